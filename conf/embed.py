@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""embed.py OUT.c SYMBOL FILE...: writes a C table of the files' names (without suffix) and bytes.
+
+The shipped data travels inside the program, so a build tree runs without being installed and nobody
+can swap a profile beside the binary.
+"""
+import os
+import sys
+
+out, symbol, files = sys.argv[1], sys.argv[2], sys.argv[3:]
+with open(out, "w", encoding="ascii") as f:
+    f.write('#include "conf/embedded.h"\n')
+    for i, name in enumerate(files):
+        with open(name, "rb") as src:
+            data = src.read()
+        f.write(f"static const char data_{i}[] = {{")
+        f.write(",".join(str(b if b < 128 else b - 256) for b in data + b"\0"))
+        f.write("};\n")
+    f.write(f"const struct ward_embedded {symbol}[] = {{\n")
+    for i, name in enumerate(files):
+        stem = os.path.splitext(os.path.basename(name))[0]
+        f.write(f'\t{{"{stem}", data_{i}, sizeof(data_{i}) - 1}},\n')
+    f.write("\t{0, 0, 0},\n};\n")

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/base/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static uint64_t now_ns(clockid_t id)
+{
+	struct timespec ts;
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * WARD_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t ward_clock_real_ns(void)
+{
+	return now_ns(CLOCK_REALTIME);
+}
+
+uint64_t ward_clock_mono_ns(void)
+{
+	return now_ns(CLOCK_MONOTONIC);
+}
+
+void ward_clock_format(uint64_t real_ns, char ret_text[WARD_CLOCK_TEXT_MAX])
+{
+	time_t sec = (time_t)(real_ns / WARD_NS_PER_SEC);
+	struct tm tm;
+	gmtime_r(&sec, &tm);
+	char day[24];
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(ret_text, WARD_CLOCK_TEXT_MAX, "%s.%09uZ", day,
+		(unsigned)(real_ns % WARD_NS_PER_SEC));
+}

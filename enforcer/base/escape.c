@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/base/escape.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Length of the valid UTF-8 sequence at s (RFC 3629), its code point in *ret_cp; 0 if invalid. */
+static size_t utf8_sequence(const unsigned char *s, size_t len, uint32_t *ret_cp)
+{
+	if (s[0] < 0x80) {
+		*ret_cp = s[0];
+		return 1;
+	}
+	size_t n = 0;
+	uint32_t cp = 0;
+	uint32_t least = 0;
+	if ((s[0] & 0xe0) == 0xc0) {
+		n = 2, cp = s[0] & 0x1f, least = 0x80;
+	} else if ((s[0] & 0xf0) == 0xe0) {
+		n = 3, cp = s[0] & 0x0f, least = 0x800;
+	} else if ((s[0] & 0xf8) == 0xf0) {
+		n = 4, cp = s[0] & 0x07, least = 0x10000;
+	} else {
+		return 0;
+	}
+	if (n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		cp = cp << 6 | (s[i] & 0x3f);
+	}
+	if (cp < least || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+		return 0;
+	*ret_cp = cp;
+	return n;
+}
+
+/* Characters that change how a line looks without being seen. */
+static bool deceptive(uint32_t cp)
+{
+	return cp < 0x20 || cp == 0x7f || (cp >= 0x80 && cp < 0xa0) || cp == 0xad || cp == 0x61c ||
+	       (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
+	       (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) ||
+	       (cp >= 0xe0000 && cp <= 0xe007f);
+}
+
+static void escape(struct ward_buf *b, const void *bytes, size_t len, bool json)
+{
+	const unsigned char *s = bytes;
+	const char *bs = json ? "\\\\" : "\\"; /* one backslash of the escaped text */
+	for (size_t i = 0; i < len;) {
+		uint32_t cp = 0;
+		size_t n = utf8_sequence(s + i, len - i, &cp);
+		if (n == 1 && cp == '\\') {
+			ward_buf_puts(b, bs);
+			ward_buf_puts(b, bs);
+		} else if (n == 1 && (cp == '\n' || cp == '\t' || cp == '\r')) {
+			ward_buf_puts(b, bs);
+			ward_buf_putc(b, cp == '\n' ? 'n' : cp == '\t' ? 't' : 'r');
+		} else if (n == 0 || deceptive(cp)) {
+			for (size_t k = 0; k < (n ? n : 1); k++)
+				ward_buf_printf(b, "%sx%02x", bs, s[i + k]);
+		} else if (json && cp == '"') {
+			ward_buf_puts(b, "\\\"");
+		} else {
+			/* The plain run in one piece: the common case is a whole path. */
+			size_t start = i;
+			while (i < len && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '\\' &&
+				!(json && s[i] == '"'))
+				i++;
+			if (i == start)
+				i += n;
+			ward_buf_add(b, s + start, i - start);
+			continue;
+		}
+		i += n ? n : 1;
+	}
+}
+
+void ward_escape(struct ward_buf *b, const void *s, size_t len)
+{
+	escape(b, s, len, false);
+}
+
+void ward_escape_json(struct ward_buf *b, const void *s, size_t len)
+{
+	ward_buf_putc(b, '"');
+	escape(b, s, len, true);
+	ward_buf_putc(b, '"');
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+int ward_unescape(struct ward_buf *b, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] != '\\') {
+			ward_buf_putc(b, text[i]);
+			continue;
+		}
+		if (++i >= len)
+			return -EINVAL;
+		switch (text[i]) {
+		case '\\':
+			ward_buf_putc(b, '\\');
+			break;
+		case 'n':
+			ward_buf_putc(b, '\n');
+			break;
+		case 't':
+			ward_buf_putc(b, '\t');
+			break;
+		case 'r':
+			ward_buf_putc(b, '\r');
+			break;
+		case 'x': {
+			if (i + 2 >= len)
+				return -EINVAL;
+			int hi = hex(text[i + 1]);
+			int lo = hex(text[i + 2]);
+			if (hi < 0 || lo < 0)
+				return -EINVAL;
+			ward_buf_putc(b, (char)(hi << 4 | lo));
+			i += 2;
+			break;
+		}
+		default:
+			return -EINVAL;
+		}
+	}
+	return ward_buf_error(b);
+}

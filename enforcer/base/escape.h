@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names are bytes; what is printed or written as JSON is text. The one lossless mapping between:
+ *
+ *   printable characters of valid UTF-8      themselves, but for the backslash: "\\"
+ *   newline, tab, carriage return            \n \t \r
+ *   every other byte (controls C0 and C1, DEL, invalid UTF-8, and the bidirectional
+ *   and zero-width format characters that can make a line read as another)  \xNN, byte by byte
+ *
+ * ward_unescape() takes exactly this back to the bytes. UTF-8 validity as RFC 3629.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "enforcer/base/buf.h"
+
+/* Appends the escaped form of the len bytes at s. */
+void ward_escape(struct ward_buf *b, const void *s, size_t len);
+
+/*
+ * Appends a JSON string (RFC 8259) including its quotes, holding the escaped form: so the text that
+ * a JSON parser returns is what ward_escape() gives.
+ */
+void ward_escape_json(struct ward_buf *b, const void *s, size_t len);
+
+/* Appends the bytes that text stands for. -EINVAL for a bad escape. */
+int ward_unescape(struct ward_buf *b, const char *text, size_t len) ward_must_check;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* More than any helper inherits; bounds the stack array below. */
+#define INHERIT_MAX 64
+
+int ward_fd_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int ward_fd_read_all(int fd, size_t max, struct ward_buf *b)
+{
+	char chunk[16384];
+	size_t total = 0;
+	for (;;) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		if (n == 0)
+			return ward_buf_error(b);
+		total += (size_t)n;
+		if (total > max)
+			return -EFBIG;
+		ward_buf_add(b, chunk, (size_t)n);
+		if (ward_buf_error(b))
+			return ward_buf_error(b);
+	}
+}
+
+int ward_fd_sealed(
+	const char *name, const void *data, size_t len, int *ret_fd, struct ward_err *err)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "memfd_create");
+	int r = ward_fd_write_all(fd, data, len);
+	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		r = -errno;
+	if (r == 0 && fcntl(fd, F_ADD_SEALS,
+			      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+		r = -errno;
+	if (r < 0) {
+		close(fd);
+		return ward_err_sys(err, r, "memfd %s", name);
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int ward_fd_inherit(const int *from, const int *to, size_t n)
+{
+	int tmp[INHERIT_MAX];
+	if (n > INHERIT_MAX)
+		return -E2BIG;
+	int top = 3;
+	for (size_t i = 0; i < n; i++)
+		if (to[i] >= top)
+			top = to[i] + 1;
+	/* First all sources out of the way of all targets, then down onto their numbers. */
+	for (size_t i = 0; i < n; i++) {
+		tmp[i] = -1;
+		if (from[i] < 0)
+			continue;
+		tmp[i] = fcntl(from[i], F_DUPFD_CLOEXEC, top);
+		if (tmp[i] < 0)
+			return -errno;
+	}
+	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return -errno;
+	for (size_t i = 0; i < n; i++) {
+		if (tmp[i] < 0)
+			close(to[i]);
+		else if (dup3(tmp[i], to[i], 0) < 0)
+			return -errno;
+	}
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* File descriptors: whole reads and writes, sealed memory files, and what a child inherits. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+
+/* Writes all of data. Returns 0 or a negative errno; restarts on EINTR. */
+int ward_fd_write_all(int fd, const void *data, size_t len) ward_must_check;
+
+/* Appends all that fd gives until end of file to b, at most max bytes (-EFBIG beyond). */
+int ward_fd_read_all(int fd, size_t max, struct ward_buf *b) ward_must_check;
+
+/*
+ * A memfd (close-on-exec) holding data, sealed against every change (memfd_create(2),
+ * F_SEAL_SHRINK|GROW|WRITE|SEAL), positioned at 0. *ret_fd is the caller's.
+ */
+int ward_fd_sealed(const char *name, const void *data, size_t len, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * In a child, between fork and exec: makes the n descriptors from[] the numbers to[] (both lists
+ * without repeats, from[i] == -1 leaves to[i] closed) and everything else at or above 3
+ * close-on-exec. Async-signal-safe. Returns 0 or a negative errno.
+ */
+int ward_fd_inherit(const int *from, const int *to, size_t n) ward_must_check;

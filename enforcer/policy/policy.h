@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The policy: what a tree's paths may be used for, and the settings of a session.
+ *
+ * A policy is compiled from the texts of its sources (base, floor, project file, command line). Its
+ * patterns form one deterministic automaton over path components: a filesystem node keeps a
+ * `ward_state`; the state of a child is one ward_policy_step() away. ward_policy_decide() is the
+ * only function that decides anything; the filesystem, `policy explain` and the tests call the same
+ * one.
+ *
+ * Everything here is thread-safe on one policy unless it says otherwise. docs/policy.md is the
+ * language in prose.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+#include "enforcer/policy/settings.h"
+
+struct ward_policy;
+struct ward_state;
+
+/* A verb of [files] and [guard]. 0 is the safe one. */
+enum ward_verb {
+	WARD_VERB_HIDE = 0,
+	WARD_VERB_DENY,
+	WARD_VERB_READ,
+	WARD_VERB_APPEND,
+	WARD_VERB_WRITE,
+	WARD_VERB_ASK,
+	WARD_VERB_NOEXEC,
+	WARD_VERB_COUNT_,
+};
+
+/* The rights that a path has, as a set. The table verb → rights stands in docs/policy.md. */
+enum ward_right {
+	WARD_RIGHT_STAT = 1U << 0,   /* the name is visible: lookup, stat, readlink, in listings */
+	WARD_RIGHT_LIST = 1U << 1,   /* a directory may be listed and traversed */
+	WARD_RIGHT_READ = 1U << 2,   /* content and extended attributes read */
+	WARD_RIGHT_EXEC = 1U << 3,   /* execve; implies nothing about READ */
+	WARD_RIGHT_APPEND = 1U << 4, /* bytes added at the end */
+	WARD_RIGHT_CREATE = 1U << 5, /* this name may come into being */
+	WARD_RIGHT_WRITE = 1U << 6,  /* written anywhere, truncated */
+	WARD_RIGHT_REMOVE = 1U << 7, /* this name may go: unlink, rmdir, renamed away, replaced */
+	WARD_RIGHT_ATTR = 1U << 8,   /* mode, owner, times, extended attributes changed */
+};
+#define WARD_RIGHTS_ALL ((1U << 9) - 1)
+
+/* What is asked of ward_policy_decide(). explain's action names map onto these. */
+enum ward_action {
+	WARD_ACTION_NONE = 0, /* refused */
+	WARD_ACTION_ACCESS,   /* `rights` on one path that exists */
+	WARD_ACTION_CREATE,   /* a name that does not exist comes into being, then `rights` on it */
+	WARD_ACTION_REMOVE,   /* unlink, rmdir */
+	WARD_ACTION_RENAME, /* `state` → `state2`; flags tell what is moved and whether replaced */
+	WARD_ACTION_LINK,   /* a second name `state2` for the file at `state` */
+};
+
+enum ward_request_flag {
+	WARD_REQUEST_DIR = 1U << 0, /* the object is a directory */
+	WARD_REQUEST_DST_EXISTS = 1U
+				  << 1,	 /* rename: a target is replaced (REMOVE is needed there) */
+	WARD_REQUEST_EXCHANGE = 1U << 2, /* rename: RENAME_EXCHANGE, checked both ways */
+	WARD_REQUEST_DST_DIR =
+		1U << 3, /* rename: the replaced or exchanged target is a directory */
+};
+
+/* The states of a file's other known names: content has the intersection of their rights. */
+struct ward_request {
+	enum ward_action action;
+	uint32_t rights;			/* ACCESS, CREATE: set of ward_right asked for */
+	uint32_t flags;				/* set of ward_request_flag */
+	const struct ward_state *state;		/* never NULL */
+	const struct ward_state *state2;	/* RENAME, LINK: the destination name's */
+	const struct ward_state *const *others; /* hard links: states of the other known names */
+	size_t n_others;
+	uint32_t ceiling; /* rights never given, as a complement: 0 means no ceiling beyond the
+			     policy; else granted &= ceiling ([tree] hardlinks) */
+};
+
+enum ward_verdict {
+	WARD_VERDICT_DENY = 0,
+	WARD_VERDICT_HIDE, /* refused, and the name does not show itself */
+	WARD_VERDICT_ASK,  /* a person decides; until approvals exist callers refuse */
+	WARD_VERDICT_ALLOW,
+};
+
+/* Where a rule comes from; the order is that of docs/policy.md. */
+enum ward_source_kind {
+	WARD_SOURCE_NONE = 0, /* no rule: the default */
+	WARD_SOURCE_PROFILE,  /* the shipped profile or file that the base extends */
+	WARD_SOURCE_BASE,
+	WARD_SOURCE_FLOOR,
+	WARD_SOURCE_PROJECT,
+	WARD_SOURCE_RUN, /* the command line of one run */
+	WARD_SOURCE_COUNT_,
+};
+
+/* One rule as it stands in its file. Borrowed: lives as long as the policy. */
+struct ward_rule {
+	enum ward_source_kind source;
+	const char *file; /* display name of the source: path, profile name or "command line" */
+	unsigned line;	  /* from 1 */
+	bool guard;	  /* of [guard]: a ceiling */
+	enum ward_verb verb;
+	const char *pattern; /* as written, NUL-terminated */
+};
+
+struct ward_decision {
+	enum ward_verdict verdict;
+	int error;	  /* what the system call answers: 0, or a positive errno */
+	uint32_t granted; /* rights of the path after all sources (not only those asked) */
+	const struct ward_rule *rule; /* what decided; NULL: the default (hide) */
+};
+
+/* One source's opinion, for explain. */
+struct ward_trace_entry {
+	const struct ward_rule *rule;
+	uint32_t rights; /* what this rule leaves or gives */
+	bool decides;	 /* false: a rule that matched but was beaten */
+};
+#define WARD_TRACE_MAX 64
+struct ward_trace {
+	struct ward_trace_entry entries[WARD_TRACE_MAX]; /* what does not fit is counted */
+	size_t n;
+	size_t left_out;
+};
+
+/* The text of one source. Borrowed during compile. */
+struct ward_source_text {
+	enum ward_source_kind kind;
+	const char *file; /* display name, also the base of relative paths if absolute */
+	const char *text; /* need not be NUL-terminated; NUL bytes are an error */
+	size_t len;
+};
+
+/*
+ * Compiles sources (at most one of each kind but PROFILE, which a BASE `extends`; the caller loads
+ * it, see load.h). On failure err says "FILE:LINE: what is wrong; nearest right spelling". Errors:
+ * -EINVAL (text), -ENOMEM. *ret is one reference.
+ */
+int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct ward_policy **ret,
+	struct ward_err *err) ward_must_check;
+
+/* The sources as one blob that travels to the helpers and into the trail, and back. */
+int ward_policy_encode(const struct ward_policy *p, struct ward_buf *ret_blob) ward_must_check;
+int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret,
+	struct ward_err *err) ward_must_check;
+
+struct ward_policy *ward_policy_ref(struct ward_policy *p);
+void ward_policy_unref(struct ward_policy *p);
+
+/* SHA-256 of the meaning, as 64 hex digits and NUL; borrowed. */
+const char *ward_policy_digest(const struct ward_policy *p);
+
+/* The effective settings after all sources; borrowed, never NULL. */
+const struct ward_settings *ward_policy_settings(const struct ward_policy *p);
+
+/* The state of "/". Never NULL, never freed before the policy. */
+const struct ward_state *ward_policy_root(const struct ward_policy *p);
+
+/*
+ * The state of child `name` (len bytes, one component, 1..255, no '/' and no NUL) of a path in
+ * state `s`. Memoised: costs no allocation when this (state, name class) was seen. Up to the memory
+ * limit states live as long as the policy; past it they are single objects: so each state got here
+ * is given back once with ward_policy_state_put(). -ENOMEM, -EINVAL (bad name).
+ */
+int ward_policy_step(const struct ward_policy *p, const struct ward_state *s, const char *name,
+	size_t len, const struct ward_state **ret) ward_must_check;
+/* Steps through an absolute path ("/a/b", "." and ".." refused). Same ownership. */
+int ward_policy_walk(const struct ward_policy *p, const char *path, size_t len,
+	const struct ward_state **ret) ward_must_check;
+/* Takes another reference / gives one back. NULL is fine for put. */
+const struct ward_state *ward_policy_state_get(const struct ward_state *s);
+void ward_policy_state_put(const struct ward_policy *p, const struct ward_state *s);
+
+/* The rights that a path in this state has, after all sources. Pure. */
+uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
+
+/*
+ * The decision. Pure and total: no I/O, no lock, no allocation, no clock; any request gets an
+ * answer, a malformed one is refused. trace may be NULL.
+ */
+struct ward_decision ward_policy_decide(
+	const struct ward_policy *p, const struct ward_request *req, struct ward_trace *trace);
+
+/* Names for people and for the trail; "?" for values out of range. */
+const char *ward_verb_name(enum ward_verb v);
+const char *ward_verdict_name(enum ward_verdict v);
+const char *ward_source_name(enum ward_source_kind k);
+/* Appends "read,append" style names of the set in bit order; "-" for none. */
+void ward_rights_format(struct ward_buf *b, uint32_t rights);

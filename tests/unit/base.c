@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base/ and ipc/: buffers, escaping, whole reads, inherited descriptors, messages. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/ipc/msg.h"
+
+START_TEST(err_text_is_wrapped_and_cut)
+{
+	struct ward_err e = WARD_ERR_INIT;
+	ck_assert_int_eq(ward_err_sys(&e, -ENOENT, "open %s", "x"), -ENOENT);
+	ck_assert_str_eq(e.text, "open x: No such file or directory");
+	ck_assert_int_eq(ward_err_wrap(&e, "mount"), -ENOENT);
+	ck_assert_str_eq(e.text, "mount: open x: No such file or directory");
+	char big[2 * WARD_ERR_TEXT_MAX];
+	memset(big, 'a', sizeof(big) - 1);
+	big[sizeof(big) - 1] = 0;
+	ck_assert_int_eq(ward_err_set(&e, 7, "%s", big), -EINVAL);
+	ck_assert_uint_eq(strlen(e.text), WARD_ERR_TEXT_MAX - 1);
+	ck_assert_int_eq(ward_err_set(NULL, -EIO, "nobody listens"), -EIO);
+}
+END_TEST
+
+START_TEST(buf_error_is_sticky)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = 8};
+	ward_buf_puts(&b, "12345678");
+	ck_assert_int_eq(ward_buf_error(&b), 0);
+	ward_buf_putc(&b, '9');
+	ck_assert_int_eq(ward_buf_error(&b), -E2BIG);
+	ck_assert_ptr_null(ward_buf_steal(&b));
+	ck_assert_str_eq(ward_buf_str(&b), "12345678");
+}
+END_TEST
+
+static void check_escape(const char *bytes, size_t len, const char *plain, const char *json)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, bytes, len);
+	ck_assert_str_eq(ward_buf_str(&b), plain);
+	ward_cleanup(ward_buf_clear) struct ward_buf back = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_unescape(&back, b.data, b.len), 0);
+	ck_assert_uint_eq(back.len, len);
+	ck_assert_mem_eq(back.data, bytes, len);
+	ward_cleanup(ward_buf_clear) struct ward_buf j = WARD_BUF_INIT;
+	ward_escape_json(&j, bytes, len);
+	ck_assert_str_eq(ward_buf_str(&j), json);
+}
+
+START_TEST(escape_is_lossless)
+{
+	check_escape("a/b\nc", 5, "a/b\\nc", "\"a/b\\\\nc\"");
+	check_escape("\xff\x1b[2J", 5, "\\xff\\x1b[2J", "\"\\\\xff\\\\x1b[2J\"");
+	check_escape("q\"\\", 3, "q\"\\\\", "\"q\\\"\\\\\\\\\"");
+	check_escape("\xc3\xa4", 2, "\xc3\xa4", "\"\xc3\xa4\"");
+	/* U+202E turns the rest of a line round; U+0085 is a newline to some terminals. */
+	check_escape("\xe2\x80\xae.txt", 7, "\\xe2\\x80\\xae.txt", "\"\\\\xe2\\\\x80\\\\xae.txt\"");
+	check_escape("\xc2\x85", 2, "\\xc2\\x85", "\"\\\\xc2\\\\x85\"");
+	/* Overlong slash, surrogate, cut sequence: not UTF-8. */
+	check_escape("\xc0\xaf", 2, "\\xc0\\xaf", "\"\\\\xc0\\\\xaf\"");
+	check_escape("\xed\xa0\x80", 3, "\\xed\\xa0\\x80", "\"\\\\xed\\\\xa0\\\\x80\"");
+	check_escape("\xe2\x82", 2, "\\xe2\\x82", "\"\\\\xe2\\\\x82\"");
+	char all[256];
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)i;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf back = WARD_BUF_INIT;
+	ward_escape(&b, all, sizeof(all));
+	for (size_t i = 0; i < b.len; i++)
+		ck_assert(b.data[i] >= 0x20 && b.data[i] < 0x7f);
+	ck_assert_int_eq(ward_unescape(&back, b.data, b.len), 0);
+	ck_assert_uint_eq(back.len, sizeof(all));
+	ck_assert_mem_eq(back.data, all, sizeof(all));
+}
+END_TEST
+
+START_TEST(unescape_refuses_what_it_never_wrote)
+{
+	static const char *bad[] = {"\\", "\\q", "\\x", "\\x1", "\\xg0", "\\xAB", "a\\"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ck_assert_int_eq(ward_unescape(&b, bad[i], strlen(bad[i])), -EINVAL);
+	}
+}
+END_TEST
+
+START_TEST(clock_has_one_text_form)
+{
+	char t[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format(UINT64_C(1700000000000000007), t);
+	ck_assert_str_eq(t, "2023-11-14T22:13:20.000000007Z");
+}
+END_TEST
+
+START_TEST(sealed_memory_cannot_change)
+{
+	ward_cleanup_fd int fd = -1;
+	ck_assert_int_eq(ward_fd_sealed("t", "abc", 3, &fd, NULL), 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	ck_assert_int_lt(write(fd, "x", 1), 0);
+	ck_assert_int_eq(errno, EPERM);
+	ck_assert_int_lt(ftruncate(fd, 0), 0);
+	ck_assert_ptr_eq(mmap(NULL, 3, PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_fd_read_all(fd, 100, &b), 0);
+	ck_assert_str_eq(ward_buf_str(&b), "abc");
+	lseek(fd, 0, SEEK_SET);
+	ck_assert_int_eq(ward_fd_read_all(fd, 2, &b), -EFBIG);
+}
+END_TEST
+
+START_TEST(a_child_inherits_only_what_is_listed)
+{
+	int a[2];
+	int b[2];
+	ck_assert_int_eq(pipe(a), 0);
+	ck_assert_int_eq(pipe(b), 0);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		/* Swapped numbers: the sources stand on each other's targets. */
+		int from[] = {a[1], b[1], -1};
+		int to[] = {b[1], a[1], 30};
+		if (ward_fd_inherit(from, to, 3) < 0)
+			_exit(1);
+		if (write(b[1], "a", 1) != 1 || write(a[1], "b", 1) != 1)
+			_exit(2);
+		if (fcntl(a[1], F_GETFD) != 0 || fcntl(a[0], F_GETFD) != FD_CLOEXEC)
+			_exit(3);
+		_exit(fcntl(30, F_GETFD) == -1 ? 0 : 4);
+	}
+	int st = 0;
+	ck_assert_int_eq(waitpid(pid, &st, 0), pid);
+	ck_assert_int_eq(WEXITSTATUS(st), 0);
+	char c = 0;
+	ck_assert_int_eq(read(a[0], &c, 1), 1);
+	ck_assert_int_eq(c, 'a');
+	ck_assert_int_eq(read(b[0], &c, 1), 1);
+	ck_assert_int_eq(c, 'b');
+	close(a[0]), close(a[1]), close(b[0]), close(b[1]);
+}
+END_TEST
+
+START_TEST(messages_arrive_whole_with_descriptors)
+{
+	int s[2];
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s), 0);
+	struct ward_msg m;
+	ward_msg_init(&m, 7);
+	ward_msg_put_u32(&m, 42);
+	ward_msg_put_u64(&m, UINT64_C(1) << 40);
+	ward_msg_put_str(&m, "hello");
+	ward_msg_put_str(&m, NULL);
+	int pass = s[0];
+	ck_assert_int_eq(ward_msg_send(s[0], &m, &pass, 1), 0);
+
+	static char buf[WARD_MSG_MAX];
+	int fds[WARD_MSG_FDS_MAX];
+	size_t n = WARD_MSG_FDS_MAX;
+	ssize_t len = ward_msg_recv(s[1], buf, sizeof(buf), fds, &n);
+	ck_assert_int_gt(len, 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(fcntl(fds[0], F_GETFD), FD_CLOEXEC);
+	close(fds[0]);
+	struct ward_msg_reader r;
+	ward_msg_reader_init(&r, buf, (size_t)len);
+	ck_assert_uint_eq(r.type, 7);
+	ck_assert_uint_eq(ward_msg_get_u32(&r), 42);
+	ck_assert_uint_eq(ward_msg_get_u64(&r), UINT64_C(1) << 40);
+	char *t = ward_msg_get_str(&r);
+	ck_assert_str_eq(t, "hello");
+	free(t);
+	ck_assert_int_eq(ward_msg_done(&r), -EBADMSG); /* something is left unread */
+	t = ward_msg_get_str(&r);
+	ck_assert_str_eq(t, "");
+	free(t);
+	ck_assert_int_eq(ward_msg_done(&r), 0);
+
+	/* Every cut of the message is refused, none is read past its end. */
+	for (size_t cut = 0; cut < (size_t)len; cut++) {
+		ward_msg_reader_init(&r, buf, cut);
+		(void)ward_msg_get_u32(&r);
+		(void)ward_msg_get_u64(&r);
+		char *x = ward_msg_get_str(&r);
+		char *y = ward_msg_get_str(&r);
+		free(x), free(y);
+		ck_assert_int_eq(ward_msg_done(&r), -EBADMSG);
+	}
+	/* A descriptor that nobody asked for is closed, and the message refused. */
+	ck_assert_int_eq(ward_msg_send(s[0], &m, &pass, 1), 0);
+	ck_assert_int_eq(ward_msg_recv(s[1], buf, sizeof(buf), NULL, NULL), -EBADMSG);
+	close(s[0]);
+	ck_assert_int_eq(ward_msg_recv(s[1], buf, sizeof(buf), NULL, NULL), 0);
+	close(s[1]);
+	ward_msg_clear(&m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("base");
+	TCase *t = tcase_create("base");
+	tcase_add_test(t, err_text_is_wrapped_and_cut);
+	tcase_add_test(t, buf_error_is_sticky);
+	tcase_add_test(t, escape_is_lossless);
+	tcase_add_test(t, unescape_refuses_what_it_never_wrote);
+	tcase_add_test(t, clock_has_one_text_form);
+	tcase_add_test(t, sealed_memory_cannot_change);
+	tcase_add_test(t, a_child_inherits_only_what_is_listed);
+	tcase_add_test(t, messages_arrive_whole_with_descriptors);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
