@@ -200,7 +200,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		if (r < 0)
 			return r;
 		/* A descriptor that may write anywhere is not for who may append. */
-		if ((now ^ granted) & WARD_RIGHT_WRITE)
+		if (w.acc != O_RDONLY && (now ^ granted) & WARD_RIGHT_WRITE)
 			return -ESTALE;
 		granted = now;
 	}
