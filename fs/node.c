@@ -51,7 +51,7 @@ static struct ward_node *find_ino(
 	struct ward_node *n = nodes->inos[hash_ino(id->ino) & nodes->mask_inos];
 
 	for (; n; n = n->ino_next)
-		if (n->type == type && ward_file_id_equal(&n->id, id))
+		if (!n->gone && n->type == type && ward_file_id_equal(&n->id, id))
 			return n;
 	return NULL;
 }
@@ -418,7 +418,7 @@ void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const
 			node->nlink--;
 		/* The number may be given to a new file at once: it must not find this node. */
 		if (!node->nlink || node->dir)
-			hash_out_ino(nodes, node);
+			node->gone = true;
 	}
 	pthread_mutex_unlock(&nodes->lock);
 }
@@ -443,8 +443,8 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 		nb = b->node;
 		nb->refs++;
 		unbind(nodes, b);
-		if (!exchange && nb->nlink && --nb->nlink == 0)
-			hash_out_ino(nodes, nb);
+		if (!exchange && ((nb->nlink && --nb->nlink == 0) || nb->dir))
+			nb->gone = true;
 	}
 	if (na)
 		r = bind_name(nodes, na, parent2, name2, strlen(name2));

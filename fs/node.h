@@ -75,6 +75,7 @@ struct ward_node {
 	uint32_t n_pass;    /* open handles in passthrough */
 	uint32_t n_cached;  /* open handles in the page cache */
 	bool hashed;	    /* in the hash by inode number */
+	bool gone;	    /* has no link any more: its number may be another file's */
 	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
 };
 
