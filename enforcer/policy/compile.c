@@ -177,6 +177,28 @@ static int add_rule(struct reading *rd, const struct ward_key *k, const char *va
 	return 0;
 }
 
+/*
+ * A path of the host: relative ones belong to the directory of the file that holds them, if that is
+ * known; "." is the project, and what cannot be resolved here stays as written
+ * (ward_tree_source_resolve()).
+ */
+static char *host_path(const char *file, const char *value)
+{
+	const char *slash = file[0] == '/' ? strrchr(file, '/') : NULL;
+	if (value[0] == '/' || value[0] == '~' || strcmp(value, ".") == 0 || !slash)
+		return strdup(value);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_add(&b, file, (size_t)(slash - file) + 1);
+	ward_buf_puts(&b, strncmp(value, "./", 2) == 0 ? value + 2 : value);
+	return ward_buf_steal(&b);
+}
+
+static bool is_host_path(const struct ward_key *k, const char *value)
+{
+	return k->type == WARD_TYPE_HOST_PATH ||
+	       (k->type == WARD_TYPE_TREE_SOURCE && strncmp(value, "tmpfs:", 6) != 0);
+}
+
 static int add_entry(struct reading *rd, const struct ward_key *k, const char *value,
 	uint64_t number, unsigned line, struct ward_err *err)
 {
@@ -194,7 +216,8 @@ static int add_entry(struct reading *rd, const struct ward_key *k, const char *v
 		return no_memory(err);
 	struct ward_entry e = {.key = k,
 		.instance = strdup(rd->instance),
-		.value = strdup(value),
+		.value =
+			is_host_path(k, value) ? host_path(rd->source->file, value) : strdup(value),
 		.number = number,
 		.source = rd->source->kind,
 		.file = rd->source->file,

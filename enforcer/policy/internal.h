@@ -36,7 +36,7 @@ struct ward_source {
 struct ward_entry {
 	const struct ward_key *key;
 	char *instance; /* path of [tree P] and [quota P], else "" */
-	char *value;	/* as written */
+	char *value;	/* as written, but paths of the host resolved */
 	uint64_t number;
 	enum ward_source_kind source;
 	const char *file;

@@ -38,6 +38,9 @@ static int cmp_guards(const void *a, const void *b)
  */
 static bool list_is_guards(const struct ward_policy *p, enum ward_group group)
 {
+	/* a guard that was none would be folded */
+	if (p->fold)
+		return false;
 	uint32_t before = WARD_RIGHTS_ALL;
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ward_rule *r = &p->rules[i];
@@ -61,6 +64,25 @@ static bool means_guard_in(const struct ward_rule *r, const bool *lists)
 	return r->guard || (g != WARD_GROUP_BASE && (r->verb == WARD_VERB_NOEXEC || lists[g]));
 }
 
+/* Does the key say something that its absence does not? */
+static bool is_meant(const struct ward_policy *p, const struct ward_entry *e)
+{
+	const struct ward_key *k = e->key;
+	bool tree = strcmp(k->section, "tree") == 0;
+	if (k->type == WARD_TYPE_VERSION || k->type == WARD_TYPE_EXTENDS ||
+		k->type == WARD_TYPE_EXPECT)
+		return false;
+	bool there = !tree;
+	for (size_t i = 0; i < p->n_trees; i++)
+		there = there || strcmp(p->trees[i], e->instance) == 0;
+	if (!there)
+		return false; /* the floor speaks of a tree that this policy does not have */
+	/* a home that is kept is not the same as a home not mentioned, see settings.c */
+	if (k->repeats || !k->fallback || strcmp(k->section, "home") == 0)
+		return true;
+	return strcmp(e->value, k->fallback) != 0;
+}
+
 static void put_settings(const struct ward_policy *p, struct ward_buf *b)
 {
 	ward_buf_puts(b, "[policy]\nversion = 1\n");
@@ -69,8 +91,7 @@ static void put_settings(const struct ward_policy *p, struct ward_buf *b)
 	const char *section = "", *instance = "";
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
-		if (e->key->type == WARD_TYPE_VERSION || e->key->type == WARD_TYPE_EXTENDS ||
-			e->key->type == WARD_TYPE_EXPECT)
+		if (!is_meant(p, e))
 			continue;
 		if (strcmp(section, e->key->section) != 0 || strcmp(instance, e->instance) != 0)
 			ward_buf_printf(b, "[%s%s%s]\n", e->key->section, *e->instance ? " " : "",
