@@ -137,6 +137,31 @@ def scratch_base(build):
     return places[0]
 
 
+def reachable(path):
+    """Whether any uid can get at path."""
+    while path != "/":
+        if not os.stat(path).st_mode & stat.S_IXOTH:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
+def staged(build, base):
+    """The build as tests see it: itself, or its programs copied to where any uid can run them."""
+    if os.geteuid() != 0 or reachable(os.path.realpath(build)):
+        return build
+    stage = os.path.join(base, "build")
+    os.mkdir(stage)
+    for entry, path in programs(build):
+        shutil.copy(path, os.path.join(stage, entry))
+    return stage
+
+
+def seen_by(test, build, stage):
+    """The suites that start the programs as several users take the stage."""
+    return stage if test.suite in ("cases", "escape") else build
+
+
 def environment(test, build, scratch, options):
     env = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
     dirs = {"HOME": "home", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config",
@@ -261,17 +286,19 @@ def main():
     os.umask(0o022)
     base = tempfile.mkdtemp(prefix="wt.", dir=scratch_base(build))
     os.chmod(base, 0o755)
+    seen = staged(build, base)
     report = Report()
     numbered = list(enumerate(tests))
     try:
         with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
-            running = {pool.submit(run_one, t, base, n, build, options): t
+            running = {pool.submit(run_one, t, base, n, seen_by(t, build, seen), options): t
                        for n, t in numbered if not t.serial}
             for done in concurrent.futures.as_completed(running):
                 report.add(running[done], done.result())
         for number, test in numbered:
             if test.serial:
-                report.add(test, run_one(test, base, number, build, options))
+                report.add(test, run_one(test, base, number,
+                                          seen_by(test, build, seen), options))
     finally:
         if options.keep and report.failures:
             print(f"kept: {base}")
