@@ -36,7 +36,7 @@ enum ward_event_kind {
 	WARD_EVENT_DENY, /* refused by policy; field ACTION tells what was tried */
 	WARD_EVENT_LIMIT,
 	WARD_EVENT_GAP,
-	WARD_EVENT_SESSION_END,
+	WARD_EVENT_SESSION_END, /* the last event of ring 0 */
 	WARD_EVENT_COUNT_,
 };
 
@@ -54,7 +54,7 @@ enum ward_event_tag {
 	WARD_TAG_GIVEN,	  /* u64: the same */
 	WARD_TAG_VERDICT, /* u64: enum ward_verdict, written as its name */
 	WARD_TAG_RULE,	  /* text: "FILE:LINE" or "default" */
-	WARD_TAG_RULE_TEXT, /* text: "deny = .env" */
+	WARD_TAG_RULE_TEXT, /* text: "deny = .env"; of a guard: "[guard] deny = .env" */
 	WARD_TAG_SOURCE,    /* u64: enum ward_source_kind, written as its name */
 	WARD_TAG_ERRNO,	    /* u64: positive errno, written as its name, "EACCES" */
 	WARD_TAG_IO,	    /* text: passthrough, cached, direct, none */

@@ -120,6 +120,15 @@ int ward_sandbox_pty(const struct ward_sandbox *sb);
 pid_t ward_sandbox_pid(const struct ward_sandbox *sb);
 int ward_sandbox_pidfd(const struct ward_sandbox *sb);
 
+/* What was applied, for the trail. */
+struct ward_sandbox_facts {
+	unsigned landlock_abi; /* of the command's domain; 0: the kernel has none (or ABI 1) */
+	bool groups_kept;      /* rootless: supplementary groups cannot be dropped */
+	bool keyring;	       /* own session keyring; false: a kernel without keys */
+	bool userns_closed;    /* user.max_user_namespaces is 0 inside */
+};
+void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);
+
 /* Sends sig to the foreground process group of the pty, else to the command's process group. */
 int ward_sandbox_signal(struct ward_sandbox *sb, int sig) ward_must_check;
 

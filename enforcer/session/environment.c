@@ -89,8 +89,8 @@ static int add_args(struct env *e, const struct ward_env_args *args, struct ward
 		const char *a = args->v[i];
 		size_t len = name_length(a);
 		if (!good_name(a, len))
-			return ward_err_set(err, -EINVAL,
-				"--env %s: expected NAME or NAME=VALUE", a);
+			return ward_err_set(
+				err, -EINVAL, "--env %s: expected NAME or NAME=VALUE", a);
 		int r = a[len] == '=' ? put(e, a) : put_pair(e, a, getenv(a));
 		if (r < 0)
 			return ward_err_sys(err, r, "environment");

@@ -21,8 +21,9 @@ struct ward_env_ours {
 };
 
 /*
- * Builds a NULL-terminated vector, to be freed with ward_environment_free(). Later sources win: [env] pass,
- * [env] set, --env, ours (HOME USER LOGNAME PWD WARDFS_SESSION). A name that is no identifier is -EINVAL.
+ * Builds a NULL-terminated vector, to be freed with ward_environment_free(). Later sources win:
+ * [env] pass, [env] set, --env, ours (HOME USER LOGNAME PWD WARDFS_SESSION). A name that is no
+ * identifier is -EINVAL.
  */
 int ward_environment_build(const struct ward_settings *s, const struct ward_env_args *args,
 	const struct ward_env_ours *ours, char ***ret, struct ward_err *err) ward_must_check;

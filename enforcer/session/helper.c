@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -68,44 +67,62 @@ static int pidfd_of(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-int ward_helper_start(const char *name, const struct ward_helper_fd *fds, size_t n_fds,
-	const struct ward_msg *config, struct ward_helper *ret, struct ward_err *err)
+int ward_helper_prepare(const char *name, struct ward_helper *ret, struct ward_err *err)
+{
+	int control[2];
+	int line[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
+		return ward_err_sys(err, -errno, "%s: socketpair", name);
+	if (pipe2(line, O_CLOEXEC) < 0) {
+		int r = -errno;
+		close(control[0]);
+		close(control[1]);
+		return ward_err_sys(err, r, "%s: pipe", name);
+	}
+	*ret = (struct ward_helper){.name = name,
+		.pidfd = -1,
+		.control = control[0],
+		.child_control = control[1],
+		.lifeline = line[0],
+		.child_lifeline = line[1]};
+	return 0;
+}
+
+static void close_child_ends(struct ward_helper *h)
+{
+	if (h->child_control >= 0)
+		close(h->child_control);
+	if (h->child_lifeline >= 0)
+		close(h->child_lifeline);
+	h->child_control = h->child_lifeline = -1;
+}
+
+int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
+	const struct ward_msg *config, struct ward_err *err)
 {
 	ward_cleanup_free char *program = NULL;
-	int r = ward_helper_program(name, &program, err);
+	int r = ward_helper_program(h->name, &program, err);
 	if (r < 0)
 		return r;
 	int from[HELPER_FDS_MAX];
 	int to[HELPER_FDS_MAX];
 	if (n_fds + 2 > HELPER_FDS_MAX)
-		return ward_err_set(err, -E2BIG, "%s: too many descriptors", name);
-	int control[2];
-	int line[2];
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
-		return ward_err_sys(err, -errno, "socketpair");
-	ward_cleanup_fd int ours = control[0];
-	ward_cleanup_fd int theirs = control[1];
-	if (pipe2(line, O_CLOEXEC) < 0)
-		return ward_err_sys(err, -errno, "pipe");
-	ward_cleanup_fd int line_read = line[0];
-	ward_cleanup_fd int line_write = line[1];
-	from[0] = theirs, to[0] = WARD_FD_CONTROL;
-	from[1] = line_write, to[1] = WARD_FD_LIFELINE;
+		return ward_err_set(err, -E2BIG, "%s: too many descriptors", h->name);
+	from[0] = h->child_control, to[0] = WARD_FD_CONTROL;
+	from[1] = h->child_lifeline, to[1] = WARD_FD_LIFELINE;
 	for (size_t i = 0; i < n_fds; i++)
 		from[i + 2] = fds[i].from, to[i + 2] = fds[i].to;
-	r = ward_msg_send(ours, config, NULL, 0);
+	r = ward_msg_send(h->control, config, NULL, 0);
 	if (r < 0)
-		return ward_err_sys(err, r, "%s: configuration", name);
+		return ward_err_sys(err, r, "%s: configuration", h->name);
 	pid_t pid = fork();
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
 	if (pid == 0)
-		child(program, name, from, to, n_fds + 2);
-	*ret = (struct ward_helper){.name = name,
-		.pid = pid,
-		.pidfd = pidfd_of(pid),
-		.control = ward_steal_fd(&ours),
-		.lifeline = ward_steal_fd(&line_read)};
+		child(program, h->name, from, to, n_fds + 2);
+	h->pid = pid;
+	h->pidfd = pidfd_of(pid);
+	close_child_ends(h);
 	return 0;
 }
 
@@ -122,7 +139,7 @@ int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err)
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "%s", h->name);
 	ssize_t len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);
-	if (len == 0)
+	if (len == 0 || len == -ECONNRESET)
 		return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
 	if (len < 0)
 		return ward_err_sys(err, (int)len, "%s", h->name);
@@ -168,4 +185,5 @@ void ward_helper_close(struct ward_helper *h)
 	if (h->lifeline >= 0)
 		close(h->lifeline);
 	h->pidfd = h->control = h->lifeline = -1;
+	close_child_ends(h);
 }

@@ -2,9 +2,9 @@
 /*
  * Whose session it is, and as whom the agent runs.
  *
- * The owner is --user, else the user behind sudo, else (as root) the owner of the source, else the caller.
- * If that is root, the agent gets an unprivileged id of its own and the guard maps ownership both ways: the
- * agent never runs as uid 0 of the host.
+ * The owner is --user, else the user behind sudo, else (as root) the owner of the source, else the
+ * caller. If that is root, the agent gets an unprivileged id of its own and the guard maps
+ * ownership both ways: the agent never runs as uid 0 of the host.
  */
 #pragma once
 
@@ -39,9 +39,9 @@ struct ward_identity {
 };
 
 /*
- * Fills *ret. user: --user or NULL. source_uid: owner of the project directory. salt: spreads the agent
- * ids of concurrent root-owned sessions. Errors: -EPERM (another user asked for without root), -ENOENT
- * (no such user).
+ * Fills *ret. user: --user or NULL. source_uid: owner of the project directory. salt: spreads the
+ * agent ids of concurrent root-owned sessions. Errors: -EPERM (another user asked for without
+ * root), -ENOENT (no such user).
  */
 int ward_identity_find(const char *user, uid_t source_uid, unsigned salt, struct ward_identity *ret,
 	struct ward_err *err) ward_must_check;

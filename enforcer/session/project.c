@@ -91,8 +91,8 @@ int ward_project_find(const char *home, struct ward_project *ret, struct ward_er
 	if (!cwd)
 		return ward_err_sys(err, -errno, "current directory");
 	if (cwd[0] != '/')
-		return ward_err_set(err, -ENOENT, "the current directory cannot be reached: %s",
-			cwd);
+		return ward_err_set(
+			err, -ENOENT, "the current directory cannot be reached: %s", cwd);
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return ward_err_sys(err, -errno, "%s", cwd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The project that a command is about: the nearest directory upwards with a `.wardfs.policy` or the top of
- * a git work tree, else the current one. A directory of somebody else's does not count as a mark (it could
- * be planted in a shared place above); "/" and the owner's home are never a project.
+ * The project that a command is about: the nearest directory upwards with a `.wardfs.policy` or the
+ * top of a git work tree, else the current one. A directory of somebody else's does not count as a
+ * mark (it could be planted in a shared place above); "/" and the owner's home are never a project.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ struct ward_project {
 };
 
 /* home: the caller's home or NULL. -EPERM for "/" and the home itself. */
-int ward_project_find(const char *home, struct ward_project *ret, struct ward_err *err)
-	ward_must_check;
+int ward_project_find(
+	const char *home, struct ward_project *ret, struct ward_err *err) ward_must_check;
 void ward_project_clear(struct ward_project *p);
 
 /* The part of path beneath dir ("" for dir itself), or NULL. Both absolute and normalised. */

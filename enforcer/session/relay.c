@@ -41,8 +41,7 @@ static void plan_pty(struct ward_relay *r)
 	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
 	r->terminal = r->tty[1] ? 1 : r->tty[0] ? 0 : r->tty[2] ? 2 : -1;
 	if (r->terminal >= 0)
-		r->raw_wanted =
-			r->tty[0] && r->tty[1] && tcgetpgrp(r->terminal) == getpgrp();
+		r->raw_wanted = r->tty[0] && r->tty[1] && tcgetpgrp(r->terminal) == getpgrp();
 }
 
 /* No terminal for the command: /dev/null and pipes stand in. */

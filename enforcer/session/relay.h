@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the user's terminal and the sandbox's pty: bytes both ways, window size, raw mode, stopping.
+ * Between the user's terminal and the sandbox's pty: bytes both ways, window size, raw mode,
+ * stopping.
  *
- * The command never gets the user's terminal itself. In the foreground with input and output on it, the
- * terminal is raw and every key goes through; else (in a pipeline, say) it stays as it is, and Ctrl-C reaches
- * us as a signal that the caller passes on.
+ * The command never gets the user's terminal itself. In the foreground with input and output on it,
+ * the terminal is raw and every key goes through; else (in a pipeline, say) it stays as it is, and
+ * Ctrl-C reaches us as a signal that the caller passes on.
  */
 #pragma once
 
@@ -20,8 +21,8 @@ struct ward_relay;
 #define WARD_RELAY_POLL_MAX 5
 
 /*
- * What of 0, 1, 2 is a terminal decides. terminal: the policy's [process] terminal; without it the command
- * gets no pty: its input is /dev/null, its output goes through pipes.
+ * What of 0, 1, 2 is a terminal decides. terminal: the policy's [process] terminal; without it the
+ * command gets no pty: its input is /dev/null, its output goes through pipes.
  */
 int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err) ward_must_check;
 /* Restores the terminal. */
