@@ -69,6 +69,7 @@ as_user() {
 	mkdir -p "$WARD_TMP/home" "$WARD_TMP/dev"
 	chmod 755 "$WARD_TMP"
 	chown -R 4711:4711 "$WARD_TMP/home"
+	cd "$WARD_TMP/home" || return 1
 	HOME="$WARD_TMP/home" unshare --mount --propagation private sh -c '
 		set -e
 		mount -t tmpfs -o mode=755 tmpfs "$WARD_TMP/dev"
