@@ -36,7 +36,7 @@ enum ward_event_kind {
 	WARD_EVENT_DENY, /* refused by policy; field ACTION tells what was tried */
 	WARD_EVENT_LIMIT,
 	WARD_EVENT_GAP,
-	WARD_EVENT_SESSION_END,
+	WARD_EVENT_SESSION_END, /* the last event of ring 0 */
 	WARD_EVENT_COUNT_,
 };
 
@@ -54,7 +54,7 @@ enum ward_event_tag {
 	WARD_TAG_GIVEN,	  /* u64: the same */
 	WARD_TAG_VERDICT, /* u64: enum ward_verdict, written as its name */
 	WARD_TAG_RULE,	  /* text: "FILE:LINE" or "default" */
-	WARD_TAG_RULE_TEXT, /* text: "deny = .env" */
+	WARD_TAG_RULE_TEXT, /* text: "deny = .env"; of a guard: "[guard] deny = .env" */
 	WARD_TAG_SOURCE,    /* u64: enum ward_source_kind, written as its name */
 	WARD_TAG_ERRNO,	    /* u64: positive errno, written as its name, "EACCES" */
 	WARD_TAG_IO,	    /* text: passthrough, cached, direct, none */
@@ -100,3 +100,44 @@ void ward_event_text(struct ward_event *ev, enum ward_event_tag tag, const char 
 
 /* "open", "session.start", …; "?" out of range. */
 const char *ward_event_kind_name(enum ward_event_kind kind);
+
+/* --- reading --- */
+
+/* How a field's bytes are written into the record (audit/format.h). */
+enum ward_event_type {
+	WARD_TYPE_NONE = 0,
+	WARD_TYPE_U64,	   /* decimal */
+	WARD_TYPE_COUNT,   /* decimal, null for WARD_EVENT_UNKNOWN */
+	WARD_TYPE_OCTAL,   /* string of octal digits */
+	WARD_TYPE_BYTES,   /* escaped string (enforcer/base/escape.h) */
+	WARD_TYPE_RIGHTS,  /* array of names */
+	WARD_TYPE_VERDICT, /* name */
+	WARD_TYPE_SOURCE,  /* name */
+	WARD_TYPE_ERRNO,   /* name */
+	WARD_TYPE_JSON,	   /* an object, checked and written anew */
+};
+
+/* JSON member and type of a tag; NULL and WARD_TYPE_NONE out of range. */
+const char *ward_event_tag_name(enum ward_event_tag tag);
+enum ward_event_type ward_event_tag_type(enum ward_event_tag tag);
+
+/* A field, borrowed from the event. */
+struct ward_event_field {
+	const uint8_t *p; /* NULL: the event has none of this tag */
+	size_t len;
+	uint64_t u64; /* types of 8 bytes: the value */
+};
+
+/*
+ * Takes an event apart that came from anywhere: `size` bytes of it are there. Fills ret[tag].
+ * -EBADMSG, with ret undefined, unless every byte is accounted for: kind, flags and tags known, no
+ * tag twice, lengths inside, numbers of 8 bytes, padding and reserved words zero.
+ */
+int ward_event_decode(const struct ward_event *ev, size_t size,
+	struct ward_event_field ret[WARD_TAG_COUNT_]) ward_must_check;
+
+/* Bytes of the event that are in use: head and fields. Believes head.len. */
+static inline size_t ward_event_size(const struct ward_event *ev)
+{
+	return sizeof(ev->head) + ev->head.len;
+}

@@ -5,10 +5,25 @@
  * shrinking and growing, so that neither side can make the other fault.
  *
  * Nothing is dropped: a full ring makes ward_ring_put() wait for the reader. A record becomes
- * visible when its commit word is written, last; a producer that dies in between leaves an
- * uncommitted record that the reader recognises. The reader copies a record before it validates it,
- * believes no length without checking it, and a hostile producer can only spoil the records of its
- * own ring.
+ * visible when its commit word is written, last; a producer that dies in between leaves nothing
+ * that the reader takes for a record. The reader copies a record before it validates it, believes
+ * no length without checking it, and a hostile producer can only spoil the records of its own ring.
+ *
+ * Layout: a page with the shared words (ring.c), then the data area, whose size is a power of two
+ * and which is mapped twice in a row, so that no record is split. Positions count bytes since the
+ * ring was made and never wrap (u64). A record at position p, a multiple of 8:
+ *
+ *   u64 commit    p + 1 once the record is whole
+ *   u32 size      bytes of the event, <= WARD_EVENT_MAX
+ *   u32 zero
+ *   event         padded to 8
+ *
+ * Before it commits a record the producer clears the commit word that follows: what an earlier
+ * round left there (paths, which the agent chooses) can never pass for a commit.
+ *
+ * Spoiled: a commit word that is neither 0 nor p + 1, a bad size, an event that does not decode.
+ * The reader then goes on where the producer says that it will write next; if that is no possible
+ * position the ring is given up: it reads as empty for ever and the producer gets -EIO.
  */
 #pragma once
 
@@ -37,14 +52,40 @@ void ward_ring_close(struct ward_ring *r);
  */
 int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 
-/* Reader: copies the next committed event. 1 got one, 0 none now, -EBADMSG a spoiled record
- * (skipped). */
-int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev) ward_must_check;
-/* Reader: room made by ward_ring_get() becomes visible to waiting producers. */
+/* As ward_ring_put(), but -EAGAIN instead of waiting for room (or for another thread). */
+int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
+
+/*
+ * Reader: copies the next committed event and takes it apart (fields borrow from *ret_ev). 1 got
+ * one, 0 none now, -EBADMSG a spoiled record (skipped).
+ */
+int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev,
+	struct ward_event_field ret_fields[WARD_TAG_COUNT_]) ward_must_check;
+
+/*
+ * Reader: its position, that is, the end of the record got last. The log says it of each record;
+ * so the recovery writer knows from the log alone, which no producer can write, what it has to take
+ * over: ward_ring_seek() goes there (-EINVAL if it is no multiple of 8).
+ */
+uint64_t ward_ring_pos(const struct ward_ring *r);
+int ward_ring_seek(struct ward_ring *r, uint64_t pos) ward_must_check;
+
+/*
+ * Reader: what was got up to here is in safety (written to the log), its room may be used again.
+ * Until then a second reader finds it in the ring.
+ */
 void ward_ring_release(struct ward_ring *r);
+
 /* Reader, before it sleeps on wake_fd: true if it may sleep (ring empty and producers will wake
  * it). */
 bool ward_ring_may_sleep(struct ward_ring *r);
+/*
+ * Reader, before it sleeps on wake_fd for a few milliseconds: producers wake it only when the ring
+ * is half full. False if it is so already. A wake-up costs more than a record (kernel halts the
+ * CPU), so under load the reader naps and does not sleep.
+ */
+bool ward_ring_may_nap(struct ward_ring *r);
+
 /* Reader: from now on ward_ring_put() answers -EIO, also to those waiting (on), or works again
  * (off). */
 void ward_ring_fail(struct ward_ring *r, bool on);

@@ -18,12 +18,41 @@ struct ward_load {
 	int tree_fd;		 /* directory of the project, for .wardfs.policy; -1: none */
 	const char *tree_path;	 /* its absolute host path, NULL: none */
 	const char *floor;	 /* NULL: /etc/wardfs/floor.policy; tests give another */
-	const char *run_text;	 /* text of the run source (see ward_run_text in load.c), or NULL */
+	const char *run_text;	 /* text of the run source, ordinary policy text; or NULL */
 };
 
 /* Loads and compiles all sources. Errors as ward_policy_compile(), and -ENOENT, -EACCES, … */
 int ward_policy_load(
 	const struct ward_load *l, struct ward_policy **ret, struct ward_err *err) ward_must_check;
+
+/*
+ * What --policy NAME stands for: a shipped profile, or a file (also one of the name of a profile,
+ * if it is written with a '/'). Fills ret_text with its text and ret_file with its display name
+ * (absolute for a file). config_home and the like play no part. -ENOENT, -EINVAL, …
+ */
+int ward_policy_find(const char *name, struct ward_buf *ret_text, struct ward_buf *ret_file,
+	struct ward_err *err) ward_must_check;
+
+/* Loads one file or profile alone as base, with what it extends. For `policy check`. */
+int ward_policy_load_alone(
+	const char *name, struct ward_policy **ret, struct ward_err *err) ward_must_check;
+
+/*
+ * Appends the name, without directory, of the owner's file for the project at this absolute path:
+ * '/' becomes '-'; letters, digits, ':', '_' and '.' stay (a '.' in front does not); every other
+ * byte becomes \xNN, so that different paths have different names. A name that would be too long
+ * for a directory becomes "long-" and the SHA-256 of the path. Ends in ".policy". -EINVAL: not
+ * absolute.
+ */
+int ward_project_file_name(const char *tree_path, struct ward_buf *b) ward_must_check;
+
+/*
+ * A tree's source (struct ward_tree) as an absolute host path: "." is the project, "~/x" in the
+ * owner's home, what else is relative lies in the project. NULL home or project: -EINVAL where it
+ * is needed. Appends to b.
+ */
+int ward_tree_source_resolve(const char *source, const char *home, const char *project,
+	struct ward_buf *b, struct ward_err *err) ward_must_check;
 
 /* A shipped profile's text (embedded from conf/profiles at build time), or NULL. */
 const char *ward_profile_text(const char *name, size_t *ret_len);

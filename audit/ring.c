@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/ring.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+#define HEADER_BYTES 4096U
+#define RING_MIN ((size_t)64 << 10) /* four records of the largest size */
+#define RING_MAX ((size_t)1 << 30)
+#define RING_MAGIC UINT64_C(0x31676e6972647277) /* "wrdring1" */
+/* A waiting producer looks again after this long even if no wake-up reached it. */
+#define WAIT_NS 200000000L
+
+/* What the reader told the producers before it went to sleep. */
+enum reader_state { READER_AWAKE = 0, READER_SLEEPS, READER_NAPS };
+
+/* The first page. Each side's words have a cache line of their own. */
+struct shared {
+	uint64_t magic;
+	uint64_t bytes; /* of the data area; the file's size decides, not this */
+	/* written by the producer */
+	_Alignas(64) _Atomic uint64_t write_pos; /* end of the last committed record */
+	/* written by the reader */
+	_Alignas(64) _Atomic uint64_t read_pos; /* everything before is free */
+	_Atomic uint32_t failed;
+	_Atomic uint32_t room; /* futex: changes when room was made or failed changed */
+	/* written by both */
+	_Alignas(64) _Atomic uint32_t reader; /* enum reader_state */
+	_Atomic uint32_t waiters;	      /* producers that wait for room */
+};
+static_assert(sizeof(struct shared) <= HEADER_BYTES, "one page");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "shared with a process");
+
+struct record {
+	_Atomic uint64_t commit;
+	uint32_t size;
+	uint32_t zero;
+	uint8_t event[];
+};
+static_assert(sizeof(struct record) == 16, "the layout in ring.h");
+
+struct ward_ring {
+	struct shared *sh;
+	uint8_t *data; /* the data area, twice */
+	size_t bytes;
+	size_t mask;
+	int wake_fd;	   /* borrowed */
+	uint64_t read_pos; /* reader only */
+	bool given_up;	   /* reader only: spoiled beyond recovery */
+
+	pthread_mutex_t lock; /* serialises the producer's threads; a leaf */
+	uint64_t write_pos;   /* protected by lock */
+};
+
+static int futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	return (int)syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+int ward_ring_create(size_t bytes, int *ret_fd, struct ward_err *err)
+{
+	if (bytes < RING_MIN || bytes > RING_MAX || (bytes & (bytes - 1)) != 0)
+		return ward_err_set(err, -EINVAL, "ring of %zu bytes: not a power of two", bytes);
+	ward_cleanup_fd int fd = memfd_create("wardfs-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "ring: memfd_create");
+	/* fallocate, not ftruncate: memory that is missing is told here, not by SIGBUS later. */
+	int r = -posix_fallocate(fd, 0, (off_t)(HEADER_BYTES + bytes));
+	if (r < 0)
+		return ward_err_sys(err, r, "ring of %zu bytes", bytes);
+	struct shared sh = {.magic = RING_MAGIC, .bytes = bytes};
+	if (pwrite(fd, &sh, sizeof(sh), 0) != (ssize_t)sizeof(sh))
+		return ward_err_sys(err, -EIO, "ring");
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return ward_err_sys(err, -errno, "ring: F_ADD_SEALS");
+	*ret_fd = ward_steal_fd(&fd);
+	return 0;
+}
+
+/* Maps the header and the data area twice behind it. */
+static int map(int fd, size_t bytes, uint8_t **ret)
+{
+	uint8_t *base = mmap(NULL, HEADER_BYTES + 2 * bytes, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	const int prot = PROT_READ | PROT_WRITE;
+	const int flags = MAP_SHARED | MAP_FIXED;
+	if (mmap(base, HEADER_BYTES + bytes, prot, flags, fd, 0) == MAP_FAILED ||
+		mmap(base + HEADER_BYTES + bytes, bytes, prot, flags, fd, HEADER_BYTES) ==
+			MAP_FAILED) {
+		int r = -errno;
+		munmap(base, HEADER_BYTES + 2 * bytes);
+		return r;
+	}
+	*ret = base;
+	return 0;
+}
+
+int ward_ring_open(int fd, int wake_fd, struct ward_ring **ret, struct ward_err *err)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return ward_err_sys(err, -errno, "ring: fstat");
+	int have = fcntl(fd, F_GET_SEALS);
+	size_t bytes = (size_t)st.st_size - HEADER_BYTES;
+	if (have < 0 || (have & seals) != seals || st.st_size <= HEADER_BYTES || bytes < RING_MIN ||
+		bytes > RING_MAX || (bytes & (bytes - 1)) != 0)
+		return ward_err_set(err, -EINVAL, "ring: not a sealed ring");
+	struct ward_ring *r = calloc(1, sizeof(*r));
+	if (!r)
+		return ward_err_sys(err, -ENOMEM, "ring");
+	uint8_t *base = NULL;
+	int e = map(fd, bytes, &base);
+	if (e < 0) {
+		free(r);
+		return ward_err_sys(err, e, "ring: mmap");
+	}
+	r->sh = (struct shared *)base;
+	r->data = base + HEADER_BYTES;
+	r->bytes = bytes;
+	r->mask = bytes - 1;
+	r->wake_fd = wake_fd;
+	r->read_pos = atomic_load(&r->sh->read_pos);
+	r->write_pos = atomic_load(&r->sh->write_pos);
+	pthread_mutex_init(&r->lock, NULL);
+	if (r->sh->magic != RING_MAGIC || r->read_pos % 8 != 0 || r->write_pos % 8 != 0) {
+		ward_ring_close(r);
+		return ward_err_set(err, -EINVAL, "ring: not a ring of this version");
+	}
+	*ret = r;
+	return 0;
+}
+
+void ward_ring_close(struct ward_ring *r)
+{
+	if (!r)
+		return;
+	pthread_mutex_destroy(&r->lock);
+	munmap(r->sh, HEADER_BYTES + 2 * r->bytes);
+	free(r);
+}
+
+static struct record *record_at(const struct ward_ring *r, uint64_t pos)
+{
+	return (struct record *)(r->data + (pos & r->mask));
+}
+
+static uint64_t record_bytes(size_t event_size)
+{
+	return sizeof(struct record) + ((event_size + 7) & ~(size_t)7);
+}
+
+/* --- producer --- */
+
+static void wake_reader(struct ward_ring *r)
+{
+	/* Only one producer pays for the wake-up. */
+	if (atomic_exchange(&r->sh->reader, READER_AWAKE) == READER_AWAKE)
+		return;
+	uint64_t one = 1;
+	/* EAGAIN: the counter is full, so the reader is awake. */
+	while (write(r->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+/* 0 if `need` bytes are free, -EAGAIN if not yet, -EIO if the log failed. */
+static int check_room(struct ward_ring *r, uint64_t need)
+{
+	if (atomic_load_explicit(&r->sh->failed, memory_order_relaxed))
+		return -EIO;
+	uint64_t used = r->write_pos - atomic_load_explicit(&r->sh->read_pos, memory_order_acquire);
+	if (used > r->bytes)
+		return -EIO;
+	/* Room also for the commit word behind, which is cleared. */
+	return used + need + sizeof(uint64_t) <= r->bytes ? 0 : -EAGAIN;
+}
+
+static int wait_for_room(struct ward_ring *r, uint64_t need)
+{
+	int e = 0;
+	atomic_fetch_add(&r->sh->waiters, 1);
+	for (;;) {
+		uint32_t seen = atomic_load(&r->sh->room);
+		e = check_room(r, need);
+		if (e != -EAGAIN)
+			break;
+		wake_reader(r);
+		struct timespec ts = {.tv_nsec = WAIT_NS};
+		(void)futex(&r->sh->room, FUTEX_WAIT, seen, &ts);
+	}
+	atomic_fetch_sub(&r->sh->waiters, 1);
+	return e;
+}
+
+static void append(struct ward_ring *r, const struct ward_event *ev, uint64_t need)
+{
+	struct record *rec = record_at(r, r->write_pos);
+	uint64_t next = r->write_pos + need;
+	size_t size = ward_event_size(ev);
+	atomic_store_explicit(&record_at(r, next)->commit, 0, memory_order_relaxed);
+	rec->size = (uint32_t)size;
+	rec->zero = 0;
+	memcpy(rec->event, ev, size);
+	atomic_store_explicit(&rec->commit, r->write_pos + 1, memory_order_release);
+	r->write_pos = next;
+	atomic_store_explicit(&r->sh->write_pos, next, memory_order_release);
+	/* Pairs with the fence in may_rest(): either the reader sees the record or we its state. */
+	atomic_thread_fence(memory_order_seq_cst);
+	uint32_t state = atomic_load_explicit(&r->sh->reader, memory_order_relaxed);
+	uint64_t used = next - atomic_load_explicit(&r->sh->read_pos, memory_order_relaxed);
+	if (state == READER_SLEEPS || (state != READER_AWAKE && used >= r->bytes / 2))
+		wake_reader(r);
+}
+
+static int put_locked(struct ward_ring *r, const struct ward_event *ev, bool wait)
+{
+	uint64_t need = record_bytes(ward_event_size(ev));
+	int e = check_room(r, need);
+	if (e == -EAGAIN && wait)
+		e = wait_for_room(r, need);
+	if (e == 0)
+		append(r, ev, need);
+	return e;
+}
+
+int ward_ring_put(struct ward_ring *r, const struct ward_event *ev)
+{
+	if (ward_event_size(ev) > WARD_EVENT_MAX)
+		return -EINVAL;
+	pthread_mutex_lock(&r->lock);
+	int e = put_locked(r, ev, true);
+	pthread_mutex_unlock(&r->lock);
+	return e;
+}
+
+int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev)
+{
+	if (ward_event_size(ev) > WARD_EVENT_MAX)
+		return -EINVAL;
+	if (pthread_mutex_trylock(&r->lock) != 0)
+		return -EAGAIN;
+	int e = put_locked(r, ev, false);
+	pthread_mutex_unlock(&r->lock);
+	return e;
+}
+
+/* --- reader --- */
+
+/* A record at the reader's position is not what it should be: go on behind it, or give up. */
+static int spoiled(struct ward_ring *r)
+{
+	uint64_t to = atomic_load_explicit(&r->sh->write_pos, memory_order_acquire);
+	if (to % 8 == 0 && to > r->read_pos && to - r->read_pos <= r->bytes) {
+		r->read_pos = to;
+	} else {
+		r->given_up = true;
+		ward_ring_fail(r, true);
+	}
+	return -EBADMSG;
+}
+
+int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev,
+	struct ward_event_field ret_fields[WARD_TAG_COUNT_])
+{
+	if (r->given_up)
+		return 0;
+	struct record *rec = record_at(r, r->read_pos);
+	uint64_t commit = atomic_load_explicit(&rec->commit, memory_order_acquire);
+	if (commit == 0)
+		return 0;
+	/* One read: the producer may change it between check and use. */
+	uint32_t size = *(volatile uint32_t *)&rec->size;
+	if (commit != r->read_pos + 1 || size < sizeof(struct ward_event_head) ||
+		size > WARD_EVENT_MAX)
+		return spoiled(r);
+	memcpy(ret_ev, rec->event, size);
+	if (ward_event_decode(ret_ev, size, ret_fields) < 0)
+		return spoiled(r);
+	r->read_pos += record_bytes(size);
+	return 1;
+}
+
+uint64_t ward_ring_pos(const struct ward_ring *r)
+{
+	return r->read_pos;
+}
+
+int ward_ring_seek(struct ward_ring *r, uint64_t pos)
+{
+	if (pos % 8 != 0)
+		return -EINVAL;
+	r->read_pos = pos;
+	return 0;
+}
+
+static void wake_producers(struct ward_ring *r)
+{
+	atomic_fetch_add(&r->sh->room, 1);
+	if (atomic_load(&r->sh->waiters) > 0)
+		(void)futex(&r->sh->room, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void ward_ring_release(struct ward_ring *r)
+{
+	if (atomic_load_explicit(&r->sh->read_pos, memory_order_relaxed) == r->read_pos)
+		return;
+	atomic_store(&r->sh->read_pos, r->read_pos);
+	wake_producers(r);
+}
+
+/* Tells the producers how the reader rests; takes it back where there is work already. */
+static bool may_rest(struct ward_ring *r, enum reader_state state)
+{
+	atomic_store_explicit(&r->sh->reader, state, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	bool rest = true;
+	if (r->given_up)
+		return true;
+	if (state == READER_SLEEPS) {
+		rest = atomic_load_explicit(
+			       &record_at(r, r->read_pos)->commit, memory_order_acquire) == 0;
+	} else {
+		uint64_t to = atomic_load_explicit(&r->sh->write_pos, memory_order_acquire);
+		rest = to - r->read_pos < r->bytes / 2;
+	}
+	if (!rest)
+		atomic_store_explicit(&r->sh->reader, READER_AWAKE, memory_order_relaxed);
+	return rest;
+}
+
+bool ward_ring_may_sleep(struct ward_ring *r)
+{
+	return may_rest(r, READER_SLEEPS);
+}
+
+bool ward_ring_may_nap(struct ward_ring *r)
+{
+	return may_rest(r, READER_NAPS);
+}
+
+void ward_ring_fail(struct ward_ring *r, bool on)
+{
+	if (r->given_up)
+		on = true;
+	atomic_store(&r->sh->failed, on ? 1 : 0);
+	wake_producers(r);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the texts of the sources to a policy. */
+#include "enforcer/policy/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/read.h"
+#include "enforcer/policy/value.h"
+
+/* While one source is read. */
+struct reading {
+	struct ward_policy *p;
+	const struct ward_source *source;
+	const char *section; /* of ward_sections */
+	char *instance;	     /* owned */
+	bool version;
+	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
+	enum ward_source_kind kind;
+};
+
+static int no_memory(struct ward_err *err)
+{
+	return ward_err_set(err, -ENOMEM, "out of memory");
+}
+
+static int grow(void **v, size_t *cap, size_t n, size_t size)
+{
+	if (n < *cap)
+		return 0;
+	size_t c = *cap ? *cap * 2 : 32;
+	void *m = reallocarray(*v, c, size);
+	if (!m)
+		return -ENOMEM;
+	*v = m;
+	*cap = c;
+	return 0;
+}
+
+/* Which sections a source of this kind may hold at all. */
+static int section_allowed(enum ward_source_kind kind, const char *section, struct ward_err *err)
+{
+	static const char *const project[] = {
+		"policy", "guard", "files", "quota", "limits", "network", "test", NULL};
+	static const char *const run[] = {"policy", "guard", "files", "tree", "system", NULL};
+	const char *const *list = kind == WARD_SOURCE_PROJECT ? project
+				  : kind == WARD_SOURCE_RUN   ? run
+							      : ward_sections;
+	for (size_t i = 0; list[i]; i++)
+		if (strcmp(list[i], section) == 0)
+			return 0;
+	if (kind == WARD_SOURCE_PROJECT)
+		return ward_err_set(err, -EINVAL,
+			"a project file cannot hold [%s]: it only takes away (allowed: [guard] [files] "
+			"[quota] [limits] [network] deny [test])",
+			section);
+	return ward_err_set(err, -EINVAL, "[%s] cannot stand on the command line", section);
+}
+
+/* Remembers the tree, sorted by path. A tree inside another would hide part of it. */
+static int add_tree(struct ward_policy *p, const char *path, struct ward_err *err)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < p->n_trees; i++) {
+		int c = strcmp(p->trees[i], path);
+		if (c == 0)
+			return 0;
+		at += c < 0;
+		const char *longer = strlen(path) > strlen(p->trees[i]) ? path : p->trees[i];
+		const char *shorter = longer == path ? p->trees[i] : path;
+		size_t n = strlen(shorter);
+		if (memcmp(longer, shorter, n) == 0 && longer[n] == '/')
+			return ward_err_set(err, -EINVAL,
+				"[tree %s] lies inside [tree %s]: a tree cannot hold another",
+				longer, shorter);
+	}
+	if (p->n_trees == WARD_TREES_MAX)
+		return ward_err_set(err, -EINVAL, "more than %d trees", WARD_TREES_MAX);
+	char *copy = strdup(path);
+	if (!copy)
+		return no_memory(err);
+	memmove(&p->trees[at + 1], &p->trees[at], (p->n_trees - at) * sizeof(p->trees[0]));
+	p->trees[at] = copy;
+	p->n_trees++;
+	return 0;
+}
+
+/*
+ * [files floor] and [files project] in a base: lists that only take away. `policy show` writes
+ * them, so that what several sources say together can stand in one file.
+ */
+static int files_of(struct reading *rd, const char *arg, struct ward_err *err)
+{
+	bool base = rd->source->kind == WARD_SOURCE_BASE && strcmp(rd->section, "files") == 0;
+	if (base && strcmp(arg, "floor") == 0)
+		rd->kind = WARD_SOURCE_FLOOR;
+	else if (base && strcmp(arg, "project") == 0)
+		rd->kind = WARD_SOURCE_PROJECT;
+	else
+		return ward_err_set(err, -EINVAL, "[%s] takes no '%s'", rd->section, arg);
+	return 0;
+}
+
+static int on_section(
+	void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err)
+{
+	struct reading *rd = user;
+	(void)line;
+	int r = ward_section_find(kind, &rd->section, err);
+	if (r == 0)
+		r = section_allowed(rd->source->kind, rd->section, err);
+	if (r < 0)
+		return r;
+	rd->kind = rd->source->kind;
+	if (ward_section_has_path(rd->section)) {
+		if (!*arg)
+			return ward_err_set(err, -EINVAL,
+				"write [%s PATH], such as [%s /workspace]", rd->section,
+				rd->section);
+		r = ward_value_sandbox_path(arg, false, err);
+		if (r == 0 && strcmp(rd->section, "tree") == 0 &&
+			rd->source->kind != WARD_SOURCE_FLOOR)
+			r = add_tree(rd->p, arg, err);
+	} else if (*arg) {
+		r = files_of(rd, arg, err);
+	}
+	if (r < 0)
+		return r;
+	free(rd->instance);
+	rd->instance = strdup(arg);
+	return rd->instance ? 0 : no_memory(err);
+}
+
+static int key_allowed(const struct reading *rd, const struct ward_key *k, struct ward_err *err)
+{
+	enum ward_source_kind kind = rd->source->kind;
+	if (kind == WARD_SOURCE_PROJECT && !k->project)
+		return ward_err_set(
+			err, -EINVAL, "a project file cannot set %s in [%s]", k->name, k->section);
+	if (kind == WARD_SOURCE_FLOOR && k->merge == WARD_MERGE_BASE &&
+		k->type != WARD_TYPE_VERSION)
+		return ward_err_set(err, -EINVAL,
+			"the floor cannot set %s in [%s]: only the base may", k->name, k->section);
+	if (k->type == WARD_TYPE_EXTENDS && kind == WARD_SOURCE_PROFILE)
+		return ward_err_set(err, -EINVAL,
+			"extends goes one level: this file is itself extended by another");
+	return 0;
+}
+
+static enum ward_verb verb_of(const char *name)
+{
+	for (unsigned v = 0; v < WARD_VERB_COUNT_; v++)
+		if (strcmp(name, ward_verb_name((enum ward_verb)v)) == 0)
+			return (enum ward_verb)v;
+	return WARD_VERB_HIDE;
+}
+
+static int add_rule(struct reading *rd, const struct ward_key *k, const char *value, unsigned line,
+	struct ward_err *err)
+{
+	struct ward_policy *p = rd->p;
+	if (p->n_rules == WARD_POLICY_RULES_MAX)
+		return ward_err_set(err, -EINVAL, "more than %u rules", WARD_POLICY_RULES_MAX);
+	if (grow((void **)&p->rules, &p->cap_rules, p->n_rules, sizeof(*p->rules)) < 0)
+		return no_memory(err);
+	char *copy = strdup(value);
+	if (!copy)
+		return no_memory(err);
+	p->rules[p->n_rules++] = (struct ward_rule){.source = rd->kind,
+		.file = rd->source->file,
+		.line = line,
+		.guard = strcmp(k->section, "guard") == 0,
+		.verb = verb_of(k->name),
+		.pattern = copy};
+	return 0;
+}
+
+/*
+ * A path of the host: relative ones belong to the directory of the file that holds them, if that is
+ * known; "." is the project, and what cannot be resolved here stays as written
+ * (ward_tree_source_resolve()).
+ */
+static char *host_path(const char *file, const char *value)
+{
+	const char *slash = file[0] == '/' ? strrchr(file, '/') : NULL;
+	if (value[0] == '/' || value[0] == '~' || strcmp(value, ".") == 0 || !slash)
+		return strdup(value);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_add(&b, file, (size_t)(slash - file) + 1);
+	ward_buf_puts(&b, strncmp(value, "./", 2) == 0 ? value + 2 : value);
+	return ward_buf_steal(&b);
+}
+
+static bool is_host_path(const struct ward_key *k, const char *value)
+{
+	return k->type == WARD_TYPE_HOST_PATH ||
+	       (k->type == WARD_TYPE_TREE_SOURCE && strncmp(value, "tmpfs:", 6) != 0);
+}
+
+static int add_entry(struct reading *rd, const struct ward_key *k, const char *value,
+	uint64_t number, unsigned line, struct ward_err *err)
+{
+	struct ward_policy *p = rd->p;
+	for (size_t i = 0; !k->repeats && i < p->n_entries; i++) {
+		const struct ward_entry *e = &p->entries[i];
+		if (e->key == k && e->source == rd->source->kind &&
+			strcmp(e->instance, rd->instance) == 0)
+			return ward_err_set(
+				err, -EINVAL, "%s was set in line %u already", k->name, e->line);
+	}
+	if (p->n_entries == WARD_POLICY_ENTRIES_MAX)
+		return ward_err_set(err, -EINVAL, "more than %u keys", WARD_POLICY_ENTRIES_MAX);
+	if (grow((void **)&p->entries, &p->cap_entries, p->n_entries, sizeof(*p->entries)) < 0)
+		return no_memory(err);
+	struct ward_entry e = {.key = k,
+		.instance = strdup(rd->instance),
+		.value =
+			is_host_path(k, value) ? host_path(rd->source->file, value) : strdup(value),
+		.number = number,
+		.source = rd->source->kind,
+		.file = rd->source->file,
+		.line = line};
+	p->entries[p->n_entries++] = e;
+	return e.instance && e.value ? 0 : no_memory(err);
+}
+
+static int on_pair(
+	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
+{
+	struct reading *rd = user;
+	const struct ward_key *k = NULL;
+	uint64_t number = 0;
+	int r = ward_key_find(rd->section, key, &k, err);
+	if (r == 0)
+		r = key_allowed(rd, k, err);
+	if (r < 0)
+		return r;
+	r = ward_key_check(k, value, &number, err);
+	if (r < 0) {
+		ward_err_wrap(err, "%s", key);
+		return r;
+	}
+	rd->version = rd->version || k->type == WARD_TYPE_VERSION;
+	if (k->type == WARD_TYPE_RULE)
+		return add_rule(rd, k, value, line, err);
+	return add_entry(rd, k, value, number, line, err);
+}
+
+static int read_source(struct ward_policy *p, const struct ward_source *s, struct ward_err *err)
+{
+	static const struct ward_read_ops ops = {on_section, on_pair};
+	struct reading rd = {.p = p, .source = s};
+	int r = ward_policy_read(s->file, s->text, s->len, &ops, &rd, err);
+	free(rd.instance);
+	if (r == 0 && !rd.version && s->kind != WARD_SOURCE_RUN)
+		r = ward_err_set(err, -EINVAL,
+			"%s:1: the version is missing: a policy begins with [policy] and version = 1",
+			s->file);
+	return r;
+}
+
+static int copy_source(
+	struct ward_policy *p, const struct ward_source_text *t, struct ward_err *err)
+{
+	if (t->kind <= WARD_SOURCE_NONE || t->kind >= WARD_SOURCE_COUNT_)
+		return ward_err_set(err, -EINVAL, "%s: a source of no kind", t->file);
+	size_t at = 0;
+	for (size_t i = 0; i < p->n_sources; i++) {
+		if (p->sources[i].kind == t->kind)
+			return ward_err_set(
+				err, -EINVAL, "%s: a second source of its kind", t->file);
+		at += p->sources[i].kind < t->kind;
+	}
+	struct ward_source s = {.kind = t->kind, .file = strdup(t->file), .len = t->len};
+	s.text = malloc(t->len + 1);
+	if (!s.file || !s.text) {
+		free(s.file);
+		free(s.text);
+		return no_memory(err);
+	}
+	if (t->len)
+		memcpy(s.text, t->text, t->len);
+	s.text[t->len] = 0;
+	memmove(&p->sources[at + 1], &p->sources[at], (p->n_sources - at) * sizeof(s));
+	p->sources[at] = s;
+	p->n_sources++;
+	return 0;
+}
+
+/* Holds in every policy: a project file says what the agent may do, so the agent cannot write it.
+ */
+static int add_built_in(struct ward_policy *p, struct ward_err *err)
+{
+	static const struct ward_source built_in = {.kind = WARD_SOURCE_NONE};
+	struct reading rd = {.p = p, .source = &built_in};
+	const struct ward_key *k = NULL;
+	int r = ward_key_find("guard", "read", &k, err);
+	if (r == 0)
+		r = add_rule(&rd, k, "/workspace/.wardfs.policy", 1, err);
+	if (r == 0)
+		p->rules[p->n_rules - 1].file = "built-in";
+	return r;
+}
+
+/* The order in which lists are read: what grants first (profile, base, run), then the others. */
+static int read_all(struct ward_policy *p, struct ward_err *err)
+{
+	static const enum ward_source_kind order[] = {WARD_SOURCE_PROFILE, WARD_SOURCE_BASE,
+		WARD_SOURCE_RUN, WARD_SOURCE_FLOOR, WARD_SOURCE_PROJECT};
+	int r = add_tree(p, "/workspace", err);
+	for (size_t k = 0; r == 0 && k < sizeof(order) / sizeof(order[0]); k++)
+		for (size_t i = 0; r == 0 && i < p->n_sources; i++)
+			if (p->sources[i].kind == order[k])
+				r = read_source(p, &p->sources[i], err);
+	if (r == 0)
+		r = add_built_in(p, err);
+	if (r < 0)
+		return r;
+	bool profile = p->n_sources && p->sources[0].kind == WARD_SOURCE_PROFILE;
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct ward_entry *e = &p->entries[i];
+		if (e->key->type == WARD_TYPE_EXTENDS && !profile)
+			return ward_err_set(err, -EINVAL, "%s:%u: extends: '%s' was not loaded",
+				e->file, e->line, e->value);
+		if (strcmp(e->key->section, "guard") == 0 && strcmp(e->key->name, "fold") == 0)
+			p->fold = p->fold || e->number;
+	}
+	return 0;
+}
+
+static int build_automaton(struct ward_policy *p, struct ward_err *err)
+{
+	struct ward_pattern *patterns = calloc(p->n_rules + 1, sizeof(*patterns));
+	int r = patterns ? 0 : no_memory(err);
+	for (size_t i = 0; r == 0 && i < p->n_rules; i++) {
+		const struct ward_rule *rule = &p->rules[i];
+		r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &patterns[i], err);
+		if (r == 0 && patterns[i].n && patterns[i].components[0].loop && !rule->guard &&
+			rule->verb != WARD_VERB_HIDE && rule->verb != WARD_VERB_NOEXEC)
+			p->float_visible[ward_rule_group(rule)] = (uint32_t)i + 1;
+	}
+	if (r == 0) {
+		r = ward_automaton_new(patterns, p->n_rules, ward_policy_outcome, p,
+			WARD_POLICY_MEMORY_MAX, &p->automaton);
+		if (r < 0)
+			ward_err_set(err, r == -E2BIG ? -EINVAL : r, "%s",
+				r == -E2BIG ? "the rules' patterns are too long together"
+					    : "out of memory");
+	}
+	for (size_t i = 0; patterns && i < p->n_rules; i++)
+		ward_pattern_clear(&patterns[i]);
+	free(patterns);
+	return r == -E2BIG ? -EINVAL : r;
+}
+
+static void policy_free(struct ward_policy *p)
+{
+	ward_automaton_free(p->automaton);
+	for (size_t i = 0; i < p->n_rules; i++)
+		free((void *)(uintptr_t)p->rules[i].pattern);
+	for (size_t i = 0; i < p->n_entries; i++) {
+		free(p->entries[i].instance);
+		free(p->entries[i].value);
+	}
+	for (size_t i = 0; i < p->n_trees; i++)
+		free(p->trees[i]);
+	for (size_t i = 0; i < p->n_sources; i++) {
+		free(p->sources[i].file);
+		free(p->sources[i].text);
+	}
+	ward_settings_clear(&p->settings);
+	free(p->rules);
+	free(p->entries);
+	free(p->effective);
+	free(p);
+}
+
+int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct ward_policy **ret,
+	struct ward_err *err)
+{
+	struct ward_policy *p = calloc(1, sizeof(*p));
+	if (!p)
+		return no_memory(err);
+	atomic_init(&p->refs, 1);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = copy_source(p, &sources[i], err);
+	if (r == 0)
+		r = read_all(p, err);
+	if (r == 0)
+		r = ward_policy_settle(p, err);
+	if (r == 0)
+		r = build_automaton(p, err);
+	if (r == 0)
+		r = ward_policy_digest_fill(p, err);
+	if (r < 0) {
+		policy_free(p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+struct ward_policy *ward_policy_ref(struct ward_policy *p)
+{
+	atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+	return p;
+}
+
+void ward_policy_unref(struct ward_policy *p)
+{
+	if (p && atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) == 1)
+		policy_free(p);
+}
+
+const char *ward_policy_digest(const struct ward_policy *p)
+{
+	return p->digest;
+}
+
+const struct ward_settings *ward_policy_settings(const struct ward_policy *p)
+{
+	return &p->settings;
+}
+
+const struct ward_state *ward_policy_root(const struct ward_policy *p)
+{
+	return ward_automaton_root(p->automaton);
+}
+
+int ward_policy_step(const struct ward_policy *p, const struct ward_state *s, const char *name,
+	size_t len, const struct ward_state **ret)
+{
+	return ward_automaton_step(p->automaton, s, name, len, ret);
+}
+
+int ward_policy_walk(
+	const struct ward_policy *p, const char *path, size_t len, const struct ward_state **ret)
+{
+	const struct ward_state *s = ward_policy_root(p);
+	const char *end = path + len;
+	if (len == 0 || *path != '/')
+		return -EINVAL;
+	while (path < end) {
+		if (*path == '/') {
+			path++;
+			continue;
+		}
+		const char *slash = memchr(path, '/', (size_t)(end - path));
+		size_t n = (size_t)((slash ? slash : end) - path);
+		const struct ward_state *next = NULL;
+		int r = ward_automaton_step(p->automaton, s, path, n, &next);
+		ward_state_put(s);
+		if (r < 0)
+			return r;
+		s = next;
+		path += n;
+	}
+	*ret = s;
+	return 0;
+}
+
+const struct ward_state *ward_policy_state_get(const struct ward_state *s)
+{
+	return ward_state_get(s);
+}
+
+void ward_policy_state_put(const struct ward_policy *p, const struct ward_state *s)
+{
+	(void)p;
+	ward_state_put(s);
+}
+
+uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s)
+{
+	(void)p;
+	return s->outcome.give;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The decision: pure and total. */
+#include "enforcer/policy/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What a file's content and attributes are; a name's own rights are the rest. */
+#define CONTENT                                                                                    \
+	(WARD_RIGHT_READ | WARD_RIGHT_EXEC | WARD_RIGHT_APPEND | WARD_RIGHT_WRITE | WARD_RIGHT_ATTR)
+#define VISIBLE (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
+
+/* Rights of one name on the way to a decision, with who decided each. */
+struct reach {
+	uint32_t give, may;
+	uint32_t rule[WARD_RIGHT_BITS];
+};
+
+static struct reach reach_of(const struct ward_state *s, bool dir)
+{
+	struct reach r = {.give = s->outcome.give, .may = s->outcome.may};
+	memcpy(r.rule, s->outcome.rule, sizeof(r.rule));
+	if (dir && s->outcome.passage) {
+		r.give |= VISIBLE;
+		r.may |= VISIBLE;
+	}
+	return r;
+}
+
+static const struct ward_rule *rule_at(const struct ward_policy *p, uint32_t n)
+{
+	return n > 0 && n <= p->n_rules ? &p->rules[n - 1] : NULL;
+}
+
+static struct ward_decision make(const struct ward_policy *p, enum ward_verdict verdict, int error,
+	const struct reach *r, uint32_t rule)
+{
+	return (struct ward_decision){
+		.verdict = verdict, .error = error, .granted = r->give, .rule = rule_at(p, rule)};
+}
+
+/* Asks for rights on r. creates: a name that does not show itself is refused, not absent. */
+static struct ward_decision ask_for(
+	const struct ward_policy *p, const struct reach *r, uint32_t rights, bool creates)
+{
+	if (!(r->give & WARD_RIGHT_STAT)) {
+		/* bit 0 is STAT: the rule that hides */
+		if (r->may & WARD_RIGHT_STAT)
+			return make(p, WARD_VERDICT_ASK, EACCES, r, r->rule[0]);
+		return make(p, WARD_VERDICT_HIDE, creates ? EACCES : ENOENT, r, r->rule[0]);
+	}
+	uint32_t missing = rights & ~r->give;
+	bool only_asked = !(missing & ~r->may);
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++) {
+		uint32_t bit = 1U << i;
+		if (!(missing & bit) || (!only_asked && r->may & bit))
+			continue;
+		return make(p, only_asked ? WARD_VERDICT_ASK : WARD_VERDICT_DENY, EACCES, r,
+			r->rule[i]);
+	}
+	uint32_t rule = r->rule[0];
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+		if (rights & 1U << i)
+			rule = r->rule[i];
+	return make(p, WARD_VERDICT_ALLOW, 0, r, rule);
+}
+
+/* A file of several names has the intersection of their rights, where content is concerned. */
+static void lower(struct reach *r, uint32_t give, uint32_t may, const uint32_t *rule)
+{
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+		if (CONTENT & r->give & ~give & 1U << i && rule)
+			r->rule[i] = rule[i];
+	r->give &= give | ~(uint32_t)CONTENT;
+	r->may &= may | ~(uint32_t)CONTENT;
+}
+
+static void lower_by_links(struct reach *r, const struct ward_request *req)
+{
+	for (size_t i = 0; i < req->n_others; i++) {
+		const struct ward_outcome *v = &req->others[i]->outcome;
+		lower(r, v->give, v->may, v->rule);
+	}
+	if (req->ceiling)
+		lower(r, req->ceiling, req->ceiling, NULL);
+}
+
+static struct ward_decision refuse(
+	const struct ward_policy *p, int error, const struct reach *r, uint32_t rule)
+{
+	return make(p, WARD_VERDICT_DENY, error, r, rule);
+}
+
+/*
+ * Would the move give a right at dst that src does not give? For a directory everything beneath
+ * moves along, so only the same state on both sides will do. *ret_rule: the rule that limits src.
+ */
+static bool widens(
+	const struct ward_state *src, const struct ward_state *dst, bool dir, uint32_t *ret_rule)
+{
+	if (ward_state_same(src, dst))
+		return false;
+	uint32_t more = dst->outcome.may & ~src->outcome.give;
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+		if (more & 1U << i)
+			*ret_rule = src->outcome.rule[i];
+	return dir || more;
+}
+
+static struct ward_decision decide_rename(
+	const struct ward_policy *p, const struct ward_request *req)
+{
+	bool dir = req->flags & WARD_REQUEST_DIR;
+	bool exchange = req->flags & WARD_REQUEST_EXCHANGE;
+	struct reach src = reach_of(req->state, dir), dst = reach_of(req->state2, false);
+	uint32_t take = WARD_RIGHT_REMOVE, give = WARD_RIGHT_CREATE;
+	struct ward_decision d = ask_for(p, &src, exchange ? take | give : take, false);
+	if (d.verdict != WARD_VERDICT_ALLOW)
+		return d;
+	bool replaced = exchange || req->flags & WARD_REQUEST_DST_EXISTS;
+	d = ask_for(p, &dst, replaced ? take | give : give, true);
+	if (d.verdict != WARD_VERDICT_ALLOW)
+		return d;
+	uint32_t rule = src.rule[0];
+	if (widens(req->state, req->state2, dir, &rule))
+		return refuse(p, EXDEV, &src, rule);
+	rule = dst.rule[0];
+	if (exchange && widens(req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule))
+		return refuse(p, EXDEV, &src, rule);
+	return d;
+}
+
+static struct ward_decision decide_link(const struct ward_policy *p, const struct ward_request *req)
+{
+	struct reach src = reach_of(req->state, false), dst = reach_of(req->state2, false);
+	struct ward_decision d = ask_for(p, &src, WARD_RIGHT_STAT, false);
+	if (d.verdict != WARD_VERDICT_ALLOW)
+		return d;
+	d = ask_for(p, &dst, WARD_RIGHT_CREATE, true);
+	if (d.verdict != WARD_VERDICT_ALLOW)
+		return d;
+	uint32_t rule = src.rule[0];
+	if (req->flags & WARD_REQUEST_DIR || widens(req->state, req->state2, false, &rule))
+		return refuse(p, EXDEV, &src, rule);
+	return d;
+}
+
+/* Writes down every rule that covers the path, in order, and which of them count. */
+static void trace_state(
+	const struct ward_policy *p, const struct ward_state *s, struct ward_trace *trace)
+{
+	const uint32_t *hits = ward_state_hits(s);
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		const struct ward_rule *r = &p->rules[hits[i]];
+		bool decides = true;
+		for (uint32_t k = i + 1; k < s->n_hits && decides; k++) {
+			const struct ward_rule *l = &p->rules[hits[k]];
+			if (r->guard || r->verb == WARD_VERB_NOEXEC)
+				break;
+			decides = l->guard || l->verb == WARD_VERB_NOEXEC ||
+				  l->verb == WARD_VERB_ASK ||
+				  ward_rule_group(l) != ward_rule_group(r);
+		}
+		if (trace->n == WARD_TRACE_MAX) {
+			trace->left_out++;
+			continue;
+		}
+		trace->entries[trace->n++] = (struct ward_trace_entry){
+			.rule = r, .rights = ward_verb_rights(r->verb), .decides = decides};
+	}
+}
+
+static struct ward_decision dispatch(const struct ward_policy *p, const struct ward_request *req)
+{
+	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR);
+	switch (req->action) {
+	case WARD_ACTION_ACCESS:
+		lower_by_links(&r, req);
+		return ask_for(p, &r, req->rights, false);
+	case WARD_ACTION_CREATE:
+		/* what makes a directory passable is beneath it: it does not let it be made */
+		r = reach_of(req->state, false);
+		lower_by_links(&r, req);
+		return ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
+	case WARD_ACTION_REMOVE:
+		return ask_for(p, &r, WARD_RIGHT_REMOVE, false);
+	case WARD_ACTION_RENAME:
+		return decide_rename(p, req);
+	case WARD_ACTION_LINK:
+		return decide_link(p, req);
+	case WARD_ACTION_NONE:
+		break;
+	}
+	return refuse(p, EACCES, &r, 0);
+}
+
+struct ward_decision ward_policy_decide(
+	const struct ward_policy *p, const struct ward_request *req, struct ward_trace *trace)
+{
+	static const struct reach nothing;
+	if (trace)
+		*trace = (struct ward_trace){.n = 0};
+	bool two = req->action == WARD_ACTION_RENAME || req->action == WARD_ACTION_LINK;
+	if (!req->state || (two && !req->state2) || req->rights & ~(uint32_t)WARD_RIGHTS_ALL ||
+		(req->n_others && !req->others))
+		return refuse(p, EACCES, &nothing, 0);
+	if (trace) {
+		trace_state(p, req->state, trace);
+		if (two)
+			trace_state(p, req->state2, trace);
+	}
+	return dispatch(p, req);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a compiled policy is made of. For the files of this folder alone. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "enforcer/ipc/helper.h"
+#include "enforcer/policy/automaton.h"
+#include "enforcer/policy/keys.h"
+#include "enforcer/policy/policy.h"
+
+/* Bytes of everything that is built lazily; past it steps are slower, never wrong. */
+#define WARD_POLICY_MEMORY_MAX ((size_t)64 << 20)
+/* Rules of all sources together. */
+#define WARD_POLICY_RULES_MAX 100000U
+/* Keys that are no rules, of all sources together; each is compared with all before it. */
+#define WARD_POLICY_ENTRIES_MAX 10000U
+
+/* Lists of rules of which the last that matches decides. */
+enum ward_group {
+	WARD_GROUP_BASE = 0, /* grants: profile, base, run */
+	WARD_GROUP_FLOOR,    /* these only take away */
+	WARD_GROUP_PROJECT,
+	WARD_GROUP_COUNT_,
+};
+
+/* A source's text, owned. */
+struct ward_source {
+	enum ward_source_kind kind;
+	char *file;
+	char *text;
+	size_t len;
+};
+
+/* A key that some source sets; not a rule. Strings are owned, but for file. */
+struct ward_entry {
+	const struct ward_key *key;
+	char *instance; /* path of [tree P] and [quota P], else "" */
+	char *value;	/* as written, but paths of the host resolved */
+	uint64_t number;
+	enum ward_source_kind source;
+	const char *file;
+	unsigned line;
+};
+
+struct ward_policy {
+	_Atomic uint32_t refs;
+	struct ward_source sources[WARD_SOURCE_COUNT_]; /* in the order of their kinds */
+	size_t n_sources;
+	/* in the order of lists (base, floor, project), then of source kinds, then of lines */
+	struct ward_rule *rules;
+	size_t n_rules, cap_rules;
+	struct ward_entry *entries;
+	size_t n_entries, cap_entries;
+	/* what holds after the merge: entries of `entries`, in the order of ward_keys */
+	const struct ward_entry **effective;
+	size_t n_effective;
+	char *trees[WARD_TREES_MAX]; /* paths of all [tree P], sorted */
+	size_t n_trees;
+	bool fold;
+	/* per group: 1 + number of the last rule without '/' in front that makes something visible
+	 */
+	uint32_t float_visible[WARD_GROUP_COUNT_];
+	struct ward_automaton *automaton;
+	struct ward_settings settings;
+	char digest[65];
+};
+
+/* Fills p->effective and p->settings from p->entries and p->trees (settings.c). */
+int ward_policy_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
+void ward_settings_clear(struct ward_settings *s);
+
+/* Fills p->digest (meaning.c). */
+int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err) ward_must_check;
+
+/* What a verb of [files] gives, and what it leaves at most as a guard. `ask` and `noexec`: as far
+ * as they do not depend on others (docs/policy.md). */
+uint32_t ward_verb_rights(enum ward_verb v);
+
+enum ward_group ward_rule_group(const struct ward_rule *r);
+
+/* ward_outcome_fn; ctx is the struct ward_policy. */
+void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
+	const struct ward_state *s, struct ward_outcome *ret);
+
+/* Same hits, same live positions: nothing tells them or what is beneath apart. */
+bool ward_state_same(const struct ward_state *a, const struct ward_state *b);

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/policy/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/embedded.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/policy/present.h"
+#include "enforcer/policy/read.h"
+#include "enforcer/policy/value.h"
+
+#define FLOOR "/etc/wardfs/floor.policy"
+#define PROJECT ".wardfs.policy"
+#define DEFAULT_PROFILE "medium"
+
+const char *ward_profile_text(const char *name, size_t *ret_len)
+{
+	for (size_t i = 0; ward_embedded_profiles[i].name; i++) {
+		if (strcmp(ward_embedded_profiles[i].name, name) == 0) {
+			*ret_len = ward_embedded_profiles[i].len;
+			return ward_embedded_profiles[i].data;
+		}
+	}
+	return NULL;
+}
+
+const char *ward_profile_name(size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!ward_embedded_profiles[k].name)
+			return NULL;
+	return ward_embedded_profiles[i].name;
+}
+
+/* Reads a whole file into text. One byte over the limit is enough to be refused by the reader. */
+static int slurp(int dirfd, const char *path, int flags, struct ward_buf *text)
+{
+	ward_cleanup_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (fd < 0)
+		return -errno;
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return ward_fd_read_all(fd, WARD_POLICY_TEXT_MAX + 1, text);
+}
+
+/* The same, but only a regular file, and no symbolic link in its last part. Waits for nobody. */
+static int slurp_regular(int dirfd, const char *path, struct ward_buf *text)
+{
+	struct stat st;
+	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
+	return slurp(dirfd, path, O_NOFOLLOW | O_NONBLOCK, text);
+}
+
+/* The absolute form of path, without looking at the disk but for the current directory. */
+static int absolute(const char *path, struct ward_buf *b)
+{
+	while (strncmp(path, "./", 2) == 0)
+		path += 2;
+	if (path[0] != '/') {
+		ward_cleanup_free char *cwd = getcwd(NULL, 0);
+		if (!cwd)
+			return -errno;
+		ward_buf_puts(b, cwd);
+		if (strcmp(cwd, "/") != 0)
+			ward_buf_putc(b, '/');
+	}
+	ward_buf_puts(b, path);
+	return ward_buf_error(b);
+}
+
+static int no_profile(const char *name, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	const char *near = NULL;
+	for (size_t i = 0; ward_profile_name(i); i++) {
+		ward_buf_printf(&all, "%s%s", i ? ", " : "", ward_profile_name(i));
+		if (!near && ward_value_distance(name, ward_profile_name(i), 2) <= 2)
+			near = ward_profile_name(i);
+	}
+	return ward_err_set(err, -ENOENT, "%s: neither a file nor a shipped profile (%s)%s%s%s",
+		name, ward_buf_str(&all), near ? ": did you mean " : "", near ? near : "",
+		near ? "?" : "");
+}
+
+int ward_policy_find(const char *name, struct ward_buf *ret_text, struct ward_buf *ret_file,
+	struct ward_err *err)
+{
+	size_t len = 0;
+	const char *profile = ward_profile_text(name, &len);
+	if (profile) {
+		ward_buf_add(ret_text, profile, len);
+		ward_buf_puts(ret_file, name);
+		int r = ward_buf_error(ret_text);
+		return r < 0 ? ward_err_sys(err, r, "%s", name) : 0;
+	}
+	int r = slurp(AT_FDCWD, name, 0, ret_text);
+	if (r == -ENOENT && !strchr(name, '/'))
+		return no_profile(name, err);
+	if (r == 0)
+		r = absolute(name, ret_file);
+	return r < 0 ? ward_err_sys(err, r == -EFBIG ? -EINVAL : r, "%s", name) : 0;
+}
+
+/* --- extends --- */
+
+struct peek {
+	bool in_policy;
+	struct ward_buf name;
+};
+
+static int peek_section(
+	void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err)
+{
+	struct peek *p = user;
+	(void)arg;
+	(void)line;
+	(void)err;
+	p->in_policy = strcmp(kind, "policy") == 0;
+	return 0;
+}
+
+static int peek_pair(
+	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
+{
+	struct peek *p = user;
+	(void)line;
+	(void)err;
+	if (p->in_policy && strcmp(key, "extends") == 0 && !p->name.len)
+		ward_buf_puts(&p->name, value);
+	return 0;
+}
+
+/* Adds what the project at hand brings to a shipped profile that asks for it. */
+static int complete(
+	int tree_fd, const struct ward_buf *file, struct ward_buf *text, struct ward_err *err)
+{
+	size_t len = 0;
+	if (!file->len || !ward_profile_text(ward_buf_str(file), &len) ||
+		!strstr(ward_buf_str(text), "\n" WARD_PRESENT_MARK "\n"))
+		return 0;
+	int r = ward_present_guards(tree_fd, text);
+	return r < 0 ? ward_err_sys(err, r, "looking for repositories in the project") : 0;
+}
+
+/* Loads what base extends, if it does, into the two buffers. */
+static int load_extended(const char *base_file, const struct ward_buf *base,
+	struct ward_buf *ret_text, struct ward_buf *ret_file, struct ward_err *err)
+{
+	static const struct ward_read_ops ops = {peek_section, peek_pair};
+	struct peek p = {.in_policy = false};
+	/* what is wrong with the text is said when it is compiled */
+	int ignored = ward_policy_read(base_file, ward_buf_str(base), base->len, &ops, &p, NULL);
+	(void)ignored;
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	const char *name = ward_buf_str(&p.name);
+	size_t len = 0;
+	const char *slash = base_file[0] == '/' ? strrchr(base_file, '/') : NULL;
+	if (*name && *name != '/' && slash && !ward_profile_text(name, &len))
+		ward_buf_add(&path, base_file, (size_t)(slash - base_file) + 1);
+	ward_buf_puts(&path, name);
+	int r = ward_buf_error(&p.name) < 0 ? -ENOMEM : ward_buf_error(&path);
+	if (r == 0 && *name) {
+		r = ward_policy_find(ward_buf_str(&path), ret_text, ret_file, err);
+		if (r < 0)
+			ward_err_wrap(err, "%s: extends = %s", base_file, name);
+	}
+	ward_buf_clear(&p.name);
+	return r;
+}
+
+/* --- the sources together --- */
+
+struct texts {
+	struct ward_buf text[WARD_SOURCE_COUNT_];
+	struct ward_buf file[WARD_SOURCE_COUNT_];
+	bool there[WARD_SOURCE_COUNT_];
+};
+
+static void texts_clear(struct texts *t)
+{
+	for (size_t i = 0; i < WARD_SOURCE_COUNT_; i++) {
+		ward_buf_clear(&t->text[i]);
+		ward_buf_clear(&t->file[i]);
+	}
+}
+
+/* The owner's file for this project, if there is one. 1: got it, 0: none. */
+static int load_owner(const struct ward_load *l, struct texts *t, struct ward_err *err)
+{
+	struct ward_buf *file = &t->file[WARD_SOURCE_BASE];
+	if (!l->config_home || !l->tree_path)
+		return 0;
+	ward_buf_printf(file, "%s/wardfs/projects/", l->config_home);
+	int r = ward_project_file_name(l->tree_path, file);
+	if (r == 0)
+		r = ward_buf_error(file);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", l->tree_path);
+	r = slurp(AT_FDCWD, ward_buf_str(file), O_NONBLOCK, &t->text[WARD_SOURCE_BASE]);
+	if (r == 0)
+		return 1;
+	if (r != -ENOENT && r != -ENOTDIR)
+		return ward_err_sys(err, r, "%s", ward_buf_str(file));
+	ward_buf_clear(file);
+	return 0;
+}
+
+static int load_base(const struct ward_load *l, struct texts *t, struct ward_err *err)
+{
+	struct ward_buf *text = &t->text[WARD_SOURCE_BASE], *file = &t->file[WARD_SOURCE_BASE];
+	int r = l->policy ? 0 : load_owner(l, t, err);
+	if (r == 0)
+		r = ward_policy_find(l->policy ? l->policy : DEFAULT_PROFILE, text, file, err);
+	if (r < 0)
+		return r;
+	t->there[WARD_SOURCE_BASE] = true;
+	r = load_extended(ward_buf_str(file), text, &t->text[WARD_SOURCE_PROFILE],
+		&t->file[WARD_SOURCE_PROFILE], err);
+	t->there[WARD_SOURCE_PROFILE] = r == 0 && t->file[WARD_SOURCE_PROFILE].len;
+	if (r == 0)
+		r = complete(l->tree_fd, file, text, err);
+	if (r == 0)
+		r = complete(l->tree_fd, &t->file[WARD_SOURCE_PROFILE],
+			&t->text[WARD_SOURCE_PROFILE], err);
+	return r;
+}
+
+/* The sources that only take away: absent is fine, unreadable is not. */
+static int load_others(const struct ward_load *l, struct texts *t, struct ward_err *err)
+{
+	const char *floor = l->floor ? l->floor : FLOOR;
+	int r = slurp(AT_FDCWD, floor, O_NONBLOCK, &t->text[WARD_SOURCE_FLOOR]);
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
+		return ward_err_sys(err, r, "%s", floor);
+	t->there[WARD_SOURCE_FLOOR] = r == 0;
+	ward_buf_puts(&t->file[WARD_SOURCE_FLOOR], floor);
+	struct ward_buf *project = &t->file[WARD_SOURCE_PROJECT];
+	if (l->tree_path)
+		ward_buf_printf(project, "%s/", strcmp(l->tree_path, "/") ? l->tree_path : "");
+	ward_buf_puts(project, PROJECT);
+	if (l->tree_fd >= 0) {
+		r = slurp_regular(l->tree_fd, PROJECT, &t->text[WARD_SOURCE_PROJECT]);
+		if (r < 0 && r != -ENOENT)
+			return ward_err_sys(err, r, "%s", ward_buf_str(project));
+		t->there[WARD_SOURCE_PROJECT] = r == 0;
+	}
+	if (l->run_text) {
+		ward_buf_puts(&t->text[WARD_SOURCE_RUN], l->run_text);
+		ward_buf_puts(&t->file[WARD_SOURCE_RUN], "command line");
+		t->there[WARD_SOURCE_RUN] = true;
+	}
+	return 0;
+}
+
+static int compile_texts(const struct texts *t, struct ward_policy **ret, struct ward_err *err)
+{
+	struct ward_source_text s[WARD_SOURCE_COUNT_];
+	size_t n = 0;
+	for (enum ward_source_kind k = WARD_SOURCE_PROFILE; k < WARD_SOURCE_COUNT_; k++) {
+		if (!t->there[k])
+			continue;
+		if (ward_buf_error(&t->text[k]) < 0 || ward_buf_error(&t->file[k]) < 0)
+			return ward_err_set(err, -ENOMEM, "out of memory");
+		s[n++] = (struct ward_source_text){.kind = k,
+			.file = ward_buf_str(&t->file[k]),
+			.text = ward_buf_str(&t->text[k]),
+			.len = t->text[k].len};
+	}
+	return ward_policy_compile(s, n, ret, err);
+}
+
+int ward_policy_load(const struct ward_load *l, struct ward_policy **ret, struct ward_err *err)
+{
+	struct texts t = {0};
+	int r = load_base(l, &t, err);
+	if (r >= 0)
+		r = load_others(l, &t, err);
+	if (r >= 0)
+		r = compile_texts(&t, ret, err);
+	texts_clear(&t);
+	return r;
+}
+
+int ward_policy_load_alone(const char *name, struct ward_policy **ret, struct ward_err *err)
+{
+	struct texts t = {0};
+	const struct ward_load l = {.policy = name, .tree_fd = -1};
+	int r = load_base(&l, &t, err);
+	if (r >= 0)
+		r = compile_texts(&t, ret, err);
+	texts_clear(&t);
+	return r;
+}
+
+/* --- names and paths --- */
+
+int ward_project_file_name(const char *tree_path, struct ward_buf *b)
+{
+	static const char suffix[] = ".policy";
+	if (tree_path[0] != '/')
+		return -EINVAL;
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	const char *s = tree_path + 1;
+	if (!*s)
+		ward_buf_putc(&name, '-');
+	for (; *s; s++) {
+		char c = *s;
+		bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+			     c == ':' || c == '_' || (c == '.' && name.len);
+		if (c == '/')
+			ward_buf_putc(&name, '-');
+		else if (plain)
+			ward_buf_putc(&name, c);
+		else
+			ward_buf_printf(&name, "\\x%02x", (unsigned char)c);
+	}
+	if (name.len + strlen(suffix) > 255) {
+		unsigned char hash[crypto_hash_sha256_BYTES];
+		char hex[2 * sizeof(hash) + 1];
+		crypto_hash_sha256(hash, (const unsigned char *)tree_path, strlen(tree_path));
+		sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+		ward_buf_clear(&name);
+		ward_buf_printf(&name, "long-%s", hex);
+	}
+	ward_buf_puts(b, ward_buf_str(&name));
+	ward_buf_puts(b, suffix);
+	return ward_buf_error(&name) < 0 ? -ENOMEM : ward_buf_error(b);
+}
+
+int ward_tree_source_resolve(const char *source, const char *home, const char *project,
+	struct ward_buf *b, struct ward_err *err)
+{
+	const char *rest = source;
+	if (source[0] == '~') {
+		if (!home)
+			return ward_err_set(err, -EINVAL, "%s: the owner has no home", source);
+		ward_buf_puts(b, home);
+		rest = source + 1; /* "" or "/…" */
+	} else if (source[0] != '/') {
+		if (!project)
+			return ward_err_set(
+				err, -EINVAL, "%s: relative, and there is no project", source);
+		ward_buf_puts(b, project);
+		rest = strcmp(source, ".") == 0 ? "" : source;
+		if (strncmp(rest, "./", 2) == 0)
+			rest += 2;
+		if (*rest)
+			ward_buf_putc(b, '/');
+	}
+	ward_buf_puts(b, rest);
+	int r = ward_buf_error(b);
+	return r < 0 ? ward_err_sys(err, r, "%s", source) : 0;
+}

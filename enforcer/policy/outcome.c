@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rules that cover a path make of it: rights, deciding rules, passage. */
+#include "enforcer/policy/internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define VISIBLE (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
+#define READABLE (VISIBLE | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
+
+static_assert(
+	WARD_RIGHTS_ALL == (1U << WARD_RIGHT_BITS) - 1, "an outcome has a rule for each right");
+
+uint32_t ward_verb_rights(enum ward_verb v)
+{
+	switch (v) {
+	case WARD_VERB_HIDE:
+		return 0;
+	case WARD_VERB_DENY:
+		return VISIBLE;
+	case WARD_VERB_READ:
+		return READABLE;
+	case WARD_VERB_APPEND:
+		return READABLE | WARD_RIGHT_APPEND | WARD_RIGHT_CREATE;
+	case WARD_VERB_WRITE:
+		return WARD_RIGHTS_ALL;
+	case WARD_VERB_ASK:
+		return READABLE;
+	case WARD_VERB_NOEXEC:
+		return WARD_RIGHTS_ALL & ~(uint32_t)WARD_RIGHT_EXEC;
+	case WARD_VERB_COUNT_:
+		break;
+	}
+	return 0;
+}
+
+enum ward_group ward_rule_group(const struct ward_rule *r)
+{
+	switch (r->source) {
+	case WARD_SOURCE_FLOOR:
+		return WARD_GROUP_FLOOR;
+	case WARD_SOURCE_PROJECT:
+		return WARD_GROUP_PROJECT;
+	case WARD_SOURCE_NONE:
+	case WARD_SOURCE_PROFILE:
+	case WARD_SOURCE_BASE:
+	case WARD_SOURCE_RUN:
+	case WARD_SOURCE_COUNT_:
+		break;
+	}
+	return WARD_GROUP_BASE;
+}
+
+/* One list's opinion. */
+struct opinion {
+	uint32_t give, may;
+	uint32_t rule; /* 1 + number; 0: none matched */
+};
+
+/* Sums up while the hits are gone through in order. */
+struct sum {
+	struct opinion groups[WARD_GROUP_COUNT_];
+	uint32_t give, may;		 /* of guards and noexec */
+	uint32_t taker[WARD_RIGHT_BITS]; /* the first guard or noexec that takes this right */
+};
+
+static void take(struct sum *s, uint32_t rule, uint32_t give, uint32_t may)
+{
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+		if (s->give & ~give & 1U << i)
+			s->taker[i] = rule;
+	s->give &= give;
+	s->may &= may;
+}
+
+static void add(struct sum *s, const struct ward_policy *p, uint32_t i)
+{
+	const struct ward_rule *r = &p->rules[i];
+	uint32_t rights = ward_verb_rights(r->verb);
+	if (r->guard || r->verb == WARD_VERB_NOEXEC) {
+		/* what a guard `ask` takes, a person may give */
+		take(s, i + 1, rights, r->verb == WARD_VERB_ASK ? WARD_RIGHTS_ALL : rights);
+		return;
+	}
+	enum ward_group group = ward_rule_group(r);
+	struct opinion *o = &s->groups[group];
+	if (r->verb == WARD_VERB_ASK) {
+		/* what the rule before gives; a source that only takes away leaves reading */
+		bool silent = group != WARD_GROUP_BASE && !o->rule;
+		o->give = silent ? READABLE : o->give | VISIBLE;
+		o->may = WARD_RIGHTS_ALL;
+	} else {
+		o->give = rights;
+		o->may = rights;
+	}
+	o->rule = i + 1;
+}
+
+/*
+ * May something beneath be visible? Only if no guard hides it all, and in every list either the
+ * path itself is visible or a later rule, still to be matched, makes something visible. Exact for
+ * each list; that several lists agree on the same path beneath is not looked at.
+ */
+static bool passage(const struct ward_policy *p, const struct ward_automaton *a,
+	const struct ward_state *s, const struct sum *sum)
+{
+	if (!(sum->may & WARD_RIGHT_STAT))
+		return false;
+	uint32_t later[WARD_GROUP_COUNT_];
+	memcpy(later, p->float_visible, sizeof(later));
+	for (uint32_t i = 0; i < s->n_live; i++) {
+		uint32_t n = ward_automaton_pattern(a, s->ids[i]);
+		const struct ward_rule *r = &p->rules[n];
+		if (r->guard || r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_NOEXEC)
+			continue;
+		enum ward_group g = ward_rule_group(r);
+		if (n + 1 > later[g])
+			later[g] = n + 1;
+	}
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
+		if (!(sum->groups[g].give & WARD_RIGHT_STAT) && later[g] <= sum->groups[g].rule)
+			return false;
+	return true;
+}
+
+/* The rule that answers for right i: who gives it, else who takes it, a ceiling first. */
+static uint32_t rule_for(const struct sum *s, uint32_t give, unsigned i)
+{
+	uint32_t bit = 1U << i;
+	if (give & bit)
+		return s->groups[WARD_GROUP_BASE].rule;
+	if (s->taker[i])
+		return s->taker[i];
+	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
+		if (!(s->groups[g].give & bit))
+			return s->groups[g].rule;
+	return s->groups[WARD_GROUP_BASE].rule;
+}
+
+void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
+	const struct ward_state *s, struct ward_outcome *ret)
+{
+	const struct ward_policy *p = ctx;
+	struct sum sum = {.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL};
+	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
+		sum.groups[g].give = sum.groups[g].may = WARD_RIGHTS_ALL;
+	for (uint32_t i = 0; i < s->n_hits; i++)
+		add(&sum, p, ward_state_hits(s)[i]);
+	struct ward_outcome v = {.give = sum.give, .may = sum.may};
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
+		v.give &= sum.groups[g].give;
+		v.may &= sum.groups[g].may;
+	}
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+		v.rule[i] = rule_for(&sum, v.give, i);
+	v.passage = passage(p, a, s, &sum);
+	*ret = v;
+}
+
+bool ward_state_same(const struct ward_state *a, const struct ward_state *b)
+{
+	if (a == b)
+		return true;
+	return a->n_live == b->n_live && a->n_hits == b->n_hits &&
+	       memcmp(a->ids, b->ids, ((size_t)a->n_live + a->n_hits) * sizeof(a->ids[0])) == 0;
+}

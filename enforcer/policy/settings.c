@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Merging the keys that are no rules, and what comes of them. */
+#include "enforcer/policy/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+
+static int no_memory(struct ward_err *err)
+{
+	return ward_err_set(err, -ENOMEM, "out of memory");
+}
+
+static bool is_key(const struct ward_key *k, const char *section, const char *name)
+{
+	return strcmp(k->section, section) == 0 && strcmp(k->name, name) == 0;
+}
+
+/* --- merging --- */
+
+static int cmp_entries(const void *a, const void *b)
+{
+	const struct ward_entry *x = *(const struct ward_entry *const *)a;
+	const struct ward_entry *y = *(const struct ward_entry *const *)b;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	int c = strcmp(x->instance, y->instance);
+	return c ? c : (x > y) - (x < y);
+}
+
+static bool takes_away(const struct ward_entry *e)
+{
+	return e->source == WARD_SOURCE_FLOOR || e->source == WARD_SOURCE_PROJECT;
+}
+
+/* A number for what is not set: the default's, else "none". */
+static uint64_t fallback_number(const struct ward_key *k)
+{
+	uint64_t n;
+	if (!k->fallback || ward_key_check(k, k->fallback, &n, NULL) < 0)
+		return WARD_UNLIMITED;
+	return n;
+}
+
+/* The one of the n entries of a key and instance that holds, or NULL: the default does. */
+static const struct ward_entry *merge_scalar(const struct ward_entry *const *v, size_t n)
+{
+	const struct ward_entry *best = NULL;
+	uint64_t number = fallback_number(v[0]->key);
+	/* entries stand in the order profile, base, run, floor, project */
+	for (size_t i = 0; i < n; i++) {
+		bool wins = true;
+		if (takes_away(v[i]))
+			wins = v[i]->key->merge == WARD_MERGE_MAX ? v[i]->number > number
+								  : v[i]->number < number;
+		if (wins) {
+			best = v[i];
+			number = v[i]->number;
+		}
+	}
+	return best;
+}
+
+/* Does a source that takes away list entries of this key, and not this one? */
+static bool cut_from_list(const struct ward_entry *const *v, size_t n, const struct ward_entry *e)
+{
+	for (enum ward_source_kind k = WARD_SOURCE_FLOOR; k <= WARD_SOURCE_PROJECT; k++) {
+		bool speaks = false, has = false;
+		for (size_t i = 0; i < n; i++) {
+			speaks = speaks || v[i]->source == k;
+			has = has || (v[i]->source == k && strcmp(v[i]->value, e->value) == 0);
+		}
+		if (speaks && !has)
+			return true;
+	}
+	return false;
+}
+
+static void merge(struct ward_policy *p, const struct ward_entry *const *v, size_t n)
+{
+	const struct ward_key *k = v[0]->key;
+	if (!k->repeats) {
+		const struct ward_entry *e = merge_scalar(v, n);
+		if (e)
+			p->effective[p->n_effective++] = e;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (k->merge == WARD_MERGE_COMMON &&
+			(takes_away(v[i]) || cut_from_list(v, n, v[i])))
+			continue;
+		p->effective[p->n_effective++] = v[i];
+	}
+}
+
+static int merge_all(struct ward_policy *p)
+{
+	ward_cleanup_free const struct ward_entry **v = calloc(p->n_entries + 1, sizeof(*v));
+	p->effective = calloc(p->n_entries + 1, sizeof(*p->effective));
+	if (!v || !p->effective)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_entries; i++)
+		v[i] = &p->entries[i];
+	qsort(v, p->n_entries, sizeof(*v), cmp_entries);
+	for (size_t i = 0, n; i < p->n_entries; i += n) {
+		for (n = 1; i + n < p->n_entries && v[i + n]->key == v[i]->key &&
+			    strcmp(v[i + n]->instance, v[i]->instance) == 0;)
+			n++;
+		merge(p, v + i, n);
+	}
+	return 0;
+}
+
+/* --- looking up --- */
+
+static const struct ward_entry *find(
+	const struct ward_policy *p, const char *section, const char *instance, const char *name)
+{
+	for (size_t i = 0; i < p->n_effective; i++)
+		if (is_key(p->effective[i]->key, section, name) &&
+			strcmp(p->effective[i]->instance, instance) == 0)
+			return p->effective[i];
+	return NULL;
+}
+
+static uint64_t number(const struct ward_policy *p, const char *section, const char *name)
+{
+	const struct ward_entry *e = find(p, section, "", name);
+	if (e)
+		return e->number;
+	for (const struct ward_key *k = ward_keys; k->section; k++)
+		if (is_key(k, section, name))
+			return fallback_number(k);
+	return WARD_UNLIMITED;
+}
+
+static int add_string(struct ward_strings *s, char *text)
+{
+	char **v = text ? reallocarray(s->v, s->n + 1, sizeof(*v)) : NULL;
+	if (!v) {
+		free(text);
+		return -ENOMEM;
+	}
+	s->v = v;
+	s->v[s->n++] = text;
+	return 0;
+}
+
+static int list(const struct ward_policy *p, const char *section, const char *name,
+	struct ward_strings *ret)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < p->n_effective; i++)
+		if (is_key(p->effective[i]->key, section, name))
+			r = add_string(ret, strdup(p->effective[i]->value));
+	return r;
+}
+
+/* --- filling --- */
+
+static int fill_tree(
+	const struct ward_policy *p, const char *path, struct ward_tree *t, struct ward_err *err)
+{
+	const struct ward_entry *source = find(p, "tree", path, "source");
+	const struct ward_entry *at = find(p, "tree", path, "at");
+	const struct ward_entry *links = find(p, "tree", path, "hardlinks");
+	if (!source && strcmp(path, "/workspace") != 0)
+		return ward_err_set(err, -EINVAL, "[tree %s] has no source", path);
+	if (source && strncmp(source->value, "tmpfs:", 6) == 0) {
+		t->tmpfs_size = source->number;
+	} else {
+		t->source = strdup(source ? source->value : ".");
+		if (!t->source)
+			return no_memory(err);
+	}
+	t->path = strdup(path);
+	/* what has no path on the host cannot be seen there */
+	t->at = strdup(at ? at->value : t->tmpfs_size ? "none" : "same");
+	t->hardlinks = links ? (enum ward_hardlinks)links->number : WARD_HARDLINKS_READ;
+	return t->path && t->at ? 0 : no_memory(err);
+}
+
+static int fill_trees(struct ward_policy *p, struct ward_err *err)
+{
+	struct ward_settings *s = &p->settings;
+	s->trees = calloc(p->n_trees, sizeof(*s->trees));
+	if (!s->trees)
+		return no_memory(err);
+	s->n_trees = p->n_trees;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < p->n_trees; i++)
+		r = fill_tree(p, p->trees[i], &s->trees[i], err);
+	return r;
+}
+
+static int fill_name(struct ward_policy *p, struct ward_err *err)
+{
+	const struct ward_entry *e = find(p, "policy", "", "name");
+	const char *name = e ? e->value : "";
+	for (size_t i = 0; !e && i < p->n_sources; i++) {
+		if (p->sources[i].kind != WARD_SOURCE_BASE)
+			continue;
+		const char *slash = strrchr(p->sources[i].file, '/');
+		name = slash ? slash + 1 : p->sources[i].file;
+	}
+	p->settings.name = strdup(name);
+	if (!p->settings.name)
+		return no_memory(err);
+	char *suffix = e ? NULL : strstr(p->settings.name, ".policy");
+	if (suffix && suffix > p->settings.name && !suffix[7])
+		*suffix = 0;
+	return 0;
+}
+
+/* Does what this entry asks for exist already? */
+static bool ready(const struct ward_entry *e)
+{
+	const struct ward_key *k = e->key;
+	if (k->ready == WARD_READY_ALL || (k->words && k->ready >> e->number & 1))
+		return true;
+	/* a home that is kept is the default to come; whoever writes it down means it */
+	if (is_key(k, "home", "mode") || !k->fallback)
+		return false;
+	if (k->type == WARD_TYPE_CHECKPOINT && strcmp(e->value, "10s") == 0)
+		return true;
+	return k->words ? strcmp(e->value, k->fallback) == 0 : e->number == fallback_number(k);
+}
+
+static int fill_unavailable(struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (ready(e))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_buf_printf(&b, "%s:%u: [%s%s%s] %s = %s", e->file, e->line, e->key->section,
+			*e->instance ? " " : "", e->instance, e->key->name, e->value);
+		int r = add_string(&p->settings.unavailable, ward_buf_steal(&b));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int fill_env(struct ward_policy *p)
+{
+	static const char *const always[] = {"PATH", "TERM", "LANG", "LC_*", "TZ", "COLORTERM"};
+	struct ward_settings *s = &p->settings;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < sizeof(always) / sizeof(always[0]); i++)
+		r = add_string(&s->env_pass, strdup(always[i]));
+	if (r == 0)
+		r = list(p, "env", "pass", &s->env_pass);
+	return r == 0 ? list(p, "env", "set", &s->env_set) : r;
+}
+
+static void fill_numbers(struct ward_policy *p)
+{
+	/* in the order of the words of [policy] mode */
+	static const enum ward_mode modes[] = {WARD_MODE_WASM, WARD_MODE_DENO, WARD_MODE_DOCKER,
+		WARD_MODE_RESTRICTED, WARD_MODE_PROCESS, WARD_MODE_NONE, WARD_MODE_AUTO};
+	struct ward_settings *s = &p->settings;
+	uint64_t mode = number(p, "policy", "mode");
+	s->mode = mode < sizeof(modes) / sizeof(modes[0]) ? modes[mode] : WARD_MODE_UNSET;
+	s->processes = number(p, "limits", "processes");
+	s->open_files = number(p, "limits", "open-files");
+	s->file_size = number(p, "limits", "file");
+	s->wall_ns = number(p, "limits", "wall");
+	s->tmp_bytes = number(p, "limits", "tmp");
+	s->core = number(p, "limits", "core") == 1;
+	/* a home kept per project does not exist yet: the default is a fresh one */
+	const struct ward_entry *home = find(p, "home", "", "mode");
+	s->home = home ? (enum ward_home)home->number : WARD_HOME_TMPFS;
+	s->view = (enum ward_view)number(p, "system", "view");
+	s->terminal = number(p, "process", "terminal") == 1;
+	s->net = (enum ward_net)number(p, "network", "mode");
+	s->log = (enum ward_audit_log)number(p, "audit", "log");
+	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
+}
+
+int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
+{
+	int r = merge_all(p);
+	if (r < 0)
+		return no_memory(err);
+	r = fill_trees(p, err);
+	if (r == 0)
+		r = fill_name(p, err);
+	if (r < 0)
+		return r;
+	fill_numbers(p);
+	r = fill_env(p);
+	if (r == 0)
+		r = list(p, "system", "read", &p->settings.system_read);
+	if (r == 0)
+		r = fill_unavailable(p);
+	return r < 0 ? no_memory(err) : 0;
+}
+
+static void clear_strings(struct ward_strings *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->v[i]);
+	free(s->v);
+	*s = (struct ward_strings){0};
+}
+
+void ward_settings_clear(struct ward_settings *s)
+{
+	for (size_t i = 0; s->trees && i < s->n_trees; i++) {
+		free(s->trees[i].path);
+		free(s->trees[i].source);
+		free(s->trees[i].at);
+	}
+	free(s->trees);
+	free(s->name);
+	clear_strings(&s->system_read);
+	clear_strings(&s->env_pass);
+	clear_strings(&s->env_set);
+	clear_strings(&s->unavailable);
+	*s = (struct ward_settings){0};
+}

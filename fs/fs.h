@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one wardfs-fs process holds, and one served tree. Made by main.c, read-only afterwards but
+ * for the members of the modules named there.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "audit/ring.h"
+#include "enforcer/base/err.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/policy/policy.h"
+
+struct fuse_session;
+struct ward_nodes;
+struct ward_pool;
+struct ward_notify;
+
+/* Answers stay valid this long in the kernel: so what changes on the host is seen within it. */
+#define WARD_FS_TIMEOUT 1.0
+
+/* Owner and agent, as helper.h's configuration message has them. */
+struct ward_fs_ids {
+	uid_t owner_uid;
+	gid_t owner_gid;
+	uid_t agent_uid;
+	gid_t agent_gid;
+};
+
+struct ward_fs {
+	struct ward_policy *policy; /* one reference */
+	struct ward_ring *ring;
+	char *session;
+	uint32_t flags; /* set of ward_fs_flag */
+	struct ward_fs_ids ids;
+	gid_t *groups; /* the owner's supplementary groups, owned */
+	size_t n_groups;
+	enum ward_audit_log log;
+	bool casefold; /* this kernel knows casefolded directories: look for them */
+	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not to be had */
+	struct ward_pool *pool;		 /* threads for what may be slow */
+
+	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
+
+	struct ward_fs_tree *trees;
+	size_t n_trees;
+};
+
+struct ward_fs_tree {
+	struct ward_fs *fs;
+	size_t index;
+	char *path; /* sandbox path, owned */
+	size_t path_len;
+	int dev_fd;	 /* /dev/fuse */
+	int root_fd;	 /* O_PATH directory of the backing */
+	dev_t dev;	 /* of the backing: nothing on another device is served */
+	uint64_t mnt_id; /* of the backing, 0 where the kernel does not tell */
+	enum ward_hardlinks hardlinks;
+	atomic_bool passthrough; /* asked for in the INIT reply; off where the ioctl is refused */
+	bool inited;		 /* the INIT reply was sent */
+	struct fuse_session *se;
+	struct ward_nodes *nodes;
+	struct ward_notify *notify;
+};

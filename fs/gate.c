@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/gate.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fs/record.h"
+
+/* What an unknown further link leaves of a file's content ([tree] hardlinks). */
+#define CEILING_DENY (WARD_RIGHT_STAT | WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE)
+#define CEILING_READ (CEILING_DENY | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
+
+/* A refusal: recorded, and turned into what the system call answers. */
+static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
+	const struct ward_decision *d)
+{
+	int r = ward_record_deny(op, paths, asked, d, NULL);
+
+	if (r < 0)
+		return r;
+	return d->error > 0 ? -d->error : -EACCES;
+}
+
+/* Asks for req's rights, then for alt; *d is what decided. */
+static bool allowed(const struct ward_policy *policy, struct ward_request *req, uint32_t alt,
+	struct ward_decision *d)
+{
+	struct ward_decision second;
+
+	*d = ward_policy_decide(policy, req, NULL);
+	if (d->verdict == WARD_VERDICT_ALLOW)
+		return true;
+	if (!alt)
+		return false;
+	req->rights = alt;
+	second = ward_policy_decide(policy, req, NULL);
+	if (second.verdict != WARD_VERDICT_ALLOW)
+		return false; /* the record tells of what was asked first */
+	*d = second;
+	return true;
+}
+
+static uint32_t ceiling(const struct ward_fs_tree *tree, const struct ward_node *node,
+	const struct ward_states *states, uint64_t nlink)
+{
+	/* Ghosts: what is left of a file without a name is for those who had it open. */
+	if (node->dir || nlink <= states->n_names)
+		return 0;
+	switch (tree->hardlinks) {
+	case WARD_HARDLINKS_DENY:
+		return CEILING_DENY;
+	case WARD_HARDLINKS_READ:
+		return CEILING_READ;
+	case WARD_HARDLINKS_ALLOW:
+		return 0;
+	}
+	return CEILING_DENY;
+}
+
+int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, uint32_t *ret_granted)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {.node = node};
+	struct ward_states states;
+	struct ward_decision d;
+	struct ward_request req;
+	int r = ward_node_states(tree->nodes, node, &states);
+
+	if (r < 0)
+		return r == -EMLINK ? -EACCES : r;
+	req = (struct ward_request){
+		.action = WARD_ACTION_ACCESS,
+		.rights = rights,
+		.flags = node->dir ? WARD_REQUEST_DIR : 0,
+		.state = states.v[0],
+		.others = states.v + 1,
+		.n_others = states.n - 1,
+		.ceiling = ceiling(tree, node, &states, nlink),
+	};
+	if (allowed(tree->fs->policy, &req, alt, &d)) {
+		if (ret_granted)
+			*ret_granted = d.granted;
+	} else {
+		r = refuse(op, &paths, rights, &d);
+	}
+	ward_states_put(tree->nodes, &states);
+	return r;
+}
+
+int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
+	enum ward_action action, uint32_t rights, uint32_t alt, bool is_dir, uint32_t *ret_granted)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const struct ward_state *state;
+	struct ward_decision d;
+	struct ward_request req;
+	int r = ward_node_child_state(tree->nodes, parent, name, &state);
+
+	if (r < 0)
+		return r;
+	req = (struct ward_request){
+		.action = action,
+		.rights = rights,
+		.flags = is_dir ? WARD_REQUEST_DIR : 0,
+		.state = state,
+	};
+	if (allowed(tree->fs->policy, &req, alt, &d)) {
+		if (ret_granted)
+			*ret_granted = d.granted;
+	} else {
+		if (action == WARD_ACTION_CREATE)
+			rights |= WARD_RIGHT_CREATE;
+		if (action == WARD_ACTION_REMOVE)
+			rights |= WARD_RIGHT_REMOVE;
+		r = refuse(op, &paths, rights, &d);
+	}
+	ward_policy_state_put(tree->fs->policy, state);
+	return r;
+}
+
+int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2, uint32_t flags)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {
+		.node = parent, .name = name, .node2 = parent2, .name2 = name2};
+	const struct ward_state *from = NULL, *to = NULL;
+	struct ward_decision d;
+	int r;
+
+	r = ward_node_child_state(tree->nodes, parent, name, &from);
+	if (r == 0)
+		r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+	if (r == 0) {
+		const struct ward_request req = {
+			.action = WARD_ACTION_RENAME, .flags = flags, .state = from, .state2 = to};
+
+		d = ward_policy_decide(tree->fs->policy, &req, NULL);
+		if (d.verdict != WARD_VERDICT_ALLOW)
+			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d);
+	}
+	ward_policy_state_put(tree->fs->policy, from);
+	ward_policy_state_put(tree->fs->policy, to);
+	return r;
+}
+
+int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
+	struct ward_node *parent2, const char *name2)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
+	const struct ward_state *to = NULL;
+	struct ward_states states;
+	struct ward_decision d;
+	int r = ward_node_states(tree->nodes, node, &states);
+
+	if (r < 0)
+		return r == -EMLINK ? -EACCES : r;
+	r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+	if (r == 0) {
+		const struct ward_request req = {.action = WARD_ACTION_LINK,
+			.state = states.v[0],
+			.others = states.v + 1,
+			.n_others = states.n - 1,
+			.state2 = to,
+			.ceiling = ceiling(tree, node, &states, nlink)};
+
+		d = ward_policy_decide(tree->fs->policy, &req, NULL);
+		if (d.verdict != WARD_VERDICT_ALLOW)
+			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d);
+	}
+	ward_policy_state_put(tree->fs->policy, to);
+	ward_states_put(tree->nodes, &states);
+	return r;
+}
+
+static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	bool is_dir, struct ward_decision *ret)
+{
+	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT};
+	int r = ward_node_child_state(tree->nodes, parent, name, &req.state);
+
+	if (r < 0)
+		return r;
+	req.flags = is_dir ? WARD_REQUEST_DIR : 0;
+	*ret = ward_policy_decide(tree->fs->policy, &req, NULL);
+	ward_policy_state_put(tree->fs->policy, req.state);
+	return 0;
+}
+
+int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir)
+{
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	struct ward_decision d;
+	int r = decide_visible(op->tree, parent, name, is_dir, &d);
+
+	if (r < 0 || d.verdict == WARD_VERDICT_ALLOW)
+		return r;
+	r = refuse(op, &paths, WARD_RIGHT_STAT, &d);
+	/* Whatever the verdict is called: without STAT the name does not show itself. */
+	return r == -EIO ? r : -ENOENT;
+}
+
+int ward_gate_visible(
+	struct ward_fs_tree *tree, struct ward_node *parent, const char *name, bool is_dir)
+{
+	struct ward_decision d;
+	int r = decide_visible(tree, parent, name, is_dir, &d);
+
+	return r < 0 ? r : d.verdict == WARD_VERDICT_ALLOW;
+}
+
+int ward_gate_refuse(
+	struct ward_op *op, struct ward_node *parent, const char *name, int error, const char *text)
+{
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = error};
+	int r = ward_record_deny(op, &paths, WARD_RIGHT_STAT, &d, text);
+
+	return r < 0 ? r : -error;
+}

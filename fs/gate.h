@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The only caller of ward_policy_decide(), and where every refusal enters the trail. Each function
+ * returns 0 where the policy allows, else the negative errno to answer with; -EIO when the record
+ * could not be kept.
+ */
+#pragma once
+
+#include "fs/op.h"
+
+/*
+ * Access to what stands at node. Tries `rights`, and if the policy does not give these, `alt` (0:
+ * nothing else will do). nlink: links of the file as just seen, 0: not known; where there are more
+ * links than names known here, [tree] hardlinks is the ceiling. *ret_granted (may be NULL): all
+ * rights of the node.
+ */
+int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, uint32_t *ret_granted) ward_must_check;
+
+/* A name below parent: CREATE (then rights, or else alt, on it) or REMOVE. */
+int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
+	enum ward_action action, uint32_t rights, uint32_t alt, bool is_dir,
+	uint32_t *ret_granted) ward_must_check;
+
+/* RENAME of name to name2; flags: set of ward_request_flag. */
+int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2, uint32_t flags) ward_must_check;
+/* LINK: a further name for node. */
+int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
+	struct ward_node *parent2, const char *name2) ward_must_check;
+
+/*
+ * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden. `ret_state` is not
+ * needed by anybody: the node finds its own.
+ */
+int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name,
+	bool is_dir) ward_must_check;
+/* The same for an entry of a listing, without a record: 1 visible, 0 not. */
+int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	bool is_dir) ward_must_check;
+
+/* A refusal that is none of the policy's (another file system mounted there): recorded as one. */
+int ward_gate_refuse(struct ward_op *op, struct ward_node *parent, const char *name, int error,
+	const char *text) ward_must_check;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/handle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int ward_handle_new(
+	struct ward_nodes *nodes, struct ward_node *node, int fd, struct ward_handle **ret)
+{
+	struct ward_handle *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		close(fd);
+		return -ENOMEM;
+	}
+	h->fd = fd;
+	h->refs = 1;
+	h->node = node;
+	pthread_mutex_init(&h->dir_lock, NULL);
+	pthread_mutex_lock(&nodes->lock);
+	node->refs++;
+	h->next = node->handles;
+	node->handles = h;
+	pthread_mutex_unlock(&nodes->lock);
+	*ret = h;
+	return 0;
+}
+
+struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node)
+{
+	struct ward_handle *h;
+
+	pthread_mutex_lock(&nodes->lock);
+	h = node->handles;
+	if (h)
+		h->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	return h;
+}
+
+void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h)
+{
+	bool last;
+
+	pthread_mutex_lock(&nodes->lock);
+	last = --h->refs == 0;
+	pthread_mutex_unlock(&nodes->lock);
+	if (!last)
+		return;
+	close(h->fd);
+	ward_node_unpin(nodes, h->node);
+	pthread_mutex_destroy(&h->dir_lock);
+	free(h->owners);
+	free(h->dir_buf);
+	free(h);
+}
+
+void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
+{
+	struct ward_handle **at;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (at = &h->node->handles; *at && *at != h; at = &(*at)->next)
+		;
+	if (*at)
+		*at = h->next;
+	if (h->io == WARD_IO_PASSTHROUGH)
+		h->node->n_pass--;
+	else if (h->io == WARD_IO_CACHED)
+		h->node->n_cached--;
+	pthread_mutex_unlock(&nodes->lock);
+	ward_handle_put(nodes, h);
+}

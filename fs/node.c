@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fs/fuse_kernel.h"
+#include "fs/passthrough.h"
+
+#define HASH_START 1024U
+
+static size_t hash_name(const struct ward_node *parent, const char *name, size_t len)
+{
+	/* FNV-1a over the name, mixed with the parent. Names come from the agent, who can at worst
+	 * slow down its own mount. */
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ ((uintptr_t)parent >> 4);
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+	return (size_t)(h ^ (h >> 29));
+}
+
+static size_t hash_ino(uint64_t ino)
+{
+	return (size_t)((ino * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
+}
+
+struct ward_name *ward_nodes_find(const struct ward_nodes *nodes, const struct ward_node *parent,
+	const char *name, size_t len)
+{
+	struct ward_name *n = nodes->names[hash_name(parent, name, len) & nodes->mask_names];
+
+	for (; n; n = n->hash_next)
+		if (n->parent == parent && n->len == len && !memcmp(n->text, name, len))
+			return n;
+	return NULL;
+}
+
+struct ward_name *ward_node_first_name(const struct ward_node *node)
+{
+	return node->names && node->names->live ? node->names : NULL;
+}
+
+static struct ward_node *find_ino(
+	const struct ward_nodes *nodes, const struct ward_file_id *id, uint32_t type)
+{
+	struct ward_node *n = nodes->inos[hash_ino(id->ino) & nodes->mask_inos];
+
+	for (; n; n = n->ino_next)
+		if (n->type == type && ward_file_id_equal(&n->id, id))
+			return n;
+	return NULL;
+}
+
+static void grow_names(struct ward_nodes *nodes)
+{
+	size_t size = (nodes->mask_names + 1) * 2;
+	struct ward_name **v;
+
+	if (nodes->n_names <= nodes->mask_names || !(v = calloc(size, sizeof(*v))))
+		return; /* longer chains, nothing worse */
+	for (size_t i = 0; i <= nodes->mask_names; i++) {
+		struct ward_name *n, *next;
+
+		for (n = nodes->names[i]; n; n = next) {
+			size_t at = hash_name(n->parent, n->text, n->len) & (size - 1);
+
+			next = n->hash_next;
+			n->hash_next = v[at];
+			v[at] = n;
+		}
+	}
+	free(nodes->names);
+	nodes->names = v;
+	nodes->mask_names = size - 1;
+}
+
+static void grow_inos(struct ward_nodes *nodes)
+{
+	size_t size = (nodes->mask_inos + 1) * 2;
+	struct ward_node **v;
+
+	if (nodes->n_inos <= nodes->mask_inos || !(v = calloc(size, sizeof(struct ward_node *))))
+		return;
+	for (size_t i = 0; i <= nodes->mask_inos; i++) {
+		struct ward_node *n, *next;
+
+		for (n = nodes->inos[i]; n; n = next) {
+			size_t at = hash_ino(n->id.ino) & (size - 1);
+
+			next = n->ino_next;
+			n->ino_next = v[at];
+			v[at] = n;
+		}
+	}
+	free(nodes->inos);
+	nodes->inos = v;
+	nodes->mask_inos = size - 1;
+}
+
+static void hash_in_name(struct ward_nodes *nodes, struct ward_name *n)
+{
+	struct ward_name **at;
+
+	grow_names(nodes);
+	at = &nodes->names[hash_name(n->parent, n->text, n->len) & nodes->mask_names];
+	n->hash_next = *at;
+	*at = n;
+	nodes->n_names++;
+}
+
+static void hash_out_name(struct ward_nodes *nodes, struct ward_name *n)
+{
+	struct ward_name **at =
+		&nodes->names[hash_name(n->parent, n->text, n->len) & nodes->mask_names];
+
+	while (*at && *at != n)
+		at = &(*at)->hash_next;
+	if (*at) {
+		*at = n->hash_next;
+		nodes->n_names--;
+	}
+}
+
+static void hash_in_ino(struct ward_nodes *nodes, struct ward_node *node)
+{
+	struct ward_node **at;
+
+	grow_inos(nodes);
+	at = &nodes->inos[hash_ino(node->id.ino) & nodes->mask_inos];
+	node->ino_next = *at;
+	*at = node;
+	node->hashed = true;
+	nodes->n_inos++;
+}
+
+static void hash_out_ino(struct ward_nodes *nodes, struct ward_node *node)
+{
+	struct ward_node **at = &nodes->inos[hash_ino(node->id.ino) & nodes->mask_inos];
+
+	if (!node->hashed)
+		return;
+	while (*at && *at != node)
+		at = &(*at)->ino_next;
+	if (*at) {
+		*at = node->ino_next;
+		nodes->n_inos--;
+	}
+	node->hashed = false;
+}
+
+static void drop_ref(struct ward_nodes *nodes, struct ward_node *node);
+
+static void free_name(struct ward_nodes *nodes, struct ward_name *n)
+{
+	ward_policy_state_put(nodes->tree->fs->policy, n->state);
+	free(n);
+}
+
+/* The node has lost everything that kept it; returns the parents that it held, one by one. */
+static void free_node(struct ward_nodes *nodes, struct ward_node *node)
+{
+	if (node->dir) {
+		if (node->dir->in_lru)
+			TAILQ_REMOVE(&nodes->lru, node, dir->lru);
+		if (node->dir->fd >= 0) {
+			close(node->dir->fd);
+			nodes->n_open_dirs--;
+		}
+		free(node->dir);
+	}
+	if (node->backing_id > 0)
+		ward_passthrough_close(nodes->tree, node->backing_id);
+	hash_out_ino(nodes, node);
+	free(node);
+}
+
+/*
+ * Iterative: a chain of directories that live only for their child may be longer than a stack is
+ * deep.
+ */
+static void drop_ref(struct ward_nodes *nodes, struct ward_node *node)
+{
+	while (node) {
+		struct ward_node *up = NULL;
+		struct ward_name *n, *next;
+
+		if (node == &nodes->root || --node->refs || node->nlookup)
+			return;
+		for (n = node->names; n; n = next) {
+			next = n->node_next;
+			if (n->live)
+				hash_out_name(nodes, n);
+			/* All but the last parent recurse by one level at most: only files have
+			 * several names, and a file is nobody's parent. */
+			if (up)
+				drop_ref(nodes, up);
+			up = n->parent;
+			free_name(nodes, n);
+		}
+		node->names = NULL;
+		free_node(nodes, node);
+		node = up;
+	}
+}
+
+void ward_node_pin(struct ward_nodes *nodes, struct ward_node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	drop_ref(nodes, node);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t n)
+{
+	pthread_mutex_lock(&nodes->lock);
+	if (node != &nodes->root) {
+		node->nlookup -= n < node->nlookup ? n : node->nlookup;
+		node->refs++;
+		drop_ref(nodes, node);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node)
+{
+	return node == &nodes->root ? FUSE_ROOT_ID : (uint64_t)(uintptr_t)node;
+}
+
+struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino)
+{
+	return ino == FUSE_ROOT_ID ? &nodes->root : (struct ward_node *)(uintptr_t)ino;
+}
+
+/* Locked: takes the name from its node; the last one stays as a ghost. */
+static void unbind(struct ward_nodes *nodes, struct ward_name *n)
+{
+	struct ward_node *node = n->node;
+	struct ward_name **at = &node->names;
+
+	hash_out_name(nodes, n);
+	n->live = false;
+	if (node->names == n && !n->node_next) {
+		/* No name leads here: an inode number that comes back is another file. */
+		if (node->dir)
+			node->dir->checked_ns = 0;
+		return;
+	}
+	while (*at != n)
+		at = &(*at)->node_next;
+	*at = n->node_next;
+	node->refs++;
+	drop_ref(nodes, n->parent);
+	free_name(nodes, n);
+	drop_ref(nodes, node);
+}
+
+/* Locked: gives node the name; a ghost makes way. */
+static int bind_name(struct ward_nodes *nodes, struct ward_node *node, struct ward_node *parent,
+	const char *name, size_t len)
+{
+	struct ward_name *ghost = node->names && !node->names->live ? node->names : NULL;
+	struct ward_name *n = calloc(1, sizeof(*n) + len + 1);
+
+	if (!n)
+		return -ENOMEM;
+	n->node = node;
+	n->parent = parent;
+	parent->refs++;
+	n->len = (uint8_t)len;
+	n->live = true;
+	n->gen = nodes->gen - 1;
+	memcpy(n->text, name, len);
+	hash_in_name(nodes, n);
+	n->node_next = ghost ? NULL : node->names;
+	node->names = n;
+	if (ghost) {
+		drop_ref(nodes, ghost->parent);
+		free_name(nodes, ghost);
+	}
+	return 0;
+}
+
+static struct ward_node *new_node(struct ward_nodes *nodes, const struct ward_file *file)
+{
+	struct ward_node *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return NULL;
+	node->id = file->id;
+	node->type = file->st.st_mode & S_IFMT;
+	if (S_ISDIR(file->st.st_mode)) {
+		node->dir = calloc(1, sizeof(*node->dir));
+		if (!node->dir) {
+			free(node);
+			return NULL;
+		}
+		node->dir->fd = -1;
+	}
+	hash_in_ino(nodes, node);
+	return node;
+}
+
+static bool is_above(
+	const struct ward_nodes *nodes, const struct ward_node *above, const struct ward_node *node)
+{
+	for (; node != &nodes->root && node->names; node = node->names->parent)
+		if (node == above)
+			return true;
+	return false;
+}
+
+/* Locked: a known file was seen under a name that it did not have. */
+static void take_old_names(
+	struct ward_nodes *nodes, struct ward_node *node, const struct ward_file *file)
+{
+	struct ward_name *n, *next;
+
+	if (!node->dir && file->st.st_nlink > 1)
+		return;
+	for (n = node->names; n; n = next) {
+		next = n->node_next;
+		if (n->live)
+			unbind(nodes, n);
+	}
+	/* Beneath a moved directory, states are others. */
+	if (node->dir)
+		nodes->gen++;
+}
+
+static int enter_locked(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_file *file, struct ward_node **ret)
+{
+	size_t len = strlen(name);
+	struct ward_name *n = ward_nodes_find(nodes, parent, name, len);
+	struct ward_node *node;
+	uint32_t type = file->st.st_mode & S_IFMT;
+	int r;
+
+	if (n && n->node->type == type && ward_file_id_equal(&n->node->id, &file->id)) {
+		*ret = n->node;
+		return 0;
+	}
+	if (n)
+		unbind(nodes, n);
+	node = find_ino(nodes, &file->id, type);
+	/* A directory above itself: the host is moving things as we look. A fresh node then. */
+	if (node && (node == &nodes->root || (node->dir && is_above(nodes, node, parent))))
+		node = NULL;
+	if (node)
+		take_old_names(nodes, node, file);
+	else
+		node = new_node(nodes, file);
+	if (!node)
+		return -ENOMEM;
+	r = bind_name(nodes, node, parent, name, len);
+	if (r < 0) {
+		node->refs++;
+		drop_ref(nodes, node);
+		return r;
+	}
+	*ret = node;
+	return 0;
+}
+
+int ward_nodes_enter(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_file *file, struct ward_node **ret)
+{
+	struct ward_node *node;
+	int r;
+
+	pthread_mutex_lock(&nodes->lock);
+	r = enter_locked(nodes, parent, name, file, &node);
+	if (r == 0) {
+		node->nlookup++;
+		node->nlink = (uint32_t)file->st.st_nlink;
+		*ret = node;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
+{
+	struct ward_name *n;
+
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	if (n) {
+		struct ward_node *node = n->node;
+
+		unbind(nodes, n);
+		if (node->nlink)
+			node->nlink--;
+		/* The number may be given to a new file at once: it must not find this node. */
+		if (!node->nlink || node->dir)
+			hash_out_ino(nodes, node);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2, bool exchange)
+{
+	struct ward_name *a, *b;
+	struct ward_node *na = NULL, *nb = NULL;
+	int r = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	a = ward_nodes_find(nodes, parent, name, strlen(name));
+	b = ward_nodes_find(nodes, parent2, name2, strlen(name2));
+	/* Pinned, so that neither vanishes with its name. */
+	if (a) {
+		na = a->node;
+		na->refs++;
+		unbind(nodes, a);
+	}
+	if (b) {
+		nb = b->node;
+		nb->refs++;
+		unbind(nodes, b);
+		if (!exchange && nb->nlink && --nb->nlink == 0)
+			hash_out_ino(nodes, nb);
+	}
+	if (na)
+		r = bind_name(nodes, na, parent2, name2, strlen(name2));
+	if (r == 0 && nb && exchange)
+		r = bind_name(nodes, nb, parent, name, strlen(name));
+	/* Directories carry everything beneath to new states. A node that was not known has no
+	 * known descendants. */
+	if ((na && na->dir) || (nb && nb->dir))
+		nodes->gen++;
+	drop_ref(nodes, na);
+	drop_ref(nodes, nb);
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+int ward_node_place(
+	struct ward_nodes *nodes, struct ward_node *node, size_t i, struct ward_place *ret)
+{
+	int r = -ENOENT;
+
+	if (node == &nodes->root) {
+		if (i)
+			return -ENOENT;
+		ret->parent = NULL;
+		ret->name[0] = '\0';
+		return 0;
+	}
+	pthread_mutex_lock(&nodes->lock);
+	for (struct ward_name *n = node->names; n; n = n->node_next) {
+		if (!n->live || i-- > 0)
+			continue;
+		ret->parent = n->parent;
+		n->parent->refs++;
+		memcpy(ret->name, n->text, n->len + 1U);
+		r = 0;
+		break;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+void ward_place_put(struct ward_nodes *nodes, struct ward_place *place)
+{
+	if (place->parent)
+		ward_node_unpin(nodes, place->parent);
+	place->parent = NULL;
+}
+
+/* Locked: the state of a directory's or ghost's name is right afterwards. */
+static int refresh_state(struct ward_nodes *nodes, struct ward_name *name)
+{
+	while (name->gen != nodes->gen) {
+		struct ward_name *n = name;
+		const struct ward_state *from, *to;
+		int r;
+
+		/* The highest one that is out of date; its parent's is right. */
+		while (n->parent != &nodes->root && n->parent->names->gen != nodes->gen)
+			n = n->parent->names;
+		from = n->parent == &nodes->root ? nodes->root_state : n->parent->names->state;
+		r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+		if (r < 0)
+			return r;
+		ward_policy_state_put(nodes->tree->fs->policy, n->state);
+		n->state = to;
+		n->gen = nodes->gen;
+	}
+	return 0;
+}
+
+/* Locked. */
+static int add_state(struct ward_nodes *nodes, struct ward_name *n, struct ward_states *states)
+{
+	int r = refresh_state(nodes, n);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < states->n; i++)
+		if (states->v[i] == n->state)
+			return 0;
+	if (states->n == WARD_NODE_STATES_MAX)
+		return -EMLINK;
+	states->v[states->n++] = ward_policy_state_get(n->state);
+	return 0;
+}
+
+int ward_node_states(struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret)
+{
+	int r = 0;
+
+	ret->n = 0;
+	ret->n_names = 0;
+	if (node == &nodes->root) {
+		ret->v[ret->n++] = ward_policy_state_get(nodes->root_state);
+		ret->n_names = 1;
+		return 0;
+	}
+	pthread_mutex_lock(&nodes->lock);
+	for (struct ward_name *n = node->names; n && r == 0; n = n->node_next) {
+		ret->n_names += n->live;
+		r = add_state(nodes, n, ret);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	if (r == 0 && !ret->n)
+		r = -ESTALE;
+	if (r < 0)
+		ward_states_put(nodes, ret);
+	return r;
+}
+
+void ward_states_put(struct ward_nodes *nodes, struct ward_states *states)
+{
+	for (size_t i = 0; i < states->n; i++)
+		ward_policy_state_put(nodes->tree->fs->policy, states->v[i]);
+	states->n = 0;
+}
+
+int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_state **ret)
+{
+	const struct ward_state *from = nodes->root_state;
+	int r = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (parent != &nodes->root) {
+		r = parent->names ? refresh_state(nodes, parent->names) : -ESTALE;
+		if (r == 0)
+			from = parent->names->state;
+	}
+	if (r == 0)
+		r = ward_policy_step(nodes->tree->fs->policy, from, name, strlen(name), ret);
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+{
+	const struct ward_fs_tree *tree = nodes->tree;
+	char *end = buf + WARD_NODE_PATH_MAX - 1;
+	char *p = end;
+	bool cut = false;
+
+	*end = '\0';
+#define PUT(text, n)                                                                               \
+	do {                                                                                       \
+		if ((size_t)(p - buf) < (n) + 1 + 3) {                                             \
+			cut = true;                                                                \
+		} else {                                                                           \
+			p -= (n);                                                                  \
+			memcpy(p, (text), (n));                                                    \
+		}                                                                                  \
+	} while (0)
+	if (name) {
+		PUT(name, strlen(name));
+		PUT("/", 1U);
+	}
+	pthread_mutex_lock(&nodes->lock);
+	while (!cut && node != &nodes->root && node->names) {
+		PUT(node->names->text, (size_t)node->names->len);
+		PUT("/", 1U);
+		node = node->names->parent;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	if (!cut && !(tree->path_len == 1 && p != end))
+		PUT(tree->path, tree->path_len);
+#undef PUT
+	if (cut) {
+		p -= 3;
+		memcpy(p, "...", 3);
+	}
+	*ret_len = (size_t)(end - p);
+	return p;
+}
+
+int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct ward_err *err)
+{
+	struct ward_nodes *nodes = calloc(1, sizeof(*nodes));
+	int r;
+
+	if (!nodes)
+		return ward_err_sys(err, -ENOMEM, "%s", tree->path);
+	nodes->tree = tree;
+	nodes->gen = 1;
+	nodes->mask_names = nodes->mask_inos = HASH_START - 1;
+	nodes->names = calloc(HASH_START, sizeof(struct ward_name *));
+	nodes->inos = calloc(HASH_START, sizeof(struct ward_node *));
+	nodes->root.dir = calloc(1, sizeof(*nodes->root.dir));
+	pthread_mutex_init(&nodes->lock, NULL);
+	pthread_rwlock_init(&nodes->renames_lock, NULL);
+	TAILQ_INIT(&nodes->lru);
+	if (!nodes->names || !nodes->inos || !nodes->root.dir) {
+		r = ward_err_sys(err, -ENOMEM, "%s", tree->path);
+		goto fail;
+	}
+	nodes->root.type = S_IFDIR;
+	nodes->root.nlookup = 1;
+	nodes->root.dir->fd = tree->root_fd; /* borrowed: never in the LRU list */
+	r = ward_policy_walk(tree->fs->policy, tree->path, tree->path_len, &nodes->root_state);
+	if (r < 0) {
+		(void)ward_err_sys(err, r, "%s: state of the policy", tree->path);
+		goto fail;
+	}
+	*ret = nodes;
+	return 0;
+fail:
+	ward_nodes_free(nodes);
+	return r;
+}
+
+void ward_nodes_free(struct ward_nodes *nodes)
+{
+	if (!nodes)
+		return;
+	/* Names first: nodes of one chain point to each other. */
+	for (size_t i = 0; nodes->names && i <= nodes->mask_names; i++) {
+		struct ward_name *n;
+
+		while ((n = nodes->names[i])) {
+			struct ward_node *node = n->node;
+
+			node->refs++;
+			node->nlookup = 0;
+			unbind(nodes, n);
+			drop_ref(nodes, node);
+		}
+	}
+	for (size_t i = 0; nodes->inos && i <= nodes->mask_inos; i++)
+		while (nodes->inos[i]) {
+			struct ward_node *node = nodes->inos[i];
+
+			node->nlookup = 0;
+			hash_out_ino(nodes, node);
+			node->refs++;
+			drop_ref(nodes, node);
+		}
+	ward_policy_state_put(nodes->tree->fs->policy, nodes->root_state);
+	free(nodes->root.dir);
+	free(nodes->names);
+	free(nodes->inos);
+	pthread_mutex_destroy(&nodes->lock);
+	pthread_rwlock_destroy(&nodes->renames_lock);
+	free(nodes);
+}

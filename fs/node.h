@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The nodes of one tree: what the kernel holds a lookup on.
+ *
+ * A node is one file of the backing, known by (inode number, birth time), with the names under
+ * which it was seen in the tree: (parent, component) pairs, each with its state of the policy. A
+ * directory has one name; a file with several links has one node with several names, so that the
+ * rights of its content can be the intersection of theirs. A node whose last name went keeps it as
+ * a "ghost": it still says what the file was allowed to be used for, but leads nowhere.
+ *
+ * A node lives while the kernel holds a lookup, a child's name points to it, or somebody pinned it.
+ * States are found anew lazily after a directory was renamed (ward_nodes.gen).
+ *
+ * Locking: everything here takes nodes->lock itself unless it says "locked". The lock is held for
+ * memory work alone, never across a system call on the backing. renames_lock is taken before it:
+ * for writing around a rename and its entry here, for reading by whoever must know that no rename
+ * is half done (resolve.c).
+ */
+#pragma once
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "enforcer/policy/policy.h"
+#include "fs/backing.h"
+#include "fs/fs.h"
+
+/* Distinct states that the names of one file may have; a file with more is refused (-EMLINK). */
+#define WARD_NODE_STATES_MAX 32
+/* Descriptors of directories kept per tree; the least recently used are closed beyond. */
+#define WARD_NODE_DIRS_MAX 768
+
+struct ward_handle;
+struct ward_locker;
+
+struct ward_name {
+	struct ward_node *node;
+	struct ward_node *parent; /* a reference */
+	struct ward_name *hash_next;
+	struct ward_name *node_next;
+	const struct ward_state *state; /* a reference */
+	uint32_t gen;			/* state is right if this is nodes->gen */
+	bool live;			/* false: a ghost, not in the hash */
+	uint8_t len;
+	char text[]; /* len bytes and NUL */
+};
+
+/* What only directories have. */
+struct ward_dir {
+	int fd;		/* O_PATH, -1: closed for want of room */
+	unsigned users; /* the descriptor stays open while somebody uses it */
+	bool in_lru;
+	bool searchable;     /* by the owner, when it was last looked at */
+	uint64_t checked_ns; /* when name, inode and searchable were last right; 0: never */
+	TAILQ_ENTRY(ward_node) lru;
+};
+
+struct ward_node {
+	struct ward_file_id id;
+	struct ward_name *names;
+	struct ward_node *ino_next;
+	struct ward_dir *dir;	     /* NULL: no directory */
+	struct ward_handle *handles; /* open ones, newest first */
+	struct ward_locker *lockers; /* POSIX locks on the backing (lock.c) */
+	uint64_t nlookup;
+	uint32_t refs;
+	uint32_t type;	    /* S_IFMT bits */
+	uint32_t nlink;	    /* as last seen */
+	int32_t backing_id; /* passthrough; 0: none yet */
+	uint32_t n_pass;    /* open handles in passthrough */
+	uint32_t n_cached;  /* open handles in the page cache */
+	bool hashed;	    /* in the hash by inode number */
+	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
+};
+
+TAILQ_HEAD(ward_node_list, ward_node);
+
+struct ward_nodes {
+	struct ward_fs_tree *tree;
+	pthread_mutex_t lock;
+	pthread_rwlock_t renames_lock;
+	struct ward_node root;
+	const struct ward_state *root_state;
+	struct ward_name **names;
+	struct ward_node **inos;
+	size_t n_names, n_inos, mask_names, mask_inos;
+	uint32_t gen;
+	struct ward_node_list lru;
+	size_t n_open_dirs;
+};
+
+/* The tree's table with its root; the root's descriptor is a copy of tree->root_fd. */
+int ward_nodes_new(
+	struct ward_fs_tree *tree, struct ward_nodes **ret, struct ward_err *err) ward_must_check;
+/* Frees all nodes, whatever the kernel still held. No handle may be open. */
+void ward_nodes_free(struct ward_nodes *nodes);
+
+/* Node numbers of the protocol: 1 is the root, any other the node's address. */
+struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino);
+uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node);
+
+void ward_node_pin(struct ward_nodes *nodes, struct ward_node *node);
+void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node);
+/* The kernel gives back n lookups. */
+void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t n);
+
+/*
+ * The node of a file that was just seen as name below parent, with one lookup more. Binds the name,
+ * takes it from another node that had it, and takes names that can no longer be right from this one
+ * (a directory or a file with one link seen under a new name was moved on the host). -ENOMEM.
+ */
+int ward_nodes_enter(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_file *file, struct ward_node **ret) ward_must_check;
+
+/* The name is gone (unlinked, or seen to be absent). */
+void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
+/* The backing was renamed; exchange: both names existed and changed places. */
+int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2, bool exchange) ward_must_check;
+
+/* One of a node's names; parent is pinned until ward_place_put(). */
+struct ward_place {
+	struct ward_node *parent; /* NULL: the node is the root */
+	char name[NAME_MAX + 1];
+};
+/* The i-th live name. -ENOENT: there are not that many. */
+int ward_node_place(struct ward_nodes *nodes, struct ward_node *node, size_t i,
+	struct ward_place *ret) ward_must_check;
+void ward_place_put(struct ward_nodes *nodes, struct ward_place *place);
+
+/* The states of all names of a node: references, given back by ward_states_put(). */
+struct ward_states {
+	const struct ward_state *v[WARD_NODE_STATES_MAX];
+	size_t n;	/* at least 1 */
+	size_t n_names; /* live names */
+};
+int ward_node_states(
+	struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret) ward_must_check;
+void ward_states_put(struct ward_nodes *nodes, struct ward_states *states);
+/* The state of a child's name, a reference of the caller's. -EINVAL (bad name), -ENOMEM. */
+int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_state **ret) ward_must_check;
+
+/*
+ * The sandbox path of node, or of its child name if that is not NULL, as NUL-terminated bytes. A
+ * path that does not fit has its beginning cut and starts with "...". Returns its first byte within
+ * buf.
+ */
+#define WARD_NODE_PATH_MAX (PATH_MAX + NAME_MAX)
+const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len);
+
+/* Locked: the first live name, NULL for the root and for ghosts. */
+struct ward_name *ward_node_first_name(const struct ward_node *node);
+/* Locked: looks a bound name up. */
+struct ward_name *ward_nodes_find(const struct ward_nodes *nodes, const struct ward_node *parent,
+	const char *name, size_t len);

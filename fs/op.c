@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/op.h"
+
+#include <errno.h>
+
+#include "enforcer/ipc/helper.h"
+#include "fs/identity.h"
+#include "fs/ops.h"
+
+/* Shown for an id of the host that happens to be the agent's but is not the owner's. */
+#define ID_NOBODY 65534U
+
+int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	int r;
+
+	op->tree = fuse_req_userdata(req);
+	op->req = req;
+	op->action = action;
+	op->pid = (uint32_t)ctx->pid;
+	op->uid = ctx->uid;
+	op->gid = ctx->gid;
+	op->acting = false;
+	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
+		return 0;
+	r = ward_identity_enter(ctx->uid, ctx->gid, ctx->pid);
+	op->acting = r == 0;
+	return r;
+}
+
+void ward_op_end(struct ward_op *op)
+{
+	if (op->acting)
+		ward_identity_leave();
+}
+
+void ward_op_reply(struct ward_op *op, int r)
+{
+	(void)fuse_reply_err(op->req, r < 0 ? -r : 0);
+}
+
+static uint32_t shown(uint32_t id, uint32_t owner, uint32_t agent, bool mask)
+{
+	if (id == owner || mask)
+		return agent;
+	return id == agent ? ID_NOBODY : id;
+}
+
+void ward_op_map_stat(const struct ward_fs *fs, struct stat *st)
+{
+	const bool mask = fs->flags & WARD_FS_MASK_IDS;
+
+	if (fs->flags & WARD_FS_ALLOW_OTHER)
+		return;
+	st->st_uid = shown(st->st_uid, fs->ids.owner_uid, fs->ids.agent_uid, mask);
+	st->st_gid = shown(st->st_gid, fs->ids.owner_gid, fs->ids.agent_gid, mask);
+}
+
+uid_t ward_op_unmap_uid(const struct ward_fs *fs, uid_t uid)
+{
+	if (!(fs->flags & WARD_FS_ALLOW_OTHER) && uid == fs->ids.agent_uid)
+		return fs->ids.owner_uid;
+	return uid;
+}
+
+gid_t ward_op_unmap_gid(const struct ward_fs *fs, gid_t gid)
+{
+	if (!(fs->flags & WARD_FS_ALLOW_OTHER) && gid == fs->ids.agent_gid)
+		return fs->ids.owner_gid;
+	return gid;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request being served: who asks, for what. Lives on the handler's stack; its clean-up takes
+ * the caller's identity off the thread again.
+ */
+#pragma once
+
+#include <fuse3/fuse_lowlevel.h>
+
+#include "enforcer/base/cleanup.h"
+#include "fs/fs.h"
+#include "fs/handle.h"
+#include "fs/node.h"
+#include "fs/resolve.h"
+
+struct ward_op {
+	struct ward_fs_tree *tree;
+	fuse_req_t req;
+	const char *action; /* the system call's noun, for the trail */
+	uint32_t pid, uid, gid;
+	bool acting; /* the thread has the caller's fsuid, fsgid and groups */
+};
+
+/*
+ * Fills op; in WARD_FS_ALLOW_OTHER mode makes the thread act as the caller. Returns 0 or a negative
+ * errno (the caller's identity could not be had: the request must be refused).
+ */
+int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action) ward_must_check;
+void ward_op_end(struct ward_op *op);
+#define ward_cleanup_op ward_cleanup(ward_op_end) struct ward_op
+
+/* The node of a request's number. */
+static inline struct ward_node *ward_op_node(const struct ward_op *op, fuse_ino_t ino)
+{
+	return ward_nodes_from_ino(op->tree->nodes, ino);
+}
+
+/* Answers with a negative errno or 0; what the kernel no longer wants to know is nobody's error. */
+void ward_op_reply(struct ward_op *op, int r);
+/* Looks up what now stands at name, enters it, answers with it. */
+void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const char *name);
+
+/* Metadata as the agent is to see it: ids mapped. */
+void ward_op_map_stat(const struct ward_fs *fs, struct stat *st);
+/* An id of a chown request, back to the host's. */
+uid_t ward_op_unmap_uid(const struct ward_fs *fs, uid_t uid);
+gid_t ward_op_unmap_gid(const struct ward_fs *fs, gid_t gid);

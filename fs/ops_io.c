@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Content. Rights were decided when the handle was opened; here only the handle is asked. Reads
+ * beyond IO_STACK use the heap.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "fs/ops.h"
+
+#define IO_STACK (64U << 10)
+/* The kernel asks for at most max_pages * 4096 (INIT). */
+#define IO_MAX (1U << 20)
+
+static void op_read(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	ward_cleanup_free char *heap = NULL;
+	char stack[IO_STACK];
+	char *buf = stack;
+	size_t have = 0;
+
+	if (size > IO_MAX || (h->flags & O_ACCMODE) == O_WRONLY) {
+		(void)fuse_reply_err(req, EBADF);
+		return;
+	}
+	if (size > sizeof(stack)) {
+		buf = heap = malloc(size);
+		if (!buf) {
+			(void)fuse_reply_err(req, ENOMEM);
+			return;
+		}
+	}
+	/* A short answer means end of file to the kernel. */
+	while (have < size) {
+		ssize_t n = pread(h->fd, buf + have, size - have, off + (off_t)have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && !have) {
+			(void)fuse_reply_err(req, errno);
+			return;
+		}
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+	}
+	atomic_fetch_add_explicit(&h->n_read, have, memory_order_relaxed);
+	(void)fuse_reply_buf(req, buf, have);
+}
+
+/* Handles that may only append: the daemon's descriptor is O_APPEND, whatever F_SETFL said since.
+ */
+static int check_append(const struct ward_handle *h, off_t off, const struct fuse_file_info *fi)
+{
+	struct ward_file file;
+	int r;
+
+	/* Pages of a mapping go back to where they came from, not to the end. */
+	if (fi->writepage)
+		return -EACCES;
+	if (!h->fresh)
+		return 0;
+	r = ward_backing_fstat(h->fd, &file);
+	if (r < 0)
+		return r;
+	return off == file.st.st_size ? 0 : -EACCES;
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
+	struct fuse_file_info *fi)
+{
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = size};
+	ssize_t n = 0;
+
+	if ((h->flags & O_ACCMODE) == O_RDONLY)
+		n = -EBADF;
+	else if (h->append_only)
+		n = check_append(h, off, fi);
+	if (n == 0) {
+		/* fi->flags are the file's as they are now: F_SETFL may have changed O_APPEND. */
+		if (!h->append_only && !(fi->flags & O_APPEND && !fi->writepage))
+			n = pwrite(h->fd, buf, size, off);
+		else
+			n = pwritev2(h->fd, &iov, 1, off, RWF_APPEND);
+		if (n < 0)
+			n = -errno;
+	}
+	if (n < 0) {
+		(void)fuse_reply_err(req, (int)-n);
+		return;
+	}
+	atomic_fetch_add_explicit(&h->n_written, (uint64_t)n, memory_order_relaxed);
+	(void)fuse_reply_write(req, (size_t)n);
+}
+
+static void op_fallocate(
+	fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
+{
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	int r = 0;
+
+	if ((h->flags & O_ACCMODE) == O_RDONLY)
+		r = EBADF;
+	/* Space beyond the end is no content; everything else moves or clears bytes. */
+	else if (h->append_only && mode != FALLOC_FL_KEEP_SIZE)
+		r = EACCES;
+	else if (fallocate(h->fd, mode, off, len) < 0)
+		r = errno;
+	(void)fuse_reply_err(req, r);
+}
+
+static void op_lseek(
+	fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
+{
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	off_t at;
+
+	if (h->is_dir || (whence != SEEK_DATA && whence != SEEK_HOLE)) {
+		(void)fuse_reply_err(req, EINVAL);
+		return;
+	}
+	/* The position of the descriptor is used by nobody else: reads and writes carry theirs. */
+	at = lseek(h->fd, off, whence);
+	if (at < 0)
+		(void)fuse_reply_err(req, errno);
+	else
+		(void)fuse_reply_lseek(req, at);
+}
+
+static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
+	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
+	struct fuse_file_info *fi_out, size_t len, int flags)
+{
+	struct ward_handle *in = ward_handle_from(fi_in->fh);
+	struct ward_handle *out = ward_handle_from(fi_out->fh);
+	ssize_t n;
+
+	if ((in->flags & O_ACCMODE) == O_WRONLY || (out->flags & O_ACCMODE) == O_RDONLY) {
+		(void)fuse_reply_err(req, EBADF);
+		return;
+	}
+	/* The kernel then copies through its pages, by READ and WRITE. */
+	if (out->append_only) {
+		(void)fuse_reply_err(req, EOPNOTSUPP);
+		return;
+	}
+	n = copy_file_range(in->fd, &off_in, out->fd, &off_out, len, 0);
+	if (n < 0) {
+		(void)fuse_reply_err(req, errno == EXDEV ? EOPNOTSUPP : errno);
+		return;
+	}
+	atomic_fetch_add_explicit(&in->n_read, (uint64_t)n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&out->n_written, (uint64_t)n, memory_order_relaxed);
+	(void)fuse_reply_write(req, (size_t)n);
+}
+
+static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
+	struct fuse_file_info *fi, unsigned flags, const void *in_buf, size_t in_size,
+	size_t out_size)
+{
+	(void)fuse_reply_err(req, ENOTTY);
+}
+
+void ward_ops_io_fill(struct fuse_lowlevel_ops *ops)
+{
+	ops->read = op_read;
+	ops->write = op_write;
+	ops->fallocate = op_fallocate;
+	ops->lseek = op_lseek;
+	ops->copy_file_range = op_copy_file_range;
+	ops->ioctl = op_ioctl;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fs/lock.h"
+#include "fs/ops.h"
+
+/* Threads that wait for a lock, in the whole process; a request beyond is ENOLCK. */
+#define WAITERS_MAX 256
+/* A thread does little but wait. */
+#define WAITER_STACK (64U << 10)
+/* A waiting thread looks up this often, lest an interrupt came just before it began to wait. */
+#define WAITER_LOOK_NS 50000000L
+
+struct ward_locker {
+	struct ward_locker *next;
+	uint64_t owner;
+	int fd; /* O_RDWR where the owner may, since a read lock may become a write lock */
+	unsigned users;
+	bool detached;
+};
+
+/* nodes->lock held. */
+static struct ward_locker *find(struct ward_node *node, uint64_t owner)
+{
+	struct ward_locker *l = node->lockers;
+
+	while (l && l->owner != owner)
+		l = l->next;
+	return l;
+}
+
+static void put(struct ward_fs_tree *tree, struct ward_locker *l)
+{
+	bool last;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	last = --l->users == 0 && l->detached;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (last) {
+		close(l->fd);
+		free(l);
+	}
+}
+
+/* nodes->lock held: the handle remembers the owner, RELEASE ends its locks. */
+static int remember(struct ward_handle *h, uint64_t owner)
+{
+	uint64_t *v;
+
+	for (size_t i = 0; i < h->n_owners; i++)
+		if (h->owners[i] == owner)
+			return 0;
+	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
+	if (!v)
+		return -ENOLCK;
+	h->owners = v;
+	v[h->n_owners++] = owner;
+	return 0;
+}
+
+/* The owner's locker, made if there is none; in use until put(). */
+static int get(
+	struct ward_fs_tree *tree, struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
+{
+	struct ward_locker *l, *made = NULL;
+	int r;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	r = remember(h, owner);
+	l = find(h->node, owner);
+	if (l)
+		l->users++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (r < 0 || l)
+		goto out;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOLCK;
+	made->owner = owner;
+	r = ward_backing_reopen(h->fd, O_RDWR, &made->fd);
+	if (r < 0)
+		r = ward_backing_reopen(h->fd, h->flags & O_ACCMODE, &made->fd);
+	if (r < 0) {
+		free(made);
+		return r;
+	}
+	pthread_mutex_lock(&tree->nodes->lock);
+	l = find(h->node, owner);
+	if (!l) {
+		l = made;
+		l->next = h->node->lockers;
+		h->node->lockers = l;
+		made = NULL;
+	}
+	l->users++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (made) {
+		close(made->fd);
+		free(made);
+	}
+out:
+	if (r < 0) {
+		if (l)
+			put(tree, l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner)
+{
+	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+	struct ward_locker **at, *l;
+	bool last = false;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	for (at = &node->lockers; *at && (*at)->owner != owner; at = &(*at)->next)
+		;
+	l = *at;
+	if (l) {
+		*at = l->next;
+		l->detached = true;
+		last = l->users == 0;
+		l->users++;
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (!l)
+		return;
+	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
+	if (!last)
+		(void)fcntl(l->fd, F_OFD_SETLK, &all);
+	put(tree, l);
+}
+
+void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
+{
+	uint64_t *owners;
+	size_t n;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	owners = h->owners;
+	n = h->n_owners;
+	h->owners = NULL;
+	h->n_owners = 0;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	for (size_t i = 0; i < n; i++)
+		ward_lock_drop_owner(tree, h->node, owners[i]);
+	free(owners);
+}
+
+/* One request that waits for a lock. */
+struct waiter {
+	fuse_req_t req;
+	struct ward_fs_tree *tree;
+	struct ward_locker *locker; /* NULL: flock on the handle */
+	struct ward_handle *handle; /* a reference */
+	struct flock lock;
+	int flock_op;
+	pthread_t thread;
+	atomic_bool interrupted;
+	atomic_bool started;
+};
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct waiter *w = data;
+
+	atomic_store(&w->interrupted, true);
+	if (atomic_load(&w->started))
+		pthread_kill(w->thread, WARD_LOCK_SIGNAL);
+}
+
+static void free_waiter(struct waiter *w)
+{
+	if (w->locker)
+		put(w->tree, w->locker);
+	ward_handle_put(w->tree->nodes, w->handle);
+	atomic_fetch_sub(&w->tree->fs->n_waiters, 1);
+	free(w);
+}
+
+/* Signals the calling thread again and again; what it interrupts looks at `interrupted`. */
+static int start_timer(timer_t *ret)
+{
+	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WARD_LOCK_SIGNAL};
+	const struct itimerspec every = {
+		.it_value.tv_nsec = WAITER_LOOK_NS, .it_interval.tv_nsec = WAITER_LOOK_NS};
+
+	ev._sigev_un._tid = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &ev, ret) < 0)
+		return -errno;
+	if (timer_settime(*ret, 0, &every, NULL) < 0) {
+		timer_delete(*ret);
+		return -errno;
+	}
+	return 0;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	struct waiter *w = arg;
+	timer_t timer;
+	int r;
+
+	w->thread = pthread_self();
+	atomic_store(&w->started, true);
+	r = start_timer(&timer);
+	if (r == 0) {
+		fuse_req_interrupt_func(w->req, on_interrupt, w);
+		do {
+			if (atomic_load(&w->interrupted))
+				r = -EINTR;
+			else if (w->locker)
+				r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
+			else
+				r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
+		} while (r == -EINTR && !atomic_load(&w->interrupted));
+		timer_delete(timer);
+		/* From here on nobody calls on_interrupt() with w. */
+		fuse_req_interrupt_func(w->req, NULL, NULL);
+	}
+	(void)fuse_reply_err(w->req, -r);
+	free_waiter(w);
+	return NULL;
+}
+
+/* Takes the locker's use. Answers the request, now or from another thread. */
+static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct ward_handle *h,
+	struct ward_locker *locker, const struct flock *lock, int flock_op)
+{
+	struct waiter *w = NULL;
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool counted = atomic_fetch_add(&tree->fs->n_waiters, 1) < WAITERS_MAX;
+
+	if (counted)
+		w = calloc(1, sizeof(*w));
+	if (!w) {
+		atomic_fetch_sub(&tree->fs->n_waiters, 1);
+		if (locker)
+			put(tree, locker);
+		(void)fuse_reply_err(req, ENOLCK);
+		return;
+	}
+	w->req = req;
+	w->tree = tree;
+	w->locker = locker;
+	w->handle = h;
+	if (lock)
+		w->lock = *lock;
+	w->flock_op = flock_op;
+	pthread_mutex_lock(&tree->nodes->lock);
+	h->refs++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, WAITER_STACK);
+	if (pthread_create(&thread, &attr, wait_for_lock, w)) {
+		free_waiter(w);
+		(void)fuse_reply_err(req, ENOLCK);
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
+{
+	ward_cleanup_op op;
+	struct ward_locker *l = NULL;
+	int r = ward_op_begin(&op, req, "lock");
+
+	if (r == 0)
+		r = get(op.tree, ward_handle_from(fi->fh), fi->lock_owner, &l);
+	if (r == 0) {
+		lock->l_pid = 0; /* as F_OFD_GETLK demands */
+		if (fcntl(l->fd, F_OFD_GETLK, lock) < 0)
+			r = -errno;
+		put(op.tree, l);
+	}
+	if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	/* An open-file-description lock belongs to no process. */
+	if (lock->l_pid < 0)
+		lock->l_pid = 0;
+	(void)fuse_reply_lock(req, lock);
+}
+
+static void op_setlk(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
+{
+	ward_cleanup_op op;
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	struct ward_locker *l;
+	int r = ward_op_begin(&op, req, "lock");
+
+	if (r == 0)
+		r = get(op.tree, h, fi->lock_owner, &l);
+	if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	lock->l_pid = 0;
+	r = fcntl(l->fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
+	if (sleep && (r == -EAGAIN || r == -EACCES)) {
+		wait_elsewhere(req, op.tree, h, l, lock, 0);
+		return;
+	}
+	put(op.tree, l);
+	ward_op_reply(&op, r);
+}
+
+static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int flock_op)
+{
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	int r = flock(h->fd, flock_op | LOCK_NB) < 0 ? errno : 0;
+
+	if (r == EWOULDBLOCK && !(flock_op & LOCK_NB))
+		wait_elsewhere(req, tree, h, NULL, NULL, flock_op);
+	else
+		(void)fuse_reply_err(req, r);
+}
+
+void ward_ops_lock_fill(struct fuse_lowlevel_ops *ops)
+{
+	ops->getlk = op_getlk;
+	ops->setlk = op_setlk;
+	ops->flock = op_flock;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "enforcer/ipc/helper.h"
+#include "fs/gate.h"
+#include "fs/ops.h"
+
+static void fill_entry(const struct ward_op *op, const struct ward_node *node,
+	const struct ward_file *file, struct fuse_entry_param *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->ino = ward_node_to_ino(op->tree->nodes, node);
+	ret->attr = file->st;
+	ret->attr_timeout = WARD_FS_TIMEOUT;
+	ret->entry_timeout = WARD_FS_TIMEOUT;
+	ward_op_map_stat(op->tree->fs, &ret->attr);
+}
+
+int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *name,
+	struct fuse_entry_param *ret)
+{
+	ward_cleanup_fd int fd = -1;
+	struct ward_dirref dir;
+	struct ward_file file;
+	struct ward_node *node;
+	int r = ward_resolve_dir(op->tree, parent, &dir);
+
+	if (r < 0)
+		return r;
+	r = ward_backing_stat(op->tree, dir.fd, name, &file);
+	if (r == -ENOENT)
+		ward_nodes_remove(op->tree->nodes, parent, name);
+	/* Visible or not is asked first: a hidden mount point must not show itself. */
+	if (r == 0 || r == -EXDEV) {
+		int gate = ward_gate_lookup(op, parent, name, r < 0 || S_ISDIR(file.st.st_mode));
+
+		if (gate < 0)
+			r = gate;
+		else if (r == -EXDEV)
+			r = ward_gate_refuse(
+				op, parent, name, EACCES, "another file system is mounted there");
+	}
+	if (r == 0)
+		r = ward_nodes_enter(op->tree->nodes, parent, name, &file, &node);
+	ward_dirref_put(op->tree, &dir);
+	if (r == 0)
+		fill_entry(op, node, &file, ret);
+	return r;
+}
+
+void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const char *name)
+{
+	struct fuse_entry_param e;
+	int r = ward_ops_enter(op, parent, name, &e);
+
+	if (r < 0) {
+		ward_op_reply(op, r);
+		return;
+	}
+	if (fuse_reply_entry(op->req, &e) < 0)
+		ward_node_forget(op->tree->nodes, ward_op_node(op, e.ino), 1);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	ward_cleanup_op op;
+	struct fuse_entry_param e;
+	int r = ward_op_begin(&op, req, "lookup");
+
+	if (r == 0)
+		r = ward_ops_enter(&op, ward_op_node(&op, parent), name, &e);
+	if (r == -ENOENT) {
+		/* Absent and hidden answer alike: a negative entry. */
+		memset(&e, 0, sizeof(e));
+		e.entry_timeout = WARD_FS_TIMEOUT;
+	} else if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	if (fuse_reply_entry(req, &e) < 0 && e.ino)
+		ward_node_forget(op.tree->nodes, ward_op_node(&op, e.ino), 1);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
+
+	ward_node_forget(tree->nodes, ward_nodes_from_ino(tree->nodes, ino), n);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
+
+	for (size_t i = 0; i < count; i++)
+		ward_node_forget(tree->nodes, ward_nodes_from_ino(tree->nodes, forgets[i].ino),
+			forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	ward_cleanup_op op;
+	struct ward_node *node;
+	struct ward_file file;
+	int r = ward_op_begin(&op, req, "stat");
+
+	if (r == 0) {
+		node = ward_op_node(&op, ino);
+		r = ward_resolve_stat(op.tree, node, &file);
+		if (r == 0)
+			r = ward_gate_node(&op, node, WARD_RIGHT_STAT, 0, 0, NULL);
+	}
+	if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	ward_op_map_stat(op.tree->fs, &file.st);
+	(void)fuse_reply_attr(req, &file.st, WARD_FS_TIMEOUT);
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	ward_cleanup_op op;
+	struct ward_fdref ref = {.fd = -1};
+	char target[PATH_MAX + 1];
+	ssize_t n = ward_op_begin(&op, req, "readlink");
+
+	if (n == 0)
+		n = ward_gate_node(&op, ward_op_node(&op, ino), WARD_RIGHT_STAT, 0, 0, NULL);
+	if (n == 0)
+		n = ward_resolve_fd(op.tree, ward_op_node(&op, ino), &ref);
+	if (n == 0)
+		n = ward_backing_readlink(ref.fd, target, PATH_MAX);
+	ward_fdref_put(op.tree, &ref);
+	if (n < 0) {
+		ward_op_reply(&op, (int)n);
+		return;
+	}
+	target[n] = '\0';
+	(void)fuse_reply_readlink(req, target);
+}
+
+static uint32_t access_rights(int mask, bool is_dir)
+{
+	uint32_t rights = WARD_RIGHT_STAT;
+
+	if (mask & R_OK)
+		rights |= is_dir ? WARD_RIGHT_LIST : WARD_RIGHT_READ;
+	if (mask & X_OK)
+		rights |= is_dir ? WARD_RIGHT_LIST : WARD_RIGHT_EXEC;
+	/* What may be done inside a directory stands at each name. */
+	if (mask & W_OK && !is_dir)
+		rights |= WARD_RIGHT_WRITE;
+	return rights;
+}
+
+static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
+{
+	ward_cleanup_op op;
+	struct ward_fdref ref = {.fd = -1};
+	struct ward_node *node;
+	uint32_t rights;
+	int r = ward_op_begin(&op, req, "access");
+
+	if (r == 0) {
+		node = ward_op_node(&op, ino);
+		rights = access_rights(mask, node->dir != NULL);
+		r = ward_gate_node(&op, node, rights,
+			rights & WARD_RIGHT_WRITE ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND
+						  : 0,
+			0, NULL);
+	}
+	if (r == 0)
+		r = ward_resolve_fd(op.tree, node, &ref);
+	if (r == 0)
+		r = ward_backing_access(ref.fd, mask & (R_OK | W_OK | X_OK));
+	ward_fdref_put(op.tree, &ref);
+	ward_op_reply(&op, r);
+}
+
+static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
+	struct statvfs st;
+
+	if (fstatvfs(tree->root_fd, &st) < 0) {
+		(void)fuse_reply_err(req, errno);
+		return;
+	}
+	(void)fuse_reply_statfs(req, &st);
+}
+
+void ward_ops_lookup_fill(struct fuse_lowlevel_ops *ops)
+{
+	ops->lookup = op_lookup;
+	ops->forget = op_forget;
+	ops->forget_multi = op_forget_multi;
+	ops->getattr = op_getattr;
+	ops->readlink = op_readlink;
+	ops->access = op_access;
+	ops->statfs = op_statfs;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fs/gate.h"
+#include "fs/ops.h"
+#include "fs/record.h"
+
+enum make_kind { MAKE_NODE, MAKE_DIR, MAKE_LINK };
+
+struct make {
+	enum make_kind kind;
+	mode_t mode;
+	const char *target;
+};
+
+static int make_at(struct ward_op *op, int dirfd, const char *name, const struct make *m)
+{
+	/* The thread's own umask (transport): a default ACL of the directory takes its place. */
+	umask(fuse_req_ctx(op->req)->umask & 0777);
+	switch (m->kind) {
+	case MAKE_NODE:
+		return ward_backing_mknod(dirfd, name, m->mode);
+	case MAKE_DIR:
+		return ward_backing_mkdir(dirfd, name, m->mode);
+	case MAKE_LINK:
+		return ward_backing_symlink(m->target, dirfd, name);
+	}
+	return -EINVAL;
+}
+
+static void make(struct ward_op *op, fuse_ino_t parent_ino, const char *name, const struct make *m)
+{
+	struct ward_node *parent = ward_op_node(op, parent_ino);
+	const struct ward_record_paths paths = {.node = parent, .name = name, .target = m->target};
+	struct ward_dirref dir;
+	int r = ward_gate_name(
+		op, parent, name, WARD_ACTION_CREATE, 0, 0, m->kind == MAKE_DIR, NULL);
+
+	if (r == 0) {
+		r = ward_resolve_dir(op->tree, parent, &dir);
+		if (r == 0) {
+			r = make_at(op, dir.fd, name, m);
+			ward_dirref_put(op->tree, &dir);
+		}
+	}
+	if (r == 0)
+		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
+	if (r < 0)
+		ward_op_reply(op, r);
+	else
+		ward_op_reply_entry(op, parent, name);
+}
+
+static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
+{
+	const struct make m = {.kind = MAKE_NODE, .mode = mode};
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "mknod");
+
+	/* Devices are a way past every path rule. Overlay's whiteouts are devices too. */
+	if (r == 0 && !S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+		r = -EPERM;
+	if (r < 0)
+		ward_op_reply(&op, r);
+	else
+		make(&op, parent, name, &m);
+}
+
+static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	const struct make m = {.kind = MAKE_DIR, .mode = mode};
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "mkdir");
+
+	if (r < 0)
+		ward_op_reply(&op, r);
+	else
+		make(&op, parent, name, &m);
+}
+
+static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	const struct make m = {.kind = MAKE_LINK, .target = target};
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "symlink");
+
+	if (r < 0)
+		ward_op_reply(&op, r);
+	else
+		make(&op, parent, name, &m);
+}
+
+static int do_remove(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir)
+{
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	struct ward_dirref dir;
+	int r = ward_gate_name(op, parent, name, WARD_ACTION_REMOVE, 0, 0, is_dir, NULL);
+
+	if (r < 0)
+		return r;
+	r = ward_resolve_dir(op->tree, parent, &dir);
+	if (r < 0)
+		return r;
+	r = ward_backing_unlink(dir.fd, name, is_dir);
+	if (r == 0)
+		ward_nodes_remove(op->tree->nodes, parent, name);
+	ward_dirref_put(op->tree, &dir);
+	return r < 0 ? r : ward_record_change(op, WARD_EVENT_REMOVE, &paths);
+}
+
+static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "unlink");
+
+	ward_op_reply(&op, r < 0 ? r : do_remove(&op, ward_op_node(&op, parent), name, false));
+}
+
+static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "rmdir");
+
+	ward_op_reply(&op, r < 0 ? r : do_remove(&op, ward_op_node(&op, parent), name, true));
+}
+
+struct rename {
+	struct ward_node *parent, *parent2;
+	const char *name, *name2;
+	struct ward_dirref dir, dir2;
+	unsigned flags;
+};
+
+/* renames_lock held for writing. */
+static int rename_once(struct ward_op *op, const struct rename *m, bool *ret_again)
+{
+	struct ward_fs_tree *tree = op->tree;
+	struct ward_file from, to;
+	uint32_t ask = 0;
+	unsigned flags = m->flags;
+	bool there;
+	int r;
+
+	*ret_again = false;
+	r = ward_backing_stat(tree, m->dir.fd, m->name, &from);
+	if (r < 0)
+		return r;
+	r = ward_backing_stat(tree, m->dir2.fd, m->name2, &to);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	there = r == 0;
+	if (S_ISDIR(from.st.st_mode))
+		ask |= WARD_REQUEST_DIR;
+	if (there)
+		ask |= WARD_REQUEST_DST_EXISTS;
+	if (there && S_ISDIR(to.st.st_mode))
+		ask |= WARD_REQUEST_DST_DIR;
+	if (flags & RENAME_EXCHANGE)
+		ask |= WARD_REQUEST_EXCHANGE;
+	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2, ask);
+	if (r < 0)
+		return r;
+	/* Two names of one file: rename(2) does nothing. */
+	if (there && ward_file_id_equal(&from.id, &to.id))
+		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
+	/* What was not there when we asked must not be replaced. */
+	if (!there && !(flags & RENAME_EXCHANGE))
+		flags |= RENAME_NOREPLACE;
+	r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
+	if (r == -EINVAL && flags != m->flags) /* a backing without RENAME_NOREPLACE */
+		r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, m->flags);
+	if (r == -EEXIST && !(m->flags & RENAME_NOREPLACE) && !there)
+		*ret_again = true;
+	if (r == 0)
+		r = ward_nodes_move(tree->nodes, m->parent, m->name, m->parent2, m->name2,
+			flags & RENAME_EXCHANGE);
+	return r;
+}
+
+static int do_rename(struct ward_op *op, struct rename *m)
+{
+	const struct ward_record_paths paths = {
+		.node = m->parent, .name = m->name, .node2 = m->parent2, .name2 = m->name2};
+	bool again = true;
+	int r;
+
+	if (m->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL; /* RENAME_WHITEOUT leaves a device behind */
+	r = ward_resolve_dir(op->tree, m->parent, &m->dir);
+	if (r < 0)
+		return r;
+	r = ward_resolve_dir(op->tree, m->parent2, &m->dir2);
+	if (r == 0) {
+		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
+		for (int tries = 0; again && tries < 16; tries++)
+			r = rename_once(op, m, &again);
+		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
+		ward_dirref_put(op->tree, &m->dir2);
+	}
+	ward_dirref_put(op->tree, &m->dir);
+	return r < 0 ? r : ward_record_change(op, WARD_EVENT_RENAME, &paths);
+}
+
+static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t parent2,
+	const char *name2, unsigned flags)
+{
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "rename");
+
+	if (r == 0) {
+		struct rename m = {.parent = ward_op_node(&op, parent),
+			.parent2 = ward_op_node(&op, parent2),
+			.name = name,
+			.name2 = name2,
+			.flags = flags};
+
+		r = do_rename(&op, &m);
+	}
+	ward_op_reply(&op, r);
+}
+
+static int do_link(
+	struct ward_op *op, struct ward_node *node, struct ward_node *parent2, const char *name2)
+{
+	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
+	struct ward_fdref ref = {.fd = -1};
+	struct ward_dirref dir;
+	struct ward_file file;
+	int r = ward_resolve_fd(op->tree, node, &ref);
+
+	if (r < 0)
+		return r;
+	r = ward_backing_fstat(ref.fd, &file);
+	if (r == 0)
+		r = ward_gate_link(op, node, (uint64_t)file.st.st_nlink, parent2, name2);
+	if (r == 0)
+		r = ward_resolve_dir(op->tree, parent2, &dir);
+	if (r == 0) {
+		r = ward_backing_link(ref.fd, dir.fd, name2);
+		ward_dirref_put(op->tree, &dir);
+	}
+	ward_fdref_put(op->tree, &ref);
+	return r < 0 ? r : ward_record_change(op, WARD_EVENT_LINK, &paths);
+}
+
+static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent2, const char *name2)
+{
+	ward_cleanup_op op;
+	int r = ward_op_begin(&op, req, "link");
+
+	if (r == 0)
+		r = do_link(&op, ward_op_node(&op, ino), ward_op_node(&op, parent2), name2);
+	if (r < 0)
+		ward_op_reply(&op, r);
+	else
+		ward_op_reply_entry(&op, ward_op_node(&op, parent2), name2);
+}
+
+void ward_ops_modify_fill(struct fuse_lowlevel_ops *ops)
+{
+	ops->mknod = op_mknod;
+	ops->mkdir = op_mkdir;
+	ops->symlink = op_symlink;
+	ops->unlink = op_unlink;
+	ops->rmdir = op_rmdir;
+	ops->rename = op_rename;
+	ops->link = op_link;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fs/fuse_kernel.h"
+#include "fs/gate.h"
+#include "fs/lock.h"
+#include "fs/ops.h"
+#include "fs/passthrough.h"
+#include "fs/record.h"
+
+/* What of the client's flags reaches the backing beside the access mode. */
+#define PASSED_FLAGS (O_SYNC | O_DSYNC)
+
+/* What an open asks of the policy. */
+struct want {
+	uint32_t rights;
+	uint32_t alt; /* appending will do; 0: it will not */
+	int acc;      /* O_RDONLY, O_WRONLY or O_RDWR */
+	bool trunc;
+};
+
+static struct want want_from_flags(int flags, bool fresh)
+{
+	struct want w = {.acc = flags & O_ACCMODE, .trunc = !fresh && flags & O_TRUNC};
+
+	/* Mode 3 (for ioctls alone) asks for both permissions. */
+	if (w.acc == O_ACCMODE)
+		w.acc = O_RDWR;
+	if (w.acc == O_RDONLY && flags & WARD_FMODE_EXEC)
+		w.rights = WARD_RIGHT_EXEC;
+	else if (w.acc != O_WRONLY)
+		w.rights = WARD_RIGHT_READ;
+	if (w.acc != O_RDONLY) {
+		/* A new file is empty: what is written in order lands at its end. */
+		if ((flags & O_APPEND || fresh) && !w.trunc)
+			w.alt = w.rights | WARD_RIGHT_APPEND;
+		w.rights |= WARD_RIGHT_WRITE;
+	}
+	if (w.trunc)
+		w.rights |= WARD_RIGHT_WRITE;
+	return w;
+}
+
+/* The node's backing id, made if there is none. 0: passthrough is not to be had. */
+static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int fd, int acc)
+{
+	ward_cleanup_fd int path_fd = -1;
+	int32_t id = 0, old;
+	int r;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	old = node->backing_id;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (old > 0)
+		return old;
+	/* A writable descriptor kept until FORGET would make the file "busy" for execve. */
+	if (acc != O_RDONLY) {
+		struct ward_file file;
+
+		if (ward_resolve_open(tree, node, O_PATH, &path_fd, &file) < 0)
+			return 0;
+		fd = path_fd;
+	}
+	r = ward_passthrough_open(tree, fd, &id);
+	if (r < 0) {
+		/* Not for this process or this backing: the page cache serves as well. */
+		if (r == -EPERM || r == -ELOOP || r == -EOPNOTSUPP || r == -ENOTTY)
+			tree->passthrough = false;
+		return 0;
+	}
+	pthread_mutex_lock(&tree->nodes->lock);
+	old = node->backing_id;
+	if (!old)
+		node->backing_id = id;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (!old)
+		return id;
+	ward_passthrough_close(tree, id);
+	return old;
+}
+
+/*
+ * How the kernel is to do reads and writes. Handles of one inode must agree (the kernel answers
+ * EIO else): a node that may be appended to and no more is never passed through, since a mapping of
+ * a passthrough handle writes anywhere.
+ */
+static void choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t granted, int acc,
+	int32_t *ret_id)
+{
+	struct ward_node *node = h->node;
+	const bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
+	int32_t id = 0;
+
+	*ret_id = 0;
+	if (h->append_only) {
+		h->io = WARD_IO_DIRECT;
+		return;
+	}
+	if (tree->passthrough && !weak)
+		id = backing_id(tree, node, h->fd, acc);
+	pthread_mutex_lock(&tree->nodes->lock);
+	if (id > 0 && !node->n_cached) {
+		h->io = WARD_IO_PASSTHROUGH;
+		node->n_pass++;
+		*ret_id = id;
+	} else {
+		h->io = WARD_IO_CACHED;
+		node->n_cached++;
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+}
+
+/* The kernel keeps its pages of an unchanged file; of one that changed it must drop them. */
+static bool unchanged(struct ward_fs_tree *tree, struct ward_node *node, const struct stat *st)
+{
+	const uint64_t stamp = (uint64_t)st->st_mtim.tv_sec * 1000000000U +
+			       (uint64_t)st->st_mtim.tv_nsec + ((uint64_t)st->st_size << 40) +
+			       (uint64_t)st->st_ctim.tv_sec * 7919U +
+			       (uint64_t)st->st_ctim.tv_nsec * 31U;
+	bool same;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	same = node->stamp == stamp;
+	node->stamp = stamp;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	return same;
+}
+
+static struct ward_open_out open_reply(
+	struct ward_fs_tree *tree, const struct ward_handle *h, const struct stat *st, int32_t id)
+{
+	struct ward_open_out out = {.fh = (uint64_t)(uintptr_t)h};
+
+	switch (h->io) {
+	case WARD_IO_PASSTHROUGH:
+		out.open_flags = WARD_FOPEN_PASSTHROUGH;
+		out.backing_id = id;
+		break;
+	case WARD_IO_DIRECT:
+		out.open_flags = FOPEN_DIRECT_IO;
+		break;
+	case WARD_IO_CACHED:
+		if (unchanged(tree, h->node, st))
+			out.open_flags = FOPEN_KEEP_CACHE;
+		break;
+	case WARD_IO_NONE:
+		break;
+	}
+	/* Closing a writable handle gives up POSIX locks, which FLUSH tells us. */
+	if ((h->flags & O_ACCMODE) == O_RDONLY)
+		out.open_flags |= FOPEN_NOFLUSH;
+	return out;
+}
+
+/* From an open descriptor (taken) to a handle. */
+static int make_handle(struct ward_op *op, struct ward_node *node, int fd, const struct want *w,
+	int flags, uint32_t granted, struct ward_handle **ret, int32_t *ret_id)
+{
+	struct ward_handle *h;
+	int r = ward_handle_new(op->tree->nodes, node, fd, &h);
+
+	if (r < 0)
+		return r;
+	h->rights = granted;
+	h->flags = w->acc | (flags & O_APPEND);
+	h->append_only = w->acc != O_RDONLY && !(granted & WARD_RIGHT_WRITE);
+	h->fresh = h->append_only && !(flags & O_APPEND);
+	choose_io(op->tree, h, granted, w->acc, ret_id);
+	*ret = h;
+	return 0;
+}
+
+static int open_node(struct ward_op *op, struct ward_node *node, int flags,
+	struct ward_handle **ret, struct ward_file *ret_file, int32_t *ret_id)
+{
+	const struct ward_record_paths paths = {.node = node};
+	const struct want w = want_from_flags(flags, false);
+	ward_cleanup_fd int fd = -1;
+	uint32_t granted = 0;
+	int more = flags & PASSED_FLAGS;
+	int r = ward_gate_node(op, node, w.rights, w.alt, 0, &granted);
+
+	if (r < 0)
+		return r;
+	if (w.acc != O_RDONLY && !(granted & WARD_RIGHT_WRITE))
+		more |= O_APPEND;
+	r = ward_resolve_open(op->tree, node, w.acc | more, &fd, ret_file);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(ret_file->st.st_mode))
+		return -ESTALE;
+	/* Now the number of links is known for sure. */
+	if (ret_file->st.st_nlink > 1) {
+		uint32_t now = 0;
+
+		r = ward_gate_node(op, node, w.rights, w.alt, ret_file->st.st_nlink, &now);
+		if (r < 0)
+			return r;
+		/* A descriptor that may write anywhere is not for who may append. */
+		if ((now ^ granted) & WARD_RIGHT_WRITE)
+			return -ESTALE;
+		granted = now;
+	}
+	if (w.trunc && ftruncate(fd, 0) < 0)
+		return -errno;
+	if (w.trunc && (r = ward_backing_fstat(fd, ret_file)) < 0)
+		return r;
+	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
+	if (r < 0)
+		return r;
+	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret, ret_file->id.ino,
+		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
+	if (r < 0)
+		ward_handle_release(op->tree->nodes, *ret);
+	return r;
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	ward_cleanup_op op;
+	struct ward_handle *h;
+	struct ward_file file;
+	struct ward_open_out out;
+	int32_t id = 0;
+	int r = ward_op_begin(&op, req, fi->flags & WARD_FMODE_EXEC ? "exec" : "open");
+
+	if (r == 0)
+		r = open_node(&op, ward_op_node(&op, ino), fi->flags, &h, &file, &id);
+	if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	out = open_reply(op.tree, h, &file.st, id);
+	/* The client was interrupted: no RELEASE will come. */
+	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0)
+		ward_handle_release(op.tree->nodes, h);
+}
+
+/* Makes the file. -EEXIST is for the caller to judge. */
+static int create_file(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
+	int flags, uint32_t granted, int *ret_fd)
+{
+	const struct want w = want_from_flags(flags, true);
+	int more = O_CREAT | O_EXCL | (flags & PASSED_FLAGS);
+	struct ward_dirref dir;
+	int r = ward_resolve_dir(op->tree, parent, &dir);
+
+	if (r < 0)
+		return r;
+	if (w.acc != O_RDONLY && !(granted & WARD_RIGHT_WRITE))
+		more |= O_APPEND;
+	/* Each thread has its own (transport): the backing applies a default ACL in its place. */
+	umask(fuse_req_ctx(op->req)->umask & 0777);
+	r = ward_backing_open(dir.fd, name, w.acc | more, mode, ret_fd);
+	ward_dirref_put(op->tree, &dir);
+	return r;
+}
+
+struct created {
+	struct fuse_entry_param entry;
+	struct ward_handle *h;
+	struct ward_file file;
+	int32_t id;
+};
+
+/* Somebody was faster, and the client does not mind. */
+static int open_existing(struct ward_op *op, struct ward_node *parent, const char *name, int flags,
+	struct created *ret)
+{
+	int r = ward_ops_enter(op, parent, name, &ret->entry);
+
+	if (r < 0)
+		return r;
+	if (S_ISREG(ret->entry.attr.st_mode))
+		r = open_node(op, ward_op_node(op, ret->entry.ino), flags & ~(O_CREAT | O_EXCL),
+			&ret->h, &ret->file, &ret->id);
+	else
+		r = S_ISDIR(ret->entry.attr.st_mode) ? -EISDIR : -ESTALE;
+	if (r < 0)
+		ward_node_forget(op->tree->nodes, ward_op_node(op, ret->entry.ino), 1);
+	return r;
+}
+
+static int do_create(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
+	int flags, struct created *ret)
+{
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const struct want w = want_from_flags(flags, true);
+	ward_cleanup_fd int fd = -1;
+	struct ward_node *node;
+	uint32_t granted = 0;
+	int r = ward_gate_name(
+		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
+
+	if (r == 0)
+		r = create_file(op, parent, name, mode, flags, granted, &fd);
+	if (r == -EEXIST && !(flags & O_EXCL))
+		return open_existing(op, parent, name, flags, ret);
+	if (r == 0)
+		r = ward_backing_fstat(fd, &ret->file);
+	if (r == 0)
+		r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
+	if (r < 0)
+		return r;
+	memset(&ret->entry, 0, sizeof(ret->entry));
+	ret->entry.ino = ward_node_to_ino(op->tree->nodes, node);
+	ret->entry.attr = ret->file.st;
+	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
+	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, &ret->h, &ret->id);
+	if (r == 0) {
+		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
+			w.rights | WARD_RIGHT_CREATE);
+		if (r < 0)
+			ward_handle_release(op->tree->nodes, ret->h);
+	}
+	if (r < 0)
+		ward_node_forget(op->tree->nodes, node, 1);
+	return r;
+}
+
+/* libfuse has no reply that carries a backing id: struct fuse_entry_out made by hand. */
+static void fill_entry_out(const struct fuse_entry_param *e, struct fuse_entry_out *out)
+{
+	const struct stat *st = &e->attr;
+
+	memset(out, 0, sizeof(*out));
+	out->nodeid = e->ino;
+	out->entry_valid = (uint64_t)WARD_FS_TIMEOUT;
+	out->attr_valid = (uint64_t)WARD_FS_TIMEOUT;
+	out->attr = (struct fuse_attr){
+		.ino = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.blocks = (uint64_t)st->st_blocks,
+		.atime = (uint64_t)st->st_atim.tv_sec,
+		.mtime = (uint64_t)st->st_mtim.tv_sec,
+		.ctime = (uint64_t)st->st_ctim.tv_sec,
+		.atimensec = (uint32_t)st->st_atim.tv_nsec,
+		.mtimensec = (uint32_t)st->st_mtim.tv_nsec,
+		.ctimensec = (uint32_t)st->st_ctim.tv_nsec,
+		.mode = st->st_mode,
+		.nlink = (uint32_t)st->st_nlink,
+		.uid = st->st_uid,
+		.gid = st->st_gid,
+		.rdev = (uint32_t)st->st_rdev,
+		.blksize = (uint32_t)st->st_blksize,
+	};
+}
+
+static void op_create(
+	fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
+{
+	ward_cleanup_op op;
+	struct {
+		struct fuse_entry_out entry;
+		struct ward_open_out open;
+	} out;
+	struct created c = {.id = 0};
+	int r = ward_op_begin(&op, req, "create");
+
+	if (r == 0)
+		r = do_create(&op, ward_op_node(&op, parent), name, mode, fi->flags, &c);
+	if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	fill_entry_out(&c.entry, &out.entry);
+	out.open = open_reply(op.tree, c.h, &c.file.st, c.id);
+	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0) {
+		ward_handle_release(op.tree->nodes, c.h);
+		ward_node_forget(op.tree->nodes, ward_op_node(&op, c.entry.ino), 1);
+	}
+}
+
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
+
+	ward_lock_drop_owner(tree, ward_nodes_from_ino(tree->nodes, ino), fi->lock_owner);
+	(void)fuse_reply_err(req, 0);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	struct ward_op op = {.tree = fuse_req_userdata(req), .req = req};
+
+	/* Nobody waits for the answer; a trail that failed fails the next operation. */
+	if (ward_record_close(&op, h) < 0)
+		op.action = "close";
+	ward_lock_drop_handle(op.tree, h);
+	ward_handle_release(op.tree->nodes, h);
+	(void)fuse_reply_err(req, 0);
+}
+
+static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	const struct ward_handle *h = ward_handle_from(fi->fh);
+	int r = datasync ? fdatasync(h->fd) : fsync(h->fd);
+
+	(void)fuse_reply_err(req, r < 0 ? errno : 0);
+}
+
+void ward_ops_open_fill(struct fuse_lowlevel_ops *ops)
+{
+	ops->open = op_open;
+	ops->create = op_create;
+	ops->flush = op_flush;
+	ops->release = op_release;
+	ops->fsync = op_fsync;
+	ops->fsyncdir = op_fsync;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/session.h"
+#include "fs/transport.h"
+
+/* Slow requests wait for a disk, not for a CPU. */
+#define THREADS 4
+
+struct job {
+	struct job *next;
+	struct ward_fs_tree *tree;
+	size_t len;
+	char msg[] __attribute__((aligned(16)));
+};
+
+struct ward_pool {
+	pthread_mutex_t lock; /* protects the rest; innermost */
+	pthread_cond_t wake;
+	struct job *first, **last;
+	bool stop;
+	pthread_t threads[THREADS];
+	size_t n_threads;
+};
+
+static void *work(void *arg)
+{
+	struct ward_pool *pool = arg;
+
+	if (ward_transport_thread_init() < 0)
+		return NULL;
+	pthread_mutex_lock(&pool->lock);
+	for (;;) {
+		struct job *job;
+
+		while (!pool->first && !pool->stop)
+			pthread_cond_wait(&pool->wake, &pool->lock);
+		job = pool->first;
+		if (!job)
+			break;
+		pool->first = job->next;
+		if (!pool->first)
+			pool->last = &pool->first;
+		pthread_mutex_unlock(&pool->lock);
+		ward_session_process(job->tree, job->msg, job->len);
+		free(job);
+		pthread_mutex_lock(&pool->lock);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+int ward_pool_new(struct ward_pool **ret, struct ward_err *err)
+{
+	struct ward_pool *pool = calloc(1, sizeof(*pool));
+	int r;
+
+	if (!pool)
+		return ward_err_sys(err, -ENOMEM, "worker threads");
+	pool->last = &pool->first;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->wake, NULL);
+	for (; pool->n_threads < THREADS; pool->n_threads++) {
+		r = pthread_create(&pool->threads[pool->n_threads], NULL, work, pool);
+		if (r) {
+			ward_pool_free(pool);
+			return ward_err_sys(err, -r, "worker threads");
+		}
+	}
+	*ret = pool;
+	return 0;
+}
+
+void ward_pool_free(struct ward_pool *pool)
+{
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->stop = true;
+	pthread_cond_broadcast(&pool->wake);
+	pthread_mutex_unlock(&pool->lock);
+	for (size_t i = 0; i < pool->n_threads; i++)
+		pthread_join(pool->threads[i], NULL);
+	pthread_mutex_destroy(&pool->lock);
+	pthread_cond_destroy(&pool->wake);
+	free(pool);
+}
+
+int ward_pool_push(struct ward_pool *pool, struct ward_fs_tree *tree, const char *msg, size_t len)
+{
+	struct job *job = malloc(sizeof(*job) + len);
+
+	if (!job)
+		return -ENOMEM;
+	job->next = NULL;
+	job->tree = tree;
+	job->len = len;
+	memcpy(job->msg, msg, len);
+	pthread_mutex_lock(&pool->lock);
+	*pool->last = job;
+	pool->last = &job->next;
+	pthread_cond_signal(&pool->wake);
+	pthread_mutex_unlock(&pool->lock);
+	return 0;
+}

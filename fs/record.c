@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* TASK_COMM_LEN of the kernel, and a newline. */
+#define COMM_MAX 32
+#define RULE_TEXT_MAX 1024
+
+/*
+ * /proc/TID/comm needs neither the task's mm nor a ptrace permission (others beside it do, and can
+ * hang while the task waits for us).
+ */
+static void add_comm(struct ward_event *ev, uint32_t pid)
+{
+	ward_cleanup_fd int fd = -1;
+	char path[32], comm[COMM_MAX];
+	ssize_t n;
+
+	if (!pid)
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, comm, sizeof(comm));
+	if (n > 0 && comm[n - 1] == '\n')
+		n--;
+	if (n > 0)
+		ward_event_bytes(ev, WARD_TAG_COMM, comm, (size_t)n);
+}
+
+static void add_paths(
+	struct ward_event *ev, struct ward_fs_tree *tree, const struct ward_record_paths *paths)
+{
+	char buf[WARD_NODE_PATH_MAX];
+	const char *p;
+	size_t len;
+
+	p = ward_node_path(tree->nodes, paths->node, paths->name, buf, &len);
+	ward_event_bytes(ev, WARD_TAG_PATH, p, len);
+	if (paths->node2) {
+		p = ward_node_path(tree->nodes, paths->node2, paths->name2, buf, &len);
+		ward_event_bytes(ev, WARD_TAG_PATH2, p, len);
+	} else if (paths->target) {
+		ward_event_bytes(ev, WARD_TAG_PATH2, paths->target, strlen(paths->target));
+	}
+}
+
+static void add_head(struct ward_event *ev, enum ward_event_kind kind, struct ward_op *op,
+	const struct ward_record_paths *paths)
+{
+	ward_event_begin(ev, kind);
+	ward_event_u64(ev, WARD_TAG_PID, op->pid);
+	ward_event_u64(ev, WARD_TAG_UID, op->uid);
+	add_comm(ev, op->pid);
+	ward_event_text(ev, WARD_TAG_ACTION, op->action);
+	add_paths(ev, op->tree, paths);
+}
+
+int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
+	const struct ward_decision *d, const char *text)
+{
+	struct ward_event ev;
+	char rule[RULE_TEXT_MAX];
+
+	add_head(&ev, WARD_EVENT_DENY, op, paths);
+	ward_event_u64(&ev, WARD_TAG_ASKED, asked);
+	ward_event_u64(&ev, WARD_TAG_GIVEN, d->granted);
+	ward_event_u64(&ev, WARD_TAG_VERDICT, d->verdict);
+	ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)d->error);
+	if (d->rule) {
+		(void)snprintf(rule, sizeof(rule), "%s:%u", d->rule->file, d->rule->line);
+		ward_event_text(&ev, WARD_TAG_RULE, rule);
+		(void)snprintf(rule, sizeof(rule), "%s = %s", ward_verb_name(d->rule->verb),
+			d->rule->pattern);
+		ward_event_text(&ev, WARD_TAG_RULE_TEXT, rule);
+		ward_event_u64(&ev, WARD_TAG_SOURCE, d->rule->source);
+	} else {
+		ward_event_text(&ev, WARD_TAG_RULE, "default");
+	}
+	ward_event_text(&ev, WARD_TAG_TEXT, text);
+	return ward_ring_put(op->tree->fs->ring, &ev);
+}
+
+static const char *io_name(enum ward_io io)
+{
+	switch (io) {
+	case WARD_IO_NONE:
+		return "none";
+	case WARD_IO_CACHED:
+		return "cached";
+	case WARD_IO_DIRECT:
+		return "direct";
+	case WARD_IO_PASSTHROUGH:
+		return "passthrough";
+	}
+	return "?";
+}
+
+int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
+	const struct ward_record_paths *paths, const struct ward_handle *h, uint64_t ino,
+	uint32_t asked)
+{
+	struct ward_event ev;
+
+	if (op->tree->fs->log == WARD_LOG_DENIALS)
+		return 0;
+	add_head(&ev, kind, op, paths);
+	ward_event_u64(&ev, WARD_TAG_INO, ino);
+	ward_event_u64(&ev, WARD_TAG_ASKED, asked);
+	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
+	ward_event_text(&ev, WARD_TAG_IO, io_name(h->io));
+	return ward_ring_put(op->tree->fs->ring, &ev);
+}
+
+int ward_record_close(struct ward_op *op, struct ward_handle *h)
+{
+	/* The kernel moves the bytes of passthrough handles: their number is not known here. */
+	const bool seen = h->io != WARD_IO_PASSTHROUGH;
+	struct ward_event ev;
+	char buf[WARD_NODE_PATH_MAX];
+	const char *p;
+	size_t len;
+
+	if (op->tree->fs->log == WARD_LOG_DENIALS || h->is_dir)
+		return 0;
+	ward_event_begin(&ev, WARD_EVENT_CLOSE);
+	/* RELEASE comes from whoever dropped the last reference, often the kernel itself: no pid.
+	 */
+	p = ward_node_path(op->tree->nodes, h->node, NULL, buf, &len);
+	ward_event_bytes(&ev, WARD_TAG_PATH, p, len);
+	ward_event_u64(&ev, WARD_TAG_INO, h->node->id.ino);
+	ward_event_text(&ev, WARD_TAG_IO, io_name(h->io));
+	ward_event_u64(&ev, WARD_TAG_READ, seen ? h->n_read : WARD_EVENT_UNKNOWN);
+	ward_event_u64(&ev, WARD_TAG_WRITTEN, seen ? h->n_written : WARD_EVENT_UNKNOWN);
+	return ward_ring_put(op->tree->fs->ring, &ev);
+}
+
+int ward_record_change(
+	struct ward_op *op, enum ward_event_kind kind, const struct ward_record_paths *paths)
+{
+	struct ward_event ev;
+
+	if (op->tree->fs->log == WARD_LOG_DENIALS)
+		return 0;
+	add_head(&ev, kind, op, paths);
+	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
+	return ward_ring_put(op->tree->fs->ring, &ev);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What wardfs-fs writes into the trail. -EIO from any of these: the operation must fail with it. */
+#pragma once
+
+#include "enforcer/policy/policy.h"
+#include "fs/op.h"
+
+/* Paths of a record: node, or name below node; the second pair where there are two. */
+struct ward_record_paths {
+	struct ward_node *node;
+	const char *name;	 /* NULL: node itself */
+	struct ward_node *node2; /* NULL: there is no second path */
+	const char *name2;
+	const char *target; /* of a symbolic link, in place of a second path; or NULL */
+};
+
+int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
+	const struct ward_decision *d, const char *text) ward_must_check;
+/* OPEN or CREATE of a file; io as told to the kernel. Nothing unless the log holds opens. */
+int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
+	const struct ward_record_paths *paths, const struct ward_handle *h, uint64_t ino,
+	uint32_t asked) ward_must_check;
+int ward_record_close(struct ward_op *op, struct ward_handle *h) ward_must_check;
+/* RENAME, LINK, REMOVE, ATTR, XATTR, and CREATE of what is not opened. */
+int ward_record_change(struct ward_op *op, enum ward_event_kind kind,
+	const struct ward_record_paths *paths) ward_must_check;

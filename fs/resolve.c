@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/resolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/ipc/helper.h"
+
+static uint64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+}
+
+/* One directory to be looked at: what is needed for it outside the lock. */
+struct job {
+	struct ward_node *node;	  /* pinned */
+	struct ward_node *parent; /* its descriptor in use; NULL: the node is the root */
+	int parent_fd;
+	int fd; /* in use if >= 0 */
+	char name[NAME_MAX + 1];
+};
+
+/* Locked: closes the least recently used descriptors that nobody uses. */
+static void shrink(struct ward_nodes *nodes)
+{
+	struct ward_node *node = TAILQ_LAST(&nodes->lru, ward_node_list), *prev;
+
+	for (; node && nodes->n_open_dirs > WARD_NODE_DIRS_MAX; node = prev) {
+		prev = TAILQ_PREV(node, ward_node_list, dir->lru);
+		if (node->dir->users)
+			continue;
+		TAILQ_REMOVE(&nodes->lru, node, dir->lru);
+		node->dir->in_lru = false;
+		close(node->dir->fd);
+		node->dir->fd = -1;
+		nodes->n_open_dirs--;
+	}
+}
+
+/* Locked. */
+static void use(struct ward_nodes *nodes, struct ward_node *node)
+{
+	node->dir->users++;
+	if (node->dir->in_lru && TAILQ_FIRST(&nodes->lru) != node) {
+		TAILQ_REMOVE(&nodes->lru, node, dir->lru);
+		TAILQ_INSERT_HEAD(&nodes->lru, node, dir->lru);
+	}
+}
+
+static bool fresh(const struct ward_node *node, uint64_t now)
+{
+	return node->dir->checked_ns && now - node->dir->checked_ns < WARD_RESOLVE_FRESH_NS;
+}
+
+/*
+ * Locked: what has to be done before node's descriptor may be used. 0: nothing; 1: *ret_node;
+ * -EACCES.
+ */
+static int next_job(struct ward_nodes *nodes, struct ward_node *node, struct ward_node **ret_node)
+{
+	const bool search = !(nodes->tree->fs->flags & WARD_FS_ALLOW_OTHER);
+	const uint64_t now = coarse_ns();
+	struct ward_node *todo = NULL;
+
+	for (struct ward_node *n = node;; n = n->names->parent) {
+		if (!fresh(n, now))
+			todo = n;
+		else if (search && n != node && !n->dir->searchable && !todo)
+			return -EACCES;
+		if (n == &nodes->root)
+			break;
+		if (!ward_node_first_name(n))
+			return -ESTALE;
+	}
+	if (!todo && node->dir->fd >= 0)
+		return 0;
+	if (!todo)
+		todo = node;
+	while (todo != &nodes->root && todo->names->parent->dir->fd < 0)
+		todo = todo->names->parent;
+	*ret_node = todo;
+	return 1;
+}
+
+/* Locked. */
+static void take_job(struct ward_nodes *nodes, struct ward_node *node, struct job *job)
+{
+	job->node = node;
+	node->refs++;
+	job->fd = node->dir->fd;
+	if (job->fd >= 0)
+		use(nodes, node);
+	job->parent = NULL;
+	job->parent_fd = -1;
+	if (node == &nodes->root)
+		return;
+	job->parent = node->names->parent;
+	job->parent->refs++;
+	job->parent_fd = job->parent->dir->fd;
+	use(nodes, job->parent);
+	memcpy(job->name, node->names->text, node->names->len + 1U);
+}
+
+/* Looks at the directory; opens it if need be into *fresh_fd. */
+static int do_job(
+	struct ward_fs_tree *tree, const struct job *job, int *fresh_fd, bool *ret_searchable)
+{
+	struct ward_file file;
+	int r;
+
+	if (job->parent && job->fd < 0) {
+		r = ward_backing_open(job->parent_fd, job->name, O_PATH | O_DIRECTORY, 0, fresh_fd);
+		if (r == 0)
+			r = ward_backing_stat(tree, *fresh_fd, "", &file);
+		if (r == 0 && ward_file_id_equal(&file.id, &job->node->id))
+			r = ward_backing_check_casefold(tree, *fresh_fd);
+	} else if (job->parent) {
+		r = ward_backing_stat(tree, job->parent_fd, job->name, &file);
+	} else {
+		r = 0;
+	}
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+		return -ESTALE;
+	if (r < 0)
+		return r;
+	if (job->parent && !ward_file_id_equal(&file.id, &job->node->id))
+		return -ESTALE;
+	r = ward_backing_searchable(job->fd >= 0 ? job->fd : *fresh_fd);
+	*ret_searchable = r == 0;
+	return r == -EACCES ? 0 : r;
+}
+
+static void finish_job(
+	struct ward_fs_tree *tree, struct job *job, int r, int *fresh_fd, bool searchable)
+{
+	struct ward_nodes *nodes = tree->nodes;
+	struct ward_dir *dir = job->node->dir;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (job->fd >= 0)
+		dir->users--;
+	if (job->parent)
+		job->parent->dir->users--;
+	if (r == 0) {
+		dir->searchable = searchable;
+		dir->checked_ns = coarse_ns();
+		if (dir->fd < 0) {
+			dir->fd = ward_steal_fd(fresh_fd);
+			dir->in_lru = true;
+			TAILQ_INSERT_HEAD(&nodes->lru, job->node, dir->lru);
+			nodes->n_open_dirs++;
+			shrink(nodes);
+		}
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	if (job->parent)
+		ward_node_unpin(nodes, job->parent);
+	ward_node_unpin(nodes, job->node);
+}
+
+static int resolve_dir(struct ward_fs_tree *tree, struct ward_node *node, struct ward_dirref *ret)
+{
+	struct ward_nodes *nodes = tree->nodes;
+
+	if (!node->dir)
+		return -ENOTDIR;
+	for (;;) {
+		ward_cleanup_fd int fresh_fd = -1;
+		bool searchable = false;
+		struct ward_node *todo;
+		struct job job;
+		int r;
+
+		pthread_mutex_lock(&nodes->lock);
+		r = next_job(nodes, node, &todo);
+		if (r == 0) {
+			use(nodes, node);
+			ret->node = node;
+			ret->fd = node->dir->fd;
+		} else if (r > 0) {
+			take_job(nodes, todo, &job);
+		}
+		pthread_mutex_unlock(&nodes->lock);
+		if (r <= 0)
+			return r;
+		r = do_job(tree, &job, &fresh_fd, &searchable);
+		finish_job(tree, &job, r, &fresh_fd, searchable);
+		if (r < 0)
+			return r;
+	}
+}
+
+int ward_resolve_dir(struct ward_fs_tree *tree, struct ward_node *node, struct ward_dirref *ret)
+{
+	int r = resolve_dir(tree, node, ret);
+
+	if (r != -ESTALE)
+		return r;
+	/* Perhaps a rename of ours is done on the backing but not yet in the table. */
+	pthread_rwlock_rdlock(&tree->nodes->renames_lock);
+	r = resolve_dir(tree, node, ret);
+	pthread_rwlock_unlock(&tree->nodes->renames_lock);
+	return r;
+}
+
+void ward_dirref_put(struct ward_fs_tree *tree, struct ward_dirref *ref)
+{
+	if (!ref->node)
+		return;
+	pthread_mutex_lock(&tree->nodes->lock);
+	ref->node->dir->users--;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	ref->node = NULL;
+}
+
+void ward_resolve_changed(struct ward_fs_tree *tree, struct ward_node *node)
+{
+	if (!node->dir)
+		return;
+	pthread_mutex_lock(&tree->nodes->lock);
+	node->dir->checked_ns = 0;
+	pthread_mutex_unlock(&tree->nodes->lock);
+}
+
+/*
+ * Tries the names of a node one after the other: flags < 0 asks for metadata alone. *ret_fd is
+ * untouched then.
+ */
+static int by_names(struct ward_fs_tree *tree, struct ward_node *node, int flags, int *ret_fd,
+	struct ward_file *ret)
+{
+	int error = -ESTALE;
+
+	for (size_t i = 0;; i++) {
+		ward_cleanup_fd int fd = -1;
+		struct ward_dirref dir = {0};
+		struct ward_place place;
+		struct ward_file file;
+		int r = ward_node_place(tree->nodes, node, i, &place);
+
+		if (r < 0)
+			return error;
+		r = ward_resolve_dir(tree, place.parent ? place.parent : node, &dir);
+		if (r == 0 && flags >= 0) {
+			r = ward_backing_open(dir.fd, place.name, flags, 0, &fd);
+			if (r == 0)
+				r = ward_backing_fstat(fd, &file);
+		} else if (r == 0) {
+			r = ward_backing_stat(tree, dir.fd, place.name, &file);
+		}
+		ward_dirref_put(tree, &dir);
+		ward_place_put(tree->nodes, &place);
+		if (r == 0 &&
+			(node == &tree->nodes->root || ward_file_id_equal(&file.id, &node->id))) {
+			if (flags >= 0)
+				*ret_fd = ward_steal_fd(&fd);
+			*ret = file;
+			return 0;
+		}
+		/* ELOOP, ENOTDIR: something else stands there. The first real answer counts. */
+		if (r < 0 && r != -ENOENT && r != -ELOOP && r != -ENOTDIR && error == -ESTALE)
+			error = r;
+	}
+}
+
+static int by_names_surely(struct ward_fs_tree *tree, struct ward_node *node, int flags,
+	int *ret_fd, struct ward_file *ret)
+{
+	int r = by_names(tree, node, flags, ret_fd, ret);
+
+	if (r != -ESTALE)
+		return r;
+	/* No recursion of read locks: ward_resolve_dir() within may take it once more, which a
+	 * reader-preferring lock (the default kind) allows. */
+	pthread_rwlock_rdlock(&tree->nodes->renames_lock);
+	r = by_names(tree, node, flags, ret_fd, ret);
+	pthread_rwlock_unlock(&tree->nodes->renames_lock);
+	return r;
+}
+
+int ward_resolve_stat(struct ward_fs_tree *tree, struct ward_node *node, struct ward_file *ret)
+{
+	struct ward_handle *h = ward_handle_any(tree->nodes, node);
+	int r;
+
+	if (!h)
+		return by_names_surely(tree, node, -1, NULL, ret);
+	r = ward_backing_fstat(h->fd, ret);
+	ward_handle_put(tree->nodes, h);
+	return r;
+}
+
+int ward_resolve_open(struct ward_fs_tree *tree, struct ward_node *node, int flags, int *ret_fd,
+	struct ward_file *ret_file)
+{
+	struct ward_handle *h;
+	int fd = -1;
+	int r = by_names_surely(tree, node, flags, ret_fd, ret_file);
+
+	if (r != -ESTALE || flags & O_PATH)
+		return r;
+	/* Unlinked but open: /proc/self/fd of the client leads here. */
+	h = ward_handle_any(tree->nodes, node);
+	if (!h)
+		return -ESTALE;
+	r = ward_backing_reopen(h->fd, flags, &fd);
+	ward_handle_put(tree->nodes, h);
+	if (r == 0)
+		r = ward_backing_fstat(fd, ret_file);
+	if (r < 0) {
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int ward_resolve_fd(struct ward_fs_tree *tree, struct ward_node *node, struct ward_fdref *ret)
+{
+	struct ward_file file;
+
+	ret->handle = ward_handle_any(tree->nodes, node);
+	if (ret->handle) {
+		ret->fd = ret->handle->fd;
+		return 0;
+	}
+	return by_names_surely(tree, node, O_PATH, &ret->fd, &file);
+}
+
+void ward_fdref_put(struct ward_fs_tree *tree, struct ward_fdref *ref)
+{
+	if (ref->handle)
+		ward_handle_put(tree->nodes, ref->handle);
+	else if (ref->fd >= 0)
+		close(ref->fd);
+	ref->handle = NULL;
+	ref->fd = -1;
+}

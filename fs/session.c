@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "enforcer/ipc/helper.h"
+#include "fs/fuse_kernel.h"
+#include "fs/ops.h"
+
+static void on_init(void *userdata, struct fuse_conn_info *conn)
+{
+	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS |
+					      FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_ATOMIC_O_TRUNC |
+					      FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
+					      FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
+					      FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS);
+	/* Handles are told of no size that the backing does not have; splice bypasses writev. */
+	conn->want &= ~(unsigned)(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ |
+				  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+				  FUSE_CAP_HANDLE_KILLPRIV);
+	conn->time_gran = 1;
+}
+
+/* What libfuse 3.14 cannot say in its INIT reply. */
+static void patch_init(const struct ward_fs_tree *tree, char *out)
+{
+	struct fuse_init_out *init = (void *)out;
+	const uint32_t depth = 1;
+
+	init->flags |= FUSE_PARALLEL_DIROPS;
+	init->flags &= ~(uint32_t)FUSE_WRITEBACK_CACHE;
+	/*
+	 * A daemon without CAP_FSETID: the backing takes setuid bits at writes, truncates and
+	 * chowns by itself, and the kernel need not ask for security.capability at every write.
+	 * (With CAP_FSETID an unprivileged write would leave the bit.)
+	 */
+	if (!(tree->fs->flags & WARD_FS_ALLOW_OTHER))
+		init->flags |= FUSE_HANDLE_KILLPRIV_V2;
+	else
+		init->flags |= FUSE_POSIX_ACL;
+	if (tree->passthrough) {
+		init->flags |= FUSE_INIT_EXT;
+		init->flags2 |= WARD_FUSE_PASSTHROUGH_FLAG2;
+		memcpy(out + WARD_INIT_OUT_STACK_DEPTH, &depth, sizeof(depth));
+	}
+}
+
+static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *userdata)
+{
+	struct ward_fs_tree *tree = userdata;
+	char init[WARD_INIT_OUT_SIZE];
+	struct iovec patched[2];
+
+	if (!tree->inited && count == 2 && iov[1].iov_len == sizeof(init)) {
+		tree->inited = true;
+		memcpy(init, iov[1].iov_base, sizeof(init));
+		patch_init(tree, init);
+		patched[0] = iov[0];
+		patched[1] = (struct iovec){.iov_base = init, .iov_len = sizeof(init)};
+		return writev(fd, patched, 2);
+	}
+	return writev(fd, iov, count);
+}
+
+static ssize_t hook_read(int fd, void *buf, size_t len, void *userdata)
+{
+	return read(fd, buf, len);
+}
+
+int ward_session_new(struct ward_fs_tree *tree, struct ward_err *err)
+{
+	static const struct fuse_custom_io io = {.writev = hook_writev, .read = hook_read};
+	char *argv[] = {(char[]){"wardfs"}, NULL};
+	struct fuse_args args = FUSE_ARGS_INIT(1, argv);
+	struct fuse_lowlevel_ops ops = {.init = on_init};
+	int r;
+
+	ward_ops_lookup_fill(&ops);
+	ward_ops_attr_fill(&ops);
+	ward_ops_open_fill(&ops);
+	ward_ops_io_fill(&ops);
+	ward_ops_dir_fill(&ops);
+	ward_ops_modify_fill(&ops);
+	ward_ops_xattr_fill(&ops);
+	ward_ops_lock_fill(&ops);
+	tree->se = fuse_session_new(&args, &ops, sizeof(ops), tree);
+	if (!tree->se)
+		return ward_err_set(err, -ENOMEM, "%s: fuse session", tree->path);
+	r = fuse_session_custom_io(tree->se, &io, tree->dev_fd);
+	if (r) {
+		fuse_session_destroy(tree->se);
+		tree->se = NULL;
+		return ward_err_sys(err, r < 0 ? r : -EINVAL, "%s: fuse session", tree->path);
+	}
+	return 0;
+}
+
+void ward_session_free(struct ward_fs_tree *tree)
+{
+	if (tree->se)
+		fuse_session_destroy(tree->se);
+	tree->se = NULL;
+}
+
+void ward_session_process(struct ward_fs_tree *tree, char *msg, size_t len)
+{
+	const struct fuse_buf buf = {.mem = msg, .size = len};
+
+	fuse_session_process_buf(tree->se, &buf);
+}

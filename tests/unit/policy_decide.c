@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a policy decides: precedence, verbs × rights, passage, renames, hard links. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/policy.h"
+
+#define S (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
+#define R (S | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
+#define A (R | WARD_RIGHT_APPEND | WARD_RIGHT_CREATE)
+#define W WARD_RIGHTS_ALL
+#define HEAD "[policy]\nversion = 1\n"
+
+/* Texts by kind of source; NULL ends at the kinds that are not given. */
+struct texts {
+	const char *profile, *base, *floor, *project, *run;
+};
+
+static struct ward_policy *compile(struct texts t)
+{
+	const char *texts[WARD_SOURCE_COUNT_] = {[WARD_SOURCE_PROFILE] = t.profile,
+		[WARD_SOURCE_BASE] = t.base,
+		[WARD_SOURCE_FLOOR] = t.floor,
+		[WARD_SOURCE_PROJECT] = t.project,
+		[WARD_SOURCE_RUN] = t.run};
+	struct ward_source_text s[WARD_SOURCE_COUNT_];
+	char heads[WARD_SOURCE_COUNT_][4096];
+	size_t n = 0;
+	for (enum ward_source_kind k = WARD_SOURCE_PROFILE; k < WARD_SOURCE_COUNT_; k++) {
+		if (!texts[k])
+			continue;
+		snprintf(heads[k], sizeof(heads[k]), HEAD "%s", texts[k]);
+		s[n++] = (struct ward_source_text){.kind = k,
+			.file = ward_source_name(k),
+			.text = heads[k],
+			.len = strlen(heads[k])};
+	}
+	struct ward_policy *p = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	int r = ward_policy_compile(s, n, &p, &err);
+	ck_assert_msg(r == 0, "%s", err.text);
+	return p;
+}
+
+static struct ward_policy *base(const char *text)
+{
+	return compile((struct texts){.base = text});
+}
+
+static const struct ward_state *walk(const struct ward_policy *p, const char *path)
+{
+	const struct ward_state *s = NULL;
+	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
+	return s;
+}
+
+static uint32_t rights(const struct ward_policy *p, const char *path)
+{
+	const struct ward_state *s = walk(p, path);
+	uint32_t r = ward_policy_rights(p, s);
+	ward_policy_state_put(p, s);
+	return r;
+}
+
+static struct ward_decision ask(const struct ward_policy *p, enum ward_action action,
+	const char *path, const char *path2, uint32_t want, uint32_t flags)
+{
+	const struct ward_state *s = walk(p, path), *s2 = path2 ? walk(p, path2) : NULL;
+	struct ward_request req = {
+		.action = action, .rights = want, .flags = flags, .state = s, .state2 = s2};
+	struct ward_decision d = ward_policy_decide(p, &req, NULL);
+	ward_policy_state_put(p, s);
+	ward_policy_state_put(p, s2);
+	return d;
+}
+
+#define access_to(p, path, want, flags) ask(p, WARD_ACTION_ACCESS, path, NULL, want, flags)
+#define create(p, path) ask(p, WARD_ACTION_CREATE, path, NULL, 0, 0)
+#define rename_file(p, a, b) ask(p, WARD_ACTION_RENAME, a, b, 0, 0)
+#define rename_dir(p, a, b) ask(p, WARD_ACTION_RENAME, a, b, 0, WARD_REQUEST_DIR)
+
+static void is(struct ward_decision d, enum ward_verdict verdict, int error)
+{
+	ck_assert_str_eq(ward_verdict_name(d.verdict), ward_verdict_name(verdict));
+	ck_assert_int_eq(d.error, error);
+}
+
+START_TEST(each_verb_gives_its_rights)
+{
+	static const struct {
+		const char *text;
+		uint32_t rights;
+	} t[] = {
+		{"hide = /f\n", 0},
+		{"deny = /f\n", S},
+		{"read = /f\n", R},
+		{"append = /f\n", A},
+		{"write = /f\n", W},
+		{"write = /f\nnoexec = /f\n", W & ~(uint32_t)WARD_RIGHT_EXEC},
+		{"noexec = /f\nwrite = /f\n", W & ~(uint32_t)WARD_RIGHT_EXEC},
+		{"read = /f\nask = /f\n", R},
+		{"ask = /f\n", S},
+		{"noexec = /f\n", 0},
+		{"", 0},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char text[128];
+		snprintf(text, sizeof(text), "[files]\n%s", t[i].text);
+		struct ward_policy *p = base(text);
+		ck_assert_msg(rights(p, "/f") == t[i].rights, "%s: %x", t[i].text, rights(p, "/f"));
+		ck_assert_uint_eq(rights(p, "/f/beneath"), t[i].rights);
+		ck_assert_uint_eq(rights(p, "/g"), 0);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
+/* Every verb against every right: what the request answers. */
+START_TEST(each_verb_answers_each_right)
+{
+	static const struct {
+		const char *verb;
+		uint32_t allowed;
+		enum ward_verdict verdict;
+		int error, create_error;
+	} t[] = {
+		{"hide", 0, WARD_VERDICT_HIDE, ENOENT, EACCES},
+		{"deny", S, WARD_VERDICT_DENY, EACCES, EACCES},
+		{"read", R, WARD_VERDICT_DENY, EACCES, EACCES},
+		{"append", A, WARD_VERDICT_DENY, EACCES, 0},
+		{"write", W, WARD_VERDICT_DENY, EACCES, 0},
+		{"ask", S, WARD_VERDICT_ASK, EACCES, EACCES},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char text[128];
+		snprintf(text, sizeof(text), "[files]\n%s = /f\n", t[i].verb);
+		struct ward_policy *p = base(text);
+		for (unsigned b = 0; b < 9; b++) {
+			struct ward_decision d = access_to(p, "/f", 1U << b, 0);
+			if (t[i].allowed & 1U << b)
+				is(d, WARD_VERDICT_ALLOW, 0);
+			else
+				is(d, t[i].verdict, t[i].error);
+			ck_assert_ptr_nonnull(d.rule);
+			ck_assert_str_eq(ward_verb_name(d.rule->verb), t[i].verb);
+			ck_assert_uint_eq(d.rule->line, 4);
+		}
+		ck_assert_int_eq(create(p, "/f").error, t[i].create_error);
+		ck_assert_int_eq(ask(p, WARD_ACTION_REMOVE, "/f", NULL, 0, 0).error,
+			strcmp(t[i].verb, "write") == 0 ? 0 : t[i].error);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
+START_TEST(default_hides)
+{
+	struct ward_policy *p = base("[files]\nwrite = /workspace\n");
+	struct ward_decision d = access_to(p, "/etc", WARD_RIGHT_STAT, 0);
+	is(d, WARD_VERDICT_HIDE, ENOENT);
+	ck_assert_ptr_null(d.rule);
+	is(create(p, "/etc"), WARD_VERDICT_HIDE, EACCES);
+	is(access_to(p, "/workspace/a", WARD_RIGHT_STAT, 0), WARD_VERDICT_ALLOW, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(last_rule_wins)
+{
+	struct ward_policy *p = base("[files]\nread = /workspace\nwrite = /workspace/src\n"
+				     "deny = *.key\nread = /workspace/pub.key\n");
+	ck_assert_uint_eq(rights(p, "/workspace/x"), R);
+	ck_assert_uint_eq(rights(p, "/workspace/src/x"), W);
+	ck_assert_uint_eq(rights(p, "/workspace/src/x.key"), S);
+	ck_assert_uint_eq(rights(p, "/workspace/pub.key"), R);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(run_grants_after_base_and_base_after_profile)
+{
+	struct ward_policy *p = compile((struct texts){
+		.profile = "[files]\nwrite = /workspace\nread = /workspace/a\n",
+		.base = "[files]\ndeny = /workspace/a\nhide = /workspace/b\n",
+		.run = "[files]\nread = /workspace/b\n",
+	});
+	ck_assert_uint_eq(rights(p, "/workspace/c"), W);
+	ck_assert_uint_eq(rights(p, "/workspace/a"), S);
+	ck_assert_uint_eq(rights(p, "/workspace/b"), R);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(others_only_take_away)
+{
+	struct ward_policy *p = compile((struct texts){
+		.base = "[files]\nread = /workspace\nwrite = /workspace/src\n",
+		.floor = "[files]\nhide = *.pem\nwrite = /workspace\n",
+		.project = "[files]\ndeny = /workspace/src\nwrite = /workspace/src/a\n"
+			   "write = /elsewhere\n",
+	});
+	ck_assert_uint_eq(rights(p, "/workspace/x"), R);
+	ck_assert_uint_eq(rights(p, "/workspace/x.pem"), R); /* the floor's later rule */
+	ck_assert_uint_eq(rights(p, "/workspace/src/b"), S);
+	ck_assert_uint_eq(rights(p, "/workspace/src/a"), W);
+	ck_assert_uint_eq(rights(p, "/elsewhere"), 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(guards_are_ceilings)
+{
+	struct ward_policy *p = compile((struct texts){
+		.base = "[guard]\ndeny = .env\nread = .git/hooks\n[files]\nwrite = /workspace\n"
+			"write = .env\n",
+		.run = "[files]\nwrite = .git/hooks\n",
+		.project = "[guard]\nhide = /workspace/.git/hooks/secret\n",
+	});
+	ck_assert_uint_eq(rights(p, "/workspace/a/.env"), S);
+	ck_assert_uint_eq(rights(p, "/workspace/a/.env/x"), S);
+	ck_assert_uint_eq(rights(p, "/workspace/a/.envrc"), W);
+	ck_assert_uint_eq(rights(p, "/workspace/.git/hooks"), R);
+	ck_assert_uint_eq(rights(p, "/workspace/deep/.git/hooks/x"), R);
+	ck_assert_uint_eq(rights(p, "/workspace/.git/config"), W);
+	ck_assert_uint_eq(rights(p, "/workspace/.git/hooks/secret"), 0);
+	struct ward_decision d = access_to(p, "/workspace/.git/hooks/x", WARD_RIGHT_WRITE, 0);
+	is(d, WARD_VERDICT_DENY, EACCES);
+	ck_assert(d.rule->guard);
+	ck_assert_uint_eq(d.rule->line, 5);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(ask_leaves_what_was_before)
+{
+	struct ward_policy *p = compile((struct texts){
+		.base = "[files]\nread = /workspace\nask = /workspace/.github\nwrite = /w\n"
+			"[guard]\nask = /w/g\n",
+		.floor = "[guard]\ndeny = /workspace/.github/f\n",
+	});
+	ck_assert_uint_eq(rights(p, "/workspace/.github"), R);
+	is(access_to(p, "/workspace/.github/x", WARD_RIGHT_READ, 0), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/workspace/.github/x", WARD_RIGHT_WRITE, 0), WARD_VERDICT_ASK, EACCES);
+	is(create(p, "/workspace/.github/x"), WARD_VERDICT_ASK, EACCES);
+	/* what a ceiling forbids, nobody is asked */
+	is(access_to(p, "/workspace/.github/f", WARD_RIGHT_WRITE, 0), WARD_VERDICT_DENY, EACCES);
+	is(access_to(p, "/w/g", WARD_RIGHT_READ, 0), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/w/g", WARD_RIGHT_WRITE, 0), WARD_VERDICT_ASK, EACCES);
+	is(access_to(p, "/w/h", WARD_RIGHT_WRITE, 0), WARD_VERDICT_ALLOW, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(passage_is_for_directories_on_the_way)
+{
+	struct ward_policy *p = base("[files]\nwrite = /workspace/a/b\nhide = /workspace/a/b/c\n"
+				     "read = /workspace/a/b/c/d\nhide = /workspace/a/b/e\n");
+	is(access_to(p, "/", S, WARD_REQUEST_DIR), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/workspace/a", S, WARD_REQUEST_DIR), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/workspace/a", S, 0), WARD_VERDICT_HIDE, ENOENT);
+	is(access_to(p, "/workspace/x", S, WARD_REQUEST_DIR), WARD_VERDICT_HIDE, ENOENT);
+	is(access_to(p, "/workspace/a", WARD_RIGHT_WRITE, WARD_REQUEST_DIR), WARD_VERDICT_DENY,
+		EACCES);
+	is(access_to(p, "/workspace/a/b/c", S, WARD_REQUEST_DIR), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/workspace/a/b/c/x", S, WARD_REQUEST_DIR), WARD_VERDICT_HIDE, ENOENT);
+	is(access_to(p, "/workspace/a/b/e", S, WARD_REQUEST_DIR), WARD_VERDICT_HIDE, ENOENT);
+	/* making the directory on the way is another matter */
+	is(create(p, "/workspace/a"), WARD_VERDICT_HIDE, EACCES);
+	is(create(p, "/workspace/a/b"), WARD_VERDICT_ALLOW, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(no_passage_below_a_ceiling_of_hide)
+{
+	struct ward_policy *p = base("[guard]\nhide = /w/secret\n"
+				     "[files]\nhide = /\nread = *.txt\n");
+	is(access_to(p, "/w/other", S, WARD_REQUEST_DIR), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/w/secret", S, WARD_REQUEST_DIR), WARD_VERDICT_HIDE, ENOENT);
+	is(access_to(p, "/w/secret/a.txt", S, 0), WARD_VERDICT_HIDE, ENOENT);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(renames)
+{
+	struct ward_policy *p = base("[guard]\ndeny = .env\nread = .git/hooks\n"
+				     "[files]\nwrite = /w\nread = /w/ro\nappend = /w/log\n"
+				     "hide = /w/h\n");
+	/* an atomic save, and moves among equals */
+	is(rename_file(p, "/w/f.tmp", "/w/f"), WARD_VERDICT_ALLOW, 0);
+	is(rename_file(p, "/w/.git/index.lock", "/w/.git/index"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/src", "/w/lib"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/a/src", "/w/b/c/lib"), WARD_VERDICT_ALLOW, 0);
+	/* the classic hole: move the parent, then reach the protected child */
+	is(rename_dir(p, "/w/.git", "/w/git"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_dir(p, "/w/evil", "/w/.git"), WARD_VERDICT_DENY, EXDEV);
+	/* rights of the two names */
+	is(rename_file(p, "/w/ro/f", "/w/f"), WARD_VERDICT_DENY, EACCES);
+	is(rename_file(p, "/w/f", "/w/ro/f"), WARD_VERDICT_DENY, EACCES);
+	is(rename_file(p, "/w/f", "/w/log/f"), WARD_VERDICT_ALLOW, 0);
+	is(rename_file(p, "/w/log/f", "/w/f"), WARD_VERDICT_DENY, EACCES);
+	is(rename_file(p, "/w/f", "/w/h"), WARD_VERDICT_HIDE, EACCES);
+	is(rename_file(p, "/w/h", "/w/f"), WARD_VERDICT_HIDE, ENOENT);
+	is(rename_file(p, "/w/f", "/w/.env"), WARD_VERDICT_DENY, EACCES);
+	is(ask(p, WARD_ACTION_RENAME, "/w/f", "/w/log/f", 0, WARD_REQUEST_DST_EXISTS),
+		WARD_VERDICT_DENY, EACCES);
+	is(ask(p, WARD_ACTION_RENAME, "/w/f", "/w/g", 0,
+		   WARD_REQUEST_DST_EXISTS | WARD_REQUEST_EXCHANGE),
+		WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_RENAME, "/w/f", "/w/.git", 0,
+		   WARD_REQUEST_DST_EXISTS | WARD_REQUEST_EXCHANGE | WARD_REQUEST_DST_DIR),
+		WARD_VERDICT_DENY, EXDEV);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(a_name_that_gives_more_is_refused)
+{
+	struct ward_policy *p = base("[files]\nwrite = /w\nnoexec = /w/dl\n");
+	is(rename_file(p, "/w/dl/x", "/w/x"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_file(p, "/w/x", "/w/dl/x"), WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_LINK, "/w/dl/x", "/w/x", 0, 0), WARD_VERDICT_DENY, EXDEV);
+	is(ask(p, WARD_ACTION_LINK, "/w/x", "/w/dl/x", 0, 0), WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_LINK, "/w/x", "/w/y", 0, WARD_REQUEST_DIR), WARD_VERDICT_DENY, EXDEV);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(hard_links_have_the_intersection)
+{
+	struct ward_policy *p = base("[files]\nwrite = /w\ndeny = /w/secret\n");
+	const struct ward_state *a = walk(p, "/w/a"), *secret = walk(p, "/w/secret");
+	struct ward_request req = {.action = WARD_ACTION_ACCESS,
+		.rights = WARD_RIGHT_READ,
+		.state = a,
+		.others = &secret,
+		.n_others = 0};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_ALLOW, 0);
+	req.n_others = 1;
+	struct ward_decision d = ward_policy_decide(p, &req, NULL);
+	is(d, WARD_VERDICT_DENY, EACCES);
+	ck_assert_str_eq(d.rule->pattern, "/w/secret");
+	req.rights = WARD_RIGHT_STAT;
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_ALLOW, 0);
+	req.action = WARD_ACTION_REMOVE;
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_ALLOW, 0);
+	/* links that are not known: [tree] hardlinks as a ceiling */
+	req = (struct ward_request){
+		.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_WRITE, .state = a, .ceiling = R};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_DENY, EACCES);
+	req.rights = WARD_RIGHT_READ;
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_ALLOW, 0);
+	ward_policy_state_put(p, a);
+	ward_policy_state_put(p, secret);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(malformed_requests_are_refused)
+{
+	struct ward_policy *p = base("[files]\nwrite = /\n");
+	const struct ward_state *root = ward_policy_root(p);
+	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = W, .state = root};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_ALLOW, 0);
+	req.rights = W + 1;
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_DENY, EACCES);
+	req = (struct ward_request){.state = root};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_DENY, EACCES);
+	req = (struct ward_request){.action = WARD_ACTION_RENAME, .state = root};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_DENY, EACCES);
+	req = (struct ward_request){.action = WARD_ACTION_ACCESS, .rights = S};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_DENY, EACCES);
+	req = (struct ward_request){.action = (enum ward_action)77, .state = root, .state2 = root};
+	is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_DENY, EACCES);
+	const struct ward_state *s = NULL;
+	static const char *const bad[] = {"", "x", "/a/..", "/./a", "/a/."};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_int_eq(ward_policy_walk(p, bad[i], strlen(bad[i]), &s), -EINVAL);
+	ck_assert_int_eq(ward_policy_step(p, root, "a/b", 3, &s), -EINVAL);
+	ck_assert_int_eq(ward_policy_step(p, root, "a\0b", 3, &s), -EINVAL);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(trace_tells_who_was_beaten)
+{
+	struct ward_policy *p = compile((struct texts){
+		.base = "[guard]\nread = /w\n[files]\nwrite = /w\ndeny = /w/a\nread = /w/a\n",
+		.floor = "[files]\ndeny = /w/a/x\n",
+	});
+	const struct ward_state *s = walk(p, "/w/a/x");
+	struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_READ, .state = s};
+	struct ward_trace t;
+	struct ward_decision d = ward_policy_decide(p, &req, &t);
+	is(d, WARD_VERDICT_DENY, EACCES);
+	ck_assert_int_eq(d.rule->source, WARD_SOURCE_FLOOR);
+	ck_assert_uint_eq(t.n, 5);
+	static const bool decides[] = {true, false, false, true, true};
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_int_eq(t.entries[i].decides, decides[i]);
+	ward_policy_state_put(p, s);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(fold_holds_for_guards)
+{
+	struct ward_policy *p =
+		base("[guard]\nfold = yes\ndeny = .git/Config\n[files]\nwrite = /w\nread = /w/A\n");
+	ck_assert_uint_eq(rights(p, "/w/.GIT/cONFIG"), S);
+	ck_assert_uint_eq(rights(p, "/w/.git/config"), S);
+	ck_assert_uint_eq(rights(p, "/w/A"), R);
+	ck_assert_uint_eq(rights(p, "/w/a"), W);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(blob_goes_and_comes_back)
+{
+	struct ward_policy *p = compile((struct texts){
+		.base = "[files]\nwrite = /w\n", .project = "[files]\nhide = *.pem\n"});
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_policy_encode(p, &b), 0);
+	struct ward_policy *q = NULL;
+	ck_assert_int_eq(ward_policy_decode(b.data, b.len, &q, NULL), 0);
+	ck_assert_str_eq(ward_policy_digest(p), ward_policy_digest(q));
+	ck_assert_uint_eq(rights(q, "/w/a.pem"), 0);
+	ck_assert_uint_eq(rights(q, "/w/a"), W);
+	ward_policy_unref(q);
+	struct ward_policy *none = NULL;
+	for (size_t n = 0; n < b.len; n++)
+		ck_assert_int_lt(ward_policy_decode(b.data, n, &none, NULL), 0);
+	ck_assert_ptr_null(none);
+	ward_policy_unref(p);
+	p = base("[files]\nwrite = /v\n");
+	q = base("; a comment\n[files]\n\nwrite=/v   ; another\n");
+	ck_assert_str_eq(ward_policy_digest(p), ward_policy_digest(q));
+	ward_policy_unref(q);
+	q = base("[files]\nwrite = /u\n");
+	ck_assert_str_ne(ward_policy_digest(p), ward_policy_digest(q));
+	ward_policy_unref(q);
+	ward_policy_unref(p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("policy_decide");
+	TCase *t = tcase_create("all");
+	tcase_add_test(t, each_verb_gives_its_rights);
+	tcase_add_test(t, each_verb_answers_each_right);
+	tcase_add_test(t, default_hides);
+	tcase_add_test(t, last_rule_wins);
+	tcase_add_test(t, run_grants_after_base_and_base_after_profile);
+	tcase_add_test(t, others_only_take_away);
+	tcase_add_test(t, guards_are_ceilings);
+	tcase_add_test(t, ask_leaves_what_was_before);
+	tcase_add_test(t, passage_is_for_directories_on_the_way);
+	tcase_add_test(t, no_passage_below_a_ceiling_of_hide);
+	tcase_add_test(t, renames);
+	tcase_add_test(t, a_name_that_gives_more_is_refused);
+	tcase_add_test(t, hard_links_have_the_intersection);
+	tcase_add_test(t, malformed_requests_are_refused);
+	tcase_add_test(t, trace_tells_who_was_beaten);
+	tcase_add_test(t, fold_holds_for_guards);
+	tcase_add_test(t, blob_goes_and_comes_back);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
