@@ -293,6 +293,25 @@ START_TEST(sessions_get_names_and_places)
 }
 END_TEST
 
+START_TEST(a_session_that_never_began_leaves_nothing)
+{
+	struct ward_store_session s = WARD_STORE_SESSION_INIT;
+	struct ward_store_names names;
+	ck_assert_int_eq(ward_store_create_session(trail_store(), "gone", "p", 1, &s, NULL), 0);
+	ward_store_discard_session(trail_store(), &s);
+	ck_assert_int_eq(s.log_fd, -1);
+	ck_assert_int_eq(ward_store_list(trail_store(), &names, NULL), 0);
+	ck_assert_uint_eq(names.n, 0);
+	/* What has a record stays. */
+	ck_assert_int_eq(ward_store_create_session(trail_store(), "kept", "p", 1, &s, NULL), 0);
+	ck_assert_int_eq(ward_fd_write_all(s.log_fd, "x", 1), 0);
+	ward_store_discard_session(trail_store(), &s);
+	ck_assert_int_eq(ward_store_list(trail_store(), &names, NULL), 0);
+	ck_assert_uint_eq(names.n, 1);
+	ward_store_names_free(&names);
+}
+END_TEST
+
 START_TEST(the_latest_session_is_the_one_that_started_last)
 {
 	char *name = NULL;
@@ -356,6 +375,7 @@ int main(void)
 	tcase_add_test(t, a_recovery_writer_takes_over_at_any_byte);
 	tcase_add_test(t, a_supervisor_that_dies_leaves_the_cause);
 	tcase_add_test(t, sessions_get_names_and_places);
+	tcase_add_test(t, a_session_that_never_began_leaves_nothing);
 	tcase_add_test(t, the_latest_session_is_the_one_that_started_last);
 	tcase_add_test(t, a_directory_that_others_can_write_is_refused);
 	tcase_add_test(t, the_state_directory_follows_the_environment);
