@@ -24,7 +24,7 @@ struct ward_ledger_end {
 	uint64_t bytes;
 	uint8_t last[WARD_MAC_BYTES];
 	const char *verdict; /* "complete", "incomplete" */
-	const char *cause;   /* "" for complete */
+	const char *cause;   /* complete: what the end record says of it, "" if the command ended */
 };
 
 /*

@@ -108,7 +108,8 @@ static void judge_end(struct walk *w, const struct ward_ledger_session *known, i
 	} else if (ret->gaps > 0) {
 		say(ret, WARD_VERIFY_GAP, "%" PRIu64 " records tell of a gap", ret->gaps);
 	} else {
-		ret->state = WARD_VERIFY_INTACT;
+		/* Whole, and it says itself why the session ended, if not by the command's end. */
+		say(ret, WARD_VERIFY_INTACT, "%s", known->cause ? known->cause : "");
 	}
 }
 

@@ -54,6 +54,7 @@ struct ward_writer {
 	bool end_told;	 /* and in the ledger */
 	struct ward_event end;
 	uint64_t end_pos;
+	char end_text[160]; /* what it says of the cause, cut; for the ledger */
 
 	struct ward_event ev; /* the one in hand */
 	struct ward_writer_summary sum;
@@ -145,6 +146,8 @@ static void take_event(
 		memcpy(&w->end, &w->ev, ward_event_size(&w->ev));
 		w->end_pos = pos;
 		w->end_held = true;
+		snprintf(w->end_text, sizeof(w->end_text), "%.*s", (int)fields[WARD_TAG_TEXT].len,
+			fields[WARD_TAG_TEXT].p ? (const char *)fields[WARD_TAG_TEXT].p : "");
 		return;
 	}
 	if (head->kind == WARD_EVENT_DENY)
@@ -425,7 +428,7 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 	struct ward_ledger_end end = {.records = w->seq,
 		.bytes = w->bytes,
 		.verdict = complete ? "complete" : "incomplete",
-		.cause = complete ? "" : cause};
+		.cause = complete ? w->end_text : cause};
 	memcpy(end.last, w->prev, sizeof(end.last));
 	r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &end, err);
 	if (r == 0)

@@ -191,7 +191,8 @@ int ward_backing_unlink(int dirfd, const char *name, bool dir)
 
 int ward_backing_rename(int dirfd, const char *name, int dirfd2, const char *name2, unsigned flags)
 {
-	return renameat2(dirfd, name, dirfd2, name2, flags) < 0 ? -errno : 0;
+	/* The raw call: glibc's wrapper takes renameat(2) where flags are 0. */
+	return syscall(SYS_renameat2, dirfd, name, dirfd2, name2, flags) < 0 ? -errno : 0;
 }
 
 int ward_backing_link(int fd, int dirfd, const char *name)

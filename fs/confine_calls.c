@@ -78,6 +78,7 @@ static const int allowed[] = {
 	SCMP_SYS(sched_yield),
 	SCMP_SYS(sched_getaffinity),
 	SCMP_SYS(gettid),
+	SCMP_SYS(getuid),
 	SCMP_SYS(getpid),
 	SCMP_SYS(tgkill),
 	SCMP_SYS(rt_sigprocmask),

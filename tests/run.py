@@ -88,6 +88,8 @@ def discover(build):
         tests.append(Test("fuzz", name, [path, os.path.join(SRC, "tests/fuzz/corpus", name)]))
     for suite in ("cases", "escape"):
         for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^_.].*\.sh$"):
+            if name.rsplit("/", 1)[-1] == "lib":
+                continue  # sourced by others
             tests.append(Test(suite, name, ["/bin/sh", path]))
     for name, path in scripts(os.path.join(SRC, "tests/static"), r"^[^_.].*\.(sh|py)$"):
         shell = "/bin/sh" if path.endswith(".sh") else "/usr/bin/python3"
@@ -130,7 +132,8 @@ def scratch_base(build):
     """A directory for scratch directories: on a real file system, one that every uid can enter."""
     named = os.environ.get("WARD_TEST_DIR")
     places = [named] if named else [os.environ.get("TMPDIR"), "/var/tmp", "/tmp", build]
-    places = [p for p in places if p and os.path.isdir(p) and os.access(p, os.W_OK)]
+    # Real paths: what a program calls its directory is compared with what a test calls it.
+    places = [os.path.realpath(p) for p in places if p and os.path.isdir(p) and os.access(p, os.W_OK)]
     for place in places:
         if file_system(place) not in ("tmpfs", "ramfs", "overlay", "fuse"):
             return place
@@ -164,8 +167,9 @@ def seen_by(test, build, stage):
 
 def environment(test, build, scratch, options):
     env = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
-    dirs = {"HOME": "home", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config",
-            "XDG_RUNTIME_DIR": "run", "TMPDIR": "tmp"}
+    # Hidden, so that they take no name that a test would choose.
+    dirs = {"HOME": ".home", "XDG_STATE_HOME": ".state", "XDG_CONFIG_HOME": ".config",
+            "XDG_RUNTIME_DIR": ".run", "TMPDIR": ".tmp"}
     for key, name in dirs.items():
         env[key] = os.path.join(scratch, name)
         os.mkdir(env[key], 0o700)

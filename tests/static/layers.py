@@ -15,7 +15,8 @@ MAY_INCLUDE = {
     "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
               "enforcer/policy/settings.h"],
     "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
-    "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf"],
+    # settings.h: what "unlimited" is.
+    "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy/settings.h"],
     "enforcer/session": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
                          "enforcer/sandbox"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",

@@ -12,8 +12,11 @@ complaints = []
 for script in scripts:
     if "bash" in read(script).split("\n", 1)[0]:
         complaints.append(f"{script}: asks for bash")
-result = subprocess.run(["shellcheck", "-x", "-s", "sh", "--"] + scripts, cwd=SRC, text=True,
-                        capture_output=True, check=False)
-if result.returncode:
-    complaints.append(result.stdout + result.stderr)
+# What people run is clean to the last remark; tests may quote scripts for the shell inside.
+for severity, group in (("style", [p for p in scripts if not p.startswith("tests/")]),
+                        ("warning", [p for p in scripts if p.startswith("tests/")])):
+    result = subprocess.run(["shellcheck", "-x", "-s", "sh", "-S", severity, "--"] + group, cwd=SRC,
+                            text=True, capture_output=True, check=False)
+    if result.returncode:
+        complaints.append(result.stdout + result.stderr)
 finish(complaints, scripts)

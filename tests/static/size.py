@@ -32,7 +32,7 @@ for path in sources:
             if length > FUNCTION:
                 complaints.append(f"{path}:{line}: a function of {length} lines, more than "
                                   f"{FUNCTION}")
-    if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:2]):
+    if not path.endswith(".sh") and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:2]):
         complaints.append(f"{path}: no SPDX line on top")
 folders = {os.path.dirname(p) for p in files(".c", ".h")}
 for folder in sorted(f for f in folders if not f.startswith("tests/")):
