@@ -132,7 +132,8 @@ def scratch_base(build):
     """A directory for scratch directories: on a real file system, one that every uid can enter."""
     named = os.environ.get("WARD_TEST_DIR")
     places = [named] if named else [os.environ.get("TMPDIR"), "/var/tmp", "/tmp", build]
-    places = [p for p in places if p and os.path.isdir(p) and os.access(p, os.W_OK)]
+    # Real paths: what a program calls its directory is compared with what a test calls it.
+    places = [os.path.realpath(p) for p in places if p and os.path.isdir(p) and os.access(p, os.W_OK)]
     for place in places:
         if file_system(place) not in ("tmpfs", "ramfs", "overlay", "fuse"):
             return place

@@ -114,7 +114,8 @@ int ward_policy_cmd_show(int argc, char **argv)
 		printf("; digest %s\n%s", digest, ward_buf_str(&text));
 		return 0;
 	}
-	json_t *o = json_pack("{s:s, s:s%}", "digest", digest, "text", ward_buf_str(&text), text.len);
+	json_t *o =
+		json_pack("{s:s, s:s%}", "digest", digest, "text", ward_buf_str(&text), text.len);
 	if (!o)
 		return fprintf(stderr, "wardfs: the policy is not valid UTF-8\n"), 2;
 	json_dumpf(o, stdout, JSON_INDENT(2));

@@ -90,7 +90,7 @@ static void put_finding(struct report *rp, const char *severity, const char *fil
 	const char *what, const char *why, const char *fix)
 {
 	const char *parts[] = {file, what, why, fix};
-	ward_cleanup(ward_buf_clear) struct ward_buf e[4] = {0};
+	struct ward_buf e[4] = {0};
 	for (size_t i = 0; i < 4; i++)
 		if (parts[i])
 			ward_escape(&e[i], parts[i], strlen(parts[i]));
@@ -108,7 +108,7 @@ static void put_finding(struct report *rp, const char *severity, const char *fil
 			ward_buf_str(&e[1]), ward_buf_str(&e[2]));
 		printf("%s%s%s\n", e[3].len ? " (" : "", ward_buf_str(&e[3]), e[3].len ? ")" : "");
 	}
-	for (size_t i = 1; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		ward_buf_clear(&e[i]);
 }
 
@@ -199,7 +199,7 @@ static enum ward_source_kind kind_of(const struct args *a)
 {
 	const char *slash = a->file ? strrchr(a->file, '/') : NULL;
 	const char *name = slash ? slash + 1 : a->file;
-	const char *as = a->as ? a->as
+	const char *as = a->as					       ? a->as
 			 : name && strcmp(name, ".wardfs.policy") == 0 ? "project"
 			 : name && strcmp(name, "floor.policy") == 0   ? "floor"
 								       : "base";
@@ -209,8 +209,8 @@ static enum ward_source_kind kind_of(const struct args *a)
 }
 
 /* Compiles a file that only takes away beside a base that gives everything. */
-static int load_other(
-	const struct args *a, enum ward_source_kind kind, struct ward_policy **ret, struct ward_err *err)
+static int load_other(const struct args *a, enum ward_source_kind kind, struct ward_policy **ret,
+	struct ward_err *err)
 {
 	static const char all[] = "[policy]\nversion = 1\n[files]\nwrite = /\n";
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
@@ -219,7 +219,10 @@ static int load_other(
 	if (r < 0)
 		return r;
 	const struct ward_source_text s[] = {
-		{.kind = WARD_SOURCE_BASE, .file = "everything", .text = all, .len = sizeof(all) - 1},
+		{.kind = WARD_SOURCE_BASE,
+			.file = "everything",
+			.text = all,
+			.len = sizeof(all) - 1},
 		{.kind = kind, .file = a->file, .text = ward_buf_str(&text), .len = text.len},
 	};
 	return ward_policy_compile(s, 2, ret, err);

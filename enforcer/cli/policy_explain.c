@@ -183,7 +183,10 @@ static void print_text(const struct answer *a)
 	fputs("  rule    ", stdout);
 	put(ward_buf_str(&b));
 	if (!a->d.rule)
-		fputs("nothing makes it visible", stdout);
+		fputs(a->d.verdict == WARD_VERDICT_ALLOW
+				? "a directory on the way to something visible"
+				: "nothing makes it visible",
+			stdout);
 	ward_buf_clear(&b);
 	ward_rights_format(&b, a->d.granted);
 	printf("\n  rights  %s\n", ward_buf_str(&b));
@@ -240,8 +243,8 @@ static int connect_to(const struct ward_place *place, const struct args *a)
 /* --- paths --- */
 
 /* Whether the object is a directory: as the user wrote it, else as it is on the host. */
-static bool is_dir(const struct ward_place *place, const struct ward_request *req,
-	const char *path, bool written)
+static bool is_dir(const struct ward_place *place, const struct ward_request *req, const char *path,
+	bool written)
 {
 	unsigned type = ward_place_type(place, path);
 	if (type)
@@ -303,8 +306,7 @@ static int decide(const struct ward_place *place, const struct args *a, struct w
 }
 
 /* Which of two paths was refused: the second if the first gives what is needed. */
-static void permit(const struct ward_place *place, const struct ward_request *req,
-	struct answer *a)
+static void permit(const struct ward_place *place, const struct ward_request *req, struct answer *a)
 {
 	if (a->d.verdict == WARD_VERDICT_ALLOW)
 		return;

@@ -19,8 +19,9 @@ struct ward_place {
 };
 
 /*
- * Fills *ret. policy: --policy or NULL. Outside of any project (in "/" or the home) the policy holds
- * all the same; it then has no project file. Clear it with ward_place_clear() also on failure.
+ * Fills *ret. policy: --policy or NULL. Outside of any project (in "/" or the home) the policy
+ * holds all the same; it then has no project file. Clear it with ward_place_clear() also on
+ * failure.
  */
 int ward_place_find(
 	const char *policy, struct ward_place *ret, struct ward_err *err) ward_must_check;

@@ -20,5 +20,4 @@ struct ward_finding {
 typedef void (*ward_finding_fn)(void *user, const struct ward_finding *f);
 
 /* Calls fn for each finding, in no particular order; strings live during the call. -ENOMEM. */
-int ward_policy_check(
-	const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;
+int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;

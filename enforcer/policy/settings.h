@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "none" for sizes, counts and times. */
-#define WARD_UNLIMITED UINT64_MAX
+#include "enforcer/base/limit.h"
+
 
 enum ward_mode {
 	WARD_MODE_UNSET = 0, /* refused */

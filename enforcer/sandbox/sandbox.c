@@ -15,7 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
-#include "enforcer/policy/settings.h"
+#include "enforcer/base/limit.h"
 #include "enforcer/sandbox/plan.h"
 #include "enforcer/sandbox/filter.h"
 #include "enforcer/sandbox/view.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016
 # For the cases: sourced as ". "$WARD_SRC/tests/cases/lib.sh"". Says what failed and where the
 # script stands; a case that ends before `done_ok` has failed.
 set -u
@@ -50,8 +50,9 @@ wait_until() {
 	done
 }
 
+# gone PID: dead; a zombie is dead, only its parent has not asked yet.
 gone() {
-	! kill -0 "$1" 2>/dev/null
+	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
 # project DIR: an empty git project to run in.

@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
 # What `wardfs run` exits with, and what it says.
 . "$WARD_SRC/tests/cases/lib.sh"
 project p

@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
 # --read, --write, --hide, --env for one run, each with its control.
 . "$WARD_SRC/tests/cases/lib.sh"
 project p

@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
 # Never uid 0 of the host; files created belong to the owner; sudo's user is the owner.
 . "$WARD_SRC/tests/cases/lib.sh"
 project p
@@ -17,7 +19,7 @@ sup=$!
 wait_until 10 pgrep -P "$sup" || fail "nothing started"
 wait_until 10 sh -c "ps -e -o uid=,args= | grep -q '[s]leep 30'" || fail "no command"
 host=$(ps -e -o uid=,args= | awk '$2 == "sleep" && $3 == "30" {print $1}')
-[ -n "$host" ] && [ "$host" -ne 0 ] || fail "uid on the host: $host"
+[ "${host:-0}" -ne 0 ] || fail "uid on the host: $host"
 kill "$sup"
 wait "$sup"
 

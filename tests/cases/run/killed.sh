@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
 # kill -9 of any of ours: the agent's processes end within a second, no mount is left, and the trail says
 # so.
 . "$WARD_SRC/tests/cases/lib.sh"

@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
 # The same as an ordinary user, without fusermount3: run, refusals, trail, git, helpers killed.
 . "$WARD_SRC/tests/cases/lib.sh"
 cat >inner.sh <<'S'

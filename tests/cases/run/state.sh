@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
 # Where the trail lies: what cannot be written starts nothing; never where the agent sees it.
 . "$WARD_SRC/tests/cases/lib.sh"
 project p

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the cases of wardfs-fs: a backing, a mount point, a policy, and ways to run a script
+# inside. Nothing is left behind: the mount lives in a mount namespace that ends with the script.
+# shellcheck shell=sh
+set -eu
+
+[ "$(id -u)" = 0 ] || { echo "needs root"; exit 77; }
+[ -c /dev/fuse ] || { echo "no /dev/fuse"; exit 77; }
+
+FSMOUNT=$WARD_BUILD/tests/support/fsmount
+EVENTS=$WARD_TMP/events
+BACK=$WARD_TMP/back
+MNT=$WARD_TMP/mnt
+POLICY=$WARD_TMP/policy
+# An unprivileged id that owns nothing on a Debian machine.
+OWNER=54321
+
+fail() {
+	echo "FAIL: $*" >&2
+	[ -f "$EVENTS" ] && tail -n 20 "$EVENTS" >&2
+	exit 1
+}
+
+# The path down to the scratch directory must be searchable by the owner.
+dir=$WARD_TMP
+while [ "$dir" != / ]; do
+	if [ "$(stat -c %a "$dir" | tail -c 2)" = 0 ]; then
+		case $dir in
+		"$WARD_TMP"*) chmod a+x "$dir" ;;
+		*) echo "$dir is closed to others"; exit 77 ;;
+		esac
+	fi
+	dir=$(dirname "$dir")
+done
+
+# policy LINE…: rules of [files] after "write = /workspace"
+policy() {
+	{
+		printf '[policy]\nversion = 1\n[tree /workspace]\nsource = .\n'
+		printf '[audit]\nlog = opens\n[files]\nwrite = /workspace\n'
+		for line in "$@"; do printf '%s\n' "$line"; done
+	} >"$POLICY"
+}
+
+fresh() {
+	rm -rf "$BACK" "$MNT"
+	mkdir "$BACK" "$MNT"
+	: >"$EVENTS"
+	chmod 666 "$EVENTS"
+	chown "$OWNER:$OWNER" "$BACK"
+}
+
+# in_mode MODE SCRIPT ARG…: runs sh SCRIPT inside. MODE: root, cached, user, masked, other.
+in_mode() {
+	mode=$1
+	shift
+	case $mode in
+	root) set -- -m root -o $OWNER:$OWNER -- "$@" ;;
+	cached) set -- -m root -n -o $OWNER:$OWNER -- "$@" ;;
+	user) set -- -m user -o $OWNER:$OWNER -- "$@" ;;
+	other) set -- -m other -- "$@" ;;
+	*) fail "mode $mode" ;;
+	esac
+	opts=
+	while [ "$1" != -- ]; do opts="$opts $1"; shift; done
+	shift
+	# shellcheck disable=SC2086
+	"$FSMOUNT" $opts -l "$EVENTS" "$POLICY" "$BACK" "$MNT" sh -eu "$@"
+}
+
+# as_owner CMD…: on the backing, as the owner
+as_owner() {
+	setpriv --reuid=$OWNER --regid=$OWNER --clear-groups "$@"
+}
+
+# recorded REGEX: the trail has such a line
+recorded() {
+	grep -Eq "$1" "$EVENTS" || fail "no record: $1"
+}
+
+# Scripts inside start with these; refused WHAT CMD…: CMD fails, and says so.
+INSIDE='
+refused() {
+	why=$1
+	shift
+	if out=$("$@" 2>&1); then echo "FAIL: allowed: $*"; exit 1; fi
+	case $out in *"$why"*) ;; *) echo "FAIL: $*: not [$why] but [$out]"; exit 1 ;; esac
+}
+same() { [ "$1" = "$2" ] || { echo "FAIL: [$1] is not [$2]"; exit 1; }; }
+'
+# script NAME: standard input becomes the script $WARD_TMP/NAME
+script() {
+	{
+		printf '%s\n' "$INSIDE"
+		cat
+	} >"$WARD_TMP/$1"
+	chmod 755 "$WARD_TMP/$1"
+}
+export HOME="$WARD_TMP" GIT_CONFIG_NOSYSTEM=1
