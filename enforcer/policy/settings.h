@@ -12,7 +12,6 @@
 
 #include "enforcer/base/limit.h"
 
-
 enum ward_mode {
 	WARD_MODE_UNSET = 0, /* refused */
 	WARD_MODE_NONE,

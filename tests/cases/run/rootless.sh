@@ -27,7 +27,7 @@ wait_until 10 test -e here || fail "not started: $(cat err)"
 kill -9 "$sup"
 sleep 1
 pgrep -u 4711 -f 'sleep 331' >/dev/null && fail "agent processes are left"
-expect 2 "$WARDFS" run --user root -- true
+expect 125 "$WARDFS" run --user root -- true
 exit 0
 S
 as_user "$WARD_TMP/inner.sh"
