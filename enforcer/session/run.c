@@ -189,9 +189,13 @@ static int start(struct run *r, struct ward_err *err)
 {
 	struct ward_sandbox_facts facts;
 	ward_sandbox_get_facts(r->sandbox, &facts);
-	char text[256];
+	char text[512];
+	/* ward_sandbox_create() has failed where one of these could not be had. */
 	snprintf(text, sizeof(text),
-		"{\"landlock_abi\":%u,\"groups_kept\":%s,\"keyring\":%s,\"userns_closed\":%s}",
+		"{\"namespaces\":[\"user\",\"mnt\",\"pid\",\"ipc\",\"uts\",\"net\",\"cgroup\"],"
+		"\"network\":\"none\",\"seccomp\":\"default\",\"no_new_privs\":true,"
+		"\"capabilities\":\"none\",\"landlock_abi\":%u,\"groups_kept\":%s,"
+		"\"keyring\":%s,\"userns_closed\":%s}",
 		facts.landlock_abi, facts.groups_kept ? "true" : "false",
 		facts.keyring ? "true" : "false", facts.userns_closed ? "true" : "false");
 	struct ward_record_start s = {.verb = "run",
