@@ -175,7 +175,8 @@ static int check_rules(const struct checker *c)
 		int rc = r->source == WARD_SOURCE_NONE ? 0 : find_beater(p, i, &by);
 		if (rc < 0)
 			return rc;
-		if (!by)
+		/* that a file decides otherwise than what it extends is what extending is for */
+		if (!by || (r->source == WARD_SOURCE_PROFILE && by->source != r->source))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 		ward_buf_puts(&why, r->guard ? "takes nothing: all of it is taken by "
@@ -240,7 +241,9 @@ static int check_host_executed(const struct checker *c)
 	const char *list = ward_embedded_lists[0].data;
 	while (*list) {
 		char where[8], verb[8], pattern[64], path[96];
-		int fields = sscanf(list, "%7s %7s %63s", where, verb, pattern);
+		/* sscanf() would go on to the next line */
+		bool empty = *list == '\n' || *list == '#';
+		int fields = empty ? 0 : sscanf(list, "%7s %7s %63s", where, verb, pattern);
 		list += strcspn(list, "\n");
 		list += *list == '\n';
 		bool git = fields == 3 && strcmp(where, "git") == 0;
