@@ -63,7 +63,11 @@ enum ward_event_tag {
 	WARD_TAG_SIZE,	    /* u64 */
 	WARD_TAG_TEXT,	    /* text for people: cause of an end, of a gap */
 	WARD_TAG_POLICY,    /* text: digest */
-	WARD_TAG_JSON, /* text: one JSON object whose members describe the kind (session.start …) */
+	/*
+	 * text: one JSON object whose members describe the kind (session.start …), as json_dumps()
+	 * with JSON_COMPACT | JSON_ENSURE_ASCII gives it. The supervisor's alone.
+	 */
+	WARD_TAG_JSON,
 	WARD_TAG_STATUS, /* u64: exit status of the command */
 	WARD_TAG_SIGNAL, /* u64 */
 	WARD_TAG_MODE,	 /* u64: permission bits, written in octal */
@@ -114,7 +118,7 @@ enum ward_event_type {
 	WARD_TYPE_VERDICT, /* name */
 	WARD_TYPE_SOURCE,  /* name */
 	WARD_TYPE_ERRNO,   /* name */
-	WARD_TYPE_JSON,	   /* an object, checked and written anew */
+	WARD_TYPE_JSON, /* an object as it is: one line of ASCII (jansson: COMPACT, ENSURE_ASCII) */
 };
 
 /* JSON member and type of a tag; NULL and WARD_TYPE_NONE out of range. */

@@ -14,7 +14,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -114,8 +113,6 @@ static int start(struct audit *a, struct ward_err *err)
 		return ward_err_sys(err, -errno, "not dumpable");
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return ward_err_sys(err, -errno, "SIGPIPE");
-	/* Jansson opens /dev/urandom at its first object; a trail needs no secret hash seed. */
-	json_object_seed(1);
 	int r = ward_chain_setup();
 	if (r < 0)
 		return ward_err_sys(err, r, "libsodium");

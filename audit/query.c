@@ -10,6 +10,7 @@
 #include "audit/lines.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 
 int ward_query_walk(int log_fd, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err)
 {
@@ -164,6 +165,18 @@ static bool plain(const char *path)
 	       path[len - 1] != '\t';
 }
 
+/* The file's name as a person types it, where that is safe to print; else the escaped form. */
+static char *file_name(const char *escaped)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (ward_unescape(&b, escaped, strlen(escaped)) < 0)
+		return strdup(escaped);
+	for (size_t i = 0; i < b.len; i++)
+		if (b.data[i] < ' ' || b.data[i] > '~')
+			return strdup(escaped);
+	return ward_buf_steal(&b);
+}
+
 static int advise(struct ward_denial *d, const char *owner_file)
 {
 	const json_t *rec = d->record;
@@ -187,7 +200,7 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	} else {
 		if (asprintf(&d->line, "%s = %s", verb_for(rec), path) < 0)
 			return -ENOMEM;
-		d->file = owner_file ? strdup(owner_file) : NULL;
+		d->file = owner_file ? file_name(owner_file) : NULL;
 	}
 	return 0;
 }

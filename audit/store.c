@@ -266,11 +266,26 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 	if (r == 0)
 		r = sync_dir(st->sessions_fd);
 	if (r < 0) {
-		ward_store_session_close(&s);
-		return ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
+		(void)ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
+		ward_store_discard_session(st, &s);
+		return r;
 	}
 	*ret = s;
 	return 0;
+}
+
+void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s)
+{
+	struct stat sb;
+	bool empty = s->log_fd < 0 || (fstat(s->log_fd, &sb) == 0 && sb.st_size == 0);
+	if (empty && s->dir_fd >= 0) {
+		(void)unlinkat(s->dir_fd, "trail.jsonl", 0);
+		(void)unlinkat(s->dir_fd, "policy", 0);
+	}
+	/* Of a directory that holds anything else nothing is removed. */
+	if (empty)
+		(void)unlinkat(st->sessions_fd, s->name, AT_REMOVEDIR);
+	ward_store_session_close(s);
 }
 
 void ward_store_session_close(struct ward_store_session *s)

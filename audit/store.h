@@ -60,6 +60,11 @@ struct ward_store_session {
  */
 int ward_store_create_session(struct ward_store *st, const char *name, const void *policy,
 	size_t len, struct ward_store_session *ret, struct ward_err *err) ward_must_check;
+/*
+ * Closes s and removes its directory: for a session whose writer did not become ready. Does nothing
+ * to a trail that is not empty.
+ */
+void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s);
 void ward_store_session_close(struct ward_store_session *s);
 
 /* Names of the sessions that have a directory, sorted; each free()d by ward_store_names_free(). */

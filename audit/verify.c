@@ -26,6 +26,7 @@ const char *ward_verify_state_name(enum ward_verify_state s)
 		[WARD_VERIFY_DELETED] = "deleted",
 		[WARD_VERIFY_TRUNCATED] = "truncated",
 		[WARD_VERIFY_INCOMPLETE] = "incomplete",
+		[WARD_VERIFY_UNSTARTED] = "unstarted",
 		[WARD_VERIFY_GAP] = "gap",
 		[WARD_VERIFY_INTACT] = "intact",
 	};
@@ -79,7 +80,9 @@ static bool take(struct walk *w, const char *session, const struct ward_lines_li
 static void judge_end(struct walk *w, const struct ward_ledger_session *known, int log_fd,
 	uint64_t size, struct ward_verify_result *ret)
 {
-	if (!known || !known->started) {
+	if ((!known || !known->started) && size == 0) {
+		say(ret, WARD_VERIFY_UNSTARTED, "the session never began");
+	} else if (!known || !known->started) {
 		say(ret, WARD_VERIFY_DELETED, "the ledger has no entry of this session");
 	} else if (!known->ended) {
 		ret->running = flock(log_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;

@@ -23,6 +23,7 @@ enum ward_verify_state {
 	WARD_VERIFY_DELETED,	/* lines are missing in between, or the ledger's entries are */
 	WARD_VERIFY_TRUNCATED,	/* the end is missing, and the ledger knows that there was one */
 	WARD_VERIFY_INCOMPLETE, /* genuine, but without a regular end: running, or something died */
+	WARD_VERIFY_UNSTARTED,	/* unknown to the ledger and without a record: it never began */
 	WARD_VERIFY_GAP, /* genuine and ended, and it says itself that something is missing */
 	WARD_VERIFY_INTACT,
 };

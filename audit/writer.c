@@ -92,7 +92,7 @@ static void add_note(
 	add_record(w, ring, pos, &head, fields);
 }
 
-/* Kinds that say something about the whole session are the supervisor's. */
+/* Kinds that say something about the whole session, and free descriptions, are the supervisor's. */
 static bool reserved(uint32_t kind)
 {
 	return kind == WARD_EVENT_SESSION_START || kind == WARD_EVENT_POLICY ||
@@ -136,7 +136,7 @@ static void take_event(
 {
 	const struct ward_event_head *head = &w->ev.head;
 	char text[128];
-	if (ring > 0 && reserved(head->kind)) {
+	if (ring > 0 && (reserved(head->kind) || fields[WARD_TAG_JSON].p)) {
 		snprintf(text, sizeof(text), "a record of kind %s came from ring %zu: left out",
 			ward_event_kind_name((enum ward_event_kind)head->kind), ring);
 		add_note(w, WARD_EVENT_GAP, (int)ring, pos, text);

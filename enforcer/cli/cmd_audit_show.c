@@ -48,6 +48,19 @@ static void print_text(const char *before, const char *text, const char *after)
 		printf("%s%s%s", before, text, after);
 }
 
+/* Texts as long as a policy are for --json. */
+#define TEXT_SHOWN 160
+
+static void print_numbers(const json_t *rec)
+{
+	static const char *const members[] = {"read", "written", "size", "status", "signal"};
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		const json_t *v = json_object_get(rec, members[i]);
+		if (json_is_integer(v))
+			printf("  %s %" JSON_INTEGER_FORMAT, members[i], json_integer_value(v));
+	}
+}
+
 /*
  * All text in a record is escaped already: no byte that a terminal obeys is in it. "detail" alone
  * is free JSON, whose characters beyond ASCII the writer wrote as \u.
@@ -80,7 +93,12 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 	print_text(" ", ward_query_text(rec, "rule_text"), "");
 	if (ward_query_text(rec, "rule"))
 		putchar(']');
-	print_text("  ", ward_query_text(rec, "text"), "");
+	print_numbers(rec);
+	const char *text = ward_query_text(rec, "text");
+	if (text && strlen(text) <= TEXT_SHOWN)
+		print_text("  ", text, "");
+	else if (text)
+		printf("  (%zu bytes)", strlen(text));
 	json_t *detail = json_object_get(rec, "detail");
 	if (json_object_size(detail) > 0) {
 		fputs("  ", stdout);

@@ -24,7 +24,7 @@ struct verify {
 static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
 {
 	const char *state = ward_verify_state_name(r->state);
-	if (r->state != WARD_VERIFY_INTACT)
+	if (r->state != WARD_VERIFY_INTACT && r->state != WARD_VERIFY_UNSTARTED)
 		v->bad = true;
 	if (v->c->json) {
 		json_array_append_new(v->all,
@@ -59,6 +59,8 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	if (r != -ENOENT)
 		return r;
 	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
+	if (!ward_ledger_view_find(&v->ledger, name))
+		res.state = WARD_VERIFY_UNSTARTED;
 	snprintf(res.text, sizeof(res.text), "the trail is not there");
 	report(v, name, &res);
 	return 0;

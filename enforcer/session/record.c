@@ -121,7 +121,7 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 {
 	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	json_t *o = start_json(p, s);
-	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT);
+	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(o);
 	if (!ev || !text)
 		return ward_err_sys(err, -ENOMEM, "trail");

@@ -298,7 +298,7 @@ int main(int argc, char **argv)
 	if (receive(&r, &reader) != WARD_MSG_READY)
 		die("the writer is not ready");
 	put_note(&r, WARD_EVENT_SESSION_START,
-		"{\"owner_policy_file\":\"/home/u/.config/wardfs/projects/p.policy\"}");
+		"{\"owner_policy_file\":\"/srv/owner/.config/wardfs/projects/p.policy\"}");
 	for (unsigned long t = 0; t < r.threads; t++) {
 		producers[t] = (struct producer){.run = &r, .thread = t};
 		if (pthread_create(&id[t], NULL, produce, &producers[t]) != 0)

@@ -128,7 +128,7 @@ def verify_trail(path, name, root, known):
         res.records += 1
         res.gaps += line.kind == "gap"
     if not known or not known["started"]:
-        res.set("deleted")
+        res.set("deleted" if data else "unstarted")
     elif not known["ended"]:
         res.set("incomplete")
     elif res.records < known["records"]:
@@ -199,7 +199,7 @@ def main():
 
     def report(name, res):
         nonlocal bad
-        bad |= res.state != "intact"
+        bad |= res.state not in ("intact", "unstarted")
         print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
 
     def session(name):
@@ -208,7 +208,7 @@ def main():
             report(name, verify_trail(path, name, root, sessions.get(name)))
         else:
             missing = Result()
-            missing.set("missing")
+            missing.set("missing" if name in sessions else "unstarted")
             report(name, missing)
 
     ledger, sessions = verify_ledger(os.path.join(state, "ledger.jsonl"), root)

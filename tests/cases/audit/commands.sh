@@ -30,7 +30,7 @@ LC_ALL=C grep -q "$(printf '\033')" out && fail "colours in a file"
 audit denials alpha >out || fail denials
 grep -q '^3x deny  open /workspace/.env' out || fail "$(cat out)"
 grep -q 'to permit: read = /workspace/.env' out || fail "$(cat out)"
-grep -q '/home/u/.config/wardfs/projects/p.policy' out || fail "$(cat out)"
+grep -q '/srv/owner/.config/wardfs/projects/p.policy' out || fail "$(cat out)"
 audit denials --json alpha | python3 -c 'import json, sys
 d, = json.load(sys.stdin)
 assert d["count"] == 3 and d["rule"] == "medium:12", d

@@ -6,13 +6,19 @@ set -u
 . "$WARD_SRC/tests/support/audit.sh"
 
 if [ "${1:-}" != inside ]; then
-	[ "$(id -u)" -eq 0 ] || exit 77
+	[ "$(id -u)" -eq 0 ] || {
+		echo "needs root, for a small tmpfs"
+		exit 77
+	}
 	# The mount is seen here alone and goes with the process.
 	exec unshare -m --propagation private sh "$0" inside
 fi
 
 mkdir state
-mount -t tmpfs -o size=8m,mode=0700 tmpfs state || exit 77
+mount -t tmpfs -o size=8m,mode=0700 tmpfs state || {
+	echo "no tmpfs can be mounted here"
+	exit 77
+}
 dd if=/dev/zero of=state/filler bs=1M count=6 2>/dev/null
 run --session full --events 7000 --threads 2 --free state/filler
 grep -q "log failed" run.err || fail "the disk was never full"
