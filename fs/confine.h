@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "enforcer/base/err.h"
 
@@ -31,5 +31,10 @@ int ward_confine_paths(const struct ward_fs *fs, struct ward_err *err) ward_must
  */
 int ward_confine_calls(struct ward_err *err) ward_must_check;
 
-/* CAP_SYS_ADMIN of the calling thread into or out of effect. -EPERM: it is not permitted. */
-int ward_confine_raise(bool on) ward_must_check;
+/*
+ * CAP_SYS_ADMIN alone into effect on the calling thread, and what was in effect back again. Alone:
+ * what the kernel does later in the name of this moment (passthrough writes) must not have
+ * CAP_FSETID, else a write by anybody would leave setuid bits. -EPERM: it is not permitted.
+ */
+int ward_confine_raise(uint64_t *ret_before) ward_must_check;
+int ward_confine_restore(uint64_t before) ward_must_check;

@@ -10,7 +10,7 @@
 /* Shown for an id of the host that happens to be the agent's but is not the owner's. */
 #define ID_NOBODY 65534U
 
-int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action)
+static int begin(struct ward_op *op, fuse_req_t req, const char *action, bool groups)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
 	int r;
@@ -24,9 +24,19 @@ int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action)
 	op->acting = false;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;
-	r = ward_identity_enter(ctx->uid, ctx->gid, ctx->pid);
+	r = ward_identity_enter(ctx->uid, ctx->gid, groups ? ctx->pid : 0);
 	op->acting = r == 0;
 	return r;
+}
+
+int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action)
+{
+	return begin(op, req, action, true);
+}
+
+int ward_op_begin_io(struct ward_op *op, fuse_req_t req)
+{
+	return begin(op, req, "write", false);
 }
 
 void ward_op_end(struct ward_op *op)

@@ -26,6 +26,8 @@ struct ward_op {
  * errno (the caller's identity could not be had: the request must be refused).
  */
 int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action) ward_must_check;
+/* The same for requests on an open handle, where the caller's groups no longer matter. */
+int ward_op_begin_io(struct ward_op *op, fuse_req_t req) ward_must_check;
 void ward_op_end(struct ward_op *op);
 #define ward_cleanup_op ward_cleanup(ward_op_end) struct ward_op
 

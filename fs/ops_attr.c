@@ -125,7 +125,7 @@ static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 static void op_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_node *node = NULL;
 	struct ward_file file;
 	int r = ward_op_begin(&op, req, to_set & FUSE_SET_ATTR_SIZE ? "truncate" : "setattr");

@@ -29,7 +29,7 @@ struct dent {
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_open_out out = {0};
 	struct ward_handle *h;
 	struct ward_file file;
@@ -188,7 +188,7 @@ static void give_back(struct ward_op *op, const char *buf, size_t len)
 
 static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	ward_cleanup_free char *buf = NULL;
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	size_t len = 0;

@@ -76,11 +76,13 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = size};
-	ssize_t n = 0;
+	ward_cleanup_op op = {.acting = false};
+	/* As the caller: the backing takes setuid bits from what others write to. */
+	ssize_t n = ward_op_begin_io(&op, req);
 
-	if ((h->flags & O_ACCMODE) == O_RDONLY)
+	if (n == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
 		n = -EBADF;
-	else if (h->append_only)
+	else if (n == 0 && h->append_only)
 		n = check_append(h, off, fi);
 	if (n == 0) {
 		/* fi->flags are the file's as they are now: F_SETFL may have changed O_APPEND. */
@@ -103,16 +105,17 @@ static void op_fallocate(
 	fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	int r = 0;
+	ward_cleanup_op op = {.acting = false};
+	int r = ward_op_begin_io(&op, req);
 
-	if ((h->flags & O_ACCMODE) == O_RDONLY)
-		r = EBADF;
+	if (r == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
+		r = -EBADF;
 	/* Space beyond the end is no content; everything else moves or clears bytes. */
-	else if (h->append_only && mode != FALLOC_FL_KEEP_SIZE)
-		r = EACCES;
-	else if (fallocate(h->fd, mode, off, len) < 0)
-		r = errno;
-	(void)fuse_reply_err(req, r);
+	if (r == 0 && h->append_only && mode != FALLOC_FL_KEEP_SIZE)
+		r = -EACCES;
+	if (r == 0 && fallocate(h->fd, mode, off, len) < 0)
+		r = -errno;
+	ward_op_reply(&op, r);
 }
 
 static void op_lseek(
@@ -139,9 +142,11 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 {
 	struct ward_handle *in = ward_handle_from(fi_in->fh);
 	struct ward_handle *out = ward_handle_from(fi_out->fh);
+	ward_cleanup_op op = {.acting = false};
 	ssize_t n;
 
-	if ((in->flags & O_ACCMODE) == O_WRONLY || (out->flags & O_ACCMODE) == O_RDONLY) {
+	if (ward_op_begin_io(&op, req) < 0 || (in->flags & O_ACCMODE) == O_WRONLY ||
+		(out->flags & O_ACCMODE) == O_RDONLY) {
 		(void)fuse_reply_err(req, EBADF);
 		return;
 	}

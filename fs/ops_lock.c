@@ -272,7 +272,7 @@ static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 
 static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_locker *l = NULL;
 	int r = ward_op_begin(&op, req, "lock");
 
@@ -297,7 +297,7 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 static void op_setlk(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct ward_locker *l;
 	int r = ward_op_begin(&op, req, "lock");

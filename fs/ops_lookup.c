@@ -66,7 +66,7 @@ void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const cha
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct fuse_entry_param e;
 	int r = ward_op_begin(&op, req, "lookup");
 
@@ -104,7 +104,7 @@ static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_dat
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_node *node;
 	struct ward_file file;
 	int r = ward_op_begin(&op, req, "stat");
@@ -125,7 +125,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_fdref ref = {.fd = -1};
 	char target[PATH_MAX + 1];
 	ssize_t n = ward_op_begin(&op, req, "readlink");
@@ -161,7 +161,7 @@ static uint32_t access_rights(int mask, bool is_dir)
 
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_fdref ref = {.fd = -1};
 	struct ward_node *node;
 	uint32_t rights;

@@ -57,7 +57,7 @@ static void make(struct ward_op *op, fuse_ino_t parent_ino, const char *name, co
 static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
 {
 	const struct make m = {.kind = MAKE_NODE, .mode = mode};
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "mknod");
 
 	/* Devices are a way past every path rule. Overlay's whiteouts are devices too. */
@@ -72,7 +72,7 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	const struct make m = {.kind = MAKE_DIR, .mode = mode};
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "mkdir");
 
 	if (r < 0)
@@ -84,7 +84,7 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
 	const struct make m = {.kind = MAKE_LINK, .target = target};
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "symlink");
 
 	if (r < 0)
@@ -113,7 +113,7 @@ static int do_remove(struct ward_op *op, struct ward_node *parent, const char *n
 
 static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "unlink");
 
 	ward_op_reply(&op, r < 0 ? r : do_remove(&op, ward_op_node(&op, parent), name, false));
@@ -121,7 +121,7 @@ static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "rmdir");
 
 	ward_op_reply(&op, r < 0 ? r : do_remove(&op, ward_op_node(&op, parent), name, true));
@@ -207,7 +207,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t parent2,
 	const char *name2, unsigned flags)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "rename");
 
 	if (r == 0) {
@@ -248,7 +248,7 @@ static int do_link(
 
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent2, const char *name2)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "link");
 
 	if (r == 0)

@@ -200,7 +200,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		if (r < 0)
 			return r;
 		/* A descriptor that may write anywhere is not for who may append. */
-		if ((now ^ granted) & WARD_RIGHT_WRITE)
+		if (w.acc != O_RDONLY && (now ^ granted) & WARD_RIGHT_WRITE)
 			return -ESTALE;
 		granted = now;
 	}
@@ -220,7 +220,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct ward_handle *h;
 	struct ward_file file;
 	struct ward_open_out out;
@@ -352,7 +352,7 @@ static void fill_entry_out(const struct fuse_entry_param *e, struct fuse_entry_o
 static void op_create(
 	fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	struct {
 		struct fuse_entry_out entry;
 		struct ward_open_out open;

@@ -39,7 +39,7 @@ static void reply_bytes(struct ward_op *op, ssize_t n, const char *buf, size_t s
 
 static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	ward_cleanup_free char *buf = NULL;
 	const enum xattr_kind kind = kind_of(name);
 	struct ward_fdref ref = {.fd = -1};
@@ -87,7 +87,7 @@ static ssize_t filter(char *names, ssize_t len)
 
 static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	ward_cleanup_free char *buf = malloc(XATTR_LIST_MAX);
 	struct ward_fdref ref = {.fd = -1};
 	ssize_t n = ward_op_begin(&op, req, "listxattr");
@@ -136,7 +136,7 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 static void op_setxattr(
 	fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "setxattr");
 
 	if (r == 0)
@@ -146,7 +146,7 @@ static void op_setxattr(
 
 static void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
-	ward_cleanup_op op;
+	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "removexattr");
 
 	if (r == 0)

@@ -11,14 +11,15 @@
 int ward_passthrough_open(const struct ward_fs_tree *tree, int fd, int32_t *ret_id)
 {
 	struct ward_backing_map map = {.fd = fd};
-	int r = ward_confine_raise(true);
+	uint64_t before;
+	int r = ward_confine_raise(&before);
 
 	if (r < 0)
 		return r;
 	r = ioctl(tree->dev_fd, WARD_DEV_IOC_BACKING_OPEN, &map);
 	if (r < 0)
 		r = -errno;
-	if (ward_confine_raise(false) < 0 && r > 0) {
+	if (ward_confine_restore(before) < 0 && r > 0) {
 		(void)ioctl(tree->dev_fd, WARD_DEV_IOC_BACKING_CLOSE, &(uint32_t){(uint32_t)r});
 		return -EPERM;
 	}
@@ -31,11 +32,12 @@ int ward_passthrough_open(const struct ward_fs_tree *tree, int fd, int32_t *ret_
 void ward_passthrough_close(const struct ward_fs_tree *tree, int32_t id)
 {
 	uint32_t v = (uint32_t)id;
+	uint64_t before;
 
-	if (ward_confine_raise(true) < 0)
+	if (ward_confine_raise(&before) < 0)
 		return;
 	/* A failure leaves the kernel with a reference until the connection ends. */
 	(void)ioctl(tree->dev_fd, WARD_DEV_IOC_BACKING_CLOSE, &v);
-	if (ward_confine_raise(false) < 0)
+	if (ward_confine_restore(before) < 0)
 		return;
 }

@@ -33,13 +33,12 @@ static void patch_init(const struct ward_fs_tree *tree, char *out)
 	init->flags |= FUSE_PARALLEL_DIROPS;
 	init->flags &= ~(uint32_t)FUSE_WRITEBACK_CACHE;
 	/*
-	 * A daemon without CAP_FSETID: the backing takes setuid bits at writes, truncates and
-	 * chowns by itself, and the kernel need not ask for security.capability at every write.
-	 * (With CAP_FSETID an unprivileged write would leave the bit.)
+	 * Whoever writes, truncates or changes owners here does so without CAP_FSETID (unless root
+	 * does, with allow_other): the backing takes setuid bits by itself, and the kernel asks for
+	 * security.capability at the first write to an inode only, not at each.
 	 */
-	if (!(tree->fs->flags & WARD_FS_ALLOW_OTHER))
-		init->flags |= FUSE_HANDLE_KILLPRIV_V2;
-	else
+	init->flags |= FUSE_HANDLE_KILLPRIV_V2;
+	if (tree->fs->flags & WARD_FS_ALLOW_OTHER)
 		init->flags |= FUSE_POSIX_ACL;
 	if (tree->passthrough) {
 		init->flags |= FUSE_INIT_EXT;

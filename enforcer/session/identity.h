@@ -40,8 +40,8 @@ struct ward_identity {
 
 /*
  * Fills *ret. user: --user or NULL. source_uid: owner of the project directory. salt: spreads the
- * agent ids of concurrent root-owned sessions. Errors: -EPERM (another user asked for without
- * root), -ENOENT (no such user).
+ * agent ids of root-owned projects; the same salt gives the same id. Errors: -EPERM (another user
+ * asked for without root), -ENOENT (no such user).
  */
 int ward_identity_find(const char *user, uid_t source_uid, unsigned salt, struct ward_identity *ret,
 	struct ward_err *err) ward_must_check;

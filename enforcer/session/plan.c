@@ -11,7 +11,6 @@
 
 #include "audit/store.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/clock.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/backing.h"
@@ -236,6 +235,16 @@ static int start_directory(struct ward_run_plan *p, struct ward_err *err)
 	return p->cwd ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
 }
 
+/*
+ * The same for each session in a project: git keeps the uid of every file in its index, and reads
+ * all files again where it changed.
+ */
+static unsigned project_salt(const struct ward_project *project)
+{
+	struct stat st;
+	return fstat(project->fd, &st) == 0 ? (unsigned)(st.st_ino ^ st.st_ino >> 16) : 0;
+}
+
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
@@ -245,8 +254,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	int r = ward_project_find(getenv("HOME"), &p->project, err);
 	if (r < 0)
 		return -EINVAL; /* the user can mend it: stand elsewhere */
-	unsigned salt = (unsigned)getpid() ^ (unsigned)(ward_clock_real_ns() / 1000);
-	r = ward_identity_find(o->user, p->project.uid, salt, &p->id, err);
+	r = ward_identity_find(o->user, p->project.uid, project_salt(&p->project), &p->id, err);
 	if (r < 0)
 		return r;
 	r = load_policy(o, p, err);

@@ -66,7 +66,7 @@ def attempts(scratch, port, mark):
                "print('connected')\"")
     serve = ("python3 -c \"import socket; s = socket.create_server(('127.0.0.1', 0)); "
              "socket.create_connection(s.getsockname(), 5); print('connected')\"")
-    look = f"grep -l '[{mark[0]}]{mark[1:]}' /proc/[0-9]*/cmdline"
+    look = f"grep -ls '[{mark[0]}]{mark[1:]}' /proc/[0-9]*/cmdline | grep ."
     rename = "python3 -c \"import os; os.rename('{0}', '{1}')\" && cat {1}/{2}"
     return [
         Attempt("read a hidden secret", "cat deploy/server.pem", "cat deploy/README",
@@ -74,16 +74,16 @@ def attempts(scratch, port, mark):
         Attempt("write a read-only file", "echo changed >> LICENSE", "echo changed >> README.md",
                 record=("", "/workspace/LICENSE")),
         Attempt("reach the network (a server of ours on the host)", connect.format(port), serve,
-                layer="net"),
+                layer="network"),
         Attempt("see a process of the host",
                 look, f"sleep {mark} & sleep 0.3; {look}; found=$?; kill $!; (exit $found)",
-                layer="pid"),
+                layer="processes"),
         Attempt("move the parent of a secret and read it there",
                 rename.format("private", "moved", "key.txt"),
                 rename.format("plain", "plain2", "notes.txt"),
                 record=("rename", "/workspace/private")),
         Attempt("write outside of the project", f"echo x > {scratch}/outside/file",
-                "echo x > /tmp/file && echo x > inside-file", layer="mnt"),
+                "echo x > /tmp/file && echo x > inside-file", layer="mounts"),
     ]
 
 
@@ -227,20 +227,33 @@ class Demonstration:
             if r.get("kind") == "deny" and r.get("path") == path and action in r.get("action", ""):
                 self.check(bool(r.get("rule")),
                            f"record {r.get('seq')}: {r.get('action')} {path} → "
-                           f"{r.get('errno')}, {r.get('verdict')} by {r.get('rule')} "
+                           f"{r.get('errno')}, {r.get('verdict')} by {self.short(r.get('rule'))} "
                            f"({r.get('rule_text', 'no rule matches')})")
                 return
         self.check(False, f"the trail has no refusal of {action or 'access'} {path}")
 
     def show_layer(self, layer, records):
-        """No file operation is refused here: the start of the session says what keeps it out."""
-        for r in records:
-            if r.get("kind") in ("session.start", "probe") and layer in json.dumps(r):
-                detail = json.dumps(r.get("detail", r))
-                self.check(True, f"record {r.get('seq')}: {r['kind']} names the guarantee "
-                                 f"\"{layer}\": {detail[:160]}…")
-                return
-        self.check(False, f"no record of the start names the guarantee \"{layer}\"")
+        """No file operation is refused here: what keeps it out was in force from the start."""
+        found = {r["kind"]: r for r in records if r.get("kind") in ("session.start", "policy")}
+        start, policy = found.get("session.start", {}), found.get("policy", {})
+        detail = start.get("detail", {})
+        if layer == "network":
+            rule = r"[network]\nmode = none"  # the record holds the text with \n for newlines
+            self.check(rule in policy.get("text", ""), f"record {policy.get('seq')}: the policy in "
+                       "force says " + rule.replace(r"\n", " "))
+        elif layer == "mounts":
+            mounts = [p for m in detail.get("mounts", []) for p in (m["source"], m.get("at")) if p]
+            outside = f"{self.scratch}/outside/"
+            self.check(bool(mounts) and not any(outside.startswith(p + "/") for p in mounts),
+                       f"record {start.get('seq')}: all that is mounted from here: "
+                       + ", ".join(self.short(p) for p in sorted(set(mounts))))
+        else:
+            self.check(detail.get("mode") == "restricted",
+                       f"record {start.get('seq')}: the mode is {detail.get('mode')}: processes "
+                       "are in a pid namespace of their own")
+
+    def short(self, text):
+        return str(text).replace(self.scratch + "/", "")
 
     def trail(self, records, stderr):
         print(paint("1", "\nThe trail"))
@@ -254,7 +267,7 @@ class Demonstration:
         self.check(verify.returncode == 0 and "intact" in verify.stdout,
                    (verify.stdout + verify.stderr).strip())
         print("  what the session said at its end:")
-        print("".join(f"    {line}\n" for line in stderr.splitlines()), end="")
+        print("".join(f"    {self.short(line)}\n" for line in stderr.splitlines()), end="")
 
 
 def scratch_place():

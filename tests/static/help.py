@@ -37,7 +37,7 @@ def help_text(verb):
 complaints = []
 page = page_options()
 for verb, documented in page.items():
-    offered = set(re.findall(r"(?:^|[\s,])--([a-z][a-z0-9-]*)", help_text(verb))) - STANDARD
+    offered = set(re.findall(r"(?:^|[\s,[])--([a-z][a-z0-9-]*)", help_text(verb))) - STANDARD
     for option in sorted(offered - documented):
         complaints.append(f"{PAGE}: '{verb}' lacks --{option}")
     for option in sorted(documented - offered):

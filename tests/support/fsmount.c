@@ -136,9 +136,11 @@ static void *drain_run(void *arg)
 
 	while (ev) {
 		const bool last = atomic_load(&d->stop);
+		bool got = false;
 		int r;
 
 		while ((r = ward_ring_get(d->ring, ev, fields)) != 0) {
+			got = true;
 			if (r == 1 && d->log)
 				print_event(d->log, ev, fields);
 			else if (r < 0 && d->log)
@@ -147,9 +149,11 @@ static void *drain_run(void *arg)
 		ward_ring_release(d->ring);
 		if (last)
 			break;
-		if (ward_ring_may_sleep(d->ring) && poll(&p, 1, 100) > 0 &&
-			read(d->wake_fd, &n, sizeof(n)) < 0)
-			continue;
+		/* A nap after work, a sleep after a nap without any: as the writer does. */
+		if (got ? ward_ring_may_nap(d->ring) : ward_ring_may_sleep(d->ring)) {
+			if (poll(&p, 1, got ? 5 : 100) > 0 && read(d->wake_fd, &n, sizeof(n)) < 0)
+				continue;
+		}
 	}
 	free(ev);
 	return NULL;

@@ -269,6 +269,7 @@ static int run(struct options *o)
 
 int main(int argc, char **argv)
 {
+	static char path[] = "PATH=/usr/bin:/bin";
 	static struct options o;
 	struct ward_sandbox_spec *s = &o.spec;
 	s->root = geteuid() == 0;
@@ -287,7 +288,7 @@ int main(int argc, char **argv)
 	for (int c = 0; (c = getopt_long(argc, argv, "+", long_options, NULL)) != -1;)
 		take_option(&o, c, optarg);
 	if (o.n_env == 0)
-		o.env[o.n_env++] = (char[]){"PATH=/usr/bin:/bin"};
+		o.env[o.n_env++] = path;
 	s->init_program = o.init;
 	s->argv = argv + optind;
 	s->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};

@@ -94,6 +94,17 @@ static int make_one(const struct ward_init *in, int parent, const char *name, mo
 	return fd < 0 ? -errno : fd;
 }
 
+static int make_error(int code, const char *path, const char *part, struct ward_err *err)
+{
+	if (code == -EROFS)
+		return ward_err_set(err, code,
+			"mount point %s does not exist and cannot be made: it lies below a part of "
+			"the host that is seen read-only; make it on the host or choose another "
+			"path",
+			path);
+	return ward_err_sys(err, code, "mount point %s: make %s", path, part);
+}
+
 /*
  * Opens path inside, making what is missing: directories on the way, and at the end a directory or
  * an empty file as mode says. Returns an O_PATH descriptor.
@@ -101,40 +112,27 @@ static int make_one(const struct ward_init *in, int parent, const char *name, mo
 static int make_point(const struct ward_init *in, const char *path, mode_t mode, int *ret_fd,
 	struct ward_err *err)
 {
-	int at = open_inside(in->root, path);
-	if (at >= 0) {
-		*ret_fd = at;
-		return 0;
-	}
-	if (at != -ENOENT)
-		return ward_err_sys(err, at, "mount point %s", path);
-	ward_cleanup_free char *copy = strdup(path);
-	if (!copy)
+	ward_cleanup_free char *part = strdup(path);
+	if (!part)
 		return ward_err_sys(err, -ENOMEM, "mount point %s", path);
-	ward_cleanup_fd int dir = open_inside(in->root, "/");
-	if (dir < 0)
-		return ward_err_sys(err, dir, "mount point %s", path);
-	for (char *end = copy + 1;; end++) {
-		end += strcspn(end, "/");
-		bool last = *end == '\0';
-		*end = '\0';
-		int next = open_inside(in->root, copy);
-		if (next == -ENOENT)
-			next = make_one(
-				in, dir, strrchr(copy, '/') + 1, last ? mode : S_IFDIR | 0755);
-		if (next == -EROFS)
-			return ward_err_set(err, next,
-				"mount point %s does not exist and cannot be made: it lies below a "
-				"part of the host that is seen read-only; make it on the host or "
-				"choose another path",
-				path);
+	/* Back to what exists (mostly the parent), then forward. "" stands for the root. */
+	size_t whole = strlen(part);
+	int at = open_inside(in->root, part);
+	while (at == -ENOENT && part[0] != '\0') {
+		*strrchr(part, '/') = '\0';
+		at = open_inside(in->root, part[0] != '\0' ? part : "/");
+	}
+	if (at < 0)
+		return ward_err_sys(err, at, "mount point %s", path);
+	ward_cleanup_fd int dir = at;
+	for (size_t len = strlen(part); len < whole; len = strlen(part)) {
+		part[len] = '/'; /* the next component is whole again */
+		bool last = strlen(part) == whole;
+		int next = make_one(in, dir, part + len + 1, last ? mode : S_IFDIR | 0755);
 		if (next < 0)
-			return ward_err_sys(err, next, "mount point %s: make %s", path, copy);
+			return make_error(next, path, part, err);
 		close(dir);
 		dir = next;
-		if (last)
-			break;
-		*end = '/';
 	}
 	*ret_fd = ward_steal_fd(&dir);
 	return 0;

@@ -13,6 +13,10 @@ uid=$(printf '%s\n' "$OUT" | head -n 1)
 [ "$(stat -c %u made)" = 0 ] || fail "the owner's file belongs to $(stat -c %u made)"
 [ "$(stat -c %u d)" = 0 ] || fail "the owner's directory belongs to $(stat -c %u d)"
 
+# The same id in the next session (git reads every file again when its uid changed).
+expect 0 "$WARDFS" run -- id -u
+[ "$OUT" = "$uid" ] || fail "another id in the next session: $OUT, first $uid"
+
 # From outside: the process really has another uid on the host.
 "$WARDFS" run -- sleep 30 &
 sup=$!

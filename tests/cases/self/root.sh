@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 300
+# timeout: 600
 # This repository, built and worked on inside its own sandbox; started by root.
 set -eu
 if [ "$(id -u)" -ne 0 ]; then

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 of the daemon under load: who waits gets an error, nothing hangs, the mount goes with its
+# namespace. The control: the same load without the kill.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+script load <<'END'
+i=0
+while [ $i -lt 400 ]; do
+	i=$((i + 1))
+	echo x >f$i || exit 42
+	cat f$i >/dev/null || exit 42
+	rm f$i || exit 42
+done
+END
+for mode in root cached user; do
+	policy
+	fresh
+	in_mode $mode "$WARD_TMP/load" || fail "$mode: control"
+	rm -f "$WARD_TMP/pid"
+	rc=0
+	case $mode in
+	root) opts="-m root -o $OWNER:$OWNER" ;;
+	cached) opts="-m root -n -o $OWNER:$OWNER" ;;
+	user) opts="-m user -o $OWNER:$OWNER" ;;
+	esac
+	# shellcheck disable=SC2086
+	"$FSMOUNT" $opts -p "$WARD_TMP/pid" "$POLICY" "$BACK" "$MNT" sh "$WARD_TMP/load" \
+		2>/dev/null &
+	run=$!
+	n=0
+	while ! { [ -s "$WARD_TMP/pid" ] && ls "$BACK" | grep -q '^f'; }; do
+		n=$((n + 1))
+		[ $n -lt 2000 ] || fail "$mode: does not start"
+		sleep 0.005
+	done
+	kill -9 "$(cat "$WARD_TMP/pid")"
+	wait $run || rc=$?
+	[ $rc = 42 ] || fail "$mode: after the kill: status $rc"
+	if grep -q "$MNT" /proc/self/mountinfo; then fail "$mode: mount left"; fi
+done

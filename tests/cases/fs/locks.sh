@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# POSIX, open-file-description and flock locks inside conflict with a host process's on the backing,
+# and with each other as the system calls say; waits end by a release and by a signal.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+# held FILE KIND CMD…: runs CMD while a host process holds the lock
+cat >"$WARD_TMP/held.py" <<'END'
+import fcntl, subprocess, sys
+f = open(sys.argv[1], "r+b")
+(fcntl.lockf if sys.argv[2] == "posix" else fcntl.flock)(f, fcntl.LOCK_EX)
+sys.exit(subprocess.call(sys.argv[3:]))
+END
+cat >"$WARD_TMP/try.py" <<'END'
+import fcntl, sys
+f = open(sys.argv[1], "r+b")
+lock = fcntl.lockf if sys.argv[2] == "posix" else fcntl.flock
+try:
+    lock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError as e:
+    assert e.errno in (11, 13), e
+    print("busy")
+else:
+    print("free")
+END
+cat >"$WARD_TMP/wait.py" <<'END'
+import fcntl, os, signal, sys, threading, time
+kind = sys.argv[1]
+lock = fcntl.lockf if kind == "posix" else fcntl.flock
+f = open("f", "r+b")
+lock(f, fcntl.LOCK_EX)
+pid = os.fork()
+if not pid:
+    g = open("f", "r+b")
+    # a signal ends the wait
+    class Alarm(Exception):
+        pass
+    def ring(*_):
+        raise Alarm()
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        lock(g, fcntl.LOCK_EX)
+        os._exit(3)
+    except Alarm:
+        pass
+    # other requests go on meanwhile, and the release ends the second wait
+    open("waiting", "w").close()
+    lock(g, fcntl.LOCK_EX)
+    os._exit(7)
+for _ in range(1000):
+    if os.path.exists("waiting"):
+        break
+    time.sleep(0.01)
+else:
+    raise SystemExit("the signal did not end the wait")
+os.unlink("waiting")
+time.sleep(0.1)
+lock(f, fcntl.LOCK_UN)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+# closing any descriptor of a process ends its POSIX locks, closing this one its flock
+lock(f, fcntl.LOCK_EX)
+if kind == "posix":
+    open("f", "r+b").close()
+else:
+    f.close()
+pid = os.fork()
+if not pid:
+    g = open("f", "r+b")
+    lock(g, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os._exit(9)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+END
+cat >"$WARD_TMP/ofd.py" <<'END'
+import fcntl, os, struct
+F_OFD_GETLK, F_OFD_SETLK = 36, 37
+def flk(t, start=0, n=0):
+    return struct.pack("hhqqi4x", t, 0, start, n, 0)
+a = open("f", "r+b"); b = open("f", "r+b")
+fcntl.fcntl(a, F_OFD_SETLK, flk(fcntl.F_WRLCK, 0, 10))
+try:
+    fcntl.fcntl(b, F_OFD_SETLK, flk(fcntl.F_WRLCK, 5, 1))
+    raise SystemExit("no conflict")
+except OSError as e:
+    assert e.errno == 11, e
+fcntl.fcntl(b, F_OFD_SETLK, flk(fcntl.F_WRLCK, 10, 1))
+t = struct.unpack("hhqqi4x", fcntl.fcntl(b, F_OFD_GETLK, flk(fcntl.F_WRLCK, 0, 1)))
+assert t[0] == fcntl.F_WRLCK and t[2] == 0 and t[3] == 10, t
+a.close()
+fcntl.fcntl(b, F_OFD_SETLK, flk(fcntl.F_WRLCK, 0, 10))
+# a read lock becomes a write lock
+fcntl.lockf(b, fcntl.LOCK_SH, 5, 100)
+fcntl.lockf(b, fcntl.LOCK_EX, 5, 100)
+END
+script locks <<END
+for kind in posix flock; do
+	same "\$(python3 "$WARD_TMP/held.py" "$BACK/f" \$kind python3 "$WARD_TMP/try.py" f \$kind)" busy
+	same "\$(python3 "$WARD_TMP/held.py" f \$kind python3 "$WARD_TMP/try.py" "$BACK/f" \$kind)" busy
+	same "\$(python3 "$WARD_TMP/try.py" f \$kind)" free
+	python3 "$WARD_TMP/wait.py" \$kind
+done
+python3 "$WARD_TMP/ofd.py"
+END
+for mode in root cached user; do
+	policy
+	fresh
+	as_owner sh -c "echo x >'$BACK/f'"
+	in_mode $mode "$WARD_TMP/locks" || fail "$mode: locks"
+done

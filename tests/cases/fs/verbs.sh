@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What hide, deny, read and append refuse, each beside what they allow; with the reason and record.
+# timeout: 200
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+script verbs <<'END'
+# hide: not there, for anybody who asks
+refused "No such file" cat k.pem
+refused "No such file" stat k.pem
+same "$(ls | tr '\n' ' ')" "dir log normal ro vault "
+refused "Permission denied" sh -c 'echo x >k.pem'
+refused "Permission denied" sh -c 'echo x >absent.pem'
+refused "Permission denied" mkdir absent.pem
+refused "Permission denied" ln -s x absent.pem
+refused "Permission denied" mkfifo absent.pem
+refused "No such file" rm k.pem
+refused "" ln normal absent.pem
+refused "" mv normal absent.pem
+test -f normal
+# deny: seen, not opened
+test -f dir/.env
+refused "Permission denied" cat dir/.env
+refused "Permission denied" sh -c 'echo x >>dir/.env'
+refused "Permission denied" rm -f dir/.env
+refused "Permission denied" chmod 600 dir/.env
+refused "Permission denied" truncate -s 0 dir/.env
+refused "Permission denied" setfattr -n user.x -v y dir/.env
+# read
+same "$(cat ro/f)" ro
+refused "Permission denied" sh -c 'echo x >ro/f'
+refused "Permission denied" sh -c 'echo x >>ro/f'
+refused "Permission denied" truncate -s 0 ro/f
+refused "Permission denied" touch ro/new
+refused "Permission denied" rm -f ro/f
+refused "Permission denied" chmod 600 ro/f
+refused "Permission denied" touch -d @1 ro/f
+refused "" mv ro/f f
+refused "Permission denied" mkdir ro/d
+refused "" mv normal ro/normal
+test -f normal && test -f ro/f
+# the controls: the same where everything is allowed
+echo x >normal && echo y >>normal && chmod 600 normal && touch -d @1 normal && truncate -s 1 normal
+setfattr -n user.x -v y normal
+mv normal other && ln other normal && rm other && mkfifo p && rm p && ln -s x l && rm l
+# the classic hole: move the parent, then read the child
+mkdir sub
+refused "Permission denied" cat vault/secret
+refused "" mv -T vault sub/vault
+refused "" python3 -c 'import os; os.rename("vault", "sub/vault")'
+refused "Permission denied" cat vault/secret
+test ! -e sub/vault/secret
+# a rule for every depth goes with the directory, also for what was looked at before
+test -f dir/.env && mv dir sub/dir
+refused "Permission denied" cat sub/dir/.env
+refused "No such file" cat sub/dir/k.pem
+mv sub/dir dir
+mkdir dir2 && echo s >dir2/plain && mv dir2 sub/dir2 && same "$(cat sub/dir2/plain)" s
+END
+cat >"$WARD_TMP/append.py" <<'END'
+import errno, fcntl, mmap, os
+def refused(want, f, *a):
+    try:
+        f(*a)
+    except OSError as e:
+        assert e.errno in want, (f, a, e)
+        return
+    raise SystemExit("allowed: %s %s" % (f, a))
+E = (errno.EACCES,)
+P = "log/f"
+assert open(P).read() == "begin\n"
+refused(E, os.open, P, os.O_WRONLY)
+refused(E, os.open, P, os.O_RDWR)
+refused(E, os.open, P, os.O_WRONLY | os.O_APPEND | os.O_TRUNC)
+refused(E, os.truncate, P, 0)
+refused(E, os.unlink, P)
+refused(E + (errno.EXDEV,), os.rename, P, "log/g")
+refused(E + (errno.EXDEV,), os.rename, "normal", P)
+refused(E + (errno.EXDEV,), os.link, P, "mine")
+fd = os.open(P, os.O_RDWR | os.O_APPEND)
+assert os.write(fd, b"one\n") == 4
+os.pwrite(fd, b"XXX", 0)
+fcntl.fcntl(fd, fcntl.F_SETFL, 0)
+os.pwrite(fd, b"two\n", 0)
+os.lseek(fd, 0, 0)
+os.write(fd, b"three\n")
+refused(E, os.ftruncate, fd, 0)
+refused((errno.ENODEV, errno.EACCES), mmap.mmap, fd, 4, mmap.MAP_SHARED)
+FALLOC_PUNCH = 3
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for mode in (FALLOC_PUNCH, 8, 16):
+    assert libc.fallocate(fd, mode, ctypes.c_long(0), ctypes.c_long(4096)) == -1
+    assert ctypes.get_errno() in (errno.EACCES, errno.EOPNOTSUPP), ctypes.get_errno()
+src = os.open("normal", os.O_RDONLY)
+try:
+    os.copy_file_range(src, fd, 4, 0, 0)
+except OSError as e:
+    assert e.errno in (errno.EBADF, errno.EACCES, errno.EOPNOTSUPP, errno.EINVAL), e
+os.close(fd)
+got = open(P).read()
+assert got.startswith("begin\none\nXXXtwo\nthree\n"), got
+# a new file may be written from its beginning to its end, and no more
+fd = os.open("log/new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+os.write(fd, b"abc")
+os.write(fd, b"def")
+refused(E, os.pwrite, fd, b"X", 0)
+os.close(fd)
+assert open("log/new").read() == "abcdef"
+refused(E, os.open, "log/new", os.O_WRONLY)
+os.utime("log/new")
+# the controls, in a directory with every right
+fd = os.open("normal", os.O_RDWR | os.O_APPEND)
+os.ftruncate(fd, 4096)
+m = mmap.mmap(fd, 4, mmap.MAP_SHARED)
+m[0:4] = b"over"
+m.close()
+os.truncate("normal", 4)
+assert open("normal").read() == "over"
+os.unlink("normal")
+END
+for mode in root cached user; do
+	policy 'read = /workspace/ro' 'append = /workspace/log' 'hide = *.pem' 'deny = .env' \
+		'deny = /workspace/vault/secret'
+	fresh
+	as_owner sh -c "cd '$BACK' && mkdir dir ro log vault && echo v >vault/secret && echo k >dir/k.pem && echo n >normal && echo k >k.pem &&
+		echo e >dir/.env && echo ro >ro/f && echo begin >log/f"
+	in_mode $mode "$WARD_TMP/verbs" || fail "$mode: verbs"
+	[ "$(cat "$BACK/k.pem" "$BACK/dir/.env" "$BACK/ro/f")" = "k
+e
+ro" ] || fail "$mode: content changed"
+	recorded '^deny .*action=\[lookup\] path=\[/workspace/k.pem\].*text=\[hide = \*.pem\] errno=2'
+	recorded '^deny .*action=\[create\] path=\[/workspace/absent.pem\].*errno=13'
+	recorded '^deny .*action=\[open\] path=\[/workspace/dir/.env\].*rule=\[.*:12\].*errno=13'
+	recorded '^deny .*comm=\[mv\] action=\[rename\] path=\[/workspace/vault\] path2=\[/workspace/sub/vault\]'
+	if grep -q 'deny.*path=\[/workspace/nothing' "$EVENTS"; then fail "record of nothing"; fi
+	script append <<END
+echo n >normal 2>/dev/null || true
+python3 "$WARD_TMP/append.py"
+END
+	in_mode $mode "$WARD_TMP/append" || fail "$mode: append"
+	case $(cat "$BACK/log/f") in
+	begin*) ;;
+	*) fail "$mode: the beginning of an append-only file changed" ;;
+	esac
+done
