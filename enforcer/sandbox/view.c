@@ -35,7 +35,7 @@ static const char *const devices[] = {"full", "null", "random", "tty", "urandom"
 static const char *const dev_links[][2] = {{"/dev/fd", "/proc/self/fd"},
 	{"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"},
 	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"},
-	{"/etc/mtab", "/proc/self/mounts"}, {"/var/run", "/run"}, {"/var/tmp", "/tmp"}};
+	{"/etc/mtab", "/proc/self/mounts"}, {"/var/run", "/run"}};
 
 /* Nothing of the session may lie on these. */
 static const char *const reserved[] = {"/proc", "/sys", "/dev", "/etc"};
@@ -149,6 +149,8 @@ static void add_system(struct ward_view_list *w)
 	add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
 	add(w, WARD_PLAN_DIR, "/root", NULL, 0700, 0);
 	add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
+	/* No link to /tmp: a project in /var/tmp keeps its path, also for getcwd(2). */
+	add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
 	add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
 	add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);
 }
