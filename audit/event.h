@@ -36,7 +36,7 @@ enum ward_event_kind {
 	WARD_EVENT_DENY, /* refused by policy; field ACTION tells what was tried */
 	WARD_EVENT_LIMIT,
 	WARD_EVENT_GAP,
-	WARD_EVENT_SESSION_END,
+	WARD_EVENT_SESSION_END, /* the last event of ring 0 */
 	WARD_EVENT_COUNT_,
 };
 
@@ -54,7 +54,7 @@ enum ward_event_tag {
 	WARD_TAG_GIVEN,	  /* u64: the same */
 	WARD_TAG_VERDICT, /* u64: enum ward_verdict, written as its name */
 	WARD_TAG_RULE,	  /* text: "FILE:LINE" or "default" */
-	WARD_TAG_RULE_TEXT, /* text: "deny = .env" */
+	WARD_TAG_RULE_TEXT, /* text: "deny = .env"; of a guard: "[guard] deny = .env" */
 	WARD_TAG_SOURCE,    /* u64: enum ward_source_kind, written as its name */
 	WARD_TAG_ERRNO,	    /* u64: positive errno, written as its name, "EACCES" */
 	WARD_TAG_IO,	    /* text: passthrough, cached, direct, none */
@@ -63,7 +63,11 @@ enum ward_event_tag {
 	WARD_TAG_SIZE,	    /* u64 */
 	WARD_TAG_TEXT,	    /* text for people: cause of an end, of a gap */
 	WARD_TAG_POLICY,    /* text: digest */
-	WARD_TAG_JSON, /* text: one JSON object whose members describe the kind (session.start …) */
+	/*
+	 * text: one JSON object whose members describe the kind (session.start …), as json_dumps()
+	 * with JSON_COMPACT | JSON_ENSURE_ASCII gives it. The supervisor's alone.
+	 */
+	WARD_TAG_JSON,
 	WARD_TAG_STATUS, /* u64: exit status of the command */
 	WARD_TAG_SIGNAL, /* u64 */
 	WARD_TAG_MODE,	 /* u64: permission bits, written in octal */
@@ -114,7 +118,7 @@ enum ward_event_type {
 	WARD_TYPE_VERDICT, /* name */
 	WARD_TYPE_SOURCE,  /* name */
 	WARD_TYPE_ERRNO,   /* name */
-	WARD_TYPE_JSON,	   /* an object, checked and written anew */
+	WARD_TYPE_JSON, /* an object as it is: one line of ASCII (jansson: COMPACT, ENSURE_ASCII) */
 };
 
 /* JSON member and type of a tag; NULL and WARD_TYPE_NONE out of range. */

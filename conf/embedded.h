@@ -12,3 +12,4 @@ struct ward_embedded {
 
 extern const struct ward_embedded ward_embedded_profiles[];
 extern const struct ward_embedded ward_embedded_seccomp[];
+extern const struct ward_embedded ward_embedded_lists[]; /* host-executed */

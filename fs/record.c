@@ -75,8 +75,8 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 	if (d->rule) {
 		(void)snprintf(rule, sizeof(rule), "%s:%u", d->rule->file, d->rule->line);
 		ward_event_text(&ev, WARD_TAG_RULE, rule);
-		(void)snprintf(rule, sizeof(rule), "%s = %s", ward_verb_name(d->rule->verb),
-			d->rule->pattern);
+		(void)snprintf(rule, sizeof(rule), "%s%s = %s", d->rule->guard ? "[guard] " : "",
+			ward_verb_name(d->rule->verb), d->rule->pattern);
 		ward_event_text(&ev, WARD_TAG_RULE_TEXT, rule);
 		ward_event_u64(&ev, WARD_TAG_SOURCE, d->rule->source);
 	} else {

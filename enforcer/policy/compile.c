@@ -17,6 +17,8 @@ struct reading {
 	const char *section; /* of ward_sections */
 	char *instance;	     /* owned */
 	bool version;
+	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
+	enum ward_source_kind kind;
 };
 
 static int no_memory(struct ward_err *err)
@@ -42,7 +44,7 @@ static int section_allowed(enum ward_source_kind kind, const char *section, stru
 {
 	static const char *const project[] = {
 		"policy", "guard", "files", "quota", "limits", "network", "test", NULL};
-	static const char *const run[] = {"policy", "guard", "files", "tree", NULL};
+	static const char *const run[] = {"policy", "guard", "files", "tree", "system", NULL};
 	const char *const *list = kind == WARD_SOURCE_PROJECT ? project
 				  : kind == WARD_SOURCE_RUN   ? run
 							      : ward_sections;
@@ -85,6 +87,22 @@ static int add_tree(struct ward_policy *p, const char *path, struct ward_err *er
 	return 0;
 }
 
+/*
+ * [files floor] and [files project] in a base: lists that only take away. `policy show` writes
+ * them, so that what several sources say together can stand in one file.
+ */
+static int files_of(struct reading *rd, const char *arg, struct ward_err *err)
+{
+	bool base = rd->source->kind == WARD_SOURCE_BASE && strcmp(rd->section, "files") == 0;
+	if (base && strcmp(arg, "floor") == 0)
+		rd->kind = WARD_SOURCE_FLOOR;
+	else if (base && strcmp(arg, "project") == 0)
+		rd->kind = WARD_SOURCE_PROJECT;
+	else
+		return ward_err_set(err, -EINVAL, "[%s] takes no '%s'", rd->section, arg);
+	return 0;
+}
+
 static int on_section(
 	void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err)
 {
@@ -95,6 +113,7 @@ static int on_section(
 		r = section_allowed(rd->source->kind, rd->section, err);
 	if (r < 0)
 		return r;
+	rd->kind = rd->source->kind;
 	if (ward_section_has_path(rd->section)) {
 		if (!*arg)
 			return ward_err_set(err, -EINVAL,
@@ -105,7 +124,7 @@ static int on_section(
 			rd->source->kind != WARD_SOURCE_FLOOR)
 			r = add_tree(rd->p, arg, err);
 	} else if (*arg) {
-		return ward_err_set(err, -EINVAL, "[%s] takes no path", rd->section);
+		r = files_of(rd, arg, err);
 	}
 	if (r < 0)
 		return r;
@@ -149,13 +168,35 @@ static int add_rule(struct reading *rd, const struct ward_key *k, const char *va
 	char *copy = strdup(value);
 	if (!copy)
 		return no_memory(err);
-	p->rules[p->n_rules++] = (struct ward_rule){.source = rd->source->kind,
+	p->rules[p->n_rules++] = (struct ward_rule){.source = rd->kind,
 		.file = rd->source->file,
 		.line = line,
 		.guard = strcmp(k->section, "guard") == 0,
 		.verb = verb_of(k->name),
 		.pattern = copy};
 	return 0;
+}
+
+/*
+ * A path of the host: relative ones belong to the directory of the file that holds them, if that is
+ * known; "." is the project, and what cannot be resolved here stays as written
+ * (ward_tree_source_resolve()).
+ */
+static char *host_path(const char *file, const char *value)
+{
+	const char *slash = file[0] == '/' ? strrchr(file, '/') : NULL;
+	if (value[0] == '/' || value[0] == '~' || strcmp(value, ".") == 0 || !slash)
+		return strdup(value);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_add(&b, file, (size_t)(slash - file) + 1);
+	ward_buf_puts(&b, strncmp(value, "./", 2) == 0 ? value + 2 : value);
+	return ward_buf_steal(&b);
+}
+
+static bool is_host_path(const struct ward_key *k, const char *value)
+{
+	return k->type == WARD_TYPE_HOST_PATH ||
+	       (k->type == WARD_TYPE_TREE_SOURCE && strncmp(value, "tmpfs:", 6) != 0);
 }
 
 static int add_entry(struct reading *rd, const struct ward_key *k, const char *value,
@@ -175,7 +216,8 @@ static int add_entry(struct reading *rd, const struct ward_key *k, const char *v
 		return no_memory(err);
 	struct ward_entry e = {.key = k,
 		.instance = strdup(rd->instance),
-		.value = strdup(value),
+		.value =
+			is_host_path(k, value) ? host_path(rd->source->file, value) : strdup(value),
 		.number = number,
 		.source = rd->source->kind,
 		.file = rd->source->file,
@@ -247,6 +289,21 @@ static int copy_source(
 	return 0;
 }
 
+/* Holds in every policy: a project file says what the agent may do, so the agent cannot write it.
+ */
+static int add_built_in(struct ward_policy *p, struct ward_err *err)
+{
+	static const struct ward_source built_in = {.kind = WARD_SOURCE_NONE};
+	struct reading rd = {.p = p, .source = &built_in};
+	const struct ward_key *k = NULL;
+	int r = ward_key_find("guard", "read", &k, err);
+	if (r == 0)
+		r = add_rule(&rd, k, "/workspace/.wardfs.policy", 1, err);
+	if (r == 0)
+		p->rules[p->n_rules - 1].file = "built-in";
+	return r;
+}
+
 /* The order in which lists are read: what grants first (profile, base, run), then the others. */
 static int read_all(struct ward_policy *p, struct ward_err *err)
 {
@@ -257,6 +314,8 @@ static int read_all(struct ward_policy *p, struct ward_err *err)
 		for (size_t i = 0; r == 0 && i < p->n_sources; i++)
 			if (p->sources[i].kind == order[k])
 				r = read_source(p, &p->sources[i], err);
+	if (r == 0)
+		r = add_built_in(p, err);
 	if (r < 0)
 		return r;
 	bool profile = p->n_sources && p->sources[0].kind == WARD_SOURCE_PROFILE;
@@ -315,7 +374,6 @@ static void policy_free(struct ward_policy *p)
 	free(p->rules);
 	free(p->entries);
 	free(p->effective);
-	free(p->meaning);
 	free(p);
 }
 

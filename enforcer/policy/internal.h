@@ -36,7 +36,7 @@ struct ward_source {
 struct ward_entry {
 	const struct ward_key *key;
 	char *instance; /* path of [tree P] and [quota P], else "" */
-	char *value;	/* as written */
+	char *value;	/* as written, but paths of the host resolved */
 	uint64_t number;
 	enum ward_source_kind source;
 	const char *file;
@@ -63,7 +63,6 @@ struct ward_policy {
 	uint32_t float_visible[WARD_GROUP_COUNT_];
 	struct ward_automaton *automaton;
 	struct ward_settings settings;
-	char *meaning; /* canonical text, see blob.c */
 	char digest[65];
 };
 
@@ -71,7 +70,7 @@ struct ward_policy {
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
 void ward_settings_clear(struct ward_settings *s);
 
-/* Fills p->meaning and p->digest (meaning.c). */
+/* Fills p->digest (meaning.c). */
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err) ward_must_check;
 
 /* What a verb of [files] gives, and what it leaves at most as a guard. `ask` and `noexec`: as far

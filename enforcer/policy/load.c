@@ -12,6 +12,7 @@
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/policy/present.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
 
@@ -142,6 +143,18 @@ static int peek_pair(
 	return 0;
 }
 
+/* Adds what the project at hand brings to a shipped profile that asks for it. */
+static int complete(
+	int tree_fd, const struct ward_buf *file, struct ward_buf *text, struct ward_err *err)
+{
+	size_t len = 0;
+	if (!file->len || !ward_profile_text(ward_buf_str(file), &len) ||
+		!strstr(ward_buf_str(text), "\n" WARD_PRESENT_MARK "\n"))
+		return 0;
+	int r = ward_present_guards(tree_fd, text);
+	return r < 0 ? ward_err_sys(err, r, "looking for repositories in the project") : 0;
+}
+
 /* Loads what base extends, if it does, into the two buffers. */
 static int load_extended(const char *base_file, const struct ward_buf *base,
 	struct ward_buf *ret_text, struct ward_buf *ret_file, struct ward_err *err)
@@ -217,6 +230,11 @@ static int load_base(const struct ward_load *l, struct texts *t, struct ward_err
 	r = load_extended(ward_buf_str(file), text, &t->text[WARD_SOURCE_PROFILE],
 		&t->file[WARD_SOURCE_PROFILE], err);
 	t->there[WARD_SOURCE_PROFILE] = r == 0 && t->file[WARD_SOURCE_PROFILE].len;
+	if (r == 0)
+		r = complete(l->tree_fd, file, text, err);
+	if (r == 0)
+		r = complete(l->tree_fd, &t->file[WARD_SOURCE_PROFILE],
+			&t->text[WARD_SOURCE_PROFILE], err);
 	return r;
 }
 

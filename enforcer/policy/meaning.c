@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a policy means, as text and as a digest; and its sources as a blob.
+ * What a policy means, as one text and its digest; and its sources as a blob.
  *
- * The meaning leaves out comments, spacing, files and lines. One line for each thing that holds:
- *
- *   wardfs policy 1
- *   set [section instance] key = value        in the order of the table of keys
- *   guard verb pattern                        sorted: guards know no order
- *   base|floor|project verb pattern           in order
+ * The meaning is a policy text itself: without comments, spacing, files and lines; keys in the
+ * order of the table of keys; guards sorted, since they know no order; then the lists of rules in
+ * order.
  *
  * The blob is a message (ipc/msg.h) of type WARD_POLICY_BLOB: u32 n, then n times u32 kind,
  * str file, bytes text.
  */
+#include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
 
 #include <errno.h>
@@ -34,49 +32,133 @@ static int cmp_guards(const void *a, const void *b)
 	return strcmp(x->pattern, y->pattern);
 }
 
+/*
+ * What only takes away and is never contradicted by a later line of its list is the same as a
+ * guard, and is written as one: true where the rights of the list's rules only get fewer.
+ */
+static bool list_is_guards(const struct ward_policy *p, enum ward_group group)
+{
+	/* a guard that was none would be folded */
+	if (p->fold)
+		return false;
+	uint32_t before = WARD_RIGHTS_ALL;
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		if (r->guard || ward_rule_group(r) != group || r->verb == WARD_VERB_NOEXEC)
+			continue;
+		uint32_t rights = ward_verb_rights(r->verb);
+		/* what `ask` gives depends on what matched before it */
+		if (rights & ~before || r->verb == WARD_VERB_ASK)
+			return false;
+		before = rights;
+	}
+	return true;
+}
+
+/* Does this rule stand under [guard] in the meaning? lists: which groups are guards as a whole. */
+static bool means_guard_in(const struct ward_rule *r, const bool *lists)
+{
+	enum ward_group g = ward_rule_group(r);
+	if (r->source == WARD_SOURCE_NONE)
+		return false; /* built in: everywhere */
+	return r->guard || (g != WARD_GROUP_BASE && (r->verb == WARD_VERB_NOEXEC || lists[g]));
+}
+
+/* Does the key say something that its absence does not? */
+static bool is_meant(const struct ward_policy *p, const struct ward_entry *e)
+{
+	const struct ward_key *k = e->key;
+	bool tree = strcmp(k->section, "tree") == 0;
+	if (k->type == WARD_TYPE_VERSION || k->type == WARD_TYPE_EXTENDS ||
+		k->type == WARD_TYPE_EXPECT)
+		return false;
+	bool there = !tree;
+	for (size_t i = 0; i < p->n_trees; i++)
+		there = there || strcmp(p->trees[i], e->instance) == 0;
+	if (!there)
+		return false; /* the floor speaks of a tree that this policy does not have */
+	/* a home that is kept is not the same as a home not mentioned, see settings.c */
+	if (k->repeats || !k->fallback || strcmp(k->section, "home") == 0)
+		return true;
+	return strcmp(e->value, k->fallback) != 0;
+}
+
+static void put_settings(const struct ward_policy *p, struct ward_buf *b)
+{
+	ward_buf_puts(b, "[policy]\nversion = 1\n");
+	for (size_t i = 0; i < p->n_trees; i++)
+		ward_buf_printf(b, "[tree %s]\n", p->trees[i]);
+	const char *section = "", *instance = "";
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (!is_meant(p, e))
+			continue;
+		if (strcmp(section, e->key->section) != 0 || strcmp(instance, e->instance) != 0)
+			ward_buf_printf(b, "[%s%s%s]\n", e->key->section, *e->instance ? " " : "",
+				e->instance);
+		section = e->key->section;
+		instance = e->instance;
+		ward_buf_printf(b, "%s = %s\n", e->key->name, e->value);
+	}
+}
+
 static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 {
 	ward_cleanup_free const struct ward_rule **v = calloc(p->n_rules + 1, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	size_t n = 0;
-	for (size_t i = 0; i < p->n_rules; i++)
-		if (p->rules[i].guard)
-			v[n++] = &p->rules[i];
+	bool lists[WARD_GROUP_COUNT_];
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
+		lists[g] = g != WARD_GROUP_BASE && list_is_guards(p, (enum ward_group)g);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		/* in a list that only takes away, `write` takes nothing */
+		if (means_guard_in(r, lists) && (r->guard || r->verb != WARD_VERB_WRITE))
+			v[n++] = r;
+	}
 	qsort(v, n, sizeof(*v), cmp_guards);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0)
+			ward_buf_puts(b, "[guard]\n");
 		if (i == 0 || cmp_guards(&v[i], &v[i - 1]) != 0)
-			ward_buf_printf(
-				b, "guard %s %s\n", ward_verb_name(v[i]->verb), v[i]->pattern);
+			ward_buf_printf(b, "%s = %s\n", ward_verb_name(v[i]->verb), v[i]->pattern);
+	}
 	return 0;
+}
+
+static void put_list(const struct ward_policy *p, enum ward_group group, struct ward_buf *b)
+{
+	static const char *const headers[] = {"[files]", "[files floor]", "[files project]"};
+	bool header = false, guards = group != WARD_GROUP_BASE && list_is_guards(p, group);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		if (r->guard || ward_rule_group(r) != group || guards ||
+			(group != WARD_GROUP_BASE && r->verb == WARD_VERB_NOEXEC))
+			continue;
+		if (!header)
+			ward_buf_printf(b, "%s\n", headers[group]);
+		header = true;
+		ward_buf_printf(b, "%s = %s\n", ward_verb_name(r->verb), r->pattern);
+	}
+}
+
+int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text)
+{
+	put_settings(p, ret_text);
+	int r = put_guards(p, ret_text);
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
+		put_list(p, (enum ward_group)g, ret_text);
+	return r < 0 ? r : ward_buf_error(ret_text);
 }
 
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err)
 {
-	static const char *const groups[] = {"base", "floor", "project"};
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_puts(&b, "wardfs policy 1\n");
-	for (size_t i = 0; i < p->n_trees; i++)
-		ward_buf_printf(&b, "tree %s\n", p->trees[i]);
-	for (size_t i = 0; i < p->n_effective; i++) {
-		const struct ward_entry *e = p->effective[i];
-		if (e->key->type == WARD_TYPE_VERSION || e->key->type == WARD_TYPE_EXTENDS ||
-			e->key->type == WARD_TYPE_EXPECT)
-			continue;
-		ward_buf_printf(&b, "set [%s %s] %s = %s\n", e->key->section, e->instance,
-			e->key->name, e->value);
-	}
-	int r = put_guards(p, &b);
-	for (size_t i = 0; i < p->n_rules; i++)
-		if (!p->rules[i].guard)
-			ward_buf_printf(&b, "%s %s %s\n", groups[ward_rule_group(&p->rules[i])],
-				ward_verb_name(p->rules[i].verb), p->rules[i].pattern);
-	size_t len = b.len;
-	p->meaning = r == 0 ? ward_buf_steal(&b) : NULL;
-	if (!p->meaning)
+	if (ward_policy_show(p, &b) < 0)
 		return ward_err_set(err, -ENOMEM, "out of memory");
 	unsigned char hash[crypto_hash_sha256_BYTES];
-	crypto_hash_sha256(hash, (const unsigned char *)p->meaning, len);
+	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(&b), b.len);
 	sodium_bin2hex(p->digest, sizeof(p->digest), hash, sizeof(hash));
 	return 0;
 }

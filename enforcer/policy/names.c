@@ -253,12 +253,6 @@ int ward_names_add(struct ward_names *nm, const struct ward_pattern *p,
 	return r == 1 ? add_elems(nm, p, c, *ret_id) : r;
 }
 
-static int cmp_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /*
  * Puts a set of positions into its one form: sorted, closed over '*' (which may match nothing), and
  * without those that a later '*' of the same glob makes needless: from there everything matches
@@ -266,9 +260,15 @@ static int cmp_u32(const void *a, const void *b)
  */
 static size_t normalise(const struct ward_names *nm, uint32_t *pos, size_t n)
 {
-	qsort(pos, n, sizeof(*pos), cmp_u32);
 	size_t out = 0;
-	/* closing adds p+1 behind a star p; stars are never doubled, so one more is enough */
+	/* what advance() writes is off its place by two at most: insertion is linear here */
+	for (size_t i = 1; i < n; i++) {
+		uint32_t p = pos[i];
+		size_t k = i;
+		for (; k > 0 && pos[k - 1] > p; k--)
+			pos[k] = pos[k - 1];
+		pos[k] = p;
+	}
 	for (size_t i = 0; i < n;) {
 		uint32_t glob = nm->elems[pos[i]].glob;
 		size_t end = i, from = i;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enforcer/policy/policy.h"
+
 struct parser {
 	struct ward_pattern *p;
 	const char *s;
@@ -253,4 +255,21 @@ void ward_pattern_clear(struct ward_pattern *p)
 	free(p->elems);
 	free(p->sets);
 	*p = (struct ward_pattern){0};
+}
+
+void ward_pattern_quote(struct ward_buf *b, const char *path, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)path[i];
+		bool first = i == 0 || path[i - 1] == '/', last = i + 1 == len;
+		if (c < 0x20 || c == 0x7f)
+			ward_buf_putc(b, '?');
+		else if (c == ' ' && (i == 0 || last || path[i + 1] == ';'))
+			/* a comment begins at " ;", and blanks at both ends of a value are cut */
+			ward_buf_puts(b, "[ ]");
+		else if (strchr("*?[{\\", c) || (first && strchr("!~;#", c)))
+			ward_buf_printf(b, "\\%c", c);
+		else
+			ward_buf_putc(b, (char)c);
+	}
 }

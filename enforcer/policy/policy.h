@@ -188,6 +188,13 @@ uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state
 struct ward_decision ward_policy_decide(
 	const struct ward_policy *p, const struct ward_request *req, struct ward_trace *trace);
 
+/*
+ * Appends a pattern that matches exactly these bytes of a path or name: special characters get a
+ * backslash, a byte that no policy file can hold (a control character) becomes '?'. A leading '/'
+ * is what makes it anchored.
+ */
+void ward_pattern_quote(struct ward_buf *b, const char *path, size_t len);
+
 /* Names for people and for the trail; "?" for values out of range. */
 const char *ward_verb_name(enum ward_verb v);
 const char *ward_verdict_name(enum ward_verdict v);

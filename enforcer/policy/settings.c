@@ -148,29 +148,13 @@ static int add_string(struct ward_strings *s, char *text)
 	return 0;
 }
 
-/*
- * A path of the host: relative ones belong to the directory of the file that holds them, if that is
- * known; "." and what cannot be resolved here stay as written (ward_tree_source_resolve()).
- */
-static char *host_path(const struct ward_entry *e)
-{
-	const char *slash = e->file[0] == '/' ? strrchr(e->file, '/') : NULL;
-	if (e->value[0] == '/' || e->value[0] == '~' || strcmp(e->value, ".") == 0 || !slash)
-		return strdup(e->value);
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_add(&b, e->file, (size_t)(slash - e->file) + 1);
-	ward_buf_puts(&b, strncmp(e->value, "./", 2) == 0 ? e->value + 2 : e->value);
-	return ward_buf_steal(&b);
-}
-
-static int list(const struct ward_policy *p, const char *section, const char *name, bool host,
+static int list(const struct ward_policy *p, const char *section, const char *name,
 	struct ward_strings *ret)
 {
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < p->n_effective; i++)
 		if (is_key(p->effective[i]->key, section, name))
-			r = add_string(ret,
-				host ? host_path(p->effective[i]) : strdup(p->effective[i]->value));
+			r = add_string(ret, strdup(p->effective[i]->value));
 	return r;
 }
 
@@ -187,7 +171,7 @@ static int fill_tree(
 	if (source && strncmp(source->value, "tmpfs:", 6) == 0) {
 		t->tmpfs_size = source->number;
 	} else {
-		t->source = source ? host_path(source) : strdup(".");
+		t->source = strdup(source ? source->value : ".");
 		if (!t->source)
 			return no_memory(err);
 	}
@@ -268,8 +252,8 @@ static int fill_env(struct ward_policy *p)
 	for (size_t i = 0; r == 0 && i < sizeof(always) / sizeof(always[0]); i++)
 		r = add_string(&s->env_pass, strdup(always[i]));
 	if (r == 0)
-		r = list(p, "env", "pass", false, &s->env_pass);
-	return r == 0 ? list(p, "env", "set", false, &s->env_set) : r;
+		r = list(p, "env", "pass", &s->env_pass);
+	return r == 0 ? list(p, "env", "set", &s->env_set) : r;
 }
 
 static void fill_numbers(struct ward_policy *p)
@@ -309,7 +293,7 @@ int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 	fill_numbers(p);
 	r = fill_env(p);
 	if (r == 0)
-		r = list(p, "system", "read", true, &p->settings.system_read);
+		r = list(p, "system", "read", &p->settings.system_read);
 	if (r == 0)
 		r = fill_unavailable(p);
 	return r < 0 ? no_memory(err) : 0;

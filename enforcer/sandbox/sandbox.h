@@ -59,7 +59,8 @@ struct ward_sandbox_spec {
 	size_t n_trees;			       /* <= WARD_TREES_MAX */
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
-	uint64_t tmp_bytes; /* /tmp, /run, /dev/shm together; WARD_UNLIMITED: half of memory */
+	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together; WARD_UNLIMITED: half of
+			       memory */
 
 	uint64_t processes;  /* RLIMIT_NPROC of the session, WARD_UNLIMITED: as inherited */
 	uint64_t open_files; /* RLIMIT_NOFILE */
@@ -119,6 +120,15 @@ int ward_sandbox_pty(const struct ward_sandbox *sb);
 /* Host pid of pid 1, and a pidfd (borrowed). */
 pid_t ward_sandbox_pid(const struct ward_sandbox *sb);
 int ward_sandbox_pidfd(const struct ward_sandbox *sb);
+
+/* What was applied, for the trail. */
+struct ward_sandbox_facts {
+	unsigned landlock_abi; /* of the command's domain; 0: the kernel has none (or ABI 1) */
+	bool groups_kept;      /* rootless: supplementary groups cannot be dropped */
+	bool keyring;	       /* own session keyring; false: a kernel without keys */
+	bool userns_closed;    /* user.max_user_namespaces is 0 inside */
+};
+void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);
 
 /* Sends sig to the foreground process group of the pty, else to the command's process group. */
 int ward_sandbox_signal(struct ward_sandbox *sb, int sig) ward_must_check;

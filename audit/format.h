@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trail of a session and the ledger of the host: the formats. docs/audit-format.md tells the
+ * same at length, with the rules of verification; both change with WARD_FORMAT_VERSION.
+ *
+ * Files, below the state directory (0700, owned by whom wardfs runs as):
+ *
+ *   key                          32 random bytes, 0600: the root key
+ *   ledger.jsonl                 starts and ends of all sessions
+ *   sessions/SESSION/trail.jsonl the trail
+ *   sessions/SESSION/policy      the policy's text as it was in force
+ *
+ * Both logs are lines, each one JSON object without spaces, its members in a fixed order, ended by
+ * '\n'. A line of the trail ("record"):
+ *
+ *   {"v":1,"seq":N,"session":"S","kind":"K","time":"T","mono":N,"ring":N,"pos":N, …fields…,
+ *    "cut":true,"mac":"M"}
+ *
+ *   seq    1, 2, 3 …: the order in which the writer took the records. Within a ring that is the
+ *          order of the operations; between rings the times say what is known.
+ *   time   CLOCK_REALTIME of the operation, RFC 3339 in UTC with nanoseconds; mono CLOCK_MONOTONIC
+ *   ring   which producer: 0 the supervisor, 1… the filesystems, -1 the writer itself
+ *   pos    position in that ring behind the record, 0 for ring -1: where a recovery writer goes on
+ *   fields in the order of enum ward_event_tag, only those that the event has; names and types in
+ *          event.c. Bytes are strings in the escaped form of enforcer/base/escape.h, sets of rights
+ *          are arrays of names, unknown counts are null.
+ *   cut    only when a field did not fit
+ *   mac    64 hexadecimal digits
+ *
+ * A line of the ledger ("entry"):
+ *
+ *   {"v":1,"seq":N,"session":"S","kind":"start","time":"T","mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"end","time":"T","records":N,"bytes":N,"last":"M",
+ *    "verdict":"complete|incomplete","cause":"text","mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"torn","time":"T","bytes":N,"mac":"M"}
+ *
+ *   records, bytes, last: number of records, size of the trail and mac of its last record at the
+ *   end of the session. Of several ends of a session the last counts (a writer that died after its
+ *   own end, then recovery). torn: this writer found that many bytes of a line without end behind
+ *   the last whole one, and removed them.
+ *
+ * Keys and macs. H(k, m) is BLAKE2b (RFC 7693) with 32 bytes of output and key k, or none:
+ *
+ *   mac_i    = H(key_i, mac_{i-1} || the bytes of line i before `,"mac":"`), mac_0 = 32 zero bytes
+ *
+ *   trail:   key_1 = H(root, "wardfs trail" || 0x00 || session)
+ *            key_{i+1} = H(none, "wardfs ratchet" || key_i), and key_i is wiped: who takes over the
+ *            writer later cannot change what it wrote before
+ *   ledger:  key of an entry = H(root, "wardfs ledger KIND" || 0x00 || session): a writer holds
+ *            those of its own session alone
+ */
+#pragma once
+
+#define WARD_FORMAT_VERSION 1
+
+#define WARD_KEY_BYTES 32U
+#define WARD_MAC_BYTES 32U
+#define WARD_MAC_HEX (2 * WARD_MAC_BYTES)
+
+/*
+ * Longest line: an event of WARD_EVENT_MAX bytes, each escaped as "\\xNN" (5 characters), and
+ * room. A reader takes anything longer for damage.
+ */
+#define WARD_LINE_MAX (128U << 10)
+
+/* A session's name: letters, digits, '.', '_', '-', not beginning with '.' or '-'. */
+#define WARD_SESSION_NAME_MAX 80U

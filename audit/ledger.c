@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/ledger.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
+
+void ward_ledger_keys_derive(
+	const uint8_t root[WARD_KEY_BYTES], const char *session, struct ward_ledger_keys *ret)
+{
+	ward_chain_derive(root, "wardfs ledger start", session, ret->start);
+	ward_chain_derive(root, "wardfs ledger end", session, ret->end);
+	ward_chain_derive(root, "wardfs ledger torn", session, ret->torn);
+}
+
+/* Where the ledger ends, as the next entry needs it. */
+struct tail {
+	uint64_t seq;
+	uint8_t mac[WARD_MAC_BYTES];
+	off_t whole; /* bytes up to the last newline */
+	off_t size;
+};
+
+static int read_tail(int fd, struct tail *ret)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	static_assert(WARD_LINE_MAX <= 1U << 20, "on the stack");
+	char text[2 * WARD_LINE_MAX];
+	struct tail t = {.size = st.st_size};
+	off_t from = st.st_size > (off_t)sizeof(text) ? st.st_size - (off_t)sizeof(text) : 0;
+	size_t len = 0;
+	while (len < (size_t)(st.st_size - from)) {
+		ssize_t n = pread(fd, text + len, sizeof(text) - len, from + (off_t)len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		len += (size_t)n;
+	}
+	const char *newline = memrchr(text, '\n', len);
+	t.whole = newline ? from + (newline - text) + 1 : 0;
+	if (newline) {
+		const char *before = memrchr(text, '\n', (size_t)(newline - text));
+		const char *line = before ? before + 1 : text;
+		struct ward_line l;
+		/*
+		 * A damaged last line is not ours to judge: verify finds it. The chain begins anew
+		 * behind it.
+		 */
+		if (ward_line_parse(line, (size_t)(newline - line), &l) == 0) {
+			t.seq = l.seq;
+			memcpy(t.mac, l.mac, sizeof(t.mac));
+		}
+	}
+	*ret = t;
+	return 0;
+}
+
+static void begin_entry(struct ward_buf *b, struct tail *t, const char *session, const char *kind)
+{
+	ward_buf_puts(b, "{\"v\":1,\"seq\":");
+	ward_put_u64(b, ++t->seq);
+	ward_buf_printf(b, ",\"session\":\"%s\",\"kind\":\"%s\",\"time\":", session, kind);
+	ward_put_time(b, ward_clock_real_ns());
+}
+
+static void put_torn(struct ward_buf *b, struct tail *t, const char *session,
+	const struct ward_ledger_keys *keys)
+{
+	size_t start = b->len;
+	begin_entry(b, t, session, "torn");
+	ward_buf_puts(b, ",\"bytes\":");
+	ward_put_u64(b, (uint64_t)(t->size - t->whole));
+	ward_chain_seal(keys->torn, t->mac, b, start);
+}
+
+static void put_end(struct ward_buf *b, struct tail *t, const char *session,
+	const struct ward_ledger_keys *keys, const struct ward_ledger_end *end)
+{
+	size_t start = b->len;
+	begin_entry(b, t, session, "end");
+	ward_buf_puts(b, ",\"records\":");
+	ward_put_u64(b, end->records);
+	ward_buf_puts(b, ",\"bytes\":");
+	ward_put_u64(b, end->bytes);
+	ward_buf_puts(b, ",\"last\":\"");
+	ward_put_hex(b, end->last, sizeof(end->last));
+	ward_buf_printf(b, "\",\"verdict\":\"%s\",\"cause\":", end->verdict);
+	ward_escape_json(b, end->cause, strlen(end->cause));
+	ward_chain_seal(keys->end, t->mac, b, start);
+}
+
+static int append_locked(int fd, const char *session, const struct ward_ledger_keys *keys,
+	const struct ward_ledger_end *end)
+{
+	struct tail t;
+	int r = read_tail(fd, &t);
+	if (r < 0)
+		return r;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (t.whole < t.size) {
+		if (ftruncate(fd, t.whole) < 0)
+			return -errno;
+		put_torn(&b, &t, session, keys);
+	}
+	if (end) {
+		put_end(&b, &t, session, keys, end);
+	} else {
+		size_t start = b.len;
+		begin_entry(&b, &t, session, "start");
+		ward_chain_seal(keys->start, t.mac, &b, start);
+	}
+	r = ward_buf_error(&b);
+	if (r == 0)
+		r = ward_fd_write_all(fd, b.data, b.len);
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
+	return r;
+}
+
+int ward_ledger_append(int fd, const char *session, const struct ward_ledger_keys *keys,
+	const struct ward_ledger_end *end, struct ward_err *err)
+{
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return ward_err_sys(err, -errno, "ledger: lock");
+	int r = append_locked(fd, session, keys, end);
+	(void)flock(fd, LOCK_UN);
+	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
+}

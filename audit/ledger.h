@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Appending to the host's ledger (audit/format.h). Several writers share it: each takes flock(2) on
+ * it, reads its end, appends one line, syncs, unlocks.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "audit/format.h"
+#include "enforcer/base/err.h"
+
+/* The keys of the entries of one session. */
+struct ward_ledger_keys {
+	uint8_t start[WARD_KEY_BYTES];
+	uint8_t end[WARD_KEY_BYTES];
+	uint8_t torn[WARD_KEY_BYTES];
+};
+void ward_ledger_keys_derive(
+	const uint8_t root[WARD_KEY_BYTES], const char *session, struct ward_ledger_keys *ret);
+
+struct ward_ledger_end {
+	uint64_t records;
+	uint64_t bytes;
+	uint8_t last[WARD_MAC_BYTES];
+	const char *verdict; /* "complete", "incomplete" */
+	const char *cause;   /* complete: what the end record says of it, "" if the command ended */
+};
+
+/*
+ * Appends the entry "start" of a session (end NULL) or its "end" to the ledger fd (O_RDWR, and
+ * O_APPEND), to disk. What is left of a line that its writer did not finish is removed first, and
+ * an entry "torn" says so.
+ */
+int ward_ledger_append(int fd, const char *session, const struct ward_ledger_keys *keys,
+	const struct ward_ledger_end *end, struct ward_err *err) ward_must_check;

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wardfs-audit: writes the trail of one session. Started by the supervisor with the descriptors of
+ * enforcer/ipc/helper.h.
+ *
+ *   supervisor --CONFIG--> receive, map the rings, read the key  (nothing of the agent's yet)
+ *                          confine
+ *                          ledger: start                         --READY-->
+ *                          loop: rings -> log                    --AUDIT_BROKEN--> (log fails)
+ *   supervisor --FINISH--> drain, end record, ledger: end        --AUDIT_SUMMARY-->
+ *   end of file on the control socket: the supervisor died; the same, with that as the cause
+ *
+ * Exit: 0 the trail has its end, 1 it has not (stderr says why).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "audit/confine.h"
+#include "audit/writer.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/ipc/msg.h"
+
+/* While records flow: look at the rings this often instead of being woken for each. */
+#define NAP_MS 10
+/* Naps without a record before it sleeps for good. */
+#define NAPS 3
+/* While the log cannot be written: time between attempts, and how many at the end. */
+#define RETRY_MS 100
+#define RETRIES_AT_END 20
+
+struct audit {
+	char *session;
+	char *cause;
+	uint32_t flags;
+	struct ward_ring *rings[WARD_RINGS_MAX];
+	size_t n_rings;
+	struct ward_writer *writer;
+	bool finish; /* FINISH came, or the supervisor is gone */
+	bool alone;  /* the supervisor is gone */
+	bool broken; /* it was told that the log fails */
+	int idle;    /* naps in a row without a record */
+};
+
+static void send_text(uint32_t type, const char *text)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, type);
+	ward_msg_put_str(&m, text);
+	/* If the supervisor is gone the loop will see it. */
+	if (ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0) < 0)
+		fprintf(stderr, "wardfs-audit: %s\n", text);
+	ward_msg_clear(&m);
+}
+
+static int receive_config(struct audit *a, struct ward_err *err)
+{
+	ward_cleanup_free uint8_t *buf = malloc(WARD_MSG_MAX);
+	if (!buf)
+		return ward_err_sys(err, -ENOMEM, "configuration");
+	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, NULL, NULL);
+	if (n <= 0)
+		return ward_err_sys(err, n < 0 ? (int)n : -EPIPE, "configuration");
+	struct ward_msg_reader r;
+	ward_msg_reader_init(&r, buf, (size_t)n);
+	a->session = ward_msg_get_str(&r);
+	a->n_rings = ward_msg_get_u32(&r);
+	a->flags = ward_msg_get_u32(&r);
+	a->cause = ward_msg_get_str(&r);
+	if (ward_msg_done(&r) < 0 || r.type != WARD_MSG_CONFIG || a->n_rings == 0 ||
+		a->n_rings > WARD_RINGS_MAX || a->flags & ~(uint32_t)WARD_AUDIT_RECOVER)
+		return ward_err_set(err, -EBADMSG, "configuration: not understood");
+	return 0;
+}
+
+static int take_descriptors(struct audit *a, uint8_t key[WARD_KEY_BYTES], struct ward_err *err)
+{
+	for (size_t i = 0; i < a->n_rings; i++) {
+		int fd = WARD_FD_AUDIT_RINGS + (int)i;
+		int r = ward_ring_open(fd, WARD_FD_RING_WAKE, &a->rings[i], err);
+		if (r < 0)
+			return r;
+		close(fd);
+	}
+	ssize_t n = pread(WARD_FD_AUDIT_KEY, key, WARD_KEY_BYTES, 0);
+	close(WARD_FD_AUDIT_KEY);
+	if (n != (ssize_t)WARD_KEY_BYTES)
+		return ward_err_set(err, -EINVAL, "root key: cannot be read");
+	if (fcntl(WARD_FD_RING_WAKE, F_SETFL, O_NONBLOCK) < 0)
+		return ward_err_sys(err, -errno, "wake-up descriptor");
+	/*
+	 * For those who read meanwhile: this log has a writer. The lock belongs to the open file,
+	 * which the supervisor holds too, so it outlasts us until recovery is done.
+	 */
+	if (flock(WARD_FD_AUDIT_LOG, LOCK_EX | LOCK_NB) < 0)
+		return ward_err_sys(err, -errno, "log: lock");
+	return 0;
+}
+
+static int start(struct audit *a, struct ward_err *err)
+{
+	/* First of all: from here on nobody of this uid can look into our memory. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return ward_err_sys(err, -errno, "not dumpable");
+	/*
+	 * Ctrl-C at the terminal reaches the whole process group, a shutdown everybody. The
+	 * supervisor decides what they mean; the end of the control socket is our signal.
+	 */
+	static const int ignored[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		if (signal(ignored[i], SIG_IGN) == SIG_ERR)
+			return ward_err_sys(err, -errno, "signals");
+	int r = ward_chain_setup();
+	if (r < 0)
+		return ward_err_sys(err, r, "libsodium");
+	uint8_t key[WARD_KEY_BYTES];
+	r = receive_config(a, err);
+	if (r == 0)
+		r = take_descriptors(a, key, err);
+	if (r == 0)
+		r = ward_audit_confine(err);
+	if (r == 0) {
+		struct ward_writer_setup setup = {.session = a->session,
+			.log_fd = WARD_FD_AUDIT_LOG,
+			.ledger_fd = WARD_FD_AUDIT_LEDGER,
+			.root_key = key,
+			.rings = a->rings,
+			.n_rings = a->n_rings,
+			.recover = a->flags & WARD_AUDIT_RECOVER,
+			.cause = a->cause};
+		r = ward_writer_new(&setup, &a->writer, err);
+	}
+	ward_chain_wipe(key, sizeof(key));
+	return r;
+}
+
+/* Something on the control socket: FINISH, the end, or nonsense, which ends the session too. */
+static void take_control(struct audit *a)
+{
+	uint8_t buf[1024];
+	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, sizeof(buf), NULL, NULL);
+	a->finish = true;
+	if (n <= 0) {
+		a->alone = true;
+		return;
+	}
+	struct ward_msg_reader r;
+	ward_msg_reader_init(&r, buf, (size_t)n);
+	if (r.type != WARD_MSG_AUDIT_FINISH || ward_msg_done(&r) < 0)
+		a->alone = true;
+}
+
+/* Waits for control, for a producer's wake-up, or timeout_ms (-1: for ever). */
+static void wait_for(struct audit *a, int timeout_ms, bool rings)
+{
+	struct pollfd p[] = {{.fd = WARD_FD_CONTROL, .events = POLLIN},
+		{.fd = rings ? WARD_FD_RING_WAKE : -1, .events = POLLIN}};
+	if (poll(p, 2, timeout_ms) <= 0)
+		return;
+	if (p[1].revents) {
+		uint64_t count = 0;
+		(void)!read(WARD_FD_RING_WAKE, &count, sizeof(count));
+	}
+	if (p[0].revents)
+		take_control(a);
+}
+
+/* The rings are empty: nap, or sleep after a few naps without a record. */
+static void rest(struct audit *a)
+{
+	bool nap = a->idle < NAPS;
+	bool may = true;
+	for (size_t i = 0; i < a->n_rings; i++)
+		may &= nap ? ward_ring_may_nap(a->rings[i]) : ward_ring_may_sleep(a->rings[i]);
+	int timeout = nap ? NAP_MS : ward_writer_sync_due_ms(a->writer);
+	wait_for(a, may ? timeout : 0, true);
+	if (nap)
+		a->idle++;
+}
+
+static void loop(struct audit *a)
+{
+	while (!a->finish) {
+		int n = ward_writer_step(a->writer);
+		if (n >= 0) {
+			int r = ward_writer_sync(a->writer, false);
+			n = r < 0 ? r : n;
+		}
+		if (n < 0) {
+			if (!a->broken)
+				send_text(WARD_MSG_AUDIT_BROKEN, strerror(-n));
+			a->broken = true;
+			wait_for(a, RETRY_MS, false);
+			continue;
+		}
+		a->broken = false;
+		if (n > 0) {
+			a->idle = 0;
+			wait_for(a, 0, false);
+		} else {
+			rest(a);
+		}
+	}
+}
+
+static int finish(struct audit *a, struct ward_err *err)
+{
+	const char *cause = a->alone ? "the supervisor died" : "";
+	int r = -EIO;
+	for (int i = 0; i < RETRIES_AT_END; i++) {
+		do {
+			r = ward_writer_step(a->writer);
+		} while (r > 0);
+		if (r == 0)
+			r = ward_writer_finish(a->writer, cause, err);
+		else
+			(void)ward_err_sys(err, r, "log");
+		if (r == 0)
+			return 0;
+		(void)poll(NULL, 0, RETRY_MS);
+	}
+	return r;
+}
+
+static void send_summary(const struct ward_writer_summary *s)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_AUDIT_SUMMARY);
+	ward_msg_put_u64(&m, s->records);
+	ward_msg_put_u64(&m, s->refusals);
+	ward_msg_put_u32(&m, s->n);
+	for (uint32_t i = 0; i < s->n; i++) {
+		ward_msg_put_str(&m, s->first[i].verdict);
+		ward_msg_put_str(&m, s->first[i].action);
+		ward_msg_put_str(&m, s->first[i].path);
+		ward_msg_put_str(&m, s->first[i].rule);
+	}
+	/* Nobody may be there to hear it; the ledger has it. */
+	(void)!ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
+	ward_msg_clear(&m);
+}
+
+int main(void)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	struct audit a = {0};
+	if (start(&a, &err) < 0) {
+		send_text(WARD_MSG_FAILED, err.text);
+		_exit(1);
+	}
+	struct ward_msg ready;
+	ward_msg_init(&ready, WARD_MSG_READY);
+	if (ward_msg_send(WARD_FD_CONTROL, &ready, NULL, 0) < 0)
+		a.finish = a.alone = true;
+	ward_msg_clear(&ready);
+	loop(&a);
+	int r = finish(&a, &err);
+	if (r < 0) {
+		fprintf(stderr, "wardfs-audit: %s\n", err.text);
+		send_text(WARD_MSG_FAILED, err.text);
+		_exit(1);
+	}
+	send_summary(ward_writer_summary(a.writer));
+	_exit(0);
+}

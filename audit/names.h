@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names that the trail uses for rights, verdicts and sources. They belong to the trail's format
+ * (a trail is read years later) and so stand here, not with the policy engine.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "enforcer/policy/policy.h"
+
+/* Name of the right with bit number `bit`; NULL where there is none. */
+const char *ward_name_right(unsigned bit);
+/* "deny", "hide", "ask", "allow"; NULL out of range. */
+const char *ward_name_verdict(uint64_t verdict);
+/* "none", "profile", "base", "floor", "project", "run"; NULL out of range. */
+const char *ward_name_source(uint64_t source);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a trail: its records as JSON, and its refusals grouped with what would permit them. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "enforcer/base/err.h"
+
+/*
+ * Called for each whole line: its bytes (without newline) and the parsed object, NULL where it is
+ * none. Returns 0 to go on; anything else ends the walk and is returned.
+ */
+typedef int ward_query_fn(void *ctx, const char *line, size_t len, const json_t *record);
+
+/* Walks the log fd from its beginning. parse false: record is always NULL. */
+int ward_query_walk(
+	int log_fd, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err) ward_must_check;
+
+/* The same from *offset on, which becomes the end of the last whole line. */
+int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn *fn, void *ctx,
+	struct ward_err *err) ward_must_check;
+
+/* Text of a member, NULL if it is not a string. Borrowed. */
+const char *ward_query_text(const json_t *record, const char *member);
+
+/* Refusals that are alike: same action, path, rights, rule. */
+struct ward_denial {
+	uint64_t count;
+	uint64_t first_seq;
+	json_t *record; /* the first of them; one reference */
+	/*
+	 * What to do about it, each owned or NULL:
+	 * line in file permits it (file NULL: the owner's policy file is not known); or
+	 * forbidden_by says which rule takes it away, whatever the owner writes; or neither, and
+	 * reason says why.
+	 */
+	char *line;
+	char *file;
+	char *forbidden_by;
+	const char *reason; /* static */
+};
+struct ward_denials {
+	struct ward_denial *v; /* in the order of their first record */
+	size_t n;
+	uint64_t total;
+	uint64_t left_out; /* refusals beyond WARD_DENIALS_MAX groups */
+};
+/* Groups that are told apart. */
+#define WARD_DENIALS_MAX 10000
+
+int ward_query_denials(int log_fd, struct ward_denials *ret, struct ward_err *err) ward_must_check;
+void ward_denials_free(struct ward_denials *d);

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* Numbers that a taken name can get. */
+#define NAME_TRIES 100000
+/* A ledger is read whole to find the latest session; two lines a session. */
+#define LEDGER_MAX ((size_t)1 << 28)
+
+struct ward_store {
+	char *path;
+	int dir_fd;
+	int sessions_fd; /* -1: not there (opened for reading) */
+};
+
+int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
+	char **ret_path, struct ward_err *err)
+{
+	char *path = NULL;
+	int n = 0;
+	if (xdg_state_home && xdg_state_home[0] == '/')
+		n = asprintf(&path, "%s/wardfs", xdg_state_home);
+	else if (uid == 0)
+		n = asprintf(&path, "/var/lib/wardfs");
+	else if (home && home[0] == '/')
+		n = asprintf(&path, "%s/.local/state/wardfs", home);
+	else
+		return ward_err_set(err, -ENOENT, "state directory: no home directory is known");
+	if (n < 0)
+		return ward_err_sys(err, -ENOMEM, "state directory");
+	*ret_path = path;
+	return 0;
+}
+
+/* --- the directory --- */
+
+/* mkdir -p with 0700. */
+static int make_path(const char *path)
+{
+	ward_cleanup_free char *copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	for (char *p = copy + 1;; p++) {
+		if (*p != '/' && *p != '\0')
+			continue;
+		char keep = *p;
+		*p = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		if (keep == '\0')
+			return 0;
+		*p = keep;
+	}
+}
+
+static int sync_dir(int fd)
+{
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* An open directory that only the process' uid can change, or -EPERM. Root may read any. */
+static int check_dir(int fd, bool create)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	bool ours = st.st_uid == geteuid() || (geteuid() == 0 && !create);
+	return !ours || st.st_mode & 022 ? -EPERM : 0;
+}
+
+/* The root key appears whole or not at all, and once: link(2) fails where it is already there. */
+static int make_key(int dir_fd)
+{
+	struct stat st;
+	if (fstatat(dir_fd, "key", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	uint8_t key[WARD_KEY_BYTES];
+	uint64_t unique = 0;
+	if (getrandom(&unique, sizeof(unique), 0) != (ssize_t)sizeof(unique))
+		return -EIO;
+	char name[32];
+	snprintf(name, sizeof(name), "key.%016llx", (unsigned long long)unique);
+	ward_cleanup_fd int fd =
+		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	int r = getrandom(key, sizeof(key), 0) == (ssize_t)sizeof(key) ? 0 : -EIO;
+	if (r == 0)
+		r = ward_fd_write_all(fd, key, sizeof(key));
+	ward_chain_wipe(key, sizeof(key));
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && linkat(dir_fd, name, dir_fd, "key", 0) < 0 && errno != EEXIST)
+		r = -errno;
+	(void)unlinkat(dir_fd, name, 0);
+	return r < 0 ? r : sync_dir(dir_fd);
+}
+
+static int make_contents(int dir_fd)
+{
+	if (mkdirat(dir_fd, "sessions", 0700) < 0 && errno != EEXIST)
+		return -errno;
+	return make_key(dir_fd);
+}
+
+int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
+{
+	if (path[0] != '/')
+		return ward_err_set(err, -EINVAL, "state directory %s: not absolute", path);
+	int r = create ? make_path(path) : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "state directory %s", path);
+	ward_cleanup_fd int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return ward_err_sys(err, -errno, "state directory %s", path);
+	r = check_dir(dir, create);
+	if (r == -EPERM)
+		return ward_err_set(err, r,
+			"state directory %s: belongs to another user or can be written by others",
+			path);
+	if (r == 0 && create)
+		r = make_contents(dir);
+	if (r < 0)
+		return ward_err_sys(err, r, "state directory %s", path);
+	ward_cleanup_fd int sessions =
+		openat(dir, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sessions < 0 && (create || errno != ENOENT))
+		return ward_err_sys(err, -errno, "%s/sessions", path);
+	struct ward_store *st = calloc(1, sizeof(*st));
+	if (!st || !(st->path = strdup(path))) {
+		free(st);
+		return ward_err_sys(err, -ENOMEM, "state directory");
+	}
+	st->dir_fd = ward_steal_fd(&dir);
+	st->sessions_fd = ward_steal_fd(&sessions);
+	*ret = st;
+	return 0;
+}
+
+void ward_store_close(struct ward_store *st)
+{
+	if (!st)
+		return;
+	close(st->dir_fd);
+	if (st->sessions_fd >= 0)
+		close(st->sessions_fd);
+	free(st->path);
+	free(st);
+}
+
+const char *ward_store_path(const struct ward_store *st)
+{
+	return st->path;
+}
+
+/* --- making a session --- */
+
+int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err)
+{
+	static const char alphabet[] = "0123456789abcdefghjkmnpqrstvwxyz"; /* no i l o u */
+	uint8_t rnd[6];
+	if (getrandom(rnd, sizeof(rnd), 0) != (ssize_t)sizeof(rnd))
+		return ward_err_sys(err, -EIO, "getrandom");
+	time_t now = time(NULL);
+	struct tm tm;
+	gmtime_r(&now, &tm);
+	size_t n = strftime(ret, WARD_SESSION_ID_MAX, "%Y%m%dT%H%M%SZ-", &tm);
+	for (size_t i = 0; i < sizeof(rnd); i++)
+		ret[n++] = alphabet[rnd[i] & 31];
+	ret[n] = '\0';
+	return 0;
+}
+
+/* Makes sessions/NAME under the first free name. */
+static int make_session_dir(
+	struct ward_store *st, const char *name, char ret_name[WARD_SESSION_NAME_MAX + 1])
+{
+	for (int i = 1; i <= NAME_TRIES; i++) {
+		char try[WARD_SESSION_NAME_MAX + 16];
+		if (i == 1)
+			snprintf(try, sizeof(try), "%s", name);
+		else
+			snprintf(try, sizeof(try), "%s.%d", name, i);
+		if (!ward_session_name_valid(try, strlen(try)))
+			return -ENAMETOOLONG;
+		if (mkdirat(st->sessions_fd, try, 0700) == 0) {
+			memcpy(ret_name, try, strlen(try) + 1);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int write_file(int dir_fd, const char *name, const void *data, size_t len)
+{
+	ward_cleanup_fd int fd =
+		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	int r = ward_fd_write_all(fd, data, len);
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	return r;
+}
+
+static int open_files(struct ward_store *st, struct ward_store_session *s)
+{
+	const int log = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+	s->dir_fd =
+		openat(st->sessions_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->dir_fd < 0)
+		return -errno;
+	s->log_fd = openat(s->dir_fd, "trail.jsonl", log | O_EXCL, 0600);
+	if (s->log_fd < 0)
+		return -errno;
+	s->ledger_fd = openat(st->dir_fd, "ledger.jsonl", log, 0600);
+	if (s->ledger_fd < 0)
+		return -errno;
+	s->key_fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return s->key_fd < 0 ? -errno : 0;
+}
+
+int ward_store_create_session(struct ward_store *st, const char *name, const void *policy,
+	size_t len, struct ward_store_session *ret, struct ward_err *err)
+{
+	char id[WARD_SESSION_ID_MAX];
+	int r = name ? 0 : ward_store_session_id(id, err);
+	if (r < 0)
+		return r;
+	if (!name)
+		name = id;
+	/* "latest" has a meaning of its own for those who read. */
+	if (!ward_session_name_valid(name, strlen(name)) || strcmp(name, "latest") == 0)
+		return ward_err_set(err, -EINVAL,
+			"session name: 1 to %u letters, digits, '.', '_' or '-', not beginning "
+			"with '.' or '-', and not \"latest\"",
+			WARD_SESSION_NAME_MAX);
+	struct ward_store_session s = WARD_STORE_SESSION_INIT;
+	r = make_session_dir(st, name, s.name);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/sessions/%s", st->path, name);
+	r = open_files(st, &s);
+	if (r == 0)
+		r = write_file(s.dir_fd, "policy", policy, len);
+	if (r == 0)
+		r = sync_dir(s.dir_fd);
+	if (r == 0)
+		r = sync_dir(st->sessions_fd);
+	if (r == 0)
+		r = sync_dir(st->dir_fd);
+	if (r < 0) {
+		(void)ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
+		ward_store_discard_session(st, &s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s)
+{
+	struct stat sb;
+	bool empty = s->log_fd < 0 || (fstat(s->log_fd, &sb) == 0 && sb.st_size == 0);
+	if (empty && s->dir_fd >= 0) {
+		(void)unlinkat(s->dir_fd, "trail.jsonl", 0);
+		(void)unlinkat(s->dir_fd, "policy", 0);
+	}
+	/* Of a directory that holds anything else nothing is removed. */
+	if (empty)
+		(void)unlinkat(st->sessions_fd, s->name, AT_REMOVEDIR);
+	ward_store_session_close(s);
+}
+
+void ward_store_session_close(struct ward_store_session *s)
+{
+	const int fds[] = {s->dir_fd, s->log_fd, s->ledger_fd, s->key_fd};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*s = WARD_STORE_SESSION_INIT;
+}
+
+/* --- reading --- */
+
+void ward_store_names_free(struct ward_store_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->v[i]);
+	free(names->v);
+	*names = (struct ward_store_names){0};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_name(struct ward_store_names *names, const char *name)
+{
+	char **v = reallocarray(names->v, names->n + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	names->v = v;
+	v[names->n] = strdup(name);
+	if (!v[names->n])
+		return -ENOMEM;
+	names->n++;
+	return 0;
+}
+
+int ward_store_list(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	if (st->sessions_fd >= 0) {
+		int fd = openat(st->sessions_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+		if (!d) {
+			int r = -errno;
+			if (fd >= 0)
+				close(fd);
+			return ward_err_sys(err, r, "%s/sessions", st->path);
+		}
+		for (struct dirent *e = NULL; (e = readdir(d));) {
+			if (!ward_session_name_valid(e->d_name, strlen(e->d_name)))
+				continue;
+			if (add_name(&names, e->d_name) < 0) {
+				ward_store_names_free(&names);
+				return ward_err_sys(err, -ENOMEM, "list of sessions");
+			}
+		}
+	}
+	if (names.n > 0)
+		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	*ret = names;
+	return 0;
+}
+
+/* The session of the last "start" that has a directory. */
+static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	int r = ward_store_open_ledger(st, &fd, err);
+	if (r == -ENOENT)
+		return ward_err_set(err, r, "%s: no session yet", st->path);
+	if (r < 0)
+		return r;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = LEDGER_MAX};
+	r = ward_fd_read_all(fd, LEDGER_MAX, &b);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/ledger.jsonl", st->path);
+	const char *end = b.len ? memrchr(b.data, '\n', b.len) : NULL;
+	while (end) {
+		const char *before = memrchr(b.data, '\n', (size_t)(end - b.data));
+		const char *line = before ? before + 1 : b.data;
+		struct ward_line l;
+		struct stat sb;
+		char name[WARD_SESSION_NAME_MAX + 1];
+		if (ward_line_parse(line, (size_t)(end - line), &l) == 0 &&
+			ward_line_is(&l, "start")) {
+			snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
+			if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, name, &sb, 0) == 0) {
+				*ret_name = strdup(name);
+				return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
+			}
+		}
+		end = before;
+	}
+	return ward_err_set(err, -ENOENT, "%s: no session yet", st->path);
+}
+
+static int find_prefix(const struct ward_store_names *names, const char *what, char **ret_name,
+	struct ward_err *err)
+{
+	const char *found = NULL;
+	size_t n = 0;
+	char list[512] = "";
+	for (size_t i = 0; i < names->n; i++) {
+		if (strncmp(names->v[i], what, strlen(what)) != 0)
+			continue;
+		if (strcmp(names->v[i], what) == 0) {
+			found = names->v[i];
+			n = 1;
+			break;
+		}
+		found = names->v[i];
+		if (++n <= 5)
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", found);
+	}
+	if (n == 0)
+		return ward_err_set(err, -ENOENT, "no session %s", what);
+	if (n > 1)
+		return ward_err_set(err, -EEXIST, "%s means %zu sessions:%s%s", what, n, list,
+			n > 5 ? " …" : "");
+	*ret_name = strdup(found);
+	return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
+}
+
+int ward_store_find(struct ward_store *st, const char *what, char **ret_name, struct ward_err *err)
+{
+	if (!what || strcmp(what, "latest") == 0)
+		return find_latest(st, ret_name, err);
+	if (!ward_session_name_valid(what, strlen(what)))
+		return ward_err_set(err, -ENOENT, "no session of that name");
+	struct ward_store_names names = {0};
+	int r = ward_store_list(st, &names, err);
+	if (r < 0)
+		return r;
+	r = find_prefix(&names, what, ret_name, err);
+	ward_store_names_free(&names);
+	return r;
+}
+
+static int open_in_session(struct ward_store *st, const char *session, const char *name,
+	int *ret_fd, struct ward_err *err)
+{
+	if (!ward_session_name_valid(session, strlen(session)) || st->sessions_fd < 0)
+		return ward_err_set(err, -ENOENT, "no such session");
+	ward_cleanup_fd int dir =
+		openat(st->sessions_fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s/sessions/%s/%s", st->path, session, name);
+	*ret_fd = fd;
+	return 0;
+}
+
+int ward_store_open_log(
+	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
+{
+	return open_in_session(st, session, "trail.jsonl", ret_fd, err);
+}
+
+int ward_store_open_policy(
+	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
+{
+	return open_in_session(st, session, "policy", ret_fd, err);
+}
+
+int ward_store_open_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
+{
+	int fd = openat(st->dir_fd, "ledger.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s/ledger.jsonl", st->path);
+	*ret_fd = fd;
+	return 0;
+}
+
+int ward_store_read_key(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	ward_cleanup_fd int fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s/key", st->path);
+	uint8_t key[WARD_KEY_BYTES + 1];
+	ssize_t n = read(fd, key, sizeof(key));
+	if (n == (ssize_t)WARD_KEY_BYTES)
+		memcpy(ret, key, WARD_KEY_BYTES);
+	ward_chain_wipe(key, sizeof(key));
+	if (n != (ssize_t)WARD_KEY_BYTES)
+		return ward_err_set(err, -EINVAL, "%s/key: not a root key", st->path);
+	return 0;
+}

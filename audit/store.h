@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where trails lie (audit/format.h draws the directory) and how sessions get their names. Used by
+ * the supervisor, which makes a session and hands the descriptors to wardfs-audit, and by the
+ * commands that read.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "audit/format.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+
+struct ward_store;
+
+/*
+ * The state directory: xdg_state_home/wardfs if that is an absolute path (the value of
+ * $XDG_STATE_HOME, NULL: unset), else /var/lib/wardfs for uid 0, else home/.local/state/wardfs
+ * (home: of the owner). *ret_path is the caller's (free()).
+ */
+int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
+	char **ret_path, struct ward_err *err) ward_must_check;
+
+/*
+ * Opens the state directory; create: makes it and what is missing above (0700), and the root key.
+ * Refused (-EPERM) when others can write to it, or it belongs to another uid than the process'
+ * (root may read it all the same).
+ * -ENOENT when it is not there. *ret is the caller's.
+ */
+int ward_store_open(const char *path, bool create, struct ward_store **ret,
+	struct ward_err *err) ward_must_check;
+void ward_store_close(struct ward_store *st);
+/* The path as it was given; borrowed. */
+const char *ward_store_path(const struct ward_store *st);
+
+/* "20260102T030405Z-x7k2qp" and NUL: sorts by time. */
+#define WARD_SESSION_ID_MAX 32
+int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err) ward_must_check;
+
+/* A session's files, opened for writing; each descriptor is close-on-exec. */
+struct ward_store_session {
+	char name[WARD_SESSION_NAME_MAX + 1];
+	int dir_fd;    /* O_PATH: sessions/NAME */
+	int log_fd;    /* O_RDWR|O_APPEND, new */
+	int ledger_fd; /* O_RDWR|O_APPEND */
+	int key_fd;    /* O_RDONLY */
+};
+#define WARD_STORE_SESSION_INIT                                                                    \
+	((struct ward_store_session){.dir_fd = -1, .log_fd = -1, .ledger_fd = -1, .key_fd = -1})
+
+/*
+ * Makes a session. name NULL: a fresh ward_store_session_id(); a name that exists gets a number
+ * ("NAME.2"). policy (len bytes) is kept beside the trail. Everything is on disk when it returns.
+ * -EINVAL for a bad name; whatever open(2) and write(2) answer where the trail cannot be written:
+ * then nothing must start. *ret is the caller's (ward_store_session_close()).
+ */
+int ward_store_create_session(struct ward_store *st, const char *name, const void *policy,
+	size_t len, struct ward_store_session *ret, struct ward_err *err) ward_must_check;
+/*
+ * Closes s and removes its directory: for a session whose writer did not become ready. Does nothing
+ * to a trail that is not empty.
+ */
+void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s);
+void ward_store_session_close(struct ward_store_session *s);
+
+/* Names of the sessions that have a directory, sorted; each free()d by ward_store_names_free(). */
+struct ward_store_names {
+	char **v;
+	size_t n;
+};
+int ward_store_list(
+	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
+void ward_store_names_free(struct ward_store_names *names);
+
+/*
+ * The session that `what` means: NULL or "latest" the one that the ledger saw start last, else an
+ * exact name, else the only one that begins so. -ENOENT: none; -EEXIST: several (err lists them).
+ * *ret_name is the caller's (free()).
+ */
+int ward_store_find(struct ward_store *st, const char *what, char **ret_name,
+	struct ward_err *err) ward_must_check;
+
+/* For reading. Each *ret_fd is the caller's. -ENOENT where there is none. */
+int ward_store_open_log(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+int ward_store_open_policy(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+int ward_store_open_ledger(
+	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
+/* The root key. -EINVAL if the file is not one. Wipe it after use (ward_chain_wipe()). */
+int ward_store_read_key(
+	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/verify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "audit/chain.h"
+#include "audit/lines.h"
+#include "audit/suspect.h"
+#include "enforcer/base/cleanup.h"
+
+const char *ward_verify_state_name(enum ward_verify_state s)
+{
+	static const char *const names[] = {
+		[WARD_VERIFY_UNREAD] = "unread",
+		[WARD_VERIFY_FOREIGN] = "foreign key",
+		[WARD_VERIFY_MISSING] = "missing",
+		[WARD_VERIFY_EDITED] = "edited",
+		[WARD_VERIFY_REORDERED] = "reordered",
+		[WARD_VERIFY_DELETED] = "deleted",
+		[WARD_VERIFY_TRUNCATED] = "truncated",
+		[WARD_VERIFY_INCOMPLETE] = "incomplete",
+		[WARD_VERIFY_UNSTARTED] = "unstarted",
+		[WARD_VERIFY_GAP] = "gap",
+		[WARD_VERIFY_INTACT] = "intact",
+	};
+	return (unsigned)s < sizeof(names) / sizeof(*names) ? names[s] : "?";
+}
+
+static void __attribute__((format(printf, 3, 4)))
+say(struct ward_verify_result *ret, enum ward_verify_state state, const char *fmt, ...)
+{
+	va_list ap;
+	ret->state = state;
+	va_start(ap, fmt);
+	vsnprintf(ret->text, sizeof(ret->text), fmt, ap);
+	va_end(ap);
+}
+
+/* --- the trail --- */
+
+/* A walk along genuine lines. */
+struct walk {
+	uint8_t key[WARD_KEY_BYTES];
+	uint8_t prev[WARD_MAC_BYTES];
+	uint64_t bytes;	  /* of the genuine lines */
+	uint64_t torn;	  /* bytes without end behind them */
+	bool log_ended;	  /* a session.end was among them */
+	uint64_t bad_off; /* where the first wrong line begins */
+};
+
+/* Takes the next line; false if it is not the one that must come. */
+static bool take(struct walk *w, const char *session, const struct ward_lines_line *text,
+	struct ward_verify_result *ret)
+{
+	struct ward_line l;
+	uint8_t mac[WARD_MAC_BYTES];
+	if (ward_line_parse(text->p, text->len, &l) < 0 || l.seq != ret->records + 1 ||
+		!ward_line_of(&l, session))
+		return false;
+	ward_chain_mac(w->key, w->prev, text->p, l.body_len, mac);
+	if (memcmp(mac, l.mac, sizeof(mac)) != 0)
+		return false;
+	memcpy(w->prev, mac, sizeof(mac));
+	ward_chain_ratchet(w->key);
+	ret->records++;
+	ret->gaps += ward_line_is(&l, "gap");
+	w->log_ended |= ward_line_is(&l, "session.end");
+	w->bytes = text->offset + text->len + 1;
+	return true;
+}
+
+/* The whole log is genuine: is it all? */
+static void judge_end(struct walk *w, const struct ward_ledger_session *known, int log_fd,
+	uint64_t size, struct ward_verify_result *ret)
+{
+	if ((!known || !known->started) && size == 0) {
+		say(ret, WARD_VERIFY_UNSTARTED, "the session never began");
+	} else if (!known || !known->started) {
+		say(ret, WARD_VERIFY_DELETED, "the ledger has no entry of this session");
+	} else if (!known->ended) {
+		ret->running = flock(log_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+		if (!ret->running)
+			(void)flock(log_fd, LOCK_UN);
+		say(ret, WARD_VERIFY_INCOMPLETE, "%s",
+			ret->running   ? "the session is running"
+			: w->log_ended ? "the ledger has no end of this session"
+				       : "the writer did not come to the end");
+	} else if (ret->records < known->records) {
+		ret->first_bad = ret->records + 1;
+		if (w->torn && size >= known->bytes)
+			say(ret, WARD_VERIFY_EDITED, "line %" PRIu64 " has no end",
+				ret->records + 1);
+		else
+			say(ret, WARD_VERIFY_TRUNCATED, "%" PRIu64 " of %" PRIu64 " records",
+				ret->records, known->records);
+	} else if (w->torn || (ret->records == known->records &&
+				      memcmp(w->prev, known->last, sizeof(w->prev)) != 0)) {
+		ret->first_bad = ret->records + (w->torn ? 1 : 0);
+		say(ret, WARD_VERIFY_EDITED, "something was added behind the end");
+	} else if (ret->records > known->records) {
+		say(ret, WARD_VERIFY_INCOMPLETE, "records follow the end that the ledger has");
+	} else if (!known->complete) {
+		say(ret, WARD_VERIFY_INCOMPLETE, "%s", known->cause ? known->cause : "");
+	} else if (ret->gaps > 0) {
+		say(ret, WARD_VERIFY_GAP, "%" PRIu64 " records tell of a gap", ret->gaps);
+	} else {
+		/* Whole, and it says itself why the session ended, if not by the command's end. */
+		say(ret, WARD_VERIFY_INTACT, "%s", known->cause ? known->cause : "");
+	}
+}
+
+static int suspect_trail(const struct walk *w, int log_fd, const char *session,
+	const struct ward_ledger_session *known, struct ward_verify_result *ret,
+	struct ward_err *err)
+{
+	struct ward_suspect s = {.fd = log_fd,
+		.offset = w->bad_off,
+		.expected = ret->records + 1,
+		.session = session,
+		.records = known && known->ended ? known->records : 0,
+		.known = known && known->started};
+	memcpy(s.prev, w->prev, sizeof(s.prev));
+	memcpy(s.key, w->key, sizeof(s.key));
+	int r = ward_suspect_examine(&s, ret, err);
+	ward_chain_wipe(&s, sizeof(s));
+	return r;
+}
+
+int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_session *known, struct ward_verify_result *ret,
+	struct ward_err *err)
+{
+	struct ward_verify_result res = {0};
+	struct walk w = {0};
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text;
+	struct stat st;
+	if (fstat(log_fd, &st) < 0)
+		return ward_err_sys(err, -errno, "log");
+	int r = ward_lines_open(&lines, log_fd, 0);
+	if (r < 0)
+		return ward_err_sys(err, r, "log");
+	ward_chain_first_key(root, session, w.key);
+	bool good = true;
+	while (good && (r = ward_lines_next(&lines, &text)) == 1) {
+		w.bad_off = text.offset;
+		if (text.whole || text.len >= WARD_LINE_MAX)
+			good = text.whole && take(&w, session, &text, &res);
+		else
+			w.torn = text.len;
+	}
+	if (r < 0)
+		(void)ward_err_sys(err, r, "log");
+	else if (!good)
+		r = suspect_trail(&w, log_fd, session, known, &res, err);
+	else
+		judge_end(&w, known, log_fd, (uint64_t)st.st_size, &res);
+	ward_chain_wipe(w.key, sizeof(w.key));
+	if (r < 0)
+		return r;
+	*ret = res;
+	return 0;
+}
+
+/* --- the ledger --- */
+
+static struct ward_ledger_session *session_of(struct ward_ledger_view *v, const struct ward_line *l)
+{
+	for (size_t i = v->n; i-- > 0;)
+		if (ward_line_of(l, v->v[i].name))
+			return &v->v[i];
+	if ((v->n & (v->n - 1)) == 0) {
+		struct ward_ledger_session *p = reallocarray(v->v, v->n ? 2 * v->n : 1, sizeof(*p));
+		if (!p)
+			return NULL;
+		v->v = p;
+	}
+	struct ward_ledger_session *s = &v->v[v->n++];
+	*s = (struct ward_ledger_session){0};
+	snprintf(s->name, sizeof(s->name), "%.*s", (int)l->session_len, l->session);
+	return s;
+}
+
+static void take_time(char to[40], const json_t *entry)
+{
+	const char *t = json_string_value(json_object_get(entry, "time"));
+	snprintf(to, 40, "%s", t ? t : "");
+}
+
+static bool take_hex(uint8_t to[WARD_MAC_BYTES], const char *hex)
+{
+	if (!hex || strlen(hex) != WARD_MAC_HEX)
+		return false;
+	for (size_t i = 0; i < WARD_MAC_BYTES; i++) {
+		unsigned v = 0;
+		if (sscanf(hex + 2 * i, "%2x", &v) != 1)
+			return false;
+		to[i] = (uint8_t)v;
+	}
+	return true;
+}
+
+/* A genuine entry: what it says is what a writer wrote. */
+static int take_entry(
+	struct ward_ledger_view *v, const struct ward_line *l, const struct ward_lines_line *text)
+{
+	json_t *e = json_loadb(text->p, text->len, 0, NULL);
+	struct ward_ledger_session *s = e ? session_of(v, l) : NULL;
+	int r = s ? 0 : -ENOMEM;
+	if (s && ward_line_is(l, "start")) {
+		s->started = true;
+		take_time(s->start_time, e);
+	} else if (s && ward_line_is(l, "end")) {
+		const char *verdict = json_string_value(json_object_get(e, "verdict"));
+		const char *cause = json_string_value(json_object_get(e, "cause"));
+		s->ended = take_hex(s->last, json_string_value(json_object_get(e, "last")));
+		s->complete = verdict && strcmp(verdict, "complete") == 0;
+		s->records = (uint64_t)json_integer_value(json_object_get(e, "records"));
+		s->bytes = (uint64_t)json_integer_value(json_object_get(e, "bytes"));
+		take_time(s->end_time, e);
+		free(s->cause);
+		s->cause = strdup(cause ? cause : "");
+		r = s->cause ? 0 : -ENOMEM;
+	} else if (s) {
+		v->result.gaps++;
+	}
+	json_decref(e);
+	return r;
+}
+
+struct ledger_walk {
+	uint8_t prev[WARD_MAC_BYTES];	   /* as the line before has it */
+	uint8_t good_prev[WARD_MAC_BYTES]; /* of the last genuine line in a row */
+	uint64_t bad_off;
+	uint64_t torn;
+	bool good; /* every line so far */
+};
+
+static int take_ledger_line(struct ward_ledger_view *v, struct ledger_walk *w,
+	const uint8_t root[WARD_KEY_BYTES], const struct ward_lines_line *text)
+{
+	struct ward_line l;
+	uint8_t key[WARD_KEY_BYTES];
+	uint8_t mac[WARD_MAC_BYTES];
+	bool genuine = false;
+	int r = 0;
+	if (text->whole && ward_line_parse(text->p, text->len, &l) == 0) {
+		if (ward_suspect_ledger_key(root, &l, key)) {
+			ward_chain_mac(key, w->prev, text->p, l.body_len, mac);
+			genuine = memcmp(mac, l.mac, sizeof(mac)) == 0;
+		}
+		memcpy(w->prev, l.mac, sizeof(w->prev));
+		if (genuine)
+			r = take_entry(v, &l, text);
+	}
+	if (!w->good)
+		return r;
+	if (genuine && l.seq == v->result.records + 1) {
+		v->result.records++;
+		memcpy(w->good_prev, w->prev, sizeof(w->good_prev));
+	} else {
+		w->good = false;
+		w->bad_off = text->offset;
+	}
+	return r;
+}
+
+static int judge_ledger(const struct ledger_walk *w, int fd, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_verify_result *ret, struct ward_err *err)
+{
+	if (!w->good) {
+		struct ward_suspect s = {
+			.fd = fd, .offset = w->bad_off, .expected = ret->records + 1, .root = root};
+		memcpy(s.prev, w->good_prev, sizeof(s.prev));
+		return ward_suspect_examine(&s, ret, err);
+	}
+	if (w->torn)
+		say(ret, WARD_VERIFY_INCOMPLETE, "the last entry has no end");
+	else if (ret->gaps > 0)
+		say(ret, WARD_VERIFY_GAP, "%" PRIu64 " entries were not written to their end",
+			ret->gaps);
+	else
+		ret->state = WARD_VERIFY_INTACT;
+	return 0;
+}
+
+int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *ret,
+	struct ward_err *err)
+{
+	struct ward_ledger_view v = {0};
+	if (fd < 0) {
+		v.result.state = WARD_VERIFY_INTACT;
+		*ret = v;
+		return 0;
+	}
+	struct ledger_walk w = {.good = true};
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text;
+	int r = ward_lines_open(&lines, fd, 0);
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger");
+	while (flock(fd, LOCK_SH) < 0)
+		if (errno != EINTR)
+			return ward_err_sys(err, -errno, "ledger: lock");
+	while (r == 0 && (r = ward_lines_next(&lines, &text)) == 1) {
+		r = 0;
+		if (text.whole || text.len >= WARD_LINE_MAX)
+			r = take_ledger_line(&v, &w, root, &text);
+		else
+			w.torn = text.len;
+	}
+	if (r == 0)
+		r = judge_ledger(&w, fd, root, &v.result, err);
+	else
+		(void)ward_err_sys(err, r, "ledger");
+	(void)flock(fd, LOCK_UN);
+	if (r < 0) {
+		ward_ledger_view_free(&v);
+		return r;
+	}
+	*ret = v;
+	return 0;
+}
+
+void ward_ledger_view_free(struct ward_ledger_view *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		free(v->v[i].cause);
+	free(v->v);
+	*v = (struct ward_ledger_view){0};
+}
+
+const struct ward_ledger_session *ward_ledger_view_find(
+	const struct ward_ledger_view *v, const char *session)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (strcmp(v->v[i].name, session) == 0)
+			return &v->v[i];
+	return NULL;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verification of trails and of the ledger: needs the files and the root key, no daemon. Streams;
+ * memory grows only when something is wrong (up to WARD_VERIFY_WINDOW lines are then compared).
+ * docs/audit-format.md gives the rules in words; tests/support/verify.py is a second
+ * implementation of them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/format.h"
+#include "enforcer/base/err.h"
+
+enum ward_verify_state {
+	WARD_VERIFY_UNREAD = 0, /* not verified: it could not be read */
+	WARD_VERIFY_FOREIGN,	/* written under another root key; nothing can be said */
+	WARD_VERIFY_MISSING,	/* the ledger knows the session, its trail is not there */
+	WARD_VERIFY_EDITED,	/* a line was changed or added */
+	WARD_VERIFY_REORDERED,	/* every line is genuine, their order is not */
+	WARD_VERIFY_DELETED,	/* lines are missing in between, or the ledger's entries are */
+	WARD_VERIFY_TRUNCATED,	/* the end is missing, and the ledger knows that there was one */
+	WARD_VERIFY_INCOMPLETE, /* genuine, but without a regular end: running, or something died */
+	WARD_VERIFY_UNSTARTED,	/* unknown to the ledger and without a record: it never began */
+	WARD_VERIFY_GAP, /* genuine and ended, and it says itself that something is missing */
+	WARD_VERIFY_INTACT,
+};
+/* "intact", "foreign key", …; "?" out of range. */
+const char *ward_verify_state_name(enum ward_verify_state s);
+
+#define WARD_VERIFY_TEXT_MAX 400
+struct ward_verify_result {
+	enum ward_verify_state state;
+	uint64_t records;   /* genuine lines from the beginning, in order */
+	uint64_t first_bad; /* seq of the first record that is wrong or missing; 0: none */
+	uint64_t gaps;	    /* records of kind gap among the genuine ones */
+	bool running;	    /* INCOMPLETE: a writer holds the log */
+	char text[WARD_VERIFY_TEXT_MAX]; /* one line for people; "" when there is nothing to say */
+};
+
+/* Lines that are compared behind the first wrong one; 48 bytes each. */
+#define WARD_VERIFY_WINDOW ((size_t)1 << 20)
+/* Steps of the ratchet that are tried for what such lines claim to be: some seconds at worst. */
+#define WARD_VERIFY_STEPS ((uint64_t)1 << 24)
+
+/* What the ledger's genuine entries say about one session. */
+struct ward_ledger_session {
+	char name[WARD_SESSION_NAME_MAX + 1];
+	bool started;
+	bool ended;
+	bool complete; /* verdict of the end */
+	uint64_t records;
+	uint64_t bytes;
+	uint8_t last[WARD_MAC_BYTES];
+	char start_time[40];
+	char end_time[40];
+	char *cause; /* owned; NULL without an end */
+};
+struct ward_ledger_view {
+	struct ward_verify_result result; /* of the ledger itself */
+	struct ward_ledger_session *v;	  /* in the order in which they started */
+	size_t n;
+};
+
+/*
+ * Reads and verifies the whole ledger (fd: read-only, own open file: it is locked for the time of
+ * the reading). fd -1: there is none, an empty view. ward_ledger_view_free().
+ */
+int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *ret,
+	struct ward_err *err) ward_must_check;
+void ward_ledger_view_free(struct ward_ledger_view *v);
+/* NULL if the ledger does not know the session. Borrowed. */
+const struct ward_ledger_session *ward_ledger_view_find(
+	const struct ward_ledger_view *v, const char *session);
+
+/*
+ * Verifies the trail log_fd (read-only, own open file) of a session. known: what the ledger says,
+ * NULL if it does not know the session. Errors are those of reading; what is wrong with the trail
+ * is in *ret.
+ */
+int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_session *known, struct ward_verify_result *ret,
+	struct ward_err *err) ward_must_check;

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "audit/encode.h"
+#include "audit/ledger.h"
+#include "audit/names.h"
+#include "audit/resume.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+
+/* Bytes of lines that go out in one write(2). */
+#define BATCH_BYTES ((size_t)512 << 10)
+/* Records that one ring may give in a batch, so that none starves the others. */
+#define BATCH_PER_RING 512
+/* [audit] sync = batch: what a crash of the host can take. */
+#define SYNC_EVERY_NS WARD_NS_PER_SEC
+
+struct ward_writer {
+	char session[WARD_SESSION_NAME_MAX + 1];
+	int log_fd;
+	int ledger_fd;
+	struct ward_ring *rings[WARD_RINGS_MAX];
+	size_t n_rings;
+
+	/* the chain */
+	uint8_t key[WARD_KEY_BYTES]; /* of the record seq + 1 */
+	uint8_t prev[WARD_MAC_BYTES];
+	uint64_t seq;
+	uint64_t bytes; /* of all lines sealed so far */
+	struct ward_ledger_keys ledger;
+
+	/* lines on their way; [0, written) is in the log already */
+	struct ward_buf batch;
+	size_t written;
+	bool dirty; /* written but not synced */
+	uint64_t synced_ns;
+
+	int broken; /* negative errno while the log cannot be written */
+	uint64_t broken_ns;
+	uint64_t broken_times;
+
+	bool recovered;
+	bool end_held;	 /* the supervisor's session.end waits in `end` to be the last record */
+	bool end_logged; /* a session.end is in the log */
+	bool end_told;	 /* and in the ledger */
+	struct ward_event end;
+	uint64_t end_pos;
+	char end_text[160]; /* what it says of the cause, cut; for the ledger */
+
+	struct ward_event ev; /* the one in hand */
+	struct ward_writer_summary sum;
+};
+
+/* --- records --- */
+
+static void seal(struct ward_writer *w, size_t start)
+{
+	ward_chain_seal(w->key, w->prev, &w->batch, start);
+	ward_chain_ratchet(w->key);
+	w->seq++;
+	w->bytes += w->batch.len - start;
+	w->sum.records++;
+}
+
+static void add_record(struct ward_writer *w, int ring, uint64_t pos,
+	const struct ward_event_head *head, const struct ward_event_field *fields)
+{
+	size_t start = w->batch.len;
+	struct ward_record_place place = {
+		.seq = w->seq + 1, .session = w->session, .ring = ring, .pos = pos};
+	ward_encode_record(&w->batch, &place, head, fields);
+	seal(w, start);
+}
+
+/* A record of the writer's own, with a text. */
+static void add_note(
+	struct ward_writer *w, enum ward_event_kind kind, int ring, uint64_t pos, const char *text)
+{
+	struct ward_event_field fields[WARD_TAG_COUNT_] = {
+		[WARD_TAG_TEXT] = {.p = (const uint8_t *)text, .len = strlen(text)}};
+	struct ward_event_head head = {
+		.kind = kind, .real_ns = ward_clock_real_ns(), .mono_ns = ward_clock_mono_ns()};
+	add_record(w, ring, pos, &head, fields);
+}
+
+/* Kinds that say something about the whole session, and free descriptions, are the supervisor's. */
+static bool reserved(uint32_t kind)
+{
+	return kind == WARD_EVENT_SESSION_START || kind == WARD_EVENT_POLICY ||
+	       kind == WARD_EVENT_PROBE || kind == WARD_EVENT_GAP || kind == WARD_EVENT_SESSION_END;
+}
+
+static char *text_of(const struct ward_event_field *f, bool escaped)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (f->p && escaped)
+		ward_escape(&b, f->p, f->len);
+	else if (f->p)
+		ward_buf_add(&b, f->p, f->len);
+	return ward_buf_steal(&b);
+}
+
+static void note_refusal(struct ward_writer *w, const struct ward_event_field *fields)
+{
+	w->sum.refusals++;
+	if (w->sum.n >= WARD_WRITER_FIRST)
+		return;
+	struct ward_writer_refusal *r = &w->sum.first[w->sum.n];
+	const struct ward_event_field *verdict = &fields[WARD_TAG_VERDICT];
+	const char *name = verdict->p ? ward_name_verdict(verdict->u64) : NULL;
+	snprintf(r->verdict, sizeof(r->verdict), "%s", name ? name : "deny");
+	r->action = text_of(&fields[WARD_TAG_ACTION], true);
+	r->path = text_of(&fields[WARD_TAG_PATH], true);
+	r->rule = text_of(&fields[WARD_TAG_RULE], true);
+	if (r->action && r->path && r->rule) {
+		w->sum.n++;
+		return;
+	}
+	free(r->action);
+	free(r->path);
+	free(r->rule);
+	*r = (struct ward_writer_refusal){0};
+}
+
+static void take_event(
+	struct ward_writer *w, size_t ring, uint64_t pos, const struct ward_event_field *fields)
+{
+	const struct ward_event_head *head = &w->ev.head;
+	char text[128];
+	if (ring > 0 && (reserved(head->kind) || fields[WARD_TAG_JSON].p)) {
+		snprintf(text, sizeof(text), "a record of kind %s came from ring %zu: left out",
+			ward_event_kind_name((enum ward_event_kind)head->kind), ring);
+		add_note(w, WARD_EVENT_GAP, (int)ring, pos, text);
+		return;
+	}
+	if (head->kind == WARD_EVENT_SESSION_END) {
+		memcpy(&w->end, &w->ev, ward_event_size(&w->ev));
+		w->end_pos = pos;
+		w->end_held = true;
+		snprintf(w->end_text, sizeof(w->end_text), "%.*s", (int)fields[WARD_TAG_TEXT].len,
+			fields[WARD_TAG_TEXT].p ? (const char *)fields[WARD_TAG_TEXT].p : "");
+		return;
+	}
+	if (head->kind == WARD_EVENT_DENY)
+		note_refusal(w, fields);
+	add_record(w, (int)ring, pos, head, fields);
+}
+
+/* Takes what ring i has into the batch. Returns the number of events. */
+static int take_ring(struct ward_writer *w, size_t i)
+{
+	struct ward_event_field fields[WARD_TAG_COUNT_];
+	int n = 0;
+	while (n < BATCH_PER_RING && w->batch.len + WARD_LINE_MAX <= BATCH_BYTES) {
+		/* The end waits for the other rings, and nothing of the supervisor's follows it. */
+		if (i == 0 && w->end_held)
+			break;
+		int r = ward_ring_get(w->rings[i], &w->ev, fields);
+		if (r == 0)
+			break;
+		n++;
+		uint64_t pos = ward_ring_pos(w->rings[i]);
+		if (r == 1) {
+			take_event(w, i, pos, fields);
+			continue;
+		}
+		char text[96];
+		snprintf(text, sizeof(text), "ring %zu: spoiled records were passed over", i);
+		add_note(w, WARD_EVENT_GAP, (int)i, pos, text);
+	}
+	return n;
+}
+
+/* --- to the log --- */
+
+static void fail_rings(struct ward_writer *w, bool on)
+{
+	for (size_t i = 0; i < w->n_rings; i++)
+		ward_ring_fail(w->rings[i], on);
+}
+
+static int broke(struct ward_writer *w, int error)
+{
+	if (w->broken == 0) {
+		w->broken_ns = ward_clock_real_ns();
+		fail_rings(w, true);
+	}
+	w->broken = error;
+	w->broken_times++;
+	return error;
+}
+
+/* Writes what is left of the batch. */
+static int flush(struct ward_writer *w)
+{
+	while (w->written < w->batch.len) {
+		ssize_t n = write(w->log_fd, w->batch.data + w->written, w->batch.len - w->written);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return broke(w, n < 0 ? -errno : -EIO);
+		w->written += (size_t)n;
+		w->dirty = true;
+	}
+	w->batch.len = 0;
+	w->written = 0;
+	return 0;
+}
+
+static void release_rings(struct ward_writer *w)
+{
+	for (size_t i = 0; i < w->n_rings; i++)
+		if (i != 0 || !w->end_held)
+			ward_ring_release(w->rings[i]);
+}
+
+/* The log can be written again: say since when not, and let the producers go on. */
+static int mend(struct ward_writer *w)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, "the log could not be written since ");
+	ward_put_time(&b, w->broken_ns);
+	ward_buf_printf(&b, " (%s): operations were refused, no record was lost",
+		strerrordesc_np(-w->broken));
+	w->broken = 0;
+	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
+	int r = flush(w);
+	if (r == 0)
+		fail_rings(w, false);
+	return r;
+}
+
+/* What stands in the batch since the last call goes out, then the rings get their room back. */
+static int flush_and_release(struct ward_writer *w)
+{
+	int r = flush(w);
+	if (r < 0)
+		return r;
+	release_rings(w);
+	if (w->broken == 0)
+		return 0;
+	/* A disk that takes a write may yet refuse to keep it. */
+	if (fdatasync(w->log_fd) < 0)
+		return broke(w, -errno);
+	return mend(w);
+}
+
+int ward_writer_step(struct ward_writer *w)
+{
+	if (w->batch.len > 0 || w->broken) {
+		int r = flush_and_release(w);
+		if (r < 0)
+			return r;
+	}
+	int n = 0;
+	for (size_t i = 0; i < w->n_rings; i++)
+		n += take_ring(w, i);
+	if (n == 0)
+		return 0;
+	int r = flush_and_release(w);
+	return r < 0 ? r : n;
+}
+
+int ward_writer_sync(struct ward_writer *w, bool force)
+{
+	if (!w->dirty)
+		return 0;
+	uint64_t now = ward_clock_mono_ns();
+	if (!force && now - w->synced_ns < SYNC_EVERY_NS)
+		return 0;
+	if (fdatasync(w->log_fd) < 0)
+		return broke(w, -errno);
+	w->dirty = false;
+	w->synced_ns = now;
+	return 0;
+}
+
+int ward_writer_sync_due_ms(const struct ward_writer *w)
+{
+	if (!w->dirty)
+		return -1;
+	uint64_t since = ward_clock_mono_ns() - w->synced_ns;
+	return since >= SYNC_EVERY_NS ? 0 : (int)((SYNC_EVERY_NS - since) / 1000000) + 1;
+}
+
+/* --- beginning --- */
+
+/* Takes over what the first writer left: see writer.h. */
+static int resume(struct ward_writer *w, const char *cause, struct ward_err *err)
+{
+	struct ward_resume res = {0};
+	memcpy(res.key, w->key, sizeof(res.key));
+	int r = ward_resume_walk(w->log_fd, w->session, &res, err);
+	if (r < 0)
+		return r;
+	memcpy(w->key, res.key, sizeof(w->key));
+	memcpy(w->prev, res.prev, sizeof(w->prev));
+	ward_chain_wipe(res.key, sizeof(res.key));
+	w->seq = res.seq;
+	w->bytes = res.bytes;
+	w->sum.records = res.seq;
+	w->sum.refusals = res.refusals;
+	w->end_logged = res.ended;
+	w->recovered = true;
+	for (size_t i = 0; i < w->n_rings; i++) {
+		r = ward_ring_seek(w->rings[i], res.pos[i]);
+		if (r < 0)
+			return ward_err_sys(err, r, "ring %zu", i);
+	}
+	if (res.torn > 0 && ftruncate(w->log_fd, (off_t)res.bytes) < 0)
+		return ward_err_sys(err, -errno, "log: cut off a line without end");
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "recovery: %s", cause);
+	if (res.torn > 0)
+		ward_buf_printf(&b, "; %llu bytes of a line without end were cut off",
+			(unsigned long long)res.torn);
+	if (res.damaged > 0)
+		ward_buf_printf(
+			&b, "; record %llu was damaged before", (unsigned long long)res.damaged);
+	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
+	fail_rings(w, false);
+	return 0;
+}
+
+static int begin(struct ward_writer *w, const struct ward_writer_setup *setup, struct ward_err *err)
+{
+	struct stat st;
+	if (fstat(w->log_fd, &st) < 0)
+		return ward_err_sys(err, -errno, "log");
+	if (st.st_size > 0 && !setup->recover)
+		return ward_err_set(err, -EEXIST, "log: not empty");
+	/* Once and for all: the loop never needs memory for lines. */
+	static const char nothing[4096];
+	while (w->batch.len < BATCH_BYTES + WARD_LINE_MAX && ward_buf_error(&w->batch) == 0)
+		ward_buf_add(&w->batch, nothing, sizeof(nothing));
+	if (ward_buf_error(&w->batch) < 0)
+		return ward_err_sys(err, -ENOMEM, "writer");
+	w->batch.len = 0;
+	int r = 0;
+	if (st.st_size == 0)
+		r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, err);
+	if (r == 0 && setup->recover)
+		r = resume(w, setup->cause, err);
+	return r;
+}
+
+int ward_writer_new(
+	const struct ward_writer_setup *setup, struct ward_writer **ret, struct ward_err *err)
+{
+	if (!ward_session_name_valid(setup->session, strlen(setup->session)) ||
+		setup->n_rings > WARD_RINGS_MAX)
+		return ward_err_set(err, -EINVAL, "writer: bad session or rings");
+	struct ward_writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		return ward_err_sys(err, -ENOMEM, "writer");
+	snprintf(w->session, sizeof(w->session), "%s", setup->session);
+	w->log_fd = setup->log_fd;
+	w->ledger_fd = setup->ledger_fd;
+	w->n_rings = setup->n_rings;
+	for (size_t i = 0; i < setup->n_rings; i++)
+		w->rings[i] = setup->rings[i];
+	w->synced_ns = ward_clock_mono_ns();
+	ward_chain_first_key(setup->root_key, w->session, w->key);
+	ward_ledger_keys_derive(setup->root_key, w->session, &w->ledger);
+	int r = begin(w, setup, err);
+	if (r < 0) {
+		ward_writer_free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+void ward_writer_free(struct ward_writer *w)
+{
+	if (!w)
+		return;
+	for (uint32_t i = 0; i < w->sum.n; i++) {
+		free(w->sum.first[i].action);
+		free(w->sum.first[i].path);
+		free(w->sum.first[i].rule);
+	}
+	ward_buf_clear(&w->batch);
+	ward_chain_wipe(w, sizeof(*w));
+	free(w);
+}
+
+/* --- end --- */
+
+static void log_end(struct ward_writer *w, const char *cause)
+{
+	struct ward_event_field fields[WARD_TAG_COUNT_];
+	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), fields) == 0)
+		add_record(w, 0, w->end_pos, &w->end.head, fields);
+	else
+		add_note(w, WARD_EVENT_SESSION_END, -1, 0, cause);
+	w->end_logged = true;
+}
+
+int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err *err)
+{
+	bool complete = cause[0] == '\0' && w->end_held && !w->recovered;
+	if (cause[0] == '\0' && !complete)
+		cause = w->recovered
+				? (w->end_text[0] ? w->end_text
+						  : "the writer was replaced during the session")
+				: "the supervisor gave no end record";
+	int r = flush(w);
+	if (r == 0 && !w->end_logged) {
+		log_end(w, cause);
+		r = flush(w);
+	}
+	if (r == 0)
+		r = ward_writer_sync(w, true);
+	if (r < 0)
+		return ward_err_sys(err, r, "log");
+	w->end_held = false;
+	release_rings(w);
+	if (w->end_told)
+		return 0;
+	struct ward_ledger_end end = {.records = w->seq,
+		.bytes = w->bytes,
+		.verdict = complete ? "complete" : "incomplete",
+		.cause = complete ? w->end_text : cause};
+	memcpy(end.last, w->prev, sizeof(end.last));
+	r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &end, err);
+	if (r == 0)
+		w->end_told = true;
+	return r;
+}
+
+const struct ward_writer_summary *ward_writer_summary(const struct ward_writer *w)
+{
+	return &w->sum;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer: takes events out of rings, numbers, seals and appends them, and says so in the
+ * ledger. wardfs-audit (main.c) is a loop round it. Makes no system call but on the descriptors it
+ * was given, and no allocation that grows with the session.
+ *
+ * Order: a record's room in its ring is given back after write(2) took the record: whatever was
+ * acknowledged to a producer is in the ring or in the log at any time. A batch that could not be
+ * written stays as it is (it is sealed, its keys are gone) and is tried again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/ring.h"
+#include "enforcer/base/err.h"
+#include "enforcer/ipc/helper.h"
+
+struct ward_writer;
+
+struct ward_writer_setup {
+	const char *session;
+	int log_fd;		 /* O_RDWR|O_APPEND; borrowed */
+	int ledger_fd;		 /* O_RDWR|O_APPEND; borrowed */
+	const uint8_t *root_key; /* WARD_KEY_BYTES; not kept */
+	struct ward_ring *const
+		*rings; /* borrowed, <= WARD_RINGS_MAX; ring 0 is the supervisor's */
+	size_t n_rings;
+	bool recover;	   /* go on with a log that another writer left */
+	const char *cause; /* recover: why it died */
+};
+
+/*
+ * Takes the log over: an empty one gets its entry "start" in the ledger; with recover, the log is
+ * walked, a last line without end is cut off, the rings are set to where it ends, and a record of
+ * kind gap tells the cause. *ret is the caller's.
+ */
+int ward_writer_new(const struct ward_writer_setup *setup, struct ward_writer **ret,
+	struct ward_err *err) ward_must_check;
+void ward_writer_free(struct ward_writer *w);
+
+/*
+ * Takes at most a batch out of the rings and appends it. Returns the number of records taken, 0 if
+ * the rings are empty, negative errno while the log cannot be written: then the rings fail, and
+ * calling again tries again.
+ */
+int ward_writer_step(struct ward_writer *w) ward_must_check;
+
+/* fdatasync(2) if anything was written since the last time and more than a second ago, or force. */
+int ward_writer_sync(struct ward_writer *w, bool force) ward_must_check;
+/* Milliseconds until ward_writer_sync() has something to do; -1: nothing owed. */
+int ward_writer_sync_due_ms(const struct ward_writer *w);
+
+/*
+ * Ends the trail after the rings are empty: if the supervisor's session.end is missing, one with
+ * the cause is appended and the verdict is incomplete. Then the ledger's "end". On failure it can
+ * be called again.
+ */
+int ward_writer_finish(
+	struct ward_writer *w, const char *cause, struct ward_err *err) ward_must_check;
+
+/* For the summary. */
+#define WARD_WRITER_FIRST 3
+struct ward_writer_refusal {
+	char verdict[16];
+	char *action; /* owned by the writer */
+	char *path;   /* escaped */
+	char *rule;
+};
+struct ward_writer_summary {
+	uint64_t records;
+	uint64_t refusals;
+	uint32_t n;
+	struct ward_writer_refusal first[WARD_WRITER_FIRST];
+};
+const struct ward_writer_summary *ward_writer_summary(const struct ward_writer *w);

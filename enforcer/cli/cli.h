@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verbs of `wardfs`, one file each (cmd_VERB.c). Each takes its own argument vector (argv[0] is
+ * "wardfs VERB"), prints data on stdout and messages on stderr, and returns the exit status.
+ */
+#pragma once
+
+int ward_cmd_run(int argc, char **argv);
+int ward_cmd_mount(int argc, char **argv);
+int ward_cmd_umount(int argc, char **argv);
+int ward_cmd_policy(int argc, char **argv);
+int ward_cmd_audit(int argc, char **argv);
+int ward_cmd_ps(int argc, char **argv);
+int ward_cmd_kill(int argc, char **argv);
+int ward_cmd_doctor(int argc, char **argv);

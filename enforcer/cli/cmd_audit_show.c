@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit show, file, process, summary */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query.h"
+#include "audit/summary.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/cli/cmd_audit.h"
+
+#define RED "\033[31m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+/* --follow: how often the log is looked at. */
+#define FOLLOW_MS 250
+/* summary: names a group. */
+#define SUMMARY_LINES 10
+
+int audit_cmd_open(struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	int r = ward_store_find(c->store, c->session, &name, err);
+	if (r == 0)
+		r = ward_store_open_log(c->store, name, ret_fd, err);
+	if (r == 0)
+		*ret_name = ward_steal_ptr(&name);
+	return r;
+}
+
+/* --- show --- */
+
+void audit_cmd_print_rights(const json_t *set)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	const char *comma = "  ";
+	json_array_foreach(set, i, v)
+	{
+		if (json_is_string(v))
+			printf("%s%s", comma, json_string_value(v));
+		comma = ",";
+	}
+}
+
+void audit_cmd_print_text(const char *before, const char *text, const char *after)
+{
+	if (text && *text)
+		printf("%s%s%s", before, text, after);
+}
+
+/* Texts as long as a policy are for --json. */
+#define TEXT_SHOWN 160
+
+static void print_numbers(const json_t *rec)
+{
+	static const char *const members[] = {"read", "written", "size", "status", "signal"};
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		const json_t *v = json_object_get(rec, members[i]);
+		if (json_is_integer(v))
+			printf("  %s %" JSON_INTEGER_FORMAT, members[i], json_integer_value(v));
+	}
+}
+
+/*
+ * All text in a record is escaped already: no byte that a terminal obeys is in it. "detail" alone
+ * is free JSON, whose characters beyond ASCII the writer wrote as \u.
+ */
+void audit_cmd_print(const struct audit_cmd *c, const json_t *rec)
+{
+	if (!rec) {
+		printf("  (a line that is no record)\n");
+		return;
+	}
+	const char *kind = ward_query_text(rec, "kind");
+	const char *time = ward_query_text(rec, "time");
+	const char *action = ward_query_text(rec, "action");
+	bool deny = kind && strcmp(kind, "deny") == 0;
+	printf("%6" JSON_INTEGER_FORMAT "  %.12s  ",
+		json_integer_value(json_object_get(rec, "seq")),
+		time && strlen(time) > 23 ? time + 11 : "?");
+	printf("%s%-13s%s", c->color && deny ? RED : "", kind ? kind : "?",
+		c->color && deny ? PLAIN : "");
+	if (action && (!kind || strcmp(kind, action) != 0))
+		printf(" %s", action);
+	audit_cmd_print_text(" ", ward_query_text(rec, "path"), "");
+	audit_cmd_print_text(" -> ", ward_query_text(rec, "path2"), "");
+	audit_cmd_print_rights(json_object_get(rec, "asked"));
+	audit_cmd_print_text("  ", ward_query_text(rec, "errno"), "");
+	if (c->color)
+		fputs(DIM, stdout);
+	audit_cmd_print_text("  [", ward_query_text(rec, "rule"), "");
+	audit_cmd_print_text(" ", ward_query_text(rec, "rule_text"), "");
+	if (ward_query_text(rec, "rule"))
+		putchar(']');
+	print_numbers(rec);
+	const char *text = ward_query_text(rec, "text");
+	if (text && strlen(text) <= TEXT_SHOWN)
+		audit_cmd_print_text("  ", text, "");
+	else if (text)
+		printf("  (%zu bytes)", strlen(text));
+	json_t *detail = json_object_get(rec, "detail");
+	if (json_object_size(detail) > 0) {
+		fputs("  ", stdout);
+		json_dumpf(detail, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+	}
+	const char *comm = ward_query_text(rec, "comm");
+	if (comm)
+		printf("  %s[%" JSON_INTEGER_FORMAT "]", comm,
+			json_integer_value(json_object_get(rec, "pid")));
+	if (c->color)
+		fputs(PLAIN, stdout);
+	putchar('\n');
+}
+
+/* A walk that prints what is asked for. */
+struct show {
+	struct audit_cmd *c;
+	const struct ward_file_names *names; /* NULL: by filter alone */
+	bool ended;			     /* a session.end came by */
+};
+
+static int show_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct show *s = ctx;
+	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
+	s->ended |= kind && strcmp(kind, "session.end") == 0;
+	if (rec && (!ward_filter_match(&s->c->filter, rec) ||
+			   (s->names && !ward_file_names_match(s->names, rec))))
+		return 0;
+	if (!s->c->json)
+		audit_cmd_print(s->c, rec);
+	else if (fwrite(line, 1, len, stdout) != len || putchar('\n') == EOF)
+		return -EIO;
+	return 0;
+}
+
+/* Prints what there is, and with --follow what comes until the session ends. */
+static int walk(struct show *s, int fd, struct ward_err *err)
+{
+	uint64_t offset = 0;
+	for (;;) {
+		int r = ward_query_walk_from(fd, &offset, true, show_record, s, err);
+		if (r == 0 && fflush(stdout) != 0)
+			r = ward_err_sys(err, -EIO, "stdout");
+		if (r < 0 || !s->c->follow || s->ended)
+			return r;
+		(void)poll(NULL, 0, FOLLOW_MS);
+	}
+}
+
+static int show(struct audit_cmd *c, bool file, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	struct ward_file_names *names = NULL;
+	struct show s = {.c = c};
+	int r = audit_cmd_open(c, &name, &fd, err);
+	if (r == 0 && file) {
+		ward_escape(&path, c->object, strlen(c->object));
+		r = ward_file_names_find(fd, ward_buf_str(&path), &names, err);
+		s.names = names;
+	}
+	if (r == 0)
+		r = walk(&s, fd, err);
+	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
+		fprintf(stderr, "wardfs: it was %s as well\n", ward_file_names_get(names, i));
+	ward_file_names_free(names);
+	if (r == 0)
+		audit_cmd_warn(c, name, fd);
+	return r;
+}
+
+int audit_cmd_show(struct audit_cmd *c, struct ward_err *err)
+{
+	return show(c, false, err);
+}
+
+int audit_cmd_file(struct audit_cmd *c, struct ward_err *err)
+{
+	return show(c, true, err);
+}
+
+int audit_cmd_process(struct audit_cmd *c, struct ward_err *err)
+{
+	char *end = NULL;
+	errno = 0;
+	c->filter.pid = strtoull(c->object, &end, 10);
+	if (errno || *end || c->filter.pid == 0)
+		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
+	return show(c, false, err);
+}
+
+/* --- summary --- */
+
+static int compare_counts(const void *a, const void *b)
+{
+	const json_t *const *x = a;
+	const json_t *const *y = b;
+	json_int_t n = json_integer_value(json_array_get(*x, 1));
+	json_int_t m = json_integer_value(json_array_get(*y, 1));
+	return n < m ? 1 : n > m ? -1 : 0;
+}
+
+/* The names with the highest counts. */
+static void print_counts(const char *title, json_t *counts)
+{
+	size_t n = json_object_size(counts);
+	json_t **v = calloc(n ? n : 1, sizeof(*v));
+	const char *name = NULL;
+	json_t *count = NULL;
+	size_t i = 0;
+	if (!v)
+		return;
+	json_object_foreach(counts, name, count)
+	{
+		if (i < n)
+			v[i++] = json_pack("[s,O]", name, count);
+	}
+	qsort(v, i, sizeof(*v), compare_counts);
+	for (size_t k = 0; k < i; k++) {
+		if (k < SUMMARY_LINES)
+			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
+				json_integer_value(json_array_get(v[k], 1)),
+				json_string_value(json_array_get(v[k], 0)));
+		json_decref(v[k]);
+	}
+	if (i > SUMMARY_LINES)
+		printf("%-10s %8zu  more\n", "", i - SUMMARY_LINES);
+	free(v);
+}
+
+static json_int_t figure(const json_t *o, const char *group, const char *name)
+{
+	return json_integer_value(json_object_get(json_object_get(o, group), name));
+}
+
+static void print_summary(const json_t *o)
+{
+	printf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
+		json_integer_value(json_object_get(o, "records")), ward_query_text(o, "first"),
+		ward_query_text(o, "last"));
+	printf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
+	printf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
+	printf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
+	printf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
+	printf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
+	printf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
+	       " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
+		figure(o, "bytes", "read"), figure(o, "bytes", "written"),
+		figure(o, "bytes", "unseen"));
+	print_counts("kinds", json_object_get(o, "kinds"));
+	print_counts("programs", json_object_get(o, "programs"));
+	print_counts("refused by", json_object_get(json_object_get(o, "refusals"), "rules"));
+}
+
+int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup_fd int fd = -1;
+	json_t *o = NULL;
+	int r = audit_cmd_open(c, &name, &fd, err);
+	if (r == 0)
+		r = ward_query_summary(fd, &o, err);
+	if (r < 0)
+		return r;
+	if (c->json) {
+		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+		putchar('\n');
+	} else {
+		print_summary(o);
+	}
+	json_decref(o);
+	audit_cmd_warn(c, name, fd);
+	return 0;
+}

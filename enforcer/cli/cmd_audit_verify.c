@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit verify */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/chain.h"
+#include "audit/lines.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cmd_audit.h"
+
+struct verify {
+	struct audit_cmd *c;
+	uint8_t root[WARD_KEY_BYTES];
+	struct ward_ledger_view ledger;
+	json_t *all;
+	bool bad; /* something is not intact */
+};
+
+static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
+{
+	const char *state = ward_verify_state_name(r->state);
+	if (r->state != WARD_VERIFY_INTACT && r->state != WARD_VERIFY_UNSTARTED)
+		v->bad = true;
+	if (v->c->json) {
+		json_array_append_new(v->all,
+			json_pack("{s:s, s:s, s:I, s:o, s:b, s:s}", "name", name, "state", state,
+				"records", (json_int_t)r->records, "first_bad",
+				r->first_bad ? json_integer((json_int_t)r->first_bad) : json_null(),
+				"running", r->running, "text", r->text));
+		return;
+	}
+	printf("%s: %s", name, state);
+	if (r->first_bad)
+		printf(" at record %" PRIu64, r->first_bad);
+	printf("%s%s (%" PRIu64 " records good)\n", r->text[0] ? ": " : "", r->text, r->records);
+}
+
+static int verify_fd(struct verify *v, int fd, const char *name, struct ward_err *err)
+{
+	struct ward_verify_result res;
+	int r = ward_verify_trail(
+		fd, name, v->root, ward_ledger_view_find(&v->ledger, name), &res, err);
+	if (r == 0)
+		report(v, name, &res);
+	return r;
+}
+
+static int verify_session(struct verify *v, const char *name, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	int r = ward_store_open_log(v->c->store, name, &fd, err);
+	if (r == 0)
+		return verify_fd(v, fd, name, err);
+	if (r != -ENOENT)
+		return r;
+	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
+	if (!ward_ledger_view_find(&v->ledger, name))
+		res.state = WARD_VERIFY_UNSTARTED;
+	snprintf(res.text, sizeof(res.text), "the trail is not there");
+	report(v, name, &res);
+	return 0;
+}
+
+/* Every session of the ledger, then those that only have a directory. */
+static int verify_all(struct verify *v, struct ward_err *err)
+{
+	struct ward_store_names names;
+	report(v, "ledger", &v->ledger.result);
+	int r = ward_store_list(v->c->store, &names, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < v->ledger.n; i++)
+		r = verify_session(v, v->ledger.v[i].name, err);
+	for (size_t i = 0; r == 0 && i < names.n; i++)
+		if (!ward_ledger_view_find(&v->ledger, names.v[i]))
+			r = verify_session(v, names.v[i], err);
+	ward_store_names_free(&names);
+	return r;
+}
+
+/* A trail elsewhere: its first line says of which session it is. */
+static int verify_file(struct verify *v, const char *path, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s", path);
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text;
+	struct ward_line l;
+	char name[WARD_SESSION_NAME_MAX + 1];
+	int r = ward_lines_open(&lines, fd, 0);
+	if (r == 0)
+		r = ward_lines_next(&lines, &text);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", path);
+	if (r == 0 || ward_line_parse(text.p, text.len, &l) < 0)
+		return ward_err_set(err, -EBADMSG,
+			"%s: its first line is no record, so its session is not known", path);
+	snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
+	return verify_fd(v, fd, name, err);
+}
+
+static int verify_one(struct verify *v, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	/* A session that is gone is still known to the ledger. */
+	int r = ward_store_find(v->c->store, v->c->session, &name, err);
+	if (r == -ENOENT && v->c->session && ward_ledger_view_find(&v->ledger, v->c->session)) {
+		name = strdup(v->c->session);
+		r = name ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+	r = verify_session(v, name, err);
+	/* The verdict rests on the ledger. */
+	if (r == 0 && v->ledger.result.state != WARD_VERIFY_INTACT)
+		report(v, "ledger", &v->ledger.result);
+	return r;
+}
+
+int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
+{
+	struct verify v = {.c = c, .all = json_array()};
+	int r = ward_store_read_key(c->store, v.root, err);
+	if (r == 0)
+		r = audit_cmd_ledger(c, v.root, &v.ledger, err);
+	if (r == 0 && c->all)
+		r = verify_all(&v, err);
+	else if (r == 0 && c->session && strchr(c->session, '/'))
+		r = verify_file(&v, c->session, err);
+	else if (r == 0)
+		r = verify_one(&v, err);
+	if (r == 0 && c->json) {
+		json_dumpf(v.all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+		putchar('\n');
+	}
+	json_decref(v.all);
+	ward_ledger_view_free(&v.ledger);
+	ward_chain_wipe(v.root, sizeof(v.root));
+	return r < 0 ? r : v.bad;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <linux/filter.h>
+#include <linux/magic.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/sandbox.h"
+
+/* The oldest kernel that is supported (design: "Speed") and the first with FUSE passthrough. */
+#define KERNEL_MAJOR 6
+#define KERNEL_MINOR 1
+#define PASSTHROUGH_MINOR 9
+
+#define TEXT_MAX 512
+
+enum status { STATUS_MISSING = 0, STATUS_OK, STATUS_ABSENT };
+
+/* One line of the report. */
+struct check {
+	const char *name;
+	bool required;	      /* mode restricted cannot run without */
+	enum status status;   /* ABSENT: an optional thing is not there */
+	char tried[TEXT_MAX]; /* what was done and what came of it */
+	const char *fix;      /* NULL: nothing to do */
+};
+
+static void say(struct check *c, enum status status, const char *fix, const char *fmt, ...)
+	ward_printf(4, 5);
+
+static void say(struct check *c, enum status status, const char *fix, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(c->tried, sizeof(c->tried), fmt, ap);
+	va_end(ap);
+	c->status = status;
+	c->fix = status == STATUS_OK ? NULL : fix;
+}
+
+/* --- things tried in a child, which may spoil itself --- */
+
+/* Returns what fn returned in a child process (0 or a negative errno), or why there is none. */
+static int in_child(int (*fn)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		_exit(-fn());
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	ward_cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : ward_fd_write_all(fd, text, strlen(text));
+}
+
+/* A user namespace with one's own id mapped, and the other namespaces in flags. */
+static int enter_user_namespace(int flags)
+{
+	char map[64];
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	if (unshare(CLONE_NEWUSER | flags) < 0)
+		return -errno;
+	int r = write_file("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "%u %u 1\n", uid, uid);
+	if (r == 0)
+		r = write_file("/proc/self/uid_map", map);
+	snprintf(map, sizeof(map), "%u %u 1\n", gid, gid);
+	return r < 0 ? r : write_file("/proc/self/gid_map", map);
+}
+
+static int try_userns(void)
+{
+	return enter_user_namespace(0);
+}
+
+static int try_pidns(void)
+{
+	return enter_user_namespace(CLONE_NEWPID);
+}
+
+static int try_netns(void)
+{
+	return enter_user_namespace(CLONE_NEWNET);
+}
+
+static int try_otherns(void)
+{
+	return enter_user_namespace(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP);
+}
+
+/* A detached mount: seen nowhere, gone with its descriptor. */
+static int mount_detached(const char *type, const char *const (*options)[2], size_t n)
+{
+	ward_cleanup_fd int fs = fsopen(type, FSOPEN_CLOEXEC);
+	if (fs < 0)
+		return -errno;
+	for (size_t i = 0; i < n; i++)
+		if (fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1], 0) < 0)
+			return -errno;
+	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	ward_cleanup_fd int mount = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	return mount < 0 ? -errno : 0;
+}
+
+static int try_fuse_mount(void)
+{
+	int r = enter_user_namespace(CLONE_NEWNS);
+	if (r < 0)
+		return r;
+	ward_cleanup_fd int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (dev < 0)
+		return -errno;
+	char fd[16], uid[16], gid[16];
+	snprintf(fd, sizeof(fd), "%d", dev);
+	snprintf(uid, sizeof(uid), "%u", geteuid());
+	snprintf(gid, sizeof(gid), "%u", getegid());
+	const char *const options[][2] = {{"source", "wardfs"}, {"fd", fd}, {"rootmode", "40000"},
+		{"user_id", uid}, {"group_id", gid}};
+	return mount_detached("fuse", options, sizeof(options) / sizeof(options[0]));
+}
+
+static int mount_proc(void)
+{
+	static const char *const options[][2] = {{"source", "proc"}};
+	return mount_detached("proc", options, 1);
+}
+
+static int try_proc_mount(void)
+{
+	int r = enter_user_namespace(CLONE_NEWNS | CLONE_NEWPID);
+	return r < 0 ? r : in_child(mount_proc);
+}
+
+static int try_seccomp(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog prog = {.len = 1, .filter = &allow};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0)
+		return -errno;
+	return 0;
+}
+
+/* --- the checks --- */
+
+static void check_kernel(struct check *c)
+{
+	struct utsname u;
+	unsigned major = 0, minor = 0;
+	if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		say(c, STATUS_MISSING, "use Linux 6.1 or newer", "the version cannot be read");
+	else if (major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR))
+		say(c, STATUS_MISSING, "use Linux 6.1 or newer", "Linux %s", u.release);
+	else
+		say(c, STATUS_OK, NULL, "Linux %s", u.release);
+}
+
+static void check_device(struct check *c)
+{
+	struct stat st;
+	if (stat("/dev/fuse", &st) < 0) {
+		say(c, STATUS_MISSING,
+			"modprobe fuse; in a container: pass the device (docker run --device "
+			"/dev/fuse)",
+			"/dev/fuse: %s", strerror(errno));
+		return;
+	}
+	ward_cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		say(c, STATUS_OK, NULL, "/dev/fuse opened, mode %04o", st.st_mode & 07777);
+	else if (errno == EACCES)
+		say(c, STATUS_MISSING, "as root: chmod 0666 /dev/fuse (its standard mode)",
+			"/dev/fuse has mode %04o: %s", st.st_mode & 07777, strerror(errno));
+	else
+		say(c, STATUS_MISSING,
+			"modprobe fuse; in a container: allow the device (c 10:229 rwm)",
+			"open /dev/fuse: %s", strerror(errno));
+}
+
+static void check_try(struct check *c, int (*fn)(void), const char *what, const char *fix)
+{
+	int r = in_child(fn);
+	if (r == 0)
+		say(c, STATUS_OK, NULL, "%s: worked", what);
+	else
+		say(c, STATUS_MISSING, fix, "%s: %s", what, strerror(-r));
+}
+
+static void check_userns(struct check *c)
+{
+	check_try(c, try_userns, "unshare(CLONE_NEWUSER), own id mapped",
+		"as root, whichever exists: sysctl -w user.max_user_namespaces=10000; sysctl -w "
+		"kernel.unprivileged_userns_clone=1; sysctl -w "
+		"kernel.apparmor_restrict_unprivileged_userns=0; in a container: a seccomp profile "
+		"that passes unshare");
+}
+
+static void check_pidns(struct check *c)
+{
+	check_try(c, try_pidns, "unshare(CLONE_NEWPID)",
+		"sysctl -w user.max_pid_namespaces=10000, or a kernel with CONFIG_PID_NS");
+}
+
+static void check_netns(struct check *c)
+{
+	check_try(c, try_netns, "unshare(CLONE_NEWNET)",
+		"sysctl -w user.max_net_namespaces=10000, or a kernel with CONFIG_NET_NS");
+}
+
+static void check_otherns(struct check *c)
+{
+	check_try(c, try_otherns, "unshare(mount, ipc, uts, cgroup)",
+		"sysctl -w user.max_mnt_namespaces=10000 (also max_ipc_, max_uts_, "
+		"max_cgroup_namespaces)");
+}
+
+static void check_fuse_mount(struct check *c)
+{
+	check_try(c, try_fuse_mount, "FUSE mounted in a namespace of its own",
+		"see the lines on /dev/fuse and user namespaces");
+}
+
+static void check_proc_mount(struct check *c)
+{
+	check_try(c, try_proc_mount, "proc mounted in a pid namespace of its own",
+		"in a container: leave /proc uncovered (docker run --security-opt "
+		"systempaths=unconfined)");
+}
+
+static void check_seccomp(struct check *c)
+{
+	check_try(c, try_seccomp, "a filter installed", "a kernel with CONFIG_SECCOMP_FILTER");
+}
+
+static void check_landlock(struct check *c)
+{
+	/* LANDLOCK_CREATE_RULESET_VERSION is 1 (landlock(7)). */
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1U);
+	if (abi > 0)
+		say(c, STATUS_OK, NULL, "ABI %ld", abi);
+	else
+		say(c, STATUS_ABSENT,
+			"boot with landlock in lsm=, or a kernel with CONFIG_SECURITY_LANDLOCK",
+			"%s", strerror(errno));
+}
+
+static void check_cgroup(struct check *c)
+{
+	struct statfs fs;
+	const char *fix = "boot with systemd.unified_cgroup_hierarchy=1";
+	if (statfs("/sys/fs/cgroup", &fs) < 0)
+		say(c, STATUS_ABSENT, fix, "/sys/fs/cgroup: %s", strerror(errno));
+	else if (fs.f_type == CGROUP2_SUPER_MAGIC)
+		say(c, STATUS_OK, NULL, "version 2 at /sys/fs/cgroup");
+	else
+		say(c, STATUS_ABSENT, fix, "version 1 at /sys/fs/cgroup (limits are rlimits then)");
+}
+
+static void check_passthrough(struct check *c)
+{
+	struct utsname u;
+	unsigned major = 0, minor = 0;
+	if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2 ||
+		major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < PASSTHROUGH_MINOR))
+		say(c, STATUS_ABSENT, "Linux 6.9 or newer", "this kernel is older than 6.9");
+	else if (geteuid() != 0)
+		say(c, STATUS_ABSENT, "run as root (files are then read at native speed)",
+			"needs CAP_SYS_ADMIN; the page cache is used instead");
+	else
+		say(c, STATUS_OK, NULL, "root, Linux %u.%u", major, minor);
+}
+
+static void check_uring(struct check *c)
+{
+	const char *path = "/sys/module/fuse/parameters/enable_uring";
+	char value = '?';
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, &value, 1) != 1)
+		say(c, STATUS_ABSENT, "Linux 6.14 or newer", "%s: not there", path);
+	else if (value != 'Y')
+		say(c, STATUS_ABSENT, "as root: echo Y > /sys/module/fuse/parameters/enable_uring",
+			"%s is %c", path, value);
+	else
+		say(c, STATUS_OK, NULL, "%s is Y", path);
+}
+
+/* Beside this program in a build tree, in libexec once installed. */
+static int find_init(char *ret_path, size_t size)
+{
+	static const char *const places[] = {"wardfs-init", "../libexec/wardfs/wardfs-init"};
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n < 0)
+		return -errno;
+	self[n] = '\0';
+	char *slash = strrchr(self, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
+		struct stat st;
+		snprintf(ret_path, size, "%.*s/%s", (int)(slash - self), self, places[i]);
+		if (stat(ret_path, &st) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int wait_for_exit(struct ward_sandbox *sb)
+{
+	/* Ten seconds at most: `true` waits for nothing. */
+	for (int i = 0; i < 1000; i++) {
+		struct ward_sandbox_event ev;
+		int r = ward_sandbox_next(sb, &ev);
+		if (r < 0)
+			return r;
+		if (ev.kind == WARD_SANDBOX_EXITED)
+			return ev.value == 0 ? 0 : -EIO;
+		if (ev.kind != WARD_SANDBOX_NOTHING && ev.kind != WARD_SANDBOX_STOPPED)
+			return -EIO;
+		usleep(10000);
+	}
+	return -ETIMEDOUT;
+}
+
+/* All of it together: the sandbox of mode restricted, with one tree, running `true`. */
+static void check_whole(struct check *c)
+{
+	char init[8192], name[] = "true", path[] = "PATH=/usr/bin:/bin";
+	char *argv[] = {name, NULL}, *envp[] = {path, NULL};
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_sandbox *sb = NULL;
+	bool root = geteuid() == 0;
+	struct ward_sandbox_tree tree = {.path = "/workspace"};
+	if (find_init(init, sizeof(init)) < 0) {
+		say(c, STATUS_MISSING, "install wardfs as a whole",
+			"wardfs-init is not where this program expects it");
+		return;
+	}
+	/* As root the command gets the id of nobody: any but 0 shows what is to be shown. */
+	uid_t uid = root ? 65534 : geteuid();
+	gid_t gid = root ? 65534 : getegid();
+	struct ward_sandbox_spec spec = {.init_program = init,
+		.root = root,
+		.owner_uid = uid,
+		.owner_gid = gid,
+		.agent_uid = uid,
+		.agent_gid = gid,
+		.user_name = "doctor",
+		.hostname = "doctor",
+		.trees = &tree,
+		.n_trees = 1,
+		.tmp_bytes = WARD_UNLIMITED,
+		.processes = WARD_UNLIMITED,
+		.open_files = WARD_UNLIMITED,
+		.file_size = WARD_UNLIMITED,
+		.argv = argv,
+		.envp = envp,
+		.cwd = "/",
+		.stdio = {-1, -1, -1}};
+	int r = ward_sandbox_create(&spec, &sb, &err);
+	if (r == 0)
+		r = ward_sandbox_start(sb, &err);
+	if (r == 0)
+		r = wait_for_exit(sb);
+	ward_sandbox_free(sb);
+	if (r == 0)
+		say(c, STATUS_OK, NULL, "a sandbox with a tree ran `true`");
+	else
+		say(c, STATUS_MISSING, "see the lines above", "%s",
+			err.text[0] ? err.text : strerror(-r));
+}
+
+static const struct {
+	const char *name;
+	bool required;
+	void (*check)(struct check *c);
+} checks[] = {
+	{"kernel", true, check_kernel},
+	{"/dev/fuse", true, check_device},
+	{"user namespaces", true, check_userns},
+	{"pid namespaces", true, check_pidns},
+	{"net namespaces", true, check_netns},
+	{"other namespaces", true, check_otherns},
+	{"fuse mount", true, check_fuse_mount},
+	{"proc mount", true, check_proc_mount},
+	{"seccomp", true, check_seccomp},
+	{"sandbox", true, check_whole},
+	{"landlock", false, check_landlock},
+	{"cgroups", false, check_cgroup},
+	{"fuse passthrough", false, check_passthrough},
+	{"fuse io_uring", false, check_uring},
+};
+#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+/* --- the report --- */
+
+static const char *status_name(enum status s)
+{
+	switch (s) {
+	case STATUS_OK:
+		return "ok";
+	case STATUS_ABSENT:
+		return "absent";
+	case STATUS_MISSING:
+		break;
+	}
+	return "missing";
+}
+
+static void print_text(const struct check *c, bool fit)
+{
+	for (size_t i = 0; i < CHECKS; i++) {
+		printf("%-8s %-17s %s\n", status_name(c[i].status), c[i].name, c[i].tried);
+		if (c[i].fix)
+			printf("%-8s %-17s fix: %s\n", "", "", c[i].fix);
+	}
+	puts(fit ? "This host can run the default policy."
+		 : "This host cannot run the default policy: fix what is missing.");
+}
+
+static int print_json(const struct check *c, bool fit)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < CHECKS; i++) {
+		json_t *one = json_pack("{s:s, s:s, s:b, s:s, s:s?}", "name", c[i].name, "status",
+			status_name(c[i].status), "required", c[i].required, "tried", c[i].tried,
+			"fix", c[i].fix);
+		/* Takes the reference, also when it fails. */
+		if (json_array_append_new(list, one) < 0) {
+			json_decref(list);
+			return -ENOMEM;
+		}
+	}
+	json_t *all = json_pack("{s:b, s:o}", "ok", fit, "checks", list);
+	int r = all ? json_dumpf(all, stdout, JSON_INDENT(2)) : -1;
+	json_decref(all);
+	putchar('\n');
+	return r < 0 ? -ENOMEM : 0;
+}
+
+static void usage(FILE *to)
+{
+	fputs("usage: wardfs doctor [--json]\n"
+	      "Tries what a guarded run needs on this host and names the fix for what is missing.\n",
+		to);
+}
+
+int ward_cmd_doctor(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	struct check report[CHECKS] = {0};
+	bool json = false;
+	bool fit = true;
+	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		if (c == 'h') {
+			usage(stdout);
+			return 0;
+		}
+		if (c != 'j') {
+			usage(stderr);
+			return 2;
+		}
+		json = true;
+	}
+	if (optind < argc) {
+		usage(stderr);
+		return 2;
+	}
+	/* Children would print once more what is still in the buffer. */
+	(void)fflush(stdout);
+	for (size_t i = 0; i < CHECKS; i++) {
+		report[i].name = checks[i].name;
+		report[i].required = checks[i].required;
+		checks[i].check(&report[i]);
+		fit = fit && (!checks[i].required || report[i].status == STATUS_OK);
+	}
+	if (json && print_json(report, fit) < 0) {
+		fputs("wardfs: out of memory\n", stderr);
+		return 125;
+	}
+	if (!json)
+		print_text(report, fit);
+	return fit ? 0 : 1;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs ps, wardfs kill: running sessions. */
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/session/control.h"
+
+struct ps_args {
+	bool json;
+	const char *session;
+};
+
+static error_t parse_ps(int key, char *arg, struct argp_state *state)
+{
+	struct ps_args *a = state->input;
+	if (key == 'j') {
+		a->json = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_kill(int key, char *arg, struct argp_state *state)
+{
+	struct ps_args *a = state->input;
+	if (key == ARGP_KEY_ARG && !a->session) {
+		a->session = arg;
+		return 0;
+	}
+	if (key == ARGP_KEY_NO_ARGS)
+		argp_error(state, "which session? wardfs ps lists them");
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option ps_options[] = {
+	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{0},
+};
+static const struct argp ps_argp = {
+	ps_options, parse_ps, NULL, "Lists the running sessions of the caller.", NULL, NULL, NULL};
+static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
+	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later.",
+	NULL, NULL, NULL};
+
+/* All sessions that answer. Directories of dead ones (their supervisor was killed) are removed. */
+static json_t *running(const char *runtime)
+{
+	json_t *all = json_array();
+	ward_cleanup_dir DIR *d = opendir(runtime);
+	const struct dirent *e = NULL;
+	while (d && (e = readdir(d))) {
+		ward_cleanup_free char *answer = NULL;
+		struct ward_err err = WARD_ERR_INIT;
+		if (!ward_session_name_ok(e->d_name))
+			continue;
+		int r = ward_control_ask(
+			runtime, e->d_name, "{\"verb\":\"status\"}", &answer, &err);
+		json_t *o = r == 0 ? json_loads(answer, 0, NULL) : NULL;
+		if (o)
+			json_array_append_new(all, o);
+		else if (r == -ECONNREFUSED)
+			ward_control_remove(runtime, e->d_name);
+		else if (r < 0 && r != -ENOENT)
+			fprintf(stderr, "wardfs: %s\n", err.text);
+	}
+	return all;
+}
+
+static void print_row(const json_t *o)
+{
+	const char *started = json_string_value(json_object_get(o, "started"));
+	printf("%-28s %7lld  %-10.10s %.19s ", json_string_value(json_object_get(o, "session")),
+		(long long)json_integer_value(json_object_get(o, "pid")),
+		json_string_value(json_object_get(o, "verb")), started ? started : "?");
+	const json_t *argv = json_object_get(o, "argv");
+	size_t i = 0;
+	const json_t *v = NULL;
+	json_array_foreach(argv, i, v)
+	{
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_escape(&b, json_string_value(v), json_string_length(v));
+		printf(" %s", ward_buf_str(&b));
+	}
+	putchar('\n');
+}
+
+int ward_cmd_ps(int argc, char **argv)
+{
+	struct ps_args a = {0};
+	if (argp_parse(&ps_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	ward_cleanup_free char *runtime = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	if (ward_control_runtime(&runtime, &err) < 0) {
+		fprintf(stderr, "wardfs: %s\n", err.text);
+		return 1;
+	}
+	json_t *all = running(runtime);
+	if (a.json) {
+		json_dumpf(all, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		size_t i = 0;
+		const json_t *o = NULL;
+		if (json_array_size(all))
+			printf("%-28s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
+				"STARTED (UTC)", "COMMAND");
+		json_array_foreach(all, i, o) print_row(o);
+	}
+	json_decref(all);
+	return 0;
+}
+
+int ward_cmd_kill(int argc, char **argv)
+{
+	struct ps_args a = {0};
+	if (argp_parse(&kill_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	ward_cleanup_free char *runtime = NULL;
+	ward_cleanup_free char *answer = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	int r = ward_control_runtime(&runtime, &err);
+	if (r == 0)
+		r = ward_control_ask(runtime, a.session, "{\"verb\":\"kill\"}", &answer, &err);
+	if (r < 0) {
+		fprintf(stderr, "wardfs: %s\n", err.text);
+		return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs run: a command in a guarded workspace. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/session/run.h"
+
+enum { OPT_READ = 0x100, OPT_WRITE, OPT_HIDE };
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0,
+		"Base policy: a file, or a shipped profile (low, medium, high). Default: your file for "
+		"this project, else medium",
+		0},
+	{"mode", 'm', "MODE", 0, "Isolation: restricted (the default)", 0},
+	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
+	{"session", 's', "NAME", 0, "Name of the session; a name in use gets a number", 0},
+	{"env", 'e', "NAME[=VALUE]", 0,
+		"Pass a variable on, or set it; repeats. Values never reach the trail", 0},
+	{"read", OPT_READ, "PATH", 0, "For this run PATH may be read; repeats", 0},
+	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
+	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
+	{0},
+};
+
+static int add(const char ***v, size_t *n, const char *s)
+{
+	const char **more = realloc(*v, (*n + 1) * sizeof(*more));
+	if (!more)
+		return ENOMEM;
+	more[(*n)++] = s;
+	*v = more;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct ward_run_options *o = state->input;
+	switch (key) {
+	case 'p':
+		o->policy = arg;
+		return 0;
+	case 'm':
+		o->mode = arg;
+		return 0;
+	case 'u':
+		o->user = arg;
+		return 0;
+	case 's':
+		o->session = arg;
+		return 0;
+	case 'e':
+		return add(&o->env.v, &o->env.n, arg);
+	case OPT_READ:
+		return add(&o->read.v, &o->read.n, arg);
+	case OPT_WRITE:
+		return add(&o->write.v, &o->write.n, arg);
+	case OPT_HIDE:
+		return add(&o->hide.v, &o->hide.n, arg);
+	case ARGP_KEY_ARG:
+		/* The command begins; its options are its own. */
+		o->argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command given");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
+	"Runs CMD in a guarded workspace: the project around the current directory, served at "
+	"/workspace and at its own path, everything else absent or read-only, no network.\v"
+	"Exit status: CMD's own; 128+N ended by signal N; 124 the wall clock; 2 usage or policy; 125 "
+	"the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be executed; "
+	"127 CMD was not found.",
+	NULL, NULL, NULL};
+
+static int exit_of(int code)
+{
+	return code == -EINVAL || code == -ENOENT ? WARD_EXIT_USAGE : WARD_EXIT_SETUP;
+}
+
+static int run(const struct ward_run_options *o)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
+	int r = ward_run_plan_make(o, &plan, &err);
+	if (r < 0) {
+		fprintf(stderr, "wardfs: %s\n", err.text);
+		return exit_of(r);
+	}
+	ward_cleanup_free char *note = NULL;
+	int status = ward_run(&plan, o, &note, &err);
+	if (err.code)
+		fprintf(stderr, "wardfs: %s\n", err.text);
+	if (note)
+		fprintf(stderr, "wardfs: %s\n", note);
+	return status;
+}
+
+int ward_cmd_run(int argc, char **argv)
+{
+	struct ward_run_options o = {0};
+	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	int status = r ? WARD_EXIT_USAGE : run(&o);
+	free(o.env.v);
+	free(o.read.v);
+	free(o.write.v);
+	free(o.hide.v);
+	return status;
+}

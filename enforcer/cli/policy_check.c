@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy check: errors, and what does not do what it seems to. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/policy_place.h"
+#include "enforcer/cli/policy_verbs.h"
+#include "enforcer/policy/check.h"
+#include "enforcer/policy/explain.h"
+
+/* Names of tracked files; a repository of millions of files stays below. */
+#define TRACKED_MAX ((size_t)512 << 20)
+
+extern char **environ;
+
+struct args {
+	const char *policy;
+	const char *as;
+	bool strict, json;
+	const char *file;
+};
+
+/* What was found, on its way out. */
+struct report {
+	const struct args *args;
+	const char *name; /* display name of what is checked */
+	json_t *list;
+	unsigned errors, warnings;
+};
+
+enum { OPT_AS = 256 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'p':
+		a->policy = arg;
+		return 0;
+	case OPT_AS:
+		if (strcmp(arg, "base") != 0 && strcmp(arg, "floor") != 0 &&
+			strcmp(arg, "project") != 0)
+			argp_error(state, "--as: base, floor or project");
+		a->as = arg;
+		return 0;
+	case 's':
+		a->strict = true;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->file)
+			argp_error(state, "one file at a time");
+		a->file = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "The same as FILE|PROFILE as argument", 0},
+	{"as", OPT_AS, "KIND", 0,
+		"Check FILE as base, floor or project file (default: by its name, else base)", 0},
+	{"strict", 's', NULL, 0, "Exit status 1 also for warnings", 0},
+	{"json", 'j', NULL, 0, "One JSON array of findings", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, "[FILE|PROFILE]",
+	"Looks for errors in FILE, or in the policy that holds here with all its sources, and for rules "
+	"that do not do what they seem to.\v"
+	"Exit status: 0 nothing found (or only warnings), 1 warnings with --strict, 2 errors or usage.",
+	NULL, NULL, NULL};
+
+static void put_finding(struct report *rp, const char *severity, const char *file, unsigned line,
+	const char *what, const char *why, const char *fix)
+{
+	const char *parts[] = {file, what, why, fix};
+	struct ward_buf e[4] = {0};
+	for (size_t i = 0; i < 4; i++)
+		if (parts[i])
+			ward_escape(&e[i], parts[i], strlen(parts[i]));
+	if (rp->args->json) {
+		json_t *o = json_object();
+		json_object_set_new(o, "severity", json_string(severity));
+		json_object_set_new(o, "file", json_string(ward_buf_str(&e[0])));
+		json_object_set_new(o, "line", json_integer(line));
+		json_object_set_new(o, "what", json_string(ward_buf_str(&e[1])));
+		json_object_set_new(o, "why", json_string(ward_buf_str(&e[2])));
+		json_object_set_new(o, "fix", json_string(ward_buf_str(&e[3])));
+		json_array_append_new(rp->list, o);
+	} else {
+		printf("%s:%u: %s: %s: %s", ward_buf_str(&e[0]), line, severity,
+			ward_buf_str(&e[1]), ward_buf_str(&e[2]));
+		printf("%s%s%s\n", e[3].len ? " (" : "", ward_buf_str(&e[3]), e[3].len ? ")" : "");
+	}
+	for (size_t i = 0; i < 4; i++)
+		ward_buf_clear(&e[i]);
+}
+
+static void on_finding(void *user, const struct ward_finding *f)
+{
+	struct report *rp = user;
+	rp->warnings++;
+	put_finding(rp, "warning", f->file, f->line, f->what, f->why, f->fix);
+}
+
+/* --- what git tracks --- */
+
+/* The NUL-separated list of files that git tracks in dir. Empty where git or a repository lacks. */
+static int tracked(const char *dir, struct ward_buf *names)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	ward_cleanup_fd int in = ends[0], out = ends[1];
+	char *argv[] = {(char *)"git", (char *)"-c", (char *)"core.fsmonitor=false", (char *)"-C",
+		(char *)dir, (char *)"ls-files", (char *)"-z", NULL};
+	posix_spawn_file_actions_t fa;
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_adddup2(&fa, out, 1);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", O_WRONLY, 0);
+	pid_t pid = 0;
+	int r = -posix_spawnp(&pid, "git", &fa, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	close(ward_steal_fd(&out));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = ward_fd_read_all(in, TRACKED_MAX, names);
+	if (r < 0)
+		kill(pid, SIGKILL);
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r == 0 && status != 0)
+		ward_buf_clear(names);
+	return r;
+}
+
+/* One finding for each rule that hides tracked files, naming the first. */
+static int check_tracked(const struct ward_place *place, struct report *rp)
+{
+	if (!place->in_project)
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf names = WARD_BUF_INIT;
+	int r = tracked(place->project.path, &names);
+	const struct ward_rule *said[64];
+	size_t n_said = 0;
+	for (size_t at = 0, len; r == 0 && at < names.len; at += len + 1) {
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		const struct ward_state *s = NULL;
+		len = strlen(names.data + at);
+		ward_buf_printf(&path, "/workspace/%s", names.data + at);
+		r = ward_policy_walk(place->policy, ward_buf_str(&path), path.len, &s);
+		if (r < 0)
+			return r;
+		const struct ward_request req = {
+			.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT, .state = s};
+		struct ward_decision d = ward_policy_decide(place->policy, &req, NULL);
+		ward_policy_state_put(place->policy, s);
+		bool known = d.verdict != WARD_VERDICT_HIDE || !d.rule || n_said == 64;
+		for (size_t i = 0; i < n_said; i++)
+			known = known || said[i] == d.rule;
+		if (known)
+			continue;
+		said[n_said++] = d.rule;
+		ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+		ward_rule_text(d.rule, &what);
+		ward_buf_printf(&why,
+			"hides what git tracks (%s): inside it looks deleted, and 'git commit -a' "
+			"deletes it",
+			names.data + at);
+		rp->warnings++;
+		put_finding(rp, "warning", d.rule->file, d.rule->line, ward_buf_str(&what),
+			ward_buf_str(&why), "deny is meant");
+	}
+	return r;
+}
+
+/* --- loading --- */
+
+static enum ward_source_kind kind_of(const struct args *a)
+{
+	const char *slash = a->file ? strrchr(a->file, '/') : NULL;
+	const char *name = slash ? slash + 1 : a->file;
+	const char *as = a->as					       ? a->as
+			 : name && strcmp(name, ".wardfs.policy") == 0 ? "project"
+			 : name && strcmp(name, "floor.policy") == 0   ? "floor"
+								       : "base";
+	return strcmp(as, "project") == 0 ? WARD_SOURCE_PROJECT
+	       : strcmp(as, "floor") == 0 ? WARD_SOURCE_FLOOR
+					  : WARD_SOURCE_BASE;
+}
+
+/* Compiles a file that only takes away beside a base that gives everything. */
+static int load_other(const struct args *a, enum ward_source_kind kind, struct ward_policy **ret,
+	struct ward_err *err)
+{
+	static const char all[] = "[policy]\nversion = 1\n[files]\nwrite = /\n";
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf file = WARD_BUF_INIT;
+	int r = ward_policy_find(a->file, &text, &file, err);
+	if (r < 0)
+		return r;
+	const struct ward_source_text s[] = {
+		{.kind = WARD_SOURCE_BASE,
+			.file = "everything",
+			.text = all,
+			.len = sizeof(all) - 1},
+		{.kind = kind, .file = a->file, .text = ward_buf_str(&text), .len = text.len},
+	};
+	return ward_policy_compile(s, 2, ret, err);
+}
+
+/* The error's "FILE:LINE: text" taken apart for the report. */
+static void put_error(struct report *rp, const char *message)
+{
+	const char *colon = strstr(message, ": ");
+	unsigned line = 0;
+	ward_cleanup_free char *file = colon ? strndup(message, (size_t)(colon - message)) : NULL;
+	char *number = file ? strrchr(file, ':') : NULL;
+	if (number && sscanf(number + 1, "%u", &line) == 1)
+		*number = 0;
+	rp->errors++;
+	if (rp->args->json)
+		put_finding(rp, "error", line ? file : rp->name, line, "",
+			line ? colon + 2 : message, "");
+	else
+		fprintf(stderr, "wardfs: %s\n", message);
+}
+
+static int check(const struct args *a, struct report *rp, struct ward_err *err)
+{
+	enum ward_source_kind kind = kind_of(a);
+	struct ward_policy *p = NULL;
+	if (!a->file) {
+		ward_cleanup(ward_place_clear) struct ward_place place;
+		int r = ward_place_find(NULL, &place, err);
+		if (r == 0)
+			r = ward_policy_check(place.policy, on_finding, rp);
+		return r == 0 ? check_tracked(&place, rp) : r;
+	}
+	int r = kind == WARD_SOURCE_BASE ? ward_policy_load_alone(a->file, &p, err)
+					 : load_other(a, kind, &p, err);
+	if (r < 0)
+		return r;
+	if (kind == WARD_SOURCE_BASE)
+		r = ward_policy_check(p, on_finding, rp);
+	/* tracked files of the project at hand, under this file */
+	ward_cleanup(ward_place_clear) struct ward_place place = {.project = {.fd = -1}};
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (r == 0 && ward_place_find(NULL, &place, &ignored) == 0) {
+		struct ward_policy *other = place.policy;
+		place.policy = p;
+		r = check_tracked(&place, rp);
+		place.policy = other;
+	}
+	ward_policy_unref(p);
+	return r;
+}
+
+int ward_policy_cmd_check(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (!a.file)
+		a.file = a.policy;
+	struct report rp = {.args = &a, .name = a.file ? a.file : "", .list = json_array()};
+	struct ward_err err = WARD_ERR_INIT;
+	int r = check(&a, &rp, &err);
+	if (r < 0)
+		put_error(&rp, err.text[0] ? err.text : strerror(-r));
+	if (a.json) {
+		json_dumpf(rp.list, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	json_decref(rp.list);
+	if (rp.errors)
+		return 2;
+	return a.strict && rp.warnings ? 1 : 0;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy explain: the decision of the filesystem, with its reasons. */
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/cli/policy_place.h"
+#include "enforcer/cli/policy_verbs.h"
+#include "enforcer/policy/explain.h"
+
+struct args {
+	const char *policy;
+	bool json;
+	const char *words[3]; /* ACTION PATH [PATH2] */
+	unsigned n;
+};
+
+/* What is printed, one way or the other. */
+struct answer {
+	const char *action;
+	char *path, *path2; /* sandbox paths, owned; path2 NULL where there is none */
+	struct ward_decision d;
+	uint32_t want;
+	struct ward_trace trace;
+	struct ward_buf permit;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'p':
+		a->policy = arg;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->n == 3)
+			argp_error(state, "too many arguments");
+		a->words[a->n++] = arg;
+		return 0;
+	case ARGP_KEY_END: {
+		if (a->n < 2)
+			argp_error(state, "an action and a path are needed");
+		bool two = strcmp(a->words[0], "rename") == 0 || strcmp(a->words[0], "link") == 0;
+		if (two && a->n != 3)
+			argp_error(state, "%s takes two paths", a->words[0]);
+		if (!two && a->n != 2)
+			argp_error(state, "%s takes one path", a->words[0]);
+		return 0;
+	}
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for wardfs run", 0},
+	{"json", 'j', NULL, 0, "One JSON object", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, "ACTION PATH [PATH2]",
+	"Tells what ACTION on PATH would answer under the policy that holds here, and why. ACTION is "
+	"one of: stat list read exec append create write remove rename link chmod connect (rename and "
+	"link take two paths, connect takes HOST:PORT). PATH is a path inside, a path of the host or "
+	"relative.\v"
+	"Exit status: 0 allowed, 1 refused, 2 usage or policy.",
+	NULL, NULL, NULL};
+
+/* --- output --- */
+
+static const char *error_name(int error)
+{
+	switch (error) {
+	case EACCES:
+		return "EACCES";
+	case ENOENT:
+		return "ENOENT";
+	case EXDEV:
+		return "EXDEV";
+	default:
+		return NULL;
+	}
+}
+
+static json_t *text(const char *s)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, s, strlen(s));
+	return json_string(ward_buf_str(&b));
+}
+
+static json_t *rights_list(uint32_t rights)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; 1U << i <= WARD_RIGHTS_ALL; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		if (!(rights & 1U << i))
+			continue;
+		ward_rights_format(&b, 1U << i);
+		json_array_append_new(list, json_string(ward_buf_str(&b)));
+	}
+	return list;
+}
+
+static json_t *rule_object(const struct ward_rule *r)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_rule_place(r, &place);
+	json_t *o = json_object();
+	json_object_set_new(o, "rule", text(ward_buf_str(&place)));
+	json_object_set_new(o, "source", json_string(ward_source_name(r->source)));
+	json_object_set_new(o, "section", json_string(r->guard ? "guard" : "files"));
+	json_object_set_new(o, "verb", json_string(ward_verb_name(r->verb)));
+	json_object_set_new(o, "pattern", text(r->pattern));
+	return o;
+}
+
+static void print_json(const struct answer *a)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	ward_rule_place(a->d.rule, &place);
+	ward_rule_text(a->d.rule, &line);
+	json_t *o = json_object();
+	json_object_set_new(o, "action", json_string(a->action));
+	json_object_set_new(o, "path", text(a->path));
+	if (a->path2)
+		json_object_set_new(o, "path2", text(a->path2));
+	json_object_set_new(o, "verdict", json_string(ward_verdict_name(a->d.verdict)));
+	const char *error = error_name(a->d.error);
+	json_object_set_new(o, "error", error ? json_string(error) : json_null());
+	json_object_set_new(o, "rule", text(ward_buf_str(&place)));
+	json_object_set_new(o, "rule_text", line.len ? text(ward_buf_str(&line)) : json_null());
+	json_object_set_new(o, "rights", rights_list(a->d.granted));
+	json_t *rules = json_array();
+	for (size_t i = 0; i < a->trace.n; i++) {
+		const struct ward_trace_entry *e = &a->trace.entries[i];
+		json_t *r = rule_object(e->rule);
+		json_object_set_new(r, "rights", rights_list(e->rights));
+		json_object_set_new(r, "decides", json_boolean(e->decides));
+		json_array_append_new(rules, r);
+	}
+	json_object_set_new(o, "rules", rules);
+	json_object_set_new(o, "rules_left_out", json_integer((json_int_t)a->trace.left_out));
+	json_object_set_new(
+		o, "permit", a->permit.len ? text(ward_buf_str(&a->permit)) : json_null());
+	json_dumpf(o, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(o);
+}
+
+static void put(const char *s)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, s, strlen(s));
+	fputs(ward_buf_str(&b), stdout);
+}
+
+static void print_text(const struct answer *a)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *error = error_name(a->d.error);
+	printf("%s ", a->action);
+	put(a->path);
+	if (a->path2) {
+		putchar(' ');
+		put(a->path2);
+	}
+	printf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
+		error ? error : "", error ? ")" : "");
+	ward_rule_place(a->d.rule, &b);
+	ward_buf_puts(&b, "  ");
+	ward_rule_text(a->d.rule, &b);
+	fputs("  rule    ", stdout);
+	put(ward_buf_str(&b));
+	if (!a->d.rule)
+		fputs(a->d.verdict == WARD_VERDICT_ALLOW
+				? "a directory on the way to something visible"
+				: "nothing makes it visible",
+			stdout);
+	ward_buf_clear(&b);
+	ward_rights_format(&b, a->d.granted);
+	printf("\n  rights  %s\n", ward_buf_str(&b));
+	if (a->trace.n)
+		puts("  all rules that cover it, in order:");
+	for (size_t i = 0; i < a->trace.n; i++) {
+		const struct ward_trace_entry *e = &a->trace.entries[i];
+		ward_buf_clear(&b);
+		ward_rule_place(e->rule, &b);
+		ward_buf_puts(&b, "  ");
+		ward_rule_text(e->rule, &b);
+		fputs("    ", stdout);
+		put(ward_buf_str(&b));
+		puts(e->decides ? "" : "  (beaten by a later one)");
+	}
+	if (a->trace.left_out)
+		printf("    and %zu more\n", a->trace.left_out);
+	if (a->permit.len) {
+		fputs("  to permit it: ", stdout);
+		put(ward_buf_str(&a->permit));
+		putchar('\n');
+	}
+}
+
+/* --- connect --- */
+
+static int connect_to(const struct ward_place *place, const struct args *a)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	enum ward_verdict v = ward_policy_connect(place->policy, a->words[1], &rule, &line);
+	if (a->json) {
+		json_t *o = json_object();
+		json_object_set_new(o, "action", json_string("connect"));
+		json_object_set_new(o, "path", text(a->words[1]));
+		json_object_set_new(o, "verdict", json_string(ward_verdict_name(v)));
+		json_object_set_new(o, "rule", text(ward_buf_str(&rule)));
+		json_object_set_new(o, "rule_text", text(ward_buf_str(&line)));
+		json_dumpf(o, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(o);
+	} else {
+		fputs("connect ", stdout);
+		put(a->words[1]);
+		printf(": %s\n  rule    ", ward_verdict_name(v));
+		put(ward_buf_str(&rule));
+		fputs("  ", stdout);
+		put(ward_buf_str(&line));
+		putchar('\n');
+	}
+	return v == WARD_VERDICT_ALLOW ? 0 : 1;
+}
+
+/* --- paths --- */
+
+/* Whether the object is a directory: as the user wrote it, else as it is on the host. */
+static bool is_dir(const struct ward_place *place, const struct ward_request *req, const char *path,
+	bool written)
+{
+	unsigned type = ward_place_type(place, path);
+	if (type)
+		return type == S_IFDIR;
+	/* of what does not exist: a directory on the way to something visible would be one */
+	return written || (req->action == WARD_ACTION_ACCESS &&
+				  !(req->rights & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST)));
+}
+
+static uint32_t wanted(const struct ward_request *req)
+{
+	switch (req->action) {
+	case WARD_ACTION_CREATE:
+	case WARD_ACTION_LINK:
+		return req->rights | WARD_RIGHT_CREATE;
+	case WARD_ACTION_REMOVE:
+	case WARD_ACTION_RENAME:
+		return WARD_RIGHT_REMOVE;
+	case WARD_ACTION_ACCESS:
+	case WARD_ACTION_NONE:
+		break;
+	}
+	return req->rights;
+}
+
+static int walk(const struct ward_policy *p, const char *path, const struct ward_state **ret,
+	struct ward_err *err)
+{
+	int r = ward_policy_walk(p, path, strlen(path), ret);
+	if (r == -EINVAL)
+		return ward_err_set(err, r, "%s: a name of more than 255 bytes", path);
+	return r < 0 ? ward_err_sys(err, r, "%s", path) : 0;
+}
+
+static int decide(const struct ward_place *place, const struct args *a, struct ward_request *req,
+	struct answer *ans, struct ward_err *err)
+{
+	bool dir = false, dir2 = false;
+	int r = ward_place_path(place, a->words[1], &ans->path, &dir, err);
+	if (r == 0 && a->n == 3)
+		r = ward_place_path(place, a->words[2], &ans->path2, &dir2, err);
+	if (r < 0)
+		return r;
+	if (is_dir(place, req, ans->path, dir))
+		req->flags |= WARD_REQUEST_DIR;
+	unsigned type2 = ans->path2 ? ward_place_type(place, ans->path2) : 0;
+	if (type2 && req->action == WARD_ACTION_RENAME)
+		req->flags |= WARD_REQUEST_DST_EXISTS;
+	if (type2 == S_IFDIR)
+		req->flags |= WARD_REQUEST_DST_DIR;
+	r = walk(place->policy, ans->path, &req->state, err);
+	if (r == 0 && ans->path2)
+		r = walk(place->policy, ans->path2, &req->state2, err);
+	if (r == 0)
+		ans->d = ward_policy_decide(place->policy, req, &ans->trace);
+	ward_policy_state_put(place->policy, req->state);
+	ward_policy_state_put(place->policy, req->state2);
+	return r;
+}
+
+/* Which of two paths was refused: the second if the first gives what is needed. */
+static void permit(const struct ward_place *place, const struct ward_request *req, struct answer *a)
+{
+	if (a->d.verdict == WARD_VERDICT_ALLOW)
+		return;
+	const char *path = a->path;
+	uint32_t want = wanted(req);
+	if (req->action == WARD_ACTION_RENAME && a->d.granted & WARD_RIGHT_STAT &&
+		a->d.granted & WARD_RIGHT_REMOVE) {
+		path = a->path2;
+		want = WARD_RIGHT_CREATE;
+	}
+	if (req->action == WARD_ACTION_LINK)
+		path = a->path2;
+	ward_explain_permit(&a->d, want, path, place->owner_file, &a->permit);
+}
+
+static int explain(const struct ward_place *place, const struct args *a, struct ward_err *err)
+{
+	if (strcmp(a->words[0], "connect") == 0)
+		return connect_to(place, a);
+	struct ward_request req;
+	int r = ward_explain_action(a->words[0], &req, err);
+	if (r < 0)
+		return r;
+	struct answer ans = {.action = a->words[0]};
+	r = decide(place, a, &req, &ans, err);
+	if (r == 0) {
+		permit(place, &req, &ans);
+		if (a->json)
+			print_json(&ans);
+		else
+			print_text(&ans);
+		r = ans.d.verdict == WARD_VERDICT_ALLOW ? 0 : 1;
+	}
+	free(ans.path);
+	free(ans.path2);
+	ward_buf_clear(&ans.permit);
+	return r;
+}
+
+int ward_policy_cmd_explain(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_place_clear) struct ward_place place;
+	int r = ward_place_find(a.policy, &place, &err);
+	if (r == 0)
+		r = explain(&place, &a, &err);
+	if (r < 0) {
+		fprintf(stderr, "wardfs: %s\n", err.text);
+		return 2;
+	}
+	return r;
+}

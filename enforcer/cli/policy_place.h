@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where `wardfs policy` is called: the project, its owner, the policy in force, and paths in it. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "enforcer/policy/load.h"
+#include "enforcer/session/identity.h"
+#include "enforcer/session/project.h"
+
+struct ward_place {
+	bool in_project;
+	struct ward_project project;
+	struct ward_identity id;
+	char *config_home; /* owned; NULL: none */
+	char *owner_file;  /* owned: the owner's file for this project, NULL: no project */
+	struct ward_policy *policy;
+	char **sources; /* owned: absolute host path of each tree's source, NULL for tmpfs */
+};
+
+/*
+ * Fills *ret. policy: --policy or NULL. Outside of any project (in "/" or the home) the policy
+ * holds all the same; it then has no project file. Clear it with ward_place_clear() also on
+ * failure.
+ */
+int ward_place_find(
+	const char *policy, struct ward_place *ret, struct ward_err *err) ward_must_check;
+void ward_place_clear(struct ward_place *p);
+
+/*
+ * The sandbox path of what the user wrote: a sandbox path stays, a host path in a tree's source is
+ * translated, a relative one is seen from the current directory, else from /workspace. "." and ".."
+ * are taken away. *ret_dir: ended in '/'. -EINVAL: leads above "/".
+ */
+int ward_place_path(const struct ward_place *p, const char *arg, char **ret, bool *ret_dir,
+	struct ward_err *err) ward_must_check;
+
+/* What is at this sandbox path on the host now: S_IF… bits of its mode, 0 for nothing. */
+unsigned ward_place_type(const struct ward_place *p, const char *path);

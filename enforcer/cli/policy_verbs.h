@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs of `wardfs policy`; each as those of cli.h. */
+#pragma once
+
+int ward_policy_cmd_explain(int argc, char **argv);
+int ward_policy_cmd_check(int argc, char **argv);
+int ward_policy_cmd_show(int argc, char **argv);

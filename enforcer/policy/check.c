@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/policy/check.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/embedded.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/policy/internal.h"
+#include "enforcer/policy/load.h"
+
+struct checker {
+	const struct ward_policy *p;
+	ward_finding_fn fn;
+	void *user;
+};
+
+static void say(const struct checker *c, const char *file, unsigned line, const char *what,
+	const char *why, const char *fix)
+{
+	const struct ward_finding f = {
+		.file = file, .line = line, .what = what, .why = why, .fix = fix};
+	c->fn(c->user, &f);
+}
+
+static void say_rule(
+	const struct checker *c, const struct ward_rule *r, const char *why, const char *fix)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_rule_text(r, &b);
+	say(c, r->file, r->line, ward_buf_str(&b), why, fix);
+}
+
+static void say_entry(
+	const struct checker *c, const struct ward_entry *e, const char *why, const char *fix)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "[%s%s%s] %s = %s", e->key->section, *e->instance ? " " : "",
+		e->instance, e->key->name, e->value);
+	say(c, e->file, e->line, ward_buf_str(&b), why, fix);
+}
+
+/* --- rules that never decide --- */
+
+/* A byte that valid UTF-8 never holds: what a wildcard stands for, and no literal names. */
+#define FRESH 0xfe
+
+/* One way to turn a pattern into a path: how long a '*' is, how many names `**` stands for. */
+struct sample {
+	unsigned star, names;
+};
+
+static void put_fresh(struct ward_buf *b, unsigned n)
+{
+	while (n--)
+		ward_buf_putc(b, (char)FRESH);
+}
+
+static uint8_t member(const struct ward_byte_set *s)
+{
+	if (ward_byte_set_has(s, FRESH))
+		return FRESH;
+	for (unsigned b = 1; b < 256; b++)
+		if (b != '/' && ward_byte_set_has(s, (uint8_t)b))
+			return (uint8_t)b;
+	return 0;
+}
+
+/* Appends a path that the pattern names. False: this sample is none (an empty or too long name). */
+static bool sample_path(const struct ward_pattern *p, struct sample s, struct ward_buf *b)
+{
+	if (p->n == 0)
+		ward_buf_putc(b, '/');
+	for (size_t i = 0; i < p->n; i++) {
+		const struct ward_component *c = &p->components[i];
+		for (unsigned k = 0; c->loop && k < s.names; k++) {
+			ward_buf_putc(b, '/');
+			put_fresh(b, 1 + s.star);
+		}
+		ward_buf_putc(b, '/');
+		size_t from = b->len;
+		for (size_t k = 0; k < c->n; k++) {
+			const struct ward_glob_elem *e = &p->elems[c->first + k];
+			switch ((enum ward_glob_kind)e->kind) {
+			case WARD_GLOB_BYTE:
+				ward_buf_putc(b, (char)e->byte);
+				break;
+			case WARD_GLOB_ANY:
+				put_fresh(b, 1);
+				break;
+			case WARD_GLOB_SET:
+				ward_buf_putc(b, (char)member(&p->sets[e->set]));
+				break;
+			case WARD_GLOB_STAR:
+				put_fresh(b, s.star);
+				break;
+			case WARD_GLOB_END:
+				break;
+			}
+		}
+		if (b->len == from || b->len - from > WARD_NAME_MAX)
+			return false;
+	}
+	return ward_buf_error(b) == 0;
+}
+
+/* Is later in the same list, and makes what was before it not count? */
+static bool beats(const struct ward_rule *l, const struct ward_rule *r)
+{
+	return !l->guard && l->verb != WARD_VERB_NOEXEC && l->verb != WARD_VERB_ASK &&
+	       ward_rule_group(l) == ward_rule_group(r);
+}
+
+/*
+ * Which rule makes rule i count for nothing in state s: one that decides over it, or a guard that
+ * takes the same or more. NULL: it counts.
+ */
+static const struct ward_rule *who_beats(
+	const struct ward_policy *p, const struct ward_state *s, uint32_t i)
+{
+	const struct ward_rule *r = &p->rules[i];
+	bool takes = r->guard || r->verb == WARD_VERB_NOEXEC;
+	uint32_t rights = ward_verb_rights(r->verb);
+	for (uint32_t k = s->n_hits; k-- > 0;) {
+		uint32_t n = ward_state_hits(s)[k];
+		const struct ward_rule *l = &p->rules[n];
+		if (n == i || l->source == WARD_SOURCE_NONE)
+			continue;
+		if (!takes && n > i && beats(l, r))
+			return l;
+		if (!takes || !(l->guard || l->verb == WARD_VERB_NOEXEC))
+			continue;
+		uint32_t left = ward_verb_rights(l->verb);
+		if (!(left & ~rights) && (left != rights || n < i) && l->verb != WARD_VERB_ASK)
+			return l;
+	}
+	return NULL;
+}
+
+/* *ret: the rule that beats rule i at every sample; NULL if it counts somewhere. */
+static int find_beater(const struct ward_policy *p, uint32_t i, const struct ward_rule **ret)
+{
+	static const struct sample samples[] = {{1, 0}, {0, 0}, {9, 1}, {40, 2}, {3, 3}};
+	const struct ward_rule *beater = NULL;
+	struct ward_pattern pattern;
+	int r = ward_pattern_parse(
+		p->rules[i].pattern, p->fold && p->rules[i].guard, &pattern, NULL);
+	if (r < 0)
+		return r;
+	for (size_t k = 0; r == 0 && k < sizeof(samples) / sizeof(samples[0]); k++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		const struct ward_state *s = NULL;
+		if (!sample_path(&pattern, samples[k], &b) ||
+			ward_policy_walk(p, ward_buf_str(&b), b.len, &s) < 0)
+			continue;
+		beater = who_beats(p, s, i);
+		ward_state_put(s);
+		if (!beater)
+			break;
+	}
+	ward_pattern_clear(&pattern);
+	*ret = beater;
+	return r;
+}
+
+static int check_rules(const struct checker *c)
+{
+	const struct ward_policy *p = c->p;
+	for (uint32_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i], *by = NULL;
+		int rc = r->source == WARD_SOURCE_NONE ? 0 : find_beater(p, i, &by);
+		if (rc < 0)
+			return rc;
+		/* that a file decides otherwise than what it extends is what extending is for */
+		if (!by || (r->source == WARD_SOURCE_PROFILE && by->source != r->source))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+		ward_buf_puts(&why, r->guard ? "takes nothing: all of it is taken by "
+					     : "never decides: all of it is decided by ");
+		ward_rule_place(by, &why);
+		ward_buf_puts(&why, "  ");
+		ward_rule_text(by, &why);
+		say_rule(c, r, ward_buf_str(&why),
+			r->guard ? "take the line out" : "take the line out, or put it behind");
+	}
+	return 0;
+}
+
+/* --- what people regret --- */
+
+static int rights_at(const struct ward_policy *p, const char *path, struct ward_decision *ret)
+{
+	const struct ward_state *s = NULL;
+	int r = ward_policy_walk(p, path, strlen(path), &s);
+	if (r < 0)
+		return r;
+	const struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_WRITE, .state = s};
+	*ret = ward_policy_decide(p, &req, NULL);
+	ward_state_put(s);
+	return 0;
+}
+
+static int check_trees(const struct checker *c)
+{
+	const struct ward_policy *p = c->p;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (e->key->type != WARD_TYPE_TREE_SOURCE)
+			continue;
+		bool root = strcmp(e->value, "/") == 0;
+		bool home = strcmp(e->value, "~") == 0 || strcmp(e->value, "~/") == 0;
+		struct ward_decision d;
+		int r = rights_at(p, e->instance, &d);
+		if (r < 0)
+			return r;
+		if (root)
+			say_entry(c, e, "serves the whole host: every secret must be named",
+				"serve the directories that are needed");
+		else if (home && d.granted & WARD_RIGHT_WRITE)
+			say_entry(c, e,
+				"the home can be written: shell start-up files run on the host later",
+				"serve it with read, or serve the directories that are needed");
+	}
+	return 0;
+}
+
+/* Files that the host executes later and that the policy lets be written, at the top. */
+static int check_host_executed(const struct checker *c)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf names = WARD_BUF_INIT;
+	const struct ward_rule *rule = NULL;
+	const struct ward_settings *set = &c->p->settings;
+	for (size_t i = 0; i < set->n_trees; i++)
+		if (strcmp(set->trees[i].path, "/workspace") == 0 && set->trees[i].tmpfs_size)
+			return 0; /* gone at the end: no host executes it */
+	const char *list = ward_embedded_lists[0].data;
+	while (*list) {
+		char where[8], verb[8], pattern[64], path[96];
+		/* sscanf() would go on to the next line */
+		bool empty = *list == '\n' || *list == '#';
+		int fields = empty ? 0 : sscanf(list, "%7s %7s %63s", where, verb, pattern);
+		list += strcspn(list, "\n");
+		list += *list == '\n';
+		bool git = fields == 3 && strcmp(where, "git") == 0;
+		if (!git && !(fields == 3 && strcmp(where, "top") == 0))
+			continue;
+		snprintf(path, sizeof(path), "/workspace/%s%s", git ? ".git/" : "", pattern);
+		struct ward_decision d;
+		int r = rights_at(c->p, path, &d);
+		if (r < 0)
+			return r;
+		/* shipped profiles guard git directories only where there are any */
+		if (d.verdict != WARD_VERDICT_ALLOW || !d.rule)
+			continue;
+		size_t len;
+		if (git && (ward_profile_text(d.rule->file, &len) ||
+				   c->p->sources[0].kind == WARD_SOURCE_PROFILE))
+			continue;
+		rule = d.rule;
+		ward_buf_printf(
+			&names, "%s%s", names.len ? ", " : "", path + strlen("/workspace/"));
+	}
+	if (!rule)
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	ward_buf_printf(&why, "the host executes these later, what they say is the agent's: %s",
+		ward_buf_str(&names));
+	say_rule(c, rule, ward_buf_str(&why),
+		"add 'read = …' for them under [guard], or extend medium");
+	return ward_buf_error(&why);
+}
+
+static void check_network(const struct checker *c)
+{
+	/* where anyone can put a text and anyone can fetch it */
+	static const char *const open_hosts[] = {"*pastebin.*", "gist.github*.com", "*.wiki*.org",
+		"*.wiki*.com", "paste.*", "*.paste.*", "transfer.sh", "file.io", "0x0.st",
+		"*.ngrok*", "webhook.site", "*.requestbin.*", "discord.com", "hooks.slack.com",
+		"api.telegram.org", "*.trycloudflare.com"};
+	for (size_t i = 0; i < c->p->n_effective; i++) {
+		const struct ward_entry *e = c->p->effective[i];
+		if (strcmp(e->value, "/var/run/docker.sock") == 0 ||
+			strcmp(e->value, "/run/docker.sock") == 0 ||
+			strcmp(e->value, "/run/podman/podman.sock") == 0)
+			say_entry(c, e, "who speaks to it is root on the host",
+				"take it out; build images outside");
+		if (strcmp(e->key->section, "network") != 0 || strcmp(e->key->name, "allow") != 0)
+			continue;
+		if (strchr(e->value, '*'))
+			say_entry(c, e, "a wildcard allows hosts that nobody looked at",
+				"name the hosts");
+		for (size_t k = 0; k < sizeof(open_hosts) / sizeof(open_hosts[0]); k++) {
+			char host[256];
+			size_t n = strcspn(e->value, ":");
+			if (n >= sizeof(host))
+				continue;
+			memcpy(host, e->value, n);
+			host[n] = 0;
+			if (fnmatch(open_hosts[k], host, FNM_CASEFOLD) != 0)
+				continue;
+			say_entry(c, e,
+				"anyone can write there: a way out for what the agent reads",
+				"take it out");
+			break;
+		}
+	}
+}
+
+int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user)
+{
+	const struct checker c = {.p = p, .fn = fn, .user = user};
+	int r = check_rules(&c);
+	if (r == 0)
+		r = check_trees(&c);
+	if (r == 0)
+		r = check_host_executed(&c);
+	if (r == 0)
+		check_network(&c);
+	return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is odd about a policy that compiles: rules that can never decide, and things that people
+ * regret. Pure. What needs the disk (files that git tracks) is looked at by `wardfs policy check`.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "enforcer/policy/policy.h"
+
+struct ward_finding {
+	const char *file; /* borrowed from the policy */
+	unsigned line;
+	const char *what; /* of the rule or key: "[files] read = /x" */
+	const char *why;
+	const char *fix;
+};
+
+typedef void (*ward_finding_fn)(void *user, const struct ward_finding *f);
+
+/* Calls fn for each finding, in no particular order; strings live during the call. -ENOMEM. */
+int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;

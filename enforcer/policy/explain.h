@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words around a decision: the actions by name, a rule as text, what would permit a refusal. Pure.
+ */
+#pragma once
+
+#include "enforcer/policy/policy.h"
+
+/*
+ * The request behind an action's name: stat list read exec append create write remove rename link
+ * chmod. Sets action, rights and flags (`list` is of a directory); states are the caller's.
+ * `connect` is none of paths: ward_policy_connect(). -EINVAL names them all.
+ */
+int ward_explain_action(
+	const char *name, struct ward_request *ret, struct ward_err *err) ward_must_check;
+
+/* "FILE:LINE", or "default" for NULL; "[guard] deny = .env" (nothing for NULL). */
+void ward_rule_place(const struct ward_rule *r, struct ward_buf *b);
+void ward_rule_text(const struct ward_rule *r, struct ward_buf *b);
+
+/*
+ * One sentence: which line would permit what decision d refused, and in which file it belongs, or
+ * what forbids it. path is the sandbox path, want the rights that were asked for; owner_file names
+ * the owner's file for this project (NULL: "the policy").
+ */
+void ward_explain_permit(const struct ward_decision *d, uint32_t want, const char *path,
+	const char *owner_file, struct ward_buf *b);
+
+/* May the session connect? Decided by [network]; *ret_place and *ret_text as for rules. */
+enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *host_port,
+	struct ward_buf *ret_place, struct ward_buf *ret_text);
+
+/*
+ * The policy after all sources as one text, which compiles (as a base) to the same digest. -ENOMEM.
+ */
+int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text) ward_must_check;

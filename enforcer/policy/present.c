@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/policy/present.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/embedded.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/policy.h"
+
+/* Git directories looked for beneath .git; a repository with more submodules or worktrees than
+ * that is refused rather than guarded in part. */
+#define GIT_DIRS_MAX 4096U
+#define DEPTH_MAX 16U
+
+struct guards {
+	struct ward_buf *text;
+	unsigned dirs;
+};
+
+/* The next field of *s, which moves behind it. */
+static size_t field(const char **s, const char **ret)
+{
+	*s += strspn(*s, " \t");
+	*ret = *s;
+	size_t n = strcspn(*s, " \t\n");
+	*s += n;
+	return n;
+}
+
+static bool is(const char *f, size_t n, const char *word)
+{
+	return strlen(word) == n && memcmp(f, word, n) == 0;
+}
+
+/* Writes the list's lines of class `where`, their patterns below prefix (a pattern itself). */
+static void emit(struct guards *g, const char *where, const char *prefix)
+{
+	const char *list = ward_embedded_lists[0].data;
+	while (*list) {
+		const char *w, *verb, *pattern;
+		const char *s = list;
+		list += strcspn(list, "\n");
+		list += *list == '\n';
+		size_t n = field(&s, &w);
+		if (!is(w, n, where))
+			continue;
+		size_t n_verb = field(&s, &verb), n_pattern = field(&s, &pattern);
+		ward_buf_add(g->text, verb, n_verb);
+		ward_buf_printf(g->text, " = %s/", prefix);
+		ward_buf_add(g->text, pattern, n_pattern);
+		ward_buf_putc(g->text, '\n');
+	}
+}
+
+static bool has(int dir, const char *name, mode_t type)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
+static int open_dir(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int git_dirs(struct guards *g, int at, const char *name, const char *prefix, unsigned depth);
+
+/* Every directory in dir (taken): a git directory, or a part of the name of one. */
+static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
+{
+	ward_cleanup_dir DIR *d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	struct dirent *e;
+	int r = 0;
+	while (r == 0 && (errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			!has(dirfd(d), e->d_name, S_IFDIR))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		ward_buf_printf(&path, "%s/", prefix);
+		ward_pattern_quote(&path, e->d_name, strlen(e->d_name));
+		r = ward_buf_error(&path);
+		if (r == 0)
+			r = git_dirs(g, dirfd(d), e->d_name, ward_buf_str(&path), depth + 1);
+	}
+	return r == 0 && errno ? -errno : r;
+}
+
+/* The directory `name` in `at`: guarded if it is a git directory, and what it holds looked at. */
+static int git_dirs(struct guards *g, int at, const char *name, const char *prefix, unsigned depth)
+{
+	static const char *const inner[] = {"modules", "worktrees"};
+	if (depth > DEPTH_MAX || ++g->dirs > GIT_DIRS_MAX)
+		return -E2BIG;
+	ward_cleanup_fd int fd = open_dir(at, name);
+	if (fd < 0)
+		return fd;
+	if (!has(fd, "HEAD", S_IFREG))
+		return each(g, ward_steal_fd(&fd), prefix, depth);
+	emit(g, "git", prefix);
+	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
+		int sub = open_dir(fd, inner[i]);
+		if (sub == -ENOENT || sub == -ENOTDIR || sub == -ELOOP)
+			continue;
+		if (sub < 0)
+			return sub;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		ward_buf_printf(&path, "%s/%s", prefix, inner[i]);
+		int r = ward_buf_error(&path);
+		if (r < 0) {
+			close(sub);
+			return r;
+		}
+		r = each(g, sub, ward_buf_str(&path), depth + 1);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int ward_present_guards(int tree_fd, struct ward_buf *text)
+{
+	struct guards g = {.text = text};
+	struct stat st;
+	ward_buf_puts(text, "\n[guard]\n");
+	emit(&g, "top", "/workspace");
+	if (tree_fd < 0)
+		return ward_buf_error(text);
+	int r = 0;
+	if (fstatat(tree_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		ward_cleanup_fd int git = S_ISDIR(st.st_mode) ? open_dir(tree_fd, ".git") : -1;
+		if (S_ISDIR(st.st_mode) && git < 0)
+			r = git;
+		else if (S_ISDIR(st.st_mode) && has(git, "HEAD", S_IFREG))
+			r = git_dirs(&g, tree_fd, ".git", "/workspace/.git", 0);
+		else if (!S_ISDIR(st.st_mode)) /* says where the git directory is: not to be turned
+						  elsewhere */
+			ward_buf_puts(text, "read = /workspace/.git\n");
+	} else if (has(tree_fd, "HEAD", S_IFREG) && has(tree_fd, "objects", S_IFDIR) &&
+		   has(tree_fd, "refs", S_IFDIR)) {
+		emit(&g, "bare", "/workspace");
+	}
+	return r < 0 ? r : ward_buf_error(text);
+}

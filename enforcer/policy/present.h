@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guards for the files that the host executes later (conf/host-executed.list), as policy text made
+ * for the project at hand: what a git directory holds is guarded where one is there at the start,
+ * so that `git init`, `clone` and the like still work inside.
+ */
+#pragma once
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+
+/* A line of a shipped policy behind which the guards are added. */
+#define WARD_PRESENT_MARK ";@host-executed"
+
+/*
+ * Appends lines "verb = pattern" under a [guard] of their own. tree_fd: the project's directory,
+ * served at /workspace; -1: none is at hand, only what holds everywhere is written. -ENOMEM, or the
+ * errno of a directory that cannot be read.
+ */
+int ward_present_guards(int tree_fd, struct ward_buf *text) ward_must_check;

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wardfs-init: makes the sandbox and becomes its pid 1. Started by the supervisor with the
+ * descriptors of enum ward_init_fd, an empty environment and a plan; says nothing on 0, 1 and 2,
+ * which are the command's.
+ *
+ *   stage 0  reads the plan; makes namespaces and mounts; clones pid 1 as a child of the supervisor
+ *            (CLONE_PARENT), reports it, exits
+ *   pid 1    own /proc, new root, identity; drops everything; waits for GO; starts the command;
+ *            watches until the end
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/sandbox/init/init.h"
+
+static int read_plan(struct ward_init *in, struct ward_err *err)
+{
+	struct stat st;
+	if (fstat(WARD_INIT_FD_PLAN, &st) < 0)
+		return ward_err_sys(err, -errno, "read the plan");
+	if (st.st_size <= 0 || (size_t)st.st_size > WARD_PLAN_BYTES_MAX)
+		return ward_err_set(err, -EBADMSG, "the plan has a wrong size");
+	/* Sealed against change by its maker; stays mapped: the filters point into it. */
+	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARD_INIT_FD_PLAN, 0);
+	if (data == MAP_FAILED)
+		return ward_err_sys(err, -errno, "read the plan");
+	close(WARD_INIT_FD_PLAN);
+	int r = ward_plan_decode(data, (size_t)st.st_size, &in->plan);
+	return r < 0 ? ward_err_sys(err, r, "the plan cannot be understood") : 0;
+}
+
+static int finish_identity(struct ward_init *in, struct ward_err *err)
+{
+	if (!(in->plan.flags & WARD_PLAN_ROOT))
+		return 0;
+	int r = ward_init_unshare_root(in, err);
+	if (r < 0)
+		return r;
+	r = ward_init_tell(WARD_INIT_MAPS, NULL, 0, -1);
+	if (r == 0)
+		r = ward_init_hear(WARD_INIT_MAPPED);
+	if (r < 0)
+		return ward_err_sys(err, r, "wait for the maps of ids");
+	return ward_init_become_agent(in, err);
+}
+
+static int set_up(struct ward_init *in, struct ward_err *err)
+{
+	ward_cleanup_fd int master = -1;
+	if (setsid() < 0)
+		return ward_err_sys(err, -errno, "make a session");
+	int r = ward_init_pivot(in, err);
+	if (r == 0)
+		r = finish_identity(in, err);
+	if (r == 0)
+		r = ward_init_furnish(in, err);
+	if (r == 0)
+		r = ward_init_mask_proc(in, err);
+	if (r == 0)
+		r = ward_init_drop(err);
+	if (r == 0 && in->plan.flags & WARD_PLAN_PTY)
+		r = ward_init_pty(in, &master, err);
+	if (r < 0)
+		return r;
+	if (in->plan.flags & WARD_PLAN_LANDLOCK)
+		in->landlock = (uint32_t)ward_init_landlock_abi();
+	uint32_t v[2] = {in->landlock, in->applied};
+	r = ward_init_tell(WARD_INIT_READY, v, 2, master);
+	return r < 0 ? ward_err_sys(err, r, "report") : 0;
+}
+
+/* Becomes pid 1's main program; returns its exit status. */
+static int run_pid1(struct ward_init *in)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	/* The file system daemon gets its own copies; here they would keep the mount alive. */
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		if (in->fuse[i] >= 0)
+			close(in->fuse[i]);
+	int r = set_up(in, &err);
+	if (r == 0) {
+		if (ward_init_hear(WARD_INIT_GO) < 0)
+			return 125;
+		r = ward_init_command(in, &err);
+	}
+	if (r < 0) {
+		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);
+		return 125;
+	}
+	return ward_init_watch(in);
+}
+
+static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_INIT_STAGED);
+	ward_msg_put_u32(&m, (uint32_t)pid);
+	int r = ward_msg_send(WARD_INIT_FD_CONTROL, &m, in->fuse, in->plan.n_trees);
+	return r < 0 ? ward_err_sys(err, r, "report pid 1") : 0;
+}
+
+static int stage0(struct ward_init *in, struct ward_err *err)
+{
+	int r = read_plan(in, err);
+	if (r < 0)
+		return r;
+	if (in->plan.flags & WARD_PLAN_ROOT) {
+		if (unshare(CLONE_NEWNS) < 0)
+			r = ward_err_sys(err, -errno, "make a mount namespace");
+	} else {
+		r = ward_init_unshare_rootless(in, err);
+	}
+	if (r == 0)
+		r = ward_init_mounts(in, err);
+	if (r < 0)
+		return r;
+	/* /dev/fuse was mounted above, in the host's pid namespace: request pids mean something. */
+	pid_t pid = (pid_t)syscall(
+		SYS_clone, CLONE_NEWPID | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
+	if (pid < 0)
+		return ward_err_sys(err, -errno, "make a pid namespace");
+	if (pid == 0)
+		_exit(run_pid1(in));
+	return staged(in, pid, err);
+}
+
+int main(void)
+{
+	static struct ward_init in;
+	struct ward_err err = WARD_ERR_INIT;
+	sigset_t all;
+	in.root = in.tty = in.exec_pipe = -1;
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		in.fuse[i] = -1;
+	/* Nothing interrupts; SIGCHLD is read from a descriptor, SIGKILL needs nobody's leave. */
+	sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+		return 125;
+	in.umask = umask(0);
+	if (fcntl(WARD_INIT_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)
+		return 125;
+	int r = stage0(&in, &err);
+	if (r < 0)
+		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);
+	/* Nothing to flush; and what runs at exit would find pid 1's root under it by now. */
+	_exit(r < 0 ? 125 : 0);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The new root: a tmpfs in a private mount namespace, into which everything of the plan is placed.
+ *
+ * The sources on the host are all cloned (open_tree(2)) before anything is mounted, since the place
+ * where the new root is assembled may cover one of them. Mount points are looked up inside the new
+ * root only (openat2(2), RESOLVE_IN_ROOT). Trees come last and nothing may be looked up beneath
+ * them: until the session starts nobody answers there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/sandbox/init/init.h"
+
+/* The root's tmpfs holds directories and a few files that we write; the agent cannot add any. */
+#define ROOT_OPTIONS "mode=0755,size=16m,nr_inodes=64k"
+/* Name of the shared tmpfs while it is being divided; gone before the command starts. */
+#define SHARED_NAME ".shared"
+
+static int mount_detached(const char *type, const char *const (*options)[2], size_t n,
+	unsigned attrs, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup_fd int fs = fsopen(type, FSOPEN_CLOEXEC);
+	if (fs < 0)
+		return ward_err_sys(err, -errno, "%s is not offered by this kernel", type);
+	for (size_t i = 0; i < n; i++) {
+		if (fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1], 0) < 0)
+			return ward_err_sys(
+				err, -errno, "%s option %s=%s", type, options[i][0], options[i][1]);
+	}
+	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return ward_err_sys(err, -errno, "mount %s", type);
+	int fd = fsmount(fs, FSMOUNT_CLOEXEC, attrs);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "mount %s", type);
+	*ret_fd = fd;
+	return 0;
+}
+
+static int attach(int mount, int at, const char *path, struct ward_err *err)
+{
+	if (move_mount(mount, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return ward_err_sys(err, -errno, "mount on %s", path);
+	return 0;
+}
+
+static int open_inside(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+/* As root, what is made below a directory of the agent's belongs to the agent as well. */
+static int inherit_owner(const struct ward_init *in, int parent, const char *name)
+{
+	struct stat st;
+	if (!(in->plan.flags & WARD_PLAN_ROOT))
+		return 0;
+	if (fstat(parent, &st) < 0)
+		return -errno;
+	if (st.st_uid != in->plan.agent_uid)
+		return 0;
+	if (fchownat(parent, name, in->plan.agent_uid, in->plan.agent_gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return 0;
+}
+
+static int make_one(const struct ward_init *in, int parent, const char *name, mode_t mode)
+{
+	int r = S_ISDIR(mode) ? mkdirat(parent, name, mode & 07777)
+			      : mknodat(parent, name, S_IFREG | (mode & 07777), 0);
+	if (r < 0)
+		return -errno;
+	r = inherit_owner(in, parent, name);
+	if (r < 0)
+		return r;
+	int fd = openat(parent, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_error(int code, const char *path, const char *part, struct ward_err *err)
+{
+	if (code == -EROFS)
+		return ward_err_set(err, code,
+			"mount point %s does not exist and cannot be made: it lies below a part of "
+			"the host that is seen read-only; make it on the host or choose another "
+			"path",
+			path);
+	return ward_err_sys(err, code, "mount point %s: make %s", path, part);
+}
+
+/*
+ * Opens path inside, making what is missing: directories on the way, and at the end a directory or
+ * an empty file as mode says. Returns an O_PATH descriptor.
+ */
+static int make_point(const struct ward_init *in, const char *path, mode_t mode, int *ret_fd,
+	struct ward_err *err)
+{
+	ward_cleanup_free char *part = strdup(path);
+	if (!part)
+		return ward_err_sys(err, -ENOMEM, "mount point %s", path);
+	/* Back to what exists (mostly the parent), then forward. "" stands for the root. */
+	size_t whole = strlen(part);
+	int at = open_inside(in->root, part);
+	while (at == -ENOENT && part[0] != '\0') {
+		*strrchr(part, '/') = '\0';
+		at = open_inside(in->root, part[0] != '\0' ? part : "/");
+	}
+	if (at < 0)
+		return ward_err_sys(err, at, "mount point %s", path);
+	ward_cleanup_fd int dir = at;
+	for (size_t len = strlen(part); len < whole; len = strlen(part)) {
+		part[len] = '/'; /* the next component is whole again */
+		bool last = strlen(part) == whole;
+		int next = make_one(in, dir, part + len + 1, last ? mode : S_IFDIR | 0755);
+		if (next < 0)
+			return make_error(next, path, part, err);
+		close(dir);
+		dir = next;
+	}
+	*ret_fd = ward_steal_fd(&dir);
+	return 0;
+}
+
+static int set_attrs(int fd, unsigned flags, uint64_t set, uint64_t clear)
+{
+	struct mount_attr attr = {.attr_set = set, .attr_clr = clear};
+	return mount_setattr(fd, "", AT_EMPTY_PATH | flags, &attr, sizeof(attr)) < 0 ? -errno : 0;
+}
+
+/* --- sources, before anything is mounted --- */
+
+static int clone_source(const struct ward_plan_entry *e, int *ret_fd, struct ward_err *err)
+{
+	bool device = e->kind == WARD_PLAN_DEVICE;
+	int fd = open_tree(AT_FDCWD, e->text,
+		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (device ? 0 : AT_RECURSIVE));
+	if (fd < 0) {
+		if (e->flags & WARD_PLAN_OPTIONAL &&
+			(errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+			return 0;
+		return ward_err_sys(err, -errno, "cannot show %s of the host", e->text);
+	}
+	int r = device ? set_attrs(fd, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0)
+		       : set_attrs(fd, AT_RECURSIVE,
+				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0);
+	if (r < 0) {
+		close(fd);
+		return ward_err_sys(err, r, "cannot protect the view of %s", e->text);
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/*
+ * Another id for file lookups alone: setfsuid(2) to a non-zero id also takes CAP_DAC_* out of the
+ * effective set, and gives it back on the way to 0; CAP_SYS_ADMIN, which open_tree needs, stays.
+ */
+static int look_up_as(const struct ward_plan *p, bool owner)
+{
+	uid_t uid = owner ? p->owner_uid : 0;
+	gid_t gid = owner ? p->owner_gid : 0;
+	if (owner && setgroups(p->n_groups, p->groups) < 0)
+		return -errno;
+	setfsgid(gid);
+	setfsuid(uid);
+	/* They report the previous id and no error: ask again. */
+	return setfsuid((uid_t)-1) == (int)uid && setfsgid((gid_t)-1) == (int)gid ? 0 : -EPERM;
+}
+
+static int clone_sources(const struct ward_init *in, int *mounts, struct ward_err *err)
+{
+	const struct ward_plan *p = &in->plan;
+	bool switching = p->flags & WARD_PLAN_ROOT && p->owner_uid != 0;
+	bool as_owner = false;
+	int r = 0;
+	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
+		const struct ward_plan_entry *e = &p->entries[i];
+		mounts[i] = -1;
+		if (e->kind != WARD_PLAN_BIND && e->kind != WARD_PLAN_DEVICE)
+			continue;
+		bool want = switching && e->flags & WARD_PLAN_AS_OWNER;
+		if (want != as_owner) {
+			r = look_up_as(p, want);
+			if (r < 0)
+				return ward_err_sys(err, r, "look up as user %u", p->owner_uid);
+			as_owner = want;
+		}
+		r = clone_source(e, &mounts[i], err);
+	}
+	if (as_owner && look_up_as(p, false) < 0 && r == 0)
+		r = ward_err_set(err, -EPERM, "cannot leave the owner's identity");
+	return r;
+}
+
+/* --- placing --- */
+
+/* Somewhere every host has; only this mount namespace sees what covers it. */
+static int make_root(struct ward_init *in, struct ward_err *err)
+{
+	static const char *const places[] = {"/tmp", "/run", "/mnt", "/var"};
+	static const char *const options[][2] = {
+		{"source", "wardfs"}, {"mode", "0755"}, {"size", "16m"}, {"nr_inodes", "64k"}};
+	ward_cleanup_fd int mount = -1;
+	int r = mount_detached("tmpfs", options, sizeof(options) / sizeof(options[0]),
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &mount, err);
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && r == -ENOENT; i++)
+		r = move_mount(mount, "", AT_FDCWD, places[i], MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno
+											    : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "mount the new root");
+	in->root = ward_steal_fd(&mount);
+	return 0;
+}
+
+static int mount_tmpfs(const struct ward_init *in, uint32_t mode, int *ret_fd, struct ward_err *err)
+{
+	char size[32], bits[16];
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)in->plan.tmp_bytes);
+	snprintf(bits, sizeof(bits), "%o", mode);
+	const char *const options[][2] = {{"source", "wardfs"}, {"mode", bits}, {"size", size}};
+	bool limited = in->plan.tmp_bytes != UINT64_MAX;
+	return mount_detached("tmpfs", options, limited ? 3 : 2,
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, ret_fd, err);
+}
+
+/* The tmpfs of which /tmp, /run and /dev/shm are parts: so the sum of the three has one limit. */
+static int make_shared(const struct ward_init *in, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup_fd int mount = -1;
+	ward_cleanup_fd int point = -1;
+	int r = mount_tmpfs(in, 0700, &mount, err);
+	if (r == 0)
+		r = make_point(in, "/" SHARED_NAME, S_IFDIR | 0700, &point, err);
+	/* Parts can be cloned off only once it is attached. */
+	if (r == 0)
+		r = attach(mount, point, "/" SHARED_NAME, err);
+	if (r == 0)
+		*ret_fd = ward_steal_fd(&mount);
+	return r;
+}
+
+static int drop_shared(const struct ward_init *in, struct ward_err *err)
+{
+	if (fchdir(in->root) < 0 || umount2(SHARED_NAME, MNT_DETACH) < 0 ||
+		unlinkat(in->root, SHARED_NAME, AT_REMOVEDIR) < 0)
+		return ward_err_sys(err, -errno, "divide the shared tmpfs");
+	return 0;
+}
+
+static int own(const struct ward_init *in, int fd, const char *path, struct ward_err *err)
+{
+	if (in->plan.flags & WARD_PLAN_ROOT &&
+		fchownat(fd, "", in->plan.agent_uid, in->plan.agent_gid, AT_EMPTY_PATH) < 0)
+		return ward_err_sys(err, -errno, "give %s to the command", path);
+	return 0;
+}
+
+static int clone_part(const struct ward_init *in, const struct ward_plan_entry *e, int shared,
+	size_t number, int *ret_fd, struct ward_err *err)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "%zu", number);
+	if (mkdirat(shared, name, e->mode) < 0)
+		return ward_err_sys(err, -errno, "make %s", e->path);
+	ward_cleanup_fd int fd = open_tree(shared, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "make %s", e->path);
+	int r = own(in, fd, e->path, err);
+	if (r == 0)
+		*ret_fd = ward_steal_fd(&fd);
+	return r;
+}
+
+static int place_file(
+	const struct ward_init *in, const struct ward_plan_entry *e, struct ward_err *err)
+{
+	ward_cleanup_fd int point = -1;
+	int r = make_point(in, e->path, S_IFREG | e->mode, &point, err);
+	if (r < 0)
+		return r;
+	/* Reopened by way of the descriptor: the path is not looked up a second time. */
+	char self[64];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", point);
+	ward_cleanup_fd int fd = open(self, O_WRONLY | O_CLOEXEC);
+	r = fd < 0 ? -errno : ward_fd_write_all(fd, e->text, strlen(e->text));
+	return r < 0 ? ward_err_sys(err, r, "write %s", e->path) : 0;
+}
+
+static int place_link(
+	const struct ward_init *in, const struct ward_plan_entry *e, struct ward_err *err)
+{
+	char dir[4096];
+	const char *name = strrchr(e->path, '/') + 1;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(name - 1 - e->path), e->path);
+	ward_cleanup_fd int point = -1;
+	int r = 0;
+	if (dir[0] == '\0')
+		point = fcntl(in->root, F_DUPFD_CLOEXEC, 3);
+	else
+		r = make_point(in, dir, S_IFDIR | 0755, &point, err);
+	if (r < 0)
+		return r;
+	if (point < 0 || symlinkat(e->text, point, name) < 0)
+		return ward_err_sys(err, -errno, "make the link %s", e->path);
+	return 0;
+}
+
+static int mount_fuse(struct ward_init *in, uint32_t index, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup_fd int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (dev < 0)
+		return ward_err_sys(err, -errno, "open /dev/fuse (%s)",
+			errno == EACCES	  ? "fix: chmod 0666 /dev/fuse"
+			: errno == ENOENT ? "fix: modprobe fuse"
+			: errno == EPERM  ? "fix: the container must allow the device c 10:229"
+					  : "see wardfs doctor");
+	char fd[16], uid[16], gid[16], source[32];
+	snprintf(fd, sizeof(fd), "%d", dev);
+	snprintf(uid, sizeof(uid), "%u", in->plan.agent_uid);
+	snprintf(gid, sizeof(gid), "%u", in->plan.agent_gid);
+	snprintf(source, sizeof(source), "wardfs");
+	/* Only these ids may enter (no allow_other); root of the host may not either. */
+	const char *const options[][2] = {{"source", source}, {"subtype", "wardfs"}, {"fd", fd},
+		{"rootmode", "40000"}, {"user_id", uid}, {"group_id", gid}};
+	int r = mount_detached("fuse", options, sizeof(options) / sizeof(options[0]),
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, ret_fd, err);
+	if (r == 0)
+		in->fuse[index] = ward_steal_fd(&dev);
+	return r;
+}
+
+static int mount_pts(int *ret_fd, struct ward_err *err)
+{
+	static const char *const options[][2] = {
+		{"source", "devpts"}, {"ptmxmode", "0666"}, {"mode", "0620"}};
+	return mount_detached("devpts", options, sizeof(options) / sizeof(options[0]),
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, ret_fd, err);
+}
+
+/* One tree, and right after it the entries that show the same file system again. */
+static int place_tree(
+	struct ward_init *in, const struct ward_plan_entry *e, int *tree, struct ward_err *err)
+{
+	ward_cleanup_fd int point = -1;
+	ward_cleanup_fd int again = -1;
+	int r = make_point(in, e->path, S_IFDIR | 0755, &point, err);
+	if (r < 0)
+		return r;
+	if (e->kind == WARD_PLAN_TREE) {
+		r = in->fuse[e->mode] < 0 ? mount_fuse(in, e->mode, &tree[e->mode], err) : -EEXIST;
+		if (r < 0)
+			return ward_err_wrap(err, "tree %s", e->path);
+		return attach(tree[e->mode], point, e->path, err);
+	}
+	/* By descriptor: a path would be a lookup in a file system that nobody serves yet. */
+	again = tree[e->mode] < 0 ? -1
+				  : open_tree(tree[e->mode], "",
+					    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	if (again < 0)
+		return ward_err_sys(err, -errno, "show the tree at %s as well", e->path);
+	return attach(again, point, e->path, err);
+}
+
+/* source: the entry's clone, -1: none. tree: mounts of the trees so far. */
+static int place(
+	struct ward_init *in, size_t i, int source, int shared, int *tree, struct ward_err *err)
+{
+	const struct ward_plan_entry *e = &in->plan.entries[i];
+	ward_cleanup_fd int mount = -1;
+	ward_cleanup_fd int point = -1;
+	mode_t mode = S_IFDIR | 0755;
+	struct stat st;
+	int r = 0;
+	switch (e->kind) {
+	case WARD_PLAN_DIR:
+		return make_point(in, e->path, S_IFDIR | e->mode, &point, err);
+	case WARD_PLAN_FILE:
+		return place_file(in, e, err);
+	case WARD_PLAN_LINK:
+		return place_link(in, e, err);
+	case WARD_PLAN_BIND:
+	case WARD_PLAN_DEVICE:
+		if (source < 0)
+			return 0;
+		if (fstat(source, &st) < 0)
+			return ward_err_sys(err, -errno, "show %s", e->text);
+		mode = S_ISDIR(st.st_mode) ? S_IFDIR | 0755 : S_IFREG | 0444;
+		break;
+	case WARD_PLAN_SHARED:
+		r = clone_part(in, e, shared, i, &mount, err);
+		break;
+	case WARD_PLAN_TMPFS:
+		r = mount_tmpfs(in, e->mode, &mount, err);
+		if (r == 0)
+			r = own(in, mount, e->path, err);
+		break;
+	case WARD_PLAN_PTS:
+		r = mount_pts(&mount, err);
+		break;
+	case WARD_PLAN_TREE:
+	case WARD_PLAN_TREE_AT:
+		return place_tree(in, e, tree, err);
+	case WARD_PLAN_NONE:
+	case WARD_PLAN_KINDS_:
+		return ward_err_set(err, -EBADMSG, "bad plan");
+	}
+	if (r == 0)
+		r = make_point(in, e->path, mode, &point, err);
+	return r < 0 ? r : attach(mount >= 0 ? mount : source, point, e->path, err);
+}
+
+static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
+{
+	const struct ward_plan *p = &in->plan;
+	ward_cleanup_fd int shared = -1;
+	int tree[WARD_TREES_MAX];
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		tree[i] = -1;
+	int r = make_root(in, err);
+	if (r == 0)
+		r = make_shared(in, &shared, err);
+	for (size_t i = 0; i < p->n_entries && r == 0; i++)
+		r = place(in, i, sources[i], shared, tree, err);
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		if (tree[i] >= 0)
+			close(tree[i]);
+	if (r == 0)
+		r = drop_shared(in, err);
+	if (r == 0) {
+		r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);
+		if (r < 0)
+			r = ward_err_sys(err, r, "protect the new root");
+	}
+	return r;
+}
+
+int ward_init_mounts(struct ward_init *in, struct ward_err *err)
+{
+	/* What we mount must not reach the host, nor what the host mounts later reach us. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return ward_err_sys(err, -errno, "make the mount namespace private");
+	ward_cleanup_free int *sources = calloc(in->plan.n_entries + 1, sizeof(*sources));
+	if (!sources)
+		return ward_err_sys(err, -ENOMEM, "mounts");
+	for (size_t i = 0; i < in->plan.n_entries; i++)
+		sources[i] = -1;
+	int r = clone_sources(in, sources, err);
+	if (r == 0)
+		r = place_all(in, sources, err);
+	for (size_t i = 0; i < in->plan.n_entries; i++)
+		if (sources[i] >= 0)
+			close(sources[i]);
+	return r;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/base/limit.h"
+#include "enforcer/sandbox/plan.h"
+#include "enforcer/sandbox/filter.h"
+#include "enforcer/sandbox/view.h"
+
+/*
+ * Milliseconds that wardfs-init may keep silent while it sets up: it waits for nothing but the
+ * kernel, so this only ends a wait that would never end.
+ */
+#define SETUP_WAIT_MS 60000
+/* A gid_map is written at once and has to fit a page (user_namespaces(7)). */
+#define GID_MAP_MAX 4000
+
+struct ward_sandbox {
+	bool root;
+	uid_t owner_uid, agent_uid;
+	gid_t owner_gid, agent_gid;
+	gid_t *groups;
+	size_t n_groups;
+	int control;
+	int fuse[WARD_TREES_MAX];
+	size_t n_trees;
+	int pty;
+	pid_t stage0; /* 0: reaped */
+	pid_t pid;    /* 0: not there yet */
+	int pidfd;
+	bool reaped;
+	bool over; /* the last event was handed out */
+	struct ward_sandbox_facts facts;
+};
+
+/* --- the plan --- */
+
+static size_t count_strings(char *const *v)
+{
+	size_t n = 0;
+	while (v && v[n])
+		n++;
+	return n;
+}
+
+static int check_spec(const struct ward_sandbox_spec *s, struct ward_err *err)
+{
+	if (s->agent_uid == 0 || s->agent_uid == (uid_t)-1)
+		return ward_err_set(
+			err, -EINVAL, "the command may not run as user %d", (int)s->agent_uid);
+	if (!s->root && (s->agent_uid != s->owner_uid || s->agent_gid != s->owner_gid))
+		return ward_err_set(
+			err, -EINVAL, "without root the command can run as the owner alone");
+	if (s->n_trees > WARD_TREES_MAX || s->n_lifelines > WARD_PLAN_LIFELINES_MAX ||
+		s->n_groups > WARD_PLAN_GROUPS_MAX)
+		return ward_err_set(err, -E2BIG, "too many trees, lifelines or groups");
+	if (!s->argv || !s->argv[0] || !s->argv[0][0])
+		return ward_err_set(err, -EINVAL, "no command");
+	if (!s->init_program || s->init_program[0] != '/' || !s->hostname || !s->cwd)
+		return ward_err_set(err, -EINVAL, "the description of the sandbox is incomplete");
+	/* It becomes a line of /etc/passwd. */
+	if (!s->user_name || !s->user_name[0] || strpbrk(s->user_name, ":\n/"))
+		return ward_err_set(err, -EINVAL, "bad user name");
+	if (s->home && strpbrk(s->home, ":\n"))
+		return ward_err_set(err, -EINVAL, "bad home directory");
+	if (strcmp(s->cwd, "/") != 0 && !ward_plan_path_ok(s->cwd))
+		return ward_err_set(
+			err, -EINVAL, "start directory %s: not absolute and normalised", s->cwd);
+	return 0;
+}
+
+static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb, int *ret_fd,
+	struct ward_err *err)
+{
+	ward_cleanup(ward_view_clear) struct ward_view_list view = {0};
+	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf filter = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf init_filter = WARD_BUF_INIT;
+	int r = ward_view_build(s, &view, err);
+	if (r == 0)
+		r = ward_seccomp_command(&filter, err);
+	if (r == 0)
+		r = ward_seccomp_init(&init_filter, err);
+	if (r < 0)
+		return r;
+	struct ward_plan p = {
+		.flags = (s->root ? WARD_PLAN_ROOT : 0) | (s->pty ? WARD_PLAN_PTY : 0) |
+			 WARD_PLAN_LANDLOCK,
+		.owner_uid = s->owner_uid,
+		.owner_gid = s->owner_gid,
+		.agent_uid = s->agent_uid,
+		.agent_gid = s->agent_gid,
+		.groups = sb->groups,
+		.n_groups = sb->n_groups,
+		/* Only encoded: the plan does not change or free any of these. */
+		.hostname = (char *)(uintptr_t)s->hostname,
+		.tmp_bytes = s->tmp_bytes,
+		.processes = s->processes,
+		.open_files = s->open_files,
+		.file_size = s->file_size,
+		.core_bytes = s->core ? WARD_UNLIMITED : 0,
+		.rows = s->winsize.ws_row,
+		.cols = s->winsize.ws_col,
+		.n_lifelines = (uint32_t)s->n_lifelines,
+		.n_trees = (uint32_t)s->n_trees,
+		.entries = view.v,
+		.n_entries = view.n,
+		.argv = (char **)(uintptr_t)s->argv,
+		.n_argv = count_strings(s->argv),
+		.envp = (char **)(uintptr_t)s->envp,
+		.n_envp = count_strings(s->envp),
+		.cwd = (char *)(uintptr_t)s->cwd,
+		.filter = filter.data,
+		.filter_len = filter.len,
+		.init_filter = init_filter.data,
+		.init_filter_len = init_filter.len,
+	};
+	for (unsigned i = 0; i < 3; i++)
+		if (s->pty && s->stdio[i] < 0)
+			p.tty_slots |= 1U << i;
+	r = ward_plan_encode(&p, &bytes);
+	if (r < 0)
+		return ward_err_sys(err, r, "describe the sandbox");
+	return ward_fd_sealed("wardfs-plan", bytes.data, bytes.len, ret_fd, err);
+}
+
+/* --- starting wardfs-init --- */
+
+static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control, int plan,
+	struct ward_err *err)
+{
+	int from[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX];
+	int to[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX];
+	size_t n = 0;
+	char name[] = "wardfs-init";
+	char *argv[] = {name, NULL};
+	char *envp[] = {NULL};
+	ward_cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return ward_err_sys(err, -errno, "open /dev/null");
+	for (int i = 0; i < 3; i++) {
+		from[n] = s->stdio[i] >= 0 ? s->stdio[i] : null;
+		to[n++] = i;
+	}
+	from[n] = control;
+	to[n++] = WARD_INIT_FD_CONTROL;
+	from[n] = plan;
+	to[n++] = WARD_INIT_FD_PLAN;
+	for (size_t i = 0; i < s->n_lifelines; i++) {
+		from[n] = s->lifelines[i];
+		to[n++] = WARD_INIT_FD_LIFELINES + (int)i;
+	}
+	pid_t pid = fork();
+	if (pid < 0)
+		return ward_err_sys(err, -errno, "fork");
+	if (pid == 0) {
+		if (ward_fd_inherit(from, to, n) == 0)
+			execve(s->init_program, argv, envp);
+		/* Read by wait_stage0(): nothing else may be run or written here. */
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	sb->stage0 = pid;
+	return 0;
+}
+
+static int wait_pid(pid_t pid)
+{
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
+}
+
+static int reap_stage0(struct ward_sandbox *sb)
+{
+	if (sb->stage0 == 0)
+		return 0;
+	int status = wait_pid(sb->stage0);
+	sb->stage0 = 0;
+	return status;
+}
+
+/* wardfs-init closed the channel without a word. */
+static int died(struct ward_sandbox *sb, struct ward_err *err)
+{
+	int status = reap_stage0(sb);
+	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= 126)
+		return ward_err_set(err, -EIO, "wardfs-init cannot be executed");
+	return ward_err_set(err, -EIO, "wardfs-init ended unexpectedly");
+}
+
+/* FAILED {errno, step, text}; the codes that mean "the command" come from its execution alone. */
+static int failed(struct ward_msg_reader *r, struct ward_err *err)
+{
+	int code = -(int)ward_msg_get_u32(r);
+	uint32_t step = ward_msg_get_u32(r);
+	ward_cleanup_free char *text = ward_msg_get_str(r);
+	if (ward_msg_done(r) < 0 || code >= 0)
+		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	if (step != WARD_INIT_EXEC && (code == -ENOENT || code == -EACCES || code == -ENOEXEC))
+		code = -EIO;
+	return ward_err_set(err, code, "%s", text);
+}
+
+/*
+ * The next message, which must be of this type. data backs the reader. fds, *n_fds as
+ * ward_msg_recv().
+ */
+static int expect(struct ward_sandbox *sb, enum ward_init_type type, char *data, size_t size,
+	struct ward_msg_reader *ret, int *fds, size_t *n_fds, struct ward_err *err)
+{
+	struct pollfd pfd = {.fd = sb->control, .events = POLLIN};
+	int ready = 0;
+	do {
+		ready = poll(&pfd, 1, SETUP_WAIT_MS);
+	} while (ready < 0 && errno == EINTR);
+	if (ready == 0)
+		return ward_err_set(err, -ETIMEDOUT, "wardfs-init does not answer");
+	ssize_t n = ward_msg_recv(sb->control, data, size, fds, n_fds);
+	if (n == 0 || n == -ECONNRESET)
+		return died(sb, err);
+	if (n < 0)
+		return ward_err_sys(err, (int)n, "hear from wardfs-init");
+	ward_msg_reader_init(ret, data, (size_t)n);
+	if (ret->type == (uint32_t)type && !ret->bad)
+		return 0;
+	for (size_t i = 0; n_fds && i < *n_fds; i++)
+		close(fds[i]);
+	if (n_fds)
+		*n_fds = 0;
+	if (ret->type == WARD_INIT_FAILED)
+		return failed(ret, err);
+	return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+}
+
+static int hear_staged(struct ward_sandbox *sb, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	int fds[WARD_TREES_MAX];
+	size_t n = WARD_TREES_MAX;
+	int code = expect(sb, WARD_INIT_STAGED, data, sizeof(data), &r, fds, &n, err);
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < n; i++)
+		sb->fuse[i] = fds[i];
+	sb->pid = (pid_t)ward_msg_get_u32(&r);
+	if (ward_msg_done(&r) < 0 || n != sb->n_trees || sb->pid <= 0)
+		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	/* Our child and not waited for by anyone else: the number cannot have been reused. */
+	sb->pidfd = pidfd_open(sb->pid, 0);
+	if (sb->pidfd < 0)
+		return ward_err_sys(err, -errno, "pidfd_open");
+	int status = reap_stage0(sb);
+	return status == 0 ? 0 : ward_err_set(err, -EIO, "wardfs-init ended with %d", status);
+}
+
+/* --- maps, as root --- */
+
+static int write_proc(pid_t pid, const char *file, const char *text, size_t len)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	ward_cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : ward_fd_write_all(fd, text, len);
+}
+
+/* Each id onto itself: the command's, and of the groups as many as fit. Never 0. */
+static int write_maps(const struct ward_sandbox *sb, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf map = WARD_BUF_INIT;
+	ward_buf_printf(&map, "%u %u 1\n", sb->agent_uid, sb->agent_uid);
+	int r = write_proc(sb->pid, "setgroups", "deny", 4);
+	if (r == 0)
+		r = write_proc(sb->pid, "uid_map", map.data, map.len);
+	ward_buf_clear(&map);
+	ward_buf_printf(&map, "%u %u 1\n", sb->agent_gid, sb->agent_gid);
+	for (size_t i = 0; i < sb->n_groups && map.len < GID_MAP_MAX; i++)
+		ward_buf_printf(&map, "%u %u 1\n", sb->groups[i], sb->groups[i]);
+	if (r == 0)
+		r = ward_buf_error(&map);
+	if (r == 0)
+		r = write_proc(sb->pid, "gid_map", map.data, map.len);
+	return r < 0 ? ward_err_sys(err, r, "map the ids of the sandbox") : 0;
+}
+
+static int tell(struct ward_sandbox *sb, enum ward_init_type type)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, type);
+	return ward_msg_send(sb->control, &m, NULL, 0);
+}
+
+static int give_maps(struct ward_sandbox *sb, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	if (!sb->root)
+		return 0;
+	int code = expect(sb, WARD_INIT_MAPS, data, sizeof(data), &r, NULL, NULL, err);
+	if (code < 0)
+		return code;
+	code = write_maps(sb, err);
+	if (code < 0)
+		return code;
+	code = tell(sb, WARD_INIT_MAPPED);
+	return code == -EPIPE || code == -ECONNRESET ? died(sb, err)
+	       : code < 0			     ? ward_err_sys(err, code, "tell wardfs-init")
+						     : 0;
+}
+
+static int hear_ready(struct ward_sandbox *sb, bool pty, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	size_t n = 1;
+	int code = expect(sb, WARD_INIT_READY, data, sizeof(data), &r, &sb->pty, &n, err);
+	if (code < 0)
+		return code;
+	if (n == 0)
+		sb->pty = -1;
+	sb->facts.landlock_abi = ward_msg_get_u32(&r);
+	uint32_t applied = ward_msg_get_u32(&r);
+	if (ward_msg_done(&r) < 0 || n != (pty ? 1U : 0U))
+		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	sb->facts.groups_kept = applied & WARD_INIT_GROUPS_KEPT;
+	sb->facts.keyring = applied & WARD_INIT_KEYRING;
+	sb->facts.userns_closed = applied & WARD_INIT_NO_USERNS;
+	return 0;
+}
+
+/* --- the interface --- */
+
+/* The groups that the command keeps: the owner's, as root, if it runs as the owner; never 0, and
+ * each once (a map names an id once). */
+static int take_groups(const struct ward_sandbox_spec *s, struct ward_sandbox *sb)
+{
+	sb->groups = calloc(s->n_groups + 1, sizeof(*sb->groups));
+	if (!sb->groups)
+		return -ENOMEM;
+	if (!s->root || s->owner_uid != s->agent_uid)
+		return 0;
+	for (size_t i = 0; i < s->n_groups; i++) {
+		bool known = s->groups[i] == 0 || s->groups[i] == s->agent_gid;
+		for (size_t j = 0; j < sb->n_groups && !known; j++)
+			known = sb->groups[j] == s->groups[i];
+		if (!known)
+			sb->groups[sb->n_groups++] = s->groups[i];
+	}
+	return 0;
+}
+
+static int build(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, struct ward_err *err)
+{
+	int ends[2];
+	ward_cleanup_fd int plan = -1;
+	if (take_groups(s, sb) < 0)
+		return ward_err_sys(err, -ENOMEM, "groups");
+	int r = make_plan(s, sb, &plan, err);
+	if (r < 0)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return ward_err_sys(err, -errno, "socketpair");
+	sb->control = ends[0];
+	r = spawn(s, sb, ends[1], plan, err);
+	/* From here only wardfs-init holds that end: its death is our end of file. */
+	close(ends[1]);
+	if (r == 0)
+		r = hear_staged(sb, err);
+	if (r == 0)
+		r = give_maps(sb, err);
+	if (r == 0)
+		r = hear_ready(sb, s->pty, err);
+	return r;
+}
+
+int ward_sandbox_create(
+	const struct ward_sandbox_spec *spec, struct ward_sandbox **ret, struct ward_err *err)
+{
+	int r = check_spec(spec, err);
+	if (r < 0)
+		return r;
+	struct ward_sandbox *sb = calloc(1, sizeof(*sb));
+	if (!sb)
+		return ward_err_sys(err, -ENOMEM, "sandbox");
+	sb->control = sb->pty = sb->pidfd = -1;
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		sb->fuse[i] = -1;
+	sb->n_trees = spec->n_trees;
+	sb->root = spec->root;
+	sb->agent_uid = spec->agent_uid;
+	sb->agent_gid = spec->agent_gid;
+	r = build(spec, sb, err);
+	if (r < 0) {
+		ward_sandbox_free(sb);
+		return r;
+	}
+	*ret = sb;
+	return 0;
+}
+
+int ward_sandbox_fuse_fd(const struct ward_sandbox *sb, size_t i)
+{
+	return i < sb->n_trees ? sb->fuse[i] : -1;
+}
+
+void ward_sandbox_forget_fuse(struct ward_sandbox *sb)
+{
+	for (size_t i = 0; i < WARD_TREES_MAX; i++) {
+		if (sb->fuse[i] >= 0)
+			close(sb->fuse[i]);
+		sb->fuse[i] = -1;
+	}
+}
+
+int ward_sandbox_start(struct ward_sandbox *sb, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	int code = tell(sb, WARD_INIT_GO);
+	if (code < 0)
+		return code == -EPIPE || code == -ECONNRESET
+			       ? died(sb, err)
+			       : ward_err_sys(err, code, "tell wardfs-init");
+	return expect(sb, WARD_INIT_STARTED, data, sizeof(data), &r, NULL, NULL, err);
+}
+
+int ward_sandbox_fd(const struct ward_sandbox *sb)
+{
+	return sb->control;
+}
+
+int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
+{
+	char data[256];
+	struct ward_msg_reader r;
+	struct pollfd pfd = {.fd = sb->control, .events = POLLIN};
+	*ret = (struct ward_sandbox_event){.kind = WARD_SANDBOX_NOTHING};
+	if (sb->over || poll(&pfd, 1, 0) <= 0)
+		return 0;
+	ssize_t n = ward_msg_recv(sb->control, data, sizeof(data), NULL, NULL);
+	if (n == 0 || n == -ECONNRESET) {
+		sb->over = true;
+		ret->kind = WARD_SANDBOX_GONE;
+		return 0;
+	}
+	if (n < 0)
+		return (int)n;
+	ward_msg_reader_init(&r, data, (size_t)n);
+	uint32_t kind = ward_msg_get_u32(&r);
+	int value = (int)ward_msg_get_u32(&r);
+	if (r.type != WARD_INIT_EVENT || ward_msg_done(&r) < 0 || kind < WARD_SANDBOX_STOPPED ||
+		kind > WARD_SANDBOX_LIFELINE)
+		return -EBADMSG;
+	ret->kind = (enum ward_sandbox_event_kind)kind;
+	ret->value = value;
+	sb->over = ret->kind != WARD_SANDBOX_STOPPED;
+	return 0;
+}
+
+int ward_sandbox_pty(const struct ward_sandbox *sb)
+{
+	return sb->pty;
+}
+
+pid_t ward_sandbox_pid(const struct ward_sandbox *sb)
+{
+	return sb->pid;
+}
+
+int ward_sandbox_pidfd(const struct ward_sandbox *sb)
+{
+	return sb->pidfd;
+}
+
+void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret)
+{
+	*ret = sb->facts;
+}
+
+int ward_sandbox_signal(struct ward_sandbox *sb, int sig)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	if (sig < 1 || sig > 64)
+		return -EINVAL;
+	ward_msg_init(&m, WARD_INIT_SIGNAL);
+	ward_msg_put_u32(&m, (uint32_t)sig);
+	int r = ward_msg_send(sb->control, &m, NULL, 0);
+	return r == -EPIPE || r == -ECONNRESET ? -ESRCH : r;
+}
+
+void ward_sandbox_kill(struct ward_sandbox *sb)
+{
+	if (sb->stage0 > 0) {
+		kill(sb->stage0, SIGKILL);
+		reap_stage0(sb);
+	}
+	if (sb->pid == 0 || sb->reaped)
+		return;
+	if (sb->pidfd >= 0)
+		pidfd_send_signal(sb->pidfd, SIGKILL, NULL, 0);
+	else
+		kill(sb->pid, SIGKILL);
+	/* The kernel lets pid 1 be reaped only after every other process inside is gone. */
+	wait_pid(sb->pid);
+	sb->reaped = true;
+}
+
+void ward_sandbox_free(struct ward_sandbox *sb)
+{
+	if (!sb)
+		return;
+	ward_sandbox_kill(sb);
+	ward_sandbox_forget_fuse(sb);
+	if (sb->control >= 0)
+		close(sb->control);
+	if (sb->pty >= 0)
+		close(sb->pty);
+	if (sb->pidfd >= 0)
+		close(sb->pidfd);
+	free(sb->groups);
+	free(sb);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/sandbox/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+
+/* Symbolic links on a host with a merged /usr, directories elsewhere; absent on some. */
+static const char *const system_dirs[] = {
+	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/usr"};
+
+/* What libraries, shells, compilers and language runtimes read. Nothing that names the host's
+ * users, keys, networks or services in use. */
+static const char *const etc_parts[] = {"alternatives", "bash.bashrc", "bash_completion.d",
+	"ca-certificates", "ca-certificates.conf", "debian_version", "fonts", "gai.conf",
+	"host.conf", "inputrc", "java-17-openjdk", "java-11-openjdk", "java-21-openjdk",
+	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf", "locale.gen",
+	"localtime", "login.defs", "magic", "magic.mime", "mailcap", "mime.types", "nanorc",
+	"networks", "os-release", "perl", "pki", "profile", "profile.d", "protocols", "python3",
+	"python3.11", "python3.12", "python3.13", "rpc", "services", "shells", "ssl", "terminfo",
+	"timezone", "vim", "xattr.conf", "xdg"};
+
+/* Read-only and without host identity: the number of CPUs, and what allocators ask. */
+static const char *const sys_parts[] = {
+	"/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage"};
+
+static const char *const devices[] = {"full", "null", "random", "tty", "urandom", "zero"};
+
+static const char *const dev_links[][2] = {{"/dev/fd", "/proc/self/fd"},
+	{"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"},
+	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"},
+	{"/etc/mtab", "/proc/self/mounts"}, {"/var/run", "/run"}};
+
+/* Nothing of the session may lie on these. */
+static const char *const reserved[] = {"/proc", "/sys", "/dev", "/etc"};
+/* Nor may more of the host appear here: devices, and the host's processes. */
+static const char *const closed_to_reads[] = {"/proc", "/dev"};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void add(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
+	const char *text, uint32_t mode, uint32_t flags)
+{
+	if (w->error)
+		return;
+	if (w->n == w->cap) {
+		size_t cap = w->cap ? 2 * w->cap : 128;
+		struct ward_plan_entry *v =
+			cap <= WARD_PLAN_ENTRIES_MAX ? reallocarray(w->v, cap, sizeof(*v)) : NULL;
+		if (!v) {
+			w->error = cap <= WARD_PLAN_ENTRIES_MAX ? -ENOMEM : -E2BIG;
+			return;
+		}
+		w->v = v;
+		w->cap = cap;
+	}
+	struct ward_plan_entry e = {.kind = kind, .flags = flags, .mode = mode};
+	e.path = strdup(path);
+	e.text = strdup(text ? text : "");
+	w->v[w->n++] = e;
+	if (!e.path || !e.text)
+		w->error = -ENOMEM;
+}
+
+/* A link of the host is a link inside as well: what it points at is in the view or not. */
+static void add_link_or_bind(struct ward_view_list *w, const char *path)
+{
+	char target[4096];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+	if (n > 0) {
+		target[n] = '\0';
+		add(w, WARD_PLAN_LINK, path, target, 0, 0);
+	} else {
+		add(w, WARD_PLAN_BIND, path, path, 0, WARD_PLAN_OPTIONAL);
+	}
+}
+
+static void add_file(struct ward_view_list *w, const char *path, struct ward_buf *text)
+{
+	if (ward_buf_error(text))
+		w->error = ward_buf_error(text);
+	else
+		add(w, WARD_PLAN_FILE, path, ward_buf_str(text), 0644, 0);
+	ward_buf_clear(text);
+}
+
+/* Files that would name the host's users, network or identity: made up for the session. */
+static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_spec *spec)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *home = spec->home ? spec->home : "/";
+	ward_buf_printf(&b,
+		"root:x:0:0:root:/root:/usr/sbin/nologin\n"
+		"%s:x:%u:%u::%s:/bin/bash\n",
+		spec->user_name, spec->agent_uid, spec->agent_gid, home);
+	if (spec->agent_uid != 65534)
+		ward_buf_puts(&b, "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
+	add_file(w, "/etc/passwd", &b);
+	ward_buf_puts(&b, "root:x:0:\ntty:x:5:\n");
+	if (spec->agent_gid != 0 && spec->agent_gid != 5)
+		ward_buf_printf(&b, "%s:x:%u:\n", spec->user_name, spec->agent_gid);
+	if (spec->agent_gid != 65534)
+		ward_buf_puts(&b, "nogroup:x:65534:\n");
+	add_file(w, "/etc/group", &b);
+	ward_buf_printf(&b, "127.0.0.1\tlocalhost %s\n::1\tlocalhost ip6-localhost ip6-loopback\n",
+		spec->hostname);
+	add_file(w, "/etc/hosts", &b);
+	ward_buf_printf(&b, "%s\n", spec->hostname);
+	add_file(w, "/etc/hostname", &b);
+	ward_buf_puts(&b, "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
+			  "networks: files\nprotocols: files\nservices: files\n");
+	add_file(w, "/etc/nsswitch.conf", &b);
+	add_file(w, "/etc/resolv.conf", &b);
+	/* Not the host's machine-id, which is meant to be secret (machine-id(5)). */
+	uint8_t id[16];
+	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+		w->error = -EIO;
+	for (size_t i = 0; i < sizeof(id); i++)
+		ward_buf_printf(&b, "%02x", id[i]);
+	ward_buf_putc(&b, '\n');
+	add_file(w, "/etc/machine-id", &b);
+}
+
+static void add_system(struct ward_view_list *w)
+{
+	for (size_t i = 0; i < COUNT(system_dirs); i++)
+		add_link_or_bind(w, system_dirs[i]);
+	for (size_t i = 0; i < COUNT(etc_parts); i++) {
+		char path[256] = "/etc/";
+		strcat(path, etc_parts[i]);
+		add_link_or_bind(w, path);
+	}
+	for (size_t i = 0; i < COUNT(sys_parts); i++)
+		add(w, WARD_PLAN_BIND, sys_parts[i], sys_parts[i], 0, WARD_PLAN_OPTIONAL);
+	for (size_t i = 0; i < COUNT(devices); i++) {
+		char path[64] = "/dev/";
+		strcat(path, devices[i]);
+		add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
+	}
+	add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
+	for (size_t i = 0; i < COUNT(dev_links); i++)
+		add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
+	add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
+	/* Empty; searchable, so that a PATH of root's says "not found", not "permission denied". */
+	add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
+	add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
+	add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
+	add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
+	add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);
+}
+
+static struct ward_plan_entry *find(const struct ward_view_list *w, const char *path)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(w->v[i].path, path) == 0)
+			return &w->v[i];
+	return NULL;
+}
+
+static bool is_tree(const struct ward_plan_entry *e)
+{
+	return e->kind == WARD_PLAN_TREE || e->kind == WARD_PLAN_TREE_AT;
+}
+
+static int check_path(const char *path, const char *what, struct ward_err *err)
+{
+	if (!ward_plan_path_ok(path))
+		return ward_err_set(err, -EINVAL,
+			"%s %s: not an absolute path without \"..\" and doubled slashes", what,
+			path);
+	for (size_t i = 0; i < COUNT(reserved); i++)
+		if (ward_plan_path_below(path, reserved[i]))
+			return ward_err_set(err, -EINVAL, "%s %s: %s belongs to the sandbox", what,
+				path, reserved[i]);
+	return 0;
+}
+
+/* The n_system first entries are ours: what the caller names takes their place. */
+static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bind, size_t n_system,
+	struct ward_err *err)
+{
+	const char *inside = bind->inside ? bind->inside : bind->host;
+	int r = ward_plan_path_ok(inside) ? 0 : -EINVAL;
+	for (size_t i = 0; i < COUNT(closed_to_reads) && r == 0; i++)
+		if (ward_plan_path_below(inside, closed_to_reads[i]))
+			r = -EINVAL;
+	if (r < 0 || bind->host[0] != '/')
+		return ward_err_set(err, -EINVAL,
+			"cannot show %s of the host at %s: both must be absolute and normalised, "
+			"and not in /proc or /dev",
+			bind->host, inside);
+	uint32_t flags = WARD_PLAN_AS_OWNER | (bind->optional ? WARD_PLAN_OPTIONAL : 0);
+	struct ward_plan_entry *e = find(w, inside);
+	if (!e) {
+		add(w, WARD_PLAN_BIND, inside, bind->host, 0, flags);
+		return 0;
+	}
+	if (e->kind == WARD_PLAN_BIND && strcmp(e->text, bind->host) == 0)
+		return 0;
+	if ((size_t)(e - w->v) >= n_system || e->kind == WARD_PLAN_SHARED)
+		return ward_err_set(err, -EINVAL, "two things are to be seen at %s", inside);
+	char *text = strdup(bind->host);
+	if (!text)
+		return ward_err_sys(err, -ENOMEM, "view");
+	free(e->text);
+	*e = (struct ward_plan_entry){
+		.kind = WARD_PLAN_BIND, .flags = flags, .path = e->path, .text = text};
+	return 0;
+}
+
+static int add_home(
+	struct ward_view_list *w, const char *home, size_t n_system, struct ward_err *err)
+{
+	int r = check_path(home, "home", err);
+	if (r < 0)
+		return r;
+	struct ward_plan_entry *e = find(w, home);
+	if (!e) {
+		add(w, WARD_PLAN_TMPFS, home, NULL, 0700, 0);
+		return 0;
+	}
+	if ((size_t)(e - w->v) >= n_system || e->kind != WARD_PLAN_DIR)
+		return ward_err_set(err, -EINVAL, "the home %s is taken by something else", home);
+	e->kind = WARD_PLAN_TMPFS;
+	e->mode = 0700;
+	return 0;
+}
+
+/* Nothing may lie below a tree: its mount point could be made only through the file system's
+ * daemon, which serves nobody before the session starts. */
+static int add_tree(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
+	size_t index, struct ward_err *err)
+{
+	int r = check_path(path, "tree", err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct ward_plan_entry *e = &w->v[i];
+		bool same = strcmp(e->path, path) == 0;
+		bool cover = same && (e->kind == WARD_PLAN_BIND || e->kind == WARD_PLAN_TMPFS ||
+					     e->kind == WARD_PLAN_SHARED);
+		if (ward_plan_path_below(e->path, path) && !cover)
+			return ward_err_set(err, -EINVAL,
+				"the tree %s would cover %s, which the sandbox shows as well", path,
+				e->path);
+		if (is_tree(e) && ward_plan_path_below(path, e->path))
+			return ward_err_set(err, -EINVAL,
+				"the tree %s lies below the tree %s: a tree inside another one is "
+				"not possible",
+				path, e->path);
+	}
+	add(w, kind, path, NULL, (uint32_t)index, 0);
+	return 0;
+}
+
+static int add_trees(
+	struct ward_view_list *w, const struct ward_sandbox_spec *spec, struct ward_err *err)
+{
+	int r = 0;
+	for (size_t i = 0; i < spec->n_trees && r == 0; i++)
+		r = add_tree(w, WARD_PLAN_TREE, spec->trees[i].path, i, err);
+	for (size_t i = 0; i < spec->n_trees && r == 0; i++) {
+		const struct ward_sandbox_tree *t = &spec->trees[i];
+		if (t->at && strcmp(t->at, t->path) != 0)
+			r = add_tree(w, WARD_PLAN_TREE_AT, t->at, i, err);
+	}
+	return r;
+}
+
+/* Trees last, and each before its second appearance; else parents before children. */
+static int compare(const void *left, const void *right)
+{
+	const struct ward_plan_entry *a = left;
+	const struct ward_plan_entry *b = right;
+	int rank_a = is_tree(a) ? (int)a->kind : 0;
+	int rank_b = is_tree(b) ? (int)b->kind : 0;
+	return rank_a != rank_b ? rank_a - rank_b : strcmp(a->path, b->path);
+}
+
+int ward_view_build(
+	const struct ward_sandbox_spec *spec, struct ward_view_list *view, struct ward_err *err)
+{
+	struct ward_view_list w = {0};
+	int r = 0;
+	add_system(&w);
+	add_synthetic(&w, spec);
+	size_t n_system = w.n;
+	if (!w.error && spec->home)
+		r = add_home(&w, spec->home, n_system, err);
+	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
+		r = add_read(&w, &spec->reads[i], n_system, err);
+	if (r == 0 && !w.error)
+		r = add_trees(&w, spec, err);
+	if (r == 0 && w.error)
+		r = ward_err_sys(err, w.error, "describe the view");
+	if (r < 0) {
+		ward_view_clear(&w);
+		return r;
+	}
+	qsort(w.v, w.n, sizeof(*w.v), compare);
+	*view = w;
+	return 0;
+}
+
+void ward_view_clear(struct ward_view_list *view)
+{
+	for (size_t i = 0; i < view->n; i++) {
+		free(view->v[i].path);
+		free(view->v[i].text);
+	}
+	free(view->v);
+	*view = (struct ward_view_list){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mount(2) of /dev/fuse on a directory of the host, and its way back. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "enforcer/base/err.h"
+
+struct ward_fusemount {
+	char *path;	 /* absolute path of the mount point, owned */
+	uint64_t mnt_id; /* STATX_MNT_ID, so that nothing else is ever unmounted */
+	bool by_helper;	 /* mounted by fusermount3(1), which must unmount too */
+};
+
+/*
+ * Mounts on the directory `mountpoint`. With the right to mount (root, or root of an own user
+ * namespace) by mount(2); else through fusermount3(1) where it is installed. allow_other: with
+ * default_permissions, so that the kernel checks the modes for each user. *ret_fd is /dev/fuse, the
+ * caller's.
+ */
+int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_other,
+	struct ward_fusemount *ret, int *ret_fd, struct ward_err *err) ward_must_check;
+
+/* -EBUSY while in use and not lazy. Does nothing if something else is mounted there by now. */
+int ward_fusemount_undo(
+	const struct ward_fusemount *m, bool lazy, struct ward_err *err) ward_must_check;
+/* Fills the rest of *m for the mount that is at m->path now (its supervisor is gone). */
+int ward_fusemount_adopt(struct ward_fusemount *m, struct ward_err *err) ward_must_check;
+void ward_fusemount_clear(struct ward_fusemount *m);
+
+/* True if a mount of ours is visible at this absolute path (mountinfo, proc(5)). */
+bool ward_fusemount_is_ours(const char *path);

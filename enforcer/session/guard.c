@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/guard.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* The file system ends by itself when its mounts are gone; this is how long it may take. */
+#define FS_END_MS 5000
+/* A writer with a megabyte of records to write and a slow disk. */
+#define AUDIT_END_MS 60000
+
+static int start_writer(
+	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
+{
+	struct ward_helper_fd fds[4 + WARD_GUARD_RINGS] = {
+		{g->store.log_fd, WARD_FD_AUDIT_LOG},
+		{g->store.ledger_fd, WARD_FD_AUDIT_LEDGER},
+		{g->store.key_fd, WARD_FD_AUDIT_KEY},
+		{g->wake, WARD_FD_RING_WAKE},
+	};
+	for (int i = 0; i < WARD_GUARD_RINGS; i++)
+		fds[4 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_CONFIG);
+	ward_msg_put_str(&m, g->store.name);
+	ward_msg_put_u32(&m, WARD_GUARD_RINGS);
+	ward_msg_put_u32(&m, flags);
+	ward_msg_put_str(&m, cause);
+	int r = ward_helper_start(&g->audit, fds, 4 + WARD_GUARD_RINGS, &m, err);
+	ward_msg_clear(&m);
+	return r;
+}
+
+int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
+	struct ward_guard *g, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
+	int r = ward_policy_encode(policy, &blob);
+	if (r < 0)
+		return ward_err_sys(err, r, "policy");
+	r = ward_fd_sealed("wardfs-policy", blob.data, blob.len, &g->policy_fd, err);
+	if (r == 0)
+		r = ward_store_open(state, true, &g->state, err);
+	if (r == 0)
+		r = ward_store_create_session(g->state, name, blob.data, blob.len, &g->store, err);
+	for (int i = 0; r == 0 && i < WARD_GUARD_RINGS; i++)
+		r = ward_ring_create(WARD_RING_BYTES, &g->ring_fd[i], err);
+	if (r < 0)
+		return r;
+	g->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (g->wake < 0)
+		return ward_err_sys(err, -errno, "eventfd");
+	r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_OWN], g->wake, &g->ring, err);
+	if (r == 0)
+		r = ward_helper_prepare("wardfs-audit", &g->audit, err);
+	if (r == 0)
+		r = ward_helper_prepare("wardfs-fs", &g->fs, err);
+	return r < 0 ? r : start_writer(g, 0, "", err);
+}
+
+static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
+	const struct ward_identity *id, uint32_t flags, const struct ward_guard_tree *trees,
+	size_t n_trees)
+{
+	ward_msg_init(m, WARD_MSG_CONFIG);
+	ward_msg_put_str(m, g->store.name);
+	ward_msg_put_u32(m, flags);
+	ward_msg_put_u32(m, id->owner_uid);
+	ward_msg_put_u32(m, id->owner_gid);
+	ward_msg_put_u32(m, (uint32_t)id->n_groups);
+	for (size_t i = 0; i < id->n_groups; i++)
+		ward_msg_put_u32(m, id->groups[i]);
+	ward_msg_put_u32(m, id->agent_uid);
+	ward_msg_put_u32(m, id->agent_gid);
+	ward_msg_put_u32(m, (uint32_t)n_trees);
+	for (size_t i = 0; i < n_trees; i++)
+		ward_msg_put_str(m, trees[i].path);
+	ward_msg_put_u32(m, 0);
+}
+
+int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,
+	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err)
+{
+	struct ward_helper_fd fds[3 + 2 * WARD_TREES_MAX] = {
+		{g->policy_fd, WARD_FD_POLICY},
+		{g->ring_fd[WARD_GUARD_RING_FS], WARD_FD_RING},
+		{g->wake, WARD_FD_RING_WAKE},
+	};
+	if (n_trees > WARD_TREES_MAX)
+		return ward_err_set(err, -E2BIG, "more than %d trees", WARD_TREES_MAX);
+	size_t n = 3;
+	for (size_t i = 0; i < n_trees; i++) {
+		int at = WARD_FD_FS_TREES + 2 * (int)i;
+		fds[n++] = (struct ward_helper_fd){trees[i].fuse, at};
+		fds[n++] = (struct ward_helper_fd){trees[i].backing, at + 1};
+	}
+	struct ward_msg m;
+	put_fs_config(&m, g, id, flags, trees, n_trees);
+	int r = ward_helper_start(&g->fs, fds, n, &m, err);
+	ward_msg_clear(&m);
+	if (r == 0)
+		r = ward_helper_wait_ready(&g->audit, err);
+	if (r == 0)
+		r = ward_helper_wait_ready(&g->fs, err);
+	return r;
+}
+
+int ward_guard_put(struct ward_guard *g, const struct ward_event *ev)
+{
+	return g->ring ? ward_ring_put(g->ring, ev) : -EIO;
+}
+
+void ward_guard_summary_clear(struct ward_guard_summary *s)
+{
+	for (size_t i = 0; i < s->n_first; i++) {
+		free(s->first[i].verdict);
+		free(s->first[i].action);
+		free(s->first[i].path);
+		free(s->first[i].rule);
+	}
+	*s = (struct ward_guard_summary){0};
+}
+
+static int read_summary(struct ward_msg_reader *m, struct ward_guard_summary *s)
+{
+	s->records = ward_msg_get_u64(m);
+	s->refusals = ward_msg_get_u64(m);
+	uint32_t n = ward_msg_get_u32(m);
+	if (n > WARD_GUARD_FIRST)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < n && !m->bad; i++) {
+		struct ward_guard_refusal *f = &s->first[s->n_first++];
+		f->verdict = ward_msg_get_str(m);
+		f->action = ward_msg_get_str(m);
+		f->path = ward_msg_get_str(m);
+		f->rule = ward_msg_get_str(m);
+	}
+	return ward_msg_done(m);
+}
+
+/* Asks the writer to finish and takes its summary. -EPIPE: it died over it. */
+static int finish_writer(
+	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_AUDIT_FINISH);
+	int r = ward_msg_send(g->audit.control, &m, NULL, 0);
+	ward_msg_clear(&m);
+	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
+	if (!buf)
+		return -ENOMEM;
+	while (r == 0) {
+		struct pollfd p = {.fd = g->audit.control, .events = POLLIN};
+		int n = poll(&p, 1, AUDIT_END_MS);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			return ward_err_set(err, -ETIMEDOUT,
+				"the trail could not be finished: the writer hangs");
+		ssize_t len = ward_msg_recv(g->audit.control, buf, WARD_MSG_MAX, NULL, NULL);
+		if (len <= 0)
+			return -EPIPE;
+		struct ward_msg_reader rd;
+		ward_msg_reader_init(&rd, buf, (size_t)len);
+		if (rd.type == WARD_MSG_AUDIT_BROKEN) {
+			ward_cleanup_free char *text = ward_msg_get_str(&rd);
+			return ward_err_set(
+				err, -EIO, "the trail cannot be written: %s", text ? text : "?");
+		}
+		if (rd.type != WARD_MSG_AUDIT_SUMMARY)
+			continue;
+		struct ward_guard_summary s = {0};
+		r = read_summary(&rd, &s);
+		if (r == 0 && summary)
+			*summary = s;
+		else
+			ward_guard_summary_clear(&s);
+		int status = ward_helper_reap(&g->audit, AUDIT_END_MS, false);
+		return r == 0 && status == 0 ? 0 : -EIO;
+	}
+	return -EPIPE;
+}
+
+int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err *err)
+{
+	ward_helper_reap(&g->audit, 0, true);
+	ward_helper_close(&g->audit);
+	int r = ward_helper_prepare("wardfs-audit", &g->audit, err);
+	if (r == 0)
+		r = start_writer(g, WARD_AUDIT_RECOVER, cause, err);
+	if (r == 0)
+		r = ward_helper_wait_ready(&g->audit, err);
+	return r < 0 ? ward_err_wrap(err, "recovering the trail") : 0;
+}
+
+int ward_guard_finish(
+	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
+{
+	if (g->fs.pid > 0 && ward_helper_reap(&g->fs, FS_END_MS, false) == -ETIMEDOUT) {
+		struct ward_msg m;
+		ward_msg_init(&m, WARD_MSG_FS_STOP);
+		int sent = ward_msg_send(g->fs.control, &m, NULL, 0);
+		ward_msg_clear(&m);
+		if (sent < 0 || ward_helper_reap(&g->fs, FS_END_MS, false) == -ETIMEDOUT)
+			ward_helper_reap(&g->fs, 0, true);
+	}
+	if (g->audit.pid <= 0)
+		return ward_err_set(err, -EIO, "the trail's writer is gone");
+	int r = finish_writer(g, summary, err);
+	if (r == -EPIPE) {
+		r = ward_guard_recover(g, "the writer died while it finished the trail", err);
+		if (r == 0)
+			r = finish_writer(g, summary, err);
+		if (r == 0)
+			r = ward_err_set(err, -EIO,
+				"the trail's writer died; a second one wrote what was left");
+	}
+	return r;
+}
+
+void ward_guard_close(struct ward_guard *g)
+{
+	ward_helper_reap(&g->fs, 0, true);
+	ward_helper_close(&g->fs);
+	/* Without us the writer writes what the rings hold, says so, and ends by itself. */
+	ward_helper_close(&g->audit);
+	if (g->audit.pid > 0 && ward_helper_reap(&g->audit, AUDIT_END_MS, false) == -ETIMEDOUT)
+		ward_helper_reap(&g->audit, 0, true);
+	ward_ring_close(g->ring);
+	for (int i = 0; i < WARD_GUARD_RINGS; i++)
+		if (g->ring_fd[i] >= 0)
+			close(g->ring_fd[i]);
+	if (g->wake >= 0)
+		close(g->wake);
+	if (g->policy_fd >= 0)
+		close(g->policy_fd);
+	ward_store_session_close(&g->store);
+	ward_store_close(g->state);
+	*g = WARD_GUARD_INIT;
+}

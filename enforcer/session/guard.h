@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The guard of a session: its place in the state directory, the rings, `wardfs-audit` and
+ * `wardfs-fs`. Used by `wardfs run` and `wardfs mount` alike; knows nothing of sandboxes.
+ */
+#pragma once
+
+#include "audit/ring.h"
+#include "audit/store.h"
+#include "enforcer/policy/policy.h"
+#include "enforcer/session/helper.h"
+#include "enforcer/session/identity.h"
+
+/* Ring 0 is the supervisor's own, ring 1 the file system's. */
+enum { WARD_GUARD_RING_OWN = 0, WARD_GUARD_RING_FS, WARD_GUARD_RINGS };
+
+struct ward_guard {
+	struct ward_store *state;
+	struct ward_store_session store; /* name and descriptors of the trail */
+	int ring_fd[WARD_GUARD_RINGS];
+	int wake; /* eventfd of the writer */
+	struct ward_ring *ring;
+	int policy_fd; /* sealed blob */
+	struct ward_helper audit;
+	struct ward_helper fs;
+	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
+};
+
+#define WARD_GUARD_INIT                                                                            \
+	((struct ward_guard){.store = WARD_STORE_SESSION_INIT,                                     \
+		.ring_fd = {-1, -1},                                                               \
+		.wake = -1,                                                                        \
+		.policy_fd = -1,                                                                   \
+		.audit = WARD_HELPER_INIT,                                                         \
+		.fs = WARD_HELPER_INIT})
+
+struct ward_guard_tree {
+	const char *path; /* sandbox path */
+	int fuse;	  /* mounted /dev/fuse */
+	int backing;	  /* O_PATH directory */
+};
+
+/*
+ * Takes a place in the state directory (name NULL: a new one), makes the rings, starts the writer
+ * and prepares the file system. Nothing is served yet.
+ */
+int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
+	struct ward_guard *g, struct ward_err *err) ward_must_check;
+
+/* Starts wardfs-fs on the trees; returns when both helpers are ready. flags: set of ward_fs_flag.
+ */
+int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,
+	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err) ward_must_check;
+
+/* Puts an event of the supervisor's own into the trail. */
+int ward_guard_put(struct ward_guard *g, const struct ward_event *ev) ward_must_check;
+
+struct ward_guard_refusal {
+	char *verdict;
+	char *action;
+	char *path;
+	char *rule;
+};
+#define WARD_GUARD_FIRST 3
+struct ward_guard_summary {
+	uint64_t records;
+	uint64_t refusals;
+	struct ward_guard_refusal first[WARD_GUARD_FIRST];
+	size_t n_first;
+};
+void ward_guard_summary_clear(struct ward_guard_summary *s);
+
+/*
+ * After the last access: waits for wardfs-fs (whose mounts are gone), ends it if it does not go,
+ * lets the writer finish. The caller has put the end record. A writer that died is replaced by a
+ * recovery writer. Returns 0, or -EIO if the trail is not whole. summary may be NULL.
+ */
+int ward_guard_finish(struct ward_guard *g, struct ward_guard_summary *summary,
+	struct ward_err *err) ward_must_check;
+
+/* The writer is dead: starts another one that appends what the rings hold, and the cause. */
+int ward_guard_recover(
+	struct ward_guard *g, const char *cause, struct ward_err *err) ward_must_check;
+
+/* Kills what still runs and closes everything. */
+void ward_guard_close(struct ward_guard *g);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* CONTROL and LIFELINE beside what the caller gives. */
+#define HELPER_FDS_MAX (2 * WARD_TREES_MAX + WARD_RINGS_MAX + 16)
+
+int ward_helper_program(const char *name, char **ret, struct ward_err *err)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n < 0)
+		return ward_err_sys(err, -errno, "/proc/self/exe");
+	self[n] = '\0';
+	char *slash = strrchr(self, '/');
+	if (!slash)
+		return ward_err_set(err, -ENOENT, "cannot tell where wardfs is installed");
+	*slash = '\0';
+	const char *dir = strcmp(self, WARD_BINDIR) == 0 ? WARD_LIBEXECDIR : self;
+	if (asprintf(ret, "%s/%s", dir, name) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", name);
+	return 0;
+}
+
+/* Between fork and exec. Only async-signal-safe calls. */
+static void child(const char *program, const char *name, const int *from, const int *to, size_t n)
+{
+	setsid(); /* Ctrl-C at the terminal is for the command, not for us */
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0 || ward_fd_inherit(from, to, n) < 0)
+		_exit(125);
+	char *const argv[] = {(char *)name, NULL};
+	/* Sanitizers read their options from the environment; nothing else is passed. */
+	char *keep[4] = {NULL};
+	size_t k = 0;
+	static const char *const names[] = {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
+	for (size_t i = 0; i < 3; i++)
+		for (char **e = environ; *e; e++)
+			if (strncmp(*e, names[i], strlen(names[i])) == 0 &&
+				(*e)[strlen(names[i])] == '=')
+				keep[k++] = *e;
+	execve(program, argv, keep);
+	_exit(127);
+}
+
+static int pidfd_of(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+int ward_helper_prepare(const char *name, struct ward_helper *ret, struct ward_err *err)
+{
+	int control[2];
+	int line[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
+		return ward_err_sys(err, -errno, "%s: socketpair", name);
+	if (pipe2(line, O_CLOEXEC) < 0) {
+		int r = -errno;
+		close(control[0]);
+		close(control[1]);
+		return ward_err_sys(err, r, "%s: pipe", name);
+	}
+	*ret = (struct ward_helper){.name = name,
+		.pidfd = -1,
+		.control = control[0],
+		.child_control = control[1],
+		.lifeline = line[0],
+		.child_lifeline = line[1]};
+	return 0;
+}
+
+static void close_child_ends(struct ward_helper *h)
+{
+	if (h->child_control >= 0)
+		close(h->child_control);
+	if (h->child_lifeline >= 0)
+		close(h->child_lifeline);
+	h->child_control = h->child_lifeline = -1;
+}
+
+int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
+	const struct ward_msg *config, struct ward_err *err)
+{
+	ward_cleanup_free char *program = NULL;
+	int r = ward_helper_program(h->name, &program, err);
+	if (r < 0)
+		return r;
+	int from[HELPER_FDS_MAX];
+	int to[HELPER_FDS_MAX];
+	if (n_fds + 2 > HELPER_FDS_MAX)
+		return ward_err_set(err, -E2BIG, "%s: too many descriptors", h->name);
+	from[0] = h->child_control, to[0] = WARD_FD_CONTROL;
+	from[1] = h->child_lifeline, to[1] = WARD_FD_LIFELINE;
+	for (size_t i = 0; i < n_fds; i++)
+		from[i + 2] = fds[i].from, to[i + 2] = fds[i].to;
+	r = ward_msg_send(h->control, config, NULL, 0);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s: configuration", h->name);
+	pid_t pid = fork();
+	if (pid < 0)
+		return ward_err_sys(err, -errno, "fork");
+	if (pid == 0)
+		child(program, h->name, from, to, n_fds + 2);
+	h->pid = pid;
+	h->pidfd = pidfd_of(pid);
+	close_child_ends(h);
+	return 0;
+}
+
+int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err)
+{
+	struct pollfd p = {.fd = h->control, .events = POLLIN};
+	int n = 0;
+	do {
+		n = poll(&p, 1, WARD_HELPER_READY_MS);
+	} while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return ward_err_set(err, -ETIMEDOUT, "%s does not answer", h->name);
+	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
+	if (!buf)
+		return ward_err_sys(err, -ENOMEM, "%s", h->name);
+	ssize_t len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);
+	if (len == 0 || len == -ECONNRESET)
+		return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
+	if (len < 0)
+		return ward_err_sys(err, (int)len, "%s", h->name);
+	struct ward_msg_reader m;
+	ward_msg_reader_init(&m, buf, (size_t)len);
+	if (m.type == WARD_MSG_READY && ward_msg_done(&m) == 0)
+		return 0;
+	ward_cleanup_free char *text = m.type == WARD_MSG_FAILED ? ward_msg_get_str(&m) : NULL;
+	return ward_err_set(
+		err, -EIO, "%s: %s", h->name, text ? text : "unexpected answer at start");
+}
+
+int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it)
+{
+	if (h->pid <= 0)
+		return 0;
+	if (kill_it)
+		kill(h->pid, SIGKILL); /* our unreaped child: the pid cannot be another's */
+	if (h->pidfd >= 0 && !kill_it) {
+		struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
+		int n = 0;
+		do {
+			n = poll(&p, 1, ms);
+		} while (n < 0 && errno == EINTR);
+		if (n == 0)
+			return -ETIMEDOUT;
+	}
+	int status = 0;
+	pid_t got = 0;
+	do {
+		got = waitpid(h->pid, &status, 0);
+	} while (got < 0 && errno == EINTR);
+	h->pid = 0;
+	return got < 0 ? -errno : status;
+}
+
+void ward_helper_close(struct ward_helper *h)
+{
+	if (h->pidfd >= 0)
+		close(h->pidfd);
+	if (h->control >= 0)
+		close(h->control);
+	if (h->lifeline >= 0)
+		close(h->lifeline);
+	h->pidfd = h->control = h->lifeline = -1;
+	close_child_ends(h);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting a helper process: fork, exec, fixed descriptors, configuration, "ready" (ipc/helper.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "enforcer/base/err.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/ipc/msg.h"
+
+struct ward_helper {
+	const char *name; /* "wardfs-fs"; static */
+	pid_t pid;	  /* 0: not running */
+	int pidfd;
+	int control;  /* our end of WARD_FD_CONTROL */
+	int lifeline; /* read end: end of file when the helper is dead; for pid 1 of the sandbox */
+	int child_control; /* the helper's ends, until it has them */
+	int child_lifeline;
+};
+
+#define WARD_HELPER_INIT                                                                           \
+	((struct ward_helper){.name = "",                                                          \
+		.pid = 0,                                                                          \
+		.pidfd = -1,                                                                       \
+		.control = -1,                                                                     \
+		.lifeline = -1,                                                                    \
+		.child_control = -1,                                                               \
+		.child_lifeline = -1})
+
+/* A descriptor for the child and its number there. from == -1: that number is closed. */
+struct ward_helper_fd {
+	int from;
+	int to;
+};
+
+/* A helper is expected to be ready within this time; slower means that it hangs. */
+#define WARD_HELPER_READY_MS 20000
+
+/*
+ * Absolute path of one of our programs: beside the running program in a build tree, else in the
+ * installation's libexec directory. *ret is the caller's (free()).
+ */
+int ward_helper_program(const char *name, char **ret, struct ward_err *err) ward_must_check;
+
+/* Makes the socket and the lifeline, so that others can be told of them before the helper starts.
+ */
+int ward_helper_prepare(
+	const char *name, struct ward_helper *ret, struct ward_err *err) ward_must_check;
+
+/*
+ * Starts the prepared helper with fds (beside CONTROL and LIFELINE) and sends config. Does not wait
+ * for "ready".
+ */
+int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
+	const struct ward_msg *config, struct ward_err *err) ward_must_check;
+
+/* Waits for WARD_MSG_READY; a helper that failed says why in err. */
+int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err) ward_must_check;
+
+/*
+ * Waits up to ms for the process to end and reaps it. Returns its wait status, or -ETIMEDOUT. With
+ * kill set the process gets SIGKILL first (and is always reaped).
+ */
+int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it);
+/* Closes descriptors; the process must have been reaped. */
+void ward_helper_close(struct ward_helper *h);

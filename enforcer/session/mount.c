@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/mount.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/policy/load.h"
+#include "enforcer/session/backing.h"
+#include "enforcer/session/control.h"
+#include "enforcer/session/fusemount.h"
+#include "enforcer/session/guard.h"
+#include "enforcer/session/record.h"
+#include "enforcer/session/run.h"
+#include "enforcer/session/run_text.h"
+
+struct mount_run {
+	const struct ward_mount_options *options;
+	struct ward_run_plan plan; /* only what a mount has: owner, policy, one tree */
+	struct ward_guard guard;
+	struct ward_fusemount mount;
+	int fuse;
+	int signals;
+	int control;
+	int control_dir;
+	uint64_t started_ns;
+	bool mounted;
+	bool over;
+	const char *cause;
+};
+
+static int plan(struct mount_run *m, struct ward_err *err)
+{
+	struct ward_run_plan *p = &m->plan;
+	const struct ward_mount_options *o = m->options;
+	p->project.fd = open(o->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	p->project.path = realpath(o->source, NULL); /* a name for messages and ~, never opened */
+	if (p->project.fd < 0 || !p->project.path)
+		return ward_err_sys(err, -errno, "%s", o->source);
+	int r = ward_identity_find(NULL, getuid(), 0, &p->id, err);
+	if (r < 0)
+		return r;
+	if (o->allow_other && !p->id.root)
+		return ward_err_set(err, -EPERM, "--allow-other: only root can serve many users");
+	p->id.agent_uid = p->id.owner_uid;
+	p->id.agent_gid = p->id.owner_gid;
+	ward_cleanup_free char *config = NULL;
+	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
+	if (r < 0)
+		return r;
+	struct ward_load l = {.policy = o->policy,
+		.config_home = config,
+		.tree_fd = p->project.fd,
+		.tree_path = p->project.path};
+	r = ward_policy_load(&l, &p->policy, err);
+	if (r < 0)
+		return r;
+	p->settings = ward_policy_settings(p->policy);
+	p->trees[0] = (struct ward_run_plan_tree){.path = o->tree ? o->tree : "/workspace",
+		.source = strdup(p->project.path),
+		.backing = fcntl(p->project.fd, F_DUPFD_CLOEXEC, 3)};
+	p->n_trees = 1;
+	if (!p->trees[0].source || p->trees[0].backing < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", o->source);
+	if (p->trees[0].path[0] != '/')
+		return ward_err_set(err, -EINVAL, "--tree %s: an absolute path is meant", o->tree);
+	r = ward_store_default_path(
+		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
+}
+
+static int signals_open(struct mount_run *m, struct ward_err *err)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < 3; i++)
+		sigaddset(&set, caught[i]);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return ward_err_sys(err, -errno, "signals");
+	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return m->signals < 0 ? ward_err_sys(err, -errno, "signals") : 0;
+}
+
+static int start(struct mount_run *m, struct ward_err *err)
+{
+	struct ward_run_plan *p = &m->plan;
+	int r = signals_open(m, err);
+	if (r == 0)
+		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
+	if (r == 0)
+		r = ward_control_listen(
+			p->runtime, m->guard.store.name, &m->control_dir, &m->control, err);
+	if (r == 0)
+		r = ward_fusemount(m->options->mountpoint, p->id.owner_uid, p->id.owner_gid,
+			m->options->allow_other, &m->mount, &m->fuse, err);
+	if (r < 0)
+		return r;
+	m->mounted = true;
+	struct ward_guard_tree tree = {p->trees[0].path, m->fuse, p->trees[0].backing};
+	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : 0;
+	if (m->options->allow_other)
+		flags |= WARD_FS_ALLOW_OTHER;
+	else if (!p->id.root && !m->mount.by_helper)
+		flags |= WARD_FS_MASK_IDS;
+	r = ward_guard_serve(&m->guard, &p->id, flags, &tree, 1, err);
+	close(m->fuse);
+	m->fuse = -1;
+	if (r < 0)
+		return r;
+	/*
+	 * The kernel takes the root for uid 0's until it has asked for its attributes, and in an own user
+	 * namespace refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c). fusermount3's mount may
+	 * not be ours to enter; it lies in a namespace that knows uid 0.
+	 */
+	struct stat st;
+	if (stat(m->mount.path, &st) < 0 && !m->mount.by_helper)
+		return ward_err_sys(err, -errno, "%s", m->mount.path);
+	struct ward_record_start s = {.verb = "mount"};
+	return ward_record_session_start(&m->guard, p, &s, err);
+}
+
+static json_t *status_json(const struct mount_run *m)
+{
+	char when[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format(m->started_ns, when);
+	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", m->guard.store.name,
+		"pid", (int)getpid(), "started", when, "verb", "mount", "fs_pid",
+		(int)m->guard.fs.pid, "audit_pid", (int)m->guard.audit.pid);
+	json_t *point = json_string(m->mount.path);
+	json_object_set_new(o, "mountpoint", point ? point : json_string("?"));
+	json_t *argv = json_array();
+	json_t *source = json_string(m->plan.project.path);
+	json_array_append_new(argv, source ? source : json_string("?"));
+	json_object_set_new(o, "argv", argv);
+	return o;
+}
+
+static void control_request(struct mount_run *m)
+{
+	ward_cleanup_fd int fd = -1;
+	if (ward_control_accept(m->control, m->plan.id.owner_uid, &fd) < 0)
+		return;
+	struct timeval tv = {.tv_sec = 1};
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	char buf[1024];
+	ssize_t n = recv(fd, buf, sizeof(buf), 0);
+	json_t *q = n > 0 ? json_loadb(buf, (size_t)n, 0, NULL) : NULL;
+	const char *verb = q ? json_string_value(json_object_get(q, "verb")) : NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	json_t *a = NULL;
+	if (verb && strcmp(verb, "status") == 0) {
+		a = status_json(m);
+	} else if (verb && (strcmp(verb, "kill") == 0 || strcmp(verb, "umount") == 0)) {
+		bool lazy = verb[0] == 'k' || json_is_true(json_object_get(q, "lazy"));
+		int r = ward_fusemount_undo(&m->mount, lazy, &err);
+		if (r == 0) {
+			m->mounted = false;
+			m->over = verb[0] == 'k';
+			m->cause = "unmounted";
+		}
+		a = json_pack("{s:b, s:i}", "ok", r == 0, "errno", -r);
+	} else {
+		a = json_pack("{s:b}", "ok", 0);
+	}
+	ward_cleanup_free char *text = json_dumps(a, JSON_COMPACT);
+	if (text)
+		(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
+	json_decref(a);
+	json_decref(q);
+}
+
+/* Returns 0 when the mount went away in order, else a negative errno with text. */
+static int supervise(struct mount_run *m, struct ward_err *err)
+{
+	while (!m->over) {
+		struct pollfd fds[] = {
+			{.fd = m->guard.fs.control, .events = POLLIN},
+			{.fd = m->guard.audit.control, .events = POLLIN},
+			{.fd = m->control, .events = POLLIN},
+			{.fd = m->signals, .events = POLLIN},
+		};
+		if (poll(fds, 4, -1) < 0 && errno != EINTR)
+			return ward_err_sys(err, -errno, "poll");
+		if (fds[0].revents) {
+			int st = ward_helper_reap(&m->guard.fs, 5000, false);
+			m->over = true;
+			if (st != 0)
+				return ward_err_set(err, -EIO, "wardfs-fs died");
+			m->cause = "unmounted";
+		} else if (fds[1].revents) {
+			char buf[256];
+			ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
+			if (n == 0 || (n < 0 && errno != EAGAIN))
+				return ward_err_set(err, -EIO, "wardfs-audit died");
+			if (m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
+				return ward_err_set(err, -EIO, "the trail cannot be written");
+		}
+		if (fds[2].revents)
+			control_request(m);
+		if (fds[3].revents) {
+			m->over = true;
+			m->cause = "ended by a signal";
+		}
+	}
+	return 0;
+}
+
+static int finish(struct mount_run *m, int r, struct ward_err *err)
+{
+	struct ward_err why = WARD_ERR_INIT;
+	if (m->mounted && ward_fusemount_undo(&m->mount, true, &why) < 0 && r == 0) {
+		*err = why;
+		r = why.code;
+	}
+	int e = 0;
+	if (r < 0 && ward_helper_reap(&m->guard.audit, 0, false) >= 0)
+		e = ward_guard_recover(&m->guard, err->text, &why);
+	if (e == 0)
+		e = ward_record_session_end(&m->guard, -1, 0, r < 0 ? err->text : m->cause);
+	if (e == 0)
+		e = ward_guard_finish(&m->guard, NULL, &why);
+	if (e < 0 && r == 0) {
+		*err = why;
+		r = e;
+	}
+	return r;
+}
+
+int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *ready_arg,
+	struct ward_err *err)
+{
+	struct mount_run m = {.options = o,
+		.plan = WARD_RUN_PLAN_INIT,
+		.guard = WARD_GUARD_INIT,
+		.fuse = -1,
+		.signals = -1,
+		.control = -1,
+		.control_dir = -1,
+		.started_ns = ward_clock_real_ns()};
+	int status = WARD_EXIT_SETUP;
+	int r = plan(&m, err);
+	if (r == -EINVAL || r == -ENOENT)
+		status = WARD_EXIT_USAGE;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (r == 0)
+		r = start(&m, err);
+	if (r == 0) {
+		ready(ready_arg);
+		r = supervise(&m, err);
+		r = finish(&m, r, err);
+		if (r == 0)
+			status = 0;
+	} else if (m.mounted) {
+		(void)!ward_fusemount_undo(&m.mount, true, NULL);
+	}
+	if (m.control >= 0)
+		ward_control_remove(m.plan.runtime, m.guard.store.name);
+	ward_guard_close(&m.guard);
+	ward_fusemount_clear(&m.mount);
+	ward_run_plan_clear(&m.plan);
+	const int fds[] = {m.fuse, m.signals, m.control, m.control_dir};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return status;
+}
+
+/* Asks each running session whether it is the one mounted on path. Returns its name or NULL. */
+static char *session_of(const char *runtime, const char *path)
+{
+	ward_cleanup_dir DIR *d = opendir(runtime);
+	const struct dirent *e = NULL;
+	while (d && (e = readdir(d))) {
+		ward_cleanup_free char *answer = NULL;
+		if (!ward_session_name_ok(e->d_name) ||
+			ward_control_ask(
+				runtime, e->d_name, "{\"verb\":\"status\"}", &answer, NULL))
+			continue;
+		json_t *o = json_loads(answer, 0, NULL);
+		const char *at = o ? json_string_value(json_object_get(o, "mountpoint")) : NULL;
+		bool it = at && strcmp(at, path) == 0;
+		json_decref(o);
+		if (it)
+			return strdup(e->d_name);
+	}
+	return NULL;
+}
+
+/* The mount point's path without touching what is mounted there: its parent's real path and its
+ * name. */
+static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
+{
+	ward_cleanup_free char *copy = strdup(arg);
+	if (!copy)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	char *slash = strrchr(copy, '/');
+	const char *name = slash ? slash + 1 : copy;
+	if (slash)
+		*slash = '\0';
+	ward_cleanup_free char *dir = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
+	if (!dir)
+		return ward_err_sys(err, -errno, "%s", arg);
+	if (asprintf(ret, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	return 0;
+}
+
+int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	ward_cleanup_free char *runtime = NULL;
+	int r = mountpoint_path(mountpoint, &path, err);
+	if (r == 0)
+		r = ward_control_runtime(&runtime, err);
+	if (r < 0)
+		return r;
+	ward_cleanup_free char *session = session_of(runtime, path);
+	if (!session) {
+		struct ward_fusemount m = {.path = path};
+		if (!ward_fusemount_is_ours(path))
+			return ward_err_set(err, -EINVAL, "%s is no mount of wardfs", path);
+		r = ward_fusemount_adopt(&m, err);
+		return r < 0 ? r : ward_fusemount_undo(&m, lazy, err);
+	}
+	ward_cleanup_free char *answer = NULL;
+	r = ward_control_ask(runtime, session,
+		lazy ? "{\"verb\":\"umount\",\"lazy\":true}" : "{\"verb\":\"umount\"}", &answer,
+		err);
+	if (r < 0)
+		return r;
+	json_t *o = json_loads(answer, 0, NULL);
+	bool ok = o && json_is_true(json_object_get(o, "ok"));
+	int e = o ? (int)json_integer_value(json_object_get(o, "errno")) : EIO;
+	json_decref(o);
+	if (ok)
+		return 0;
+	return ward_err_sys(err, e ? -e : -EIO,
+		e == EBUSY ? "%s is in use (--lazy takes it away all the same)" : "%s", path);
+}

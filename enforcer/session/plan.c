@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/store.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/policy/load.h"
+#include "enforcer/session/backing.h"
+#include "enforcer/session/control.h"
+#include "enforcer/session/run_text.h"
+
+_Static_assert(sizeof(((struct ward_run_plan *)0)->trees) / sizeof(struct ward_run_plan_tree) ==
+		       WARD_TREES_MAX,
+	"a plan has room for every tree a session can have");
+
+/* Levels from a directory up to the root: PATH_MAX has room for 2048. */
+#define LEVELS_MAX 2048
+
+static int check_mode(const struct ward_settings *s, const char *wanted, struct ward_err *err)
+{
+	static const struct {
+		const char *name;
+		enum ward_mode mode;
+	} modes[] = {{"none", WARD_MODE_NONE}, {"process", WARD_MODE_PROCESS},
+		{"restricted", WARD_MODE_RESTRICTED}, {"docker", WARD_MODE_DOCKER},
+		{"deno", WARD_MODE_DENO}, {"wasm", WARD_MODE_WASM}, {"auto", WARD_MODE_AUTO},
+		{"in-process", WARD_MODE_NONE}, {"child-process", WARD_MODE_PROCESS}};
+	enum ward_mode mode = s->mode;
+	if (wanted) {
+		mode = WARD_MODE_UNSET;
+		for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+			if (strcmp(modes[i].name, wanted) == 0)
+				mode = modes[i].mode;
+		if (mode == WARD_MODE_UNSET)
+			return ward_err_set(err, -EINVAL,
+				"--mode %s: expected none, process, restricted, docker, deno, wasm "
+				"or auto",
+				wanted);
+	}
+	if (mode == WARD_MODE_RESTRICTED)
+		return 0;
+	const char *name = "?";
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (modes[i].mode == mode && strcmp(name, "?") == 0)
+			name = modes[i].name;
+	return ward_err_set(err, -ENOTSUP,
+		"mode '%s' is not available yet; 'restricted' is (leave --mode away)", name);
+}
+
+/* Keys whose machinery does not exist yet are refused by name: no silent downgrade. */
+static int check_available(const struct ward_settings *s, struct ward_err *err)
+{
+	if (s->unavailable.n == 0)
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	for (size_t i = 0; i < s->unavailable.n; i++)
+		ward_buf_printf(&b, "%s%s", i ? "\n  " : "", s->unavailable.v[i]);
+	return ward_err_set(err, -ENOTSUP,
+		"the policy asks for what is not available yet; nothing was started:\n  %s",
+		ward_buf_str(&b));
+}
+
+static int owner_policy_file(const char *config, struct ward_run_plan *p, struct ward_err *err)
+{
+	if (!config)
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%s/wardfs/projects/", config);
+	int r = ward_project_file_name(p->project.path, &b);
+	if (r == 0)
+		p->owner_policy = ward_buf_steal(&b);
+	return p->owner_policy ? 0 : ward_err_sys(err, r ? r : -ENOMEM, "owner's policy file");
+}
+
+static int load_policy(
+	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+{
+	ward_cleanup_free char *run_text = NULL;
+	ward_cleanup_free char *config = NULL;
+	int r = ward_run_text(o, p->project.path, p->project.cwd, &run_text, err);
+	if (r < 0)
+		return r;
+	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
+	if (r < 0)
+		return r;
+	struct ward_load l = {.policy = o->policy,
+		.config_home = config,
+		.tree_fd = p->project.fd,
+		.tree_path = p->project.path,
+		.run_text = run_text};
+	r = ward_policy_load(&l, &p->policy, err);
+	if (r < 0)
+		return r;
+	p->settings = ward_policy_settings(p->policy);
+	r = owner_policy_file(config, p, err);
+	if (r < 0)
+		return r;
+	r = check_mode(p->settings, o->mode, err);
+	return r < 0 ? r : check_available(p->settings, err);
+}
+
+static int resolve_reads(struct ward_run_plan *p, struct ward_err *err)
+{
+	const struct ward_strings *s = &p->settings->system_read;
+	p->reads = calloc(s->n + 1, sizeof(*p->reads));
+	if (!p->reads)
+		return ward_err_sys(err, -ENOMEM, "[system] read");
+	for (size_t i = 0; i < s->n; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		int r = ward_tree_source_resolve(s->v[i], p->id.home, p->project.path, &b, err);
+		if (r < 0)
+			return ward_err_wrap(err, "[system] read");
+		p->reads[p->n_reads] = ward_buf_steal(&b);
+		if (!p->reads[p->n_reads++])
+			return ward_err_sys(err, -ENOMEM, "[system] read");
+	}
+	return 0;
+}
+
+/* The tree's second path: its host path, another one, or none. */
+static int tree_at(const struct ward_tree *t, struct ward_run_plan_tree *pt, struct ward_err *err)
+{
+	const char *at = t->at;
+	if (!at || strcmp(at, "none") == 0)
+		return 0;
+	if (strcmp(at, "same") == 0)
+		at = pt->source;
+	if (!at || strcmp(at, pt->path) == 0)
+		return 0;
+	pt->at = strdup(at);
+	return pt->at ? 0 : ward_err_sys(err, -ENOMEM, "tree %s", pt->path);
+}
+
+static int open_tree_backing(
+	const struct ward_tree *t, struct ward_run_plan *p, struct ward_err *err)
+{
+	struct ward_run_plan_tree *pt = &p->trees[p->n_trees++];
+	*pt = (struct ward_run_plan_tree){.path = t->path, .backing = -1};
+	if (!t->source)
+		return ward_backing_tmpfs(t->tmpfs_size, p->id.owner_uid, p->id.owner_gid,
+			p->id.root, &pt->backing, err);
+	ward_cleanup(ward_buf_clear) struct ward_buf source = WARD_BUF_INIT;
+	int r = ward_tree_source_resolve(t->source, p->id.home, p->project.path, &source, err);
+	if (r < 0)
+		return ward_err_wrap(err, "[tree %s] source", t->path);
+	pt->source = ward_buf_steal(&source);
+	if (!pt->source)
+		return ward_err_sys(err, -ENOMEM, "tree %s", t->path);
+	bool workspace = strcmp(t->path, "/workspace") == 0;
+	if (strcmp(pt->source, p->project.path) == 0)
+		pt->backing = fcntl(p->project.fd, F_DUPFD_CLOEXEC, 3);
+	else
+		r = ward_backing_open(pt->source, workspace ? p->id.home : NULL, &pt->backing, err);
+	if (r < 0)
+		return r;
+	if (pt->backing < 0)
+		return ward_err_sys(err, -errno, "tree %s", t->path);
+	return tree_at(t, pt, err);
+}
+
+/*
+ * True if the directory `path` (or its nearest existing ancestor) lies in the directory of tree_fd;
+ * its path relative to that in *ret_rel (owned, may be "").
+ */
+static bool lies_in(const char *path, int tree_fd, char **ret_rel)
+{
+	struct stat tree;
+	struct stat st;
+	ward_cleanup_free char *p = strdup(path);
+	if (!p || fstat(tree_fd, &tree) < 0)
+		return true; /* cannot tell: treated as inside */
+	size_t full = strlen(p);
+	for (int i = 0; i < LEVELS_MAX; i++) {
+		if (stat(*p ? p : "/", &st) == 0 && st.st_dev == tree.st_dev &&
+			st.st_ino == tree.st_ino) {
+			size_t n = strlen(p);
+			*ret_rel = strdup(n < full ? path + n + 1 : "");
+			return true;
+		}
+		char *slash = strrchr(p, '/');
+		if (!slash)
+			return false;
+		*slash = '\0';
+	}
+	return true;
+}
+
+/* The state directory must not lie where the agent sees it. */
+static int check_state_hidden(const struct ward_run_plan *p, struct ward_err *err)
+{
+	for (size_t i = 0; i < p->n_trees; i++) {
+		ward_cleanup_free char *rel = NULL;
+		if (!p->trees[i].source || !lies_in(p->state, p->trees[i].backing, &rel))
+			continue;
+		ward_cleanup_free char *inside = NULL;
+		const struct ward_state *s = NULL;
+		uint32_t rights = WARD_RIGHTS_ALL;
+		if (rel &&
+			asprintf(&inside, "%s%s%s", p->trees[i].path, *rel ? "/" : "", rel) > 0 &&
+			ward_policy_walk(p->policy, inside, strlen(inside), &s) == 0) {
+			rights = ward_policy_rights(p->policy, s);
+			ward_policy_state_put(p->policy, s);
+		}
+		if (rights != 0)
+			return ward_err_set(err, -EPERM,
+				"the state directory %s lies in the tree %s, where the agent would see "
+				"its own trail: set XDG_STATE_HOME to a place outside, or hide it",
+				p->state, p->trees[i].path);
+	}
+	return 0;
+}
+
+/* Where the command starts: where the caller stands, as it is called inside. */
+static int start_directory(struct ward_run_plan *p, struct ward_err *err)
+{
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		const char *rel = t->source ? ward_path_beneath(p->project.cwd, t->source) : NULL;
+		if (!rel)
+			continue;
+		const char *base = t->at ? t->at : t->path;
+		if (asprintf(&p->cwd, "%s%s%s", base, *rel ? "/" : "", rel) < 0)
+			p->cwd = NULL;
+		return p->cwd ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
+	}
+	p->cwd = strdup("/workspace");
+	return p->cwd ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
+}
+
+/*
+ * The same for each session in a project: git keeps the uid of every file in its index, and reads
+ * all files again where it changed.
+ */
+static unsigned project_salt(const struct ward_project *project)
+{
+	struct stat st;
+	return fstat(project->fd, &st) == 0 ? (unsigned)(st.st_ino ^ st.st_ino >> 16) : 0;
+}
+
+static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+{
+	if (o->session && !ward_session_name_ok(o->session))
+		return ward_err_set(err, -EINVAL,
+			"--session %s: a name has letters, digits, '.', '_' and '-' only",
+			o->session);
+	int r = ward_project_find(getenv("HOME"), &p->project, err);
+	if (r < 0)
+		return -EINVAL; /* the user can mend it: stand elsewhere */
+	r = ward_identity_find(o->user, p->project.uid, project_salt(&p->project), &p->id, err);
+	if (r < 0)
+		return r;
+	r = load_policy(o, p, err);
+	if (r < 0)
+		return r;
+	if (p->settings->n_trees > WARD_TREES_MAX)
+		return ward_err_set(err, -EINVAL, "the policy has %zu trees; %d is the most",
+			p->settings->n_trees, WARD_TREES_MAX);
+	for (size_t i = 0; i < p->settings->n_trees; i++) {
+		r = open_tree_backing(&p->settings->trees[i], p, err);
+		if (r < 0)
+			return r;
+	}
+	r = resolve_reads(p, err);
+	if (r < 0)
+		return r;
+	r = ward_store_default_path(
+		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	if (r == 0)
+		r = ward_control_runtime(&p->runtime, err);
+	if (r == 0)
+		r = check_state_hidden(p, err);
+	return r < 0 ? r : start_directory(p, err);
+}
+
+int ward_run_plan_make(
+	const struct ward_run_options *o, struct ward_run_plan *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_run_plan_clear) struct ward_run_plan p = WARD_RUN_PLAN_INIT;
+	int r = make(o, &p, err);
+	if (r < 0)
+		return r;
+	*ret = p;
+	p = WARD_RUN_PLAN_INIT;
+	return 0;
+}
+
+void ward_run_plan_clear(struct ward_run_plan *p)
+{
+	ward_identity_clear(&p->id);
+	ward_project_clear(&p->project);
+	for (size_t i = 0; i < p->n_trees; i++) {
+		free(p->trees[i].at);
+		free(p->trees[i].source);
+		if (p->trees[i].backing >= 0)
+			close(p->trees[i].backing);
+	}
+	ward_policy_unref(p->policy);
+	for (size_t i = 0; i < p->n_reads; i++)
+		free(p->reads[i]);
+	free(p->reads);
+	free(p->state);
+	free(p->runtime);
+	free(p->cwd);
+	free(p->owner_policy);
+	*p = WARD_RUN_PLAN_INIT;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run will be, before anything is started: owner, project, policy, trees, environment,
+ * command. Everything that can be wrong about the request is found here.
+ */
+#pragma once
+
+#include "enforcer/policy/load.h"
+#include "enforcer/session/environment.h"
+#include "enforcer/session/identity.h"
+#include "enforcer/session/project.h"
+
+struct ward_strs {
+	const char **v; /* owned vector of borrowed strings */
+	size_t n;
+};
+
+/* As the command line gives them; all borrowed. */
+struct ward_run_options {
+	const char *policy;
+	const char *mode;
+	const char *user;
+	const char *session;
+	struct ward_env_args env;
+	struct ward_strs read;
+	struct ward_strs write;
+	struct ward_strs hide;
+	char *const *argv;
+};
+
+struct ward_run_plan_tree {
+	const char *path; /* sandbox path; the policy's */
+	char *at;	  /* second path, owned, or NULL */
+	char *source;	  /* host path, owned, or NULL: ephemeral */
+	int backing;	  /* O_PATH directory, owned */
+};
+
+struct ward_run_plan {
+	struct ward_identity id;
+	struct ward_project project;
+	struct ward_policy *policy;
+	const struct ward_settings *settings; /* policy's */
+	struct ward_run_plan_tree trees[8];   /* WARD_TREES_MAX */
+	size_t n_trees;
+	char **reads; /* [system] read as absolute host paths, owned; absent ones are left out later
+		       */
+	size_t n_reads;
+	char *state;	    /* state directory */
+	char *runtime;	    /* runtime directory */
+	char *cwd;	    /* start directory inside */
+	char *owner_policy; /* the owner's policy file for this project, whether it exists or not */
+};
+
+#define WARD_RUN_PLAN_INIT ((struct ward_run_plan){.project = {.fd = -1}})
+
+/*
+ * err->code is -EINVAL for what the user can mend in a policy or command line (exit 2), other codes
+ * for a sandbox that cannot be set up (exit 125).
+ */
+int ward_run_plan_make(const struct ward_run_options *o, struct ward_run_plan *ret,
+	struct ward_err *err) ward_must_check;
+void ward_run_plan_clear(struct ward_run_plan *p);

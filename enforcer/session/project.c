@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/project.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* Directory levels that we look upwards; PATH_MAX has room for 2048 one-letter names. */
+#define LEVELS_MAX 2048
+
+const char *ward_path_beneath(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n > 0 && dir[n - 1] == '/')
+		n--;
+	if (strncmp(path, dir, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	path += n;
+	while (*path == '/')
+		path++;
+	return path;
+}
+
+static bool exists(int dir, const char *name)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool same_dir(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* True for "/" and for home: what must not become a tree. */
+static bool forbidden(const struct stat *st, const char *home)
+{
+	struct stat other;
+	if (stat("/", &other) == 0 && same_dir(st, &other))
+		return true;
+	return home && stat(home, &other) == 0 && same_dir(st, &other);
+}
+
+/* Drops the last component of path in place. */
+static void parent_path(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (slash == path)
+		slash++;
+	*slash = '\0';
+}
+
+/* Looks upwards from fd (consumed) for a mark. Returns the directory in *ret_fd, levels climbed. */
+static int climb(
+	int start, const struct stat *start_st, const char *home, int *ret_fd, size_t *ret_levels)
+{
+	ward_cleanup_fd int fd = start;
+	struct stat st = *start_st;
+	for (size_t level = 0; level < LEVELS_MAX; level++) {
+		bool ours = st.st_uid == start_st->st_uid || st.st_uid == getuid();
+		if (ours && (exists(fd, ".wardfs.policy") || exists(fd, ".git"))) {
+			*ret_fd = ward_steal_fd(&fd);
+			*ret_levels = level;
+			return 0;
+		}
+		int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			break;
+		close(fd);
+		fd = up;
+		struct stat up_st;
+		if (fstat(fd, &up_st) < 0 || same_dir(&up_st, &st) || forbidden(&up_st, home))
+			break;
+		st = up_st;
+	}
+	return -ENOENT;
+}
+
+int ward_project_find(const char *home, struct ward_project *ret, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "current directory");
+	ward_cleanup_free char *cwd = getcwd(NULL, 0);
+	if (!cwd)
+		return ward_err_sys(err, -errno, "current directory");
+	if (cwd[0] != '/')
+		return ward_err_set(
+			err, -ENOENT, "the current directory cannot be reached: %s", cwd);
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return ward_err_sys(err, -errno, "%s", cwd);
+	if (forbidden(&st, home))
+		return ward_err_set(err, -EPERM,
+			"%s is your home directory or the root of the host: it cannot be a workspace. "
+			"Change into a project directory first",
+			cwd);
+	ward_cleanup_free char *path = strdup(cwd);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "%s", cwd);
+	ward_cleanup_fd int found = -1;
+	size_t levels = 0;
+	int start = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (start < 0)
+		return ward_err_sys(err, -errno, "%s", cwd);
+	if (climb(start, &st, home, &found, &levels) == 0) {
+		for (size_t i = 0; i < levels; i++)
+			parent_path(path);
+		if (fstat(found, &st) < 0)
+			return ward_err_sys(err, -errno, "%s", path);
+		close(fd);
+		fd = ward_steal_fd(&found);
+	}
+	*ret = (struct ward_project){.fd = ward_steal_fd(&fd),
+		.path = ward_steal_ptr(&path),
+		.cwd = ward_steal_ptr(&cwd),
+		.uid = st.st_uid};
+	return 0;
+}
+
+void ward_project_clear(struct ward_project *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->path);
+	free(p->cwd);
+	*p = (struct ward_project){.fd = -1};
+}

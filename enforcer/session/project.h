@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The project that a command is about: the nearest directory upwards with a `.wardfs.policy` or the
+ * top of a git work tree, else the current one. A directory of somebody else's does not count as a
+ * mark (it could be planted in a shared place above); "/" and the owner's home are never a project.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "enforcer/base/err.h"
+
+struct ward_project {
+	int fd;	    /* O_PATH directory, owned */
+	char *path; /* its absolute host path, owned */
+	char *cwd;  /* the current directory's absolute host path, owned: path itself or beneath */
+	uid_t uid;  /* who owns the directory */
+};
+
+/* home: the caller's home or NULL. -EPERM for "/" and the home itself. */
+int ward_project_find(
+	const char *home, struct ward_project *ret, struct ward_err *err) ward_must_check;
+void ward_project_clear(struct ward_project *p);
+
+/* The part of path beneath dir ("" for dir itself), or NULL. Both absolute and normalised. */
+const char *ward_path_beneath(const char *path, const char *dir);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/record.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+
+/* A piece of policy text in one record; leaves room for the other fields of WARD_EVENT_MAX. */
+#define PIECE 8192
+/* Of the command's arguments this much is kept in session.start. */
+#define ARGV_MAX 6144
+
+static json_t *escaped(const char *s)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, s, strlen(s));
+	return json_string(ward_buf_str(&b));
+}
+
+static json_t *argv_json(char *const *argv)
+{
+	json_t *a = json_array();
+	size_t left = ARGV_MAX;
+	for (char *const *v = argv; v && *v; v++) {
+		size_t n = strlen(*v);
+		if (n > left) {
+			json_array_append_new(a, json_string("…"));
+			break;
+		}
+		left -= n;
+		json_array_append_new(a, escaped(*v));
+	}
+	return a;
+}
+
+static json_t *env_json(const struct ward_env_args *env)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; env && i < env->n; i++)
+		json_array_append_new(a, json_stringn(env->v[i], strcspn(env->v[i], "=")));
+	return a;
+}
+
+static json_t *trees_json(const struct ward_run_plan *p)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		json_t *o = json_object();
+		json_object_set_new(o, "path", escaped(t->path));
+		json_object_set_new(
+			o, "source", t->source ? escaped(t->source) : json_string("tmpfs"));
+		if (t->at)
+			json_object_set_new(o, "at", escaped(t->at));
+		json_object_set_new(o, "recorded", json_true());
+		json_array_append_new(a, o);
+	}
+	for (size_t i = 0; i < p->n_reads; i++) {
+		json_t *o = json_object();
+		json_object_set_new(o, "path", escaped(p->reads[i]));
+		json_object_set_new(o, "recorded", json_false());
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *start_json(const struct ward_run_plan *p, const struct ward_record_start *s)
+{
+	struct utsname u;
+	json_t *o = json_object();
+	json_object_set_new(o, "verb", json_string(s->verb));
+	if (s->mode)
+		json_object_set_new(o, "mode", json_string(s->mode));
+	json_object_set_new(o, "version", json_string(WARD_VERSION));
+	if (uname(&u) == 0)
+		json_object_set_new(o, "kernel", json_string(u.release));
+	json_object_set_new(o, "pid", json_integer(getpid()));
+	json_object_set_new(o, "started_by", json_integer(getuid()));
+	if (getenv("SUDO_USER"))
+		json_object_set_new(o, "sudo_user", escaped(getenv("SUDO_USER")));
+	json_object_set_new(o, "owner", escaped(p->id.name));
+	json_object_set_new(o, "owner_uid", json_integer(p->id.owner_uid));
+	json_object_set_new(o, "agent_uid", json_integer(p->id.agent_uid));
+	json_object_set_new(o, "project", escaped(p->project.path));
+	if (p->owner_policy)
+		json_object_set_new(o, "owner_policy_file", escaped(p->owner_policy));
+	if (s->argv)
+		json_object_set_new(o, "argv", argv_json(s->argv));
+	json_object_set_new(o, "env", env_json(s->env));
+	json_object_set_new(o, "mounts", trees_json(p));
+	if (s->sandbox_facts) {
+		json_t *facts = json_loads(s->sandbox_facts, 0, NULL);
+		if (facts)
+			json_object_set_new(o, "sandbox", facts);
+	}
+	return o;
+}
+
+static int put_policy(struct ward_guard *g, const struct ward_run_plan *p, struct ward_event *ev)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
+	int r = ward_policy_encode(p->policy, &blob);
+	for (size_t at = 0; r == 0 && at < blob.len; at += PIECE) {
+		size_t n = blob.len - at < PIECE ? blob.len - at : PIECE;
+		ward_event_begin(ev, WARD_EVENT_POLICY);
+		ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(p->policy));
+		ward_event_bytes(ev, WARD_TAG_TEXT, blob.data + at, n);
+		r = ward_guard_put(g, ev);
+	}
+	return r;
+}
+
+int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *p,
+	const struct ward_record_start *s, struct ward_err *err)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	json_t *o = start_json(p, s);
+	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(o);
+	if (!ev || !text)
+		return ward_err_sys(err, -ENOMEM, "trail");
+	ward_event_begin(ev, WARD_EVENT_SESSION_START);
+	ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(p->policy));
+	ward_event_text(ev, WARD_TAG_JSON, text);
+	int r = ward_guard_put(g, ev);
+	if (r == 0)
+		r = put_policy(g, p, ev);
+	return r < 0 ? ward_err_sys(err, r, "trail") : 0;
+}
+
+int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	if (!ev)
+		return -ENOMEM;
+	ward_event_begin(ev, WARD_EVENT_SESSION_END);
+	if (status >= 0)
+		ward_event_u64(ev, WARD_TAG_STATUS, (uint64_t)status);
+	if (signal > 0)
+		ward_event_u64(ev, WARD_TAG_SIGNAL, (uint64_t)signal);
+	ward_event_text(ev, WARD_TAG_TEXT, cause);
+	return ward_guard_put(g, ev);
+}
+
+int ward_record_limit(struct ward_guard *g, const char *text)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	if (!ev)
+		return -ENOMEM;
+	ward_event_begin(ev, WARD_EVENT_LIMIT);
+	ward_event_text(ev, WARD_TAG_TEXT, text);
+	return ward_guard_put(g, ev);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* A terminal takes this much at once without making us wait long. */
+#define CHUNK 4096
+
+/* Bytes on their way from one descriptor to another. */
+struct stream {
+	int from; /* -1: not used or at its end */
+	int to;
+	size_t start;
+	size_t end; /* data[start..end) wait to be written */
+	char data[CHUNK];
+};
+
+enum stream_name { KEYS = 0, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
+
+struct ward_relay {
+	bool tty[3];
+	bool pty_wanted;
+	bool raw_wanted; /* in the foreground with keys and screen on the terminal */
+	bool raw_now;
+	int terminal; /* 0, 1, 2 or -1: the descriptor whose modes and size count */
+	int pty;      /* borrowed; -1 without */
+	int child[3]; /* ends for the command, owned; -1: inherited as they are or the pty */
+	struct termios saved;
+	struct stream stream[STREAMS];
+};
+
+static void plan_pty(struct ward_relay *r)
+{
+	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
+	r->terminal = r->tty[1] ? 1 : r->tty[0] ? 0 : r->tty[2] ? 2 : -1;
+	if (r->terminal >= 0)
+		r->raw_wanted = r->tty[0] && r->tty[1] && tcgetpgrp(r->terminal) == getpgrp();
+}
+
+/* No terminal for the command: /dev/null and pipes stand in. */
+static int plan_pipes(struct ward_relay *r, struct ward_err *err)
+{
+	if (r->tty[0]) {
+		r->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (r->child[0] < 0)
+			return ward_err_sys(err, -errno, "/dev/null");
+	}
+	for (int i = 1; i < 3; i++) {
+		int p[2];
+		if (!r->tty[i])
+			continue;
+		if (pipe2(p, O_CLOEXEC) < 0)
+			return ward_err_sys(err, -errno, "pipe");
+		r->child[i] = p[1];
+		struct stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
+		s->from = p[0];
+		s->to = i;
+	}
+	return 0;
+}
+
+int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err)
+{
+	struct ward_relay *r = calloc(1, sizeof(*r));
+	if (!r)
+		return ward_err_sys(err, -ENOMEM, "terminal");
+	r->pty = r->terminal = -1;
+	for (int i = 0; i < 3; i++) {
+		r->tty[i] = isatty(i);
+		r->child[i] = -1;
+	}
+	for (int i = 0; i < STREAMS; i++)
+		r->stream[i].from = r->stream[i].to = -1;
+	int e = 0;
+	if (terminal)
+		plan_pty(r);
+	else
+		e = plan_pipes(r, err);
+	if (e < 0) {
+		ward_relay_close(r);
+		return e;
+	}
+	*ret = r;
+	return 0;
+}
+
+static void close_child_ends(struct ward_relay *r)
+{
+	for (int i = 0; i < 3; i++) {
+		if (r->child[i] >= 0)
+			close(r->child[i]);
+		r->child[i] = -1;
+	}
+}
+
+void ward_relay_close(struct ward_relay *r)
+{
+	if (!r)
+		return;
+	ward_relay_suspend(r);
+	close_child_ends(r);
+	for (int i = PIPE_OUT; i <= PIPE_ERR; i++)
+		if (r->stream[i].from >= 0)
+			close(r->stream[i].from);
+	free(r);
+}
+
+bool ward_relay_wants_pty(const struct ward_relay *r)
+{
+	return r->pty_wanted;
+}
+
+void ward_relay_stdio(const struct ward_relay *r, int ret_stdio[3])
+{
+	for (int i = 0; i < 3; i++) {
+		if (r->child[i] >= 0)
+			ret_stdio[i] = r->child[i];
+		else
+			ret_stdio[i] = r->pty_wanted && r->tty[i] ? -1 : i;
+	}
+}
+
+struct winsize ward_relay_winsize(const struct ward_relay *r)
+{
+	struct winsize ws = {0};
+	if (r->terminal >= 0 && ioctl(r->terminal, TIOCGWINSZ, &ws) < 0)
+		memset(&ws, 0, sizeof(ws));
+	return ws;
+}
+
+int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err)
+{
+	close_child_ends(r);
+	if (!r->pty_wanted)
+		return 0;
+	r->pty = pty;
+	if (fcntl(pty, F_SETFL, O_NONBLOCK) < 0)
+		return ward_err_sys(err, -errno, "pty");
+	r->stream[SCREEN].from = pty;
+	r->stream[SCREEN].to = r->tty[1] ? 1 : r->tty[2] ? 2 : 0;
+	if (r->tty[0]) {
+		r->stream[KEYS].from = 0;
+		r->stream[KEYS].to = pty;
+	}
+	ward_relay_resume(r);
+	return 0;
+}
+
+void ward_relay_suspend(struct ward_relay *r)
+{
+	if (r->raw_now)
+		tcsetattr(r->terminal, TCSADRAIN, &r->saved);
+	r->raw_now = false;
+}
+
+void ward_relay_resume(struct ward_relay *r)
+{
+	if (r->pty < 0)
+		return;
+	ward_relay_resize(r);
+	if (!r->raw_wanted || tcgetattr(r->terminal, &r->saved) < 0)
+		return;
+	struct termios raw = r->saved;
+	cfmakeraw(&raw);
+	if (tcsetattr(r->terminal, TCSADRAIN, &raw) == 0)
+		r->raw_now = true;
+}
+
+void ward_relay_resize(struct ward_relay *r)
+{
+	struct winsize ws = ward_relay_winsize(r);
+	if (r->pty >= 0 && ws.ws_row > 0)
+		ioctl(r->pty, TIOCSWINSZ, &ws);
+}
+
+/* In the background we must not read the terminal: SIGTTIN would stop us. */
+static bool may_read_keys(const struct ward_relay *r)
+{
+	return r->raw_now || tcgetpgrp(0) == getpgrp();
+}
+
+size_t ward_relay_poll(struct ward_relay *r, struct pollfd *ret_fds)
+{
+	size_t n = 0;
+	for (int i = 0; i < STREAMS; i++) {
+		const struct stream *s = &r->stream[i];
+		bool empty = s->start == s->end;
+		if (!empty)
+			ret_fds[n++] = (struct pollfd){.fd = s->to, .events = POLLOUT};
+		else if (s->from >= 0 && (i != KEYS || may_read_keys(r)))
+			ret_fds[n++] = (struct pollfd){.fd = s->from, .events = POLLIN};
+	}
+	return n;
+}
+
+/* The end of the terminal's input (Ctrl-D while it is not raw) becomes the pty's. */
+static void end_of_keys(struct ward_relay *r, struct stream *s)
+{
+	struct termios t;
+	if (isatty(0) && tcgetattr(r->pty, &t) == 0 && t.c_lflag & ICANON) {
+		s->data[0] = (char)t.c_cc[VEOF];
+		s->start = 0;
+		s->end = 1;
+	} else {
+		s->from = -1;
+	}
+}
+
+static void fill(struct ward_relay *r, int which)
+{
+	struct stream *s = &r->stream[which];
+	ssize_t n = read(s->from, s->data, sizeof(s->data));
+	if (n > 0) {
+		s->start = 0;
+		s->end = (size_t)n;
+	} else if (n == 0 && which == KEYS) {
+		end_of_keys(r, s);
+	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+		/* EIO: the last process that had the pty open is gone. */
+		if (which == PIPE_OUT || which == PIPE_ERR)
+			close(s->from);
+		s->from = -1;
+	}
+}
+
+static void flush(struct stream *s)
+{
+	ssize_t n = write(s->to, s->data + s->start, s->end - s->start);
+	if (n > 0)
+		s->start += (size_t)n;
+	else if (n < 0 && errno != EINTR && errno != EAGAIN)
+		s->start = s->end; /* nobody reads there any more */
+}
+
+static short events_of(const struct pollfd *fds, size_t n, int fd, short asked)
+{
+	short ev = 0;
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].fd == fd && fds[i].events & asked)
+			ev |= fds[i].revents;
+	return ev;
+}
+
+void ward_relay_move(struct ward_relay *r, const struct pollfd *fds, size_t n)
+{
+	for (int i = 0; i < STREAMS; i++) {
+		struct stream *s = &r->stream[i];
+		if (s->start != s->end) {
+			if (events_of(fds, n, s->to, POLLOUT))
+				flush(s);
+		} else if (s->from >= 0 && events_of(fds, n, s->from, POLLIN)) {
+			fill(r, i);
+		}
+	}
+}
+
+void ward_relay_drain(struct ward_relay *r, int ms)
+{
+	for (int left = ms; left > 0;) {
+		struct pollfd fds[WARD_RELAY_POLL_MAX];
+		size_t n = 0;
+		for (int i = SCREEN; i < STREAMS; i++) {
+			const struct stream *s = &r->stream[i];
+			if (s->start != s->end)
+				fds[n++] = (struct pollfd){.fd = s->to, .events = POLLOUT};
+			else if (s->from >= 0)
+				fds[n++] = (struct pollfd){.fd = s->from, .events = POLLIN};
+		}
+		if (n == 0)
+			return;
+		int got = poll(fds, n, 20);
+		if (got == 0) {
+			left -= 20;
+			/* Quiet, and nothing pending: a pipe held open by nobody we wait for. */
+			bool pending = false;
+			for (int i = SCREEN; i < STREAMS; i++)
+				pending |= r->stream[i].start != r->stream[i].end;
+			if (!pending)
+				return;
+		}
+		ward_relay_move(r, fds, n);
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between the user's terminal and the sandbox's pty: bytes both ways, window size, raw mode,
+ * stopping.
+ *
+ * The command never gets the user's terminal itself. In the foreground with input and output on it,
+ * the terminal is raw and every key goes through; else (in a pipeline, say) it stays as it is, and
+ * Ctrl-C reaches us as a signal that the caller passes on.
+ */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+
+#include "enforcer/base/err.h"
+
+struct ward_relay;
+
+#define WARD_RELAY_POLL_MAX 5
+
+/*
+ * What of 0, 1, 2 is a terminal decides. terminal: the policy's [process] terminal; without it the
+ * command gets no pty: its input is /dev/null, its output goes through pipes.
+ */
+int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err) ward_must_check;
+/* Restores the terminal. */
+void ward_relay_close(struct ward_relay *r);
+
+/* True if the sandbox is to make a pty. */
+bool ward_relay_wants_pty(const struct ward_relay *r);
+/* Descriptors for the command's 0, 1, 2; -1: the pty. Borrowed. */
+void ward_relay_stdio(const struct ward_relay *r, int ret_stdio[3]);
+/* The terminal's window size; zeros if there is none. */
+struct winsize ward_relay_winsize(const struct ward_relay *r);
+
+/* The command runs: closes our copies of its ends, takes the pty (borrowed), enters raw mode. */
+int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err) ward_must_check;
+/* Fills what to wait for; at most WARD_RELAY_POLL_MAX. Returns the number. */
+size_t ward_relay_poll(struct ward_relay *r, struct pollfd *ret_fds);
+/* Moves bytes after poll(2) (same array). */
+void ward_relay_move(struct ward_relay *r, const struct pollfd *fds, size_t n);
+/* The window changed: passes its size on. */
+void ward_relay_resize(struct ward_relay *r);
+/* Before we stop ourselves / after we were continued. */
+void ward_relay_suspend(struct ward_relay *r);
+void ward_relay_resume(struct ward_relay *r);
+/* Writes out what the command still has in the pty or the pipes; bounded by ms. */
+void ward_relay_drain(struct ward_relay *r, int ms);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor: one run from the plan to the exit status. */
+#pragma once
+
+#include "enforcer/session/plan.h"
+
+/* Exit statuses of ours (design: they never collide with what a shell gives a command's own). */
+enum {
+	WARD_EXIT_USAGE = 2,
+	WARD_EXIT_WALL = 124,
+	WARD_EXIT_SETUP = 125,
+	WARD_EXIT_NOT_EXECUTABLE = 126,
+	WARD_EXIT_NOT_FOUND = 127,
+};
+
+/*
+ * Runs the plan's command. Returns the exit status for our caller; err has text where that is one
+ * of ours and there is something to say. *ret_note (owned, may be NULL) is the one line about
+ * refusals for stderr.
+ */
+int ward_run(struct ward_run_plan *p, const struct ward_run_options *o, char **ret_note,
+	struct ward_err *err);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/run_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* The real path of an existing file or directory, as the kernel names it. */
+static int host_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(arg, O_PATH | O_CLOEXEC);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ward_err_sys(err, -errno, "%s", arg);
+	char link[64];
+	char path[4097];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || (size_t)n >= sizeof(path) - 1 || path[0] != '/')
+		return ward_err_set(err, -ENAMETOOLONG, "%s: cannot be named", arg);
+	path[n] = '\0';
+	*ret = strdup(path);
+	*ret_dir = S_ISDIR(st.st_mode);
+	return *ret ? 0 : ward_err_sys(err, -ENOMEM, "%s", arg);
+}
+
+/* A path that does not exist yet: the real directory and the last name. */
+static int future_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
+{
+	ward_cleanup_free char *copy = strdup(arg);
+	if (!copy)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	char *slash = strrchr(copy, '/');
+	const char *name = slash ? slash + 1 : copy;
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return ward_err_set(err, -ENOENT, "%s does not exist", arg);
+	ward_cleanup_free char *leaf = strdup(name);
+	if (slash)
+		*(slash == copy ? slash + 1 : slash) = '\0';
+	ward_cleanup_free char *dir = NULL;
+	int r = host_path(slash ? copy : ".", &dir, ret_dir, err);
+	if (r < 0)
+		return r;
+	if (!leaf || asprintf(ret, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, leaf) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	*ret_dir = false;
+	return 0;
+}
+
+/* A literal path as a pattern: what the language gives a meaning is escaped (docs/policy.md). */
+static int add_pattern(struct ward_buf *b, const char *path, struct ward_err *err)
+{
+	for (const char *c = path; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == ';')
+			return ward_err_set(err, -EINVAL,
+				"%s: a path with control characters or ';' cannot be given here",
+				path);
+		if (strchr("*?[]\\", *c))
+			ward_buf_putc(b, '\\');
+		ward_buf_putc(b, *c);
+	}
+	return 0;
+}
+
+struct texts {
+	struct ward_buf trees;
+	struct ward_buf files;
+	struct ward_buf system;
+};
+
+static int add_path(struct texts *t, const char *verb, const char *arg, const char *project,
+	struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	bool dir = false;
+	struct stat st;
+	int r = stat(arg, &st) == 0 ? host_path(arg, &path, &dir, err)
+				    : future_path(arg, &path, &dir, err);
+	if (r < 0)
+		return r;
+	const char *rel = ward_path_beneath(path, project);
+	if (rel) {
+		ward_buf_printf(&t->files, "%s = /workspace%s", verb, *rel ? "/" : "");
+		r = add_pattern(&t->files, rel, err);
+		ward_buf_putc(&t->files, '\n');
+		return r;
+	}
+	if (dir) {
+		ward_buf_printf(&t->trees, "[tree %s]\nsource = %s\nat = none\n", path, path);
+		ward_buf_printf(&t->files, "%s = ", verb);
+		r = add_pattern(&t->files, path, err);
+		ward_buf_putc(&t->files, '\n');
+		return r;
+	}
+	if (strcmp(verb, "read") == 0 && path[0] && stat(path, &st) == 0) {
+		ward_buf_printf(&t->system, "read = %s\n", path);
+		return 0;
+	}
+	return ward_err_set(err, -EINVAL,
+		"--%s %s: outside the project only directories can be given", verb, arg);
+}
+
+int ward_run_text(const struct ward_run_options *o, const char *project, const char *cwd,
+	char **ret, struct ward_err *err)
+{
+	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
+	if (o->read.n + o->write.n + o->hide.n == 0) {
+		*ret = NULL;
+		return 0;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	struct texts t = {WARD_BUF_INIT, WARD_BUF_INIT, WARD_BUF_INIT};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < o->read.n; i++)
+		r = add_path(&t, "read", o->read.v[i], project, err);
+	for (size_t i = 0; r == 0 && i < o->write.n; i++)
+		r = add_path(&t, "write", o->write.v[i], project, err);
+	ward_buf_puts(&all, "[policy]\nversion = 1\n");
+	if (t.trees.len)
+		ward_buf_printf(&all, "%s", ward_buf_str(&t.trees));
+	if (t.system.len)
+		ward_buf_printf(&all, "[system]\n%s", ward_buf_str(&t.system));
+	if (o->hide.n)
+		ward_buf_puts(&all, "[guard]\n");
+	for (size_t i = 0; r == 0 && i < o->hide.n; i++) {
+		if (strpbrk(o->hide.v[i], "\n\r;"))
+			r = ward_err_set(
+				err, -EINVAL, "--hide: a pattern has no newline and no ';'");
+		ward_buf_printf(&all, "hide = %s\n", o->hide.v[i]);
+	}
+	if (t.files.len)
+		ward_buf_printf(&all, "[files]\n%s", ward_buf_str(&t.files));
+	ward_buf_clear(&t.trees);
+	ward_buf_clear(&t.files);
+	ward_buf_clear(&t.system);
+	if (r < 0)
+		return -EINVAL; /* of the command line, whatever the system call said */
+	*ret = ward_buf_steal(&all);
+	return *ret ? 0 : ward_err_sys(err, -ENOMEM, "command line");
+}
+
+int ward_config_home(const char *home, bool caller_is_owner, char **ret, struct ward_err *err)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+	int n = 0;
+	*ret = NULL;
+	if (caller_is_owner && xdg && xdg[0] == '/')
+		n = asprintf(ret, "%s", xdg);
+	else if (home)
+		n = asprintf(ret, "%s/.config", home);
+	return n < 0 ? ward_err_sys(err, -ENOMEM, "configuration directory") : 0;
+}

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# wardfs audit list, show, denials, verify: what they print and how they exit.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+audit show 2>err && fail "show without a state directory"
+grep -q "No such file" err || fail "$(cat err)"
+run --session alpha --events 21
+run --session beta --events 12
+
+audit verify >out || fail "verify: $?"
+grep -qx 'beta: intact (14 records good)' out || fail "$(cat out)"
+audit verify al | grep -q '^alpha: intact' || fail "unique prefix"
+audit verify "$PWD/state/sessions/alpha/trail.jsonl" | grep -q '^alpha: intact' || fail "file"
+audit verify nobody 2>err && fail "an unknown session"
+[ "$(audit list | wc -l)" -eq 3 ] || fail "list: $(audit list)"
+audit list --json | python3 -c 'import json, sys
+v = json.load(sys.stdin)
+assert [(s["session"], s["records"], s["verdict"]) for s in v] == [
+    ("alpha", 23, "complete"), ("beta", 14, "complete")], v' || fail "list --json"
+
+audit show --json alpha >out || fail "show --json"
+cmp out state/sessions/alpha/trail.jsonl || fail "show --json prints other lines"
+audit show alpha >out || fail show
+[ "$(wc -l <out)" -eq 23 ] || fail "show: $(wc -l <out) lines"
+grep -q 'deny .*open /workspace/.env .*EACCES.*medium:12 deny = .env' out || fail "$(cat out)"
+LC_ALL=C grep -q "$(printf '\033')" out && fail "colours in a file"
+
+audit denials alpha >out || fail denials
+grep -q '^3x deny  open /workspace/.env' out || fail "$(cat out)"
+grep -q 'to permit: read = /workspace/.env' out || fail "$(cat out)"
+grep -q '/srv/owner/.config/wardfs/projects/p.policy' out || fail "$(cat out)"
+audit denials --json alpha | python3 -c 'import json, sys
+d, = json.load(sys.stdin)
+assert d["count"] == 3 and d["rule"] == "medium:12", d
+assert d["permit"]["line"] == "read = /workspace/.env", d' || fail "denials --json"
+
+# Filters, one file, one process, figures.
+[ "$(audit show --json --kind deny alpha | wc -l)" -eq 3 ] || fail "--kind"
+[ "$(audit show --json --verdict allow alpha | wc -l)" -eq 18 ] || fail "--verdict"
+[ "$(audit show --json --path /workspace/t0-7 alpha | wc -l)" -eq 1 ] || fail "--path"
+[ "$(audit show --json --path '/work*-1?' alpha | wc -l)" -eq 9 ] || fail "--path pattern"
+[ "$(audit show --json --path /workspace alpha | wc -l)" -eq 21 ] || fail "--path directory"
+[ "$(audit show --json --since 2999 alpha | wc -l)" -eq 0 ] || fail "--since"
+[ "$(audit show --json --until 2999 alpha | wc -l)" -eq 23 ] || fail "--until"
+[ "$(audit show --json --follow alpha | wc -l)" -eq 23 ] || fail "--follow of an ended session"
+[ "$(audit file --json /workspace/t0-7 alpha | wc -l)" -eq 1 ] || fail "file"
+pid=$(audit show --json --kind open alpha | sed -n '1s/.*"pid":\([0-9]*\).*/\1/p')
+[ "$(audit process --json "$pid" alpha | wc -l)" -eq 21 ] || fail "process"
+audit process nobody 2>err && fail "process nobody"
+grep -q "no process number" err || fail "$(cat err)"
+audit summary alpha >out || fail "summary"
+grep -q '^refused by  *3  medium:12 deny = .env' out || fail "$(cat out)"
+audit summary --json alpha | python3 -c 'import json, sys
+s = json.load(sys.stdin)
+assert s["records"] == 23 and s["refusals"]["count"] == 3 and s["files"]["read"] == 18, s' ||
+	fail "summary --json"
+
+for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x"; do
+	# shellcheck disable=SC2086
+	audit $args >/dev/null 2>err
+	[ $? -eq 2 ] || fail "usage of '$args'"
+	[ -s err ] || fail "usage of '$args' says nothing"
+done
+audit --help | grep -q '^Usage' || fail "--help"
+
+# A session is running while its writer lives; then a record is changed.
+mkfifo gate
+"$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
+	--session live --hold <gate >held 2>live.err &
+pid=$!
+exec 9>gate
+i=0
+until grep -q ready held 2>/dev/null; do
+	i=$((i + 1))
+	[ $i -lt 100 ] || fail "the session does not start: $(cat live.err)"
+	sleep 0.1
+done
+audit verify live >out && fail "a running session is intact"
+grep -q '^live: incomplete: the session is running' out || fail "$(cat out)"
+exec 9>&-
+wait $pid || fail "$(cat live.err)"
+audit verify live || fail "the session has ended"
+sed -i 's/medium:12/medium:13/' state/sessions/live/trail.jsonl
+audit verify live >out
+[ $? -eq 1 ] || fail "exit of an edited trail"
+grep -q '^live: edited at record 2' out || fail "$(cat out)"
+audit show live 2>&1 >/dev/null | grep -q 'not intact: edited' || fail "show does not warn"

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The disk fills up: operations fail, none that was acknowledged is lost, and when there is room
+# again the trail goes on and says what happened.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+if [ "${1:-}" != inside ]; then
+	[ "$(id -u)" -eq 0 ] || {
+		echo "needs root, for a small tmpfs"
+		exit 77
+	}
+	# The mount is seen here alone and goes with the process.
+	exec unshare -m --propagation private sh "$0" inside
+fi
+
+mkdir state
+mount -t tmpfs -o size=8m,mode=0700 tmpfs state || {
+	echo "no tmpfs can be mounted here"
+	exit 77
+}
+dd if=/dev/zero of=state/filler bs=1M count=6 2>/dev/null
+run --session full --events 7000 --threads 2 --free state/filler
+grep -q "log failed" run.err || fail "the disk was never full"
+check_acked full
+[ "$(wc -l <acked)" -lt 14000 ] || fail "nothing was refused while the disk was full"
+case $(state_of full) in
+"gap "*" 0") ;;
+*) fail "$(state_of full)" ;;
+esac
+grep -q 'the log could not be written since .*No space left' state/sessions/full/trail.jsonl ||
+	fail "the gap is not told"
+
+rm -rf state/* # the control: the same load with room
+mount -o remount,size=64m state
+run --session roomy --events 10000 --threads 2
+[ "$(wc -l <acked)" -eq 20000 ] || fail "control: operations were refused"
+[ "$(state_of roomy)" = "intact 20002 0" ] || fail "control: $(state_of roomy)"
+
+mount -o remount,ro state
+"$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
+	>/dev/null 2>err && fail "a session starts where no trail can be written"
+grep -q "Read-only file system" err || fail "$(cat err)"

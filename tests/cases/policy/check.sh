@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `policy check` finds what it says, with its place, and nothing in a policy without fault.
+set -eu
+wardfs=$WARD_BUILD/wardfs
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+# finds FILE LINE WORDS: a finding at that line holds the words
+finds() {
+	code=0
+	out=$("$wardfs" policy check --strict "$1") || code=$?
+	[ $code -eq 1 ] || fail "$1: exit status $code: $out"
+	echo "$out" | grep -F "$1:$2: warning: " | grep -qF "$3" || fail "$1: no '$3' in: $out"
+	"$wardfs" policy check "$1" >/dev/null || fail "$1: warnings are no errors without --strict"
+}
+
+clean() {
+	out=$("$wardfs" policy check --strict "$1") || fail "$1: $out"
+	[ -z "$out" ] || fail "$1: $out"
+}
+
+for p in low medium high; do
+	clean $p
+done
+
+head='[policy]
+version = 1
+extends = medium'
+printf '%s\n[files]\nread = /workspace/a\nwrite = /workspace/a\n' "$head" >"$PWD/shadow.policy"
+finds "$PWD/shadow.policy" 5 "never decides"
+printf '%s\n[files]\nread = /workspace/*.c\nwrite = *.[ch]\n' "$head" >"$PWD/glob.policy"
+finds "$PWD/glob.policy" 5 "never decides"
+printf '%s\n[files]\nread = /workspace/*.c\nwrite = *.h\n' "$head" >"$PWD/fine.policy"
+clean "$PWD/fine.policy"
+printf '%s\n[guard]\ndeny = /workspace/**/x.env\nhide = x.env\n' "$head" >"$PWD/guard.policy"
+finds "$PWD/guard.policy" 5 "takes nothing"
+
+printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >"$PWD/open.policy"
+finds "$PWD/open.policy" 4 ".vscode"
+printf '%s\n[tree /x]\nsource = /\n[tree /h]\nsource = ~\n[files]\nwrite = /h\n' "$head" \
+	>"$PWD/trees.policy"
+finds "$PWD/trees.policy" 5 "whole host"
+finds "$PWD/trees.policy" 7 "home can be written"
+printf '%s\n[network]\nmode = allowlist\nallow = *.example.org:443\nallow = pastebin.com\nsocket = %s\n' \
+	"$head" /run/docker.sock >"$PWD/net.policy"
+finds "$PWD/net.policy" 6 "wildcard"
+finds "$PWD/net.policy" 7 "anyone can write there"
+finds "$PWD/net.policy" 8 "root on the host"
+
+echo "--- hide on what git tracks"
+mkdir repo
+cd repo
+git init -q .
+mkdir sub
+echo x >sub/cert.crt
+printf '%s\n[files]\nhide = *.crt\n' "$head" >"$PWD/../crt.policy"
+clean "$PWD/../crt.policy"
+git add -A
+finds "$(dirname "$PWD")/crt.policy" 5 "sub/cert.crt"
+cd ..
+
+echo "--- json"
+"$wardfs" policy check --json "$PWD/shadow.policy" >out.json
+python3 - <<'END'
+import json
+(f,) = json.load(open("out.json"))
+assert f["severity"] == "warning" and f["line"] == 5 and f["fix"], f
+END

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every policy in docs/policy.md loads; what the page says about `policy explain` is so.
+set -eu
+wardfs=$WARD_BUILD/wardfs
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+# verdict EXPECTED POLICY ACTION PATH...
+verdict() {
+	want=$1 policy=$2
+	shift 2
+	code=0
+	got=$("$wardfs" policy explain --json --policy "$policy" "$@") || code=$?
+	case $got in
+	*"\"verdict\": \"$want\""*) ;;
+	*) fail "$policy: $*: wanted $want, got $got" ;;
+	esac
+	if [ "$want" = allow ]; then
+		[ $code -eq 0 ] || fail "$*: exit status $code"
+	else
+		[ $code -eq 1 ] || fail "$*: exit status $code"
+	fi
+}
+
+echo "--- each block loads"
+awk '/^```ini$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > sprintf("%02d.policy", n) }' \
+	"$WARD_SRC/docs/policy.md"
+[ "$(find . -name '*.policy' | wc -l)" -ge 5 ] || fail "the page has lost its examples"
+for f in ./*.policy; do
+	as=base
+	! grep -q '^; as: project' "$f" || as=project
+	"$wardfs" policy check --as $as "$f" || fail "$f does not load"
+done
+
+echo "--- and its control: a line that means nothing is refused, with its place"
+cp 01.policy bad
+echo 'hid = x' >>bad
+code=0
+out=$("$wardfs" policy check bad 2>&1) || code=$?
+[ $code -eq 2 ] || fail "exit status $code: $out"
+echo "$out" | grep -qF "bad:$(wc -l <bad): no key 'hid' in [limits]" || fail "$out"
+
+echo "--- what the first example means"
+mkdir -p project/src && cd project && git init -q .
+cp ../01.policy ../p.policy
+verdict allow ../p.policy read src/a.c
+verdict allow ../p.policy write src/a.c
+verdict deny ../p.policy write a.c
+verdict allow ../p.policy read a.c
+verdict hide ../p.policy read src/key.pem
+verdict hide ../p.policy create src/key.pem
+verdict deny ../p.policy read src/secrets.yml
+verdict allow ../p.policy append log/x
+verdict deny ../p.policy write log/x
+verdict hide ../p.policy stat /etc/passwd
+verdict allow ../p.policy list /
+verdict deny ../p.policy connect example.org:443
+
+echo "--- paths of the host, relative ones, and errors"
+verdict allow ../p.policy write "$PWD/src/a.c"
+cd src && verdict allow ../../p.policy write ./b/../a.c && cd ..
+for bad in "read" "nonsense x" "rename a" "read a b" "read ../../../../../../../../../../../../../x"; do
+	code=0
+	# shellcheck disable=SC2086 # words
+	"$wardfs" policy explain --policy ../p.policy $bad >out 2>&1 || code=$?
+	[ $code -eq 2 ] || fail "$bad: exit status $code: $(cat out)"
+done

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# What `wardfs run` exits with, and what it says.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+cd p || exit 1
+
+expect 0 "$WARDFS" run -- true
+[ -z "$OUT$ERR" ] || fail "silent when all is well: $OUT$ERR"
+expect 1 "$WARDFS" run -- false
+expect 42 "$WARDFS" run sh -c 'exit 42'
+# The options behind the command are the command's own.
+expect 0 "$WARDFS" run echo --policy nowhere
+has "$OUT" "--policy nowhere"
+expect 143 "$WARDFS" run -- sh -c 'kill -TERM $$'
+expect 127 "$WARDFS" run -- no-such-program-here
+has "$ERR" "no-such-program-here"
+echo 'not a program' >plain
+expect 126 "$WARDFS" run -- ./plain
+expect 2 "$WARDFS" run
+expect 2 "$WARDFS" run --no-such-option -- true
+expect 2 "$WARDFS" nonsense
+expect 2 "$WARDFS" run --session 'a/b' -- true
+
+# A broken policy: file, line, what is wrong, the nearest right spelling; nothing is started.
+printf '[policy]\nversion = 1\n[files]\nwrit = /workspace\n' >bad.policy
+expect 2 "$WARDFS" run --policy bad.policy -- touch started
+has "$ERR" "bad.policy:4"
+has "$ERR" "write"
+[ ! -e started ] || fail "the command ran under a broken policy"
+
+# Modes whose machinery does not exist yet are refused by name.
+expect 125 "$WARDFS" run --mode docker -- touch started
+has "$ERR" "docker"
+expect 2 "$WARDFS" run --mode nonsense -- true
+[ ! -e started ] || fail "the command ran in a mode that does not exist"
+
+# Keys whose machinery does not exist yet: refused by name and line.
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nmemory = 1G\n' >later.policy
+expect 125 "$WARDFS" run --policy later.policy -- touch started
+has "$ERR" "later.policy:5"
+has "$ERR" "memory"
+[ ! -e started ] || fail "the command ran without the limit"
+
+# The wall clock.
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 1s\n' >wall.policy
+expect 124 "$WARDFS" run --policy wall.policy -- sleep 60
+has "$ERR" "wall clock"
+expect 124 "$WARDFS" run --policy wall.policy -- sh -c 'trap "" TERM; setsid sleep 60 & sleep 60'
+
+# Home and root are never a workspace.
+cd / || exit 1
+expect 2 "$WARDFS" run -- true
+cd "$HOME" || exit 1
+expect 2 "$WARDFS" run -- true
+has "$ERR" "home"
+exit 0

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# --read, --write, --hide, --env for one run, each with its control.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+mkdir other
+echo far >other/file
+echo near >p/file
+echo key >other/.env
+cd p || exit 1
+
+# Outside the project nothing is there ...
+expect 1 "$WARDFS" run -- cat ../other/file
+# ... but for this run: read only, guarded as the rest.
+expect 0 "$WARDFS" run --read ../other -- cat ../other/file
+has "$OUT" far
+expect 1 "$WARDFS" run --read ../other -- touch ../other/file
+expect 1 "$WARDFS" run --read ../other -- cat ../other/.env
+expect 0 "$WARDFS" run --write ../other -- sh -c 'echo x >../other/new'
+[ "$(cat ../other/new)" = x ] || fail "not written"
+# A single file outside can be read.
+expect 0 "$WARDFS" run --read ../other/file -- cat ../other/file
+expect 2 "$WARDFS" run --write ../other/file -- true
+expect 2 "$WARDFS" run --read ../nowhere/at/all -- true
+
+# --hide: gone for this run, there in the next.
+expect 0 "$WARDFS" run -- cat file
+expect 1 "$WARDFS" run --hide file -- cat file
+has "$ERR" "command line"
+expect 0 "$WARDFS" run --hide file -- sh -c "! ls | grep -x file"
+
+# --read takes writing away from a part of the project.
+expect 0 "$WARDFS" run -- sh -c 'echo y >>file'
+mkdir sub
+expect 1 "$WARDFS" run --read sub -- touch sub/a
+expect 0 "$WARDFS" run -- touch sub/a
+
+# The environment: an allowlist, and what is asked for. Values never reach the trail.
+export SECRET_TOKEN=hunter2hunter2
+expect 1 "$WARDFS" run -- sh -c 'env | grep SECRET_TOKEN'
+expect 0 "$WARDFS" run --session envs --env SECRET_TOKEN --env ANSWER=42x42 -- env
+has "$OUT" "SECRET_TOKEN=hunter2hunter2"
+has "$OUT" "ANSWER=42x42"
+has "$OUT" "WARDFS_SESSION=envs"
+grep -rq -e hunter2 -e 42x42 "$XDG_STATE_HOME" && fail "a value reached the trail"
+grep -rq SECRET_TOKEN "$XDG_STATE_HOME" || fail "the name is not in the trail"
+expect 125 "$WARDFS" run --env '1bad' -- true
+exit 0

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# Never uid 0 of the host; files created belong to the owner; sudo's user is the owner.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+cd p || exit 1
+
+expect 0 "$WARDFS" run -- sh -c 'id -u; grep ^Uid /proc/self/status; touch made; mkdir d; ls -ln made | cut -d" " -f3'
+uid=$(printf '%s\n' "$OUT" | head -n 1)
+[ "$uid" -ne 0 ] || fail "the agent is uid 0"
+[ "$(printf '%s\n' "$OUT" | tail -n 1)" = "$uid" ] || fail "its own file is not its own inside: $OUT"
+[ "$(stat -c %u made)" = 0 ] || fail "the owner's file belongs to $(stat -c %u made)"
+[ "$(stat -c %u d)" = 0 ] || fail "the owner's directory belongs to $(stat -c %u d)"
+
+# The same id in the next session (git reads every file again when its uid changed).
+expect 0 "$WARDFS" run -- id -u
+[ "$OUT" = "$uid" ] || fail "another id in the next session: $OUT, first $uid"
+
+# From outside: the process really has another uid on the host.
+"$WARDFS" run -- sleep 30 &
+sup=$!
+wait_until 10 pgrep -P "$sup" || fail "nothing started"
+wait_until 10 sh -c "ps -e -o uid=,args= | grep -q '[s]leep 30'" || fail "no command"
+host=$(ps -e -o uid=,args= | awk '$2 == "sleep" && $3 == "30" {print $1}')
+[ "${host:-0}" -ne 0 ] || fail "uid on the host: $host"
+kill "$sup"
+wait "$sup"
+
+# sudo: the invoking user is the owner, also for what is created.
+chown -R 4711:4711 .
+SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=u expect 0 "$WARDFS" run -- sh -c 'id -u; touch theirs'
+has "$OUT" 4711
+[ "$(stat -c %u:%g theirs)" = 4711:4711 ] || fail "$(stat -c %u:%g theirs)"
+# Without sudo, as root in somebody else's directory: the owner of the source.
+expect 0 "$WARDFS" run -- id -u
+has "$OUT" 4711
+# What that owner may not do on the host, the guard cannot do either (control: root's may).
+echo secret >../root-only
+chmod 600 ../root-only
+mv ../root-only .
+expect 1 "$WARDFS" run -- cat root-only
+chown 4711 root-only
+expect 0 "$WARDFS" run -- cat root-only
+has "$OUT" secret
+exit 0

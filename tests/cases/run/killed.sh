@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# kill -9 of any of ours: the agent's processes end within a second, no mount is left, and the trail says
+# so.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+cd p || exit 1
+
+status_of() { # SESSION MEMBER
+	"$WARDFS" ps --json | python3 -c '
+import json, sys
+for s in json.load(sys.stdin):
+    if s["session"] == sys.argv[1]:
+        print(s[sys.argv[2]])' "$1" "$2"
+}
+ready() { [ -n "$(status_of "$1" init_pid)" ]; }
+
+for victim in fs_pid audit_pid init_pid pid; do
+	name=kill-$victim
+	"$WARDFS" run --session "$name" -- sh -c 'setsid sleep 321 & touch here; sleep 321' 2>err &
+	sup=$!
+	wait_until 10 test -e here || fail "$victim: not started: $(cat err)"
+	rm -f here
+	ready "$name" || fail "ps does not know $name"
+	pid=$(status_of "$name" "$victim")
+	init=$(status_of "$name" init_pid)
+	fs=$(status_of "$name" fs_pid)
+	audit=$(status_of "$name" audit_pid)
+	pgrep -f 'sleep 321' >/dev/null || fail "$victim: control: the agent does not run"
+	kill -9 "$pid"
+	sleep 1
+	if pgrep -f 'sleep 321' >/dev/null; then
+		pkill -9 -f 'sleep 321'
+		fail "$victim: agent processes are left a second after"
+	fi
+	wait "$sup"
+	status=$?
+	case $victim in
+	pid) [ "$status" -eq 137 ] || fail "$victim: exit $status" ;;
+	*) [ "$status" -eq 125 ] || fail "$victim: exit $status: $(cat err)" ;;
+	esac
+	for p in "$init" "$fs" "$audit"; do
+		wait_until 5 gone "$p" || fail "$victim: process $p is left"
+	done
+	grep wardfs /proc/self/mountinfo && fail "$victim: a mount is left"
+	"$WARDFS" audit verify "$name" >verdict 2>&1
+	grep -qE 'incomplete|died|ended' verdict || fail "$victim: verify says: $(cat verdict)"
+	grep -qE 'edited|truncated|deleted|reordered' verdict && fail "$victim: verify says: $(cat verdict)"
+done
+[ "$("$WARDFS" ps --json)" = "[]" ] || fail "ps still shows: $("$WARDFS" ps)"
+
+# wardfs kill ends a session in order.
+"$WARDFS" run --session polite -- sh -c 'touch here; sleep 321' 2>err &
+sup=$!
+wait_until 10 test -e here || fail "not started"
+"$WARDFS" kill polite || fail "kill"
+wait "$sup"
+[ $? -eq 143 ] || fail "exit after wardfs kill"
+"$WARDFS" audit verify polite >verdict || fail "$(cat verdict)"
+"$WARDFS" kill polite 2>/dev/null && fail "killed a session that is gone"
+exit 0

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# The same as an ordinary user, without fusermount3: run, refusals, trail, git, helpers killed.
+. "$WARD_SRC/tests/cases/lib.sh"
+cat >inner.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+WARD_TMP=$HOME
+[ "$(id -u)" = 4711 ] || fail "not the ordinary user"
+project p
+cd p || exit 1
+echo token=1 >.env
+echo text >file
+expect 0 "$WARDFS" run -- sh -c 'id -u; cat file; echo more >>file; mkdir d && mv file d/f'
+has "$OUT" 4711
+[ "$(cat d/f)" = "text
+more" ] || fail "not written"
+# The very first access of a session may be a create in the root of the tree.
+expect 0 "$WARDFS" run -- touch first
+expect 1 "$WARDFS" run -- cat .env
+has "$ERR" ".env"
+expect 0 cat .env
+expect 0 "$WARDFS" run -- sh -c 'git add d && git commit -qm one && git status --short'
+expect 0 "$WARDFS" audit verify
+expect 0 "$WARDFS" doctor
+"$WARDFS" run --session victim -- sh -c 'touch here; setsid sleep 331 & sleep 331' 2>err &
+sup=$!
+wait_until 10 test -e here || fail "not started: $(cat err)"
+kill -9 "$sup"
+sleep 1
+pgrep -u 4711 -f 'sleep 331' >/dev/null && fail "agent processes are left"
+expect 125 "$WARDFS" run --user root -- true
+exit 0
+S
+as_user "$WARD_TMP/inner.sh"

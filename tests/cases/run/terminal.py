@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A terminal session under `wardfs run`: window size, Ctrl-C, Ctrl-Z and fg, end of input.
+
+Plays the user: a shell with job control on a pty, in which wardfs is started.
+"""
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import sys
+import termios
+import time
+
+WARDFS = os.environ["WARD_BUILD"] + "/wardfs"
+LIMIT = 20.0
+
+
+class Terminal:
+    def __init__(self, rows, cols):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        self.size(rows, cols)
+        self.seen = b""
+        self.send("PS1='READY> '; bind 'set enable-bracketed-paste off' 2>/dev/null\n")
+        self.wait(r"READY> $")
+
+    def size(self, rows, cols):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def wait(self, pattern):
+        """Waits for the pattern in what came since the last match, and returns the match."""
+        end = time.monotonic() + LIMIT
+        while True:
+            m = re.search(pattern.encode(), self.seen, re.M)
+            if m:
+                self.seen = self.seen[m.end():]
+                return m
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+                sys.exit(f"FAIL: never saw {pattern!r}; had {self.seen!r}")
+            self.seen += os.read(self.fd, 65536)
+
+
+t = Terminal(33, 101)
+run = f"{WARDFS} run -- "
+
+t.send(run + "stty size\n")
+t.wait(r"^33 101\r")
+t.wait(r"READY> $")
+
+# The window changes while the command runs.
+t.send(run + "sh -c 'trap \"stty size\" WINCH; echo go; while :; do sleep 0.1; done'\n")
+t.wait(r"^go\r")
+t.size(44, 77)
+t.wait(r"^44 77\r")
+# Ctrl-C reaches the command, and its status comes back.
+t.send("\x03")
+t.wait(r"READY> $")
+t.send("echo status $?\n")
+t.wait(r"^status 130\r")
+t.wait(r"READY> $")
+
+# Ctrl-Z stops the whole job, fg goes on with it; the terminal is the shell's in between.
+t.send(run + "sh -c 'echo one; read x; echo got $x'\n")
+t.wait(r"^one\r")
+t.send("\x1a")
+t.wait(r"Stopped")
+t.wait(r"READY> $")
+t.send("stty -a | tr ' ' '\\n' | grep -x icanon\n")
+t.wait(r"^icanon\r")
+t.wait(r"READY> $")
+t.send("fg\n")
+time.sleep(0.5)
+t.send("hello\n")
+t.wait(r"got hello")
+t.wait(r"READY> $")
+
+# A shell inside has job control of its own.
+t.send(run + "bash --norc --noprofile -i\n")
+t.wait(r"bash-[0-9.]+[$#] $")
+t.send("sleep 100\n")
+time.sleep(0.5)
+t.send("\x1a")
+t.wait(r"Stopped")
+t.wait(r"bash-[0-9.]+[$#] $")
+t.send("fg\n")
+time.sleep(0.5)
+t.send("\x03")
+t.wait(r"bash-[0-9.]+[$#] $")
+t.send("exit 7\n")
+t.wait(r"READY> $")
+t.send("echo status $?\n")
+t.wait(r"^status 7\r")
+t.wait(r"READY> $")
+
+# In a pipeline the output is the pipe's, and the end of input arrives.
+t.send(f"echo piped | {WARDFS} run -- cat | tr a-z A-Z\n")
+t.wait(r"^PIPED\r")
+t.wait(r"READY> $")
+t.send(run + "cat\n")
+time.sleep(0.7)
+t.send("typed\n")
+t.wait(r"typed\r\n.*typed\r")
+t.send("\x04")
+t.wait(r"READY> $")
+
+# A full-screen program: it draws, takes keys, and writes its file.
+t.send(run + "vim -u NONE -N note.txt\n")
+t.wait(r"note\.txt")
+t.send("ihello from vim\x1b:wq\r")
+t.wait(r"READY> $")
+with open("note.txt", encoding="ascii") as f:
+    if f.read() != "hello from vim\n":
+        sys.exit("FAIL: vim did not save")
+t.send("exit\n")
+os.waitpid(t.pid, 0)

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# What the command sees: its project at both paths, a start directory, system files, nothing else.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+mkdir -p p/sub/deep
+echo text >p/file
+echo beside >beside
+cd p/sub/deep || exit 1
+
+expect 0 "$WARDFS" run -- pwd
+[ "$OUT" = "$WARD_TMP/p/sub/deep" ] || fail "start directory: $OUT"
+expect 0 "$WARDFS" run -- sh -c "cat /workspace/file $WARD_TMP/p/file"
+expect 0 "$WARDFS" run -- sh -c 'echo one >/workspace/a && mv /workspace/a ../../b && cat /workspace/b'
+has "$OUT" one
+expect 1 "$WARDFS" run -- cat "$WARD_TMP/beside"
+expect 0 cat "$WARD_TMP/beside"
+for f in /etc/shadow /var/log /boot /home/somebody; do
+	expect 1 "$WARDFS" run -- sh -c "test -r $f"
+done
+expect 0 "$WARDFS" run -- sh -c 'test -w /tmp && test -w /dev/null && test -w "$HOME" && test -r /usr/bin/env'
+expect 1 "$WARDFS" run -- touch /usr/bin/x
+expect 1 "$WARDFS" run -- touch /etc/x
+expect 0 "$WARDFS" run -- sh -c 'touch /tmp/left "$HOME/left"'
+expect 1 "$WARDFS" run -- sh -c 'test -e /tmp/left || test -e "$HOME/left"'
+# Only the three descriptors, only its own processes.
+expect 0 "$WARDFS" run -- sh -c 'ls /proc/self/fd | sort | tr "\n" " "' 9</etc/passwd
+[ "$OUT" = "0 1 2 3 " ] || fail "descriptors: $OUT"
+expect 0 "$WARDFS" run -- sh -c 'ls -d /proc/[0-9]* | wc -l'
+[ "$OUT" -le 4 ] || fail "$OUT processes are seen"
+# Odd names work and are escaped in what is printed.
+cd "$WARD_TMP/p" || exit 1
+expect 0 "$WARDFS" run -- python3 -c '
+import os
+names = [b"new\nline", b"ctl\x1b[31m", b"\xff\xfe bad", b"x" * 255, b" lead", b"q\"uote\\"]
+for n in names:
+    fd = os.open(n, os.O_CREAT | os.O_WRONLY)
+    os.write(fd, n)
+    os.close(fd)
+assert set(names) <= set(os.listdir(b".")), os.listdir(b".")
+for n in names:
+    assert open(n, "rb").read() == n
+    os.rename(n, n[:200] + b".2")
+    os.unlink(n[:200] + b".2")
+'
+expect 0 "$WARDFS" audit show
+printf '%s' "$OUT" | LC_ALL=C grep -q "$(printf '\033')" && fail "an escape sequence reached the terminal"
+has "$OUT" 'new\nline'
+exit 0

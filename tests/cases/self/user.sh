@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+# This repository, built and worked on inside its own sandbox by an ordinary user: an uid of its own
+# without any capability, and /dev/fuse at 0666, which is the usual mode, on a node of our own.
+set -eu
+. "$WARD_SRC/tests/cases/self/_copy.sh"
+copy_sources project
+cp "$WARD_SRC/tests/cases/self/_load.sh" load.sh
+if [ "$(id -u)" -ne 0 ]; then
+	if [ ! -w /dev/fuse ]; then
+		echo "/dev/fuse is not writable for $(id -un)"
+		exit 77
+	fi
+	exec sh load.sh "$WARD_TMP/project"
+fi
+
+user=54321
+chown -R "$user:$user" project "$HOME" "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
+chown "$user:$user" "$WARD_TMP"
+mkdir dev
+# shellcheck disable=SC2016 # expanded by the inner shell
+unshare --mount --propagation private sh -eu -c '
+	mount -t tmpfs -o mode=755 dev dev
+	mknod -m 666 dev/fuse c 10 229
+	mount --bind dev/fuse /dev/fuse
+	exec setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps=-all \
+		sh load.sh "$WARD_TMP/project"
+' sh "$user"

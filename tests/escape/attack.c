@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attack NAME [ARG]...: one attempt to leave a sandbox. Exit code 0 and "done" if the attempt
+ * succeeded, 1 and the name of the errno if it was refused, 2 if the attempt itself is wrong. The
+ * same attempt is made where it is allowed: a test that finds it refused there proves nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/io_uring.h>
+#include <linux/keyctl.h>
+#include <linux/netlink.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/vm_sockets.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Every attempt returns 0 or -1 with errno, as a system call. */
+typedef int (*attempt)(char **argv);
+
+static int try_mount(char **argv)
+{
+	return mount("none", argv[0], "tmpfs", 0, NULL);
+}
+
+static int try_umount(char **argv)
+{
+	return umount2(argv[0], MNT_DETACH);
+}
+
+static int try_remount(char **argv)
+{
+	return mount(NULL, argv[0], NULL, MS_REMOUNT | MS_BIND, NULL);
+}
+
+static int try_setattr(char **argv)
+{
+	struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY};
+	return mount_setattr(AT_FDCWD, argv[0], 0, &attr, sizeof(attr));
+}
+
+static int try_open_tree(char **argv)
+{
+	return open_tree(AT_FDCWD, argv[0], OPEN_TREE_CLONE);
+}
+
+static int try_chroot(char **argv)
+{
+	return chroot(argv[0]);
+}
+
+static int try_unshare(char **argv)
+{
+	return unshare((int)strtoul(argv[0], NULL, 0));
+}
+
+static int try_clone(char **argv)
+{
+	unsigned long flags = strtoul(argv[0], NULL, 0);
+	long pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, 0UL);
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid((pid_t)pid, NULL, 0);
+	return pid < 0 ? -1 : 0;
+}
+
+static int try_clone3(char **argv)
+{
+	struct clone_args args = {.flags = strtoul(argv[0], NULL, 0), .exit_signal = SIGCHLD};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid((pid_t)pid, NULL, 0);
+	return pid < 0 ? -1 : 0;
+}
+
+static int try_setns(char **argv)
+{
+	int fd = open(argv[0], O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -1 : setns(fd, 0);
+}
+
+static int try_ptrace(char **argv)
+{
+	pid_t pid = (pid_t)atol(argv[0]);
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0)
+		return -1;
+	return 0;
+}
+
+static int try_read_memory(char **argv)
+{
+	char byte;
+	struct iovec mine = {&byte, 1}, theirs = {(void *)(uintptr_t)0x1000, 1};
+	ssize_t n = process_vm_readv((pid_t)atol(argv[0]), &mine, 1, &theirs, 1, 0);
+	/* EFAULT: it was allowed to look, there was nothing at the address. */
+	return n >= 0 || errno == EFAULT ? 0 : -1;
+}
+
+static int try_kill(char **argv)
+{
+	return kill((pid_t)atol(argv[0]), atoi(argv[1]));
+}
+
+static int try_mknod(char **argv)
+{
+	mode_t type = strcmp(argv[1], "char") == 0    ? S_IFCHR
+		      : strcmp(argv[1], "block") == 0 ? S_IFBLK
+						      : S_IFIFO;
+	/* 1:3 is null, 7:0 the first loop device. */
+	return mknod(argv[0], type | 0600, type == S_IFBLK ? 0x700 : 0x103);
+}
+
+static int try_open(char **argv)
+{
+	int flags = strchr(argv[1], 'w') ? O_WRONLY | O_CREAT : O_RDONLY;
+	return open(argv[0], flags | O_CLOEXEC, 0600);
+}
+
+static int try_bpf(char **argv)
+{
+	(void)argv;
+	union bpf_attr attr = {0};
+	attr.map_type = BPF_MAP_TYPE_ARRAY;
+	attr.key_size = attr.value_size = 4;
+	attr.max_entries = 1;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+static int try_userfaultfd(char **argv)
+{
+	(void)argv;
+	return (int)syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY */);
+}
+
+static int try_io_uring(char **argv)
+{
+	(void)argv;
+	struct io_uring_params p = {0};
+	return (int)syscall(SYS_io_uring_setup, 1, &p);
+}
+
+static int try_perf(char **argv)
+{
+	(void)argv;
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.exclude_kernel = 1};
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+}
+
+static int try_key(char **argv)
+{
+	(void)argv;
+	/* KEY_SPEC_PROCESS_KEYRING: goes with the process. */
+	return (int)syscall(SYS_add_key, "user", "wardfs-test", "x", 1, -2);
+}
+
+static int try_keyctl(char **argv)
+{
+	(void)argv;
+	return (int)syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, -3, 0);
+}
+
+static int try_fanotify(char **argv)
+{
+	(void)argv;
+	return fanotify_init(FAN_CLASS_NOTIF, O_RDONLY);
+}
+
+static int try_handle(char **argv)
+{
+	union {
+		struct file_handle h;
+		char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u = {.h.handle_bytes = MAX_HANDLE_SZ};
+	int id;
+	if (name_to_handle_at(AT_FDCWD, argv[0], &u.h, &id, 0) < 0)
+		return -1;
+	int at = open(argv[0], O_RDONLY | O_CLOEXEC);
+	return at < 0 ? -1 : open_by_handle_at(at, &u.h, O_RDONLY);
+}
+
+/* A terminal of one's own: the ioctl is what is refused, not the terminal. */
+static int try_tiocsti(char **argv)
+{
+	unsigned long request = TIOCSTI;
+	if (argv[0] && strcmp(argv[0], "high") == 0)
+		request |= 1UL << 32; /* the kernel looks at the low half alone */
+	setsid();
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		exit(2);
+	int tty = open(ptsname(master), O_RDWR);
+	if (tty < 0)
+		exit(2);
+	return (int)syscall(SYS_ioctl, tty, request, "x");
+}
+
+static int try_socket(char **argv)
+{
+	return socket(atoi(argv[0]), atoi(argv[1]), atoi(argv[2]));
+}
+
+static int try_abstract(char **argv)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s", argv[0]);
+	return connect(fd, (struct sockaddr *)&a,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(argv[0])));
+}
+
+/* Listens on an abstract name, says "ready", and stays until its input ends. */
+static int try_listen(char **argv)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	char byte;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s", argv[0]);
+	if (bind(fd, (struct sockaddr *)&a,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(argv[0]))) <
+			0 ||
+		listen(fd, 1) < 0)
+		return -1;
+	puts("ready");
+	(void)fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+	return 0;
+}
+
+static int try_connect(char **argv)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1]))};
+	inet_pton(AF_INET, argv[0], &a.sin_addr);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	return connect(fd, (struct sockaddr *)&a, sizeof(a));
+}
+
+/* Binds, listens on the loopback and connects to itself. */
+static int try_loopback(char **argv)
+{
+	(void)argv;
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(a);
+	int server = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(server, (struct sockaddr *)&a, len) < 0 || listen(server, 1) < 0 ||
+		getsockname(server, (struct sockaddr *)&a, &len) < 0)
+		return -1;
+	return connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&a, len);
+}
+
+static int try_personality(char **argv)
+{
+	return personality(strtoul(argv[0], NULL, 0));
+}
+
+static int try_set_mm(char **argv)
+{
+	/* Asks for the size of the structure: harmless where it is allowed. */
+	unsigned size = 0;
+	(void)argv;
+	return prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0);
+}
+
+static int try_setuid(char **argv)
+{
+	return setuid((uid_t)atol(argv[0]));
+}
+
+static int try_hostname(char **argv)
+{
+	return sethostname(argv[0], strlen(argv[0]));
+}
+
+static int try_settime(char **argv)
+{
+	(void)argv;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return clock_settime(CLOCK_REALTIME, &now);
+}
+
+/* getpid by the 32-bit and by the x32 interface, in a child: a filter kills for it. */
+static int in_child(void (*call)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0) {
+		call();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	errno = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS ? EPERM : EIO;
+	return -1;
+}
+
+static void call_32bit(void)
+{
+#ifdef __x86_64__
+	long r = 20;
+	__asm__ volatile("int $0x80" : "+a"(r) : : "memory", "r8", "r9", "r10", "r11");
+	if (r <= 0)
+		_exit(1);
+#endif
+}
+
+static int try_32bit(char **argv)
+{
+	(void)argv;
+	return in_child(call_32bit);
+}
+
+static void call_x32(void)
+{
+	if (syscall(0x40000000 + SYS_getpid) < 0 && errno != ENOSYS)
+		_exit(1);
+}
+
+static int try_x32(char **argv)
+{
+	(void)argv;
+	return in_child(call_x32);
+}
+
+/* A system call that no kernel has yet. */
+static int try_unknown(char **argv)
+{
+	(void)argv;
+	return (int)syscall(1000);
+}
+
+/* As many children as asked for, alive at the same time. */
+static int try_children(char **argv)
+{
+	long n = atol(argv[0]);
+	pid_t group = 0;
+	int result = 0, code = 0;
+	for (long i = 0; i < n && result == 0; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			pause();
+			_exit(0);
+		}
+		if (pid < 0) {
+			code = errno;
+			result = -1;
+			break;
+		}
+		setpgid(pid, group);
+		if (group == 0)
+			group = pid;
+	}
+	if (group > 0)
+		kill(-group, SIGKILL);
+	while (wait(NULL) > 0)
+		continue;
+	errno = code;
+	return result;
+}
+
+/* argv: file, bytes */
+static int try_fill(char **argv)
+{
+	static char block[65536];
+	unsigned long long left = strtoull(argv[1], NULL, 10);
+	int fd = open(argv[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	while (left > 0) {
+		size_t n = left < sizeof(block) ? (size_t)left : sizeof(block);
+		ssize_t w = write(fd, block, n);
+		if (w < 0)
+			return -1;
+		left -= (unsigned long long)w;
+	}
+	return close(fd);
+}
+
+static int try_core_limit(char **argv)
+{
+	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
+	(void)argv;
+	return setrlimit(RLIMIT_CORE, &l);
+}
+
+static const struct {
+	const char *name;
+	int args;
+	attempt run;
+} attempts[] = {{"mount", 1, try_mount}, {"umount", 1, try_umount}, {"remount", 1, try_remount},
+	{"setattr", 1, try_setattr}, {"open-tree", 1, try_open_tree}, {"chroot", 1, try_chroot},
+	{"unshare", 1, try_unshare}, {"clone", 1, try_clone}, {"clone3", 1, try_clone3},
+	{"setns", 1, try_setns}, {"ptrace", 1, try_ptrace}, {"read-memory", 1, try_read_memory},
+	{"kill", 2, try_kill}, {"mknod", 2, try_mknod}, {"open", 2, try_open}, {"bpf", 0, try_bpf},
+	{"userfaultfd", 0, try_userfaultfd}, {"io-uring", 0, try_io_uring}, {"perf", 0, try_perf},
+	{"key", 0, try_key}, {"keyctl", 0, try_keyctl}, {"fanotify", 0, try_fanotify},
+	{"handle", 1, try_handle}, {"tiocsti", 0, try_tiocsti}, {"socket", 3, try_socket},
+	{"abstract", 1, try_abstract}, {"listen", 1, try_listen}, {"connect", 2, try_connect},
+	{"loopback", 0, try_loopback}, {"personality", 1, try_personality},
+	{"set-mm", 0, try_set_mm}, {"setuid", 1, try_setuid}, {"hostname", 1, try_hostname},
+	{"settime", 0, try_settime}, {"32bit", 0, try_32bit}, {"x32", 0, try_x32},
+	{"unknown", 0, try_unknown}, {"children", 1, try_children}, {"fill", 2, try_fill},
+	{"core-limit", 0, try_core_limit}};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+		if (strcmp(argv[1], attempts[i].name) != 0)
+			continue;
+		if (argc < 2 + attempts[i].args)
+			return 2;
+		if (attempts[i].run(argv + 2) < 0) {
+			puts(strerrorname_np(errno));
+			return 1;
+		}
+		puts("done");
+		return 0;
+	}
+	return 2;
+}

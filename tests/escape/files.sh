@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Files of the host: only what the view shows, and that read-only.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+mkdir -p "$WARD_TMP/show/sub" "$WARD_TMP/closed"
+echo shown >"$WARD_TMP/show/file"
+echo secret >"$WARD_TMP/closed/file"
+chmod 711 "$WARD_TMP"
+chmod 777 "$WARD_TMP/show"
+chmod 666 "$WARD_TMP/show/file"
+chmod 700 "$WARD_TMP/closed"
+cp /usr/bin/id "$WARD_TMP/show/suid"
+chmod 4755 "$WARD_TMP/show/suid"
+
+check() {
+	for file in /etc/shadow /etc/gshadow /etc/ssh /root/.ssh /home /var/log /boot /mnt /srv; do
+		inside "$1" -- ls "$file" >/dev/null 2>&1 && fail "$1: $file is there"
+	done
+	refused "$1" EROFS open /new w
+	refused "$1" EROFS open /usr/new w
+	refused "$1" EROFS open /etc/new w
+	works inside "$1" -- /attack open /tmp/new w
+	works inside "$1" -- /attack open /dev/shm/new w
+	works inside "$1" -- /attack open /etc/passwd r
+	# The command's own files cannot be mistaken for the host's.
+	out=$(inside "$1" -- cut -d: -f1 /etc/passwd | tr '\n' ' ')
+	[ "$out" = "root agent nobody " ] || fail "$1: passwd names $out"
+	inside "$1" -- cat /etc/machine-id >"$WARD_TMP/id"
+	[ -s "$WARD_TMP/id" ] || fail "$1: no machine-id"
+	! cmp -s "$WARD_TMP/id" /etc/machine-id || fail "$1: the host's machine-id"
+}
+
+# What is bound is seen, read-only, and set-user-id bits have no effect.
+check_bind() {
+	out=$(inside "$1" --bind "$2=/show" -- cat /show/file)
+	[ "$out" = shown ] || fail "$1: bound file: $out"
+	out=$(inside "$1" --bind "$2=/show" -- /attack open /show/file w) && fail "$1: written"
+	[ "$out" = EROFS ] || fail "$1: $out"
+	out=$(inside "$1" --bind "$2=/show" -- /show/suid -u)
+	[ "$out" != 0 ] || fail "$1: a set-user-id program has effect"
+}
+
+works "$ATTACK" open "$WARD_TMP/show/file" w
+out=$(setpriv --reuid $TEST_UID --regid $TEST_UID --clear-groups "$WARD_TMP/show/suid" -u)
+[ "$out" = 0 ] || fail "control: set-user-id has no effect outside: $out"
+each_mode check
+check_bind root "$WARD_TMP/show"
+check_bind user "$WARD_TMP/show"
+
+# Started by root, what the owner may not look up is not shown.
+inside root --bind "$WARD_TMP/closed/file=/file" -- cat /file >"$WARD_TMP/out" 2>&1 &&
+	fail "root: a file that the owner cannot reach was shown"
+grep -q "Permission denied" "$WARD_TMP/out" || fail "root: $(cat "$WARD_TMP/out")"
+chmod 711 "$WARD_TMP/closed"
+out=$(inside root --bind "$WARD_TMP/closed/file=/file" -- cat /file)
+[ "$out" = secret ] || fail "control: $out"

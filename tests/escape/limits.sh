@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Limits hold: processes, room in the shared tmpfs, open files, core dumps.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+check() {
+	out=$(inside "$1" --processes 50 -- /attack children 60) && fail "$1: 60 children"
+	[ "$out" = EAGAIN ] || fail "$1: children: $out"
+	works inside "$1" --processes 50 -- /attack children 40
+	# Five megabytes fit, eleven do not, wherever they are put together.
+	works inside "$1" --tmp 10485760 -- /attack fill /tmp/file 5242880
+	out=$(inside "$1" --tmp 10485760 -- /attack fill /tmp/file 11534336) && fail "$1: filled"
+	[ "$out" = ENOSPC ] || fail "$1: fill: $out"
+	out=$(inside "$1" --tmp 10485760 -- sh -c \
+		'/attack fill /tmp/file 5242880 >/dev/null && /attack fill /dev/shm/file 7340032') &&
+		fail "$1: /tmp and /dev/shm have separate limits"
+	[ "$out" = ENOSPC ] || fail "$1: fill: $out"
+	out=$(inside "$1" --files 64 -- sh -c 'ulimit -n; ulimit -Hn' | tr '\n' ' ')
+	[ "$out" = "64 64 " ] || fail "$1: open files: $out"
+	[ "$(inside "$1" -- sh -c 'ulimit -Hc')" = 0 ] || fail "$1: core dumps"
+	[ "$(inside "$1" -- /attack core-limit || :)" = EPERM ] || fail "$1: core limit lifted"
+}
+
+works "$ATTACK" children 60
+works "$ATTACK" core-limit
+each_mode check
+# A fork bomb in one sandbox does not keep the owner from starting another.
+inside root --processes 20 --pid "$WARD_TMP/pid" -- sh -c 'echo; /attack children 1000; sleep 30' \
+	>"$WARD_TMP/bomb" &
+trap 'kill "$(supervisor "$WARD_TMP/pid")"' EXIT
+i=0
+until [ -s "$WARD_TMP/bomb" ]; do
+	i=$((i + 1))
+	[ $i -lt 100 ] || fail "the bomb did not start"
+	sleep 0.1
+done
+works inside root --processes 20 -- /attack children 15

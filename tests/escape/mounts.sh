@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The view is made of mounts: nothing inside may add, remove or change one.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+check() {
+	refused "$1" EPERM mount /tmp
+	refused "$1" EPERM umount /proc/sys
+	refused "$1" EPERM remount /usr
+	refused "$1" EPERM setattr /usr
+	refused "$1" EPERM open-tree /usr
+	refused "$1" EPERM chroot /tmp
+	refused "$1" EPERM setns /proc/self/ns/mnt
+	refused "$1" EPERM handle /usr
+	refused "$1" EPERM fanotify
+	# Nothing lies under the new root any more, and pid 1's root is nobody's.
+	out=$(inside "$1" -- sh -c 'ls -d /proc/1/root/etc/shadow /../../etc/shadow 2>/dev/null' || :)
+	[ -z "$out" ] || fail "$1: seen: $out"
+}
+
+works unshare -m "$ATTACK" mount /mnt
+works unshare -m sh -c "mount -t tmpfs none /mnt && exec '$ATTACK' umount /mnt"
+works unshare -m sh -c "mount -t tmpfs none /mnt && exec '$ATTACK' remount /mnt"
+works unshare -m sh -c "mount -t tmpfs -o ro none /mnt && mount -o bind,remount,ro /mnt && exec '$ATTACK' setattr /mnt"
+works unshare -m "$ATTACK" open-tree /usr
+works "$ATTACK" chroot /tmp
+works unshare -m "$ATTACK" setns /proc/self/ns/mnt
+works "$ATTACK" handle /usr
+works "$ATTACK" fanotify
+each_mode check

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Network `none`: refused at once, and nothing of the host can be reached around it.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+name=wardfs-test-$$
+mkfifo "$WARD_TMP/hold"
+"$ATTACK" listen "$name" <"$WARD_TMP/hold" >"$WARD_TMP/listen.out" &
+listener=$!
+exec 9>"$WARD_TMP/hold"
+trap 'exec 9>&-; kill $listener 2>/dev/null || :; rm -f "$WARD_TMP/hold" "$WARD_TMP/listen.out"' EXIT
+i=0
+until grep -q ready "$WARD_TMP/listen.out"; do
+	i=$((i + 1))
+	[ $i -lt 100 ] || fail "control: no listener"
+	sleep 0.1
+done
+
+check() {
+	refused "$1" ENETUNREACH connect 192.0.2.1 80
+	refused "$1" EPERM socket 2 3 1       # AF_INET, SOCK_RAW, ICMP
+	refused "$1" EPERM socket 10 3 58
+	refused "$1" EAFNOSUPPORT socket 17 3 0 # AF_PACKET
+	refused "$1" EAFNOSUPPORT socket 40 1 0 # AF_VSOCK
+	refused "$1" EAFNOSUPPORT socket 38 5 0 # AF_ALG
+	refused "$1" EAFNOSUPPORT socket 16 3 9 # NETLINK_AUDIT
+	works inside "$1" -- /attack socket 16 3 0
+	works inside "$1" -- /attack loopback
+	# Abstract sockets belong to the network namespace.
+	refused "$1" ECONNREFUSED abstract "$name"
+	out=$(inside "$1" -- sh -c 'ls /sys/class/net 2>/dev/null; cat /proc/net/dev | tail -n +3 | cut -d: -f1')
+	[ "$(echo "$out" | tr -d ' ')" = lo ] || fail "$1: interfaces: $out"
+}
+
+works "$ATTACK" socket 2 3 1
+works "$ATTACK" socket 10 3 58
+works "$ATTACK" abstract "$name"
+works "$ATTACK" socket 16 3 9
+each_mode check

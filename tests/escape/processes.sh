@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Other processes: those of the host are not there, pid 1 cannot be touched.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+sleep 60 &
+host=$!
+trap 'kill $host 2>/dev/null || :' EXIT
+
+check() {
+	# The host's process has no number inside.
+	out=$(inside "$1" -- sh -c 'ls /proc | grep -c "^[0-9]*$"')
+	[ "$out" -le 4 ] || fail "$1: $out processes are visible"
+	refused "$1" ESRCH kill "$host" 0
+	refused "$1" EPERM ptrace 1
+	refused "$1" EPERM read-memory 1
+	refused "$1" EPERM kill 1 9
+	# One's own child may be killed, but not traced.
+	inside "$1" -- sh -c 'sleep 60 & kill -9 $!' || fail "$1: a child cannot be killed"
+	inside "$1" -- sh -c 'sleep 60 & /attack ptrace $!; rc=$?; kill -9 $!; exit $rc' >/dev/null &&
+		fail "$1: a child was traced"
+	# pid 1 says nothing about itself; its environment is empty on top of that.
+	for file in environ maps mem fd/3 root exe cwd; do
+		inside "$1" -- cat "/proc/1/$file" >/dev/null 2>&1 && fail "$1: /proc/1/$file was read"
+	done
+	# All signals to everybody: pid 1 lives on and reports the exit code.
+	inside "$1" -- sh -c 'for s in TERM KILL STOP HUP INT; do kill -$s 1 2>/dev/null; done; exit 7' &&
+		rc=0 || rc=$?
+	[ "$rc" = 7 ] || fail "$1: pid 1 answered signals from inside: $rc"
+}
+
+works "$ATTACK" kill "$host" 0
+works "$ATTACK" ptrace "$host"
+works "$ATTACK" read-memory "$host"
+cat "/proc/$host/environ" >/dev/null || fail "control: environ"
+each_mode check

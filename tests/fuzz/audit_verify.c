@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as a trail and as a ledger: verification comes to an end with a verdict, and nothing
+ * that was not written under the key is ever called genuine. The key here is all zero and the
+ * corpus is written with it, so the fuzzer starts from genuine lines.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "audit/query.h"
+#include "audit/verify.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t root[WARD_KEY_BYTES];
+	struct ward_verify_result r;
+	struct ward_ledger_view v;
+	struct ward_denials d;
+	struct ward_ledger_session known = {
+		.name = "fuzz", .started = true, .ended = true, .complete = true, .records = 3};
+	if (ward_chain_setup() < 0)
+		return 0;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	fuzz_insist(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	fuzz_insist(ward_verify_trail(fd, "fuzz", root, NULL, &r, NULL) == 0);
+	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
+	/* A last mac of zeros is nobody's. */
+	fuzz_insist(ward_verify_trail(fd, "fuzz", root, &known, &r, NULL) == 0);
+	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
+	fuzz_insist(ward_verify_ledger(fd, root, &v, NULL) == 0);
+	fuzz_insist(v.result.state != WARD_VERIFY_UNREAD);
+	ward_ledger_view_free(&v);
+	if (ward_query_denials(fd, &d, NULL) == 0)
+		ward_denials_free(&d);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""keeper.py SCRATCH SECONDS PROGRAM [ARG]...: runs one test and answers for what it leaves behind.
+
+The keeper is the subreaper of everything that the test starts, and as root has a mount namespace of
+its own with shared propagation, as a systemd host has it: so each process and each mount that is
+left is this test's, whatever runs beside it. Leftovers are named, removed, and make the test fail.
+Exits with the status of the test, 98 for leftovers, 124 for a timeout.
+"""
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+LEFTOVER, TIMEOUT = 98, 124
+# How long helpers may take to notice that their session is over.
+GRACE = 2.0
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+CLONE_NEWNS, MS_REC, MS_PRIVATE, MS_SHARED, MNT_DETACH = 0x20000, 0x4000, 1 << 18, 1 << 20, 2
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def own_mounts():
+    """As root: a private mount namespace, in which mounts propagate as on a systemd host."""
+    if os.geteuid() != 0 or libc.unshare(CLONE_NEWNS) != 0:
+        return
+    for flag in (MS_PRIVATE, MS_SHARED):
+        if libc.mount(b"none", b"/", None, MS_REC | flag, None) != 0:
+            sys.exit(f"keeper: mount propagation: {os.strerror(ctypes.get_errno())}")
+
+
+def mounts(scratch):
+    """Mount points that can be a test's: below its scratch, and of FUSE anywhere as root."""
+    found = []
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as f:
+        for line in f:
+            fields = line.split()
+            kind = fields[fields.index("-") + 1]
+            point = fields[4].encode("utf-8", "surrogateescape").decode("unicode_escape")
+            if point.startswith(scratch + "/") or (os.geteuid() == 0 and kind.startswith("fuse")):
+                found.append((int(fields[0]), point, kind))
+    return found
+
+
+def descendants():
+    """(pid, name) of every process below this one that is not a zombie."""
+    parents, names = {}, {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as f:
+                text = f.read()
+        except OSError:
+            continue
+        name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
+        if rest[0] not in "ZX":
+            parents[int(entry)], names[int(entry)] = int(rest[1]), name
+    below, grown = {os.getpid()}, True
+    while grown:
+        more = {pid for pid, parent in parents.items() if parent in below} - below
+        below, grown = below | more, bool(more)
+    return [(pid, names[pid]) for pid in sorted(below) if pid != os.getpid()]
+
+
+def cgroups():
+    found = set()
+    for where, folders, _ in os.walk("/sys/fs/cgroup"):
+        found.update(os.path.join(where, f) for f in folders if "wardfs" in f)
+    return found
+
+
+def kill_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def reap():
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                return
+        except ChildProcessError:
+            return
+
+
+def settle(scratch, before, groups):
+    """Waits up to GRACE for processes, mounts and control groups to go. Returns what is left."""
+    end = time.monotonic() + GRACE
+    while True:
+        reap()
+        processes = descendants()
+        left = [m for m in mounts(scratch) if m not in before]
+        empties = [g for g in cgroups() - groups if empty(g)]
+        if not (processes or left or empties) or time.monotonic() > end:
+            return processes, left, empties
+        time.sleep(0.02)
+
+
+def clean(processes, left):
+    """Ends processes until none is left (killing one may start another), then unmounts."""
+    for _ in range(50):
+        for pid, _ in processes:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        time.sleep(0.02)
+        reap()
+        processes = descendants()
+        if not processes:
+            break
+    for _, point, _ in reversed(left):
+        if libc.umount2(os.fsencode(point), MNT_DETACH) != 0:
+            subprocess.run(["fusermount3", "-uzq", point], stderr=subprocess.DEVNULL, check=False)
+
+
+def interrupted(number, frame):
+    raise KeyboardInterrupt
+
+
+def main():
+    signal.signal(signal.SIGTERM, interrupted)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    scratch, seconds, argv = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        sys.exit("keeper: cannot become a subreaper")
+    own_mounts()
+    before, groups = mounts(scratch), cgroups()
+    child = subprocess.Popen(argv, start_new_session=True)
+    try:
+        status = child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        print(f"--- still running after {seconds} s: killed")
+        for pid, name in descendants():
+            print(f"---   process {pid} ({name})")
+        sys.stdout.flush()
+        kill_group(child.pid)
+        child.wait()
+        status = TIMEOUT
+    except KeyboardInterrupt:
+        kill_group(child.pid)
+        child.wait()
+        status = 128 + signal.SIGINT
+    processes, left, groups = settle(scratch, before, groups)
+    for pid, name in processes:
+        print(f"--- left behind: process {pid} ({name})")
+    for _, point, kind in left:
+        print(f"--- left behind: {kind} mount at {point!r}")
+    clean(processes, left)
+    for group in groups:
+        print(f"--- left behind: cgroup {group}")
+        remove_group(group)
+    if status < 0:
+        print(f"--- killed by signal {-status}")
+        status = 128 - status
+    return LEFTOVER if status in (0, 77) and (processes or left or groups) else status
+
+
+def empty(group):
+    """Whether a control group has no process (a session that runs beside this test has)."""
+    for where, _, _ in os.walk(group):
+        try:
+            with open(os.path.join(where, "cgroup.procs"), encoding="ascii") as f:
+                if f.read().strip():
+                    return False
+        except OSError:
+            return False
+    return True
+
+
+def remove_group(group):
+    for where, _, _ in os.walk(group, topdown=False):
+        try:
+            os.rmdir(where)
+        except OSError:
+            pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

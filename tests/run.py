@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py [--build DIR] [--list] [--long] [--tsan] [--jobs N] [SUITE|NAME]...: the test runner.
+
+Suites: unit    programs build/tests/unit/*
+        cases   tests/cases/AREA/*.sh        the programs from end to end
+        escape  tests/escape/*.sh            attempts to break out
+        fuzz    programs build/tests/fuzz/*  replay tests/fuzz/corpus/NAME
+        static  tests/static/*.sh, *.py      the sources themselves
+
+A test passes with exit status 0 and skips with 77, which is a failure where CI=true or
+WARD_NO_SKIP=1. It gets WARD_BUILD, WARD_SRC, WARD_TMP (fresh, its own, on a real file system; also
+the current directory), WARD_LONG=1 with --long, and a HOME and XDG directories below WARD_TMP.
+Comment lines of a script steer it:
+
+    # serial          nothing runs beside it
+    # timeout: 300    seconds (else 120)
+    # suites: tsan    also part of a --tsan run, which else has the unit and fuzz suites only
+
+Whatever a test leaves behind (a process, a mount, a cgroup) makes it fail and is removed. The last
+line of the output is "N passed, N failed", with ", N skipped" where there are any.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SUITES = ("static", "unit", "fuzz", "cases", "escape")
+SKIP = 77
+TIMEOUT = 120
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+OUTPUT_SHOWN = 64 * 1024
+# Variables that would make a test depend on who runs it.
+FOREIGN = re.compile(r"^(GIT_|XDG_|WARD_|WARDFS_|SUDO_|ASAN_|LSAN_|TSAN_|UBSAN_|MESON|NINJA|LC_|"
+                     r"CK_|MAKE|HOME$|LANG|TMPDIR$|PATH$|PWD$|OLDPWD$|NO_COLOR$|TERM$|MFLAGS$)")
+
+
+class Test:
+    """One program or script, and what its comment lines ask for."""
+
+    def __init__(self, suite, name, argv):
+        self.suite, self.name, self.argv = suite, name, argv
+        self.serial, self.timeout, self.tsan = False, TIMEOUT, suite in ("unit", "fuzz")
+        if argv[-1].endswith((".sh", ".py")):
+            with open(argv[-1], encoding="utf-8", errors="replace") as f:
+                head = f.read(8192)
+            self.serial = re.search(r"^# serial\b", head, re.M) is not None
+            self.tsan = re.search(r"^# suites:.*\btsan\b", head, re.M) is not None
+            found = re.search(r"^# timeout: (\d+)", head, re.M)
+            if found:
+                self.timeout = int(found.group(1))
+
+
+def programs(directory):
+    """The executables in a directory of the build."""
+    if not os.path.isdir(directory):
+        return
+    for entry in sorted(os.listdir(directory)):
+        path = os.path.join(directory, entry)
+        mode = os.stat(path).st_mode
+        if stat.S_ISREG(mode) and mode & 0o111 and not entry.endswith((".sh", ".py")):
+            yield entry, path
+
+
+def scripts(directory, pattern):
+    for where, folders, files in sorted(os.walk(directory)):
+        folders.sort()
+        for file in sorted(files):
+            if re.search(pattern, file):
+                path = os.path.join(where, file)
+                yield os.path.relpath(path, directory).rsplit(".", 1)[0], path
+
+
+def discover(build):
+    tests = []
+    for name, path in programs(os.path.join(build, "tests/unit")):
+        tests.append(Test("unit", name.removeprefix("unit_"), [path]))
+    for name, path in programs(os.path.join(build, "tests/fuzz")):
+        name = name.removeprefix("fuzz_")
+        tests.append(Test("fuzz", name, [path, os.path.join(SRC, "tests/fuzz/corpus", name)]))
+    for suite in ("cases", "escape"):
+        for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^_.].*\.sh$"):
+            if name.rsplit("/", 1)[-1] == "lib":
+                continue  # sourced by others
+            tests.append(Test(suite, name, ["/bin/sh", path]))
+    for name, path in scripts(os.path.join(SRC, "tests/static"), r"^[^_.].*\.(sh|py)$"):
+        shell = "/bin/sh" if path.endswith(".sh") else "/usr/bin/python3"
+        if name != "tidy" or "WARD_TIDY" in os.environ:
+            tests.append(Test("static", name, [shell, path]))
+    order = {suite: i for i, suite in enumerate(SUITES)}
+    return sorted(tests, key=lambda t: (order[t.suite], t.name))
+
+
+def choose(tests, wanted):
+    """The tests that the words of the command line name: a suite, suite/name, name or its start."""
+    if not wanted:
+        return tests
+    chosen = []
+    for word in wanted:
+        word = re.sub(r"^(\./)?tests/", "", word)
+        word = re.sub(r"\.(sh|py|c)$", "", word).rstrip("/")
+        found = [t for t in tests if word in (t.suite, t.name, f"{t.suite}/{t.name}")
+                 or f"{t.suite}/{t.name}".startswith(word + "/") or t.name.startswith(word + "/")]
+        if not found:
+            sys.exit(f"run.py: no suite and no test is called '{word}' (see --list)")
+        chosen += [t for t in found if t not in chosen]
+    return chosen
+
+
+def file_system(path):
+    """The type of the file system that a path is on."""
+    path, best = os.path.realpath(path), ("", "")
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
+        for line in f:
+            fields = line.split()
+            point = fields[4].encode().decode("unicode_escape")
+            inside = path == point or path.startswith(point.rstrip("/") + "/")
+            if inside and len(point) >= len(best[0]):
+                best = (point, fields[fields.index("-") + 1])
+    return best[1]
+
+
+def scratch_base(build):
+    """A directory for scratch directories: on a real file system, one that every uid can enter."""
+    named = os.environ.get("WARD_TEST_DIR")
+    places = [named] if named else [os.environ.get("TMPDIR"), "/var/tmp", "/tmp", build]
+    # Real paths: what a program calls its directory is compared with what a test calls it.
+    places = [os.path.realpath(p) for p in places if p and os.path.isdir(p) and os.access(p, os.W_OK)]
+    for place in places:
+        if file_system(place) not in ("tmpfs", "ramfs", "overlay", "fuse"):
+            return place
+    return places[0]
+
+
+def reachable(path):
+    """Whether any uid can get at path."""
+    while path != "/":
+        if not os.stat(path).st_mode & stat.S_IXOTH:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
+def staged(build, base):
+    """The build as tests see it: itself, or its programs copied to where any uid can run them."""
+    if os.geteuid() != 0 or reachable(os.path.realpath(build)):
+        return build
+    stage = os.path.join(base, "build")
+    os.mkdir(stage)
+    for entry, path in programs(build):
+        shutil.copy(path, os.path.join(stage, entry))
+    return stage
+
+
+def seen_by(test, build, stage):
+    """The suites that start the programs as several users take the stage."""
+    return stage if test.suite in ("cases", "escape") else build
+
+
+def environment(test, build, scratch, options):
+    env = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
+    # Hidden, so that they take no name that a test would choose.
+    dirs = {"HOME": ".home", "XDG_STATE_HOME": ".state", "XDG_CONFIG_HOME": ".config",
+            "XDG_RUNTIME_DIR": ".run", "TMPDIR": ".tmp"}
+    for key, name in dirs.items():
+        env[key] = os.path.join(scratch, name)
+        os.mkdir(env[key], 0o700)
+    os.chmod(env["TMPDIR"], 0o1777)
+    env.update(WARD_BUILD=build, WARD_SRC=SRC, WARD_TMP=scratch, PATH=PATH, LANG="C.UTF-8",
+               TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
+               CK_DEFAULT_TIMEOUT="60",
+               # A root run in somebody's checkout: git asks whose it is.
+               GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0=SRC,
+               # Reports go beside the test, since a helper's stderr may go nowhere.
+               ASAN_OPTIONS=f"detect_leaks={int(test.suite in ('unit', 'fuzz'))}:exitcode=99:"
+                            f"log_path={scratch}/sanitizer",
+               UBSAN_OPTIONS=f"halt_on_error=1:print_stacktrace=1:log_path={scratch}/sanitizer",
+               TSAN_OPTIONS=f"exitcode=99:log_path={scratch}/sanitizer")
+    if os.environ.get("WARD_TIDY"):
+        env["WARD_TIDY"] = os.environ["WARD_TIDY"]
+    if options.long:
+        env["WARD_LONG"] = "1"
+    return env
+
+
+def sanitizer_reports(scratch):
+    text = ""
+    for name in sorted(os.listdir(scratch)):
+        if name.startswith("sanitizer."):
+            with open(os.path.join(scratch, name), encoding="utf-8", errors="replace") as f:
+                text += f"--- {name}\n{f.read()}"
+    return text
+
+
+def run_one(test, base, number, build, options):
+    """Runs a test under its keeper. Returns ("passed"|"failed"|"skipped", text, seconds)."""
+    scratch = os.path.join(base, str(number))
+    os.mkdir(scratch)
+    os.chmod(scratch, 0o755)
+    env = environment(test, build, scratch, options)
+    started = time.monotonic()
+    output = os.path.join(base, f"{number}.out")
+    keeper = [sys.executable, os.path.join(SRC, "tests/keeper.py"), scratch, str(test.timeout)]
+    with open(output, "w+b") as out:
+        status = subprocess.run(keeper + test.argv, stdin=subprocess.DEVNULL, stdout=out,
+                                stderr=out, cwd=scratch, env=env, check=False).returncode
+        size = out.seek(0, os.SEEK_END)
+        out.seek(max(0, size - OUTPUT_SHOWN))
+        text = out.read().decode("utf-8", "backslashreplace")
+    reports = sanitizer_reports(scratch)
+    if reports and status in (0, SKIP):
+        status = 99
+    text += reports
+    strict = os.environ.get("CI") == "true" or os.environ.get("WARD_NO_SKIP") == "1"
+    if status == 0:
+        verdict = "passed"
+    elif status == SKIP and not strict:
+        verdict = "skipped"
+    else:
+        verdict = "failed"
+        text += f"--- exit status {status}" + (", a skip" if status == SKIP else "") + "\n"
+    os.unlink(output)
+    if verdict != "failed" or not options.keep:
+        subprocess.run(["chmod", "-R", "u+rwX", scratch], stderr=subprocess.DEVNULL, check=False)
+        shutil.rmtree(scratch, ignore_errors=True)
+    return verdict, text, time.monotonic() - started
+
+
+class Report:
+    """Prints one line a test, with its output where it failed; counts."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.count = {"passed": 0, "failed": 0, "skipped": 0}
+        self.failures = []
+
+    def add(self, test, result):
+        verdict, text, seconds = result
+        name = f"{test.suite}/{test.name}"
+        with self.lock:
+            self.count[verdict] += 1
+            if verdict == "failed":
+                self.failures.append(name)
+            why = ""
+            if verdict == "skipped" and text.strip():
+                why = ": " + text.strip().splitlines()[-1]
+            print(f"{'FAILED' if verdict == 'failed' else verdict:7} {name} {seconds:.1f}s{why}")
+            if verdict == "failed":
+                print("".join(f"    | {line}\n" for line in text.splitlines()), end="")
+            sys.stdout.flush()
+
+    def end(self):
+        if self.failures:
+            print("failed: " + " ".join(self.failures))
+        line = f"{self.count['passed']} passed, {self.count['failed']} failed"
+        if self.count["skipped"]:
+            line += f", {self.count['skipped']} skipped"
+        print(line)
+        executed = self.count["passed"] + self.count["failed"]
+        return 1 if self.count["failed"] or not executed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(SRC, "build"))
+    parser.add_argument("--list", action="store_true", help="name the tests")
+    parser.add_argument("--long", action="store_true", help="also what takes long")
+    parser.add_argument("--tsan", action="store_true", help="what a build with -fsanitize=thread runs")
+    parser.add_argument("--keep", action="store_true", help="keep the scratch of failed tests")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("wanted", nargs="*", metavar="SUITE|NAME")
+    options = parser.parse_args()
+    build = os.path.abspath(options.build)
+    tests = choose(discover(build), options.wanted)
+    if options.tsan:
+        tests = [t for t in tests if t.tsan]
+    if options.list:
+        for test in tests:
+            print(f"{test.suite}/{test.name}")
+        return 0
+    os.umask(0o022)
+    base = tempfile.mkdtemp(prefix="wt.", dir=scratch_base(build))
+    os.chmod(base, 0o755)
+    seen = staged(build, base)
+    report = Report()
+    numbered = list(enumerate(tests))
+    try:
+        with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+            running = {pool.submit(run_one, t, base, n, seen_by(t, build, seen), options): t
+                       for n, t in numbered if not t.serial}
+            for done in concurrent.futures.as_completed(running):
+                report.add(running[done], done.result())
+        for number, test in numbered:
+            if test.serial:
+                report.add(test, run_one(test, base, number,
+                                          seen_by(test, build, seen), options))
+    finally:
+        if options.keep and report.failures:
+            print(f"kept: {base}")
+        else:
+            shutil.rmtree(base, ignore_errors=True)
+    return report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

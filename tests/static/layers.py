@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include whom: a folder knows what stands above it in meson.build, and no more."""
+import os
+import re
+
+from _sources import files, finish, read
+
+# folder: the folders (or single headers) of ours that its files may include, besides its own.
+MAY_INCLUDE = {
+    "enforcer/base": [],
+    "enforcer/ipc": ["enforcer/base"],
+    "conf": [],
+    "enforcer/policy": ["enforcer/base", "enforcer/ipc", "conf"],
+    "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
+              "enforcer/policy/settings.h"],
+    "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
+    # settings.h: what "unlimited" is.
+    "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy/settings.h"],
+    "enforcer/session": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
+                         "enforcer/sandbox"],
+    "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
+                     "enforcer/sandbox", "enforcer/session"],
+}
+# Only these may know libfuse.
+FUSE = "fs"
+
+
+def layer(folder):
+    """The line above that a folder falls under: its own or that of a folder around it."""
+    while folder and folder not in MAY_INCLUDE:
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def includes(path):
+    for number, line in enumerate(read(path).splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if found:
+            yield number, found.group(1) == '"', found.group(2)
+
+
+complaints, looked_at = [], 0
+for path in files(".c", ".h"):
+    if path.startswith("tests/"):
+        continue
+    folder = layer(os.path.dirname(path))
+    if not folder:
+        complaints.append(f"{path}: its folder has no line in this check")
+        continue
+    looked_at += 1
+    for number, ours, what in includes(path):
+        where = f"{path}:{number}"
+        if ours:
+            target = layer(os.path.dirname(what))
+            if "/" not in what:
+                complaints.append(f'{where}: "{what}" is not a path from the root')
+            elif target != folder and target not in MAY_INCLUDE[folder] and \
+                    what not in MAY_INCLUDE[folder]:
+                complaints.append(f'{where}: {folder} may not include "{what}"')
+        elif what.startswith("fuse") and folder != FUSE:
+            complaints.append(f"{where}: only {FUSE} may include <{what}>")
+        elif re.match(r"(enforcer|audit|fs|conf)/", what):
+            complaints.append(f"{where}: our headers are included with quotes")
+finish(complaints, looked_at)

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""No file names the machine it was written on, a package registry, or work left undone."""
+import os
+import re
+
+from _sources import SRC, files, finish, read
+
+UNDONE = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X+|H[A]CK)\b"
+                    r"|\b(?i:not (yet )?i[m]plemented|p[l]aceholder)\b")
+REGISTRIES = re.compile(r"\b(p[y]pi\.org|p[y]thonhosted|n[p]mjs\.(org|com)|c[r]ates\.io|"
+                        r"p[r]oxy\.golang\.org|d[e]b\.debian\.org|d[o]cker\.io|g[h]cr\.io)\b")
+# A home directory of somebody, and what version managers put there.
+MACHINE = re.compile(r"/h[o]me/(?!(u|user|you|agent|owner|alice|somebody)\b)[a-z]\w*/|\.p[y]env")
+complaints, looked_at = [], files()
+here = re.compile(re.escape(SRC) + r"\b") if SRC.count("/") > 1 else None
+for path in looked_at:
+    if path == "LICENSE" or path.startswith("tests/fuzz/corpus"):
+        continue
+    for number, line in enumerate(read(path).splitlines(), 1):
+        for pattern, what in ((UNDONE, "work left undone"), (REGISTRIES, "a registry"),
+                              (MACHINE, "this machine"), (here, "this machine")):
+            found = pattern and pattern.search(line)
+            # mkstemp(3) wants its six letters.
+            if found and not (what == "work left undone" and "XXX" in line and "XXXXXX" in line):
+                complaints.append(f"{path}:{number}: {what}: {found.group(0)}")
+    if os.path.islink(os.path.join(SRC, path)):
+        complaints.append(f"{path}: a symbolic link")
+finish(complaints, looked_at)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the cases of the trail: sourced. Needs WARD_BUILD, WARD_SRC; works in the current directory.
+# shellcheck shell=sh
+
+STATE=$PWD/state
+
+fail() {
+	echo "FAIL: $*" >&2
+	exit 1
+}
+
+audit() {
+	"$WARD_BUILD/wardfs" audit "$@" --state "$STATE"
+}
+
+# run ARGS...: a session; what was acknowledged goes to ./acked
+run() {
+	"$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" \
+		--state "$STATE" "$@" >acked 2>run.err || {
+		cat run.err >&2
+		fail "auditrun $*"
+	}
+}
+
+# state_of SESSION: "STATE RECORDS FIRST_BAD" as `wardfs audit verify` says
+state_of() {
+	audit verify --json "$1" >verify.json || [ $? -eq 1 ] || return 1
+	python3 -c 'import json, sys
+r = json.load(open("verify.json"))[0]
+print(r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)'
+}
+
+# both verifiers over everything, the same lines
+agree() {
+	audit verify --json --all >verify.json
+	mine=$?
+	python3 -c 'import json
+for r in json.load(open("verify.json")):
+    print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
+	python3 "$WARD_SRC/tests/support/verify.py" "$STATE" >theirs
+	theirs=$?
+	[ $mine -eq $theirs ] || fail "$1: exit $mine, the second verifier $theirs"
+	cmp -s mine theirs || {
+		diff mine theirs >&2
+		fail "$1: the verifiers do not agree"
+	}
+}
+
+# Every path in ./acked is in the log of session $1 exactly once.
+check_acked() {
+	python3 - "$STATE/sessions/$1/trail.jsonl" <<'EOF' || fail "$1: records are lost or doubled"
+import collections, json, sys
+seen = collections.Counter()
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    if r["kind"] in ("open", "deny"):
+        seen[r["path"] if r["kind"] == "open" else r["text"]] += 1
+acked = [line.strip() for line in open("acked")]
+lost = [p for p in acked if not seen[p]]
+twice = [p for p, n in seen.items() if n > 1]
+if lost or twice or not acked:
+    sys.exit(f"{len(acked)} acknowledged, lost {lost[:3]} doubled {twice[:3]}")
+EOF
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A supervisor reduced to what the writer sees: makes a session, starts wardfs-audit, produces
+ * records from threads, and says on stdout which were acknowledged, one path a line.
+ *
+ *   auditrun --program PATH --state DIR [--session NAME] [--events N] [--threads N]
+ *            [--kill-ms N]    SIGKILL for the writer after N ms, then a recovery writer
+ *            [--die]          exits without FINISH, as a killed supervisor does
+ *            [--free FILE]    when the log fails: removes FILE (the disk has room again), goes on
+ *            [--hold]         after the events: waits until stdin ends, then finishes
+ *
+ * Exit: 0 the writers did what they owe, 1 they did not. stderr tells the session's name first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "audit/ring.h"
+#include "audit/store.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/policy/policy.h"
+
+#define THREADS_MAX 8
+#define RINGS 2
+
+struct run {
+	const char *program, *state, *session, *free_file;
+	unsigned long events, threads, kill_ms;
+	bool die, hold;
+	struct ward_store_session st;
+	int ring_fd[RINGS];
+	int wake;
+	struct ward_ring *ring[RINGS];
+	int control;
+	pid_t pid;
+	_Atomic bool failed_seen;
+	uint8_t *acked[THREADS_MAX];
+};
+
+struct producer {
+	struct run *run;
+	unsigned long thread;
+};
+
+static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fputs("auditrun: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	exit(1);
+}
+
+static void start_writer(struct run *r, const char *cause)
+{
+	int sock[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
+		die("socketpair: %m");
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int from[] = {sock[1], r->wake, r->st.log_fd, r->st.ledger_fd, r->st.key_fd,
+		r->ring_fd[0], r->ring_fd[1]};
+	const int to[] = {WARD_FD_CONTROL, WARD_FD_RING_WAKE, WARD_FD_AUDIT_LOG,
+		WARD_FD_AUDIT_LEDGER, WARD_FD_AUDIT_KEY, WARD_FD_AUDIT_RINGS,
+		WARD_FD_AUDIT_RINGS + 1};
+	r->pid = fork();
+	if (r->pid < 0)
+		die("fork: %m");
+	if (r->pid == 0) {
+		dup2(null, 0);
+		dup2(2, 1);
+		if (ward_fd_inherit(from, to, sizeof(from) / sizeof(*from)) < 0)
+			_exit(125);
+		execl(r->program, r->program, (char *)NULL);
+		_exit(127);
+	}
+	close(sock[1]);
+	close(null);
+	r->control = sock[0];
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_CONFIG);
+	ward_msg_put_str(&m, r->st.name);
+	ward_msg_put_u32(&m, RINGS);
+	ward_msg_put_u32(&m, cause ? WARD_AUDIT_RECOVER : 0);
+	ward_msg_put_str(&m, cause);
+	if (ward_msg_send(r->control, &m, NULL, 0) < 0)
+		die("send CONFIG");
+	ward_msg_clear(&m);
+}
+
+/* Receives one message; its type, with the reader behind the head. 0: end of file. */
+static uint32_t receive(struct run *r, struct ward_msg_reader *reader)
+{
+	static uint8_t buf[WARD_MSG_MAX];
+	ssize_t n = ward_msg_recv(r->control, buf, sizeof(buf), NULL, NULL);
+	if (n <= 0)
+		return 0;
+	ward_msg_reader_init(reader, buf, (size_t)n);
+	if (reader->type == WARD_MSG_FAILED) {
+		ward_cleanup_free char *text = ward_msg_get_str(reader);
+		die("the writer failed: %s", text ? text : "?");
+	}
+	return reader->type;
+}
+
+static void put_note(struct run *r, enum ward_event_kind kind, const char *json)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, kind);
+	ward_event_text(&ev, WARD_TAG_JSON, json);
+	if (ward_ring_put(r->ring[0], &ev) < 0)
+		die("ring 0 fails");
+}
+
+/* Once: makes room on the disk again. */
+static void log_failed(struct run *r)
+{
+	if (!r->free_file)
+		die("the log failed");
+	if (!atomic_exchange(&r->failed_seen, true)) {
+		fputs("log failed\n", stderr);
+		if (unlink(r->free_file) < 0)
+			die("%s: %m", r->free_file);
+	}
+	usleep(20000);
+}
+
+static int put_access(struct run *r, unsigned long thread, unsigned long i)
+{
+	struct ward_event ev;
+	char path[64];
+	bool denied = i % 10 == 0;
+	snprintf(path, sizeof(path), "/workspace/t%lu-%lu", thread, i);
+	ward_event_begin(&ev, denied ? WARD_EVENT_DENY : WARD_EVENT_OPEN);
+	ward_event_u64(&ev, WARD_TAG_PID, (uint64_t)getpid());
+	ward_event_u64(&ev, WARD_TAG_UID, 1000);
+	ward_event_text(&ev, WARD_TAG_COMM, "cat");
+	ward_event_text(&ev, WARD_TAG_ACTION, "open");
+	ward_event_text(&ev, WARD_TAG_PATH, denied ? "/workspace/.env" : path);
+	ward_event_u64(&ev, WARD_TAG_ASKED, WARD_RIGHT_READ);
+	ward_event_u64(&ev, WARD_TAG_GIVEN,
+		denied ? WARD_RIGHT_STAT : WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ);
+	ward_event_u64(&ev, WARD_TAG_VERDICT, denied ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW);
+	ward_event_text(&ev, WARD_TAG_RULE, denied ? "medium:12" : "medium:5");
+	ward_event_text(&ev, WARD_TAG_RULE_TEXT, denied ? "deny = .env" : "write = /workspace");
+	ward_event_u64(&ev, WARD_TAG_SOURCE, WARD_SOURCE_PROFILE);
+	if (denied)
+		ward_event_u64(&ev, WARD_TAG_ERRNO, EACCES);
+	else
+		ward_event_text(&ev, WARD_TAG_IO, "passthrough");
+	if (denied)
+		ward_event_text(&ev, WARD_TAG_TEXT, path);
+	return ward_ring_put(r->ring[1], &ev);
+}
+
+static void *produce(void *arg)
+{
+	struct producer *p = arg;
+	struct run *r = p->run;
+	for (unsigned long i = 0; i < r->events; i++) {
+		int e = put_access(r, p->thread, i);
+		if (e == 0)
+			r->acked[p->thread][i] = 1;
+		else
+			log_failed(r);
+	}
+	return NULL;
+}
+
+static void kill_and_recover(struct run *r)
+{
+	usleep((useconds_t)(r->kill_ms * 1000));
+	kill(r->pid, SIGKILL);
+	int status = 0;
+	waitpid(r->pid, &status, 0);
+	close(r->control);
+	start_writer(r, "the writer was killed by signal 9");
+	struct ward_msg_reader reader;
+	if (receive(r, &reader) != WARD_MSG_READY)
+		die("the recovery writer is not ready");
+}
+
+static int finish(struct run *r)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_AUDIT_FINISH);
+	if (ward_msg_send(r->control, &m, NULL, 0) < 0)
+		die("send FINISH");
+	ward_msg_clear(&m);
+	struct ward_msg_reader reader;
+	uint32_t type = 0;
+	do {
+		type = receive(r, &reader);
+	} while (type == WARD_MSG_AUDIT_BROKEN);
+	if (type != WARD_MSG_AUDIT_SUMMARY)
+		die("no summary");
+	uint64_t records = ward_msg_get_u64(&reader);
+	uint64_t refusals = ward_msg_get_u64(&reader);
+	uint32_t n = ward_msg_get_u32(&reader);
+	fprintf(stderr, "summary %llu records %llu refusals\n", (unsigned long long)records,
+		(unsigned long long)refusals);
+	for (uint32_t i = 0; i < n * 4; i++) {
+		ward_cleanup_free char *text = ward_msg_get_str(&reader);
+		fprintf(stderr, "%s%c", text ? text : "?", i % 4 == 3 ? '\n' : ' ');
+	}
+	if (ward_msg_done(&reader) < 0)
+		die("bad summary");
+	int status = 0;
+	if (waitpid(r->pid, &status, 0) != r->pid || status != 0)
+		die("the writer ended with status %d", status);
+	return 0;
+}
+
+static void parse(struct run *r, int argc, char **argv)
+{
+	static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
+		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
+		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
+		{"hold", 0, NULL, 'h'}, {0}};
+	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		switch (c) {
+		case 'p':
+			r->program = optarg;
+			break;
+		case 's':
+			r->state = optarg;
+			break;
+		case 'n':
+			r->session = optarg;
+			break;
+		case 'e':
+			r->events = strtoul(optarg, NULL, 10);
+			break;
+		case 't':
+			r->threads = strtoul(optarg, NULL, 10);
+			break;
+		case 'k':
+			r->kill_ms = strtoul(optarg, NULL, 10);
+			break;
+		case 'd':
+			r->die = true;
+			break;
+		case 'f':
+			r->free_file = optarg;
+			break;
+		case 'h':
+			r->hold = true;
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (!r->program || !r->state || r->threads < 1 || r->threads > THREADS_MAX)
+		die("usage: see the head of auditrun.c");
+}
+
+static void prepare(struct run *r)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_store *store = NULL;
+	if (ward_chain_setup() < 0 || ward_store_open(r->state, true, &store, &err) < 0 ||
+		ward_store_create_session(store, r->session, "[policy]\n", 9, &r->st, &err) < 0)
+		die("%s", err.text);
+	ward_store_close(store);
+	fprintf(stderr, "%s\n", r->st.name);
+	r->wake = eventfd(0, EFD_CLOEXEC);
+	for (int i = 0; i < RINGS; i++)
+		if (ward_ring_create(WARD_RING_BYTES, &r->ring_fd[i], &err) < 0 ||
+			ward_ring_open(r->ring_fd[i], r->wake, &r->ring[i], &err) < 0)
+			die("%s", err.text);
+	for (unsigned long t = 0; t < r->threads; t++)
+		r->acked[t] = calloc(r->events + 1, 1);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r = {.events = 10, .threads = 1};
+	pthread_t id[THREADS_MAX];
+	struct producer producers[THREADS_MAX];
+	parse(&r, argc, argv);
+	prepare(&r);
+	start_writer(&r, NULL);
+	struct ward_msg_reader reader;
+	if (receive(&r, &reader) != WARD_MSG_READY)
+		die("the writer is not ready");
+	put_note(&r, WARD_EVENT_SESSION_START,
+		"{\"owner_policy_file\":\"/srv/owner/.config/wardfs/projects/p.policy\"}");
+	for (unsigned long t = 0; t < r.threads; t++) {
+		producers[t] = (struct producer){.run = &r, .thread = t};
+		if (pthread_create(&id[t], NULL, produce, &producers[t]) != 0)
+			die("thread");
+	}
+	if (r.kill_ms)
+		kill_and_recover(&r);
+	for (unsigned long t = 0; t < r.threads; t++)
+		pthread_join(id[t], NULL);
+	if (r.hold) {
+		puts("ready");
+		fflush(stdout);
+		char c;
+		while (read(0, &c, 1) > 0)
+			;
+	}
+	for (unsigned long t = 0; t < r.threads; t++)
+		for (unsigned long i = 0; i < r.events; i++)
+			if (r.acked[t][i])
+				printf("/workspace/t%lu-%lu\n", t, i);
+	fflush(stdout);
+	if (r.die)
+		_exit(0);
+	put_note(&r, WARD_EVENT_SESSION_END, "{}");
+	return finish(&r);
+}

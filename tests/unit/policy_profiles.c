@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the shipped profiles permit and refuse, and how sources are found on disk. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/policy/check.h"
+#include "enforcer/policy/load.h"
+
+static char top[] = "/tmp/ward-policy-XXXXXX";
+static char project[64], config[64], floor_file[64];
+
+static void put(const char *dir, const char *name, const char *text)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ward_cleanup_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ward_fd_write_all(fd, text, strlen(text)), 0);
+}
+
+static void make(const char *dir, const char *name)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void setup(void)
+{
+	strcpy(top + sizeof(top) - 7, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	make(top, "project");
+	make(top, "config");
+	snprintf(project, sizeof(project), "%s/project", top);
+	snprintf(config, sizeof(config), "%s/config", top);
+	snprintf(floor_file, sizeof(floor_file), "%s/floor.policy", top);
+}
+
+static void teardown(void)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static struct ward_policy *load(const char *policy, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct ward_load l = {.policy = policy,
+		.config_home = config,
+		.tree_fd = fd,
+		.tree_path = project,
+		.floor = floor_file};
+	struct ward_policy *p = NULL;
+	*err = WARD_ERR_INIT;
+	int r = ward_policy_load(&l, &p, err);
+	ck_assert_int_eq(r, p ? 0 : err->code);
+	return p;
+}
+
+static struct ward_policy *loaded(const char *policy)
+{
+	struct ward_err err;
+	struct ward_policy *p = load(policy, &err);
+	ck_assert_msg(p != NULL, "%s", err.text);
+	return p;
+}
+
+static bool can(const struct ward_policy *p, uint32_t want, const char *path)
+{
+	const struct ward_state *s = NULL;
+	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
+	const struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = want, .state = s};
+	struct ward_decision d = ward_policy_decide(p, &req, NULL);
+	ward_policy_state_put(p, s);
+	return d.verdict == WARD_VERDICT_ALLOW;
+}
+
+static void writable(const struct ward_policy *p, const char *const *paths)
+{
+	for (; *paths; paths++)
+		ck_assert_msg(can(p, WARD_RIGHTS_ALL, *paths), "%s cannot be written", *paths);
+}
+
+/* Readable, but not to be written. */
+static void readable(const struct ward_policy *p, const char *const *paths)
+{
+	for (; *paths; paths++) {
+		ck_assert_msg(can(p, WARD_RIGHT_READ, *paths), "%s cannot be read", *paths);
+		ck_assert_msg(!can(p, WARD_RIGHT_WRITE, *paths), "%s can be written", *paths);
+		ck_assert_msg(!can(p, WARD_RIGHT_CREATE, *paths), "%s can be made", *paths);
+		ck_assert_msg(!can(p, WARD_RIGHT_REMOVE, *paths), "%s can be removed", *paths);
+	}
+}
+
+static void denied(const struct ward_policy *p, const char *const *paths)
+{
+	for (; *paths; paths++) {
+		ck_assert_msg(can(p, WARD_RIGHT_STAT, *paths), "%s is hidden", *paths);
+		ck_assert_msg(!can(p, WARD_RIGHT_READ, *paths), "%s can be read", *paths);
+		ck_assert_msg(!can(p, WARD_RIGHT_CREATE, *paths), "%s can be made", *paths);
+	}
+}
+
+static void hidden(const struct ward_policy *p, const char *const *paths)
+{
+	for (; *paths; paths++)
+		ck_assert_msg(!can(p, WARD_RIGHT_STAT, *paths), "%s is visible", *paths);
+}
+
+static const char *const work[] = {"/workspace/src/a.c", "/workspace", "/workspace/.git/index",
+	"/workspace/.git/HEAD", "/workspace/.git/objects/aa/bb",
+	"/workspace/.git/worktrees/new/commondir", "/workspace/.gitignore",
+	"/workspace/.github/workflows/ci.yml", "/workspace/AGENTS.md",
+	"/workspace/node_modules/.bin/x", "/workspace/node_modules/p/test/key.pem",
+	"/workspace/.venv/lib/python3/site-packages/certifi/cacert.pem", "/workspace/.env.example",
+	"/workspace/.env.sample", "/workspace/.env.template", "/workspace/sub/.vscode/tasks.json",
+	"/workspace/environment", "/workspace/keys.c", NULL};
+static const char *const secrets[] = {"/workspace/.env", "/workspace/a/b/.env",
+	"/workspace/.env.local", "/workspace/.env.production", "/workspace/.env.test",
+	"/workspace/.env.staging", "/workspace/.env.e2e", "/workspace/tls/server.pem",
+	"/workspace/tls/server.key", "/workspace/id_rsa", "/workspace/deploy/id_ed25519",
+	"/workspace/.netrc", "/workspace/.git-credentials", NULL};
+static const char *const executed[] = {"/workspace/.vscode/tasks.json", "/workspace/.vscode",
+	"/workspace/.envrc", "/workspace/.husky/pre-commit", "/workspace/.cargo/config.toml",
+	"/workspace/.mcp.json", "/workspace/.npmrc", "/workspace/.wardfs.policy", NULL};
+static const char *const git[] = {"/workspace/.git/hooks/pre-commit", "/workspace/.git/hooks",
+	"/workspace/.git/config", "/workspace/.git/config.worktree", "/workspace/.git/commondir",
+	"/workspace/.git/info/attributes", NULL};
+
+START_TEST(medium_guards_the_project)
+{
+	struct ward_policy *p = loaded("medium");
+	writable(p, work);
+	denied(p, secrets);
+	readable(p, executed);
+	/* no repository yet: git init must be able to make one */
+	writable(p, git);
+	hidden(p, (const char *const[]){"/etc/passwd", "/host-home/x", "/other", NULL});
+	ck_assert_uint_eq(ward_policy_settings(p)->unavailable.n, 0);
+	ck_assert_uint_eq(ward_policy_settings(p)->processes, 512);
+	ck_assert_int_eq(ward_policy_settings(p)->net, WARD_NET_NONE);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(medium_guards_repositories_that_are_there)
+{
+	make(project, ".git");
+	put(project, ".git/HEAD", "ref: refs/heads/main\n");
+	make(project, ".git/worktrees");
+	make(project, ".git/worktrees/old*");
+	put(project, ".git/worktrees/old*/HEAD", "");
+	make(project, ".git/modules");
+	make(project, ".git/modules/group");
+	make(project, ".git/modules/group/lib");
+	put(project, ".git/modules/group/lib/HEAD", "");
+	struct ward_policy *p = loaded("medium");
+	writable(p, work);
+	readable(p, git);
+	readable(p, (const char *const[]){"/workspace/.git/worktrees/old*/commondir",
+			    "/workspace/.git/worktrees/old*/gitdir",
+			    "/workspace/.git/modules/group/lib/config",
+			    "/workspace/.git/modules/group/lib/hooks/post-checkout", NULL});
+	writable(p,
+		(const char *const[]){"/workspace/.git/worktrees/older/commondir",
+			"/workspace/.git/modules/group/new/config",
+			"/workspace/.git/modules/group/lib/HEAD",
+			"/workspace/.git/refs/heads/config", "/workspace/clone/.git/config", NULL});
+	ward_policy_unref(p);
+	/* also where a file of the owner's extends it */
+	put(top, "own.policy",
+		"[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/src\n");
+	char own[80];
+	snprintf(own, sizeof(own), "%s/own.policy", top);
+	p = loaded(own);
+	readable(p, git);
+	readable(p, (const char *const[]){"/workspace/src/a.c", NULL});
+	writable(p, (const char *const[]){"/workspace/lib/a.c", NULL});
+	ward_policy_unref(p);
+	/* and low, whose workspace is empty, has no repository to guard */
+	p = loaded("low");
+	writable(p, git);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(a_git_file_and_a_bare_repository)
+{
+	put(project, ".git", "gitdir: /elsewhere\n");
+	struct ward_policy *p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/.git", NULL});
+	ward_policy_unref(p);
+	char path[96];
+	snprintf(path, sizeof(path), "%s/.git", project);
+	ck_assert_int_eq(unlink(path), 0);
+	put(project, "HEAD", "");
+	p = loaded("medium");
+	writable(p, (const char *const[]){"/workspace/config", "/workspace/hooks", NULL});
+	ward_policy_unref(p);
+	make(project, "objects");
+	make(project, "refs");
+	p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/config", "/workspace/hooks/x", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(low_is_empty_and_high_shows_the_home)
+{
+	struct ward_policy *p = loaded("low");
+	const struct ward_settings *s = ward_policy_settings(p);
+	ck_assert_uint_eq(s->n_trees, 1);
+	ck_assert_uint_eq(s->trees[0].tmpfs_size, UINT64_C(1) << 30);
+	writable(p, (const char *const[]){"/workspace/.env", "/workspace/a", NULL});
+	hidden(p, (const char *const[]){"/host-home", "/etc", NULL});
+	ck_assert_uint_eq(s->unavailable.n, 0);
+	ward_policy_unref(p);
+
+	p = loaded("high");
+	s = ward_policy_settings(p);
+	ck_assert_uint_eq(s->n_trees, 2);
+	ck_assert_str_eq(s->trees[0].path, "/host-home");
+	ck_assert_str_eq(s->trees[0].source, "~");
+	ck_assert_uint_eq(s->unavailable.n, 0);
+	writable(p, work);
+	denied(p, secrets);
+	readable(p, executed);
+	readable(p,
+		(const char *const[]){"/host-home/notes.txt", "/host-home/.bashrc",
+			"/host-home/.cargo/bin/cargo", "/host-home/.config/nvim/init.lua", NULL});
+	hidden(p, (const char *const[]){"/host-home/.ssh/id_rsa", "/host-home/.ssh",
+			  "/host-home/.gnupg", "/host-home/.aws/credentials",
+			  "/host-home/.kube/config", "/host-home/.config/gcloud/x",
+			  "/host-home/.docker/config.json",
+			  "/host-home/.mozilla/firefox/x/logins.json", "/host-home/.bash_history",
+			  "/host-home/.local/share/keyrings/x", "/host-home/.config/x/access_token",
+			  "/host-home/deep/a.pem", "/host-home/.config/wardfs/projects/x", NULL});
+	denied(p, (const char *const[]){"/host-home/other/.env", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
+static void count(void *user, const struct ward_finding *f)
+{
+	(void)f;
+	++*(unsigned *)user;
+}
+
+START_TEST(profiles_are_without_fault)
+{
+	size_t n = 0;
+	for (const char *name; (name = ward_profile_name(n)); n++) {
+		struct ward_policy *p = NULL;
+		unsigned findings = 0;
+		ck_assert_int_eq(ward_policy_load_alone(name, &p, NULL), 0);
+		ck_assert_int_eq(ward_policy_check(p, count, &findings), 0);
+		ck_assert_msg(findings == 0, "%s", name);
+		ck_assert_str_eq(ward_policy_settings(p)->name, name);
+		ward_policy_unref(p);
+	}
+	ck_assert_uint_eq(n, 3);
+}
+END_TEST
+
+START_TEST(sources_are_found)
+{
+	/* the owner's file for this project, the floor, the project's own */
+	make(config, "wardfs");
+	make(config, "wardfs/projects");
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	ward_buf_puts(&name, "wardfs/projects/");
+	ck_assert_int_eq(ward_project_file_name(project, &name), 0);
+	static const char *const src[] = {"/workspace/a", NULL};
+	struct ward_policy *p = loaded(NULL);
+	writable(p, src); /* medium */
+	ward_policy_unref(p);
+	put(config, ward_buf_str(&name),
+		"[policy]\nversion = 1\n[files]\nwrite = /workspace\n"
+		"read = /workspace/a\n");
+	p = loaded(NULL);
+	readable(p, src);
+	ward_policy_unref(p);
+	p = loaded("medium");
+	writable(p, src);
+	ward_policy_unref(p);
+	put(project, ".wardfs.policy", "[policy]\nversion = 1\n[files]\nhide = *.x\n");
+	put(top, "floor.policy", "[policy]\nversion = 1\n[guard]\ndeny = *.y\n");
+	p = loaded("medium");
+	hidden(p, (const char *const[]){"/workspace/a.x", NULL});
+	denied(p, (const char *const[]){"/workspace/a.y", NULL});
+	writable(p, src);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(what_cannot_be_loaded)
+{
+	struct ward_err err;
+	ck_assert_ptr_null(load("mediun", &err));
+	ck_assert_str_eq(err.text,
+		"mediun: neither a file nor a shipped profile (low, medium, high): "
+		"did you mean medium?");
+	ck_assert_int_eq(err.code, -ENOENT);
+	ck_assert_ptr_null(load("/nonexistent/x.policy", &err));
+	ck_assert_int_eq(err.code, -ENOENT);
+	ck_assert_ptr_null(load("/tmp", &err));
+	ck_assert_int_eq(err.code, -EISDIR);
+
+	/* a project file that is no file: refused, not left out */
+	char path[96];
+	snprintf(path, sizeof(path), "%s/.wardfs.policy", project);
+	ck_assert_int_eq(symlink("/dev/null", path), 0);
+	ck_assert_ptr_null(load("medium", &err));
+	ck_assert_int_eq(err.code, -ELOOP);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_ptr_null(load("medium", &err));
+	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_int_eq(unlink(path), 0);
+	put(project, ".wardfs.policy", "[policy]\nversion = 1\n[tree /x]\nsource = /\n");
+	ck_assert_ptr_null(load("medium", &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "/project/.wardfs.policy:3: a project file cannot"));
+
+	/* extends: one level, and it must be there */
+	put(project, ".wardfs.policy", "[policy]\nversion = 1\n");
+	put(top, "a.policy", "[policy]\nversion = 1\nextends = b.policy\n");
+	put(top, "b.policy", "[policy]\nversion = 1\n[files]\nwrite = /workspace\n");
+	char a[96];
+	snprintf(a, sizeof(a), "%s/a.policy", top);
+	static const char *const src[] = {"/workspace/a", NULL};
+	struct ward_policy *p = loaded(a);
+	writable(p, src);
+	ward_policy_unref(p);
+	put(top, "b.policy", "[policy]\nversion = 1\nextends = medium\n");
+	ck_assert_ptr_null(load(a, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "b.policy:3: extends goes one level"));
+	put(top, "a.policy", "[policy]\nversion = 1\nextends = c.policy\n");
+	ck_assert_ptr_null(load(a, &err));
+	ck_assert_int_eq(err.code, -ENOENT);
+}
+END_TEST
+
+START_TEST(sources_of_trees)
+{
+	static const struct {
+		const char *source, *want;
+	} t[] = {{".", "/p"}, {"./a", "/p/a"}, {"a/b", "/p/a/b"}, {"~", "/h"}, {"~/x", "/h/x"},
+		{"/abs", "/abs"}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ck_assert_int_eq(ward_tree_source_resolve(t[i].source, "/h", "/p", &b, NULL), 0);
+		ck_assert_str_eq(ward_buf_str(&b), t[i].want);
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_tree_source_resolve("~", NULL, "/p", &b, NULL), -EINVAL);
+	ck_assert_int_eq(ward_tree_source_resolve(".", "/h", NULL, &b, NULL), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("policy_profiles");
+	TCase *t = tcase_create("all");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, medium_guards_the_project);
+	tcase_add_test(t, medium_guards_repositories_that_are_there);
+	tcase_add_test(t, a_git_file_and_a_bare_repository);
+	tcase_add_test(t, low_is_empty_and_high_shows_the_home);
+	tcase_add_test(t, profiles_are_without_fault);
+	tcase_add_test(t, sources_are_found);
+	tcase_add_test(t, what_cannot_be_loaded);
+	tcase_add_test(t, sources_of_trees);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

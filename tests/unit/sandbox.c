@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the sandbox that can be tested without one: plan, view, system call filter. */
+#include <check.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "conf/embedded.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/filter.h"
+#include "enforcer/sandbox/plan.h"
+#include "enforcer/sandbox/view.h"
+
+/* --- paths --- */
+
+START_TEST(paths)
+{
+	static const char *const good[] = {"/a", "/a/b", "/.a/b..", "/a/...", "/a b\n"};
+	static const char *const bad[] = {
+		"", "/", "a", "./a", "//a", "/a/", "/a//b", "/a/.", "/./a", "/..", "/a/../b"};
+	char name[300];
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(ward_plan_path_ok(good[i]), "%s", good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!ward_plan_path_ok(bad[i]), "%s", bad[i]);
+	ck_assert(!ward_plan_path_ok(NULL));
+	memset(name, 'a', sizeof(name));
+	name[0] = '/';
+	name[256] = '\0';
+	ck_assert(ward_plan_path_ok(name));
+	name[256] = 'a';
+	name[257] = '\0';
+	ck_assert(!ward_plan_path_ok(name));
+	ck_assert(ward_plan_path_below("/a", "/a"));
+	ck_assert(ward_plan_path_below("/a/b", "/a"));
+	ck_assert(!ward_plan_path_below("/ab", "/a"));
+	ck_assert(!ward_plan_path_below("/a", "/a/b"));
+}
+END_TEST
+
+/* --- plan --- */
+
+static char *s(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+static void encode_sample(struct ward_buf *bytes)
+{
+	static const uint64_t filter[2] = {1, 2};
+	uint32_t groups[] = {27, 44};
+	char *argv[] = {s("sh"), s(""), s("x y"), NULL};
+	char *envp[] = {s("A=1"), NULL};
+	struct ward_plan_entry entries[] = {
+		{.kind = WARD_PLAN_DIR, .mode = 0755, .path = s("/a"), .text = s("")},
+		{.kind = WARD_PLAN_BIND,
+			.flags = WARD_PLAN_OPTIONAL,
+			.path = s("/b"),
+			.text = s("/c")},
+		{.kind = WARD_PLAN_TREE, .mode = 1, .path = s("/w"), .text = s("")}};
+	struct ward_plan p = {.flags = WARD_PLAN_PTY,
+		.owner_uid = 5,
+		.owner_gid = 6,
+		.agent_uid = 7,
+		.agent_gid = 8,
+		.groups = groups,
+		.n_groups = 2,
+		.hostname = s("host"),
+		.tmp_bytes = 9,
+		.processes = UINT64_MAX,
+		.rows = 24,
+		.tty_slots = 7,
+		.n_lifelines = 2,
+		.n_trees = 2,
+		.entries = entries,
+		.n_entries = 3,
+		.argv = argv,
+		.n_argv = 3,
+		.envp = envp,
+		.n_envp = 1,
+		.cwd = s("/w"),
+		.filter = filter,
+		.filter_len = sizeof(filter)};
+	ck_assert_int_eq(ward_plan_encode(&p, bytes), 0);
+}
+
+START_TEST(plan_round_trip)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
+	ward_cleanup(ward_plan_clear) struct ward_plan p = {0};
+	encode_sample(&bytes);
+	ck_assert_int_eq(ward_plan_decode(bytes.data, bytes.len, &p), 0);
+	ck_assert_uint_eq(p.flags, WARD_PLAN_PTY);
+	ck_assert_uint_eq(p.agent_uid, 7);
+	ck_assert_uint_eq(p.n_groups, 2);
+	ck_assert_uint_eq(p.groups[1], 44);
+	ck_assert_str_eq(p.hostname, "host");
+	ck_assert_uint_eq(p.n_entries, 3);
+	ck_assert_int_eq(p.entries[1].kind, WARD_PLAN_BIND);
+	ck_assert_str_eq(p.entries[1].text, "/c");
+	ck_assert_uint_eq(p.n_argv, 3);
+	ck_assert_str_eq(p.argv[1], "");
+	ck_assert_ptr_null(p.argv[3]);
+	ck_assert_str_eq(p.cwd, "/w");
+	ck_assert_uint_eq(p.filter_len, 16);
+}
+END_TEST
+
+/* Every cut and every flipped bit: decoded or refused, never a crash, and uid 0 never passes. */
+START_TEST(plan_damage)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
+	encode_sample(&bytes);
+	for (size_t len = 0; len < bytes.len; len++) {
+		struct ward_plan p;
+		ck_assert_int_eq(ward_plan_decode(bytes.data, len, &p), -EBADMSG);
+	}
+	for (size_t bit = 0; bit < 8 * bytes.len; bit++) {
+		struct ward_plan p;
+		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+		if (ward_plan_decode(bytes.data, bytes.len, &p) == 0) {
+			ck_assert_uint_ne(p.agent_uid, 0);
+			for (size_t i = 0; i < p.n_entries; i++)
+				ck_assert(ward_plan_path_ok(p.entries[i].path));
+			ward_plan_clear(&p);
+		}
+		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	ward_buf_putc(&bytes, 0);
+	struct ward_plan p;
+	ck_assert_int_eq(ward_plan_decode(bytes.data, bytes.len, &p), -EBADMSG);
+}
+END_TEST
+
+/* --- view --- */
+
+static struct ward_sandbox_spec spec(void)
+{
+	return (struct ward_sandbox_spec){
+		.user_name = "agent", .agent_uid = 1000, .agent_gid = 1000, .hostname = "h"};
+}
+
+static const struct ward_plan_entry *entry(const struct ward_view_list *w, const char *path)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(w->v[i].path, path) == 0)
+			return &w->v[i];
+	return NULL;
+}
+
+START_TEST(view_order)
+{
+	ward_cleanup(ward_view_clear) struct ward_view_list w = {0};
+	struct ward_sandbox_spec sp = spec();
+	struct ward_sandbox_tree trees[] = {
+		{.path = "/workspace", .at = "/home/u/p"}, {.path = "/data", .at = NULL}};
+	struct ward_sandbox_bind reads[] = {{.host = "/srv/x", .inside = "/home/u/x"},
+		{.host = "/etc/hosts"}, {.host = "/usr"}};
+	struct ward_err err = WARD_ERR_INIT;
+	sp.home = "/home/u";
+	sp.trees = trees;
+	sp.n_trees = 2;
+	sp.reads = reads;
+	sp.n_reads = 3;
+	ck_assert_msg(ward_view_build(&sp, &w, &err) == 0, "%s", err.text);
+	ck_assert(entry(&w, "/home/u") < entry(&w, "/home/u/x"));
+	ck_assert(entry(&w, "/home/u") < entry(&w, "/home/u/p"));
+	ck_assert(entry(&w, "/workspace") < entry(&w, "/home/u/p"));
+	ck_assert_ptr_eq(entry(&w, "/home/u/p"), &w.v[w.n - 1]);
+	/* What the caller names takes the place of what we make up. */
+	ck_assert_int_eq(entry(&w, "/etc/hosts")->kind, WARD_PLAN_BIND);
+	ck_assert_int_eq(entry(&w, "/etc/passwd")->kind, WARD_PLAN_FILE);
+	ck_assert_ptr_null(entry(&w, "/etc/shadow"));
+	for (size_t i = 0; i < w.n; i++)
+		for (size_t j = i + 1; j < w.n; j++)
+			ck_assert_str_ne(w.v[i].path, w.v[j].path);
+}
+END_TEST
+
+static void refuse_view(const struct ward_sandbox_spec *sp, const char *text)
+{
+	struct ward_view_list w = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	ck_assert_int_eq(ward_view_build(sp, &w, &err), -EINVAL);
+	ck_assert_msg(strstr(err.text, text) != NULL, "%s", err.text);
+	ck_assert_ptr_null(w.v);
+}
+
+START_TEST(view_refusals)
+{
+	struct ward_sandbox_spec sp = spec();
+	struct ward_sandbox_tree trees[2] = {{.path = "/w"}, {.path = "/w/sub"}};
+	struct ward_sandbox_bind read = {.host = "/srv", .inside = "/w/srv"};
+	sp.trees = trees;
+	sp.n_trees = 2;
+	refuse_view(&sp, "lies below the tree /w");
+	sp.n_trees = 1;
+	trees[0].at = "/w/again";
+	refuse_view(&sp, "lies below the tree /w");
+	trees[0].at = "/proc/x";
+	refuse_view(&sp, "/proc belongs to the sandbox");
+	trees[0].at = "/usr/";
+	refuse_view(&sp, "not an absolute path");
+	trees[0].at = NULL;
+	sp.reads = &read;
+	sp.n_reads = 1;
+	refuse_view(&sp, "would cover /w/srv");
+	read.inside = "/dev/sda";
+	refuse_view(&sp, "not in /proc or /dev");
+	read.inside = "/a/../b";
+	refuse_view(&sp, "absolute and normalised");
+	sp.n_reads = 0;
+	sp.home = "/etc";
+	refuse_view(&sp, "belongs to the sandbox");
+}
+END_TEST
+
+/* --- filter --- */
+
+/* What the kernel does with a filter; only the instructions that we make. */
+static uint32_t run_filter(const struct ward_buf *bpf, const struct seccomp_data *d)
+{
+	const struct sock_filter *f = (const struct sock_filter *)(const void *)bpf->data;
+	size_t n = bpf->len / sizeof(*f);
+	uint32_t a = 0;
+	for (size_t pc = 0; pc < n; pc++) {
+		switch (f[pc].code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			ck_assert_uint_le(f[pc].k, sizeof(*d) - 4);
+			memcpy(&a, (const char *)d + f[pc].k, 4);
+			break;
+		case BPF_ALU | BPF_AND | BPF_K:
+			a &= f[pc].k;
+			break;
+		case BPF_JMP | BPF_JA:
+			pc += f[pc].k;
+			break;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			pc += a == f[pc].k ? f[pc].jt : f[pc].jf;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			pc += a >= f[pc].k ? f[pc].jt : f[pc].jf;
+			break;
+		case BPF_JMP | BPF_JSET | BPF_K:
+			pc += a & f[pc].k ? f[pc].jt : f[pc].jf;
+			break;
+		case BPF_RET | BPF_K:
+			return f[pc].k;
+		default:
+			ck_abort_msg("instruction %04x", f[pc].code);
+		}
+	}
+	ck_abort_msg("the program has no end");
+}
+
+static struct seccomp_data request(int nr, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	return (struct seccomp_data){.nr = nr, .arch = seccomp_arch_native(), .args = {a0, a1, a2}};
+}
+
+static void compile(const char *text, struct ward_buf *bpf)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	ck_assert_msg(
+		ward_seccomp_compile("test", text, strlen(text), bpf, &err) == 0, "%s", err.text);
+}
+
+#define ERRNO(e) (SECCOMP_RET_ERRNO | (e))
+
+START_TEST(filter_shipped)
+{
+	static const struct {
+		int nr;
+		uint64_t a0, a1, a2;
+		uint32_t want;
+	} cases[] = {
+		{SYS_read, 0, 0, 0, SECCOMP_RET_ALLOW}, {SYS_openat2, 0, 0, 0, SECCOMP_RET_ALLOW},
+		{SYS_mount, 0, 0, 0, ERRNO(EPERM)},
+		{SYS_clone, 0x01200011, 0, 0, SECCOMP_RET_ALLOW},
+		{SYS_clone, 0x10000011, 0, 0, ERRNO(EPERM)},
+		{SYS_clone, UINT64_C(0xffffffff10000011), 0, 0, ERRNO(EPERM)},
+		{SYS_clone3, 0, 0, 0, ERRNO(ENOSYS)}, {SYS_ioctl, 0, 0x5412, 0, ERRNO(EPERM)},
+		{SYS_ioctl, 0, UINT64_C(0x100005412), 0, ERRNO(EPERM)},
+		{SYS_ioctl, 0, 0x5413, 0, SECCOMP_RET_ALLOW},
+		{SYS_socket, 1, 1, 0, SECCOMP_RET_ALLOW}, {SYS_socket, 2, 3, 1, ERRNO(EPERM)},
+		{SYS_socket, 2, 3 | 02000000, 1, ERRNO(EPERM)},
+		{SYS_socket, 2, 1 | 02000000, 0, SECCOMP_RET_ALLOW},
+		{SYS_socket, 16, 3, 0, SECCOMP_RET_ALLOW},
+		{SYS_socket, 16, 3, 9, ERRNO(EAFNOSUPPORT)},
+		{SYS_socket, 40, 1, 0, ERRNO(EAFNOSUPPORT)},
+		{SYS_mknodat, 0, 0, 0020600, ERRNO(EPERM)},
+		{SYS_mknodat, 0, 0, 0100600, SECCOMP_RET_ALLOW},
+		{SYS_mknodat, 0, 0, 0060600, ERRNO(EPERM)},
+		{462, 0, 0, 0, SECCOMP_RET_ALLOW}, /* mseal */
+		{457, 0, 0, 0, ERRNO(EPERM)},	   /* statmount */
+		{470, 0, 0, 0, ERRNO(ENOSYS)}, {1023, 0, 0, 0, ERRNO(ENOSYS)},
+		{-1, 0, 0, 0, SECCOMP_RET_KILL_PROCESS}, /* carries the x32 bit */
+	};
+	ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
+	struct ward_err err = WARD_ERR_INIT;
+	ck_assert_msg(ward_seccomp_command(&bpf, &err) == 0, "%s", err.text);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seccomp_data d = request(cases[i].nr, cases[i].a0, cases[i].a1, cases[i].a2);
+		ck_assert_msg(run_filter(&bpf, &d) == cases[i].want, "case %zu: %08x", i,
+			run_filter(&bpf, &d));
+		d.arch ^= 1;
+		ck_assert_uint_eq(run_filter(&bpf, &d), SECCOMP_RET_KILL_PROCESS);
+	}
+	struct seccomp_data x32 = request((int)(0x40000000U | SYS_read), 0, 0, 0);
+	ck_assert_uint_eq(run_filter(&bpf, &x32), SECCOMP_RET_KILL_PROCESS);
+	ward_buf_clear(&bpf);
+	ck_assert_msg(ward_seccomp_init(&bpf, &err) == 0, "%s", err.text);
+	struct seccomp_data d = request(SYS_execve, 0, 0, 0);
+	ck_assert_uint_eq(run_filter(&bpf, &d), ERRNO(ENOSYS));
+}
+END_TEST
+
+/* Every number of every line of the shipped list gives what its line says. */
+START_TEST(filter_all_lines)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
+	ward_cleanup_free char *text = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	unsigned seen = 0;
+	ck_assert_int_eq(ward_seccomp_command(&bpf, &err), 0);
+	for (const struct ward_embedded *e = ward_embedded_seccomp; e->name; e++)
+		if (strcmp(e->name, "default") == 0)
+			text = strdup(e->data);
+	ck_assert_ptr_nonnull(text);
+	char *save = NULL;
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		char name[64], action[64], rest[8] = "";
+		if (l[0] == '#' || sscanf(l, "%63s %63s %7s", name, action, rest) < 2)
+			continue;
+		if (rest[0] == 'a')
+			continue;
+		char *number = strchr(name, '=');
+		int nr = number ? atoi(number + 1) : seccomp_syscall_resolve_name(name);
+		struct seccomp_data d = request(nr, 0, 0, 0);
+		if (nr < 0 || strcmp(name, "socket") == 0 || strcmp(name, "personality") == 0)
+			continue;
+		uint32_t want = strcmp(action, "allow") == 0  ? SECCOMP_RET_ALLOW
+				: strcmp(action, "deny") == 0 ? ERRNO(EPERM)
+							      : ERRNO(ENOSYS);
+		ck_assert_msg(run_filter(&bpf, &d) == want, "%s", l);
+		seen++;
+	}
+	ck_assert_uint_gt(seen, 300);
+}
+END_TEST
+
+/* Random lists against a direct evaluation of what they say. */
+START_TEST(filter_random)
+{
+	enum { NUMBERS = 60, LINES = 3 };
+	static const uint32_t masks[] = {UINT32_MAX, 0xff, 0xf0, 1};
+	srandom(7);
+	for (int round = 0; round < 40; round++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
+		struct {
+			unsigned n, arg[LINES];
+			uint32_t mask[LINES], value[LINES], action[LINES + 1];
+			bool equal[LINES];
+		} want[NUMBERS] = {0};
+		static const char *const names[] = {"allow", "deny", "deny:ENOSYS", "kill"};
+		static const uint32_t actions[] = {
+			SECCOMP_RET_ALLOW, ERRNO(EPERM), ERRNO(ENOSYS), SECCOMP_RET_KILL_PROCESS};
+		for (unsigned nr = 0; nr < NUMBERS; nr++) {
+			want[nr].action[0] = ERRNO(ENOSYS);
+			if (random() % 4 == 0)
+				continue;
+			want[nr].n = (unsigned)(random() % (LINES + 1));
+			for (unsigned i = 0; i <= want[nr].n; i++) {
+				unsigned k = (unsigned)(random() % 4);
+				want[nr].action[i] = actions[k];
+				ward_buf_printf(&text, "n%u=%u %s", 600 + nr, 600 + nr, names[k]);
+				if (i < want[nr].n) {
+					uint32_t mask = masks[random() % 4];
+					want[nr].arg[i] = (unsigned)(random() % 6);
+					want[nr].mask[i] = mask;
+					want[nr].value[i] = (uint32_t)random() % 4 & mask;
+					want[nr].equal[i] = random() % 2;
+					ward_buf_printf(&text, " a%u&0x%x%s%u", want[nr].arg[i],
+						mask,
+						want[nr].equal[i] ? "==" : "!=", want[nr].value[i]);
+				}
+				ward_buf_putc(&text, '\n');
+			}
+		}
+		compile(ward_buf_str(&text), &bpf);
+		for (int k = 0; k < 2000; k++) {
+			unsigned nr = (unsigned)(random() % NUMBERS);
+			struct seccomp_data d = request((int)(600 + nr), 0, 0, 0);
+			for (int i = 0; i < 6; i++)
+				d.args[i] = (uint64_t)random() % 5 | (uint64_t)random() << 32;
+			unsigned i = 0;
+			while (i < want[nr].n &&
+				(((uint32_t)d.args[want[nr].arg[i]] & want[nr].mask[i]) ==
+					want[nr].value[i]) != want[nr].equal[i])
+				i++;
+			ck_assert_uint_eq(run_filter(&bpf, &d), want[nr].action[i]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(filter_errors)
+{
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+		{"read allow\nraed allow\n", "test:2: unknown system call raed"},
+		{"read\n", "test:1: read: the action"},
+		{"read maybe\n", "test:1: read: the action"},
+		{"read deny:ENOPE\n", "test:1: read: the action"},
+		{"read allow a6==1\nread deny\n", "test:1: bad condition a6==1"},
+		{"read allow a0=1\nread deny\n", "bad condition"},
+		{"read allow a0==x\nread deny\n", "bad condition"},
+		{"read allow a0&1==2\nread deny\n", "bad condition"},
+		{"read allow a0==0x100000000\nread deny\n", "bad condition"},
+		{"read allow a0==1 a0==1 a0==1 a0==1 a0==1\nread deny\n", "bad condition"},
+		{"read allow a0==1\n", "test:1: the last line"},
+		{"read allow\nwrite allow\nread deny\n", "test:1: line 3 of the same"},
+		{"new=100 allow\n", "unknown system call"},
+		{"new=2000 allow\n", "unknown system call"},
+		{"openat2=437 allow\nopenat2=438 allow\n", "test:2: unknown"},
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
+		struct ward_err err = WARD_ERR_INIT;
+		ck_assert_int_eq(
+			ward_seccomp_compile("test", bad[i].text, strlen(bad[i].text), &bpf, &err),
+			-EINVAL);
+		ck_assert_msg(strstr(err.text, bad[i].error) != NULL, "%s", err.text);
+		ck_assert_uint_eq(bpf.len, 0);
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
+	compile("  # only a comment\n\n\tread\tallow # a reason\nsocketcall deny\n", &bpf);
+	struct seccomp_data d = request(SYS_read, 0, 0, 0);
+	ck_assert_uint_eq(run_filter(&bpf, &d), SECCOMP_RET_ALLOW);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sandbox");
+	TCase *tc = tcase_create("all");
+	tcase_add_test(tc, paths);
+	tcase_add_test(tc, plan_round_trip);
+	tcase_add_test(tc, plan_damage);
+	tcase_add_test(tc, view_order);
+	tcase_add_test(tc, view_refusals);
+	tcase_add_test(tc, filter_shipped);
+	tcase_add_test(tc, filter_all_lines);
+	tcase_add_test(tc, filter_random);
+	tcase_add_test(tc, filter_errors);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trail: what producers put into rings is in the log, whoever dies. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
+#include "tests/support/trail_session.h"
+
+/* --- writing --- */
+
+START_TEST(a_record_is_one_line_of_json)
+{
+	struct session s = whole_session(NULL, 4);
+	struct ward_buf log = log_of(&s);
+	const char *line[LINES_MAX + 1];
+	size_t n = 0;
+	split(&log, line, &n);
+	ck_assert_uint_eq(n, 6);
+	for (size_t i = 0; i < n; i++) {
+		json_t *j = json_loadb(
+			line[i], (size_t)(line[i + 1] - line[i]), JSON_REJECT_DUPLICATES, NULL);
+		ck_assert_ptr_nonnull(j);
+		ck_assert_int_eq(json_integer_value(json_object_get(j, "seq")), (json_int_t)i + 1);
+		ck_assert_str_eq(json_string_value(json_object_get(j, "session")), s.st.name);
+		json_decref(j);
+	}
+	ck_assert_ptr_nonnull(strstr(line[0], "\"kind\":\"session.start\""));
+	ck_assert_ptr_nonnull(strstr(line[5], "\"kind\":\"session.end\""));
+	json_t *j = json_loadb(line[1], (size_t)(line[2] - line[1]), 0, NULL);
+	ck_assert_str_eq(
+		json_string_value(json_object_get(j, "path")), "/workspace/file-0\\n\\xff\"\\\\");
+	ck_assert_str_eq(json_string_value(json_object_get(j, "verdict")), "deny");
+	ck_assert_str_eq(json_string_value(json_object_get(j, "errno")), "EACCES");
+	ck_assert_str_eq(json_string_value(json_object_get(j, "source")), "profile");
+	ck_assert(json_is_null(json_object_get(j, "read")));
+	ck_assert_int_eq(json_array_size(json_object_get(j, "asked")), 1);
+	ck_assert_int_eq(json_array_size(json_object_get(j, "given")), 0);
+	json_decref(j);
+	j = json_loadb(line[2], (size_t)(line[3] - line[2]), 0, NULL);
+	ck_assert_int_eq(json_array_size(json_object_get(j, "given")), 9);
+	json_decref(j);
+	const struct ward_writer_summary *sum = ward_writer_summary(s.w);
+	ck_assert_uint_eq(sum->records, 6);
+	ck_assert_uint_eq(sum->refusals, 2);
+	ck_assert_uint_eq(sum->n, 2);
+	ck_assert_str_eq(sum->first[1].path, "/workspace/file-3\\n\\xff\"\\\\");
+	ck_assert_str_eq(sum->first[1].rule, "medium:12");
+	ck_assert_str_eq(sum->first[1].verdict, "deny");
+	ward_buf_clear(&log);
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(text_forms_agree_with_the_slow_ones)
+{
+	const uint64_t times[] = {0, 1, 951782400999999999ULL, 951868800000000000ULL,
+		1709164800123456789ULL, 1798761599999999999ULL, 4102444800000000001ULL,
+		18446744073709551615ULL};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		char slow[WARD_CLOCK_TEXT_MAX];
+		char want[WARD_CLOCK_TEXT_MAX + 2];
+		ward_clock_format(times[i], slow);
+		snprintf(want, sizeof(want), "\"%s\"", slow);
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_put_time(&b, times[i]);
+		ck_assert_str_eq(ward_buf_str(&b), want);
+		ward_buf_clear(&b);
+		ward_put_u64(&b, times[i]);
+		snprintf(want, sizeof(want), "%llu", (unsigned long long)times[i]);
+		ck_assert_str_eq(ward_buf_str(&b), want);
+	}
+}
+END_TEST
+
+START_TEST(a_producer_cannot_speak_for_the_supervisor)
+{
+	struct session s = session_new("forger");
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	put_kind(&s, 1, WARD_EVENT_SESSION_END);
+	put_kind(&s, 1, WARD_EVENT_POLICY);
+	put_access(&s, 1);
+	drain(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	ck_assert_ptr_null(strstr(log.data, "\"kind\":\"session.end\""));
+	ck_assert_ptr_null(strstr(log.data, "\"kind\":\"policy\""));
+	ck_assert_ptr_nonnull(strstr(log.data, "a record of kind session.end came from ring 1"));
+	ck_assert_ptr_nonnull(strstr(log.data, "\"kind\":\"open\"")); /* control: this passes */
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(the_end_record_is_the_last)
+{
+	struct session s = session_new("order");
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	put_kind(&s, 0, WARD_EVENT_SESSION_END); /* in ring 0, which is read first */
+	for (int i = 0; i < 20; i++)
+		put_access(&s, i);
+	finish(&s, "");
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	const char *line[LINES_MAX + 1];
+	size_t n = 0;
+	split(&log, line, &n);
+	ck_assert_uint_eq(n, 22);
+	ck_assert_ptr_nonnull(strstr(line[21], "\"kind\":\"session.end\""));
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(a_description_that_is_no_object_stays_out)
+{
+	const char *const bad[] = {"{\"a\":1", "[1]", "{} {}", "{},\"mac\":{}", "", "{\"a\":\"}",
+		"{\"a\":\"\\\"}", "{\n}", "{\"a\":\"\xc3\xa4\"}", "{]}}", "}{", "{\"a\":\"\\\n\"}"};
+	const size_t n_bad = sizeof(bad) / sizeof(*bad);
+	struct session s = session_new("json");
+	struct ward_event ev;
+	for (size_t i = 0; i < n_bad; i++) {
+		ward_event_begin(&ev, WARD_EVENT_SESSION_START);
+		ward_event_text(&ev, WARD_TAG_JSON, bad[i]);
+		ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
+	}
+	ward_event_begin(&ev, WARD_EVENT_SESSION_START);
+	ward_event_text(&ev, WARD_TAG_JSON, "{\"owner\":\"}\\\"{\",\"n\":[1,{}]}");
+	ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
+	drain(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	const char *line[LINES_MAX + 1];
+	size_t n = 0;
+	split(&log, line, &n);
+	ck_assert_uint_eq(n, n_bad + 1);
+	for (size_t i = 0; i < n_bad; i++)
+		ck_assert_msg(strstr(line[i], ",\"detail\":null,\"cut\":true,\"mac\"") &&
+				      strstr(line[i], ",\"detail\":null") < line[i + 1],
+			"%.*s", (int)(line[i + 1] - line[i]), line[i]);
+	ck_assert_ptr_nonnull(
+		strstr(line[n_bad], ",\"detail\":{\"owner\":\"}\\\"{\",\"n\":[1,{}]},\"mac\""));
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(a_spoiled_ring_leaves_a_gap_and_spares_the_others)
+{
+	struct session s = session_new("spoiled");
+	uint8_t *m = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, s.ring_fd[1], 0);
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	put_access(&s, 1);
+	m[4096 + 8] ^= 0xff; /* its length */
+	put_kind(&s, 0, WARD_EVENT_SESSION_END);
+	finish(&s, "");
+	munmap(m, 8192);
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	struct ward_ledger_view v = ledger_of(&ledger, s.root);
+	struct ward_verify_result r = verify_bytes(
+		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, s.st.name));
+	ck_assert_int_eq(r.state, WARD_VERIFY_GAP);
+	ck_assert_uint_eq(r.records, 3);
+	ward_ledger_view_free(&v);
+	session_free(&s);
+}
+END_TEST
+
+/* --- writers that die --- */
+
+START_TEST(a_recovery_writer_loses_nothing_and_doubles_nothing)
+{
+	struct session s = session_new("recover");
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	for (int i = 0; i < 30; i++)
+		put_access(&s, i);
+	drain(&s);
+	for (int i = 30; i < 60; i++)
+		put_access(&s, i);
+	writer_dies(&s);
+	ck_assert_int_eq(ward_fd_write_all(s.st.log_fd, "{\"v\":1,", 7), 0);
+	writer_start(&s, true, "killed by signal 9");
+	put_access(&s, 60);
+	put_kind(&s, 0, WARD_EVENT_SESSION_END);
+	finish(&s, "");
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	int next = 0;
+	for (const char *p = log.data; (p = strstr(p, "\"path\":\"/workspace/file-")); p++)
+		ck_assert_int_eq(atoi(p + strlen("\"path\":\"/workspace/file-")), next++);
+	ck_assert_int_eq(next, 61);
+	ck_assert_ptr_nonnull(strstr(log.data,
+		"recovery: killed by signal 9; 7 bytes of a line without end were cut off"));
+	struct ward_ledger_view v = ledger_of(&ledger, s.root);
+	const struct ward_ledger_session *known = ward_ledger_view_find(&v, "recover");
+	struct ward_verify_result r = verify_bytes(log.data, log.len, s.st.name, s.root, known);
+	expect(&r, WARD_VERIFY_INCOMPLETE, 0, "recovered", 0);
+	ck_assert_uint_eq(r.records, 64);
+	ck_assert_uint_eq(r.gaps, 1);
+	ward_ledger_view_free(&v);
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(a_recovery_writer_takes_over_at_any_byte)
+{
+	struct session s = session_new("anywhere");
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	for (int i = 0; i < 4; i++)
+		put_access(&s, i);
+	drain(&s);
+	writer_dies(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	/* The room of what the log lost is not given back, so it is in the ring still. */
+	for (size_t len = log.len; len > 0; len--) {
+		ck_assert_int_eq(ftruncate(s.st.log_fd, (off_t)len - 1), 0);
+		writer_start(&s, true, "test");
+		drain(&s);
+		ward_cleanup(ward_buf_clear) struct ward_buf now = log_of(&s);
+		int next = 0;
+		for (const char *p = now.data; (p = strstr(p, "\"path\":\"/workspace/file-")); p++)
+			ck_assert_int_eq(atoi(p + strlen("\"path\":\"/workspace/file-")), next++);
+		ck_assert_int_eq(next, 4);
+		ck_assert_ptr_nonnull(strstr(now.data, "\"kind\":\"session.start\""));
+		writer_dies(&s);
+		ck_assert_int_eq(ftruncate(s.st.log_fd, 0), 0);
+		ck_assert_int_eq(ward_fd_write_all(s.st.log_fd, log.data, log.len), 0);
+	}
+	writer_start(&s, true, "test");
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(a_supervisor_that_dies_leaves_the_cause)
+{
+	struct session s = session_new("orphan");
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	put_access(&s, 1);
+	finish(&s, "the supervisor died");
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	struct ward_ledger_view v = ledger_of(&ledger, s.root);
+	struct ward_verify_result r = verify_bytes(
+		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, "orphan"));
+	expect(&r, WARD_VERIFY_INCOMPLETE, 0, "orphan", 0);
+	ck_assert_str_eq(r.text, "the supervisor died");
+	ward_ledger_view_free(&v);
+	session_free(&s);
+}
+END_TEST
+
+/* --- the store --- */
+
+START_TEST(sessions_get_names_and_places)
+{
+	struct ward_store_session a = WARD_STORE_SESSION_INIT;
+	struct ward_store_session b = WARD_STORE_SESSION_INIT;
+	struct ward_err err = WARD_ERR_INIT;
+	ck_assert_int_eq(ward_store_create_session(trail_store(), "job", "p", 1, &a, &err), 0);
+	ck_assert_int_eq(ward_store_create_session(trail_store(), "job", "p", 1, &b, &err), 0);
+	ck_assert_str_eq(a.name, "job");
+	ck_assert_str_eq(b.name, "job.2");
+	struct stat st;
+	ck_assert_int_eq(fstat(a.log_fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_int_eq(fstat(a.key_fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_int_eq(fcntl(a.ledger_fd, F_GETFD), FD_CLOEXEC);
+	char *name = NULL;
+	ck_assert_int_eq(ward_store_find(trail_store(), "job", &name, &err), 0);
+	ck_assert_str_eq(name, "job");
+	free(name);
+	ck_assert_int_eq(ward_store_find(trail_store(), "jo", &name, &err), -EEXIST);
+	ck_assert_int_eq(ward_store_find(trail_store(), "job.", &name, &err), 0);
+	ck_assert_str_eq(name, "job.2");
+	free(name);
+	ck_assert_int_eq(ward_store_find(trail_store(), "x", &name, &err), -ENOENT);
+	ck_assert_int_eq(ward_store_find(trail_store(), "../key", &name, &err), -ENOENT);
+	const char *const bad[] = {"", ".", "..", "a/b", "-x", "latest", "a b", "\xc3\xa4"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct ward_store_session x = WARD_STORE_SESSION_INIT;
+		ck_assert_int_eq(ward_store_create_session(trail_store(), bad[i], "p", 1, &x, &err),
+			-EINVAL);
+	}
+	char id[WARD_SESSION_ID_MAX];
+	ck_assert_int_eq(ward_store_session_id(id, &err), 0);
+	ck_assert(ward_session_name_valid(id, strlen(id)));
+	ward_store_session_close(&a);
+	ward_store_session_close(&b);
+}
+END_TEST
+
+START_TEST(a_session_that_never_began_leaves_nothing)
+{
+	struct ward_store_session s = WARD_STORE_SESSION_INIT;
+	struct ward_store_names names;
+	ck_assert_int_eq(ward_store_create_session(trail_store(), "gone", "p", 1, &s, NULL), 0);
+	ward_store_discard_session(trail_store(), &s);
+	ck_assert_int_eq(s.log_fd, -1);
+	ck_assert_int_eq(ward_store_list(trail_store(), &names, NULL), 0);
+	ck_assert_uint_eq(names.n, 0);
+	/* What has a record stays. */
+	ck_assert_int_eq(ward_store_create_session(trail_store(), "kept", "p", 1, &s, NULL), 0);
+	ck_assert_int_eq(ward_fd_write_all(s.log_fd, "x", 1), 0);
+	ward_store_discard_session(trail_store(), &s);
+	ck_assert_int_eq(ward_store_list(trail_store(), &names, NULL), 0);
+	ck_assert_uint_eq(names.n, 1);
+	ward_store_names_free(&names);
+}
+END_TEST
+
+START_TEST(the_latest_session_is_the_one_that_started_last)
+{
+	char *name = NULL;
+	ck_assert_int_eq(ward_store_find(trail_store(), NULL, &name, NULL), -ENOENT);
+	struct session a = whole_session("zzz", 1);
+	struct session b = whole_session("aaa", 1);
+	ck_assert_int_eq(ward_store_find(trail_store(), "latest", &name, NULL), 0);
+	ck_assert_str_eq(name, "aaa");
+	free(name);
+	session_free(&a);
+	session_free(&b);
+}
+END_TEST
+
+START_TEST(a_directory_that_others_can_write_is_refused)
+{
+	struct ward_store *st = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup_free char *path = strdup(ward_store_path(trail_store()));
+	ck_assert_int_eq(ward_store_open(path, false, &st, &err), 0); /* control */
+	ward_store_close(st);
+	ck_assert_int_eq(chmod(path, 0770), 0);
+	ck_assert_int_eq(ward_store_open(path, false, &st, &err), -EPERM);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	ck_assert_int_eq(ward_store_open("relative", true, &st, &err), -EINVAL);
+}
+END_TEST
+
+START_TEST(the_state_directory_follows_the_environment)
+{
+	const struct {
+		uid_t uid;
+		const char *xdg, *home, *want;
+	} t[] = {{0, NULL, "/root", "/var/lib/wardfs"}, {0, "/x", NULL, "/x/wardfs"},
+		{7, NULL, "/srv/u", "/srv/u/.local/state/wardfs"}, {7, "/x", "/h", "/x/wardfs"},
+		{7, "relative", "/h", "/h/.local/state/wardfs"}, {7, "", NULL, NULL}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		char *path = NULL;
+		int r = ward_store_default_path(t[i].uid, t[i].xdg, t[i].home, &path, NULL);
+		ck_assert_int_eq(r, t[i].want ? 0 : -ENOENT);
+		if (t[i].want)
+			ck_assert_str_eq(path, t[i].want);
+		free(path);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("trail");
+	TCase *t = tcase_create("trail");
+	tcase_set_timeout(t, 300);
+	tcase_add_checked_fixture(t, trail_setup, trail_teardown);
+	tcase_add_test(t, a_record_is_one_line_of_json);
+	tcase_add_test(t, text_forms_agree_with_the_slow_ones);
+	tcase_add_test(t, a_producer_cannot_speak_for_the_supervisor);
+	tcase_add_test(t, the_end_record_is_the_last);
+	tcase_add_test(t, a_description_that_is_no_object_stays_out);
+	tcase_add_test(t, a_spoiled_ring_leaves_a_gap_and_spares_the_others);
+	tcase_add_test(t, a_recovery_writer_loses_nothing_and_doubles_nothing);
+	tcase_add_test(t, a_recovery_writer_takes_over_at_any_byte);
+	tcase_add_test(t, a_supervisor_that_dies_leaves_the_cause);
+	tcase_add_test(t, sessions_get_names_and_places);
+	tcase_add_test(t, a_session_that_never_began_leaves_nothing);
+	tcase_add_test(t, the_latest_session_is_the_one_that_started_last);
+	tcase_add_test(t, a_directory_that_others_can_write_is_refused);
+	tcase_add_test(t, the_state_directory_follows_the_environment);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
