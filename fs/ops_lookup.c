@@ -24,8 +24,8 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 {
 	ward_cleanup_fd int fd = -1;
 	struct ward_dirref dir;
-	struct ward_file file;
-	struct ward_node *node;
+	struct ward_file file = {.id = {0}};
+	struct ward_node *node = NULL;
 	int r = ward_resolve_dir(op->tree, parent, &dir);
 
 	if (r < 0)
@@ -53,10 +53,10 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 
 void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const char *name)
 {
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = {.ino = 0};
 	int r = ward_ops_enter(op, parent, name, &e);
 
-	if (r < 0) {
+	if (r != 0) {
 		ward_op_reply(op, r);
 		return;
 	}
@@ -67,7 +67,7 @@ void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const cha
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	ward_cleanup_op op = {.acting = false};
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = {.ino = 0};
 	int r = ward_op_begin(&op, req, "lookup");
 
 	if (r == 0)
