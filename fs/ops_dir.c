@@ -132,6 +132,7 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, char *buf, siz
 
 	if (need > left)
 		return need;
+	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
 	if (!dots && ward_backing_stat(op->tree, h->fd, d->name, &file) == 0 &&
 		S_ISDIR(file.st.st_mode) == (d->type == DT_DIR) &&
 		ward_nodes_enter(op->tree->nodes, h->node, d->name, &file, &node) == 0) {
@@ -141,6 +142,7 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, char *buf, siz
 		e.entry_timeout = WARD_FS_TIMEOUT;
 		ward_op_map_stat(op->tree->fs, &e.attr);
 	}
+	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 	return fuse_add_direntry_plus(op->req, buf, left, d->name, &e, d->off);
 }
 
