@@ -79,7 +79,7 @@ refused(E + (errno.EXDEV,), os.rename, "normal", P)
 refused(E + (errno.EXDEV,), os.link, P, "mine")
 fd = os.open(P, os.O_RDWR | os.O_APPEND)
 assert os.write(fd, b"one\n") == 4
-os.pwrite(fd, b"XXX", 0)
+os.pwrite(fd, b"zzz", 0)
 fcntl.fcntl(fd, fcntl.F_SETFL, 0)
 os.pwrite(fd, b"two\n", 0)
 os.lseek(fd, 0, 0)
