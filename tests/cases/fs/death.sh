@@ -13,7 +13,7 @@ while [ $i -lt 400 ]; do
 	rm f$i || exit 42
 done
 END
-for mode in root cached user; do
+for mode in $MODES; do
 	policy
 	fresh
 	in_mode $mode "$WARD_TMP/load" || fail "$mode: control"

@@ -135,7 +135,7 @@ if os.geteuid():
     os.close(fd)
     assert not os.stat("suid").st_mode & 0o4000
 END
-for mode in root cached user other; do
+for mode in $MODES other; do
 	policy
 	fresh
 	in_mode $mode "$WARD_TMP/work" || fail "$mode: programs"

@@ -119,7 +119,7 @@ os.truncate("normal", 4)
 assert open("normal").read() == "over"
 os.unlink("normal")
 END
-for mode in root cached user; do
+for mode in $MODES; do
 	policy 'read = /workspace/ro' 'append = /workspace/log' 'hide = *.pem' 'deny = .env' \
 		'deny = /workspace/vault/secret'
 	fresh
