@@ -148,7 +148,8 @@ static void add_system(struct ward_view_list *w)
 	for (size_t i = 0; i < COUNT(dev_links); i++)
 		add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
 	add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
-	add(w, WARD_PLAN_DIR, "/root", NULL, 0700, 0);
+	/* Empty; searchable, so that a PATH of root's says "not found", not "permission denied". */
+	add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
 	add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
 	/* No link: a tree below it keeps the path that getcwd(3) gives on the host. */
 	add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
