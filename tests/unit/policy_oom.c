@@ -71,7 +71,7 @@ static const char floor_text[] =
 	"[policy]\nversion = 1\n[files]\nhide = *.x\nread = a.x\n[limits]\n"
 	"wall = 1h\nmemory = 1G\n[guard]\nfold = yes\n";
 
-/* Everything once. Returns what failed first. */
+/* Everything once. Returns what failed first; -EPROTO for a wrong answer (check allocates too). */
 static int everything(void)
 {
 	struct ward_policy *p = NULL, *q = NULL;
@@ -87,14 +87,14 @@ static int everything(void)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	r = ward_policy_walk(p, path, sizeof(path) - 1, &st);
 	if (r == 0) {
-		ck_assert_uint_eq(ward_policy_rights(p, st), WARD_RIGHT_STAT | WARD_RIGHT_LIST);
+		bool right = ward_policy_rights(p, st) == (WARD_RIGHT_STAT | WARD_RIGHT_LIST);
 		ward_policy_state_put(p, st);
-		r = ward_policy_encode(p, &b);
+		r = right ? ward_policy_encode(p, &b) : -EPROTO;
 	}
 	if (r == 0)
 		r = ward_policy_decode(b.data, b.len, &q, NULL);
-	if (r == 0)
-		ck_assert_str_eq(ward_policy_digest(p), ward_policy_digest(q));
+	if (r == 0 && strcmp(ward_policy_digest(p), ward_policy_digest(q)) != 0)
+		r = -EPROTO;
 	ward_policy_unref(p);
 	ward_policy_unref(q);
 	return r;
