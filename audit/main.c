@@ -111,8 +111,14 @@ static int start(struct audit *a, struct ward_err *err)
 	/* First of all: from here on nobody of this uid can look into our memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return ward_err_sys(err, -errno, "not dumpable");
-	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
-		return ward_err_sys(err, -errno, "SIGPIPE");
+	/*
+	 * Ctrl-C at the terminal reaches the whole process group, a shutdown everybody. The
+	 * supervisor decides what they mean; the end of the control socket is our signal.
+	 */
+	static const int ignored[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		if (signal(ignored[i], SIG_IGN) == SIG_ERR)
+			return ward_err_sys(err, -errno, "signals");
 	int r = ward_chain_setup();
 	if (r < 0)
 		return ward_err_sys(err, r, "libsodium");

@@ -14,13 +14,21 @@
 
 int ward_query_walk(int log_fd, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err)
 {
+	uint64_t offset = 0;
+	return ward_query_walk_from(log_fd, &offset, parse, fn, ctx, err);
+}
+
+int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn *fn, void *ctx,
+	struct ward_err *err)
+{
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text;
-	int r = ward_lines_open(&lines, log_fd, 0);
+	int r = ward_lines_open(&lines, log_fd, *offset);
 	int e = r;
 	while (r == 0 && (e = ward_lines_next(&lines, &text)) == 1) {
 		if (!text.whole)
 			continue;
+		*offset = text.offset + text.len + 1;
 		json_t *record = parse ? json_loadb(text.p, text.len, 0, NULL) : NULL;
 		r = fn(ctx, text.p, text.len, json_is_object(record) ? record : NULL);
 		json_decref(record);

@@ -18,6 +18,10 @@ typedef int ward_query_fn(void *ctx, const char *line, size_t len, const json_t 
 int ward_query_walk(
 	int log_fd, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err) ward_must_check;
 
+/* The same from *offset on, which becomes the end of the last whole line. */
+int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn *fn, void *ctx,
+	struct ward_err *err) ward_must_check;
+
 /* Text of a member, NULL if it is not a string. Borrowed. */
 const char *ward_query_text(const json_t *record, const char *member);
 

@@ -265,6 +265,8 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 		r = sync_dir(s.dir_fd);
 	if (r == 0)
 		r = sync_dir(st->sessions_fd);
+	if (r == 0)
+		r = sync_dir(st->dir_fd);
 	if (r < 0) {
 		(void)ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
 		ward_store_discard_session(st, &s);

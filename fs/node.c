@@ -11,6 +11,7 @@
 #include "fs/passthrough.h"
 
 #define HASH_START 1024U
+#define STEPS_AT_ONCE 64U
 
 static size_t hash_name(const struct ward_node *parent, const char *name, size_t len)
 {
@@ -50,7 +51,7 @@ static struct ward_node *find_ino(
 	struct ward_node *n = nodes->inos[hash_ino(id->ino) & nodes->mask_inos];
 
 	for (; n; n = n->ino_next)
-		if (n->type == type && ward_file_id_equal(&n->id, id))
+		if (!n->gone && n->type == type && ward_file_id_equal(&n->id, id))
 			return n;
 	return NULL;
 }
@@ -311,6 +312,17 @@ static struct ward_node *new_node(struct ward_nodes *nodes, const struct ward_fi
 	return node;
 }
 
+/* Deeper than any path can say: refused, since every use of a node walks up. */
+static bool too_deep(const struct ward_nodes *nodes, const struct ward_node *node)
+{
+	unsigned depth = 0;
+
+	for (; node != &nodes->root && node->names; node = node->names->parent)
+		if (++depth > WARD_NODE_DEPTH_MAX)
+			return true;
+	return false;
+}
+
 static bool is_above(
 	const struct ward_nodes *nodes, const struct ward_node *above, const struct ward_node *node)
 {
@@ -351,6 +363,8 @@ static int enter_locked(struct ward_nodes *nodes, struct ward_node *parent, cons
 		*ret = n->node;
 		return 0;
 	}
+	if (too_deep(nodes, parent))
+		return -ENAMETOOLONG;
 	if (n)
 		unbind(nodes, n);
 	node = find_ino(nodes, &file->id, type);
@@ -404,7 +418,7 @@ void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const
 			node->nlink--;
 		/* The number may be given to a new file at once: it must not find this node. */
 		if (!node->nlink || node->dir)
-			hash_out_ino(nodes, node);
+			node->gone = true;
 	}
 	pthread_mutex_unlock(&nodes->lock);
 }
@@ -429,8 +443,8 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 		nb = b->node;
 		nb->refs++;
 		unbind(nodes, b);
-		if (!exchange && nb->nlink && --nb->nlink == 0)
-			hash_out_ino(nodes, nb);
+		if (!exchange && ((nb->nlink && --nb->nlink == 0) || nb->dir))
+			nb->gone = true;
 	}
 	if (na)
 		r = bind_name(nodes, na, parent2, name2, strlen(name2));
@@ -479,24 +493,43 @@ void ward_place_put(struct ward_nodes *nodes, struct ward_place *place)
 	place->parent = NULL;
 }
 
-/* Locked: the state of a directory's or ghost's name is right afterwards. */
+/* Locked. */
+static int step_name(struct ward_nodes *nodes, struct ward_name *n)
+{
+	const bool top = n->parent == &nodes->root;
+	const struct ward_state *from = top ? nodes->root_state : n->parent->names->state;
+	const struct ward_state *to;
+	int r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+
+	if (r < 0)
+		return r;
+	ward_policy_state_put(nodes->tree->fs->policy, n->state);
+	n->state = to;
+	n->gen = nodes->gen;
+	return 0;
+}
+
+/*
+ * Locked: the state of a name is right afterwards. Goes up to the first name whose state is right
+ * and comes down again, STEPS_AT_ONCE at a time.
+ */
 static int refresh_state(struct ward_nodes *nodes, struct ward_name *name)
 {
-	while (name->gen != nodes->gen) {
-		struct ward_name *n = name;
-		const struct ward_state *from, *to;
-		int r;
+	struct ward_name *way[STEPS_AT_ONCE];
 
-		/* The highest one that is out of date; its parent's is right. */
-		while (n->parent != &nodes->root && n->parent->names->gen != nodes->gen)
-			n = n->parent->names;
-		from = n->parent == &nodes->root ? nodes->root_state : n->parent->names->state;
-		r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+	while (name->gen != nodes->gen) {
+		size_t n = 0;
+		int r = 0;
+
+		for (struct ward_name *at = name;; at = at->parent->names) {
+			way[n++ % STEPS_AT_ONCE] = at;
+			if (at->parent == &nodes->root || at->parent->names->gen == nodes->gen)
+				break;
+		}
+		for (size_t i = 0; r == 0 && i < STEPS_AT_ONCE && i < n; i++)
+			r = step_name(nodes, way[(n - 1 - i) % STEPS_AT_ONCE]);
 		if (r < 0)
 			return r;
-		ward_policy_state_put(nodes->tree->fs->policy, n->state);
-		n->state = to;
-		n->gen = nodes->gen;
 	}
 	return 0;
 }

@@ -30,6 +30,8 @@
 
 /* Distinct states that the names of one file may have; a file with more is refused (-EMLINK). */
 #define WARD_NODE_STATES_MAX 32
+/* Components below the tree's root: PATH_MAX of one-letter names. */
+#define WARD_NODE_DEPTH_MAX 2048
 /* Descriptors of directories kept per tree; the least recently used are closed beyond. */
 #define WARD_NODE_DIRS_MAX 768
 
@@ -73,6 +75,7 @@ struct ward_node {
 	uint32_t n_pass;    /* open handles in passthrough */
 	uint32_t n_cached;  /* open handles in the page cache */
 	bool hashed;	    /* in the hash by inode number */
+	bool gone;	    /* has no link any more: its number may be another file's */
 	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
 };
 
@@ -110,7 +113,8 @@ void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t
 /*
  * The node of a file that was just seen as name below parent, with one lookup more. Binds the name,
  * takes it from another node that had it, and takes names that can no longer be right from this one
- * (a directory or a file with one link seen under a new name was moved on the host). -ENOMEM.
+ * (a directory or a file with one link seen under a new name was moved on the host). -ENOMEM;
+ * -ENAMETOOLONG: deeper than WARD_NODE_DEPTH_MAX.
  */
 int ward_nodes_enter(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_file *file, struct ward_node **ret) ward_must_check;

@@ -13,39 +13,70 @@
 
 #include "audit/chain.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/cli/cli.h"
 
 #define USAGE 2
 
 static const char help[] =
 	"Usage: wardfs audit list    [--json]\n"
-	"       wardfs audit show    [--json] [SESSION]\n"
+	"       wardfs audit show    [--json] [--follow] [FILTER...] [SESSION]\n"
+	"       wardfs audit file    [--json] [FILTER...] PATH [SESSION]\n"
+	"       wardfs audit process [--json] [FILTER...] PID [SESSION]\n"
 	"       wardfs audit denials [--json] [SESSION]\n"
+	"       wardfs audit summary [--json] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
+	"  file     those of one file, under all names that renames and links gave it\n"
+	"  process  those of one process (thread id)\n"
 	"  denials  what was refused, how often, by which rule, and what would permit it\n"
+	"  summary  figures\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
-	"           deleted, reordered, edited, missing, foreign key\n"
+	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
 	"\n"
+	"  FILTER:\n"
+	"  --kind KIND          open, create, close, rename, link, remove, deny, ...\n"
+	"  --verdict VERDICT    allow, deny, hide, ask\n"
+	"  --path PATH          a path and what is beneath, or a pattern ('*' crosses '/')\n"
+	"  --rule FILE:LINE     the deciding rule\n"
+	"  --comm NAME          the program\n"
+	"  --since TIME         the beginning of a time in UTC: 2026-01-02T03:04\n"
+	"  --until TIME         the same; records of that minute (second, day) still count\n"
+	"\n"
+	"  --json       as JSON\n"
+	"  --follow     go on printing until the session ends\n"
+	"  --all        the ledger and all its sessions\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
 	"               root, else ~/.local/state/wardfs)\n"
 	"\n"
 	"Exit status: 0, 1 if a trail is not intact, 2 for bad usage, 125 if nothing could be read.\n";
 
+/* What a verb takes. */
+enum takes {
+	TAKES_SESSION = 1,
+	TAKES_OBJECT = 2,
+	TAKES_FILTER = 4,
+	TAKES_FOLLOW = 8,
+	TAKES_ALL = 16,
+};
+
 static const struct {
 	const char *name;
 	int (*run)(struct audit_cmd *c, struct ward_err *err);
-	bool takes_session;
+	unsigned takes;
 } verbs[] = {
-	{"list", audit_cmd_list, false},
-	{"show", audit_cmd_show, true},
-	{"denials", audit_cmd_denials, true},
-	{"verify", audit_cmd_verify, true},
+	{"list", audit_cmd_list, 0},
+	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW},
+	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
+	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
+	{"denials", audit_cmd_denials, TAKES_SESSION},
+	{"summary", audit_cmd_summary, TAKES_SESSION},
+	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL},
 };
 
 static int usage(const char *what, const char *arg)
@@ -166,20 +197,73 @@ static int open_state(struct audit_cmd *c, const char *state, struct ward_err *e
 	return r;
 }
 
-static int parse(struct audit_cmd *c, int argc, char **argv, const char **ret_state)
+/* Options by letter; upper-case ones are filters. */
+static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'},
+	{"follow", 0, NULL, 'f'}, {"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'},
+	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
+	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
+	{"until", 1, NULL, 'U'}, {0}};
+
+/* The options of a command line. */
+struct given {
+	const char *state;
+	bool help;
+	unsigned takes;	      /* what they belong to */
+	struct ward_buf path; /* the escaped --path */
+};
+
+static void clear_given(struct given *g)
 {
-	static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'},
-		{"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'}, {0}};
+	ward_buf_clear(&g->path);
+}
+
+static bool take_filter(struct ward_filter *f, struct given *g, int o)
+{
+	switch (o) {
+	case 'K':
+		f->kind = optarg;
+		return true;
+	case 'V':
+		f->verdict = optarg;
+		return true;
+	case 'R':
+		f->rule = optarg;
+		return true;
+	case 'C':
+		f->comm = optarg;
+		return true;
+	case 'S':
+		f->since = optarg;
+		return true;
+	case 'U':
+		f->until = optarg;
+		return true;
+	case 'P':
+		ward_buf_clear(&g->path);
+		ward_escape(&g->path, optarg, strlen(optarg));
+		f->path = ward_buf_str(&g->path);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
+{
 	optind = 0; /* GNU: begins anew, main may have used it */
 	for (int o = 0; (o = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
 		if (o == 'j')
 			c->json = true;
 		else if (o == 'a')
-			c->all = true;
+			c->all = true, g->takes |= TAKES_ALL;
+		else if (o == 'f')
+			c->follow = true, g->takes |= TAKES_FOLLOW;
 		else if (o == 's')
-			*ret_state = optarg;
+			g->state = optarg;
 		else if (o == 'h')
-			return -1;
+			g->help = true;
+		else if (take_filter(&c->filter, g, o))
+			g->takes |= TAKES_FILTER;
 		else
 			return usage(o == ':' ? "an argument is missing: " : "unknown option ",
 				argv[optind - 1]);
@@ -187,40 +271,62 @@ static int parse(struct audit_cmd *c, int argc, char **argv, const char **ret_st
 	return 0;
 }
 
-int ward_cmd_audit(int argc, char **argv)
+/* Verb, object and session; *ret_verb is the index. */
+static int parse_words(
+	struct audit_cmd *c, int argc, char **argv, const struct given *g, size_t *ret_verb)
 {
-	struct audit_cmd c = {
-		.color = isatty(STDOUT_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))};
-	const char *state = NULL;
-	int r = parse(&c, argc, argv, &state);
-	if (r < 0) {
-		fputs(help, stdout);
-		return 0;
-	}
-	if (r > 0)
-		return r;
 	if (optind >= argc)
-		return usage("what? list, show, denials or verify", "");
+		return usage("what? list, show, file, process, denials, summary or verify", "");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
 	while (v < n_verbs && strcmp(argv[optind], verbs[v].name) != 0)
 		v++;
 	if (v == n_verbs)
 		return usage("unknown: ", argv[optind]);
-	if (++optind < argc && verbs[v].takes_session)
-		c.session = argv[optind++];
-	if (optind < argc || (c.all && (c.session || verbs[v].run != audit_cmd_verify)))
+	optind++;
+	if (verbs[v].takes & TAKES_OBJECT) {
+		if (optind >= argc)
+			return usage("which one? ", verbs[v].name);
+		c->object = argv[optind++];
+	}
+	if (optind < argc && verbs[v].takes & TAKES_SESSION)
+		c->session = argv[optind++];
+	if (optind < argc || (c->all && c->session))
 		return usage("too many arguments for ", verbs[v].name);
+	if (g->takes & ~verbs[v].takes)
+		return usage("an option that does not belong to ", verbs[v].name);
+	*ret_verb = v;
+	return 0;
+}
+
+static int run(struct audit_cmd *c, size_t verb, const char *state)
+{
 	struct ward_err err = WARD_ERR_INIT;
-	r = ward_chain_setup();
+	int r = ward_chain_setup();
 	if (r < 0)
 		(void)ward_err_sys(&err, r, "libsodium");
 	if (r == 0)
-		r = open_state(&c, state, &err);
+		r = open_state(c, state, &err);
 	if (r == 0)
-		r = verbs[v].run(&c, &err);
-	ward_store_close(c.store);
+		r = verbs[verb].run(c, &err);
+	ward_store_close(c->store);
 	if (r < 0)
 		fprintf(stderr, "wardfs audit: %s\n", err.text);
 	return r < 0 ? 125 : r;
+}
+
+int ward_cmd_audit(int argc, char **argv)
+{
+	struct audit_cmd c = {
+		.color = isatty(STDOUT_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))};
+	ward_cleanup(clear_given) struct given g = {0};
+	size_t verb = 0;
+	int r = parse(&c, argc, argv, &g);
+	if (r == 0 && g.help) {
+		fputs(help, stdout);
+		return 0;
+	}
+	if (r == 0)
+		r = parse_words(&c, argc, argv, &g, &verb);
+	return r == 0 ? run(&c, verb, g.state) : r;
 }

@@ -2,9 +2,11 @@
 /* Shared by the files of `wardfs audit`. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "audit/filter.h"
 #include "audit/store.h"
 #include "audit/verify.h"
 #include "enforcer/base/err.h"
@@ -13,6 +15,9 @@ struct audit_cmd {
 	bool json;
 	bool all;
 	bool color;
+	bool follow;
+	struct ward_filter filter;
+	const char *object;  /* file, process: what is asked about */
 	const char *session; /* as given; NULL: the latest */
 	struct ward_store *store;
 };
@@ -20,9 +25,21 @@ struct audit_cmd {
 /* Each returns the exit status, or a negative errno with err. */
 int audit_cmd_list(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_show(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_file(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_process(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 
+/* Finds the session and opens its log. *ret_name and *ret_fd are the caller's. */
+int audit_cmd_open(
+	struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err) ward_must_check;
+/* Prints a record in one line; rec NULL: the line is none. */
+void audit_cmd_print(const struct audit_cmd *c, const json_t *rec);
+/* "  read,write" for a set; nothing for an empty or missing one. */
+void audit_cmd_print_rights(const json_t *set);
+/* before, text, after, unless text is NULL or empty. */
+void audit_cmd_print_text(const char *before, const char *text, const char *after);
 /* The ledger, verified. */
 int audit_cmd_ledger(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;

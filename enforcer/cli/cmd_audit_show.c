@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wardfs audit show, denials */
+/* wardfs audit show, file, process, summary */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/query.h"
+#include "audit/summary.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/cli/cmd_audit.h"
 
 #define RED "\033[31m"
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
+/* --follow: how often the log is looked at. */
+#define FOLLOW_MS 250
+/* summary: names a group. */
+#define SUMMARY_LINES 10
 
-/* Finds the session and opens its log. *ret_name is the caller's. */
-static int open_session(struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err)
+int audit_cmd_open(struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	int r = ward_store_find(c->store, c->session, &name, err);
@@ -29,7 +35,7 @@ static int open_session(struct audit_cmd *c, char **ret_name, int *ret_fd, struc
 
 /* --- show --- */
 
-static void print_rights(const json_t *set)
+void audit_cmd_print_rights(const json_t *set)
 {
 	size_t i = 0;
 	json_t *v = NULL;
@@ -42,7 +48,7 @@ static void print_rights(const json_t *set)
 	}
 }
 
-static void print_text(const char *before, const char *text, const char *after)
+void audit_cmd_print_text(const char *before, const char *text, const char *after)
 {
 	if (text && *text)
 		printf("%s%s%s", before, text, after);
@@ -65,12 +71,11 @@ static void print_numbers(const json_t *rec)
  * All text in a record is escaped already: no byte that a terminal obeys is in it. "detail" alone
  * is free JSON, whose characters beyond ASCII the writer wrote as \u.
  */
-static int show_record(void *ctx, const char *line, size_t len, const json_t *rec)
+void audit_cmd_print(const struct audit_cmd *c, const json_t *rec)
 {
-	const struct audit_cmd *c = ctx;
 	if (!rec) {
 		printf("  (a line that is no record)\n");
-		return 0;
+		return;
 	}
 	const char *kind = ward_query_text(rec, "kind");
 	const char *time = ward_query_text(rec, "time");
@@ -83,20 +88,20 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 		c->color && deny ? PLAIN : "");
 	if (action && (!kind || strcmp(kind, action) != 0))
 		printf(" %s", action);
-	print_text(" ", ward_query_text(rec, "path"), "");
-	print_text(" -> ", ward_query_text(rec, "path2"), "");
-	print_rights(json_object_get(rec, "asked"));
-	print_text("  ", ward_query_text(rec, "errno"), "");
+	audit_cmd_print_text(" ", ward_query_text(rec, "path"), "");
+	audit_cmd_print_text(" -> ", ward_query_text(rec, "path2"), "");
+	audit_cmd_print_rights(json_object_get(rec, "asked"));
+	audit_cmd_print_text("  ", ward_query_text(rec, "errno"), "");
 	if (c->color)
 		fputs(DIM, stdout);
-	print_text("  [", ward_query_text(rec, "rule"), "");
-	print_text(" ", ward_query_text(rec, "rule_text"), "");
+	audit_cmd_print_text("  [", ward_query_text(rec, "rule"), "");
+	audit_cmd_print_text(" ", ward_query_text(rec, "rule_text"), "");
 	if (ward_query_text(rec, "rule"))
 		putchar(']');
 	print_numbers(rec);
 	const char *text = ward_query_text(rec, "text");
 	if (text && strlen(text) <= TEXT_SHOWN)
-		print_text("  ", text, "");
+		audit_cmd_print_text("  ", text, "");
 	else if (text)
 		printf("  (%zu bytes)", strlen(text));
 	json_t *detail = json_object_get(rec, "detail");
@@ -111,103 +116,167 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 	if (c->color)
 		fputs(PLAIN, stdout);
 	putchar('\n');
+}
+
+/* A walk that prints what is asked for. */
+struct show {
+	struct audit_cmd *c;
+	const struct ward_file_names *names; /* NULL: by filter alone */
+	bool ended;			     /* a session.end came by */
+};
+
+static int show_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct show *s = ctx;
+	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
+	s->ended |= kind && strcmp(kind, "session.end") == 0;
+	if (rec && (!ward_filter_match(&s->c->filter, rec) ||
+			   (s->names && !ward_file_names_match(s->names, rec))))
+		return 0;
+	if (!s->c->json)
+		audit_cmd_print(s->c, rec);
+	else if (fwrite(line, 1, len, stdout) != len || putchar('\n') == EOF)
+		return -EIO;
 	return 0;
 }
 
-static int show_line(void *ctx, const char *line, size_t len, const json_t *rec)
+/* Prints what there is, and with --follow what comes until the session ends. */
+static int walk(struct show *s, int fd, struct ward_err *err)
 {
-	return fwrite(line, 1, len, stdout) == len && putchar('\n') != EOF ? 0 : -EIO;
+	uint64_t offset = 0;
+	for (;;) {
+		int r = ward_query_walk_from(fd, &offset, true, show_record, s, err);
+		if (r == 0 && fflush(stdout) != 0)
+			r = ward_err_sys(err, -EIO, "stdout");
+		if (r < 0 || !s->c->follow || s->ended)
+			return r;
+		(void)poll(NULL, 0, FOLLOW_MS);
+	}
+}
+
+static int show(struct audit_cmd *c, bool file, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	struct ward_file_names *names = NULL;
+	struct show s = {.c = c};
+	int r = audit_cmd_open(c, &name, &fd, err);
+	if (r == 0 && file) {
+		ward_escape(&path, c->object, strlen(c->object));
+		r = ward_file_names_find(fd, ward_buf_str(&path), &names, err);
+		s.names = names;
+	}
+	if (r == 0)
+		r = walk(&s, fd, err);
+	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
+		fprintf(stderr, "wardfs: it was %s as well\n", ward_file_names_get(names, i));
+	ward_file_names_free(names);
+	if (r == 0)
+		audit_cmd_warn(c, name, fd);
+	return r;
 }
 
 int audit_cmd_show(struct audit_cmd *c, struct ward_err *err)
 {
-	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
-	int r = open_session(c, &name, &fd, err);
-	if (r < 0)
-		return r;
-	r = ward_query_walk(fd, !c->json, c->json ? show_line : show_record, c, err);
-	if (fflush(stdout) != 0 && r == 0)
-		r = ward_err_sys(err, -EIO, "stdout");
-	audit_cmd_warn(c, name, fd);
-	return r;
+	return show(c, false, err);
 }
 
-/* --- denials --- */
-
-static json_t *denial_json(const struct ward_denial *d)
+int audit_cmd_file(struct audit_cmd *c, struct ward_err *err)
 {
-	static const char *const members[] = {"action", "path", "path2", "asked", "given",
-		"verdict", "errno", "rule", "rule_text", "source", "comm", "pid", "time"};
-	json_t *o = json_pack(
-		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
-		json_t *v = json_object_get(d->record, members[i]);
-		if (v)
-			json_object_set(o, members[i], v);
+	return show(c, true, err);
+}
+
+int audit_cmd_process(struct audit_cmd *c, struct ward_err *err)
+{
+	char *end = NULL;
+	errno = 0;
+	c->filter.pid = strtoull(c->object, &end, 10);
+	if (errno || *end || c->filter.pid == 0)
+		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
+	return show(c, false, err);
+}
+
+/* --- summary --- */
+
+static int compare_counts(const void *a, const void *b)
+{
+	const json_t *const *x = a;
+	const json_t *const *y = b;
+	json_int_t n = json_integer_value(json_array_get(*x, 1));
+	json_int_t m = json_integer_value(json_array_get(*y, 1));
+	return n < m ? 1 : n > m ? -1 : 0;
+}
+
+/* The names with the highest counts. */
+static void print_counts(const char *title, json_t *counts)
+{
+	size_t n = json_object_size(counts);
+	json_t **v = calloc(n ? n : 1, sizeof(*v));
+	const char *name = NULL;
+	json_t *count = NULL;
+	size_t i = 0;
+	if (!v)
+		return;
+	json_object_foreach(counts, name, count)
+	{
+		if (i < n)
+			v[i++] = json_pack("[s,O]", name, count);
 	}
-	json_object_set_new(o, "permit",
-		d->line ? json_pack("{s:s, s:s?}", "line", d->line, "file", d->file) : json_null());
-	json_object_set_new(
-		o, "forbidden_by", d->forbidden_by ? json_string(d->forbidden_by) : json_null());
-	if (d->reason)
-		json_object_set_new(o, "reason", json_string(d->reason));
-	return o;
+	qsort(v, i, sizeof(*v), compare_counts);
+	for (size_t k = 0; k < i; k++) {
+		if (k < SUMMARY_LINES)
+			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
+				json_integer_value(json_array_get(v[k], 1)),
+				json_string_value(json_array_get(v[k], 0)));
+		json_decref(v[k]);
+	}
+	if (i > SUMMARY_LINES)
+		printf("%-10s %8zu  more\n", "", i - SUMMARY_LINES);
+	free(v);
 }
 
-static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
+static json_int_t figure(const json_t *o, const char *group, const char *name)
 {
-	const json_t *rec = d->record;
-	const char *verdict = ward_query_text(rec, "verdict");
-	printf("%s%" PRIu64 "x %s%s", c->color ? RED : "", d->count, verdict ? verdict : "deny",
-		c->color ? PLAIN : "");
-	print_text("  ", ward_query_text(rec, "action"), "");
-	print_text(" ", ward_query_text(rec, "path"), "");
-	print_text(" -> ", ward_query_text(rec, "path2"), "");
-	print_rights(json_object_get(rec, "asked"));
-	print_text("  (", ward_query_text(rec, "errno"), ")");
-	printf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
-	print_text("  ", ward_query_text(rec, "rule_text"), "");
-	print_text("  (", ward_query_text(rec, "source"), ")");
-	if (d->line)
-		printf("\n    to permit: %s\n    in:        [files] of %s\n", d->line,
-			d->file ? d->file : "the owner's policy file for this project");
-	else if (d->forbidden_by)
-		printf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
-	else
-		printf("\n    %s\n", d->reason ? d->reason : "");
+	return json_integer_value(json_object_get(json_object_get(o, group), name));
 }
 
-int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
+static void print_summary(const json_t *o)
+{
+	printf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
+		json_integer_value(json_object_get(o, "records")), ward_query_text(o, "first"),
+		ward_query_text(o, "last"));
+	printf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
+	printf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
+	printf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
+	printf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
+	printf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
+	printf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
+	       " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
+		figure(o, "bytes", "read"), figure(o, "bytes", "written"),
+		figure(o, "bytes", "unseen"));
+	print_counts("kinds", json_object_get(o, "kinds"));
+	print_counts("programs", json_object_get(o, "programs"));
+	print_counts("refused by", json_object_get(json_object_get(o, "refusals"), "rules"));
+}
+
+int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup_fd int fd = -1;
-	struct ward_denials d;
-	int r = open_session(c, &name, &fd, err);
+	json_t *o = NULL;
+	int r = audit_cmd_open(c, &name, &fd, err);
 	if (r == 0)
-		r = ward_query_denials(fd, &d, err);
+		r = ward_query_summary(fd, &o, err);
 	if (r < 0)
 		return r;
-	json_t *all = json_array();
-	for (size_t i = 0; i < d.n; i++) {
-		if (c->json)
-			json_array_append_new(all, denial_json(&d.v[i]));
-		else
-			print_denial(c, &d.v[i]);
-	}
 	if (c->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 		putchar('\n');
 	} else {
-		printf("%s%" PRIu64 " refusals in session %s\n", d.n ? "\n" : "", d.total, name);
+		print_summary(o);
 	}
-	if (d.left_out > 0)
-		fprintf(stderr, "wardfs: %" PRIu64 " more refusals of other kinds are not listed\n",
-			d.left_out);
-	json_decref(all);
-	ward_denials_free(&d);
-	if (fflush(stdout) != 0)
-		return ward_err_sys(err, -EIO, "stdout");
+	json_decref(o);
 	audit_cmd_warn(c, name, fd);
 	return 0;
 }

@@ -56,7 +56,7 @@ struct ward_settings {
 	uint64_t open_files; /* RLIMIT_NOFILE */
 	uint64_t file_size;  /* bytes, RLIMIT_FSIZE */
 	uint64_t wall_ns;
-	uint64_t tmp_bytes; /* /tmp, /run, /dev/shm together */
+	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together */
 	bool core;
 
 	enum ward_home home;

@@ -82,7 +82,8 @@ enum ward_plan_kind {
 	WARD_PLAN_LINK,	   /* a symbolic link to `text` */
 	WARD_PLAN_BIND,	   /* host path `text` with all mounts beneath, read-only, nosuid, nodev */
 	WARD_PLAN_DEVICE,  /* host device `text` */
-	WARD_PLAN_SHARED,  /* a directory of the tmpfs that /tmp, /run and /dev/shm share, `mode` */
+	WARD_PLAN_SHARED,  /* a directory of the tmpfs that /tmp, /var/tmp, /run, /dev/shm share,
+			      `mode` */
 	WARD_PLAN_TMPFS,   /* a tmpfs of its own with `mode` */
 	WARD_PLAN_PTS,	   /* a private devpts */
 	WARD_PLAN_TREE,	   /* FUSE tree number `mode` */
@@ -107,8 +108,9 @@ enum ward_plan_flag {
 	WARD_PLAN_ROOT = 1U << 0,
 	WARD_PLAN_PTY = 1U << 1,
 	WARD_PLAN_LANDLOCK = 1U << 2,
+	WARD_PLAN_SERVED = 1U << 3, /* the trees answer once the command starts */
 };
-#define WARD_PLAN_FLAGS_ALL 7U
+#define WARD_PLAN_FLAGS_ALL 15U
 
 struct ward_plan {
 	uint32_t flags;

@@ -35,7 +35,7 @@ static const char *const devices[] = {"full", "null", "random", "tty", "urandom"
 static const char *const dev_links[][2] = {{"/dev/fd", "/proc/self/fd"},
 	{"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"},
 	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"},
-	{"/etc/mtab", "/proc/self/mounts"}, {"/var/run", "/run"}, {"/var/tmp", "/tmp"}};
+	{"/etc/mtab", "/proc/self/mounts"}, {"/var/run", "/run"}};
 
 /* Nothing of the session may lie on these. */
 static const char *const reserved[] = {"/proc", "/sys", "/dev", "/etc"};
@@ -147,8 +147,10 @@ static void add_system(struct ward_view_list *w)
 	for (size_t i = 0; i < COUNT(dev_links); i++)
 		add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
 	add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
-	add(w, WARD_PLAN_DIR, "/root", NULL, 0700, 0);
+	/* Empty; searchable, so that a PATH of root's says "not found", not "permission denied". */
+	add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
 	add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
+	add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
 	add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
 	add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);
 }

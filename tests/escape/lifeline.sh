@@ -7,11 +7,9 @@ set -eu
 # A number no other process has as its argument.
 mark=9$$7
 
+# Whole arguments: the shells that were given the script do not count, only what it started.
 alive() {
-	for p in /proc/[0-9]*; do
-		cat "$p/cmdline" 2>/dev/null | tr '\0' ' ' | grep -q "^sleep $mark " && return 0
-	done
-	return 1
+	grep -qszx "$mark" /proc/[0-9]*/cmdline
 }
 
 wait_for() { # wait_for yes|no: 10 seconds at most
@@ -35,7 +33,7 @@ check() {
 	inside "$1" --lifeline --pid "$WARD_TMP/pid" -- sh -c "$script" <"$WARD_TMP/line" 2>"$WARD_TMP/err" &
 	run=$!
 	exec 8>"$WARD_TMP/line"
-	wait_for yes || fail "$1: the control did not start"
+	wait_for yes || fail "$1: the control did not start: $(cat "$WARD_TMP/err")"
 	exec 8>&-
 	wait_for no || fail "$1: processes outlive their lifeline"
 	wait $run && rc=0 || rc=$?

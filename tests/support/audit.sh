@@ -10,11 +10,7 @@ fail() {
 }
 
 audit() {
-	if [ -x "$WARD_BUILD/wardfs" ]; then
-		"$WARD_BUILD/wardfs" audit "$@" --state "$STATE"
-	else
-		"$WARD_BUILD/tests/support/auditcmd" "$@" --state "$STATE"
-	fi
+	"$WARD_BUILD/wardfs" audit "$@" --state "$STATE"
 }
 
 # run ARGS...: a session; what was acknowledged goes to ./acked

@@ -36,7 +36,28 @@ d, = json.load(sys.stdin)
 assert d["count"] == 3 and d["rule"] == "medium:12", d
 assert d["permit"]["line"] == "read = /workspace/.env", d' || fail "denials --json"
 
-for args in "" frob "show a b" "verify --all x" "show --nope" "list x"; do
+# Filters, one file, one process, figures.
+[ "$(audit show --json --kind deny alpha | wc -l)" -eq 3 ] || fail "--kind"
+[ "$(audit show --json --verdict allow alpha | wc -l)" -eq 18 ] || fail "--verdict"
+[ "$(audit show --json --path /workspace/t0-7 alpha | wc -l)" -eq 1 ] || fail "--path"
+[ "$(audit show --json --path '/work*-1?' alpha | wc -l)" -eq 9 ] || fail "--path pattern"
+[ "$(audit show --json --path /workspace alpha | wc -l)" -eq 21 ] || fail "--path directory"
+[ "$(audit show --json --since 2999 alpha | wc -l)" -eq 0 ] || fail "--since"
+[ "$(audit show --json --until 2999 alpha | wc -l)" -eq 23 ] || fail "--until"
+[ "$(audit show --json --follow alpha | wc -l)" -eq 23 ] || fail "--follow of an ended session"
+[ "$(audit file --json /workspace/t0-7 alpha | wc -l)" -eq 1 ] || fail "file"
+pid=$(audit show --json --kind open alpha | sed -n '1s/.*"pid":\([0-9]*\).*/\1/p')
+[ "$(audit process --json "$pid" alpha | wc -l)" -eq 21 ] || fail "process"
+audit process nobody 2>err && fail "process nobody"
+grep -q "no process number" err || fail "$(cat err)"
+audit summary alpha >out || fail "summary"
+grep -q '^refused by  *3  medium:12 deny = .env' out || fail "$(cat out)"
+audit summary --json alpha | python3 -c 'import json, sys
+s = json.load(sys.stdin)
+assert s["records"] == 23 and s["refusals"]["count"] == 3 and s["files"]["read"] == 18, s' ||
+	fail "summary --json"
+
+for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x"; do
 	# shellcheck disable=SC2086
 	audit $args >/dev/null 2>err
 	[ $? -eq 2 ] || fail "usage of '$args'"

@@ -14,7 +14,7 @@ expect 42 "$WARDFS" run sh -c 'exit 42'
 expect 0 "$WARDFS" run echo --policy nowhere
 has "$OUT" "--policy nowhere"
 expect 143 "$WARDFS" run -- sh -c 'kill -TERM $$'
-expect 127 env PATH=/usr/bin:/bin "$WARDFS" run -- no-such-program-here
+expect 127 "$WARDFS" run -- no-such-program-here
 has "$ERR" "no-such-program-here"
 echo 'not a program' >plain
 expect 126 "$WARDFS" run -- ./plain

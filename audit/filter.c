@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query.h"
+#include "enforcer/base/cleanup.h"
+
+/* True if path is top, or beneath it. *ret_rest is what follows top. */
+static bool beneath(const char *top, const char *path, const char **ret_rest)
+{
+	size_t len = strlen(top);
+	while (len > 1 && top[len - 1] == '/')
+		len--;
+	if (strncmp(top, path, len) != 0)
+		return false;
+	if (path[len] != '\0' && path[len] != '/' && !(len == 1 && top[0] == '/'))
+		return false;
+	*ret_rest = path + len;
+	return true;
+}
+
+static bool path_matches(const char *asked, const char *path)
+{
+	const char *rest = NULL;
+	if (!path)
+		return false;
+	return beneath(asked, path, &rest) ||
+	       (strpbrk(asked, "*?[") && fnmatch(asked, path, FNM_NOESCAPE) == 0);
+}
+
+static bool same(const char *asked, const char *have)
+{
+	return !asked || (have && strcmp(asked, have) == 0);
+}
+
+bool ward_filter_match(const struct ward_filter *f, const json_t *record)
+{
+	const char *time = ward_query_text(record, "time");
+	if (!same(f->kind, ward_query_text(record, "kind")) ||
+		!same(f->verdict, ward_query_text(record, "verdict")) ||
+		!same(f->rule, ward_query_text(record, "rule")) ||
+		!same(f->comm, ward_query_text(record, "comm")))
+		return false;
+	if (f->since && (!time || strcmp(time, f->since) < 0))
+		return false;
+	if (f->until && (!time || strncmp(time, f->until, strlen(f->until)) > 0))
+		return false;
+	if (f->pid && (uint64_t)json_integer_value(json_object_get(record, "pid")) != f->pid)
+		return false;
+	return !f->path || path_matches(f->path, ward_query_text(record, "path")) ||
+	       path_matches(f->path, ward_query_text(record, "path2"));
+}
+
+/* --- one file under all its names --- */
+
+/* A name, and the records in which it means the file. */
+struct name {
+	char *path;
+	uint64_t from; /* seq, inclusive */
+	uint64_t to;
+};
+
+struct move {
+	char *path;
+	char *path2;
+	uint64_t seq;
+	bool link;
+};
+
+struct ward_file_names {
+	struct name v[WARD_FILE_NAMES_MAX];
+	size_t n;
+	struct move *moves; /* in order */
+	size_t n_moves;
+	size_t cap_moves;
+};
+
+static int take_move(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct ward_file_names *n = ctx;
+	const char *kind = record ? ward_query_text(record, "kind") : NULL;
+	const char *path = record ? ward_query_text(record, "path") : NULL;
+	const char *path2 = record ? ward_query_text(record, "path2") : NULL;
+	bool link = kind && strcmp(kind, "link") == 0;
+	if (!kind || !path || !path2 || !(link || strcmp(kind, "rename") == 0))
+		return 0;
+	if (n->n_moves == n->cap_moves) {
+		size_t cap = n->cap_moves ? 2 * n->cap_moves : 64;
+		struct move *v = reallocarray(n->moves, cap, sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		n->moves = v;
+		n->cap_moves = cap;
+	}
+	struct move m = {.path = strdup(path), .path2 = strdup(path2), .link = link};
+	m.seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
+	if (!m.path || !m.path2) {
+		free(m.path);
+		free(m.path2);
+		return -ENOMEM;
+	}
+	n->moves[n->n_moves++] = m;
+	return 0;
+}
+
+/* Adds top + rest for [from, to], unless it is known for that time. */
+static int add_name(
+	struct ward_file_names *n, const char *top, const char *rest, uint64_t from, uint64_t to)
+{
+	if (n->n == WARD_FILE_NAMES_MAX)
+		return -E2BIG;
+	struct name *x = &n->v[n->n];
+	if (asprintf(&x->path, "%s%s", top, rest) < 0)
+		return -ENOMEM;
+	x->from = from;
+	x->to = to;
+	for (size_t i = 0; i < n->n; i++) {
+		if (strcmp(n->v[i].path, x->path) == 0 && n->v[i].from <= from &&
+			n->v[i].to >= to) {
+			free(x->path);
+			return 0;
+		}
+	}
+	n->n++;
+	return 0;
+}
+
+/* Since when top + rest means what it means at move k: the last time it was moved away before. */
+static uint64_t born(const struct ward_file_names *n, size_t k, const char *top, const char *rest)
+{
+	ward_cleanup_free char *path = NULL;
+	const char *unused = NULL;
+	if (asprintf(&path, "%s%s", top, rest) < 0) {
+		path = NULL;
+		return 0;
+	}
+	while (k-- > 0)
+		if (!n->moves[k].link && beneath(n->moves[k].path, path, &unused))
+			return n->moves[k].seq + 1;
+	return 0;
+}
+
+/* Where name i came from and went to. */
+static int follow(struct ward_file_names *n, size_t i)
+{
+	const char *rest = NULL;
+	bool gone = false;
+	int r = 0;
+	for (size_t k = 0; r == 0 && !gone && k < n->n_moves; k++) {
+		const struct move *m = &n->moves[k];
+		if (m->seq < n->v[i].from || m->seq > n->v[i].to ||
+			!beneath(m->path, n->v[i].path, &rest))
+			continue;
+		gone = !m->link;
+		r = add_name(n, m->path2, rest, m->seq, UINT64_MAX);
+		/* The name that was asked for stays: a new file under it is meant as well. */
+		if (gone && i > 0)
+			n->v[i].to = m->seq;
+	}
+	for (size_t k = n->n_moves; r == 0 && k-- > 0;) {
+		const struct move *m = &n->moves[k];
+		if (m->seq < n->v[i].from || m->seq > n->v[i].to ||
+			!beneath(m->path2, n->v[i].path, &rest))
+			continue;
+		r = add_name(n, m->path, rest, born(n, k, m->path, rest), m->seq);
+	}
+	return r;
+}
+
+int ward_file_names_find(
+	int log_fd, const char *path, struct ward_file_names **ret, struct ward_err *err)
+{
+	struct ward_file_names *n = calloc(1, sizeof(*n));
+	if (!n)
+		return ward_err_sys(err, -ENOMEM, "names");
+	int r = ward_query_walk(log_fd, true, take_move, n, err);
+	if (r == 0)
+		r = add_name(n, path, "", 0, UINT64_MAX);
+	for (size_t i = 0; r == 0 && i < n->n; i++)
+		r = follow(n, i);
+	if (r < 0) {
+		ward_file_names_free(n);
+		return ward_err_sys(err, r, "names of %s", path);
+	}
+	*ret = n;
+	return 0;
+}
+
+void ward_file_names_free(struct ward_file_names *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->n; i++)
+		free(n->v[i].path);
+	for (size_t i = 0; i < n->n_moves; i++) {
+		free(n->moves[i].path);
+		free(n->moves[i].path2);
+	}
+	free(n->moves);
+	free(n);
+}
+
+bool ward_file_names_match(const struct ward_file_names *n, const json_t *record)
+{
+	const char *path = ward_query_text(record, "path");
+	const char *path2 = ward_query_text(record, "path2");
+	uint64_t seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
+	for (size_t i = 0; i < n->n; i++)
+		if (seq >= n->v[i].from && seq <= n->v[i].to &&
+			((path && strcmp(path, n->v[i].path) == 0) ||
+				(path2 && strcmp(path2, n->v[i].path) == 0)))
+			return true;
+	return false;
+}
+
+const char *ward_file_names_get(const struct ward_file_names *n, size_t i)
+{
+	return n && i < n->n ? n->v[i].path : NULL;
+}

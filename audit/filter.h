@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which records of a trail are asked for. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "enforcer/base/err.h"
+
+/* All borrowed; NULL or 0 asks for everything. */
+struct ward_filter {
+	const char *kind;    /* exact */
+	const char *verdict; /* exact */
+	const char *rule;    /* exact: FILE:LINE */
+	const char *comm;    /* exact */
+	/*
+	 * The object or what lies beneath it, escaped (enforcer/base/escape.h); or a pattern, in
+	 * which
+	 * '*' stands for any bytes, '/' too. Compared with path and path2.
+	 */
+	const char *path;
+	const char *since; /* beginning of a time as records have it: "2026-01-02T03:04" */
+	const char *until; /* the same; what begins with it is still taken */
+	uint64_t pid;
+};
+
+bool ward_filter_match(const struct ward_filter *f, const json_t *record);
+
+/*
+ * The names of one file over the time of a session: renames of it and of directories above it,
+ * links to it, and the names that it had before it got this one (an atomic save).
+ */
+struct ward_file_names;
+/* Names that are followed at most; a trail in which one file had more says so (-E2BIG). */
+#define WARD_FILE_NAMES_MAX 1000
+
+/* path: escaped, a name at any time of the session. *ret is the caller's. */
+int ward_file_names_find(int log_fd, const char *path, struct ward_file_names **ret,
+	struct ward_err *err) ward_must_check;
+void ward_file_names_free(struct ward_file_names *n);
+/* True if the record is about the file. */
+bool ward_file_names_match(const struct ward_file_names *n, const json_t *record);
+/* The i-th name (0 is the one asked for), NULL past the end (or of NULL). Borrowed. */
+const char *ward_file_names_get(const struct ward_file_names *n, size_t i);

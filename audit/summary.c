@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/summary.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/query.h"
+
+struct summary {
+	json_t *kinds, *programs, *rules;		      /* name: count */
+	json_t *read, *written, *created, *removed, *refused; /* path: count */
+	json_int_t records, refusals, bytes_read, bytes_written, unseen, not_counted;
+	char first[40], last[40];
+	size_t names;
+};
+
+static int count(struct summary *s, json_t *in, const char *name)
+{
+	json_t *have = name ? json_object_get(in, name) : NULL;
+	if (have)
+		return json_integer_set(have, json_integer_value(have) + 1);
+	if (!name || s->names >= WARD_SUMMARY_NAMES_MAX) {
+		s->not_counted += name != NULL;
+		return 0;
+	}
+	s->names++;
+	return json_object_set_new(in, name, json_integer(1));
+}
+
+static bool has_right(const json_t *record, const char *right)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(json_object_get(record, "asked"), i, v)
+	{
+		const char *name = json_string_value(v);
+		if (name && strcmp(name, right) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int count_refusal(struct summary *s, const json_t *rec)
+{
+	char rule[1024];
+	const char *where = ward_query_text(rec, "rule");
+	const char *text = ward_query_text(rec, "rule_text");
+	snprintf(rule, sizeof(rule), "%s%s%s", where ? where : "?", text ? " " : "",
+		text ? text : "");
+	s->refusals++;
+	int r = count(s, s->rules, rule);
+	return r == 0 ? count(s, s->refused, ward_query_text(rec, "path")) : r;
+}
+
+static int count_file(struct summary *s, const char *kind, const json_t *rec)
+{
+	const char *path = ward_query_text(rec, "path");
+	int r = 0;
+	if (strcmp(kind, "create") == 0)
+		r = count(s, s->created, path);
+	else if (strcmp(kind, "remove") == 0)
+		r = count(s, s->removed, path);
+	else if (strcmp(kind, "open") != 0)
+		return 0;
+	if (r == 0 && has_right(rec, "read"))
+		r = count(s, s->read, path);
+	if (r == 0 && (has_right(rec, "write") || has_right(rec, "append")))
+		r = count(s, s->written, path);
+	return r;
+}
+
+static void count_bytes(struct summary *s, const json_t *rec)
+{
+	const json_t *in = json_object_get(rec, "read");
+	const json_t *out = json_object_get(rec, "written");
+	if (json_is_integer(in))
+		s->bytes_read += json_integer_value(in);
+	if (json_is_integer(out))
+		s->bytes_written += json_integer_value(out);
+	if (json_is_null(in) || json_is_null(out))
+		s->unseen++;
+}
+
+static int take_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct summary *s = ctx;
+	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
+	const char *time = rec ? ward_query_text(rec, "time") : NULL;
+	s->records++;
+	if (!kind)
+		return 0;
+	if (time) {
+		if (!s->first[0])
+			snprintf(s->first, sizeof(s->first), "%s", time);
+		snprintf(s->last, sizeof(s->last), "%s", time);
+	}
+	int r = count(s, s->kinds, kind);
+	if (r == 0)
+		r = count(s, s->programs, ward_query_text(rec, "comm"));
+	if (r == 0 && strcmp(kind, "deny") == 0)
+		r = count_refusal(s, rec);
+	else if (r == 0)
+		r = count_file(s, kind, rec);
+	count_bytes(s, rec);
+	return r < 0 ? -ENOMEM : 0;
+}
+
+int ward_query_summary(int log_fd, json_t **ret, struct ward_err *err)
+{
+	struct summary s = {0};
+	json_t **const sets[] = {&s.kinds, &s.programs, &s.rules, &s.read, &s.written, &s.created,
+		&s.removed, &s.refused};
+	const size_t n_sets = sizeof(sets) / sizeof(*sets);
+	for (size_t i = 0; i < n_sets; i++)
+		*sets[i] = json_object();
+	int r = ward_query_walk(log_fd, true, take_record, &s, err);
+	json_t *o = NULL;
+	if (r == 0) {
+		o = json_pack("{s:I,s:s,s:s,s:O,s:O,s:{s:I,s:O},s:{s:I,s:I,s:I,s:I,s:I},"
+			      "s:{s:I,s:I,s:I},s:I}",
+			"records", s.records, "first", s.first, "last", s.last, "kinds", s.kinds,
+			"programs", s.programs, "refusals", "count", s.refusals, "rules", s.rules,
+			"files", "read", (json_int_t)json_object_size(s.read), "written",
+			(json_int_t)json_object_size(s.written), "created",
+			(json_int_t)json_object_size(s.created), "removed",
+			(json_int_t)json_object_size(s.removed), "refused",
+			(json_int_t)json_object_size(s.refused), "bytes", "read", s.bytes_read,
+			"written", s.bytes_written, "unseen", s.unseen, "not_counted",
+			s.not_counted);
+		if (!o)
+			r = -ENOMEM;
+	}
+	for (size_t i = 0; i < n_sets; i++)
+		json_decref(*sets[i]);
+	if (r < 0)
+		return ward_err_sys(err, r, "trail");
+	*ret = o;
+	return 0;
+}

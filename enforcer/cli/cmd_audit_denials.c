@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit denials */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cmd_audit.h"
+
+#define RED "\033[31m"
+#define PLAIN "\033[0m"
+
+static json_t *denial_json(const struct ward_denial *d)
+{
+	static const char *const members[] = {"action", "path", "path2", "asked", "given",
+		"verdict", "errno", "rule", "rule_text", "source", "comm", "pid", "time"};
+	json_t *o = json_pack(
+		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(d->record, members[i]);
+		if (v)
+			json_object_set(o, members[i], v);
+	}
+	json_object_set_new(o, "permit",
+		d->line ? json_pack("{s:s, s:s?}", "line", d->line, "file", d->file) : json_null());
+	json_object_set_new(
+		o, "forbidden_by", d->forbidden_by ? json_string(d->forbidden_by) : json_null());
+	if (d->reason)
+		json_object_set_new(o, "reason", json_string(d->reason));
+	return o;
+}
+
+static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
+{
+	const json_t *rec = d->record;
+	const char *verdict = ward_query_text(rec, "verdict");
+	printf("%s%" PRIu64 "x %s%s", c->color ? RED : "", d->count, verdict ? verdict : "deny",
+		c->color ? PLAIN : "");
+	audit_cmd_print_text("  ", ward_query_text(rec, "action"), "");
+	audit_cmd_print_text(" ", ward_query_text(rec, "path"), "");
+	audit_cmd_print_text(" -> ", ward_query_text(rec, "path2"), "");
+	audit_cmd_print_rights(json_object_get(rec, "asked"));
+	audit_cmd_print_text("  (", ward_query_text(rec, "errno"), ")");
+	printf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
+	audit_cmd_print_text("  ", ward_query_text(rec, "rule_text"), "");
+	audit_cmd_print_text("  (", ward_query_text(rec, "source"), ")");
+	if (d->line)
+		printf("\n    to permit: %s\n    in:        [files] of %s\n", d->line,
+			d->file ? d->file : "the owner's policy file for this project");
+	else if (d->forbidden_by)
+		printf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
+	else
+		printf("\n    %s\n", d->reason ? d->reason : "");
+}
+
+int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup_fd int fd = -1;
+	struct ward_denials d;
+	int r = audit_cmd_open(c, &name, &fd, err);
+	if (r == 0)
+		r = ward_query_denials(fd, &d, err);
+	if (r < 0)
+		return r;
+	json_t *all = json_array();
+	for (size_t i = 0; i < d.n; i++) {
+		if (c->json)
+			json_array_append_new(all, denial_json(&d.v[i]));
+		else
+			print_denial(c, &d.v[i]);
+	}
+	if (c->json) {
+		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+		putchar('\n');
+	} else {
+		printf("%s%" PRIu64 " refusals in session %s\n", d.n ? "\n" : "", d.total, name);
+	}
+	if (d.left_out > 0)
+		fprintf(stderr, "wardfs: %" PRIu64 " more refusals of other kinds are not listed\n",
+			d.left_out);
+	json_decref(all);
+	ward_denials_free(&d);
+	if (fflush(stdout) != 0)
+		return ward_err_sys(err, -EIO, "stdout");
+	audit_cmd_warn(c, name, fd);
+	return 0;
+}

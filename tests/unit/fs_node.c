@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The node table: names, links, moves, ghosts, states after a rename. No FUSE, no backing. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/node.h"
+
+static const char rules[] = "[policy]\nversion = 1\n[tree /w]\nsource = .\n[files]\nwrite = /w\n"
+			    "read = /w/ro\nhide = *.pem\n";
+
+static struct ward_fs fs;
+static struct ward_fs_tree tree;
+static struct ward_nodes *nodes;
+
+static void setup(void)
+{
+	const struct ward_source_text source = {
+		.kind = WARD_SOURCE_BASE, .file = "rules", .text = rules, .len = sizeof(rules) - 1};
+	struct ward_err err = WARD_ERR_INIT;
+
+	memset(&fs, 0, sizeof(fs));
+	memset(&tree, 0, sizeof(tree));
+	ck_assert_msg(ward_policy_compile(&source, 1, &fs.policy, &err) == 0, "%s", err.text);
+	tree.fs = &fs;
+	tree.path = (char *)(uintptr_t) "/w";
+	tree.path_len = 2;
+	tree.root_fd = -1;
+	ck_assert_int_eq(ward_nodes_new(&tree, &nodes, &err), 0);
+}
+
+static void teardown(void)
+{
+	ward_nodes_free(nodes);
+	ward_policy_unref(fs.policy);
+}
+
+static struct ward_node *enter(
+	struct ward_node *parent, const char *name, mode_t type, uint64_t ino, unsigned nlink)
+{
+	struct ward_file file = {.id = {.ino = ino, .btime_ns = 1},
+		.st = {.st_mode = type | 0755, .st_ino = ino, .st_nlink = nlink}};
+	struct ward_node *node = NULL;
+
+	ck_assert_int_eq(ward_nodes_enter(nodes, parent, name, &file, &node), 0);
+	return node;
+}
+
+static uint32_t rights(struct ward_node *node)
+{
+	struct ward_states s;
+	uint32_t r = WARD_RIGHTS_ALL;
+
+	ck_assert_int_eq(ward_node_states(nodes, node, &s), 0);
+	for (size_t i = 0; i < s.n; i++)
+		r &= ward_policy_rights(fs.policy, s.v[i]);
+	ward_states_put(nodes, &s);
+	return r;
+}
+
+static void check_path(struct ward_node *node, const char *name, const char *want)
+{
+	char buf[WARD_NODE_PATH_MAX];
+	size_t len;
+	const char *p = ward_node_path(nodes, node, name, buf, &len);
+
+	ck_assert_str_eq(p, want);
+	ck_assert_uint_eq(len, strlen(want));
+}
+
+START_TEST(same_file_same_node)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 1);
+
+	ck_assert_ptr_eq(enter(&nodes->root, "a", S_IFREG, 10, 1), a);
+	ck_assert_uint_eq(a->nlookup, 2);
+	check_path(a, NULL, "/w/a");
+	check_path(&nodes->root, NULL, "/w");
+	check_path(&nodes->root, "x", "/w/x");
+	ward_node_forget(nodes, a, 1);
+	ck_assert_uint_eq(a->nlookup, 1);
+	ward_node_forget(nodes, a, 1);
+	ck_assert_uint_eq(nodes->n_names, 0);
+	ck_assert_uint_eq(nodes->n_inos, 0);
+}
+END_TEST
+
+/* Another file under the name: the old node keeps its rights but leads nowhere. */
+START_TEST(replaced)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 1);
+	struct ward_node *b = enter(&nodes->root, "a", S_IFREG, 11, 1);
+	struct ward_place place;
+
+	ck_assert_ptr_ne(a, b);
+	ck_assert_int_eq(ward_node_place(nodes, a, 0, &place), -ENOENT);
+	ck_assert_int_eq(ward_node_place(nodes, b, 0, &place), 0);
+	ck_assert_str_eq(place.name, "a");
+	ward_place_put(nodes, &place);
+	ck_assert_uint_ne(rights(a) & WARD_RIGHT_WRITE, 0);
+}
+END_TEST
+
+/* The same number, born at another time or of another type, is another file. */
+START_TEST(reused_number)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 1);
+	struct ward_file file = {
+		.id = {.ino = 10, .btime_ns = 2}, .st = {.st_mode = S_IFREG, .st_nlink = 1}};
+	struct ward_node *b;
+
+	ck_assert_int_eq(ward_nodes_enter(nodes, &nodes->root, "a", &file, &b), 0);
+	ck_assert_ptr_ne(a, b);
+	ck_assert_ptr_ne(enter(&nodes->root, "a", S_IFLNK, 10, 1), a);
+}
+END_TEST
+
+START_TEST(several_names)
+{
+	struct ward_node *ro = enter(&nodes->root, "ro", S_IFDIR, 2, 2);
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 2);
+	struct ward_states s;
+
+	ck_assert_uint_ne(rights(a) & WARD_RIGHT_WRITE, 0);
+	ck_assert_ptr_eq(enter(ro, "b", S_IFREG, 10, 2), a);
+	ck_assert_int_eq(ward_node_states(nodes, a, &s), 0);
+	ck_assert_uint_eq(s.n_names, 2);
+	ck_assert_uint_eq(s.n, 2);
+	ward_states_put(nodes, &s);
+	/* the intersection */
+	ck_assert_uint_eq(rights(a) & WARD_RIGHT_WRITE, 0);
+	ward_nodes_remove(nodes, ro, "b");
+	ck_assert_uint_ne(rights(a) & WARD_RIGHT_WRITE, 0);
+	ck_assert_uint_eq(a->nlink, 1);
+	/* one link, seen elsewhere: it was moved on the host */
+	ck_assert_ptr_eq(enter(ro, "c", S_IFREG, 10, 1), a);
+	check_path(a, NULL, "/w/ro/c");
+	ck_assert_uint_eq(rights(a) & WARD_RIGHT_WRITE, 0);
+}
+END_TEST
+
+START_TEST(moved_directory)
+{
+	struct ward_node *ro = enter(&nodes->root, "ro", S_IFDIR, 2, 2);
+	struct ward_node *d = enter(&nodes->root, "d", S_IFDIR, 3, 2);
+	struct ward_node *f = enter(d, "f", S_IFREG, 10, 1);
+	struct ward_node *k = enter(d, "k.pem", S_IFREG, 11, 1);
+
+	ck_assert_uint_ne(rights(f) & WARD_RIGHT_WRITE, 0);
+	ck_assert_uint_eq(rights(k), 0);
+	ck_assert_int_eq(ward_nodes_move(nodes, &nodes->root, "d", ro, "e", false), 0);
+	check_path(f, NULL, "/w/ro/e/f");
+	ck_assert_uint_eq(rights(f) & WARD_RIGHT_WRITE, 0);
+	ck_assert_uint_ne(rights(f) & WARD_RIGHT_READ, 0);
+	ck_assert_uint_eq(rights(k), 0);
+	/* exchanged with another */
+	enter(&nodes->root, "x", S_IFDIR, 4, 2);
+	ck_assert_int_eq(ward_nodes_move(nodes, ro, "e", &nodes->root, "x", true), 0);
+	check_path(f, NULL, "/w/x/f");
+	check_path(k, NULL, "/w/x/k.pem");
+	ck_assert_uint_ne(rights(f) & WARD_RIGHT_WRITE, 0);
+}
+END_TEST
+
+START_TEST(replacing_move)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 1);
+	struct ward_node *b = enter(&nodes->root, "b", S_IFREG, 11, 1);
+	struct ward_place place;
+
+	ck_assert_int_eq(ward_nodes_move(nodes, &nodes->root, "a", &nodes->root, "b", false), 0);
+	check_path(a, NULL, "/w/b");
+	ck_assert_int_eq(ward_node_place(nodes, b, 0, &place), -ENOENT);
+	ck_assert_uint_eq(b->nlink, 0);
+	/* its number may come back at once, and is another file then */
+	ck_assert_ptr_ne(enter(&nodes->root, "c", S_IFREG, 11, 1), b);
+	/* names that nobody looked up are moved without harm */
+	ck_assert_int_eq(ward_nodes_move(nodes, &nodes->root, "x", &nodes->root, "y", false), 0);
+}
+END_TEST
+
+/* A chain that only its last member keeps alive, deeper than a stack. */
+START_TEST(deep)
+{
+	struct ward_node *n = &nodes->root, *up;
+	const char *p;
+	char buf[WARD_NODE_PATH_MAX];
+	char name[256] = "";
+	size_t len;
+
+	for (uint64_t i = 0; i < WARD_NODE_DEPTH_MAX; i++) {
+		up = n;
+		n = enter(up, "d", S_IFDIR, 100 + i, 2);
+		ward_node_forget(nodes, up, 1);
+	}
+	ck_assert_uint_ne(rights(n) & WARD_RIGHT_WRITE, 0);
+	ck_assert_int_eq(ward_nodes_enter(nodes, enter(n, "d", S_IFDIR, 5, 2), "d",
+				 &(struct ward_file){.st.st_mode = S_IFREG}, &up),
+		-ENAMETOOLONG);
+	/* names that no record can hold whole are cut at their beginning, visibly */
+	memset(name, 'n', 255);
+	p = ward_node_path(nodes, n, name, buf, &len);
+	ck_assert_int_eq(strncmp(p, "...", 3), 0);
+	ck_assert_str_eq(p + len - 255, name);
+	up = ward_nodes_find(nodes, n, "d", 1)->node;
+	ward_node_forget(nodes, n, 1);
+	ward_node_forget(nodes, up, 1);
+	ck_assert_uint_eq(nodes->n_inos, 0);
+	ck_assert_uint_eq(nodes->n_names, 0);
+}
+END_TEST
+
+/* A directory that the host moved beneath itself, as a lookup may see it, makes no loop. */
+START_TEST(no_loop)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFDIR, 2, 2);
+	struct ward_node *b = enter(a, "b", S_IFDIR, 3, 2);
+	struct ward_node *c = enter(b, "c", S_IFDIR, 2, 2);
+
+	ck_assert_ptr_ne(a, c);
+	check_path(c, NULL, "/w/a/b/c");
+	check_path(a, NULL, "/w/a");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fs_node");
+	TCase *t = tcase_create("table");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, same_file_same_node);
+	tcase_add_test(t, replaced);
+	tcase_add_test(t, reused_number);
+	tcase_add_test(t, several_names);
+	tcase_add_test(t, moved_directory);
+	tcase_add_test(t, replacing_move);
+	tcase_add_test(t, deep);
+	tcase_add_test(t, no_loop);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
