@@ -108,8 +108,9 @@ enum ward_plan_flag {
 	WARD_PLAN_ROOT = 1U << 0,
 	WARD_PLAN_PTY = 1U << 1,
 	WARD_PLAN_LANDLOCK = 1U << 2,
+	WARD_PLAN_SERVED = 1U << 3, /* the trees answer once the command starts */
 };
-#define WARD_PLAN_FLAGS_ALL 7U
+#define WARD_PLAN_FLAGS_ALL 15U
 
 struct ward_plan {
 	uint32_t flags;

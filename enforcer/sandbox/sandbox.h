@@ -56,7 +56,8 @@ struct ward_sandbox_spec {
 	const char *hostname;
 
 	const struct ward_sandbox_tree *trees;
-	size_t n_trees;			       /* <= WARD_TREES_MAX */
+	bool served;	/* wardfs-fs serves the trees before ward_sandbox_start() */
+	size_t n_trees; /* <= WARD_TREES_MAX */
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
 	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together; WARD_UNLIMITED: half of
