@@ -135,7 +135,10 @@ struct ward_sandbox_facts {
 };
 void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);
 
-/* Sends sig to the foreground process group of the pty, else to the command's process group. */
+/*
+ * Sends sig to the foreground process group of the pty, else to the command's process group.
+ * -ESRCH before the command was executed or after the end, -EINVAL.
+ */
 int ward_sandbox_signal(struct ward_sandbox *sb, int sig) ward_must_check;
 
 /* SIGKILL to pid 1 through its pidfd: the kernel ends every process inside. Waits until it is
