@@ -123,13 +123,14 @@ static int execute(const struct ward_plan *p)
 }
 
 /*
- * Asks once for the attributes of each tree's root. Until then the kernel takes it for uid 0's, whom an
- * own user namespace does not know, and refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c).
+ * Asks once for the attributes of each tree's root. Until then the kernel takes it for uid 0's,
+ * whom an own user namespace does not know, and refuses every create in it (HAS_UNMAPPED_ID(),
+ * fs/namei.c).
  */
 static int meet_trees(const struct ward_plan *p, struct ward_err *err)
 {
 	struct stat st;
-	for (size_t i = 0; i < p->n_entries; i++) {
+	for (size_t i = 0; p->flags & WARD_PLAN_SERVED && i < p->n_entries; i++) {
 		const struct ward_plan_entry *e = &p->entries[i];
 		if (e->kind == WARD_PLAN_TREE && stat(e->path, &st) < 0)
 			return ward_err_sys(err, -errno, "%s", e->path);
