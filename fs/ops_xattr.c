@@ -123,7 +123,10 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 		return -EPERM;
 	r = ward_gate_node(op, node, WARD_RIGHT_ATTR, 0, 0, NULL);
 	if (r == 0)
-		r = ward_resolve_fd(op->tree, node, &ref);
+		r = ward_record_change(op, WARD_EVENT_XATTR, &paths);
+	if (r < 0)
+		return r;
+	r = ward_resolve_fd(op->tree, node, &ref);
 	if (r == 0)
 		r = value ? ward_backing_setxattr(ref.fd, name, value, size, flags)
 			  : ward_backing_removexattr(ref.fd, name);
@@ -132,7 +135,7 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 		ward_resolve_changed(op->tree, node);
 		ward_notify_dir(op->tree->notify, node);
 	}
-	return r < 0 ? r : ward_record_change(op, WARD_EVENT_XATTR, &paths);
+	return ward_record_outcome(op, WARD_EVENT_XATTR, &paths, r);
 }
 
 static void op_setxattr(

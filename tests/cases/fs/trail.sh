@@ -30,6 +30,12 @@ refused "Input/output error" cat a
 refused "Input/output error" sh -c 'exec 3>b'
 refused "Input/output error" mkdir d
 refused "Input/output error" mv a e
+refused "Input/output error" rm a
+refused "Input/output error" truncate -s 0 a
+refused "Input/output error" sh -c ': >a'
+refused "Input/output error" chmod 600 a
+refused "Input/output error" ln a l
+refused "Input/output error" ln -s a s
 # a refusal that cannot be recorded is no answer of the policy's either
 refused "Input/output error" cat secret
 ls . >/dev/null && stat a >/dev/null
@@ -37,7 +43,7 @@ END
 policy 'deny = secret'
 for mode in $MODES; do
 	fresh
-	as_owner sh -c "echo a >'$BACK/a' && echo s >'$BACK/secret'"
+	as_owner sh -c "umask 022; echo a >'$BACK/a' && echo s >'$BACK/secret'"
 	if [ "$mode" = root ]; then
 		# as root, the script may stop its parent
 		"$FSMOUNT" -m root -l "$EVENTS" "$POLICY" "$BACK" "$MNT" sh -eu "$WARD_TMP/full" ||
@@ -50,4 +56,10 @@ for mode in $MODES; do
 	# shellcheck disable=SC2086
 	"$FSMOUNT" $opts -o $OWNER:$OWNER -x fail -l "$EVENTS" "$POLICY" "$BACK" "$MNT" \
 		sh -eu "$WARD_TMP/broken" || fail "$mode: failed log"
+	# and none of it was done
+	[ "$(cat "$BACK/a")" = a ] && [ "$(stat -c %a "$BACK/a")" = 644 ] ||
+		fail "$mode: changed without a record"
+	[ "$(ls "$BACK")" = "a
+fail
+secret" ] || fail "$mode: made without a record: $(ls "$BACK")"
 done
