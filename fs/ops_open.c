@@ -210,7 +210,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		granted = now;
 	}
 	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret, ret_file->id.ino,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
