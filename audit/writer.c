@@ -410,8 +410,10 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 {
 	bool complete = cause[0] == '\0' && w->end_held && !w->recovered;
 	if (cause[0] == '\0' && !complete)
-		cause = w->recovered ? "the writer was replaced during the session"
-				     : "the supervisor gave no end record";
+		cause = w->recovered
+				? (w->end_text[0] ? w->end_text
+						  : "the writer was replaced during the session")
+				: "the supervisor gave no end record";
 	int r = flush(w);
 	if (r == 0 && !w->end_logged) {
 		log_end(w, cause);

@@ -144,7 +144,9 @@ static int prepare(struct ward_fs *fs, struct ward_err *err)
 	/* RLIMIT_FSIZE is the agent's; a signal for it would end us in the agent's place. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	fs->casefold = stat("/sys/fs/ext4/features/casefold", &st) == 0 ||
-		       stat("/sys/fs/f2fs/features/casefold", &st) == 0;
+		       stat("/sys/fs/f2fs/features/casefold", &st) == 0 ||
+		       stat("/sys/fs/tmpfs/features/casefold", &st) == 0 ||
+		       stat("/sys/fs/bcachefs", &st) == 0;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		fs->latency_fds[i] = -1;
 	/* Absent in containers, and never for an ordinary user: the transport spins then. */

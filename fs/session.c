@@ -10,6 +10,8 @@
 #include "fs/fuse_kernel.h"
 #include "fs/ops.h"
 
+#define BACKGROUND_MAX 64
+
 static void on_init(void *userdata, struct fuse_conn_info *conn)
 {
 	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS |
@@ -22,6 +24,8 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 				  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
 				  FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
+	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
+	conn->max_background = BACKGROUND_MAX;
 }
 
 /* What libfuse 3.14 cannot say in its INIT reply. */

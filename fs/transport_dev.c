@@ -163,6 +163,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* On one CPU a spinning reader only keeps the client from making its next request. */
+static bool several_cpus(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1;
+}
+
 int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	struct ward_transport **ret, struct ward_err *err)
 {
@@ -175,7 +183,8 @@ int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	t->done_fd = done_fd;
 	t->latency = tree->fs->latency_fds[tree->index] >= 0 &&
 		     (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_LATENCY);
-	t->spin = wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && !t->latency);
+	t->spin =
+		wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && !t->latency && several_cpus());
 	/* A page boundary: the kernel copies whole pages of large writes. */
 	if (posix_memalign((void **)&t->buf, 4096, MESSAGE_MAX)) {
 		t->buf = NULL;

@@ -334,11 +334,16 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 {
 	struct ward_pattern *patterns = calloc(p->n_rules + 1, sizeof(*patterns));
 	int r = patterns ? 0 : no_memory(err);
+	p->floats = calloc(p->n_rules + 1, sizeof(*p->floats));
+	if (r == 0 && !p->floats)
+		r = no_memory(err);
 	for (size_t i = 0; r == 0 && i < p->n_rules; i++) {
 		const struct ward_rule *rule = &p->rules[i];
 		r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &patterns[i], err);
-		if (r == 0 && patterns[i].n && patterns[i].components[0].loop && !rule->guard &&
-			rule->verb != WARD_VERB_HIDE && rule->verb != WARD_VERB_NOEXEC)
+		if (r < 0 || !patterns[i].n || !patterns[i].components[0].loop)
+			continue;
+		p->floats[p->n_floats++] = (uint32_t)i;
+		if (!rule->guard && rule->verb != WARD_VERB_HIDE && rule->verb != WARD_VERB_NOEXEC)
 			p->float_visible[ward_rule_group(rule)] = (uint32_t)i + 1;
 	}
 	if (r == 0) {
@@ -374,6 +379,7 @@ static void policy_free(struct ward_policy *p)
 	free(p->rules);
 	free(p->entries);
 	free(p->effective);
+	free(p->floats);
 	free(p);
 }
 

@@ -93,18 +93,17 @@ static struct ward_decision refuse(
 
 /*
  * Would the move give a right at dst that src does not give? For a directory everything beneath
- * moves along, so only the same state on both sides will do. *ret_rule: the rule that limits src.
+ * moves along. *ret_rule: the rule that limits src.
  */
-static bool widens(
-	const struct ward_state *src, const struct ward_state *dst, bool dir, uint32_t *ret_rule)
+static bool widens(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, bool dir, uint32_t *ret_rule)
 {
-	if (ward_state_same(src, dst))
-		return false;
-	uint32_t more = dst->outcome.may & ~src->outcome.give;
+	const struct ward_outcome *s = &src->outcome, *d = &dst->outcome;
+	uint32_t more = (d->give & ~s->give) | (d->may & ~s->may);
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = src->outcome.rule[i];
-	return dir || more;
+	return more || (dir && !ward_policy_contains(p, src, dst));
 }
 
 static struct ward_decision decide_rename(
@@ -122,10 +121,11 @@ static struct ward_decision decide_rename(
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	uint32_t rule = src.rule[0];
-	if (widens(req->state, req->state2, dir, &rule))
+	if (widens(p, req->state, req->state2, dir, &rule))
 		return refuse(p, EXDEV, &src, rule);
 	rule = dst.rule[0];
-	if (exchange && widens(req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule))
+	if (exchange &&
+		widens(p, req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule))
 		return refuse(p, EXDEV, &src, rule);
 	return d;
 }
@@ -140,7 +140,7 @@ static struct ward_decision decide_link(const struct ward_policy *p, const struc
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	uint32_t rule = src.rule[0];
-	if (req->flags & WARD_REQUEST_DIR || widens(req->state, req->state2, false, &rule))
+	if (req->flags & WARD_REQUEST_DIR || widens(p, req->state, req->state2, false, &rule))
 		return refuse(p, EXDEV, &src, rule);
 	return d;
 }

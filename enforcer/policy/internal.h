@@ -61,6 +61,8 @@ struct ward_policy {
 	/* per group: 1 + number of the last rule without '/' in front that makes something visible
 	 */
 	uint32_t float_visible[WARD_GROUP_COUNT_];
+	uint32_t *floats; /* rules whose pattern may begin at every depth, ascending */
+	uint32_t n_floats;
 	struct ward_automaton *automaton;
 	struct ward_settings settings;
 	char digest[65];
@@ -82,6 +84,13 @@ enum ward_group ward_rule_group(const struct ward_rule *r);
 /* ward_outcome_fn; ctx is the struct ward_policy. */
 void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	const struct ward_state *s, struct ward_outcome *ret);
+
+/*
+ * May a directory go from src to dst with all that is or may come to be beneath it? True only if no
+ * path beneath gains a right, and none that could be created at src could not at dst. (contain.c)
+ */
+bool ward_policy_contains(
+	const struct ward_policy *p, const struct ward_state *src, const struct ward_state *dst);
 
 /* Same hits, same live positions: nothing tells them or what is beneath apart. */
 bool ward_state_same(const struct ward_state *a, const struct ward_state *b);

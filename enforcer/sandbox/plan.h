@@ -72,7 +72,7 @@ enum ward_init_applied {
 /* execve(2) takes MAX_ARG_STRINGS; its stack limit is reached long before. */
 #define WARD_PLAN_STRINGS_MAX 65536
 /* A classic BPF program has at most BPF_MAXINSNS (4096) instructions of eight bytes. */
-#define WARD_PLAN_FILTER_MAX (4096 * 8)
+#define WARD_PLAN_FILTER_MAX ((size_t)4096 * 8)
 #define WARD_PLAN_BYTES_MAX ((size_t)16 << 20)
 
 enum ward_plan_kind {
@@ -108,8 +108,9 @@ enum ward_plan_flag {
 	WARD_PLAN_ROOT = 1U << 0,
 	WARD_PLAN_PTY = 1U << 1,
 	WARD_PLAN_LANDLOCK = 1U << 2,
+	WARD_PLAN_SERVED = 1U << 3, /* the trees answer once the command starts */
 };
-#define WARD_PLAN_FLAGS_ALL 7U
+#define WARD_PLAN_FLAGS_ALL 15U
 
 struct ward_plan {
 	uint32_t flags;

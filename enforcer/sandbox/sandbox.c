@@ -97,8 +97,8 @@ static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbo
 	if (r < 0)
 		return r;
 	struct ward_plan p = {
-		.flags = (s->root ? WARD_PLAN_ROOT : 0) | (s->pty ? WARD_PLAN_PTY : 0) |
-			 WARD_PLAN_LANDLOCK,
+		.flags = (s->served ? WARD_PLAN_SERVED : 0) | (s->root ? WARD_PLAN_ROOT : 0) |
+			 (s->pty ? WARD_PLAN_PTY : 0) | WARD_PLAN_LANDLOCK,
 		.owner_uid = s->owner_uid,
 		.owner_gid = s->owner_gid,
 		.agent_uid = s->agent_uid,

@@ -129,6 +129,7 @@ static int make_sandbox(struct run *r, struct ward_err *err)
 		.hostname = "wardfs",
 		.trees = trees,
 		.n_trees = p->n_trees,
+		.served = true,
 		.reads = reads,
 		.n_reads = p->n_reads,
 		.tmp_bytes = s->tmp_bytes,

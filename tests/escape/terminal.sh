@@ -4,6 +4,30 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+wait_until() { # wait_until FILE PATTERN
+	i=0
+	until grep -q "$2" "$1" 2>/dev/null; do
+		i=$((i + 1))
+		[ $i -lt 300 ] || fail "no $2 in: $(cat "$1")"
+		sleep 0.1
+	done
+}
+
+open_terminal() { # open_terminal MODE SCRIPT: what is written on 9 is typed
+	rm -f "$WARD_TMP/in" "$WARD_TMP/out"
+	mkfifo "$WARD_TMP/in"
+	inside "$1" --pty -- sh -c "$2" <"$WARD_TMP/in" >"$WARD_TMP/out" 2>"$WARD_TMP/err" &
+	run=$!
+	exec 9>"$WARD_TMP/in"
+	wait_until "$WARD_TMP/out" '^ready'
+}
+
+close_terminal() { # close_terminal EXIT_CODE
+	wait $run && rc=0 || rc=$?
+	exec 9>&-
+	[ $rc = "$1" ] || fail "exit code $rc, not $1"
+}
+
 check() {
 	refused "$1" EPERM tiocsti
 	refused "$1" EPERM tiocsti high
@@ -15,20 +39,23 @@ check() {
 		tr -d '\r')
 	[ "$out" = continued ] || fail "$1: after a stop: $out"
 	grep -q '^sandboxrun: stopped 20$' "$WARD_TMP/err" || fail "$1: $(cat "$WARD_TMP/err")"
-	# Ctrl-Z and Ctrl-C through the terminal: the line discipline makes signals of them.
-	out=$(printf '\032' | inside "$1" --pty -- sh -c 'sleep 0.5; echo continued' \
-		2>"$WARD_TMP/err" | tr -d '\r')
-	grep -q '^sandboxrun: stopped 20$' "$WARD_TMP/err" ||
-		fail "$1: Ctrl-Z: $out $(cat "$WARD_TMP/err")"
-	printf '\003' | inside "$1" --pty -- sleep 60 >/dev/null && rc=0 || rc=$?
-	[ "$rc" = 130 ] || fail "$1: Ctrl-C: exit code $rc"
+	# Ctrl-Z and Ctrl-C through the terminal: the line discipline makes signals of them. Sent once the
+	# command waits in a read of its own.
+	open_terminal "$1" 'echo ready; read -r line; echo "got $line"'
+	printf '\032' >&9
+	wait_until "$WARD_TMP/err" '^sandboxrun: stopped 20$'
+	echo word >&9
+	close_terminal 0
+	grep -q '^got word' "$WARD_TMP/out" || fail "$1: Ctrl-Z: $(cat "$WARD_TMP/out")"
+	open_terminal "$1" 'echo ready; read -r line; exit 9'
+	printf '\003' >&9
+	close_terminal 130
 	# An interactive shell's own job control.
 	out=$(printf 'set +o history\nsleep 60 &\nkill %%1\nwait %%1\necho rc=$?\nexit\n' |
 		inside "$1" --pty -- bash --norc -i | tr -d '\r')
 	echo "$out" | grep -q '^rc=143' || fail "$1: job control: $out"
 }
 
-[ "$(cat /proc/sys/dev/tty/legacy_tiocsti 2>/dev/null || echo 1)" = 0 ] || :
 works "$ATTACK" tiocsti
 works "$ATTACK" tiocsti high
 each_mode check

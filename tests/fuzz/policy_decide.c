@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decisions as properties. Input: lines "V PATTERN" (rules; V picks verb and source), an empty line,
- * then two paths. Whatever the rules: a source that takes away never widens, what is allowed was
- * granted, what is visible is reached through passages, and a move that is allowed gives nothing
- * more at the paths tried.
+ * Decisions as properties. Input: lines "V PATTERN" (rules; V picks verb and source), an empty
+ * line, then two paths. Whatever the rules: a source that takes away never widens, what is allowed
+ * was granted, what is visible is reached through passages, and a move that is allowed gives
+ * nothing more at the paths tried.
  */
 #include <stdio.h>
 #include <string.h>
@@ -69,10 +69,8 @@ static void move(const struct ward_policy *p, const char *a, size_t n_a, const c
 		ward_policy_state_put(p, s);
 		return;
 	}
-	const struct ward_request req = {.action = WARD_ACTION_RENAME,
-		.flags = WARD_REQUEST_DIR,
-		.state = s,
-		.state2 = d};
+	const struct ward_request req = {
+		.action = WARD_ACTION_RENAME, .flags = WARD_REQUEST_DIR, .state = s, .state2 = d};
 	enum ward_verdict v = ward_policy_decide(p, &req, NULL).verdict;
 	ward_policy_state_put(p, s);
 	ward_policy_state_put(p, d);

@@ -219,6 +219,7 @@ static void enter_user_namespace(const struct options *o)
 static _Noreturn void hold(const struct options *o, int sock)
 {
 	char data[256], go;
+	struct stat st;
 	const char *dev = "/dev/fuse";
 	int fd;
 
@@ -241,6 +242,11 @@ static _Noreturn void hold(const struct options *o, int sock)
 	if (o->mode == MODE_ROOT)
 		become(o->agent_uid, o->agent_gid, &o->agent_gid, 0);
 	CHECK(chdir(o->mountpoint));
+	/*
+	 * Until its first GETATTR the root has uid 0, which has no mapping in a user namespace: the
+	 * kernel refuses to create in it (HAS_UNMAPPED_ID). Whoever mounts looks once.
+	 */
+	CHECK(stat(".", &st));
 	execvp(o->argv[0], o->argv);
 	die(o->argv[0]);
 }

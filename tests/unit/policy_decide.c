@@ -331,6 +331,34 @@ START_TEST(a_name_that_gives_more_is_refused)
 }
 END_TEST
 
+START_TEST(directories_move_where_nothing_is_gained)
+{
+	struct ward_policy *p = base("[guard]\nnoexec = /w/dl\nread = /w/a/keep\nhide = .env\n"
+				     "[files]\nwrite = /w\nwrite = /w/b\nappend = /w/log\n"
+				     "deny = *.pem\nwrite = /w/c\nread = /w/d/e/f\n");
+	/* another rule with the same verb; fewer rights beneath; a float that is later than both */
+	is(rename_dir(p, "/w/x", "/w/b/x"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/b/x", "/w/x"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/x", "/w/dl/x"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/x", "/w/log/x"), WARD_VERDICT_ALLOW, 0);
+	/* the way back gains */
+	is(rename_dir(p, "/w/dl/x", "/w/x"), WARD_VERDICT_DENY, EXDEV);
+	/* c lifts the denial of *.pem: what is a .pem in x would be readable there */
+	is(rename_dir(p, "/w/x", "/w/c/x"), WARD_VERDICT_DENY, EXDEV);
+	/* and from there a .pem that could be made would come where none can */
+	is(rename_dir(p, "/w/c/x", "/w/x"), WARD_VERDICT_DENY, EXDEV);
+	/* a protected child moves away with its parent, or is brought */
+	is(rename_dir(p, "/w/a", "/w/x"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_dir(p, "/w/x", "/w/a"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_dir(p, "/w/d", "/w/x"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_dir(p, "/w/x", "/w/d"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_dir(p, "/w/d/e", "/w/e"), WARD_VERDICT_DENY, EXDEV);
+	/* control: beside them nothing is protected */
+	is(rename_dir(p, "/w/a/x", "/w/d/x"), WARD_VERDICT_ALLOW, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(hard_links_have_the_intersection)
 {
 	struct ward_policy *p = base("[files]\nwrite = /w\ndeny = /w/secret\n");
@@ -465,6 +493,7 @@ int main(void)
 	tcase_add_test(t, no_passage_below_a_ceiling_of_hide);
 	tcase_add_test(t, renames);
 	tcase_add_test(t, a_name_that_gives_more_is_refused);
+	tcase_add_test(t, directories_move_where_nothing_is_gained);
 	tcase_add_test(t, hard_links_have_the_intersection);
 	tcase_add_test(t, malformed_requests_are_refused);
 	tcase_add_test(t, trace_tells_who_was_beaten);

@@ -122,6 +122,21 @@ static int execute(const struct ward_plan *p)
 	}
 }
 
+/*
+ * Asks once for the attributes of each tree's root. Until then the kernel takes it for uid 0's, whom an
+ * own user namespace does not know, and refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c).
+ */
+static int meet_trees(const struct ward_plan *p, struct ward_err *err)
+{
+	struct stat st;
+	for (size_t i = 0; p->flags & WARD_PLAN_SERVED && i < p->n_entries; i++) {
+		const struct ward_plan_entry *e = &p->entries[i];
+		if (e->kind == WARD_PLAN_TREE && stat(e->path, &st) < 0)
+			return ward_err_sys(err, -errno, "%s", e->path);
+	}
+	return 0;
+}
+
 static int prepare(const struct ward_init *in, struct ward_err *err)
 {
 	const struct ward_plan *p = &in->plan;
@@ -135,7 +150,9 @@ static int prepare(const struct ward_init *in, struct ward_err *err)
 	umask(in->umask);
 	if (chdir(p->cwd) < 0)
 		return ward_err_sys(err, -errno, "enter %s, the start directory inside", p->cwd);
-	r = limits(p, err);
+	r = meet_trees(p, err);
+	if (r == 0)
+		r = limits(p, err);
 	if (r == 0)
 		r = ward_init_landlock(in, err);
 	if (r < 0)

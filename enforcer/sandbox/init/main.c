@@ -79,10 +79,17 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 	return r < 0 ? ward_err_sys(err, r, "report") : 0;
 }
 
-/* Becomes pid 1's main program; returns its exit status. */
-static int run_pid1(struct ward_init *in)
+/* Becomes pid 1's main program; returns its exit status. The pipe ends when stage 0 has reported.
+ */
+static int run_pid1(struct ward_init *in, const int staged_pipe[2])
 {
 	struct ward_err err = WARD_ERR_INIT;
+	char byte = 0;
+	/* Both talk on the same channel: without this, our first word could overtake stage 0's. */
+	close(staged_pipe[1]);
+	while (read(staged_pipe[0], &byte, 1) < 0 && errno == EINTR)
+		continue;
+	close(staged_pipe[0]);
 	/* The file system daemon gets its own copies; here they would keep the mount alive. */
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		if (in->fuse[i] >= 0)
@@ -116,7 +123,10 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 		return r;
 	if (in->plan.flags & WARD_PLAN_ROOT) {
 		if (unshare(CLONE_NEWNS) < 0)
-			r = ward_err_sys(err, -errno, "make a mount namespace");
+			r = ward_err_sys(err, -errno, "make a mount namespace%s",
+				errno == EPERM ? " (root without CAP_SYS_ADMIN, as in a container; "
+						 "fix: give it, or start as an ordinary user)"
+					       : "");
 	} else {
 		r = ward_init_unshare_rootless(in, err);
 	}
@@ -125,12 +135,15 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 	if (r < 0)
 		return r;
 	/* /dev/fuse was mounted above, in the host's pid namespace: request pids mean something. */
+	int staged_pipe[2];
+	if (pipe2(staged_pipe, O_CLOEXEC) < 0)
+		return ward_err_sys(err, -errno, "pipe");
 	pid_t pid = (pid_t)syscall(
 		SYS_clone, CLONE_NEWPID | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "make a pid namespace");
 	if (pid == 0)
-		_exit(run_pid1(in));
+		_exit(run_pid1(in, staged_pipe));
 	return staged(in, pid, err);
 }
 

@@ -13,7 +13,7 @@ while [ $i -lt 400 ]; do
 	rm f$i || exit 42
 done
 END
-for mode in root cached user; do
+for mode in $MODES; do
 	policy
 	fresh
 	in_mode $mode "$WARD_TMP/load" || fail "$mode: control"
@@ -29,7 +29,7 @@ for mode in root cached user; do
 		2>/dev/null &
 	run=$!
 	n=0
-	while ! { [ -s "$WARD_TMP/pid" ] && ls "$BACK" | grep -q '^f'; }; do
+	while ! { [ -s "$WARD_TMP/pid" ] && find "$BACK" -name 'f*' | grep -q .; }; do
 		n=$((n + 1))
 		[ $n -lt 2000 ] || fail "$mode: does not start"
 		sleep 0.005

@@ -29,7 +29,7 @@ END
 script denied <<'END'
 refused "Permission denied" cat outside
 END
-for mode in root cached user; do
+for mode in $MODES; do
 	policy 'read = /workspace/ro' 'hide = *.pem'
 	fresh
 	rm -rf "$WARD_TMP/away" && mkdir "$WARD_TMP/away"

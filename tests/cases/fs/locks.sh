@@ -101,7 +101,7 @@ for kind in posix flock; do
 done
 python3 "$WARD_TMP/ofd.py"
 END
-for mode in root cached user; do
+for mode in $MODES; do
 	policy
 	fresh
 	as_owner sh -c "echo x >'$BACK/f'"

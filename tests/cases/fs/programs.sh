@@ -116,6 +116,16 @@ for n in ("security.capability", "trusted.x"):
         raise SystemExit(n)
     except OSError as e:
         assert e.errno in (1, 95), e
+# renames that exchange, and that must not replace
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+os.makedirs("x1/in")
+open("x2", "w").close()
+assert libc.renameat2(-100, b"x1", -100, b"x2", 2) == 0
+assert os.path.isdir("x2/in") and os.path.isfile("x1")
+assert libc.renameat2(-100, b"x1", -100, b"x2", 1) == -1 and ctypes.get_errno() == 17
+assert libc.renameat2(-100, b"x1", -100, b"x3", 1) == 0 and os.path.isfile("x3")
+assert libc.renameat2(-100, b"x3", -100, b"x4", 4) == -1 and ctypes.get_errno() in (22, 1)
 s = socket.socket(socket.AF_UNIX)
 s.bind("sock")
 os.posix_fallocate(os.open("fa", os.O_RDWR | os.O_CREAT), 0, 100000)
@@ -135,7 +145,7 @@ if os.geteuid():
     os.close(fd)
     assert not os.stat("suid").st_mode & 0o4000
 END
-for mode in root cached user other; do
+for mode in $MODES other; do
 	policy
 	fresh
 	in_mode $mode "$WARD_TMP/work" || fail "$mode: programs"

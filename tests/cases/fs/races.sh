@@ -84,7 +84,7 @@ rc=0
 for p in \$pids; do wait \$p || rc=1; done
 exit \$rc
 END
-for mode in root cached user; do
+for mode in $MODES; do
 	policy 'deny = /workspace/vault/secret' 'read = /workspace/ro/fixed'
 	fresh
 	as_owner sh -c "cd '$BACK' && mkdir vault ro && echo the secret >vault/secret &&

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * May a directory move from one state to another?
+ *
+ * Beneath the moved directory every suffix x has, at both places, the hits of its place, the hits
+ * of patterns that begin within x (the same at both), and those of patterns begun above that x
+ * completes ("live"; where both places stand at the same position, the same at both). So what can
+ * be told apart is: hits now, and live positions that only one place has.
+ *
+ *   - What takes away by itself (guards, noexec) intersects: one that only the source may still
+ * meet must be in force at the destination already, one that only the destination may still meet
+ *     must leave `create`.
+ *   - In a list the last match decides, so a list's opinion is its highest rule: the highest of
+ * what both meet, c; of what stands now or is met at one place only, a and b. For every choice of
+ *     c, a and b the destination must give no more than the source, and `create` where the source
+ *     does. (Several lists intersect: what holds for each holds for all.)
+ *
+ * "create where the source does": else a directory prepared elsewhere could be moved to a place
+ * where its content could not have been made. Whether some x meets exactly these rules is not
+ * looked at: the answer may be "no" where "yes" were right (mv then copies), never the other way.
+ * Nothing allocates; the work is bounded.
+ */
+#include "enforcer/policy/internal.h"
+
+/* Choices looked at; past it the answer is "no". A policy of 10,000 rules needs as many. */
+#define CHOICES_MAX (1U << 20)
+
+struct side {
+	uint32_t last[WARD_GROUP_COUNT_]; /* 1 + the highest rule of each list, 0: none */
+	uint32_t give, may;		  /* of guards and noexec */
+};
+
+static bool takes_by_itself(const struct ward_rule *r)
+{
+	return r->guard || r->verb == WARD_VERB_NOEXEC;
+}
+
+static struct side side_of(const struct ward_policy *p, const struct ward_state *s)
+{
+	struct side side = {.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL};
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		uint32_t n = ward_state_hits(s)[i];
+		const struct ward_rule *r = &p->rules[n];
+		if (takes_by_itself(r)) {
+			side.give &= ward_verb_rights(r->verb);
+			if (r->verb != WARD_VERB_ASK)
+				side.may &= ward_verb_rights(r->verb);
+		} else {
+			side.last[ward_rule_group(r)] = n + 1;
+		}
+	}
+	return side;
+}
+
+/* Does s stand at this position? Positions are sorted. */
+static bool stands_at(const struct ward_state *s, uint32_t position)
+{
+	uint32_t lo = 0, hi = s->n_live;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (s->ids[mid] < position)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n_live && s->ids[lo] == position;
+}
+
+static uint32_t pattern_at(const struct ward_policy *p, const struct ward_state *s, uint32_t i)
+{
+	return ward_automaton_pattern(p->automaton, s->ids[i]);
+}
+
+/* Guards that only one of the two may still meet. */
+static bool guards_fit(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, const struct side *d)
+{
+	for (uint32_t i = 0; i < src->n_live; i++) {
+		const struct ward_rule *r = &p->rules[pattern_at(p, src, i)];
+		uint32_t left = ward_verb_rights(r->verb);
+		if (takes_by_itself(r) && !stands_at(dst, src->ids[i]) &&
+			(d->give & ~left || (r->verb != WARD_VERB_ASK && d->may & ~left)))
+			return false;
+	}
+	for (uint32_t i = 0; i < dst->n_live; i++) {
+		const struct ward_rule *r = &p->rules[pattern_at(p, dst, i)];
+		if (takes_by_itself(r) && !stands_at(src, dst->ids[i]) &&
+			!(ward_verb_rights(r->verb) & WARD_RIGHT_CREATE))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t max(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What a list gives whose highest rule is n - 1; n = 0: no rule. */
+static uint32_t list_gives(const struct ward_policy *p, enum ward_group g, uint32_t n)
+{
+	if (n == 0)
+		return g == WARD_GROUP_BASE ? 0 : WARD_RIGHTS_ALL;
+	return ward_verb_rights(p->rules[n - 1].verb);
+}
+
+static bool fits(uint32_t src, uint32_t dst)
+{
+	return !(dst & ~src) && !(src & ~dst & WARD_RIGHT_CREATE);
+}
+
+struct lists {
+	const struct ward_policy *p;
+	const struct ward_state *src, *dst;
+	enum ward_group group;
+	uint32_t now_src, now_dst; /* highest rules that stand now */
+	uint32_t budget;
+};
+
+static bool in_list(const struct lists *l, uint32_t pattern)
+{
+	const struct ward_rule *r = &l->p->rules[pattern];
+	return !takes_by_itself(r) && ward_rule_group(r) == l->group;
+}
+
+/* For a source whose highest rule is s, and c met by both: every choice of b. */
+static bool each_b(struct lists *l, uint32_t s, uint32_t c)
+{
+	uint32_t have = list_gives(l->p, l->group, s);
+	if (!fits(have, list_gives(l->p, l->group, max(l->now_dst, c))))
+		return false;
+	for (uint32_t i = 0; i < l->dst->n_live; i++) {
+		uint32_t n = pattern_at(l->p, l->dst, i);
+		if (!l->budget || !l->budget--)
+			return false;
+		if (!in_list(l, n) || stands_at(l->src, l->dst->ids[i]))
+			continue;
+		uint32_t d = max(max(l->now_dst, c), n + 1);
+		if (!fits(have, list_gives(l->p, l->group, d)))
+			return false;
+	}
+	return true;
+}
+
+/* For c met by both: every choice of a. */
+static bool each_a(struct lists *l, uint32_t c)
+{
+	if (!each_b(l, max(l->now_src, c), c))
+		return false;
+	for (uint32_t i = 0; i < l->src->n_live; i++) {
+		uint32_t n = pattern_at(l->p, l->src, i);
+		if (!l->budget || !l->budget--)
+			return false;
+		if (!in_list(l, n) || stands_at(l->dst, l->src->ids[i]))
+			continue;
+		if (!each_b(l, max(max(l->now_src, c), n + 1), c))
+			return false;
+	}
+	return true;
+}
+
+/* Every choice of c: none, a pattern begun at any depth, one where both stand. */
+static bool each_c(struct lists *l)
+{
+	if (!each_a(l, 0))
+		return false;
+	for (uint32_t i = 0; i < l->p->n_floats; i++) {
+		if (!l->budget || !l->budget--)
+			return false;
+		if (in_list(l, l->p->floats[i]) && !each_a(l, l->p->floats[i] + 1))
+			return false;
+	}
+	for (uint32_t i = 0; i < l->src->n_live; i++) {
+		uint32_t n = pattern_at(l->p, l->src, i);
+		if (!l->budget || !l->budget--)
+			return false;
+		if (in_list(l, n) && stands_at(l->dst, l->src->ids[i]) && !each_a(l, n + 1))
+			return false;
+	}
+	return true;
+}
+
+/* What `ask` gives depends on more than the highest rule: lists in which it may be met do not fit,
+ * unless nothing sets the two places apart there. */
+static bool has_ask(const struct lists *l)
+{
+	const struct ward_state *const both[] = {l->src, l->dst};
+	for (unsigned k = 0; k < 2; k++) {
+		const struct ward_state *s = both[k];
+		for (uint32_t i = 0; i < s->n_live + s->n_hits; i++) {
+			uint32_t n = i < s->n_live ? pattern_at(l->p, s, i) : s->ids[i];
+			if (in_list(l, n) && l->p->rules[n].verb == WARD_VERB_ASK)
+				return true;
+		}
+	}
+	for (uint32_t i = 0; i < l->p->n_floats; i++)
+		if (in_list(l, l->p->floats[i]) &&
+			l->p->rules[l->p->floats[i]].verb == WARD_VERB_ASK)
+			return true;
+	return false;
+}
+
+/* The list's rules among hits or live positions of a that b has not. */
+static bool list_apart(
+	const struct lists *l, const struct ward_state *a, const struct ward_state *b)
+{
+	for (uint32_t i = 0; i < a->n_live; i++)
+		if (in_list(l, pattern_at(l->p, a, i)) && !stands_at(b, a->ids[i]))
+			return true;
+	for (uint32_t i = 0, k = 0; i < a->n_hits; i++) {
+		uint32_t n = ward_state_hits(a)[i];
+		if (!in_list(l, n))
+			continue;
+		while (k < b->n_hits && ward_state_hits(b)[k] < n)
+			k++;
+		if (k == b->n_hits || ward_state_hits(b)[k] != n)
+			return true;
+	}
+	return false;
+}
+
+bool ward_policy_contains(
+	const struct ward_policy *p, const struct ward_state *src, const struct ward_state *dst)
+{
+	if (ward_state_same(src, dst))
+		return true;
+	struct side s = side_of(p, src), d = side_of(p, dst);
+	if (!fits(s.give, d.give) || d.may & ~s.may || !guards_fit(p, src, dst, &d))
+		return false;
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
+		struct lists l = {.p = p,
+			.src = src,
+			.dst = dst,
+			.group = (enum ward_group)g,
+			.now_src = s.last[g],
+			.now_dst = d.last[g],
+			.budget = CHOICES_MAX};
+		if (!list_apart(&l, src, dst) && !list_apart(&l, dst, src))
+			continue;
+		if (has_ask(&l) || !each_c(&l))
+			return false;
+	}
+	return true;
+}

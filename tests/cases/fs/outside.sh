@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Changes on the host are seen inside, soon and without errors; what is mounted beneath the backing
+# is not served; nothing leads out of the backing.
+# timeout: 200
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+# soon WANT CMD…: the output becomes WANT within five seconds
+script outside <<END
+soon() {
+	want=\$1
+	shift
+	n=0
+	while [ "\$("\$@" 2>/dev/null)" != "\$want" ]; do
+		n=\$((n + 1))
+		[ \$n -lt 100 ] || { echo "FAIL: \$* is not [\$want] but [\$("\$@" 2>&1)]"; exit 1; }
+		sleep 0.05
+	done
+}
+B="$BACK"
+echo one >f && same "\$(cat f)" one
+echo three >"\$B/f" && soon three cat f
+# an editor's save on the host: no error in between
+echo four >"\$B/tmp" && mv "\$B/tmp" "\$B/f"
+cat f >/dev/null
+soon four cat f
+# the same length and inode, another content
+printf four >"\$B/f" && soon four cat f && printf FOUR >"\$B/f" && soon FOUR cat f
+rm "\$B/f" && soon "" sh -c 'test ! -e f || echo there'
+test ! -e new && echo n >"\$B/new" && soon n cat new
+# directories moved, removed, replaced
+mkdir -p d/e && echo x >d/e/g && same "\$(cat d/e/g)" x
+mv "\$B/d/e" "\$B/moved" && soon x cat moved/g && soon "" sh -c 'test ! -e d/e || echo there'
+mv moved d/e && same "\$(cat d/e/g)" x
+rm -r "\$B/d" && mkdir -p "\$B/d/e" && echo y >"\$B/d/e/g" && soon y cat d/e/g
+# a directory closed on the host
+chmod 0 "\$B/d" && soon closed sh -c 'cat d/e/g || echo closed'
+chmod 700 "\$B/d" && soon y cat d/e/g
+# a link that the host put where a file was is a link inside, resolved inside
+ln -sfn "$WARD_TMP/beside" "\$B/d/e/g"
+soon "$WARD_TMP/beside" readlink d/e/g
+rm "\$B/d/e/g" && ln -s ../../../../../../../../../../etc/hostname "\$B/d/e/g"
+soon "\$(cat /etc/hostname)" cat d/e/g
+END
+for mode in $MODES; do
+	policy
+	fresh
+	echo beside >"$WARD_TMP/beside"
+	in_mode $mode "$WARD_TMP/outside" || fail "$mode: outside"
+	if grep -E '^(deny|SPOILED)' "$EVENTS"; then fail "$mode: refused"; fi
+done
+
+# Another file system beneath: in a mount namespace of its own.
+script beneath <<END
+same "\$(cat plain/f)" f
+refused "Permission denied" cat other/f
+refused "Permission denied" ls other
+refused "Permission denied" cat same/f
+refused "" rmdir other
+END
+export FSMOUNT POLICY BACK MNT EVENTS OWNER WARD_TMP
+for opts in "-m root" "-m root -n"; do
+	policy
+	fresh
+	as_owner mkdir "$BACK/plain" "$BACK/other" "$BACK/same"
+	echo f | as_owner tee "$BACK/plain/f" >/dev/null
+	OPTS=$opts unshare -m sh -eu -c '
+		mount -t tmpfs none "$BACK/other"
+		echo f >"$BACK/other/f"
+		mount --bind "$BACK/plain" "$BACK/same"
+		"$FSMOUNT" $OPTS -o $OWNER:$OWNER -l "$EVENTS" "$POLICY" "$BACK" "$MNT" \
+			sh -eu "$WARD_TMP/beneath"' || fail "$opts: mounts beneath"
+	recorded '^deny .*path=\[/workspace/other\].*errno=13 cause=\[another file system'
+	recorded '^deny .*path=\[/workspace/same\].*errno=13 cause=\[another file system'
+done

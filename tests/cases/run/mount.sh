@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# wardfs mount and umount: the guard alone, for the caller, for many users, for an ordinary user in a user
+# namespace of its own; daemons killed; each refusal with its control.
+. "$WARD_SRC/tests/cases/lib.sh"
+mkdir src mnt
+echo text >src/file
+echo token >src/.env
+chmod 755 "$WARD_TMP" src mnt
+mounted() { grep -q " $1 .* fuse.wardfs " /proc/self/mountinfo; }
+
+# For the caller.
+expect 0 "$WARDFS" mount --session m1 src mnt
+mounted "$WARD_TMP/mnt" || fail "not mounted"
+expect 0 cat mnt/file
+expect 1 cat mnt/.env
+expect 0 cat src/.env
+expect 0 sh -c 'echo new >mnt/new'
+[ "$(cat src/new)" = new ] || fail "not written through"
+expect 0 "$WARDFS" ps
+has "$OUT" m1
+expect 2 "$WARDFS" mount src
+expect 2 "$WARDFS" mount nowhere mnt
+expect 125 "$WARDFS" mount src nowhere
+# In use: refused, unless lazily.
+(cd mnt && sleep 20) &
+holder=$!
+wait_until 5 test "$(readlink "/proc/$holder/cwd")" = "$WARD_TMP/mnt"
+expect 1 "$WARDFS" umount mnt
+has "$ERR" lazy
+mounted "$WARD_TMP/mnt" || fail "gone although in use"
+expect 0 "$WARDFS" umount --lazy mnt
+pkill -P "$holder"
+kill "$holder" 2>/dev/null
+wait "$holder" 2>/dev/null
+mounted "$WARD_TMP/mnt" && fail "still mounted"
+wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on: $("$WARDFS" ps)"
+expect 0 "$WARDFS" audit verify m1
+expect 0 "$WARDFS" audit show m1
+has "$OUT" "/workspace/.env"
+expect 1 "$WARDFS" umount mnt
+has "$ERR" "no mount of wardfs"
+
+# Another sandbox path: rules speak of that.
+printf '[policy]\nversion = 1\n[files]\nread = /data\nwrite = /data/out\n' >data.policy
+mkdir src/out
+expect 0 "$WARDFS" mount --policy ./data.policy --tree /data src mnt
+expect 0 sh -c 'echo x >mnt/out/x'
+expect 1 touch mnt/no
+expect 0 "$WARDFS" umount mnt
+wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+
+# Many users, each with its own ids; without --allow-other nobody but the caller.
+printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >all.policy
+chmod 777 src
+echo private >src/private
+chmod 600 src/private
+as() { setpriv --reuid="$1" --regid="$1" --clear-groups "$2" "$3"; }
+expect 0 "$WARDFS" mount --policy ./all.policy src mnt
+expect 1 as 4711 cat mnt/file
+expect 0 "$WARDFS" umount mnt
+wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+expect 0 "$WARDFS" mount --policy ./all.policy --allow-other src mnt
+expect 0 as 4711 cat mnt/file
+expect 1 as 4711 cat mnt/private
+expect 0 cat mnt/private
+expect 0 as 4711 touch mnt/by4711
+expect 0 as 4712 touch mnt/by4712
+[ "$(stat -c %u src/by4711)$(stat -c %u src/by4712)" = 47114712 ] || fail "owners: $(ls -ln src)"
+chmod 600 src/by4711
+expect 1 as 4712 cat mnt/by4711
+expect 0 as 4711 cat mnt/by4711
+expect 0 "$WARDFS" umount mnt
+wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+
+# Daemons killed: the mount goes, and the trail says why.
+for victim in fs_pid audit_pid; do
+	expect 0 "$WARDFS" mount --session "die-$victim" src mnt
+	pid=$("$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0][sys.argv[1]])' "$victim")
+	kill -9 "$pid"
+	wait_until 10 sh -c '! grep -q "fuse.wardfs" /proc/self/mountinfo' || fail "$victim: a stale mount"
+	wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "$victim: the session goes on"
+	"$WARDFS" audit verify "die-$victim" >verdict
+	grep -q died verdict || fail "$victim: $(cat verdict)"
+done
+# Its supervisor killed: nothing is served any more, and umount still takes the mount away.
+expect 0 "$WARDFS" mount --session die-super src mnt
+pid=$("$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["pid"])')
+kill -9 "$pid"
+wait_until 10 sh -c '! cat mnt/file' || fail "served without a supervisor"
+expect 0 "$WARDFS" umount mnt
+mounted "$WARD_TMP/mnt" && fail "still mounted"
+
+# An ordinary user: refused with the way out in the host's namespace, served in one of its own.
+cat >inner.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+WARD_TMP=$HOME
+cd "$HOME" || exit 1
+mkdir src mnt
+echo mine >src/file
+echo token >src/.env
+PATH=/usr/bin:/bin expect 125 env PATH=/nonexistent "$WARDFS" mount src mnt
+has "$ERR" "user namespace"
+expect 0 unshare --user --map-current-user --keep-caps --mount sh -c '
+	"$WARDFS" mount src mnt || exit 3
+	cat mnt/file || exit 4
+	cat mnt/.env 2>/dev/null && exit 5
+	echo x >mnt/new || exit 6
+	"$WARDFS" umount mnt || exit 7'
+has "$OUT" mine
+[ -e src/new ] || fail "not written"
+wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+exit 0
+S
+as_user "$WARD_TMP/inner.sh"
