@@ -190,17 +190,23 @@ int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret, s
 	char *files[WARD_SOURCE_COUNT_] = {NULL};
 	uint32_t n = ward_msg_get_u32(&rd);
 	bool ok = rd.type == WARD_POLICY_BLOB && n < WARD_SOURCE_COUNT_;
-	for (uint32_t i = 0; ok && i < n; i++) {
+	int r = 0;
+	for (uint32_t i = 0; ok && r == 0 && i < n; i++) {
+		size_t n_file = 0;
 		uint32_t kind = ward_msg_get_u32(&rd);
-		files[i] = ward_msg_get_str(&rd);
+		const char *file = ward_msg_get_bytes(&rd, &n_file);
 		t[i].text = ward_msg_get_bytes(&rd, &t[i].len);
-		t[i].file = files[i];
-		ok = files[i] && kind < WARD_SOURCE_COUNT_;
+		ok = kind < WARD_SOURCE_COUNT_ && !memchr(file, 0, n_file);
 		t[i].kind = ok ? (enum ward_source_kind)kind : WARD_SOURCE_NONE;
+		files[i] = strndup(file, n_file);
+		t[i].file = files[i];
+		if (!files[i])
+			r = -ENOMEM;
 	}
-	int r = ok && ward_msg_done(&rd) == 0 ? 0 : -EBADMSG;
+	if (r == 0 && (!ok || ward_msg_done(&rd) < 0))
+		r = -EBADMSG;
 	if (r < 0)
-		ward_err_set(err, r, "not a policy");
+		ward_err_set(err, r, r == -ENOMEM ? "out of memory" : "not a policy");
 	else
 		r = ward_policy_compile(t, n, ret, err);
 	for (size_t i = 0; i < WARD_SOURCE_COUNT_; i++)
