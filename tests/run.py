@@ -155,8 +155,10 @@ def staged(build, base):
         return build
     stage = os.path.join(base, "build")
     os.mkdir(stage)
-    for entry, path in programs(build):
-        shutil.copy(path, os.path.join(stage, entry))
+    for folder in (".", "tests/support", "tests/escape"):
+        os.makedirs(os.path.join(stage, folder), exist_ok=True)
+        for entry, path in programs(os.path.join(build, folder)):
+            shutil.copy(path, os.path.join(stage, folder, entry))
     return stage
 
 

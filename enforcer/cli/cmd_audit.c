@@ -25,6 +25,7 @@ static const char help[] =
 	"       wardfs audit process [--json] [FILTER...] PID [SESSION]\n"
 	"       wardfs audit denials [--json] [SESSION]\n"
 	"       wardfs audit summary [--json] [SESSION]\n"
+	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
@@ -33,6 +34,7 @@ static const char help[] =
 	"  process  those of one process (thread id)\n"
 	"  denials  what was refused, how often, by which rule, and what would permit it\n"
 	"  summary  figures\n"
+	"  export   the records as jsonl (default), csv, cef, ocsf or otel\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
 	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
 	"\n"
@@ -50,6 +52,8 @@ static const char help[] =
 	"\n"
 	"  --json       as JSON\n"
 	"  --follow     go on printing until the session ends\n"
+	"  --format F   what export writes\n"
+	"  --after SEQ  only records behind that one: goes on where an export ended\n"
 	"  --all        the ledger and all its sessions\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
 	"               root, else ~/.local/state/wardfs)\n"
@@ -63,6 +67,7 @@ enum takes {
 	TAKES_FILTER = 4,
 	TAKES_FOLLOW = 8,
 	TAKES_ALL = 16,
+	TAKES_EXPORT = 32,
 };
 
 static const struct {
@@ -76,6 +81,7 @@ static const struct {
 	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
+	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL},
 };
 
@@ -202,7 +208,7 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"follow", 0, NULL, 'f'}, {"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'},
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
-	{"until", 1, NULL, 'U'}, {0}};
+	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -260,6 +266,10 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->follow = true, g->takes |= TAKES_FOLLOW;
 		else if (o == 's')
 			g->state = optarg;
+		else if (o == 'o')
+			c->format = optarg, g->takes |= TAKES_EXPORT;
+		else if (o == 'n')
+			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
 		else if (take_filter(&c->filter, g, o))
@@ -276,7 +286,8 @@ static int parse_words(
 	struct audit_cmd *c, int argc, char **argv, const struct given *g, size_t *ret_verb)
 {
 	if (optind >= argc)
-		return usage("what? list, show, file, process, denials, summary or verify", "");
+		return usage(
+			"what? list, show, file, process, denials, summary, export or verify", "");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
 	while (v < n_verbs && strcmp(argv[optind], verbs[v].name) != 0)

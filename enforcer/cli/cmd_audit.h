@@ -17,6 +17,8 @@ struct audit_cmd {
 	bool color;
 	bool follow;
 	struct ward_filter filter;
+	const char *format;  /* export; NULL: jsonl */
+	uint64_t after;	     /* export: records with a larger seq only */
 	const char *object;  /* file, process: what is asked about */
 	const char *session; /* as given; NULL: the latest */
 	struct ward_store *store;
@@ -27,6 +29,7 @@ int audit_cmd_list(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_show(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_file(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_process(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_export(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);

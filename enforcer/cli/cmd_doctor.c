@@ -26,6 +26,7 @@
 #include "enforcer/cli/cli.h"
 #include "enforcer/policy/settings.h"
 #include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/helper.h"
 
 /* The oldest kernel that is supported (design: "Speed") and the first with FUSE passthrough. */
 #define KERNEL_MAJOR 6
@@ -314,25 +315,6 @@ static void check_uring(struct check *c)
 		say(c, STATUS_OK, NULL, "%s is Y", path);
 }
 
-/* Beside this program in a build tree, in libexec once installed. */
-static int find_init(char *ret_path, size_t size)
-{
-	static const char *const places[] = {"wardfs-init", "../libexec/wardfs/wardfs-init"};
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (n < 0)
-		return -errno;
-	self[n] = '\0';
-	char *slash = strrchr(self, '/');
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
-		struct stat st;
-		snprintf(ret_path, size, "%.*s/%s", (int)(slash - self), self, places[i]);
-		if (stat(ret_path, &st) == 0)
-			return 0;
-	}
-	return -ENOENT;
-}
-
 static int wait_for_exit(struct ward_sandbox *sb)
 {
 	/* Ten seconds at most: `true` waits for nothing. */
@@ -353,15 +335,15 @@ static int wait_for_exit(struct ward_sandbox *sb)
 /* All of it together: the sandbox of mode restricted, with one tree, running `true`. */
 static void check_whole(struct check *c)
 {
-	char init[8192], name[] = "true", path[] = "PATH=/usr/bin:/bin";
+	ward_cleanup_free char *init = NULL;
+	char name[] = "true", path[] = "PATH=/usr/bin:/bin";
 	char *argv[] = {name, NULL}, *envp[] = {path, NULL};
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_sandbox *sb = NULL;
 	bool root = geteuid() == 0;
 	struct ward_sandbox_tree tree = {.path = "/workspace"};
-	if (find_init(init, sizeof(init)) < 0) {
-		say(c, STATUS_MISSING, "install wardfs as a whole",
-			"wardfs-init is not where this program expects it");
+	if (ward_helper_program("wardfs-init", &init, &err) < 0) {
+		say(c, STATUS_MISSING, "install wardfs as a whole", "%s", err.text);
 		return;
 	}
 	/* As root the command gets the id of nobody: any but 0 shows what is to be shown. */

@@ -120,9 +120,14 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 	ward_cleanup_fd int fd = open_dir(at, name);
 	if (fd < 0)
 		return fd;
-	if (!is_git_dir(fd))
-		return each(g, ward_steal_fd(&fd), prefix, depth);
+	/*
+	 * Also without a HEAD: one session could move it away, the next one, unguarded, write the
+	 * config and put it back. In modules/ such a directory may as well be a part of a longer
+	 * name.
+	 */
 	emit(g, "git", prefix);
+	if (depth > 0 && !is_git_dir(fd))
+		return each(g, ward_steal_fd(&fd), prefix, depth);
 	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
 		int sub = open_dir(fd, inner[i]);
 		if (sub == -ENOENT || sub == -ENOTDIR || sub == -ELOOP)
@@ -153,13 +158,9 @@ int ward_present_guards(int tree_fd, struct ward_buf *text)
 		return ward_buf_error(text);
 	int r = 0;
 	if (fstatat(tree_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		ward_cleanup_fd int git = S_ISDIR(st.st_mode) ? open_dir(tree_fd, ".git") : -1;
-		if (S_ISDIR(st.st_mode) && git < 0)
-			r = git;
-		else if (S_ISDIR(st.st_mode) && is_git_dir(git))
+		if (S_ISDIR(st.st_mode))
 			r = git_dirs(&g, tree_fd, ".git", "/workspace/.git", 0);
-		else if (!S_ISDIR(st.st_mode)) /* says where the git directory is: not to be turned
-						  elsewhere */
+		else /* says where the git directory is: not to be turned elsewhere */
 			ward_buf_puts(text, "read = /workspace/.git\n");
 	} else if (has(tree_fd, "objects", S_IFDIR) && has(tree_fd, "refs", S_IFDIR)) {
 		emit(&g, "bare", "/workspace");

@@ -72,7 +72,7 @@ enum ward_init_applied {
 /* execve(2) takes MAX_ARG_STRINGS; its stack limit is reached long before. */
 #define WARD_PLAN_STRINGS_MAX 65536
 /* A classic BPF program has at most BPF_MAXINSNS (4096) instructions of eight bytes. */
-#define WARD_PLAN_FILTER_MAX (4096 * 8)
+#define WARD_PLAN_FILTER_MAX ((size_t)4096 * 8)
 #define WARD_PLAN_BYTES_MAX ((size_t)16 << 20)
 
 enum ward_plan_kind {

@@ -41,6 +41,7 @@ struct ward_sandbox {
 	pid_t stage0; /* 0: reaped */
 	pid_t pid;    /* 0: not there yet */
 	int pidfd;
+	bool started; /* the command was executed */
 	bool reaped;
 	bool over; /* the last event was handed out */
 	struct ward_sandbox_facts facts;
@@ -244,6 +245,9 @@ static int expect(struct ward_sandbox *sb, enum ward_init_type type, char *data,
 		*n_fds = 0;
 	if (ret->type == WARD_INIT_FAILED)
 		return failed(ret, err);
+	/* Before the command was executed only a lifeline can be the reason of an event. */
+	if (ret->type == WARD_INIT_EVENT)
+		return ward_err_set(err, -EIO, "a helper of the session ended");
 	return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
 }
 
@@ -436,7 +440,9 @@ int ward_sandbox_start(struct ward_sandbox *sb, struct ward_err *err)
 		return code == -EPIPE || code == -ECONNRESET
 			       ? died(sb, err)
 			       : ward_err_sys(err, code, "tell wardfs-init");
-	return expect(sb, WARD_INIT_STARTED, data, sizeof(data), &r, NULL, NULL, err);
+	code = expect(sb, WARD_INIT_STARTED, data, sizeof(data), &r, NULL, NULL, err);
+	sb->started = code == 0;
+	return code;
 }
 
 int ward_sandbox_fd(const struct ward_sandbox *sb)
@@ -497,6 +503,8 @@ int ward_sandbox_signal(struct ward_sandbox *sb, int sig)
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	if (sig < 1 || sig > 64)
 		return -EINVAL;
+	if (!sb->started)
+		return -ESRCH;
 	ward_msg_init(&m, WARD_INIT_SIGNAL);
 	ward_msg_put_u32(&m, (uint32_t)sig);
 	int r = ward_msg_send(sb->control, &m, NULL, 0);

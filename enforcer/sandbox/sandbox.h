@@ -8,10 +8,14 @@
  * makes the namespaces and mounts, becomes pid 1 of the sandbox, starts the command, reaps, and
  * ends everything when a lifeline closes. The order of one run:
  *
- *   ward_sandbox_create()  namespaces and mounts stand, /dev/fuse of each tree is mounted but not
- * served (the caller starts wardfs-fs with ward_sandbox_fuse_fd()) ward_sandbox_start()   pid 1
- * drops what it has, the command is executed (the caller polls ward_sandbox_fd())
- *   ward_sandbox_free()    kills what is left; with the last process the mounts are gone
+ * - ward_sandbox_create(): namespaces and mounts stand; /dev/fuse of each tree is mounted but not
+ *   served. The caller starts wardfs-fs with ward_sandbox_fuse_fd().
+ * - ward_sandbox_start(): the command is executed. The caller polls ward_sandbox_fd().
+ * - ward_sandbox_free(): kills what is left; with the last process the mounts are gone.
+ *
+ * Both wardfs-init and pid 1 are children of the caller and waited for here, by pid: a caller must
+ * not wait for any child (waitpid(-1)). When the caller dies, its end of the channel closes, and
+ * pid 1 ends as for a closed lifeline.
  */
 #pragma once
 
@@ -60,8 +64,8 @@ struct ward_sandbox_spec {
 	size_t n_trees; /* <= WARD_TREES_MAX */
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
-	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together; WARD_UNLIMITED: half of
-			       memory */
+	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together, and once more the home;
+			       WARD_UNLIMITED: half of memory */
 
 	uint64_t processes;  /* RLIMIT_NPROC of the session, WARD_UNLIMITED: as inherited */
 	uint64_t open_files; /* RLIMIT_NOFILE */
@@ -131,7 +135,10 @@ struct ward_sandbox_facts {
 };
 void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);
 
-/* Sends sig to the foreground process group of the pty, else to the command's process group. */
+/*
+ * Sends sig to the foreground process group of the pty, else to the command's process group.
+ * -ESRCH before the command was executed or after the end, -EINVAL.
+ */
 int ward_sandbox_signal(struct ward_sandbox *sb, int sig) ward_must_check;
 
 /* SIGKILL to pid 1 through its pidfd: the kernel ends every process inside. Waits until it is

@@ -2,6 +2,7 @@
 #include "enforcer/sandbox/view.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -132,15 +133,15 @@ static void add_system(struct ward_view_list *w)
 	for (size_t i = 0; i < COUNT(system_dirs); i++)
 		add_link_or_bind(w, system_dirs[i]);
 	for (size_t i = 0; i < COUNT(etc_parts); i++) {
-		char path[256] = "/etc/";
-		strcat(path, etc_parts[i]);
+		char path[256];
+		snprintf(path, sizeof(path), "/etc/%s", etc_parts[i]);
 		add_link_or_bind(w, path);
 	}
 	for (size_t i = 0; i < COUNT(sys_parts); i++)
 		add(w, WARD_PLAN_BIND, sys_parts[i], sys_parts[i], 0, WARD_PLAN_OPTIONAL);
 	for (size_t i = 0; i < COUNT(devices); i++) {
-		char path[64] = "/dev/";
-		strcat(path, devices[i]);
+		char path[64];
+		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
 		add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
 	}
 	add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
@@ -150,6 +151,7 @@ static void add_system(struct ward_view_list *w)
 	/* Empty; searchable, so that a PATH of root's says "not found", not "permission denied". */
 	add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
 	add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
+	/* No link: a tree below it keeps the path that getcwd(3) gives on the host. */
 	add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
 	add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
 	add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);

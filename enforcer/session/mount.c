@@ -123,9 +123,9 @@ static int start(struct mount_run *m, struct ward_err *err)
 	if (r < 0)
 		return r;
 	/*
-	 * The kernel takes the root for uid 0's until it has asked for its attributes, and in an own user
-	 * namespace refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c). fusermount3's mount may
-	 * not be ours to enter; it lies in a namespace that knows uid 0.
+	 * The kernel takes the root for uid 0's until it has asked for its attributes, and in an
+	 * own user namespace refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c).
+	 * fusermount3's mount may not be ours to enter; it lies in a namespace that knows uid 0.
 	 */
 	struct stat st;
 	if (stat(m->mount.path, &st) < 0 && !m->mount.by_helper)

@@ -218,21 +218,25 @@ static int check_state_hidden(const struct ward_run_plan *p, struct ward_err *er
 	return 0;
 }
 
-/* Where the command starts: where the caller stands, as it is called inside. */
+/* Where the command starts: where the caller stands, as the closest tree calls it inside. */
 static int start_directory(struct ward_run_plan *p, struct ward_err *err)
 {
+	const struct ward_run_plan_tree *closest = NULL;
 	for (size_t i = 0; i < p->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &p->trees[i];
-		const char *rel = t->source ? ward_path_beneath(p->project.cwd, t->source) : NULL;
-		if (!rel)
-			continue;
-		const char *base = t->at ? t->at : t->path;
-		if (asprintf(&p->cwd, "%s%s%s", base, *rel ? "/" : "", rel) < 0)
-			p->cwd = NULL;
-		return p->cwd ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
+		if (t->source && ward_path_beneath(p->project.cwd, t->source) &&
+			(!closest || strlen(t->source) > strlen(closest->source)))
+			closest = t;
 	}
-	p->cwd = strdup("/workspace");
-	return p->cwd ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
+	int n = 0;
+	if (closest) {
+		const char *rel = ward_path_beneath(p->project.cwd, closest->source);
+		n = asprintf(&p->cwd, "%s%s%s", closest->at ? closest->at : closest->path,
+			*rel ? "/" : "", rel);
+	} else {
+		n = asprintf(&p->cwd, "/workspace");
+	}
+	return n > 0 ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
 }
 
 /*

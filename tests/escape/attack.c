@@ -406,6 +406,28 @@ static int try_fill(char **argv)
 	return close(fd);
 }
 
+/* argv: scheduler|affinity|nice|limit|io, pid: makes a process slow, or asks what it already has */
+static int try_slow(char **argv)
+{
+	pid_t pid = (pid_t)atol(argv[1]);
+	struct sched_param param = {0};
+	struct rlimit cpu;
+	cpu_set_t cpus;
+	if (strcmp(argv[0], "scheduler") == 0)
+		return sched_setscheduler(pid, SCHED_IDLE, &param);
+	if (strcmp(argv[0], "nice") == 0)
+		return setpriority(PRIO_PROCESS, (id_t)pid, 19);
+	if (strcmp(argv[0], "user") == 0)
+		return setpriority(PRIO_USER, 0, 19);
+	if (strcmp(argv[0], "io") == 0)
+		return (int)syscall(SYS_ioprio_set, 1, pid, 3 << 13);
+	if (strcmp(argv[0], "limit") == 0)
+		return prlimit(pid, RLIMIT_CPU, NULL, &cpu);
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	return sched_setaffinity(pid, sizeof(cpus), &cpus);
+}
+
 static int try_core_limit(char **argv)
 {
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
@@ -430,7 +452,7 @@ static const struct {
 	{"set-mm", 0, try_set_mm}, {"setuid", 1, try_setuid}, {"hostname", 1, try_hostname},
 	{"settime", 0, try_settime}, {"32bit", 0, try_32bit}, {"x32", 0, try_x32},
 	{"unknown", 0, try_unknown}, {"children", 1, try_children}, {"fill", 2, try_fill},
-	{"core-limit", 0, try_core_limit}};
+	{"core-limit", 0, try_core_limit}, {"slow", 2, try_slow}};
 
 int main(int argc, char **argv)
 {

@@ -16,6 +16,9 @@ check() {
 		'/attack fill /tmp/file 5242880 >/dev/null && /attack fill /dev/shm/file 7340032') &&
 		fail "$1: /tmp and /dev/shm have separate limits"
 	[ "$out" = ENOSPC ] || fail "$1: fill: $out"
+	# No room is no room, not all of it (tmpfs takes size=0 for that).
+	out=$(inside "$1" --tmp 0 -- /attack fill /tmp/file 8192) && fail "$1: filled nothing"
+	[ "$out" = ENOSPC ] || fail "$1: fill: $out"
 	out=$(inside "$1" --files 64 -- sh -c 'ulimit -n; ulimit -Hn' | tr '\n' ' ')
 	[ "$out" = "64 64 " ] || fail "$1: open files: $out"
 	[ "$(inside "$1" -- sh -c 'ulimit -Hc')" = 0 ] || fail "$1: core dumps"

@@ -25,7 +25,14 @@ check() {
 	refused "$1" EAFNOSUPPORT socket 40 1 0 # AF_VSOCK
 	refused "$1" EAFNOSUPPORT socket 38 5 0 # AF_ALG
 	refused "$1" EAFNOSUPPORT socket 16 3 9 # NETLINK_AUDIT
+	refused "$1" EPERM socket 2 10 768       # AF_INET, SOCK_PACKET
+	refused "$1" EPROTONOSUPPORT socket 2 1 262 # MPTCP
+	refused "$1" EPROTONOSUPPORT socket 2 5 0   # SOCK_SEQPACKET: SCTP
+	refused "$1" EPROTONOSUPPORT socket 10 1 132
 	works inside "$1" -- /attack socket 16 3 0
+	works inside "$1" -- /attack socket 10 1 6
+	works inside "$1" -- /attack socket 2 2 17
+	works inside "$1" -- /attack socket 1 5 0
 	works inside "$1" -- /attack loopback
 	# Abstract sockets belong to the network namespace.
 	refused "$1" ECONNREFUSED abstract "$name"
@@ -37,4 +44,6 @@ works "$ATTACK" socket 2 3 1
 works "$ATTACK" socket 10 3 58
 works "$ATTACK" abstract "$name"
 works "$ATTACK" socket 16 3 9
+works "$ATTACK" socket 2 10 768
+works "$ATTACK" socket 2 1 262
 each_mode check

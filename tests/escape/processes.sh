@@ -16,6 +16,13 @@ check() {
 	refused "$1" EPERM ptrace 1
 	refused "$1" EPERM read-memory 1
 	refused "$1" EPERM kill 1 9
+	# Nor may it be slowed down, so that it is late when all has to end; oneself and others may.
+	for how in scheduler affinity nice io limit; do
+		refused "$1" EPERM slow $how 1
+		works inside "$1" -- /attack slow $how 0
+		works inside "$1" -- sh -c "sleep 60 & /attack slow $how \$!; rc=\$?; kill \$!; exit \$rc"
+	done
+	refused "$1" EPERM slow user 0
 	# One's own child may be killed, but not traced.
 	inside "$1" -- sh -c 'sleep 60 & kill -9 $!' || fail "$1: a child cannot be killed"
 	inside "$1" -- sh -c 'sleep 60 & /attack ptrace $!; rc=$?; kill -9 $!; exit $rc' >/dev/null &&
@@ -33,5 +40,10 @@ check() {
 works "$ATTACK" kill "$host" 0
 works "$ATTACK" ptrace "$host"
 works "$ATTACK" read-memory "$host"
+for how in scheduler affinity nice io limit; do
+	works "$ATTACK" slow $how "$host"
+done
+# All processes of an id that has no other.
+works setpriv --reuid 4321 --regid 4321 --clear-groups "$ATTACK" slow user 0
 cat "/proc/$host/environ" >/dev/null || fail "control: environ"
 each_mode check

@@ -7,6 +7,7 @@
  *            [--kill-ms N]    SIGKILL for the writer after N ms, then a recovery writer
  *            [--die]          exits without FINISH, as a killed supervisor does
  *            [--free FILE]    when the log fails: removes FILE (the disk has room again), goes on
+ *            [--name PATH]    one more access, to this path, by a program of this name
  *            [--hold]         after the events: waits until stdin ends, then finishes
  *
  * Exit: 0 the writers did what they owe, 1 they did not. stderr tells the session's name first.
@@ -37,7 +38,7 @@
 #define RINGS 2
 
 struct run {
-	const char *program, *state, *session, *free_file;
+	const char *program, *state, *session, *free_file, *name;
 	unsigned long events, threads, kill_ms;
 	bool die, hold;
 	struct ward_store_session st;
@@ -139,6 +140,20 @@ static void log_failed(struct run *r)
 	usleep(20000);
 }
 
+static void put_named(struct run *r)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_RENAME);
+	ward_event_text(&ev, WARD_TAG_COMM, r->name);
+	ward_event_text(&ev, WARD_TAG_ACTION, "rename");
+	ward_event_text(&ev, WARD_TAG_PATH, r->name);
+	ward_event_text(&ev, WARD_TAG_PATH2, r->name);
+	ward_event_text(&ev, WARD_TAG_RULE, r->name);
+	ward_event_text(&ev, WARD_TAG_RULE_TEXT, r->name);
+	if (ward_ring_put(r->ring[1], &ev) < 0)
+		die("ring 1 fails");
+}
+
 static int put_access(struct run *r, unsigned long thread, unsigned long i)
 {
 	struct ward_event ev;
@@ -230,7 +245,7 @@ static void parse(struct run *r, int argc, char **argv)
 	static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
 		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
 		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
-		{"hold", 0, NULL, 'h'}, {0}};
+		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -256,6 +271,9 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'f':
 			r->free_file = optarg;
+			break;
+		case 'x':
+			r->name = optarg;
 			break;
 		case 'h':
 			r->hold = true;
@@ -308,6 +326,8 @@ int main(int argc, char **argv)
 		kill_and_recover(&r);
 	for (unsigned long t = 0; t < r.threads; t++)
 		pthread_join(id[t], NULL);
+	if (r.name)
+		put_named(&r);
 	if (r.hold) {
 		puts("ready");
 		fflush(stdout);

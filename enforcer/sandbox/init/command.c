@@ -123,8 +123,9 @@ static int execute(const struct ward_plan *p)
 }
 
 /*
- * Asks once for the attributes of each tree's root. Until then the kernel takes it for uid 0's, whom an
- * own user namespace does not know, and refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c).
+ * Asks once for the attributes of each tree's root. Until then the kernel takes it for uid 0's,
+ * whom an own user namespace does not know, and refuses every create in it (HAS_UNMAPPED_ID(),
+ * fs/namei.c).
  */
 static int meet_trees(const struct ward_plan *p, struct ward_err *err)
 {

@@ -123,7 +123,10 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 		return r;
 	if (in->plan.flags & WARD_PLAN_ROOT) {
 		if (unshare(CLONE_NEWNS) < 0)
-			r = ward_err_sys(err, -errno, "make a mount namespace");
+			r = ward_err_sys(err, -errno, "make a mount namespace%s",
+				errno == EPERM ? " (root without CAP_SYS_ADMIN, as in a container; "
+						 "fix: give it, or start as an ordinary user)"
+					       : "");
 	} else {
 		r = ward_init_unshare_rootless(in, err);
 	}

@@ -24,8 +24,9 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/sandbox/init/init.h"
 
-/* The root's tmpfs holds directories and a few files that we write; the agent cannot add any. */
-#define ROOT_OPTIONS "mode=0755,size=16m,nr_inodes=64k"
+/* The smallest tmpfs: one page; and as many files as pages, but some in any case. */
+#define TMPFS_BYTES_MIN 4096
+#define TMPFS_FILES_MIN 1024
 /* Name of the shared tmpfs while it is being divided; gone before the command starts. */
 #define SHARED_NAME ".shared"
 
@@ -215,6 +216,7 @@ static int clone_sources(const struct ward_init *in, int *mounts, struct ward_er
 static int make_root(struct ward_init *in, struct ward_err *err)
 {
 	static const char *const places[] = {"/tmp", "/run", "/mnt", "/var"};
+	/* Directories and a few files that we write; the command cannot add any. */
 	static const char *const options[][2] = {
 		{"source", "wardfs"}, {"mode", "0755"}, {"size", "16m"}, {"nr_inodes", "64k"}};
 	ward_cleanup_fd int mount = -1;
@@ -234,12 +236,18 @@ static int make_root(struct ward_init *in, struct ward_err *err)
 
 static int mount_tmpfs(const struct ward_init *in, uint32_t mode, int *ret_fd, struct ward_err *err)
 {
-	char size[32], bits[16];
-	snprintf(size, sizeof(size), "%llu", (unsigned long long)in->plan.tmp_bytes);
+	char size[32], inodes[32], bits[16];
+	/* tmpfs(5): 0 would mean no limit at all. Files without content cost memory as well. */
+	uint64_t bytes =
+		in->plan.tmp_bytes > TMPFS_BYTES_MIN ? in->plan.tmp_bytes : TMPFS_BYTES_MIN;
+	uint64_t files = bytes / TMPFS_BYTES_MIN + TMPFS_FILES_MIN;
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)bytes);
+	snprintf(inodes, sizeof(inodes), "%llu", (unsigned long long)files);
 	snprintf(bits, sizeof(bits), "%o", mode);
-	const char *const options[][2] = {{"source", "wardfs"}, {"mode", bits}, {"size", size}};
+	const char *const options[][2] = {
+		{"source", "wardfs"}, {"mode", bits}, {"size", size}, {"nr_inodes", inodes}};
 	bool limited = in->plan.tmp_bytes != UINT64_MAX;
-	return mount_detached("tmpfs", options, limited ? 3 : 2,
+	return mount_detached("tmpfs", options, limited ? 4 : 2,
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, ret_fd, err);
 }
 
@@ -458,7 +466,11 @@ int ward_init_mounts(struct ward_init *in, struct ward_err *err)
 {
 	/* What we mount must not reach the host, nor what the host mounts later reach us. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return ward_err_sys(err, -errno, "make the mount namespace private");
+		return ward_err_sys(err, -errno, "make the mount namespace private%s",
+			errno == EACCES
+				? " (AppArmor gives user namespaces no rights; fix: sysctl -w "
+				  "kernel.apparmor_restrict_unprivileged_userns=0)"
+				: "");
 	ward_cleanup_free int *sources = calloc(in->plan.n_entries + 1, sizeof(*sources));
 	if (!sources)
 		return ward_err_sys(err, -ENOMEM, "mounts");

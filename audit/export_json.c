@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OCSF and OTLP/JSON. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/export.h"
+#include "audit/query.h"
+
+static void put_object(struct ward_buf *b, json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	if (text)
+		ward_buf_puts(b, text);
+	else
+		b->error = -ENOMEM;
+	ward_buf_putc(b, '\n');
+	free(text);
+	json_decref(o);
+}
+
+static bool is(const char *s, const char *what)
+{
+	return s && strcmp(s, what) == 0;
+}
+
+static bool asks(const json_t *record, const char *right)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(json_object_get(record, "asked"), i, v)
+	{
+		if (is(json_string_value(v), right))
+			return true;
+	}
+	return false;
+}
+
+/* --- OCSF (https://schema.ocsf.io/1.3.0/) --- */
+
+/* Values of activity_id of class 1001, File System Activity. */
+enum ocsf_activity {
+	OCSF_CREATE = 1,
+	OCSF_READ = 2,
+	OCSF_UPDATE = 3,
+	OCSF_DELETE = 4,
+	OCSF_RENAME = 5,
+	OCSF_SET_ATTRIBUTES = 6,
+	OCSF_OPEN = 14,
+	OCSF_OTHER = 99,
+};
+
+static int file_activity(const json_t *record, const char *what)
+{
+	if (is(what, "create") || is(what, "mkdir") || is(what, "mknod") || is(what, "symlink") ||
+		is(what, "link"))
+		return OCSF_CREATE;
+	if (is(what, "remove") || is(what, "unlink") || is(what, "rmdir"))
+		return OCSF_DELETE;
+	if (is(what, "rename"))
+		return OCSF_RENAME;
+	if (is(what, "attr") || is(what, "xattr") || is(what, "setattr") || is(what, "truncate"))
+		return OCSF_SET_ATTRIBUTES;
+	if (asks(record, "write") || asks(record, "append"))
+		return OCSF_UPDATE;
+	if (asks(record, "read"))
+		return OCSF_READ;
+	return is(what, "open") ? OCSF_OPEN : OCSF_OTHER;
+}
+
+static json_t *ocsf_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	/* type_id 0: unknown; the record does not tell a file from a directory. */
+	return json_pack("{s:s,s:s,s:i}", "path", path, "name",
+		slash && slash[1] ? slash + 1 : path, "type_id", 0);
+}
+
+static json_t *ocsf_actor(const json_t *record)
+{
+	json_t *process = json_object();
+	json_t *user = json_object();
+	const char *comm = ward_query_text(record, "comm");
+	json_t *pid = json_object_get(record, "pid");
+	json_t *uid = json_object_get(record, "uid");
+	if (comm)
+		json_object_set_new(process, "name", json_string(comm));
+	json_object_set_new(process, "pid", pid ? json_incref(pid) : json_integer(0));
+	if (uid) {
+		char text[32];
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(uid));
+		json_object_set_new(user, "uid", json_string(text));
+	}
+	json_object_set_new(process, "user", user);
+	return json_pack("{s:o}", "process", process);
+}
+
+/* What every class requires. */
+static json_t *ocsf_base(
+	const struct ward_export_record *r, int class_uid, int category, int activity)
+{
+	const json_t *record = r->json;
+	const char *session = ward_query_text(record, "session");
+	bool deny = is(ward_query_text(record, "kind"), "deny");
+	char uid[160];
+	snprintf(uid, sizeof(uid), "%s:%" JSON_INTEGER_FORMAT, session ? session : "?",
+		json_integer_value(json_object_get(record, "seq")));
+	json_t *metadata = json_pack("{s:s,s:{s:s,s:s},s:s,s:O?,s:s,s:s?}", "version", "1.3.0",
+		"product", "name", "wardfs", "vendor_name", "wardfs", "uid", uid, "sequence",
+		json_object_get(record, "seq"), "log_name", "trail", "correlation_uid", session);
+	return json_pack("{s:i,s:i,s:i,s:I,s:i,s:I,s:i,s:o,s:{s:i,s:s},s:s%}", "class_uid",
+		class_uid, "category_uid", category, "activity_id", activity, "type_uid",
+		(json_int_t)class_uid * 100 + activity, "severity_id", deny ? 3 : 1, "time",
+		(json_int_t)(ward_export_time_ns(record) / 1000000), "status_id", deny ? 2 : 1,
+		"metadata", metadata, "device", "type_id", 0, "hostname", r->host, "raw_data",
+		r->line, r->len);
+}
+
+static json_t *ocsf_file_event(const struct ward_export_record *r)
+{
+	const json_t *record = r->json;
+	const char *kind = ward_query_text(record, "kind");
+	const char *action = ward_query_text(record, "action");
+	const char *path = ward_query_text(record, "path");
+	const char *path2 = ward_query_text(record, "path2");
+	const char *error = ward_query_text(record, "errno");
+	bool deny = is(kind, "deny");
+	int activity = file_activity(record, deny ? action : kind);
+	json_t *o = ocsf_base(r, 1001, 1, activity);
+	json_object_set_new(o, "actor", ocsf_actor(record));
+	json_object_set_new(o, "file", ocsf_file(path));
+	if (path2 && activity == OCSF_RENAME)
+		json_object_set_new(o, "file_result", ocsf_file(path2));
+	if (error)
+		json_object_set_new(o, "status_code", json_string(error));
+	/* The security_control profile: 1 allowed, 2 blocked. */
+	json_object_set_new(o, "disposition_id", json_integer(deny ? 2 : 1));
+	json_object_set_new(o, "action_id", json_integer(deny ? 2 : 1));
+	if (ward_query_text(record, "rule"))
+		json_object_set_new(o, "firewall_rule",
+			json_pack("{s:s,s:s?}", "name", ward_query_text(record, "rule"), "desc",
+				ward_query_text(record, "rule_text")));
+	return o;
+}
+
+void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
+{
+	const json_t *record = r->json;
+	const char *kind = ward_query_text(record, "kind");
+	bool start = is(kind, "session.start");
+	json_t *o = NULL;
+	if (ward_query_text(record, "path")) {
+		o = ocsf_file_event(r);
+	} else if (start || is(kind, "session.end")) {
+		/* Application Lifecycle: 3 start, 4 stop. */
+		o = ocsf_base(r, 6002, 6, start ? 3 : 4);
+		json_object_set_new(o, "app",
+			json_pack("{s:s,s:s}", "name", "wardfs", "vendor_name", "wardfs"));
+	} else {
+		o = ocsf_base(r, 0, 0, OCSF_OTHER);
+		json_object_set_new(o, "activity_name", json_string(kind ? kind : "?"));
+		if (ward_query_text(record, "text"))
+			json_object_set_new(
+				o, "message", json_string(ward_query_text(record, "text")));
+	}
+	put_object(b, o);
+}
+
+/* --- OTLP/JSON: an ExportLogsServiceRequest a line, as its file exporter writes them --- */
+
+static json_t *otel_value(const json_t *v)
+{
+	if (json_is_string(v))
+		return json_pack("{s:O}", "stringValue", v);
+	if (json_is_integer(v)) {
+		/* 64-bit numbers are strings in the JSON form of protocol buffers. */
+		char text[32];
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		return json_pack("{s:s}", "intValue", text);
+	}
+	if (json_is_boolean(v))
+		return json_pack("{s:b}", "boolValue", json_is_true(v));
+	if (json_is_array(v)) {
+		size_t i = 0;
+		json_t *e = NULL;
+		json_t *values = json_array();
+		json_array_foreach(v, i, e)
+		{
+			if (json_is_string(e))
+				json_array_append_new(values, json_pack("{s:O}", "stringValue", e));
+		}
+		return json_pack("{s:{s:o}}", "arrayValue", "values", values);
+	}
+	if (json_is_object(v)) {
+		char *text = json_dumps(v, JSON_COMPACT | JSON_ENSURE_ASCII);
+		json_t *o = json_pack("{s:s?}", "stringValue", text);
+		free(text);
+		return o;
+	}
+	return json_object(); /* null: an empty value */
+}
+
+void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
+{
+	const json_t *record = r->json;
+	const char *kind = ward_query_text(record, "kind");
+	bool deny = is(kind, "deny");
+	char time[32];
+	snprintf(time, sizeof(time), "%llu", (unsigned long long)ward_export_time_ns(record));
+	json_t *attributes = json_array();
+	const char *name = NULL;
+	json_t *v = NULL;
+	json_object_foreach((json_t *)(uintptr_t)record, name, v)
+	{
+		char key[64];
+		snprintf(key, sizeof(key), "wardfs.%s", name);
+		json_array_append_new(
+			attributes, json_pack("{s:s,s:o}", "key", key, "value", otel_value(v)));
+	}
+	/* Severity: 13 is WARN, 9 INFO. */
+	json_t *rec = json_pack("{s:s,s:i,s:s,s:{s:s%},s:o}", "timeUnixNano", time,
+		"severityNumber", deny ? 13 : 9, "severityText", deny ? "WARN" : "INFO", "body",
+		"stringValue", r->line, r->len, "attributes", attributes);
+	put_object(b,
+		json_pack("{s:[{s:{s:[{s:s,s:{s:s}}]},s:[{s:{s:s},s:[o]}]}]}", "resourceLogs",
+			"resource", "attributes", "key", "service.name", "value", "stringValue",
+			"wardfs", "scopeLogs", "scope", "name", "wardfs.audit", "logRecords", rec));
+}

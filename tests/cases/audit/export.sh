@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Exports keep every record, its seq and its mac, and a name cannot break out of its field.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+name=$(printf '=1|2\\3=4 "x", a\nb\r\033[31m\377 cs1=\\|')
+run --session x --events 11 --name "$name"
+for format in jsonl csv cef ocsf otel; do
+	audit export --format $format x >out.$format || fail "$format"
+	audit export --format $format --after 7 x >late.$format || fail "$format --after"
+done
+cmp -s out.jsonl state/sessions/x/trail.jsonl || fail "jsonl is not the trail"
+audit export --format word x 2>err && fail "an unknown format"
+grep -q "there are: jsonl csv cef ocsf otel" err || fail "$(cat err)"
+
+python3 - <<'EOF' || fail "see above"
+import csv, json, re
+
+trail = [json.loads(line) for line in open("out.jsonl")]
+seqs = [r["seq"] for r in trail]
+macs = [r["mac"] for r in trail]
+hostile = next(r for r in trail if r["kind"] == "rename")
+assert hostile["path"].startswith("=1|2\\\\3=4 \"x\", a\\nb\\r\\x1b[31m\\xff"), hostile["path"]
+
+rows = list(csv.DictReader(open("out.csv", newline="")))
+assert [int(r["seq"]) for r in rows] == seqs and [r["mac"] for r in rows] == macs
+row = rows[hostile["seq"] - 1]
+assert row["path"] == "'" + hostile["path"], row["path"]
+assert all(None not in r and None not in r.values() for r in rows)
+
+def cef(line):
+    head, fields = [], line
+    for _ in range(7):
+        m = re.match(r"((?:[^|\\]|\\.)*)\|", fields)
+        head.append(re.sub(r"\\(.)", r"\1", m[1]))
+        fields = fields[m.end():]
+    found = {}
+    keys = list(re.finditer(r"(?:^| )([A-Za-z0-9]+)=", fields))
+    keys = [k for k in keys if (len(fields[:k.end() - 1]) - len(fields[:k.end() - 1].rstrip("\\"))) % 2 == 0]
+    for k, after in zip(keys, keys[1:] + [None]):
+        value = fields[k.end():after.start() if after else None]
+        found[k[1]] = re.sub(r"\\(.)", r"\1", value)
+    return head, found
+
+lines = open("out.cef", newline="\n").read().splitlines()
+parsed = [cef(line) for line in lines]
+assert [p[1]["externalId"] for p in parsed] == [f"x:{s}" for s in seqs]
+assert [p[1]["cs3"].strip() for p in parsed] == macs
+assert parsed[hostile["seq"] - 1][1]["filePath"] == hostile["path"], parsed[hostile["seq"] - 1]
+assert all(p[0][0] == "CEF:0" and len(p[0]) == 7 for p in parsed)
+
+REQUIRED = ["activity_id", "category_uid", "class_uid", "metadata", "severity_id", "time", "type_uid"]
+ocsf = [json.loads(line) for line in open("out.ocsf")]
+assert [o["metadata"]["sequence"] for o in ocsf] == seqs
+assert [json.loads(o["raw_data"])["mac"] for o in ocsf] == macs
+for o in ocsf:
+    assert all(k in o for k in REQUIRED), o
+    assert o["type_uid"] == o["class_uid"] * 100 + o["activity_id"]
+    assert o["metadata"]["version"] and o["metadata"]["product"]["vendor_name"]
+    if o["class_uid"] == 1001:
+        assert o["category_uid"] == 1 and o["actor"]["process"] and o["device"]["type_id"] == 0
+        assert o["file"]["name"] and "type_id" in o["file"]
+deny = [o for o in ocsf if o.get("disposition_id") == 2]
+assert len(deny) == 2 and all(o["status_id"] == 2 and o["status_code"] == "EACCES" for o in deny)
+assert ocsf[hostile["seq"] - 1]["activity_id"] == 5
+assert ocsf[hostile["seq"] - 1]["file_result"]["path"] == hostile["path2"]
+
+otel = [json.loads(line) for line in open("out.otel")]
+for o, r in zip(otel, trail):
+    rec = o["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]
+    assert rec["timeUnixNano"].isdigit() and json.loads(rec["body"]["stringValue"]) == r
+    attributes = {a["key"]: a["value"] for a in rec["attributes"]}
+    assert attributes["wardfs.mac"]["stringValue"] == r["mac"]
+    assert attributes["wardfs.seq"]["intValue"] == str(r["seq"])
+assert len(otel) == len(trail)
+
+for f in "jsonl", "csv", "cef", "ocsf", "otel":
+    whole, late = open("out." + f, newline="").read(), open("late." + f, newline="").read()
+    assert whole.endswith(late) and late.count("\n") == len(seqs) - 7, f
+EOF

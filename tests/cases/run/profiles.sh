@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# The shipped profiles: low sees nothing and leaves nothing, medium the project but for its secrets, high the
+# home directory as well, to read.
+. "$WARD_SRC/tests/cases/lib.sh"
+mkdir -p "$HOME/proj" "$HOME/.ssh" "$HOME/doc" outside
+echo key >"$HOME/.ssh/id_x"
+echo doc >"$HOME/doc/text"
+cd "$HOME/proj" || exit 1
+echo token >.env
+echo code >code
+
+# low: an ephemeral workspace. What is written is there until the end, and nowhere on the host.
+expect 0 "$WARDFS" run --policy low -- sh -c 'pwd; ls; echo x >y; cat y'
+[ "$OUT" = "/workspace
+x" ] || fail "low: $OUT"
+[ ! -e y ] || fail "low: left on the host"
+expect 1 "$WARDFS" run --policy low -- cat "$HOME/proj/code"
+expect 1 "$WARDFS" run --policy low -- dd if=/dev/zero of=big bs=1M count=1100
+has "$ERR" "No space left"
+
+# medium, the default: the same result with and without its name.
+for how in "" "--policy medium"; do
+	# shellcheck disable=SC2086
+	expect 0 "$WARDFS" run $how -- sh -c 'cat code; echo more >>code; touch new; rm new'
+	# shellcheck disable=SC2086
+	expect 1 "$WARDFS" run $how -- cat .env
+	# shellcheck disable=SC2086
+	expect 1 "$WARDFS" run $how -- cat "$HOME/doc/text"
+done
+# .env.example is no secret, .env.local is.
+echo a >.env.example
+echo b >.env.local
+expect 0 "$WARDFS" run -- cat .env.example
+expect 1 "$WARDFS" run -- cat .env.local
+
+# high: the home can be read but for its secrets, the project written, nothing else.
+expect 0 "$WARDFS" run --policy high -- sh -c 'pwd; cat /host-home/doc/text; touch new && rm new'
+[ "$OUT" = "$HOME/proj
+doc" ] || fail "high: $OUT"
+expect 1 "$WARDFS" run --policy high -- touch /host-home/doc/new
+expect 1 "$WARDFS" run --policy high -- cat /host-home/.ssh/id_x
+has "$ERR" "No such file"
+expect 1 "$WARDFS" run --policy high -- sh -c 'ls -A /host-home | grep -x .ssh'
+expect 1 "$WARDFS" run --policy high -- cat .env
+expect 1 "$WARDFS" run --policy high -- cat /host-home/proj/.env
+expect 1 "$WARDFS" run --policy high -- touch /host-home/proj/new
+expect 0 "$WARDFS" audit verify --all
+exit 0

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `wardfs doctor` says what is missing and how to mend it, and its exit code says whether a run can be.
+set -eu
+
+WARDFS=$WARD_BUILD/wardfs
+
+fail() {
+	echo "FAIL: $*" >&2
+	exit 1
+}
+
+[ "$(id -u)" = 0 ] || {
+	echo "SKIP: takes things away from itself, which needs root"
+	exit 77
+}
+
+# as_user MODE CMD...: an ordinary user, with a /dev/fuse of this mode; COVER: a directory hidden before
+as_user() {
+	unshare -m sh -c '
+		mode=$1; shift
+		mount -t tmpfs wardfs-test /mnt && mknod /mnt/fuse c 10 229 && chmod "$mode" /mnt/fuse &&
+		mount --bind /mnt/fuse /dev/fuse && mkdir /mnt/build &&
+		mount --bind "$WARD_BUILD" /mnt/build &&
+		if [ -n "${COVER-}" ]; then mount -t tmpfs wardfs-test "$COVER"; fi &&
+		exec setpriv --reuid 1234 --regid 1234 --clear-groups "$@"' sh "$@"
+}
+
+expect() { # expect EXIT_CODE STATUS NAME: in the report just made
+	[ "$rc" = "$1" ] || fail "exit code $rc, not $1: $(cat out)"
+	grep -Eq "^$2 +$3 " out || fail "no line $2 $3: $(cat out)"
+}
+
+# The control: where everything is there, all that is required is ok.
+"$WARDFS" doctor >out && rc=0 || rc=$?
+expect 0 ok sandbox
+grep -q '^missing' out && fail "$(cat out)"
+as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
+expect 0 ok sandbox
+expect 0 absent 'fuse passthrough'
+
+# The device closed to this user.
+as_user 0600 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
+expect 1 missing /dev/fuse
+expect 1 missing sandbox
+expect 1 ok 'user namespaces'
+grep -q 'fix: as root: chmod 0666 /dev/fuse' out || fail "$(cat out)"
+
+# No user namespaces: their limit is a file of the namespace one is in.
+unshare -r sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" doctor' "$WARDFS" >out &&
+	rc=0 || rc=$?
+expect 1 missing 'user namespaces'
+grep -q 'fix: .*sysctl -w user.max_user_namespaces' out || fail "$(cat out)"
+
+# No /proc of one's own where the host's is covered.
+COVER=/proc/sys/fs as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
+expect 1 missing 'proc mount'
+expect 1 missing sandbox
+grep -q 'fix: .*leave /proc uncovered' out || fail "$(cat out)"
+
+# For programs.
+"$WARDFS" doctor --json >out
+python3 - <<'END'
+import json
+report = json.load(open("out", encoding="utf-8"))
+assert report["ok"] is True
+names = {check["name"]: check for check in report["checks"]}
+assert names["/dev/fuse"]["required"] is True and names["/dev/fuse"]["status"] == "ok"
+assert names["landlock"]["required"] is False
+END
+"$WARDFS" doctor --nonsense >out 2>err && rc=0 || rc=$?
+[ "$rc" = 2 ] || fail "exit code $rc for a wrong option"
