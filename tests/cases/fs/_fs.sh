@@ -53,7 +53,7 @@ fresh() {
 # The modes that a case goes through. A thread sanitizer's thread in fsmount is one too many for
 # unshare(CLONE_NEWUSER).
 MODES="root cached user"
-# shellcheck disable=SC2034 # used by the cases
+# shellcheck disable=SC2034 # the cases that source this go through them
 if grep -q __tsan_init "$FSMOUNT"; then MODES="root cached"; fi
 
 # in_mode MODE SCRIPT ARG…: runs sh SCRIPT inside. MODE: root, cached, user, masked, other.

@@ -29,7 +29,7 @@ for mode in $MODES; do
 		2>/dev/null &
 	run=$!
 	n=0
-	while ! { [ -s "$WARD_TMP/pid" ] && [ -n "$(ls "$BACK")" ]; }; do
+	while ! { [ -s "$WARD_TMP/pid" ] && find "$BACK" -name 'f*' | grep -q .; }; do
 		n=$((n + 1))
 		[ $n -lt 2000 ] || fail "$mode: does not start"
 		sleep 0.005
