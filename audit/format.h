@@ -51,11 +51,13 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #define WARD_FORMAT_VERSION 1
 
 #define WARD_KEY_BYTES 32U
 #define WARD_MAC_BYTES 32U
-#define WARD_MAC_HEX (2 * WARD_MAC_BYTES)
+#define WARD_MAC_HEX ((size_t)2 * WARD_MAC_BYTES)
 
 /*
  * Longest line: an event of WARD_EVENT_MAX bytes, each escaped as "\\xNN" (5 characters), and

@@ -62,7 +62,7 @@ static int load(struct examination *x)
 	if (r < 0)
 		return r;
 	size_t cap = 0;
-	struct ward_lines_line text;
+	struct ward_lines_line text = {0};
 	while (x->n < WARD_VERIFY_WINDOW && (r = ward_lines_next(&lines, &text)) == 1) {
 		struct ward_line l;
 		if (!text.whole && text.len < WARD_LINE_MAX)
@@ -103,7 +103,7 @@ static int compare_seq(const void *a, const void *b)
 
 static int sort(struct examination *x)
 {
-	x->by_seq = reallocarray(NULL, x->n + 1, sizeof(struct suspect_line *));
+	x->by_seq = reallocarray(NULL, x->n + 1, sizeof(x->by_seq[0]));
 	if (!x->by_seq)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->n; i++)
@@ -123,7 +123,7 @@ static int compute(const struct examination *x, const struct suspect_line *sl,
 	uint8_t ret_mac[WARD_MAC_BYTES])
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
-	struct ward_lines_line text;
+	struct ward_lines_line text = {0};
 	struct ward_line l;
 	uint8_t own[WARD_KEY_BYTES];
 	int r = ward_lines_open_one(&lines, x->s->fd, sl->offset, sl->len);
@@ -220,7 +220,10 @@ static void conclude(struct examination *x, struct ward_verify_result *ret)
 		if (x->by_seq[i]->seq > want)
 			missing = want;
 	ret->first_bad = e;
-	if (e == 1 && x->genuine == 0 && !x->s->known) {
+	if (x->n == 0) {
+		ret->state = WARD_VERIFY_EDITED;
+		snprintf(ret->text, sizeof(ret->text), "it changed while it was read");
+	} else if (e == 1 && x->genuine == 0 && !x->s->known) {
 		ret->state = WARD_VERIFY_FOREIGN;
 		snprintf(ret->text, sizeof(ret->text), "no line was written under this root key");
 	} else if (x->edited || (!ordered && missing)) {

@@ -140,7 +140,7 @@ int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_K
 	struct ward_verify_result res = {0};
 	struct walk w = {0};
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
-	struct ward_lines_line text;
+	struct ward_lines_line text = {0};
 	struct stat st;
 	if (fstat(log_fd, &st) < 0)
 		return ward_err_sys(err, -errno, "log");
@@ -302,7 +302,7 @@ int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_l
 	}
 	struct ledger_walk w = {.good = true};
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
-	struct ward_lines_line text;
+	struct ward_lines_line text = {0};
 	int r = ward_lines_open(&lines, fd, 0);
 	if (r < 0)
 		return ward_err_sys(err, r, "ledger");

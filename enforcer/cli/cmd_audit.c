@@ -104,8 +104,8 @@ int audit_cmd_ledger(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
 {
 	struct ward_err err = WARD_ERR_INIT;
-	struct ward_ledger_view ledger;
-	struct ward_verify_result res;
+	struct ward_ledger_view ledger = {0};
+	struct ward_verify_result res = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, &err);
 	if (r == 0)
@@ -171,7 +171,7 @@ static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
 
 int audit_cmd_list(struct audit_cmd *c, struct ward_err *err)
 {
-	struct ward_ledger_view v;
+	struct ward_ledger_view v = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, err);
 	if (r == 0)
@@ -328,8 +328,8 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 
 int ward_cmd_audit(int argc, char **argv)
 {
-	struct audit_cmd c = {
-		.color = isatty(STDOUT_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))};
+	const char *no_color = getenv("NO_COLOR");
+	struct audit_cmd c = {.color = isatty(STDOUT_FILENO) && !(no_color && *no_color)};
 	ward_cleanup(clear_given) struct given g = {0};
 	size_t verb = 0;
 	int r = parse(&c, argc, argv, &g);

@@ -61,7 +61,7 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup_fd int fd = -1;
-	struct ward_denials d;
+	struct ward_denials d = {0};
 	int r = audit_cmd_open(c, &name, &fd, err);
 	if (r == 0)
 		r = ward_query_denials(fd, &d, err);

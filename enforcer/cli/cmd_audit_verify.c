@@ -42,7 +42,7 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 
 static int verify_fd(struct verify *v, int fd, const char *name, struct ward_err *err)
 {
-	struct ward_verify_result res;
+	struct ward_verify_result res = {0};
 	int r = ward_verify_trail(
 		fd, name, v->root, ward_ledger_view_find(&v->ledger, name), &res, err);
 	if (r == 0)
@@ -90,7 +90,7 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "%s", path);
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
-	struct ward_lines_line text;
+	struct ward_lines_line text = {0};
 	struct ward_line l;
 	char name[WARD_SESSION_NAME_MAX + 1];
 	int r = ward_lines_open(&lines, fd, 0);

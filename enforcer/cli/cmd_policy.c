@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wardfs policy: explain, check, show. */
+/* wardfs policy: finds the verb and hands over; show. */
 #include <argp.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,6 +22,10 @@ static const struct verb {
 		"tell what an action on a path would answer, and why"},
 	{"check", ward_policy_cmd_check, "wardfs policy check",
 		"look for errors and for rules that do not do what they seem to"},
+	{"test", ward_policy_cmd_test, "wardfs policy test",
+		"run the expectations that a policy holds in [test]"},
+	{"add", ward_policy_cmd_add, "wardfs policy add",
+		"add a rule to your file for this project"},
 	{"show", ward_policy_cmd_show, "wardfs policy show",
 		"print the policy in force after all its sources"},
 };

@@ -25,6 +25,25 @@ void ward_rule_text(const struct ward_rule *r, struct ward_buf *b);
 void ward_explain_permit(const struct ward_decision *d, uint32_t want, const char *path,
 	const char *owner_file, struct ward_buf *b);
 
+/* One line of [test]. Strings live during the call. */
+struct ward_expectation {
+	const char *file;
+	unsigned line;
+	const char *text; /* as written */
+	const char *action, *path, *path2;
+	const char *want; /* name of a verdict */
+	const char *got;  /* name of a verdict, or why nothing could be decided */
+	bool met;
+};
+
+/*
+ * Calls fn for each `expect` of all sources, in the order in which they stand. What exists on a
+ * disk plays no part: a path that ends in '/' is a directory, and so is one that is only looked at.
+ * -ENOMEM.
+ */
+int ward_policy_expectations(const struct ward_policy *p,
+	void (*fn)(void *user, const struct ward_expectation *e), void *user) ward_must_check;
+
 /* May the session connect? Decided by [network]; *ret_place and *ret_text as for rules. */
 enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *host_port,
 	struct ward_buf *ret_place, struct ward_buf *ret_text);

@@ -64,6 +64,21 @@ static bool has(int dir, const char *name, mode_t type)
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
 }
 
+/*
+ * Is this directory a repository's, or was it one? Any of what makes one counts, of any type: a
+ * session may have taken HEAD away so that the next one finds no repository to guard.
+ */
+static bool is_git_dir(int fd)
+{
+	static const char *const marks[] = {
+		"HEAD", "config", "hooks", "commondir", "objects", "refs", "gitdir"};
+	struct stat st;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (fstatat(fd, marks[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	return false;
+}
+
 static int open_dir(int at, const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -111,7 +126,7 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 	 * name.
 	 */
 	emit(g, "git", prefix);
-	if (depth > 0 && !has(fd, "HEAD", S_IFREG))
+	if (depth > 0 && !is_git_dir(fd))
 		return each(g, ward_steal_fd(&fd), prefix, depth);
 	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
 		int sub = open_dir(fd, inner[i]);
@@ -145,11 +160,9 @@ int ward_present_guards(int tree_fd, struct ward_buf *text)
 	if (fstatat(tree_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISDIR(st.st_mode))
 			r = git_dirs(&g, tree_fd, ".git", "/workspace/.git", 0);
-		else /* says where the git directory is: not to be turned
-						  elsewhere */
+		else /* says where the git directory is: not to be turned elsewhere */
 			ward_buf_puts(text, "read = /workspace/.git\n");
-	} else if (has(tree_fd, "HEAD", S_IFREG) && has(tree_fd, "objects", S_IFDIR) &&
-		   has(tree_fd, "refs", S_IFDIR)) {
+	} else if (has(tree_fd, "objects", S_IFDIR) && has(tree_fd, "refs", S_IFDIR)) {
 		emit(&g, "bare", "/workspace");
 	}
 	return r < 0 ? r : ward_buf_error(text);

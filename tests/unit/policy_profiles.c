@@ -156,6 +156,7 @@ START_TEST(medium_guards_repositories_that_are_there)
 {
 	make(project, ".git");
 	put(project, ".git/HEAD", "ref: refs/heads/main\n");
+	put(project, ".git/config", "");
 	make(project, ".git/worktrees");
 	make(project, ".git/worktrees/old*");
 	put(project, ".git/worktrees/old*/HEAD", "");
@@ -175,6 +176,13 @@ START_TEST(medium_guards_repositories_that_are_there)
 			"/workspace/.git/modules/group/new/config",
 			"/workspace/.git/modules/group/lib/HEAD",
 			"/workspace/.git/refs/heads/config", "/workspace/clone/.git/config", NULL});
+	/* also without its HEAD: a session before may have taken it away */
+	char head[96];
+	snprintf(head, sizeof(head), "%s/.git/HEAD", project);
+	ck_assert_int_eq(unlink(head), 0);
+	ward_policy_unref(p);
+	p = loaded("medium");
+	readable(p, git);
 	ward_policy_unref(p);
 	/* also where a file of the owner's extends it */
 	put(top, "own.policy",
@@ -202,12 +210,11 @@ START_TEST(a_git_file_and_a_bare_repository)
 	char path[96];
 	snprintf(path, sizeof(path), "%s/.git", project);
 	ck_assert_int_eq(unlink(path), 0);
-	put(project, "HEAD", "");
+	make(project, "refs");
 	p = loaded("medium");
 	writable(p, (const char *const[]){"/workspace/config", "/workspace/hooks", NULL});
 	ward_policy_unref(p);
 	make(project, "objects");
-	make(project, "refs");
 	p = loaded("medium");
 	readable(p, (const char *const[]){"/workspace/config", "/workspace/hooks/x", NULL});
 	ward_policy_unref(p);

@@ -252,6 +252,27 @@ START_TEST(a_supervisor_that_dies_leaves_the_cause)
 }
 END_TEST
 
+START_TEST(an_end_with_a_reason_is_whole_and_tells_it)
+{
+	struct session s = session_new("reason");
+	struct ward_event ev;
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	ward_event_begin(&ev, WARD_EVENT_SESSION_END);
+	ward_event_text(&ev, WARD_TAG_TEXT, "a helper died");
+	ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
+	finish(&s, "");
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	struct ward_ledger_view v = ledger_of(&ledger, s.root);
+	struct ward_verify_result r = verify_bytes(
+		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, "reason"));
+	expect(&r, WARD_VERIFY_INTACT, 0, "reason", 0);
+	ck_assert_str_eq(r.text, "a helper died");
+	ward_ledger_view_free(&v);
+	session_free(&s);
+}
+END_TEST
+
 /* --- the store --- */
 
 START_TEST(sessions_get_names_and_places)
@@ -374,6 +395,7 @@ int main(void)
 	tcase_add_test(t, a_recovery_writer_loses_nothing_and_doubles_nothing);
 	tcase_add_test(t, a_recovery_writer_takes_over_at_any_byte);
 	tcase_add_test(t, a_supervisor_that_dies_leaves_the_cause);
+	tcase_add_test(t, an_end_with_a_reason_is_whole_and_tells_it);
 	tcase_add_test(t, sessions_get_names_and_places);
 	tcase_add_test(t, a_session_that_never_began_leaves_nothing);
 	tcase_add_test(t, the_latest_session_is_the_one_that_started_last);

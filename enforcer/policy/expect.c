@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* [test]: what a policy says of itself, held against what it decides. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/policy/internal.h"
+
+static int walk(const struct ward_policy *p, const char *path, const struct ward_state **ret)
+{
+	return ward_policy_walk(p, path, strlen(path), ret);
+}
+
+static bool ends_in_slash(const char *path)
+{
+	return path[0] && path[strlen(path) - 1] == '/';
+}
+
+/* The name of the verdict, or what is wrong with the line. Only -ENOMEM is an error. */
+static int decide(const struct ward_policy *p, const struct ward_expectation *e, const char **ret)
+{
+	struct ward_request req;
+	if (strcmp(e->action, "connect") == 0) {
+		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+		*ret = ward_verdict_name(ward_policy_connect(p, e->path, &place, &text));
+		return 0;
+	}
+	if (ward_explain_action(e->action, &req, NULL) < 0) {
+		*ret = "no such action";
+		return 0;
+	}
+	bool two = req.action == WARD_ACTION_RENAME || req.action == WARD_ACTION_LINK;
+	if (two != (e->path2 != NULL)) {
+		*ret = two ? "two paths are needed" : "one path is needed";
+		return 0;
+	}
+	bool looks = req.action == WARD_ACTION_ACCESS &&
+		     !(req.rights & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST));
+	if (looks || ends_in_slash(e->path))
+		req.flags |= WARD_REQUEST_DIR;
+	int r = walk(p, e->path, &req.state);
+	if (r == 0 && two)
+		r = walk(p, e->path2, &req.state2);
+	*ret = r == 0 ? ward_verdict_name(ward_policy_decide(p, &req, NULL).verdict)
+		      : "no absolute path";
+	ward_state_put(req.state);
+	ward_state_put(req.state2);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Takes the line apart in `words`, which is a copy of it. */
+static void take_apart(char *words, struct ward_expectation *e)
+{
+	const char *v[4] = {NULL};
+	size_t n = 0;
+	char *save = NULL;
+	for (char *w = strtok_r(words, " \t", &save); w && n < 4; w = strtok_r(NULL, " \t", &save))
+		v[n++] = w;
+	/* three or four words: checked when it was read */
+	e->action = v[0];
+	e->path = v[1];
+	e->path2 = n == 4 ? v[2] : NULL;
+	e->want = v[n - 1];
+}
+
+int ward_policy_expectations(const struct ward_policy *p,
+	void (*fn)(void *user, const struct ward_expectation *e), void *user)
+{
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct ward_entry *entry = &p->entries[i];
+		if (entry->key->type != WARD_TYPE_EXPECT)
+			continue;
+		ward_cleanup_free char *words = strdup(entry->value);
+		if (!words)
+			return -ENOMEM;
+		struct ward_expectation e = {
+			.file = entry->file, .line = entry->line, .text = entry->value};
+		take_apart(words, &e);
+		int r = decide(p, &e, &e.got);
+		if (r < 0)
+			return r;
+		e.met = strcmp(e.got, e.want) == 0;
+		fn(user, &e);
+	}
+	return 0;
+}
