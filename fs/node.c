@@ -61,7 +61,7 @@ static void grow_names(struct ward_nodes *nodes)
 	size_t size = (nodes->mask_names + 1) * 2;
 	struct ward_name **v;
 
-	if (nodes->n_names <= nodes->mask_names || !(v = calloc(size, sizeof(*v))))
+	if (nodes->n_names <= nodes->mask_names || !(v = calloc(size, sizeof(struct ward_name *))))
 		return; /* longer chains, nothing worse */
 	for (size_t i = 0; i <= nodes->mask_names; i++) {
 		struct ward_name *n, *next;
@@ -633,10 +633,21 @@ const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, con
 #undef PUT
 	if (cut) {
 		p -= 3;
-		memcpy(p, "...", 3);
+		p[0] = p[1] = p[2] = '.';
 	}
 	*ret_len = (size_t)(end - p);
 	return p;
+}
+
+static void free_tables(struct ward_nodes *nodes)
+{
+	ward_policy_state_put(nodes->tree->fs->policy, nodes->root_state);
+	free(nodes->root.dir);
+	free(nodes->names);
+	free(nodes->inos);
+	pthread_mutex_destroy(&nodes->lock);
+	pthread_rwlock_destroy(&nodes->renames_lock);
+	free(nodes);
 }
 
 int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct ward_err *err)
@@ -670,41 +681,41 @@ int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct wa
 	*ret = nodes;
 	return 0;
 fail:
-	ward_nodes_free(nodes);
+	free_tables(nodes);
 	return r;
+}
+
+/* Names first: nodes of one chain point to each other. */
+static void free_nodes(struct ward_nodes *nodes)
+{
+	for (size_t i = 0; i <= nodes->mask_names; i++) {
+		struct ward_name *n;
+
+		while ((n = nodes->names[i])) {
+			/* unbind() takes n out of the chain before it frees it. */
+			struct ward_node *node = n->node; // NOLINT(clang-analyzer-unix.Malloc)
+
+			node->refs++; // NOLINT(clang-analyzer-unix.Malloc)
+			node->nlookup = 0;
+			unbind(nodes, n);
+			drop_ref(nodes, node); // NOLINT(clang-analyzer-unix.Malloc)
+		}
+	}
+	for (size_t i = 0; i <= nodes->mask_inos; i++)
+		while (nodes->inos[i]) {
+			struct ward_node *node = nodes->inos[i];
+
+			node->nlookup = 0; // NOLINT(clang-analyzer-unix.Malloc)
+			hash_out_ino(nodes, node);
+			node->refs++;
+			drop_ref(nodes, node);
+		}
 }
 
 void ward_nodes_free(struct ward_nodes *nodes)
 {
 	if (!nodes)
 		return;
-	/* Names first: nodes of one chain point to each other. */
-	for (size_t i = 0; nodes->names && i <= nodes->mask_names; i++) {
-		struct ward_name *n;
-
-		while ((n = nodes->names[i])) {
-			struct ward_node *node = n->node;
-
-			node->refs++;
-			node->nlookup = 0;
-			unbind(nodes, n);
-			drop_ref(nodes, node);
-		}
-	}
-	for (size_t i = 0; nodes->inos && i <= nodes->mask_inos; i++)
-		while (nodes->inos[i]) {
-			struct ward_node *node = nodes->inos[i];
-
-			node->nlookup = 0;
-			hash_out_ino(nodes, node);
-			node->refs++;
-			drop_ref(nodes, node);
-		}
-	ward_policy_state_put(nodes->tree->fs->policy, nodes->root_state);
-	free(nodes->root.dir);
-	free(nodes->names);
-	free(nodes->inos);
-	pthread_mutex_destroy(&nodes->lock);
-	pthread_rwlock_destroy(&nodes->renames_lock);
-	free(nodes);
+	free_nodes(nodes);
+	free_tables(nodes);
 }

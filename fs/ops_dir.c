@@ -31,9 +31,9 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 {
 	ward_cleanup_op op = {.acting = false};
 	struct ward_open_out out = {0};
-	struct ward_handle *h;
+	struct ward_handle *h = NULL;
 	struct ward_file file;
-	struct ward_node *node;
+	struct ward_node *node = NULL;
 	int fd = -1;
 	int r = ward_op_begin(&op, req, "list");
 
@@ -45,7 +45,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		r = ward_resolve_open(op.tree, node, O_RDONLY | O_DIRECTORY, &fd, &file);
 	if (r == 0)
 		r = ward_handle_new(op.tree->nodes, node, fd, &h);
-	if (r < 0) {
+	if (r != 0) {
 		ward_op_reply(&op, r);
 		return;
 	}
@@ -127,11 +127,12 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, char *buf, siz
 	/* Node 0: no attributes with this one, the kernel looks it up if it wants to know. */
 	struct fuse_entry_param e = {.attr = {.st_ino = d->ino, .st_mode = DTTOIF(d->type)}};
 	const size_t need = fuse_add_direntry_plus(op->req, NULL, 0, d->name, NULL, 0);
-	struct ward_node *node;
+	struct ward_node *node = NULL;
 	struct ward_file file;
 
 	if (need > left)
 		return need;
+	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
 	if (!dots && ward_backing_stat(op->tree, h->fd, d->name, &file) == 0 &&
 		S_ISDIR(file.st.st_mode) == (d->type == DT_DIR) &&
 		ward_nodes_enter(op->tree->nodes, h->node, d->name, &file, &node) == 0) {
@@ -141,6 +142,7 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, char *buf, siz
 		e.entry_timeout = WARD_FS_TIMEOUT;
 		ward_op_map_stat(op->tree->fs, &e.attr);
 	}
+	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 	return fuse_add_direntry_plus(op->req, buf, left, d->name, &e, d->off);
 }
 
@@ -153,7 +155,7 @@ static int fill(struct ward_op *op, struct ward_handle *h, char *buf, size_t siz
 	bool dots;
 	int r;
 
-	while ((r = peek(h, off, &d)) > 0) {
+	while ((r = peek(h, off, &d)) > 0 && d) {
 		r = shown(op, h, d, &dots);
 		if (r < 0)
 			break;
@@ -189,7 +191,7 @@ static void give_back(struct ward_op *op, const char *buf, size_t len)
 static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
 {
 	ward_cleanup_op op = {.acting = false};
-	ward_cleanup_free char *buf = NULL;
+	char *buf = NULL;
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	size_t len = 0;
 	int r = ward_op_begin(&op, req, "list");
@@ -207,6 +209,7 @@ static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *
 		ward_op_reply(&op, r);
 	else if (fuse_reply_buf(req, buf, len) < 0 && plus)
 		give_back(&op, buf, len);
+	free(buf);
 }
 
 static void op_readdir(

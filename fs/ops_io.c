@@ -15,42 +15,54 @@
 /* The kernel asks for at most max_pages * 4096 (INIT). */
 #define IO_MAX (1U << 20)
 
-static void op_read(
-	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+/* A short answer means end of file to the kernel. Bytes read, or a negative errno. */
+static ssize_t read_all(int fd, char *buf, size_t size, off_t off)
 {
-	struct ward_handle *h = ward_handle_from(fi->fh);
-	ward_cleanup_free char *heap = NULL;
-	char stack[IO_STACK];
-	char *buf = stack;
 	size_t have = 0;
 
-	if (size > IO_MAX || (h->flags & O_ACCMODE) == O_WRONLY) {
-		(void)fuse_reply_err(req, EBADF);
-		return;
-	}
-	if (size > sizeof(stack)) {
-		buf = heap = malloc(size);
-		if (!buf) {
-			(void)fuse_reply_err(req, ENOMEM);
-			return;
-		}
-	}
-	/* A short answer means end of file to the kernel. */
 	while (have < size) {
-		ssize_t n = pread(h->fd, buf + have, size - have, off + (off_t)have);
+		ssize_t n = pread(fd, buf + have, size - have, off + (off_t)have);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && !have) {
-			(void)fuse_reply_err(req, errno);
-			return;
-		}
+		if (n < 0 && !have)
+			return -errno;
 		if (n <= 0)
 			break;
 		have += (size_t)n;
 	}
-	atomic_fetch_add_explicit(&h->n_read, have, memory_order_relaxed);
-	(void)fuse_reply_buf(req, buf, have);
+	return (ssize_t)have;
+}
+
+static void read_into(fuse_req_t req, struct ward_handle *h, char *buf, size_t size, off_t off)
+{
+	const ssize_t n = read_all(h->fd, buf, size, off);
+
+	if (n < 0) {
+		(void)fuse_reply_err(req, (int)-n);
+		return;
+	}
+	atomic_fetch_add_explicit(&h->n_read, (uint64_t)n, memory_order_relaxed);
+	(void)fuse_reply_buf(req, buf, (size_t)n);
+}
+
+static void op_read(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	char stack[IO_STACK];
+	char *heap;
+
+	if (size > IO_MAX || (h->flags & O_ACCMODE) == O_WRONLY) {
+		(void)fuse_reply_err(req, EBADF);
+	} else if (size <= sizeof(stack)) {
+		read_into(req, h, stack, size, off);
+	} else if ((heap = malloc(size))) {
+		read_into(req, h, heap, size, off);
+		free(heap);
+	} else {
+		(void)fuse_reply_err(req, ENOMEM);
+	}
 }
 
 /* Handles that may only append: the daemon's descriptor is O_APPEND, whatever F_SETFL said since.

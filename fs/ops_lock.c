@@ -299,12 +299,12 @@ static void op_setlk(
 {
 	ward_cleanup_op op = {.acting = false};
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	struct ward_locker *l;
+	struct ward_locker *l = NULL;
 	int r = ward_op_begin(&op, req, "lock");
 
 	if (r == 0)
 		r = get(op.tree, h, fi->lock_owner, &l);
-	if (r < 0) {
+	if (r != 0) {
 		ward_op_reply(&op, r);
 		return;
 	}

@@ -22,14 +22,15 @@ static void fill_entry(const struct ward_op *op, const struct ward_node *node,
 int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *name,
 	struct fuse_entry_param *ret)
 {
-	ward_cleanup_fd int fd = -1;
 	struct ward_dirref dir;
-	struct ward_file file;
-	struct ward_node *node;
+	struct ward_file file = {.id = {0}};
+	struct ward_node *node = NULL;
 	int r = ward_resolve_dir(op->tree, parent, &dir);
 
 	if (r < 0)
 		return r;
+	/* What is seen and what is entered must lie on one side of any rename. */
+	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
 	r = ward_backing_stat(op->tree, dir.fd, name, &file);
 	if (r == -ENOENT)
 		ward_nodes_remove(op->tree->nodes, parent, name);
@@ -45,6 +46,7 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 	}
 	if (r == 0)
 		r = ward_nodes_enter(op->tree->nodes, parent, name, &file, &node);
+	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 	ward_dirref_put(op->tree, &dir);
 	if (r == 0)
 		fill_entry(op, node, &file, ret);
@@ -53,10 +55,10 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 
 void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const char *name)
 {
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = {.ino = 0};
 	int r = ward_ops_enter(op, parent, name, &e);
 
-	if (r < 0) {
+	if (r != 0) {
 		ward_op_reply(op, r);
 		return;
 	}
@@ -67,7 +69,7 @@ void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const cha
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	ward_cleanup_op op = {.acting = false};
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = {.ino = 0};
 	int r = ward_op_begin(&op, req, "lookup");
 
 	if (r == 0)

@@ -159,10 +159,10 @@ static struct ward_open_out open_reply(
 static int make_handle(struct ward_op *op, struct ward_node *node, int fd, const struct want *w,
 	int flags, uint32_t granted, struct ward_handle **ret, int32_t *ret_id)
 {
-	struct ward_handle *h;
+	struct ward_handle *h = NULL;
 	int r = ward_handle_new(op->tree->nodes, node, fd, &h);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	h->rights = granted;
 	h->flags = w->acc | (flags & O_APPEND);
@@ -221,7 +221,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	ward_cleanup_op op = {.acting = false};
-	struct ward_handle *h;
+	struct ward_handle *h = NULL;
 	struct ward_file file;
 	struct ward_open_out out;
 	int32_t id = 0;
@@ -229,7 +229,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	if (r == 0)
 		r = open_node(&op, ward_op_node(&op, ino), fi->flags, &h, &file, &id);
-	if (r < 0) {
+	if (r != 0 || !h) {
 		ward_op_reply(&op, r);
 		return;
 	}
@@ -290,7 +290,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	const struct ward_record_paths paths = {.node = parent, .name = name};
 	const struct want w = want_from_flags(flags, true);
 	ward_cleanup_fd int fd = -1;
-	struct ward_node *node;
+	struct ward_node *node = NULL;
 	uint32_t granted = 0;
 	int r = ward_gate_name(
 		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
@@ -362,7 +362,7 @@ static void op_create(
 
 	if (r == 0)
 		r = do_create(&op, ward_op_node(&op, parent), name, mode, fi->flags, &c);
-	if (r < 0) {
+	if (r != 0) {
 		ward_op_reply(&op, r);
 		return;
 	}

@@ -40,7 +40,7 @@ static void reply_bytes(struct ward_op *op, ssize_t n, const char *buf, size_t s
 static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	ward_cleanup_op op = {.acting = false};
-	ward_cleanup_free char *buf = NULL;
+	char *buf = NULL;
 	const enum xattr_kind kind = kind_of(name);
 	struct ward_fdref ref = {.fd = -1};
 	ssize_t n;
@@ -64,6 +64,7 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 		n = ward_backing_getxattr(ref.fd, name, buf, size);
 	ward_fdref_put(op.tree, &ref);
 	reply_bytes(&op, n, buf, size);
+	free(buf);
 }
 
 /* Leaves the names that exist inside; returns their length. */
@@ -88,7 +89,7 @@ static ssize_t filter(char *names, ssize_t len)
 static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	ward_cleanup_op op = {.acting = false};
-	ward_cleanup_free char *buf = malloc(XATTR_LIST_MAX);
+	char *buf = malloc(XATTR_LIST_MAX);
 	struct ward_fdref ref = {.fd = -1};
 	ssize_t n = ward_op_begin(&op, req, "listxattr");
 
@@ -106,6 +107,7 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	if (n > 0 && size && (size_t)n > size)
 		n = -ERANGE;
 	reply_bytes(&op, n, buf, size);
+	free(buf);
 }
 
 /* value NULL: remove. */

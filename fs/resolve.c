@@ -112,7 +112,7 @@ static void take_job(struct ward_nodes *nodes, struct ward_node *node, struct jo
 static int do_job(
 	struct ward_fs_tree *tree, const struct job *job, int *fresh_fd, bool *ret_searchable)
 {
-	struct ward_file file;
+	struct ward_file file = {.id = {0}};
 	int r;
 
 	if (job->parent && job->fd < 0) {
@@ -242,7 +242,7 @@ static int by_names(struct ward_fs_tree *tree, struct ward_node *node, int flags
 		ward_cleanup_fd int fd = -1;
 		struct ward_dirref dir = {0};
 		struct ward_place place;
-		struct ward_file file;
+		struct ward_file file = {.id = {0}};
 		int r = ward_node_place(tree->nodes, node, i, &place);
 
 		if (r < 0)

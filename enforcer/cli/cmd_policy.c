@@ -24,6 +24,8 @@ static const struct verb {
 		"look for errors and for rules that do not do what they seem to"},
 	{"test", ward_policy_cmd_test, "wardfs policy test",
 		"run the expectations that a policy holds in [test]"},
+	{"add", ward_policy_cmd_add, "wardfs policy add",
+		"add a rule to your file for this project"},
 	{"show", ward_policy_cmd_show, "wardfs policy show",
 		"print the policy in force after all its sources"},
 };

@@ -2,6 +2,7 @@
 /* The verbs of `wardfs policy`; each as those of cli.h. */
 #pragma once
 
+int ward_policy_cmd_add(int argc, char **argv);
 int ward_policy_cmd_explain(int argc, char **argv);
 int ward_policy_cmd_check(int argc, char **argv);
 int ward_policy_cmd_test(int argc, char **argv);

@@ -107,6 +107,7 @@ int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint3
 	ward_msg_clear(&m);
 	if (r == 0)
 		r = ward_helper_wait_ready(&g->audit, err);
+	g->ready = r == 0;
 	if (r == 0)
 		r = ward_helper_wait_ready(&g->fs, err);
 	return r;
@@ -241,6 +242,8 @@ void ward_guard_close(struct ward_guard *g)
 		close(g->wake);
 	if (g->policy_fd >= 0)
 		close(g->policy_fd);
+	if (!g->ready && g->state)
+		ward_store_discard_session(g->state, &g->store);
 	ward_store_session_close(&g->store);
 	ward_store_close(g->state);
 	*g = WARD_GUARD_INIT;

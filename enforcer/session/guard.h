@@ -23,6 +23,7 @@ struct ward_guard {
 	int policy_fd; /* sealed blob */
 	struct ward_helper audit;
 	struct ward_helper fs;
+	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 };
 

@@ -53,19 +53,12 @@ static int future_path(const char *arg, char **ret, bool *ret_dir, struct ward_e
 	return 0;
 }
 
-/* A literal path as a pattern: what the language gives a meaning is escaped (docs/policy.md). */
-static int add_pattern(struct ward_buf *b, const char *path, struct ward_err *err)
+static bool has_control(const char *s)
 {
-	for (const char *c = path; *c; c++) {
-		if ((unsigned char)*c < 0x20 || *c == ';')
-			return ward_err_set(err, -EINVAL,
-				"%s: a path with control characters or ';' cannot be given here",
-				path);
-		if (strchr("*?[]\\", *c))
-			ward_buf_putc(b, '\\');
-		ward_buf_putc(b, *c);
-	}
-	return 0;
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return true;
+	return false;
 }
 
 struct texts {
@@ -84,19 +77,27 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 				    : future_path(arg, &path, &dir, err);
 	if (r < 0)
 		return r;
+	if (has_control(path))
+		return ward_err_set(err, -EINVAL,
+			"--%s: a path with control characters cannot be given here", verb);
 	const char *rel = ward_path_beneath(path, project);
 	if (rel) {
 		ward_buf_printf(&t->files, "%s = /workspace%s", verb, *rel ? "/" : "");
-		r = add_pattern(&t->files, rel, err);
+		ward_pattern_quote(&t->files, rel, strlen(rel));
 		ward_buf_putc(&t->files, '\n');
-		return r;
+		return 0;
 	}
+	/* A path stands as it is in [tree …] and in source =: no quoting exists there. */
+	if (strpbrk(path, "];#~") || strchr(path, '\\'))
+		return ward_err_set(err, -EINVAL,
+			"--%s: a path outside the project cannot have ']', ';', '#', '~' or '\\' in it",
+			verb);
 	if (dir) {
 		ward_buf_printf(&t->trees, "[tree %s]\nsource = %s\nat = none\n", path, path);
 		ward_buf_printf(&t->files, "%s = ", verb);
-		r = add_pattern(&t->files, path, err);
+		ward_pattern_quote(&t->files, path, strlen(path));
 		ward_buf_putc(&t->files, '\n');
-		return r;
+		return 0;
 	}
 	if (strcmp(verb, "read") == 0 && path[0] && stat(path, &st) == 0) {
 		ward_buf_printf(&t->system, "read = %s\n", path);
@@ -129,9 +130,9 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	if (o->hide.n)
 		ward_buf_puts(&all, "[guard]\n");
 	for (size_t i = 0; r == 0 && i < o->hide.n; i++) {
-		if (strpbrk(o->hide.v[i], "\n\r;"))
-			r = ward_err_set(
-				err, -EINVAL, "--hide: a pattern has no newline and no ';'");
+		if (has_control(o->hide.v[i]) || strchr(o->hide.v[i], ';'))
+			r = ward_err_set(err, -EINVAL,
+				"--hide: a pattern has no control characters and no ';'");
 		ward_buf_printf(&all, "hide = %s\n", o->hide.v[i]);
 	}
 	if (t.files.len)

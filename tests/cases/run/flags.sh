@@ -24,6 +24,20 @@ expect 0 "$WARDFS" run --read ../other/file -- cat ../other/file
 expect 2 "$WARDFS" run --write ../other/file -- true
 expect 2 "$WARDFS" run --read ../nowhere/at/all -- true
 
+# What is given is taken literally, and cannot smuggle lines into the policy.
+mkdir 'we ird*[x]' && touch 'we ird*[x]/a' weirdx
+expect 1 "$WARDFS" run --read 'we ird*[x]' -- touch 'we ird*[x]/a'
+expect 0 "$WARDFS" run --read 'we ird*[x]' -- touch weirdx
+mkdir '../evil
+[files]
+write = '
+expect 2 "$WARDFS" run --read '../evil
+[files]
+write = ' -- true
+has "$ERR" "control characters"
+expect 2 "$WARDFS" run --hide 'x
+write = /' -- true
+
 # --hide: gone for this run, there in the next.
 expect 0 "$WARDFS" run -- cat file
 expect 1 "$WARDFS" run --hide file -- cat file

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy add: one more rule in the owner's file for this project, where it decides. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/policy_place.h"
+#include "enforcer/cli/policy_verbs.h"
+#include "enforcer/policy/explain.h"
+
+struct args {
+	bool guard;
+	const char *words[2]; /* VERB PATTERN */
+	unsigned n;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'g':
+		a->guard = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->n == 2)
+			argp_error(state, "too many arguments");
+		a->words[a->n++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (a->n < 2)
+			argp_error(state, "a verb and a pattern are needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"guard", 'g', NULL, 0, "Add it as a guard, which nothing lifts", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, "VERB PATTERN",
+	"Adds the line 'VERB = PATTERN' at the end of your file for this project, where it decides, and "
+	"tells what it changes. Without such a file yet, one that extends medium is begun.\v"
+	"VERB is one of: hide deny read append write ask noexec.",
+	NULL, NULL, NULL};
+
+/* The file's text, or that of a new one, with the line behind it. */
+static int make_text(
+	const char *file, const struct args *a, struct ward_buf *b, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno != ENOENT)
+		return ward_err_sys(err, -errno, "%s", file);
+	int r = fd < 0 ? 0 : ward_fd_read_all(fd, (size_t)4 << 20, b);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", file);
+	if (fd < 0)
+		ward_buf_puts(b, "[policy]\nversion = 1\nextends = medium\n");
+	if (b->len && b->data[b->len - 1] != '\n')
+		ward_buf_putc(b, '\n');
+	/* a section may stand more than once: the line is in the right one whatever was before */
+	const char *section = a->guard ? "[guard]" : "[files]", *last = NULL;
+	for (const char *s = ward_buf_str(b); s; s = strchr(s, '\n')) {
+		s += *s == '\n';
+		if (*s == '[')
+			last = s;
+	}
+	if (!last || strncmp(last, section, strlen(section)) != 0 ||
+		(last[strlen(section)] != '\n' && last[strlen(section)] != ' '))
+		ward_buf_printf(b, "\n%s\n", section);
+	ward_buf_printf(b, "%s = %s\n", a->words[0], a->words[1]);
+	r = ward_buf_error(b);
+	return r < 0 ? ward_err_sys(err, r, "%s", file) : 0;
+}
+
+/* Makes the directories above file, the owner's alone. */
+static int make_dirs(const char *file, const struct ward_identity *id, struct ward_err *err)
+{
+	ward_cleanup_free char *path = strdup(file);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "%s", file);
+	for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
+		*s = 0;
+		bool made = mkdir(path, 0700) == 0;
+		if (!made && errno != EEXIST)
+			return ward_err_sys(err, -errno, "%s", path);
+		if (made && id->root && lchown(path, id->owner_uid, id->owner_gid) < 0)
+			return ward_err_sys(err, -errno, "%s", path);
+		*s = '/';
+	}
+	return 0;
+}
+
+/* Writes the text beside the file; the caller loads it from there, then renames it. */
+static int write_beside(const char *beside, const struct ward_buf *text,
+	const struct ward_identity *id, struct ward_err *err)
+{
+	ward_cleanup_fd int fd =
+		open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s", beside);
+	int r = ward_fd_write_all(fd, text->data, text->len);
+	if (r == 0 && id->root && fchown(fd, id->owner_uid, id->owner_gid) < 0)
+		r = -errno;
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	return r < 0 ? ward_err_sys(err, r, "%s", beside) : 0;
+}
+
+static void print_rights(const char *when, const struct ward_policy *p, const char *path)
+{
+	const struct ward_state *s = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (ward_policy_walk(p, path, strlen(path), &s) < 0)
+		return;
+	ward_rights_format(&b, ward_policy_rights(p, s));
+	ward_policy_state_put(p, s);
+	printf("  %-7s %s\n", when, ward_buf_str(&b));
+}
+
+static int add(const struct ward_place *place, const struct args *a, struct ward_err *err)
+{
+	const char *file = place->owner_file;
+	if (!file)
+		return ward_err_set(err, -ENOENT, "no project here, or no home: %s",
+			"a file can be given with --policy");
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf beside = WARD_BUF_INIT;
+	ward_buf_printf(&beside, "%s.%ld", file, (long)getpid());
+	int r = make_text(file, a, &text, err);
+	if (r == 0)
+		r = make_dirs(file, &place->id, err);
+	if (r == 0)
+		r = write_beside(ward_buf_str(&beside), &text, &place->id, err);
+	ward_cleanup(ward_place_clear) struct ward_place after = {.project = {.fd = -1}};
+	if (r == 0)
+		r = ward_place_find(ward_buf_str(&beside), &after, err);
+	if (r == 0 && rename(ward_buf_str(&beside), file) < 0)
+		r = ward_err_sys(err, -errno, "%s", file);
+	if (r < 0) {
+		(void)unlink(ward_buf_str(&beside));
+		return r;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
+	ward_escape(&shown, file, strlen(file));
+	printf("%s: [%s] %s = %s\n", ward_buf_str(&shown), a->guard ? "guard" : "files",
+		a->words[0], a->words[1]);
+	/* a pattern without wildcards is a path */
+	if (a->words[1][0] == '/' && !strpbrk(a->words[1], "*?[\\")) {
+		print_rights("before", place->policy, a->words[1]);
+		print_rights("now", after.policy, a->words[1]);
+	}
+	return 0;
+}
+
+int ward_policy_cmd_add(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_place_clear) struct ward_place place;
+	int r = 0;
+	if (strpbrk(a.words[0], "\n\r= ") || strpbrk(a.words[1], "\n\r"))
+		r = ward_err_set(&err, -EINVAL, "a rule is one line");
+	place = (struct ward_place){.project = {.fd = -1}};
+	if (r == 0)
+		r = ward_place_find(NULL, &place, &err);
+	if (r == 0)
+		r = add(&place, &a, &err);
+	if (r < 0)
+		fprintf(stderr, "wardfs: %s\n", err.text);
+	return r < 0 ? 2 : 0;
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `policy add` writes a rule where it decides, or nothing at all.
+set -eu
+wardfs=$WARD_BUILD/wardfs
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+mkdir project
+cd project
+git init -q .
+explain() {
+	"$wardfs" policy explain "$@" >/dev/null
+}
+
+explain write src/a || fail "control: medium lets it be written"
+"$wardfs" policy add read /workspace/src >out || fail "$(cat out)"
+grep -q '^  now *stat,list,read,exec$' out || fail "$(cat out)"
+! explain write src/a || fail "the rule does not decide"
+"$wardfs" policy add write /workspace/src/gen >out
+explain write src/gen/a || fail "the later rule does not decide"
+"$wardfs" policy add --guard deny '*.secret' >out
+! explain read x.secret || fail "the guard does not hold"
+"$wardfs" policy add write '/workspace/**/y.secret' >out
+! explain read y.secret || fail "a guard was lifted"
+"$wardfs" policy add deny /workspace/late >out
+! explain read late || fail "not in [files]"
+! explain read .env || fail "medium is no longer extended"
+file=$(find "$HOME" "$XDG_CONFIG_HOME" -name '*.policy' | sort -u)
+[ -f "$file" ] || fail "not one file: $file"
+[ "$(stat -c %a "$file")" = 600 ] || fail "others may read it"
+"$wardfs" policy check >/dev/null || fail "check"
+
+before=$(cksum "$file")
+for bad in "hid x" "read a**b" "guard x" "write "; do
+	code=0
+	# shellcheck disable=SC2086 # words
+	"$wardfs" policy add $bad >out 2>&1 || code=$?
+	[ $code -eq 2 ] || fail "$bad: exit status $code"
+done
+code=0
+"$wardfs" policy add --guard write x >out 2>&1 || code=$?
+[ $code -eq 2 ] || fail "a guard that grants: $code"
+code=0
+"$wardfs" policy add read "x
+write = /" >out 2>&1 || code=$?
+[ $code -eq 2 ] || fail "two lines: $code"
+[ "$before" = "$(cksum "$file")" ] || fail "a refused rule was written"
+[ "$(find "$(dirname "$file")" -type f | wc -l)" -eq 1 ] || fail "something was left behind"
