@@ -133,7 +133,8 @@ def scratch_base(build):
     named = os.environ.get("WARD_TEST_DIR")
     places = [named] if named else [os.environ.get("TMPDIR"), "/var/tmp", "/tmp", build]
     # Real paths: what a program calls its directory is compared with what a test calls it.
-    places = [os.path.realpath(p) for p in places if p and os.path.isdir(p) and os.access(p, os.W_OK)]
+    places = [os.path.realpath(p) for p in places
+              if p and os.path.isdir(p) and os.access(p, os.W_OK)]
     for place in places:
         if file_system(place) not in ("tmpfs", "ramfs", "overlay", "fuse"):
             return place
@@ -149,25 +150,28 @@ def reachable(path):
     return True
 
 
-def staged(build, base):
-    """The build as tests see it: itself, or its programs copied to where any uid can run them."""
-    if os.geteuid() != 0 or reachable(os.path.realpath(build)):
-        return build
-    stage = os.path.join(base, "build")
-    os.mkdir(stage)
+def stage(build, base):
+    """(build, source) as tests see them: themselves, or copies that any uid can get at.
+
+    Some tests run the programs as another user, who cannot enter root's home, say.
+    """
+    if os.geteuid() != 0 or (reachable(os.path.realpath(build)) and reachable(SRC)):
+        return build, SRC
+    programs_to, sources_to = os.path.join(base, "build"), os.path.join(base, "src")
     for folder in (".", "tests/support", "tests/escape"):
-        os.makedirs(os.path.join(stage, folder), exist_ok=True)
+        os.makedirs(os.path.join(programs_to, folder), exist_ok=True)
         for entry, path in programs(os.path.join(build, folder)):
-            shutil.copy(path, os.path.join(stage, folder, entry))
-    return stage
+            shutil.copy(path, os.path.join(programs_to, folder, entry))
+    shutil.copytree(SRC, sources_to, ignore=shutil.ignore_patterns("build*", ".git"))
+    return programs_to, sources_to
 
 
-def seen_by(test, build, stage):
-    """The suites that start the programs as several users take the stage."""
-    return stage if test.suite in ("cases", "escape") else build
+def seen_by(test, build, staged):
+    """(build, source) for a test: what starts the programs takes the stage."""
+    return staged if test.suite in ("cases", "escape") else (build, SRC)
 
 
-def environment(test, build, scratch, options):
+def environment(test, places, scratch, options):
     env = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
     # Hidden, so that they take no name that a test would choose.
     dirs = {"HOME": ".home", "XDG_STATE_HOME": ".state", "XDG_CONFIG_HOME": ".config",
@@ -176,11 +180,11 @@ def environment(test, build, scratch, options):
         env[key] = os.path.join(scratch, name)
         os.mkdir(env[key], 0o700)
     os.chmod(env["TMPDIR"], 0o1777)
-    env.update(WARD_BUILD=build, WARD_SRC=SRC, WARD_TMP=scratch, PATH=PATH, LANG="C.UTF-8",
-               TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
+    env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_TMP=scratch, PATH=PATH,
+               LANG="C.UTF-8", TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
                CK_DEFAULT_TIMEOUT="60",
                # A root run in somebody's checkout: git asks whose it is.
-               GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0=SRC,
+               GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
                # Reports go beside the test, since a helper's stderr may go nowhere.
                ASAN_OPTIONS=f"detect_leaks={int(test.suite in ('unit', 'fuzz'))}:exitcode=99:"
                             f"log_path={scratch}/sanitizer",
@@ -202,12 +206,12 @@ def sanitizer_reports(scratch):
     return text
 
 
-def run_one(test, base, number, build, options):
+def run_one(test, base, number, places, options):
     """Runs a test under its keeper. Returns ("passed"|"failed"|"skipped", text, seconds)."""
     scratch = os.path.join(base, str(number))
     os.mkdir(scratch)
     os.chmod(scratch, 0o755)
-    env = environment(test, build, scratch, options)
+    env = environment(test, places, scratch, options)
     started = time.monotonic()
     output = os.path.join(base, f"{number}.out")
     keeper = [sys.executable, os.path.join(SRC, "tests/keeper.py"), scratch, str(test.timeout)]
@@ -276,7 +280,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(SRC, "build"))
     parser.add_argument("--list", action="store_true", help="name the tests")
     parser.add_argument("--long", action="store_true", help="also what takes long")
-    parser.add_argument("--tsan", action="store_true", help="what a build with -fsanitize=thread runs")
+    parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
     parser.add_argument("--keep", action="store_true", help="keep the scratch of failed tests")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("wanted", nargs="*", metavar="SUITE|NAME")
@@ -290,21 +294,21 @@ def main():
             print(f"{test.suite}/{test.name}")
         return 0
     os.umask(0o022)
-    base = tempfile.mkdtemp(prefix="wt.", dir=scratch_base(build))
+    base = tempfile.mkdtemp(prefix="wardfs-t.", dir=scratch_base(build))
     os.chmod(base, 0o755)
-    seen = staged(build, base)
+    staged = stage(build, base)
     report = Report()
     numbered = list(enumerate(tests))
     try:
         with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
-            running = {pool.submit(run_one, t, base, n, seen_by(t, build, seen), options): t
+            running = {pool.submit(run_one, t, base, n, seen_by(t, build, staged), options): t
                        for n, t in numbered if not t.serial}
             for done in concurrent.futures.as_completed(running):
                 report.add(running[done], done.result())
         for number, test in numbered:
             if test.serial:
                 report.add(test, run_one(test, base, number,
-                                          seen_by(test, build, seen), options))
+                                          seen_by(test, build, staged), options))
     finally:
         if options.keep and report.failures:
             print(f"kept: {base}")

@@ -15,8 +15,9 @@ for script in scripts:
 # What people run is clean to the last remark; tests may quote scripts for the shell inside.
 for severity, group in (("style", [p for p in scripts if not p.startswith("tests/")]),
                         ("warning", [p for p in scripts if p.startswith("tests/")])):
-    result = subprocess.run(["shellcheck", "-x", "-s", "sh", "-S", severity, "--"] + group, cwd=SRC,
-                            text=True, capture_output=True, check=False)
+    # SC2034: a variable of a sourced file may be used where it is sourced.
+    result = subprocess.run(["shellcheck", "-x", "-s", "sh", "-e", "SC2034", "-S", severity, "--",
+                             *group], cwd=SRC, text=True, capture_output=True, check=False)
     if result.returncode:
         complaints.append(result.stdout + result.stderr)
 finish(complaints, scripts)

@@ -21,8 +21,11 @@ expect 0 "$WARDFS" run -- id -u
 "$WARDFS" run -- sleep 30 &
 sup=$!
 wait_until 10 pgrep -P "$sup" || fail "nothing started"
-wait_until 10 sh -c "ps -e -o uid=,args= | grep -q '[s]leep 30'" || fail "no command"
-host=$(ps -e -o uid=,args= | awk '$2 == "sleep" && $3 == "30" {print $1}')
+uid_of_sleep() {
+	host=$(ps -e -o uid=,args= | awk '$2 == "sleep" && $3 == "30" {print $1}')
+	[ -n "$host" ]
+}
+wait_until 10 uid_of_sleep || fail "no command"
 [ "${host:-0}" -ne 0 ] || fail "uid on the host: $host"
 kill "$sup"
 wait "$sup"
