@@ -83,9 +83,27 @@ static int set_ids(struct ward_op *op, int fd, const struct stat *attr, int to_s
 	return ward_backing_chown(fd, uid, gid);
 }
 
+static int apply(struct ward_op *op, struct ward_node *node, int fd, const struct stat *attr,
+	int to_set, const struct ward_handle *h)
+{
+	int r = 0;
+
+	if (to_set & FUSE_SET_ATTR_SIZE)
+		r = set_size(op, node, h, attr->st_size);
+	/* Owner before mode: chown takes the setuid bit that chmod may just be setting. */
+	if (r == 0 && to_set & SET_IDS)
+		r = set_ids(op, fd, attr, to_set);
+	if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
+		r = ward_backing_chmod(fd, attr->st_mode);
+	if (r == 0 && to_set & (SET_TIMES & ~FUSE_SET_ATTR_CTIME))
+		r = set_times(fd, attr, to_set);
+	return r;
+}
+
 static int do_setattr(struct ward_op *op, struct ward_node *node, const struct stat *attr,
 	int to_set, struct ward_handle *h, struct ward_file *ret)
 {
+	const struct ward_record_paths paths = {.node = node};
 	struct ward_fdref ref = {.fd = -1};
 	int r = ward_resolve_fd(op->tree, node, &ref);
 
@@ -94,15 +112,12 @@ static int do_setattr(struct ward_op *op, struct ward_node *node, const struct s
 	r = ward_backing_fstat(ref.fd, ret);
 	if (r == 0)
 		r = gate_setattr(op, node, to_set, h, (uint64_t)ret->st.st_nlink);
-	if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
-		r = set_size(op, node, h, attr->st_size);
-	/* Owner before mode: chown takes the setuid bit that chmod may just be setting. */
-	if (r == 0 && to_set & SET_IDS)
-		r = set_ids(op, ref.fd, attr, to_set);
-	if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
-		r = ward_backing_chmod(ref.fd, attr->st_mode);
-	if (r == 0 && to_set & (SET_TIMES & ~FUSE_SET_ATTR_CTIME))
-		r = set_times(ref.fd, attr, to_set);
+	if (r == 0)
+		r = ward_record_change(op, WARD_EVENT_ATTR, &paths);
+	if (r == 0) {
+		r = apply(op, node, ref.fd, attr, to_set, h);
+		r = ward_record_outcome(op, WARD_EVENT_ATTR, &paths, r);
+	}
 	if (r == 0)
 		r = ward_backing_fstat(ref.fd, ret);
 	ward_fdref_put(op->tree, &ref);
@@ -131,13 +146,9 @@ static void op_setattr(
 	int r = ward_op_begin(&op, req, to_set & FUSE_SET_ATTR_SIZE ? "truncate" : "setattr");
 
 	if (r == 0) {
-		const struct ward_record_paths paths = {.node = ward_op_node(&op, ino)};
-
-		node = paths.node;
+		node = ward_op_node(&op, ino);
 		r = do_setattr(
 			&op, node, attr, to_set, fi ? ward_handle_from(fi->fh) : NULL, &file);
-		if (r == 0)
-			r = ward_record_change(&op, WARD_EVENT_ATTR, &paths);
 	}
 	if (r == 0 && node->dir && to_set & (FUSE_SET_ATTR_MODE | SET_IDS))
 		dir_changed(op.tree, node);

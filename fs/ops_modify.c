@@ -39,15 +39,16 @@ static void make(struct ward_op *op, fuse_ino_t parent_ino, const char *name, co
 	int r = ward_gate_name(
 		op, parent, name, WARD_ACTION_CREATE, 0, 0, m->kind == MAKE_DIR, NULL);
 
+	if (r == 0)
+		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
 	if (r == 0) {
 		r = ward_resolve_dir(op->tree, parent, &dir);
 		if (r == 0) {
 			r = make_at(op, dir.fd, name, m);
 			ward_dirref_put(op->tree, &dir);
 		}
+		r = ward_record_outcome(op, WARD_EVENT_CREATE, &paths, r);
 	}
-	if (r == 0)
-		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
 	if (r < 0)
 		ward_op_reply(op, r);
 	else
@@ -99,16 +100,18 @@ static int do_remove(struct ward_op *op, struct ward_node *parent, const char *n
 	struct ward_dirref dir;
 	int r = ward_gate_name(op, parent, name, WARD_ACTION_REMOVE, 0, 0, is_dir, NULL);
 
+	if (r == 0)
+		r = ward_record_change(op, WARD_EVENT_REMOVE, &paths);
 	if (r < 0)
 		return r;
 	r = ward_resolve_dir(op->tree, parent, &dir);
-	if (r < 0)
-		return r;
-	r = ward_backing_unlink(dir.fd, name, is_dir);
-	if (r == 0)
-		ward_nodes_remove(op->tree->nodes, parent, name);
-	ward_dirref_put(op->tree, &dir);
-	return r < 0 ? r : ward_record_change(op, WARD_EVENT_REMOVE, &paths);
+	if (r == 0) {
+		r = ward_backing_unlink(dir.fd, name, is_dir);
+		if (r == 0)
+			ward_nodes_remove(op->tree->nodes, parent, name);
+		ward_dirref_put(op->tree, &dir);
+	}
+	return ward_record_outcome(op, WARD_EVENT_REMOVE, &paths, r);
 }
 
 static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -132,10 +135,21 @@ struct rename {
 	const char *name, *name2;
 	struct ward_dirref dir, dir2;
 	unsigned flags;
+	bool recorded;
 };
 
+static int record_rename(struct ward_op *op, struct rename *m)
+{
+	const struct ward_record_paths paths = {
+		.node = m->parent, .name = m->name, .node2 = m->parent2, .name2 = m->name2};
+	int r = m->recorded ? 0 : ward_record_change(op, WARD_EVENT_RENAME, &paths);
+
+	m->recorded = m->recorded || r == 0;
+	return r;
+}
+
 /* renames_lock held for writing. */
-static int rename_once(struct ward_op *op, const struct rename *m, bool *ret_again)
+static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
 	struct ward_fs_tree *tree = op->tree;
 	struct ward_file from, to;
@@ -161,6 +175,8 @@ static int rename_once(struct ward_op *op, const struct rename *m, bool *ret_aga
 	if (flags & RENAME_EXCHANGE)
 		ask |= WARD_REQUEST_EXCHANGE;
 	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2, ask);
+	if (r == 0)
+		r = record_rename(op, m);
 	if (r < 0)
 		return r;
 	/* Two names of one file: rename(2) does nothing. */
@@ -201,7 +217,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 		ward_dirref_put(op->tree, &m->dir2);
 	}
 	ward_dirref_put(op->tree, &m->dir);
-	return r < 0 ? r : ward_record_change(op, WARD_EVENT_RENAME, &paths);
+	return m->recorded ? ward_record_outcome(op, WARD_EVENT_RENAME, &paths, r) : r;
 }
 
 static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t parent2,
@@ -237,13 +253,17 @@ static int do_link(
 	if (r == 0)
 		r = ward_gate_link(op, node, (uint64_t)file.st.st_nlink, parent2, name2);
 	if (r == 0)
-		r = ward_resolve_dir(op->tree, parent2, &dir);
+		r = ward_record_change(op, WARD_EVENT_LINK, &paths);
 	if (r == 0) {
-		r = ward_backing_link(ref.fd, dir.fd, name2);
-		ward_dirref_put(op->tree, &dir);
+		r = ward_resolve_dir(op->tree, parent2, &dir);
+		if (r == 0) {
+			r = ward_backing_link(ref.fd, dir.fd, name2);
+			ward_dirref_put(op->tree, &dir);
+		}
+		r = ward_record_outcome(op, WARD_EVENT_LINK, &paths, r);
 	}
 	ward_fdref_put(op->tree, &ref);
-	return r < 0 ? r : ward_record_change(op, WARD_EVENT_LINK, &paths);
+	return r;
 }
 
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent2, const char *name2)

@@ -173,6 +173,11 @@ static int make_handle(struct ward_op *op, struct ward_node *node, int fd, const
 	return 0;
 }
 
+static int truncate_opened(int fd, struct ward_file *ret)
+{
+	return ftruncate(fd, 0) < 0 ? -errno : ward_backing_fstat(fd, ret);
+}
+
 static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	struct ward_handle **ret, struct ward_file *ret_file, int32_t *ret_id)
 {
@@ -204,15 +209,14 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 			return -ESTALE;
 		granted = now;
 	}
-	if (w.trunc && ftruncate(fd, 0) < 0)
-		return -errno;
-	if (w.trunc && (r = ward_backing_fstat(fd, ret_file)) < 0)
-		return r;
 	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret, ret_file->id.ino,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
+	/* Nothing is lost before it is written down. */
+	if (r == 0 && w.trunc)
+		r = truncate_opened((*ret)->fd, ret_file);
 	if (r < 0)
 		ward_handle_release(op->tree->nodes, *ret);
 	return r;
@@ -284,6 +288,18 @@ static int open_existing(struct ward_op *op, struct ward_node *parent, const cha
 	return r;
 }
 
+/* A file that could not be recorded: nobody has seen it, the kernel holds its directory for us. */
+static void take_back(struct ward_op *op, struct ward_node *parent, const char *name)
+{
+	struct ward_dirref dir;
+
+	if (ward_resolve_dir(op->tree, parent, &dir) < 0)
+		return;
+	if (ward_backing_unlink(dir.fd, name, false) == 0)
+		ward_nodes_remove(op->tree->nodes, parent, name);
+	ward_dirref_put(op->tree, &dir);
+}
+
 static int do_create(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
 	int flags, struct created *ret)
 {
@@ -313,8 +329,10 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	if (r == 0) {
 		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
 			w.rights | WARD_RIGHT_CREATE);
-		if (r < 0)
+		if (r < 0) {
 			ward_handle_release(op->tree->nodes, ret->h);
+			take_back(op, parent, name);
+		}
 	}
 	if (r < 0)
 		ward_node_forget(op->tree->nodes, node, 1);

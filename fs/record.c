@@ -140,8 +140,8 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	return ward_ring_put(op->tree->fs->ring, &ev);
 }
 
-int ward_record_change(
-	struct ward_op *op, enum ward_event_kind kind, const struct ward_record_paths *paths)
+static int record_change(struct ward_op *op, enum ward_event_kind kind,
+	const struct ward_record_paths *paths, int error)
 {
 	struct ward_event ev;
 
@@ -149,5 +149,21 @@ int ward_record_change(
 		return 0;
 	add_head(&ev, kind, op, paths);
 	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
+	if (error)
+		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)-error);
 	return ward_ring_put(op->tree->fs->ring, &ev);
+}
+
+int ward_record_change(
+	struct ward_op *op, enum ward_event_kind kind, const struct ward_record_paths *paths)
+{
+	return record_change(op, kind, paths, 0);
+}
+
+int ward_record_outcome(
+	struct ward_op *op, enum ward_event_kind kind, const struct ward_record_paths *paths, int r)
+{
+	if (r < 0 && record_change(op, kind, paths, r) < 0)
+		return r;
+	return r;
 }

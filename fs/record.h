@@ -21,6 +21,15 @@ int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
 	const struct ward_record_paths *paths, const struct ward_handle *h, uint64_t ino,
 	uint32_t asked) ward_must_check;
 int ward_record_close(struct ward_op *op, struct ward_handle *h) ward_must_check;
-/* RENAME, LINK, REMOVE, ATTR, XATTR, and CREATE of what is not opened. */
+/*
+ * RENAME, LINK, REMOVE, ATTR, XATTR, and CREATE of what is not opened: before it is done, since
+ * what was done cannot be taken back when the record fails.
+ */
 int ward_record_change(struct ward_op *op, enum ward_event_kind kind,
 	const struct ward_record_paths *paths) ward_must_check;
+/*
+ * After it: r is what became of it. A failure is said by a second record with its errno. Returns r:
+ * a failed operation fails whether or not that could be recorded.
+ */
+int ward_record_outcome(struct ward_op *op, enum ward_event_kind kind,
+	const struct ward_record_paths *paths, int r) ward_must_check;

@@ -11,6 +11,7 @@
  *     -l FILE             events as lines: KIND key=value…
  *     -w N                wake (0 auto)
  *     -n                  no passthrough
+ *     -x NAME             the log fails once an event's path ends in /NAME
  *     -p FILE             the daemon's pid is written here before the command starts
  *
  * POLICY is a file, the base. The mount lives in a mount namespace of its own, in which CMD runs as
@@ -56,7 +57,7 @@ struct options {
 	gid_t gid, agent_gid;
 	gid_t groups[GROUPS_MAX];
 	size_t n_groups;
-	const char *tree, *log, *pid_file, *policy, *backing, *mountpoint;
+	const char *tree, *log, *pid_file, *fail_at, *policy, *backing, *mountpoint;
 	uint32_t wake;
 	bool passthrough;
 	char **argv;
@@ -79,6 +80,7 @@ struct drain {
 	struct ward_ring *ring;
 	int wake_fd;
 	FILE *log;
+	const char *fail_at; /* NULL: never */
 	atomic_bool stop;
 };
 
@@ -126,6 +128,14 @@ static void print_event(FILE *f, const struct ward_event *ev, const struct ward_
 	fflush(f);
 }
 
+static bool ends_in(const struct ward_event_field *path, const char *name)
+{
+	const size_t n = strlen(name);
+
+	return path->p && path->len > n && path->p[path->len - n - 1] == '/' &&
+	       !memcmp(path->p + path->len - n, name, n);
+}
+
 static void *drain_run(void *arg)
 {
 	struct drain *d = arg;
@@ -141,6 +151,8 @@ static void *drain_run(void *arg)
 
 		while ((r = ward_ring_get(d->ring, ev, fields)) != 0) {
 			got = true;
+			if (r == 1 && d->fail_at && ends_in(&fields[WARD_TAG_PATH], d->fail_at))
+				ward_ring_fail(d->ring, true);
 			if (r == 1 && d->log)
 				print_event(d->log, ev, fields);
 			else if (r < 0 && d->log)
@@ -403,7 +415,7 @@ static void parse(struct options *o, int argc, char **argv)
 	int c;
 
 	*o = (struct options){.tree = "/workspace", .passthrough = true};
-	while ((c = getopt(argc, argv, "+m:o:a:t:l:w:np:")) != -1) {
+	while ((c = getopt(argc, argv, "+m:o:a:t:l:w:np:x:")) != -1) {
 		switch (c) {
 		case 'm':
 			o->mode = !strcmp(optarg, "user")    ? MODE_USER
@@ -427,6 +439,9 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case 'n':
 			o->passthrough = false;
+			break;
+		case 'x':
+			o->fail_at = optarg;
 			break;
 		case 'p':
 			o->pid_file = optarg;
@@ -460,6 +475,7 @@ int main(int argc, char **argv)
 
 	parse(&o, argc, argv);
 	policy_fd = make_policy(o.policy);
+	drain.fail_at = o.fail_at;
 	CHECK(ward_ring_create(WARD_RING_BYTES, &ring_fd, &err));
 	drain.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	CHECK(drain.wake_fd);

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# No record, no operation: a ring that is full makes operations wait and loses nothing; a log that
+# failed makes them fail with EIO, while what needs no record goes on.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+# The reader of the ring (fsmount) is stopped while more is done than a ring holds.
+cat >"$WARD_TMP/full.py" <<'END'
+import os, signal, sys, threading
+reader = int(sys.argv[1])
+os.kill(reader, signal.SIGSTOP)
+threading.Timer(0.5, os.kill, (reader, signal.SIGCONT)).start()
+for i in range(6000):
+    open("a", "rb").close()
+END
+script full <<END
+python3 "$WARD_TMP/full.py" \$PPID
+END
+script broken <<'END'
+# before, all of these are allowed
+cat a >/dev/null && echo x >b && mv b c && rm c
+: >fail
+n=0
+while cat a >/dev/null 2>&1; do
+	n=$((n + 1))
+	[ $n -lt 1000 ] || { echo "FAIL: goes on without a trail"; exit 1; }
+	sleep 0.005
+done
+refused "Input/output error" cat a
+refused "Input/output error" sh -c 'exec 3>b'
+refused "Input/output error" mkdir d
+refused "Input/output error" mv a e
+refused "Input/output error" rm a
+refused "Input/output error" truncate -s 0 a
+refused "Input/output error" sh -c ': >a'
+refused "Input/output error" chmod 600 a
+refused "Input/output error" ln a l
+refused "Input/output error" ln -s a s
+# a refusal that cannot be recorded is no answer of the policy's either
+refused "Input/output error" cat secret
+ls . >/dev/null && stat a >/dev/null
+END
+policy 'deny = secret'
+for mode in $MODES; do
+	fresh
+	as_owner sh -c "umask 022; echo a >'$BACK/a' && echo s >'$BACK/secret'"
+	if [ "$mode" = root ]; then
+		# as root, the script may stop its parent
+		"$FSMOUNT" -m root -l "$EVENTS" "$POLICY" "$BACK" "$MNT" sh -eu "$WARD_TMP/full" ||
+			fail "full ring"
+		[ "$(grep -c '^open .*path=\[/workspace/a\]' "$EVENTS")" = 6000 ] || fail "records lost"
+		if grep SPOILED "$EVENTS"; then fail "spoiled"; fi
+	fi
+	opts="-m $mode"
+	[ "$mode" != cached ] || opts="-m root -n"
+	# shellcheck disable=SC2086
+	"$FSMOUNT" $opts -o $OWNER:$OWNER -x fail -l "$EVENTS" "$POLICY" "$BACK" "$MNT" \
+		sh -eu "$WARD_TMP/broken" || fail "$mode: failed log"
+	# and none of it was done
+	[ "$(cat "$BACK/a")" = a ] && [ "$(stat -c %a "$BACK/a")" = 644 ] ||
+		fail "$mode: changed without a record"
+	[ "$(ls "$BACK")" = "a
+fail
+secret" ] || fail "$mode: made without a record: $(ls "$BACK")"
+done
