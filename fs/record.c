@@ -2,35 +2,18 @@
 #include "fs/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-/* TASK_COMM_LEN of the kernel, and a newline. */
-#define COMM_MAX 32
 #define RULE_TEXT_MAX 1024
 
-/*
- * /proc/TID/comm needs neither the task's mm nor a ptrace permission (others beside it do, and can
- * hang while the task waits for us).
- */
-static void add_comm(struct ward_event *ev, uint32_t pid)
+static void add_comm(struct ward_event *ev, struct ward_op *op)
 {
-	ward_cleanup_fd int fd = -1;
-	char path[32], comm[COMM_MAX];
-	ssize_t n;
+	char comm[WARD_COMM_MAX];
+	size_t n = ward_comm_get(&op->tree->fs->comm, op->pid, comm);
 
-	if (!pid)
-		return;
-	(void)snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, comm, sizeof(comm));
-	if (n > 0 && comm[n - 1] == '\n')
-		n--;
 	if (n > 0)
-		ward_event_bytes(ev, WARD_TAG_COMM, comm, (size_t)n);
+		ward_event_bytes(ev, WARD_TAG_COMM, comm, n);
 }
 
 static void add_paths(
@@ -56,7 +39,7 @@ static void add_head(struct ward_event *ev, enum ward_event_kind kind, struct wa
 	ward_event_begin(ev, kind);
 	ward_event_u64(ev, WARD_TAG_PID, op->pid);
 	ward_event_u64(ev, WARD_TAG_UID, op->uid);
-	add_comm(ev, op->pid);
+	add_comm(ev, op);
 	ward_event_text(ev, WARD_TAG_ACTION, op->action);
 	add_paths(ev, op->tree, paths);
 }
