@@ -122,13 +122,23 @@ static const char *const work[] = {"/workspace/src/a.c", "/workspace", "/workspa
 	"/workspace/.github/workflows/ci.yml", "/workspace/AGENTS.md",
 	"/workspace/node_modules/.bin/x", "/workspace/node_modules/p/test/key.pem",
 	"/workspace/.venv/lib/python3/site-packages/certifi/cacert.pem", "/workspace/.env.example",
-	"/workspace/.env.sample", "/workspace/.env.template", "/workspace/sub/.vscode/tasks.json",
+	"/workspace/.env.sample", "/workspace/.env.template", "/workspace/.env.example.tmp",
+	"/workspace/.env.sample~", "/workspace/.env.template.de", "/workspace/.environment",
+	"/workspace/env", "/workspace/x.env.md", "/workspace/sub/.vscode/tasks.json",
 	"/workspace/environment", "/workspace/keys.c", NULL};
 static const char *const secrets[] = {"/workspace/.env", "/workspace/a/b/.env",
 	"/workspace/.env.local", "/workspace/.env.production", "/workspace/.env.test",
-	"/workspace/.env.staging", "/workspace/.env.e2e", "/workspace/tls/server.pem",
-	"/workspace/tls/server.key", "/workspace/id_rsa", "/workspace/deploy/id_ed25519",
-	"/workspace/.netrc", "/workspace/.git-credentials", NULL};
+	"/workspace/.env.staging", "/workspace/.env.e2e", "/workspace/.env.", "/workspace/.env.e",
+	"/workspace/.env.ex", "/workspace/.env.extra", "/workspace/.env.exam",
+	"/workspace/.env.exampl", "/workspace/.env.examplx", "/workspace/.env.s",
+	"/workspace/.env.sandbox", "/workspace/.env.sampl", "/workspace/.env.t",
+	"/workspace/.env.te", "/workspace/.env.team", "/workspace/.env.temp",
+	"/workspace/.env.templat", "/workspace/.env.Example", "/workspace/.env~",
+	"/workspace/.env.swp", "/workspace/..env.swp", "/workspace/..env.local.swp",
+	"/workspace/.env.local~", "/workspace/#.env#", "/workspace/.ENV", "/workspace/.Env.local",
+	"/workspace/.ENV.EXAMPLE", "/workspace/tls/server.pem", "/workspace/tls/server.key",
+	"/workspace/id_rsa", "/workspace/deploy/id_ed25519", "/workspace/.netrc",
+	"/workspace/.git-credentials", NULL};
 static const char *const executed[] = {"/workspace/.vscode/tasks.json", "/workspace/.vscode",
 	"/workspace/.envrc", "/workspace/.husky/pre-commit", "/workspace/.cargo/config.toml",
 	"/workspace/.mcp.json", "/workspace/.npmrc", "/workspace/.wardfs.policy", NULL};
