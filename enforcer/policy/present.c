@@ -148,6 +148,22 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 	return 0;
 }
 
+/*
+ * Beside a .git that lost its HEAD (git replaces it all the time, so it cannot be guarded), git
+ * takes the top itself for a repository, with config and hooks of its own, if HEAD, objects and
+ * refs are there; commondir says where else the latter two may lie. One that is missing and stays
+ * so is enough; HEAD is the one that no project misses.
+ */
+static void not_bare(struct guards *g, int tree)
+{
+	static const char *const parts[] = {"HEAD", "commondir", "objects", "refs"};
+	struct stat st;
+	bool head = fstatat(tree, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
+	for (size_t i = 0; i < (head ? sizeof(parts) / sizeof(parts[0]) : 1); i++)
+		if (i < 2 || fstatat(tree, parts[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			ward_buf_printf(g->text, "read = /workspace/%s\n", parts[i]);
+}
+
 int ward_present_guards(int tree_fd, struct ward_buf *text)
 {
 	struct guards g = {.text = text};
@@ -157,13 +173,15 @@ int ward_present_guards(int tree_fd, struct ward_buf *text)
 	if (tree_fd < 0)
 		return ward_buf_error(text);
 	int r = 0;
+	bool bare = has(tree_fd, "objects", S_IFDIR) && has(tree_fd, "refs", S_IFDIR);
 	if (fstatat(tree_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		not_bare(&g, tree_fd);
 		if (S_ISDIR(st.st_mode))
 			r = git_dirs(&g, tree_fd, ".git", "/workspace/.git", 0);
 		else /* says where the git directory is: not to be turned elsewhere */
 			ward_buf_puts(text, "read = /workspace/.git\n");
-	} else if (has(tree_fd, "objects", S_IFDIR) && has(tree_fd, "refs", S_IFDIR)) {
-		emit(&g, "bare", "/workspace");
 	}
+	if (bare)
+		emit(&g, "bare", "/workspace");
 	return r < 0 ? r : ward_buf_error(text);
 }

@@ -193,7 +193,17 @@ START_TEST(medium_guards_repositories_that_are_there)
 	ward_policy_unref(p);
 	p = loaded("medium");
 	readable(p, git);
+	/* nor can the top become a repository of its own beside it */
+	readable(p, (const char *const[]){"/workspace/HEAD", NULL});
+	writable(p, (const char *const[]){"/workspace/objects/a", "/workspace/refs/a",
+			    "/workspace/config", "/workspace/sub/HEAD", NULL});
+	put(project, "HEAD", "a file of the project");
+	make(project, "refs");
 	ward_policy_unref(p);
+	p = loaded("medium");
+	readable(p, (const char *const[]){
+			    "/workspace/HEAD", "/workspace/commondir", "/workspace/objects", NULL});
+	writable(p, (const char *const[]){"/workspace/refs/a", "/workspace/config", NULL});
 	/* also where a file of the owner's extends it */
 	put(top, "own.policy",
 		"[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/src\n");
@@ -222,7 +232,8 @@ START_TEST(a_git_file_and_a_bare_repository)
 	ck_assert_int_eq(unlink(path), 0);
 	make(project, "refs");
 	p = loaded("medium");
-	writable(p, (const char *const[]){"/workspace/config", "/workspace/hooks", NULL});
+	writable(p, (const char *const[]){
+			    "/workspace/config", "/workspace/hooks", "/workspace/HEAD", NULL});
 	ward_policy_unref(p);
 	make(project, "objects");
 	p = loaded("medium");

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 240
+# The host's next git command after a session under medium must not run the agent's program. Each attempt
+# first succeeds under a policy that guards nothing (the control), then is refused under medium.
+# shellcheck disable=SC2016 # expanded by the shell inside
+. "$WARD_SRC/tests/cases/lib.sh"
+git config --global user.name T
+git config --global user.email t@example.org
+git config --global init.defaultBranch main
+mark=$WARD_TMP/mark
+export mark
+cat >"$WARD_TMP/open.policy" <<X
+[policy]
+version = 1
+[tree /workspace]
+source = .
+[files]
+write = /workspace
+X
+# attempt NAME SETUP INSIDE HOST: in a fresh project, SETUP and HOST on the host, INSIDE in a session.
+attempt() {
+	for policy in "$WARD_TMP/open.policy" medium; do
+		rm -rf "$WARD_TMP/p" "$mark"
+		project "$WARD_TMP/p"
+		cd "$WARD_TMP/p" || exit 1
+		echo hello >a.txt
+		git add a.txt
+		git commit -qm x
+		sh -euc "$2" || fail "$1: setup"
+		"$WARDFS" run --policy "$policy" -- sh -c "mark=$mark; $3" >"$WARD_TMP/.out" 2>&1
+		sh -c "$4" >"$WARD_TMP/.host" 2>&1 </dev/null
+		if [ "$policy" = medium ]; then
+			[ ! -e "$mark" ] || fail "$1: the host ran the agent's program: $(cat "$WARD_TMP/.out")"
+			grep -qi "denied\|cross-device\|read-only" "$WARD_TMP/.out" ||
+				fail "$1: nothing was refused: $(cat "$WARD_TMP/.out")"
+		else
+			[ -e "$mark" ] || fail "$1: control: the attempt itself does not work: $(
+				cat "$WARD_TMP/.out" "$WARD_TMP/.host"
+			)"
+		fi
+	done
+}
+
+fsmonitor='printf "[core]\n repositoryformatversion = 0\n bare = false\n worktree = .\n fsmonitor = touch $mark;:\n"'
+
+attempt "the config itself" : 'git config core.fsmonitor "touch $mark;:"' "git status"
+attempt "HEAD taken away, the top made a bare repository" : \
+	"mv .git/HEAD HEAD; mkdir objects refs; $fsmonitor >config" "git status"
