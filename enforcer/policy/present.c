@@ -17,10 +17,20 @@
  * that is refused rather than guarded in part. */
 #define GIT_DIRS_MAX 4096U
 #define DEPTH_MAX 16U
+/*
+ * How far the project is searched for repositories: a second's work on a warm cache, and more than
+ * all but the largest have. Where the search ends, guards stand at every depth instead.
+ */
+#define WALK_DEPTH_MAX 64U
+#define WALK_DIRS_MAX 65536U
+#define PLACES_MAX 64U /* guarded one by one, before the whole tree is */
 
 struct guards {
 	struct ward_buf *text;
-	unsigned dirs;
+	unsigned dirs;	 /* git directories */
+	unsigned places; /* that were not searched */
+	unsigned walked; /* directories searched */
+	bool cut;	 /* the search ended before it was through */
 };
 
 /* The next field of *s, which moves behind it. */
@@ -87,6 +97,14 @@ static int open_dir(int at, const char *name)
 
 static int git_dirs(struct guards *g, int at, const char *name, const char *prefix, unsigned depth);
 
+/* "prefix/name", quoted. */
+static int join(struct ward_buf *path, const char *prefix, const char *name)
+{
+	ward_buf_printf(path, "%s/", prefix);
+	ward_pattern_quote(path, name, strlen(name));
+	return ward_buf_error(path);
+}
+
 /* Every directory in dir (taken): a git directory, or a part of the name of one. */
 static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
 {
@@ -102,9 +120,7 @@ static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
 			!has(dirfd(d), e->d_name, S_IFDIR))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
-		ward_buf_printf(&path, "%s/", prefix);
-		ward_pattern_quote(&path, e->d_name, strlen(e->d_name));
-		r = ward_buf_error(&path);
+		r = join(&path, prefix, e->d_name);
 		if (r == 0)
 			r = git_dirs(g, dirfd(d), e->d_name, ward_buf_str(&path), depth + 1);
 	}
@@ -148,6 +164,97 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 	return 0;
 }
 
+/* Guards for every repository beneath prefix, there or still to be made: it was not searched. */
+static int unsearched(struct guards *g, const char *prefix)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_buf_printf(&path, "%s/**/.git", prefix);
+	emit(g, "git", ward_buf_str(&path));
+	ward_buf_puts(&path, "/modules/**");
+	emit(g, "git", ward_buf_str(&path));
+	g->cut = g->cut || ++g->places >= PLACES_MAX;
+	return ward_buf_error(&path);
+}
+
+/* `.git` in the directory dir, a repository's work tree. */
+static int repository(struct guards *g, int dir, const char *prefix)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	int r = join(&path, prefix, ".git");
+	if (r < 0)
+		return r;
+	if (has(dir, ".git", S_IFDIR))
+		r = git_dirs(g, dir, ".git", ward_buf_str(&path), 0);
+	else /* says where the git directory is: not to be turned elsewhere */
+		r = ++g->dirs > GIT_DIRS_MAX ? -E2BIG : -EACCES;
+	if (r == -EACCES) {
+		ward_buf_printf(g->text, "read = %s\n", ward_buf_str(&path));
+		r = 0;
+	}
+	return r;
+}
+
+static bool is_dir(int dir, const struct dirent *e)
+{
+	return e->d_type == DT_DIR || (e->d_type == DT_UNKNOWN && has(dir, e->d_name, S_IFDIR));
+}
+
+static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth);
+
+/* What one directory holds, and those beneath. The top itself is looked at elsewhere. */
+static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned depth)
+{
+	struct dirent *e;
+	int r = 0;
+	while (r == 0 && !g->cut && (errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (strcmp(e->d_name, ".git") == 0) {
+			r = depth > 0 ? repository(g, dirfd(d), prefix) : 0;
+			continue;
+		}
+		if (!is_dir(dirfd(d), e))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		r = join(&path, prefix, e->d_name);
+		if (r == 0)
+			r = walk(g, dirfd(d), e->d_name, ward_buf_str(&path), depth + 1);
+	}
+	return r == 0 && !g->cut && errno ? -errno : r;
+}
+
+static bool is_bare(int dir)
+{
+	struct stat st;
+	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
+	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Searches the directory `name` in `at` for repositories. */
+static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth)
+{
+	if (g->walked >= WALK_DIRS_MAX) {
+		g->cut = true;
+		return 0;
+	}
+	int fd = depth > WALK_DEPTH_MAX ? -EACCES : open_dir(at, name);
+	if (fd == -EACCES)
+		return unsearched(g, prefix);
+	if (fd < 0) /* gone, or replaced? */
+		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? 0 : fd;
+	g->walked++;
+	ward_cleanup_dir DIR *d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	if (depth > 0 && is_bare(fd)) {
+		emit(g, "bare", prefix);
+		return ++g->dirs > GIT_DIRS_MAX ? -E2BIG : 0;
+	}
+	return walk_each(g, d, prefix, depth);
+}
+
 /*
  * Beside a .git that lost its HEAD (git replaces it all the time, so it cannot be guarded), git
  * takes the top itself for a repository, with config and hooks of its own, if HEAD, objects and
@@ -176,12 +283,13 @@ int ward_present_guards(int tree_fd, struct ward_buf *text)
 	bool bare = has(tree_fd, "objects", S_IFDIR) && has(tree_fd, "refs", S_IFDIR);
 	if (fstatat(tree_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		not_bare(&g, tree_fd);
-		if (S_ISDIR(st.st_mode))
-			r = git_dirs(&g, tree_fd, ".git", "/workspace/.git", 0);
-		else /* says where the git directory is: not to be turned elsewhere */
-			ward_buf_puts(text, "read = /workspace/.git\n");
+		r = repository(&g, tree_fd, "/workspace");
 	}
 	if (bare)
 		emit(&g, "bare", "/workspace");
+	if (r == 0)
+		r = walk(&g, tree_fd, ".", "/workspace", 0);
+	if (r == 0 && g.cut)
+		r = unsearched(&g, "/workspace");
 	return r < 0 ? r : ward_buf_error(text);
 }

@@ -221,6 +221,78 @@ START_TEST(medium_guards_repositories_that_are_there)
 }
 END_TEST
 
+START_TEST(medium_guards_nested_repositories)
+{
+	make(project, "vendor");
+	make(project, "vendor/lib");
+	make(project, "vendor/lib/.git");
+	make(project, "vendor/lib/.git/modules");
+	make(project, "vendor/lib/.git/modules/m");
+	put(project, "vendor/lib/.git/modules/m/HEAD", "");
+	make(project, "vendor/sub");
+	put(project, "vendor/sub/.git", "gitdir: ../../.git/modules/sub\n");
+	make(project, "x.git");
+	put(project, "x.git/HEAD", "");
+	make(project, "x.git/refs");
+	make(project, "x.git/objects");
+	make(project, "plain");
+	put(project, "plain/config", "");
+	struct ward_policy *p = loaded("medium");
+	readable(p,
+		(const char *const[]){"/workspace/vendor/lib/.git/config",
+			"/workspace/vendor/lib/.git/hooks/x",
+			"/workspace/vendor/lib/.git/modules/m/config", "/workspace/vendor/sub/.git",
+			"/workspace/x.git/config", "/workspace/x.git/hooks", NULL});
+	writable(p, (const char *const[]){"/workspace/vendor/lib/.git/HEAD",
+			    "/workspace/vendor/lib/a.c", "/workspace/vendor/sub/a.c",
+			    "/workspace/x.git/refs/heads/x", "/workspace/plain/config",
+			    "/workspace/new/.git/config", "/workspace/.git/config", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* n directories one in the other, named d, and in the last of them `wide` more. */
+static void make_chain(const char *dir, unsigned n, unsigned wide)
+{
+	ward_cleanup_fd int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (n--) {
+		ck_assert(mkdirat(at, "d", 0700) == 0 || errno == EEXIST);
+		int next = openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ck_assert_int_ge(next, 0);
+		close(at);
+		at = next;
+	}
+	for (unsigned i = 0; i < wide; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "w%u", i);
+		ck_assert_int_eq(mkdirat(at, name, 0700), 0);
+	}
+}
+
+START_TEST(where_the_search_ends_new_repositories_are_guarded_too)
+{
+	make(project, "a");
+	make_chain(project, 70, 0);
+	struct ward_policy *p = loaded("medium");
+	ward_cleanup(ward_buf_clear) struct ward_buf deep = WARD_BUF_INIT;
+	ward_buf_puts(&deep, "/workspace");
+	for (unsigned i = 0; i < 70; i++)
+		ward_buf_puts(&deep, "/d");
+	ward_buf_puts(&deep, "/x/.git/config");
+	readable(p, (const char *const[]){ward_buf_str(&deep), NULL});
+	writable(p, (const char *const[]){
+			    "/workspace/a/.git/config", "/workspace/d/d/x/.git/config", NULL});
+	ward_policy_unref(p);
+	/* more such places than are guarded one by one: all over the tree then */
+	make_chain(project, 64, 64);
+	p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/a/.git/config", "/workspace/b/.git/hooks/x",
+			    "/workspace/b/.git/modules/x/y/config", NULL});
+	writable(p, (const char *const[]){"/workspace/a/.git/HEAD", "/workspace/b/config", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(a_git_file_and_a_bare_repository)
 {
 	put(project, ".git", "gitdir: /elsewhere\n");
@@ -401,6 +473,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, medium_guards_the_project);
 	tcase_add_test(t, medium_guards_repositories_that_are_there);
+	tcase_add_test(t, medium_guards_nested_repositories);
+	tcase_add_test(t, where_the_search_ends_new_repositories_are_guarded_too);
 	tcase_add_test(t, a_git_file_and_a_bare_repository);
 	tcase_add_test(t, low_is_empty_and_high_shows_the_home);
 	tcase_add_test(t, profiles_are_without_fault);

@@ -47,3 +47,17 @@ fsmonitor='printf "[core]\n repositoryformatversion = 0\n bare = false\n worktre
 attempt "the config itself" : 'git config core.fsmonitor "touch $mark;:"' "git status"
 attempt "HEAD taken away, the top made a bare repository" : \
 	"mv .git/HEAD HEAD; mkdir objects refs; $fsmonitor >config" "git status"
+attempt "a nested repository" "git init -q vendor/lib" \
+	'git -C vendor/lib config core.fsmonitor "touch $mark;:"' "git -C vendor/lib status"
+attempt "a submodule's .git file" \
+	"git init -q ../lib; git -C ../lib commit -q --allow-empty -m x
+	 git -c protocol.file.allow=always submodule --quiet add ../lib lib; git commit -qm sub; rm -rf ../lib" \
+	'git init -q e; git -C e config core.fsmonitor "touch $mark;:"; rm lib/.git; echo "gitdir: ../e/.git" >lib/.git' \
+	"git -C lib status"
+attempt "a nested bare repository" "git init -q --bare srv/x.git" \
+	'git -C srv/x.git config core.fsmonitor "touch $mark;:"; git -C srv/x.git config core.bare false
+	 git -C srv/x.git config core.worktree .' "git -C srv/x.git status"
+attempt "a repository deeper than the walk goes" \
+	"mkdir -p $(printf 'd/%.0s' $(seq 70)); git init -q $(printf 'd/%.0s' $(seq 70))r" \
+	"git -C $(printf 'd/%.0s' $(seq 70))r "'config core.fsmonitor "touch $mark;:"' \
+	"git -C $(printf 'd/%.0s' $(seq 70))r status"
