@@ -230,7 +230,7 @@ START_TEST(medium_guards_nested_repositories)
 	make(project, "vendor/lib/.git/modules/m");
 	put(project, "vendor/lib/.git/modules/m/HEAD", "");
 	make(project, "vendor/sub");
-	put(project, "vendor/sub/.git", "gitdir: ../../.git/modules/sub\n");
+	put(project, "vendor/sub/.git", "gitdir: /elsewhere/sub\n");
 	make(project, "x.git");
 	put(project, "x.git/HEAD", "");
 	make(project, "x.git/refs");
@@ -289,6 +289,54 @@ START_TEST(where_the_search_ends_new_repositories_are_guarded_too)
 	readable(p, (const char *const[]){"/workspace/a/.git/config", "/workspace/b/.git/hooks/x",
 			    "/workspace/b/.git/modules/x/y/config", NULL});
 	writable(p, (const char *const[]){"/workspace/a/.git/HEAD", "/workspace/b/config", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* What the configuration names, from forms that git writes and forms that people write. */
+START_TEST(medium_guards_what_git_configurations_name)
+{
+	make(project, ".git");
+	make(project, ".git/objects");
+	put(project, ".git/HEAD", "ref: refs/heads/main\n");
+	put(project, ".git/config",
+		"\xef\xbb\xbf[core]\r\n\tbare = false\r\n\tHooksPath = \"my \\\"hooks\\\"\" ; x\n"
+		"# [core] hooksPath = no\n"
+		"[include] path = ../a.inc\n"
+		"[includeIf \"gitdir:~/x]\\\"\"]\n\tpath = ..\\\n/b.inc\n"
+		"[filter.old]clean=sh tools/clean.sh \\\"%f\\\"\n"
+		"[diff \"x\"]\n\ttextconv = $(git rev-parse --show-toplevel)/tools/conv -x\n"
+		"[alias]\n\tst = status\n\tgo = \"!f() { ./bin/go; }; f\"\n"
+		"[core]\n\tbare\n\tsshCommand = ./missing/ssh -v\n"
+		"[remote \"origin\"]\n\turl = ./src\n\tfetch = +refs/heads/*:refs/remotes/*\n"
+		"[user]\n\tname = src\n");
+	put(project, "a.inc", "[include]\npath = c.inc\n[include]\npath = a.inc2\n");
+	put(project, "b.inc", "");
+	put(project, "status", "");
+	make(project, "tools");
+	put(project, "tools/clean.sh", "");
+	put(project, "tools/conv", "");
+	make(project, "bin");
+	put(project, "bin/go", "");
+	struct ward_policy *p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/my \"hooks\"/pre-commit", "/workspace/a.inc",
+			    "/workspace/b.inc", "/workspace/c.inc", "/workspace/a.inc2",
+			    "/workspace/tools/clean.sh", "/workspace/tools/conv",
+			    "/workspace/bin/go", "/workspace/missing", NULL});
+	writable(
+		p, (const char *const[]){"/workspace/src/a.c", "/workspace/no", "/workspace/status",
+			   "/workspace/tools/other", "/workspace/bin/x", "/workspace/refs", NULL});
+	ward_policy_unref(p);
+
+	/* files that include each other are refused, as git does; what git cannot read is not */
+	struct ward_err err;
+	put(project, "c.inc", "[include]\npath = a.inc\n");
+	ck_assert_ptr_null(load("medium", &err));
+	ck_assert_int_eq(err.code, -E2BIG);
+	put(project, "c.inc", "[core]\nhooksPath = h\n[broken\n[core]\neditor = ./e\n");
+	p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/h", NULL});
+	writable(p, (const char *const[]){"/workspace/e", NULL});
 	ward_policy_unref(p);
 }
 END_TEST
@@ -475,6 +523,7 @@ int main(void)
 	tcase_add_test(t, medium_guards_repositories_that_are_there);
 	tcase_add_test(t, medium_guards_nested_repositories);
 	tcase_add_test(t, where_the_search_ends_new_repositories_are_guarded_too);
+	tcase_add_test(t, medium_guards_what_git_configurations_name);
 	tcase_add_test(t, a_git_file_and_a_bare_repository);
 	tcase_add_test(t, low_is_empty_and_high_shows_the_home);
 	tcase_add_test(t, profiles_are_without_fault);

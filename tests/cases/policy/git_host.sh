@@ -61,3 +61,36 @@ attempt "a repository deeper than the walk goes" \
 	"mkdir -p $(printf 'd/%.0s' $(seq 70)); git init -q $(printf 'd/%.0s' $(seq 70))r" \
 	"git -C $(printf 'd/%.0s' $(seq 70))r "'config core.fsmonitor "touch $mark;:"' \
 	"git -C $(printf 'd/%.0s' $(seq 70))r status"
+hook='printf "#!/bin/sh\ntouch $mark\n"'
+attempt "core.hooksPath" \
+	'mkdir .githooks; echo : >.githooks/pre-commit; chmod 755 .githooks/pre-commit; git config core.hooksPath .githooks' \
+	"$hook >.githooks/pre-commit" "git commit --allow-empty -m y"
+attempt "core.hooksPath, not there yet" "mkdir tools; git config core.hooksPath tools/hooks" \
+	"rmdir tools; mkdir -p tools/hooks; $hook >tools/hooks/pre-commit; chmod 755 tools/hooks/pre-commit" \
+	"git commit --allow-empty -m y"
+attempt "core.hooksPath, absolute" 'mkdir .githooks; git config core.hooksPath "$PWD/.githooks"' \
+	"$hook >.githooks/pre-commit; chmod 755 .githooks/pre-commit" "git commit --allow-empty -m y"
+attempt "core.hooksPath behind a link" \
+	"mkdir -p scripts/hooks e/hooks; echo : >scripts/hooks/pre-commit; ln -s scripts tools; git config core.hooksPath tools/hooks" \
+	"$hook >e/hooks/pre-commit; chmod 755 e/hooks/pre-commit; ln -sfn e tools" \
+	"git commit --allow-empty -m y"
+attempt "hooks as a link into the tree" "rm -rf .git/hooks; mkdir myhooks; ln -s ../myhooks .git/hooks" \
+	"$hook >myhooks/pre-commit; chmod 755 myhooks/pre-commit" "git commit --allow-empty -m y"
+attempt "include.path" 'echo >.gitconfig; git config include.path ../.gitconfig' \
+	'printf "[core]\n fsmonitor = touch $mark;:\n" >.gitconfig' "git status"
+attempt "include.path of an included file" \
+	'printf "[include]\n\tpath = conf/b ; second\n" >.gitconfig; mkdir conf; echo >conf/b; git config include.path ../.gitconfig' \
+	'printf "[core]\n fsmonitor = touch $mark;:\n" >conf/b' "git status"
+attempt "includeIf" 'echo >.gitconfig; git config "includeIf.onbranch:**.path" ../.gitconfig' \
+	'printf "[core]\n fsmonitor = touch $mark;:\n" >.gitconfig' "git status"
+attempt "a filter's program" \
+	'mkdir tools; echo cat >tools/f.sh; git config filter.f.clean "sh tools/f.sh %f"; echo "*.txt filter=f" >.gitattributes
+	 git add .; git commit -qm f' \
+	'printf "touch $mark\ncat\n" >tools/f.sh; echo x >>a.txt' "git add a.txt"
+attempt "an alias" "echo : >x.sh; chmod 755 x.sh; git config alias.x '!./x.sh'" \
+	"$hook >x.sh" "git x"
+attempt "hooksPath of a nested repository" \
+	"git init -q v; mkdir v/h; echo : >v/h/pre-commit; chmod 755 v/h/pre-commit; git -C v config core.hooksPath h" \
+	"$hook >v/h/pre-commit" "git -C v commit --allow-empty -m y"
+attempt "a repository whose git directory is elsewhere in the tree" \
+	"mv .git real; echo 'gitdir: real' >.git" "$fsmonitor >real/config" "git status"
