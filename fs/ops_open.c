@@ -312,6 +312,8 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
 
 	if (r == 0)
+		r = ward_gate_mode(op, parent, name, mode, 0);
+	if (r == 0)
 		r = create_file(op, parent, name, mode, flags, granted, &fd);
 	if (r == -EEXIST && !(flags & O_EXCL))
 		return open_existing(op, parent, name, flags, ret);
