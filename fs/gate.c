@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "enforcer/ipc/helper.h"
 #include "fs/record.h"
 
 /* What an unknown further link leaves of a file's content ([tree] hardlinks). */
@@ -220,4 +222,19 @@ int ward_gate_refuse(
 	int r = ward_record_deny(op, &paths, WARD_RIGHT_STAT, &d, text);
 
 	return r < 0 ? r : -error;
+}
+
+int ward_gate_mode(
+	struct ward_op *op, struct ward_node *node, const char *name, mode_t mode, mode_t now)
+{
+	mode_t bits = mode & (S_ISUID | S_ISGID);
+
+	/* A directory's setgid bit may stay. A file's may not: a write that takes it off, and puts
+	 * other content under it, can come between our look and the chmod. */
+	if (S_ISDIR(now))
+		bits &= ~now;
+	if (!bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+		return 0;
+	return ward_gate_refuse(
+		op, node, name, EPERM, "setuid and setgid are not the agent's to give");
 }

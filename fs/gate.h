@@ -39,6 +39,14 @@ int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *n
 int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
 	bool is_dir) ward_must_check;
 
+/*
+ * The mode that a new or changed file is to have, all of its bits; now: those that it has. Setuid
+ * and setgid files of the agent's would run on the host as the owner: -EPERM, unless every caller
+ * acts with its own ids. name NULL: node itself; else a name below it.
+ */
+int ward_gate_mode(struct ward_op *op, struct ward_node *node, const char *name, mode_t mode,
+	mode_t now) ward_must_check;
+
 /* A refusal that is none of the policy's (another file system mounted there): recorded as one. */
 int ward_gate_refuse(struct ward_op *op, struct ward_node *parent, const char *name, int error,
 	const char *text) ward_must_check;

@@ -599,8 +599,9 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 	return r;
 }
 
-const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
-	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+/* Locked: the path of a name (NULL: of the root), with tail below it if that is not NULL. */
+static const char *path_of(const struct ward_nodes *nodes, const struct ward_name *at,
+	const char *tail, char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
 {
 	const struct ward_fs_tree *tree = nodes->tree;
 	char *end = buf + WARD_NODE_PATH_MAX - 1;
@@ -617,17 +618,14 @@ const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, con
 			memcpy(p, (text), (n));                                                    \
 		}                                                                                  \
 	} while (0)
-	if (name) {
-		PUT(name, strlen(name));
+	if (tail) {
+		PUT(tail, strlen(tail));
 		PUT("/", 1U);
 	}
-	pthread_mutex_lock(&nodes->lock);
-	while (!cut && node != &nodes->root && node->names) {
-		PUT(node->names->text, (size_t)node->names->len);
+	for (; at && !cut; at = at->parent == &nodes->root ? NULL : at->parent->names) {
+		PUT(at->text, (size_t)at->len);
 		PUT("/", 1U);
-		node = node->names->parent;
 	}
-	pthread_mutex_unlock(&nodes->lock);
 	if (!cut && !(tree->path_len == 1 && p != end))
 		PUT(tree->path, tree->path_len);
 #undef PUT
@@ -636,6 +634,36 @@ const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, con
 		p[0] = p[1] = p[2] = '.';
 	}
 	*ret_len = (size_t)(end - p);
+	return p;
+}
+
+const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+{
+	const struct ward_name *oldest;
+	const char *p;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (oldest = node->names; oldest && oldest->node_next;)
+		oldest = oldest->node_next;
+	p = path_of(nodes, oldest, name, buf, ret_len);
+	pthread_mutex_unlock(&nodes->lock);
+	return p;
+}
+
+const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *node,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n)
+{
+	const char *p = NULL;
+	size_t n = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (const struct ward_name *at = node->names; at; at = at->node_next)
+		n += at->live;
+	if (n > 1)
+		p = path_of(nodes, node->names, NULL, buf, ret_len);
+	pthread_mutex_unlock(&nodes->lock);
+	*ret_n = n;
 	return p;
 }
 

@@ -150,12 +150,19 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 
 /*
  * The sandbox path of node, or of its child name if that is not NULL, as NUL-terminated bytes. A
- * path that does not fit has its beginning cut and starts with "...". Returns its first byte within
- * buf.
+ * path that does not fit has its beginning cut and starts with "..." (any other with '/'). Returns
+ * its first byte within buf. Of several names of node, the one known longest.
  */
 #define WARD_NODE_PATH_MAX (PATH_MAX + NAME_MAX)
 const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
 	char buf[WARD_NODE_PATH_MAX], size_t *ret_len);
+
+/*
+ * The same by the newest name of a node that has several: *ret_n of them. NULL: there is one at
+ * most.
+ */
+const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *node,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n);
 
 /* Locked: the first live name, NULL for the root and for ghosts. */
 struct ward_name *ward_node_first_name(const struct ward_node *node);

@@ -40,6 +40,8 @@ static void make(struct ward_op *op, fuse_ino_t parent_ino, const char *name, co
 		op, parent, name, WARD_ACTION_CREATE, 0, 0, m->kind == MAKE_DIR, NULL);
 
 	if (r == 0)
+		r = ward_gate_mode(op, parent, name, m->mode, 0);
+	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
 	if (r == 0) {
 		r = ward_resolve_dir(op->tree, parent, &dir);

@@ -312,15 +312,20 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
 
 	if (r == 0)
+		r = ward_gate_mode(op, parent, name, mode, 0);
+	if (r == 0)
 		r = create_file(op, parent, name, mode, flags, granted, &fd);
 	if (r == -EEXIST && !(flags & O_EXCL))
 		return open_existing(op, parent, name, flags, ret);
-	if (r == 0)
-		r = ward_backing_fstat(fd, &ret->file);
-	if (r == 0)
-		r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
 	if (r < 0)
 		return r;
+	r = ward_backing_fstat(fd, &ret->file);
+	if (r == 0)
+		r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
+	if (r < 0) {
+		take_back(op, parent, name);
+		return r;
+	}
 	memset(&ret->entry, 0, sizeof(ret->entry));
 	ret->entry.ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->entry.attr = ret->file.st;
@@ -329,13 +334,13 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	if (r == 0) {
 		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
 			w.rights | WARD_RIGHT_CREATE);
-		if (r < 0) {
+		if (r < 0)
 			ward_handle_release(op->tree->nodes, ret->h);
-			take_back(op, parent, name);
-		}
 	}
-	if (r < 0)
+	if (r < 0) {
+		take_back(op, parent, name);
 		ward_node_forget(op->tree->nodes, node, 1);
+	}
 	return r;
 }
 
