@@ -18,7 +18,6 @@ static const struct verb {
 	{"mount", ward_cmd_mount, "wardfs mount", "mount the guard alone on a directory"},
 	{"umount", ward_cmd_umount, "wardfs umount", "take such a mount away"},
 	{"policy", ward_cmd_policy, "wardfs policy", "explain, check or show a policy"},
-	{"policy", ward_cmd_policy, "wardfs policy", "explain, check or show a policy"},
 	{"audit", ward_cmd_audit, "wardfs audit", "read or verify the trail of a session"},
 	{"ps", ward_cmd_ps, "wardfs ps", "list running sessions"},
 	{"kill", ward_cmd_kill, "wardfs kill", "end a running session"},
