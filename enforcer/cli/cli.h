@@ -8,6 +8,7 @@
 int ward_cmd_run(int argc, char **argv);
 int ward_cmd_mount(int argc, char **argv);
 int ward_cmd_umount(int argc, char **argv);
+int ward_cmd_init(int argc, char **argv);
 int ward_cmd_policy(int argc, char **argv);
 int ward_cmd_audit(int argc, char **argv);
 int ward_cmd_ps(int argc, char **argv);

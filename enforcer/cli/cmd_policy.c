@@ -28,6 +28,8 @@ static const struct verb {
 		"add a rule to your file for this project"},
 	{"show", ward_policy_cmd_show, "wardfs policy show",
 		"print the policy in force after all its sources"},
+	{"diff", ward_policy_cmd_diff, "wardfs policy diff",
+		"tell what one policy gives and another does not"},
 };
 #define N_VERBS (sizeof(verbs) / sizeof(*verbs))
 

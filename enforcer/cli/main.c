@@ -17,6 +17,7 @@ static const struct verb {
 	{"run", ward_cmd_run, "wardfs run", "run a command in a guarded workspace"},
 	{"mount", ward_cmd_mount, "wardfs mount", "mount the guard alone on a directory"},
 	{"umount", ward_cmd_umount, "wardfs umount", "take such a mount away"},
+	{"init", ward_cmd_init, "wardfs init", "begin a policy for this project"},
 	{"policy", ward_cmd_policy, "wardfs policy", "explain, check or show a policy"},
 	{"audit", ward_cmd_audit, "wardfs audit", "read or verify the trail of a session"},
 	{"ps", ward_cmd_ps, "wardfs ps", "list running sessions"},

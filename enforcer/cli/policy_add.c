@@ -5,14 +5,13 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/policy/explain.h"
@@ -83,40 +82,6 @@ static int make_text(
 	return r < 0 ? ward_err_sys(err, r, "%s", file) : 0;
 }
 
-/* Makes the directories above file, the owner's alone. */
-static int make_dirs(const char *file, const struct ward_identity *id, struct ward_err *err)
-{
-	ward_cleanup_free char *path = strdup(file);
-	if (!path)
-		return ward_err_sys(err, -ENOMEM, "%s", file);
-	for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
-		*s = 0;
-		bool made = mkdir(path, 0700) == 0;
-		if (!made && errno != EEXIST)
-			return ward_err_sys(err, -errno, "%s", path);
-		if (made && id->root && lchown(path, id->owner_uid, id->owner_gid) < 0)
-			return ward_err_sys(err, -errno, "%s", path);
-		*s = '/';
-	}
-	return 0;
-}
-
-/* Writes the text beside the file; the caller loads it from there, then renames it. */
-static int write_beside(const char *beside, const struct ward_buf *text,
-	const struct ward_identity *id, struct ward_err *err)
-{
-	ward_cleanup_fd int fd =
-		open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s", beside);
-	int r = ward_fd_write_all(fd, text->data, text->len);
-	if (r == 0 && id->root && fchown(fd, id->owner_uid, id->owner_gid) < 0)
-		r = -errno;
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	return r < 0 ? ward_err_sys(err, r, "%s", beside) : 0;
-}
-
 static void print_rights(const char *when, const struct ward_policy *p, const char *path)
 {
 	const struct ward_state *s = NULL;
@@ -135,22 +100,12 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 		return ward_err_set(err, -ENOENT, "no project here, or no home: %s",
 			"a file can be given with --policy");
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf beside = WARD_BUF_INIT;
-	ward_buf_printf(&beside, "%s.%ld", file, (long)getpid());
 	int r = make_text(file, a, &text, err);
-	if (r == 0)
-		r = make_dirs(file, &place->id, err);
-	if (r == 0)
-		r = write_beside(ward_buf_str(&beside), &text, &place->id, err);
 	ward_cleanup(ward_place_clear) struct ward_place after = {.project = {.fd = -1}};
 	if (r == 0)
-		r = ward_place_find(ward_buf_str(&beside), &after, err);
-	if (r == 0 && rename(ward_buf_str(&beside), file) < 0)
-		r = ward_err_sys(err, -errno, "%s", file);
-	if (r < 0) {
-		(void)unlink(ward_buf_str(&beside));
+		r = ward_owner_file_put(file, &text, true, &place->id, &after, err);
+	if (r < 0)
 		return r;
-	}
 	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
 	ward_escape(&shown, file, strlen(file));
 	printf("%s: [%s] %s = %s\n", ward_buf_str(&shown), a->guard ? "guard" : "files",

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs policy check: errors, and what does not do what it seems to. */
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
-#include "enforcer/base/fd.h"
+#include "enforcer/cli/git_tracked.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
-
-/* Names of tracked files; a repository of millions of files stays below. */
-#define TRACKED_MAX ((size_t)512 << 20)
-
-extern char **environ;
 
 struct args {
 	const char *policy;
@@ -121,44 +110,13 @@ static void on_finding(void *user, const struct ward_finding *f)
 
 /* --- what git tracks --- */
 
-/* The NUL-separated list of files that git tracks in dir. Empty where git or a repository lacks. */
-static int tracked(const char *dir, struct ward_buf *names)
-{
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	ward_cleanup_fd int in = ends[0], out = ends[1];
-	char *argv[] = {(char *)"git", (char *)"-c", (char *)"core.fsmonitor=false", (char *)"-C",
-		(char *)dir, (char *)"ls-files", (char *)"-z", NULL};
-	posix_spawn_file_actions_t fa;
-	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_adddup2(&fa, out, 1);
-	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", O_WRONLY, 0);
-	pid_t pid = 0;
-	int r = -posix_spawnp(&pid, "git", &fa, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&fa);
-	close(ward_steal_fd(&out));
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	r = ward_fd_read_all(in, TRACKED_MAX, names);
-	if (r < 0)
-		kill(pid, SIGKILL);
-	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (r == 0 && status != 0)
-		ward_buf_clear(names);
-	return r;
-}
-
 /* One finding for each rule that hides tracked files, naming the first. */
 static int check_tracked(const struct ward_place *place, struct report *rp)
 {
 	if (!place->in_project)
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf names = WARD_BUF_INIT;
-	int r = tracked(place->project.path, &names);
+	int r = ward_git_tracked(place->project.path, &names);
 	const struct ward_rule *said[64];
 	size_t n_said = 0;
 	for (size_t at = 0, len; r == 0 && at < names.len; at += len + 1) {

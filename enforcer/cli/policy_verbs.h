@@ -7,3 +7,4 @@ int ward_policy_cmd_explain(int argc, char **argv);
 int ward_policy_cmd_check(int argc, char **argv);
 int ward_policy_cmd_test(int argc, char **argv);
 int ward_policy_cmd_show(int argc, char **argv);
+int ward_policy_cmd_diff(int argc, char **argv);

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Both automata are stepped side by side, breadth first, with one name for each component of either
+ * policy's patterns and one that none of them names. Two pairs of states with the same live
+ * positions, the same highest rule of each list and the same rights left by guards have the same
+ * future: only the first is followed.
+ */
+#include "enforcer/policy/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/internal.h"
+
+/* Pairs of states that are kept. */
+#define PAIRS_MAX 65536U
+#define TABLE (PAIRS_MAX * 2)
+/* No valid UTF-8: no literal of a pattern begins with it. */
+#define FRESH 0xfe
+
+/* A name that stands for a component, and how it is shown. */
+struct name {
+	char bytes[WARD_NAME_MAX];
+	size_t len;
+	char *shown;
+};
+
+struct pair {
+	const struct ward_state *a, *b;
+	char *path; /* as shown; "" for "/" */
+	struct ward_buf key;
+};
+
+/* A difference that was told. */
+struct told {
+	const struct ward_rule *a, *b;
+	uint32_t lost, gained;
+};
+
+struct diff {
+	const struct ward_policy *a, *b;
+	ward_difference_fn fn;
+	void *user;
+	struct name *names;
+	size_t n_names, cap_names;
+	struct pair *pairs;
+	size_t n_pairs, cap_pairs;
+	uint32_t *table; /* 1 + number of a pair */
+	struct told *told;
+	size_t n_told, cap_told;
+	uint32_t steps;
+	bool has_ask;
+	bool cut;
+};
+
+/* One more element's room in a growing array. */
+static int grow(void **v, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return 0;
+	size_t more = *cap ? *cap * 2 : 64;
+	void *p = reallocarray(*v, more, size);
+	if (!p)
+		return -ENOMEM;
+	*v = p;
+	*cap = more;
+	return 0;
+}
+
+/* --- names --- */
+
+static int add_name(struct diff *d, const struct ward_buf *bytes, const char *shown)
+{
+	if (bytes->len == 0 || bytes->len > WARD_NAME_MAX)
+		return 0;
+	/* in file order most repeat a recent one; the rest costs a step that leads nowhere new */
+	for (size_t i = d->n_names, back = 0; i-- > 0 && back < 256; back++)
+		if (d->names[i].len == bytes->len &&
+			memcmp(d->names[i].bytes, bytes->data, bytes->len) == 0)
+			return 0;
+	void *v = d->names;
+	int r = grow(&v, d->n_names, &d->cap_names, sizeof(*d->names));
+	d->names = v;
+	if (r < 0)
+		return r;
+	struct name *n = &d->names[d->n_names];
+	memcpy(n->bytes, bytes->data, bytes->len);
+	n->len = bytes->len;
+	n->shown = strdup(shown);
+	if (!n->shown)
+		return -ENOMEM;
+	d->n_names++;
+	return 0;
+}
+
+static uint8_t member(const struct ward_byte_set *s)
+{
+	if (ward_byte_set_has(s, FRESH))
+		return FRESH;
+	for (unsigned b = 1; b < 256; b++)
+		if (b != '/' && ward_byte_set_has(s, (uint8_t)b))
+			return (uint8_t)b;
+	return 0;
+}
+
+/* A name that the component matches, each '*' as so many bytes. */
+static void sample(const struct ward_pattern *p, const struct ward_component *c, unsigned star,
+	struct ward_buf *name, struct ward_buf *shown)
+{
+	for (size_t k = 0; k < c->n; k++) {
+		const struct ward_glob_elem *e = &p->elems[c->first + k];
+		switch ((enum ward_glob_kind)e->kind) {
+		case WARD_GLOB_BYTE:
+			ward_buf_putc(name, (char)e->byte);
+			ward_pattern_quote(shown, (const char *)&e->byte, 1);
+			break;
+		case WARD_GLOB_ANY:
+			ward_buf_putc(name, (char)FRESH);
+			ward_buf_putc(shown, '?');
+			break;
+		case WARD_GLOB_SET:
+			ward_buf_putc(name, (char)member(&p->sets[e->set]));
+			ward_buf_puts(shown, "[…]");
+			break;
+		case WARD_GLOB_STAR:
+			for (unsigned i = 0; i < star; i++)
+				ward_buf_putc(name, (char)FRESH);
+			ward_buf_putc(shown, '*');
+			break;
+		case WARD_GLOB_END:
+			break;
+		}
+	}
+}
+
+static int add_names(struct diff *d, const struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *rule = &p->rules[i];
+		struct ward_pattern pattern;
+		int r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &pattern, NULL);
+		if (r < 0)
+			return r;
+		d->has_ask = d->has_ask || rule->verb == WARD_VERB_ASK;
+		for (size_t k = 0; r == 0 && k < pattern.n; k++)
+			for (unsigned star = 0; r == 0 && star < 2; star++) {
+				ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+				ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
+				sample(&pattern, &pattern.components[k], star, &name, &shown);
+				r = ward_buf_error(&name);
+				if (r == 0)
+					r = add_name(d, &name, ward_buf_str(&shown));
+				if (pattern.components[k].literal)
+					break;
+			}
+		ward_pattern_clear(&pattern);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_fresh(struct diff *d)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	for (unsigned i = 0; i < 11; i++)
+		ward_buf_putc(&name, (char)FRESH);
+	int r = ward_buf_error(&name);
+	return r < 0 ? r : add_name(d, &name, "*");
+}
+
+/* --- pairs --- */
+
+/* What the future of a state depends on. */
+static void put_key(const struct diff *d, const struct ward_policy *p, const struct ward_state *s,
+	struct ward_buf *b)
+{
+	uint32_t last[WARD_GROUP_COUNT_] = {0}, give = WARD_RIGHTS_ALL;
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		uint32_t n = ward_state_hits(s)[i];
+		const struct ward_rule *r = &p->rules[n];
+		if (r->guard || r->verb == WARD_VERB_NOEXEC)
+			give &= ward_verb_rights(r->verb);
+		else
+			last[ward_rule_group(r)] = n + 1;
+	}
+	ward_buf_add(b, &s->n_live, sizeof(s->n_live));
+	ward_buf_add(b, s->ids, (d->has_ask ? s->n_live + s->n_hits : s->n_live) * sizeof(*s->ids));
+	ward_buf_add(b, last, sizeof(last));
+	ward_buf_add(b, &give, sizeof(give));
+}
+
+/* Takes the states and path; forgets them where such a pair is known. */
+static int add_pair(
+	struct diff *d, const struct ward_state *a, const struct ward_state *b, char *path)
+{
+	struct pair p = {.a = a, .b = b, .path = path};
+	put_key(d, d->a, a, &p.key);
+	put_key(d, d->b, b, &p.key);
+	int r = path ? ward_buf_error(&p.key) : -ENOMEM;
+	bool known = false;
+	uint64_t h = 14695981039346656037ULL; /* FNV-1a */
+	for (size_t i = 0; r == 0 && i < p.key.len; i++)
+		h = (h ^ (uint8_t)p.key.data[i]) * 1099511628211ULL;
+	size_t at = (size_t)(h % TABLE);
+	for (; r == 0 && d->table[at] && !known; at = (at + 1) % TABLE) {
+		const struct ward_buf *k = &d->pairs[d->table[at] - 1].key;
+		known = k->len == p.key.len && memcmp(k->data, p.key.data, k->len) == 0;
+	}
+	if (!known && d->n_pairs == PAIRS_MAX)
+		d->cut = known = true;
+	if (r == 0 && !known) {
+		void *v = d->pairs;
+		r = grow(&v, d->n_pairs, &d->cap_pairs, sizeof(*d->pairs));
+		d->pairs = v;
+	}
+	if (r < 0 || known) {
+		ward_policy_state_put(d->a, a);
+		ward_policy_state_put(d->b, b);
+		ward_buf_clear(&p.key);
+		free(path);
+		return r;
+	}
+	d->pairs[d->n_pairs++] = p;
+	d->table[at] = (uint32_t)d->n_pairs;
+	return 0;
+}
+
+bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa,
+	const struct ward_policy *b, const struct ward_state *sb, bool dir,
+	struct ward_difference *ret)
+{
+	struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .flags = dir ? WARD_REQUEST_DIR : 0};
+	req.state = sa;
+	struct ward_decision da = ward_policy_decide(a, &req, NULL);
+	req.state = sb;
+	struct ward_decision db = ward_policy_decide(b, &req, NULL);
+	uint32_t differ = da.granted ^ db.granted;
+	if (!differ)
+		return false;
+	ret->lost = da.granted & differ;
+	ret->gained = db.granted & differ;
+	req.rights = differ & -differ;
+	ret->b = ward_policy_decide(b, &req, NULL).rule;
+	req.state = sa;
+	ret->a = ward_policy_decide(a, &req, NULL).rule;
+	return true;
+}
+
+static int look_at(struct diff *d, const struct pair *p)
+{
+	struct ward_difference e = {.path = *p->path ? p->path : "/"};
+	if (!ward_policy_differ(d->a, p->a, d->b, p->b, false, &e))
+		return 0;
+	for (size_t i = 0; i < d->n_told; i++)
+		if (d->told[i].a == e.a && d->told[i].b == e.b && d->told[i].lost == e.lost &&
+			d->told[i].gained == e.gained)
+			return 0;
+	void *v = d->told;
+	int r = grow(&v, d->n_told, &d->cap_told, sizeof(*d->told));
+	d->told = v;
+	if (r < 0)
+		return r;
+	d->told[d->n_told++] = (struct told){e.a, e.b, e.lost, e.gained};
+	d->fn(d->user, &e);
+	return 0;
+}
+
+/* Every child of the pair that stands at i. */
+static int children(struct diff *d, size_t i)
+{
+	for (size_t k = 0; k < d->n_names; k++) {
+		const struct name *n = &d->names[k];
+		const struct ward_state *a = NULL, *b = NULL;
+		/* d->pairs may move */
+		const struct pair p = d->pairs[i];
+		if (d->steps++ >= WARD_DIFF_STEPS_MAX) {
+			d->cut = true;
+			return 0;
+		}
+		int r = ward_policy_step(d->a, p.a, n->bytes, n->len, &a);
+		if (r < 0)
+			return r;
+		r = ward_policy_step(d->b, p.b, n->bytes, n->len, &b);
+		if (r < 0) {
+			ward_policy_state_put(d->a, a);
+			return r;
+		}
+		struct ward_buf path = WARD_BUF_INIT;
+		ward_buf_printf(&path, "%s/%s", p.path, n->shown);
+		r = add_pair(d, a, b, ward_buf_steal(&path));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What lies in no tree is served nowhere. */
+static int add_trees(struct diff *d, const struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->settings.n_trees; i++) {
+		const char *path = p->settings.trees[i].path;
+		const struct ward_state *a = NULL, *b = NULL;
+		int r = ward_policy_walk(d->a, path, strlen(path), &a);
+		if (r < 0)
+			return r;
+		r = ward_policy_walk(d->b, path, strlen(path), &b);
+		if (r < 0) {
+			ward_policy_state_put(d->a, a);
+			return r;
+		}
+		r = add_pair(d, a, b, strdup(strcmp(path, "/") == 0 ? "" : path));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int walk(struct diff *d)
+{
+	int r = add_names(d, d->a);
+	if (r == 0)
+		r = add_names(d, d->b);
+	if (r == 0)
+		r = add_fresh(d);
+	d->table = calloc(TABLE, sizeof(*d->table));
+	if (!d->table)
+		r = -ENOMEM;
+	if (r == 0)
+		r = add_trees(d, d->a);
+	if (r == 0)
+		r = add_trees(d, d->b);
+	for (size_t i = 0; r == 0 && i < d->n_pairs; i++) {
+		r = look_at(d, &d->pairs[i]);
+		if (r == 0)
+			r = children(d, i);
+	}
+	return r;
+}
+
+/* --- settings --- */
+
+static bool is_meta(const struct ward_key *k)
+{
+	return strcmp(k->section, "test") == 0 ||
+	       (strcmp(k->section, "policy") == 0 &&
+		       (strcmp(k->name, "version") == 0 || strcmp(k->name, "extends") == 0 ||
+			       strcmp(k->name, "name") == 0));
+}
+
+static bool same_key(const struct ward_entry *x, const struct ward_entry *y)
+{
+	return x->key == y->key && strcmp(x->instance, y->instance) == 0;
+}
+
+/* The value in p of what e sets: of a list the same entry, else the one there is. */
+static const struct ward_entry *partner(const struct ward_policy *p, const struct ward_entry *e)
+{
+	for (size_t i = 0; i < p->n_effective; i++)
+		if (same_key(p->effective[i], e) &&
+			(!e->key->repeats || strcmp(p->effective[i]->value, e->value) == 0))
+			return p->effective[i];
+	return NULL;
+}
+
+/* Tells what p sets and other sets otherwise or not; swapped: p is the second policy. */
+static int settings(const struct diff *d, const struct ward_policy *p,
+	const struct ward_policy *other, bool swapped)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i], *o = partner(other, e);
+		bool same =
+			o && (e->number ? o->number == e->number : strcmp(o->value, e->value) == 0);
+		if (is_meta(e->key) || (o && swapped) || same)
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf key = WARD_BUF_INIT;
+		ward_buf_printf(&key, "[%s%s%s] %s", e->key->section, *e->instance ? " " : "",
+			e->instance, e->key->name);
+		int r = ward_buf_error(&key);
+		if (r < 0)
+			return r;
+		const char *theirs = o ? o->value : NULL;
+		const struct ward_difference x = {.key = ward_buf_str(&key),
+			.value_a = swapped ? theirs : e->value,
+			.value_b = swapped ? e->value : theirs};
+		d->fn(d->user, &x);
+	}
+	return 0;
+}
+
+int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
+	ward_difference_fn fn, void *user, bool *ret_whole)
+{
+	struct diff d = {.a = a, .b = b, .fn = fn, .user = user};
+	int r = 0;
+	if (strcmp(a->digest, b->digest) != 0) {
+		r = walk(&d);
+		if (r == 0)
+			r = settings(&d, a, b, false);
+		if (r == 0)
+			r = settings(&d, b, a, true);
+	}
+	for (size_t i = 0; i < d.n_names; i++)
+		free(d.names[i].shown);
+	for (size_t i = 0; i < d.n_pairs; i++) {
+		ward_policy_state_put(a, d.pairs[i].a);
+		ward_policy_state_put(b, d.pairs[i].b);
+		free(d.pairs[i].path);
+		ward_buf_clear(&d.pairs[i].key);
+	}
+	free(d.names);
+	free(d.pairs);
+	free(d.table);
+	free(d.told);
+	if (r == 0)
+		*ret_whole = !d.cut;
+	return r;
+}

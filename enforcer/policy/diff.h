@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tells two policies apart: classes of paths, and settings. Pure. */
+#pragma once
+
+#include "enforcer/policy/policy.h"
+
+/* Steps of both automata together; past it the comparison says that it is not whole. */
+#define WARD_DIFF_STEPS_MAX 4000000U
+
+struct ward_difference {
+	const char *path;      /* of paths: a path, or a class of paths ("/workspace/x/[*].pem") */
+	uint32_t lost, gained; /* rights that only the first, only the second gives */
+	const struct ward_rule *a, *b; /* what decides in either; NULL: the default */
+	const char *key;	       /* of a setting: "[limits] wall"; else NULL */
+	const char *value_a, *value_b; /* of a setting: its value in either; NULL: not set there */
+};
+
+/* Strings live during the call. */
+typedef void (*ward_difference_fn)(void *user, const struct ward_difference *d);
+
+/*
+ * Compares what one path may be used for: sa and sb are its states in a and b. True: they differ,
+ * and lost, gained, a and b of *ret are filled (nothing else is touched).
+ */
+bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa,
+	const struct ward_policy *b, const struct ward_state *sb, bool dir,
+	struct ward_difference *ret);
+
+/*
+ * Calls fn for each class of paths that loses or gains rights from a to b, the shortest path of it
+ * as example (a wildcard stands as it is written), and for each setting that differs. A class is
+ * what the same rules decide. Names that several wildcards match at once are tried where one of
+ * their literal spellings does so; *ret_whole is false where the work was cut short. -ENOMEM.
+ */
+int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
+	ward_difference_fn fn, void *user, bool *ret_whole) ward_must_check;
