@@ -11,13 +11,12 @@ void ward_say(const char *text)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	while (*text) {
-		size_t n = strcspn(text, "\n");
+		/* A backslash stays single: paths in messages are copied and used. */
+		size_t n = strcspn(text, "\n\\");
 		ward_escape(&b, text, n);
 		text += n;
-		if (*text) {
-			ward_buf_putc(&b, '\n');
-			text++;
-		}
+		if (*text)
+			ward_buf_putc(&b, *text++);
 	}
 	fprintf(stderr, "wardfs: %s\n", ward_buf_str(&b));
 }

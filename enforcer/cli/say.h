@@ -4,6 +4,7 @@
 
 /*
  * Prints "wardfs: TEXT" on stderr. Text may carry names from a hostile repository or the agent:
- * everything but its newlines is escaped (base/escape.h), so that it cannot steer a terminal.
+ * everything but newlines and backslashes is escaped (base/escape.h), so that it cannot steer a
+ * terminal.
  */
 void ward_say(const char *text);
