@@ -74,6 +74,8 @@ struct ward_node {
 	int32_t backing_id; /* passthrough; 0: none yet */
 	uint32_t n_pass;    /* open handles in passthrough */
 	uint32_t n_cached;  /* open handles in the page cache */
+	uint32_t n_writers; /* open handles that may write anywhere (writers.h) */
+	bool mapped;	    /* a mapping that may write may live on (writers.h) */
 	bool hashed;	    /* in the hash by inode number */
 	bool gone;	    /* has no link any more: its number may be another file's */
 	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
@@ -93,6 +95,7 @@ struct ward_nodes {
 	uint32_t gen;
 	struct ward_node_list lru;
 	size_t n_open_dirs;
+	bool written; /* some node had a writer */
 };
 
 /* The tree's table with its root; the root's descriptor is a copy of tree->root_fd. */
