@@ -210,6 +210,18 @@ static int make_handle(struct ward_op *op, struct ward_node *node, int fd, const
 	return 0;
 }
 
+/* For O_RDONLY with O_TRUNC: a second descriptor, of the very file that was opened. */
+static int open_to_truncate(
+	struct ward_op *op, struct ward_node *node, const struct ward_file *opened, int *ret_fd)
+{
+	struct ward_file file;
+	int r = ward_resolve_open(op->tree, node, O_WRONLY, ret_fd, &file);
+
+	if (r < 0)
+		return r;
+	return ward_file_id_equal(&file.id, &opened->id) ? 0 : -ESTALE;
+}
+
 static int truncate_opened(int fd, struct ward_file *ret)
 {
 	return ftruncate(fd, 0) < 0 ? -errno : ward_backing_fstat(fd, ret);
@@ -220,7 +232,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 {
 	const struct ward_record_paths paths = {.node = node};
 	const struct want w = want_from_flags(flags, false);
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int fd = -1, trunc_fd = -1;
 	uint32_t granted = 0;
 	int more = flags & PASSED_FLAGS;
 	int r = ward_gate_node(op, node, w.rights, w.alt, 0, &granted);
@@ -246,6 +258,10 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 			return -ESTALE;
 		granted = now;
 	}
+	if (w.trunc && w.acc == O_RDONLY)
+		r = open_to_truncate(op, node, ret_file, &trunc_fd);
+	if (r < 0)
+		return r;
 	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
 	if (r != 0)
 		return r;
@@ -253,7 +269,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
 	/* Nothing is lost before it is written down. */
 	if (r == 0 && w.trunc)
-		r = truncate_opened((*ret)->fd, ret_file);
+		r = truncate_opened(trunc_fd >= 0 ? trunc_fd : (*ret)->fd, ret_file);
 	if (r < 0)
 		ward_handle_release(op->tree->nodes, *ret);
 	return r;
