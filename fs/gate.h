@@ -22,7 +22,10 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	enum ward_action action, uint32_t rights, uint32_t alt, bool is_dir,
 	uint32_t *ret_granted) ward_must_check;
 
-/* RENAME of name to name2; flags: set of ward_request_flag. */
+/*
+ * RENAME of name to name2; flags: set of ward_request_flag. Here and for LINK: renames_lock is held
+ * for writing, and what is open for writing where the new name takes that right is -EXDEV.
+ */
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, uint32_t flags) ward_must_check;
 /* LINK: a further name for node. */

@@ -176,6 +176,7 @@ static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 	if (node->backing_id > 0)
 		ward_passthrough_close(nodes->tree, node->backing_id);
 	hash_out_ino(nodes, node);
+	ward_node_ids_give(&nodes->ids, node->number);
 	free(node);
 }
 
@@ -225,7 +226,7 @@ void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node)
 void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t n)
 {
 	pthread_mutex_lock(&nodes->lock);
-	if (node != &nodes->root) {
+	if (node != &nodes->root && node != &nodes->nowhere) {
 		node->nlookup -= n < node->nlookup ? n : node->nlookup;
 		node->refs++;
 		drop_ref(nodes, node);
@@ -235,12 +236,19 @@ void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t
 
 uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node)
 {
-	return node == &nodes->root ? FUSE_ROOT_ID : (uint64_t)(uintptr_t)node;
+	return node == &nodes->root ? FUSE_ROOT_ID : node->number;
 }
 
 struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino)
 {
-	return ino == FUSE_ROOT_ID ? &nodes->root : (struct ward_node *)(uintptr_t)ino;
+	struct ward_node *node;
+
+	if (ino == FUSE_ROOT_ID)
+		return &nodes->root;
+	pthread_mutex_lock(&nodes->lock);
+	node = ward_node_ids_find(&nodes->ids, ino);
+	pthread_mutex_unlock(&nodes->lock);
+	return node ? node : &nodes->nowhere;
 }
 
 /* Locked: takes the name from its node; the last one stays as a ghost. */
@@ -298,11 +306,16 @@ static struct ward_node *new_node(struct ward_nodes *nodes, const struct ward_fi
 
 	if (!node)
 		return NULL;
+	if (ward_node_ids_take(&nodes->ids, node, &node->number) < 0) {
+		free(node);
+		return NULL;
+	}
 	node->id = file->id;
 	node->type = file->st.st_mode & S_IFMT;
 	if (S_ISDIR(file->st.st_mode)) {
 		node->dir = calloc(1, sizeof(*node->dir));
 		if (!node->dir) {
+			ward_node_ids_give(&nodes->ids, node->number);
 			free(node);
 			return NULL;
 		}
@@ -673,6 +686,7 @@ static void free_tables(struct ward_nodes *nodes)
 	free(nodes->root.dir);
 	free(nodes->names);
 	free(nodes->inos);
+	ward_node_ids_clear(&nodes->ids);
 	pthread_mutex_destroy(&nodes->lock);
 	pthread_rwlock_destroy(&nodes->renames_lock);
 	free(nodes);
@@ -700,6 +714,7 @@ int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct wa
 	}
 	nodes->root.type = S_IFDIR;
 	nodes->root.nlookup = 1;
+	nodes->nowhere.refs = 1;
 	nodes->root.dir->fd = tree->root_fd; /* borrowed: never in the LRU list */
 	r = ward_policy_walk(tree->fs->policy, tree->path, tree->path_len, &nodes->root_state);
 	if (r < 0) {
