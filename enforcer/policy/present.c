@@ -72,6 +72,8 @@ static void emit(struct guards *g, const char *where, const char *path, const ch
 		if (!is(w, n, where))
 			continue;
 		size_t n_verb = field(&s, &verb), n_pattern = field(&s, &pattern);
+		if (is(verb, n_verb, "-"))
+			continue;
 		ward_buf_add(g->text, verb, n_verb);
 		ward_buf_puts(g->text, " = ");
 		put_path(g->text, path);

@@ -118,6 +118,7 @@ static void hidden(const struct ward_policy *p, const char *const *paths)
 
 static const char *const work[] = {"/workspace/src/a.c", "/workspace", "/workspace/.git/index",
 	"/workspace/.git/HEAD", "/workspace/.git/objects/aa/bb",
+	"/workspace/.git/rebase-merge/git-rebase-todo", "/workspace/.git/sequencer/todo",
 	"/workspace/.git/worktrees/new/commondir", "/workspace/.gitignore",
 	"/workspace/.github/workflows/ci.yml", "/workspace/AGENTS.md",
 	"/workspace/node_modules/.bin/x", "/workspace/node_modules/p/test/key.pem",
