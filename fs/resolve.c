@@ -18,6 +18,8 @@ static uint64_t coarse_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
 }
 
+#define TODO_MAX 64U
+
 /* One directory to be looked at: what is needed for it outside the lock. */
 struct job {
 	struct ward_node *node;	  /* pinned */
@@ -59,33 +61,49 @@ static bool fresh(const struct ward_node *node, uint64_t now)
 	return node->dir->checked_ns && now - node->dir->checked_ns < WARD_RESOLVE_FRESH_NS;
 }
 
+/* Directories to be looked at, from above to below: many at once, since each walk goes all the way
+ * up. */
+struct todo {
+	struct ward_node *v[TODO_MAX]; /* pinned */
+	size_t n;
+};
+
 /*
- * Locked: what has to be done before node's descriptor may be used. 0: nothing; 1: *ret_node;
- * -EACCES.
+ * Locked: what has to be done before node's descriptor may be used. 0: nothing; 1: *ret, not pinned
+ * yet; -EACCES.
  */
-static int next_job(struct ward_nodes *nodes, struct ward_node *node, struct ward_node **ret_node)
+static int next_jobs(struct ward_nodes *nodes, struct ward_node *node, struct todo *ret)
 {
 	const bool search = !(nodes->tree->fs->flags & WARD_FS_ALLOW_OTHER);
 	const uint64_t now = coarse_ns();
-	struct ward_node *todo = NULL;
+	struct ward_node *stale[TODO_MAX], *top;
+	size_t n_stale = 0;
 
 	for (struct ward_node *n = node;; n = n->names->parent) {
 		if (!fresh(n, now))
-			todo = n;
-		else if (search && n != node && !n->dir->searchable && !todo)
+			stale[n_stale++ % TODO_MAX] = n;
+		else if (search && n != node && !n->dir->searchable && !n_stale)
 			return -EACCES;
 		if (n == &nodes->root)
 			break;
 		if (!ward_node_first_name(n))
 			return -ESTALE;
 	}
-	if (!todo && node->dir->fd >= 0)
+	if (!n_stale && node->dir->fd >= 0)
 		return 0;
-	if (!todo)
-		todo = node;
-	while (todo != &nodes->root && todo->names->parent->dir->fd < 0)
-		todo = todo->names->parent;
-	*ret_node = todo;
+	top = n_stale ? stale[(n_stale - 1) % TODO_MAX] : node;
+	ret->n = 0;
+	if (top == &nodes->root || top->names->parent->dir->fd >= 0) {
+		ret->v[ret->n++] = top;
+		while (ret->n < n_stale && ret->n < TODO_MAX) {
+			ret->v[ret->n] = stale[(n_stale - 1 - ret->n) % TODO_MAX];
+			ret->n++;
+		}
+		return 1;
+	}
+	while (top != &nodes->root && top->names->parent->dir->fd < 0)
+		top = top->names->parent;
+	ret->v[ret->n++] = top;
 	return 1;
 }
 
@@ -165,6 +183,37 @@ static void finish_job(
 	ward_node_unpin(nodes, job->node);
 }
 
+/* Locked: false where a change since next_jobs() asks for another look at the whole. */
+static bool still_to_do(const struct ward_nodes *nodes, const struct ward_node *node)
+{
+	return node == &nodes->root ||
+	       (ward_node_first_name(node) && node->names->parent->dir->fd >= 0);
+}
+
+static int run_jobs(struct ward_fs_tree *tree, const struct todo *todo)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < todo->n; i++) {
+		ward_cleanup_fd int fresh_fd = -1;
+		bool searchable = false, go_on;
+		struct job job;
+
+		pthread_mutex_lock(&tree->nodes->lock);
+		go_on = still_to_do(tree->nodes, todo->v[i]);
+		if (go_on)
+			take_job(tree->nodes, todo->v[i], &job);
+		pthread_mutex_unlock(&tree->nodes->lock);
+		if (!go_on)
+			break;
+		r = do_job(tree, &job, &fresh_fd, &searchable);
+		finish_job(tree, &job, r, &fresh_fd, searchable);
+	}
+	for (size_t i = 0; i < todo->n; i++)
+		ward_node_unpin(tree->nodes, todo->v[i]);
+	return r;
+}
+
 static int resolve_dir(struct ward_fs_tree *tree, struct ward_node *node, struct ward_dirref *ret)
 {
 	struct ward_nodes *nodes = tree->nodes;
@@ -172,26 +221,22 @@ static int resolve_dir(struct ward_fs_tree *tree, struct ward_node *node, struct
 	if (!node->dir)
 		return -ENOTDIR;
 	for (;;) {
-		ward_cleanup_fd int fresh_fd = -1;
-		bool searchable = false;
-		struct ward_node *todo;
-		struct job job;
+		struct todo todo;
 		int r;
 
 		pthread_mutex_lock(&nodes->lock);
-		r = next_job(nodes, node, &todo);
+		r = next_jobs(nodes, node, &todo);
 		if (r == 0) {
 			use(nodes, node);
 			ret->node = node;
 			ret->fd = node->dir->fd;
-		} else if (r > 0) {
-			take_job(nodes, todo, &job);
 		}
+		for (size_t i = 0; r > 0 && i < todo.n; i++)
+			todo.v[i]->refs++;
 		pthread_mutex_unlock(&nodes->lock);
 		if (r <= 0)
 			return r;
-		r = do_job(tree, &job, &fresh_fd, &searchable);
-		finish_job(tree, &job, r, &fresh_fd, searchable);
+		r = run_jobs(tree, &todo);
 		if (r < 0)
 			return r;
 	}
