@@ -47,6 +47,7 @@ static const struct {
 	[WARD_TAG_STATUS] = {"status", WARD_TYPE_U64},
 	[WARD_TAG_SIGNAL] = {"signal", WARD_TYPE_U64},
 	[WARD_TAG_MODE] = {"mode", WARD_TYPE_OCTAL},
+	[WARD_TAG_NAMES] = {"names", WARD_TYPE_U64},
 };
 
 static const char *const kinds[WARD_EVENT_COUNT_] = {

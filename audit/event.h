@@ -42,18 +42,19 @@ enum ward_event_kind {
 
 enum ward_event_tag {
 	WARD_TAG_NONE = 0,
-	WARD_TAG_PID,	  /* u64: thread id of the caller in the host's pid namespace, 0 unknown */
-	WARD_TAG_UID,	  /* u64 */
-	WARD_TAG_COMM,	  /* bytes */
-	WARD_TAG_ACTION,  /* text: open, create, unlink, rename, … as the system call's noun */
-	WARD_TAG_PATH,	  /* bytes: sandbox path */
-	WARD_TAG_PATH2,	  /* bytes: destination of rename, link; target of symlink */
-	WARD_TAG_DEV,	  /* u64 */
-	WARD_TAG_INO,	  /* u64 */
-	WARD_TAG_ASKED,	  /* u64: set of ward_right, written as names */
-	WARD_TAG_GIVEN,	  /* u64: the same */
-	WARD_TAG_VERDICT, /* u64: enum ward_verdict, written as its name */
-	WARD_TAG_RULE,	  /* text: "FILE:LINE" or "default" */
+	WARD_TAG_PID,	 /* u64: thread id of the caller in the host's pid namespace, 0 unknown */
+	WARD_TAG_UID,	 /* u64 */
+	WARD_TAG_COMM,	 /* bytes */
+	WARD_TAG_ACTION, /* text: open, create, unlink, rename, … as the system call's noun */
+	WARD_TAG_PATH,	 /* bytes: sandbox path */
+	WARD_TAG_PATH2,	 /* bytes: destination of rename, link; target of symlink; else another name
+			  */
+	WARD_TAG_DEV,	 /* u64 */
+	WARD_TAG_INO,	 /* u64 */
+	WARD_TAG_ASKED,	 /* u64: set of ward_right, written as names */
+	WARD_TAG_GIVEN,	 /* u64: the same */
+	WARD_TAG_VERDICT,   /* u64: enum ward_verdict, written as its name */
+	WARD_TAG_RULE,	    /* text: "FILE:LINE" or "default" */
 	WARD_TAG_RULE_TEXT, /* text: "deny = .env"; of a guard: "[guard] deny = .env" */
 	WARD_TAG_SOURCE,    /* u64: enum ward_source_kind, written as its name */
 	WARD_TAG_ERRNO,	    /* u64: positive errno, written as its name, "EACCES" */
@@ -71,6 +72,7 @@ enum ward_event_tag {
 	WARD_TAG_STATUS, /* u64: exit status of the command */
 	WARD_TAG_SIGNAL, /* u64 */
 	WARD_TAG_MODE,	 /* u64: permission bits, written in octal */
+	WARD_TAG_NAMES,	 /* u64: names of the file that are known, where there are several */
 	WARD_TAG_COUNT_,
 };
 

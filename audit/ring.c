@@ -179,10 +179,15 @@ static void wake_reader(struct ward_ring *r)
 		;
 }
 
+bool ward_ring_failed(const struct ward_ring *r)
+{
+	return atomic_load_explicit(&r->sh->failed, memory_order_relaxed);
+}
+
 /* 0 if `need` bytes are free, -EAGAIN if not yet, -EIO if the log failed. */
 static int check_room(struct ward_ring *r, uint64_t need)
 {
-	if (atomic_load_explicit(&r->sh->failed, memory_order_relaxed))
+	if (ward_ring_failed(r))
 		return -EIO;
 	uint64_t used = r->write_pos - atomic_load_explicit(&r->sh->read_pos, memory_order_acquire);
 	if (used > r->bytes)

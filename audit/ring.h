@@ -52,6 +52,12 @@ void ward_ring_close(struct ward_ring *r);
  */
 int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 
+/*
+ * Producer: the log failed. For changes that have no record of their own (bytes written to a file
+ * whose opening was recorded), which then answer with EIO too. One load.
+ */
+bool ward_ring_failed(const struct ward_ring *r);
+
 /* As ward_ring_put(), but -EAGAIN instead of waiting for room (or for another thread). */
 int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 

@@ -229,7 +229,10 @@ static int mend(struct ward_writer *w)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_puts(&b, "the log could not be written since ");
 	ward_put_time(&b, w->broken_ns);
-	ward_buf_printf(&b, " (%s): operations were refused, no record was lost",
+	ward_buf_printf(&b,
+		" (%s): operations that are recorded were refused meanwhile, except that files "
+		"were closed without a record; bytes of passthrough handles and of mappings could "
+		"be written",
 		strerrordesc_np(-w->broken));
 	w->broken = 0;
 	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));

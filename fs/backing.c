@@ -176,7 +176,7 @@ int ward_backing_mkdir(int dirfd, const char *name, mode_t mode)
 
 int ward_backing_mknod(int dirfd, const char *name, mode_t mode)
 {
-	return mknodat(dirfd, name, mode, 0) < 0 ? -errno : 0;
+	return mknodat(dirfd, name, mode & (S_IFMT | 07777), 0) < 0 ? -errno : 0;
 }
 
 int ward_backing_symlink(const char *target, int dirfd, const char *name)

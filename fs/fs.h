@@ -15,6 +15,7 @@
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
+#include "fs/comm.h"
 
 struct fuse_session;
 struct ward_nodes;
@@ -43,6 +44,7 @@ struct ward_fs {
 	enum ward_audit_log log;
 	bool casefold; /* this kernel knows casefolded directories: look for them */
 	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not to be had */
+	struct ward_comm comm;		 /* names of the programs that ask */
 	struct ward_pool *pool;		 /* threads for what may be slow */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "enforcer/ipc/helper.h"
 #include "fs/record.h"
+#include "fs/writers.h"
 
 /* What an unknown further link leaves of a file's content ([tree] hardlinks). */
 #define CEILING_DENY (WARD_RIGHT_STAT | WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE)
@@ -120,6 +123,29 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	return r;
 }
 
+static const char open_text[] = "open for writing, which is not allowed where it is to be";
+
+/*
+ * What the policy allows, once more for what is open: -EXDEV, at which mv and cp copy. from NULL:
+ * names do not change places.
+ */
+static int check_writers(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_state *to, const struct ward_state *from)
+{
+	struct ward_nodes *nodes = op->tree->nodes;
+	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EXDEV};
+	int r = paths->name ? ward_writers_check(nodes, paths->node, paths->name, to)
+			    : ward_writers_check_node(nodes, paths->node, to);
+
+	if (r == 0 && from)
+		r = ward_writers_check(nodes, paths->node2, paths->name2, from);
+	if (r == -EXDEV) {
+		r = ward_record_deny(op, paths, WARD_RIGHT_CREATE, &d, open_text);
+		return r < 0 ? r : -EXDEV;
+	}
+	return r;
+}
+
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, uint32_t flags)
 {
@@ -140,6 +166,9 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW)
 			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d);
+		else
+			r = check_writers(
+				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
 	}
 	ward_policy_state_put(tree->fs->policy, from);
 	ward_policy_state_put(tree->fs->policy, to);
@@ -170,6 +199,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW)
 			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d);
+		else
+			r = check_writers(op, &paths, to, NULL);
 	}
 	ward_policy_state_put(tree->fs->policy, to);
 	ward_states_put(tree->nodes, &states);
@@ -220,4 +251,19 @@ int ward_gate_refuse(
 	int r = ward_record_deny(op, &paths, WARD_RIGHT_STAT, &d, text);
 
 	return r < 0 ? r : -error;
+}
+
+int ward_gate_mode(
+	struct ward_op *op, struct ward_node *node, const char *name, mode_t mode, mode_t now)
+{
+	mode_t bits = mode & (S_ISUID | S_ISGID);
+
+	/* A directory's setgid bit may stay. A file's may not: a write that takes it off, and puts
+	 * other content under it, can come between our look and the chmod. */
+	if (S_ISDIR(now))
+		bits &= ~now;
+	if (!bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+		return 0;
+	return ward_gate_refuse(
+		op, node, name, EPERM, "setuid and setgid are not the agent's to give");
 }

@@ -22,7 +22,10 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	enum ward_action action, uint32_t rights, uint32_t alt, bool is_dir,
 	uint32_t *ret_granted) ward_must_check;
 
-/* RENAME of name to name2; flags: set of ward_request_flag. */
+/*
+ * RENAME of name to name2; flags: set of ward_request_flag. Here and for LINK: renames_lock is held
+ * for writing, and what is open for writing where the new name takes that right is -EXDEV.
+ */
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, uint32_t flags) ward_must_check;
 /* LINK: a further name for node. */
@@ -38,6 +41,14 @@ int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *n
 /* The same for an entry of a listing, without a record: 1 visible, 0 not. */
 int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
 	bool is_dir) ward_must_check;
+
+/*
+ * The mode that a new or changed file is to have, all of its bits; now: those that it has. Setuid
+ * and setgid files of the agent's would run on the host as the owner: -EPERM, unless every caller
+ * acts with its own ids. name NULL: node itself; else a name below it.
+ */
+int ward_gate_mode(struct ward_op *op, struct ward_node *node, const char *name, mode_t mode,
+	mode_t now) ward_must_check;
 
 /* A refusal that is none of the policy's (another file system mounted there): recorded as one. */
 int ward_gate_refuse(struct ward_op *op, struct ward_node *parent, const char *name, int error,

@@ -65,7 +65,9 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 		;
 	if (*at)
 		*at = h->next;
-	if (h->io == WARD_IO_PASSTHROUGH)
+	if (h->writes)
+		h->node->n_writers--;
+	if (h->io == WARD_IO_PASSTHROUGH || h->paired)
 		h->node->n_pass--;
 	else if (h->io == WARD_IO_CACHED)
 		h->node->n_cached--;

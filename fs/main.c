@@ -189,6 +189,7 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 {
 	int r = ward_pool_new(&fs->pool, err);
 
+	ward_comm_init(&fs->comm);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		struct ward_fs_tree *t = &fs->trees[i];
 
@@ -242,6 +243,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	for (size_t i = 0; i < fs->n_trees; i++)
 		ward_transport_free(s->transports[i]);
 	ward_pool_free(fs->pool);
+	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		ward_notify_free(fs->trees[i].notify);
 		ward_session_free(&fs->trees[i]);

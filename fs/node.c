@@ -176,6 +176,7 @@ static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 	if (node->backing_id > 0)
 		ward_passthrough_close(nodes->tree, node->backing_id);
 	hash_out_ino(nodes, node);
+	ward_node_ids_give(&nodes->ids, node->number);
 	free(node);
 }
 
@@ -225,7 +226,7 @@ void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node)
 void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t n)
 {
 	pthread_mutex_lock(&nodes->lock);
-	if (node != &nodes->root) {
+	if (node != &nodes->root && node != &nodes->nowhere) {
 		node->nlookup -= n < node->nlookup ? n : node->nlookup;
 		node->refs++;
 		drop_ref(nodes, node);
@@ -235,12 +236,19 @@ void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t
 
 uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node)
 {
-	return node == &nodes->root ? FUSE_ROOT_ID : (uint64_t)(uintptr_t)node;
+	return node == &nodes->root ? FUSE_ROOT_ID : node->number;
 }
 
 struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino)
 {
-	return ino == FUSE_ROOT_ID ? &nodes->root : (struct ward_node *)(uintptr_t)ino;
+	struct ward_node *node;
+
+	if (ino == FUSE_ROOT_ID)
+		return &nodes->root;
+	pthread_mutex_lock(&nodes->lock);
+	node = ward_node_ids_find(&nodes->ids, ino);
+	pthread_mutex_unlock(&nodes->lock);
+	return node ? node : &nodes->nowhere;
 }
 
 /* Locked: takes the name from its node; the last one stays as a ghost. */
@@ -298,11 +306,16 @@ static struct ward_node *new_node(struct ward_nodes *nodes, const struct ward_fi
 
 	if (!node)
 		return NULL;
+	if (ward_node_ids_take(&nodes->ids, node, &node->number) < 0) {
+		free(node);
+		return NULL;
+	}
 	node->id = file->id;
 	node->type = file->st.st_mode & S_IFMT;
 	if (S_ISDIR(file->st.st_mode)) {
 		node->dir = calloc(1, sizeof(*node->dir));
 		if (!node->dir) {
+			ward_node_ids_give(&nodes->ids, node->number);
 			free(node);
 			return NULL;
 		}
@@ -599,8 +612,9 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 	return r;
 }
 
-const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
-	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+/* Locked: the path of a name (NULL: of the root), with tail below it if that is not NULL. */
+static const char *path_of(const struct ward_nodes *nodes, const struct ward_name *at,
+	const char *tail, char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
 {
 	const struct ward_fs_tree *tree = nodes->tree;
 	char *end = buf + WARD_NODE_PATH_MAX - 1;
@@ -617,17 +631,14 @@ const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, con
 			memcpy(p, (text), (n));                                                    \
 		}                                                                                  \
 	} while (0)
-	if (name) {
-		PUT(name, strlen(name));
+	if (tail) {
+		PUT(tail, strlen(tail));
 		PUT("/", 1U);
 	}
-	pthread_mutex_lock(&nodes->lock);
-	while (!cut && node != &nodes->root && node->names) {
-		PUT(node->names->text, (size_t)node->names->len);
+	for (; at && !cut; at = at->parent == &nodes->root ? NULL : at->parent->names) {
+		PUT(at->text, (size_t)at->len);
 		PUT("/", 1U);
-		node = node->names->parent;
 	}
-	pthread_mutex_unlock(&nodes->lock);
 	if (!cut && !(tree->path_len == 1 && p != end))
 		PUT(tree->path, tree->path_len);
 #undef PUT
@@ -639,12 +650,43 @@ const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, con
 	return p;
 }
 
+const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+{
+	const struct ward_name *oldest;
+	const char *p;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (oldest = node->names; oldest && oldest->node_next;)
+		oldest = oldest->node_next;
+	p = path_of(nodes, oldest, name, buf, ret_len);
+	pthread_mutex_unlock(&nodes->lock);
+	return p;
+}
+
+const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *node,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n)
+{
+	const char *p = NULL;
+	size_t n = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (const struct ward_name *at = node->names; at; at = at->node_next)
+		n += at->live;
+	if (n > 1)
+		p = path_of(nodes, node->names, NULL, buf, ret_len);
+	pthread_mutex_unlock(&nodes->lock);
+	*ret_n = n;
+	return p;
+}
+
 static void free_tables(struct ward_nodes *nodes)
 {
 	ward_policy_state_put(nodes->tree->fs->policy, nodes->root_state);
 	free(nodes->root.dir);
 	free(nodes->names);
 	free(nodes->inos);
+	ward_node_ids_clear(&nodes->ids);
 	pthread_mutex_destroy(&nodes->lock);
 	pthread_rwlock_destroy(&nodes->renames_lock);
 	free(nodes);
@@ -672,6 +714,7 @@ int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct wa
 	}
 	nodes->root.type = S_IFDIR;
 	nodes->root.nlookup = 1;
+	nodes->nowhere.refs = 1;
 	nodes->root.dir->fd = tree->root_fd; /* borrowed: never in the LRU list */
 	r = ward_policy_walk(tree->fs->policy, tree->path, tree->path_len, &nodes->root_state);
 	if (r < 0) {

@@ -27,6 +27,7 @@
 #include "enforcer/policy/policy.h"
 #include "fs/backing.h"
 #include "fs/fs.h"
+#include "fs/node_id.h"
 
 /* Distinct states that the names of one file may have; a file with more is refused (-EMLINK). */
 #define WARD_NODE_STATES_MAX 32
@@ -62,6 +63,7 @@ struct ward_dir {
 
 struct ward_node {
 	struct ward_file_id id;
+	uint64_t number; /* node_id.h */
 	struct ward_name *names;
 	struct ward_node *ino_next;
 	struct ward_dir *dir;	     /* NULL: no directory */
@@ -74,6 +76,8 @@ struct ward_node {
 	int32_t backing_id; /* passthrough; 0: none yet */
 	uint32_t n_pass;    /* open handles in passthrough */
 	uint32_t n_cached;  /* open handles in the page cache */
+	uint32_t n_writers; /* open handles that may write anywhere (writers.h) */
+	bool mapped;	    /* a mapping that may write may live on (writers.h) */
 	bool hashed;	    /* in the hash by inode number */
 	bool gone;	    /* has no link any more: its number may be another file's */
 	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
@@ -86,6 +90,8 @@ struct ward_nodes {
 	pthread_mutex_t lock;
 	pthread_rwlock_t renames_lock;
 	struct ward_node root;
+	struct ward_node nowhere; /* what a number that is not in use leads to: -ESTALE */
+	struct ward_node_ids ids;
 	const struct ward_state *root_state;
 	struct ward_name **names;
 	struct ward_node **inos;
@@ -93,6 +99,7 @@ struct ward_nodes {
 	uint32_t gen;
 	struct ward_node_list lru;
 	size_t n_open_dirs;
+	bool written; /* some node had a writer */
 };
 
 /* The tree's table with its root; the root's descriptor is a copy of tree->root_fd. */
@@ -101,7 +108,10 @@ int ward_nodes_new(
 /* Frees all nodes, whatever the kernel still held. No handle may be open. */
 void ward_nodes_free(struct ward_nodes *nodes);
 
-/* Node numbers of the protocol: 1 is the root, any other the node's address. */
+/*
+ * Node numbers of the protocol: 1 is the root. A number that the kernel cannot have from us leads
+ * to a node without a name, of which every use fails (-ESTALE).
+ */
 struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino);
 uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node);
 
@@ -150,12 +160,19 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 
 /*
  * The sandbox path of node, or of its child name if that is not NULL, as NUL-terminated bytes. A
- * path that does not fit has its beginning cut and starts with "...". Returns its first byte within
- * buf.
+ * path that does not fit has its beginning cut and starts with "..." (any other with '/'). Returns
+ * its first byte within buf. Of several names of node, the one known longest.
  */
 #define WARD_NODE_PATH_MAX (PATH_MAX + NAME_MAX)
 const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
 	char buf[WARD_NODE_PATH_MAX], size_t *ret_len);
+
+/*
+ * The same by the newest name of a node that has several: *ret_n of them. NULL: there is one at
+ * most.
+ */
+const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *node,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n);
 
 /* Locked: the first live name, NULL for the root and for ghosts. */
 struct ward_name *ward_node_first_name(const struct ward_node *node);

@@ -2,6 +2,7 @@
 #include "fs/op.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "enforcer/ipc/helper.h"
 #include "fs/identity.h"
@@ -9,6 +10,8 @@
 
 /* Shown for an id of the host that happens to be the agent's but is not the owner's. */
 #define ID_NOBODY 65534U
+/* Shown for every directory: a block of ext4. */
+#define DIR_SIZE 4096
 
 static int begin(struct ward_op *op, fuse_req_t req, const char *action, bool groups)
 {
@@ -61,6 +64,13 @@ void ward_op_map_stat(const struct ward_fs *fs, struct stat *st)
 {
 	const bool mask = fs->flags & WARD_FS_MASK_IDS;
 
+	/* Links and size of a directory count what is hidden in it. One link means "not known" to
+	 * find(1) and fts(3); none is a directory that was removed. */
+	if (S_ISDIR(st->st_mode)) {
+		st->st_nlink = st->st_nlink ? 1 : 0;
+		st->st_size = DIR_SIZE;
+		st->st_blocks = DIR_SIZE / 512;
+	}
 	if (fs->flags & WARD_FS_ALLOW_OTHER)
 		return;
 	st->st_uid = shown(st->st_uid, fs->ids.owner_uid, fs->ids.agent_uid, mask);

@@ -42,7 +42,7 @@ void ward_op_reply(struct ward_op *op, int r);
 /* Looks up what now stands at name, enters it, answers with it. */
 void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const char *name);
 
-/* Metadata as the agent is to see it: ids mapped. */
+/* Metadata as the agent is to see it: ids mapped, directories without what they hold. */
 void ward_op_map_stat(const struct ward_fs *fs, struct stat *st);
 /* An id of a chown request, back to the host's. */
 uid_t ward_op_unmap_uid(const struct ward_fs *fs, uid_t uid);

@@ -112,6 +112,8 @@ static int do_setattr(struct ward_op *op, struct ward_node *node, const struct s
 	r = ward_backing_fstat(ref.fd, ret);
 	if (r == 0)
 		r = gate_setattr(op, node, to_set, h, (uint64_t)ret->st.st_nlink);
+	if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
+		r = ward_gate_mode(op, node, NULL, attr->st_mode, ret->st.st_mode);
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_ATTR, &paths);
 	if (r == 0) {

@@ -65,6 +65,21 @@ static void op_read(
 	}
 }
 
+/*
+ * A change of content through an open handle, about to be done. With a log that failed no change is
+ * made that we see: mappings and passthrough handles write on unseen, so a mapping's pages, which
+ * its owner holds as written, are not lost here either.
+ */
+static int begin_change(struct ward_op *op, fuse_req_t req, const struct fuse_file_info *fi)
+{
+	/* As the caller: the backing takes setuid bits from what others write to. */
+	int r = ward_op_begin_io(op, req);
+
+	if (r == 0 && !fi->writepage && ward_ring_failed(op->tree->fs->ring))
+		r = -EIO;
+	return r;
+}
+
 /* Handles that may only append: the daemon's descriptor is O_APPEND, whatever F_SETFL said since.
  */
 static int check_append(const struct ward_handle *h, off_t off, const struct fuse_file_info *fi)
@@ -89,8 +104,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = size};
 	ward_cleanup_op op = {.acting = false};
-	/* As the caller: the backing takes setuid bits from what others write to. */
-	ssize_t n = ward_op_begin_io(&op, req);
+	ssize_t n = begin_change(&op, req, fi);
 
 	if (n == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
 		n = -EBADF;
@@ -118,7 +132,7 @@ static void op_fallocate(
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	ward_cleanup_op op = {.acting = false};
-	int r = ward_op_begin_io(&op, req);
+	int r = begin_change(&op, req, fi);
 
 	if (r == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
 		r = -EBADF;
@@ -155,11 +169,12 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct ward_handle *in = ward_handle_from(fi_in->fh);
 	struct ward_handle *out = ward_handle_from(fi_out->fh);
 	ward_cleanup_op op = {.acting = false};
-	ssize_t n;
+	ssize_t n = begin_change(&op, req, fi_out);
 
-	if (ward_op_begin_io(&op, req) < 0 || (in->flags & O_ACCMODE) == O_WRONLY ||
-		(out->flags & O_ACCMODE) == O_RDONLY) {
-		(void)fuse_reply_err(req, EBADF);
+	if (n == 0 && ((in->flags & O_ACCMODE) == O_WRONLY || (out->flags & O_ACCMODE) == O_RDONLY))
+		n = -EBADF;
+	if (n < 0) {
+		(void)fuse_reply_err(req, (int)-n);
 		return;
 	}
 	/* The kernel then copies through its pages, by READ and WRITE. */

@@ -161,26 +161,30 @@ static uint32_t access_rights(int mask, bool is_dir)
 	return rights;
 }
 
+static int do_access(struct ward_op *op, struct ward_node *node, int mask, int fd)
+{
+	const uint32_t rights = access_rights(mask, node->dir != NULL);
+	/* Who may only append may write, as access(2) asks it. */
+	const uint32_t alt =
+		rights & WARD_RIGHT_WRITE ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND : 0;
+	struct ward_file file;
+	int r = ward_backing_fstat(fd, &file);
+
+	if (r == 0)
+		r = ward_gate_node(op, node, rights, alt, file.st.st_nlink, NULL);
+	return r < 0 ? r : ward_backing_access(fd, mask & (R_OK | W_OK | X_OK));
+}
+
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	ward_cleanup_op op = {.acting = false};
 	struct ward_fdref ref = {.fd = -1};
-	struct ward_node *node;
-	uint32_t rights;
 	int r = ward_op_begin(&op, req, "access");
 
-	if (r == 0) {
-		node = ward_op_node(&op, ino);
-		rights = access_rights(mask, node->dir != NULL);
-		r = ward_gate_node(&op, node, rights,
-			rights & WARD_RIGHT_WRITE ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND
-						  : 0,
-			0, NULL);
-	}
 	if (r == 0)
-		r = ward_resolve_fd(op.tree, node, &ref);
+		r = ward_resolve_fd(op.tree, ward_op_node(&op, ino), &ref);
 	if (r == 0)
-		r = ward_backing_access(ref.fd, mask & (R_OK | W_OK | X_OK));
+		r = do_access(&op, ward_op_node(&op, ino), mask, ref.fd);
 	ward_fdref_put(op.tree, &ref);
 	ward_op_reply(&op, r);
 }

@@ -40,6 +40,8 @@ static void make(struct ward_op *op, fuse_ino_t parent_ino, const char *name, co
 		op, parent, name, WARD_ACTION_CREATE, 0, 0, m->kind == MAKE_DIR, NULL);
 
 	if (r == 0)
+		r = ward_gate_mode(op, parent, name, m->mode, 0);
+	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
 	if (r == 0) {
 		r = ward_resolve_dir(op->tree, parent, &dir);
@@ -238,29 +240,47 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 	ward_op_reply(&op, r);
 }
 
+/* renames_lock held for writing: nothing is opened between the decision and the new name. */
+static int link_locked(struct ward_op *op, const struct ward_record_paths *paths, int fd, int dirfd)
+{
+	struct ward_fs_tree *tree = op->tree;
+	struct ward_node *node = NULL;
+	struct ward_file file;
+	int r = ward_backing_fstat(fd, &file);
+
+	if (r == 0)
+		r = ward_gate_link(
+			op, paths->node, (uint64_t)file.st.st_nlink, paths->node2, paths->name2);
+	if (r == 0)
+		r = ward_record_change(op, WARD_EVENT_LINK, paths);
+	if (r < 0)
+		return r;
+	r = ward_backing_link(fd, dirfd, paths->name2);
+	if (r == 0)
+		r = ward_backing_stat(tree, dirfd, paths->name2, &file);
+	if (r == 0)
+		r = ward_nodes_enter(tree->nodes, paths->node2, paths->name2, &file, &node);
+	if (r == 0)
+		ward_node_forget(tree->nodes, node, 1);
+	return ward_record_outcome(op, WARD_EVENT_LINK, paths, r);
+}
+
 static int do_link(
 	struct ward_op *op, struct ward_node *node, struct ward_node *parent2, const char *name2)
 {
 	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
 	struct ward_fdref ref = {.fd = -1};
 	struct ward_dirref dir;
-	struct ward_file file;
 	int r = ward_resolve_fd(op->tree, node, &ref);
 
 	if (r < 0)
 		return r;
-	r = ward_backing_fstat(ref.fd, &file);
-	if (r == 0)
-		r = ward_gate_link(op, node, (uint64_t)file.st.st_nlink, parent2, name2);
-	if (r == 0)
-		r = ward_record_change(op, WARD_EVENT_LINK, &paths);
+	r = ward_resolve_dir(op->tree, parent2, &dir);
 	if (r == 0) {
-		r = ward_resolve_dir(op->tree, parent2, &dir);
-		if (r == 0) {
-			r = ward_backing_link(ref.fd, dir.fd, name2);
-			ward_dirref_put(op->tree, &dir);
-		}
-		r = ward_record_outcome(op, WARD_EVENT_LINK, &paths, r);
+		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
+		r = link_locked(op, &paths, ref.fd, dir.fd);
+		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
+		ward_dirref_put(op->tree, &dir);
 	}
 	ward_fdref_put(op->tree, &ref);
 	return r;

@@ -10,6 +10,7 @@
 #include "fs/ops.h"
 #include "fs/passthrough.h"
 #include "fs/record.h"
+#include "fs/writers.h"
 
 /* What of the client's flags reaches the backing beside the access mode. */
 #define PASSED_FLAGS (O_SYNC | O_DSYNC)
@@ -83,21 +84,47 @@ static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int
 }
 
 /*
- * How the kernel is to do reads and writes. Handles of one inode must agree (the kernel answers
- * EIO else): a node that may be appended to and no more is never passed through, since a mapping of
- * a passthrough handle writes anywhere.
+ * A handle that may append only. Beside handles in passthrough (made before the file came here) the
+ * kernel takes it if it has their backing id; DIRECT_IO still sends what is written to us. A
+ * mapping would then go to the backing: not for who may read as well.
  */
-static void choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t granted, int acc,
+static int choose_append(struct ward_fs_tree *tree, struct ward_handle *h, int acc, int32_t *ret_id)
+{
+	struct ward_node *node = h->node;
+	int r = 0;
+
+	h->io = WARD_IO_DIRECT;
+	pthread_mutex_lock(&tree->nodes->lock);
+	if (node->n_pass && acc != O_WRONLY) {
+		r = -ETXTBSY;
+	} else if (node->n_pass) {
+		h->paired = true;
+		node->n_pass++;
+		*ret_id = node->backing_id;
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+	return r;
+}
+
+/*
+ * How the kernel is to do reads and writes. Handles of one inode must agree (the kernel answers
+ * EIO else): a node that may be appended to and no more is not passed through, since a mapping of
+ * a passthrough handle writes anywhere; unless it is already, from before it came there.
+ */
+static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t granted, int acc,
 	int32_t *ret_id)
 {
 	struct ward_node *node = h->node;
-	const bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
+	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
 	int32_t id = 0;
 
 	*ret_id = 0;
-	if (h->append_only) {
-		h->io = WARD_IO_DIRECT;
-		return;
+	if (h->append_only)
+		return choose_append(tree, h, acc, ret_id);
+	if (weak && acc == O_RDONLY) {
+		pthread_mutex_lock(&tree->nodes->lock);
+		weak = !node->n_pass;
+		pthread_mutex_unlock(&tree->nodes->lock);
 	}
 	if (tree->passthrough && !weak)
 		id = backing_id(tree, node, h->fd, acc);
@@ -111,6 +138,7 @@ static void choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t
 		node->n_cached++;
 	}
 	pthread_mutex_unlock(&tree->nodes->lock);
+	return 0;
 }
 
 /* The kernel keeps its pages of an unchanged file; of one that changed it must drop them. */
@@ -140,7 +168,8 @@ static struct ward_open_out open_reply(
 		out.backing_id = id;
 		break;
 	case WARD_IO_DIRECT:
-		out.open_flags = FOPEN_DIRECT_IO;
+		out.open_flags = FOPEN_DIRECT_IO | (h->paired ? WARD_FOPEN_PASSTHROUGH : 0);
+		out.backing_id = id;
 		break;
 	case WARD_IO_CACHED:
 		if (unchanged(tree, h->node, st))
@@ -168,9 +197,29 @@ static int make_handle(struct ward_op *op, struct ward_node *node, int fd, const
 	h->flags = w->acc | (flags & O_APPEND);
 	h->append_only = w->acc != O_RDONLY && !(granted & WARD_RIGHT_WRITE);
 	h->fresh = h->append_only && !(flags & O_APPEND);
-	choose_io(op->tree, h, granted, w->acc, ret_id);
+	r = choose_io(op->tree, h, granted, w->acc, ret_id);
+	if (r == 0) {
+		ward_writers_add(op->tree->nodes, h);
+		r = ward_writers_confirm(op->tree->nodes, h);
+	}
+	if (r < 0) {
+		ward_handle_release(op->tree->nodes, h);
+		return r;
+	}
 	*ret = h;
 	return 0;
+}
+
+/* For O_RDONLY with O_TRUNC: a second descriptor, of the very file that was opened. */
+static int open_to_truncate(
+	struct ward_op *op, struct ward_node *node, const struct ward_file *opened, int *ret_fd)
+{
+	struct ward_file file;
+	int r = ward_resolve_open(op->tree, node, O_WRONLY, ret_fd, &file);
+
+	if (r < 0)
+		return r;
+	return ward_file_id_equal(&file.id, &opened->id) ? 0 : -ESTALE;
 }
 
 static int truncate_opened(int fd, struct ward_file *ret)
@@ -183,7 +232,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 {
 	const struct ward_record_paths paths = {.node = node};
 	const struct want w = want_from_flags(flags, false);
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int fd = -1, trunc_fd = -1;
 	uint32_t granted = 0;
 	int more = flags & PASSED_FLAGS;
 	int r = ward_gate_node(op, node, w.rights, w.alt, 0, &granted);
@@ -209,6 +258,10 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 			return -ESTALE;
 		granted = now;
 	}
+	if (w.trunc && w.acc == O_RDONLY)
+		r = open_to_truncate(op, node, ret_file, &trunc_fd);
+	if (r < 0)
+		return r;
 	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
 	if (r != 0)
 		return r;
@@ -216,7 +269,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
 	/* Nothing is lost before it is written down. */
 	if (r == 0 && w.trunc)
-		r = truncate_opened((*ret)->fd, ret_file);
+		r = truncate_opened(trunc_fd >= 0 ? trunc_fd : (*ret)->fd, ret_file);
 	if (r < 0)
 		ward_handle_release(op->tree->nodes, *ret);
 	return r;
@@ -312,15 +365,20 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
 
 	if (r == 0)
+		r = ward_gate_mode(op, parent, name, mode, 0);
+	if (r == 0)
 		r = create_file(op, parent, name, mode, flags, granted, &fd);
 	if (r == -EEXIST && !(flags & O_EXCL))
 		return open_existing(op, parent, name, flags, ret);
-	if (r == 0)
-		r = ward_backing_fstat(fd, &ret->file);
-	if (r == 0)
-		r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
 	if (r < 0)
 		return r;
+	r = ward_backing_fstat(fd, &ret->file);
+	if (r == 0)
+		r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
+	if (r < 0) {
+		take_back(op, parent, name);
+		return r;
+	}
 	memset(&ret->entry, 0, sizeof(ret->entry));
 	ret->entry.ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->entry.attr = ret->file.st;
@@ -329,13 +387,13 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	if (r == 0) {
 		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
 			w.rights | WARD_RIGHT_CREATE);
-		if (r < 0) {
+		if (r < 0)
 			ward_handle_release(op->tree->nodes, ret->h);
-			take_back(op, parent, name);
-		}
 	}
-	if (r < 0)
+	if (r < 0) {
+		take_back(op, parent, name);
 		ward_node_forget(op->tree->nodes, node, 1);
+	}
 	return r;
 }
 

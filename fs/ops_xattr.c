@@ -26,6 +26,19 @@ static enum xattr_kind kind_of(const char *name)
 	return XATTR_FOREIGN;
 }
 
+/* The node's descriptor, once the policy gives these rights to a file with that many links. */
+static int open_gated(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	struct ward_fdref *ret)
+{
+	struct ward_file file;
+	int r = ward_resolve_fd(op->tree, node, ret);
+
+	if (r < 0)
+		return r;
+	r = ward_backing_fstat(ret->fd, &file);
+	return r < 0 ? r : ward_gate_node(op, node, rights, alt, file.st.st_nlink, NULL);
+}
+
 /* Answers with n bytes of buf, or with their number where size is 0. */
 static void reply_bytes(struct ward_op *op, ssize_t n, const char *buf, size_t size)
 {
@@ -52,14 +65,12 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 	}
 	n = ward_op_begin(&op, req, "getxattr");
 	if (n == 0)
-		n = ward_gate_node(&op, ward_op_node(&op, ino),
+		n = open_gated(&op, ward_op_node(&op, ino),
 			kind == XATTR_USER ? WARD_RIGHT_READ : WARD_RIGHT_STAT,
-			kind == XATTR_USER && ward_op_node(&op, ino)->dir ? WARD_RIGHT_LIST : 0, 0,
-			NULL);
+			kind == XATTR_USER && ward_op_node(&op, ino)->dir ? WARD_RIGHT_LIST : 0,
+			&ref);
 	if (n == 0 && (size > XATTR_SIZE_MAX || (size && !(buf = malloc(size)))))
 		n = size > XATTR_SIZE_MAX ? -E2BIG : -ENOMEM;
-	if (n == 0)
-		n = ward_resolve_fd(op.tree, ward_op_node(&op, ino), &ref);
 	if (n == 0)
 		n = ward_backing_getxattr(ref.fd, name, buf, size);
 	ward_fdref_put(op.tree, &ref);
@@ -121,21 +132,20 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 
 	if (kind == XATTR_FOREIGN)
 		return -EPERM;
-	r = ward_gate_node(op, node, WARD_RIGHT_ATTR, 0, 0, NULL);
+	r = open_gated(op, node, WARD_RIGHT_ATTR, 0, &ref);
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_XATTR, &paths);
-	if (r < 0)
-		return r;
-	r = ward_resolve_fd(op->tree, node, &ref);
-	if (r == 0)
+	if (r == 0) {
 		r = value ? ward_backing_setxattr(ref.fd, name, value, size, flags)
 			  : ward_backing_removexattr(ref.fd, name);
+		r = ward_record_outcome(op, WARD_EVENT_XATTR, &paths, r);
+	}
 	ward_fdref_put(op->tree, &ref);
 	if (r == 0 && kind == XATTR_ACL && node->dir) {
 		ward_resolve_changed(op->tree, node);
 		ward_notify_dir(op->tree->notify, node);
 	}
-	return ward_record_outcome(op, WARD_EVENT_XATTR, &paths, r);
+	return r;
 }
 
 static void op_setxattr(

@@ -2,35 +2,45 @@
 #include "fs/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-/* TASK_COMM_LEN of the kernel, and a newline. */
-#define COMM_MAX 32
 #define RULE_TEXT_MAX 1024
 
-/*
- * /proc/TID/comm needs neither the task's mm nor a ptrace permission (others beside it do, and can
- * hang while the task waits for us).
- */
-static void add_comm(struct ward_event *ev, uint32_t pid)
+static void add_comm(struct ward_event *ev, struct ward_op *op)
 {
-	ward_cleanup_fd int fd = -1;
-	char path[32], comm[COMM_MAX];
-	ssize_t n;
+	char comm[WARD_COMM_MAX];
+	size_t n = ward_comm_get(&op->tree->fs->comm, op->pid, comm);
 
-	if (!pid)
-		return;
-	(void)snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, comm, sizeof(comm));
-	if (n > 0 && comm[n - 1] == '\n')
-		n--;
 	if (n > 0)
-		ward_event_bytes(ev, WARD_TAG_COMM, comm, (size_t)n);
+		ward_event_bytes(ev, WARD_TAG_COMM, comm, n);
+}
+
+static void add_path(struct ward_event *ev, enum ward_event_tag tag, const char *p, size_t len)
+{
+	/* Too deep to be said in full: ward_node_path() left the front out. */
+	if (*p != '/')
+		ev->head.flags |= WARD_EVENT_CUT;
+	ward_event_bytes(ev, tag, p, len);
+}
+
+/*
+ * The kernel says which file, not by which of its names: a record of it must not claim one of them.
+ */
+static void add_node(
+	struct ward_event *ev, struct ward_fs_tree *tree, struct ward_node *node, bool has_path2)
+{
+	char buf[WARD_NODE_PATH_MAX];
+	size_t len, n;
+	const char *p = ward_node_path(tree->nodes, node, NULL, buf, &len);
+
+	add_path(ev, WARD_TAG_PATH, p, len);
+	p = ward_node_newest_path(tree->nodes, node, buf, &len, &n);
+	if (!p)
+		return;
+	if (!has_path2)
+		add_path(ev, WARD_TAG_PATH2, p, len);
+	ward_event_u64(ev, WARD_TAG_NAMES, n);
 }
 
 static void add_paths(
@@ -40,11 +50,15 @@ static void add_paths(
 	const char *p;
 	size_t len;
 
-	p = ward_node_path(tree->nodes, paths->node, paths->name, buf, &len);
-	ward_event_bytes(ev, WARD_TAG_PATH, p, len);
+	if (paths->name) {
+		p = ward_node_path(tree->nodes, paths->node, paths->name, buf, &len);
+		add_path(ev, WARD_TAG_PATH, p, len);
+	} else {
+		add_node(ev, tree, paths->node, paths->node2 != NULL);
+	}
 	if (paths->node2) {
 		p = ward_node_path(tree->nodes, paths->node2, paths->name2, buf, &len);
-		ward_event_bytes(ev, WARD_TAG_PATH2, p, len);
+		add_path(ev, WARD_TAG_PATH2, p, len);
 	} else if (paths->target) {
 		ward_event_bytes(ev, WARD_TAG_PATH2, paths->target, strlen(paths->target));
 	}
@@ -56,7 +70,7 @@ static void add_head(struct ward_event *ev, enum ward_event_kind kind, struct wa
 	ward_event_begin(ev, kind);
 	ward_event_u64(ev, WARD_TAG_PID, op->pid);
 	ward_event_u64(ev, WARD_TAG_UID, op->uid);
-	add_comm(ev, op->pid);
+	add_comm(ev, op);
 	ward_event_text(ev, WARD_TAG_ACTION, op->action);
 	add_paths(ev, op->tree, paths);
 }
@@ -122,17 +136,13 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	/* The kernel moves the bytes of passthrough handles: their number is not known here. */
 	const bool seen = h->io != WARD_IO_PASSTHROUGH;
 	struct ward_event ev;
-	char buf[WARD_NODE_PATH_MAX];
-	const char *p;
-	size_t len;
 
 	if (op->tree->fs->log == WARD_LOG_DENIALS || h->is_dir)
 		return 0;
 	ward_event_begin(&ev, WARD_EVENT_CLOSE);
 	/* RELEASE comes from whoever dropped the last reference, often the kernel itself: no pid.
 	 */
-	p = ward_node_path(op->tree->nodes, h->node, NULL, buf, &len);
-	ward_event_bytes(&ev, WARD_TAG_PATH, p, len);
+	add_node(&ev, op->tree, h->node, false);
 	ward_event_u64(&ev, WARD_TAG_INO, h->node->id.ino);
 	ward_event_text(&ev, WARD_TAG_IO, io_name(h->io));
 	ward_event_u64(&ev, WARD_TAG_READ, seen ? h->n_read : WARD_EVENT_UNKNOWN);

@@ -3,8 +3,9 @@
  * How requests reach the handlers: one reader thread a tree on /dev/fuse, and a few threads for
  * requests that may take long (sync, space, large reads and writes), so that one slow request does
  * not hold up the rest. The work of a request is about a microsecond; waking this thread is the
- * rest, so the reader keeps the CPUs awake while requests flow (WARD_WAKE_LATENCY, needs root) or
- * looks for the next request a moment before it sleeps (WARD_WAKE_SPIN).
+ * rest, so the reader keeps the CPUs awake while requests flow (WARD_WAKE_LATENCY, needs root) and
+ * looks for the next request a moment before it sleeps (WARD_WAKE_SPIN; with the former only while
+ * requests flow).
  *
  * Another transport (io_uring) offers the same functions and hands whole messages to
  * ward_transport_deliver().

@@ -126,7 +126,12 @@ static ssize_t next_message(struct ward_transport *t)
 			continue;
 		if (errno != EAGAIN)
 			return -errno;
-		if (t->spin) {
+		/*
+		 * Where the CPUs are kept awake they poll anyway while requests flow: looking for
+		 * the next one ourselves saves the wake-up as well. Not before: a request now and
+		 * then would cost SPIN_NS of a CPU each time.
+		 */
+		if (t->spin && (t->held || !t->latency)) {
 			const uint64_t now = ward_clock_mono_ns();
 
 			if (!until)
@@ -183,8 +188,7 @@ int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	t->done_fd = done_fd;
 	t->latency = tree->fs->latency_fds[tree->index] >= 0 &&
 		     (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_LATENCY);
-	t->spin =
-		wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && !t->latency && several_cpus());
+	t->spin = wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && several_cpus());
 	/* A page boundary: the kernel copies whole pages of large writes. */
 	if (posix_memalign((void **)&t->buf, 4096, MESSAGE_MAX)) {
 		t->buf = NULL;

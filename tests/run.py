@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py [--build DIR] [--list] [--long] [--tsan] [--jobs N] [SUITE|NAME]...: the test runner.
+"""run.py [--build DIR] [--sanitized DIR] [OPTION]... [SUITE|NAME]...: the test runner.
 
 Suites: unit    programs build/tests/unit/*
         cases   tests/cases/AREA/*.sh        the programs from end to end
@@ -46,8 +46,9 @@ FOREIGN = re.compile(r"^(GIT_|XDG_|WARD_|WARDFS_|SUDO_|ASAN_|LSAN_|TSAN_|UBSAN_|
 class Test:
     """One program or script, and what its comment lines ask for."""
 
-    def __init__(self, suite, name, argv):
-        self.suite, self.name, self.argv = suite, name, argv
+    def __init__(self, build, suite, name, argv):
+        self.build, self.suite, self.name, self.argv = build, suite, name, argv
+        self.note = ""
         self.serial, self.timeout, self.tsan = False, TIMEOUT, suite in ("unit", "fuzz")
         if argv[-1].endswith((".sh", ".py")):
             with open(argv[-1], encoding="utf-8", errors="replace") as f:
@@ -82,21 +83,33 @@ def scripts(directory, pattern):
 def discover(build):
     tests = []
     for name, path in programs(os.path.join(build, "tests/unit")):
-        tests.append(Test("unit", name.removeprefix("unit_"), [path]))
+        tests.append(Test(build, "unit", name.removeprefix("unit_"), [path]))
     for name, path in programs(os.path.join(build, "tests/fuzz")):
         name = name.removeprefix("fuzz_")
-        tests.append(Test("fuzz", name, [path, os.path.join(SRC, "tests/fuzz/corpus", name)]))
+        corpus = os.path.join(SRC, "tests/fuzz/corpus", name)
+        tests.append(Test(build, "fuzz", name, [path, corpus]))
     for suite in ("cases", "escape"):
         for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^_.].*\.sh$"):
             if name.rsplit("/", 1)[-1] == "lib":
                 continue  # sourced by others
-            tests.append(Test(suite, name, ["/bin/sh", path]))
+            tests.append(Test(build, suite, name, ["/bin/sh", path]))
     for name, path in scripts(os.path.join(SRC, "tests/static"), r"^[^_.].*\.(sh|py)$"):
         shell = "/bin/sh" if path.endswith(".sh") else "/usr/bin/python3"
         if name != "tidy" or "WARD_TIDY" in os.environ:
-            tests.append(Test("static", name, [shell, path]))
+            tests.append(Test(build, "static", name, [shell, path]))
     order = {suite: i for i, suite in enumerate(SUITES)}
     return sorted(tests, key=lambda t: (order[t.suite], t.name))
+
+
+def discover_all(options):
+    """The tests of the build; and of the sanitized one, which does not check the sources again."""
+    tests = discover(os.path.abspath(options.build))
+    if options.sanitized:
+        for test in discover(os.path.abspath(options.sanitized)):
+            if test.suite != "static":
+                test.note = " (sanitized)"
+                tests.append(test)
+    return tests
 
 
 def choose(tests, wanted):
@@ -150,25 +163,20 @@ def reachable(path):
     return True
 
 
-def stage(build, base):
+def stage(build, base, name):
     """(build, source) as tests see them: themselves, or copies that any uid can get at.
 
     Some tests run the programs as another user, who cannot enter root's home, say.
     """
     if os.geteuid() != 0 or (reachable(os.path.realpath(build)) and reachable(SRC)):
         return build, SRC
-    programs_to, sources_to = os.path.join(base, "build"), os.path.join(base, "src")
+    programs_to, sources_to = os.path.join(base, f"build{name}"), os.path.join(base, f"src{name}")
     for folder in (".", "tests/support", "tests/escape"):
         os.makedirs(os.path.join(programs_to, folder), exist_ok=True)
         for entry, path in programs(os.path.join(build, folder)):
             shutil.copy(path, os.path.join(programs_to, folder, entry))
     shutil.copytree(SRC, sources_to, ignore=shutil.ignore_patterns("build*", ".git"))
     return programs_to, sources_to
-
-
-def seen_by(test, build, staged):
-    """(build, source) for a test: what starts the programs takes the stage."""
-    return staged if test.suite in ("cases", "escape") else (build, SRC)
 
 
 def environment(test, places, scratch, options):
@@ -250,7 +258,7 @@ class Report:
 
     def add(self, test, result):
         verdict, text, seconds = result
-        name = f"{test.suite}/{test.name}"
+        name = f"{test.suite}/{test.name}{test.note}"
         with self.lock:
             self.count[verdict] += 1
             if verdict == "failed":
@@ -278,6 +286,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(SRC, "build"))
+    parser.add_argument("--sanitized", metavar="DIR", help="a second build, with sanitizers")
     parser.add_argument("--list", action="store_true", help="name the tests")
     parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
@@ -285,30 +294,34 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("wanted", nargs="*", metavar="SUITE|NAME")
     options = parser.parse_args()
-    build = os.path.abspath(options.build)
-    tests = choose(discover(build), options.wanted)
+    tests = choose(discover_all(options), options.wanted)
     if options.tsan:
         tests = [t for t in tests if t.tsan]
     if options.list:
         for test in tests:
-            print(f"{test.suite}/{test.name}")
+            print(f"{test.suite}/{test.name}{test.note}")
         return 0
     os.umask(0o022)
-    base = tempfile.mkdtemp(prefix="wardfs-t.", dir=scratch_base(build))
+    base = tempfile.mkdtemp(prefix="wardfs-t.", dir=scratch_base(os.path.abspath(options.build)))
     os.chmod(base, 0o755)
-    staged = stage(build, base)
+    staged = {build: stage(build, base, n)
+              for n, build in enumerate(dict.fromkeys(t.build for t in tests))}
+
+    def places(test):
+        # What starts the programs takes the stage.
+        return staged[test.build] if test.suite in ("cases", "escape") else (test.build, SRC)
+
     report = Report()
     numbered = list(enumerate(tests))
     try:
         with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
-            running = {pool.submit(run_one, t, base, n, seen_by(t, build, staged), options): t
+            running = {pool.submit(run_one, t, base, n, places(t), options): t
                        for n, t in numbered if not t.serial}
             for done in concurrent.futures.as_completed(running):
                 report.add(running[done], done.result())
         for number, test in numbered:
             if test.serial:
-                report.add(test, run_one(test, base, number,
-                                          seen_by(test, build, staged), options))
+                report.add(test, run_one(test, base, number, places(test), options))
     finally:
         if options.keep and report.failures:
             print(f"kept: {base}")

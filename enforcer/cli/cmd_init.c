@@ -14,6 +14,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/cli/git_tracked.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy_place.h"
@@ -116,7 +117,6 @@ static const struct tool {
 	const char *kind, *path;
 } tools[] = {
 	{"node", ".nvm/versions"},
-	{"python", ".pyenv/versions"},
 	{"rust", ".cargo/bin"},
 	{"rust", ".cargo/registry"},
 	{"rust", ".rustup/toolchains"},
@@ -387,8 +387,10 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 			return r;
 	}
 	fputs(ward_buf_str(&d->text), stdout);
-	fprintf(stderr, "wardfs: %s %s\n",
-		a->dry ? "not written:" : "written:", ward_buf_str(&shown));
+	/* The name as it can be used: a backslash of it stays single. */
+	ward_buf_clear(&shown);
+	ward_buf_printf(&shown, "%s %s", a->dry ? "not written:" : "written:", place->owner_file);
+	ward_say(ward_buf_str(&shown));
 	return 0;
 }
 

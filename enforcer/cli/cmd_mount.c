@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/session/mount.h"
 
 enum { OPT_ALLOW_OTHER = 0x100 };
@@ -94,7 +95,7 @@ static int serve(const struct ward_mount_options *o, int pipe_fd)
 	struct ward_err err = WARD_ERR_INIT;
 	int status = ward_mount(o, say_ready, &pipe_fd, &err);
 	if (status)
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 	return status;
 }
 
@@ -174,7 +175,7 @@ int ward_cmd_umount(int argc, char **argv)
 	if (argp_parse(&umount_argp, argc, argv, 0, NULL, &a))
 		return 2;
 	if (ward_umount(a.mountpoint, a.lazy, &err) < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return 1;
 	}
 	return 0;

@@ -11,6 +11,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/session/control.h"
 
 struct ps_args {
@@ -69,23 +70,33 @@ static json_t *running(const char *runtime)
 		else if (r == -ECONNREFUSED)
 			ward_control_remove(runtime, e->d_name);
 		else if (r < 0 && r != -ENOENT)
-			fprintf(stderr, "wardfs: %s\n", err.text);
+			ward_say(err.text);
 	}
 	return all;
 }
 
+/* A member's text, escaped; it comes over a socket. The buffer is the caller's. */
+static const char *member(const json_t *o, const char *name, struct ward_buf *b)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+	ward_buf_clear(b);
+	ward_escape(b, s ? s : "?", s ? strlen(s) : 1);
+	return ward_buf_str(b);
+}
+
 static void print_row(const json_t *o)
 {
-	const char *started = json_string_value(json_object_get(o, "started"));
-	printf("%-28s %7lld  %-10.10s %.19s ", json_string_value(json_object_get(o, "session")),
-		(long long)json_integer_value(json_object_get(o, "pid")),
-		json_string_value(json_object_get(o, "verb")), started ? started : "?");
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	printf("%-28s %7lld  ", member(o, "session", &b),
+		(long long)json_integer_value(json_object_get(o, "pid")));
+	printf("%-10.10s ", member(o, "verb", &b));
+	printf("%.19s ", member(o, "started", &b));
 	const json_t *argv = json_object_get(o, "argv");
 	size_t i = 0;
 	const json_t *v = NULL;
 	json_array_foreach(argv, i, v)
 	{
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_buf_clear(&b);
 		ward_escape(&b, json_string_value(v), json_string_length(v));
 		printf(" %s", ward_buf_str(&b));
 	}
@@ -100,7 +111,7 @@ int ward_cmd_ps(int argc, char **argv)
 	ward_cleanup_free char *runtime = NULL;
 	struct ward_err err = WARD_ERR_INIT;
 	if (ward_control_runtime(&runtime, &err) < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return 1;
 	}
 	json_t *all = running(runtime);
@@ -131,7 +142,7 @@ int ward_cmd_kill(int argc, char **argv)
 	if (r == 0)
 		r = ward_control_ask(runtime, a.session, "{\"verb\":\"kill\"}", &answer, &err);
 	if (r < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return 1;
 	}
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/session/run.h"
 
 enum { OPT_READ = 0x100, OPT_WRITE, OPT_HIDE };
@@ -94,15 +95,18 @@ static int run(const struct ward_run_options *o)
 	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
 	int r = ward_run_plan_make(o, &plan, &err);
 	if (r < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return exit_of(r);
 	}
-	ward_cleanup_free char *note = NULL;
-	int status = ward_run(&plan, o, &note, &err);
+	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {NULL, NULL};
+	int status = ward_run(&plan, o, &notes, &err);
 	if (err.code)
-		fprintf(stderr, "wardfs: %s\n", err.text);
-	if (note)
-		fprintf(stderr, "wardfs: %s\n", note);
+		ward_say(err.text);
+	/* the paths in both are escaped already */
+	if (notes.refused)
+		fprintf(stderr, "wardfs: %s\n", notes.refused);
+	if (notes.executed)
+		fprintf(stderr, "wardfs: %s\n", notes.executed);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "audit/store.h"
 #include "enforcer/base/cleanup.h"
 
 /* A supervisor answers at once; longer means that it is stuck. */
@@ -29,6 +31,21 @@ bool ward_session_name_ok(const char *name)
 	return true;
 }
 
+static int runtime_in_state(char **ret_path, struct ward_err *err)
+{
+	ward_cleanup_free char *state = NULL;
+	const char *home = getenv("HOME");
+	const struct passwd *pw = NULL;
+	if (!home || home[0] != '/')
+		home = (pw = getpwuid(geteuid())) ? pw->pw_dir : NULL;
+	int r = ward_store_default_path(geteuid(), getenv("XDG_STATE_HOME"), home, &state, err);
+	if (r < 0)
+		return r;
+	return asprintf(ret_path, "%s/run", state) < 0
+		       ? ward_err_sys(err, -ENOMEM, "runtime directory")
+		       : 0;
+}
+
 int ward_control_runtime(char **ret_path, struct ward_err *err)
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
@@ -38,7 +55,7 @@ int ward_control_runtime(char **ret_path, struct ward_err *err)
 	else if (geteuid() == 0)
 		n = asprintf(ret_path, "/run/wardfs");
 	else
-		n = asprintf(ret_path, "/tmp/wardfs-%u", (unsigned)geteuid());
+		return runtime_in_state(ret_path, err);
 	return n < 0 ? ward_err_sys(err, -ENOMEM, "runtime directory") : 0;
 }
 
@@ -134,6 +151,11 @@ int ward_control_ask(const char *runtime, const char *session, const char *reque
 	if (!ward_session_name_ok(session))
 		return ward_err_set(err, -EINVAL, "'%s' is no session name", session);
 	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	if (base >= 0 && (fstat(base, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 022))
+		return ward_err_set(err, -EPERM,
+			"%s belongs to somebody else or others can write to it: not asked",
+			runtime);
 	ward_cleanup_fd int dir =
 		base < 0 ? -1
 			 : openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -22,7 +22,10 @@
 
 #define WARD_CONTROL_MAX 65536
 
-/* Where the sockets of the caller live: $XDG_RUNTIME_DIR/wardfs, /run/wardfs as root. */
+/*
+ * Where the sockets of the caller live: $XDG_RUNTIME_DIR/wardfs, else /run/wardfs as root, else
+ * `run` in the state directory: never in a place where somebody else could have been first.
+ */
 int ward_control_runtime(char **ret_path, struct ward_err *err) ward_must_check;
 
 /* Makes the session's directory and listens. *ret_dir is an fd of the directory (both the

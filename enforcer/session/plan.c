@@ -13,16 +13,15 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/session/as_owner.h"
 #include "enforcer/session/backing.h"
 #include "enforcer/session/control.h"
+#include "enforcer/session/places.h"
 #include "enforcer/session/run_text.h"
 
 _Static_assert(sizeof(((struct ward_run_plan *)0)->trees) / sizeof(struct ward_run_plan_tree) ==
 		       WARD_TREES_MAX,
 	"a plan has room for every tree a session can have");
-
-/* Levels from a directory up to the root: PATH_MAX has room for 2048. */
-#define LEVELS_MAX 2048
 
 static int check_mode(const struct ward_settings *s, const char *wanted, struct ward_err *err)
 {
@@ -73,6 +72,10 @@ static int owner_policy_file(const char *config, struct ward_run_plan *p, struct
 	if (!config)
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (asprintf(&p->config, "%s/wardfs", config) < 0) {
+		p->config = NULL;
+		return ward_err_sys(err, -ENOMEM, "policy directory");
+	}
 	ward_buf_printf(&b, "%s/wardfs/projects/", config);
 	int r = ward_project_file_name(p->project.path, &b);
 	if (r == 0)
@@ -96,7 +99,13 @@ static int load_policy(
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
 		.run_text = run_text};
-	r = ward_policy_load(&l, &p->policy, err);
+	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
+	struct ward_as_owner as = {0};
+	if (!o->policy)
+		r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0)
+		r = ward_policy_load(&l, &p->policy, err);
+	ward_as_owner_end(&as);
 	if (r < 0)
 		return r;
 	p->settings = ward_policy_settings(p->policy);
@@ -154,68 +163,21 @@ static int open_tree_backing(
 	pt->source = ward_buf_steal(&source);
 	if (!pt->source)
 		return ward_err_sys(err, -ENOMEM, "tree %s", t->path);
-	bool workspace = strcmp(t->path, "/workspace") == 0;
-	if (strcmp(pt->source, p->project.path) == 0)
+	if (strcmp(pt->source, p->project.path) == 0) {
+		/* Where the caller stands: theirs to choose, and already open. */
 		pt->backing = fcntl(p->project.fd, F_DUPFD_CLOEXEC, 3);
-	else
+		return pt->backing < 0 ? ward_err_sys(err, -errno, "tree %s", t->path)
+				       : tree_at(t, pt, err);
+	}
+	bool workspace = strcmp(t->path, "/workspace") == 0;
+	struct ward_as_owner as;
+	r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0)
 		r = ward_backing_open(pt->source, workspace ? p->id.home : NULL, &pt->backing, err);
+	ward_as_owner_end(&as);
 	if (r < 0)
 		return r;
-	if (pt->backing < 0)
-		return ward_err_sys(err, -errno, "tree %s", t->path);
 	return tree_at(t, pt, err);
-}
-
-/*
- * True if the directory `path` (or its nearest existing ancestor) lies in the directory of tree_fd;
- * its path relative to that in *ret_rel (owned, may be "").
- */
-static bool lies_in(const char *path, int tree_fd, char **ret_rel)
-{
-	struct stat tree;
-	struct stat st;
-	ward_cleanup_free char *p = strdup(path);
-	if (!p || fstat(tree_fd, &tree) < 0)
-		return true; /* cannot tell: treated as inside */
-	size_t full = strlen(p);
-	for (int i = 0; i < LEVELS_MAX; i++) {
-		if (stat(*p ? p : "/", &st) == 0 && st.st_dev == tree.st_dev &&
-			st.st_ino == tree.st_ino) {
-			size_t n = strlen(p);
-			*ret_rel = strdup(n < full ? path + n + 1 : "");
-			return true;
-		}
-		char *slash = strrchr(p, '/');
-		if (!slash)
-			return false;
-		*slash = '\0';
-	}
-	return true;
-}
-
-/* The state directory must not lie where the agent sees it. */
-static int check_state_hidden(const struct ward_run_plan *p, struct ward_err *err)
-{
-	for (size_t i = 0; i < p->n_trees; i++) {
-		ward_cleanup_free char *rel = NULL;
-		if (!p->trees[i].source || !lies_in(p->state, p->trees[i].backing, &rel))
-			continue;
-		ward_cleanup_free char *inside = NULL;
-		const struct ward_state *s = NULL;
-		uint32_t rights = WARD_RIGHTS_ALL;
-		if (rel &&
-			asprintf(&inside, "%s%s%s", p->trees[i].path, *rel ? "/" : "", rel) > 0 &&
-			ward_policy_walk(p->policy, inside, strlen(inside), &s) == 0) {
-			rights = ward_policy_rights(p->policy, s);
-			ward_policy_state_put(p->policy, s);
-		}
-		if (rights != 0)
-			return ward_err_set(err, -EPERM,
-				"the state directory %s lies in the tree %s, where the agent would see "
-				"its own trail: set XDG_STATE_HOME to a place outside, or hide it",
-				p->state, p->trees[i].path);
-	}
-	return 0;
 }
 
 /* Where the command starts: where the caller stands, as the closest tree calls it inside. */
@@ -249,6 +211,22 @@ static unsigned project_salt(const struct ward_project *project)
 	return fstat(project->fd, &st) == 0 ? (unsigned)(st.st_ino ^ st.st_ino >> 16) : 0;
 }
 
+/* An anchored --hide that lies in no tree would do nothing: said, not done in silence. */
+static int check_hides(
+	const struct ward_run_options *o, const struct ward_run_plan *p, struct ward_err *err)
+{
+	for (size_t i = 0; i < o->hide.n; i++) {
+		const char *h = o->hide.v[i];
+		bool found = h[0] != '/' || ward_path_beneath(h, p->project.path);
+		for (size_t t = 0; t < p->n_trees; t++)
+			found = found || ward_path_beneath(h, p->trees[t].path);
+		if (!found)
+			return ward_err_set(err, -EINVAL,
+				"--hide %s lies in no tree: nothing would be hidden", h);
+	}
+	return 0;
+}
+
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
@@ -272,7 +250,9 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		if (r < 0)
 			return r;
 	}
-	r = resolve_reads(p, err);
+	r = check_hides(o, p, err);
+	if (r == 0)
+		r = resolve_reads(p, err);
 	if (r < 0)
 		return r;
 	r = ward_store_default_path(
@@ -280,7 +260,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	if (r == 0)
 		r = ward_control_runtime(&p->runtime, err);
 	if (r == 0)
-		r = check_state_hidden(p, err);
+		r = ward_places_check(p, err);
 	return r < 0 ? r : start_directory(p, err);
 }
 
@@ -314,5 +294,6 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 	free(p->runtime);
 	free(p->cwd);
 	free(p->owner_policy);
+	free(p->config);
 	*p = WARD_RUN_PLAN_INIT;
 }

@@ -48,6 +48,7 @@ struct ward_run_plan {
 	char *state;	    /* state directory */
 	char *runtime;	    /* runtime directory */
 	char *cwd;	    /* start directory inside */
+	char *config;	    /* the owner's wardfs/ in the configuration directory, or NULL */
 	char *owner_policy; /* the owner's policy file for this project, whether it exists or not */
 };
 

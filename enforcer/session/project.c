@@ -27,10 +27,12 @@ const char *ward_path_beneath(const char *path, const char *dir)
 	return path;
 }
 
-static bool exists(int dir, const char *name)
+/* True if `name` is in dir and of one of the two owners: what anybody can plant is no mark. */
+static bool mark(int dir, const char *name, uid_t a, uid_t b)
 {
 	struct stat st;
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (st.st_uid == a || st.st_uid == b);
 }
 
 static bool same_dir(const struct stat *a, const struct stat *b)
@@ -63,8 +65,13 @@ static int climb(
 	ward_cleanup_fd int fd = start;
 	struct stat st = *start_st;
 	for (size_t level = 0; level < LEVELS_MAX; level++) {
-		bool ours = st.st_uid == start_st->st_uid || st.st_uid == getuid();
-		if (ours && (exists(fd, ".wardfs.policy") || exists(fd, ".git"))) {
+		uid_t a = start_st->st_uid;
+		uid_t b = getuid();
+		/* Where others can write, they can also move something of ours under such a name.
+		 */
+		bool ours = (st.st_uid == a || st.st_uid == b) &&
+			    (level == 0 || !(st.st_mode & S_IWOTH));
+		if (ours && (mark(fd, ".wardfs.policy", a, b) || mark(fd, ".git", a, b))) {
 			*ret_fd = ward_steal_fd(&fd);
 			*ret_levels = level;
 			return 0;

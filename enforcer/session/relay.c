@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -66,8 +67,35 @@ static int plan_pipes(struct ward_relay *r, struct ward_err *err)
 	return 0;
 }
 
+/*
+ * What the command may have as 0, 1 or 2: not a directory, which leads to the whole file system
+ * that it lies in (fchdir(2), openat(2)), not a disk, and not an O_PATH descriptor, which stands
+ * for either.
+ */
+static int check_stdio(struct ward_err *err)
+{
+	static const char *const names[] = {"standard input", "standard output", "standard error"};
+	for (int i = 0; i < 3; i++) {
+		struct stat st;
+		int flags = fcntl(i, F_GETFL);
+		if (flags < 0 || fstat(i, &st) < 0)
+			return ward_err_sys(err, -errno, "%s", names[i]);
+		if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode) || flags & O_PATH)
+			return ward_err_set(err, -EINVAL,
+				"%s is a %s: the command would reach through it past the sandbox",
+				names[i],
+				S_ISDIR(st.st_mode)   ? "directory"
+				: S_ISBLK(st.st_mode) ? "disk"
+						      : "path");
+	}
+	return 0;
+}
+
 int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err)
 {
+	int bad = check_stdio(err);
+	if (bad < 0)
+		return bad;
 	struct ward_relay *r = calloc(1, sizeof(*r));
 	if (!r)
 		return ward_err_sys(err, -ENOMEM, "terminal");

@@ -99,12 +99,13 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 		ward_buf_putc(&t->files, '\n');
 		return 0;
 	}
-	if (strcmp(verb, "read") == 0 && path[0] && stat(path, &st) == 0) {
+	/* A socket or a pipe that is seen can be talked to, whatever the mount says. */
+	if (strcmp(verb, "read") == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
 		ward_buf_printf(&t->system, "read = %s\n", path);
 		return 0;
 	}
-	return ward_err_set(err, -EINVAL,
-		"--%s %s: outside the project only directories can be given", verb, arg);
+	return ward_err_set(err, -EINVAL, "--%s %s: outside the project only %s can be given", verb,
+		arg, strcmp(verb, "read") == 0 ? "directories and regular files" : "directories");
 }
 
 int ward_run_text(const struct ward_run_options *o, const char *project, const char *cwd,
@@ -133,7 +134,13 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		if (has_control(o->hide.v[i]) || strchr(o->hide.v[i], ';'))
 			r = ward_err_set(err, -EINVAL,
 				"--hide: a pattern has no control characters and no ';'");
-		ward_buf_printf(&all, "hide = %s\n", o->hide.v[i]);
+		/* A host path below the project is called by its sandbox path. */
+		const char *rel =
+			o->hide.v[i][0] == '/' ? ward_path_beneath(o->hide.v[i], project) : NULL;
+		if (rel)
+			ward_buf_printf(&all, "hide = /workspace%s%s\n", *rel ? "/" : "", rel);
+		else
+			ward_buf_printf(&all, "hide = %s\n", o->hide.v[i]);
 	}
 	if (t.files.len)
 		ward_buf_printf(&all, "[files]\n%s", ward_buf_str(&t.files));

@@ -10,8 +10,8 @@ UNDONE = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X+|H[A]CK)\b"
                     r"|\b(?i:not (yet )?i[m]plemented|p[l]aceholder)\b")
 REGISTRIES = re.compile(r"\b(p[y]pi\.org|p[y]thonhosted|n[p]mjs\.(org|com)|c[r]ates\.io|"
                         r"p[r]oxy\.golang\.org|d[e]b\.debian\.org|d[o]cker\.io|g[h]cr\.io)\b")
-# A home directory of somebody, and what version managers put there.
-MACHINE = re.compile(r"/h[o]me/(?!(u|user|you|agent|owner|alice|somebody)\b)[a-z]\w*/|\.p[y]env")
+# A home directory of somebody.
+MACHINE = re.compile(r"/h[o]me/(?!(u|user|you|agent|owner|alice|somebody)\b)[a-z]\w*/")
 complaints, looked_at = [], files()
 here = re.compile(re.escape(SRC) + r"\b") if SRC.count("/") > 1 else None
 for path in looked_at:

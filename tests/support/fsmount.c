@@ -104,6 +104,7 @@ static const struct {
 	{WARD_TAG_READ, "read", true},
 	{WARD_TAG_WRITTEN, "written", true},
 	{WARD_TAG_TEXT, "cause", false},
+	{WARD_TAG_NAMES, "names", true},
 };
 
 static void print_event(FILE *f, const struct ward_event *ev, const struct ward_event_field *fields)
@@ -124,7 +125,7 @@ static void print_event(FILE *f, const struct ward_event *ev, const struct ward_
 			fprintf(f, " %s=%llu", tags[i].name, (unsigned long long)v->u64);
 		}
 	}
-	fputc('\n', f);
+	fputs(ev->head.flags & WARD_EVENT_CUT ? " cut\n" : "\n", f);
 	fflush(f);
 }
 

@@ -2,6 +2,7 @@
 /* The node table: names, links, moves, ghosts, states after a rename. No FUSE, no backing. */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,48 @@ static void check_path(struct ward_node *node, const char *name, const char *wan
 	ck_assert_str_eq(p, want);
 	ck_assert_uint_eq(len, strlen(want));
 }
+
+START_TEST(numbers)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 1);
+	struct ward_node *b = enter(&nodes->root, "b", S_IFREG, 11, 1);
+	const uint64_t na = ward_node_to_ino(nodes, a), nb = ward_node_to_ino(nodes, b);
+	struct ward_node *nowhere;
+	struct ward_states s;
+
+	ck_assert_uint_ne(na, nb);
+	ck_assert_uint_gt(na, 1);
+	ck_assert_uint_lt(na, 1000);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, na), a);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, nb), b);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, 1), &nodes->root);
+	ward_node_forget(nodes, a, 1);
+	nowhere = ward_nodes_from_ino(nodes, na);
+	ck_assert_ptr_eq(nowhere, &nodes->nowhere);
+	/* Neither does the number of another use of the same place. */
+	a = enter(&nodes->root, "c", S_IFREG, 12, 1);
+	ck_assert_uint_eq((uint32_t)ward_node_to_ino(nodes, a), (uint32_t)na);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, na), nowhere);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, ward_node_to_ino(nodes, a)), a);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, 0), nowhere);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, UINT64_MAX), nowhere);
+	/* Nothing can be done there, and it stays. */
+	ck_assert_int_eq(ward_node_states(nodes, nowhere, &s), -ESTALE);
+	ward_node_pin(nodes, nowhere);
+	ward_node_unpin(nodes, nowhere);
+	ward_node_forget(nodes, nowhere, 5);
+	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, 0), nowhere);
+	/* Many, so that the table grows. */
+	for (unsigned i = 0; i < 1000; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "n%u", i);
+		b = enter(&nodes->root, name, S_IFREG, 100 + i, 1);
+		ck_assert_ptr_eq(ward_nodes_from_ino(nodes, ward_node_to_ino(nodes, b)), b);
+	}
+	ck_assert_str_eq(ward_nodes_from_ino(nodes, nb)->names->text, "b");
+}
+END_TEST
 
 START_TEST(same_file_same_node)
 {
@@ -237,6 +280,7 @@ int main(void)
 	tcase_add_test(t, replaced);
 	tcase_add_test(t, reused_number);
 	tcase_add_test(t, several_names);
+	tcase_add_test(t, numbers);
 	tcase_add_test(t, moved_directory);
 	tcase_add_test(t, replacing_move);
 	tcase_add_test(t, deep);

@@ -118,17 +118,28 @@ static void hidden(const struct ward_policy *p, const char *const *paths)
 
 static const char *const work[] = {"/workspace/src/a.c", "/workspace", "/workspace/.git/index",
 	"/workspace/.git/HEAD", "/workspace/.git/objects/aa/bb",
+	"/workspace/.git/rebase-merge/git-rebase-todo", "/workspace/.git/sequencer/todo",
 	"/workspace/.git/worktrees/new/commondir", "/workspace/.gitignore",
 	"/workspace/.github/workflows/ci.yml", "/workspace/AGENTS.md",
 	"/workspace/node_modules/.bin/x", "/workspace/node_modules/p/test/key.pem",
 	"/workspace/.venv/lib/python3/site-packages/certifi/cacert.pem", "/workspace/.env.example",
-	"/workspace/.env.sample", "/workspace/.env.template", "/workspace/sub/.vscode/tasks.json",
+	"/workspace/.env.sample", "/workspace/.env.template", "/workspace/.env.example.tmp",
+	"/workspace/.env.sample~", "/workspace/.env.template.de", "/workspace/.environment",
+	"/workspace/env", "/workspace/x.env.md", "/workspace/sub/.vscode/tasks.json",
 	"/workspace/environment", "/workspace/keys.c", NULL};
 static const char *const secrets[] = {"/workspace/.env", "/workspace/a/b/.env",
 	"/workspace/.env.local", "/workspace/.env.production", "/workspace/.env.test",
-	"/workspace/.env.staging", "/workspace/.env.e2e", "/workspace/tls/server.pem",
-	"/workspace/tls/server.key", "/workspace/id_rsa", "/workspace/deploy/id_ed25519",
-	"/workspace/.netrc", "/workspace/.git-credentials", NULL};
+	"/workspace/.env.staging", "/workspace/.env.e2e", "/workspace/.env.", "/workspace/.env.e",
+	"/workspace/.env.ex", "/workspace/.env.extra", "/workspace/.env.exam",
+	"/workspace/.env.exampl", "/workspace/.env.examplx", "/workspace/.env.s",
+	"/workspace/.env.sandbox", "/workspace/.env.sampl", "/workspace/.env.t",
+	"/workspace/.env.te", "/workspace/.env.team", "/workspace/.env.temp",
+	"/workspace/.env.templat", "/workspace/.env.Example", "/workspace/.env~",
+	"/workspace/.env.swp", "/workspace/..env.swp", "/workspace/..env.local.swp",
+	"/workspace/.env.local~", "/workspace/#.env#", "/workspace/.ENV", "/workspace/.Env.local",
+	"/workspace/.ENV.EXAMPLE", "/workspace/tls/server.pem", "/workspace/tls/server.key",
+	"/workspace/id_rsa", "/workspace/deploy/id_ed25519", "/workspace/.netrc",
+	"/workspace/.git-credentials", NULL};
 static const char *const executed[] = {"/workspace/.vscode/tasks.json", "/workspace/.vscode",
 	"/workspace/.envrc", "/workspace/.husky/pre-commit", "/workspace/.cargo/config.toml",
 	"/workspace/.mcp.json", "/workspace/.npmrc", "/workspace/.wardfs.policy", NULL};
@@ -183,7 +194,17 @@ START_TEST(medium_guards_repositories_that_are_there)
 	ward_policy_unref(p);
 	p = loaded("medium");
 	readable(p, git);
+	/* nor can the top become a repository of its own beside it */
+	readable(p, (const char *const[]){"/workspace/HEAD", NULL});
+	writable(p, (const char *const[]){"/workspace/objects/a", "/workspace/refs/a",
+			    "/workspace/config", "/workspace/sub/HEAD", NULL});
+	put(project, "HEAD", "a file of the project");
+	make(project, "refs");
 	ward_policy_unref(p);
+	p = loaded("medium");
+	readable(p, (const char *const[]){
+			    "/workspace/HEAD", "/workspace/commondir", "/workspace/objects", NULL});
+	writable(p, (const char *const[]){"/workspace/refs/a", "/workspace/config", NULL});
 	/* also where a file of the owner's extends it */
 	put(top, "own.policy",
 		"[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/src\n");
@@ -201,6 +222,126 @@ START_TEST(medium_guards_repositories_that_are_there)
 }
 END_TEST
 
+START_TEST(medium_guards_nested_repositories)
+{
+	make(project, "vendor");
+	make(project, "vendor/lib");
+	make(project, "vendor/lib/.git");
+	make(project, "vendor/lib/.git/modules");
+	make(project, "vendor/lib/.git/modules/m");
+	put(project, "vendor/lib/.git/modules/m/HEAD", "");
+	make(project, "vendor/sub");
+	put(project, "vendor/sub/.git", "gitdir: /elsewhere/sub\n");
+	make(project, "x.git");
+	put(project, "x.git/HEAD", "");
+	make(project, "x.git/refs");
+	make(project, "x.git/objects");
+	make(project, "plain");
+	put(project, "plain/config", "");
+	struct ward_policy *p = loaded("medium");
+	readable(p,
+		(const char *const[]){"/workspace/vendor/lib/.git/config",
+			"/workspace/vendor/lib/.git/hooks/x",
+			"/workspace/vendor/lib/.git/modules/m/config", "/workspace/vendor/sub/.git",
+			"/workspace/x.git/config", "/workspace/x.git/hooks", NULL});
+	writable(p, (const char *const[]){"/workspace/vendor/lib/.git/HEAD",
+			    "/workspace/vendor/lib/a.c", "/workspace/vendor/sub/a.c",
+			    "/workspace/x.git/refs/heads/x", "/workspace/plain/config",
+			    "/workspace/new/.git/config", "/workspace/.git/config", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* n directories one in the other, named d, and in the last of them `wide` more. */
+static void make_chain(const char *dir, unsigned n, unsigned wide)
+{
+	ward_cleanup_fd int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (n--) {
+		ck_assert(mkdirat(at, "d", 0700) == 0 || errno == EEXIST);
+		int next = openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ck_assert_int_ge(next, 0);
+		close(at);
+		at = next;
+	}
+	for (unsigned i = 0; i < wide; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "w%u", i);
+		ck_assert_int_eq(mkdirat(at, name, 0700), 0);
+	}
+}
+
+START_TEST(where_the_search_ends_new_repositories_are_guarded_too)
+{
+	make(project, "a");
+	make_chain(project, 70, 0);
+	struct ward_policy *p = loaded("medium");
+	ward_cleanup(ward_buf_clear) struct ward_buf deep = WARD_BUF_INIT;
+	ward_buf_puts(&deep, "/workspace");
+	for (unsigned i = 0; i < 70; i++)
+		ward_buf_puts(&deep, "/d");
+	ward_buf_puts(&deep, "/x/.git/config");
+	readable(p, (const char *const[]){ward_buf_str(&deep), NULL});
+	writable(p, (const char *const[]){
+			    "/workspace/a/.git/config", "/workspace/d/d/x/.git/config", NULL});
+	ward_policy_unref(p);
+	/* more such places than are guarded one by one: all over the tree then */
+	make_chain(project, 64, 64);
+	p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/a/.git/config", "/workspace/b/.git/hooks/x",
+			    "/workspace/b/.git/modules/x/y/config", NULL});
+	writable(p, (const char *const[]){"/workspace/a/.git/HEAD", "/workspace/b/config", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* What the configuration names, from forms that git writes and forms that people write. */
+START_TEST(medium_guards_what_git_configurations_name)
+{
+	make(project, ".git");
+	make(project, ".git/objects");
+	put(project, ".git/HEAD", "ref: refs/heads/main\n");
+	put(project, ".git/config",
+		"\xef\xbb\xbf[core]\r\n\tbare = false\r\n\tHooksPath = \"my \\\"hooks\\\"\" ; x\n"
+		"# [core] hooksPath = no\n"
+		"[include] path = ../a.inc\n"
+		"[includeIf \"gitdir:~/x]\\\"\"]\n\tpath = ..\\\n/b.inc\n"
+		"[filter.old]clean=sh tools/clean.sh \\\"%f\\\"\n"
+		"[diff \"x\"]\n\ttextconv = $(git rev-parse --show-toplevel)/tools/conv -x\n"
+		"[alias]\n\tst = status\n\tgo = \"!f() { ./bin/go; }; f\"\n"
+		"[core]\n\tbare\n\tsshCommand = ./missing/ssh -v\n"
+		"[remote \"origin\"]\n\turl = ./src\n\tfetch = +refs/heads/*:refs/remotes/*\n"
+		"[user]\n\tname = src\n");
+	put(project, "a.inc", "[include]\npath = c.inc\n[include]\npath = a.inc2\n");
+	put(project, "b.inc", "");
+	put(project, "status", "");
+	make(project, "tools");
+	put(project, "tools/clean.sh", "");
+	put(project, "tools/conv", "");
+	make(project, "bin");
+	put(project, "bin/go", "");
+	struct ward_policy *p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/my \"hooks\"/pre-commit", "/workspace/a.inc",
+			    "/workspace/b.inc", "/workspace/c.inc", "/workspace/a.inc2",
+			    "/workspace/tools/clean.sh", "/workspace/tools/conv",
+			    "/workspace/bin/go", "/workspace/missing", NULL});
+	writable(
+		p, (const char *const[]){"/workspace/src/a.c", "/workspace/no", "/workspace/status",
+			   "/workspace/tools/other", "/workspace/bin/x", "/workspace/refs", NULL});
+	ward_policy_unref(p);
+
+	/* files that include each other are refused, as git does; what git cannot read is not */
+	struct ward_err err;
+	put(project, "c.inc", "[include]\npath = a.inc\n");
+	ck_assert_ptr_null(load("medium", &err));
+	ck_assert_int_eq(err.code, -E2BIG);
+	put(project, "c.inc", "[core]\nhooksPath = h\n[broken\n[core]\neditor = ./e\n");
+	p = loaded("medium");
+	readable(p, (const char *const[]){"/workspace/h", NULL});
+	writable(p, (const char *const[]){"/workspace/e", NULL});
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(a_git_file_and_a_bare_repository)
 {
 	put(project, ".git", "gitdir: /elsewhere\n");
@@ -212,7 +353,8 @@ START_TEST(a_git_file_and_a_bare_repository)
 	ck_assert_int_eq(unlink(path), 0);
 	make(project, "refs");
 	p = loaded("medium");
-	writable(p, (const char *const[]){"/workspace/config", "/workspace/hooks", NULL});
+	writable(p, (const char *const[]){
+			    "/workspace/config", "/workspace/hooks", "/workspace/HEAD", NULL});
 	ward_policy_unref(p);
 	make(project, "objects");
 	p = loaded("medium");
@@ -380,6 +522,9 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, medium_guards_the_project);
 	tcase_add_test(t, medium_guards_repositories_that_are_there);
+	tcase_add_test(t, medium_guards_nested_repositories);
+	tcase_add_test(t, where_the_search_ends_new_repositories_are_guarded_too);
+	tcase_add_test(t, medium_guards_what_git_configurations_name);
 	tcase_add_test(t, a_git_file_and_a_bare_repository);
 	tcase_add_test(t, low_is_empty_and_high_shows_the_home);
 	tcase_add_test(t, profiles_are_without_fault);

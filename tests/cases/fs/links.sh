@@ -18,6 +18,9 @@ rm single && same "$(cat single2 | tail -n 1)" y
 refused "Permission denied" sh -c 'echo x >>outside'
 refused "Permission denied" chmod 600 outside
 refused "" truncate -s 0 outside
+refused "Permission denied" setfattr -n user.x -v y outside
+refused "" test -w outside
+test -r outside && test -w single2 && setfattr -n user.x -v y single2
 same "$(cat outside)" outside
 # symbolic links: resolved by the kernel in the view, not followed in the backing
 ln -s /etc/hostname abs && same "$(readlink abs)" /etc/hostname
@@ -28,6 +31,7 @@ echo x >>outside
 END
 script denied <<'END'
 refused "Permission denied" cat outside
+refused "Permission denied" getfattr -n user.x outside
 END
 for mode in $MODES; do
 	policy 'read = /workspace/ro' 'hide = *.pem'

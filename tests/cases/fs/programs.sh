@@ -138,8 +138,7 @@ st = os.statvfs(".")
 assert st.f_namemax == 255
 # setuid goes with the first write by a process without CAP_FSETID
 if os.geteuid():
-    fd = os.open("suid", os.O_RDWR | os.O_CREAT, 0o755)
-    os.fchmod(fd, 0o4755)
+    fd = os.open("suid", os.O_RDWR)
     assert os.stat("suid").st_mode & 0o4000
     os.write(fd, b"x")
     os.close(fd)
@@ -150,6 +149,7 @@ for mode in $MODES other; do
 	fresh
 	in_mode $mode "$WARD_TMP/work" || fail "$mode: programs"
 	fresh
+	: >"$BACK/suid" && chown $OWNER "$BACK/suid" && chmod 4755 "$BACK/suid"
 	script io <<END
 python3 "$WARD_TMP/io.py" $mode
 END

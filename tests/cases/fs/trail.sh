@@ -63,3 +63,52 @@ for mode in $MODES; do
 fail
 secret" ] || fail "$mode: made without a record: $(ls "$BACK")"
 done
+
+# A file that is open when the log fails: what the daemon sees of it stops too. It does not see the
+# bytes of passthrough handles (mode root; an append area has none).
+cat >"$WARD_TMP/held.py" <<'END'
+import ctypes, errno, os, sys, time
+def refused(what):
+    try:
+        what()
+    except OSError as e:
+        if e.errno != errno.EIO:
+            sys.exit("FAIL: %s" % e)
+        return
+    sys.exit("FAIL: done without a trail")
+plain = os.open("held", os.O_RDWR)
+src = os.open("src", os.O_RDONLY)
+log = os.open("log/x", os.O_WRONLY | os.O_APPEND)
+def attempts():
+    yield lambda: os.write(log, b"log\n")
+    if sys.argv[1] != "root":
+        yield lambda: os.pwrite(plain, b"x", 0)
+    yield lambda: os.posix_fallocate(plain, 0, 100)
+    yield lambda: os.ftruncate(plain, 0)
+    yield lambda: os.copy_file_range(src, plain, 3, 0, 4)
+for what in attempts():
+    what()
+os.ftruncate(plain, 0)
+os.pwrite(plain, b"good", 0)
+os.close(os.open("fail", os.O_CREAT | os.O_WRONLY))
+for i in range(1000):
+    try:
+        os.close(os.open("src", os.O_RDONLY))
+    except OSError:
+        break
+    time.sleep(0.005)
+for what in attempts():
+    refused(what)
+END
+policy 'append = /workspace/log'
+for mode in $MODES; do
+	fresh
+	as_owner sh -c "cd '$BACK' && mkdir log && : >log/x && : >held && echo source >src"
+	opts="-m $mode"
+	[ "$mode" != cached ] || opts="-m root -n"
+	# shellcheck disable=SC2086
+	"$FSMOUNT" $opts -o $OWNER:$OWNER -x fail -l "$EVENTS" "$POLICY" "$BACK" "$MNT" \
+		python3 "$WARD_TMP/held.py" $mode || fail "$mode: held"
+	[ "$(cat "$BACK/held")" = good ] && [ "$(cat "$BACK/log/x")" = log ] ||
+		fail "$mode: written without a trail"
+done

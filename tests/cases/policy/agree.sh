@@ -4,6 +4,7 @@
 # policies and requests, the same ones in every run.
 # timeout: 600
 set -eu
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 mkdir source mount
 cleanup() {
 	"$WARD_BUILD/wardfs" umount "$PWD/mount" 2>/dev/null || :

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016
 # Never uid 0 of the host; files created belong to the owner; sudo's user is the owner.
 . "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 project p
 cd p || exit 1
 

@@ -4,6 +4,7 @@
 # wardfs mount and umount: the guard alone, for the caller, for many users, for an ordinary user in a user
 # namespace of its own; daemons killed; each refusal with its control.
 . "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 mkdir src mnt
 echo text >src/file
 echo token >src/.env

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016
 # The same as an ordinary user, without fusermount3: run, refusals, trail, git, helpers killed.
 . "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 cat >inner.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 WARD_TMP=$HOME

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/policy/gitnamed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/policy/gitconfig.h"
+#include "enforcer/policy/policy.h"
+
+/* Of one project; far more than repositories have. */
+#define LINES_MAX 4096U
+#define FILES_MAX 16384U
+#define CONFIG_MAX ((size_t)1 << 20)
+/* Of one path, as the kernel counts links (MAXSYMLINKS). */
+#define LINKS_MAX 40U
+/* Of one file in another, as git counts them (MAX_INCLUDE_DEPTH). */
+#define INCLUDE_MAX 10U
+
+/* How to look at a path. */
+enum {
+	IF_THERE = 1, /* guard it only if it exists */
+	NO_DIR = 2,   /* and is no directory */
+	LOOK = 4,     /* guard nothing */
+};
+
+/* The line of a guard, once. */
+static int guard(struct ward_named *n, const char *path, unsigned flags)
+{
+	if (flags & LOOK || !*path)
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	ward_buf_puts(&line, "\nread = /workspace/");
+	ward_pattern_quote(&line, path, strlen(path));
+	ward_buf_putc(&line, '\n');
+	int r = ward_buf_error(&line);
+	if (r < 0 || strstr(ward_buf_str(&n->said), ward_buf_str(&line)))
+		return r;
+	if (++n->lines > LINES_MAX)
+		return -E2BIG;
+	ward_buf_puts(&n->said, ward_buf_str(&line));
+	ward_buf_puts(n->text, ward_buf_str(&line) + 1);
+	return ward_buf_error(&n->said);
+}
+
+/*
+ * Where the path, which leads out of the tree, comes back to its top: what is left of it from
+ * there, or NULL. By the identity of the directories, since a path may go through links.
+ */
+static const char *back_inside(int tree, const char *path)
+{
+	struct stat top, st;
+	if (fstatat(tree, ".", &top, 0) < 0)
+		return NULL;
+	for (const char *s = path + 1; *s; s++) {
+		if (*s != '/' && s[1])
+			continue;
+		size_t len = (size_t)(s - path) + (*s != '/');
+		char part[4096];
+		if (len >= sizeof(part))
+			return NULL;
+		memcpy(part, path, len);
+		part[len] = 0;
+		if (fstatat(tree, part, &st, 0) < 0)
+			return NULL;
+		if (st.st_dev == top.st_dev && st.st_ino == top.st_ino)
+			return path + len;
+	}
+	return NULL;
+}
+
+static int set(struct ward_buf *b, const char *s, const char *rest)
+{
+	struct ward_buf v = WARD_BUF_INIT; /* s and rest may lie in b */
+	ward_buf_printf(&v, "%s%s%s", s, *rest ? "/" : "", rest);
+	ward_buf_clear(b);
+	*b = v;
+	return ward_buf_error(b);
+}
+
+/* The link at path, which is guarded, as the beginning of what is left to go. */
+static int follow(struct ward_named *n, const char *path, struct ward_buf *left, unsigned flags)
+{
+	char target[4096];
+	ssize_t len = readlinkat(n->tree_fd, path, target, sizeof(target));
+	if (len < 0)
+		return -errno;
+	if (len == 0 || (size_t)len >= sizeof(target))
+		return -ENAMETOOLONG;
+	target[len] = 0;
+	if (++n->hops > LINKS_MAX)
+		return -ELOOP;
+	int r = guard(n, path, flags);
+	return r < 0 ? r : set(left, target, ward_buf_str(left));
+}
+
+/* real without its last name. */
+static void cut_last(struct ward_buf *real)
+{
+	char *slash = real->data ? strrchr(real->data, '/') : NULL;
+	real->len = slash ? (size_t)(slash - real->data) : 0;
+	if (real->data)
+		real->data[real->len] = 0;
+}
+
+/*
+ * What is not there: neither it may come, nor a link in the place of the directory that it would
+ * lie in, which may be empty and removed. The top and a git directory stay.
+ */
+static int missing(struct ward_named *n, const char *path, unsigned flags)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT, in = WARD_BUF_INIT;
+	ward_buf_puts(&dir, path);
+	cut_last(&dir);
+	ward_buf_printf(&in, "%s/objects", ward_buf_str(&dir));
+	int r = ward_buf_error(&dir) < 0 ? -ENOMEM : ward_buf_error(&in);
+	struct stat st;
+	bool stays = !dir.len || fstatat(n->tree_fd, ward_buf_str(&in), &st, 0) == 0;
+	return r < 0 ? r : guard(n, stays ? path : ward_buf_str(&dir), flags);
+}
+
+/* Goes one name from the directory *real. 1: go on; 0: it ends here; -ENOENT: it is not there. */
+static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, struct ward_buf *real,
+	mode_t *type)
+{
+	const char *s = ward_buf_str(left);
+	size_t len = strcspn(s, "/");
+	bool up = len == 2 && memcmp(s, "..", 2) == 0;
+	*type = S_IFDIR;
+	if (len == 0 || (up && !real->len)) {
+		const char *in = back_inside(n->tree_fd, s);
+		ward_buf_clear(real);
+		return in ? set(left, in + strspn(in, "/"), "") < 0 ? -ENOMEM : 1 : -EXDEV;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	ward_buf_add(&name, s, len);
+	int r = ward_buf_error(&name);
+	if (r == 0)
+		r = set(left, s + len + strspn(s + len, "/"), "");
+	if (r < 0 || (len == 1 && *ward_buf_str(&name) == '.'))
+		return r < 0 ? r : 1;
+	if (up) {
+		cut_last(real);
+		return 1;
+	}
+	ward_buf_printf(real, "%s%s", real->len ? "/" : "", ward_buf_str(&name));
+	r = ward_buf_error(real);
+	struct stat st;
+	if (r == 0 && fstatat(n->tree_fd, ward_buf_str(real), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		r = errno == EACCES || errno == ENAMETOOLONG ? -ENOENT : -errno;
+	if (r < 0)
+		return r;
+	*type = st.st_mode & S_IFMT;
+	if (*type != S_IFLNK)
+		return *type == S_IFDIR; /* what is behind a file leads nowhere */
+	r = follow(n, ward_buf_str(real), left, flags);
+	cut_last(real);
+	*type = S_IFDIR;
+	return r < 0 ? r : 1;
+}
+
+/*
+ * Follows path from the directory base, guarding each link on the way and what it ends at.
+ * 1: that exists, *real is it; 0: it does not, or lies outside.
+ */
+static int pin(struct ward_named *n, const char *base, const char *path, unsigned flags,
+	struct ward_buf *real)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf left = WARD_BUF_INIT;
+	mode_t type = S_IFDIR;
+	n->hops = 0;
+	ward_buf_clear(real);
+	ward_buf_puts(real, base);
+	int r = set(&left, path, "");
+	r = r < 0 ? r : 1;
+	while (r == 1 && left.len)
+		r = step(n, &left, flags, real, &type);
+	if (r == -EXDEV)
+		return 0;
+	if (r == -ENOENT)
+		return flags & IF_THERE ? 0 : missing(n, ward_buf_str(real), flags);
+	if (r >= 0 && !(flags & NO_DIR && type == S_IFDIR))
+		r = guard(n, ward_buf_str(real), flags);
+	return r < 0 ? r : 1;
+}
+
+/* --- the configuration --- */
+
+enum kind { PROGRAM, PLACE, INCLUDE };
+
+struct key {
+	const char *name; /* without the subsection; "section." for all of it */
+	enum kind kind;
+};
+
+static const struct key keys[] = {
+	{"core.hookspath", PLACE},
+	{"core.attributesfile", PLACE},
+	{"init.templatedir", PLACE},
+	{"include.path", INCLUDE},
+	{"includeif.path", INCLUDE},
+	{"core.fsmonitor", PROGRAM},
+	{"core.sshcommand", PROGRAM},
+	{"core.editor", PROGRAM},
+	{"core.pager", PROGRAM},
+	{"core.askpass", PROGRAM},
+	{"core.gitproxy", PROGRAM},
+	{"core.alternaterefscommand", PROGRAM},
+	{"sequence.editor", PROGRAM},
+	{"credential.helper", PROGRAM},
+	{"gpg.program", PROGRAM},
+	{"gpg.defaultkeycommand", PROGRAM},
+	{"diff.external", PROGRAM},
+	{"diff.command", PROGRAM},
+	{"diff.textconv", PROGRAM},
+	{"merge.driver", PROGRAM},
+	{"filter.clean", PROGRAM},
+	{"filter.smudge", PROGRAM},
+	{"filter.process", PROGRAM},
+	{"interactive.difffilter", PROGRAM},
+	{"difftool.", PROGRAM},
+	{"mergetool.", PROGRAM},
+	{"guitool.cmd", PROGRAM},
+	{"browser.", PROGRAM},
+	{"man.", PROGRAM},
+	{"alias.", PROGRAM},
+	{"pager.", PROGRAM},
+	{"hook.command", PROGRAM},
+	{"trailer.command", PROGRAM},
+	{"trailer.cmd", PROGRAM},
+	{"remote.uploadpack", PROGRAM},
+	{"remote.receivepack", PROGRAM},
+	{"uploadpack.packobjectshook", PROGRAM},
+	{"submodule.update", PROGRAM},
+	{"sendemail.", PROGRAM},
+	{"tar.command", PROGRAM},
+};
+
+struct config {
+	struct ward_named *n;
+	const char *dir;  /* of the file that is read */
+	const char *work; /* where programs run */
+	unsigned depth;
+	struct ward_buf *worktree; /* core.worktree, if it is looked for: nothing else is then */
+};
+
+static int read_config(struct config *c, const char *name);
+
+/* Each word of a command line that names a file of the tree, and its first one also while missing.
+ */
+static int program(struct config *c, const char *value)
+{
+	static const char apart[] = " \t\n!\"'`;&|()<>{}$=,";
+	bool first = true;
+	int r = 0;
+	for (const char *s = value; r >= 0 && *s; first = false) {
+		s += strspn(s, apart);
+		size_t len = strcspn(s, apart);
+		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT;
+		ward_buf_add(&word, s, len);
+		s += len;
+		const char *w = ward_buf_str(&word);
+		bool path = first && w[0] != '/' && strchr(w, '/');
+		if (len == 0)
+			continue;
+		r = ward_buf_error(&word);
+		if (r == 0)
+			r = pin(c->n, c->work, w, path ? 0 : IF_THERE | NO_DIR, &real);
+		/* "$(git rev-parse --show-toplevel)/tools/x" */
+		w += strspn(w, "/");
+		if (r == 0 && w != ward_buf_str(&word) && *w)
+			r = pin(c->n, "", w, IF_THERE | NO_DIR, &real);
+	}
+	return r < 0 ? r : 0;
+}
+
+static int entry(void *user, const char *name, const char *value)
+{
+	struct config *c = user;
+	if (c->worktree) {
+		if (strcmp(name, "core.worktree") == 0)
+			return set(c->worktree, value, "");
+		return ward_buf_error(c->worktree);
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t len = strlen(keys[i].name);
+		if (keys[i].name[len - 1] == '.' ? strncmp(name, keys[i].name, len) != 0
+						 : strcmp(name, keys[i].name) != 0)
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT;
+		int r = 0;
+		switch (keys[i].kind) {
+		case PROGRAM: /* an alias may as well be a command of git's */
+			if (strcmp(keys[i].name, "alias.") == 0 && *value != '!')
+				return 0;
+			return program(c, value);
+		case PLACE:
+			if (*value && *value != '~')
+				r = pin(c->n, c->work, value, 0, &real);
+			return r < 0 ? r : 0;
+		case INCLUDE:
+			return *value && *value != '~' ? read_config(c, value) : 0;
+		}
+	}
+	return 0;
+}
+
+/* A configuration file, from c->dir. Not there: nothing to be told, but guarded if it is named. */
+static int read_config(struct config *c, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	bool included = c->depth > 0, look = c->worktree != NULL;
+	unsigned flags = look ? IF_THERE | LOOK : included ? 0 : IF_THERE;
+	int r = pin(c->n, c->dir, name, flags, &real);
+	if (r <= 0)
+		return r;
+	if (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX)
+		return -E2BIG;
+	ward_cleanup_fd int fd = openat(c->n->tree_fd, ward_buf_str(&real),
+		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	cut_last(&real);
+	struct config in = *c;
+	in.dir = ward_buf_str(&real);
+	in.depth++;
+	return r < 0 ? r : ward_git_config_read(ward_buf_str(&text), text.len, entry, &in);
+}
+
+int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *work_tree)
+{
+	static const char *const files[] = {"config", "config.worktree"};
+	static const char *const others[] = {"hooks", "info/attributes"};
+	ward_cleanup(ward_buf_clear) struct ward_buf named = WARD_BUF_INIT, real = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf work = WARD_BUF_INIT;
+	struct config c = {.n = n, .dir = git_dir, .work = git_dir, .worktree = &named};
+	int r = 0;
+	for (size_t i = 0; r >= 0 && !work_tree && i < 2; i++)
+		r = read_config(&c, files[i]);
+	if (r >= 0 && named.len)
+		r = pin(n, git_dir, ward_buf_str(&named), LOOK, &work);
+	c.work = work_tree ? work_tree : r == 1 && named.len ? ward_buf_str(&work) : git_dir;
+	c.worktree = NULL;
+	for (size_t i = 0; r >= 0 && i < 2; i++)
+		r = pin(n, git_dir, others[i], IF_THERE, &real);
+	for (size_t i = 0; r >= 0 && i < 2; i++)
+		r = read_config(&c, files[i]);
+	return r < 0 ? r : 0;
+}
+
+int ward_named_git_file(struct ward_named *n, const char *dir, struct ward_buf *ret_dir)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	static const char is[] = "gitdir: ";
+	int r = pin(n, dir, ".git", NO_DIR, &real);
+	if (r <= 0)
+		return r;
+	ward_cleanup_fd int fd = openat(n->tree_fd, ward_buf_str(&real),
+		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode)) {
+		ward_buf_puts(ret_dir, ward_buf_str(&real));
+		return ward_buf_error(ret_dir) < 0 ? -ENOMEM : 1;
+	}
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	size_t len = strlen(is);
+	if (r < 0 || text.len <= len || memcmp(text.data, is, len) != 0)
+		return r;
+	text.data[strcspn(text.data, "\r\n")] = 0;
+	cut_last(&real);
+	ward_cleanup(ward_buf_clear) struct ward_buf at = WARD_BUF_INIT;
+	ward_buf_puts(&at, ward_buf_str(&real));
+	r = pin(n, ward_buf_str(&at), text.data + len, NO_DIR, ret_dir);
+	return r == 1 && ret_dir->len ? 1 : r < 0 ? r : 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a repository's configuration names in the tree and git then runs or reads as configuration:
+ * core.hooksPath, include.path, the programs of filters, aliases and the like (gitconfig(1)).
+ * Whoever writes such a file writes the configuration. Git's files are read, nothing is executed.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+
+struct ward_named {
+	int tree_fd;		     /* the project's directory, served at /workspace */
+	struct ward_buf *text;	     /* gets lines "read = pattern" */
+	struct ward_buf said;	     /* the lines so far; ward_buf_clear() */
+	unsigned lines, files, hops; /* how many, of what is bounded */
+};
+
+/*
+ * Guards what the configuration of a git directory names. Paths are relative to the tree, without
+ * symbolic links, "" is the top. work_tree: where its programs run; NULL: what core.worktree says,
+ * else the git directory. What lies outside the tree is left alone, so is what begins with "~".
+ * -E2BIG: more than anyone has; -EFBIG, -EACCES: a configuration that cannot be read; -ELOOP.
+ */
+int ward_named_git_dir(
+	struct ward_named *n, const char *git_dir, const char *work_tree) ward_must_check;
+
+/*
+ * For a `.git` in dir that is a file or a symbolic link: 1 and the git directory it names appended
+ * to ret_dir, if that lies in the tree; 0: it does not. Guards links on the way. Errors as above.
+ */
+int ward_named_git_file(
+	struct ward_named *n, const char *dir, struct ward_buf *ret_dir) ward_must_check;

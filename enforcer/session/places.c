@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/places.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* Levels from a directory up to the root: PATH_MAX has room for 2048. */
+#define LEVELS_MAX 2048
+
+/* A place of ours as it is on the host. */
+struct place {
+	int fd;		  /* the directory, or the nearest one above that exists; O_PATH */
+	char *real;	  /* how the kernel names fd */
+	const char *rest; /* what is missing below it; "" if the place is there */
+	char *path;	  /* as it was given; owns rest */
+};
+
+static void place_clear(struct place *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->real);
+	free(p->path);
+	*p = (struct place){.fd = -1};
+}
+
+static char *name_of(int fd)
+{
+	char link[64];
+	char path[4097];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || path[0] != '/')
+		return NULL;
+	path[n] = '\0';
+	return strdup(path);
+}
+
+static int place_find(const char *path, struct place *ret)
+{
+	struct place p = {.fd = -1, .path = strdup(path)};
+	ward_cleanup_free char *head = strdup(path);
+	if (!p.path || !head) {
+		place_clear(&p);
+		return -ENOMEM;
+	}
+	p.rest = p.path + strlen(p.path);
+	for (;;) {
+		p.fd = open(*head ? head : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		char *slash = strrchr(head, '/');
+		if (p.fd >= 0 || !slash)
+			break;
+		*slash = '\0';
+		p.rest = p.path + (slash - head) + 1;
+	}
+	p.real = p.fd < 0 ? NULL : name_of(p.fd);
+	if (!p.real) {
+		place_clear(&p);
+		return -ENOENT;
+	}
+	*ret = p;
+	return 0;
+}
+
+/* 1 if the directory fd is `top` or lies below it, 0 if not, or a negative errno. */
+static int lies_below(int fd, int top)
+{
+	struct stat want;
+	struct stat st;
+	struct stat before = {0};
+	ward_cleanup_fd int at = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (at < 0 || fstat(top, &want) < 0)
+		return -errno;
+	for (int i = 0; i < LEVELS_MAX; i++) {
+		if (fstat(at, &st) < 0)
+			return -errno;
+		if (st.st_dev == want.st_dev && st.st_ino == want.st_ino)
+			return 1;
+		if (i > 0 && st.st_dev == before.st_dev && st.st_ino == before.st_ino)
+			return 0; /* ".." of the root is the root */
+		before = st;
+		int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			return -errno;
+		close(at);
+		at = up;
+	}
+	return -ELOOP;
+}
+
+/* What the policy gives on a place that lies in the tree; everything where that cannot be told. */
+static uint32_t rights_on(
+	const struct ward_run_plan *p, const struct ward_run_plan_tree *t, const struct place *pl)
+{
+	ward_cleanup_free char *top = name_of(t->backing);
+	const char *rel = top ? ward_path_beneath(pl->real, top) : NULL;
+	ward_cleanup_free char *inside = NULL;
+	const struct ward_state *s = NULL;
+	if (!rel || asprintf(&inside, "%s%s%s%s%s", t->path, *rel ? "/" : "", rel,
+			    *pl->rest ? "/" : "", pl->rest) < 0)
+		return WARD_RIGHTS_ALL;
+	if (ward_policy_walk(p->policy, inside, strlen(inside), &s) < 0)
+		return WARD_RIGHTS_ALL;
+	uint32_t rights = ward_policy_rights(p->policy, s);
+	ward_policy_state_put(p->policy, s);
+	return rights;
+}
+
+static int check(const struct ward_run_plan *p, const char *what, const char *variable,
+	const char *path, uint32_t forbidden, struct ward_err *err)
+{
+	ward_cleanup(place_clear) struct place pl = {.fd = -1};
+	int r = place_find(path, &pl);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s %s", what, path);
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		if (!t->source)
+			continue;
+		int around = *pl.rest ? 0 : lies_below(t->backing, pl.fd);
+		if (around)
+			return ward_err_set(err, -EPERM,
+				"the tree %s lies in the %s %s: the agent could change what is ours",
+				t->path, what, path);
+		int in = lies_below(pl.fd, t->backing);
+		if (in && rights_on(p, t, &pl) & forbidden)
+			return ward_err_set(err, -EPERM,
+				"the %s %s lies in the tree %s, within the agent's reach: set %s to a "
+				"place outside, or hide it there",
+				what, path, t->path, variable);
+	}
+	return 0;
+}
+
+int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
+{
+	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
+							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
+	int r = check(p, "state directory", "XDG_STATE_HOME", p->state, WARD_RIGHTS_ALL, err);
+	if (r == 0)
+		r = check(p, "runtime directory", "XDG_RUNTIME_DIR", p->runtime, WARD_RIGHTS_ALL,
+			err);
+	/* The owner's policies may be read, never written: the next session would obey them. */
+	if (r == 0 && p->config)
+		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, change, err);
+	return r;
+}

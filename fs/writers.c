@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/writers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool writes(const struct ward_handle *h)
+{
+	return (h->flags & O_ACCMODE) != O_RDONLY && !h->append_only;
+}
+
+void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h)
+{
+	if (!writes(h))
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	h->writes = true;
+	h->node->n_writers++;
+	/* A shared mapping that can be written to needs a handle that can read. */
+	if (h->io == WARD_IO_PASSTHROUGH && (h->flags & O_ACCMODE) == O_RDWR)
+		h->node->mapped = true;
+	nodes->written = true;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
+{
+	struct ward_states states;
+	uint32_t rights = WARD_RIGHTS_ALL;
+	int r;
+
+	if (!h->writes)
+		return 0;
+	pthread_rwlock_rdlock(&nodes->renames_lock);
+	r = ward_node_states(nodes, h->node, &states);
+	pthread_rwlock_unlock(&nodes->renames_lock);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < states.n; i++)
+		rights &= ward_policy_rights(nodes->tree->fs->policy, states.v[i]);
+	ward_states_put(nodes, &states);
+	return rights & WARD_RIGHT_WRITE ? 0 : -ESTALE;
+}
+
+/* Locked. */
+static int check_state(
+	const struct ward_nodes *nodes, const struct ward_node *node, const struct ward_state *to)
+{
+	if (!node->n_writers && !node->mapped)
+		return 0;
+	return ward_policy_rights(nodes->tree->fs->policy, to) & WARD_RIGHT_WRITE ? 0 : -EXDEV;
+}
+
+/* Locked: name n lies `depth` names beneath a directory that comes to `to`. */
+static int check_beneath(const struct ward_nodes *nodes, const struct ward_name *n, size_t depth,
+	const struct ward_state *to)
+{
+	struct ward_policy *policy = nodes->tree->fs->policy;
+	const struct ward_name **way = calloc(depth, sizeof(*way));
+	const struct ward_node *node = n->node;
+	const struct ward_state *state = ward_policy_state_get(to);
+	int r = way ? 0 : -ENOMEM;
+
+	for (size_t i = depth; r == 0 && i-- > 0; n = n->parent->names)
+		way[i] = n;
+	for (size_t i = 0; r == 0 && i < depth; i++) {
+		const struct ward_state *next;
+
+		r = ward_policy_step(policy, state, way[i]->text, way[i]->len, &next);
+		if (r < 0)
+			break;
+		ward_policy_state_put(policy, state);
+		state = next;
+	}
+	if (r == 0)
+		r = check_state(nodes, node, state);
+	ward_policy_state_put(policy, state);
+	free(way);
+	return r;
+}
+
+/* Locked: how many names n is beneath dir, 0: it is not. */
+static size_t depth_beneath(
+	const struct ward_nodes *nodes, const struct ward_name *n, const struct ward_node *dir)
+{
+	for (size_t depth = 1; n && n->live; n = n->parent->names, depth++) {
+		if (n->parent == dir)
+			return depth;
+		if (n->parent == &nodes->root)
+			break;
+	}
+	return 0;
+}
+
+/* Locked. */
+static int check_dir(
+	const struct ward_nodes *nodes, const struct ward_node *dir, const struct ward_state *to)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && nodes->written && i <= nodes->mask_inos; i++)
+		for (const struct ward_node *at = nodes->inos[i]; r == 0 && at; at = at->ino_next) {
+			if (!at->n_writers && !at->mapped)
+				continue;
+			for (const struct ward_name *n = at->names; r == 0 && n; n = n->node_next) {
+				const size_t depth = depth_beneath(nodes, n, dir);
+
+				if (depth)
+					r = check_beneath(nodes, n, depth, to);
+			}
+		}
+	return r;
+}
+
+int ward_writers_check(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_state *to)
+{
+	const struct ward_name *n;
+	int r = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	if (n)
+		r = n->node->dir ? check_dir(nodes, n->node, to) : check_state(nodes, n->node, to);
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+int ward_writers_check_node(
+	struct ward_nodes *nodes, struct ward_node *node, const struct ward_state *to)
+{
+	int r;
+
+	pthread_mutex_lock(&nodes->lock);
+	r = check_state(nodes, node, to);
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
