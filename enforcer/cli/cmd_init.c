@@ -117,7 +117,6 @@ static const struct tool {
 	const char *kind, *path;
 } tools[] = {
 	{"node", ".nvm/versions"},
-	{"python", ".pyenv/versions"},
 	{"rust", ".cargo/bin"},
 	{"rust", ".cargo/registry"},
 	{"rust", ".rustup/toolchains"},

@@ -98,12 +98,15 @@ static int run(const struct ward_run_options *o)
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	ward_cleanup_free char *note = NULL;
-	int status = ward_run(&plan, o, &note, &err);
+	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {NULL, NULL};
+	int status = ward_run(&plan, o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
-	if (note)
-		fprintf(stderr, "wardfs: %s\n", note); /* its paths are escaped already */
+	/* the paths in both are escaped already */
+	if (notes.refused)
+		fprintf(stderr, "wardfs: %s\n", notes.refused);
+	if (notes.executed)
+		fprintf(stderr, "wardfs: %s\n", notes.executed);
 	return status;
 }
 

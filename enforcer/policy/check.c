@@ -229,6 +229,122 @@ static int check_trees(const struct checker *c)
 	return 0;
 }
 
+/* Is path dir, or beneath it? Both as written. */
+static bool lies_in(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	if (n == 1 && *dir == '/')
+		return *path == '/';
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+static bool is_served(const struct ward_entry *e)
+{
+	return e->key->type == WARD_TYPE_TREE_SOURCE && strncmp(e->value, "tmpfs:", 6) != 0;
+}
+
+/* Trees whose files are seen elsewhere too: by other rules, other sessions, as the policy itself.
+ */
+static int check_shared(const struct checker *c)
+{
+	static const char *const common[] = {
+		"/tmp", "/var/tmp", "/dev/shm", "/home", "/srv", "/mnt", "/media", "/opt"};
+	static const char *const ours[] = {"~/.config", "~/.config/wardfs", "/etc", "/etc/wardfs",
+		"~/.local/state", "~/.local/state/wardfs", "/var/lib", "/var/lib/wardfs"};
+	const struct ward_policy *p = c->p;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		struct ward_decision d;
+		if (!is_served(e))
+			continue;
+		for (size_t k = 0; k < i; k++) {
+			const struct ward_entry *o = p->effective[k];
+			if (is_served(o) &&
+				(lies_in(e->value, o->value) || lies_in(o->value, e->value)))
+				say_entry(c, e,
+					"serves files that another [tree] serves too: a rule on one path "
+					"does not hold on the other",
+					"serve them once, and take at = for a second path");
+		}
+		int r = rights_at(p, e->instance, &d);
+		if (r < 0)
+			return r;
+		for (size_t k = 0; k < sizeof(common) / sizeof(common[0]); k++)
+			if (d.granted & WARD_RIGHT_WRITE && strcmp(e->value, common[k]) == 0)
+				say_entry(c, e,
+					"a tree shared with other sessions and programs: each reads what "
+					"another one wrote",
+					"serve a directory that is this project's own");
+		for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++)
+			if (d.granted & WARD_RIGHT_WRITE && strcmp(e->value, ours[k]) == 0)
+				say_entry(c, e,
+					"policies or trails lie there: the agent could write its own",
+					"serve it with read, or not at all");
+	}
+	return 0;
+}
+
+/* Does rule i hide the path, in a directory that may be removed? */
+static int hides_in_removable(
+	const struct ward_policy *p, uint32_t i, const struct ward_buf *path, bool *ret)
+{
+	const struct ward_state *s = NULL, *above = NULL;
+	const char *slash = strrchr(ward_buf_str(path), '/');
+	int r = ward_policy_walk(p, ward_buf_str(path), path->len, &s);
+	if (r < 0)
+		return r == -EINVAL ? 0 : r;
+	if (slash > path->data)
+		r = ward_policy_walk(p, path->data, (size_t)(slash - path->data), &above);
+	if (r == 0 && above)
+		*ret = !s->outcome.give && s->outcome.rule[0] == i + 1 &&
+		       above->outcome.give & WARD_RIGHT_REMOVE;
+	ward_state_put(s);
+	if (above)
+		ward_state_put(above);
+	return r;
+}
+
+/* Hidden names in directories that programs will want to remove: rm -r sees an empty directory. */
+static int check_hidden(const struct checker *c)
+{
+	static const struct sample sample = {1, 0};
+	const struct ward_policy *p = c->p;
+	for (uint32_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *rule = &p->rules[i];
+		bool found = false;
+		struct ward_pattern pattern;
+		if (rule->verb != WARD_VERB_HIDE || rule->source == WARD_SOURCE_NONE)
+			continue;
+		int r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &pattern, NULL);
+		if (r < 0)
+			return r;
+		for (size_t k = 0; r == 0 && !found && k < p->settings.n_trees; k++) {
+			const struct ward_tree *t = &p->settings.trees[k];
+			ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+			if (*rule->pattern != '/')
+				ward_buf_printf(&path, "%s/%c", t->path, FRESH);
+			if (t->tmpfs_size || !sample_path(&pattern, sample, &path))
+				continue;
+			const char *slash = strrchr(path.data, '/');
+			/* the tree's root itself is nobody's to remove */
+			if (lies_in(path.data, t->path) &&
+				(size_t)(slash - path.data) > strlen(t->path))
+				r = hides_in_removable(p, i, &path, &found);
+		}
+		ward_pattern_clear(&pattern);
+		if (r < 0)
+			return r;
+		if (found)
+			say_rule(c, rule,
+				"what is hidden keeps its directory: rm -r, git checkout and the like "
+				"fail with 'Directory not empty' and cannot tell why",
+				"deny is seen; or hide the whole directory");
+	}
+	return 0;
+}
+
 /* Files that the host executes later and that the policy lets be written, at the top. */
 static int check_host_executed(const struct checker *c)
 {
@@ -317,6 +433,10 @@ int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *use
 	int r = check_rules(&c);
 	if (r == 0)
 		r = check_trees(&c);
+	if (r == 0)
+		r = check_shared(&c);
+	if (r == 0)
+		r = check_hidden(&c);
 	if (r == 0)
 		r = check_host_executed(&c);
 	if (r == 0)

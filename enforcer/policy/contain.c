@@ -73,22 +73,49 @@ static uint32_t pattern_at(const struct ward_policy *p, const struct ward_state 
 
 /* Guards that only one of the two may still meet. */
 static bool guards_fit(const struct ward_policy *p, const struct ward_state *src,
-	const struct ward_state *dst, const struct side *d)
+	const struct ward_state *dst, const struct side *d, uint32_t *ret_rule)
 {
 	for (uint32_t i = 0; i < src->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, src, i)];
 		uint32_t left = ward_verb_rights(r->verb);
 		if (takes_by_itself(r) && !stands_at(dst, src->ids[i]) &&
-			(d->give & ~left || (r->verb != WARD_VERB_ASK && d->may & ~left)))
+			(d->give & ~left || (r->verb != WARD_VERB_ASK && d->may & ~left))) {
+			*ret_rule = pattern_at(p, src, i) + 1;
 			return false;
+		}
 	}
 	for (uint32_t i = 0; i < dst->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, dst, i)];
 		if (takes_by_itself(r) && !stands_at(src, dst->ids[i]) &&
-			!(ward_verb_rights(r->verb) & WARD_RIGHT_CREATE))
+			!(ward_verb_rights(r->verb) & WARD_RIGHT_CREATE)) {
+			*ret_rule = pattern_at(p, dst, i) + 1;
 			return false;
+		}
 	}
 	return true;
+}
+
+static bool is_hit(const struct ward_state *s, uint32_t pattern)
+{
+	for (uint32_t i = 0; i < s->n_hits; i++)
+		if (ward_state_hits(s)[i] == pattern)
+			return true;
+	return false;
+}
+
+/* A guard that holds for one of the two and not for the other; the source's first. */
+static void guard_apart(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, uint32_t *ret_rule)
+{
+	const struct ward_state *const both[] = {src, dst};
+	for (unsigned k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < both[k]->n_hits; i++) {
+			uint32_t n = ward_state_hits(both[k])[i];
+			if (!takes_by_itself(&p->rules[n]) || is_hit(both[1 - k], n))
+				continue;
+			*ret_rule = n + 1;
+			return;
+		}
 }
 
 static uint32_t max(uint32_t a, uint32_t b)
@@ -115,6 +142,7 @@ struct lists {
 	enum ward_group group;
 	uint32_t now_src, now_dst; /* highest rules that stand now */
 	uint32_t budget;
+	uint32_t why; /* 1 + number of the rule that makes the difference; 0: none is known */
 };
 
 static bool in_list(const struct lists *l, uint32_t pattern)
@@ -123,11 +151,26 @@ static bool in_list(const struct lists *l, uint32_t pattern)
 	return !takes_by_itself(r) && ward_rule_group(r) == l->group;
 }
 
+/*
+ * Do the source's highest rule s and the destination's d fit, where both meet c? Else why says
+ * which of them is met at that place alone: the source's, where it takes away, else the
+ * destination's.
+ */
+static bool pair_fits(struct lists *l, uint32_t s, uint32_t d, uint32_t c)
+{
+	if (fits(list_gives(l->p, l->group, s), list_gives(l->p, l->group, d)))
+		return true;
+	l->why = s && s != max(l->now_src, c)	? s
+		 : d && d != max(l->now_dst, c) ? d
+		 : s > c			? s
+						: d;
+	return false;
+}
+
 /* For a source whose highest rule is s, and c met by both: every choice of b. */
 static bool each_b(struct lists *l, uint32_t s, uint32_t c)
 {
-	uint32_t have = list_gives(l->p, l->group, s);
-	if (!fits(have, list_gives(l->p, l->group, max(l->now_dst, c))))
+	if (!pair_fits(l, s, max(l->now_dst, c), c))
 		return false;
 	for (uint32_t i = 0; i < l->dst->n_live; i++) {
 		uint32_t n = pattern_at(l->p, l->dst, i);
@@ -135,8 +178,7 @@ static bool each_b(struct lists *l, uint32_t s, uint32_t c)
 			return false;
 		if (!in_list(l, n) || stands_at(l->src, l->dst->ids[i]))
 			continue;
-		uint32_t d = max(max(l->now_dst, c), n + 1);
-		if (!fits(have, list_gives(l->p, l->group, d)))
+		if (!pair_fits(l, s, max(max(l->now_dst, c), n + 1), c))
 			return false;
 	}
 	return true;
@@ -219,13 +261,17 @@ static bool list_apart(
 	return false;
 }
 
-bool ward_policy_contains(
-	const struct ward_policy *p, const struct ward_state *src, const struct ward_state *dst)
+bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, uint32_t *ret_rule)
 {
 	if (ward_state_same(src, dst))
 		return true;
 	struct side s = side_of(p, src), d = side_of(p, dst);
-	if (!fits(s.give, d.give) || d.may & ~s.may || !guards_fit(p, src, dst, &d))
+	if (!fits(s.give, d.give) || d.may & ~s.may) {
+		guard_apart(p, src, dst, ret_rule);
+		return false;
+	}
+	if (!guards_fit(p, src, dst, &d, ret_rule))
 		return false;
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
 		struct lists l = {.p = p,
@@ -237,8 +283,11 @@ bool ward_policy_contains(
 			.budget = CHOICES_MAX};
 		if (!list_apart(&l, src, dst) && !list_apart(&l, dst, src))
 			continue;
-		if (has_ask(&l) || !each_c(&l))
+		if (has_ask(&l) || !each_c(&l)) {
+			if (l.why)
+				*ret_rule = l.why;
 			return false;
+		}
 	}
 	return true;
 }

@@ -93,7 +93,7 @@ static struct ward_decision refuse(
 
 /*
  * Would the move give a right at dst that src does not give? For a directory everything beneath
- * moves along. *ret_rule: the rule that limits src.
+ * moves along. *ret_rule: the rule that limits src, there or beneath, or the one beneath dst.
  */
 static bool widens(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, bool dir, uint32_t *ret_rule)
@@ -103,7 +103,7 @@ static bool widens(const struct ward_policy *p, const struct ward_state *src,
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = src->outcome.rule[i];
-	return more || (dir && !ward_policy_contains(p, src, dst));
+	return more || (dir && !ward_policy_contains(p, src, dst, ret_rule));
 }
 
 static struct ward_decision decide_rename(

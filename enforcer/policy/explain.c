@@ -71,8 +71,15 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	const struct ward_rule *r = d->rule;
 	const char *owner = owner_file ? owner_file : "the policy";
 	if (d->error == EXDEV) {
-		ward_buf_puts(b, "moving would give rights that the source does not give: copy "
-				 "instead (mv does so by itself)");
+		ward_buf_puts(b, "moving would change what may be done with it, or with what is "
+				 "beneath it");
+		if (r) {
+			ward_buf_puts(b, ", since both places do not stand alike to ");
+			ward_rule_place(r, b);
+			ward_buf_puts(b, " ");
+			ward_rule_text(r, b);
+		}
+		ward_buf_puts(b, ": copy instead (mv does so by itself)");
 		return;
 	}
 	if (r && (r->guard || r->verb == WARD_VERB_NOEXEC)) {
@@ -92,91 +99,4 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	ward_buf_printf(b, "'%s = ", ward_verb_name(verb_for(want)));
 	ward_pattern_quote(b, path, strlen(path));
 	ward_buf_printf(b, "' at the end of [files] in %s", owner);
-}
-
-/* --- network --- */
-
-static const struct ward_entry *find_mode(const struct ward_policy *p)
-{
-	for (size_t i = 0; i < p->n_effective; i++) {
-		const struct ward_entry *e = p->effective[i];
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "mode") == 0)
-			return e;
-	}
-	return NULL;
-}
-
-/* Is text "HOST[:PORTS]" of [network] true of host and port? Names and ports by their spelling. */
-static bool host_matches(const char *text, const char *host, const char *port)
-{
-	size_t n = strcspn(text, ":");
-	const char *ports = text[n] ? text + n + 1 : NULL;
-	bool wild = strncmp(text, "*.", 2) == 0;
-	size_t len = strlen(host);
-	if (wild && (len < n || strncasecmp(host + len - (n - 1), text + 1, n - 1) != 0))
-		return false;
-	if (!wild && !(n == 1 && *text == '*') && (len != n || strncasecmp(host, text, n) != 0))
-		return false;
-	if (!ports)
-		return true;
-	while (*ports) {
-		size_t k = strcspn(ports, ",/");
-		if (strlen(port) == k && memcmp(port, ports, k) == 0)
-			return true;
-		ports += k;
-		ports += *ports == ',';
-		if (*ports == '/')
-			break;
-	}
-	return false;
-}
-
-static const struct ward_entry *find_host(
-	const struct ward_policy *p, const char *key, const char *host, const char *port)
-{
-	for (size_t i = 0; i < p->n_effective; i++) {
-		const struct ward_entry *e = p->effective[i];
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, key) == 0 &&
-			host_matches(e->value, host, port))
-			return e;
-	}
-	return NULL;
-}
-
-static void put_entry(const struct ward_entry *e, const char *otherwise, struct ward_buf *place,
-	struct ward_buf *text)
-{
-	if (!e) {
-		ward_buf_puts(place, "default");
-		ward_buf_puts(text, otherwise);
-		return;
-	}
-	ward_buf_printf(place, "%s:%u", e->file, e->line);
-	ward_buf_printf(text, "[network] %s = %s", e->key->name, e->value);
-}
-
-enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *host_port,
-	struct ward_buf *ret_place, struct ward_buf *ret_text)
-{
-	char host[256] = "";
-	const char *colon = strrchr(host_port, ':');
-	size_t n = colon ? (size_t)(colon - host_port) : strlen(host_port);
-	if (n == 0 || n >= sizeof(host))
-		n = 0;
-	memcpy(host, host_port, n);
-	const char *port = colon ? colon + 1 : "";
-	const struct ward_entry *mode = find_mode(p);
-	if (p->settings.net == WARD_NET_NONE || n == 0) {
-		put_entry(mode, "[network] mode = none", ret_place, ret_text);
-		return WARD_VERDICT_DENY;
-	}
-	const struct ward_entry *e = find_host(p, "deny", host, port);
-	if (e) {
-		put_entry(e, "", ret_place, ret_text);
-		return WARD_VERDICT_DENY;
-	}
-	e = find_host(p, "allow", host, port);
-	bool allowed = e || p->settings.net == WARD_NET_HOST;
-	put_entry(e ? e : mode, "", ret_place, ret_text);
-	return allowed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
 }

@@ -87,10 +87,12 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 
 /*
  * May a directory go from src to dst with all that is or may come to be beneath it? True only if no
- * path beneath gains a right, and none that could be created at src could not at dst. (contain.c)
+ * path beneath gains a right, and none that could be created at src could not at dst. False:
+ * *ret_rule is 1 + the number of a rule that makes the difference, where one does alone; else
+ * untouched. (contain.c)
  */
-bool ward_policy_contains(
-	const struct ward_policy *p, const struct ward_state *src, const struct ward_state *dst);
+bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, uint32_t *ret_rule);
 
 /* Same hits, same live positions: nothing tells them or what is beneath apart. */
 bool ward_state_same(const struct ward_state *a, const struct ward_state *b);

@@ -231,7 +231,7 @@ static int finish(struct mount_run *m, int r, struct ward_err *err)
 	if (r < 0 && ward_helper_reap(&m->guard.audit, 0, false) >= 0)
 		e = ward_guard_recover(&m->guard, err->text, &why);
 	if (e == 0)
-		e = ward_record_session_end(&m->guard, -1, 0, r < 0 ? err->text : m->cause);
+		e = ward_record_session_end(&m->guard, -1, 0, r < 0 ? err->text : m->cause, NULL);
 	if (e == 0)
 		e = ward_guard_finish(&m->guard, NULL, &why);
 	if (e < 0 && r == 0) {

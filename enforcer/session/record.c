@@ -15,6 +15,8 @@
 #define PIECE 8192
 /* Of the command's arguments this much is kept in session.start. */
 #define ARGV_MAX 6144
+/* Of new files that the host executes later this much, as JSON, is kept in session.end. */
+#define FOUND_MAX 12288
 
 static json_t *escaped(const char *s)
 {
@@ -134,7 +136,29 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 	return r < 0 ? ward_err_sys(err, r, "trail") : 0;
 }
 
-int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause)
+/* The paths that fit; how many did not. */
+static char *executed_json(const struct ward_executed *found)
+{
+	json_t *o = json_object(), *list = json_array();
+	size_t left = FOUND_MAX, i = 0;
+	for (; i < found->n; i++) {
+		/* a byte becomes six at most: \u00XX */
+		size_t n = 6 * strlen(found->paths[i]) + 3;
+		if (n > left)
+			break;
+		left -= n;
+		json_array_append_new(list, escaped(found->paths[i]));
+	}
+	json_object_set_new(o, "host_executed", list);
+	json_object_set_new(o, "more", json_integer((json_int_t)(found->n - i)));
+	json_object_set_new(o, "whole", json_boolean(found->whole));
+	char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(o);
+	return text;
+}
+
+int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause,
+	const struct ward_executed *found)
 {
 	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	if (!ev)
@@ -145,6 +169,12 @@ int ward_record_session_end(struct ward_guard *g, int status, int signal, const 
 	if (signal > 0)
 		ward_event_u64(ev, WARD_TAG_SIGNAL, (uint64_t)signal);
 	ward_event_text(ev, WARD_TAG_TEXT, cause);
+	if (found && (found->n || !found->whole)) {
+		ward_cleanup_free char *text = executed_json(found);
+		if (!text)
+			return -ENOMEM;
+		ward_event_text(ev, WARD_TAG_JSON, text);
+	}
 	return ward_guard_put(g, ev);
 }
 

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "enforcer/session/executed.h"
 #include "enforcer/session/guard.h"
 #include "enforcer/session/plan.h"
 
@@ -18,9 +19,13 @@ struct ward_record_start {
 int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *p,
 	const struct ward_record_start *s, struct ward_err *err) ward_must_check;
 
-/* session.end: status (-1: none), signal (0: none), cause (NULL: the command ended). */
-int ward_record_session_end(
-	struct ward_guard *g, int status, int signal, const char *cause) ward_must_check;
+/*
+ * session.end: status (-1: none), signal (0: none), cause (NULL: the command ended). found (NULL:
+ * it was not looked for): what is new that this host may execute, as {"host_executed":[PATH…],
+ * "more":N,"whole":BOOL}.
+ */
+int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause,
+	const struct ward_executed *found) ward_must_check;
 
 /* limit: a clock ended the run. */
 int ward_record_limit(struct ward_guard *g, const char *text) ward_must_check;

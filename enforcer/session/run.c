@@ -17,8 +17,10 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/control.h"
+#include "enforcer/session/executed.h"
 #include "enforcer/session/guard.h"
 #include "enforcer/session/record.h"
 #include "enforcer/session/relay.h"
@@ -26,6 +28,8 @@
 /* After SIGTERM (wall clock, `wardfs kill`) a command has this long. */
 #define GRACE_NS (2 * WARD_NS_PER_SEC)
 #define DRAIN_MS 1000
+/* New files named on stderr; the trail has them all. */
+#define NAMED_MAX 20
 
 struct run {
 	struct ward_run_plan *plan;
@@ -39,6 +43,7 @@ struct run {
 	int control;
 	int control_dir;
 	uint64_t started_ns;
+	struct ward_executed_since since;
 	bool ending; /* SIGTERM was sent; the clock now means SIGKILL */
 	bool over;
 	int status;	  /* exit status for our caller */
@@ -208,6 +213,7 @@ static int start(struct run *r, struct ward_err *err)
 		return WARD_EXIT_SETUP;
 	if (r->plan->settings->wall_ns != WARD_UNLIMITED)
 		arm(r->clock, r->plan->settings->wall_ns);
+	r->since = ward_executed_now();
 	int e = ward_sandbox_start(r->sandbox, err);
 	if (e == -ENOENT)
 		return WARD_EXIT_NOT_FOUND;
@@ -423,24 +429,60 @@ static char *refusal_note(const struct run *r, const struct ward_guard_summary *
 	return ward_buf_steal(&b);
 }
 
+/* What the session leaves in the project that this host may execute. */
+static void find_executed(const struct run *r, struct ward_executed *found)
+{
+	for (size_t i = 0; r->since.real_ns && i < r->plan->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &r->plan->trees[i];
+		if (!t->source || strcmp(t->path, "/workspace") != 0)
+			continue;
+		if (ward_executed_find(t->backing, &r->since, found) < 0)
+			*found = (struct ward_executed){.whole = false};
+	}
+}
+
+static char *executed_note(const struct run *r, const struct ward_executed *found)
+{
+	if (found->n == 0 && found->whole)
+		return NULL;
+	struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, "new files that this host may execute:");
+	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
+		ward_buf_puts(&b, i ? ", " : " ");
+		ward_escape(&b, found->paths[i], strlen(found->paths[i]));
+	}
+	if (found->n > NAMED_MAX)
+		ward_buf_printf(&b, ", and %zu more", found->n - NAMED_MAX);
+	if (!found->whole)
+		ward_buf_puts(&b, found->n ? "; not all of the project was looked at"
+					   : " not all of the project was looked at");
+	ward_buf_printf(&b, "; look at them before you use them: wardfs audit show %s",
+		r->guard.store.name);
+	return ward_buf_steal(&b);
+}
+
 /* Everything inside is dead: end the trail. */
-static void finish(struct run *r, char **ret_note, struct ward_err *err)
+static void finish(struct run *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
 	ward_relay_drain(r->relay, DRAIN_MS);
 	ward_sandbox_kill(r->sandbox);
 	struct ward_err why = WARD_ERR_INIT;
 	bool died = r->guard.audit.pid > 0 && ward_helper_reap(&r->guard.audit, 0, false) >= 0;
 	int e = 0;
+	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
+	find_executed(r, &found);
 	if (died)
 		e = ward_guard_recover(&r->guard, "wardfs-audit died", &why);
 	if (e == 0)
-		e = ward_record_session_end(&r->guard, r->child_status, r->child_signal, r->cause);
+		e = ward_record_session_end(
+			&r->guard, r->child_status, r->child_signal, r->cause, &found);
 	ward_cleanup(ward_guard_summary_clear) struct ward_guard_summary s = {0};
 	if (e == 0)
 		e = ward_guard_finish(&r->guard, &s, &why);
 	else if (!why.code)
 		ward_err_sys(&why, e, "the trail could not be finished");
-	*ret_note = refusal_note(r, &s);
+	ret_notes->refused = refusal_note(r, &s);
+	ret_notes->executed = executed_note(r, &found);
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
 		if (err)
@@ -463,8 +505,15 @@ static void close_run(struct run *r)
 	ward_environment_free(r->envp);
 }
 
-int ward_run(struct ward_run_plan *p, const struct ward_run_options *o, char **ret_note,
-	struct ward_err *err)
+void ward_run_notes_clear(struct ward_run_notes *n)
+{
+	free(n->refused);
+	free(n->executed);
+	*n = (struct ward_run_notes){NULL, NULL};
+}
+
+int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
+	struct ward_run_notes *ret_notes, struct ward_err *err)
 {
 	struct run r = {.plan = p,
 		.options = o,
@@ -477,7 +526,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o, char **r
 		.child_status = -1,
 		.started_ns = ward_clock_real_ns(),
 		.status = WARD_EXIT_SETUP};
-	*ret_note = NULL;
+	*ret_notes = (struct ward_run_notes){NULL, NULL};
 	/* No process of the owner's reads our memory, or takes our descriptors (ptrace(2)). */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	int e = prepare(&r, err);
@@ -489,7 +538,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o, char **r
 			r.status = status;
 			r.cause = "the command was not started";
 		}
-		finish(&r, ret_note, err);
+		finish(&r, ret_notes, err);
 	}
 	close_run(&r);
 	return r.status;

@@ -13,10 +13,16 @@ enum {
 	WARD_EXIT_NOT_FOUND = 127,
 };
 
+/* A line each for stderr, owned; NULL: nothing to say. */
+struct ward_run_notes {
+	char *refused;	/* what the policy refused */
+	char *executed; /* what is new that this host may execute */
+};
+void ward_run_notes_clear(struct ward_run_notes *n);
+
 /*
  * Runs the plan's command. Returns the exit status for our caller; err has text where that is one
- * of ours and there is something to say. *ret_note (owned, may be NULL) is the one line about
- * refusals for stderr.
+ * of ours and there is something to say.
  */
-int ward_run(struct ward_run_plan *p, const struct ward_run_options *o, char **ret_note,
-	struct ward_err *err);
+int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
+	struct ward_run_notes *ret_notes, struct ward_err *err);

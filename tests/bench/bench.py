@@ -38,6 +38,7 @@ ROWS = {
     "c-build": ("c-build", "C build", 1.05),
     "sqlite": ("sqlite", f"sqlite, {driver.INSERTS} inserts", None),
     "start": ("start", "start of `-- true`, ms", None),
+    "policy": ("policy", "policy of 10, 1,000, 10,000 rules", None),
 }
 STARTS = 5  # a round
 IO_BYTES = 192 << 20
@@ -172,6 +173,12 @@ def start_rows(build, where):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def policy_rows(build):
+    """Seconds to compile and to step, by number of rules; nothing of it is guarded or native."""
+    out = Native().run(build, [f"{build}/tests/bench/bench_policy"])
+    return {name: float(seconds) for name, seconds in map(str.split, out.splitlines())}
+
+
 # --- the measurement ---
 
 def measure(options, scratch, sections):
@@ -186,7 +193,7 @@ def measure(options, scratch, sections):
         for e in environments:
             data[section, e.name] = where = os.path.join(scratch, e.name, section)
             prepare(section, where)
-            if section != "start":
+            if section not in ("start", "policy"):
                 shutil.copy(os.path.join(options.build, "tests/bench/bench_work"), where + "/.work")
                 shutil.copy(os.path.join(HERE, "driver.py"), where + "/.driver.py")
                 if section == "git-status":
@@ -200,7 +207,7 @@ def measure(options, scratch, sections):
             turn = number % len(environments)
             for e in environments[turn:] + environments[:turn]:
                 where = data[section, e.name]
-                if section == "start":
+                if section in ("start", "policy"):
                     continue
                 warm(where)
                 out = e.run(where, ["/usr/bin/python3", ".driver.py", "./.work", section])
@@ -210,6 +217,9 @@ def measure(options, scratch, sections):
             if section == "start" and not options.no_guarded:
                 for name, seconds in start_rows(options.build, data["start", "guarded"]).items():
                     times.setdefault("start", {}).setdefault(name, []).append(1000 * seconds)
+            if section == "policy":
+                for name, seconds in policy_rows(options.build).items():
+                    times.setdefault("policy", {}).setdefault(name, []).append(seconds)
     return times
 
 
@@ -227,7 +237,7 @@ def table(times, wanted):
     names = {name for values in times.values() for name in values}
     print(f"{'':28} {'native':>10} {'guarded':>9} {'bindfs':>9} {'to reach':>9}")
     for row in wanted:
-        if row not in times or row == "start":
+        if row not in times or row in ("start", "policy"):
             continue
         median = {name: statistics.median(v) for name, v in times[row].items()}
         ratio = {n: m / median["native"] for n, m in median.items() if n != "native"}
@@ -241,6 +251,14 @@ def table(times, wanted):
         result["start"] = {"median_ms": median, "rounds": times["start"]}
         print("start of `true`, median ms: " +
               ", ".join(f"{n} {median[n]:.1f}" for n in sorted(median)) + " (to reach: ≤ 25)")
+    if "policy" in times:
+        median = {name: statistics.median(v) for name, v in times["policy"].items()}
+        result["policy"] = {"median": median, "rounds": times["policy"]}
+        step = [median[f"step-{n}"] * 1e9 for n in (10, 1000, 10000)]
+        print(f"policy of 10, 1,000, 10,000 rules: a step takes {step[0]:.0f}, {step[1]:.0f}, "
+              f"{step[2]:.0f} ns (to reach: ≤ 100, within 1.5 of each other: "
+              f"{max(step) / min(step):.2f}); 10,000 compile in "
+              f"{median['compile-10000'] * 1e3:.0f} ms (to reach: < 100)")
     if "bindfs" not in names:
         print("bindfs is not installed or not used.")
     return result

@@ -104,6 +104,7 @@ START_TEST(each_verb_gives_its_rights)
 		{"noexec = /f\nwrite = /f\n", W & ~(uint32_t)WARD_RIGHT_EXEC},
 		{"read = /f\nask = /f\n", R},
 		{"ask = /f\n", S},
+		{"write = /f\n[guard]\nask = /f\n", R},
 		{"noexec = /f\n", 0},
 		{"", 0},
 	};
@@ -359,6 +360,29 @@ START_TEST(directories_move_where_nothing_is_gained)
 }
 END_TEST
 
+START_TEST(a_refused_move_names_what_makes_the_difference)
+{
+	struct ward_policy *p = base("[guard]\nread = /w/.git/hooks\nnoexec = /w/dl\n"
+				     "[files]\nwrite = /w\ndeny = /w/d/secret\n");
+	static const struct {
+		const char *from, *to, *pattern;
+	} t[] = {
+		{"/w/.git", "/w/git", "/w/.git/hooks"},
+		{"/w/evil", "/w/.git", "/w/.git/hooks"},
+		{"/w/dl/x", "/w/x", "/w/dl"},
+		{"/w/d", "/w/x", "/w/d/secret"},
+		{"/w/x", "/w/d", "/w/d/secret"},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct ward_decision d = rename_dir(p, t[i].from, t[i].to);
+		is(d, WARD_VERDICT_DENY, EXDEV);
+		ck_assert_ptr_nonnull(d.rule);
+		ck_assert_str_eq(d.rule->pattern, t[i].pattern);
+	}
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(hard_links_have_the_intersection)
 {
 	struct ward_policy *p = base("[files]\nwrite = /w\ndeny = /w/secret\n");
@@ -494,6 +518,7 @@ int main(void)
 	tcase_add_test(t, renames);
 	tcase_add_test(t, a_name_that_gives_more_is_refused);
 	tcase_add_test(t, directories_move_where_nothing_is_gained);
+	tcase_add_test(t, a_refused_move_names_what_makes_the_difference);
 	tcase_add_test(t, hard_links_have_the_intersection);
 	tcase_add_test(t, malformed_requests_are_refused);
 	tcase_add_test(t, trace_tells_who_was_beaten);

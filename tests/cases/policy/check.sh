@@ -51,6 +51,26 @@ finds "$PWD/net.policy" 6 "wildcard"
 finds "$PWD/net.policy" 7 "anyone can write there"
 finds "$PWD/net.policy" 8 "root on the host"
 
+echo "--- trees that others see too"
+printf '%s\n[tree /a]\nsource = /data/x\n[tree /b]\nsource = /data/x/y\n[files]\nread = /a\nread = /b\n' "$head" \
+	>"$PWD/twice.policy"
+finds "$PWD/twice.policy" 7 "another [tree] serves too"
+sed 's,/data/x/y,/data/xy,' "$PWD/twice.policy" >"$PWD/once.policy"
+clean "$PWD/once.policy"
+printf '%s\n[tree /t]\nsource = /tmp\n[tree /c]\nsource = ~/.config\n[files]\nwrite = /t\nwrite = /c\n' "$head" \
+	>"$PWD/common.policy"
+finds "$PWD/common.policy" 5 "shared with other sessions"
+finds "$PWD/common.policy" 7 "could write its own"
+sed 's,^write = /,read = /,' "$PWD/common.policy" >"$PWD/read.policy"
+clean "$PWD/read.policy"
+
+echo "--- hidden names in directories that can be removed"
+printf '%s\n[files]\nhide = *.tmp\nhide = /workspace/a/b\nhide = /workspace/top\nread = /workspace/ro\nhide = /workspace/ro/x\n' "$head" \
+	>"$PWD/hidden.policy"
+finds "$PWD/hidden.policy" 5 "Directory not empty"
+finds "$PWD/hidden.policy" 6 "Directory not empty"
+! "$wardfs" policy check "$PWD/hidden.policy" | grep -e ':7: ' -e ':9: ' || fail "what cannot be removed"
+
 echo "--- hide on what git tracks"
 mkdir repo
 cd repo
@@ -58,7 +78,8 @@ git init -q .
 mkdir sub
 echo x >sub/cert.crt
 printf '%s\n[files]\nhide = *.crt\n' "$head" >"$PWD/../crt.policy"
-clean "$PWD/../crt.policy"
+out=$("$wardfs" policy check "$PWD/../crt.policy")
+! echo "$out" | grep -qF "git tracks" || fail "not tracked yet: $out"
 git add -A
 finds "$(dirname "$PWD")/crt.policy" 5 "sub/cert.crt"
 cd ..

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_policy: what a policy costs. For 10, 1,000 and 10,000 rules prints "compile-N SECONDS" and
+ * "step-N SECONDS": the time to compile them, and that of one warm step to a child (the best of
+ * several passes: what interrupts a pass is not the automaton's).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/policy.h"
+
+#define NAMES 256
+#define PASSES 9
+#define STEPS 400000
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* As people write them: most name a path, some a name at any depth, few have a wildcard. */
+static void make_text(unsigned rules, struct ward_buf *b)
+{
+	static const char *const verbs[] = {"read", "deny", "write", "append"};
+	ward_buf_puts(b, "[policy]\nversion = 1\n[files]\nwrite = /workspace\n");
+	for (unsigned i = 1; i < rules; i++) {
+		const char *verb = verbs[i % 4];
+		if (i % 100 == 0)
+			ward_buf_printf(b, "%s = part%u-*.log\n", verb, i);
+		else if (i % 10 == 0)
+			ward_buf_printf(b, "%s = name%u.txt\n", verb, i);
+		else
+			ward_buf_printf(b, "%s = /workspace/dir%u/sub%u/file%u\n", verb, i / 100,
+				i / 10, i);
+	}
+}
+
+static int steps(const struct ward_policy *p, double *ret)
+{
+	const struct ward_state *top = NULL, *s = NULL;
+	static const char path[] = "/workspace/dir0";
+	char names[NAMES][16];
+	for (unsigned i = 0; i < NAMES; i++)
+		snprintf(names[i], sizeof(names[i]), i % 4 ? "file-%u.c" : "sub%u", i);
+	int r = ward_policy_walk(p, path, sizeof(path) - 1, &top);
+	if (r < 0)
+		return r;
+	double best = 1;
+	for (unsigned pass = 0; r == 0 && pass < PASSES; pass++) {
+		double began = now();
+		for (unsigned i = 0; r == 0 && i < STEPS; i++) {
+			const char *name = names[i % NAMES];
+			r = ward_policy_step(p, top, name, strlen(name), &s);
+			if (r == 0)
+				ward_policy_state_put(p, s);
+		}
+		double took = (now() - began) / STEPS;
+		if (took < best)
+			best = took;
+	}
+	ward_policy_state_put(p, top);
+	*ret = best;
+	return r;
+}
+
+static int measure(unsigned rules)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	make_text(rules, &text);
+	const struct ward_source_text source = {.kind = WARD_SOURCE_BASE,
+		.file = "bench",
+		.text = ward_buf_str(&text),
+		.len = text.len};
+	struct ward_policy *p = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	double began = now(), step = 0;
+	int r = ward_policy_compile(&source, 1, &p, &err);
+	double took = now() - began;
+	if (r < 0) {
+		fprintf(stderr, "bench_policy: %s\n", err.text);
+		return r;
+	}
+	r = steps(p, &step);
+	ward_policy_unref(p);
+	printf("compile-%u %.9f\nstep-%u %.12f\n", rules, took, rules, step);
+	return r;
+}
+
+int main(void)
+{
+	static const unsigned sizes[] = {10, 1000, 10000};
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (measure(sizes[i]) < 0)
+			return 1;
+	return 0;
+}

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What a session leaves that this host may execute later is named at its end, and recorded: each of
+# the known ways to make the host run the agent's command is refused or named.
+. "$WARD_SRC/tests/cases/lib.sh"
+git config --global user.name case
+git config --global user.email case@localhost
+git config --global init.defaultBranch main
+NOTE='new files that this host may execute:'
+
+# inside SCRIPT: as an agent under medium; what is said at the end stands in $ERR
+inside() {
+	expect 0 "$WARDFS" run --policy medium -- sh -euc "$1"
+}
+# named SCRIPT PATH: the script works, and the summary names the path
+named() {
+	inside "$1"
+	has "$ERR" "$NOTE"
+	case ${ERR#*"$NOTE"} in
+	*" $2,"* | *" $2;"*) ;;
+	*) fail "$1: '$2' is not named: $ERR" ;;
+	esac
+}
+silent() {
+	inside "$1"
+	hasnt "$ERR" "$NOTE"
+}
+refused() {
+	expect 0 "$WARDFS" run --policy medium -- sh -c "if $1; then exit 1; fi"
+}
+
+mkdir project
+cd project || exit 1
+git init -q .
+mkdir -p src old/.vscode
+echo '{}' >old/.vscode/settings.json
+echo '* text' >.gitattributes
+echo x >src/a
+git add -A
+git commit -qm first
+git clone -q . nested
+sleep 0.05
+
+echo "--- work that leaves nothing of the kind is not named"
+silent 'true'
+silent 'echo y >>src/a; mkdir d; mv src/a d/b; cat .gitattributes; cat old/.vscode/settings.json'
+silent 'git -c user.name=a -c user.email=a@b commit -qam inside; git status --porcelain; git gc -q'
+silent 'cd nested; echo z >z; git add z; git -c user.name=a -c user.email=a@b commit -qm z'
+silent 'git -C nested log --oneline >/dev/null'
+
+echo "--- each way"
+refused 'echo ../evil >.git/commondir'
+refused 'git config core.fsmonitor /workspace/evil'
+refused 'git config core.hooksPath /workspace/evil'
+refused 'sh -c "echo x=y >.git/info/attributes"'
+refused 'sh -c "mkdir -p .vscode"'
+refused 'sh -c "echo x >.envrc"'
+refused 'git -C nested config core.fsmonitor /workspace/evil'
+refused 'git -C nested config core.hooksPath /workspace/evil'
+refused 'sh -c "echo true >nested/.git/hooks/post-checkout"'
+named 'git init -q w1; cp -r w1/.git n1; echo ../evil >n1/commondir' n1
+named 'git init -q w2; git -C w2 config core.fsmonitor /workspace/evil' w2/.git
+named 'git init -q w3; git -C w3 config core.hooksPath /workspace/evil' w3/.git
+named 'git clone -q nested w4; echo true >w4/.git/hooks/post-checkout' w4/.git
+named 'echo "* filter=evil" >.gitattributes' .gitattributes
+named 'echo "* filter=evil" >src/.gitattributes' src/.gitattributes
+named 'git init -q w5; mkdir -p w5/.git/info; echo "* filter=evil" >w5/.git/info/attributes' w5/.git
+named 'mkdir nested/.git/rebase-merge; echo "exec evil" >nested/.git/rebase-merge/git-rebase-todo' nested/.git
+named 'git init -q sub/fresh' sub/fresh/.git
+named 'git init -q --bare bare' bare
+named 'mkdir worktree; echo "gitdir: ../bare" >worktree/.git' worktree/.git
+named 'mkdir linked; ln -s ../bare linked/.git' linked/.git
+named 'mkdir deep; mkdir deep/.vscode; echo {} >deep/.vscode/tasks.json' deep/.vscode
+named 'echo {} >old/.vscode/tasks.json' old/.vscode
+named 'mkdir env; echo true >env/.envrc' env/.envrc
+named 'mkdir -p .github/workflows; echo x >.github/workflows/ci.yml' .github/workflows
+named 'mkdir -p node_modules/.bin; echo x >node_modules/.bin/tsc' node_modules/.bin
+named 'mkdir -p .venv/bin; echo x >.venv/bin/python' .venv/bin
+named 'echo x >AGENTS.md' AGENTS.md
+
+echo "--- an old time, another name and a move do not help"
+named 'mkdir o; echo x >o/.envrc; touch -d @1 o/.envrc' o/.envrc
+named 'mkdir p; echo x >p/x; touch -d @1 p/x; mv p/x p/.envrc' p/.envrc
+named 'mkdir q; mkdir q/vs; echo x >q/vs/tasks.json; mv q/vs q/.vscode' q/.vscode
+
+echo "--- what is more than a line holds is in the trail"
+named 'i=0; while [ $i -lt 30 ]; do mkdir many$i; echo x >many$i/.envrc; i=$((i+1)); done' many0/.envrc
+has "$ERR" "and 10 more"
+session=$(printf '%s\n' "$ERR" | sed -n 's/.*wardfs audit show //p' | tail -n 1)
+expect 0 "$WARDFS" audit show --json "$session"
+has "$OUT" '"host_executed"'
+has "$OUT" 'many9/.envrc'
