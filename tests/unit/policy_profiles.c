@@ -205,6 +205,7 @@ START_TEST(medium_guards_repositories_that_are_there)
 	readable(p, (const char *const[]){
 			    "/workspace/HEAD", "/workspace/commondir", "/workspace/objects", NULL});
 	writable(p, (const char *const[]){"/workspace/refs/a", "/workspace/config", NULL});
+	ward_policy_unref(p);
 	/* also where a file of the owner's extends it */
 	put(top, "own.policy",
 		"[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/src\n");
