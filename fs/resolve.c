@@ -18,7 +18,7 @@ static uint64_t coarse_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
 }
 
-#define TODO_MAX 64U
+#define STALE_MAX 64U
 
 /* One directory to be looked at: what is needed for it outside the lock. */
 struct job {
@@ -64,7 +64,7 @@ static bool fresh(const struct ward_node *node, uint64_t now)
 /* Directories to be looked at, from above to below: many at once, since each walk goes all the way
  * up. */
 struct todo {
-	struct ward_node *v[TODO_MAX]; /* pinned */
+	struct ward_node *v[STALE_MAX]; /* pinned */
 	size_t n;
 };
 
@@ -76,12 +76,12 @@ static int next_jobs(struct ward_nodes *nodes, struct ward_node *node, struct to
 {
 	const bool search = !(nodes->tree->fs->flags & WARD_FS_ALLOW_OTHER);
 	const uint64_t now = coarse_ns();
-	struct ward_node *stale[TODO_MAX], *top;
+	struct ward_node *stale[STALE_MAX], *top;
 	size_t n_stale = 0;
 
 	for (struct ward_node *n = node;; n = n->names->parent) {
 		if (!fresh(n, now))
-			stale[n_stale++ % TODO_MAX] = n;
+			stale[n_stale++ % STALE_MAX] = n;
 		else if (search && n != node && !n->dir->searchable && !n_stale)
 			return -EACCES;
 		if (n == &nodes->root)
@@ -91,12 +91,12 @@ static int next_jobs(struct ward_nodes *nodes, struct ward_node *node, struct to
 	}
 	if (!n_stale && node->dir->fd >= 0)
 		return 0;
-	top = n_stale ? stale[(n_stale - 1) % TODO_MAX] : node;
+	top = n_stale ? stale[(n_stale - 1) % STALE_MAX] : node;
 	ret->n = 0;
 	if (top == &nodes->root || top->names->parent->dir->fd >= 0) {
 		ret->v[ret->n++] = top;
-		while (ret->n < n_stale && ret->n < TODO_MAX) {
-			ret->v[ret->n] = stale[(n_stale - 1 - ret->n) % TODO_MAX];
+		while (ret->n < n_stale && ret->n < STALE_MAX) {
+			ret->v[ret->n] = stale[(n_stale - 1 - ret->n) % STALE_MAX];
 			ret->n++;
 		}
 		return 1;
