@@ -13,6 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/classes.h"
+#include "enforcer/policy/hash.h"
 #include "enforcer/policy/internal.h"
 
 /* Pairs of states that are kept. */
@@ -23,6 +24,11 @@ struct pair {
 	const struct ward_state *a, *b;
 	char *path; /* as shown; "" for "/" */
 	struct ward_buf key;
+};
+
+/* States that live as long as their policy, and that were met together before. */
+struct seen {
+	const struct ward_state *a, *b;
 };
 
 /* A difference that was told. */
@@ -39,6 +45,7 @@ struct diff {
 	struct pair *pairs;
 	size_t n_pairs, cap_pairs;
 	uint32_t *table; /* 1 + number of a pair */
+	struct seen *seen;
 	struct told *told;
 	size_t n_told, cap_told;
 	uint32_t steps;
@@ -191,6 +198,18 @@ static int look_at(struct diff *d, const struct pair *p)
 	return 0;
 }
 
+/* Most names lead where others have led: asked first, since it takes no key and no path. */
+static bool met_before(struct diff *d, const struct ward_state *a, const struct ward_state *b)
+{
+	if (!a->kept || !b->kept)
+		return false;
+	struct seen *s = &d->seen[ward_hash_mix((uintptr_t)a, (uintptr_t)b) % TABLE];
+	if (s->a == a && s->b == b)
+		return true;
+	*s = (struct seen){a, b};
+	return false;
+}
+
 /* Every child of the pair that stands at i. */
 static int children(struct diff *d, size_t i)
 {
@@ -211,6 +230,8 @@ static int children(struct diff *d, size_t i)
 			ward_policy_state_put(d->a, a);
 			return r;
 		}
+		if (met_before(d, a, b))
+			continue;
 		struct ward_buf path = WARD_BUF_INIT;
 		ward_buf_printf(&path, "%s/", p.path);
 		ward_classes_show(d->classes, k, &path);
@@ -246,7 +267,8 @@ static int walk(struct diff *d)
 {
 	int r = find_names(d);
 	d->table = calloc(TABLE, sizeof(*d->table));
-	if (!d->table)
+	d->seen = calloc(TABLE, sizeof(*d->seen));
+	if (!d->table || !d->seen)
 		r = -ENOMEM;
 	if (r == 0)
 		r = add_trees(d, d->a);
@@ -331,6 +353,7 @@ int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
 	ward_classes_free(d.classes);
 	free(d.pairs);
 	free(d.table);
+	free(d.seen);
 	free(d.told);
 	if (r == 0)
 		*ret_whole = !d.cut;
