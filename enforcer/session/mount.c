@@ -26,6 +26,7 @@
 #include "enforcer/session/record.h"
 #include "enforcer/session/run.h"
 #include "enforcer/session/run_text.h"
+#include "enforcer/session/status.h"
 
 struct mount_run {
 	const struct ward_mount_options *options;
@@ -147,6 +148,7 @@ static json_t *status_json(const struct mount_run *m)
 	json_t *source = json_string(m->plan.project.path);
 	json_array_append_new(argv, source ? source : json_string("?"));
 	json_object_set_new(o, "argv", argv);
+	ward_status_add_trees(o, &m->plan);
 	return o;
 }
 

@@ -24,6 +24,7 @@
 #include "enforcer/session/guard.h"
 #include "enforcer/session/record.h"
 #include "enforcer/session/relay.h"
+#include "enforcer/session/status.h"
 
 /* After SIGTERM (wall clock, `wardfs kill`) a command has this long. */
 #define GRACE_NS (2 * WARD_NS_PER_SEC)
@@ -369,6 +370,7 @@ static json_t *status_json(const struct run *r)
 		json_array_append_new(argv, s ? s : json_string("?"));
 	}
 	json_object_set_new(o, "argv", argv);
+	ward_status_add_trees(o, r->plan);
 	json_t *project = json_string(r->plan->project.path);
 	json_object_set_new(o, "project", project ? project : json_string("?"));
 	json_object_set_new(o, "owner", json_string(r->plan->id.name));
