@@ -180,11 +180,12 @@ static int check_rules(const struct checker *c)
 	if (r < 0 || !s.undecided)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
-	ward_buf_printf(&what, "%u rules", s.undecided);
+	ward_buf_printf(&what, "%u of %zu rules", s.undecided, c->p->n_rules);
 	const struct ward_finding f = {.note = true,
 		.file = c->p->rules[0].file,
+		.line = c->p->rules[0].line,
 		.what = ward_buf_str(&what),
-		.why = "too many patterns meet in them to tell whether they ever decide",
+		.why = "too many wildcards meet in one name to tell whether they ever decide",
 		.fix = "wardfs policy explain tells what decides for one path"};
 	c->fn(c->user, &f);
 	return 0;

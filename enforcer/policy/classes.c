@@ -127,7 +127,8 @@ static int sets_add(struct sets *s, const uint32_t *v, size_t n, uint32_t *ret)
 		}
 	}
 	int r = grow(&s->v, s->n, &s->cap, sizeof(*s->v));
-	while (r == 0 && s->n_arena + n > s->cap_arena)
+	/* one more than needed: an empty set has a place too */
+	while (r == 0 && s->n_arena + n >= s->cap_arena)
 		r = grow(&s->arena, s->cap_arena, &s->cap_arena, sizeof(*s->arena));
 	if (r < 0)
 		return r;
