@@ -232,7 +232,7 @@ static int children(struct diff *d, size_t i)
 		}
 		if (met_before(d, a, b))
 			continue;
-		struct ward_buf path = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 		ward_buf_printf(&path, "%s/", p.path);
 		ward_classes_show(d->classes, k, &path);
 		r = add_pair(d, a, b, ward_buf_steal(&path));

@@ -442,7 +442,7 @@ static char *refusal_note(const struct run *r, const struct ward_guard_summary *
 {
 	if (s->refusals == 0)
 		return NULL;
-	struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, "%llu refused:", (unsigned long long)s->refusals);
 	for (size_t i = 0; i < s->n_first; i++)
 		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
@@ -466,7 +466,7 @@ static char *executed_note(const struct run *r, const struct ward_executed *foun
 {
 	if (found->n == 0 && found->whole)
 		return NULL;
-	struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_puts(&b, "new files that this host may execute:");
 	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
 		ward_buf_puts(&b, i ? ", " : " ");

@@ -169,7 +169,7 @@ START_TEST(matches_as_the_naive_matcher)
 	/* memory: plenty; hardly any, so that most states are single ones; none */
 	static const size_t memory[] = {64 << 20, 6000, 0};
 	size_t matched = 0, pairs = 0;
-	for (unsigned round = 0; round < 240; round++) {
+	for (unsigned round = 0; round < 1020; round++) {
 		enum { N = 20 };
 		char text[N][256];
 		struct ward_pattern pats[N];
