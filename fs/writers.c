@@ -75,7 +75,7 @@ static int check_beneath(const struct ward_nodes *nodes, const struct ward_name 
 	const struct ward_state *to)
 {
 	struct ward_policy *policy = nodes->tree->fs->policy;
-	const struct ward_name **way = calloc(depth, sizeof(*way));
+	const struct ward_name **way = calloc(depth, sizeof(const struct ward_name *));
 	const struct ward_node *node = n->node;
 	const struct ward_state *state = ward_policy_state_get(to);
 	int r = way ? 0 : -ENOMEM;

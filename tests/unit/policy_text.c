@@ -467,7 +467,7 @@ int main(void)
 {
 	Suite *s = suite_create("policy_text");
 	TCase *t = tcase_create("all");
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 120);
 	tcase_add_test(t, lines_that_fit_nothing);
 	tcase_add_test(t, lines_that_fit);
 	tcase_add_test(t, long_lines);
