@@ -199,7 +199,8 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 		ask |= WARD_REQUEST_DST_DIR;
 	if (flags & RENAME_EXCHANGE)
 		ask |= WARD_REQUEST_EXCHANGE;
-	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2, ask);
+	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2,
+		(const int[]){m->dir.fd, m->dir2.fd}, ask);
 	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
