@@ -132,6 +132,12 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 	out=$("$wardfs" policy check --strict medium) || fail "another directory: $out"
 	cd ..
 	"$wardfs" umount "$PWD/mount"
+	tries=0
+	while "$wardfs" ps --json | grep -q "$session"; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "the session does not end"
+		sleep 0.1
+	done
 	cd shared
 	out=$("$wardfs" policy check --strict medium) || fail "it is over: $out"
 	cd ..
