@@ -142,8 +142,11 @@ static json_t *status_json(const struct mount_run *m)
 	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", m->guard.store.name,
 		"pid", (int)getpid(), "started", when, "verb", "mount", "fs_pid",
 		(int)m->guard.fs.pid, "audit_pid", (int)m->guard.audit.pid);
-	json_t *point = json_string(m->mount.path);
-	json_object_set_new(o, "mountpoint", point ? point : json_string("?"));
+	/* once unmounted it is no longer the one there, though it may take a while to end */
+	if (m->mounted) {
+		json_t *point = json_string(m->mount.path);
+		json_object_set_new(o, "mountpoint", point ? point : json_string("?"));
+	}
 	json_t *argv = json_array();
 	json_t *source = json_string(m->plan.project.path);
 	json_array_append_new(argv, source ? source : json_string("?"));
@@ -169,7 +172,9 @@ static void control_request(struct mount_run *m)
 		a = status_json(m);
 	} else if (verb && (strcmp(verb, "kill") == 0 || strcmp(verb, "umount") == 0)) {
 		bool lazy = verb[0] == 'k' || json_is_true(json_object_get(q, "lazy"));
-		int r = ward_fusemount_undo(&m->mount, lazy, &err);
+		int r = verb[0] == 'k' ? 0 : -ENOENT;
+		if (m->mounted)
+			r = ward_fusemount_undo(&m->mount, lazy, &err);
 		if (r == 0) {
 			m->mounted = false;
 			m->over = verb[0] == 'k';
