@@ -125,6 +125,17 @@ struct shadowed {
 	unsigned undecided;
 };
 
+/* Is it one of the guards that were added to a shipped profile for the project at hand? */
+static bool is_added(const struct ward_rule *r)
+{
+	size_t len = 0;
+	const char *text = r->guard ? ward_profile_text(r->file, &len) : NULL;
+	unsigned lines = 0;
+	for (size_t i = 0; text && i < len; i++)
+		lines += text[i] == '\n';
+	return text && r->line > lines;
+}
+
 static void say_never(
 	const struct checker *c, const struct ward_rule *r, const struct ward_shadow *x)
 {
@@ -154,7 +165,8 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 {
 	struct shadowed *s = user;
 	const struct ward_rule *r = &s->c->p->rules[number];
-	if (r->source == WARD_SOURCE_NONE)
+	/* what was found twice in the project is nobody's mistake */
+	if (r->source == WARD_SOURCE_NONE || is_added(r))
 		return;
 	switch (x->answer) {
 	case WARD_SHADOW_UNDECIDED:

@@ -115,6 +115,16 @@ git add -A
 finds "$(dirname "$PWD")/crt.policy" 5 "sub/cert.crt"
 cd ..
 
+echo "--- guards that were added for the project at hand are nobody's mistake"
+mkdir twice
+cd twice
+git init -q .
+git config core.hooksPath .git/hooks
+"$wardfs" policy show --policy medium >shown
+[ "$(grep -c 'read = /workspace/.git/hooks' shown)" -ge 1 ] || fail "control: nothing was added"
+out=$("$wardfs" policy check --strict) || fail "$out"
+cd ..
+
 echo "--- a tree that a running session serves"
 if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 	mkdir -p shared/sub other mount
