@@ -33,6 +33,7 @@ struct wanted {
 struct item {
 	char *path; /* owned */
 	bool git;   /* what git executes of this git directory */
+	bool whole; /* all of it was looked at: the digest can be compared */
 	unsigned char digest[DIGEST_SIZE];
 	uint64_t changed_ns; /* the latest st_ctime of it and what belongs to it */
 };
@@ -59,6 +60,7 @@ struct search {
 	dev_t dev;
 	unsigned entries;
 	size_t bytes; /* read of files */
+	bool unread;  /* some file was not, for WARD_EXECUTED_READ_ALL_MAX */
 	const unsigned char *key;
 	unsigned char *buf; /* WARD_EXECUTED_READ_MAX bytes */
 	struct items *found;
@@ -199,8 +201,10 @@ static void put_entry(const struct search *s, struct item *it, const char *path,
 /* The content of a small regular file: its length, 0 where it is not read. */
 static size_t read_small(struct search *s, int at, const char *name, const struct stat *st)
 {
-	if (!S_ISREG(st->st_mode) || st->st_size > (off_t)WARD_EXECUTED_READ_MAX ||
-		s->bytes + WARD_EXECUTED_READ_MAX > WARD_EXECUTED_READ_ALL_MAX)
+	if (!S_ISREG(st->st_mode) || st->st_size > (off_t)WARD_EXECUTED_READ_MAX)
+		return 0;
+	s->unread = s->unread || s->bytes + WARD_EXECUTED_READ_MAX > WARD_EXECUTED_READ_ALL_MAX;
+	if (s->unread)
 		return 0;
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	ward_cleanup_fd int fd = openat(at, name, flags | O_NOATIME);
@@ -312,6 +316,7 @@ static int add(struct search *s, const char *path, struct item *it)
 	it->path = strdup(*path ? path : ".");
 	if (!it->path)
 		return -ENOMEM;
+	it->whole = all->whole && !s->unread;
 	all->v[all->n++] = *it;
 	return 0;
 }
@@ -502,7 +507,7 @@ static bool is_new(const struct ward_executed_before *b, uint64_t since_ns, cons
 		return true;
 	if (!old)
 		return b->items.whole;
-	return memcmp(old->digest, it->digest, sizeof(it->digest)) != 0;
+	return old->whole && it->whole && memcmp(old->digest, it->digest, sizeof(it->digest)) != 0;
 }
 
 /* From when on a time of change is one of the session's. */
