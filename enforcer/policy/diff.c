@@ -17,7 +17,7 @@
 
 /* Pairs of states that are kept. */
 #define PAIRS_MAX 65536U
-#define TABLE (PAIRS_MAX * 2)
+#define TABLE ((size_t)PAIRS_MAX * 2)
 
 struct pair {
 	const struct ward_state *a, *b;

@@ -540,7 +540,7 @@ static int by_depth(const void *a, const void *b)
 int ward_executed_find(
 	int tree, const struct ward_executed_before *before, struct ward_executed *ret)
 {
-	struct items now;
+	struct items now = {.n = 0};
 	uint64_t since_ns = since(before);
 	int r = look(tree, before->key, WARD_EXECUTED_TIME_NS, &now);
 	if (r < 0)
