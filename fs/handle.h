@@ -46,10 +46,11 @@ struct ward_handle {
 
 	/* directories */
 	pthread_mutex_t dir_lock;
-	char *dir_buf;	  /* entries as getdents64(2) gave them */
-	size_t dir_have;  /* bytes in it */
-	size_t dir_at;	  /* bytes consumed */
-	int64_t dir_next; /* offset of the entry at dir_at */
+	char *dir_buf;	   /* entries as getdents64(2) gave them */
+	size_t dir_have;   /* bytes in it */
+	size_t dir_at;	   /* bytes consumed */
+	int64_t dir_next;  /* offset of the entry at dir_at */
+	uint64_t last_dir; /* number of the last directory listed (listing.c) */
 };
 
 /* Makes a handle for fd (taken, also on failure) at node. -ENOMEM. */

@@ -18,6 +18,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
+#include "fs/ahead.h"
 #include "fs/backing.h"
 #include "fs/confine.h"
 #include "fs/lock.h"
@@ -200,6 +201,9 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		struct ward_fs_tree *t = &fs->trees[i];
 
 		r = ward_nodes_new(t, &t->nodes, err);
+		/* Answers made ahead are made as the owner, not as one of many callers. */
+		if (r == 0 && !(fs->flags & WARD_FS_ALLOW_OTHER))
+			r = ward_ahead_new(t, &t->ahead, err);
 		if (r == 0)
 			r = ward_session_new(t, err);
 		if (r == 0)
@@ -252,6 +256,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		ward_notify_free(fs->trees[i].notify);
+		ward_ahead_free(fs->trees[i].ahead);
 		ward_session_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
 		ward_watch_free(fs->trees[i].watch);
