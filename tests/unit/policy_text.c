@@ -65,6 +65,7 @@ START_TEST(lines_that_fit_nothing)
 	refused("[policy]\nversion: 1\n", "f:2: ':' after the key: write '='");
 	refused("[policy]\nversion =\n", "f:2: a key without a value");
 	refused("[policy]\nversion = ; 1\n", "f:2: a key without a value");
+	refused("[policy]\nversion =;1\n", "f:2: a value that begins with ';' (in a pattern: \\;)");
 	refused("[policy]\n= 1\n", "f:2: a line without a key");
 	refused("[policy\n", "f:1: a section without its ']'");
 	refused("[policy] x\n", "f:1: text after the ']' of a section");
