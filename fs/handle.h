@@ -4,8 +4,8 @@
  * the asked mode, and the rights that the policy gave at that moment: reads and writes consult the
  * handle only.
  *
- * refs, and the list at the node, are protected by nodes->lock; counters are atomic; dir_* by
- * dir_lock; the rest does not change after the handle was made.
+ * refs, and the lists at the node and at the nodes, are protected by nodes->lock; counters are
+ * atomic; dir_* by dir_lock; the rest does not change after the handle was made.
  */
 #pragma once
 
@@ -27,6 +27,7 @@ enum ward_io {
 struct ward_handle {
 	struct ward_node *node; /* pinned */
 	struct ward_handle *next;
+	LIST_ENTRY(ward_handle) all; /* of nodes->handles */
 	int fd;
 	unsigned refs;
 	bool is_dir;
@@ -58,6 +59,11 @@ int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd,
 	struct ward_handle **ret) ward_must_check;
 /* The first open handle of node with a reference more, or NULL. */
 struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node);
+/*
+ * Takes a handle that is still open from those of the tree and returns it, or NULL. It stays at its
+ * node. For the end: no request may be under way that could release it.
+ */
+struct ward_handle *ward_handle_take_left(struct ward_nodes *nodes);
 /* Gives a reference back; the last one closes. */
 void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h);
 /* RELEASE: takes it from the node, gives the first reference back. */

@@ -107,6 +107,7 @@ struct ward_nodes {
 	size_t n_names, n_inos, mask_names, mask_inos;
 	uint32_t gen;
 	struct ward_node_list lru;
+	LIST_HEAD(, ward_handle) handles; /* open ones of all nodes */
 	size_t n_open_dirs;
 	bool written; /* some node had a writer */
 };
