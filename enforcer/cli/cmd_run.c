@@ -92,21 +92,27 @@ static int exit_of(int code)
 static int run(const struct ward_run_options *o)
 {
 	struct ward_err err = WARD_ERR_INIT;
+	if (!*o->argv[0]) {
+		ward_say("the command's name is empty: not found");
+		return WARD_EXIT_NOT_FOUND;
+	}
 	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
 	int r = ward_run_plan_make(o, &plan, &err);
 	if (r < 0) {
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {NULL, NULL};
+	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&plan, o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
-	/* the paths in both are escaped already */
+	if (notes.unprepared)
+		ward_doctor_say();
+	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
-		fprintf(stderr, "wardfs: %s\n", notes.refused);
+		ward_say(notes.refused);
 	if (notes.executed)
-		fprintf(stderr, "wardfs: %s\n", notes.executed);
+		ward_say(notes.executed);
 	return status;
 }
 
