@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy_place.h"
@@ -121,10 +120,10 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 		r = ward_owner_file_put(file, &text, true, &place->id, &after, err);
 	if (r < 0)
 		return r;
-	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
-	ward_escape(&shown, file, strlen(file));
-	printf("%s: [%s] %s = %s\n", ward_buf_str(&shown), a->guard ? "guard" : "files",
-		a->words[0], a->words[1]);
+	ward_print(file);
+	printf(": [%s] %s = ", a->guard ? "guard" : "files", a->words[0]);
+	ward_print(a->words[1]);
+	putchar('\n');
 	/* a pattern without wildcards is a path */
 	if (a->words[1][0] == '/' && !strpbrk(a->words[1], "*?[\\")) {
 		print_rights("before", place->policy, a->words[1]);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
@@ -76,6 +78,11 @@ static int check_point(const char *mountpoint, struct ward_err *err)
 	ward_cleanup_fd int fd = open(mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return wrong_argument(ward_err_sys(err, -errno, "mount point %s", mountpoint));
+	/* Whoever lists processes would wait for the daemon, and the daemon's start does just that.
+	 */
+	struct statfs fs;
+	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+		return ward_err_set(err, -EINVAL, "mount point %s: not in /proc", mountpoint);
 	int r = mountpoint_path(mountpoint, &path, err);
 	if (r == 0 && ward_fusemount_is_ours(path))
 		return ward_err_set(err, -EINVAL,
@@ -336,8 +343,10 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		r = finish(&m, r, err);
 		if (r == 0)
 			status = 0;
-	} else if (m.mounted) {
-		(void)!ward_fusemount_undo(&m.mount, true, NULL);
+	} else {
+		if (m.mounted)
+			(void)!ward_fusemount_undo(&m.mount, true, NULL);
+		ward_record_not_started(&m.guard, err->text);
 	}
 	if (m.control >= 0)
 		ward_control_remove(m.plan.runtime, m.guard.store.name);

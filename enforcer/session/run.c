@@ -576,10 +576,11 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 			r.cause = "the command was not started";
 		}
 		finish(&r, ret_notes, err);
-	} else if (e == -EINVAL) {
-		r.status = WARD_EXIT_USAGE; /* what was asked for cannot be */
 	} else {
-		ret_notes->unprepared = true;
+		ward_record_not_started(&r.guard, err->text);
+		if (e == -EINVAL)
+			r.status = WARD_EXIT_USAGE; /* what was asked for cannot be */
+		ret_notes->unprepared = e != -EINVAL;
 	}
 	close_run(&r);
 	return r.status;

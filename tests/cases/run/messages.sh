@@ -75,6 +75,24 @@ expect 2 "$WARDFS" run --read "/workspace/file${NL}write = /" -- true
 expect 1 "$WARDFS" run --read /workspace/file -- touch /workspace/file
 expect 0 "$WARDFS" run --read /workspace/other -- touch /workspace/file
 
+# A start that failed is no session whose supervisor died.
+expect 2 "$WARDFS" run --session unborn --write /etc -- true
+expect 0 "$WARDFS" audit verify unborn
+has "$OUT" "unborn: intact: nothing was started: the tree /etc"
+
+# A work tree of git's, whose git directory lies outside: said, and mended by init.
+git commit -q --allow-empty -m one
+git worktree add -q ../tree
+(
+	cd ../tree || exit 1
+	expect 128 "$WARDFS" run -- git status
+	has "$ERR" "git will not work inside: its directory $WARD_TMP/p/.git/worktrees/tree"
+	expect 0 "$WARDFS" init
+	expect 0 "$WARDFS" run -- git status
+	[ -z "$ERR" ] || fail "$ERR"
+) || exit 1
+git worktree remove --force ../tree
+
 # No message can steer a terminal or look like two.
 expect 2 "$WARDFS" run --session "a${NL}wardfs: forged${ESC}[31m" -- true
 has "$ERR" 'a\nwardfs: forged\x1b[31m'
