@@ -105,7 +105,7 @@ static void put_end(struct ward_buf *b, struct tail *t, const char *session,
 static int append_locked(int fd, const char *session, const struct ward_ledger_keys *keys,
 	const struct ward_ledger_end *end)
 {
-	struct tail t;
+	struct tail t = {0};
 	int r = read_tail(fd, &t);
 	if (r < 0)
 		return r;

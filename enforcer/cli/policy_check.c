@@ -118,8 +118,8 @@ static void on_finding(void *user, const struct ward_finding *f)
 	 * them. */
 	if (is_profile(f->file) && !(rp->args->file && strcmp(rp->args->file, f->file) == 0))
 		return;
-	rp->warnings++;
-	put_finding(rp, "warning", f->file, f->line, f->what, f->why, f->fix);
+	rp->warnings += !f->note;
+	put_finding(rp, f->note ? "note" : "warning", f->file, f->line, f->what, f->why, f->fix);
 }
 
 /* --- what git tracks --- */

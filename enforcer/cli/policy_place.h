@@ -38,5 +38,8 @@ int ward_place_path(const struct ward_place *p, const char *arg, char **ret, boo
 /* Is this sandbox path in a tree, or on the way to one? The guard is asked about no other. */
 bool ward_place_in_tree(const struct ward_place *p, const char *path);
 
+/* The host path behind a sandbox path, the caller's; NULL: in no tree that is on the host. */
+char *ward_place_host(const struct ward_place *p, const char *path);
+
 /* What is at this sandbox path on the host now: S_IF… bits of its mode, 0 for nothing. */
 unsigned ward_place_type(const struct ward_place *p, const char *path);

@@ -493,8 +493,7 @@ static char *executed_note(const struct run *r, const struct ward_executed *foun
 			"%snot all of the project could be searched for new files that this host may "
 			"execute",
 			found->n ? "; " : "");
-	ward_buf_printf(
-		&b, "; what was created: wardfs audit show --kind create %s", r->guard.store.name);
+	ward_buf_printf(&b, "; the trail: wardfs audit show %s", r->guard.store.name);
 	return ward_buf_steal(&b);
 }
 
