@@ -134,5 +134,18 @@ t.wait(r"READY> $")
 with open("note.txt", encoding="ascii") as f:
     if f.read() != "hello from vim\n":
         sys.exit("FAIL: vim did not save")
+
+# A pager: it takes the window's size, keys, and gives the terminal back.
+with open("lines.txt", "w", encoding="ascii") as f:
+    f.writelines(f"line {n}\n" for n in range(1, 501))
+t.send(run + "less lines.txt\n")
+t.wait(r"line 43\D")
+t.send("G")
+t.wait(r"line 500\D")
+t.send("q")
+t.wait(r"READY> $")
+t.send("stty -a | tr ' ' '\\n' | grep -x icanon\n")
+t.wait(r"^icanon\r")
+t.wait(r"READY> $")
 t.send("exit\n")
 os.waitpid(t.pid, 0)
