@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/cli/cmd_audit.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -12,11 +13,14 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/event.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 
 #define USAGE 2
+#define HELPED (-1) /* help was asked for and given */
 
 static const char help[] =
 	"Usage: wardfs audit list    [--json]\n"
@@ -50,7 +54,7 @@ static const char help[] =
 	"  --since TIME         the beginning of a time in UTC: 2026-01-02T03:04\n"
 	"  --until TIME         the same; records of that minute (second, day) still count\n"
 	"\n"
-	"  --json       as JSON\n"
+	"  -j, --json   as JSON\n"
 	"  --follow     go on printing until the session ends\n"
 	"  --format F   what export writes\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
@@ -87,7 +91,7 @@ static const struct {
 
 static int usage(const char *what, const char *arg)
 {
-	fprintf(stderr, "wardfs audit: %s%s\nwardfs audit --help tells more\n", what, arg);
+	ward_sayf("audit: %s%s; wardfs audit --help tells more", what, arg);
 	return USAGE;
 }
 
@@ -117,10 +121,10 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
 	}
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
-		fprintf(stderr, "wardfs: this trail was not verified: %s\n", err.text);
+		ward_sayf("this trail was not verified: %s", err.text);
 	else if (res.state != WARD_VERIFY_INTACT && !res.running)
-		fprintf(stderr, "wardfs: this trail is not intact: %s%s%s\n",
-			ward_verify_state_name(res.state), res.text[0] ? ": " : "", res.text);
+		ward_sayf("this trail is not intact: %s%s%s", ward_verify_state_name(res.state),
+			res.text[0] ? ": " : "", res.text);
 }
 
 /* --- list --- */
@@ -162,10 +166,8 @@ static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
 				      : "incomplete",
 			there && s->ended && !s->complete ? s->cause : "");
 	}
-	if (c->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
-	}
+	if (c->json)
+		ward_print_json(json_incref(all));
 	json_decref(all);
 }
 
@@ -181,7 +183,7 @@ int audit_cmd_list(struct audit_cmd *c, struct ward_err *err)
 		return r;
 	print_list(c, &v);
 	if (v.result.state != WARD_VERIFY_INTACT)
-		fprintf(stderr, "wardfs: the ledger is not intact: %s: %s\n",
+		ward_sayf("the ledger is not intact: %s: %s",
 			ward_verify_state_name(v.result.state), v.result.text);
 	ward_ledger_view_free(&v);
 	return 0;
@@ -254,10 +256,71 @@ static bool take_filter(struct ward_filter *f, struct given *g, int o)
 	}
 }
 
+/* A word of a fixed set, or a usage error that names the nearest. */
+static int check_word(const char *option, const char *word, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], word) == 0)
+			return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *near = ward_near(word, names, n, sizeof(*names));
+	ward_buf_printf(&b, "%s %s: %s", option, word, near ? "did you mean " : "there are");
+	if (near)
+		ward_buf_printf(&b, "%s?", near);
+	for (size_t i = 0; !near && i < n; i++)
+		ward_buf_printf(&b, " %s", names[i]);
+	return usage("", ward_buf_str(&b));
+}
+
+/* A time begins as those of records do: "2026-01-02T03:04:05.678Z". */
+static int check_time(const char *option, const char *time)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:dd.ddddddddd";
+	size_t i = 0;
+	for (; time[i] && form[i]; i++)
+		if (form[i] == 'd' ? !isdigit((unsigned char)time[i]) : form[i] != time[i])
+			break;
+	if (i >= 4 && (!time[i] || strcmp(time + i, "Z") == 0))
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%s %s: a time is written 2026-01-02T03:04 (UTC)", option, time);
+	return usage("", ward_buf_str(&b));
+}
+
+/* What would match nothing because it is misspelt is said, not answered with nothing. */
+static int check_filter(const struct ward_filter *f)
+{
+	static const char *const verdicts[] = {"allow", "deny", "hide", "ask"};
+	const char *kinds[WARD_EVENT_COUNT_];
+	size_t n = 0;
+	for (unsigned k = 0; k < WARD_EVENT_COUNT_; k++)
+		if (k != WARD_EVENT_NONE)
+			kinds[n++] = ward_event_kind_name((enum ward_event_kind)k);
+	int r = f->kind ? check_word("--kind", f->kind, kinds, n) : 0;
+	if (r == 0 && f->verdict)
+		r = check_word(
+			"--verdict", f->verdict, verdicts, sizeof(verdicts) / sizeof(*verdicts));
+	if (r == 0 && f->since)
+		r = check_time("--since", f->since);
+	if (r == 0 && f->until)
+		r = check_time("--until", f->until);
+	return r;
+}
+
+static int take_after(struct audit_cmd *c)
+{
+	char *end = NULL;
+	errno = 0;
+	c->after = strtoull(optarg, &end, 10);
+	if (errno || end == optarg || *end || !isdigit((unsigned char)*optarg))
+		return usage("--after takes the number of a record, not ", optarg);
+	return 0;
+}
+
 static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 {
 	optind = 0; /* GNU: begins anew, main may have used it */
-	for (int o = 0; (o = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+	for (int o = 0; (o = getopt_long(argc, argv, ":jh", options, NULL)) != -1;) {
 		if (o == 'j')
 			c->json = true;
 		else if (o == 'a')
@@ -269,7 +332,7 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 		else if (o == 'o')
 			c->format = optarg, g->takes |= TAKES_EXPORT;
 		else if (o == 'n')
-			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
+			g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
 		else if (take_filter(&c->filter, g, o))
@@ -277,14 +340,20 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 		else
 			return usage(o == ':' ? "an argument is missing: " : "unknown option ",
 				argv[optind - 1]);
+		if (o == 'n' && take_after(c) != 0)
+			return USAGE;
 	}
-	return 0;
+	return check_filter(&c->filter);
 }
 
 /* Verb, object and session; *ret_verb is the index. */
 static int parse_words(
 	struct audit_cmd *c, int argc, char **argv, const struct given *g, size_t *ret_verb)
 {
+	if (optind < argc && strcmp(argv[optind], "help") == 0) {
+		fputs(help, stdout);
+		return HELPED;
+	}
 	if (optind >= argc)
 		return usage(
 			"what? list, show, file, process, denials, summary, export or verify", "");
@@ -292,12 +361,21 @@ static int parse_words(
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
 	while (v < n_verbs && strcmp(argv[optind], verbs[v].name) != 0)
 		v++;
-	if (v == n_verbs)
-		return usage("unknown: ", argv[optind]);
+	if (v == n_verbs) {
+		const char *near =
+			ward_near(argv[optind], &verbs[0].name, n_verbs, sizeof(verbs[0]));
+		ward_sayf("audit: there is no verb '%s'%s%s%s wardfs audit --help lists them",
+			argv[optind], near ? ": did you mean '" : ";", near ? near : "",
+			near ? "'?" : "");
+		return USAGE;
+	}
 	optind++;
 	if (verbs[v].takes & TAKES_OBJECT) {
 		if (optind >= argc)
-			return usage("which one? ", verbs[v].name);
+			return usage(
+				verbs[v].name, strcmp(verbs[v].name, "file") == 0
+						       ? ": which one? a path is needed"
+						       : ": which one? a process number is needed");
 		c->object = argv[optind++];
 	}
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
@@ -305,7 +383,7 @@ static int parse_words(
 	if (optind < argc || (c->all && c->session))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
-		return usage("an option that does not belong to ", verbs[v].name);
+		return usage("there is an option that is not one of ", verbs[v].name);
 	*ret_verb = v;
 	return 0;
 }
@@ -322,7 +400,7 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 		r = verbs[verb].run(c, &err);
 	ward_store_close(c->store);
 	if (r < 0)
-		fprintf(stderr, "wardfs audit: %s\n", err.text);
+		ward_say(err.text);
 	return r < 0 ? 125 : r;
 }
 
@@ -339,5 +417,7 @@ int ward_cmd_audit(int argc, char **argv)
 	}
 	if (r == 0)
 		r = parse_words(&c, argc, argv, &g, &verb);
+	if (r == HELPED)
+		return 0;
 	return r == 0 ? run(&c, verb, g.state) : r;
 }
