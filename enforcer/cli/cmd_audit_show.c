@@ -223,7 +223,7 @@ static int compare_counts(const void *a, const void *b)
 static void print_counts(const char *title, json_t *counts)
 {
 	size_t n = json_object_size(counts);
-	json_t **v = calloc(n ? n : 1, sizeof(*v));
+	json_t **v = calloc(n ? n : 1, sizeof(json_t *));
 	const char *name = NULL;
 	json_t *count = NULL;
 	size_t i = 0;
@@ -234,7 +234,7 @@ static void print_counts(const char *title, json_t *counts)
 		if (i < n)
 			v[i++] = json_pack("[s,O]", name, count);
 	}
-	qsort(v, i, sizeof(*v), compare_counts);
+	qsort(v, i, sizeof(json_t *), compare_counts);
 	for (size_t k = 0; k < i; k++) {
 		if (k < SUMMARY_LINES)
 			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
