@@ -83,20 +83,14 @@ static int check_dir(int fd, bool create)
 	return !ours || st.st_mode & 022 ? -EPERM : 0;
 }
 
-/* The root key appears whole or not at all, and once: link(2) fails where it is already there. */
-static int make_key(int dir_fd)
+/* A fresh key in a file of its own, to disk. */
+static int make_secret(int dir_fd, char name[static 32])
 {
-	struct stat st;
-	if (fstatat(dir_fd, "key", &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	if (errno != ENOENT)
-		return -errno;
 	uint8_t key[WARD_KEY_BYTES];
 	uint64_t unique = 0;
 	if (getrandom(&unique, sizeof(unique), 0) != (ssize_t)sizeof(unique))
 		return -EIO;
-	char name[32];
-	snprintf(name, sizeof(name), "key.%016llx", (unsigned long long)unique);
+	snprintf(name, 32, "key.%016llx", (unsigned long long)unique);
 	ward_cleanup_fd int fd =
 		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -107,7 +101,24 @@ static int make_key(int dir_fd)
 	ward_chain_wipe(key, sizeof(key));
 	if (r == 0 && fsync(fd) < 0)
 		r = -errno;
-	if (r == 0 && linkat(dir_fd, name, dir_fd, "key", 0) < 0 && errno != EEXIST)
+	if (r < 0)
+		(void)unlinkat(dir_fd, name, 0);
+	return r;
+}
+
+/* A key appears whole or not at all, and once: link(2) fails where it is already there. */
+static int make_key(int dir_fd, const char *as)
+{
+	struct stat st;
+	if (fstatat(dir_fd, as, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	char name[32];
+	int r = make_secret(dir_fd, name);
+	if (r < 0)
+		return r;
+	if (linkat(dir_fd, name, dir_fd, as, 0) < 0 && errno != EEXIST)
 		r = -errno;
 	(void)unlinkat(dir_fd, name, 0);
 	return r < 0 ? r : sync_dir(dir_fd);
@@ -117,7 +128,8 @@ static int make_contents(int dir_fd)
 {
 	if (mkdirat(dir_fd, "sessions", 0700) < 0 && errno != EEXIST)
 		return -errno;
-	return make_key(dir_fd);
+	int r = make_key(dir_fd, "key");
+	return r < 0 ? r : make_key(dir_fd, "signing.key");
 }
 
 int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
@@ -235,6 +247,12 @@ static int open_files(struct ward_store *st, struct ward_store_session *s)
 	s->ledger_fd = openat(st->dir_fd, "ledger.jsonl", log, 0600);
 	if (s->ledger_fd < 0)
 		return -errno;
+	s->checkpoints_fd = openat(s->dir_fd, "checkpoints", log | O_EXCL, 0600);
+	if (s->checkpoints_fd < 0)
+		return -errno;
+	s->sign_fd = openat(st->dir_fd, "signing.key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->sign_fd < 0)
+		return -errno;
 	s->key_fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	return s->key_fd < 0 ? -errno : 0;
 }
@@ -282,6 +300,7 @@ void ward_store_discard_session(struct ward_store *st, struct ward_store_session
 	bool empty = s->log_fd < 0 || (fstat(s->log_fd, &sb) == 0 && sb.st_size == 0);
 	if (empty && s->dir_fd >= 0) {
 		(void)unlinkat(s->dir_fd, "trail.jsonl", 0);
+		(void)unlinkat(s->dir_fd, "checkpoints", 0);
 		(void)unlinkat(s->dir_fd, "policy", 0);
 	}
 	/* Of a directory that holds anything else nothing is removed. */
@@ -292,7 +311,8 @@ void ward_store_discard_session(struct ward_store *st, struct ward_store_session
 
 void ward_store_session_close(struct ward_store_session *s)
 {
-	const int fds[] = {s->dir_fd, s->log_fd, s->ledger_fd, s->key_fd};
+	const int fds[] = {
+		s->dir_fd, s->log_fd, s->ledger_fd, s->key_fd, s->sign_fd, s->checkpoints_fd};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -449,6 +469,12 @@ int ward_store_open_log(
 	return open_in_session(st, session, "trail.jsonl", ret_fd, err);
 }
 
+int ward_store_open_checkpoints(
+	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
+{
+	return open_in_session(st, session, "checkpoints", ret_fd, err);
+}
+
 int ward_store_open_policy(
 	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
 {
@@ -464,17 +490,53 @@ int ward_store_open_ledger(struct ward_store *st, int *ret_fd, struct ward_err *
 	return 0;
 }
 
-int ward_store_read_key(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+int ward_store_extend_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(st->dir_fd, "ledger.jsonl",
+		O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/key", st->path);
+		return ward_err_sys(err, -errno, "%s/ledger.jsonl", st->path);
+	*ret_fd = fd;
+	return 0;
+}
+
+static int read_secret(
+	struct ward_store *st, const char *name, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	ward_cleanup_fd int fd = openat(st->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s/%s", st->path, name);
 	uint8_t key[WARD_KEY_BYTES + 1];
 	ssize_t n = read(fd, key, sizeof(key));
 	if (n == (ssize_t)WARD_KEY_BYTES)
 		memcpy(ret, key, WARD_KEY_BYTES);
 	ward_chain_wipe(key, sizeof(key));
 	if (n != (ssize_t)WARD_KEY_BYTES)
-		return ward_err_set(err, -EINVAL, "%s/key: not a root key", st->path);
+		return ward_err_set(err, -EINVAL, "%s/%s: not a key", st->path, name);
 	return 0;
+}
+
+int ward_store_read_key(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	return read_secret(st, "key", ret, err);
+}
+
+int ward_store_read_seed(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	return read_secret(st, "signing.key", ret, err);
+}
+
+int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err)
+{
+	char name[32];
+	int r = make_secret(st->dir_fd, name);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/signing.key", st->path);
+	if (renameat(st->dir_fd, name, st->dir_fd, "signing.key") < 0) {
+		r = -errno;
+		(void)unlinkat(st->dir_fd, name, 0);
+		return ward_err_sys(err, r, "%s/signing.key", st->path);
+	}
+	r = sync_dir(st->dir_fd);
+	return r < 0 ? ward_err_sys(err, r, "%s", st->path) : 0;
 }

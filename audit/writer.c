@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/checkpoint.h"
 #include "audit/encode.h"
 #include "audit/ledger.h"
 #include "audit/names.h"
@@ -37,6 +38,7 @@ struct ward_writer {
 	uint64_t seq;
 	uint64_t bytes; /* of all lines sealed so far */
 	struct ward_ledger_keys ledger;
+	struct ward_checkpoints points;
 
 	/* lines on their way; [0, written) is in the log already */
 	struct ward_buf batch;
@@ -51,6 +53,7 @@ struct ward_writer {
 	bool recovered;
 	bool end_held;	 /* the supervisor's session.end waits in `end` to be the last record */
 	bool end_logged; /* a session.end is in the log */
+	bool end_signed; /* the last checkpoint is signed */
 	bool end_told;	 /* and in the ledger */
 	struct ward_event end;
 	uint64_t end_pos;
@@ -65,6 +68,7 @@ struct ward_writer {
 static void seal(struct ward_writer *w, size_t start)
 {
 	ward_chain_seal(w->key, w->prev, &w->batch, start);
+	ward_checkpoints_add(&w->points, w->batch.data + start, w->batch.len - start - 1);
 	ward_chain_ratchet(w->key);
 	w->seq++;
 	w->bytes += w->batch.len - start;
@@ -252,9 +256,8 @@ static int flush_and_release(struct ward_writer *w)
 	if (w->broken == 0)
 		return 0;
 	/* A disk that takes a write may yet refuse to keep it. */
-	if (fdatasync(w->log_fd) < 0)
-		return broke(w, -errno);
-	return mend(w);
+	r = fdatasync(w->log_fd) < 0 ? -errno : ward_checkpoints_flush(&w->points);
+	return r < 0 ? broke(w, r) : mend(w);
 }
 
 int ward_writer_step(struct ward_writer *w)
@@ -275,24 +278,36 @@ int ward_writer_step(struct ward_writer *w)
 
 int ward_writer_sync(struct ward_writer *w, bool force)
 {
-	if (!w->dirty)
-		return 0;
 	uint64_t now = ward_clock_mono_ns();
-	if (!force && now - w->synced_ns < SYNC_EVERY_NS)
+	bool point = ward_checkpoints_due_ns(&w->points, now) == 0;
+	if (w->dirty && (force || point || now - w->synced_ns >= SYNC_EVERY_NS)) {
+		if (fdatasync(w->log_fd) < 0)
+			return broke(w, -errno);
+		w->dirty = false;
+		w->synced_ns = now;
+	}
+	/* Checkpoints speak of what is on disk alone. */
+	if (w->dirty || w->batch.len > 0)
 		return 0;
-	if (fdatasync(w->log_fd) < 0)
-		return broke(w, -errno);
-	w->dirty = false;
-	w->synced_ns = now;
-	return 0;
+	if (point)
+		ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
+	int r = ward_checkpoints_flush(&w->points);
+	return r < 0 ? broke(w, r) : 0;
 }
 
 int ward_writer_sync_due_ms(const struct ward_writer *w)
 {
-	if (!w->dirty)
+	uint64_t now = ward_clock_mono_ns();
+	uint64_t left = ward_checkpoints_due_ns(&w->points, now);
+	uint64_t since = now - w->synced_ns;
+	if (w->dirty) {
+		uint64_t sync = since >= SYNC_EVERY_NS ? 0 : SYNC_EVERY_NS - since;
+		left = sync < left ? sync : left;
+	}
+	if (left == UINT64_MAX)
 		return -1;
-	uint64_t since = ward_clock_mono_ns() - w->synced_ns;
-	return since >= SYNC_EVERY_NS ? 0 : (int)((SYNC_EVERY_NS - since) / 1000000) + 1;
+	/* Poll takes an int; to look once an hour is no harm. */
+	return left == 0 ? 0 : (int)(left / 1000000 < 3600000 ? left / 1000000 + 1 : 3600000);
 }
 
 /* --- beginning --- */
@@ -309,6 +324,8 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 	memcpy(w->prev, res.prev, sizeof(w->prev));
 	ward_chain_wipe(res.key, sizeof(res.key));
 	w->seq = res.seq;
+	w->points.tree = res.tree;
+	w->points.at = res.tree.n;
 	w->bytes = res.bytes;
 	w->sum.records = res.seq;
 	w->sum.refusals = res.refusals;
@@ -334,6 +351,20 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 	return 0;
 }
 
+/* Before the first record: the ledger knows the session, and with which key it signs. */
+static int tell_start(struct ward_writer *w, struct ward_err *err)
+{
+	char key[WARD_VKEY_MAX];
+	ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
+	ward_public_key_print(&w->points.key.pub, key);
+	struct ward_ledger_start start = {.key = key, .checkpoint = w->points.last};
+	int r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &start, NULL, err);
+	if (r < 0)
+		return r;
+	r = ward_checkpoints_flush(&w->points);
+	return r < 0 ? ward_err_sys(err, r, "checkpoints") : 0;
+}
+
 static int begin(struct ward_writer *w, const struct ward_writer_setup *setup, struct ward_err *err)
 {
 	struct stat st;
@@ -348,9 +379,11 @@ static int begin(struct ward_writer *w, const struct ward_writer_setup *setup, s
 	if (ward_buf_error(&w->batch) < 0)
 		return ward_err_sys(err, -ENOMEM, "writer");
 	w->batch.len = 0;
-	int r = 0;
+	int r = ward_checkpoints_resume(&w->points);
+	if (r < 0)
+		return ward_err_sys(err, r, "checkpoints");
 	if (st.st_size == 0)
-		r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, err);
+		r = tell_start(w, err);
 	if (r == 0 && setup->recover)
 		r = resume(w, setup->cause, err);
 	return r;
@@ -374,6 +407,13 @@ int ward_writer_new(
 	w->synced_ns = ward_clock_mono_ns();
 	ward_chain_first_key(setup->root_key, w->session, w->key);
 	ward_ledger_keys_derive(setup->root_key, w->session, &w->ledger);
+	w->points = (struct ward_checkpoints){.fd = setup->checkpoints_fd,
+		.session = w->session,
+		.every = setup->checkpoint_records ? setup->checkpoint_records
+						   : WARD_CHECKPOINT_RECORDS,
+		.every_ns = (setup->checkpoint_ms ? setup->checkpoint_ms : WARD_CHECKPOINT_MS) *
+			    (WARD_NS_PER_SEC / 1000)};
+	ward_signing_key_from_seed(setup->sign_seed, &w->points.key);
 	int r = begin(w, setup, err);
 	if (r < 0) {
 		ward_writer_free(w);
@@ -393,6 +433,7 @@ void ward_writer_free(struct ward_writer *w)
 		free(w->sum.first[i].rule);
 	}
 	ward_buf_clear(&w->batch);
+	ward_checkpoints_clear(&w->points);
 	ward_chain_wipe(w, sizeof(*w));
 	free(w);
 }
@@ -407,6 +448,27 @@ static void log_end(struct ward_writer *w, const char *cause)
 	else
 		add_note(w, WARD_EVENT_SESSION_END, -1, 0, cause);
 	w->end_logged = true;
+}
+
+/* The last checkpoint, to disk, and then the ledger's entry that holds it. */
+static int tell_end(struct ward_writer *w, const struct ward_ledger_end *given, bool complete,
+	struct ward_err *err)
+{
+	char key[WARD_VKEY_MAX];
+	struct ward_ledger_end end = *given;
+	if (!w->end_signed)
+		ward_checkpoints_sign(&w->points,
+			complete ? WARD_CHECKPOINT_COMPLETE : WARD_CHECKPOINT_INCOMPLETE);
+	w->end_signed = true;
+	int r = ward_checkpoints_flush(&w->points);
+	if (r == 0 && fdatasync(w->points.fd) < 0)
+		r = -errno;
+	if (r < 0)
+		return ward_err_sys(err, r, "checkpoints");
+	ward_public_key_print(&w->points.key.pub, key);
+	end.key = key;
+	end.checkpoint = w->points.last;
+	return ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, &end, err);
 }
 
 int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err *err)
@@ -435,7 +497,7 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		.verdict = complete ? "complete" : "incomplete",
 		.cause = complete ? w->end_text : cause};
 	memcpy(end.last, w->prev, sizeof(end.last));
-	r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &end, err);
+	r = tell_end(w, &end, complete, err);
 	if (r == 0)
 		w->end_told = true;
 	return r;

@@ -27,6 +27,8 @@ static const char help[] =
 	"       wardfs audit summary [--json] [SESSION]\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
+	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
+	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
@@ -37,6 +39,8 @@ static const char help[] =
 	"  export   the records as jsonl (default), csv, cef, ocsf or otel\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
 	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
+	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
+	"           one takes its place\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
@@ -50,6 +54,9 @@ static const char help[] =
 	"  --since TIME         the beginning of a time in UTC: 2026-01-02T03:04\n"
 	"  --until TIME         the same; records of that minute (second, day) still count\n"
 	"\n"
+	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
+	"               show\" prints, or a file of such lines; may be repeated\n"
+	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
 	"  --json       as JSON\n"
 	"  --follow     go on printing until the session ends\n"
 	"  --format F   what export writes\n"
@@ -68,6 +75,7 @@ enum takes {
 	TAKES_FOLLOW = 8,
 	TAKES_ALL = 16,
 	TAKES_EXPORT = 32,
+	TAKES_KEYS = 64,
 };
 
 static const struct {
@@ -82,7 +90,8 @@ static const struct {
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
 	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
-	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL},
+	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
+	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION},
 };
 
 static int usage(const char *what, const char *arg)
@@ -111,8 +120,8 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
 	if (r == 0)
 		r = audit_cmd_ledger(c, root, &ledger, &err);
 	if (r == 0) {
-		r = ward_verify_trail(
-			log_fd, session, root, ward_ledger_view_find(&ledger, session), &res, &err);
+		r = ward_verify_trail(log_fd, session, root,
+			ward_ledger_view_find(&ledger, session), NULL, &res, &err);
 		ward_ledger_view_free(&ledger);
 	}
 	ward_chain_wipe(root, sizeof(root));
@@ -208,7 +217,8 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"follow", 0, NULL, 'f'}, {"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'},
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
-	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'}, {0}};
+	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'},
+	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -272,6 +282,12 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
+		else if (o == 'c')
+			c->checkpoints = optarg, g->takes |= TAKES_KEYS;
+		else if (o == 'k' && audit_cmd_add_key(c, optarg))
+			g->takes |= TAKES_KEYS;
+		else if (o == 'k')
+			return usage("no public key, and no file of them: ", optarg);
 		else if (take_filter(&c->filter, g, o))
 			g->takes |= TAKES_FILTER;
 		else
@@ -287,7 +303,8 @@ static int parse_words(
 {
 	if (optind >= argc)
 		return usage(
-			"what? list, show, file, process, denials, summary, export or verify", "");
+			"what? list, show, file, process, denials, summary, export, verify or key",
+			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
 	while (v < n_verbs && strcmp(argv[optind], verbs[v].name) != 0)
@@ -302,7 +319,7 @@ static int parse_words(
 	}
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
 		c->session = argv[optind++];
-	if (optind < argc || (c->all && c->session))
+	if (optind < argc || (c->all && (c->session || c->n_keys)))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
 		return usage("an option that does not belong to ", verbs[v].name);
@@ -316,7 +333,8 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 	int r = ward_chain_setup();
 	if (r < 0)
 		(void)ward_err_sys(&err, r, "libsodium");
-	if (r == 0)
+	/* A trail elsewhere and a public key: there need not be any session on this host. */
+	if (r == 0 && !(c->n_keys && c->session && strchr(c->session, '/')))
 		r = open_state(c, state, &err);
 	if (r == 0)
 		r = verbs[verb].run(c, &err);

@@ -114,7 +114,7 @@ const struct ward_key ward_keys[] = {
 	WORD("audit", "exec", flag, MAX, 0, false, "yes"),
 	WORD("audit", "on-failure", on_failure, MIN, WARD_READY_ALL, false, "deny"),
 	WORD("audit", "sync", audit_sync, MIN, 0, false, "batch"),
-	LIST("audit", "checkpoint", CHECKPOINT, ADD, NONE, false, "10000"),
+	LIST("audit", "checkpoint", CHECKPOINT, ADD, ALL, false, "10000"),
 	LIST("audit", "anchor", ANCHOR, BASE, NONE, false, NULL),
 	KEY("audit", "rotate", SIZE, MIN, NONE, false, "256M"),
 	KEY("audit", "keep", TIME, MAX, NONE, false, "90d"),

@@ -75,6 +75,8 @@ struct ward_settings {
 	/* [audit] */
 	enum ward_audit_log log;
 	enum ward_on_failure on_failure;
+	uint64_t checkpoint_records; /* the smallest count given, 0: none was */
+	uint64_t checkpoint_ms;	     /* the shortest time given, 0: none was */
 
 	/*
 	 * Keys that were set to something whose machinery does not exist yet, as "FILE:LINE:

@@ -19,21 +19,25 @@
 static int start_writer(
 	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
 {
-	struct ward_helper_fd fds[4 + WARD_GUARD_RINGS] = {
+	struct ward_helper_fd fds[6 + WARD_GUARD_RINGS] = {
 		{g->store.log_fd, WARD_FD_AUDIT_LOG},
 		{g->store.ledger_fd, WARD_FD_AUDIT_LEDGER},
 		{g->store.key_fd, WARD_FD_AUDIT_KEY},
 		{g->wake, WARD_FD_RING_WAKE},
+		{g->store.sign_fd, WARD_FD_AUDIT_SIGN},
+		{g->store.checkpoints_fd, WARD_FD_AUDIT_CHECKPOINTS},
 	};
 	for (int i = 0; i < WARD_GUARD_RINGS; i++)
-		fds[4 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
+		fds[6 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_CONFIG);
 	ward_msg_put_str(&m, g->store.name);
 	ward_msg_put_u32(&m, WARD_GUARD_RINGS);
 	ward_msg_put_u32(&m, flags);
 	ward_msg_put_str(&m, cause);
-	int r = ward_helper_start(&g->audit, fds, 4 + WARD_GUARD_RINGS, &m, err);
+	ward_msg_put_u64(&m, g->checkpoint_records);
+	ward_msg_put_u64(&m, g->checkpoint_ms);
+	int r = ward_helper_start(&g->audit, fds, 6 + WARD_GUARD_RINGS, &m, err);
 	ward_msg_clear(&m);
 	return r;
 }
@@ -42,6 +46,9 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	struct ward_guard *g, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
+	const struct ward_settings *s = ward_policy_settings(policy);
+	g->checkpoint_records = s->checkpoint_records;
+	g->checkpoint_ms = s->checkpoint_ms;
 	int r = ward_policy_encode(policy, &blob);
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");

@@ -23,6 +23,8 @@ struct ward_guard {
 	int policy_fd; /* sealed blob */
 	struct ward_helper audit;
 	struct ward_helper fs;
+	uint64_t checkpoint_records; /* [audit] checkpoint; 0: the default */
+	uint64_t checkpoint_ms;
 	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 };

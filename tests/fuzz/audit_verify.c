@@ -26,14 +26,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	fuzz_insist(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	fuzz_insist(ward_verify_trail(fd, "fuzz", root, NULL, &r, NULL) == 0);
+	fuzz_insist(ward_verify_trail(fd, "fuzz", root, NULL, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
 	/* A last mac of zeros is nobody's. */
-	fuzz_insist(ward_verify_trail(fd, "fuzz", root, &known, &r, NULL) == 0);
+	fuzz_insist(ward_verify_trail(fd, "fuzz", root, &known, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
 	fuzz_insist(ward_verify_ledger(fd, root, &v, NULL) == 0);
 	fuzz_insist(v.result.state != WARD_VERIFY_UNREAD);
 	ward_ledger_view_free(&v);
+	/* The same bytes as checkpoints: a zero key signed none of them. */
+	struct ward_checkpoint_list notes;
+	struct ward_public_key nobody = {.name = "wardfs/0000000000000000"};
+	if (ward_checkpoint_list_read(fd, &notes) == 0) {
+		fuzz_insist(ward_verify_public(fd, &notes, &nobody, 1, &r, NULL) == 0);
+		fuzz_insist(r.state < WARD_VERIFY_INCOMPLETE && r.state != WARD_VERIFY_UNREAD);
+		ward_checkpoint_list_clear(&notes);
+	}
 	if (ward_query_denials(fd, &d, NULL) == 0)
 		ward_denials_free(&d);
 	close(fd);

@@ -57,13 +57,40 @@ s = json.load(sys.stdin)
 assert s["records"] == 23 and s["refusals"]["count"] == 3 and s["files"]["read"] == 18, s' ||
 	fail "summary --json"
 
-for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x"; do
+for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "key" "key frob" "list --key x"; do
 	# shellcheck disable=SC2086
 	audit $args >/dev/null 2>err
 	[ $? -eq 2 ] || fail "usage of '$args'"
 	[ -s err ] || fail "usage of '$args' says nothing"
 done
 audit --help | grep -q '^Usage' || fail "--help"
+
+# Keys: with the public one alone, on a host that has nothing else.
+audit key show >key.pub || fail "key show"
+[ "$(audit key show alpha)" = "$(cat key.pub)" ] || fail "key show alpha"
+audit verify --key key.pub alpha >out || fail "verify --key: $(cat out)"
+grep -qx 'alpha: intact (23 records good)' out || fail "$(cat out)"
+mkdir away
+cp state/sessions/alpha/trail.jsonl state/sessions/alpha/checkpoints away
+HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --key "$(cat key.pub)" \
+	away/trail.jsonl >out || fail "elsewhere: $(cat out)"
+mv away/checkpoints away/elsewhere
+audit verify --key key.pub away/trail.jsonl 2>err && fail "without checkpoints"
+grep -q 'away/checkpoints: No such file' err || fail "$(cat err)"
+audit verify --key key.pub --checkpoints away/elsewhere away/trail.jsonl || fail "--checkpoints"
+audit key rotate >fresh.pub || fail "key rotate"
+cmp -s key.pub fresh.pub && fail "key rotate changes nothing"
+audit verify --key fresh.pub alpha >out && fail "another key"
+grep -q '^alpha: foreign key' out || fail "$(cat out)"
+run --session gamma --events 3
+audit verify --key fresh.pub gamma || fail "the fresh key"
+audit verify --key key.pub --key fresh.pub alpha || fail "two keys"
+audit verify --all >out || fail "after a rotation: $(cat out)"
+agree "after a rotation"
+grep -q '"kind":"rotate".*"to":"'"$(cat fresh.pub)" state/ledger.jsonl || fail "no entry"
+audit verify --key nonsense alpha 2>err
+[ $? -eq 2 ] || fail "--key nonsense"
+grep -q 'no public key' err || fail "$(cat err)"
 
 # A session is running while its writer lives; then a record is changed.
 mkfifo gate
