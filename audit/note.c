@@ -29,10 +29,11 @@ static const char *const states[] = {
 
 void ward_put_base64(struct ward_buf *b, const uint8_t *p, size_t n)
 {
-	char text[128];
-	assert(sodium_base64_encoded_len(n, sodium_base64_VARIANT_ORIGINAL) <= sizeof(text));
-	ward_buf_puts(
-		b, sodium_bin2base64(text, sizeof(text), p, n, sodium_base64_VARIANT_ORIGINAL));
+	char text[129];
+	/* Pieces of a multiple of three bytes: padding stands at the end alone. */
+	for (size_t i = 0; i < n; i += 96)
+		ward_buf_puts(b, sodium_bin2base64(text, sizeof(text), p + i,
+					 n - i < 96 ? n - i : 96, sodium_base64_VARIANT_ORIGINAL));
 }
 
 bool ward_take_base64(const char *text, size_t len, uint8_t *ret, size_t n)

@@ -29,6 +29,8 @@ static const char help[] =
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
 	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
 	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
+	"       wardfs audit prove   [--size N] SESSION SEQ\n"
+	"       wardfs audit prove   [--size N] --from N SESSION\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
@@ -41,6 +43,8 @@ static const char help[] =
 	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
 	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
 	"           one takes its place\n"
+	"  prove    a proof that record SEQ is in the trail, or that an earlier checkpoint is the\n"
+	"           beginning of a later one; verify takes it as a FILE\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
@@ -56,6 +60,8 @@ static const char help[] =
 	"\n"
 	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
 	"               show\" prints, or a file of such lines; may be repeated\n"
+	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
+	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
 	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
 	"  --json       as JSON\n"
 	"  --follow     go on printing until the session ends\n"
@@ -76,6 +82,8 @@ enum takes {
 	TAKES_ALL = 16,
 	TAKES_EXPORT = 32,
 	TAKES_KEYS = 64,
+	TAKES_SIZES = 128,
+	TAKES_PROOF = 256, /* SESSION, and SEQ unless --from is given */
 };
 
 static const struct {
@@ -92,6 +100,7 @@ static const struct {
 	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
 	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION},
+	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
 
 static int usage(const char *what, const char *arg)
@@ -218,7 +227,8 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'},
-	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {0}};
+	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
+	{"from", 1, NULL, 'F'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -282,6 +292,11 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
+		else if (o == 'z')
+			c->size = strtoull(optarg, NULL, 10), g->takes |= TAKES_SIZES;
+		else if (o == 'F')
+			c->from = strtoull(optarg, NULL, 10), c->has_from = true,
+			g->takes |= TAKES_SIZES;
 		else if (o == 'c')
 			c->checkpoints = optarg, g->takes |= TAKES_KEYS;
 		else if (o == 'k' && audit_cmd_add_key(c, optarg))
@@ -302,8 +317,8 @@ static int parse_words(
 	struct audit_cmd *c, int argc, char **argv, const struct given *g, size_t *ret_verb)
 {
 	if (optind >= argc)
-		return usage(
-			"what? list, show, file, process, denials, summary, export, verify or key",
+		return usage("what? list, show, file, process, denials, summary, export, verify, "
+			     "key or prove",
 			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
@@ -316,6 +331,11 @@ static int parse_words(
 		if (optind >= argc)
 			return usage("which one? ", verbs[v].name);
 		c->object = argv[optind++];
+	}
+	if (optind < argc && verbs[v].takes & TAKES_PROOF) {
+		c->session = argv[optind++];
+		if (optind < argc)
+			c->object = argv[optind++];
 	}
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
 		c->session = argv[optind++];

@@ -22,6 +22,9 @@ struct audit_cmd {
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;
 	const char *checkpoints; /* verify: where a FILE's checkpoints are; NULL: beside it */
+	bool has_from;		 /* prove: consistency */
+	uint64_t from;		 /* prove: size of the earlier checkpoint */
+	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
 	uint64_t after;		 /* export: records with a larger seq only */
 	const char *object;	 /* file, process: what is asked about */
 	const char *session;	 /* as given; NULL: the latest */
@@ -37,6 +40,7 @@ int audit_cmd_export(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_key(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 
 /* Takes --key: a public key, or a file with one a line. False if it is neither. */

@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/chain.h"
 #include "audit/lines.h"
+#include "audit/proof.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
 
 struct verify {
@@ -121,12 +124,41 @@ static int open_notes(struct verify *v, const char *path, int *ret_fd, struct wa
 	return 0;
 }
 
+/* True if the file is a proof, which was then reported. Its keys: those given, else the ledger's.
+ */
+static bool verify_proof(struct verify *v, int fd)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOF_TEXT_MAX};
+	char name[WARD_SESSION_NAME_MAX + 1] = "proof";
+	struct ward_verify_result res = {0};
+	const struct ward_public_key *keys = v->c->keys;
+	size_t n_keys = v->c->n_keys;
+	char head[64];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	/* What is longer is none. */
+	if (n < 0 || !ward_proof_is(head, (size_t)n) ||
+		ward_fd_read_all(fd, WARD_PROOF_TEXT_MAX, &b) < 0)
+		return false;
+	bool named = ward_proof_session(b.data, b.len, name);
+	const struct ward_ledger_session *s =
+		named && !n_keys ? ward_ledger_view_find(&v->ledger, name) : NULL;
+	if (s) {
+		keys = s->keys;
+		n_keys = s->n_keys;
+	}
+	ward_proof_check(b.data, b.len, keys, n_keys, &res, NULL);
+	report(v, name, &res);
+	return true;
+}
+
 /* A trail elsewhere: its first line says of which session it is. */
 static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "%s", path);
+	if (verify_proof(v, fd))
+		return 0;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	struct ward_line l;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/proof.h"
 #include "audit/query.h"
 #include "audit/verify.h"
 #include "tests/fuzz/fuzz.h"
@@ -42,6 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_insist(r.state < WARD_VERIFY_INCOMPLETE && r.state != WARD_VERIFY_UNREAD);
 		ward_checkpoint_list_clear(&notes);
 	}
+	ward_proof_check((const char *)data, size, &nobody, 1, &r, NULL);
+	fuzz_insist(r.state == WARD_VERIFY_EDITED || r.state == WARD_VERIFY_FOREIGN);
 	if (ward_query_denials(fd, &d, NULL) == 0)
 		ward_denials_free(&d);
 	close(fd);

@@ -4,6 +4,7 @@
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
+verify.py --key KEY --proof FILE        a proof taken from a trail
 
 Prints one line each: NAME STATE RECORDS FIRST_BAD. Shares no code with wardfs; signatures are checked
 by the command openssl. Exit: 0 all intact, 1 not.
@@ -115,7 +116,10 @@ NOTE = [rb"wardfs/trail/(" + NAME.encode() + rb")", NUMBER, rb"([A-Za-z0-9+/]{43
 
 def strict64(text):
     """The bytes, or None if it is not the one spelling of them."""
-    data = base64.b64decode(text)
+    try:
+        data = base64.b64decode(text)
+    except ValueError:
+        return None
     return data if base64.b64encode(data) == text else None
 
 
@@ -435,6 +439,83 @@ def verify_public(path, notes_path, keys):
     return session, res
 
 
+# --- proofs ---
+
+def path_root(h_leaf, index, size, path):
+    """RFC 6962, 2.1.1: the root that the path leads to, from the definition of PATH(m, D[n])."""
+    if size == 1:
+        return h_leaf if not path else None
+    if not path:
+        return None
+    k = 1
+    while 2 * k < size:
+        k *= 2
+    if index < k:
+        left = path_root(h_leaf, index, k, path[:-1])
+        return left and sha(b"\1" + left + path[-1])
+    right = path_root(h_leaf, index - k, size - k, path[:-1])
+    return right and sha(b"\1" + path[-1] + right)
+
+
+def two_roots(m, n, first, path, whole):
+    """RFC 6962, 2.1.2: (root of m leaves, root of n leaves) from SUBPROOF(m, D[n], whole)."""
+    if m == n:
+        if whole:
+            return (first, first) if not path else None
+        return (path[0], path[0]) if len(path) == 1 else None
+    if not path:
+        return None
+    k = 1
+    while 2 * k < n:
+        k *= 2
+    if m <= k:
+        roots = two_roots(m, k, first, path[:-1], whole)
+        return roots and (roots[0], sha(b"\1" + roots[1] + path[-1]))
+    roots = two_roots(m - k, n - k, first, path[:-1], False)
+    return roots and tuple(sha(b"\1" + path[-1] + r) for r in roots)
+
+
+def check_proof(data, key):
+    """(session, state, size)"""
+    head, _, notes = data.partition(b"\n\n")
+    lines = head.split(b"\n") if notes else [b""]
+    kind = lines.pop(0)
+    inclusion = kind == b"c2sp.org/tlog-proof@v1"
+    taken = []
+    while notes and len(taken) < (1 if inclusion else 2):
+        note, notes = take_note(notes)
+        if note is None:
+            return "proof", "edited", 0
+        taken.append(note)
+    if notes or len(taken) != (1 if inclusion else 2):
+        return "proof", "edited", 0
+    record = index = None
+    if inclusion:
+        extra = re.fullmatch(rb"extra ([A-Za-z0-9+/=]+)", lines.pop(0)) if lines else None
+        match = re.fullmatch(rb"index " + NUMBER, lines.pop(0)) if lines else None
+        record = strict64(extra[1]) if extra and len(extra[1]) % 4 == 0 else None
+        if not match or record is None:
+            return "proof", "edited", 0
+        index = int(match[1])
+    if not all(re.fullmatch(rb"[A-Za-z0-9+/]{43}=", line) and strict64(line) for line in lines):
+        return "proof", "edited", 0
+    path = [strict64(line) for line in lines]
+    name, first, last = taken[0].session, taken[0], taken[-1]
+    for note in taken:
+        if not note.signed_by(key):
+            ours = note.key_name == key.name or note.key_id == key.id
+            return name, "edited" if ours else "foreign key", last.size
+    if inclusion:
+        line = Line(record)
+        good = line.body is not None and line.session == name and line.seq == index + 1 and \
+            index < last.size and path_root(leaf(record), index, last.size, path) == last.root
+    elif first.size == 0 or first.size > last.size:
+        good = first.size == 0 and not path
+    else:
+        good = two_roots(first.size, last.size, first.root, path, True) == (first.root, last.root)
+    return name, "intact" if good and last.session == name else "edited", last.size
+
+
 def ledger_key(root, line):
     if line.kind not in ("start", "end", "torn", "rotate"):
         return None
@@ -504,6 +585,11 @@ def verify_ledger(path, root):
 
 def main():
     if sys.argv[1] == "--key":
+        if sys.argv[3] == "--proof":
+            with open(sys.argv[4], "rb") as f:
+                name, state, size = check_proof(f.read(), Key(sys.argv[2]))
+            print(name, state.replace(" ", "-"), size, 0)
+            return int(state != "intact")
         session, res = verify_public(sys.argv[3], sys.argv[4], [Key(sys.argv[2])])
         print(session, res.state.replace(" ", "-"), res.records, res.first_bad)
         return int(res.state != "intact")

@@ -11,6 +11,7 @@
 
 #include "audit/merkle.h"
 #include "audit/note.h"
+#include "audit/proof.h"
 #include "enforcer/base/fd.h"
 #include "tests/support/trail_session.h"
 
@@ -506,6 +507,47 @@ START_TEST(a_past_written_anew_with_the_root_key_is_found)
 }
 END_TEST
 
+/* --- proofs --- */
+
+static void every_byte_counts(const struct public *p, struct ward_buf *proof)
+{
+	struct ward_verify_result r;
+	ward_proof_check(proof->data, proof->len, &p->key, 1, &r, NULL);
+	expect(&r, WARD_VERIFY_INTACT, 0, r.text, 0);
+	for (size_t i = 0; i < proof->len; i++) {
+		proof->data[i] ^= (char)(1 << i % 8);
+		ward_proof_check(proof->data, proof->len, &p->key, 1, &r, NULL);
+		ck_assert_msg(r.state == WARD_VERIFY_EDITED, "byte %zu: %s", i,
+			ward_verify_state_name(r.state));
+		proof->data[i] ^= (char)(1 << i % 8);
+		ward_proof_check(proof->data, i, &p->key, 1, &r, NULL);
+		ck_assert_int_eq(r.state, WARD_VERIFY_EDITED);
+	}
+}
+
+START_TEST(every_changed_byte_of_a_proof_is_found)
+{
+	struct public p = public_new("proof", 25);
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf a = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf record = WARD_BUF_INIT;
+	struct ward_verify_result r;
+	const int fd = p.x.s.st.log_fd;
+	ck_assert_msg(ward_prove_record(fd, &p.list, 12, 0, &a, &err) == 0, "%s", err.text);
+	every_byte_counts(&p, &a);
+	ward_proof_check(a.data, a.len, &p.key, 1, &r, &record);
+	ck_assert_mem_eq(record.data, p.x.line[11], record.len);
+	ck_assert_msg(ward_prove_consistency(fd, &p.list, 10, 20, &b, &err) == 0, "%s", err.text);
+	every_byte_counts(&p, &b);
+	ward_buf_clear(&a);
+	ck_assert_int_eq(ward_prove_record(fd, &p.list, 0, 0, &a, &err), -ENODATA);
+	ck_assert_int_eq(ward_prove_record(fd, &p.list, 28, 0, &a, &err), -ENODATA);
+	ck_assert_int_eq(ward_prove_record(fd, &p.list, 27, 0, &a, &err), 0);
+	public_free(&p);
+}
+END_TEST
+
 START_TEST(a_recovery_writer_goes_on_with_the_checkpoints)
 {
 	struct session s = session_new("recover");
@@ -555,6 +597,7 @@ int main(void)
 	tcase_add_test(t, the_checkpoints_are_guarded_themselves);
 	tcase_add_test(t, an_old_checkpoint_does_not_pass_for_the_last);
 	tcase_add_test(t, a_past_written_anew_with_the_root_key_is_found);
+	tcase_add_test(t, every_changed_byte_of_a_proof_is_found);
 	tcase_add_test(t, a_recovery_writer_goes_on_with_the_checkpoints);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
