@@ -42,6 +42,7 @@ struct audit {
 	char *session;
 	char *cause;
 	uint32_t flags;
+	uint32_t sync; /* enum ward_audit_sync */
 	uint64_t checkpoint_records, checkpoint_ms;
 	struct ward_ring *rings[WARD_RINGS_MAX];
 	size_t n_rings;
@@ -77,10 +78,12 @@ static int receive_config(struct audit *a, struct ward_err *err)
 	a->n_rings = ward_msg_get_u32(&r);
 	a->flags = ward_msg_get_u32(&r);
 	a->cause = ward_msg_get_str(&r);
+	a->sync = ward_msg_get_u32(&r);
 	a->checkpoint_records = ward_msg_get_u64(&r);
 	a->checkpoint_ms = ward_msg_get_u64(&r);
 	if (ward_msg_done(&r) < 0 || r.type != WARD_MSG_CONFIG || a->n_rings == 0 ||
-		a->n_rings > WARD_RINGS_MAX || a->flags & ~(uint32_t)WARD_AUDIT_RECOVER)
+		a->n_rings > WARD_RINGS_MAX || a->flags & ~(uint32_t)WARD_AUDIT_RECOVER ||
+		a->sync > WARD_SYNC_CLOSE)
 		return ward_err_set(err, -EBADMSG, "configuration: not understood");
 	return 0;
 }
@@ -149,6 +152,7 @@ static int start(struct audit *a, struct ward_err *err)
 			.checkpoints_fd = WARD_FD_AUDIT_CHECKPOINTS,
 			.root_key = key,
 			.sign_seed = seed,
+			.sync = (enum ward_audit_sync)a->sync,
 			.checkpoint_records = a->checkpoint_records,
 			.checkpoint_ms = a->checkpoint_ms,
 			.rings = a->rings,
@@ -196,7 +200,8 @@ static void wait_for(struct audit *a, int timeout_ms, bool rings)
 /* The rings are empty: nap, or sleep after a few naps without a record. */
 static void rest(struct audit *a)
 {
-	bool nap = a->idle < NAPS;
+	/* Who waits for the disk shall not wait for a nap before. */
+	bool nap = a->idle < NAPS && a->sync != WARD_SYNC_RECORD;
 	bool may = true;
 	for (size_t i = 0; i < a->n_rings; i++)
 		may &= nap ? ward_ring_may_nap(a->rings[i]) : ward_ring_may_sleep(a->rings[i]);

@@ -58,6 +58,12 @@ int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_ch
  */
 bool ward_ring_failed(const struct ward_ring *r);
 
+/*
+ * Producer: from now on ward_ring_put() returns 0 only when the record is on disk ([audit] sync =
+ * record); -EIO if the log fails before. A record whose operation failed so may yet reach the log.
+ */
+void ward_ring_sync(struct ward_ring *r, bool on);
+
 /* As ward_ring_put(), but -EAGAIN instead of waiting for room (or for another thread). */
 int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 
@@ -81,6 +87,12 @@ int ward_ring_seek(struct ward_ring *r, uint64_t pos) ward_must_check;
  * Until then a second reader finds it in the ring.
  */
 void ward_ring_release(struct ward_ring *r);
+
+/*
+ * Reader: what was released, or was in the log already where ward_ring_seek() went, is on disk.
+ * Wakes the producers that wait for it. Nothing that a producer can write is believed.
+ */
+void ward_ring_durable(struct ward_ring *r);
 
 /* Reader, before it sleeps on wake_fd: true if it may sleep (ring empty and producers will wake
  * it). */

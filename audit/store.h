@@ -75,11 +75,33 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s);
 void ward_store_session_close(struct ward_store_session *s);
 
-/* Names of the sessions that have a directory, sorted; each free()d by ward_store_names_free(). */
+/* Names, sorted; free()d by ward_store_names_free(). */
 struct ward_store_names {
 	char **v;
 	size_t n;
 };
+/*
+ * The mark of a session that began and has not ended: a file running/NAME with a text, locked
+ * (flock(2)) by its supervisor for as long as that lives. On disk when it returns; *ret_fd holds
+ * the lock and is the caller's.
+ */
+int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+/* The session ended. 0 also if there is no mark. */
+int ward_store_unmark(struct ward_store *st, const char *session) ward_must_check;
+int ward_store_list_marks(
+	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
+/*
+ * Takes the mark of a session whose supervisor is gone, and its text. -EWOULDBLOCK: supervisor,
+ * writer or another one who took it still live. -ENOENT: it is gone.
+ */
+int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_buf *ret_text, struct ward_err *err) ward_must_check;
+/* The files of a session that is there, as ward_store_create_session() opens them. */
+int ward_store_reopen_session(struct ward_store *st, const char *session,
+	struct ward_store_session *ret, struct ward_err *err) ward_must_check;
+
+/* Names of the sessions that have a directory. */
 int ward_store_list(
 	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
 void ward_store_names_free(struct ward_store_names *names);

@@ -23,7 +23,7 @@
 /* Records that one ring may give in a batch, so that none starves the others. */
 #define BATCH_PER_RING 512
 /* [audit] sync = batch: what a crash of the host can take. */
-#define SYNC_EVERY_NS WARD_NS_PER_SEC
+#define BATCH_SYNC_NS WARD_NS_PER_SEC
 
 struct ward_writer {
 	char session[WARD_SESSION_NAME_MAX + 1];
@@ -45,12 +45,14 @@ struct ward_writer {
 	size_t written;
 	bool dirty; /* written but not synced */
 	uint64_t synced_ns;
+	uint64_t sync_every_ns; /* UINT64_MAX: with a checkpoint alone */
 
 	int broken; /* negative errno while the log cannot be written */
 	uint64_t broken_ns;
 	uint64_t broken_times;
 
 	bool recovered;
+	char cause[160]; /* of the recovery */
 	bool end_held;	 /* the supervisor's session.end waits in `end` to be the last record */
 	bool end_logged; /* a session.end is in the log */
 	bool end_signed; /* the last checkpoint is signed */
@@ -280,11 +282,14 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 {
 	uint64_t now = ward_clock_mono_ns();
 	bool point = ward_checkpoints_due_ns(&w->points, now) == 0;
-	if (w->dirty && (force || point || now - w->synced_ns >= SYNC_EVERY_NS)) {
+	if (w->dirty && (force || point || now - w->synced_ns >= w->sync_every_ns)) {
 		if (fdatasync(w->log_fd) < 0)
 			return broke(w, -errno);
 		w->dirty = false;
 		w->synced_ns = now;
+		/* What a ring released was written before; nothing else is believed of it. */
+		for (size_t i = 0; i < w->n_rings; i++)
+			ward_ring_durable(w->rings[i]);
 	}
 	/* Checkpoints speak of what is on disk alone. */
 	if (w->dirty || w->batch.len > 0)
@@ -301,13 +306,26 @@ int ward_writer_sync_due_ms(const struct ward_writer *w)
 	uint64_t left = ward_checkpoints_due_ns(&w->points, now);
 	uint64_t since = now - w->synced_ns;
 	if (w->dirty) {
-		uint64_t sync = since >= SYNC_EVERY_NS ? 0 : SYNC_EVERY_NS - since;
+		uint64_t sync = since >= w->sync_every_ns ? 0 : w->sync_every_ns - since;
 		left = sync < left ? sync : left;
 	}
 	if (left == UINT64_MAX)
 		return -1;
 	/* Poll takes an int; to look once an hour is no harm. */
 	return left == 0 ? 0 : (int)(left / 1000000 < 3600000 ? left / 1000000 + 1 : 3600000);
+}
+
+static uint64_t sync_every(enum ward_audit_sync sync)
+{
+	switch (sync) {
+	case WARD_SYNC_RECORD:
+		return 0;
+	case WARD_SYNC_BATCH:
+		return BATCH_SYNC_NS;
+	case WARD_SYNC_CLOSE:
+		return UINT64_MAX;
+	}
+	return 0;
 }
 
 /* --- beginning --- */
@@ -405,6 +423,8 @@ int ward_writer_new(
 	for (size_t i = 0; i < setup->n_rings; i++)
 		w->rings[i] = setup->rings[i];
 	w->synced_ns = ward_clock_mono_ns();
+	w->sync_every_ns = sync_every(setup->sync);
+	snprintf(w->cause, sizeof(w->cause), "%s", setup->cause ? setup->cause : "");
 	ward_chain_first_key(setup->root_key, w->session, w->key);
 	ward_ledger_keys_derive(setup->root_key, w->session, &w->ledger);
 	w->points = (struct ward_checkpoints){.fd = setup->checkpoints_fd,
@@ -477,7 +497,9 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 	if (cause[0] == '\0' && !complete)
 		cause = w->recovered
 				? (w->end_text[0] ? w->end_text
-						  : "the writer was replaced during the session")
+					  : w->end_held
+						  ? "the writer was replaced during the session"
+						  : w->cause)
 				: "the supervisor gave no end record";
 	int r = flush(w);
 	if (r == 0 && !w->end_logged) {

@@ -74,6 +74,7 @@ enum ward_msg_type {
  *   u32 n_rings          descriptors from WARD_FD_AUDIT_RINGS
  *   u32 flags            set of ward_audit_flag
  *   str cause            recovery only: why the first writer died; else ""
+ *   u32 sync             enum ward_audit_sync
  *   u64 records          a checkpoint after so many; 0: default
  *   u64 ms               or this long after a record; 0: default
  */

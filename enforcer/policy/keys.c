@@ -113,7 +113,7 @@ const struct ward_key ward_keys[] = {
 	WORD("audit", "hash", audit_hash, MIN, 0, false, "none"),
 	WORD("audit", "exec", flag, MAX, 0, false, "yes"),
 	WORD("audit", "on-failure", on_failure, MIN, WARD_READY_ALL, false, "deny"),
-	WORD("audit", "sync", audit_sync, MIN, 0, false, "batch"),
+	WORD("audit", "sync", audit_sync, MIN, WARD_READY_ALL, false, "batch"),
 	LIST("audit", "checkpoint", CHECKPOINT, ADD, ALL, false, "10000"),
 	LIST("audit", "anchor", ANCHOR, BASE, NONE, false, NULL),
 	KEY("audit", "rotate", SIZE, MIN, NONE, false, "256M"),

@@ -294,6 +294,7 @@ static void fill_numbers(struct ward_policy *p)
 	s->net = (enum ward_net)number(p, "network", "mode");
 	s->log = (enum ward_audit_log)number(p, "audit", "log");
 	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
+	s->sync = (enum ward_audit_sync)number(p, "audit", "sync");
 	fill_checkpoint(p);
 }
 

@@ -52,6 +52,7 @@ void writer_start(struct session *s, bool recover, const char *cause)
 		.checkpoints_fd = s->st.checkpoints_fd,
 		.root_key = s->root,
 		.sign_seed = s->seed,
+		.sync = s->sync,
 		.checkpoint_records = 10,
 		.rings = s->out,
 		.n_rings = 2,
@@ -70,7 +71,7 @@ void writer_dies(struct session *s)
 
 struct session session_new(const char *name)
 {
-	struct session s = {.st = WARD_STORE_SESSION_INIT};
+	struct session s = {.st = WARD_STORE_SESSION_INIT, .sync = WARD_SYNC_BATCH};
 	struct ward_err err = WARD_ERR_INIT;
 	ck_assert_msg(ward_store_create_session(store, name, "policy text", 11, &s.st, &err) == 0,
 		"%s", err.text);

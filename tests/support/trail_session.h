@@ -23,6 +23,7 @@ struct session {
 	struct ward_writer *w;
 	uint8_t root[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
+	enum ward_audit_sync sync;
 };
 
 /* A log taken apart, with what the ledger says. */
