@@ -144,7 +144,7 @@ static int commit(int fd, const struct ward_buf *b)
 static int append_locked(int fd, const char *session, const struct ward_ledger_keys *keys,
 	const struct ward_ledger_start *start, const struct ward_ledger_end *end)
 {
-	struct tail t;
+	struct tail t = {0};
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	int r = begin(fd, session, keys, &t, &b);
 	if (r < 0)
@@ -173,7 +173,7 @@ int ward_ledger_append(int fd, const char *session, const struct ward_ledger_key
 static int rotate_locked(
 	int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to)
 {
-	struct tail t;
+	struct tail t = {0};
 	struct ward_ledger_keys keys;
 	uint8_t key[WARD_KEY_BYTES];
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

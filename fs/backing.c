@@ -16,12 +16,9 @@
 #include "enforcer/base/cleanup.h"
 
 #define STAT_MASK (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
-/* "/proc/self/fd/" and a number. */
-#define PROC_PATH_MAX 40
-
-static void proc_path(int fd, char ret_path[PROC_PATH_MAX])
+void ward_backing_fd_path(int fd, char ret_path[WARD_BACKING_FD_PATH_MAX])
 {
-	(void)snprintf(ret_path, PROC_PATH_MAX, "/proc/self/fd/%d", fd);
+	(void)snprintf(ret_path, WARD_BACKING_FD_PATH_MAX, "/proc/self/fd/%d", fd);
 }
 
 static void from_statx(const struct statx *stx, struct ward_file *ret)
@@ -129,10 +126,10 @@ int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *
 
 int ward_backing_reopen(int fd, int flags, int *ret_fd)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 	int r;
 
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	r = openat(AT_FDCWD, path, (flags & ~O_TRUNC) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (r < 0)
 		return -errno;
@@ -197,10 +194,10 @@ int ward_backing_rename(int dirfd, const char *name, int dirfd2, const char *nam
 
 int ward_backing_link(int fd, int dirfd, const char *name)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 
 	/* Through the descriptor: what was checked is what gets the name. */
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	return linkat(AT_FDCWD, path, dirfd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
@@ -213,9 +210,9 @@ ssize_t ward_backing_readlink(int fd, char *buf, size_t size)
 
 int ward_backing_chmod(int fd, mode_t mode)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	return fchmodat(AT_FDCWD, path, mode & 07777, 0) < 0 ? -errno : 0;
 }
 
@@ -232,36 +229,36 @@ int ward_backing_utimens(int fd, const struct timespec times[2])
 
 ssize_t ward_backing_getxattr(int fd, const char *name, void *buf, size_t size)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 	ssize_t n;
 
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	n = getxattr(path, name, buf, size);
 	return n < 0 ? -errno : n;
 }
 
 ssize_t ward_backing_listxattr(int fd, char *buf, size_t size)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 	ssize_t n;
 
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	n = listxattr(path, buf, size);
 	return n < 0 ? -errno : n;
 }
 
 int ward_backing_setxattr(int fd, const char *name, const void *value, size_t size, int flags)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	return setxattr(path, name, value, size, flags) < 0 ? -errno : 0;
 }
 
 int ward_backing_removexattr(int fd, const char *name)
 {
-	char path[PROC_PATH_MAX];
+	char path[WARD_BACKING_FD_PATH_MAX];
 
-	proc_path(fd, path);
+	ward_backing_fd_path(fd, path);
 	return removexattr(path, name) < 0 ? -errno : 0;
 }

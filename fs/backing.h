@@ -84,3 +84,7 @@ ssize_t ward_backing_listxattr(int fd, char *buf, size_t size) ward_must_check;
 int ward_backing_setxattr(
 	int fd, const char *name, const void *value, size_t size, int flags) ward_must_check;
 int ward_backing_removexattr(int fd, const char *name) ward_must_check;
+
+/* "/proc/self/fd/" and a number: names the open file fd for calls that take paths only. */
+#define WARD_BACKING_FD_PATH_MAX 40
+void ward_backing_fd_path(int fd, char ret_path[WARD_BACKING_FD_PATH_MAX]);

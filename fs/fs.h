@@ -21,9 +21,7 @@ struct fuse_session;
 struct ward_nodes;
 struct ward_pool;
 struct ward_notify;
-
-/* Answers stay valid this long in the kernel: so what changes on the host is seen within it. */
-#define WARD_FS_TIMEOUT 1.0
+struct ward_watch;
 
 /* Owner and agent, as helper.h's configuration message has them. */
 struct ward_fs_ids {
@@ -63,8 +61,11 @@ struct ward_fs_tree {
 	dev_t dev;	 /* of the backing: nothing on another device is served */
 	uint64_t mnt_id; /* of the backing, 0 where the kernel does not tell */
 	enum ward_hardlinks hardlinks;
-	atomic_bool passthrough; /* asked for in the INIT reply; off where the ioctl is refused */
-	bool inited;		 /* the INIT reply was sent */
+	atomic_bool passthrough;  /* asked for in the INIT reply; off where the ioctl is refused */
+	bool inited;		  /* the INIT reply was sent */
+	bool epoch;		  /* this kernel can forget all entries at once (7.44) */
+	struct ward_watch *watch; /* NULL: the backing cannot be watched */
+	atomic_uint_fast64_t watch_seq; /* directories that ever were watched (watch.h) */
 	struct fuse_session *se;
 	struct ward_nodes *nodes;
 	struct ward_notify *notify;

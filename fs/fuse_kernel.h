@@ -37,6 +37,10 @@ struct ward_backing_map {
 #define WARD_DEV_IOC_BACKING_OPEN _IOW(229, 1, struct ward_backing_map)
 #define WARD_DEV_IOC_BACKING_CLOSE _IOW(229, 2, uint32_t)
 
+/* A notification without a body: no entry counts any more (7.44, Linux 6.16). */
+#define WARD_FUSE_MINOR_EPOCH 44U
+#define WARD_FUSE_NOTIFY_INC_EPOCH 8
+
 /* Set by the kernel in the flags of an open done by execve (fs.h: __FMODE_EXEC). */
 #define WARD_FMODE_EXEC 0x20
 

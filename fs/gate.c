@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "enforcer/ipc/helper.h"
+#include "fs/contain_walk.h"
 #include "fs/record.h"
 #include "fs/writers.h"
 
@@ -146,8 +147,25 @@ static int check_writers(struct ward_op *op, const struct ward_record_paths *pat
 	return r;
 }
 
+/* Where the rules alone leave a move open: what is there decides. */
+static bool look_allows(const struct ward_fs_tree *tree, struct ward_request *req,
+	const int dirs[2], const char *name, const char *name2, struct ward_decision *d)
+{
+	int r = 0;
+
+	if (req->flags & WARD_REQUEST_DIR)
+		r = ward_contain_walk(tree, req->state, req->state2, dirs[0], name);
+	if (r == 0 && req->flags & WARD_REQUEST_EXCHANGE && req->flags & WARD_REQUEST_DST_DIR)
+		r = ward_contain_walk(tree, req->state2, req->state, dirs[1], name2);
+	if (r < 0)
+		return false;
+	req->flags |= WARD_REQUEST_LOOKED;
+	*d = ward_policy_decide(tree->fs->policy, req, NULL);
+	return d->verdict == WARD_VERDICT_ALLOW;
+}
+
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
-	struct ward_node *parent2, const char *name2, uint32_t flags)
+	struct ward_node *parent2, const char *name2, const int dirs[2], uint32_t flags)
 {
 	struct ward_fs_tree *tree = op->tree;
 	const struct ward_record_paths paths = {
@@ -160,11 +178,12 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 	if (r == 0)
 		r = ward_node_child_state(tree->nodes, parent2, name2, &to);
 	if (r == 0) {
-		const struct ward_request req = {
+		struct ward_request req = {
 			.action = WARD_ACTION_RENAME, .flags = flags, .state = from, .state2 = to};
 
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
-		if (d.verdict != WARD_VERDICT_ALLOW)
+		if (d.verdict != WARD_VERDICT_ALLOW &&
+			!(d.look && look_allows(tree, &req, dirs, name, name2, &d)))
 			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d);
 		else
 			r = check_writers(

@@ -23,11 +23,14 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	uint32_t *ret_granted) ward_must_check;
 
 /*
- * RENAME of name to name2; flags: set of ward_request_flag. Here and for LINK: renames_lock is held
- * for writing, and what is open for writing where the new name takes that right is -EXDEV.
+ * RENAME of name to name2; flags: set of ward_request_flag; dirs: the descriptors of both parents.
+ * Where the rules leave open what a directory would gain, what exists beneath it is looked at. Here
+ * and for LINK: renames_lock is held for writing, and what is open for writing where the new name
+ * takes that right is -EXDEV.
  */
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
-	struct ward_node *parent2, const char *name2, uint32_t flags) ward_must_check;
+	struct ward_node *parent2, const char *name2, const int dirs[2],
+	uint32_t flags) ward_must_check;
 /* LINK: a further name for node. */
 int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 	struct ward_node *parent2, const char *name2) ward_must_check;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/watch.h"
+
 int ward_handle_new(
 	struct ward_nodes *nodes, struct ward_node *node, int fd, struct ward_handle **ret)
 {
@@ -59,6 +61,7 @@ void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h)
 void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 {
 	struct ward_handle **at;
+	bool unmute = false;
 
 	pthread_mutex_lock(&nodes->lock);
 	for (at = &h->node->handles; *at && *at != h; at = &(*at)->next)
@@ -67,10 +70,16 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 		*at = h->next;
 	if (h->writes)
 		h->node->n_writers--;
+	if (h->writing && !--h->node->n_writing) {
+		unmute = h->node->muted;
+		h->node->muted = false;
+	}
 	if (h->io == WARD_IO_PASSTHROUGH || h->paired)
 		h->node->n_pass--;
 	else if (h->io == WARD_IO_CACHED)
 		h->node->n_cached--;
 	pthread_mutex_unlock(&nodes->lock);
+	if (unmute)
+		ward_watch_unmute(nodes->tree, h->fd);
 	ward_handle_put(nodes, h);
 }

@@ -31,9 +31,10 @@ struct ward_handle {
 	unsigned refs;
 	bool is_dir;
 	bool append_only; /* the policy gives no more: fd is O_APPEND whatever the client says */
-	bool fresh;  /* append_only, made by CREATE without O_APPEND: written at its end only */
-	bool writes; /* counted among the node's writers (writers.h) */
-	bool paired; /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */
+	bool fresh;   /* append_only, made by CREATE without O_APPEND: written at its end only */
+	bool writing; /* counted in the node's n_writing */
+	bool writes;  /* counted among the node's writers (writers.h) */
+	bool paired;  /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */
 	enum ward_io io;
 	uint32_t rights; /* set of ward_right that the policy gave */
 	int flags;	 /* O_ACCMODE and O_APPEND as asked */

@@ -25,6 +25,7 @@
 #include "fs/notify.h"
 #include "fs/session.h"
 #include "fs/transport.h"
+#include "fs/watch.h"
 
 #define POLICY_MAX ((size_t)64 << 20)
 #define FLAGS_ALL (WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS)
@@ -153,6 +154,11 @@ static int prepare(struct ward_fs *fs, struct ward_err *err)
 	/* Absent in containers, and never for an ordinary user: the transport spins then. */
 	for (size_t i = 0; i < fs->n_trees; i++)
 		fs->latency_fds[i] = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
+	for (size_t i = 0; i < fs->n_trees; i++) {
+		r = ward_watch_open(&fs->trees[i], err);
+		if (r < 0)
+			return r;
+	}
 	r = ward_ring_open(WARD_FD_RING, WARD_FD_RING_WAKE, &fs->ring, err);
 	if (r < 0)
 		return ward_err_wrap(err, "ring");
@@ -249,6 +255,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 		ward_notify_free(fs->trees[i].notify);
 		ward_session_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
+		ward_watch_free(fs->trees[i].watch);
 		free(fs->trees[i].path);
 	}
 	ward_ring_close(fs->ring);

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "fs/fuse_kernel.h"
+#include "fs/notify.h"
 #include "fs/passthrough.h"
+#include "fs/watch.h"
 
 #define HASH_START 1024U
 #define STEPS_AT_ONCE 64U
@@ -165,6 +167,7 @@ static void free_name(struct ward_nodes *nodes, struct ward_name *n)
 static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 {
 	if (node->dir) {
+		ward_watch_drop(nodes->tree, node);
 		if (node->dir->in_lru)
 			TAILQ_REMOVE(&nodes->lru, node, dir->lru);
 		if (node->dir->fd >= 0) {
@@ -249,6 +252,28 @@ struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino)
 	node = ward_node_ids_find(&nodes->ids, ino);
 	pthread_mutex_unlock(&nodes->lock);
 	return node ? node : &nodes->nowhere;
+}
+
+struct ward_node *ward_nodes_pin(struct ward_nodes *nodes, uint64_t number)
+{
+	struct ward_node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = number == FUSE_ROOT_ID ? &nodes->root : ward_node_ids_find(&nodes->ids, number);
+	if (node)
+		node->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	return node;
+}
+
+uint64_t ward_nodes_next(struct ward_nodes *nodes, uint64_t number)
+{
+	uint64_t next;
+
+	pthread_mutex_lock(&nodes->lock);
+	next = ward_node_ids_next(&nodes->ids, number);
+	pthread_mutex_unlock(&nodes->lock);
+	return next;
 }
 
 /* Locked: takes the name from its node; the last one stays as a ghost. */
@@ -358,9 +383,13 @@ static void take_old_names(
 		if (n->live)
 			unbind(nodes, n);
 	}
-	/* Beneath a moved directory, states are others. */
-	if (node->dir)
+	/* Beneath a moved directory, states are others; the kernel moves what it knows of it along.
+	 */
+	if (node->dir) {
 		nodes->gen++;
+		if (nodes->tree->notify)
+			ward_notify_dir(nodes->tree->notify, node->number);
+	}
 }
 
 static int enter_locked(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
@@ -471,6 +500,18 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 	drop_ref(nodes, nb);
 	pthread_mutex_unlock(&nodes->lock);
 	return r;
+}
+
+uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
+{
+	const struct ward_name *n;
+	uint64_t number;
+
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	number = n ? ward_node_to_ino(nodes, n->node) : 0;
+	pthread_mutex_unlock(&nodes->lock);
+	return number;
 }
 
 int ward_node_place(
@@ -610,74 +651,6 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 		r = ward_policy_step(nodes->tree->fs->policy, from, name, strlen(name), ret);
 	pthread_mutex_unlock(&nodes->lock);
 	return r;
-}
-
-/* Locked: the path of a name (NULL: of the root), with tail below it if that is not NULL. */
-static const char *path_of(const struct ward_nodes *nodes, const struct ward_name *at,
-	const char *tail, char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
-{
-	const struct ward_fs_tree *tree = nodes->tree;
-	char *end = buf + WARD_NODE_PATH_MAX - 1;
-	char *p = end;
-	bool cut = false;
-
-	*end = '\0';
-#define PUT(text, n)                                                                               \
-	do {                                                                                       \
-		if ((size_t)(p - buf) < (n) + 1 + 3) {                                             \
-			cut = true;                                                                \
-		} else {                                                                           \
-			p -= (n);                                                                  \
-			memcpy(p, (text), (n));                                                    \
-		}                                                                                  \
-	} while (0)
-	if (tail) {
-		PUT(tail, strlen(tail));
-		PUT("/", 1U);
-	}
-	for (; at && !cut; at = at->parent == &nodes->root ? NULL : at->parent->names) {
-		PUT(at->text, (size_t)at->len);
-		PUT("/", 1U);
-	}
-	if (!cut && !(tree->path_len == 1 && p != end))
-		PUT(tree->path, tree->path_len);
-#undef PUT
-	if (cut) {
-		p -= 3;
-		p[0] = p[1] = p[2] = '.';
-	}
-	*ret_len = (size_t)(end - p);
-	return p;
-}
-
-const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
-	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
-{
-	const struct ward_name *oldest;
-	const char *p;
-
-	pthread_mutex_lock(&nodes->lock);
-	for (oldest = node->names; oldest && oldest->node_next;)
-		oldest = oldest->node_next;
-	p = path_of(nodes, oldest, name, buf, ret_len);
-	pthread_mutex_unlock(&nodes->lock);
-	return p;
-}
-
-const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *node,
-	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n)
-{
-	const char *p = NULL;
-	size_t n = 0;
-
-	pthread_mutex_lock(&nodes->lock);
-	for (const struct ward_name *at = node->names; at; at = at->node_next)
-		n += at->live;
-	if (n > 1)
-		p = path_of(nodes, node->names, NULL, buf, ret_len);
-	pthread_mutex_unlock(&nodes->lock);
-	*ret_n = n;
-	return p;
 }
 
 static void free_tables(struct ward_nodes *nodes)

@@ -38,6 +38,7 @@
 
 struct ward_handle;
 struct ward_locker;
+struct ward_watched;
 
 struct ward_name {
 	struct ward_node *node;
@@ -58,6 +59,8 @@ struct ward_dir {
 	bool in_lru;
 	bool searchable;     /* by the owner, when it was last looked at */
 	uint64_t checked_ns; /* when name, inode and searchable were last right; 0: never */
+	struct ward_watched *watched; /* NULL: not watched (watch.h) */
+	bool watch_tried;
 	TAILQ_ENTRY(ward_node) lru;
 };
 
@@ -77,7 +80,10 @@ struct ward_node {
 	uint32_t n_pass;    /* open handles in passthrough */
 	uint32_t n_cached;  /* open handles in the page cache */
 	uint32_t n_writers; /* open handles that may write anywhere (writers.h) */
+	uint32_t n_writing; /* open handles that may write at all */
 	bool mapped;	    /* a mapping that may write may live on (writers.h) */
+	bool kept;	    /* the kernel may keep its attributes for long (keep.h) */
+	bool muted;	    /* its writes make no events (watch.h) */
 	bool hashed;	    /* in the hash by inode number */
 	bool gone;	    /* has no link any more: its number may be another file's */
 	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
@@ -115,6 +121,11 @@ void ward_nodes_free(struct ward_nodes *nodes);
 struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino);
 uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node);
 
+/* The node with that number, pinned; NULL: there is none. */
+struct ward_node *ward_nodes_pin(struct ward_nodes *nodes, uint64_t number);
+/* A number after this one that was in use a moment ago, from FUSE_ROOT_ID on; 0: no more. */
+uint64_t ward_nodes_next(struct ward_nodes *nodes, uint64_t number);
+
 void ward_node_pin(struct ward_nodes *nodes, struct ward_node *node);
 void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node);
 /* The kernel gives back n lookups. */
@@ -134,6 +145,9 @@ void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const
 /* The backing was renamed; exchange: both names existed and changed places. */
 int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, bool exchange) ward_must_check;
+
+/* The number of what is known under a name; 0: nothing is. */
+uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
 
 /* One of a node's names; parent is pinned until ward_place_put(). */
 struct ward_place {

@@ -59,6 +59,14 @@ void ward_node_ids_give(struct ward_node_ids *ids, uint64_t id)
 	ids->free = at;
 }
 
+uint64_t ward_node_ids_next(const struct ward_node_ids *ids, uint64_t id)
+{
+	for (uint32_t at = (uint32_t)id + 1; at < ids->n; at++)
+		if (at >= FIRST && ids->v[at].node)
+			return (uint64_t)ids->v[at].uses << 32 | at;
+	return 0;
+}
+
 void ward_node_ids_clear(struct ward_node_ids *ids)
 {
 	free(ids->v);

@@ -33,4 +33,6 @@ int ward_node_ids_take(
 	struct ward_node_ids *ids, struct ward_node *node, uint64_t *ret) ward_must_check;
 void ward_node_ids_give(struct ward_node_ids *ids, uint64_t id);
 struct ward_node *ward_node_ids_find(const struct ward_node_ids *ids, uint64_t id);
+/* The number in use at the next place of the table; 0: there is none. */
+uint64_t ward_node_ids_next(const struct ward_node_ids *ids, uint64_t id);
 void ward_node_ids_clear(struct ward_node_ids *ids);

@@ -4,26 +4,109 @@
 #include <fuse3/fuse_lowlevel.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
-#define QUEUE_MAX 256
+#include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
+#include "fs/fuse_kernel.h"
+#include "fs/outside.h"
+#include "fs/watch.h"
+
+#define QUEUE_MAX 1024
 #define BATCH 64
+/* Events that come together are read together: this long after the first. */
+#define SETTLE_MS 20
+/*
+ * What is forgotten is forgotten once more, one to two of these later: an answer that was under way
+ * (the client may not have seen it yet) can bring back what was true before.
+ */
+#define AGAIN_MS 300
+#define AGAIN_MAX 4096
+
+struct item {
+	uint64_t number;
+	bool beneath; /* else its attributes */
+};
+
+/* What was forgotten a moment ago. */
+struct again {
+	struct again *next;
+	uint64_t number;
+	char name[]; /* of an entry; "": attributes; "/": all beneath */
+};
 
 struct ward_notify {
 	struct ward_fs_tree *tree;
 	pthread_t thread;
-	pthread_mutex_t lock; /* protects the rest; innermost */
-	pthread_cond_t wake;
-	struct ward_node *queue[QUEUE_MAX]; /* pinned */
+	int wake_fd;
+	pthread_mutex_t lock; /* protects these; innermost */
+	struct item queue[QUEUE_MAX];
 	size_t first, n;
+	bool all; /* the kernel is to forget everything */
 	bool stop;
+
+	/* the thread's own */
+	struct again *young, *old;
+	size_t n_again;
+	uint64_t again_ns; /* when the old ones are due */
 };
 
 struct batch {
 	char names[BATCH][NAME_MAX + 1];
 	size_t n;
 };
+
+static void wake(struct ward_notify *n)
+{
+	const uint64_t one = 1;
+
+	/* An eventfd takes a one unless it holds 2^64-2 of them: then it is awake. */
+	(void)!write(n->wake_fd, &one, sizeof(one));
+}
+
+/* --- to the kernel --- */
+
+static void remember(struct ward_notify *n, uint64_t number, const char *name)
+{
+	const size_t len = strlen(name);
+	struct again *a = n->n_again < AGAIN_MAX ? malloc(sizeof(*a) + len + 1) : NULL;
+
+	if (!a) {
+		pthread_mutex_lock(&n->lock);
+		n->all = true;
+		pthread_mutex_unlock(&n->lock);
+		return;
+	}
+	a->next = n->young;
+	a->number = number;
+	memcpy(a->name, name, len + 1);
+	n->young = a;
+	n->n_again++;
+}
+
+static void send_attr(struct ward_notify *n, uint64_t number)
+{
+	/* Offset 0, no length: with the pages of a directory's listing. A file's pages are kept:
+	 * the kernel drops them itself where times or size turn out to be others. */
+	bool dir;
+	struct ward_node *node = ward_nodes_pin(n->tree->nodes, number);
+
+	if (!node)
+		return;
+	dir = node->dir != NULL;
+	ward_node_unpin(n->tree->nodes, node);
+	(void)fuse_lowlevel_notify_inval_inode(n->tree->se, number, dir ? 0 : -1, 0);
+}
+
+static void send_entry(struct ward_notify *n, uint64_t dir, const char *name)
+{
+	(void)fuse_lowlevel_notify_inval_entry(n->tree->se, dir, name, strlen(name));
+}
 
 /* Children of dir in the name table from bucket *at on. */
 static void collect(
@@ -50,49 +133,177 @@ out:
 	pthread_mutex_unlock(&nodes->lock);
 }
 
-static void invalidate(struct ward_fs_tree *tree, struct ward_node *dir)
+static void send_beneath(struct ward_notify *n, uint64_t number)
 {
-	const uint64_t ino = ward_node_to_ino(tree->nodes, dir);
+	struct ward_nodes *nodes = n->tree->nodes;
+	struct ward_node *dir = ward_nodes_pin(nodes, number);
 	struct batch *b = malloc(sizeof(*b));
 	size_t at = 0;
 
-	(void)fuse_lowlevel_notify_inval_inode(tree->se, ino, -1, 0);
-	if (!b)
-		return;
-	for (;;) {
-		collect(tree->nodes, dir, &at, b);
-		if (!b->n)
-			break;
-		for (size_t i = 0; i < b->n; i++)
-			(void)fuse_lowlevel_notify_inval_entry(
-				tree->se, ino, b->names[i], strlen(b->names[i]));
-		if (at > tree->nodes->mask_names)
-			break;
+	if (dir && b) {
+		send_attr(n, number);
+		do {
+			collect(nodes, dir, &at, b);
+			for (size_t i = 0; i < b->n; i++)
+				send_entry(n, number, b->names[i]);
+		} while (b->n && at <= nodes->mask_names);
 	}
+	if (dir)
+		ward_node_unpin(nodes, dir);
 	free(b);
+}
+
+/* Every entry the kernel has, also those of names that are not there. Linux 6.16. */
+static bool send_epoch(struct ward_notify *n)
+{
+	struct fuse_out_header out = {.len = sizeof(out), .error = WARD_FUSE_NOTIFY_INC_EPOCH};
+
+	return n->tree->epoch && write(n->tree->dev_fd, &out, sizeof(out)) == sizeof(out);
+}
+
+static void send_all(struct ward_notify *n)
+{
+	const bool entries = !send_epoch(n);
+	uint64_t number = FUSE_ROOT_ID;
+
+	do {
+		if (entries)
+			send_beneath(n, number);
+		else
+			send_attr(n, number);
+		number = ward_nodes_next(n->tree->nodes, number);
+	} while (number);
+}
+
+/* --- what others did --- */
+
+static void forget_attr(void *arg, uint64_t number)
+{
+	struct ward_notify *n = arg;
+
+	send_attr(n, number);
+	remember(n, number, "");
+}
+
+static void forget_entry(void *arg, uint64_t dir, const char *name)
+{
+	struct ward_notify *n = arg;
+
+	send_entry(n, dir, name);
+	remember(n, dir, name);
+}
+
+static void forget_beneath(void *arg, uint64_t dir)
+{
+	struct ward_notify *n = arg;
+
+	send_beneath(n, dir);
+	remember(n, dir, "/");
+}
+
+static void changed(void *arg, uint64_t dir, const char *name, uint64_t mask)
+{
+	struct ward_notify *n = arg;
+	const struct ward_forget forget = {
+		.attr = forget_attr, .entry = forget_entry, .beneath = forget_beneath, .arg = n};
+
+	ward_outside_change(n->tree, &forget, dir, name, mask);
+}
+
+/* --- the thread --- */
+
+static void serve_queue(struct ward_notify *n)
+{
+	uint64_t count;
+	bool all;
+
+	(void)!read(n->wake_fd, &count, sizeof(count));
+	pthread_mutex_lock(&n->lock);
+	while (n->n) {
+		const struct item item = n->queue[n->first];
+
+		n->first = (n->first + 1) % QUEUE_MAX;
+		n->n--;
+		pthread_mutex_unlock(&n->lock);
+		if (item.beneath)
+			forget_beneath(n, item.number);
+		else
+			send_attr(n, item.number);
+		pthread_mutex_lock(&n->lock);
+	}
+	all = n->all;
+	n->all = false;
+	pthread_mutex_unlock(&n->lock);
+	if (all)
+		send_all(n);
+}
+
+static void free_again(struct ward_notify *n, struct again *list)
+{
+	while (list) {
+		struct again *a = list;
+
+		list = a->next;
+		free(a);
+		n->n_again--;
+	}
+}
+
+static void serve_again(struct ward_notify *n)
+{
+	const uint64_t now = ward_clock_mono_ns();
+
+	if (now < n->again_ns)
+		return;
+	for (const struct again *a = n->old; a; a = a->next) {
+		if (*a->name == '/')
+			send_beneath(n, a->number);
+		else if (*a->name)
+			send_entry(n, a->number, a->name);
+		else
+			send_attr(n, a->number);
+	}
+	free_again(n, n->old);
+	n->old = n->young;
+	n->young = NULL;
+	n->again_ns = now + AGAIN_MS * UINT64_C(1000000);
+}
+
+static bool stopped(struct ward_notify *n)
+{
+	bool stop;
+
+	pthread_mutex_lock(&n->lock);
+	stop = n->stop;
+	pthread_mutex_unlock(&n->lock);
+	return stop;
 }
 
 static void *run(void *arg)
 {
 	struct ward_notify *n = arg;
+	struct ward_watch *w = n->tree->watch;
+	struct pollfd p[2] = {{.fd = n->wake_fd, .events = POLLIN},
+		{.fd = w ? ward_watch_fd(w) : -1, .events = POLLIN}};
 
-	pthread_mutex_lock(&n->lock);
-	for (;;) {
-		struct ward_node *dir;
-
-		while (!n->n && !n->stop)
-			pthread_cond_wait(&n->wake, &n->lock);
-		if (n->stop)
+	while (!stopped(n)) {
+		p[0].revents = p[1].revents = 0;
+		if (poll(p, 2, n->n_again ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
 			break;
-		dir = n->queue[n->first];
-		n->first = (n->first + 1) % QUEUE_MAX;
-		n->n--;
-		pthread_mutex_unlock(&n->lock);
-		invalidate(n->tree, dir);
-		ward_node_unpin(n->tree->nodes, dir);
-		pthread_mutex_lock(&n->lock);
+		serve_queue(n);
+		if (p[1].revents) {
+			/* Only a wake-up shortens it. */
+			(void)poll(p, 1, SETTLE_MS);
+			if (ward_watch_read(w, changed, n) < 0) {
+				pthread_mutex_lock(&n->lock);
+				n->all = true;
+				pthread_mutex_unlock(&n->lock);
+			}
+			serve_queue(n);
+		}
+		if (n->n_again)
+			serve_again(n);
 	}
-	pthread_mutex_unlock(&n->lock);
 	return NULL;
 }
 
@@ -105,11 +316,14 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 		return ward_err_sys(err, -ENOMEM, "notifications");
 	n->tree = tree;
 	pthread_mutex_init(&n->lock, NULL);
-	pthread_cond_init(&n->wake, NULL);
-	r = pthread_create(&n->thread, NULL, run, n);
+	n->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = n->wake_fd < 0 ? errno : pthread_create(&n->thread, NULL, run, n);
 	if (r) {
+		if (n->wake_fd >= 0)
+			close(n->wake_fd);
+		pthread_mutex_destroy(&n->lock);
 		free(n);
-		return ward_err_sys(err, -r, "notifications: thread");
+		return ward_err_sys(err, -r, "notifications");
 	}
 	*ret = n;
 	return 0;
@@ -121,28 +335,34 @@ void ward_notify_free(struct ward_notify *n)
 		return;
 	pthread_mutex_lock(&n->lock);
 	n->stop = true;
-	pthread_cond_signal(&n->wake);
 	pthread_mutex_unlock(&n->lock);
+	wake(n);
 	pthread_join(n->thread, NULL);
-	for (; n->n; n->n--, n->first = (n->first + 1) % QUEUE_MAX)
-		ward_node_unpin(n->tree->nodes, n->queue[n->first]);
+	free_again(n, n->young);
+	free_again(n, n->old);
+	close(n->wake_fd);
 	pthread_mutex_destroy(&n->lock);
-	pthread_cond_destroy(&n->wake);
 	free(n);
 }
 
-void ward_notify_dir(struct ward_notify *n, struct ward_node *dir)
+static void push(struct ward_notify *n, uint64_t number, bool beneath)
 {
-	bool queued = false;
-
-	ward_node_pin(n->tree->nodes, dir);
 	pthread_mutex_lock(&n->lock);
-	if (n->n < QUEUE_MAX) {
-		n->queue[(n->first + n->n++) % QUEUE_MAX] = dir;
-		queued = true;
-		pthread_cond_signal(&n->wake);
-	}
+	if (n->n < QUEUE_MAX)
+		n->queue[(n->first + n->n++) % QUEUE_MAX] =
+			(struct item){.number = number, .beneath = beneath};
+	else
+		n->all = true;
 	pthread_mutex_unlock(&n->lock);
-	if (!queued)
-		ward_node_unpin(n->tree->nodes, dir);
+	wake(n);
+}
+
+void ward_notify_dir(struct ward_notify *n, uint64_t number)
+{
+	push(n, number, true);
+}
+
+void ward_notify_attr(struct ward_notify *n, struct ward_node *node)
+{
+	push(n, ward_node_to_ino(n->tree->nodes, node), false);
 }

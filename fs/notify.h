@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invalidations pushed to the kernel, from a thread of their own that holds no lock: the kernel may
- * need a lock for them that the caller of a request holds.
+ * What the kernel is told to forget, from a thread of its own that holds no lock: the kernel may
+ * need a lock for it that the caller of a request holds. The same thread reads the watches.
+ *
+ * Each call returns at once and needs no lock; nothing is dropped: where there is no room for it,
+ * the kernel forgets everything.
  */
 #pragma once
 
@@ -14,8 +17,8 @@ int ward_notify_new(
 	struct ward_fs_tree *tree, struct ward_notify **ret, struct ward_err *err) ward_must_check;
 void ward_notify_free(struct ward_notify *n);
 
-/*
- * Who may search the directory changed: the kernel forgets what it knows beneath. A full queue
- * drops the call; the time-out of the entries (WARD_FS_TIMEOUT) then does the same, later.
- */
-void ward_notify_dir(struct ward_notify *n, struct ward_node *dir);
+/* What lies beneath the directory with that number is not what the kernel knows: who may search it
+ * changed, or its state. */
+void ward_notify_dir(struct ward_notify *n, uint64_t number);
+/* The attributes of node. */
+void ward_notify_attr(struct ward_notify *n, struct ward_node *node);

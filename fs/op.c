@@ -24,6 +24,7 @@ static int begin(struct ward_op *op, fuse_req_t req, const char *action, bool gr
 	op->pid = (uint32_t)ctx->pid;
 	op->uid = ctx->uid;
 	op->gid = ctx->gid;
+	op->since = atomic_load(&op->tree->watch_seq);
 	op->acting = false;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;

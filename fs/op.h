@@ -18,7 +18,8 @@ struct ward_op {
 	fuse_req_t req;
 	const char *action; /* the system call's noun, for the trail */
 	uint32_t pid, uid, gid;
-	bool acting; /* the thread has the caller's fsuid, fsgid and groups */
+	uint64_t since; /* tree->watch_seq before anything was looked at (keep.h) */
+	bool acting;	/* the thread has the caller's fsuid, fsgid and groups */
 };
 
 /*

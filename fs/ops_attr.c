@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "fs/gate.h"
+#include "fs/keep.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
 #include "fs/record.h"
@@ -135,7 +136,7 @@ static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	if (ward_resolve_dir(tree, node, &dir) < 0)
 		return;
 	if (ward_backing_searchable(dir.fd) < 0)
-		ward_notify_dir(tree->notify, node);
+		ward_notify_dir(tree->notify, ward_node_to_ino(tree->nodes, node));
 	ward_dirref_put(tree, &dir);
 }
 
@@ -159,7 +160,7 @@ static void op_setattr(
 		return;
 	}
 	ward_op_map_stat(op.tree->fs, &file.st);
-	(void)fuse_reply_attr(req, &file.st, WARD_FS_TIMEOUT);
+	(void)fuse_reply_attr(req, &file.st, ward_keep_attr(op.tree->nodes, node, op.since));
 }
 
 void ward_ops_attr_fill(struct fuse_lowlevel_ops *ops)

@@ -12,7 +12,9 @@
 
 #include "fs/fuse_kernel.h"
 #include "fs/gate.h"
+#include "fs/keep.h"
 #include "fs/ops.h"
+#include "fs/watch.h"
 
 #define DIR_BUF (32U << 10)
 /* No kernel asks for more (max_pages * 4096). */
@@ -53,6 +55,10 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	h->flags = O_RDONLY;
 	h->rights = WARD_RIGHT_LIST;
 	out.fh = (uint64_t)(uintptr_t)h;
+	/* The kernel keeps the listing and asks for the time stamp only: as long as it may. */
+	ward_watch_dir(op.tree, node, h->fd);
+	if (ward_keep_listing(op.tree->nodes, node))
+		out.open_flags = FOPEN_CACHE_DIR | FOPEN_KEEP_CACHE;
 	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0)
 		ward_handle_release(op.tree->nodes, h);
 }
@@ -128,6 +134,7 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, char *buf, siz
 	struct fuse_entry_param e = {.attr = {.st_ino = d->ino, .st_mode = DTTOIF(d->type)}};
 	const size_t need = fuse_add_direntry_plus(op->req, NULL, 0, d->name, NULL, 0);
 	struct ward_node *node = NULL;
+	struct ward_keep keep;
 	struct ward_file file;
 
 	if (need > left)
@@ -138,8 +145,9 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, char *buf, siz
 		ward_nodes_enter(op->tree->nodes, h->node, d->name, &file, &node) == 0) {
 		e.ino = ward_node_to_ino(op->tree->nodes, node);
 		e.attr = file.st;
-		e.attr_timeout = WARD_FS_TIMEOUT;
-		e.entry_timeout = WARD_FS_TIMEOUT;
+		keep = ward_keep_name(op->tree->nodes, h->node, node, op->since);
+		e.attr_timeout = keep.attr;
+		e.entry_timeout = keep.entry;
 		ward_op_map_stat(op->tree->fs, &e.attr);
 	}
 	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);

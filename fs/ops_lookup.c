@@ -6,16 +6,19 @@
 
 #include "enforcer/ipc/helper.h"
 #include "fs/gate.h"
+#include "fs/keep.h"
 #include "fs/ops.h"
 
-static void fill_entry(const struct ward_op *op, const struct ward_node *node,
+static void fill_entry(const struct ward_op *op, struct ward_node *parent, struct ward_node *node,
 	const struct ward_file *file, struct fuse_entry_param *ret)
 {
+	const struct ward_keep keep = ward_keep_name(op->tree->nodes, parent, node, op->since);
+
 	memset(ret, 0, sizeof(*ret));
 	ret->ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->attr = file->st;
-	ret->attr_timeout = WARD_FS_TIMEOUT;
-	ret->entry_timeout = WARD_FS_TIMEOUT;
+	ret->attr_timeout = keep.attr;
+	ret->entry_timeout = keep.entry;
 	ward_op_map_stat(op->tree->fs, &ret->attr);
 }
 
@@ -49,7 +52,7 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 	ward_dirref_put(op->tree, &dir);
 	if (r == 0)
-		fill_entry(op, node, &file, ret);
+		fill_entry(op, parent, node, &file, ret);
 	return r;
 }
 
@@ -76,8 +79,11 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		r = ward_ops_enter(&op, ward_op_node(&op, parent), name, &e);
 	if (r == -ENOENT) {
 		/* Absent and hidden answer alike: a negative entry. */
+		struct ward_node *dir = ward_op_node(&op, parent);
+
 		memset(&e, 0, sizeof(e));
-		e.entry_timeout = WARD_FS_TIMEOUT;
+		e.entry_timeout = ward_keep_absent(op.tree->nodes, dir,
+			ward_gate_visible(op.tree, dir, name, false) > 0, op.since);
 	} else if (r < 0) {
 		ward_op_reply(&op, r);
 		return;
@@ -107,7 +113,7 @@ static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_dat
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	ward_cleanup_op op = {.acting = false};
-	struct ward_node *node;
+	struct ward_node *node = NULL;
 	struct ward_file file;
 	int r = ward_op_begin(&op, req, "stat");
 
@@ -122,7 +128,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		return;
 	}
 	ward_op_map_stat(op.tree->fs, &file.st);
-	(void)fuse_reply_attr(req, &file.st, WARD_FS_TIMEOUT);
+	(void)fuse_reply_attr(req, &file.st, ward_keep_attr(op.tree->nodes, node, op.since));
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "fs/gate.h"
+#include "fs/notify.h"
 #include "fs/ops.h"
 #include "fs/record.h"
 
@@ -150,6 +151,28 @@ static int record_rename(struct ward_op *op, struct rename *m)
 	return r;
 }
 
+/* May something beneath be hidden under one name that is not under the other? */
+static bool states_differ(struct ward_op *op, const struct rename *m)
+{
+	const struct ward_state *a = NULL, *b = NULL;
+	bool differ = ward_node_child_state(op->tree->nodes, m->parent, m->name, &a) < 0 ||
+		      ward_node_child_state(op->tree->nodes, m->parent2, m->name2, &b) < 0 ||
+		      a != b;
+
+	ward_policy_state_put(op->tree->fs->policy, a);
+	ward_policy_state_put(op->tree->fs->policy, b);
+	return differ;
+}
+
+/* What the kernel knows beneath a moved directory was right under its old name. */
+static void notify_moved(struct ward_op *op, struct ward_node *parent, const char *name)
+{
+	const uint64_t number = ward_nodes_number(op->tree->nodes, parent, name);
+
+	if (number)
+		ward_notify_dir(op->tree->notify, number);
+}
+
 /* renames_lock held for writing. */
 static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
@@ -157,7 +180,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	struct ward_file from, to;
 	uint32_t ask = 0;
 	unsigned flags = m->flags;
-	bool there;
+	bool there, other;
 	int r;
 
 	*ret_again = false;
@@ -176,7 +199,8 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 		ask |= WARD_REQUEST_DST_DIR;
 	if (flags & RENAME_EXCHANGE)
 		ask |= WARD_REQUEST_EXCHANGE;
-	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2, ask);
+	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2,
+		(const int[]){m->dir.fd, m->dir2.fd}, ask);
 	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
@@ -187,6 +211,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	/* What was not there when we asked must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
+	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);
 	r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
 	if (r == -EINVAL && flags != m->flags) /* a backing without RENAME_NOREPLACE */
 		r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, m->flags);
@@ -195,6 +220,10 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	if (r == 0)
 		r = ward_nodes_move(tree->nodes, m->parent, m->name, m->parent2, m->name2,
 			flags & RENAME_EXCHANGE);
+	if (r == 0 && other) {
+		notify_moved(op, m->parent, m->name);
+		notify_moved(op, m->parent2, m->name2);
+	}
 	return r;
 }
 

@@ -6,6 +6,7 @@
 
 #include "fs/fuse_kernel.h"
 #include "fs/gate.h"
+#include "fs/keep.h"
 #include "fs/lock.h"
 #include "fs/ops.h"
 #include "fs/passthrough.h"
@@ -360,6 +361,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	const struct want w = want_from_flags(flags, true);
 	ward_cleanup_fd int fd = -1;
 	struct ward_node *node = NULL;
+	struct ward_keep keep;
 	uint32_t granted = 0;
 	int r = ward_gate_name(
 		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
@@ -382,6 +384,10 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	memset(&ret->entry, 0, sizeof(ret->entry));
 	ret->entry.ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->entry.attr = ret->file.st;
+	keep = ward_keep_name(op->tree->nodes, parent, node, op->since);
+	ret->entry.entry_timeout = keep.entry;
+	/* It will be written to. */
+	ret->entry.attr_timeout = WARD_KEEP_SHORT;
 	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
 	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, &ret->h, &ret->id);
 	if (r == 0) {
@@ -404,8 +410,8 @@ static void fill_entry_out(const struct fuse_entry_param *e, struct fuse_entry_o
 
 	memset(out, 0, sizeof(*out));
 	out->nodeid = e->ino;
-	out->entry_valid = (uint64_t)WARD_FS_TIMEOUT;
-	out->attr_valid = (uint64_t)WARD_FS_TIMEOUT;
+	out->entry_valid = (uint64_t)e->entry_timeout;
+	out->attr_valid = (uint64_t)e->attr_timeout;
 	out->attr = (struct fuse_attr){
 		.ino = st->st_ino,
 		.size = (uint64_t)st->st_size,

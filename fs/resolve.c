@@ -9,6 +9,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
+#include "fs/watch.h"
 
 static uint64_t coarse_ns(void)
 {
@@ -150,6 +151,7 @@ static int do_job(
 		return r;
 	if (job->parent && !ward_file_id_equal(&file.id, &job->node->id))
 		return -ESTALE;
+	ward_watch_dir(tree, job->node, job->fd >= 0 ? job->fd : *fresh_fd);
 	r = ward_backing_searchable(job->fd >= 0 ? job->fd : *fresh_fd);
 	*ret_searchable = r == 0;
 	return r == -EACCES ? 0 : r;

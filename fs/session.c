@@ -14,6 +14,8 @@
 
 static void on_init(void *userdata, struct fuse_conn_info *conn)
 {
+	struct ward_fs_tree *tree = userdata;
+
 	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS |
 					      FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_ATOMIC_O_TRUNC |
 					      FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
@@ -24,6 +26,7 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 				  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
 				  FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
+	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
 }

@@ -6,23 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/notify.h"
+
 static bool writes(const struct ward_handle *h)
 {
 	return (h->flags & O_ACCMODE) != O_RDONLY && !h->append_only;
 }
 
-void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h)
+/* Locked. */
+static void count_writer(struct ward_nodes *nodes, struct ward_handle *h)
 {
-	if (!writes(h))
-		return;
-	pthread_mutex_lock(&nodes->lock);
 	h->writes = true;
 	h->node->n_writers++;
 	/* A shared mapping that can be written to needs a handle that can read. */
 	if (h->io == WARD_IO_PASSTHROUGH && (h->flags & O_ACCMODE) == O_RDWR)
 		h->node->mapped = true;
 	nodes->written = true;
+}
+
+void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h)
+{
+	bool forget;
+
+	if ((h->flags & O_ACCMODE) == O_RDONLY)
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	h->writing = true;
+	h->node->n_writing++;
+	forget = h->node->kept;
+	h->node->kept = false;
+	if (writes(h))
+		count_writer(nodes, h);
 	pthread_mutex_unlock(&nodes->lock);
+	if (forget)
+		ward_notify_attr(nodes->tree->notify, h->node);
 }
 
 int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
@@ -58,7 +75,7 @@ static int check_beneath(const struct ward_nodes *nodes, const struct ward_name 
 	const struct ward_state *to)
 {
 	struct ward_policy *policy = nodes->tree->fs->policy;
-	const struct ward_name **way = calloc(depth, sizeof(*way));
+	const struct ward_name **way = calloc(depth, sizeof(const struct ward_name *));
 	const struct ward_node *node = n->node;
 	const struct ward_state *state = ward_policy_state_get(to);
 	int r = way ? 0 : -ENOMEM;

@@ -15,8 +15,10 @@ import sys
 import time
 
 LEFTOVER, TIMEOUT = 98, 124
-# How long helpers may take to notice that their session is over.
-GRACE = 2.0
+# How long helpers may take to notice that their session is over, on a machine with much else to do.
+GRACE = 30.0
+# How long one process may take to die of SIGKILL before its file system daemon is killed as well.
+DYING = 5.0
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MS_SHARED, MNT_DETACH = 0x20000, 0x4000, 1 << 18, 1 << 20, 2
 
@@ -88,6 +90,45 @@ def kill_group(group):
         pass
 
 
+def describe(pid, name):
+    """What a process is and what it waits for, as far as it can be known."""
+    def content(file):
+        try:
+            with open(f"/proc/{pid}/{file}", encoding="utf-8", errors="backslashreplace") as f:
+                return f.read()
+        except OSError:
+            return ""
+    fields = content("stat").rpartition(")")[2].split()
+    text = f"process {pid} ({name})"
+    if len(fields) > 1:
+        text += f", child of {fields[1]}, state {fields[0]}"
+    calls = [line.split()[-1].split("+")[0] for line in content("stack").splitlines()]
+    where = calls[:4] or [c for c in [content("wchan")] if c not in ("", "0")]
+    if where:
+        text += f", in {' < '.join(where)}"
+    command = content("cmdline").replace("\0", " ").strip()
+    return text + (f": {command[:200]}" if command else "")
+
+
+def end(child):
+    """Ends the test. A process that waits for a FUSE daemon dies only once that has answered or died."""
+    kill_group(child.pid)
+    try:
+        child.wait(DYING)
+        return
+    except subprocess.TimeoutExpired:
+        pass
+    for pid, _ in descendants():
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+    try:
+        child.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        print("--- it cannot be killed")
+
+
 def reap():
     while True:
         try:
@@ -97,9 +138,9 @@ def reap():
             return
 
 
-def settle(scratch, before, groups):
-    """Waits up to GRACE for processes, mounts and control groups to go. Returns what is left."""
-    end = time.monotonic() + GRACE
+def settle(scratch, before, groups, grace):
+    """Waits up to grace seconds for processes, mounts and control groups to go. Returns what is left."""
+    end = time.monotonic() + grace
     while True:
         reap()
         processes = descendants()
@@ -146,18 +187,16 @@ def main():
     except subprocess.TimeoutExpired:
         print(f"--- still running after {seconds} s: killed")
         for pid, name in descendants():
-            print(f"---   process {pid} ({name})")
+            print(f"---   {describe(pid, name)}")
         sys.stdout.flush()
-        kill_group(child.pid)
-        child.wait()
+        end(child)
         status = TIMEOUT
     except KeyboardInterrupt:
-        kill_group(child.pid)
-        child.wait()
+        end(child)
         status = 128 + signal.SIGINT
-    processes, left, groups = settle(scratch, before, groups)
+    processes, left, groups = settle(scratch, before, groups, 0.0 if status == TIMEOUT else GRACE)
     for pid, name in processes:
-        print(f"--- left behind: process {pid} ({name})")
+        print(f"--- left behind: {describe(pid, name)}")
     for _, point, kind in left:
         print(f"--- left behind: {kind} mount at {point!r}")
     clean(processes, left)

@@ -14,7 +14,7 @@ the current directory), WARD_LONG=1 with --long, and a HOME and XDG directories 
 Comment lines of a script steer it:
 
     # serial          nothing runs beside it
-    # timeout: 300    seconds (else 120)
+    # timeout: 900    seconds (else 300): ends what hangs, so generous
     # suites: tsan    also part of a --tsan run, which else has the unit and fuzz suites only
 
 Whatever a test leaves behind (a process, a mount, a cgroup) makes it fail and is removed. The last
@@ -35,7 +35,7 @@ import time
 SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITES = ("static", "unit", "fuzz", "cases", "escape")
 SKIP = 77
-TIMEOUT = 120
+TIMEOUT = 300
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT_SHOWN = 64 * 1024
 # Variables that would make a test depend on who runs it.
@@ -190,7 +190,7 @@ def environment(test, places, scratch, options):
     os.chmod(env["TMPDIR"], 0o1777)
     env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_TMP=scratch, PATH=PATH,
                LANG="C.UTF-8", TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
-               CK_DEFAULT_TIMEOUT="60",
+               CK_DEFAULT_TIMEOUT="120",
                # A root run in somebody's checkout: git asks whose it is.
                GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
                # Reports go beside the test, since a helper's stderr may go nowhere.

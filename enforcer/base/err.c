@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int ward_err_set(struct ward_err *err, int code, const char *fmt, ...)
+int(ward_err_set)(struct ward_err *err, int code, const char *fmt, ...)
 {
 	if (code >= 0)
 		code = -EINVAL;
@@ -19,7 +19,7 @@ int ward_err_set(struct ward_err *err, int code, const char *fmt, ...)
 	return code;
 }
 
-int ward_err_sys(struct ward_err *err, int code, const char *fmt, ...)
+int(ward_err_sys)(struct ward_err *err, int code, const char *fmt, ...)
 {
 	if (code >= 0)
 		code = -EINVAL;
@@ -41,7 +41,7 @@ int ward_err_sys(struct ward_err *err, int code, const char *fmt, ...)
 	return code;
 }
 
-int ward_err_wrap(struct ward_err *err, const char *fmt, ...)
+int(ward_err_wrap)(struct ward_err *err, const char *fmt, ...)
 {
 	if (!err)
 		return -EINVAL;

@@ -31,3 +31,18 @@ int ward_err_sys(struct ward_err *err, int code, const char *fmt, ...) ward_prin
 
 /* Puts text and ": " in front of what stands there; code stays. Returns the code kept. */
 int ward_err_wrap(struct ward_err *err, const char *fmt, ...) ward_printf(2, 3);
+
+/*
+ * What all three return is negative: said where a compiler and an analyser see it, who follow a
+ * function only within its file. Takes and returns the code.
+ */
+static inline int ward_err_negative(int code)
+{
+	if (code >= 0)
+		__builtin_unreachable();
+	return code;
+}
+
+#define ward_err_set(...) ward_err_negative((ward_err_set)(__VA_ARGS__))
+#define ward_err_sys(...) ward_err_negative((ward_err_sys)(__VA_ARGS__))
+#define ward_err_wrap(...) ward_err_negative((ward_err_wrap)(__VA_ARGS__))

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -65,6 +68,26 @@ int ward_fd_sealed(
 		return ward_err_sys(err, r, "memfd %s", name);
 	}
 	*ret_fd = fd;
+	return 0;
+}
+
+int ward_fd_path(int fd, char **ret_path)
+{
+	char link[64];
+	char path[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof(path));
+	if (n < 0)
+		return -errno;
+	if (n == 0 || path[0] != '/')
+		return -ENOENT;
+	if ((size_t)n == sizeof(path))
+		return -ENAMETOOLONG;
+	path[n] = '\0';
+	char *copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	*ret_path = copy;
 	return 0;
 }
 

@@ -23,6 +23,14 @@ int ward_fd_sealed(const char *name, const void *data, size_t len, int *ret_fd,
 	struct ward_err *err) ward_must_check;
 
 /*
+ * The absolute path by which the kernel names fd (/proc/self/fd, proc(5)): without symbolic links
+ * at that moment, " (deleted)" behind it if it has no name any more. *ret_path is the caller's.
+ * -ENOENT without a path (a pipe, a detached mount), -ENAMETOOLONG from PATH_MAX bytes on, or what
+ * readlink(2) fails with.
+ */
+int ward_fd_path(int fd, char **ret_path) ward_must_check;
+
+/*
  * In a child, between fork and exec: makes the n descriptors from[] the numbers to[] (both lists
  * without repeats, from[i] == -1 leaves to[i] closed) and everything else at or above 3
  * close-on-exec. Async-signal-safe. Returns 0 or a negative errno.

@@ -104,8 +104,8 @@ static void put_finding(struct report *rp, const char *severity, const char *fil
 static void on_finding(void *user, const struct ward_finding *f)
 {
 	struct report *rp = user;
-	rp->warnings++;
-	put_finding(rp, "warning", f->file, f->line, f->what, f->why, f->fix);
+	rp->warnings += !f->note;
+	put_finding(rp, f->note ? "note" : "warning", f->file, f->line, f->what, f->why, f->fix);
 }
 
 /* --- what git tracks --- */

@@ -11,6 +11,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/cli/policy_look.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/policy/explain.h"
@@ -298,8 +299,10 @@ static int decide(const struct ward_place *place, const struct args *a, struct w
 	r = walk(place->policy, ans->path, &req->state, err);
 	if (r == 0 && ans->path2)
 		r = walk(place->policy, ans->path2, &req->state2, err);
-	if (r == 0)
+	if (r == 0) {
 		ans->d = ward_policy_decide(place->policy, req, &ans->trace);
+		ward_place_look(place, req, ans->path, ans->path2, &ans->d);
+	}
 	ward_policy_state_put(place->policy, req->state);
 	ward_policy_state_put(place->policy, req->state2);
 	return r;

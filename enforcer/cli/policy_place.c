@@ -179,7 +179,7 @@ int ward_place_path(const struct ward_place *p, const char *arg, char **ret, boo
 	return *ret ? 0 : ward_err_sys(err, -ENOMEM, "%s", arg);
 }
 
-unsigned ward_place_type(const struct ward_place *p, const char *path)
+char *ward_place_host(const struct ward_place *p, const char *path)
 {
 	const struct ward_settings *s = ward_policy_settings(p->policy);
 	for (size_t i = 0; i < s->n_trees; i++) {
@@ -187,10 +187,15 @@ unsigned ward_place_type(const struct ward_place *p, const char *path)
 		if (!rest || !p->sources[i])
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		struct stat st;
 		ward_buf_printf(&b, "%s%s", p->sources[i], rest);
-		if (lstat(ward_buf_str(&b), &st) == 0)
-			return st.st_mode & S_IFMT;
+		return ward_buf_steal(&b);
 	}
-	return 0;
+	return NULL;
+}
+
+unsigned ward_place_type(const struct ward_place *p, const char *path)
+{
+	ward_cleanup_free char *host = ward_place_host(p, path);
+	struct stat st;
+	return host && lstat(host, &st) == 0 ? st.st_mode & S_IFMT : 0;
 }

@@ -35,5 +35,8 @@ void ward_place_clear(struct ward_place *p);
 int ward_place_path(const struct ward_place *p, const char *arg, char **ret, bool *ret_dir,
 	struct ward_err *err) ward_must_check;
 
+/* The host path behind a sandbox path, the caller's; NULL: in no tree that is on the host. */
+char *ward_place_host(const struct ward_place *p, const char *path);
+
 /* What is at this sandbox path on the host now: S_IF… bits of its mode, 0 for nothing. */
 unsigned ward_place_type(const struct ward_place *p, const char *path);

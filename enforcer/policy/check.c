@@ -12,6 +12,7 @@
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/policy/shadow.h"
 
 struct checker {
 	const struct ward_policy *p;
@@ -43,8 +44,6 @@ static void say_entry(
 		e->instance, e->key->name, e->value);
 	say(c, e->file, e->line, ward_buf_str(&b), why, fix);
 }
-
-/* --- rules that never decide --- */
 
 /* A byte that valid UTF-8 never holds: what a wildcard stands for, and no literal names. */
 #define FRESH 0xfe
@@ -108,85 +107,86 @@ static bool sample_path(const struct ward_pattern *p, struct sample s, struct wa
 	return ward_buf_error(b) == 0;
 }
 
-/* Is later in the same list, and makes what was before it not count? */
-static bool beats(const struct ward_rule *l, const struct ward_rule *r)
+/* Who leaves the rule nothing: "a:3  [files] read = x, a:4  [guard] …". */
+static void put_beaters(const struct ward_shadow *x, struct ward_buf *why)
 {
-	return !l->guard && l->verb != WARD_VERB_NOEXEC && l->verb != WARD_VERB_ASK &&
-	       ward_rule_group(l) == ward_rule_group(r);
+	for (size_t i = 0; i < x->n_by; i++) {
+		ward_buf_puts(why, i ? ", " : "");
+		ward_rule_place(x->by[i], why);
+		ward_buf_puts(why, "  ");
+		ward_rule_text(x->by[i], why);
+	}
+	ward_buf_puts(why, x->more ? " and others" : "");
 }
 
-/*
- * Which rule makes rule i count for nothing in state s: one that decides over it, or a guard that
- * takes the same or more. NULL: it counts.
- */
-static const struct ward_rule *who_beats(
-	const struct ward_policy *p, const struct ward_state *s, uint32_t i)
+/* What check_rules() goes on with. */
+struct shadowed {
+	const struct checker *c;
+	unsigned undecided;
+};
+
+static void say_never(
+	const struct checker *c, const struct ward_rule *r, const struct ward_shadow *x)
 {
-	const struct ward_rule *r = &p->rules[i];
-	bool takes = r->guard || r->verb == WARD_VERB_NOEXEC;
-	uint32_t rights = ward_verb_rights(r->verb);
-	for (uint32_t k = s->n_hits; k-- > 0;) {
-		uint32_t n = ward_state_hits(s)[k];
-		const struct ward_rule *l = &p->rules[n];
-		if (n == i || l->source == WARD_SOURCE_NONE)
-			continue;
-		if (!takes && n > i && beats(l, r))
-			return l;
-		if (!takes || !(l->guard || l->verb == WARD_VERB_NOEXEC))
-			continue;
-		uint32_t left = ward_verb_rights(l->verb);
-		if (!(left & ~rights) && (left != rights || n < i) && l->verb != WARD_VERB_ASK)
-			return l;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	const char *fix = "take the line out, or put it behind";
+	/* that a file decides otherwise than what it extends is what extending is for */
+	for (size_t i = 0; r->source == WARD_SOURCE_PROFILE && i < x->n_by; i++)
+		if (x->by[i]->source != r->source)
+			return;
+	if (!x->n_by) {
+		ward_buf_puts(&why, "never decides: no name is like this");
+		fix = "take the line out";
+	} else if (r->guard) {
+		ward_buf_puts(&why, "takes nothing: all of it is taken by ");
+		fix = "take the line out";
+	} else if (x->taken) {
+		ward_buf_puts(&why, "never gives what it says: at each of its paths there is ");
+		fix = "a guard is lifted by nothing: change the guard, or take the line out";
+	} else {
+		ward_buf_puts(&why, "never decides: all of it is decided by ");
 	}
-	return NULL;
+	put_beaters(x, &why);
+	say_rule(c, r, ward_buf_str(&why), fix);
 }
 
-/* *ret: the rule that beats rule i at every sample; NULL if it counts somewhere. */
-static int find_beater(const struct ward_policy *p, uint32_t i, const struct ward_rule **ret)
+static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 {
-	static const struct sample samples[] = {{1, 0}, {0, 0}, {9, 1}, {40, 2}, {3, 3}};
-	const struct ward_rule *beater = NULL;
-	struct ward_pattern pattern;
-	int r = ward_pattern_parse(
-		p->rules[i].pattern, p->fold && p->rules[i].guard, &pattern, NULL);
-	if (r < 0)
-		return r;
-	for (size_t k = 0; r == 0 && k < sizeof(samples) / sizeof(samples[0]); k++) {
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		const struct ward_state *s = NULL;
-		if (!sample_path(&pattern, samples[k], &b) ||
-			ward_policy_walk(p, ward_buf_str(&b), b.len, &s) < 0)
-			continue;
-		beater = who_beats(p, s, i);
-		ward_state_put(s);
-		if (!beater)
-			break;
+	struct shadowed *s = user;
+	const struct ward_rule *r = &s->c->p->rules[number];
+	if (r->source == WARD_SOURCE_NONE)
+		return;
+	switch (x->answer) {
+	case WARD_SHADOW_UNDECIDED:
+		s->undecided++;
+		return;
+	case WARD_SHADOW_COUNTS:
+		return;
+	case WARD_SHADOW_NEVER:
+		say_never(s->c, r, x);
+		return;
+	case WARD_SHADOW_NOWHERE:
+		if (r->source != WARD_SOURCE_PROFILE)
+			say_rule(s->c, r, "names nothing in any [tree], nor beneath one",
+				"paths are those inside: /workspace/… is the project");
+		return;
 	}
-	ward_pattern_clear(&pattern);
-	*ret = beater;
-	return r;
 }
 
 static int check_rules(const struct checker *c)
 {
-	const struct ward_policy *p = c->p;
-	for (uint32_t i = 0; i < p->n_rules; i++) {
-		const struct ward_rule *r = &p->rules[i], *by = NULL;
-		int rc = r->source == WARD_SOURCE_NONE ? 0 : find_beater(p, i, &by);
-		if (rc < 0)
-			return rc;
-		/* that a file decides otherwise than what it extends is what extending is for */
-		if (!by || (r->source == WARD_SOURCE_PROFILE && by->source != r->source))
-			continue;
-		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
-		ward_buf_puts(&why, r->guard ? "takes nothing: all of it is taken by "
-					     : "never decides: all of it is decided by ");
-		ward_rule_place(by, &why);
-		ward_buf_puts(&why, "  ");
-		ward_rule_text(by, &why);
-		say_rule(c, r, ward_buf_str(&why),
-			r->guard ? "take the line out" : "take the line out, or put it behind");
-	}
+	struct shadowed s = {.c = c};
+	int r = ward_policy_shadows(c->p, on_shadow, &s);
+	if (r < 0 || !s.undecided)
+		return r;
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_buf_printf(&what, "%u rules", s.undecided);
+	const struct ward_finding f = {.note = true,
+		.file = c->p->rules[0].file,
+		.what = ward_buf_str(&what),
+		.why = "too many patterns meet in them to tell whether they ever decide",
+		.fix = "wardfs policy explain tells what decides for one path"};
+	c->fn(c->user, &f);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is odd about a policy that compiles: rules that can never decide, and things that people
- * regret. Pure. What needs the disk (files that git tracks) is looked at by `wardfs policy check`.
+ * What is odd about a policy that compiles: rules that can never decide (exact: shadow.h), and
+ * things that people regret. Pure. What needs the disk (files that git tracks) is looked at by
+ * `wardfs policy check`.
  */
 #pragma once
 
@@ -10,6 +11,7 @@
 #include "enforcer/policy/policy.h"
 
 struct ward_finding {
+	bool note;	  /* what could not be looked at: no reason to act */
 	const char *file; /* borrowed from the policy */
 	unsigned line;
 	const char *what; /* of the rule or key: "[files] read = /x" */

@@ -17,8 +17,12 @@
  *
  * "create where the source does": else a directory prepared elsewhere could be moved to a place
  * where its content could not have been made. Whether some x meets exactly these rules is not
- * looked at: the answer may be "no" where "yes" were right (mv then copies), never the other way.
- * Nothing allocates; the work is bounded.
+ * looked at: the answer may be "no" where "yes" were right, never the other way. Nothing allocates;
+ * the work is bounded.
+ *
+ * Where only a gain stands in the way, what exists beneath can settle it (look.c). A loss of create
+ * is for the rules alone: what is being made at the source while it moves would land where it could
+ * not have been made.
  */
 #include "enforcer/policy/internal.h"
 
@@ -73,9 +77,9 @@ static uint32_t pattern_at(const struct ward_policy *p, const struct ward_state 
 
 /* Guards that only one of the two may still meet. */
 static bool guards_fit(const struct ward_policy *p, const struct ward_state *src,
-	const struct ward_state *dst, const struct side *d, uint32_t *ret_rule)
+	const struct ward_state *dst, unsigned parts, const struct side *d, uint32_t *ret_rule)
 {
-	for (uint32_t i = 0; i < src->n_live; i++) {
+	for (uint32_t i = 0; parts & WARD_MOVE_GAIN && i < src->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, src, i)];
 		uint32_t left = ward_verb_rights(r->verb);
 		if (takes_by_itself(r) && !stands_at(dst, src->ids[i]) &&
@@ -84,7 +88,7 @@ static bool guards_fit(const struct ward_policy *p, const struct ward_state *src
 			return false;
 		}
 	}
-	for (uint32_t i = 0; i < dst->n_live; i++) {
+	for (uint32_t i = 0; parts & WARD_MOVE_LOSS && i < dst->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, dst, i)];
 		if (takes_by_itself(r) && !stands_at(src, dst->ids[i]) &&
 			!(ward_verb_rights(r->verb) & WARD_RIGHT_CREATE)) {
@@ -131,15 +135,17 @@ static uint32_t list_gives(const struct ward_policy *p, enum ward_group g, uint3
 	return ward_verb_rights(p->rules[n - 1].verb);
 }
 
-static bool fits(uint32_t src, uint32_t dst)
+static bool fits(unsigned parts, uint32_t src, uint32_t dst)
 {
-	return !(dst & ~src) && !(src & ~dst & WARD_RIGHT_CREATE);
+	return !(parts & WARD_MOVE_GAIN && dst & ~src) &&
+	       !(parts & WARD_MOVE_LOSS && src & ~dst & WARD_RIGHT_CREATE);
 }
 
 struct lists {
 	const struct ward_policy *p;
 	const struct ward_state *src, *dst;
 	enum ward_group group;
+	unsigned parts;
 	uint32_t now_src, now_dst; /* highest rules that stand now */
 	uint32_t budget;
 	uint32_t why; /* 1 + number of the rule that makes the difference; 0: none is known */
@@ -158,7 +164,7 @@ static bool in_list(const struct lists *l, uint32_t pattern)
  */
 static bool pair_fits(struct lists *l, uint32_t s, uint32_t d, uint32_t c)
 {
-	if (fits(list_gives(l->p, l->group, s), list_gives(l->p, l->group, d)))
+	if (fits(l->parts, list_gives(l->p, l->group, s), list_gives(l->p, l->group, d)))
 		return true;
 	l->why = s && s != max(l->now_src, c)	? s
 		 : d && d != max(l->now_dst, c) ? d
@@ -262,22 +268,23 @@ static bool list_apart(
 }
 
 bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *src,
-	const struct ward_state *dst, uint32_t *ret_rule)
+	const struct ward_state *dst, unsigned parts, uint32_t *ret_rule)
 {
 	if (ward_state_same(src, dst))
 		return true;
 	struct side s = side_of(p, src), d = side_of(p, dst);
-	if (!fits(s.give, d.give) || d.may & ~s.may) {
+	if (!fits(parts, s.give, d.give) || (parts & WARD_MOVE_GAIN && d.may & ~s.may)) {
 		guard_apart(p, src, dst, ret_rule);
 		return false;
 	}
-	if (!guards_fit(p, src, dst, &d, ret_rule))
+	if (!guards_fit(p, src, dst, parts, &d, ret_rule))
 		return false;
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
 		struct lists l = {.p = p,
 			.src = src,
 			.dst = dst,
 			.group = (enum ward_group)g,
+			.parts = parts,
 			.now_src = s.last[g],
 			.now_dst = d.last[g],
 			.budget = CHOICES_MAX};

@@ -91,19 +91,30 @@ static struct ward_decision refuse(
 	return make(p, WARD_VERDICT_DENY, error, r, rule);
 }
 
+uint32_t ward_policy_gain(const struct ward_state *src, const struct ward_state *dst, bool dir)
+{
+	struct reach s = reach_of(src, dir), d = reach_of(dst, dir);
+	return (d.give & ~s.give) | (d.may & ~s.may);
+}
+
+/* What a move comes to, by the rules alone. */
+enum move { MOVE_NO = 0, MOVE_LOOK, MOVE_YES };
+
 /*
  * Would the move give a right at dst that src does not give? For a directory everything beneath
  * moves along. *ret_rule: the rule that limits src, there or beneath, or the one beneath dst.
  */
-static bool widens(const struct ward_policy *p, const struct ward_state *src,
+static enum move move(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, bool dir, uint32_t *ret_rule)
 {
-	const struct ward_outcome *s = &src->outcome, *d = &dst->outcome;
-	uint32_t more = (d->give & ~s->give) | (d->may & ~s->may);
+	uint32_t more = ward_policy_gain(src, dst, false);
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = src->outcome.rule[i];
-	return more || (dir && !ward_policy_contains(p, src, dst, ret_rule));
+	if (more || (dir && !ward_policy_contains(p, src, dst, WARD_MOVE_LOSS, ret_rule)))
+		return MOVE_NO;
+	return !dir || ward_policy_contains(p, src, dst, WARD_MOVE_GAIN, ret_rule) ? MOVE_YES
+										   : MOVE_LOOK;
 }
 
 static struct ward_decision decide_rename(
@@ -120,13 +131,15 @@ static struct ward_decision decide_rename(
 	d = ask_for(p, &dst, replaced ? take | give : give, true);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
-	uint32_t rule = src.rule[0];
-	if (widens(p, req->state, req->state2, dir, &rule))
-		return refuse(p, EXDEV, &src, rule);
-	rule = dst.rule[0];
-	if (exchange &&
-		widens(p, req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule))
-		return refuse(p, EXDEV, &src, rule);
+	uint32_t rule = src.rule[0], rule2 = dst.rule[0];
+	enum move there = move(p, req->state, req->state2, dir, &rule), back = MOVE_YES;
+	if (there != MOVE_NO && exchange)
+		back = move(p, req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule2);
+	bool look = there != MOVE_NO && back != MOVE_NO;
+	if (look && (req->flags & WARD_REQUEST_LOOKED || (there == MOVE_YES && back == MOVE_YES)))
+		return d;
+	d = refuse(p, EXDEV, &src, there == MOVE_NO || (look && there == MOVE_LOOK) ? rule : rule2);
+	d.look = look;
 	return d;
 }
 
@@ -140,7 +153,8 @@ static struct ward_decision decide_link(const struct ward_policy *p, const struc
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	uint32_t rule = src.rule[0];
-	if (req->flags & WARD_REQUEST_DIR || widens(p, req->state, req->state2, false, &rule))
+	if (req->flags & WARD_REQUEST_DIR ||
+		move(p, req->state, req->state2, false, &rule) != MOVE_YES)
 		return refuse(p, EXDEV, &src, rule);
 	return d;
 }

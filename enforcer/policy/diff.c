@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both automata are stepped side by side, breadth first, with one name for each component of either
- * policy's patterns and one that none of them names. Two pairs of states with the same live
+ * Both automata are stepped side by side, breadth first, with one name for each class of names that
+ * the patterns of either policy tell apart (classes.h). Two pairs of states with the same live
  * positions, the same highest rule of each list and the same rights left by guards have the same
  * future: only the first is followed.
  */
@@ -12,25 +12,23 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/policy/classes.h"
+#include "enforcer/policy/hash.h"
 #include "enforcer/policy/internal.h"
 
 /* Pairs of states that are kept. */
 #define PAIRS_MAX 65536U
 #define TABLE (PAIRS_MAX * 2)
-/* No valid UTF-8: no literal of a pattern begins with it. */
-#define FRESH 0xfe
-
-/* A name that stands for a component, and how it is shown. */
-struct name {
-	char bytes[WARD_NAME_MAX];
-	size_t len;
-	char *shown;
-};
 
 struct pair {
 	const struct ward_state *a, *b;
 	char *path; /* as shown; "" for "/" */
 	struct ward_buf key;
+};
+
+/* States that live as long as their policy, and that were met together before. */
+struct seen {
+	const struct ward_state *a, *b;
 };
 
 /* A difference that was told. */
@@ -43,11 +41,11 @@ struct diff {
 	const struct ward_policy *a, *b;
 	ward_difference_fn fn;
 	void *user;
-	struct name *names;
-	size_t n_names, cap_names;
+	struct ward_classes *classes; /* names that the patterns of either tell apart */
 	struct pair *pairs;
 	size_t n_pairs, cap_pairs;
 	uint32_t *table; /* 1 + number of a pair */
+	struct seen *seen;
 	struct told *told;
 	size_t n_told, cap_told;
 	uint32_t steps;
@@ -71,70 +69,6 @@ static int grow(void **v, size_t n, size_t *cap, size_t size)
 
 /* --- names --- */
 
-static int add_name(struct diff *d, const struct ward_buf *bytes, const char *shown)
-{
-	if (bytes->len == 0 || bytes->len > WARD_NAME_MAX)
-		return 0;
-	/* in file order most repeat a recent one; the rest costs a step that leads nowhere new */
-	for (size_t i = d->n_names, back = 0; i-- > 0 && back < 256; back++)
-		if (d->names[i].len == bytes->len &&
-			memcmp(d->names[i].bytes, bytes->data, bytes->len) == 0)
-			return 0;
-	void *v = d->names;
-	int r = grow(&v, d->n_names, &d->cap_names, sizeof(*d->names));
-	d->names = v;
-	if (r < 0)
-		return r;
-	struct name *n = &d->names[d->n_names];
-	memcpy(n->bytes, bytes->data, bytes->len);
-	n->len = bytes->len;
-	n->shown = strdup(shown);
-	if (!n->shown)
-		return -ENOMEM;
-	d->n_names++;
-	return 0;
-}
-
-static uint8_t member(const struct ward_byte_set *s)
-{
-	if (ward_byte_set_has(s, FRESH))
-		return FRESH;
-	for (unsigned b = 1; b < 256; b++)
-		if (b != '/' && ward_byte_set_has(s, (uint8_t)b))
-			return (uint8_t)b;
-	return 0;
-}
-
-/* A name that the component matches, each '*' as so many bytes. */
-static void sample(const struct ward_pattern *p, const struct ward_component *c, unsigned star,
-	struct ward_buf *name, struct ward_buf *shown)
-{
-	for (size_t k = 0; k < c->n; k++) {
-		const struct ward_glob_elem *e = &p->elems[c->first + k];
-		switch ((enum ward_glob_kind)e->kind) {
-		case WARD_GLOB_BYTE:
-			ward_buf_putc(name, (char)e->byte);
-			ward_pattern_quote(shown, (const char *)&e->byte, 1);
-			break;
-		case WARD_GLOB_ANY:
-			ward_buf_putc(name, (char)FRESH);
-			ward_buf_putc(shown, '?');
-			break;
-		case WARD_GLOB_SET:
-			ward_buf_putc(name, (char)member(&p->sets[e->set]));
-			ward_buf_puts(shown, "[…]");
-			break;
-		case WARD_GLOB_STAR:
-			for (unsigned i = 0; i < star; i++)
-				ward_buf_putc(name, (char)FRESH);
-			ward_buf_putc(shown, '*');
-			break;
-		case WARD_GLOB_END:
-			break;
-		}
-	}
-}
-
 static int add_names(struct diff *d, const struct ward_policy *p)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
@@ -144,17 +78,7 @@ static int add_names(struct diff *d, const struct ward_policy *p)
 		if (r < 0)
 			return r;
 		d->has_ask = d->has_ask || rule->verb == WARD_VERB_ASK;
-		for (size_t k = 0; r == 0 && k < pattern.n; k++)
-			for (unsigned star = 0; r == 0 && star < 2; star++) {
-				ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
-				ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
-				sample(&pattern, &pattern.components[k], star, &name, &shown);
-				r = ward_buf_error(&name);
-				if (r == 0)
-					r = add_name(d, &name, ward_buf_str(&shown));
-				if (pattern.components[k].literal)
-					break;
-			}
+		r = ward_classes_add(d->classes, &pattern);
 		ward_pattern_clear(&pattern);
 		if (r < 0)
 			return r;
@@ -162,13 +86,18 @@ static int add_names(struct diff *d, const struct ward_policy *p)
 	return 0;
 }
 
-static int add_fresh(struct diff *d)
+static int find_names(struct diff *d)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
-	for (unsigned i = 0; i < 11; i++)
-		ward_buf_putc(&name, (char)FRESH);
-	int r = ward_buf_error(&name);
-	return r < 0 ? r : add_name(d, &name, "*");
+	bool whole = false;
+	int r = ward_classes_new(&d->classes);
+	if (r == 0)
+		r = add_names(d, d->a);
+	if (r == 0)
+		r = add_names(d, d->b);
+	if (r == 0)
+		r = ward_classes_find(d->classes, &whole);
+	d->cut = !whole;
+	return r;
 }
 
 /* --- pairs --- */
@@ -269,11 +198,23 @@ static int look_at(struct diff *d, const struct pair *p)
 	return 0;
 }
 
+/* Most names lead where others have led: asked first, since it takes no key and no path. */
+static bool met_before(struct diff *d, const struct ward_state *a, const struct ward_state *b)
+{
+	if (!a->kept || !b->kept)
+		return false;
+	struct seen *s = &d->seen[ward_hash_mix((uintptr_t)a, (uintptr_t)b) % TABLE];
+	if (s->a == a && s->b == b)
+		return true;
+	*s = (struct seen){a, b};
+	return false;
+}
+
 /* Every child of the pair that stands at i. */
 static int children(struct diff *d, size_t i)
 {
-	for (size_t k = 0; k < d->n_names; k++) {
-		const struct name *n = &d->names[k];
+	for (size_t k = 0; k < ward_classes_count(d->classes); k++) {
+		const struct ward_class *n = ward_classes_at(d->classes, k);
 		const struct ward_state *a = NULL, *b = NULL;
 		/* d->pairs may move */
 		const struct pair p = d->pairs[i];
@@ -281,16 +222,19 @@ static int children(struct diff *d, size_t i)
 			d->cut = true;
 			return 0;
 		}
-		int r = ward_policy_step(d->a, p.a, n->bytes, n->len, &a);
+		int r = ward_policy_step(d->a, p.a, n->name, n->len, &a);
 		if (r < 0)
 			return r;
-		r = ward_policy_step(d->b, p.b, n->bytes, n->len, &b);
+		r = ward_policy_step(d->b, p.b, n->name, n->len, &b);
 		if (r < 0) {
 			ward_policy_state_put(d->a, a);
 			return r;
 		}
+		if (met_before(d, a, b))
+			continue;
 		struct ward_buf path = WARD_BUF_INIT;
-		ward_buf_printf(&path, "%s/%s", p.path, n->shown);
+		ward_buf_printf(&path, "%s/", p.path);
+		ward_classes_show(d->classes, k, &path);
 		r = add_pair(d, a, b, ward_buf_steal(&path));
 		if (r < 0)
 			return r;
@@ -321,13 +265,10 @@ static int add_trees(struct diff *d, const struct ward_policy *p)
 
 static int walk(struct diff *d)
 {
-	int r = add_names(d, d->a);
-	if (r == 0)
-		r = add_names(d, d->b);
-	if (r == 0)
-		r = add_fresh(d);
+	int r = find_names(d);
 	d->table = calloc(TABLE, sizeof(*d->table));
-	if (!d->table)
+	d->seen = calloc(TABLE, sizeof(*d->seen));
+	if (!d->table || !d->seen)
 		r = -ENOMEM;
 	if (r == 0)
 		r = add_trees(d, d->a);
@@ -403,17 +344,16 @@ int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
 		if (r == 0)
 			r = settings(&d, b, a, true);
 	}
-	for (size_t i = 0; i < d.n_names; i++)
-		free(d.names[i].shown);
 	for (size_t i = 0; i < d.n_pairs; i++) {
 		ward_policy_state_put(a, d.pairs[i].a);
 		ward_policy_state_put(b, d.pairs[i].b);
 		free(d.pairs[i].path);
 		ward_buf_clear(&d.pairs[i].key);
 	}
-	free(d.names);
+	ward_classes_free(d.classes);
 	free(d.pairs);
 	free(d.table);
+	free(d.seen);
 	free(d.told);
 	if (r == 0)
 		*ret_whole = !d.cut;

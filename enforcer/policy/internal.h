@@ -85,14 +85,23 @@ enum ward_group ward_rule_group(const struct ward_rule *r);
 void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	const struct ward_state *s, struct ward_outcome *ret);
 
+/* What a move must not do beneath a directory. */
+enum ward_move_part {
+	WARD_MOVE_GAIN = 1U << 0, /* no path gains a right */
+	WARD_MOVE_LOSS = 1U << 1, /* what could be created at src can be at dst */
+	WARD_MOVE_BOTH = WARD_MOVE_GAIN | WARD_MOVE_LOSS,
+};
+
 /*
- * May a directory go from src to dst with all that is or may come to be beneath it? True only if no
- * path beneath gains a right, and none that could be created at src could not at dst. False:
- * *ret_rule is 1 + the number of a rule that makes the difference, where one does alone; else
- * untouched. (contain.c)
+ * Do the rules alone say that a directory may go from src to dst, with all that is or may come to
+ * be beneath it? parts: set of ward_move_part. False: *ret_rule is 1 + the number of a rule that
+ * makes the difference, where one does alone; else untouched. (contain.c)
  */
 bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *src,
-	const struct ward_state *dst, uint32_t *ret_rule);
+	const struct ward_state *dst, unsigned parts, uint32_t *ret_rule);
+
+/* The rights, given or left to a person, that an object gains from src to dst by itself. */
+uint32_t ward_policy_gain(const struct ward_state *src, const struct ward_state *dst, bool dir);
 
 /* Same hits, same live positions: nothing tells them or what is beneath apart. */
 bool ward_state_same(const struct ward_state *a, const struct ward_state *b);

@@ -488,3 +488,61 @@ size_t ward_names_memory(struct ward_names *nm)
 	pthread_mutex_unlock(&nm->mutex);
 	return n;
 }
+
+/* --- by hand --- */
+
+size_t ward_names_room(const struct ward_names *nm)
+{
+	return 2 * nm->n_elems + 2;
+}
+
+size_t ward_names_begin(const struct ward_names *nm, uint32_t *ret_pos)
+{
+	memcpy(ret_pos, nm->start->pos, nm->start->n * sizeof(*ret_pos));
+	return nm->start->n;
+}
+
+size_t ward_names_advance(
+	const struct ward_names *nm, const uint32_t *now, size_t n, uint8_t byte, uint32_t *ret_pos)
+{
+	return advance(nm, now, n, byte, ret_pos);
+}
+
+size_t ward_names_matched(
+	const struct ward_names *nm, const uint32_t *pos, size_t n, uint32_t *ret_globs)
+{
+	size_t hits = 0;
+	for (size_t i = 0; i < n; i++)
+		if (nm->elems[pos[i]].kind == WARD_GLOB_END)
+			ret_globs[hits++] = nm->elems[pos[i]].glob;
+	return hits;
+}
+
+/* Tells the bytes of one number apart where e takes some of them. Returns how many numbers. */
+static unsigned split(const struct elem *e, uint8_t number[256], unsigned n)
+{
+	int in[256], out[256];
+	memset(in, -1, sizeof(in));
+	memset(out, -1, sizeof(out));
+	uint8_t old[256];
+	memcpy(old, number, sizeof(old));
+	for (unsigned b = 0; b < 256; b++) {
+		bool takes = e->kind == WARD_GLOB_BYTE ? e->byte == b
+						       : ward_byte_set_has(&e->set, (uint8_t)b);
+		int *to = takes ? in : out, *other = takes ? out : in;
+		if (to[old[b]] < 0)
+			to[old[b]] = other[old[b]] < 0 ? old[b] : (int)n++;
+		number[b] = (uint8_t)to[old[b]];
+	}
+	return n;
+}
+
+unsigned ward_names_alphabet(const struct ward_names *nm, uint8_t ret_number[256])
+{
+	unsigned n = 1;
+	memset(ret_number, 0, 256);
+	for (size_t i = 0; i < nm->n_elems && n < 256; i++)
+		if (nm->elems[i].kind == WARD_GLOB_BYTE || nm->elems[i].kind == WARD_GLOB_SET)
+			n = split(&nm->elems[i], ret_number, n);
+	return n;
+}

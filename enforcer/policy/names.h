@@ -54,3 +54,18 @@ void ward_names_release(const struct ward_name_class *c);
 
 /* Bytes that the lazily built part takes now. */
 size_t ward_names_memory(struct ward_names *nm);
+
+/*
+ * The globs' automaton by hand, for who looks at all names at once (classes.h): a set of positions,
+ * sorted, and the set after one more byte. Buffers have room for ward_names_room() numbers. After
+ * ward_names_seal().
+ */
+size_t ward_names_room(const struct ward_names *nm);
+size_t ward_names_begin(const struct ward_names *nm, uint32_t *ret_pos);
+size_t ward_names_advance(const struct ward_names *nm, const uint32_t *now, size_t n, uint8_t byte,
+	uint32_t *ret_pos);
+/* The globs that match if the name ends at these positions, ascending; how many. */
+size_t ward_names_matched(
+	const struct ward_names *nm, const uint32_t *pos, size_t n, uint32_t *ret_globs);
+/* Numbers bytes so that no glob tells bytes of one number apart; returns how many numbers. */
+unsigned ward_names_alphabet(const struct ward_names *nm, uint8_t ret_number[256]);

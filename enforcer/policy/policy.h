@@ -24,6 +24,12 @@
 struct ward_policy;
 struct ward_state;
 
+/* A name of 255 bytes and NUL. */
+#define WARD_LOOK_NAME_SIZE 256
+/* Entries that ward_policy_look() looks at, and levels beneath the directory: the mover waits. */
+#define WARD_LOOK_ENTRIES_MAX 10000U
+#define WARD_LOOK_DEPTH_MAX 32U
+
 /* A verb of [files] and [guard]. 0 is the safe one. */
 enum ward_verb {
 	WARD_VERB_HIDE = 0,
@@ -66,7 +72,8 @@ enum ward_request_flag {
 				  << 1,	 /* rename: a target is replaced (REMOVE is needed there) */
 	WARD_REQUEST_EXCHANGE = 1U << 2, /* rename: RENAME_EXCHANGE, checked both ways */
 	WARD_REQUEST_DST_DIR =
-		1U << 3, /* rename: the replaced or exchanged target is a directory */
+		1U << 3,	       /* rename: the replaced or exchanged target is a directory */
+	WARD_REQUEST_LOOKED = 1U << 4, /* rename: ward_policy_look() found nothing that gains */
 };
 
 /* The states of a file's other known names: content has the intersection of their rights. */
@@ -115,6 +122,8 @@ struct ward_decision {
 	int error;	  /* what the system call answers: 0, or a positive errno */
 	uint32_t granted; /* rights of the path after all sources (not only those asked) */
 	const struct ward_rule *rule; /* what decided; NULL: the default (hide) */
+	bool look; /* a rename refused only for what may be beneath a directory: a look at what is
+		      there (ward_policy_look()) may settle it */
 };
 
 /* One source's opinion, for explain. */
@@ -187,6 +196,28 @@ uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state
  */
 struct ward_decision ward_policy_decide(
 	const struct ward_policy *p, const struct ward_request *req, struct ward_trace *trace);
+
+/*
+ * Looking beneath a directory that is to move, where the rules alone leave open whether something
+ * there would gain a right (ward_decision.look).
+ *
+ * All that exists beneath is stepped from src and from dst at once; subtrees in which the rules
+ * alone rule a gain out are not entered. The caller reads the directories: `dir` and what open()
+ * gives are its own. 0: nothing that exists gains; the rename is decided once more with
+ * WARD_REQUEST_LOOKED. -EXDEV: something gains, or a bound is met; -ENOMEM; what a callback says.
+ * Whoever can make names there by other ways than this policy must be kept out meanwhile, or the
+ * answer is about what was there.
+ */
+struct ward_look_ops {
+	/* Opens the directory `name` of dir. */
+	int (*open)(void *user, void *dir, const char *name, void **ret);
+	/* 1: the next entry, never "." or ".."; 0: no more; a negative errno. */
+	int (*next)(void *user, void *dir, char name[WARD_LOOK_NAME_SIZE], bool *ret_is_dir);
+	void (*close)(void *user, void *dir);
+};
+int ward_policy_look(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, const struct ward_look_ops *ops, void *user,
+	void *dir) ward_must_check;
 
 /*
  * Appends a pattern that matches exactly these bytes of a path or name: special characters get a

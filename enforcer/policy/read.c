@@ -131,6 +131,9 @@ static int pair_line(struct reader *r, char *out, size_t size)
 	cut_right(value);
 	if (!*value)
 		return fail(r, -EINVAL, "a key without a value");
+	/* to whom reads it a comment; written with a blank before it, it is one */
+	if (*value == ';')
+		return fail(r, -EINVAL, "a value that begins with ';' (in a pattern: \\;)");
 	r->parked = NULL;
 	if (key + 1 + strlen(value) + 1 < size) {
 		memcpy(out, r->buf, key);

@@ -14,22 +14,16 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
 static int open_mountpoint(const char *arg, int *ret_fd, char **ret_path, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = open(arg, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "mount point %s", arg);
-	char link[64];
-	char path[4097];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || path[0] != '/')
-		return ward_err_set(err, -ENOENT, "mount point %s: cannot be named", arg);
-	path[n] = '\0';
-	*ret_path = strdup(path);
-	if (!*ret_path)
-		return ward_err_sys(err, -ENOMEM, "mount point");
+	int r = ward_fd_path(fd, ret_path);
+	if (r < 0)
+		return ward_err_sys(err, r, "mount point %s: cannot be named", arg);
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
 /* Levels from a directory up to the root: PATH_MAX has room for 2048. */
 #define LEVELS_MAX 2048
@@ -32,39 +33,34 @@ static void place_clear(struct place *p)
 	*p = (struct place){.fd = -1};
 }
 
-static char *name_of(int fd)
-{
-	char link[64];
-	char path[4097];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || path[0] != '/')
-		return NULL;
-	path[n] = '\0';
-	return strdup(path);
-}
-
 static int place_find(const char *path, struct place *ret)
 {
-	struct place p = {.fd = -1, .path = strdup(path)};
-	ward_cleanup_free char *head = strdup(path);
-	if (!p.path || !head) {
-		place_clear(&p);
+	ward_cleanup(ward_buf_clear) struct ward_buf copy = WARD_BUF_INIT;
+	ward_buf_puts(&copy, path);
+	struct place p = {.fd = -1, .path = ward_buf_steal(&copy)};
+	if (!p.path)
 		return -ENOMEM;
-	}
-	p.rest = p.path + strlen(p.path);
+	size_t len = strlen(path);
+	p.rest = p.path + len;
+	int r = 0;
 	for (;;) {
-		p.fd = open(*head ? head : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		char *slash = strrchr(head, '/');
+		ward_cleanup(ward_buf_clear) struct ward_buf head = WARD_BUF_INIT;
+		ward_buf_add(&head, path, len);
+		r = ward_buf_error(&head);
+		if (r < 0)
+			break;
+		p.fd = open(len ? ward_buf_str(&head) : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		const char *slash = memrchr(path, '/', len);
 		if (p.fd >= 0 || !slash)
 			break;
-		*slash = '\0';
-		p.rest = p.path + (slash - head) + 1;
+		len = (size_t)(slash - path);
+		p.rest = p.path + len + 1;
 	}
-	p.real = p.fd < 0 ? NULL : name_of(p.fd);
-	if (!p.real) {
+	if (r == 0)
+		r = p.fd < 0 ? -ENOENT : ward_fd_path(p.fd, &p.real);
+	if (r < 0) {
 		place_clear(&p);
-		return -ENOENT;
+		return r;
 	}
 	*ret = p;
 	return 0;
@@ -100,8 +96,9 @@ static int lies_below(int fd, int top)
 static uint32_t rights_on(
 	const struct ward_run_plan *p, const struct ward_run_plan_tree *t, const struct place *pl)
 {
-	ward_cleanup_free char *top = name_of(t->backing);
-	const char *rel = top ? ward_path_beneath(pl->real, top) : NULL;
+	ward_cleanup_free char *top = NULL;
+	const char *rel =
+		ward_fd_path(t->backing, &top) == 0 ? ward_path_beneath(pl->real, top) : NULL;
 	ward_cleanup_free char *inside = NULL;
 	const struct ward_state *s = NULL;
 	if (!rel || asprintf(&inside, "%s%s%s%s%s", t->path, *rel ? "/" : "", rel,

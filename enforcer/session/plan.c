@@ -144,7 +144,9 @@ static int tree_at(const struct ward_tree *t, struct ward_run_plan_tree *pt, str
 		at = pt->source;
 	if (!at || strcmp(at, pt->path) == 0)
 		return 0;
-	pt->at = strdup(at);
+	ward_cleanup(ward_buf_clear) struct ward_buf copy = WARD_BUF_INIT;
+	ward_buf_puts(&copy, at);
+	pt->at = ward_buf_steal(&copy);
 	return pt->at ? 0 : ward_err_sys(err, -ENOMEM, "tree %s", pt->path);
 }
 
@@ -267,13 +269,13 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 int ward_run_plan_make(
 	const struct ward_run_options *o, struct ward_run_plan *ret, struct ward_err *err)
 {
-	ward_cleanup(ward_run_plan_clear) struct ward_run_plan p = WARD_RUN_PLAN_INIT;
+	struct ward_run_plan p = WARD_RUN_PLAN_INIT;
 	int r = make(o, &p, err);
-	if (r < 0)
-		return r;
-	*ret = p;
-	p = WARD_RUN_PLAN_INIT;
-	return 0;
+	if (r == 0)
+		*ret = p;
+	else
+		ward_run_plan_clear(&p);
+	return r;
 }
 
 void ward_run_plan_clear(struct ward_run_plan *p)

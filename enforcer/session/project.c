@@ -108,15 +108,15 @@ int ward_project_find(const char *home, struct ward_project *ret, struct ward_er
 			"%s is your home directory or the root of the host: it cannot be a workspace. "
 			"Change into a project directory first",
 			cwd);
+	ward_cleanup_fd int found = -1;
+	size_t levels = 0;
+	ward_cleanup_fd int start = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (start < 0)
+		return ward_err_sys(err, -errno, "%s", cwd);
 	ward_cleanup_free char *path = strdup(cwd);
 	if (!path)
 		return ward_err_sys(err, -ENOMEM, "%s", cwd);
-	ward_cleanup_fd int found = -1;
-	size_t levels = 0;
-	int start = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (start < 0)
-		return ward_err_sys(err, -errno, "%s", cwd);
-	if (climb(start, &st, home, &found, &levels) == 0) {
+	if (climb(ward_steal_fd(&start), &st, home, &found, &levels) == 0) {
 		for (size_t i = 0; i < levels; i++)
 			parent_path(path);
 		if (fstat(found, &st) < 0)

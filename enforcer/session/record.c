@@ -84,8 +84,9 @@ static json_t *start_json(const struct ward_run_plan *p, const struct ward_recor
 		json_object_set_new(o, "kernel", json_string(u.release));
 	json_object_set_new(o, "pid", json_integer(getpid()));
 	json_object_set_new(o, "started_by", json_integer(getuid()));
-	if (getenv("SUDO_USER"))
-		json_object_set_new(o, "sudo_user", escaped(getenv("SUDO_USER")));
+	const char *sudo_user = getenv("SUDO_USER");
+	if (sudo_user)
+		json_object_set_new(o, "sudo_user", escaped(sudo_user));
 	json_object_set_new(o, "owner", escaped(p->id.name));
 	json_object_set_new(o, "owner_uid", json_integer(p->id.owner_uid));
 	json_object_set_new(o, "agent_uid", json_integer(p->id.agent_uid));
@@ -121,11 +122,11 @@ static int put_policy(struct ward_guard *g, const struct ward_run_plan *p, struc
 int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *p,
 	const struct ward_record_start *s, struct ward_err *err)
 {
-	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	json_t *o = start_json(p, s);
 	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(o);
-	if (!ev || !text)
+	ward_cleanup_free struct ward_event *ev = text ? malloc(sizeof(*ev)) : NULL;
+	if (!ev)
 		return ward_err_sys(err, -ENOMEM, "trail");
 	ward_event_begin(ev, WARD_EVENT_SESSION_START);
 	ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(p->policy));

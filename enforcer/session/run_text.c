@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
 /* The real path of an existing file or directory, as the kernel names it. */
 static int host_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
@@ -18,37 +19,39 @@ static int host_path(const char *arg, char **ret, bool *ret_dir, struct ward_err
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ward_err_sys(err, -errno, "%s", arg);
-	char link[64];
-	char path[4097];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || (size_t)n >= sizeof(path) - 1 || path[0] != '/')
-		return ward_err_set(err, -ENAMETOOLONG, "%s: cannot be named", arg);
-	path[n] = '\0';
-	*ret = strdup(path);
+	int r = ward_fd_path(fd, ret);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s: cannot be named", arg);
 	*ret_dir = S_ISDIR(st.st_mode);
-	return *ret ? 0 : ward_err_sys(err, -ENOMEM, "%s", arg);
+	return 0;
 }
 
 /* A path that does not exist yet: the real directory and the last name. */
 static int future_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
 {
-	ward_cleanup_free char *copy = strdup(arg);
-	if (!copy)
-		return ward_err_sys(err, -ENOMEM, "%s", arg);
-	char *slash = strrchr(copy, '/');
-	const char *name = slash ? slash + 1 : copy;
+	const char *slash = strrchr(arg, '/');
+	const char *name = slash ? slash + 1 : arg;
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return ward_err_set(err, -ENOENT, "%s does not exist", arg);
-	ward_cleanup_free char *leaf = strdup(name);
-	if (slash)
-		*(slash == copy ? slash + 1 : slash) = '\0';
+	ward_cleanup(ward_buf_clear) struct ward_buf above = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf whole = WARD_BUF_INIT;
 	ward_cleanup_free char *dir = NULL;
-	int r = host_path(slash ? copy : ".", &dir, ret_dir, err);
+	bool is_dir = false;
+	if (slash)
+		ward_buf_add(&above, arg, slash == arg ? 1 : (size_t)(slash - arg));
+	else
+		ward_buf_puts(&above, ".");
+	int r = ward_buf_error(&above);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", arg);
+	r = host_path(ward_buf_str(&above), &dir, &is_dir, err);
 	if (r < 0)
 		return r;
-	if (!leaf || asprintf(ret, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, leaf) < 0)
+	ward_buf_printf(&whole, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name);
+	char *path = ward_buf_steal(&whole);
+	if (!path)
 		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	*ret = path;
 	*ret_dir = false;
 	return 0;
 }

@@ -39,7 +39,8 @@ hasnt() {
 	esac
 }
 
-# wait_until SECONDS CMD...: tries the command until it succeeds.
+# wait_until SECONDS CMD...: tries the command until it succeeds. The time only ends a wait that would
+# never end: give what a loaded machine may take.
 wait_until() {
 	tries=$(($1 * 20))
 	shift
@@ -48,6 +49,18 @@ wait_until() {
 		[ "$tries" -gt 0 ] || return 1
 		sleep 0.05
 	done
+}
+
+# running MARK: some process has exactly this argument. A test that looks for what it started by name
+# makes the name its own (sleep 9$$7, say): other tests, and other runs of this one, go on beside it.
+# The brackets keep the search from finding itself.
+running() {
+	first=${1%"${1#?}"}
+	grep -qszx -e "[$first]${1#?}" /proc/[0-9]*/cmdline
+}
+
+ended() {
+	! running "$1"
 }
 
 # gone PID: dead; a zombie is dead, only its parent has not asked yet.

@@ -12,9 +12,9 @@ alive() {
 	grep -qszx "$mark" /proc/[0-9]*/cmdline
 }
 
-wait_for() { # wait_for yes|no: 10 seconds at most
+wait_for() { # wait_for yes|no: a minute at most
 	i=0
-	while [ $i -lt 100 ]; do
+	while [ $i -lt 600 ]; do
 		if alive; then now=yes; else now=no; fi
 		[ $now = "$1" ] && return 0
 		i=$((i + 1))

@@ -29,13 +29,13 @@ works "$ATTACK" children 60
 works "$ATTACK" core-limit
 each_mode check
 # A fork bomb in one sandbox does not keep the owner from starting another.
-inside root --processes 20 --pid "$WARD_TMP/pid" -- sh -c 'echo; /attack children 1000; sleep 30' \
+inside root --processes 20 --pid "$WARD_TMP/pid" -- sh -c 'echo; /attack children 1000; sleep 600' \
 	>"$WARD_TMP/bomb" &
 trap 'kill "$(supervisor "$WARD_TMP/pid")"' EXIT
 i=0
 until [ -s "$WARD_TMP/bomb" ]; do
 	i=$((i + 1))
-	[ $i -lt 100 ] || fail "the bomb did not start"
+	[ $i -lt 600 ] || fail "the bomb did not start"
 	sleep 0.1
 done
 works inside root --processes 20 -- /attack children 15

@@ -13,7 +13,7 @@ trap 'exec 9>&-; kill $listener 2>/dev/null || :; rm -f "$WARD_TMP/hold" "$WARD_
 i=0
 until grep -q ready "$WARD_TMP/listen.out"; do
 	i=$((i + 1))
-	[ $i -lt 100 ] || fail "control: no listener"
+	[ $i -lt 600 ] || fail "control: no listener"
 	sleep 0.1
 done
 

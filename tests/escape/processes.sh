@@ -4,7 +4,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-sleep 60 &
+sleep 600 &
 host=$!
 trap 'kill $host 2>/dev/null || :' EXIT
 

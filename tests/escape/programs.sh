@@ -32,8 +32,8 @@ const s = require(\"net\").createServer(c => c.end()).listen(0, \"127.0.0.1\", (
 cp.execSync(\"true\")"'
 	try "$1" sqlite3 'sqlite3 d.db "pragma journal_mode=wal; create table t(a); insert into t values(1); select a from t"'
 	try "$1" vim 'vim -es -u NONE -c "normal ihello" -c "wq f" </dev/null; grep -q hello f'
-	try "$1" tmux 'tmux -L t -f /dev/null new-session -d "echo ok >ok; sleep 5"; i=0
-		until test -s ok; do i=$((i+1)); test $i -lt 100; sleep 0.1; done; tmux -L t kill-server'
+	try "$1" tmux 'tmux -L t -f /dev/null new-session -d "echo ok >ok; sleep 600"; i=0
+		until test -s ok; do i=$((i+1)); test $i -lt 600; sleep 0.1; done; tmux -L t kill-server'
 	try "$1" perl 'perl -e "system(q(true)) == 0 or die; fork // die; wait"'
 	try "$1" flock 'flock lock true'
 	try "$1" mkfifo 'mkfifo p; (echo x >p) & read -r l <p; test "$l" = x'

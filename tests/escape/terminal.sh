@@ -8,7 +8,7 @@ wait_until() { # wait_until FILE PATTERN
 	i=0
 	until grep -q "$2" "$1" 2>/dev/null; do
 		i=$((i + 1))
-		[ $i -lt 300 ] || fail "no $2 in: $(cat "$1")"
+		[ $i -lt 600 ] || fail "no $2 in: $(cat "$1")"
 		sleep 0.1
 	done
 }

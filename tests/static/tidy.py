@@ -6,6 +6,8 @@ import concurrent.futures
 import json
 import os
 import subprocess
+import sys
+import tempfile
 
 from _sources import SRC, finish
 
@@ -24,6 +26,15 @@ def check(source):
                             text=True, check=False)
     return result.stdout + result.stderr if result.returncode else None
 
+
+# The control: with the same settings it finds what is there, and says so by its exit status.
+with tempfile.NamedTemporaryFile("w", suffix=".c", encoding="ascii") as f:
+    f.write("int control(void);\nint control(void)\n{\n\tint *p = 0;\n\treturn *p;\n}\n")
+    f.flush()
+    control = subprocess.run(["clang-tidy", "--quiet", f"--config-file={SRC}/.clang-tidy", f.name, "--"],
+                             capture_output=True, text=True, check=False)
+if control.returncode == 0 or "core.NullDereference" not in control.stdout:
+    sys.exit(f"FAIL: a null pointer is followed and nobody says so: {control.stdout}{control.stderr}")
 
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     complaints = [text for text in pool.map(check, sources) if text]

@@ -196,8 +196,12 @@ static int watch(struct ward_sandbox *sb, int input)
 		for (int i = 1; i < 3; i++)
 			if (fds[i].events == 0)
 				fds[i].fd = -1;
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+		if (poll(fds, 3, -1) < 0) {
+			/* revents are those of the last time */
+			if (errno == EINTR)
+				continue;
 			return 125;
+		}
 		if (fds[1].revents)
 			copy(fds[1].fd, 1, &fds[1].events);
 		if (fds[2].revents)

@@ -96,6 +96,24 @@ START_TEST(unescape_refuses_what_it_never_wrote)
 }
 END_TEST
 
+START_TEST(a_descriptor_has_the_path_that_the_kernel_gives_it)
+{
+	ward_cleanup_free char *path = NULL;
+	ward_cleanup_fd int dir = open("/proc/../usr/./bin/..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(dir, 0);
+	ck_assert_int_eq(ward_fd_path(dir, &path), 0);
+	ck_assert_str_eq(path, "/usr");
+	int p[2];
+	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
+	char *none = NULL;
+	ck_assert_int_eq(ward_fd_path(p[0], &none), -ENOENT);
+	close(p[0]);
+	close(p[1]);
+	ck_assert_int_eq(ward_fd_path(p[0], &none), -ENOENT);
+	ck_assert_ptr_null(none);
+}
+END_TEST
+
 START_TEST(clock_has_one_text_form)
 {
 	char t[WARD_CLOCK_TEXT_MAX];
@@ -216,6 +234,7 @@ int main(void)
 	tcase_add_test(t, buf_error_is_sticky);
 	tcase_add_test(t, escape_is_lossless);
 	tcase_add_test(t, unescape_refuses_what_it_never_wrote);
+	tcase_add_test(t, a_descriptor_has_the_path_that_the_kernel_gives_it);
 	tcase_add_test(t, clock_has_one_text_form);
 	tcase_add_test(t, sealed_memory_cannot_change);
 	tcase_add_test(t, a_child_inherits_only_what_is_listed);

@@ -275,7 +275,7 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 120);
 	tcase_add_test(t, same_file_same_node);
 	tcase_add_test(t, replaced);
 	tcase_add_test(t, reused_number);

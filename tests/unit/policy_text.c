@@ -65,6 +65,7 @@ START_TEST(lines_that_fit_nothing)
 	refused("[policy]\nversion: 1\n", "f:2: ':' after the key: write '='");
 	refused("[policy]\nversion =\n", "f:2: a key without a value");
 	refused("[policy]\nversion = ; 1\n", "f:2: a key without a value");
+	refused("[policy]\nversion =;1\n", "f:2: a value that begins with ';' (in a pattern: \\;)");
 	refused("[policy]\n= 1\n", "f:2: a line without a key");
 	refused("[policy\n", "f:1: a section without its ']'");
 	refused("[policy] x\n", "f:1: text after the ']' of a section");
@@ -479,7 +480,7 @@ int main(void)
 {
 	Suite *s = suite_create("policy_text");
 	TCase *t = tcase_create("all");
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 120);
 	tcase_add_test(t, lines_that_fit_nothing);
 	tcase_add_test(t, lines_that_fit);
 	tcase_add_test(t, long_lines);

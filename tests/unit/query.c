@@ -201,7 +201,7 @@ int main(void)
 {
 	Suite *s = suite_create("query");
 	TCase *t = tcase_create("query");
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, trail_setup, trail_teardown);
 	tcase_add_test(t, each_refusal_says_what_would_permit_it);
 	tcase_add_test(t, a_file_is_followed_through_its_names);

@@ -32,7 +32,7 @@ exec 9>gate
 i=0
 until grep -q ready held 2>/dev/null; do
 	i=$((i + 1))
-	[ $i -lt 100 ] || fail "the session does not start: $(cat err)"
+	[ $i -lt 600 ] || fail "the session does not start: $(cat err)"
 	sleep 0.1
 done
 read -r writer _ <"/proc/$starter/task/$starter/children"

@@ -14,7 +14,7 @@ run --session five --events 40 --threads 2 --kill-ms 2
 i=0
 until [ "$(state_of four)" = "incomplete 7 0" ]; do
 	i=$((i + 1))
-	[ $i -lt 100 ] || fail "four: $(state_of four)"
+	[ $i -lt 600 ] || fail "four: $(state_of four)"
 	sleep 0.1
 done
 mkdir state/sessions/abandoned state/sessions/empty

@@ -8,7 +8,7 @@ script look <<END
 n=0
 while ! [ -s "$WARD_TMP/pid" ]; do
 	n=\$((n + 1))
-	[ \$n -lt 500 ] || { echo "FAIL: no pid"; exit 1; }
+	[ \$n -lt 6000 ] || { echo "FAIL: no pid"; exit 1; }
 	sleep 0.01
 done
 S=/proc/\$(cat "$WARD_TMP/pid")/status

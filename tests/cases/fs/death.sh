@@ -6,7 +6,7 @@
 
 script load <<'END'
 i=0
-while [ $i -lt 400 ]; do
+while [ $i -lt $1 ]; do
 	i=$((i + 1))
 	echo x >f$i || exit 42
 	cat f$i >/dev/null || exit 42
@@ -16,7 +16,7 @@ END
 for mode in $MODES; do
 	policy
 	fresh
-	in_mode $mode "$WARD_TMP/load" || fail "$mode: control"
+	in_mode $mode "$WARD_TMP/load" 400 || fail "$mode: control"
 	rm -f "$WARD_TMP/pid"
 	rc=0
 	case $mode in
@@ -25,13 +25,14 @@ for mode in $MODES; do
 	user) opts="-m user -o $OWNER:$OWNER" ;;
 	esac
 	# shellcheck disable=SC2086
-	"$FSMOUNT" $opts -p "$WARD_TMP/pid" "$POLICY" "$BACK" "$MNT" sh "$WARD_TMP/load" \
+	# Without an end of its own: however late the kill comes, it comes under load.
+	"$FSMOUNT" $opts -p "$WARD_TMP/pid" "$POLICY" "$BACK" "$MNT" sh "$WARD_TMP/load" 100000000 \
 		2>/dev/null &
 	run=$!
 	n=0
 	while ! { [ -s "$WARD_TMP/pid" ] && find "$BACK" -name 'f*' | grep -q .; }; do
 		n=$((n + 1))
-		[ $n -lt 2000 ] || fail "$mode: does not start"
+		[ $n -lt 12000 ] || fail "$mode: does not start"
 		sleep 0.005
 	done
 	kill -9 "$(cat "$WARD_TMP/pid")"

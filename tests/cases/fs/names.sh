@@ -23,6 +23,8 @@ for i in range(25):
     os.mkdir(n)
     os.chdir(n)
 os.close(os.open("deep", os.O_CREAT | os.O_WRONLY))
+# the kernel announces a close without waiting: behind what waits, it has been heard
+os.mkdir("behind")
 END
 policy
 for mode in $MODES; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Real programs in every mode: git, make, sqlite, tar, trees as npm makes them, editors' saves.
-# timeout: 300
+# timeout: 600
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 script work <<'END'

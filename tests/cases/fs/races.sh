@@ -3,7 +3,7 @@
 # Several processes pull at the same names for a few seconds: renames of directories against opens,
 # links against opens, replacements against reads. No secret comes out, no error that a local file
 # system could not give, and the daemon ends well.
-# timeout: 200
+# timeout: 600
 # suites: tsan
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 

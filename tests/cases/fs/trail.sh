@@ -23,7 +23,7 @@ cat a >/dev/null && echo x >b && mv b c && rm c
 n=0
 while cat a >/dev/null 2>&1; do
 	n=$((n + 1))
-	[ $n -lt 1000 ] || { echo "FAIL: goes on without a trail"; exit 1; }
+	[ $n -lt 12000 ] || { echo "FAIL: goes on without a trail"; exit 1; }
 	sleep 0.005
 done
 refused "Input/output error" cat a
@@ -91,7 +91,7 @@ for what in attempts():
 os.ftruncate(plain, 0)
 os.pwrite(plain, b"good", 0)
 os.close(os.open("fail", os.O_CREAT | os.O_WRONLY))
-for i in range(1000):
+for i in range(12000):
     try:
         os.close(os.open("src", os.O_RDONLY))
     except OSError:

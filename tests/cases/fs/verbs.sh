@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What hide, deny, read and append refuse, each beside what they allow; with the reason and record.
-# timeout: 200
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 script verbs <<'END'

@@ -39,6 +39,26 @@ clean "$PWD/fine.policy"
 printf '%s\n[guard]\ndeny = /workspace/**/x.env\nhide = x.env\n' "$head" >"$PWD/guard.policy"
 finds "$PWD/guard.policy" 5 "takes nothing"
 
+echo "--- exact: several rules together, and not quite"
+printf '%s\n[files]\nread = /workspace/[ab].c\nwrite = /workspace/a.c\nwrite = b.c\n' "$head" >"$PWD/both.policy"
+finds "$PWD/both.policy" 5 "write = /workspace/a.c"
+finds "$PWD/both.policy" 5 "write = b.c"
+sed 's,\[ab\],[abc],' "$PWD/both.policy" >"$PWD/almost.policy"
+clean "$PWD/almost.policy"
+printf '%s\n[files]\nread = /workspace/**/x/?*.c\nwrite = x/*.c\n' "$head" >"$PWD/deep.policy"
+finds "$PWD/deep.policy" 5 "never decides"
+printf '%s\n[files]\nread = /workspace/**/x/?*.c\nwrite = x/?.c\n' "$head" >"$PWD/longer.policy"
+clean "$PWD/longer.policy"
+
+echo "--- contradictions"
+printf '%s\n[guard]\nread = /workspace/gen\n[files]\nwrite = /workspace/gen/out\nwrite = /workspace/*/out\n' "$head" \
+	>"$PWD/guarded.policy"
+finds "$PWD/guarded.policy" 7 "never gives what it says"
+finds "$PWD/guarded.policy" 7 "read = /workspace/gen"
+! "$wardfs" policy check "$PWD/guarded.policy" | grep -e ':8: ' || fail "what counts elsewhere"
+printf '%s\n[files]\nwrite = /workspace\nread = /workspce/doc\n' "$head" >"$PWD/nowhere.policy"
+finds "$PWD/nowhere.policy" 6 "nothing in any [tree]"
+
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >"$PWD/open.policy"
 finds "$PWD/open.policy" 4 ".vscode"
 printf '%s\n[tree /x]\nsource = /\n[tree /h]\nsource = ~\n[files]\nwrite = /h\n' "$head" \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 240
+# timeout: 600
 # The host's next git command after a session under medium must not run the agent's program. Each attempt
 # first succeeds under a policy that guards nothing (the control), then is refused under medium.
 # shellcheck disable=SC2016 # expanded by the shell inside

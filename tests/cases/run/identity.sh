@@ -19,14 +19,15 @@ expect 0 "$WARDFS" run -- id -u
 [ "$OUT" = "$uid" ] || fail "another id in the next session: $OUT, first $uid"
 
 # From outside: the process really has another uid on the host.
-"$WARDFS" run -- sleep 30 &
+mark=9$$7
+"$WARDFS" run -- sleep "$mark" &
 sup=$!
-wait_until 10 pgrep -P "$sup" || fail "nothing started"
+wait_until 60 pgrep -P "$sup" || fail "nothing started"
 uid_of_sleep() {
-	host=$(ps -e -o uid=,args= | awk '$2 == "sleep" && $3 == "30" {print $1}')
+	host=$(ps -e -o uid=,args= | awk -v mark="$mark" '$2 == "sleep" && $3 == mark {print $1}')
 	[ -n "$host" ]
 }
-wait_until 10 uid_of_sleep || fail "no command"
+wait_until 60 uid_of_sleep || fail "no command"
 [ "${host:-0}" -ne 0 ] || fail "uid on the host: $host"
 kill "$sup"
 wait "$sup"

@@ -25,18 +25,18 @@ expect 2 "$WARDFS" mount src
 expect 2 "$WARDFS" mount nowhere mnt
 expect 125 "$WARDFS" mount src nowhere
 # In use: refused, unless lazily.
-(cd mnt && sleep 20) &
+sh -c 'cd mnt && exec sleep 600' &
 holder=$!
-wait_until 5 test "$(readlink "/proc/$holder/cwd")" = "$WARD_TMP/mnt"
+holds() { [ "$(readlink "/proc/$holder/cwd")" = "$WARD_TMP/mnt" ]; }
+wait_until 60 holds || fail "control: nobody is in the mount"
 expect 1 "$WARDFS" umount mnt
 has "$ERR" lazy
 mounted "$WARD_TMP/mnt" || fail "gone although in use"
 expect 0 "$WARDFS" umount --lazy mnt
-pkill -P "$holder"
-kill "$holder" 2>/dev/null
+kill "$holder"
 wait "$holder" 2>/dev/null
 mounted "$WARD_TMP/mnt" && fail "still mounted"
-wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on: $("$WARDFS" ps)"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on: $("$WARDFS" ps)"
 expect 0 "$WARDFS" audit verify m1
 expect 0 "$WARDFS" audit show m1
 has "$OUT" "/workspace/.env"
@@ -50,7 +50,7 @@ expect 0 "$WARDFS" mount --policy ./data.policy --tree /data src mnt
 expect 0 sh -c 'echo x >mnt/out/x'
 expect 1 touch mnt/no
 expect 0 "$WARDFS" umount mnt
-wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
 
 # Many users, each with its own ids; without --allow-other nobody but the caller.
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >all.policy
@@ -61,7 +61,7 @@ as() { setpriv --reuid="$1" --regid="$1" --clear-groups "$2" "$3"; }
 expect 0 "$WARDFS" mount --policy ./all.policy src mnt
 expect 1 as 4711 cat mnt/file
 expect 0 "$WARDFS" umount mnt
-wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
 expect 0 "$WARDFS" mount --policy ./all.policy --allow-other src mnt
 expect 0 as 4711 cat mnt/file
 expect 1 as 4711 cat mnt/private
@@ -73,15 +73,15 @@ chmod 600 src/by4711
 expect 1 as 4712 cat mnt/by4711
 expect 0 as 4711 cat mnt/by4711
 expect 0 "$WARDFS" umount mnt
-wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
 
 # Daemons killed: the mount goes, and the trail says why.
 for victim in fs_pid audit_pid; do
 	expect 0 "$WARDFS" mount --session "die-$victim" src mnt
 	pid=$("$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0][sys.argv[1]])' "$victim")
 	kill -9 "$pid"
-	wait_until 10 sh -c '! grep -q "fuse.wardfs" /proc/self/mountinfo' || fail "$victim: a stale mount"
-	wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "$victim: the session goes on"
+	wait_until 60 sh -c '! grep -q "fuse.wardfs" /proc/self/mountinfo' || fail "$victim: a stale mount"
+	wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "$victim: the session goes on"
 	"$WARDFS" audit verify "die-$victim" >verdict
 	grep -q died verdict || fail "$victim: $(cat verdict)"
 done
@@ -89,7 +89,7 @@ done
 expect 0 "$WARDFS" mount --session die-super src mnt
 pid=$("$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["pid"])')
 kill -9 "$pid"
-wait_until 10 sh -c '! cat mnt/file' || fail "served without a supervisor"
+wait_until 60 sh -c '! cat mnt/file' || fail "served without a supervisor"
 expect 0 "$WARDFS" umount mnt
 mounted "$WARD_TMP/mnt" && fail "still mounted"
 
@@ -111,7 +111,7 @@ expect 0 unshare --user --map-current-user --keep-caps --mount sh -c '
 	"$WARDFS" umount mnt || exit 7'
 has "$OUT" mine
 [ -e src/new ] || fail "not written"
-wait_until 10 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
 exit 0
 S
 as_user "$WARD_TMP/inner.sh"

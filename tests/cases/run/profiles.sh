@@ -17,8 +17,15 @@ expect 0 "$WARDFS" run --policy low -- sh -c 'pwd; ls; echo x >y; cat y'
 x" ] || fail "low: $OUT"
 [ ! -e y ] || fail "low: left on the host"
 expect 1 "$WARDFS" run --policy low -- cat "$HOME/proj/code"
-expect 1 "$WARDFS" run --policy low -- dd if=/dev/zero of=big bs=1M count=1100
+expect 0 "$WARDFS" run --policy low -- stat -f -c '%b %S' /workspace
+[ "$((${OUT% *} * ${OUT#* }))" -eq 1073741824 ] || fail "low: not 1G but $OUT"
+# What does not fit is refused; in a smaller one, since it all lies in memory.
+sed 's/tmpfs:1G/tmpfs:16M/; /^name/d' "$WARD_SRC/conf/profiles/low.policy" >small.policy
+grep -q 'tmpfs:16M' small.policy || fail "control: the profile has changed"
+expect 0 "$WARDFS" run --policy small.policy -- dd if=/dev/zero of=fits bs=1M count=12
+expect 1 "$WARDFS" run --policy small.policy -- dd if=/dev/zero of=big bs=1M count=20
 has "$ERR" "No space left"
+rm small.policy
 
 # medium, the default: the same result with and without its name.
 for how in "" "--policy medium"; do

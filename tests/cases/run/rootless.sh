@@ -24,12 +24,13 @@ expect 0 cat .env
 expect 0 "$WARDFS" run -- sh -c 'git add d && git commit -qm one && git status --short'
 expect 0 "$WARDFS" audit verify
 expect 0 "$WARDFS" doctor
-"$WARDFS" run --session victim -- sh -c 'touch here; setsid sleep 331 & sleep 331' 2>err &
+mark=9$$7
+"$WARDFS" run --session victim -- sh -c "setsid sleep $mark & touch here; sleep $mark" 2>err &
 sup=$!
-wait_until 10 test -e here || fail "not started: $(cat err)"
+wait_until 60 test -e here || fail "not started: $(cat err)"
+wait_until 60 running "$mark" || fail "control: the agent does not run"
 kill -9 "$sup"
-sleep 1
-pgrep -u 4711 -f 'sleep 331' >/dev/null && fail "agent processes are left"
+wait_until 60 ended "$mark" || fail "agent processes are left"
 expect 125 "$WARDFS" run --user root -- true
 exit 0
 S

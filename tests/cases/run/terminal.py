@@ -15,7 +15,8 @@ import termios
 import time
 
 WARDFS = os.environ["WARD_BUILD"] + "/wardfs"
-LIMIT = 20.0
+# Ends a wait that would never end.
+LIMIT = 60.0
 
 
 class Terminal:
@@ -25,7 +26,8 @@ class Terminal:
             os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
         self.size(rows, cols)
         self.seen = b""
-        self.send("PS1='READY> '; bind 'set enable-bracketed-paste off' 2>/dev/null\n")
+        # In two parts, so that the echo of this line is no prompt.
+        self.send("PS1='REA''DY> '; bind 'set enable-bracketed-paste off' 2>/dev/null\n")
         self.wait(r"READY> $")
 
     def size(self, rows, cols):
@@ -68,7 +70,8 @@ t.wait(r"^status 130\r")
 t.wait(r"READY> $")
 
 # Ctrl-Z stops the whole job, fg goes on with it; the terminal is the shell's in between.
-t.send(run + "sh -c 'echo one; read x; echo got $x'\n")
+# What is typed next waits for the command to say that it goes on: it then has the terminal.
+t.send(run + "sh -c 'trap \"echo on\" CONT; echo one; until read x; do :; done; echo got $x'\n")
 t.wait(r"^one\r")
 t.send("\x1a")
 t.wait(r"Stopped")
@@ -77,7 +80,7 @@ t.send("stty -a | tr ' ' '\\n' | grep -x icanon\n")
 t.wait(r"^icanon\r")
 t.wait(r"READY> $")
 t.send("fg\n")
-time.sleep(0.5)
+t.wait(r"on\r")
 t.send("hello\n")
 t.wait(r"got hello")
 t.wait(r"READY> $")
@@ -85,13 +88,15 @@ t.wait(r"READY> $")
 # A shell inside has job control of its own.
 t.send(run + "bash --norc --noprofile -i\n")
 t.wait(r"bash-[0-9.]+[$#] $")
-t.send("sleep 100\n")
-time.sleep(0.5)
+# It starts nothing: Ctrl-Z would stop the child of a vfork() before its exec, and its parent, which
+# waits for that, not at all.
+t.send("sh -c 'trap \"echo on\" CONT; echo up; until read x; do :; done'\n")
+t.wait(r"up\r")
 t.send("\x1a")
 t.wait(r"Stopped")
 t.wait(r"bash-[0-9.]+[$#] $")
 t.send("fg\n")
-time.sleep(0.5)
+t.wait(r"on\r")
 t.send("\x03")
 t.wait(r"bash-[0-9.]+[$#] $")
 t.send("exit 7\n")
@@ -104,8 +109,8 @@ t.wait(r"READY> $")
 t.send(f"echo piped | {WARDFS} run -- cat | tr a-z A-Z\n")
 t.wait(r"^PIPED\r")
 t.wait(r"READY> $")
-t.send(run + "cat\n")
-time.sleep(0.7)
+t.send(run + "sh -c 'echo in; exec cat'\n")
+t.wait(r"in\r")
 t.send("typed\n")
 t.wait(r"typed\r\n.*typed\r")
 t.send("\x04")

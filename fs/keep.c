@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/keep.h"
+
+#include <sys/stat.h>
+
+#include "fs/watch.h"
+
+/* Locked. */
+static double attr(struct ward_node *node, const struct ward_node *parent, uint64_t since)
+{
+	const struct ward_node *watched = node->dir ? node : parent;
+
+	if (!watched || !ward_watch_covers(watched, since))
+		return WARD_KEEP_SHORT;
+	if (!node->dir && (node->nlink != 1 || node->n_writing || node->mapped))
+		return WARD_KEEP_SHORT;
+	node->kept = true;
+	return WARD_KEEP_LONG;
+}
+
+struct ward_keep ward_keep_name(
+	struct ward_nodes *nodes, struct ward_node *parent, struct ward_node *node, uint64_t since)
+{
+	struct ward_keep keep;
+
+	pthread_mutex_lock(&nodes->lock);
+	keep.entry = ward_watch_covers(parent, since) ? WARD_KEEP_LONG : WARD_KEEP_SHORT;
+	keep.attr = attr(node, parent, since);
+	pthread_mutex_unlock(&nodes->lock);
+	return keep;
+}
+
+double ward_keep_attr(struct ward_nodes *nodes, struct ward_node *node, uint64_t since)
+{
+	const struct ward_name *name;
+	double seconds;
+
+	pthread_mutex_lock(&nodes->lock);
+	name = ward_node_first_name(node);
+	seconds = attr(node, name ? name->parent : NULL, since);
+	pthread_mutex_unlock(&nodes->lock);
+	return seconds;
+}
+
+bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir)
+{
+	bool watched;
+
+	pthread_mutex_lock(&nodes->lock);
+	watched = ward_watch_covers(dir, UINT64_MAX);
+	pthread_mutex_unlock(&nodes->lock);
+	return watched;
+}
+
+double ward_keep_absent(
+	struct ward_nodes *nodes, struct ward_node *parent, bool visible, uint64_t since)
+{
+	bool covered;
+
+	/* Names that are not there stand in no table of ours: only the kernel can forget them all
+	 * at once. Each look at a hidden one is to be recorded. */
+	if (!nodes->tree->epoch || !visible)
+		return WARD_KEEP_SHORT;
+	pthread_mutex_lock(&nodes->lock);
+	covered = ward_watch_covers(parent, since);
+	pthread_mutex_unlock(&nodes->lock);
+	return covered ? WARD_KEEP_LONG : WARD_KEEP_SHORT;
+}

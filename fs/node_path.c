@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths of nodes, for records. */
+#include <string.h>
+
+#include "fs/node.h"
+
+/* Locked: the path of a name (NULL: of the root), with tail below it if that is not NULL. */
+static const char *path_of(const struct ward_nodes *nodes, const struct ward_name *at,
+	const char *tail, char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+{
+	const struct ward_fs_tree *tree = nodes->tree;
+	char *end = buf + WARD_NODE_PATH_MAX - 1;
+	char *p = end;
+	bool cut = false;
+
+	*end = '\0';
+#define PUT(text, n)                                                                               \
+	do {                                                                                       \
+		if ((size_t)(p - buf) < (n) + 1 + 3) {                                             \
+			cut = true;                                                                \
+		} else {                                                                           \
+			p -= (n);                                                                  \
+			memcpy(p, (text), (n));                                                    \
+		}                                                                                  \
+	} while (0)
+	if (tail) {
+		PUT(tail, strlen(tail));
+		PUT("/", 1U);
+	}
+	for (; at && !cut; at = at->parent == &nodes->root ? NULL : at->parent->names) {
+		PUT(at->text, (size_t)at->len);
+		PUT("/", 1U);
+	}
+	if (!cut && !(tree->path_len == 1 && p != end))
+		PUT(tree->path, tree->path_len);
+#undef PUT
+	if (cut) {
+		p -= 3;
+		p[0] = p[1] = p[2] = '.';
+	}
+	*ret_len = (size_t)(end - p);
+	return p;
+}
+
+const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+{
+	const struct ward_name *oldest;
+	const char *p;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (oldest = node->names; oldest && oldest->node_next;)
+		oldest = oldest->node_next;
+	p = path_of(nodes, oldest, name, buf, ret_len);
+	pthread_mutex_unlock(&nodes->lock);
+	return p;
+}
+
+const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *node,
+	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n)
+{
+	const char *p = NULL;
+	size_t n = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (const struct ward_name *at = node->names; at; at = at->node_next)
+		n += at->live;
+	if (n > 1)
+		p = path_of(nodes, node->names, NULL, buf, ret_len);
+	pthread_mutex_unlock(&nodes->lock);
+	*ret_n = n;
+	return p;
+}

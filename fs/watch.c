@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* Directories watched in one tree: each keeps its inode in the kernel's memory. */
+#define DIRS_MAX 65536U
+#define BUCKETS 4096U
+#define READ_SIZE (64U << 10)
+/* MAX_HANDLE_SZ of include/linux/exportfs.h. */
+#define HANDLE_MAX 128U
+/* name_to_handle_at(2): any identifier will do, it is never opened. Linux 6.5, fcntl.h. */
+#define HANDLE_FID 0x200
+
+#define CHANGES                                                                                    \
+	(FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO | FAN_ATTRIB | FAN_MODIFY |       \
+		FAN_EVENT_ON_CHILD | FAN_ONDIR)
+
+struct handle {
+	int32_t type;
+	uint32_t len;
+	uint8_t bytes[HANDLE_MAX];
+};
+
+/* A watched directory. */
+struct ward_watched {
+	struct ward_watched *next;
+	uint64_t number; /* of the node */
+	uint64_t since;	 /* tree->watch_seq once the mark stood; 0: not yet */
+	struct handle handle;
+};
+
+struct ward_watch {
+	int fd;
+	pid_t self;
+	pthread_mutex_t lock; /* protects the rest; innermost */
+	struct ward_watched *buckets[BUCKETS];
+	size_t n;
+	char *buf; /* the reading thread's own */
+};
+
+/* Kinds of file system on which every change passes this kernel: no network, no other FUSE. */
+static bool is_local(int fd)
+{
+	/* statfs(2); the last two are not in <linux/magic.h>. */
+	static const uint32_t kinds[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, 0x2fc12fc1 /* zfs */,
+		0xca451a4e /* bcachefs */};
+	struct statfs st;
+
+	if (fstatfs(fd, &st) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if ((uint32_t)st.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+/* What is done in one tree may show in another one then, and events do not tell which it was. */
+static bool shared(const struct ward_fs_tree *tree)
+{
+	const struct ward_fs *fs = tree->fs;
+	struct stat st, other;
+
+	for (size_t i = 0; i < fs->n_trees; i++)
+		if (&fs->trees[i] != tree &&
+			(fstat(tree->root_fd, &st) < 0 || fstat(fs->trees[i].root_fd, &other) < 0 ||
+				st.st_dev == other.st_dev))
+			return true;
+	return false;
+}
+
+int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
+{
+	struct ward_watch *w;
+
+	if (!is_local(tree->root_fd) || shared(tree))
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w || !(w->buf = malloc(READ_SIZE))) {
+		free(w);
+		return ward_err_sys(err, -ENOMEM, "%s: watches", tree->path);
+	}
+	pthread_mutex_init(&w->lock, NULL);
+	w->self = getpid();
+	w->fd = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME |
+				      FAN_UNLIMITED_MARKS,
+		O_RDONLY | O_CLOEXEC);
+	if (w->fd < 0) /* unlimited is root's */
+		w->fd = fanotify_init(
+			FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME,
+			O_RDONLY | O_CLOEXEC);
+	if (w->fd < 0) {
+		ward_watch_free(w);
+		return 0;
+	}
+	tree->watch = w;
+	return 0;
+}
+
+void ward_watch_free(struct ward_watch *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (w->buckets[i]) {
+			struct ward_watched *at = w->buckets[i];
+
+			w->buckets[i] = at->next;
+			free(at);
+		}
+	if (w->fd >= 0)
+		close(w->fd);
+	pthread_mutex_destroy(&w->lock);
+	free(w->buf);
+	free(w);
+}
+
+static size_t bucket(const struct handle *h)
+{
+	uint64_t x = UINT64_C(0xcbf29ce484222325) ^ (uint32_t)h->type; /* FNV-1a */
+
+	for (uint32_t i = 0; i < h->len; i++)
+		x = (x ^ h->bytes[i]) * UINT64_C(0x100000001b3);
+	return (size_t)((x ^ (x >> 32)) % BUCKETS);
+}
+
+static bool same_handle(const struct handle *a, const struct handle *b)
+{
+	return a->type == b->type && a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
+}
+
+static int get_handle(int fd, struct handle *ret)
+{
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + HANDLE_MAX];
+	} u;
+	int mnt;
+
+	u.h.handle_bytes = HANDLE_MAX;
+	if (name_to_handle_at(fd, "", &u.h, &mnt, AT_EMPTY_PATH) < 0) {
+		u.h.handle_bytes = HANDLE_MAX;
+		if (name_to_handle_at(fd, "", &u.h, &mnt, AT_EMPTY_PATH | HANDLE_FID) < 0)
+			return -errno;
+	}
+	if (u.h.handle_bytes > HANDLE_MAX)
+		return -EOVERFLOW;
+	memset(ret, 0, sizeof(*ret));
+	ret->type = u.h.handle_type;
+	ret->len = u.h.handle_bytes;
+	memcpy(ret->bytes, u.h.f_handle, ret->len);
+	return 0;
+}
+
+/* The entry for a directory that is to be watched, NULL: not this one. */
+static struct ward_watched *add(struct ward_watch *w, const struct handle *h, uint64_t number)
+{
+	struct ward_watched **at = &w->buckets[bucket(h)], *found;
+
+	pthread_mutex_lock(&w->lock);
+	for (found = *at; found && !same_handle(&found->handle, h); found = found->next)
+		;
+	/* Two nodes of one directory: the host moves things as we look. The first one has it. */
+	if (found || w->n == DIRS_MAX || !(found = calloc(1, sizeof(*found)))) {
+		found = NULL;
+	} else {
+		found->number = number;
+		found->handle = *h;
+		found->next = *at;
+		*at = found;
+		w->n++;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return found;
+}
+
+static void take_out(struct ward_watch *w, struct ward_watched *entry)
+{
+	struct ward_watched **at;
+
+	pthread_mutex_lock(&w->lock);
+	for (at = &w->buckets[bucket(&entry->handle)]; *at && *at != entry; at = &(*at)->next)
+		;
+	if (*at) {
+		*at = entry->next;
+		w->n--;
+	}
+	pthread_mutex_unlock(&w->lock);
+	free(entry);
+}
+
+static int mark(const struct ward_watch *w, unsigned flags, uint64_t mask, int fd)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+
+	ward_backing_fd_path(fd, path);
+	return fanotify_mark(w->fd, flags, mask, AT_FDCWD, path) < 0 ? -errno : 0;
+}
+
+void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
+{
+	struct ward_watch *w = tree->watch;
+	struct ward_watched *entry;
+	struct handle handle = {.len = 0};
+	bool tried;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&tree->nodes->lock);
+	tried = node->dir->watch_tried;
+	node->dir->watch_tried = true;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (tried || get_handle(fd, &handle) < 0)
+		return;
+	entry = add(w, &handle, ward_node_to_ino(tree->nodes, node));
+	if (!entry)
+		return;
+	if (mark(w, FAN_MARK_ADD | FAN_MARK_ONLYDIR, CHANGES, fd) < 0) {
+		take_out(w, entry);
+		return;
+	}
+	pthread_mutex_lock(&tree->nodes->lock);
+	entry->since = atomic_fetch_add(&tree->watch_seq, 1) + 1;
+	node->dir->watched = entry;
+	pthread_mutex_unlock(&tree->nodes->lock);
+}
+
+void ward_watch_drop(struct ward_fs_tree *tree, struct ward_node *node)
+{
+	struct ward_watched *entry = node->dir->watched;
+
+	if (!entry)
+		return;
+	node->dir->watched = NULL;
+	/* Without a descriptor the mark stays: events of it find no node, and a node that comes
+	 * back sets it once more. */
+	if (node->dir->fd >= 0)
+		(void)mark(tree->watch, FAN_MARK_REMOVE, CHANGES, node->dir->fd);
+	take_out(tree->watch, entry);
+}
+
+bool ward_watch_covers(const struct ward_node *dir, uint64_t since)
+{
+	return dir->dir->watched && dir->dir->watched->since <= since;
+}
+
+void ward_watch_mute(struct ward_fs_tree *tree, int fd)
+{
+	(void)mark(tree->watch, FAN_MARK_ADD | FAN_MARK_IGNORED_MASK | FAN_MARK_IGNORED_SURV_MODIFY,
+		FAN_MODIFY, fd);
+}
+
+void ward_watch_unmute(struct ward_fs_tree *tree, int fd)
+{
+	(void)mark(tree->watch, FAN_MARK_REMOVE | FAN_MARK_IGNORED_MASK, FAN_MODIFY, fd);
+}
+
+int ward_watch_fd(const struct ward_watch *w)
+{
+	return w->fd;
+}
+
+/* The node of a directory; 0: not watched (any more). */
+static uint64_t find(struct ward_watch *w, const struct handle *h)
+{
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&w->lock);
+	for (const struct ward_watched *at = w->buckets[bucket(h)]; at; at = at->next)
+		if (same_handle(&at->handle, h)) {
+			number = at->number;
+			break;
+		}
+	pthread_mutex_unlock(&w->lock);
+	return number;
+}
+
+/* Finds the record with directory and name among those of an event. */
+static const char *parse_name(const char *info, size_t len, struct handle *ret)
+{
+	struct fanotify_event_info_fid fid;
+	struct file_handle head;
+	const size_t at_handle = offsetof(struct fanotify_event_info_fid, handle);
+	const size_t at_bytes = at_handle + offsetof(struct file_handle, f_handle);
+
+	for (; len >= sizeof(fid); info += fid.hdr.len, len -= fid.hdr.len) {
+		memcpy(&fid, info, sizeof(fid));
+		if (fid.hdr.len < sizeof(fid.hdr) || fid.hdr.len > len)
+			return NULL;
+		if (fid.hdr.info_type != FAN_EVENT_INFO_TYPE_DFID_NAME || fid.hdr.len <= at_bytes)
+			continue;
+		memcpy(&head, info + at_handle, offsetof(struct file_handle, f_handle));
+		if (head.handle_bytes > HANDLE_MAX || head.handle_bytes >= fid.hdr.len - at_bytes)
+			return NULL;
+		memset(ret, 0, sizeof(*ret));
+		ret->type = head.handle_type;
+		ret->len = head.handle_bytes;
+		memcpy(ret->bytes, info + at_bytes, ret->len);
+		info += at_bytes + ret->len;
+		return memchr(info, '\0', fid.hdr.len - at_bytes - ret->len) ? info : NULL;
+	}
+	return NULL;
+}
+
+static void hand_out(struct ward_watch *w, const char *event,
+	const struct fanotify_event_metadata *meta, ward_watch_fn *fn, void *arg)
+{
+	struct handle dir;
+	const char *name;
+	uint64_t number;
+
+	/* Ours: the kernel and our tables know of it already. */
+	if (meta->pid == w->self)
+		return;
+	name = parse_name(event + meta->metadata_len, meta->event_len - meta->metadata_len, &dir);
+	number = name ? find(w, &dir) : 0;
+	if (number)
+		fn(arg, number, name, meta->mask);
+}
+
+int ward_watch_read(struct ward_watch *w, ward_watch_fn *fn, void *arg)
+{
+	int r = 0;
+
+	for (;;) {
+		const ssize_t n = read(w->fd, w->buf, READ_SIZE);
+		struct fanotify_event_metadata meta;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return r;
+		for (size_t at = 0; (size_t)n - at >= sizeof(meta); at += meta.event_len) {
+			memcpy(&meta, w->buf + at, sizeof(meta));
+			if (meta.event_len < sizeof(meta) || meta.event_len > (size_t)n - at ||
+				meta.metadata_len < sizeof(meta) ||
+				meta.metadata_len > meta.event_len)
+				return -EOVERFLOW; /* not the kernel that we know */
+			if (meta.mask & FAN_Q_OVERFLOW)
+				r = -EOVERFLOW;
+			else
+				hand_out(w, w->buf + at, &meta, fn, arg);
+		}
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches on the directories of a backing, so that the kernel may keep what it was told for long:
+ * one fanotify group a tree (fanotify(7), names by FAN_REPORT_DFID_NAME: Linux 5.9, for ordinary
+ * users 5.13). Our own changes are told apart by the pid of their events. Where there can be no
+ * watch (another kind of file system, no room, an unreadable directory), nothing is kept for long.
+ *
+ * What no watch sees: stores into shared mappings of other programs (no event exists for them).
+ */
+#pragma once
+
+#include "fs/node.h"
+
+struct ward_watch;
+
+/*
+ * Makes the tree's group in tree->watch; NULL stays where the kernel or the backing's kind has no
+ * use for it. Before confinement, with the privileges that the group is to have.
+ */
+int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err) ward_must_check;
+void ward_watch_free(struct ward_watch *w);
+
+/*
+ * Watches directory node, whose open descriptor is fd, from now on; the first call for a node
+ * counts. Failure is no error: the node is not watched then.
+ */
+void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd);
+/* Locked (nodes->lock): the node goes; dir->fd, if open, still leads to it. */
+void ward_watch_drop(struct ward_fs_tree *tree, struct ward_node *node);
+
+/*
+ * Is the directory watched, and was it before number `since` (tree->watch_seq as it was before the
+ * backing was looked at)? Locked.
+ */
+bool ward_watch_covers(const struct ward_node *dir, uint64_t since);
+
+/* No events for writes to the open file fd any more: who writes in here is known. */
+void ward_watch_mute(struct ward_fs_tree *tree, int fd);
+void ward_watch_unmute(struct ward_fs_tree *tree, int fd);
+
+/* For poll(2). */
+int ward_watch_fd(const struct ward_watch *w);
+
+/* One change that was not ours. mask: FAN_* of <linux/fanotify.h>; name: "." is dir itself. */
+typedef void ward_watch_fn(void *arg, uint64_t dir, const char *name, uint64_t mask);
+/* Hands out what there is. -EOVERFLOW: some was lost, anything may have changed. */
+int ward_watch_read(struct ward_watch *w, ward_watch_fn *fn, void *arg) ward_must_check;
