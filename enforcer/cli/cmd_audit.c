@@ -21,10 +21,12 @@
 static const char help[] =
 	"Usage: wardfs audit list    [--json]\n"
 	"       wardfs audit show    [--json] [--follow] [FILTER...] [SESSION]\n"
+	"       wardfs audit tail    [--json] [-f] [--lines N] [FILTER...] [SESSION]\n"
 	"       wardfs audit file    [--json] [FILTER...] PATH [SESSION]\n"
 	"       wardfs audit process [--json] [FILTER...] PID [SESSION]\n"
 	"       wardfs audit denials [--json] [SESSION]\n"
 	"       wardfs audit summary [--json] [SESSION]\n"
+	"       wardfs audit diff    [--json] SESSION SESSION\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
 	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
@@ -34,10 +36,12 @@ static const char help[] =
 	"\n"
 	"  list     the sessions that the ledger knows\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
+	"  tail     the last ones; -f: and those that come\n"
 	"  file     those of one file, under all names that renames and links gave it\n"
 	"  process  those of one process (thread id)\n"
 	"  denials  what was refused, how often, by which rule, and what would permit it\n"
 	"  summary  figures\n"
+	"  diff     what only one of two sessions did to which file; exit status 1 if anything\n"
 	"  export   the records as jsonl (default), csv, cef, ocsf or otel\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
 	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
@@ -64,7 +68,8 @@ static const char help[] =
 	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
 	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
 	"  --json       as JSON\n"
-	"  --follow     go on printing until the session ends\n"
+	"  --lines N    tail: so many (default: 10)\n"
+	"  -f, --follow go on printing until the session ends\n"
 	"  --format F   what export writes\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
 	"  --all        the ledger and all its sessions\n"
@@ -83,7 +88,9 @@ enum takes {
 	TAKES_EXPORT = 32,
 	TAKES_KEYS = 64,
 	TAKES_SIZES = 128,
-	TAKES_PROOF = 256, /* SESSION, and SEQ unless --from is given */
+	TAKES_LINES = 512,
+	TAKES_SECOND = 1024, /* the object is a session, and a second one must follow */
+	TAKES_PROOF = 256,   /* SESSION, and SEQ unless --from is given */
 };
 
 static const struct {
@@ -93,10 +100,12 @@ static const struct {
 } verbs[] = {
 	{"list", audit_cmd_list, 0},
 	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW},
+	{"tail", audit_cmd_tail, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_LINES},
 	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
 	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
+	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND},
 	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
 	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION},
@@ -227,8 +236,8 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'},
-	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
-	{"from", 1, NULL, 'F'}, {0}};
+	{"lines", 1, NULL, 'l'}, {"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'},
+	{"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -277,7 +286,7 @@ static bool take_filter(struct ward_filter *f, struct given *g, int o)
 static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 {
 	optind = 0; /* GNU: begins anew, main may have used it */
-	for (int o = 0; (o = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+	for (int o = 0; (o = getopt_long(argc, argv, ":f", options, NULL)) != -1;) {
 		if (o == 'j')
 			c->json = true;
 		else if (o == 'a')
@@ -292,6 +301,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
+		else if (o == 'l')
+			c->lines = strtoull(optarg, NULL, 10), g->takes |= TAKES_LINES;
 		else if (o == 'z')
 			c->size = strtoull(optarg, NULL, 10), g->takes |= TAKES_SIZES;
 		else if (o == 'F')
@@ -317,8 +328,9 @@ static int parse_words(
 	struct audit_cmd *c, int argc, char **argv, const struct given *g, size_t *ret_verb)
 {
 	if (optind >= argc)
-		return usage("what? list, show, file, process, denials, summary, export, verify, "
-			     "key or prove",
+		return usage(
+			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
+			"key or prove",
 			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
@@ -339,6 +351,8 @@ static int parse_words(
 	}
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
 		c->session = argv[optind++];
+	if (verbs[v].takes & TAKES_SECOND && !c->session)
+		return usage("two sessions for ", verbs[v].name);
 	if (optind < argc || (c->all && (c->session || c->n_keys)))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)

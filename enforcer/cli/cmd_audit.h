@@ -16,6 +16,7 @@ struct audit_cmd {
 	bool all;
 	bool color;
 	bool follow;
+	uint64_t lines; /* tail: so many records; 0: ten */
 	struct ward_filter filter;
 	const char *format; /* export; NULL: jsonl */
 	/* verify: public keys; with them neither root key nor ledger is looked at */
@@ -40,6 +41,8 @@ int audit_cmd_export(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_key(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_diff(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 
