@@ -30,6 +30,8 @@ static const char help[] =
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
 	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
+	"       wardfs audit index   [--json] [--rebuild]\n"
+	"       wardfs audit sql     [--json] QUERY\n"
 	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
 	"       wardfs audit prove   [--size N] SESSION SEQ\n"
 	"       wardfs audit prove   [--size N] --from N SESSION\n"
@@ -45,6 +47,9 @@ static const char help[] =
 	"  export   the records as jsonl (default), csv, cef, ocsf or otel\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
 	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
+	"  index    brings the index over all trails up to date\n"
+	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
+	"           path, path2, pid, comm, rule, errno, read, written)\n"
 	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
 	"           one takes its place\n"
 	"  prove    a proof that record SEQ is in the trail, or that an earlier checkpoint is the\n"
@@ -64,6 +69,7 @@ static const char help[] =
 	"\n"
 	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
 	"               show\" prints, or a file of such lines; may be repeated\n"
+	"  --rebuild    index: from nothing\n"
 	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
 	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
 	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
@@ -89,6 +95,7 @@ enum takes {
 	TAKES_KEYS = 64,
 	TAKES_SIZES = 128,
 	TAKES_LINES = 512,
+	TAKES_REBUILD = 2048,
 	TAKES_SECOND = 1024, /* the object is a session, and a second one must follow */
 	TAKES_PROOF = 256,   /* SESSION, and SEQ unless --from is given */
 };
@@ -108,6 +115,8 @@ static const struct {
 	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND},
 	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
+	{"index", audit_cmd_index, TAKES_REBUILD},
+	{"sql", audit_cmd_sql, TAKES_OBJECT},
 	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION},
 	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
@@ -236,8 +245,8 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'},
-	{"lines", 1, NULL, 'l'}, {"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'},
-	{"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'}, {0}};
+	{"rebuild", 0, NULL, 'b'}, {"lines", 1, NULL, 'l'}, {"key", 1, NULL, 'k'},
+	{"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -301,6 +310,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
+		else if (o == 'b')
+			c->rebuild = true, g->takes |= TAKES_REBUILD;
 		else if (o == 'l')
 			c->lines = strtoull(optarg, NULL, 10), g->takes |= TAKES_LINES;
 		else if (o == 'z')
@@ -330,7 +341,7 @@ static int parse_words(
 	if (optind >= argc)
 		return usage(
 			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
-			"key or prove",
+			"key, prove, index or sql",
 			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);

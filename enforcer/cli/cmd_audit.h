@@ -14,6 +14,7 @@
 struct audit_cmd {
 	bool json;
 	bool all;
+	bool rebuild; /* index */
 	bool color;
 	bool follow;
 	uint64_t lines; /* tail: so many records; 0: ten */
@@ -43,6 +44,8 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_key(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_diff(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_index(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_sql(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 

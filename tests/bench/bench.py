@@ -208,6 +208,11 @@ def trail_rows(build, where):
     for name, argv in ("verify", ["bench", "--state", state]), ("verify-public", ["--key", key, log]):
         cpu = seconds_of(f"{build}/wardfs", "audit", "verify", *argv)[1]
         result[f"{name}-MB-per-s"] = size / 1e6 / cpu
+    audit = [f"{build}/wardfs", "audit"]
+    cpu = seconds_of(*audit, "index", "--state", state)[1]
+    result["indexed-per-s"] = RECORDS / cpu
+    question = "SELECT count(*) FROM records WHERE path = '/workspace/t0-777'"
+    result["question-ms"] = 1000 * seconds_of(*audit, "sql", question, "--state", state)[0]
     return result
 
 
@@ -302,6 +307,8 @@ def table(times, wanted):
               f"{median['bytes-per-record']:.0f} bytes a record (≤ 450); verified in "
               f"a second of CPU: with the root key {median['verify-MB-per-s']:.0f} MB, with a public key "
               f"{median['verify-public-MB-per-s']:.0f} MB (≥ 250)")
+        print(f"index: {median['indexed-per-s']:,.0f} records in a second of CPU (≥ 200,000), a "
+              f"question about one file among {RECORDS:,}: {median['question-ms']:.0f} ms (< 100)")
     if "bindfs" not in names:
         print("bindfs is not installed or not used.")
     return result
