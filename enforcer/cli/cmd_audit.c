@@ -32,6 +32,7 @@ static const char help[] =
 	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
 	"       wardfs audit index   [--json] [--rebuild]\n"
 	"       wardfs audit sql     [--json] QUERY\n"
+	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
 	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
 	"       wardfs audit prove   [--size N] SESSION SEQ\n"
 	"       wardfs audit prove   [--size N] --from N SESSION\n"
@@ -50,6 +51,7 @@ static const char help[] =
 	"  index    brings the index over all trails up to date\n"
 	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
 	"           path, path2, pid, comm, rule, errno, read, written)\n"
+	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
 	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
 	"           one takes its place\n"
 	"  prove    a proof that record SEQ is in the trail, or that an earlier checkpoint is the\n"
@@ -76,7 +78,8 @@ static const char help[] =
 	"  --json       as JSON\n"
 	"  --lines N    tail: so many (default: 10)\n"
 	"  -f, --follow go on printing until the session ends\n"
-	"  --format F   what export writes\n"
+	"  --format F   what export and report write\n"
+	"  -o, --output FILE  report: into this file (default: stdout)\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
 	"  --all        the ledger and all its sessions\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
@@ -96,6 +99,8 @@ enum takes {
 	TAKES_SIZES = 128,
 	TAKES_LINES = 512,
 	TAKES_REBUILD = 2048,
+	TAKES_OUTPUT = 4096,
+	TAKES_FORMAT = 8192,
 	TAKES_SECOND = 1024, /* the object is a session, and a second one must follow */
 	TAKES_PROOF = 256,   /* SESSION, and SEQ unless --from is given */
 };
@@ -113,10 +118,11 @@ static const struct {
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
 	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND},
-	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
+	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT | TAKES_FORMAT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
 	{"index", audit_cmd_index, TAKES_REBUILD},
 	{"sql", audit_cmd_sql, TAKES_OBJECT},
+	{"report", audit_cmd_report, TAKES_SESSION | TAKES_FORMAT | TAKES_OUTPUT},
 	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION},
 	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
@@ -244,9 +250,10 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"follow", 0, NULL, 'f'}, {"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'},
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
-	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'},
-	{"rebuild", 0, NULL, 'b'}, {"lines", 1, NULL, 'l'}, {"key", 1, NULL, 'k'},
-	{"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'}, {0}};
+	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
+	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
+	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
+	{"from", 1, NULL, 'F'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -295,7 +302,7 @@ static bool take_filter(struct ward_filter *f, struct given *g, int o)
 static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 {
 	optind = 0; /* GNU: begins anew, main may have used it */
-	for (int o = 0; (o = getopt_long(argc, argv, ":f", options, NULL)) != -1;) {
+	for (int o = 0; (o = getopt_long(argc, argv, ":fo:", options, NULL)) != -1;) {
 		if (o == 'j')
 			c->json = true;
 		else if (o == 'a')
@@ -304,12 +311,14 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->follow = true, g->takes |= TAKES_FOLLOW;
 		else if (o == 's')
 			g->state = optarg;
-		else if (o == 'o')
-			c->format = optarg, g->takes |= TAKES_EXPORT;
+		else if (o == 'T')
+			c->format = optarg, g->takes |= TAKES_FORMAT;
 		else if (o == 'n')
 			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
+		else if (o == 'o')
+			c->output = optarg, g->takes |= TAKES_OUTPUT;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
 		else if (o == 'l')
@@ -341,7 +350,7 @@ static int parse_words(
 	if (optind >= argc)
 		return usage(
 			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
-			"key, prove, index or sql",
+			"key, prove, index, sql or report",
 			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);

@@ -19,6 +19,7 @@ struct audit_cmd {
 	bool follow;
 	uint64_t lines; /* tail: so many records; 0: ten */
 	struct ward_filter filter;
+	const char *output; /* report: a file; NULL: stdout */
 	const char *format; /* export; NULL: jsonl */
 	/* verify: public keys; with them neither root key nor ledger is looked at */
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
@@ -46,6 +47,7 @@ int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_diff(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_index(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_sql(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_report(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 
