@@ -22,6 +22,7 @@ struct ward_nodes;
 struct ward_pool;
 struct ward_notify;
 struct ward_watch;
+struct ward_ahead;
 
 /* Owner and agent, as helper.h's configuration message has them. */
 struct ward_fs_ids {
@@ -69,4 +70,6 @@ struct ward_fs_tree {
 	struct fuse_session *se;
 	struct ward_nodes *nodes;
 	struct ward_notify *notify;
+	struct ward_ahead *ahead;	  /* NULL: nothing is prepared */
+	atomic_uint_fast64_t outside_seq; /* changes by others, counted */
 };

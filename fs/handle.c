@@ -24,6 +24,7 @@ int ward_handle_new(
 	node->refs++;
 	h->next = node->handles;
 	node->handles = h;
+	LIST_INSERT_HEAD(&nodes->handles, h, all);
 	pthread_mutex_unlock(&nodes->lock);
 	*ret = h;
 	return 0;
@@ -37,6 +38,18 @@ struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *
 	h = node->handles;
 	if (h)
 		h->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	return h;
+}
+
+struct ward_handle *ward_handle_take_left(struct ward_nodes *nodes)
+{
+	struct ward_handle *h;
+
+	pthread_mutex_lock(&nodes->lock);
+	h = LIST_FIRST(&nodes->handles);
+	if (h)
+		LIST_REMOVE(h, all);
 	pthread_mutex_unlock(&nodes->lock);
 	return h;
 }
@@ -68,6 +81,7 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 		;
 	if (*at)
 		*at = h->next;
+	LIST_REMOVE(h, all);
 	if (h->writes)
 		h->node->n_writers--;
 	if (h->writing && !--h->node->n_writing) {

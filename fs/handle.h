@@ -4,8 +4,8 @@
  * the asked mode, and the rights that the policy gave at that moment: reads and writes consult the
  * handle only.
  *
- * refs, and the list at the node, are protected by nodes->lock; counters are atomic; dir_* by
- * dir_lock; the rest does not change after the handle was made.
+ * refs, and the lists at the node and at the nodes, are protected by nodes->lock; counters are
+ * atomic; dir_* by dir_lock; the rest does not change after the handle was made.
  */
 #pragma once
 
@@ -27,6 +27,7 @@ enum ward_io {
 struct ward_handle {
 	struct ward_node *node; /* pinned */
 	struct ward_handle *next;
+	LIST_ENTRY(ward_handle) all; /* of nodes->handles */
 	int fd;
 	unsigned refs;
 	bool is_dir;
@@ -46,10 +47,11 @@ struct ward_handle {
 
 	/* directories */
 	pthread_mutex_t dir_lock;
-	char *dir_buf;	  /* entries as getdents64(2) gave them */
-	size_t dir_have;  /* bytes in it */
-	size_t dir_at;	  /* bytes consumed */
-	int64_t dir_next; /* offset of the entry at dir_at */
+	char *dir_buf;	   /* entries as getdents64(2) gave them */
+	size_t dir_have;   /* bytes in it */
+	size_t dir_at;	   /* bytes consumed */
+	int64_t dir_next;  /* offset of the entry at dir_at */
+	uint64_t last_dir; /* number of the last directory listed (listing.c) */
 };
 
 /* Makes a handle for fd (taken, also on failure) at node. -ENOMEM. */
@@ -57,6 +59,11 @@ int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd,
 	struct ward_handle **ret) ward_must_check;
 /* The first open handle of node with a reference more, or NULL. */
 struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node);
+/*
+ * Takes a handle that is still open from those of the tree and returns it, or NULL. It stays at its
+ * node. For the end: no request may be under way that could release it.
+ */
+struct ward_handle *ward_handle_take_left(struct ward_nodes *nodes);
 /* Gives a reference back; the last one closes. */
 void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h);
 /* RELEASE: takes it from the node, gives the first reference back. */

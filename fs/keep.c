@@ -42,6 +42,16 @@ double ward_keep_attr(struct ward_nodes *nodes, struct ward_node *node, uint64_t
 	return seconds;
 }
 
+bool ward_keep_writing(struct ward_nodes *nodes, const struct ward_node *node)
+{
+	bool writing;
+
+	pthread_mutex_lock(&nodes->lock);
+	writing = node->n_writing || node->mapped;
+	pthread_mutex_unlock(&nodes->lock);
+	return writing;
+}
+
 bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir)
 {
 	bool watched;

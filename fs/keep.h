@@ -29,6 +29,8 @@ struct ward_keep ward_keep_name(
 double ward_keep_attr(struct ward_nodes *nodes, struct ward_node *node, uint64_t since);
 /* May it keep the listing of dir that will be read from now on? */
 bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir);
+/* May somebody in here be writing to it, unseen? */
+bool ward_keep_writing(struct ward_nodes *nodes, const struct ward_node *node);
 /* For the answer that parent has no such name; the same whether it is absent or hidden. */
 double ward_keep_absent(
 	struct ward_nodes *nodes, struct ward_node *parent, bool visible, uint64_t since);

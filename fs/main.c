@@ -18,11 +18,15 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
+#include "fs/ahead.h"
 #include "fs/backing.h"
 #include "fs/confine.h"
+#include "fs/handle.h"
 #include "fs/lock.h"
 #include "fs/node.h"
 #include "fs/notify.h"
+#include "fs/op.h"
+#include "fs/record.h"
 #include "fs/session.h"
 #include "fs/transport.h"
 #include "fs/watch.h"
@@ -201,6 +205,9 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		struct ward_fs_tree *t = &fs->trees[i];
 
 		r = ward_nodes_new(t, &t->nodes, err);
+		/* Answers made ahead are made as the owner, not as one of many callers. */
+		if (r == 0 && !(fs->flags & WARD_FS_ALLOW_OTHER))
+			r = ward_ahead_new(t, &t->ahead, err);
 		if (r == 0)
 			r = ward_session_new(t, err);
 		if (r == 0)
@@ -245,6 +252,23 @@ static int serve(const struct ward_fs *fs, const struct server *s)
 	return 0;
 }
 
+/*
+ * With its last process the mount is gone, and the kernel drops what it has not said yet
+ * (fuse_abort_conn()): a RELEASE that never came is recorded here. The transports have ended.
+ */
+static void record_left(const struct ward_fs *fs)
+{
+	for (size_t i = 0; i < fs->n_trees; i++) {
+		struct ward_op op = {.tree = &fs->trees[i], .action = "close"};
+		struct ward_handle *h;
+
+		/* A trail that failed: the session's end says so. */
+		while ((h = ward_handle_take_left(fs->trees[i].nodes)))
+			if (ward_record_close(&op, h) < 0)
+				return;
+	}
+}
+
 static void stop(struct ward_fs *fs, struct server *s)
 {
 	for (size_t i = 0; i < fs->n_trees; i++)
@@ -253,6 +277,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		ward_notify_free(fs->trees[i].notify);
+		ward_ahead_free(fs->trees[i].ahead);
 		ward_session_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
 		ward_watch_free(fs->trees[i].watch);
@@ -303,6 +328,7 @@ int main(void)
 	}
 	if (tell(WARD_MSG_READY, NULL) < 0 || serve(&fs, &s))
 		_exit(0); /* requests may be under way on other threads */
+	record_left(&fs);
 	/* Threads that wait for locks of a file system that is gone hold on to everything. */
 	if (atomic_load(&fs.n_waiters) == 0)
 		stop(&fs, &s);

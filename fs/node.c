@@ -681,6 +681,7 @@ int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct wa
 	pthread_mutex_init(&nodes->lock, NULL);
 	pthread_rwlock_init(&nodes->renames_lock, NULL);
 	TAILQ_INIT(&nodes->lru);
+	LIST_INIT(&nodes->handles);
 	if (!nodes->names || !nodes->inos || !nodes->root.dir) {
 		r = ward_err_sys(err, -ENOMEM, "%s", tree->path);
 		goto fail;

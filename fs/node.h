@@ -61,6 +61,9 @@ struct ward_dir {
 	uint64_t checked_ns; /* when name, inode and searchable were last right; 0: never */
 	struct ward_watched *watched; /* NULL: not watched (watch.h) */
 	bool watch_tried;
+	/* Where a walk goes on (ahead.h); numbers, 0: none. */
+	uint64_t first_dir, next_dir;
+	bool listed;
 	TAILQ_ENTRY(ward_node) lru;
 };
 
@@ -104,6 +107,7 @@ struct ward_nodes {
 	size_t n_names, n_inos, mask_names, mask_inos;
 	uint32_t gen;
 	struct ward_node_list lru;
+	LIST_HEAD(, ward_handle) handles; /* open ones of all nodes */
 	size_t n_open_dirs;
 	bool written; /* some node had a writer */
 };

@@ -166,6 +166,7 @@ static void send_all(struct ward_notify *n)
 	const bool entries = !send_epoch(n);
 	uint64_t number = FUSE_ROOT_ID;
 
+	atomic_fetch_add(&n->tree->outside_seq, 1);
 	do {
 		if (entries)
 			send_beneath(n, number);
@@ -207,6 +208,7 @@ static void changed(void *arg, uint64_t dir, const char *name, uint64_t mask)
 	const struct ward_forget forget = {
 		.attr = forget_attr, .entry = forget_entry, .beneath = forget_beneath, .arg = n};
 
+	atomic_fetch_add(&n->tree->outside_seq, 1);
 	ward_outside_change(n->tree, &forget, dir, name, mask);
 }
 

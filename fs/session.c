@@ -16,15 +16,17 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct ward_fs_tree *tree = userdata;
 
-	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS |
-					      FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_ATOMIC_O_TRUNC |
-					      FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
-					      FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-					      FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS);
-	/* Handles are told of no size that the backing does not have; splice bypasses writev. */
-	conn->want &= ~(unsigned)(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ |
-				  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
-				  FUSE_CAP_HANDLE_KILLPRIV);
+	conn->want |=
+		conn->capable &
+		(FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
+			FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
+			FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS);
+	/* Handles are told of no size that the backing does not have; splice bypasses writev.
+	 * READDIRPLUS_AUTO gives attributes with the first part of a listing alone, before anybody
+	 * can have asked for any: what walks a tree then looks up the rest one by one. */
+	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_WRITEBACK_CACHE |
+				  FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
+				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */

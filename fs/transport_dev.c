@@ -10,6 +10,7 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "fs/ahead.h"
 #include "fs/fuse_kernel.h"
 #include "fs/session.h"
 #include "fs/transport.h"
@@ -126,6 +127,10 @@ static ssize_t next_message(struct ward_transport *t)
 			continue;
 		if (errno != EAGAIN)
 			return -errno;
+		if (ward_ahead_step(t->tree->ahead)) {
+			until = 0;
+			continue;
+		}
 		/*
 		 * Where the CPUs are kept awake they poll anyway while requests flow: looking for
 		 * the next one ourselves saves the wake-up as well. Not before: a request now and
@@ -157,6 +162,7 @@ static void *run(void *arg)
 			if (n <= 0)
 				break;
 			note_request(t);
+			ward_ahead_note(t->tree->ahead, t->buf, (size_t)n);
 			ward_transport_deliver(t->tree, t->buf, (size_t)n);
 		}
 	}

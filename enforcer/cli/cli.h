@@ -14,3 +14,7 @@ int ward_cmd_audit(int argc, char **argv);
 int ward_cmd_ps(int argc, char **argv);
 int ward_cmd_kill(int argc, char **argv);
 int ward_cmd_doctor(int argc, char **argv);
+
+/* Says on stderr what a guarded run lacks on this host, and the fix; nothing if it lacks nothing.
+ */
+void ward_doctor_say(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/cli/cmd_audit.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -12,11 +13,14 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/event.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 
 #define USAGE 2
+#define HELPED (-1) /* help was asked for and given */
 
 static const char help[] =
 	"Usage: wardfs audit list    [--json]\n"
@@ -75,7 +79,7 @@ static const char help[] =
 	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
 	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
 	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
-	"  --json       as JSON\n"
+	"  -j, --json   as JSON\n"
 	"  --lines N    tail: so many (default: 10)\n"
 	"  -f, --follow go on printing until the session ends\n"
 	"  --format F   what export and report write\n"
@@ -109,27 +113,31 @@ static const struct {
 	const char *name;
 	int (*run)(struct audit_cmd *c, struct ward_err *err);
 	unsigned takes;
+	const char *lacks; /* said where the object is missing */
 } verbs[] = {
 	{"list", audit_cmd_list, 0},
 	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW},
 	{"tail", audit_cmd_tail, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_LINES},
-	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
-	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
+	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER,
+		": which one? a path is needed"},
+	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER,
+		": which one? a process number is needed"},
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
-	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND},
+	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND,
+		": two sessions are needed"},
 	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT | TAKES_FORMAT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
 	{"index", audit_cmd_index, TAKES_REBUILD},
-	{"sql", audit_cmd_sql, TAKES_OBJECT},
+	{"sql", audit_cmd_sql, TAKES_OBJECT, ": a question is needed"},
 	{"report", audit_cmd_report, TAKES_SESSION | TAKES_FORMAT | TAKES_OUTPUT},
-	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION},
+	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION, ": show or rotate?"},
 	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
 
 static int usage(const char *what, const char *arg)
 {
-	fprintf(stderr, "wardfs audit: %s%s\nwardfs audit --help tells more\n", what, arg);
+	ward_sayf("audit: %s%s; wardfs audit --help tells more", what, arg);
 	return USAGE;
 }
 
@@ -159,10 +167,10 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
 	}
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
-		fprintf(stderr, "wardfs: this trail was not verified: %s\n", err.text);
+		ward_sayf("this trail was not verified: %s", err.text);
 	else if (res.state != WARD_VERIFY_INTACT && !res.running)
-		fprintf(stderr, "wardfs: this trail is not intact: %s%s%s\n",
-			ward_verify_state_name(res.state), res.text[0] ? ": " : "", res.text);
+		ward_sayf("this trail is not intact: %s%s%s", ward_verify_state_name(res.state),
+			res.text[0] ? ": " : "", res.text);
 }
 
 /* --- list --- */
@@ -204,10 +212,8 @@ static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
 				      : "incomplete",
 			there && s->ended && !s->complete ? s->cause : "");
 	}
-	if (c->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
-	}
+	if (c->json)
+		ward_print_json(json_incref(all));
 	json_decref(all);
 }
 
@@ -223,7 +229,7 @@ int audit_cmd_list(struct audit_cmd *c, struct ward_err *err)
 		return r;
 	print_list(c, &v);
 	if (v.result.state != WARD_VERIFY_INTACT)
-		fprintf(stderr, "wardfs: the ledger is not intact: %s: %s\n",
+		ward_sayf("the ledger is not intact: %s: %s",
 			ward_verify_state_name(v.result.state), v.result.text);
 	ward_ledger_view_free(&v);
 	return 0;
@@ -299,10 +305,101 @@ static bool take_filter(struct ward_filter *f, struct given *g, int o)
 	}
 }
 
+/* A word of a fixed set, or a usage error that names the nearest. */
+static int check_word(const char *option, const char *word, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], word) == 0)
+			return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *near = ward_near(word, names, n, sizeof(*names));
+	ward_buf_printf(&b, "%s %s: %s", option, word, near ? "did you mean " : "there are");
+	if (near)
+		ward_buf_printf(&b, "%s?", near);
+	for (size_t i = 0; !near && i < n; i++)
+		ward_buf_printf(&b, " %s", names[i]);
+	return usage("", ward_buf_str(&b));
+}
+
+/* A time begins as those of records do: "2026-01-02T03:04:05.678Z". */
+static int check_time(const char *option, const char *time)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:dd.ddddddddd";
+	size_t i = 0;
+	for (; time[i] && form[i]; i++)
+		if (form[i] == 'd' ? !isdigit((unsigned char)time[i]) : form[i] != time[i])
+			break;
+	if (i >= 4 && (!time[i] || strcmp(time + i, "Z") == 0))
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%s %s: a time is written 2026-01-02T03:04 (UTC)", option, time);
+	return usage("", ward_buf_str(&b));
+}
+
+/* What would match nothing because it is misspelt is said, not answered with nothing. */
+static int check_filter(const struct ward_filter *f)
+{
+	static const char *const verdicts[] = {"allow", "deny", "hide", "ask"};
+	const char *kinds[WARD_EVENT_COUNT_];
+	size_t n = 0;
+	for (unsigned k = 0; k < WARD_EVENT_COUNT_; k++)
+		if (k != WARD_EVENT_NONE)
+			kinds[n++] = ward_event_kind_name((enum ward_event_kind)k);
+	int r = f->kind ? check_word("--kind", f->kind, kinds, n) : 0;
+	if (r == 0 && f->verdict)
+		r = check_word(
+			"--verdict", f->verdict, verdicts, sizeof(verdicts) / sizeof(*verdicts));
+	if (r == 0 && f->since)
+		r = check_time("--since", f->since);
+	if (r == 0 && f->until)
+		r = check_time("--until", f->until);
+	return r;
+}
+
+/* An option whose argument is a number. */
+static int take_number(const char *option, uint64_t *to)
+{
+	char what[64];
+	char *end = NULL;
+	errno = 0;
+	*to = strtoull(optarg, &end, 10);
+	if (!errno && end != optarg && !*end && isdigit((unsigned char)*optarg))
+		return 0;
+	snprintf(what, sizeof(what), "%s takes the number of a record, not ", option);
+	return usage(what, optarg);
+}
+
+/* Options with numbers; *ret_takes is what they belong to. 1: it is none of them. */
+static int take_numbers(struct audit_cmd *c, int o, unsigned *ret_takes)
+{
+	switch (o) {
+	case 'n':
+		*ret_takes |= TAKES_EXPORT;
+		return take_number("--after", &c->after);
+	case 'l':
+		*ret_takes |= TAKES_LINES;
+		return take_number("--lines", &c->lines);
+	case 'z':
+		*ret_takes |= TAKES_SIZES;
+		return take_number("--size", &c->size);
+	case 'F':
+		c->has_from = true;
+		*ret_takes |= TAKES_SIZES;
+		return take_number("--from", &c->from);
+	default:
+		return 1;
+	}
+}
+
 static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 {
 	optind = 0; /* GNU: begins anew, main may have used it */
-	for (int o = 0; (o = getopt_long(argc, argv, ":fo:", options, NULL)) != -1;) {
+	for (int o = 0; (o = getopt_long(argc, argv, ":jhfo:", options, NULL)) != -1;) {
+		int number = take_numbers(c, o, &g->takes);
+		if (number < 0 || number == USAGE)
+			return USAGE;
+		if (number == 0)
+			continue;
 		if (o == 'j')
 			c->json = true;
 		else if (o == 'a')
@@ -313,21 +410,12 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			g->state = optarg;
 		else if (o == 'T')
 			c->format = optarg, g->takes |= TAKES_FORMAT;
-		else if (o == 'n')
-			c->after = strtoull(optarg, NULL, 10), g->takes |= TAKES_EXPORT;
 		else if (o == 'h')
 			g->help = true;
 		else if (o == 'o')
 			c->output = optarg, g->takes |= TAKES_OUTPUT;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
-		else if (o == 'l')
-			c->lines = strtoull(optarg, NULL, 10), g->takes |= TAKES_LINES;
-		else if (o == 'z')
-			c->size = strtoull(optarg, NULL, 10), g->takes |= TAKES_SIZES;
-		else if (o == 'F')
-			c->from = strtoull(optarg, NULL, 10), c->has_from = true,
-			g->takes |= TAKES_SIZES;
 		else if (o == 'c')
 			c->checkpoints = optarg, g->takes |= TAKES_KEYS;
 		else if (o == 'k' && audit_cmd_add_key(c, optarg))
@@ -340,13 +428,17 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			return usage(o == ':' ? "an argument is missing: " : "unknown option ",
 				argv[optind - 1]);
 	}
-	return 0;
+	return check_filter(&c->filter);
 }
 
 /* Verb, object and session; *ret_verb is the index. */
 static int parse_words(
 	struct audit_cmd *c, int argc, char **argv, const struct given *g, size_t *ret_verb)
 {
+	if (optind < argc && strcmp(argv[optind], "help") == 0) {
+		fputs(help, stdout);
+		return HELPED;
+	}
 	if (optind >= argc)
 		return usage(
 			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
@@ -356,12 +448,18 @@ static int parse_words(
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
 	while (v < n_verbs && strcmp(argv[optind], verbs[v].name) != 0)
 		v++;
-	if (v == n_verbs)
-		return usage("unknown: ", argv[optind]);
+	if (v == n_verbs) {
+		const char *near =
+			ward_near(argv[optind], &verbs[0].name, n_verbs, sizeof(verbs[0]));
+		ward_sayf("audit: there is no verb '%s'%s%s%s wardfs audit --help lists them",
+			argv[optind], near ? ": did you mean '" : ";", near ? near : "",
+			near ? "'?" : "");
+		return USAGE;
+	}
 	optind++;
 	if (verbs[v].takes & TAKES_OBJECT) {
 		if (optind >= argc)
-			return usage("which one? ", verbs[v].name);
+			return usage(verbs[v].name, verbs[v].lacks);
 		c->object = argv[optind++];
 	}
 	if (optind < argc && verbs[v].takes & TAKES_PROOF) {
@@ -372,11 +470,11 @@ static int parse_words(
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
 		c->session = argv[optind++];
 	if (verbs[v].takes & TAKES_SECOND && !c->session)
-		return usage("two sessions for ", verbs[v].name);
+		return usage(verbs[v].name, verbs[v].lacks);
 	if (optind < argc || (c->all && (c->session || c->n_keys)))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
-		return usage("an option that does not belong to ", verbs[v].name);
+		return usage("there is an option that is not one of ", verbs[v].name);
 	*ret_verb = v;
 	return 0;
 }
@@ -394,7 +492,7 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 		r = verbs[verb].run(c, &err);
 	ward_store_close(c->store);
 	if (r < 0)
-		fprintf(stderr, "wardfs audit: %s\n", err.text);
+		ward_say(err.text);
 	return r < 0 ? 125 : r;
 }
 
@@ -411,5 +509,7 @@ int ward_cmd_audit(int argc, char **argv)
 	}
 	if (r == 0)
 		r = parse_words(&c, argc, argv, &g, &verb);
+	if (r == HELPED)
+		return 0;
 	return r == 0 ? run(&c, verb, g.state) : r;
 }

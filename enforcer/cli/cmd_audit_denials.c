@@ -10,6 +10,7 @@
 #include "audit/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 #define RED "\033[31m"
 #define PLAIN "\033[0m"
@@ -75,14 +76,12 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 			print_denial(c, &d.v[i]);
 	}
 	if (c->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
+		ward_print_json(json_incref(all));
 	} else {
 		printf("%s%" PRIu64 " refusals in session %s\n", d.n ? "\n" : "", d.total, name);
 	}
 	if (d.left_out > 0)
-		fprintf(stderr, "wardfs: %" PRIu64 " more refusals of other kinds are not listed\n",
-			d.left_out);
+		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
 	json_decref(all);
 	ward_denials_free(&d);
 	if (fflush(stdout) != 0)

@@ -10,6 +10,7 @@
 #include "audit/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 struct export
 {
@@ -40,10 +41,10 @@ int audit_cmd_export(struct audit_cmd *c, struct ward_err *err)
 	ward_cleanup_fd int fd = -1;
 	struct export x = {.c = c, .format = ward_export_find(c->format ? c->format : "jsonl")};
 	if (!x.format) {
-		fprintf(stderr, "wardfs audit: unknown format %s; there are:", c->format);
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		for (size_t i = 0; ward_export_get(i); i++)
-			fprintf(stderr, " %s", ward_export_get(i)->name);
-		fputc('\n', stderr);
+			ward_buf_printf(&b, " %s", ward_export_get(i)->name);
+		ward_sayf("--format %s: there are:%s", c->format, ward_buf_str(&b));
 		return 2;
 	}
 	int r = audit_cmd_open(c, &name, &fd, err);

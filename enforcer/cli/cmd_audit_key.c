@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 /* A file of public keys is no longer. */
 #define KEY_FILE_MAX 65536
@@ -137,6 +138,6 @@ int audit_cmd_key(struct audit_cmd *c, struct ward_err *err)
 		return show(c, err);
 	if (strcmp(c->object, "rotate") == 0 && !c->session)
 		return rotate(c, err);
-	fputs("wardfs audit: key show [SESSION], or key rotate\n", stderr);
+	ward_sayf("audit key: show [SESSION], or rotate");
 	return 2;
 }

@@ -8,6 +8,7 @@
 #include "audit/proof.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 {
@@ -41,7 +42,7 @@ int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOF_TEXT_MAX};
 	if (c->has_from == (c->object != NULL)) {
-		fputs("wardfs audit: prove SESSION SEQ, or prove SESSION --from SIZE\n", stderr);
+		ward_sayf("audit prove: SESSION SEQ, or --from SIZE SESSION");
 		return 2;
 	}
 	int r = make(c, &b, err);

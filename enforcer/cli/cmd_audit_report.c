@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 static int verify(struct audit_cmd *c, const char *name, int fd, struct ward_verify_result *ret,
 	struct ward_err *err)
@@ -68,7 +69,7 @@ int audit_cmd_report(struct audit_cmd *c, struct ward_err *err)
 	const char *format = c->format ? c->format : "html";
 	if (strcmp(format, "html") != 0 && strcmp(format, "md") != 0 &&
 		strcmp(format, "json") != 0) {
-		fprintf(stderr, "wardfs audit: a report is html, md or json, not %s\n", format);
+		ward_sayf("audit: a report is html, md or json, not %s", format);
 		return 2;
 	}
 	int r = audit_cmd_open(c, &name, &fd, err);

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 #define RED "\033[31m"
 #define DIM "\033[2m"
@@ -123,6 +124,7 @@ struct show {
 	struct audit_cmd *c;
 	const struct ward_file_names *names; /* NULL: by filter alone */
 	bool ended;			     /* a session.end came by */
+	uint64_t shown;			     /* records printed */
 	/* tail: offsets of the last records that are asked for, a ring */
 	uint64_t *last;
 	uint64_t n_last, seen, offset;
@@ -151,6 +153,7 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 	s->ended |= kind && strcmp(kind, "session.end") == 0;
 	if (!asked_for(s, rec))
 		return 0;
+	s->shown++;
 	if (!s->c->json)
 		audit_cmd_print(s->c, rec);
 	else if (fwrite(line, 1, len, stdout) != len || putchar('\n') == EOF)
@@ -181,6 +184,9 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	struct show s = {.c = c};
 	int r = audit_cmd_open(c, &name, &fd, err);
 	if (r == 0 && file) {
+		/* Paths are those inside; a relative one is meant from the project. */
+		if (c->object[0] != '/')
+			ward_buf_puts(&path, "/workspace/");
 		ward_escape(&path, c->object, strlen(c->object));
 		r = ward_file_names_find(fd, ward_buf_str(&path), &names, err);
 		s.names = names;
@@ -188,8 +194,13 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	if (r == 0)
 		r = walk(&s, fd, err);
 	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
-		fprintf(stderr, "wardfs: it was %s as well\n", ward_file_names_get(names, i));
+		ward_sayf("it was %s as well", ward_file_names_get(names, i));
 	ward_file_names_free(names);
+	if (r == 0 && s.shown == 0 && file)
+		ward_sayf("session %s has no record of %s (a path is meant as it is called inside)",
+			name, ward_buf_str(&path));
+	else if (r == 0 && s.shown == 0)
+		ward_sayf("session %s has no such record", name);
 	if (r == 0)
 		audit_cmd_warn(c, name, fd);
 	return r;
@@ -314,12 +325,10 @@ int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err)
 		r = ward_query_summary(fd, &o, err);
 	if (r < 0)
 		return r;
-	if (c->json) {
-		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
-	} else {
+	if (c->json)
+		ward_print_json(json_incref(o));
+	else
 		print_summary(o);
-	}
 	json_decref(o);
 	audit_cmd_warn(c, name, fd);
 	return 0;

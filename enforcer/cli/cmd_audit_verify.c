@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 struct verify {
 	struct audit_cmd *c;
@@ -218,10 +219,8 @@ int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
 		r = verify_file(&v, c->session, err);
 	else if (r == 0)
 		r = verify_one(&v, err);
-	if (r == 0 && c->json) {
-		json_dumpf(v.all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
-	}
+	if (r == 0 && c->json)
+		ward_print_json(json_incref(v.all));
 	json_decref(v.all);
 	ward_ledger_view_free(&v.ledger);
 	ward_chain_wipe(v.root, sizeof(v.root));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs doctor: what this host offers and lacks. */
+#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <linux/filter.h>
 #include <linux/magic.h>
@@ -24,6 +25,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/policy/settings.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/helper.h"
@@ -428,55 +430,61 @@ static void print_text(const struct check *c, bool fit)
 		 : "This host cannot run the default policy: fix what is missing.");
 }
 
-static int print_json(const struct check *c, bool fit)
+static void print_json(const struct check *c, bool fit)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < CHECKS; i++) {
-		json_t *one = json_pack("{s:s, s:s, s:b, s:s, s:s?}", "name", c[i].name, "status",
-			status_name(c[i].status), "required", c[i].required, "tried", c[i].tried,
-			"fix", c[i].fix);
-		/* Takes the reference, also when it fails. */
-		if (json_array_append_new(list, one) < 0) {
-			json_decref(list);
-			return -ENOMEM;
-		}
-	}
-	json_t *all = json_pack("{s:b, s:o}", "ok", fit, "checks", list);
-	int r = all ? json_dumpf(all, stdout, JSON_INDENT(2)) : -1;
-	json_decref(all);
-	putchar('\n');
-	return r < 0 ? -ENOMEM : 0;
+	for (size_t i = 0; i < CHECKS; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b, s:s, s:s?}", "name", c[i].name, "status",
+				      status_name(c[i].status), "required", c[i].required, "tried",
+				      c[i].tried, "fix", c[i].fix));
+	ward_print_json(json_pack("{s:b, s:o}", "ok", fit, "checks", list));
 }
 
-static void usage(FILE *to)
+/* What is tried as a whole, and says "see the lines above", comes last and explains least. */
+void ward_doctor_say(void)
 {
-	fputs("usage: wardfs doctor [--json]\n"
-	      "Tries what a guarded run needs on this host and names the fix for what is missing.\n",
-		to);
+	(void)fflush(stdout);
+	for (size_t i = 0; i < CHECKS; i++) {
+		struct check c = {.name = checks[i].name};
+		if (!checks[i].required || checks[i].check == check_whole)
+			continue;
+		checks[i].check(&c);
+		if (c.status == STATUS_OK)
+			continue;
+		ward_sayf("missing on this host: %s (%s); fix: %s", c.name, c.tried, c.fix);
+		ward_say("wardfs doctor tells all that a guarded run needs");
+		return;
+	}
 }
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	bool *json = state->input;
+	(void)arg;
+	if (key != 'j')
+		return ARGP_ERR_UNKNOWN;
+	*json = true;
+	return 0;
+}
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "One JSON object", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, NULL,
+	"Tries what a guarded run needs on this host, as the caller, and names the fix for what is "
+	"missing.\v"
+	"Exit status: 0 the default policy can be run here, 1 it cannot, 2 usage.",
+	NULL, NULL, NULL};
 
 int ward_cmd_doctor(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct check report[CHECKS] = {0};
 	bool json = false;
 	bool fit = true;
-	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-		if (c == 'h') {
-			usage(stdout);
-			return 0;
-		}
-		if (c != 'j') {
-			usage(stderr);
-			return 2;
-		}
-		json = true;
-	}
-	if (optind < argc) {
-		usage(stderr);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &json))
 		return 2;
-	}
 	/* Children would print once more what is still in the buffer. */
 	(void)fflush(stdout);
 	for (size_t i = 0; i < CHECKS; i++) {
@@ -485,11 +493,9 @@ int ward_cmd_doctor(int argc, char **argv)
 		checks[i].check(&report[i]);
 		fit = fit && (!checks[i].required || report[i].status == STATUS_OK);
 	}
-	if (json && print_json(report, fit) < 0) {
-		fputs("wardfs: out of memory\n", stderr);
-		return 125;
-	}
-	if (!json)
+	if (json)
+		print_json(report, fit);
+	else
 		print_text(report, fit);
 	return fit ? 0 : 1;
 }

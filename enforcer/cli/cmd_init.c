@@ -354,7 +354,7 @@ static int make_draft(struct draft *d, struct ward_err *err)
 	ward_buf_printf(&d->text, "%s).\n", *sep ? "" : "of no known kind");
 	ward_buf_puts(&d->text,
 		"; What it means: wardfs policy explain ACTION PATH. What looks odd: wardfs policy check.\n"
-		"; The language: man wardfs, docs/policy.md.\n\n"
+		"; The language: man 5 wardfs-policy.\n\n"
 		"[policy]\nversion = 1\n; the project can be written, secrets cannot be read, what the host executes later\n"
 		"; cannot be changed, no network; all of it: wardfs policy show\nextends = medium\n");
 	put_git(d);
@@ -409,6 +409,6 @@ int ward_cmd_init(int argc, char **argv)
 	ward_buf_clear(&d.tracked);
 	ward_buf_clear(&d.text);
 	if (r < 0)
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 	return r < 0 ? 2 : 0;
 }

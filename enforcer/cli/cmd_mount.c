@@ -103,12 +103,12 @@ static int background(const struct ward_mount_options *o)
 {
 	int p[2];
 	if (pipe2(p, O_CLOEXEC) < 0) {
-		perror("wardfs: pipe");
+		ward_sayf("pipe: %s", strerror(errno));
 		return 125;
 	}
 	pid_t pid = fork();
 	if (pid < 0) {
-		perror("wardfs: fork");
+		ward_sayf("fork: %s", strerror(errno));
 		return 125;
 	}
 	if (pid == 0) {

@@ -10,14 +10,11 @@
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/verbs.h"
 #include "enforcer/policy/explain.h"
 
-static const struct verb {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *full;
-	const char *what;
-} verbs[] = {
+static const struct ward_cli_verb verbs[] = {
 	{"explain", ward_policy_cmd_explain, "wardfs policy explain",
 		"tell what an action on a path would answer, and why"},
 	{"check", ward_policy_cmd_check, "wardfs policy check",
@@ -31,38 +28,12 @@ static const struct verb {
 	{"diff", ward_policy_cmd_diff, "wardfs policy diff",
 		"tell what one policy gives and another does not"},
 };
-#define N_VERBS (sizeof(verbs) / sizeof(*verbs))
-
-static void usage(FILE *f)
-{
-	fputs("Usage: wardfs policy VERB [OPTION...] [ARGUMENT...]\n"
-	      "What a policy permits, and why.\n\nVerbs:\n",
-		f);
-	for (size_t i = 0; i < N_VERBS; i++)
-		fprintf(f, "  %-8s %s\n", verbs[i].name, verbs[i].what);
-	fputs("\nwardfs policy VERB --help tells the options of a verb.\n", f);
-}
 
 int ward_cmd_policy(int argc, char **argv)
 {
-	if (argc < 2) {
-		usage(stderr);
-		return 2;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-		strcmp(argv[1], "-?") == 0) {
-		usage(stdout);
-		return 0;
-	}
-	for (size_t i = 0; i < N_VERBS; i++) {
-		if (strcmp(argv[1], verbs[i].name) != 0)
-			continue;
-		argv[1] = (char *)verbs[i].full;
-		return verbs[i].run(argc - 1, argv + 1);
-	}
-	fprintf(stderr, "wardfs policy: no verb '%s'\n", argv[1]);
-	usage(stderr);
-	return 2;
+	static const struct ward_cli_verbs all = {"wardfs policy",
+		"What a policy permits, and why.\n", verbs, sizeof(verbs) / sizeof(*verbs)};
+	return ward_cli_call(&all, argc, argv);
 }
 
 /* --- show --- */
@@ -112,7 +83,7 @@ int ward_policy_cmd_show(int argc, char **argv)
 			ward_err_sys(&err, r, "show");
 	}
 	if (r < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return 2;
 	}
 	const char *digest = ward_policy_digest(place.policy);
@@ -120,12 +91,11 @@ int ward_policy_cmd_show(int argc, char **argv)
 		printf("; digest %s\n%s", digest, ward_buf_str(&text));
 		return 0;
 	}
-	json_t *o =
-		json_pack("{s:s, s:s%}", "digest", digest, "text", ward_buf_str(&text), text.len);
-	if (!o)
-		return fprintf(stderr, "wardfs: the policy is not valid UTF-8\n"), 2;
-	json_dumpf(o, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(o);
+	/* A pattern may hold any bytes. */
+	json_t *o = json_object();
+	json_object_set_new(o, "digest", json_string(digest));
+	json_t *plain = json_stringn(ward_buf_str(&text), text.len);
+	json_object_set_new(o, "text", plain ? plain : ward_json_text(ward_buf_str(&text)));
+	ward_print_json(o);
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/control.h"
@@ -37,7 +36,7 @@ static error_t parse_kill(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	if (key == ARGP_KEY_NO_ARGS)
-		argp_error(state, "which session? wardfs ps lists them");
+		argp_error(state, "a session is needed; wardfs ps lists them");
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -75,12 +74,12 @@ static json_t *running(const char *runtime)
 	return all;
 }
 
-/* A member's text, escaped; it comes over a socket. The buffer is the caller's. */
+/* A member's text as it may be shown; it comes over a socket. The buffer is the caller's. */
 static const char *member(const json_t *o, const char *name, struct ward_buf *b)
 {
 	const char *s = json_string_value(json_object_get(o, name));
 	ward_buf_clear(b);
-	ward_escape(b, s ? s : "?", s ? strlen(s) : 1);
+	ward_shown(b, s ? s : "?");
 	return ward_buf_str(b);
 }
 
@@ -97,7 +96,7 @@ static void print_row(const json_t *o)
 	json_array_foreach(argv, i, v)
 	{
 		ward_buf_clear(&b);
-		ward_escape(&b, json_string_value(v), json_string_length(v));
+		ward_shown(&b, json_string_value(v) ? json_string_value(v) : "?");
 		printf(" %s", ward_buf_str(&b));
 	}
 	putchar('\n');
@@ -116,8 +115,7 @@ int ward_cmd_ps(int argc, char **argv)
 	}
 	json_t *all = running(runtime);
 	if (a.json) {
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
+		ward_print_json(json_incref(all));
 	} else {
 		size_t i = 0;
 		const json_t *o = NULL;

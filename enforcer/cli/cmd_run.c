@@ -89,24 +89,46 @@ static int exit_of(int code)
 	return code == -EINVAL || code == -ENOENT ? WARD_EXIT_USAGE : WARD_EXIT_SETUP;
 }
 
+/* Inside, git fails in such a project with a message that explains nothing. */
+static void say_git_elsewhere(const struct ward_run_plan *p)
+{
+	ward_cleanup_free char *given = ward_project_git_elsewhere(&p->project);
+	ward_cleanup_free char *path = given ? realpath(given, NULL) : NULL; /* a name only */
+	for (size_t i = 0; path && i < p->n_trees; i++)
+		if (p->trees[i].source && ward_path_beneath(path, p->trees[i].source))
+			return;
+	if (path)
+		ward_sayf("git will not work inside: its directory %s lies outside of the project; "
+			  "wardfs init writes a policy that serves it",
+			path);
+}
+
 static int run(const struct ward_run_options *o)
 {
 	struct ward_err err = WARD_ERR_INIT;
+	if (!*o->argv[0]) {
+		ward_say("the command's name is empty: not found");
+		return WARD_EXIT_NOT_FOUND;
+	}
 	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
 	int r = ward_run_plan_make(o, &plan, &err);
 	if (r < 0) {
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {NULL, NULL};
+	say_git_elsewhere(&plan);
+	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&plan, o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
-	/* the paths in both are escaped already */
+	/* Some causes tell their fix by themselves. */
+	if (notes.unprepared && !strstr(err.text, "fix: "))
+		ward_doctor_say();
+	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
-		fprintf(stderr, "wardfs: %s\n", notes.refused);
+		ward_say(notes.refused);
 	if (notes.executed)
-		fprintf(stderr, "wardfs: %s\n", notes.executed);
+		ward_say(notes.executed);
 	return status;
 }
 

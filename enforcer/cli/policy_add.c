@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
 
 struct args {
@@ -52,6 +52,20 @@ static const struct argp argp = {options, parse, "VERB PATTERN",
 	"tells what it changes. Without such a file yet, one that extends medium is begun.\v"
 	"VERB is one of: hide deny read append write ask noexec.",
 	NULL, NULL, NULL};
+
+static int check_verb(const char *verb, struct ward_err *err)
+{
+	static const char *const verbs[] = {
+		"hide", "deny", "read", "append", "write", "ask", "noexec"};
+	const size_t n = sizeof(verbs) / sizeof(*verbs);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(verb, verbs[i]) == 0)
+			return 0;
+	const char *near = ward_near(verb, verbs, n, sizeof(*verbs));
+	return ward_err_set(err, -EINVAL, "no verb '%s'%s%s%s", verb,
+		near ? ": did you mean '" : ": hide deny read append write ask noexec",
+		near ? near : "", near ? "'?" : "");
+}
 
 /* The file's text, or that of a new one, with the line behind it. */
 static int make_text(
@@ -106,10 +120,10 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 		r = ward_owner_file_put(file, &text, true, &place->id, &after, err);
 	if (r < 0)
 		return r;
-	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
-	ward_escape(&shown, file, strlen(file));
-	printf("%s: [%s] %s = %s\n", ward_buf_str(&shown), a->guard ? "guard" : "files",
-		a->words[0], a->words[1]);
+	ward_print(file);
+	printf(": [%s] %s = ", a->guard ? "guard" : "files", a->words[0]);
+	ward_print(a->words[1]);
+	putchar('\n');
 	/* a pattern without wildcards is a path */
 	if (a->words[1][0] == '/' && !strpbrk(a->words[1], "*?[\\")) {
 		print_rights("before", place->policy, a->words[1]);
@@ -126,14 +140,16 @@ int ward_policy_cmd_add(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_place_clear) struct ward_place place;
 	int r = 0;
-	if (strpbrk(a.words[0], "\n\r= ") || strpbrk(a.words[1], "\n\r"))
+	if (strpbrk(a.words[1], "\n\r"))
 		r = ward_err_set(&err, -EINVAL, "a rule is one line");
+	else
+		r = check_verb(a.words[0], &err);
 	place = (struct ward_place){.project = {.fd = -1}};
 	if (r == 0)
 		r = ward_place_find(NULL, &place, &err);
 	if (r == 0)
 		r = add(&place, &a, &err);
 	if (r < 0)
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 	return r < 0 ? 2 : 0;
 }

@@ -15,6 +15,7 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/policy/diff.h"
 #include "enforcer/policy/explain.h"
 
@@ -70,44 +71,24 @@ static const struct argp argp = {options, parse, "A B",
 	"Exit status: 0 no difference, 1 differences, 2 usage or policy.",
 	NULL, NULL, NULL};
 
-static json_t *text(const char *s)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, s, strlen(s));
-	return json_string(ward_buf_str(&b));
-}
-
-static json_t *rights_list(uint32_t rights)
-{
-	json_t *list = json_array();
-	for (unsigned i = 0; 1U << i <= WARD_RIGHTS_ALL; i++) {
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		if (!(rights & 1U << i))
-			continue;
-		ward_rights_format(&b, 1U << i);
-		json_array_append_new(list, json_string(ward_buf_str(&b)));
-	}
-	return list;
-}
-
 static json_t *place(const struct ward_rule *r)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_rule_place(r, &b);
-	return text(ward_buf_str(&b));
+	return ward_json_text(ward_buf_str(&b));
 }
 
 static void put_json(struct report *rp, const struct ward_difference *d)
 {
 	json_t *o = json_object();
 	if (d->key) {
-		json_object_set_new(o, "key", text(d->key));
-		json_object_set_new(o, "a", d->value_a ? text(d->value_a) : json_null());
-		json_object_set_new(o, "b", d->value_b ? text(d->value_b) : json_null());
+		json_object_set_new(o, "key", ward_json_text(d->key));
+		json_object_set_new(o, "a", ward_json_text(d->value_a));
+		json_object_set_new(o, "b", ward_json_text(d->value_b));
 	} else {
-		json_object_set_new(o, "path", text(d->path));
-		json_object_set_new(o, "lost", rights_list(d->lost));
-		json_object_set_new(o, "gained", rights_list(d->gained));
+		json_object_set_new(o, "path", ward_json_text(d->path));
+		json_object_set_new(o, "lost", ward_json_rights(d->lost));
+		json_object_set_new(o, "gained", ward_json_rights(d->gained));
 		json_object_set_new(o, "rule_a", place(d->a));
 		json_object_set_new(o, "rule_b", place(d->b));
 	}
@@ -279,13 +260,11 @@ int ward_policy_cmd_diff(int argc, char **argv)
 	struct report rp = {.json = a.json, .list = json_array()};
 	struct ward_err err = WARD_ERR_INIT;
 	int r = compare(&a, &rp, &err);
-	if (a.json && r == 0) {
-		json_dumpf(rp.list, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
+	if (a.json && r == 0)
+		ward_print_json(json_incref(rp.list));
 	json_decref(rp.list);
 	if (r < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return 2;
 	}
 	return rp.n ? 1 : 0;

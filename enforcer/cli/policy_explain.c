@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/cli/policy_look.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
 
 struct args {
@@ -31,6 +31,7 @@ struct answer {
 	uint32_t want;
 	struct ward_trace trace;
 	struct ward_buf permit;
+	const char *outside; /* the path that is in no tree, borrowed; NULL: none */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -92,36 +93,16 @@ static const char *error_name(int error)
 	}
 }
 
-static json_t *text(const char *s)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, s, strlen(s));
-	return json_string(ward_buf_str(&b));
-}
-
-static json_t *rights_list(uint32_t rights)
-{
-	json_t *list = json_array();
-	for (unsigned i = 0; 1U << i <= WARD_RIGHTS_ALL; i++) {
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		if (!(rights & 1U << i))
-			continue;
-		ward_rights_format(&b, 1U << i);
-		json_array_append_new(list, json_string(ward_buf_str(&b)));
-	}
-	return list;
-}
-
 static json_t *rule_object(const struct ward_rule *r)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 	ward_rule_place(r, &place);
 	json_t *o = json_object();
-	json_object_set_new(o, "rule", text(ward_buf_str(&place)));
+	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
 	json_object_set_new(o, "source", json_string(ward_source_name(r->source)));
 	json_object_set_new(o, "section", json_string(r->guard ? "guard" : "files"));
 	json_object_set_new(o, "verb", json_string(ward_verb_name(r->verb)));
-	json_object_set_new(o, "pattern", text(r->pattern));
+	json_object_set_new(o, "pattern", ward_json_text(r->pattern));
 	return o;
 }
 
@@ -133,37 +114,30 @@ static void print_json(const struct answer *a)
 	ward_rule_text(a->d.rule, &line);
 	json_t *o = json_object();
 	json_object_set_new(o, "action", json_string(a->action));
-	json_object_set_new(o, "path", text(a->path));
+	json_object_set_new(o, "path", ward_json_text(a->path));
 	if (a->path2)
-		json_object_set_new(o, "path2", text(a->path2));
+		json_object_set_new(o, "path2", ward_json_text(a->path2));
 	json_object_set_new(o, "verdict", json_string(ward_verdict_name(a->d.verdict)));
 	const char *error = error_name(a->d.error);
 	json_object_set_new(o, "error", error ? json_string(error) : json_null());
-	json_object_set_new(o, "rule", text(ward_buf_str(&place)));
-	json_object_set_new(o, "rule_text", line.len ? text(ward_buf_str(&line)) : json_null());
-	json_object_set_new(o, "rights", rights_list(a->d.granted));
+	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
+	json_object_set_new(
+		o, "rule_text", line.len ? ward_json_text(ward_buf_str(&line)) : json_null());
+	json_object_set_new(o, "rights", ward_json_rights(a->d.granted));
 	json_t *rules = json_array();
 	for (size_t i = 0; i < a->trace.n; i++) {
 		const struct ward_trace_entry *e = &a->trace.entries[i];
 		json_t *r = rule_object(e->rule);
-		json_object_set_new(r, "rights", rights_list(e->rights));
+		json_object_set_new(r, "rights", ward_json_rights(e->rights));
 		json_object_set_new(r, "decides", json_boolean(e->decides));
 		json_array_append_new(rules, r);
 	}
 	json_object_set_new(o, "rules", rules);
+	json_object_set_new(o, "in_tree", json_boolean(!a->outside));
 	json_object_set_new(o, "rules_left_out", json_integer((json_int_t)a->trace.left_out));
-	json_object_set_new(
-		o, "permit", a->permit.len ? text(ward_buf_str(&a->permit)) : json_null());
-	json_dumpf(o, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(o);
-}
-
-static void put(const char *s)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, s, strlen(s));
-	fputs(ward_buf_str(&b), stdout);
+	json_object_set_new(o, "permit",
+		a->permit.len ? ward_json_text(ward_buf_str(&a->permit)) : json_null());
+	ward_print_json(o);
 }
 
 static void print_text(const struct answer *a)
@@ -171,10 +145,10 @@ static void print_text(const struct answer *a)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const char *error = error_name(a->d.error);
 	printf("%s ", a->action);
-	put(a->path);
+	ward_print(a->path);
 	if (a->path2) {
 		putchar(' ');
-		put(a->path2);
+		ward_print(a->path2);
 	}
 	printf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
 		error ? error : "", error ? ")" : "");
@@ -182,12 +156,20 @@ static void print_text(const struct answer *a)
 	ward_buf_puts(&b, "  ");
 	ward_rule_text(a->d.rule, &b);
 	fputs("  rule    ", stdout);
-	put(ward_buf_str(&b));
+	ward_print(ward_buf_str(&b));
 	if (!a->d.rule)
 		fputs(a->d.verdict == WARD_VERDICT_ALLOW
 				? "a directory on the way to something visible"
 				: "nothing makes it visible",
 			stdout);
+	if (a->outside) {
+		fputs("\n  note    ", stdout);
+		ward_print(a->outside);
+		fputs(" is in no tree: rules do not reach it. Of the host outside of the trees a "
+		      "session\n          sees /usr, parts of /etc and what [system] read names, "
+		      "read-only, and nothing else",
+			stdout);
+	}
 	ward_buf_clear(&b);
 	ward_rights_format(&b, a->d.granted);
 	printf("\n  rights  %s\n", ward_buf_str(&b));
@@ -200,14 +182,14 @@ static void print_text(const struct answer *a)
 		ward_buf_puts(&b, "  ");
 		ward_rule_text(e->rule, &b);
 		fputs("    ", stdout);
-		put(ward_buf_str(&b));
+		ward_print(ward_buf_str(&b));
 		puts(e->decides ? "" : "  (beaten by a later one)");
 	}
 	if (a->trace.left_out)
 		printf("    and %zu more\n", a->trace.left_out);
 	if (a->permit.len) {
 		fputs("  to permit it: ", stdout);
-		put(ward_buf_str(&a->permit));
+		ward_print(ward_buf_str(&a->permit));
 		putchar('\n');
 	}
 }
@@ -222,20 +204,18 @@ static int connect_to(const struct ward_place *place, const struct args *a)
 	if (a->json) {
 		json_t *o = json_object();
 		json_object_set_new(o, "action", json_string("connect"));
-		json_object_set_new(o, "path", text(a->words[1]));
+		json_object_set_new(o, "path", ward_json_text(a->words[1]));
 		json_object_set_new(o, "verdict", json_string(ward_verdict_name(v)));
-		json_object_set_new(o, "rule", text(ward_buf_str(&rule)));
-		json_object_set_new(o, "rule_text", text(ward_buf_str(&line)));
-		json_dumpf(o, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(o);
+		json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&rule)));
+		json_object_set_new(o, "rule_text", ward_json_text(ward_buf_str(&line)));
+		ward_print_json(o);
 	} else {
 		fputs("connect ", stdout);
-		put(a->words[1]);
+		ward_print(a->words[1]);
 		printf(": %s\n  rule    ", ward_verdict_name(v));
-		put(ward_buf_str(&rule));
+		ward_print(ward_buf_str(&rule));
 		fputs("  ", stdout);
-		put(ward_buf_str(&line));
+		ward_print(ward_buf_str(&line));
 		putchar('\n');
 	}
 	return v == WARD_VERDICT_ALLOW ? 0 : 1;
@@ -289,6 +269,10 @@ static int decide(const struct ward_place *place, const struct args *a, struct w
 		r = ward_place_path(place, a->words[2], &ans->path2, &dir2, err);
 	if (r < 0)
 		return r;
+	if (!ward_place_in_tree(place, ans->path))
+		ans->outside = ans->path;
+	else if (ans->path2 && !ward_place_in_tree(place, ans->path2))
+		ans->outside = ans->path2;
 	if (is_dir(place, req, ans->path, dir))
 		req->flags |= WARD_REQUEST_DIR;
 	unsigned type2 = ans->path2 ? ward_place_type(place, ans->path2) : 0;
@@ -311,8 +295,22 @@ static int decide(const struct ward_place *place, const struct args *a, struct w
 /* Which of two paths was refused: the second if the first gives what is needed. */
 static void permit(const struct ward_place *place, const struct ward_request *req, struct answer *a)
 {
+	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
+							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 	if (a->d.verdict == WARD_VERDICT_ALLOW)
 		return;
+	if (a->outside && wanted(req) & change) {
+		ward_buf_puts(&a->permit,
+			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the policy");
+		return;
+	}
+	if (a->outside) {
+		ward_buf_printf(&a->permit,
+			"wardfs run --read %s, for one run; 'read = %s' in [system] of %s, for every one",
+			a->outside, a->outside,
+			place->owner_file ? place->owner_file : "the policy");
+		return;
+	}
 	const char *path = a->path;
 	uint32_t want = wanted(req);
 	if (req->action == WARD_ACTION_RENAME && a->d.granted & WARD_RIGHT_STAT &&
@@ -330,7 +328,15 @@ static int explain(const struct ward_place *place, const struct args *a, struct 
 	if (strcmp(a->words[0], "connect") == 0)
 		return connect_to(place, a);
 	struct ward_request req;
+	static const char *const actions[] = {"stat", "list", "read", "exec", "append", "create",
+		"write", "remove", "rename", "link", "chmod", "connect"};
 	int r = ward_explain_action(a->words[0], &req, err);
+	const char *near = r < 0 ? ward_near(a->words[0], actions,
+					   sizeof(actions) / sizeof(*actions), sizeof(*actions))
+				 : NULL;
+	if (near)
+		return ward_err_set(
+			err, r, "no action '%s': did you mean '%s'?", a->words[0], near);
 	if (r < 0)
 		return r;
 	struct answer ans = {.action = a->words[0]};
@@ -360,7 +366,7 @@ int ward_policy_cmd_explain(int argc, char **argv)
 	if (r == 0)
 		r = explain(&place, &a, &err);
 	if (r < 0) {
-		fprintf(stderr, "wardfs: %s\n", err.text);
+		ward_say(err.text);
 		return 2;
 	}
 	return r;

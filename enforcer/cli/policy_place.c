@@ -164,7 +164,8 @@ int ward_place_path(const struct ward_place *p, const char *arg, char **ret, boo
 			found = strdup(path);
 	if (!found)
 		found = from_host(p, path);
-	if (!found && arg[0] != '/') {
+	ward_cleanup_free char *here = found ? NULL : from_host(p, p->project.cwd);
+	if (!found && arg[0] != '/' && !here) {
 		/* seen from nowhere in a tree: as if from /workspace */
 		ward_buf_clear(&b);
 		r = normalise("/workspace", &b, err);
@@ -177,6 +178,15 @@ int ward_place_path(const struct ward_place *p, const char *arg, char **ret, boo
 	*ret = found ? found : strdup(path);
 	*ret_dir = arg[len - 1] == '/';
 	return *ret ? 0 : ward_err_sys(err, -ENOMEM, "%s", arg);
+}
+
+bool ward_place_in_tree(const struct ward_place *p, const char *path)
+{
+	const struct ward_settings *s = ward_policy_settings(p->policy);
+	bool in = false;
+	for (size_t i = 0; i < s->n_trees; i++)
+		in = in || beneath(path, s->trees[i].path) || beneath(s->trees[i].path, path);
+	return in;
 }
 
 char *ward_place_host(const struct ward_place *p, const char *path)

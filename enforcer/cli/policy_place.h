@@ -29,11 +29,14 @@ void ward_place_clear(struct ward_place *p);
 
 /*
  * The sandbox path of what the user wrote: a sandbox path stays, a host path in a tree's source is
- * translated, a relative one is seen from the current directory, else from /workspace. "." and ".."
- * are taken away. *ret_dir: ended in '/'. -EINVAL: leads above "/".
+ * translated, a relative one is seen from the current directory; where that is in no tree, from
+ * /workspace. "." and ".." are taken away. *ret_dir: ended in '/'. -EINVAL: leads above "/".
  */
 int ward_place_path(const struct ward_place *p, const char *arg, char **ret, bool *ret_dir,
 	struct ward_err *err) ward_must_check;
+
+/* Is this sandbox path in a tree, or on the way to one? The guard is asked about no other. */
+bool ward_place_in_tree(const struct ward_place *p, const char *path);
 
 /* The host path behind a sandbox path, the caller's; NULL: in no tree that is on the host. */
 char *ward_place_host(const struct ward_place *p, const char *path);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
 
 struct args {
@@ -54,24 +54,23 @@ static const struct argp argp = {options, parse, "[FILE|PROFILE]...",
 static void on_expectation(void *user, const struct ward_expectation *e)
 {
 	struct run *run = user;
-	ward_cleanup(ward_buf_clear) struct ward_buf file = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
-	ward_escape(&file, e->file, strlen(e->file));
-	ward_escape(&text, e->text, strlen(e->text));
 	run->n++;
 	run->failed += !e->met;
 	if (run->json) {
 		json_t *o = json_object();
-		json_object_set_new(o, "file", json_string(ward_buf_str(&file)));
+		json_object_set_new(o, "file", ward_json_text(e->file));
 		json_object_set_new(o, "line", json_integer(e->line));
-		json_object_set_new(o, "expect", json_string(ward_buf_str(&text)));
+		json_object_set_new(o, "expect", ward_json_text(e->text));
 		json_object_set_new(o, "got", json_string(e->got));
 		json_object_set_new(o, "ok", json_boolean(e->met));
 		json_array_append_new(run->list, o);
 		return;
 	}
-	printf("%s %zu - %s:%u: %s\n", e->met ? "ok" : "not ok", run->n, ward_buf_str(&file),
-		e->line, ward_buf_str(&text));
+	printf("%s %zu - ", e->met ? "ok" : "not ok", run->n);
+	ward_print(e->file);
+	printf(":%u: ", e->line);
+	ward_print(e->text);
+	putchar('\n');
 	if (!e->met)
 		printf("# got: %s\n", e->got);
 }
@@ -107,10 +106,9 @@ int ward_policy_cmd_test(int argc, char **argv)
 	if (r < 0) {
 		if (!a.json)
 			puts("Bail out!");
-		fprintf(stderr, "wardfs: %s\n", err.text[0] ? err.text : strerror(-r));
+		ward_say(err.text[0] ? err.text : strerror(-r));
 	} else if (a.json) {
-		json_dumpf(run.list, stdout, JSON_INDENT(2));
-		putchar('\n');
+		ward_print_json(json_incref(run.list));
 	} else {
 		printf("1..%zu\n", run.n);
 	}

@@ -1,22 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/cli/say.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/policy/policy.h"
+#include "enforcer/policy/value.h"
+
+/* Spellings farther off than this are no slip of the finger. */
+#define NEAR_MAX 2U
+
+void ward_shown(struct ward_buf *b, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\\");
+		ward_escape(b, text, n);
+		text += n;
+		if (*text)
+			ward_buf_putc(b, *text++);
+	}
+}
 
 void ward_say(const char *text)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	while (*text) {
-		/* A backslash stays single: paths in messages are copied and used. */
-		size_t n = strcspn(text, "\n\\");
-		ward_escape(&b, text, n);
-		text += n;
-		if (*text)
-			ward_buf_putc(&b, *text++);
-	}
+	ward_shown(&b, text);
 	fprintf(stderr, "wardfs: %s\n", ward_buf_str(&b));
+}
+
+void ward_sayf(const char *fmt, ...)
+{
+	ward_cleanup_free char *text = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		text = NULL;
+	ward_say(text ? text : "out of memory");
+}
+
+void ward_print(const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, text, strlen(text));
+	fputs(ward_buf_str(&b), stdout);
+}
+
+void ward_print_json(json_t *o)
+{
+	if (json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) < 0)
+		ward_say("out of memory");
+	putchar('\n');
+	json_decref(o);
+}
+
+json_t *ward_json_text(const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!text)
+		return json_null();
+	ward_escape(&b, text, strlen(text));
+	return json_string(ward_buf_str(&b));
+}
+
+json_t *ward_json_rights(uint32_t rights)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; 1U << i <= WARD_RIGHTS_ALL; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		if (!(rights & 1U << i))
+			continue;
+		ward_rights_format(&b, 1U << i);
+		json_array_append_new(list, json_string(ward_buf_str(&b)));
+	}
+	return list;
+}
+
+const char *ward_near(const char *word, const void *names, size_t n, size_t stride)
+{
+	const char *near = NULL;
+	unsigned best = NEAR_MAX + 1;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = *(const char *const *)((const char *)names + i * stride);
+		unsigned d = ward_value_distance(word, name, NEAR_MAX);
+		/* of a short word, changing all of it is no slip either */
+		if (d < best && d < strlen(name) && d < strlen(word)) {
+			best = d;
+			near = name;
+		}
+	}
+	return near;
+}
+
+int ward_finish_output(int status)
+{
+	bool failed = ferror(stdout);
+	int code = failed ? EIO : 0;
+	if (fflush(stdout) != 0) {
+		failed = true;
+		code = errno;
+	}
+	if (!failed)
+		return status;
+	ward_sayf("standard output: %s", strerror(code));
+	return status > 1 ? status : 125;
 }

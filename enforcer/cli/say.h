@@ -1,10 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages to people. */
+/* What people and programs are told: every message of the command line goes through here. */
 #pragma once
 
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "enforcer/base/buf.h"
+
 /*
- * Prints "wardfs: TEXT" on stderr. Text may carry names from a hostile repository or the agent:
- * everything but newlines and backslashes is escaped (base/escape.h), so that it cannot steer a
- * terminal.
+ * Prints "wardfs: TEXT" and a newline on stderr. Text may carry names from a hostile repository or
+ * the agent: everything but backslashes is escaped (base/escape.h), newlines too, so that it can
+ * neither steer a terminal nor look like a second message. A backslash stays single: paths in
+ * messages are copied and used.
  */
 void ward_say(const char *text);
+void ward_sayf(const char *fmt, ...) ward_printf(1, 2);
+
+/* Appends text as ward_say() shows it. */
+void ward_shown(struct ward_buf *b, const char *text);
+
+/* Prints text on stdout, escaped (base/escape.h: a backslash is doubled). */
+void ward_print(const char *text);
+
+/*
+ * Prints o on stdout, indented, in ASCII (what a terminal may obey stands as \u), and a newline.
+ * Takes the reference.
+ */
+void ward_print_json(json_t *o);
+
+/* The escaped text as a JSON string; null for NULL. The caller's reference. */
+json_t *ward_json_text(const char *text);
+
+/* A set of rights (enum ward_right) as a JSON array of their names. The caller's reference. */
+json_t *ward_json_rights(uint32_t rights);
+
+/*
+ * Of n names, which stand `stride` bytes apart as pointers, the one that word is a slip of the
+ * finger for; NULL if none is near.
+ */
+const char *ward_near(const char *word, const void *names, size_t n, size_t stride);
+
+/*
+ * Writes out what is left for stdout. Returns status, or 125 after a message if something of it
+ * could not be written and status would be one of success.
+ */
+int ward_finish_output(int status);

@@ -200,7 +200,8 @@ static int died(struct ward_sandbox *sb, struct ward_err *err)
 {
 	int status = reap_stage0(sb);
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= 126)
-		return ward_err_set(err, -EIO, "wardfs-init cannot be executed");
+		return ward_err_set(err, -EIO,
+			"wardfs-init cannot be executed: install wardfs as a whole (meson install)");
 	return ward_err_set(err, -EIO, "wardfs-init ended unexpectedly");
 }
 
@@ -212,7 +213,8 @@ static int failed(struct ward_msg_reader *r, struct ward_err *err)
 	ward_cleanup_free char *text = ward_msg_get_str(r);
 	if (ward_msg_done(r) < 0 || code >= 0)
 		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
-	if (step != WARD_INIT_EXEC && (code == -ENOENT || code == -EACCES || code == -ENOEXEC))
+	if (step != WARD_INIT_EXEC &&
+		(code == -ENOENT || code == -EACCES || code == -ENOEXEC || code == -EINVAL))
 		code = -EIO;
 	return ward_err_set(err, code, "%s", text);
 }

@@ -178,8 +178,9 @@ static int check_path(const char *path, const char *what, struct ward_err *err)
 			path);
 	for (size_t i = 0; i < COUNT(reserved); i++)
 		if (ward_plan_path_below(path, reserved[i]))
-			return ward_err_set(err, -EINVAL, "%s %s: %s belongs to the sandbox", what,
-				path, reserved[i]);
+			return ward_err_set(err, -EINVAL,
+				"the %s %s cannot be shown inside: the sandbox has a %s of its own",
+				what, path, reserved[i]);
 	return 0;
 }
 
@@ -249,8 +250,9 @@ static int add_tree(struct ward_view_list *w, enum ward_plan_kind kind, const ch
 					     e->kind == WARD_PLAN_SHARED);
 		if (ward_plan_path_below(e->path, path) && !cover)
 			return ward_err_set(err, -EINVAL,
-				"the tree %s would cover %s, which the sandbox shows as well", path,
-				e->path);
+				"the tree %s cannot be shown inside: it would cover %s, which the "
+				"sandbox shows as well",
+				path, e->path);
 		if (is_tree(e) && ward_plan_path_below(path, e->path))
 			return ward_err_set(err, -EINVAL,
 				"the tree %s lies below the tree %s: a tree inside another one is "

@@ -15,10 +15,14 @@
 #include <unistd.h>
 
 #include "audit/store.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 
 /* A supervisor answers at once; longer means that it is stuck. */
 #define ANSWER_MS 5000
+/* Of WARD_CONTROL_MAX, for the command; JSON may double a byte ('\\', '"'). */
+#define ARGV_MAX 16384U
 
 bool ward_session_name_ok(const char *name)
 {
@@ -29,6 +33,31 @@ bool ward_session_name_ok(const char *name)
 		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
 			return false;
 	return true;
+}
+
+json_t *ward_control_text(const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, text, strlen(text));
+	return json_string(ward_buf_str(&b));
+}
+
+json_t *ward_control_argv(char *const *argv)
+{
+	json_t *list = json_array();
+	size_t room = ARGV_MAX;
+	for (; *argv; argv++) {
+		json_t *s = ward_control_text(*argv);
+		size_t n = s ? json_string_length(s) + 3 : 0;
+		if (!s || n > room) {
+			json_decref(s);
+			json_array_append_new(list, json_string("…"));
+			break;
+		}
+		room -= n;
+		json_array_append_new(list, s);
+	}
+	return list;
 }
 
 static int runtime_in_state(char **ret_path, struct ward_err *err)

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -46,5 +47,15 @@ int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd) ward_must_check
 int ward_control_ask(const char *runtime, const char *session, const char *request, char **ret,
 	struct ward_err *err) ward_must_check;
 
+/*
+ * For answers: text, escaped (base/escape.h), and a command line the same, whose arguments beyond
+ * what an answer has room for are left out (the last member is then "…"). NULL without memory.
+ */
+json_t *ward_control_text(const char *text);
+json_t *ward_control_argv(char *const *argv);
+
 /* Names with '/' or a leading dot, empty or too long ones are no session names. */
 bool ward_session_name_ok(const char *name);
+#define WARD_SESSION_NAME_RULE                                                                        \
+	"a name has letters, digits, '.', '_' and '-' only, 80 at most, and begins with a letter, a " \
+	"digit or '_'"

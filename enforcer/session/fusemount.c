@@ -39,11 +39,14 @@ static int mnt_id_of(const char *path, uint64_t *ret)
 	return 0;
 }
 
-static int by_syscall(int point, uid_t uid, gid_t gid, bool allow_other, int *ret_fd)
+static int by_syscall(
+	int point, uid_t uid, gid_t gid, bool allow_other, int *ret_fd, bool *ret_no_device)
 {
 	ward_cleanup_fd int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (dev < 0)
+	if (dev < 0) {
+		*ret_no_device = true;
 		return -errno;
+	}
 	char opts[160];
 	char target[64];
 	snprintf(opts, sizeof(opts), "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s", dev,
@@ -129,7 +132,8 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
 	int r = open_mountpoint(mountpoint, &point, &m.path, err);
 	if (r < 0)
 		return r;
-	r = by_syscall(point, uid, gid, allow_other, &dev);
+	bool no_device = false;
+	r = by_syscall(point, uid, gid, allow_other, &dev, &no_device);
 	if (r == -EPERM && !allow_other) {
 		r = by_helper(m.path, &dev);
 		m.by_helper = r == 0;
@@ -140,11 +144,10 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
 				"with fusermount3 (apt-get install fuse3). wardfs run needs neither",
 				m.path);
 	} else if (r < 0) {
-		ward_err_sys(err, r,
-			r == -ENOENT || r == -ENODEV
-				? "mounting on %s: no /dev/fuse; load the fuse module (modprobe fuse)"
-				: "mounting on %s",
-			m.path);
+		const char *fix = !no_device	 ? ""
+				  : r == -EACCES ? ": open /dev/fuse (fix: chmod 0666 /dev/fuse)"
+						 : ": open /dev/fuse (fix: modprobe fuse)";
+		ward_err_sys(err, r, "mounting on %s%s", m.path, fix);
 	}
 	if (r == 0 && (r = mnt_id_of(m.path, &m.mnt_id)) < 0)
 		ward_err_sys(err, r, "%s", m.path);

@@ -126,6 +126,19 @@ int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, s
 	return 0;
 }
 
+/* It closed its end without a word. */
+static int not_ready(struct ward_helper *h, struct ward_err *err)
+{
+	int status = ward_helper_reap(h, WARD_HELPER_READY_MS, false);
+	ward_cleanup_free char *program = NULL;
+	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127 &&
+		ward_helper_program(h->name, &program, NULL) == 0)
+		return ward_err_set(err, -EPIPE,
+			"%s cannot be executed: install wardfs as a whole (meson install)",
+			program);
+	return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
+}
+
 int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err)
 {
 	struct pollfd p = {.fd = h->control, .events = POLLIN};
@@ -140,7 +153,7 @@ int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err)
 		return ward_err_sys(err, -ENOMEM, "%s", h->name);
 	ssize_t len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);
 	if (len == 0 || len == -ECONNRESET)
-		return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
+		return not_ready(h, err);
 	if (len < 0)
 		return ward_err_sys(err, (int)len, "%s", h->name);
 	struct ward_msg_reader m;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,10 +15,12 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/backing.h"
 #include "enforcer/session/control.h"
@@ -42,15 +45,90 @@ struct mount_run {
 	const char *cause;
 };
 
+/* The mount point's path without touching what is mounted there: its parent's real path and its
+ * name. */
+static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
+{
+	ward_cleanup_free char *copy = strdup(arg);
+	if (!copy)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	char *slash = strrchr(copy, '/');
+	const char *name = slash ? slash + 1 : copy;
+	if (slash)
+		*slash = '\0';
+	ward_cleanup_free char *dir = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
+	if (!dir)
+		return ward_err_sys(err, -errno, "%s", arg);
+	if (asprintf(ret, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	return 0;
+}
+
+/* The caller can mend it: another exit status than that of a host that lacks something. */
+static int wrong_argument(int r)
+{
+	return r == 0 ? 0 : -EINVAL;
+}
+
+static int check_point(const char *mountpoint, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	ward_cleanup_fd int fd = open(mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return wrong_argument(ward_err_sys(err, -errno, "mount point %s", mountpoint));
+	/* Whoever lists processes would wait for the daemon, and the daemon's start does just that.
+	 */
+	struct statfs fs;
+	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+		return ward_err_set(err, -EINVAL, "mount point %s: not in /proc", mountpoint);
+	int r = mountpoint_path(mountpoint, &path, err);
+	if (r == 0 && ward_fusemount_is_ours(path))
+		return ward_err_set(err, -EINVAL,
+			"mount point %s: there is a mount of wardfs already (wardfs umount %s)",
+			mountpoint, mountpoint);
+	return r;
+}
+
+/* A policy that gives nothing on the tree's root would serve an empty place that cannot be entered.
+ */
+static int check_tree(const struct ward_run_plan *p, struct ward_err *err)
+{
+	const char *path = p->trees[0].path;
+	const struct ward_state *s = NULL;
+	int r = ward_policy_walk(p->policy, path, strlen(path), &s);
+	if (r < 0)
+		return ward_err_set(err, -EINVAL, "--tree %s: no path inside", path);
+	const struct ward_request req = {.action = WARD_ACTION_ACCESS,
+		.rights = WARD_RIGHT_STAT,
+		.flags = WARD_REQUEST_DIR,
+		.state = s};
+	struct ward_decision d = ward_policy_decide(p->policy, &req, NULL);
+	ward_policy_state_put(p->policy, s);
+	if (d.verdict == WARD_VERDICT_ALLOW)
+		return 0;
+	return ward_err_set(err, -EINVAL,
+		"--tree %s: the policy hides all of it; its rules are to name this path", path);
+}
+
 static int plan(struct mount_run *m, struct ward_err *err)
 {
 	struct ward_run_plan *p = &m->plan;
 	const struct ward_mount_options *o = m->options;
+	int r = 0;
+	if (o->session && !ward_session_name_ok(o->session))
+		return ward_err_set(
+			err, -EINVAL, "--session '%s': %s", o->session, WARD_SESSION_NAME_RULE);
 	p->project.fd = open(o->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	p->project.path = realpath(o->source, NULL); /* a name for messages and ~, never opened */
-	if (p->project.fd < 0 || !p->project.path)
-		return ward_err_sys(err, -errno, "%s", o->source);
-	int r = ward_identity_find(NULL, getuid(), 0, &p->id, err);
+	if (p->project.fd >= 0) /* a name for messages and ~, never opened */
+		p->project.path = realpath(o->source, NULL);
+	if (!p->project.path)
+		return wrong_argument(ward_err_sys(err, -errno, "source %s", o->source));
+	r = check_point(o->mountpoint, err);
+	if (r < 0)
+		return r;
+	r = ward_identity_find(NULL, getuid(), 0, &p->id, err);
 	if (r < 0)
 		return r;
 	if (o->allow_other && !p->id.root)
@@ -67,7 +145,7 @@ static int plan(struct mount_run *m, struct ward_err *err)
 		.tree_path = p->project.path};
 	r = ward_policy_load(&l, &p->policy, err);
 	if (r < 0)
-		return r;
+		return r == -ENOMEM ? r : wrong_argument(r);
 	p->settings = ward_policy_settings(p->policy);
 	p->trees[0] = (struct ward_run_plan_tree){.path = o->tree ? o->tree : "/workspace",
 		.source = strdup(p->project.path),
@@ -77,6 +155,9 @@ static int plan(struct mount_run *m, struct ward_err *err)
 		return ward_err_sys(err, -ENOMEM, "%s", o->source);
 	if (p->trees[0].path[0] != '/')
 		return ward_err_set(err, -EINVAL, "--tree %s: an absolute path is meant", o->tree);
+	r = check_tree(p, err);
+	if (r < 0)
+		return r;
 	r = ward_store_default_path(
 		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
 	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
@@ -141,12 +222,9 @@ static json_t *status_json(const struct mount_run *m)
 	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", m->guard.store.name,
 		"pid", (int)getpid(), "started", when, "verb", "mount", "fs_pid",
 		(int)m->guard.fs.pid, "audit_pid", (int)m->guard.audit.pid);
-	json_t *point = json_string(m->mount.path);
-	json_object_set_new(o, "mountpoint", point ? point : json_string("?"));
-	json_t *argv = json_array();
-	json_t *source = json_string(m->plan.project.path);
-	json_array_append_new(argv, source ? source : json_string("?"));
-	json_object_set_new(o, "argv", argv);
+	json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
+	json_object_set_new(o, "argv",
+		ward_control_argv((char *const[]){m->plan.project.path, m->mount.path, NULL}));
 	return o;
 }
 
@@ -267,8 +345,10 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		r = finish(&m, r, err);
 		if (r == 0)
 			status = 0;
-	} else if (m.mounted) {
-		(void)!ward_fusemount_undo(&m.mount, true, NULL);
+	} else {
+		if (m.mounted)
+			(void)!ward_fusemount_undo(&m.mount, true, NULL);
+		ward_record_not_started(&m.guard, err->text);
 	}
 	if (m.control >= 0)
 		ward_control_remove(m.plan.runtime, m.guard.store.name);
@@ -287,6 +367,8 @@ static char *session_of(const char *runtime, const char *path)
 {
 	ward_cleanup_dir DIR *d = opendir(runtime);
 	const struct dirent *e = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf wanted = WARD_BUF_INIT;
+	ward_escape(&wanted, path, strlen(path));
 	while (d && (e = readdir(d))) {
 		ward_cleanup_free char *answer = NULL;
 		if (!ward_session_name_ok(e->d_name) ||
@@ -295,33 +377,12 @@ static char *session_of(const char *runtime, const char *path)
 			continue;
 		json_t *o = json_loads(answer, 0, NULL);
 		const char *at = o ? json_string_value(json_object_get(o, "mountpoint")) : NULL;
-		bool it = at && strcmp(at, path) == 0;
+		bool it = at && strcmp(at, ward_buf_str(&wanted)) == 0;
 		json_decref(o);
 		if (it)
 			return strdup(e->d_name);
 	}
 	return NULL;
-}
-
-/* The mount point's path without touching what is mounted there: its parent's real path and its
- * name. */
-static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
-{
-	ward_cleanup_free char *copy = strdup(arg);
-	if (!copy)
-		return ward_err_sys(err, -ENOMEM, "%s", arg);
-	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
-		copy[n - 1] = '\0';
-	char *slash = strrchr(copy, '/');
-	const char *name = slash ? slash + 1 : copy;
-	if (slash)
-		*slash = '\0';
-	ward_cleanup_free char *dir = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
-	if (!dir)
-		return ward_err_sys(err, -errno, "%s", arg);
-	if (asprintf(ret, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name) < 0)
-		return ward_err_sys(err, -ENOMEM, "%s", arg);
-	return 0;
 }
 
 int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)

@@ -123,11 +123,14 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 		if (!t->source)
 			continue;
 		int around = *pl.rest ? 0 : lies_below(t->backing, pl.fd);
+		int in = around < 0 ? around : lies_below(pl.fd, t->backing);
+		if (in < 0)
+			return ward_err_sys(err, in, "the directories above the tree %s (%s)",
+				t->path, t->source);
 		if (around)
 			return ward_err_set(err, -EPERM,
 				"the tree %s lies in the %s %s: the agent could change what is ours",
 				t->path, what, path);
-		int in = lies_below(pl.fd, t->backing);
 		if (in && rights_on(p, t, &pl) & forbidden)
 			return ward_err_set(err, -EPERM,
 				"the %s %s lies in the tree %s, within the agent's reach: set %s to a "

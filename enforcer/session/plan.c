@@ -61,9 +61,9 @@ static int check_available(const struct ward_settings *s, struct ward_err *err)
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	for (size_t i = 0; i < s->unavailable.n; i++)
-		ward_buf_printf(&b, "%s%s", i ? "\n  " : "", s->unavailable.v[i]);
+		ward_buf_printf(&b, "%s%s", i ? "; " : "", s->unavailable.v[i]);
 	return ward_err_set(err, -ENOTSUP,
-		"the policy asks for what is not available yet; nothing was started:\n  %s",
+		"the policy asks for what is not available yet; nothing was started: %s",
 		ward_buf_str(&b));
 }
 
@@ -107,7 +107,8 @@ static int load_policy(
 		r = ward_policy_load(&l, &p->policy, err);
 	ward_as_owner_end(&as);
 	if (r < 0)
-		return r;
+		return r == -ENOMEM ? r
+				    : -EINVAL; /* of the policy, whatever the system call said */
 	p->settings = ward_policy_settings(p->policy);
 	r = owner_policy_file(config, p, err);
 	if (r < 0)
@@ -232,9 +233,8 @@ static int check_hides(
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
-		return ward_err_set(err, -EINVAL,
-			"--session %s: a name has letters, digits, '.', '_' and '-' only",
-			o->session);
+		return ward_err_set(
+			err, -EINVAL, "--session '%s': %s", o->session, WARD_SESSION_NAME_RULE);
 	int r = ward_project_find(getenv("HOME"), &p->project, err);
 	if (r < 0)
 		return -EINVAL; /* the user can mend it: stand elsewhere */

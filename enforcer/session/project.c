@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,6 +130,28 @@ int ward_project_find(const char *home, struct ward_project *ret, struct ward_er
 		.cwd = ward_steal_ptr(&cwd),
 		.uid = st.st_uid};
 	return 0;
+}
+
+char *ward_project_git_elsewhere(const struct ward_project *p)
+{
+	static const char front[] = "gitdir: ";
+	const size_t n = sizeof(front) - 1;
+	ward_cleanup_fd int fd =
+		openat(p->fd, ".git", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[4097] = "";
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	ssize_t got = read(fd, text, sizeof(text) - 1);
+	text[got > 0 ? got : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, front, n) != 0 || !text[n])
+		return NULL;
+	char *path = NULL;
+	if (asprintf(&path, "%s%s%s", text[n] == '/' ? "" : p->path, text[n] == '/' ? "" : "/",
+		    text + n) < 0)
+		return NULL;
+	return path;
 }
 
 void ward_project_clear(struct ward_project *p)

@@ -22,5 +22,12 @@ int ward_project_find(
 	const char *home, struct ward_project *ret, struct ward_err *err) ward_must_check;
 void ward_project_clear(struct ward_project *p);
 
+/*
+ * Where the project's `.git` is a file, as in a work tree of git's or a submodule: the absolute
+ * path of the git directory that it names, for a message (nothing is opened by it; the caller's).
+ * NULL: not so.
+ */
+char *ward_project_git_elsewhere(const struct ward_project *p);
+
 /* The part of path beneath dir ("" for dir itself), or NULL. Both absolute and normalised. */
 const char *ward_path_beneath(const char *path, const char *dir);

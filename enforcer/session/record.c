@@ -188,3 +188,18 @@ int ward_record_limit(struct ward_guard *g, const char *text)
 	ward_event_text(ev, WARD_TAG_TEXT, text);
 	return ward_guard_put(g, ev);
 }
+
+void ward_record_not_started(struct ward_guard *g, const char *why)
+{
+	ward_cleanup_free char *cause = NULL;
+	if (g->audit.pid <= 0 || !g->ring)
+		return;
+	/* It was started before what failed, and may be at its first lines still. */
+	if (!g->ready && ward_helper_wait_ready(&g->audit, NULL) < 0)
+		return;
+	g->ready = true;
+	if (asprintf(&cause, "nothing was started: %s", why) < 0)
+		cause = NULL;
+	if (ward_record_session_end(g, -1, 0, cause ? cause : "nothing was started", NULL) == 0)
+		(void)!ward_guard_finish(g, NULL, NULL);
+}

@@ -27,5 +27,11 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause,
 	const struct ward_executed *found) ward_must_check;
 
+/*
+ * Ends the trail of a session in which nothing was started, if it has one: session.end with the
+ * cause. Without that the writer could only say that the supervisor is gone.
+ */
+void ward_record_not_started(struct ward_guard *g, const char *why);
+
 /* limit: a clock ended the run. */
 int ward_record_limit(struct ward_guard *g, const char *text) ward_must_check;

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -102,6 +103,42 @@ static int setup_signals(struct run *r, struct ward_err *err)
 	if (r->signals < 0 || r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "supervisor");
 	return 0;
+}
+
+/* 127: where the command is on the host, if its PATH finds it there, is what the caller must know.
+ */
+static void say_where(const struct run *r, struct ward_err *err)
+{
+	const char *name = r->options->argv[0];
+	const char *path = NULL;
+	for (char **e = r->envp; *e; e++)
+		if (strncmp(*e, "PATH=", 5) == 0)
+			path = *e + 5;
+	if (strchr(name, '/')) {
+		struct stat st;
+		bool there = stat(name, &st) == 0 && S_ISREG(st.st_mode);
+		ward_err_set(err, -ENOENT,
+			there ? "%s: not found inside, though it is on the host: it, or the "
+				"interpreter that it names, is not in the view (--read shows more)"
+			      : "%s: not found",
+			name);
+		return;
+	}
+	for (size_t len = 0; path && *path; path += len + (path[len] == ':')) {
+		char full[4096];
+		struct stat st;
+		len = strcspn(path, ":");
+		int n = snprintf(full, sizeof(full), "%.*s/%s", (int)len, path, name);
+		if (*path != '/' || n <= 0 || (size_t)n >= sizeof(full) || stat(full, &st) < 0 ||
+			!S_ISREG(st.st_mode) || !(st.st_mode & 0111))
+			continue;
+		ward_err_set(err, -ENOENT,
+			"%s: not found inside; the host's %s is not in the view: --read %.*s shows it, "
+			"for every run '[system] read' of a policy",
+			name, full, (int)len, path);
+		return;
+	}
+	ward_err_set(err, -ENOENT, "%s: not found in PATH", name);
 }
 
 static int make_sandbox(struct run *r, struct ward_err *err)
@@ -215,6 +252,8 @@ static int start(struct run *r, struct ward_err *err)
 		arm(r->clock, r->plan->settings->wall_ns);
 	r->since = ward_executed_now();
 	int e = ward_sandbox_start(r->sandbox, err);
+	if (e == -ENOENT)
+		say_where(r, err);
 	if (e == -ENOENT)
 		return WARD_EXIT_NOT_FOUND;
 	if (e == -EACCES || e == -ENOEXEC)
@@ -345,14 +384,8 @@ static json_t *status_json(const struct run *r)
 		r->guard.store.name, "pid", (int)getpid(), "init_pid",
 		(int)ward_sandbox_pid(r->sandbox), "mode", "restricted", "started", when, "fs_pid",
 		(int)r->guard.fs.pid, "audit_pid", (int)r->guard.audit.pid, "verb", "run");
-	json_t *argv = json_array();
-	for (char *const *a = r->options->argv; *a; a++) {
-		json_t *s = json_string(*a);
-		json_array_append_new(argv, s ? s : json_string("?"));
-	}
-	json_object_set_new(o, "argv", argv);
-	json_t *project = json_string(r->plan->project.path);
-	json_object_set_new(o, "project", project ? project : json_string("?"));
+	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
+	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
 	json_object_set_new(o, "owner", json_string(r->plan->id.name));
 	return o;
 }
@@ -449,18 +482,21 @@ static char *executed_note(const struct run *r, const struct ward_executed *foun
 	if (found->n == 0 && found->whole)
 		return NULL;
 	struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_puts(&b, "new files that this host may execute:");
+	ward_buf_puts(&b, found->n ? "new files that this host may execute:" : "");
 	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
 		ward_buf_puts(&b, i ? ", " : " ");
 		ward_escape(&b, found->paths[i], strlen(found->paths[i]));
 	}
 	if (found->n > NAMED_MAX)
 		ward_buf_printf(&b, ", and %zu more", found->n - NAMED_MAX);
+	if (found->n)
+		ward_buf_puts(&b, "; look at them before you use them");
 	if (!found->whole)
-		ward_buf_puts(&b, found->n ? "; not all of the project was looked at"
-					   : " not all of the project was looked at");
-	ward_buf_printf(&b, "; look at them before you use them: wardfs audit show %s",
-		r->guard.store.name);
+		ward_buf_printf(&b,
+			"%snot all of the project could be searched for new files that this host may "
+			"execute",
+			found->n ? "; " : "");
+	ward_buf_printf(&b, "; the trail: wardfs audit show %s", r->guard.store.name);
 	return ward_buf_steal(&b);
 }
 
@@ -512,7 +548,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 {
 	free(n->refused);
 	free(n->executed);
-	*n = (struct ward_run_notes){NULL, NULL};
+	*n = (struct ward_run_notes){0};
 }
 
 int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
@@ -529,7 +565,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.child_status = -1,
 		.started_ns = ward_clock_real_ns(),
 		.status = WARD_EXIT_SETUP};
-	*ret_notes = (struct ward_run_notes){NULL, NULL};
+	*ret_notes = (struct ward_run_notes){0};
 	/* No process of the owner's reads our memory, or takes our descriptors (ptrace(2)). */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	int e = prepare(&r, err);
@@ -542,6 +578,11 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 			r.cause = "the command was not started";
 		}
 		finish(&r, ret_notes, err);
+	} else {
+		ward_record_not_started(&r.guard, err->text);
+		if (e == -EINVAL)
+			r.status = WARD_EXIT_USAGE; /* what was asked for cannot be */
+		ret_notes->unprepared = e != -EINVAL;
 	}
 	close_run(&r);
 	return r.status;

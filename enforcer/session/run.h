@@ -15,8 +15,9 @@ enum {
 
 /* A line each for stderr, owned; NULL: nothing to say. */
 struct ward_run_notes {
-	char *refused;	/* what the policy refused */
-	char *executed; /* what is new that this host may execute */
+	char *refused;	 /* what the policy refused */
+	char *executed;	 /* what is new that this host may execute */
+	bool unprepared; /* the sandbox could not be made: the host may lack something */
 };
 void ward_run_notes_clear(struct ward_run_notes *n);
 

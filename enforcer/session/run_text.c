@@ -31,6 +31,8 @@ static int future_path(const char *arg, char **ret, bool *ret_dir, struct ward_e
 {
 	const char *slash = strrchr(arg, '/');
 	const char *name = slash ? slash + 1 : arg;
+	if (!*arg)
+		return ward_err_set(err, -EINVAL, "an empty path");
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return ward_err_set(err, -ENOENT, "%s does not exist", arg);
 	ward_cleanup(ward_buf_clear) struct ward_buf above = WARD_BUF_INIT;
@@ -70,26 +72,41 @@ struct texts {
 	struct ward_buf system;
 };
 
+/* A path in the project, relative to its root. */
+static int add_inside(struct texts *t, const char *verb, const char *rel)
+{
+	ward_buf_printf(&t->files, "%s = /workspace%s", verb, *rel ? "/" : "");
+	ward_pattern_quote(&t->files, rel, strlen(rel));
+	ward_buf_putc(&t->files, '\n');
+	return ward_buf_error(&t->files);
+}
+
 static int add_path(struct texts *t, const char *verb, const char *arg, const char *project,
 	struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;
 	bool dir = false;
 	struct stat st;
-	int r = stat(arg, &st) == 0 ? host_path(arg, &path, &dir, err)
-				    : future_path(arg, &path, &dir, err);
+	bool there = stat(arg, &st) == 0;
+	/* As it is called inside: where the host has no such path, that is what is meant. */
+	const char *rel = there ? NULL : ward_path_beneath(arg, "/workspace");
+	if (rel && !has_control(rel))
+		return add_inside(t, verb, rel);
+	int r = there ? host_path(arg, &path, &dir, err) : future_path(arg, &path, &dir, err);
 	if (r < 0)
-		return r;
+		return ward_err_wrap(err, "--%s", verb);
 	if (has_control(path))
 		return ward_err_set(err, -EINVAL,
 			"--%s: a path with control characters cannot be given here", verb);
-	const char *rel = ward_path_beneath(path, project);
-	if (rel) {
-		ward_buf_printf(&t->files, "%s = /workspace%s", verb, *rel ? "/" : "");
-		ward_pattern_quote(&t->files, rel, strlen(rel));
-		ward_buf_putc(&t->files, '\n');
-		return 0;
-	}
+	rel = ward_path_beneath(path, project);
+	if (rel)
+		return add_inside(t, verb, rel);
+	if (!there)
+		return ward_err_set(err, -ENOENT, "--%s %s: no such file or directory", verb, path);
+	if (strcmp(path, "/") == 0)
+		return ward_err_set(err, -EINVAL,
+			"--%s /: the whole host cannot be given; name the directories that are needed",
+			verb);
 	/* A path stands as it is in [tree …] and in source =: no quoting exists there. */
 	if (strpbrk(path, "];#~") || strchr(path, '\\'))
 		return ward_err_set(err, -EINVAL,
@@ -134,6 +151,8 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	if (o->hide.n)
 		ward_buf_puts(&all, "[guard]\n");
 	for (size_t i = 0; r == 0 && i < o->hide.n; i++) {
+		if (!*o->hide.v[i])
+			r = ward_err_set(err, -EINVAL, "--hide: an empty pattern");
 		if (has_control(o->hide.v[i]) || strchr(o->hide.v[i], ';'))
 			r = ward_err_set(err, -EINVAL,
 				"--hide: a pattern has no control characters and no ';'");

@@ -50,6 +50,12 @@ check() {
 	open_terminal "$1" 'echo ready; read -r line; exit 9'
 	printf '\003' >&9
 	close_terminal 130
+	# The command is stopped while a job of its own has the terminal: it goes on too.
+	open_terminal "$1" 'set -m; sh -c "kill -STOP \$PPID; echo ready; read -r line"; echo continued'
+	wait_until "$WARD_TMP/err" '^sandboxrun: stopped 19$'
+	echo word >&9
+	wait_until "$WARD_TMP/out" '^continued'
+	close_terminal 0
 	# An interactive shell's own job control. On one line: between two prompts the shell may report the
 	# end of the job and forget it. KILL, since the shell ignores TERM and its child does until its exec.
 	out=$(printf 'set +o history\nsleep 60 & kill -KILL %%1; wait %%1; echo rc=$?\nexit\n' |

@@ -206,7 +206,7 @@ START_TEST(view_refusals)
 	trees[0].at = "/w/again";
 	refuse_view(&sp, "lies below the tree /w");
 	trees[0].at = "/proc/x";
-	refuse_view(&sp, "/proc belongs to the sandbox");
+	refuse_view(&sp, "the sandbox has a /proc of its own");
 	trees[0].at = "/usr/";
 	refuse_view(&sp, "not an absolute path");
 	trees[0].at = NULL;
@@ -219,7 +219,7 @@ START_TEST(view_refusals)
 	refuse_view(&sp, "absolute and normalised");
 	sp.n_reads = 0;
 	sp.home = "/etc";
-	refuse_view(&sp, "belongs to the sandbox");
+	refuse_view(&sp, "of its own");
 }
 END_TEST
 

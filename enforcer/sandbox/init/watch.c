@@ -100,9 +100,12 @@ static bool reap(const struct ward_init *in)
 static void forward(const struct ward_init *in, int sig)
 {
 	pid_t group = in->tty >= 0 ? tcgetpgrp(in->tty) : in->command;
-	if (group > 1 && kill(-group, sig) == 0)
-		return;
-	if (in->command > 1)
+	bool told = group > 1 && kill(-group, sig) == 0;
+	/*
+	 * The command itself, where nobody has the terminal; and it is to go on in any case: it may
+	 * have been stopped while a job of its own has the terminal.
+	 */
+	if (in->command > 1 && group != in->command && (!told || sig == SIGCONT))
 		kill(-in->command, sig);
 }
 

@@ -27,7 +27,7 @@ WORK='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); : >"f$i" && echo "f$i"; don
 
 # begin NAME: a session at work; sets $sup and $audit
 begin() {
-	rm -f f*
+	rm -f f* ../told
 	"$WARDFS" run --policy ../policy --session "$1" -- sh -c "$WORK" >../told 2>../err &
 	sup=$!
 	wait_until 20 grep -q f20 ../told || fail "$1: not started: $(cat ../err)"

@@ -59,5 +59,5 @@ has "$OUT" "ANSWER=42x42"
 has "$OUT" "WARDFS_SESSION=envs"
 grep -rq -e hunter2 -e 42x42 "$XDG_STATE_HOME" && fail "a value reached the trail"
 grep -rq SECRET_TOKEN "$XDG_STATE_HOME" || fail "the name is not in the trail"
-expect 125 "$WARDFS" run --env '1bad' -- true
+expect 2 "$WARDFS" run --env '1bad' -- true
 exit 0

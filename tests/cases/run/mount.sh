@@ -5,7 +5,7 @@
 # namespace of its own; daemons killed; each refusal with its control.
 . "$WARD_SRC/tests/cases/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
-mkdir src mnt
+mkdir src mnt mnt2
 echo text >src/file
 echo token >src/.env
 chmod 755 "$WARD_TMP" src mnt
@@ -23,7 +23,19 @@ expect 0 "$WARDFS" ps
 has "$OUT" m1
 expect 2 "$WARDFS" mount src
 expect 2 "$WARDFS" mount nowhere mnt
-expect 125 "$WARDFS" mount src nowhere
+expect 2 "$WARDFS" mount src nowhere
+expect 2 "$WARDFS" mount src/file mnt2
+has "$ERR" "Not a directory"
+expect 2 "$WARDFS" mount src /proc/self/fdinfo
+has "$ERR" "not in /proc"
+expect 2 "$WARDFS" mount --session a/b src mnt2
+has "$ERR" "a name has"
+# Nothing of the tree would be seen; one mount of ours is enough in one place.
+expect 2 "$WARDFS" mount --tree /elsewhere src mnt2
+has "$ERR" "--tree /elsewhere"
+mounted "$WARD_TMP/mnt" || fail "control: the first one is there still"
+expect 2 "$WARDFS" mount src mnt
+has "$ERR" "a mount of wardfs already"
 # In use: refused, unless lazily.
 sh -c 'cd mnt && exec sleep 600' &
 holder=$!

@@ -25,7 +25,7 @@ cd p || exit 1
 begin() {
 	printf '[policy]\nversion = 1\nextends = medium\n[audit]\non-failure = %s\nsync = %s\n' \
 		"$1" "$2" >../policy
-	rm -rf ../small/wardfs
+	rm -rf ../small/wardfs ../told
 	dd if=/dev/zero of=../small/filler bs=64k count=48 2>/dev/null
 	"$WARDFS" run --policy ../policy --session "$1-$2" -- sh -c '
 		i=0
@@ -39,7 +39,7 @@ begin() {
 
 for sync in batch record; do
 	begin deny $sync
-	wait_until 60 grep -q stuck ../told || fail "never full: $(cat ../told ../err)"
+	wait_until 60 grep -qs stuck ../told || fail "never full: $(cat ../told ../err)"
 	rm ../small/filler
 	wait "$sup"
 	status=$?

@@ -9,9 +9,9 @@ cd p || exit 1
 
 # Standard input, output, error: a directory leads to its whole file system.
 expect 0 sh -c '"$WARDFS" run -- true </etc/passwd'
-expect 125 sh -c '"$WARDFS" run -- touch started </'
+expect 2 sh -c '"$WARDFS" run -- touch started </'
 has "$ERR" "directory"
-expect 125 sh -c '"$WARDFS" run -- touch started 1<>/dev/null 0</etc'
+expect 2 sh -c '"$WARDFS" run -- touch started 1<>/dev/null 0</etc'
 [ ! -e started ] || fail "ran with a directory as a descriptor"
 
 # The state directory: not in the tree, also not through a link; and no tree in the state directory.

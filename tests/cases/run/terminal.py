@@ -50,6 +50,19 @@ class Terminal:
             self.seen += os.read(self.fd, 65536)
 
 
+# A job that says when it is in the foreground, and when it goes on after a stop; then it reads a line.
+# SIGCONT is blocked and waited for: a handler's news could get lost between its look and its read(). It
+# starts nothing: Ctrl-Z would stop the child of a vfork() before its exec, and its parent not at all.
+with open("job.py", "w", encoding="ascii") as script:
+    script.write("""import signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCONT])
+print("up", flush=True)
+signal.sigwait([signal.SIGCONT])
+print("on", flush=True)
+print("got", input(), flush=True)
+""")
+
 t = Terminal(33, 101)
 run = f"{WARDFS} run -- "
 
@@ -70,9 +83,8 @@ t.wait(r"^status 130\r")
 t.wait(r"READY> $")
 
 # Ctrl-Z stops the whole job, fg goes on with it; the terminal is the shell's in between.
-# What is typed next waits for the command to say that it goes on: it then has the terminal.
-t.send(run + "sh -c 'trap \"echo on\" CONT; echo one; until read x; do :; done; echo got $x'\n")
-t.wait(r"^one\r")
+t.send(run + "python3 job.py\n")
+t.wait(r"^up\r")
 t.send("\x1a")
 t.wait(r"Stopped")
 t.wait(r"READY> $")
@@ -88,9 +100,7 @@ t.wait(r"READY> $")
 # A shell inside has job control of its own.
 t.send(run + "bash --norc --noprofile -i\n")
 t.wait(r"bash-[0-9.]+[$#] $")
-# It starts nothing: Ctrl-Z would stop the child of a vfork() before its exec, and its parent, which
-# waits for that, not at all.
-t.send("sh -c 'trap \"echo on\" CONT; echo up; until read x; do :; done'\n")
+t.send("python3 job.py\n")
 t.wait(r"up\r")
 t.send("\x1a")
 t.wait(r"Stopped")
@@ -124,5 +134,18 @@ t.wait(r"READY> $")
 with open("note.txt", encoding="ascii") as f:
     if f.read() != "hello from vim\n":
         sys.exit("FAIL: vim did not save")
+
+# A pager: it takes the window's size, keys, and gives the terminal back.
+with open("lines.txt", "w", encoding="ascii") as f:
+    f.writelines(f"line {n}\n" for n in range(1, 501))
+t.send(run + "less lines.txt\n")
+t.wait(r"line 43\D")
+t.send("G")
+t.wait(r"line 500\D")
+t.send("q")
+t.wait(r"READY> $")
+t.send("stty -a | tr ' ' '\\n' | grep -x icanon\n")
+t.wait(r"^icanon\r")
+t.wait(r"READY> $")
 t.send("exit\n")
 os.waitpid(t.pid, 0)

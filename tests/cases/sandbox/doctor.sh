@@ -52,6 +52,20 @@ unshare -r sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" doctor
 expect 1 missing 'user namespaces'
 grep -q 'fix: .*sysctl -w user.max_user_namespaces' out || fail "$(cat out)"
 
+# A run there names what is missing and the fix; a fault of another kind does not blame the host.
+mkdir p && cd p && git init -q .
+unshare -r sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" run -- touch started' "$WARDFS" \
+	2>err && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+grep -q 'missing on this host: user namespaces .*fix: .*sysctl -w user.max_user_namespaces' err ||
+	fail "$(cat err)"
+[ ! -e started ] || fail "the command ran"
+XDG_STATE_HOME=/proc "$WARDFS" run -- touch started 2>err && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+grep -q 'missing on this host' err && fail "$(cat err)"
+"$WARDFS" run -- touch started || fail "control: it can run"
+cd ..
+
 # No /proc of one's own where the host's is covered.
 COVER=/proc/sys/fs as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
 expect 1 missing 'proc mount'

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table of verbs: finding one, and telling what there are. */
+#pragma once
+
+#include <stddef.h>
+
+struct ward_cli_verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *full; /* argv[0] of the verb: what its messages begin with */
+	const char *what;
+};
+
+struct ward_cli_verbs {
+	const char *self; /* "wardfs" */
+	const char *what; /* one or more lines, ended by a newline */
+	const struct ward_cli_verb *v;
+	size_t n;
+};
+
+/*
+ * Calls the verb that argv[1] names and returns its exit status. Knows --help, -h and "help
+ * [VERB]…" by itself. 2 after a message where there is no such verb.
+ */
+int ward_cli_call(const struct ward_cli_verbs *verbs, int argc, char **argv);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Answers to READDIR and READDIRPLUS. Offsets are the backing's own (d_off), so that telldir and
+ * seekdir hold across requests; what the policy hides is left out.
+ */
+#pragma once
+
+#include "fs/op.h"
+
+/* One answer as it grows. */
+struct ward_listing {
+	char *buf;
+	size_t size, len; /* room, and bytes in it */
+	int64_t off;	  /* of the next entry */
+	bool plus;	  /* with attributes: each such entry counts a lookup */
+	bool ahead;	  /* made before it is asked for: without what somebody is writing to */
+};
+
+/*
+ * Adds up to max entries of h's directory; h->dir_lock is held, or nobody else has h. 1: there may
+ * be more and there is room; 0: it is full, or the directory has ended; a negative errno: nothing
+ * is in it (an error after some entries comes with the next answer).
+ */
+int ward_listing_fill(struct ward_op *op, struct ward_handle *h, struct ward_listing *l,
+	size_t max) ward_must_check;
+/* Nobody will see this answer: nor the lookups in it. */
+void ward_listing_give_back(struct ward_fs_tree *tree, const struct ward_listing *l);

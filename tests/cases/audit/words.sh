@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# wardfs audit: a filter that is misspelt is an error and not an empty answer; nothing found is said.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+run --session alpha --events 21
+
+refused() { # refused TEXT ARG...
+	text=$1
+	shift
+	audit "$@" >out 2>err
+	[ $? -eq 2 ] || fail "$*: not a usage error"
+	grep -qF -e "$text" err || fail "$*: $(cat err)"
+	[ ! -s out ] || fail "$*: $(cat out)"
+}
+
+audit show --kind open alpha | grep -q open || fail "control: --kind"
+refused "did you mean open?" show --kind opne alpha
+refused "there are session.start" show --kind frobnicate alpha
+audit show --verdict allow alpha | grep -q open || fail "control: --verdict"
+refused "did you mean allow?" show --verdict alow alpha
+for time in 2000 2000-01-02 2000-01-02T03:04 2000-01-02T03:04:05Z 2000-01-02T03:04:05.123456789Z; do
+	audit show --since "$time" alpha | grep -q open || fail "control: --since $time"
+done
+for time in yesterday 01:00 2000-1-2 20 '2000-01-02 03:04' 2000-01-02T03:04:05.1234567890; do
+	refused "a time is written" show --since "$time" alpha
+	refused "a time is written" show --until "$time" alpha
+done
+[ "$(audit export --after 20 alpha | wc -l)" -eq 3 ] || fail "control: --after"
+for seq in x 1x '' -1 99999999999999999999; do
+	refused "number of a record" export --after "$seq" alpha
+done
+
+# A path as one inside, or relative to the project.
+audit file t0-7 alpha >out 2>err || fail "file: $(cat err)"
+audit file /workspace/t0-7 alpha | cmp - out || fail "a relative path"
+[ -s out ] || fail "nothing of t0-7"
+[ ! -s err ] || fail "$(cat err)"
+audit file /srv/nowhere alpha >out 2>err || fail "file: $?"
+grep -q 'no record of /srv/nowhere' err || fail "$(cat err)"
+audit show --comm nobody alpha >out 2>err || fail "show: $?"
+grep -q 'no such record' err || fail "$(cat err)"
+[ ! -s out ] || fail "$(cat out)"
+audit show -j alpha | cmp - "$STATE/sessions/alpha/trail.jsonl" || fail "-j"

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What is open when the last process ends is recorded as closed too: the kernel drops what it has not
+# told the daemon yet as the mount goes.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+script ends <<END
+daemon=\$(cat "$WARD_TMP/pid")
+echo \$\$ >me
+exec 3<held
+# From here nothing is heard; closing a file that was only read waits for no answer.
+if [ "\$1" = stop ]; then kill -STOP \$daemon; fi
+exit 0
+END
+# ended FILE: the process whose number stands there is gone
+ended() {
+	[ -s "$1" ] && ! [ -e "/proc/$(cat "$1")" ]
+}
+policy
+for mode in $MODES; do
+	case $mode in
+	root) opts="-m root" ;;
+	cached) opts="-m root -n" ;;
+	user) opts="-m user" ;;
+	esac
+	# the control: the daemon hears all there is to hear
+	for how in go stop; do
+		fresh
+		rm -f "$WARD_TMP/pid"
+		as_owner sh -c "umask 022; echo x >'$BACK/held'"
+		# shellcheck disable=SC2086
+		"$FSMOUNT" $opts -o $OWNER:$OWNER -p "$WARD_TMP/pid" -l "$EVENTS" "$POLICY" "$BACK" \
+			"$MNT" sh "$WARD_TMP/ends" $how &
+		run=$!
+		n=0
+		until ended "$BACK/me"; do
+			n=$((n + 1))
+			[ $n -lt 6000 ] || break
+			sleep 0.01
+		done
+		# also where it did not stop, or its client waits for it
+		kill -CONT "$(cat "$WARD_TMP/pid")" 2>/dev/null || :
+		wait $run || fail "$mode, $how: status $?"
+		[ $n -lt 6000 ] || fail "$mode, $how: the command does not end"
+		recorded '^open .*path=\[/workspace/held\]'
+		[ "$(grep -c '^close path=\[/workspace/held\]' "$EVENTS")" = 1 ] ||
+			fail "$mode, $how: the close is not recorded once"
+	done
+done

@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# What a slip of the finger is answered with: which word was wrong, the nearest right one, exit status 2.
+# And what goes out: names are escaped in every message, output that cannot be written is an error.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+cd p || exit 1
+ESC=$(printf '\033')
+NL='
+'
+
+# Verbs and words, each with its control.
+expect 2 "$WARDFS" rnu -- true
+has "$ERR" "did you mean 'run'?"
+expect 2 "$WARDFS" frobnicate
+has "$ERR" "no verb 'frobnicate'; wardfs --help"
+hasnt "$ERR" "did you mean"
+expect 2 "$WARDFS" policy explian read x
+has "$ERR" "did you mean 'explain'?"
+expect 2 "$WARDFS" policy explain raed x
+has "$ERR" "did you mean 'read'?"
+expect 0 "$WARDFS" policy explain read x
+expect 2 "$WARDFS" policy add raed x
+has "$ERR" "no verb 'raed': did you mean 'read'?"
+expect 0 "$WARDFS" policy add read x
+expect 2 "$WARDFS" audit shwo
+has "$ERR" "did you mean 'show'?"
+for help in "--help" "help" "help run" "help policy" "help policy explain" "policy help diff" \
+	"help audit" "audit help" "help doctor" "doctor --help"; do
+	# shellcheck disable=SC2086
+	expect 0 "$WARDFS" $help
+	has "$OUT" "Usage: wardfs"
+	[ -z "$ERR" ] || fail "$help: $ERR"
+done
+expect 0 "$WARDFS" help policy explain
+has "$OUT" "ACTION PATH"
+expect 2 "$WARDFS"
+[ -z "$OUT" ] || fail "usage of a mistake belongs on stderr"
+
+# The command that is not there: found on the host, its place is named; elsewhere it is not.
+mkdir "$WARD_TMP/bin"
+printf '#!/bin/sh\necho it ran\n' >"$WARD_TMP/bin/ward-tool"
+chmod 755 "$WARD_TMP/bin/ward-tool"
+PATH="$WARD_TMP/bin:$PATH"
+expect 127 "$WARDFS" run ward-tool
+has "$ERR" "$WARD_TMP/bin/ward-tool"
+has "$ERR" "--read $WARD_TMP/bin"
+expect 0 "$WARDFS" run --read "$WARD_TMP/bin" ward-tool
+has "$OUT" "it ran"
+expect 127 "$WARDFS" run ward-no-such-tool
+has "$ERR" "ward-no-such-tool: not found in PATH"
+expect 127 "$WARDFS" run ''
+printf '#!/ward/no/interpreter\n' >script
+chmod 755 script
+expect 127 "$WARDFS" run ./script
+has "$ERR" interpreter
+
+# Options of run: what was asked for cannot be, 2.
+expect 2 "$WARDFS" run --env 1bad -- true
+expect 2 "$WARDFS" run --read '' -- true
+has "$ERR" "--read: an empty path"
+expect 2 "$WARDFS" run --read /ward/nowhere -- true
+expect 2 "$WARDFS" run --read /nowhere -- true
+has "$ERR" "no such file or directory"
+expect 2 "$WARDFS" run --write / -- true
+has "$ERR" "whole host"
+expect 2 "$WARDFS" run --write /etc -- true
+has "$ERR" "of its own"
+expect 2 "$WARDFS" run --policy . -- true
+expect 2 "$WARDFS" run --hide '' -- true
+# A path of the project as it is called inside.
+echo text >file
+expect 2 "$WARDFS" run --read "/workspace/file${NL}write = /" -- true
+expect 1 "$WARDFS" run --read /workspace/file -- touch /workspace/file
+expect 0 "$WARDFS" run --read /workspace/other -- touch /workspace/file
+
+# A start that failed is no session whose supervisor died.
+expect 2 "$WARDFS" run --session unborn --write /etc -- true
+expect 0 "$WARDFS" audit verify unborn
+has "$OUT" "unborn: intact: nothing was started: the tree /etc"
+
+# A work tree of git's, whose git directory lies outside: said, and mended by init.
+git commit -q --allow-empty -m one
+git worktree add -q ../tree
+(
+	cd ../tree || exit 1
+	expect 128 "$WARDFS" run -- git status
+	has "$ERR" "git will not work inside: its directory $WARD_TMP/p/.git/worktrees/tree"
+	expect 0 "$WARDFS" init
+	expect 0 "$WARDFS" run -- git status
+	[ -z "$ERR" ] || fail "$ERR"
+) || exit 1
+git worktree remove --force ../tree
+
+# No message can steer a terminal or look like two.
+expect 2 "$WARDFS" run --session "a${NL}wardfs: forged${ESC}[31m" -- true
+has "$ERR" 'a\nwardfs: forged\x1b[31m'
+[ "$(printf '%s\n' "$ERR" | wc -l)" -eq 1 ] || fail "more than a line: $ERR"
+expect 2 "$WARDFS" "x${ESC}[31m"
+hasnt "$ERR" "$ESC"
+mkdir "sub${ESC}[31m" && cd "sub${ESC}[31m" || exit 1
+printf '[polcy]\n' >"${ESC}x.policy"
+for verb in "run --policy" "policy show --policy" "policy check"; do
+	# shellcheck disable=SC2086
+	set -- $verb "${ESC}x.policy"
+	[ "$1" != run ] || set -- "$@" -- true
+	expect 2 "$WARDFS" "$@"
+	has "$ERR" '\x1bx.policy:1'
+	has "$ERR" "[policy]"
+	hasnt "$OUT$ERR" "$ESC"
+done
+cd .. || exit 1
+
+# What runs is told escaped, also where JSON alone would let it through (U+009B: a C1 control).
+csi=$(printf '\302\233')
+"$WARDFS" run --session shown -- sh -c 'touch up; sleep 600' "${ESC}[1m" "$csi" "$(printf '\377')" &
+run=$!
+wait_until 20 test -e up || fail "not started"
+expect 0 "$WARDFS" ps
+has "$OUT" '\x1b[1m \xc2\x9b \xff'
+hasnt "$OUT" "$ESC"
+expect 0 "$WARDFS" ps --json
+hasnt "$OUT" "$csi"
+has "$OUT" '\\xff'
+expect 0 "$WARDFS" kill shown
+wait "$run"
+# A command longer than an answer can be is cut, and listed all the same.
+rm up
+"$WARDFS" run --session long -- sh -c 'touch up; sleep 600' "$(head -c 100000 /dev/zero | tr '\0' x)" &
+run=$!
+wait_until 20 test -e up || fail "not started"
+expect 0 "$WARDFS" ps
+has "$OUT" long
+[ -z "$ERR" ] || fail "$ERR"
+expect 0 "$WARDFS" kill long
+wait "$run"
+
+# Output that cannot be written is an error, whatever the verb; one that can is not.
+for verb in "--help" "--version" "ps --json" "policy show" "policy explain read a" "policy check --json" \
+	"policy diff low medium" "audit list" "audit show" "audit export" "audit list --json" "doctor"; do
+	# shellcheck disable=SC2086
+	"$WARDFS" $verb >out 2>err
+	[ $? -le 1 ] || fail "control: $verb: $(cat err)"
+	# shellcheck disable=SC2086
+	"$WARDFS" $verb >/dev/full 2>err
+	[ $? -eq 125 ] || { [ ! -s out ] || [ "$(cat out)" = "[]" ]; } || fail "$verb: not an error"
+	[ ! -s out ] || grep -q '^wardfs: ' err || fail "$verb: nothing was said"
+done
+
+# Findings in a shipped profile's lines are not for who cannot change them.
+expect 0 "$WARDFS" policy check
+hasnt "$OUT" "medium:"
+printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/a\nwrite = /workspace\n' >w.policy
+expect 0 "$WARDFS" policy check w.policy
+has "$OUT" "w.policy:5"
+
+# explain: outside of the trees rules say nothing, and other flags help.
+expect 1 "$WARDFS" policy explain read /etc/shadow
+has "$OUT" "in no tree"
+has "$OUT" "wardfs run --read /etc/shadow"
+expect 1 "$WARDFS" policy explain read ../elsewhere
+has "$OUT" "$WARD_TMP/elsewhere"
+expect 0 "$WARDFS" policy explain read file
+hasnt "$OUT" "in no tree"
+expect 0 "$WARDFS" policy explain stat /
+hasnt "$OUT" "in no tree"
+exit 0
