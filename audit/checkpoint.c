@@ -37,7 +37,6 @@ void ward_checkpoints_sign(struct ward_checkpoints *c, enum ward_checkpoint_stat
 	snprintf(c->last, sizeof(c->last), "%s",
 		ward_buf_error(&c->owed) < 0 ? "" : c->owed.data + from);
 	c->at = c->tree.n;
-	c->at_ns = ward_clock_mono_ns();
 }
 
 void ward_checkpoints_add(struct ward_checkpoints *c, const char *line, size_t len)
@@ -52,7 +51,7 @@ void ward_checkpoints_add(struct ward_checkpoints *c, const char *line, size_t l
 uint64_t ward_checkpoints_due_ns(const struct ward_checkpoints *c, uint64_t now_ns)
 {
 	uint64_t since = now_ns - c->at_ns;
-	if (c->tree.n == c->at)
+	if (c->tree.n == c->at && c->owed.len == 0)
 		return UINT64_MAX;
 	return since >= c->every_ns ? 0 : c->every_ns - since;
 }
@@ -70,6 +69,8 @@ int ward_checkpoints_flush(struct ward_checkpoints *c)
 			return n < 0 ? -errno : -EIO;
 		c->written += (size_t)n;
 	}
+	if (c->owed.len > 0)
+		c->at_ns = ward_clock_mono_ns();
 	c->owed.len = 0;
 	c->written = 0;
 	return 0;

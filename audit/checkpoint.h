@@ -28,7 +28,7 @@ struct ward_checkpoints {
 	uint64_t every;		 /* records */
 	uint64_t every_ns;
 	uint64_t at;	/* size of the last one */
-	uint64_t at_ns; /* and when it was signed, monotonic */
+	uint64_t at_ns; /* when one came into the file, monotonic */
 	uint64_t number;
 	struct ward_buf owed;		/* signed, and not in the file yet */
 	size_t written;			/* of owed */
@@ -43,7 +43,10 @@ int ward_checkpoints_resume(struct ward_checkpoints *c) ward_must_check;
 void ward_checkpoints_add(struct ward_checkpoints *c, const char *line, size_t len);
 /* Signs a note over what there is. */
 void ward_checkpoints_sign(struct ward_checkpoints *c, enum ward_checkpoint_state state);
-/* Nanoseconds until a note is due by time; UINT64_MAX: no record followed the last one. */
+/*
+ * Nanoseconds until a note is due in the file by time; UINT64_MAX: no record followed the last one,
+ * and none is owed.
+ */
 uint64_t ward_checkpoints_due_ns(const struct ward_checkpoints *c, uint64_t now_ns);
 /* After fdatasync(2) of the log: what is owed goes into the file. Can be called again on failure.
  */

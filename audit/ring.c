@@ -39,6 +39,7 @@ struct shared {
 	_Atomic uint32_t failed;
 	_Atomic uint32_t room;	      /* futex: changes when room was made or failed changed */
 	_Atomic uint64_t durable_pos; /* everything before is on disk */
+	_Atomic uint64_t lost_pos;    /* everything before that was not is not known to be */
 	_Atomic uint32_t durable;     /* futex: changes with durable_pos or failed */
 	/* written by both */
 	_Alignas(64) _Atomic uint32_t reader; /* enum reader_state */
@@ -246,7 +247,10 @@ static int wait_durable(struct ward_ring *r, uint64_t pos)
 	atomic_fetch_add(&r->sh->durable_waiters, 1);
 	for (;;) {
 		uint32_t seen = atomic_load(&r->sh->durable);
-		if (atomic_load(&r->sh->durable_pos) >= pos)
+		/* First: a sync that works after one that failed says nothing of what that lost. */
+		if (atomic_load(&r->sh->lost_pos) >= pos)
+			e = -EIO;
+		else if (atomic_load(&r->sh->durable_pos) >= pos)
 			e = 0;
 		else if (ward_ring_failed(r))
 			e = -EIO;
@@ -413,6 +417,8 @@ void ward_ring_fail(struct ward_ring *r, bool on)
 {
 	if (r->given_up)
 		on = true;
+	if (on && atomic_load(&r->sh->lost_pos) < r->released)
+		atomic_store(&r->sh->lost_pos, r->released);
 	atomic_store(&r->sh->failed, on ? 1 : 0);
 	wake_producers(r);
 	wake_durable(r);

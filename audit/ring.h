@@ -104,6 +104,8 @@ bool ward_ring_may_sleep(struct ward_ring *r);
  */
 bool ward_ring_may_nap(struct ward_ring *r);
 
-/* Reader: from now on ward_ring_put() answers -EIO, also to those waiting (on), or works again
- * (off). */
+/*
+ * Reader: from now on ward_ring_put() answers -EIO, also to those waiting (on), or works again
+ * (off). What was released before and is not durable stays failed for those who wait for the disk.
+ */
 void ward_ring_fail(struct ward_ring *r, bool on);

@@ -43,7 +43,8 @@ struct ward_writer {
 	/* lines on their way; [0, written) is in the log already */
 	struct ward_buf batch;
 	size_t written;
-	bool dirty; /* written but not synced */
+	bool dirty;	  /* written but not synced */
+	bool sync_failed; /* since the log broke */
 	uint64_t synced_ns;
 	uint64_t sync_every_ns; /* UINT64_MAX: with a checkpoint alone */
 
@@ -240,6 +241,10 @@ static int mend(struct ward_writer *w)
 		"were closed without a record; bytes of passthrough handles and of mappings could "
 		"be written",
 		strerrordesc_np(-w->broken));
+	/* The kernel tells of a failure once, and takes the pages for written then. */
+	if (w->sync_failed)
+		ward_buf_puts(&b, "; what was written since the last sync may not be on disk");
+	w->sync_failed = false;
 	w->broken = 0;
 	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
 	int r = flush(w);
@@ -283,8 +288,10 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 	uint64_t now = ward_clock_mono_ns();
 	bool point = ward_checkpoints_due_ns(&w->points, now) == 0;
 	if (w->dirty && (force || point || now - w->synced_ns >= w->sync_every_ns)) {
-		if (fdatasync(w->log_fd) < 0)
+		if (fdatasync(w->log_fd) < 0) {
+			w->sync_failed = true;
 			return broke(w, -errno);
+		}
 		w->dirty = false;
 		w->synced_ns = now;
 		/* What a ring released was written before; nothing else is believed of it. */
@@ -294,7 +301,7 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 	/* Checkpoints speak of what is on disk alone. */
 	if (w->dirty || w->batch.len > 0)
 		return 0;
-	if (point)
+	if (point && w->points.tree.n > w->points.at)
 		ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
 	int r = ward_checkpoints_flush(&w->points);
 	return r < 0 ? broke(w, r) : 0;
@@ -510,8 +517,6 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		r = ward_writer_sync(w, true);
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
-	w->end_held = false;
-	release_rings(w);
 	if (w->end_told)
 		return 0;
 	struct ward_ledger_end end = {.records = w->seq,
@@ -520,9 +525,12 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		.cause = complete ? w->end_text : cause};
 	memcpy(end.last, w->prev, sizeof(end.last));
 	r = tell_end(w, &end, complete, err);
-	if (r == 0)
-		w->end_told = true;
-	return r;
+	if (r < 0)
+		return r; /* the end is held: the next attempt comes to the same verdict */
+	w->end_told = true;
+	w->end_held = false;
+	release_rings(w);
+	return 0;
 }
 
 const struct ward_writer_summary *ward_writer_summary(const struct ward_writer *w)
