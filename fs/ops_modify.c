@@ -277,6 +277,9 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	struct ward_file file;
 	int r = ward_backing_fstat(fd, &file);
 
+	/* Deleted by others while it is open in here: the name may lead to another file by now. */
+	if (r == 0 && !file.st.st_nlink)
+		r = -ESTALE;
 	if (r == 0)
 		r = ward_gate_link(
 			op, paths->node, (uint64_t)file.st.st_nlink, paths->node2, paths->name2);
