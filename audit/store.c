@@ -360,7 +360,7 @@ int ward_store_unmark(struct ward_store *st, const char *session)
 int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd,
 	struct ward_buf *ret_text, struct ward_err *err)
 {
-	struct stat sb;
+	struct stat sb = {0};
 	ward_cleanup_fd int log = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup_fd int fd =
