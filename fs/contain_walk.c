@@ -54,6 +54,7 @@ static int next_entry(void *user, void *dir, char name[WARD_LOOK_NAME_SIZE], boo
 	const struct look *l = user;
 	const struct dirent *e;
 	struct ward_file file;
+	size_t size;
 
 	if (coarse_ns() > l->until_ns)
 		return -EXDEV;
@@ -63,7 +64,8 @@ static int next_entry(void *user, void *dir, char name[WARD_LOOK_NAME_SIZE], boo
 		if (!e)
 			return -errno;
 	} while (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."));
-	if (strlen(e->d_name) >= WARD_LOOK_NAME_SIZE)
+	size = strlen(e->d_name) + 1;
+	if (size > WARD_LOOK_NAME_SIZE)
 		return -EXDEV;
 	*ret_is_dir = e->d_type == DT_DIR;
 	if (e->d_type == DT_UNKNOWN) {
@@ -73,7 +75,7 @@ static int next_entry(void *user, void *dir, char name[WARD_LOOK_NAME_SIZE], boo
 			return r;
 		*ret_is_dir = S_ISDIR(file.st.st_mode);
 	}
-	strcpy(name, e->d_name);
+	memcpy(name, e->d_name, size);
 	return 1;
 }
 
@@ -92,7 +94,7 @@ int ward_contain_walk(const struct ward_fs_tree *tree, const struct ward_state *
 	void *dir = NULL;
 	int r = open_at(&l, dirfd, name, &dir);
 
-	if (r < 0)
+	if (r < 0 || !dir)
 		return -EXDEV;
 	r = ward_policy_look(tree->fs->policy, src, dst, &ops, &l, dir);
 	close_dir(&l, dir);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs ps, wardfs kill: running sessions. */
 #include <argp.h>
-#include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/cli/sessions.h"
 #include "enforcer/session/control.h"
 
 struct ps_args {
@@ -49,30 +48,6 @@ static const struct argp ps_argp = {
 static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
 	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later.",
 	NULL, NULL, NULL};
-
-/* All sessions that answer. Directories of dead ones (their supervisor was killed) are removed. */
-static json_t *running(const char *runtime)
-{
-	json_t *all = json_array();
-	ward_cleanup_dir DIR *d = opendir(runtime);
-	const struct dirent *e = NULL;
-	while (d && (e = readdir(d))) {
-		ward_cleanup_free char *answer = NULL;
-		struct ward_err err = WARD_ERR_INIT;
-		if (!ward_session_name_ok(e->d_name))
-			continue;
-		int r = ward_control_ask(
-			runtime, e->d_name, "{\"verb\":\"status\"}", &answer, &err);
-		json_t *o = r == 0 ? json_loads(answer, 0, NULL) : NULL;
-		if (o)
-			json_array_append_new(all, o);
-		else if (r == -ECONNREFUSED)
-			ward_control_remove(runtime, e->d_name);
-		else if (r < 0 && r != -ENOENT)
-			ward_say(err.text);
-	}
-	return all;
-}
 
 /* A member's text as it may be shown; it comes over a socket. The buffer is the caller's. */
 static const char *member(const json_t *o, const char *name, struct ward_buf *b)
@@ -113,7 +88,7 @@ int ward_cmd_ps(int argc, char **argv)
 		ward_say(err.text);
 		return 1;
 	}
-	json_t *all = running(runtime);
+	json_t *all = ward_sessions_running(runtime, false);
 	if (a.json) {
 		ward_print_json(json_incref(all));
 	} else {

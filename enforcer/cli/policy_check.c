@@ -9,12 +9,15 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/cli/git_tracked.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/cli/sessions.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/session/control.h"
 
 struct args {
 	const char *policy;
@@ -165,6 +168,87 @@ static int check_tracked(const struct ward_place *place, struct report *rp)
 	return r;
 }
 
+/* --- who else is at work there --- */
+
+/* Is one of two absolute host paths the other, or beneath it? Both as they were resolved. */
+static bool overlap(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	const char *longer = n < m ? b : a;
+	size_t k = n < m ? n : m;
+	if (strncmp(a, b, k) != 0)
+		return false;
+	return !longer[k] || longer[k] == '/' || (k == 1 && *a == '/');
+}
+
+static void say_shared(struct report *rp, const struct ward_policy *p, const struct ward_tree *t,
+	const char *source, const json_t *session)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	const char *name = json_string_value(json_object_get(session, "session"));
+	const char *file;
+	unsigned line;
+	ward_policy_tree_place(p, t->path, &file, &line);
+	ward_buf_printf(&what, "[tree %s] source = %s", t->path, source);
+	ward_buf_printf(&why,
+		"the running session %s serves it too: each reads and runs what the other wrote, and "
+		"what one policy protects the other may not",
+		name ? name : "?");
+	rp->warnings++;
+	put_finding(rp, "warning", file, line, ward_buf_str(&what), ward_buf_str(&why),
+		"give each session a directory of its own, such as a git worktree");
+}
+
+/* The sessions of the caller that serve files of this tree now. */
+static int check_tree_shared(struct report *rp, const struct ward_policy *p,
+	const struct ward_tree *t, const char *source, const json_t *sessions)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf mine = WARD_BUF_INIT;
+	const json_t *session, *tree;
+	size_t i, k;
+	/* as they write theirs */
+	ward_escape(&mine, source, strlen(source));
+	int r = ward_buf_error(&mine);
+	if (r < 0)
+		return r;
+	json_array_foreach(sessions, i, session)
+	{
+		bool found = false;
+		json_array_foreach(json_object_get(session, "trees"), k, tree)
+		{
+			const char *theirs = json_string_value(json_object_get(tree, "source"));
+			found = found || (theirs && overlap(ward_buf_str(&mine), theirs));
+		}
+		if (found)
+			say_shared(rp, p, t, source, session);
+	}
+	return 0;
+}
+
+static int check_sessions(
+	const struct ward_place *place, const struct ward_policy *p, struct report *rp)
+{
+	const struct ward_settings *set = ward_policy_settings(p);
+	ward_cleanup_free char *runtime = NULL;
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (ward_control_runtime(&runtime, &ignored) < 0)
+		return 0;
+	json_t *sessions = ward_sessions_running(runtime, true);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < set->n_trees; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf source = WARD_BUF_INIT;
+		if (!set->trees[i].source ||
+			ward_tree_source_resolve(set->trees[i].source, place->id.home,
+				place->in_project ? place->project.path : NULL, &source,
+				&ignored) < 0)
+			continue;
+		r = check_tree_shared(rp, p, &set->trees[i], ward_buf_str(&source), sessions);
+	}
+	json_decref(sessions);
+	return r;
+}
+
 /* --- loading --- */
 
 static enum ward_source_kind kind_of(const struct args *a)
@@ -226,6 +310,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		int r = ward_place_find(NULL, &place, err);
 		if (r == 0)
 			r = ward_policy_check(place.policy, on_finding, rp);
+		if (r == 0)
+			r = check_sessions(&place, place.policy, rp);
 		return r == 0 ? check_tracked(&place, rp) : r;
 	}
 	int r = kind == WARD_SOURCE_BASE ? ward_policy_load_alone(a->file, &p, err)
@@ -241,6 +327,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		struct ward_policy *other = place.policy;
 		place.policy = p;
 		r = check_tracked(&place, rp);
+		if (r == 0 && kind == WARD_SOURCE_BASE)
+			r = check_sessions(&place, p, rp);
 		place.policy = other;
 	}
 	ward_policy_unref(p);

@@ -40,11 +40,12 @@ static int next_entry(void *user, void *dir, char name[WARD_LOOK_NAME_SIZE], boo
 		if (!e)
 			return -errno;
 	} while (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
-	if (strlen(e->d_name) >= WARD_LOOK_NAME_SIZE ||
+	size_t size = strlen(e->d_name) + 1;
+	if (size > WARD_LOOK_NAME_SIZE ||
 		fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -EXDEV;
 	*ret_is_dir = S_ISDIR(st.st_mode);
-	strcpy(name, e->d_name);
+	memcpy(name, e->d_name, size);
 	return 1;
 }
 
@@ -61,7 +62,7 @@ static bool holds(const struct ward_place *place, const struct ward_state *src,
 		.open = open_dir, .next = next_entry, .close = close_dir};
 	ward_cleanup_free char *host = ward_place_host(place, path);
 	void *dir = NULL;
-	if (!host || open_at(AT_FDCWD, host, &dir) < 0)
+	if (!host || open_at(AT_FDCWD, host, &dir) < 0 || !dir)
 		return false;
 	int r = ward_policy_look(place->policy, src, dst, &ops, NULL, dir);
 	close_dir(NULL, dir);

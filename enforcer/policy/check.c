@@ -125,6 +125,17 @@ struct shadowed {
 	unsigned undecided;
 };
 
+/* Is it one of the guards that were added to a shipped profile for the project at hand? */
+static bool is_added(const struct ward_rule *r)
+{
+	size_t len = 0;
+	const char *text = r->guard ? ward_profile_text(r->file, &len) : NULL;
+	unsigned lines = 0;
+	for (size_t i = 0; text && i < len; i++)
+		lines += text[i] == '\n';
+	return text && r->line > lines;
+}
+
 static void say_never(
 	const struct checker *c, const struct ward_rule *r, const struct ward_shadow *x)
 {
@@ -154,7 +165,8 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 {
 	struct shadowed *s = user;
 	const struct ward_rule *r = &s->c->p->rules[number];
-	if (r->source == WARD_SOURCE_NONE)
+	/* what was found twice in the project is nobody's mistake */
+	if (r->source == WARD_SOURCE_NONE || is_added(r))
 		return;
 	switch (x->answer) {
 	case WARD_SHADOW_UNDECIDED:
@@ -180,11 +192,12 @@ static int check_rules(const struct checker *c)
 	if (r < 0 || !s.undecided)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
-	ward_buf_printf(&what, "%u rules", s.undecided);
+	ward_buf_printf(&what, "%u of %zu rules", s.undecided, c->p->n_rules);
 	const struct ward_finding f = {.note = true,
 		.file = c->p->rules[0].file,
+		.line = c->p->rules[0].line,
 		.what = ward_buf_str(&what),
-		.why = "too many patterns meet in them to tell whether they ever decide",
+		.why = "too many wildcards meet in one name to tell whether they ever decide",
 		.fix = "wardfs policy explain tells what decides for one path"};
 	c->fn(c->user, &f);
 	return 0;
@@ -284,6 +297,23 @@ static int check_shared(const struct checker *c)
 					"serve it with read, or not at all");
 	}
 	return 0;
+}
+
+void ward_policy_tree_place(
+	const struct ward_policy *p, const char *path, const char **ret_file, unsigned *ret_line)
+{
+	*ret_file = "";
+	*ret_line = 1;
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].kind == WARD_SOURCE_BASE)
+			*ret_file = p->sources[i].file;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (e->key->type != WARD_TYPE_TREE_SOURCE || strcmp(e->instance, path) != 0)
+			continue;
+		*ret_file = e->file;
+		*ret_line = e->line;
+	}
 }
 
 /* Does rule i hide the path, in a directory that may be removed? */
@@ -391,13 +421,90 @@ static int check_host_executed(const struct checker *c)
 	return ward_buf_error(&why);
 }
 
-static void check_network(const struct checker *c)
+/* The host of "HOST[:PORTS][/udp]" into buf; false: it does not fit. */
+static bool host_of(const char *value, char buf[256])
+{
+	bool bracket = *value == '[';
+	size_t n = strcspn(value + bracket, bracket ? "]" : ":/");
+	/* an IPv6 address without brackets */
+	if (!bracket && strchr(value, ':') != strrchr(value, ':'))
+		n = strcspn(value, "/");
+	if (n >= 256)
+		return false;
+	memcpy(buf, value + bracket, n);
+	buf[n] = 0;
+	return true;
+}
+
+static bool one_of(const char *host, const char *const *patterns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fnmatch(patterns[i], host, FNM_CASEFOLD) == 0)
+			return true;
+	return false;
+}
+
+/* A block of addresses that nobody has looked through: wider than a /16, than a /32 of IPv6. */
+static bool is_wide(const char *value)
+{
+	const char *slash = strchr(value, '/'), *colon = strchr(value, ':');
+	if (!slash || slash[1] < '0' || slash[1] > '9')
+		return false;
+	bool v6 = colon && colon < slash;
+	return strtoul(slash + 1, NULL, 10) < (v6 ? 32U : 16U);
+}
+
+/* An entry that allows nothing, whatever it says. */
+static void check_allowed(const struct checker *c, const struct ward_entry *e)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	if (c->p->settings.net == WARD_NET_HOST) {
+		say_entry(c, e, "never asked: mode = host allows everything",
+			"mode = allowlist is meant");
+		return;
+	}
+	/* of a wildcard, a block or several ports something may be left */
+	if (strpbrk(e->value, "*/,"))
+		return;
+	if (ward_policy_connect(c->p, e->value, &place, &text) == WARD_VERDICT_ALLOW)
+		return;
+	ward_buf_printf(&why, "allows nothing: %s  %s", ward_buf_str(&place), ward_buf_str(&text));
+	say_entry(c, e, ward_buf_str(&why), "take one of the two out");
+}
+
+static void check_allow(const struct checker *c, const struct ward_entry *e)
 {
 	/* where anyone can put a text and anyone can fetch it */
 	static const char *const open_hosts[] = {"*pastebin.*", "gist.github*.com", "*.wiki*.org",
 		"*.wiki*.com", "paste.*", "*.paste.*", "transfer.sh", "file.io", "0x0.st",
 		"*.ngrok*", "webhook.site", "*.requestbin.*", "discord.com", "hooks.slack.com",
 		"api.telegram.org", "*.trycloudflare.com"};
+	/* what trusts whoever reaches it: the host itself, and what clouds tell their machines */
+	static const char *const near_hosts[] = {"localhost", "*.localhost", "127.*", "::1",
+		"0.0.0.0", "169.254.*", "fd00:ec2::254", "metadata.google.internal",
+		"host.docker.internal"};
+	char host[256];
+	if (strchr(e->value, '*'))
+		say_entry(c, e, "a wildcard allows hosts that nobody looked at", "name the hosts");
+	if (is_wide(e->value))
+		say_entry(c, e, "a wide block allows addresses that nobody looked at",
+			"name the hosts, or the blocks that are needed");
+	check_allowed(c, e);
+	if (!host_of(e->value, host))
+		return;
+	if (one_of(host, open_hosts, sizeof(open_hosts) / sizeof(open_hosts[0])))
+		say_entry(c, e, "anyone can write there: a way out for what the agent reads",
+			"take it out");
+	if (one_of(host, near_hosts, sizeof(near_hosts) / sizeof(near_hosts[0])))
+		say_entry(c, e,
+			"the host itself, or what gives a machine its keys: it trusts who can reach it",
+			"take it out; [network] forward names single ports of the host");
+}
+
+static void check_network(const struct checker *c)
+{
 	for (size_t i = 0; i < c->p->n_effective; i++) {
 		const struct ward_entry *e = c->p->effective[i];
 		if (strcmp(e->value, "/var/run/docker.sock") == 0 ||
@@ -405,25 +512,8 @@ static void check_network(const struct checker *c)
 			strcmp(e->value, "/run/podman/podman.sock") == 0)
 			say_entry(c, e, "who speaks to it is root on the host",
 				"take it out; build images outside");
-		if (strcmp(e->key->section, "network") != 0 || strcmp(e->key->name, "allow") != 0)
-			continue;
-		if (strchr(e->value, '*'))
-			say_entry(c, e, "a wildcard allows hosts that nobody looked at",
-				"name the hosts");
-		for (size_t k = 0; k < sizeof(open_hosts) / sizeof(open_hosts[0]); k++) {
-			char host[256];
-			size_t n = strcspn(e->value, ":");
-			if (n >= sizeof(host))
-				continue;
-			memcpy(host, e->value, n);
-			host[n] = 0;
-			if (fnmatch(open_hosts[k], host, FNM_CASEFOLD) != 0)
-				continue;
-			say_entry(c, e,
-				"anyone can write there: a way out for what the agent reads",
-				"take it out");
-			break;
-		}
+		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "allow") == 0)
+			check_allow(c, e);
 	}
 }
 

@@ -23,3 +23,8 @@ typedef void (*ward_finding_fn)(void *user, const struct ward_finding *f);
 
 /* Calls fn for each finding, in no particular order; strings live during the call. -ENOMEM. */
 int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;
+
+/* Where the source of the tree at this sandbox path is set; where it is not, where the base begins.
+ * Borrowed. */
+void ward_policy_tree_place(
+	const struct ward_policy *p, const char *path, const char **ret_file, unsigned *ret_line);

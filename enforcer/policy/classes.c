@@ -70,6 +70,7 @@ struct ward_classes {
 	struct ward_class *classes;
 	size_t *globs_of; /* set of globs of each class, until the arena no longer moves */
 	size_t n_classes, cap_classes, cap_globs_of;
+	uint32_t *now, *next; /* positions on the way, while the classes are looked for */
 	uint32_t steps;
 	struct least *least; /* 0: of all; 1 + glob */
 };
@@ -127,7 +128,8 @@ static int sets_add(struct sets *s, const uint32_t *v, size_t n, uint32_t *ret)
 		}
 	}
 	int r = grow(&s->v, s->n, &s->cap, sizeof(*s->v));
-	while (r == 0 && s->n_arena + n > s->cap_arena)
+	/* one more than needed: an empty set has a place too */
+	while (r == 0 && s->n_arena + n >= s->cap_arena)
 		r = grow(&s->arena, s->cap_arena, &s->cap_arena, sizeof(*s->arena));
 	if (r < 0)
 		return r;
@@ -220,6 +222,8 @@ void ward_classes_free(struct ward_classes *c)
 	free(c->classes);
 	free(c->globs_of);
 	free(c->least);
+	free(c->now);
+	free(c->next);
 	free(c);
 }
 
@@ -307,7 +311,7 @@ static int push(struct ward_classes *c, uint32_t parent, uint32_t set, uint32_t 
 }
 
 /* The name that ends at item i is one of a class; a new one is kept. */
-static int keep_class(struct ward_classes *c, uint32_t i, uint32_t *scratch)
+static int keep_class(struct ward_classes *c, uint32_t i)
 {
 	const struct item *t = &c->items[i];
 	const struct trie *trie = t->trie == OFF ? NULL : &c->tries[t->trie];
@@ -315,8 +319,8 @@ static int keep_class(struct ward_classes *c, uint32_t i, uint32_t *scratch)
 	if (t->len == 0 || (trie && trie->never))
 		return 0;
 	const struct set *s = &c->positions.v[t->set];
-	size_t n = ward_names_matched(c->names, c->positions.arena + s->at, s->n, scratch);
-	int r = sets_add(&c->globs, scratch, n, &set);
+	size_t n = ward_names_matched(c->names, c->positions.arena + s->at, s->n, c->next);
+	int r = sets_add(&c->globs, c->next, n, &set);
 	if (r < 0 || (literal == WARD_NAMES_NO_LITERAL && c->globs.v[set].class_of))
 		return r;
 	r = grow(&c->classes, c->n_classes, &c->cap_classes, sizeof(*c->classes));
@@ -334,14 +338,13 @@ static int keep_class(struct ward_classes *c, uint32_t i, uint32_t *scratch)
 	return 0;
 }
 
-/* One name more: item i and a byte. now is a copy of its positions, next has room. */
-static int extend(struct ward_classes *c, uint32_t i, const uint32_t *now, size_t n, uint8_t byte,
-	uint32_t trie, uint32_t *next)
+/* One name more: item i, whose positions are in c->now, and a byte. */
+static int extend(struct ward_classes *c, uint32_t i, size_t n, uint8_t byte, uint32_t trie)
 {
 	uint32_t set = 0;
 	c->steps++;
-	n = ward_names_advance(c->names, now, n, byte, next);
-	int r = sets_add(&c->positions, next, n, &set);
+	n = ward_names_advance(c->names, c->now, n, byte, c->next);
+	int r = sets_add(&c->positions, c->next, n, &set);
 	if (r < 0)
 		return r;
 	if (trie == OFF && c->positions.v[set].seen_off)
@@ -376,8 +379,7 @@ struct alphabet {
 	uint8_t number[256];
 };
 
-static int children(
-	struct ward_classes *c, uint32_t i, const struct alphabet *a, uint32_t *now, uint32_t *next)
+static int children(struct ward_classes *c, uint32_t i, const struct alphabet *a)
 {
 	const struct item t = c->items[i];
 	const struct set s = c->positions.v[t.set];
@@ -386,18 +388,18 @@ static int children(
 	if (t.len == WARD_NAME_MAX)
 		return 0;
 	if (s.n)
-		memcpy(now, c->positions.arena + s.at, s.n * sizeof(*now));
+		memcpy(c->now, c->positions.arena + s.at, s.n * sizeof(*c->now));
 	for (uint32_t k = t.trie == OFF ? 0 : c->tries[t.trie].child; r == 0 && k;
 		k = c->tries[k].sibling) {
 		literal[c->tries[k].byte] = true;
-		r = extend(c, i, now, s.n, c->tries[k].byte, k, next);
+		r = extend(c, i, s.n, c->tries[k].byte, k);
 	}
 	for (size_t k = 0; r == 0 && k < sizeof(a->bytes); k++) {
 		uint8_t b = a->bytes[k];
 		if (literal[b] || done[a->number[b]])
 			continue;
 		done[a->number[b]] = true;
-		r = extend(c, i, now, s.n, b, OFF, next);
+		r = extend(c, i, s.n, b, OFF);
 	}
 	return r;
 }
@@ -416,22 +418,22 @@ int ward_classes_find(struct ward_classes *c, bool *ret_whole)
 	if (r < 0)
 		return r;
 	size_t room = ward_names_room(c->names);
-	ward_cleanup_free uint32_t *now = calloc(room, sizeof(*now));
-	ward_cleanup_free uint32_t *next = calloc(room, sizeof(*next));
+	c->now = calloc(room, sizeof(*c->now));
+	c->next = calloc(room, sizeof(*c->next));
 	c->least = calloc(c->n_shown + 1, sizeof(*c->least));
-	if (!now || !next || !c->least)
+	if (!c->now || !c->next || !c->least)
 		return -ENOMEM;
 	struct alphabet a;
 	order_bytes(a.bytes);
 	(void)ward_names_alphabet(c->names, a.number);
 	uint32_t set = 0, i = 0;
-	r = sets_add(&c->positions, now, ward_names_begin(c->names, now), &set);
+	r = sets_add(&c->positions, c->now, ward_names_begin(c->names, c->now), &set);
 	if (r == 0)
 		r = push(c, 0, set, 0, 0);
 	for (; r == 0 && i < c->n_items && in_bounds(c); i++) {
-		r = keep_class(c, i, next);
+		r = keep_class(c, i);
 		if (r == 0)
-			r = children(c, i, &a, now, next);
+			r = children(c, i, &a);
 	}
 	if (r < 0)
 		return r;
@@ -495,26 +497,37 @@ static bool is_least(
 	return true;
 }
 
-static int find_least(
-	const struct ward_classes *c, const struct ward_class_component *of, struct least *ret)
+/* v and plain have room for all classes; *ret_n of v are filled. */
+static int fill_least(const struct ward_classes *c, const struct ward_class_component *of,
+	uint32_t *plain, uint32_t *v, size_t *ret_n)
 {
-	ward_cleanup_free uint32_t *plain = calloc(c->n_classes + 1, sizeof(*plain));
-	ward_cleanup_free uint32_t *v = calloc(c->n_classes + 1, sizeof(*v));
-	size_t n_plain = 0, n = 0;
-	if (!plain || !v)
-		return -ENOMEM;
+	size_t n_plain = 0;
 	for (size_t i = 0; i < c->n_classes; i++)
 		if (c->classes[i].literal == WARD_NAMES_NO_LITERAL &&
 			(!of || has_glob(&c->classes[i], of->id)))
 			plain[n_plain++] = (uint32_t)i;
 	if (n_plain > LEAST_MAX)
 		return -E2BIG;
+	*ret_n = 0;
 	for (size_t i = 0; i < c->n_classes; i++)
 		if ((!of || has_glob(&c->classes[i], of->id)) &&
 			is_least(c, (uint32_t)i, plain, n_plain))
-			v[n++] = (uint32_t)i;
-	*ret = (struct least){.v = ward_steal_ptr(&v), .n = n, .known = true};
+			v[(*ret_n)++] = (uint32_t)i;
 	return 0;
+}
+
+static int find_least(
+	const struct ward_classes *c, const struct ward_class_component *of, struct least *ret)
+{
+	uint32_t *plain = calloc(c->n_classes + 1, sizeof(*plain));
+	struct least l = {.v = calloc(c->n_classes + 1, sizeof(*l.v)), .known = true};
+	int r = plain && l.v ? fill_least(c, of, plain, l.v, &l.n) : -ENOMEM;
+	free(plain);
+	if (r < 0)
+		free(l.v);
+	else
+		*ret = l;
+	return r;
 }
 
 int ward_classes_least(struct ward_classes *c, const struct ward_class_component *of,

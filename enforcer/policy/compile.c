@@ -60,7 +60,8 @@ static int section_allowed(enum ward_source_kind kind, const char *section, stru
 }
 
 /* Remembers the tree, sorted by path. A tree inside another would hide part of it. */
-static int add_tree(struct ward_policy *p, const char *path, struct ward_err *err)
+static int add_tree(struct ward_policy *p, const char *path, const char *file, unsigned line,
+	struct ward_err *err)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < p->n_trees; i++) {
@@ -81,8 +82,11 @@ static int add_tree(struct ward_policy *p, const char *path, struct ward_err *er
 	char *copy = strdup(path);
 	if (!copy)
 		return no_memory(err);
-	memmove(&p->trees[at + 1], &p->trees[at], (p->n_trees - at) * sizeof(p->trees[0]));
+	size_t behind = p->n_trees - at;
+	memmove(&p->trees[at + 1], &p->trees[at], behind * sizeof(p->trees[0]));
+	memmove(&p->tree_places[at + 1], &p->tree_places[at], behind * sizeof(p->tree_places[0]));
 	p->trees[at] = copy;
+	p->tree_places[at] = (struct ward_place_of){file, line};
 	p->n_trees++;
 	return 0;
 }
@@ -107,7 +111,6 @@ static int on_section(
 	void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err)
 {
 	struct reading *rd = user;
-	(void)line;
 	int r = ward_section_find(kind, &rd->section, err);
 	if (r == 0)
 		r = section_allowed(rd->source->kind, rd->section, err);
@@ -122,7 +125,7 @@ static int on_section(
 		r = ward_value_sandbox_path(arg, false, err);
 		if (r == 0 && strcmp(rd->section, "tree") == 0 &&
 			rd->source->kind != WARD_SOURCE_FLOOR)
-			r = add_tree(rd->p, arg, err);
+			r = add_tree(rd->p, arg, rd->source->file, line, err);
 	} else if (*arg) {
 		r = files_of(rd, arg, err);
 	}
@@ -309,7 +312,7 @@ static int read_all(struct ward_policy *p, struct ward_err *err)
 {
 	static const enum ward_source_kind order[] = {WARD_SOURCE_PROFILE, WARD_SOURCE_BASE,
 		WARD_SOURCE_RUN, WARD_SOURCE_FLOOR, WARD_SOURCE_PROJECT};
-	int r = add_tree(p, "/workspace", err);
+	int r = add_tree(p, "/workspace", "", 0, err);
 	for (size_t k = 0; r == 0 && k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; r == 0 && i < p->n_sources; i++)
 			if (p->sources[i].kind == order[k])
@@ -337,9 +340,15 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 	p->floats = calloc(p->n_rules + 1, sizeof(*p->floats));
 	if (r == 0 && !p->floats)
 		r = no_memory(err);
+	size_t positions = 0;
 	for (size_t i = 0; r == 0 && i < p->n_rules; i++) {
 		const struct ward_rule *rule = &p->rules[i];
 		r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &patterns[i], err);
+		positions += patterns[i].n;
+		if (r == 0 && positions > WARD_AUTOMATON_POSITIONS_MAX)
+			r = ward_err_set(err, -EINVAL,
+				"%s:%u: the patterns up to here are too long together", rule->file,
+				rule->line);
 		if (r < 0 || !patterns[i].n || !patterns[i].components[0].loop)
 			continue;
 		p->floats[p->n_floats++] = (uint32_t)i;
@@ -350,14 +359,12 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 		r = ward_automaton_new(patterns, p->n_rules, ward_policy_outcome, p,
 			WARD_POLICY_MEMORY_MAX, &p->automaton);
 		if (r < 0)
-			ward_err_set(err, r == -E2BIG ? -EINVAL : r, "%s",
-				r == -E2BIG ? "the rules' patterns are too long together"
-					    : "out of memory");
+			ward_err_set(err, r, "out of memory");
 	}
 	for (size_t i = 0; patterns && i < p->n_rules; i++)
 		ward_pattern_clear(&patterns[i]);
 	free(patterns);
-	return r == -E2BIG ? -EINVAL : r;
+	return r;
 }
 
 static void policy_free(struct ward_policy *p)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Both automata are stepped side by side, breadth first, with one name for each class of names that
- * the patterns of either policy tell apart (classes.h). Two pairs of states with the same live
- * positions, the same highest rule of each list and the same rights left by guards have the same
- * future: only the first is followed.
+ * the patterns of either policy tell apart (classes.h). Two pairs of states may have the same
+ * future (put_key()): only the first is followed.
  */
 #include "enforcer/policy/diff.h"
 
@@ -18,7 +17,7 @@
 
 /* Pairs of states that are kept. */
 #define PAIRS_MAX 65536U
-#define TABLE (PAIRS_MAX * 2)
+#define TABLE ((size_t)PAIRS_MAX * 2)
 
 struct pair {
 	const struct ward_state *a, *b;
@@ -44,6 +43,7 @@ struct diff {
 	struct ward_classes *classes; /* names that the patterns of either tell apart */
 	struct pair *pairs;
 	size_t n_pairs, cap_pairs;
+	uint32_t *run_a, *run_b;
 	uint32_t *table; /* 1 + number of a pair */
 	struct seen *seen;
 	struct told *told;
@@ -102,21 +102,56 @@ static int find_names(struct diff *d)
 
 /* --- pairs --- */
 
-/* What the future of a state depends on. */
-static void put_key(const struct diff *d, const struct ward_policy *p, const struct ward_state *s,
-	struct ward_buf *b)
+/*
+ * Numbers the rules of each list so that those of one verb in a row have one number: whichever of
+ * them decides, what may yet be met changes the same. Ascending, from 1; of guards and noexec 0.
+ */
+static uint32_t *number_runs(const struct ward_policy *p)
 {
-	uint32_t last[WARD_GROUP_COUNT_] = {0}, give = WARD_RIGHTS_ALL;
+	uint32_t *run = calloc(p->n_rules + 1, sizeof(*run));
+	const struct ward_rule *last[WARD_GROUP_COUNT_] = {NULL};
+	uint32_t now[WARD_GROUP_COUNT_] = {0};
+	for (size_t i = 0; run && i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		if (r->guard || r->verb == WARD_VERB_NOEXEC)
+			continue;
+		enum ward_group g = ward_rule_group(r);
+		now[g] += !last[g] || last[g]->verb != r->verb;
+		last[g] = r;
+		run[i] = now[g];
+	}
+	return run;
+}
+
+/*
+ * What the future of a state depends on: what guards have left, the run that decides in each list,
+ * and where the path stands in patterns that may still change that. `ask` depends on more.
+ */
+static void put_key(const struct diff *d, const struct ward_policy *p, const uint32_t *run,
+	const struct ward_state *s, struct ward_buf *b)
+{
+	uint32_t last[WARD_GROUP_COUNT_] = {0}, give = WARD_RIGHTS_ALL, n_live = 0;
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		uint32_t n = ward_state_hits(s)[i];
 		const struct ward_rule *r = &p->rules[n];
-		if (r->guard || r->verb == WARD_VERB_NOEXEC)
-			give &= ward_verb_rights(r->verb);
+		if (run[n])
+			last[ward_rule_group(r)] = run[n];
 		else
-			last[ward_rule_group(r)] = n + 1;
+			give &= ward_verb_rights(r->verb);
 	}
-	ward_buf_add(b, &s->n_live, sizeof(s->n_live));
-	ward_buf_add(b, s->ids, (d->has_ask ? s->n_live + s->n_hits : s->n_live) * sizeof(*s->ids));
+	for (uint32_t i = 0; i < s->n_live; i++) {
+		uint32_t n = ward_automaton_pattern(p->automaton, s->ids[i]);
+		const struct ward_rule *r = &p->rules[n];
+		bool changes = run[n] ? run[n] > last[ward_rule_group(r)]
+				      : give & ~ward_verb_rights(r->verb);
+		if (!changes && !d->has_ask)
+			continue;
+		ward_buf_add(b, &s->ids[i], sizeof(s->ids[i]));
+		n_live++;
+	}
+	if (d->has_ask)
+		ward_buf_add(b, ward_state_hits(s), s->n_hits * sizeof(*s->ids));
+	ward_buf_add(b, &n_live, sizeof(n_live));
 	ward_buf_add(b, last, sizeof(last));
 	ward_buf_add(b, &give, sizeof(give));
 }
@@ -126,8 +161,8 @@ static int add_pair(
 	struct diff *d, const struct ward_state *a, const struct ward_state *b, char *path)
 {
 	struct pair p = {.a = a, .b = b, .path = path};
-	put_key(d, d->a, a, &p.key);
-	put_key(d, d->b, b, &p.key);
+	put_key(d, d->a, d->run_a, a, &p.key);
+	put_key(d, d->b, d->run_b, b, &p.key);
 	int r = path ? ward_buf_error(&p.key) : -ENOMEM;
 	bool known = false;
 	uint64_t h = 14695981039346656037ULL; /* FNV-1a */
@@ -179,10 +214,12 @@ bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa
 	return true;
 }
 
-static int look_at(struct diff *d, const struct pair *p)
+/* Tells in what the states differ, unless the same was told. class: the name beneath path. */
+static int look_at(struct diff *d, const struct ward_state *a, const struct ward_state *b,
+	const char *path, const size_t *class)
 {
-	struct ward_difference e = {.path = *p->path ? p->path : "/"};
-	if (!ward_policy_differ(d->a, p->a, d->b, p->b, false, &e))
+	struct ward_difference e = {.path = NULL};
+	if (!ward_policy_differ(d->a, a, d->b, b, false, &e))
 		return 0;
 	for (size_t i = 0; i < d->n_told; i++)
 		if (d->told[i].a == e.a && d->told[i].b == e.b && d->told[i].lost == e.lost &&
@@ -194,8 +231,17 @@ static int look_at(struct diff *d, const struct pair *p)
 	if (r < 0)
 		return r;
 	d->told[d->n_told++] = (struct told){e.a, e.b, e.lost, e.gained};
-	d->fn(d->user, &e);
-	return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
+	ward_buf_puts(&shown, path);
+	if (class || !*path)
+		ward_buf_putc(&shown, '/');
+	if (class)
+		ward_classes_show(d->classes, *class, &shown);
+	e.path = ward_buf_str(&shown);
+	r = ward_buf_error(&shown);
+	if (r == 0)
+		d->fn(d->user, &e);
+	return r;
 }
 
 /* Most names lead where others have led: asked first, since it takes no key and no path. */
@@ -232,7 +278,13 @@ static int children(struct diff *d, size_t i)
 		}
 		if (met_before(d, a, b))
 			continue;
-		struct ward_buf path = WARD_BUF_INIT;
+		r = look_at(d, a, b, p.path, &k);
+		if (r < 0) {
+			ward_policy_state_put(d->a, a);
+			ward_policy_state_put(d->b, b);
+			return r;
+		}
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 		ward_buf_printf(&path, "%s/", p.path);
 		ward_classes_show(d->classes, k, &path);
 		r = add_pair(d, a, b, ward_buf_steal(&path));
@@ -256,6 +308,12 @@ static int add_trees(struct diff *d, const struct ward_policy *p)
 			ward_policy_state_put(d->a, a);
 			return r;
 		}
+		r = look_at(d, a, b, strcmp(path, "/") == 0 ? "" : path, NULL);
+		if (r < 0) {
+			ward_policy_state_put(d->a, a);
+			ward_policy_state_put(d->b, b);
+			return r;
+		}
 		r = add_pair(d, a, b, strdup(strcmp(path, "/") == 0 ? "" : path));
 		if (r < 0)
 			return r;
@@ -268,16 +326,16 @@ static int walk(struct diff *d)
 	int r = find_names(d);
 	d->table = calloc(TABLE, sizeof(*d->table));
 	d->seen = calloc(TABLE, sizeof(*d->seen));
-	if (!d->table || !d->seen)
+	d->run_a = number_runs(d->a);
+	d->run_b = number_runs(d->b);
+	if (!d->table || !d->seen || !d->run_a || !d->run_b)
 		r = -ENOMEM;
 	if (r == 0)
 		r = add_trees(d, d->a);
 	if (r == 0)
 		r = add_trees(d, d->b);
 	for (size_t i = 0; r == 0 && i < d->n_pairs; i++) {
-		r = look_at(d, &d->pairs[i]);
-		if (r == 0)
-			r = children(d, i);
+		r = children(d, i);
 	}
 	return r;
 }
@@ -354,6 +412,8 @@ int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
 	free(d.pairs);
 	free(d.table);
 	free(d.seen);
+	free(d.run_a);
+	free(d.run_b);
 	free(d.told);
 	if (r == 0)
 		*ret_whole = !d.cut;

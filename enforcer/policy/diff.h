@@ -29,8 +29,9 @@ bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa
 /*
  * Calls fn for each class of paths that loses or gains rights from a to b, the shortest path of it
  * as example (a wildcard stands as it is written), and for each setting that differs. A class is
- * what the same rules decide. Exact: every class of names is tried at every step (of guards that
- * take the same, one is named); *ret_whole is false where a bound cut the work short. -ENOMEM.
+ * what the same rules decide. Exact: every class of names is tried at every step. Of
+ * guards that take the same one is named, and deeper down one of list rules of the same verb in a
+ * row may stand for all; *ret_whole is false where a bound cut the work short. -ENOMEM.
  */
 int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
 	ward_difference_fn fn, void *user, bool *ret_whole) ward_must_check;

@@ -32,6 +32,12 @@ struct ward_source {
 	size_t len;
 };
 
+/* A line of a source; file is borrowed from it. */
+struct ward_place_of {
+	const char *file;
+	unsigned line;
+};
+
 /* A key that some source sets; not a rule. Strings are owned, but for file. */
 struct ward_entry {
 	const struct ward_key *key;
@@ -55,7 +61,8 @@ struct ward_policy {
 	/* what holds after the merge: entries of `entries`, in the order of ward_keys */
 	const struct ward_entry **effective;
 	size_t n_effective;
-	char *trees[WARD_TREES_MAX]; /* paths of all [tree P], sorted */
+	char *trees[WARD_TREES_MAX];			  /* paths of all [tree P], sorted */
+	struct ward_place_of tree_places[WARD_TREES_MAX]; /* where each was first named */
 	size_t n_trees;
 	bool fold;
 	/* per group: 1 + number of the last rule without '/' in front that makes something visible

@@ -104,6 +104,8 @@ int ward_policy_find(const char *name, struct ward_buf *ret_text, struct ward_bu
 		ward_buf_add(ret_text, profile, len);
 		ward_buf_puts(ret_file, name);
 		int r = ward_buf_error(ret_text);
+		if (r == 0)
+			r = ward_buf_error(ret_file);
 		return r < 0 ? ward_err_sys(err, r, "%s", name) : 0;
 	}
 	int r = slurp(AT_FDCWD, name, 0, ret_text);
@@ -161,9 +163,7 @@ static int load_extended(const char *base_file, const struct ward_buf *base,
 {
 	static const struct ward_read_ops ops = {peek_section, peek_pair};
 	struct peek p = {.in_policy = false};
-	/* what is wrong with the text is said when it is compiled */
-	int ignored = ward_policy_read(base_file, ward_buf_str(base), base->len, &ops, &p, NULL);
-	(void)ignored;
+	int read = ward_policy_read(base_file, ward_buf_str(base), base->len, &ops, &p, NULL);
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	const char *name = ward_buf_str(&p.name);
 	size_t len = 0;
@@ -172,6 +172,9 @@ static int load_extended(const char *base_file, const struct ward_buf *base,
 		ward_buf_add(&path, base_file, (size_t)(slash - base_file) + 1);
 	ward_buf_puts(&path, name);
 	int r = ward_buf_error(&p.name) < 0 ? -ENOMEM : ward_buf_error(&path);
+	/* what else is wrong with the text is said when it is compiled */
+	if (read == -ENOMEM)
+		r = ward_err_sys(err, read, "%s", base_file);
 	if (r == 0 && *name) {
 		r = ward_policy_find(ward_buf_str(&path), ret_text, ret_file, err);
 		if (r < 0)

@@ -160,14 +160,15 @@ static int list(const struct ward_policy *p, const char *section, const char *na
 
 /* --- filling --- */
 
-static int fill_tree(
-	const struct ward_policy *p, const char *path, struct ward_tree *t, struct ward_err *err)
+static int fill_tree(const struct ward_policy *p, const char *path,
+	const struct ward_place_of *where, struct ward_tree *t, struct ward_err *err)
 {
 	const struct ward_entry *source = find(p, "tree", path, "source");
 	const struct ward_entry *at = find(p, "tree", path, "at");
 	const struct ward_entry *links = find(p, "tree", path, "hardlinks");
 	if (!source && strcmp(path, "/workspace") != 0)
-		return ward_err_set(err, -EINVAL, "[tree %s] has no source", path);
+		return ward_err_set(err, -EINVAL, "%s:%u: [tree %s] has no source", where->file,
+			where->line, path);
 	if (source && strncmp(source->value, "tmpfs:", 6) == 0) {
 		t->tmpfs_size = source->number;
 	} else {
@@ -191,7 +192,7 @@ static int fill_trees(struct ward_policy *p, struct ward_err *err)
 	s->n_trees = p->n_trees;
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < p->n_trees; i++)
-		r = fill_tree(p, p->trees[i], &s->trees[i], err);
+		r = fill_tree(p, p->trees[i], &p->tree_places[i], &s->trees[i], err);
 	return r;
 }
 

@@ -4,9 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,14 +26,44 @@ struct wanted {
 	size_t n_dir, n_name;
 };
 
+#define KEY_SIZE crypto_generichash_KEYBYTES
+#define DIGEST_SIZE 32U
+
+/* Something that the list names. */
+struct item {
+	char *path; /* owned */
+	bool git;   /* what git executes of this git directory */
+	bool whole; /* all of it was looked at: the digest can be compared */
+	unsigned char digest[DIGEST_SIZE];
+	uint64_t changed_ns; /* the latest st_ctime of it and what belongs to it */
+};
+
+struct items {
+	struct item *v; /* sorted by path once the look is over */
+	size_t n, cap;
+	bool whole;
+};
+
+struct ward_executed_before {
+	uint64_t real_ns, mono_ns; /* when the look began */
+	unsigned char key[KEY_SIZE];
+	struct items items;
+};
+
+/* One look. */
 struct search {
 	struct wanted names[NAMES_MAX]; /* classes top and new */
 	struct wanted git[NAMES_MAX];	/* class git: in a git directory */
 	size_t n_names, n_git;
-	uint64_t since_ns, deadline_ns;
+	uint64_t deadline_ns;
+	int tree;
 	dev_t dev;
 	unsigned entries;
-	struct ward_executed *found;
+	size_t bytes; /* read of files */
+	bool unread;  /* some file was not, for WARD_EXECUTED_READ_ALL_MAX */
+	const unsigned char *key;
+	unsigned char *buf; /* WARD_EXECUTED_READ_MAX bytes */
+	struct items *found;
 };
 
 /* The clock that files get their times from. */
@@ -39,12 +72,6 @@ static uint64_t coarse(clockid_t clock)
 	struct timespec t = {0, 0};
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * WARD_NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
-struct ward_executed_since ward_executed_now(void)
-{
-	return (struct ward_executed_since){
-		coarse(CLOCK_REALTIME_COARSE), coarse(CLOCK_MONOTONIC_COARSE)};
 }
 
 /* --- the list --- */
@@ -101,44 +128,21 @@ static bool listed(const struct wanted *w, size_t n, const char *dir, const char
 	return false;
 }
 
-/* --- the search --- */
-
-static int add(struct search *s, const char *path)
-{
-	struct ward_executed *e = s->found;
-	if (e->n == WARD_EXECUTED_FOUND_MAX) {
-		e->whole = false;
-		return 0;
-	}
-	if (e->n && strcmp(e->paths[e->n - 1], path) == 0)
-		return 0;
-	char *copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	e->paths[e->n++] = copy;
-	return 0;
-}
+/* --- bounds --- */
 
 /* False: a bound is met, which is written down. */
 static bool go_on(struct search *s, unsigned depth)
 {
 	bool ok = depth <= WARD_EXECUTED_DEPTH_MAX && s->entries++ < WARD_EXECUTED_ENTRIES_MAX &&
-		  (s->entries % 1024 || coarse(CLOCK_MONOTONIC_COARSE) < s->deadline_ns);
+		  (s->entries % 256 || coarse(CLOCK_MONOTONIC_COARSE) < s->deadline_ns);
 	if (!ok)
 		s->found->whole = false;
 	return ok;
 }
 
-static bool is_new(const struct search *s, const struct stat *st)
+/* Takes fd. NULL: not to be entered, or it cannot be, which is written down. */
+static DIR *enter_fd(struct search *s, int fd)
 {
-	return (uint64_t)st->st_ctim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st->st_ctim.tv_nsec >=
-	       s->since_ns;
-}
-
-/* NULL: not to be entered, or it cannot be, which is written down. */
-static DIR *enter(struct search *s, int at, const char *name)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	if (fd < 0) {
 		s->found->whole = s->found->whole && (errno == ENOENT || errno == ENOTDIR);
@@ -150,58 +154,171 @@ static DIR *enter(struct search *s, int at, const char *name)
 	return d;
 }
 
+static DIR *enter(struct search *s, int at, const char *name)
+{
+	return enter_fd(
+		s, openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
 static bool is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Is it, or anything beneath it, new? */
-static bool any_new(struct search *s, int at, const char *name, unsigned depth)
+/* --- what it is --- */
+
+/* What of a file's metadata says that it is the same. */
+struct facts {
+	uint64_t dev, ino, mode, uid, gid, size, sec, nsec;
+};
+
+/*
+ * Adds an entry to the item: the digests of all of its entries are summed up by exclusive or, since
+ * a directory lists them in any order. Nobody who does not know the key can make two sums equal.
+ */
+static void put_entry(const struct search *s, struct item *it, const char *path,
+	const struct stat *st, const void *data, size_t n)
 {
-	struct stat st;
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	if (is_new(s, &st))
-		return true;
-	if (!S_ISDIR(st.st_mode) || !go_on(s, depth))
-		return false;
-	ward_cleanup_dir DIR *d = enter(s, at, name);
-	struct dirent *e;
-	bool found = false;
-	while (d && !found && (e = readdir(d)))
-		if (!is_dots(e->d_name) && go_on(s, depth))
-			found = any_new(s, dirfd(d), e->d_name, depth + 1);
-	return found;
+	const struct facts f = {(uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_mode,
+		(uint64_t)st->st_uid, (uint64_t)st->st_gid,
+		/* the size of a directory is the file system's affair */
+		S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size, (uint64_t)st->st_ctim.tv_sec,
+		(uint64_t)st->st_ctim.tv_nsec};
+	uint64_t at = f.sec * WARD_NS_PER_SEC + f.nsec;
+	unsigned char sum[DIGEST_SIZE];
+	crypto_generichash_state state;
+	crypto_generichash_init(&state, s->key, KEY_SIZE, sizeof(sum));
+	crypto_generichash_update(&state, (const unsigned char *)path, strlen(path) + 1);
+	crypto_generichash_update(&state, (const unsigned char *)&f, sizeof(f));
+	crypto_generichash_update(&state, data, n);
+	crypto_generichash_final(&state, sum, sizeof(sum));
+	for (size_t i = 0; i < sizeof(sum); i++)
+		it->digest[i] ^= sum[i];
+	if (at > it->changed_ns)
+		it->changed_ns = at;
 }
 
-/* Is there anything new in this git directory of what git executes? */
-static bool git_new(struct search *s, int dir, unsigned depth)
+/* The content of a small regular file: its length, 0 where it is not read. */
+static size_t read_small(struct search *s, int at, const char *name, const struct stat *st)
 {
-	for (size_t i = 0; i < s->n_git; i++) {
-		char path[256];
-		const struct wanted *w = &s->git[i];
-		size_t n = w->n_dir ? w->n_dir + 1 + w->n_name : w->n_name;
-		if (n >= sizeof(path))
-			continue;
-		memcpy(path, w->dir, n);
-		path[n] = 0;
-		/* "info/attributes": the directory may be a link, which git follows */
-		if (w->n_dir) {
-			path[w->n_dir] = 0;
-			struct stat st;
-			if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-				continue;
-			if (S_ISLNK(st.st_mode)) {
-				if (is_new(s, &st))
-					return true;
-				continue;
-			}
-			path[w->n_dir] = '/';
-		}
-		if (any_new(s, dir, path, depth + 1))
-			return true;
+	if (!S_ISREG(st->st_mode) || st->st_size > (off_t)WARD_EXECUTED_READ_MAX)
+		return 0;
+	s->unread = s->unread || s->bytes + WARD_EXECUTED_READ_MAX > WARD_EXECUTED_READ_ALL_MAX;
+	if (s->unread)
+		return 0;
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	ward_cleanup_fd int fd = openat(at, name, flags | O_NOATIME);
+	/* only the owner of a file may leave no trace of reading it */
+	if (fd < 0 && errno == EPERM)
+		fd = openat(at, name, flags);
+	struct stat now;
+	if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_ino != st->st_ino)
+		return 0;
+	size_t have = 0;
+	ssize_t n = 1;
+	while (n > 0 && have < WARD_EXECUTED_READ_MAX) {
+		n = read(fd, s->buf + have, WARD_EXECUTED_READ_MAX - have);
+		have += n > 0 ? (size_t)n : 0;
 	}
-	return false;
+	s->bytes += have;
+	return have;
+}
+
+/* What takes part of an item, and how far. */
+struct part {
+	struct item *item;
+	struct ward_buf *path; /* from the tree's root */
+	bool follow;	       /* links are followed: once on a way */
+};
+
+static void take_down(
+	struct search *s, const struct part *p, int at, const char *name, unsigned depth);
+
+static void take_down_dir(struct search *s, const struct part *p, DIR *d, unsigned depth)
+{
+	struct dirent *e;
+	size_t len = p->path->len;
+	while (d && (e = readdir(d)) && go_on(s, depth)) {
+		if (is_dots(e->d_name))
+			continue;
+		ward_buf_printf(p->path, "/%s", e->d_name);
+		if (ward_buf_error(p->path) < 0)
+			return;
+		take_down(s, p, dirfd(d), e->d_name, depth + 1);
+		p->path->len = len;
+		p->path->data[len] = 0;
+	}
+}
+
+/* What the link at p->path leads to, in the tree or at least on its file system. */
+static void take_down_behind(struct search *s, const struct part *p, unsigned depth)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	const char *path = ward_buf_str(p->path);
+	ward_cleanup_fd int fd = (int)syscall(SYS_openat2, s->tree, path, &how, sizeof(how));
+	if (fd < 0 && errno == EXDEV) {
+		how.resolve = RESOLVE_NO_MAGICLINKS;
+		fd = (int)syscall(SYS_openat2, s->tree, path, &how, sizeof(how));
+	}
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != s->dev)
+		return;
+	const struct part once = {p->item, p->path, false};
+	put_entry(s, p->item, path, &st, "", 0);
+	/* by the descriptor, which leads nowhere else any more */
+	if (S_ISDIR(st.st_mode)) {
+		ward_cleanup_dir DIR *d = enter(s, fd, ".");
+		take_down_dir(s, &once, d, depth + 1);
+	}
+}
+
+/* Takes down what stands at name, and what is beneath it. */
+static void take_down(
+	struct search *s, const struct part *p, int at, const char *name, unsigned depth)
+{
+	size_t n = 0;
+	struct stat st;
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISLNK(st.st_mode)) {
+		ssize_t r = readlinkat(at, name, (char *)s->buf, WARD_EXECUTED_READ_MAX);
+		n = r > 0 ? (size_t)r : 0;
+	} else {
+		n = read_small(s, at, name, &st);
+	}
+	put_entry(s, p->item, ward_buf_str(p->path), &st, s->buf, n);
+	if (S_ISLNK(st.st_mode) && p->follow)
+		take_down_behind(s, p, depth);
+	if (S_ISDIR(st.st_mode) && go_on(s, depth)) {
+		ward_cleanup_dir DIR *d = enter(s, at, name);
+		take_down_dir(s, p, d, depth);
+	}
+}
+
+/* --- finding --- */
+
+static int add(struct search *s, const char *path, struct item *it)
+{
+	struct items *all = s->found;
+	if (all->n == WARD_EXECUTED_ITEMS_MAX) {
+		all->whole = false;
+		return 0;
+	}
+	if (all->n == all->cap) {
+		size_t cap = all->cap ? all->cap * 2 : 64;
+		struct item *v = reallocarray(all->v, cap, sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		all->v = v;
+		all->cap = cap;
+	}
+	it->path = strdup(*path ? path : ".");
+	if (!it->path)
+		return -ENOMEM;
+	it->whole = all->whole && !s->unread;
+	all->v[all->n++] = *it;
+	return 0;
 }
 
 static bool has(int dir, const char *name)
@@ -214,6 +331,45 @@ static bool has(int dir, const char *name)
 static bool is_git_dir(int fd)
 {
 	return has(fd, "HEAD") && ((has(fd, "objects") && has(fd, "refs")) || has(fd, "commondir"));
+}
+
+/* One name of the list in a git directory; path ends in it. */
+static void take_down_git(
+	struct search *s, const struct part *p, int dir, const struct wanted *w, size_t from)
+{
+	struct stat st;
+	char *name = p->path->data + from;
+	if (w->n_dir) {
+		/* "info/attributes": the directory may be a link, which git follows */
+		name[w->n_dir] = 0;
+		bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+		if (there && S_ISLNK(st.st_mode)) {
+			p->path->len = from + w->n_dir;
+			return take_down(s, p, dir, name, 0);
+		}
+		name[w->n_dir] = '/';
+	}
+	take_down(s, p, dir, name, 0);
+}
+
+/* Takes down of a git directory what git executes; nothing of it there is no item. */
+static int look_at_git(struct search *s, int dir, struct ward_buf *path)
+{
+	struct item it = {.git = true};
+	const struct part p = {&it, path, true};
+	size_t len = path->len;
+	for (size_t i = 0; i < s->n_git; i++) {
+		const struct wanted *w = &s->git[i];
+		ward_buf_puts(path, len ? "/" : "");
+		size_t from = path->len;
+		ward_buf_add(path, w->dir, w->n_dir ? w->n_dir + 1 + w->n_name : w->n_name);
+		if (ward_buf_error(path) < 0)
+			return -ENOMEM;
+		take_down_git(s, &p, dir, w, from);
+		path->len = len;
+		path->data[len] = 0;
+	}
+	return it.changed_ns ? add(s, ward_buf_str(path), &it) : 0;
 }
 
 static int look_in(
@@ -231,9 +387,14 @@ static int look_at(struct search *s, int dir, const char *in, const struct diren
 		directory = S_ISDIR(st.st_mode);
 	bool git = strcmp(e->d_name, ".git") == 0;
 	/* a .git that is a directory is looked at as what it is: everything in it changes always */
-	if (r == 0 && listed(s->names, s->n_names, in, e->d_name) && !(git && directory) &&
-		any_new(s, dir, e->d_name, depth))
-		r = add(s, ward_buf_str(path));
+	if (r == 0 && listed(s->names, s->n_names, in, e->d_name) && !(git && directory)) {
+		struct item it = {.path = NULL};
+		const struct part p = {&it, path, true};
+		take_down(s, &p, dir, e->d_name, depth);
+		r = ward_buf_error(path);
+		if (r == 0)
+			r = add(s, ward_buf_str(path), &it);
+	}
 	bool objects = strcmp(e->d_name, "objects") == 0 && has(dir, "HEAD");
 	if (r == 0 && directory && !objects)
 		r = look_in(s, dir, e->d_name, path, depth + 1);
@@ -252,14 +413,113 @@ static int look_in(
 	ward_cleanup_dir DIR *d = enter(s, at, name);
 	if (!d)
 		return 0;
-	int r = 0;
-	if (is_git_dir(dirfd(d)) && git_new(s, dirfd(d), depth))
-		r = add(s, path->len ? ward_buf_str(path) : ".");
+	int r = is_git_dir(dirfd(d)) ? look_at_git(s, dirfd(d), path) : 0;
 	struct dirent *e;
 	while (r == 0 && (e = readdir(d)) && go_on(s, depth))
 		if (!is_dots(e->d_name))
 			r = look_at(s, dirfd(d), name, e, path, depth);
 	return r;
+}
+
+static void clear_items(struct items *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		free(all->v[i].path);
+	free(all->v);
+	*all = (struct items){.n = 0};
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int r = strcmp(x->path, y->path);
+	return r ? r : (int)x->git - (int)y->git;
+}
+
+static int look(int tree, const unsigned char *key, uint64_t time_ns, struct items *ret)
+{
+	struct items found = {.whole = true};
+	struct stat st;
+	if (fstat(tree, &st) < 0)
+		return -errno;
+	struct search s = {.deadline_ns = coarse(CLOCK_MONOTONIC_COARSE) + time_ns,
+		.tree = tree,
+		.dev = st.st_dev,
+		.key = key,
+		.buf = malloc(WARD_EXECUTED_READ_MAX),
+		.found = &found};
+	if (!s.buf)
+		return -ENOMEM;
+	read_list(&s);
+	struct ward_buf path = WARD_BUF_INIT;
+	ward_buf_puts(&path, "");
+	int r = look_in(&s, tree, ".", &path, 0);
+	if (r == 0)
+		r = ward_buf_error(&path);
+	ward_buf_clear(&path);
+	free(s.buf);
+	if (r < 0) {
+		clear_items(&found);
+		return r;
+	}
+	if (found.n)
+		qsort(found.v, found.n, sizeof(*found.v), by_path);
+	*ret = found;
+	return 0;
+}
+
+/* --- before and after --- */
+
+int ward_executed_look(int tree, struct ward_executed_before **ret)
+{
+	struct ward_executed_before *b = calloc(1, sizeof(*b));
+	if (!b)
+		return -ENOMEM;
+	b->real_ns = coarse(CLOCK_REALTIME_COARSE);
+	b->mono_ns = coarse(CLOCK_MONOTONIC_COARSE);
+	int r = sodium_init() < 0 ? -EIO : 0;
+	if (r == 0) {
+		randombytes_buf(b->key, sizeof(b->key));
+		r = look(tree, b->key, WARD_EXECUTED_START_NS, &b->items);
+	}
+	if (r < 0) {
+		free(b);
+		return r;
+	}
+	*ret = b;
+	return 0;
+}
+
+void ward_executed_before_free(struct ward_executed_before *b)
+{
+	if (!b)
+		return;
+	clear_items(&b->items);
+	free(b);
+}
+
+static bool is_new(const struct ward_executed_before *b, uint64_t since_ns, const struct item *it)
+{
+	const struct item *old =
+		b->items.n ? bsearch(it, b->items.v, b->items.n, sizeof(*b->items.v), by_path)
+			   : NULL;
+	if (it->changed_ns >= since_ns)
+		return true;
+	if (!old)
+		return b->items.whole;
+	return old->whole && it->whole && memcmp(old->digest, it->digest, sizeof(it->digest)) != 0;
+}
+
+/* From when on a time of change is one of the session's. */
+static uint64_t since(const struct ward_executed_before *b)
+{
+	uint64_t now = coarse(CLOCK_REALTIME_COARSE);
+	uint64_t passed = coarse(CLOCK_MONOTONIC_COARSE) - b->mono_ns;
+	uint64_t back = 0;
+	/* the wall clock was set back meanwhile: times of changes with it */
+	if (now < b->real_ns + passed)
+		back = b->real_ns + passed - now;
+	return b->real_ns > back ? b->real_ns - back : 0;
 }
 
 static unsigned depth_of(const char *path)
@@ -277,35 +537,32 @@ static int by_depth(const void *a, const void *b)
 	return n != m ? (n < m ? -1 : 1) : strcmp(x, y);
 }
 
-int ward_executed_find(int tree, const struct ward_executed_since *since, struct ward_executed *ret)
+int ward_executed_find(
+	int tree, const struct ward_executed_before *before, struct ward_executed *ret)
 {
-	struct ward_executed found = {.whole = true};
-	struct ward_executed_since now = ward_executed_now();
-	struct search s = {.since_ns = since->real_ns,
-		.deadline_ns = now.mono_ns + WARD_EXECUTED_TIME_NS,
-		.found = &found};
-	struct stat st;
-	if (fstat(tree, &st) < 0)
-		return -errno;
-	s.dev = st.st_dev;
-	/* the wall clock was set back meanwhile: times of changes with it */
-	uint64_t passed = now.mono_ns - since->mono_ns;
-	if (now.real_ns < since->real_ns + passed) {
-		uint64_t back = since->real_ns + passed - now.real_ns;
-		s.since_ns = s.since_ns > back ? s.since_ns - back : 0;
-	}
-	found.paths = calloc(WARD_EXECUTED_FOUND_MAX, sizeof(*found.paths));
-	if (!found.paths)
-		return -ENOMEM;
-	read_list(&s);
-	struct ward_buf path = WARD_BUF_INIT;
-	ward_buf_puts(&path, "");
-	int r = look_in(&s, tree, ".", &path, 0);
-	ward_buf_clear(&path);
-	if (r < 0) {
-		ward_executed_clear(&found);
+	struct items now = {.n = 0};
+	uint64_t since_ns = since(before);
+	int r = look(tree, before->key, WARD_EXECUTED_TIME_NS, &now);
+	if (r < 0)
 		return r;
+	struct ward_executed found = {.whole = now.whole};
+	found.paths = calloc(WARD_EXECUTED_FOUND_MAX, sizeof(*found.paths));
+	if (!found.paths) {
+		clear_items(&now);
+		return -ENOMEM;
 	}
+	for (size_t i = 0; i < now.n; i++) {
+		if (!is_new(before, since_ns, &now.v[i]))
+			continue;
+		if (found.n == WARD_EXECUTED_FOUND_MAX) {
+			found.whole = false;
+			break;
+		}
+		/* a git directory whose name is listed too is there twice */
+		if (!found.n || strcmp(found.paths[found.n - 1], now.v[i].path) != 0)
+			found.paths[found.n++] = ward_steal_ptr(&now.v[i].path);
+	}
+	clear_items(&now);
 	qsort(found.paths, found.n, sizeof(*found.paths), by_depth);
 	*ret = found;
 	return 0;

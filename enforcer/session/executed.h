@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a session leaves behind that this host may execute later (conf/host-executed.list): found at
- * the end by name, and by the time of change (st_ctime), which no system call sets. Nothing has to
- * be looked at when a session starts.
+ * What a session leaves behind that this host may execute later (conf/host-executed.list).
+ *
+ * Before the command starts, everything in the tree that the list names is taken down: where it is,
+ * and a keyed digest of what it is (inode, mode, owner, size, time of change, the target of links;
+ * the content of small files; the same of what is beneath a directory and of what is behind a link,
+ * there but for the content of a single file). At the end the same is done once more. New is what
+ * was not there, what is not the same, and what was changed since the start by its st_ctime, which
+ * no system call sets: so what was set back is named, and what came with a directory that was
+ * moved.
+ *
+ * Where the first look met a bound, what it did not see is judged by its st_ctime alone.
  */
 #pragma once
 
@@ -12,17 +20,21 @@
 
 #include "enforcer/base/err.h"
 
-/* Bounds of the search; what lies past them is said, not passed over. */
+/* Bounds of each look; what lies past those of the last is said, not passed over. */
 #define WARD_EXECUTED_DEPTH_MAX 48U
 #define WARD_EXECUTED_ENTRIES_MAX 1000000U
+/* Of the last look; of the first, for which the command waits. */
 #define WARD_EXECUTED_TIME_NS 3000000000ULL
+#define WARD_EXECUTED_START_NS 500000000ULL
 #define WARD_EXECUTED_FOUND_MAX 512U
+/* Things taken down by one look. */
+#define WARD_EXECUTED_ITEMS_MAX 65536U
+/* Files up to this size are read, of all together this much; of others their st_ctime tells. */
+#define WARD_EXECUTED_READ_MAX (64U << 10)
+#define WARD_EXECUTED_READ_ALL_MAX (64U << 20)
 
-/* A point of time before the command starts. */
-struct ward_executed_since {
-	uint64_t real_ns, mono_ns;
-};
-struct ward_executed_since ward_executed_now(void);
+/* What was there before the command started. */
+struct ward_executed_before;
 
 struct ward_executed {
 	char **paths; /* owned; relative to the tree, the shortest ways down first, then by name */
@@ -31,10 +43,15 @@ struct ward_executed {
 };
 
 /*
- * Looks through the tree (O_PATH directory, borrowed; other mounts beneath are not entered) for
- * what is new or changed. Opens directories alone, by descriptor and without following links.
- * -ENOMEM, -errno of the tree itself.
+ * Looks through the tree (O_PATH directory, borrowed; other mounts beneath are not entered) before
+ * the command starts. Directories and the small files among what the list names are opened, by
+ * descriptor and without following links but those of the list's names. -ENOMEM, -errno of the tree
+ * itself.
  */
-int ward_executed_find(int tree, const struct ward_executed_since *since,
+int ward_executed_look(int tree, struct ward_executed_before **ret) ward_must_check;
+void ward_executed_before_free(struct ward_executed_before *b);
+
+/* Looks once more and tells what is new or changed. Errors as above. */
+int ward_executed_find(int tree, const struct ward_executed_before *before,
 	struct ward_executed *ret) ward_must_check;
 void ward_executed_clear(struct ward_executed *e);

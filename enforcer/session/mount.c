@@ -29,6 +29,7 @@
 #include "enforcer/session/record.h"
 #include "enforcer/session/run.h"
 #include "enforcer/session/run_text.h"
+#include "enforcer/session/status.h"
 
 struct mount_run {
 	const struct ward_mount_options *options;
@@ -222,9 +223,12 @@ static json_t *status_json(const struct mount_run *m)
 	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", m->guard.store.name,
 		"pid", (int)getpid(), "started", when, "verb", "mount", "fs_pid",
 		(int)m->guard.fs.pid, "audit_pid", (int)m->guard.audit.pid);
-	json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
+	/* once unmounted it is no longer the one there, though it may take a while to end */
+	if (m->mounted)
+		json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
 	json_object_set_new(o, "argv",
 		ward_control_argv((char *const[]){m->plan.project.path, m->mount.path, NULL}));
+	ward_status_add_trees(o, &m->plan);
 	return o;
 }
 
@@ -245,7 +249,9 @@ static void control_request(struct mount_run *m)
 		a = status_json(m);
 	} else if (verb && (strcmp(verb, "kill") == 0 || strcmp(verb, "umount") == 0)) {
 		bool lazy = verb[0] == 'k' || json_is_true(json_object_get(q, "lazy"));
-		int r = ward_fusemount_undo(&m->mount, lazy, &err);
+		int r = verb[0] == 'k' ? 0 : -ENOENT;
+		if (m->mounted)
+			r = ward_fusemount_undo(&m->mount, lazy, &err);
 		if (r == 0) {
 			m->mounted = false;
 			m->over = verb[0] == 'k';

@@ -25,6 +25,7 @@
 #include "enforcer/session/guard.h"
 #include "enforcer/session/record.h"
 #include "enforcer/session/relay.h"
+#include "enforcer/session/status.h"
 
 /* After SIGTERM (wall clock, `wardfs kill`) a command has this long. */
 #define GRACE_NS (2 * WARD_NS_PER_SEC)
@@ -44,8 +45,9 @@ struct run {
 	int control;
 	int control_dir;
 	uint64_t started_ns;
-	struct ward_executed_since since;
-	bool ending; /* SIGTERM was sent; the clock now means SIGKILL */
+	struct ward_executed_before *before;
+	bool started; /* the command, perhaps */
+	bool ending;  /* SIGTERM was sent; the clock now means SIGKILL */
 	bool over;
 	int status;	  /* exit status for our caller */
 	int child_status; /* the command's, -1 if it has none */
@@ -227,6 +229,25 @@ static int prepare(struct run *r, struct ward_err *err)
 	return e < 0 ? e : serve(r, err);
 }
 
+/* The tree that the summary at the end is about; NULL: nothing of this host. */
+static const struct ward_run_plan_tree *project_tree(const struct run *r)
+{
+	for (size_t i = 0; i < r->plan->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &r->plan->trees[i];
+		if (t->source && strcmp(t->path, "/workspace") == 0)
+			return t;
+	}
+	return NULL;
+}
+
+/* What this host may execute of the project, before the command can change it. */
+static void look_before(struct run *r)
+{
+	const struct ward_run_plan_tree *t = project_tree(r);
+	if (t && ward_executed_look(t->backing, &r->before) < 0)
+		r->before = NULL;
+}
+
 /* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
 static int start(struct run *r, struct ward_err *err)
 {
@@ -250,7 +271,8 @@ static int start(struct run *r, struct ward_err *err)
 		return WARD_EXIT_SETUP;
 	if (r->plan->settings->wall_ns != WARD_UNLIMITED)
 		arm(r->clock, r->plan->settings->wall_ns);
-	r->since = ward_executed_now();
+	look_before(r);
+	r->started = true;
 	int e = ward_sandbox_start(r->sandbox, err);
 	if (e == -ENOENT)
 		say_where(r, err);
@@ -386,6 +408,7 @@ static json_t *status_json(const struct run *r)
 		(int)r->guard.fs.pid, "audit_pid", (int)r->guard.audit.pid, "verb", "run");
 	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
 	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
+	ward_status_add_trees(o, r->plan);
 	json_object_set_new(o, "owner", json_string(r->plan->id.name));
 	return o;
 }
@@ -455,7 +478,7 @@ static char *refusal_note(const struct run *r, const struct ward_guard_summary *
 {
 	if (s->refusals == 0)
 		return NULL;
-	struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, "%llu refused:", (unsigned long long)s->refusals);
 	for (size_t i = 0; i < s->n_first; i++)
 		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
@@ -468,20 +491,18 @@ static char *refusal_note(const struct run *r, const struct ward_guard_summary *
 /* What the session leaves in the project that this host may execute. */
 static void find_executed(const struct run *r, struct ward_executed *found)
 {
-	for (size_t i = 0; r->since.real_ns && i < r->plan->n_trees; i++) {
-		const struct ward_run_plan_tree *t = &r->plan->trees[i];
-		if (!t->source || strcmp(t->path, "/workspace") != 0)
-			continue;
-		if (ward_executed_find(t->backing, &r->since, found) < 0)
-			*found = (struct ward_executed){.whole = false};
-	}
+	const struct ward_run_plan_tree *t = project_tree(r);
+	if (!t || !r->started)
+		return;
+	if (!r->before || ward_executed_find(t->backing, r->before, found) < 0)
+		*found = (struct ward_executed){.whole = false};
 }
 
 static char *executed_note(const struct run *r, const struct ward_executed *found)
 {
 	if (found->n == 0 && found->whole)
 		return NULL;
-	struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_puts(&b, found->n ? "new files that this host may execute:" : "");
 	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
 		ward_buf_puts(&b, i ? ", " : " ");
@@ -542,6 +563,7 @@ static void close_run(struct run *r)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	ward_environment_free(r->envp);
+	ward_executed_before_free(r->before);
 }
 
 void ward_run_notes_clear(struct ward_run_notes *n)

@@ -169,7 +169,7 @@ START_TEST(matches_as_the_naive_matcher)
 	/* memory: plenty; hardly any, so that most states are single ones; none */
 	static const size_t memory[] = {64 << 20, 6000, 0};
 	size_t matched = 0, pairs = 0;
-	for (unsigned round = 0; round < 240; round++) {
+	for (unsigned round = 0; round < 1020; round++) {
 		enum { N = 20 };
 		char text[N][256];
 		struct ward_pattern pats[N];
@@ -441,6 +441,65 @@ START_TEST(hostile_patterns_stay_bounded)
 }
 END_TEST
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DISTINCT_NAMES 100000U /* each step takes ten times as long */
+#else
+#define DISTINCT_NAMES 1000000U
+#endif
+
+/* "/w/aa*a*…a", and "the i-th letter from the end is an a". */
+static void hostile_pattern(unsigned i, char *out)
+{
+	strcpy(out, i % 2 ? "*a" : "/w/a");
+	for (unsigned k = 0; k < i / 2; k++)
+		strcat(out, i % 2 ? "?" : "a*");
+	strcat(out, i % 2 ? "?" : "a");
+}
+
+/* A million distinct names, under patterns of which each name meets others: nothing grows past the
+ * bound, and the answers stay right. */
+START_TEST(memory_stays_bounded)
+{
+	enum { N = 24 };
+	static const size_t bound = 1 << 20;
+	struct ward_pattern pats[N];
+	struct ward_automaton *a = NULL;
+	char text[N][64];
+	for (unsigned i = 0; i < N; i++) {
+		hostile_pattern(i, text[i]);
+		ck_assert_int_eq(ward_pattern_parse(text[i], false, &pats[i], NULL), 0);
+	}
+	ck_assert_int_eq(ward_automaton_new(pats, N, nothing, NULL, bound, &a), 0);
+	const struct ward_state *w = NULL;
+	ck_assert_int_eq(ward_automaton_step(a, ward_automaton_root(a), "w", 1, &w), 0);
+	size_t before = ward_automaton_memory(a), most = 0;
+	for (unsigned i = 0; i < DISTINCT_NAMES; i++) {
+		char path[32] = "/w/", *name = path + 3;
+		const struct ward_state *s = NULL;
+		for (unsigned k = 0; k < 20; k++)
+			name[k] = i >> k & 1 ? 'a' : 'b';
+		ck_assert_int_eq(ward_automaton_step(a, w, name, 20, &s), 0);
+		/* every so often against the naive matcher */
+		for (uint32_t k = 0, h = 0; i % 4999 == 0 && k < N; k++) {
+			bool hit = h < s->n_hits && ward_state_hits(s)[h] == k;
+			h += hit;
+			ck_assert_msg(hit == naive(text[k], path), "%s on %s", text[k], path);
+		}
+		ward_state_put(s);
+		if (i % 1000 == 0 && ward_automaton_memory(a) > most)
+			most = ward_automaton_memory(a);
+	}
+	/* the first states are there in any case, whatever the bound */
+	ck_assert_uint_le(most, bound + before);
+	/* and it was met, or nothing was tested */
+	ck_assert_uint_gt(most, bound / 2);
+	ward_state_put(w);
+	ward_automaton_free(a);
+	for (unsigned i = 0; i < N; i++)
+		ward_pattern_clear(&pats[i]);
+}
+END_TEST
+
 struct threads {
 	struct ward_policy *p;
 	uint32_t want[26];
@@ -498,6 +557,7 @@ int main(void)
 	tcase_add_test(t, allowed_is_granted_and_reachable);
 	tcase_add_test(t, a_move_never_widens);
 	tcase_add_test(t, hostile_patterns_stay_bounded);
+	tcase_add_test(t, memory_stays_bounded);
 	tcase_add_test(t, threads_see_the_same);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);

@@ -141,7 +141,104 @@ START_TEST(a_file_that_is_too_long)
 	ck_assert_int_eq(compile_kind(WARD_SOURCE_BASE, text, len, &p, &err), -EINVAL);
 	ck_assert_str_eq(err.text,
 		"f:1: the version is missing: a policy begins with [policy] and version = 1");
+	/* of one that is long enough, each names its line */
+	len = (size_t)sprintf(text, HEAD);
+	while (len < 4190000)
+		len += (size_t)sprintf(text + len, "[env]\n");
+	err = WARD_ERR_INIT;
+	ck_assert_int_eq(compile_kind(WARD_SOURCE_BASE, text, len, &p, &err), 0);
+	ward_policy_unref(p);
+	len += (size_t)sprintf(text + len, "[evn]\n");
+	ck_assert_int_eq(compile_kind(WARD_SOURCE_BASE, text, len, &p, &err), -EINVAL);
+	ck_assert_str_eq(err.text, "f:698333: no section [evn]: did you mean [env]?");
+	while (len < 6000100)
+		len += (size_t)sprintf(text + len, "[env]\n");
+	ck_assert_int_eq(compile_kind(WARD_SOURCE_BASE, text, len, &p, &err), -EINVAL);
 	free(text);
+}
+END_TEST
+
+/* xorshift64*: the same numbers in every run. */
+static uint64_t rnd_state = UINT64_C(0x9e3779b97f4a7c15);
+
+static unsigned rnd(unsigned n)
+{
+	rnd_state ^= rnd_state >> 12;
+	rnd_state ^= rnd_state << 25;
+	rnd_state ^= rnd_state >> 27;
+	return (unsigned)((rnd_state * UINT64_C(2685821657736338717)) >> 33) % n;
+}
+
+/* Compiled, or refused with an error that has a line of the text. */
+static bool survives(enum ward_source_kind kind, const char *text, size_t len)
+{
+	struct ward_policy *p = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	unsigned line = 0, lines = 1;
+	int r = compile_kind(kind, text, len, &p, &err);
+	for (size_t i = 0; i < len; i++)
+		lines += text[i] == '\n';
+	ck_assert(r == 0 || r == -EINVAL);
+	ck_assert((r == 0) == (p != NULL));
+	if (r < 0)
+		ck_assert_msg(sscanf(err.text, "f:%u: ", &line) == 1 && line >= 1 && line <= lines,
+			"%s", err.text);
+	ward_policy_unref(p);
+	return r == 0;
+}
+
+START_TEST(whatever_bytes)
+{
+	static const enum ward_source_kind kinds[] = {
+		WARD_SOURCE_BASE, WARD_SOURCE_FLOOR, WARD_SOURCE_PROJECT, WARD_SOURCE_RUN};
+	static const char *const pieces[] = {"[policy]\n", "version = 1\n", "[files]\n",
+		"[guard]\n", "hide = *.pem\n", "write = /workspace/**/a*b?[x-z]\n", "[tree /t]\n",
+		"source = .\n", "[limits]\n", "wall = 1h\n", "[network]\n", "allow = x.org:443\n",
+		"[quota /workspace]\n", "growth = 1G\n", "fold = yes\n", "extends = medium\n",
+		"; c\n", "\r\n", "[test]\n", "expect = read /x deny\n", "=", "[", "]", "\\", ";",
+		" ", "\t", "**", "\xff"};
+	size_t compiled = 0, refusals = 0;
+	for (unsigned round = 0; round < 20000; round++) {
+		char text[600];
+		size_t len = 0;
+		if (rnd(4))
+			len = (size_t)sprintf(text, HEAD);
+		for (unsigned i = rnd(12); i > 0; i--)
+			len += (size_t)sprintf(
+				text + len, "%s", pieces[rnd(sizeof(pieces) / sizeof(pieces[0]))]);
+		/* some bytes as they come, NUL among them */
+		for (unsigned i = rnd(3) ? 0 : rnd(4); i > 0 && len; i--)
+			text[rnd((unsigned)len)] = (char)rnd(256);
+		if (survives(kinds[rnd(4)], text, len))
+			compiled++;
+		else
+			refusals++;
+	}
+	ck_assert_uint_gt(compiled, 500);
+	ck_assert_uint_gt(refusals, 5000);
+	for (unsigned round = 0; round < 2000; round++) {
+		char text[200];
+		size_t len = rnd(sizeof(text));
+		for (size_t i = 0; i < len; i++)
+			text[i] = (char)rnd(256);
+		(void)survives(kinds[rnd(4)], text, len);
+	}
+}
+END_TEST
+
+START_TEST(patterns_that_are_too_long_together)
+{
+	/* 128 names each: the 8193rd is one too many for 2^20 positions */
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, HEAD "[files]\n");
+	for (unsigned i = 0; i < 8200; i++) {
+		ward_buf_puts(&b, "hide = ");
+		for (unsigned k = 0; k < 128; k++)
+			ward_buf_puts(&b, "/a");
+		ward_buf_puts(&b, "\n");
+	}
+	refused_as(WARD_SOURCE_BASE, ward_buf_str(&b), b.len,
+		"f:8196: the patterns up to here are too long together");
 }
 END_TEST
 
@@ -186,7 +283,7 @@ START_TEST(values)
 	refused(HEAD "[network]\npublish = 0\n", "f:4: publish: '0': write 8080 or 8080:80");
 	refused(HEAD "[env]\nset = 1X=2\n", "f:4: set: '1X=2': write NAME=VALUE");
 	refused(HEAD "[limits]\nwall = 1\nwall = 2\n", "f:5: wall was set in line 4 already");
-	refused(HEAD "[tree /x]\n", "[tree /x] has no source");
+	refused(HEAD "[tree /x]\n", "f:3: [tree /x] has no source");
 	refused(HEAD "[tree /workspace/x]\nsource = /y\n",
 		"f:3: [tree /workspace/x] lies inside [tree /workspace]: a tree cannot hold another");
 	refused(HEAD "[test]\nexpect = read /x maybe\n",
@@ -480,11 +577,13 @@ int main(void)
 {
 	Suite *s = suite_create("policy_text");
 	TCase *t = tcase_create("all");
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 280);
 	tcase_add_test(t, lines_that_fit_nothing);
 	tcase_add_test(t, lines_that_fit);
 	tcase_add_test(t, long_lines);
 	tcase_add_test(t, a_file_that_is_too_long);
+	tcase_add_test(t, whatever_bytes);
+	tcase_add_test(t, patterns_that_are_too_long_together);
 	tcase_add_test(t, spellings);
 	tcase_add_test(t, values);
 	tcase_add_test(t, patterns);

@@ -71,6 +71,17 @@ finds "$PWD/net.policy" 6 "wildcard"
 finds "$PWD/net.policy" 7 "anyone can write there"
 finds "$PWD/net.policy" 8 "root on the host"
 
+printf '%s\n[network]\nmode = allowlist\nallow = 10.0.0.0/8:443\nallow = 169.254.169.254:80\nallow = [::1]:80\nallow = x.org:443\ndeny = x.org\n' \
+	"$head" >"$PWD/near.policy"
+finds "$PWD/near.policy" 6 "wide block"
+finds "$PWD/near.policy" 7 "trusts who can reach it"
+finds "$PWD/near.policy" 8 "trusts who can reach it"
+finds "$PWD/near.policy" 9 "allows nothing: $PWD/near.policy:10"
+printf '%s\n[network]\nallow = x.org:443\n' "$head" >"$PWD/none.policy"
+finds "$PWD/none.policy" 5 "mode = none"
+printf '%s\n[network]\nmode = allowlist\nallow = x.org:443\nallow = 10.1.2.0/24:80\n' "$head" >"$PWD/list.policy"
+clean "$PWD/list.policy"
+
 echo "--- trees that others see too"
 printf '%s\n[tree /a]\nsource = /data/x\n[tree /b]\nsource = /data/x/y\n[files]\nread = /a\nread = /b\n' "$head" \
 	>"$PWD/twice.policy"
@@ -103,6 +114,44 @@ out=$("$wardfs" policy check "$PWD/../crt.policy")
 git add -A
 finds "$(dirname "$PWD")/crt.policy" 5 "sub/cert.crt"
 cd ..
+
+echo "--- guards that were added for the project at hand are nobody's mistake"
+mkdir twice
+cd twice
+git init -q .
+git config core.hooksPath .git/hooks
+"$wardfs" policy show --policy medium >shown
+[ "$(grep -c 'read = /workspace/.git/hooks' shown)" -ge 1 ] || fail "control: nothing was added"
+out=$("$wardfs" policy check --strict) || fail "$out"
+cd ..
+
+echo "--- a tree that a running session serves"
+if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
+	mkdir -p shared/sub other mount
+	(cd shared && git init -q .)
+	umounted() { "$wardfs" umount "$PWD/mount" 2>/dev/null || :; }
+	trap umounted EXIT
+	"$wardfs" mount --policy medium shared/sub mount
+	cd shared
+	session=$("$wardfs" ps --json | sed -n 's/.*"session": "\(.*\)".*/\1/p')
+	out=$("$wardfs" policy check medium)
+	echo "$out" | grep -F "medium:" | grep -qF "the running session $session serves it too" || fail "$out"
+	! "$wardfs" policy check --strict >/dev/null || fail "no warning"
+	cd ../other
+	git init -q .
+	out=$("$wardfs" policy check --strict medium) || fail "another directory: $out"
+	cd ..
+	"$wardfs" umount "$PWD/mount"
+	tries=0
+	while "$wardfs" ps --json | grep -q "$session"; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "the session does not end"
+		sleep 0.1
+	done
+	cd shared
+	out=$("$wardfs" policy check --strict medium) || fail "it is over: $out"
+	cd ..
+fi
 
 echo "--- json"
 "$wardfs" policy check --json "$PWD/shadow.policy" >out.json

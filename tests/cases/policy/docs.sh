@@ -69,3 +69,12 @@ for bad in "read" "nonsense x" "rename a" "read a b" "read ../../../../../../../
 	"$wardfs" policy explain --policy ../p.policy $bad >out 2>&1 || code=$?
 	[ $code -eq 2 ] || fail "$bad: exit status $code: $(cat out)"
 done
+
+echo "--- a directory moves where nothing that exists beneath it gains a right"
+printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\ndeny = /workspace/old/secret\n' >../move.policy
+mkdir -p old/d
+verdict allow ../move.policy rename old new
+touch old/secret
+verdict deny ../move.policy rename old new
+verdict deny ../move.policy rename new/ old
+rm -r old

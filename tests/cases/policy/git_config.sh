@@ -54,3 +54,46 @@ inside 'if git config core.hooksPath .husky/_; then exit 1; fi
 	if mkdir .husky; then exit 1; fi
 	git init -q f2; cd f2; git config core.hooksPath .husky/_; echo true >.git/hooks/pre-commit'
 [ "$before" = "$(cksum .git/config)" ] && [ ! -e .git/hooks/pre-commit ] || fail "a hook"
+
+echo "--- what else writes .git/config: refused, and git says so; the rest of it is done"
+inside 'git push -q -u hub main || :'
+grep -q 'could not write config file\|could not lock config file\|unable to' err || fail "push -u says nothing: $(cat err)"
+inside 'if git config user.x y; then exit 1; fi; if git remote add r2 /workspace/hub.git; then exit 1; fi'
+inside 'git branch one; git branch -m one two || :; git fetch -q hub; git checkout -q -b three hub/main || :
+	git branch --list three | grep -q three; git checkout -q main'
+[ "$before" = "$(cksum .git/config)" ] || fail "the config was written"
+inside 'git init -q f3; cd f3; git config user.x y; git remote add r /workspace/hub.git; git fetch -q r
+	git checkout -q -b three r/main; git branch -m three four
+	test "$(git config branch.four.remote)" = r'
+
+echo "--- a worktree: made, and named at the end"
+inside 'git worktree add -q wt -b wtb; cd wt; echo w >w; git add w; git commit -qm w'
+git log --oneline wtb | grep -q ' w$' || fail "no commit of the worktree"
+grep -q 'new files that this host may execute:.*wt/.git' err || fail "the worktree is not named: $(cat err)"
+
+echo "--- checking out a branch in which a guarded file differs: that file is refused, the others work"
+mkdir .vscode
+echo '{}' >.vscode/settings.json
+git add -A .vscode
+git commit -qm editor
+git checkout -q -b guarded
+echo '{"x": 1}' >.vscode/settings.json
+echo changed >x
+git commit -qam guarded
+git checkout -q main
+inside 'git checkout -q guarded || :; test "$(cat x)" = changed; test "$(cat .vscode/settings.json)" = "{}"'
+grep -q "unable to unlink old '.vscode/settings.json'" err || fail "another reason: $(cat err)"
+git checkout -q -f main
+echo "--- a branch that brings a guarded directory: git stops there"
+git rm -q -r --cached .vscode
+git commit -qm without
+rm -r .vscode
+inside 'git checkout -q guarded || :; test ! -e .vscode'
+grep -q "cannot create directory at '.vscode'" err || fail "another reason: $(cat err)"
+git checkout -q -f main
+
+echo "--- a repository that was there is not removed where it is guarded; one made inside is"
+git init -q vendor
+echo v >vendor/v
+inside 'rm -rf vendor 2>/dev/null || :; test -f vendor/.git/config; test ! -e vendor/v
+	git init -q gone; rm -rf gone; test ! -e gone'

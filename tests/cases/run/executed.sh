@@ -36,6 +36,13 @@ mkdir -p src old/.vscode
 echo '{}' >old/.vscode/settings.json
 echo '* text' >.gitattributes
 echo x >src/a
+mkdir -p fixtures/x fixtures/y editor linked2 away node_modules/.bin node_modules/t
+echo true >fixtures/x/.envrc
+echo true >fixtures/y/.envrc
+echo '{}' >editor/tasks.json
+ln -s ../editor linked2/.vscode
+echo true >node_modules/t/t.js
+ln -s ../t/t.js node_modules/.bin/t
 git add -A
 git commit -qm first
 git clone -q . nested
@@ -82,6 +89,21 @@ echo "--- an old time, another name and a move do not help"
 named 'mkdir o; echo x >o/.envrc; touch -d @1 o/.envrc' o/.envrc
 named 'mkdir p; echo x >p/x; touch -d @1 p/x; mv p/x p/.envrc' p/.envrc
 named 'mkdir q; mkdir q/vs; echo x >q/vs/tasks.json; mv q/vs q/.vscode' q/.vscode
+
+echo "--- what was there and is changed in place, moved along, or stands behind a link"
+silent 'cat fixtures/x/.envrc editor/tasks.json node_modules/t/t.js; mv away away2; echo x >away2/x'
+named 'echo evil >fixtures/x/.envrc' fixtures/x/.envrc
+named 'touch -r fixtures/y/.envrc t; printf evil >fixtures/y/.envrc; touch -r t fixtures/y/.envrc' fixtures/y/.envrc
+named 'cp fixtures/y/.envrc t; echo evil >fixtures/y/.envrc; cat t >fixtures/y/.envrc' fixtures/y/.envrc
+named 'python3 -c "
+import mmap
+with open(\"fixtures/y/.envrc\", \"r+b\") as f:
+    mmap.mmap(f.fileno(), 4)[0:4] = b\"EVIL\""' fixtures/y/.envrc
+named 'mv fixtures/x src/x' src/x/.envrc
+named 'mv fixtures moved' moved/y/.envrc
+named 'echo 1 >editor/tasks.json' linked2/.vscode
+named 'echo evil >node_modules/t/t.js' node_modules/.bin
+named 'rm node_modules/.bin/t; ln -s ../../src/a node_modules/.bin/t' node_modules/.bin
 
 echo "--- what is more than a line holds is in the trail"
 named 'i=0; while [ $i -lt 30 ]; do mkdir many$i; echo x >many$i/.envrc; i=$((i+1)); done' many0/.envrc
