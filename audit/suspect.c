@@ -33,7 +33,8 @@ bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct wa
 {
 	char label[32];
 	char session[WARD_SESSION_NAME_MAX + 1];
-	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn"))
+	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn") &&
+		!ward_line_is(l, "rotate"))
 		return false;
 	snprintf(label, sizeof(label), "wardfs ledger %.*s", (int)l->kind_len, l->kind);
 	snprintf(session, sizeof(session), "%.*s", (int)l->session_len, l->session);

@@ -25,6 +25,7 @@ static int begin(struct ward_op *op, fuse_req_t req, const char *action, bool gr
 	op->uid = ctx->uid;
 	op->gid = ctx->gid;
 	op->since = atomic_load(&op->tree->watch_seq);
+	atomic_fetch_add_explicit(&op->tree->n_requests, 1, memory_order_relaxed);
 	op->acting = false;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;

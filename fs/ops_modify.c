@@ -255,7 +255,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 	const char *name2, unsigned flags)
 {
 	ward_cleanup_op op = {.acting = false};
-	int r = ward_op_begin(&op, req, "rename");
+	int r = ward_op_begin(&op, req, flags & RENAME_EXCHANGE ? "exchange" : "rename");
 
 	if (r == 0) {
 		struct rename m = {.parent = ward_op_node(&op, parent),

@@ -226,8 +226,6 @@ static bool ready(const struct ward_entry *e)
 	/* a home that is kept is the default to come; whoever writes it down means it */
 	if (is_key(k, "home", "mode") || !k->fallback)
 		return false;
-	if (k->type == WARD_TYPE_CHECKPOINT && strcmp(e->value, "10s") == 0)
-		return true;
 	return k->words ? strcmp(e->value, k->fallback) == 0 : e->number == fallback_number(k);
 }
 
@@ -259,6 +257,24 @@ static int fill_env(struct ward_policy *p)
 	return r == 0 ? list(p, "env", "set", &s->env_set) : r;
 }
 
+/* Of several the smallest holds, of counts and of times. */
+static void fill_checkpoint(struct ward_policy *p)
+{
+	struct ward_settings *s = &p->settings;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (e->key->type != WARD_TYPE_CHECKPOINT)
+			continue;
+		bool time = strpbrk(e->value, "smhd");
+		uint64_t v = time ? e->number / 1000000 : e->number;
+		uint64_t *to = time ? &s->checkpoint_ms : &s->checkpoint_records;
+		/* 0 stands for the default: the least that can be meant is 1. */
+		v = v ? v : 1;
+		if (*to == 0 || v < *to)
+			*to = v;
+	}
+}
+
 static void fill_numbers(struct ward_policy *p)
 {
 	/* in the order of the words of [policy] mode */
@@ -281,6 +297,8 @@ static void fill_numbers(struct ward_policy *p)
 	s->net = (enum ward_net)number(p, "network", "mode");
 	s->log = (enum ward_audit_log)number(p, "audit", "log");
 	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
+	s->sync = (enum ward_audit_sync)number(p, "audit", "sync");
+	fill_checkpoint(p);
 }
 
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err)

@@ -289,8 +289,10 @@ static int supervise(struct mount_run *m, struct ward_err *err)
 		} else if (fds[1].revents) {
 			char buf[256];
 			ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
-			if (n == 0 || (n < 0 && errno != EAGAIN))
+			if (n == 0 || (n < 0 && errno != EAGAIN)) {
+				ward_guard_writer_died(&m->guard);
 				return ward_err_set(err, -EIO, "wardfs-audit died");
+			}
 			if (m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
 				return ward_err_set(err, -EIO, "the trail cannot be written");
 		}
