@@ -222,10 +222,11 @@ int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err)
 	if (s.n_last > TAIL_MAX)
 		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
 	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
-	s.last = last;
 	int r = last ? audit_cmd_open(c, &name, &fd, err) : ward_err_sys(err, -ENOMEM, "tail");
-	if (r == 0)
+	if (r == 0) {
+		s.last = last;
 		r = ward_query_walk(fd, true, note_record, &s, err);
+	}
 	if (r < 0)
 		return r;
 	/* The oldest of those that were kept; none: what comes. */
