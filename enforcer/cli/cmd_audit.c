@@ -33,7 +33,7 @@ static const char help[] =
 	"       wardfs audit diff    [--json] SESSION SESSION\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
-	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
+	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE | --all]\n"
 	"       wardfs audit index   [--json] [--rebuild]\n"
 	"       wardfs audit sql     [--json] QUERY\n"
 	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
@@ -85,7 +85,7 @@ static const char help[] =
 	"  --format F   what export and report write\n"
 	"  -o, --output FILE  report: into this file (default: stdout)\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
-	"  --all        the ledger and all its sessions\n"
+	"  --all        the ledger and all its sessions; with --key: all that are in the directory\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
 	"               root, else ~/.local/state/wardfs)\n"
 	"\n"
@@ -471,7 +471,7 @@ static int parse_words(
 		c->session = argv[optind++];
 	if (verbs[v].takes & TAKES_SECOND && !c->session)
 		return usage(verbs[v].name, verbs[v].lacks);
-	if (optind < argc || (c->all && (c->session || c->n_keys)))
+	if (optind < argc || (c->all && c->session))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
 		return usage("there is an option that is not one of ", verbs[v].name);

@@ -4,6 +4,7 @@
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
+verify.py --key KEY --all STATE         every session in the directory
 verify.py --key KEY --proof FILE        a proof taken from a trail
 
 Prints one line each: NAME STATE RECORDS FIRST_BAD. Shares no code with wardfs; signatures are checked
@@ -583,6 +584,25 @@ def verify_ledger(path, root):
     return res, sessions
 
 
+def public_all(there, keys):
+    bad = False
+    for name in sorted(os.listdir(there)):
+        if not re.fullmatch(NAME, name):
+            continue
+        trail, notes = (os.path.join(there, name, f) for f in ("trail.jsonl", "checkpoints"))
+        size = [os.path.getsize(f) if os.path.exists(f) else 0 for f in (trail, notes)]
+        res = Result()
+        if size == [0, 0]:
+            res.set("unstarted")
+        elif not os.path.exists(trail):
+            res.set("missing")
+        else:
+            _, res = verify_public(trail, notes, keys)
+        bad |= res.state not in ("intact", "unstarted")
+        print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
+    return int(bad)
+
+
 def main():
     if sys.argv[1] == "--key":
         if sys.argv[3] == "--proof":
@@ -590,6 +610,8 @@ def main():
                 name, state, size = check_proof(f.read(), Key(sys.argv[2]))
             print(name, state.replace(" ", "-"), size, 0)
             return int(state != "intact")
+        if sys.argv[3] == "--all":
+            return public_all(os.path.join(sys.argv[4], "sessions"), [Key(sys.argv[2])])
         session, res = verify_public(sys.argv[3], sys.argv[4], [Key(sys.argv[2])])
         print(session, res.state.replace(" ", "-"), res.records, res.first_bad)
         return int(res.state != "intact")
