@@ -39,6 +39,7 @@ static const char help[] =
 	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
 	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
 	"       wardfs audit prove   [--size N] SESSION SEQ\n"
+	"       wardfs audit prove   [--size N] --file PATH SESSION\n"
 	"       wardfs audit prove   [--size N] --from N SESSION\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
@@ -58,8 +59,8 @@ static const char help[] =
 	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
 	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
 	"           one takes its place\n"
-	"  prove    a proof that record SEQ is in the trail, or that an earlier checkpoint is the\n"
-	"           beginning of a later one; verify takes it as a FILE\n"
+	"  prove    a proof that record SEQ is in the trail, or all records of a file, or that an\n"
+	"           earlier checkpoint is the beginning of a later one; verify takes it as a FILE\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
@@ -77,6 +78,7 @@ static const char help[] =
 	"               show\" prints, or a file of such lines; may be repeated\n"
 	"  --rebuild    index: from nothing\n"
 	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
+	"  --file PATH  prove: all records of this file, under all its names\n"
 	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
 	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
 	"  -j, --json   as JSON\n"
@@ -259,7 +261,7 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
 	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
 	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
-	{"from", 1, NULL, 'F'}, {0}};
+	{"from", 1, NULL, 'F'}, {"file", 1, NULL, 'p'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -416,6 +418,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->output = optarg, g->takes |= TAKES_OUTPUT;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
+		else if (o == 'p')
+			c->prove_file = optarg, g->takes |= TAKES_SIZES;
 		else if (o == 'c')
 			c->checkpoints = optarg, g->takes |= TAKES_KEYS;
 		else if (o == 'k' && audit_cmd_add_key(c, optarg))

@@ -27,6 +27,7 @@ struct audit_cmd {
 	const char *checkpoints; /* verify: where a FILE's checkpoints are; NULL: beside it */
 	bool has_from;		 /* prove: consistency */
 	uint64_t from;		 /* prove: size of the earlier checkpoint */
+	const char *prove_file;	 /* prove: all records of this file */
 	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
 	uint64_t after;		 /* export: records with a larger seq only */
 	const char *object;	 /* file, process: what is asked about */
@@ -57,6 +58,8 @@ bool audit_cmd_add_key(struct audit_cmd *c, const char *arg);
 /* Finds the session and opens its log. *ret_name and *ret_fd are the caller's. */
 int audit_cmd_open(
 	struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err) ward_must_check;
+/* A path as it is called inside, escaped; a relative one is meant from the project. */
+void audit_cmd_inside(const char *path, struct ward_buf *ret);
 /* Prints a record in one line; rec NULL: the line is none. */
 void audit_cmd_print(const struct audit_cmd *c, const json_t *rec);
 /* "  read,write" for a set; nothing for an empty or missing one. */

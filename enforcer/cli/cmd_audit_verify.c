@@ -137,7 +137,7 @@ static int open_notes(struct verify *v, const char *path, int *ret_fd, struct wa
  */
 static bool verify_proof(struct verify *v, int fd)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOF_TEXT_MAX};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOFS_TEXT_MAX};
 	char name[WARD_SESSION_NAME_MAX + 1] = "proof";
 	struct ward_verify_result res = {0};
 	const struct ward_public_key *keys = v->c->keys;
@@ -146,7 +146,7 @@ static bool verify_proof(struct verify *v, int fd)
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	/* What is longer is none. */
 	if (n < 0 || !ward_proof_is(head, (size_t)n) ||
-		ward_fd_read_all(fd, WARD_PROOF_TEXT_MAX, &b) < 0)
+		ward_fd_read_all(fd, WARD_PROOFS_TEXT_MAX, &b) < 0)
 		return false;
 	bool named = ward_proof_session(b.data, b.len, name);
 	const struct ward_ledger_session *s =

@@ -478,34 +478,50 @@ def two_roots(m, n, first, path, whole):
 
 def check_proof(data, key):
     """(session, state, size)"""
+    session, last, n, size = "proof", -1, 0, 0
+    while n == 0 or data:
+        name, state, size, index, data = check_one(data, key)
+        if state != "intact":
+            return session if n else name, state, size
+        if n and (index is None or index <= last or name != session) or index is None and data:
+            return session, "edited", 0
+        session, last, n = name, -1 if index is None else index, n + 1
+    return session, "intact", size
+
+
+def check_one(data, key):
+    """(session, state, size, index, what follows); index None: consistency"""
+    none = "proof", "edited", 0, None, b""
     head, _, notes = data.partition(b"\n\n")
     lines = head.split(b"\n") if notes else [b""]
     kind = lines.pop(0)
     inclusion = kind == b"c2sp.org/tlog-proof@v1"
+    if not inclusion and kind != b"wardfs/consistency@v1":
+        return none
     taken = []
     while notes and len(taken) < (1 if inclusion else 2):
         note, notes = take_note(notes)
         if note is None:
-            return "proof", "edited", 0
+            return none
         taken.append(note)
-    if notes or len(taken) != (1 if inclusion else 2):
-        return "proof", "edited", 0
+    if len(taken) != (1 if inclusion else 2):
+        return none
     record = index = None
     if inclusion:
         extra = re.fullmatch(rb"extra ([A-Za-z0-9+/=]+)", lines.pop(0)) if lines else None
         match = re.fullmatch(rb"index " + NUMBER, lines.pop(0)) if lines else None
         record = strict64(extra[1]) if extra and len(extra[1]) % 4 == 0 else None
         if not match or record is None:
-            return "proof", "edited", 0
+            return none
         index = int(match[1])
     if not all(re.fullmatch(rb"[A-Za-z0-9+/]{43}=", line) and strict64(line) for line in lines):
-        return "proof", "edited", 0
+        return none
     path = [strict64(line) for line in lines]
     name, first, last = taken[0].session, taken[0], taken[-1]
     for note in taken:
         if not note.signed_by(key):
             ours = note.key_name == key.name or note.key_id == key.id
-            return name, "edited" if ours else "foreign key", last.size
+            return name, "edited" if ours else "foreign key", last.size, index, b""
     if inclusion:
         line = Line(record)
         good = line.body is not None and line.session == name and line.seq == index + 1 and \
@@ -514,7 +530,7 @@ def check_proof(data, key):
         good = first.size == 0 and not path
     else:
         good = two_roots(first.size, last.size, first.root, path, True) == (first.root, last.root)
-    return name, "intact" if good and last.session == name else "edited", last.size
+    return name, "intact" if good and last.session == name else "edited", last.size, index, notes
 
 
 def ledger_key(root, line):
