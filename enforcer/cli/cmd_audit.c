@@ -37,6 +37,7 @@ static const char help[] =
 	"       wardfs audit index   [--json] [--rebuild]\n"
 	"       wardfs audit sql     [--json] QUERY\n"
 	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
+	"       wardfs audit attest  [-o FILE] [SESSION]\n"
 	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
 	"       wardfs audit prove   [--size N] SESSION SEQ\n"
 	"       wardfs audit prove   [--size N] --file PATH SESSION\n"
@@ -57,6 +58,8 @@ static const char help[] =
 	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
 	"           path, path2, pid, comm, rule, errno, read, written)\n"
 	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
+	"  attest   a signed statement of what was in force in a session, what held, and whether the\n"
+	"           trail is whole; verify takes it as a FILE\n"
 	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
 	"           one takes its place\n"
 	"  prove    a proof that record SEQ is in the trail, or all records of a file, or that an\n"
@@ -85,7 +88,7 @@ static const char help[] =
 	"  --lines N    tail: so many (default: 10)\n"
 	"  -f, --follow go on printing until the session ends\n"
 	"  --format F   what export and report write\n"
-	"  -o, --output FILE  report: into this file (default: stdout)\n"
+	"  -o, --output FILE  report, attest: into this file (default: stdout)\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
 	"  --all        the ledger and all its sessions; with --key: all that are in the directory\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
@@ -133,6 +136,7 @@ static const struct {
 	{"index", audit_cmd_index, TAKES_REBUILD},
 	{"sql", audit_cmd_sql, TAKES_OBJECT, ": a question is needed"},
 	{"report", audit_cmd_report, TAKES_SESSION | TAKES_FORMAT | TAKES_OUTPUT},
+	{"attest", audit_cmd_attest, TAKES_SESSION | TAKES_OUTPUT},
 	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION, ": show or rotate?"},
 	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
@@ -446,7 +450,7 @@ static int parse_words(
 	if (optind >= argc)
 		return usage(
 			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
-			"key, prove, index, sql or report",
+			"key, prove, attest, index, sql or report",
 			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);

@@ -4,6 +4,7 @@
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
+verify.py --key KEY --attestation FILE  a signed statement about a session
 verify.py --key KEY --all STATE         every session in the directory
 verify.py --key KEY --proof FILE        a proof taken from a trail
 
@@ -533,6 +534,56 @@ def check_one(data, key):
     return name, "intact" if good and last.session == name else "edited", last.size, index, notes
 
 
+# --- attestations ---
+
+ENVELOPE = re.compile(rb'\{"payloadType":"application/vnd\.in-toto\+json","payload":"([^"]*)","signatures":'
+                      rb'\[\{"keyid":"([^"]{0,23})","sig":"([A-Za-z0-9+/=]*)"\}\]\}\n\Z')
+
+
+def unique(pairs):
+    if len({k for k, _ in pairs}) < len(pairs):
+        raise ValueError("twice")
+    return dict(pairs)
+
+
+def check_attestation(data, key):
+    """(session, state, records, first_bad)"""
+    none = "attestation", "edited", 0, 0
+    match = ENVELOPE.match(data)
+    payload, sig = (strict64(match[1]), strict64(match[3])) if match else (None, None)
+    if payload is None or sig is None or len(sig) != 64 or len(data) > 1048576:
+        return none
+    try:
+        s = json.loads(payload, object_pairs_hook=unique)
+        p = s["predicate"]
+        name, notes = p["session"], [p["checkpoints"][w] for w in ("first", "last")]
+        if s["_type"] != "https://in-toto.io/Statement/v1" or \
+                s["predicateType"] != "urn:wardfs:attestation:session:v1" or not re.fullmatch(NAME, name):
+            return none
+        notes = [] if notes == [None, None] else [take_note(n.encode()) for n in notes]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return none
+    if any(n is None or rest or n.session != name for n, rest in notes):
+        return none
+    notes = [n for n, _ in notes]
+    kind = b"application/vnd.in-toto+json"
+    pae = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+    ours = match[2].decode(errors="replace") == key.name
+    if not ours or not ed25519(key.public, pae, sig):
+        return name, "edited" if ours else "foreign key", 0, 0
+    for note in notes:
+        if not note.signed_by(key):
+            return name, "edited" if note.key_name == key.name else "foreign key", 0, 0
+    v = p["verify"]
+    if v["state"] not in STATES or v["state"] == "unstarted" or v["records"] < 1:
+        return name, "edited", 0, 0
+    if v["state"] == "intact" and not (
+            notes and notes[0].size == 0 and notes[1].size == v["records"] and
+            notes[1].state == "complete"):
+        return name, "edited", 0, 0
+    return name, v["state"], v["records"], v["first_bad"] or 0
+
+
 def ledger_key(root, line):
     if line.kind not in ("start", "end", "torn", "rotate"):
         return None
@@ -628,6 +679,11 @@ def main():
             return int(state != "intact")
         if sys.argv[3] == "--all":
             return public_all(os.path.join(sys.argv[4], "sessions"), [Key(sys.argv[2])])
+        if sys.argv[3] == "--attestation":
+            with open(sys.argv[4], "rb") as f:
+                name, state, size, first_bad = check_attestation(f.read(), Key(sys.argv[2]))
+            print(name, state.replace(" ", "-"), size, first_bad)
+            return int(state != "intact")
         session, res = verify_public(sys.argv[3], sys.argv[4], [Key(sys.argv[2])])
         print(session, res.state.replace(" ", "-"), res.records, res.first_bad)
         return int(res.state != "intact")
