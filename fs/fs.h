@@ -72,4 +72,5 @@ struct ward_fs_tree {
 	struct ward_notify *notify;
 	struct ward_ahead *ahead;	  /* NULL: nothing is prepared */
 	atomic_uint_fast64_t outside_seq; /* changes by others, counted */
+	atomic_bool stalled;		  /* the kernel does not forget just now (stall.h) */
 };
