@@ -10,11 +10,12 @@
 
 static const char *const columns[] = {"seq", "session", "kind", "time", "mono", "ring", "pid",
 	"uid", "comm", "action", "path", "path2", "asked", "given", "verdict", "rule", "rule_text",
-	"source", "errno", "io", "read", "written", "size", "text", "status", "signal", "mac"};
+	"source", "errno", "io", "read", "written", "size", "text", "status", "signal", "names",
+	"mac"};
 
 const char ward_export_csv_head[] =
 	"seq,session,kind,time,mono,ring,pid,uid,comm,action,path,path2,asked,given,verdict,rule,"
-	"rule_text,source,errno,io,read,written,size,text,status,signal,mac\r\n";
+	"rule_text,source,errno,io,read,written,size,text,status,signal,names,mac\r\n";
 
 static void csv_text(struct ward_buf *b, const char *s)
 {

@@ -79,15 +79,23 @@ struct ward_file_names {
 	size_t cap_moves;
 };
 
-static int take_move(void *ctx, const char *line, size_t len, const json_t *record)
+/* It was recorded before it was done, and then failed. */
+static void drop_move(struct ward_file_names *n, const char *path, const char *path2)
 {
-	struct ward_file_names *n = ctx;
-	const char *kind = record ? ward_query_text(record, "kind") : NULL;
-	const char *path = record ? ward_query_text(record, "path") : NULL;
-	const char *path2 = record ? ward_query_text(record, "path2") : NULL;
-	bool link = kind && strcmp(kind, "link") == 0;
-	if (!kind || !path || !path2 || !(link || strcmp(kind, "rename") == 0))
-		return 0;
+	for (size_t k = n->n_moves; k-- > 0;) {
+		struct move *m = &n->moves[k];
+		if (strcmp(m->path, path) != 0 || strcmp(m->path2, path2) != 0)
+			continue;
+		free(m->path);
+		free(m->path2);
+		memmove(m, m + 1, (--n->n_moves - k) * sizeof(*m));
+		return;
+	}
+}
+
+static int add_move(
+	struct ward_file_names *n, const char *path, const char *path2, uint64_t seq, bool link)
+{
 	if (n->n_moves == n->cap_moves) {
 		size_t cap = n->cap_moves ? 2 * n->cap_moves : 64;
 		struct move *v = reallocarray(n->moves, cap, sizeof(*v));
@@ -96,8 +104,7 @@ static int take_move(void *ctx, const char *line, size_t len, const json_t *reco
 		n->moves = v;
 		n->cap_moves = cap;
 	}
-	struct move m = {.path = strdup(path), .path2 = strdup(path2), .link = link};
-	m.seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
+	struct move m = {.path = strdup(path), .path2 = strdup(path2), .seq = seq, .link = link};
 	if (!m.path || !m.path2) {
 		free(m.path);
 		free(m.path2);
@@ -105,6 +112,29 @@ static int take_move(void *ctx, const char *line, size_t len, const json_t *reco
 	}
 	n->moves[n->n_moves++] = m;
 	return 0;
+}
+
+static int take_move(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct ward_file_names *n = ctx;
+	const char *kind = record ? ward_query_text(record, "kind") : NULL;
+	const char *action = record ? ward_query_text(record, "action") : NULL;
+	const char *path = record ? ward_query_text(record, "path") : NULL;
+	const char *path2 = record ? ward_query_text(record, "path2") : NULL;
+	bool link = kind && strcmp(kind, "link") == 0;
+	bool exchange = action && strcmp(action, "exchange") == 0;
+	if (!kind || !path || !path2 || !(link || strcmp(kind, "rename") == 0))
+		return 0;
+	if (ward_query_text(record, "errno")) {
+		drop_move(n, path, path2);
+		if (exchange)
+			drop_move(n, path2, path);
+		return 0;
+	}
+	uint64_t seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
+	int r = add_move(n, path, path2, seq, link);
+	/* Each of the two names goes where the other was. */
+	return r == 0 && exchange ? add_move(n, path2, path, seq, false) : r;
 }
 
 /* Adds top + rest for [from, to], unless it is known for that time. */
@@ -156,14 +186,19 @@ static int follow(struct ward_file_names *n, size_t i)
 			!beneath(m->path, n->v[i].path, &rest))
 			continue;
 		gone = !m->link;
-		r = add_name(n, m->path2, rest, m->seq, UINT64_MAX);
+		/* Behind this record: an exchange does not take it back. */
+		r = add_name(n, m->path2, rest, m->seq + 1, UINT64_MAX);
 		/* The name that was asked for stays: a new file under it is meant as well. */
 		if (gone && i > 0)
 			n->v[i].to = m->seq;
 	}
 	for (size_t k = n->n_moves; r == 0 && k-- > 0;) {
 		const struct move *m = &n->moves[k];
-		if (m->seq < n->v[i].from || m->seq > n->v[i].to ||
+		/*
+		 * What came here in the record that took this one away is another file; what came
+		 * in the one that took the file before away is this one: an exchange does both.
+		 */
+		if (m->seq + 1 < n->v[i].from || m->seq >= n->v[i].to ||
 			!beneath(m->path2, n->v[i].path, &rest))
 			continue;
 		r = add_name(n, m->path, rest, born(n, k, m->path, rest), m->seq);

@@ -6,8 +6,10 @@
  * Files, below the state directory (0700, owned by whom wardfs runs as):
  *
  *   key                          32 random bytes, 0600: the root key
+ *   signing.key                  32 random bytes, 0600: the seed of the key of checkpoints
  *   ledger.jsonl                 starts and ends of all sessions
  *   sessions/SESSION/trail.jsonl the trail
+ *   sessions/SESSION/checkpoints signed checkpoints (audit/note.h)
  *   sessions/SESSION/policy      the policy's text as it was in force
  *
  * Both logs are lines, each one JSON object without spaces, its members in a fixed order, ended by
@@ -29,15 +31,18 @@
  *
  * A line of the ledger ("entry"):
  *
- *   {"v":1,"seq":N,"session":"S","kind":"start","time":"T","mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"start","time":"T","key":"K","checkpoint":"C",
+ *    "mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"end","time":"T","records":N,"bytes":N,"last":"M",
- *    "verdict":"complete|incomplete","cause":"text","mac":"M"}
+ *    "verdict":"complete|incomplete","cause":"text","key":"K","checkpoint":"C","mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"torn","time":"T","bytes":N,"mac":"M"}
+ *   {"v":1,"seq":N,"session":"host","kind":"rotate","time":"T","from":"K","to":"K","mac":"M"}
  *
  *   records, bytes, last: number of records, size of the trail and mac of its last record at the
  *   end of the session. Of several ends of a session the last counts (a writer that died after its
  *   own end, then recovery). torn: this writer found that many bytes of a line without end behind
- *   the last whole one, and removed them.
+ *   the last whole one, and removed them. key, checkpoint: the public key of the session's
+ *   checkpoints, and the first or last of them. rotate: the host has another signing key.
  *
  * Keys and macs. H(k, m) is BLAKE2b (RFC 7693) with 32 bytes of output and key k, or none:
  *

@@ -86,6 +86,21 @@ static void put_torn(struct ward_buf *b, struct tail *t, const char *session,
 	ward_chain_seal(keys->torn, t->mac, b, start);
 }
 
+static void put_signed(struct ward_buf *b, const char *key, const char *checkpoint)
+{
+	ward_buf_printf(b, ",\"key\":\"%s\",\"checkpoint\":", key);
+	ward_escape_json(b, checkpoint, strlen(checkpoint));
+}
+
+static void put_start(struct ward_buf *b, struct tail *t, const char *session,
+	const struct ward_ledger_keys *keys, const struct ward_ledger_start *begin)
+{
+	size_t start = b->len;
+	begin_entry(b, t, session, "start");
+	put_signed(b, begin->key, begin->checkpoint);
+	ward_chain_seal(keys->start, t->mac, b, start);
+}
+
 static void put_end(struct ward_buf *b, struct tail *t, const char *session,
 	const struct ward_ledger_keys *keys, const struct ward_ledger_end *end)
 {
@@ -99,44 +114,91 @@ static void put_end(struct ward_buf *b, struct tail *t, const char *session,
 	ward_put_hex(b, end->last, sizeof(end->last));
 	ward_buf_printf(b, "\",\"verdict\":\"%s\",\"cause\":", end->verdict);
 	ward_escape_json(b, end->cause, strlen(end->cause));
+	put_signed(b, end->key, end->checkpoint);
 	ward_chain_seal(keys->end, t->mac, b, start);
 }
 
-static int append_locked(int fd, const char *session, const struct ward_ledger_keys *keys,
-	const struct ward_ledger_end *end)
+/* Reads the end and removes what is left of an unfinished line; the entries that follow go to b. */
+static int begin(int fd, const char *session, const struct ward_ledger_keys *keys, struct tail *ret,
+	struct ward_buf *b)
 {
-	struct tail t = {0};
-	int r = read_tail(fd, &t);
-	if (r < 0)
+	int r = read_tail(fd, ret);
+	if (r < 0 || ret->whole == ret->size)
 		return r;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (t.whole < t.size) {
-		if (ftruncate(fd, t.whole) < 0)
-			return -errno;
-		put_torn(&b, &t, session, keys);
-	}
-	if (end) {
-		put_end(&b, &t, session, keys, end);
-	} else {
-		size_t start = b.len;
-		begin_entry(&b, &t, session, "start");
-		ward_chain_seal(keys->start, t.mac, &b, start);
-	}
-	r = ward_buf_error(&b);
+	if (ftruncate(fd, ret->whole) < 0)
+		return -errno;
+	put_torn(b, ret, session, keys);
+	return 0;
+}
+
+static int commit(int fd, const struct ward_buf *b)
+{
+	int r = ward_buf_error(b);
 	if (r == 0)
-		r = ward_fd_write_all(fd, b.data, b.len);
+		r = ward_fd_write_all(fd, b->data, b->len);
 	if (r == 0 && fdatasync(fd) < 0)
 		r = -errno;
 	return r;
 }
 
+static int append_locked(int fd, const char *session, const struct ward_ledger_keys *keys,
+	const struct ward_ledger_start *start, const struct ward_ledger_end *end)
+{
+	struct tail t = {0};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	int r = begin(fd, session, keys, &t, &b);
+	if (r < 0)
+		return r;
+	if (end)
+		put_end(&b, &t, session, keys, end);
+	else
+		put_start(&b, &t, session, keys, start);
+	return commit(fd, &b);
+}
+
 int ward_ledger_append(int fd, const char *session, const struct ward_ledger_keys *keys,
-	const struct ward_ledger_end *end, struct ward_err *err)
+	const struct ward_ledger_start *start, const struct ward_ledger_end *end,
+	struct ward_err *err)
 {
 	while (flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR)
 			return ward_err_sys(err, -errno, "ledger: lock");
-	int r = append_locked(fd, session, keys, end);
+	int r = append_locked(fd, session, keys, start, end);
+	(void)flock(fd, LOCK_UN);
+	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
+}
+
+#define HOST "host"
+
+static int rotate_locked(
+	int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to)
+{
+	struct tail t = {0};
+	struct ward_ledger_keys keys;
+	uint8_t key[WARD_KEY_BYTES];
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_ledger_keys_derive(root, HOST, &keys);
+	int r = begin(fd, HOST, &keys, &t, &b);
+	if (r == 0) {
+		size_t start = b.len;
+		begin_entry(&b, &t, HOST, "rotate");
+		ward_buf_printf(&b, ",\"from\":\"%s\",\"to\":\"%s\"", from, to);
+		ward_chain_derive(root, "wardfs ledger rotate", HOST, key);
+		ward_chain_seal(key, t.mac, &b, start);
+		r = commit(fd, &b);
+	}
+	ward_chain_wipe(&keys, sizeof(keys));
+	ward_chain_wipe(key, sizeof(key));
+	return r;
+}
+
+int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
+	struct ward_err *err)
+{
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return ward_err_sys(err, -errno, "ledger: lock");
+	int r = rotate_locked(fd, root, from, to);
 	(void)flock(fd, LOCK_UN);
 	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
 }

@@ -19,18 +19,29 @@ struct ward_ledger_keys {
 void ward_ledger_keys_derive(
 	const uint8_t root[WARD_KEY_BYTES], const char *session, struct ward_ledger_keys *ret);
 
+struct ward_ledger_start {
+	const char *key;	/* ward_public_key_print() of the key that signs */
+	const char *checkpoint; /* the note over nothing */
+};
 struct ward_ledger_end {
 	uint64_t records;
 	uint64_t bytes;
 	uint8_t last[WARD_MAC_BYTES];
 	const char *verdict; /* "complete", "incomplete" */
 	const char *cause;   /* complete: what the end record says of it, "" if the command ended */
+	const char *key;     /* as in the start; another one after the key was changed */
+	const char *checkpoint; /* the last note */
 };
 
 /*
- * Appends the entry "start" of a session (end NULL) or its "end" to the ledger fd (O_RDWR, and
- * O_APPEND), to disk. What is left of a line that its writer did not finish is removed first, and
- * an entry "torn" says so.
+ * Appends the entry "start" of a session (end NULL) or its "end" (start NULL) to the ledger fd
+ * (O_RDWR, and O_APPEND), to disk. What is left of a line that its writer did not finish is removed
+ * first, and an entry "torn" says so.
  */
 int ward_ledger_append(int fd, const char *session, const struct ward_ledger_keys *keys,
-	const struct ward_ledger_end *end, struct ward_err *err) ward_must_check;
+	const struct ward_ledger_start *start, const struct ward_ledger_end *end,
+	struct ward_err *err) ward_must_check;
+
+/* Appends the entry "rotate" of the host: the signing key `from` gave way to `to`. */
+int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
+	struct ward_err *err) ward_must_check;

@@ -42,6 +42,8 @@ struct audit {
 	char *session;
 	char *cause;
 	uint32_t flags;
+	uint32_t sync; /* enum ward_audit_sync */
+	uint64_t checkpoint_records, checkpoint_ms;
 	struct ward_ring *rings[WARD_RINGS_MAX];
 	size_t n_rings;
 	struct ward_writer *writer;
@@ -76,13 +78,27 @@ static int receive_config(struct audit *a, struct ward_err *err)
 	a->n_rings = ward_msg_get_u32(&r);
 	a->flags = ward_msg_get_u32(&r);
 	a->cause = ward_msg_get_str(&r);
+	a->sync = ward_msg_get_u32(&r);
+	a->checkpoint_records = ward_msg_get_u64(&r);
+	a->checkpoint_ms = ward_msg_get_u64(&r);
 	if (ward_msg_done(&r) < 0 || r.type != WARD_MSG_CONFIG || a->n_rings == 0 ||
-		a->n_rings > WARD_RINGS_MAX || a->flags & ~(uint32_t)WARD_AUDIT_RECOVER)
+		a->n_rings > WARD_RINGS_MAX || a->flags & ~(uint32_t)WARD_AUDIT_RECOVER ||
+		a->sync > WARD_SYNC_CLOSE)
 		return ward_err_set(err, -EBADMSG, "configuration: not understood");
 	return 0;
 }
 
-static int take_descriptors(struct audit *a, uint8_t key[WARD_KEY_BYTES], struct ward_err *err)
+/* Exactly a key from fd, which is closed. */
+static int take_key(int fd, uint8_t ret[WARD_KEY_BYTES], const char *what, struct ward_err *err)
+{
+	ssize_t n = pread(fd, ret, WARD_KEY_BYTES, 0);
+	close(fd);
+	return n == (ssize_t)WARD_KEY_BYTES
+		       ? 0
+		       : ward_err_set(err, -EINVAL, "%s: cannot be read", what);
+}
+
+static int take_descriptors(struct audit *a, struct ward_err *err)
 {
 	for (size_t i = 0; i < a->n_rings; i++) {
 		int fd = WARD_FD_AUDIT_RINGS + (int)i;
@@ -91,10 +107,6 @@ static int take_descriptors(struct audit *a, uint8_t key[WARD_KEY_BYTES], struct
 			return r;
 		close(fd);
 	}
-	ssize_t n = pread(WARD_FD_AUDIT_KEY, key, WARD_KEY_BYTES, 0);
-	close(WARD_FD_AUDIT_KEY);
-	if (n != (ssize_t)WARD_KEY_BYTES)
-		return ward_err_set(err, -EINVAL, "root key: cannot be read");
 	if (fcntl(WARD_FD_RING_WAKE, F_SETFL, O_NONBLOCK) < 0)
 		return ward_err_sys(err, -errno, "wake-up descriptor");
 	/*
@@ -123,16 +135,26 @@ static int start(struct audit *a, struct ward_err *err)
 	if (r < 0)
 		return ward_err_sys(err, r, "libsodium");
 	uint8_t key[WARD_KEY_BYTES];
+	uint8_t seed[WARD_KEY_BYTES];
 	r = receive_config(a, err);
 	if (r == 0)
-		r = take_descriptors(a, key, err);
+		r = take_key(WARD_FD_AUDIT_KEY, key, "root key", err);
+	if (r == 0)
+		r = take_key(WARD_FD_AUDIT_SIGN, seed, "signing key", err);
+	if (r == 0)
+		r = take_descriptors(a, err);
 	if (r == 0)
 		r = ward_audit_confine(err);
 	if (r == 0) {
 		struct ward_writer_setup setup = {.session = a->session,
 			.log_fd = WARD_FD_AUDIT_LOG,
 			.ledger_fd = WARD_FD_AUDIT_LEDGER,
+			.checkpoints_fd = WARD_FD_AUDIT_CHECKPOINTS,
 			.root_key = key,
+			.sign_seed = seed,
+			.sync = (enum ward_audit_sync)a->sync,
+			.checkpoint_records = a->checkpoint_records,
+			.checkpoint_ms = a->checkpoint_ms,
 			.rings = a->rings,
 			.n_rings = a->n_rings,
 			.recover = a->flags & WARD_AUDIT_RECOVER,
@@ -140,6 +162,7 @@ static int start(struct audit *a, struct ward_err *err)
 		r = ward_writer_new(&setup, &a->writer, err);
 	}
 	ward_chain_wipe(key, sizeof(key));
+	ward_chain_wipe(seed, sizeof(seed));
 	return r;
 }
 
@@ -177,7 +200,8 @@ static void wait_for(struct audit *a, int timeout_ms, bool rings)
 /* The rings are empty: nap, or sleep after a few naps without a record. */
 static void rest(struct audit *a)
 {
-	bool nap = a->idle < NAPS;
+	/* Who waits for the disk shall not wait for a nap before. */
+	bool nap = a->idle < NAPS && a->sync != WARD_SYNC_RECORD;
 	bool may = true;
 	for (size_t i = 0; i < a->n_rings; i++)
 		may &= nap ? ward_ring_may_nap(a->rings[i]) : ward_ring_may_sleep(a->rings[i]);

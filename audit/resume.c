@@ -13,11 +13,14 @@ static void take_line(
 {
 	struct ward_line l;
 	uint8_t mac[WARD_MAC_BYTES];
+	uint8_t leaf[WARD_HASH_BYTES];
 	int64_t ring = -1;
 	uint64_t pos = 0;
 	res->seq++;
 	res->bytes = text->offset + text->len + 1;
 	res->ended = false;
+	ward_merkle_leaf(text->p, text->len, leaf);
+	ward_merkle_add(&res->tree, leaf);
 	bool good = ward_line_parse(text->p, text->len, &l) == 0;
 	if (good) {
 		ward_chain_mac(res->key, res->prev, text->p, l.body_len, mac);

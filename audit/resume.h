@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "audit/format.h"
+#include "audit/merkle.h"
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
 
@@ -19,6 +20,7 @@ struct ward_resume {
 	uint64_t refusals;	      /* records of kind deny */
 	uint64_t pos[WARD_RINGS_MAX]; /* where to go on in each ring */
 	bool ended;		      /* the last record is a session.end */
+	struct ward_merkle tree;      /* over the lines as they stand there */
 };
 
 /* Walks the log from its beginning. res->key must be set, all else zero. */

@@ -21,15 +21,15 @@
 #define HEADER_BYTES 4096U
 #define RING_MIN ((size_t)64 << 10) /* four records of the largest size */
 #define RING_MAX ((size_t)1 << 30)
-#define RING_MAGIC UINT64_C(0x31676e6972647277) /* "wrdring1" */
+#define RING_MAGIC UINT64_C(0x32676e6972647277) /* "wrdring2" */
 /* A waiting producer looks again after this long even if no wake-up reached it. */
 #define WAIT_NS 200000000L
 
 /* What the reader told the producers before it went to sleep. */
 enum reader_state { READER_AWAKE = 0, READER_SLEEPS, READER_NAPS };
 
-/* The first page. Each side's words have a cache line of their own. */
-struct shared {
+/* The first page. Each side's words have a cache line of their own: padding is the point. */
+struct shared { // NOLINT(clang-analyzer-optin.performance.Padding)
 	uint64_t magic;
 	uint64_t bytes; /* of the data area; the file's size decides, not this */
 	/* written by the producer */
@@ -37,10 +37,14 @@ struct shared {
 	/* written by the reader */
 	_Alignas(64) _Atomic uint64_t read_pos; /* everything before is free */
 	_Atomic uint32_t failed;
-	_Atomic uint32_t room; /* futex: changes when room was made or failed changed */
+	_Atomic uint32_t room;	      /* futex: changes when room was made or failed changed */
+	_Atomic uint64_t durable_pos; /* everything before is on disk */
+	_Atomic uint64_t lost_pos;    /* everything before that was not is not known to be */
+	_Atomic uint32_t durable;     /* futex: changes with durable_pos or failed */
 	/* written by both */
 	_Alignas(64) _Atomic uint32_t reader; /* enum reader_state */
 	_Atomic uint32_t waiters;	      /* producers that wait for room */
+	_Atomic uint32_t durable_waiters;     /* and for the disk */
 };
 static_assert(sizeof(struct shared) <= HEADER_BYTES, "one page");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "shared with a process");
@@ -60,10 +64,12 @@ struct ward_ring {
 	size_t mask;
 	int wake_fd;	   /* borrowed */
 	uint64_t read_pos; /* reader only */
+	uint64_t released; /* reader only: in the log up to here */
 	bool given_up;	   /* reader only: spoiled beyond recovery */
 
 	pthread_mutex_t lock; /* serialises the producer's threads; a leaf */
 	uint64_t write_pos;   /* protected by lock */
+	bool sync;	      /* producer only, set before its threads start */
 };
 
 static int futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
@@ -137,6 +143,7 @@ int ward_ring_open(int fd, int wake_fd, struct ward_ring **ret, struct ward_err 
 	r->mask = bytes - 1;
 	r->wake_fd = wake_fd;
 	r->read_pos = atomic_load(&r->sh->read_pos);
+	r->released = r->read_pos;
 	r->write_pos = atomic_load(&r->sh->write_pos);
 	pthread_mutex_init(&r->lock, NULL);
 	if (r->sh->magic != RING_MAGIC || r->read_pos % 8 != 0 || r->write_pos % 8 != 0) {
@@ -233,6 +240,35 @@ static void append(struct ward_ring *r, const struct ward_event *ev, uint64_t ne
 		wake_reader(r);
 }
 
+/* Until everything before pos is on disk, or the log failed. Holds no lock: many wait at once. */
+static int wait_durable(struct ward_ring *r, uint64_t pos)
+{
+	int e = -EAGAIN;
+	atomic_fetch_add(&r->sh->durable_waiters, 1);
+	for (;;) {
+		uint32_t seen = atomic_load(&r->sh->durable);
+		/* First: a sync that works after one that failed says nothing of what that lost. */
+		if (atomic_load(&r->sh->lost_pos) >= pos)
+			e = -EIO;
+		else if (atomic_load(&r->sh->durable_pos) >= pos)
+			e = 0;
+		else if (ward_ring_failed(r))
+			e = -EIO;
+		if (e != -EAGAIN)
+			break;
+		wake_reader(r);
+		struct timespec ts = {.tv_nsec = WAIT_NS};
+		(void)futex(&r->sh->durable, FUTEX_WAIT, seen, &ts);
+	}
+	atomic_fetch_sub(&r->sh->durable_waiters, 1);
+	return e;
+}
+
+void ward_ring_sync(struct ward_ring *r, bool on)
+{
+	r->sync = on;
+}
+
 static int put_locked(struct ward_ring *r, const struct ward_event *ev, bool wait)
 {
 	uint64_t need = record_bytes(ward_event_size(ev));
@@ -250,8 +286,9 @@ int ward_ring_put(struct ward_ring *r, const struct ward_event *ev)
 		return -EINVAL;
 	pthread_mutex_lock(&r->lock);
 	int e = put_locked(r, ev, true);
+	uint64_t pos = r->write_pos;
 	pthread_mutex_unlock(&r->lock);
-	return e;
+	return e == 0 && r->sync ? wait_durable(r, pos) : e;
 }
 
 int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev)
@@ -311,6 +348,7 @@ int ward_ring_seek(struct ward_ring *r, uint64_t pos)
 	if (pos % 8 != 0)
 		return -EINVAL;
 	r->read_pos = pos;
+	r->released = pos;
 	return 0;
 }
 
@@ -323,10 +361,26 @@ static void wake_producers(struct ward_ring *r)
 
 void ward_ring_release(struct ward_ring *r)
 {
+	r->released = r->read_pos;
 	if (atomic_load_explicit(&r->sh->read_pos, memory_order_relaxed) == r->read_pos)
 		return;
 	atomic_store(&r->sh->read_pos, r->read_pos);
 	wake_producers(r);
+}
+
+static void wake_durable(struct ward_ring *r)
+{
+	atomic_fetch_add(&r->sh->durable, 1);
+	if (atomic_load(&r->sh->durable_waiters) > 0)
+		(void)futex(&r->sh->durable, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void ward_ring_durable(struct ward_ring *r)
+{
+	if (atomic_load_explicit(&r->sh->durable_pos, memory_order_relaxed) == r->released)
+		return;
+	atomic_store(&r->sh->durable_pos, r->released);
+	wake_durable(r);
 }
 
 /* Tells the producers how the reader rests; takes it back where there is work already. */
@@ -363,6 +417,9 @@ void ward_ring_fail(struct ward_ring *r, bool on)
 {
 	if (r->given_up)
 		on = true;
+	if (on && atomic_load(&r->sh->lost_pos) < r->released)
+		atomic_store(&r->sh->lost_pos, r->released);
 	atomic_store(&r->sh->failed, on ? 1 : 0);
 	wake_producers(r);
+	wake_durable(r);
 }

@@ -58,6 +58,12 @@ int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_ch
  */
 bool ward_ring_failed(const struct ward_ring *r);
 
+/*
+ * Producer: from now on ward_ring_put() returns 0 only when the record is on disk ([audit] sync =
+ * record); -EIO if the log fails before. A record whose operation failed so may yet reach the log.
+ */
+void ward_ring_sync(struct ward_ring *r, bool on);
+
 /* As ward_ring_put(), but -EAGAIN instead of waiting for room (or for another thread). */
 int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 
@@ -82,6 +88,12 @@ int ward_ring_seek(struct ward_ring *r, uint64_t pos) ward_must_check;
  */
 void ward_ring_release(struct ward_ring *r);
 
+/*
+ * Reader: what was released, or was in the log already where ward_ring_seek() went, is on disk.
+ * Wakes the producers that wait for it. Nothing that a producer can write is believed.
+ */
+void ward_ring_durable(struct ward_ring *r);
+
 /* Reader, before it sleeps on wake_fd: true if it may sleep (ring empty and producers will wake
  * it). */
 bool ward_ring_may_sleep(struct ward_ring *r);
@@ -92,6 +104,8 @@ bool ward_ring_may_sleep(struct ward_ring *r);
  */
 bool ward_ring_may_nap(struct ward_ring *r);
 
-/* Reader: from now on ward_ring_put() answers -EIO, also to those waiting (on), or works again
- * (off). */
+/*
+ * Reader: from now on ward_ring_put() answers -EIO, also to those waiting (on), or works again
+ * (off). What was released before and is not durable stays failed for those who wait for the disk.
+ */
 void ward_ring_fail(struct ward_ring *r, bool on);

@@ -21,11 +21,14 @@
 #define NAME_TRIES 100000
 /* A ledger is read whole to find the latest session; two lines a session. */
 #define LEDGER_MAX ((size_t)1 << 28)
+/* A mark: the word of sync and a boot's id. */
+#define MARK_MAX 256
 
 struct ward_store {
 	char *path;
 	int dir_fd;
 	int sessions_fd; /* -1: not there (opened for reading) */
+	int running_fd;	 /* the same */
 };
 
 int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
@@ -83,20 +86,14 @@ static int check_dir(int fd, bool create)
 	return !ours || st.st_mode & 022 ? -EPERM : 0;
 }
 
-/* The root key appears whole or not at all, and once: link(2) fails where it is already there. */
-static int make_key(int dir_fd)
+/* A fresh key in a file of its own, to disk. */
+static int make_secret(int dir_fd, char name[static 32])
 {
-	struct stat st;
-	if (fstatat(dir_fd, "key", &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	if (errno != ENOENT)
-		return -errno;
 	uint8_t key[WARD_KEY_BYTES];
 	uint64_t unique = 0;
 	if (getrandom(&unique, sizeof(unique), 0) != (ssize_t)sizeof(unique))
 		return -EIO;
-	char name[32];
-	snprintf(name, sizeof(name), "key.%016llx", (unsigned long long)unique);
+	snprintf(name, 32, "key.%016llx", (unsigned long long)unique);
 	ward_cleanup_fd int fd =
 		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -107,7 +104,24 @@ static int make_key(int dir_fd)
 	ward_chain_wipe(key, sizeof(key));
 	if (r == 0 && fsync(fd) < 0)
 		r = -errno;
-	if (r == 0 && linkat(dir_fd, name, dir_fd, "key", 0) < 0 && errno != EEXIST)
+	if (r < 0)
+		(void)unlinkat(dir_fd, name, 0);
+	return r;
+}
+
+/* A key appears whole or not at all, and once: link(2) fails where it is already there. */
+static int make_key(int dir_fd, const char *as)
+{
+	struct stat st;
+	if (fstatat(dir_fd, as, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	char name[32];
+	int r = make_secret(dir_fd, name);
+	if (r < 0)
+		return r;
+	if (linkat(dir_fd, name, dir_fd, as, 0) < 0 && errno != EEXIST)
 		r = -errno;
 	(void)unlinkat(dir_fd, name, 0);
 	return r < 0 ? r : sync_dir(dir_fd);
@@ -117,7 +131,10 @@ static int make_contents(int dir_fd)
 {
 	if (mkdirat(dir_fd, "sessions", 0700) < 0 && errno != EEXIST)
 		return -errno;
-	return make_key(dir_fd);
+	if (mkdirat(dir_fd, "running", 0700) < 0 && errno != EEXIST)
+		return -errno;
+	int r = make_key(dir_fd, "key");
+	return r < 0 ? r : make_key(dir_fd, "signing.key");
 }
 
 int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
@@ -143,6 +160,10 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 		openat(dir, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (sessions < 0 && (create || errno != ENOENT))
 		return ward_err_sys(err, -errno, "%s/sessions", path);
+	ward_cleanup_fd int running =
+		openat(dir, "running", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (running < 0 && (create || errno != ENOENT))
+		return ward_err_sys(err, -errno, "%s/running", path);
 	struct ward_store *st = calloc(1, sizeof(*st));
 	if (!st || !(st->path = strdup(path))) {
 		free(st);
@@ -150,6 +171,7 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 	}
 	st->dir_fd = ward_steal_fd(&dir);
 	st->sessions_fd = ward_steal_fd(&sessions);
+	st->running_fd = ward_steal_fd(&running);
 	*ret = st;
 	return 0;
 }
@@ -161,6 +183,8 @@ void ward_store_close(struct ward_store *st)
 	close(st->dir_fd);
 	if (st->sessions_fd >= 0)
 		close(st->sessions_fd);
+	if (st->running_fd >= 0)
+		close(st->running_fd);
 	free(st->path);
 	free(st);
 }
@@ -222,18 +246,25 @@ static int write_file(int dir_fd, const char *name, const void *data, size_t len
 	return r;
 }
 
-static int open_files(struct ward_store *st, struct ward_store_session *s)
+/* excl: O_EXCL for a new session, 0 for one that is there. */
+static int open_files(struct ward_store *st, struct ward_store_session *s, int excl)
 {
 	const int log = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
 	s->dir_fd =
 		openat(st->sessions_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dir_fd < 0)
 		return -errno;
-	s->log_fd = openat(s->dir_fd, "trail.jsonl", log | O_EXCL, 0600);
+	s->log_fd = openat(s->dir_fd, "trail.jsonl", log | excl, 0600);
 	if (s->log_fd < 0)
 		return -errno;
 	s->ledger_fd = openat(st->dir_fd, "ledger.jsonl", log, 0600);
 	if (s->ledger_fd < 0)
+		return -errno;
+	s->checkpoints_fd = openat(s->dir_fd, "checkpoints", log | excl, 0600);
+	if (s->checkpoints_fd < 0)
+		return -errno;
+	s->sign_fd = openat(st->dir_fd, "signing.key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->sign_fd < 0)
 		return -errno;
 	s->key_fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	return s->key_fd < 0 ? -errno : 0;
@@ -258,7 +289,7 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 	r = make_session_dir(st, name, s.name);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s/sessions/%s", st->path, name);
-	r = open_files(st, &s);
+	r = open_files(st, &s, O_EXCL);
 	if (r == 0)
 		r = write_file(s.dir_fd, "policy", policy, len);
 	if (r == 0)
@@ -282,6 +313,7 @@ void ward_store_discard_session(struct ward_store *st, struct ward_store_session
 	bool empty = s->log_fd < 0 || (fstat(s->log_fd, &sb) == 0 && sb.st_size == 0);
 	if (empty && s->dir_fd >= 0) {
 		(void)unlinkat(s->dir_fd, "trail.jsonl", 0);
+		(void)unlinkat(s->dir_fd, "checkpoints", 0);
 		(void)unlinkat(s->dir_fd, "policy", 0);
 	}
 	/* Of a directory that holds anything else nothing is removed. */
@@ -292,11 +324,86 @@ void ward_store_discard_session(struct ward_store *st, struct ward_store_session
 
 void ward_store_session_close(struct ward_store_session *s)
 {
-	const int fds[] = {s->dir_fd, s->log_fd, s->ledger_fd, s->key_fd};
+	const int fds[] = {
+		s->dir_fd, s->log_fd, s->ledger_fd, s->key_fd, s->sign_fd, s->checkpoints_fd};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	*s = WARD_STORE_SESSION_INIT;
+}
+
+/* --- sessions that have not ended --- */
+
+int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
+	struct ward_err *err)
+{
+	char fresh[WARD_SESSION_NAME_MAX + 8];
+	/* Locked before it has its name: another start would take it for one that a crash left. */
+	(void)snprintf(fresh, sizeof(fresh), ".new.%s", session);
+	ward_cleanup_fd int fd = openat(
+		st->running_fd, fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	if (r == 0)
+		r = ward_fd_write_all(fd, text, strlen(text));
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && renameat(st->running_fd, fresh, st->running_fd, session) < 0)
+		r = -errno;
+	if (r == 0)
+		r = sync_dir(st->running_fd);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/running/%s", st->path, session);
+	*ret_fd = ward_steal_fd(&fd);
+	return 0;
+}
+
+int ward_store_unmark(struct ward_store *st, const char *session)
+{
+	return unlinkat(st->running_fd, session, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_buf *ret_text, struct ward_err *err)
+{
+	struct stat sb = {0};
+	ward_cleanup_fd int log = -1;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup_fd int fd =
+		openat(st->running_fd, session, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int r = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &sb) < 0 ? -errno : 0;
+	if (r == 0 && sb.st_nlink == 0)
+		r = -ENOENT; /* somebody else was there before */
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/running/%s", st->path, session);
+	/* A writer outlives its supervisor until it has written the end. */
+	r = ward_store_open_log(st, session, &log, err);
+	if (r < 0)
+		return r;
+	if (flock(log, LOCK_SH | LOCK_NB) < 0)
+		return ward_err_sys(err, -errno, "%s: log", session);
+	r = ward_fd_read_all(fd, MARK_MAX, &text);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/running/%s", st->path, session);
+	*ret_text = text;
+	text = WARD_BUF_INIT;
+	*ret_fd = ward_steal_fd(&fd);
+	return 0;
+}
+
+int ward_store_reopen_session(struct ward_store *st, const char *session,
+	struct ward_store_session *ret, struct ward_err *err)
+{
+	struct ward_store_session s = WARD_STORE_SESSION_INIT;
+	if (!ward_session_name_valid(session, strlen(session)))
+		return ward_err_set(err, -ENOENT, "no session of that name");
+	snprintf(s.name, sizeof(s.name), "%s", session);
+	int r = open_files(st, &s, 0);
+	if (r < 0) {
+		ward_store_session_close(&s);
+		return ward_err_sys(err, r, "%s/sessions/%s", st->path, session);
+	}
+	*ret = s;
+	return 0;
 }
 
 /* --- reading --- */
@@ -327,17 +434,19 @@ static int add_name(struct ward_store_names *names, const char *name)
 	return 0;
 }
 
-int ward_store_list(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
+/* Names in a directory of the store that may be those of sessions. */
+static int list_names(const struct ward_store *st, int dir_fd, const char *what,
+	struct ward_store_names *ret, struct ward_err *err)
 {
 	struct ward_store_names names = {0};
-	if (st->sessions_fd >= 0) {
-		int fd = openat(st->sessions_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd >= 0) {
+		int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
 		if (!d) {
 			int r = -errno;
 			if (fd >= 0)
 				close(fd);
-			return ward_err_sys(err, r, "%s/sessions", st->path);
+			return ward_err_sys(err, r, "%s/%s", st->path, what);
 		}
 		for (struct dirent *e = NULL; (e = readdir(d));) {
 			if (!ward_session_name_valid(e->d_name, strlen(e->d_name)))
@@ -352,6 +461,16 @@ int ward_store_list(struct ward_store *st, struct ward_store_names *ret, struct 
 		qsort(names.v, names.n, sizeof(*names.v), compare_names);
 	*ret = names;
 	return 0;
+}
+
+int ward_store_list(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
+{
+	return list_names(st, st->sessions_fd, "sessions", ret, err);
+}
+
+int ward_store_list_marks(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
+{
+	return list_names(st, st->running_fd, "running", ret, err);
 }
 
 /* The session of the last "start" that has a directory. */
@@ -449,6 +568,12 @@ int ward_store_open_log(
 	return open_in_session(st, session, "trail.jsonl", ret_fd, err);
 }
 
+int ward_store_open_checkpoints(
+	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
+{
+	return open_in_session(st, session, "checkpoints", ret_fd, err);
+}
+
 int ward_store_open_policy(
 	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
 {
@@ -464,17 +589,53 @@ int ward_store_open_ledger(struct ward_store *st, int *ret_fd, struct ward_err *
 	return 0;
 }
 
-int ward_store_read_key(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+int ward_store_extend_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(st->dir_fd, "ledger.jsonl",
+		O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/key", st->path);
+		return ward_err_sys(err, -errno, "%s/ledger.jsonl", st->path);
+	*ret_fd = fd;
+	return 0;
+}
+
+static int read_secret(
+	struct ward_store *st, const char *name, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	ward_cleanup_fd int fd = openat(st->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s/%s", st->path, name);
 	uint8_t key[WARD_KEY_BYTES + 1];
 	ssize_t n = read(fd, key, sizeof(key));
 	if (n == (ssize_t)WARD_KEY_BYTES)
 		memcpy(ret, key, WARD_KEY_BYTES);
 	ward_chain_wipe(key, sizeof(key));
 	if (n != (ssize_t)WARD_KEY_BYTES)
-		return ward_err_set(err, -EINVAL, "%s/key: not a root key", st->path);
+		return ward_err_set(err, -EINVAL, "%s/%s: not a key", st->path, name);
 	return 0;
+}
+
+int ward_store_read_key(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	return read_secret(st, "key", ret, err);
+}
+
+int ward_store_read_seed(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
+{
+	return read_secret(st, "signing.key", ret, err);
+}
+
+int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err)
+{
+	char name[32];
+	int r = make_secret(st->dir_fd, name);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/signing.key", st->path);
+	if (renameat(st->dir_fd, name, st->dir_fd, "signing.key") < 0) {
+		r = -errno;
+		(void)unlinkat(st->dir_fd, name, 0);
+		return ward_err_sys(err, r, "%s/signing.key", st->path);
+	}
+	r = sync_dir(st->dir_fd);
+	return r < 0 ? ward_err_sys(err, r, "%s", st->path) : 0;
 }

@@ -26,7 +26,8 @@ int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *h
 	char **ret_path, struct ward_err *err) ward_must_check;
 
 /*
- * Opens the state directory; create: makes it and what is missing above (0700), and the root key.
+ * Opens the state directory; create: makes it and what is missing above (0700), the root key and
+ * the signing key.
  * Refused (-EPERM) when others can write to it, or it belongs to another uid than the process'
  * (root may read it all the same).
  * -ENOENT when it is not there. *ret is the caller's.
@@ -44,13 +45,20 @@ int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err) w
 /* A session's files, opened for writing; each descriptor is close-on-exec. */
 struct ward_store_session {
 	char name[WARD_SESSION_NAME_MAX + 1];
-	int dir_fd;    /* O_PATH: sessions/NAME */
-	int log_fd;    /* O_RDWR|O_APPEND, new */
-	int ledger_fd; /* O_RDWR|O_APPEND */
-	int key_fd;    /* O_RDONLY */
+	int dir_fd;	    /* O_PATH: sessions/NAME */
+	int log_fd;	    /* O_RDWR|O_APPEND, new */
+	int ledger_fd;	    /* O_RDWR|O_APPEND */
+	int key_fd;	    /* O_RDONLY */
+	int sign_fd;	    /* O_RDONLY: the signing key's seed */
+	int checkpoints_fd; /* O_RDWR|O_APPEND, new */
 };
 #define WARD_STORE_SESSION_INIT                                                                    \
-	((struct ward_store_session){.dir_fd = -1, .log_fd = -1, .ledger_fd = -1, .key_fd = -1})
+	((struct ward_store_session){.dir_fd = -1,                                                 \
+		.log_fd = -1,                                                                      \
+		.ledger_fd = -1,                                                                   \
+		.key_fd = -1,                                                                      \
+		.sign_fd = -1,                                                                     \
+		.checkpoints_fd = -1})
 
 /*
  * Makes a session. name NULL: a fresh ward_store_session_id(); a name that exists gets a number
@@ -67,11 +75,33 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s);
 void ward_store_session_close(struct ward_store_session *s);
 
-/* Names of the sessions that have a directory, sorted; each free()d by ward_store_names_free(). */
+/* Names, sorted; free()d by ward_store_names_free(). */
 struct ward_store_names {
 	char **v;
 	size_t n;
 };
+/*
+ * The mark of a session that began and has not ended: a file running/NAME with a text, locked
+ * (flock(2)) by its supervisor for as long as that lives. On disk when it returns; *ret_fd holds
+ * the lock and is the caller's.
+ */
+int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+/* The session ended. 0 also if there is no mark. */
+int ward_store_unmark(struct ward_store *st, const char *session) ward_must_check;
+int ward_store_list_marks(
+	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
+/*
+ * Takes the mark of a session whose supervisor is gone, and its text. -EWOULDBLOCK: supervisor,
+ * writer or another one who took it still live. -ENOENT: it is gone.
+ */
+int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_buf *ret_text, struct ward_err *err) ward_must_check;
+/* The files of a session that is there, as ward_store_create_session() opens them. */
+int ward_store_reopen_session(struct ward_store *st, const char *session,
+	struct ward_store_session *ret, struct ward_err *err) ward_must_check;
+
+/* Names of the sessions that have a directory. */
 int ward_store_list(
 	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
 void ward_store_names_free(struct ward_store_names *names);
@@ -87,10 +117,22 @@ int ward_store_find(struct ward_store *st, const char *what, char **ret_name,
 /* For reading. Each *ret_fd is the caller's. -ENOENT where there is none. */
 int ward_store_open_log(struct ward_store *st, const char *session, int *ret_fd,
 	struct ward_err *err) ward_must_check;
+int ward_store_open_checkpoints(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_err *err) ward_must_check;
 int ward_store_open_policy(struct ward_store *st, const char *session, int *ret_fd,
 	struct ward_err *err) ward_must_check;
 int ward_store_open_ledger(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
-/* The root key. -EINVAL if the file is not one. Wipe it after use (ward_chain_wipe()). */
+/* For a further entry: O_RDWR|O_APPEND. */
+int ward_store_extend_ledger(
+	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
+/*
+ * The root key, and the seed of the signing key. -EINVAL if the file is not one. Wipe them after
+ * use (ward_chain_wipe()).
+ */
 int ward_store_read_key(
 	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;
+int ward_store_read_seed(
+	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;
+/* A fresh signing key takes the place of the present one, whose file goes. */
+int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err) ward_must_check;

@@ -33,7 +33,8 @@ bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct wa
 {
 	char label[32];
 	char session[WARD_SESSION_NAME_MAX + 1];
-	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn"))
+	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn") &&
+		!ward_line_is(l, "rotate"))
 		return false;
 	snprintf(label, sizeof(label), "wardfs ledger %.*s", (int)l->kind_len, l->kind);
 	snprintf(session, sizeof(session), "%.*s", (int)l->session_len, l->session);
@@ -103,14 +104,14 @@ static int compare_seq(const void *a, const void *b)
 
 static int sort(struct examination *x)
 {
-	x->by_seq = reallocarray(NULL, x->n + 1, sizeof(x->by_seq[0]));
+	x->by_seq = reallocarray(NULL, x->n + 1, sizeof(struct suspect_line *));
 	if (!x->by_seq)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].seq)
 			x->by_seq[x->n_by_seq++] = &x->v[i];
 	if (x->n_by_seq > 0)
-		qsort(x->by_seq, x->n_by_seq, sizeof(*x->by_seq), compare_seq);
+		qsort(x->by_seq, x->n_by_seq, sizeof(struct suspect_line *), compare_seq);
 	return 0;
 }
 

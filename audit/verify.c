@@ -14,6 +14,7 @@
 #include "audit/lines.h"
 #include "audit/suspect.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 
 const char *ward_verify_state_name(enum ward_verify_state s)
 {
@@ -31,6 +32,17 @@ const char *ward_verify_state_name(enum ward_verify_state s)
 		[WARD_VERIFY_INTACT] = "intact",
 	};
 	return (unsigned)s < sizeof(names) / sizeof(*names) ? names[s] : "?";
+}
+
+void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state state,
+	uint64_t first_bad, const char *fmt, ...)
+{
+	va_list ap;
+	ret->state = state;
+	ret->first_bad = first_bad;
+	va_start(ap, fmt);
+	vsnprintf(ret->text, sizeof(ret->text), fmt, ap);
+	va_end(ap);
 }
 
 static void __attribute__((format(printf, 3, 4)))
@@ -53,7 +65,38 @@ struct walk {
 	uint64_t torn;	  /* bytes without end behind them */
 	bool log_ended;	  /* a session.end was among them */
 	uint64_t bad_off; /* where the first wrong line begins */
+
+	/* the tree over the lines, held against the checkpoints on the way */
+	struct ward_merkle tree;
+	const struct ward_ledger_session *known;
+	const struct ward_checkpoint_list *notes;
+	size_t next;	      /* checkpoints that were met */
+	uint64_t covered;     /* size of the last one that matches */
+	bool mismatch;	      /* one does not */
+	bool ledger_mismatch; /* the ledger's does not */
 };
+
+static bool root_is(const struct ward_merkle *m, const uint8_t root[WARD_HASH_BYTES])
+{
+	uint8_t have[WARD_HASH_BYTES];
+	ward_merkle_root(m, have);
+	return memcmp(have, root, sizeof(have)) == 0;
+}
+
+/* Compares the checkpoints of just this many records. */
+static void meet(struct walk *w)
+{
+	for (; w->notes && !w->mismatch && w->next < w->notes->n &&
+		w->notes->v[w->next].size <= w->tree.n;
+		w->next++) {
+		w->mismatch = !root_is(&w->tree, w->notes->v[w->next].root);
+		if (w->mismatch)
+			return;
+		w->covered = w->tree.n;
+	}
+	if (w->known && w->known->has_checkpoint && w->known->checkpoint.size == w->tree.n)
+		w->ledger_mismatch = !root_is(&w->tree, w->known->checkpoint.root);
+}
 
 /* Takes the next line; false if it is not the one that must come. */
 static bool take(struct walk *w, const char *session, const struct ward_lines_line *text,
@@ -61,6 +104,7 @@ static bool take(struct walk *w, const char *session, const struct ward_lines_li
 {
 	struct ward_line l;
 	uint8_t mac[WARD_MAC_BYTES];
+	uint8_t leaf[WARD_HASH_BYTES];
 	if (ward_line_parse(text->p, text->len, &l) < 0 || l.seq != ret->records + 1 ||
 		!ward_line_of(&l, session))
 		return false;
@@ -73,7 +117,72 @@ static bool take(struct walk *w, const char *session, const struct ward_lines_li
 	ret->gaps += ward_line_is(&l, "gap");
 	w->log_ended |= ward_line_is(&l, "session.end");
 	w->bytes = text->offset + text->len + 1;
+	ward_merkle_leaf(text->p, text->len, leaf);
+	ward_merkle_add(&w->tree, leaf);
+	meet(w);
 	return true;
+}
+
+/* What is worse than what was found stands. */
+static void worse(struct ward_verify_result *ret, const struct ward_verify_result *other)
+{
+	if (other->state >= ret->state)
+		return;
+	ret->state = other->state;
+	ret->first_bad = other->first_bad;
+	memcpy(ret->text, other->text, sizeof(ret->text));
+}
+
+/* The file's last checkpoint, and the one that the ledger has. */
+static void judge_last(const struct walk *w, struct ward_verify_result *ret)
+{
+	const struct ward_checkpoint *told = &w->known->checkpoint;
+	const struct ward_checkpoint *last = w->notes->n > 0 ? &w->notes->v[w->notes->n - 1] : NULL;
+	if (!last || last->number < told->number)
+		ward_verify_say(ret, WARD_VERIFY_TRUNCATED, 0, "the last checkpoint is missing");
+	else if (last->number > told->number)
+		ward_verify_say(ret, WARD_VERIFY_INCOMPLETE, 0,
+			"checkpoints follow the end that the ledger has");
+	else if (memcmp(last->signature, told->signature, sizeof(told->signature)) != 0)
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+			"the last checkpoint is not the one that the ledger has");
+}
+
+/* The lines are genuine: do the checkpoints say the same? */
+static void judge_checkpoints(const struct walk *w, struct ward_verify_result *ret)
+{
+	struct ward_verify_result r = {.state = WARD_VERIFY_INTACT};
+	const struct ward_ledger_session *known = w->known;
+	if (!known || !known->started)
+		return;
+	if (known->ended && !known->has_checkpoint) {
+		ward_verify_say(&r, WARD_VERIFY_EDITED, 0,
+			"the checkpoint in the ledger is not signed by the session's key");
+		worse(ret, &r);
+	}
+	if (w->ledger_mismatch) {
+		ward_verify_say(&r, WARD_VERIFY_EDITED, w->covered + 1,
+			"the records are not those of the ledger's checkpoint");
+		worse(ret, &r);
+	}
+	/* Between the ledger's start and the first checkpoint a writer can have died. */
+	if (!w->notes ||
+		(!known->ended && w->notes->n == 0 && (w->notes->rest == 0 || w->notes->torn)))
+		return;
+	ward_verify_notes(w->notes, known->name, known->keys, known->n_keys, &r);
+	worse(ret, &r);
+	if (r.state != WARD_VERIFY_INTACT)
+		return;
+	if (w->mismatch)
+		ward_verify_say(&r, WARD_VERIFY_EDITED, w->covered + 1,
+			"the records are not those of checkpoint %" PRIu64,
+			w->notes->v[w->next].number);
+	else if (w->next < w->notes->n)
+		ward_verify_say(&r, WARD_VERIFY_TRUNCATED, ret->records + 1,
+			"a checkpoint covers %" PRIu64 " records", w->notes->v[w->next].size);
+	else if (known->ended && known->has_checkpoint)
+		judge_last(w, &r);
+	worse(ret, &r);
 }
 
 /* The whole log is genuine: is it all? */
@@ -134,11 +243,11 @@ static int suspect_trail(const struct walk *w, int log_fd, const char *session,
 }
 
 int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_KEY_BYTES],
-	const struct ward_ledger_session *known, struct ward_verify_result *ret,
-	struct ward_err *err)
+	const struct ward_ledger_session *known, const struct ward_checkpoint_list *notes,
+	struct ward_verify_result *ret, struct ward_err *err)
 {
 	struct ward_verify_result res = {0};
-	struct walk w = {0};
+	struct walk w = {.known = known, .notes = notes};
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	struct stat st;
@@ -148,6 +257,7 @@ int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_K
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
 	ward_chain_first_key(root, session, w.key);
+	meet(&w);
 	bool good = true;
 	while (good && (r = ward_lines_next(&lines, &text)) == 1) {
 		w.bad_off = text.offset;
@@ -162,6 +272,8 @@ int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_K
 		r = suspect_trail(&w, log_fd, session, known, &res, err);
 	else
 		judge_end(&w, known, log_fd, (uint64_t)st.st_size, &res);
+	if (r == 0 && good)
+		judge_checkpoints(&w, &res);
 	ward_chain_wipe(w.key, sizeof(w.key));
 	if (r < 0)
 		return r;
@@ -207,16 +319,52 @@ static bool take_hex(uint8_t to[WARD_MAC_BYTES], const char *hex)
 	return true;
 }
 
+/* The key that an entry names becomes one of the session's. NULL: it names none. */
+static const struct ward_public_key *take_public(struct ward_ledger_session *s, const json_t *entry)
+{
+	const char *text = json_string_value(json_object_get(entry, "key"));
+	struct ward_public_key k;
+	if (!text || ward_public_key_parse(text, strlen(text), &k) < 0)
+		return NULL;
+	for (size_t i = 0; i < s->n_keys; i++)
+		if (memcmp(s->keys[i].key, k.key, sizeof(k.key)) == 0)
+			return &s->keys[i];
+	/* The start's, and that of the last end. */
+	if (s->n_keys < sizeof(s->keys) / sizeof(*s->keys))
+		s->n_keys++;
+	s->keys[s->n_keys - 1] = k;
+	return &s->keys[s->n_keys - 1];
+}
+
+static bool take_checkpoint(struct ward_ledger_session *s, const json_t *entry)
+{
+	const struct ward_public_key *key = take_public(s, entry);
+	const char *text = json_string_value(json_object_get(entry, "checkpoint"));
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_CHECKPOINT_MAX};
+	struct ward_checkpoint c;
+	if (!key || !text || ward_unescape(&b, text, strlen(text)) < 0 || b.len == 0 ||
+		ward_checkpoint_parse(b.data, b.len, &c) < 0 || c.len != b.len ||
+		!ward_checkpoint_verify(&c, b.data, key) || strcmp(c.session, s->name) != 0 ||
+		c.size != s->records)
+		return false;
+	s->checkpoint = c;
+	return true;
+}
+
 /* A genuine entry: what it says is what a writer wrote. */
 static int take_entry(
 	struct ward_ledger_view *v, const struct ward_line *l, const struct ward_lines_line *text)
 {
+	/* Of the host, not of a session. */
+	if (ward_line_is(l, "rotate"))
+		return 0;
 	json_t *e = json_loadb(text->p, text->len, 0, NULL);
 	struct ward_ledger_session *s = e ? session_of(v, l) : NULL;
 	int r = s ? 0 : -ENOMEM;
 	if (s && ward_line_is(l, "start")) {
 		s->started = true;
 		take_time(s->start_time, e);
+		(void)take_public(s, e);
 	} else if (s && ward_line_is(l, "end")) {
 		const char *verdict = json_string_value(json_object_get(e, "verdict"));
 		const char *cause = json_string_value(json_object_get(e, "cause"));
@@ -225,6 +373,7 @@ static int take_entry(
 		s->records = (uint64_t)json_integer_value(json_object_get(e, "records"));
 		s->bytes = (uint64_t)json_integer_value(json_object_get(e, "bytes"));
 		take_time(s->end_time, e);
+		s->has_checkpoint = take_checkpoint(s, e);
 		free(s->cause);
 		s->cause = strdup(cause ? cause : "");
 		r = s->cause ? 0 : -ENOMEM;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/checkpoint.h"
 #include "audit/format.h"
 #include "enforcer/base/err.h"
 
@@ -57,6 +58,11 @@ struct ward_ledger_session {
 	char start_time[40];
 	char end_time[40];
 	char *cause; /* owned; NULL without an end */
+	/* The keys that its entries name, and the last checkpoint, if it is signed by one. */
+	struct ward_public_key keys[2];
+	size_t n_keys;
+	bool has_checkpoint;
+	struct ward_checkpoint checkpoint;
 };
 struct ward_ledger_view {
 	struct ward_verify_result result; /* of the ledger itself */
@@ -77,9 +83,31 @@ const struct ward_ledger_session *ward_ledger_view_find(
 
 /*
  * Verifies the trail log_fd (read-only, own open file) of a session. known: what the ledger says,
- * NULL if it does not know the session. Errors are those of reading; what is wrong with the trail
- * is in *ret.
+ * NULL if it does not know the session. notes: its checkpoints, read before; NULL if they shall not
+ * be looked at (a trail without them; the ledger's own checkpoint is compared all the same). Errors
+ * are those of reading; what is wrong with the trail is in *ret.
  */
 int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_KEY_BYTES],
-	const struct ward_ledger_session *known, struct ward_verify_result *ret,
+	const struct ward_ledger_session *known, const struct ward_checkpoint_list *notes,
+	struct ward_verify_result *ret, struct ward_err *err) ward_must_check;
+
+/* Keys that one verification may be given. */
+#define WARD_VERIFY_KEYS_MAX 64
+/*
+ * Verifies a trail with its checkpoints and public keys alone: no root key, no ledger. `records` is
+ * what a checkpoint covers; what stands behind the last one cannot be judged, and the trail then is
+ * incomplete.
+ */
+int ward_verify_public(int log_fd, const struct ward_checkpoint_list *notes,
+	const struct ward_public_key *keys, size_t n_keys, struct ward_verify_result *ret,
 	struct ward_err *err) ward_must_check;
+/*
+ * The checkpoints by themselves: form, order, signatures. INTACT, or what is wrong with them, with
+ * first_bad 0. session NULL: that of the first.
+ */
+void ward_verify_notes(const struct ward_checkpoint_list *notes, const char *session,
+	const struct ward_public_key *keys, size_t n_keys, struct ward_verify_result *ret);
+
+/* For the files of verify: what is said last stands. */
+void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state state,
+	uint64_t first_bad, const char *fmt, ...) ward_printf(4, 5);

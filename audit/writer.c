@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/checkpoint.h"
 #include "audit/encode.h"
 #include "audit/ledger.h"
 #include "audit/names.h"
@@ -22,7 +23,7 @@
 /* Records that one ring may give in a batch, so that none starves the others. */
 #define BATCH_PER_RING 512
 /* [audit] sync = batch: what a crash of the host can take. */
-#define SYNC_EVERY_NS WARD_NS_PER_SEC
+#define BATCH_SYNC_NS WARD_NS_PER_SEC
 
 struct ward_writer {
 	char session[WARD_SESSION_NAME_MAX + 1];
@@ -37,20 +38,25 @@ struct ward_writer {
 	uint64_t seq;
 	uint64_t bytes; /* of all lines sealed so far */
 	struct ward_ledger_keys ledger;
+	struct ward_checkpoints points;
 
 	/* lines on their way; [0, written) is in the log already */
 	struct ward_buf batch;
 	size_t written;
-	bool dirty; /* written but not synced */
+	bool dirty;	  /* written but not synced */
+	bool sync_failed; /* since the log broke */
 	uint64_t synced_ns;
+	uint64_t sync_every_ns; /* UINT64_MAX: with a checkpoint alone */
 
 	int broken; /* negative errno while the log cannot be written */
 	uint64_t broken_ns;
 	uint64_t broken_times;
 
 	bool recovered;
+	char cause[160]; /* of the recovery */
 	bool end_held;	 /* the supervisor's session.end waits in `end` to be the last record */
 	bool end_logged; /* a session.end is in the log */
+	bool end_signed; /* the last checkpoint is signed */
 	bool end_told;	 /* and in the ledger */
 	struct ward_event end;
 	uint64_t end_pos;
@@ -65,6 +71,7 @@ struct ward_writer {
 static void seal(struct ward_writer *w, size_t start)
 {
 	ward_chain_seal(w->key, w->prev, &w->batch, start);
+	ward_checkpoints_add(&w->points, w->batch.data + start, w->batch.len - start - 1);
 	ward_chain_ratchet(w->key);
 	w->seq++;
 	w->bytes += w->batch.len - start;
@@ -234,6 +241,10 @@ static int mend(struct ward_writer *w)
 		"were closed without a record; bytes of passthrough handles and of mappings could "
 		"be written",
 		strerrordesc_np(-w->broken));
+	/* The kernel tells of a failure once, and takes the pages for written then. */
+	if (w->sync_failed)
+		ward_buf_puts(&b, "; what was written since the last sync may not be on disk");
+	w->sync_failed = false;
 	w->broken = 0;
 	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
 	int r = flush(w);
@@ -252,9 +263,8 @@ static int flush_and_release(struct ward_writer *w)
 	if (w->broken == 0)
 		return 0;
 	/* A disk that takes a write may yet refuse to keep it. */
-	if (fdatasync(w->log_fd) < 0)
-		return broke(w, -errno);
-	return mend(w);
+	r = fdatasync(w->log_fd) < 0 ? -errno : ward_checkpoints_flush(&w->points);
+	return r < 0 ? broke(w, r) : mend(w);
 }
 
 int ward_writer_step(struct ward_writer *w)
@@ -275,24 +285,54 @@ int ward_writer_step(struct ward_writer *w)
 
 int ward_writer_sync(struct ward_writer *w, bool force)
 {
-	if (!w->dirty)
-		return 0;
 	uint64_t now = ward_clock_mono_ns();
-	if (!force && now - w->synced_ns < SYNC_EVERY_NS)
+	bool point = ward_checkpoints_due_ns(&w->points, now) == 0;
+	if (w->dirty && (force || point || now - w->synced_ns >= w->sync_every_ns)) {
+		if (fdatasync(w->log_fd) < 0) {
+			w->sync_failed = true;
+			return broke(w, -errno);
+		}
+		w->dirty = false;
+		w->synced_ns = now;
+		/* What a ring released was written before; nothing else is believed of it. */
+		for (size_t i = 0; i < w->n_rings; i++)
+			ward_ring_durable(w->rings[i]);
+	}
+	/* Checkpoints speak of what is on disk alone. */
+	if (w->dirty || w->batch.len > 0)
 		return 0;
-	if (fdatasync(w->log_fd) < 0)
-		return broke(w, -errno);
-	w->dirty = false;
-	w->synced_ns = now;
-	return 0;
+	if (point && w->points.tree.n > w->points.at)
+		ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
+	int r = ward_checkpoints_flush(&w->points);
+	return r < 0 ? broke(w, r) : 0;
 }
 
 int ward_writer_sync_due_ms(const struct ward_writer *w)
 {
-	if (!w->dirty)
+	uint64_t now = ward_clock_mono_ns();
+	uint64_t left = ward_checkpoints_due_ns(&w->points, now);
+	uint64_t since = now - w->synced_ns;
+	if (w->dirty) {
+		uint64_t sync = since >= w->sync_every_ns ? 0 : w->sync_every_ns - since;
+		left = sync < left ? sync : left;
+	}
+	if (left == UINT64_MAX)
 		return -1;
-	uint64_t since = ward_clock_mono_ns() - w->synced_ns;
-	return since >= SYNC_EVERY_NS ? 0 : (int)((SYNC_EVERY_NS - since) / 1000000) + 1;
+	/* Poll takes an int; to look once an hour is no harm. */
+	return left == 0 ? 0 : (int)(left / 1000000 < 3600000 ? left / 1000000 + 1 : 3600000);
+}
+
+static uint64_t sync_every(enum ward_audit_sync sync)
+{
+	switch (sync) {
+	case WARD_SYNC_RECORD:
+		return 0;
+	case WARD_SYNC_BATCH:
+		return BATCH_SYNC_NS;
+	case WARD_SYNC_CLOSE:
+		return UINT64_MAX;
+	}
+	return 0;
 }
 
 /* --- beginning --- */
@@ -309,6 +349,8 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 	memcpy(w->prev, res.prev, sizeof(w->prev));
 	ward_chain_wipe(res.key, sizeof(res.key));
 	w->seq = res.seq;
+	w->points.tree = res.tree;
+	w->points.at = res.tree.n;
 	w->bytes = res.bytes;
 	w->sum.records = res.seq;
 	w->sum.refusals = res.refusals;
@@ -334,6 +376,20 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 	return 0;
 }
 
+/* Before the first record: the ledger knows the session, and with which key it signs. */
+static int tell_start(struct ward_writer *w, struct ward_err *err)
+{
+	char key[WARD_VKEY_MAX];
+	ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
+	ward_public_key_print(&w->points.key.pub, key);
+	struct ward_ledger_start start = {.key = key, .checkpoint = w->points.last};
+	int r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &start, NULL, err);
+	if (r < 0)
+		return r;
+	r = ward_checkpoints_flush(&w->points);
+	return r < 0 ? ward_err_sys(err, r, "checkpoints") : 0;
+}
+
 static int begin(struct ward_writer *w, const struct ward_writer_setup *setup, struct ward_err *err)
 {
 	struct stat st;
@@ -348,9 +404,11 @@ static int begin(struct ward_writer *w, const struct ward_writer_setup *setup, s
 	if (ward_buf_error(&w->batch) < 0)
 		return ward_err_sys(err, -ENOMEM, "writer");
 	w->batch.len = 0;
-	int r = 0;
+	int r = ward_checkpoints_resume(&w->points);
+	if (r < 0)
+		return ward_err_sys(err, r, "checkpoints");
 	if (st.st_size == 0)
-		r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, err);
+		r = tell_start(w, err);
 	if (r == 0 && setup->recover)
 		r = resume(w, setup->cause, err);
 	return r;
@@ -372,8 +430,17 @@ int ward_writer_new(
 	for (size_t i = 0; i < setup->n_rings; i++)
 		w->rings[i] = setup->rings[i];
 	w->synced_ns = ward_clock_mono_ns();
+	w->sync_every_ns = sync_every(setup->sync);
+	snprintf(w->cause, sizeof(w->cause), "%s", setup->cause ? setup->cause : "");
 	ward_chain_first_key(setup->root_key, w->session, w->key);
 	ward_ledger_keys_derive(setup->root_key, w->session, &w->ledger);
+	w->points = (struct ward_checkpoints){.fd = setup->checkpoints_fd,
+		.session = w->session,
+		.every = setup->checkpoint_records ? setup->checkpoint_records
+						   : WARD_CHECKPOINT_RECORDS,
+		.every_ns = (setup->checkpoint_ms ? setup->checkpoint_ms : WARD_CHECKPOINT_MS) *
+			    (WARD_NS_PER_SEC / 1000)};
+	ward_signing_key_from_seed(setup->sign_seed, &w->points.key);
 	int r = begin(w, setup, err);
 	if (r < 0) {
 		ward_writer_free(w);
@@ -393,6 +460,7 @@ void ward_writer_free(struct ward_writer *w)
 		free(w->sum.first[i].rule);
 	}
 	ward_buf_clear(&w->batch);
+	ward_checkpoints_clear(&w->points);
 	ward_chain_wipe(w, sizeof(*w));
 	free(w);
 }
@@ -409,13 +477,36 @@ static void log_end(struct ward_writer *w, const char *cause)
 	w->end_logged = true;
 }
 
+/* The last checkpoint, to disk, and then the ledger's entry that holds it. */
+static int tell_end(struct ward_writer *w, const struct ward_ledger_end *given, bool complete,
+	struct ward_err *err)
+{
+	char key[WARD_VKEY_MAX];
+	struct ward_ledger_end end = *given;
+	if (!w->end_signed)
+		ward_checkpoints_sign(&w->points,
+			complete ? WARD_CHECKPOINT_COMPLETE : WARD_CHECKPOINT_INCOMPLETE);
+	w->end_signed = true;
+	int r = ward_checkpoints_flush(&w->points);
+	if (r == 0 && fdatasync(w->points.fd) < 0)
+		r = -errno;
+	if (r < 0)
+		return ward_err_sys(err, r, "checkpoints");
+	ward_public_key_print(&w->points.key.pub, key);
+	end.key = key;
+	end.checkpoint = w->points.last;
+	return ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, &end, err);
+}
+
 int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err *err)
 {
 	bool complete = cause[0] == '\0' && w->end_held && !w->recovered;
 	if (cause[0] == '\0' && !complete)
 		cause = w->recovered
 				? (w->end_text[0] ? w->end_text
-						  : "the writer was replaced during the session")
+					  : w->end_held
+						  ? "the writer was replaced during the session"
+						  : w->cause)
 				: "the supervisor gave no end record";
 	int r = flush(w);
 	if (r == 0 && !w->end_logged) {
@@ -426,8 +517,6 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		r = ward_writer_sync(w, true);
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
-	w->end_held = false;
-	release_rings(w);
 	if (w->end_told)
 		return 0;
 	struct ward_ledger_end end = {.records = w->seq,
@@ -435,10 +524,13 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		.verdict = complete ? "complete" : "incomplete",
 		.cause = complete ? w->end_text : cause};
 	memcpy(end.last, w->prev, sizeof(end.last));
-	r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &end, err);
-	if (r == 0)
-		w->end_told = true;
-	return r;
+	r = tell_end(w, &end, complete, err);
+	if (r < 0)
+		return r; /* the end is held: the next attempt comes to the same verdict */
+	w->end_told = true;
+	w->end_held = false;
+	release_rings(w);
+	return 0;
 }
 
 const struct ward_writer_summary *ward_writer_summary(const struct ward_writer *w)

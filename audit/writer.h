@@ -16,6 +16,7 @@
 #include "audit/ring.h"
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
+#include "enforcer/policy/settings.h"
 
 struct ward_writer;
 
@@ -27,8 +28,13 @@ struct ward_writer_setup {
 	struct ward_ring *const
 		*rings; /* borrowed, <= WARD_RINGS_MAX; ring 0 is the supervisor's */
 	size_t n_rings;
-	bool recover;	   /* go on with a log that another writer left */
-	const char *cause; /* recover: why it died */
+	int checkpoints_fd;	     /* O_RDWR|O_APPEND; borrowed */
+	const uint8_t *sign_seed;    /* WARD_KEY_BYTES; not kept, but what grows from it is */
+	enum ward_audit_sync sync;   /* when fdatasync(2) is owed */
+	uint64_t checkpoint_records; /* a checkpoint after so many, 0: the default */
+	uint64_t checkpoint_ms;	     /* or this long after a record, 0: the default */
+	bool recover;		     /* go on with a log that another writer left */
+	const char *cause;	     /* recover: why it died */
 };
 
 /*
@@ -47,7 +53,11 @@ void ward_writer_free(struct ward_writer *w);
  */
 int ward_writer_step(struct ward_writer *w) ward_must_check;
 
-/* fdatasync(2) if anything was written since the last time and more than a second ago, or force. */
+/*
+ * fdatasync(2) if it is owed (record: anything was written; batch: more than a second ago; close: a
+ * checkpoint is due by time) or force; then the checkpoints that are due. Tells the producers what
+ * is on disk.
+ */
 int ward_writer_sync(struct ward_writer *w, bool force) ward_must_check;
 /* Milliseconds until ward_writer_sync() has something to do; -1: nothing owed. */
 int ward_writer_sync_due_ms(const struct ward_writer *w);

@@ -127,6 +127,7 @@ static int load_policy(struct ward_fs *fs, struct ward_err *err)
 		return ward_err_wrap(err, "policy");
 	s = ward_policy_settings(fs->policy);
 	fs->log = s->log;
+	ward_ring_sync(fs->ring, s->sync == WARD_SYNC_RECORD);
 	for (size_t i = 0; i < fs->n_trees; i++)
 		for (size_t j = 0; j < s->n_trees; j++)
 			if (!strcmp(fs->trees[i].path, s->trees[j].path))

@@ -472,6 +472,45 @@ uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *fil
 	return number;
 }
 
+int ward_nodes_enter_unnamed(struct ward_nodes *nodes, struct ward_node *parent,
+	const struct ward_file *file, struct ward_node **ret)
+{
+	struct ward_name *n = calloc(1, sizeof(*n) + 1);
+	struct ward_node *node;
+	int r = n ? 0 : -ENOMEM;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (r == 0 && too_deep(nodes, parent))
+		r = -ENAMETOOLONG;
+	node = r == 0 ? new_node(nodes, file) : NULL;
+	if (node) {
+		/* A ghost from the start: what it may be used for is what its directory says. */
+		n->node = node;
+		n->parent = parent;
+		parent->refs++;
+		n->gen = nodes->gen - 1;
+		node->names = n;
+		node->nlookup = 1;
+		*ret = node;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	if (!node) {
+		free(n);
+		return r < 0 ? r : -ENOMEM;
+	}
+	return 0;
+}
+
+bool ward_node_unnamed(struct ward_nodes *nodes, const struct ward_node *node)
+{
+	bool unnamed;
+
+	pthread_mutex_lock(&nodes->lock);
+	unnamed = node->names && !node->names->live && !node->names->len;
+	pthread_mutex_unlock(&nodes->lock);
+	return unnamed;
+}
+
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
 {
 	struct ward_name *n;
@@ -541,47 +580,18 @@ uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, c
 	return number;
 }
 
-int ward_node_place(
-	struct ward_nodes *nodes, struct ward_node *node, size_t i, struct ward_place *ret)
-{
-	int r = -ENOENT;
-
-	if (node == &nodes->root) {
-		if (i)
-			return -ENOENT;
-		ret->parent = NULL;
-		ret->name[0] = '\0';
-		return 0;
-	}
-	pthread_mutex_lock(&nodes->lock);
-	for (struct ward_name *n = node->names; n; n = n->node_next) {
-		if (!n->live || i-- > 0)
-			continue;
-		ret->parent = n->parent;
-		n->parent->refs++;
-		memcpy(ret->name, n->text, n->len + 1U);
-		r = 0;
-		break;
-	}
-	pthread_mutex_unlock(&nodes->lock);
-	return r;
-}
-
-void ward_place_put(struct ward_nodes *nodes, struct ward_place *place)
-{
-	if (place->parent)
-		ward_node_unpin(nodes, place->parent);
-	place->parent = NULL;
-}
-
 /* Locked. */
 static int step_name(struct ward_nodes *nodes, struct ward_name *n)
 {
 	const bool top = n->parent == &nodes->root;
 	const struct ward_state *from = top ? nodes->root_state : n->parent->names->state;
 	const struct ward_state *to;
-	int r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+	int r = 0;
 
+	if (n->len)
+		r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+	else /* made without a name */
+		to = ward_policy_state_get(from);
 	if (r < 0)
 		return r;
 	ward_policy_state_put(nodes->tree->fs->policy, n->state);

@@ -145,6 +145,12 @@ void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t
 int ward_nodes_enter(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_file *file, struct ward_node **ret) ward_must_check;
 
+/* The node of a file that was made without a name in parent (O_TMPFILE), with one lookup. */
+int ward_nodes_enter_unnamed(struct ward_nodes *nodes, struct ward_node *parent,
+	const struct ward_file *file, struct ward_node **ret) ward_must_check;
+/* True until it gets its first name. */
+bool ward_node_unnamed(struct ward_nodes *nodes, const struct ward_node *node);
+
 /* The name is gone (unlinked, or seen to be absent). */
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
 /* The backing was renamed; exchange: both names existed and changed places. */

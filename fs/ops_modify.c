@@ -255,7 +255,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 	const char *name2, unsigned flags)
 {
 	ward_cleanup_op op = {.acting = false};
-	int r = ward_op_begin(&op, req, "rename");
+	int r = ward_op_begin(&op, req, flags & RENAME_EXCHANGE ? "exchange" : "rename");
 
 	if (r == 0) {
 		struct rename m = {.parent = ward_op_node(&op, parent),
@@ -278,7 +278,7 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	int r = ward_backing_fstat(fd, &file);
 
 	/* Deleted by others while it is open in here: the name may lead to another file by now. */
-	if (r == 0 && !file.st.st_nlink)
+	if (r == 0 && !file.st.st_nlink && !ward_node_unnamed(tree->nodes, paths->node))
 		r = -ESTALE;
 	if (r == 0)
 		r = ward_gate_link(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Extended attributes: user.* and the POSIX ACLs pass. security.* and trusted.* do not exist
- * inside: file capabilities and labels are the host's affair.
+ * inside: file capabilities and labels are the host's affair. user.wardfs.* is ours (why.h).
  */
 #include <errno.h>
 #include <linux/limits.h>
@@ -13,11 +13,14 @@
 #include "fs/notify.h"
 #include "fs/ops.h"
 #include "fs/record.h"
+#include "fs/why.h"
 
-enum xattr_kind { XATTR_FOREIGN = 0, XATTR_USER, XATTR_ACL };
+enum xattr_kind { XATTR_FOREIGN = 0, XATTR_USER, XATTR_ACL, XATTR_OURS };
 
 static enum xattr_kind kind_of(const char *name)
 {
+	if (!strncmp(name, WARD_WHY_PREFIX, strlen(WARD_WHY_PREFIX)))
+		return XATTR_OURS;
 	if (!strncmp(name, XATTR_USER_PREFIX, XATTR_USER_PREFIX_LEN))
 		return XATTR_USER;
 	if (!strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS) ||
@@ -50,6 +53,25 @@ static void reply_bytes(struct ward_op *op, ssize_t n, const char *buf, size_t s
 		(void)fuse_reply_buf(op->req, buf, (size_t)n);
 }
 
+static void reply_why(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup_op op = {.acting = false};
+	ssize_t n = ward_op_begin(&op, req, "getxattr");
+
+	if (n == 0)
+		n = ward_gate_node(&op, ward_op_node(&op, ino), WARD_RIGHT_STAT, 0, 0, NULL);
+	if (n == 0)
+		n = ward_why(&op, ward_op_node(&op, ino), &text);
+	if (n == 0)
+		n = (ssize_t)text.len;
+	if (n > XATTR_SIZE_MAX)
+		n = -E2BIG;
+	if (n > 0 && size && (size_t)n > size)
+		n = -ERANGE;
+	reply_bytes(&op, n, text.data, size);
+}
+
 static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	ward_cleanup_op op = {.acting = false};
@@ -61,6 +83,13 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 	/* Asked before every write (security.capability): no work at all. */
 	if (kind == XATTR_FOREIGN) {
 		(void)fuse_reply_err(req, ENODATA);
+		return;
+	}
+	if (kind == XATTR_OURS) {
+		if (!strcmp(name, WARD_WHY_NAME))
+			reply_why(req, ino, size);
+		else
+			(void)fuse_reply_err(req, ENODATA);
 		return;
 	}
 	n = ward_op_begin(&op, req, "getxattr");
@@ -88,7 +117,7 @@ static ssize_t filter(char *names, ssize_t len)
 
 		if ((ssize_t)n > len - at)
 			break;
-		if (kind_of(names + at) != XATTR_FOREIGN) {
+		if (kind_of(names + at) == XATTR_USER || kind_of(names + at) == XATTR_ACL) {
 			memmove(names + out, names + at, n);
 			out += (ssize_t)n;
 		}
@@ -130,7 +159,7 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 	struct ward_fdref ref = {.fd = -1};
 	int r;
 
-	if (kind == XATTR_FOREIGN)
+	if (kind == XATTR_FOREIGN || kind == XATTR_OURS)
 		return -EPERM;
 	r = open_gated(op, node, WARD_RIGHT_ATTR, 0, &ref);
 	if (r == 0)

@@ -57,8 +57,11 @@ static void use(struct ward_nodes *nodes, struct ward_node *node)
 	}
 }
 
-static bool fresh(const struct ward_node *node, uint64_t now)
+static bool fresh(const struct ward_nodes *nodes, const struct ward_node *node, uint64_t now)
 {
+	/* What was looked at before there were watches gets its own. */
+	if (!node->dir->watch_tried && ward_watch_due(nodes->tree))
+		return false;
 	return node->dir->checked_ns && now - node->dir->checked_ns < WARD_RESOLVE_FRESH_NS;
 }
 
@@ -81,7 +84,7 @@ static int next_jobs(struct ward_nodes *nodes, struct ward_node *node, struct to
 	size_t n_stale = 0;
 
 	for (struct ward_node *n = node;; n = n->names->parent) {
-		if (!fresh(n, now))
+		if (!fresh(nodes, n, now))
 			stale[n_stale++ % STALE_MAX] = n;
 		else if (search && n != node && !n->dir->searchable && !n_stale)
 			return -EACCES;

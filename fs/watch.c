@@ -14,6 +14,8 @@
 /* Directories watched in one tree: each keeps its inode in the kernel's memory. */
 #define DIRS_MAX 65536U
 #define BUCKETS 4096U
+/* Requests of a tree before its directories are watched. */
+#define REQUESTS_MIN 32U
 #define READ_SIZE (64U << 10)
 /* MAX_HANDLE_SZ of include/linux/exportfs.h. */
 #define HANDLE_MAX 128U
@@ -209,6 +211,12 @@ static int mark(const struct ward_watch *w, unsigned flags, uint64_t mask, int f
 	return fanotify_mark(w->fd, flags, mask, AT_FDCWD, path) < 0 ? -errno : 0;
 }
 
+bool ward_watch_due(const struct ward_fs_tree *tree)
+{
+	return tree->watch &&
+	       atomic_load_explicit(&tree->n_requests, memory_order_relaxed) >= REQUESTS_MIN;
+}
+
 void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
 {
 	struct ward_watch *w = tree->watch;
@@ -216,7 +224,7 @@ void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
 	struct handle handle = {.len = 0};
 	bool tried;
 
-	if (!w)
+	if (!ward_watch_due(tree))
 		return;
 	pthread_mutex_lock(&tree->nodes->lock);
 	tried = node->dir->watch_tried;

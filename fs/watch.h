@@ -21,6 +21,11 @@ int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err) ward_must_c
 void ward_watch_free(struct ward_watch *w);
 
 /*
+ * Is it time to watch? The end of a watch takes the kernel some 15 ms: a session that asks for next
+ * to nothing has none.
+ */
+bool ward_watch_due(const struct ward_fs_tree *tree);
+/*
  * Watches directory node, whose open descriptor is fd, from now on; the first call for a node
  * counts. Failure is no error: the node is not watched then.
  */

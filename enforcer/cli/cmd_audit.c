@@ -25,22 +25,41 @@
 static const char help[] =
 	"Usage: wardfs audit list    [--json]\n"
 	"       wardfs audit show    [--json] [--follow] [FILTER...] [SESSION]\n"
+	"       wardfs audit tail    [--json] [-f] [--lines N] [FILTER...] [SESSION]\n"
 	"       wardfs audit file    [--json] [FILTER...] PATH [SESSION]\n"
 	"       wardfs audit process [--json] [FILTER...] PID [SESSION]\n"
 	"       wardfs audit denials [--json] [SESSION]\n"
 	"       wardfs audit summary [--json] [SESSION]\n"
+	"       wardfs audit diff    [--json] SESSION SESSION\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
+	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
+	"       wardfs audit index   [--json] [--rebuild]\n"
+	"       wardfs audit sql     [--json] QUERY\n"
+	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
+	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
+	"       wardfs audit prove   [--size N] SESSION SEQ\n"
+	"       wardfs audit prove   [--size N] --from N SESSION\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
+	"  tail     the last ones; -f: and those that come\n"
 	"  file     those of one file, under all names that renames and links gave it\n"
 	"  process  those of one process (thread id)\n"
 	"  denials  what was refused, how often, by which rule, and what would permit it\n"
 	"  summary  figures\n"
+	"  diff     what only one of two sessions did to which file; exit status 1 if anything\n"
 	"  export   the records as jsonl (default), csv, cef, ocsf or otel\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
 	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
+	"  index    brings the index over all trails up to date\n"
+	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
+	"           path, path2, pid, comm, rule, errno, read, written)\n"
+	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
+	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
+	"           one takes its place\n"
+	"  prove    a proof that record SEQ is in the trail, or that an earlier checkpoint is the\n"
+	"           beginning of a later one; verify takes it as a FILE\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
@@ -54,9 +73,17 @@ static const char help[] =
 	"  --since TIME         the beginning of a time in UTC: 2026-01-02T03:04\n"
 	"  --until TIME         the same; records of that minute (second, day) still count\n"
 	"\n"
+	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
+	"               show\" prints, or a file of such lines; may be repeated\n"
+	"  --rebuild    index: from nothing\n"
+	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
+	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
+	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
 	"  -j, --json   as JSON\n"
-	"  --follow     go on printing until the session ends\n"
-	"  --format F   what export writes\n"
+	"  --lines N    tail: so many (default: 10)\n"
+	"  -f, --follow go on printing until the session ends\n"
+	"  --format F   what export and report write\n"
+	"  -o, --output FILE  report: into this file (default: stdout)\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
 	"  --all        the ledger and all its sessions\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
@@ -72,21 +99,40 @@ enum takes {
 	TAKES_FOLLOW = 8,
 	TAKES_ALL = 16,
 	TAKES_EXPORT = 32,
+	TAKES_KEYS = 64,
+	TAKES_SIZES = 128,
+	TAKES_LINES = 512,
+	TAKES_REBUILD = 2048,
+	TAKES_OUTPUT = 4096,
+	TAKES_FORMAT = 8192,
+	TAKES_SECOND = 1024, /* the object is a session, and a second one must follow */
+	TAKES_PROOF = 256,   /* SESSION, and SEQ unless --from is given */
 };
 
 static const struct {
 	const char *name;
 	int (*run)(struct audit_cmd *c, struct ward_err *err);
 	unsigned takes;
+	const char *lacks; /* said where the object is missing */
 } verbs[] = {
 	{"list", audit_cmd_list, 0},
 	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW},
-	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
-	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER},
+	{"tail", audit_cmd_tail, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_LINES},
+	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER,
+		": which one? a path is needed"},
+	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER,
+		": which one? a process number is needed"},
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
-	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT},
-	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL},
+	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND,
+		": two sessions are needed"},
+	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT | TAKES_FORMAT},
+	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
+	{"index", audit_cmd_index, TAKES_REBUILD},
+	{"sql", audit_cmd_sql, TAKES_OBJECT, ": a question is needed"},
+	{"report", audit_cmd_report, TAKES_SESSION | TAKES_FORMAT | TAKES_OUTPUT},
+	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION, ": show or rotate?"},
+	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
 
 static int usage(const char *what, const char *arg)
@@ -115,8 +161,8 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
 	if (r == 0)
 		r = audit_cmd_ledger(c, root, &ledger, &err);
 	if (r == 0) {
-		r = ward_verify_trail(
-			log_fd, session, root, ward_ledger_view_find(&ledger, session), &res, &err);
+		r = ward_verify_trail(log_fd, session, root,
+			ward_ledger_view_find(&ledger, session), NULL, &res, &err);
 		ward_ledger_view_free(&ledger);
 	}
 	ward_chain_wipe(root, sizeof(root));
@@ -210,7 +256,10 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"follow", 0, NULL, 'f'}, {"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'},
 	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
-	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'o'}, {"after", 1, NULL, 'n'}, {0}};
+	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
+	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
+	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
+	{"from", 1, NULL, 'F'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -307,20 +356,50 @@ static int check_filter(const struct ward_filter *f)
 	return r;
 }
 
-static int take_after(struct audit_cmd *c)
+/* An option whose argument is a number. */
+static int take_number(const char *option, uint64_t *to)
 {
+	char what[64];
 	char *end = NULL;
 	errno = 0;
-	c->after = strtoull(optarg, &end, 10);
-	if (errno || end == optarg || *end || !isdigit((unsigned char)*optarg))
-		return usage("--after takes the number of a record, not ", optarg);
-	return 0;
+	*to = strtoull(optarg, &end, 10);
+	if (!errno && end != optarg && !*end && isdigit((unsigned char)*optarg))
+		return 0;
+	snprintf(what, sizeof(what), "%s takes the number of a record, not ", option);
+	return usage(what, optarg);
+}
+
+/* Options with numbers; *ret_takes is what they belong to. 1: it is none of them. */
+static int take_numbers(struct audit_cmd *c, int o, unsigned *ret_takes)
+{
+	switch (o) {
+	case 'n':
+		*ret_takes |= TAKES_EXPORT;
+		return take_number("--after", &c->after);
+	case 'l':
+		*ret_takes |= TAKES_LINES;
+		return take_number("--lines", &c->lines);
+	case 'z':
+		*ret_takes |= TAKES_SIZES;
+		return take_number("--size", &c->size);
+	case 'F':
+		c->has_from = true;
+		*ret_takes |= TAKES_SIZES;
+		return take_number("--from", &c->from);
+	default:
+		return 1;
+	}
 }
 
 static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 {
 	optind = 0; /* GNU: begins anew, main may have used it */
-	for (int o = 0; (o = getopt_long(argc, argv, ":jh", options, NULL)) != -1;) {
+	for (int o = 0; (o = getopt_long(argc, argv, ":jhfo:", options, NULL)) != -1;) {
+		int number = take_numbers(c, o, &g->takes);
+		if (number < 0 || number == USAGE)
+			return USAGE;
+		if (number == 0)
+			continue;
 		if (o == 'j')
 			c->json = true;
 		else if (o == 'a')
@@ -329,19 +408,25 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->follow = true, g->takes |= TAKES_FOLLOW;
 		else if (o == 's')
 			g->state = optarg;
-		else if (o == 'o')
-			c->format = optarg, g->takes |= TAKES_EXPORT;
-		else if (o == 'n')
-			g->takes |= TAKES_EXPORT;
+		else if (o == 'T')
+			c->format = optarg, g->takes |= TAKES_FORMAT;
 		else if (o == 'h')
 			g->help = true;
+		else if (o == 'o')
+			c->output = optarg, g->takes |= TAKES_OUTPUT;
+		else if (o == 'b')
+			c->rebuild = true, g->takes |= TAKES_REBUILD;
+		else if (o == 'c')
+			c->checkpoints = optarg, g->takes |= TAKES_KEYS;
+		else if (o == 'k' && audit_cmd_add_key(c, optarg))
+			g->takes |= TAKES_KEYS;
+		else if (o == 'k')
+			return usage("no public key, and no file of them: ", optarg);
 		else if (take_filter(&c->filter, g, o))
 			g->takes |= TAKES_FILTER;
 		else
 			return usage(o == ':' ? "an argument is missing: " : "unknown option ",
 				argv[optind - 1]);
-		if (o == 'n' && take_after(c) != 0)
-			return USAGE;
 	}
 	return check_filter(&c->filter);
 }
@@ -356,7 +441,9 @@ static int parse_words(
 	}
 	if (optind >= argc)
 		return usage(
-			"what? list, show, file, process, denials, summary, export or verify", "");
+			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
+			"key, prove, index, sql or report",
+			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
 	while (v < n_verbs && strcmp(argv[optind], verbs[v].name) != 0)
@@ -372,15 +459,19 @@ static int parse_words(
 	optind++;
 	if (verbs[v].takes & TAKES_OBJECT) {
 		if (optind >= argc)
-			return usage(
-				verbs[v].name, strcmp(verbs[v].name, "file") == 0
-						       ? ": which one? a path is needed"
-						       : ": which one? a process number is needed");
+			return usage(verbs[v].name, verbs[v].lacks);
 		c->object = argv[optind++];
+	}
+	if (optind < argc && verbs[v].takes & TAKES_PROOF) {
+		c->session = argv[optind++];
+		if (optind < argc)
+			c->object = argv[optind++];
 	}
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
 		c->session = argv[optind++];
-	if (optind < argc || (c->all && c->session))
+	if (verbs[v].takes & TAKES_SECOND && !c->session)
+		return usage(verbs[v].name, verbs[v].lacks);
+	if (optind < argc || (c->all && (c->session || c->n_keys)))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
 		return usage("there is an option that is not one of ", verbs[v].name);
@@ -394,7 +485,8 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 	int r = ward_chain_setup();
 	if (r < 0)
 		(void)ward_err_sys(&err, r, "libsodium");
-	if (r == 0)
+	/* A trail elsewhere and a public key: there need not be any session on this host. */
+	if (r == 0 && !(c->n_keys && c->session && strchr(c->session, '/')))
 		r = open_state(c, state, &err);
 	if (r == 0)
 		r = verbs[verb].run(c, &err);

@@ -14,13 +14,23 @@
 struct audit_cmd {
 	bool json;
 	bool all;
+	bool rebuild; /* index */
 	bool color;
 	bool follow;
+	uint64_t lines; /* tail: so many records; 0: ten */
 	struct ward_filter filter;
-	const char *format;  /* export; NULL: jsonl */
-	uint64_t after;	     /* export: records with a larger seq only */
-	const char *object;  /* file, process: what is asked about */
-	const char *session; /* as given; NULL: the latest */
+	const char *output; /* report: a file; NULL: stdout */
+	const char *format; /* export; NULL: jsonl */
+	/* verify: public keys; with them neither root key nor ledger is looked at */
+	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
+	size_t n_keys;
+	const char *checkpoints; /* verify: where a FILE's checkpoints are; NULL: beside it */
+	bool has_from;		 /* prove: consistency */
+	uint64_t from;		 /* prove: size of the earlier checkpoint */
+	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
+	uint64_t after;		 /* export: records with a larger seq only */
+	const char *object;	 /* file, process: what is asked about */
+	const char *session;	 /* as given; NULL: the latest */
 	struct ward_store *store;
 };
 
@@ -32,7 +42,17 @@ int audit_cmd_process(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_export(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_key(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_diff(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_index(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_sql(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_report(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
+
+/* Takes --key: a public key, or a file with one a line. False if it is neither. */
+bool audit_cmd_add_key(struct audit_cmd *c, const char *arg);
 
 /* Finds the session and opens its log. *ret_name and *ret_fd are the caller's. */
 int audit_cmd_open(

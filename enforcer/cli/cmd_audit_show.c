@@ -125,15 +125,33 @@ struct show {
 	const struct ward_file_names *names; /* NULL: by filter alone */
 	bool ended;			     /* a session.end came by */
 	uint64_t shown;			     /* records printed */
+	/* tail: offsets of the last records that are asked for, a ring */
+	uint64_t *last;
+	uint64_t n_last, seen, offset;
 };
+
+static bool asked_for(const struct show *s, const json_t *rec)
+{
+	return !rec || (ward_filter_match(&s->c->filter, rec) &&
+			       (!s->names || ward_file_names_match(s->names, rec)));
+}
+
+/* tail, the first time: where the last ones begin. */
+static int note_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct show *s = ctx;
+	if (asked_for(s, rec))
+		s->last[s->seen++ % s->n_last] = s->offset;
+	s->offset += len + 1;
+	return 0;
+}
 
 static int show_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct show *s = ctx;
 	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
 	s->ended |= kind && strcmp(kind, "session.end") == 0;
-	if (rec && (!ward_filter_match(&s->c->filter, rec) ||
-			   (s->names && !ward_file_names_match(s->names, rec))))
+	if (!asked_for(s, rec))
 		return 0;
 	s->shown++;
 	if (!s->c->json)
@@ -146,7 +164,7 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 /* Prints what there is, and with --follow what comes until the session ends. */
 static int walk(struct show *s, int fd, struct ward_err *err)
 {
-	uint64_t offset = 0;
+	uint64_t offset = s->offset;
 	for (;;) {
 		int r = ward_query_walk_from(fd, &offset, true, show_record, s, err);
 		if (r == 0 && fflush(stdout) != 0)
@@ -193,6 +211,33 @@ int audit_cmd_show(struct audit_cmd *c, struct ward_err *err)
 	return show(c, false, err);
 }
 
+/* More than anybody reads at the end of a trail. */
+#define TAIL_MAX 1000000
+
+int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup_fd int fd = -1;
+	struct show s = {.c = c, .n_last = c->lines ? c->lines : 10};
+	if (s.n_last > TAIL_MAX)
+		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
+	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
+	int r = last ? audit_cmd_open(c, &name, &fd, err) : ward_err_sys(err, -ENOMEM, "tail");
+	if (r == 0) {
+		s.last = last;
+		r = ward_query_walk(fd, true, note_record, &s, err);
+	}
+	if (r < 0)
+		return r;
+	/* The oldest of those that were kept; none: what comes. */
+	if (s.seen > 0)
+		s.offset = last[s.seen < s.n_last ? 0 : s.seen % s.n_last];
+	r = walk(&s, fd, err);
+	if (r == 0)
+		audit_cmd_warn(c, name, fd);
+	return r;
+}
+
 int audit_cmd_file(struct audit_cmd *c, struct ward_err *err)
 {
 	return show(c, true, err);
@@ -223,7 +268,7 @@ static int compare_counts(const void *a, const void *b)
 static void print_counts(const char *title, json_t *counts)
 {
 	size_t n = json_object_size(counts);
-	json_t **v = calloc(n ? n : 1, sizeof(*v));
+	json_t **v = calloc(n ? n : 1, sizeof(json_t *));
 	const char *name = NULL;
 	json_t *count = NULL;
 	size_t i = 0;
@@ -234,7 +279,7 @@ static void print_counts(const char *title, json_t *counts)
 		if (i < n)
 			v[i++] = json_pack("[s,O]", name, count);
 	}
-	qsort(v, i, sizeof(*v), compare_counts);
+	qsort(v, i, sizeof(json_t *), compare_counts);
 	for (size_t k = 0; k < i; k++) {
 		if (k < SUMMARY_LINES)
 			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",

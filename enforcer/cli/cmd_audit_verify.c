@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/chain.h"
 #include "audit/lines.h"
+#include "audit/proof.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
 #include "enforcer/cli/say.h"
 
@@ -41,23 +44,45 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 	printf("%s%s (%" PRIu64 " records good)\n", r->text[0] ? ": " : "", r->text, r->records);
 }
 
-static int verify_fd(struct verify *v, int fd, const char *name, struct ward_err *err)
+/* notes NULL: the checkpoints are not looked at. */
+static int verify_fd(struct verify *v, int fd, const char *name,
+	const struct ward_checkpoint_list *notes, struct ward_err *err)
 {
 	struct ward_verify_result res = {0};
-	int r = ward_verify_trail(
-		fd, name, v->root, ward_ledger_view_find(&v->ledger, name), &res, err);
+	int r = 0;
+	if (v->c->n_keys)
+		r = ward_verify_public(fd, notes, v->c->keys, v->c->n_keys, &res, err);
+	else
+		r = ward_verify_trail(fd, name, v->root, ward_ledger_view_find(&v->ledger, name),
+			notes, &res, err);
 	if (r == 0)
 		report(v, name, &res);
 	return r;
 }
 
+/* A missing file reads as an empty one. */
+static int read_notes(
+	int fd, const char *of, struct ward_checkpoint_list *ret, struct ward_err *err)
+{
+	*ret = (struct ward_checkpoint_list){0};
+	int r = fd < 0 ? 0 : ward_checkpoint_list_read(fd, ret);
+	return r < 0 ? ward_err_sys(err, r, "checkpoints of %s", of) : 0;
+}
+
 static int verify_session(struct verify *v, const char *name, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
-	int r = ward_store_open_log(v->c->store, name, &fd, err);
+	ward_cleanup_fd int notes_fd = -1;
+	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
+	/* The checkpoints first: they speak of no more than what the log then has. */
+	int r = ward_store_open_checkpoints(v->c->store, name, &notes_fd, err);
+	if (r == 0 || r == -ENOENT)
+		r = read_notes(notes_fd, name, &notes, err);
 	if (r == 0)
-		return verify_fd(v, fd, name, err);
-	if (r != -ENOENT)
+		r = ward_store_open_log(v->c->store, name, &fd, err);
+	if (r == 0)
+		return verify_fd(v, fd, name, &notes, err);
+	if (r != -ENOENT || v->c->n_keys)
 		return r;
 	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
 	if (!ward_ledger_view_find(&v->ledger, name))
@@ -84,12 +109,57 @@ static int verify_all(struct verify *v, struct ward_err *err)
 	return r;
 }
 
+/* The checkpoints of a trail elsewhere. *ret_fd -1: there are none beside it. */
+static int open_notes(struct verify *v, const char *path, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup_free char *beside = NULL;
+	const char *slash = strrchr(path, '/');
+	if (asprintf(&beside, "%.*s/checkpoints", (int)(slash - path), path) < 0) {
+		beside = NULL;
+		return ward_err_sys(err, -ENOMEM, "checkpoints");
+	}
+	const char *name = v->c->checkpoints ? v->c->checkpoints : beside;
+	*ret_fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (*ret_fd < 0 && (errno != ENOENT || v->c->checkpoints || v->c->n_keys))
+		return ward_err_sys(err, -errno, "%s", name);
+	return 0;
+}
+
+/* True if the file is a proof, which was then reported. Its keys: those given, else the ledger's.
+ */
+static bool verify_proof(struct verify *v, int fd)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOF_TEXT_MAX};
+	char name[WARD_SESSION_NAME_MAX + 1] = "proof";
+	struct ward_verify_result res = {0};
+	const struct ward_public_key *keys = v->c->keys;
+	size_t n_keys = v->c->n_keys;
+	char head[64];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	/* What is longer is none. */
+	if (n < 0 || !ward_proof_is(head, (size_t)n) ||
+		ward_fd_read_all(fd, WARD_PROOF_TEXT_MAX, &b) < 0)
+		return false;
+	bool named = ward_proof_session(b.data, b.len, name);
+	const struct ward_ledger_session *s =
+		named && !n_keys ? ward_ledger_view_find(&v->ledger, name) : NULL;
+	if (s) {
+		keys = s->keys;
+		n_keys = s->n_keys;
+	}
+	ward_proof_check(b.data, b.len, keys, n_keys, &res, NULL);
+	report(v, name, &res);
+	return true;
+}
+
 /* A trail elsewhere: its first line says of which session it is. */
 static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "%s", path);
+	if (verify_proof(v, fd))
+		return 0;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	struct ward_line l;
@@ -99,11 +169,22 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 		r = ward_lines_next(&lines, &text);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", path);
-	if (r == 0 || ward_line_parse(text.p, text.len, &l) < 0)
+	ward_cleanup_fd int notes_fd = -1;
+	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
+	bool known = r == 1 && ward_line_parse(text.p, text.len, &l) == 0;
+	r = open_notes(v, path, &notes_fd, err);
+	if (r == 0)
+		r = read_notes(notes_fd, path, &notes, err);
+	if (r < 0)
+		return r;
+	if (known)
+		snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
+	else if (v->c->n_keys && notes.n > 0)
+		snprintf(name, sizeof(name), "%s", notes.v[0].session);
+	else
 		return ward_err_set(err, -EBADMSG,
 			"%s: its first line is no record, so its session is not known", path);
-	snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
-	return verify_fd(v, fd, name, err);
+	return verify_fd(v, fd, name, notes_fd < 0 ? NULL : &notes, err);
 }
 
 static int verify_one(struct verify *v, struct ward_err *err)
@@ -111,6 +192,8 @@ static int verify_one(struct verify *v, struct ward_err *err)
 	ward_cleanup_free char *name = NULL;
 	/* A session that is gone is still known to the ledger. */
 	int r = ward_store_find(v->c->store, v->c->session, &name, err);
+	if (r == 0 && v->c->n_keys)
+		return verify_session(v, name, err);
 	if (r == -ENOENT && v->c->session && ward_ledger_view_find(&v->ledger, v->c->session)) {
 		name = strdup(v->c->session);
 		r = name ? 0 : -ENOMEM;
@@ -127,8 +210,8 @@ static int verify_one(struct verify *v, struct ward_err *err)
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
 {
 	struct verify v = {.c = c, .all = json_array()};
-	int r = ward_store_read_key(c->store, v.root, err);
-	if (r == 0)
+	int r = c->n_keys ? 0 : ward_store_read_key(c->store, v.root, err);
+	if (r == 0 && c->n_keys == 0)
 		r = audit_cmd_ledger(c, v.root, &v.ledger, err);
 	if (r == 0 && c->all)
 		r = verify_all(&v, err);

@@ -140,6 +140,19 @@ static void print_json(const struct answer *a)
 	ward_print_json(o);
 }
 
+/* Each line escaped by itself: no pattern has a newline in it. */
+static void print_lines(const char *text)
+{
+	while (*text) {
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		const size_t n = strcspn(text, "\n");
+		ward_buf_add(&line, text, n);
+		ward_print(ward_buf_str(&line));
+		putchar('\n');
+		text += n + (text[n] == '\n');
+	}
+}
+
 static void print_text(const struct answer *a)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -171,22 +184,9 @@ static void print_text(const struct answer *a)
 			stdout);
 	}
 	ward_buf_clear(&b);
-	ward_rights_format(&b, a->d.granted);
-	printf("\n  rights  %s\n", ward_buf_str(&b));
-	if (a->trace.n)
-		puts("  all rules that cover it, in order:");
-	for (size_t i = 0; i < a->trace.n; i++) {
-		const struct ward_trace_entry *e = &a->trace.entries[i];
-		ward_buf_clear(&b);
-		ward_rule_place(e->rule, &b);
-		ward_buf_puts(&b, "  ");
-		ward_rule_text(e->rule, &b);
-		fputs("    ", stdout);
-		ward_print(ward_buf_str(&b));
-		puts(e->decides ? "" : "  (beaten by a later one)");
-	}
-	if (a->trace.left_out)
-		printf("    and %zu more\n", a->trace.left_out);
+	ward_explain_rules(a->d.granted, &a->trace, &b);
+	putchar('\n');
+	print_lines(ward_buf_str(&b));
 	if (a->permit.len) {
 		fputs("  to permit it: ", stdout);
 		ward_print(ward_buf_str(&a->permit));

@@ -26,9 +26,11 @@ enum ward_fd_number {
 		16, /* 16+2i: /dev/fuse, mounted; 17+2i: O_PATH directory of the backing */
 
 	/* wardfs-audit */
-	WARD_FD_AUDIT_LOG = 8,	  /* the trail, O_RDWR|O_APPEND */
-	WARD_FD_AUDIT_LEDGER = 9, /* the host's ledger, O_RDWR|O_APPEND */
-	WARD_FD_AUDIT_KEY = 10,	  /* the root key, O_RDONLY; closed once derived from */
+	WARD_FD_AUDIT_LOG = 8,		/* the trail, O_RDWR|O_APPEND */
+	WARD_FD_AUDIT_LEDGER = 9,	/* the host's ledger, O_RDWR|O_APPEND */
+	WARD_FD_AUDIT_KEY = 10,		/* the root key, O_RDONLY; closed once derived from */
+	WARD_FD_AUDIT_SIGN = 11,	/* the signing key's seed, O_RDONLY; closed once read */
+	WARD_FD_AUDIT_CHECKPOINTS = 12, /* the checkpoints, O_RDWR|O_APPEND */
 	WARD_FD_AUDIT_RINGS = 16, /* 16+i: memfd of ring i; all rings share WARD_FD_RING_WAKE */
 };
 /* Trees of one session; bounds the numbers above. */
@@ -72,6 +74,9 @@ enum ward_msg_type {
  *   u32 n_rings          descriptors from WARD_FD_AUDIT_RINGS
  *   u32 flags            set of ward_audit_flag
  *   str cause            recovery only: why the first writer died; else ""
+ *   u32 sync             enum ward_audit_sync
+ *   u64 records          a checkpoint after so many; 0: default
+ *   u64 ms               or this long after a record; 0: default
  */
 enum ward_fs_flag {
 	WARD_FS_ROOT = 1U << 0,	       /* started by root: drop to the owner, keep CAP_SYS_ADMIN */

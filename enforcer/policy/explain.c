@@ -100,3 +100,22 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	ward_pattern_quote(b, path, strlen(path));
 	ward_buf_printf(b, "' at the end of [files] in %s", owner);
 }
+
+void ward_explain_rules(uint32_t rights, const struct ward_trace *trace, struct ward_buf *b)
+{
+	ward_buf_puts(b, "  rights  ");
+	ward_rights_format(b, rights);
+	ward_buf_putc(b, '\n');
+	if (trace->n)
+		ward_buf_puts(b, "  all rules that cover it, in order:\n");
+	for (size_t i = 0; i < trace->n; i++) {
+		const struct ward_trace_entry *e = &trace->entries[i];
+		ward_buf_puts(b, "    ");
+		ward_rule_place(e->rule, b);
+		ward_buf_puts(b, "  ");
+		ward_rule_text(e->rule, b);
+		ward_buf_puts(b, e->decides ? "\n" : "  (beaten by a later one)\n");
+	}
+	if (trace->left_out)
+		ward_buf_printf(b, "    and %zu more\n", trace->left_out);
+}

@@ -25,6 +25,12 @@ void ward_rule_text(const struct ward_rule *r, struct ward_buf *b);
 void ward_explain_permit(const struct ward_decision *d, uint32_t want, const char *path,
 	const char *owner_file, struct ward_buf *b);
 
+/*
+ * The rights that are left, and the rules that a trace found, a line each; every line begins with
+ * two spaces and ends with a newline.
+ */
+void ward_explain_rules(uint32_t rights, const struct ward_trace *trace, struct ward_buf *b);
+
 /* One line of [test]. Strings live during the call. */
 struct ward_expectation {
 	const char *file;

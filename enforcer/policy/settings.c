@@ -97,13 +97,15 @@ static void merge(struct ward_policy *p, const struct ward_entry *const *v, size
 
 static int merge_all(struct ward_policy *p)
 {
-	ward_cleanup_free const struct ward_entry **v = calloc(p->n_entries + 1, sizeof(*v));
-	p->effective = calloc(p->n_entries + 1, sizeof(*p->effective));
+	ward_cleanup_free const struct ward_entry **v =
+		calloc(p->n_entries + 1, sizeof(const struct ward_entry *));
+	p->effective = calloc(p->n_entries + 1, sizeof(const struct ward_entry *));
+	p->n_effective = 0;
 	if (!v || !p->effective)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_entries; i++)
 		v[i] = &p->entries[i];
-	qsort(v, p->n_entries, sizeof(*v), cmp_entries);
+	qsort(v, p->n_entries, sizeof(const struct ward_entry *), cmp_entries);
 	for (size_t i = 0, n; i < p->n_entries; i += n) {
 		for (n = 1; i + n < p->n_entries && v[i + n]->key == v[i]->key &&
 			    strcmp(v[i + n]->instance, v[i]->instance) == 0;)
@@ -224,8 +226,6 @@ static bool ready(const struct ward_entry *e)
 	/* a home that is kept is the default to come; whoever writes it down means it */
 	if (is_key(k, "home", "mode") || !k->fallback)
 		return false;
-	if (k->type == WARD_TYPE_CHECKPOINT && strcmp(e->value, "10s") == 0)
-		return true;
 	return k->words ? strcmp(e->value, k->fallback) == 0 : e->number == fallback_number(k);
 }
 
@@ -257,6 +257,24 @@ static int fill_env(struct ward_policy *p)
 	return r == 0 ? list(p, "env", "set", &s->env_set) : r;
 }
 
+/* Of several the smallest holds, of counts and of times. */
+static void fill_checkpoint(struct ward_policy *p)
+{
+	struct ward_settings *s = &p->settings;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (e->key->type != WARD_TYPE_CHECKPOINT)
+			continue;
+		bool time = strpbrk(e->value, "smhd");
+		uint64_t v = time ? e->number / 1000000 : e->number;
+		uint64_t *to = time ? &s->checkpoint_ms : &s->checkpoint_records;
+		/* 0 stands for the default: the least that can be meant is 1. */
+		v = v ? v : 1;
+		if (*to == 0 || v < *to)
+			*to = v;
+	}
+}
+
 static void fill_numbers(struct ward_policy *p)
 {
 	/* in the order of the words of [policy] mode */
@@ -279,6 +297,8 @@ static void fill_numbers(struct ward_policy *p)
 	s->net = (enum ward_net)number(p, "network", "mode");
 	s->log = (enum ward_audit_log)number(p, "audit", "log");
 	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
+	s->sync = (enum ward_audit_sync)number(p, "audit", "sync");
+	fill_checkpoint(p);
 }
 
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err)

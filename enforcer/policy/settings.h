@@ -28,6 +28,7 @@ enum ward_home { WARD_HOME_NONE = 0, WARD_HOME_TMPFS, WARD_HOME_PROJECT };
 enum ward_net { WARD_NET_NONE = 0, WARD_NET_ALLOWLIST, WARD_NET_PROXY, WARD_NET_HOST };
 enum ward_view { WARD_VIEW_MINIMAL = 0, WARD_VIEW_READONLY };
 enum ward_audit_log { WARD_LOG_IO = 0, WARD_LOG_OPENS, WARD_LOG_DENIALS };
+enum ward_audit_sync { WARD_SYNC_RECORD = 0, WARD_SYNC_BATCH, WARD_SYNC_CLOSE };
 enum ward_on_failure { WARD_ON_FAILURE_STOP = 0, WARD_ON_FAILURE_DENY };
 
 /* A list of strings, each NUL-terminated. */
@@ -75,6 +76,9 @@ struct ward_settings {
 	/* [audit] */
 	enum ward_audit_log log;
 	enum ward_on_failure on_failure;
+	enum ward_audit_sync sync;
+	uint64_t checkpoint_records; /* the smallest count given, 0: none was */
+	uint64_t checkpoint_ms;	     /* the shortest time given, 0: none was */
 
 	/*
 	 * Keys that were set to something whose machinery does not exist yet, as "FILE:LINE:

@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/session/crashed.h"
 
 /* The file system ends by itself when its mounts are gone; this is how long it may take. */
 #define FS_END_MS 5000
@@ -19,37 +20,33 @@
 static int start_writer(
 	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
 {
-	struct ward_helper_fd fds[4 + WARD_GUARD_RINGS] = {
+	struct ward_helper_fd fds[6 + WARD_GUARD_RINGS] = {
 		{g->store.log_fd, WARD_FD_AUDIT_LOG},
 		{g->store.ledger_fd, WARD_FD_AUDIT_LEDGER},
 		{g->store.key_fd, WARD_FD_AUDIT_KEY},
 		{g->wake, WARD_FD_RING_WAKE},
+		{g->store.sign_fd, WARD_FD_AUDIT_SIGN},
+		{g->store.checkpoints_fd, WARD_FD_AUDIT_CHECKPOINTS},
 	};
 	for (int i = 0; i < WARD_GUARD_RINGS; i++)
-		fds[4 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
+		fds[6 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_CONFIG);
 	ward_msg_put_str(&m, g->store.name);
 	ward_msg_put_u32(&m, WARD_GUARD_RINGS);
 	ward_msg_put_u32(&m, flags);
 	ward_msg_put_str(&m, cause);
-	int r = ward_helper_start(&g->audit, fds, 4 + WARD_GUARD_RINGS, &m, err);
+	ward_msg_put_u32(&m, g->sync);
+	ward_msg_put_u64(&m, g->checkpoint_records);
+	ward_msg_put_u64(&m, g->checkpoint_ms);
+	int r = ward_helper_start(&g->audit, fds, 6 + WARD_GUARD_RINGS, &m, err);
 	ward_msg_clear(&m);
 	return r;
 }
 
-int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
-	struct ward_guard *g, struct ward_err *err)
+static int open_rings(struct ward_guard *g, struct ward_err *err)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
-	int r = ward_policy_encode(policy, &blob);
-	if (r < 0)
-		return ward_err_sys(err, r, "policy");
-	r = ward_fd_sealed("wardfs-policy", blob.data, blob.len, &g->policy_fd, err);
-	if (r == 0)
-		r = ward_store_open(state, true, &g->state, err);
-	if (r == 0)
-		r = ward_store_create_session(g->state, name, blob.data, blob.len, &g->store, err);
+	int r = 0;
 	for (int i = 0; r == 0 && i < WARD_GUARD_RINGS; i++)
 		r = ward_ring_create(WARD_RING_BYTES, &g->ring_fd[i], err);
 	if (r < 0)
@@ -58,6 +55,45 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	if (g->wake < 0)
 		return ward_err_sys(err, -errno, "eventfd");
 	r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_OWN], g->wake, &g->ring, err);
+	if (r == 0)
+		r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_FS], g->wake, &g->fs_ring, err);
+	return r;
+}
+
+static int mark(struct ward_guard *g, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	int r = ward_crashed_mark((enum ward_audit_sync)g->sync, &text, err);
+	if (r == 0)
+		r = ward_store_mark(g->state, g->store.name, ward_buf_str(&text), &g->mark, err);
+	return r;
+}
+
+static int end_crashed(
+	struct ward_store *st, const char *name, const char *cause, struct ward_err *err);
+
+int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
+	struct ward_guard *g, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
+	const struct ward_settings *s = ward_policy_settings(policy);
+	g->sync = s->sync;
+	g->checkpoint_records = s->checkpoint_records;
+	g->checkpoint_ms = s->checkpoint_ms;
+	int r = ward_policy_encode(policy, &blob);
+	if (r < 0)
+		return ward_err_sys(err, r, "policy");
+	r = ward_fd_sealed("wardfs-policy", blob.data, blob.len, &g->policy_fd, err);
+	if (r == 0)
+		r = ward_store_open(state, true, &g->state, err);
+	if (r < 0)
+		return r;
+	ward_crashed_sweep(g->state, end_crashed);
+	r = ward_store_create_session(g->state, name, blob.data, blob.len, &g->store, err);
+	if (r == 0)
+		r = mark(g, err);
+	if (r == 0)
+		r = open_rings(g, err);
 	if (r == 0)
 		r = ward_helper_prepare("wardfs-audit", &g->audit, err);
 	if (r == 0)
@@ -189,6 +225,12 @@ static int finish_writer(
 	return -EPIPE;
 }
 
+void ward_guard_writer_died(struct ward_guard *g)
+{
+	if (g->fs_ring)
+		ward_ring_fail(g->fs_ring, true);
+}
+
 int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err *err)
 {
 	ward_helper_reap(&g->audit, 0, true);
@@ -199,6 +241,22 @@ int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err 
 	if (r == 0)
 		r = ward_helper_wait_ready(&g->audit, err);
 	return r < 0 ? ward_err_wrap(err, "recovering the trail") : 0;
+}
+
+/* A session of which nothing is left but its files: a writer ends its trail. */
+static int end_crashed(
+	struct ward_store *st, const char *name, const char *cause, struct ward_err *err)
+{
+	struct ward_guard g = WARD_GUARD_INIT;
+	int r = ward_store_reopen_session(st, name, &g.store, err);
+	if (r == 0)
+		r = open_rings(&g, err);
+	if (r == 0)
+		r = ward_guard_recover(&g, cause, err);
+	if (r == 0)
+		r = finish_writer(&g, NULL, err);
+	ward_guard_close(&g);
+	return r;
 }
 
 int ward_guard_finish(
@@ -219,9 +277,12 @@ int ward_guard_finish(
 		r = ward_guard_recover(g, "the writer died while it finished the trail", err);
 		if (r == 0)
 			r = finish_writer(g, summary, err);
+		g->ended = r == 0;
 		if (r == 0)
 			r = ward_err_set(err, -EIO,
 				"the trail's writer died; a second one wrote what was left");
+	} else {
+		g->ended = r == 0;
 	}
 	return r;
 }
@@ -235,6 +296,12 @@ void ward_guard_close(struct ward_guard *g)
 	if (g->audit.pid > 0 && ward_helper_reap(&g->audit, AUDIT_END_MS, false) == -ETIMEDOUT)
 		ward_helper_reap(&g->audit, 0, true);
 	ward_ring_close(g->ring);
+	ward_ring_close(g->fs_ring);
+	/* A mark that stays makes the next start look, no more. */
+	if (g->mark >= 0 && (g->ended || !g->ready))
+		(void)!ward_store_unmark(g->state, g->store.name);
+	if (g->mark >= 0)
+		close(g->mark);
 	for (int i = 0; i < WARD_GUARD_RINGS; i++)
 		if (g->ring_fd[i] >= 0)
 			close(g->ring_fd[i]);

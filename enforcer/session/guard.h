@@ -23,6 +23,12 @@ struct ward_guard {
 	int policy_fd; /* sealed blob */
 	struct ward_helper audit;
 	struct ward_helper fs;
+	int mark;		     /* locked: this session runs (audit/store.h) */
+	bool ended;		     /* the trail has its end */
+	struct ward_ring *fs_ring;   /* to make its producers fail */
+	uint32_t sync;		     /* [audit] sync: enum ward_audit_sync */
+	uint64_t checkpoint_records; /* [audit] checkpoint; 0: the default */
+	uint64_t checkpoint_ms;
 	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 };
@@ -32,6 +38,7 @@ struct ward_guard {
 		.ring_fd = {-1, -1},                                                               \
 		.wake = -1,                                                                        \
 		.policy_fd = -1,                                                                   \
+		.mark = -1,                                                                        \
 		.audit = WARD_HELPER_INIT,                                                         \
 		.fs = WARD_HELPER_INIT})
 
@@ -42,8 +49,8 @@ struct ward_guard_tree {
 };
 
 /*
- * Takes a place in the state directory (name NULL: a new one), makes the rings, starts the writer
- * and prepares the file system. Nothing is served yet.
+ * Ends trails that a stop of the host left open. Takes a place in the state directory (name NULL: a
+ * new one), makes the rings, starts the writer and prepares the file system. Nothing is served yet.
  */
 int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
 	struct ward_guard *g, struct ward_err *err) ward_must_check;
@@ -78,6 +85,12 @@ void ward_guard_summary_clear(struct ward_guard_summary *s);
  */
 int ward_guard_finish(struct ward_guard *g, struct ward_guard_summary *summary,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * The writer is dead: operations that wait for it fail, and those that follow (EIO). Without this a
+ * process could wait where not even SIGKILL reaches it. A recovery writer takes it back.
+ */
+void ward_guard_writer_died(struct ward_guard *g);
 
 /* The writer is dead: starts another one that appends what the rings hold, and the cause. */
 int ward_guard_recover(

@@ -320,6 +320,8 @@ static void sandbox_events(struct run *r, struct ward_err *err)
 				r->status = 128 + ev.value;
 			break;
 		case WARD_SANDBOX_LIFELINE:
+			if (ev.value == 1)
+				ward_guard_writer_died(&r->guard);
 			kill_sandbox(r, WARD_EXIT_SETUP,
 				ev.value == 1 ? "wardfs-audit died; the session was ended"
 					      : "wardfs-fs died; the session was ended",
@@ -382,6 +384,7 @@ static void audit_message(struct run *r, struct ward_err *err)
 	ssize_t len = buf ? ward_msg_recv(r->guard.audit.control, buf, WARD_MSG_MAX, NULL, NULL)
 			  : -ENOMEM;
 	if (len <= 0) {
+		ward_guard_writer_died(&r->guard);
 		kill_sandbox(r, WARD_EXIT_SETUP, "wardfs-audit died; the session was ended", err);
 		return;
 	}

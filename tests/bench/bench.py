@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -39,8 +40,12 @@ ROWS = {
     "sqlite": ("sqlite", f"sqlite, {driver.INSERTS} inserts", None),
     "start": ("start", "start of `-- true`, ms", None),
     "policy": ("policy", "policy of 10, 1,000, 10,000 rules", None),
+    "trail": ("trail", "records to disk, verification", None),
 }
 STARTS = 5  # a round
+RECORDS = 300000
+# Rows that are no ratio to native.
+ALONE = ("start", "policy", "trail")
 IO_BYTES = 192 << 20
 SQL = ("PRAGMA synchronous=OFF;\nCREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);\n" +
        "".join(f"INSERT INTO t(b) VALUES('row number {i}');\n" for i in range(driver.INSERTS)))
@@ -179,6 +184,38 @@ def policy_rows(build):
     return {name: float(seconds) for name, seconds in map(str.split, out.splitlines())}
 
 
+def seconds_of(*argv):
+    """Wall clock, and processor time with that of its children: other load does not count in it."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    quiet(*argv)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (time.monotonic() - began,
+            after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+
+def trail_rows(build, where):
+    """Records a second from a ring to disk, bytes a record, MB a second of verification."""
+    state = os.path.join(where, "state")
+    shutil.rmtree(state, ignore_errors=True)
+    wall, cpu = seconds_of(f"{build}/tests/support/auditrun", "--program", f"{build}/wardfs-audit",
+                           "--state", state, "--session", "bench", "--events", str(RECORDS))
+    log = f"{state}/sessions/bench/trail.jsonl"
+    size = os.path.getsize(log)
+    key = subprocess.run([f"{build}/wardfs", "audit", "key", "show", "--state", state], check=True,
+                         stdout=subprocess.PIPE, encoding="ascii").stdout.strip()
+    result = {"records-per-s": RECORDS / wall, "us-per-record": cpu / RECORDS * 1e6,
+              "bytes-per-record": size / RECORDS}
+    for name, argv in ("verify", ["bench", "--state", state]), ("verify-public", ["--key", key, log]):
+        cpu = seconds_of(f"{build}/wardfs", "audit", "verify", *argv)[1]
+        result[f"{name}-MB-per-s"] = size / 1e6 / cpu
+    audit = [f"{build}/wardfs", "audit"]
+    cpu = seconds_of(*audit, "index", "--state", state)[1]
+    result["indexed-per-s"] = RECORDS / cpu
+    question = "SELECT count(*) FROM records WHERE path = '/workspace/t0-777'"
+    result["question-ms"] = 1000 * seconds_of(*audit, "sql", question, "--state", state)[0]
+    return result
+
+
 # --- the measurement ---
 
 def measure(options, scratch, sections):
@@ -193,7 +230,7 @@ def measure(options, scratch, sections):
         for e in environments:
             data[section, e.name] = where = os.path.join(scratch, e.name, section)
             prepare(section, where)
-            if section not in ("start", "policy"):
+            if section not in ALONE:
                 shutil.copy(os.path.join(options.build, "tests/bench/bench_work"), where + "/.work")
                 shutil.copy(os.path.join(HERE, "driver.py"), where + "/.driver.py")
                 if section == "git-status":
@@ -207,7 +244,7 @@ def measure(options, scratch, sections):
             turn = number % len(environments)
             for e in environments[turn:] + environments[:turn]:
                 where = data[section, e.name]
-                if section in ("start", "policy"):
+                if section in ALONE:
                     continue
                 warm(where)
                 out = e.run(where, ["/usr/bin/python3", ".driver.py", "./.work", section])
@@ -220,6 +257,9 @@ def measure(options, scratch, sections):
             if section == "policy":
                 for name, seconds in policy_rows(options.build).items():
                     times.setdefault("policy", {}).setdefault(name, []).append(seconds)
+            if section == "trail":
+                for name, value in trail_rows(options.build, data["trail", "native"]).items():
+                    times.setdefault("trail", {}).setdefault(name, []).append(value)
     return times
 
 
@@ -237,7 +277,7 @@ def table(times, wanted):
     names = {name for values in times.values() for name in values}
     print(f"{'':28} {'native':>10} {'guarded':>9} {'bindfs':>9} {'to reach':>9}")
     for row in wanted:
-        if row not in times or row in ("start", "policy"):
+        if row not in times or row in ALONE:
             continue
         median = {name: statistics.median(v) for name, v in times[row].items()}
         ratio = {n: m / median["native"] for n, m in median.items() if n != "native"}
@@ -259,6 +299,16 @@ def table(times, wanted):
               f"{step[2]:.0f} ns (to reach: ≤ 100, within 1.5 of each other: "
               f"{max(step) / min(step):.2f}); 10,000 compile in "
               f"{median['compile-10000'] * 1e3:.0f} ms (to reach: < 100)")
+    if "trail" in times:
+        median = {name: statistics.median(v) for name, v in times["trail"].items()}
+        result["trail"] = {"median": median, "rounds": times["trail"]}
+        print(f"trail: {median['records-per-s']:,.0f} records/s from a ring to disk (to reach: "
+              f"≥ 300,000), {median['us-per-record']:.2f} µs of CPU for producer and writer, "
+              f"{median['bytes-per-record']:.0f} bytes a record (≤ 450); verified in "
+              f"a second of CPU: with the root key {median['verify-MB-per-s']:.0f} MB, with a public key "
+              f"{median['verify-public-MB-per-s']:.0f} MB (≥ 250)")
+        print(f"index: {median['indexed-per-s']:,.0f} records in a second of CPU (≥ 200,000), a "
+              f"question about one file among {RECORDS:,}: {median['question-ms']:.0f} ms (< 100)")
     if "bindfs" not in names:
         print("bindfs is not installed or not used.")
     return result

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/proof.h"
 #include "audit/query.h"
 #include "audit/verify.h"
 #include "tests/fuzz/fuzz.h"
@@ -26,14 +27,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	fuzz_insist(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	fuzz_insist(ward_verify_trail(fd, "fuzz", root, NULL, &r, NULL) == 0);
+	fuzz_insist(ward_verify_trail(fd, "fuzz", root, NULL, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
 	/* A last mac of zeros is nobody's. */
-	fuzz_insist(ward_verify_trail(fd, "fuzz", root, &known, &r, NULL) == 0);
+	fuzz_insist(ward_verify_trail(fd, "fuzz", root, &known, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
 	fuzz_insist(ward_verify_ledger(fd, root, &v, NULL) == 0);
 	fuzz_insist(v.result.state != WARD_VERIFY_UNREAD);
 	ward_ledger_view_free(&v);
+	/* The same bytes as checkpoints: a zero key signed none of them. */
+	struct ward_checkpoint_list notes;
+	struct ward_public_key nobody = {.name = "wardfs/0000000000000000"};
+	if (ward_checkpoint_list_read(fd, &notes) == 0) {
+		fuzz_insist(ward_verify_public(fd, &notes, &nobody, 1, &r, NULL) == 0);
+		fuzz_insist(r.state < WARD_VERIFY_INCOMPLETE && r.state != WARD_VERIFY_UNREAD);
+		ward_checkpoint_list_clear(&notes);
+	}
+	ward_proof_check((const char *)data, size, &nobody, 1, &r, NULL);
+	fuzz_insist(r.state == WARD_VERIFY_EDITED || r.state == WARD_VERIFY_FOREIGN);
 	if (ward_query_denials(fd, &d, NULL) == 0)
 		ward_denials_free(&d);
 	close(fd);

@@ -3,6 +3,9 @@
 # shellcheck shell=sh
 
 STATE=$PWD/state
+# A process a signature: the second verifier asks openssl about each one once.
+VERIFY_CACHE=$PWD/signatures
+export VERIFY_CACHE
 
 fail() {
 	echo "FAIL: $*" >&2
@@ -44,6 +47,30 @@ for r in json.load(open("verify.json")):
 		diff mine theirs >&2
 		fail "$1: the verifiers do not agree"
 	}
+}
+
+# agree_public WHAT KEY SESSION...: with a public key alone
+agree_public() {
+	what=$1
+	key=$2
+	shift 2
+	for name; do
+		[ -e "$STATE/sessions/$name/trail.jsonl" ] || continue
+		audit verify --json --key "$key" "$STATE/sessions/$name/trail.jsonl" >verify.json
+		mine=$?
+		python3 -c 'import json
+for r in json.load(open("verify.json")):
+    print(r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >public
+		python3 "$WARD_SRC/tests/support/verify.py" --key "$key" \
+			"$STATE/sessions/$name/trail.jsonl" "$STATE/sessions/$name/checkpoints" >line
+		theirs=$?
+		cut -d' ' -f2- line >theirs
+		[ $mine -eq $theirs ] || fail "$what, $name, public: exit $mine, not $theirs"
+		cmp -s public theirs || {
+			diff public theirs >&2
+			fail "$what, $name: the verifiers do not agree with a public key"
+		}
+	done
 }
 
 # Every path in ./acked is in the log of session $1 exactly once.

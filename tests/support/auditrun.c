@@ -8,6 +8,8 @@
  *            [--die]          exits without FINISH, as a killed supervisor does
  *            [--free FILE]    when the log fails: removes FILE (the disk has room again), goes on
  *            [--name PATH]    one more access, to this path, by a program of this name
+ *            [--checkpoint N] one after so many records
+ *            [--sync MODE]  record, batch (default), close
  *            [--hold]         after the events: waits until stdin ends, then finishes
  *
  * Exit: 0 the writers did what they owe, 1 they did not. stderr tells the session's name first.
@@ -39,8 +41,9 @@
 
 struct run {
 	const char *program, *state, *session, *free_file, *name;
-	unsigned long events, threads, kill_ms;
+	unsigned long events, threads, kill_ms, checkpoint;
 	bool die, hold;
+	enum ward_audit_sync sync;
 	struct ward_store_session st;
 	int ring_fd[RINGS];
 	int wake;
@@ -74,10 +77,10 @@ static void start_writer(struct run *r, const char *cause)
 		die("socketpair: %m");
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int from[] = {sock[1], r->wake, r->st.log_fd, r->st.ledger_fd, r->st.key_fd,
-		r->ring_fd[0], r->ring_fd[1]};
+		r->ring_fd[0], r->ring_fd[1], r->st.sign_fd, r->st.checkpoints_fd};
 	const int to[] = {WARD_FD_CONTROL, WARD_FD_RING_WAKE, WARD_FD_AUDIT_LOG,
 		WARD_FD_AUDIT_LEDGER, WARD_FD_AUDIT_KEY, WARD_FD_AUDIT_RINGS,
-		WARD_FD_AUDIT_RINGS + 1};
+		WARD_FD_AUDIT_RINGS + 1, WARD_FD_AUDIT_SIGN, WARD_FD_AUDIT_CHECKPOINTS};
 	r->pid = fork();
 	if (r->pid < 0)
 		die("fork: %m");
@@ -98,6 +101,9 @@ static void start_writer(struct run *r, const char *cause)
 	ward_msg_put_u32(&m, RINGS);
 	ward_msg_put_u32(&m, cause ? WARD_AUDIT_RECOVER : 0);
 	ward_msg_put_str(&m, cause);
+	ward_msg_put_u32(&m, r->sync);
+	ward_msg_put_u64(&m, r->checkpoint);
+	ward_msg_put_u64(&m, 0);
 	if (ward_msg_send(r->control, &m, NULL, 0) < 0)
 		die("send CONFIG");
 	ward_msg_clear(&m);
@@ -245,7 +251,8 @@ static void parse(struct run *r, int argc, char **argv)
 	static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
 		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
 		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
-		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {0}};
+		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
+		{"sync", 1, NULL, 'y'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -275,6 +282,14 @@ static void parse(struct run *r, int argc, char **argv)
 		case 'x':
 			r->name = optarg;
 			break;
+		case 'c':
+			r->checkpoint = strtoul(optarg, NULL, 10);
+			break;
+		case 'y':
+			r->sync = strcmp(optarg, "record") == 0	 ? WARD_SYNC_RECORD
+				  : strcmp(optarg, "close") == 0 ? WARD_SYNC_CLOSE
+								 : WARD_SYNC_BATCH;
+			break;
 		case 'h':
 			r->hold = true;
 			break;
@@ -300,13 +315,14 @@ static void prepare(struct run *r)
 		if (ward_ring_create(WARD_RING_BYTES, &r->ring_fd[i], &err) < 0 ||
 			ward_ring_open(r->ring_fd[i], r->wake, &r->ring[i], &err) < 0)
 			die("%s", err.text);
+	ward_ring_sync(r->ring[1], r->sync == WARD_SYNC_RECORD);
 	for (unsigned long t = 0; t < r->threads; t++)
 		r->acked[t] = calloc(r->events + 1, 1);
 }
 
 int main(int argc, char **argv)
 {
-	static struct run r = {.events = 10, .threads = 1};
+	static struct run r = {.events = 10, .threads = 1, .sync = WARD_SYNC_BATCH};
 	pthread_t id[THREADS_MAX];
 	struct producer producers[THREADS_MAX];
 	parse(&r, argc, argv);

@@ -17,6 +17,8 @@ TRAILS = ["one", "two", "three"]
 def path_of(name):
     if name == "ledger":
         return os.path.join(state, "ledger.jsonl")
+    if name.startswith("checkpoints "):
+        return os.path.join(state, "sessions", name.split()[1], "checkpoints")
     return os.path.join(state, "sessions", name, "trail.jsonl")
 
 
@@ -96,7 +98,43 @@ def swap_key(name):
     return ""
 
 
-if seed % 10 == 9:
+def notes_of(name):
+    lines = lines_of(name)
+    return [b"".join(lines[i:i + 8]) for i in range(0, len(lines), 8)]
+
+
+def note_gone(name):
+    notes = notes_of(name)
+    at = rnd.randrange(len(notes))
+    write(name, b"".join(notes[:at] + notes[at + 1:]))
+    return f"number {at + 1}"
+
+
+def notes_swapped(name):
+    notes = notes_of(name)
+    a, b = rnd.sample(range(len(notes)), 2)
+    notes[a], notes[b] = notes[b], notes[a]
+    write(name, b"".join(notes))
+    return f"{a + 1} and {b + 1}"
+
+
+def note_copied(name):
+    notes = notes_of(name)
+    notes.insert(rnd.randrange(len(notes)), rnd.choice(notes))
+    write(name, b"".join(notes))
+    return ""
+
+
+def notes_of_another(name):
+    other = rnd.choice([t for t in TRAILS if t != name.split()[1]])
+    write(name, read("checkpoints " + other))
+    return other
+
+
+if seed % 5 == 4:
+    what, name = rnd.choice([flip, flip, cut, note_gone, notes_swapped, note_copied,
+                             notes_of_another]), "checkpoints " + rnd.choice(TRAILS)
+elif seed % 10 == 7:
     what, name = swap_key, "key"
 elif seed % 10 == 8:
     what, name = rnd.choice([flip, delete, move]), "ledger"

@@ -49,7 +49,11 @@ void writer_start(struct session *s, bool recover, const char *cause)
 	struct ward_writer_setup setup_writer = {.session = s->st.name,
 		.log_fd = s->st.log_fd,
 		.ledger_fd = s->st.ledger_fd,
+		.checkpoints_fd = s->st.checkpoints_fd,
 		.root_key = s->root,
+		.sign_seed = s->seed,
+		.sync = s->sync,
+		.checkpoint_records = 10,
 		.rings = s->out,
 		.n_rings = 2,
 		.recover = recover,
@@ -67,11 +71,12 @@ void writer_dies(struct session *s)
 
 struct session session_new(const char *name)
 {
-	struct session s = {.st = WARD_STORE_SESSION_INIT};
+	struct session s = {.st = WARD_STORE_SESSION_INIT, .sync = WARD_SYNC_BATCH};
 	struct ward_err err = WARD_ERR_INIT;
 	ck_assert_msg(ward_store_create_session(store, name, "policy text", 11, &s.st, &err) == 0,
 		"%s", err.text);
 	ck_assert_int_eq(ward_store_read_key(store, s.root, &err), 0);
+	ck_assert_int_eq(ward_store_read_seed(store, s.seed, &err), 0);
 	s.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(ward_ring_create((size_t)64 << 10, &s.ring_fd[i], NULL), 0);
@@ -183,7 +188,8 @@ struct ward_verify_result verify_bytes(const char *data, size_t len, const char 
 	struct ward_err err = WARD_ERR_INIT;
 	int fd = memfd_create("t", MFD_CLOEXEC);
 	ck_assert_int_eq(ward_fd_write_all(fd, data, len), 0);
-	ck_assert_msg(ward_verify_trail(fd, name, root, known, &r, &err) == 0, "%s", err.text);
+	ck_assert_msg(
+		ward_verify_trail(fd, name, root, known, NULL, &r, &err) == 0, "%s", err.text);
 	close(fd);
 	return r;
 }

@@ -22,6 +22,8 @@ struct session {
 	struct ward_ring *out[2]; /* the writer's */
 	struct ward_writer *w;
 	uint8_t root[WARD_KEY_BYTES];
+	uint8_t seed[WARD_KEY_BYTES];
+	enum ward_audit_sync sync;
 };
 
 /* A log taken apart, with what the ledger says. */

@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies trails from docs/audit-format.md alone: verify.py STATE [SESSION]
+"""Verifies trails from docs/audit-format.md alone.
 
-Without a session: the ledger and all sessions. Prints one line each: NAME STATE RECORDS FIRST_BAD.
-Shares no code with wardfs. Exit: 0 all intact, 1 not.
+verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
+verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
+verify.py --key KEY --proof FILE        a proof taken from a trail
+
+Prints one line each: NAME STATE RECORDS FIRST_BAD. Shares no code with wardfs; signatures are checked
+by the command openssl. Exit: 0 all intact, 1 not.
 """
+import base64
 import fcntl
 import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 
 LINE_MAX = 131072
 WINDOW = 1048576
@@ -25,9 +32,167 @@ def h(key, data):
     return hashlib.blake2b(data, key=key or b"", digest_size=32).digest()
 
 
+def sha(data):
+    return hashlib.sha256(data).digest()
+
+
+# --- the tree (RFC 6962) ---
+
+def leaf(data):
+    return sha(b"\0" + data)
+
+
+class Tree:
+    """Roots of whole subtrees: (leaves, hash), the largest first."""
+
+    def __init__(self, other=None):
+        self.n, self.parts = (other.n, list(other.parts)) if other else (0, [])
+
+    def add(self, h_leaf):
+        self.n += 1
+        self.parts.append((1, h_leaf))
+        while len(self.parts) > 1 and self.parts[-1][0] == self.parts[-2][0]:
+            (n, right), (_, left) = self.parts.pop(), self.parts.pop()
+            self.parts.append((2 * n, sha(b"\1" + left + right)))
+
+    def root(self):
+        if not self.parts:
+            return sha(b"")
+        h_right = self.parts[-1][1]
+        for _, left in reversed(self.parts[:-1]):
+            h_right = sha(b"\1" + left + h_right)
+        return h_right
+
+
+# --- keys and checkpoints ---
+
+class Key:
+    def __init__(self, text):
+        self.name, key_id, data = text.split("+", 2)
+        typed = base64.b64decode(data, validate=True)
+        assert typed[0] == 1 and len(typed) == 33, text
+        self.public = typed[1:]
+        assert self.name == "wardfs/" + sha(self.public).hex()[:16], text
+        self.id = sha(self.name.encode() + b"\n\1" + self.public)[:4]
+        assert self.id.hex() == key_id, text
+
+
+def remembered(check):
+    """What openssl answered, also in earlier runs that were given the same $VERIFY_CACHE."""
+    path, known = os.environ.get("VERIFY_CACHE"), {}
+    if path and os.path.exists(path):
+        with open(path, encoding="ascii") as f:
+            known = dict(line.split() for line in f)
+
+    def look(*what):
+        name = sha(b"".join(sha(w) for w in what)).hex()
+        if name not in known:
+            known[name] = "good" if check(*what) else "bad"
+            if path:
+                with open(path, "a", encoding="ascii") as f:
+                    print(name, known[name], file=f)
+        return known[name] == "good"
+    return look
+
+
+@remembered
+def ed25519(public, text, signature):
+    der = bytes.fromhex("302a300506032b6570032100") + public
+    with tempfile.TemporaryDirectory() as d:
+        for name, data in ("key", der), ("text", text), ("sig", signature):
+            with open(os.path.join(d, name), "wb") as f:
+                f.write(data)
+        return subprocess.run(
+            ["openssl", "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", d + "/key",
+             "-rawin", "-in", d + "/text", "-sigfile", d + "/sig"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+NUMBER = rb"(0|[1-9][0-9]*)"
+NOTE = [rb"wardfs/trail/(" + NAME.encode() + rb")", NUMBER, rb"([A-Za-z0-9+/]{43}=)",
+        rb"time ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9}Z)", rb"number " + NUMBER,
+        rb"state (open|incomplete|complete)", rb"()", "\u2014 ([^ ]{1,23}) ([A-Za-z0-9+/]{91}=)".encode()]
+
+
+def strict64(text):
+    """The bytes, or None if it is not the one spelling of them."""
+    try:
+        data = base64.b64decode(text)
+    except ValueError:
+        return None
+    return data if base64.b64encode(data) == text else None
+
+
+class Note:
+    def __init__(self, groups, raw, signed):
+        self.session, self.size, self.root = groups[0].decode(), int(groups[1]), strict64(groups[2])
+        self.number, self.state = int(groups[4]), groups[5].decode()
+        self.key_name = groups[7].decode(errors="replace")
+        sig = strict64(groups[8])
+        self.good = self.root is not None and sig is not None and max(self.size, self.number) < 2**64
+        self.key_id, self.signature = (sig[:4], sig[4:]) if sig else (b"", b"")
+        self.raw, self.signed = raw, signed
+
+    def signed_by(self, key):
+        return self.key_name == key.name and self.key_id == key.id and ed25519(
+            key.public, self.signed, self.signature)
+
+
+def take_note(data):
+    """(note, rest), or (None, torn?) where there is no whole one."""
+    groups, at, signed = [], 0, 0
+    for i, form in enumerate(NOTE):
+        end = data.find(b"\n", at, 512)
+        if end < 0:
+            return None, min(len(data), 512) - at <= 120
+        match = re.fullmatch(form, data[at:end])
+        if not match:
+            return None, False
+        groups += match.groups()
+        at = end + 1
+        if i == 5:
+            signed = at
+    note = Note(groups, data[:at], data[:signed])
+    return (note, data[at:]) if note.good else (None, False)
+
+
+class Notes:
+    def __init__(self, data):
+        self.v, self.empty, self.torn = [], not data, False
+        while data:
+            note, rest = take_note(data)
+            if note is None:
+                self.torn = rest
+                break
+            self.v.append(note)
+            data = rest
+        self.rest = len(data)
+
+    def judge(self, session, keys):
+        if self.empty:
+            return "deleted"
+        if self.rest and not (self.torn and self.v and self.v[-1].state == "open"):
+            return "edited"
+        session = session or self.v[0].session
+        for note in self.v:
+            if not any(note.signed_by(k) for k in keys):
+                ours = any(note.key_name == k.name or note.key_id == k.id for k in keys)
+                return "edited" if ours else "foreign key"
+            if note.session != session:
+                return "edited"
+        numbers = [n.number for n in self.v]
+        if numbers != list(range(1, len(numbers) + 1)):
+            if all(a < b for a, b in zip(numbers, numbers[1:])):
+                return "deleted"
+            return "reordered" if sorted(numbers) == list(range(1, len(numbers) + 1)) else "edited"
+        if any(a.size > b.size for a, b in zip(self.v, self.v[1:])):
+            return "edited"
+        return None
+
+
 class Line:
     def __init__(self, raw):
-        self.body = None
+        self.body, self.raw = None, raw
         match = LINE.match(raw) if len(raw) < LINE_MAX else None
         if not match:
             return
@@ -46,12 +211,20 @@ def split(data):
     return [Line(raw) for raw in lines], len(torn)
 
 
+STATES = ["foreign key", "missing", "edited", "reordered", "deleted", "truncated", "incomplete",
+          "unstarted", "gap", "intact"]
+
+
 class Result:
     def __init__(self):
         self.state, self.records, self.first_bad, self.gaps = "intact", 0, 0, 0
 
     def set(self, state, first_bad=0):
         self.state, self.first_bad = state, first_bad
+
+    def worse(self, state, first_bad=0):
+        if STATES.index(state) < STATES.index(self.state):
+            self.set(state, first_bad)
 
 
 def suspects(res, lines, expected, prev, key_of, session, limit, known):
@@ -107,8 +280,54 @@ class Trail:
         return self.keys[seq - 1]
 
 
+def read_notes(path):
+    if not os.path.exists(path):
+        return Notes(b"")
+    with open(path, "rb") as f:
+        return Notes(f.read())
+
+
+def judge_checkpoints(res, lines, known, notes):
+    """The macs are right: do the checkpoints say the same?"""
+    tree, roots = Tree(), [sha(b"")]
+    for line in lines:
+        tree.add(leaf(line.raw))
+        roots.append(tree.root())
+    told = known.get("checkpoint")
+    covered = 0
+    bad = None
+    for note in notes.v:
+        if note.size > res.records:
+            bad = ("truncated", res.records + 1)
+            break
+        if note.root != roots[note.size]:
+            bad = ("edited", covered + 1)
+            break
+        covered = note.size
+    if known["ended"] and not told:
+        res.worse("edited")
+    if told and told.size <= res.records and told.root != roots[told.size]:
+        res.worse("edited", covered + 1)
+    if not known["ended"] and not notes.v and (notes.torn or not notes.rest):
+        return
+    verdict = notes.judge(known["name"], known["keys"])
+    if verdict:
+        res.worse(verdict)
+    elif bad:
+        res.worse(*bad)
+    elif told:
+        last = notes.v[-1] if notes.v else None
+        if not last or last.number < told.number:
+            res.worse("truncated")
+        elif last.number > told.number:
+            res.worse("incomplete")
+        elif last.signature != told.signature:
+            res.worse("edited")
+
+
 def verify_trail(path, name, root, known):
     res = Result()
+    notes = read_notes(os.path.join(os.path.dirname(path), "checkpoints"))
     with open(path, "rb") as f:
         data = f.read()
         try:
@@ -141,23 +360,196 @@ def verify_trail(path, name, root, known):
         res.set("incomplete")
     elif res.gaps:
         res.set("gap")
+    if known and known["started"]:
+        judge_checkpoints(res, lines, known, notes)
     return res
 
 
+# --- with public keys alone ---
+
+def in_form(line, session):
+    return line.body is not None and line.session == session and b'{"v":1,"seq":' not in line.raw[1:]
+
+
+def judge_public_claims(res, lines, held, session, notes, at):
+    start, last = held.n + 1, notes.v[-1]
+    window = lines[:WINDOW]
+    claims = []
+    for line in window:
+        good = in_form(line, session) and line.seq > held.n and (
+            last.state == "open" or line.seq <= last.size)
+        claims.append((line.seq if good else 0, line))
+    seqs = [c[0] for c in claims]
+    first = next((start + i for i, s in enumerate(seqs) if s != start + i), start)
+    ordered = all(a < b for a, b in zip(seqs, seqs[1:]))
+    ranks = sorted(seqs)
+    missing = next((start + i for i, s in enumerate(ranks) if s != start + i), 0)
+    if 0 in seqs or len(set(seqs)) < len(seqs) or (missing and not ordered):
+        return res.set("edited", first)
+    if missing:
+        return res.set("deleted", missing)
+    if not ordered and at < len(notes.v):
+        tree = Tree(held)
+        for _, line in sorted(claims, key=lambda c: c[0]):
+            if tree.n < notes.v[at].size:
+                tree.add(leaf(line.raw))
+        if tree.n == notes.v[at].size and tree.root() == notes.v[at].root:
+            return res.set("reordered", first)
+    return res.set("edited", first)
+
+
+def verify_public(path, notes_path, keys):
+    res, notes = Result(), read_notes(notes_path)
+    with open(path, "rb") as f:
+        data = f.read()
+    verdict = notes.judge(None, keys)
+    if verdict:
+        res.set(verdict)
+        return "-", res
+    session, last = notes.v[0].session, notes.v[-1]
+    lines, torn = split(data)
+    tree, held, at, bad, n, gaps = Tree(), Tree(), 0, False, 0, 0
+    while True:
+        while not bad and at < len(notes.v) and notes.v[at].size == tree.n:
+            bad = notes.v[at].root != tree.root()
+            if not bad:
+                at, held, res.gaps = at + 1, Tree(tree), gaps
+        if bad or n == len(lines):
+            break
+        if not in_form(lines[n], session) or lines[n].seq != n + 1:
+            bad = True
+            break
+        tree.add(leaf(lines[n].raw))
+        gaps += lines[n].kind == "gap"
+        n += 1
+    res.records = held.n
+    if bad:
+        judge_public_claims(res, lines[held.n:], held, session, notes, at)
+        return session, res
+    tail = data[len(data) - torn:]
+    whole = [t for t in (Line(tail), Line(tail[:-1])) if in_form(t, session) and t.seq == n + 1]
+    if at < len(notes.v):
+        res.set("edited" if torn and whole and n + 1 == last.size else "truncated", n + 1)
+    elif torn and last.state != "open":
+        res.set("edited", n + 1)
+    elif n > last.size or last.state != "complete":
+        res.set("incomplete")
+    elif res.gaps:
+        res.set("gap")
+    return session, res
+
+
+# --- proofs ---
+
+def path_root(h_leaf, index, size, path):
+    """RFC 6962, 2.1.1: the root that the path leads to, from the definition of PATH(m, D[n])."""
+    if size == 1:
+        return h_leaf if not path else None
+    if not path:
+        return None
+    k = 1
+    while 2 * k < size:
+        k *= 2
+    if index < k:
+        left = path_root(h_leaf, index, k, path[:-1])
+        return left and sha(b"\1" + left + path[-1])
+    right = path_root(h_leaf, index - k, size - k, path[:-1])
+    return right and sha(b"\1" + path[-1] + right)
+
+
+def two_roots(m, n, first, path, whole):
+    """RFC 6962, 2.1.2: (root of m leaves, root of n leaves) from SUBPROOF(m, D[n], whole)."""
+    if m == n:
+        if whole:
+            return (first, first) if not path else None
+        return (path[0], path[0]) if len(path) == 1 else None
+    if not path:
+        return None
+    k = 1
+    while 2 * k < n:
+        k *= 2
+    if m <= k:
+        roots = two_roots(m, k, first, path[:-1], whole)
+        return roots and (roots[0], sha(b"\1" + roots[1] + path[-1]))
+    roots = two_roots(m - k, n - k, first, path[:-1], False)
+    return roots and tuple(sha(b"\1" + path[-1] + r) for r in roots)
+
+
+def check_proof(data, key):
+    """(session, state, size)"""
+    head, _, notes = data.partition(b"\n\n")
+    lines = head.split(b"\n") if notes else [b""]
+    kind = lines.pop(0)
+    inclusion = kind == b"c2sp.org/tlog-proof@v1"
+    taken = []
+    while notes and len(taken) < (1 if inclusion else 2):
+        note, notes = take_note(notes)
+        if note is None:
+            return "proof", "edited", 0
+        taken.append(note)
+    if notes or len(taken) != (1 if inclusion else 2):
+        return "proof", "edited", 0
+    record = index = None
+    if inclusion:
+        extra = re.fullmatch(rb"extra ([A-Za-z0-9+/=]+)", lines.pop(0)) if lines else None
+        match = re.fullmatch(rb"index " + NUMBER, lines.pop(0)) if lines else None
+        record = strict64(extra[1]) if extra and len(extra[1]) % 4 == 0 else None
+        if not match or record is None:
+            return "proof", "edited", 0
+        index = int(match[1])
+    if not all(re.fullmatch(rb"[A-Za-z0-9+/]{43}=", line) and strict64(line) for line in lines):
+        return "proof", "edited", 0
+    path = [strict64(line) for line in lines]
+    name, first, last = taken[0].session, taken[0], taken[-1]
+    for note in taken:
+        if not note.signed_by(key):
+            ours = note.key_name == key.name or note.key_id == key.id
+            return name, "edited" if ours else "foreign key", last.size
+    if inclusion:
+        line = Line(record)
+        good = line.body is not None and line.session == name and line.seq == index + 1 and \
+            index < last.size and path_root(leaf(record), index, last.size, path) == last.root
+    elif first.size == 0 or first.size > last.size:
+        good = first.size == 0 and not path
+    else:
+        good = two_roots(first.size, last.size, first.root, path, True) == (first.root, last.root)
+    return name, "intact" if good and last.session == name else "edited", last.size
+
+
 def ledger_key(root, line):
-    if line.kind not in ("start", "end", "torn"):
+    if line.kind not in ("start", "end", "torn", "rotate"):
         return None
     return h(root, b"wardfs ledger " + line.kind.encode() + b"\0" + line.session.encode())
 
 
+def unescape(text):
+    return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], text).encode()
+
+
+def take_key(s, entry):
+    key = Key(entry["key"])
+    if key.public not in [k.public for k in s["keys"]]:
+        s["keys"] = s["keys"][:1] + [key]
+    return key
+
+
 def take_entry(sessions, line):
     entry = json.loads(line.body + b"}")
-    s = sessions.setdefault(line.session, {"started": False, "ended": False})
+    if line.kind == "rotate":
+        return
+    s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
+                                           "name": line.session})
     if line.kind == "start":
         s["started"] = True
+        take_key(s, entry)
     elif line.kind == "end":
         s.update(ended=True, complete=entry["verdict"] == "complete", records=entry["records"],
                  bytes=entry["bytes"], last=entry["last"])
+        key = take_key(s, entry)
+        note, rest = take_note(unescape(entry["checkpoint"]))
+        good = note and not rest and note.signed_by(key) and note.session == line.session and \
+            note.size == entry["records"]
+        s["checkpoint"] = note if good else None
 
 
 def verify_ledger(path, root):
@@ -192,6 +584,15 @@ def verify_ledger(path, root):
 
 
 def main():
+    if sys.argv[1] == "--key":
+        if sys.argv[3] == "--proof":
+            with open(sys.argv[4], "rb") as f:
+                name, state, size = check_proof(f.read(), Key(sys.argv[2]))
+            print(name, state.replace(" ", "-"), size, 0)
+            return int(state != "intact")
+        session, res = verify_public(sys.argv[3], sys.argv[4], [Key(sys.argv[2])])
+        print(session, res.state.replace(" ", "-"), res.records, res.first_bad)
+        return int(res.state != "intact")
     state = sys.argv[1]
     with open(os.path.join(state, "key"), "rb") as f:
         root = f.read()

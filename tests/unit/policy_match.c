@@ -15,6 +15,14 @@
 
 #define HEAD "[policy]\nversion = 1\n"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DISTINCT_NAMES 50000U /* each step takes ten times as long */
+#define PAIR_ROUNDS 240U
+#else
+#define DISTINCT_NAMES 1000000U
+#define PAIR_ROUNDS 1020U /* of 2,000 pairs */
+#endif
+
 /* xorshift64*: the same numbers in every run. */
 static uint64_t rnd_state = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -169,7 +177,7 @@ START_TEST(matches_as_the_naive_matcher)
 	/* memory: plenty; hardly any, so that most states are single ones; none */
 	static const size_t memory[] = {64 << 20, 6000, 0};
 	size_t matched = 0, pairs = 0;
-	for (unsigned round = 0; round < 1020; round++) {
+	for (unsigned round = 0; round < PAIR_ROUNDS; round++) {
 		enum { N = 20 };
 		char text[N][256];
 		struct ward_pattern pats[N];
@@ -440,12 +448,6 @@ START_TEST(hostile_patterns_stay_bounded)
 	ward_policy_unref(p);
 }
 END_TEST
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DISTINCT_NAMES 100000U /* each step takes ten times as long */
-#else
-#define DISTINCT_NAMES 1000000U
-#endif
 
 /* "/w/aa*a*…a", and "the i-th letter from the end is an a". */
 static void hostile_pattern(unsigned i, char *out)

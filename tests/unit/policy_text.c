@@ -442,6 +442,18 @@ START_TEST(what_is_not_there_yet_is_named)
 }
 END_TEST
 
+START_TEST(of_several_checkpoints_the_smallest_holds)
+{
+	struct ward_policy *p = compile(HEAD "[audit]\ncheckpoint = 5k\ncheckpoint = 1m\n"
+					     "checkpoint = 30\ncheckpoint = 2s\n");
+	const struct ward_settings *s = ward_policy_settings(p);
+	ck_assert_uint_eq(s->checkpoint_records, 30);
+	ck_assert_uint_eq(s->checkpoint_ms, 2000);
+	ck_assert_uint_eq(s->unavailable.n, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(merging)
 {
 	static const char base[] = HEAD "[limits]\nwall = 1h\nprocesses = 100\n[audit]\n"
@@ -579,6 +591,7 @@ int main(void)
 	tcase_add_test(t, defaults);
 	tcase_add_test(t, settings_are_filled);
 	tcase_add_test(t, what_is_not_there_yet_is_named);
+	tcase_add_test(t, of_several_checkpoints_the_smallest_holds);
 	tcase_add_test(t, merging);
 	tcase_add_test(t, show_loads_again);
 	tcase_add_test(t, names_of_the_owners_files);

@@ -136,6 +136,58 @@ START_TEST(a_file_is_followed_through_its_names)
 }
 END_TEST
 
+static void put_rename(
+	struct session *s, const char *path, const char *path2, bool exchange, int error)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_RENAME);
+	ward_event_text(&ev, WARD_TAG_ACTION, exchange ? "exchange" : "rename");
+	ward_event_text(&ev, WARD_TAG_PATH, path);
+	ward_event_text(&ev, WARD_TAG_PATH2, path2);
+	if (error)
+		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)error);
+	ck_assert_int_eq(ward_ring_put(s->in[1], &ev), 0);
+}
+
+START_TEST(an_exchange_goes_both_ways)
+{
+	struct session s = session_new("exchange");
+	put_paths(&s, WARD_EVENT_OPEN, "/w/a", NULL);  /* 1 */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/b", NULL);  /* 2 */
+	put_rename(&s, "/w/a", "/w/b", true, 0);       /* 3 */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/a", NULL);  /* 4: what was b */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/b", NULL);  /* 5: what was a */
+	put_rename(&s, "/w/b", "/w/c", false, 0);      /* 6 */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/c", NULL);  /* 7: what was a */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/b", NULL);  /* 8: a third file */
+	put_rename(&s, "/w/a", "/w/e", false, 0);      /* 9: and fails */
+	put_rename(&s, "/w/a", "/w/e", false, EACCES); /* 10 */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/e", NULL);  /* 11: was never a */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/a", NULL);  /* 12 */
+	drain(&s);
+	/* Asked by a name: all files that had it, under all their names. */
+	expect_records(&s, "/w/c", "1 3 5 6 7 ");
+	expect_records(&s, "/w/a", "1 2 3 4 5 6 7 9 10 12 ");
+	expect_records(&s, "/w/e", "9 10 11 ");
+	session_free(&s);
+}
+END_TEST
+
+START_TEST(directories_that_exchange_take_their_files_along)
+{
+	struct session s = session_new("exchange-dirs");
+	put_paths(&s, WARD_EVENT_OPEN, "/w/x/f", NULL); /* 1 */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/y/f", NULL); /* 2 */
+	put_rename(&s, "/w/x", "/w/y", true, 0);	/* 3 */
+	put_paths(&s, WARD_EVENT_REMOVE, "/w/x", NULL); /* 4: another one is in the way */
+	put_rename(&s, "/w/y/f", "/w/g", false, 0);	/* 5: what was x/f */
+	put_paths(&s, WARD_EVENT_OPEN, "/w/g", NULL);	/* 6 */
+	drain(&s);
+	expect_records(&s, "/w/g", "1 5 6 ");
+	session_free(&s);
+}
+END_TEST
+
 START_TEST(renames_in_a_circle_come_to_an_end)
 {
 	struct session s = session_new("circle");
@@ -205,6 +257,8 @@ int main(void)
 	tcase_add_checked_fixture(t, trail_setup, trail_teardown);
 	tcase_add_test(t, each_refusal_says_what_would_permit_it);
 	tcase_add_test(t, a_file_is_followed_through_its_names);
+	tcase_add_test(t, an_exchange_goes_both_ways);
+	tcase_add_test(t, directories_that_exchange_take_their_files_along);
 	tcase_add_test(t, renames_in_a_circle_come_to_an_end);
 	tcase_add_test(t, filters_take_what_they_say);
 	tcase_add_test(t, a_summary_counts);

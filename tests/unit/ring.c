@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -298,6 +299,94 @@ static void *put_one(void *arg)
 	return (void *)(intptr_t)ward_ring_put(arg, &ev);
 }
 
+struct waiter {
+	struct ward_ring *ring;
+	int result;
+	_Atomic bool done;
+};
+
+static void *put_and_tell(void *arg)
+{
+	struct waiter *w = arg;
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_CLOSE);
+	w->result = ward_ring_put(w->ring, &ev);
+	atomic_store(&w->done, true);
+	return NULL;
+}
+
+/* Until the producer committed. */
+static void wait_committed(struct ward_ring *reader)
+{
+	while (get_any(reader) == 0)
+		usleep(1000);
+}
+
+START_TEST(a_producer_that_syncs_waits_for_the_disk)
+{
+	struct pair p = pair_new(SMALL_RING);
+	struct waiter w[3] = {{.ring = p.producer}, {.ring = p.producer}, {.ring = p.producer}};
+	pthread_t id[3];
+	ward_ring_sync(p.producer, true);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_create(&id[i], NULL, put_and_tell, &w[i]), 0);
+	for (int i = 0; i < 3; i++)
+		wait_committed(p.reader);
+	/* In the log is not on the disk, and read is not even in the log. */
+	ward_ring_durable(p.reader);
+	ward_ring_release(p.reader);
+	for (int i = 0; i < 3; i++)
+		ck_assert(!atomic_load(&w[i].done));
+	ward_ring_durable(p.reader);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(id[i], NULL);
+		ck_assert_int_eq(w[i].result, 0);
+	}
+	/* The log fails first. */
+	struct waiter late = {.ring = p.producer};
+	ck_assert_int_eq(pthread_create(&id[0], NULL, put_and_tell, &late), 0);
+	wait_committed(p.reader);
+	ward_ring_release(p.reader);
+	ck_assert(!atomic_load(&late.done));
+	/* However soon it works again: what was on its way then is not known to be there. */
+	ward_ring_fail(p.reader, true);
+	ward_ring_fail(p.reader, false);
+	ward_ring_durable(p.reader);
+	pthread_join(id[0], NULL);
+	ck_assert_int_eq(late.result, -EIO);
+	struct waiter again = {.ring = p.producer};
+	ck_assert_int_eq(pthread_create(&id[0], NULL, put_and_tell, &again), 0);
+	wait_committed(p.reader);
+	ward_ring_release(p.reader);
+	ward_ring_durable(p.reader);
+	pthread_join(id[0], NULL);
+	ck_assert_int_eq(again.result, 0);
+	pair_free(&p);
+}
+END_TEST
+
+START_TEST(a_second_reader_tells_of_what_the_first_wrote)
+{
+	struct pair p = pair_new(SMALL_RING);
+	struct waiter w = {.ring = p.producer};
+	pthread_t id;
+	ward_ring_sync(p.producer, true);
+	ck_assert_int_eq(pthread_create(&id, NULL, put_and_tell, &w), 0);
+	wait_committed(p.reader);
+	uint64_t pos = ward_ring_pos(p.reader);
+	/* It dies after it wrote the record: the log says where to go on. */
+	ward_ring_close(p.reader);
+	ck_assert_int_eq(ward_ring_open(p.fd, p.wake, &p.reader, NULL), 0);
+	ward_ring_durable(p.reader);
+	ck_assert(!atomic_load(&w.done));
+	ck_assert_int_eq(ward_ring_seek(p.reader, pos), 0);
+	ward_ring_durable(p.reader);
+	pthread_join(id, NULL);
+	ck_assert_int_eq(w.result, 0);
+	pair_free(&p);
+}
+END_TEST
+
 START_TEST(a_full_ring_waits_until_room_is_released)
 {
 	struct pair p = pair_new(SMALL_RING);
@@ -498,6 +587,10 @@ START_TEST(scribbling_never_harms_the_reader)
 		}
 		if (round % 3 == 0)
 			m[HEADER_WRITE_POS + (size_t)rand_r(&seed) % 8] = (uint8_t)rand_r(&seed);
+		/* Waiters that are none, a disk that is ahead, a reader that seems to sleep. */
+		if (round % 5 == 0)
+			for (size_t at = HEADER_WRITE_POS + 64; at < 512; at++)
+				m[at] = (uint8_t)rand_r(&seed);
 		int seen = 0;
 		for (int i = 0; i < 100000; i++, seen++) {
 			int r = get_any(p.reader);
@@ -505,6 +598,7 @@ START_TEST(scribbling_never_harms_the_reader)
 				break;
 			ck_assert(r == 1 || r == -EBADMSG);
 			ward_ring_release(p.reader);
+			ward_ring_durable(p.reader);
 		}
 		ck_assert_int_lt(seen, 100000);
 	}
@@ -524,6 +618,8 @@ int main(void)
 	tcase_add_test(t, events_leave_in_the_order_they_came);
 	tcase_add_test(t, a_ring_is_sealed_and_checked);
 	tcase_add_test(t, threads_wait_for_room_and_lose_nothing);
+	tcase_add_test(t, a_producer_that_syncs_waits_for_the_disk);
+	tcase_add_test(t, a_second_reader_tells_of_what_the_first_wrote);
 	tcase_add_test(t, a_full_ring_waits_until_room_is_released);
 	tcase_add_test(t, a_failed_log_ends_the_wait_and_comes_back);
 	tcase_add_test(t, a_producer_wakes_only_a_reader_that_rests);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,78 @@ START_TEST(a_spoiled_ring_leaves_a_gap_and_spares_the_others)
 	ck_assert_uint_eq(r.records, 3);
 	ward_ledger_view_free(&v);
 	session_free(&s);
+}
+END_TEST
+
+static void *put_synced(void *arg)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_OPEN);
+	return (void *)(intptr_t)ward_ring_put(arg, &ev);
+}
+
+/* How an operation ends whose record was written, and then: sync(fd of the log). */
+static int answer_of(bool sync_works)
+{
+	struct session s = {.st = WARD_STORE_SESSION_INIT};
+	pthread_t id;
+	void *result = NULL;
+	s = session_new(sync_works ? "kept" : "refused");
+	ward_ring_sync(s.in[1], true);
+	ck_assert_int_eq(pthread_create(&id, NULL, put_synced, s.in[1]), 0);
+	while (ward_writer_step(s.w) == 0)
+		usleep(1000);
+	int pipe_fd[2] = {-1, -1};
+	if (!sync_works) {
+		/* A file that takes bytes and cannot keep them: fdatasync(2) of a pipe fails. */
+		ck_assert_int_eq(pipe(pipe_fd), 0);
+		ck_assert_int_eq(dup2(pipe_fd[1], s.st.log_fd), s.st.log_fd);
+	}
+	ck_assert_int_eq(ward_writer_sync(s.w, true), sync_works ? 0 : -EINVAL);
+	pthread_join(id, &result);
+	session_free(&s);
+	if (!sync_works) {
+		close(pipe_fd[0]);
+		close(pipe_fd[1]);
+	}
+	return (int)(intptr_t)result;
+}
+
+START_TEST(an_answer_waits_for_the_disk_and_fails_with_it)
+{
+	ck_assert_int_eq(answer_of(true), 0);
+	ck_assert_int_eq(answer_of(false), -EIO);
+}
+END_TEST
+
+START_TEST(each_way_to_sync_owes_what_it_says)
+{
+	static const struct {
+		enum ward_audit_sync sync;
+		const char *name;
+		bool now; /* a sync without force has brought it to the disk */
+	} t[] = {{WARD_SYNC_RECORD, "record", true}, {WARD_SYNC_BATCH, "batch", false},
+		{WARD_SYNC_CLOSE, "close", false}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		struct session s = session_new(t[i].name);
+		writer_dies(&s);
+		s.sync = t[i].sync;
+		writer_start(&s, true, "restarted with another sync");
+		/* More than two checkpoints: close owes them, and a sync before. */
+		for (int k = 0; k < 25; k++)
+			put_access(&s, k);
+		drain(&s);
+		ck_assert_int_eq(ward_writer_sync(s.w, false), 0);
+		int due = ward_writer_sync_due_ms(s.w);
+		/* close: with the next checkpoint, ten seconds after the last one. */
+		ck_assert_msg(
+			t[i].now ? due > 1000
+				 : due >= 0 && due <= (t[i].sync == WARD_SYNC_BATCH ? 1001 : 10001),
+			"%s: %d ms", t[i].name, due);
+		if (t[i].sync == WARD_SYNC_CLOSE)
+			ck_assert_int_gt(due, 1001);
+		session_free(&s);
+	}
 }
 END_TEST
 
@@ -392,6 +465,8 @@ int main(void)
 	tcase_add_test(t, the_end_record_is_the_last);
 	tcase_add_test(t, a_description_that_is_no_object_stays_out);
 	tcase_add_test(t, a_spoiled_ring_leaves_a_gap_and_spares_the_others);
+	tcase_add_test(t, an_answer_waits_for_the_disk_and_fails_with_it);
+	tcase_add_test(t, each_way_to_sync_owes_what_it_says);
 	tcase_add_test(t, a_recovery_writer_loses_nothing_and_doubles_nothing);
 	tcase_add_test(t, a_recovery_writer_takes_over_at_any_byte);
 	tcase_add_test(t, a_supervisor_that_dies_leaves_the_cause);

@@ -46,6 +46,20 @@ assert d["permit"]["line"] == "read = /workspace/.env", d' || fail "denials --js
 [ "$(audit show --json --until 2999 alpha | wc -l)" -eq 23 ] || fail "--until"
 [ "$(audit show --json --follow alpha | wc -l)" -eq 23 ] || fail "--follow of an ended session"
 [ "$(audit file --json /workspace/t0-7 alpha | wc -l)" -eq 1 ] || fail "file"
+[ "$(audit tail --json alpha)" = "$(tail -n 10 state/sessions/alpha/trail.jsonl)" ] || fail "tail"
+[ "$(audit tail --json --lines 3 --kind deny alpha)" = "$(audit show --json --kind deny alpha)" ] ||
+	fail "tail --kind"
+[ "$(audit tail --json -f --lines 99 alpha | wc -l)" -eq 23 ] || fail "tail -f of an ended session"
+audit diff alpha beta >out
+[ $? -eq 1 ] || fail "diff: exit status"
+grep -qx -- '- alpha' out && grep -qx -- '+ beta' out || fail "diff: $(cat out)"
+# alpha has the accesses 0 to 20, beta 0 to 11; every tenth is a refusal of .env in both.
+[ "$(grep -c '^- /workspace/t0-.*  read$' out)" -eq 8 ] || fail "diff: $(cat out)"
+grep -q '^+ /\|\.env' out && fail "diff: $(cat out)"
+audit diff alpha alpha >out || fail "diff with itself: $(cat out)"
+audit diff --json alpha beta | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert len(d) == 8 and {x["only"] for x in d} == {1}, d' || fail "diff --json"
 pid=$(audit show --json --kind open alpha | sed -n '1s/.*"pid":\([0-9]*\).*/\1/p')
 [ "$(audit process --json "$pid" alpha | wc -l)" -eq 21 ] || fail "process"
 audit process nobody 2>err && fail "process nobody"
@@ -57,13 +71,40 @@ s = json.load(sys.stdin)
 assert s["records"] == 23 and s["refusals"]["count"] == 3 and s["files"]["read"] == 18, s' ||
 	fail "summary --json"
 
-for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x"; do
+for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "key" "key frob" "list --key x" "diff alpha"; do
 	# shellcheck disable=SC2086
 	audit $args >/dev/null 2>err
 	[ $? -eq 2 ] || fail "usage of '$args'"
 	[ -s err ] || fail "usage of '$args' says nothing"
 done
 audit --help | grep -q '^Usage' || fail "--help"
+
+# Keys: with the public one alone, on a host that has nothing else.
+audit key show >key.pub || fail "key show"
+[ "$(audit key show alpha)" = "$(cat key.pub)" ] || fail "key show alpha"
+audit verify --key key.pub alpha >out || fail "verify --key: $(cat out)"
+grep -qx 'alpha: intact (23 records good)' out || fail "$(cat out)"
+mkdir away
+cp state/sessions/alpha/trail.jsonl state/sessions/alpha/checkpoints away
+HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --key "$(cat key.pub)" \
+	away/trail.jsonl >out || fail "elsewhere: $(cat out)"
+mv away/checkpoints away/elsewhere
+audit verify --key key.pub away/trail.jsonl 2>err && fail "without checkpoints"
+grep -q 'away/checkpoints: No such file' err || fail "$(cat err)"
+audit verify --key key.pub --checkpoints away/elsewhere away/trail.jsonl || fail "--checkpoints"
+audit key rotate >fresh.pub || fail "key rotate"
+cmp -s key.pub fresh.pub && fail "key rotate changes nothing"
+audit verify --key fresh.pub alpha >out && fail "another key"
+grep -q '^alpha: foreign key' out || fail "$(cat out)"
+run --session gamma --events 3
+audit verify --key fresh.pub gamma || fail "the fresh key"
+audit verify --key key.pub --key fresh.pub alpha || fail "two keys"
+audit verify --all >out || fail "after a rotation: $(cat out)"
+agree "after a rotation"
+grep -q '"kind":"rotate".*"to":"'"$(cat fresh.pub)" state/ledger.jsonl || fail "no entry"
+audit verify --key nonsense alpha 2>err
+[ $? -eq 2 ] || fail "--key nonsense"
+grep -q 'no public key' err || fail "$(cat err)"
 
 # A session is running while its writer lives; then a record is changed.
 mkfifo gate
@@ -79,9 +120,16 @@ until grep -q ready held 2>/dev/null; do
 done
 audit verify live >out && fail "a running session is intact"
 grep -q '^live: incomplete: the session is running' out || fail "$(cat out)"
+(
+	exec 9>&-
+	audit tail --json -f live >followed 2>/dev/null
+) &
+follower=$!
 exec 9>&-
 wait $pid || fail "$(cat live.err)"
+wait $follower || fail "tail -f"
 audit verify live || fail "the session has ended"
+grep -q session.end followed || fail "tail -f: $(cat followed)"
 sed -i 's/medium:12/medium:13/' state/sessions/live/trail.jsonl
 audit verify live >out
 [ $? -eq 1 ] || fail "exit of an edited trail"

@@ -6,7 +6,7 @@ set -u
 . "$WARD_SRC/tests/support/audit.sh"
 
 for name in one two three; do
-	run --session "$name" --events 8
+	run --session "$name" --events 18 --checkpoint 5
 done
 run --session four --events 5 --die
 run --session five --events 40 --threads 2 --kill-ms 2
@@ -20,7 +20,15 @@ done
 mkdir state/sessions/abandoned state/sessions/empty
 : >state/sessions/empty/trail.jsonl
 agree "untouched"
-grep -qx "one intact 10 0" mine || fail "one: $(cat mine)"
+grep -qx "one intact 20 0" mine || fail "one: $(cat mine)"
+vkey=$(audit key show)
+agree_public "untouched" "$vkey" one two three five
+agree_public "another key" "$(
+	STATE=$PWD/other run --session other --events 1
+	"$WARD_BUILD/wardfs" audit key show --state "$PWD/other"
+)" one
+grep -q '^foreign-key' public || fail "another key: $(cat public)"
+rm -rf other
 
 cp -a state good
 rounds=${WARD_ROUNDS:-60}
@@ -31,6 +39,10 @@ while [ $round -lt "$rounds" ]; do
 	cp -a good state
 	what=$(python3 "$WARD_SRC/tests/support/tamper.py" "$STATE" $round) || fail "tamper $round"
 	agree "round $round: $what"
+	for name in one two three; do
+		diff -qr "good/sessions/$name" "state/sessions/$name" >/dev/null 2>&1 ||
+			agree_public "round $round: $what" "$vkey" "$name"
+	done
 	cut -d' ' -f2 mine >>names
 	grep -qv -e ' intact ' -e ' unstarted ' mine || fail "round $round: $what was not found"
 	round=$((round + 1))

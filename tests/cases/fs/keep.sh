@@ -30,6 +30,12 @@ seen() {
 	sleep 1.1
 	look
 }
+# a few requests alone would not be worth a watch
+i=0
+while [ \$i -lt 20 ]; do
+	i=\$((i + 1))
+	echo x >f && rm f
+done
 mkdir -p d/e d/gone && echo one >d/e/f && echo two >f && echo x >d/gone/x
 seen
 sleep 1.1

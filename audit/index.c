@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "audit/lines.h"
+#include "audit/query.h"
+#include "enforcer/base/cleanup.h"
+
+/* Another process may be updating it. */
+#define BUSY_MS 30000
+/* Columns of an answer. */
+#define COLUMNS_MAX 64
+/* PRAGMA user_version: another number is another schema, made anew. */
+#define SCHEMA "1"
+
+static const char schema[] =
+	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+	" bytes INTEGER NOT NULL, records INTEGER NOT NULL, last TEXT NOT NULL);"
+	"CREATE TABLE record(session INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
+	" time TEXT, kind TEXT, verdict TEXT, action TEXT, path TEXT, path2 TEXT, pid INTEGER,"
+	" comm TEXT, rule TEXT, errno TEXT, read INTEGER, written INTEGER,"
+	" PRIMARY KEY(session, seq)) WITHOUT ROWID;"
+	"CREATE INDEX record_path ON record(path);"
+	"CREATE INDEX record_path2 ON record(path2) WHERE path2 IS NOT NULL;"
+	"CREATE VIEW records AS SELECT session.name AS session, seq, at, time, kind, verdict, action,"
+	" path, path2, pid, comm, rule, errno, read, written FROM record JOIN session"
+	" ON session.id = record.session;"
+	"PRAGMA user_version = " SCHEMA ";";
+
+struct index {
+	sqlite3 *db;
+	sqlite3_stmt *insert;
+	int64_t session; /* in hand */
+	uint64_t at;
+	uint64_t records;
+	char last[WARD_MAC_HEX + 1];
+	uint64_t added;
+};
+
+static int sql_error(sqlite3 *db, int rc)
+{
+	if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
+		return 0;
+	if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB)
+		return -EBADMSG;
+	if (rc == SQLITE_NOMEM)
+		return -ENOMEM;
+	if (rc == SQLITE_FULL)
+		return -ENOSPC;
+	return rc == SQLITE_BUSY ? -EBUSY : -EIO;
+}
+
+static int fail(const struct index *x, int rc, struct ward_err *err)
+{
+	int r = sql_error(x->db, rc);
+	return ward_err_set(err, r ? r : -EIO, "index: %s", sqlite3_errmsg(x->db));
+}
+
+static int run(const struct index *x, const char *sql, struct ward_err *err)
+{
+	int rc = sqlite3_exec(x->db, sql, NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : fail(x, rc, err);
+}
+
+static void close_index(struct index *x)
+{
+	(void)sqlite3_finalize(x->insert);
+	(void)sqlite3_close(x->db);
+}
+
+static char *path_of(struct ward_store *st)
+{
+	char *path = NULL;
+	return asprintf(&path, "%s/index.sqlite", ward_store_path(st)) < 0 ? NULL : path;
+}
+
+static int open_index(struct ward_store *st, int flags, struct index *x, struct ward_err *err)
+{
+	ward_cleanup_free char *path = path_of(st);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "index");
+	int rc = sqlite3_open_v2(path, &x->db, flags | SQLITE_OPEN_NOFOLLOW, NULL);
+	if (rc != SQLITE_OK)
+		return ward_err_set(err, x->db ? -EIO : -ENOMEM, "%s: %s", path,
+			x->db ? sqlite3_errmsg(x->db) : "out of memory");
+	/* Neither extensions nor tricks with its own schema: an index can have been exchanged. */
+	(void)sqlite3_db_config(x->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_db_config(x->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	(void)sqlite3_busy_timeout(x->db, BUSY_MS);
+	return 0;
+}
+
+/* --- filling --- */
+
+static void bind_text(sqlite3_stmt *s, int at, const char *text)
+{
+	(void)sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+}
+
+static void bind_number(sqlite3_stmt *s, int at, const json_t *v)
+{
+	if (json_is_integer(v))
+		(void)sqlite3_bind_int64(s, at, json_integer_value(v));
+	else
+		(void)sqlite3_bind_null(s, at);
+}
+
+static int add_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	static const char *const texts[] = {
+		"time", "kind", "verdict", "action", "path", "path2", "comm", "rule", "errno"};
+	struct index *x = ctx;
+	uint64_t at = x->at;
+	struct ward_line l;
+	x->at += len + 1;
+	/* What is no record is verify's to tell. */
+	if (!rec || ward_line_parse(line, len, &l) < 0)
+		return 0;
+	sqlite3_stmt *s = x->insert;
+	(void)sqlite3_bind_int64(s, 1, x->session);
+	(void)sqlite3_bind_int64(s, 2, (int64_t)l.seq);
+	(void)sqlite3_bind_int64(s, 3, (int64_t)at);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		bind_text(s, 4 + (int)i, ward_query_text(rec, texts[i]));
+	bind_number(s, 13, json_object_get(rec, "pid"));
+	bind_number(s, 14, json_object_get(rec, "read"));
+	bind_number(s, 15, json_object_get(rec, "written"));
+	int rc = sqlite3_step(s);
+	(void)sqlite3_reset(s);
+	if (rc != SQLITE_DONE)
+		return sql_error(x->db, rc);
+	x->records++;
+	x->added++;
+	snprintf(
+		x->last, sizeof(x->last), "%.*s", (int)WARD_MAC_HEX, line + len - WARD_MAC_HEX - 2);
+	return 0;
+}
+
+/* True if the trail is the one that was indexed up to `bytes`: there ends a line with that mac. */
+static bool same_trail(int fd, uint64_t bytes, const char *last)
+{
+	char tail[WARD_MAC_HEX + 3]; /* mac, quote, brace, newline */
+	if (bytes == 0)
+		return true;
+	return bytes >= sizeof(tail) &&
+	       pread(fd, tail, sizeof(tail), (off_t)(bytes - sizeof(tail))) ==
+		       (ssize_t)sizeof(tail) &&
+	       strlen(last) == WARD_MAC_HEX && memcmp(tail, last, WARD_MAC_HEX) == 0 &&
+	       memcmp(tail + WARD_MAC_HEX, "\"}\n", 3) == 0;
+}
+
+/* Where the index of this session ends; a row is made where there is none. */
+static int find_session(
+	struct index *x, const char *name, uint64_t *ret_bytes, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(
+		x->db, "SELECT id, bytes, records, last FROM session WHERE name = ?", -1, &s, NULL);
+	if (rc != SQLITE_OK)
+		return fail(x, rc, err);
+	bind_text(s, 1, name);
+	rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW) {
+		const char *last = (const char *)sqlite3_column_text(s, 3);
+		x->session = sqlite3_column_int64(s, 0);
+		*ret_bytes = (uint64_t)sqlite3_column_int64(s, 1);
+		x->records = (uint64_t)sqlite3_column_int64(s, 2);
+		snprintf(x->last, sizeof(x->last), "%s", last ? last : "");
+		(void)sqlite3_finalize(s);
+		return 0;
+	}
+	(void)sqlite3_finalize(s);
+	if (rc != SQLITE_DONE)
+		return fail(x, rc, err);
+	rc = sqlite3_prepare_v2(x->db,
+		"INSERT INTO session(name, bytes, records, last) VALUES(?, 0, 0, '')", -1, &s,
+		NULL);
+	if (rc != SQLITE_OK)
+		return fail(x, rc, err);
+	bind_text(s, 1, name);
+	rc = sqlite3_step(s);
+	(void)sqlite3_finalize(s);
+	x->session = sqlite3_last_insert_rowid(x->db);
+	x->records = 0;
+	x->last[0] = '\0';
+	*ret_bytes = 0;
+	return rc == SQLITE_DONE ? 0 : fail(x, rc, err);
+}
+
+static int run_for(struct index *x, const char *sql, int64_t session, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(x->db, sql, -1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 1, session);
+		rc = sqlite3_step(s);
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? 0 : fail(x, rc, err);
+}
+
+static int note_session(struct index *x, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(x->db,
+		"UPDATE session SET bytes = ?, records = ?, last = ? WHERE id = ?", -1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 1, (int64_t)x->at);
+		(void)sqlite3_bind_int64(s, 2, (int64_t)x->records);
+		bind_text(s, 3, x->last);
+		(void)sqlite3_bind_int64(s, 4, x->session);
+		rc = sqlite3_step(s);
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? 0 : fail(x, rc, err);
+}
+
+static int update_session(
+	struct ward_store *st, struct index *x, const char *name, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	uint64_t bytes = 0;
+	int r = find_session(x, name, &bytes, err);
+	if (r < 0)
+		return r;
+	/* No trail: a session that never began has no records. */
+	bool there = ward_store_open_log(st, name, &fd, NULL) == 0;
+	if (!there || !same_trail(fd, bytes, x->last)) {
+		r = run_for(x, "DELETE FROM record WHERE session = ?", x->session, err);
+		bytes = x->records = 0;
+		x->last[0] = '\0';
+	}
+	x->at = bytes;
+	if (r == 0 && there)
+		r = ward_query_walk_from(fd, &bytes, true, add_record, x, err);
+	return r == 0 ? note_session(x, err) : r;
+}
+
+/* Rows of sessions that have no directory any more. names: sorted. */
+static int drop_gone(struct index *x, const struct ward_store_names *names, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t gone = -1;
+	int r = 0;
+	do {
+		gone = -1;
+		int rc = sqlite3_prepare_v2(x->db, "SELECT id, name FROM session", -1, &s, NULL);
+		while (rc == SQLITE_OK && gone < 0 && sqlite3_step(s) == SQLITE_ROW) {
+			const char *name = (const char *)sqlite3_column_text(s, 1);
+			bool there = false;
+			for (size_t i = 0; name && i < names->n && !there; i++)
+				there = strcmp(names->v[i], name) == 0;
+			if (!there)
+				gone = sqlite3_column_int64(s, 0);
+		}
+		(void)sqlite3_finalize(s);
+		if (rc != SQLITE_OK)
+			return fail(x, rc, err);
+		if (gone >= 0)
+			r = run_for(x, "DELETE FROM record WHERE session = ?", gone, err);
+		if (gone >= 0 && r == 0)
+			r = run_for(x, "DELETE FROM session WHERE id = ?", gone, err);
+	} while (gone >= 0 && r == 0);
+	return r;
+}
+
+static int number_of(struct index *x, const char *sql, uint64_t *ret, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(x->db, sql, -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW)
+		*ret = (uint64_t)sqlite3_column_int64(s, 0);
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_ROW ? 0 : fail(x, rc, err);
+}
+
+/* Within one transaction: all of it, or nothing. */
+static int fill(
+	struct ward_store *st, struct index *x, struct ward_index_result *ret, struct ward_err *err)
+{
+	static const char insert[] =
+		"INSERT OR REPLACE INTO record(session, seq, at, time, kind, verdict, action, path,"
+		" path2, comm, rule, errno, pid, read, written)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	struct ward_store_names names = {0};
+	int r = ward_store_list(st, &names, err);
+	if (r < 0)
+		return r;
+	int rc = sqlite3_prepare_v2(x->db, insert, -1, &x->insert, NULL);
+	r = rc == SQLITE_OK ? drop_gone(x, &names, err) : fail(x, rc, err);
+	for (size_t i = 0; r == 0 && i < names.n; i++)
+		r = update_session(st, x, names.v[i], err);
+	ward_store_names_free(&names);
+	if (r == 0)
+		r = number_of(x, "SELECT count(*) FROM session", &ret->sessions, err);
+	if (r == 0)
+		r = number_of(
+			x, "SELECT coalesce(sum(records), 0) FROM session", &ret->records, err);
+	ret->added = x->added;
+	return r;
+}
+
+/* SQLite takes the mode of the file for its journal too. */
+static int make_file(struct ward_store *st, struct ward_err *err)
+{
+	ward_cleanup_free char *path = path_of(st);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "index");
+	ward_cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? ward_err_sys(err, -errno, "%s", path) : 0;
+}
+
+static int update(struct ward_store *st, struct ward_index_result *ret, struct ward_err *err)
+{
+	ward_cleanup(close_index) struct index x = {0};
+	uint64_t version = 0;
+	int r = make_file(st, err);
+	if (r == 0)
+		r = open_index(st, SQLITE_OPEN_READWRITE, &x, err);
+	/* It can be made anew: a crash may take it. */
+	if (r == 0)
+		r = run(&x, "PRAGMA synchronous = OFF; BEGIN IMMEDIATE", err);
+	if (r == 0)
+		r = number_of(&x, "PRAGMA user_version", &version, err);
+	if (r == 0 && version == 0)
+		r = run(&x, schema, err);
+	else if (r == 0 && version != strtoull(SCHEMA, NULL, 10))
+		r = ward_err_set(err, -EBADMSG, "index: of another version");
+	if (r == 0)
+		r = fill(st, &x, ret, err);
+	return r == 0 ? run(&x, "COMMIT", err) : r;
+}
+
+static int remove_index(struct ward_store *st, struct ward_err *err)
+{
+	ward_cleanup_free char *path = path_of(st);
+	ward_cleanup_free char *journal = NULL;
+	if (!path || asprintf(&journal, "%s-journal", path) < 0) {
+		journal = NULL;
+		return ward_err_sys(err, -ENOMEM, "index");
+	}
+	if ((unlink(path) < 0 && errno != ENOENT) || (unlink(journal) < 0 && errno != ENOENT))
+		return ward_err_sys(err, -errno, "%s", path);
+	return 0;
+}
+
+int ward_index_update(
+	struct ward_store *st, bool rebuild, struct ward_index_result *ret, struct ward_err *err)
+{
+	struct ward_index_result res = {0};
+	struct stat sb;
+	if (stat(ward_store_path(st), &sb) < 0)
+		return ward_err_sys(err, -errno, "%s", ward_store_path(st));
+	if (sb.st_uid != geteuid())
+		return ward_err_set(err, -EPERM, "%s belongs to another user, who keeps its index",
+			ward_store_path(st));
+	int r = rebuild ? remove_index(st, err) : 0;
+	if (r == 0)
+		r = update(st, &res, err);
+	if (r == -EBADMSG) {
+		res = (struct ward_index_result){0};
+		r = remove_index(st, err);
+		if (r == 0)
+			r = update(st, &res, err);
+	}
+	if (r == 0)
+		*ret = res;
+	return r;
+}
+
+/* --- asking --- */
+
+/* What a question may do: read. */
+static int authorize(
+	void *ctx, int action, const char *a, const char *b, const char *c, const char *d)
+{
+	(void)ctx, (void)a, (void)b, (void)c, (void)d;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_FUNCTION:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+static int answer(
+	struct index *x, sqlite3_stmt *s, ward_index_row_fn *fn, void *ctx, struct ward_err *err)
+{
+	const char *names[COLUMNS_MAX];
+	const char *values[COLUMNS_MAX];
+	bool numbers[COLUMNS_MAX];
+	int n = sqlite3_column_count(s);
+	int rc = SQLITE_ROW;
+	int r = 0;
+	if (n > COLUMNS_MAX)
+		return ward_err_set(err, -EINVAL, "more than %d columns", COLUMNS_MAX);
+	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		for (int i = 0; i < n; i++) {
+			int type = sqlite3_column_type(s, i);
+			names[i] = sqlite3_column_name(s, i);
+			numbers[i] = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+			values[i] = (const char *)sqlite3_column_text(s, i);
+		}
+		r = fn(ctx, n, names, values, numbers);
+	}
+	if (r == 0 && rc != SQLITE_DONE)
+		return fail(x, rc, err);
+	return r;
+}
+
+int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *fn, void *ctx,
+	struct ward_err *err)
+{
+	ward_cleanup(close_index) struct index x = {0};
+	sqlite3_stmt *s = NULL;
+	const char *rest = NULL;
+	int r = open_index(st, SQLITE_OPEN_READONLY, &x, err);
+	if (r < 0)
+		return r;
+	(void)sqlite3_set_authorizer(x.db, authorize, NULL);
+	int rc = sqlite3_prepare_v2(x.db, sql, -1, &s, &rest);
+	if (rc != SQLITE_OK || !s)
+		r = ward_err_set(err, -EINVAL, "%s",
+			s		  ? sqlite3_errmsg(x.db)
+			: rc != SQLITE_OK ? sqlite3_errmsg(x.db)
+					  : "no question");
+	else if (!sqlite3_stmt_readonly(s) || rest[strspn(rest, " \t\n;")])
+		r = ward_err_set(err, -EINVAL, "one SELECT, no more");
+	else
+		r = answer(&x, s, fn, ctx, err);
+	(void)sqlite3_finalize(s);
+	return r;
+}

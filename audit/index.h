@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An index over the trails of a state directory, in SQLite: answers questions about one file among
+ * many records at once. It is made from the trails and can be made anew at any time; it proves
+ * nothing, and nothing is decided by it. The file index.sqlite, 0600, beside the ledger.
+ *
+ *   session  id, name, bytes and records that are in the index, mac of the last of them
+ *   record   session, seq, at (offset of its line in the trail), time, kind, verdict, action, path,
+ *            path2, pid, comm, rule, errno, read, written: as in the record, escaped
+ *   records  a view: the same with the session's name
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/store.h"
+#include "enforcer/base/err.h"
+
+struct ward_index_result {
+	uint64_t sessions;
+	uint64_t records; /* in the index now */
+	uint64_t added;	  /* by this update */
+};
+
+/*
+ * Brings the index up to date: what trails gained is added, a trail that is not the one that was
+ * indexed is indexed anew, one that is gone leaves. rebuild: from nothing. An index that SQLite
+ * cannot read is made anew. -EPERM: the directory belongs to somebody else, who keeps its index.
+ */
+int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are
+ * numbers. All borrowed. Returns 0 to go on, anything else ends the query and is returned.
+ */
+typedef int ward_index_row_fn(
+	void *ctx, int n, const char *const *names, const char *const *values, const bool *numbers);
+/*
+ * Answers one SELECT. The index is opened read-only, other files cannot be attached. -EINVAL:
+ * SQLite does not understand it, or it would write; err says what it says.
+ */
+int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *fn, void *ctx,
+	struct ward_err *err) ward_must_check;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Proofs that can be taken away from a trail: that one record is in it (C2SP tlog-proof, the record
+ * itself in its line "extra"), and that an earlier checkpoint is the beginning of a later one
+ * (docs/audit-format.md). Whoever has a public key can check them, without the trail.
+ */
+#pragma once
+
+#include "audit/checkpoint.h"
+#include "audit/verify.h"
+
+/* A proof is no longer: a record in base64, 65 nodes, two checkpoints, and room. */
+#define WARD_PROOF_TEXT_MAX ((size_t)256 << 10)
+
+/*
+ * Appends the proof that record seq is in the tree of the checkpoint of `size` records; size 0: of
+ * the last one. -ENODATA: there is no such checkpoint, or it does not cover the record. -EBADMSG:
+ * the trail is not that of the checkpoint.
+ */
+int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint64_t seq,
+	uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+/* That the checkpoint of `from` records is the beginning of that of `size` (0: the last one). */
+int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes, uint64_t from,
+	uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+
+/* True if the text begins as a proof does. */
+bool ward_proof_is(const char *text, size_t len);
+/* Session of the (last) checkpoint in it; false if there is none. Verifies nothing. */
+bool ward_proof_session(const char *text, size_t len, char ret[WARD_SESSION_NAME_MAX + 1]);
+/*
+ * Checks a proof: INTACT, EDITED (it does not hold) or FOREIGN. records: the size of the (later)
+ * checkpoint; text says what is proved. *ret_record, if not NULL, becomes the record (empty for
+ * consistency), the caller's to clear.
+ */
+void ward_proof_check(const char *text, size_t len, const struct ward_public_key *keys,
+	size_t n_keys, struct ward_verify_result *ret, struct ward_buf *ret_record);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/report.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "audit/diff.h"
+#include "audit/export.h"
+#include "audit/query.h"
+#include "audit/summary.h"
+#include "enforcer/base/clock.h"
+
+const struct ward_report_control ward_report_controls[] = {
+	{"SOC 2 CC7.2", "monitoring of system components: every open, change and refusal of the "
+			"session, with time and program"},
+	{"ISO/IEC 27001 A.8.15",
+		"logs are produced, kept and protected: records under macs, signed "
+		"checkpoints, a ledger of the host"},
+	{"NIST SP 800-53 AU-2, AU-3", "which events, and their content: kind, time, object, "
+				      "subject, outcome, deciding rule"},
+	{"NIST SP 800-53 AU-9",
+		"protection of audit information: the verdict of verification above; "
+		"the writer is a process that the command cannot reach"},
+	{"NIST SP 800-53 AU-10", "non-repudiation: Ed25519 checkpoints, verified with a public key "
+				 "alone; proofs of single records"},
+	{"EU AI Act, article 12", "automatic recording of events over the lifetime of the session; "
+				  "what could not be seen is said as null"},
+	{NULL, NULL},
+};
+
+struct collect {
+	uint64_t first, last; /* ns */
+	json_int_t done[WARD_REPORT_SLOTS];
+	json_int_t refused[WARD_REPORT_SLOTS];
+	json_t *report;
+};
+
+static int take(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct collect *c = ctx;
+	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
+	if (!kind)
+		return 0;
+	uint64_t ns = ward_export_time_ns(rec);
+	uint64_t span = c->last > c->first ? c->last - c->first : 1;
+	uint64_t at = ns > c->first ? (ns - c->first) / (span / WARD_REPORT_SLOTS + 1) : 0;
+	at = at < WARD_REPORT_SLOTS ? at : WARD_REPORT_SLOTS - 1;
+	if (strcmp(kind, "deny") == 0)
+		c->refused[at]++;
+	else if (ward_query_text(rec, "path"))
+		c->done[at]++;
+	int r = 0;
+	if (strcmp(kind, "session.start") == 0) {
+		json_t *detail = json_object_get(rec, "detail");
+		r = json_object_set(c->report, "start", detail ? detail : json_null());
+		json_t *policy = json_object_get(rec, "policy");
+		if (r == 0 && policy)
+			r = json_object_set(c->report, "policy", policy);
+	} else if (strcmp(kind, "session.end") == 0) {
+		r = json_object_set_new(c->report, "end",
+			json_pack("{s:O?, s:O?, s:O?, s:O?}", "status",
+				json_object_get(rec, "status"), "signal",
+				json_object_get(rec, "signal"), "text",
+				json_object_get(rec, "text"), "detail",
+				json_object_get(rec, "detail")));
+	}
+	return r < 0 ? -ENOMEM : 0;
+}
+
+static int put_slots(const struct collect *c)
+{
+	json_t *slots = json_array();
+	for (size_t i = 0; i < WARD_REPORT_SLOTS; i++)
+		json_array_append_new(slots,
+			json_pack("{s:I, s:I}", "done", c->done[i], "refused", c->refused[i]));
+	return json_object_set_new(c->report, "slots", slots) < 0 ? -ENOMEM : 0;
+}
+
+static int put_refusals(int log_fd, json_t *report, struct ward_err *err)
+{
+	static const char *const members[] = {
+		"action", "path", "path2", "rule", "rule_text", "errno"};
+	struct ward_denials d;
+	int r = ward_query_denials(log_fd, &d, err);
+	if (r < 0)
+		return r;
+	json_t *all = json_array();
+	for (size_t i = 0; i < d.n; i++) {
+		json_t *o = json_pack("{s:I, s:s?, s:s?}", "count", (json_int_t)d.v[i].count,
+			"permit", d.v[i].line, "forbidden_by", d.v[i].forbidden_by);
+		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
+			json_t *v = json_object_get(d.v[i].record, members[k]);
+			if (v)
+				json_object_set(o, members[k], v);
+		}
+		json_array_append_new(all, o);
+	}
+	ward_denials_free(&d);
+	return json_object_set_new(report, "refusals", all) < 0
+		       ? ward_err_sys(err, -ENOMEM, "report")
+		       : 0;
+}
+
+static int put_head(json_t *report, const char *session, const struct ward_verify_result *v,
+	struct ward_err *err)
+{
+	char now[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format(ward_clock_real_ns(), now);
+	int r = json_object_update_new(
+		report, json_pack("{s:s, s:s, s:n, s:n, s:{s:s, s:s, s:I, s:I}}", "session",
+				session, "generated", now, "start", "end", "verify", "state",
+				ward_verify_state_name(v->state), "text", v->text, "records",
+				(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
+	return r < 0 ? ward_err_sys(err, -ENOMEM, "report") : 0;
+}
+
+int ward_report_collect(int log_fd, const char *session, const struct ward_verify_result *verify,
+	json_t **ret, struct ward_err *err)
+{
+	struct collect c = {.report = json_object()};
+	json_t *summary = NULL;
+	json_t *files = NULL;
+	int r = put_head(c.report, session, verify, err);
+	if (r == 0)
+		r = ward_query_summary(log_fd, &summary, err);
+	if (r == 0) {
+		json_t *first = json_pack("{s:O?}", "time", json_object_get(summary, "first"));
+		json_t *last = json_pack("{s:O?}", "time", json_object_get(summary, "last"));
+		c.first = ward_export_time_ns(first);
+		c.last = ward_export_time_ns(last);
+		json_decref(first);
+		json_decref(last);
+		r = json_object_set_new(c.report, "summary", summary);
+	}
+	if (r == 0)
+		r = ward_query_walk(log_fd, true, take, &c, err);
+	if (r == 0)
+		r = put_slots(&c);
+	if (r == 0)
+		r = put_refusals(log_fd, c.report, err);
+	if (r == 0)
+		r = ward_diff_collect(log_fd, &files, err);
+	if (r == 0)
+		r = json_object_set_new(c.report, "files", files);
+	if (r < 0) {
+		json_decref(c.report);
+		return ward_err_sys(err, r == -1 ? -ENOMEM : r, "report");
+	}
+	*ret = c.report;
+	return 0;
+}

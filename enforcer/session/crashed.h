@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sessions that ended with the host, or with all of their processes at once: their trails have no
+ * end. A mark in the state directory (audit/store.h) tells of them; the next start ends them.
+ */
+#pragma once
+
+#include "audit/store.h"
+#include "enforcer/policy/settings.h"
+
+/*
+ * What a mark says: when this host was booted, and [audit] sync. *ret is the caller's to clear.
+ * -EIO: the kernel does not tell.
+ */
+int ward_crashed_mark(
+	enum ward_audit_sync sync, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+
+/*
+ * Ends the trail `name` with the cause; makes the writer do it.
+ */
+typedef int ward_crashed_fn(
+	struct ward_store *st, const char *name, const char *cause, struct ward_err *err);
+
+/*
+ * Goes through the marks. A session that runs is left alone; of one that has its end only the mark
+ * is removed; the others get theirs by end(). What cannot be ended keeps its mark: verify says that
+ * it is incomplete, and the next start tries again.
+ */
+void ward_crashed_sweep(struct ward_store *st, ward_crashed_fn *end);

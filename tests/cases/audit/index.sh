@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The index says what the trails say, follows them, comes back when it is spoiled, and cannot be written
+# by a question.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+# same WHAT: every record of every trail, and no other
+same() {
+	audit sql --json 'SELECT * FROM records ORDER BY session, seq' >rows.json || fail "$1: sql"
+	python3 - "$STATE" <<'EOF' || fail "$1: the index is not what the trails are"
+import glob, json, os, sys
+rows = json.load(open("rows.json"))
+want = []
+for log in sorted(glob.glob(sys.argv[1] + "/sessions/*/trail.jsonl")):
+    at = 0
+    for line in open(log, "rb"):
+        r = json.loads(line)
+        want.append((r, at))
+        at += len(line)
+assert len(rows) == len(want) > 0, (len(rows), len(want))
+for row, (r, at) in zip(rows, want):
+    assert row["at"] == at, (row, r)
+    for k, v in row.items():
+        if k != "at":
+            assert v == r.get(k), (k, v, r)
+EOF
+}
+
+hostile=$(printf "it's \"; DROP TABLE record; --\n\033[31m\377")
+run --session one --events 21 --name "$hostile"
+[ ! -e state/index.sqlite ] || fail "an index that nobody asked for"
+audit index | grep -qx '1 sessions, 24 records, 24 of them new' || fail "index"
+[ "$(stat -c %a state/index.sqlite)" = 600 ] || fail "mode of the index"
+same "first"
+audit index | grep -q ' 0 of them new' || fail "nothing was added"
+run --session two --events 5
+same "a second session"
+audit sql "SELECT count(*) FROM records WHERE path = '/workspace/t0-3'" >out || fail "sql"
+[ "$(sed -n 2p out)" = 2 ] || fail "$(cat out)"
+audit sql 'SELECT char(27) AS x' | LC_ALL=C grep -q "$(printf '\033')" && fail "a control character"
+
+# A trail that is another one, one that is gone.
+sed -i 's/t0-7/t0-x/' state/sessions/one/trail.jsonl
+audit index --rebuild >out || fail "rebuild"
+same "rebuilt"
+rm -r state/sessions/one
+run --session three --events 3
+cp state/sessions/three/trail.jsonl kept
+same "one is gone"
+rm -r state/sessions/three state/ledger.jsonl
+run --session three --events 4
+same "another one of the same name"
+
+# Spoiled: made anew. Exchanged for a link: left alone.
+for how in 'printf nonsense >state/index.sqlite' 'dd if=/dev/urandom of=state/index.sqlite bs=4k count=8 conv=notrunc' \
+	'sqlite3 state/index.sqlite "DROP TABLE record"'; do
+	sh -c "$how" 2>/dev/null || continue
+	audit index --rebuild >/dev/null || fail "$how: rebuild"
+	same "$how"
+done
+printf nonsense >state/index.sqlite
+same "nonsense"
+rm state/index.sqlite
+echo untouched >elsewhere
+ln -s "$PWD/elsewhere" state/index.sqlite
+audit index >/dev/null 2>err && fail "through a symbolic link"
+[ "$(cat elsewhere)" = untouched ] || fail "a file elsewhere was written"
+rm state/index.sqlite
+same "control: without the link"
+
+# Questions only.
+for q in 'DELETE FROM record' 'DROP TABLE record' 'INSERT INTO session VALUES(9,9,9,9,9)' \
+	"ATTACH '$PWD/elsewhere' AS x" 'PRAGMA user_version = 7' "SELECT 1; DELETE FROM record" \
+	"SELECT writefile('x', 'y')" "SELECT load_extension('x')" 'VACUUM' 'nonsense' ''; do
+	audit sql "$q" >/dev/null 2>err && fail "answered: $q"
+	[ -s err ] || fail "says nothing to: $q"
+done
+[ "$(cat elsewhere)" = untouched ] || fail "a file elsewhere was written"
+same "after the questions"

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A proof that is taken from a trail holds with the public key alone; whatever is done to it, both
+# verifiers find it.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+# both FILE WANTED: both verifiers say so, away from any state directory
+both() {
+	HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --json --key "$vkey" "$PWD/$1" \
+		>verify.json
+	mine=$?
+	python3 -c 'import json
+r, = json.load(open("verify.json"))
+print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
+	python3 "$WARD_SRC/tests/support/verify.py" --key "$vkey" --proof "$1" >theirs
+	theirs=$?
+	[ $mine -eq $theirs ] || fail "$1: exit $mine, the second verifier $theirs"
+	[ "$(cut -d' ' -f2 mine)" = "$(cut -d' ' -f2 theirs)" ] ||
+		fail "$1: $(cat mine), the second verifier $(cat theirs)"
+	case " $2 " in
+	*" $(cut -d' ' -f2 mine) "*) ;;
+	*) fail "$1: $(cat mine), not $2" ;;
+	esac
+}
+
+run --session s --events 21 --checkpoint 6
+run --session other --events 21 --checkpoint 6
+vkey=$(audit key show)
+for seq in 1 2 6 7 12 17 22 23; do
+	audit prove s $seq >p.$seq || fail "prove $seq"
+	both p.$seq intact
+	grep -q "^s intact 23 0" mine || fail "$(cat mine)"
+	# It holds the record itself, as it stands in the trail.
+	sed -n 's/^extra //p' p.$seq | base64 -d >record
+	sed -n ${seq}p state/sessions/s/trail.jsonl | tr -d '\n' | cmp -s - record ||
+		fail "record $seq"
+done
+audit prove --size 12 s 7 >p.early || fail "an earlier checkpoint"
+both p.early intact
+audit verify "$PWD/p.early" | grep -q '^s: intact: record 7 is one of the 12' || fail "text"
+for pair in "0 6" "6 12" "6 23" "12 18" "23 23"; do
+	audit prove --from "${pair% *}" --size "${pair#* }" s >"c.${pair% *}" || fail "from $pair"
+	both "c.${pair% *}" intact
+done
+
+audit prove --size 12 s 13 2>err && fail "a record that the checkpoint does not cover"
+grep -q 'covers 12 records, not record 13' err || fail "$(cat err)"
+audit prove --size 11 s 3 2>err && fail "a checkpoint that there is none of"
+audit prove --from 18 --size 12 s 2>err && fail "backwards"
+for args in "s" "s 1 2" "--from 6 s 3" "--key x s 1"; do
+	# shellcheck disable=SC2086
+	audit prove $args >/dev/null 2>&1
+	[ $? -eq 2 ] || fail "usage of 'prove $args'"
+done
+
+# Changed at random; the parts of one with those of another.
+python3 - <<'EOF' || fail "making changed proofs"
+import random
+rnd = random.Random(7)
+for name in "p.12", "c.6":
+    data = open(name, "rb").read()
+    for i in range(25):
+        b = bytearray(data)
+        b[rnd.randrange(len(b))] ^= rnd.choice([1, 2, 32, 128])
+        open(f"bad.{name}.{i}", "wb").write(b)
+    for i in range(5):
+        open(f"bad.{name}.cut{i}", "wb").write(data[:rnd.randrange(30, len(data))])
+head, note = open("p.12", "rb").read().split(b"\n\n", 1)
+open("bad.note", "wb").write(head + b"\n\n" + open("p.early", "rb").read().split(b"\n\n", 1)[1])
+open("bad.index", "wb").write(head.replace(b"index 11", b"index 10") + b"\n\n" + note)
+EOF
+n=0
+for f in bad.*; do
+	# A changed first line makes it no proof at all.
+	case $(head -n 1 "$f") in
+	c2sp.org/tlog-proof@v1 | wardfs/consistency@v1) both "$f" "edited foreign-key" ;;
+	*) continue ;;
+	esac
+	n=$((n + 1))
+done
+[ $n -gt 40 ] || fail "only $n changed proofs were looked at"
+audit prove other 12 >p.other
+sed '/^extra/s/.*/'"$(grep '^extra' p.other | sed 's,/,\\/,g')"'/' p.12 >spliced
+both spliced edited
+earlier=$vkey
+audit key rotate >/dev/null
+vkey=$(audit key show)
+both p.12 foreign-key
+vkey=$earlier
+both p.12 intact
+
+# A trail that was changed gives no proof.
+sed -i '5s/cat/dog/' state/sessions/s/trail.jsonl
+audit prove s 12 2>err && fail "a proof from a changed trail"
+grep -q 'not that of its checkpoint' err || fail "$(cat err)"
+audit prove other 12 >/dev/null || fail "control: the other trail"

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# sync = record: nothing is answered before fdatasync(2), also when the writer is killed at any moment;
+# batch and close do without, and end as whole.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+# traced MODE: the system calls of a writer that takes one record after the other
+traced() {
+	rm -f calls.*
+	"$WARD_BUILD/tests/support/auditrun" --program "$PWD/traced-audit" --state "$STATE" \
+		--session "$1" --sync "$1" --events 40 >acked 2>run.err || fail "$1: $(cat run.err)"
+	cat calls.* | grep -cE '^fdatasync\(8\)'
+}
+cat >traced-audit <<EOF
+#!/bin/sh
+exec strace -o "$PWD/calls" -ff -e trace=write,fdatasync "$WARD_BUILD/wardfs-audit"
+EOF
+chmod 755 traced-audit
+if traced record >count 2>/dev/null; then
+	# One thread waits for each record: as many syncs at least.
+	[ "$(cat count)" -ge 40 ] || fail "record: $(cat count) syncs for 40 records"
+	traced close >count || fail "close"
+	[ "$(cat count)" -le 10 ] || fail "close: $(cat count) syncs"
+else
+	echo "strace cannot start the writer here: its calls were not counted"
+fi
+
+for mode in record batch close; do
+	run --session "control-$mode" --events 300 --threads 3 --sync $mode
+	check_acked "control-$mode"
+	[ "$(state_of "control-$mode")" = "intact 902 0" ] || fail "$(state_of "control-$mode")"
+done
+
+rounds=${WARD_ROUNDS:-8}
+round=1
+while [ $round -le "$rounds" ]; do
+	run --session "k$round" --events 800 --threads 3 --sync record --kill-ms $((round * 11 % 60))
+	check_acked "k$round"
+	[ "$(wc -l <acked)" -eq 2400 ] || fail "k$round: $(wc -l <acked) answered"
+	case $(state_of "k$round") in
+	"incomplete "*" 0") ;;
+	*) fail "k$round: $(state_of "k$round")" ;;
+	esac
+	round=$((round + 1))
+done
+agree "after the kills"
