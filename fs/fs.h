@@ -73,4 +73,5 @@ struct ward_fs_tree {
 	struct ward_ahead *ahead;	  /* NULL: nothing is prepared */
 	atomic_uint_fast64_t n_requests;  /* that were served by name or node (op.c) */
 	atomic_uint_fast64_t outside_seq; /* changes by others, counted */
+	atomic_bool stalled;		  /* the kernel does not forget just now (stall.h) */
 };

@@ -7,12 +7,18 @@
 #include "fs/watch.h"
 
 /* Locked. */
-static double attr(
-	struct ward_node *node, const struct ward_node *parent, uint64_t nlink, uint64_t since)
+static bool covers(const struct ward_nodes *nodes, const struct ward_node *dir, uint64_t since)
+{
+	return !atomic_load(&nodes->tree->stalled) && ward_watch_covers(dir, since);
+}
+
+/* Locked. */
+static double attr(struct ward_nodes *nodes, struct ward_node *node, const struct ward_node *parent,
+	uint64_t nlink, uint64_t since)
 {
 	const struct ward_node *watched = node->dir ? node : parent;
 
-	if (!watched || !ward_watch_covers(watched, since))
+	if (!watched || !covers(nodes, watched, since))
 		return WARD_KEEP_SHORT;
 	if (!node->dir && (nlink != 1 || node->n_writing || node->muted || node->mapped))
 		return WARD_KEEP_SHORT;
@@ -26,8 +32,8 @@ struct ward_keep ward_keep_name(
 	struct ward_keep keep;
 
 	pthread_mutex_lock(&nodes->lock);
-	keep.entry = ward_watch_covers(parent, since) ? WARD_KEEP_LONG : WARD_KEEP_SHORT;
-	keep.attr = attr(node, parent, node->nlink, since);
+	keep.entry = covers(nodes, parent, since) ? WARD_KEEP_LONG : WARD_KEEP_SHORT;
+	keep.attr = attr(nodes, node, parent, node->nlink, since);
 	pthread_mutex_unlock(&nodes->lock);
 	return keep;
 }
@@ -40,7 +46,7 @@ double ward_keep_attr(
 
 	pthread_mutex_lock(&nodes->lock);
 	name = ward_node_first_name(node);
-	seconds = attr(node, name ? name->parent : NULL, st->st_nlink, since);
+	seconds = attr(nodes, node, name ? name->parent : NULL, st->st_nlink, since);
 	pthread_mutex_unlock(&nodes->lock);
 	return seconds;
 }
@@ -74,7 +80,7 @@ bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir)
 	bool watched;
 
 	pthread_mutex_lock(&nodes->lock);
-	watched = ward_watch_covers(dir, UINT64_MAX);
+	watched = covers(nodes, dir, UINT64_MAX);
 	pthread_mutex_unlock(&nodes->lock);
 	return watched;
 }
@@ -89,7 +95,7 @@ double ward_keep_absent(
 	if (!nodes->tree->epoch || !visible)
 		return WARD_KEEP_SHORT;
 	pthread_mutex_lock(&nodes->lock);
-	covered = ward_watch_covers(parent, since);
+	covered = covers(nodes, parent, since);
 	pthread_mutex_unlock(&nodes->lock);
 	return covered ? WARD_KEEP_LONG : WARD_KEEP_SHORT;
 }

@@ -13,8 +13,8 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
-#include "fs/fuse_kernel.h"
 #include "fs/outside.h"
+#include "fs/stall.h"
 #include "fs/watch.h"
 
 #define QUEUE_MAX 1024
@@ -43,6 +43,7 @@ struct ward_notify {
 	struct ward_fs_tree *tree;
 	pthread_t thread;
 	int wake_fd;
+	struct ward_stall *stall;
 	pthread_mutex_t lock; /* protects these; innermost */
 	struct item queue[QUEUE_MAX];
 	size_t first, n;
@@ -104,12 +105,16 @@ static void send_attr(struct ward_notify *n, uint64_t number)
 		return;
 	dir = node->dir != NULL;
 	ward_node_unpin(n->tree->nodes, node);
+	ward_stall_begin(n->stall);
 	(void)fuse_lowlevel_notify_inval_inode(n->tree->se, number, dir ? 0 : -1, 0);
+	ward_stall_end(n->stall);
 }
 
 static void send_entry(struct ward_notify *n, uint64_t dir, const char *name)
 {
+	ward_stall_begin(n->stall);
 	(void)fuse_lowlevel_notify_inval_entry(n->tree->se, dir, name, strlen(name));
+	ward_stall_end(n->stall);
 }
 
 /* Locked (nodes->lock). */
@@ -176,20 +181,12 @@ static void send_beneath(struct ward_notify *n, uint64_t number)
 	ward_node_unpin(nodes, dir);
 }
 
-/* Every entry the kernel has, also those of names that are not there. Linux 6.16. */
-static bool send_epoch(struct ward_notify *n)
-{
-	struct fuse_out_header out = {.len = sizeof(out), .error = WARD_FUSE_NOTIFY_INC_EPOCH};
-
-	return n->tree->epoch && write(n->tree->dev_fd, &out, sizeof(out)) == sizeof(out);
-}
-
 static void send_all(struct ward_notify *n)
 {
 	uint64_t number = FUSE_ROOT_ID;
 
 	atomic_fetch_add(&n->tree->outside_seq, 1);
-	if (!send_epoch(n))
+	if (!ward_stall_epoch(n->tree))
 		send_beneath(n, FUSE_ROOT_ID);
 	do {
 		send_attr(n, number);
@@ -349,6 +346,11 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "notifications");
 	n->tree = tree;
+	r = ward_stall_new(tree, &n->stall, err);
+	if (r < 0) {
+		free(n);
+		return r;
+	}
 	pthread_mutex_init(&n->lock, NULL);
 	n->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = n->wake_fd < 0 ? errno : pthread_create(&n->thread, NULL, run, n);
@@ -356,6 +358,7 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 		if (n->wake_fd >= 0)
 			close(n->wake_fd);
 		pthread_mutex_destroy(&n->lock);
+		ward_stall_free(n->stall);
 		free(n);
 		return ward_err_sys(err, -r, "notifications");
 	}
@@ -372,6 +375,7 @@ void ward_notify_free(struct ward_notify *n)
 	pthread_mutex_unlock(&n->lock);
 	wake(n);
 	pthread_join(n->thread, NULL);
+	ward_stall_free(n->stall);
 	free_again(n, n->young);
 	free_again(n, n->old);
 	close(n->wake_fd);

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A program that lists a directory into memory that never comes keeps the kernel from forgetting
+# what lies in that directory. What the host closes elsewhere, and for others, shows all the same.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+cat >"$WARD_TMP/block.py" <<'END'
+import ctypes, fcntl, mmap, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+uffd = libc.syscall(323, os.O_CLOEXEC)  # userfaultfd(2) on x86-64
+if uffd < 0:
+    sys.exit(77)
+# UFFDIO_API, UFFDIO_REGISTER (missing pages) of <linux/userfaultfd.h>
+fcntl.ioctl(uffd, 0xC018AA3F, bytearray(struct.pack("QQQ", 0xAA, 0, 0)))
+room = mmap.mmap(-1, 65536)
+addr = ctypes.addressof(ctypes.c_char.from_buffer(room))
+fcntl.ioctl(uffd, 0xC020AA00, bytearray(struct.pack("QQQQ", addr, 65536, 1, 0)))
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
+open(sys.argv[2], "w").close()
+libc.syscall(217, fd, ctypes.c_void_p(addr), 65536)  # getdents64(2)
+END
+[ "$(uname -m)" = x86_64 ] || { echo "needs x86-64"; exit 77; }
+
+script stall <<END
+B="$BACK"
+soon() { # soon WANT CMD…: the output becomes WANT
+	want=\$1
+	shift
+	n=0
+	while [ "\$("\$@" 2>/dev/null)" != "\$want" ]; do
+		n=\$((n + 1))
+		[ \$n -lt 200 ] || { echo "FAIL: \$* is not [\$want] but [\$("\$@" 2>&1)]"; exit 1; }
+		sleep 0.05
+	done
+}
+as_other() { setpriv --reuid=$OWNER --regid=$OWNER --clear-groups "\$@"; }
+seen() {
+	ls -lR . >/dev/null
+	sleep 1.1
+	ls -lR . >/dev/null
+}
+mkdir d e && echo x >d/f && echo secret >e/g && echo x >e/h
+seen
+same "\$(as_other cat e/g)" secret
+seen
+python3 "$WARD_TMP/block.py" d "$WARD_TMP/blocks" & blocks=\$!
+trap 'kill -9 \$blocks' EXIT
+n=0
+while [ ! -e "$WARD_TMP/blocks" ] && [ \$n -lt 200 ]; do n=\$((n + 1)); sleep 0.05; done
+[ -e "$WARD_TMP/blocks" ] || { echo "FAIL: nothing blocks"; exit 1; }
+sleep 0.2
+rm "\$B/d/f"
+sleep 0.2
+# The control: the kernel is held up, as an attempt to make a name in d shows.
+if timeout -s KILL 1 mkdir d/new; then echo "FAIL: d is not locked"; exit 1; fi
+chmod 600 "\$B/e/h" && soon 600 stat -c %a e/h
+chmod 700 "\$B/e" && soon refused as_other sh -c 'cat e/g || echo refused'
+soon refused as_other sh -c 'stat e/g || echo refused'
+END
+policy
+fresh
+chmod 755 "$BACK"
+in_mode other "$WARD_TMP/stall" || fail "stall"
