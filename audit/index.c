@@ -311,6 +311,48 @@ static int fill(
 	return r;
 }
 
+/* What a database consists of, as SQLite keeps it: the text of the schema. */
+static int schema_of(sqlite3 *db, char **ret)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db,
+		"SELECT group_concat(type || ' ' || name || ' ' || coalesce(sql, ''), '; ')"
+		" FROM (SELECT type, name, sql FROM sqlite_master ORDER BY type, name)",
+		-1, &s, NULL);
+	int r = 0;
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(s, 0);
+		*ret = strdup(text ? text : "");
+		r = *ret ? 0 : -ENOMEM;
+	} else {
+		/* Whatever is in the way of reading a schema: it is not ours. */
+		r = sql_error(db, rc);
+		r = r == -ENOMEM || r == -EBUSY ? r : -EBADMSG;
+	}
+	(void)sqlite3_finalize(s);
+	return r;
+}
+
+/* -EBADMSG: a table or an index is gone, changed, or one too many (a trigger would run in here). */
+static int check_schema(const struct index *x, struct ward_err *err)
+{
+	ward_cleanup_free char *have = NULL;
+	ward_cleanup_free char *want = NULL;
+	ward_cleanup(close_index) struct index fresh = {0};
+	int rc = sqlite3_open_v2(
+		":memory:", &fresh.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	int r = rc == SQLITE_OK ? run(&fresh, schema, err) : -ENOMEM;
+	if (r == 0)
+		r = schema_of(fresh.db, &want);
+	if (r == 0)
+		r = schema_of(x->db, &have);
+	if (r < 0)
+		return ward_err_sys(err, r, "index");
+	return strcmp(have, want) == 0
+		       ? 0
+		       : ward_err_set(err, -EBADMSG, "index: its tables are not those of an index");
+}
+
 /* SQLite takes the mode of the file for its journal too. */
 static int make_file(struct ward_store *st, struct ward_err *err)
 {
@@ -337,6 +379,8 @@ static int update(struct ward_store *st, struct ward_index_result *ret, struct w
 		r = run(&x, schema, err);
 	else if (r == 0 && version != strtoull(SCHEMA, NULL, 10))
 		r = ward_err_set(err, -EBADMSG, "index: of another version");
+	if (r == 0)
+		r = check_schema(&x, err);
 	if (r == 0)
 		r = fill(st, &x, ret, err);
 	return r == 0 ? run(&x, "COMMIT", err) : r;

@@ -26,7 +26,8 @@ struct ward_index_result {
 /*
  * Brings the index up to date: what trails gained is added, a trail that is not the one that was
  * indexed is indexed anew, one that is gone leaves. rebuild: from nothing. An index that SQLite
- * cannot read is made anew. -EPERM: the directory belongs to somebody else, who keeps its index.
+ * cannot read, or whose tables are not those above, is made anew. -EPERM: the directory belongs to
+ * somebody else, who keeps its index.
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;

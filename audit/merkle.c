@@ -28,15 +28,34 @@ static void node(const uint8_t left[WARD_HASH_BYTES], const uint8_t right[WARD_H
 	(void)crypto_hash_sha256(ret, in, sizeof(in));
 }
 
-void ward_merkle_add(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES])
+void ward_merkle_add_seen(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES],
+	ward_merkle_seen_fn *fn, void *ctx)
 {
 	uint8_t h[WARD_HASH_BYTES];
 	unsigned k = 0;
 	memcpy(h, leaf, sizeof(h));
-	for (; m->n >> k & 1; k++)
+	for (;; k++) {
+		if (fn)
+			fn(ctx, m->n + 1 - (UINT64_C(1) << k), m->n + 1, h);
+		if (!(m->n >> k & 1))
+			break;
 		node(m->h[k], h, h);
+	}
 	memcpy(m->h[k], h, sizeof(h));
 	m->n++;
+}
+
+void ward_merkle_add(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES])
+{
+	ward_merkle_add_seen(m, leaf, NULL, NULL);
+}
+
+void ward_merkle_tail(const struct ward_merkle *m, uint64_t from, uint8_t ret[WARD_HASH_BYTES])
+{
+	/* What stands behind such a leaf are the subtrees of the lower bits of n. */
+	struct ward_merkle tail = *m;
+	tail.n = m->n - from;
+	ward_merkle_root(&tail, ret);
 }
 
 void ward_merkle_root(const struct ward_merkle *m, uint8_t ret[WARD_HASH_BYTES])

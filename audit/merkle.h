@@ -23,6 +23,13 @@ struct ward_merkle {
 /* SHA-256(0x00 || data): what stands in the tree for a line (without its newline). */
 void ward_merkle_leaf(const void *data, size_t len, uint8_t ret[WARD_HASH_BYTES]);
 void ward_merkle_add(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES]);
+/* Told of each whole subtree, once, when its last leaf was added: leaves [from, to), a leaf too. */
+typedef void ward_merkle_seen_fn(
+	void *ctx, uint64_t from, uint64_t to, const uint8_t root[WARD_HASH_BYTES]);
+void ward_merkle_add_seen(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES],
+	ward_merkle_seen_fn *fn, void *ctx);
+/* The root of leaves [from, n), where from is one at which RFC 6962 splits the tree of n leaves. */
+void ward_merkle_tail(const struct ward_merkle *m, uint64_t from, uint8_t ret[WARD_HASH_BYTES]);
 /* The root over all leaves so far; of none: SHA-256 of nothing. */
 void ward_merkle_root(const struct ward_merkle *m, uint8_t ret[WARD_HASH_BYTES]);
 

@@ -16,8 +16,7 @@
 
 /* --- making --- */
 
-/* The checkpoint of so many records; of several the last. 0: the last at all. */
-static int choose(
+int ward_proof_choose(
 	const struct ward_checkpoint_list *l, uint64_t size, size_t *ret, struct ward_err *err)
 {
 	for (size_t i = l->n; i-- > 0;)
@@ -81,10 +80,10 @@ static int compute(int log_fd, const struct ward_checkpoint *c, uint64_t seq, st
 	return 0;
 }
 
-static void put_nodes(struct ward_buf *b, const struct nodes *n)
+static void put_nodes(struct ward_buf *b, const uint8_t (*node)[WARD_HASH_BYTES], size_t n)
 {
-	for (size_t i = 0; i < n->plan->n; i++) {
-		ward_put_base64(b, n->node[i], WARD_HASH_BYTES);
+	for (size_t i = 0; i < n; i++) {
+		ward_put_base64(b, node[i], WARD_HASH_BYTES);
 		ward_buf_putc(b, '\n');
 	}
 	ward_buf_putc(b, '\n');
@@ -93,6 +92,17 @@ static void put_nodes(struct ward_buf *b, const struct nodes *n)
 static void put_note(struct ward_buf *b, const struct ward_checkpoint_list *l, size_t i)
 {
 	ward_buf_add(b, l->text.data + l->offset[i], l->v[i].len);
+}
+
+void ward_proof_put(struct ward_buf *b, uint64_t seq, const void *line, size_t len,
+	const uint8_t (*path)[WARD_HASH_BYTES], size_t path_n,
+	const struct ward_checkpoint_list *notes, size_t at)
+{
+	ward_buf_puts(b, INCLUSION "extra ");
+	ward_put_base64(b, line, len);
+	ward_buf_printf(b, "\nindex %" PRIu64 "\n", seq - 1);
+	put_nodes(b, path, path_n);
+	put_note(b, notes, at);
 }
 
 int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint64_t seq,
@@ -104,7 +114,7 @@ int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint
 	ward_cleanup_free struct nodes *n = calloc(1, sizeof(*n));
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "proof");
-	int r = choose(notes, size, &at, err);
+	int r = ward_proof_choose(notes, size, &at, err);
 	if (r < 0)
 		return r;
 	if (seq == 0 || seq > notes->v[at].size)
@@ -117,11 +127,7 @@ int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint
 		r = compute(log_fd, &notes->v[at], seq, n, &line, err);
 	if (r < 0)
 		return r;
-	ward_buf_puts(ret, INCLUSION "extra ");
-	ward_put_base64(ret, (const uint8_t *)ward_buf_str(&line), line.len);
-	ward_buf_printf(ret, "\nindex %" PRIu64 "\n", seq - 1);
-	put_nodes(ret, n);
-	put_note(ret, notes, at);
+	ward_proof_put(ret, seq, ward_buf_str(&line), line.len, n->node, plan.n, notes, at);
 	r = ward_buf_error(&line);
 	r = r < 0 ? r : ward_buf_error(ret);
 	return r < 0 ? ward_err_sys(err, r, "proof") : 0;
@@ -137,9 +143,10 @@ int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes,
 	ward_cleanup_free struct nodes *n = calloc(1, sizeof(*n));
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "proof");
-	int r = choose(notes, size, &second, err);
+	int r = ward_proof_choose(notes, size, &second, err);
 	if (r == 0 && from > 0)
-		r = choose(notes, from, &first, err); /* 0: the first one is over nothing */
+		r = ward_proof_choose(
+			notes, from, &first, err); /* 0: the first one is over nothing */
 	if (r < 0)
 		return r;
 	if (ward_merkle_plan_consistency(notes->v[first].size, notes->v[second].size, &plan) < 0)
@@ -149,7 +156,7 @@ int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes,
 	if (r < 0)
 		return r;
 	ward_buf_puts(ret, CONSISTENCY);
-	put_nodes(ret, n);
+	put_nodes(ret, n->node, plan.n);
 	put_note(ret, notes, first);
 	put_note(ret, notes, second);
 	r = ward_buf_error(ret);
@@ -220,7 +227,8 @@ static bool take_index(struct proof *p, const char *line, size_t len)
 	return true;
 }
 
-static bool take_proof(struct proof *p, const char *text, size_t len)
+/* The proof at the beginning of the text; *ret_len: how long it is. */
+static bool take_proof(struct proof *p, const char *text, size_t len, size_t *ret_len)
 {
 	const char *at = text;
 	const char *end = text + len;
@@ -249,7 +257,8 @@ static bool take_proof(struct proof *p, const char *text, size_t len)
 		p->note_text[p->n_notes] = at;
 		at += c->len;
 	}
-	return at == end;
+	*ret_len = (size_t)(at - text);
+	return true;
 }
 
 bool ward_proof_is(const char *text, size_t len)
@@ -260,7 +269,8 @@ bool ward_proof_is(const char *text, size_t len)
 bool ward_proof_session(const char *text, size_t len, char ret[WARD_SESSION_NAME_MAX + 1])
 {
 	ward_cleanup(clear) struct proof p = {0};
-	if (!take_proof(&p, text, len))
+	size_t used = 0;
+	if (!take_proof(&p, text, len, &used))
 		return false;
 	memcpy(ret, p.note[0].session, WARD_SESSION_NAME_MAX + 1);
 	return true;
@@ -296,41 +306,76 @@ static bool record_holds(const struct proof *p)
 		       leaf, p->index, p->note[0].size, p->path, p->path_n, p->note[0].root);
 }
 
-void ward_proof_check(const char *text, size_t len, const struct ward_public_key *keys,
-	size_t n_keys, struct ward_verify_result *ret, struct ward_buf *ret_record)
+/* One proof that was taken apart. */
+static void check_one(const struct proof *p, const struct ward_public_key *keys, size_t n_keys,
+	struct ward_verify_result *ret)
 {
-	ward_cleanup(clear) struct proof p = {0};
-	*ret = (struct ward_verify_result){0};
-	if (!take_proof(&p, text, len)) {
-		ward_verify_say(ret, WARD_VERIFY_EDITED, 0, "it has not the form of a proof");
-		return;
-	}
-	const struct ward_checkpoint *c = &p.note[p.n_notes - 1];
-	enum ward_verify_state s = signatures(&p, keys, n_keys);
+	const struct ward_checkpoint *c = &p->note[p->n_notes - 1];
+	enum ward_verify_state s = signatures(p, keys, n_keys);
 	ret->records = c->size;
 	if (s == WARD_VERIFY_FOREIGN)
 		ward_verify_say(
 			ret, s, 0, "its checkpoint is signed by another key: %s", c->key_name);
 	else if (s != WARD_VERIFY_INTACT)
 		ward_verify_say(ret, s, 0, "its checkpoint was changed");
-	else if (p.inclusion && !record_holds(&p))
+	else if (p->inclusion && !record_holds(p))
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
 			"the record is not in the tree of the checkpoint");
-	else if (p.inclusion)
+	else if (p->inclusion)
 		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
-			"record %" PRIu64 " is one of the %" PRIu64, p.index + 1, c->size);
-	else if (strcmp(c->session, p.note[0].session) != 0 ||
+			"record %" PRIu64 " is one of the %" PRIu64, p->index + 1, c->size);
+	else if (strcmp(c->session, p->note[0].session) != 0 ||
 		 !ward_merkle_check_consistency(
-			 p.note[0].size, p.note[0].root, c->size, c->root, p.path, p.path_n))
+			 p->note[0].size, p->note[0].root, c->size, c->root, p->path, p->path_n))
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
 			"the first checkpoint is not the beginning of the second");
 	else
 		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
 			"the first %" PRIu64 " of %" PRIu64 " records are those of the first "
 			"checkpoint",
-			p.note[0].size, c->size);
-	if (ret_record && ret->state == WARD_VERIFY_INTACT && p.inclusion) {
-		*ret_record = p.record;
+			p->note[0].size, c->size);
+}
+
+void ward_proof_check(const char *text, size_t len, const struct ward_public_key *keys,
+	size_t n_keys, struct ward_verify_result *ret, struct ward_buf *ret_record)
+{
+	char session[WARD_SESSION_NAME_MAX + 1] = "";
+	ward_cleanup(ward_buf_clear) struct ward_buf record = WARD_BUF_INIT;
+	uint64_t last = 0;
+	size_t n = 0;
+	size_t used = 0;
+	*ret = (struct ward_verify_result){0};
+	for (size_t at = 0; n == 0 || at < len; at += used, n++) {
+		ward_cleanup(clear) struct proof p = {0};
+		bool form = take_proof(&p, text + at, len - at, &used);
+		/* Several are of records, of one session, in their order. */
+		if (form && n > 0)
+			form = p.inclusion && p.index + 1 > last &&
+			       strcmp(session, p.note[0].session) == 0;
+		if (form && !p.inclusion)
+			form = at + used == len;
+		if (!form) {
+			ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+				n ? "what follows proof %zu has not the form of a further one"
+				  : "it has not the form of a proof",
+				n);
+			return;
+		}
+		check_one(&p, keys, n_keys, ret);
+		if (ret->state != WARD_VERIFY_INTACT)
+			return;
+		last = p.index + 1;
+		memcpy(session, p.note[0].session, sizeof(session));
+		ward_buf_clear(&record);
+		record = p.record;
 		p.record = WARD_BUF_INIT;
+	}
+	if (n > 1)
+		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
+			"%zu records are among the %" PRIu64 ", the last is %" PRIu64, n,
+			ret->records, last);
+	if (ret_record) {
+		*ret_record = record;
+		record = WARD_BUF_INIT;
 	}
 }

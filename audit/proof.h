@@ -7,6 +7,7 @@
 #pragma once
 
 #include "audit/checkpoint.h"
+#include "audit/filter.h"
 #include "audit/verify.h"
 
 /* A proof is no longer: a record in base64, 65 nodes, two checkpoints, and room. */
@@ -23,14 +24,35 @@ int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint
 int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes, uint64_t from,
 	uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
 
+/* Records that one call proves, and bytes of the text that their proofs are. */
+#define WARD_PROOF_RECORDS_MAX 16384
+#define WARD_PROOFS_TEXT_MAX ((size_t)64 << 20)
+/*
+ * Appends the proofs of all records of one file, one behind the other: those that names
+ * (ward_file_names_find() over the same log) match among the records of the checkpoint of `size`
+ * (0: of the last one). *ret_n: how many. -ENOENT: none. -E2BIG: more than the limits above.
+ */
+int ward_prove_file(int log_fd, const struct ward_checkpoint_list *notes,
+	const struct ward_file_names *names, uint64_t size, struct ward_buf *ret, size_t *ret_n,
+	struct ward_err *err) ward_must_check;
+
+/* The checkpoint of so many records, of several the last; 0: the last at all. -ENODATA. */
+int ward_proof_choose(const struct ward_checkpoint_list *l, uint64_t size, size_t *ret,
+	struct ward_err *err) ward_must_check;
+/* For the files of proof: the proof of a record, as its nodes are. */
+void ward_proof_put(struct ward_buf *b, uint64_t seq, const void *line, size_t len,
+	const uint8_t (*path)[WARD_HASH_BYTES], size_t path_n,
+	const struct ward_checkpoint_list *notes, size_t at);
+
 /* True if the text begins as a proof does. */
 bool ward_proof_is(const char *text, size_t len);
-/* Session of the (last) checkpoint in it; false if there is none. Verifies nothing. */
+/* Session of the first checkpoint in it; false if there is none. Verifies nothing. */
 bool ward_proof_session(const char *text, size_t len, char ret[WARD_SESSION_NAME_MAX + 1]);
 /*
- * Checks a proof: INTACT, EDITED (it does not hold) or FOREIGN. records: the size of the (later)
- * checkpoint; text says what is proved. *ret_record, if not NULL, becomes the record (empty for
- * consistency), the caller's to clear.
+ * Checks a proof, or proofs of records one behind the other: INTACT, EDITED (one does not hold, or
+ * they are not of one session and in order) or FOREIGN. records: the size of the (last)
+ * checkpoint; text says what is proved. *ret_record, if not NULL, becomes the (last) record (empty
+ * for consistency), the caller's to clear.
  */
 void ward_proof_check(const char *text, size_t len, const struct ward_public_key *keys,
 	size_t n_keys, struct ward_verify_result *ret, struct ward_buf *ret_record);

@@ -237,6 +237,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	if (!S_ISREG(ret_file->st.st_mode))
 		return -ESTALE;
 	/* Now the number of links is known for sure. */
+	ward_keep_opened(op->tree->nodes, node, &ret_file->st);
 	if (ret_file->st.st_nlink > 1) {
 		uint32_t now = 0;
 

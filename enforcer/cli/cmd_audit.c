@@ -33,12 +33,14 @@ static const char help[] =
 	"       wardfs audit diff    [--json] SESSION SESSION\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
-	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE]\n"
+	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE | --all]\n"
 	"       wardfs audit index   [--json] [--rebuild]\n"
 	"       wardfs audit sql     [--json] QUERY\n"
 	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
+	"       wardfs audit attest  [-o FILE] [SESSION]\n"
 	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
 	"       wardfs audit prove   [--size N] SESSION SEQ\n"
+	"       wardfs audit prove   [--size N] --file PATH SESSION\n"
 	"       wardfs audit prove   [--size N] --from N SESSION\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
@@ -56,10 +58,12 @@ static const char help[] =
 	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
 	"           path, path2, pid, comm, rule, errno, read, written)\n"
 	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
+	"  attest   a signed statement of what was in force in a session, what held, and whether the\n"
+	"           trail is whole; verify takes it as a FILE\n"
 	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
 	"           one takes its place\n"
-	"  prove    a proof that record SEQ is in the trail, or that an earlier checkpoint is the\n"
-	"           beginning of a later one; verify takes it as a FILE\n"
+	"  prove    a proof that record SEQ is in the trail, or all records of a file, or that an\n"
+	"           earlier checkpoint is the beginning of a later one; verify takes it as a FILE\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
@@ -77,15 +81,16 @@ static const char help[] =
 	"               show\" prints, or a file of such lines; may be repeated\n"
 	"  --rebuild    index: from nothing\n"
 	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
+	"  --file PATH  prove: all records of this file, under all its names\n"
 	"  --from N     prove: that the checkpoint of N records is the beginning of that one\n"
 	"  --checkpoints FILE  those of FILE (default: the file \"checkpoints\" beside it)\n"
 	"  -j, --json   as JSON\n"
 	"  --lines N    tail: so many (default: 10)\n"
 	"  -f, --follow go on printing until the session ends\n"
 	"  --format F   what export and report write\n"
-	"  -o, --output FILE  report: into this file (default: stdout)\n"
+	"  -o, --output FILE  report, attest: into this file (default: stdout)\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
-	"  --all        the ledger and all its sessions\n"
+	"  --all        the ledger and all its sessions; with --key: all that are in the directory\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
 	"               root, else ~/.local/state/wardfs)\n"
 	"\n"
@@ -131,6 +136,7 @@ static const struct {
 	{"index", audit_cmd_index, TAKES_REBUILD},
 	{"sql", audit_cmd_sql, TAKES_OBJECT, ": a question is needed"},
 	{"report", audit_cmd_report, TAKES_SESSION | TAKES_FORMAT | TAKES_OUTPUT},
+	{"attest", audit_cmd_attest, TAKES_SESSION | TAKES_OUTPUT},
 	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION, ": show or rotate?"},
 	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
 };
@@ -259,7 +265,7 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
 	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
 	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
-	{"from", 1, NULL, 'F'}, {0}};
+	{"from", 1, NULL, 'F'}, {"file", 1, NULL, 'p'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -416,6 +422,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->output = optarg, g->takes |= TAKES_OUTPUT;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
+		else if (o == 'p')
+			c->prove_file = optarg, g->takes |= TAKES_SIZES;
 		else if (o == 'c')
 			c->checkpoints = optarg, g->takes |= TAKES_KEYS;
 		else if (o == 'k' && audit_cmd_add_key(c, optarg))
@@ -442,7 +450,7 @@ static int parse_words(
 	if (optind >= argc)
 		return usage(
 			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
-			"key, prove, index, sql or report",
+			"key, prove, attest, index, sql or report",
 			"");
 	size_t v = 0;
 	const size_t n_verbs = sizeof(verbs) / sizeof(*verbs);
@@ -471,7 +479,7 @@ static int parse_words(
 		c->session = argv[optind++];
 	if (verbs[v].takes & TAKES_SECOND && !c->session)
 		return usage(verbs[v].name, verbs[v].lacks);
-	if (optind < argc || (c->all && (c->session || c->n_keys)))
+	if (optind < argc || (c->all && c->session))
 		return usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
 		return usage("there is an option that is not one of ", verbs[v].name);

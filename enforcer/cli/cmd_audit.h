@@ -27,6 +27,7 @@ struct audit_cmd {
 	const char *checkpoints; /* verify: where a FILE's checkpoints are; NULL: beside it */
 	bool has_from;		 /* prove: consistency */
 	uint64_t from;		 /* prove: size of the earlier checkpoint */
+	const char *prove_file;	 /* prove: all records of this file */
 	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
 	uint64_t after;		 /* export: records with a larger seq only */
 	const char *object;	 /* file, process: what is asked about */
@@ -48,6 +49,7 @@ int audit_cmd_diff(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_index(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_sql(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_report(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_attest(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 
@@ -57,6 +59,14 @@ bool audit_cmd_add_key(struct audit_cmd *c, const char *arg);
 /* Finds the session and opens its log. *ret_name and *ret_fd are the caller's. */
 int audit_cmd_open(
 	struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err) ward_must_check;
+/* To --output, else to stdout. */
+int audit_cmd_write_out(
+	const struct audit_cmd *c, const struct ward_buf *b, struct ward_err *err) ward_must_check;
+/* Appends the signed statement about the session. *ret_intact: it says that the trail is. */
+int audit_cmd_attest_make(struct audit_cmd *c, struct ward_buf *ret, bool *ret_intact,
+	struct ward_err *err) ward_must_check;
+/* A path as it is called inside, escaped; a relative one is meant from the project. */
+void audit_cmd_inside(const char *path, struct ward_buf *ret);
 /* Prints a record in one line; rec NULL: the line is none. */
 void audit_cmd_print(const struct audit_cmd *c, const json_t *rec);
 /* "  read,write" for a set; nothing for an empty or missing one. */

@@ -47,7 +47,7 @@ static int put_json(struct ward_buf *b, const json_t *report)
 	return 0;
 }
 
-static int write_out(const struct audit_cmd *c, const struct ward_buf *b, struct ward_err *err)
+int audit_cmd_write_out(const struct audit_cmd *c, const struct ward_buf *b, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
 	if (c->output) {
@@ -88,5 +88,5 @@ int audit_cmd_report(struct audit_cmd *c, struct ward_err *err)
 	json_decref(report);
 	if (r == 0)
 		r = ward_buf_error(&b);
-	return r < 0 ? ward_err_sys(err, r, "report") : write_out(c, &b, err);
+	return r < 0 ? ward_err_sys(err, r, "report") : audit_cmd_write_out(c, &b, err);
 }

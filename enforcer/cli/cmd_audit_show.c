@@ -34,6 +34,13 @@ int audit_cmd_open(struct audit_cmd *c, char **ret_name, int *ret_fd, struct war
 	return r;
 }
 
+void audit_cmd_inside(const char *path, struct ward_buf *ret)
+{
+	if (path[0] != '/')
+		ward_buf_puts(ret, "/workspace/");
+	ward_escape(ret, path, strlen(path));
+}
+
 /* --- show --- */
 
 void audit_cmd_print_rights(const json_t *set)
@@ -184,10 +191,7 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	struct show s = {.c = c};
 	int r = audit_cmd_open(c, &name, &fd, err);
 	if (r == 0 && file) {
-		/* Paths are those inside; a relative one is meant from the project. */
-		if (c->object[0] != '/')
-			ward_buf_puts(&path, "/workspace/");
-		ward_escape(&path, c->object, strlen(c->object));
+		audit_cmd_inside(c->object, &path);
 		r = ward_file_names_find(fd, ward_buf_str(&path), &names, err);
 		s.names = names;
 	}

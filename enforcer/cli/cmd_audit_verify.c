@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/attest.h"
 #include "audit/chain.h"
 #include "audit/lines.h"
 #include "audit/proof.h"
@@ -80,23 +82,30 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 		r = read_notes(notes_fd, name, &notes, err);
 	if (r == 0)
 		r = ward_store_open_log(v->c->store, name, &fd, err);
-	if (r == 0)
+	bool empty = v->c->n_keys && notes.text.len == 0;
+	struct stat sb;
+	if (r == 0 && !(empty && fstat(fd, &sb) == 0 && sb.st_size == 0))
 		return verify_fd(v, fd, name, &notes, err);
-	if (r != -ENOENT || v->c->n_keys)
+	if (r != 0 && r != -ENOENT)
 		return r;
+	/* Without the ledger a checkpoint tells that there was something. */
 	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
-	if (!ward_ledger_view_find(&v->ledger, name))
+	if (v->c->n_keys ? empty : !ward_ledger_view_find(&v->ledger, name))
 		res.state = WARD_VERIFY_UNSTARTED;
 	snprintf(res.text, sizeof(res.text), "the trail is not there");
 	report(v, name, &res);
 	return 0;
 }
 
-/* Every session of the ledger, then those that only have a directory. */
+/*
+ * Every session of the ledger, then those that only have a directory. With public keys the ledger
+ * says nothing: those that have a directory.
+ */
 static int verify_all(struct verify *v, struct ward_err *err)
 {
 	struct ward_store_names names;
-	report(v, "ledger", &v->ledger.result);
+	if (v->c->n_keys == 0)
+		report(v, "ledger", &v->ledger.result);
 	int r = ward_store_list(v->c->store, &names, err);
 	if (r < 0)
 		return r;
@@ -129,7 +138,7 @@ static int open_notes(struct verify *v, const char *path, int *ret_fd, struct wa
  */
 static bool verify_proof(struct verify *v, int fd)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOF_TEXT_MAX};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOFS_TEXT_MAX};
 	char name[WARD_SESSION_NAME_MAX + 1] = "proof";
 	struct ward_verify_result res = {0};
 	const struct ward_public_key *keys = v->c->keys;
@@ -138,7 +147,7 @@ static bool verify_proof(struct verify *v, int fd)
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	/* What is longer is none. */
 	if (n < 0 || !ward_proof_is(head, (size_t)n) ||
-		ward_fd_read_all(fd, WARD_PROOF_TEXT_MAX, &b) < 0)
+		ward_fd_read_all(fd, WARD_PROOFS_TEXT_MAX, &b) < 0)
 		return false;
 	bool named = ward_proof_session(b.data, b.len, name);
 	const struct ward_ledger_session *s =
@@ -152,13 +161,54 @@ static bool verify_proof(struct verify *v, int fd)
 	return true;
 }
 
+/* The keys of this host for a session: those that the ledger names, and the present one. */
+static size_t host_keys(struct verify *v, const char *session, struct ward_public_key ret[3])
+{
+	uint8_t seed[WARD_KEY_BYTES];
+	struct ward_signing_key key;
+	size_t n = 0;
+	const struct ward_ledger_session *s = ward_ledger_view_find(&v->ledger, session);
+	for (; s && n < s->n_keys; n++)
+		ret[n] = s->keys[n];
+	if (ward_store_read_seed(v->c->store, seed, NULL) < 0)
+		return n;
+	ward_signing_key_from_seed(seed, &key);
+	ret[n++] = key.pub;
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(&key, sizeof(key));
+	return n;
+}
+
+/* The same for an attestation. */
+static bool verify_attestation(struct verify *v, int fd)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_ATTEST_MAX};
+	char name[WARD_SESSION_NAME_MAX + 1] = "";
+	struct ward_verify_result res = {0};
+	struct ward_public_key own[3];
+	char head[64];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	if (n < 0 || !ward_attest_is(head, (size_t)n) ||
+		ward_fd_read_all(fd, WARD_ATTEST_MAX, &b) < 0)
+		return false;
+	const struct ward_public_key *keys = v->c->keys;
+	size_t n_keys = v->c->n_keys;
+	if (n_keys == 0 && ward_attest_session(b.data, b.len, name)) {
+		keys = own;
+		n_keys = host_keys(v, name, own);
+	}
+	ward_attest_check(b.data, b.len, keys, n_keys, &res, name, NULL);
+	report(v, name[0] ? name : "attestation", &res);
+	return true;
+}
+
 /* A trail elsewhere: its first line says of which session it is. */
 static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "%s", path);
-	if (verify_proof(v, fd))
+	if (verify_proof(v, fd) || verify_attestation(v, fd))
 		return 0;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};

@@ -85,6 +85,13 @@ struct ward_sandbox_spec {
 };
 
 /*
+ * What a sandbox shows without being asked, and no file system of ours serves: directories of the
+ * host that are there, and its own (/etc, /tmp and the like; not the home). The i-th, NULL past the
+ * end; borrowed.
+ */
+const char *ward_sandbox_own_path(size_t i);
+
+/*
  * Builds the sandbox. Errors name what is missing and the fix ("user namespaces are switched off:
  * sysctl user.max_user_namespaces is 0"). *ret is the caller's.
  */

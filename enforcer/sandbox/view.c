@@ -43,7 +43,20 @@ static const char *const reserved[] = {"/proc", "/sys", "/dev", "/etc"};
 /* Nor may more of the host appear here: devices, and the host's processes. */
 static const char *const closed_to_reads[] = {"/proc", "/dev"};
 
+/* Made by us, with or without parts of the host's. */
+static const char *const own_dirs[] = {
+	"/dev", "/etc", "/proc", "/root", "/run", "/sys", "/tmp", "/var/tmp"};
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *ward_sandbox_own_path(size_t i)
+{
+	struct stat st;
+	for (size_t k = 0; k < COUNT(system_dirs); k++)
+		if (lstat(system_dirs[k], &st) == 0 && i-- == 0)
+			return system_dirs[k];
+	return i < COUNT(own_dirs) ? own_dirs[i] : NULL;
+}
 
 static void add(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
 	const char *text, uint32_t mode, uint32_t flags)

@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/sandbox/sandbox.h"
 
 /* A piece of policy text in one record; leaves room for the other fields of WARD_EVENT_MAX. */
 #define PIECE 8192
@@ -49,7 +50,25 @@ static json_t *env_json(const struct ward_env_args *env)
 	return a;
 }
 
-static json_t *trees_json(const struct ward_run_plan *p)
+/* The sandbox's own, unless it is a tree or was asked for. */
+static void add_own(json_t *a, const char *path)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(a, i, v)
+	{
+		const char *have = json_string_value(json_object_get(v, "path"));
+		if (have && strcmp(have, path) == 0)
+			return;
+	}
+	json_t *o = json_object();
+	json_object_set_new(o, "path", escaped(path));
+	json_object_set_new(o, "recorded", json_false());
+	json_object_set_new(o, "own", json_true());
+	json_array_append_new(a, o);
+}
+
+static json_t *trees_json(const struct ward_run_plan *p, bool sandbox)
 {
 	json_t *a = json_array();
 	for (size_t i = 0; i < p->n_trees; i++) {
@@ -69,6 +88,10 @@ static json_t *trees_json(const struct ward_run_plan *p)
 		json_object_set_new(o, "recorded", json_false());
 		json_array_append_new(a, o);
 	}
+	for (size_t i = 0; sandbox && ward_sandbox_own_path(i); i++)
+		add_own(a, ward_sandbox_own_path(i));
+	if (sandbox && p->settings->home != WARD_HOME_NONE)
+		add_own(a, p->id.agent_home);
 	return a;
 }
 
@@ -96,7 +119,7 @@ static json_t *start_json(const struct ward_run_plan *p, const struct ward_recor
 	if (s->argv)
 		json_object_set_new(o, "argv", argv_json(s->argv));
 	json_object_set_new(o, "env", env_json(s->env));
-	json_object_set_new(o, "mounts", trees_json(p));
+	json_object_set_new(o, "mounts", trees_json(p, s->sandbox_facts != NULL));
 	if (s->sandbox_facts) {
 		json_t *facts = json_loads(s->sandbox_facts, 0, NULL);
 		if (facts)

@@ -4,6 +4,8 @@
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
+verify.py --key KEY --attestation FILE  a signed statement about a session
+verify.py --key KEY --all STATE         every session in the directory
 verify.py --key KEY --proof FILE        a proof taken from a trail
 
 Prints one line each: NAME STATE RECORDS FIRST_BAD. Shares no code with wardfs; signatures are checked
@@ -477,34 +479,50 @@ def two_roots(m, n, first, path, whole):
 
 def check_proof(data, key):
     """(session, state, size)"""
+    session, last, n, size = "proof", -1, 0, 0
+    while n == 0 or data:
+        name, state, size, index, data = check_one(data, key)
+        if state != "intact":
+            return session if n else name, state, size
+        if n and (index is None or index <= last or name != session) or index is None and data:
+            return session, "edited", 0
+        session, last, n = name, -1 if index is None else index, n + 1
+    return session, "intact", size
+
+
+def check_one(data, key):
+    """(session, state, size, index, what follows); index None: consistency"""
+    none = "proof", "edited", 0, None, b""
     head, _, notes = data.partition(b"\n\n")
     lines = head.split(b"\n") if notes else [b""]
     kind = lines.pop(0)
     inclusion = kind == b"c2sp.org/tlog-proof@v1"
+    if not inclusion and kind != b"wardfs/consistency@v1":
+        return none
     taken = []
     while notes and len(taken) < (1 if inclusion else 2):
         note, notes = take_note(notes)
         if note is None:
-            return "proof", "edited", 0
+            return none
         taken.append(note)
-    if notes or len(taken) != (1 if inclusion else 2):
-        return "proof", "edited", 0
+    if len(taken) != (1 if inclusion else 2):
+        return none
     record = index = None
     if inclusion:
         extra = re.fullmatch(rb"extra ([A-Za-z0-9+/=]+)", lines.pop(0)) if lines else None
         match = re.fullmatch(rb"index " + NUMBER, lines.pop(0)) if lines else None
         record = strict64(extra[1]) if extra and len(extra[1]) % 4 == 0 else None
         if not match or record is None:
-            return "proof", "edited", 0
+            return none
         index = int(match[1])
     if not all(re.fullmatch(rb"[A-Za-z0-9+/]{43}=", line) and strict64(line) for line in lines):
-        return "proof", "edited", 0
+        return none
     path = [strict64(line) for line in lines]
     name, first, last = taken[0].session, taken[0], taken[-1]
     for note in taken:
         if not note.signed_by(key):
             ours = note.key_name == key.name or note.key_id == key.id
-            return name, "edited" if ours else "foreign key", last.size
+            return name, "edited" if ours else "foreign key", last.size, index, b""
     if inclusion:
         line = Line(record)
         good = line.body is not None and line.session == name and line.seq == index + 1 and \
@@ -513,7 +531,57 @@ def check_proof(data, key):
         good = first.size == 0 and not path
     else:
         good = two_roots(first.size, last.size, first.root, path, True) == (first.root, last.root)
-    return name, "intact" if good and last.session == name else "edited", last.size
+    return name, "intact" if good and last.session == name else "edited", last.size, index, notes
+
+
+# --- attestations ---
+
+ENVELOPE = re.compile(rb'\{"payloadType":"application/vnd\.in-toto\+json","payload":"([^"]*)","signatures":'
+                      rb'\[\{"keyid":"([^"]{0,23})","sig":"([A-Za-z0-9+/=]*)"\}\]\}\n\Z')
+
+
+def unique(pairs):
+    if len({k for k, _ in pairs}) < len(pairs):
+        raise ValueError("twice")
+    return dict(pairs)
+
+
+def check_attestation(data, key):
+    """(session, state, records, first_bad)"""
+    none = "attestation", "edited", 0, 0
+    match = ENVELOPE.match(data)
+    payload, sig = (strict64(match[1]), strict64(match[3])) if match else (None, None)
+    if payload is None or sig is None or len(sig) != 64 or len(data) > 1048576:
+        return none
+    try:
+        s = json.loads(payload, object_pairs_hook=unique)
+        p = s["predicate"]
+        name, notes = p["session"], [p["checkpoints"][w] for w in ("first", "last")]
+        if s["_type"] != "https://in-toto.io/Statement/v1" or \
+                s["predicateType"] != "urn:wardfs:attestation:session:v1" or not re.fullmatch(NAME, name):
+            return none
+        notes = [] if notes == [None, None] else [take_note(n.encode()) for n in notes]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return none
+    if any(n is None or rest or n.session != name for n, rest in notes):
+        return none
+    notes = [n for n, _ in notes]
+    kind = b"application/vnd.in-toto+json"
+    pae = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+    ours = match[2].decode(errors="replace") == key.name
+    if not ours or not ed25519(key.public, pae, sig):
+        return name, "edited" if ours else "foreign key", 0, 0
+    for note in notes:
+        if not note.signed_by(key):
+            return name, "edited" if note.key_name == key.name else "foreign key", 0, 0
+    v = p["verify"]
+    if v["state"] not in STATES or v["state"] == "unstarted" or v["records"] < 1:
+        return name, "edited", 0, 0
+    if v["state"] == "intact" and not (
+            notes and notes[0].size == 0 and notes[1].size == v["records"] and
+            notes[1].state == "complete"):
+        return name, "edited", 0, 0
+    return name, v["state"], v["records"], v["first_bad"] or 0
 
 
 def ledger_key(root, line):
@@ -583,12 +651,38 @@ def verify_ledger(path, root):
     return res, sessions
 
 
+def public_all(there, keys):
+    bad = False
+    for name in sorted(os.listdir(there)):
+        if not re.fullmatch(NAME, name):
+            continue
+        trail, notes = (os.path.join(there, name, f) for f in ("trail.jsonl", "checkpoints"))
+        size = [os.path.getsize(f) if os.path.exists(f) else 0 for f in (trail, notes)]
+        res = Result()
+        if size == [0, 0]:
+            res.set("unstarted")
+        elif not os.path.exists(trail):
+            res.set("missing")
+        else:
+            _, res = verify_public(trail, notes, keys)
+        bad |= res.state not in ("intact", "unstarted")
+        print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
+    return int(bad)
+
+
 def main():
     if sys.argv[1] == "--key":
         if sys.argv[3] == "--proof":
             with open(sys.argv[4], "rb") as f:
                 name, state, size = check_proof(f.read(), Key(sys.argv[2]))
             print(name, state.replace(" ", "-"), size, 0)
+            return int(state != "intact")
+        if sys.argv[3] == "--all":
+            return public_all(os.path.join(sys.argv[4], "sessions"), [Key(sys.argv[2])])
+        if sys.argv[3] == "--attestation":
+            with open(sys.argv[4], "rb") as f:
+                name, state, size, first_bad = check_attestation(f.read(), Key(sys.argv[2]))
+            print(name, state.replace(" ", "-"), size, first_bad)
             return int(state != "intact")
         session, res = verify_public(sys.argv[3], sys.argv[4], [Key(sys.argv[2])])
         print(session, res.state.replace(" ", "-"), res.records, res.first_bad)

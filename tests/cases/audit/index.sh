@@ -52,10 +52,24 @@ rm -r state/sessions/three state/ledger.jsonl
 run --session three --events 4
 same "another one of the same name"
 
-# Spoiled: made anew. Exchanged for a link: left alone.
-for how in 'printf nonsense >state/index.sqlite' 'dd if=/dev/urandom of=state/index.sqlite bs=4k count=8 conv=notrunc' \
-	'sqlite3 state/index.sqlite "DROP TABLE record"'; do
-	sh -c "$how" 2>/dev/null || continue
+# Spoiled: made anew, by itself. Exchanged for a link: left alone.
+sqlite() {
+	python3 -c 'import sqlite3, sys
+db = sqlite3.connect("state/index.sqlite", isolation_level=None)
+db.executescript(sys.argv[1])' "$1"
+}
+sqlite 'UPDATE record SET path = 0' || fail "control: the index can be changed"
+audit sql 'SELECT count(*) FROM records WHERE path = 0' | grep -qx 0 &&
+	fail "control: the change was not made"
+for what in 'DROP TABLE record' 'DROP TABLE session' 'DROP VIEW records' 'DROP INDEX record_path' \
+	'CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END' \
+	'ALTER TABLE record RENAME COLUMN path TO p' 'PRAGMA user_version = 1000'; do
+	sqlite "$what" || fail "$what"
+	same "$what"
+done
+for how in 'printf nonsense >state/index.sqlite' \
+	'dd if=/dev/urandom of=state/index.sqlite bs=4k count=8 conv=notrunc status=none'; do
+	sh -c "$how" || fail "$how"
 	audit index --rebuild >/dev/null || fail "$how: rebuild"
 	same "$how"
 done

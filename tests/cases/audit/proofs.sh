@@ -48,17 +48,50 @@ audit prove --size 12 s 13 2>err && fail "a record that the checkpoint does not 
 grep -q 'covers 12 records, not record 13' err || fail "$(cat err)"
 audit prove --size 11 s 3 2>err && fail "a checkpoint that there is none of"
 audit prove --from 18 --size 12 s 2>err && fail "backwards"
-for args in "s" "s 1 2" "--from 6 s 3" "--key x s 1"; do
+for args in "s" "s 1 2" "--from 6 s 3" "--file x s 3" "--file x --from 3 s" "--key x s 1"; do
 	# shellcheck disable=SC2086
 	audit prove $args >/dev/null 2>&1
 	[ $? -eq 2 ] || fail "usage of 'prove $args'"
 done
 
+# All records of a file. What is proved is what `file` shows, wherever the tree of the checkpoint ends.
+run --session files --events 90 --threads 3 --checkpoint 7 --name /workspace/t0-3
+for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
+	audit prove --file t0-3 --size "$size" files >f.$size 2>err || fail "file: $(cat err)"
+	both f.$size intact
+	sed -n 's/^extra //p' f.$size | while read -r line; do
+		echo "$line" | base64 -d
+		echo
+	done >records
+	head -n "$size" state/sessions/files/trail.jsonl | grep '"path":"/workspace/t0-3"' >want
+	[ -s want ] && cmp -s want records || fail "size $size: other records than the file has"
+done
+[ "$(wc -l <want)" -gt 1 ] || fail "one record only: this proves less than it should"
+audit verify "$PWD/f.$size" | grep -q "^files: intact: $(wc -l <want) records are among" || fail "text"
+audit prove --file nosuch files 2>err && fail "a file without records"
+grep -q 'none of the .* records' err || fail "$(cat err)"
+audit prove files 12 >one
+audit prove files 13 >two
+cat one two >bothgood
+both bothgood intact
+cat two one >badorder
+both badorder edited
+cat one one >badtwice
+both badtwice edited
+cat one p.12 >badsession
+both badsession edited
+cat one c.6 >badkind
+both badkind edited
+cat c.6 one >badkind2
+both badkind2 edited
+{ cat one && printf x; } >badtail
+both badtail edited
+
 # Changed at random; the parts of one with those of another.
 python3 - <<'EOF' || fail "making changed proofs"
 import random
 rnd = random.Random(7)
-for name in "p.12", "c.6":
+for name in "p.12", "c.6", "bothgood":
     data = open(name, "rb").read()
     for i in range(25):
         b = bytearray(data)

@@ -30,7 +30,29 @@ agree_public "another key" "$(
 grep -q '^foreign-key' public || fail "another key: $(cat public)"
 rm -rf other
 
+# all_public WHAT: every session, with the public key alone
+all_public() {
+	audit verify --json --all --key "$vkey" >verify.json
+	mine=$?
+	python3 -c 'import json
+for r in json.load(open("verify.json")):
+    print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
+	python3 "$WARD_SRC/tests/support/verify.py" --key "$vkey" --all "$STATE" >theirs
+	[ $? -eq $mine ] || fail "$1, all, public: exit $mine"
+	diff mine theirs >&2 || fail "$1: the verifiers do not agree on all with a public key"
+}
 cp -a state good
+all_public "untouched"
+[ $mine -eq 1 ] || fail "four is incomplete, and yet exit $mine"
+grep -q '^one intact 20 0$' mine || fail "one: $(cat mine)"
+rm -r state/sessions/four state/sessions/five
+all_public "without those that are not"
+[ $mine -eq 0 ] || fail "all are intact, and yet exit $mine"
+rm state/sessions/two/trail.jsonl state/sessions/three/checkpoints
+all_public "without a trail, without checkpoints"
+printf '%s\n' "abandoned unstarted 0 0" "empty unstarted 0 0" "three deleted 0 0" \
+	"two missing 0 0" >want
+grep -v "^one " mine | diff want - >&2 || fail "all, public: $(cat mine)"
 rounds=${WARD_ROUNDS:-60}
 round=0
 : >names

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The proofs of all records of one file, in two walks: the first finds the records and so the nodes
+ * that their proofs need, the second computes just these. Memory grows with the proofs, not with
+ * the trail.
+ */
+#include "audit/proof.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/lines.h"
+#include "audit/query.h"
+#include "enforcer/base/cleanup.h"
+
+/* A node of one or more proofs: the root of leaves [from, to). */
+struct wanted {
+	uint64_t from;
+	uint64_t to;
+	uint8_t root[WARD_HASH_BYTES];
+};
+
+struct found {
+	const struct ward_file_names *names;
+	uint64_t size;	/* of the checkpoint */
+	uint64_t lines; /* so far */
+	uint64_t *seq;	/* of the file's records, rising */
+	size_t n;
+	struct wanted *node; /* sorted, each once */
+	size_t n_nodes;
+	struct ward_merkle tree;
+};
+
+static void clear(struct found *f)
+{
+	free(f->seq);
+	free(f->node);
+}
+
+/* The number of a record is its line's: what its text claims is verify's to judge. */
+static int find_record(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct found *f = ctx;
+	(void)line, (void)len;
+	if (f->lines == f->size)
+		return 1;
+	f->lines++;
+	if (!record || !ward_file_names_match(f->names, record))
+		return 0;
+	if (f->n == WARD_PROOF_RECORDS_MAX)
+		return -E2BIG;
+	f->seq[f->n++] = f->lines;
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct wanted *x = a;
+	const struct wanted *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static struct wanted *look_up(const struct found *f, uint64_t from, uint64_t to)
+{
+	const struct wanted key = {.from = from, .to = to};
+	return bsearch(&key, f->node, f->n_nodes, sizeof(key), by_place);
+}
+
+static int plan_nodes(struct found *f)
+{
+	struct ward_merkle_plan plan;
+	size_t n = 0;
+	for (int fill = 0; fill < 2; fill++) {
+		for (size_t i = 0; i < f->n; i++) {
+			int r = ward_merkle_plan_inclusion(f->seq[i] - 1, f->size, &plan);
+			if (r < 0)
+				return r;
+			if (!fill)
+				n += plan.n;
+			for (size_t k = 0; fill && k < plan.n; k++)
+				f->node[f->n_nodes++] =
+					(struct wanted){.from = plan.v[k].from, .to = plan.v[k].to};
+		}
+		if (!fill && !(f->node = calloc(n ? n : 1, sizeof(*f->node))))
+			return -ENOMEM;
+	}
+	if (n == 0)
+		return 0;
+	qsort(f->node, n, sizeof(*f->node), by_place);
+	f->n_nodes = 1;
+	for (size_t i = 1; i < n; i++)
+		if (by_place(&f->node[f->n_nodes - 1], &f->node[i]) != 0)
+			f->node[f->n_nodes++] = f->node[i];
+	return 0;
+}
+
+static void see(void *ctx, uint64_t from, uint64_t to, const uint8_t root[WARD_HASH_BYTES])
+{
+	struct wanted *w = look_up(ctx, from, to);
+	if (w)
+		memcpy(w->root, root, sizeof(w->root));
+}
+
+static int compute(int log_fd, struct found *f, const struct ward_checkpoint *c)
+{
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text = {0};
+	uint8_t h[WARD_HASH_BYTES];
+	int r = ward_lines_open(&lines, log_fd, 0);
+	while (r == 0 && f->tree.n < f->size && (r = ward_lines_next(&lines, &text)) == 1) {
+		r = 0;
+		if (!text.whole)
+			break;
+		ward_merkle_leaf(text.p, text.len, h);
+		ward_merkle_add_seen(&f->tree, h, see, f);
+	}
+	if (r < 0)
+		return r;
+	ward_merkle_root(&f->tree, h);
+	if (f->tree.n != f->size || memcmp(h, c->root, sizeof(h)) != 0)
+		return -EBADMSG;
+	/* What ends with the tree and is no whole subtree. */
+	for (size_t i = 0; i < f->n_nodes; i++)
+		if (f->node[i].to == f->size)
+			ward_merkle_tail(&f->tree, f->node[i].from, f->node[i].root);
+	return 0;
+}
+
+static int put_one(struct found *f, size_t i, const struct ward_lines_line *text,
+	const struct ward_checkpoint_list *notes, size_t at, struct ward_buf *b)
+{
+	uint8_t path[WARD_PROOF_MAX][WARD_HASH_BYTES];
+	struct ward_merkle_plan plan;
+	int r = ward_merkle_plan_inclusion(f->seq[i] - 1, f->size, &plan);
+	for (size_t k = 0; r == 0 && k < plan.n; k++) {
+		const struct wanted *w = look_up(f, plan.v[k].from, plan.v[k].to);
+		if (!w)
+			return -EBADMSG;
+		memcpy(path[k], w->root, sizeof(path[k]));
+	}
+	if (r == 0)
+		ward_proof_put(b, f->seq[i], text->p, text->len, path, plan.n, notes, at);
+	return r;
+}
+
+static int put_all(int log_fd, struct found *f, const struct ward_checkpoint_list *notes, size_t at,
+	struct ward_buf *b)
+{
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text = {0};
+	int r = ward_lines_open(&lines, log_fd, 0);
+	uint64_t line = 0;
+	for (size_t i = 0; r == 0 && i < f->n;) {
+		r = ward_lines_next(&lines, &text);
+		if (r <= 0 || !text.whole)
+			return r < 0 ? r : -EBADMSG;
+		r = ++line == f->seq[i] ? put_one(f, i++, &text, notes, at, b) : 0;
+	}
+	return r;
+}
+
+int ward_prove_file(int log_fd, const struct ward_checkpoint_list *notes,
+	const struct ward_file_names *names, uint64_t size, struct ward_buf *ret, size_t *ret_n,
+	struct ward_err *err)
+{
+	ward_cleanup(clear) struct found f = {.names = names};
+	size_t at = 0;
+	int r = ward_proof_choose(notes, size, &at, err);
+	if (r < 0)
+		return r;
+	f.size = notes->v[at].size;
+	f.seq = calloc(WARD_PROOF_RECORDS_MAX, sizeof(*f.seq));
+	if (!f.seq)
+		return ward_err_sys(err, -ENOMEM, "proof");
+	r = ward_query_walk(log_fd, true, find_record, &f, err);
+	if (r == -E2BIG)
+		return ward_err_set(err, r,
+			"the file has more than %d records; prove them one by one",
+			WARD_PROOF_RECORDS_MAX);
+	if (r < 0)
+		return r;
+	if (f.n == 0)
+		return ward_err_set(err, -ENOENT,
+			"none of the %" PRIu64 " records of the checkpoint is of this file",
+			f.size);
+	r = plan_nodes(&f);
+	if (r == 0)
+		r = compute(log_fd, &f, &notes->v[at]);
+	if (r == 0)
+		r = put_all(log_fd, &f, notes, at, ret);
+	if (r == 0)
+		r = ward_buf_error(ret);
+	if (r == -EBADMSG)
+		return ward_err_set(err, r,
+			"the trail is not that of its checkpoint of %" PRIu64 " records: verify it",
+			f.size);
+	if (r < 0)
+		return ward_err_sys(err, r, "proof");
+	*ret_n = f.n;
+	return 0;
+}
