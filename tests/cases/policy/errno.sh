@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every cell of the table of operations and verbs in docs/policy.md, on a mount.
 set -eu
+# An ordinary user mounts in a user namespace of their own: fusermount3 may not be there.
+if [ "$(id -u)" -ne 0 ] && [ "${1-}" != inside ]; then
+	exec unshare --user --map-current-user --keep-caps --mount sh "$0" inside
+fi
 mkdir source mount
 cleanup() {
 	"$WARD_BUILD/wardfs" umount "$PWD/mount" 2>/dev/null || :
