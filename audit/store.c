@@ -337,12 +337,17 @@ void ward_store_session_close(struct ward_store_session *s)
 int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
 	struct ward_err *err)
 {
+	char fresh[WARD_SESSION_NAME_MAX + 8];
+	/* Locked before it has its name: another start would take it for one that a crash left. */
+	(void)snprintf(fresh, sizeof(fresh), ".new.%s", session);
 	ward_cleanup_fd int fd = openat(
-		st->running_fd, session, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		st->running_fd, fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int r = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (r == 0)
 		r = ward_fd_write_all(fd, text, strlen(text));
 	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && renameat(st->running_fd, fresh, st->running_fd, session) < 0)
 		r = -errno;
 	if (r == 0)
 		r = sync_dir(st->running_fd);

@@ -104,14 +104,14 @@ static int compare_seq(const void *a, const void *b)
 
 static int sort(struct examination *x)
 {
-	x->by_seq = reallocarray(NULL, x->n + 1, sizeof(x->by_seq[0]));
+	x->by_seq = reallocarray(NULL, x->n + 1, sizeof(struct suspect_line *));
 	if (!x->by_seq)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].seq)
 			x->by_seq[x->n_by_seq++] = &x->v[i];
 	if (x->n_by_seq > 0)
-		qsort(x->by_seq, x->n_by_seq, sizeof(*x->by_seq), compare_seq);
+		qsort(x->by_seq, x->n_by_seq, sizeof(struct suspect_line *), compare_seq);
 	return 0;
 }
 

@@ -110,7 +110,8 @@ int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *
 	else
 		flags |= O_NOCTTY | O_NONBLOCK;
 	how.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW);
-	how.mode = flags & O_CREAT ? mode & 07777 : 0;
+	/* O_TMPFILE has the bit of O_DIRECTORY in it: all of it, or none. */
+	how.mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 07777 : 0;
 	for (int tries = 0; tries < 64; tries++) {
 		fd = (int)syscall(SYS_openat2, dirfd, *name ? name : ".", &how, sizeof(how));
 		if (fd >= 0) {

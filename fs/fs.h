@@ -66,7 +66,7 @@ struct ward_fs_tree {
 	bool inited;		  /* the INIT reply was sent */
 	bool epoch;		  /* this kernel can forget all entries at once (7.44) */
 	struct ward_watch *watch; /* NULL: the backing cannot be watched */
-	atomic_uint_fast64_t watch_seq; /* directories that ever were watched (watch.h) */
+	atomic_uint_fast64_t watch_seq; /* watches made and changes seen (watch.h) */
 	struct fuse_session *se;
 	struct ward_nodes *nodes;
 	struct ward_notify *notify;

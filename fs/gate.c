@@ -124,6 +124,26 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	return r;
 }
 
+int ward_gate_unnamed(
+	struct ward_op *op, struct ward_node *parent, uint32_t rights, uint32_t *ret_granted)
+{
+	const struct ward_record_paths paths = {.node = parent};
+	struct ward_decision d;
+	struct ward_request req = {.action = WARD_ACTION_CREATE, .rights = rights};
+	struct ward_states states;
+	int r = ward_node_states(op->tree->nodes, parent, &states);
+
+	if (r < 0)
+		return r;
+	req.state = states.v[0];
+	if (allowed(op->tree->fs->policy, &req, 0, &d))
+		*ret_granted = d.granted;
+	else
+		r = refuse(op, &paths, rights | WARD_RIGHT_CREATE, &d);
+	ward_states_put(op->tree->nodes, &states);
+	return r;
+}
+
 static const char open_text[] = "open for writing, which is not allowed where it is to be";
 
 /*

@@ -22,6 +22,11 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	enum ward_action action, uint32_t rights, uint32_t alt, bool is_dir,
 	uint32_t *ret_granted) ward_must_check;
 
+/* A file without a name in directory parent (O_TMPFILE): CREATE and rights, by parent's own state.
+ */
+int ward_gate_unnamed(struct ward_op *op, struct ward_node *parent, uint32_t rights,
+	uint32_t *ret_granted) ward_must_check;
+
 /*
  * RENAME of name to name2; flags: set of ward_request_flag; dirs: the descriptors of both parents.
  * Where the rules leave open what a directory would gain, what exists beneath it is looked at. Here

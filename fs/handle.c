@@ -84,16 +84,23 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 	LIST_REMOVE(h, all);
 	if (h->writes)
 		h->node->n_writers--;
-	if (h->writing && !--h->node->n_writing) {
+	/* Muted until the mark is off: its attributes are not kept meanwhile. */
+	if (h->writing && !--h->node->n_writing)
 		unmute = h->node->muted;
-		h->node->muted = false;
-	}
 	if (h->io == WARD_IO_PASSTHROUGH || h->paired)
 		h->node->n_pass--;
 	else if (h->io == WARD_IO_CACHED)
 		h->node->n_cached--;
+	if (!h->node->dir && !h->node->handles && !ward_node_first_name(h->node)) {
+		h->node->nlink = 0;
+		ward_node_check_gone(h->node);
+	}
 	pthread_mutex_unlock(&nodes->lock);
-	if (unmute)
+	if (unmute) {
 		ward_watch_unmute(nodes->tree, h->fd);
+		pthread_mutex_lock(&nodes->lock);
+		h->node->muted = false;
+		pthread_mutex_unlock(&nodes->lock);
+	}
 	ward_handle_put(nodes, h);
 }

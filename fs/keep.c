@@ -3,16 +3,18 @@
 
 #include <sys/stat.h>
 
+#include "fs/notify.h"
 #include "fs/watch.h"
 
 /* Locked. */
-static double attr(struct ward_node *node, const struct ward_node *parent, uint64_t since)
+static double attr(
+	struct ward_node *node, const struct ward_node *parent, uint64_t nlink, uint64_t since)
 {
 	const struct ward_node *watched = node->dir ? node : parent;
 
 	if (!watched || !ward_watch_covers(watched, since))
 		return WARD_KEEP_SHORT;
-	if (!node->dir && (node->nlink != 1 || node->n_writing || node->mapped))
+	if (!node->dir && (nlink != 1 || node->n_writing || node->muted || node->mapped))
 		return WARD_KEEP_SHORT;
 	node->kept = true;
 	return WARD_KEEP_LONG;
@@ -25,21 +27,36 @@ struct ward_keep ward_keep_name(
 
 	pthread_mutex_lock(&nodes->lock);
 	keep.entry = ward_watch_covers(parent, since) ? WARD_KEEP_LONG : WARD_KEEP_SHORT;
-	keep.attr = attr(node, parent, since);
+	keep.attr = attr(node, parent, node->nlink, since);
 	pthread_mutex_unlock(&nodes->lock);
 	return keep;
 }
 
-double ward_keep_attr(struct ward_nodes *nodes, struct ward_node *node, uint64_t since)
+double ward_keep_attr(
+	struct ward_nodes *nodes, struct ward_node *node, const struct stat *st, uint64_t since)
 {
 	const struct ward_name *name;
 	double seconds;
 
 	pthread_mutex_lock(&nodes->lock);
 	name = ward_node_first_name(node);
-	seconds = attr(node, name ? name->parent : NULL, since);
+	seconds = attr(node, name ? name->parent : NULL, st->st_nlink, since);
 	pthread_mutex_unlock(&nodes->lock);
 	return seconds;
+}
+
+void ward_keep_opened(struct ward_nodes *nodes, struct ward_node *node, const struct stat *st)
+{
+	bool forget;
+
+	if (st->st_nlink <= 1)
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	forget = node->kept;
+	node->kept = false;
+	pthread_mutex_unlock(&nodes->lock);
+	if (forget)
+		ward_notify_attr(nodes->tree->notify, node);
 }
 
 bool ward_keep_writing(struct ward_nodes *nodes, const struct ward_node *node)

@@ -25,8 +25,14 @@ struct ward_keep {
  */
 struct ward_keep ward_keep_name(
 	struct ward_nodes *nodes, struct ward_node *parent, struct ward_node *node, uint64_t since);
-/* For an answer with the attributes of node. */
-double ward_keep_attr(struct ward_nodes *nodes, struct ward_node *node, uint64_t since);
+/* For an answer with the attributes of node, st. */
+double ward_keep_attr(
+	struct ward_nodes *nodes, struct ward_node *node, const struct stat *st, uint64_t since);
+/*
+ * node was opened, and is st by now: a second link that somebody made elsewhere makes no event
+ * here, nor does what is written through it.
+ */
+void ward_keep_opened(struct ward_nodes *nodes, struct ward_node *node, const struct stat *st);
 /* May it keep the listing of dir that will be read from now on? */
 bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir);
 /* May somebody in here be writing to it, unseen? */

@@ -446,6 +446,71 @@ int ward_nodes_enter(struct ward_nodes *nodes, struct ward_node *parent, const c
 	return r;
 }
 
+int ward_nodes_enter_unnamed(struct ward_nodes *nodes, struct ward_node *parent,
+	const struct ward_file *file, struct ward_node **ret)
+{
+	struct ward_name *n = calloc(1, sizeof(*n) + 1);
+	struct ward_node *node;
+	int r = n ? 0 : -ENOMEM;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (r == 0 && too_deep(nodes, parent))
+		r = -ENAMETOOLONG;
+	node = r == 0 ? new_node(nodes, file) : NULL;
+	if (node) {
+		/* A ghost from the start: what it may be used for is what its directory says. */
+		n->node = node;
+		n->parent = parent;
+		parent->refs++;
+		n->gen = nodes->gen - 1;
+		node->names = n;
+		node->nlookup = 1;
+		*ret = node;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	if (!node) {
+		free(n);
+		return r < 0 ? r : -ENOMEM;
+	}
+	return 0;
+}
+
+bool ward_node_unnamed(struct ward_nodes *nodes, const struct ward_node *node)
+{
+	bool unnamed;
+
+	pthread_mutex_lock(&nodes->lock);
+	unnamed = node->names && !node->names->live && !node->names->len;
+	pthread_mutex_unlock(&nodes->lock);
+	return unnamed;
+}
+
+void ward_node_check_gone(struct ward_node *node)
+{
+	/* What is open or mapped keeps its number; and it may have been moved on the host: seen
+	 * under its new name it must find this node, which knows who writes to it. */
+	if (node->dir)
+		node->gone = true;
+	else if (!node->nlink && !node->handles && !(node->mapped && node->id.btime_ns))
+		node->gone = true;
+}
+
+uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *file)
+{
+	struct ward_node *node;
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = find_ino(nodes, &file->id, file->st.st_mode & S_IFMT);
+	if (node && !node->dir) {
+		node->nlink = (uint32_t)file->st.st_nlink;
+		node->kept = false;
+		number = ward_node_to_ino(nodes, node);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return number;
+}
+
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
 {
 	struct ward_name *n;
@@ -459,8 +524,7 @@ void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const
 		if (node->nlink)
 			node->nlink--;
 		/* The number may be given to a new file at once: it must not find this node. */
-		if (!node->nlink || node->dir)
-			node->gone = true;
+		ward_node_check_gone(node);
 	}
 	pthread_mutex_unlock(&nodes->lock);
 }
@@ -485,8 +549,10 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 		nb = b->node;
 		nb->refs++;
 		unbind(nodes, b);
-		if (!exchange && ((nb->nlink && --nb->nlink == 0) || nb->dir))
-			nb->gone = true;
+		if (!exchange) {
+			nb->nlink -= nb->nlink > 0;
+			ward_node_check_gone(nb);
+		}
 	}
 	if (na)
 		r = bind_name(nodes, na, parent2, name2, strlen(name2));
@@ -502,59 +568,18 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 	return r;
 }
 
-uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
-{
-	const struct ward_name *n;
-	uint64_t number;
-
-	pthread_mutex_lock(&nodes->lock);
-	n = ward_nodes_find(nodes, parent, name, strlen(name));
-	number = n ? ward_node_to_ino(nodes, n->node) : 0;
-	pthread_mutex_unlock(&nodes->lock);
-	return number;
-}
-
-int ward_node_place(
-	struct ward_nodes *nodes, struct ward_node *node, size_t i, struct ward_place *ret)
-{
-	int r = -ENOENT;
-
-	if (node == &nodes->root) {
-		if (i)
-			return -ENOENT;
-		ret->parent = NULL;
-		ret->name[0] = '\0';
-		return 0;
-	}
-	pthread_mutex_lock(&nodes->lock);
-	for (struct ward_name *n = node->names; n; n = n->node_next) {
-		if (!n->live || i-- > 0)
-			continue;
-		ret->parent = n->parent;
-		n->parent->refs++;
-		memcpy(ret->name, n->text, n->len + 1U);
-		r = 0;
-		break;
-	}
-	pthread_mutex_unlock(&nodes->lock);
-	return r;
-}
-
-void ward_place_put(struct ward_nodes *nodes, struct ward_place *place)
-{
-	if (place->parent)
-		ward_node_unpin(nodes, place->parent);
-	place->parent = NULL;
-}
-
 /* Locked. */
 static int step_name(struct ward_nodes *nodes, struct ward_name *n)
 {
 	const bool top = n->parent == &nodes->root;
 	const struct ward_state *from = top ? nodes->root_state : n->parent->names->state;
 	const struct ward_state *to;
-	int r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+	int r = 0;
 
+	if (n->len)
+		r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
+	else /* made without a name */
+		to = ward_policy_state_get(from);
 	if (r < 0)
 		return r;
 	ward_policy_state_put(nodes->tree->fs->policy, n->state);

@@ -61,6 +61,7 @@ struct ward_dir {
 	uint64_t checked_ns; /* when name, inode and searchable were last right; 0: never */
 	struct ward_watched *watched; /* NULL: not watched (watch.h) */
 	bool watch_tried;
+	uint64_t changed; /* tree->watch_seq when others last changed something in it (watch.h) */
 	/* Where a walk goes on (ahead.h); numbers, 0: none. */
 	uint64_t first_dir, next_dir;
 	bool listed;
@@ -86,7 +87,7 @@ struct ward_node {
 	uint32_t n_writing; /* open handles that may write at all */
 	bool mapped;	    /* a mapping that may write may live on (writers.h) */
 	bool kept;	    /* the kernel may keep its attributes for long (keep.h) */
-	bool muted;	    /* its writes make no events (watch.h) */
+	bool muted;	    /* its writes may make no events (watch.h) */
 	bool hashed;	    /* in the hash by inode number */
 	bool gone;	    /* has no link any more: its number may be another file's */
 	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
@@ -144,11 +145,26 @@ void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t
 int ward_nodes_enter(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_file *file, struct ward_node **ret) ward_must_check;
 
+/* The node of a file that was made without a name in parent (O_TMPFILE), with one lookup. */
+int ward_nodes_enter_unnamed(struct ward_nodes *nodes, struct ward_node *parent,
+	const struct ward_file *file, struct ward_node **ret) ward_must_check;
+/* True until it gets its first name. */
+bool ward_node_unnamed(struct ward_nodes *nodes, const struct ward_node *node);
+
 /* The name is gone (unlinked, or seen to be absent). */
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
 /* The backing was renamed; exchange: both names existed and changed places. */
 int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, bool exchange) ward_must_check;
+
+/* No name leads to node any more, and nobody has it open: its inode number may be given away.
+ * Locked. */
+void ward_node_check_gone(struct ward_node *node);
+/*
+ * A file was seen under a further name, of which nothing is known: the number of its node, which
+ * knows the number of links afterwards; 0: there is none.
+ */
+uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *file);
 
 /* The number of what is known under a name; 0: nothing is. */
 uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths of nodes, for records. */
+/* Where nodes stand: names, and paths for records. */
+#include <errno.h>
 #include <string.h>
 
 #include "fs/node.h"
@@ -70,4 +71,49 @@ const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *no
 	pthread_mutex_unlock(&nodes->lock);
 	*ret_n = n;
 	return p;
+}
+
+uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
+{
+	const struct ward_name *n;
+	uint64_t number;
+
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	number = n ? ward_node_to_ino(nodes, n->node) : 0;
+	pthread_mutex_unlock(&nodes->lock);
+	return number;
+}
+
+int ward_node_place(
+	struct ward_nodes *nodes, struct ward_node *node, size_t i, struct ward_place *ret)
+{
+	int r = -ENOENT;
+
+	if (node == &nodes->root) {
+		if (i)
+			return -ENOENT;
+		ret->parent = NULL;
+		ret->name[0] = '\0';
+		return 0;
+	}
+	pthread_mutex_lock(&nodes->lock);
+	for (struct ward_name *n = node->names; n; n = n->node_next) {
+		if (!n->live || i-- > 0)
+			continue;
+		ret->parent = n->parent;
+		n->parent->refs++;
+		memcpy(ret->name, n->text, n->len + 1U);
+		r = 0;
+		break;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+void ward_place_put(struct ward_nodes *nodes, struct ward_place *place)
+{
+	if (place->parent)
+		ward_node_unpin(nodes, place->parent);
+	place->parent = NULL;
 }

@@ -18,7 +18,6 @@
 #include "fs/watch.h"
 
 #define QUEUE_MAX 1024
-#define BATCH 64
 /* Events that come together are read together: this long after the first. */
 #define SETTLE_MS 20
 /*
@@ -53,12 +52,8 @@ struct ward_notify {
 	/* the thread's own */
 	struct again *young, *old;
 	size_t n_again;
+	bool young_all, old_all;
 	uint64_t again_ns; /* when the old ones are due */
-};
-
-struct batch {
-	char names[BATCH][NAME_MAX + 1];
-	size_t n;
 };
 
 static void wake(struct ward_notify *n)
@@ -71,10 +66,22 @@ static void wake(struct ward_notify *n)
 
 /* --- to the kernel --- */
 
-static void remember(struct ward_notify *n, uint64_t number, const char *name)
+static struct again *new_again(uint64_t number, const char *name, struct again *next)
 {
 	const size_t len = strlen(name);
-	struct again *a = n->n_again < AGAIN_MAX ? malloc(sizeof(*a) + len + 1) : NULL;
+	struct again *a = malloc(sizeof(*a) + len + 1);
+
+	if (a) {
+		a->next = next;
+		a->number = number;
+		memcpy(a->name, name, len + 1);
+	}
+	return a;
+}
+
+static void remember(struct ward_notify *n, uint64_t number, const char *name)
+{
+	struct again *a = n->n_again < AGAIN_MAX ? new_again(number, name, n->young) : NULL;
 
 	if (!a) {
 		pthread_mutex_lock(&n->lock);
@@ -82,9 +89,6 @@ static void remember(struct ward_notify *n, uint64_t number, const char *name)
 		pthread_mutex_unlock(&n->lock);
 		return;
 	}
-	a->next = n->young;
-	a->number = number;
-	memcpy(a->name, name, len + 1);
 	n->young = a;
 	n->n_again++;
 }
@@ -108,49 +112,68 @@ static void send_entry(struct ward_notify *n, uint64_t dir, const char *name)
 	(void)fuse_lowlevel_notify_inval_entry(n->tree->se, dir, name, strlen(name));
 }
 
-/* Children of dir in the name table from bucket *at on. */
-static void collect(
-	struct ward_nodes *nodes, const struct ward_node *dir, size_t *at, struct batch *ret)
+/* Locked (nodes->lock). */
+static bool is_beneath(
+	const struct ward_nodes *nodes, const struct ward_node *node, const struct ward_node *dir)
 {
-	ret->n = 0;
-	pthread_mutex_lock(&nodes->lock);
-	for (; *at <= nodes->mask_names; (*at)++) {
-		size_t before = ret->n;
-
-		for (struct ward_name *n = nodes->names[*at]; n; n = n->hash_next) {
-			if (n->parent != dir)
-				continue;
-			if (ret->n == BATCH) {
-				/* The bucket once more, from its start, in the next batch. */
-				ret->n = before ? before : BATCH;
-				*at += before ? 0 : 1;
-				goto out;
-			}
-			memcpy(ret->names[ret->n++], n->text, n->len + 1U);
-		}
+	while (node != dir) {
+		if (node == &nodes->root || !ward_node_first_name(node))
+			return false;
+		node = node->names->parent;
 	}
-out:
+	return true;
+}
+
+/*
+ * Every name known beneath dir, however deep, and the directories among them: what a program is in,
+ * or has open, stays in the kernel's cache with all that lies in it, whatever is forgotten above.
+ */
+static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct again **ret)
+{
+	struct again *list = NULL, *a;
+	int r = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (size_t at = 0; r == 0 && at <= nodes->mask_names; at++)
+		for (struct ward_name *n = nodes->names[at]; r == 0 && n; n = n->hash_next) {
+			if (!is_beneath(nodes, n->parent, dir))
+				continue;
+			a = new_again(ward_node_to_ino(nodes, n->parent), n->text, list);
+			list = a ? a : list;
+			if (a && n->node->dir) {
+				a = new_again(ward_node_to_ino(nodes, n->node), "", list);
+				list = a ? a : list;
+			}
+			r = a ? 0 : -ENOMEM;
+		}
 	pthread_mutex_unlock(&nodes->lock);
+	*ret = list;
+	return r;
 }
 
 static void send_beneath(struct ward_notify *n, uint64_t number)
 {
 	struct ward_nodes *nodes = n->tree->nodes;
 	struct ward_node *dir = ward_nodes_pin(nodes, number);
-	struct batch *b = malloc(sizeof(*b));
-	size_t at = 0;
+	struct again *list = NULL, *next;
 
-	if (dir && b) {
-		send_attr(n, number);
-		do {
-			collect(nodes, dir, &at, b);
-			for (size_t i = 0; i < b->n; i++)
-				send_entry(n, number, b->names[i]);
-		} while (b->n && at <= nodes->mask_names);
+	if (!dir)
+		return;
+	send_attr(n, number);
+	if (dir->dir && collect(nodes, dir, &list) < 0) {
+		pthread_mutex_lock(&n->lock);
+		n->all = true;
+		pthread_mutex_unlock(&n->lock);
 	}
-	if (dir)
-		ward_node_unpin(nodes, dir);
-	free(b);
+	for (; list; list = next) {
+		next = list->next;
+		if (*list->name)
+			send_entry(n, list->number, list->name);
+		else
+			send_attr(n, list->number);
+		free(list);
+	}
+	ward_node_unpin(nodes, dir);
 }
 
 /* Every entry the kernel has, also those of names that are not there. Linux 6.16. */
@@ -163,15 +186,13 @@ static bool send_epoch(struct ward_notify *n)
 
 static void send_all(struct ward_notify *n)
 {
-	const bool entries = !send_epoch(n);
 	uint64_t number = FUSE_ROOT_ID;
 
 	atomic_fetch_add(&n->tree->outside_seq, 1);
+	if (!send_epoch(n))
+		send_beneath(n, FUSE_ROOT_ID);
 	do {
-		if (entries)
-			send_beneath(n, number);
-		else
-			send_attr(n, number);
+		send_attr(n, number);
 		number = ward_nodes_next(n->tree->nodes, number);
 	} while (number);
 }
@@ -236,8 +257,10 @@ static void serve_queue(struct ward_notify *n)
 	all = n->all;
 	n->all = false;
 	pthread_mutex_unlock(&n->lock);
-	if (all)
+	if (all) {
 		send_all(n);
+		n->young_all = true;
+	}
 }
 
 static void free_again(struct ward_notify *n, struct again *list)
@@ -257,6 +280,10 @@ static void serve_again(struct ward_notify *n)
 
 	if (now < n->again_ns)
 		return;
+	if (n->old_all)
+		send_all(n);
+	n->old_all = n->young_all;
+	n->young_all = false;
 	for (const struct again *a = n->old; a; a = a->next) {
 		if (*a->name == '/')
 			send_beneath(n, a->number);
@@ -269,6 +296,11 @@ static void serve_again(struct ward_notify *n)
 	n->old = n->young;
 	n->young = NULL;
 	n->again_ns = now + AGAIN_MS * UINT64_C(1000000);
+}
+
+static bool again_due(const struct ward_notify *n)
+{
+	return n->n_again || n->young_all || n->old_all;
 }
 
 static bool stopped(struct ward_notify *n)
@@ -290,7 +322,7 @@ static void *run(void *arg)
 
 	while (!stopped(n)) {
 		p[0].revents = p[1].revents = 0;
-		if (poll(p, 2, n->n_again ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
+		if (poll(p, 2, again_due(n) ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
 			break;
 		serve_queue(n);
 		if (p[1].revents) {
@@ -303,7 +335,7 @@ static void *run(void *arg)
 			}
 			serve_queue(n);
 		}
-		if (n->n_again)
+		if (again_due(n))
 			serve_again(n);
 	}
 	return NULL;

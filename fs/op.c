@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "enforcer/ipc/helper.h"
+#include "fs/fuse_kernel.h"
 #include "fs/identity.h"
 #include "fs/ops.h"
 
@@ -13,25 +14,43 @@
 /* Shown for every directory: a block of ext4. */
 #define DIR_SIZE 4096
 
-static int begin(struct ward_op *op, fuse_req_t req, const char *action, bool groups)
+/* op->tree, pid, uid and gid are set. */
+static int enter(struct ward_op *op, const char *action, bool groups)
 {
-	const struct fuse_ctx *ctx = fuse_req_ctx(req);
 	int r;
 
-	op->tree = fuse_req_userdata(req);
-	op->req = req;
 	op->action = action;
-	op->pid = (uint32_t)ctx->pid;
-	op->uid = ctx->uid;
-	op->gid = ctx->gid;
 	op->since = atomic_load(&op->tree->watch_seq);
 	atomic_fetch_add_explicit(&op->tree->n_requests, 1, memory_order_relaxed);
 	op->acting = false;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;
-	r = ward_identity_enter(ctx->uid, ctx->gid, groups ? ctx->pid : 0);
+	r = ward_identity_enter(op->uid, op->gid, groups ? (pid_t)op->pid : 0);
 	op->acting = r == 0;
 	return r;
+}
+
+static int begin(struct ward_op *op, fuse_req_t req, const char *action, bool groups)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+
+	op->tree = fuse_req_userdata(req);
+	op->req = req;
+	op->pid = (uint32_t)ctx->pid;
+	op->uid = ctx->uid;
+	op->gid = ctx->gid;
+	return enter(op, action, groups);
+}
+
+int ward_op_begin_raw(struct ward_op *op, struct ward_fs_tree *tree,
+	const struct fuse_in_header *in, const char *action)
+{
+	op->tree = tree;
+	op->req = NULL;
+	op->pid = in->pid;
+	op->uid = in->uid;
+	op->gid = in->gid;
+	return enter(op, action, true);
 }
 
 int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action)

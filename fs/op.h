@@ -27,6 +27,10 @@ struct ward_op {
  * errno (the caller's identity could not be had: the request must be refused).
  */
 int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action) ward_must_check;
+/* The same for a request that libfuse does not know; op->req is NULL. */
+struct fuse_in_header;
+int ward_op_begin_raw(struct ward_op *op, struct ward_fs_tree *tree,
+	const struct fuse_in_header *in, const char *action) ward_must_check;
 /* The same for requests on an open handle, where the caller's groups no longer matter. */
 int ward_op_begin_io(struct ward_op *op, fuse_req_t req) ward_must_check;
 void ward_op_end(struct ward_op *op);

@@ -20,6 +20,9 @@ void ward_ops_modify_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_xattr_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_lock_fill(struct fuse_lowlevel_ops *ops);
 
+/* FUSE_TMPFILE: a whole message, which libfuse would not understand; answers it. */
+void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len);
+
 /*
  * What now stands at name: stat, policy, node. 0 with *ret filled and one lookup counted, or a
  * negative errno; a caller that cannot deliver *ret gives the lookup back.

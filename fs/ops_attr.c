@@ -160,7 +160,8 @@ static void op_setattr(
 		return;
 	}
 	ward_op_map_stat(op.tree->fs, &file.st);
-	(void)fuse_reply_attr(req, &file.st, ward_keep_attr(op.tree->nodes, node, op.since));
+	(void)fuse_reply_attr(
+		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }
 
 void ward_ops_attr_fill(struct fuse_lowlevel_ops *ops)

@@ -128,7 +128,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		return;
 	}
 	ward_op_map_stat(op.tree->fs, &file.st);
-	(void)fuse_reply_attr(req, &file.st, ward_keep_attr(op.tree->nodes, node, op.since));
+	(void)fuse_reply_attr(
+		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)

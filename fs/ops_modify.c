@@ -278,7 +278,7 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	int r = ward_backing_fstat(fd, &file);
 
 	/* Deleted by others while it is open in here: the name may lead to another file by now. */
-	if (r == 0 && !file.st.st_nlink)
+	if (r == 0 && !file.st.st_nlink && !ward_node_unnamed(tree->nodes, paths->node))
 		r = -ESTALE;
 	if (r == 0)
 		r = ward_gate_link(

@@ -8,25 +8,15 @@
 #include "fs/gate.h"
 #include "fs/keep.h"
 #include "fs/lock.h"
+#include "fs/open.h"
 #include "fs/ops.h"
 #include "fs/passthrough.h"
 #include "fs/record.h"
 #include "fs/writers.h"
 
-/* What of the client's flags reaches the backing beside the access mode. */
-#define PASSED_FLAGS (O_SYNC | O_DSYNC)
-
-/* What an open asks of the policy. */
-struct want {
-	uint32_t rights;
-	uint32_t alt; /* appending will do; 0: it will not */
-	int acc;      /* O_RDONLY, O_WRONLY or O_RDWR */
-	bool trunc;
-};
-
-static struct want want_from_flags(int flags, bool fresh)
+struct ward_want ward_want_from_flags(int flags, bool fresh)
 {
-	struct want w = {.acc = flags & O_ACCMODE, .trunc = !fresh && flags & O_TRUNC};
+	struct ward_want w = {.acc = flags & O_ACCMODE, .trunc = !fresh && flags & O_TRUNC};
 
 	/* Mode 3 (for ioctls alone) asks for both permissions. */
 	if (w.acc == O_ACCMODE)
@@ -158,7 +148,7 @@ static bool unchanged(struct ward_fs_tree *tree, struct ward_node *node, const s
 	return same;
 }
 
-static struct ward_open_out open_reply(
+struct ward_open_out ward_open_reply(
 	struct ward_fs_tree *tree, const struct ward_handle *h, const struct stat *st, int32_t id)
 {
 	struct ward_open_out out = {.fh = (uint64_t)(uintptr_t)h};
@@ -185,8 +175,7 @@ static struct ward_open_out open_reply(
 	return out;
 }
 
-/* From an open descriptor (taken) to a handle. */
-static int make_handle(struct ward_op *op, struct ward_node *node, int fd, const struct want *w,
+int ward_open_handle(struct ward_op *op, struct ward_node *node, int fd, const struct ward_want *w,
 	int flags, uint32_t granted, struct ward_handle **ret, int32_t *ret_id)
 {
 	struct ward_handle *h = NULL;
@@ -232,10 +221,10 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	struct ward_handle **ret, struct ward_file *ret_file, int32_t *ret_id)
 {
 	const struct ward_record_paths paths = {.node = node};
-	const struct want w = want_from_flags(flags, false);
+	const struct ward_want w = ward_want_from_flags(flags, false);
 	ward_cleanup_fd int fd = -1, trunc_fd = -1;
 	uint32_t granted = 0;
-	int more = flags & PASSED_FLAGS;
+	int more = flags & WARD_OPEN_PASSED;
 	int r = ward_gate_node(op, node, w.rights, w.alt, 0, &granted);
 
 	if (r < 0)
@@ -248,6 +237,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	if (!S_ISREG(ret_file->st.st_mode))
 		return -ESTALE;
 	/* Now the number of links is known for sure. */
+	ward_keep_opened(op->tree->nodes, node, &ret_file->st);
 	if (ret_file->st.st_nlink > 1) {
 		uint32_t now = 0;
 
@@ -263,7 +253,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		r = open_to_truncate(op, node, ret_file, &trunc_fd);
 	if (r < 0)
 		return r;
-	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
+	r = ward_open_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
 	if (r != 0)
 		return r;
 	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret, ret_file->id.ino,
@@ -291,7 +281,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		ward_op_reply(&op, r);
 		return;
 	}
-	out = open_reply(op.tree, h, &file.st, id);
+	out = ward_open_reply(op.tree, h, &file.st, id);
 	/* The client was interrupted: no RELEASE will come. */
 	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0)
 		ward_handle_release(op.tree->nodes, h);
@@ -301,8 +291,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 static int create_file(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
 	int flags, uint32_t granted, int *ret_fd)
 {
-	const struct want w = want_from_flags(flags, true);
-	int more = O_CREAT | O_EXCL | (flags & PASSED_FLAGS);
+	const struct ward_want w = ward_want_from_flags(flags, true);
+	int more = O_CREAT | O_EXCL | (flags & WARD_OPEN_PASSED);
 	struct ward_dirref dir;
 	int r = ward_resolve_dir(op->tree, parent, &dir);
 
@@ -358,7 +348,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	int flags, struct created *ret)
 {
 	const struct ward_record_paths paths = {.node = parent, .name = name};
-	const struct want w = want_from_flags(flags, true);
+	const struct ward_want w = ward_want_from_flags(flags, true);
 	ward_cleanup_fd int fd = -1;
 	struct ward_node *node = NULL;
 	struct ward_keep keep;
@@ -389,7 +379,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	/* It will be written to. */
 	ret->entry.attr_timeout = WARD_KEEP_SHORT;
 	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
-	r = make_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, &ret->h, &ret->id);
+	r = ward_open_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, &ret->h, &ret->id);
 	if (r == 0) {
 		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
 			w.rights | WARD_RIGHT_CREATE);
@@ -403,8 +393,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	return r;
 }
 
-/* libfuse has no reply that carries a backing id: struct fuse_entry_out made by hand. */
-static void fill_entry_out(const struct fuse_entry_param *e, struct fuse_entry_out *out)
+void ward_open_entry(const struct fuse_entry_param *e, struct fuse_entry_out *out)
 {
 	const struct stat *st = &e->attr;
 
@@ -448,8 +437,8 @@ static void op_create(
 		ward_op_reply(&op, r);
 		return;
 	}
-	fill_entry_out(&c.entry, &out.entry);
-	out.open = open_reply(op.tree, c.h, &c.file.st, c.id);
+	ward_open_entry(&c.entry, &out.entry);
+	out.open = ward_open_reply(op.tree, c.h, &c.file.st, c.id);
 	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0) {
 		ward_handle_release(op.tree->nodes, c.h);
 		ward_node_forget(op.tree->nodes, ward_op_node(&op, c.entry.ino), 1);

@@ -46,6 +46,7 @@ static void dir_attributes(
 {
 	struct ward_dirref ref = {0};
 
+	ward_watch_changed(tree, node);
 	ward_resolve_changed(tree, node);
 	if (ward_resolve_dir(tree, node, &ref) < 0 || ward_backing_searchable(ref.fd) < 0)
 		forget->beneath(forget->arg, ward_node_to_ino(tree->nodes, node));
@@ -61,13 +62,22 @@ static void mute(struct ward_fs_tree *tree, uint64_t number)
 	bool still = false;
 
 	if (h) {
+		/* Said before it is done and until it is undone: what makes no events is not kept.
+		 */
+		pthread_mutex_lock(&tree->nodes->lock);
+		node->muted = node->n_writing;
+		pthread_mutex_unlock(&tree->nodes->lock);
 		ward_watch_mute(tree, h->fd);
 		pthread_mutex_lock(&tree->nodes->lock);
-		still = node->n_writing;
-		node->muted = still;
+		still = node->n_writing && node->muted;
+		node->muted = true;
 		pthread_mutex_unlock(&tree->nodes->lock);
-		if (!still)
+		if (!still) {
 			ward_watch_unmute(tree, h->fd);
+			pthread_mutex_lock(&tree->nodes->lock);
+			node->muted = false;
+			pthread_mutex_unlock(&tree->nodes->lock);
+		}
 		ward_handle_put(tree->nodes, h);
 	}
 	if (node)
@@ -99,6 +109,8 @@ static void name_changed(struct ward_fs_tree *tree, const struct ward_forget *fo
 	const uint64_t number = ward_node_to_ino(tree->nodes, dir);
 	struct ward_dirref ref = {0};
 	struct ward_file file = {.id = {0}};
+	const uint64_t before = ward_nodes_number(tree->nodes, dir, name);
+	uint64_t linked = 0;
 	bool same = false;
 	int r = ward_resolve_dir(tree, dir, &ref);
 
@@ -106,15 +118,20 @@ static void name_changed(struct ward_fs_tree *tree, const struct ward_forget *fo
 	if (r == 0)
 		r = ward_backing_stat(tree, ref.fd, name, &file);
 	*k = look_up(tree->nodes, dir, name);
-	if (r == -ENOENT && k->number)
+	/* Not what the agent made there since we looked. */
+	if (r == -ENOENT && k->number && k->number == before)
 		ward_nodes_remove(tree->nodes, dir, name);
 	else if (r == 0 && k->number)
 		same = k->type == (file.st.st_mode & S_IFMT) &&
 		       ward_file_id_equal(&k->id, &file.id);
+	if (r == 0 && !same && file.st.st_nlink > 1)
+		linked = ward_nodes_linked(tree->nodes, &file);
 	pthread_rwlock_unlock(&tree->nodes->renames_lock);
 	ward_dirref_put(tree, &ref);
 	if (!same)
 		forget->entry(forget->arg, number, name);
+	if (linked)
+		forget->attr(forget->arg, linked);
 	forget->attr(forget->arg, number);
 }
 
@@ -126,6 +143,7 @@ void ward_outside_change(struct ward_fs_tree *tree, const struct ward_forget *fo
 
 	if (!node)
 		return;
+	ward_watch_changed(tree, node);
 	if (!strcmp(name, ".")) {
 		dir_attributes(tree, forget, node);
 	} else {

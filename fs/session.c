@@ -116,6 +116,11 @@ void ward_session_free(struct ward_fs_tree *tree)
 void ward_session_process(struct ward_fs_tree *tree, char *msg, size_t len)
 {
 	const struct fuse_buf buf = {.mem = msg, .size = len};
+	const struct fuse_in_header *in = (const void *)msg;
 
+	if (len >= sizeof(*in) && in->opcode == FUSE_TMPFILE) {
+		ward_ops_tmpfile(tree, msg, len);
+		return;
+	}
 	fuse_session_process_buf(tree->se, &buf);
 }

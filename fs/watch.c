@@ -35,7 +35,7 @@ struct handle {
 /* A watched directory. */
 struct ward_watched {
 	struct ward_watched *next;
-	uint64_t number; /* of the node */
+	uint64_t number; /* of the node; 0: none is left, but the mark */
 	uint64_t since;	 /* tree->watch_seq once the mark stood; 0: not yet */
 	struct handle handle;
 };
@@ -171,8 +171,11 @@ static struct ward_watched *add(struct ward_watch *w, const struct handle *h, ui
 	pthread_mutex_lock(&w->lock);
 	for (found = *at; found && !same_handle(&found->handle, h); found = found->next)
 		;
-	/* Two nodes of one directory: the host moves things as we look. The first one has it. */
-	if (found || w->n == DIRS_MAX || !(found = calloc(1, sizeof(*found)))) {
+	if (found && !found->number) {
+		found->number = number;
+	} else if (found || w->n == DIRS_MAX || !(found = calloc(1, sizeof(*found)))) {
+		/* Two nodes of one directory: the host moves things as we look. The first one has
+		 * it. */
 		found = NULL;
 	} else {
 		found->number = number;
@@ -249,16 +252,29 @@ void ward_watch_drop(struct ward_fs_tree *tree, struct ward_node *node)
 	if (!entry)
 		return;
 	node->dir->watched = NULL;
-	/* Without a descriptor the mark stays: events of it find no node, and a node that comes
-	 * back sets it once more. */
-	if (node->dir->fd >= 0)
+	if (node->dir->fd >= 0) {
 		(void)mark(tree->watch, FAN_MARK_REMOVE, CHANGES, node->dir->fd);
+	} else if (!node->gone) {
+		/* Without a descriptor the mark stays, and counts: events of it find no node, and a
+		 * node that comes back takes it over. */
+		pthread_mutex_lock(&tree->watch->lock);
+		entry->number = 0;
+		pthread_mutex_unlock(&tree->watch->lock);
+		return;
+	}
 	take_out(tree->watch, entry);
 }
 
 bool ward_watch_covers(const struct ward_node *dir, uint64_t since)
 {
-	return dir->dir->watched && dir->dir->watched->since <= since;
+	return dir->dir->watched && dir->dir->watched->since <= since && dir->dir->changed <= since;
+}
+
+void ward_watch_changed(struct ward_fs_tree *tree, struct ward_node *dir)
+{
+	pthread_mutex_lock(&tree->nodes->lock);
+	dir->dir->changed = atomic_fetch_add(&tree->watch_seq, 1) + 1;
+	pthread_mutex_unlock(&tree->nodes->lock);
 }
 
 void ward_watch_mute(struct ward_fs_tree *tree, int fd)

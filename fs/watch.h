@@ -33,9 +33,12 @@ void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd);
 /* Locked (nodes->lock): the node goes; dir->fd, if open, still leads to it. */
 void ward_watch_drop(struct ward_fs_tree *tree, struct ward_node *node);
 
+/* Others did something in the directory: an answer for which the backing was looked at before this
+ * is not covered. */
+void ward_watch_changed(struct ward_fs_tree *tree, struct ward_node *dir);
 /*
- * Is the directory watched, and was it before number `since` (tree->watch_seq as it was before the
- * backing was looked at)? Locked.
+ * Is the directory watched, was it before number `since` (tree->watch_seq as it was before the
+ * backing was looked at), and did nothing change in it from then on that was seen already? Locked.
  */
 bool ward_watch_covers(const struct ward_node *dir, uint64_t since);
 

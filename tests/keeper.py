@@ -9,6 +9,7 @@ Exits with the status of the test, 98 for leftovers, 124 for a timeout.
 """
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -165,7 +166,7 @@ def clean(processes, left):
         if not processes:
             break
     for _, point, _ in reversed(left):
-        if libc.umount2(os.fsencode(point), MNT_DETACH) != 0:
+        if libc.umount2(os.fsencode(point), MNT_DETACH) != 0 and shutil.which("fusermount3"):
             subprocess.run(["fusermount3", "-uzq", point], stderr=subprocess.DEVNULL, check=False)
 
 

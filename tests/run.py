@@ -9,8 +9,10 @@ Suites: unit    programs build/tests/unit/*
         static  tests/static/*.sh, *.py      the sources themselves
 
 A test passes with exit status 0 and skips with 77, which is a failure where CI=true or
-WARD_NO_SKIP=1. It gets WARD_BUILD, WARD_SRC, WARD_TMP (fresh, its own, on a real file system; also
-the current directory), WARD_LONG=1 with --long, and a HOME and XDG directories below WARD_TMP.
+WARD_NO_SKIP=1. It gets WARD_BUILD and WARD_SRC (for cases and escape: where every uid can enter, so
+perhaps copies, of the programs alone), WARD_BUILD_TREE (the whole build directory, perhaps for root
+alone), WARD_TMP (fresh, its own, on a real file system; also the current directory), WARD_LONG=1
+with --long, and a HOME and XDG directories below WARD_TMP.
 Comment lines of a script steer it:
 
     # serial          nothing runs beside it
@@ -188,7 +190,8 @@ def environment(test, places, scratch, options):
         env[key] = os.path.join(scratch, name)
         os.mkdir(env[key], 0o700)
     os.chmod(env["TMPDIR"], 0o1777)
-    env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_TMP=scratch, PATH=PATH,
+    env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_BUILD_TREE=test.build,
+               WARD_TMP=scratch, PATH=PATH,
                LANG="C.UTF-8", TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
                CK_DEFAULT_TIMEOUT="120",
                # A root run in somebody's checkout: git asks whose it is.

@@ -263,10 +263,11 @@ int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err)
 	if (s.n_last > TAIL_MAX)
 		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
 	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
-	s.last = last;
 	int r = last ? audit_cmd_open(c, &name, &fd, err) : ward_err_sys(err, -ENOMEM, "tail");
-	if (r == 0)
+	if (r == 0) {
+		s.last = last;
 		r = ward_query_walk(fd, true, note_record, &s, err);
+	}
 	if (r < 0)
 		return r;
 	/* The oldest of those that were kept; none: what comes. */
@@ -308,7 +309,7 @@ static int compare_counts(const void *a, const void *b)
 static void print_counts(const char *title, json_t *counts)
 {
 	size_t n = json_object_size(counts);
-	json_t **v = calloc(n ? n : 1, sizeof(*v));
+	json_t **v = calloc(n ? n : 1, sizeof(json_t *));
 	const char *name = NULL;
 	json_t *count = NULL;
 	size_t i = 0;
@@ -319,7 +320,7 @@ static void print_counts(const char *title, json_t *counts)
 		if (i < n)
 			v[i++] = json_pack("[s,O]", name, count);
 	}
-	qsort(v, i, sizeof(*v), compare_counts);
+	qsort(v, i, sizeof(json_t *), compare_counts);
 	for (size_t k = 0; k < i; k++) {
 		if (k < SUMMARY_LINES)
 			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",

@@ -115,12 +115,10 @@ static int normalise(const char *path, struct ward_buf *b, struct ward_err *err)
 	return 0;
 }
 
-/* path in terms of the tree whose root is at `from`; NULL: not in it. */
+/* The absolute path in terms of the tree whose root is at `from`; NULL: not in it. */
 static const char *beneath(const char *path, const char *from)
 {
-	size_t n = strlen(from);
-	if (strcmp(from, "/") == 0)
-		return path;
+	size_t n = strcmp(from, "/") == 0 ? 0 : strlen(from);
 	return strncmp(path, from, n) == 0 && (path[n] == '/' || !path[n]) ? path + n : NULL;
 }
 

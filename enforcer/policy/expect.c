@@ -54,16 +54,16 @@ static int decide(const struct ward_policy *p, const struct ward_expectation *e,
 /* Takes the line apart in `words`, which is a copy of it. */
 static void take_apart(char *words, struct ward_expectation *e)
 {
-	const char *v[4] = {NULL};
-	size_t n = 0;
 	char *save = NULL;
-	for (char *w = strtok_r(words, " \t", &save); w && n < 4; w = strtok_r(NULL, " \t", &save))
-		v[n++] = w;
 	/* three or four words: checked when it was read */
-	e->action = v[0];
-	e->path = v[1];
-	e->path2 = n == 4 ? v[2] : NULL;
-	e->want = v[n - 1];
+	e->action = strtok_r(words, " \t", &save);
+	e->path = strtok_r(NULL, " \t", &save);
+	e->path2 = strtok_r(NULL, " \t", &save);
+	e->want = strtok_r(NULL, " \t", &save);
+	if (!e->want) {
+		e->want = e->path2;
+		e->path2 = NULL;
+	}
 }
 
 int ward_policy_expectations(const struct ward_policy *p,
@@ -79,10 +79,12 @@ int ward_policy_expectations(const struct ward_policy *p,
 		struct ward_expectation e = {
 			.file = entry->file, .line = entry->line, .text = entry->value};
 		take_apart(words, &e);
-		int r = decide(p, &e, &e.got);
+		const char *got = "";
+		int r = decide(p, &e, &got);
 		if (r < 0)
 			return r;
-		e.met = strcmp(e.got, e.want) == 0;
+		e.got = got;
+		e.met = strcmp(got, e.want) == 0;
 		fn(user, &e);
 	}
 	return 0;

@@ -152,7 +152,7 @@ static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, str
 	struct stat st;
 	if (r == 0 && fstatat(n->tree_fd, ward_buf_str(real), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		r = errno == EACCES || errno == ENAMETOOLONG ? -ENOENT : -errno;
-	if (r < 0)
+	if (r != 0)
 		return r;
 	*type = st.st_mode & S_IFMT;
 	if (*type != S_IFLNK)

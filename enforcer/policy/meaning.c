@@ -104,7 +104,8 @@ static void put_settings(const struct ward_policy *p, struct ward_buf *b)
 
 static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 {
-	ward_cleanup_free const struct ward_rule **v = calloc(p->n_rules + 1, sizeof(*v));
+	ward_cleanup_free const struct ward_rule **v =
+		calloc(p->n_rules + 1, sizeof(const struct ward_rule *));
 	if (!v)
 		return -ENOMEM;
 	size_t n = 0;
@@ -117,7 +118,7 @@ static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 		if (means_guard_in(r, lists) && (r->guard || r->verb != WARD_VERB_WRITE))
 			v[n++] = r;
 	}
-	qsort(v, n, sizeof(*v), cmp_guards);
+	qsort(v, n, sizeof(const struct ward_rule *), cmp_guards);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0)
 			ward_buf_puts(b, "[guard]\n");

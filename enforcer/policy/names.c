@@ -416,16 +416,12 @@ static int simulate(struct ward_names *nm, const struct dstate *d, const char *n
 	ward_cleanup_free uint32_t *b = calloc(room, sizeof(*b));
 	if (!a || !b)
 		return -ENOMEM;
-	uint32_t *now = a, *next = b;
+	uint32_t *const pos[] = {a, b}; /* before and after a byte, in turn */
 	size_t n = d->n;
-	memcpy(now, d->pos, n * sizeof(*now));
-	for (size_t i = 0; i < len; i++) {
-		n = advance(nm, now, n, (uint8_t)name[i], next);
-		uint32_t *t = now;
-		now = next;
-		next = t;
-	}
-	struct ward_globs *g = globs_of(nm, now, n);
+	memcpy(a, d->pos, n * sizeof(*a));
+	for (size_t i = 0; i < len; i++)
+		n = advance(nm, pos[i % 2], n, (uint8_t)name[i], pos[(i + 1) % 2]);
+	struct ward_globs *g = globs_of(nm, pos[len % 2], n);
 	if (!g)
 		return -ENOMEM;
 	pthread_mutex_lock(&nm->mutex);

@@ -8,8 +8,7 @@
 #define VISIBLE (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
 #define READABLE (VISIBLE | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
 
-static_assert(
-	WARD_RIGHTS_ALL == (1U << WARD_RIGHT_BITS) - 1, "an outcome has a rule for each right");
+static_assert(WARD_RIGHTS_ALL + 1 == 1U << WARD_RIGHT_BITS, "an outcome has a rule for each right");
 
 uint32_t ward_verb_rights(enum ward_verb v)
 {

@@ -135,13 +135,14 @@ static int pair_line(struct reader *r, char *out, size_t size)
 	if (*value == ';')
 		return fail(r, -EINVAL, "a value that begins with ';' (in a pattern: \\;)");
 	r->parked = NULL;
-	if (key + 1 + strlen(value) + 1 < size) {
+	size_t len = strlen(value);
+	if (key + 1 + len + 1 < size) {
 		memcpy(out, r->buf, key);
 		out[key] = '=';
-		strcpy(out + key + 1, value);
+		memcpy(out + key + 1, value, len + 1);
 	} else {
 		memcpy(out, r->buf, key);
-		strcpy(out + key, "=" STAND_IN);
+		memcpy(out + key, "=" STAND_IN, sizeof("=" STAND_IN));
 		r->parked = value;
 	}
 	return 0;

@@ -97,13 +97,15 @@ static void merge(struct ward_policy *p, const struct ward_entry *const *v, size
 
 static int merge_all(struct ward_policy *p)
 {
-	ward_cleanup_free const struct ward_entry **v = calloc(p->n_entries + 1, sizeof(*v));
-	p->effective = calloc(p->n_entries + 1, sizeof(*p->effective));
+	ward_cleanup_free const struct ward_entry **v =
+		calloc(p->n_entries + 1, sizeof(const struct ward_entry *));
+	p->effective = calloc(p->n_entries + 1, sizeof(const struct ward_entry *));
+	p->n_effective = 0;
 	if (!v || !p->effective)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_entries; i++)
 		v[i] = &p->entries[i];
-	qsort(v, p->n_entries, sizeof(*v), cmp_entries);
+	qsort(v, p->n_entries, sizeof(const struct ward_entry *), cmp_entries);
 	for (size_t i = 0, n; i < p->n_entries; i += n) {
 		for (n = 1; i + n < p->n_entries && v[i + n]->key == v[i]->key &&
 			    strcmp(v[i + n]->instance, v[i]->instance) == 0;)

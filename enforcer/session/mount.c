@@ -56,13 +56,13 @@ static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
 	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
 		copy[n - 1] = '\0';
 	char *slash = strrchr(copy, '/');
-	const char *name = slash ? slash + 1 : copy;
 	if (slash)
 		*slash = '\0';
 	ward_cleanup_free char *dir = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
 	if (!dir)
 		return ward_err_sys(err, -errno, "%s", arg);
-	if (asprintf(ret, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name) < 0)
+	const char *above = strcmp(dir, "/") == 0 ? "" : dir;
+	if (asprintf(ret, "%s/%s", above, slash ? slash + 1 : copy) < 0)
 		return ward_err_sys(err, -ENOMEM, "%s", arg);
 	return 0;
 }
@@ -398,7 +398,7 @@ int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)
 	int r = mountpoint_path(mountpoint, &path, err);
 	if (r == 0)
 		r = ward_control_runtime(&runtime, err);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	ward_cleanup_free char *session = session_of(runtime, path);
 	if (!session) {

@@ -18,6 +18,16 @@ soon() { # soon WANT CMD…: the output becomes WANT
 		sleep 0.05
 	done
 }
+# A signal takes effect in each thread when that gets to run: until then it may answer.
+stop() {
+	kill -STOP \$pid
+	n=0
+	while grep -h ^State: /proc/\$pid/task/*/status | grep -qv 'T (stopped)'; do
+		n=\$((n + 1))
+		[ \$n -lt 600 ] || { echo "FAIL: the daemon does not stand still"; exit 1; }
+		sleep 0.05
+	done
+}
 exists() { if [ -e "\$1" ]; then echo yes; else echo no; fi; }
 # Everything is seen twice, the second time by directories that are watched, and what might be kept
 # for a second is forgotten.
@@ -39,7 +49,7 @@ done
 mkdir -p d/e d/gone && echo one >d/e/f && echo two >f && echo x >d/gone/x
 seen
 sleep 1.1
-kill -STOP \$pid
+stop
 # The control: what the kernel does not know waits for the daemon.
 if timeout -s KILL 1 test -e d/e/never-seen; then rc=0; else rc=\$?; fi
 state="\$rc \$(timeout -s KILL 20 stat -c %s d/e/f || echo waits)"
@@ -97,7 +107,7 @@ PY
 mkdir many && touch many/0
 seen
 sleep 1.1
-kill -STOP \$pid
+stop
 python3 - "\$B" <<'PY'
 import os, sys
 os.chdir(sys.argv[1])

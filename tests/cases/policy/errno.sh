@@ -53,9 +53,12 @@ def asked(mode):
 def unnamed(p):
     """A file without a name in the directory p, and a name for it."""
     fd = os.open(p, os.O_RDWR | O_TMPFILE, 0o600)
+    proc = os.open("/proc", os.O_PATH)
     try:
-        os.link(f"/proc/self/fd/{fd}", p + "/linked", follow_symlinks=True)
+        # without a directory Python calls link(2), which follows nothing
+        os.link(f"self/fd/{fd}", p + "/linked", src_dir_fd=proc, follow_symlinks=True)
     finally:
+        os.close(proc)
         os.close(fd)
 
 
@@ -157,7 +160,7 @@ OPERATIONS = {
     "make a pipe": (os.mkfifo, NONE),
     "make a socket (bind)": (sock, NONE),
     "make a device": (device, NONE),
-    "a file without a name (`O_TMPFILE`) in a directory": (unnamed, DIR),
+    "a file without a name (`O_TMPFILE`) in a directory, and a name for it there": (unnamed, DIR),
     "make a symbolic link": (lambda p: os.symlink("x", p), NONE),
     "rename to a new name": (lambda p: os.rename(p + ".other", p), NONE),
     "rename a directory to a new name": (lambda p: os.rename(p + ".dir", p), NONE),

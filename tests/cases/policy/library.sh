@@ -10,7 +10,7 @@ fail() {
 	exit 1
 }
 root=$PWD/root
-DESTDIR=$root meson install --no-rebuild -C "$WARD_BUILD" >log 2>&1 || fail "$(cat log)"
+DESTDIR=$root meson install --no-rebuild -C "$WARD_BUILD_TREE" >log 2>&1 || fail "$(cat log)"
 pc=$(find "$root" -name wardpolicy.pc)
 so=$(find "$root" -name 'libwardpolicy.so.0')
 [ -n "$pc" ] && [ -n "$so" ] || fail "not installed: $(find "$root" -name '*wardpolicy*')"

@@ -3,7 +3,7 @@
 # Mutation of the table verb -> rights: with any right of any verb flipped, or any verb taken for
 # another, unit_policy_decide fails.
 set -eu
-build=$WARD_BUILD
+build=$WARD_BUILD_TREE
 command -v cc >/dev/null || { echo "no compiler"; exit 77; }
 [ -f "$build/tests/unit/unit_policy_decide.p/policy_decide.c.o" ] || { echo "no unit tests were built"; exit 77; }
 
