@@ -197,6 +197,11 @@ static void say_verify(const struct envelope *e, struct ward_verify_result *ret)
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0, "it does not say what was verified");
 		return;
 	}
+	const char *ledger = ward_query_text(v, "ledger");
+	if (!ledger) {
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0, "it does not say what was verified");
+		return;
+	}
 	if (s == WARD_VERIFY_INTACT &&
 		(!last || last->size != (uint64_t)records || e->note[0].size != 0 ||
 			last->state != WARD_CHECKPOINT_COMPLETE)) {
@@ -205,6 +210,12 @@ static void say_verify(const struct envelope *e, struct ward_verify_result *ret)
 		return;
 	}
 	ret->records = (uint64_t)records;
+	/* The verdict rests on the ledger. */
+	if (s == WARD_VERIFY_INTACT && strcmp(ledger, ward_verify_state_name(s)) != 0) {
+		ward_verify_say(ret, WARD_VERIFY_INCOMPLETE, 0,
+			"attested %.20s: the trail is intact, the ledger is not", when);
+		return;
+	}
 	ward_verify_say(
 		ret, s, (uint64_t)first_bad, "attested %.20s%s%s", when, text[0] ? ": " : "", text);
 }

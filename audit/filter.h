@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/query.h"
 #include "enforcer/base/err.h"
 
 /* All borrowed; NULL or 0 asks for everything. */
@@ -39,6 +40,9 @@ struct ward_file_names;
 /* path: escaped, a name at any time of the session. *ret is the caller's. */
 int ward_file_names_find(int log_fd, const char *path, struct ward_file_names **ret,
 	struct ward_err *err) ward_must_check;
+/* The same, from these lines alone: they must hold every rename and link. */
+int ward_file_names_find_in(int log_fd, const struct ward_query_lines *lines, const char *path,
+	struct ward_file_names **ret, struct ward_err *err) ward_must_check;
 void ward_file_names_free(struct ward_file_names *n);
 /* True if the record is about the file. */
 bool ward_file_names_match(const struct ward_file_names *n, const json_t *record);

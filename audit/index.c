@@ -20,17 +20,19 @@
 /* Columns of an answer. */
 #define COLUMNS_MAX 64
 /* PRAGMA user_version: another number is another schema, made anew. */
-#define SCHEMA "1"
+#define SCHEMA "2"
 
 static const char schema[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-	" bytes INTEGER NOT NULL, records INTEGER NOT NULL, last TEXT NOT NULL);"
+	" bytes INTEGER NOT NULL, records INTEGER NOT NULL, last TEXT NOT NULL,"
+	" odd INTEGER NOT NULL);"
 	"CREATE TABLE record(session INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" time TEXT, kind TEXT, verdict TEXT, action TEXT, path TEXT, path2 TEXT, pid INTEGER,"
 	" comm TEXT, rule TEXT, errno TEXT, read INTEGER, written INTEGER,"
 	" PRIMARY KEY(session, seq)) WITHOUT ROWID;"
 	"CREATE INDEX record_path ON record(path);"
 	"CREATE INDEX record_path2 ON record(path2) WHERE path2 IS NOT NULL;"
+	"CREATE INDEX record_move ON record(session, at) WHERE kind IN ('rename', 'link');"
 	"CREATE VIEW records AS SELECT session.name AS session, seq, at, time, kind, verdict, action,"
 	" path, path2, pid, comm, rule, errno, read, written FROM record JOIN session"
 	" ON session.id = record.session;"
@@ -42,6 +44,7 @@ struct index {
 	int64_t session; /* in hand */
 	uint64_t at;
 	uint64_t records;
+	uint64_t odd; /* lines that are no record, or not the next one */
 	char last[WARD_MAC_HEX + 1];
 	uint64_t added;
 };
@@ -123,8 +126,11 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 	struct ward_line l;
 	x->at += len + 1;
 	/* What is no record is verify's to tell. */
-	if (!rec || ward_line_parse(line, len, &l) < 0)
+	if (!rec || ward_line_parse(line, len, &l) < 0) {
+		x->odd++;
 		return 0;
+	}
+	x->odd += l.seq != x->records + 1;
 	sqlite3_stmt *s = x->insert;
 	(void)sqlite3_bind_int64(s, 1, x->session);
 	(void)sqlite3_bind_int64(s, 2, (int64_t)l.seq);
@@ -163,8 +169,8 @@ static int find_session(
 	struct index *x, const char *name, uint64_t *ret_bytes, struct ward_err *err)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(
-		x->db, "SELECT id, bytes, records, last FROM session WHERE name = ?", -1, &s, NULL);
+	int rc = sqlite3_prepare_v2(x->db,
+		"SELECT id, bytes, records, last, odd FROM session WHERE name = ?", -1, &s, NULL);
 	if (rc != SQLITE_OK)
 		return fail(x, rc, err);
 	bind_text(s, 1, name);
@@ -175,6 +181,7 @@ static int find_session(
 		*ret_bytes = (uint64_t)sqlite3_column_int64(s, 1);
 		x->records = (uint64_t)sqlite3_column_int64(s, 2);
 		snprintf(x->last, sizeof(x->last), "%s", last ? last : "");
+		x->odd = (uint64_t)sqlite3_column_int64(s, 4);
 		(void)sqlite3_finalize(s);
 		return 0;
 	}
@@ -182,15 +189,15 @@ static int find_session(
 	if (rc != SQLITE_DONE)
 		return fail(x, rc, err);
 	rc = sqlite3_prepare_v2(x->db,
-		"INSERT INTO session(name, bytes, records, last) VALUES(?, 0, 0, '')", -1, &s,
-		NULL);
+		"INSERT INTO session(name, bytes, records, last, odd) VALUES(?, 0, 0, '', 0)", -1,
+		&s, NULL);
 	if (rc != SQLITE_OK)
 		return fail(x, rc, err);
 	bind_text(s, 1, name);
 	rc = sqlite3_step(s);
 	(void)sqlite3_finalize(s);
 	x->session = sqlite3_last_insert_rowid(x->db);
-	x->records = 0;
+	x->records = x->odd = 0;
 	x->last[0] = '\0';
 	*ret_bytes = 0;
 	return rc == SQLITE_DONE ? 0 : fail(x, rc, err);
@@ -212,12 +219,14 @@ static int note_session(struct index *x, struct ward_err *err)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(x->db,
-		"UPDATE session SET bytes = ?, records = ?, last = ? WHERE id = ?", -1, &s, NULL);
+		"UPDATE session SET bytes = ?, records = ?, last = ?, odd = ? WHERE id = ?", -1, &s,
+		NULL);
 	if (rc == SQLITE_OK) {
 		(void)sqlite3_bind_int64(s, 1, (int64_t)x->at);
 		(void)sqlite3_bind_int64(s, 2, (int64_t)x->records);
 		bind_text(s, 3, x->last);
-		(void)sqlite3_bind_int64(s, 4, x->session);
+		(void)sqlite3_bind_int64(s, 4, (int64_t)x->odd);
+		(void)sqlite3_bind_int64(s, 5, x->session);
 		rc = sqlite3_step(s);
 	}
 	(void)sqlite3_finalize(s);
@@ -236,7 +245,7 @@ static int update_session(
 	bool there = ward_store_open_log(st, name, &fd, NULL) == 0;
 	if (!there || !same_trail(fd, bytes, x->last)) {
 		r = run_for(x, "DELETE FROM record WHERE session = ?", x->session, err);
-		bytes = x->records = 0;
+		bytes = x->records = x->odd = 0;
 		x->last[0] = '\0';
 	}
 	x->at = bytes;
@@ -488,4 +497,181 @@ int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *
 		r = answer(&x, s, fn, ctx, err);
 	(void)sqlite3_finalize(s);
 	return r;
+}
+
+/* --- where to look --- */
+
+/* The index as it stands, for this trail; -ENODATA: not for it. */
+static int open_for(struct ward_store *st, const char *session, int log_fd, struct index *x,
+	uint64_t *ret_bytes, struct ward_err *err)
+{
+	static const char text[] =
+		"SELECT id, bytes, last FROM session WHERE name = ? AND odd = 0 AND records > 0";
+	sqlite3_stmt *s = NULL;
+	uint64_t version = 0;
+	int r = open_index(st, SQLITE_OPEN_READONLY, x, err);
+	if (r == 0)
+		r = number_of(x, "PRAGMA user_version", &version, err);
+	if (r == 0 && version == strtoull(SCHEMA, NULL, 10))
+		r = check_schema(x, err);
+	else if (r == 0)
+		r = -ENODATA;
+	if (r < 0)
+		return -ENODATA;
+	(void)sqlite3_set_authorizer(x->db, authorize, NULL);
+	if (sqlite3_prepare_v2(x->db, text, -1, &s, NULL) != SQLITE_OK)
+		return -ENODATA;
+	bind_text(s, 1, session);
+	r = -ENODATA;
+	if (sqlite3_step(s) == SQLITE_ROW) {
+		const char *last = (const char *)sqlite3_column_text(s, 2);
+		int64_t bytes = sqlite3_column_int64(s, 1);
+		x->session = sqlite3_column_int64(s, 0);
+		if (bytes > 0 && last && same_trail(log_fd, (uint64_t)bytes, last)) {
+			*ret_bytes = (uint64_t)bytes;
+			r = 0;
+		}
+	}
+	(void)sqlite3_finalize(s);
+	return r;
+}
+
+/* Beneath a path: whatever begins with it and a slash. Not for patterns, nor for "/". */
+static bool plain_path(const char *path)
+{
+	return path && path[0] == '/' && !strpbrk(path, "*?[") && path[strspn(path, "/")];
+}
+
+static void put_where(struct ward_buf *b, const struct ward_filter *f, bool name, bool moves)
+{
+	bool path = name || plain_path(f->path);
+	if (moves) {
+		ward_buf_puts(b, "SELECT at FROM record INDEXED BY record_move"
+				 " WHERE session = ?1 AND kind IN ('rename', 'link')");
+		return;
+	}
+	/* "+": by the path, not through all records of the session. */
+	ward_buf_printf(b, "SELECT at FROM record WHERE %ssession = ?1", path ? "+" : "");
+	if (f->kind)
+		ward_buf_puts(b, " AND kind = ?2");
+	if (f->verdict)
+		ward_buf_puts(b, " AND verdict = ?3");
+	if (f->rule)
+		ward_buf_puts(b, " AND rule = ?4");
+	if (f->comm)
+		ward_buf_puts(b, " AND comm = ?5");
+	if (f->since)
+		ward_buf_puts(b, " AND time >= ?6");
+	if (f->until)
+		ward_buf_puts(b, " AND substr(time, 1, length(?7)) <= ?7");
+	if (f->pid)
+		ward_buf_puts(b, " AND pid = ?8");
+	if (name)
+		ward_buf_puts(b, " AND (path = ?9 OR path2 = ?9)");
+	else if (path)
+		ward_buf_puts(b, " AND (path = ?9 OR (path >= ?10 AND path < ?11) OR path2 = ?9 OR"
+				 " (path2 >= ?10 AND path2 < ?11))");
+}
+
+static void bind_named(sqlite3_stmt *s, const char *param, const char *text)
+{
+	int at = sqlite3_bind_parameter_index(s, param);
+	if (at > 0)
+		(void)sqlite3_bind_text(s, at, text, -1, SQLITE_TRANSIENT);
+}
+
+static void bind_filter(sqlite3_stmt *s, const struct ward_filter *f, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	bind_named(s, "?2", f->kind);
+	bind_named(s, "?3", f->verdict);
+	bind_named(s, "?4", f->rule);
+	bind_named(s, "?5", f->comm);
+	bind_named(s, "?6", f->since);
+	bind_named(s, "?7", f->until);
+	if (sqlite3_bind_parameter_index(s, "?8") > 0)
+		(void)sqlite3_bind_int64(s, 8, (int64_t)f->pid);
+	if (name) {
+		bind_named(s, "?9", name);
+		return;
+	}
+	size_t len = f->path ? strlen(f->path) : 0;
+	while (len > 1 && f->path[len - 1] == '/')
+		len--;
+	ward_buf_add(&b, f->path, len);
+	bind_named(s, "?9", ward_buf_str(&b));
+	/* "0" is what follows "/". */
+	ward_buf_putc(&b, '/');
+	bind_named(s, "?10", ward_buf_str(&b));
+	if (b.len > 0)
+		b.data[b.len - 1] = '0';
+	bind_named(s, "?11", ward_buf_str(&b));
+}
+
+static int collect(struct index *x, const struct ward_filter *f, const char *name, bool moves,
+	struct ward_query_lines *l, size_t *cap)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	sqlite3_stmt *s = NULL;
+	int r = 0;
+	put_where(&b, f, name != NULL, moves);
+	int rc = sqlite3_prepare_v2(x->db, ward_buf_str(&b), -1, &s, NULL);
+	if (rc != SQLITE_OK)
+		return -ENODATA;
+	(void)sqlite3_bind_int64(s, 1, x->session);
+	bind_filter(s, f, name);
+	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		int64_t at = sqlite3_column_int64(s, 0);
+		if (l->n == *cap) {
+			size_t n = *cap ? 2 * *cap : 256;
+			uint64_t *v = reallocarray(l->v, n, sizeof(*v));
+			if (!v) {
+				r = -ENOMEM;
+				break;
+			}
+			l->v = v;
+			*cap = n;
+		}
+		/* Behind what was indexed it cannot be: the index is not what it was. */
+		if (at < 0 || (uint64_t)at >= l->end)
+			r = -ENODATA;
+		else
+			l->v[l->n++] = (uint64_t)at;
+	}
+	(void)sqlite3_finalize(s);
+	return r == 0 && rc != SQLITE_DONE ? -ENODATA : r;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+int ward_index_find(struct ward_store *st, const char *session, int log_fd,
+	const struct ward_filter *f, const struct ward_file_names *names, bool moves,
+	struct ward_query_lines *ret, struct ward_err *err)
+{
+	ward_cleanup(close_index) struct index x = {0};
+	ward_cleanup(ward_query_lines_clear) struct ward_query_lines l = {0};
+	size_t cap = 0;
+	int r = open_for(st, session, log_fd, &x, &l.end, err);
+	if (r == 0 && (moves || !names))
+		r = collect(&x, f, NULL, moves, &l, &cap);
+	for (size_t i = 0; r == 0 && !moves && ward_file_names_get(names, i); i++)
+		r = collect(&x, f, ward_file_names_get(names, i), false, &l, &cap);
+	if (r < 0)
+		return ward_err_sys(err, r, "index");
+	/* A record can have two of the names. */
+	size_t n = 0;
+	if (l.n > 0)
+		qsort(l.v, l.n, sizeof(*l.v), by_offset);
+	for (size_t i = 0; i < l.n; i++)
+		if (n == 0 || l.v[n - 1] != l.v[i])
+			l.v[n++] = l.v[i];
+	l.n = n;
+	*ret = l;
+	l = (struct ward_query_lines){0};
+	return 0;
 }

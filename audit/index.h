@@ -4,7 +4,8 @@
  * many records at once. It is made from the trails and can be made anew at any time; it proves
  * nothing, and nothing is decided by it. The file index.sqlite, 0600, beside the ledger.
  *
- *   session  id, name, bytes and records that are in the index, mac of the last of them
+ *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
+ *            are no record or not in order (odd)
  *   record   session, seq, at (offset of its line in the trail), time, kind, verdict, action, path,
  *            path2, pid, comm, rule, errno, read, written: as in the record, escaped
  *   records  a view: the same with the session's name
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "audit/filter.h"
+#include "audit/query.h"
 #include "audit/store.h"
 #include "enforcer/base/err.h"
 
@@ -31,6 +34,17 @@ struct ward_index_result {
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * Where to look in the trail log_fd of a session: the lines whose columns match the filter and, if
+ * names is not NULL, have one of these names as a path; moves: renames and links instead. More than
+ * match may be among them; behind `end` nothing was indexed. The index is believed for where to
+ * look: each line is the trail's, and the caller filters again. -ENODATA: there is no index, it is
+ * not that of this trail, or the trail has lines that it cannot hold; then look at all.
+ */
+int ward_index_find(struct ward_store *st, const char *session, int log_fd,
+	const struct ward_filter *f, const struct ward_file_names *names, bool moves,
+	struct ward_query_lines *ret, struct ward_err *err) ward_must_check;
 
 /*
  * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "audit/format.h"
 #include "audit/lines.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
@@ -35,6 +37,45 @@ int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn
 	}
 	if (e < 0)
 		return ward_err_sys(err, e, "trail");
+	return r;
+}
+
+void ward_query_lines_clear(struct ward_query_lines *l)
+{
+	free(l->v);
+	*l = (struct ward_query_lines){0};
+}
+
+/* The line at offset, into buf (WARD_LINE_MAX bytes). Its length; 0: there is none. */
+static ssize_t read_line(int fd, uint64_t offset, char *buf)
+{
+	/* Most are short. */
+	static const size_t first = 4096;
+	for (size_t want = first;; want = WARD_LINE_MAX) {
+		ssize_t n = pread(fd, buf, want, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		const char *nl = n > 0 ? memchr(buf, '\n', (size_t)n) : NULL;
+		if (nl || want == WARD_LINE_MAX)
+			return nl ? nl - buf : 0;
+	}
+}
+
+int ward_query_walk_at(int log_fd, const struct ward_query_lines *l, ward_query_fn *fn, void *ctx,
+	struct ward_err *err)
+{
+	ward_cleanup_free char *buf = malloc(WARD_LINE_MAX);
+	int r = buf ? 0 : ward_err_sys(err, -ENOMEM, "trail");
+	for (size_t i = 0; r == 0 && i < l->n; i++) {
+		ssize_t len = read_line(log_fd, l->v[i], buf);
+		if (len < 0)
+			return ward_err_sys(err, (int)len, "trail");
+		json_t *record = json_loadb(buf, (size_t)len, 0, NULL);
+		r = fn(ctx, buf, (size_t)len, json_is_object(record) ? record : NULL);
+		json_decref(record);
+	}
 	return r;
 }
 

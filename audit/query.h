@@ -22,6 +22,21 @@ int ward_query_walk(
 int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn *fn, void *ctx,
 	struct ward_err *err) ward_must_check;
 
+/* Lines of a trail that shall be looked at: those at these offsets, then all from `end` on. */
+struct ward_query_lines {
+	uint64_t *v; /* rising */
+	size_t n;
+	uint64_t end;
+};
+/* For ward_cleanup(): frees v. */
+void ward_query_lines_clear(struct ward_query_lines *l);
+/*
+ * Walks the lines at l->v. One that is none any more (the trail was changed, verify tells) comes
+ * without a record, as in ward_query_walk().
+ */
+int ward_query_walk_at(int log_fd, const struct ward_query_lines *l, ward_query_fn *fn, void *ctx,
+	struct ward_err *err) ward_must_check;
+
 /* Text of a member, NULL if it is not a string. Borrowed. */
 const char *ward_query_text(const json_t *record, const char *member);
 

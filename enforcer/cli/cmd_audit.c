@@ -79,6 +79,7 @@ static const char help[] =
 	"\n"
 	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
 	"               show\" prints, or a file of such lines; may be repeated\n"
+	"  --no-index   show, file, process: look at every line, also where an index is up to date\n"
 	"  --rebuild    index: from nothing\n"
 	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
 	"  --file PATH  prove: all records of this file, under all its names\n"
@@ -110,6 +111,7 @@ enum takes {
 	TAKES_REBUILD = 2048,
 	TAKES_OUTPUT = 4096,
 	TAKES_FORMAT = 8192,
+	TAKES_INDEX = 16384, /* may be answered from the index */
 	TAKES_SECOND = 1024, /* the object is a session, and a second one must follow */
 	TAKES_PROOF = 256,   /* SESSION, and SEQ unless --from is given */
 };
@@ -121,11 +123,11 @@ static const struct {
 	const char *lacks; /* said where the object is missing */
 } verbs[] = {
 	{"list", audit_cmd_list, 0},
-	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW},
+	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_INDEX},
 	{"tail", audit_cmd_tail, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_LINES},
-	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER,
+	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER | TAKES_INDEX,
 		": which one? a path is needed"},
-	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER,
+	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER | TAKES_INDEX,
 		": which one? a process number is needed"},
 	{"denials", audit_cmd_denials, TAKES_SESSION},
 	{"summary", audit_cmd_summary, TAKES_SESSION},
@@ -265,7 +267,7 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
 	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
 	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
-	{"from", 1, NULL, 'F'}, {"file", 1, NULL, 'p'}, {0}};
+	{"from", 1, NULL, 'F'}, {"file", 1, NULL, 'p'}, {"no-index", 0, NULL, 'N'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -420,6 +422,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			g->help = true;
 		else if (o == 'o')
 			c->output = optarg, g->takes |= TAKES_OUTPUT;
+		else if (o == 'N')
+			c->no_index = true, g->takes |= TAKES_INDEX;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
 		else if (o == 'p')

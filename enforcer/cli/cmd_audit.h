@@ -14,7 +14,8 @@
 struct audit_cmd {
 	bool json;
 	bool all;
-	bool rebuild; /* index */
+	bool rebuild;  /* index */
+	bool no_index; /* show, file, process: look at every line */
 	bool color;
 	bool follow;
 	uint64_t lines; /* tail: so many records; 0: ten */

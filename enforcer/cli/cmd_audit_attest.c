@@ -87,8 +87,12 @@ int audit_cmd_attest_make(
 	json_decref(statement);
 	if (r < 0)
 		return r;
-	*ret_intact = l.verify.state == WARD_VERIFY_INTACT;
-	if (!*ret_intact)
+	*ret_intact =
+		l.verify.state == WARD_VERIFY_INTACT && l.ledger.result.state == WARD_VERIFY_INTACT;
+	if (l.ledger.result.state != WARD_VERIFY_INTACT)
+		ward_sayf("the statement says that the ledger is not intact: %s: %s",
+			ward_verify_state_name(l.ledger.result.state), l.ledger.result.text);
+	if (l.verify.state != WARD_VERIFY_INTACT)
 		ward_sayf("the statement says that the trail is not intact: %s%s%s",
 			ward_verify_state_name(l.verify.state), l.verify.text[0] ? ": " : "",
 			l.verify.text);

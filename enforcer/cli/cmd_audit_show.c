@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/index.h"
 #include "audit/query.h"
 #include "audit/summary.h"
 #include "enforcer/base/cleanup.h"
@@ -182,6 +183,40 @@ static int walk(struct show *s, int fd, struct ward_err *err)
 	}
 }
 
+/* Something is asked for that an index can answer. */
+static bool narrow(const struct ward_filter *f)
+{
+	return f->kind || f->verdict || f->rule || f->comm || f->path || f->since || f->until ||
+	       f->pid;
+}
+
+/* Renames and links, with the index where it is there and of this trail. */
+static int find_names(struct audit_cmd *c, const char *name, int fd, const char *path,
+	struct ward_file_names **ret, struct ward_err *err)
+{
+	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
+	int r = c->no_index
+			? -ENODATA
+			: ward_index_find(c->store, name, fd, &c->filter, NULL, true, &lines, err);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	return ward_file_names_find_in(fd, &lines, path, ret, err);
+}
+
+/* What the index knows is printed; s->offset becomes where it ends, 0 without one. */
+static int show_indexed(struct show *s, const char *name, int fd, struct ward_err *err)
+{
+	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
+	if (s->c->no_index || (!s->names && !narrow(&s->c->filter)))
+		return 0;
+	int r = ward_index_find(s->c->store, name, fd, &s->c->filter, s->names, false, &lines, err);
+	if (r == 0)
+		r = ward_query_walk_at(fd, &lines, show_record, s, err);
+	if (r == 0)
+		s->offset = lines.end;
+	return r == -ENODATA ? 0 : r;
+}
+
 static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
@@ -192,9 +227,11 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	int r = audit_cmd_open(c, &name, &fd, err);
 	if (r == 0 && file) {
 		audit_cmd_inside(c->object, &path);
-		r = ward_file_names_find(fd, ward_buf_str(&path), &names, err);
+		r = find_names(c, name, fd, ward_buf_str(&path), &names, err);
 		s.names = names;
 	}
+	if (r == 0)
+		r = show_indexed(&s, name, fd, err);
 	if (r == 0)
 		r = walk(&s, fd, err);
 	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "audit/attest.h"
 #include "audit/chain.h"
 #include "audit/proof.h"
 #include "audit/query.h"
@@ -44,6 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ward_checkpoint_list_clear(&notes);
 	}
 	ward_proof_check((const char *)data, size, &nobody, 1, &r, NULL);
+	fuzz_insist(r.state == WARD_VERIFY_EDITED || r.state == WARD_VERIFY_FOREIGN);
+	char session[WARD_SESSION_NAME_MAX + 1];
+	ward_attest_check((const char *)data, size, &nobody, 1, &r, session, NULL);
 	fuzz_insist(r.state == WARD_VERIFY_EDITED || r.state == WARD_VERIFY_FOREIGN);
 	if (ward_query_denials(fd, &d, NULL) == 0)
 		ward_denials_free(&d);

@@ -575,12 +575,15 @@ def check_attestation(data, key):
         if not note.signed_by(key):
             return name, "edited" if note.key_name == key.name else "foreign key", 0, 0
     v = p["verify"]
-    if v["state"] not in STATES or v["state"] == "unstarted" or v["records"] < 1:
+    if v["state"] not in STATES or v["state"] == "unstarted" or v["records"] < 1 or \
+            not isinstance(v.get("ledger"), str):
         return name, "edited", 0, 0
     if v["state"] == "intact" and not (
             notes and notes[0].size == 0 and notes[1].size == v["records"] and
             notes[1].state == "complete"):
         return name, "edited", 0, 0
+    if v["state"] == "intact" and v["ledger"] != "intact":
+        return name, "incomplete", v["records"], 0
     return name, v["state"], v["records"], v["first_bad"] or 0
 
 

@@ -156,3 +156,13 @@ both dies.bad incomplete
 python3 -c 'import base64, json
 p = json.loads(base64.b64decode(json.load(open("s.bad"))["payload"]))["predicate"]
 assert p["end"] is None and p["verify"]["first_bad"] == 5 and p["start"]' || fail "from records that are not genuine"
+
+# A ledger that was changed, though not in the entries of this session: the verdict rests on it.
+run --session last --events 3
+audit attest -o last.att last || fail "control: with an intact ledger: $(cat err)"
+both last.att intact
+sed -i '1s/"kind":"start"/"kind":"stare"/' state/ledger.jsonl
+audit attest -o last.bad last 2>err
+[ $? -eq 1 ] || fail "exit status with an edited ledger"
+grep -q 'the ledger is not intact: edited' err || fail "$(cat err)"
+both last.bad incomplete

@@ -83,6 +83,84 @@ audit index >/dev/null 2>err && fail "through a symbolic link"
 rm state/index.sqlite
 same "control: without the link"
 
+# show, file and process say the same from the index as from all lines: where it is up to date and where
+# the trail has grown since.
+cat >session.py <<'EOF'
+import json, sys
+# A trail as a writer leaves it, but for the macs: renames, links, names beneath others.
+kinds = [("open", "/w/a"), ("create", "/w/a/b"), ("rename", "/w/a", "/w/c"), ("open", "/w/ab"),
+         ("link", "/w/c", "/w/d/e"), ("open", "/w/c"), ("deny", "/w/a0"), ("open", "/w/d/e"),
+         ("rename", "/w/d", "/w/f"), ("open", "/w/f/e"), ("open", "/w/[x]"), ("open", "/w/it's")]
+first, last = int(sys.argv[1]), int(sys.argv[2])
+for seq in range(first, last + 1):
+    kind, *paths = kinds[seq % len(kinds)]
+    r = {"v": 1, "seq": seq, "session": "made", "kind": kind, "time": f"2026-01-02T03:04:{seq % 60:02}.000000000Z",
+         "pid": seq % 5, "comm": "cat" if seq % 2 else "dog", "action": kind, "path": paths[0]}
+    if paths[1:]:
+        r["path2"] = paths[1]
+    r["verdict"], r["rule"] = ("deny", "p:1") if kind == "deny" else ("allow", "p:2")
+    print(json.dumps({**r, "mac": f"{seq:064x}"}, separators=(",", ":")))
+EOF
+mkdir state/sessions/made
+trail=state/sessions/made/trail.jsonl
+python3 session.py 1 400 >$trail
+audit index >/dev/null || fail "index"
+# asked VERB ARGS...: both ways; what was found is in ./indexed. PATH and PID stand behind the options.
+asked() {
+	audit "$@" made >indexed 2>err || fail "$*: $(cat err)"
+	audit "$@" made --no-index >whole 2>/dev/null || fail "$* --no-index"
+	cmp -s indexed whole || fail "$*: the index leads to other records: $(diff indexed whole | head -n 3)"
+}
+all_asked() {
+	for p in /w /w/ / /w/a /w/a/ /w/d '/w/*e' '/w/[x]' "/w/it's" /nosuch; do
+		asked show --json --path "$p"
+		asked file --json "$p"
+		asked file --json --verdict allow --comm dog "$p"
+	done
+	asked show --json --kind rename
+	asked show --json --verdict deny --comm cat
+	asked show --json --rule p:1 --since 2026-01-02T03:04:20 --until 2026-01-02T03:04:41
+	asked show --json --until 2026-01-02T03:04:4 --path /w/c
+	asked process --json 3
+	asked show --json
+}
+all_asked
+asked file --json /w/a
+[ "$(wc -l <indexed)" -gt 100 ] || fail "few records: this proves less than it should"
+python3 session.py 401 500 >>$trail
+all_asked
+# It was the index that answered: it leads nowhere any more where its rows are gone.
+audit index >/dev/null
+sqlite "DELETE FROM record WHERE path = '/w/ab'" || fail "control: the index can be changed"
+audit show --path /w/ab made >indexed 2>/dev/null
+[ -s indexed ] && fail "the index was not asked"
+audit show --no-index --path /w/ab made >whole 2>/dev/null
+[ -s whole ] || fail "control: --no-index looks at all lines"
+# What is printed is the trail's. An index of another trail, of one with lines that are no record, of
+# another schema is not asked.
+audit index --rebuild >/dev/null
+sqlite "UPDATE record SET verdict = 'deny', pid = 77"
+asked show --json --path /w/c
+audit index --rebuild >/dev/null
+python3 session.py 1 300 | sed 's,/w/c",/w/C",' >$trail
+asked show --json --path /w/C
+[ -s indexed ] || fail "the other trail"
+{ python3 session.py 1 50 && echo garbage && python3 session.py 51 90; } >$trail
+audit index --rebuild >/dev/null
+asked show --json --kind open
+grep -q garbage indexed || fail "a line that is no record is shown"
+python3 session.py 1 300 >$trail
+audit index --rebuild >/dev/null
+sqlite 'DROP INDEX record_path'
+asked show --json --path /w/c
+sqlite 'PRAGMA user_version = 1'
+asked show --json --path /w/c
+printf nonsense >state/index.sqlite
+asked show --json --path /w/c
+audit list --no-index >/dev/null 2>&1
+[ $? -eq 2 ] || fail "usage of list --no-index"
+rm -r state/sessions/made
+
 # Questions only.
 for q in 'DELETE FROM record' 'DROP TABLE record' 'INSERT INTO session VALUES(9,9,9,9,9)' \
 	"ATTACH '$PWD/elsewhere' AS x" 'PRAGMA user_version = 7' "SELECT 1; DELETE FROM record" \

@@ -55,7 +55,7 @@ for args in "s" "s 1 2" "--from 6 s 3" "--file x s 3" "--file x --from 3 s" "--k
 done
 
 # All records of a file. What is proved is what `file` shows, wherever the tree of the checkpoint ends.
-run --session files --events 90 --threads 3 --checkpoint 7 --name /workspace/t0-3
+run --session files --events 90 --checkpoint 7 --name /workspace/t0-3
 for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
 	audit prove --file t0-3 --size "$size" files >f.$size 2>err || fail "file: $(cat err)"
 	both f.$size intact
