@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+# The demonstration of `./bootstrap run`: it says itself whether all of it behaved.
+set -eu
+if [ "$(id -u)" -ne 0 ]; then
+	echo "needs root"
+	exit 77
+fi
+PYTHONDONTWRITEBYTECODE=1 python3 "$WARD_SRC/tests/demo/demo.py" "$WARD_BUILD" >out 2>&1 || {
+	cat out
+	exit 1
+}
+grep -q 'All of this behaved as it should' out || {
+	cat out
+	exit 1
+}
