@@ -196,8 +196,23 @@ static void print_text(const struct answer *a)
 
 /* --- connect --- */
 
-static int connect_to(const struct ward_place *place, const struct args *a)
+/* HOST:PORT, an IPv6 address in brackets; "/udp" or "/tcp" may follow. */
+static bool is_host_port(const char *text)
 {
+	const char *colon = strrchr(text, ':');
+	char *end = NULL;
+	if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
+		return false;
+	unsigned long port = strtoul(colon + 1, &end, 10);
+	return port > 0 && port <= 65535 &&
+	       (!*end || strcmp(end, "/udp") == 0 || strcmp(end, "/tcp") == 0);
+}
+
+static int connect_to(const struct ward_place *place, const struct args *a, struct ward_err *err)
+{
+	if (!is_host_port(a->words[1]))
+		return ward_err_set(err, -EINVAL,
+			"connect takes HOST:PORT, such as example.org:443, not '%s'", a->words[1]);
 	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	enum ward_verdict v = ward_policy_connect(place->policy, a->words[1], &rule, &line);
@@ -326,7 +341,7 @@ static void permit(const struct ward_place *place, const struct ward_request *re
 static int explain(const struct ward_place *place, const struct args *a, struct ward_err *err)
 {
 	if (strcmp(a->words[0], "connect") == 0)
-		return connect_to(place, a);
+		return connect_to(place, a, err);
 	struct ward_request req;
 	static const char *const actions[] = {"stat", "list", "read", "exec", "append", "create",
 		"write", "remove", "rename", "link", "chmod", "connect"};

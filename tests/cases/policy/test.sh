@@ -9,6 +9,17 @@ fail() {
 	exit 1
 }
 
+# explain: connect takes HOST:PORT; the control: one that is
+for to in nonsense example.org:99999 example.org:0 :443 example.org:; do
+	rc=0
+	"$wardfs" policy explain connect "$to" >out 2>&1 || rc=$?
+	[ $rc = 2 ] || fail "connect $to: $rc"
+	grep -q HOST:PORT out || fail "connect $to: $(cat out)"
+done
+rc=0
+"$wardfs" policy explain connect example.org:443 >out 2>&1 || rc=$?
+[ $rc = 1 ] || fail "connect: $rc $(cat out)"
+
 cat >good.policy <<'END'
 [policy]
 version = 1
