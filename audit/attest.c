@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <nettle/sha2.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,18 @@
 #include "enforcer/base/clock.h"
 
 /* What is known of a session from its genuine records. */
+/* Reloads that are listed; a statement has its bound (WARD_ATTEST_MAX). */
+#define POLICIES_MAX 256U
+
 struct collect {
 	uint64_t records; /* that are genuine */
 	uint64_t seen;
-	crypto_hash_sha256_state digest; /* over their lines */
-	json_t *start;			 /* session.start */
-	json_t *end;			 /* session.end */
-	json_t *probes;			 /* of kind probe */
+	struct sha256_ctx digest; /* over their lines */
+	json_t *start;		  /* session.start */
+	json_t *end;		  /* session.end */
+	json_t *probes;		  /* of kind probe */
+	json_t *policies;	  /* what came into force later: of kind reload */
+	json_int_t more;	  /* of them, that are not in the list */
 	json_int_t refused;
 };
 
@@ -28,6 +34,23 @@ static void drop(struct collect *c)
 	json_decref(c->start);
 	json_decref(c->end);
 	json_decref(c->probes);
+	json_decref(c->policies);
+}
+
+/* A policy that was loaded while the session ran: the statement must not be about the first alone.
+ */
+static int take_policy(struct collect *c, const json_t *rec)
+{
+	const char *result = ward_query_text(rec, "result");
+	if (!result || strcmp(result, "loaded") != 0)
+		return 0;
+	if (json_array_size(c->policies) == POLICIES_MAX) {
+		c->more++;
+		return 0;
+	}
+	return json_array_append_new(
+		c->policies, json_pack("{s:O?, s:{s:{s:O?}}}", "time", json_object_get(rec, "time"),
+				     "policy", "digest", "sha256", json_object_get(rec, "policy")));
 }
 
 static int take(void *ctx, const char *line, size_t len, const json_t *rec)
@@ -37,8 +60,8 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	if (c->seen == c->records)
 		return 1;
 	c->seen++;
-	(void)crypto_hash_sha256_update(&c->digest, (const uint8_t *)line, len);
-	(void)crypto_hash_sha256_update(&c->digest, (const uint8_t *)"\n", 1);
+	sha256_update(&c->digest, len, (const uint8_t *)line);
+	sha256_update(&c->digest, 1, (const uint8_t *)"\n");
 	if (!kind)
 		return 0;
 	json_t *own = (json_t *)(uintptr_t)rec; /* the walk's, kept by a reference */
@@ -48,7 +71,9 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 		c->end = json_incref(own);
 	else if (strcmp(kind, "probe") == 0)
 		return json_array_append(c->probes, own) < 0 ? -ENOMEM : 0;
-	c->refused += strcmp(kind, "deny") == 0;
+	else if (strcmp(kind, "reload") == 0)
+		return take_policy(c, rec) < 0 ? -ENOMEM : 0;
+	c->refused += ward_query_is_refusal(kind);
 	return 0;
 }
 
@@ -139,8 +164,11 @@ static int put_start(json_t *predicate, const struct collect *c)
 		return -ENOMEM;
 	if (!c->start)
 		json_decref(o);
-	return json_object_set_new(
-		       predicate, "policy", json_pack("{s:{s:O?}}", "digest", "sha256", policy)) < 0
+	if (json_object_set_new(
+		    predicate, "policy", json_pack("{s:{s:O?}}", "digest", "sha256", policy)) < 0)
+		return -ENOMEM;
+	return json_object_set_new(predicate, "reloads",
+		       json_pack("{s:O, s:I}", "loaded", c->policies, "more", c->more)) < 0
 		       ? -ENOMEM
 		       : 0;
 }
@@ -182,10 +210,10 @@ static int put_checkpoints(json_t *predicate, const struct ward_checkpoint_list 
 
 static json_t *statement(const struct ward_attest_about *a, struct collect *c, json_t *predicate)
 {
-	uint8_t sum[crypto_hash_sha256_BYTES];
+	uint8_t sum[SHA256_DIGEST_SIZE];
 	char hex[2 * sizeof(sum) + 1];
 	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
-	(void)crypto_hash_sha256_final(&c->digest, sum);
+	sha256_digest(&c->digest, sizeof(sum), sum);
 	(void)sodium_bin2hex(hex, sizeof(hex), sum, sizeof(sum));
 	ward_buf_printf(&name, "wardfs/trail/%s", a->session);
 	return json_pack("{s:s, s:[{s:s, s:{s:s}}], s:s, s:O}", "_type", WARD_ATTEST_STATEMENT,
@@ -194,18 +222,18 @@ static json_t *statement(const struct ward_attest_about *a, struct collect *c, j
 }
 
 int ward_attest_state(
-	int log_fd, const struct ward_attest_about *a, json_t **ret, struct ward_err *err)
+	struct ward_log *log, const struct ward_attest_about *a, json_t **ret, struct ward_err *err)
 {
 	ward_cleanup(drop) struct collect c = {
-		.records = a->verify->records, .probes = json_array()};
+		.records = a->verify->records, .probes = json_array(), .policies = json_array()};
 	char now[WARD_CLOCK_TEXT_MAX];
 	if (a->verify->records == 0)
 		return ward_err_set(err, -EBADMSG,
 			"nothing can be attested of %s: %s%s%s, no record is genuine", a->session,
 			ward_verify_state_name(a->verify->state), a->verify->text[0] ? ": " : "",
 			a->verify->text);
-	(void)crypto_hash_sha256_init(&c.digest);
-	int r = ward_query_walk(log_fd, true, take, &c, err);
+	sha256_init(&c.digest);
+	int r = ward_query_walk(log, true, take, &c, err);
 	if (r < 0)
 		return r;
 	ward_clock_format(ward_clock_real_ns(), now);

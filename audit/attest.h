@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "audit/checkpoint.h"
+#include "audit/log.h"
 #include "audit/verify.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
@@ -34,11 +35,11 @@ struct ward_attest_about {
 };
 
 /*
- * The statement about the trail log_fd. What is said of the session comes from its genuine records
+ * The statement about the trail log. What is said of the session comes from its genuine records
  * alone (the first about->verify->records). -EBADMSG: nothing of the trail is genuine, so there is
  * nothing to attest. *ret is the caller's (json_decref()).
  */
-int ward_attest_state(int log_fd, const struct ward_attest_about *about, json_t **ret,
+int ward_attest_state(struct ward_log *log, const struct ward_attest_about *about, json_t **ret,
 	struct ward_err *err) ward_must_check;
 /* Appends the envelope around a statement, and a newline. */
 int ward_attest_sign(const json_t *statement, const struct ward_signing_key *key,

@@ -147,11 +147,13 @@ static enum ward_verify_state check_signature(
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf pae = WARD_BUF_INIT;
 	bool known = false;
+	const char *when = ward_query_text(json_object_get(e->statement, "predicate"), "attested");
 	ward_attest_pae(&pae, ward_buf_str(&e->payload), e->payload.len);
 	if (ward_buf_error(&pae) < 0)
 		return WARD_VERIFY_UNREAD;
 	for (size_t i = 0; i < n_keys; i++) {
-		if (strcmp(e->key_name, keys[i].name) != 0)
+		if (strcmp(e->key_name, keys[i].name) != 0 ||
+			(keys[i].until[0] && (!when || ward_public_key_over(&keys[i], when))))
 			continue;
 		known = true;
 		if (crypto_sign_verify_detached(
@@ -168,6 +170,8 @@ static enum ward_verify_state check_notes(
 		bool good = false;
 		bool known = false;
 		for (size_t k = 0; k < n_keys && !good; k++) {
+			if (ward_public_key_over(&keys[k], e->note[i].time))
+				continue;
 			known |= strcmp(e->note[i].key_name, keys[k].name) == 0;
 			good = ward_checkpoint_verify(&e->note[i], e->note_text[i], &keys[k]);
 		}
@@ -192,8 +196,8 @@ static void say_verify(const struct envelope *e, struct ward_verify_result *ret)
 	json_int_t records = json_integer_value(json_object_get(v, "records"));
 	json_int_t first_bad = json_integer_value(json_object_get(v, "first_bad"));
 	const struct ward_checkpoint *last = e->n_notes == 2 ? &e->note[1] : NULL;
-	if (s == WARD_VERIFY_UNREAD || s == WARD_VERIFY_UNSTARTED || !text || !when ||
-		records < 1 || first_bad < 0) {
+	if (s == WARD_VERIFY_UNREAD || s == WARD_VERIFY_UNSTARTED || s == WARD_VERIFY_REMOVED ||
+		s == WARD_VERIFY_EXPIRED || !text || !when || records < 1 || first_bad < 0) {
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0, "it does not say what was verified");
 		return;
 	}

@@ -126,27 +126,38 @@ bool ward_session_name_valid(const char *s, size_t len)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* One more than the value of a hexadecimal digit, 0 for all else: each line has 64 of them. */
+static const uint8_t hex_digits[256] = {['0'] = 1,
+	['1'] = 2,
+	['2'] = 3,
+	['3'] = 4,
+	['4'] = 5,
+	['5'] = 6,
+	['6'] = 7,
+	['7'] = 8,
+	['8'] = 9,
+	['9'] = 10,
+	['a'] = 11,
+	['b'] = 12,
+	['c'] = 13,
+	['d'] = 14,
+	['e'] = 15,
+	['f'] = 16};
 
 static bool parse_mac(const char *tail, uint8_t ret[WARD_MAC_BYTES])
 {
 	if (memcmp(tail, MAC_MEMBER, MAC_MEMBER_LEN) != 0 ||
 		memcmp(tail + MAC_MEMBER_LEN + WARD_MAC_HEX, "\"}", 2) != 0)
 		return false;
-	const char *p = tail + MAC_MEMBER_LEN;
+	const uint8_t *p = (const uint8_t *)tail + MAC_MEMBER_LEN;
+	bool good = true;
 	for (size_t i = 0; i < WARD_MAC_BYTES; i++, p += 2) {
-		int hi = hex_digit(p[0]);
-		int lo = hex_digit(p[1]);
-		if (hi < 0 || lo < 0)
-			return false;
-		ret[i] = (uint8_t)(hi << 4 | lo);
+		unsigned hi = hex_digits[p[0]];
+		unsigned lo = hex_digits[p[1]];
+		good &= hi && lo;
+		ret[i] = (uint8_t)((hi - 1) << 4 | (lo - 1));
 	}
-	return true;
+	return good;
 }
 
 int ward_line_parse(const char *line, size_t len, struct ward_line *ret)

@@ -61,7 +61,7 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	for (size_t i = 0; changes[i]; i++)
 		if (strcmp(kind, changes[i]) == 0)
 			return add_change(paths, kind, rec);
-	if (strcmp(kind, "deny") == 0) {
+	if (ward_query_is_refusal(kind)) {
 		const char *action = ward_query_text(rec, "action");
 		snprintf(refused, sizeof(refused), "refused %s", action ? action : "?");
 		return add(paths, path, refused, 1);
@@ -77,10 +77,10 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	return r;
 }
 
-int ward_diff_collect(int log_fd, json_t **ret, struct ward_err *err)
+int ward_diff_collect(struct ward_log *log, json_t **ret, struct ward_err *err)
 {
 	json_t *paths = json_object();
-	int r = paths ? ward_query_walk(log_fd, true, take, paths, err) : -ENOMEM;
+	int r = paths ? ward_query_walk(log, true, take, paths, err) : -ENOMEM;
 	if (r < 0) {
 		json_decref(paths);
 		return ward_err_sys(err, r, "trail");

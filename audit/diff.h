@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "audit/log.h"
 #include "enforcer/base/err.h"
 
 /* Different paths of a session that are compared; more are refused (-E2BIG). */
@@ -14,7 +15,7 @@
  * create, remove, rename, link, attr, xattr, lock; "refused VERB" for what was denied, with the
  * action that was tried. A rename and a link count for both of their paths; what failed does not.
  */
-int ward_diff_collect(int log_fd, json_t **ret, struct ward_err *err) ward_must_check;
+int ward_diff_collect(struct ward_log *log, json_t **ret, struct ward_err *err) ward_must_check;
 
 /*
  * *ret is an array of {"path": PATH, "only": 1|2, "verb": VERB, "count": n}, sorted by path: what

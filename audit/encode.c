@@ -86,6 +86,38 @@ static bool put_json(struct ward_buf *b, const struct ward_event_field *f)
 	return good;
 }
 
+static void put_list(struct ward_buf *b, const struct ward_event_field *f)
+{
+	char before = '[';
+	for (size_t at = 0; at < f->len;) {
+		const uint8_t *end = memchr(f->p + at, '\0', f->len - at);
+		size_t n = (size_t)(end - (f->p + at));
+		ward_buf_putc(b, before);
+		ward_escape_json(b, f->p + at, n);
+		before = ',';
+		at += n + 1;
+	}
+	ward_buf_puts(b, before == '[' ? "[]" : "]");
+}
+
+static void put_digest(struct ward_buf *b, const struct ward_event_field *f)
+{
+	ward_buf_putc(b, '"');
+	for (size_t i = 0; i < f->len; i++) {
+		ward_buf_putc(b, "0123456789abcdef"[f->p[i] >> 4]);
+		ward_buf_putc(b, "0123456789abcdef"[f->p[i] & 15]);
+	}
+	ward_buf_putc(b, '"');
+}
+
+static void put_i64(struct ward_buf *b, uint64_t v)
+{
+	bool negative = v >> 63;
+	if (negative)
+		ward_buf_putc(b, '-');
+	ward_put_u64(b, negative ? 0 - v : v);
+}
+
 /* False if the value could not be told. */
 static bool put_value(struct ward_buf *b, enum ward_event_tag tag, const struct ward_event_field *f)
 {
@@ -114,6 +146,18 @@ static bool put_value(struct ward_buf *b, enum ward_event_tag tag, const struct 
 		return put_name(b, f->u64 > INT32_MAX ? NULL : strerrorname_np((int)f->u64));
 	case WARD_TYPE_JSON:
 		return put_json(b, f);
+	case WARD_TYPE_I64:
+		put_i64(b, f->u64);
+		return true;
+	case WARD_TYPE_TIME:
+		ward_put_time(b, f->u64);
+		return true;
+	case WARD_TYPE_DIGEST:
+		put_digest(b, f);
+		return true;
+	case WARD_TYPE_LIST:
+		put_list(b, f);
+		return true;
 	case WARD_TYPE_NONE:
 		break;
 	}
@@ -141,13 +185,16 @@ void ward_encode_record(struct ward_buf *b, const struct ward_record_place *plac
 	ward_put_u64(b, (uint64_t)(place->ring < 0 ? -place->ring : place->ring));
 	ward_buf_puts(b, ",\"pos\":");
 	ward_put_u64(b, place->pos);
+	/* A producer's clock is its word: one that is ahead of ours waited for nothing. */
+	ward_buf_puts(b, ",\"lag\":");
+	ward_put_u64(b, place->mono_ns > head->mono_ns ? place->mono_ns - head->mono_ns : 0);
 	for (int t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++) {
 		enum ward_event_tag tag = (enum ward_event_tag)t;
 		if (!fields[t].p)
 			continue;
-		ward_buf_add(b, ",\"", 2);
-		ward_buf_puts(b, ward_event_tag_name(tag));
-		ward_buf_add(b, "\":", 2);
+		size_t len = 0;
+		const char *member = ward_event_tag_member(tag, &len);
+		ward_buf_add(b, member, len);
 		cut |= !put_value(b, tag, &fields[t]);
 	}
 	if (cut)

@@ -10,6 +10,7 @@ struct ward_record_place {
 	const char *session;
 	int ring; /* -1: the writer's own */
 	uint64_t pos;
+	uint64_t mono_ns; /* CLOCK_MONOTONIC: when the writer took it */
 };
 
 /*

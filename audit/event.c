@@ -18,44 +18,91 @@ static_assert(sizeof(struct field_head) == 8, "the encoded form");
 static_assert(sizeof(struct ward_event) == WARD_EVENT_MAX, "no padding at the end");
 
 /* The one place that names a field. */
+#define NAMED(n, t)                                                                                \
+	{                                                                                          \
+		.name = (n), .member = ",\"" n "\":", .member_len = sizeof(n) + 3, .type = (t)     \
+	}
 static const struct {
 	const char *name;
+	const char *member; /* as it stands in a record */
+	size_t member_len;
 	enum ward_event_type type;
 } tags[WARD_TAG_COUNT_] = {
-	[WARD_TAG_PID] = {"pid", WARD_TYPE_U64},
-	[WARD_TAG_UID] = {"uid", WARD_TYPE_U64},
-	[WARD_TAG_COMM] = {"comm", WARD_TYPE_BYTES},
-	[WARD_TAG_ACTION] = {"action", WARD_TYPE_BYTES},
-	[WARD_TAG_PATH] = {"path", WARD_TYPE_BYTES},
-	[WARD_TAG_PATH2] = {"path2", WARD_TYPE_BYTES},
-	[WARD_TAG_DEV] = {"dev", WARD_TYPE_U64},
-	[WARD_TAG_INO] = {"ino", WARD_TYPE_U64},
-	[WARD_TAG_ASKED] = {"asked", WARD_TYPE_RIGHTS},
-	[WARD_TAG_GIVEN] = {"given", WARD_TYPE_RIGHTS},
-	[WARD_TAG_VERDICT] = {"verdict", WARD_TYPE_VERDICT},
-	[WARD_TAG_RULE] = {"rule", WARD_TYPE_BYTES},
-	[WARD_TAG_RULE_TEXT] = {"rule_text", WARD_TYPE_BYTES},
-	[WARD_TAG_SOURCE] = {"source", WARD_TYPE_SOURCE},
-	[WARD_TAG_ERRNO] = {"errno", WARD_TYPE_ERRNO},
-	[WARD_TAG_IO] = {"io", WARD_TYPE_BYTES},
-	[WARD_TAG_READ] = {"read", WARD_TYPE_COUNT},
-	[WARD_TAG_WRITTEN] = {"written", WARD_TYPE_COUNT},
-	[WARD_TAG_SIZE] = {"size", WARD_TYPE_COUNT},
-	[WARD_TAG_TEXT] = {"text", WARD_TYPE_BYTES},
-	[WARD_TAG_POLICY] = {"policy", WARD_TYPE_BYTES},
-	[WARD_TAG_JSON] = {"detail", WARD_TYPE_JSON},
-	[WARD_TAG_STATUS] = {"status", WARD_TYPE_U64},
-	[WARD_TAG_SIGNAL] = {"signal", WARD_TYPE_U64},
-	[WARD_TAG_MODE] = {"mode", WARD_TYPE_OCTAL},
-	[WARD_TAG_NAMES] = {"names", WARD_TYPE_U64},
+	[WARD_TAG_PID] = NAMED("pid", WARD_TYPE_U64),
+	[WARD_TAG_UID] = NAMED("uid", WARD_TYPE_U64),
+	[WARD_TAG_COMM] = NAMED("comm", WARD_TYPE_BYTES),
+	[WARD_TAG_ACTION] = NAMED("action", WARD_TYPE_BYTES),
+	[WARD_TAG_PATH] = NAMED("path", WARD_TYPE_BYTES),
+	[WARD_TAG_PATH2] = NAMED("path2", WARD_TYPE_BYTES),
+	[WARD_TAG_DEV] = NAMED("dev", WARD_TYPE_U64),
+	[WARD_TAG_INO] = NAMED("ino", WARD_TYPE_U64),
+	[WARD_TAG_ASKED] = NAMED("asked", WARD_TYPE_RIGHTS),
+	[WARD_TAG_GIVEN] = NAMED("given", WARD_TYPE_RIGHTS),
+	[WARD_TAG_VERDICT] = NAMED("verdict", WARD_TYPE_VERDICT),
+	[WARD_TAG_RULE] = NAMED("rule", WARD_TYPE_BYTES),
+	[WARD_TAG_RULE_TEXT] = NAMED("rule_text", WARD_TYPE_BYTES),
+	[WARD_TAG_SOURCE] = NAMED("source", WARD_TYPE_SOURCE),
+	[WARD_TAG_ERRNO] = NAMED("errno", WARD_TYPE_ERRNO),
+	[WARD_TAG_IO] = NAMED("io", WARD_TYPE_BYTES),
+	[WARD_TAG_READ] = NAMED("read", WARD_TYPE_COUNT),
+	[WARD_TAG_WRITTEN] = NAMED("written", WARD_TYPE_COUNT),
+	[WARD_TAG_SIZE] = NAMED("size", WARD_TYPE_COUNT),
+	[WARD_TAG_TEXT] = NAMED("text", WARD_TYPE_BYTES),
+	[WARD_TAG_POLICY] = NAMED("policy", WARD_TYPE_BYTES),
+	[WARD_TAG_JSON] = NAMED("detail", WARD_TYPE_JSON),
+	[WARD_TAG_STATUS] = NAMED("status", WARD_TYPE_U64),
+	[WARD_TAG_SIGNAL] = NAMED("signal", WARD_TYPE_U64),
+	[WARD_TAG_MODE] = NAMED("mode", WARD_TYPE_OCTAL),
+	[WARD_TAG_NAMES] = NAMED("names", WARD_TYPE_U64),
+	[WARD_TAG_GID] = NAMED("gid", WARD_TYPE_U64),
+	[WARD_TAG_PARENT] = NAMED("parent", WARD_TYPE_U64),
+	[WARD_TAG_STARTED] = NAMED("started", WARD_TYPE_U64),
+	[WARD_TAG_EXE] = NAMED("exe", WARD_TYPE_BYTES),
+	[WARD_TAG_ARGV] = NAMED("argv", WARD_TYPE_LIST),
+	[WARD_TAG_CWD] = NAMED("cwd", WARD_TYPE_BYTES),
+	[WARD_TAG_HOW] = NAMED("how", WARD_TYPE_BYTES),
+	[WARD_TAG_SHA256] = NAMED("sha256", WARD_TYPE_DIGEST),
+	[WARD_TAG_SHA256_BEFORE] = NAMED("sha256_before", WARD_TYPE_DIGEST),
+	[WARD_TAG_SIZE_BEFORE] = NAMED("size_before", WARD_TYPE_COUNT),
+	[WARD_TAG_OFFSET] = NAMED("offset", WARD_TYPE_U64),
+	[WARD_TAG_LENGTH] = NAMED("length", WARD_TYPE_COUNT),
+	[WARD_TAG_OWNER] = NAMED("owner", WARD_TYPE_U64),
+	[WARD_TAG_GROUP] = NAMED("group", WARD_TYPE_U64),
+	[WARD_TAG_NAME] = NAMED("name", WARD_TYPE_BYTES),
+	[WARD_TAG_LAYER] = NAMED("layer", WARD_TYPE_BYTES),
+	[WARD_TAG_RESULT] = NAMED("result", WARD_TYPE_BYTES),
+	[WARD_TAG_CONTROL] = NAMED("control", WARD_TYPE_ERRNO),
+	[WARD_TAG_ATTEMPT] = NAMED("attempt", WARD_TYPE_ERRNO),
+	[WARD_TAG_QUOTA] = NAMED("quota", WARD_TYPE_BYTES),
+	[WARD_TAG_LIMIT] = NAMED("limit", WARD_TYPE_U64),
+	[WARD_TAG_USED] = NAMED("used", WARD_TYPE_U64),
+	[WARD_TAG_UNIT] = NAMED("unit", WARD_TYPE_BYTES),
+	[WARD_TAG_DONE] = NAMED("done", WARD_TYPE_BYTES),
+	[WARD_TAG_BY] = NAMED("by", WARD_TYPE_BYTES),
+	[WARD_TAG_POLICY_BEFORE] = NAMED("policy_before", WARD_TYPE_BYTES),
+	[WARD_TAG_REQUEST] = NAMED("request", WARD_TYPE_BYTES),
+	[WARD_TAG_SCOPE] = NAMED("scope", WARD_TYPE_BYTES),
+	[WARD_TAG_UNTIL] = NAMED("until", WARD_TYPE_TIME),
+	[WARD_TAG_STEP] = NAMED("step", WARD_TYPE_I64),
+	[WARD_TAG_HOST] = NAMED("host", WARD_TYPE_BYTES),
+	[WARD_TAG_ADDR] = NAMED("addr", WARD_TYPE_BYTES),
+	[WARD_TAG_PORT] = NAMED("port", WARD_TYPE_U64),
+	[WARD_TAG_PROTO] = NAMED("proto", WARD_TYPE_BYTES),
+	[WARD_TAG_SNI] = NAMED("sni", WARD_TYPE_BYTES),
+	[WARD_TAG_ANSWERS] = NAMED("answers", WARD_TYPE_LIST),
+	[WARD_TAG_SENT] = NAMED("sent", WARD_TYPE_COUNT),
+	[WARD_TAG_RECEIVED] = NAMED("received", WARD_TYPE_COUNT),
+	[WARD_TAG_DURATION] = NAMED("duration", WARD_TYPE_U64),
 };
 
 static const char *const kinds[WARD_EVENT_COUNT_] = {
 	[WARD_EVENT_SESSION_START] = "session.start",
 	[WARD_EVENT_POLICY] = "policy",
 	[WARD_EVENT_PROBE] = "probe",
+	[WARD_EVENT_EXEC] = "exec",
 	[WARD_EVENT_OPEN] = "open",
 	[WARD_EVENT_CREATE] = "create",
+	[WARD_EVENT_IO] = "io",
 	[WARD_EVENT_CLOSE] = "close",
 	[WARD_EVENT_RENAME] = "rename",
 	[WARD_EVENT_LINK] = "link",
@@ -63,11 +110,22 @@ static const char *const kinds[WARD_EVENT_COUNT_] = {
 	[WARD_EVENT_ATTR] = "attr",
 	[WARD_EVENT_XATTR] = "xattr",
 	[WARD_EVENT_LOCK] = "lock",
+	[WARD_EVENT_QUOTA] = "quota",
 	[WARD_EVENT_DENY] = "deny",
+	[WARD_EVENT_ASK] = "ask",
+	[WARD_EVENT_GRANT] = "grant",
+	[WARD_EVENT_CONNECT] = "connect",
+	[WARD_EVENT_DNS] = "dns",
 	[WARD_EVENT_LIMIT] = "limit",
+	[WARD_EVENT_RELOAD] = "reload",
+	[WARD_EVENT_EXTERNAL] = "external",
+	[WARD_EVENT_CLOCK] = "clock",
 	[WARD_EVENT_GAP] = "gap",
+	[WARD_EVENT_SEGMENT] = "segment",
 	[WARD_EVENT_SESSION_END] = "session.end",
 };
+
+#define DIGEST_BYTES 32U
 
 static size_t padded(size_t len)
 {
@@ -111,6 +169,42 @@ void ward_event_text(struct ward_event *ev, enum ward_event_tag tag, const char 
 		ward_event_bytes(ev, tag, s, strlen(s));
 }
 
+void ward_event_i64(struct ward_event *ev, enum ward_event_tag tag, int64_t v)
+{
+	ward_event_bytes(ev, tag, &v, sizeof(v));
+}
+
+void ward_event_digest(struct ward_event *ev, enum ward_event_tag tag, const uint8_t digest[32])
+{
+	ward_event_bytes(ev, tag, digest, DIGEST_BYTES);
+}
+
+void ward_event_list(struct ward_event *ev, enum ward_event_tag tag, const void *p, size_t len)
+{
+	size_t left = sizeof(ev->fields) - ev->head.len;
+	size_t room = left > sizeof(struct field_head) ? left - sizeof(struct field_head) : 0;
+	const char *items = p;
+	bool open = len > 0 && items[len - 1] != '\0';
+	room &= ~(size_t)7; /* the padding counts */
+	if (len > room || len + open > room) {
+		const char *end = room ? memrchr(items, '\0', len < room ? len : room) : NULL;
+		len = end ? (size_t)(end - items) + 1 : 0;
+		open = false;
+		ev->head.flags |= WARD_EVENT_CUT;
+	}
+	ward_event_bytes(ev, tag, items, len);
+	if (!open)
+		return;
+	/* Eight bytes more only where the padding, which is zero, has none to spare. */
+	struct field_head fh = {.tag = (uint16_t)tag, .len = (uint32_t)(len + 1)};
+	uint8_t *at = ev->fields + ev->head.len - padded(len) - sizeof(fh);
+	memcpy(at, &fh, sizeof(fh));
+	if (padded(len) == len) {
+		memset(ev->fields + ev->head.len, 0, 8);
+		ev->head.len += 8;
+	}
+}
+
 const char *ward_event_kind_name(enum ward_event_kind kind)
 {
 	if ((unsigned)kind >= WARD_EVENT_COUNT_ || !kinds[kind])
@@ -121,6 +215,12 @@ const char *ward_event_kind_name(enum ward_event_kind kind)
 const char *ward_event_tag_name(enum ward_event_tag tag)
 {
 	return (unsigned)tag < WARD_TAG_COUNT_ ? tags[tag].name : NULL;
+}
+
+const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len)
+{
+	*ret_len = (unsigned)tag < WARD_TAG_COUNT_ ? tags[tag].member_len : 0;
+	return *ret_len ? tags[tag].member : NULL;
 }
 
 enum ward_event_type ward_event_tag_type(enum ward_event_tag tag)
@@ -138,10 +238,14 @@ static bool is_number(enum ward_event_type type)
 	case WARD_TYPE_VERDICT:
 	case WARD_TYPE_SOURCE:
 	case WARD_TYPE_ERRNO:
+	case WARD_TYPE_I64:
+	case WARD_TYPE_TIME:
 		return true;
 	case WARD_TYPE_NONE:
 	case WARD_TYPE_BYTES:
 	case WARD_TYPE_JSON:
+	case WARD_TYPE_DIGEST:
+	case WARD_TYPE_LIST:
 		return false;
 	}
 	return false;
@@ -174,6 +278,10 @@ int ward_event_decode(
 				return -EBADMSG;
 			memcpy(&f->u64, f->p, sizeof(f->u64));
 		}
+		if (tags[fh.tag].type == WARD_TYPE_DIGEST && fh.len != DIGEST_BYTES)
+			return -EBADMSG;
+		if (tags[fh.tag].type == WARD_TYPE_LIST && fh.len > 0 && f->p[fh.len - 1] != 0)
+			return -EBADMSG;
 		for (size_t i = fh.len; i < padded(fh.len); i++)
 			if (f->p[i] != 0)
 				return -EBADMSG;

@@ -23,9 +23,11 @@ enum ward_event_kind {
 	WARD_EVENT_NONE = 0, /* refused by the reader */
 	WARD_EVENT_SESSION_START,
 	WARD_EVENT_POLICY,
-	WARD_EVENT_PROBE,
+	WARD_EVENT_PROBE, /* one attempt inside the finished sandbox, with its control */
+	WARD_EVENT_EXEC,  /* a program was started */
 	WARD_EVENT_OPEN,
 	WARD_EVENT_CREATE,
+	WARD_EVENT_IO, /* one read or write ([audit] log = io); ACTION tells which */
 	WARD_EVENT_CLOSE,
 	WARD_EVENT_RENAME,
 	WARD_EVENT_LINK,
@@ -33,9 +35,18 @@ enum ward_event_kind {
 	WARD_EVENT_ATTR,
 	WARD_EVENT_XATTR,
 	WARD_EVENT_LOCK,
-	WARD_EVENT_DENY, /* refused by policy; field ACTION tells what was tried */
-	WARD_EVENT_LIMIT,
+	WARD_EVENT_QUOTA, /* refused by [quota], or near its end */
+	WARD_EVENT_DENY,  /* refused by policy; field ACTION tells what was tried */
+	WARD_EVENT_ASK,	  /* a question was put to a person */
+	WARD_EVENT_GRANT, /* and answered: yes, no, or not at all */
+	WARD_EVENT_CONNECT,
+	WARD_EVENT_DNS,
+	WARD_EVENT_LIMIT,    /* a limit of [limits] was reached */
+	WARD_EVENT_RELOAD,   /* another policy is in force from here on, or was refused */
+	WARD_EVENT_EXTERNAL, /* changed by somebody outside of the session */
+	WARD_EVENT_CLOCK,    /* the clock was set */
 	WARD_EVENT_GAP,
+	WARD_EVENT_SEGMENT,	/* the trail goes on in a new file; the writer's own */
 	WARD_EVENT_SESSION_END, /* the last event of ring 0 */
 	WARD_EVENT_COUNT_,
 };
@@ -73,6 +84,54 @@ enum ward_event_tag {
 	WARD_TAG_SIGNAL, /* u64 */
 	WARD_TAG_MODE,	 /* u64: permission bits, written in octal */
 	WARD_TAG_NAMES,	 /* u64: names of the file that are known, where there are several */
+
+	/* Who, beyond PID, UID and COMM. A process is its PID and STARTED: numbers come again. */
+	WARD_TAG_GID,	  /* u64 */
+	WARD_TAG_PARENT,  /* u64: process id of the parent, as PID */
+	WARD_TAG_STARTED, /* u64: nanoseconds from boot to the start of the process (proc(5)) */
+	WARD_TAG_EXE,	  /* bytes: the program that it runs */
+	WARD_TAG_ARGV,	  /* list: arguments, the first included */
+	WARD_TAG_CWD,	  /* bytes */
+	/* text: "observed": seen beside what happened, which the seeing could not refuse */
+	WARD_TAG_HOW,
+
+	/* Content of the file. */
+	WARD_TAG_SHA256,	/* digest: as it is afterwards */
+	WARD_TAG_SHA256_BEFORE, /* digest: as it was */
+	WARD_TAG_SIZE_BEFORE,	/* count, bytes */
+	WARD_TAG_OFFSET,	/* u64, bytes: where io or lock begins */
+	WARD_TAG_LENGTH,	/* count, bytes: of a lock; WARD_EVENT_UNKNOWN: to the end */
+	WARD_TAG_OWNER,		/* u64: the new user id, of attr */
+	WARD_TAG_GROUP,		/* u64: the new group id */
+
+	/* What reached a limit, was probed, asked, loaded. */
+	WARD_TAG_NAME,		/* text: of the probe, the limit, the quota's key, the xattr */
+	WARD_TAG_LAYER,		/* text: what refused the probe: seccomp, landlock, guard, … */
+	WARD_TAG_RESULT,	/* text: "held", "failed", "skipped"; of grant and reload too */
+	WARD_TAG_CONTROL,	/* u64: errno of the control, 0 it succeeded */
+	WARD_TAG_ATTEMPT,	/* u64: errno of the attempt, 0 it succeeded */
+	WARD_TAG_QUOTA,		/* bytes: the path of [quota PATH] */
+	WARD_TAG_LIMIT,		/* u64: what is permitted, in UNIT */
+	WARD_TAG_USED,		/* u64: what was used, in UNIT */
+	WARD_TAG_UNIT,		/* text: bytes, files, processes, ns, bytes/s */
+	WARD_TAG_DONE,		/* text: what was done about it: killed, throttled, refused, … */
+	WARD_TAG_BY,		/* text: who decided or asked for it */
+	WARD_TAG_POLICY_BEFORE, /* text: digest of the policy that was in force */
+	WARD_TAG_REQUEST,	/* text: the question's id; of ask, and the grant that answers it */
+	WARD_TAG_SCOPE,		/* text: how far a grant goes: "once", "session", … */
+	WARD_TAG_UNTIL,		/* time: ns of CLOCK_REALTIME, when it ends */
+	WARD_TAG_STEP,		/* signed: ns that CLOCK_REALTIME went ahead of CLOCK_MONOTONIC */
+
+	/* The network. */
+	WARD_TAG_HOST,	   /* bytes: name that was asked for */
+	WARD_TAG_ADDR,	   /* text: numeric address */
+	WARD_TAG_PORT,	   /* u64 */
+	WARD_TAG_PROTO,	   /* text: tcp, udp, http, socks5; of dns the type asked: A, AAAA, … */
+	WARD_TAG_SNI,	   /* bytes */
+	WARD_TAG_ANSWERS,  /* list: addresses that were given */
+	WARD_TAG_SENT,	   /* count: bytes from inside to outside */
+	WARD_TAG_RECEIVED, /* count: bytes from outside to inside */
+	WARD_TAG_DURATION, /* u64, ns */
 	WARD_TAG_COUNT_,
 };
 
@@ -103,6 +162,15 @@ void ward_event_u64(struct ward_event *ev, enum ward_event_tag tag, uint64_t v);
 void ward_event_bytes(struct ward_event *ev, enum ward_event_tag tag, const void *p, size_t len);
 /* NUL-terminated text; NULL adds nothing. */
 void ward_event_text(struct ward_event *ev, enum ward_event_tag tag, const char *s);
+void ward_event_i64(struct ward_event *ev, enum ward_event_tag tag, int64_t v);
+/* 32 bytes of SHA-256. */
+void ward_event_digest(struct ward_event *ev, enum ward_event_tag tag, const uint8_t digest[32]);
+/*
+ * A list (WARD_TYPE_LIST) of len bytes: items, each ended by a NUL, as /proc/PID/cmdline has them.
+ * A last item without NUL gets one. What does not fit is left out, item by item, from the end, and
+ * the event is marked as cut.
+ */
+void ward_event_list(struct ward_event *ev, enum ward_event_tag tag, const void *p, size_t len);
 
 /* "open", "session.start", …; "?" out of range. */
 const char *ward_event_kind_name(enum ward_event_kind kind);
@@ -121,11 +189,17 @@ enum ward_event_type {
 	WARD_TYPE_SOURCE,  /* name */
 	WARD_TYPE_ERRNO,   /* name */
 	WARD_TYPE_JSON, /* an object as it is: one line of ASCII (jansson: COMPACT, ENSURE_ASCII) */
+	WARD_TYPE_I64,	/* decimal, signed */
+	WARD_TYPE_TIME, /* ns of CLOCK_REALTIME, written as RFC 3339 */
+	WARD_TYPE_DIGEST, /* 32 bytes, written as hexadecimal digits */
+	WARD_TYPE_LIST,	  /* items ended by NUL each, written as an array of escaped strings */
 };
 
 /* JSON member and type of a tag; NULL and WARD_TYPE_NONE out of range. */
 const char *ward_event_tag_name(enum ward_event_tag tag);
 enum ward_event_type ward_event_tag_type(enum ward_event_tag tag);
+/* The name as it begins the member in a record: `,"pid":`, and its length. */
+const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len);
 
 /* A field, borrowed from the event. */
 struct ward_event_field {
@@ -137,7 +211,8 @@ struct ward_event_field {
 /*
  * Takes an event apart that came from anywhere: `size` bytes of it are there. Fills ret[tag].
  * -EBADMSG, with ret undefined, unless every byte is accounted for: kind, flags and tags known, no
- * tag twice, lengths inside, numbers of 8 bytes, padding and reserved words zero.
+ * tag twice, lengths inside, numbers of 8 bytes, digests of 32, lists ended by NUL, padding and
+ * reserved words zero.
  */
 int ward_event_decode(const struct ward_event *ev, size_t size,
 	struct ward_event_field ret[WARD_TAG_COUNT_]) ward_must_check;

@@ -7,6 +7,7 @@
 
 #include "audit/export.h"
 #include "audit/query.h"
+#include "enforcer/base/cleanup.h"
 
 static void put_object(struct ward_buf *b, json_t *o)
 {
@@ -87,13 +88,29 @@ static json_t *ocsf_actor(const json_t *record)
 	if (comm)
 		json_object_set_new(process, "name", json_string(comm));
 	json_object_set_new(process, "pid", pid ? json_incref(pid) : json_integer(0));
+	/* A user is somebody, or is not told. */
 	if (uid) {
 		char text[32];
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(uid));
 		json_object_set_new(user, "uid", json_string(text));
+		json_object_set(process, "user", user);
 	}
-	json_object_set_new(process, "user", user);
+	json_decref(user);
 	return json_pack("{s:o}", "process", process);
+}
+
+/*
+ * Attributes that a profile brings to a class: action_id and what goes with it; actor and device,
+ * in the classes that have none by themselves.
+ */
+static json_t *ocsf_profiles(int class_uid)
+{
+	json_t *profiles = json_array();
+	if (class_uid == 1001 || class_uid == 4001 || class_uid == 4003)
+		json_array_append_new(profiles, json_string("security_control"));
+	if (class_uid == 4001 || class_uid == 4003 || class_uid == 6002)
+		json_array_append_new(profiles, json_string("host"));
+	return profiles;
 }
 
 /* What every class requires. */
@@ -102,19 +119,25 @@ static json_t *ocsf_base(
 {
 	const json_t *record = r->json;
 	const char *session = ward_query_text(record, "session");
-	bool deny = is(ward_query_text(record, "kind"), "deny");
+	const char *kind = ward_query_text(record, "kind");
+	bool deny = kind && ward_query_is_refusal(kind);
 	char uid[160];
 	snprintf(uid, sizeof(uid), "%s:%" JSON_INTEGER_FORMAT, session ? session : "?",
 		json_integer_value(json_object_get(record, "seq")));
-	json_t *metadata = json_pack("{s:s,s:{s:s,s:s},s:s,s:O?,s:s,s:s?}", "version", "1.3.0",
+	json_t *metadata = json_pack("{s:s,s:{s:s,s:s},s:s,s:O?,s:s,s:s?,s:o}", "version", "1.3.0",
 		"product", "name", "wardfs", "vendor_name", "wardfs", "uid", uid, "sequence",
-		json_object_get(record, "seq"), "log_name", "trail", "correlation_uid", session);
-	return json_pack("{s:i,s:i,s:i,s:I,s:i,s:I,s:i,s:o,s:{s:i,s:s},s:s%}", "class_uid",
-		class_uid, "category_uid", category, "activity_id", activity, "type_uid",
+		json_object_get(record, "seq"), "log_name", "trail", "correlation_uid", session,
+		"profiles", ocsf_profiles(class_uid));
+	json_t *o = json_pack("{s:i,s:i,s:i,s:I,s:i,s:I,s:i,s:o,s:s%}", "class_uid", class_uid,
+		"category_uid", category, "activity_id", activity, "type_uid",
 		(json_int_t)class_uid * 100 + activity, "severity_id", deny ? 3 : 1, "time",
 		(json_int_t)(ward_export_time_ns(record) / 1000000), "status_id", deny ? 2 : 1,
-		"metadata", metadata, "device", "type_id", 0, "hostname", r->host, "raw_data",
-		r->line, r->len);
+		"metadata", metadata, "raw_data", r->line, r->len);
+	/* The base class has no device. */
+	if (class_uid)
+		json_object_set_new(
+			o, "device", json_pack("{s:i,s:s}", "type_id", 0, "hostname", r->host));
+	return o;
 }
 
 static json_t *ocsf_file_event(const struct ward_export_record *r)
@@ -125,7 +148,7 @@ static json_t *ocsf_file_event(const struct ward_export_record *r)
 	const char *path = ward_query_text(record, "path");
 	const char *path2 = ward_query_text(record, "path2");
 	const char *error = ward_query_text(record, "errno");
-	bool deny = is(kind, "deny");
+	bool deny = kind && ward_query_is_refusal(kind);
 	int activity = file_activity(record, deny ? action : kind);
 	json_t *o = ocsf_base(r, 1001, 1, activity);
 	json_object_set_new(o, "actor", ocsf_actor(record));
@@ -144,13 +167,123 @@ static json_t *ocsf_file_event(const struct ward_export_record *r)
 	return o;
 }
 
+/* Class 1007, Process Activity: 1 launch. The actor is who asked for it. */
+static json_t *ocsf_process_event(const struct ward_export_record *r)
+{
+	const json_t *record = r->json;
+	const char *path = ward_query_text(record, "path");
+	json_t *pid = json_object_get(record, "pid");
+	json_t *parent = json_object_get(record, "parent");
+	json_t *o = ocsf_base(r, 1007, 1, 1);
+	json_t *process = json_object();
+	/* The kernel puts the program into the process that asks. */
+	json_object_set_new(process, "pid", pid ? json_incref(pid) : json_integer(0));
+	json_object_set_new(process, "file", ocsf_file(path ? path : "?"));
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	json_object_set_new(process, "name", json_string(slash && slash[1] ? slash + 1 : "?"));
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(json_object_get(record, "argv"), i, v)
+	{
+		ward_buf_puts(&line, i ? " " : "");
+		ward_buf_puts(&line, json_is_string(v) ? json_string_value(v) : "?");
+	}
+	if (line.len > 0)
+		json_object_set_new(process, "cmd_line", json_string(ward_buf_str(&line)));
+	if (parent)
+		json_object_set_new(process, "parent_process", json_pack("{s:O}", "pid", parent));
+	json_object_set_new(o, "process", process);
+	json_object_set_new(o, "actor", ocsf_actor(record));
+	return o;
+}
+
+static void set_copy(json_t *to, const char *name, const json_t *record, const char *member)
+{
+	json_t *v = json_object_get(record, member);
+	if (v && !json_is_null(v))
+		json_object_set(to, name, v);
+}
+
+/* Class 4001, Network Activity: 1 open, 5 refuse. */
+static json_t *ocsf_network_event(const struct ward_export_record *r, bool deny)
+{
+	const json_t *record = r->json;
+	json_t *o = ocsf_base(r, 4001, 4, deny ? 5 : 1);
+	json_t *to = json_object();
+	json_t *from = json_object();
+	json_t *info = json_pack("{s:i}", "direction_id", 2); /* outbound */
+	json_t *traffic = json_object();
+	set_copy(to, "hostname", record, "host");
+	set_copy(to, "ip", record, "addr");
+	set_copy(to, "port", record, "port");
+	/* Neither name nor address came to be known. */
+	if (!json_object_get(to, "hostname") && !json_object_get(to, "ip"))
+		json_object_set_new(to, "hostname", json_string("?"));
+	json_object_set_new(from, "hostname", json_string(r->host));
+	set_copy(info, "protocol_name", record, "proto");
+	set_copy(traffic, "bytes_out", record, "sent");
+	set_copy(traffic, "bytes_in", record, "received");
+	json_object_set_new(o, "dst_endpoint", to);
+	json_object_set_new(o, "src_endpoint", from);
+	json_object_set_new(o, "connection_info", info);
+	if (json_object_size(traffic) > 0)
+		json_object_set(o, "traffic", traffic);
+	json_decref(traffic);
+	if (ward_query_text(record, "sni"))
+		json_object_set_new(o, "tls",
+			json_pack("{s:s,s:s}", "sni", ward_query_text(record, "sni"), "version",
+				"unknown"));
+	json_object_set_new(o, "actor", ocsf_actor(record));
+	json_object_set_new(o, "disposition_id", json_integer(deny ? 2 : 1));
+	json_object_set_new(o, "action_id", json_integer(deny ? 2 : 1));
+	return o;
+}
+
+/* Class 4003, DNS Activity: 1 query, 2 response. */
+static json_t *ocsf_dns_event(const struct ward_export_record *r, bool deny)
+{
+	const json_t *record = r->json;
+	const json_t *answers = json_object_get(record, "answers");
+	json_t *o = ocsf_base(r, 4003, 4, json_array_size(answers) > 0 ? 2 : 1);
+	json_t *query = json_object();
+	json_t *found = json_array();
+	size_t i = 0;
+	json_t *v = NULL;
+	set_copy(query, "hostname", record, "host");
+	if (!json_object_get(query, "hostname"))
+		json_object_set_new(query, "hostname", json_string("?"));
+	set_copy(query, "type", record, "proto");
+	json_array_foreach(answers, i, v)
+	{
+		json_array_append_new(found, json_pack("{s:O}", "rdata", v));
+	}
+	json_object_set_new(o, "query", query);
+	if (json_array_size(found) > 0)
+		json_object_set(o, "answers", found);
+	json_decref(found);
+	json_object_set_new(o, "src_endpoint", json_pack("{s:s}", "hostname", r->host));
+	json_object_set_new(o, "actor", ocsf_actor(record));
+	json_object_set_new(o, "disposition_id", json_integer(deny ? 2 : 1));
+	json_object_set_new(o, "action_id", json_integer(deny ? 2 : 1));
+	return o;
+}
+
 void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
 {
 	const json_t *record = r->json;
 	const char *kind = ward_query_text(record, "kind");
 	bool start = is(kind, "session.start");
+	bool deny = is(kind, "deny");
+	const char *what = deny ? ward_query_text(record, "action") : kind;
 	json_t *o = NULL;
-	if (ward_query_text(record, "path")) {
+	if (is(kind, "exec")) {
+		o = ocsf_process_event(r);
+	} else if (is(what, "connect")) {
+		o = ocsf_network_event(r, deny);
+	} else if (is(what, "dns") || is(what, "resolve")) {
+		o = ocsf_dns_event(r, deny);
+	} else if (ward_query_text(record, "path")) {
 		o = ocsf_file_event(r);
 	} else if (start || is(kind, "session.end")) {
 		/* Application Lifecycle: 3 start, 4 stop. */
@@ -205,7 +338,7 @@ void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
 {
 	const json_t *record = r->json;
 	const char *kind = ward_query_text(record, "kind");
-	bool deny = is(kind, "deny");
+	bool deny = kind && ward_query_is_refusal(kind);
 	char time[32];
 	snprintf(time, sizeof(time), "%llu", (unsigned long long)ward_export_time_ns(record));
 	json_t *attributes = json_array();

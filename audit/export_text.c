@@ -11,11 +11,14 @@
 static const char *const columns[] = {"seq", "session", "kind", "time", "mono", "ring", "pid",
 	"uid", "comm", "action", "path", "path2", "asked", "given", "verdict", "rule", "rule_text",
 	"source", "errno", "io", "read", "written", "size", "text", "status", "signal", "names",
-	"mac"};
+	"parent", "started", "argv", "host", "addr", "port", "sni", "name", "result", "limit",
+	"used", "sent", "received", "duration", "sha256", "mac"};
 
 const char ward_export_csv_head[] =
 	"seq,session,kind,time,mono,ring,pid,uid,comm,action,path,path2,asked,given,verdict,rule,"
-	"rule_text,source,errno,io,read,written,size,text,status,signal,names,mac\r\n";
+	"rule_text,source,errno,io,read,written,size,text,status,signal,names,"
+	"parent,started,argv,host,addr,port,sni,name,result,limit,used,sent,received,duration,"
+	"sha256,mac\r\n";
 
 static void csv_text(struct ward_buf *b, const char *s)
 {
@@ -83,7 +86,7 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 	const char *kind = ward_query_text(record, "kind");
 	const char *action = ward_query_text(record, "action");
 	const char *session = ward_query_text(record, "session");
-	bool deny = kind && strcmp(kind, "deny") == 0;
+	bool deny = kind && ward_query_is_refusal(kind);
 	ward_buf_puts(b, "CEF:0|wardfs|wardfs|1|");
 	cef_escape(b, kind, '|');
 	ward_buf_puts(b, deny ? "|refused " : "|");

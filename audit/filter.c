@@ -207,22 +207,22 @@ static int follow(struct ward_file_names *n, size_t i)
 }
 
 int ward_file_names_find(
-	int log_fd, const char *path, struct ward_file_names **ret, struct ward_err *err)
+	struct ward_log *log, const char *path, struct ward_file_names **ret, struct ward_err *err)
 {
 	const struct ward_query_lines all = {0};
-	return ward_file_names_find_in(log_fd, &all, path, ret, err);
+	return ward_file_names_find_in(log, &all, path, ret, err);
 }
 
-int ward_file_names_find_in(int log_fd, const struct ward_query_lines *lines, const char *path,
-	struct ward_file_names **ret, struct ward_err *err)
+int ward_file_names_find_in(struct ward_log *log, const struct ward_query_lines *lines,
+	const char *path, struct ward_file_names **ret, struct ward_err *err)
 {
 	uint64_t offset = lines->end;
 	struct ward_file_names *n = calloc(1, sizeof(*n));
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "names");
-	int r = ward_query_walk_at(log_fd, lines, take_move, n, err);
+	int r = ward_query_walk_at(log, lines, take_move, n, err);
 	if (r == 0)
-		r = ward_query_walk_from(log_fd, &offset, true, take_move, n, err);
+		r = ward_query_walk_from(log, &offset, true, take_move, n, err);
 	if (r == 0)
 		r = add_name(n, path, "", 0, UINT64_MAX);
 	for (size_t i = 0; r == 0 && i < n->n; i++)

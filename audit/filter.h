@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/log.h"
 #include "audit/query.h"
 #include "enforcer/base/err.h"
 
@@ -38,11 +39,11 @@ struct ward_file_names;
 #define WARD_FILE_NAMES_MAX 1000
 
 /* path: escaped, a name at any time of the session. *ret is the caller's. */
-int ward_file_names_find(int log_fd, const char *path, struct ward_file_names **ret,
+int ward_file_names_find(struct ward_log *log, const char *path, struct ward_file_names **ret,
 	struct ward_err *err) ward_must_check;
 /* The same, from these lines alone: they must hold every rename and link. */
-int ward_file_names_find_in(int log_fd, const struct ward_query_lines *lines, const char *path,
-	struct ward_file_names **ret, struct ward_err *err) ward_must_check;
+int ward_file_names_find_in(struct ward_log *log, const struct ward_query_lines *lines,
+	const char *path, struct ward_file_names **ret, struct ward_err *err) ward_must_check;
 void ward_file_names_free(struct ward_file_names *n);
 /* True if the record is about the file. */
 bool ward_file_names_match(const struct ward_file_names *n, const json_t *record);

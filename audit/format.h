@@ -8,21 +8,23 @@
  *   key                          32 random bytes, 0600: the root key
  *   signing.key                  32 random bytes, 0600: the seed of the key of checkpoints
  *   ledger.jsonl                 starts and ends of all sessions
- *   sessions/SESSION/trail.jsonl the trail
+ *   sessions/SESSION/trail.jsonl the trail, or its first segment (audit/segments.h)
  *   sessions/SESSION/checkpoints signed checkpoints (audit/note.h)
  *   sessions/SESSION/policy      the policy's text as it was in force
+ *   sessions/SESSION/policy.N    the one of the N-th reload
  *
  * Both logs are lines, each one JSON object without spaces, its members in a fixed order, ended by
  * '\n'. A line of the trail ("record"):
  *
- *   {"v":1,"seq":N,"session":"S","kind":"K","time":"T","mono":N,"ring":N,"pos":N, …fields…,
- *    "cut":true,"mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"K","time":"T","mono":N,"ring":N,"pos":N,
+ *    "lag":N, …fields…, "cut":true,"mac":"M"}
  *
  *   seq    1, 2, 3 …: the order in which the writer took the records. Within a ring that is the
  *          order of the operations; between rings the times say what is known.
  *   time   CLOCK_REALTIME of the operation, RFC 3339 in UTC with nanoseconds; mono CLOCK_MONOTONIC
- *   ring   which producer: 0 the supervisor, 1… the filesystems, -1 the writer itself
+ *   ring   which producer: 0 the supervisor, 1… the filesystems, the network, -1 the writer itself
  *   pos    position in that ring behind the record, 0 for ring -1: where a recovery writer goes on
+ *   lag    nanoseconds from mono to when the writer took the record
  *   fields in the order of enum ward_event_tag, only those that the event has; names and types in
  *          event.c. Bytes are strings in the escaped form of enforcer/base/escape.h, sets of rights
  *          are arrays of names, unknown counts are null.
@@ -32,17 +34,27 @@
  * A line of the ledger ("entry"):
  *
  *   {"v":1,"seq":N,"session":"S","kind":"start","time":"T","key":"K","checkpoint":"C",
- *    "mac":"M"}
+ *    "keep":SECONDS,"mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"end","time":"T","records":N,"bytes":N,"last":"M",
  *    "verdict":"complete|incomplete","cause":"text","key":"K","checkpoint":"C","mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"torn","time":"T","bytes":N,"mac":"M"}
- *   {"v":1,"seq":N,"session":"host","kind":"rotate","time":"T","from":"K","to":"K","mac":"M"}
+ *   {"v":1,"seq":N,"session":"host","kind":"rotate","time":"T","from":"K","to":"K",
+ *    "signature":"B","mac":"M"}
+ *   {"v":1,"seq":N,"session":"host","kind":"enroll|revoke","time":"T","key":"K","by":UID,"mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"read","time":"T","verb":"V","by":UID,"mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"removed","time":"T","records":N,"by":UID,"key":"K",
+ *    "signature":"B","mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"expired","time":"T","records":N,"key":"K",
+ *    "signature":"B","mac":"M"}
  *
  *   records, bytes, last: number of records, size of the trail and mac of its last record at the
  *   end of the session. Of several ends of a session the last counts (a writer that died after its
  *   own end, then recovery). torn: this writer found that many bytes of a line without end behind
  *   the last whole one, and removed them. key, checkpoint: the public key of the session's
- *   checkpoints, and the first or last of them. rotate: the host has another signing key.
+ *   checkpoints, and the first or last of them. rotate: the host has another signing key, and
+ *   the one before signs that; enroll, revoke: keys of other hosts, keys that are nobody's any
+ * more. read: who looked at the trail; removed, expired: it was deleted, signed (ledger.h) by the
+ * key; expired because `keep` seconds had gone by.
  *
  * Keys and macs. H(k, m) is BLAKE2b (RFC 7693) with 32 bytes of output and key k, or none:
  *

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/index_bind.h"
 #include "audit/lines.h"
 #include "audit/query.h"
 #include "enforcer/base/cleanup.h"
@@ -19,6 +20,8 @@
 #define BUSY_MS 30000
 /* Columns of an answer. */
 #define COLUMNS_MAX 64
+/* Of ward_index_bind(), behind session, seq and at. */
+#define FIRST_COLUMN 4
 /* PRAGMA user_version: another number is another schema, made anew. */
 #define SCHEMA "2"
 
@@ -47,6 +50,7 @@ struct index {
 	uint64_t odd; /* lines that are no record, or not the next one */
 	char last[WARD_MAC_HEX + 1];
 	uint64_t added;
+	char scratch[WARD_LINE_MAX]; /* texts of the line in hand */
 };
 
 static int sql_error(sqlite3 *db, int rc)
@@ -109,56 +113,43 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text)
 	(void)sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
 
-static void bind_number(sqlite3_stmt *s, int at, const json_t *v)
-{
-	if (json_is_integer(v))
-		(void)sqlite3_bind_int64(s, at, json_integer_value(v));
-	else
-		(void)sqlite3_bind_null(s, at);
-}
-
 static int add_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
-	static const char *const texts[] = {
-		"time", "kind", "verdict", "action", "path", "path2", "comm", "rule", "errno"};
 	struct index *x = ctx;
 	uint64_t at = x->at;
 	struct ward_line l;
+	(void)rec;
 	x->at += len + 1;
+	sqlite3_stmt *s = x->insert;
 	/* What is no record is verify's to tell. */
-	if (!rec || ward_line_parse(line, len, &l) < 0) {
+	if (ward_line_parse(line, len, &l) < 0 ||
+		ward_index_bind(s, FIRST_COLUMN, line, len, x->scratch) < 0) {
 		x->odd++;
 		return 0;
 	}
 	x->odd += l.seq != x->records + 1;
-	sqlite3_stmt *s = x->insert;
 	(void)sqlite3_bind_int64(s, 1, x->session);
 	(void)sqlite3_bind_int64(s, 2, (int64_t)l.seq);
 	(void)sqlite3_bind_int64(s, 3, (int64_t)at);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		bind_text(s, 4 + (int)i, ward_query_text(rec, texts[i]));
-	bind_number(s, 13, json_object_get(rec, "pid"));
-	bind_number(s, 14, json_object_get(rec, "read"));
-	bind_number(s, 15, json_object_get(rec, "written"));
 	int rc = sqlite3_step(s);
 	(void)sqlite3_reset(s);
 	if (rc != SQLITE_DONE)
 		return sql_error(x->db, rc);
 	x->records++;
 	x->added++;
-	snprintf(
-		x->last, sizeof(x->last), "%.*s", (int)WARD_MAC_HEX, line + len - WARD_MAC_HEX - 2);
+	memcpy(x->last, line + len - WARD_MAC_HEX - 2, WARD_MAC_HEX);
+	x->last[WARD_MAC_HEX] = '\0';
 	return 0;
 }
 
 /* True if the trail is the one that was indexed up to `bytes`: there ends a line with that mac. */
-static bool same_trail(int fd, uint64_t bytes, const char *last)
+static bool same_trail(struct ward_log *log, uint64_t bytes, const char *last)
 {
 	char tail[WARD_MAC_HEX + 3]; /* mac, quote, brace, newline */
 	if (bytes == 0)
 		return true;
 	return bytes >= sizeof(tail) &&
-	       pread(fd, tail, sizeof(tail), (off_t)(bytes - sizeof(tail))) ==
+	       ward_log_read(log, tail, sizeof(tail), bytes - sizeof(tail)) ==
 		       (ssize_t)sizeof(tail) &&
 	       strlen(last) == WARD_MAC_HEX && memcmp(tail, last, WARD_MAC_HEX) == 0 &&
 	       memcmp(tail + WARD_MAC_HEX, "\"}\n", 3) == 0;
@@ -236,21 +227,21 @@ static int note_session(struct index *x, struct ward_err *err)
 static int update_session(
 	struct ward_store *st, struct index *x, const char *name, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	uint64_t bytes = 0;
 	int r = find_session(x, name, &bytes, err);
 	if (r < 0)
 		return r;
 	/* No trail: a session that never began has no records. */
-	bool there = ward_store_open_log(st, name, &fd, NULL) == 0;
-	if (!there || !same_trail(fd, bytes, x->last)) {
+	bool there = ward_store_open_log(st, name, &log, NULL) == 0;
+	if (!there || !same_trail(log, bytes, x->last)) {
 		r = run_for(x, "DELETE FROM record WHERE session = ?", x->session, err);
 		bytes = x->records = x->odd = 0;
 		x->last[0] = '\0';
 	}
 	x->at = bytes;
 	if (r == 0 && there)
-		r = ward_query_walk_from(fd, &bytes, true, add_record, x, err);
+		r = ward_query_walk_from(log, &bytes, false, add_record, x, err);
 	return r == 0 ? note_session(x, err) : r;
 }
 
@@ -299,9 +290,8 @@ static int fill(
 	struct ward_store *st, struct index *x, struct ward_index_result *ret, struct ward_err *err)
 {
 	static const char insert[] =
-		"INSERT OR REPLACE INTO record(session, seq, at, time, kind, verdict, action, path,"
-		" path2, comm, rule, errno, pid, read, written)"
-		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+		"INSERT OR REPLACE INTO record(session, seq, at, " WARD_INDEX_TEXTS
+		", " WARD_INDEX_NUMBERS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)
@@ -502,8 +492,8 @@ int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *
 /* --- where to look --- */
 
 /* The index as it stands, for this trail; -ENODATA: not for it. */
-static int open_for(struct ward_store *st, const char *session, int log_fd, struct index *x,
-	uint64_t *ret_bytes, struct ward_err *err)
+static int open_for(struct ward_store *st, const char *session, struct ward_log *log,
+	struct index *x, uint64_t *ret_bytes, struct ward_err *err)
 {
 	static const char text[] =
 		"SELECT id, bytes, last FROM session WHERE name = ? AND odd = 0 AND records > 0";
@@ -527,7 +517,7 @@ static int open_for(struct ward_store *st, const char *session, int log_fd, stru
 		const char *last = (const char *)sqlite3_column_text(s, 2);
 		int64_t bytes = sqlite3_column_int64(s, 1);
 		x->session = sqlite3_column_int64(s, 0);
-		if (bytes > 0 && last && same_trail(log_fd, (uint64_t)bytes, last)) {
+		if (bytes > 0 && last && same_trail(log, (uint64_t)bytes, last)) {
 			*ret_bytes = (uint64_t)bytes;
 			r = 0;
 		}
@@ -649,14 +639,14 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int ward_index_find(struct ward_store *st, const char *session, int log_fd,
+int ward_index_find(struct ward_store *st, const char *session, struct ward_log *log,
 	const struct ward_filter *f, const struct ward_file_names *names, bool moves,
 	struct ward_query_lines *ret, struct ward_err *err)
 {
 	ward_cleanup(close_index) struct index x = {0};
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines l = {0};
 	size_t cap = 0;
-	int r = open_for(st, session, log_fd, &x, &l.end, err);
+	int r = open_for(st, session, log, &x, &l.end, err);
 	if (r == 0 && (moves || !names))
 		r = collect(&x, f, NULL, moves, &l, &cap);
 	for (size_t i = 0; r == 0 && !moves && ward_file_names_get(names, i); i++)

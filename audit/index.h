@@ -36,13 +36,13 @@ int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_res
 	struct ward_err *err) ward_must_check;
 
 /*
- * Where to look in the trail log_fd of a session: the lines whose columns match the filter and, if
+ * Where to look in the trail log of a session: the lines whose columns match the filter and, if
  * names is not NULL, have one of these names as a path; moves: renames and links instead. More than
  * match may be among them; behind `end` nothing was indexed. The index is believed for where to
  * look: each line is the trail's, and the caller filters again. -ENODATA: there is no index, it is
  * not that of this trail, or the trail has lines that it cannot hold; then look at all.
  */
-int ward_index_find(struct ward_store *st, const char *session, int log_fd,
+int ward_index_find(struct ward_store *st, const char *session, struct ward_log *log,
 	const struct ward_filter *f, const struct ward_file_names *names, bool moves,
 	struct ward_query_lines *ret, struct ward_err *err) ward_must_check;
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -98,6 +99,10 @@ static void put_start(struct ward_buf *b, struct tail *t, const char *session,
 	size_t start = b->len;
 	begin_entry(b, t, session, "start");
 	put_signed(b, begin->key, begin->checkpoint);
+	if (begin->keep_s) {
+		ward_buf_puts(b, ",\"keep\":");
+		ward_put_u64(b, begin->keep_s);
+	}
 	ward_chain_seal(keys->start, t->mac, b, start);
 }
 
@@ -170,20 +175,22 @@ int ward_ledger_append(int fd, const char *session, const struct ward_ledger_key
 
 #define HOST "host"
 
-static int rotate_locked(
-	int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to)
+static int note_locked(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	const char *kind, const char *members)
 {
 	struct tail t = {0};
 	struct ward_ledger_keys keys;
 	uint8_t key[WARD_KEY_BYTES];
+	char label[64];
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_ledger_keys_derive(root, HOST, &keys);
-	int r = begin(fd, HOST, &keys, &t, &b);
+	ward_ledger_keys_derive(root, session, &keys);
+	int r = begin(fd, session, &keys, &t, &b);
 	if (r == 0) {
 		size_t start = b.len;
-		begin_entry(&b, &t, HOST, "rotate");
-		ward_buf_printf(&b, ",\"from\":\"%s\",\"to\":\"%s\"", from, to);
-		ward_chain_derive(root, "wardfs ledger rotate", HOST, key);
+		begin_entry(&b, &t, session, kind);
+		ward_buf_puts(&b, members);
+		snprintf(label, sizeof(label), "wardfs ledger %s", kind);
+		ward_chain_derive(root, label, session, key);
 		ward_chain_seal(key, t.mac, &b, start);
 		r = commit(fd, &b);
 	}
@@ -192,13 +199,69 @@ static int rotate_locked(
 	return r;
 }
 
-int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
-	struct ward_err *err)
+static int note(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session, const char *kind,
+	const char *members, struct ward_err *err)
 {
 	while (flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR)
 			return ward_err_sys(err, -errno, "ledger: lock");
-	int r = rotate_locked(fd, root, from, to);
+	int r = note_locked(fd, root, session, kind, members);
 	(void)flock(fd, LOCK_UN);
 	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
+}
+
+void ward_ledger_rotate_text(struct ward_buf *b, const char *from, const char *to)
+{
+	ward_buf_printf(b, "wardfs/rotate\n%s\n%s\n", from, to);
+}
+
+int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
+	const char *signature, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(
+		&b, ",\"from\":\"%s\",\"to\":\"%s\",\"signature\":\"%s\"", from, to, signature);
+	return note(fd, root, HOST, "rotate", ward_buf_str(&b), err);
+}
+
+int ward_ledger_key(int fd, const uint8_t root[WARD_KEY_BYTES], const char *kind, const char *key,
+	uint32_t by, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, ",\"key\":\"%s\",\"by\":%u", key, by);
+	return note(fd, root, HOST, kind, ward_buf_str(&b), err);
+}
+
+int ward_ledger_read(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	const char *verb, uint32_t by, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, ",\"verb\":\"%s\",\"by\":%u", verb, by);
+	return note(fd, root, session, "read", ward_buf_str(&b), err);
+}
+
+void ward_ledger_gone_text(struct ward_buf *b, const char *kind, const char *session,
+	uint64_t records, const uint8_t last[WARD_MAC_BYTES])
+{
+	ward_buf_printf(b, "wardfs/%s/%s\n%llu\n", kind, session, (unsigned long long)records);
+	ward_put_hex(b, last, WARD_MAC_BYTES);
+	ward_buf_putc(b, '\n');
+}
+
+int ward_ledger_removed(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	uint64_t records, const char *key, const char *signature, uint32_t by, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, ",\"records\":%llu,\"by\":%u,\"key\":\"%s\",\"signature\":\"%s\"",
+		(unsigned long long)records, by, key, signature);
+	return note(fd, root, session, "removed", ward_buf_str(&b), err);
+}
+
+int ward_ledger_expired(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	uint64_t records, const char *key, const char *signature, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, ",\"records\":%llu,\"key\":\"%s\",\"signature\":\"%s\"",
+		(unsigned long long)records, key, signature);
+	return note(fd, root, session, "expired", ward_buf_str(&b), err);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "audit/format.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
 /* The keys of the entries of one session. */
@@ -22,6 +23,7 @@ void ward_ledger_keys_derive(
 struct ward_ledger_start {
 	const char *key;	/* ward_public_key_print() of the key that signs */
 	const char *checkpoint; /* the note over nothing */
+	uint64_t keep_s;	/* seconds that the trail is to be kept; 0: nothing is said */
 };
 struct ward_ledger_end {
 	uint64_t records;
@@ -42,6 +44,33 @@ int ward_ledger_append(int fd, const char *session, const struct ward_ledger_key
 	const struct ward_ledger_start *start, const struct ward_ledger_end *end,
 	struct ward_err *err) ward_must_check;
 
+/*
+ * What the signature of an entry "rotate" is over: the key that gave way (and signs), and the one
+ * that took its place.
+ */
+void ward_ledger_rotate_text(struct ward_buf *b, const char *from, const char *to);
 /* Appends the entry "rotate" of the host: the signing key `from` gave way to `to`. */
 int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
+	const char *signature, struct ward_err *err) ward_must_check;
+/* Appends "enroll" or "revoke" (kind) of the host: a public key, by a user. */
+int ward_ledger_key(int fd, const uint8_t root[WARD_KEY_BYTES], const char *kind, const char *key,
+	uint32_t by, struct ward_err *err) ward_must_check;
+
+/* Appends "read": somebody (by: user id) looked at the session's trail with this verb. */
+int ward_ledger_read(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	const char *verb, uint32_t by, struct ward_err *err) ward_must_check;
+
+/*
+ * What the signature of an entry "removed" or "expired" (kind) is over: that, the session, the
+ * number of its records, and the mac of the last one, as its end in the ledger has them.
+ */
+void ward_ledger_gone_text(struct ward_buf *b, const char *kind, const char *session,
+	uint64_t records, const uint8_t last[WARD_MAC_BYTES]);
+/* Appends "removed": the trail is about to be deleted. signature: base64, by key. */
+int ward_ledger_removed(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	uint64_t records, const char *key, const char *signature, uint32_t by,
+	struct ward_err *err) ward_must_check;
+/* Appends "expired": the same, because it was kept as long as the policy wants. */
+int ward_ledger_expired(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+	uint64_t records, const char *key, const char *signature,
 	struct ward_err *err) ward_must_check;

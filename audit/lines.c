@@ -4,22 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/format.h"
 
 #define CHUNK ((size_t)1 << 20)
 
-int ward_lines_open(struct ward_lines *l, int fd, uint64_t offset)
+int ward_lines_open(struct ward_lines *l, struct ward_log *log, uint64_t offset)
 {
-	*l = (struct ward_lines){.fd = fd, .cap = CHUNK, .offset = offset};
+	*l = (struct ward_lines){.log = log, .cap = CHUNK, .offset = offset};
 	l->buf = malloc(l->cap);
 	return l->buf ? 0 : -ENOMEM;
 }
 
-int ward_lines_open_one(struct ward_lines *l, int fd, uint64_t offset, size_t len)
+int ward_lines_open_one(struct ward_lines *l, struct ward_log *log, uint64_t offset, size_t len)
 {
-	*l = (struct ward_lines){.fd = fd, .cap = len + 1, .offset = offset};
+	*l = (struct ward_lines){.log = log, .cap = len + 1, .offset = offset};
 	l->buf = malloc(l->cap);
 	return l->buf ? 0 : -ENOMEM;
 }
@@ -37,21 +36,18 @@ static int fill(struct ward_lines *l)
 	l->offset += l->start;
 	l->end -= l->start;
 	l->start = 0;
-	for (;;) {
-		ssize_t n =
-			pread(l->fd, l->buf + l->end, l->cap - l->end, (off_t)(l->offset + l->end));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		l->end += (size_t)n;
-		return n > 0;
-	}
+	ssize_t n = ward_log_read(l->log, l->buf + l->end, l->cap - l->end, l->offset + l->end);
+	if (n < 0)
+		return (int)n;
+	l->end += (size_t)n;
+	return n > 0;
 }
 
 int ward_lines_next(struct ward_lines *l, struct ward_lines_line *ret)
 {
 	size_t looked = 0;
+	if (l->ended)
+		return 0;
 	for (;;) {
 		size_t have = l->end - l->start;
 		const char *p = l->buf + l->start;
@@ -77,6 +73,7 @@ int ward_lines_next(struct ward_lines *l, struct ward_lines_line *ret)
 		*ret = (struct ward_lines_line){
 			.p = l->buf + l->start, .len = have, .offset = l->offset + l->start};
 		l->start += have;
+		l->ended = true;
 		return 1;
 	}
 }

@@ -7,10 +7,16 @@
  *                          confine
  *                          ledger: start                         --READY-->
  *                          loop: rings -> log                    --AUDIT_BROKEN--> (log fails)
+ *                          many refusals                       --AUDIT_BURST-->
+ *                          the log is long enough              --AUDIT_SEGMENT-->
+ *   supervisor --AUDIT_SEGMENT--> go on in the next file         --AUDIT_BEGUN-->
  *   supervisor --FINISH--> drain, end record, ledger: end        --AUDIT_SUMMARY-->
  *   end of file on the control socket: the supervisor died; the same, with that as the cause
  *
  * Exit: 0 the trail has its end, 1 it has not (stderr says why).
+ *
+ * With WARD_AUDIT_PACK it is another process that does another thing, in the same cage: it
+ * compresses one finished segment. Exit: 0 done, 1 not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +27,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "audit/chain.h"
 #include "audit/confine.h"
+#include "audit/frames.h"
 #include "audit/writer.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 
@@ -44,13 +53,18 @@ struct audit {
 	uint32_t flags;
 	uint32_t sync; /* enum ward_audit_sync */
 	uint64_t checkpoint_records, checkpoint_ms;
+	uint64_t rotate, keep_s;
 	struct ward_ring *rings[WARD_RINGS_MAX];
 	size_t n_rings;
 	struct ward_writer *writer;
 	bool finish; /* FINISH came, or the supervisor is gone */
 	bool alone;  /* the supervisor is gone */
 	bool broken; /* it was told that the log fails */
+	bool asked;  /* for the next segment */
 	int idle;    /* naps in a row without a record */
+	/* Refusals: when the window began, how many there were then and last time, and when told.
+	 */
+	uint64_t burst_at, burst_from, burst_last, burst_told;
 };
 
 static void send_text(uint32_t type, const char *text)
@@ -81,8 +95,11 @@ static int receive_config(struct audit *a, struct ward_err *err)
 	a->sync = ward_msg_get_u32(&r);
 	a->checkpoint_records = ward_msg_get_u64(&r);
 	a->checkpoint_ms = ward_msg_get_u64(&r);
-	if (ward_msg_done(&r) < 0 || r.type != WARD_MSG_CONFIG || a->n_rings == 0 ||
-		a->n_rings > WARD_RINGS_MAX || a->flags & ~(uint32_t)WARD_AUDIT_RECOVER ||
+	a->rotate = ward_msg_get_u64(&r);
+	a->keep_s = ward_msg_get_u64(&r);
+	if (ward_msg_done(&r) < 0 || r.type != WARD_MSG_CONFIG || a->n_rings > WARD_RINGS_MAX ||
+		(a->n_rings == 0) != (a->flags == WARD_AUDIT_PACK) ||
+		a->flags & ~(uint32_t)(WARD_AUDIT_RECOVER | WARD_AUDIT_PACK) ||
 		a->sync > WARD_SYNC_CLOSE)
 		return ward_err_set(err, -EBADMSG, "configuration: not understood");
 	return 0;
@@ -118,6 +135,15 @@ static int take_descriptors(struct audit *a, struct ward_err *err)
 	return 0;
 }
 
+/* A finished segment into a fresh file; whoever started us gives it its name. */
+static int pack(struct ward_err *err)
+{
+	/* What the agent does comes first. Where it may not be, it is as urgent as that. */
+	(void)setpriority(PRIO_PROCESS, 0, 19);
+	int r = ward_audit_confine(err);
+	return r < 0 ? r : ward_frames_pack(WARD_FD_AUDIT_LOG, WARD_FD_AUDIT_PACKED);
+}
+
 static int start(struct audit *a, struct ward_err *err)
 {
 	/* First of all: from here on nobody of this uid can look into our memory. */
@@ -137,6 +163,8 @@ static int start(struct audit *a, struct ward_err *err)
 	uint8_t key[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
 	r = receive_config(a, err);
+	if (r == 0 && a->flags & WARD_AUDIT_PACK)
+		_exit(pack(err) < 0 ? 1 : 0);
 	if (r == 0)
 		r = take_key(WARD_FD_AUDIT_KEY, key, "root key", err);
 	if (r == 0)
@@ -155,6 +183,8 @@ static int start(struct audit *a, struct ward_err *err)
 			.sync = (enum ward_audit_sync)a->sync,
 			.checkpoint_records = a->checkpoint_records,
 			.checkpoint_ms = a->checkpoint_ms,
+			.rotate = a->rotate,
+			.keep_s = a->keep_s,
 			.rings = a->rings,
 			.n_rings = a->n_rings,
 			.recover = a->flags & WARD_AUDIT_RECOVER,
@@ -166,18 +196,57 @@ static int start(struct audit *a, struct ward_err *err)
 	return r;
 }
 
+/* The next segment, or that there is none. False: the message is another one. */
+static bool take_segment(struct audit *a, struct ward_msg_reader *r, int fd)
+{
+	if (r->type != WARD_MSG_AUDIT_SEGMENT || !a->asked)
+		return false;
+	uint32_t number = ward_msg_get_u32(r);
+	if (ward_msg_done(r) < 0 || number < 2)
+		return false;
+	ward_writer_give_segment(a->writer, fd, number);
+	a->asked = false;
+	return true;
+}
+
+/* The log is as long as a segment shall be, or the next one was begun. */
+static void tell_segment(struct audit *a)
+{
+	struct ward_msg m;
+	unsigned begun = ward_writer_begun_segment(a->writer);
+	if (begun) {
+		ward_msg_init(&m, WARD_MSG_AUDIT_BEGUN);
+		ward_msg_put_u32(&m, begun);
+		/* If the supervisor is gone the loop will see it. */
+		(void)!ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
+		ward_msg_clear(&m);
+	}
+	if (a->asked || !ward_writer_wants_segment(a->writer))
+		return;
+	ward_msg_init(&m, WARD_MSG_AUDIT_SEGMENT);
+	a->asked = ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0) == 0;
+	ward_msg_clear(&m);
+}
+
 /* Something on the control socket: FINISH, the end, or nonsense, which ends the session too. */
 static void take_control(struct audit *a)
 {
 	uint8_t buf[1024];
-	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, sizeof(buf), NULL, NULL);
+	int fd = -1;
+	size_t n_fds = 1;
+	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, sizeof(buf), &fd, &n_fds);
+	struct ward_msg_reader r = {0};
+	if (n > 0)
+		ward_msg_reader_init(&r, buf, (size_t)n);
+	if (n > 0 && take_segment(a, &r, n_fds ? fd : -1))
+		return;
+	if (n > 0 && n_fds)
+		close(fd);
 	a->finish = true;
 	if (n <= 0) {
 		a->alone = true;
 		return;
 	}
-	struct ward_msg_reader r;
-	ward_msg_reader_init(&r, buf, (size_t)n);
 	if (r.type != WARD_MSG_AUDIT_FINISH || ward_msg_done(&r) < 0)
 		a->alone = true;
 }
@@ -211,6 +280,33 @@ static void rest(struct audit *a)
 		a->idle++;
 }
 
+/* So many refusals within so many seconds are a burst: no program meets rules at that rate by
+ * chance. */
+#define BURST 100
+#define BURST_S 10
+
+static void tell_burst(struct audit *a)
+{
+	uint64_t now = ward_clock_mono_ns();
+	uint64_t total = ward_writer_summary(a->writer)->refusals;
+	if (now - a->burst_at > BURST_S * WARD_NS_PER_SEC) {
+		a->burst_at = now;
+		a->burst_from = a->burst_last;
+	}
+	a->burst_last = total;
+	if (total - a->burst_from < BURST || total < 2 * a->burst_told)
+		return;
+	a->burst_told = total;
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_AUDIT_BURST);
+	ward_msg_put_u64(&m, total - a->burst_from);
+	ward_msg_put_u64(&m, BURST_S);
+	ward_msg_put_u64(&m, total);
+	/* If the supervisor is gone the loop will see it. */
+	(void)!ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
+	ward_msg_clear(&m);
+}
+
 static void loop(struct audit *a)
 {
 	while (!a->finish) {
@@ -227,8 +323,10 @@ static void loop(struct audit *a)
 			continue;
 		}
 		a->broken = false;
+		tell_segment(a);
 		if (n > 0) {
 			a->idle = 0;
+			tell_burst(a);
 			wait_for(a, 0, false);
 		} else {
 			rest(a);

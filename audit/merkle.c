@@ -3,19 +3,27 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <sodium.h>
+#include <nettle/sha2.h>
 #include <string.h>
 
-static_assert(WARD_HASH_BYTES == crypto_hash_sha256_BYTES, "SHA-256");
+static_assert(WARD_HASH_BYTES == SHA256_DIGEST_SIZE, "SHA-256");
 
 void ward_merkle_leaf(const void *data, size_t len, uint8_t ret[WARD_HASH_BYTES])
 {
 	static const uint8_t prefix = 0;
-	crypto_hash_sha256_state st;
-	(void)crypto_hash_sha256_init(&st);
-	(void)crypto_hash_sha256_update(&st, &prefix, 1);
-	(void)crypto_hash_sha256_update(&st, data, len);
-	(void)crypto_hash_sha256_final(&st, ret);
+	struct sha256_ctx st;
+	sha256_init(&st);
+	sha256_update(&st, 1, &prefix);
+	sha256_update(&st, len, data);
+	sha256_digest(&st, WARD_HASH_BYTES, ret);
+}
+
+static void hash(const uint8_t *p, size_t len, uint8_t ret[WARD_HASH_BYTES])
+{
+	struct sha256_ctx st;
+	sha256_init(&st);
+	sha256_update(&st, len, p);
+	sha256_digest(&st, WARD_HASH_BYTES, ret);
 }
 
 /* ret may be one of the two. */
@@ -25,7 +33,7 @@ static void node(const uint8_t left[WARD_HASH_BYTES], const uint8_t right[WARD_H
 	uint8_t in[1 + 2 * WARD_HASH_BYTES] = {1};
 	memcpy(in + 1, left, WARD_HASH_BYTES);
 	memcpy(in + 1 + WARD_HASH_BYTES, right, WARD_HASH_BYTES);
-	(void)crypto_hash_sha256(ret, in, sizeof(in));
+	hash(in, sizeof(in), ret);
 }
 
 void ward_merkle_add_seen(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES],
@@ -61,7 +69,7 @@ void ward_merkle_tail(const struct ward_merkle *m, uint64_t from, uint8_t ret[WA
 void ward_merkle_root(const struct ward_merkle *m, uint8_t ret[WARD_HASH_BYTES])
 {
 	bool any = false;
-	(void)crypto_hash_sha256(ret, NULL, 0);
+	hash(NULL, 0, ret);
 	for (unsigned k = 0; k < 64; k++) {
 		if (!(m->n >> k & 1))
 			continue;

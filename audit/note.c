@@ -262,3 +262,37 @@ bool ward_checkpoint_verify(
 	       crypto_sign_verify_detached(
 		       c->signature, (const uint8_t *)text, c->signed_len, key->key) == 0;
 }
+
+/* --- other things that are signed --- */
+
+void ward_signing_key_sign(const struct ward_signing_key *k, const void *data, size_t len,
+	char ret[WARD_SIGNATURE_TEXT_MAX])
+{
+	uint8_t sig[WARD_SIGN_BYTES];
+	(void)crypto_sign_detached(sig, NULL, data, len, k->secret);
+	(void)sodium_bin2base64(
+		ret, WARD_SIGNATURE_TEXT_MAX, sig, sizeof(sig), sodium_base64_VARIANT_ORIGINAL);
+}
+
+bool ward_public_key_check(
+	const struct ward_public_key *k, const void *data, size_t len, const char *signature)
+{
+	uint8_t sig[WARD_SIGN_BYTES];
+	char again[WARD_SIGNATURE_TEXT_MAX];
+	size_t got = 0;
+	if (sodium_base642bin(sig, sizeof(sig), signature, strlen(signature), NULL, &got, NULL,
+		    sodium_base64_VARIANT_ORIGINAL) != 0 ||
+		got != sizeof(sig))
+		return false;
+	/* One spelling only. */
+	(void)sodium_bin2base64(
+		again, sizeof(again), sig, sizeof(sig), sodium_base64_VARIANT_ORIGINAL);
+	return strcmp(again, signature) == 0 &&
+	       crypto_sign_verify_detached(sig, data, len, k->key) == 0;
+}
+
+bool ward_public_key_over(const struct ward_public_key *k, const char *time)
+{
+	/* Both in UTC, of one form: the order of the texts is that of the times. */
+	return k->until[0] && strcmp(time, k->until) > 0;
+}

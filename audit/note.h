@@ -39,6 +39,7 @@ struct ward_public_key {
 	uint8_t key[WARD_SIGN_PUBLIC_BYTES];
 	uint8_t id[4];
 	char name[WARD_KEY_NAME_MAX];
+	char until[32]; /* what it signed later counts for nothing: it was revoked; "": never */
 };
 struct ward_signing_key {
 	struct ward_public_key pub;
@@ -47,6 +48,14 @@ struct ward_signing_key {
 
 /* The key that grows from a seed (WARD_KEY_BYTES bytes). */
 void ward_signing_key_from_seed(const uint8_t seed[WARD_KEY_BYTES], struct ward_signing_key *ret);
+/* Signs data with key: base64, for the ledger. */
+#define WARD_SIGNATURE_TEXT_MAX 92U /* base64 of 64 bytes, with room */
+void ward_signing_key_sign(const struct ward_signing_key *k, const void *data, size_t len,
+	char ret[WARD_SIGNATURE_TEXT_MAX]);
+bool ward_public_key_check(
+	const struct ward_public_key *k, const void *data, size_t len, const char *signature);
+/* True for what the key signed at this time (as checkpoints and the ledger write it). */
+bool ward_public_key_over(const struct ward_public_key *k, const char *time);
 void ward_public_key_print(const struct ward_public_key *k, char ret[WARD_VKEY_MAX]);
 /* From "NAME+ID+KEY"; -EINVAL unless name and id are those of the key. */
 int ward_public_key_parse(

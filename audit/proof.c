@@ -54,13 +54,13 @@ static void add_leaf(struct nodes *n, const uint8_t leaf[WARD_HASH_BYTES])
 }
 
 /* line: of record seq (0: of none) is copied. */
-static int compute(int log_fd, const struct ward_checkpoint *c, uint64_t seq, struct nodes *n,
-	struct ward_buf *line, struct ward_err *err)
+static int compute(struct ward_log *log, const struct ward_checkpoint *c, uint64_t seq,
+	struct nodes *n, struct ward_buf *line, struct ward_err *err)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	uint8_t h[WARD_HASH_BYTES];
-	int r = ward_lines_open(&lines, log_fd, 0);
+	int r = ward_lines_open(&lines, log, 0);
 	while (r == 0 && n->all.n < c->size && (r = ward_lines_next(&lines, &text)) == 1) {
 		r = 0;
 		if (!text.whole)
@@ -105,7 +105,7 @@ void ward_proof_put(struct ward_buf *b, uint64_t seq, const void *line, size_t l
 	put_note(b, notes, at);
 }
 
-int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint64_t seq,
+int ward_prove_record(struct ward_log *log, const struct ward_checkpoint_list *notes, uint64_t seq,
 	uint64_t size, struct ward_buf *ret, struct ward_err *err)
 {
 	size_t at = 0;
@@ -124,7 +124,7 @@ int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint
 	r = ward_merkle_plan_inclusion(seq - 1, notes->v[at].size, &plan);
 	n->plan = &plan;
 	if (r == 0)
-		r = compute(log_fd, &notes->v[at], seq, n, &line, err);
+		r = compute(log, &notes->v[at], seq, n, &line, err);
 	if (r < 0)
 		return r;
 	ward_proof_put(ret, seq, ward_buf_str(&line), line.len, n->node, plan.n, notes, at);
@@ -133,8 +133,8 @@ int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint
 	return r < 0 ? ward_err_sys(err, r, "proof") : 0;
 }
 
-int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes, uint64_t from,
-	uint64_t size, struct ward_buf *ret, struct ward_err *err)
+int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_list *notes,
+	uint64_t from, uint64_t size, struct ward_buf *ret, struct ward_err *err)
 {
 	size_t first = 0;
 	size_t second = 0;
@@ -152,7 +152,7 @@ int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes,
 	if (ward_merkle_plan_consistency(notes->v[first].size, notes->v[second].size, &plan) < 0)
 		return ward_err_set(err, -ENODATA, "the first checkpoint is the larger one");
 	n->plan = &plan;
-	r = compute(log_fd, &notes->v[second], 0, n, &line, err);
+	r = compute(log, &notes->v[second], 0, n, &line, err);
 	if (r < 0)
 		return r;
 	ward_buf_puts(ret, CONSISTENCY);
@@ -284,6 +284,8 @@ static enum ward_verify_state signatures(
 		bool known = false;
 		bool good = false;
 		for (size_t k = 0; k < n_keys && !good; k++) {
+			if (ward_public_key_over(&keys[k], p->note[i].time))
+				continue;
 			known |= strcmp(p->note[i].key_name, keys[k].name) == 0 ||
 				 memcmp(p->note[i].key_id, keys[k].id, sizeof(keys[k].id)) == 0;
 			good = ward_checkpoint_verify(&p->note[i], p->note_text[i], &keys[k]);

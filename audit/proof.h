@@ -8,6 +8,7 @@
 
 #include "audit/checkpoint.h"
 #include "audit/filter.h"
+#include "audit/log.h"
 #include "audit/verify.h"
 
 /* A proof is no longer: a record in base64, 65 nodes, two checkpoints, and room. */
@@ -18,11 +19,11 @@
  * the last one. -ENODATA: there is no such checkpoint, or it does not cover the record. -EBADMSG:
  * the trail is not that of the checkpoint.
  */
-int ward_prove_record(int log_fd, const struct ward_checkpoint_list *notes, uint64_t seq,
+int ward_prove_record(struct ward_log *log, const struct ward_checkpoint_list *notes, uint64_t seq,
 	uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
 /* That the checkpoint of `from` records is the beginning of that of `size` (0: the last one). */
-int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes, uint64_t from,
-	uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_list *notes,
+	uint64_t from, uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
 
 /* Records that one call proves, and bytes of the text that their proofs are. */
 #define WARD_PROOF_RECORDS_MAX 16384
@@ -32,7 +33,7 @@ int ward_prove_consistency(int log_fd, const struct ward_checkpoint_list *notes,
  * (ward_file_names_find() over the same log) match among the records of the checkpoint of `size`
  * (0: of the last one). *ret_n: how many. -ENOENT: none. -E2BIG: more than the limits above.
  */
-int ward_prove_file(int log_fd, const struct ward_checkpoint_list *notes,
+int ward_prove_file(struct ward_log *log, const struct ward_checkpoint_list *notes,
 	const struct ward_file_names *names, uint64_t size, struct ward_buf *ret, size_t *ret_n,
 	struct ward_err *err) ward_must_check;
 

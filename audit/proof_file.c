@@ -105,12 +105,12 @@ static void see(void *ctx, uint64_t from, uint64_t to, const uint8_t root[WARD_H
 		memcpy(w->root, root, sizeof(w->root));
 }
 
-static int compute(int log_fd, struct found *f, const struct ward_checkpoint *c)
+static int compute(struct ward_log *log, struct found *f, const struct ward_checkpoint *c)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	uint8_t h[WARD_HASH_BYTES];
-	int r = ward_lines_open(&lines, log_fd, 0);
+	int r = ward_lines_open(&lines, log, 0);
 	while (r == 0 && f->tree.n < f->size && (r = ward_lines_next(&lines, &text)) == 1) {
 		r = 0;
 		if (!text.whole)
@@ -147,12 +147,12 @@ static int put_one(struct found *f, size_t i, const struct ward_lines_line *text
 	return r;
 }
 
-static int put_all(int log_fd, struct found *f, const struct ward_checkpoint_list *notes, size_t at,
-	struct ward_buf *b)
+static int put_all(struct ward_log *log, struct found *f, const struct ward_checkpoint_list *notes,
+	size_t at, struct ward_buf *b)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
-	int r = ward_lines_open(&lines, log_fd, 0);
+	int r = ward_lines_open(&lines, log, 0);
 	uint64_t line = 0;
 	for (size_t i = 0; r == 0 && i < f->n;) {
 		r = ward_lines_next(&lines, &text);
@@ -163,7 +163,7 @@ static int put_all(int log_fd, struct found *f, const struct ward_checkpoint_lis
 	return r;
 }
 
-int ward_prove_file(int log_fd, const struct ward_checkpoint_list *notes,
+int ward_prove_file(struct ward_log *log, const struct ward_checkpoint_list *notes,
 	const struct ward_file_names *names, uint64_t size, struct ward_buf *ret, size_t *ret_n,
 	struct ward_err *err)
 {
@@ -176,7 +176,7 @@ int ward_prove_file(int log_fd, const struct ward_checkpoint_list *notes,
 	f.seq = calloc(WARD_PROOF_RECORDS_MAX, sizeof(*f.seq));
 	if (!f.seq)
 		return ward_err_sys(err, -ENOMEM, "proof");
-	r = ward_query_walk(log_fd, true, find_record, &f, err);
+	r = ward_query_walk(log, true, find_record, &f, err);
 	if (r == -E2BIG)
 		return ward_err_set(err, r,
 			"the file has more than %d records; prove them one by one",
@@ -189,9 +189,9 @@ int ward_prove_file(int log_fd, const struct ward_checkpoint_list *notes,
 			f.size);
 	r = plan_nodes(&f);
 	if (r == 0)
-		r = compute(log_fd, &f, &notes->v[at]);
+		r = compute(log, &f, &notes->v[at]);
 	if (r == 0)
-		r = put_all(log_fd, &f, notes, at, ret);
+		r = put_all(log, &f, notes, at, ret);
 	if (r == 0)
 		r = ward_buf_error(ret);
 	if (r == -EBADMSG)

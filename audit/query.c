@@ -14,18 +14,19 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 
-int ward_query_walk(int log_fd, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err)
+int ward_query_walk(
+	struct ward_log *log, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err)
 {
 	uint64_t offset = 0;
-	return ward_query_walk_from(log_fd, &offset, parse, fn, ctx, err);
+	return ward_query_walk_from(log, &offset, parse, fn, ctx, err);
 }
 
-int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn *fn, void *ctx,
-	struct ward_err *err)
+int ward_query_walk_from(struct ward_log *log, uint64_t *offset, bool parse, ward_query_fn *fn,
+	void *ctx, struct ward_err *err)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text;
-	int r = ward_lines_open(&lines, log_fd, *offset);
+	int r = ward_lines_open(&lines, log, *offset);
 	int e = r;
 	while (r == 0 && (e = ward_lines_next(&lines, &text)) == 1) {
 		if (!text.whole)
@@ -47,29 +48,27 @@ void ward_query_lines_clear(struct ward_query_lines *l)
 }
 
 /* The line at offset, into buf (WARD_LINE_MAX bytes). Its length; 0: there is none. */
-static ssize_t read_line(int fd, uint64_t offset, char *buf)
+static ssize_t read_line(struct ward_log *log, uint64_t offset, char *buf)
 {
 	/* Most are short. */
 	static const size_t first = 4096;
 	for (size_t want = first;; want = WARD_LINE_MAX) {
-		ssize_t n = pread(fd, buf, want, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
+		ssize_t n = ward_log_read(log, buf, want, offset);
 		if (n < 0)
-			return -errno;
+			return n;
 		const char *nl = n > 0 ? memchr(buf, '\n', (size_t)n) : NULL;
 		if (nl || want == WARD_LINE_MAX)
 			return nl ? nl - buf : 0;
 	}
 }
 
-int ward_query_walk_at(int log_fd, const struct ward_query_lines *l, ward_query_fn *fn, void *ctx,
-	struct ward_err *err)
+int ward_query_walk_at(struct ward_log *log, const struct ward_query_lines *l, ward_query_fn *fn,
+	void *ctx, struct ward_err *err)
 {
 	ward_cleanup_free char *buf = malloc(WARD_LINE_MAX);
 	int r = buf ? 0 : ward_err_sys(err, -ENOMEM, "trail");
 	for (size_t i = 0; r == 0 && i < l->n; i++) {
-		ssize_t len = read_line(log_fd, l->v[i], buf);
+		ssize_t len = read_line(log, l->v[i], buf);
 		if (len < 0)
 			return ward_err_sys(err, (int)len, "trail");
 		json_t *record = json_loadb(buf, (size_t)len, 0, NULL);
@@ -85,6 +84,11 @@ const char *ward_query_text(const json_t *record, const char *member)
 }
 
 /* --- refusals --- */
+
+bool ward_query_is_refusal(const char *kind)
+{
+	return strcmp(kind, "deny") == 0 || strcmp(kind, "quota") == 0;
+}
 
 struct group {
 	char *key; /* what makes refusals alike */
@@ -168,7 +172,7 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 		g->owner_file = file ? strdup(file) : NULL;
 		return 0;
 	}
-	if (strcmp(kind, "deny") != 0)
+	if (!ward_query_is_refusal(kind))
 		return 0;
 	bool full = false;
 	struct ward_denial *d = group_of(g, (json_t *)(uintptr_t)record, &full);
@@ -239,7 +243,9 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	bool guard = text && strncmp(text, "[guard]", 7) == 0;
 	bool takes_away =
 		source && (strcmp(source, "floor") == 0 || strcmp(source, "project") == 0);
-	if (error && strcmp(error, "EXDEV") == 0) {
+	if (strcmp(ward_query_text(rec, "kind") ?: "", "quota") == 0) {
+		d->reason = "raise that line; what the session removes of its own makes room too";
+	} else if (error && strcmp(error, "EXDEV") == 0) {
 		d->reason = "answered as across file systems: programs copy instead";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
@@ -254,10 +260,10 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	return 0;
 }
 
-int ward_query_denials(int log_fd, struct ward_denials *ret, struct ward_err *err)
+int ward_query_denials(struct ward_log *log, struct ward_denials *ret, struct ward_err *err)
 {
 	struct grouping g = {0};
-	int r = ward_query_walk(log_fd, true, take_record, &g, err);
+	int r = ward_query_walk(log, true, take_record, &g, err);
 	for (size_t i = 0; r == 0 && i < g.d.n; i++)
 		r = advise(&g.d.v[i], g.owner_file);
 	tdestroy(g.tree, free_group);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "audit/log.h"
 #include "enforcer/base/err.h"
 
 /*
@@ -14,13 +15,13 @@
  */
 typedef int ward_query_fn(void *ctx, const char *line, size_t len, const json_t *record);
 
-/* Walks the log fd from its beginning. parse false: record is always NULL. */
-int ward_query_walk(
-	int log_fd, bool parse, ward_query_fn *fn, void *ctx, struct ward_err *err) ward_must_check;
+/* Walks the log from its beginning. parse false: record is always NULL. */
+int ward_query_walk(struct ward_log *log, bool parse, ward_query_fn *fn, void *ctx,
+	struct ward_err *err) ward_must_check;
 
 /* The same from *offset on, which becomes the end of the last whole line. */
-int ward_query_walk_from(int log_fd, uint64_t *offset, bool parse, ward_query_fn *fn, void *ctx,
-	struct ward_err *err) ward_must_check;
+int ward_query_walk_from(struct ward_log *log, uint64_t *offset, bool parse, ward_query_fn *fn,
+	void *ctx, struct ward_err *err) ward_must_check;
 
 /* Lines of a trail that shall be looked at: those at these offsets, then all from `end` on. */
 struct ward_query_lines {
@@ -34,8 +35,8 @@ void ward_query_lines_clear(struct ward_query_lines *l);
  * Walks the lines at l->v. One that is none any more (the trail was changed, verify tells) comes
  * without a record, as in ward_query_walk().
  */
-int ward_query_walk_at(int log_fd, const struct ward_query_lines *l, ward_query_fn *fn, void *ctx,
-	struct ward_err *err) ward_must_check;
+int ward_query_walk_at(struct ward_log *log, const struct ward_query_lines *l, ward_query_fn *fn,
+	void *ctx, struct ward_err *err) ward_must_check;
 
 /* Text of a member, NULL if it is not a string. Borrowed. */
 const char *ward_query_text(const json_t *record, const char *member);
@@ -62,8 +63,12 @@ struct ward_denials {
 	uint64_t total;
 	uint64_t left_out; /* refusals beyond WARD_DENIALS_MAX groups */
 };
+/* Is a record of this kind one of something that was refused? ("deny", "quota") */
+bool ward_query_is_refusal(const char *kind);
+
 /* Groups that are told apart. */
 #define WARD_DENIALS_MAX 10000
 
-int ward_query_denials(int log_fd, struct ward_denials *ret, struct ward_err *err) ward_must_check;
+int ward_query_denials(
+	struct ward_log *log, struct ward_denials *ret, struct ward_err *err) ward_must_check;
 void ward_denials_free(struct ward_denials *d);

@@ -35,6 +35,29 @@ struct collect {
 	json_t *report;
 };
 
+/* A verdict of a start-up probe; what the file system adds about one has none. */
+static int take_probe(struct collect *c, const json_t *rec)
+{
+	static const char *const members[] = {
+		"name", "layer", "result", "attempt", "control", "text"};
+	json_t *o = json_object();
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(rec, members[i]);
+		if (v)
+			json_object_set(o, members[i], v);
+	}
+	return json_array_append_new(json_object_get(c->report, "probes"), o);
+}
+
+/* Another policy, in force or refused. */
+static int take_reload(struct collect *c, const json_t *rec)
+{
+	return json_array_append_new(json_object_get(c->report, "reloads"),
+		json_pack("{s:O?, s:O?, s:O?, s:O?}", "time", json_object_get(rec, "time"),
+			"result", json_object_get(rec, "result"), "policy",
+			json_object_get(rec, "policy"), "text", json_object_get(rec, "text")));
+}
+
 static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct collect *c = ctx;
@@ -45,17 +68,21 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	uint64_t span = c->last > c->first ? c->last - c->first : 1;
 	uint64_t at = ns > c->first ? (ns - c->first) / (span / WARD_REPORT_SLOTS + 1) : 0;
 	at = at < WARD_REPORT_SLOTS ? at : WARD_REPORT_SLOTS - 1;
-	if (strcmp(kind, "deny") == 0)
+	if (ward_query_is_refusal(kind))
 		c->refused[at]++;
-	else if (ward_query_text(rec, "path"))
+	else if (ward_query_text(rec, "path") && strcmp(kind, "probe") != 0)
 		c->done[at]++;
 	int r = 0;
-	if (strcmp(kind, "session.start") == 0) {
+	if (strcmp(kind, "probe") == 0 && ward_query_text(rec, "result")) {
+		r = take_probe(c, rec);
+	} else if (strcmp(kind, "session.start") == 0) {
 		json_t *detail = json_object_get(rec, "detail");
 		r = json_object_set(c->report, "start", detail ? detail : json_null());
 		json_t *policy = json_object_get(rec, "policy");
 		if (r == 0 && policy)
 			r = json_object_set(c->report, "policy", policy);
+	} else if (strcmp(kind, "reload") == 0) {
+		r = take_reload(c, rec);
 	} else if (strcmp(kind, "session.end") == 0) {
 		r = json_object_set_new(c->report, "end",
 			json_pack("{s:O?, s:O?, s:O?, s:O?}", "status",
@@ -76,12 +103,12 @@ static int put_slots(const struct collect *c)
 	return json_object_set_new(c->report, "slots", slots) < 0 ? -ENOMEM : 0;
 }
 
-static int put_refusals(int log_fd, json_t *report, struct ward_err *err)
+static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *err)
 {
 	static const char *const members[] = {
 		"action", "path", "path2", "rule", "rule_text", "errno"};
 	struct ward_denials d;
-	int r = ward_query_denials(log_fd, &d, err);
+	int r = ward_query_denials(log, &d, err);
 	if (r < 0)
 		return r;
 	json_t *all = json_array();
@@ -106,23 +133,23 @@ static int put_head(json_t *report, const char *session, const struct ward_verif
 {
 	char now[WARD_CLOCK_TEXT_MAX];
 	ward_clock_format(ward_clock_real_ns(), now);
-	int r = json_object_update_new(
-		report, json_pack("{s:s, s:s, s:n, s:n, s:{s:s, s:s, s:I, s:I}}", "session",
-				session, "generated", now, "start", "end", "verify", "state",
-				ward_verify_state_name(v->state), "text", v->text, "records",
-				(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
+	int r = json_object_update_new(report,
+		json_pack("{s:s, s:s, s:n, s:n, s:[], s:[], s:{s:s, s:s, s:I, s:I}}", "session",
+			session, "generated", now, "start", "end", "probes", "reloads", "verify",
+			"state", ward_verify_state_name(v->state), "text", v->text, "records",
+			(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
 	return r < 0 ? ward_err_sys(err, -ENOMEM, "report") : 0;
 }
 
-int ward_report_collect(int log_fd, const char *session, const struct ward_verify_result *verify,
-	json_t **ret, struct ward_err *err)
+int ward_report_collect(struct ward_log *log, const char *session,
+	const struct ward_verify_result *verify, json_t **ret, struct ward_err *err)
 {
 	struct collect c = {.report = json_object()};
 	json_t *summary = NULL;
 	json_t *files = NULL;
 	int r = put_head(c.report, session, verify, err);
 	if (r == 0)
-		r = ward_query_summary(log_fd, &summary, err);
+		r = ward_query_summary(log, &summary, err);
 	if (r == 0) {
 		json_t *first = json_pack("{s:O?}", "time", json_object_get(summary, "first"));
 		json_t *last = json_pack("{s:O?}", "time", json_object_get(summary, "last"));
@@ -133,13 +160,13 @@ int ward_report_collect(int log_fd, const char *session, const struct ward_verif
 		r = json_object_set_new(c.report, "summary", summary);
 	}
 	if (r == 0)
-		r = ward_query_walk(log_fd, true, take, &c, err);
+		r = ward_query_walk(log, true, take, &c, err);
 	if (r == 0)
 		r = put_slots(&c);
 	if (r == 0)
-		r = put_refusals(log_fd, c.report, err);
+		r = put_refusals(log, c.report, err);
 	if (r == 0)
-		r = ward_diff_collect(log_fd, &files, err);
+		r = ward_diff_collect(log, &files, err);
 	if (r == 0)
 		r = json_object_set_new(c.report, "files", files);
 	if (r < 0) {

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "audit/log.h"
 #include "audit/verify.h"
 #include "enforcer/base/buf.h"
 
@@ -23,11 +24,13 @@
  *   start     detail of session.start; policy (digest)
  *   end       {status, signal, text, detail} of session.end; null where there is none
  *   refusals  [{count, action, path, rule, rule_text, errno, permit, forbidden_by}]
+ *   probes    [{name, layer, result, attempt, control, text}]: start-up probes, as recorded
  *   slots     [{"done": n, "refused": n}] of equal time between first and last record
  *   files     ward_diff_collect()
  */
-int ward_report_collect(int log_fd, const char *session, const struct ward_verify_result *verify,
-	json_t **ret, struct ward_err *err) ward_must_check;
+int ward_report_collect(struct ward_log *log, const char *session,
+	const struct ward_verify_result *verify, json_t **ret,
+	struct ward_err *err) ward_must_check;
 
 /* Append the report; ask ward_buf_error(). Every text of a record is escaped once more. */
 void ward_report_html(struct ward_buf *b, const json_t *report);

@@ -5,6 +5,7 @@
 
 #include "audit/query.h"
 #include "audit/report.h"
+#include "enforcer/base/cleanup.h"
 
 /* Directories that are drawn within each other; what lies deeper is shown by its whole rest. */
 #define DEPTH_MAX 40
@@ -28,6 +29,8 @@ static const char head[] =
 	"vertical-align:top;overflow-wrap:anywhere}\n"
 	"code,summary,li{font-family:ui-monospace,monospace;font-size:13px;overflow-wrap:anywhere}"
 	"ul{list-style:none;padding-left:1rem;margin:0}\n"
+	/* Forty levels have to fit on a telephone. */
+	"ul ul ul ul ul ul ul ul ul{padding-left:.15rem}\n"
 	".v{background:var(--card);border-left:4px solid var(--no);padding:.5rem 1rem}"
 	".v.intact{border-color:var(--ok)}.no{color:var(--no)}.dim{color:var(--dim)}"
 	".n{width:5rem}svg{width:100%;height:auto;display:block}\n"
@@ -94,6 +97,22 @@ static void put_verdict(struct ward_buf *b, const json_t *report)
 	ward_buf_puts(b, "</span></p>\n");
 }
 
+/* Policies that came into force later, or were to. */
+static void put_reloads(struct ward_buf *b, const json_t *report)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(json_object_get(report, "reloads"), i, v)
+	{
+		ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+		const char *policy = ward_query_text(v, "policy");
+		const char *time = ward_query_text(v, "time");
+		const char *result = ward_query_text(v, "result");
+		ward_buf_printf(&text, "%s %s", result ? result : "?", time ? time : "?");
+		row(b, ward_buf_str(&text), policy ? policy : ward_query_text(v, "text"));
+	}
+}
+
 static void put_command(struct ward_buf *b, const json_t *report)
 {
 	const json_t *start = json_object_get(report, "start");
@@ -114,6 +133,7 @@ static void put_command(struct ward_buf *b, const json_t *report)
 	row(b, "project", ward_query_text(start, "project"));
 	row(b, "mode", ward_query_text(start, "mode"));
 	row(b, "policy", ward_query_text(report, "policy"));
+	put_reloads(b, report);
 	row(b, "from", ward_query_text(summary, "first"));
 	row(b, "to", ward_query_text(summary, "last"));
 	if (json_is_integer(json_object_get(end, "status")))
@@ -222,6 +242,29 @@ static void put_refusals(struct ward_buf *b, const json_t *report)
 		ward_buf_puts(b, " ");
 		put(b, ward_query_text(d, "rule_text"));
 		ward_buf_puts(b, "</code></td></tr>\n");
+	}
+	ward_buf_puts(b, "</table>\n");
+}
+
+static void put_probes(struct ward_buf *b, const json_t *report)
+{
+	static const char *const members[] = {"layer", "result", "attempt", "text"};
+	const json_t *all = json_object_get(report, "probes");
+	size_t i = 0;
+	json_t *p = NULL;
+	if (json_array_size(all) == 0)
+		return;
+	ward_buf_puts(b, "<h2>Probed before the command started</h2>\n<table><tr><th>layer</th>"
+			 "<th>result</th><th>answer</th><th>attempt</th></tr>\n");
+	json_array_foreach(all, i, p)
+	{
+		ward_buf_puts(b, "<tr>");
+		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
+			ward_buf_puts(b, "<td>");
+			put(b, ward_query_text(p, members[k]));
+			ward_buf_puts(b, "</td>");
+		}
+		ward_buf_puts(b, "</tr>\n");
 	}
 	ward_buf_puts(b, "</table>\n");
 }
@@ -355,6 +398,7 @@ void ward_report_html(struct ward_buf *b, const json_t *report)
 	put_programs(b, report);
 	put_executed(b, report);
 	put_files(b, report);
+	put_probes(b, report);
 	ward_buf_puts(b, "<h2>Controls</h2>\n<table>\n");
 	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)
 		row(b, c->control, c->answer);

@@ -49,6 +49,15 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 	ward_buf_printf(b, " (%" JSON_INTEGER_FORMAT " records verified)\n",
 		json_integer_value(json_object_get(v, "records")));
 	figures(b, summary);
+	json_array_foreach(json_object_get(report, "reloads"), i, d)
+	{
+		ward_buf_printf(b, "%sAnother policy, %s %s: ", i ? "" : "\n",
+			ward_query_text(d, "result") ? ward_query_text(d, "result") : "?",
+			ward_query_text(d, "time") ? ward_query_text(d, "time") : "?");
+		code(b, ward_query_text(d, "policy") ? ward_query_text(d, "policy")
+						     : ward_query_text(d, "text"));
+		ward_buf_puts(b, "\n");
+	}
 	ward_buf_puts(b, "\n## Refused\n\n| times | what | rule |\n|---|---|---|\n");
 	json_array_foreach(json_object_get(report, "refusals"), i, d)
 	{
@@ -59,6 +68,19 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 		ward_buf_puts(b, " | ");
 		code(b, ward_query_text(d, "rule_text") ? ward_query_text(d, "rule_text")
 							: ward_query_text(d, "rule"));
+		ward_buf_puts(b, " |\n");
+	}
+	ward_buf_puts(b,
+		"\n## Probed before the command started\n\n| layer | result | answer | attempt "
+		"|\n|---|---|---|---|\n");
+	json_array_foreach(json_object_get(report, "probes"), i, d)
+	{
+		ward_buf_puts(b, "| ");
+		code(b, ward_query_text(d, "layer"));
+		ward_buf_printf(b, " | %s | %s | ",
+			ward_query_text(d, "result") ? ward_query_text(d, "result") : "?",
+			ward_query_text(d, "attempt") ? ward_query_text(d, "attempt") : "");
+		code(b, ward_query_text(d, "text"));
 		ward_buf_puts(b, " |\n");
 	}
 	ward_buf_puts(b, "\n## Controls\n\n| control | what answers to it |\n|---|---|\n");

@@ -6,7 +6,134 @@
 
 #include "audit/chain.h"
 #include "audit/lines.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+
+/* --- what stands at the beginning of a segment --- */
+
+static void put_number(struct ward_buf *b, const char *before, uint64_t v)
+{
+	ward_buf_puts(b, before);
+	ward_put_u64(b, v);
+}
+
+void ward_resume_put(struct ward_buf *b, unsigned number, const struct ward_resume *res)
+{
+	const char *before = "\"";
+	put_number(b, "{\"segment\":", number);
+	put_number(b, ",\"records\":", res->seq);
+	put_number(b, ",\"bytes\":", res->bytes);
+	put_number(b, ",\"refusals\":", res->refusals);
+	ward_buf_puts(b, ",\"last\":\"");
+	ward_put_hex(b, res->prev, sizeof(res->prev));
+	ward_buf_puts(b, "\",\"tree\":[");
+	for (unsigned i = 0; i < 64; i++) {
+		if (!(res->tree.n >> i & 1))
+			continue;
+		ward_buf_puts(b, before);
+		ward_put_hex(b, res->tree.h[i], WARD_HASH_BYTES);
+		ward_buf_putc(b, '"');
+		before = ",\"";
+	}
+	ward_buf_puts(b, "],\"rings\":[");
+	for (unsigned i = 0; i < WARD_RINGS_MAX; i++)
+		put_number(b, i ? "," : "", res->pos[i]);
+	ward_buf_puts(b, "]}");
+}
+
+/* Reads a text of our own back; sticky. */
+struct reader {
+	const char *p;
+	const char *end;
+	bool bad;
+};
+
+static void take_text(struct reader *r, const char *text)
+{
+	size_t n = strlen(text);
+	r->bad = r->bad || (size_t)(r->end - r->p) < n || memcmp(r->p, text, n) != 0;
+	r->p += r->bad ? 0 : n;
+}
+
+static uint64_t take_number(struct reader *r, const char *before)
+{
+	uint64_t v = 0;
+	take_text(r, before);
+	const char *from = r->p;
+	for (; !r->bad && r->p < r->end && *r->p >= '0' && *r->p <= '9'; r->p++)
+		r->bad = __builtin_mul_overflow(v, 10, &v) ||
+			 __builtin_add_overflow(v, (uint64_t)(*r->p - '0'), &v);
+	r->bad = r->bad || r->p == from;
+	return v;
+}
+
+static void take_bytes(struct reader *r, uint8_t *ret, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	r->bad = r->bad || (size_t)(r->end - r->p) < 2 * n;
+	for (size_t i = 0; i < n && !r->bad; i++, r->p += 2) {
+		const char *high = r->p[0] ? strchr(digits, r->p[0]) : NULL;
+		const char *low = r->p[1] ? strchr(digits, r->p[1]) : NULL;
+		r->bad = !high || !low;
+		if (!r->bad)
+			ret[i] = (uint8_t)((high - digits) << 4 | (low - digits));
+	}
+}
+
+/* The state behind the record before this one, as it claims it. False: it is no such record. */
+static bool take_state(const struct ward_line *l, struct ward_resume *res)
+{
+	static const char begin[] = ",\"detail\":";
+	const char *at = memmem(l->rest, l->rest_len, begin, sizeof(begin) - 1);
+	const char *before = "\"";
+	if (!at || !ward_line_is(l, "segment"))
+		return false;
+	struct reader r = {.p = at + sizeof(begin) - 1, .end = l->rest + l->rest_len};
+	(void)take_number(&r, "{\"segment\":");
+	res->seq = take_number(&r, ",\"records\":");
+	res->bytes = take_number(&r, ",\"bytes\":");
+	res->refusals = take_number(&r, ",\"refusals\":");
+	take_text(&r, ",\"last\":\"");
+	take_bytes(&r, res->prev, sizeof(res->prev));
+	take_text(&r, "\",\"tree\":[");
+	res->tree.n = res->seq;
+	for (unsigned i = 0; i < 64; i++) {
+		if (!(res->seq >> i & 1))
+			continue;
+		take_text(&r, before);
+		take_bytes(&r, res->tree.h[i], WARD_HASH_BYTES);
+		take_text(&r, "\"");
+		before = ",\"";
+	}
+	take_text(&r, "],\"rings\":[");
+	for (unsigned i = 0; i < WARD_RINGS_MAX; i++)
+		res->pos[i] = take_number(&r, i ? "," : "");
+	take_text(&r, "]}");
+	return !r.bad && r.p == r.end && res->seq + 1 == l->seq;
+}
+
+/*
+ * The first line of a later segment: the writer before wrote it and what it says, so its mac is
+ * right with the key of this record and the mac that it tells itself.
+ */
+static bool begin_segment(
+	struct ward_resume *res, const char *session, const struct ward_lines_line *text)
+{
+	struct ward_line l;
+	uint8_t mac[WARD_MAC_BYTES];
+	if (!text->whole || ward_line_parse(text->p, text->len, &l) < 0)
+		return true; /* the first segment can begin with anything */
+	if (l.seq == 1 || !ward_line_is(&l, "segment"))
+		return l.seq == 1;
+	if (!ward_line_of(&l, session) || !take_state(&l, res))
+		return false;
+	for (uint64_t i = 0; i < res->seq; i++)
+		ward_chain_ratchet(res->key);
+	ward_chain_mac(res->key, res->prev, text->p, l.body_len, mac);
+	return memcmp(mac, l.mac, sizeof(mac)) == 0;
+}
+
+/* --- walking --- */
 
 static void take_line(
 	struct ward_resume *res, const char *session, const struct ward_lines_line *text)
@@ -17,7 +144,8 @@ static void take_line(
 	int64_t ring = -1;
 	uint64_t pos = 0;
 	res->seq++;
-	res->bytes = text->offset + text->len + 1;
+	res->bytes += text->len + 1;
+	res->segment = text->offset + text->len + 1;
 	res->ended = false;
 	ward_merkle_leaf(text->p, text->len, leaf);
 	ward_merkle_add(&res->tree, leaf);
@@ -36,23 +164,29 @@ static void take_line(
 		return;
 	}
 	res->ended = ward_line_is(&l, "session.end");
-	res->refusals += ward_line_is(&l, "deny");
+	res->refusals += ward_line_is(&l, "deny") || ward_line_is(&l, "quota");
 	if (ward_line_source(&l, &ring, &pos) == 0 && ring >= 0 && ring < WARD_RINGS_MAX)
 		res->pos[ring] = pos;
 }
 
 int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, struct ward_err *err)
 {
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
-	int r = ward_lines_open(&lines, log_fd, 0);
+	int r = ward_log_open_file(log_fd, &log);
+	if (r == 0)
+		r = ward_lines_open(&lines, log, 0);
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
 	struct ward_lines_line text;
 	while ((r = ward_lines_next(&lines, &text)) == 1) {
+		if (text.offset == 0 && !begin_segment(res, session, &text))
+			return ward_err_set(err, -EBADMSG,
+				"log: its first record is not one that a segment begins with");
 		if (text.whole)
 			take_line(res, session, &text);
 		else
-			res->torn = text.offset + text.len - res->bytes;
+			res->torn = text.offset + text.len - res->segment;
 	}
 	return r < 0 ? ward_err_sys(err, r, "log") : 0;
 }

@@ -41,6 +41,8 @@ struct shared { // NOLINT(clang-analyzer-optin.performance.Padding)
 	_Atomic uint64_t durable_pos; /* everything before is on disk */
 	_Atomic uint64_t lost_pos;    /* everything before that was not is not known to be */
 	_Atomic uint32_t durable;     /* futex: changes with durable_pos or failed */
+	/* written by the supervisor */
+	_Atomic uint32_t probing;
 	/* written by both */
 	_Alignas(64) _Atomic uint32_t reader; /* enum reader_state */
 	_Atomic uint32_t waiters;	      /* producers that wait for room */
@@ -163,6 +165,11 @@ void ward_ring_close(struct ward_ring *r)
 	free(r);
 }
 
+uint64_t ward_ring_written(const struct ward_ring *r)
+{
+	return atomic_load(&r->sh->write_pos);
+}
+
 static struct record *record_at(const struct ward_ring *r, uint64_t pos)
 {
 	return (struct record *)(r->data + (pos & r->mask));
@@ -184,6 +191,16 @@ static void wake_reader(struct ward_ring *r)
 	/* EAGAIN: the counter is full, so the reader is awake. */
 	while (write(r->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
+}
+
+void ward_ring_set_probing(struct ward_ring *r, bool on)
+{
+	atomic_store(&r->sh->probing, on ? 1 : 0);
+}
+
+bool ward_ring_probing(const struct ward_ring *r)
+{
+	return atomic_load_explicit(&r->sh->probing, memory_order_acquire);
 }
 
 bool ward_ring_failed(const struct ward_ring *r)

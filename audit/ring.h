@@ -59,10 +59,21 @@ int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_ch
 bool ward_ring_failed(const struct ward_ring *r);
 
 /*
+ * The supervisor, who maps a producer's ring: start-up probes are made (on), or the command starts
+ * (off). Takes effect at once. Producer: while they are made, what it refuses is a record of kind
+ * `probe`, not `deny`: no program of the session asked for it. One load.
+ */
+void ward_ring_set_probing(struct ward_ring *r, bool on);
+bool ward_ring_probing(const struct ward_ring *r);
+
+/*
  * Producer: from now on ward_ring_put() returns 0 only when the record is on disk ([audit] sync =
  * record); -EIO if the log fails before. A record whose operation failed so may yet reach the log.
  */
 void ward_ring_sync(struct ward_ring *r, bool on);
+
+/* Anybody: a number that grows with each event that was put. Not to be believed. */
+uint64_t ward_ring_written(const struct ward_ring *r);
 
 /* As ward_ring_put(), but -EAGAIN instead of waiting for room (or for another thread). */
 int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;

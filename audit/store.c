@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/segments.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 
@@ -240,10 +241,7 @@ static int write_file(int dir_fd, const char *name, const void *data, size_t len
 		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	int r = ward_fd_write_all(fd, data, len);
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	return r;
+	return ward_fd_write_all(fd, data, len);
 }
 
 /* excl: O_EXCL for a new session, 0 for one that is there. */
@@ -254,7 +252,14 @@ static int open_files(struct ward_store *st, struct ward_store_session *s, int e
 		openat(st->sessions_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dir_fd < 0)
 		return -errno;
-	s->log_fd = openat(s->dir_fd, "trail.jsonl", log | excl, 0600);
+	if (excl) {
+		s->log_fd = openat(s->dir_fd, "trail.jsonl", log | excl, 0600);
+		s->segment = 1;
+	} else {
+		int r = ward_segment_last(s->dir_fd, &s->log_fd, &s->segment);
+		if (r < 0)
+			return r;
+	}
 	if (s->log_fd < 0)
 		return -errno;
 	s->ledger_fd = openat(st->dir_fd, "ledger.jsonl", log, 0600);
@@ -292,12 +297,6 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 	r = open_files(st, &s, O_EXCL);
 	if (r == 0)
 		r = write_file(s.dir_fd, "policy", policy, len);
-	if (r == 0)
-		r = sync_dir(s.dir_fd);
-	if (r == 0)
-		r = sync_dir(st->sessions_fd);
-	if (r == 0)
-		r = sync_dir(st->dir_fd);
 	if (r < 0) {
 		(void)ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
 		ward_store_discard_session(st, &s);
@@ -305,6 +304,26 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 	}
 	*ret = s;
 	return 0;
+}
+
+int ward_store_add_policy(struct ward_store_session *s, unsigned n, const void *policy, size_t len,
+	struct ward_err *err)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "policy.%u", n);
+	int r = write_file(s->dir_fd, name, policy, len);
+	if (r == 0)
+		r = sync_dir(s->dir_fd);
+	if (r < 0)
+		(void)unlinkat(s->dir_fd, name, 0);
+	return r < 0 ? ward_err_sys(err, r, "%s of session %s", name, s->name) : 0;
+}
+
+void ward_store_drop_policy(struct ward_store_session *s, unsigned n)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "policy.%u", n);
+	(void)unlinkat(s->dir_fd, name, 0);
 }
 
 void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s)
@@ -322,6 +341,46 @@ void ward_store_discard_session(struct ward_store *st, struct ward_store_session
 	ward_store_session_close(s);
 }
 
+static int remove_files(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		int r = -errno;
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	for (struct dirent *e = NULL; (e = readdir(d));) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (unlinkat(dir_fd, e->d_name, 0) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int ward_store_remove_session(struct ward_store *st, const char *session, struct ward_err *err)
+{
+	if (!ward_session_name_valid(session, strlen(session)) || st->sessions_fd < 0)
+		return ward_err_set(err, -ENOENT, "no such session");
+	ward_cleanup_fd int dir =
+		openat(st->sessions_fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	int r = dir < 0 ? -errno : ward_log_open(dir, &log);
+	if (r == 0 && ward_log_has_writer(log))
+		r = -EBUSY;
+	if (r == -ENOENT && dir >= 0)
+		r = 0;
+	if (r == 0)
+		r = remove_files(dir);
+	if (r == 0 && unlinkat(st->sessions_fd, session, AT_REMOVEDIR) < 0)
+		r = -errno;
+	if (r == 0)
+		r = sync_dir(st->sessions_fd);
+	return r < 0 ? ward_err_sys(err, r, "%s/sessions/%s", st->path, session) : 0;
+}
+
 void ward_store_session_close(struct ward_store_session *s)
 {
 	const int fds[] = {
@@ -334,27 +393,43 @@ void ward_store_session_close(struct ward_store_session *s)
 
 /* --- sessions that have not ended --- */
 
+#define FRESH_MARK ".new.%s"
+#define MARK_NAME_MAX (WARD_SESSION_NAME_MAX + sizeof(FRESH_MARK))
+
 int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
 	struct ward_err *err)
 {
-	char fresh[WARD_SESSION_NAME_MAX + 8];
+	char fresh[MARK_NAME_MAX];
 	/* Locked before it has its name: another start would take it for one that a crash left. */
-	(void)snprintf(fresh, sizeof(fresh), ".new.%s", session);
+	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, session);
 	ward_cleanup_fd int fd = openat(
 		st->running_fd, fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int r = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (r == 0)
 		r = ward_fd_write_all(fd, text, strlen(text));
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	if (r == 0 && renameat(st->running_fd, fresh, st->running_fd, session) < 0)
-		r = -errno;
-	if (r == 0)
-		r = sync_dir(st->running_fd);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s/running/%s", st->path, session);
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;
+}
+
+int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, int mark_fd,
+	struct ward_err *err)
+{
+	char fresh[MARK_NAME_MAX];
+	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, s->name);
+	ward_cleanup_fd int policy = openat(s->dir_fd, "policy", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	const int fds[] = {policy, mark_fd, s->dir_fd, st->sessions_fd, st->dir_fd};
+	int r = policy < 0 ? -errno : 0;
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && r == 0; i++)
+		r = sync_dir(fds[i]);
+	if (r == 0 && renameat(st->running_fd, fresh, st->running_fd, s->name) < 0)
+		r = -errno;
+	if (r == 0)
+		r = sync_dir(st->running_fd);
+	if (r < 0)
+		(void)unlinkat(st->running_fd, fresh, 0);
+	return r < 0 ? ward_err_sys(err, r, "%s/sessions/%s", st->path, s->name) : 0;
 }
 
 int ward_store_unmark(struct ward_store *st, const char *session)
@@ -366,7 +441,7 @@ int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd
 	struct ward_buf *ret_text, struct ward_err *err)
 {
 	struct stat sb = {0};
-	ward_cleanup_fd int log = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup_fd int fd =
 		openat(st->running_fd, session, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -379,8 +454,8 @@ int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd
 	r = ward_store_open_log(st, session, &log, err);
 	if (r < 0)
 		return r;
-	if (flock(log, LOCK_SH | LOCK_NB) < 0)
-		return ward_err_sys(err, -errno, "%s: log", session);
+	if (ward_log_has_writer(log))
+		return ward_err_sys(err, -EWOULDBLOCK, "%s: log", session);
 	r = ward_fd_read_all(fd, MARK_MAX, &text);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s/running/%s", st->path, session);
@@ -403,6 +478,18 @@ int ward_store_reopen_session(struct ward_store *st, const char *session,
 		return ward_err_sys(err, r, "%s/sessions/%s", st->path, session);
 	}
 	*ret = s;
+	return 0;
+}
+
+int ward_store_last_segment(struct ward_store_session *s, struct ward_err *err)
+{
+	int fd = -1;
+	int r = ward_segment_last(s->dir_fd, &fd, &s->segment);
+	if (r < 0)
+		return ward_err_sys(err, r, "trail of %s", s->name);
+	if (s->log_fd >= 0)
+		close(s->log_fd);
+	s->log_fd = fd;
 	return 0;
 }
 
@@ -562,10 +649,21 @@ static int open_in_session(struct ward_store *st, const char *session, const cha
 	return 0;
 }
 
-int ward_store_open_log(
+int ward_store_open_session(
 	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
 {
-	return open_in_session(st, session, "trail.jsonl", ret_fd, err);
+	return open_in_session(st, session, ".", ret_fd, err);
+}
+
+int ward_store_open_log(
+	struct ward_store *st, const char *session, struct ward_log **ret, struct ward_err *err)
+{
+	ward_cleanup_fd int dir = -1;
+	int r = ward_store_open_session(st, session, &dir, err);
+	if (r < 0)
+		return r;
+	r = ward_log_open(dir, ret);
+	return r < 0 ? ward_err_sys(err, r, "%s/sessions/%s/trail.jsonl", st->path, session) : 0;
 }
 
 int ward_store_open_checkpoints(
@@ -638,4 +736,27 @@ int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err)
 	}
 	r = sync_dir(st->dir_fd);
 	return r < 0 ? ward_err_sys(err, r, "%s", st->path) : 0;
+}
+
+/* --- once a day --- */
+
+#define DAILY "pruned"
+
+bool ward_store_daily(struct ward_store *st, uint64_t now_s, uint64_t every)
+{
+	struct stat sb;
+	ward_cleanup_fd int fd =
+		openat(st->dir_fd, DAILY, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &sb) < 0)
+		return false;
+	uint64_t last = (uint64_t)sb.st_mtim.tv_sec;
+	/* A byte is in it once it was; without one it is as new. */
+	if (sb.st_size > 0 && last <= now_s && now_s - last < every)
+		return false;
+	return pwrite(fd, "\n", 1, 0) == 1 && futimens(fd, NULL) == 0;
+}
+
+void ward_store_daily_again(struct ward_store *st)
+{
+	(void)unlinkat(st->dir_fd, DAILY, 0);
 }

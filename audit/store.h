@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "audit/format.h"
+#include "audit/log.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
@@ -46,7 +47,8 @@ int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err) w
 struct ward_store_session {
 	char name[WARD_SESSION_NAME_MAX + 1];
 	int dir_fd;	    /* O_PATH: sessions/NAME */
-	int log_fd;	    /* O_RDWR|O_APPEND, new */
+	int log_fd;	    /* O_RDWR|O_APPEND: the segment that is written */
+	unsigned segment;   /* its number */
 	int ledger_fd;	    /* O_RDWR|O_APPEND */
 	int key_fd;	    /* O_RDONLY */
 	int sign_fd;	    /* O_RDONLY: the signing key's seed */
@@ -62,7 +64,7 @@ struct ward_store_session {
 
 /*
  * Makes a session. name NULL: a fresh ward_store_session_id(); a name that exists gets a number
- * ("NAME.2"). policy (len bytes) is kept beside the trail. Everything is on disk when it returns.
+ * ("NAME.2"). policy (len bytes) is kept beside the trail. On disk only after ward_store_sync():
  * -EINVAL for a bad name; whatever open(2) and write(2) answer where the trail cannot be written:
  * then nothing must start. *ret is the caller's (ward_store_session_close()).
  */
@@ -73,7 +75,22 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
  * to a trail that is not empty.
  */
 void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s);
+/*
+ * Deletes the trail of a session that has ended, with what lies beside it. -EBUSY: a writer has it.
+ * Say so in the ledger before (ward_ledger_removed()).
+ */
+int ward_store_remove_session(
+	struct ward_store *st, const char *session, struct ward_err *err) ward_must_check;
 void ward_store_session_close(struct ward_store_session *s);
+
+/*
+ * Keeps the text of a policy that comes into force later beside the first one: "policy.N". On disk
+ * when it returns. N from 1.
+ */
+int ward_store_add_policy(struct ward_store_session *s, unsigned n, const void *policy, size_t len,
+	struct ward_err *err) ward_must_check;
+/* It did not come into force. */
+void ward_store_drop_policy(struct ward_store_session *s, unsigned n);
 
 /* Names, sorted; free()d by ward_store_names_free(). */
 struct ward_store_names {
@@ -82,10 +99,17 @@ struct ward_store_names {
 };
 /*
  * The mark of a session that began and has not ended: a file running/NAME with a text, locked
- * (flock(2)) by its supervisor for as long as that lives. On disk when it returns; *ret_fd holds
- * the lock and is the caller's.
+ * (flock(2)) by its supervisor for as long as that lives. It gets its name by ward_store_sync();
+ * *ret_fd holds the lock and is the caller's.
  */
 int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+/*
+ * A session that was just made, and its mark, to disk, in this order: files, names, the mark's
+ * name. Before this nothing may be written into trail or ledger. All at once: what several files
+ * need is mostly one commit of the file system's journal. Failing leaves no mark.
+ */
+int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, int mark_fd,
 	struct ward_err *err) ward_must_check;
 /* The session ended. 0 also if there is no mark. */
 int ward_store_unmark(struct ward_store *st, const char *session) ward_must_check;
@@ -101,6 +125,20 @@ int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd
 int ward_store_reopen_session(struct ward_store *st, const char *session,
 	struct ward_store_session *ret, struct ward_err *err) ward_must_check;
 
+/* log_fd and segment become those that a recovery writer goes on in (ward_segment_last()). */
+int ward_store_last_segment(struct ward_store_session *s, struct ward_err *err) ward_must_check;
+
+/* The directory of a session; *ret_fd is the caller's. -ENOENT. */
+int ward_store_open_session(struct ward_store *st, const char *session, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+/*
+ * True if `every` seconds went by since it was last, or if it never was; from now on it was. The
+ * file "pruned" remembers. False also where that cannot be written.
+ */
+bool ward_store_daily(struct ward_store *st, uint64_t now_s, uint64_t every);
+/* As if it never was. */
+void ward_store_daily_again(struct ward_store *st);
+
 /* Names of the sessions that have a directory. */
 int ward_store_list(
 	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
@@ -114,8 +152,8 @@ void ward_store_names_free(struct ward_store_names *names);
 int ward_store_find(struct ward_store *st, const char *what, char **ret_name,
 	struct ward_err *err) ward_must_check;
 
-/* For reading. Each *ret_fd is the caller's. -ENOENT where there is none. */
-int ward_store_open_log(struct ward_store *st, const char *session, int *ret_fd,
+/* For reading; what is opened is the caller's. -ENOENT where there is none. */
+int ward_store_open_log(struct ward_store *st, const char *session, struct ward_log **ret,
 	struct ward_err *err) ward_must_check;
 int ward_store_open_checkpoints(struct ward_store *st, const char *session, int *ret_fd,
 	struct ward_err *err) ward_must_check;

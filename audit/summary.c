@@ -99,15 +99,17 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 	int r = count(s, s->kinds, kind);
 	if (r == 0)
 		r = count(s, s->programs, ward_query_text(rec, "comm"));
-	if (r == 0 && strcmp(kind, "deny") == 0)
+	if (r == 0 && ward_query_is_refusal(kind))
 		r = count_refusal(s, rec);
 	else if (r == 0)
 		r = count_file(s, kind, rec);
-	count_bytes(s, rec);
+	/* The close of the handle counts them again. */
+	if (strcmp(kind, "io") != 0)
+		count_bytes(s, rec);
 	return r < 0 ? -ENOMEM : 0;
 }
 
-int ward_query_summary(int log_fd, json_t **ret, struct ward_err *err)
+int ward_query_summary(struct ward_log *log, json_t **ret, struct ward_err *err)
 {
 	struct summary s = {0};
 	json_t **const sets[] = {&s.kinds, &s.programs, &s.rules, &s.read, &s.written, &s.created,
@@ -115,7 +117,7 @@ int ward_query_summary(int log_fd, json_t **ret, struct ward_err *err)
 	const size_t n_sets = sizeof(sets) / sizeof(*sets);
 	for (size_t i = 0; i < n_sets; i++)
 		*sets[i] = json_object();
-	int r = ward_query_walk(log_fd, true, take_record, &s, err);
+	int r = ward_query_walk(log, true, take_record, &s, err);
 	json_t *o = NULL;
 	if (r == 0) {
 		o = json_pack("{s:I,s:s,s:s,s:O,s:O,s:{s:I,s:O},s:{s:I,s:I,s:I,s:I,s:I},"

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "audit/log.h"
 #include "enforcer/base/err.h"
 
 /* Different paths, programs and rules that are counted by name; the rest is counted together. */
@@ -19,4 +20,4 @@
  *   bytes     {"read": n, "written": n, "unseen": handles whose bytes the guard could not see}
  *   not_counted  names beyond the limit
  */
-int ward_query_summary(int log_fd, json_t **ret, struct ward_err *err) ward_must_check;
+int ward_query_summary(struct ward_log *log, json_t **ret, struct ward_err *err) ward_must_check;

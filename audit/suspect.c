@@ -34,7 +34,9 @@ bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct wa
 	char label[32];
 	char session[WARD_SESSION_NAME_MAX + 1];
 	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn") &&
-		!ward_line_is(l, "rotate"))
+		!ward_line_is(l, "rotate") && !ward_line_is(l, "read") &&
+		!ward_line_is(l, "removed") && !ward_line_is(l, "expired") &&
+		!ward_line_is(l, "enroll") && !ward_line_is(l, "revoke"))
 		return false;
 	snprintf(label, sizeof(label), "wardfs ledger %.*s", (int)l->kind_len, l->kind);
 	snprintf(session, sizeof(session), "%.*s", (int)l->session_len, l->session);
@@ -59,7 +61,7 @@ static int load(struct examination *x)
 {
 	const struct ward_suspect *s = x->s;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
-	int r = ward_lines_open(&lines, s->fd, s->offset);
+	int r = ward_lines_open(&lines, s->log, s->offset);
 	if (r < 0)
 		return r;
 	size_t cap = 0;
@@ -127,7 +129,7 @@ static int compute(const struct examination *x, const struct suspect_line *sl,
 	struct ward_lines_line text = {0};
 	struct ward_line l;
 	uint8_t own[WARD_KEY_BYTES];
-	int r = ward_lines_open_one(&lines, x->s->fd, sl->offset, sl->len);
+	int r = ward_lines_open_one(&lines, x->s->log, sl->offset, sl->len);
 	if (r == 0)
 		r = ward_lines_next(&lines, &text);
 	if (r <= 0)

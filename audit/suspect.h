@@ -22,7 +22,7 @@
 #include "audit/verify.h"
 
 struct ward_suspect {
-	int fd;
+	struct ward_log *log;
 	uint64_t offset;   /* of the first wrong line */
 	uint64_t expected; /* its seq */
 	uint8_t prev[WARD_MAC_BYTES];

@@ -11,8 +11,12 @@
 #include <sys/stat.h>
 
 #include "audit/chain.h"
+#include "audit/ledger.h"
 #include "audit/lines.h"
+#include "audit/prune.h"
+#include "audit/segments.h"
 #include "audit/suspect.h"
+#include "audit/verify_keys.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 
@@ -28,6 +32,8 @@ const char *ward_verify_state_name(enum ward_verify_state s)
 		[WARD_VERIFY_TRUNCATED] = "truncated",
 		[WARD_VERIFY_INCOMPLETE] = "incomplete",
 		[WARD_VERIFY_UNSTARTED] = "unstarted",
+		[WARD_VERIFY_REMOVED] = "removed",
+		[WARD_VERIFY_EXPIRED] = "expired",
 		[WARD_VERIFY_GAP] = "gap",
 		[WARD_VERIFY_INTACT] = "intact",
 	};
@@ -186,7 +192,7 @@ static void judge_checkpoints(const struct walk *w, struct ward_verify_result *r
 }
 
 /* The whole log is genuine: is it all? */
-static void judge_end(struct walk *w, const struct ward_ledger_session *known, int log_fd,
+static void judge_end(struct walk *w, const struct ward_ledger_session *known, struct ward_log *log,
 	uint64_t size, struct ward_verify_result *ret)
 {
 	if ((!known || !known->started) && size == 0) {
@@ -194,9 +200,7 @@ static void judge_end(struct walk *w, const struct ward_ledger_session *known, i
 	} else if (!known || !known->started) {
 		say(ret, WARD_VERIFY_DELETED, "the ledger has no entry of this session");
 	} else if (!known->ended) {
-		ret->running = flock(log_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-		if (!ret->running)
-			(void)flock(log_fd, LOCK_UN);
+		ret->running = ward_log_has_writer(log);
 		say(ret, WARD_VERIFY_INCOMPLETE, "%s",
 			ret->running   ? "the session is running"
 			: w->log_ended ? "the ledger has no end of this session"
@@ -225,11 +229,11 @@ static void judge_end(struct walk *w, const struct ward_ledger_session *known, i
 	}
 }
 
-static int suspect_trail(const struct walk *w, int log_fd, const char *session,
+static int suspect_trail(const struct walk *w, struct ward_log *log, const char *session,
 	const struct ward_ledger_session *known, struct ward_verify_result *ret,
 	struct ward_err *err)
 {
-	struct ward_suspect s = {.fd = log_fd,
+	struct ward_suspect s = {.log = log,
 		.offset = w->bad_off,
 		.expected = ret->records + 1,
 		.session = session,
@@ -242,7 +246,15 @@ static int suspect_trail(const struct walk *w, int log_fd, const char *session,
 	return r;
 }
 
-int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_KEY_BYTES],
+static void name_segment(unsigned number, struct ward_verify_result *ret)
+{
+	char name[WARD_SEGMENT_NAME_MAX];
+	size_t n = strlen(ret->text);
+	ward_segment_name(name, number, false);
+	snprintf(ret->text + n, sizeof(ret->text) - n, "; the file %s is not there", name);
+}
+
+int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_session *known, const struct ward_checkpoint_list *notes,
 	struct ward_verify_result *ret, struct ward_err *err)
 {
@@ -250,10 +262,10 @@ int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_K
 	struct walk w = {.known = known, .notes = notes};
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
-	struct stat st;
-	if (fstat(log_fd, &st) < 0)
-		return ward_err_sys(err, -errno, "log");
-	int r = ward_lines_open(&lines, log_fd, 0);
+	uint64_t size = 0;
+	int r = ward_log_size(log, &size);
+	if (r == 0)
+		r = ward_lines_open(&lines, log, 0);
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
 	ward_chain_first_key(root, session, w.key);
@@ -269,11 +281,13 @@ int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_K
 	if (r < 0)
 		(void)ward_err_sys(err, r, "log");
 	else if (!good)
-		r = suspect_trail(&w, log_fd, session, known, &res, err);
+		r = suspect_trail(&w, log, session, known, &res, err);
 	else
-		judge_end(&w, known, log_fd, (uint64_t)st.st_size, &res);
+		judge_end(&w, known, log, size, &res);
 	if (r == 0 && good)
 		judge_checkpoints(&w, &res);
+	else if (r == 0 && ward_log_missing(log) > 0)
+		name_segment(ward_log_missing(log), &res);
 	ward_chain_wipe(w.key, sizeof(w.key));
 	if (r < 0)
 		return r;
@@ -320,12 +334,14 @@ static bool take_hex(uint8_t to[WARD_MAC_BYTES], const char *hex)
 }
 
 /* The key that an entry names becomes one of the session's. NULL: it names none. */
-static const struct ward_public_key *take_public(struct ward_ledger_session *s, const json_t *entry)
+static const struct ward_public_key *take_public(
+	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
 	const char *text = json_string_value(json_object_get(entry, "key"));
-	struct ward_public_key k;
+	struct ward_public_key k = {0};
 	if (!text || ward_public_key_parse(text, strlen(text), &k) < 0)
 		return NULL;
+	ward_verify_bound_key(v, &k);
 	for (size_t i = 0; i < s->n_keys; i++)
 		if (memcmp(s->keys[i].key, k.key, sizeof(k.key)) == 0)
 			return &s->keys[i];
@@ -336,9 +352,10 @@ static const struct ward_public_key *take_public(struct ward_ledger_session *s, 
 	return &s->keys[s->n_keys - 1];
 }
 
-static bool take_checkpoint(struct ward_ledger_session *s, const json_t *entry)
+static bool take_checkpoint(
+	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
-	const struct ward_public_key *key = take_public(s, entry);
+	const struct ward_public_key *key = take_public(v, s, entry);
 	const char *text = json_string_value(json_object_get(entry, "checkpoint"));
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_CHECKPOINT_MAX};
 	struct ward_checkpoint c;
@@ -351,20 +368,56 @@ static bool take_checkpoint(struct ward_ledger_session *s, const json_t *entry)
 	return true;
 }
 
+/* The trail is not there any more. The signature is another's than who could write the entry. */
+static bool is_signed(const struct ward_ledger_session *s, const char *kind, const json_t *entry)
+{
+	const char *key = json_string_value(json_object_get(entry, "key"));
+	const char *signature = json_string_value(json_object_get(entry, "signature"));
+	struct ward_public_key k;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_ledger_gone_text(&text, kind, s->name,
+		(uint64_t)json_integer_value(json_object_get(entry, "records")), s->last);
+	return key && signature && ward_public_key_parse(key, strlen(key), &k) == 0 &&
+	       ward_public_key_check(&k, text.data, text.len, signature);
+}
+
+static void take_removed(struct ward_ledger_session *s, const json_t *entry)
+{
+	s->removed = is_signed(s, "removed", entry);
+	s->removed_by = (uint64_t)json_integer_value(json_object_get(entry, "by"));
+	take_time(s->removed_time, entry);
+}
+
+/* Only what was kept as long as its start says can expire. */
+static void take_expired(struct ward_ledger_session *s, const json_t *entry)
+{
+	take_time(s->expired_time, entry);
+	uint64_t keep = s->keep_s ? s->keep_s : WARD_KEEP_SECONDS;
+	uint64_t end = ward_prune_seconds(s->end_time);
+	uint64_t at = ward_prune_seconds(s->expired_time);
+	s->expired = s->ended && end > 0 && at >= end && at - end >= keep &&
+		     is_signed(s, "expired", entry);
+}
+
 /* A genuine entry: what it says is what a writer wrote. */
 static int take_entry(
 	struct ward_ledger_view *v, const struct ward_line *l, const struct ward_lines_line *text)
 {
-	/* Of the host, not of a session. */
-	if (ward_line_is(l, "rotate"))
+	if (ward_line_is(l, "read"))
 		return 0;
+	/* Of the host, not of a session. */
+	bool host =
+		ward_line_is(l, "rotate") || ward_line_is(l, "enroll") || ward_line_is(l, "revoke");
 	json_t *e = json_loadb(text->p, text->len, 0, NULL);
-	struct ward_ledger_session *s = e ? session_of(v, l) : NULL;
-	int r = s ? 0 : -ENOMEM;
+	struct ward_ledger_session *s = e && !host ? session_of(v, l) : NULL;
+	int r = s || (e && host) ? 0 : -ENOMEM;
+	if (r == 0 && host)
+		r = ward_verify_take_key(v, l, e);
 	if (s && ward_line_is(l, "start")) {
 		s->started = true;
 		take_time(s->start_time, e);
-		(void)take_public(s, e);
+		s->keep_s = (uint64_t)json_integer_value(json_object_get(e, "keep"));
+		(void)take_public(v, s, e);
 	} else if (s && ward_line_is(l, "end")) {
 		const char *verdict = json_string_value(json_object_get(e, "verdict"));
 		const char *cause = json_string_value(json_object_get(e, "cause"));
@@ -373,10 +426,14 @@ static int take_entry(
 		s->records = (uint64_t)json_integer_value(json_object_get(e, "records"));
 		s->bytes = (uint64_t)json_integer_value(json_object_get(e, "bytes"));
 		take_time(s->end_time, e);
-		s->has_checkpoint = take_checkpoint(s, e);
+		s->has_checkpoint = take_checkpoint(v, s, e);
 		free(s->cause);
 		s->cause = strdup(cause ? cause : "");
 		r = s->cause ? 0 : -ENOMEM;
+	} else if (s && ward_line_is(l, "removed")) {
+		take_removed(s, e);
+	} else if (s && ward_line_is(l, "expired")) {
+		take_expired(s, e);
 	} else if (s) {
 		v->result.gaps++;
 	}
@@ -421,12 +478,14 @@ static int take_ledger_line(struct ward_ledger_view *v, struct ledger_walk *w,
 	return r;
 }
 
-static int judge_ledger(const struct ledger_walk *w, int fd, const uint8_t root[WARD_KEY_BYTES],
-	struct ward_verify_result *ret, struct ward_err *err)
+static int judge_ledger(const struct ledger_walk *w, struct ward_log *log,
+	const uint8_t root[WARD_KEY_BYTES], struct ward_verify_result *ret, struct ward_err *err)
 {
 	if (!w->good) {
-		struct ward_suspect s = {
-			.fd = fd, .offset = w->bad_off, .expected = ret->records + 1, .root = root};
+		struct ward_suspect s = {.log = log,
+			.offset = w->bad_off,
+			.expected = ret->records + 1,
+			.root = root};
 		memcpy(s.prev, w->good_prev, sizeof(s.prev));
 		return ward_suspect_examine(&s, ret, err);
 	}
@@ -450,9 +509,12 @@ int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_l
 		return 0;
 	}
 	struct ledger_walk w = {.good = true};
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
-	int r = ward_lines_open(&lines, fd, 0);
+	int r = ward_log_open_file(fd, &log);
+	if (r == 0)
+		r = ward_lines_open(&lines, log, 0);
 	if (r < 0)
 		return ward_err_sys(err, r, "ledger");
 	while (flock(fd, LOCK_SH) < 0)
@@ -466,7 +528,7 @@ int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_l
 			w.torn = text.len;
 	}
 	if (r == 0)
-		r = judge_ledger(&w, fd, root, &v.result, err);
+		r = judge_ledger(&w, log, root, &v.result, err);
 	else
 		(void)ward_err_sys(err, r, "ledger");
 	(void)flock(fd, LOCK_UN);
@@ -483,6 +545,9 @@ void ward_ledger_view_free(struct ward_ledger_view *v)
 	for (size_t i = 0; i < v->n; i++)
 		free(v->v[i].cause);
 	free(v->v);
+	free(v->host_keys);
+	free(v->enrolled);
+	free(v->rotations);
 	*v = (struct ward_ledger_view){0};
 }
 

@@ -13,6 +13,7 @@
 
 #include "audit/checkpoint.h"
 #include "audit/format.h"
+#include "audit/log.h"
 #include "enforcer/base/err.h"
 
 enum ward_verify_state {
@@ -25,7 +26,9 @@ enum ward_verify_state {
 	WARD_VERIFY_TRUNCATED,	/* the end is missing, and the ledger knows that there was one */
 	WARD_VERIFY_INCOMPLETE, /* genuine, but without a regular end: running, or something died */
 	WARD_VERIFY_UNSTARTED,	/* unknown to the ledger and without a record: it never began */
-	WARD_VERIFY_GAP, /* genuine and ended, and it says itself that something is missing */
+	WARD_VERIFY_REMOVED, /* deleted by its owner, and the ledger says when, and what it was */
+	WARD_VERIFY_EXPIRED, /* deleted when it had been kept long enough, and the ledger says so */
+	WARD_VERIFY_GAP,     /* genuine and ended, and it says itself that something is missing */
 	WARD_VERIFY_INTACT,
 };
 /* "intact", "foreign key", …; "?" out of range. */
@@ -57,14 +60,31 @@ struct ward_ledger_session {
 	uint8_t last[WARD_MAC_BYTES];
 	char start_time[40];
 	char end_time[40];
-	char *cause; /* owned; NULL without an end */
+	uint64_t keep_s; /* how long it is to be kept; 0: nothing is said */
+	bool expired;	 /* it was, and went; the entry's signature and its time are good */
+	char expired_time[40];
+	bool removed; /* the last thing that was done to it; the entry's signature is good */
+	char removed_time[40];
+	uint64_t removed_by; /* user id */
+	char *cause;	     /* owned; NULL without an end */
 	/* The keys that its entries name, and the last checkpoint, if it is signed by one. */
 	struct ward_public_key keys[2];
 	size_t n_keys;
 	bool has_checkpoint;
 	struct ward_checkpoint checkpoint;
 };
+/* A key that gave way to another: from, to, signature, each a text without spaces. */
+#define WARD_ROTATION_MAX (2 * WARD_VKEY_MAX + WARD_SIGNATURE_TEXT_MAX + 4)
 struct ward_ledger_view {
+	/*
+	 * Keys of other hosts that were enrolled, and every key that was revoked, each with `until`
+	 * where it was. Of a key the last entry counts.
+	 */
+	struct ward_public_key *host_keys;
+	bool *enrolled; /* host_keys[i] is, or was */
+	size_t n_host_keys;
+	char (*rotations)[WARD_ROTATION_MAX]; /* "FROM TO SIGNATURE", in their order */
+	size_t n_rotations;
 	struct ward_verify_result result; /* of the ledger itself */
 	struct ward_ledger_session *v;	  /* in the order in which they started */
 	size_t n;
@@ -77,17 +97,20 @@ struct ward_ledger_view {
 int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *ret,
 	struct ward_err *err) ward_must_check;
 void ward_ledger_view_free(struct ward_ledger_view *v);
+/* The enrolled ones into ret, at most max. Returns how many. */
+size_t ward_ledger_view_enrolled(
+	const struct ward_ledger_view *v, struct ward_public_key *ret, size_t max);
 /* NULL if the ledger does not know the session. Borrowed. */
 const struct ward_ledger_session *ward_ledger_view_find(
 	const struct ward_ledger_view *v, const char *session);
 
 /*
- * Verifies the trail log_fd (read-only, own open file) of a session. known: what the ledger says,
+ * Verifies the trail of a session. known: what the ledger says,
  * NULL if it does not know the session. notes: its checkpoints, read before; NULL if they shall not
  * be looked at (a trail without them; the ledger's own checkpoint is compared all the same). Errors
  * are those of reading; what is wrong with the trail is in *ret.
  */
-int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_KEY_BYTES],
+int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_session *known, const struct ward_checkpoint_list *notes,
 	struct ward_verify_result *ret, struct ward_err *err) ward_must_check;
 
@@ -98,7 +121,7 @@ int ward_verify_trail(int log_fd, const char *session, const uint8_t root[WARD_K
  * what a checkpoint covers; what stands behind the last one cannot be judged, and the trail then is
  * incomplete.
  */
-int ward_verify_public(int log_fd, const struct ward_checkpoint_list *notes,
+int ward_verify_public(struct ward_log *log, const struct ward_checkpoint_list *notes,
 	const struct ward_public_key *keys, size_t n_keys, struct ward_verify_result *ret,
 	struct ward_err *err) ward_must_check;
 /*

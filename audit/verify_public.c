@@ -94,12 +94,12 @@ struct claims {
 	bool edited;
 };
 
-static int load(const struct walk *w, int fd, struct claims *c)
+static int load(const struct walk *w, struct ward_log *log, struct claims *c)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	size_t cap = 0;
-	int r = ward_lines_open(&lines, fd, w->held_offset);
+	int r = ward_lines_open(&lines, log, w->held_offset);
 	uint64_t limit =
 		last_note(w)->state == WARD_CHECKPOINT_OPEN ? UINT64_MAX : last_note(w)->size;
 	while (r == 0 && c->n < WARD_VERIFY_WINDOW && (r = ward_lines_next(&lines, &text)) == 1) {
@@ -210,7 +210,7 @@ static void judge_end(const struct walk *w, struct ward_verify_result *ret)
 		ret->state = WARD_VERIFY_INTACT;
 }
 
-int ward_verify_public(int log_fd, const struct ward_checkpoint_list *notes,
+int ward_verify_public(struct ward_log *log, const struct ward_checkpoint_list *notes,
 	const struct ward_public_key *keys, size_t n_keys, struct ward_verify_result *ret,
 	struct ward_err *err)
 {
@@ -225,7 +225,7 @@ int ward_verify_public(int log_fd, const struct ward_checkpoint_list *notes,
 		return 0;
 	}
 	w.session = notes->v[0].session;
-	int r = ward_lines_open(&lines, log_fd, 0);
+	int r = ward_lines_open(&lines, log, 0);
 	if (r == 0)
 		meet(&w, 0);
 	while (r == 0 && !w.bad && (r = ward_lines_next(&lines, &text)) == 1) {
@@ -233,7 +233,7 @@ int ward_verify_public(int log_fd, const struct ward_checkpoint_list *notes,
 		take(&w, &text);
 	}
 	if (r == 0 && w.bad) {
-		r = load(&w, log_fd, &c);
+		r = load(&w, log, &c);
 		if (r == 0)
 			judge_claims(&w, &c, &res);
 		free(c.v);

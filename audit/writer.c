@@ -36,13 +36,22 @@ struct ward_writer {
 	uint8_t key[WARD_KEY_BYTES]; /* of the record seq + 1 */
 	uint8_t prev[WARD_MAC_BYTES];
 	uint64_t seq;
-	uint64_t bytes; /* of all lines sealed so far */
+	uint64_t bytes;		      /* of all lines sealed so far */
+	uint64_t pos[WARD_RINGS_MAX]; /* in each ring, behind its last record */
 	struct ward_ledger_keys ledger;
 	struct ward_checkpoints points;
 
 	/* lines on their way; [0, written) is in the log already */
 	struct ward_buf batch;
 	size_t written;
+	/* segments: the log goes on in next_fd as soon as nothing is on its way */
+	uint64_t keep_s;      /* for the ledger */
+	uint64_t rotate;      /* wanted after so many bytes; 0: never */
+	uint64_t rotate_at;   /* `bytes` at which the next one is wanted */
+	int next_fd;	      /* -1: none was given */
+	unsigned next_number; /* of the one that was given */
+	unsigned begun;	      /* number of the one that was begun last, until it is told */
+
 	bool dirty;	  /* written but not synced */
 	bool sync_failed; /* since the log broke */
 	uint64_t synced_ns;
@@ -62,6 +71,7 @@ struct ward_writer {
 	uint64_t end_pos;
 	char end_text[160]; /* what it says of the cause, cut; for the ledger */
 
+	uint64_t now_ns;      /* CLOCK_MONOTONIC: when the batch in hand was begun */
 	struct ward_event ev; /* the one in hand */
 	struct ward_writer_summary sum;
 };
@@ -82,10 +92,15 @@ static void add_record(struct ward_writer *w, int ring, uint64_t pos,
 	const struct ward_event_head *head, const struct ward_event_field *fields)
 {
 	size_t start = w->batch.len;
-	struct ward_record_place place = {
-		.seq = w->seq + 1, .session = w->session, .ring = ring, .pos = pos};
+	struct ward_record_place place = {.seq = w->seq + 1,
+		.session = w->session,
+		.ring = ring,
+		.pos = pos,
+		.mono_ns = w->now_ns};
 	ward_encode_record(&w->batch, &place, head, fields);
 	seal(w, start);
+	if (ring >= 0 && ring < WARD_RINGS_MAX)
+		w->pos[ring] = pos;
 }
 
 /* A record of the writer's own, with a text. */
@@ -96,14 +111,51 @@ static void add_note(
 		[WARD_TAG_TEXT] = {.p = (const uint8_t *)text, .len = strlen(text)}};
 	struct ward_event_head head = {
 		.kind = kind, .real_ns = ward_clock_real_ns(), .mono_ns = ward_clock_mono_ns()};
+	w->now_ns = head.mono_ns;
 	add_record(w, ring, pos, &head, fields);
 }
 
-/* Kinds that say something about the whole session, and free descriptions, are the supervisor's. */
+/*
+ * Kinds that say something about the whole session, and free descriptions, are the supervisor's. A
+ * file system's record of kind `probe` is one of a refusal during the probes, without a
+ * description.
+ */
 static bool reserved(uint32_t kind)
 {
-	return kind == WARD_EVENT_SESSION_START || kind == WARD_EVENT_POLICY ||
-	       kind == WARD_EVENT_PROBE || kind == WARD_EVENT_GAP || kind == WARD_EVENT_SESSION_END;
+	switch ((enum ward_event_kind)kind) {
+	case WARD_EVENT_NONE: /* the decoder lets neither pass */
+	case WARD_EVENT_COUNT_:
+	case WARD_EVENT_SESSION_START:
+	case WARD_EVENT_POLICY:
+	case WARD_EVENT_GRANT:
+	case WARD_EVENT_LIMIT:
+	case WARD_EVENT_RELOAD:
+	case WARD_EVENT_CLOCK:
+	case WARD_EVENT_GAP:
+	case WARD_EVENT_SEGMENT:
+	case WARD_EVENT_SESSION_END:
+		return true;
+	case WARD_EVENT_PROBE:
+	case WARD_EVENT_EXEC:
+	case WARD_EVENT_OPEN:
+	case WARD_EVENT_CREATE:
+	case WARD_EVENT_IO:
+	case WARD_EVENT_CLOSE:
+	case WARD_EVENT_RENAME:
+	case WARD_EVENT_LINK:
+	case WARD_EVENT_REMOVE:
+	case WARD_EVENT_ATTR:
+	case WARD_EVENT_XATTR:
+	case WARD_EVENT_LOCK:
+	case WARD_EVENT_QUOTA:
+	case WARD_EVENT_DENY:
+	case WARD_EVENT_ASK:
+	case WARD_EVENT_CONNECT:
+	case WARD_EVENT_DNS:
+	case WARD_EVENT_EXTERNAL:
+		return false;
+	}
+	return true;
 }
 
 static char *text_of(const struct ward_event_field *f, bool escaped)
@@ -113,6 +165,38 @@ static char *text_of(const struct ward_event_field *f, bool escaped)
 		ward_escape(&b, f->p, f->len);
 	else if (f->p)
 		ward_buf_add(&b, f->p, f->len);
+	return ward_buf_steal(&b);
+}
+
+/* What was refused: a path; of the network "HOST:PORT", or the address where no name was asked for.
+ */
+static char *object_of(const struct ward_event_field *fields)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const struct ward_event_field *host = &fields[WARD_TAG_HOST];
+	const struct ward_event_field *addr = &fields[WARD_TAG_ADDR];
+	const struct ward_event_field *port = &fields[WARD_TAG_PORT];
+	const struct ward_event_field *what = host->p ? host : addr;
+	if (fields[WARD_TAG_PATH].p || !what->p)
+		return text_of(&fields[WARD_TAG_PATH], true);
+	bool brackets = !host->p && memchr(addr->p, ':', addr->len);
+	ward_buf_puts(&b, brackets ? "[" : "");
+	ward_escape(&b, what->p, what->len);
+	ward_buf_puts(&b, brackets ? "]" : "");
+	if (port->p)
+		ward_buf_printf(&b, ":%llu", (unsigned long long)port->u64);
+	return ward_buf_steal(&b);
+}
+
+/* The line that decided; of a quota also what it says: it is what would have to be raised. */
+static char *rule_of(const struct ward_event_field *fields)
+{
+	if (!fields[WARD_TAG_QUOTA].p)
+		return text_of(&fields[WARD_TAG_RULE], true);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_escape(&b, fields[WARD_TAG_RULE].p, fields[WARD_TAG_RULE].len);
+	ward_buf_puts(&b, " ");
+	ward_escape(&b, fields[WARD_TAG_RULE_TEXT].p, fields[WARD_TAG_RULE_TEXT].len);
 	return ward_buf_steal(&b);
 }
 
@@ -126,8 +210,8 @@ static void note_refusal(struct ward_writer *w, const struct ward_event_field *f
 	const char *name = verdict->p ? ward_name_verdict(verdict->u64) : NULL;
 	snprintf(r->verdict, sizeof(r->verdict), "%s", name ? name : "deny");
 	r->action = text_of(&fields[WARD_TAG_ACTION], true);
-	r->path = text_of(&fields[WARD_TAG_PATH], true);
-	r->rule = text_of(&fields[WARD_TAG_RULE], true);
+	r->path = object_of(fields);
+	r->rule = rule_of(fields);
 	if (r->action && r->path && r->rule) {
 		w->sum.n++;
 		return;
@@ -143,7 +227,9 @@ static void take_event(
 {
 	const struct ward_event_head *head = &w->ev.head;
 	char text[128];
-	if (ring > 0 && (reserved(head->kind) || fields[WARD_TAG_JSON].p)) {
+	/* That a probe held is for the supervisor to say. */
+	bool verdict = head->kind == WARD_EVENT_PROBE && fields[WARD_TAG_RESULT].p;
+	if (ring > 0 && (reserved(head->kind) || fields[WARD_TAG_JSON].p || verdict)) {
 		snprintf(text, sizeof(text), "a record of kind %s came from ring %zu: left out",
 			ward_event_kind_name((enum ward_event_kind)head->kind), ring);
 		add_note(w, WARD_EVENT_GAP, (int)ring, pos, text);
@@ -157,7 +243,7 @@ static void take_event(
 			fields[WARD_TAG_TEXT].p ? (const char *)fields[WARD_TAG_TEXT].p : "");
 		return;
 	}
-	if (head->kind == WARD_EVENT_DENY)
+	if (head->kind == WARD_EVENT_DENY || head->kind == WARD_EVENT_QUOTA)
 		note_refusal(w, fields);
 	add_record(w, (int)ring, pos, head, fields);
 }
@@ -267,6 +353,75 @@ static int flush_and_release(struct ward_writer *w)
 	return r < 0 ? broke(w, r) : mend(w);
 }
 
+/* --- segments --- */
+
+/* The record with which a segment begins, into the batch. */
+static int put_segment(struct ward_writer *w)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_SEGMENT_DETAIL_MAX};
+	struct ward_resume res = {.seq = w->seq,
+		.bytes = w->bytes,
+		.refusals = w->sum.refusals,
+		.tree = w->points.tree};
+	memcpy(res.prev, w->prev, sizeof(res.prev));
+	memcpy(res.pos, w->pos, sizeof(res.pos));
+	ward_resume_put(&b, w->next_number, &res);
+	if (ward_buf_error(&b) < 0)
+		return -ENOMEM;
+	struct ward_event_field fields[WARD_TAG_COUNT_] = {
+		[WARD_TAG_JSON] = {.p = (const uint8_t *)b.data, .len = b.len}};
+	struct ward_event_head head = {.kind = WARD_EVENT_SEGMENT,
+		.real_ns = ward_clock_real_ns(),
+		.mono_ns = ward_clock_mono_ns()};
+	w->now_ns = head.mono_ns;
+	add_record(w, -1, 0, &head, fields);
+	return 0;
+}
+
+/*
+ * Nothing is on its way: the log goes on in the next file. What is in the one before is on disk
+ * before anything is in the new one, and that before anybody is told.
+ */
+static int begin_segment(struct ward_writer *w)
+{
+	if (fdatasync(w->log_fd) < 0) {
+		w->sync_failed = true;
+		return broke(w, -errno);
+	}
+	int r = put_segment(w);
+	if (r < 0)
+		return broke(w, r);
+	close(w->log_fd);
+	w->log_fd = w->next_fd;
+	w->next_fd = -1;
+	w->rotate_at = w->bytes + w->rotate;
+	w->begun = w->next_number;
+	return flush(w);
+}
+
+bool ward_writer_wants_segment(const struct ward_writer *w)
+{
+	return w->rotate > 0 && w->bytes >= w->rotate_at && w->next_fd < 0;
+}
+
+void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number)
+{
+	/* None was to be had: later again. */
+	if (fd < 0)
+		w->rotate_at = w->bytes + w->rotate / 16 + 1;
+	w->next_fd = fd;
+	w->next_number = number;
+}
+
+unsigned ward_writer_begun_segment(struct ward_writer *w)
+{
+	if (w->begun == 0 || w->written < w->batch.len || fdatasync(w->log_fd) < 0)
+		return 0;
+	unsigned number = w->begun;
+	w->begun = 0;
+	return number;
+}
+
 int ward_writer_step(struct ward_writer *w)
 {
 	if (w->batch.len > 0 || w->broken) {
@@ -274,7 +429,13 @@ int ward_writer_step(struct ward_writer *w)
 		if (r < 0)
 			return r;
 	}
+	if (w->next_fd >= 0 && !w->end_logged) {
+		int r = begin_segment(w);
+		if (r < 0)
+			return r;
+	}
 	int n = 0;
+	w->now_ns = ward_clock_mono_ns();
 	for (size_t i = 0; i < w->n_rings; i++)
 		n += take_ring(w, i);
 	if (n == 0)
@@ -355,13 +516,15 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 	w->sum.records = res.seq;
 	w->sum.refusals = res.refusals;
 	w->end_logged = res.ended;
+	memcpy(w->pos, res.pos, sizeof(w->pos));
+	w->rotate_at = w->bytes - res.segment + w->rotate;
 	w->recovered = true;
 	for (size_t i = 0; i < w->n_rings; i++) {
 		r = ward_ring_seek(w->rings[i], res.pos[i]);
 		if (r < 0)
 			return ward_err_sys(err, r, "ring %zu", i);
 	}
-	if (res.torn > 0 && ftruncate(w->log_fd, (off_t)res.bytes) < 0)
+	if (res.torn > 0 && ftruncate(w->log_fd, (off_t)res.segment) < 0)
 		return ward_err_sys(err, -errno, "log: cut off a line without end");
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, "recovery: %s", cause);
@@ -382,7 +545,8 @@ static int tell_start(struct ward_writer *w, struct ward_err *err)
 	char key[WARD_VKEY_MAX];
 	ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
 	ward_public_key_print(&w->points.key.pub, key);
-	struct ward_ledger_start start = {.key = key, .checkpoint = w->points.last};
+	struct ward_ledger_start start = {
+		.key = key, .checkpoint = w->points.last, .keep_s = w->keep_s};
 	int r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &start, NULL, err);
 	if (r < 0)
 		return r;
@@ -429,6 +593,9 @@ int ward_writer_new(
 	w->n_rings = setup->n_rings;
 	for (size_t i = 0; i < setup->n_rings; i++)
 		w->rings[i] = setup->rings[i];
+	w->next_fd = -1;
+	w->rotate = w->rotate_at = setup->rotate;
+	w->keep_s = setup->keep_s;
 	w->synced_ns = ward_clock_mono_ns();
 	w->sync_every_ns = sync_every(setup->sync);
 	snprintf(w->cause, sizeof(w->cause), "%s", setup->cause ? setup->cause : "");
@@ -454,6 +621,8 @@ void ward_writer_free(struct ward_writer *w)
 {
 	if (!w)
 		return;
+	if (w->next_fd >= 0)
+		close(w->next_fd);
 	for (uint32_t i = 0; i < w->sum.n; i++) {
 		free(w->sum.first[i].action);
 		free(w->sum.first[i].path);
@@ -470,6 +639,7 @@ void ward_writer_free(struct ward_writer *w)
 static void log_end(struct ward_writer *w, const char *cause)
 {
 	struct ward_event_field fields[WARD_TAG_COUNT_];
+	w->now_ns = ward_clock_mono_ns();
 	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), fields) == 0)
 		add_record(w, 0, w->end_pos, &w->end.head, fields);
 	else

@@ -22,8 +22,8 @@ struct ward_writer;
 
 struct ward_writer_setup {
 	const char *session;
-	int log_fd;		 /* O_RDWR|O_APPEND; borrowed */
-	int ledger_fd;		 /* O_RDWR|O_APPEND; borrowed */
+	int log_fd;    /* O_RDWR|O_APPEND; borrowed until another follows it, then closed */
+	int ledger_fd; /* O_RDWR|O_APPEND; borrowed */
 	const uint8_t *root_key; /* WARD_KEY_BYTES; not kept */
 	struct ward_ring *const
 		*rings; /* borrowed, <= WARD_RINGS_MAX; ring 0 is the supervisor's */
@@ -33,6 +33,8 @@ struct ward_writer_setup {
 	enum ward_audit_sync sync;   /* when fdatasync(2) is owed */
 	uint64_t checkpoint_records; /* a checkpoint after so many, 0: the default */
 	uint64_t checkpoint_ms;	     /* or this long after a record, 0: the default */
+	uint64_t rotate;	     /* another segment is wanted after so many bytes, 0: never */
+	uint64_t keep_s;	     /* seconds that the trail is to be kept; 0: nothing is said */
 	bool recover;		     /* go on with a log that another writer left */
 	const char *cause;	     /* recover: why it died */
 };
@@ -61,6 +63,19 @@ int ward_writer_step(struct ward_writer *w) ward_must_check;
 int ward_writer_sync(struct ward_writer *w, bool force) ward_must_check;
 /* Milliseconds until ward_writer_sync() has something to do; -1: nothing owed. */
 int ward_writer_sync_due_ms(const struct ward_writer *w);
+
+/*
+ * Segments (audit/segments.h). The log is as long as the policy wants it: somebody who may open
+ * files makes the next one, and gives it; the writer goes on meanwhile.
+ */
+bool ward_writer_wants_segment(const struct ward_writer *w);
+/*
+ * fd (O_RDWR|O_APPEND, empty) becomes the writer's; -1: there is none now. The next
+ * ward_writer_step() begins it with a record of kind `segment`.
+ */
+void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number);
+/* Its number, once, when its first record is on disk: the one before can be compressed. 0: none. */
+unsigned ward_writer_begun_segment(struct ward_writer *w);
 
 /*
  * Ends the trail after the rings are empty: if the supervisor's session.end is missing, one with

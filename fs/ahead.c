@@ -7,6 +7,7 @@
 
 #include "enforcer/base/clock.h"
 #include "fs/fuse_kernel.h"
+#include "fs/swap.h"
 #include "fs/watch.h"
 
 /* Entries a step. */
@@ -15,6 +16,8 @@
 #define TRIES 16U
 /* What is older is not used. */
 #define OLD_NS UINT64_C(20000000)
+/* Listings that were given to their end, whose readers have not asked for more yet. */
+#define ENDED_MAX 8U
 /* Changes make walks unlikely: so many requests without one before anything is prepared. */
 #define CALM 32U
 
@@ -31,7 +34,13 @@ struct ward_ahead {
 	struct ward_listing l;
 	uint64_t outside; /* tree->outside_seq when it was begun */
 	uint64_t begun_ns;
-	unsigned calm; /* requests since the last change */
+	unsigned calm;	     /* requests since the last change */
+	unsigned n_changing; /* requests under way that change something */
+	struct {
+		uint64_t number; /* of the directory, 0: none */
+		int64_t off;	 /* of its end */
+	} ended[ENDED_MAX];
+	unsigned next_ended; /* the one to be overwritten */
 };
 
 int ward_ahead_new(struct ward_fs_tree *tree, struct ward_ahead **ret, struct ward_err *err)
@@ -93,6 +102,11 @@ static bool changes(const char *msg, size_t len)
 	case FUSE_ACCESS:
 	case FUSE_INTERRUPT:
 	case FUSE_LSEEK:
+	case FUSE_FSYNC:
+	case FUSE_FSYNCDIR:
+	case FUSE_GETLK:
+	case FUSE_SETLK:
+	case FUSE_SETLKW:
 		return false;
 	case FUSE_OPEN:
 		return len < sizeof(*in) + sizeof(*open) || (open->flags & O_ACCMODE) != O_RDONLY ||
@@ -102,19 +116,29 @@ static bool changes(const char *msg, size_t len)
 	}
 }
 
-void ward_ahead_note(struct ward_ahead *a, const char *msg, size_t len)
+bool ward_ahead_begin(struct ward_ahead *a, const char *msg, size_t len)
 {
 	const bool spoils = a && changes(msg, len);
 
 	if (!a)
-		return;
+		return false;
 	pthread_mutex_lock(&a->lock);
 	if (spoils) {
 		a->calm = 0;
+		a->n_changing++;
 		drop(a);
 	} else if (a->calm < CALM) {
 		a->calm++;
 	}
+	pthread_mutex_unlock(&a->lock);
+	return spoils;
+}
+
+void ward_ahead_changed(struct ward_ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->calm = 0;
+	a->n_changing--;
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -146,22 +170,25 @@ static uint64_t guess(const struct ward_nodes *nodes, const struct ward_node *no
 	return 0;
 }
 
-void ward_ahead_guess(struct ward_ahead *a, struct ward_node *node, size_t size)
+bool ward_ahead_guess(struct ward_ahead *a, struct ward_node *node, size_t size)
 {
 	struct ward_nodes *nodes;
+	bool wanted;
 
 	if (!a)
-		return;
+		return false;
 	nodes = a->tree->nodes;
 	pthread_mutex_lock(&a->lock);
 	drop(a);
 	pthread_mutex_lock(&nodes->lock);
 	node->dir->listed = true;
-	a->number = a->calm < CALM ? 0 : guess(nodes, node);
+	a->number = a->calm < CALM || a->n_changing ? 0 : guess(nodes, node);
 	pthread_mutex_unlock(&nodes->lock);
 	a->size = size;
-	a->state = a->number ? WANTED : IDLE;
+	wanted = a->number != 0;
+	a->state = wanted ? WANTED : IDLE;
 	pthread_mutex_unlock(&a->lock);
+	return wanted;
 }
 
 static int begin(struct ward_ahead *a)
@@ -223,21 +250,23 @@ bool ward_ahead_step(struct ward_ahead *a)
 {
 	bool more;
 
-	if (!a)
+	/* No request's, but it asks the policy all the same. */
+	if (!a || !ward_turn_try(a->tree->fs))
 		return false;
 	pthread_mutex_lock(&a->lock);
 	more = step(a);
 	pthread_mutex_unlock(&a->lock);
+	ward_turn_end(a->tree->fs);
 	return more;
 }
 
 /* Locked. */
-static bool take(struct ward_ahead *a, const struct ward_handle *h, struct ward_listing *l)
+static bool take(struct ward_ahead *a, const struct ward_node *node, struct ward_listing *l)
 {
 	if (a->state != FILLING && a->state != READY)
 		return false;
 	/* Another listing, or the next part of the last one. */
-	if (a->h->node != h->node || l->off)
+	if (a->h->node != node || l->off)
 		return false;
 	if (!l->plus || l->size < a->l.size || a->outside != atomic_load(&a->tree->outside_seq) ||
 		ward_clock_mono_ns() - a->begun_ns > OLD_NS) {
@@ -255,14 +284,56 @@ static bool take(struct ward_ahead *a, const struct ward_handle *h, struct ward_
 	return true;
 }
 
-bool ward_ahead_take(struct ward_ahead *a, const struct ward_handle *h, struct ward_listing *l)
+bool ward_ahead_take(struct ward_ahead *a, const struct ward_node *node, struct ward_listing *l)
 {
 	bool taken;
 
 	if (!a)
 		return false;
 	pthread_mutex_lock(&a->lock);
-	taken = take(a, h, l);
+	taken = take(a, node, l);
 	pthread_mutex_unlock(&a->lock);
 	return taken;
+}
+
+/* --- ends --- */
+
+/*
+ * Each answer replaces what is known of its directory's end. So what a reader comes to know here is
+ * as young as the answer that it goes on from, and what was added later it need not see.
+ */
+void ward_ahead_made(
+	struct ward_ahead *a, const struct ward_node *node, const struct ward_listing *l)
+{
+	const uint64_t number = node->number;
+
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = 0; i < ENDED_MAX; i++)
+		if (a->ended[i].number == number)
+			a->ended[i].number = 0;
+	if (l->end && l->off) {
+		a->ended[a->next_ended].number = number;
+		a->ended[a->next_ended].off = l->off;
+		a->next_ended = (a->next_ended + 1) % ENDED_MAX;
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
+bool ward_ahead_at_end(
+	struct ward_ahead *a, const struct ward_node *node, const struct ward_listing *l)
+{
+	bool at_end = false;
+
+	if (!a || !l->off)
+		return false;
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = 0; i < ENDED_MAX && !at_end; i++) {
+		at_end = a->ended[i].number == node->number && a->ended[i].off == l->off;
+		if (at_end)
+			a->ended[i].number = 0;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return at_end;
 }

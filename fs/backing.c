@@ -4,16 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
 #define STAT_MASK (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 void ward_backing_fd_path(int fd, char ret_path[WARD_BACKING_FD_PATH_MAX])
@@ -52,10 +55,13 @@ static void from_statx(const struct statx *stx, struct ward_file *ret)
 int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
 {
 	struct statx stx;
+	struct statfs fs;
 	int r;
 
-	if (statx(tree->root_fd, "", AT_EMPTY_PATH, STAT_MASK, &stx) < 0)
+	if (statx(tree->root_fd, "", AT_EMPTY_PATH, STAT_MASK, &stx) < 0 ||
+		fstatfs(tree->root_fd, &fs) < 0)
 		return ward_err_sys(err, -errno, "%s: stat of the backing", tree->path);
+	tree->stack_depth = fs.f_type == OVERLAYFS_SUPER_MAGIC ? 2 : 1;
 	if (!S_ISDIR(stx.stx_mode))
 		return ward_err_set(err, -ENOTDIR, "%s: the backing is no directory", tree->path);
 	tree->dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
@@ -94,6 +100,12 @@ int ward_backing_fstat(int fd, struct ward_file *ret)
 	return 0;
 }
 
+/* Our descriptors ran out, not those of the program that asks: EMFILE would send it looking. */
+static int not_yours(int error)
+{
+	return error == EMFILE ? -ENFILE : -error;
+}
+
 int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
 {
 	struct open_how how = {
@@ -112,17 +124,11 @@ int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *
 	how.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW);
 	/* O_TMPFILE has the bit of O_DIRECTORY in it: all of it, or none. */
 	how.mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 07777 : 0;
-	for (int tries = 0; tries < 64; tries++) {
-		fd = (int)syscall(SYS_openat2, dirfd, *name ? name : ".", &how, sizeof(how));
-		if (fd >= 0) {
-			*ret_fd = fd;
-			return 0;
-		}
-		/* EAGAIN: a rename somewhere on the system raced with RESOLVE_BENEATH. */
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-	}
-	return -EAGAIN;
+	fd = ward_fd_openat2(dirfd, *name ? name : ".", &how);
+	if (fd < 0)
+		return fd == -EAGAIN ? fd : not_yours(-fd);
+	*ret_fd = fd;
+	return 0;
 }
 
 int ward_backing_reopen(int fd, int flags, int *ret_fd)
@@ -133,7 +139,7 @@ int ward_backing_reopen(int fd, int flags, int *ret_fd)
 	ward_backing_fd_path(fd, path);
 	r = openat(AT_FDCWD, path, (flags & ~O_TRUNC) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (r < 0)
-		return -errno;
+		return not_yours(errno);
 	*ret_fd = r;
 	return 0;
 }

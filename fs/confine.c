@@ -46,33 +46,22 @@ static int keep_caps(uint64_t permitted, uint64_t effective)
 	return set_caps(data);
 }
 
-static int set_effective(uint64_t caps, uint64_t *ret_before)
+int ward_confine_raise(struct __user_cap_data_struct ret_before[2])
 {
 	struct __user_cap_data_struct data[2];
-	uint64_t before;
-	int r = get_caps(data);
+	int r = get_caps(ret_before);
 
 	if (r < 0)
 		return r;
-	before = data[0].effective | (uint64_t)data[1].effective << 32;
-	data[0].effective = (uint32_t)caps;
-	data[1].effective = (uint32_t)(caps >> 32);
-	r = set_caps(data);
-	if (r == 0)
-		*ret_before = before;
-	return r;
+	memcpy(data, ret_before, sizeof(data));
+	data[0].effective = (uint32_t)CAP(CAP_SYS_ADMIN);
+	data[1].effective = (uint32_t)(CAP(CAP_SYS_ADMIN) >> 32);
+	return set_caps(data);
 }
 
-int ward_confine_raise(uint64_t *ret_before)
+int ward_confine_restore(const struct __user_cap_data_struct before[2])
 {
-	return set_effective(CAP(CAP_SYS_ADMIN), ret_before);
-}
-
-int ward_confine_restore(uint64_t before)
-{
-	uint64_t raised;
-
-	return set_effective(before, &raised);
+	return set_caps(before);
 }
 
 static int become_owner(const struct ward_fs *fs, struct ward_err *err)

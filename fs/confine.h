@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <linux/capability.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "enforcer/base/err.h"
@@ -32,9 +34,15 @@ int ward_confine_paths(const struct ward_fs *fs, struct ward_err *err) ward_must
 int ward_confine_calls(struct ward_err *err) ward_must_check;
 
 /*
+ * Those of its calls that read or change the backing, by number: what can fail there. A test makes
+ * each of them fail.
+ */
+const int *ward_confine_backing_calls(size_t *ret_n);
+
+/*
  * CAP_SYS_ADMIN alone into effect on the calling thread, and what was in effect back again. Alone:
  * what the kernel does later in the name of this moment (passthrough writes) must not have
  * CAP_FSETID, else a write by anybody would leave setuid bits. -EPERM: it is not permitted.
  */
-int ward_confine_raise(uint64_t *ret_before) ward_must_check;
-int ward_confine_restore(uint64_t before) ward_must_check;
+int ward_confine_raise(struct __user_cap_data_struct ret_before[2]) ward_must_check;
+int ward_confine_restore(const struct __user_cap_data_struct before[2]) ward_must_check;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/fs.h>
+#include <linux/io_uring.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stddef.h>
@@ -11,35 +12,19 @@
 
 #include "fs/fuse_kernel.h"
 
-/* What serving takes. */
-static const int allowed[] = {
-	/* messages, content */
-	SCMP_SYS(read),
-	SCMP_SYS(write),
-	SCMP_SYS(readv),
-	SCMP_SYS(writev),
+/* Content and names of the backing; paths are Landlock's affair. */
+static const int backing[] = {
 	SCMP_SYS(pread64),
 	SCMP_SYS(pwrite64),
 	SCMP_SYS(pwritev2),
-	SCMP_SYS(lseek),
 	SCMP_SYS(ftruncate),
 	SCMP_SYS(fallocate),
 	SCMP_SYS(copy_file_range),
 	SCMP_SYS(fsync),
 	SCMP_SYS(fdatasync),
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(sendmsg),
-	/* the backing; paths are Landlock's affair */
-	SCMP_SYS(openat),
 	SCMP_SYS(openat2),
-	SCMP_SYS(close),
-	SCMP_SYS(fstat),
-	SCMP_SYS(newfstatat),
 	SCMP_SYS(statx),
 	SCMP_SYS(fstatfs),
-	SCMP_SYS(faccessat2),
 	SCMP_SYS(getdents64),
 	SCMP_SYS(readlinkat),
 	SCMP_SYS(mkdirat),
@@ -55,6 +40,33 @@ static const int allowed[] = {
 	SCMP_SYS(setxattr),
 	SCMP_SYS(listxattr),
 	SCMP_SYS(removexattr),
+};
+
+const int *ward_confine_backing_calls(size_t *ret_n)
+{
+	*ret_n = sizeof(backing) / sizeof(*backing);
+	return backing;
+}
+
+/* What serving takes beside those. */
+static const int allowed[] = {
+	/* messages */
+	SCMP_SYS(read),
+	SCMP_SYS(write),
+	SCMP_SYS(readv),
+	SCMP_SYS(writev),
+	SCMP_SYS(lseek),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(io_uring_enter), /* rings are made before, and can do little (transport_uring.c) */
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),
+	/* descriptors, and what asks of the backing alone */
+	SCMP_SYS(openat),
+	SCMP_SYS(close),
+	SCMP_SYS(fstat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(faccessat2),
 	SCMP_SYS(name_to_handle_at),
 	SCMP_SYS(fanotify_mark),
 	SCMP_SYS(eventfd2),
@@ -80,6 +92,7 @@ static const int allowed[] = {
 	SCMP_SYS(rseq),
 	SCMP_SYS(sched_yield),
 	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sched_setaffinity),
 	SCMP_SYS(gettid),
 	SCMP_SYS(getuid),
 	SCMP_SYS(getpid),
@@ -106,6 +119,10 @@ static int add_conditional(scmp_filter_ctx ctx)
 	for (size_t i = 0; r == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
 			SCMP_A1_32(SCMP_CMP_EQ, (uint32_t)ioctls[i]));
+	/* A ring that is there begins; after that it has no such calls (its restrictions). */
+	if (r == 0)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(io_uring_register), 1,
+			SCMP_A1_32(SCMP_CMP_EQ, IORING_REGISTER_ENABLE_RINGS));
 	/* No memory becomes executable. */
 	if (r == 0)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
@@ -137,6 +154,8 @@ int ward_confine_calls(struct ward_err *err)
 	ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	if (!ctx)
 		return ward_err_sys(err, -ENOMEM, "seccomp");
+	for (size_t i = 0; r == 0 && i < sizeof(backing) / sizeof(*backing); i++)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, backing[i], 0);
 	for (size_t i = 0; r == 0 && i < sizeof(allowed) / sizeof(*allowed); i++)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
 	if (r == 0)

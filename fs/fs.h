@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -23,6 +24,9 @@ struct ward_pool;
 struct ward_notify;
 struct ward_watch;
 struct ward_ahead;
+struct ward_quotas;
+struct ward_delay;
+struct ward_uring;
 
 /* Owner and agent, as helper.h's configuration message has them. */
 struct ward_fs_ids {
@@ -33,7 +37,10 @@ struct ward_fs_ids {
 };
 
 struct ward_fs {
-	struct ward_policy *policy; /* one reference */
+	/* Held for reading while a request is served; for writing while the policy is exchanged.
+	 * Outermost of all locks. */
+	pthread_rwlock_t turn;
+	struct ward_policy *policy; /* one reference; protected by turn, as what it sets */
 	struct ward_ring *ring;
 	char *session;
 	uint32_t flags; /* set of ward_fs_flag */
@@ -41,10 +48,13 @@ struct ward_fs {
 	gid_t *groups; /* the owner's supplementary groups, owned */
 	size_t n_groups;
 	enum ward_audit_log log;
+	enum ward_audit_hash hash;
 	bool casefold; /* this kernel knows casefolded directories: look for them */
 	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not to be had */
 	struct ward_comm comm;		 /* names of the programs that ask */
 	struct ward_pool *pool;		 /* threads for what may be slow */
+	struct ward_quotas *quotas;	 /* NULL: in tests that need none */
+	struct ward_delay *delay;	 /* answers that are given later */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
 
@@ -61,12 +71,29 @@ struct ward_fs_tree {
 	int root_fd;	 /* O_PATH directory of the backing */
 	dev_t dev;	 /* of the backing: nothing on another device is served */
 	uint64_t mnt_id; /* of the backing, 0 where the kernel does not tell */
+	/*
+	 * max_stack_depth of the INIT reply: 2 where the backing is an overlay, which is a layer by
+	 * itself (and then no overlay can be mounted on the tree: FILESYSTEM_MAX_STACK_DEPTH),
+	 * else 1.
+	 */
+	uint32_t stack_depth;
 	enum ward_hardlinks hardlinks;
-	atomic_bool passthrough;  /* asked for in the INIT reply; off where the ioctl is refused */
-	bool inited;		  /* the INIT reply was sent */
-	bool epoch;		  /* this kernel can forget all entries at once (7.44) */
-	struct ward_watch *watch; /* NULL: the backing cannot be watched */
+	atomic_bool passthrough; /* asked for in the INIT reply; off where the ioctl is refused */
+	bool inited;		 /* the INIT reply was sent */
+	bool ended;		 /* nobody serves any more */
+	bool epoch;		 /* this kernel can forget all entries at once (7.44) */
+	/*
+	 * Directories are opened by nobody: OPENDIR answers ENOSYS, the kernel asks for listings
+	 * right away, keeps them and looks for another time of the directory. Where one owner's
+	 * rights count and the backing is watched, which the kernel must support.
+	 */
+	bool no_opendir;
+	struct ward_watch *watch;	/* NULL: the backing cannot be watched */
+	const char *watch_why;		/* static: why not; NULL where it is */
 	atomic_uint_fast64_t watch_seq; /* watches made and changes seen (watch.h) */
+	struct ward_uring *uring;	/* NULL: requests come by /dev/fuse alone */
+	atomic_bool rings;		/* asked for in the INIT reply; off where that fails */
+	size_t payload;			/* bytes of content that a request or an answer can have */
 	struct fuse_session *se;
 	struct ward_nodes *nodes;
 	struct ward_notify *notify;

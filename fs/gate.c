@@ -25,6 +25,13 @@ static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uin
 	return d->error > 0 ? -d->error : -EACCES;
 }
 
+/* The record of what was done tells what allowed it. */
+static void allow(struct ward_op *op, const struct ward_decision *d)
+{
+	op->rule = d->rule;
+	op->decided = true;
+}
+
 /* Asks for req's rights, then for alt; *d is what decided. */
 static bool allowed(const struct ward_policy *policy, struct ward_request *req, uint32_t alt,
 	struct ward_decision *d)
@@ -83,6 +90,7 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 		.ceiling = ceiling(tree, node, &states, nlink),
 	};
 	if (allowed(tree->fs->policy, &req, alt, &d)) {
+		allow(op, &d);
 		if (ret_granted)
 			*ret_granted = d.granted;
 	} else {
@@ -90,6 +98,28 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 	}
 	ward_states_put(tree->nodes, &states);
 	return r;
+}
+
+uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
+{
+	struct ward_states states;
+	struct ward_decision d;
+
+	if (ward_node_states_locked(tree->nodes, node, &states) < 0)
+		return 0;
+	d = ward_policy_decide(tree->fs->policy,
+		&(const struct ward_request){
+			.action = WARD_ACTION_ACCESS,
+			.rights = WARD_RIGHT_STAT,
+			.flags = node->dir ? WARD_REQUEST_DIR : 0,
+			.state = states.v[0],
+			.others = states.v + 1,
+			.n_others = states.n - 1,
+			.ceiling = ceiling(tree, node, &states, node->nlink),
+		},
+		NULL);
+	ward_states_put(tree->nodes, &states);
+	return d.granted;
 }
 
 int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
@@ -111,6 +141,7 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 		.state = state,
 	};
 	if (allowed(tree->fs->policy, &req, alt, &d)) {
+		allow(op, &d);
 		if (ret_granted)
 			*ret_granted = d.granted;
 	} else {
@@ -136,10 +167,12 @@ int ward_gate_unnamed(
 	if (r < 0)
 		return r;
 	req.state = states.v[0];
-	if (allowed(op->tree->fs->policy, &req, 0, &d))
+	if (allowed(op->tree->fs->policy, &req, 0, &d)) {
+		allow(op, &d);
 		*ret_granted = d.granted;
-	else
+	} else {
 		r = refuse(op, &paths, rights | WARD_RIGHT_CREATE, &d);
+	}
 	ward_states_put(op->tree->nodes, &states);
 	return r;
 }
@@ -155,8 +188,7 @@ static int check_writers(struct ward_op *op, const struct ward_record_paths *pat
 {
 	struct ward_nodes *nodes = op->tree->nodes;
 	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EXDEV};
-	int r = paths->name ? ward_writers_check(nodes, paths->node, paths->name, to)
-			    : ward_writers_check_node(nodes, paths->node, to);
+	int r = ward_writers_check(nodes, paths->node, paths->name, to);
 
 	if (r == 0 && from)
 		r = ward_writers_check(nodes, paths->node2, paths->name2, from);
@@ -165,6 +197,18 @@ static int check_writers(struct ward_op *op, const struct ward_record_paths *pat
 		return r < 0 ? r : -EXDEV;
 	}
 	return r;
+}
+
+void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *name,
+	struct ward_node *parent2, const char *name2)
+{
+	const struct ward_state *to;
+
+	if (!ward_ends_late(op->tree) ||
+		ward_node_child_state(op->tree->nodes, parent2, name2, &to) < 0)
+		return;
+	ward_writers_settle(op->tree->nodes, node, name, to);
+	ward_policy_state_put(op->tree->fs->policy, to);
 }
 
 /* Where the rules alone leave a move open: what is there decides. */
@@ -208,6 +252,8 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 		else
 			r = check_writers(
 				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
+		if (r == 0)
+			allow(op, &d);
 	}
 	ward_policy_state_put(tree->fs->policy, from);
 	ward_policy_state_put(tree->fs->policy, to);
@@ -240,6 +286,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d);
 		else
 			r = check_writers(op, &paths, to, NULL);
+		if (r == 0)
+			allow(op, &d);
 	}
 	ward_policy_state_put(tree->fs->policy, to);
 	ward_states_put(tree->nodes, &states);

@@ -17,6 +17,12 @@
 int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
 	uint64_t nlink, uint32_t *ret_granted) ward_must_check;
 
+/*
+ * All rights of node under the policy in force, for what is open already. Locked (nodes->lock). 0
+ * where they cannot be told.
+ */
+uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node);
+
 /* A name below parent: CREATE (then rights, or else alt, on it) or REMOVE. */
 int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
 	enum ward_action action, uint32_t rights, uint32_t alt, bool is_dir,
@@ -36,6 +42,12 @@ int ward_gate_unnamed(struct ward_op *op, struct ward_node *parent, uint32_t rig
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, const int dirs[2],
 	uint32_t flags) ward_must_check;
+/*
+ * Before either, without any lock: waits for ends of handles that are late, so that it does not
+ * refuse for what is closed (writers.h). name NULL: of node itself.
+ */
+void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *name,
+	struct ward_node *parent2, const char *name2);
 /* LINK: a further name for node. */
 int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 	struct ward_node *parent2, const char *name2) ward_must_check;

@@ -5,7 +5,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/quota.h"
+#include "fs/uring.h"
 #include "fs/watch.h"
+
+const char *ward_io_name(enum ward_io io)
+{
+	switch (io) {
+	case WARD_IO_NONE:
+		return "none";
+	case WARD_IO_CACHED:
+		return "cached";
+	case WARD_IO_DIRECT:
+		return "direct";
+	case WARD_IO_PASSTHROUGH:
+		return "passthrough";
+	}
+	return "?";
+}
 
 int ward_handle_new(
 	struct ward_nodes *nodes, struct ward_node *node, int fd, struct ward_handle **ret)
@@ -64,6 +81,7 @@ void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h)
 	if (!last)
 		return;
 	close(h->fd);
+	ward_quota_put(nodes->tree->fs->quotas, h->quota);
 	ward_node_unpin(nodes, h->node);
 	pthread_mutex_destroy(&h->dir_lock);
 	free(h->owners);
@@ -82,12 +100,15 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 	if (*at)
 		*at = h->next;
 	LIST_REMOVE(h, all);
+	nodes->n_ended++;
 	if (h->writes)
 		h->node->n_writers--;
 	/* Muted until the mark is off: its attributes are not kept meanwhile. */
 	if (h->writing && !--h->node->n_writing)
 		unmute = h->node->muted;
-	if (h->io == WARD_IO_PASSTHROUGH || h->paired)
+	if (h->retired)
+		; /* of an inode that the node has left */
+	else if (h->io == WARD_IO_PASSTHROUGH || h->paired)
 		h->node->n_pass--;
 	else if (h->io == WARD_IO_CACHED)
 		h->node->n_cached--;
@@ -95,6 +116,8 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 		h->node->nlink = 0;
 		ward_node_check_gone(h->node);
 	}
+	if (nodes->n_awaiting)
+		pthread_cond_broadcast(&nodes->ended);
 	pthread_mutex_unlock(&nodes->lock);
 	if (unmute) {
 		ward_watch_unmute(nodes->tree, h->fd);
@@ -103,4 +126,22 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 		pthread_mutex_unlock(&nodes->lock);
 	}
 	ward_handle_put(nodes, h);
+}
+
+bool ward_ends_late(const struct ward_fs_tree *tree)
+{
+	return ward_uring_active(tree->uring) || tree->fs->hash != WARD_HASH_NONE;
+}
+
+bool ward_ends_await(struct ward_nodes *nodes, uint64_t seen, uint64_t until_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000U),
+		.tv_nsec = (long)(until_ns % 1000000000U)};
+	int r = 0;
+
+	nodes->n_awaiting++;
+	while (nodes->n_ended == seen && r == 0)
+		r = pthread_cond_timedwait(&nodes->ended, &nodes->lock, &until);
+	nodes->n_awaiting--;
+	return nodes->n_ended != seen;
 }

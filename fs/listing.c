@@ -80,19 +80,19 @@ static size_t add_plain(struct ward_op *op, char *buf, size_t left, const struct
 }
 
 /* Directories of one listing lead to each other (ahead.h). */
-static void chain(struct ward_nodes *nodes, struct ward_handle *h, struct ward_node *node)
+static void chain(struct ward_nodes *nodes, const struct ward_handle *h, struct ward_node *node)
 {
 	struct ward_node *last = NULL;
 
 	pthread_mutex_lock(&nodes->lock);
-	if (h->last_dir)
-		last = ward_node_ids_find(&nodes->ids, h->last_dir);
+	if (h->node->dir->last_dir)
+		last = ward_node_ids_find(&nodes->ids, h->node->dir->last_dir);
 	if (last && last->dir)
 		last->dir->next_dir = node->number;
 	else
 		h->node->dir->first_dir = node->number;
+	h->node->dir->last_dir = node->number;
 	pthread_mutex_unlock(&nodes->lock);
-	h->last_dir = node->number;
 }
 
 static size_t add_plus(struct ward_op *op, struct ward_handle *h, bool ahead, char *buf,
@@ -135,6 +135,11 @@ int ward_listing_fill(struct ward_op *op, struct ward_handle *h, struct ward_lis
 	bool dots;
 	int r;
 
+	if (!l->off) {
+		pthread_mutex_lock(&op->tree->nodes->lock);
+		h->node->dir->last_dir = 0;
+		pthread_mutex_unlock(&op->tree->nodes->lock);
+	}
 	while ((r = peek(h, l->off, &d)) > 0 && d) {
 		if (!max--)
 			return 1;
@@ -154,6 +159,7 @@ int ward_listing_fill(struct ward_op *op, struct ward_handle *h, struct ward_lis
 		consume(h, d);
 		l->off = d->off;
 	}
+	l->end = r == 0;
 	/* What was found before an error is delivered; the error comes with the next request. */
 	return r < 0 && !l->len ? r : 0;
 }

@@ -14,6 +14,7 @@ struct ward_listing {
 	int64_t off;	  /* of the next entry */
 	bool plus;	  /* with attributes: each such entry counts a lookup */
 	bool ahead;	  /* made before it is asked for: without what somebody is writing to */
+	bool end;	  /* nothing comes after it */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,14 +22,19 @@
 #include "fs/ahead.h"
 #include "fs/backing.h"
 #include "fs/confine.h"
+#include "fs/delay.h"
 #include "fs/handle.h"
 #include "fs/lock.h"
 #include "fs/node.h"
 #include "fs/notify.h"
 #include "fs/op.h"
+#include "fs/query.h"
+#include "fs/quota.h"
 #include "fs/record.h"
 #include "fs/session.h"
+#include "fs/swap.h"
 #include "fs/transport.h"
+#include "fs/uring.h"
 #include "fs/watch.h"
 
 #define POLICY_MAX ((size_t)64 << 20)
@@ -77,19 +83,47 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 	return 0;
 }
 
+/* The mounts come with the configuration, in the order of the trees, where not at exec. */
+static int place_mounts(int *fds, size_t n_fds, size_t n_trees)
+{
+	int r = n_fds == 0 || n_fds == n_trees ? 0 : -EBADMSG;
+
+	/* They came on the lowest free numbers, among which may be another one's place. */
+	for (size_t i = 0; i < n_fds; i++) {
+		const int at =
+			fcntl(fds[i], F_DUPFD_CLOEXEC, WARD_FD_FS_TREES + 2 * WARD_TREES_MAX);
+
+		if (at < 0 && r == 0)
+			r = -errno;
+		close(fds[i]);
+		fds[i] = at;
+	}
+	for (size_t i = 0; i < n_fds; i++) {
+		if (r == 0 && dup3(fds[i], WARD_FD_FS_TREES + 2 * (int)i, O_CLOEXEC) < 0)
+			r = -errno;
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	return r;
+}
+
 static int read_config(struct ward_fs *fs, uint32_t *ret_wake, struct ward_err *err)
 {
 	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
 	struct ward_msg_reader r;
-	size_t n_fds = 0;
+	int fds[WARD_TREES_MAX];
+	size_t n_fds = WARD_TREES_MAX;
 	ssize_t n;
 	int e;
 
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "configuration");
-	n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, NULL, &n_fds);
-	if (n <= 0)
-		return ward_err_sys(err, n < 0 ? (int)n : -EPIPE, "configuration");
+	n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, fds, &n_fds);
+	/* The session was not made: nobody is there to be told. */
+	if (n == 0)
+		_exit(0);
+	if (n < 0)
+		return ward_err_sys(err, (int)n, "configuration");
 	ward_msg_reader_init(&r, buf, (size_t)n);
 	if (r.type != WARD_MSG_CONFIG)
 		return ward_err_set(err, -EBADMSG, "configuration: unexpected message");
@@ -102,6 +136,8 @@ static int read_config(struct ward_fs *fs, uint32_t *ret_wake, struct ward_err *
 	fs->ids.agent_gid = ward_msg_get_u32(&r);
 	if (e == 0)
 		e = read_trees(&r, fs);
+	if (e == 0)
+		e = place_mounts(fds, n_fds, fs->n_trees);
 	*ret_wake = ward_msg_get_u32(&r);
 	if (e == 0)
 		e = ward_msg_done(&r);
@@ -127,26 +163,61 @@ static int load_policy(struct ward_fs *fs, struct ward_err *err)
 		return ward_err_wrap(err, "policy");
 	s = ward_policy_settings(fs->policy);
 	fs->log = s->log;
+	r = ward_quotas_new(s, &fs->quotas);
+	if (r < 0)
+		return ward_err_sys(err, r, "quotas");
+	/* Digests stand in the records of opens and closes. */
+	fs->hash = s->log == WARD_LOG_DENIALS ? WARD_HASH_NONE : s->hash;
 	ward_ring_sync(fs->ring, s->sync == WARD_SYNC_RECORD);
-	for (size_t i = 0; i < fs->n_trees; i++)
-		for (size_t j = 0; j < s->n_trees; j++)
-			if (!strcmp(fs->trees[i].path, s->trees[j].path))
-				fs->trees[i].hardlinks = s->trees[j].hardlinks;
+	ward_swap_settings(fs);
 	return 0;
 }
 
-/* What can only be opened before confinement. */
-static int prepare(struct ward_fs *fs, struct ward_err *err)
+/*
+ * Each file that a program of the session has open takes a descriptor here: as many as there may
+ * be, which is what the kernel allows (root, with CAP_SYS_RESOURCE), else our own hard limit.
+ */
+static int raise_files(struct ward_err *err)
 {
 	struct rlimit lim;
-	struct stat st;
-	int r;
+	unsigned most = 0;
+	FILE *f = fopen("/proc/sys/fs/nr_open", "re");
 
-	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
-		lim.rlim_cur = lim.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
-			return ward_err_sys(err, -errno, "RLIMIT_NOFILE");
-	}
+	if (f && fscanf(f, "%u", &most) != 1)
+		most = 0;
+	if (f)
+		fclose(f);
+	lim = (struct rlimit){.rlim_cur = most, .rlim_max = most};
+	if (most && setrlimit(RLIMIT_NOFILE, &lim) == 0)
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return 0;
+	lim.rlim_cur = lim.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return ward_err_sys(err, -errno, "RLIMIT_NOFILE");
+	return 0;
+}
+
+/*
+ * What a quota gives back comes with RELEASE and FORGET, and whoever removes a file to make room
+ * writes right after: /dev/fuse keeps that order, rings do not. And writes beneath `rate` are
+ * answered late, as many as there are writers: each would keep a place of its CPU's queue.
+ */
+static bool needs_order(const struct ward_fs *fs)
+{
+	return ward_policy_settings(fs->policy)->n_quotas > 0;
+}
+
+/* What can only be opened before confinement. */
+static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
+{
+	struct stat st;
+	int r = raise_files(err);
+
+	if (r < 0)
+		return r;
+	/* A lease that others break while we hold it (quota_name.c) is only given back. */
+	(void)signal(SIGIO, SIG_IGN);
 	/* RLIMIT_FSIZE is the agent's; a signal for it would end us in the agent's place. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	fs->casefold = stat("/sys/fs/ext4/features/casefold", &st) == 0 ||
@@ -166,7 +237,10 @@ static int prepare(struct ward_fs *fs, struct ward_err *err)
 	r = ward_ring_open(WARD_FD_RING, WARD_FD_RING_WAKE, &fs->ring, err);
 	if (r < 0)
 		return ward_err_wrap(err, "ring");
-	return load_policy(fs, err);
+	r = load_policy(fs, err);
+	for (size_t i = 0; r == 0 && i < fs->n_trees && !needs_order(fs); i++)
+		ward_transport_prepare(&fs->trees[i], wake);
+	return r;
 }
 
 static void on_signal(int sig)
@@ -198,8 +272,13 @@ struct server {
 
 static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct ward_err *err)
 {
-	int r = ward_pool_new(&fs->pool, err);
+	int r = ward_turn_init(fs);
 
+	if (r < 0)
+		return ward_err_sys(err, r, "policy");
+	r = ward_pool_new(&fs->pool, err);
+	if (r == 0)
+		r = ward_delay_new(&fs->delay, err);
 	ward_comm_init(&fs->comm);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		struct ward_fs_tree *t = &fs->trees[i];
@@ -218,10 +297,53 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 	return r;
 }
 
-/* Until all sessions ended (0) or the supervisor is gone or says so (1). */
-static int serve(const struct ward_fs *fs, const struct server *s)
+/* Nothing of the answer waits: the supervisor asks one question at a time. */
+static int answer(const struct ward_buf *json)
+{
+	struct ward_msg m;
+	int r;
+
+	ward_msg_init(&m, WARD_MSG_FS_ANSWER);
+	ward_msg_put_str(&m, ward_buf_str(json));
+	r = ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
+	ward_msg_clear(&m);
+	return r;
+}
+
+/* One message of the supervisor's. 0, or 1: it is gone, or says that we are to end. */
+static int obey(struct ward_fs *fs)
 {
 	char buf[64]; /* what we are told here is short; the rest is cut, and bad */
+	struct ward_msg_reader r;
+	ward_cleanup(ward_buf_clear) struct ward_buf json = WARD_BUF_INIT;
+	ward_cleanup_fd int fd = -1;
+	size_t n_fds = 1;
+	ssize_t len = ward_msg_recv(WARD_FD_CONTROL, buf, sizeof(buf), &fd, &n_fds);
+	uint32_t what;
+
+	if (len == -EBADMSG)
+		return 0;
+	if (len <= 0)
+		return 1;
+	ward_msg_reader_init(&r, buf, (size_t)len);
+	if (r.type == WARD_MSG_FS_STOP && ward_msg_done(&r) == 0)
+		return 1;
+	if (r.type == WARD_MSG_FS_POLICY && ward_msg_done(&r) == 0) {
+		ward_query_policy(fs, fd, &json);
+		return answer(&json) < 0;
+	}
+	if (r.type != WARD_MSG_FS_QUERY)
+		return 0;
+	what = ward_msg_get_u32(&r);
+	if (ward_msg_done(&r) < 0)
+		return 0;
+	ward_query(fs, what, &json);
+	return answer(&json) < 0;
+}
+
+/* Until all sessions ended (0) or the supervisor is gone or says so (1). */
+static int serve(struct ward_fs *fs, const struct server *s)
+{
 	struct pollfd p[2] = {
 		{.fd = WARD_FD_CONTROL, .events = POLLIN}, {.fd = s->done_fd, .events = POLLIN}};
 	uint64_t ended = 0, n;
@@ -234,27 +356,16 @@ static int serve(const struct ward_fs *fs, const struct server *s)
 		}
 		if (p[1].revents && read(s->done_fd, &n, sizeof(n)) == sizeof(n))
 			ended += n;
-		if (p[0].revents) {
-			struct ward_msg_reader r;
-			size_t n_fds = 0;
-			ssize_t len =
-				ward_msg_recv(WARD_FD_CONTROL, buf, sizeof(buf), NULL, &n_fds);
-
-			if (len == -EBADMSG)
-				continue;
-			if (len <= 0)
-				return 1;
-			ward_msg_reader_init(&r, buf, (size_t)len);
-			if (r.type == WARD_MSG_FS_STOP && ward_msg_done(&r) == 0)
-				return 1;
-		}
+		if (p[0].revents && obey(fs))
+			return 1;
 	}
 	return 0;
 }
 
 /*
  * With its last process the mount is gone, and the kernel drops what it has not said yet
- * (fuse_abort_conn()): a RELEASE that never came is recorded here. The transports have ended.
+ * (fuse_abort_conn()): a RELEASE that never came is recorded here. The transports and the pool have
+ * ended: nobody releases a handle any more.
  */
 static void record_left(const struct ward_fs *fs)
 {
@@ -274,15 +385,21 @@ static void stop(struct ward_fs *fs, struct server *s)
 	for (size_t i = 0; i < fs->n_trees; i++)
 		ward_transport_free(s->transports[i]);
 	ward_pool_free(fs->pool);
+	ward_delay_free(fs->delay);
 	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
+		fs->trees[i].ended = true;
 		ward_notify_free(fs->trees[i].notify);
 		ward_ahead_free(fs->trees[i].ahead);
 		ward_session_free(&fs->trees[i]);
+		/* What any of those above has still to say looks whether it goes there. */
+		ward_uring_free(fs->trees[i].uring);
 		ward_nodes_free(fs->trees[i].nodes);
 		ward_watch_free(fs->trees[i].watch);
 		free(fs->trees[i].path);
 	}
+	ward_quotas_free(fs->quotas);
+	pthread_rwlock_destroy(&fs->turn);
 	ward_ring_close(fs->ring);
 	ward_policy_unref(fs->policy);
 	free(fs->trees);
@@ -317,7 +434,7 @@ int main(void)
 	if (r == 0)
 		r = read_config(&fs, &wake, &err);
 	if (r == 0)
-		r = prepare(&fs, &err);
+		r = prepare(&fs, wake, &err);
 	if (r == 0)
 		r = confine(&fs, &err);
 	if (r == 0)
@@ -326,8 +443,13 @@ int main(void)
 		(void)tell(WARD_MSG_FAILED, err.text);
 		_exit(1);
 	}
-	if (tell(WARD_MSG_READY, NULL) < 0 || serve(&fs, &s))
+	/* The trees of a process come alike, but where the kernel refuses: then the first one
+	 * tells. */
+	if (tell(WARD_MSG_READY, ward_transport_name(s.transports[0])) < 0 || serve(&fs, &s))
 		_exit(0); /* requests may be under way on other threads */
+	/* A RELEASE may be with it: what makes a digest of a large file takes its time. */
+	ward_pool_free(fs.pool);
+	fs.pool = NULL;
 	record_left(&fs);
 	/* Threads that wait for locks of a file system that is gone hold on to everything. */
 	if (atomic_load(&fs.n_waiters) == 0)

@@ -10,10 +10,10 @@
 #include "fs/fuse_kernel.h"
 #include "fs/notify.h"
 #include "fs/passthrough.h"
+#include "fs/quota.h"
 #include "fs/watch.h"
 
 #define HASH_START 1024U
-#define STEPS_AT_ONCE 64U
 
 static size_t hash_name(const struct ward_node *parent, const char *name, size_t len)
 {
@@ -159,7 +159,7 @@ static void drop_ref(struct ward_nodes *nodes, struct ward_node *node);
 
 static void free_name(struct ward_nodes *nodes, struct ward_name *n)
 {
-	ward_policy_state_put(nodes->tree->fs->policy, n->state);
+	ward_policy_state_put(nodes->policy, n->state);
 	free(n);
 }
 
@@ -178,8 +178,16 @@ static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 	}
 	if (node->backing_id > 0)
 		ward_passthrough_close(nodes->tree, node->backing_id);
+	if (node->quota_held) {
+		const struct ward_quota_id id = {.dev = nodes->tree->dev,
+			.ino = node->id.ino,
+			.btime_ns = node->id.btime_ns};
+
+		ward_quota_unhold(nodes->tree->fs->quotas, &id);
+	}
 	hash_out_ino(nodes, node);
 	ward_node_ids_give(&nodes->ids, node->number);
+	free(node->digest);
 	free(node);
 }
 
@@ -495,6 +503,18 @@ void ward_node_check_gone(struct ward_node *node)
 		node->gone = true;
 }
 
+bool ward_nodes_hold_quota(struct ward_nodes *nodes, const struct ward_file *file)
+{
+	struct ward_node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = find_ino(nodes, &file->id, file->st.st_mode & S_IFMT);
+	if (node)
+		node->quota_held = true;
+	pthread_mutex_unlock(&nodes->lock);
+	return node != NULL;
+}
+
 uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *file)
 {
 	struct ward_node *node;
@@ -568,126 +588,28 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 	return r;
 }
 
-/* Locked. */
-static int step_name(struct ward_nodes *nodes, struct ward_name *n)
-{
-	const bool top = n->parent == &nodes->root;
-	const struct ward_state *from = top ? nodes->root_state : n->parent->names->state;
-	const struct ward_state *to;
-	int r = 0;
-
-	if (n->len)
-		r = ward_policy_step(nodes->tree->fs->policy, from, n->text, n->len, &to);
-	else /* made without a name */
-		to = ward_policy_state_get(from);
-	if (r < 0)
-		return r;
-	ward_policy_state_put(nodes->tree->fs->policy, n->state);
-	n->state = to;
-	n->gen = nodes->gen;
-	return 0;
-}
-
-/*
- * Locked: the state of a name is right afterwards. Goes up to the first name whose state is right
- * and comes down again, STEPS_AT_ONCE at a time.
- */
-static int refresh_state(struct ward_nodes *nodes, struct ward_name *name)
-{
-	struct ward_name *way[STEPS_AT_ONCE];
-
-	while (name->gen != nodes->gen) {
-		size_t n = 0;
-		int r = 0;
-
-		for (struct ward_name *at = name;; at = at->parent->names) {
-			way[n++ % STEPS_AT_ONCE] = at;
-			if (at->parent == &nodes->root || at->parent->names->gen == nodes->gen)
-				break;
-		}
-		for (size_t i = 0; r == 0 && i < STEPS_AT_ONCE && i < n; i++)
-			r = step_name(nodes, way[(n - 1 - i) % STEPS_AT_ONCE]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Locked. */
-static int add_state(struct ward_nodes *nodes, struct ward_name *n, struct ward_states *states)
-{
-	int r = refresh_state(nodes, n);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < states->n; i++)
-		if (states->v[i] == n->state)
-			return 0;
-	if (states->n == WARD_NODE_STATES_MAX)
-		return -EMLINK;
-	states->v[states->n++] = ward_policy_state_get(n->state);
-	return 0;
-}
-
-int ward_node_states(struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret)
-{
-	int r = 0;
-
-	ret->n = 0;
-	ret->n_names = 0;
-	if (node == &nodes->root) {
-		ret->v[ret->n++] = ward_policy_state_get(nodes->root_state);
-		ret->n_names = 1;
-		return 0;
-	}
-	pthread_mutex_lock(&nodes->lock);
-	for (struct ward_name *n = node->names; n && r == 0; n = n->node_next) {
-		ret->n_names += n->live;
-		r = add_state(nodes, n, ret);
-	}
-	pthread_mutex_unlock(&nodes->lock);
-	if (r == 0 && !ret->n)
-		r = -ESTALE;
-	if (r < 0)
-		ward_states_put(nodes, ret);
-	return r;
-}
-
-void ward_states_put(struct ward_nodes *nodes, struct ward_states *states)
-{
-	for (size_t i = 0; i < states->n; i++)
-		ward_policy_state_put(nodes->tree->fs->policy, states->v[i]);
-	states->n = 0;
-}
-
-int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
-	const struct ward_state **ret)
-{
-	const struct ward_state *from = nodes->root_state;
-	int r = 0;
-
-	pthread_mutex_lock(&nodes->lock);
-	if (parent != &nodes->root) {
-		r = parent->names ? refresh_state(nodes, parent->names) : -ESTALE;
-		if (r == 0)
-			from = parent->names->state;
-	}
-	if (r == 0)
-		r = ward_policy_step(nodes->tree->fs->policy, from, name, strlen(name), ret);
-	pthread_mutex_unlock(&nodes->lock);
-	return r;
-}
-
 static void free_tables(struct ward_nodes *nodes)
 {
-	ward_policy_state_put(nodes->tree->fs->policy, nodes->root_state);
+	ward_policy_state_put(nodes->policy, nodes->root_state);
 	free(nodes->root.dir);
 	free(nodes->names);
 	free(nodes->inos);
+	free(nodes->retired);
 	ward_node_ids_clear(&nodes->ids);
 	pthread_mutex_destroy(&nodes->lock);
 	pthread_rwlock_destroy(&nodes->renames_lock);
+	pthread_cond_destroy(&nodes->ended);
 	free(nodes);
+}
+
+static void init_ended(struct ward_nodes *nodes)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&nodes->ended, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct ward_err *err)
@@ -705,6 +627,7 @@ int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct wa
 	nodes->root.dir = calloc(1, sizeof(*nodes->root.dir));
 	pthread_mutex_init(&nodes->lock, NULL);
 	pthread_rwlock_init(&nodes->renames_lock, NULL);
+	init_ended(nodes);
 	TAILQ_INIT(&nodes->lru);
 	LIST_INIT(&nodes->handles);
 	if (!nodes->names || !nodes->inos || !nodes->root.dir) {
@@ -715,7 +638,8 @@ int ward_nodes_new(struct ward_fs_tree *tree, struct ward_nodes **ret, struct wa
 	nodes->root.nlookup = 1;
 	nodes->nowhere.refs = 1;
 	nodes->root.dir->fd = tree->root_fd; /* borrowed: never in the LRU list */
-	r = ward_policy_walk(tree->fs->policy, tree->path, tree->path_len, &nodes->root_state);
+	nodes->policy = tree->fs->policy;
+	r = ward_policy_walk(nodes->policy, tree->path, tree->path_len, &nodes->root_state);
 	if (r < 0) {
 		(void)ward_err_sys(err, r, "%s: state of the policy", tree->path);
 		goto fail;

@@ -38,6 +38,7 @@
 
 struct ward_handle;
 struct ward_locker;
+struct ward_node_digest;
 struct ward_watched;
 
 struct ward_name {
@@ -64,6 +65,7 @@ struct ward_dir {
 	uint64_t changed; /* tree->watch_seq when others last changed something in it (watch.h) */
 	/* Where a walk goes on (ahead.h); numbers, 0: none. */
 	uint64_t first_dir, next_dir;
+	uint64_t last_dir; /* the last one in the listing that is being made (listing.c) */
 	bool listed;
 	TAILQ_ENTRY(ward_node) lru;
 };
@@ -75,7 +77,7 @@ struct ward_node {
 	struct ward_node *ino_next;
 	struct ward_dir *dir;	     /* NULL: no directory */
 	struct ward_handle *handles; /* open ones, newest first */
-	struct ward_locker *lockers; /* POSIX locks on the backing (lock.c) */
+	struct ward_locker *lockers; /* POSIX locks on the backing (ops_lock.c) */
 	uint64_t nlookup;
 	uint32_t refs;
 	uint32_t type;	    /* S_IFMT bits */
@@ -89,8 +91,11 @@ struct ward_node {
 	bool kept;	    /* the kernel may keep its attributes for long (keep.h) */
 	bool muted;	    /* its writes may make no events (watch.h) */
 	bool hashed;	    /* in the hash by inode number */
+	bool quota_held;    /* its charge waits for its end (quota_name.h) */
 	bool gone;	    /* has no link any more: its number may be another file's */
-	uint64_t stamp;	    /* of times and size when it was last opened (ops_open.c) */
+	bool retired;	    /* it has no new number, and its inode is to go bad (retire.h) */
+	struct ward_node_digest *digest; /* of the content as last recorded, or NULL (digest.c) */
+	uint64_t stamp; /* of times and size when it was last opened (ops_open.c) */
 };
 
 TAILQ_HEAD(ward_node_list, ward_node);
@@ -102,6 +107,7 @@ struct ward_nodes {
 	struct ward_node root;
 	struct ward_node nowhere; /* what a number that is not in use leads to: -ESTALE */
 	struct ward_node_ids ids;
+	struct ward_policy *policy; /* of which all states are: tree->fs->policy */
 	const struct ward_state *root_state;
 	struct ward_name **names;
 	struct ward_node **inos;
@@ -109,8 +115,14 @@ struct ward_nodes {
 	uint32_t gen;
 	struct ward_node_list lru;
 	LIST_HEAD(, ward_handle) handles; /* open ones of all nodes */
+	pthread_cond_t ended;		  /* n_ended grew (handle.h); CLOCK_MONOTONIC, with lock */
+	uint64_t n_ended;		  /* handles that were released */
+	unsigned n_awaiting;		  /* threads that wait for it */
 	size_t n_open_dirs;
 	bool written; /* some node had a writer */
+	/* Numbers of inodes that are to go bad in the kernel (retire.h). */
+	uint64_t *retired;
+	size_t n_retired, room_retired;
 };
 
 /* The tree's table with its root; the root's descriptor is a copy of tree->root_fd. */
@@ -161,6 +173,11 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
  * Locked. */
 void ward_node_check_gone(struct ward_node *node);
 /*
+ * What the file without names is charged is given back when its node ends. False: it has none, so
+ * that the kernel knows nothing of it.
+ */
+bool ward_nodes_hold_quota(struct ward_nodes *nodes, const struct ward_file *file);
+/*
  * A file was seen under a further name, of which nothing is known: the number of its node, which
  * knows the number of links afterwards; 0: there is none.
  */
@@ -187,10 +204,23 @@ struct ward_states {
 };
 int ward_node_states(
 	struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret) ward_must_check;
+/* The same, locked. */
+int ward_node_states_locked(
+	struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret) ward_must_check;
 void ward_states_put(struct ward_nodes *nodes, struct ward_states *states);
 /* The state of a child's name, a reference of the caller's. -EINVAL (bad name), -ENOMEM. */
 int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_state **ret) ward_must_check;
+
+/*
+ * Locked: from now on states are policy's, of which root (taken) is that of the tree's root. Names
+ * find theirs anew when they are asked. Returns the old root's state, the caller's. Until
+ * ward_nodes_sweep() is done the old policy must live.
+ */
+const struct ward_state *ward_nodes_set_policy(
+	struct ward_nodes *nodes, struct ward_policy *policy, const struct ward_state *root);
+/* Gives back the states that names still have from before. Takes the lock again and again. */
+void ward_nodes_sweep(struct ward_nodes *nodes);
 
 /*
  * The sandbox path of node, or of its child name if that is not NULL, as NUL-terminated bytes. A

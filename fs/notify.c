@@ -14,6 +14,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "fs/outside.h"
+#include "fs/retire.h"
 #include "fs/stall.h"
 #include "fs/watch.h"
 
@@ -26,6 +27,10 @@
  */
 #define AGAIN_MS 300
 #define AGAIN_MAX 4096
+/* Without epochs absent names, which stand in no table, end by themselves (keep.h: one second). */
+#define ABSENT_NS UINT64_C(1100000000)
+/* Retired inodes of which the attributes are forgotten. */
+#define RETIRED_MAX 1024U
 
 struct item {
 	uint64_t number;
@@ -49,12 +54,18 @@ struct ward_notify {
 	size_t first, n;
 	bool all; /* the kernel is to forget everything */
 	bool stop;
+	bool pages;		/* those of files, too */
+	uint64_t asked;		/* the last ticket given out */
+	uint64_t done;		/* up to this one all is forgotten */
+	pthread_cond_t is_done; /* CLOCK_MONOTONIC */
 
 	/* the thread's own */
 	struct again *young, *old;
 	size_t n_again;
 	bool young_all, old_all;
-	uint64_t again_ns; /* when the old ones are due */
+	uint64_t ticket;    /* 0: none waits for what follows */
+	uint64_t ticket_ns; /* when all was forgotten for it the first time */
+	uint64_t again_ns;  /* when the old ones are due */
 };
 
 static void wake(struct ward_notify *n)
@@ -94,7 +105,7 @@ static void remember(struct ward_notify *n, uint64_t number, const char *name)
 	n->n_again++;
 }
 
-static void send_attr(struct ward_notify *n, uint64_t number)
+static void send_inode(struct ward_notify *n, uint64_t number, bool pages)
 {
 	/* Offset 0, no length: with the pages of a directory's listing. A file's pages are kept:
 	 * the kernel drops them itself where times or size turn out to be others. */
@@ -106,8 +117,13 @@ static void send_attr(struct ward_notify *n, uint64_t number)
 	dir = node->dir != NULL;
 	ward_node_unpin(n->tree->nodes, node);
 	ward_stall_begin(n->stall);
-	(void)fuse_lowlevel_notify_inval_inode(n->tree->se, number, dir ? 0 : -1, 0);
+	(void)fuse_lowlevel_notify_inval_inode(n->tree->se, number, dir || pages ? 0 : -1, 0);
 	ward_stall_end(n->stall);
+}
+
+static void send_attr(struct ward_notify *n, uint64_t number)
+{
+	send_inode(n, number, false);
 }
 
 static void send_entry(struct ward_notify *n, uint64_t dir, const char *name)
@@ -181,7 +197,22 @@ static void send_beneath(struct ward_notify *n, uint64_t number)
 	ward_node_unpin(nodes, dir);
 }
 
-static void send_all(struct ward_notify *n)
+/* Their numbers lead nowhere here; a client that looks at one makes it go bad. */
+static void send_retired(struct ward_notify *n)
+{
+	uint64_t v[RETIRED_MAX];
+	size_t all;
+	const size_t n_v = ward_retire_list(n->tree->nodes, v, RETIRED_MAX, &all);
+
+	for (size_t i = 0; i < n_v; i++) {
+		ward_stall_begin(n->stall);
+		(void)fuse_lowlevel_notify_inval_inode(n->tree->se, v[i], -1, 0);
+		ward_stall_end(n->stall);
+	}
+}
+
+/* pages: those of files too, which a new policy may have closed. */
+static void send_all(struct ward_notify *n, bool pages)
 {
 	uint64_t number = FUSE_ROOT_ID;
 
@@ -189,9 +220,11 @@ static void send_all(struct ward_notify *n)
 	if (!ward_stall_epoch(n->tree))
 		send_beneath(n, FUSE_ROOT_ID);
 	do {
-		send_attr(n, number);
+		send_inode(n, number, pages);
 		number = ward_nodes_next(n->tree->nodes, number);
 	} while (number);
+	if (pages)
+		send_retired(n);
 }
 
 /* --- what others did --- */
@@ -232,10 +265,19 @@ static void changed(void *arg, uint64_t dir, const char *name, uint64_t mask)
 
 /* --- the thread --- */
 
+static void finish(struct ward_notify *n, uint64_t ticket)
+{
+	pthread_mutex_lock(&n->lock);
+	n->done = ticket;
+	pthread_cond_broadcast(&n->is_done);
+	pthread_mutex_unlock(&n->lock);
+}
+
 static void serve_queue(struct ward_notify *n)
 {
 	uint64_t count;
-	bool all;
+	uint64_t ticket;
+	bool all, pages;
 
 	(void)!read(n->wake_fd, &count, sizeof(count));
 	pthread_mutex_lock(&n->lock);
@@ -253,10 +295,17 @@ static void serve_queue(struct ward_notify *n)
 	}
 	all = n->all;
 	n->all = false;
+	pages = n->pages;
+	n->pages = false;
+	ticket = n->asked;
 	pthread_mutex_unlock(&n->lock);
 	if (all) {
-		send_all(n);
+		send_all(n, pages);
 		n->young_all = true;
+	}
+	if (pages) {
+		n->ticket = ticket;
+		n->ticket_ns = ward_clock_mono_ns();
 	}
 }
 
@@ -271,6 +320,15 @@ static void free_again(struct ward_notify *n, struct again *list)
 	}
 }
 
+/*
+ * What the kernel was told and its client has not taken yet (a listing above all, which brings
+ * names along) is forgotten by the second round, this long after the first.
+ */
+static uint64_t ticket_min(const struct ward_notify *n)
+{
+	return n->tree->epoch ? AGAIN_MS * UINT64_C(1000000) / 2 : ABSENT_NS;
+}
+
 static void serve_again(struct ward_notify *n)
 {
 	const uint64_t now = ward_clock_mono_ns();
@@ -278,8 +336,12 @@ static void serve_again(struct ward_notify *n)
 	if (now < n->again_ns)
 		return;
 	if (n->old_all)
-		send_all(n);
-	n->old_all = n->young_all;
+		send_all(n, false);
+	if (n->old_all && n->ticket && now - n->ticket_ns > ticket_min(n)) {
+		finish(n, n->ticket);
+		n->ticket = 0;
+	}
+	n->old_all = n->young_all || n->ticket;
 	n->young_all = false;
 	for (const struct again *a = n->old; a; a = a->next) {
 		if (*a->name == '/')
@@ -338,6 +400,16 @@ static void *run(void *arg)
 	return NULL;
 }
 
+static void init_cond(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct ward_err *err)
 {
 	struct ward_notify *n = calloc(1, sizeof(*n));
@@ -352,11 +424,13 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 		return r;
 	}
 	pthread_mutex_init(&n->lock, NULL);
+	init_cond(&n->is_done);
 	n->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = n->wake_fd < 0 ? errno : pthread_create(&n->thread, NULL, run, n);
 	if (r) {
 		if (n->wake_fd >= 0)
 			close(n->wake_fd);
+		pthread_cond_destroy(&n->is_done);
 		pthread_mutex_destroy(&n->lock);
 		ward_stall_free(n->stall);
 		free(n);
@@ -379,6 +453,7 @@ void ward_notify_free(struct ward_notify *n)
 	free_again(n, n->young);
 	free_again(n, n->old);
 	close(n->wake_fd);
+	pthread_cond_destroy(&n->is_done);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
@@ -393,6 +468,34 @@ static void push(struct ward_notify *n, uint64_t number, bool beneath)
 		n->all = true;
 	pthread_mutex_unlock(&n->lock);
 	wake(n);
+}
+
+uint64_t ward_notify_everything(struct ward_notify *n)
+{
+	uint64_t ticket;
+
+	pthread_mutex_lock(&n->lock);
+	n->all = true;
+	n->pages = true;
+	ticket = ++n->asked;
+	pthread_mutex_unlock(&n->lock);
+	wake(n);
+	return ticket;
+}
+
+bool ward_notify_wait(struct ward_notify *n, uint64_t ticket, uint64_t until_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(until_ns / WARD_NS_PER_SEC),
+		.tv_nsec = (long)(until_ns % WARD_NS_PER_SEC)};
+	bool done;
+	int r = 0;
+
+	pthread_mutex_lock(&n->lock);
+	while (n->done < ticket && r == 0)
+		r = pthread_cond_timedwait(&n->is_done, &n->lock, &until);
+	done = n->done >= ticket;
+	pthread_mutex_unlock(&n->lock);
+	return done;
 }
 
 void ward_notify_dir(struct ward_notify *n, uint64_t number)

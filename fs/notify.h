@@ -20,5 +20,12 @@ void ward_notify_free(struct ward_notify *n);
 /* What lies beneath the directory with that number is not what the kernel knows: who may search it
  * changed, or its state. */
 void ward_notify_dir(struct ward_notify *n, uint64_t number);
+/*
+ * Everything: names, absent ones too, attributes, listings, and pages of files that are not mapped
+ * past us. Returns a ticket for ward_notify_wait(): true once the kernel has forgotten, and what
+ * was under way then has been forgotten again; false at until_ns (CLOCK_MONOTONIC).
+ */
+uint64_t ward_notify_everything(struct ward_notify *n);
+bool ward_notify_wait(struct ward_notify *n, uint64_t ticket, uint64_t until_ns) ward_must_check;
 /* The attributes of node. */
 void ward_notify_attr(struct ward_notify *n, struct ward_node *node);

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "enforcer/ipc/helper.h"
 #include "fs/fuse_kernel.h"
 #include "fs/identity.h"
 #include "fs/ops.h"
+#include "fs/transport.h"
 
 /* Shown for an id of the host that happens to be the agent's but is not the owner's. */
 #define ID_NOBODY 65534U
@@ -23,6 +25,8 @@ static int enter(struct ward_op *op, const char *action, bool groups)
 	op->since = atomic_load(&op->tree->watch_seq);
 	atomic_fetch_add_explicit(&op->tree->n_requests, 1, memory_order_relaxed);
 	op->acting = false;
+	op->rule = NULL;
+	op->decided = false;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;
 	r = ward_identity_enter(op->uid, op->gid, groups ? (pid_t)op->pid : 0);
@@ -72,6 +76,17 @@ void ward_op_end(struct ward_op *op)
 void ward_op_reply(struct ward_op *op, int r)
 {
 	(void)fuse_reply_err(op->req, r < 0 ? -r : 0);
+}
+
+bool ward_op_reply_raw(
+	const struct ward_op *op, uint64_t unique, int error, const void *data, size_t len)
+{
+	struct fuse_out_header out = {
+		.len = (uint32_t)(sizeof(out) + len), .error = error, .unique = unique};
+	struct iovec iov[2] = {{.iov_base = &out, .iov_len = sizeof(out)},
+		{.iov_base = (void *)(uintptr_t)data, .iov_len = len}};
+
+	return ward_transport_reply(op->tree, iov, len ? 2 : 1) >= 0;
 }
 
 static uint32_t shown(uint32_t id, uint32_t owner, uint32_t agent, bool mask)

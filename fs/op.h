@@ -19,7 +19,10 @@ struct ward_op {
 	const char *action; /* the system call's noun, for the trail */
 	uint32_t pid, uid, gid;
 	uint64_t since; /* tree->watch_seq before anything was looked at (keep.h) */
-	bool acting;	/* the thread has the caller's fsuid, fsgid and groups */
+	/* What the gate allowed last, for the record of it; NULL: no rule, or nothing was asked. */
+	const struct ward_rule *rule;
+	bool decided; /* the gate was asked, and allowed it */
+	bool acting;  /* the thread has the caller's fsuid, fsgid and groups */
 };
 
 /*
@@ -44,6 +47,12 @@ static inline struct ward_node *ward_op_node(const struct ward_op *op, fuse_ino_
 
 /* Answers with a negative errno or 0; what the kernel no longer wants to know is nobody's error. */
 void ward_op_reply(struct ward_op *op, int r);
+/*
+ * The answer to a request of ward_op_begin_raw(): error (0 or a negative errno) and len bytes.
+ * False: the kernel did not take it.
+ */
+bool ward_op_reply_raw(
+	const struct ward_op *op, uint64_t unique, int error, const void *data, size_t len);
 /* Looks up what now stands at name, enters it, answers with it. */
 void ward_op_reply_entry(struct ward_op *op, struct ward_node *parent, const char *name);
 

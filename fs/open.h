@@ -6,6 +6,7 @@
 
 #include "fs/fuse_kernel.h"
 #include "fs/op.h"
+#include "fs/quota_name.h"
 
 /* What of the client's flags reaches the backing beside the access mode. */
 #define WARD_OPEN_PASSED (O_SYNC | O_DSYNC)
@@ -22,10 +23,17 @@ struct ward_want ward_want_from_flags(int flags, bool fresh);
 
 /*
  * From an open descriptor (taken, also on failure) to a handle, with the rights that were granted.
- * *ret_id: backing id, 0: none. -ENOMEM, -ETXTBSY, -ESTALE (the rights have changed meanwhile).
+ * use: its file under quotas, in use since before it was opened; the handle takes it over. *ret_id:
+ * backing id, 0: none. -ENOMEM, -ETXTBSY, -ESTALE (the rights have changed meanwhile).
  */
-int ward_open_handle(struct ward_op *op, struct ward_node *node, int fd, const struct ward_want *w,
-	int flags, uint32_t granted, struct ward_handle **ret, int32_t *ret_id) ward_must_check;
+struct ward_opened {
+	int fd;
+	int flags; /* of open(2) */
+	uint32_t granted;
+	struct ward_quota_use *use;
+};
+int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_opened *o,
+	const struct ward_want *w, struct ward_handle **ret, int32_t *ret_id) ward_must_check;
 
 /* The parts of the answers; libfuse has none that carries a backing id. */
 struct ward_open_out ward_open_reply(

@@ -7,6 +7,8 @@
 #include "fs/keep.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
+#include "fs/quota_io.h"
+#include "fs/quota_name.h"
 #include "fs/record.h"
 
 #define SET_TIMES                                                                                  \
@@ -43,21 +45,34 @@ static int gate_setattr(struct ward_op *op, struct ward_node *node, int to_set,
 	return r;
 }
 
+static int set_size_of(struct ward_op *op, struct ward_node *node, off_t size)
+{
+	const struct ward_record_paths paths = {.node = node};
+	struct ward_quota_file *quota;
+	ward_cleanup_fd int fd = -1;
+	struct ward_file file;
+	/* Before it is opened: what loses its last name meanwhile stays charged. */
+	int r = ward_quota_pin(op, node, true, &quota);
+
+	if (r < 0)
+		return r;
+	r = ward_quota_touch(op, &paths, quota);
+	if (r == 0)
+		r = ward_resolve_open(op->tree, node, O_WRONLY, &fd, &file);
+	if (r == 0 && !S_ISREG(file.st.st_mode))
+		r = -EINVAL;
+	if (r == 0)
+		r = ward_quota_truncate(op, node, quota, fd, size);
+	ward_quota_put(op->tree->fs->quotas, quota);
+	return r;
+}
+
 static int set_size(
 	struct ward_op *op, struct ward_node *node, const struct ward_handle *h, off_t size)
 {
-	ward_cleanup_fd int fd = -1;
-	struct ward_file file;
-	int r;
-
 	if (h && (h->flags & O_ACCMODE) != O_RDONLY)
-		return ftruncate(h->fd, size) < 0 ? -errno : 0;
-	r = ward_resolve_open(op->tree, node, O_WRONLY, &fd, &file);
-	if (r < 0)
-		return r;
-	if (!S_ISREG(file.st.st_mode))
-		return -EINVAL;
-	return ftruncate(fd, size) < 0 ? -errno : 0;
+		return ward_quota_truncate(op, node, h->quota, h->fd, size);
+	return set_size_of(op, node, size);
 }
 
 static int set_times(int fd, const struct stat *attr, int to_set)
@@ -127,12 +142,17 @@ static int do_setattr(struct ward_op *op, struct ward_node *node, const struct s
 	return r;
 }
 
-/* Only who loses the right to search makes the kernel's cached entries wrong. */
+/*
+ * Only who loses the right to search makes the kernel's cached entries wrong. The right to list is
+ * asked for with each OPENDIR, or else when the kernel has no listing.
+ */
 static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 {
 	struct ward_dirref dir;
 
 	ward_resolve_changed(tree, node);
+	if (tree->no_opendir)
+		ward_notify_attr(tree->notify, node);
 	if (ward_resolve_dir(tree, node, &dir) < 0)
 		return;
 	if (ward_backing_searchable(dir.fd) < 0)

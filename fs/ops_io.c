@@ -7,13 +7,26 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
+#include "fs/delay.h"
 #include "fs/ops.h"
+#include "fs/quota_io.h"
+#include "fs/record.h"
 
 #define IO_STACK (64U << 10)
 /* The kernel asks for at most max_pages * 4096 (INIT). */
 #define IO_MAX (1U << 20)
+
+/* What it was opened with: a policy that came into force since may have taken it. */
+static uint32_t reads(const struct ward_handle *h)
+{
+	return h->needs & (WARD_RIGHT_READ | WARD_RIGHT_EXEC);
+}
+
+static uint32_t writes(const struct ward_handle *h)
+{
+	return h->needs & (WARD_RIGHT_WRITE | WARD_RIGHT_APPEND);
+}
 
 /* A short answer means end of file to the kernel. Bytes read, or a negative errno. */
 static ssize_t read_all(int fd, char *buf, size_t size, off_t off)
@@ -34,9 +47,25 @@ static ssize_t read_all(int fd, char *buf, size_t size, off_t off)
 	return (ssize_t)have;
 }
 
+/* A read of log = io: in the ring before the answer. */
+static int record_read(fuse_req_t req, const struct ward_handle *h, off_t off, ssize_t n)
+{
+	ward_cleanup_op op = {.acting = false};
+	int r = ward_op_begin_io(&op, req);
+
+	if (r == 0)
+		r = ward_record_io(&op, h, "read", off, n < 0 ? 0 : (size_t)n, n < 0 ? (int)-n : 0);
+	return r;
+}
+
 static void read_into(fuse_req_t req, struct ward_handle *h, char *buf, size_t size, off_t off)
 {
-	const ssize_t n = read_all(h->fd, buf, size, off);
+	const struct ward_fs_tree *tree = fuse_req_userdata(req);
+	ssize_t n = read_all(h->fd, buf, size, off);
+	int r = tree->fs->log == WARD_LOG_IO ? record_read(req, h, off, n) : 0;
+
+	if (r < 0)
+		n = r;
 
 	if (n < 0) {
 		(void)fuse_reply_err(req, (int)-n);
@@ -55,6 +84,8 @@ static void op_read(
 
 	if (size > IO_MAX || (h->flags & O_ACCMODE) == O_WRONLY) {
 		(void)fuse_reply_err(req, EBADF);
+	} else if (!ward_handle_may(h, reads(h))) {
+		(void)fuse_reply_err(req, EACCES);
 	} else if (size <= sizeof(stack)) {
 		read_into(req, h, stack, size, off);
 	} else if ((heap = malloc(size))) {
@@ -80,6 +111,20 @@ static int begin_change(struct ward_op *op, fuse_req_t req, const struct fuse_fi
 	return r;
 }
 
+/*
+ * A change of content that was recorded (with log = io) as done in full, before it was done. What
+ * became of it differs: that is said by a second record.
+ */
+static ssize_t record_outcome(const struct ward_op *op, const struct ward_handle *h,
+	const char *action, off_t off, size_t size, ssize_t n)
+{
+	if (n == (ssize_t)size)
+		return n;
+	int r = ward_record_io(op, h, action, off, n < 0 ? 0 : (size_t)n, n < 0 ? (int)-n : 0);
+
+	return n >= 0 && r < 0 ? r : n;
+}
+
 /* Handles that may only append: the daemon's descriptor is O_APPEND, whatever F_SETFL said since.
  */
 static int check_append(const struct ward_handle *h, off_t off, const struct fuse_file_info *fi)
@@ -98,33 +143,37 @@ static int check_append(const struct ward_handle *h, off_t off, const struct fus
 	return off == file.st.st_size ? 0 : -EACCES;
 }
 
+static void reply_written(struct ward_op *op, const struct ward_handle *h, size_t n)
+{
+	ward_delay_reply_write(op->tree->fs->delay, op->req, n, ward_quota_written(op, h, n));
+}
+
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = size};
+	/* fi->flags are the file's as they are now: F_SETFL may have changed O_APPEND. */
+	const bool append = h->append_only || (fi->flags & O_APPEND && !fi->writepage);
 	ward_cleanup_op op = {.acting = false};
 	ssize_t n = begin_change(&op, req, fi);
 
 	if (n == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
 		n = -EBADF;
+	else if (n == 0 && !ward_handle_may(h, writes(h)))
+		n = -EACCES;
 	else if (n == 0 && h->append_only)
 		n = check_append(h, off, fi);
-	if (n == 0) {
-		/* fi->flags are the file's as they are now: F_SETFL may have changed O_APPEND. */
-		if (!h->append_only && !(fi->flags & O_APPEND && !fi->writepage))
-			n = pwrite(h->fd, buf, size, off);
-		else
-			n = pwritev2(h->fd, &iov, 1, off, RWF_APPEND);
-		if (n < 0)
-			n = -errno;
-	}
+	if (n == 0)
+		n = ward_record_io(&op, h, "write", off, size, 0);
+	if (n == 0)
+		n = record_outcome(&op, h, "write", off, size,
+			ward_quota_write(&op, h, buf, size, off, append));
 	if (n < 0) {
 		(void)fuse_reply_err(req, (int)-n);
 		return;
 	}
 	atomic_fetch_add_explicit(&h->n_written, (uint64_t)n, memory_order_relaxed);
-	(void)fuse_reply_write(req, (size_t)n);
+	reply_written(&op, h, (size_t)n);
 }
 
 static void op_fallocate(
@@ -136,11 +185,18 @@ static void op_fallocate(
 
 	if (r == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
 		r = -EBADF;
+	if (r == 0 && !ward_handle_may(h, writes(h)))
+		r = -EACCES;
 	/* Space beyond the end is no content; everything else moves or clears bytes. */
 	if (r == 0 && h->append_only && mode != FALLOC_FL_KEEP_SIZE)
 		r = -EACCES;
-	if (r == 0 && fallocate(h->fd, mode, off, len) < 0)
-		r = -errno;
+	if (r == 0)
+		r = ward_record_io(&op, h, "fallocate", off, (size_t)len, 0);
+	if (r == 0) {
+		r = ward_quota_fallocate(&op, h, mode, off, len);
+		if (r < 0)
+			r = (int)record_outcome(&op, h, "fallocate", off, (size_t)len, r);
+	}
 	ward_op_reply(&op, r);
 }
 
@@ -152,6 +208,10 @@ static void op_lseek(
 
 	if (h->is_dir || (whence != SEEK_DATA && whence != SEEK_HOLE)) {
 		(void)fuse_reply_err(req, EINVAL);
+		return;
+	}
+	if (!ward_handle_may(h, h->needs)) {
+		(void)fuse_reply_err(req, EACCES);
 		return;
 	}
 	/* The position of the descriptor is used by nobody else: reads and writes carry theirs. */
@@ -173,6 +233,8 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 
 	if (n == 0 && ((in->flags & O_ACCMODE) == O_WRONLY || (out->flags & O_ACCMODE) == O_RDONLY))
 		n = -EBADF;
+	if (n == 0 && (!ward_handle_may(in, reads(in)) || !ward_handle_may(out, writes(out))))
+		n = -EACCES;
 	if (n < 0) {
 		(void)fuse_reply_err(req, (int)-n);
 		return;
@@ -182,16 +244,33 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		(void)fuse_reply_err(req, EOPNOTSUPP);
 		return;
 	}
-	n = copy_file_range(in->fd, &off_in, out->fd, &off_out, len, 0);
+	n = ward_record_io(&op, out, "write", off_out, len, 0);
 	if (n < 0) {
-		(void)fuse_reply_err(req, errno == EXDEV ? EOPNOTSUPP : errno);
+		(void)fuse_reply_err(req, (int)-n);
+		return;
+	}
+	n = ward_quota_copy(&op, in, off_in, out, off_out, len);
+	n = record_outcome(&op, out, "write", off_out, len, n);
+	if (n >= 0) {
+		const int r = ward_record_io(&op, in, "read", off_in, (size_t)n, 0);
+
+		n = r < 0 ? r : n;
+	}
+	if (n < 0) {
+		(void)fuse_reply_err(req, n == -EXDEV ? EOPNOTSUPP : (int)-n);
 		return;
 	}
 	atomic_fetch_add_explicit(&in->n_read, (uint64_t)n, memory_order_relaxed);
 	atomic_fetch_add_explicit(&out->n_written, (uint64_t)n, memory_order_relaxed);
-	(void)fuse_reply_write(req, (size_t)n);
+	reply_written(&op, out, (size_t)n);
 }
 
+/*
+ * No ioctl passes. What they set is immutable, casefold, encryption, project ids: what rules mean
+ * would change beneath them; what they get (FIEMAP, physical blocks) is the host's. FICLONE and
+ * FIDEDUPERANGE never come as ioctls: the kernel refuses them for FUSE (EOPNOTSUPP), programs then
+ * copy.
+ */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	struct fuse_file_info *fi, unsigned flags, const void *in_buf, size_t in_size,
 	size_t out_size)

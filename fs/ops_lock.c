@@ -10,18 +10,26 @@
 
 #include "fs/lock.h"
 #include "fs/ops.h"
+#include "fs/pending.h"
 
 /* Threads that wait for a lock, in the whole process; a request beyond is ENOLCK. */
 #define WAITERS_MAX 256
 /* A thread does little but wait. */
 #define WAITER_STACK (64U << 10)
-/* A waiting thread looks up this often, lest an interrupt came just before it began to wait. */
+/*
+ * A waiting thread looks up this often, lest an interrupt came just before it began to wait; and
+ * because over io_uring the kernel forgets an interrupt that came before its request was handed out
+ * (fuse_uring_prepare_send(), unlike fuse_dev_do_read(), does not look at FR_INTERRUPTED).
+ */
 #define WAITER_LOOK_NS 50000000L
+/* Lock owners of one file that are asked whether a lock is theirs. */
+#define HOLDERS_MAX 64
 
 struct ward_locker {
 	struct ward_locker *next;
 	uint64_t owner;
-	int fd; /* O_RDWR where the owner may, since a read lock may become a write lock */
+	pid_t pid; /* who locked last, as the mounter sees it */
+	int fd;	   /* O_RDWR where the owner may, since a read lock may become a write lock */
 	unsigned users;
 	bool detached;
 };
@@ -167,6 +175,8 @@ struct waiter {
 	pthread_t thread;
 	atomic_bool interrupted;
 	atomic_bool started;
+	pid_t pid;	/* the client's thread */
+	bool signalled; /* a signal to it was pending when we last looked */
 };
 
 static void on_interrupt(fuse_req_t req, void *data)
@@ -204,6 +214,17 @@ static int start_timer(timer_t *ret)
 	return 0;
 }
 
+/* At this look and at the one before. */
+static bool signalled(struct waiter *w)
+{
+	const bool again = w->signalled;
+
+	if (!w->tree->rings)
+		return false;
+	w->signalled = ward_pending(w->pid);
+	return again && w->signalled;
+}
+
 static void *wait_for_lock(void *arg)
 {
 	struct waiter *w = arg;
@@ -222,7 +243,7 @@ static void *wait_for_lock(void *arg)
 				r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
 			else
 				r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
-		} while (r == -EINTR && !atomic_load(&w->interrupted));
+		} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
 		timer_delete(timer);
 		/* From here on nobody calls on_interrupt() with w. */
 		fuse_req_interrupt_func(w->req, NULL, NULL);
@@ -251,6 +272,7 @@ static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 		return;
 	}
 	w->req = req;
+	w->pid = fuse_req_ctx(req)->pid;
 	w->tree = tree;
 	w->locker = locker;
 	w->handle = h;
@@ -268,6 +290,37 @@ static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 		(void)fuse_reply_err(req, ENOLCK);
 	}
 	pthread_attr_destroy(&attr);
+}
+
+/*
+ * Whose lock was found, 0 where that cannot be told: somebody's on the host, or a read lock of
+ * several. An owner's own lock does not stand in its way, so the owner for whom the range is free
+ * is the holder.
+ */
+static pid_t holder_of(struct ward_fs_tree *tree, struct ward_node *node, const struct flock *found)
+{
+	struct ward_locker *v[HOLDERS_MAX];
+	pid_t pids[HOLDERS_MAX], pid = 0;
+	size_t n = 0;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	for (struct ward_locker *l = node->lockers; l && n < HOLDERS_MAX; l = l->next) {
+		l->users++;
+		pids[n] = l->pid;
+		v[n++] = l;
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+	for (size_t i = 0; i < n; i++) {
+		struct flock range = {.l_type = F_WRLCK,
+			.l_whence = SEEK_SET,
+			.l_start = found->l_start,
+			.l_len = found->l_len};
+
+		if (!pid && fcntl(v[i]->fd, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK)
+			pid = pids[i];
+		put(tree, v[i]);
+	}
+	return pid;
 }
 
 static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
@@ -288,9 +341,9 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 		ward_op_reply(&op, r);
 		return;
 	}
-	/* An open-file-description lock belongs to no process. */
-	if (lock->l_pid < 0)
-		lock->l_pid = 0;
+	/* -1: an open-file-description lock, which belongs to no process; ours stand for some. */
+	if (lock->l_type != F_UNLCK && lock->l_pid < 0)
+		lock->l_pid = holder_of(op.tree, ward_handle_from(fi->fh)->node, lock);
 	(void)fuse_reply_lock(req, lock);
 }
 
@@ -308,7 +361,12 @@ static void op_setlk(
 		ward_op_reply(&op, r);
 		return;
 	}
-	lock->l_pid = 0;
+	if (lock->l_type != F_UNLCK) {
+		pthread_mutex_lock(&op.tree->nodes->lock);
+		l->pid = lock->l_pid;
+		pthread_mutex_unlock(&op.tree->nodes->lock);
+	}
+	lock->l_pid = 0; /* as F_OFD_SETLK demands */
 	r = fcntl(l->fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
 	if (sleep && (r == -EAGAIN || r == -EACCES)) {
 		wait_elsewhere(req, op.tree, h, l, lock, 0);

@@ -8,6 +8,8 @@
 #include "fs/gate.h"
 #include "fs/keep.h"
 #include "fs/ops.h"
+#include "fs/quota_name.h"
+#include "fs/retire.h"
 
 static void fill_entry(const struct ward_op *op, struct ward_node *parent, struct ward_node *node,
 	const struct ward_file *file, struct fuse_entry_param *ret)
@@ -35,8 +37,10 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 	/* What is seen and what is entered must lie on one side of any rename. */
 	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
 	r = ward_backing_stat(op->tree, dir.fd, name, &file);
-	if (r == -ENOENT)
+	if (r == -ENOENT) {
+		ward_quota_missing(op->tree, parent, name);
 		ward_nodes_remove(op->tree->nodes, parent, name);
+	}
 	/* Visible or not is asked first: a hidden mount point must not show itself. */
 	if (r == 0 || r == -EXDEV) {
 		int gate = ward_gate_lookup(op, parent, name, r < 0 || S_ISDIR(file.st.st_mode));
@@ -84,6 +88,9 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		memset(&e, 0, sizeof(e));
 		e.entry_timeout = ward_keep_absent(op.tree->nodes, dir,
 			ward_gate_visible(op.tree, dir, name, false) > 0, op.since);
+		/* What a probe looked at must be asked again by the command: that is recorded. */
+		if (ward_ring_probing(op.tree->fs->ring))
+			e.entry_timeout = 0;
 	} else if (r < 0) {
 		ward_op_reply(&op, r);
 		return;
@@ -92,11 +99,18 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		ward_node_forget(op.tree->nodes, ward_op_node(&op, e.ino), 1);
 }
 
+static void forget(struct ward_fs_tree *tree, fuse_ino_t ino, uint64_t n)
+{
+	/* An inode that is gone needs not go bad. */
+	(void)ward_retire_told(tree->nodes, ino);
+	ward_node_forget(tree->nodes, ward_nodes_from_ino(tree->nodes, ino), n);
+}
+
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
 {
 	struct ward_fs_tree *tree = fuse_req_userdata(req);
 
-	ward_node_forget(tree->nodes, ward_nodes_from_ino(tree->nodes, ino), n);
+	forget(tree, ino, n);
 	fuse_reply_none(req);
 }
 
@@ -105,8 +119,7 @@ static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_dat
 	struct ward_fs_tree *tree = fuse_req_userdata(req);
 
 	for (size_t i = 0; i < count; i++)
-		ward_node_forget(tree->nodes, ward_nodes_from_ino(tree->nodes, forgets[i].ino),
-			forgets[i].nlookup);
+		forget(tree, forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(req);
 }
 
@@ -117,6 +130,11 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct ward_file file;
 	int r = ward_op_begin(&op, req, "stat");
 
+	if (ward_retire_told(op.tree->nodes, ino)) {
+		/* No inode has such attributes: this one goes bad. */
+		(void)fuse_reply_attr(req, &(struct stat){.st_ino = ino}, 0);
+		return;
+	}
 	if (r == 0) {
 		node = ward_op_node(&op, ino);
 		r = ward_resolve_stat(op.tree, node, &file);
@@ -196,15 +214,49 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 	ward_op_reply(&op, r);
 }
 
+/* Unit of what a quota has: small ones show too. */
+#define QUOTA_UNIT 512U
+
+/* What is left is what is free, of the quota or of the file system. */
+static void clip(struct ward_quotas *q, struct ward_quota_domain *d, struct statvfs *st)
+{
+	const uint64_t scale = st->f_frsize / QUOTA_UNIT;
+	struct ward_quota_room room;
+
+	ward_quota_room(q, d, &room);
+	if (scale) {
+		st->f_frsize = QUOTA_UNIT;
+		st->f_blocks *= scale;
+		st->f_bfree *= scale;
+		st->f_bavail *= scale;
+	}
+	if (room.bytes != WARD_UNLIMITED)
+		st->f_blocks = (room.bytes + st->f_frsize - 1) / st->f_frsize;
+	if (room.bytes_free != WARD_UNLIMITED && room.bytes_free / st->f_frsize < st->f_bfree)
+		st->f_bfree = room.bytes_free / st->f_frsize;
+	if (st->f_bfree < st->f_bavail)
+		st->f_bavail = st->f_bfree;
+	if (room.files != WARD_UNLIMITED)
+		st->f_files = room.files;
+	if (room.files_free != WARD_UNLIMITED && room.files_free < st->f_ffree)
+		st->f_ffree = room.files_free;
+	if (st->f_ffree < st->f_favail)
+		st->f_favail = st->f_ffree;
+}
+
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct ward_fs_tree *tree = fuse_req_userdata(req);
+	struct ward_quota_domain *d =
+		ward_quota_at(tree, ward_nodes_from_ino(tree->nodes, ino), NULL);
 	struct statvfs st;
 
 	if (fstatvfs(tree->root_fd, &st) < 0) {
 		(void)fuse_reply_err(req, errno);
 		return;
 	}
+	if (d)
+		clip(tree->fs->quotas, d, &st);
 	(void)fuse_reply_statfs(req, &st);
 }
 

@@ -7,6 +7,7 @@
 #include "fs/gate.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
+#include "fs/quota_name.h"
 #include "fs/record.h"
 
 enum make_kind { MAKE_NODE, MAKE_DIR, MAKE_LINK };
@@ -32,25 +33,49 @@ static int make_at(struct ward_op *op, int dirfd, const char *name, const struct
 	return -EINVAL;
 }
 
+static int make_counted(struct ward_op *op, struct ward_node *parent, const char *name,
+	const struct make *m, const struct ward_quota_new *count)
+{
+	struct ward_quota_file *quota = NULL;
+	struct ward_dirref dir;
+	struct ward_file file;
+	int r = ward_resolve_dir(op->tree, parent, &dir);
+
+	if (r < 0)
+		return r;
+	r = make_at(op, dir.fd, name, m);
+	if (r == 0 && count->domain) {
+		/* Gone already: others took it away. */
+		if (ward_backing_stat(op->tree, dir.fd, name, &file) == 0)
+			quota = ward_quota_new_done(op, count, &file, true);
+		else
+			ward_quota_new_undo(op, count);
+	}
+	ward_dirref_put(op->tree, &dir);
+	ward_quota_put(op->tree->fs->quotas, quota);
+	return r;
+}
+
 static void make(struct ward_op *op, fuse_ino_t parent_ino, const char *name, const struct make *m)
 {
 	struct ward_node *parent = ward_op_node(op, parent_ino);
 	const struct ward_record_paths paths = {.node = parent, .name = name, .target = m->target};
-	struct ward_dirref dir;
+	struct ward_quota_new count = {.domain = NULL};
 	int r = ward_gate_name(
 		op, parent, name, WARD_ACTION_CREATE, 0, 0, m->kind == MAKE_DIR, NULL);
 
 	if (r == 0)
 		r = ward_gate_mode(op, parent, name, m->mode, 0);
 	if (r == 0)
-		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
+		r = ward_quota_new_begin(op, parent, name, m->target, &count);
 	if (r == 0) {
-		r = ward_resolve_dir(op->tree, parent, &dir);
+		r = ward_record_change(op, WARD_EVENT_CREATE, &paths);
 		if (r == 0) {
-			r = make_at(op, dir.fd, name, m);
-			ward_dirref_put(op->tree, &dir);
+			r = make_counted(op, parent, name, m, &count);
+			r = ward_record_outcome(op, WARD_EVENT_CREATE, &paths, r);
 		}
-		r = ward_record_outcome(op, WARD_EVENT_CREATE, &paths, r);
+		if (r < 0)
+			ward_quota_new_undo(op, &count);
 	}
 	if (r < 0)
 		ward_op_reply(op, r);
@@ -97,6 +122,27 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, co
 		make(&op, parent, name, &m);
 }
 
+static int remove_counted(
+	struct ward_op *op, const struct ward_record_paths *paths, int dirfd, bool is_dir)
+{
+	struct ward_quota_old old;
+	int r = ward_quota_old_begin(op, paths, dirfd, paths->name, &old);
+
+	if (r < 0)
+		return r;
+	r = ward_record_change(op, WARD_EVENT_REMOVE, paths);
+	if (r == 0) {
+		ward_quota_old_lock(op, &old);
+		r = ward_backing_unlink(dirfd, paths->name, is_dir);
+		ward_quota_old_end(op, &old, r == 0);
+		if (r == 0)
+			ward_nodes_remove(op->tree->nodes, paths->node, paths->name);
+		return ward_record_outcome(op, WARD_EVENT_REMOVE, paths, r);
+	}
+	ward_quota_old_end(op, &old, false);
+	return r;
+}
+
 static int do_remove(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir)
 {
 	const struct ward_record_paths paths = {.node = parent, .name = name};
@@ -104,17 +150,12 @@ static int do_remove(struct ward_op *op, struct ward_node *parent, const char *n
 	int r = ward_gate_name(op, parent, name, WARD_ACTION_REMOVE, 0, 0, is_dir, NULL);
 
 	if (r == 0)
-		r = ward_record_change(op, WARD_EVENT_REMOVE, &paths);
+		r = ward_resolve_dir(op->tree, parent, &dir);
 	if (r < 0)
 		return r;
-	r = ward_resolve_dir(op->tree, parent, &dir);
-	if (r == 0) {
-		r = ward_backing_unlink(dir.fd, name, is_dir);
-		if (r == 0)
-			ward_nodes_remove(op->tree->nodes, parent, name);
-		ward_dirref_put(op->tree, &dir);
-	}
-	return ward_record_outcome(op, WARD_EVENT_REMOVE, &paths, r);
+	r = remove_counted(op, &paths, dir.fd, is_dir);
+	ward_dirref_put(op->tree, &dir);
+	return r;
 }
 
 static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -139,6 +180,7 @@ struct rename {
 	struct ward_dirref dir, dir2;
 	unsigned flags;
 	bool recorded;
+	struct ward_quota_old old; /* what is replaced */
 };
 
 static int record_rename(struct ward_op *op, struct rename *m)
@@ -173,6 +215,20 @@ static void notify_moved(struct ward_op *op, struct ward_node *parent, const cha
 		ward_notify_dir(op->tree->notify, number);
 }
 
+/* What quotas say of it; takes up what would be replaced. */
+static int count_rename(struct ward_op *op, struct rename *m, uint32_t ask, bool other_there)
+{
+	const struct ward_record_paths paths = {
+		.node = m->parent, .name = m->name, .node2 = m->parent2, .name2 = m->name2};
+	const bool exchange = ask & WARD_REQUEST_EXCHANGE;
+	int r = ward_quota_check_move(
+		op, &paths, ask & WARD_REQUEST_DIR, ask & WARD_REQUEST_DST_DIR, exchange);
+
+	if (r == 0 && other_there && !exchange && !(m->flags & RENAME_NOREPLACE))
+		r = ward_quota_old_begin(op, &paths, m->dir2.fd, m->name2, &m->old);
+	return r;
+}
+
 /* renames_lock held for writing. */
 static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
@@ -202,6 +258,8 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2,
 		(const int[]){m->dir.fd, m->dir2.fd}, ask);
 	if (r == 0)
+		r = count_rename(op, m, ask, there && !ward_file_id_equal(&from.id, &to.id));
+	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
 		return r;
@@ -212,11 +270,13 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
 	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);
+	ward_quota_old_lock(op, &m->old);
 	r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
 	if (r == -EINVAL && flags != m->flags) /* a backing without RENAME_NOREPLACE */
 		r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, m->flags);
 	if (r == -EEXIST && !(m->flags & RENAME_NOREPLACE) && !there)
 		*ret_again = true;
+	ward_quota_old_end(op, &m->old, r == 0);
 	if (r == 0)
 		r = ward_nodes_move(tree->nodes, m->parent, m->name, m->parent2, m->name2,
 			flags & RENAME_EXCHANGE);
@@ -241,6 +301,9 @@ static int do_rename(struct ward_op *op, struct rename *m)
 		return r;
 	r = ward_resolve_dir(op->tree, m->parent2, &m->dir2);
 	if (r == 0) {
+		ward_gate_settle(op, m->parent, m->name, m->parent2, m->name2);
+		if (m->flags & RENAME_EXCHANGE)
+			ward_gate_settle(op, m->parent2, m->name2, m->parent, m->name);
 		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
 		for (int tries = 0; again && tries < 16; tries++)
 			r = rename_once(op, m, &again);
@@ -248,6 +311,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 		ward_dirref_put(op->tree, &m->dir2);
 	}
 	ward_dirref_put(op->tree, &m->dir);
+	ward_quota_old_end(op, &m->old, false);
 	return m->recorded ? ward_record_outcome(op, WARD_EVENT_RENAME, &paths, r) : r;
 }
 
@@ -273,12 +337,14 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 static int link_locked(struct ward_op *op, const struct ward_record_paths *paths, int fd, int dirfd)
 {
 	struct ward_fs_tree *tree = op->tree;
+	const bool unnamed = ward_node_unnamed(tree->nodes, paths->node);
+	struct ward_quota_file *quota = NULL;
 	struct ward_node *node = NULL;
 	struct ward_file file;
 	int r = ward_backing_fstat(fd, &file);
 
 	/* Deleted by others while it is open in here: the name may lead to another file by now. */
-	if (r == 0 && !file.st.st_nlink && !ward_node_unnamed(tree->nodes, paths->node))
+	if (r == 0 && !file.st.st_nlink && !unnamed)
 		r = -ESTALE;
 	if (r == 0)
 		r = ward_gate_link(
@@ -287,7 +353,11 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 		r = ward_record_change(op, WARD_EVENT_LINK, paths);
 	if (r < 0)
 		return r;
-	r = ward_backing_link(fd, dirfd, paths->name2);
+	r = ward_quota_link_begin(op, paths, unnamed, &quota);
+	if (r == 0) {
+		r = ward_backing_link(fd, dirfd, paths->name2);
+		ward_quota_link_end(op, quota, unnamed, r);
+	}
 	if (r == 0)
 		r = ward_backing_stat(tree, dirfd, paths->name2, &file);
 	if (r == 0)
@@ -309,6 +379,7 @@ static int do_link(
 		return r;
 	r = ward_resolve_dir(op->tree, parent2, &dir);
 	if (r == 0) {
+		ward_gate_settle(op, node, NULL, parent2, name2);
 		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
 		r = link_locked(op, &paths, ref.fd, dir.fd);
 		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);

@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "enforcer/base/clock.h"
+#include "fs/digest.h"
 #include "fs/fuse_kernel.h"
 #include "fs/gate.h"
 #include "fs/keep.h"
@@ -11,6 +14,7 @@
 #include "fs/open.h"
 #include "fs/ops.h"
 #include "fs/passthrough.h"
+#include "fs/quota_io.h"
 #include "fs/record.h"
 #include "fs/writers.h"
 
@@ -81,11 +85,19 @@ static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int
  */
 static int choose_append(struct ward_fs_tree *tree, struct ward_handle *h, int acc, int32_t *ret_id)
 {
+	const uint64_t until = ward_clock_mono_ns() + WARD_ENDS_NS;
+	struct ward_nodes *nodes = tree->nodes;
 	struct ward_node *node = h->node;
+	uint64_t seen;
 	int r = 0;
 
 	h->io = WARD_IO_DIRECT;
-	pthread_mutex_lock(&tree->nodes->lock);
+	h->io_why = "may be appended to and no more: each write is checked";
+	pthread_mutex_lock(&nodes->lock);
+	do
+		seen = nodes->n_ended;
+	while (node->n_pass && acc != O_WRONLY && ward_ends_late(tree) &&
+		ward_ends_await(nodes, seen, until));
 	if (node->n_pass && acc != O_WRONLY) {
 		r = -ETXTBSY;
 	} else if (node->n_pass) {
@@ -93,8 +105,35 @@ static int choose_append(struct ward_fs_tree *tree, struct ward_handle *h, int a
 		node->n_pass++;
 		*ret_id = node->backing_id;
 	}
-	pthread_mutex_unlock(&tree->nodes->lock);
+	pthread_mutex_unlock(&nodes->lock);
 	return r;
+}
+
+/*
+ * With log = io every read and write comes here, and shared mappings, whose pages would not, are
+ * refused by the kernel (ENODEV: FOPEN_DIRECT_IO without FUSE_DIRECT_IO_ALLOW_MMAP).
+ */
+static int choose_recorded(struct ward_handle *h)
+{
+	h->io = WARD_IO_DIRECT;
+	h->io_why = "log = io: each read and write is recorded";
+	return 0;
+}
+
+/* Why a handle gets no backing id. */
+static const char *no_passthrough(const struct ward_fs_tree *tree, bool weak, int32_t id)
+{
+	if (!(tree->fs->flags & WARD_FS_PASSTHROUGH))
+		return "passthrough is for sessions that root starts";
+	if (tree->fs->hash != WARD_HASH_NONE)
+		return "hash: whether it was written to has to be known";
+	if (!tree->passthrough)
+		return "the kernel, or the backing's file system, refuses passthrough";
+	if (weak)
+		return "the file may be appended to: a mapping past us could write anywhere";
+	if (id <= 0)
+		return "the kernel refused passthrough for this file";
+	return "another handle of the file is cached, and they must agree";
 }
 
 /*
@@ -105,6 +144,7 @@ static int choose_append(struct ward_fs_tree *tree, struct ward_handle *h, int a
 static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t granted, int acc,
 	int32_t *ret_id)
 {
+	const bool counted = acc != O_RDONLY && ward_quota_counts_writes(tree, h->quota);
 	struct ward_node *node = h->node;
 	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
 	int32_t id = 0;
@@ -112,20 +152,30 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	*ret_id = 0;
 	if (h->append_only)
 		return choose_append(tree, h, acc, ret_id);
+	if (tree->fs->log == WARD_LOG_IO)
+		return choose_recorded(h);
 	if (weak && acc == O_RDONLY) {
 		pthread_mutex_lock(&tree->nodes->lock);
 		weak = !node->n_pass;
 		pthread_mutex_unlock(&tree->nodes->lock);
 	}
-	if (tree->passthrough && !weak)
+	if (tree->passthrough && !weak && tree->fs->hash == WARD_HASH_NONE)
 		id = backing_id(tree, node, h->fd, acc);
 	pthread_mutex_lock(&tree->nodes->lock);
 	if (id > 0 && !node->n_cached) {
-		h->io = WARD_IO_PASSTHROUGH;
+		/* DIRECT_IO beside a backing id: what is read and written comes to us, a mapping,
+		 * which makes no file larger, goes to the backing. */
+		h->io = counted ? WARD_IO_DIRECT : WARD_IO_PASSTHROUGH;
+		h->io_why = counted ? "a quota counts what is written"
+				    : "the kernel reads and writes the file itself";
+		h->paired = counted;
 		node->n_pass++;
 		*ret_id = id;
+		if (acc != O_WRONLY)
+			ward_quota_mappable(tree->fs->quotas, h->quota);
 	} else {
 		h->io = WARD_IO_CACHED;
+		h->io_why = no_passthrough(tree, weak, id);
 		node->n_cached++;
 	}
 	pthread_mutex_unlock(&tree->nodes->lock);
@@ -175,19 +225,28 @@ struct ward_open_out ward_open_reply(
 	return out;
 }
 
-int ward_open_handle(struct ward_op *op, struct ward_node *node, int fd, const struct ward_want *w,
-	int flags, uint32_t granted, struct ward_handle **ret, int32_t *ret_id)
+int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_opened *o,
+	const struct ward_want *w, struct ward_handle **ret, int32_t *ret_id)
 {
 	struct ward_handle *h = NULL;
-	int r = ward_handle_new(op->tree->nodes, node, fd, &h);
+	int r = ward_handle_new(op->tree->nodes, node, o->fd, &h);
 
+	o->fd = -1;
 	if (r != 0)
 		return r;
-	h->rights = granted;
-	h->flags = w->acc | (flags & O_APPEND);
-	h->append_only = w->acc != O_RDONLY && !(granted & WARD_RIGHT_WRITE);
-	h->fresh = h->append_only && !(flags & O_APPEND);
-	r = choose_io(op->tree, h, granted, w->acc, ret_id);
+	h->quota = o->use->f;
+	o->use->f = NULL;
+	h->rights = o->granted;
+	h->pid = op->pid;
+	h->flags = w->acc | (o->flags & O_APPEND);
+	h->append_only = w->acc != O_RDONLY && !(o->granted & WARD_RIGHT_WRITE);
+	h->fresh = h->append_only && !(o->flags & O_APPEND);
+	if (w->acc != O_WRONLY)
+		h->needs |= w->acc == O_RDONLY && o->flags & WARD_FMODE_EXEC ? WARD_RIGHT_EXEC
+									     : WARD_RIGHT_READ;
+	if (w->acc != O_RDONLY)
+		h->needs |= h->append_only ? WARD_RIGHT_APPEND : WARD_RIGHT_WRITE;
+	r = choose_io(op->tree, h, o->granted, w->acc, ret_id);
 	if (r == 0) {
 		ward_writers_add(op->tree->nodes, h);
 		r = ward_writers_confirm(op->tree->nodes, h);
@@ -212,9 +271,26 @@ static int open_to_truncate(
 	return ward_file_id_equal(&file.id, &opened->id) ? 0 : -ESTALE;
 }
 
-static int truncate_opened(int fd, struct ward_file *ret)
+static int truncate_opened(
+	struct ward_op *op, const struct ward_handle *h, int fd, struct ward_file *ret)
 {
-	return ftruncate(fd, 0) < 0 ? -errno : ward_backing_fstat(fd, ret);
+	int r = ward_quota_truncate(op, h->node, h->quota, fd, 0);
+
+	return r < 0 ? r : ward_backing_fstat(fd, ret);
+}
+
+/* What quotas say of it, once it is open; st is of fd. */
+static int count_open(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_want *w, struct ward_quota_file *f, int fd, const struct stat *st)
+{
+	int r;
+
+	if (!f || (w->acc == O_RDONLY && !w->trunc))
+		return 0;
+	r = ward_quota_touch(op, paths, f);
+	if (r == 0 && w->acc != O_RDONLY && !w->trunc)
+		r = ward_quota_open_holes(op, paths->node, f, fd, st);
+	return r;
 }
 
 static int open_node(struct ward_op *op, struct ward_node *node, int flags,
@@ -222,11 +298,16 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 {
 	const struct ward_record_paths paths = {.node = node};
 	const struct ward_want w = ward_want_from_flags(flags, false);
+	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
 	ward_cleanup_fd int fd = -1, trunc_fd = -1;
+	struct ward_opened opened = {.flags = flags, .use = &use};
 	uint32_t granted = 0;
 	int more = flags & WARD_OPEN_PASSED;
 	int r = ward_gate_node(op, node, w.rights, w.alt, 0, &granted);
 
+	/* Before it is opened: what loses its last name meanwhile stays charged. */
+	if (r == 0)
+		r = ward_quota_pin(op, node, w.acc != O_RDONLY, &use.f);
 	if (r < 0)
 		return r;
 	if (w.acc != O_RDONLY && !(granted & WARD_RIGHT_WRITE))
@@ -236,6 +317,11 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		return r;
 	if (!S_ISREG(ret_file->st.st_mode))
 		return -ESTALE;
+	/* Without default_permissions the kernel is content with anybody's exec bit. */
+	if (flags & WARD_FMODE_EXEC)
+		r = ward_backing_access(fd, X_OK);
+	if (r < 0)
+		return r;
 	/* Now the number of links is known for sure. */
 	ward_keep_opened(op->tree->nodes, node, &ret_file->st);
 	if (ret_file->st.st_nlink > 1) {
@@ -251,16 +337,22 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	}
 	if (w.trunc && w.acc == O_RDONLY)
 		r = open_to_truncate(op, node, ret_file, &trunc_fd);
+	if (r == 0)
+		r = count_open(op, &paths, &w, use.f, fd, &ret_file->st);
 	if (r < 0)
 		return r;
-	r = ward_open_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, ret, ret_id);
+	opened.granted = granted;
+	opened.fd = ward_steal_fd(&fd);
+	r = ward_open_handle(op, node, &opened, &w, ret, ret_id);
 	if (r != 0)
 		return r;
+	if (ward_digest_wanted(op->tree->fs, w.trunc ? O_RDWR : w.acc))
+		ward_digest_make(op->tree, *ret, &(*ret)->before);
 	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret, ret_file->id.ino,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
 	/* Nothing is lost before it is written down. */
 	if (r == 0 && w.trunc)
-		r = truncate_opened(trunc_fd >= 0 ? trunc_fd : (*ret)->fd, ret_file);
+		r = truncate_opened(op, *ret, trunc_fd >= 0 ? trunc_fd : (*ret)->fd, ret_file);
 	if (r < 0)
 		ward_handle_release(op->tree->nodes, *ret);
 	return r;
@@ -335,13 +427,42 @@ static int open_existing(struct ward_op *op, struct ward_node *parent, const cha
 /* A file that could not be recorded: nobody has seen it, the kernel holds its directory for us. */
 static void take_back(struct ward_op *op, struct ward_node *parent, const char *name)
 {
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	struct ward_quota_old old;
 	struct ward_dirref dir;
+	int r;
 
 	if (ward_resolve_dir(op->tree, parent, &dir) < 0)
 		return;
-	if (ward_backing_unlink(dir.fd, name, false) == 0)
-		ward_nodes_remove(op->tree->nodes, parent, name);
+	if (ward_quota_old_begin(op, &paths, dir.fd, name, &old) == 0) {
+		ward_quota_old_lock(op, &old);
+		r = ward_backing_unlink(dir.fd, name, false);
+		ward_quota_old_end(op, &old, r == 0);
+		if (r == 0)
+			ward_nodes_remove(op->tree->nodes, parent, name);
+	}
 	ward_dirref_put(op->tree, &dir);
+}
+
+/* Makes the file, with what quotas take for it. */
+static int create_counted(struct ward_op *op, struct ward_node *parent, const char *name,
+	mode_t mode, struct ward_opened *o, struct created *ret, int *ret_fd)
+{
+	struct ward_quota_new count;
+	int r = ward_quota_new_begin(op, parent, name, NULL, &count);
+
+	if (r < 0)
+		return r;
+	r = create_file(op, parent, name, mode, o->flags, o->granted, ret_fd);
+	if (r == 0)
+		r = ward_backing_fstat(*ret_fd, &ret->file);
+	if (r < 0)
+		ward_quota_new_undo(op, &count);
+	else
+		o->use->f = ward_quota_new_done(op, &count, &ret->file, true);
+	if (r < 0 && *ret_fd >= 0)
+		take_back(op, parent, name);
+	return r;
 }
 
 static int do_create(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
@@ -349,24 +470,23 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 {
 	const struct ward_record_paths paths = {.node = parent, .name = name};
 	const struct ward_want w = ward_want_from_flags(flags, true);
+	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
 	ward_cleanup_fd int fd = -1;
+	struct ward_opened opened = {.flags = flags, .use = &use};
 	struct ward_node *node = NULL;
 	struct ward_keep keep;
-	uint32_t granted = 0;
 	int r = ward_gate_name(
-		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &granted);
+		op, parent, name, WARD_ACTION_CREATE, w.rights, w.alt, false, &opened.granted);
 
 	if (r == 0)
 		r = ward_gate_mode(op, parent, name, mode, 0);
 	if (r == 0)
-		r = create_file(op, parent, name, mode, flags, granted, &fd);
+		r = create_counted(op, parent, name, mode, &opened, ret, &fd);
 	if (r == -EEXIST && !(flags & O_EXCL))
 		return open_existing(op, parent, name, flags, ret);
 	if (r < 0)
 		return r;
-	r = ward_backing_fstat(fd, &ret->file);
-	if (r == 0)
-		r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
+	r = ward_nodes_enter(op->tree->nodes, parent, name, &ret->file, &node);
 	if (r < 0) {
 		take_back(op, parent, name);
 		return r;
@@ -379,7 +499,8 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	/* It will be written to. */
 	ret->entry.attr_timeout = WARD_KEEP_SHORT;
 	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
-	r = ward_open_handle(op, node, ward_steal_fd(&fd), &w, flags, granted, &ret->h, &ret->id);
+	opened.fd = ward_steal_fd(&fd);
+	r = ward_open_handle(op, node, &opened, &w, &ret->h, &ret->id);
 	if (r == 0) {
 		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
 			w.rights | WARD_RIGHT_CREATE);
@@ -448,8 +569,11 @@ static void op_create(
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct ward_fs_tree *tree = fuse_req_userdata(req);
+	struct ward_handle *h = ward_handle_from(fi->fh);
 
-	ward_lock_drop_owner(tree, ward_nodes_from_ino(tree->nodes, ino), fi->lock_owner);
+	atomic_store(&h->flushed, true);
+	/* Not by its number, which may be another one by now (retire.h). */
+	ward_lock_drop_owner(tree, h->node, fi->lock_owner);
 	(void)fuse_reply_err(req, 0);
 }
 
@@ -481,5 +605,4 @@ void ward_ops_open_fill(struct fuse_lowlevel_ops *ops)
 	ops->flush = op_flush;
 	ops->release = op_release;
 	ops->fsync = op_fsync;
-	ops->fsyncdir = op_fsync;
 }

@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 
 #include "fs/gate.h"
 #include "fs/keep.h"
 #include "fs/open.h"
 #include "fs/ops.h"
 #include "fs/record.h"
+#include "fs/transport.h"
 
 struct made {
 	struct ward_node *node;
@@ -38,30 +38,47 @@ static int open_unnamed(
 	return r;
 }
 
+static int make_counted(struct ward_op *op, struct ward_node *parent,
+	const struct fuse_create_in *in, struct made *ret, struct ward_quota_use *use, int *ret_fd)
+{
+	struct ward_quota_new count;
+	int r = ward_quota_new_unnamed(op, parent, &count);
+
+	if (r < 0)
+		return r;
+	r = open_unnamed(op, parent, in, ret_fd);
+	if (r == 0)
+		r = ward_backing_fstat(*ret_fd, &ret->file);
+	if (r < 0)
+		ward_quota_new_undo(op, &count);
+	else
+		use->f = ward_quota_new_done(op, &count, &ret->file, false);
+	return r;
+}
+
 static int make(struct ward_op *op, struct ward_node *parent, const struct fuse_create_in *in,
 	struct made *ret)
 {
 	const struct ward_want w = ward_want_from_flags((int)in->flags, true);
+	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
+	struct ward_opened opened = {.flags = (int)in->flags, .use = &use};
 	struct ward_record_paths paths;
 	ward_cleanup_fd int fd = -1;
-	uint32_t granted = 0;
 	int r = w.acc == O_RDONLY || !S_ISREG(in->mode) ? -EINVAL : 0;
 
 	if (r == 0)
-		r = ward_gate_unnamed(op, parent, w.rights, &granted);
+		r = ward_gate_unnamed(op, parent, w.rights, &opened.granted);
 	if (r == 0)
 		r = ward_gate_mode(op, parent, NULL, in->mode, 0);
 	if (r == 0)
-		r = open_unnamed(op, parent, in, &fd);
-	if (r == 0)
-		r = ward_backing_fstat(fd, &ret->file);
+		r = make_counted(op, parent, in, ret, &use, &fd);
 	if (r == 0)
 		r = ward_nodes_enter_unnamed(op->tree->nodes, parent, &ret->file, &ret->node);
 	if (r < 0)
 		return r;
 	paths = (struct ward_record_paths){.node = ret->node};
-	r = ward_open_handle(
-		op, ret->node, ward_steal_fd(&fd), &w, (int)in->flags, granted, &ret->h, &ret->id);
+	opened.fd = ward_steal_fd(&fd);
+	r = ward_open_handle(op, ret->node, &opened, &w, &ret->h, &ret->id);
 	if (r == 0) {
 		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
 			w.rights | WARD_RIGHT_CREATE);
@@ -71,17 +88,6 @@ static int make(struct ward_op *op, struct ward_node *parent, const struct fuse_
 	if (r < 0)
 		ward_node_forget(op->tree->nodes, ret->node, 1);
 	return r;
-}
-
-/* False: the kernel did not take it. */
-static bool reply(const struct ward_op *op, uint64_t unique, int error, void *data, size_t len)
-{
-	struct fuse_out_header out = {
-		.len = (uint32_t)(sizeof(out) + len), .error = error, .unique = unique};
-	struct iovec iov[2] = {
-		{.iov_base = &out, .iov_len = sizeof(out)}, {.iov_base = data, .iov_len = len}};
-
-	return writev(op->tree->dev_fd, iov, len ? 2 : 1) >= 0;
 }
 
 void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len)
@@ -101,7 +107,7 @@ void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len)
 	if (r == 0)
 		r = make(&op, ward_op_node(&op, in->nodeid), arg, &made);
 	if (r < 0) {
-		(void)reply(&op, in->unique, r, NULL, 0);
+		(void)ward_op_reply_raw(&op, in->unique, r, NULL, 0);
 		return;
 	}
 	struct fuse_entry_param e = {.ino = ward_node_to_ino(tree->nodes, made.node),
@@ -111,7 +117,7 @@ void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len)
 	ward_op_map_stat(tree->fs, &e.attr);
 	ward_open_entry(&e, &out.entry);
 	out.open = ward_open_reply(tree, made.h, &made.file.st, made.id);
-	if (!reply(&op, in->unique, 0, &out, sizeof(out))) {
+	if (!ward_op_reply_raw(&op, in->unique, 0, &out, sizeof(out))) {
 		ward_handle_release(tree->nodes, made.h);
 		ward_node_forget(tree->nodes, made.node, 1);
 	}

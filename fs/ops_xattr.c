@@ -12,6 +12,7 @@
 #include "fs/gate.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
+#include "fs/quota_io.h"
 #include "fs/record.h"
 #include "fs/why.h"
 
@@ -165,8 +166,7 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_XATTR, &paths);
 	if (r == 0) {
-		r = value ? ward_backing_setxattr(ref.fd, name, value, size, flags)
-			  : ward_backing_removexattr(ref.fd, name);
+		r = ward_quota_xattr(op, node, ref.fd, name, value, size, flags);
 		r = ward_record_outcome(op, WARD_EVENT_XATTR, &paths, r);
 	}
 	ward_fdref_put(op->tree, &ref);

@@ -11,8 +11,8 @@
 int ward_passthrough_open(const struct ward_fs_tree *tree, int fd, int32_t *ret_id)
 {
 	struct ward_backing_map map = {.fd = fd};
-	uint64_t before;
-	int r = ward_confine_raise(&before);
+	struct __user_cap_data_struct before[2];
+	int r = ward_confine_raise(before);
 
 	if (r < 0)
 		return r;
@@ -32,9 +32,10 @@ int ward_passthrough_open(const struct ward_fs_tree *tree, int fd, int32_t *ret_
 void ward_passthrough_close(const struct ward_fs_tree *tree, int32_t id)
 {
 	uint32_t v = (uint32_t)id;
-	uint64_t before;
+	struct __user_cap_data_struct before[2];
 
-	if (ward_confine_raise(&before) < 0)
+	/* With the connection its backing files are gone. */
+	if (tree->ended || ward_confine_raise(before) < 0)
 		return;
 	/* A failure leaves the kernel with a reference until the connection ends. */
 	(void)ioctl(tree->dev_fd, WARD_DEV_IOC_BACKING_CLOSE, &v);

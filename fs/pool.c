@@ -13,8 +13,9 @@
 struct job {
 	struct job *next;
 	struct ward_fs_tree *tree;
+	char *msg; /* somebody else's, or the copy */
 	size_t len;
-	char msg[] __attribute__((aligned(16)));
+	char copy[] __attribute__((aligned(16)));
 };
 
 struct ward_pool {
@@ -89,16 +90,21 @@ void ward_pool_free(struct ward_pool *pool)
 	free(pool);
 }
 
-int ward_pool_push(struct ward_pool *pool, struct ward_fs_tree *tree, const char *msg, size_t len)
+int ward_pool_push(
+	struct ward_pool *pool, struct ward_fs_tree *tree, char *msg, size_t len, bool copy)
 {
-	struct job *job = malloc(sizeof(*job) + len);
+	struct job *job = malloc(sizeof(*job) + (copy ? len : 0));
 
 	if (!job)
 		return -ENOMEM;
 	job->next = NULL;
 	job->tree = tree;
 	job->len = len;
-	memcpy(job->msg, msg, len);
+	job->msg = msg;
+	if (copy) {
+		job->msg = job->copy;
+		memcpy(job->copy, msg, len);
+	}
 	pthread_mutex_lock(&pool->lock);
 	*pool->last = job;
 	pool->last = &job->next;

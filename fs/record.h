@@ -16,10 +16,21 @@ struct ward_record_paths {
 
 int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
 	const struct ward_decision *d, const char *text) ward_must_check;
+/* A refusal by [quota]. */
+struct ward_quota_hit;
+int ward_record_quota(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_quota_hit *hit) ward_must_check;
 /* OPEN or CREATE of a file; io as told to the kernel. Nothing unless the log holds opens. */
 int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
 	const struct ward_record_paths *paths, const struct ward_handle *h, uint64_t ino,
 	uint32_t asked) ward_must_check;
+/*
+ * log = io: `action` moved n bytes at `off` through h, or is about to. error: a positive errno that
+ * it ended with, 0. Nothing with another log.
+ */
+int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
+	off_t off, size_t n, int error) ward_must_check;
+/* With `hash`, reads the file: on a thread of the pool. */
 int ward_record_close(struct ward_op *op, struct ward_handle *h) ward_must_check;
 /*
  * RENAME, LINK, REMOVE, ATTR, XATTR, and CREATE of what is not opened: before it is done, since

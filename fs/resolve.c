@@ -130,6 +130,15 @@ static void take_job(struct ward_nodes *nodes, struct ward_node *node, struct jo
 	memcpy(job->name, node->names->text, node->names->len + 1U);
 }
 
+/*
+ * What the node stands for is no longer under that name: nothing, something else, or something that
+ * was mounted over it. -ESTALE then makes the kernel look up, which tells what is there.
+ */
+static bool elsewhere(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -EXDEV;
+}
+
 /* Looks at the directory; opens it if need be into *fresh_fd. */
 static int do_job(
 	struct ward_fs_tree *tree, const struct job *job, int *fresh_fd, bool *ret_searchable)
@@ -148,7 +157,7 @@ static int do_job(
 	} else {
 		r = 0;
 	}
-	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+	if (elsewhere(r))
 		return -ESTALE;
 	if (r < 0)
 		return r;
@@ -314,8 +323,8 @@ static int by_names(struct ward_fs_tree *tree, struct ward_node *node, int flags
 			*ret = file;
 			return 0;
 		}
-		/* ELOOP, ENOTDIR: something else stands there. The first real answer counts. */
-		if (r < 0 && r != -ENOENT && r != -ELOOP && r != -ENOTDIR && error == -ESTALE)
+		/* The first real answer counts. */
+		if (r < 0 && !elsewhere(r) && error == -ESTALE)
 			error = r;
 	}
 }

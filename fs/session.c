@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "enforcer/ipc/helper.h"
+#include "fs/ahead.h"
 #include "fs/fuse_kernel.h"
 #include "fs/ops.h"
+#include "fs/swap.h"
+#include "fs/transport.h"
 
 #define BACKGROUND_MAX 64
 
@@ -28,16 +31,18 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 				  FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
+	tree->no_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT && tree->watch &&
+			   !(tree->fs->flags & WARD_FS_ALLOW_OTHER);
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
 }
 
 /* What libfuse 3.14 cannot say in its INIT reply. */
-static void patch_init(const struct ward_fs_tree *tree, char *out)
+static void patch_init(struct ward_fs_tree *tree, char *out)
 {
 	struct fuse_init_out *init = (void *)out;
-	const uint32_t depth = 1;
+	const uint32_t depth = tree->stack_depth;
 
 	init->flags |= FUSE_PARALLEL_DIROPS;
 	init->flags &= ~(uint32_t)FUSE_WRITEBACK_CACHE;
@@ -54,6 +59,13 @@ static void patch_init(const struct ward_fs_tree *tree, char *out)
 		init->flags2 |= WARD_FUSE_PASSTHROUGH_FLAG2;
 		memcpy(out + WARD_INIT_OUT_STACK_DEPTH, &depth, sizeof(depth));
 	}
+	if (tree->rings) {
+		init->flags |= FUSE_INIT_EXT;
+		init->flags2 |= WARD_FUSE_OVER_IO_URING_FLAG2;
+	}
+	tree->payload = (size_t)init->max_pages * (size_t)sysconf(_SC_PAGESIZE);
+	if (tree->payload < init->max_write)
+		tree->payload = init->max_write;
 }
 
 static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *userdata)
@@ -70,7 +82,7 @@ static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *userdata)
 		patched[1] = (struct iovec){.iov_base = init, .iov_len = sizeof(init)};
 		return writev(fd, patched, 2);
 	}
-	return writev(fd, iov, count);
+	return ward_transport_reply(tree, iov, count);
 }
 
 static ssize_t hook_read(int fd, void *buf, size_t len, void *userdata)
@@ -113,14 +125,30 @@ void ward_session_free(struct ward_fs_tree *tree)
 	tree->se = NULL;
 }
 
+/* These wait for a disk, by a descriptor that is open, and ask for no right. */
+static bool is_sync(uint32_t opcode)
+{
+	return opcode == FUSE_FSYNC || opcode == FUSE_FSYNCDIR;
+}
+
 void ward_session_process(struct ward_fs_tree *tree, char *msg, size_t len)
 {
 	const struct fuse_buf buf = {.mem = msg, .size = len};
 	const struct fuse_in_header *in = (const void *)msg;
+	const bool turn = len < sizeof(*in) || !is_sync(in->opcode);
+	bool change;
 
-	if (len >= sizeof(*in) && in->opcode == FUSE_TMPFILE) {
+	if (turn)
+		ward_turn_begin(tree->fs);
+	change = ward_ahead_begin(tree->ahead, msg, len);
+	if (len >= sizeof(*in) && in->opcode == FUSE_TMPFILE)
 		ward_ops_tmpfile(tree, msg, len);
-		return;
-	}
-	fuse_session_process_buf(tree->se, &buf);
+	else if (len >= sizeof(*in) && in->opcode == WARD_FUSE_STATX)
+		ward_ops_statx(tree, msg);
+	else
+		fuse_session_process_buf(tree->se, &buf);
+	if (change)
+		ward_ahead_changed(tree->ahead);
+	if (turn)
+		ward_turn_end(tree->fs);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How requests reach the handlers: one reader thread a tree on /dev/fuse, and a few threads for
- * requests that may take long (sync, space, large reads and writes), so that one slow request does
- * not hold up the rest. The work of a request is about a microsecond; waking this thread is the
- * rest, so the reader keeps the CPUs awake while requests flow (WARD_WAKE_LATENCY, needs root) and
- * looks for the next request a moment before it sleeps (WARD_WAKE_SPIN; with the former only while
- * requests flow).
- *
- * Another transport (io_uring) offers the same functions and hands whole messages to
- * ward_transport_deliver().
+ * How requests reach the handlers: over io_uring where the kernel offers it (uring.h), else by one
+ * reader thread a tree on /dev/fuse; and a few threads for requests that may take long (sync,
+ * space, large reads and writes), so that one slow request does not hold up the rest. The work of a
+ * request is about a microsecond; waking who does it is the rest: a ring's thread sits on the
+ * client's CPU; without rings the reader keeps the CPUs awake while requests flow
+ * (WARD_WAKE_LATENCY, needs root) and looks for the next request a moment before it sleeps
+ * (WARD_WAKE_SPIN; with the former only while requests flow).
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/uio.h>
 
 #include "fs/fs.h"
 
@@ -22,10 +22,17 @@ enum ward_fs_wake {
 	WARD_WAKE_PLAIN = 1,
 	WARD_WAKE_SPIN = 2,
 	WARD_WAKE_LATENCY = 4,
+	WARD_WAKE_URING = 8, /* not to be had: the others of the set */
 };
-#define WARD_WAKE_ALL (WARD_WAKE_PLAIN | WARD_WAKE_SPIN | WARD_WAKE_LATENCY)
+#define WARD_WAKE_ALL (WARD_WAKE_PLAIN | WARD_WAKE_SPIN | WARD_WAKE_LATENCY | WARD_WAKE_URING)
 
 struct ward_transport;
+
+/*
+ * What must be made before confinement: tree->uring, where wake and the kernel allow it. The
+ * caller frees it (ward_uring_free()), after the last thread that serves.
+ */
+void ward_transport_prepare(struct ward_fs_tree *tree, uint32_t wake);
 
 /*
  * Starts the reader thread of a tree. When its session ends (unmounted, connection aborted) it
@@ -33,19 +40,30 @@ struct ward_transport;
  */
 int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	struct ward_transport **ret, struct ward_err *err) ward_must_check;
+/*
+ * How requests of a tree come, as text for people: known once the kernel's INIT, which it sends
+ * when it mounts, was answered. Waits for that for a moment.
+ */
+const char *ward_transport_name(struct ward_transport *t);
 /* After its session ended. */
 void ward_transport_free(struct ward_transport *t);
 
 /* What every thread that serves requests does first: an umask of its own. */
 int ward_transport_thread_init(void) ward_must_check;
 
-/* Serves one message, here or on a thread of the pool. msg may be reused on return. */
-void ward_transport_deliver(struct ward_fs_tree *tree, char *msg, size_t len);
+/* Whether a message asks for what may take long. */
+bool ward_transport_slow(const struct ward_fs *fs, const char *msg, size_t len);
+
+/*
+ * Gives the kernel an answer, as writev(2) on /dev/fuse does: bytes, or -1 and errno. Not for
+ * INIT's.
+ */
+ssize_t ward_transport_reply(struct ward_fs_tree *tree, const struct iovec *iov, int count);
 
 /* The threads for slow requests. */
 int ward_pool_new(struct ward_pool **ret, struct ward_err *err) ward_must_check;
 /* Waits for what is under way. */
 void ward_pool_free(struct ward_pool *pool);
-/* Copies msg and queues it. -ENOMEM. */
-int ward_pool_push(struct ward_pool *pool, struct ward_fs_tree *tree, const char *msg,
-	size_t len) ward_must_check;
+/* Queues msg, or a copy of it: the original must stay until it is answered. -ENOMEM. */
+int ward_pool_push(struct ward_pool *pool, struct ward_fs_tree *tree, char *msg, size_t len,
+	bool copy) ward_must_check;

@@ -14,17 +14,25 @@
 #include "fs/fuse_kernel.h"
 #include "fs/session.h"
 #include "fs/transport.h"
+#include "fs/uring.h"
 
 /* The largest message: max_write and its headers (libfuse: FUSE_BUFFER_HEADER_SIZE, a page). */
 #define MESSAGE_MAX ((1U << 20) + 4096U)
 /* Reads and writes from here on go to the pool. */
 #define LARGE_IO (256U << 10)
-/* Figures of docs/kernel-facts: a sleep shorter than this costs more than the wait. */
+/* On a quiet virtual machine a sleep shorter than this costs more than the wait. */
 #define SPIN_NS 50000U
 /* CPUs are kept awake after this many requests with gaps below FLOW_NS, until IDLE_MS without. */
 #define FLOW_REQUESTS 8U
 #define FLOW_NS 500000U
 #define IDLE_MS 2
+/*
+ * Beside rings what comes here is FORGET above all, hundreds at once where a tree is removed: while
+ * requests flow we look this often, and no client has to wake us for each of them.
+ */
+#define NAP_MS 10
+/* The kernel sends INIT when it mounts, so it is there when we start. */
+#define SETTLE_SECONDS 5
 
 struct ward_transport {
 	struct ward_fs_tree *tree;
@@ -33,10 +41,15 @@ struct ward_transport {
 	pthread_t thread;
 	char *buf;
 
+	pthread_mutex_t lock; /* protects settled */
+	pthread_cond_t told;
+	bool settled; /* INIT was answered, or never will be */
+
 	/* the reader thread's own */
 	bool held;	  /* our request at /dev/cpu_dma_latency is in force */
 	unsigned flow;	  /* requests in a row with short gaps */
 	uint64_t last_ns; /* when the last one came */
+	uint64_t seen;	  /* tree->n_requests when it last looked */
 };
 
 int ward_transport_thread_init(void)
@@ -45,10 +58,26 @@ int ward_transport_thread_init(void)
 	return unshare(CLONE_FS) < 0 ? -errno : 0;
 }
 
-static bool slow(const char *msg, size_t len)
+/* A digest may have to be made: of what these flags of open(2) do to a file. */
+static bool digests(const struct ward_fs *fs, uint32_t flags)
+{
+	switch (fs->hash) {
+	case WARD_HASH_ALL:
+		return true;
+	case WARD_HASH_WRITES:
+		return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+	case WARD_HASH_NONE:
+		return false;
+	}
+	return true;
+}
+
+bool ward_transport_slow(const struct ward_fs *fs, const char *msg, size_t len)
 {
 	const struct fuse_in_header *in = (const void *)msg;
 	const struct fuse_read_in *rd = (const void *)(in + 1);
+	const struct fuse_open_in *open = (const void *)(in + 1);
+	const struct fuse_release_in *release = (const void *)(in + 1);
 
 	if (len < sizeof(*in))
 		return false;
@@ -60,6 +89,12 @@ static bool slow(const char *msg, size_t len)
 	case FUSE_STATFS:
 	case FUSE_SYNCFS:
 		return true;
+	case FUSE_OPEN:
+		return len >= sizeof(*in) + sizeof(*open) && digests(fs, open->flags);
+	case FUSE_CREATE:
+		return fs->hash != WARD_HASH_NONE;
+	case FUSE_RELEASE:
+		return len >= sizeof(*in) + sizeof(*release) && digests(fs, release->flags);
 	case FUSE_READ:
 		return len >= sizeof(*in) + sizeof(*rd) && rd->size >= LARGE_IO;
 	case FUSE_WRITE:
@@ -69,12 +104,99 @@ static bool slow(const char *msg, size_t len)
 	}
 }
 
-void ward_transport_deliver(struct ward_fs_tree *tree, char *msg, size_t len)
+/* Serves one message, here or on a thread of the pool. */
+static void deliver(struct ward_fs_tree *tree, char *msg, size_t len)
 {
-	if (slow(msg, len) && ward_pool_push(tree->fs->pool, tree, msg, len) == 0)
+	if (ward_transport_slow(tree->fs, msg, len) &&
+		ward_pool_push(tree->fs->pool, tree, msg, len, true) == 0)
 		return;
 	ward_session_process(tree, msg, len);
 }
+
+ssize_t ward_transport_reply(struct ward_fs_tree *tree, const struct iovec *iov, int count)
+{
+	const struct fuse_out_header *out = iov[0].iov_base;
+	ssize_t n;
+
+	if (ward_uring_reply(tree->uring, iov, count, &n)) {
+		if (n >= 0)
+			return n;
+		errno = (int)-n;
+		return -1;
+	}
+	n = writev(tree->dev_fd, iov, count);
+	if (out->unique & WARD_FUSE_INTERRUPT_BIT && out->error == -EAGAIN &&
+		ward_uring_active(tree->uring))
+		ward_uring_interrupt_again(tree->uring, out->unique & ~WARD_FUSE_INTERRUPT_BIT);
+	return n;
+}
+
+/* --- beside rings --- */
+
+/* The kernel's INIT, as it has flags2 since 7.36; at the same place since ever. */
+static bool offers_rings(const char *msg, size_t len)
+{
+	const struct fuse_in_header *in = (const void *)msg;
+	const struct fuse_init_in *init = (const void *)(in + 1);
+
+	return len >= sizeof(*in) + sizeof(*init) && init->flags & FUSE_INIT_EXT &&
+	       init->flags2 & WARD_FUSE_OVER_IO_URING_FLAG2;
+}
+
+static void settle(struct ward_transport *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->settled = true;
+	pthread_cond_signal(&t->told);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void on_init(struct ward_transport *t, size_t len)
+{
+	struct ward_fs_tree *tree = t->tree;
+
+	tree->rings =
+		tree->uring && offers_rings(t->buf, len) && ward_uring_start(tree->uring) == 0;
+	ward_session_process(tree, t->buf, len);
+	/* The kernel lets every client wait from here until each queue has an entry. */
+	if (tree->rings && tree->inited)
+		atomic_store(&tree->rings, ward_uring_register(tree->uring, tree->payload) == 0);
+	settle(t);
+}
+
+static void interrupt_again(struct ward_fs_tree *tree)
+{
+	uint64_t unique;
+
+	while ((unique = ward_uring_next_interrupt(tree->uring))) {
+		struct {
+			struct fuse_in_header in;
+			struct fuse_interrupt_in arg;
+		} msg = {.in = {.len = sizeof(msg),
+				 .opcode = FUSE_INTERRUPT,
+				 .unique = unique | WARD_FUSE_INTERRUPT_BIT},
+			.arg.unique = unique};
+
+		if (ward_uring_serving(tree->uring, unique))
+			ward_session_process(tree, (char *)&msg, sizeof(msg));
+	}
+}
+
+static void wait_beside_rings(struct ward_transport *t)
+{
+	struct pollfd p[2] = {{.fd = ward_uring_reader_fd(t->tree->uring), .events = POLLIN},
+		{.fd = t->tree->dev_fd, .events = POLLIN}};
+	const uint64_t served = atomic_load(&t->tree->n_requests);
+	const bool flow = served != t->seen;
+	uint64_t count;
+
+	t->seen = served;
+	if (poll(p, flow ? 1 : 2, flow ? NAP_MS : -1) > 0 && p[0].revents &&
+		read(p[0].fd, &count, sizeof(count)) == sizeof(count))
+		interrupt_again(t->tree);
+}
+
+/* --- the reader --- */
 
 /* linux/Documentation/power/pm_qos_interface: a write of an s32 is the request in microseconds. */
 static void hold(struct ward_transport *t, bool on)
@@ -106,6 +228,10 @@ static void wait_for_request(struct ward_transport *t)
 	struct pollfd p = {.fd = t->tree->dev_fd, .events = POLLIN};
 	int n;
 
+	if (ward_uring_active(t->tree->uring)) {
+		wait_beside_rings(t);
+		return;
+	}
 	n = poll(&p, 1, t->held ? IDLE_MS : -1);
 	if (n == 0) {
 		hold(t, false);
@@ -131,6 +257,10 @@ static ssize_t next_message(struct ward_transport *t)
 			until = 0;
 			continue;
 		}
+		if (ward_uring_active(t->tree->uring)) {
+			wait_for_request(t);
+			continue;
+		}
 		/*
 		 * Where the CPUs are kept awake they poll anyway while requests flow: looking for
 		 * the next one ourselves saves the wake-up as well. Not before: a request now and
@@ -152,6 +282,7 @@ static ssize_t next_message(struct ward_transport *t)
 static void *run(void *arg)
 {
 	struct ward_transport *t = arg;
+	const struct fuse_in_header *in = (const void *)t->buf;
 	const uint64_t one = 1;
 
 	if (ward_transport_thread_init() == 0) {
@@ -161,11 +292,17 @@ static void *run(void *arg)
 			/* ENODEV: unmounted, or the connection was aborted. */
 			if (n <= 0)
 				break;
-			note_request(t);
-			ward_ahead_note(t->tree->ahead, t->buf, (size_t)n);
-			ward_transport_deliver(t->tree, t->buf, (size_t)n);
+			if ((size_t)n >= sizeof(*in) && in->opcode == FUSE_INIT) {
+				on_init(t, (size_t)n);
+				continue;
+			}
+			if (!ward_uring_active(t->tree->uring))
+				note_request(t);
+			deliver(t->tree, t->buf, (size_t)n);
 		}
 	}
+	settle(t);
+	ward_uring_stop(t->tree->uring);
 	if (t->held)
 		hold(t, false);
 	/* An eventfd takes a one unless it holds 2^64-2 of them. */
@@ -174,12 +311,26 @@ static void *run(void *arg)
 	return NULL;
 }
 
+static void free_transport(struct ward_transport *t)
+{
+	pthread_mutex_destroy(&t->lock);
+	pthread_cond_destroy(&t->told);
+	free(t->buf);
+	free(t);
+}
+
 /* On one CPU a spinning reader only keeps the client from making its next request. */
 static bool several_cpus(void)
 {
 	cpu_set_t cpus;
 
 	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1;
+}
+
+void ward_transport_prepare(struct ward_fs_tree *tree, uint32_t wake)
+{
+	if (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_URING)
+		ward_uring_prepare(tree, &tree->uring);
 }
 
 int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
@@ -192,6 +343,8 @@ int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 		return ward_err_sys(err, -ENOMEM, "transport");
 	t->tree = tree;
 	t->done_fd = done_fd;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->told, NULL);
 	t->latency = tree->fs->latency_fds[tree->index] >= 0 &&
 		     (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_LATENCY);
 	t->spin = wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && several_cpus());
@@ -212,9 +365,28 @@ int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	*ret = t;
 	return 0;
 fail:
-	free(t->buf);
-	free(t);
+	free_transport(t);
 	return ward_err_sys(err, r, "%s: transport", tree->path);
+}
+
+const char *ward_transport_name(struct ward_transport *t)
+{
+	struct timespec until;
+	bool settled;
+	int r = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += SETTLE_SECONDS;
+	pthread_mutex_lock(&t->lock);
+	while (!t->settled && r == 0)
+		r = pthread_cond_timedwait(&t->told, &t->lock, &until);
+	settled = t->settled;
+	pthread_mutex_unlock(&t->lock);
+	if (settled && t->tree->rings)
+		return "io_uring";
+	if (t->latency)
+		return "/dev/fuse, CPUs kept awake while requests flow";
+	return t->spin ? "/dev/fuse, spinning" : "/dev/fuse";
 }
 
 void ward_transport_free(struct ward_transport *t)
@@ -222,6 +394,5 @@ void ward_transport_free(struct ward_transport *t)
 	if (!t)
 		return;
 	pthread_join(t->thread, NULL);
-	free(t->buf);
-	free(t);
+	free_transport(t);
 }

@@ -46,6 +46,8 @@ struct ward_watch {
 	pthread_mutex_t lock; /* protects the rest; innermost */
 	struct ward_watched *buckets[BUCKETS];
 	size_t n;
+	uint64_t refused;
+	int error; /* of the last refusal, a negative errno */
 	char *buf; /* the reading thread's own */
 };
 
@@ -80,11 +82,74 @@ static bool shared(const struct ward_fs_tree *tree)
 	return false;
 }
 
+static const char *no_group(int error)
+{
+	if (error == EMFILE)
+		return "there is no room for its watches (user.max_fanotify_groups)";
+	return error == EPERM ? "an ordinary user may not watch before Linux 5.13"
+			      : "the kernel does not watch (fanotify)";
+}
+
+static const char *no_mark(int error)
+{
+	switch (error) {
+	case 0:
+		return NULL;
+	case -ENOSPC:
+		return "there is no room for more watches (user.max_fanotify_marks)";
+	case -EMFILE:
+		return "more directories than are watched in one tree";
+	case -EACCES:
+	case -EPERM:
+		return "the owner may not read it";
+	default:
+		return "the kernel refused the watch";
+	}
+}
+
+struct ward_watch_report ward_watch_report(const struct ward_fs_tree *tree)
+{
+	struct ward_watch *w = tree->watch;
+	struct ward_watch_report r = {.why = tree->watch_why};
+
+	if (!w)
+		return r;
+	pthread_mutex_lock(&w->lock);
+	r.watched = w->n;
+	r.refused = w->refused;
+	r.why = no_mark(w->error);
+	pthread_mutex_unlock(&w->lock);
+	return r;
+}
+
+static bool full(struct ward_watch *w)
+{
+	bool is;
+
+	pthread_mutex_lock(&w->lock);
+	is = w->n == DIRS_MAX;
+	pthread_mutex_unlock(&w->lock);
+	return is;
+}
+
+/* It is looked at anew after a second instead. */
+static void refused(struct ward_watch *w, int error)
+{
+	pthread_mutex_lock(&w->lock);
+	w->refused++;
+	w->error = error;
+	pthread_mutex_unlock(&w->lock);
+}
+
 int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
 {
 	struct ward_watch *w;
 
-	if (!is_local(tree->root_fd) || shared(tree))
+	if (!is_local(tree->root_fd))
+		tree->watch_why = "its file system does not tell what others change";
+	else if (shared(tree))
+		tree->watch_why = "another tree of the session is on the same file system";
+	if (tree->watch_why)
 		return 0;
 	w = calloc(1, sizeof(*w));
 	if (!w || !(w->buf = malloc(READ_SIZE))) {
@@ -101,6 +166,7 @@ int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
 			FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME,
 			O_RDONLY | O_CLOEXEC);
 	if (w->fd < 0) {
+		tree->watch_why = no_group(errno);
 		ward_watch_free(w);
 		return 0;
 	}
@@ -223,6 +289,7 @@ void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
 	struct ward_watched *entry;
 	struct handle handle = {.len = 0};
 	bool tried;
+	int r;
 
 	if (!ward_watch_due(tree))
 		return;
@@ -230,13 +297,23 @@ void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
 	tried = node->dir->watch_tried;
 	node->dir->watch_tried = true;
 	pthread_mutex_unlock(&tree->nodes->lock);
-	if (tried || get_handle(fd, &handle) < 0)
+	if (tried)
 		return;
+	r = get_handle(fd, &handle);
+	if (r < 0) {
+		refused(w, r);
+		return;
+	}
 	entry = add(w, &handle, ward_node_to_ino(tree->nodes, node));
-	if (!entry)
+	if (!entry) {
+		if (full(w))
+			refused(w, -EMFILE);
 		return;
-	if (mark(w, FAN_MARK_ADD | FAN_MARK_ONLYDIR, CHANGES, fd) < 0) {
+	}
+	r = mark(w, FAN_MARK_ADD | FAN_MARK_ONLYDIR, CHANGES, fd);
+	if (r < 0) {
 		take_out(w, entry);
+		refused(w, r);
 		return;
 	}
 	pthread_mutex_lock(&tree->nodes->lock);

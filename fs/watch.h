@@ -18,6 +18,14 @@ struct ward_watch;
  * use for it. Before confinement, with the privileges that the group is to have.
  */
 int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err) ward_must_check;
+
+/* How far the tree is watched, for `wardfs doctor`. */
+struct ward_watch_report {
+	uint64_t watched; /* directories */
+	uint64_t refused; /* directories for which there was no watch: seen after a second */
+	const char *why;  /* static: why none is watched, or the last refusal; NULL: all are */
+};
+struct ward_watch_report ward_watch_report(const struct ward_fs_tree *tree);
 void ward_watch_free(struct ward_watch *w);
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enforcer/base/clock.h"
 #include "fs/notify.h"
 
 static bool writes(const struct ward_handle *h)
@@ -19,7 +20,7 @@ static void count_writer(struct ward_nodes *nodes, struct ward_handle *h)
 	h->writes = true;
 	h->node->n_writers++;
 	/* A shared mapping that can be written to needs a handle that can read. */
-	if (h->io == WARD_IO_PASSTHROUGH && (h->flags & O_ACCMODE) == O_RDWR)
+	if ((h->io == WARD_IO_PASSTHROUGH || h->paired) && (h->flags & O_ACCMODE) == O_RDWR)
 		h->node->mapped = true;
 	nodes->written = true;
 }
@@ -61,13 +62,24 @@ int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
 	return rights & WARD_RIGHT_WRITE ? 0 : -ESTALE;
 }
 
-/* Locked. */
+/* Locked: are its writers those alone of which the end may be on its way? */
+static bool ending(const struct ward_node *node)
+{
+	for (const struct ward_handle *h = node->handles; h; h = h->next)
+		if (h->writes && !atomic_load(&h->flushed))
+			return false;
+	return !node->mapped;
+}
+
+/* Locked. -EXDEV; -EBUSY where that may be over in a moment. */
 static int check_state(
 	const struct ward_nodes *nodes, const struct ward_node *node, const struct ward_state *to)
 {
 	if (!node->n_writers && !node->mapped)
 		return 0;
-	return ward_policy_rights(nodes->tree->fs->policy, to) & WARD_RIGHT_WRITE ? 0 : -EXDEV;
+	if (ward_policy_rights(nodes->tree->fs->policy, to) & WARD_RIGHT_WRITE)
+		return 0;
+	return ending(node) ? -EBUSY : -EXDEV;
 }
 
 /* Locked: name n lies `depth` names beneath a directory that comes to `to`. */
@@ -131,27 +143,43 @@ static int check_dir(
 	return r;
 }
 
-int ward_writers_check(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
-	const struct ward_state *to)
+/* Locked. */
+static int check_name(const struct ward_nodes *nodes, const struct ward_node *parent,
+	const char *name, const struct ward_state *to)
 {
-	const struct ward_name *n;
-	int r = 0;
+	const struct ward_name *n = ward_nodes_find(nodes, parent, name, strlen(name));
 
-	pthread_mutex_lock(&nodes->lock);
-	n = ward_nodes_find(nodes, parent, name, strlen(name));
-	if (n)
-		r = n->node->dir ? check_dir(nodes, n->node, to) : check_state(nodes, n->node, to);
-	pthread_mutex_unlock(&nodes->lock);
-	return r;
+	if (!n)
+		return 0;
+	return n->node->dir ? check_dir(nodes, n->node, to) : check_state(nodes, n->node, to);
 }
 
-int ward_writers_check_node(
-	struct ward_nodes *nodes, struct ward_node *node, const struct ward_state *to)
+/* name NULL: node itself, which gets a further name. */
+static int check(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
+	const struct ward_state *to, bool await)
 {
+	const uint64_t until = await ? ward_clock_mono_ns() + WARD_ENDS_NS : 0;
+	uint64_t seen;
 	int r;
 
 	pthread_mutex_lock(&nodes->lock);
-	r = check_state(nodes, node, to);
+	do {
+		seen = nodes->n_ended;
+		r = name ? check_name(nodes, node, name, to) : check_state(nodes, node, to);
+	} while (r == -EBUSY && await && ward_ends_await(nodes, seen, until));
 	pthread_mutex_unlock(&nodes->lock);
-	return r;
+	return r == -EBUSY ? -EXDEV : r;
+}
+
+int ward_writers_check(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
+	const struct ward_state *to)
+{
+	return check(nodes, node, name, to, false);
+}
+
+void ward_writers_settle(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
+	const struct ward_state *to)
+{
+	if (ward_ends_late(nodes->tree))
+		(void)check(nodes, node, name, to, true);
 }

@@ -19,12 +19,15 @@ void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h);
 int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h) ward_must_check;
 
 /*
- * name below parent, and everything known beneath, is to stand where the policy's state is `to`.
- * -EXDEV: a file among it could then be written to by what is open, and not by the policy; -ENOMEM.
- * renames_lock held for writing.
+ * name below node, and everything known beneath, is to stand where the policy's state is `to`; name
+ * NULL: the file node is to get a further name there. -EXDEV: a file among it could then be written
+ * to by what is open, and not by the policy; -ENOMEM. renames_lock held for writing.
  */
-int ward_writers_check(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+int ward_writers_check(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
 	const struct ward_state *to) ward_must_check;
-/* The same for one file that gets a further name. */
-int ward_writers_check_node(struct ward_nodes *nodes, struct ward_node *node,
-	const struct ward_state *to) ward_must_check;
+/*
+ * Before that, without any lock: waits for ends that are late (handle.h), so that it does not
+ * refuse for what is closed.
+ */
+void ward_writers_settle(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
+	const struct ward_state *to);

@@ -17,6 +17,7 @@ Comment lines of a script steer it:
 
     # serial          nothing runs beside it
     # timeout: 900    seconds (else 300): ends what hangs, so generous
+    # plain           sanitized as well only with --long: another case does the same, there too
     # suites: tsan    also part of a --tsan run, which else has the unit and fuzz suites only
 
 Whatever a test leaves behind (a process, a mount, a cgroup) makes it fail and is removed. The last
@@ -52,11 +53,13 @@ class Test:
         self.build, self.suite, self.name, self.argv = build, suite, name, argv
         self.note = ""
         self.serial, self.timeout, self.tsan = False, TIMEOUT, suite in ("unit", "fuzz")
+        self.plain = False
         if argv[-1].endswith((".sh", ".py")):
             with open(argv[-1], encoding="utf-8", errors="replace") as f:
                 head = f.read(8192)
             self.serial = re.search(r"^# serial\b", head, re.M) is not None
             self.tsan = re.search(r"^# suites:.*\btsan\b", head, re.M) is not None
+            self.plain = re.search(r"^# plain$", head, re.M) is not None
             found = re.search(r"^# timeout: (\d+)", head, re.M)
             if found:
                 self.timeout = int(found.group(1))
@@ -108,7 +111,7 @@ def discover_all(options):
     tests = discover(os.path.abspath(options.build))
     if options.sanitized:
         for test in discover(os.path.abspath(options.sanitized)):
-            if test.suite != "static":
+            if test.suite != "static" and (options.long or not test.plain):
                 test.note = " (sanitized)"
                 tests.append(test)
     return tests
@@ -198,9 +201,9 @@ def environment(test, places, scratch, options):
                GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
                # Reports go beside the test, since a helper's stderr may go nowhere.
                ASAN_OPTIONS=f"detect_leaks={int(test.suite in ('unit', 'fuzz'))}:exitcode=99:"
-                            f"log_path={scratch}/sanitizer",
-               UBSAN_OPTIONS=f"halt_on_error=1:print_stacktrace=1:log_path={scratch}/sanitizer",
-               TSAN_OPTIONS=f"exitcode=99:log_path={scratch}/sanitizer")
+                            f"log_path={scratch}/sanitizer/of",
+               UBSAN_OPTIONS=f"halt_on_error=1:print_stacktrace=1:log_path={scratch}/sanitizer/of",
+               TSAN_OPTIONS=f"exitcode=99:log_path={scratch}/sanitizer/of")
     if os.environ.get("WARD_TIDY"):
         env["WARD_TIDY"] = os.environ["WARD_TIDY"]
     if options.long:
@@ -210,10 +213,10 @@ def environment(test, places, scratch, options):
 
 def sanitizer_reports(scratch):
     text = ""
-    for name in sorted(os.listdir(scratch)):
-        if name.startswith("sanitizer."):
-            with open(os.path.join(scratch, name), encoding="utf-8", errors="replace") as f:
-                text += f"--- {name}\n{f.read()}"
+    directory = os.path.join(scratch, "sanitizer")
+    for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:
+        with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as f:
+            text += f"--- {name}\n{f.read()}"
     return text
 
 
@@ -222,6 +225,9 @@ def run_one(test, base, number, places, options):
     scratch = os.path.join(base, str(number))
     os.mkdir(scratch)
     os.chmod(scratch, 0o755)
+    # Helpers run as another user, and have something to say, too.
+    os.mkdir(os.path.join(scratch, "sanitizer"))
+    os.chmod(os.path.join(scratch, "sanitizer"), 0o1777)
     env = environment(test, places, scratch, options)
     started = time.monotonic()
     output = os.path.join(base, f"{number}.out")

@@ -28,6 +28,8 @@ static int reserve(struct ward_buf *b, size_t more)
 	size_t cap = b->cap ? b->cap : 64;
 	while (cap < need)
 		cap *= 2;
+	if (cap > max + 1)
+		cap = max + 1;
 	char *p = realloc(b->data, cap);
 	if (!p)
 		return b->error = -ENOMEM;
@@ -36,7 +38,7 @@ static int reserve(struct ward_buf *b, size_t more)
 	return 0;
 }
 
-void ward_buf_add(struct ward_buf *b, const void *data, size_t len)
+void ward_buf_add_growing(struct ward_buf *b, const void *data, size_t len)
 {
 	if (reserve(b, len) < 0)
 		return;
@@ -44,16 +46,6 @@ void ward_buf_add(struct ward_buf *b, const void *data, size_t len)
 		memcpy(b->data + b->len, data, len);
 	b->len += len;
 	b->data[b->len] = '\0';
-}
-
-void ward_buf_puts(struct ward_buf *b, const char *s)
-{
-	ward_buf_add(b, s, strlen(s));
-}
-
-void ward_buf_putc(struct ward_buf *b, char c)
-{
-	ward_buf_add(b, &c, 1);
 }
 
 void ward_buf_printf(struct ward_buf *b, const char *fmt, ...)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* More than any helper inherits; bounds the stack array below. */
@@ -89,6 +90,18 @@ int ward_fd_path(int fd, char **ret_path)
 		return -ENOMEM;
 	*ret_path = copy;
 	return 0;
+}
+
+int ward_fd_openat2(int at, const char *path, const struct open_how *how)
+{
+	for (int tries = 0; tries < 64; tries++) {
+		int fd = (int)syscall(SYS_openat2, at, path, how, sizeof(*how));
+		if (fd >= 0)
+			return fd;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+	}
+	return -EAGAIN;
 }
 
 int ward_fd_inherit(const int *from, const int *to, size_t n)

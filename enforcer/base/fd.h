@@ -2,6 +2,7 @@
 /* File descriptors: whole reads and writes, sealed memory files, and what a child inherits. */
 #pragma once
 
+#include <linux/openat2.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,13 @@ int ward_fd_sealed(const char *name, const void *data, size_t len, int *ret_fd,
  * readlink(2) fails with.
  */
 int ward_fd_path(int fd, char **ret_path) ward_must_check;
+
+/*
+ * openat2(2), once more where it says EAGAIN: with RESOLVE_BENEATH or RESOLVE_IN_ROOT a ".." is
+ * given up for any rename or mount on the system meanwhile. The descriptor, the caller's, or a
+ * negative errno; -EAGAIN when it never came through.
+ */
+int ward_fd_openat2(int at, const char *path, const struct open_how *how) ward_must_check;
 
 /*
  * In a child, between fork and exec: makes the n descriptors from[] the numbers to[] (both lists

@@ -11,7 +11,12 @@ int ward_cmd_umount(int argc, char **argv);
 int ward_cmd_init(int argc, char **argv);
 int ward_cmd_policy(int argc, char **argv);
 int ward_cmd_audit(int argc, char **argv);
+int ward_cmd_exec(int argc, char **argv);
+int ward_cmd_net(int argc, char **argv);
+int ward_cmd_attach(int argc, char **argv);
+int ward_cmd_seccomp(int argc, char **argv);
 int ward_cmd_ps(int argc, char **argv);
+int ward_cmd_quota(int argc, char **argv);
 int ward_cmd_kill(int argc, char **argv);
 int ward_cmd_doctor(int argc, char **argv);
 

@@ -32,16 +32,21 @@ static const char help[] =
 	"       wardfs audit summary [--json] [SESSION]\n"
 	"       wardfs audit diff    [--json] SESSION SESSION\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
+	"       wardfs audit export  --to TARGET [--cursor FILE] [--format FORMAT] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
 	"       wardfs audit verify  [--json] --key KEY... [SESSION | FILE | --all]\n"
 	"       wardfs audit index   [--json] [--rebuild]\n"
 	"       wardfs audit sql     [--json] QUERY\n"
 	"       wardfs audit report  [--format html|md|json] [-o FILE] [SESSION]\n"
 	"       wardfs audit attest  [-o FILE] [SESSION]\n"
-	"       wardfs audit key     [--json] show [SESSION] | rotate\n"
+	"       wardfs audit key     [--json] show [SESSION] | rotate | chain | list\n"
+	"       wardfs audit key     enroll KEY | revoke KEY\n"
 	"       wardfs audit prove   [--size N] SESSION SEQ\n"
 	"       wardfs audit prove   [--size N] --file PATH SESSION\n"
 	"       wardfs audit prove   [--size N] --from N SESSION\n"
+	"       wardfs audit bundle  [-o FILE] [SESSION]\n"
+	"       wardfs audit remove  SESSION\n"
+	"       wardfs audit prune   [--json]\n"
 	"\n"
 	"  list     the sessions that the ledger knows\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
@@ -53,17 +58,23 @@ static const char help[] =
 	"  diff     what only one of two sessions did to which file; exit status 1 if anything\n"
 	"  export   the records as jsonl (default), csv, cef, ocsf or otel\n"
 	"  verify   is the trail what the writer wrote? intact, or incomplete, gap, truncated,\n"
-	"           deleted, reordered, edited, missing, unstarted, foreign key\n"
+	"           deleted, reordered, edited, missing, removed, expired, unstarted, foreign key\n"
 	"  index    brings the index over all trails up to date\n"
 	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
 	"           path, path2, pid, comm, rule, errno, read, written)\n"
 	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
 	"  attest   a signed statement of what was in force in a session, what held, and whether the\n"
 	"           trail is whole; verify takes it as a FILE\n"
-	"  key      the public key that checkpoints are signed with, now or in a session; or a fresh\n"
-	"           one takes its place\n"
+	"  key      the public key that checkpoints are signed with, now or in a session; a fresh one\n"
+	"           takes its place (chain: a file for --key that leads from earlier ones to it); one of\n"
+	"           another host is taken from now on, or one is not any more\n"
 	"  prove    a proof that record SEQ is in the trail, or all records of a file, or that an\n"
 	"           earlier checkpoint is the beginning of a later one; verify takes it as a FILE\n"
+	"  bundle   a trail to take away: a tar archive with checkpoints, public key, attestation and\n"
+	"           how to verify it without this host\n"
+	"  remove   deletes a trail; the ledger keeps, signed, that it was there\n"
+	"  prune    deletes the trails that were kept as long as [audit] keep of their policy wants (the\n"
+	"           ledger keeps that too), and compresses those of sessions that have ended\n"
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
@@ -89,8 +100,10 @@ static const char help[] =
 	"  --lines N    tail: so many (default: 10)\n"
 	"  -f, --follow go on printing until the session ends\n"
 	"  --format F   what export and report write\n"
-	"  -o, --output FILE  report, attest: into this file (default: stdout)\n"
+	"  -o, --output FILE  report, attest, bundle: into this file (default: stdout)\n"
 	"  --after SEQ  only records behind that one: goes on where an export ended\n"
+	"  --to TARGET  to a syslog daemon (RFC 5424): unix:PATH, or tcp:HOST:PORT\n"
+	"  --cursor FILE  keeps how far it came: the same command goes on there\n"
 	"  --all        the ledger and all its sessions; with --key: all that are in the directory\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
 	"               root, else ~/.local/state/wardfs)\n"
@@ -139,8 +152,12 @@ static const struct {
 	{"sql", audit_cmd_sql, TAKES_OBJECT, ": a question is needed"},
 	{"report", audit_cmd_report, TAKES_SESSION | TAKES_FORMAT | TAKES_OUTPUT},
 	{"attest", audit_cmd_attest, TAKES_SESSION | TAKES_OUTPUT},
-	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION, ": show or rotate?"},
+	{"key", audit_cmd_key, TAKES_OBJECT | TAKES_SESSION,
+		": show, rotate, chain, list, enroll or revoke?"},
 	{"prove", audit_cmd_prove, TAKES_PROOF | TAKES_SIZES},
+	{"bundle", audit_cmd_bundle, TAKES_SESSION | TAKES_OUTPUT},
+	{"remove", audit_cmd_remove, TAKES_OBJECT, ": which session?"},
+	{"prune", audit_cmd_prune, 0},
 };
 
 static int usage(const char *what, const char *arg)
@@ -159,7 +176,7 @@ int audit_cmd_ledger(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	return ward_verify_ledger(fd, root, ret, err);
 }
 
-void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
+void audit_cmd_warn(struct audit_cmd *c, const char *session, struct ward_log *log)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_ledger_view ledger = {0};
@@ -169,8 +186,8 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd)
 	if (r == 0)
 		r = audit_cmd_ledger(c, root, &ledger, &err);
 	if (r == 0) {
-		r = ward_verify_trail(log_fd, session, root,
-			ward_ledger_view_find(&ledger, session), NULL, &res, &err);
+		r = ward_verify_trail(log, session, root, ward_ledger_view_find(&ledger, session),
+			NULL, &res, &err);
 		ward_ledger_view_free(&ledger);
 	}
 	ward_chain_wipe(root, sizeof(root));
@@ -193,8 +210,8 @@ static json_t *session_json(const struct ward_ledger_session *s, bool there)
 
 static bool has_log(struct audit_cmd *c, const char *session)
 {
-	ward_cleanup_fd int fd = -1;
-	return ward_store_open_log(c->store, session, &fd, NULL) == 0;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	return ward_store_open_log(c->store, session, &log, NULL) == 0;
 }
 
 static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
@@ -266,8 +283,9 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
 	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
 	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
-	{"key", 1, NULL, 'k'}, {"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'},
-	{"from", 1, NULL, 'F'}, {"file", 1, NULL, 'p'}, {"no-index", 0, NULL, 'N'}, {0}};
+	{"key", 1, NULL, 'k'}, {"to", 1, NULL, 't'}, {"cursor", 1, NULL, 'u'},
+	{"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'},
+	{"file", 1, NULL, 'p'}, {"no-index", 0, NULL, 'N'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -422,6 +440,10 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			g->help = true;
 		else if (o == 'o')
 			c->output = optarg, g->takes |= TAKES_OUTPUT;
+		else if (o == 't')
+			c->to = optarg, g->takes |= TAKES_EXPORT;
+		else if (o == 'u')
+			c->cursor = optarg, g->takes |= TAKES_EXPORT;
 		else if (o == 'N')
 			c->no_index = true, g->takes |= TAKES_INDEX;
 		else if (o == 'b')
@@ -500,8 +522,10 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 	/* A trail elsewhere and a public key: there need not be any session on this host. */
 	if (r == 0 && !(c->n_keys && c->session && strchr(c->session, '/')))
 		r = open_state(c, state, &err);
-	if (r == 0)
+	if (r == 0) {
+		c->verb = verbs[verb].name;
 		r = verbs[verb].run(c, &err);
+	}
 	ward_store_close(c->store);
 	if (r < 0)
 		ward_say(err.text);

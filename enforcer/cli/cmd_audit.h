@@ -22,6 +22,8 @@ struct audit_cmd {
 	struct ward_filter filter;
 	const char *output; /* report: a file; NULL: stdout */
 	const char *format; /* export; NULL: jsonl */
+	const char *to;	    /* export: unix:PATH or tcp:HOST:PORT; NULL: stdout */
+	const char *cursor; /* export: the file that says how far it came */
 	/* verify: public keys; with them neither root key nor ledger is looked at */
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;
@@ -31,6 +33,7 @@ struct audit_cmd {
 	const char *prove_file;	 /* prove: all records of this file */
 	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
 	uint64_t after;		 /* export: records with a larger seq only */
+	const char *verb;	 /* for the ledger */
 	const char *object;	 /* file, process: what is asked about */
 	const char *session;	 /* as given; NULL: the latest */
 	struct ward_store *store;
@@ -53,13 +56,20 @@ int audit_cmd_report(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_attest(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_prove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_remove(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_prune(struct audit_cmd *c, struct ward_err *err);
+int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err);
+
+/* That the session's trail is read goes to the ledger; if it cannot, stderr says so. */
+void audit_cmd_note_read(struct audit_cmd *c, const char *session);
 
 /* Takes --key: a public key, or a file with one a line. False if it is neither. */
 bool audit_cmd_add_key(struct audit_cmd *c, const char *arg);
 
-/* Finds the session and opens its log. *ret_name and *ret_fd are the caller's. */
-int audit_cmd_open(
-	struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err) ward_must_check;
+/* Finds the session and opens its log, and has the ledger say so. *ret_name and *ret are the
+ * caller's. */
+int audit_cmd_open(struct audit_cmd *c, char **ret_name, struct ward_log **ret,
+	struct ward_err *err) ward_must_check;
 /* To --output, else to stdout. */
 int audit_cmd_write_out(
 	const struct audit_cmd *c, const struct ward_buf *b, struct ward_err *err) ward_must_check;
@@ -78,4 +88,4 @@ void audit_cmd_print_text(const char *before, const char *text, const char *afte
 int audit_cmd_ledger(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
 /* On stderr, if the trail is not intact (or still being written). */
-void audit_cmd_warn(struct audit_cmd *c, const char *session, int log_fd);
+void audit_cmd_warn(struct audit_cmd *c, const char *session, struct ward_log *log);

@@ -15,7 +15,7 @@
 /* What is known of a session and was verified. */
 struct look {
 	char *name;
-	int log;
+	struct ward_log *log;
 	struct ward_checkpoint_list notes;
 	struct ward_ledger_view ledger;
 	struct ward_verify_result verify;
@@ -23,8 +23,7 @@ struct look {
 
 static void clear(struct look *l)
 {
-	if (l->log >= 0)
-		close(l->log);
+	ward_log_close(l->log);
 	ward_checkpoint_list_clear(&l->notes);
 	ward_ledger_view_free(&l->ledger);
 	free(l->name);
@@ -70,7 +69,7 @@ static int sign(
 int audit_cmd_attest_make(
 	struct audit_cmd *c, struct ward_buf *ret, bool *ret_intact, struct ward_err *err)
 {
-	ward_cleanup(clear) struct look l = {.log = -1};
+	ward_cleanup(clear) struct look l = {0};
 	json_t *statement = NULL;
 	int r = look(c, &l, err);
 	if (r < 0)

@@ -61,11 +61,11 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	struct ward_denials d = {0};
-	int r = audit_cmd_open(c, &name, &fd, err);
+	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0)
-		r = ward_query_denials(fd, &d, err);
+		r = ward_query_denials(log, &d, err);
 	if (r < 0)
 		return r;
 	json_t *all = json_array();
@@ -86,6 +86,6 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 	ward_denials_free(&d);
 	if (fflush(stdout) != 0)
 		return ward_err_sys(err, -EIO, "stdout");
-	audit_cmd_warn(c, name, fd);
+	audit_cmd_warn(c, name, log);
 	return 0;
 }

@@ -13,13 +13,13 @@
 static int collect(struct audit_cmd *c, const char *session, char **ret_name, json_t **ret,
 	struct ward_err *err)
 {
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	c->session = session;
-	int r = audit_cmd_open(c, ret_name, &fd, err);
+	int r = audit_cmd_open(c, ret_name, &log, err);
 	if (r == 0)
-		r = ward_diff_collect(fd, ret, err);
+		r = ward_diff_collect(log, ret, err);
 	if (r == 0)
-		audit_cmd_warn(c, *ret_name, fd);
+		audit_cmd_warn(c, *ret_name, log);
 	return r;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs audit export */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "audit/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/export_to.h"
 #include "enforcer/cli/say.h"
 
 struct export
@@ -17,29 +19,81 @@ struct export
 	const struct audit_cmd *c;
 	const struct ward_export *format;
 	struct ward_buf line;
+	struct ward_export_to *to; /* NULL: stdout */
+	uint64_t after;
+	struct ward_err *err;
 	char host[HOST_NAME_MAX + 1];
 };
+
+/* RFC 5424: "<PRI>1 TIME HOST APP PROCID MSGID [SD] MSG". The SD is under the number of examples.
+ */
+static void put_message(
+	struct ward_buf *b, const struct ward_export_record *r, const struct ward_buf *text)
+{
+	const char *kind = ward_query_text(r->json, "kind");
+	const char *time = ward_query_text(r->json, "time");
+	const char *session = ward_query_text(r->json, "session");
+	const char *mac = ward_query_text(r->json, "mac");
+	bool deny = kind && strcmp(kind, "deny") == 0;
+	/* Facility 13 (log audit), warning or informational; microseconds are the most it has. */
+	ward_buf_printf(b, "<%d>1 ", 13 * 8 + (deny ? 4 : 6));
+	if (time && strlen(time) > 26)
+		ward_buf_printf(b, "%.26sZ", time);
+	else
+		ward_buf_putc(b, '-');
+	ward_buf_putc(b, ' ');
+	for (const char *h = r->host; *h; h++)
+		ward_buf_putc(b, *h > ' ' && *h < 127 ? *h : '_');
+	ward_buf_printf(b,
+		"%s wardfs %d %.32s [wardfs@32473 session=\"%s\" seq=\"%" PRIu64 "\" mac=\"%s\"] ",
+		r->host[0] ? "" : "-", (int)getpid(), kind ? kind : "-", session ? session : "",
+		(uint64_t)json_integer_value(json_object_get(r->json, "seq")), mac ? mac : "");
+	ward_buf_add(b, text->data, text->len > 0 ? text->len - 1 : 0);
+}
 
 static int export_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct export *x = ctx;
 	if (!rec || !ward_filter_match(&x->c->filter, rec) ||
-		(uint64_t)json_integer_value(json_object_get(rec, "seq")) <= x->c->after)
+		(uint64_t)json_integer_value(json_object_get(rec, "seq")) <= x->after)
 		return 0;
 	x->line.len = 0;
 	struct ward_export_record er = {.json = rec, .line = line, .len = len, .host = x->host};
 	x->format->record(&x->line, &er);
 	int r = ward_buf_error(&x->line);
+	if (r == 0 && x->to) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		put_message(&b, &er, &x->line);
+		r = ward_buf_error(&b);
+		return r < 0 ? r
+			     : ward_export_to_put(x->to,
+				       (uint64_t)json_integer_value(json_object_get(rec, "seq")),
+				       b.data, b.len, x->err);
+	}
 	if (r == 0 && fwrite(x->line.data, 1, x->line.len, stdout) != x->line.len)
 		r = -EIO;
+	return r;
+}
+
+static int after_to(struct audit_cmd *c, struct export *x, int r, const char *name,
+	struct ward_log *log, struct ward_err *err)
+{
+	r = ward_export_to_close(x->to, r, err);
+	if (r < 0 && c->cursor)
+		return ward_err_wrap(err, "the same command goes on where it was taken");
+	if (r == 0)
+		audit_cmd_warn(c, name, log);
 	return r;
 }
 
 int audit_cmd_export(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
-	struct export x = {.c = c, .format = ward_export_find(c->format ? c->format : "jsonl")};
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	struct export x = {.c = c,
+		.after = c->after,
+		.err = err,
+		.format = ward_export_find(c->format ? c->format : "jsonl")};
 	if (!x.format) {
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		for (size_t i = 0; ward_export_get(i); i++)
@@ -47,20 +101,32 @@ int audit_cmd_export(struct audit_cmd *c, struct ward_err *err)
 		ward_sayf("--format %s: there are:%s", c->format, ward_buf_str(&b));
 		return 2;
 	}
-	int r = audit_cmd_open(c, &name, &fd, err);
+	int r = audit_cmd_open(c, &name, &log, err);
 	if (r < 0)
 		return r;
 	if (gethostname(x.host, sizeof(x.host)) < 0)
 		return ward_err_sys(err, -errno, "host name");
+	if (c->cursor && !c->to) {
+		ward_sayf("audit export: --cursor goes with --to");
+		return 2;
+	}
+	uint64_t after = 0;
+	if (c->to)
+		r = ward_export_to_open(c->to, c->cursor, name, &x.to, &after, err);
+	if (r < 0)
+		return r;
+	x.after = after > x.after ? after : x.after;
 	/* A later part has its head already. */
-	if (x.format->head && c->after == 0)
+	if (x.format->head && x.after == 0 && !x.to)
 		fputs(x.format->head, stdout);
-	r = ward_query_walk(fd, true, export_record, &x, err);
+	r = ward_query_walk(log, true, export_record, &x, err);
 	ward_buf_clear(&x.line);
+	if (x.to)
+		return after_to(c, &x, r, name, log, err);
 	if (r == 0 && fflush(stdout) != 0)
 		r = -EIO;
 	if (r < 0)
 		return ward_err_sys(err, r, "export");
-	audit_cmd_warn(c, name, fd);
+	audit_cmd_warn(c, name, log);
 	return 0;
 }

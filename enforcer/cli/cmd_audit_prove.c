@@ -11,8 +11,8 @@
 #include "enforcer/cli/say.h"
 
 /* All records of a file, under all its names. */
-static int make_file(struct audit_cmd *c, int log, const struct ward_checkpoint_list *notes,
-	struct ward_buf *ret, struct ward_err *err)
+static int make_file(struct audit_cmd *c, struct ward_log *log,
+	const struct ward_checkpoint_list *notes, struct ward_buf *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	struct ward_file_names *names = NULL;
@@ -35,7 +35,7 @@ static int make_file(struct audit_cmd *c, int log, const struct ward_checkpoint_
 static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int log = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	char *end = NULL;
@@ -51,6 +51,7 @@ static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 		r = ward_store_open_log(c->store, name, &log, err);
 	if (r < 0)
 		return r;
+	audit_cmd_note_read(c, name);
 	if (c->prove_file)
 		return make_file(c, log, &notes, ret, err);
 	if (c->has_from)

@@ -14,8 +14,8 @@
 #include "enforcer/cli/cmd_audit.h"
 #include "enforcer/cli/say.h"
 
-static int verify(struct audit_cmd *c, const char *name, int fd, struct ward_verify_result *ret,
-	struct ward_err *err)
+static int verify(struct audit_cmd *c, const char *name, struct ward_log *log,
+	struct ward_verify_result *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	ward_cleanup_fd int notes_fd = -1;
@@ -30,7 +30,7 @@ static int verify(struct audit_cmd *c, const char *name, int fd, struct ward_ver
 		r = audit_cmd_ledger(c, root, &ledger, err);
 	if (r == 0)
 		r = ward_verify_trail(
-			fd, name, root, ward_ledger_view_find(&ledger, name), &notes, ret, err);
+			log, name, root, ward_ledger_view_find(&ledger, name), &notes, ret, err);
 	ward_ledger_view_free(&ledger);
 	ward_chain_wipe(root, sizeof(root));
 	return r;
@@ -62,7 +62,7 @@ int audit_cmd_write_out(const struct audit_cmd *c, const struct ward_buf *b, str
 int audit_cmd_report(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_verify_result res = {0};
 	json_t *report = NULL;
@@ -72,11 +72,11 @@ int audit_cmd_report(struct audit_cmd *c, struct ward_err *err)
 		ward_sayf("audit: a report is html, md or json, not %s", format);
 		return 2;
 	}
-	int r = audit_cmd_open(c, &name, &fd, err);
+	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0)
-		r = verify(c, name, fd, &res, err);
+		r = verify(c, name, log, &res, err);
 	if (r == 0)
-		r = ward_report_collect(fd, name, &res, &report, err);
+		r = ward_report_collect(log, name, &res, &report, err);
 	if (r < 0)
 		return r;
 	if (format[0] == 'h')

@@ -24,15 +24,18 @@
 /* summary: names a group. */
 #define SUMMARY_LINES 10
 
-int audit_cmd_open(struct audit_cmd *c, char **ret_name, int *ret_fd, struct ward_err *err)
+int audit_cmd_open(
+	struct audit_cmd *c, char **ret_name, struct ward_log **ret, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	int r = ward_store_find(c->store, c->session, &name, err);
 	if (r == 0)
-		r = ward_store_open_log(c->store, name, ret_fd, err);
-	if (r == 0)
-		*ret_name = ward_steal_ptr(&name);
-	return r;
+		r = ward_store_open_log(c->store, name, ret, err);
+	if (r < 0)
+		return r;
+	audit_cmd_note_read(c, name);
+	*ret_name = ward_steal_ptr(&name);
+	return 0;
 }
 
 void audit_cmd_inside(const char *path, struct ward_buf *ret)
@@ -68,11 +71,34 @@ void audit_cmd_print_text(const char *before, const char *text, const char *afte
 
 static void print_numbers(const json_t *rec)
 {
-	static const char *const members[] = {"read", "written", "size", "status", "signal"};
+	static const char *const members[] = {"read", "written", "size", "status", "signal",
+		"offset", "length", "owner", "group", "limit", "used", "step", "port", "sent",
+		"received", "duration", "parent"};
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		const json_t *v = json_object_get(rec, members[i]);
 		if (json_is_integer(v))
 			printf("  %s %" JSON_INTEGER_FORMAT, members[i], json_integer_value(v));
+	}
+}
+
+/* Members that some kinds alone have; "detail" and the like stand elsewhere. */
+static void print_words(const json_t *rec)
+{
+	static const char *const members[] = {"exe", "cwd", "how", "name", "layer", "result",
+		"control", "attempt", "quota", "unit", "done", "by", "policy_before", "request",
+		"scope", "until", "host", "addr", "proto", "sni", "sha256_before", "sha256"};
+	static const char *const lists[] = {"argv", "answers"};
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		const char *v = ward_query_text(rec, members[i]);
+		if (v)
+			printf("  %s %s", members[i], v);
+	}
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		const json_t *list = json_object_get(rec, lists[i]);
+		size_t n = json_array_size(list);
+		for (size_t k = 0; k < n; k++)
+			audit_cmd_print_text(
+				k ? " " : "  ", json_string_value(json_array_get(list, k)), "");
 	}
 }
 
@@ -89,7 +115,7 @@ void audit_cmd_print(const struct audit_cmd *c, const json_t *rec)
 	const char *kind = ward_query_text(rec, "kind");
 	const char *time = ward_query_text(rec, "time");
 	const char *action = ward_query_text(rec, "action");
-	bool deny = kind && strcmp(kind, "deny") == 0;
+	bool deny = kind && ward_query_is_refusal(kind);
 	printf("%6" JSON_INTEGER_FORMAT "  %.12s  ",
 		json_integer_value(json_object_get(rec, "seq")),
 		time && strlen(time) > 23 ? time + 11 : "?");
@@ -107,6 +133,7 @@ void audit_cmd_print(const struct audit_cmd *c, const json_t *rec)
 	audit_cmd_print_text(" ", ward_query_text(rec, "rule_text"), "");
 	if (ward_query_text(rec, "rule"))
 		putchar(']');
+	print_words(rec);
 	print_numbers(rec);
 	const char *text = ward_query_text(rec, "text");
 	if (text && strlen(text) <= TEXT_SHOWN)
@@ -144,10 +171,17 @@ static bool asked_for(const struct show *s, const json_t *rec)
 			       (!s->names || ward_file_names_match(s->names, rec)));
 }
 
+static void note_end(struct show *s, const json_t *rec)
+{
+	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
+	s->ended |= kind && strcmp(kind, "session.end") == 0;
+}
+
 /* tail, the first time: where the last ones begin. */
 static int note_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct show *s = ctx;
+	note_end(s, rec);
 	if (asked_for(s, rec))
 		s->last[s->seen++ % s->n_last] = s->offset;
 	s->offset += len + 1;
@@ -157,8 +191,7 @@ static int note_record(void *ctx, const char *line, size_t len, const json_t *re
 static int show_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct show *s = ctx;
-	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
-	s->ended |= kind && strcmp(kind, "session.end") == 0;
+	note_end(s, rec);
 	if (!asked_for(s, rec))
 		return 0;
 	s->shown++;
@@ -170,11 +203,11 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 }
 
 /* Prints what there is, and with --follow what comes until the session ends. */
-static int walk(struct show *s, int fd, struct ward_err *err)
+static int walk(struct show *s, struct ward_log *log, struct ward_err *err)
 {
 	uint64_t offset = s->offset;
 	for (;;) {
-		int r = ward_query_walk_from(fd, &offset, true, show_record, s, err);
+		int r = ward_query_walk_from(log, &offset, true, show_record, s, err);
 		if (r == 0 && fflush(stdout) != 0)
 			r = ward_err_sys(err, -EIO, "stdout");
 		if (r < 0 || !s->c->follow || s->ended)
@@ -191,27 +224,29 @@ static bool narrow(const struct ward_filter *f)
 }
 
 /* Renames and links, with the index where it is there and of this trail. */
-static int find_names(struct audit_cmd *c, const char *name, int fd, const char *path,
+static int find_names(struct audit_cmd *c, const char *name, struct ward_log *log, const char *path,
 	struct ward_file_names **ret, struct ward_err *err)
 {
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
 	int r = c->no_index
 			? -ENODATA
-			: ward_index_find(c->store, name, fd, &c->filter, NULL, true, &lines, err);
+			: ward_index_find(c->store, name, log, &c->filter, NULL, true, &lines, err);
 	if (r < 0 && r != -ENODATA)
 		return r;
-	return ward_file_names_find_in(fd, &lines, path, ret, err);
+	return ward_file_names_find_in(log, &lines, path, ret, err);
 }
 
 /* What the index knows is printed; s->offset becomes where it ends, 0 without one. */
-static int show_indexed(struct show *s, const char *name, int fd, struct ward_err *err)
+static int show_indexed(
+	struct show *s, const char *name, struct ward_log *log, struct ward_err *err)
 {
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
 	if (s->c->no_index || (!s->names && !narrow(&s->c->filter)))
 		return 0;
-	int r = ward_index_find(s->c->store, name, fd, &s->c->filter, s->names, false, &lines, err);
+	int r = ward_index_find(
+		s->c->store, name, log, &s->c->filter, s->names, false, &lines, err);
 	if (r == 0)
-		r = ward_query_walk_at(fd, &lines, show_record, s, err);
+		r = ward_query_walk_at(log, &lines, show_record, s, err);
 	if (r == 0)
 		s->offset = lines.end;
 	return r == -ENODATA ? 0 : r;
@@ -220,20 +255,20 @@ static int show_indexed(struct show *s, const char *name, int fd, struct ward_er
 static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	struct ward_file_names *names = NULL;
 	struct show s = {.c = c};
-	int r = audit_cmd_open(c, &name, &fd, err);
+	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0 && file) {
 		audit_cmd_inside(c->object, &path);
-		r = find_names(c, name, fd, ward_buf_str(&path), &names, err);
+		r = find_names(c, name, log, ward_buf_str(&path), &names, err);
 		s.names = names;
 	}
 	if (r == 0)
-		r = show_indexed(&s, name, fd, err);
+		r = show_indexed(&s, name, log, err);
 	if (r == 0)
-		r = walk(&s, fd, err);
+		r = walk(&s, log, err);
 	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
 		ward_sayf("it was %s as well", ward_file_names_get(names, i));
 	ward_file_names_free(names);
@@ -243,7 +278,7 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	else if (r == 0 && s.shown == 0)
 		ward_sayf("session %s has no such record", name);
 	if (r == 0)
-		audit_cmd_warn(c, name, fd);
+		audit_cmd_warn(c, name, log);
 	return r;
 }
 
@@ -258,24 +293,24 @@ int audit_cmd_show(struct audit_cmd *c, struct ward_err *err)
 int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	struct show s = {.c = c, .n_last = c->lines ? c->lines : 10};
 	if (s.n_last > TAIL_MAX)
 		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
 	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
-	int r = last ? audit_cmd_open(c, &name, &fd, err) : ward_err_sys(err, -ENOMEM, "tail");
+	int r = last ? audit_cmd_open(c, &name, &log, err) : ward_err_sys(err, -ENOMEM, "tail");
 	if (r == 0) {
 		s.last = last;
-		r = ward_query_walk(fd, true, note_record, &s, err);
+		r = ward_query_walk(log, true, note_record, &s, err);
 	}
 	if (r < 0)
 		return r;
 	/* The oldest of those that were kept; none: what comes. */
 	if (s.seen > 0)
 		s.offset = last[s.seen < s.n_last ? 0 : s.seen % s.n_last];
-	r = walk(&s, fd, err);
+	r = walk(&s, log, err);
 	if (r == 0)
-		audit_cmd_warn(c, name, fd);
+		audit_cmd_warn(c, name, log);
 	return r;
 }
 
@@ -360,11 +395,11 @@ static void print_summary(const json_t *o)
 int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	json_t *o = NULL;
-	int r = audit_cmd_open(c, &name, &fd, err);
+	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0)
-		r = ward_query_summary(fd, &o, err);
+		r = ward_query_summary(log, &o, err);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -372,6 +407,6 @@ int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err)
 	else
 		print_summary(o);
 	json_decref(o);
-	audit_cmd_warn(c, name, fd);
+	audit_cmd_warn(c, name, log);
 	return 0;
 }

@@ -30,7 +30,8 @@ struct verify {
 static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
 {
 	const char *state = ward_verify_state_name(r->state);
-	if (r->state != WARD_VERIFY_INTACT && r->state != WARD_VERIFY_UNSTARTED)
+	if (r->state != WARD_VERIFY_INTACT && r->state != WARD_VERIFY_UNSTARTED &&
+		r->state != WARD_VERIFY_REMOVED && r->state != WARD_VERIFY_EXPIRED)
 		v->bad = true;
 	if (v->c->json) {
 		json_array_append_new(v->all,
@@ -47,15 +48,15 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 }
 
 /* notes NULL: the checkpoints are not looked at. */
-static int verify_fd(struct verify *v, int fd, const char *name,
+static int verify_log(struct verify *v, struct ward_log *log, const char *name,
 	const struct ward_checkpoint_list *notes, struct ward_err *err)
 {
 	struct ward_verify_result res = {0};
 	int r = 0;
 	if (v->c->n_keys)
-		r = ward_verify_public(fd, notes, v->c->keys, v->c->n_keys, &res, err);
+		r = ward_verify_public(log, notes, v->c->keys, v->c->n_keys, &res, err);
 	else
-		r = ward_verify_trail(fd, name, v->root, ward_ledger_view_find(&v->ledger, name),
+		r = ward_verify_trail(log, name, v->root, ward_ledger_view_find(&v->ledger, name),
 			notes, &res, err);
 	if (r == 0)
 		report(v, name, &res);
@@ -73,7 +74,7 @@ static int read_notes(
 
 static int verify_session(struct verify *v, const char *name, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup_fd int notes_fd = -1;
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	/* The checkpoints first: they speak of no more than what the log then has. */
@@ -81,11 +82,11 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	if (r == 0 || r == -ENOENT)
 		r = read_notes(notes_fd, name, &notes, err);
 	if (r == 0)
-		r = ward_store_open_log(v->c->store, name, &fd, err);
+		r = ward_store_open_log(v->c->store, name, &log, err);
 	bool empty = v->c->n_keys && notes.text.len == 0;
-	struct stat sb;
-	if (r == 0 && !(empty && fstat(fd, &sb) == 0 && sb.st_size == 0))
-		return verify_fd(v, fd, name, &notes, err);
+	uint64_t size = 1;
+	if (r == 0 && !(empty && ward_log_size(log, &size) == 0 && size == 0))
+		return verify_log(v, log, name, &notes, err);
 	if (r != 0 && r != -ENOENT)
 		return r;
 	/* Without the ledger a checkpoint tells that there was something. */
@@ -93,6 +94,16 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	if (v->c->n_keys ? empty : !ward_ledger_view_find(&v->ledger, name))
 		res.state = WARD_VERIFY_UNSTARTED;
 	snprintf(res.text, sizeof(res.text), "the trail is not there");
+	const struct ward_ledger_session *known = ward_ledger_view_find(&v->ledger, name);
+	if (v->c->n_keys == 0 && known && known->removed) {
+		res.state = WARD_VERIFY_REMOVED;
+		snprintf(res.text, sizeof(res.text), "%s, by user %" PRIu64, known->removed_time,
+			known->removed_by);
+	} else if (v->c->n_keys == 0 && known && known->expired) {
+		res.state = WARD_VERIFY_EXPIRED;
+		snprintf(res.text, sizeof(res.text), "%s, kept as long as its policy wanted",
+			known->expired_time);
+	}
 	report(v, name, &res);
 	return 0;
 }
@@ -134,6 +145,29 @@ static int open_notes(struct verify *v, const char *path, int *ret_fd, struct wa
 	return 0;
 }
 
+/* Two of a session, the enrolled ones, the present one. */
+#define OWN_KEYS (WARD_VERIFY_KEYS_MAX + 3)
+
+/* What this host takes for signed without --key: the keys that the ledger names for the session,
+ * those that were enrolled, and the present one. */
+static size_t host_keys(struct verify *v, const char *session, struct ward_public_key ret[OWN_KEYS])
+{
+	uint8_t seed[WARD_KEY_BYTES];
+	struct ward_signing_key key;
+	size_t n = 0;
+	const struct ward_ledger_session *s = ward_ledger_view_find(&v->ledger, session);
+	for (; s && n < s->n_keys; n++)
+		ret[n] = s->keys[n];
+	n += ward_ledger_view_enrolled(&v->ledger, ret + n, WARD_VERIFY_KEYS_MAX);
+	if (ward_store_read_seed(v->c->store, seed, NULL) < 0)
+		return n;
+	ward_signing_key_from_seed(seed, &key);
+	ret[n++] = key.pub;
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(&key, sizeof(key));
+	return n;
+}
+
 /* True if the file is a proof, which was then reported. Its keys: those given, else the ledger's.
  */
 static bool verify_proof(struct verify *v, int fd)
@@ -150,33 +184,14 @@ static bool verify_proof(struct verify *v, int fd)
 		ward_fd_read_all(fd, WARD_PROOFS_TEXT_MAX, &b) < 0)
 		return false;
 	bool named = ward_proof_session(b.data, b.len, name);
-	const struct ward_ledger_session *s =
-		named && !n_keys ? ward_ledger_view_find(&v->ledger, name) : NULL;
-	if (s) {
-		keys = s->keys;
-		n_keys = s->n_keys;
+	struct ward_public_key own[OWN_KEYS];
+	if (named && !n_keys) {
+		keys = own;
+		n_keys = host_keys(v, name, own);
 	}
 	ward_proof_check(b.data, b.len, keys, n_keys, &res, NULL);
 	report(v, name, &res);
 	return true;
-}
-
-/* The keys of this host for a session: those that the ledger names, and the present one. */
-static size_t host_keys(struct verify *v, const char *session, struct ward_public_key ret[3])
-{
-	uint8_t seed[WARD_KEY_BYTES];
-	struct ward_signing_key key;
-	size_t n = 0;
-	const struct ward_ledger_session *s = ward_ledger_view_find(&v->ledger, session);
-	for (; s && n < s->n_keys; n++)
-		ret[n] = s->keys[n];
-	if (ward_store_read_seed(v->c->store, seed, NULL) < 0)
-		return n;
-	ward_signing_key_from_seed(seed, &key);
-	ret[n++] = key.pub;
-	ward_chain_wipe(seed, sizeof(seed));
-	ward_chain_wipe(&key, sizeof(key));
-	return n;
 }
 
 /* The same for an attestation. */
@@ -185,7 +200,7 @@ static bool verify_attestation(struct verify *v, int fd)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_ATTEST_MAX};
 	char name[WARD_SESSION_NAME_MAX + 1] = "";
 	struct ward_verify_result res = {0};
-	struct ward_public_key own[3];
+	struct ward_public_key own[OWN_KEYS];
 	char head[64];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	if (n < 0 || !ward_attest_is(head, (size_t)n) ||
@@ -202,6 +217,19 @@ static bool verify_attestation(struct verify *v, int fd)
 	return true;
 }
 
+/* A first segment stands for those beside it too. */
+static int open_segments(const char *path, int fd, struct ward_log **ret)
+{
+	const char *name = strrchr(path, '/') + 1;
+	ward_cleanup_free char *dir = strndup(path, (size_t)(name - path));
+	if (!dir)
+		return -ENOMEM;
+	if (strcmp(name, "trail.jsonl") != 0 && strcmp(name, "trail.jsonl.zst") != 0)
+		return ward_log_open_file(fd, ret);
+	ward_cleanup_fd int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir_fd < 0 ? -errno : ward_log_open(dir_fd, ret);
+}
+
 /* A trail elsewhere: its first line says of which session it is. */
 static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 {
@@ -214,7 +242,10 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 	struct ward_lines_line text = {0};
 	struct ward_line l;
 	char name[WARD_SESSION_NAME_MAX + 1];
-	int r = ward_lines_open(&lines, fd, 0);
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	int r = open_segments(path, fd, &log);
+	if (r == 0)
+		r = ward_lines_open(&lines, log, 0);
 	if (r == 0)
 		r = ward_lines_next(&lines, &text);
 	if (r < 0)
@@ -234,7 +265,15 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 	else
 		return ward_err_set(err, -EBADMSG,
 			"%s: its first line is no record, so its session is not known", path);
-	return verify_fd(v, fd, name, notes_fd < 0 ? NULL : &notes, err);
+	/* Of another host, whose key was enrolled: as with --key. */
+	if (v->c->n_keys == 0 && notes.n > 0 && !ward_ledger_view_find(&v->ledger, name)) {
+		struct ward_public_key *keys = v->c->keys;
+		size_t n = ward_ledger_view_enrolled(&v->ledger, keys, WARD_VERIFY_KEYS_MAX);
+		for (size_t i = 0; i < n && v->c->n_keys == 0; i++)
+			if (memcmp(keys[i].id, notes.v[0].key_id, sizeof(keys[i].id)) == 0)
+				v->c->n_keys = n;
+	}
+	return verify_log(v, log, name, notes_fd < 0 ? NULL : &notes, err);
 }
 
 static int verify_one(struct verify *v, struct ward_err *err)

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <linux/filter.h>
-#include <linux/magic.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -18,53 +18,39 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/kernel.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/doctor.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/cgroup.h"
 #include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/delegate.h"
 #include "enforcer/session/helper.h"
 
-/* The oldest kernel that is supported (design: "Speed") and the first with FUSE passthrough. */
-#define KERNEL_MAJOR 6
-#define KERNEL_MINOR 1
+/* The first kernel with FUSE passthrough: Linux 6.9. */
+#define PASSTHROUGH_MAJOR 6
 #define PASSTHROUGH_MINOR 9
 
-#define TEXT_MAX 512
-
-enum status { STATUS_MISSING = 0, STATUS_OK, STATUS_ABSENT };
-
-/* One line of the report. */
-struct check {
-	const char *name;
-	bool required;	      /* mode restricted cannot run without */
-	enum status status;   /* ABSENT: an optional thing is not there */
-	char tried[TEXT_MAX]; /* what was done and what came of it */
-	const char *fix;      /* NULL: nothing to do */
-};
-
-static void say(struct check *c, enum status status, const char *fix, const char *fmt, ...)
-	ward_printf(4, 5);
-
-static void say(struct check *c, enum status status, const char *fix, const char *fmt, ...)
+void ward_check_say(
+	struct ward_check *c, enum ward_check_status status, const char *fix, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(c->tried, sizeof(c->tried), fmt, ap);
 	va_end(ap);
 	c->status = status;
-	c->fix = status == STATUS_OK ? NULL : fix;
+	c->fix = status == WARD_CHECK_OK ? NULL : fix;
 }
 
 /* --- things tried in a child, which may spoil itself --- */
 
-/* Returns what fn returned in a child process (0 or a negative errno), or why there is none. */
-static int in_child(int (*fn)(void))
+int ward_check_in_child(int (*fn)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -161,7 +147,7 @@ static int mount_proc(void)
 static int try_proc_mount(void)
 {
 	int r = enter_user_namespace(CLONE_NEWNS | CLONE_NEWPID);
-	return r < 0 ? r : in_child(mount_proc);
+	return r < 0 ? r : ward_check_in_child(mount_proc);
 }
 
 static int try_seccomp(void)
@@ -174,25 +160,32 @@ static int try_seccomp(void)
 	return 0;
 }
 
-/* --- the checks --- */
-
-static void check_kernel(struct check *c)
+/* A ring as wardfs-fs makes them (fs/uring_rings.c). */
+static int try_ring(void)
 {
-	struct utsname u;
-	unsigned major = 0, minor = 0;
-	if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
-		say(c, STATUS_MISSING, "use Linux 6.1 or newer", "the version cannot be read");
-	else if (major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR))
-		say(c, STATUS_MISSING, "use Linux 6.1 or newer", "Linux %s", u.release);
-	else
-		say(c, STATUS_OK, NULL, "Linux %s", u.release);
+	struct io_uring_params p = {.flags = IORING_SETUP_SQE128 | IORING_SETUP_R_DISABLED |
+					     IORING_SETUP_SINGLE_ISSUER |
+					     IORING_SETUP_DEFER_TASKRUN};
+	return syscall(SYS_io_uring_setup, 4, &p) < 0 ? -errno : 0;
 }
 
-static void check_device(struct check *c)
+/* --- the checks --- */
+
+static void check_kernel(struct ward_check *c)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	struct utsname u;
+	const bool fit = ward_kernel_check(&err) == 0;
+	ward_check_say(c, fit ? WARD_CHECK_OK : WARD_CHECK_MISSING,
+		"use Linux " WARD_KERNEL_FLOOR " or newer", "Linux %s",
+		uname(&u) < 0 ? "?" : u.release);
+}
+
+static void check_device(struct ward_check *c)
 {
 	struct stat st;
 	if (stat("/dev/fuse", &st) < 0) {
-		say(c, STATUS_MISSING,
+		ward_check_say(c, WARD_CHECK_MISSING,
 			"modprobe fuse; in a container: pass the device (docker run --device "
 			"/dev/fuse)",
 			"/dev/fuse: %s", strerror(errno));
@@ -200,26 +193,28 @@ static void check_device(struct check *c)
 	}
 	ward_cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd >= 0)
-		say(c, STATUS_OK, NULL, "/dev/fuse opened, mode %04o", st.st_mode & 07777);
+		ward_check_say(
+			c, WARD_CHECK_OK, NULL, "/dev/fuse opened, mode %04o", st.st_mode & 07777);
 	else if (errno == EACCES)
-		say(c, STATUS_MISSING, "as root: chmod 0666 /dev/fuse (its standard mode)",
+		ward_check_say(c, WARD_CHECK_MISSING,
+			"as root: chmod 0666 /dev/fuse (its standard mode)",
 			"/dev/fuse has mode %04o: %s", st.st_mode & 07777, strerror(errno));
 	else
-		say(c, STATUS_MISSING,
+		ward_check_say(c, WARD_CHECK_MISSING,
 			"modprobe fuse; in a container: allow the device (c 10:229 rwm)",
 			"open /dev/fuse: %s", strerror(errno));
 }
 
-static void check_try(struct check *c, int (*fn)(void), const char *what, const char *fix)
+static void check_try(struct ward_check *c, int (*fn)(void), const char *what, const char *fix)
 {
-	int r = in_child(fn);
+	int r = ward_check_in_child(fn);
 	if (r == 0)
-		say(c, STATUS_OK, NULL, "%s: worked", what);
+		ward_check_say(c, WARD_CHECK_OK, NULL, "%s: worked", what);
 	else
-		say(c, STATUS_MISSING, fix, "%s: %s", what, strerror(-r));
+		ward_check_say(c, WARD_CHECK_MISSING, fix, "%s: %s", what, strerror(-r));
 }
 
-static void check_userns(struct check *c)
+static void check_userns(struct ward_check *c)
 {
 	check_try(c, try_userns, "unshare(CLONE_NEWUSER), own id mapped",
 		"as root, whichever exists: sysctl -w user.max_user_namespaces=10000; sysctl -w "
@@ -228,93 +223,140 @@ static void check_userns(struct check *c)
 		"that passes unshare");
 }
 
-static void check_pidns(struct check *c)
+static void check_pidns(struct ward_check *c)
 {
 	check_try(c, try_pidns, "unshare(CLONE_NEWPID)",
 		"sysctl -w user.max_pid_namespaces=10000, or a kernel with CONFIG_PID_NS");
 }
 
-static void check_netns(struct check *c)
+static void check_netns(struct ward_check *c)
 {
 	check_try(c, try_netns, "unshare(CLONE_NEWNET)",
 		"sysctl -w user.max_net_namespaces=10000, or a kernel with CONFIG_NET_NS");
 }
 
-static void check_otherns(struct check *c)
+static void check_otherns(struct ward_check *c)
 {
 	check_try(c, try_otherns, "unshare(mount, ipc, uts, cgroup)",
 		"sysctl -w user.max_mnt_namespaces=10000 (also max_ipc_, max_uts_, "
 		"max_cgroup_namespaces)");
 }
 
-static void check_fuse_mount(struct check *c)
+static void check_fuse_mount(struct ward_check *c)
 {
 	check_try(c, try_fuse_mount, "FUSE mounted in a namespace of its own",
 		"see the lines on /dev/fuse and user namespaces");
 }
 
-static void check_proc_mount(struct check *c)
+static void check_proc_mount(struct ward_check *c)
 {
 	check_try(c, try_proc_mount, "proc mounted in a pid namespace of its own",
 		"in a container: leave /proc uncovered (docker run --security-opt "
 		"systempaths=unconfined)");
 }
 
-static void check_seccomp(struct check *c)
+static void check_seccomp(struct ward_check *c)
 {
 	check_try(c, try_seccomp, "a filter installed", "a kernel with CONFIG_SECCOMP_FILTER");
 }
 
-static void check_landlock(struct check *c)
+static void check_landlock(struct ward_check *c)
 {
 	/* LANDLOCK_CREATE_RULESET_VERSION is 1 (landlock(7)). */
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1U);
 	if (abi > 0)
-		say(c, STATUS_OK, NULL, "ABI %ld", abi);
+		ward_check_say(c, WARD_CHECK_OK, NULL, "ABI %ld", abi);
 	else
-		say(c, STATUS_ABSENT,
+		ward_check_say(c, WARD_CHECK_ABSENT,
 			"boot with landlock in lsm=, or a kernel with CONFIG_SECURITY_LANDLOCK",
 			"%s", strerror(errno));
 }
 
-static void check_cgroup(struct check *c)
+/* A group is made, as a session's, and removed. */
+static void check_cgroup(struct ward_check *c)
 {
-	struct statfs fs;
-	const char *fix = "boot with systemd.unified_cgroup_hierarchy=1";
-	if (statfs("/sys/fs/cgroup", &fs) < 0)
-		say(c, STATUS_ABSENT, fix, "/sys/fs/cgroup: %s", strerror(errno));
-	else if (fs.f_type == CGROUP2_SUPER_MAGIC)
-		say(c, STATUS_OK, NULL, "version 2 at /sys/fs/cgroup");
+	static const struct {
+		const char *limit;
+		enum ward_cgroup_part part;
+	} parts[] = {{"memory", WARD_CGROUP_MEMORY}, {"processes", WARD_CGROUP_PIDS},
+		{"cpus", WARD_CGROUP_CPU}, {"cpu-time", WARD_CGROUP_CPUACCT}};
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_cgroup *cg = NULL;
+	char name[64], text[WARD_CHECK_TEXT_MAX] = "";
+	const char *why = NULL;
+	snprintf(name, sizeof(name), "doctor-%d", (int)getpid());
+	/* Limits that limit nothing, so that each part is wanted. */
+	struct ward_cgroup_spec spec = {.name = name,
+		.root = geteuid() == 0,
+		.memory = UINT64_C(1) << 50,
+		.processes = 1000,
+		.cpus = 100};
+	if (ward_cgroup_make(&spec, &cg, &err) < 0)
+		why = err.text;
+	for (size_t i = 0; cg && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t len = strlen(text);
+		const char *version = ward_cgroup_version(cg, parts[i].part);
+		snprintf(text + len, sizeof(text) - len, "%s%s: %s", i ? ", " : "", parts[i].limit,
+			version ? version : "none");
+		if (!version && !why)
+			why = ward_cgroup_why(cg, parts[i].part);
+	}
+	if (!why)
+		ward_check_say(c, WARD_CHECK_OK, NULL, "a group made; %s", text);
+	else if (geteuid() != 0 && ward_delegate_possible())
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"the user manager of systemd gives a group where a limit needs it");
+	else if (geteuid() == 0)
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"in a container: mount /sys/fs/cgroup writable, with no process in its top "
+			"group; else boot with the controller (cgroup_enable=memory)",
+			"%s (%s)", text, why);
 	else
-		say(c, STATUS_ABSENT, fix, "version 1 at /sys/fs/cgroup (limits are rlimits then)");
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"with cgroup v2 and systemd: loginctl enable-linger, then log in anew; [limits] "
+			"memory, cpus and cpu-time are refused without it; else as root: make a "
+			"group, chown it and its cgroup.procs and cgroup.subtree_control to you, and "
+			"start wardfs in it",
+			"%s (%s)", text, why);
+	ward_cgroup_free(cg);
 }
 
-static void check_passthrough(struct check *c)
+static void check_passthrough(struct ward_check *c)
 {
-	struct utsname u;
 	unsigned major = 0, minor = 0;
-	if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2 ||
-		major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < PASSTHROUGH_MINOR))
-		say(c, STATUS_ABSENT, "Linux 6.9 or newer", "this kernel is older than 6.9");
+	if (ward_kernel_version(&major, &minor) < 0 || major < PASSTHROUGH_MAJOR ||
+		(major == PASSTHROUGH_MAJOR && minor < PASSTHROUGH_MINOR))
+		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 6.9 or newer",
+			"this kernel is older than 6.9");
 	else if (geteuid() != 0)
-		say(c, STATUS_ABSENT, "run as root (files are then read at native speed)",
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"run as root (files are then read at native speed)",
 			"needs CAP_SYS_ADMIN; the page cache is used instead");
 	else
-		say(c, STATUS_OK, NULL, "root, Linux %u.%u", major, minor);
+		ward_check_say(c, WARD_CHECK_OK, NULL, "root, Linux %u.%u", major, minor);
 }
 
-static void check_uring(struct check *c)
+static void check_uring(struct ward_check *c)
 {
 	const char *path = "/sys/module/fuse/parameters/enable_uring";
 	char value = '?';
+	int r = 0;
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, &value, 1) != 1)
-		say(c, STATUS_ABSENT, "Linux 6.14 or newer", "%s: not there", path);
+		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 6.14 or newer", "%s: not there", path);
 	else if (value != 'Y')
-		say(c, STATUS_ABSENT, "as root: echo Y > /sys/module/fuse/parameters/enable_uring",
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"as root (the next sessions then use it): echo Y > "
+			"/sys/module/fuse/parameters/enable_uring; at every start of the host: "
+			"echo options fuse enable_uring=1 > /etc/modprobe.d/fuse.conf (or "
+			"fuse.enable_uring=1 on the kernel's command line)",
 			"%s is %c", path, value);
+	else if ((r = ward_check_in_child(try_ring)) < 0)
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"as root: sysctl -w kernel.io_uring_disabled=0",
+			"%s is Y, but io_uring_setup: %s", path, strerror(-r));
 	else
-		say(c, STATUS_OK, NULL, "%s is Y", path);
+		ward_check_say(c, WARD_CHECK_OK, NULL, "%s is Y, a ring was made", path);
 }
 
 static int wait_for_exit(struct ward_sandbox *sb)
@@ -335,7 +377,7 @@ static int wait_for_exit(struct ward_sandbox *sb)
 }
 
 /* All of it together: the sandbox of mode restricted, with one tree, running `true`. */
-static void check_whole(struct check *c)
+static void check_whole(struct ward_check *c)
 {
 	ward_cleanup_free char *init = NULL;
 	char name[] = "true", path[] = "PATH=/usr/bin:/bin";
@@ -345,7 +387,7 @@ static void check_whole(struct check *c)
 	bool root = geteuid() == 0;
 	struct ward_sandbox_tree tree = {.path = "/workspace"};
 	if (ward_helper_program("wardfs-init", &init, &err) < 0) {
-		say(c, STATUS_MISSING, "install wardfs as a whole", "%s", err.text);
+		ward_check_say(c, WARD_CHECK_MISSING, "install wardfs as a whole", "%s", err.text);
 		return;
 	}
 	/* As root the command gets the id of nobody: any but 0 shows what is to be shown. */
@@ -365,31 +407,40 @@ static void check_whole(struct check *c)
 		.processes = WARD_UNLIMITED,
 		.open_files = WARD_UNLIMITED,
 		.file_size = WARD_UNLIMITED,
+		.seccomp = WARD_SECCOMP_DEFAULT,
 		.argv = argv,
 		.envp = envp,
 		.cwd = "/",
 		.stdio = {-1, -1, -1}};
 	int r = ward_sandbox_create(&spec, &sb, &err);
+	struct ward_probe_result probes[WARD_PROBE_COUNT_];
+	enum ward_probe_verdict verdicts[WARD_PROBE_COUNT_];
+	if (r == 0)
+		r = ward_sandbox_probe(sb, probes, verdicts, &err);
 	if (r == 0)
 		r = ward_sandbox_start(sb, &err);
 	if (r == 0)
 		r = wait_for_exit(sb);
 	ward_sandbox_free(sb);
 	if (r == 0)
-		say(c, STATUS_OK, NULL, "a sandbox with a tree ran `true`");
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"a sandbox with a tree ran `true`; its probes held");
 	else
-		say(c, STATUS_MISSING, "see the lines above", "%s",
+		ward_check_say(c, WARD_CHECK_MISSING, "see the lines above", "%s",
 			err.text[0] ? err.text : strerror(-r));
 }
 
 static const struct {
 	const char *name;
 	bool required;
-	void (*check)(struct check *c);
+	void (*check)(struct ward_check *c);
 } checks[] = {
+	{"host", false, ward_check_host},
 	{"kernel", true, check_kernel},
 	{"/dev/fuse", true, check_device},
 	{"user namespaces", true, check_userns},
+	{"apparmor", false, ward_check_apparmor},
+	{"subordinate ids", false, ward_check_subids},
 	{"pid namespaces", true, check_pidns},
 	{"net namespaces", true, check_netns},
 	{"other namespaces", true, check_otherns},
@@ -401,25 +452,28 @@ static const struct {
 	{"cgroups", false, check_cgroup},
 	{"fuse passthrough", false, check_passthrough},
 	{"fuse io_uring", false, check_uring},
+	{"watches", false, ward_check_watches},
+	{"network broker", false, ward_check_network},
+	{"network askers", false, ward_check_askers},
 };
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
 /* --- the report --- */
 
-static const char *status_name(enum status s)
+static const char *status_name(enum ward_check_status s)
 {
 	switch (s) {
-	case STATUS_OK:
+	case WARD_CHECK_OK:
 		return "ok";
-	case STATUS_ABSENT:
+	case WARD_CHECK_ABSENT:
 		return "absent";
-	case STATUS_MISSING:
+	case WARD_CHECK_MISSING:
 		break;
 	}
 	return "missing";
 }
 
-static void print_text(const struct check *c, bool fit)
+static void print_text(const struct ward_check *c, bool fit)
 {
 	for (size_t i = 0; i < CHECKS; i++) {
 		printf("%-8s %-17s %s\n", status_name(c[i].status), c[i].name, c[i].tried);
@@ -430,7 +484,7 @@ static void print_text(const struct check *c, bool fit)
 		 : "This host cannot run the default policy: fix what is missing.");
 }
 
-static void print_json(const struct check *c, bool fit)
+static void print_json(const struct ward_check *c, bool fit)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < CHECKS; i++)
@@ -446,11 +500,11 @@ void ward_doctor_say(void)
 {
 	(void)fflush(stdout);
 	for (size_t i = 0; i < CHECKS; i++) {
-		struct check c = {.name = checks[i].name};
+		struct ward_check c = {.name = checks[i].name};
 		if (!checks[i].required || checks[i].check == check_whole)
 			continue;
 		checks[i].check(&c);
-		if (c.status == STATUS_OK)
+		if (c.status == WARD_CHECK_OK)
 			continue;
 		ward_sayf("missing on this host: %s (%s); fix: %s", c.name, c.tried, c.fix);
 		ward_say("wardfs doctor tells all that a guarded run needs");
@@ -480,7 +534,7 @@ static const struct argp argp = {options, parse, NULL,
 
 int ward_cmd_doctor(int argc, char **argv)
 {
-	struct check report[CHECKS] = {0};
+	struct ward_check report[CHECKS] = {0};
 	bool json = false;
 	bool fit = true;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &json))
@@ -491,7 +545,7 @@ int ward_cmd_doctor(int argc, char **argv)
 		report[i].name = checks[i].name;
 		report[i].required = checks[i].required;
 		checks[i].check(&report[i]);
-		fit = fit && (!checks[i].required || report[i].status == STATUS_OK);
+		fit = fit && (!checks[i].required || report[i].status == WARD_CHECK_OK);
 	}
 	if (json)
 		print_json(report, fit);

@@ -374,23 +374,18 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 	int r = make_draft(d, err);
 	if (r < 0)
 		return r;
-	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
-	ward_escape(&shown, place->owner_file, strlen(place->owner_file));
 	if (!a->dry) {
 		ward_cleanup(ward_place_clear) struct ward_place after = {.project = {.fd = -1}};
 		r = ward_owner_file_put(
 			place->owner_file, &d->text, a->force, &place->id, &after, err);
 		if (r == -EEXIST)
-			return ward_err_set(err, r, "%s: there is one; --force replaces it",
-				ward_buf_str(&shown));
+			return ward_err_set(
+				err, r, "%s: there is one; --force replaces it", place->owner_file);
 		if (r < 0)
 			return r;
 	}
 	fputs(ward_buf_str(&d->text), stdout);
-	/* The name as it can be used: a backslash of it stays single. */
-	ward_buf_clear(&shown);
-	ward_buf_printf(&shown, "%s %s", a->dry ? "not written:" : "written:", place->owner_file);
-	ward_say(ward_buf_str(&shown));
+	ward_sayf("%s %s", a->dry ? "not written:" : "written:", place->owner_file);
 	return 0;
 }
 

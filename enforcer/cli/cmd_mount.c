@@ -11,6 +11,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/kernel.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/mount.h"
@@ -134,8 +135,13 @@ static int background(const struct ward_mount_options *o)
 int ward_cmd_mount(int argc, char **argv)
 {
 	struct mount_args a = {0};
+	struct ward_err err = WARD_ERR_INIT;
 	if (argp_parse(&mount_argp, argc, argv, 0, NULL, &a))
 		return 2;
+	if (ward_kernel_check(&err) < 0) {
+		ward_say(err.text);
+		return 125;
+	}
 	return a.foreground ? serve(&a.o, -1) : background(&a.o);
 }
 

@@ -27,6 +27,8 @@ static const struct ward_cli_verb verbs[] = {
 		"print the policy in force after all its sources"},
 	{"diff", ward_policy_cmd_diff, "wardfs policy diff",
 		"tell what one policy gives and another does not"},
+	{"reload", ward_policy_cmd_reload, "wardfs policy reload",
+		"put another policy in force in a running session"},
 };
 
 int ward_cmd_policy(int argc, char **argv)

@@ -14,17 +14,30 @@
 
 struct ps_args {
 	bool json;
-	const char *session;
+	bool io;
+	const char *session; /* NULL: all */
 };
+
+enum { OPT_IO = 0x100 };
 
 static error_t parse_ps(int key, char *arg, struct argp_state *state)
 {
 	struct ps_args *a = state->input;
-	if (key == 'j') {
+	switch (key) {
+	case 'j':
 		a->json = true;
 		return 0;
+	case OPT_IO:
+		a->io = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->session)
+			return ARGP_ERR_UNKNOWN;
+		a->session = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
 	}
-	return ARGP_ERR_UNKNOWN;
 }
 
 static error_t parse_kill(int key, char *arg, struct argp_state *state)
@@ -41,10 +54,12 @@ static error_t parse_kill(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option ps_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{"io", OPT_IO, NULL, 0, "The open files of each, how they are read and written, and why",
+		0},
 	{0},
 };
-static const struct argp ps_argp = {
-	ps_options, parse_ps, NULL, "Lists the running sessions of the caller.", NULL, NULL, NULL};
+static const struct argp ps_argp = {ps_options, parse_ps, "[SESSION]",
+	"Lists the running sessions of the caller, or the one named.", NULL, NULL, NULL};
 static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
 	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later.",
 	NULL, NULL, NULL};
@@ -77,18 +92,60 @@ static void print_row(const json_t *o)
 	putchar('\n');
 }
 
+/* Asks a session about its open files and puts the answer into o as "io". 1 after a message. */
+static int add_io(const char *runtime, json_t *o)
+{
+	const char *session = json_string_value(json_object_get(o, "session"));
+	json_t *io = session ? ward_sessions_ask(runtime, session, "{\"verb\":\"io\"}") : NULL;
+	if (!io)
+		return 1;
+	json_object_set_new(o, "io", io);
+	return 0;
+}
+
+static void print_io(const json_t *io)
+{
+	if (!io)
+		return; /* add_io() has said why */
+	static const char *const kinds[] = {"passthrough", "checked", "cached", "direct"};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const json_t *totals = json_object_get(io, "totals");
+	printf("    open:");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const json_t *n = json_object_get(totals, kinds[i]);
+		if (n)
+			printf(" %lld %s,", (long long)json_integer_value(n), kinds[i]);
+	}
+	printf(" %lld directories\n",
+		(long long)json_integer_value(json_object_get(totals, "directories")));
+	size_t i = 0;
+	const json_t *h = NULL;
+	json_array_foreach(json_object_get(io, "handles"), i, h)
+	{
+		printf("    %7lld  ", (long long)json_integer_value(json_object_get(h, "pid")));
+		printf("%-11s  ", member(h, "io", &b));
+		/* escaped once, on its way here */
+		const char *path = json_string_value(json_object_get(h, "path"));
+		printf("%s  ", path ? path : "?");
+		printf("(%s)\n", member(h, "why", &b));
+	}
+	long long more = (long long)json_integer_value(json_object_get(io, "more"));
+	if (more > 0)
+		printf("    and %lld more\n", more);
+}
+
 int ward_cmd_ps(int argc, char **argv)
 {
 	struct ps_args a = {0};
 	if (argp_parse(&ps_argp, argc, argv, 0, NULL, &a))
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
-	struct ward_err err = WARD_ERR_INIT;
-	if (ward_control_runtime(&runtime, &err) < 0) {
-		ward_say(err.text);
-		return 1;
-	}
-	json_t *all = ward_sessions_running(runtime, false);
+	json_t *all = NULL;
+	int status = ward_sessions_choose(a.session, &runtime, &all);
+	if (!all)
+		return status;
+	for (size_t i = 0; a.io && i < json_array_size(all); i++)
+		status |= add_io(runtime, json_array_get(all, i));
 	if (a.json) {
 		ward_print_json(json_incref(all));
 	} else {
@@ -97,10 +154,15 @@ int ward_cmd_ps(int argc, char **argv)
 		if (json_array_size(all))
 			printf("%-28s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
 				"STARTED (UTC)", "COMMAND");
-		json_array_foreach(all, i, o) print_row(o);
+		json_array_foreach(all, i, o)
+		{
+			print_row(o);
+			if (a.io)
+				print_io(json_object_get(o, "io"));
+		}
 	}
 	json_decref(all);
-	return 0;
+	return status;
 }
 
 int ward_cmd_kill(int argc, char **argv)

@@ -2,30 +2,44 @@
 /* wardfs run: a command in a guarded workspace. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/kernel.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/run_keep.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/session/delegate.h"
 #include "enforcer/session/run.h"
 
-enum { OPT_READ = 0x100, OPT_WRITE, OPT_HIDE };
+enum { OPT_READ = 0x100, OPT_WRITE, OPT_STATUS_FD, OPT_KEEP, OPT_HIDE, OPT_NET, OPT_ALLOW_MISSING };
 
 static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0,
 		"Base policy: a file, or a shipped profile (low, medium, high). Default: your file for "
 		"this project, else medium",
 		0},
-	{"mode", 'm', "MODE", 0, "Isolation: restricted (the default)", 0},
+	{"mode", 'm', "MODE", 0, "Isolation: restricted (the default), process, none", 0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
 	{"session", 's', "NAME", 0, "Name of the session; a name in use gets a number", 0},
 	{"env", 'e', "NAME[=VALUE]", 0,
 		"Pass a variable on, or set it; repeats. Values never reach the trail", 0},
+	{"keep", OPT_KEEP, NULL, 0,
+		"The session goes on when CMD ends, until wardfs kill; wardfs exec runs more in it. Ctrl-] twice leaves before, wardfs attach joins",
+		0},
+	{"status-fd", OPT_STATUS_FD, "N", 0,
+		"Write what happens to the session to descriptor N, a line of JSON each", 0},
 	{"read", OPT_READ, "PATH", 0, "For this run PATH may be read; repeats", 0},
 	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
 	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
+	{"net", OPT_NET, "HOST[:PORT]", 0, "For this run HOST may be reached; repeats", 0},
+	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
+		"Run although this host cannot hold the limit NAME (limit-memory, …); repeats; in the trail",
+		0},
 	{0},
 };
 
@@ -57,12 +71,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'e':
 		return add(&o->env.v, &o->env.n, arg);
+	case OPT_KEEP:
+		o->keep = true;
+		return 0;
+	case OPT_STATUS_FD: {
+		char *end = NULL;
+		long fd = strtol(arg, &end, 10);
+		/* Nobody else gets it: the command and the helpers have descriptors of their own.
+		 */
+		if (*end || end == arg || fd < 3 || fd > INT_MAX ||
+			fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+			argp_error(state, "--status-fd %s: an open descriptor from 3 on is meant",
+				arg);
+		o->status_fd = (int)fd;
+		return 0;
+	}
 	case OPT_READ:
 		return add(&o->read.v, &o->read.n, arg);
 	case OPT_WRITE:
 		return add(&o->write.v, &o->write.n, arg);
 	case OPT_HIDE:
 		return add(&o->hide.v, &o->hide.n, arg);
+	case OPT_NET:
+		return add(&o->net.v, &o->net.n, arg);
+	case OPT_ALLOW_MISSING:
+		return add(&o->allow_missing.v, &o->allow_missing.n, arg);
 	case ARGP_KEY_ARG:
 		/* The command begins; its options are its own. */
 		o->argv = state->argv + state->next - 1;
@@ -79,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
 	"Runs CMD in a guarded workspace: the project around the current directory, served at "
 	"/workspace and at its own path, everything else absent or read-only, no network.\v"
-	"Exit status: CMD's own; 128+N ended by signal N; 124 the wall clock; 2 usage or policy; 125 "
+	"Exit status: CMD's own; 128+N ended by signal N; 124 a clock (wall, idle, CPU time); 137 memory; 2 usage or policy; 125 "
 	"the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be executed; "
 	"127 CMD was not found.",
 	NULL, NULL, NULL};
@@ -103,12 +136,16 @@ static void say_git_elsewhere(const struct ward_run_plan *p)
 			path);
 }
 
-static int run(const struct ward_run_options *o)
+static int run(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	if (!*o->argv[0]) {
 		ward_say("the command's name is empty: not found");
 		return WARD_EXIT_NOT_FOUND;
+	}
+	if (ward_kernel_check(&err) < 0) {
+		ward_say(err.text);
+		return WARD_EXIT_SETUP;
 	}
 	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
 	int r = ward_run_plan_make(o, &plan, &err);
@@ -116,7 +153,14 @@ static int run(const struct ward_run_options *o)
 		ward_say(err.text);
 		return exit_of(r);
 	}
+	ward_delegate(&plan, argv);
 	say_git_elsewhere(&plan);
+	if (plan.settings->net == WARD_NET_HOST)
+		ward_say(
+			"[network] mode = host: the command has the network of this host, with its "
+			"loopback and its abstract sockets; nothing of it is decided or recorded");
+	if (plan.backend->warning)
+		ward_say(plan.backend->warning);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&plan, o, &notes, &err);
 	if (err.code)
@@ -124,22 +168,28 @@ static int run(const struct ward_run_options *o)
 	/* Some causes tell their fix by themselves. */
 	if (notes.unprepared && !strstr(err.text, "fix: "))
 		ward_doctor_say();
+	if (notes.limits)
+		ward_say(notes.limits);
 	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
 		ward_say(notes.refused);
 	if (notes.executed)
 		ward_say(notes.executed);
+	if (notes.anchor)
+		ward_say(notes.anchor);
 	return status;
 }
 
 int ward_cmd_run(int argc, char **argv)
 {
-	struct ward_run_options o = {0};
+	struct ward_run_options o = {.say = ward_say};
 	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	int status = r ? WARD_EXIT_USAGE : run(&o);
+	int status = r ? WARD_EXIT_USAGE : o.keep ? ward_run_keep(&o, argv, run) : run(&o, argv);
 	free(o.env.v);
 	free(o.read.v);
 	free(o.write.v);
 	free(o.hide.v);
+	free(o.net.v);
+	free(o.allow_missing.v);
 	return status;
 }

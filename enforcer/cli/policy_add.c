@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/cli/difference.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
@@ -107,6 +108,37 @@ static void print_rights(const char *when, const struct ward_policy *p, const ch
 	printf("  %-7s %s\n", when, ward_buf_str(&b));
 }
 
+/* Of what changes, as much as fits on a screen; the rest is counted. */
+#define EFFECTS_MAX 8
+
+static void put_effect(void *user, const struct ward_difference *d)
+{
+	size_t *n = user;
+	if (!d->path || (*n)++ >= EFFECTS_MAX)
+		return;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_difference_show(d, false, &b);
+	printf("  %s\n", ward_buf_str(&b));
+}
+
+/* Which paths lose or gain what. A rule that changes nothing is a slip more often than not. */
+static int print_effect(
+	const struct ward_policy *before, const struct ward_policy *after, struct ward_err *err)
+{
+	enum ward_diff_reach reach = WARD_DIFF_CUT;
+	size_t n = 0;
+	int r = ward_policy_diff(before, after, put_effect, &n, &reach);
+	if (r < 0)
+		return ward_err_sys(err, r, "comparing");
+	if (n > EFFECTS_MAX)
+		printf("  and %zu more\n", n - EFFECTS_MAX);
+	if (reach == WARD_DIFF_CUT)
+		puts("  there are too many rules to compare all paths");
+	else if (n == 0)
+		puts("  no path gains or loses a right: other rules decide (wardfs policy check)");
+	return 0;
+}
+
 static int add(const struct ward_place *place, const struct args *a, struct ward_err *err)
 {
 	const char *file = place->owner_file;
@@ -129,7 +161,7 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 		print_rights("before", place->policy, a->words[1]);
 		print_rights("now", after.policy, a->words[1]);
 	}
-	return 0;
+	return print_effect(place->policy, after.policy, err);
 }
 
 int ward_policy_cmd_add(int argc, char **argv)

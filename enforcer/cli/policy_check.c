@@ -10,6 +10,7 @@
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/cli/check_programs.h"
 #include "enforcer/cli/git_tracked.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
@@ -311,6 +312,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		if (r == 0)
 			r = ward_policy_check(place.policy, on_finding, rp);
 		if (r == 0)
+			r = ward_check_programs(place.policy, on_finding, rp, err);
+		if (r == 0)
 			r = check_sessions(&place, place.policy, rp);
 		return r == 0 ? check_tracked(&place, rp) : r;
 	}
@@ -320,6 +323,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		return r;
 	if (kind == WARD_SOURCE_BASE)
 		r = ward_policy_check(p, on_finding, rp);
+	if (r == 0)
+		r = ward_check_programs(p, on_finding, rp, err);
 	/* tracked files of the project at hand, under this file */
 	ward_cleanup(ward_place_clear) struct ward_place place = {.project = {.fd = -1}};
 	struct ward_err ignored = WARD_ERR_INIT;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/cli/difference.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/cli/say.h"
@@ -60,7 +60,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"tree", 't', "DIR", 0, "Compare every path of DIR, as if served at /workspace", 0},
+	{"tree", 't', "DIR", 0,
+		"Compare every path of DIR, as if served at /workspace, and the settings", 0},
 	{"json", 'j', NULL, 0, "One JSON array of differences", 0},
 	{0},
 };
@@ -95,13 +96,6 @@ static void put_json(struct report *rp, const struct ward_difference *d)
 	json_array_append_new(rp->list, o);
 }
 
-static void put_rule(struct ward_buf *b, const struct ward_rule *r)
-{
-	ward_rule_place(r, b);
-	ward_buf_puts(b, r ? " " : "");
-	ward_rule_text(r, b);
-}
-
 static void put(void *user, const struct ward_difference *d)
 {
 	struct report *rp = user;
@@ -111,28 +105,8 @@ static void put(void *user, const struct ward_difference *d)
 		return;
 	}
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (d->key) {
-		ward_buf_printf(&b, "%s: %s -> %s", d->key, d->value_a ? d->value_a : "not set",
-			d->value_b ? d->value_b : "not set");
-	} else {
-		ward_buf_printf(&b, "%s:", d->path);
-		if (d->lost)
-			ward_buf_puts(&b, " -");
-		if (d->lost)
-			ward_rights_format(&b, d->lost);
-		if (d->gained)
-			ward_buf_puts(&b, " +");
-		if (d->gained)
-			ward_rights_format(&b, d->gained);
-		ward_buf_puts(&b, "  (");
-		put_rule(&b, d->a);
-		ward_buf_puts(&b, " -> ");
-		put_rule(&b, d->b);
-		ward_buf_putc(&b, ')');
-	}
-	ward_cleanup(ward_buf_clear) struct ward_buf e = WARD_BUF_INIT;
-	ward_escape(&e, ward_buf_str(&b), b.len);
-	puts(ward_buf_str(&e));
+	ward_difference_show(d, true, &b);
+	puts(ward_buf_str(&b));
 }
 
 /* --- a tree --- */
@@ -141,6 +115,7 @@ struct walk {
 	const struct ward_policy *a, *b;
 	struct report *report;
 	struct ward_buf path;
+	size_t closed; /* directories that could not be read */
 };
 
 /* What the directory above was told to differ in: what is beneath says only what is new. */
@@ -173,7 +148,9 @@ static int entry(struct walk *w, int dir, const char *name, const struct ward_st
 		put(w->report, &d);
 	if (r == 0 && S_ISDIR(st.st_mode)) {
 		int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0 && errno != EACCES && errno != ENOENT)
+		if (fd < 0 && errno == EACCES)
+			w->closed++;
+		else if (fd < 0 && errno != ENOENT)
 			r = -errno;
 		if (fd >= 0)
 			r = entries(w, fd, a, b, (struct above){d.lost, d.gained, above.depth + 1});
@@ -228,6 +205,10 @@ static int compare_tree(const char *tree, const struct ward_policy *a, const str
 	ward_policy_state_put(b, sb);
 	if (r < 0)
 		r = ward_err_sys(err, r, "%s", ward_buf_str(&w.path));
+	else if (w.closed)
+		r = ward_err_set(err, -EACCES,
+			"%zu directories of %s cannot be read: what lies in them was not compared",
+			w.closed, tree);
 	ward_buf_clear(&w.path);
 	return r;
 }
@@ -236,20 +217,34 @@ static int compare(const struct args *args, struct report *rp, struct ward_err *
 {
 	ward_cleanup(ward_place_clear) struct ward_place a = {.project = {.fd = -1}};
 	ward_cleanup(ward_place_clear) struct ward_place b = {.project = {.fd = -1}};
-	bool whole = true;
+	enum ward_diff_reach reach = WARD_DIFF_CUT;
 	int r = ward_place_find(args->words[0], &a, err);
 	if (r == 0)
 		r = ward_place_find(args->words[1], &b, err);
 	if (r < 0)
 		return r;
-	if (args->tree)
-		return compare_tree(args->tree, a.policy, b.policy, rp, err);
-	r = ward_policy_diff(a.policy, b.policy, put, rp, &whole);
+	if (args->tree) {
+		r = compare_tree(args->tree, a.policy, b.policy, rp, err);
+		if (r < 0)
+			return r;
+		r = ward_policy_diff_settings(a.policy, b.policy, put, rp);
+		return r < 0 ? ward_err_sys(err, r, "comparing") : 0;
+	}
+	r = ward_policy_diff(a.policy, b.policy, put, rp, &reach);
 	if (r < 0)
 		return ward_err_sys(err, r, "comparing");
-	return whole ? 0
-		     : ward_err_set(err, -E2BIG,
-			       "too many rules to compare all classes of paths: use --tree");
+	switch (reach) {
+	case WARD_DIFF_CUT:
+		return ward_err_set(
+			err, -E2BIG, "too many rules to compare all classes of paths: use --tree");
+	case WARD_DIFF_RIGHTS:
+		ward_say("so many rules: each change of rights is named, but where only rules of "
+			 "the same verb in a row tell classes apart one may stand for the others");
+		break;
+	case WARD_DIFF_WHOLE:
+		break;
+	}
+	return 0;
 }
 
 int ward_policy_cmd_diff(int argc, char **argv)

@@ -2,19 +2,23 @@
 /* wardfs policy explain: the decision of the filesystem, with its reasons. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/cli/policy_look.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/session/programs.h"
 
 struct args {
 	const char *policy;
@@ -31,7 +35,9 @@ struct answer {
 	uint32_t want;
 	struct ward_trace trace;
 	struct ward_buf permit;
+	const struct ward_policy *policy;
 	const char *outside; /* the path that is in no tree, borrowed; NULL: none */
+	bool program;	     /* decided by [process] exec alone, whose list rule begins */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -100,7 +106,7 @@ static json_t *rule_object(const struct ward_rule *r)
 	json_t *o = json_object();
 	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
 	json_object_set_new(o, "source", json_string(ward_source_name(r->source)));
-	json_object_set_new(o, "section", json_string(r->guard ? "guard" : "files"));
+	json_object_set_new(o, "section", json_string(ward_rule_section(r)));
 	json_object_set_new(o, "verb", json_string(ward_verb_name(r->verb)));
 	json_object_set_new(o, "pattern", ward_json_text(r->pattern));
 	return o;
@@ -137,6 +143,16 @@ static void print_json(const struct answer *a)
 	json_object_set_new(o, "rules_left_out", json_integer((json_int_t)a->trace.left_out));
 	json_object_set_new(o, "permit",
 		a->permit.len ? ward_json_text(ward_buf_str(&a->permit)) : json_null());
+	json_t *quotas = json_array();
+	const struct ward_quota *q;
+	for (size_t i = 0; (q = ward_explain_quota(a->policy, a->path, i)); i++)
+		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++)
+			if (q->limits[k].text)
+				json_array_append_new(quotas,
+					json_pack("{s:o,s:o,s:o}", "quota", ward_json_text(q->path),
+						"limit", ward_json_text(q->limits[k].text), "rule",
+						ward_json_text(q->limits[k].place)));
+	json_object_set_new(o, "quotas", quotas);
 	ward_print_json(o);
 }
 
@@ -151,6 +167,37 @@ static void print_lines(const char *text)
 		putchar('\n');
 		text += n + (text[n] == '\n');
 	}
+}
+
+/* What bounds a change that the rules allow. */
+static void print_quotas(const struct answer *a)
+{
+	const struct ward_quota *q, *last = NULL, *last2 = NULL;
+	static const char *const reading[] = {"stat", "list", "read", "exec"};
+	for (size_t i = 0; i < sizeof(reading) / sizeof(*reading); i++)
+		if (strcmp(a->action, reading[i]) == 0)
+			return;
+	if (a->d.verdict != WARD_VERDICT_ALLOW)
+		return;
+	for (size_t i = 0; (q = ward_explain_quota(a->policy, a->path, i)); i++) {
+		last = q;
+		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
+			if (!q->limits[k].text)
+				continue;
+			fputs("  quota   ", stdout);
+			ward_print(q->limits[k].place);
+			fputs("  [quota ", stdout);
+			ward_print(q->path);
+			fputs("] ", stdout);
+			ward_print(q->limits[k].text);
+			putchar('\n');
+		}
+	}
+	for (size_t i = 0; a->path2 && (q = ward_explain_quota(a->policy, a->path2, i)); i++)
+		last2 = q;
+	if (a->path2 && last != last2)
+		puts("  note    another quota is above the second path: the answer is EXDEV, at which "
+		     "mv copies");
 }
 
 static void print_text(const struct answer *a)
@@ -175,7 +222,11 @@ static void print_text(const struct answer *a)
 				? "a directory on the way to something visible"
 				: "nothing makes it visible",
 			stdout);
-	if (a->outside) {
+	if (a->program) {
+		fputs("\n  note    the list begins there; on this host it means ", stdout);
+		fputs(a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone",
+			stdout);
+	} else if (a->outside) {
 		fputs("\n  note    ", stdout);
 		ward_print(a->outside);
 		fputs(" is in no tree: rules do not reach it. Of the host outside of the trees a "
@@ -187,6 +238,7 @@ static void print_text(const struct answer *a)
 	ward_explain_rules(a->d.granted, &a->trace, &b);
 	putchar('\n');
 	print_lines(ward_buf_str(&b));
+	print_quotas(a);
 	if (a->permit.len) {
 		fputs("  to permit it: ", stdout);
 		ward_print(ward_buf_str(&a->permit));
@@ -275,6 +327,29 @@ static int walk(const struct ward_policy *p, const char *path, const struct ward
 	return r < 0 ? ward_err_sys(err, r, "%s", path) : 0;
 }
 
+/*
+ * [process] exec outside of the trees: the same look at the host as `wardfs run` has, and the file
+ * that the path leads to.
+ */
+static int decide_program(const struct ward_place *place, struct answer *ans, struct ward_err *err)
+{
+	ward_cleanup(ward_programs_clear) struct ward_programs all = WARD_PROGRAMS_INIT;
+	ward_cleanup_free char *real = NULL;
+	int r = ward_programs_find(place->policy, &all, err);
+	if (r < 0)
+		return r;
+	ward_cleanup_fd int fd = open(ans->path, O_PATH | O_CLOEXEC);
+	bool listed = ward_programs_listed(place->policy, ans->path) == WARD_SANDBOX_LISTED ||
+		      (fd >= 0 && ward_fd_path(fd, &real) == 0 && ward_programs_have(&all, real));
+	ans->program = true;
+	ans->d = (struct ward_decision){.verdict = listed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY,
+		.error = listed ? 0 : EACCES,
+		.granted = listed ? WARD_RIGHT_STAT | WARD_RIGHT_READ | WARD_RIGHT_EXEC
+				  : WARD_RIGHT_STAT | WARD_RIGHT_READ,
+		.rule = ward_policy_first_program(place->policy)};
+	return 0;
+}
+
 static int decide(const struct ward_place *place, const struct args *a, struct ward_request *req,
 	struct answer *ans, struct ward_err *err)
 {
@@ -295,6 +370,9 @@ static int decide(const struct ward_place *place, const struct args *a, struct w
 		req->flags |= WARD_REQUEST_DST_EXISTS;
 	if (type2 == S_IFDIR)
 		req->flags |= WARD_REQUEST_DST_DIR;
+	if (ans->outside && strcmp(a->words[0], "exec") == 0 &&
+		ward_policy_has_programs(place->policy))
+		return decide_program(place, ans, err);
 	r = walk(place->policy, ans->path, &req->state, err);
 	if (r == 0 && ans->path2)
 		r = walk(place->policy, ans->path2, &req->state2, err);
@@ -314,6 +392,10 @@ static void permit(const struct ward_place *place, const struct ward_request *re
 							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 	if (a->d.verdict == WARD_VERDICT_ALLOW)
 		return;
+	if (a->program) {
+		ward_explain_permit(&a->d, wanted(req), a->path, place->owner_file, &a->permit);
+		return;
+	}
 	if (a->outside && wanted(req) & change) {
 		ward_buf_puts(&a->permit,
 			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the policy");
@@ -354,7 +436,7 @@ static int explain(const struct ward_place *place, const struct args *a, struct 
 			err, r, "no action '%s': did you mean '%s'?", a->words[0], near);
 	if (r < 0)
 		return r;
-	struct answer ans = {.action = a->words[0]};
+	struct answer ans = {.action = a->words[0], .policy = place->policy};
 	r = decide(place, a, &req, &ans, err);
 	if (r == 0) {
 		permit(place, &req, &ans);

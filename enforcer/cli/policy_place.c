@@ -190,10 +190,13 @@ bool ward_place_in_tree(const struct ward_place *p, const char *path)
 char *ward_place_host(const struct ward_place *p, const char *path)
 {
 	const struct ward_settings *s = ward_policy_settings(p->policy);
-	for (size_t i = 0; i < s->n_trees; i++) {
+	/* Sorted by path: of trees beneath each other the last is the one that shows. */
+	for (size_t i = s->n_trees; i-- > 0;) {
 		const char *rest = beneath(path, s->trees[i].path);
-		if (!rest || !p->sources[i])
+		if (!rest)
 			continue;
+		if (!p->sources[i])
+			return NULL;
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		ward_buf_printf(&b, "%s%s", p->sources[i], rest);
 		return ward_buf_steal(&b);

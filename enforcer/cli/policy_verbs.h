@@ -3,6 +3,7 @@
 #pragma once
 
 int ward_policy_cmd_add(int argc, char **argv);
+int ward_policy_cmd_reload(int argc, char **argv);
 int ward_policy_cmd_explain(int argc, char **argv);
 int ward_policy_cmd_check(int argc, char **argv);
 int ward_policy_cmd_test(int argc, char **argv);

@@ -48,7 +48,7 @@ void ward_sayf(const char *fmt, ...)
 void ward_print(const char *text)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, text, strlen(text));
+	ward_shown(&b, text);
 	fputs(ward_buf_str(&b), stdout);
 }
 

@@ -20,7 +20,7 @@ void ward_sayf(const char *fmt, ...) ward_printf(1, 2);
 /* Appends text as ward_say() shows it. */
 void ward_shown(struct ward_buf *b, const char *text);
 
-/* Prints text on stdout, escaped (base/escape.h: a backslash is doubled). */
+/* Prints text on stdout as ward_say() shows it. */
 void ward_print(const char *text);
 
 /*

@@ -5,8 +5,9 @@
  *
  * A helper: 1. takes its numbers below, 2. receives WARD_MSG_CONFIG on WARD_FD_CONTROL, 3. confines
  * itself (before it reads anything that the agent or the project can shape), 4. answers
- * WARD_MSG_READY, or WARD_MSG_FAILED {str text} and exits. End of file on WARD_FD_CONTROL means
- * that the supervisor is gone: the helper finishes what is owed and exits.
+ * WARD_MSG_READY {wardfs-fs alone: str how requests reach it}, or WARD_MSG_FAILED {str text} and
+ * exits. End of file on WARD_FD_CONTROL means that the supervisor is gone: the helper finishes what
+ * is owed and exits.
  */
 #pragma once
 
@@ -22,8 +23,11 @@ enum ward_fd_number {
 	WARD_FD_RING_WAKE = 7, /* eventfd that wakes the writer */
 
 	/* wardfs-fs: for tree i */
-	WARD_FD_FS_TREES =
-		16, /* 16+2i: /dev/fuse, mounted; 17+2i: O_PATH directory of the backing */
+	WARD_FD_FS_TREES = 16, /* 16+2i: /dev/fuse, mounted (or with the configuration);
+				* 17+2i: O_PATH directory of the backing */
+
+	/* wardfs-net */
+	WARD_FD_NET_SOCKETS = 16, /* 16+i: listens for socket i of the configuration */
 
 	/* wardfs-audit */
 	WARD_FD_AUDIT_LOG = 8,		/* the trail, O_RDWR|O_APPEND */
@@ -31,11 +35,15 @@ enum ward_fd_number {
 	WARD_FD_AUDIT_KEY = 10,		/* the root key, O_RDONLY; closed once derived from */
 	WARD_FD_AUDIT_SIGN = 11,	/* the signing key's seed, O_RDONLY; closed once read */
 	WARD_FD_AUDIT_CHECKPOINTS = 12, /* the checkpoints, O_RDWR|O_APPEND */
+	WARD_FD_AUDIT_PACKED =
+		12, /* WARD_AUDIT_PACK: the compressed segment, O_RDWR; the plain one is LOG */
 	WARD_FD_AUDIT_RINGS = 16, /* 16+i: memfd of ring i; all rings share WARD_FD_RING_WAKE */
 };
 /* Trees of one session; bounds the numbers above. */
 #define WARD_TREES_MAX 8
 #define WARD_RINGS_MAX 8
+/* [network] socket, of one session; the same. */
+#define WARD_NET_SOCKETS_MAX 16
 
 enum ward_msg_type {
 	WARD_MSG_NONE = 0,
@@ -50,13 +58,59 @@ enum ward_msg_type {
 	 */
 	WARD_MSG_AUDIT_FINISH = 16,
 	WARD_MSG_AUDIT_SUMMARY = 17,
+	/*
+	 * From wardfs-audit: the log is as long as a segment shall be. {} Its answer is the same
+	 * with u32 number and one descriptor, the next segment (audit/segments.h); without: there
+	 * is none.
+	 */
+	WARD_MSG_AUDIT_SEGMENT = 19,
+	/* From wardfs-audit: segment u32 number is begun, and on disk. */
+	WARD_MSG_AUDIT_BEGUN = 20,
 	/* From wardfs-audit: the log cannot be written. str text. on-failure decides what follows.
 	 */
 	WARD_MSG_AUDIT_BROKEN = 18,
+	/*
+	 * From wardfs-audit: many refusals in a short time. u64 how many, u64 in how many seconds
+	 * at most, u64 of the session so far. Told when it begins, and again where all have
+	 * doubled.
+	 */
+	WARD_MSG_AUDIT_BURST = 21,
 
 	/* To wardfs-fs: stop serving after the mount is gone. {} */
 	WARD_MSG_FS_STOP = 32,
+	/*
+	 * To wardfs-fs: what do you know about this? u32 what (enum ward_fs_query). Each is
+	 * answered by one WARD_MSG_FS_ANSWER {str json}, a JSON object of at most
+	 * WARD_FS_ANSWER_MAX bytes; {"error": text} where there is no answer. The supervisor has
+	 * one question under way at a time and never waits for it (session/ask_fs.h).
+	 */
+	WARD_MSG_FS_QUERY = 33,
+	WARD_MSG_FS_ANSWER = 34,
+	/*
+	 * To wardfs-fs: this policy from now on. {}, and one descriptor: a sealed memfd of
+	 * ward_policy_encode(). Answered by WARD_MSG_FS_ANSWER: {"ok":true, "mono":ns, …} as
+	 * fs/query.h says, or {"error": text}: then the old one is in force as before.
+	 */
+	WARD_MSG_FS_POLICY = 35,
+
+	/*
+	 * To wardfs-net: this policy from now on. {}, and one descriptor as above. Not answered:
+	 * a broker that cannot have it ends, and the session with it.
+	 */
+	WARD_MSG_NET_POLICY = 48,
 };
+
+/* What wardfs-fs can be asked for. A new one: a number here, a function in the table of fs/query.c,
+ * a verb in that of session/ask_fs.c. */
+enum ward_fs_query {
+	WARD_FS_QUERY_NONE = 0,
+	WARD_FS_QUERY_IO = 1,	   /* open files, and how each is read and written */
+	WARD_FS_QUERY_QUOTA = 2,   /* what of the quotas is in use */
+	WARD_FS_QUERY_WATCH = 4,   /* how far the backings are watched */
+	WARD_FS_QUERY_RETIRED = 3, /* inodes that are to go bad in the kernel (fs/retire.h) */
+};
+/* Leaves room for the head and the length in WARD_MSG_MAX. */
+#define WARD_FS_ANSWER_MAX (60U << 10)
 
 /*
  * WARD_MSG_CONFIG to wardfs-fs:
@@ -69,6 +123,17 @@ enum ward_msg_type {
  *   u32 n; n × str       per tree: its sandbox path (numbers as WARD_FD_FS_TREES)
  *   u32 wake             how requests wake us: set of 0 auto, else ward_fs_wake
  *
+ * WARD_MSG_CONFIG to wardfs-net, with two descriptors: the sandbox's user and network namespace
+ * (from /proc/PID/ns), closed once joined. It is started before they are there.
+ *   str session
+ *   u32 flags            set of ward_net_flag
+ *   u32 uid, u32 gid     the owner on the host: what the broker acts as
+ *   u32 n; n × u32       the owner's supplementary groups
+ *   str grant            [network] identify: what tokens begin with (net/token.h); "": none
+ *   bytes seed           of the key in it, 32 bytes; none without a grant
+ *   u32 n; n × str       [network] socket: paths of the host (numbers as WARD_FD_NET_SOCKETS)
+ *   u32 pid              pid 1 of the sandbox, in the host's pid namespace
+ *
  * WARD_MSG_CONFIG to wardfs-audit:
  *   str session
  *   u32 n_rings          descriptors from WARD_FD_AUDIT_RINGS
@@ -77,6 +142,8 @@ enum ward_msg_type {
  *   u32 sync             enum ward_audit_sync
  *   u64 records          a checkpoint after so many; 0: default
  *   u64 ms               or this long after a record; 0: default
+ *   u64 rotate           bytes of a segment; 0: the log is one
+ *   u64 keep             seconds that the trail is to be kept
  */
 enum ward_fs_flag {
 	WARD_FS_ROOT = 1U << 0,	       /* started by root: drop to the owner, keep CAP_SYS_ADMIN */
@@ -85,6 +152,11 @@ enum ward_fs_flag {
 	WARD_FS_MASK_IDS = 1U << 3,    /* rootless: show every foreign id as the owner's */
 };
 
+enum ward_net_flag {
+	WARD_NET_ROOT = 1U << 0, /* started by root: become the owner */
+};
+
 enum ward_audit_flag {
 	WARD_AUDIT_RECOVER = 1U << 0, /* a second writer after the first one's death */
+	WARD_AUDIT_PACK = 1U << 1,    /* no writer: compresses a segment, and ends */
 };

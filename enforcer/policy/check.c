@@ -166,7 +166,7 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 	struct shadowed *s = user;
 	const struct ward_rule *r = &s->c->p->rules[number];
 	/* what was found twice in the project is nobody's mistake */
-	if (r->source == WARD_SOURCE_NONE || is_added(r))
+	if (r->source == WARD_SOURCE_NONE || r->verb == WARD_VERB_PROGRAM || is_added(r))
 		return;
 	switch (x->answer) {
 	case WARD_SHADOW_UNDECIDED:
@@ -347,7 +347,7 @@ static int check_hidden(const struct checker *c)
 		struct ward_pattern pattern;
 		if (rule->verb != WARD_VERB_HIDE || rule->source == WARD_SOURCE_NONE)
 			continue;
-		int r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &pattern, NULL);
+		int r = ward_pattern_parse(rule->pattern, ward_rule_folds(p, rule), &pattern, NULL);
 		if (r < 0)
 			return r;
 		for (size_t k = 0; r == 0 && !found && k < p->settings.n_trees; k++) {
@@ -465,6 +465,11 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 			"mode = allowlist is meant");
 		return;
 	}
+	const char *udp = strrchr(e->value, '/');
+	if (c->p->settings.net == WARD_NET_PROXY && udp && strcmp(udp, "/udp") == 0) {
+		say_entry(c, e, "allows nothing: mode = proxy carries no datagrams", "take it out");
+		return;
+	}
 	/* of a wildcard, a block or several ports something may be left */
 	if (strpbrk(e->value, "*/,"))
 		return;
@@ -503,17 +508,98 @@ static void check_allow(const struct checker *c, const struct ward_entry *e)
 			"take it out; [network] forward names single ports of the host");
 }
 
+/* What a broker leads through is not there without one. */
+static void check_led(const struct checker *c, const struct ward_entry *e)
+{
+	enum ward_net net = c->p->settings.net;
+	bool led = strcmp(e->key->name, "socket") == 0 || strcmp(e->key->name, "publish") == 0 ||
+		   strcmp(e->key->name, "forward") == 0;
+	if (led && (net == WARD_NET_NONE || net == WARD_NET_HOST))
+		say_entry(c, e,
+			"never there: only mode = allowlist and proxy lead anything through",
+			"mode = allowlist, without any allow, is no network but this");
+}
+
+/* A socket of the host: what answers there, where that is known. */
+static void check_socket(const struct checker *c, const struct ward_entry *e)
+{
+	static const struct {
+		const char *pattern, *why, *fix;
+	} known[] = {
+		{"*/docker.sock", NULL, NULL}, /* named below, whatever key it stands in */
+		{"*/containerd*.sock", "who speaks to it is root on the host",
+			"take it out; build images outside"},
+		{"*/podman.sock", "who speaks to it starts programs on the host",
+			"take it out; build images outside"},
+		{"*/libvirt/*", "who speaks to it starts machines with the host's files",
+			"take it out"},
+		{"*/systemd/*", "systemd: who speaks to it starts programs on the host",
+			"take it out"},
+		{"*/system_bus_socket", "D-Bus: services of the host act on what they are told",
+			"take it out"},
+		{"/run/user/*/bus",
+			"D-Bus: systemd and the desktop start programs of yours when told to",
+			"take it out"},
+		{"*/ssh-*/agent.*", "an ssh-agent signs with your keys for whoever asks",
+			"an agent of its own for the session, with a key for one purpose"},
+		{"*/keyring/ssh", "an ssh-agent signs with your keys for whoever asks",
+			"an agent of its own for the session, with a key for one purpose"},
+		{"*/S.gpg-agent*", "gpg-agent signs and decrypts with your keys for whoever asks",
+			"take it out; sign outside"},
+		{"*/ssh-agent*", "an ssh-agent signs with your keys for whoever asks",
+			"an agent of its own for the session, with a key for one purpose"},
+		{"/tmp/.X11-unix/*", "X11: sees and types all that you do", "take it out"},
+		{"*/wayland-*", "the desktop: a window can look like any other", "take it out"},
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (fnmatch(known[i].pattern, e->value, 0) != 0)
+			continue;
+		if (known[i].why)
+			say_entry(c, e, known[i].why, known[i].fix);
+		return;
+	}
+}
+
 static void check_network(const struct checker *c)
 {
 	for (size_t i = 0; i < c->p->n_effective; i++) {
 		const struct ward_entry *e = c->p->effective[i];
+		if (strcmp(e->key->section, "network") == 0)
+			check_led(c, e);
+		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "socket") == 0)
+			check_socket(c, e);
 		if (strcmp(e->value, "/var/run/docker.sock") == 0 ||
-			strcmp(e->value, "/run/docker.sock") == 0 ||
-			strcmp(e->value, "/run/podman/podman.sock") == 0)
+			strcmp(e->value, "/run/docker.sock") == 0)
 			say_entry(c, e, "who speaks to it is root on the host",
 				"take it out; build images outside");
 		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "allow") == 0)
 			check_allow(c, e);
+	}
+}
+
+/* Of quotas in one another the one with least decides: an inner one must have less. */
+static void check_quotas(const struct checker *c)
+{
+	const struct ward_policy *p = c->p;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		for (size_t k = 0; strcmp(e->key->section, "quota") == 0 && k < p->n_effective;
+			k++) {
+			const struct ward_entry *o = p->effective[k];
+			/* Of rates in different times neither need be the less. */
+			if (o->key != e->key || o == e || o->number > e->number ||
+				(e->key->type == WARD_TYPE_COUNT_RATE &&
+					strcmp(strchr(e->value, '/'), strchr(o->value, '/')) !=
+						0) ||
+				!lies_in(e->instance, o->instance))
+				continue;
+			ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+			ward_buf_printf(&why,
+				"it never decides: %s:%u gives [quota %s], which it lies in, %s = %s",
+				o->file, o->line, o->instance, o->key->name, o->value);
+			say_entry(c, e, ward_buf_str(&why), "give it less, or take it out");
+			break;
+		}
 	}
 }
 
@@ -531,5 +617,7 @@ int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *use
 		r = check_host_executed(&c);
 	if (r == 0)
 		check_network(&c);
+	if (r == 0)
+		check_quotas(&c);
 	return r;
 }

@@ -44,7 +44,8 @@ static int section_allowed(enum ward_source_kind kind, const char *section, stru
 {
 	static const char *const project[] = {
 		"policy", "guard", "files", "quota", "limits", "network", "test", NULL};
-	static const char *const run[] = {"policy", "guard", "files", "tree", "system", NULL};
+	static const char *const run[] = {
+		"policy", "guard", "files", "tree", "system", "network", NULL};
 	const char *const *list = kind == WARD_SOURCE_PROJECT ? project
 				  : kind == WARD_SOURCE_RUN   ? run
 							      : ward_sections;
@@ -59,7 +60,7 @@ static int section_allowed(enum ward_source_kind kind, const char *section, stru
 	return ward_err_set(err, -EINVAL, "[%s] cannot stand on the command line", section);
 }
 
-/* Remembers the tree, sorted by path. A tree inside another would hide part of it. */
+/* Remembers the tree, sorted by path: one beneath another comes behind it. */
 static int add_tree(struct ward_policy *p, const char *path, const char *file, unsigned line,
 	struct ward_err *err)
 {
@@ -69,13 +70,6 @@ static int add_tree(struct ward_policy *p, const char *path, const char *file, u
 		if (c == 0)
 			return 0;
 		at += c < 0;
-		const char *longer = strlen(path) > strlen(p->trees[i]) ? path : p->trees[i];
-		const char *shorter = longer == path ? p->trees[i] : path;
-		size_t n = strlen(shorter);
-		if (memcmp(longer, shorter, n) == 0 && longer[n] == '/')
-			return ward_err_set(err, -EINVAL,
-				"[tree %s] lies inside [tree %s]: a tree cannot hold another",
-				longer, shorter);
 	}
 	if (p->n_trees == WARD_TREES_MAX)
 		return ward_err_set(err, -EINVAL, "more than %d trees", WARD_TREES_MAX);
@@ -343,7 +337,7 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 	size_t positions = 0;
 	for (size_t i = 0; r == 0 && i < p->n_rules; i++) {
 		const struct ward_rule *rule = &p->rules[i];
-		r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &patterns[i], err);
+		r = ward_pattern_parse(rule->pattern, ward_rule_folds(p, rule), &patterns[i], err);
 		positions += patterns[i].n;
 		if (r == 0 && positions > WARD_AUTOMATON_POSITIONS_MAX)
 			r = ward_err_set(err, -EINVAL,
@@ -405,6 +399,8 @@ int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct
 	if (r == 0)
 		r = ward_policy_settle(p, err);
 	if (r == 0)
+		r = ward_programs_add(p, err);
+	if (r == 0)
 		r = build_automaton(p, err);
 	if (r == 0)
 		r = ward_policy_digest_fill(p, err);
@@ -414,6 +410,20 @@ int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct
 	}
 	*ret = p;
 	return 0;
+}
+
+bool ward_policy_source(
+	const struct ward_policy *p, enum ward_source_kind kind, struct ward_source_text *ret)
+{
+	for (size_t i = 0; i < p->n_sources; i++) {
+		const struct ward_source *s = &p->sources[i];
+		if (s->kind != kind)
+			continue;
+		*ret = (struct ward_source_text){
+			.kind = kind, .file = s->file, .text = s->text, .len = s->len};
+		return true;
+	}
+	return false;
 }
 
 struct ward_policy *ward_policy_ref(struct ward_policy *p)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * May the session connect? Pure: no name is looked up. A name is compared with names, an address
- * with addresses and blocks of them, in whatever spelling they come.
+ * with addresses and blocks of them, in whatever spelling they come. An address that is nobody's in
+ * the internet (address.h) is reached by an entry of addresses alone: "*" names what is public.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
+#include "enforcer/policy/address.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
 
-/* An address; IPv4 as IPv4-mapped IPv6 (RFC 4291, 2.5.5.2), so that both spellings are one. */
-struct address {
-	unsigned char bytes[16];
-};
+/* Ports of an `allow` that names none (docs/policy.md). */
+static const char default_ports[] = "443,80";
 
 /* What a session asks for, or what an entry names. */
 struct destination {
@@ -23,26 +23,9 @@ struct destination {
 	size_t n_ports;
 	bool udp;
 	bool is_address;
-	struct address address;
+	struct ward_address address;
 	unsigned bits; /* of a block; 128: one address */
 };
-
-/*
- * loose: also the short and numeric spellings that inet_aton(3) and with it many programs take
- * (127.1, 0x7f000001): what a session asks for may be spelt so.
- */
-static bool parse_address(const char *text, bool loose, struct address *ret)
-{
-	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-	struct in_addr v4;
-	if (inet_pton(AF_INET6, text, ret->bytes) == 1)
-		return true;
-	if (inet_pton(AF_INET, text, &v4) != 1 && !(loose && inet_aton(text, &v4)))
-		return false;
-	memcpy(ret->bytes, mapped, sizeof(mapped));
-	memcpy(ret->bytes + sizeof(mapped), &v4, 4);
-	return true;
-}
 
 /* HOST is an address, or a block of them: fills is_address, address, bits and cuts "/BITS" off. */
 static void parse_block(struct destination *d, bool loose)
@@ -54,7 +37,7 @@ static void parse_block(struct destination *d, bool loose)
 		for (const char *s = slash + 1; *s >= '0' && *s <= '9' && bits < 1000; s++)
 			bits = bits * 10 + (unsigned)(*s - '0');
 	}
-	d->is_address = parse_address(d->host, loose, &d->address);
+	d->is_address = ward_address_parse(d->host, loose, &d->address);
 	d->bits = !slash ? 128 : strchr(d->host, ':') ? bits : bits + 96;
 	if (d->bits > 128)
 		d->is_address = false;
@@ -94,7 +77,7 @@ static bool parse_destination(const char *text, bool loose, struct destination *
 	return true;
 }
 
-static bool in_block(const struct destination *block, const struct address *a)
+static bool in_block(const struct destination *block, const struct ward_address *a)
 {
 	unsigned whole = block->bits / 8, rest = block->bits % 8;
 	if (memcmp(block->address.bytes, a->bytes, whole) != 0)
@@ -103,35 +86,63 @@ static bool in_block(const struct destination *block, const struct address *a)
 	return !rest || !((block->address.bytes[whole] ^ a->bytes[whole]) & mask);
 }
 
-static bool port_listed(const struct destination *entry, const struct destination *asked)
+static bool port_in(const char *s, size_t n_list, const char *port, size_t n_port)
 {
-	const char *s = entry->ports, *end = s ? s + entry->n_ports : NULL;
-	if (!s)
-		return true;
+	const char *end = s + n_list;
 	while (s < end) {
 		const char *comma = memchr(s, ',', (size_t)(end - s));
 		size_t n = (size_t)((comma ? comma : end) - s);
-		if (n > 0 && n == asked->n_ports && memcmp(s, asked->ports, n) == 0)
+		if (n > 0 && n == n_port && memcmp(s, port, n) == 0)
 			return true;
 		s += n + 1;
 	}
 	return false;
 }
 
-/* Does an entry's value cover what is asked? */
-static bool covers(const char *value, const struct destination *asked)
+/* A question without a port is about any of them. */
+static bool port_listed(const struct destination *entry, const struct destination *asked)
 {
-	struct destination e;
-	if (!parse_destination(value, false, &e) || e.udp != asked->udp || !port_listed(&e, asked))
-		return false;
-	if (strcmp(e.host, "*") == 0)
+	return !asked->ports || !entry->ports ||
+	       port_in(entry->ports, entry->n_ports, asked->ports, asked->n_ports);
+}
+
+/* Does what an entry names, ports aside, cover the host that is asked for? */
+static bool names_host(const struct destination *e, const struct destination *asked, bool deny)
+{
+	bool star = strcmp(e->host, "*") == 0;
+	if (star && asked->is_address)
+		return deny || ward_address_is_public(&asked->address);
+	if (star)
 		return true;
-	if (e.is_address || asked->is_address)
-		return e.is_address && asked->is_address && in_block(&e, &asked->address);
-	size_t len = strlen(asked->host), n = strlen(e.host);
-	if (strncmp(e.host, "*.", 2) == 0)
-		return len > n - 1 && strcasecmp(asked->host + len - (n - 1), e.host + 1) == 0;
-	return strcasecmp(asked->host, e.host) == 0;
+	if (e->is_address || asked->is_address)
+		return e->is_address && asked->is_address && in_block(e, &asked->address);
+	size_t len = strlen(asked->host), n = strlen(e->host);
+	if (strncmp(e->host, "*.", 2) == 0)
+		return len > n - 1 && strcasecmp(asked->host + len - (n - 1), e->host + 1) == 0;
+	return strcasecmp(asked->host, e->host) == 0;
+}
+
+/* Takes an entry's value apart. Without ports an `allow` means the usual two, a `deny` everything,
+ * UDP as well. */
+static bool parse_entry(const struct ward_entry *e, struct destination *ret, bool *ret_deny)
+{
+	if (strcmp(e->key->section, "network") != 0)
+		return false;
+	*ret_deny = strcmp(e->key->name, "deny") == 0;
+	if ((!*ret_deny && strcmp(e->key->name, "allow") != 0) ||
+		!parse_destination(e->value, false, ret))
+		return false;
+	if (!ret->ports && !*ret_deny) {
+		ret->ports = default_ports;
+		ret->n_ports = sizeof(default_ports) - 1;
+	}
+	return true;
+}
+
+static bool covers(const struct destination *e, const struct destination *asked, bool deny)
+{
+	bool protocol = e->udp == asked->udp || (deny && !e->ports);
+	return protocol && port_listed(e, asked) && names_host(e, asked, deny);
 }
 
 static const struct ward_entry *find_mode(const struct ward_policy *p)
@@ -145,13 +156,28 @@ static const struct ward_entry *find_mode(const struct ward_policy *p)
 }
 
 static const struct ward_entry *find_host(
-	const struct ward_policy *p, const char *key, const struct destination *asked)
+	const struct ward_policy *p, bool deny, const struct destination *asked)
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
-		const struct ward_entry *e = p->effective[i];
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, key) == 0 &&
-			covers(e->value, asked))
-			return e;
+		struct destination e;
+		bool is_deny;
+		if (parse_entry(p->effective[i], &e, &is_deny) && is_deny == deny &&
+			covers(&e, asked, deny))
+			return p->effective[i];
+	}
+	return NULL;
+}
+
+/* An `allow` of addresses that covers this one; "*" does not speak of addresses. */
+static const struct ward_entry *find_block(
+	const struct ward_policy *p, const struct destination *asked)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		struct destination e;
+		bool deny;
+		if (parse_entry(p->effective[i], &e, &deny) && !deny && e.is_address &&
+			covers(&e, asked, false))
+			return p->effective[i];
 	}
 	return NULL;
 }
@@ -178,13 +204,100 @@ enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *h
 		put_entry(mode, "[network] mode = none", ret_place, ret_text);
 		return WARD_VERDICT_DENY;
 	}
-	const struct ward_entry *e = find_host(p, "deny", &asked);
-	if (e) {
-		put_entry(e, "", ret_place, ret_text);
+	const struct ward_entry *e = find_host(p, true, &asked);
+	/* Neither CONNECT nor the CONNECT of SOCKS5 carries datagrams. */
+	bool carried = !asked.udp || p->settings.net != WARD_NET_PROXY;
+	if (e || !carried) {
+		put_entry(e ? e : mode, "", ret_place, ret_text);
 		return WARD_VERDICT_DENY;
 	}
-	e = find_host(p, "allow", &asked);
+	e = find_host(p, false, &asked);
 	bool allowed = e || p->settings.net == WARD_NET_HOST;
 	put_entry(e ? e : mode, "", ret_place, ret_text);
 	return allowed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
+}
+
+enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *host_port, bool near,
+	struct ward_buf *ret_place, struct ward_buf *ret_text)
+{
+	struct destination asked;
+	bool ok = parse_destination(host_port, false, &asked);
+	const struct ward_entry *e = ok ? find_host(p, true, &asked) : NULL;
+	if (!ok || e) {
+		put_entry(e, "no destination", ret_place, ret_text);
+		return WARD_VERDICT_DENY;
+	}
+	if (!asked.is_address || (!near && ward_address_is_public(&asked.address)))
+		return WARD_VERDICT_ALLOW;
+	e = find_block(p, &asked);
+	put_entry(e, "a name has led to an address that is not public: allow the block by itself",
+		ret_place, ret_text);
+	return e ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
+}
+
+static void add_port(struct ward_reach *r, const char *s, size_t n, bool udp)
+{
+	unsigned port = 0;
+	uint16_t *v = udp ? r->udp : r->tcp;
+	size_t *count = udp ? &r->n_udp : &r->n_tcp;
+	for (size_t i = 0; i < n && n <= 5; i++)
+		port = port * 10 + (unsigned)(s[i] - '0');
+	for (size_t i = 0; i < *count; i++)
+		if (v[i] == port)
+			return;
+	if (port == 0 || port > UINT16_MAX)
+		return;
+	if (*count == WARD_REACH_PORTS_MAX)
+		r->more = true;
+	else
+		v[(*count)++] = (uint16_t)port;
+}
+
+/* The ports of one entry that no `deny` takes away for this host. */
+static void add_ports(const struct ward_policy *p, const struct destination *e,
+	const struct destination *host, struct ward_reach *r)
+{
+	const char *s = e->ports, *end = s + e->n_ports;
+	if (e->udp && p->settings.net == WARD_NET_PROXY)
+		return;
+	while (s < end) {
+		const char *comma = memchr(s, ',', (size_t)(end - s));
+		struct destination asked = *host;
+		asked.udp = e->udp;
+		asked.ports = s;
+		asked.n_ports = (size_t)((comma ? comma : end) - s);
+		if (!find_host(p, true, &asked))
+			add_port(r, s, asked.n_ports, e->udp);
+		s += asked.n_ports + 1;
+	}
+}
+
+void ward_policy_reach(const struct ward_policy *p, const char *host, struct ward_reach *ret)
+{
+	struct destination asked;
+	*ret = (struct ward_reach){0};
+	if (p->settings.net == WARD_NET_NONE || p->settings.net == WARD_NET_HOST ||
+		!parse_destination(host, false, &asked) || asked.ports || asked.udp)
+		return;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		struct destination e;
+		bool deny;
+		if (parse_entry(p->effective[i], &e, &deny) && !deny &&
+			names_host(&e, &asked, false))
+			add_ports(p, &e, &asked, ret);
+	}
+}
+
+void ward_policy_reach_blocks(const struct ward_policy *p, struct ward_reach *ret)
+{
+	*ret = (struct ward_reach){0};
+	for (size_t i = 0; i < p->n_effective; i++) {
+		struct destination e;
+		bool deny;
+		if (!parse_entry(p->effective[i], &e, &deny) || deny)
+			continue;
+		/* "*" is any public address as well */
+		if (e.is_address || strcmp(e.host, "*") == 0)
+			add_ports(p, &e, &e, ret);
+	}
 }

@@ -277,7 +277,8 @@ bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *
 		guard_apart(p, src, dst, ret_rule);
 		return false;
 	}
-	if (!guards_fit(p, src, dst, parts, &d, ret_rule))
+	if (!guards_fit(p, src, dst, parts, &d, ret_rule) ||
+		(parts & WARD_MOVE_GAIN && !ward_programs_fit(p, src, dst, ret_rule)))
 		return false;
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
 		struct lists l = {.p = p,

@@ -48,7 +48,8 @@ struct diff {
 	struct seen *seen;
 	struct told *told;
 	size_t n_told, cap_told;
-	uint32_t steps;
+	uint32_t steps, steps_max;
+	bool exact; /* each rule counts by itself */
 	bool has_ask;
 	bool cut;
 };
@@ -74,7 +75,7 @@ static int add_names(struct diff *d, const struct ward_policy *p)
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ward_rule *rule = &p->rules[i];
 		struct ward_pattern pattern;
-		int r = ward_pattern_parse(rule->pattern, p->fold && rule->guard, &pattern, NULL);
+		int r = ward_pattern_parse(rule->pattern, ward_rule_folds(p, rule), &pattern, NULL);
 		if (r < 0)
 			return r;
 		d->has_ask = d->has_ask || rule->verb == WARD_VERB_ASK;
@@ -103,10 +104,11 @@ static int find_names(struct diff *d)
 /* --- pairs --- */
 
 /*
- * Numbers the rules of each list so that those of one verb in a row have one number: whichever of
- * them decides, what may yet be met changes the same. Ascending, from 1; of guards and noexec 0.
+ * Numbers the rules of each list, ascending, from 1; of guards and noexec 0. Not exact: those of
+ * one verb in a row have one number, since whichever of them decides, what may yet be met changes
+ * the same.
  */
-static uint32_t *number_runs(const struct ward_policy *p)
+static uint32_t *number_runs(const struct ward_policy *p, bool exact)
 {
 	uint32_t *run = calloc(p->n_rules + 1, sizeof(*run));
 	const struct ward_rule *last[WARD_GROUP_COUNT_] = {NULL};
@@ -116,44 +118,74 @@ static uint32_t *number_runs(const struct ward_policy *p)
 		if (r->guard || r->verb == WARD_VERB_NOEXEC)
 			continue;
 		enum ward_group g = ward_rule_group(r);
-		now[g] += !last[g] || last[g]->verb != r->verb;
+		now[g] += exact || !last[g] || last[g]->verb != r->verb;
 		last[g] = r;
 		run[i] = now[g];
 	}
 	return run;
 }
 
+/* Which guard or noexec takes each right, as 1 + its number (outcome.c: the first one); 0: none. */
+static void find_takers(const struct ward_policy *p, const struct ward_state *s,
+	const uint32_t *run, uint32_t ret[WARD_RIGHT_BITS])
+{
+	memset(ret, 0, WARD_RIGHT_BITS * sizeof(*ret));
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		uint32_t n = ward_state_hits(s)[i];
+		uint32_t give = ward_verb_rights(p->rules[n].verb);
+		for (unsigned k = 0; !run[n] && k < WARD_RIGHT_BITS; k++)
+			if (!ret[k] && !(give & 1U << k))
+				ret[k] = n + 1;
+	}
+}
+
+/* Would guard n, were it matched too, take a right that is left, or (exact) be who takes one? */
+static bool would_take(const struct diff *d, const struct ward_policy *p, uint32_t n,
+	const uint32_t takers[WARD_RIGHT_BITS])
+{
+	uint32_t give = ward_verb_rights(p->rules[n].verb);
+	for (unsigned k = 0; k < WARD_RIGHT_BITS; k++)
+		if (!(give & 1U << k) && (!takers[k] || (d->exact && takers[k] > n + 1)))
+			return true;
+	return false;
+}
+
 /*
- * What the future of a state depends on: what guards have left, the run that decides in each list,
- * and where the path stands in patterns that may still change that. `ask` depends on more.
+ * What the future of a state depends on: what guards have left (exact: which ones), the run that
+ * decides in each list, and where the path stands in patterns that may still change that. `ask`
+ * depends on more.
  */
 static void put_key(const struct diff *d, const struct ward_policy *p, const uint32_t *run,
 	const struct ward_state *s, struct ward_buf *b)
 {
-	uint32_t last[WARD_GROUP_COUNT_] = {0}, give = WARD_RIGHTS_ALL, n_live = 0;
+	uint32_t last[WARD_GROUP_COUNT_] = {0}, takers[WARD_RIGHT_BITS], n_live = 0;
+	bool listed = ward_policy_listed(p, s) == WARD_LISTED;
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		uint32_t n = ward_state_hits(s)[i];
-		const struct ward_rule *r = &p->rules[n];
 		if (run[n])
-			last[ward_rule_group(r)] = run[n];
-		else
-			give &= ward_verb_rights(r->verb);
+			last[ward_rule_group(&p->rules[n])] = run[n];
 	}
+	find_takers(p, s, run, takers);
 	for (uint32_t i = 0; i < s->n_live; i++) {
 		uint32_t n = ward_automaton_pattern(p->automaton, s->ids[i]);
-		const struct ward_rule *r = &p->rules[n];
-		bool changes = run[n] ? run[n] > last[ward_rule_group(r)]
-				      : give & ~ward_verb_rights(r->verb);
+		bool changes = run[n] ? run[n] > last[ward_rule_group(&p->rules[n])]
+				      : would_take(d, p, n, takers);
+		changes = changes || (p->rules[n].verb == WARD_VERB_PROGRAM && !listed);
 		if (!changes && !d->has_ask)
 			continue;
 		ward_buf_add(b, &s->ids[i], sizeof(s->ids[i]));
 		n_live++;
 	}
-	if (d->has_ask)
+	if (d->has_ask) {
 		ward_buf_add(b, ward_state_hits(s), s->n_hits * sizeof(*s->ids));
+		ward_buf_add(b, &s->n_hits, sizeof(s->n_hits));
+	}
+	for (unsigned k = 0; k < WARD_RIGHT_BITS && !d->exact; k++)
+		takers[k] = takers[k] != 0;
 	ward_buf_add(b, &n_live, sizeof(n_live));
 	ward_buf_add(b, last, sizeof(last));
-	ward_buf_add(b, &give, sizeof(give));
+	ward_buf_add(b, takers, sizeof(takers));
+	ward_buf_add(b, &listed, sizeof(listed));
 }
 
 /* Takes the states and path; forgets them where such a pair is known. */
@@ -264,7 +296,7 @@ static int children(struct diff *d, size_t i)
 		const struct ward_state *a = NULL, *b = NULL;
 		/* d->pairs may move */
 		const struct pair p = d->pairs[i];
-		if (d->steps++ >= WARD_DIFF_STEPS_MAX) {
+		if (d->steps++ >= d->steps_max) {
 			d->cut = true;
 			return 0;
 		}
@@ -321,22 +353,59 @@ static int add_trees(struct diff *d, const struct ward_policy *p)
 	return 0;
 }
 
-static int walk(struct diff *d)
+static void forget_walk(struct diff *d)
 {
-	int r = find_names(d);
+	for (size_t i = 0; i < d->n_pairs; i++) {
+		ward_policy_state_put(d->a, d->pairs[i].a);
+		ward_policy_state_put(d->b, d->pairs[i].b);
+		free(d->pairs[i].path);
+		ward_buf_clear(&d->pairs[i].key);
+	}
+	d->n_pairs = 0;
+	free(d->table);
+	free(d->seen);
+	free(d->run_a);
+	free(d->run_b);
+	d->table = d->run_a = d->run_b = NULL;
+	d->seen = NULL;
+}
+
+static int walk(struct diff *d, bool exact)
+{
+	int r = 0;
+	forget_walk(d);
+	d->exact = exact;
+	d->steps = 0;
+	d->steps_max = exact ? WARD_DIFF_EXACT_STEPS_MAX : WARD_DIFF_STEPS_MAX;
 	d->table = calloc(TABLE, sizeof(*d->table));
 	d->seen = calloc(TABLE, sizeof(*d->seen));
-	d->run_a = number_runs(d->a);
-	d->run_b = number_runs(d->b);
+	d->run_a = number_runs(d->a, exact);
+	d->run_b = number_runs(d->b, exact);
 	if (!d->table || !d->seen || !d->run_a || !d->run_b)
 		r = -ENOMEM;
 	if (r == 0)
 		r = add_trees(d, d->a);
 	if (r == 0)
 		r = add_trees(d, d->b);
-	for (size_t i = 0; r == 0 && i < d->n_pairs; i++) {
+	for (size_t i = 0; r == 0 && i < d->n_pairs && !(exact && d->cut); i++)
 		r = children(d, i);
-	}
+	return r;
+}
+
+/* What was told is not told again. */
+static int walk_all(struct diff *d, enum ward_diff_reach *ret)
+{
+	int r = find_names(d);
+	const bool cut = d->cut;
+	if (r == 0)
+		r = walk(d, true);
+	*ret = d->cut ? WARD_DIFF_RIGHTS : WARD_DIFF_WHOLE;
+	if (r < 0 || *ret == WARD_DIFF_WHOLE)
+		return r;
+	d->cut = false;
+	r = walk(d, false);
+	if (cut || d->cut)
+		*ret = WARD_DIFF_CUT;
 	return r;
 }
 
@@ -390,32 +459,30 @@ static int settings(const struct diff *d, const struct ward_policy *p,
 	return 0;
 }
 
+int ward_policy_diff_settings(
+	const struct ward_policy *a, const struct ward_policy *b, ward_difference_fn fn, void *user)
+{
+	const struct diff d = {.a = a, .b = b, .fn = fn, .user = user};
+	int r = settings(&d, a, b, false);
+	return r < 0 ? r : settings(&d, b, a, true);
+}
+
 int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
-	ward_difference_fn fn, void *user, bool *ret_whole)
+	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
 {
 	struct diff d = {.a = a, .b = b, .fn = fn, .user = user};
+	enum ward_diff_reach reach = WARD_DIFF_WHOLE;
 	int r = 0;
 	if (strcmp(a->digest, b->digest) != 0) {
-		r = walk(&d);
+		r = walk_all(&d, &reach);
 		if (r == 0)
-			r = settings(&d, a, b, false);
-		if (r == 0)
-			r = settings(&d, b, a, true);
+			r = ward_policy_diff_settings(a, b, fn, user);
 	}
-	for (size_t i = 0; i < d.n_pairs; i++) {
-		ward_policy_state_put(a, d.pairs[i].a);
-		ward_policy_state_put(b, d.pairs[i].b);
-		free(d.pairs[i].path);
-		ward_buf_clear(&d.pairs[i].key);
-	}
+	forget_walk(&d);
 	ward_classes_free(d.classes);
 	free(d.pairs);
-	free(d.table);
-	free(d.seen);
-	free(d.run_a);
-	free(d.run_b);
 	free(d.told);
 	if (r == 0)
-		*ret_whole = !d.cut;
+		*ret = reach;
 	return r;
 }

@@ -6,6 +6,16 @@
 
 /* Steps of both automata together; past it the comparison says that it is not whole. */
 #define WARD_DIFF_STEPS_MAX 4000000U
+/* Of these in which each rule counts by itself. */
+#define WARD_DIFF_EXACT_STEPS_MAX 1000000U
+
+/* How far a comparison came. */
+enum ward_diff_reach {
+	WARD_DIFF_CUT = 0, /* a bound cut it short: there may be more */
+	WARD_DIFF_RIGHTS,  /* every way in which rights differ was told; of classes that only rules
+			      of one verb in a row tell apart, one may stand for the others */
+	WARD_DIFF_WHOLE,   /* and every class */
+};
 
 struct ward_difference {
 	const char *path;      /* of paths: a path, or a class of paths ("/workspace/x/[*].pem") */
@@ -29,9 +39,12 @@ bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa
 /*
  * Calls fn for each class of paths that loses or gains rights from a to b, the shortest path of it
  * as example (a wildcard stands as it is written), and for each setting that differs. A class is
- * what the same rules decide. Exact: every class of names is tried at every step. Of
- * guards that take the same one is named, and deeper down one of list rules of the same verb in a
- * row may stand for all; *ret_whole is false where a bound cut the work short. -ENOMEM.
+ * what the same rules decide; of guards that take the same, one decides. Every class of names is
+ * tried at every step. -ENOMEM.
  */
 int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
-	ward_difference_fn fn, void *user, bool *ret_whole) ward_must_check;
+	ward_difference_fn fn, void *user, enum ward_diff_reach *ret) ward_must_check;
+
+/* The settings alone. -ENOMEM. */
+int ward_policy_diff_settings(const struct ward_policy *a, const struct ward_policy *b,
+	ward_difference_fn fn, void *user) ward_must_check;

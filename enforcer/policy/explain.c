@@ -48,11 +48,16 @@ void ward_rule_place(const struct ward_rule *r, struct ward_buf *b)
 		ward_buf_puts(b, "default");
 }
 
+const char *ward_rule_section(const struct ward_rule *r)
+{
+	return r->verb == WARD_VERB_PROGRAM ? "process" : r->guard ? "guard" : "files";
+}
+
 void ward_rule_text(const struct ward_rule *r, struct ward_buf *b)
 {
 	if (r)
-		ward_buf_printf(b, "[%s] %s = %s", r->guard ? "guard" : "files",
-			ward_verb_name(r->verb), r->pattern);
+		ward_buf_printf(b, "[%s] %s = %s", ward_rule_section(r), ward_verb_name(r->verb),
+			r->pattern);
 }
 
 /* The weakest verb that gives all of want. */
@@ -80,6 +85,14 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 			ward_rule_text(r, b);
 		}
 		ward_buf_puts(b, ": copy instead (mv does so by itself)");
+		return;
+	}
+	if (r && r->verb == WARD_VERB_PROGRAM) {
+		ward_buf_puts(b, "only what [process] exec lists may be executed, from ");
+		ward_rule_place(r, b);
+		ward_buf_puts(b, " on: 'exec = ");
+		ward_pattern_quote(b, path, strlen(path));
+		ward_buf_puts(b, "' in [process] there");
 		return;
 	}
 	if (r && (r->guard || r->verb == WARD_VERB_NOEXEC)) {

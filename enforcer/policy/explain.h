@@ -13,6 +13,8 @@
 int ward_explain_action(
 	const char *name, struct ward_request *ret, struct ward_err *err) ward_must_check;
 
+/* "files", "guard", "process". */
+const char *ward_rule_section(const struct ward_rule *r);
 /* "FILE:LINE", or "default" for NULL; "[guard] deny = .env" (nothing for NULL). */
 void ward_rule_place(const struct ward_rule *r, struct ward_buf *b);
 void ward_rule_text(const struct ward_rule *r, struct ward_buf *b);
@@ -50,11 +52,41 @@ struct ward_expectation {
 int ward_policy_expectations(const struct ward_policy *p,
 	void (*fn)(void *user, const struct ward_expectation *e), void *user) ward_must_check;
 
-/* May the session connect? Decided by [network]; *ret_place and *ret_text as for rules. */
+/*
+ * May the session connect to HOST:PORT[/udp]? Decided by [network]; *ret_place and *ret_text as for
+ * rules. Pure, as ward_policy_decide(): the network broker, explain and the tests call this one.
+ * HOST is a name or an address, [ADDRESS] where it has colons.
+ */
 enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *host_port,
 	struct ward_buf *ret_place, struct ward_buf *ret_text);
+
+/*
+ * A name that may be reached has led to HOST:PORT[/udp], an address or another name (CNAME): may it
+ * be used? Not if a `deny` covers it. An address that is not public (address.h), or is near (the
+ * caller knows that this host or its own networks have it), only if an `allow` of addresses covers
+ * it. Where nothing had to be asked *ret_place and *ret_text stay as they are.
+ */
+enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *host_port, bool near,
+	struct ward_buf *ret_place, struct ward_buf *ret_text);
+
+/* Ports that entries name for one host; more entries than this are a mistake. */
+#define WARD_REACH_PORTS_MAX 64
+struct ward_reach {
+	uint16_t tcp[WARD_REACH_PORTS_MAX];
+	uint16_t udp[WARD_REACH_PORTS_MAX];
+	size_t n_tcp, n_udp;
+	bool more; /* not all fitted */
+};
+/* All ports on which a host (name or address, without port) may be reached. */
+void ward_policy_reach(const struct ward_policy *p, const char *host, struct ward_reach *ret);
+/* All ports on which some address that no name stands for may be reached. */
+void ward_policy_reach_blocks(const struct ward_policy *p, struct ward_reach *ret);
 
 /*
  * The policy after all sources as one text, which compiles (as a base) to the same digest. -ENOMEM.
  */
 int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text) ward_must_check;
+
+/* The i-th [quota P] at or above an absolute path, the outermost first; NULL: there are no more. */
+const struct ward_quota *ward_explain_quota(
+	const struct ward_policy *p, const char *path, size_t i);

@@ -38,13 +38,14 @@ static int guard(struct ward_named *n, const char *path, unsigned flags)
 	ward_pattern_quote(&line, path, strlen(path));
 	ward_buf_putc(&line, '\n');
 	int r = ward_buf_error(&line);
-	if (r < 0 || strstr(ward_buf_str(&n->said), ward_buf_str(&line)))
+	if (r == 0)
+		r = ward_buf_error(n->text);
+	if (r < 0 || strstr(ward_buf_str(n->text) + n->section, ward_buf_str(&line)))
 		return r;
 	if (++n->lines > LINES_MAX)
 		return -E2BIG;
-	ward_buf_puts(&n->said, ward_buf_str(&line));
 	ward_buf_puts(n->text, ward_buf_str(&line) + 1);
-	return ward_buf_error(&n->said);
+	return ward_buf_error(n->text);
 }
 
 /*

@@ -14,7 +14,7 @@
 struct ward_named {
 	int tree_fd;		     /* the project's directory, served at /workspace */
 	struct ward_buf *text;	     /* gets lines "read = pattern" */
-	struct ward_buf said;	     /* the lines so far; ward_buf_clear() */
+	size_t section;		     /* where in text the guards begin: those are not said again */
 	unsigned lines, files, hops; /* how many, of what is bounded */
 };
 

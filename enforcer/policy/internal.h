@@ -65,6 +65,8 @@ struct ward_policy {
 	struct ward_place_of tree_places[WARD_TREES_MAX]; /* where each was first named */
 	size_t n_trees;
 	bool fold;
+	bool programs;		/* there is a list of programs */
+	uint32_t first_program; /* 1 + number of its first rule; 0: none */
 	/* per group: 1 + number of the last rule without '/' in front that makes something visible
 	 */
 	uint32_t float_visible[WARD_GROUP_COUNT_];
@@ -79,6 +81,22 @@ struct ward_policy {
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
 void ward_settings_clear(struct ward_settings *s);
 
+/* Fills p->settings.quotas from p->effective and p->trees (quotas.c). */
+int ward_quotas_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
+void ward_quotas_clear(struct ward_settings *s);
+
+/*
+ * programs.c. The n entries of [process] exec: keeps in p->effective those that every list allows,
+ * as far as that can be seen from the patterns. -ENOMEM.
+ */
+int ward_programs_merge(
+	struct ward_policy *p, const struct ward_entry *const *v, size_t n) ward_must_check;
+/* Makes rules of them. -EINVAL where nothing was left. */
+int ward_programs_add(struct ward_policy *p, struct ward_err *err) ward_must_check;
+/* May what is beneath a directory go from src to dst without something becoming a program? */
+bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, uint32_t *ret_rule);
+
 /* Fills p->digest (meaning.c). */
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err) ward_must_check;
 
@@ -87,6 +105,12 @@ int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err) ward_mu
 uint32_t ward_verb_rights(enum ward_verb v);
 
 enum ward_group ward_rule_group(const struct ward_rule *r);
+
+/* [guard] fold: do the letters of its pattern match both cases? */
+static inline bool ward_rule_folds(const struct ward_policy *p, const struct ward_rule *r)
+{
+	return p->fold && r->guard && r->verb != WARD_VERB_PROGRAM;
+}
 
 /* ward_outcome_fn; ctx is the struct ward_policy. */
 void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "enforcer/policy/pattern.h"
+#include "enforcer/policy/proxy.h"
 #include "enforcer/policy/value.h"
 
 static const char *const flag[] = {"no", "yes", NULL};
@@ -49,7 +50,7 @@ static const char *const redact[] = {"argv", "sni", "none", NULL};
 const struct ward_key ward_keys[] = {
 	KEY("policy", "version", VERSION, BASE, ALL, true, NULL),
 	KEY("policy", "extends", EXTENDS, BASE, ALL, false, NULL),
-	WORD("policy", "mode", mode, MIN, 1U << 3, false, "restricted"),
+	WORD("policy", "mode", mode, MIN, 1U << 3 | 1U << 4 | 1U << 5, false, "restricted"),
 	WORD("policy", "trust", trust, MIN, 0, false, "medium"),
 	KEY("policy", "name", TEXT, BASE, ALL, false, NULL),
 	KEY("tree", "source", TREE_SOURCE, BASE, ALL, false, NULL),
@@ -70,55 +71,57 @@ const struct ward_key ward_keys[] = {
 	RULE("files", "append"),
 	RULE("files", "ask"),
 	RULE("files", "noexec"),
-	KEY("quota", "growth", SIZE, MIN, NONE, true, NULL),
-	KEY("quota", "files", COUNT, MIN, NONE, true, NULL),
-	KEY("quota", "file", SIZE, MIN, NONE, true, NULL),
-	KEY("quota", "rate", SIZE_RATE, MIN, NONE, true, NULL),
-	KEY("quota", "churn", COUNT_RATE, MIN, NONE, true, NULL),
-	WORD("limits", "require", require, MIN, 0, true, "yes"),
-	KEY("limits", "cpus", TENTHS, MIN, NONE, true, NULL),
-	KEY("limits", "memory", SIZE, MIN, NONE, true, NULL),
+	KEY("quota", "growth", SIZE, MIN, ALL, true, NULL),
+	KEY("quota", "files", COUNT, MIN, ALL, true, NULL),
+	KEY("quota", "file", SIZE, MIN, ALL, true, NULL),
+	KEY("quota", "rate", SIZE_RATE, MIN, ALL, true, NULL),
+	KEY("quota", "churn", COUNT_RATE, MIN, ALL, true, NULL),
+	WORD("limits", "require", require, MIN, WARD_READY_ALL, true, "yes"),
+	KEY("limits", "cpus", TENTHS, MIN, ALL, true, NULL),
+	KEY("limits", "memory", SIZE, MIN, ALL, true, NULL),
 	KEY("limits", "processes", COUNT, MIN, ALL, true, "512"),
 	KEY("limits", "open-files", COUNT, MIN, ALL, true, "4096"),
 	KEY("limits", "file", SIZE, MIN, ALL, true, NULL),
-	KEY("limits", "cpu-time", TIME, MIN, NONE, true, NULL),
+	KEY("limits", "cpu-time", TIME, MIN, ALL, true, NULL),
 	KEY("limits", "wall", TIME, MIN, ALL, true, NULL),
-	KEY("limits", "idle", TIME, MIN, NONE, true, NULL),
-	KEY("limits", "per-command", TIME, MIN, NONE, true, NULL),
+	KEY("limits", "idle", TIME, MIN, ALL, true, NULL),
+	KEY("limits", "grace", TIME, MIN, ALL, true, "2s"),
+	KEY("limits", "per-command", TIME, MIN, ALL, true, NULL),
 	KEY("limits", "tmp", SIZE, MIN, ALL, true, "1G"),
 	WORD("limits", "core", flag, MIN, WARD_READY_ALL, true, "no"),
 	WORD("home", "mode", home, MIN, 1U << 1, false, "project"),
 	KEY("home", "size", SIZE, MIN, NONE, false, NULL),
-	WORD("system", "view", view, MIN, 0, false, "minimal"),
+	WORD("system", "view", view, MIN, WARD_READY_ALL, false, "minimal"),
 	LIST("system", "read", HOST_PATH, BASE, ALL, false, NULL),
 	LIST("env", "pass", ENV_PASS, BASE, ALL, false, NULL),
 	LIST("env", "set", ENV_SET, BASE, ALL, false, NULL),
-	WORD("process", "seccomp", seccomp, MIN, 0, false, "default"),
-	LIST("process", "exec", PROGRAM, COMMON, NONE, false, NULL),
+	WORD("process", "seccomp", seccomp, MIN, WARD_READY_ALL, false, "default"),
+	LIST("process", "exec", PROGRAM, COMMON, ALL, false, NULL),
 	WORD("process", "terminal", flag, MIN, WARD_READY_ALL, false, "yes"),
-	WORD("network", "mode", net, MIN, 1U << 0, true, "none"),
-	LIST("network", "allow", HOST, COMMON, NONE, false, NULL),
+	WORD("network", "mode", net, MIN, WARD_READY_ALL, true, "none"),
+	LIST("network", "allow", HOST, COMMON, ALL, false, NULL),
 	/* whoever denies more while there is no network at all has what they ask for */
 	LIST("network", "deny", HOST, ADD, ALL, true, NULL),
-	KEY("network", "proxy", URL, BASE, NONE, false, NULL),
-	KEY("network", "identify", TEXT, BASE, NONE, false, NULL),
-	WORD("network", "sni", sni, MIN, 0, false, "require"),
-	KEY("network", "upload", SIZE, MIN, NONE, false, NULL),
-	KEY("network", "rate", SIZE_RATE, MIN, NONE, false, NULL),
-	KEY("network", "connections", COUNT, MIN, NONE, false, NULL),
-	LIST("network", "publish", PORTS, BASE, NONE, false, NULL),
-	LIST("network", "forward", PORTS, BASE, NONE, false, NULL),
-	LIST("network", "socket", HOST_PATH, BASE, NONE, false, NULL),
-	WORD("audit", "log", audit_log, MIN, 1U << 1 | 1U << 2, false, "opens"),
-	WORD("audit", "hash", audit_hash, MIN, 0, false, "none"),
-	WORD("audit", "exec", flag, MAX, 0, false, "yes"),
+	KEY("network", "proxy", URL, BASE, ALL, false, NULL),
+	KEY("network", "identify", HEADER, BASE, ALL, false, NULL),
+	WORD("network", "sni", sni, MIN, WARD_READY_ALL, false, "require"),
+	KEY("network", "upload", SIZE, MIN, ALL, false, NULL),
+	KEY("network", "rate", SIZE_RATE, MIN, ALL, false, NULL),
+	KEY("network", "connections", COUNT, MIN, ALL, false, NULL),
+	LIST("network", "publish", PORTS, BASE, ALL, false, NULL),
+	LIST("network", "forward", PORTS, BASE, ALL, false, NULL),
+	LIST("network", "socket", HOST_PATH, BASE, ALL, false, NULL),
+	WORD("audit", "log", audit_log, MIN, WARD_READY_ALL, false, "opens"),
+	WORD("audit", "hash", audit_hash, MIN, WARD_READY_ALL, false, "none"),
+	WORD("audit", "exec", flag, MAX, WARD_READY_ALL, false, "yes"),
 	WORD("audit", "on-failure", on_failure, MIN, WARD_READY_ALL, false, "deny"),
 	WORD("audit", "sync", audit_sync, MIN, WARD_READY_ALL, false, "batch"),
 	LIST("audit", "checkpoint", CHECKPOINT, ADD, ALL, false, "10000"),
-	LIST("audit", "anchor", ANCHOR, BASE, NONE, false, NULL),
-	KEY("audit", "rotate", SIZE, MIN, NONE, false, "256M"),
-	KEY("audit", "keep", TIME, MAX, NONE, false, "90d"),
-	{"audit", "redact", WARD_TYPE_WORD, WARD_MERGE_ADD, 0, true, false, "none", redact},
+	LIST("audit", "anchor", ANCHOR, BASE, ALL, false, NULL),
+	KEY("audit", "rotate", SIZE, MIN, ALL, false, "256M"),
+	KEY("audit", "keep", TIME, MAX, ALL, false, "90d"),
+	{"audit", "redact", WARD_TYPE_WORD, WARD_MERGE_ADD, 1U << 0 | 1U << 2, true, false, "none",
+		redact},
 	LIST("test", "expect", EXPECT, ADD, ALL, true, NULL),
 	{0},
 };
@@ -227,17 +230,6 @@ static int check_text(const char *value, struct ward_err *err)
 	return strlen(value) <= 200 ? 0 : ward_err_set(err, -EINVAL, "a text over 200 bytes");
 }
 
-static int check_url(const char *value, struct ward_err *err)
-{
-	static const char *const schemes[] = {"http://", "https://", "socks5://"};
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-		size_t n = strlen(schemes[i]);
-		if (strncmp(value, schemes[i], n) == 0 && value[n] && !strchr(value, ' '))
-			return 0;
-	}
-	return ward_err_set(err, -EINVAL, "'%s' is no http://, https:// or socks5:// URL", value);
-}
-
 static int check_anchor(const char *value, struct ward_err *err)
 {
 	if (strcmp(value, "journald") == 0 || strcmp(value, "syslog") == 0)
@@ -271,6 +263,7 @@ static int check_expect(const char *value, struct ward_err *err)
 int ward_key_check(
 	const struct ward_key *k, const char *value, uint64_t *ret_number, struct ward_err *err)
 {
+	struct ward_proxy proxy;
 	*ret_number = 0;
 	switch (k->type) {
 	case WARD_TYPE_VERSION:
@@ -286,6 +279,10 @@ int ward_key_check(
 	case WARD_TYPE_RULE:
 		return check_pattern(value, err);
 	case WARD_TYPE_PROGRAM:
+		/* A bare name would be any file that the command calls so. */
+		if (value[0] != '/')
+			return ward_err_set(err, -EINVAL,
+				"write where the program is, such as /usr/bin/%.60s", value);
 		return check_pattern(value, err);
 	case WARD_TYPE_SIZE:
 		return ward_value_size(value, ret_number, err);
@@ -316,7 +313,9 @@ int ward_key_check(
 	case WARD_TYPE_PORTS:
 		return ward_value_ports(value, err);
 	case WARD_TYPE_URL:
-		return check_url(value, err);
+		return ward_proxy_parse(value, &proxy, err);
+	case WARD_TYPE_HEADER:
+		return ward_proxy_header(value, err);
 	case WARD_TYPE_CHECKPOINT:
 		return strpbrk(value, "smhd") ? ward_value_time(value, ret_number, err)
 					      : ward_value_count(value, ret_number, err);

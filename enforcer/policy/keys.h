@@ -29,7 +29,8 @@ enum ward_key_type {
 	WARD_TYPE_PROGRAM, /* absolute path or pattern */
 	WARD_TYPE_HOST,
 	WARD_TYPE_PORTS,
-	WARD_TYPE_URL,
+	WARD_TYPE_URL,	      /* of a proxy */
+	WARD_TYPE_HEADER,     /* the name of one */
 	WARD_TYPE_CHECKPOINT, /* count or time */
 	WARD_TYPE_ANCHOR,
 	WARD_TYPE_EXPECT,

@@ -12,6 +12,7 @@
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/ipc/msg.h"
 #include "enforcer/policy/present.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
@@ -221,9 +222,26 @@ static int load_owner(const struct ward_load *l, struct texts *t, struct ward_er
 	return 0;
 }
 
+static int given_base(const struct ward_load *l, struct texts *t, struct ward_err *err)
+{
+	static const enum ward_source_kind kinds[] = {WARD_SOURCE_BASE, WARD_SOURCE_PROFILE};
+	const struct ward_base *b = l->base;
+	for (size_t i = 0; i < 2; i++) {
+		ward_buf_add(&t->text[kinds[i]], b->text[i].data, b->text[i].len);
+		ward_buf_add(&t->file[kinds[i]], b->file[i].data, b->file[i].len);
+		t->there[kinds[i]] = b->file[i].len > 0;
+		int r = complete(l->tree_fd, &t->file[kinds[i]], &t->text[kinds[i]], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int load_base(const struct ward_load *l, struct texts *t, struct ward_err *err)
 {
 	struct ward_buf *text = &t->text[WARD_SOURCE_BASE], *file = &t->file[WARD_SOURCE_BASE];
+	if (l->base)
+		return given_base(l, t, err);
 	int r = l->policy ? 0 : load_owner(l, t, err);
 	if (r == 0)
 		r = ward_policy_find(l->policy ? l->policy : DEFAULT_PROFILE, text, file, err);
@@ -241,9 +259,31 @@ static int load_base(const struct ward_load *l, struct texts *t, struct ward_err
 	return r;
 }
 
+/* Floor and project file as another policy has them. */
+static int load_like(const struct ward_policy *like, struct texts *t)
+{
+	static const enum ward_source_kind kinds[] = {WARD_SOURCE_FLOOR, WARD_SOURCE_PROJECT};
+	for (size_t i = 0; i < 2; i++) {
+		struct ward_source_text s;
+		t->there[kinds[i]] = ward_policy_source(like, kinds[i], &s);
+		if (!t->there[kinds[i]])
+			continue;
+		ward_buf_add(&t->text[kinds[i]], s.text, s.len);
+		ward_buf_puts(&t->file[kinds[i]], s.file);
+	}
+	return 0;
+}
+
 /* The sources that only take away: absent is fine, unreadable is not. */
 static int load_others(const struct ward_load *l, struct texts *t, struct ward_err *err)
 {
+	if (l->run_text) {
+		ward_buf_puts(&t->text[WARD_SOURCE_RUN], l->run_text);
+		ward_buf_puts(&t->file[WARD_SOURCE_RUN], "command line");
+		t->there[WARD_SOURCE_RUN] = true;
+	}
+	if (l->like)
+		return load_like(l->like, t);
 	const char *floor = l->floor ? l->floor : FLOOR;
 	int r = slurp(AT_FDCWD, floor, O_NONBLOCK, &t->text[WARD_SOURCE_FLOOR]);
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
@@ -259,11 +299,6 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 		if (r < 0 && r != -ENOENT)
 			return ward_err_sys(err, r, "%s", ward_buf_str(project));
 		t->there[WARD_SOURCE_PROJECT] = r == 0;
-	}
-	if (l->run_text) {
-		ward_buf_puts(&t->text[WARD_SOURCE_RUN], l->run_text);
-		ward_buf_puts(&t->file[WARD_SOURCE_RUN], "command line");
-		t->there[WARD_SOURCE_RUN] = true;
 	}
 	return 0;
 }
@@ -306,6 +341,63 @@ int ward_policy_load_alone(const char *name, struct ward_policy **ret, struct wa
 		r = compile_texts(&t, ret, err);
 	texts_clear(&t);
 	return r;
+}
+
+/* --- a base that travels --- */
+
+/* "WBAS" */
+#define BASE_BLOB 0x53414257U
+
+void ward_base_clear(struct ward_base *b)
+{
+	for (size_t i = 0; i < 2; i++) {
+		ward_buf_clear(&b->text[i]);
+		ward_buf_clear(&b->file[i]);
+	}
+}
+
+int ward_base_find(const char *name, struct ward_base *ret, struct ward_err *err)
+{
+	int r = ward_policy_find(name, &ret->text[0], &ret->file[0], err);
+	if (r == 0)
+		r = load_extended(ward_buf_str(&ret->file[0]), &ret->text[0], &ret->text[1],
+			&ret->file[1], err);
+	return r;
+}
+
+int ward_base_encode(const struct ward_base *b, struct ward_buf *ret)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, BASE_BLOB);
+	ward_msg_put_u32(&m, b->file[1].len ? 2 : 1);
+	for (size_t i = 0; i < 2 && (i == 0 || b->file[1].len); i++) {
+		ward_msg_put_str(&m, ward_buf_str(&b->file[i]));
+		ward_msg_put_bytes(&m, ward_buf_str(&b->text[i]), b->text[i].len);
+	}
+	int r = ward_buf_error(&m.buf);
+	if (r == 0)
+		ward_buf_add(ret, m.buf.data, m.buf.len);
+	ward_msg_clear(&m);
+	return r < 0 ? r : ward_buf_error(ret);
+}
+
+int ward_base_decode(const void *blob, size_t len, struct ward_base *ret)
+{
+	struct ward_msg_reader m;
+	ward_msg_reader_init(&m, blob, len);
+	uint32_t n = m.type == BASE_BLOB ? ward_msg_get_u32(&m) : 0;
+	if (n < 1 || n > 2)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < n; i++) {
+		ward_cleanup_free char *file = ward_msg_get_str(&m);
+		size_t size = 0;
+		const void *text = ward_msg_get_bytes(&m, &size);
+		if (!file || !*file || m.bad || size > WARD_POLICY_TEXT_MAX + 1)
+			return -EBADMSG;
+		ward_buf_puts(&ret->file[i], file);
+		ward_buf_add(&ret->text[i], text, size);
+	}
+	return ward_msg_done(&m);
 }
 
 /* --- names and paths --- */

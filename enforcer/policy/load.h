@@ -12,7 +12,29 @@
 
 #include "enforcer/policy/policy.h"
 
+/*
+ * A base as texts, from where it is found to where it is loaded: `wardfs policy reload` reads it
+ * with its caller's rights, the session's supervisor puts the other sources on top.
+ */
+struct ward_base {
+	struct ward_buf text[2]; /* 0: the base; 1: what it extends */
+	struct ward_buf file[2]; /* display names; of an absent second one empty */
+};
+#define WARD_BASE_INIT ((struct ward_base){0})
+void ward_base_clear(struct ward_base *b);
+/* What --policy NAME stands for, with what it extends. Errors as ward_policy_find(). */
+int ward_base_find(const char *name, struct ward_base *ret, struct ward_err *err) ward_must_check;
+/* As one blob, and back: a message (ipc/msg.h) of type "WBAS", u32 n, n times str file, bytes text.
+ * The blob may come from anybody: -EBADMSG. */
+int ward_base_encode(const struct ward_base *b, struct ward_buf *ret) ward_must_check;
+int ward_base_decode(const void *blob, size_t len, struct ward_base *ret) ward_must_check;
+/* Longest such blob. */
+#define WARD_BASE_MAX ((size_t)9 << 20)
+
 struct ward_load {
+	const struct ward_base *base; /* in place of `policy`; or NULL */
+	/* Floor and project file of this one are meant, not those on the disk; or NULL. */
+	const struct ward_policy *like;
 	const char *policy;	 /* --policy, or NULL */
 	const char *config_home; /* $XDG_CONFIG_HOME or ~/.config of the owner; NULL: none */
 	int tree_fd;		 /* directory of the project, for .wardfs.policy; -1: none */

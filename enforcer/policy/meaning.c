@@ -115,7 +115,8 @@ static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ward_rule *r = &p->rules[i];
 		/* in a list that only takes away, `write` takes nothing */
-		if (means_guard_in(r, lists) && (r->guard || r->verb != WARD_VERB_WRITE))
+		if (r->verb != WARD_VERB_PROGRAM && means_guard_in(r, lists) &&
+			(r->guard || r->verb != WARD_VERB_WRITE))
 			v[n++] = r;
 	}
 	qsort(v, n, sizeof(const struct ward_rule *), cmp_guards);

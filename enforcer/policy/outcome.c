@@ -27,6 +27,8 @@ uint32_t ward_verb_rights(enum ward_verb v)
 		return READABLE;
 	case WARD_VERB_NOEXEC:
 		return WARD_RIGHTS_ALL & ~(uint32_t)WARD_RIGHT_EXEC;
+	case WARD_VERB_PROGRAM:
+		return WARD_RIGHTS_ALL;
 	case WARD_VERB_COUNT_:
 		break;
 	}
@@ -143,8 +145,15 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	struct sum sum = {.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL};
 	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
 		sum.groups[g].give = sum.groups[g].may = WARD_RIGHTS_ALL;
-	for (uint32_t i = 0; i < s->n_hits; i++)
+	bool listed = !p->programs;
+	for (uint32_t i = 0; i < s->n_hits; i++) {
 		add(&sum, p, ward_state_hits(s)[i]);
+		listed = listed || p->rules[ward_state_hits(s)[i]].verb == WARD_VERB_PROGRAM;
+	}
+	/* In its place stands where the list begins. */
+	if (!listed)
+		take(&sum, p->first_program, ~(uint32_t)WARD_RIGHT_EXEC,
+			~(uint32_t)WARD_RIGHT_EXEC);
 	struct ward_outcome v = {.give = sum.give, .may = sum.may};
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
 		v.give &= sum.groups[g].give;

@@ -39,6 +39,7 @@ enum ward_verb {
 	WARD_VERB_WRITE,
 	WARD_VERB_ASK,
 	WARD_VERB_NOEXEC,
+	WARD_VERB_PROGRAM, /* of [process] exec, no verb of [files] */
 	WARD_VERB_COUNT_,
 };
 
@@ -160,6 +161,10 @@ int ward_policy_encode(const struct ward_policy *p, struct ward_buf *ret_blob) w
 int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret,
 	struct ward_err *err) ward_must_check;
 
+/* The text of one source as it was compiled; *ret borrowed. False: it has none of this kind. */
+bool ward_policy_source(const struct ward_policy *p, enum ward_source_kind kind,
+	struct ward_source_text *ret) ward_must_check;
+
 struct ward_policy *ward_policy_ref(struct ward_policy *p);
 void ward_policy_unref(struct ward_policy *p);
 
@@ -186,6 +191,20 @@ int ward_policy_walk(const struct ward_policy *p, const char *path, size_t len,
 /* Takes another reference / gives one back. NULL is fine for put. */
 const struct ward_state *ward_policy_state_get(const struct ward_state *s);
 void ward_policy_state_put(const struct ward_policy *p, const struct ward_state *s);
+
+/*
+ * [process] exec. Is there a list of programs? Then only what it covers may be executed: in a tree
+ * ward_policy_decide() says so, elsewhere whoever shows the path asks this. Pure.
+ */
+enum ward_listed {
+	WARD_LISTED_NOT = 0, /* neither this path nor anything beneath it */
+	WARD_LISTED_BENEATH, /* something beneath it may be */
+	WARD_LISTED,	     /* it is, with all beneath; so is everything where there is no list */
+};
+bool ward_policy_has_programs(const struct ward_policy *p);
+/* Where the list begins; NULL: there is none. */
+const struct ward_rule *ward_policy_first_program(const struct ward_policy *p);
+enum ward_listed ward_policy_listed(const struct ward_policy *p, const struct ward_state *s);
 
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);

@@ -324,9 +324,12 @@ static int search(struct guards *g, int tree)
 int ward_present_guards(int tree_fd, struct ward_buf *text)
 {
 	struct guards g = {.text = text, .named = {.tree_fd = tree_fd, .text = text}};
+	int r = ward_buf_error(text);
+	if (r < 0)
+		return r;
+	g.named.section = text->len;
 	ward_buf_puts(text, "\n[guard]\n");
 	emit(&g, "top", "", "");
-	int r = tree_fd < 0 ? 0 : search(&g, tree_fd);
-	ward_buf_clear(&g.named.said);
+	r = tree_fd < 0 ? 0 : search(&g, tree_fd);
 	return r < 0 ? r : ward_buf_error(text);
 }

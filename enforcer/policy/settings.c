@@ -52,6 +52,9 @@ static const struct ward_entry *merge_scalar(const struct ward_entry *const *v, 
 	/* entries stand in the order profile, base, run, floor, project */
 	for (size_t i = 0; i < n; i++) {
 		bool wins = true;
+		/* `run --net` opens what is closed; it is no way around a proxy. */
+		if (best && v[i]->source == WARD_SOURCE_RUN && is_key(v[i]->key, "network", "mode"))
+			wins = v[i]->number > number;
 		if (takes_away(v[i]))
 			wins = v[i]->key->merge == WARD_MERGE_MAX ? v[i]->number > number
 								  : v[i]->number < number;
@@ -78,14 +81,16 @@ static bool cut_from_list(const struct ward_entry *const *v, size_t n, const str
 	return false;
 }
 
-static void merge(struct ward_policy *p, const struct ward_entry *const *v, size_t n)
+static int merge(struct ward_policy *p, const struct ward_entry *const *v, size_t n)
 {
 	const struct ward_key *k = v[0]->key;
+	if (k->type == WARD_TYPE_PROGRAM)
+		return ward_programs_merge(p, v, n);
 	if (!k->repeats) {
 		const struct ward_entry *e = merge_scalar(v, n);
 		if (e)
 			p->effective[p->n_effective++] = e;
-		return;
+		return 0;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (k->merge == WARD_MERGE_COMMON &&
@@ -93,6 +98,7 @@ static void merge(struct ward_policy *p, const struct ward_entry *const *v, size
 			continue;
 		p->effective[p->n_effective++] = v[i];
 	}
+	return 0;
 }
 
 static int merge_all(struct ward_policy *p)
@@ -110,7 +116,9 @@ static int merge_all(struct ward_policy *p)
 		for (n = 1; i + n < p->n_entries && v[i + n]->key == v[i]->key &&
 			    strcmp(v[i + n]->instance, v[i]->instance) == 0;)
 			n++;
-		merge(p, v + i, n);
+		int r = merge(p, v + i, n);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -217,6 +225,44 @@ static int fill_name(struct ward_policy *p, struct ward_err *err)
 	return 0;
 }
 
+/* Mode proxy takes a proxy; what identifies has to have a place in the proxy's protocol. */
+static int fill_proxy(struct ward_policy *p, struct ward_err *err)
+{
+	struct ward_settings *s = &p->settings;
+	const struct ward_entry *mode = find(p, "network", "", "mode");
+	const struct ward_entry *proxy = find(p, "network", "", "proxy");
+	const struct ward_entry *identify = find(p, "network", "", "identify");
+	if (proxy && ward_proxy_parse(proxy->value, &s->net_proxy, err) < 0)
+		return -EINVAL;
+	if (mode && s->net == WARD_NET_PROXY && !proxy)
+		return ward_err_set(err, -EINVAL,
+			"%s:%u: [network] mode = proxy takes a proxy: proxy = http://HOST:PORT or "
+			"socks5://HOST:PORT",
+			mode->file, mode->line);
+	if (!identify)
+		return 0;
+	if (s->net_proxy.socks && !ward_proxy_is_authorization(identify->value))
+		return ward_err_set(err, -EINVAL,
+			"%s:%u: SOCKS5 has no header '%s': identify = proxy-authorization sends user "
+			"and password",
+			identify->file, identify->line, identify->value);
+	s->net_identify = strdup(identify->value);
+	return s->net_identify ? 0 : no_memory(err);
+}
+
+/* Whom little is trusted does not get the network of the host. */
+static int check_trust(const struct ward_policy *p, struct ward_err *err)
+{
+	const struct ward_entry *trust = find(p, "policy", "", "trust");
+	const struct ward_entry *mode = find(p, "network", "", "mode");
+	if (!trust || strcmp(trust->value, "low") != 0 || p->settings.net != WARD_NET_HOST)
+		return 0;
+	return ward_err_set(err, -EINVAL,
+		"%s:%u: [network] mode = host is not for trust = low (%s:%u): mode = allowlist names "
+		"what is needed",
+		mode ? mode->file : "", mode ? mode->line : 0, trust->file, trust->line);
+}
+
 /* Does what this entry asks for exist already? */
 static bool ready(const struct ward_entry *e)
 {
@@ -275,6 +321,18 @@ static void fill_checkpoint(struct ward_policy *p)
 	}
 }
 
+/* Of several all count: what one source wants out of the trail stays out. */
+static void fill_redact(struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (!is_key(e->key, "audit", "redact"))
+			continue;
+		p->settings.redact_argv |= strcmp(e->value, "argv") == 0;
+		p->settings.redact_sni |= strcmp(e->value, "sni") == 0;
+	}
+}
+
 static void fill_numbers(struct ward_policy *p)
 {
 	/* in the order of the words of [policy] mode */
@@ -283,21 +341,38 @@ static void fill_numbers(struct ward_policy *p)
 	struct ward_settings *s = &p->settings;
 	uint64_t mode = number(p, "policy", "mode");
 	s->mode = mode < sizeof(modes) / sizeof(modes[0]) ? modes[mode] : WARD_MODE_UNSET;
+	s->limits_where_available = number(p, "limits", "require") == 1;
+	s->cpus = number(p, "limits", "cpus");
+	s->memory = number(p, "limits", "memory");
+	s->cpu_time_ns = number(p, "limits", "cpu-time");
+	s->idle_ns = number(p, "limits", "idle");
+	s->grace_ns = number(p, "limits", "grace");
 	s->processes = number(p, "limits", "processes");
 	s->open_files = number(p, "limits", "open-files");
 	s->file_size = number(p, "limits", "file");
 	s->wall_ns = number(p, "limits", "wall");
+	s->per_command_ns = number(p, "limits", "per-command");
 	s->tmp_bytes = number(p, "limits", "tmp");
 	s->core = number(p, "limits", "core") == 1;
 	/* a home kept per project does not exist yet: the default is a fresh one */
 	const struct ward_entry *home = find(p, "home", "", "mode");
 	s->home = home ? (enum ward_home)home->number : WARD_HOME_TMPFS;
 	s->view = (enum ward_view)number(p, "system", "view");
+	s->seccomp = (enum ward_seccomp_list)number(p, "process", "seccomp");
 	s->terminal = number(p, "process", "terminal") == 1;
 	s->net = (enum ward_net)number(p, "network", "mode");
+	s->sni = (enum ward_sni)number(p, "network", "sni");
+	s->net_upload = number(p, "network", "upload");
+	s->net_rate = number(p, "network", "rate");
+	s->net_connections = number(p, "network", "connections");
 	s->log = (enum ward_audit_log)number(p, "audit", "log");
+	s->hash = (enum ward_audit_hash)number(p, "audit", "hash");
+	s->exec = number(p, "audit", "exec") == 1;
+	fill_redact(p);
 	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
 	s->sync = (enum ward_audit_sync)number(p, "audit", "sync");
+	s->rotate = number(p, "audit", "rotate");
+	s->keep_ns = number(p, "audit", "keep");
 	fill_checkpoint(p);
 }
 
@@ -308,13 +383,28 @@ int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 		return no_memory(err);
 	r = fill_trees(p, err);
 	if (r == 0)
+		r = ward_quotas_settle(p, err);
+	if (r == 0)
 		r = fill_name(p, err);
 	if (r < 0)
 		return r;
 	fill_numbers(p);
+	r = check_trust(p, err);
+	if (r == 0)
+		r = fill_proxy(p, err);
+	if (r < 0)
+		return r;
 	r = fill_env(p);
 	if (r == 0)
 		r = list(p, "system", "read", &p->settings.system_read);
+	if (r == 0)
+		r = list(p, "audit", "anchor", &p->settings.anchors);
+	if (r == 0)
+		r = list(p, "network", "publish", &p->settings.net_publish);
+	if (r == 0)
+		r = list(p, "network", "forward", &p->settings.net_forward);
+	if (r == 0)
+		r = list(p, "network", "socket", &p->settings.net_socket);
 	if (r == 0)
 		r = fill_unavailable(p);
 	return r < 0 ? no_memory(err) : 0;
@@ -336,8 +426,14 @@ void ward_settings_clear(struct ward_settings *s)
 		free(s->trees[i].at);
 	}
 	free(s->trees);
+	ward_quotas_clear(s);
 	free(s->name);
+	free(s->net_identify);
 	clear_strings(&s->system_read);
+	clear_strings(&s->anchors);
+	clear_strings(&s->net_publish);
+	clear_strings(&s->net_forward);
+	clear_strings(&s->net_socket);
 	clear_strings(&s->env_pass);
 	clear_strings(&s->env_set);
 	clear_strings(&s->unavailable);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "enforcer/policy/proxy.h"
+
 #include "enforcer/base/limit.h"
 
 enum ward_mode {
@@ -26,10 +28,15 @@ enum ward_mode {
 enum ward_hardlinks { WARD_HARDLINKS_DENY = 0, WARD_HARDLINKS_READ, WARD_HARDLINKS_ALLOW };
 enum ward_home { WARD_HOME_NONE = 0, WARD_HOME_TMPFS, WARD_HOME_PROJECT };
 enum ward_net { WARD_NET_NONE = 0, WARD_NET_ALLOWLIST, WARD_NET_PROXY, WARD_NET_HOST };
+enum ward_sni { WARD_SNI_REQUIRE = 0, WARD_SNI_LOG, WARD_SNI_OFF };
 enum ward_view { WARD_VIEW_MINIMAL = 0, WARD_VIEW_READONLY };
 enum ward_audit_log { WARD_LOG_IO = 0, WARD_LOG_OPENS, WARD_LOG_DENIALS };
+enum ward_audit_hash { WARD_HASH_ALL = 0, WARD_HASH_WRITES, WARD_HASH_NONE };
 enum ward_audit_sync { WARD_SYNC_RECORD = 0, WARD_SYNC_BATCH, WARD_SYNC_CLOSE };
 enum ward_on_failure { WARD_ON_FAILURE_STOP = 0, WARD_ON_FAILURE_DENY };
+
+/* The closest first. */
+enum ward_seccomp_list { WARD_LIST_NO_EXEC = 0, WARD_LIST_STRICT, WARD_LIST_DEFAULT };
 
 /* A list of strings, each NUL-terminated. */
 struct ward_strings {
@@ -46,17 +53,52 @@ struct ward_tree {
 	enum ward_hardlinks hardlinks;
 };
 
+/* Components of P in [quota P]. */
+#define WARD_QUOTA_DEPTH_MAX 64
+
+/* Keys of [quota P], in the order in which their limits stand in struct ward_quota. */
+enum ward_quota_key {
+	WARD_QUOTA_GROWTH = 0, /* bytes */
+	WARD_QUOTA_FILES,
+	WARD_QUOTA_FILE,  /* bytes of one file */
+	WARD_QUOTA_RATE,  /* bytes in a time */
+	WARD_QUOTA_CHURN, /* files in a time */
+	WARD_QUOTA_KEYS_,
+};
+
+struct ward_quota_limit {
+	uint64_t value; /* WARD_UNLIMITED: nothing is said */
+	uint32_t per_s; /* rate, churn: the time, in seconds; else 0 */
+	char *text;	/* "growth = 10G" as written; NULL: nothing is said */
+	char *place;	/* "FILE:LINE" */
+};
+
+/* One [quota P]. */
+struct ward_quota {
+	char *path; /* the sandbox path P, absolute, normalised */
+	struct ward_quota_limit limits[WARD_QUOTA_KEYS_];
+};
+
 struct ward_settings {
 	char *name;
 	enum ward_mode mode;
 	struct ward_tree *trees; /* sorted by path; /workspace is always there */
 	size_t n_trees;
+	struct ward_quota *quotas; /* sorted by path; each with a tree in, at or above it */
+	size_t n_quotas;
 
-	/* [limits] */
-	uint64_t processes;  /* RLIMIT_NPROC */
-	uint64_t open_files; /* RLIMIT_NOFILE */
-	uint64_t file_size;  /* bytes, RLIMIT_FSIZE */
+	/* [limits]; WARD_UNLIMITED: none */
+	bool limits_where_available; /* require = where-available */
+	uint64_t cpus;		     /* tenths of one */
+	uint64_t memory;	     /* bytes of the session, swap off */
+	uint64_t processes;	     /* of the session */
+	uint64_t open_files;	     /* RLIMIT_NOFILE */
+	uint64_t file_size;	     /* bytes, RLIMIT_FSIZE */
+	uint64_t cpu_time_ns;	     /* of all processes together */
 	uint64_t wall_ns;
+	uint64_t per_command_ns; /* of each `wardfs exec` */
+	uint64_t idle_ns;
+	uint64_t grace_ns;  /* from SIGTERM to SIGKILL */
 	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together */
 	bool core;
 
@@ -70,15 +112,33 @@ struct ward_settings {
 	struct ward_strings env_pass; /* names or globs */
 	struct ward_strings env_set;  /* NAME=VALUE */
 
+	/* [process] */
+	enum ward_seccomp_list seccomp;
 	bool terminal;
 	enum ward_net net;
+	enum ward_sni sni;
+	uint64_t net_upload;		 /* bytes, of the session */
+	uint64_t net_rate;		 /* thousandths of a byte a second, per destination */
+	uint64_t net_connections;	 /* at once, per destination */
+	struct ward_strings net_publish; /* "8080", "8080:80" */
+	struct ward_strings net_forward;
+	struct ward_strings net_socket; /* host paths */
+	struct ward_proxy net_proxy;	/* of mode proxy; port 0: none is named */
+	char *net_identify;		/* the header that identifies; NULL: none */
 
 	/* [audit] */
 	enum ward_audit_log log;
+	enum ward_audit_hash hash;
+	bool exec;		     /* programs that are started are recorded */
+	struct ward_strings anchors; /* journald, syslog, file:PATH, exec:PATH */
+	bool redact_argv;
+	bool redact_sni;
 	enum ward_on_failure on_failure;
 	enum ward_audit_sync sync;
 	uint64_t checkpoint_records; /* the smallest count given, 0: none was */
 	uint64_t checkpoint_ms;	     /* the shortest time given, 0: none was */
+	uint64_t rotate;	     /* bytes of a segment of the trail */
+	uint64_t keep_ns;	     /* how long a trail is kept */
 
 	/*
 	 * Keys that were set to something whose machinery does not exist yet, as "FILE:LINE:

@@ -199,7 +199,7 @@ static int collect(struct shadows *x)
 	for (size_t i = 0; r == 0 && i < p->n_rules; i++) {
 		struct ward_pattern pattern;
 		r = ward_pattern_parse(
-			p->rules[i].pattern, p->fold && p->rules[i].guard, &pattern, NULL);
+			p->rules[i].pattern, ward_rule_folds(p, &p->rules[i]), &pattern, NULL);
 		if (r < 0)
 			break;
 		r = ward_classes_add(x->classes, &pattern);

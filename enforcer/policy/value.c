@@ -97,16 +97,27 @@ int ward_value_time(const char *text, uint64_t *ret, struct ward_err *err)
 	return 0;
 }
 
-int ward_value_rate(const char *text, bool size, uint64_t *ret, struct ward_err *err)
+bool ward_value_rate_parts(const char *text, bool size, uint64_t *ret_n, uint32_t *ret_per_s)
 {
 	const char *s = text;
 	uint64_t v;
 	bool ok = size ? scaled(&s, "KMGT", 1024, &v) : scaled(&s, "kM", 1000, &v);
-	uint64_t per = strcmp(s, "/s") == 0   ? 1
+	uint32_t per = strcmp(s, "/s") == 0   ? 1
 		       : strcmp(s, "/m") == 0 ? 60
 		       : strcmp(s, "/h") == 0 ? 3600
 					      : 0;
 	if (!ok || !per || v > UINT64_C(1) << 52)
+		return false;
+	*ret_n = v;
+	*ret_per_s = per;
+	return true;
+}
+
+int ward_value_rate(const char *text, bool size, uint64_t *ret, struct ward_err *err)
+{
+	uint64_t v;
+	uint32_t per;
+	if (!ward_value_rate_parts(text, size, &v, &per))
 		return ward_err_set(err, -EINVAL, "'%s' is no rate: write %s", text,
 			size ? "10M/s or 1G/h" : "100/m or 2k/h");
 	*ret = v * 1000 / per;

@@ -17,6 +17,8 @@ int ward_value_time(const char *text, uint64_t *ret, struct ward_err *err) ward_
 /* Per second, times 1000: a size (or count) and "/s", "/m", "/h". */
 int ward_value_rate(
 	const char *text, bool size, uint64_t *ret, struct ward_err *err) ward_must_check;
+/* The same in full: so many in so many seconds (1, 60 or 3600). False: no rate. */
+bool ward_value_rate_parts(const char *text, bool size, uint64_t *ret_n, uint32_t *ret_per_s);
 /* Tenths: "2", "1.5". */
 int ward_value_tenths(const char *text, uint64_t *ret, struct ward_err *err) ward_must_check;
 /* Index of text in the NULL-terminated words. -EINVAL names them all. */

@@ -19,6 +19,8 @@ const char *ward_verb_name(enum ward_verb v)
 		return "ask";
 	case WARD_VERB_NOEXEC:
 		return "noexec";
+	case WARD_VERB_PROGRAM:
+		return "exec";
 	case WARD_VERB_COUNT_:
 		break;
 	}

@@ -30,6 +30,7 @@
 /* System call numbers that were given out since Linux 5.0 are the same on every architecture. */
 #define UNIFIED_NUMBERS 424
 #define NUMBER_MAX 1023
+#define DEPTH_MAX 4
 #define X32_BIT 0x40000000U
 
 struct condition {
@@ -40,7 +41,9 @@ struct condition {
 
 struct rule {
 	uint32_t nr;
+	const char *list; /* whose line it is */
 	unsigned line;
+	unsigned depth;	 /* 0: the list itself, 1: what it includes, and so on */
 	uint32_t action; /* SECCOMP_RET_… */
 	struct condition conditions[CONDITIONS_MAX];
 	size_t n_conditions;
@@ -49,6 +52,7 @@ struct rule {
 struct list {
 	const char *name;
 	unsigned line;
+	unsigned depth;
 	struct rule *rules;
 	size_t n;
 };
@@ -85,6 +89,9 @@ static int parse_action(const char *s, uint32_t *ret)
 		*ret = SECCOMP_RET_ERRNO | EPERM;
 	else if (strcmp(s, "kill") == 0)
 		*ret = SECCOMP_RET_KILL_PROCESS;
+	else if (strcmp(s, "once") == 0)
+		/* pid 1 answers until the command runs; without a listener ENOSYS (seccomp(2)). */
+		*ret = SECCOMP_RET_USER_NOTIF;
 	else if (strncmp(s, "deny:", 5) == 0)
 		return parse_errno(s + 5, ret);
 	else
@@ -151,17 +158,40 @@ static int parse_name(char *name, uint32_t *ret)
 	return 0;
 }
 
+static int parse_list(struct list *l, const char *text, size_t len, struct ward_err *err);
+
+/* The lines of a shipped list, in front of all of this one. */
+static int include(struct list *l, const char *name, struct ward_err *err)
+{
+	struct list inner = *l;
+	for (const struct ward_embedded *e = ward_embedded_seccomp; name && e->name; e++) {
+		if (strcmp(e->name, name) != 0 || l->n > 0 || l->depth == DEPTH_MAX)
+			continue;
+		inner.name = e->name;
+		inner.line = 0;
+		inner.depth++;
+		int r = parse_list(&inner, e->data, e->len, err);
+		l->n = inner.n;
+		return r;
+	}
+	return ward_err_set(err, -EINVAL,
+		"%s:%u: include takes the name of a shipped list, before any other line", l->name,
+		l->line);
+}
+
 static int parse_line(struct list *l, char *line, struct ward_err *err)
 {
 	char *save = NULL;
 	char *hash = strchr(line, '#');
-	struct rule r = {.line = l->line};
+	struct rule r = {.list = l->name, .line = l->line, .depth = l->depth};
 	if (hash)
 		*hash = '\0';
 	char *name = strtok_r(line, " \t", &save);
 	if (!name)
 		return 0;
 	char *action = strtok_r(NULL, " \t", &save);
+	if (strcmp(name, "include") == 0)
+		return include(l, action, err);
 	int code = parse_name(name, &r.nr);
 	if (code < 0)
 		return ward_err_set(
@@ -169,8 +199,8 @@ static int parse_line(struct list *l, char *line, struct ward_err *err)
 	bool absent = code == 1;
 	if (!action || parse_action(action, &r.action) < 0)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: %s: the action must be allow, deny, deny:ERRNO or kill", l->name,
-			l->line, name);
+			"%s:%u: %s: the action must be allow, deny, deny:ERRNO, kill or once",
+			l->name, l->line, name);
 	for (char *s = strtok_r(NULL, " \t", &save); s; s = strtok_r(NULL, " \t", &save)) {
 		if (r.n_conditions == CONDITIONS_MAX ||
 			parse_condition(s, &r.conditions[r.n_conditions]) < 0)
@@ -191,9 +221,6 @@ static int parse_line(struct list *l, char *line, struct ward_err *err)
 static int parse_list(struct list *l, const char *text, size_t len, struct ward_err *err)
 {
 	const char *end = text + len;
-	l->rules = calloc(RULES_MAX, sizeof(*l->rules));
-	if (!l->rules)
-		return ward_err_sys(err, -ENOMEM, "%s", l->name);
 	while (text < end) {
 		char line[LINE_MAX_BYTES];
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
@@ -218,7 +245,20 @@ static int by_number(const void *left, const void *right)
 	const struct rule *b = right;
 	if (a->nr != b->nr)
 		return a->nr < b->nr ? -1 : 1;
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
 	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Sorted: of each system call the lines of the outermost list that names it. */
+static void keep_outermost(struct list *l)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < l->n; i++)
+		if (n == 0 || l->rules[n - 1].nr != l->rules[i].nr ||
+			l->rules[n - 1].depth == l->rules[i].depth)
+			l->rules[n++] = l->rules[i];
+	l->n = n;
 }
 
 /* Each system call ends with exactly one line without conditions: no silent default, no line that
@@ -231,10 +271,10 @@ static int check_list(const struct list *l, struct ward_err *err)
 		if (last && r->n_conditions > 0)
 			return ward_err_set(err, -EINVAL,
 				"%s:%u: the last line of a system call must have no condition",
-				l->name, r->line);
+				r->list, r->line);
 		if (!last && r->n_conditions == 0)
 			return ward_err_set(err, -EINVAL,
-				"%s:%u: line %u of the same system call can never decide", l->name,
+				"%s:%u: line %u of the same system call can never decide", r->list,
 				r->line, l->rules[i + 1].line);
 	}
 	return 0;
@@ -381,31 +421,17 @@ int ward_seccomp_compile(const char *name, const char *text, size_t len, struct 
 	struct ward_err *err)
 {
 	ward_cleanup(list_clear) struct list l = {.name = name};
+	l.rules = calloc(RULES_MAX, sizeof(*l.rules));
+	if (!l.rules)
+		return ward_err_sys(err, -ENOMEM, "%s", name);
 	int r = parse_list(&l, text, len, err);
 	if (r < 0)
 		return r;
 	qsort(l.rules, l.n, sizeof(*l.rules), by_number);
+	keep_outermost(&l);
 	r = check_list(&l, err);
 	if (r < 0)
 		return r;
 	r = emit_program(&l, ret_bpf);
 	return r < 0 ? ward_err_sys(err, r, "%s: make the filter", name) : 0;
-}
-
-static int shipped(const char *name, struct ward_buf *ret_bpf, struct ward_err *err)
-{
-	for (const struct ward_embedded *e = ward_embedded_seccomp; e->name; e++)
-		if (strcmp(e->name, name) == 0)
-			return ward_seccomp_compile(name, e->data, e->len, ret_bpf, err);
-	return ward_err_set(err, -ENOENT, "no system call list %s", name);
-}
-
-int ward_seccomp_command(struct ward_buf *ret_bpf, struct ward_err *err)
-{
-	return shipped("default", ret_bpf, err);
-}
-
-int ward_seccomp_init(struct ward_buf *ret_bpf, struct ward_err *err)
-{
-	return shipped("init", ret_bpf, err);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System call filters: the list of conf/seccomp (data; its format is told at its top) compiled by
- * libseccomp to classic BPF.
+ * System call filters: a list of conf/seccomp (data; its format is told at the top of default.list)
+ * compiled to classic BPF. Runs while wardfs is built, and in tests: what is in force is
+ * filters.h's.
  */
 #pragma once
 
@@ -10,13 +11,8 @@
 
 /*
  * Compiles a list. name and text are the list's; errors say "NAME:LINE: what is wrong". Appends
- * the program (struct sock_filter[]) to ret_bpf. -EINVAL for a bad list, -ENOMEM.
+ * the program (struct sock_filter[]) to ret_bpf. "include NAME" takes a shipped list. -EINVAL for a
+ * bad list, -ENOMEM.
  */
 int ward_seccomp_compile(const char *name, const char *text, size_t len, struct ward_buf *ret_bpf,
 	struct ward_err *err) ward_must_check;
-
-/* The shipped list `default`, for the command. */
-int ward_seccomp_command(struct ward_buf *ret_bpf, struct ward_err *err) ward_must_check;
-
-/* What pid 1 needs while it watches; nothing else. */
-int ward_seccomp_init(struct ward_buf *ret_bpf, struct ward_err *err) ward_must_check;

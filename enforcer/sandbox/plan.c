@@ -55,6 +55,7 @@ int ward_plan_encode(const struct ward_plan *p, struct ward_buf *ret_bytes)
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_INIT_PLAN);
 	ward_msg_put_u32(&m, p->flags);
+	ward_msg_put_u32(&m, p->layers);
 	ward_msg_put_u32(&m, p->owner_uid);
 	ward_msg_put_u32(&m, p->owner_gid);
 	ward_msg_put_u32(&m, p->agent_uid);
@@ -68,17 +69,26 @@ int ward_plan_encode(const struct ward_plan *p, struct ward_buf *ret_bytes)
 	ward_msg_put_u64(&m, p->open_files);
 	ward_msg_put_u64(&m, p->file_size);
 	ward_msg_put_u64(&m, p->core_bytes);
+	ward_msg_put_u64(&m, p->data_bytes);
+	ward_msg_put_u64(&m, p->cpu_seconds);
 	ward_msg_put_u32(&m, p->rows);
 	ward_msg_put_u32(&m, p->cols);
 	ward_msg_put_u32(&m, p->tty_slots);
 	ward_msg_put_u32(&m, p->n_lifelines);
+	ward_msg_put_u32(&m, p->n_tasks);
 	ward_msg_put_u32(&m, p->n_trees);
 	put_entries(&m, p);
+	put_strings(&m, p->programs, p->n_programs);
 	put_strings(&m, p->argv, p->n_argv);
 	put_strings(&m, p->envp, p->n_envp);
 	ward_msg_put_str(&m, p->cwd);
+	ward_msg_put_str(&m, p->probe_outside);
+	ward_msg_put_str(&m, p->probe_socket);
+	ward_msg_put_str(&m, p->probe_hidden);
+	ward_msg_put_str(&m, p->probe_write);
 	ward_msg_put_bytes(&m, p->filter, p->filter_len);
 	ward_msg_put_bytes(&m, p->init_filter, p->init_filter_len);
+	ward_msg_put_bytes(&m, p->exec_filter, p->exec_filter_len);
 	int r = ward_buf_error(&m.buf);
 	if (r < 0)
 		return r;
@@ -144,8 +154,7 @@ static void get_entries(struct ward_msg_reader *r, struct ward_plan *p)
 		e->text = ward_msg_get_str(r);
 		bool tree = kind == WARD_PLAN_TREE || kind == WARD_PLAN_TREE_AT;
 		if (kind == WARD_PLAN_NONE || kind >= WARD_PLAN_KINDS_ || !e->path ||
-			!ward_plan_path_ok(e->path) ||
-			e->flags & ~(uint32_t)(WARD_PLAN_OPTIONAL | WARD_PLAN_AS_OWNER) ||
+			!ward_plan_path_ok(e->path) || e->flags & ~WARD_PLAN_ENTRY_FLAGS_ALL ||
 			(tree ? e->mode >= WARD_TREES_MAX : e->mode > 07777))
 			r->bad = true;
 		else
@@ -156,6 +165,7 @@ static void get_entries(struct ward_msg_reader *r, struct ward_plan *p)
 static void get_head(struct ward_msg_reader *r, struct ward_plan *p)
 {
 	p->flags = ward_msg_get_u32(r);
+	p->layers = ward_msg_get_u32(r);
 	p->owner_uid = ward_msg_get_u32(r);
 	p->owner_gid = ward_msg_get_u32(r);
 	p->agent_uid = ward_msg_get_u32(r);
@@ -167,16 +177,25 @@ static void get_head(struct ward_msg_reader *r, struct ward_plan *p)
 	p->open_files = ward_msg_get_u64(r);
 	p->file_size = ward_msg_get_u64(r);
 	p->core_bytes = ward_msg_get_u64(r);
+	p->data_bytes = ward_msg_get_u64(r);
+	p->cpu_seconds = ward_msg_get_u64(r);
 	p->rows = ward_msg_get_u32(r);
 	p->cols = ward_msg_get_u32(r);
 	p->tty_slots = ward_msg_get_u32(r);
 	p->n_lifelines = ward_msg_get_u32(r);
+	p->n_tasks = ward_msg_get_u32(r);
 	p->n_trees = ward_msg_get_u32(r);
 	/* uid 0 is refused here too: the last look before it would matter. */
-	if (p->flags & ~WARD_PLAN_FLAGS_ALL || p->agent_uid == 0 || p->agent_uid == UINT32_MAX ||
-		p->tty_slots > 7 || p->rows > UINT16_MAX || p->cols > UINT16_MAX ||
-		p->n_lifelines > WARD_PLAN_LIFELINES_MAX || p->n_trees > WARD_TREES_MAX)
+	if (p->flags & ~WARD_PLAN_FLAGS_ALL || p->layers & ~WARD_LAYERS_ALL || p->agent_uid == 0 ||
+		p->agent_uid == UINT32_MAX || p->tty_slots > 7 || p->rows > UINT16_MAX ||
+		p->cols > UINT16_MAX || p->n_lifelines > WARD_PLAN_LIFELINES_MAX ||
+		p->n_tasks > WARD_PLAN_TASKS_MAX || p->n_trees > WARD_TREES_MAX)
 		r->bad = true;
+}
+
+static bool absolute_or_empty(const char *s)
+{
+	return s[0] == '\0' || s[0] == '/';
 }
 
 int ward_plan_decode(const void *data, size_t len, struct ward_plan *ret)
@@ -188,15 +207,26 @@ int ward_plan_decode(const void *data, size_t len, struct ward_plan *ret)
 		return -EBADMSG;
 	get_head(&r, &p);
 	get_entries(&r, &p);
+	p.programs = get_strings(&r, &p.n_programs);
+	for (size_t i = 0; i < p.n_programs && !r.bad; i++)
+		r.bad = !ward_plan_path_ok(p.programs[i]);
 	p.argv = get_strings(&r, &p.n_argv);
 	p.envp = get_strings(&r, &p.n_envp);
 	p.cwd = ward_msg_get_str(&r);
+	p.probe_outside = ward_msg_get_str(&r);
+	p.probe_socket = ward_msg_get_str(&r);
+	p.probe_hidden = ward_msg_get_str(&r);
+	p.probe_write = ward_msg_get_str(&r);
 	p.filter = ward_msg_get_bytes(&r, &p.filter_len);
 	p.init_filter = ward_msg_get_bytes(&r, &p.init_filter_len);
+	p.exec_filter = ward_msg_get_bytes(&r, &p.exec_filter_len);
 	if (ward_msg_done(&r) < 0 || p.n_argv == 0 || p.argv[0][0] == '\0' ||
-		!(strcmp(p.cwd, "/") == 0 || ward_plan_path_ok(p.cwd)) || p.filter_len % 8 ||
-		p.init_filter_len % 8 || p.filter_len > WARD_PLAN_FILTER_MAX ||
-		p.init_filter_len > WARD_PLAN_FILTER_MAX) {
+		!(strcmp(p.cwd, "/") == 0 || ward_plan_path_ok(p.cwd)) ||
+		!absolute_or_empty(p.probe_outside) || !absolute_or_empty(p.probe_hidden) ||
+		!absolute_or_empty(p.probe_write) || p.filter_len % 8 || p.init_filter_len % 8 ||
+		p.exec_filter_len % 8 || p.filter_len > WARD_PLAN_FILTER_MAX ||
+		p.init_filter_len > WARD_PLAN_FILTER_MAX ||
+		p.exec_filter_len > WARD_PLAN_FILTER_MAX) {
 		ward_plan_clear(&p);
 		return -EBADMSG;
 	}
@@ -218,10 +248,61 @@ void ward_plan_clear(struct ward_plan *p)
 		free(p->entries[i].text);
 	}
 	free(p->entries);
+	free_strings(p->programs, p->n_programs);
 	free_strings(p->argv, p->n_argv);
 	free_strings(p->envp, p->n_envp);
 	free(p->groups);
 	free(p->hostname);
 	free(p->cwd);
+	free(p->probe_outside);
+	free(p->probe_socket);
+	free(p->probe_hidden);
+	free(p->probe_write);
 	*p = (struct ward_plan){0};
+}
+
+int ward_plan_exec_encode(const struct ward_plan_exec *e, struct ward_buf *ret_bytes)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_INIT_EXEC);
+	ward_msg_put_u32(&m, e->pty);
+	ward_msg_put_u32(&m, e->rows);
+	ward_msg_put_u32(&m, e->cols);
+	put_strings(&m, e->argv, e->n_argv);
+	put_strings(&m, e->envp, e->n_envp);
+	ward_msg_put_str(&m, e->cwd);
+	if (ward_buf_error(&m.buf))
+		return ward_buf_error(&m.buf);
+	ward_buf_add(ret_bytes, m.buf.data, m.buf.len);
+	return ward_buf_error(ret_bytes);
+}
+
+int ward_plan_exec_decode(const void *data, size_t len, struct ward_plan_exec *ret)
+{
+	struct ward_plan_exec e = {0};
+	struct ward_msg_reader r;
+	ward_msg_reader_init(&r, data, len);
+	if (r.type != WARD_INIT_EXEC)
+		return -EBADMSG;
+	e.pty = ward_msg_get_u32(&r);
+	e.rows = ward_msg_get_u32(&r);
+	e.cols = ward_msg_get_u32(&r);
+	e.argv = get_strings(&r, &e.n_argv);
+	e.envp = get_strings(&r, &e.n_envp);
+	e.cwd = ward_msg_get_str(&r);
+	if (ward_msg_done(&r) < 0 || e.pty > 7 || e.rows > UINT16_MAX || e.cols > UINT16_MAX ||
+		e.n_argv == 0 || e.argv[0][0] == '\0' || e.cwd[0] != '/') {
+		ward_plan_exec_clear(&e);
+		return -EBADMSG;
+	}
+	*ret = e;
+	return 0;
+}
+
+void ward_plan_exec_clear(struct ward_plan_exec *e)
+{
+	free_strings(e->argv, e->n_argv);
+	free_strings(e->envp, e->n_envp);
+	free(e->cwd);
+	*e = (struct ward_plan_exec){0};
 }

@@ -2,14 +2,18 @@
 #include "enforcer/sandbox/sandbox.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "enforcer/base/cleanup.h"
@@ -17,7 +21,9 @@
 #include "enforcer/ipc/msg.h"
 #include "enforcer/base/limit.h"
 #include "enforcer/sandbox/plan.h"
-#include "enforcer/sandbox/filter.h"
+#include "enforcer/sandbox/filters.h"
+#include "enforcer/sandbox/groups.h"
+#include "enforcer/sandbox/internal.h"
 #include "enforcer/sandbox/view.h"
 
 /*
@@ -25,10 +31,16 @@
  * kernel, so this only ends a wait that would never end.
  */
 #define SETUP_WAIT_MS 60000
+/* Milliseconds for wardfs-init to end what descends from it, where no pid namespace does. */
+#define END_WAIT_MS 10000
 /* A gid_map is written at once and has to fit a page (user_namespaces(7)). */
 #define GID_MAP_MAX 4000
 
 struct ward_sandbox {
+	const struct ward_backend *backend;
+	struct ward_groups cgroups;
+	int tasks[WARD_SANDBOX_JOIN_MAX]; /* of these, what stage 0 enters by itself */
+	size_t n_tasks;
 	bool root;
 	uid_t owner_uid, agent_uid;
 	gid_t owner_gid, agent_gid;
@@ -38,9 +50,15 @@ struct ward_sandbox {
 	int fuse[WARD_TREES_MAX];
 	size_t n_trees;
 	int pty;
+	int ns[2];    /* user and network namespace; -1: none, or let go of */
 	pid_t stage0; /* 0: reaped */
 	pid_t pid;    /* 0: not there yet */
 	int pidfd;
+	int execs; /* listener, -1: none */
+	bool listen_execs;
+	bool wants_pty, keep;
+	bool wants_wire;
+	bool probed;  /* all probes held */
 	bool started; /* the command was executed */
 	bool reaped;
 	bool over; /* the last event was handed out */
@@ -57,49 +75,39 @@ static size_t count_strings(char *const *v)
 	return n;
 }
 
-static int check_spec(const struct ward_sandbox_spec *s, struct ward_err *err)
-{
-	if (s->agent_uid == 0 || s->agent_uid == (uid_t)-1)
-		return ward_err_set(
-			err, -EINVAL, "the command may not run as user %d", (int)s->agent_uid);
-	if (!s->root && (s->agent_uid != s->owner_uid || s->agent_gid != s->owner_gid))
-		return ward_err_set(
-			err, -EINVAL, "without root the command can run as the owner alone");
-	if (s->n_trees > WARD_TREES_MAX || s->n_lifelines > WARD_PLAN_LIFELINES_MAX ||
-		s->n_groups > WARD_PLAN_GROUPS_MAX)
-		return ward_err_set(err, -E2BIG, "too many trees, lifelines or groups");
-	if (!s->argv || !s->argv[0] || !s->argv[0][0])
-		return ward_err_set(err, -EINVAL, "no command");
-	if (!s->init_program || s->init_program[0] != '/' || !s->hostname || !s->cwd)
-		return ward_err_set(err, -EINVAL, "the description of the sandbox is incomplete");
-	/* It becomes a line of /etc/passwd. */
-	if (!s->user_name || !s->user_name[0] || strpbrk(s->user_name, ":\n/"))
-		return ward_err_set(err, -EINVAL, "bad user name");
-	if (s->home && strpbrk(s->home, ":\n"))
-		return ward_err_set(err, -EINVAL, "bad home directory");
-	if (strcmp(s->cwd, "/") != 0 && !ward_plan_path_ok(s->cwd))
-		return ward_err_set(
-			err, -EINVAL, "start directory %s: not absolute and normalised", s->cwd);
-	return 0;
-}
-
 static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb, int *ret_fd,
 	struct ward_err *err)
 {
 	ward_cleanup(ward_view_clear) struct ward_view_list view = {0};
 	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf filter = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf init_filter = WARD_BUF_INIT;
-	int r = ward_view_build(s, &view, err);
-	if (r == 0)
-		r = ward_seccomp_command(&filter, err);
-	if (r == 0)
-		r = ward_seccomp_init(&init_filter, err);
+	uint32_t layers = sb->backend->layers;
+	if (s->net == WARD_SANDBOX_NET_HOST)
+		layers &= ~(uint32_t)WARD_LAYER_NET;
+	bool filtered = layers & WARD_LAYER_SECCOMP;
+	const struct ward_filter none = {NULL, 0};
+	const struct ward_filter filter = filtered ? ward_seccomp_command(s->seccomp) : none;
+	const struct ward_filter init_filter = filtered ? ward_seccomp_init() : none;
+	/*
+	 * Asks about each execve(2) and execveat(2), lets all else be. It stands beside that of the
+	 * command, which has refused other architectures (and x32) already.
+	 */
+	static const struct sock_filter execs[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)};
+	int r = ward_view_build(s, layers, &view, err);
 	if (r < 0)
 		return r;
 	struct ward_plan p = {
-		.flags = (s->served ? WARD_PLAN_SERVED : 0) | (s->root ? WARD_PLAN_ROOT : 0) |
-			 (s->pty ? WARD_PLAN_PTY : 0) | WARD_PLAN_LANDLOCK,
+		.flags = (s->keep ? WARD_PLAN_KEEP : 0) |
+			 (filtered && s->seccomp == WARD_SECCOMP_NO_EXEC ? WARD_PLAN_ONCE : 0) |
+			 (s->programs ? WARD_PLAN_LISTED : 0) | (s->served ? WARD_PLAN_SERVED : 0) |
+			 (s->root ? WARD_PLAN_ROOT : 0) |
+			 (s->net == WARD_SANDBOX_NET_WIRE ? WARD_PLAN_WIRE : 0) |
+			 (s->pty ? WARD_PLAN_PTY : 0) | (s->grouped ? WARD_PLAN_GROUPED : 0),
+		.layers = layers,
 		.owner_uid = s->owner_uid,
 		.owner_gid = s->owner_gid,
 		.agent_uid = s->agent_uid,
@@ -113,21 +121,32 @@ static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbo
 		.open_files = s->open_files,
 		.file_size = s->file_size,
 		.core_bytes = s->core ? WARD_UNLIMITED : 0,
+		.data_bytes = s->data_bytes ? s->data_bytes : WARD_UNLIMITED,
+		.cpu_seconds = s->cpu_seconds ? s->cpu_seconds : WARD_UNLIMITED,
 		.rows = s->winsize.ws_row,
 		.cols = s->winsize.ws_col,
 		.n_lifelines = (uint32_t)s->n_lifelines,
+		.n_tasks = (uint32_t)sb->n_tasks,
 		.n_trees = (uint32_t)s->n_trees,
 		.entries = view.v,
 		.n_entries = view.n,
+		.programs = view.programs,
+		.n_programs = view.n_programs,
 		.argv = (char **)(uintptr_t)s->argv,
 		.n_argv = count_strings(s->argv),
 		.envp = (char **)(uintptr_t)s->envp,
 		.n_envp = count_strings(s->envp),
 		.cwd = (char *)(uintptr_t)s->cwd,
-		.filter = filter.data,
+		.probe_outside = (char *)(uintptr_t)s->probe_outside,
+		.probe_socket = (char *)(uintptr_t)s->probe_socket,
+		.probe_hidden = (char *)(uintptr_t)s->probe_hidden,
+		.probe_write = (char *)(uintptr_t)s->probe_write,
+		.filter = filter.bpf,
 		.filter_len = filter.len,
-		.init_filter = init_filter.data,
+		.init_filter = init_filter.bpf,
 		.init_filter_len = init_filter.len,
+		.exec_filter = sb->listen_execs ? execs : NULL,
+		.exec_filter_len = sb->listen_execs ? sizeof(execs) : 0,
 	};
 	for (unsigned i = 0; i < 3; i++)
 		if (s->pty && s->stdio[i] < 0)
@@ -140,15 +159,35 @@ static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbo
 
 /* --- starting wardfs-init --- */
 
-static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control, int plan,
-	struct ward_err *err)
+/* Between vfork and exec: nothing of our memory is changed but this stack. */
+static _Noreturn void become_init(const char *program, const int *from, const int *to, size_t n)
 {
-	int from[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX];
-	int to[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX];
-	size_t n = 0;
 	char name[] = "wardfs-init";
 	char *argv[] = {name, NULL};
 	char *envp[] = {NULL};
+	if (ward_fd_inherit(from, to, n) == 0)
+		execve(program, argv, envp);
+	/* Read by died(): nothing else may be run or written here. */
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static pid_t start_init(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, const int *from,
+	const int *to, size_t n)
+{
+	pid_t pid = ward_groups_fork(&sb->cgroups);
+	if (pid < 0)
+		pid = vfork();
+	if (pid == 0)
+		become_init(s->init_program, from, to, n);
+	return pid;
+}
+
+static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control, int plan,
+	struct ward_err *err)
+{
+	int from[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX + WARD_PLAN_TASKS_MAX];
+	int to[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX + WARD_PLAN_TASKS_MAX];
+	size_t n = 0;
 	ward_cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return ward_err_sys(err, -errno, "open /dev/null");
@@ -164,15 +203,13 @@ static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int
 		from[n] = s->lifelines[i];
 		to[n++] = WARD_INIT_FD_LIFELINES + (int)i;
 	}
-	pid_t pid = fork();
+	for (size_t i = 0; i < sb->n_tasks; i++) {
+		from[n] = sb->tasks[i];
+		to[n++] = WARD_INIT_FD_TASKS + (int)i;
+	}
+	pid_t pid = start_init(s, sb, from, to, n);
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
-	if (pid == 0) {
-		if (ward_fd_inherit(from, to, n) == 0)
-			execve(s->init_program, argv, envp);
-		/* Read by wait_stage0(): nothing else may be run or written here. */
-		_exit(errno == ENOENT ? 127 : 126);
-	}
 	sb->stage0 = pid;
 	return 0;
 }
@@ -213,7 +250,7 @@ static int failed(struct ward_msg_reader *r, struct ward_err *err)
 	ward_cleanup_free char *text = ward_msg_get_str(r);
 	if (ward_msg_done(r) < 0 || code >= 0)
 		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
-	if (step != WARD_INIT_EXEC &&
+	if (step != WARD_INIT_EXEC_STEP &&
 		(code == -ENOENT || code == -EACCES || code == -ENOEXEC || code == -EINVAL))
 		code = -EIO;
 	return ward_err_set(err, code, "%s", text);
@@ -329,6 +366,22 @@ static int give_maps(struct ward_sandbox *sb, struct ward_err *err)
 						     : 0;
 }
 
+static int hear_namespaces(struct ward_sandbox *sb, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	int fds[2] = {-1, -1};
+	size_t n = 2;
+	int code = expect(sb, WARD_INIT_NAMESPACES, data, sizeof(data), &r, fds, &n, err);
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < n; i++)
+		sb->ns[i] = fds[i];
+	return ward_msg_done(&r) < 0 || n != 2
+		       ? ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense")
+		       : 0;
+}
+
 static int hear_ready(struct ward_sandbox *sb, bool pty, struct ward_err *err)
 {
 	char data[2 * WARD_ERR_TEXT_MAX];
@@ -385,29 +438,67 @@ static int build(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, str
 	r = spawn(s, sb, ends[1], plan, err);
 	/* From here only wardfs-init holds that end: its death is our end of file. */
 	close(ends[1]);
-	if (r == 0)
-		r = hear_staged(sb, err);
-	if (r == 0)
-		r = give_maps(sb, err);
-	if (r == 0)
-		r = hear_ready(sb, s->pty, err);
 	return r;
+}
+
+static int joined(int r, struct ward_err *err)
+{
+	return r < 0 ? ward_err_sys(err, r, "join the session's control group") : 0;
+}
+
+int ward_sandbox_staged(struct ward_sandbox *sb, struct ward_err *err)
+{
+	int r = hear_staged(sb, err);
+	return r < 0 ? r : joined(ward_groups_begin(&sb->cgroups, sb->pid), err);
+}
+
+int ward_sandbox_ready(struct ward_sandbox *sb, struct ward_err *err)
+{
+	int r = give_maps(sb, err);
+	if (r == 0 && sb->wants_wire)
+		r = hear_namespaces(sb, err);
+	return r < 0 ? r : hear_ready(sb, sb->wants_pty, err);
 }
 
 int ward_sandbox_create(
 	const struct ward_sandbox_spec *spec, struct ward_sandbox **ret, struct ward_err *err)
 {
-	int r = check_spec(spec, err);
+	struct ward_sandbox *sb = NULL;
+	int r = ward_sandbox_begin(spec, &sb, err);
+	if (r == 0)
+		r = ward_sandbox_staged(sb, err);
+	if (r == 0)
+		r = ward_sandbox_ready(sb, err);
+	if (r < 0)
+		ward_sandbox_free(sb);
+	else
+		*ret = sb;
+	return r;
+}
+
+int ward_sandbox_begin(
+	const struct ward_sandbox_spec *spec, struct ward_sandbox **ret, struct ward_err *err)
+{
+	int r = ward_sandbox_check_spec(spec, err);
 	if (r < 0)
 		return r;
 	struct ward_sandbox *sb = calloc(1, sizeof(*sb));
 	if (!sb)
 		return ward_err_sys(err, -ENOMEM, "sandbox");
-	sb->control = sb->pty = sb->pidfd = -1;
+	sb->control = sb->pty = sb->pidfd = sb->execs = sb->ns[0] = sb->ns[1] = -1;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		sb->fuse[i] = -1;
+	sb->backend = spec->backend ? spec->backend : ward_backend_find("restricted");
 	sb->n_trees = spec->n_trees;
+	ward_groups_init(&sb->cgroups, spec);
+	sb->n_tasks = ward_groups_tasks(&sb->cgroups, sb->tasks);
 	sb->root = spec->root;
+	sb->wants_pty = spec->pty;
+	sb->keep = spec->keep;
+	/* One listener is all that a tree of processes can have, and no-exec is one by itself. */
+	sb->listen_execs = spec->listen_execs && sb->backend->layers & WARD_LAYER_SECCOMP &&
+			   spec->seccomp != WARD_SECCOMP_NO_EXEC;
+	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;
 	sb->agent_gid = spec->agent_gid;
 	r = build(spec, sb, err);
@@ -433,18 +524,112 @@ void ward_sandbox_forget_fuse(struct ward_sandbox *sb)
 	}
 }
 
+/* Sends {}; -EPIPE and the like mean that wardfs-init is gone. */
+static int ask(struct ward_sandbox *sb, enum ward_init_type type, struct ward_err *err)
+{
+	int code = tell(sb, type);
+	if (code == -EPIPE || code == -ECONNRESET)
+		return died(sb, err);
+	return code < 0 ? ward_err_sys(err, code, "tell wardfs-init") : 0;
+}
+
+static int hear_probed(struct ward_sandbox *sb, struct ward_probe_result *ret, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	struct ward_probe_result v[WARD_PROBE_COUNT_] = {{WARD_PROBE_NONE, false, 0, 0}};
+	int listener = -1;
+	size_t n = 1;
+	int code = expect(sb, WARD_INIT_PROBED, data, sizeof(data), &r, &listener, &n, err);
+	if (code < 0)
+		return code;
+	if (n > 0)
+		sb->execs = listener;
+	if (n != sb->listen_execs)
+		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
+		/* In the order of their numbers, none left out. */
+		v[i].probe =
+			ward_msg_get_u32(&r) == (uint32_t)i ? (enum ward_probe)i : WARD_PROBE_NONE;
+		v[i].made = ward_msg_get_u32(&r) == 1;
+		v[i].attempt = (int32_t)ward_msg_get_u32(&r);
+		v[i].control = (int32_t)ward_msg_get_u32(&r);
+	}
+	if (ward_msg_done(&r) < 0)
+		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	memcpy(ret, v, sizeof(v));
+	return 0;
+}
+
+int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WARD_PROBE_COUNT_],
+	enum ward_probe_verdict ret_verdicts[WARD_PROBE_COUNT_], struct ward_err *err)
+{
+	struct ward_probe_result v[WARD_PROBE_COUNT_];
+	int code = joined(ward_groups_finish(&sb->cgroups), err);
+	if (code == 0)
+		code = ask(sb, WARD_INIT_PROBE, err);
+	if (code == 0)
+		code = hear_probed(sb, v, err);
+	if (code < 0)
+		return code;
+	enum ward_probe first = WARD_PROBE_NONE;
+	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
+		ret[i] = v[i];
+		bool applies = ward_probe_applies((enum ward_probe)i, sb->backend->layers);
+		ret_verdicts[i] =
+			applies || v[i].made ? ward_probe_judge(&v[i]) : WARD_PROBE_SKIPPED;
+		if (ret_verdicts[i] != WARD_PROBE_HELD && ret_verdicts[i] != WARD_PROBE_SKIPPED &&
+			first == WARD_PROBE_NONE)
+			first = (enum ward_probe)i;
+	}
+	ret[0] = v[0];
+	ret_verdicts[0] = WARD_PROBE_SKIPPED;
+	sb->probed = first == WARD_PROBE_NONE;
+	return sb->probed ? 0 : ward_probe_explain(&v[first], err);
+}
+
+void ward_sandbox_namespaces(const struct ward_sandbox *sb, int *ret_user, int *ret_net)
+{
+	*ret_user = sb->ns[0];
+	*ret_net = sb->ns[1];
+}
+
+void ward_sandbox_forget_namespaces(struct ward_sandbox *sb)
+{
+	for (int i = 0; i < 2; i++) {
+		if (sb->ns[i] >= 0)
+			close(sb->ns[i]);
+		sb->ns[i] = -1;
+	}
+}
+
 int ward_sandbox_start(struct ward_sandbox *sb, struct ward_err *err)
 {
 	char data[2 * WARD_ERR_TEXT_MAX];
 	struct ward_msg_reader r;
-	int code = tell(sb, WARD_INIT_GO);
+	if (!sb->probed)
+		return ward_err_set(err, -EPERM, "the sandbox was not probed");
+	int code = ask(sb, WARD_INIT_GO, err);
 	if (code < 0)
-		return code == -EPIPE || code == -ECONNRESET
-			       ? died(sb, err)
-			       : ward_err_sys(err, code, "tell wardfs-init");
+		return code;
 	code = expect(sb, WARD_INIT_STARTED, data, sizeof(data), &r, NULL, NULL, err);
 	sb->started = code == 0;
 	return code;
+}
+
+bool ward_sandbox_is_started(const struct ward_sandbox *sb)
+{
+	return sb->started && !sb->over;
+}
+
+bool ward_sandbox_listens(const struct ward_sandbox *sb)
+{
+	return sb->listen_execs;
+}
+
+int ward_sandbox_execs_fd(const struct ward_sandbox *sb)
+{
+	return sb->execs;
 }
 
 int ward_sandbox_fd(const struct ward_sandbox *sb)
@@ -454,13 +639,17 @@ int ward_sandbox_fd(const struct ward_sandbox *sb)
 
 int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
 {
-	char data[256];
+	char data[2 * WARD_ERR_TEXT_MAX];
 	struct ward_msg_reader r;
 	struct pollfd pfd = {.fd = sb->control, .events = POLLIN};
-	*ret = (struct ward_sandbox_event){.kind = WARD_SANDBOX_NOTHING};
+	ward_cleanup_fd int fd = -1;
+	size_t n_fds = 1;
+	*ret = (struct ward_sandbox_event){.kind = WARD_SANDBOX_NOTHING, .fd = -1};
 	if (sb->over || poll(&pfd, 1, 0) <= 0)
 		return 0;
-	ssize_t n = ward_msg_recv(sb->control, data, sizeof(data), NULL, NULL);
+	ssize_t n = ward_msg_recv(sb->control, data, sizeof(data), &fd, &n_fds);
+	if (n_fds == 0)
+		fd = -1; /* none, or closed again */
 	if (n == 0 || n == -ECONNRESET) {
 		sb->over = true;
 		ret->kind = WARD_SANDBOX_GONE;
@@ -469,6 +658,13 @@ int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
 	if (n < 0)
 		return (int)n;
 	ward_msg_reader_init(&r, data, (size_t)n);
+	if (r.type == WARD_INIT_EXEC_STARTED || r.type == WARD_INIT_EXEC_FAILED ||
+		r.type == WARD_INIT_EXEC_ENDED) {
+		int code = ward_sandbox_hear_exec(&r, fd, ret);
+		if (code == 0)
+			fd = -1;
+		return code;
+	}
 	uint32_t kind = ward_msg_get_u32(&r);
 	int value = (int)ward_msg_get_u32(&r);
 	if (r.type != WARD_INIT_EVENT || ward_msg_done(&r) < 0 || kind < WARD_SANDBOX_STOPPED ||
@@ -476,7 +672,8 @@ int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
 		return -EBADMSG;
 	ret->kind = (enum ward_sandbox_event_kind)kind;
 	ret->value = value;
-	sb->over = ret->kind != WARD_SANDBOX_STOPPED;
+	bool ended = ret->kind == WARD_SANDBOX_EXITED || ret->kind == WARD_SANDBOX_SIGNALED;
+	sb->over = ret->kind != WARD_SANDBOX_STOPPED && !(ended && sb->keep);
 	return 0;
 }
 
@@ -513,14 +710,26 @@ int ward_sandbox_signal(struct ward_sandbox *sb, int sig)
 	return r == -EPIPE || r == -ECONNRESET ? -ESRCH : r;
 }
 
+/* Without a pid namespace its death would end nobody else: it gets the time to do it itself. */
+static void ask_to_end(struct ward_sandbox *sb)
+{
+	struct pollfd end = {.fd = sb->pidfd, .events = POLLIN};
+	shutdown(sb->control, SHUT_RDWR);
+	if (sb->pidfd >= 0)
+		poll(&end, 1, END_WAIT_MS);
+}
+
 void ward_sandbox_kill(struct ward_sandbox *sb)
 {
+	(void)!ward_groups_finish(&sb->cgroups);
 	if (sb->stage0 > 0) {
 		kill(sb->stage0, SIGKILL);
 		reap_stage0(sb);
 	}
 	if (sb->pid == 0 || sb->reaped)
 		return;
+	if (!(sb->backend->layers & WARD_LAYER_PID))
+		ask_to_end(sb);
 	if (sb->pidfd >= 0)
 		pidfd_send_signal(sb->pidfd, SIGKILL, NULL, 0);
 	else
@@ -536,12 +745,15 @@ void ward_sandbox_free(struct ward_sandbox *sb)
 		return;
 	ward_sandbox_kill(sb);
 	ward_sandbox_forget_fuse(sb);
+	ward_sandbox_forget_namespaces(sb);
 	if (sb->control >= 0)
 		close(sb->control);
 	if (sb->pty >= 0)
 		close(sb->pty);
 	if (sb->pidfd >= 0)
 		close(sb->pidfd);
+	if (sb->execs >= 0)
+		close(sb->execs);
 	free(sb->groups);
 	free(sb);
 }

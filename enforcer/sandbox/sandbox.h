@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sandbox of mode `restricted`: namespaces, mounts, identity, limits, seccomp, Landlock, and
- * our pid 1. Works from a finished description (struct ward_sandbox_spec); knows nothing of
- * policies or trails.
+ * A sandbox: namespaces, mounts, identity, limits, seccomp, Landlock, and our pid 1; of them what
+ * the mode has (backend.h). Works from a finished description (struct ward_sandbox_spec); knows
+ * nothing of policies or trails.
  *
  * Two programs take part. The supervisor calls these functions; they start `wardfs-init`, which
  * makes the namespaces and mounts, becomes pid 1 of the sandbox, starts the command, reaps, and
  * ends everything when a lifeline closes. The order of one run:
  *
- * - ward_sandbox_create(): namespaces and mounts stand; /dev/fuse of each tree is mounted but not
- *   served. The caller starts wardfs-fs with ward_sandbox_fuse_fd().
+ * - ward_sandbox_begin(): wardfs-init is at work.
+ * - ward_sandbox_staged(): /dev/fuse of each tree is mounted but not served. The caller starts
+ *   wardfs-fs with ward_sandbox_fuse_fd(), while pid 1 goes on.
+ * - ward_sandbox_ready(): namespaces, mounts and identity stand.
+ * - ward_sandbox_probe(): the command's process confines itself and makes the attempts of probe.h.
  * - ward_sandbox_start(): the command is executed. The caller polls ward_sandbox_fd().
  * - ward_sandbox_free(): kills what is left; with the last process the mounts are gone.
  *
@@ -28,14 +31,21 @@
 
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
+#include "enforcer/sandbox/backend.h"
+#include "enforcer/sandbox/cgroup.h"
+#include "enforcer/sandbox/filters.h"
+#include "enforcer/sandbox/probe.h"
 
 struct ward_sandbox;
+
+#define WARD_SANDBOX_JOIN_MAX 16
 
 /* A host directory or file that is seen inside, read-only, at the same or another path. */
 struct ward_sandbox_bind {
 	const char *host;
 	const char *inside; /* NULL: the same path */
 	bool optional;	    /* absent on the host: left out; else an error */
+	bool ours; /* the caller's own, looked up with the caller's rights, not the owner's */
 };
 
 struct ward_sandbox_tree {
@@ -43,11 +53,44 @@ struct ward_sandbox_tree {
 	const char *at;	  /* second absolute path where it is seen too; NULL: none */
 };
 
-/* All pointers are borrowed during ward_sandbox_create() and ward_sandbox_start() alone. */
+/* Value 0 refuses: no way out. */
+enum ward_sandbox_net {
+	WARD_SANDBOX_NET_NONE = 0, /* a network namespace with loopback alone */
+	WARD_SANDBOX_NET_WIRE,	   /* the same; the caller joins it to another:
+				      ward_sandbox_namespaces() */
+	WARD_SANDBOX_NET_HOST,	   /* the host's */
+};
+
+/* What a list of programs says of a path inside. Value 0 refuses. */
+enum ward_sandbox_listed {
+	WARD_SANDBOX_LISTED_NOT = 0, /* nothing there may be executed */
+	WARD_SANDBOX_LISTED_BENEATH, /* something beneath may be, by name */
+	WARD_SANDBOX_LISTED,	     /* all of it may be */
+};
+
+/*
+ * Only these may be executed. What is in a tree the file system that serves it decides by name.
+ * Where programs are not to be executed the mounts are noexec too: nothing there can be mapped as
+ * code, whoever reads it (mount(2), MS_NOEXEC).
+ */
+struct ward_sandbox_programs {
+	/* Paths of the host without symbolic links: files, and directories with what is beneath.
+	 * Those that the view does not show read-only at the same path play no part. */
+	const char *const *v;
+	size_t n;
+	/* Of each tree and each tmpfs. */
+	enum ward_sandbox_listed (*listed)(const void *user, const char *path);
+	const void *user;
+};
+
+/* All pointers are borrowed during ward_sandbox_begin() alone. */
 struct ward_sandbox_spec {
-	const char *init_program; /* absolute path of wardfs-init */
-	bool root;		  /* the caller has CAP_SYS_ADMIN in the initial user namespace */
-	uid_t owner_uid;	  /* host identity whose processes own the user namespace */
+	const struct ward_backend *backend; /* NULL: mode `restricted` */
+	const char *init_program;	    /* absolute path of wardfs-init */
+	bool root;	 /* the caller has CAP_SYS_ADMIN in the initial user namespace */
+	uid_t owner_uid; /* host identity whose processes own the user namespace */
+	enum ward_sandbox_net net;
+	const char *resolv; /* content of /etc/resolv.conf; NULL: empty */
 	gid_t owner_gid;
 	const gid_t
 		*groups; /* supplementary groups of the owner; kept as root, recorded rootless */
@@ -64,13 +107,26 @@ struct ward_sandbox_spec {
 	size_t n_trees; /* <= WARD_TREES_MAX */
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
+	bool whole; /* the view shows the whole host, read-only, but for view_whole.c's exceptions
+		     */
+	const char *const *covers; /* host paths that a whole view hides besides; NULL-terminated */
+	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
 	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together, and once more the home;
 			       WARD_UNLIMITED: half of memory */
 
-	uint64_t processes;  /* RLIMIT_NPROC of the session, WARD_UNLIMITED: as inherited */
-	uint64_t open_files; /* RLIMIT_NOFILE */
-	uint64_t file_size;  /* RLIMIT_FSIZE */
+	uint64_t processes;   /* RLIMIT_NPROC of the session, WARD_UNLIMITED: as inherited */
+	uint64_t open_files;  /* RLIMIT_NOFILE */
+	uint64_t file_size;   /* RLIMIT_FSIZE */
+	uint64_t data_bytes;  /* RLIMIT_DATA of each process; 0: as inherited */
+	uint64_t cpu_seconds; /* RLIMIT_CPU of each process; 0: as inherited */
 	bool core;
+	/* The groups to which all processes inside are to belong; the descriptors stay open until
+	 * ward_sandbox_probe() has returned. */
+	const struct ward_cgroup_way *join;
+	size_t n_join; /* <= WARD_SANDBOX_JOIN_MAX */
+	bool grouped;  /* one of them has the limit on processes too */
+	enum ward_seccomp seccomp;
+	bool keep; /* EXITED and SIGNALED are not the end: pid 1 lives until ward_sandbox_kill() */
 
 	char *const *argv; /* the command; argv[0] is looked up in PATH of envp, inside */
 	char *const *envp;
@@ -80,21 +136,38 @@ struct ward_sandbox_spec {
 	bool pty;     /* make a pty inside; its controlling side: ward_sandbox_pty() */
 	struct winsize winsize;
 
+	bool listen_execs; /* each execve waits for whoever answers at ward_sandbox_execs_fd() */
+
 	const int *lifelines; /* read ends; any end of file ends the sandbox */
 	size_t n_lifelines;
+
+	/* What probes are made with; NULL: that probe is not made. */
+	const char *probe_outside; /* a directory of the host that the view does not show */
+	const char *probe_socket;  /* an abstract address of the host, without its leading NUL, that
+				      listens until ward_sandbox_probe() is over */
+	const char *probe_hidden;  /* inside, in a tree: hidden by the policy, there on the host */
+	const char *probe_write;   /* inside, in a tree: what the policy lets nobody make, absent on
+				      the host, where the owner could make it */
 };
 
 /*
  * What a sandbox shows without being asked, and no file system of ours serves: directories of the
- * host that are there, and its own (/etc, /tmp and the like; not the home). The i-th, NULL past the
- * end; borrowed.
+ * host that are there, and its own (/etc, /tmp and the like; not the home). Returns the number;
+ * borrowed.
  */
-const char *ward_sandbox_own_path(size_t i);
+#define WARD_SANDBOX_OWN_MAX 32
+size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX]);
 
 /*
- * Builds the sandbox. Errors name what is missing and the fix ("user namespaces are switched off:
- * sysctl user.max_user_namespaces is 0"). *ret is the caller's.
+ * Builds the sandbox, in three steps that the caller may do other things between. Errors name what
+ * is missing and the fix ("user namespaces are switched off: sysctl user.max_user_namespaces is
+ * 0"). *ret is the caller's.
  */
+int ward_sandbox_begin(const struct ward_sandbox_spec *spec, struct ward_sandbox **ret,
+	struct ward_err *err) ward_must_check;
+int ward_sandbox_staged(struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
+int ward_sandbox_ready(struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
+/* All three. */
 int ward_sandbox_create(const struct ward_sandbox_spec *spec, struct ward_sandbox **ret,
 	struct ward_err *err) ward_must_check;
 
@@ -103,10 +176,32 @@ int ward_sandbox_fuse_fd(const struct ward_sandbox *sb, size_t i);
 void ward_sandbox_forget_fuse(struct ward_sandbox *sb);
 
 /*
- * Lets the command start and waits until it was executed. -ENOENT: not found (exit 127), -EACCES or
+ * Makes the start-up probes. ret: one result a probe, [p] of probe p, [0] of none; ret_verdicts as
+ * ward_probe_judge() says. -EPERM, with text that names it, if one of them failed or had no
+ * control: both arrays are filled then as well. Other errors: they could not be made.
+ */
+int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WARD_PROBE_COUNT_],
+	enum ward_probe_verdict ret_verdicts[WARD_PROBE_COUNT_],
+	struct ward_err *err) ward_must_check;
+
+/*
+ * Lets the command start and waits until it was executed. -EPERM unless the probes were made and
+ * held. -ENOENT: not found (exit 127), -EACCES or
  * -ENOEXEC: not executable (126), anything else: the sandbox failed (125).
  */
 int ward_sandbox_start(struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
+
+/*
+ * Is spec.listen_execs in force? Not where the mode has no system call filter, nor with the list
+ * no-exec: there nothing but the command is executed.
+ */
+bool ward_sandbox_listens(const struct ward_sandbox *sb);
+/*
+ * If so, between ward_sandbox_probe() and the end: the listener of seccomp_unotify(2)
+ * at which each execve(2) and execveat(2) of the command and its descendants waits, the first
+ * included. Borrowed. Somebody has to answer before ward_sandbox_start().
+ */
+int ward_sandbox_execs_fd(const struct ward_sandbox *sb);
 
 /* Readable when ward_sandbox_next() has something to say. */
 int ward_sandbox_fd(const struct ward_sandbox *sb);
@@ -118,14 +213,47 @@ enum ward_sandbox_event_kind {
 	WARD_SANDBOX_SIGNALED, /* value is the signal */
 	WARD_SANDBOX_LIFELINE, /* pid 1 ended all: value is the index of the lifeline that closed */
 	WARD_SANDBOX_GONE,     /* pid 1 is dead without having said why */
+	/* of ward_sandbox_exec(), with its id */
+	WARD_SANDBOX_EXEC_STARTED,  /* fd: the controlling side of its pty, the caller's; -1 */
+	WARD_SANDBOX_EXEC_FAILED,   /* value: positive errno, text: why; as ward_sandbox_start() */
+	WARD_SANDBOX_EXEC_EXITED,   /* value is the exit status */
+	WARD_SANDBOX_EXEC_SIGNALED, /* value is the signal */
 };
 struct ward_sandbox_event {
 	enum ward_sandbox_event_kind kind;
 	int value;
+	uint32_t id;
+	int fd;
+	char text[WARD_ERR_TEXT_MAX];
 };
 /* The next event, without waiting. Returns 0 (kind NOTHING if there is none) or a negative errno.
  */
 int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret) ward_must_check;
+
+/* One more command in a running sandbox: same namespaces, ids, limits, Landlock domain, filter. */
+struct ward_sandbox_exec {
+	char *const *argv; /* argv[0] is looked up in PATH of envp, inside */
+	char *const *envp;
+	const char *cwd; /* inside */
+	int stdio[3];	 /* become its 0, 1, 2 */
+	unsigned pty;	 /* bit i: but descriptor i is a pty of its own */
+	struct winsize winsize;
+};
+/*
+ * Asks pid 1 to start it; ward_sandbox_next() says how that went. id: the caller's number for it,
+ * unused so far. All pointers are borrowed during the call.
+ */
+int ward_sandbox_exec(struct ward_sandbox *sb, uint32_t id, const struct ward_sandbox_exec *e,
+	struct ward_err *err) ward_must_check;
+/* Sends sig to its process group. -ESRCH, -EINVAL. */
+int ward_sandbox_exec_signal(struct ward_sandbox *sb, uint32_t id, int sig) ward_must_check;
+
+/*
+ * With WARD_SANDBOX_NET_WIRE: descriptors of the user and the network namespace, borrowed until
+ * ward_sandbox_forget_namespaces(); else -1. Nobody may keep them for longer than joining takes.
+ */
+void ward_sandbox_namespaces(const struct ward_sandbox *sb, int *ret_user, int *ret_net);
+void ward_sandbox_forget_namespaces(struct ward_sandbox *sb);
 
 /* Controlling side of the pty, -1 without; borrowed. */
 int ward_sandbox_pty(const struct ward_sandbox *sb);
@@ -148,7 +276,9 @@ void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_f
  */
 int ward_sandbox_signal(struct ward_sandbox *sb, int sig) ward_must_check;
 
-/* SIGKILL to pid 1 through its pidfd: the kernel ends every process inside. Waits until it is
- * reaped. */
+/*
+ * SIGKILL to pid 1 through its pidfd: the kernel ends every process inside. Waits until it is
+ * reaped. Where a mode has no pid namespace, wardfs-init ends what descends from it, and exits.
+ */
 void ward_sandbox_kill(struct ward_sandbox *sb);
 void ward_sandbox_free(struct ward_sandbox *sb);

@@ -35,7 +35,8 @@ static const char *const devices[] = {"full", "null", "random", "tty", "urandom"
 
 static const char *const dev_links[][2] = {{"/dev/fd", "/proc/self/fd"},
 	{"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"},
-	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"},
+	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"}};
+static const char *const host_links[][2] = {
 	{"/etc/mtab", "/proc/self/mounts"}, {"/var/run", "/run"}};
 
 /* Nothing of the session may lie on these. */
@@ -49,16 +50,21 @@ static const char *const own_dirs[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-const char *ward_sandbox_own_path(size_t i)
+_Static_assert(COUNT(system_dirs) + COUNT(own_dirs) <= WARD_SANDBOX_OWN_MAX, "room for all");
+
+size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX])
 {
 	struct stat st;
+	size_t n = 0;
 	for (size_t k = 0; k < COUNT(system_dirs); k++)
-		if (lstat(system_dirs[k], &st) == 0 && i-- == 0)
-			return system_dirs[k];
-	return i < COUNT(own_dirs) ? own_dirs[i] : NULL;
+		if (lstat(system_dirs[k], &st) == 0)
+			ret[n++] = system_dirs[k];
+	for (size_t k = 0; k < COUNT(own_dirs); k++)
+		ret[n++] = own_dirs[k];
+	return n;
 }
 
-static void add(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
+void ward_view_add(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
 	const char *text, uint32_t mode, uint32_t flags)
 {
 	if (w->error)
@@ -89,9 +95,9 @@ static void add_link_or_bind(struct ward_view_list *w, const char *path)
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
 	if (n > 0) {
 		target[n] = '\0';
-		add(w, WARD_PLAN_LINK, path, target, 0, 0);
+		ward_view_add(w, WARD_PLAN_LINK, path, target, 0, 0);
 	} else {
-		add(w, WARD_PLAN_BIND, path, path, 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_PLAN_BIND, path, path, 0, WARD_PLAN_OPTIONAL);
 	}
 }
 
@@ -100,7 +106,7 @@ static void add_file(struct ward_view_list *w, const char *path, struct ward_buf
 	if (ward_buf_error(text))
 		w->error = ward_buf_error(text);
 	else
-		add(w, WARD_PLAN_FILE, path, ward_buf_str(text), 0644, 0);
+		ward_view_add(w, WARD_PLAN_FILE, path, ward_buf_str(text), 0644, 0);
 	ward_buf_clear(text);
 }
 
@@ -124,13 +130,23 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 	add_file(w, "/etc/group", &b);
 	ward_buf_printf(&b, "127.0.0.1\tlocalhost %s\n::1\tlocalhost ip6-localhost ip6-loopback\n",
 		spec->hostname);
-	add_file(w, "/etc/hosts", &b);
+	if (spec->net == WARD_SANDBOX_NET_HOST) {
+		ward_buf_clear(&b);
+		ward_view_add(w, WARD_PLAN_BIND, "/etc/hosts", "/etc/hosts", 0, WARD_PLAN_OPTIONAL);
+	} else {
+		add_file(w, "/etc/hosts", &b);
+	}
 	ward_buf_printf(&b, "%s\n", spec->hostname);
 	add_file(w, "/etc/hostname", &b);
 	ward_buf_puts(&b, "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
 			  "networks: files\nprotocols: files\nservices: files\n");
 	add_file(w, "/etc/nsswitch.conf", &b);
-	add_file(w, "/etc/resolv.conf", &b);
+	ward_buf_puts(&b, spec->resolv ? spec->resolv : "");
+	if (spec->net == WARD_SANDBOX_NET_HOST)
+		ward_view_add(w, WARD_PLAN_BIND, "/etc/resolv.conf", "/etc/resolv.conf", 0,
+			WARD_PLAN_OPTIONAL);
+	else
+		add_file(w, "/etc/resolv.conf", &b);
 	/* Not the host's machine-id, which is meant to be secret (machine-id(5)). */
 	uint8_t id[16];
 	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
@@ -141,7 +157,7 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 	add_file(w, "/etc/machine-id", &b);
 }
 
-static void add_system(struct ward_view_list *w)
+static void add_minimal(struct ward_view_list *w)
 {
 	for (size_t i = 0; i < COUNT(system_dirs); i++)
 		add_link_or_bind(w, system_dirs[i]);
@@ -150,27 +166,34 @@ static void add_system(struct ward_view_list *w)
 		snprintf(path, sizeof(path), "/etc/%s", etc_parts[i]);
 		add_link_or_bind(w, path);
 	}
+	for (size_t i = 0; i < COUNT(host_links); i++)
+		ward_view_add(w, WARD_PLAN_LINK, host_links[i][0], host_links[i][1], 0, 0);
+}
+
+/* What is ours in every view of its own. */
+static void add_system(struct ward_view_list *w)
+{
 	for (size_t i = 0; i < COUNT(sys_parts); i++)
-		add(w, WARD_PLAN_BIND, sys_parts[i], sys_parts[i], 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_PLAN_BIND, sys_parts[i], sys_parts[i], 0, WARD_PLAN_OPTIONAL);
 	for (size_t i = 0; i < COUNT(devices); i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
-		add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
+		ward_view_add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
 	}
-	add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
+	ward_view_add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
 	for (size_t i = 0; i < COUNT(dev_links); i++)
-		add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
-	add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
+		ward_view_add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
+	ward_view_add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
 	/* Empty; searchable, so that a PATH of root's says "not found", not "permission denied". */
-	add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
-	add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
+	ward_view_add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
+	ward_view_add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
 	/* No link: a tree below it keeps the path that getcwd(3) gives on the host. */
-	add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
-	add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
-	add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);
+	ward_view_add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
+	ward_view_add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
+	ward_view_add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);
 }
 
-static struct ward_plan_entry *find(const struct ward_view_list *w, const char *path)
+struct ward_plan_entry *ward_view_find(const struct ward_view_list *w, const char *path)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->v[i].path, path) == 0)
@@ -211,10 +234,11 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 			"cannot show %s of the host at %s: both must be absolute and normalised, "
 			"and not in /proc or /dev",
 			bind->host, inside);
-	uint32_t flags = WARD_PLAN_AS_OWNER | (bind->optional ? WARD_PLAN_OPTIONAL : 0);
-	struct ward_plan_entry *e = find(w, inside);
+	uint32_t flags =
+		(bind->ours ? 0 : WARD_PLAN_AS_OWNER) | (bind->optional ? WARD_PLAN_OPTIONAL : 0);
+	struct ward_plan_entry *e = ward_view_find(w, inside);
 	if (!e) {
-		add(w, WARD_PLAN_BIND, inside, bind->host, 0, flags);
+		ward_view_add(w, WARD_PLAN_BIND, inside, bind->host, 0, flags);
 		return 0;
 	}
 	if (e->kind == WARD_PLAN_BIND && strcmp(e->text, bind->host) == 0)
@@ -236,9 +260,9 @@ static int add_home(
 	int r = check_path(home, "home", err);
 	if (r < 0)
 		return r;
-	struct ward_plan_entry *e = find(w, home);
+	struct ward_plan_entry *e = ward_view_find(w, home);
 	if (!e) {
-		add(w, WARD_PLAN_TMPFS, home, NULL, 0700, 0);
+		ward_view_add(w, WARD_PLAN_TMPFS, home, NULL, 0700, 0);
 		return 0;
 	}
 	if ((size_t)(e - w->v) >= n_system || e->kind != WARD_PLAN_DIR)
@@ -248,11 +272,14 @@ static int add_home(
 	return 0;
 }
 
-/* Nothing may lie below a tree: its mount point could be made only through the file system's
- * daemon, which serves nobody before the session starts. */
+/*
+ * Below a tree only another tree may lie: a mount point in it can be reached only through the file
+ * system's daemon, which serves nobody before the session starts; pid 1 mounts such trees then.
+ */
 static int add_tree(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
 	size_t index, struct ward_err *err)
 {
+	uint32_t flags = 0;
 	int r = check_path(path, "tree", err);
 	if (r < 0)
 		return r;
@@ -266,13 +293,17 @@ static int add_tree(struct ward_view_list *w, enum ward_plan_kind kind, const ch
 				"the tree %s cannot be shown inside: it would cover %s, which the "
 				"sandbox shows as well",
 				path, e->path);
-		if (is_tree(e) && ward_plan_path_below(path, e->path))
+		if (!is_tree(e) || !ward_plan_path_below(path, e->path))
+			continue;
+		/* Where a tree is seen a second time, nothing else is. */
+		if (kind != WARD_PLAN_TREE || e->kind != WARD_PLAN_TREE)
 			return ward_err_set(err, -EINVAL,
-				"the tree %s lies below the tree %s: a tree inside another one is "
-				"not possible",
+				"the tree %s would be seen a second time below the tree %s: at = none for "
+				"one of them",
 				path, e->path);
+		flags |= WARD_PLAN_NESTED;
 	}
-	add(w, kind, path, NULL, (uint32_t)index, 0);
+	ward_view_add(w, kind, path, NULL, (uint32_t)index, flags);
 	return 0;
 }
 
@@ -300,20 +331,30 @@ static int compare(const void *left, const void *right)
 	return rank_a != rank_b ? rank_a - rank_b : strcmp(a->path, b->path);
 }
 
-int ward_view_build(
-	const struct ward_sandbox_spec *spec, struct ward_view_list *view, struct ward_err *err)
+int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
+	struct ward_view_list *view, struct ward_err *err)
 {
 	struct ward_view_list w = {0};
 	int r = 0;
-	add_system(&w);
-	add_synthetic(&w, spec);
+	if (layers & WARD_LAYER_VIEW) {
+		add_system(&w);
+		add_synthetic(&w, spec);
+		if (spec->whole)
+			r = ward_view_whole(spec->covers, &w, err);
+		else
+			add_minimal(&w);
+	} else {
+		r = ward_view_host(layers, &w, err);
+	}
 	size_t n_system = w.n;
-	if (!w.error && spec->home)
+	if (r == 0 && !w.error && spec->home)
 		r = add_home(&w, spec->home, n_system, err);
 	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
 		r = add_read(&w, &spec->reads[i], n_system, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
+	if (r == 0 && !w.error && spec->programs)
+		r = ward_view_programs(spec, &w, err);
 	if (r == 0 && w.error)
 		r = ward_err_sys(err, w.error, "describe the view");
 	if (r < 0) {
@@ -332,5 +373,8 @@ void ward_view_clear(struct ward_view_list *view)
 		free(view->v[i].text);
 	}
 	free(view->v);
+	for (size_t i = 0; i < view->n_programs; i++)
+		free(view->programs[i]);
+	free(view->programs);
 	*view = (struct ward_view_list){0};
 }

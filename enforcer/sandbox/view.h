@@ -13,14 +13,39 @@
 struct ward_view_list {
 	struct ward_plan_entry *v;
 	size_t n, cap;
-	int error; /* sticky, -ENOMEM or -E2BIG */
+	int error;	 /* sticky, -ENOMEM or -E2BIG */
+	char **programs; /* those of the spec that the view shows, its own */
+	size_t n_programs;
 };
 
 /*
- * Fills view with what spec asks for, ordered so that each entry comes after what it lies on.
- * -EINVAL with text for paths that are not absolute and normalised, for two mounts on one path,
- * for anything below a tree, and for trees over /proc, /sys, /dev and the like.
+ * Fills view with what spec and the layers of its mode ask for, ordered so that each entry comes
+ * after what it lies on. -EINVAL with text for paths that are not absolute and normalised, for two
+ * mounts on one path, for anything below a tree, and for trees over /proc, /sys, /dev and the like.
  */
-int ward_view_build(const struct ward_sandbox_spec *spec, struct ward_view_list *view,
+int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
+	struct ward_view_list *view, struct ward_err *err) ward_must_check;
+/*
+ * view_host.c: the root of the host, as it is: what stands in / as entries of kind HOST, links as
+ * links. With WARD_LAYER_PID /proc is left to pid 1.
+ */
+int ward_view_host(
+	uint32_t layers, struct ward_view_list *view, struct ward_err *err) ward_must_check;
+/*
+ * view_whole.c: the whole host, read-only, but for homes, credentials, sockets, and what covers
+ * names. Entries that are there already keep their place: what we make ourselves comes first.
+ */
+int ward_view_whole(const char *const *covers, struct ward_view_list *view,
 	struct ward_err *err) ward_must_check;
+/*
+ * view_programs.c: what of the finished list is mounted noexec, where that has holes for programs
+ * and libraries, and which programs show. -EINVAL, with text, for what cannot be held.
+ */
+int ward_view_programs(const struct ward_sandbox_spec *spec, struct ward_view_list *view,
+	struct ward_err *err) ward_must_check;
+/* The entry at this path, or NULL. */
+struct ward_plan_entry *ward_view_find(const struct ward_view_list *view, const char *path);
+/* Appends an entry; text may be NULL. Errors are sticky in view. */
+void ward_view_add(struct ward_view_list *view, enum ward_plan_kind kind, const char *path,
+	const char *text, uint32_t mode, uint32_t flags);
 void ward_view_clear(struct ward_view_list *view);

@@ -46,12 +46,13 @@ static int detached_tmpfs(uint64_t size, uid_t uid, gid_t gid)
 	ward_cleanup_fd int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
 	if (fs < 0)
 		return -errno;
+	/* A file without content costs memory as well: as many as pages, and some (tmpfs(5)). */
 	const struct {
 		const char *key;
 		unsigned long long value;
 		bool octal;
-	} set[] = {{"size", size, false}, {"mode", 0755, true}, {"uid", uid, false},
-		{"gid", gid, false}};
+	} set[] = {{"size", size, false}, {"nr_inodes", size / 4096 + 1024, false},
+		{"mode", 0755, true}, {"uid", uid, false}, {"gid", gid, false}};
 	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++) {
 		snprintf(number, sizeof(number), set[i].octal ? "%llo" : "%llu", set[i].value);
 		if (syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, set[i].key, number, 0) < 0)
@@ -131,4 +132,31 @@ int ward_backing_tmpfs(
 	}
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;
+}
+
+int ward_backing_point(int backing, const char *path, uid_t uid, gid_t gid, struct ward_err *err)
+{
+	/* Nobody else knows this file system yet: no name in it can be a link. */
+	ward_cleanup_fd int dir = fcntl(backing, F_DUPFD_CLOEXEC, 3);
+	for (const char *s = path; dir >= 0 && *s;) {
+		char name[256];
+		size_t n = strcspn(s, "/");
+		if (n == 0 || n >= sizeof(name))
+			return ward_err_set(err, -ENAMETOOLONG, "a tree beneath another: %s", path);
+		memcpy(name, s, n);
+		name[n] = '\0';
+		if (mkdirat(dir, name, 0755) == 0) {
+			if (fchownat(dir, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
+				return ward_err_sys(
+					err, -errno, "a tree beneath another: %s", path);
+		} else if (errno != EEXIST) {
+			return ward_err_sys(err, -errno, "a tree beneath another: %s", path);
+		}
+		int next = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(dir);
+		dir = next;
+		s += n;
+		s += *s == '/';
+	}
+	return dir < 0 ? ward_err_sys(err, -errno, "a tree beneath another: %s", path) : 0;
 }

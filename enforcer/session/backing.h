@@ -20,3 +20,10 @@ int ward_backing_open(
  */
 int ward_backing_tmpfs(uint64_t size, uid_t uid, gid_t gid, bool root, int *ret_fd,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * Makes the directory path (relative, several names) in an ephemeral tree: the place of a tree
+ * beneath it. What is there already is left as it is.
+ */
+int ward_backing_point(
+	int backing, const char *path, uid_t uid, gid_t gid, struct ward_err *err) ward_must_check;

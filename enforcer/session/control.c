@@ -21,6 +21,8 @@
 
 /* A supervisor answers at once; longer means that it is stuck. */
 #define ANSWER_MS 5000
+/* What the socket is called until it listens. */
+#define NEW_NAME "control.new"
 /* Of WARD_CONTROL_MAX, for the command; JSON may double a byte ('\\', '"'). */
 #define ARGV_MAX 16384U
 
@@ -105,10 +107,10 @@ static int private_dir(int at, const char *path, int *ret, struct ward_err *err)
 }
 
 /* The socket's address through a directory descriptor: sun_path has room for 108 bytes only. */
-static void address(int dir, struct sockaddr_un *ret)
+static void address(int dir, const char *name, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/control", dir);
+	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, name);
 }
 
 int ward_control_listen(const char *runtime, const char *session, int *ret_dir, int *ret_listen,
@@ -123,11 +125,16 @@ int ward_control_listen(const char *runtime, const char *session, int *ret_dir, 
 		return ward_err_wrap(err, "control socket");
 	ward_cleanup_fd int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un sa;
-	address(dir, &sa);
+	address(dir, NEW_NAME, &sa);
 	if (s < 0)
 		return ward_err_sys(err, -errno, "control socket");
-	unlinkat(dir, "control", 0);
-	if (bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(s, 16) < 0)
+	unlinkat(dir, NEW_NAME, 0);
+	/*
+	 * Under its name it listens already: before, connect(2) answers ECONNREFUSED, which `ps`
+	 * takes for a supervisor that is gone, and clears up.
+	 */
+	if (bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(s, 16) < 0 ||
+		renameat(dir, NEW_NAME, dir, "control") < 0)
 		return ward_err_sys(err, -errno, "control socket in %s/%s", runtime, session);
 	*ret_dir = ward_steal_fd(&dir);
 	*ret_listen = ward_steal_fd(&s);
@@ -141,8 +148,10 @@ void ward_control_remove(const char *runtime, const char *session)
 		return;
 	ward_cleanup_fd int dir =
 		openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir >= 0)
+	if (dir >= 0) {
 		unlinkat(dir, "control", 0);
+		unlinkat(dir, NEW_NAME, 0);
+	}
 	unlinkat(base, session, AT_REMOVEDIR);
 }
 
@@ -174,8 +183,95 @@ int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd)
 	return 0;
 }
 
-int ward_control_ask(const char *runtime, const char *session, const char *request, char **ret,
-	struct ward_err *err)
+int ward_control_hear(int fd, char **ret_text, int *fds, size_t *n_fds)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int) * 4)];
+	} control;
+	size_t max = *n_fds;
+	*n_fds = 0;
+	ward_cleanup_free char *buf = malloc(WARD_CONTROL_MAX + 1);
+	if (!buf)
+		return -ENOMEM;
+	struct iovec iov = {buf, WARD_CONTROL_MAX};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	int r = n < 0 ? -errno : n == 0 ? -EPIPE : 0;
+	if (n >= 0 && msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+		r = -EMSGSIZE;
+	for (struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL; c; c = CMSG_NXTHDR(&msg, c)) {
+		size_t got = c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS
+				     ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int)
+				     : 0;
+		for (size_t i = 0; i < got; i++) {
+			int one = -1;
+			memcpy(&one, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (r == 0 && *n_fds < max)
+				fds[(*n_fds)++] = one;
+			else
+				close(one);
+		}
+	}
+	if (r < 0)
+		return r;
+	buf[n] = '\0';
+	*ret_text = ward_steal_ptr(&buf);
+	return 0;
+}
+
+int ward_control_answer(int sock, json_t **ret, int *ret_fd)
+{
+	ward_cleanup_free char *text = NULL;
+	ward_cleanup_fd int fd = -1;
+	size_t n = 1;
+	int r = ward_control_hear(sock, &text, &fd, &n);
+	if (n == 0)
+		fd = -1;
+	if (r < 0)
+		return r == -EINTR ? -EAGAIN : r;
+	*ret = json_loads(text, 0, NULL);
+	if (!*ret)
+		return -EBADMSG;
+	*ret_fd = ward_steal_fd(&fd);
+	return 0;
+}
+
+int ward_control_exit_status(const json_t *answer)
+{
+	const json_t *exited = json_object_get(answer, "exited");
+	const json_t *signaled = json_object_get(answer, "signaled");
+	if (exited)
+		return (int)json_integer_value(exited) & 255;
+	return signaled ? 128 + (int)(json_integer_value(signaled) & 127) : -1;
+}
+
+int ward_control_send(int fd, const char *text, const int *fds, size_t n)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int) * 4)];
+	} control = {.bytes = {0}};
+	struct iovec iov = {(void *)(uintptr_t)text, strlen(text)};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (n > 4)
+		return -E2BIG;
+	if (n > 0) {
+		control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(n * sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
+		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	}
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int ward_control_connect(
+	const char *runtime, const char *session, int *ret_fd, struct ward_err *err)
 {
 	if (!ward_session_name_ok(session))
 		return ward_err_set(err, -EINVAL, "'%s' is no session name", session);
@@ -192,13 +288,56 @@ int ward_control_ask(const char *runtime, const char *session, const char *reque
 		return ward_err_set(err, -ENOENT, "no session '%s' is running", session);
 	ward_cleanup_fd int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sa;
-	address(dir, &sa);
+	address(dir, "control", &sa);
 	if (s < 0 || connect(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
 		return ward_err_sys(err, -errno, "session %s", session);
-	if (send(s, request, strlen(request), MSG_NOSIGNAL) < 0)
-		return ward_err_sys(err, -errno, "session %s", session);
+	*ret_fd = ward_steal_fd(&s);
+	return 0;
+}
+
+json_t *ward_control_receive(int fd, int *ret_passed)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	char buf[1024];
+	struct iovec iov = {.iov_base = buf, .iov_len = sizeof(buf)};
+	struct msghdr mh = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = sizeof(control.space)};
+	const struct timeval tv = {.tv_sec = 1};
+	*ret_passed = -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	ssize_t n = recvmsg(fd, &mh, MSG_CMSG_CLOEXEC);
+	if (n <= 0)
+		return NULL;
+	const struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		c->cmsg_len >= CMSG_LEN(sizeof(int)))
+		memcpy(ret_passed, CMSG_DATA(c), sizeof(int));
+	return json_loadb(buf, (size_t)n, 0, NULL);
+}
+
+int ward_control_ask(const char *runtime, const char *session, const char *request, char **ret,
+	struct ward_err *err)
+{
+	return ward_control_ask_with(runtime, session, request, -1, ANSWER_MS, ret, err);
+}
+
+int ward_control_ask_with(const char *runtime, const char *session, const char *request, int fd,
+	int ms, char **ret, struct ward_err *err)
+{
+	ward_cleanup_fd int s = -1;
+	int r = ward_control_connect(runtime, session, &s, err);
+	if (r < 0)
+		return r;
+	int sent = ward_control_send(s, request, &fd, fd >= 0 ? 1 : 0);
+	if (sent < 0)
+		return ward_err_sys(err, sent, "session %s", session);
 	struct pollfd p = {.fd = s, .events = POLLIN};
-	if (poll(&p, 1, ANSWER_MS) <= 0)
+	if (poll(&p, 1, ms) <= 0)
 		return ward_err_set(err, -ETIMEDOUT, "session %s does not answer", session);
 	ward_cleanup_free char *buf = malloc(WARD_CONTROL_MAX + 1);
 	if (!buf)

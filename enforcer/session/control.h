@@ -6,6 +6,9 @@
  *
  *   {"verb":"status"}  → {"session":…,"pid":…,…}
  *   {"verb":"kill"}    → {"ok":true}, and the session ends
+ *   {"verb":"exec",…}  → session/execs.h: the connection stays open while the command runs
+ *   {"verb":"reload"}, and a descriptor: see reload.h
+ *   {"verb":"io"}, …   → what wardfs-fs answers: see ask_fs.h
  *
  * Peers are the owner, whoever started the session, and root, never a process from inside a
  * sandbox: it has no path to the socket, and its pid namespace is not ours (checked at each
@@ -41,11 +44,40 @@ void ward_control_remove(const char *runtime, const char *session);
 int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd) ward_must_check;
 
 /*
+ * One request of an accepted connection, and up to *n_fds descriptors with it. *ret_text is
+ * NUL-terminated and, as the descriptors, the caller's. 0 bytes: -EPIPE.
+ */
+int ward_control_hear(int fd, char **ret_text, int *fds, size_t *n_fds) ward_must_check;
+
+/*
+ * For a client that stays connected: the next answer, and the descriptor with it (-1: none), which
+ * are the caller's. -EAGAIN: not yet; any other negative errno: there will be no further one.
+ */
+int ward_control_answer(int fd, json_t **ret, int *ret_fd) ward_must_check;
+/* The exit status that {"exited":N} or {"signaled":N} means (128+N); -1: it is neither. */
+int ward_control_exit_status(const json_t *answer);
+
+/* Client: a connection to the session's supervisor. Errors as ward_control_ask(). */
+int ward_control_connect(const char *runtime, const char *session, int *ret_fd,
+	struct ward_err *err) ward_must_check;
+/* Sends text with n descriptors (which stay the caller's). */
+int ward_control_send(int fd, const char *text, const int *fds, size_t n) ward_must_check;
+
+/*
+ * The request of an accepted peer, a JSON object (the caller's reference; NULL: none came), and the
+ * descriptor that came with it, -1: none. Waits for a second at most.
+ */
+json_t *ward_control_receive(int fd, int *ret_passed);
+
+/*
  * Client: sends request, waits for the answer (NUL-terminated, *ret the caller's). -ENOENT: no such
  * session; -ECONNREFUSED: its supervisor is gone.
  */
 int ward_control_ask(const char *runtime, const char *session, const char *request, char **ret,
 	struct ward_err *err) ward_must_check;
+/* The same with a descriptor (stays the caller's; -1: none), and another patience. */
+int ward_control_ask_with(const char *runtime, const char *session, const char *request, int fd,
+	int ms, char **ret, struct ward_err *err) ward_must_check;
 
 /*
  * For answers: text, escaped (base/escape.h), and a command line the same, whose arguments beyond

@@ -15,6 +15,7 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/buf.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 
@@ -28,6 +29,9 @@ struct wanted {
 
 #define KEY_SIZE crypto_generichash_KEYBYTES
 #define DIGEST_SIZE 32U
+
+/* Three looks at clocks fit into a tick, unless others get the processor each time. */
+#define SAME_TICK_TRIES 100
 
 /* Something that the list names. */
 struct item {
@@ -256,10 +260,10 @@ static void take_down_behind(struct search *s, const struct part *p, unsigned de
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
 	const char *path = ward_buf_str(p->path);
-	ward_cleanup_fd int fd = (int)syscall(SYS_openat2, s->tree, path, &how, sizeof(how));
-	if (fd < 0 && errno == EXDEV) {
+	ward_cleanup_fd int fd = ward_fd_openat2(s->tree, path, &how);
+	if (fd == -EXDEV) {
 		how.resolve = RESOLVE_NO_MAGICLINKS;
-		fd = (int)syscall(SYS_openat2, s->tree, path, &how, sizeof(how));
+		fd = ward_fd_openat2(s->tree, path, &how);
 	}
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != s->dev)
@@ -513,9 +517,17 @@ static bool is_new(const struct ward_executed_before *b, uint64_t since_ns, cons
 /* From when on a time of change is one of the session's. */
 static uint64_t since(const struct ward_executed_before *b)
 {
-	uint64_t now = coarse(CLOCK_REALTIME_COARSE);
-	uint64_t passed = coarse(CLOCK_MONOTONIC_COARSE) - b->mono_ns;
+	uint64_t now = 0;
+	uint64_t mono = 0;
 	uint64_t back = 0;
+	/* Both of one tick: what passes in between would look like a clock that was set back. */
+	for (int i = 0; i < SAME_TICK_TRIES; i++) {
+		mono = coarse(CLOCK_MONOTONIC_COARSE);
+		now = coarse(CLOCK_REALTIME_COARSE);
+		if (coarse(CLOCK_MONOTONIC_COARSE) == mono)
+			break;
+	}
+	uint64_t passed = mono - b->mono_ns;
 	/* the wall clock was set back meanwhile: times of changes with it */
 	if (now < b->real_ns + passed)
 		back = b->real_ns + passed - now;

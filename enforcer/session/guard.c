@@ -10,15 +10,18 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "audit/prune.h"
+#include "audit/segments.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/session/crashed.h"
+#include "enforcer/session/segments.h"
 
 /* The file system ends by itself when its mounts are gone; this is how long it may take. */
 #define FS_END_MS 5000
 /* A writer with a megabyte of records to write and a slow disk. */
 #define AUDIT_END_MS 60000
 
-static int start_writer(
-	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
+static int spawn_writer(struct ward_guard *g, struct ward_err *err)
 {
 	struct ward_helper_fd fds[6 + WARD_GUARD_RINGS] = {
 		{g->store.log_fd, WARD_FD_AUDIT_LOG},
@@ -30,6 +33,13 @@ static int start_writer(
 	};
 	for (int i = 0; i < WARD_GUARD_RINGS; i++)
 		fds[6 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
+	return ward_helper_spawn(&g->audit, fds, 6 + WARD_GUARD_RINGS, err);
+}
+
+/* From here on it writes: the session must be on disk. */
+static int configure_writer(
+	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
+{
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_CONFIG);
 	ward_msg_put_str(&m, g->store.name);
@@ -39,16 +49,36 @@ static int start_writer(
 	ward_msg_put_u32(&m, g->sync);
 	ward_msg_put_u64(&m, g->checkpoint_records);
 	ward_msg_put_u64(&m, g->checkpoint_ms);
-	int r = ward_helper_start(&g->audit, fds, 6 + WARD_GUARD_RINGS, &m, err);
+	ward_msg_put_u64(&m, g->rotate);
+	ward_msg_put_u64(&m, g->keep_s);
+	int r = ward_helper_configure(&g->audit, &m, NULL, 0, err);
 	ward_msg_clear(&m);
 	return r;
 }
+
+static int start_writer(
+	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
+{
+	int r = spawn_writer(g, err);
+	return r < 0 ? r : configure_writer(g, flags, cause, err);
+}
+
+/*
+ * Their memory is there from the start, so each takes time at every start and end: the file
+ * system's is large enough for what a busy session does while the writer waits for the disk, the
+ * others' for their few records.
+ */
+static const size_t ring_bytes[WARD_GUARD_RINGS] = {
+	[WARD_GUARD_RING_OWN] = WARD_RING_BYTES / 4,
+	[WARD_GUARD_RING_FS] = WARD_RING_BYTES,
+	[WARD_GUARD_RING_NET] = WARD_RING_BYTES / 4,
+};
 
 static int open_rings(struct ward_guard *g, struct ward_err *err)
 {
 	int r = 0;
 	for (int i = 0; r == 0 && i < WARD_GUARD_RINGS; i++)
-		r = ward_ring_create(WARD_RING_BYTES, &g->ring_fd[i], err);
+		r = ward_ring_create(ring_bytes[i], &g->ring_fd[i], err);
 	if (r < 0)
 		return r;
 	g->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -57,6 +87,8 @@ static int open_rings(struct ward_guard *g, struct ward_err *err)
 	r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_OWN], g->wake, &g->ring, err);
 	if (r == 0)
 		r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_FS], g->wake, &g->fs_ring, err);
+	if (r == 0)
+		r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_NET], g->wake, &g->net_ring, err);
 	return r;
 }
 
@@ -80,6 +112,8 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	g->sync = s->sync;
 	g->checkpoint_records = s->checkpoint_records;
 	g->checkpoint_ms = s->checkpoint_ms;
+	g->rotate = s->rotate < WARD_SEGMENT_MIN ? WARD_SEGMENT_MIN : s->rotate;
+	g->keep_s = s->keep_ns / WARD_NS_PER_SEC;
 	int r = ward_policy_encode(policy, &blob);
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
@@ -89,16 +123,45 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	if (r < 0)
 		return r;
 	ward_crashed_sweep(g->state, end_crashed);
+	ward_prune_daily(g->state);
 	r = ward_store_create_session(g->state, name, blob.data, blob.len, &g->store, err);
 	if (r == 0)
 		r = mark(g, err);
 	if (r == 0)
-		r = open_rings(g, err);
-	if (r == 0)
 		r = ward_helper_prepare("wardfs-audit", &g->audit, err);
 	if (r == 0)
 		r = ward_helper_prepare("wardfs-fs", &g->fs, err);
-	return r < 0 ? r : start_writer(g, 0, "", err);
+	return r;
+}
+
+static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
+	struct ward_err *err)
+{
+	struct ward_helper_fd fds[3 + WARD_TREES_MAX] = {
+		{g->policy_fd, WARD_FD_POLICY},
+		{g->ring_fd[WARD_GUARD_RING_FS], WARD_FD_RING},
+		{g->wake, WARD_FD_RING_WAKE},
+	};
+	if (n_trees > WARD_TREES_MAX)
+		return ward_err_set(err, -E2BIG, "more than %d trees", WARD_TREES_MAX);
+	for (size_t i = 0; i < n_trees; i++)
+		fds[3 + i] = (struct ward_helper_fd){
+			trees[i].backing, WARD_FD_FS_TREES + 2 * (int)i + 1};
+	return ward_helper_spawn(&g->fs, fds, 3 + n_trees, err);
+}
+
+int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
+	struct ward_err *err)
+{
+	/* The disk and the start of the programs take their time side by side. */
+	int r = open_rings(g, err);
+	if (r == 0)
+		r = spawn_writer(g, err);
+	if (r == 0 && n_trees)
+		r = spawn_fs(g, trees, n_trees, err);
+	if (r == 0)
+		r = ward_store_sync(g->state, &g->store, g->mark, err);
+	return r < 0 ? r : configure_writer(g, 0, "", err);
 }
 
 static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
@@ -124,28 +187,24 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,
 	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err)
 {
-	struct ward_helper_fd fds[3 + 2 * WARD_TREES_MAX] = {
-		{g->policy_fd, WARD_FD_POLICY},
-		{g->ring_fd[WARD_GUARD_RING_FS], WARD_FD_RING},
-		{g->wake, WARD_FD_RING_WAKE},
-	};
+	int fuse[WARD_TREES_MAX];
 	if (n_trees > WARD_TREES_MAX)
 		return ward_err_set(err, -E2BIG, "more than %d trees", WARD_TREES_MAX);
-	size_t n = 3;
-	for (size_t i = 0; i < n_trees; i++) {
-		int at = WARD_FD_FS_TREES + 2 * (int)i;
-		fds[n++] = (struct ward_helper_fd){trees[i].fuse, at};
-		fds[n++] = (struct ward_helper_fd){trees[i].backing, at + 1};
-	}
+	for (size_t i = 0; i < n_trees; i++)
+		fuse[i] = trees[i].fuse;
 	struct ward_msg m;
 	put_fs_config(&m, g, id, flags, trees, n_trees);
-	int r = ward_helper_start(&g->fs, fds, n, &m, err);
+	int r = ward_helper_configure(&g->fs, &m, fuse, n_trees, err);
 	ward_msg_clear(&m);
-	if (r == 0)
-		r = ward_helper_wait_ready(&g->audit, err);
+	return r;
+}
+
+int ward_guard_wait(struct ward_guard *g, struct ward_err *err)
+{
+	int r = ward_helper_wait_ready(&g->audit, NULL, err);
 	g->ready = r == 0;
 	if (r == 0)
-		r = ward_helper_wait_ready(&g->fs, err);
+		r = ward_helper_wait_ready(&g->fs, &g->transport, err);
 	return r;
 }
 
@@ -182,14 +241,29 @@ static int read_summary(struct ward_msg_reader *m, struct ward_guard_summary *s)
 	return ward_msg_done(m);
 }
 
-/* Asks the writer to finish and takes its summary. -EPIPE: it died over it. */
-static int finish_writer(
-	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
+static int tell_finish(struct ward_guard *g)
 {
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_AUDIT_FINISH);
 	int r = ward_msg_send(g->audit.control, &m, NULL, 0);
 	ward_msg_clear(&m);
+	return r;
+}
+
+void ward_guard_last_word(struct ward_guard *g)
+{
+	/* It writes what the rings hold when it is told; the file system's last records come first.
+	 */
+	if (g->fs.pid <= 0 && g->audit.pid > 0)
+		g->told_to_finish = tell_finish(g) == 0;
+}
+
+/* Asks the writer to finish and takes its summary. -EPIPE: it died over it. */
+static int finish_writer(
+	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
+{
+	int r = g->told_to_finish ? 0 : tell_finish(g);
+	g->told_to_finish = false; /* another writer is another one */
 	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
 	if (!buf)
 		return -ENOMEM;
@@ -211,8 +285,15 @@ static int finish_writer(
 			return ward_err_set(
 				err, -EIO, "the trail cannot be written: %s", text ? text : "?");
 		}
-		if (rd.type != WARD_MSG_AUDIT_SUMMARY)
+		if (rd.type != WARD_MSG_AUDIT_SUMMARY) {
+			/*
+			 * It wants no segment any more; and what it had not read when it ends would
+			 * reset the connection before its summary is here.
+			 */
+			if (rd.type == WARD_MSG_AUDIT_BEGUN)
+				(void)ward_segments_message(g, &rd);
 			continue;
+		}
 		struct ward_guard_summary s = {0};
 		r = read_summary(&rd, &s);
 		if (r == 0 && summary)
@@ -229,17 +310,25 @@ void ward_guard_writer_died(struct ward_guard *g)
 {
 	if (g->fs_ring)
 		ward_ring_fail(g->fs_ring, true);
+	if (g->net_ring)
+		ward_ring_fail(g->net_ring, true);
 }
 
 int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err *err)
 {
 	ward_helper_reap(&g->audit, 0, true);
 	ward_helper_close(&g->audit);
-	int r = ward_helper_prepare("wardfs-audit", &g->audit, err);
+	/* It may have died between two segments. */
+	int r = ward_store_last_segment(&g->store, err);
+	if (g->next_fd >= 0)
+		close(g->next_fd);
+	g->next_fd = -1;
+	if (r == 0)
+		r = ward_helper_prepare("wardfs-audit", &g->audit, err);
 	if (r == 0)
 		r = start_writer(g, WARD_AUDIT_RECOVER, cause, err);
 	if (r == 0)
-		r = ward_helper_wait_ready(&g->audit, err);
+		r = ward_helper_wait_ready(&g->audit, NULL, err);
 	return r < 0 ? ward_err_wrap(err, "recovering the trail") : 0;
 }
 
@@ -295,8 +384,10 @@ void ward_guard_close(struct ward_guard *g)
 	ward_helper_close(&g->audit);
 	if (g->audit.pid > 0 && ward_helper_reap(&g->audit, AUDIT_END_MS, false) == -ETIMEDOUT)
 		ward_helper_reap(&g->audit, 0, true);
+	ward_segments_end(g);
 	ward_ring_close(g->ring);
 	ward_ring_close(g->fs_ring);
+	ward_ring_close(g->net_ring);
 	/* A mark that stays makes the next start look, no more. */
 	if (g->mark >= 0 && (g->ended || !g->ready))
 		(void)!ward_store_unmark(g->state, g->store.name);
@@ -305,6 +396,7 @@ void ward_guard_close(struct ward_guard *g)
 	for (int i = 0; i < WARD_GUARD_RINGS; i++)
 		if (g->ring_fd[i] >= 0)
 			close(g->ring_fd[i]);
+	free(g->transport);
 	if (g->wake >= 0)
 		close(g->wake);
 	if (g->policy_fd >= 0)

@@ -11,8 +11,8 @@
 #include "enforcer/session/helper.h"
 #include "enforcer/session/identity.h"
 
-/* Ring 0 is the supervisor's own, ring 1 the file system's. */
-enum { WARD_GUARD_RING_OWN = 0, WARD_GUARD_RING_FS, WARD_GUARD_RINGS };
+/* Ring 0 is the supervisor's own, ring 1 the file system's, ring 2 the network's. */
+enum { WARD_GUARD_RING_OWN = 0, WARD_GUARD_RING_FS, WARD_GUARD_RING_NET, WARD_GUARD_RINGS };
 
 struct ward_guard {
 	struct ward_store *state;
@@ -23,22 +23,34 @@ struct ward_guard {
 	int policy_fd; /* sealed blob */
 	struct ward_helper audit;
 	struct ward_helper fs;
-	int mark;		     /* locked: this session runs (audit/store.h) */
-	bool ended;		     /* the trail has its end */
+	char *transport; /* how requests reach wardfs-fs, for people; NULL until it serves */
+	int mark;	 /* locked: this session runs (audit/store.h) */
+	bool ended;	 /* the trail has its end */
 	struct ward_ring *fs_ring;   /* to make its producers fail */
+	struct ward_ring *net_ring;  /* the same */
 	uint32_t sync;		     /* [audit] sync: enum ward_audit_sync */
 	uint64_t checkpoint_records; /* [audit] checkpoint; 0: the default */
 	uint64_t checkpoint_ms;
-	bool ready;  /* the writer answered: from now on the session has a trail */
-	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
+	uint64_t rotate;	   /* [audit] rotate: bytes of a segment */
+	uint64_t keep_s;	   /* [audit] keep */
+	int next_fd;		   /* the next segment, made for the writer; -1 */
+	struct ward_helper packer; /* compresses segment packed + 1, into packing_fd */
+	int packing_fd;
+	unsigned packed; /* the segments up to this one are done with */
+	bool ready;	 /* the writer answered: from now on the session has a trail */
+	bool broken;	 /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
+	bool told_to_finish;
 };
 
 #define WARD_GUARD_INIT                                                                            \
 	((struct ward_guard){.store = WARD_STORE_SESSION_INIT,                                     \
-		.ring_fd = {-1, -1},                                                               \
+		.ring_fd = {-1, -1, -1},                                                           \
 		.wake = -1,                                                                        \
 		.policy_fd = -1,                                                                   \
 		.mark = -1,                                                                        \
+		.next_fd = -1,                                                                     \
+		.packing_fd = -1,                                                                  \
+		.packer = WARD_HELPER_INIT,                                                        \
 		.audit = WARD_HELPER_INIT,                                                         \
 		.fs = WARD_HELPER_INIT})
 
@@ -50,15 +62,25 @@ struct ward_guard_tree {
 
 /*
  * Ends trails that a stop of the host left open. Takes a place in the state directory (name NULL: a
- * new one), makes the rings, starts the writer and prepares the file system. Nothing is served yet.
+ * new one) and prepares the helpers. Nothing is started, nothing is on disk yet.
  */
 int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
 	struct ward_guard *g, struct ward_err *err) ward_must_check;
 
-/* Starts wardfs-fs on the trees; returns when both helpers are ready. flags: set of ward_fs_flag.
+/*
+ * Makes the rings. Starts the programs of the writer, which is told to go on once the session is on
+ * disk, and, unless n_trees is 0, of wardfs-fs, which waits for ward_guard_serve(). Waits for
+ * neither. Of trees only the backings are used.
  */
+int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
+	struct ward_err *err) ward_must_check;
+
+/* Tells wardfs-fs to serve; the same trees. Does not wait for it. flags: set of ward_fs_flag. */
 int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,
 	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err) ward_must_check;
+
+/* Returns when both helpers are ready. */
+int ward_guard_wait(struct ward_guard *g, struct ward_err *err) ward_must_check;
 
 /* Puts an event of the supervisor's own into the trail. */
 int ward_guard_put(struct ward_guard *g, const struct ward_event *ev) ward_must_check;
@@ -77,6 +99,12 @@ struct ward_guard_summary {
 	size_t n_first;
 };
 void ward_guard_summary_clear(struct ward_guard_summary *s);
+
+/*
+ * The end record is put, and wardfs-fs has been waited for: the writer may begin to finish. Without
+ * this ward_guard_finish() tells it.
+ */
+void ward_guard_last_word(struct ward_guard *g);
 
 /*
  * After the last access: waits for wardfs-fs (whose mounts are gone), ends it if it does not go,

@@ -36,7 +36,10 @@ int ward_helper_program(const char *name, char **ret, struct ward_err *err)
 	return 0;
 }
 
-/* Between fork and exec. Only async-signal-safe calls. */
+/*
+ * Between vfork and exec: our memory is shared, so nothing of it is changed but this stack. Signal
+ * dispositions and masks are the child's own (vfork(2), clone(2)).
+ */
 static void child(const char *program, const char *name, const int *from, const int *to, size_t n)
 {
 	setsid(); /* Ctrl-C at the terminal is for the command, not for us */
@@ -52,11 +55,14 @@ static void child(const char *program, const char *name, const int *from, const 
 	char *keep[4] = {NULL};
 	size_t k = 0;
 	static const char *const names[] = {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
-	for (size_t i = 0; i < 3; i++)
-		for (char **e = environ; *e; e++)
-			if (strncmp(*e, names[i], strlen(names[i])) == 0 &&
-				(*e)[strlen(names[i])] == '=')
-				keep[k++] = *e;
+	for (size_t i = 0; i < 3; i++) {
+		char **e = environ;
+		while (*e && (strncmp(*e, names[i], strlen(names[i])) != 0 ||
+				     (*e)[strlen(names[i])] != '='))
+			e++;
+		if (*e) /* the first one: nothing keeps a name from standing twice */
+			keep[k++] = *e;
+	}
 	execve(program, argv, keep);
 	_exit(127);
 }
@@ -97,8 +103,22 @@ static void close_child_ends(struct ward_helper *h)
 	h->child_control = h->child_lifeline = -1;
 }
 
+int ward_helper_configure(struct ward_helper *h, const struct ward_msg *config, const int *fds,
+	size_t n_fds, struct ward_err *err)
+{
+	int r = ward_msg_send(h->control, config, fds, n_fds);
+	return r < 0 ? ward_err_sys(err, r, "%s: configuration", h->name) : 0;
+}
+
 int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
 	const struct ward_msg *config, struct ward_err *err)
+{
+	int r = ward_helper_configure(h, config, NULL, 0, err);
+	return r < 0 ? r : ward_helper_spawn(h, fds, n_fds, err);
+}
+
+int ward_helper_spawn(
+	struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds, struct ward_err *err)
 {
 	ward_cleanup_free char *program = NULL;
 	int r = ward_helper_program(h->name, &program, err);
@@ -112,10 +132,9 @@ int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, s
 	from[1] = h->child_lifeline, to[1] = WARD_FD_LIFELINE;
 	for (size_t i = 0; i < n_fds; i++)
 		from[i + 2] = fds[i].from, to[i + 2] = fds[i].to;
-	r = ward_msg_send(h->control, config, NULL, 0);
-	if (r < 0)
-		return ward_err_sys(err, r, "%s: configuration", h->name);
-	pid_t pid = fork();
+	/* A fork would copy the page tables of all that is mapped here, and then each page touched.
+	 */
+	pid_t pid = vfork();
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
 	if (pid == 0)
@@ -139,7 +158,7 @@ static int not_ready(struct ward_helper *h, struct ward_err *err)
 	return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
 }
 
-int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err)
+int ward_helper_wait_ready(struct ward_helper *h, char **ret_text, struct ward_err *err)
 {
 	struct pollfd p = {.fd = h->control, .events = POLLIN};
 	int n = 0;
@@ -158,9 +177,13 @@ int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err)
 		return ward_err_sys(err, (int)len, "%s", h->name);
 	struct ward_msg_reader m;
 	ward_msg_reader_init(&m, buf, (size_t)len);
-	if (m.type == WARD_MSG_READY && ward_msg_done(&m) == 0)
+	ward_cleanup_free char *text =
+		ret_text || m.type == WARD_MSG_FAILED ? ward_msg_get_str(&m) : NULL;
+	if (m.type == WARD_MSG_READY && ward_msg_done(&m) == 0) {
+		if (ret_text)
+			*ret_text = ward_steal_ptr(&text);
 		return 0;
-	ward_cleanup_free char *text = m.type == WARD_MSG_FAILED ? ward_msg_get_str(&m) : NULL;
+	}
 	return ward_err_set(
 		err, -EIO, "%s: %s", h->name, text ? text : "unexpected answer at start");
 }

@@ -51,14 +51,24 @@ int ward_helper_prepare(
 	const char *name, struct ward_helper *ret, struct ward_err *err) ward_must_check;
 
 /*
- * Starts the prepared helper with fds (beside CONTROL and LIFELINE) and sends config. Does not wait
- * for "ready".
+ * Starts the prepared helper with fds (beside CONTROL and LIFELINE). Its configuration may follow
+ * later by ward_helper_configure(), with n_fds (<= WARD_MSG_FDS_MAX) more: it waits for that.
  */
+int ward_helper_spawn(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
+	struct ward_err *err) ward_must_check;
+int ward_helper_configure(struct ward_helper *h, const struct ward_msg *config, const int *fds,
+	size_t n_fds, struct ward_err *err) ward_must_check;
+
+/* Both. Does not wait for "ready". */
 int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
 	const struct ward_msg *config, struct ward_err *err) ward_must_check;
 
-/* Waits for WARD_MSG_READY; a helper that failed says why in err. */
-int ward_helper_wait_ready(struct ward_helper *h, struct ward_err *err) ward_must_check;
+/*
+ * Waits for WARD_MSG_READY; a helper that failed says why in err. ret_text NULL: it has nothing to
+ * say with it; else that is the caller's to free.
+ */
+int ward_helper_wait_ready(
+	struct ward_helper *h, char **ret_text, struct ward_err *err) ward_must_check;
 
 /*
  * Waits up to ms for the process to end and reaps it. Returns its wait status, or -ETIMEDOUT. With

@@ -22,13 +22,17 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/session/anchors.h"
+#include "enforcer/session/ask_fs.h"
 #include "enforcer/session/backing.h"
 #include "enforcer/session/control.h"
 #include "enforcer/session/fusemount.h"
 #include "enforcer/session/guard.h"
 #include "enforcer/session/record.h"
+#include "enforcer/session/reload.h"
 #include "enforcer/session/run.h"
 #include "enforcer/session/run_text.h"
+#include "enforcer/session/segments.h"
 #include "enforcer/session/status.h"
 
 struct mount_run {
@@ -40,6 +44,9 @@ struct mount_run {
 	int signals;
 	int control;
 	int control_dir;
+	struct ward_ask_fs ask_fs;
+	struct ward_anchors *anchors;
+	struct ward_reload reload;
 	uint64_t started_ns;
 	bool mounted;
 	bool over;
@@ -184,6 +191,9 @@ static int start(struct mount_run *m, struct ward_err *err)
 	int r = signals_open(m, err);
 	if (r == 0)
 		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
+	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing};
+	if (r == 0)
+		r = ward_guard_start(&m->guard, &tree, 1, err);
 	if (r == 0)
 		r = ward_control_listen(
 			p->runtime, m->guard.store.name, &m->control_dir, &m->control, err);
@@ -193,13 +203,15 @@ static int start(struct mount_run *m, struct ward_err *err)
 	if (r < 0)
 		return r;
 	m->mounted = true;
-	struct ward_guard_tree tree = {p->trees[0].path, m->fuse, p->trees[0].backing};
+	tree.fuse = m->fuse;
 	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : 0;
 	if (m->options->allow_other)
 		flags |= WARD_FS_ALLOW_OTHER;
 	else if (!p->id.root && !m->mount.by_helper)
 		flags |= WARD_FS_MASK_IDS;
 	r = ward_guard_serve(&m->guard, &p->id, flags, &tree, 1, err);
+	if (r == 0)
+		r = ward_guard_wait(&m->guard, err);
 	close(m->fuse);
 	m->fuse = -1;
 	if (r < 0)
@@ -213,7 +225,11 @@ static int start(struct mount_run *m, struct ward_err *err)
 	if (stat(m->mount.path, &st) < 0 && !m->mount.by_helper)
 		return ward_err_sys(err, -errno, "%s", m->mount.path);
 	struct ward_record_start s = {.verb = "mount"};
-	return ward_record_session_start(&m->guard, p, &s, err);
+	r = ward_record_session_start(&m->guard, p, &s, err);
+	if (r == 0)
+		r = ward_anchors_start(&p->settings->anchors, &p->id, m->guard.store.checkpoints_fd,
+			&m->anchors, err);
+	return r;
 }
 
 static json_t *status_json(const struct mount_run *m)
@@ -229,19 +245,31 @@ static json_t *status_json(const struct mount_run *m)
 	json_object_set_new(o, "argv",
 		ward_control_argv((char *const[]){m->plan.project.path, m->mount.path, NULL}));
 	ward_status_add_trees(o, &m->plan);
+	const struct ward_policy *now = m->reload.current;
+	json_object_set_new(
+		o, "policy", json_string(ward_policy_digest(now ? now : m->plan.policy)));
 	return o;
+}
+
+static void begin_reload(struct mount_run *m, int *client, int *base)
+{
+	struct ward_reload *l = &m->reload;
+	if (!l->trees[0])
+		l->trees[0] = strdup(m->mount.path);
+	l->guard = &m->guard;
+	l->ask = &m->ask_fs;
+	l->plan = &m->plan;
+	l->as_caller = true;
+	ward_reload_begin(l, client, base);
 }
 
 static void control_request(struct mount_run *m)
 {
 	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int passed = -1;
 	if (ward_control_accept(m->control, m->plan.id.owner_uid, &fd) < 0)
 		return;
-	struct timeval tv = {.tv_sec = 1};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	char buf[1024];
-	ssize_t n = recv(fd, buf, sizeof(buf), 0);
-	json_t *q = n > 0 ? json_loadb(buf, (size_t)n, 0, NULL) : NULL;
+	json_t *q = ward_control_receive(fd, &passed);
 	const char *verb = q ? json_string_value(json_object_get(q, "verb")) : NULL;
 	struct ward_err err = WARD_ERR_INIT;
 	json_t *a = NULL;
@@ -258,14 +286,36 @@ static void control_request(struct mount_run *m)
 			m->cause = "unmounted";
 		}
 		a = json_pack("{s:b, s:i}", "ok", r == 0, "errno", -r);
-	} else {
+	} else if (verb && strcmp(verb, "reload") == 0) {
+		begin_reload(m, &fd, &passed);
+	} else if (!verb || !ward_ask_fs_verb(&m->ask_fs, m->guard.fs.control, verb, &fd)) {
 		a = json_pack("{s:b}", "ok", 0);
 	}
-	ward_cleanup_free char *text = json_dumps(a, JSON_COMPACT);
-	if (text)
+	ward_cleanup_free char *text = a ? json_dumps(a, JSON_COMPACT) : NULL;
+	if (text && fd >= 0)
 		(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
 	json_decref(a);
 	json_decref(q);
+}
+
+/* A message from the writer, or its end. */
+static int audit_message(struct mount_run *m, struct ward_err *err)
+{
+	char buf[256];
+	ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
+	if (n == 0 || (n < 0 && errno != EAGAIN)) {
+		ward_guard_writer_died(&m->guard);
+		return ward_err_set(err, -EIO, "wardfs-audit died");
+	}
+	struct ward_msg_reader msg;
+	if (n > 0)
+		ward_msg_reader_init(&msg, buf, (size_t)n);
+	if (n < 0 || ward_segments_message(&m->guard, &msg))
+		return 0;
+	if (msg.type == WARD_MSG_AUDIT_BROKEN &&
+		m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
+		return ward_err_set(err, -EIO, "the trail cannot be written");
+	return 0;
 }
 
 /* Returns 0 when the mount went away in order, else a negative errno with text. */
@@ -277,27 +327,33 @@ static int supervise(struct mount_run *m, struct ward_err *err)
 			{.fd = m->guard.audit.control, .events = POLLIN},
 			{.fd = m->control, .events = POLLIN},
 			{.fd = m->signals, .events = POLLIN},
+			{.fd = ward_reload_fd(&m->reload), .events = POLLIN},
 		};
-		if (poll(fds, 4, -1) < 0 && errno != EINTR)
+		int ms = ward_least_ms(
+			ward_ask_fs_timeout(&m->ask_fs), ward_reload_timeout(&m->reload));
+		if (poll(fds, 5, ms) < 0) {
+			if (errno == EINTR)
+				continue;
 			return ward_err_sys(err, -errno, "poll");
-		if (fds[0].revents) {
+		}
+		if (fds[0].revents && ward_ask_fs_message(&m->ask_fs, m->guard.fs.control) < 0) {
 			int st = ward_helper_reap(&m->guard.fs, 5000, false);
 			m->over = true;
 			if (st != 0)
 				return ward_err_set(err, -EIO, "wardfs-fs died");
 			m->cause = "unmounted";
 		} else if (fds[1].revents) {
-			char buf[256];
-			ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
-			if (n == 0 || (n < 0 && errno != EAGAIN)) {
-				ward_guard_writer_died(&m->guard);
-				return ward_err_set(err, -EIO, "wardfs-audit died");
-			}
-			if (m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
-				return ward_err_set(err, -EIO, "the trail cannot be written");
+			int r = audit_message(m, err);
+			if (r < 0)
+				return r;
 		}
 		if (fds[2].revents)
 			control_request(m);
+		if (fds[4].revents && !m->over)
+			ward_reload_event(&m->reload);
+		ward_segments_tick(&m->guard);
+		ward_ask_fs_tick(&m->ask_fs, m->guard.fs.control);
+		ward_reload_tick(&m->reload);
 		if (fds[3].revents) {
 			m->over = true;
 			m->cause = "ended by a signal";
@@ -317,9 +373,12 @@ static int finish(struct mount_run *m, int r, struct ward_err *err)
 	if (r < 0 && ward_helper_reap(&m->guard.audit, 0, false) >= 0)
 		e = ward_guard_recover(&m->guard, err->text, &why);
 	if (e == 0)
-		e = ward_record_session_end(&m->guard, -1, 0, r < 0 ? err->text : m->cause, NULL);
+		e = ward_record_session_end(
+			&m->guard, -1, 0, r < 0 ? err->text : m->cause, NULL, NULL);
 	if (e == 0)
 		e = ward_guard_finish(&m->guard, NULL, &why);
+	int anchored = ward_anchors_finish(m->anchors, e == 0 ? &why : NULL);
+	e = e == 0 ? anchored : e;
 	if (e < 0 && r == 0) {
 		*err = why;
 		r = e;
@@ -337,6 +396,7 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		.signals = -1,
 		.control = -1,
 		.control_dir = -1,
+		.reload = WARD_RELOAD_INIT,
 		.started_ns = ward_clock_real_ns()};
 	int status = WARD_EXIT_SETUP;
 	int r = plan(&m, err);
@@ -348,6 +408,8 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 	if (r == 0) {
 		ready(ready_arg);
 		r = supervise(&m, err);
+		ward_ask_fs_clear(&m.ask_fs);
+		ward_reload_clear(&m.reload);
 		r = finish(&m, r, err);
 		if (r == 0)
 			status = 0;

@@ -111,6 +111,25 @@ static uint32_t rights_on(
 	return rights;
 }
 
+/* [system] read shows files as they are: no rule stands between, so ours may not be among them. */
+static int check_reads(const struct ward_run_plan *p, const char *what, const char *variable,
+	const struct place *pl, struct ward_err *err)
+{
+	for (size_t i = 0; i < p->n_reads; i++) {
+		ward_cleanup_fd int fd = open(p->reads[i], O_PATH | O_CLOEXEC);
+		/* What is not there is left out of the view as well. */
+		int in = fd < 0 ? 0 : lies_below(pl->fd, fd);
+		if (in < 0)
+			return ward_err_sys(err, in, "[system] read = %s", p->reads[i]);
+		if (in)
+			return ward_err_set(err, -EPERM,
+				"the %s %s lies in [system] read = %s: the agent could read its keys; "
+				"name less, or set %s to a place outside",
+				what, pl->path, p->reads[i], variable);
+	}
+	return 0;
+}
+
 static int check(const struct ward_run_plan *p, const char *what, const char *variable,
 	const char *path, uint32_t forbidden, struct ward_err *err)
 {
@@ -118,6 +137,10 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 	int r = place_find(path, &pl);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s %s", what, path);
+	if (forbidden & WARD_RIGHT_READ)
+		r = check_reads(p, what, variable, &pl, err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < p->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &p->trees[i];
 		if (!t->source)

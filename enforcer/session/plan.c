@@ -23,35 +23,103 @@ _Static_assert(sizeof(((struct ward_run_plan *)0)->trees) / sizeof(struct ward_r
 		       WARD_TREES_MAX,
 	"a plan has room for every tree a session can have");
 
-static int check_mode(const struct ward_settings *s, const char *wanted, struct ward_err *err)
+static const char *mode_name(enum ward_mode mode)
 {
-	static const struct {
-		const char *name;
-		enum ward_mode mode;
-	} modes[] = {{"none", WARD_MODE_NONE}, {"process", WARD_MODE_PROCESS},
-		{"restricted", WARD_MODE_RESTRICTED}, {"docker", WARD_MODE_DOCKER},
-		{"deno", WARD_MODE_DENO}, {"wasm", WARD_MODE_WASM}, {"auto", WARD_MODE_AUTO},
-		{"in-process", WARD_MODE_NONE}, {"child-process", WARD_MODE_PROCESS}};
-	enum ward_mode mode = s->mode;
-	if (wanted) {
-		mode = WARD_MODE_UNSET;
-		for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-			if (strcmp(modes[i].name, wanted) == 0)
-				mode = modes[i].mode;
-		if (mode == WARD_MODE_UNSET)
-			return ward_err_set(err, -EINVAL,
-				"--mode %s: expected none, process, restricted, docker, deno, wasm "
-				"or auto",
-				wanted);
+	switch (mode) {
+	case WARD_MODE_NONE:
+		return "none";
+	case WARD_MODE_PROCESS:
+		return "process";
+	case WARD_MODE_DOCKER:
+		return "docker";
+	case WARD_MODE_DENO:
+		return "deno";
+	case WARD_MODE_WASM:
+		return "wasm";
+	case WARD_MODE_AUTO:
+		return "auto";
+	case WARD_MODE_RESTRICTED:
+	case WARD_MODE_UNSET:
+		break;
 	}
-	if (mode == WARD_MODE_RESTRICTED)
+	return "restricted";
+}
+
+static int find_wanted(const char *name, const struct ward_backend **ret, struct ward_err *err)
+{
+	*ret = ward_backend_find(name);
+	return *ret ? 0
+		    : ward_err_set(err, -EINVAL,
+			      "--mode %s: expected none, process, restricted, docker, deno, wasm or "
+			      "auto",
+			      name);
+}
+
+/* --mode is part of the run's own source (run_text.c); the floor may ask for more. */
+static int choose_backend(struct ward_run_plan *p, const char *wanted, struct ward_err *err)
+{
+	const char *name = mode_name(p->settings->mode);
+	p->backend = ward_backend_find(name);
+	const struct ward_backend *w = NULL;
+	int r = wanted ? find_wanted(wanted, &w, err) : 0;
+	if (r < 0)
+		return r;
+	if (w && w != p->backend)
+		return ward_err_set(err, -EINVAL,
+			"--mode %s: a policy that only takes away asks for '%s' (wardfs policy show "
+			"tells which)",
+			wanted, name);
+	if (!p->backend || !p->backend->available)
+		return ward_err_set(err, -ENOTSUP,
+			"mode '%s' is not available yet; 'restricted' is (leave --mode away)",
+			name);
+	return 0;
+}
+
+static int take_allowed(
+	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+{
+	for (size_t i = 0; i < o->allow_missing.n; i++) {
+		const char *name = o->allow_missing.v[i];
+		enum ward_guarantee g = ward_guarantee_find(name);
+		if (g < WARD_GUARANTEE_CPUS)
+			return ward_err_set(err, -EINVAL,
+				"--allow-missing %s: mode %s never runs without what it guarantees; "
+				"only limits can be left out",
+				name, p->backend->name);
+		if (g == WARD_GUARANTEES) {
+			ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+			for (unsigned k = WARD_GUARANTEE_CPUS; k < WARD_GUARANTEES; k++)
+				ward_buf_printf(
+					&b, " %s", ward_guarantee_name((enum ward_guarantee)k));
+			return ward_err_set(err, -EINVAL,
+				"--allow-missing %s: no such name; known:%s", name,
+				ward_buf_str(&b));
+		}
+		p->allow_missing |= WARD_GUARANTEE_BIT(g);
+	}
+	return 0;
+}
+
+/* Before anything is started, with the owner's rights; what a script lacks is said. */
+static int find_programs(
+	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+{
+	struct ward_as_owner as;
+	if (!ward_policy_has_programs(p->policy))
 		return 0;
-	const char *name = "?";
-	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-		if (modes[i].mode == mode && strcmp(name, "?") == 0)
-			name = modes[i].name;
-	return ward_err_set(err, -ENOTSUP,
-		"mode '%s' is not available yet; 'restricted' is (leave --mode away)", name);
+	if (!(p->backend->layers & WARD_LAYER_LANDLOCK))
+		return ward_err_set(err, -ENOTSUP,
+			"[process] exec lists programs, and mode '%s' cannot hold a list; nothing was "
+			"started; fix: --mode restricted",
+			p->backend->name);
+	int r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0)
+		r = ward_programs_find(p->policy, &p->programs, err);
+	ward_as_owner_end(&as);
+	if (p->programs.note && o->say)
+		o->say(p->programs.note);
+	return r;
 }
 
 /* Keys whose machinery does not exist yet are refused by name: no silent downgrade. */
@@ -113,24 +181,27 @@ static int load_policy(
 	r = owner_policy_file(config, p, err);
 	if (r < 0)
 		return r;
-	r = check_mode(p->settings, o->mode, err);
+	r = choose_backend(p, o->mode, err);
+	if (r == 0)
+		r = take_allowed(o, p, err);
 	return r < 0 ? r : check_available(p->settings, err);
 }
 
-static int resolve_reads(struct ward_run_plan *p, struct ward_err *err)
+/* Paths of the host as the owner means them. */
+static int resolve_paths(const struct ward_run_plan *p, const struct ward_strings *s,
+	const char *key, char ***ret, size_t *ret_n, struct ward_err *err)
 {
-	const struct ward_strings *s = &p->settings->system_read;
-	p->reads = calloc(s->n + 1, sizeof(*p->reads));
-	if (!p->reads)
-		return ward_err_sys(err, -ENOMEM, "[system] read");
+	*ret = calloc(s->n + 1, sizeof(**ret));
+	if (!*ret)
+		return ward_err_sys(err, -ENOMEM, "%s", key);
 	for (size_t i = 0; i < s->n; i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		int r = ward_tree_source_resolve(s->v[i], p->id.home, p->project.path, &b, err);
 		if (r < 0)
-			return ward_err_wrap(err, "[system] read");
-		p->reads[p->n_reads] = ward_buf_steal(&b);
-		if (!p->reads[p->n_reads++])
-			return ward_err_sys(err, -ENOMEM, "[system] read");
+			return ward_err_wrap(err, "%s", key);
+		(*ret)[*ret_n] = ward_buf_steal(&b);
+		if (!(*ret)[(*ret_n)++])
+			return ward_err_sys(err, -ENOMEM, "%s", key);
 	}
 	return 0;
 }
@@ -214,6 +285,28 @@ static unsigned project_salt(const struct ward_project *project)
 	return fstat(project->fd, &st) == 0 ? (unsigned)(st.st_ino ^ st.st_ino >> 16) : 0;
 }
 
+/*
+ * An ephemeral tree gets the directories in which trees beneath it stand; in a tree of the host
+ * they have to be there, and pid 1 says so if not.
+ */
+static int make_points(const struct ward_run_plan *p, struct ward_err *err)
+{
+	int r = 0;
+	for (size_t i = 0; i < p->n_trees && r == 0; i++) {
+		for (size_t j = i; j-- > 0;) {
+			/* Sorted by path: the nearest above is the last before. */
+			const char *rel = ward_path_beneath(p->trees[i].path, p->trees[j].path);
+			if (!rel || !*rel)
+				continue;
+			if (!p->trees[j].source)
+				r = ward_backing_point(p->trees[j].backing, rel, p->id.owner_uid,
+					p->id.owner_gid, err);
+			break;
+		}
+	}
+	return r;
+}
+
 /* An anchored --hide that lies in no tree would do nothing: said, not done in silence. */
 static int check_hides(
 	const struct ward_run_options *o, const struct ward_run_plan *p, struct ward_err *err)
@@ -252,9 +345,15 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		if (r < 0)
 			return r;
 	}
-	r = check_hides(o, p, err);
+	r = make_points(p, err);
 	if (r == 0)
-		r = resolve_reads(p, err);
+		r = check_hides(o, p, err);
+	if (r == 0)
+		r = resolve_paths(
+			p, &p->settings->system_read, "[system] read", &p->reads, &p->n_reads, err);
+	if (r == 0)
+		r = resolve_paths(p, &p->settings->net_socket, "[network] socket", &p->sockets,
+			&p->n_sockets, err);
 	if (r < 0)
 		return r;
 	r = ward_store_default_path(
@@ -263,6 +362,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_control_runtime(&p->runtime, err);
 	if (r == 0)
 		r = ward_places_check(p, err);
+	if (r == 0)
+		r = find_programs(o, p, err);
 	return r < 0 ? r : start_directory(p, err);
 }
 
@@ -292,6 +393,10 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 	for (size_t i = 0; i < p->n_reads; i++)
 		free(p->reads[i]);
 	free(p->reads);
+	for (size_t i = 0; i < p->n_sockets; i++)
+		free(p->sockets[i]);
+	free(p->sockets);
+	ward_programs_clear(&p->programs);
 	free(p->state);
 	free(p->runtime);
 	free(p->cwd);

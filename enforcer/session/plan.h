@@ -6,8 +6,10 @@
 #pragma once
 
 #include "enforcer/policy/load.h"
+#include "enforcer/sandbox/backend.h"
 #include "enforcer/session/environment.h"
 #include "enforcer/session/identity.h"
+#include "enforcer/session/programs.h"
 #include "enforcer/session/project.h"
 
 struct ward_strs {
@@ -21,11 +23,18 @@ struct ward_run_options {
 	const char *mode;
 	const char *user;
 	const char *session;
+	int status_fd; /* of --status-fd, > 2; 0: none */
+	bool keep;     /* the session goes on after its command */
+	int keep_fd;   /* with keep: gets the command's status as an int, when we let go of it */
+	struct ward_strs allow_missing; /* names of guarantees (enforcer/sandbox/backend.h) */
 	struct ward_env_args env;
 	struct ward_strs read;
 	struct ward_strs write;
 	struct ward_strs hide;
+	struct ward_strs net; /* destinations, as [network] allow has them */
 	char *const *argv;
+	/* What must be read before the command starts, a line each. */
+	void (*say)(const char *text);
 };
 
 struct ward_run_plan_tree {
@@ -40,14 +49,19 @@ struct ward_run_plan {
 	struct ward_project project;
 	struct ward_policy *policy;
 	const struct ward_settings *settings; /* policy's */
+	const struct ward_backend *backend;   /* const table */
+	uint32_t allow_missing;		      /* set of WARD_GUARANTEE_BIT() */
 	struct ward_run_plan_tree trees[8];   /* WARD_TREES_MAX */
 	size_t n_trees;
 	char **reads; /* [system] read as absolute host paths, owned; absent ones are left out later
 		       */
 	size_t n_reads;
-	char *state;	    /* state directory */
-	char *runtime;	    /* runtime directory */
-	char *cwd;	    /* start directory inside */
+	char **sockets; /* [network] socket, the same */
+	size_t n_sockets;
+	struct ward_programs programs; /* of [process] exec */
+	char *state;		       /* state directory */
+	char *runtime;		       /* runtime directory */
+	char *cwd;		       /* start directory inside */
 	char *config;	    /* the owner's wardfs/ in the configuration directory, or NULL */
 	char *owner_policy; /* the owner's policy file for this project, whether it exists or not */
 };

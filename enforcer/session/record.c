@@ -42,6 +42,14 @@ static json_t *argv_json(char *const *argv)
 	return a;
 }
 
+static json_t *strings_json(const struct ward_strings *s)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < s->n; i++)
+		json_array_append_new(a, escaped(s->v[i]));
+	return a;
+}
+
 static json_t *env_json(const struct ward_env_args *env)
 {
 	json_t *a = json_array();
@@ -88,14 +96,21 @@ static json_t *trees_json(const struct ward_run_plan *p, bool sandbox)
 		json_object_set_new(o, "recorded", json_false());
 		json_array_append_new(a, o);
 	}
-	for (size_t i = 0; sandbox && ward_sandbox_own_path(i); i++)
-		add_own(a, ward_sandbox_own_path(i));
+	bool whole = sandbox && (!(p->backend->layers & WARD_LAYER_VIEW) ||
+					p->settings->view == WARD_VIEW_READONLY);
+	const char *own[WARD_SANDBOX_OWN_MAX];
+	size_t n_own = sandbox && !whole ? ward_sandbox_own_paths(own) : 0;
+	if (whole)
+		add_own(a, "/");
+	for (size_t i = 0; i < n_own; i++)
+		add_own(a, own[i]);
 	if (sandbox && p->settings->home != WARD_HOME_NONE)
 		add_own(a, p->id.agent_home);
 	return a;
 }
 
-static json_t *start_json(const struct ward_run_plan *p, const struct ward_record_start *s)
+static json_t *start_json(
+	const struct ward_run_plan *p, const struct ward_record_start *s, const char *transport)
 {
 	struct utsname u;
 	json_t *o = json_object();
@@ -116,9 +131,15 @@ static json_t *start_json(const struct ward_run_plan *p, const struct ward_recor
 	json_object_set_new(o, "project", escaped(p->project.path));
 	if (p->owner_policy)
 		json_object_set_new(o, "owner_policy_file", escaped(p->owner_policy));
-	if (s->argv)
+	if (s->argv && !p->settings->redact_argv)
 		json_object_set_new(o, "argv", argv_json(s->argv));
 	json_object_set_new(o, "env", env_json(s->env));
+	if (p->settings->anchors.n > 0)
+		json_object_set_new(o, "anchors", strings_json(&p->settings->anchors));
+	if (s->sandbox_facts)
+		json_object_set_new(o, "exec", json_boolean(s->listens));
+	if (transport)
+		json_object_set_new(o, "transport", json_string(transport));
 	json_object_set_new(o, "mounts", trees_json(p, s->sandbox_facts != NULL));
 	if (s->sandbox_facts) {
 		json_t *facts = json_loads(s->sandbox_facts, 0, NULL);
@@ -128,14 +149,14 @@ static json_t *start_json(const struct ward_run_plan *p, const struct ward_recor
 	return o;
 }
 
-static int put_policy(struct ward_guard *g, const struct ward_run_plan *p, struct ward_event *ev)
+static int put_policy(struct ward_guard *g, const struct ward_policy *p, struct ward_event *ev)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
-	int r = ward_policy_encode(p->policy, &blob);
+	int r = ward_policy_encode(p, &blob);
 	for (size_t at = 0; r == 0 && at < blob.len; at += PIECE) {
 		size_t n = blob.len - at < PIECE ? blob.len - at : PIECE;
 		ward_event_begin(ev, WARD_EVENT_POLICY);
-		ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(p->policy));
+		ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(p));
 		ward_event_bytes(ev, WARD_TAG_TEXT, blob.data + at, n);
 		r = ward_guard_put(g, ev);
 	}
@@ -145,7 +166,7 @@ static int put_policy(struct ward_guard *g, const struct ward_run_plan *p, struc
 int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *p,
 	const struct ward_record_start *s, struct ward_err *err)
 {
-	json_t *o = start_json(p, s);
+	json_t *o = start_json(p, s, g->transport);
 	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(o);
 	ward_cleanup_free struct ward_event *ev = text ? malloc(sizeof(*ev)) : NULL;
@@ -156,14 +177,14 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 	ward_event_text(ev, WARD_TAG_JSON, text);
 	int r = ward_guard_put(g, ev);
 	if (r == 0)
-		r = put_policy(g, p, ev);
+		r = put_policy(g, p->policy, ev);
 	return r < 0 ? ward_err_sys(err, r, "trail") : 0;
 }
 
 /* The paths that fit; how many did not. */
-static char *executed_json(const struct ward_executed *found)
+static void add_executed(json_t *o, const struct ward_executed *found)
 {
-	json_t *o = json_object(), *list = json_array();
+	json_t *list = json_array();
 	size_t left = FOUND_MAX, i = 0;
 	for (; i < found->n; i++) {
 		/* a byte becomes six at most: \u00XX */
@@ -176,13 +197,21 @@ static char *executed_json(const struct ward_executed *found)
 	json_object_set_new(o, "host_executed", list);
 	json_object_set_new(o, "more", json_integer((json_int_t)(found->n - i)));
 	json_object_set_new(o, "whole", json_boolean(found->whole));
-	char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+}
+
+/* Takes o. An event keeps its bytes, so the text is not needed afterwards. */
+static int put_json(struct ward_event *ev, json_t *o)
+{
+	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(o);
-	return text;
+	if (!text)
+		return -ENOMEM;
+	ward_event_text(ev, WARD_TAG_JSON, text);
+	return 0;
 }
 
 int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause,
-	const struct ward_executed *found)
+	const struct ward_executed *found, json_t *details)
 {
 	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	if (!ev)
@@ -193,22 +222,59 @@ int ward_record_session_end(struct ward_guard *g, int status, int signal, const 
 	if (signal > 0)
 		ward_event_u64(ev, WARD_TAG_SIGNAL, (uint64_t)signal);
 	ward_event_text(ev, WARD_TAG_TEXT, cause);
-	if (found && (found->n || !found->whole)) {
-		ward_cleanup_free char *text = executed_json(found);
-		if (!text)
-			return -ENOMEM;
-		ward_event_text(ev, WARD_TAG_JSON, text);
-	}
+	json_t *o = details ? json_incref(details) : json_object();
+	if (found && (found->n || !found->whole))
+		add_executed(o, found);
+	int r = 0;
+	if (json_object_size(o))
+		r = put_json(ev, o);
+	else
+		json_decref(o);
+	return r < 0 ? r : ward_guard_put(g, ev);
+}
+
+int ward_record_policy(struct ward_guard *g, const struct ward_policy *policy)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	return ev ? put_policy(g, policy, ev) : -ENOMEM;
+}
+
+int ward_record_reload(struct ward_guard *g, const struct ward_policy *before,
+	const struct ward_policy *now, bool loaded, uid_t by, const char *text, uint64_t mono_ns)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	char who[32];
+	char detail[64];
+	if (!ev)
+		return -ENOMEM;
+	snprintf(who, sizeof(who), "uid %u", by);
+	snprintf(detail, sizeof(detail), "{\"mono\":%llu}", (unsigned long long)mono_ns);
+	ward_event_begin(ev, WARD_EVENT_RELOAD);
+	ward_event_text(ev, WARD_TAG_POLICY_BEFORE, ward_policy_digest(before));
+	if (now)
+		ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(now));
+	ward_event_text(ev, WARD_TAG_RESULT, loaded ? "loaded" : "refused");
+	ward_event_text(ev, WARD_TAG_BY, who);
+	ward_event_text(ev, WARD_TAG_TEXT, text);
+	if (loaded)
+		ward_event_text(ev, WARD_TAG_JSON, detail);
 	return ward_guard_put(g, ev);
 }
 
-int ward_record_limit(struct ward_guard *g, const char *text)
+int ward_record_limit(struct ward_guard *g, const struct ward_record_limit *l)
 {
 	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	if (!ev)
 		return -ENOMEM;
 	ward_event_begin(ev, WARD_EVENT_LIMIT);
-	ward_event_text(ev, WARD_TAG_TEXT, text);
+	ward_event_text(ev, WARD_TAG_TEXT, l->text);
+	ward_event_text(ev, WARD_TAG_NAME, l->name);
+	if (l->limit != WARD_UNLIMITED)
+		ward_event_u64(ev, WARD_TAG_LIMIT, l->limit);
+	if (l->used != WARD_UNLIMITED)
+		ward_event_u64(ev, WARD_TAG_USED, l->used);
+	ward_event_text(ev, WARD_TAG_UNIT, l->unit);
+	ward_event_text(ev, WARD_TAG_DONE, l->done);
 	return ward_guard_put(g, ev);
 }
 
@@ -218,11 +284,12 @@ void ward_record_not_started(struct ward_guard *g, const char *why)
 	if (g->audit.pid <= 0 || !g->ring)
 		return;
 	/* It was started before what failed, and may be at its first lines still. */
-	if (!g->ready && ward_helper_wait_ready(&g->audit, NULL) < 0)
+	if (!g->ready && ward_helper_wait_ready(&g->audit, NULL, NULL) < 0)
 		return;
 	g->ready = true;
 	if (asprintf(&cause, "nothing was started: %s", why) < 0)
 		cause = NULL;
-	if (ward_record_session_end(g, -1, 0, cause ? cause : "nothing was started", NULL) == 0)
+	if (ward_record_session_end(g, -1, 0, cause ? cause : "nothing was started", NULL, NULL) ==
+		0)
 		(void)!ward_guard_finish(g, NULL, NULL);
 }

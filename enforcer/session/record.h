@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "enforcer/session/executed.h"
 #include "enforcer/session/guard.h"
 #include "enforcer/session/plan.h"
@@ -12,6 +14,7 @@ struct ward_record_start {
 	const char *mode;		 /* "restricted"; NULL for mount */
 	char *const *argv;		 /* the command or NULL */
 	const struct ward_env_args *env; /* names only are recorded */
+	bool listens;			 /* programs that are started are recorded */
 	const char *sandbox_facts;	 /* a JSON object of what was applied, or NULL */
 };
 
@@ -22,10 +25,10 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 /*
  * session.end: status (-1: none), signal (0: none), cause (NULL: the command ended). found (NULL:
  * it was not looked for): what is new that this host may execute, as {"host_executed":[PATH…],
- * "more":N,"whole":BOOL}.
+ * "more":N,"whole":BOOL}. details (NULL: none; borrowed): more members, an object.
  */
 int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause,
-	const struct ward_executed *found) ward_must_check;
+	const struct ward_executed *found, json_t *details) ward_must_check;
 
 /*
  * Ends the trail of a session in which nothing was started, if it has one: session.end with the
@@ -33,5 +36,22 @@ int ward_record_session_end(struct ward_guard *g, int status, int signal, const 
  */
 void ward_record_not_started(struct ward_guard *g, const char *why);
 
-/* limit: a clock ended the run. */
-int ward_record_limit(struct ward_guard *g, const char *text) ward_must_check;
+/* `policy`: the text of a policy, in as many records as it needs. */
+int ward_record_policy(struct ward_guard *g, const struct ward_policy *policy) ward_must_check;
+/*
+ * reload: `now` is in force in place of `before`; or it was not taken (loaded false; now may be
+ * NULL). by: who asked; text: why not, or NULL; mono_ns: since when, 0: not loaded.
+ */
+int ward_record_reload(struct ward_guard *g, const struct ward_policy *before,
+	const struct ward_policy *now, bool loaded, uid_t by, const char *text,
+	uint64_t mono_ns) ward_must_check;
+
+struct ward_record_limit {
+	const char *name;     /* key of [limits] */
+	const char *done;     /* near (90 percent are used), refused, killed, ended */
+	const char *unit;     /* bytes, processes, ns */
+	uint64_t limit, used; /* WARD_UNLIMITED: not told */
+	const char *text;
+};
+/* limit: what came of one. */
+int ward_record_limit(struct ward_guard *g, const struct ward_record_limit *l) ward_must_check;

@@ -10,9 +10,19 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 
 /* A terminal takes this much at once without making us wait long. */
 #define CHUNK 4096
+
+/*
+ * How often a job in the background looks whether it came to the front: a shell's `fg` sends
+ * SIGCONT to stopped jobs only, and nothing tells those that run.
+ */
+#define FOREGROUND_MS 200
+
+/* The first of two keys that mean leaving is the command's if nothing follows for so long. */
+#define HELD_NS (WARD_NS_PER_SEC * 3 / 10)
 
 /* Bytes on their way from one descriptor to another. */
 struct stream {
@@ -28,13 +38,19 @@ enum stream_name { KEYS = 0, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
 struct ward_relay {
 	bool tty[3];
 	bool pty_wanted;
-	bool raw_wanted; /* in the foreground with keys and screen on the terminal */
+	bool raw_wanted; /* keys and screen are on the terminal: raw while in the foreground */
 	bool raw_now;
 	int terminal; /* 0, 1, 2 or -1: the descriptor whose modes and size count */
 	int pty;      /* borrowed; -1 without */
 	int child[3]; /* ends for the command, owned; -1: inherited as they are or the pty */
 	struct termios saved;
 	struct stream stream[STREAMS];
+	uint64_t moved; /* bytes read from any stream */
+	void (*tap)(void *user, const char *data, size_t n);
+	void *tap_user;
+	bool detachable, wants_away;
+	bool held; /* the first of two keys that mean leaving, since held_at (CLOCK_MONOTONIC ns) */
+	uint64_t held_at;
 };
 
 static void plan_pty(struct ward_relay *r)
@@ -42,20 +58,21 @@ static void plan_pty(struct ward_relay *r)
 	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
 	r->terminal = r->tty[1] ? 1 : r->tty[0] ? 0 : r->tty[2] ? 2 : -1;
 	if (r->terminal >= 0)
-		r->raw_wanted = r->tty[0] && r->tty[1] && tcgetpgrp(r->terminal) == getpgrp();
+		r->raw_wanted = r->tty[0] && r->tty[1];
 }
 
-/* No terminal for the command: /dev/null and pipes stand in. */
-static int plan_pipes(struct ward_relay *r, struct ward_err *err)
+/* No terminal for the command: /dev/null and pipes stand in; others: pipes for output that is none.
+ */
+static int plan_pipes(struct ward_relay *r, bool others, struct ward_err *err)
 {
-	if (r->tty[0]) {
+	if (r->tty[0] && !others) {
 		r->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (r->child[0] < 0)
 			return ward_err_sys(err, -errno, "/dev/null");
 	}
 	for (int i = 1; i < 3; i++) {
 		int p[2];
-		if (!r->tty[i])
+		if (r->tty[i] == others)
 			continue;
 		if (pipe2(p, O_CLOEXEC) < 0)
 			return ward_err_sys(err, -errno, "pipe");
@@ -91,7 +108,7 @@ static int check_stdio(struct ward_err *err)
 	return 0;
 }
 
-int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err)
+int ward_relay_open(bool terminal, bool count, struct ward_relay **ret, struct ward_err *err)
 {
 	int bad = check_stdio(err);
 	if (bad < 0)
@@ -110,7 +127,9 @@ int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err
 	if (terminal)
 		plan_pty(r);
 	else
-		e = plan_pipes(r, err);
+		e = plan_pipes(r, false, err);
+	if (e == 0 && count)
+		e = plan_pipes(r, true, err);
 	if (e < 0) {
 		ward_relay_close(r);
 		return e;
@@ -138,6 +157,11 @@ void ward_relay_close(struct ward_relay *r)
 		if (r->stream[i].from >= 0)
 			close(r->stream[i].from);
 	free(r);
+}
+
+uint64_t ward_relay_moved(const struct ward_relay *r)
+{
+	return r->moved;
 }
 
 bool ward_relay_wants_pty(const struct ward_relay *r)
@@ -181,24 +205,63 @@ int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err)
 	return 0;
 }
 
+/* In the background we must not touch the terminal: SIGTTIN, SIGTTOU would stop us. */
+static bool foreground(int terminal)
+{
+	return tcgetpgrp(terminal) == getpgrp();
+}
+
 void ward_relay_suspend(struct ward_relay *r)
 {
-	if (r->raw_now)
+	if (r->raw_now && foreground(r->terminal))
 		tcsetattr(r->terminal, TCSADRAIN, &r->saved);
 	r->raw_now = false;
 }
 
 void ward_relay_resume(struct ward_relay *r)
 {
-	if (r->pty < 0)
+	if (r->pty < 0 || r->raw_now)
 		return;
 	ward_relay_resize(r);
-	if (!r->raw_wanted || tcgetattr(r->terminal, &r->saved) < 0)
+	if (!r->raw_wanted || !foreground(r->terminal) || tcgetattr(r->terminal, &r->saved) < 0)
 		return;
 	struct termios raw = r->saved;
 	cfmakeraw(&raw);
 	if (tcsetattr(r->terminal, TCSADRAIN, &raw) == 0)
 		r->raw_now = true;
+}
+
+void ward_relay_detachable(struct ward_relay *r)
+{
+	r->detachable = r->raw_wanted;
+}
+
+bool ward_relay_wants_away(const struct ward_relay *r)
+{
+	return r->wants_away;
+}
+
+void ward_relay_away(struct ward_relay *r)
+{
+	struct stream *screen = &r->stream[SCREEN];
+	ward_relay_suspend(r);
+	r->wants_away = r->detachable = r->raw_wanted = r->held = false;
+	r->stream[KEYS].from = -1;
+	screen->to = -1;
+	screen->start = screen->end = 0;
+	r->terminal = -1;
+}
+
+void ward_relay_tap(
+	struct ward_relay *r, void (*fn)(void *user, const char *data, size_t n), void *user)
+{
+	r->tap = fn;
+	r->tap_user = user;
+}
+
+void ward_relay_count(struct ward_relay *r, size_t n)
+{
+	r->moved += n;
 }
 
 void ward_relay_resize(struct ward_relay *r)
@@ -208,10 +271,21 @@ void ward_relay_resize(struct ward_relay *r)
 		ioctl(r->pty, TIOCSWINSZ, &ws);
 }
 
-/* In the background we must not read the terminal: SIGTTIN would stop us. */
-static bool may_read_keys(const struct ward_relay *r)
+/* What came to the front by `fg` takes keys as they are typed from now on. */
+static bool may_read_keys(struct ward_relay *r)
 {
-	return r->raw_now || tcgetpgrp(0) == getpgrp();
+	if (!r->raw_now && !foreground(0))
+		return false;
+	if (r->raw_wanted)
+		ward_relay_resume(r);
+	return true;
+}
+
+int ward_relay_timeout(const struct ward_relay *r)
+{
+	if (r->held)
+		return HELD_NS / 1000000 + 1;
+	return r->stream[KEYS].from >= 0 && !r->raw_now && !foreground(0) ? FOREGROUND_MS : -1;
 }
 
 size_t ward_relay_poll(struct ward_relay *r, struct pollfd *ret_fds)
@@ -241,13 +315,58 @@ static void end_of_keys(struct ward_relay *r, struct stream *s)
 	}
 }
 
+/*
+ * Takes the keys for leaving out of s. The first one is kept back, until another key or a moment
+ * without one shows what was meant: the command gets both or none.
+ */
+static void look_for_detach(struct ward_relay *r, struct stream *s)
+{
+	char out[CHUNK];
+	size_t n = 0;
+	for (size_t i = 0; i < s->end; i++) {
+		bool is = s->data[i] == WARD_RELAY_DETACH;
+		if (is && r->held) {
+			r->wants_away = true;
+			break;
+		}
+		if (r->held)
+			out[n++] = WARD_RELAY_DETACH;
+		r->held = is;
+		r->held_at = ward_clock_mono_ns();
+		if (!is)
+			out[n++] = s->data[i];
+	}
+	memcpy(s->data, out, n);
+	s->end = n;
+}
+
+static void give_held(struct ward_relay *r)
+{
+	struct stream *s = &r->stream[KEYS];
+	if (!r->held || r->wants_away || s->start != s->end ||
+		ward_clock_mono_ns() - r->held_at < HELD_NS)
+		return;
+	r->held = false;
+	s->data[0] = WARD_RELAY_DETACH;
+	s->start = 0;
+	s->end = 1;
+}
+
 static void fill(struct ward_relay *r, int which)
 {
 	struct stream *s = &r->stream[which];
-	ssize_t n = read(s->from, s->data, sizeof(s->data));
+	/* Room for the one that was kept back. */
+	ssize_t n = read(s->from, s->data, sizeof(s->data) - 1);
 	if (n > 0) {
 		s->start = 0;
 		s->end = (size_t)n;
+		if (which == KEYS && r->detachable)
+			look_for_detach(r, s);
+		r->moved += (uint64_t)n;
+		if (which == SCREEN && r->tap)
+			r->tap(r->tap_user, s->data, (size_t)n);
+		if (s->to < 0)
+			s->end = 0;
 	} else if (n == 0 && which == KEYS) {
 		end_of_keys(r, s);
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -278,6 +397,7 @@ static short events_of(const struct pollfd *fds, size_t n, int fd, short asked)
 
 void ward_relay_move(struct ward_relay *r, const struct pollfd *fds, size_t n)
 {
+	give_held(r);
 	for (int i = 0; i < STREAMS; i++) {
 		struct stream *s = &r->stream[i];
 		if (s->start != s->end) {

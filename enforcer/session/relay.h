@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 
 #include "enforcer/base/err.h"
@@ -22,9 +23,13 @@ struct ward_relay;
 
 /*
  * What of 0, 1, 2 is a terminal decides. terminal: the policy's [process] terminal; without it the
- * command gets no pty: its input is /dev/null, its output goes through pipes.
+ * command gets no pty: its input is /dev/null, its output goes through pipes. count: all output
+ * goes through us, also where it is no terminal, so that ward_relay_moved() knows of it.
  */
-int ward_relay_open(bool terminal, struct ward_relay **ret, struct ward_err *err) ward_must_check;
+int ward_relay_open(
+	bool terminal, bool count, struct ward_relay **ret, struct ward_err *err) ward_must_check;
+/* Bytes that went through us, in both directions. */
+uint64_t ward_relay_moved(const struct ward_relay *r);
 /* Restores the terminal. */
 void ward_relay_close(struct ward_relay *r);
 
@@ -35,10 +40,25 @@ void ward_relay_stdio(const struct ward_relay *r, int ret_stdio[3]);
 /* The terminal's window size; zeros if there is none. */
 struct winsize ward_relay_winsize(const struct ward_relay *r);
 
+/* Typed twice in a row, where ward_relay_detachable() was called: Ctrl-] (telnet(1), virsh(1)). */
+#define WARD_RELAY_DETACH 0x1d
+void ward_relay_detachable(struct ward_relay *r);
+/* Was it? Neither went to the command. */
+bool ward_relay_wants_away(const struct ward_relay *r);
+/* The user's terminal is restored and let go of; the pty is still read, for whoever taps it. */
+void ward_relay_away(struct ward_relay *r);
+/* fn gets what is read from the pty. */
+void ward_relay_tap(
+	struct ward_relay *r, void (*fn)(void *user, const char *data, size_t n), void *user);
+/* Bytes that went to the pty by another way count as moved. */
+void ward_relay_count(struct ward_relay *r, size_t n);
+
 /* The command runs: closes our copies of its ends, takes the pty (borrowed), enters raw mode. */
 int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err) ward_must_check;
 /* Fills what to wait for; at most WARD_RELAY_POLL_MAX. Returns the number. */
 size_t ward_relay_poll(struct ward_relay *r, struct pollfd *ret_fds);
+/* How long poll(2) may wait for them, in ms; -1: for ever. */
+int ward_relay_timeout(const struct ward_relay *r);
 /* Moves bytes after poll(2) (same array). */
 void ward_relay_move(struct ward_relay *r, const struct pollfd *fds, size_t n);
 /* The window changed: passes its size on. */

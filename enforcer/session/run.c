@@ -18,45 +18,37 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
-#include "enforcer/base/escape.h"
 #include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/anchors.h"
+#include "enforcer/session/ask_fs.h"
 #include "enforcer/session/control.h"
+#include "enforcer/session/exec_watch.h"
 #include "enforcer/session/executed.h"
+#include "enforcer/session/execs.h"
+#include "enforcer/session/facts.h"
 #include "enforcer/session/guard.h"
+#include "enforcer/session/keep.h"
+#include "enforcer/session/network.h"
+#include "enforcer/session/limits.h"
+#include "enforcer/session/notes.h"
+#include "enforcer/session/probes.h"
 #include "enforcer/session/record.h"
 #include "enforcer/session/relay.h"
+#include "enforcer/session/reload.h"
+#include "enforcer/session/running.h"
+#include "enforcer/session/segments.h"
 #include "enforcer/session/status.h"
+#include "enforcer/session/stream.h"
+#include "enforcer/session/where.h"
 
-/* After SIGTERM (wall clock, `wardfs kill`) a command has this long. */
-#define GRACE_NS (2 * WARD_NS_PER_SEC)
+/* wardfs-fs ends with its mount; if it does not, ward_guard_finish() asks it to. */
+#define FS_END_MS 5000
+/* With digests to make of what is closed last, each of up to 1 GiB from a slow disk. */
+#define FS_DIGESTS_MS 60000
 #define DRAIN_MS 1000
-/* New files named on stderr; the trail has them all. */
-#define NAMED_MAX 20
 
-struct run {
-	struct ward_run_plan *plan;
-	const struct ward_run_options *options;
-	struct ward_guard guard;
-	struct ward_sandbox *sandbox;
-	struct ward_relay *relay;
-	int alive[2]; /* our own lifeline: pid 1 has the other end */
-	int signals;
-	int clock; /* wall clock, then grace */
-	int control;
-	int control_dir;
-	uint64_t started_ns;
-	struct ward_executed_before *before;
-	bool started; /* the command, perhaps */
-	bool ending;  /* SIGTERM was sent; the clock now means SIGKILL */
-	bool over;
-	int status;	  /* exit status for our caller */
-	int child_status; /* the command's, -1 if it has none */
-	int child_signal;
-	const char *cause; /* why it ended, if not by itself */
-	char **envp;
-};
-
-static void kill_sandbox(struct run *r, int status, const char *cause, struct ward_err *err)
+static void kill_sandbox(
+	struct ward_running *r, int status, const char *cause, struct ward_err *err)
 {
 	if (r->over)
 		return;
@@ -75,21 +67,21 @@ static void arm(int timer, uint64_t ns)
 	timerfd_settime(timer, 0, &its, NULL);
 }
 
-/* Asks the command to end; the clock ends it if it does not. */
-static void terminate(struct run *r, int status, const char *cause)
+void ward_running_end(struct ward_running *r, int status, const char *cause)
 {
 	if (r->ending)
 		return;
 	r->ending = true;
 	r->status = status;
 	r->cause = cause;
-	if (ward_sandbox_signal(r->sandbox, SIGTERM) < 0)
+	/* Whose first command is over has nobody to be asked. */
+	if (r->let_go || ward_sandbox_signal(r->sandbox, SIGTERM) < 0)
 		arm(r->clock, 1);
 	else
-		arm(r->clock, GRACE_NS);
+		arm(r->clock, r->plan->settings->grace_ns + 1);
 }
 
-static int setup_signals(struct run *r, struct ward_err *err)
+static int setup_signals(struct ward_running *r, struct ward_err *err)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCHLD, SIGCONT,
 		SIGTSTP, SIGUSR1, SIGUSR2};
@@ -107,43 +99,7 @@ static int setup_signals(struct run *r, struct ward_err *err)
 	return 0;
 }
 
-/* 127: where the command is on the host, if its PATH finds it there, is what the caller must know.
- */
-static void say_where(const struct run *r, struct ward_err *err)
-{
-	const char *name = r->options->argv[0];
-	const char *path = NULL;
-	for (char **e = r->envp; *e; e++)
-		if (strncmp(*e, "PATH=", 5) == 0)
-			path = *e + 5;
-	if (strchr(name, '/')) {
-		struct stat st;
-		bool there = stat(name, &st) == 0 && S_ISREG(st.st_mode);
-		ward_err_set(err, -ENOENT,
-			there ? "%s: not found inside, though it is on the host: it, or the "
-				"interpreter that it names, is not in the view (--read shows more)"
-			      : "%s: not found",
-			name);
-		return;
-	}
-	for (size_t len = 0; path && *path; path += len + (path[len] == ':')) {
-		char full[4096];
-		struct stat st;
-		len = strcspn(path, ":");
-		int n = snprintf(full, sizeof(full), "%.*s/%s", (int)len, path, name);
-		if (*path != '/' || n <= 0 || (size_t)n >= sizeof(full) || stat(full, &st) < 0 ||
-			!S_ISREG(st.st_mode) || !(st.st_mode & 0111))
-			continue;
-		ward_err_set(err, -ENOENT,
-			"%s: not found inside; the host's %s is not in the view: --read %.*s shows it, "
-			"for every run '[system] read' of a policy",
-			name, full, (int)len, path);
-		return;
-	}
-	ward_err_set(err, -ENOENT, "%s: not found in PATH", name);
-}
-
-static int make_sandbox(struct run *r, struct ward_err *err)
+static int make_sandbox(struct ward_running *r, struct ward_err *err)
 {
 	const struct ward_run_plan *p = r->plan;
 	const struct ward_settings *s = p->settings;
@@ -154,13 +110,26 @@ static int make_sandbox(struct run *r, struct ward_err *err)
 	struct ward_sandbox_tree trees[WARD_TREES_MAX];
 	for (size_t i = 0; i < p->n_trees; i++)
 		trees[i] = (struct ward_sandbox_tree){p->trees[i].path, p->trees[i].at};
-	ward_cleanup_free struct ward_sandbox_bind *reads = calloc(p->n_reads + 1, sizeof(*reads));
+	ward_cleanup_free struct ward_sandbox_bind *reads =
+		calloc(p->n_reads + r->network.sockets.n + 1, sizeof(*reads));
 	if (!reads)
 		return ward_err_sys(err, -ENOMEM, "sandbox");
 	for (size_t i = 0; i < p->n_reads; i++)
 		reads[i] = (struct ward_sandbox_bind){.host = p->reads[i], .optional = true};
-	int lifelines[] = {r->alive[0], r->guard.audit.lifeline, r->guard.fs.lifeline};
-	struct ward_sandbox_spec spec = {.init_program = init,
+	ward_sockets_describe(&r->network.sockets, p, reads + p->n_reads);
+	bool view = p->backend->layers & WARD_LAYER_VIEW;
+	struct ward_cgroup_way join[WARD_CGROUP_JOIN_MAX];
+	struct ward_sandbox_programs programs = {.v = (const char *const *)p->programs.v,
+		.n = p->programs.n,
+		.listed = ward_programs_listed,
+		.user = p->policy};
+	uint64_t data = ward_limits_process_data(r->limits);
+	uint64_t seconds = ward_limits_process_seconds(r->limits);
+	const char *const covers[] = {p->state, p->runtime, p->config ? p->config : p->state, NULL};
+	int lifelines[] = {r->alive[0], r->guard.audit.lifeline, r->guard.fs.lifeline,
+		r->network.helper.lifeline};
+	struct ward_sandbox_spec spec = {.backend = p->backend,
+		.init_program = init,
 		.root = p->id.root,
 		.owner_uid = p->id.owner_uid,
 		.owner_gid = p->id.owner_gid,
@@ -169,125 +138,235 @@ static int make_sandbox(struct run *r, struct ward_err *err)
 		.agent_uid = p->id.agent_uid,
 		.agent_gid = p->id.agent_gid,
 		.user_name = p->id.agent_name,
-		.home = s->home == WARD_HOME_NONE ? NULL : p->id.agent_home,
+		.home = s->home == WARD_HOME_NONE || !view ? NULL : p->id.agent_home,
 		.hostname = "wardfs",
 		.trees = trees,
 		.n_trees = p->n_trees,
 		.served = true,
 		.reads = reads,
-		.n_reads = p->n_reads,
+		.n_reads = view ? p->n_reads + r->network.sockets.n : 0,
+		.whole = s->view == WARD_VIEW_READONLY,
+		.covers = covers,
+		.programs = ward_policy_has_programs(p->policy) ? &programs : NULL,
 		.tmp_bytes = s->tmp_bytes,
 		.processes = s->processes,
 		.open_files = s->open_files,
 		.file_size = s->file_size,
+		.data_bytes = data == WARD_UNLIMITED ? 0 : data,
+		.cpu_seconds = seconds == WARD_UNLIMITED ? 0 : seconds,
 		.core = s->core,
+		.keep = r->options->keep,
+		.join = join,
+		.n_join = ward_cgroup_join(ward_limits_cgroup(r->limits), join),
+		.grouped = ward_cgroup_has(ward_limits_cgroup(r->limits), WARD_CGROUP_PIDS),
+		.seccomp = ward_fact_seccomp(s->seccomp),
 		.argv = r->options->argv,
 		.envp = r->envp,
 		.cwd = p->cwd,
 		.pty = ward_relay_wants_pty(r->relay),
 		.winsize = ward_relay_winsize(r->relay),
+		.listen_execs = s->exec,
 		.lifelines = lifelines,
-		.n_lifelines = 3};
+		.n_lifelines = ward_network_brokered(&r->network) ? 4 : 3};
+	ward_network_describe(&r->network, &spec);
 	ward_relay_stdio(r->relay, spec.stdio);
-	return ward_sandbox_create(&spec, &r->sandbox, err);
+	ward_probes_offer(&r->probes, &spec);
+	/* Abstract sockets are the network namespace's, and here that is the host's. */
+	if (s->net == WARD_NET_HOST)
+		spec.probe_socket = NULL;
+	return ward_sandbox_begin(&spec, &r->sandbox, err);
 }
 
-static int serve(struct run *r, struct ward_err *err)
+static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[WARD_TREES_MAX])
+{
+	const struct ward_run_plan *p = r->plan;
+	for (size_t i = 0; i < p->n_trees; i++)
+		ret[i] = (struct ward_guard_tree){p->trees[i].path,
+			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing};
+}
+
+static int serve(struct ward_running *r, struct ward_err *err)
 {
 	const struct ward_run_plan *p = r->plan;
 	struct ward_guard_tree trees[WARD_TREES_MAX];
-	for (size_t i = 0; i < p->n_trees; i++)
-		trees[i] = (struct ward_guard_tree){
-			p->trees[i].path, ward_sandbox_fuse_fd(r->sandbox, i), p->trees[i].backing};
+	list_trees(r, trees);
 	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : WARD_FS_MASK_IDS;
 	int e = ward_guard_serve(&r->guard, &p->id, flags, trees, p->n_trees, err);
 	ward_sandbox_forget_fuse(r->sandbox);
 	return e;
 }
 
-static int prepare(struct run *r, struct ward_err *err)
+static int open_limits(struct ward_running *r, struct ward_err *err)
 {
-	struct ward_run_plan *p = r->plan;
-	int e = setup_signals(r, err);
-	if (e == 0)
-		e = ward_relay_open(p->settings->terminal, &r->relay, err);
-	if (e == 0)
-		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
-	if (e < 0)
-		return e;
-	struct ward_env_ours ours = {
-		.home = p->settings->home == WARD_HOME_NONE ? NULL : p->id.agent_home,
-		.user = p->id.agent_name,
+	const struct ward_run_plan *p = r->plan;
+	struct ward_limits_spec spec = {.settings = p->settings,
+		.backend = p->backend,
 		.session = r->guard.store.name,
-		.pwd = p->cwd};
-	e = ward_environment_build(p->settings, &r->options->env, &ours, &r->envp, err);
-	if (e < 0)
-		return e;
-	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
-	if (e == 0)
-		e = make_sandbox(r, err);
-	return e < 0 ? e : serve(r, err);
+		.root = p->id.root,
+		.allow_missing = p->allow_missing};
+	int e = ward_limits_open(&spec, &r->limits, err);
+	ward_cleanup_free char *text = e == 0 ? ward_limits_warning(r->limits) : NULL;
+	if (text && r->options->say)
+		r->options->say(text);
+	return e;
 }
 
-/* The tree that the summary at the end is about; NULL: nothing of this host. */
-static const struct ward_run_plan_tree *project_tree(const struct run *r)
+/* The home as the command knows it; NULL: none. A mode without a view of its own has the host's. */
+static const char *home_of(const struct ward_run_plan *p)
+{
+	if (p->backend->layers & WARD_LAYER_VIEW)
+		return p->settings->home == WARD_HOME_NONE ? NULL : p->id.agent_home;
+	return p->id.agent_uid == p->id.owner_uid ? p->id.home : NULL;
+}
+
+/*
+ * The tree that the summary at the end is about; NULL: nothing of this host. The project may stand
+ * beneath an ephemeral /workspace.
+ */
+static const struct ward_run_plan_tree *project_tree(const struct ward_running *r)
 {
 	for (size_t i = 0; i < r->plan->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &r->plan->trees[i];
 		if (t->source && strcmp(t->path, "/workspace") == 0)
 			return t;
 	}
+	for (size_t i = 0; i < r->plan->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &r->plan->trees[i];
+		if (t->source && strcmp(t->source, r->plan->project.path) == 0)
+			return t;
+	}
 	return NULL;
 }
 
 /* What this host may execute of the project, before the command can change it. */
-static void look_before(struct run *r)
+static void look_before(struct ward_running *r)
 {
 	const struct ward_run_plan_tree *t = project_tree(r);
 	if (t && ward_executed_look(t->backing, &r->before) < 0)
 		r->before = NULL;
 }
 
-/* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
-static int start(struct run *r, struct ward_err *err)
+/*
+ * wardfs-init, the writer and the file system come up side by side, each started as soon as it can
+ * do something; we wait for the disk, and look at the project, meanwhile.
+ */
+static int bring_up(struct ward_running *r, struct ward_err *err)
 {
-	struct ward_sandbox_facts facts;
-	ward_sandbox_get_facts(r->sandbox, &facts);
-	char text[512];
-	/* ward_sandbox_create() has failed where one of these could not be had. */
-	snprintf(text, sizeof(text),
-		"{\"namespaces\":[\"user\",\"mnt\",\"pid\",\"ipc\",\"uts\",\"net\",\"cgroup\"],"
-		"\"network\":\"none\",\"seccomp\":\"default\",\"no_new_privs\":true,"
-		"\"capabilities\":\"none\",\"landlock_abi\":%u,\"groups_kept\":%s,"
-		"\"keyring\":%s,\"userns_closed\":%s}",
-		facts.landlock_abi, facts.groups_kept ? "true" : "false",
-		facts.keyring ? "true" : "false", facts.userns_closed ? "true" : "false");
+	int made = open_limits(r, err);
+	if (made == 0)
+		made = make_sandbox(r, err);
+	/* Also where that cannot be: the trail tells of it. */
+	struct ward_guard_tree trees[WARD_TREES_MAX];
+	list_trees(r, trees);
+	int e = ward_guard_start(
+		&r->guard, trees, made < 0 ? 0 : r->plan->n_trees, made < 0 ? NULL : err);
+	if (made < 0 || e < 0)
+		return made < 0 ? made : e;
+	e = ward_network_spawn(&r->network, &r->guard, err);
+	if (e < 0)
+		return e;
+	look_before(r);
+	e = ward_sandbox_staged(r->sandbox, err);
+	if (e == 0)
+		e = serve(r, err);
+	if (e == 0)
+		e = ward_sandbox_ready(r->sandbox, err);
+	if (e == 0)
+		e = ward_network_start(&r->network, &r->guard, r->plan, r->sandbox, err);
+	if (e == 0)
+		e = ward_guard_wait(&r->guard, err);
+	return e < 0 ? e : ward_network_wait(&r->network, err);
+}
+
+static int prepare(struct ward_running *r, struct ward_err *err)
+{
+	struct ward_run_plan *p = r->plan;
+	int e = setup_signals(r, err);
+	if (e == 0)
+		e = ward_relay_open(p->settings->terminal, p->settings->idle_ns != WARD_UNLIMITED,
+			&r->relay, err);
+	if (e == 0)
+		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
+	if (e < 0)
+		return e;
+	ward_stream(
+		r->options->status_fd, json_pack("{s:s, s:s, s:i}", "event", "session", "session",
+					       r->guard.store.name, "pid", (int)getpid()));
+	struct ward_env_ours ours = {.home = home_of(p),
+		.user = p->id.agent_name,
+		.session = r->guard.store.name,
+		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
+			   p->settings->net == WARD_NET_PROXY,
+		.pwd = p->cwd};
+	e = ward_environment_build(p->settings, &r->options->env, &ours, &r->envp, err);
+	if (e < 0)
+		return e;
+	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
+	if (e == 0)
+		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
+	if (e == 0)
+		e = ward_network_prepare(p, r->control_dir, r->guard.store.name, &r->network, err);
+	return e < 0 ? e : bring_up(r, err);
+}
+
+/* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
+static int start(struct ward_running *r, struct ward_err *err)
+{
+	ward_cleanup_free char *text = ward_sandbox_facts_text(r->plan, r->sandbox, r->limits,
+		ward_seccomp_name(ward_fact_seccomp(r->plan->settings->seccomp)));
+	if (!text) {
+		ward_err_sys(err, -ENOMEM, "trail");
+		return WARD_EXIT_SETUP;
+	}
 	struct ward_record_start s = {.verb = "run",
-		.mode = "restricted",
+		.mode = r->plan->backend->name,
 		.argv = r->options->argv,
 		.env = &r->options->env,
+		.listens = ward_sandbox_listens(r->sandbox),
 		.sandbox_facts = text};
 	if (ward_record_session_start(&r->guard, r->plan, &s, err) < 0)
 		return WARD_EXIT_SETUP;
-	if (r->plan->settings->wall_ns != WARD_UNLIMITED)
-		arm(r->clock, r->plan->settings->wall_ns);
-	look_before(r);
+	int e = ward_probes_make(&r->guard, r->sandbox, err);
+	/* What the host was to refuse with is of no more use. */
+	ward_probes_close(&r->probes);
+	if (e == 0)
+		e = ward_anchors_start(&r->plan->settings->anchors, &r->plan->id,
+			r->guard.store.checkpoints_fd, &r->anchors, err);
+	if (e == 0 && ward_sandbox_listens(r->sandbox))
+		e = ward_exec_watch_start(
+			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
+	if (e < 0)
+		return WARD_EXIT_SETUP;
+	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
 	r->started = true;
-	int e = ward_sandbox_start(r->sandbox, err);
+	e = ward_sandbox_start(r->sandbox, err);
 	if (e == -ENOENT)
-		say_where(r, err);
+		ward_say_where(r->options->argv[0], r->envp, err);
 	if (e == -ENOENT)
 		return WARD_EXIT_NOT_FOUND;
+	if (e == -EACCES && ward_policy_has_programs(r->plan->policy))
+		ward_say_unlisted(r->options->argv[0], err);
 	if (e == -EACCES || e == -ENOEXEC)
 		return WARD_EXIT_NOT_EXECUTABLE;
 	if (e < 0)
 		return WARD_EXIT_SETUP;
+	ward_stream(r->options->status_fd, json_pack("{s:s, s:i}", "event", "started", "init_pid",
+						   (int)ward_sandbox_pid(r->sandbox)));
+	r->execs = (struct ward_execs){.sandbox = r->sandbox,
+		.guard = &r->guard,
+		.envp = r->envp,
+		.cwd = r->plan->cwd,
+		.terminal = r->plan->settings->terminal,
+		.per_command_ns = r->plan->settings->per_command_ns};
+	if (r->options->keep)
+		ward_relay_detachable(r->relay);
+	ward_attach_start(&r->attach, r->sandbox, &r->guard, r->relay);
 	e = ward_relay_start(r->relay, ward_sandbox_pty(r->sandbox), err);
 	return e < 0 ? WARD_EXIT_SETUP : 0;
 }
 
 /* We stop with the command, and go on with it. */
-static void stop_ourselves(struct run *r)
+static void stop_ourselves(struct ward_running *r)
 {
 	ward_relay_suspend(r->relay);
 	raise(SIGSTOP);
@@ -295,9 +374,51 @@ static void stop_ourselves(struct run *r)
 	(void)!ward_sandbox_signal(r->sandbox, SIGCONT);
 }
 
-static void sandbox_events(struct run *r, struct ward_err *err)
+/*
+ * --keep: the first command is over, the session is not. Its caller gets the status.
+ */
+static void let_go(struct ward_running *r)
 {
-	struct ward_sandbox_event ev = {WARD_SANDBOX_NOTHING, 0};
+	if (r->over || r->let_go)
+		return;
+	r->let_go = true;
+	if (r->detached)
+		ward_relay_drain(r->relay, DRAIN_MS);
+	else
+		ward_keep_let_go(r->relay, r->guard.store.name, r->options->keep_fd, r->status);
+	ward_attach_end(&r->attach, r->child_status, r->child_signal);
+}
+
+static void detach(struct ward_running *r)
+{
+	if (r->let_go || r->detached)
+		return;
+	r->detached = true;
+	ward_keep_detach(r->relay, r->guard.store.name, r->options->keep_fd);
+}
+
+static void tell_number(
+	const struct ward_running *r, const char *event, const char *name, int value)
+{
+	ward_stream(r->options->status_fd, json_pack("{s:s, s:i}", "event", event, name, value));
+}
+
+/* Did pid 1 die because memory ran out? Then that is what ended the run. */
+static bool killed_by_kernel(struct ward_running *r)
+{
+	struct ward_limit_hit hit;
+	if (ward_limits_finish(r->limits, &r->guard, true, &hit) < 0 || !hit.name)
+		return false;
+	r->hit = hit;
+	r->over = true;
+	r->status = WARD_EXIT_MEMORY;
+	r->cause = r->hit.text;
+	return true;
+}
+
+static void sandbox_events(struct ward_running *r, struct ward_err *err)
+{
+	struct ward_sandbox_event ev = {.kind = WARD_SANDBOX_NOTHING};
 	while (!r->over) {
 		if (ward_sandbox_next(r->sandbox, &ev) < 0)
 			ev.kind = WARD_SANDBOX_GONE;
@@ -305,37 +426,50 @@ static void sandbox_events(struct run *r, struct ward_err *err)
 		case WARD_SANDBOX_NOTHING:
 			return;
 		case WARD_SANDBOX_STOPPED:
+			tell_number(r, "stopped", "signal", ev.value);
 			stop_ourselves(r);
 			break;
 		case WARD_SANDBOX_EXITED:
-			r->over = true;
+			r->over = !r->options->keep || r->ending;
 			r->child_status = ev.value;
+			tell_number(r, "exited", "status", ev.value);
 			if (!r->ending)
 				r->status = ev.value;
+			let_go(r);
 			break;
 		case WARD_SANDBOX_SIGNALED:
-			r->over = true;
+			r->over = !r->options->keep || r->ending;
 			r->child_signal = ev.value;
+			tell_number(r, "signaled", "signal", ev.value);
 			if (!r->ending)
 				r->status = 128 + ev.value;
+			let_go(r);
 			break;
 		case WARD_SANDBOX_LIFELINE:
 			if (ev.value == 1)
 				ward_guard_writer_died(&r->guard);
 			kill_sandbox(r, WARD_EXIT_SETUP,
-				ev.value == 1 ? "wardfs-audit died; the session was ended"
-					      : "wardfs-fs died; the session was ended",
+				ev.value == 1	? "wardfs-audit died; the session was ended"
+				: ev.value == 3 ? "wardfs-net died; the session was ended"
+						: "wardfs-fs died; the session was ended",
 				err);
 			break;
 		case WARD_SANDBOX_GONE:
-			kill_sandbox(r, WARD_EXIT_SETUP,
-				"pid 1 of the sandbox died; the session was ended", err);
+			if (!killed_by_kernel(r))
+				kill_sandbox(r, WARD_EXIT_SETUP,
+					"pid 1 of the sandbox died; the session was ended", err);
+			break;
+		case WARD_SANDBOX_EXEC_STARTED:
+		case WARD_SANDBOX_EXEC_FAILED:
+		case WARD_SANDBOX_EXEC_EXITED:
+		case WARD_SANDBOX_EXEC_SIGNALED:
+			ward_execs_event(&r->execs, &ev);
 			break;
 		}
 	}
 }
 
-static void signals(struct run *r)
+static void signals(struct ward_running *r)
 {
 	struct signalfd_siginfo si;
 	while (read(r->signals, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
@@ -352,7 +486,7 @@ static void signals(struct run *r)
 			break;
 		case SIGTERM:
 		case SIGHUP:
-			terminate(r, 128 + sig, "the supervisor was told to end");
+			ward_running_end(r, 128 + sig, "the supervisor was told to end");
 			break;
 		default:
 			(void)!ward_sandbox_signal(r->sandbox, sig);
@@ -360,25 +494,28 @@ static void signals(struct run *r)
 	}
 }
 
-static void clock_rang(struct run *r, struct ward_err *err)
+static void grace_is_over(struct ward_running *r, struct ward_err *err)
 {
 	uint64_t n = 0;
-	if (read(r->clock, &n, sizeof(n)) != (ssize_t)sizeof(n))
-		return;
-	if (r->ending) {
+	if (read(r->clock, &n, sizeof(n)) == (ssize_t)sizeof(n) && r->ending)
 		kill_sandbox(r, r->status, r->cause, err);
-		return;
-	}
-	ward_err_set(err, -ETIME, "the wall clock of %llu s ended the session",
-		(unsigned long long)(r->plan->settings->wall_ns / WARD_NS_PER_SEC));
-	if (ward_record_limit(&r->guard, "wall clock") < 0)
+}
+
+static void check_limits(struct ward_running *r, struct ward_err *err)
+{
+	struct ward_limit_hit hit;
+	uint64_t activity = ward_relay_moved(r->relay) + ward_ring_written(r->guard.fs_ring);
+	if (ward_limits_check(r->limits, &r->guard, activity, &hit) < 0) {
 		kill_sandbox(r, WARD_EXIT_SETUP, "the trail failed", err);
-	else
-		terminate(r, WARD_EXIT_WALL, "wall clock");
+	} else if (hit.name && !r->ending) {
+		r->hit = hit;
+		ward_err_set(err, -ETIME, "%s", hit.text);
+		ward_running_end(r, WARD_EXIT_WALL, r->hit.text);
+	}
 }
 
 /* A message from the writer, or its end. */
-static void audit_message(struct run *r, struct ward_err *err)
+static void audit_message(struct ward_running *r, struct ward_err *err)
 {
 	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
 	ssize_t len = buf ? ward_msg_recv(r->guard.audit.control, buf, WARD_MSG_MAX, NULL, NULL)
@@ -390,7 +527,12 @@ static void audit_message(struct run *r, struct ward_err *err)
 	}
 	struct ward_msg_reader m;
 	ward_msg_reader_init(&m, buf, (size_t)len);
-	if (m.type != WARD_MSG_AUDIT_BROKEN)
+	if (m.type == WARD_MSG_AUDIT_BURST) {
+		if (ward_limits_burst(&r->guard, &m) < 0)
+			kill_sandbox(r, WARD_EXIT_SETUP, "the trail failed", err);
+		return;
+	}
+	if (ward_segments_message(&r->guard, &m) || m.type != WARD_MSG_AUDIT_BROKEN)
 		return;
 	r->guard.broken = true;
 	if (r->plan->settings->on_failure == WARD_ON_FAILURE_STOP)
@@ -398,98 +540,64 @@ static void audit_message(struct run *r, struct ward_err *err)
 			"the trail cannot be written; the session was ended", err);
 }
 
-static json_t *status_json(const struct run *r)
-{
-	char when[WARD_CLOCK_TEXT_MAX];
-	ward_clock_format(r->started_ns, when);
-	json_t *o = json_pack("{s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:s}", "session",
-		r->guard.store.name, "pid", (int)getpid(), "init_pid",
-		(int)ward_sandbox_pid(r->sandbox), "mode", "restricted", "started", when, "fs_pid",
-		(int)r->guard.fs.pid, "audit_pid", (int)r->guard.audit.pid, "verb", "run");
-	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
-	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
-	ward_status_add_trees(o, r->plan);
-	json_object_set_new(o, "owner", json_string(r->plan->id.name));
-	return o;
-}
-
-static void control_request(struct run *r)
-{
-	ward_cleanup_fd int fd = -1;
-	if (ward_control_accept(r->control, r->plan->id.owner_uid, &fd) < 0)
-		return;
-	struct timeval tv = {.tv_sec = 1};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	char buf[1024];
-	ssize_t n = recv(fd, buf, sizeof(buf), 0);
-	json_t *q = n > 0 ? json_loadb(buf, (size_t)n, 0, NULL) : NULL;
-	const char *verb = q ? json_string_value(json_object_get(q, "verb")) : NULL;
-	json_t *a = NULL;
-	bool kill_it = verb && strcmp(verb, "kill") == 0;
-	if (verb && strcmp(verb, "status") == 0)
-		a = status_json(r);
-	else
-		a = json_pack("{s:b}", "ok", kill_it);
-	ward_cleanup_free char *text = json_dumps(a, JSON_COMPACT);
-	if (text)
-		(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
-	json_decref(a);
-	json_decref(q);
-	if (kill_it)
-		terminate(r, 128 + SIGTERM, "ended by wardfs kill");
-}
-
-static void supervise(struct run *r, struct ward_err *err)
+static void supervise(struct ward_running *r, struct ward_err *err)
 {
 	while (!r->over) {
-		struct pollfd fds[6 + WARD_RELAY_POLL_MAX] = {
+		struct pollfd fds[7 + WARD_RELAY_POLL_MAX + WARD_LIMITS_POLL_MAX + WARD_EXECS_MAX +
+				  WARD_ATTACH_POLL_MAX] = {
 			{.fd = ward_sandbox_fd(r->sandbox), .events = POLLIN},
 			{.fd = r->signals, .events = POLLIN},
 			{.fd = r->clock, .events = POLLIN},
 			{.fd = r->control, .events = POLLIN},
 			{.fd = r->guard.audit.control, .events = POLLIN},
 			{.fd = r->guard.fs.control, .events = POLLIN},
+			{.fd = ward_reload_fd(&r->reload), .events = POLLIN},
 		};
-		size_t relay = ward_relay_poll(r->relay, fds + 6);
-		if (poll(fds, 6 + relay, -1) < 0) {
+		size_t relay = ward_relay_poll(r->relay, fds + 7);
+		size_t limits = ward_limits_poll(r->limits, fds + 7 + relay);
+		int ms = ward_least_ms(
+			ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
+		ms = ward_least_ms(ms, ward_relay_timeout(r->relay));
+		size_t execs = ward_execs_poll(&r->execs, fds + 7 + relay + limits);
+		ms = ward_least_ms(ms, ward_execs_timeout(&r->execs));
+		size_t attach = ward_attach_poll(&r->attach, fds + 7 + relay + limits + execs);
+		if (poll(fds, 7 + relay + limits + execs + attach, ms) < 0) {
 			if (errno == EINTR)
 				continue;
 			kill_sandbox(r, WARD_EXIT_SETUP, "the supervisor failed", err);
 			return;
 		}
-		ward_relay_move(r->relay, fds + 6, relay);
+		ward_relay_move(r->relay, fds + 7, relay);
+		ward_execs_work(&r->execs, fds + 7 + relay + limits, execs);
+		ward_attach_work(&r->attach, fds + 7 + relay + limits + execs, attach);
+		if (ward_relay_wants_away(r->relay))
+			detach(r);
 		if (fds[0].revents)
 			sandbox_events(r, err);
 		if (fds[1].revents && !r->over)
 			signals(r);
 		if (fds[2].revents && !r->over)
-			clock_rang(r, err);
+			grace_is_over(r, err);
+		if (!r->over)
+			check_limits(r, err);
 		if (fds[3].revents && !r->over)
-			control_request(r);
+			ward_running_control(r);
 		if (fds[4].revents && !r->over)
 			audit_message(r, err);
-		if (fds[5].revents && !r->over)
+		if (fds[5].revents && !r->over &&
+			ward_ask_fs_message(&r->ask_fs, r->guard.fs.control) < 0)
 			kill_sandbox(
 				r, WARD_EXIT_SETUP, "wardfs-fs died; the session was ended", err);
+		if (fds[6].revents && !r->over)
+			ward_reload_event(&r->reload);
+		ward_segments_tick(&r->guard);
+		ward_ask_fs_tick(&r->ask_fs, r->guard.fs.control);
+		ward_reload_tick(&r->reload);
 	}
 }
 
-static char *refusal_note(const struct run *r, const struct ward_guard_summary *s)
-{
-	if (s->refusals == 0)
-		return NULL;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_printf(&b, "%llu refused:", (unsigned long long)s->refusals);
-	for (size_t i = 0; i < s->n_first; i++)
-		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
-			s->first[i].path, s->first[i].rule);
-	ward_buf_printf(&b, "%s more: wardfs audit denials %s",
-		s->refusals > s->n_first ? "; …" : ";", r->guard.store.name);
-	return ward_buf_steal(&b);
-}
-
 /* What the session leaves in the project that this host may execute. */
-static void find_executed(const struct run *r, struct ward_executed *found)
+static void find_executed(const struct ward_running *r, struct ward_executed *found)
 {
 	const struct ward_run_plan_tree *t = project_tree(r);
 	if (!t || !r->started)
@@ -498,34 +606,69 @@ static void find_executed(const struct run *r, struct ward_executed *found)
 		*found = (struct ward_executed){.whole = false};
 }
 
-static char *executed_note(const struct run *r, const struct ward_executed *found)
+/* Before the kill: the kernel forgets with the processes, and the groups go with the session. */
+static int last_figures(struct ward_running *r)
 {
-	if (found->n == 0 && found->whole)
-		return NULL;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_puts(&b, found->n ? "new files that this host may execute:" : "");
-	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
-		ward_buf_puts(&b, i ? ", " : " ");
-		ward_escape(&b, found->paths[i], strlen(found->paths[i]));
+	struct ward_limit_hit hit;
+	bool by_kill = !r->ending && r->child_signal == SIGKILL;
+	int e = ward_limits_finish(r->limits, &r->guard, by_kill, &hit);
+	if (e == 0 && hit.name) {
+		r->hit = hit;
+		r->cause = r->hit.text;
 	}
-	if (found->n > NAMED_MAX)
-		ward_buf_printf(&b, ", and %zu more", found->n - NAMED_MAX);
-	if (found->n)
-		ward_buf_puts(&b, "; look at them before you use them");
-	if (!found->whole)
-		ward_buf_printf(&b,
-			"%snot all of the project could be searched for new files that this host may "
-			"execute",
-			found->n ? "; " : "");
-	ward_buf_printf(&b, "; the trail: wardfs audit show %s", r->guard.store.name);
-	return ward_buf_steal(&b);
+	return e;
+}
+
+/* What ended the run, and what it used. */
+static json_t *end_details(const struct ward_running *r)
+{
+	json_t *o = json_object();
+	const char *by = r->hit.name	       ? "limit"
+			 : r->cause	       ? "wardfs"
+			 : r->child_signal > 0 ? "signal"
+					       : "exit";
+	json_object_set_new(o, "ended_by", json_string(by));
+	if (r->hit.name)
+		json_object_set_new(o, "limit", json_string(r->hit.name));
+	json_object_set_new(o, "use", ward_limits_usage(r->limits, false));
+	if (r->fs_late)
+		json_object_set_new(o, "unrecorded",
+			json_string("wardfs-fs did not end in time: closes of files, and digests "
+				    "made then, can be missing"));
+	return o;
+}
+
+/*
+ * The command may end over the death of its file system before anybody else hears of that. With the
+ * last process inside the mount is gone, and wardfs-fs ends by itself: with status 0.
+ */
+static bool fs_died(struct ward_running *r)
+{
+	if (r->guard.fs.pid <= 0)
+		return false;
+	const bool digests = r->plan->settings->hash != WARD_HASH_NONE;
+	int status = ward_helper_reap(&r->guard.fs, digests ? FS_DIGESTS_MS : FS_END_MS, false);
+	r->fs_late = status == -ETIMEDOUT;
+	return status > 0;
 }
 
 /* Everything inside is dead: end the trail. */
-static void finish(struct run *r, struct ward_run_notes *ret_notes, struct ward_err *err)
+static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
+	ward_ask_fs_clear(&r->ask_fs);
+	ward_execs_close(&r->execs);
+	ward_reload_clear(&r->reload);
 	ward_relay_drain(r->relay, DRAIN_MS);
+	ward_attach_end(&r->attach, r->child_status, r->child_signal);
+	int limits = last_figures(r);
 	ward_sandbox_kill(r->sandbox);
+	ward_exec_watch_stop(r->exec_watch);
+	ward_network_end(&r->network);
+	if (r->status != WARD_EXIT_SETUP && fs_died(r)) {
+		r->status = WARD_EXIT_SETUP;
+		r->cause = "wardfs-fs died; the session was ended";
+		ward_err_set(err, -EIO, "%s", r->cause);
+	}
 	struct ward_err why = WARD_ERR_INIT;
 	bool died = r->guard.audit.pid > 0 && ward_helper_reap(&r->guard.audit, 0, false) >= 0;
 	int e = 0;
@@ -534,15 +677,29 @@ static void finish(struct run *r, struct ward_run_notes *ret_notes, struct ward_
 	if (died)
 		e = ward_guard_recover(&r->guard, "wardfs-audit died", &why);
 	if (e == 0)
+		e = limits;
+	json_t *details = end_details(r);
+	if (e == 0)
 		e = ward_record_session_end(
-			&r->guard, r->child_status, r->child_signal, r->cause, &found);
+			&r->guard, r->child_status, r->child_signal, r->cause, &found, details);
+	json_decref(details);
+	if (e == 0)
+		ward_guard_last_word(&r->guard);
+	/* While the writer waits for the disk. A delegated group may hold our helpers, too. */
+	if (r->plan->id.root)
+		ward_limits_leave(r->limits);
 	ward_cleanup(ward_guard_summary_clear) struct ward_guard_summary s = {0};
 	if (e == 0)
 		e = ward_guard_finish(&r->guard, &s, &why);
 	else if (!why.code)
 		ward_err_sys(&why, e, "the trail could not be finished");
-	ret_notes->refused = refusal_note(r, &s);
-	ret_notes->executed = executed_note(r, &found);
+	ret_notes->anchor = ward_anchors_note(r->anchors, r->guard.store.name);
+	ret_notes->limits = r->hit.name && !r->ending ? strdup(r->hit.text)
+			    : r->hit.name	      ? NULL
+						      : ward_limits_note(r->limits);
+	ret_notes->refused = ward_note_refused(&s, r->guard.store.name);
+	ret_notes->executed = ward_note_executed(&found, r->guard.store.name);
+	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
 		if (err)
@@ -550,13 +707,17 @@ static void finish(struct run *r, struct ward_run_notes *ret_notes, struct ward_
 	}
 }
 
-static void close_run(struct run *r)
+static void close_run(struct ward_running *r)
 {
+	ward_probes_close(&r->probes);
 	ward_relay_close(r->relay);
 	ward_sandbox_free(r->sandbox);
+	ward_network_close(&r->network);
 	if (r->control >= 0)
 		ward_control_remove(r->plan->runtime, r->guard.store.name);
 	ward_guard_close(&r->guard);
+	/* Last: a delegated group may hold our helpers beside the session. */
+	ward_limits_close(r->limits);
 	const int fds[] = {
 		r->alive[0], r->alive[1], r->signals, r->clock, r->control, r->control_dir};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
@@ -566,24 +727,20 @@ static void close_run(struct run *r)
 	ward_executed_before_free(r->before);
 }
 
-void ward_run_notes_clear(struct ward_run_notes *n)
-{
-	free(n->refused);
-	free(n->executed);
-	*n = (struct ward_run_notes){0};
-}
-
 int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 	struct ward_run_notes *ret_notes, struct ward_err *err)
 {
-	struct run r = {.plan = p,
+	struct ward_running r = {.plan = p,
 		.options = o,
 		.guard = WARD_GUARD_INIT,
+		.network = WARD_NETWORK_INIT,
+		.probes = WARD_PROBES_INIT,
 		.alive = {-1, -1},
 		.signals = -1,
 		.clock = -1,
 		.control = -1,
 		.control_dir = -1,
+		.reload = WARD_RELOAD_INIT,
 		.child_status = -1,
 		.started_ns = ward_clock_real_ns(),
 		.status = WARD_EXIT_SETUP};
@@ -606,6 +763,10 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 			r.status = WARD_EXIT_USAGE; /* what was asked for cannot be */
 		ret_notes->unprepared = e != -EINVAL;
 	}
+	ward_stream(o->status_fd,
+		json_pack("{s:s, s:i, s:s?, s:o?, s:I}", "event", "ended", "status", r.status,
+			"cause", r.cause, "error", err->code ? ward_control_text(err->text) : NULL,
+			"refused", (json_int_t)r.refused));
 	close_run(&r);
 	return r.status;
 }

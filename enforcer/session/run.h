@@ -11,12 +11,15 @@ enum {
 	WARD_EXIT_SETUP = 125,
 	WARD_EXIT_NOT_EXECUTABLE = 126,
 	WARD_EXIT_NOT_FOUND = 127,
+	WARD_EXIT_MEMORY = 137, /* 128 + SIGKILL */
 };
 
 /* A line each for stderr, owned; NULL: nothing to say. */
 struct ward_run_notes {
+	char *limits;	 /* which limits were met */
 	char *refused;	 /* what the policy refused */
 	char *executed;	 /* what is new that this host may execute */
+	char *anchor;	 /* which anchor lacks the last checkpoint */
 	bool unprepared; /* the sandbox could not be made: the host may lack something */
 };
 void ward_run_notes_clear(struct ward_run_notes *n);

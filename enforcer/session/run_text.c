@@ -132,7 +132,9 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	char **ret, struct ward_err *err)
 {
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
-	if (o->read.n + o->write.n + o->hide.n == 0) {
+	/* An unknown word is told by the plan, with its option's name. */
+	const struct ward_backend *mode = o->mode ? ward_backend_find(o->mode) : NULL;
+	if (o->read.n + o->write.n + o->hide.n + o->net.n == 0 && !mode) {
 		*ret = NULL;
 		return 0;
 	}
@@ -144,6 +146,8 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	for (size_t i = 0; r == 0 && i < o->write.n; i++)
 		r = add_path(&t, "write", o->write.v[i], project, err);
 	ward_buf_puts(&all, "[policy]\nversion = 1\n");
+	if (mode)
+		ward_buf_printf(&all, "mode = %s\n", mode->name);
 	if (t.trees.len)
 		ward_buf_printf(&all, "%s", ward_buf_str(&t.trees));
 	if (t.system.len)
@@ -166,6 +170,15 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	}
 	if (t.files.len)
 		ward_buf_printf(&all, "[files]\n%s", ward_buf_str(&t.files));
+	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
+	if (o->net.n)
+		ward_buf_puts(&all, "[network]\nmode = allowlist\n");
+	for (size_t i = 0; r == 0 && i < o->net.n; i++) {
+		if (!*o->net.v[i] || has_control(o->net.v[i]) || strpbrk(o->net.v[i], ";# "))
+			r = ward_err_set(
+				err, -EINVAL, "--net '%s': write HOST or HOST:PORT", o->net.v[i]);
+		ward_buf_printf(&all, "allow = %s\n", o->net.v[i]);
+	}
 	ward_buf_clear(&t.trees);
 	ward_buf_clear(&t.files);
 	ward_buf_clear(&t.system);

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """driver.py WORK SECTION: runs the rows of one section of the bench in the current directory.
 
-Runs alike on the bare file system, on bindfs and in a session; prints a line "ROW SECONDS" a row.
+Runs alike on the bare file system, on a peer and in a session; prints a line "ROW SECONDS" a row.
 The first pass over a fresh mount is the cold one. WORK is the program bench_work.
 """
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -62,6 +63,12 @@ def io():
     os.unlink("new")
 
 
+def quota():
+    row("write-seq-quota", work("seqwrite", "new", WRITE_BYTES))
+    row("write-rand-quota", work("randwrite", "data", RANDOM))
+    os.unlink("new")
+
+
 def build():
     row("c-build", timed(["make", "-s", "-j2"]))
     subprocess.run(["make", "-s", "clean"], check=True)
@@ -73,8 +80,16 @@ def sqlite():
     os.unlink("test.db")
 
 
-SECTIONS = {"find": find, "open": opens, "git-status": git, "tar": tar, "io": io,
-            "c-build": build, "sqlite": sqlite}
+def npm():
+    # A cache of its own, and cold: what an earlier round left is no help.
+    shutil.rmtree("cache", ignore_errors=True)
+    row("npm-ci", timed(["npm", "ci", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "--cache",
+                         os.path.abspath("cache")]))
+    shutil.rmtree("node_modules")
+
+
+SECTIONS = {"find": find, "open": opens, "git-status": git, "tar": tar, "io": io, "quota": quota,
+            "c-build": build, "sqlite": sqlite, "npm": npm}
 
 if __name__ == "__main__":
     SECTIONS[sys.argv[2]]()

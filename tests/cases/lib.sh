@@ -76,6 +76,22 @@ project() {
 	git -C "$1" config user.email t@example.org
 }
 
+# status_of SESSION MEMBER: as wardfs ps tells of it; nothing where it does not run
+status_of() {
+	"$WARDFS" ps --json | python3 -c '
+import json, sys
+for s in json.load(sys.stdin):
+    if s["session"] == sys.argv[1]:
+        print(s[sys.argv[2]])' "$1" "$2"
+}
+
+# git_identity: of the test's own HOME
+git_identity() {
+	git config --global user.name T
+	git config --global user.email t@example.org
+	git config --global init.defaultBranch main
+}
+
 # as_user SCRIPT [ARG...]: runs the sh script as an ordinary user (uid 4711, no groups) who can open
 # /dev/fuse: its own node of it, in a private mount namespace, is 0666 as on most machines. The user's home
 # is $WARD_TMP/home; the build tree must be reachable for others.

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
 #include <linux/netlink.h>
@@ -122,6 +123,57 @@ static int try_read_memory(char **argv)
 	return n >= 0 || errno == EFAULT ? 0 : -1;
 }
 
+static int try_write_memory(char **argv)
+{
+	char byte = 0;
+	struct iovec mine = {&byte, 1}, theirs = {(void *)(uintptr_t)0x1000, 1};
+	ssize_t n = process_vm_writev((pid_t)atol(argv[0]), &mine, 1, &theirs, 1, 0);
+	return n >= 0 || errno == EFAULT ? 0 : -1;
+}
+
+/* argv: pid, a descriptor of it */
+static int try_take_fd(char **argv)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, atol(argv[0]), 0);
+	if (pidfd < 0)
+		return -1;
+	return (int)syscall(SYS_pidfd_getfd, pidfd, atoi(argv[1]), 0);
+}
+
+/* To take back what was given up. */
+static int try_capset(char **argv)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct all[2] = {{1U << CAP_CHOWN, 1U << CAP_CHOWN, 0}, {0, 0, 0}};
+	(void)argv;
+	return (int)syscall(SYS_capset, &head, all);
+}
+
+static int try_move_mount(char **argv)
+{
+	return move_mount(AT_FDCWD, argv[0], AT_FDCWD, argv[1], 0);
+}
+
+static int try_fsopen(char **argv)
+{
+	return fsopen(argv[0], 0);
+}
+
+static int try_pivot_root(char **argv)
+{
+	return (int)syscall(SYS_pivot_root, argv[0], argv[0]);
+}
+
+/* An empty segment descriptor: nothing is changed by it. */
+static int try_modify_ldt(char **argv)
+{
+	struct {
+		unsigned number, base, limit, flags;
+	} none = {0, 0, 0, 0x28}; /* read_exec_only, seg_not_present: asm/ldt.h */
+	(void)argv;
+	return (int)syscall(SYS_modify_ldt, 1, &none, sizeof(none));
+}
+
 static int try_kill(char **argv)
 {
 	return kill((pid_t)atol(argv[0]), atoi(argv[1]));
@@ -211,6 +263,8 @@ static int try_handle(char **argv)
 static int try_tiocsti(char **argv)
 {
 	unsigned long request = TIOCSTI;
+	if (argv[0] && strcmp(argv[0], "linux") == 0)
+		request = TIOCLINUX;
 	if (argv[0] && strcmp(argv[0], "high") == 0)
 		request |= 1UL << 32; /* the kernel looks at the low half alone */
 	setsid();
@@ -220,7 +274,9 @@ static int try_tiocsti(char **argv)
 	int tty = open(ptsname(master), O_RDWR);
 	if (tty < 0)
 		exit(2);
-	return (int)syscall(SYS_ioctl, tty, request, "x");
+	int r = (int)syscall(SYS_ioctl, tty, request, "x");
+	/* A pty is no console: who hears that reached the kernel. */
+	return request == TIOCLINUX && r < 0 && errno == ENOTTY ? 0 : r;
 }
 
 static int try_socket(char **argv)
@@ -452,7 +508,10 @@ static const struct {
 	{"set-mm", 0, try_set_mm}, {"setuid", 1, try_setuid}, {"hostname", 1, try_hostname},
 	{"settime", 0, try_settime}, {"32bit", 0, try_32bit}, {"x32", 0, try_x32},
 	{"unknown", 0, try_unknown}, {"children", 1, try_children}, {"fill", 2, try_fill},
-	{"core-limit", 0, try_core_limit}, {"slow", 2, try_slow}};
+	{"core-limit", 0, try_core_limit}, {"slow", 2, try_slow},
+	{"write-memory", 1, try_write_memory}, {"take-fd", 2, try_take_fd},
+	{"capset", 0, try_capset}, {"move-mount", 2, try_move_mount}, {"fsopen", 1, try_fsopen},
+	{"pivot-root", 1, try_pivot_root}, {"modify-ldt", 0, try_modify_ldt}};
 
 int main(int argc, char **argv)
 {

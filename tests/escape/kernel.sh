@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 
 check() {
-	for attempt in bpf userfaultfd io-uring perf key keyctl settime set-mm 32bit x32; do
+	for attempt in bpf userfaultfd io-uring perf key keyctl settime set-mm 32bit x32 modify-ldt capset; do
 		refused "$1" EPERM "$attempt"
 	done
 	refused "$1" EPERM personality 0x0400000 # READ_IMPLIES_EXEC
@@ -17,7 +17,7 @@ check() {
 	works inside "$1" -- /attack mknod /tmp/node fifo
 }
 
-for attempt in bpf userfaultfd perf key keyctl settime set-mm; do
+for attempt in bpf userfaultfd perf key keyctl settime set-mm capset; do
 	works "$ATTACK" "$attempt"
 done
 [ "$(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null)" = 2 ] || works "$ATTACK" io-uring
@@ -25,6 +25,7 @@ works "$ATTACK" personality 0x0400000
 # Kernels without these interfaces answer by a signal or ENOSYS: then nothing is to be shown.
 "$ATTACK" 32bit >/dev/null || echo "note: no 32-bit system calls on this kernel"
 works "$ATTACK" x32
+out=$("$ATTACK" modify-ldt) || [ "$out" = ENOSYS ] || fail "control: modify-ldt: $out"
 for type in char block fifo; do
 	works "$ATTACK" mknod "$WARD_TMP/node.$type" $type
 	rm "$WARD_TMP/node.$type"

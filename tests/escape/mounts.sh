@@ -11,6 +11,9 @@ check() {
 	refused "$1" EPERM setattr /usr
 	refused "$1" EPERM open-tree /usr
 	refused "$1" EPERM chroot /tmp
+	refused "$1" EPERM pivot-root /tmp
+	refused "$1" EPERM move-mount /usr /tmp
+	refused "$1" EPERM fsopen tmpfs
 	refused "$1" EPERM setns /proc/self/ns/mnt
 	refused "$1" EPERM handle /usr
 	refused "$1" EPERM fanotify
@@ -25,6 +28,9 @@ works unshare -m sh -c "mount -t tmpfs none /mnt && exec '$ATTACK' remount /mnt"
 works unshare -m sh -c "mount -t tmpfs -o ro none /mnt && mount -o bind,remount,ro /mnt && exec '$ATTACK' setattr /mnt"
 works unshare -m "$ATTACK" open-tree /usr
 works "$ATTACK" chroot /tmp
+works unshare -m sh -c "mount -t tmpfs none /mnt && mkdir /mnt/a && cd /mnt && exec '$ATTACK' pivot-root ."
+works unshare -m --propagation private sh -c "mount -t tmpfs none /mnt && mkdir /mnt/a /mnt/b && mount -t tmpfs none /mnt/a && exec '$ATTACK' move-mount /mnt/a /mnt/b"
+works "$ATTACK" fsopen tmpfs
 works unshare -m "$ATTACK" setns /proc/self/ns/mnt
 works "$ATTACK" handle /usr
 works "$ATTACK" fanotify

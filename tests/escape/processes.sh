@@ -15,6 +15,8 @@ check() {
 	refused "$1" ESRCH kill "$host" 0
 	refused "$1" EPERM ptrace 1
 	refused "$1" EPERM read-memory 1
+	refused "$1" EPERM write-memory 1
+	refused "$1" EPERM take-fd 1 3
 	refused "$1" EPERM kill 1 9
 	# Nor may it be slowed down, so that it is late when all has to end; oneself and others may.
 	for how in scheduler affinity nice io limit; do
@@ -25,8 +27,12 @@ check() {
 	refused "$1" EPERM slow user 0
 	# One's own child may be killed, but not traced.
 	inside "$1" -- sh -c 'sleep 60 & kill -9 $!' || fail "$1: a child cannot be killed"
-	inside "$1" -- sh -c 'sleep 60 & /attack ptrace $!; rc=$?; kill -9 $!; exit $rc' >/dev/null &&
-		fail "$1: a child was traced"
+	for how in ptrace read-memory write-memory "take-fd 1"; do
+		# take-fd PID 1: the number stands last
+		out=$(inside "$1" -- sh -c 'sleep 60 & if [ "$1" = "take-fd 1" ]; then /attack take-fd $! 1; else
+			/attack "$1" $!; fi; rc=$?; kill -9 $!; exit $rc' sh "$how") && fail "$1: $how of a child"
+		[ "$out" = EPERM ] || fail "$1: $how of a child: $out"
+	done
 	# pid 1 says nothing about itself; its environment is empty on top of that.
 	for file in environ maps mem fd/3 root exe cwd; do
 		inside "$1" -- cat "/proc/1/$file" >/dev/null 2>&1 && fail "$1: /proc/1/$file was read"
@@ -40,6 +46,8 @@ check() {
 works "$ATTACK" kill "$host" 0
 works "$ATTACK" ptrace "$host"
 works "$ATTACK" read-memory "$host"
+works "$ATTACK" write-memory "$host"
+works "$ATTACK" take-fd "$host" 1
 for how in scheduler affinity nice io limit; do
 	works "$ATTACK" slow $how "$host"
 done

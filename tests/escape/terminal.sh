@@ -31,6 +31,7 @@ close_terminal() { # close_terminal EXIT_CODE
 check() {
 	refused "$1" EPERM tiocsti
 	refused "$1" EPERM tiocsti high
+	refused "$1" EPERM tiocsti linux
 	out=$(inside "$1" --pty -- sh -c 'tty; stty size; test -t 0 && test -t 1 && echo yes' </dev/null |
 		tr -d '\r' | tr '\n' ' ')
 	[ "$out" = "/dev/pts/0 24 80 yes " ] || fail "$1: pty: $out"

@@ -28,10 +28,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	fuzz_insist(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	fuzz_insist(ward_verify_trail(fd, "fuzz", root, NULL, NULL, &r, NULL) == 0);
+	struct ward_log *log = NULL;
+	fuzz_insist(ward_log_open_file(fd, &log) == 0);
+	fuzz_insist(ward_verify_trail(log, "fuzz", root, NULL, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
 	/* A last mac of zeros is nobody's. */
-	fuzz_insist(ward_verify_trail(fd, "fuzz", root, &known, NULL, &r, NULL) == 0);
+	fuzz_insist(ward_verify_trail(log, "fuzz", root, &known, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
 	fuzz_insist(ward_verify_ledger(fd, root, &v, NULL) == 0);
 	fuzz_insist(v.result.state != WARD_VERIFY_UNREAD);
@@ -40,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ward_checkpoint_list notes;
 	struct ward_public_key nobody = {.name = "wardfs/0000000000000000"};
 	if (ward_checkpoint_list_read(fd, &notes) == 0) {
-		fuzz_insist(ward_verify_public(fd, &notes, &nobody, 1, &r, NULL) == 0);
+		fuzz_insist(ward_verify_public(log, &notes, &nobody, 1, &r, NULL) == 0);
 		fuzz_insist(r.state < WARD_VERIFY_INCOMPLETE && r.state != WARD_VERIFY_UNREAD);
 		ward_checkpoint_list_clear(&notes);
 	}
@@ -49,8 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char session[WARD_SESSION_NAME_MAX + 1];
 	ward_attest_check((const char *)data, size, &nobody, 1, &r, session, NULL);
 	fuzz_insist(r.state == WARD_VERIFY_EDITED || r.state == WARD_VERIFY_FOREIGN);
-	if (ward_query_denials(fd, &d, NULL) == 0)
+	if (ward_query_denials(log, &d, NULL) == 0)
 		ward_denials_free(&d);
+	ward_log_close(log);
 	close(fd);
 	return 0;
 }

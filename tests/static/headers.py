@@ -5,7 +5,7 @@ import subprocess
 
 from _sources import SRC, files, finish
 
-cflags = subprocess.run(["pkg-config", "--cflags", "fuse3", "libseccomp", "inih", "libsodium",
+cflags = subprocess.run(["pkg-config", "--cflags", "fuse3", "libseccomp", "inih", "libsodium", "nettle",
                          "jansson"], capture_output=True, text=True, check=True).stdout.split()
 flags = ["-std=gnu17", "-D_GNU_SOURCE", "-DFUSE_USE_VERSION=314", "-Wall", "-Wextra", "-Werror",
          "-Wno-unused-parameter", "-Wstrict-prototypes", "-fsyntax-only", "-I", SRC, "-x", "c", "-"]

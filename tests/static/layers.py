@@ -15,12 +15,13 @@ MAY_INCLUDE = {
     "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
               "enforcer/policy/settings.h"],
     "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
+    "enforcer/net": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
     # settings.h: what "unlimited" is.
     "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy/settings.h"],
     "enforcer/session": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
-                         "enforcer/sandbox"],
+                         "enforcer/net/token.h", "enforcer/sandbox"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
-                     "enforcer/sandbox", "enforcer/session"],
+                     "enforcer/net/token.h", "enforcer/sandbox", "enforcer/session"],
 }
 # Only these may know libfuse.
 FUSE = "fs"

@@ -33,6 +33,31 @@ r = json.load(open("verify.json"))[0]
 print(r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)'
 }
 
+# both OPTION FILE WANTED: what was taken out of a trail (OPTION of the second verifier: --proof,
+# --attestation), away from any state directory, with the public key $vkey: both verifiers say the
+# same, one of the states WANTED
+# shellcheck disable=SC2154 # vkey is the case's
+both() {
+	HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --json --key "$vkey" "$PWD/$2" \
+		>verify.json
+	mine=$?
+	python3 -c 'import json
+r, = json.load(open("verify.json"))
+print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
+	python3 "$WARD_SRC/tests/support/verify.py" --key "$vkey" "$1" "$2" >theirs
+	theirs=$?
+	[ $mine -eq $theirs ] || fail "$2: exit $mine, the second verifier $theirs"
+	if [ "$1" = --proof ]; then # the second verifier names no first bad record of a proof
+		[ "$(cut -d' ' -f2 mine)" = "$(cut -d' ' -f2 theirs)" ]
+	else
+		cmp -s mine theirs
+	fi || fail "$2: $(cat mine), the second verifier $(cat theirs)"
+	case " $3 " in
+	*" $(cut -d' ' -f2 mine) "*) ;;
+	*) fail "$2: $(cat mine), not $3" ;;
+	esac
+}
+
 # both verifiers over everything, the same lines
 agree() {
 	audit verify --json --all >verify.json
@@ -75,7 +100,8 @@ for r in json.load(open("verify.json")):
 
 # Every path in ./acked is in the log of session $1 exactly once.
 check_acked() {
-	python3 - "$STATE/sessions/$1/trail.jsonl" <<'EOF' || fail "$1: records are lost or doubled"
+	audit show --json "$1" >shown 2>/dev/null
+	python3 - shown <<'EOF' || fail "$1: records are lost or doubled"
 import collections, json, sys
 seen = collections.Counter()
 for line in open(sys.argv[1]):

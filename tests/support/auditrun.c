@@ -7,30 +7,39 @@
  *            [--kill-ms N]    SIGKILL for the writer after N ms, then a recovery writer
  *            [--die]          exits without FINISH, as a killed supervisor does
  *            [--free FILE]    when the log fails: removes FILE (the disk has room again), goes on
+ *            [--every]        first a record of each kind, then three with every field
  *            [--name PATH]    one more access, to this path, by a program of this name
  *            [--checkpoint N] one after so many records
  *            [--sync MODE]  record, batch (default), close
+ *            [--rotate N]     segments of about so many bytes; [--pack]: compressed, but the last
+ *            [--keep S]       seconds that the trail is to be kept
  *            [--hold]         after the events: waits until stdin ends, then finishes
  *
- * Exit: 0 the writers did what they owe, 1 they did not. stderr tells the session's name first.
+ * Exit: 0 the writers did what they owe, 1 they did not. stderr tells the session's name first, and
+ * the processor time of the (last) writer at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/frames.h"
 #include "audit/ring.h"
+#include "audit/segments.h"
 #include "audit/store.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
@@ -41,8 +50,10 @@
 
 struct run {
 	const char *program, *state, *session, *free_file, *name;
-	unsigned long events, threads, kill_ms, checkpoint;
-	bool die, hold;
+	unsigned long events, threads, kill_ms, checkpoint, rotate, keep;
+	bool die, hold, every, pack;
+	int next_fd;
+	_Atomic unsigned long producing;
 	enum ward_audit_sync sync;
 	struct ward_store_session st;
 	int ring_fd[RINGS];
@@ -104,6 +115,8 @@ static void start_writer(struct run *r, const char *cause)
 	ward_msg_put_u32(&m, r->sync);
 	ward_msg_put_u64(&m, r->checkpoint);
 	ward_msg_put_u64(&m, 0);
+	ward_msg_put_u64(&m, r->rotate);
+	ward_msg_put_u64(&m, r->keep);
 	if (ward_msg_send(r->control, &m, NULL, 0) < 0)
 		die("send CONFIG");
 	ward_msg_clear(&m);
@@ -122,6 +135,66 @@ static uint32_t receive(struct run *r, struct ward_msg_reader *reader)
 		die("the writer failed: %s", text ? text : "?");
 	}
 	return reader->type;
+}
+
+/* The next segment, as the supervisor gives it; then the one before can be compressed. */
+static bool segment_message(struct run *r, struct ward_msg_reader *reader)
+{
+	struct ward_msg m;
+	unsigned number = r->st.segment + 1;
+	int from = -1;
+	int to = -1;
+	if (reader->type == WARD_MSG_AUDIT_SEGMENT) {
+		if (ward_segment_create(r->st.dir_fd, number, &r->next_fd) < 0)
+			die("segment %u", number);
+		ward_msg_init(&m, WARD_MSG_AUDIT_SEGMENT);
+		ward_msg_put_u32(&m, number);
+		if (ward_msg_send(r->control, &m, &r->next_fd, 1) < 0)
+			die("send SEGMENT");
+		ward_msg_clear(&m);
+		return true;
+	}
+	if (reader->type != WARD_MSG_AUDIT_BEGUN)
+		return reader->type == WARD_MSG_AUDIT_BURST;
+	close(r->st.log_fd);
+	r->st.log_fd = r->next_fd;
+	r->next_fd = -1;
+	r->st.segment = number;
+	if (!r->pack)
+		return true;
+	if (ward_segment_pack_begin(r->st.dir_fd, number - 1, &from, &to) < 0 ||
+		ward_frames_pack(from, to) < 0 ||
+		ward_segment_pack_end(r->st.dir_fd, number - 1) < 0)
+		die("segment %u cannot be compressed", number - 1);
+	close(from);
+	close(to);
+	return true;
+}
+
+/* Answers the writer for so long. False: it is gone, or says something else. */
+static bool serve_ms(struct run *r, int ms)
+{
+	struct ward_msg_reader reader;
+	struct pollfd p = {.fd = r->control, .events = POLLIN};
+	for (uint64_t end = ward_clock_mono_ns() + (uint64_t)ms * 1000000;;) {
+		uint64_t now = ward_clock_mono_ns();
+		if (now >= end)
+			return true;
+		if (poll(&p, 1, (int)((end - now) / 1000000) + 1) != 1)
+			continue;
+		/* Every tenth event is a refusal: told, and nothing to answer. */
+		uint32_t type = receive(r, &reader);
+		if (type == 0 || (type != WARD_MSG_AUDIT_BURST && !segment_message(r, &reader)))
+			return false;
+	}
+}
+
+/* Until the producers have nothing more to say. */
+static void serve(struct run *r)
+{
+	while (r->rotate && atomic_load(&r->producing) > 0)
+		if (!serve_ms(r, 10))
+			return;
 }
 
 static void put_note(struct run *r, enum ward_event_kind kind, const char *json)
@@ -160,6 +233,66 @@ static void put_named(struct run *r)
 		die("ring 1 fails");
 }
 
+/* Something of the tag's type; 3 is a number that every number, name and errno can be. */
+static void put_any(struct ward_event *ev, enum ward_event_tag tag)
+{
+	static const uint8_t digest[32] = {0xab, 0xcd};
+	switch (ward_event_tag_type(tag)) {
+	case WARD_TYPE_U64:
+	case WARD_TYPE_COUNT:
+	case WARD_TYPE_OCTAL:
+	case WARD_TYPE_RIGHTS:
+	case WARD_TYPE_VERDICT:
+	case WARD_TYPE_SOURCE:
+	case WARD_TYPE_ERRNO:
+	case WARD_TYPE_TIME:
+		ward_event_u64(ev, tag, 3);
+		return;
+	case WARD_TYPE_I64:
+		ward_event_i64(ev, tag, -3);
+		return;
+	case WARD_TYPE_DIGEST:
+		ward_event_digest(ev, tag, digest);
+		return;
+	case WARD_TYPE_LIST:
+		ward_event_list(ev, tag, "sh\0-c\0a \"b\"\\\n\xff\0\0", 16);
+		return;
+	case WARD_TYPE_JSON:
+		ward_event_text(ev, tag, "{}");
+		return;
+	case WARD_TYPE_BYTES:
+		ward_event_text(ev, tag, "text");
+		return;
+	case WARD_TYPE_NONE:
+		break;
+	}
+	die("a tag without a type");
+}
+
+static void put_full(struct run *r, enum ward_event_kind kind)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, kind);
+	for (unsigned t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++)
+		put_any(&ev, (enum ward_event_tag)t);
+	if (ward_ring_put(r->ring[0], &ev) < 0)
+		die("ring 0 fails");
+}
+
+static void put_every(struct run *r)
+{
+	struct ward_event ev;
+	for (unsigned k = WARD_EVENT_NONE + 1; k < WARD_EVENT_SESSION_END; k++) {
+		ward_event_begin(&ev, (enum ward_event_kind)k);
+		if (ward_ring_put(r->ring[0], &ev) < 0)
+			die("ring 0 fails");
+	}
+	static const enum ward_event_kind full[] = {
+		WARD_EVENT_EXEC, WARD_EVENT_CONNECT, WARD_EVENT_DNS};
+	for (size_t i = 0; i < sizeof(full) / sizeof(*full); i++)
+		put_full(r, full[i]);
+}
+
 static int put_access(struct run *r, unsigned long thread, unsigned long i)
 {
 	struct ward_event ev;
@@ -172,12 +305,15 @@ static int put_access(struct run *r, unsigned long thread, unsigned long i)
 	ward_event_text(&ev, WARD_TAG_COMM, "cat");
 	ward_event_text(&ev, WARD_TAG_ACTION, "open");
 	ward_event_text(&ev, WARD_TAG_PATH, denied ? "/workspace/.env" : path);
+	if (!denied)
+		ward_event_u64(&ev, WARD_TAG_INO, 11117511 + i);
 	ward_event_u64(&ev, WARD_TAG_ASKED, WARD_RIGHT_READ);
-	ward_event_u64(&ev, WARD_TAG_GIVEN,
-		denied ? WARD_RIGHT_STAT : WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ);
+	if (denied)
+		ward_event_u64(&ev, WARD_TAG_GIVEN, WARD_RIGHT_STAT);
 	ward_event_u64(&ev, WARD_TAG_VERDICT, denied ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW);
 	ward_event_text(&ev, WARD_TAG_RULE, denied ? "medium:12" : "medium:5");
-	ward_event_text(&ev, WARD_TAG_RULE_TEXT, denied ? "deny = .env" : "write = /workspace");
+	if (denied)
+		ward_event_text(&ev, WARD_TAG_RULE_TEXT, "deny = .env");
 	ward_event_u64(&ev, WARD_TAG_SOURCE, WARD_SOURCE_PROFILE);
 	if (denied)
 		ward_event_u64(&ev, WARD_TAG_ERRNO, EACCES);
@@ -199,16 +335,23 @@ static void *produce(void *arg)
 		else
 			log_failed(r);
 	}
+	atomic_fetch_sub(&r->producing, 1);
 	return NULL;
 }
 
 static void kill_and_recover(struct run *r)
 {
-	usleep((useconds_t)(r->kill_ms * 1000));
+	serve_ms(r, (int)r->kill_ms);
 	kill(r->pid, SIGKILL);
 	int status = 0;
 	waitpid(r->pid, &status, 0);
 	close(r->control);
+	struct ward_err err = WARD_ERR_INIT;
+	if (r->next_fd >= 0)
+		close(r->next_fd);
+	r->next_fd = -1;
+	if (ward_store_last_segment(&r->st, &err) < 0)
+		die("%s", err.text);
 	start_writer(r, "the writer was killed by signal 9");
 	struct ward_msg_reader reader;
 	if (receive(r, &reader) != WARD_MSG_READY)
@@ -226,7 +369,9 @@ static int finish(struct run *r)
 	uint32_t type = 0;
 	do {
 		type = receive(r, &reader);
-	} while (type == WARD_MSG_AUDIT_BROKEN);
+	} while (type == WARD_MSG_AUDIT_BROKEN || type == WARD_MSG_AUDIT_BURST ||
+		 type == WARD_MSG_AUDIT_SEGMENT ||
+		 (type == WARD_MSG_AUDIT_BEGUN && segment_message(r, &reader)));
 	if (type != WARD_MSG_AUDIT_SUMMARY)
 		die("no summary");
 	uint64_t records = ward_msg_get_u64(&reader);
@@ -241,8 +386,12 @@ static int finish(struct run *r)
 	if (ward_msg_done(&reader) < 0)
 		die("bad summary");
 	int status = 0;
-	if (waitpid(r->pid, &status, 0) != r->pid || status != 0)
+	struct rusage used;
+	if (wait4(r->pid, &status, 0, &used) != r->pid || status != 0)
 		die("the writer ended with status %d", status);
+	fprintf(stderr, "writer %ld us\n",
+		(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000L + used.ru_utime.tv_usec +
+			used.ru_stime.tv_usec);
 	return 0;
 }
 
@@ -252,7 +401,8 @@ static void parse(struct run *r, int argc, char **argv)
 		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
 		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
 		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
-		{"sync", 1, NULL, 'y'}, {0}};
+		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"rotate", 1, NULL, 'r'},
+		{"keep", 1, NULL, 'K'}, {"pack", 0, NULL, 'P'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -290,6 +440,18 @@ static void parse(struct run *r, int argc, char **argv)
 				  : strcmp(optarg, "close") == 0 ? WARD_SYNC_CLOSE
 								 : WARD_SYNC_BATCH;
 			break;
+		case 'v':
+			r->every = true;
+			break;
+		case 'r':
+			r->rotate = strtoul(optarg, NULL, 10);
+			break;
+		case 'K':
+			r->keep = strtoul(optarg, NULL, 10);
+			break;
+		case 'P':
+			r->pack = true;
+			break;
 		case 'h':
 			r->hold = true;
 			break;
@@ -322,7 +484,7 @@ static void prepare(struct run *r)
 
 int main(int argc, char **argv)
 {
-	static struct run r = {.events = 10, .threads = 1, .sync = WARD_SYNC_BATCH};
+	static struct run r = {.events = 10, .threads = 1, .sync = WARD_SYNC_BATCH, .next_fd = -1};
 	pthread_t id[THREADS_MAX];
 	struct producer producers[THREADS_MAX];
 	parse(&r, argc, argv);
@@ -333,6 +495,9 @@ int main(int argc, char **argv)
 		die("the writer is not ready");
 	put_note(&r, WARD_EVENT_SESSION_START,
 		"{\"owner_policy_file\":\"/srv/owner/.config/wardfs/projects/p.policy\"}");
+	if (r.every)
+		put_every(&r);
+	r.producing = r.threads;
 	for (unsigned long t = 0; t < r.threads; t++) {
 		producers[t] = (struct producer){.run = &r, .thread = t};
 		if (pthread_create(&id[t], NULL, produce, &producers[t]) != 0)
@@ -340,6 +505,7 @@ int main(int argc, char **argv)
 	}
 	if (r.kill_ms)
 		kill_and_recover(&r);
+	serve(&r);
 	for (unsigned long t = 0; t < r.threads; t++)
 		pthread_join(id[t], NULL);
 	if (r.name)

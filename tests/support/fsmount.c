@@ -9,10 +9,16 @@
  *     -a UID:GID          the agent (default: the owner)
  *     -t PATH             sandbox path of the tree (default /workspace)
  *     -l FILE             events as lines: KIND key=value…
- *     -w N                wake (0 auto)
+ *     -w N                wake (0 auto; default: /dev/fuse as it is best)
  *     -n                  no passthrough
  *     -x NAME             the log fails once an event's path ends in /NAME
+ *     -F FILE             calls of the daemon on the backing fail as FILE says (inject.h)
  *     -p FILE             the daemon's pid is written here before the command starts
+ *
+ * WARD_TRANSPORT in the environment asks for one way that requests reach the daemon: "plain"
+ * (/dev/fuse, without spinning), "io_uring" (allowed on this host until the daemon is ready; that
+ * it then uses another is an error), "late" (allowed once it is mounted, which must be of no use).
+ * Exit status 77: this kernel does not know io_uring.
  *
  * POLICY is a file, the base. The mount lives in a mount namespace of its own, in which CMD runs as
  * the agent in MOUNTPOINT. The exit status is the command's; 99 where the daemon did not end well
@@ -45,6 +51,8 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/policy/policy.h"
+#include "tests/support/enable_uring.h"
+#include "tests/support/inject.h"
 
 #define GROUPS_MAX 16
 #define STATUS_DAEMON 99
@@ -57,9 +65,9 @@ struct options {
 	gid_t gid, agent_gid;
 	gid_t groups[GROUPS_MAX];
 	size_t n_groups;
-	const char *tree, *log, *pid_file, *fail_at, *policy, *backing, *mountpoint;
+	const char *tree, *log, *pid_file, *fail_at, *faults, *policy, *backing, *mountpoint;
 	uint32_t wake;
-	bool passthrough;
+	bool passthrough, uring, late;
 	char **argv;
 };
 
@@ -104,6 +112,10 @@ static const struct {
 	{WARD_TAG_READ, "read", true},
 	{WARD_TAG_WRITTEN, "written", true},
 	{WARD_TAG_TEXT, "cause", false},
+	{WARD_TAG_QUOTA, "quota", false},
+	{WARD_TAG_NAME, "name", false},
+	{WARD_TAG_LIMIT, "limit", true},
+	{WARD_TAG_USED, "used", true},
 	{WARD_TAG_NAMES, "names", true},
 };
 
@@ -322,7 +334,17 @@ static void send_config(const struct options *o, int sock)
 	ward_msg_clear(&m);
 }
 
-static void wait_ready(int sock)
+static void write_line(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		die(path);
+	fprintf(f, "%s\n", text);
+	fclose(f);
+}
+
+static void wait_ready(const struct options *o, int sock)
 {
 	char buf[4096];
 	struct ward_msg_reader r;
@@ -338,6 +360,14 @@ static void wait_ready(int sock)
 		fprintf(stderr, "fsmount: wardfs-fs: %s\n", text ? text : "?");
 		exit(98);
 	}
+	if (o->uring || o->late) {
+		ward_cleanup_free char *text = ward_msg_get_str(&r);
+
+		if (!text || !strcmp(text, "io_uring") == o->late) {
+			fprintf(stderr, "fsmount: unexpected: %s\n", text ? text : "?");
+			exit(98);
+		}
+	}
 }
 
 static const char *program(void)
@@ -350,7 +380,7 @@ static const char *program(void)
 }
 
 static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int wake_fd,
-	int policy_fd, int *ret_control)
+	int policy_fd, int inject_sock, int *ret_control)
 {
 	int control[2], life[2];
 	int backing = open(o->backing, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -370,6 +400,8 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 
 		if (o->mode == MODE_USER)
 			become(o->uid, o->gid, o->groups, o->n_groups);
+		if (inject_sock >= 0)
+			CHECK(inject_into(inject_sock));
 		CHECK(ward_fd_inherit(from, to, sizeof(to) / sizeof(*to)));
 		execl(program(), "wardfs-fs", (char *)NULL);
 		die(program());
@@ -380,7 +412,7 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 	close(life[1]);
 	*ret_control = control[0];
 	send_config(o, control[0]);
-	wait_ready(control[0]);
+	wait_ready(o, control[0]);
 	return pid;
 }
 
@@ -412,11 +444,11 @@ static void parse_ids(const char *s, uid_t *uid, gid_t *gid, gid_t *groups, size
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	const char *agent = NULL;
+	const char *transport = getenv("WARD_TRANSPORT"), *agent = NULL;
 	int c;
 
-	*o = (struct options){.tree = "/workspace", .passthrough = true};
-	while ((c = getopt(argc, argv, "+m:o:a:t:l:w:np:x:")) != -1) {
+	*o = (struct options){.tree = "/workspace", .passthrough = true, .wake = 6};
+	while ((c = getopt(argc, argv, "+m:o:a:t:l:w:np:x:F:")) != -1) {
 		switch (c) {
 		case 'm':
 			o->mode = !strcmp(optarg, "user")    ? MODE_USER
@@ -444,6 +476,9 @@ static void parse(struct options *o, int argc, char **argv)
 		case 'x':
 			o->fail_at = optarg;
 			break;
+		case 'F':
+			o->faults = optarg;
+			break;
 		case 'p':
 			o->pid_file = optarg;
 			break;
@@ -451,6 +486,12 @@ static void parse(struct options *o, int argc, char **argv)
 			exit(98);
 		}
 	}
+	if (transport && !strcmp(transport, "plain"))
+		o->wake = 1;
+	o->uring = transport && !strcmp(transport, "io_uring");
+	o->late = transport && !strcmp(transport, "late");
+	if (o->uring || o->late)
+		o->wake = 8;
 	if (argc - optind < 4) {
 		fprintf(stderr, "usage: fsmount [options] POLICY BACKING MOUNTPOINT CMD…\n");
 		exit(98);
@@ -465,6 +506,15 @@ static void parse(struct options *o, int argc, char **argv)
 		parse_ids(agent, &o->agent_uid, &o->agent_gid, NULL, NULL);
 }
 
+static void allow(const struct options *o, char value, int *ret)
+{
+	if (!o->uring && !o->late)
+		return;
+	*ret = enable_uring_begin(value);
+	if (*ret < 0)
+		exit(77);
+}
+
 int main(int argc, char **argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -472,7 +522,8 @@ int main(int argc, char **argv)
 	struct options o;
 	pthread_t thread;
 	int sock[2], ring_fd, fuse_fd, control, status, policy_fd;
-	pid_t holder, daemon_pid;
+	pid_t holder, daemon_pid, injector = -1;
+	int inject_sock = -1, allowed = -1;
 
 	parse(&o, argc, argv);
 	policy_fd = make_policy(o.policy);
@@ -484,6 +535,7 @@ int main(int argc, char **argv)
 	if (o.log && !(drain.log = fopen(o.log, "ae")))
 		die(o.log);
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock));
+	allow(&o, o.uring ? 'Y' : 'N', &allowed);
 	holder = fork();
 	CHECK(holder);
 	if (!holder) {
@@ -492,23 +544,34 @@ int main(int argc, char **argv)
 	}
 	close(sock[1]);
 	fuse_fd = recv_fd(sock[0]);
-	daemon_pid = start_daemon(&o, fuse_fd, ring_fd, drain.wake_fd, policy_fd, &control);
+	if (o.late) {
+		enable_uring_end(allowed);
+		allow(&o, 'Y', &allowed);
+	}
+	if (o.faults)
+		CHECK(injector = inject_start(o.faults, &inject_sock));
+	daemon_pid =
+		start_daemon(&o, fuse_fd, ring_fd, drain.wake_fd, policy_fd, inject_sock, &control);
+	if (o.uring || o.late)
+		enable_uring_end(allowed);
 	close(fuse_fd);
+	if (inject_sock >= 0)
+		close(inject_sock);
 	if (pthread_create(&thread, NULL, drain_run, &drain))
 		die("thread");
 	if (o.pid_file) {
-		FILE *f = fopen(o.pid_file, "we");
+		char pid[16];
 
-		if (!f)
-			die(o.pid_file);
-		fprintf(f, "%d\n", daemon_pid);
-		fclose(f);
+		snprintf(pid, sizeof(pid), "%d", daemon_pid);
+		write_line(o.pid_file, pid);
 	}
 	CHECK(write(sock[0], "g", 1));
 	waitpid(holder, &status, 0);
 	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (reap_daemon(daemon_pid) && !o.pid_file)
 		status = STATUS_DAEMON;
+	if (injector > 0)
+		waitpid(injector, NULL, 0);
 	atomic_store(&drain.stop, true);
 	pthread_join(thread, NULL);
 	ward_ring_close(drain.ring);

@@ -15,6 +15,9 @@
  *   --lifeline             standard input of this program is a lifeline (the command gets null)
  *   --facts                prints what was applied to standard error
  *   --pid FILE             writes the host pid of pid 1
+ *   --outside DIR --socket NAME --hidden PATH --write PATH    what probes are made with
+ *   --seccomp LIST         default, strict, no-exec
+ *   --probes               prints a line a probe to standard error
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +45,7 @@ struct options {
 	char init[4096];
 	int lifeline;
 	bool facts;
+	bool probes;
 	const char *pid_file;
 };
 
@@ -79,6 +83,12 @@ enum {
 	OPT_LIFELINE,
 	OPT_FACTS,
 	OPT_PID,
+	OPT_OUTSIDE,
+	OPT_SOCKET,
+	OPT_HIDDEN,
+	OPT_WRITE,
+	OPT_PROBES,
+	OPT_SECCOMP,
 };
 
 static const struct option long_options[] = {{"init", 1, NULL, OPT_INIT}, {"uid", 1, NULL, OPT_UID},
@@ -87,7 +97,39 @@ static const struct option long_options[] = {{"init", 1, NULL, OPT_INIT}, {"uid"
 	{"cwd", 1, NULL, OPT_CWD}, {"tmp", 1, NULL, OPT_TMP}, {"processes", 1, NULL, OPT_PROCESSES},
 	{"files", 1, NULL, OPT_FILES}, {"core", 0, NULL, OPT_CORE}, {"env", 1, NULL, OPT_ENV},
 	{"pty", 0, NULL, OPT_PTY}, {"lifeline", 0, NULL, OPT_LIFELINE},
-	{"facts", 0, NULL, OPT_FACTS}, {"pid", 1, NULL, OPT_PID}, {NULL, 0, NULL, 0}};
+	{"facts", 0, NULL, OPT_FACTS}, {"pid", 1, NULL, OPT_PID}, {"outside", 1, NULL, OPT_OUTSIDE},
+	{"socket", 1, NULL, OPT_SOCKET}, {"hidden", 1, NULL, OPT_HIDDEN},
+	{"seccomp", 1, NULL, OPT_SECCOMP}, {"write", 1, NULL, OPT_WRITE},
+	{"probes", 0, NULL, OPT_PROBES}, {NULL, 0, NULL, 0}};
+
+static void take_probe_option(struct options *o, int c, const char *arg)
+{
+	switch (c) {
+	case OPT_OUTSIDE:
+		o->spec.probe_outside = arg;
+		break;
+	case OPT_SOCKET:
+		o->spec.probe_socket = arg;
+		break;
+	case OPT_HIDDEN:
+		o->spec.probe_hidden = arg;
+		break;
+	case OPT_WRITE:
+		o->spec.probe_write = arg;
+		break;
+	case OPT_SECCOMP:
+		o->spec.seccomp = WARD_SECCOMP_NO_EXEC;
+		while (strcmp(ward_seccomp_name(o->spec.seccomp), arg) != 0)
+			if (o->spec.seccomp++ == WARD_SECCOMP_DEFAULT)
+				die("no such list");
+		break;
+	case OPT_PROBES:
+		o->probes = true;
+		break;
+	default:
+		exit(2);
+	}
+}
 
 static void take_option(struct options *o, int c, char *arg)
 {
@@ -157,7 +199,7 @@ static void take_option(struct options *o, int c, char *arg)
 		o->pid_file = arg;
 		break;
 	default:
-		exit(2);
+		take_probe_option(o, c, arg);
 	}
 }
 
@@ -209,6 +251,10 @@ static int watch(struct ward_sandbox *sb, int input)
 		if (!fds[0].revents || ward_sandbox_next(sb, &ev) < 0)
 			continue;
 		switch (ev.kind) {
+		case WARD_SANDBOX_EXEC_STARTED:
+		case WARD_SANDBOX_EXEC_FAILED:
+		case WARD_SANDBOX_EXEC_EXITED:
+		case WARD_SANDBOX_EXEC_SIGNALED:
 		case WARD_SANDBOX_NOTHING:
 			break;
 		case WARD_SANDBOX_STOPPED:
@@ -250,6 +296,18 @@ static void tell(const struct options *o, const struct ward_sandbox *sb)
 	}
 }
 
+static int probe(const struct options *o, struct ward_sandbox *sb, struct ward_err *err)
+{
+	struct ward_probe_result v[WARD_PROBE_COUNT_] = {{WARD_PROBE_NONE, false, 0, 0}};
+	enum ward_probe_verdict verdicts[WARD_PROBE_COUNT_] = {WARD_PROBE_FAILED};
+	int r = ward_sandbox_probe(sb, v, verdicts, err);
+	for (int i = 1; o->probes && i < WARD_PROBE_COUNT_; i++)
+		fprintf(stderr, "probe %s: %s (%d, control %d)\n",
+			ward_probe_name((enum ward_probe)i), ward_probe_verdict_name(verdicts[i]),
+			v[i].attempt, v[i].control);
+	return r;
+}
+
 static int run(struct options *o)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -260,7 +318,9 @@ static int run(struct options *o)
 		return 125;
 	}
 	tell(o, sb);
-	r = ward_sandbox_start(sb, &err);
+	r = probe(o, sb, &err);
+	if (r == 0)
+		r = ward_sandbox_start(sb, &err);
 	if (r < 0) {
 		fprintf(stderr, "sandboxrun: %s\n", err.text);
 		r = r == -ENOENT ? 127 : r == -EACCES || r == -ENOEXEC ? 126 : 125;
@@ -281,6 +341,7 @@ int main(int argc, char **argv)
 	s->agent_gid = s->owner_gid = s->root ? 1000 : getegid();
 	s->groups = o.groups;
 	s->user_name = "agent";
+	s->seccomp = WARD_SECCOMP_DEFAULT;
 	s->hostname = "sandbox";
 	s->cwd = "/";
 	s->reads = o.binds;

@@ -18,6 +18,7 @@
 
 static char *state_path;
 static struct ward_store *store;
+static struct ward_log *last_trail;
 
 void trail_setup(void)
 {
@@ -37,6 +38,8 @@ struct ward_store *trail_store(void)
 
 void trail_teardown(void)
 {
+	ward_log_close(last_trail);
+	last_trail = NULL;
 	ward_store_close(store);
 	scratch_remove(state_path);
 }
@@ -171,6 +174,14 @@ struct ward_buf log_of(struct session *s)
 	return slurp(s->st.log_fd);
 }
 
+struct ward_log *trail_of(int fd)
+{
+	ward_log_close(last_trail);
+	last_trail = NULL;
+	ck_assert_int_eq(ward_log_open_file(fd, &last_trail), 0);
+	return last_trail;
+}
+
 struct ward_ledger_view ledger_of(const struct ward_buf *text, const uint8_t *root)
 {
 	int fd = memfd_create("t", MFD_CLOEXEC);
@@ -188,8 +199,8 @@ struct ward_verify_result verify_bytes(const char *data, size_t len, const char 
 	struct ward_err err = WARD_ERR_INIT;
 	int fd = memfd_create("t", MFD_CLOEXEC);
 	ck_assert_int_eq(ward_fd_write_all(fd, data, len), 0);
-	ck_assert_msg(
-		ward_verify_trail(fd, name, root, known, NULL, &r, &err) == 0, "%s", err.text);
+	ck_assert_msg(ward_verify_trail(trail_of(fd), name, root, known, NULL, &r, &err) == 0, "%s",
+		err.text);
 	close(fd);
 	return r;
 }
@@ -227,6 +238,15 @@ void sample_free(struct sample *x)
 	ward_buf_clear(&x->log);
 	ward_buf_clear(&x->ledger);
 	session_free(&x->s);
+}
+
+struct ward_buf sample_pick(const struct sample *x, const size_t *order, size_t n)
+{
+	struct ward_buf b = WARD_BUF_INIT;
+	for (size_t i = 0; i < n; i++)
+		ward_buf_add(
+			&b, x->line[order[i]], (size_t)(x->line[order[i] + 1] - x->line[order[i]]));
+	return b;
 }
 
 struct ward_verify_result sample_verify(const struct sample *x, const struct ward_buf *b)

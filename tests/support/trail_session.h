@@ -62,6 +62,8 @@ struct session whole_session(const char *name, int n);
 struct ward_buf slurp(int fd);
 struct ward_buf log_of(struct session *s);
 /* Verifies these bytes as a ledger, as a trail. */
+/* The file as a trail, until the next call. */
+struct ward_log *trail_of(int fd);
 struct ward_ledger_view ledger_of(const struct ward_buf *text, const uint8_t *root);
 struct ward_verify_result verify_bytes(const char *data, size_t len, const char *name,
 	const uint8_t *root, const struct ward_ledger_session *known);
@@ -70,6 +72,8 @@ void split(const struct ward_buf *b, const char **line, size_t *ret_n);
 /* A finished session of n accesses, taken apart. */
 struct sample sample_new(const char *name, int n);
 void sample_free(struct sample *x);
+/* A log of the n lines of x whose numbers are in order[]; the caller's to clear. */
+struct ward_buf sample_pick(const struct sample *x, const size_t *order, size_t n);
 struct ward_verify_result sample_verify(const struct sample *x, const struct ward_buf *b);
 /* what and where name the attempt in the message of a failure. */
 void expect(const struct ward_verify_result *r, enum ward_verify_state state, uint64_t first_bad,

@@ -9,10 +9,10 @@ verify.py --key KEY --all STATE         every session in the directory
 verify.py --key KEY --proof FILE        a proof taken from a trail
 
 Prints one line each: NAME STATE RECORDS FIRST_BAD. Shares no code with wardfs; signatures are checked
-by the command openssl. Exit: 0 all intact, 1 not.
+by the command openssl, compressed segments read by the command zstd. Exit: 0 all intact, 1 not.
 """
 import base64
-import fcntl
+import calendar
 import hashlib
 import json
 import os
@@ -20,6 +20,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+
+from segments import read_trail, segments
 
 LINE_MAX = 131072
 WINDOW = 1048576
@@ -77,6 +80,7 @@ class Key:
         assert self.name == "wardfs/" + sha(self.public).hex()[:16], text
         self.id = sha(self.name.encode() + b"\n\1" + self.public)[:4]
         assert self.id.hex() == key_id, text
+        self.until = ""
 
 
 def remembered(check):
@@ -129,11 +133,15 @@ class Note:
     def __init__(self, groups, raw, signed):
         self.session, self.size, self.root = groups[0].decode(), int(groups[1]), strict64(groups[2])
         self.number, self.state = int(groups[4]), groups[5].decode()
+        self.time = groups[3].decode()
         self.key_name = groups[7].decode(errors="replace")
         sig = strict64(groups[8])
         self.good = self.root is not None and sig is not None and max(self.size, self.number) < 2**64
         self.key_id, self.signature = (sig[:4], sig[4:]) if sig else (b"", b"")
         self.raw, self.signed = raw, signed
+
+    def late(self, key):
+        return bool(key.until) and self.time > key.until
 
     def signed_by(self, key):
         return self.key_name == key.name and self.key_id == key.id and ed25519(
@@ -177,8 +185,9 @@ class Notes:
             return "edited"
         session = session or self.v[0].session
         for note in self.v:
-            if not any(note.signed_by(k) for k in keys):
-                ours = any(note.key_name == k.name or note.key_id == k.id for k in keys)
+            if not any(note.signed_by(k) and not note.late(k) for k in keys):
+                ours = any((note.key_name == k.name or note.key_id == k.id) and not note.late(k)
+                           for k in keys)
                 return "edited" if ours else "foreign key"
             if note.session != session:
                 return "edited"
@@ -214,7 +223,7 @@ def split(data):
 
 
 STATES = ["foreign key", "missing", "edited", "reordered", "deleted", "truncated", "incomplete",
-          "unstarted", "gap", "intact"]
+          "unstarted", "removed", "expired", "gap", "intact"]
 
 
 class Result:
@@ -330,12 +339,7 @@ def judge_checkpoints(res, lines, known, notes):
 def verify_trail(path, name, root, known):
     res = Result()
     notes = read_notes(os.path.join(os.path.dirname(path), "checkpoints"))
-    with open(path, "rb") as f:
-        data = f.read()
-        try:
-            fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pass
+    data = read_trail(path)
     lines, torn = split(data)
     trail, prev = Trail(root, name), bytes(32)
     for place, line in enumerate(lines):
@@ -401,9 +405,7 @@ def judge_public_claims(res, lines, held, session, notes, at):
 
 
 def verify_public(path, notes_path, keys):
-    res, notes = Result(), read_notes(notes_path)
-    with open(path, "rb") as f:
-        data = f.read()
+    res, notes, data = Result(), read_notes(notes_path), read_trail(path)
     verdict = notes.judge(None, keys)
     if verdict:
         res.set(verdict)
@@ -575,7 +577,7 @@ def check_attestation(data, key):
         if not note.signed_by(key):
             return name, "edited" if note.key_name == key.name else "foreign key", 0, 0
     v = p["verify"]
-    if v["state"] not in STATES or v["state"] == "unstarted" or v["records"] < 1 or \
+    if v["state"] not in STATES or v["state"] in ("unstarted", "removed", "expired") or v["records"] < 1 or \
             not isinstance(v.get("ledger"), str):
         return name, "edited", 0, 0
     if v["state"] == "intact" and not (
@@ -588,7 +590,8 @@ def check_attestation(data, key):
 
 
 def ledger_key(root, line):
-    if line.kind not in ("start", "end", "torn", "rotate"):
+    if line.kind not in ("start", "end", "torn", "rotate", "read", "removed", "expired",
+                         "enroll", "revoke"):
         return None
     return h(root, b"wardfs ledger " + line.kind.encode() + b"\0" + line.session.encode())
 
@@ -597,26 +600,56 @@ def unescape(text):
     return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], text).encode()
 
 
-def take_key(s, entry):
+def take_key(s, entry, revoked):
     key = Key(entry["key"])
-    if key.public not in [k.public for k in s["keys"]]:
-        s["keys"] = s["keys"][:1] + [key]
+    for k in s["keys"]:
+        if k.public == key.public:
+            return k
+    key.until = "0" if key.public in revoked else ""
+    s["keys"] = s["keys"][:1] + [key]
     return key
 
 
-def take_entry(sessions, line):
+def take_host_key(sessions, entry, kind, revoked):
+    public = Key(entry["key"]).public
+    if kind == "enroll":
+        revoked.discard(public)
+        return
+    revoked.add(public)
+    for key in [k for s in sessions.values() for k in s["keys"] if k.public == public]:
+        key.until = key.until or entry["time"]
+
+
+def seconds(text):
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
+
+
+def kept_long_enough(s, entry):
+    return s["ended"] and seconds(entry["time"]) - seconds(s["end"]) >= (s["keep"] or 90 * 86400)
+
+
+def take_entry(sessions, line, revoked):
     entry = json.loads(line.body + b"}")
-    if line.kind == "rotate":
+    if line.kind in ("enroll", "revoke"):
+        take_host_key(sessions, entry, line.kind, revoked)
+    if line.kind in ("rotate", "read", "enroll", "revoke"):
         return
     s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
-                                           "name": line.session})
+                                           "name": line.session, "last": "0" * 64, "removed": False,
+                                           "expired": False, "keep": 0})
+    if line.kind in ("removed", "expired"):
+        text = f"wardfs/{line.kind}/{line.session}\n{entry['records']}\n{s['last']}\n".encode()
+        sig = strict64(entry["signature"].encode())
+        s[line.kind] = sig is not None and len(sig) == 64 and \
+            ed25519(Key(entry["key"]).public, text, sig) and \
+            (line.kind == "removed" or kept_long_enough(s, entry))
     if line.kind == "start":
-        s["started"] = True
-        take_key(s, entry)
+        s["started"], s["keep"] = True, entry.get("keep", 0)
+        take_key(s, entry, revoked)
     elif line.kind == "end":
         s.update(ended=True, complete=entry["verdict"] == "complete", records=entry["records"],
-                 bytes=entry["bytes"], last=entry["last"])
-        key = take_key(s, entry)
+                 bytes=entry["bytes"], last=entry["last"], end=entry["time"])
+        key = take_key(s, entry, revoked)
         note, rest = take_note(unescape(entry["checkpoint"]))
         good = note and not rest and note.signed_by(key) and note.session == line.session and \
             note.size == entry["records"]
@@ -624,7 +657,7 @@ def take_entry(sessions, line):
 
 
 def verify_ledger(path, root):
-    res, sessions = Result(), {}
+    res, sessions, revoked = Result(), {}, set()
     if not os.path.exists(path):
         return res, sessions
     with open(path, "rb") as f:
@@ -637,7 +670,7 @@ def verify_ledger(path, root):
             genuine = bool(key) and h(key, prev + line.body) == line.mac
             prev = line.mac
         if genuine:
-            take_entry(sessions, line)
+            take_entry(sessions, line, revoked)
             res.gaps += line.kind == "torn"
         if first_bad is None and genuine and line.seq == place + 1:
             res.records += 1
@@ -660,11 +693,13 @@ def public_all(there, keys):
         if not re.fullmatch(NAME, name):
             continue
         trail, notes = (os.path.join(there, name, f) for f in ("trail.jsonl", "checkpoints"))
-        size = [os.path.getsize(f) if os.path.exists(f) else 0 for f in (trail, notes)]
+        there_is = segments(os.path.dirname(trail))
+        size = [len(read_trail(trail)) if there_is else 0,
+                os.path.getsize(notes) if os.path.exists(notes) else 0]
         res = Result()
         if size == [0, 0]:
             res.set("unstarted")
-        elif not os.path.exists(trail):
+        elif not there_is:
             res.set("missing")
         else:
             _, res = verify_public(trail, notes, keys)
@@ -697,16 +732,18 @@ def main():
 
     def report(name, res):
         nonlocal bad
-        bad |= res.state not in ("intact", "unstarted")
+        bad |= res.state not in ("intact", "unstarted", "removed", "expired")
         print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
 
     def session(name):
         path = os.path.join(state, "sessions", name, "trail.jsonl")
-        if os.path.exists(path):
+        if segments(os.path.dirname(path)):
             report(name, verify_trail(path, name, root, sessions.get(name)))
         else:
             missing = Result()
-            missing.set("missing" if name in sessions else "unstarted")
+            missing.set("unstarted" if name not in sessions else
+                        "removed" if sessions[name]["removed"] else
+                        "expired" if sessions[name]["expired"] else "missing")
             report(name, missing)
 
     ledger, sessions = verify_ledger(os.path.join(state, "ledger.jsonl"), root)

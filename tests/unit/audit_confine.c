@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "audit/confine.h"
+#include "tests/support/suite.h"
 
 /* Each returns 0 if it was done. */
 static int try_open(void)
@@ -113,9 +114,5 @@ int main(void)
 	TCase *t = tcase_create("audit_confine");
 	tcase_add_loop_test(t, the_cage_holds, 0, sizeof(attempts) / sizeof(*attempts));
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

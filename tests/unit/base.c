@@ -16,6 +16,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
+#include "tests/support/suite.h"
 
 START_TEST(err_text_is_wrapped_and_cut)
 {
@@ -240,9 +241,5 @@ int main(void)
 	tcase_add_test(t, a_child_inherits_only_what_is_listed);
 	tcase_add_test(t, messages_arrive_whole_with_descriptors);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

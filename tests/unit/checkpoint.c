@@ -13,6 +13,7 @@
 #include "audit/note.h"
 #include "audit/proof.h"
 #include "enforcer/base/fd.h"
+#include "tests/support/suite.h"
 #include "tests/support/trail_session.h"
 
 /* --- the tree --- */
@@ -267,7 +268,8 @@ static struct ward_verify_result check_public(const struct public *p, const char
 	struct ward_err err = WARD_ERR_INIT;
 	int fd = memfd_create("t", MFD_CLOEXEC);
 	ck_assert_int_eq(ward_fd_write_all(fd, data, len), 0);
-	ck_assert_msg(ward_verify_public(fd, notes, key, 1, &r, &err) == 0, "%s", err.text);
+	ck_assert_msg(
+		ward_verify_public(trail_of(fd), notes, key, 1, &r, &err) == 0, "%s", err.text);
 	close(fd);
 	return r;
 }
@@ -285,8 +287,8 @@ static struct ward_verify_result check_keyed(const struct public *p, const char 
 	struct ward_err err = WARD_ERR_INIT;
 	int fd = memfd_create("t", MFD_CLOEXEC);
 	ck_assert_int_eq(ward_fd_write_all(fd, data, len), 0);
-	ck_assert_msg(
-		ward_verify_trail(fd, p->x.s.st.name, p->x.s.root, known, notes, &r, &err) == 0,
+	ck_assert_msg(ward_verify_trail(trail_of(fd), p->x.s.st.name, p->x.s.root, known, notes, &r,
+			      &err) == 0,
 		"%s", err.text);
 	close(fd);
 	return r;
@@ -333,15 +335,6 @@ START_TEST(every_changed_byte_is_found_without_the_root_key)
 }
 END_TEST
 
-static struct ward_buf pick(const struct sample *x, const size_t *order, size_t n)
-{
-	struct ward_buf b = WARD_BUF_INIT;
-	for (size_t i = 0; i < n; i++)
-		ward_buf_add(
-			&b, x->line[order[i]], (size_t)(x->line[order[i] + 1] - x->line[order[i]]));
-	return b;
-}
-
 START_TEST(what_is_missing_moved_or_added_is_named_without_the_root_key)
 {
 	struct public p = public_new("lines", 12);
@@ -352,7 +345,8 @@ START_TEST(what_is_missing_moved_or_added_is_named_without_the_root_key)
 			for (size_t i = 0; i < p.x.n; i++)
 				if (i != from)
 					order[n++] = i;
-			ward_cleanup(ward_buf_clear) struct ward_buf gone = pick(&p.x, order, n);
+			ward_cleanup(ward_buf_clear) struct ward_buf gone =
+				sample_pick(&p.x, order, n);
 			struct ward_verify_result r = check_log(&p, &gone);
 			expect(&r, from + 1 < p.x.n ? WARD_VERIFY_DELETED : WARD_VERIFY_TRUNCATED,
 				from + 1, "deleted", from);
@@ -360,7 +354,7 @@ START_TEST(what_is_missing_moved_or_added_is_named_without_the_root_key)
 				memmove(order + to + 1, order + to, (n - to) * sizeof(*order));
 				order[to] = from;
 				ward_cleanup(ward_buf_clear) struct ward_buf moved =
-					pick(&p.x, order, p.x.n);
+					sample_pick(&p.x, order, p.x.n);
 				r = check_log(&p, &moved);
 				/* Across a checkpoint it is another set of lines that it covers. */
 				bool across = (from < 10) != (to < 10);
@@ -374,7 +368,8 @@ START_TEST(what_is_missing_moved_or_added_is_named_without_the_root_key)
 				if (i < p.x.n)
 					order[n++] = i;
 			}
-			ward_cleanup(ward_buf_clear) struct ward_buf twice = pick(&p.x, order, n);
+			ward_cleanup(ward_buf_clear) struct ward_buf twice =
+				sample_pick(&p.x, order, n);
 			r = check_log(&p, &twice);
 			if (from + 1 == p.x.n && to >= from)
 				ck_assert_int_ne(r.state, WARD_VERIFY_INTACT);
@@ -534,16 +529,18 @@ START_TEST(every_changed_byte_of_a_proof_is_found)
 	ward_cleanup(ward_buf_clear) struct ward_buf record = WARD_BUF_INIT;
 	struct ward_verify_result r;
 	const int fd = p.x.s.st.log_fd;
-	ck_assert_msg(ward_prove_record(fd, &p.list, 12, 0, &a, &err) == 0, "%s", err.text);
+	ck_assert_msg(
+		ward_prove_record(trail_of(fd), &p.list, 12, 0, &a, &err) == 0, "%s", err.text);
 	every_byte_counts(&p, &a);
 	ward_proof_check(a.data, a.len, &p.key, 1, &r, &record);
 	ck_assert_mem_eq(record.data, p.x.line[11], record.len);
-	ck_assert_msg(ward_prove_consistency(fd, &p.list, 10, 20, &b, &err) == 0, "%s", err.text);
+	ck_assert_msg(ward_prove_consistency(trail_of(fd), &p.list, 10, 20, &b, &err) == 0, "%s",
+		err.text);
 	every_byte_counts(&p, &b);
 	ward_buf_clear(&a);
-	ck_assert_int_eq(ward_prove_record(fd, &p.list, 0, 0, &a, &err), -ENODATA);
-	ck_assert_int_eq(ward_prove_record(fd, &p.list, 28, 0, &a, &err), -ENODATA);
-	ck_assert_int_eq(ward_prove_record(fd, &p.list, 27, 0, &a, &err), 0);
+	ck_assert_int_eq(ward_prove_record(trail_of(fd), &p.list, 0, 0, &a, &err), -ENODATA);
+	ck_assert_int_eq(ward_prove_record(trail_of(fd), &p.list, 28, 0, &a, &err), -ENODATA);
+	ck_assert_int_eq(ward_prove_record(trail_of(fd), &p.list, 27, 0, &a, &err), 0);
 	public_free(&p);
 }
 END_TEST
@@ -600,9 +597,5 @@ int main(void)
 	tcase_add_test(t, every_changed_byte_of_a_proof_is_found);
 	tcase_add_test(t, a_recovery_writer_goes_on_with_the_checkpoints);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "fs/node.h"
+#include "tests/support/policies.h"
+#include "tests/support/suite.h"
 
 static const char rules[] = "[policy]\nversion = 1\n[tree /w]\nsource = .\n[files]\nwrite = /w\n"
 			    "read = /w/ro\nhide = *.pem\n";
@@ -17,13 +19,11 @@ static struct ward_nodes *nodes;
 
 static void setup(void)
 {
-	const struct ward_source_text source = {
-		.kind = WARD_SOURCE_BASE, .file = "rules", .text = rules, .len = sizeof(rules) - 1};
 	struct ward_err err = WARD_ERR_INIT;
 
 	memset(&fs, 0, sizeof(fs));
 	memset(&tree, 0, sizeof(tree));
-	ck_assert_msg(ward_policy_compile(&source, 1, &fs.policy, &err) == 0, "%s", err.text);
+	fs.policy = policy_of(rules);
 	tree.fs = &fs;
 	tree.path = (char *)(uintptr_t) "/w";
 	tree.path_len = 2;
@@ -271,8 +271,6 @@ int main(void)
 {
 	Suite *s = suite_create("fs_node");
 	TCase *t = tcase_create("table");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 120);
@@ -286,8 +284,5 @@ int main(void)
 	tcase_add_test(t, deep);
 	tcase_add_test(t, no_loop);
 	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

@@ -6,18 +6,20 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/explain.h"
+#include "tests/support/policies.h"
+#include "tests/support/suite.h"
 
-static bool allowed(const char *lines, const char *destination)
+static struct ward_policy *compile(const char *lines)
 {
 	char text[512];
 	snprintf(text, sizeof(text), "[policy]\nversion = 1\n[network]\nmode = allowlist\n%s",
 		lines);
-	const struct ward_source_text s = {
-		.kind = WARD_SOURCE_BASE, .file = "base", .text = text, .len = strlen(text)};
-	struct ward_policy *p = NULL;
-	struct ward_err err = WARD_ERR_INIT;
-	int r = ward_policy_compile(&s, 1, &p, &err);
-	ck_assert_msg(r == 0, "%s", err.text);
+	return policy_of(text);
+}
+
+static bool allowed(const char *lines, const char *destination)
+{
+	struct ward_policy *p = compile(lines);
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	enum ward_verdict v = ward_policy_connect(p, destination, &place, &line);
@@ -38,24 +40,47 @@ START_TEST(destinations)
 		{"allow = example.org:443\n", "example.org:80", false},
 		{"allow = example.org:80,443\n", "example.org:443", true},
 		{"allow = example.org:80,443\n", "example.org:4", false},
-		{"allow = example.org\n", "example.org:1", true},
+		{"allow = example.org\n", "example.org:1", false},
+		{"allow = example.org\n", "example.org:443", true},
+		{"allow = example.org\n", "example.org:80", true},
+		{"allow = example.org\n", "example.org", true},
+		{"allow = example.org:22\n", "example.org", true},
+		{"allow = example.org/udp\n", "example.org:443", false},
+		{"allow = example.org/udp\n", "example.org:443/udp", true},
+		{"allow = example.org/udp\ndeny = example.org\n", "example.org:443/udp", false},
+		{"allow = a.example:80\ndeny = a.example:443\n", "a.example:80", true},
+		{"allow = a.example\ndeny = a.example:443\n", "a.example:443", false},
+		{"allow = a.example/udp\ndeny = a.example:443\n", "a.example:443/udp", true},
 		{"allow = example.org:53/udp\n", "example.org:53", false},
 		{"allow = example.org:53/udp\n", "example.org:53/udp", true},
-		{"allow = *.example.org\n", "a.example.org:1", true},
+		{"allow = *.example.org:1\n", "a.example.org:1", true},
 		{"allow = *.example.org\n", "example.org:1", false},
 		{"allow = *.example.org\n", "badexample.org:1", false},
-		{"allow = *\n", "10.0.0.1:1", true},
+		{"allow = *\n", "10.0.0.1:80", false},
+		{"allow = *\n", "169.254.169.254:80", false},
+		{"allow = *\n", "0xa9fea9fe:80", false},
+		{"allow = *\n", "[fd00:ec2::254]:80", false},
+		{"allow = *\n", "[::ffff:169.254.169.254]:80", false},
+		{"allow = *\n", "[64:ff9b::169.254.169.254]:80", false},
+		{"allow = *\n", "[2002:a9fe:a9fe::1]:80", false},
+		{"allow = *\n", "[::1]:80", false},
+		{"allow = *\n", "[fe80::1]:80", false},
+		{"allow = *\n", "[ff02::1]:80", false},
+		{"allow = *\n", "1.1.1.1:80", true},
+		{"allow = *\n", "[2606:4700::1]:443", true},
+		{"allow = *\nallow = 10.0.0.0/8\n", "10.0.0.1:80", true},
+		{"allow = 169.254.169.254\n", "169.254.169.254:80", true},
 		{"allow = 10.1.0.0/16:80,443\n", "10.1.2.3:443", true},
 		{"allow = 10.1.0.0/16:80,443\n", "10.2.2.3:443", false},
 		{"allow = 10.1.0.0/16:80,443\n", "10.1.2.3:22", false},
-		{"allow = 10.1.0.0/16\n", "[::ffff:10.1.2.3]:22", true},
+		{"allow = 10.1.0.0/16\n", "[::ffff:10.1.2.3]:443", true},
 		{"allow = 10.1.0.0/16\n", "[::10.1.2.3]:22", false},
 		{"allow = 10.1.0.0/16\n", "example.org:22", false},
 		{"allow = 10.1.2.128/25\n", "10.1.2.127:1", false},
-		{"allow = 10.1.2.128/25\n", "10.1.2.128:1", true},
-		{"allow = 0.0.0.0/0\n", "8.8.8.8:1", true},
+		{"allow = 10.1.2.128/25\n", "10.1.2.128:80", true},
+		{"allow = 0.0.0.0/0\n", "8.8.8.8:443", true},
 		{"allow = 0.0.0.0/0\n", "[2001:db8::1]:1", false},
-		{"allow = 192.0.2.1\n", "192.0.2.1:1", true},
+		{"allow = 192.0.2.1\n", "192.0.2.1:443", true},
 		{"allow = 192.0.2.1\n", "192.0.2.2:1", false},
 		{"allow = 2001:db8::/32\n", "[2001:db8:1::5]:443", true},
 		{"allow = 2001:db8::/32\n", "2001:db8:1::5", true},
@@ -66,7 +91,7 @@ START_TEST(destinations)
 		{"allow = *\ndeny = 127.0.0.0/8\n", "127.1:1", false},
 		{"allow = *\ndeny = 127.0.0.0/8\n", "0x7f000001:1", false},
 		{"allow = *\ndeny = 127.0.0.0/8\n", "[::ffff:127.0.0.1]:1", false},
-		{"allow = *\ndeny = 127.0.0.0/8\n", "128.0.0.1:1", true},
+		{"allow = *\ndeny = 127.0.0.0/8\n", "128.0.0.1:443", true},
 		{"allow = *\ndeny = evil.example\n", "EVIL.example.:1", false},
 		{"allow = *\n", "", false},
 		{"allow = *\n", ":443", false},
@@ -78,15 +103,101 @@ START_TEST(destinations)
 }
 END_TEST
 
+START_TEST(reach)
+{
+	struct ward_reach r;
+	struct ward_policy *p = compile("allow = a.example:443,22\nallow = a.example\n"
+					"allow = *.example:9/udp\nallow = 10.0.0.0/8:5\n"
+					"deny = a.example:22\ndeny = b.example\n");
+	ward_policy_reach(p, "A.example.", &r);
+	ck_assert_uint_eq(r.n_tcp, 2);
+	ck_assert_uint_eq(r.tcp[0], 443);
+	ck_assert_uint_eq(r.tcp[1], 80);
+	ck_assert_uint_eq(r.n_udp, 1);
+	ck_assert_uint_eq(r.udp[0], 9);
+	ward_policy_reach(p, "b.example", &r);
+	ck_assert_uint_eq(r.n_tcp + r.n_udp, 0);
+	ward_policy_reach(p, "c.test", &r);
+	ck_assert_uint_eq(r.n_tcp + r.n_udp, 0);
+	ward_policy_reach_blocks(p, &r);
+	ck_assert_uint_eq(r.n_tcp, 1);
+	ck_assert_uint_eq(r.tcp[0], 5);
+	ck_assert_uint_eq(r.n_udp, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* A proxy carries streams and nothing else, whatever is allowed. */
+START_TEST(proxied)
+{
+	static const char text[] = "[policy]\nversion = 1\n[network]\nmode = proxy\n"
+				   "proxy = http://127.0.0.1:3128\nallow = a.example:1,2\n"
+				   "allow = a.example:1/udp\nallow = 10.0.0.0/8:1/udp\n"
+				   "deny = a.example:2\n";
+	static const struct {
+		const char *destination;
+		enum ward_verdict want;
+	} t[] = {{"a.example:1", WARD_VERDICT_ALLOW}, {"a.example:2", WARD_VERDICT_DENY},
+		{"a.example:1/udp", WARD_VERDICT_DENY}, {"10.0.0.1:1/udp", WARD_VERDICT_DENY},
+		{"b.example:1", WARD_VERDICT_DENY}};
+	struct ward_policy *p = policy_of(text);
+	struct ward_reach r;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		ck_assert_msg(ward_policy_connect(p, t[i].destination, &place, &line) == t[i].want,
+			"%s", t[i].destination);
+	}
+	ward_policy_reach(p, "a.example", &r);
+	ck_assert_uint_eq(r.n_tcp, 1);
+	ck_assert_uint_eq(r.n_udp, 0);
+	ward_policy_reach_blocks(p, &r);
+	ck_assert_uint_eq(r.n_tcp + r.n_udp, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* What a name may lead to. */
+START_TEST(answers)
+{
+	static const struct {
+		const char *lines, *destination;
+		bool near, allowed;
+	} t[] = {
+		{"allow = a.example\n", "1.1.1.1:443", false, true},
+		{"allow = a.example\n", "10.0.0.1:443", false, false},
+		{"allow = a.example\nallow = *\n", "10.0.0.1:443", false, false},
+		{"allow = a.example\nallow = 10.0.0.0/8\n", "10.0.0.1:443", false, true},
+		{"allow = a.example\nallow = 10.0.0.0/8:22\n", "10.0.0.1:443", false, false},
+		{"allow = a.example\n", "[::ffff:127.0.0.1]:443", false, false},
+		{"allow = a.example\n", "[fd00:ec2::254]:443", false, false},
+		{"allow = a.example\ndeny = 1.1.1.0/24\n", "1.1.1.1:443", false, false},
+		{"allow = a.example\n", "b.example:443", false, true},
+		{"allow = a.example\ndeny = *.b.example\n", "c.b.example:443", false, false},
+		{"allow = a.example\nallow = *\n", "1.1.1.1:443", true, false},
+		{"allow = a.example\nallow = 1.1.1.1\n", "1.1.1.1:443", true, true},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		struct ward_policy *p = compile(t[i].lines);
+		enum ward_verdict v =
+			ward_policy_answer(p, t[i].destination, t[i].near, &place, &line);
+		ck_assert_msg((v == WARD_VERDICT_ALLOW) == t[i].allowed, "%s: %s", t[i].lines,
+			t[i].destination);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_connect");
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, destinations);
+	tcase_add_test(t, reach);
+	tcase_add_test(t, proxied);
+	tcase_add_test(t, answers);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

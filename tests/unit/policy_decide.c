@@ -8,6 +8,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/policy.h"
+#include "tests/support/policies.h"
+#include "tests/support/suite.h"
 
 #define S (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
 #define R (S | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
@@ -51,25 +53,11 @@ static struct ward_policy *base(const char *text)
 	return compile((struct texts){.base = text});
 }
 
-static const struct ward_state *walk(const struct ward_policy *p, const char *path)
-{
-	const struct ward_state *s = NULL;
-	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
-	return s;
-}
-
-static uint32_t rights(const struct ward_policy *p, const char *path)
-{
-	const struct ward_state *s = walk(p, path);
-	uint32_t r = ward_policy_rights(p, s);
-	ward_policy_state_put(p, s);
-	return r;
-}
-
 static struct ward_decision ask(const struct ward_policy *p, enum ward_action action,
 	const char *path, const char *path2, uint32_t want, uint32_t flags)
 {
-	const struct ward_state *s = walk(p, path), *s2 = path2 ? walk(p, path2) : NULL;
+	const struct ward_state *s = policy_walk(p, path),
+				*s2 = path2 ? policy_walk(p, path2) : NULL;
 	struct ward_request req = {
 		.action = action, .rights = want, .flags = flags, .state = s, .state2 = s2};
 	struct ward_decision d = ward_policy_decide(p, &req, NULL);
@@ -112,9 +100,10 @@ START_TEST(each_verb_gives_its_rights)
 		char text[128];
 		snprintf(text, sizeof(text), "[files]\n%s", t[i].text);
 		struct ward_policy *p = base(text);
-		ck_assert_msg(rights(p, "/f") == t[i].rights, "%s: %x", t[i].text, rights(p, "/f"));
-		ck_assert_uint_eq(rights(p, "/f/beneath"), t[i].rights);
-		ck_assert_uint_eq(rights(p, "/g"), 0);
+		ck_assert_msg(policy_rights(p, "/f") == t[i].rights, "%s: %x", t[i].text,
+			policy_rights(p, "/f"));
+		ck_assert_uint_eq(policy_rights(p, "/f/beneath"), t[i].rights);
+		ck_assert_uint_eq(policy_rights(p, "/g"), 0);
 		ward_policy_unref(p);
 	}
 }
@@ -174,10 +163,10 @@ START_TEST(last_rule_wins)
 {
 	struct ward_policy *p = base("[files]\nread = /workspace\nwrite = /workspace/src\n"
 				     "deny = *.key\nread = /workspace/pub.key\n");
-	ck_assert_uint_eq(rights(p, "/workspace/x"), R);
-	ck_assert_uint_eq(rights(p, "/workspace/src/x"), W);
-	ck_assert_uint_eq(rights(p, "/workspace/src/x.key"), S);
-	ck_assert_uint_eq(rights(p, "/workspace/pub.key"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/x"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/src/x"), W);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/src/x.key"), S);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/pub.key"), R);
 	ward_policy_unref(p);
 }
 END_TEST
@@ -189,9 +178,9 @@ START_TEST(run_grants_after_base_and_base_after_profile)
 		.base = "[files]\ndeny = /workspace/a\nhide = /workspace/b\n",
 		.run = "[files]\nread = /workspace/b\n",
 	});
-	ck_assert_uint_eq(rights(p, "/workspace/c"), W);
-	ck_assert_uint_eq(rights(p, "/workspace/a"), S);
-	ck_assert_uint_eq(rights(p, "/workspace/b"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/c"), W);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/a"), S);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/b"), R);
 	ward_policy_unref(p);
 }
 END_TEST
@@ -204,11 +193,11 @@ START_TEST(others_only_take_away)
 		.project = "[files]\ndeny = /workspace/src\nwrite = /workspace/src/a\n"
 			   "write = /elsewhere\n",
 	});
-	ck_assert_uint_eq(rights(p, "/workspace/x"), R);
-	ck_assert_uint_eq(rights(p, "/workspace/x.pem"), R); /* the floor's later rule */
-	ck_assert_uint_eq(rights(p, "/workspace/src/b"), S);
-	ck_assert_uint_eq(rights(p, "/workspace/src/a"), W);
-	ck_assert_uint_eq(rights(p, "/elsewhere"), 0);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/x"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/x.pem"), R); /* the floor's later rule */
+	ck_assert_uint_eq(policy_rights(p, "/workspace/src/b"), S);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/src/a"), W);
+	ck_assert_uint_eq(policy_rights(p, "/elsewhere"), 0);
 	ward_policy_unref(p);
 }
 END_TEST
@@ -221,13 +210,13 @@ START_TEST(guards_are_ceilings)
 		.run = "[files]\nwrite = .git/hooks\n",
 		.project = "[guard]\nhide = /workspace/.git/hooks/secret\n",
 	});
-	ck_assert_uint_eq(rights(p, "/workspace/a/.env"), S);
-	ck_assert_uint_eq(rights(p, "/workspace/a/.env/x"), S);
-	ck_assert_uint_eq(rights(p, "/workspace/a/.envrc"), W);
-	ck_assert_uint_eq(rights(p, "/workspace/.git/hooks"), R);
-	ck_assert_uint_eq(rights(p, "/workspace/deep/.git/hooks/x"), R);
-	ck_assert_uint_eq(rights(p, "/workspace/.git/config"), W);
-	ck_assert_uint_eq(rights(p, "/workspace/.git/hooks/secret"), 0);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/a/.env"), S);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/a/.env/x"), S);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/a/.envrc"), W);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/.git/hooks"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/deep/.git/hooks/x"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/.git/config"), W);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/.git/hooks/secret"), 0);
 	struct ward_decision d = access_to(p, "/workspace/.git/hooks/x", WARD_RIGHT_WRITE, 0);
 	is(d, WARD_VERDICT_DENY, EACCES);
 	ck_assert(d.rule->guard);
@@ -243,7 +232,7 @@ START_TEST(ask_leaves_what_was_before)
 			"[guard]\nask = /w/g\n",
 		.floor = "[guard]\ndeny = /workspace/.github/f\n",
 	});
-	ck_assert_uint_eq(rights(p, "/workspace/.github"), R);
+	ck_assert_uint_eq(policy_rights(p, "/workspace/.github"), R);
 	is(access_to(p, "/workspace/.github/x", WARD_RIGHT_READ, 0), WARD_VERDICT_ALLOW, 0);
 	is(access_to(p, "/workspace/.github/x", WARD_RIGHT_WRITE, 0), WARD_VERDICT_ASK, EACCES);
 	is(create(p, "/workspace/.github/x"), WARD_VERDICT_ASK, EACCES);
@@ -386,7 +375,7 @@ END_TEST
 START_TEST(hard_links_have_the_intersection)
 {
 	struct ward_policy *p = base("[files]\nwrite = /w\ndeny = /w/secret\n");
-	const struct ward_state *a = walk(p, "/w/a"), *secret = walk(p, "/w/secret");
+	const struct ward_state *a = policy_walk(p, "/w/a"), *secret = policy_walk(p, "/w/secret");
 	struct ward_request req = {.action = WARD_ACTION_ACCESS,
 		.rights = WARD_RIGHT_READ,
 		.state = a,
@@ -445,7 +434,7 @@ START_TEST(trace_tells_who_was_beaten)
 		.base = "[guard]\nread = /w\n[files]\nwrite = /w\ndeny = /w/a\nread = /w/a\n",
 		.floor = "[files]\ndeny = /w/a/x\n",
 	});
-	const struct ward_state *s = walk(p, "/w/a/x");
+	const struct ward_state *s = policy_walk(p, "/w/a/x");
 	struct ward_request req = {
 		.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_READ, .state = s};
 	struct ward_trace t;
@@ -465,10 +454,10 @@ START_TEST(fold_holds_for_guards)
 {
 	struct ward_policy *p =
 		base("[guard]\nfold = yes\ndeny = .git/Config\n[files]\nwrite = /w\nread = /w/A\n");
-	ck_assert_uint_eq(rights(p, "/w/.GIT/cONFIG"), S);
-	ck_assert_uint_eq(rights(p, "/w/.git/config"), S);
-	ck_assert_uint_eq(rights(p, "/w/A"), R);
-	ck_assert_uint_eq(rights(p, "/w/a"), W);
+	ck_assert_uint_eq(policy_rights(p, "/w/.GIT/cONFIG"), S);
+	ck_assert_uint_eq(policy_rights(p, "/w/.git/config"), S);
+	ck_assert_uint_eq(policy_rights(p, "/w/A"), R);
+	ck_assert_uint_eq(policy_rights(p, "/w/a"), W);
 	ward_policy_unref(p);
 }
 END_TEST
@@ -482,8 +471,8 @@ START_TEST(blob_goes_and_comes_back)
 	struct ward_policy *q = NULL;
 	ck_assert_int_eq(ward_policy_decode(b.data, b.len, &q, NULL), 0);
 	ck_assert_str_eq(ward_policy_digest(p), ward_policy_digest(q));
-	ck_assert_uint_eq(rights(q, "/w/a.pem"), 0);
-	ck_assert_uint_eq(rights(q, "/w/a"), W);
+	ck_assert_uint_eq(policy_rights(q, "/w/a.pem"), 0);
+	ck_assert_uint_eq(policy_rights(q, "/w/a"), W);
 	ward_policy_unref(q);
 	struct ward_policy *none = NULL;
 	for (size_t n = 0; n < b.len; n++)
@@ -525,9 +514,5 @@ int main(void)
 	tcase_add_test(t, fold_holds_for_guards);
 	tcase_add_test(t, blob_goes_and_comes_back);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -11,6 +11,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/policy.h"
+#include "tests/support/policies.h"
+#include "tests/support/suite.h"
 
 #define HEAD "[policy]\nversion = 1\n[files]\nwrite = /\n"
 
@@ -101,18 +103,7 @@ static struct ward_policy *compile(const char *rules)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, HEAD "%s", rules);
-	const struct ward_source_text s = {WARD_SOURCE_BASE, "b", ward_buf_str(&b), b.len};
-	struct ward_policy *p = NULL;
-	struct ward_err err = WARD_ERR_INIT;
-	ck_assert_msg(ward_policy_compile(&s, 1, &p, &err) == 0, "%s: %s", rules, err.text);
-	return p;
-}
-
-static const struct ward_state *walk(const struct ward_policy *p, const char *path)
-{
-	const struct ward_state *s = NULL;
-	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
-	return s;
+	return policy_of(ward_buf_str(&b));
 }
 
 enum outcome { NO = 0, AFTER_LOOK, AT_ONCE };
@@ -121,7 +112,7 @@ enum outcome { NO = 0, AFTER_LOOK, AT_ONCE };
 static enum outcome move(
 	const struct ward_policy *p, const char *from, const char *to, const struct node *tree)
 {
-	const struct ward_state *s = walk(p, from), *d = walk(p, to);
+	const struct ward_state *s = policy_walk(p, from), *d = policy_walk(p, to);
 	struct ward_request req = {
 		.action = WARD_ACTION_RENAME, .flags = WARD_REQUEST_DIR, .state = s, .state2 = d};
 	struct ward_decision first = ward_policy_decide(p, &req, NULL);
@@ -178,7 +169,7 @@ END_TEST
 START_TEST(exchanges_need_both_ways)
 {
 	struct ward_policy *p = compile("deny = /a/s\nnoexec = /b/t\n");
-	const struct ward_state *s = walk(p, "/a"), *d = walk(p, "/b");
+	const struct ward_state *s = policy_walk(p, "/a"), *d = policy_walk(p, "/b");
 	struct ward_request req = {.action = WARD_ACTION_RENAME,
 		.flags = WARD_REQUEST_DIR | WARD_REQUEST_DST_EXISTS | WARD_REQUEST_DST_DIR |
 			 WARD_REQUEST_EXCHANGE,
@@ -189,7 +180,7 @@ START_TEST(exchanges_need_both_ways)
 	ck_assert_int_eq(first.error, EXDEV);
 	ck_assert(!first.look);
 	ward_policy_state_put(p, s);
-	s = walk(p, "/c");
+	s = policy_walk(p, "/c");
 	req.state = s;
 	/* /c gains nothing at /b; /b/t gains at /c */
 	first = ward_policy_decide(p, &req, NULL);
@@ -243,16 +234,6 @@ END_TEST
 
 /* --- random --- */
 
-static uint64_t rnd_state = UINT64_C(0x9e3779b97f4a7c15);
-
-static unsigned rnd(unsigned n)
-{
-	rnd_state ^= rnd_state >> 12;
-	rnd_state ^= rnd_state << 25;
-	rnd_state ^= rnd_state >> 27;
-	return (unsigned)((rnd_state * UINT64_C(2685821657736338717)) >> 33) % n;
-}
-
 static void random_names(struct ward_buf *b, size_t n, bool wild)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "*", "[ab]", "?"};
@@ -287,7 +268,7 @@ static void nothing_gains(const struct ward_policy *p, const struct node *dir, c
 		char x[256], y[256];
 		snprintf(x, sizeof(x), "%.200s/%s", from, n->name);
 		snprintf(y, sizeof(y), "%.200s/%s", to, n->name);
-		const struct ward_state *s = walk(p, x), *d = walk(p, y);
+		const struct ward_state *s = policy_walk(p, x), *d = policy_walk(p, y);
 		uint32_t before = rights_of(p, s, n->dir), after = rights_of(p, d, n->dir);
 		ck_assert_msg(
 			!(after & ~before), "%s -> %s: %x %x\n%s", x, y, before, after, rules);
@@ -354,9 +335,5 @@ int main(void)
 	tcase_add_test(t, bounds_refuse);
 	tcase_add_test(t, a_look_never_widens);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

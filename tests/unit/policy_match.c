@@ -12,6 +12,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/automaton.h"
 #include "enforcer/policy/policy.h"
+#include "tests/support/policies.h"
+#include "tests/support/suite.h"
 
 #define HEAD "[policy]\nversion = 1\n"
 
@@ -22,17 +24,6 @@
 #define DISTINCT_NAMES 1000000U
 #define PAIR_ROUNDS 1020U /* of 2,000 pairs */
 #endif
-
-/* xorshift64*: the same numbers in every run. */
-static uint64_t rnd_state = UINT64_C(0x9e3779b97f4a7c15);
-
-static unsigned rnd(unsigned n)
-{
-	rnd_state ^= rnd_state >> 12;
-	rnd_state ^= rnd_state << 25;
-	rnd_state ^= rnd_state >> 27;
-	return (unsigned)((rnd_state * UINT64_C(2685821657736338717)) >> 33) % n;
-}
 
 /* --- the naive matcher: text against text, by recursion --- */
 
@@ -157,21 +148,6 @@ static void random_path(char *out)
 	}
 }
 
-static const struct ward_state *walk(const struct ward_policy *p, const char *path)
-{
-	const struct ward_state *s = NULL;
-	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
-	return s;
-}
-
-static uint32_t rights(const struct ward_policy *p, const char *path)
-{
-	const struct ward_state *s = walk(p, path);
-	uint32_t r = ward_policy_rights(p, s);
-	ward_policy_state_put(p, s);
-	return r;
-}
-
 START_TEST(matches_as_the_naive_matcher)
 {
 	/* memory: plenty; hardly any, so that most states are single ones; none */
@@ -279,7 +255,7 @@ START_TEST(taking_away_never_widens)
 		for (size_t k = 0; k < 30; k++) {
 			char path[256];
 			random_path(path);
-			uint32_t before = rights(p, path), after = rights(q, path);
+			uint32_t before = policy_rights(p, path), after = policy_rights(q, path);
 			ck_assert_msg(!(after & ~before), "%s: %x %x\n%s%s", path, before, after,
 				base, other);
 			less += before != after;
@@ -306,7 +282,7 @@ START_TEST(order_of_what_takes_away_does_not_matter)
 		for (size_t k = 0; k < 50; k++) {
 			char path[256];
 			random_path(path);
-			ck_assert_uint_eq(rights(p, path), rights(q, path));
+			ck_assert_uint_eq(policy_rights(p, path), policy_rights(q, path));
 		}
 		ward_policy_unref(p);
 		ward_policy_unref(q);
@@ -328,7 +304,7 @@ START_TEST(allowed_is_granted_and_reachable)
 		for (size_t k = 0; k < 30; k++) {
 			char path[256];
 			random_path(path);
-			const struct ward_state *st = walk(p, path);
+			const struct ward_state *st = policy_walk(p, path);
 			struct ward_request req = {.action = WARD_ACTION_ACCESS,
 				.rights = 1U + rnd(WARD_RIGHTS_ALL),
 				.state = st};
@@ -342,7 +318,7 @@ START_TEST(allowed_is_granted_and_reachable)
 			visible += seen;
 			while (seen && strrchr(path, '/') != path) {
 				*strrchr(path, '/') = 0;
-				st = walk(p, path);
+				st = policy_walk(p, path);
 				req = (struct ward_request){.action = WARD_ACTION_ACCESS,
 					.rights = WARD_RIGHT_STAT | WARD_RIGHT_LIST,
 					.flags = WARD_REQUEST_DIR,
@@ -379,7 +355,7 @@ START_TEST(a_move_never_widens)
 		char src[256], dst[256];
 		random_path(src);
 		random_path(dst);
-		const struct ward_state *a = walk(p, src), *b = walk(p, dst);
+		const struct ward_state *a = policy_walk(p, src), *b = policy_walk(p, dst);
 		struct ward_request req = {.action = WARD_ACTION_RENAME,
 			.flags = WARD_REQUEST_DIR,
 			.state = a,
@@ -391,7 +367,7 @@ START_TEST(a_move_never_widens)
 			random_path(suffix);
 			snprintf(x, sizeof(x), "%.100s%.100s", src, suffix);
 			snprintf(y, sizeof(y), "%.100s%.100s", dst, suffix);
-			uint32_t before = rights(p, x), after = rights(p, y);
+			uint32_t before = policy_rights(p, x), after = policy_rights(p, y);
 			different += before != after;
 			ck_assert_msg(!(after & ~before), "%s %s\n%s%s", x, y, base, floor);
 			/* what could not be made there directly is not brought there either */
@@ -436,7 +412,7 @@ START_TEST(hostile_patterns_stay_bounded)
 		for (const char *c = path; *c; c++)
 			letters += *c == 'a';
 		bool hidden = path[1] == 'a' && path[200] == 'b' && letters >= 15;
-		uint32_t r = rights(p, path);
+		uint32_t r = policy_rights(p, path);
 		/* of the two verbs the later line decides; the last deny stands behind all but one
 		 */
 		if (hidden)
@@ -562,9 +538,5 @@ int main(void)
 	tcase_add_test(t, memory_stays_bounded);
 	tcase_add_test(t, threads_see_the_same);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -13,6 +13,7 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/load.h"
+#include "tests/support/suite.h"
 
 static char top[] = "/tmp/ward-policy-XXXXXX";
 static char project[64], config[64], floor_file[64];
@@ -533,9 +534,5 @@ int main(void)
 	tcase_add_test(t, what_cannot_be_loaded);
 	tcase_add_test(t, sources_of_trees);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -9,6 +9,7 @@
 #include "audit/query.h"
 #include "audit/summary.h"
 #include "enforcer/policy/policy.h"
+#include "tests/support/suite.h"
 #include "tests/support/trail_session.h"
 
 static void start_record(struct session *s, const char *detail)
@@ -51,7 +52,7 @@ START_TEST(each_refusal_says_what_would_permit_it)
 	refuse(&s, "/workspace/[x]", WARD_RIGHT_READ, "deny = *", WARD_SOURCE_BASE, EACCES);
 	refuse(&s, "/workspace/dir", WARD_RIGHT_REMOVE, "write = x", WARD_SOURCE_BASE, EXDEV);
 	drain(&s);
-	ck_assert_int_eq(ward_query_denials(s.st.log_fd, &d, NULL), 0);
+	ck_assert_int_eq(ward_query_denials(trail_of(s.st.log_fd), &d, NULL), 0);
 	ck_assert_uint_eq(d.n, 7);
 	ck_assert_uint_eq(d.total, 9);
 	ck_assert_uint_eq(d.v[0].count, 3);
@@ -103,9 +104,9 @@ static void expect_records(struct session *s, const char *path, const char *want
 {
 	struct matches m = {0};
 	struct ward_file_names *names = NULL;
-	ck_assert_int_eq(ward_file_names_find(s->st.log_fd, path, &names, NULL), 0);
+	ck_assert_int_eq(ward_file_names_find(trail_of(s->st.log_fd), path, &names, NULL), 0);
 	m.names = names;
-	ck_assert_int_eq(ward_query_walk(s->st.log_fd, true, note_match, &m, NULL), 0);
+	ck_assert_int_eq(ward_query_walk(trail_of(s->st.log_fd), true, note_match, &m, NULL), 0);
 	ck_assert_str_eq(m.text, want);
 	ward_file_names_free(names);
 }
@@ -198,7 +199,7 @@ START_TEST(renames_in_a_circle_come_to_an_end)
 		drain(&s);
 	}
 	struct ward_file_names *names = NULL;
-	int r = ward_file_names_find(s.st.log_fd, "/a", &names, NULL);
+	int r = ward_file_names_find(trail_of(s.st.log_fd), "/a", &names, NULL);
 	ck_assert(r == 0 || r == -E2BIG);
 	ward_file_names_free(names);
 	session_free(&s);
@@ -235,7 +236,7 @@ START_TEST(a_summary_counts)
 {
 	struct session s = whole_session("figures", 9);
 	json_t *o = NULL;
-	ck_assert_int_eq(ward_query_summary(s.st.log_fd, &o, NULL), 0);
+	ck_assert_int_eq(ward_query_summary(trail_of(s.st.log_fd), &o, NULL), 0);
 	ck_assert_int_eq(json_integer_value(json_object_get(o, "records")), 11);
 	json_t *refusals = json_object_get(o, "refusals");
 	ck_assert_int_eq(json_integer_value(json_object_get(refusals, "count")), 3);
@@ -263,9 +264,5 @@ int main(void)
 	tcase_add_test(t, filters_take_what_they_say);
 	tcase_add_test(t, a_summary_counts);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -17,6 +17,7 @@
 #include "audit/event.h"
 #include "audit/ring.h"
 #include "enforcer/base/cleanup.h"
+#include "tests/support/suite.h"
 
 #define SMALL_RING ((size_t)64 << 10)
 #define HEADER 4096U /* ring.c */
@@ -102,6 +103,56 @@ START_TEST(an_event_comes_back_field_by_field)
 		ck_assert_ptr_nonnull(ward_event_tag_name((enum ward_event_tag)t));
 		ck_assert_int_ne(ward_event_tag_type((enum ward_event_tag)t), WARD_TYPE_NONE);
 	}
+}
+END_TEST
+
+/* The NULs that `list` has to be decoded with, and the size that the event has to have. */
+static void check_list(const char *list, size_t len, size_t want_len)
+{
+	struct ward_event ev;
+	struct ward_event_field f[WARD_TAG_COUNT_];
+	ward_event_begin(&ev, WARD_EVENT_EXEC);
+	memset(ev.fields, 0xff, sizeof(ev.fields)); /* what was there before must not show */
+	ward_event_list(&ev, WARD_TAG_ARGV, list, len);
+	ward_event_u64(&ev, WARD_TAG_PID, 7);
+	ck_assert_int_eq(ward_event_decode(&ev, ward_event_size(&ev), f), 0);
+	ck_assert_uint_eq(f[WARD_TAG_ARGV].len, want_len);
+	ck_assert_mem_eq(f[WARD_TAG_ARGV].p, list, len);
+	if (want_len > 0)
+		ck_assert_uint_eq(f[WARD_TAG_ARGV].p[want_len - 1], 0);
+	ck_assert_uint_eq(f[WARD_TAG_PID].u64, 7);
+	ck_assert_uint_eq(ev.head.flags, 0);
+}
+
+START_TEST(lists_and_digests_keep_their_form)
+{
+	struct ward_event ev;
+	struct ward_event_field f[WARD_TAG_COUNT_];
+	check_list("", 0, 0);
+	check_list("sh\0-c\0", 6, 6);
+	check_list("sh\0-c", 5, 6);
+	check_list("sh\0-cls", 7, 8); /* the end is the last byte of the padding */
+	check_list("sh\0-cls\0", 8, 8);
+	check_list("sh\0-cls2", 8, 9); /* and one more than there is */
+	/* What does not fit goes item by item. */
+	static char big[WARD_EVENT_MAX];
+	memset(big, 'a', sizeof(big));
+	big[10] = big[20] = '\0';
+	ward_event_begin(&ev, WARD_EVENT_EXEC);
+	ward_event_list(&ev, WARD_TAG_ARGV, big, sizeof(big));
+	ck_assert_uint_eq(ev.head.flags, WARD_EVENT_CUT);
+	ck_assert_int_eq(ward_event_decode(&ev, ward_event_size(&ev), f), 0);
+	ck_assert_uint_eq(f[WARD_TAG_ARGV].len, 21);
+	/* A list that does not end, and a digest of another size, are none. */
+	ward_event_begin(&ev, WARD_EVENT_EXEC);
+	ward_event_bytes(&ev, WARD_TAG_ARGV, "sh", 2);
+	ck_assert_int_eq(ward_event_decode(&ev, ward_event_size(&ev), f), -EBADMSG);
+	ward_event_begin(&ev, WARD_EVENT_CLOSE);
+	ward_event_digest(&ev, WARD_TAG_SHA256, (const uint8_t *)big);
+	ck_assert_int_eq(ward_event_decode(&ev, ward_event_size(&ev), f), 0);
+	ward_event_begin(&ev, WARD_EVENT_CLOSE);
+	ward_event_bytes(&ev, WARD_TAG_SHA256, big, 31);
+	ck_assert_int_eq(ward_event_decode(&ev, ward_event_size(&ev), f), -EBADMSG);
 }
 END_TEST
 
@@ -613,6 +664,7 @@ int main(void)
 	TCase *t = tcase_create("ring");
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, an_event_comes_back_field_by_field);
+	tcase_add_test(t, lists_and_digests_keep_their_form);
 	tcase_add_test(t, what_does_not_fit_is_told);
 	tcase_add_test(t, a_decoder_takes_only_what_the_builder_makes);
 	tcase_add_test(t, events_leave_in_the_order_they_came);
@@ -628,9 +680,5 @@ int main(void)
 	tcase_add_loop_test(t, a_spoiled_record_is_told_and_passed_over, 0, 4);
 	tcase_add_test(t, scribbling_never_harms_the_reader);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

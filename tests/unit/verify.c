@@ -13,6 +13,7 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "tests/support/suite.h"
 #include "tests/support/trail_session.h"
 
 /* --- verification --- */
@@ -54,16 +55,6 @@ START_TEST(every_changed_byte_is_found)
 }
 END_TEST
 
-/* Builds a log of the lines of x whose numbers are in order[]. */
-static struct ward_buf pick(const struct sample *x, const size_t *order, size_t n)
-{
-	struct ward_buf b = WARD_BUF_INIT;
-	for (size_t i = 0; i < n; i++)
-		ward_buf_add(
-			&b, x->line[order[i]], (size_t)(x->line[order[i] + 1] - x->line[order[i]]));
-	return b;
-}
-
 START_TEST(every_deleted_record_is_found)
 {
 	struct sample x = sample_new("delete", 10);
@@ -74,7 +65,7 @@ START_TEST(every_deleted_record_is_found)
 			for (size_t i = 0; i < x.n; i++)
 				if (i < from || i >= from + len)
 					order[n++] = i;
-			ward_cleanup(ward_buf_clear) struct ward_buf b = pick(&x, order, n);
+			ward_cleanup(ward_buf_clear) struct ward_buf b = sample_pick(&x, order, n);
 			struct ward_verify_result r = sample_verify(&x, &b);
 			expect(&r, WARD_VERIFY_DELETED, from + 1, "deleted", from * 100 + len);
 		}
@@ -96,7 +87,8 @@ START_TEST(every_moved_record_is_found)
 					order[n++] = i;
 			memmove(order + to + 1, order + to, (n - to) * sizeof(*order));
 			order[to] = from;
-			ward_cleanup(ward_buf_clear) struct ward_buf b = pick(&x, order, x.n);
+			ward_cleanup(ward_buf_clear) struct ward_buf b =
+				sample_pick(&x, order, x.n);
 			struct ward_verify_result r = sample_verify(&x, &b);
 			expect(&r, WARD_VERIFY_REORDERED, (from < to ? from : to) + 1, "moved",
 				from * 100 + to);
@@ -118,7 +110,7 @@ START_TEST(every_added_line_is_found)
 				if (i < x.n)
 					order[n++] = i;
 			}
-			ward_cleanup(ward_buf_clear) struct ward_buf b = pick(&x, order, n);
+			ward_cleanup(ward_buf_clear) struct ward_buf b = sample_pick(&x, order, n);
 			struct ward_verify_result r = sample_verify(&x, &b);
 			/* A copy behind its original is told at the copy, else at the original. */
 			expect(&r, WARD_VERIFY_EDITED, (to == from ? to + 1 : to) + 1, "added",
@@ -299,9 +291,5 @@ int main(void)
 	tcase_add_test(t, the_ledger_is_guarded_like_a_trail);
 	tcase_add_test(t, a_torn_entry_is_told_and_the_ledger_goes_on);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
@@ -24,7 +25,10 @@ int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err)
 	struct winsize size = {
 		.ws_row = (unsigned short)in->plan.rows, .ws_col = (unsigned short)in->plan.cols};
 	int unlock = 0;
-	ward_cleanup_fd int master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	/* The host's own devpts mostly has a ptmx of mode 0 (mount option ptmxmode); /dev/ptmx is
+	 * it. */
+	const char *ptmx = in->plan.layers & WARD_LAYER_VIEW ? "/dev/pts/ptmx" : "/dev/ptmx";
+	ward_cleanup_fd int master = open(ptmx, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 ||
 		ioctl(master, TIOCSWINSZ, &size) < 0)
 		return ward_err_sys(err, -errno, "make a pty");
@@ -57,8 +61,13 @@ static int limit(int resource, uint64_t value)
 
 static int limits(const struct ward_plan *p, struct ward_err *err)
 {
-	/* Counted per user namespace (Linux 5.14) and pid 1 is one of them. */
-	uint64_t processes = p->processes < UINT64_MAX ? p->processes + 1 : UINT64_MAX;
+	/*
+	 * Counted per user namespace (Linux 5.14), and pid 1 and the starter are among them. One
+	 * more, so that a control group refuses first where there is one: it counts what it
+	 * refuses.
+	 */
+	uint64_t more = p->flags & WARD_PLAN_GROUPED ? 3 : 2;
+	uint64_t processes = p->processes < UINT64_MAX - more ? p->processes + more : UINT64_MAX;
 	int r = limit(RLIMIT_NPROC, processes);
 	if (r == 0)
 		r = limit(RLIMIT_NOFILE, p->open_files);
@@ -66,6 +75,10 @@ static int limits(const struct ward_plan *p, struct ward_err *err)
 		r = limit(RLIMIT_FSIZE, p->file_size);
 	if (r == 0)
 		r = limit(RLIMIT_CORE, p->core_bytes);
+	if (r == 0)
+		r = limit(RLIMIT_DATA, p->data_bytes);
+	if (r == 0)
+		r = limit(RLIMIT_CPU, p->cpu_seconds);
 	return r < 0 ? ward_err_sys(err, r, "set limits") : 0;
 }
 
@@ -88,8 +101,7 @@ static void plain_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* As execvp(3), but a script without "#!" stays an error. Returns only on failure. */
-static int execute(const struct ward_plan *p)
+int ward_init_execute(const struct ward_plan *p)
 {
 	const char *name = p->argv[0];
 	const char *path = DEFAULT_PATH;
@@ -107,8 +119,11 @@ static int execute(const struct ward_plan *p)
 		int n = snprintf(full, sizeof(full), "%.*s/%s", len, path, name);
 		if (len == 0)
 			n = snprintf(full, sizeof(full), "./%s", name);
+		struct stat st;
 		if (n > 0 && (size_t)n < sizeof(full)) {
-			execve(full, p->argv, p->envp);
+			/* What is not there is not tried: each try is a record of the trail. */
+			if (stat(full, &st) == 0)
+				execve(full, p->argv, p->envp);
 			if (errno == EACCES)
 				result = -EACCES;
 			else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP &&
@@ -138,7 +153,24 @@ static int meet_trees(const struct ward_plan *p, struct ward_err *err)
 	return 0;
 }
 
-static int prepare(const struct ward_init *in, struct ward_err *err)
+/*
+ * From here on each execve waits for the supervisor's word. Before the filter of the command, which
+ * may let no further listener be made (strict); of two filters the stricter answer counts.
+ */
+static int watch_execs(const struct ward_plan *p, int *ret_listener, struct ward_err *err)
+{
+	if (p->exec_filter_len == 0)
+		return 0;
+	int r = ward_init_filter_asking(p->exec_filter, p->exec_filter_len, ret_listener);
+	if (r == -EBUSY)
+		return ward_err_set(err, r,
+			"programs that are started cannot be recorded here: somebody outside "
+			"listens to our system calls already (fix: [audit] exec = no)");
+	return r < 0 ? ward_err_sys(err, r, "have programs that are started recorded") : 0;
+}
+
+static int prepare(const struct ward_init *in, struct ward_init_report *report, int *ret_asks,
+	struct ward_err *err)
 {
 	const struct ward_plan *p = &in->plan;
 	if (setpgid(0, 0) < 0)
@@ -154,46 +186,109 @@ static int prepare(const struct ward_init *in, struct ward_err *err)
 	r = meet_trees(p, err);
 	if (r == 0)
 		r = limits(p, err);
+	ward_init_probe_unconfined(in, report);
 	if (r == 0)
 		r = ward_init_landlock(in, err);
 	if (r < 0)
 		return r;
 	plain_signals();
-	r = ward_init_filter(p->filter, p->filter_len);
-	return r < 0 ? ward_err_sys(err, r, "install the system call filter") : 0;
+	ward_init_probe_unfiltered(in, report);
+	r = ward_init_programs_close(in, err);
+	if (r < 0)
+		return r;
+	r = watch_execs(p, ret_asks, err);
+	if (r < 0)
+		return r;
+	r = p->flags & WARD_PLAN_ONCE ? ward_init_filter_asking(p->filter, p->filter_len, ret_asks)
+				      : ward_init_filter(p->filter, p->filter_len);
+	if (r < 0)
+		return ward_err_sys(err, r, WARD_INIT_NO_FILTER);
+	ward_init_probe_filtered(in, report);
+	return 0;
 }
 
-static void run_child(const struct ward_init *in, int report)
+/* with: a descriptor that goes along, -1: none. */
+bool ward_init_say(int fd, const struct ward_init_report *r, int with)
 {
-	struct ward_init_failure f = {.step = WARD_INIT_SETUP};
-	struct ward_err err = WARD_ERR_INIT;
-	int r = prepare(in, &err);
-	if (r == 0) {
-		f.step = WARD_INIT_EXEC;
-		r = ward_err_sys(&err, execute(&in->plan), "%s", in->plan.argv[0]);
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	struct iovec iov = {(void *)(uintptr_t)r, sizeof(*r)};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (with >= 0) {
+		control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
+		memcpy(CMSG_DATA(&control.head), &with, sizeof(with));
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
 	}
-	f.error = -r;
-	memcpy(f.text, err.text, sizeof(f.text));
-	/* Less than PIPE_BUF: whole or not at all; if not, the reader sees a short report. */
-	ssize_t n = write(report, &f, sizeof(f));
-	_exit(n == (ssize_t)sizeof(f) ? 125 : 126);
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
+}
+
+/*
+ * Confined as the command is, and before it is one. Under no-exec there is nothing to start. asks:
+ * what it must not keep, -1: nothing.
+ */
+static int add_starter(struct ward_init *in, int fd, int asks, struct ward_err *err)
+{
+	struct ward_init_report hello = {.kind = WARD_INIT_STARTER};
+	ward_cleanup_fd int sock = -1;
+	pid_t pid = 0;
+	if (in->plan.flags & WARD_PLAN_ONCE)
+		return 0;
+	int r = ward_init_starter(in, asks, &sock, &pid);
+	if (r < 0)
+		return ward_err_sys(err, r, "fork");
+	hello.error = pid;
+	return ward_init_say(fd, &hello, sock) ? 0 : ward_err_set(err, -EPIPE, "pid 1 is gone");
+}
+
+static void run_child(struct ward_init *in, int fd)
+{
+	struct ward_init_report report = {.kind = WARD_INIT_TRIED, .step = WARD_INIT_SETUP};
+	struct ward_err err = WARD_ERR_INIT;
+	char go = 0;
+	int asks = -1;
+	int r = prepare(in, &report, &asks, &err);
+	/* Behind all walls, so what it starts is recorded too. */
+	if (r == 0)
+		r = add_starter(in, fd, asks, &err);
+	if (r == 0) {
+		/* Nothing but that byte lets it go on; pid 1's end closes with pid 1. */
+		if (!ward_init_say(fd, &report, asks))
+			_exit(125);
+		/* Not ours to listen to: with the last one that can, execve fails (ENOSYS). */
+		if (asks >= 0)
+			close(asks);
+		if (read(fd, &go, 1) != 1)
+			_exit(125);
+		report.step = WARD_INIT_EXEC_STEP;
+		r = ward_err_sys(&err, ward_init_execute(&in->plan), "%s", in->plan.argv[0]);
+	}
+	report.kind = WARD_INIT_CANNOT;
+	report.error = -r;
+	memcpy(report.text, err.text, sizeof(report.text));
+	_exit(ward_init_say(fd, &report, -1) ? 125 : 126);
 }
 
 int ward_init_command(struct ward_init *in, struct ward_err *err)
 {
 	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return ward_err_sys(err, -errno, "pipe");
-	ward_cleanup_fd int in_end = ends[0];
-	ward_cleanup_fd int out_end = ends[1];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return ward_err_sys(err, -errno, "socketpair");
+	ward_cleanup_fd int ours = ends[0];
+	ward_cleanup_fd int theirs = ends[1];
 	pid_t pid = fork();
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
 	if (pid == 0) {
-		run_child(in, out_end);
+		close(ours);
+		run_child(in, theirs);
 		_exit(125);
 	}
 	in->command = pid;
-	in->exec_pipe = ward_steal_fd(&in_end);
+	in->child = ward_steal_fd(&ours);
 	return 0;
 }

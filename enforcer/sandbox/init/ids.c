@@ -20,9 +20,17 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/sandbox/init/init.h"
 
-/* Without CLONE_NEWPID: pid 1 is cloned into that one. */
-#define NAMESPACES                                                                                 \
-	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP)
+/*
+ * Without CLONE_NEWPID: pid 1 is cloned into that one; and without CLONE_NEWCGROUP, which comes
+ * when pid 1 is in its groups (ward_init_unshare_cgroup()).
+ */
+static int namespaces(const struct ward_plan *p)
+{
+	int flags = CLONE_NEWUSER | CLONE_NEWNS;
+	if (p->layers & WARD_LAYER_HOST)
+		flags |= CLONE_NEWIPC | CLONE_NEWUTS;
+	return p->layers & WARD_LAYER_NET ? flags | CLONE_NEWNET : flags;
+}
 
 static int write_file(const char *path, const char *text)
 {
@@ -30,10 +38,12 @@ static int write_file(const char *path, const char *text)
 	return fd < 0 ? -errno : ward_fd_write_all(fd, text, strlen(text));
 }
 
-static int unshare_all(struct ward_err *err)
+static int unshare_all(struct ward_init *in, struct ward_err *err)
 {
-	if (unshare(NAMESPACES) == 0)
+	if (unshare(namespaces(&in->plan)) == 0) {
+		in->unshared = 0;
 		return 0;
+	}
 	int code = -errno;
 	switch (code) {
 	case -ENOSPC:
@@ -61,7 +71,7 @@ int ward_init_unshare_rootless(struct ward_init *in, struct ward_err *err)
 {
 	const struct ward_plan *p = &in->plan;
 	char map[64];
-	int r = unshare_all(err);
+	int r = unshare_all(in, err);
 	if (r < 0)
 		return r;
 	/* One id onto itself is all that user_namespaces(7) lets an ordinary user map. */
@@ -99,7 +109,14 @@ int ward_init_unshare_root(struct ward_init *in, struct ward_err *err)
 	if (setresgid(p->owner_gid, p->owner_gid, p->owner_gid) < 0 ||
 		setresuid(p->owner_uid, p->owner_uid, p->owner_uid) < 0)
 		return ward_err_sys(err, -errno, "become user %u", p->owner_uid);
-	return unshare_all(err);
+	return unshare_all(in, err);
+}
+
+int ward_init_unshare_cgroup(const struct ward_init *in, struct ward_err *err)
+{
+	if (in->plan.layers & WARD_LAYER_HOST && unshare(CLONE_NEWCGROUP) < 0)
+		return ward_err_sys(err, -errno, "make a cgroup namespace");
+	return 0;
 }
 
 int ward_init_become_agent(struct ward_init *in, struct ward_err *err)
@@ -124,16 +141,24 @@ static int loopback_up(void)
 int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 {
 	const char *host = in->plan.hostname;
-	if (sethostname(host, strlen(host)) < 0 || setdomainname("(none)", 6) < 0)
+	uint32_t layers = in->plan.layers;
+	if (layers & WARD_LAYER_HOST &&
+		(sethostname(host, strlen(host)) < 0 || setdomainname("(none)", 6) < 0))
 		return ward_err_sys(err, -errno, "set the host name %s", host);
-	int r = loopback_up();
+	int r = layers & WARD_LAYER_NET ? loopback_up() : 0;
 	if (r < 0)
 		return ward_err_sys(err, r, "raise the loopback interface");
 	/* The host's session keyring must not come along (keyctl(2)). */
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
-		in->applied |= WARD_INIT_KEYRING;
-	else if (errno != ENOSYS)
-		return ward_err_sys(err, -errno, "join a new session keyring");
+	if (layers & WARD_LAYER_KEYRING) {
+		if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
+			in->applied |= WARD_INIT_KEYRING;
+		else if (errno != ENOSYS)
+			return ward_err_sys(err, -errno,
+				"join a new session keyring (fix: in a container, a seccomp "
+				"profile that passes keyctl)");
+	}
+	if (!(layers & WARD_LAYER_HOST))
+		return 0;
 	/* Of this namespace only: a second wall behind seccomp. */
 	r = write_file("/proc/sys/user/max_user_namespaces", "0");
 	if (r < 0)

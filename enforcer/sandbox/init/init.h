@@ -6,26 +6,51 @@
  */
 #pragma once
 
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
 #include "enforcer/sandbox/plan.h"
+#include "enforcer/sandbox/probe.h"
+
+/* One more command, as pid 1 knows it. */
+struct ward_init_exec {
+	uint32_t id;
+	pid_t pid;    /* 0: free */
+	int report;   /* what its process says until it was executed; -1 */
+	int pty;      /* controlling side on its way to the supervisor; -1 */
+	bool started; /* it was executed */
+};
+#define WARD_INIT_EXEC_NONE ((struct ward_init_exec){.report = -1, .pty = -1})
 
 struct ward_init {
 	struct ward_plan plan;
-	mode_t umask;		  /* the caller's; the command gets it back */
-	int fuse[WARD_TREES_MAX]; /* /dev/fuse of each tree, -1: none */
-	int root;		  /* O_PATH of the new root */
-	int tty;		  /* other side of the pty, pid 1's controlling terminal; -1 */
-	int exec_pipe;	   /* read end: what the command's child could not do; -1: executed */
-	pid_t command;	   /* as seen inside */
+	mode_t umask;		    /* the caller's; the command gets it back */
+	int fuse[WARD_TREES_MAX];   /* /dev/fuse of each tree, -1: none */
+	int nested[WARD_TREES_MAX]; /* mounts of trees beneath others, detached; -1: none */
+	int root;		    /* O_PATH of the new root */
+	int tty;		    /* other side of the pty, pid 1's controlling terminal; -1 */
+	int child;		    /* to the command's child: its reports, our go; -1: executed */
+	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
+	pid_t command; /* as seen inside */
+	int starter;   /* in pid 1: to what starts further commands; -1 */
+	pid_t starter_pid;
+	struct ward_init_exec execs[WARD_PLAN_EXECS_MAX];
 	uint32_t applied;  /* set of ward_init_applied */
 	uint32_t landlock; /* ABI that the command is under, 0: none */
+	/* Controls of probes, as errno; -1: it never came to it. */
+	int32_t mounted;  /* pid 1's mount of /proc */
+	int32_t unshared; /* the user namespace that we made */
+	int32_t outside;  /* plan.probe_outside, opened before the view was there */
 };
 
 /* --- mounts.c: in stage 0 --- */
 /* A private mount namespace is there; assembles the new root and mounts /dev/fuse of the trees. */
 int ward_init_mounts(struct ward_init *in, struct ward_err *err) ward_must_check;
+
+/* In pid 1, once the trees are served: mounts those that lie beneath others. */
+int ward_init_nested(struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- root.c: in pid 1 --- */
 /* Own /proc, then the new root becomes the root and the host's is let go. */
@@ -38,6 +63,8 @@ int ward_init_mask_proc(struct ward_init *in, struct ward_err *err) ward_must_ch
 int ward_init_unshare_rootless(struct ward_init *in, struct ward_err *err) ward_must_check;
 /* As root, in pid 1: the owner's rights, then the namespaces that the owner owns. */
 int ward_init_unshare_root(struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Once the supervisor has put pid 1 into the session's control groups: they are the root then. */
+int ward_init_unshare_cgroup(const struct ward_init *in, struct ward_err *err) ward_must_check;
 /* As root, once the supervisor has written the maps. */
 int ward_init_become_agent(struct ward_init *in, struct ward_err *err) ward_must_check;
 /* Host name, loopback, keyring, and no more user namespaces. */
@@ -45,31 +72,113 @@ int ward_init_furnish(struct ward_init *in, struct ward_err *err) ward_must_chec
 /* Gives up every capability for ever; no_new_privs; non-dumpable. */
 int ward_init_drop(struct ward_err *err) ward_must_check;
 
+/* --- netns.c --- */
+/* With WARD_PLAN_WIRE: the user and network namespace, to the supervisor. */
+int ward_init_hand_out_namespaces(const struct ward_init *in, struct ward_err *err) ward_must_check;
+
 /* --- landlock.c: in the command's child --- */
 /* ABI that this kernel offers, 0: none. */
 int ward_init_landlock_abi(void);
 int ward_init_landlock(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
+/* --- programs.c: with WARD_PLAN_LISTED --- */
+/* In pid 1: can a list of programs be held here? */
+int ward_init_programs_held(const struct ward_init *in, struct ward_err *err) ward_must_check;
+/* In the command's child, behind Landlock: closes what Landlock does not see. */
+int ward_init_programs_close(const struct ward_init *in, struct ward_err *err) ward_must_check;
+
 /* --- command.c --- */
 /* Makes the pty; *ret_master is the caller's to send away. */
 int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err) ward_must_check;
-/* Forks the command; in->command and in->exec_pipe are set. */
+/* Forks the command's child; in->command and in->child are set. It confines itself, probes,
+ * reports, and waits for a byte before it becomes the command. */
 int ward_init_command(struct ward_init *in, struct ward_err *err) ward_must_check;
-/* What the command's child writes into exec_pipe when it cannot go on. */
-struct ward_init_failure {
+/* What the command's child says through in->child: one message of this size each. */
+enum ward_init_report_kind {
+	WARD_INIT_REPORT_NONE = 0,
+	WARD_INIT_CANNOT,
+	WARD_INIT_TRIED,
+	WARD_INIT_STARTER, /* with the socket to the starter; error is its pid */
+};
+struct ward_init_report {
+	uint32_t kind;
+	/* CANNOT: it goes no further */
 	int32_t error; /* positive errno */
 	uint32_t step; /* enum ward_init_step */
 	char text[WARD_ERR_TEXT_MAX];
+	/* TRIED: what the probes answered, [p] of probe p */
+	struct ward_probe_result results[WARD_PROBE_COUNT_];
 };
+
+/* Sends a report with a descriptor (-1: none); false: nobody is there. */
+bool ward_init_say(int fd, const struct ward_init_report *r, int with);
+/* As execvp(3) of argv[0] with PATH of envp, but a script without "#!" stays an error. Returns only
+ * on failure. */
+int ward_init_execute(const struct ward_plan *p);
+
+/* --- starter.c: in the command's child, once it is confined --- */
+/* Forks the starter, a child of pid 1, without the descriptor asks; *ret_sock is pid 1's end. */
+int ward_init_starter(
+	struct ward_init *in, int asks, int *ret_sock, pid_t *ret_pid) ward_must_check;
+
+/* --- warm.c: in the starter --- */
+/* Levels that are gone down. */
+#define WARD_INIT_WARM_DEPTH 16
+struct ward_init_warm_level {
+	int fd;
+	char *names; /* of directories in it, NUL-terminated one after the other; NULL: none */
+	size_t at, len;
+};
+/* A walk through the trees, in steps. */
+struct ward_init_warm {
+	const struct ward_plan *plan;
+	uint64_t from_ms; /* CLOCK_MONOTONIC: not before */
+	size_t entry;	  /* of the plan: the next one */
+	unsigned entries; /* that were listed */
+	unsigned depth;
+	bool over;
+	struct ward_init_warm_level levels[WARD_INIT_WARM_DEPTH];
+};
+void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_plan *plan);
+/* Milliseconds until there is something to do; -1: never again. For poll(2). */
+int ward_init_warm_wait(const struct ward_init_warm *w);
+/* One directory. Whatever fails is left out. */
+void ward_init_warm_step(struct ward_init_warm *w);
+
+/* --- execs.c: in pid 1 --- */
+/* The supervisor wants one more command. fds stay the caller's. */
+void ward_init_exec_request(struct ward_init *in, uint32_t id, const int *fds, size_t n);
+/* The starter says something, or is gone. */
+void ward_init_exec_answer(struct ward_init *in);
+/* The process of a command says something, or was executed. */
+void ward_init_exec_report(struct ward_init_exec *x);
+/* A child of pid 1 ended; returns whether it was one of these commands. */
+bool ward_init_exec_reaped(struct ward_init *in, const siginfo_t *si);
+void ward_init_exec_signal(const struct ward_init *in, uint32_t id, int sig);
+
+/* --- probe.c: in the command's child, but for the first --- */
+/* Opens a directory by path. 0 or a positive errno. */
+int32_t ward_init_probe_open(const char *path);
+/* What can be told only without Landlock and filter, only without the filter, and with both. */
+void ward_init_probe_unconfined(const struct ward_init *in, struct ward_init_report *r);
+void ward_init_probe_unfiltered(const struct ward_init *in, struct ward_init_report *r);
+void ward_init_probe_filtered(const struct ward_init *in, struct ward_init_report *r);
 
 /* --- watch.c --- */
 /* Watches command, lifelines and control until the end. Returns the exit status of pid 1. */
 int ward_init_watch(struct ward_init *in);
 /* Sends a message of this type with n numbers and at most one descriptor (-1: none). */
 int ward_init_tell(enum ward_init_type type, const uint32_t *v, size_t n, int fd) ward_must_check;
+/* A report and the descriptor that may be with it. Returns the bytes, 0 at end of file. */
+ssize_t ward_init_hear_report(int fd, struct ward_init_report *ret, int *ret_fd) ward_must_check;
 /* Sends FAILED. */
 void ward_init_tell_failed(int code, enum ward_init_step step, const char *text);
 /* Waits for a message {} of this type; -EPIPE when the supervisor is gone. */
 int ward_init_hear(enum ward_init_type type) ward_must_check;
-/* Puts a classic BPF program in front of the calling process. */
+/* Puts a classic BPF program in front of the calling process. What to say where it fails: */
+#define WARD_INIT_NO_FILTER                                                                        \
+	"install the system call filter (fix: a kernel with CONFIG_SECCOMP_FILTER)"
 int ward_init_filter(const void *filter, size_t len) ward_must_check;
+/* The same with a listener for what the filter asks about (seccomp_unotify(2)). -EBUSY: there is
+ * one. */
+int ward_init_filter_asking(const void *filter, size_t len, int *ret_listener) ward_must_check;

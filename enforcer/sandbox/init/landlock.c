@@ -73,7 +73,9 @@ static bool writable(enum ward_plan_kind kind)
 	case WARD_PLAN_FILE:
 	case WARD_PLAN_LINK:
 	case WARD_PLAN_BIND:
+	case WARD_PLAN_HOST:
 	case WARD_PLAN_DEVICE:
+	case WARD_PLAN_COVER:
 	case WARD_PLAN_PTS:
 	case WARD_PLAN_KINDS_:
 		return false;
@@ -83,7 +85,9 @@ static bool writable(enum ward_plan_kind kind)
 
 static int add_rules(const struct ward_init *in, int ruleset, uint64_t all, struct ward_err *err)
 {
-	const uint64_t look = ACCESS_EXECUTE | ACCESS_READ_FILE | ACCESS_READ_DIR;
+	const struct ward_plan *p = &in->plan;
+	const uint64_t exec = p->flags & WARD_PLAN_LISTED ? 0 : ACCESS_EXECUTE;
+	const uint64_t look = exec | ACCESS_READ_FILE | ACCESS_READ_DIR;
 	/* /proc/self/comm, oom_score_adj …; /dev/null, terminals and their ioctls. */
 	const uint64_t use = (look | ACCESS_WRITE_FILE | ACCESS_TRUNCATE | ACCESS_IOCTL_DEV) & all;
 	int r = allow(ruleset, "/", look);
@@ -91,9 +95,14 @@ static int add_rules(const struct ward_init *in, int ruleset, uint64_t all, stru
 		r = allow(ruleset, "/proc", use);
 	if (r == 0)
 		r = allow(ruleset, "/dev", use);
-	for (size_t i = 0; i < in->plan.n_entries && r == 0; i++)
-		if (writable(in->plan.entries[i].kind))
-			r = allow(ruleset, in->plan.entries[i].path, all);
+	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
+		const struct ward_plan_entry *e = &p->entries[i];
+		uint64_t also = e->flags & WARD_PLAN_EXEC ? ACCESS_EXECUTE : exec;
+		if (writable(e->kind))
+			r = allow(ruleset, e->path, (all & ~ACCESS_EXECUTE) | also);
+	}
+	for (size_t i = 0; i < p->n_programs && r == 0; i++)
+		r = allow(ruleset, p->programs[i], ACCESS_EXECUTE);
 	return r < 0 ? ward_err_sys(err, r, "Landlock: allow what the view shows") : 0;
 }
 

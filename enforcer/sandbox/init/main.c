@@ -6,8 +6,8 @@
  *
  *   stage 0  reads the plan; makes namespaces and mounts; clones pid 1 as a child of the supervisor
  *            (CLONE_PARENT), reports it, exits
- *   pid 1    own /proc, new root, identity; drops everything; waits for GO; starts the command;
- *            watches until the end
+ *   pid 1    own /proc, new root, identity; drops everything; lets the command's child confine
+ *            itself and probe; watches until the end
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,26 +55,44 @@ static int finish_identity(struct ward_init *in, struct ward_err *err)
 	return ward_init_become_agent(in, err);
 }
 
+/*
+ * The trees are served, and we are in our control groups. What is left needs the rights that
+ * set_up() kept; after it there are none.
+ */
+static int finish(struct ward_init *in, struct ward_err *err)
+{
+	int r = ward_init_unshare_cgroup(in, err);
+	if (r == 0)
+		r = ward_init_nested(in, err);
+	return r < 0 ? r : ward_init_drop(err);
+}
+
 static int set_up(struct ward_init *in, struct ward_err *err)
 {
 	ward_cleanup_fd int master = -1;
 	if (setsid() < 0)
 		return ward_err_sys(err, -errno, "make a session");
+	/* As pid 1 is of itself: orphans of the session become our children. */
+	if (!(in->plan.layers & WARD_LAYER_PID) && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return ward_err_sys(err, -errno, "become the parent of orphans");
 	int r = ward_init_pivot(in, err);
 	if (r == 0)
 		r = finish_identity(in, err);
 	if (r == 0)
 		r = ward_init_furnish(in, err);
-	if (r == 0)
+	if (r == 0 && in->plan.layers & WARD_LAYER_HOST)
 		r = ward_init_mask_proc(in, err);
 	if (r == 0)
-		r = ward_init_drop(err);
+		r = ward_init_hand_out_namespaces(in, err);
 	if (r == 0 && in->plan.flags & WARD_PLAN_PTY)
 		r = ward_init_pty(in, &master, err);
 	if (r < 0)
 		return r;
-	if (in->plan.flags & WARD_PLAN_LANDLOCK)
+	if (in->plan.layers & WARD_LAYER_LANDLOCK)
 		in->landlock = (uint32_t)ward_init_landlock_abi();
+	r = ward_init_programs_held(in, err);
+	if (r < 0)
+		return r;
 	uint32_t v[2] = {in->landlock, in->applied};
 	r = ward_init_tell(WARD_INIT_READY, v, 2, master);
 	return r < 0 ? ward_err_sys(err, r, "report") : 0;
@@ -96,9 +115,11 @@ static int run_pid1(struct ward_init *in, const int staged_pipe[2])
 			close(in->fuse[i]);
 	int r = set_up(in, &err);
 	if (r == 0) {
-		if (ward_init_hear(WARD_INIT_GO) < 0)
+		if (ward_init_hear(WARD_INIT_PROBE) < 0)
 			return 125;
-		r = ward_init_command(in, &err);
+		r = finish(in, &err);
+		if (r == 0)
+			r = ward_init_command(in, &err);
 	}
 	if (r < 0) {
 		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);
@@ -116,9 +137,25 @@ static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
 	return r < 0 ? ward_err_sys(err, r, "report pid 1") : 0;
 }
 
+/*
+ * One thread that moves itself makes the kernel wait for nobody (cgroup_procs_write_start());
+ * whoever it starts from now on is in the groups from the beginning.
+ */
+static int enter_groups(const struct ward_init *in, struct ward_err *err)
+{
+	for (uint32_t i = 0; i < in->plan.n_tasks; i++) {
+		ward_cleanup_fd int fd = WARD_INIT_FD_TASKS + (int)i;
+		if (write(fd, "0", 1) != 1)
+			return ward_err_sys(err, -errno, "join the session's control group");
+	}
+	return 0;
+}
+
 static int stage0(struct ward_init *in, struct ward_err *err)
 {
 	int r = read_plan(in, err);
+	if (r == 0)
+		r = enter_groups(in, err);
 	if (r < 0)
 		return r;
 	if (in->plan.flags & WARD_PLAN_ROOT) {
@@ -130,6 +167,8 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 	} else {
 		r = ward_init_unshare_rootless(in, err);
 	}
+	if (r == 0 && in->plan.probe_outside[0] != '\0')
+		in->outside = ward_init_probe_open(in->plan.probe_outside);
 	if (r == 0)
 		r = ward_init_mounts(in, err);
 	if (r < 0)
@@ -138,8 +177,9 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 	int staged_pipe[2];
 	if (pipe2(staged_pipe, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "pipe");
-	pid_t pid = (pid_t)syscall(
-		SYS_clone, CLONE_NEWPID | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
+	unsigned long flags = in->plan.layers & WARD_LAYER_PID ? CLONE_NEWPID : 0;
+	pid_t pid =
+		(pid_t)syscall(SYS_clone, flags | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "make a pid namespace");
 	if (pid == 0)
@@ -152,9 +192,12 @@ int main(void)
 	static struct ward_init in;
 	struct ward_err err = WARD_ERR_INIT;
 	sigset_t all;
-	in.root = in.tty = in.exec_pipe = -1;
+	in.root = in.tty = in.child = in.asks = in.starter = -1;
+	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+		in.execs[i] = WARD_INIT_EXEC_NONE;
+	in.mounted = in.unshared = in.outside = -1;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
-		in.fuse[i] = -1;
+		in.fuse[i] = in.nested[i] = -1;
 	/* Nothing interrupts; SIGCHLD is read from a descriptor, SIGKILL needs nobody's leave. */
 	sigfillset(&all);
 	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)

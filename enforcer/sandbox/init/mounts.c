@@ -30,12 +30,22 @@
 /* Name of the shared tmpfs while it is being divided; gone before the command starts. */
 #define SHARED_NAME ".shared"
 
+/* What a mount call that is not there, or that something in front of the kernel refuses, needs. */
+static const char *fix(int code)
+{
+	return code == -ENOSYS || code == -EPERM
+		       ? " (the new mount calls are missing or refused; fix: Linux 5.12 or later, in "
+			 "a container a seccomp profile that passes them and openat2)"
+		       : "";
+}
+
 static int mount_detached(const char *type, const char *const (*options)[2], size_t n,
 	unsigned attrs, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_fd int fs = fsopen(type, FSOPEN_CLOEXEC);
 	if (fs < 0)
-		return ward_err_sys(err, -errno, "%s is not offered by this kernel", type);
+		return ward_err_sys(
+			err, -errno, "%s is not offered by this kernel%s", type, fix(-errno));
 	for (size_t i = 0; i < n; i++) {
 		if (fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1], 0) < 0)
 			return ward_err_sys(
@@ -53,7 +63,7 @@ static int mount_detached(const char *type, const char *const (*options)[2], siz
 static int attach(int mount, int at, const char *path, struct ward_err *err)
 {
 	if (move_mount(mount, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return ward_err_sys(err, -errno, "mount on %s", path);
+		return ward_err_sys(err, -errno, "mount on %s%s", path, fix(-errno));
 	return 0;
 }
 
@@ -63,8 +73,7 @@ static int open_inside(int root, const char *path)
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	return fd < 0 ? -errno : fd;
+	return ward_fd_openat2(root, path, &how);
 }
 
 /* As root, what is made below a directory of the agent's belongs to the agent as well. */
@@ -82,10 +91,25 @@ static int inherit_owner(const struct ward_init *in, int parent, const char *nam
 	return 0;
 }
 
+/* Nothing is made in a directory of the host, which mode `none` and `process` show writable. */
+static int own_place(const struct ward_init *in, int parent)
+{
+	struct stat here;
+	struct stat root;
+	if (in->plan.layers & WARD_LAYER_VIEW)
+		return 0;
+	if (fstat(parent, &here) < 0 || fstat(in->root, &root) < 0)
+		return -errno;
+	return here.st_dev == root.st_dev ? 0 : -EROFS;
+}
+
 static int make_one(const struct ward_init *in, int parent, const char *name, mode_t mode)
 {
-	int r = S_ISDIR(mode) ? mkdirat(parent, name, mode & 07777)
-			      : mknodat(parent, name, S_IFREG | (mode & 07777), 0);
+	int r = own_place(in, parent);
+	if (r < 0)
+		return r;
+	r = S_ISDIR(mode) ? mkdirat(parent, name, mode & 07777)
+			  : mknodat(parent, name, S_IFREG | (mode & 07777), 0);
 	if (r < 0)
 		return -errno;
 	r = inherit_owner(in, parent, name);
@@ -123,6 +147,10 @@ static int make_point(const struct ward_init *in, const char *path, mode_t mode,
 		*strrchr(part, '/') = '\0';
 		at = open_inside(in->root, part[0] != '\0' ? part : "/");
 	}
+	if (at == -ENOSYS || at == -EPERM)
+		return ward_err_sys(err, at,
+			"openat2(2) is refused or missing; fix: Linux 5.6 or later, and in a "
+			"container a seccomp profile that passes it");
 	if (at < 0)
 		return ward_err_sys(err, at, "mount point %s", path);
 	ward_cleanup_fd int dir = at;
@@ -145,6 +173,11 @@ static int set_attrs(int fd, unsigned flags, uint64_t set, uint64_t clear)
 	return mount_setattr(fd, "", AT_EMPTY_PATH | flags, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 
+static unsigned noexec(const struct ward_plan_entry *e)
+{
+	return e->flags & WARD_PLAN_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
+}
+
 /* --- sources, before anything is mounted --- */
 
 static int clone_source(const struct ward_plan_entry *e, int *ret_fd, struct ward_err *err)
@@ -156,14 +189,22 @@ static int clone_source(const struct ward_plan_entry *e, int *ret_fd, struct war
 		if (e->flags & WARD_PLAN_OPTIONAL &&
 			(errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 			return 0;
-		return ward_err_sys(err, -errno, "cannot show %s of the host", e->text);
+		return ward_err_sys(
+			err, -errno, "cannot show %s of the host%s", e->text, fix(-errno));
+	}
+	/* Mounts of the host as they are: nothing is promised about them. */
+	if (e->kind == WARD_PLAN_HOST) {
+		*ret_fd = fd;
+		return 0;
 	}
 	int r = device ? set_attrs(fd, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0)
 		       : set_attrs(fd, AT_RECURSIVE,
-				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0);
+				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+					 noexec(e),
+				 0);
 	if (r < 0) {
 		close(fd);
-		return ward_err_sys(err, r, "cannot protect the view of %s", e->text);
+		return ward_err_sys(err, r, "cannot protect the view of %s%s", e->text, fix(r));
 	}
 	*ret_fd = fd;
 	return 0;
@@ -194,7 +235,8 @@ static int clone_sources(const struct ward_init *in, int *mounts, struct ward_er
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
 		const struct ward_plan_entry *e = &p->entries[i];
 		mounts[i] = -1;
-		if (e->kind != WARD_PLAN_BIND && e->kind != WARD_PLAN_DEVICE)
+		if (e->kind != WARD_PLAN_BIND && e->kind != WARD_PLAN_HOST &&
+			e->kind != WARD_PLAN_DEVICE)
 			continue;
 		bool want = switching && e->flags & WARD_PLAN_AS_OWNER;
 		if (want != as_owner) {
@@ -229,12 +271,13 @@ static int make_root(struct ward_init *in, struct ward_err *err)
 		r = move_mount(mount, "", AT_FDCWD, places[i], MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno
 											    : 0;
 	if (r < 0)
-		return ward_err_sys(err, r, "mount the new root");
+		return ward_err_sys(err, r, "mount the new root%s", fix(r));
 	in->root = ward_steal_fd(&mount);
 	return 0;
 }
 
-static int mount_tmpfs(const struct ward_init *in, uint32_t mode, int *ret_fd, struct ward_err *err)
+static int mount_tmpfs(const struct ward_init *in, uint32_t mode, unsigned attrs, int *ret_fd,
+	struct ward_err *err)
 {
 	char size[32], inodes[32], bits[16];
 	/* tmpfs(5): 0 would mean no limit at all. Files without content cost memory as well. */
@@ -248,7 +291,7 @@ static int mount_tmpfs(const struct ward_init *in, uint32_t mode, int *ret_fd, s
 		{"source", "wardfs"}, {"mode", bits}, {"size", size}, {"nr_inodes", inodes}};
 	bool limited = in->plan.tmp_bytes != UINT64_MAX;
 	return mount_detached("tmpfs", options, limited ? 4 : 2,
-		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, ret_fd, err);
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | attrs, ret_fd, err);
 }
 
 /* The tmpfs of which /tmp, /run and /dev/shm are parts: so the sum of the three has one limit. */
@@ -256,7 +299,7 @@ static int make_shared(const struct ward_init *in, int *ret_fd, struct ward_err 
 {
 	ward_cleanup_fd int mount = -1;
 	ward_cleanup_fd int point = -1;
-	int r = mount_tmpfs(in, 0700, &mount, err);
+	int r = mount_tmpfs(in, 0700, 0, &mount, err);
 	if (r == 0)
 		r = make_point(in, "/" SHARED_NAME, S_IFDIR | 0700, &point, err);
 	/* Parts can be cloned off only once it is attached. */
@@ -294,6 +337,8 @@ static int clone_part(const struct ward_init *in, const struct ward_plan_entry *
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "make %s", e->path);
 	int r = own(in, fd, e->path, err);
+	if (r == 0 && noexec(e) && set_attrs(fd, 0, MOUNT_ATTR_NOEXEC, 0) < 0)
+		r = ward_err_sys(err, -errno, "protect %s", e->path);
 	if (r == 0)
 		*ret_fd = ward_steal_fd(&fd);
 	return r;
@@ -333,7 +378,9 @@ static int place_link(
 	return 0;
 }
 
-static int mount_fuse(struct ward_init *in, uint32_t index, int *ret_fd, struct ward_err *err)
+/* The same tree again is a clone of this mount, with its attributes. */
+static int mount_fuse(
+	struct ward_init *in, const struct ward_plan_entry *e, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_fd int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (dev < 0)
@@ -351,10 +398,19 @@ static int mount_fuse(struct ward_init *in, uint32_t index, int *ret_fd, struct 
 	const char *const options[][2] = {{"source", source}, {"subtype", "wardfs"}, {"fd", fd},
 		{"rootmode", "40000"}, {"user_id", uid}, {"group_id", gid}};
 	int r = mount_detached("fuse", options, sizeof(options) / sizeof(options[0]),
-		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, ret_fd, err);
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | noexec(e), ret_fd, err);
 	if (r == 0)
-		in->fuse[index] = ward_steal_fd(&dev);
+		in->fuse[e->mode] = ward_steal_fd(&dev);
 	return r;
+}
+
+/* Not read-only: the place of a tree beneath it can be made. Landlock closes it to the command. */
+static int mount_cover(int *ret_fd, struct ward_err *err)
+{
+	static const char *const options[][2] = {
+		{"source", "wardfs"}, {"mode", "0555"}, {"size", "64k"}, {"nr_inodes", "256"}};
+	return mount_detached("tmpfs", options, sizeof(options) / sizeof(options[0]),
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, ret_fd, err);
 }
 
 static int mount_pts(int *ret_fd, struct ward_err *err)
@@ -365,28 +421,81 @@ static int mount_pts(int *ret_fd, struct ward_err *err)
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, ret_fd, err);
 }
 
+/* By descriptor: a path would be a lookup in a file system that nobody serves yet. */
+static int clone_tree(int tree)
+{
+	return tree < 0 ? -1
+			: open_tree(tree, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+}
+
+/* A tree beneath another one gets its place later, by ward_init_nested(). */
+static int place_nested(struct ward_init *in, const struct ward_plan_entry *e, struct ward_err *err)
+{
+	int r = in->fuse[e->mode] < 0 ? mount_fuse(in, e, &in->nested[e->mode], err) : -EEXIST;
+	return r < 0 ? ward_err_wrap(err, "tree %s", e->path) : 0;
+}
+
 /* One tree, and right after it the entries that show the same file system again. */
 static int place_tree(
 	struct ward_init *in, const struct ward_plan_entry *e, int *tree, struct ward_err *err)
 {
 	ward_cleanup_fd int point = -1;
 	ward_cleanup_fd int again = -1;
+	if (e->flags & WARD_PLAN_NESTED)
+		return place_nested(in, e, err);
 	int r = make_point(in, e->path, S_IFDIR | 0755, &point, err);
 	if (r < 0)
 		return r;
 	if (e->kind == WARD_PLAN_TREE) {
-		r = in->fuse[e->mode] < 0 ? mount_fuse(in, e->mode, &tree[e->mode], err) : -EEXIST;
+		r = in->fuse[e->mode] < 0 ? mount_fuse(in, e, &tree[e->mode], err) : -EEXIST;
 		if (r < 0)
 			return ward_err_wrap(err, "tree %s", e->path);
 		return attach(tree[e->mode], point, e->path, err);
 	}
-	/* By descriptor: a path would be a lookup in a file system that nobody serves yet. */
-	again = tree[e->mode] < 0 ? -1
-				  : open_tree(tree[e->mode], "",
-					    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	/* Only a mount that is attached can be cloned: a nested one is, here, and its clone waits.
+	 */
+	if (in->nested[e->mode] >= 0) {
+		r = attach(in->nested[e->mode], point, e->path, err);
+		again = r == 0 ? clone_tree(in->nested[e->mode]) : -1;
+		if (r == 0 && again < 0)
+			r = ward_err_sys(err, -errno, "show the tree at %s as well", e->path);
+		if (r == 0) {
+			close(in->nested[e->mode]);
+			in->nested[e->mode] = ward_steal_fd(&again);
+		}
+		return r;
+	}
+	again = clone_tree(tree[e->mode]);
 	if (again < 0)
 		return ward_err_sys(err, -errno, "show the tree at %s as well", e->path);
 	return attach(again, point, e->path, err);
+}
+
+int ward_init_nested(struct ward_init *in, struct ward_err *err)
+{
+	const struct ward_plan *p = &in->plan;
+	int r = 0;
+	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
+		const struct ward_plan_entry *e = &p->entries[i];
+		if (!(e->flags & WARD_PLAN_NESTED))
+			continue;
+		if (!(p->flags & WARD_PLAN_SERVED))
+			return ward_err_set(
+				err, -EINVAL, "a tree beneath another that nobody serves");
+		ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		ward_cleanup_fd int point = root < 0 ? -errno : open_inside(root, e->path);
+		if (point < 0) {
+			int code = point;
+			point = -1;
+			return ward_err_sys(err, code,
+				"the tree %s: the tree above has no such directory for it",
+				e->path);
+		}
+		r = attach(in->nested[e->mode], point, e->path, err);
+		close(in->nested[e->mode]);
+		in->nested[e->mode] = -1;
+	}
+	return r;
 }
 
 /* source: the entry's clone, -1: none. tree: mounts of the trees so far. */
@@ -407,6 +516,7 @@ static int place(
 	case WARD_PLAN_LINK:
 		return place_link(in, e, err);
 	case WARD_PLAN_BIND:
+	case WARD_PLAN_HOST:
 	case WARD_PLAN_DEVICE:
 		if (source < 0)
 			return 0;
@@ -418,9 +528,12 @@ static int place(
 		r = clone_part(in, e, shared, i, &mount, err);
 		break;
 	case WARD_PLAN_TMPFS:
-		r = mount_tmpfs(in, e->mode, &mount, err);
+		r = mount_tmpfs(in, e->mode, noexec(e), &mount, err);
 		if (r == 0)
 			r = own(in, mount, e->path, err);
+		break;
+	case WARD_PLAN_COVER:
+		r = mount_cover(&mount, err);
 		break;
 	case WARD_PLAN_PTS:
 		r = mount_pts(&mount, err);
@@ -444,15 +557,16 @@ static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 	int tree[WARD_TREES_MAX];
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		tree[i] = -1;
+	bool view = p->layers & WARD_LAYER_VIEW;
 	int r = make_root(in, err);
-	if (r == 0)
+	if (r == 0 && view)
 		r = make_shared(in, &shared, err);
 	for (size_t i = 0; i < p->n_entries && r == 0; i++)
 		r = place(in, i, sources[i], shared, tree, err);
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		if (tree[i] >= 0)
 			close(tree[i]);
-	if (r == 0)
+	if (r == 0 && view)
 		r = drop_shared(in, err);
 	if (r == 0) {
 		r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);

@@ -19,11 +19,13 @@ int ward_init_pivot(struct ward_init *in, struct ward_err *err)
 	 * only to those who see a whole one already (mount_too_revealing()). hidepid=2 hides what
 	 * the command could not trace anyway: pid 1.
 	 */
-	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") < 0)
+	if (in->plan.layers & WARD_LAYER_PID &&
+		mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") < 0)
 		return ward_err_sys(err, -errno, "mount /proc%s",
 			errno == EPERM ? " (the host's own /proc is partly covered, as in a "
 					 "container; run the container with an uncovered /proc)"
 				       : "");
+	in->mounted = 0;
 	/* pivot_root(2), "pivot_root(".", ".")": the old root ends up on top and is detached. */
 	if (syscall(SYS_pivot_root, ".", ".") < 0)
 		return ward_err_sys(err, -errno, "pivot_root");

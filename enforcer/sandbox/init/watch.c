@@ -6,9 +6,13 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -18,6 +22,10 @@
 #include "enforcer/ipc/msg.h"
 #include "enforcer/sandbox/init/init.h"
 #include "enforcer/sandbox/sandbox.h"
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* linux/seccomp.h, 5.19 */
+#endif
 
 int ward_init_tell(enum ward_init_type type, const uint32_t *v, size_t n, int fd)
 {
@@ -64,6 +72,25 @@ int ward_init_filter(const void *filter, size_t len)
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0 ? -errno : 0;
 }
 
+int ward_init_filter_asking(const void *filter, size_t len, int *ret_listener)
+{
+	struct sock_fprog prog = {
+		.len = (unsigned short)(len / sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(uintptr_t)filter,
+	};
+	/*
+	 * WAIT_KILLABLE_RECV (Linux 5.19): once a call was taken, signals other than deadly ones
+	 * wait for its answer; else a program under many signals would ask for ever.
+	 */
+	const unsigned long flags =
+		SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+	if (fd < 0)
+		return -errno;
+	*ret_listener = (int)fd;
+	return 0;
+}
+
 static void event(enum ward_sandbox_event_kind kind, int value)
 {
 	uint32_t v[2] = {kind, (uint32_t)value};
@@ -72,14 +99,14 @@ static void event(enum ward_sandbox_event_kind kind, int value)
 }
 
 /* Returns true when the command is over. */
-static bool reap(const struct ward_init *in)
+static bool reap(struct ward_init *in)
 {
 	for (;;) {
 		siginfo_t si = {0};
 		if (waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOHANG) < 0 || si.si_pid == 0)
 			return false;
-		if (si.si_pid != in->command)
-			continue;
+		if (ward_init_exec_reaped(in, &si) || si.si_pid != in->command)
+			continue; /* an orphan, or of a command that is over */
 		switch (si.si_code) {
 		case CLD_EXITED:
 			event(WARD_SANDBOX_EXITED, si.si_status);
@@ -109,46 +136,166 @@ static void forward(const struct ward_init *in, int sig)
 		kill(-in->command, sig);
 }
 
+/* The child may become the command. False: it is gone, which the other end says as well. */
+static bool let_go(const struct ward_init *in)
+{
+	char go = 1;
+	struct iovec iov = {&go, 1};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	/* send(3) would be another system call than the one that our filter gives us. */
+	return in->child >= 0 && sendmsg(in->child, &msg, MSG_NOSIGNAL) == 1;
+}
+
 /* A request of the supervisor. Returns false at its end or on nonsense. */
-static bool obey(const struct ward_init *in)
+static bool obey(struct ward_init *in)
 {
 	char data[256];
 	struct ward_msg_reader r;
-	size_t none = 0;
-	ssize_t n = ward_msg_recv(WARD_INIT_FD_CONTROL, data, sizeof(data), NULL, &none);
+	int fds[4];
+	size_t n_fds = 4;
+	ssize_t n = ward_msg_recv(WARD_INIT_FD_CONTROL, data, sizeof(data), fds, &n_fds);
 	if (n <= 0)
 		return false;
 	ward_msg_reader_init(&r, data, (size_t)n);
+	if (r.type == WARD_INIT_EXEC) {
+		uint32_t id = ward_msg_get_u32(&r);
+		bool ok = ward_msg_done(&r) == 0;
+		if (ok)
+			ward_init_exec_request(in, id, fds, n_fds);
+		for (size_t i = 0; i < n_fds; i++)
+			close(fds[i]);
+		return ok;
+	}
+	for (size_t i = 0; i < n_fds; i++)
+		close(fds[i]);
+	if (r.type == WARD_INIT_GO)
+		return ward_msg_done(&r) == 0 && let_go(in);
+	uint32_t id = r.type == WARD_INIT_EXEC_SIGNAL ? ward_msg_get_u32(&r) : 0;
 	uint32_t sig = ward_msg_get_u32(&r);
+	if (r.type == WARD_INIT_EXEC_SIGNAL && ward_msg_done(&r) == 0 && sig >= 1 && sig <= 64) {
+		ward_init_exec_signal(in, id, (int)sig);
+		return true;
+	}
 	if (r.type != WARD_INIT_SIGNAL || ward_msg_done(&r) < 0 || sig == 0 || sig > 64)
 		return false;
 	forward(in, (int)sig);
 	return true;
 }
 
-/* The command was executed (end of file), or says why not. Returns false in the latter case. */
-static bool executed(struct ward_init *in)
+/* listener: goes along, -1: none */
+static bool tell_probed(const struct ward_init_report *report, int listener)
 {
-	struct ward_init_failure f;
+	uint32_t v[4 * WARD_PROBE_COUNT_];
+	size_t n = 0;
+	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
+		const struct ward_probe_result *r = &report->results[i];
+		v[n++] = (uint32_t)i;
+		v[n++] = r->made;
+		v[n++] = (uint32_t)r->attempt;
+		v[n++] = (uint32_t)r->control;
+	}
+	return ward_init_tell(WARD_INIT_PROBED, v, n, listener) == 0;
+}
+
+static void stop_asking(struct ward_init *in)
+{
+	if (in->asks >= 0)
+		close(in->asks);
+	in->asks = -1;
+}
+
+ssize_t ward_init_hear_report(int fd, struct ward_init_report *ret, int *ret_fd)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = {ret, sizeof(*ret)};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
 	ssize_t n = 0;
 	do {
-		n = read(in->exec_pipe, &f, sizeof(f));
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
+	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
+	return n;
+}
+
+/*
+ * [process] seccomp = no-exec: something wants to execute a program. As long as our end of the
+ * child's socket is open that is the child, before it is the command; execve(2) closes its end
+ * before the new program runs, so the first question of the command finds it closed.
+ */
+static void answer_asks(struct ward_init *in)
+{
+	char byte = 0;
+	struct iovec iov = {&byte, 1};
+	struct msghdr peek = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (in->child < 0 || recvmsg(in->child, &peek, MSG_PEEK | MSG_DONTWAIT) == 0) {
+		stop_asking(in);
+		return;
+	}
+	struct seccomp_notif asked = {0};
+	if (ioctl(in->asks, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)
+		return;
+	struct seccomp_notif_resp answer = {
+		.id = asked.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	/* It is gone: nothing to answer. */
+	(void)!ioctl(in->asks, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+/*
+ * A report of the command's child; at end of file it was executed, if it was let go, else it died.
+ * Returns false where all is to end.
+ */
+static bool hear_child(struct ward_init *in)
+{
+	struct ward_init_report r;
+	int asks = -1;
+	ssize_t n = ward_init_hear_report(in->child, &r, &asks);
+	if (n == (ssize_t)sizeof(r) && r.kind == WARD_INIT_STARTER) {
+		in->starter = asks;
+		in->starter_pid = r.error;
+		return asks >= 0;
+	}
+	/* The supervisor's to listen to, if it asked for one; else ours. */
+	ward_cleanup_fd int listener = in->plan.exec_filter_len > 0 ? asks : -1;
+	if (asks >= 0 && listener < 0) {
+		stop_asking(in);
+		in->asks = asks;
+	}
 	if (n == 0) {
-		close(in->exec_pipe);
-		in->exec_pipe = -1;
+		close(in->child);
+		in->child = -1;
+		/* Whoever asks from now on is the command, or its children: nobody answers them. */
+		stop_asking(in);
 		return ward_init_tell(WARD_INIT_STARTED, NULL, 0, -1) == 0;
 	}
-	if (n != (ssize_t)sizeof(f)) {
+	if (n == (ssize_t)sizeof(r) && r.kind == WARD_INIT_TRIED)
+		return tell_probed(&r, listener);
+	if (n != (ssize_t)sizeof(r) || r.kind != WARD_INIT_CANNOT) {
 		ward_init_tell_failed(-EIO, WARD_INIT_SETUP, "the command could not be started");
 		return false;
 	}
-	f.text[sizeof(f.text) - 1] = '\0';
-	ward_init_tell_failed(-f.error, (enum ward_init_step)f.step, f.text);
+	r.text[sizeof(r.text) - 1] = '\0';
+	ward_init_tell_failed(-r.error, (enum ward_init_step)r.step, r.text);
 	return false;
 }
 
-enum { POLL_CHILDREN, POLL_CONTROL, POLL_EXEC, POLL_LIFELINES };
+enum {
+	POLL_CHILDREN,
+	POLL_CONTROL,
+	POLL_CHILD,
+	POLL_ASKS,
+	POLL_STARTER,
+	POLL_EXECS,
+	POLL_LIFELINES = POLL_EXECS + WARD_PLAN_EXECS_MAX
+};
 
 /* Index of a lifeline that was closed, -1: none. */
 static int closed_lifeline(const struct pollfd *fds, size_t n)
@@ -184,7 +331,39 @@ static int let_go_of_stdio(void)
 	return 0;
 }
 
-int ward_init_watch(struct ward_init *in)
+/*
+ * Without a pid namespace our end is nobody else's. As a subreaper (prctl(2)) we are the parent of
+ * every orphan, so what descends from us can be found, generation by generation; proc(5) lists
+ * children where the kernel has CONFIG_PROC_CHILDREN, else the command's group alone is ended.
+ */
+static void end_descendants(const struct ward_init *in)
+{
+	char path[64], list[4096];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	if (in->command > 1)
+		kill(-in->command, SIGKILL);
+	/* Ends when the last is reaped: nothing can be forked by those who are dead. */
+	for (;;) {
+		ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return;
+		ssize_t n = read(fd, list, sizeof(list) - 1);
+		list[n > 0 ? n : 0] = '\0';
+		char *s = list;
+		for (char *end = s; *s; s = end) {
+			long pid = strtol(s, &end, 10);
+			/* A last number that was cut off by the buffer has no blank behind it. */
+			if (end == s || *end != ' ')
+				break;
+			if (pid > 1)
+				kill((pid_t)pid, SIGKILL);
+		}
+		if (waitpid(-1, NULL, 0) < 0 && errno != EINTR)
+			return;
+	}
+}
+
+static int watch(struct ward_init *in)
 {
 	struct pollfd fds[POLL_LIFELINES + WARD_PLAN_LIFELINES_MAX];
 	size_t n = POLL_LIFELINES + in->plan.n_lifelines;
@@ -198,10 +377,18 @@ int ward_init_watch(struct ward_init *in)
 	for (uint32_t i = 0; i < in->plan.n_lifelines; i++)
 		fds[POLL_LIFELINES + i] =
 			(struct pollfd){.fd = WARD_INIT_FD_LIFELINES + (int)i, .events = POLLIN};
-	if (ward_init_filter(in->plan.init_filter, in->plan.init_filter_len) < 0)
+	int r = ward_init_filter(in->plan.init_filter, in->plan.init_filter_len);
+	if (r < 0) {
+		ward_init_tell_failed(r, WARD_INIT_SETUP, WARD_INIT_NO_FILTER);
 		return 125;
+	}
 	for (;;) {
-		fds[POLL_EXEC] = (struct pollfd){.fd = in->exec_pipe, .events = POLLIN};
+		fds[POLL_CHILD] = (struct pollfd){.fd = in->child, .events = POLLIN};
+		fds[POLL_ASKS] = (struct pollfd){.fd = in->asks, .events = POLLIN};
+		fds[POLL_STARTER] = (struct pollfd){.fd = in->starter, .events = POLLIN};
+		for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+			fds[POLL_EXECS + i] =
+				(struct pollfd){.fd = in->execs[i].report, .events = POLLIN};
 		if (poll(fds, n, -1) < 0 && errno != EINTR)
 			return 125;
 		int line = closed_lifeline(fds + POLL_LIFELINES, in->plan.n_lifelines);
@@ -209,14 +396,32 @@ int ward_init_watch(struct ward_init *in)
 			event(WARD_SANDBOX_LIFELINE, line);
 			return 125;
 		}
-		if (fds[POLL_EXEC].revents && !executed(in))
+		if (fds[POLL_CHILD].revents && !hear_child(in))
 			return 125;
+		if (fds[POLL_ASKS].revents && in->asks >= 0)
+			answer_asks(in);
 		if (fds[POLL_CONTROL].revents && !obey(in))
 			return 125;
+		for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+			if (fds[POLL_EXECS + i].revents && in->execs[i].report >= 0)
+				ward_init_exec_report(&in->execs[i]);
+		if (fds[POLL_STARTER].revents && in->starter >= 0)
+			ward_init_exec_answer(in);
 		if (fds[POLL_CHILDREN].revents)
 			drain(children);
 		/* Before the report about exec was read, an end of the child says nothing yet. */
-		if (in->exec_pipe < 0 && reap(in))
-			return 0;
+		if (in->child < 0 && reap(in)) {
+			if (!(in->plan.flags & WARD_PLAN_KEEP))
+				return 0;
+			in->command = 0;
+		}
 	}
+}
+
+int ward_init_watch(struct ward_init *in)
+{
+	int status = watch(in);
+	if (!(in->plan.layers & WARD_LAYER_PID))
+		end_descendants(in);
+	return status;
 }

@@ -5,24 +5,6 @@
 set -u
 . "$WARD_SRC/tests/support/audit.sh"
 
-# both FILE WANTED: both verifiers say so, away from any state directory
-both() {
-	HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --json --key "$vkey" "$PWD/$1" \
-		>verify.json
-	mine=$?
-	python3 -c 'import json
-r, = json.load(open("verify.json"))
-print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
-	python3 "$WARD_SRC/tests/support/verify.py" --key "$vkey" --attestation "$1" >theirs
-	theirs=$?
-	[ $mine -eq $theirs ] || fail "$1: exit $mine, the second verifier $theirs"
-	cmp -s mine theirs || fail "$1: $(cat mine), the second verifier $(cat theirs)"
-	case " $2 " in
-	*" $(cut -d' ' -f2 mine) "*) ;;
-	*) fail "$1: $(cat mine), not $2" ;;
-	esac
-}
-
 # A session as a user makes it.
 mkdir project && echo x >project/file
 (cd project && git init -q . && XDG_STATE_HOME=$PWD/../xdg timeout 120 "$WARD_BUILD/wardfs" run \
@@ -35,7 +17,7 @@ STATE=$PWD/xdg/wardfs
 vkey=$(audit key show)
 session=$(ls "$STATE/sessions")
 audit attest -o whole "$session" || fail "attest"
-both whole intact
+both --attestation whole intact
 audit verify "$PWD/whole" | grep -q "^$session: intact: attested 20" || fail "with the host's keys"
 python3 - "$STATE/sessions/$session/trail.jsonl" whole <<'EOP' || fail "the statement is not what the trail is"
 import base64, hashlib, json, sys
@@ -97,24 +79,24 @@ mv bad.same same
 n=0
 for f in bad.*; do
 	case $(head -c 59 "$f") in
-	'{"payloadType":"application/vnd.in-toto+json","payload":"ey'*) both "$f" "edited foreign-key" ;;
+	'{"payloadType":"application/vnd.in-toto+json","payload":"ey'*) both --attestation "$f" "edited foreign-key" ;;
 	*) continue ;;
 	esac
 	n=$((n + 1))
 done
 [ $n -gt 60 ] || fail "only $n changed statements were looked at"
 # The way in which they were changed by meaning keeps what is not changed.
-both same intact
+both --attestation same intact
 
 # Signed anew with another key: not this host's.
 earlier=$vkey
 audit key rotate >/dev/null
 audit attest -o later "$session" || fail "attest with the fresh key"
-both whole intact
-both later foreign-key
+both --attestation whole intact
+both --attestation later foreign-key
 vkey=$(audit key show)
-both whole foreign-key
-both later foreign-key
+both --attestation whole foreign-key
+both --attestation later foreign-key
 HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --key "$vkey" --key "$earlier" "$PWD/later" \
 	>both.out || fail "with both keys: $(cat both.out)"
 audit verify "$PWD/later" >/dev/null || fail "with the host's keys, after rotation"
@@ -127,17 +109,17 @@ run --session cut --events 9
 run --session gone --events 3
 vkey=$(audit key show)
 audit attest -o s.att s || fail "control: an intact one"
-both s.att intact
+both --attestation s.att intact
 sed -i '5s/cat/dog/' state/sessions/s/trail.jsonl
 sed -i '6,$d' state/sessions/cut/trail.jsonl
 sed -i 's/cat/dog/; s/"seq":1,/"seq":9,/' state/sessions/gone/trail.jsonl
 audit attest -o s.bad s 2>err
 [ $? -eq 1 ] || fail "exit status of an edited one"
 grep -q 'not intact: edited' err || fail "$(cat err)"
-both s.bad edited
+both --attestation s.bad edited
 grep -q '^s edited 4 5$' mine || fail "$(cat mine)"
 audit attest -o cut.bad cut 2>/dev/null
-both cut.bad truncated
+both --attestation cut.bad truncated
 grep -q '^cut truncated 5 6$' mine || fail "$(cat mine)"
 audit attest -o gone.bad gone 2>err
 [ $? -eq 125 ] && [ ! -e gone.bad ] || fail "a statement about nothing"
@@ -150,7 +132,7 @@ until [ "$(state_of dies)" = "incomplete 7 0" ]; do
 	sleep 0.1
 done
 audit attest -o dies.bad dies 2>/dev/null
-both dies.bad incomplete
+both --attestation dies.bad incomplete
 
 # A record behind the first wrong one says nothing: what was made of "s" has no end.
 python3 -c 'import base64, json
@@ -160,9 +142,9 @@ assert p["end"] is None and p["verify"]["first_bad"] == 5 and p["start"]' || fai
 # A ledger that was changed, though not in the entries of this session: the verdict rests on it.
 run --session last --events 3
 audit attest -o last.att last || fail "control: with an intact ledger: $(cat err)"
-both last.att intact
+both --attestation last.att intact
 sed -i '1s/"kind":"start"/"kind":"stare"/' state/ledger.jsonl
 audit attest -o last.bad last 2>err
 [ $? -eq 1 ] || fail "exit status with an edited ledger"
 grep -q 'the ledger is not intact: edited' err || fail "$(cat err)"
-both last.bad incomplete
+both --attestation last.bad incomplete

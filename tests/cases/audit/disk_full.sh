@@ -37,6 +37,23 @@ run --session roomy --events 10000 --threads 2
 [ "$(wc -l <acked)" -eq 20000 ] || fail "control: operations were refused"
 [ "$(state_of roomy)" = "intact 20002 0" ] || fail "control: $(state_of roomy)"
 
+# No room to compress: the plain segment stays as it is, and nothing half done is left.
+rm -rf state/*
+run --session packed --events 4000
+size=$(stat -c %s state/sessions/packed/trail.jsonl)
+mount -o remount,size=$((size / 1024 + 128))k state || fail "remount"
+audit prune >said 2>err && fail "control: it was compressed where there is no room: $(cat said)"
+grep -q 'No space left' err || fail "$(cat err)"
+[ "$(ls state/sessions/packed)" = "$(printf 'checkpoints\npolicy\ntrail.jsonl')" ] ||
+	fail "$(ls -l state/sessions/packed)"
+[ "$(state_of packed)" = "intact 4002 0" ] || fail "no room to compress: $(state_of packed)"
+mount -o remount,size=64m state
+audit prune >said || fail "prune, with room"
+[ -e state/sessions/packed/trail.jsonl.zst ] || fail "not compressed: $(cat said)"
+[ "$(state_of packed)" = "intact 4002 0" ] || fail "compressed: $(state_of packed)"
+rm -rf state/*
+run --session roomy --events 10
+
 mount -o remount,ro state
 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
 	>/dev/null 2>err && fail "a session starts where no trail can be written"

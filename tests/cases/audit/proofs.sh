@@ -5,31 +5,12 @@
 set -u
 . "$WARD_SRC/tests/support/audit.sh"
 
-# both FILE WANTED: both verifiers say so, away from any state directory
-both() {
-	HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --json --key "$vkey" "$PWD/$1" \
-		>verify.json
-	mine=$?
-	python3 -c 'import json
-r, = json.load(open("verify.json"))
-print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
-	python3 "$WARD_SRC/tests/support/verify.py" --key "$vkey" --proof "$1" >theirs
-	theirs=$?
-	[ $mine -eq $theirs ] || fail "$1: exit $mine, the second verifier $theirs"
-	[ "$(cut -d' ' -f2 mine)" = "$(cut -d' ' -f2 theirs)" ] ||
-		fail "$1: $(cat mine), the second verifier $(cat theirs)"
-	case " $2 " in
-	*" $(cut -d' ' -f2 mine) "*) ;;
-	*) fail "$1: $(cat mine), not $2" ;;
-	esac
-}
-
 run --session s --events 21 --checkpoint 6
 run --session other --events 21 --checkpoint 6
 vkey=$(audit key show)
 for seq in 1 2 6 7 12 17 22 23; do
 	audit prove s $seq >p.$seq || fail "prove $seq"
-	both p.$seq intact
+	both --proof p.$seq intact
 	grep -q "^s intact 23 0" mine || fail "$(cat mine)"
 	# It holds the record itself, as it stands in the trail.
 	sed -n 's/^extra //p' p.$seq | base64 -d >record
@@ -37,11 +18,11 @@ for seq in 1 2 6 7 12 17 22 23; do
 		fail "record $seq"
 done
 audit prove --size 12 s 7 >p.early || fail "an earlier checkpoint"
-both p.early intact
+both --proof p.early intact
 audit verify "$PWD/p.early" | grep -q '^s: intact: record 7 is one of the 12' || fail "text"
 for pair in "0 6" "6 12" "6 23" "12 18" "23 23"; do
 	audit prove --from "${pair% *}" --size "${pair#* }" s >"c.${pair% *}" || fail "from $pair"
-	both "c.${pair% *}" intact
+	both --proof "c.${pair% *}" intact
 done
 
 audit prove --size 12 s 13 2>err && fail "a record that the checkpoint does not cover"
@@ -58,7 +39,7 @@ done
 run --session files --events 90 --checkpoint 7 --name /workspace/t0-3
 for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
 	audit prove --file t0-3 --size "$size" files >f.$size 2>err || fail "file: $(cat err)"
-	both f.$size intact
+	both --proof f.$size intact
 	sed -n 's/^extra //p' f.$size | while read -r line; do
 		echo "$line" | base64 -d
 		echo
@@ -73,19 +54,19 @@ grep -q 'none of the .* records' err || fail "$(cat err)"
 audit prove files 12 >one
 audit prove files 13 >two
 cat one two >bothgood
-both bothgood intact
+both --proof bothgood intact
 cat two one >badorder
-both badorder edited
+both --proof badorder edited
 cat one one >badtwice
-both badtwice edited
+both --proof badtwice edited
 cat one p.12 >badsession
-both badsession edited
+both --proof badsession edited
 cat one c.6 >badkind
-both badkind edited
+both --proof badkind edited
 cat c.6 one >badkind2
-both badkind2 edited
+both --proof badkind2 edited
 { cat one && printf x; } >badtail
-both badtail edited
+both --proof badtail edited
 
 # Changed at random; the parts of one with those of another.
 python3 - <<'EOF' || fail "making changed proofs"
@@ -107,7 +88,7 @@ n=0
 for f in bad.*; do
 	# A changed first line makes it no proof at all.
 	case $(head -n 1 "$f") in
-	c2sp.org/tlog-proof@v1 | wardfs/consistency@v1) both "$f" "edited foreign-key" ;;
+	c2sp.org/tlog-proof@v1 | wardfs/consistency@v1) both --proof "$f" "edited foreign-key" ;;
 	*) continue ;;
 	esac
 	n=$((n + 1))
@@ -115,13 +96,13 @@ done
 [ $n -gt 40 ] || fail "only $n changed proofs were looked at"
 audit prove other 12 >p.other
 sed '/^extra/s/.*/'"$(grep '^extra' p.other | sed 's,/,\\/,g')"'/' p.12 >spliced
-both spliced edited
+both --proof spliced edited
 earlier=$vkey
 audit key rotate >/dev/null
 vkey=$(audit key show)
-both p.12 foreign-key
+both --proof p.12 foreign-key
 vkey=$earlier
-both p.12 intact
+both --proof p.12 intact
 
 # A trail that was changed gives no proof.
 sed -i '5s/cat/dog/' state/sessions/s/trail.jsonl

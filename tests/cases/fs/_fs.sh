@@ -84,7 +84,9 @@ recorded() {
 	grep -Eq "$1" "$EVENTS" || fail "no record: $1"
 }
 
-# Scripts inside start with these; refused WHAT CMD…: CMD fails, and says so.
+# Scripts inside start with these. refused WHAT CMD…: CMD fails, and says so; soon WANT CMD…: what it
+# prints becomes WANT; not never (a minute). seen: everything below is looked at twice, the second time
+# by directories that are watched.
 INSIDE='
 refused() {
 	why=$1
@@ -92,7 +94,22 @@ refused() {
 	if out=$("$@" 2>&1); then echo "FAIL: allowed: $*"; exit 1; fi
 	case $out in *"$why"*) ;; *) echo "FAIL: $*: not [$why] but [$out]"; exit 1 ;; esac
 }
+seen() {
+	ls -lR . >/dev/null
+	sleep 1.1
+	ls -lR . >/dev/null
+}
 same() { [ "$1" = "$2" ] || { echo "FAIL: [$1] is not [$2]"; exit 1; }; }
+soon() {
+	want=$1
+	shift
+	n=0
+	while [ "$("$@" 2>/dev/null)" != "$want" ]; do
+		n=$((n + 1))
+		[ $n -lt 1200 ] || { echo "FAIL: $* is not [$want] but [$("$@" 2>&1)]"; exit 1; }
+		sleep 0.05
+	done
+}
 '
 # script NAME: standard input becomes the script $WARD_TMP/NAME
 script() {

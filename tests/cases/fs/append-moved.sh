@@ -25,6 +25,14 @@ os.rename("a", "free/a")
 os.link("free/a", "free/b")
 os.pwrite(fd, b"F", 0)
 os.close(fd)
+# at once: where many threads serve, nothing says that the end of a handle is handled first
+for i in range(50):
+    os.close(os.open("again", os.O_CREAT | os.O_WRONLY))
+    if i % 2:
+        os.link("again", "log/again-%d" % i)
+        os.unlink("again")
+    else:
+        os.rename("again", "log/again-%d" % i)
 os.close(os.open("plain", os.O_CREAT | os.O_WRONLY))
 r = os.open("plain", os.O_RDONLY)
 os.rename("plain", "log/plain")
@@ -37,7 +45,9 @@ if mode == "root":
     refused(errno.ETXTBSY, lambda: os.open("log/plain", os.O_RDWR | os.O_APPEND))
 os.close(r)
 os.close(w)
-os.close(os.open("log/plain", os.O_RDWR | os.O_APPEND))
+for i in range(20):
+    os.close(os.open("log/plain", os.O_RDWR | os.O_APPEND))
+    os.close(os.open("log/plain", os.O_RDONLY))
 # the file, by its name, by a further name, below a directory, by exchange
 fd = make("b")
 refused(errno.EXDEV, lambda: os.rename("b", "log/b"))

@@ -25,12 +25,31 @@ same "$(cat a/b/f)" deep
 ( cd a/b && chmod 0 .. && refused "Permission denied" cat f && chmod 700 ../../a 2>/dev/null ||
 	exit 1 )
 chmod 700 a
+# who may not read a directory gets no listing, also of what was listed before; the control is the same
+mkdir list never && touch list/x never/x
+same "$(ls list)" x
+for i in 1 2 3; do
+	chmod 300 list
+	soon refused sh -c 'ls list >/dev/null 2>&1 || echo refused'
+	refused "Permission denied" ls list
+	chmod 700 list
+	same "$(ls list)" x
+done
+chmod 300 never && refused "Permission denied" ls never && chmod 700 never && same "$(ls never)" x
 # modes of files, sticky and setgid directories, umask
 chmod 0 a/b/f && refused "Permission denied" cat a/b/f && chmod 600 a/b/f
 umask 027 && touch a/u && same "$(stat -c %a a/u)" 640 && mkdir a/ud
 same "$(stat -c %a a/ud)" 750
 umask 022
 mkdir a/sg && chmod 2755 a/sg && mkdir a/sg/x && same "$(stat -c %a a/sg/x)" 2755
+# the exec bit of one's own class counts, not anybody's
+cp /bin/true prog
+for m in 611 601 655; do chmod $m prog && refused "Permission denied" ./prog; done
+chmod 700 prog && ./prog
+printf '#!/bin/sh\ntrue\n' >prog && chmod 611 prog && refused "Permission denied" ./prog
+chmod 711 prog && ./prog
+./groupprog
+refused "Permission denied" ./othersprog
 setfacl -m d:u:0:rwx a/ud && touch a/ud/y && getfacl -p a/ud/y | grep -q '^user:root:rw' ||
 	{ echo "default ACL"; exit 1; }
 END
@@ -42,6 +61,9 @@ for mode in root cached; do
 	mkdir "$BACK/rootdir"
 	echo group >"$BACK/group" && chgrp 54999 "$BACK/group" && chmod 640 "$BACK/group"
 	echo group >"$BACK/othergroup" && chgrp 54998 "$BACK/othergroup" && chmod 640 "$BACK/othergroup"
+	cp /bin/true "$BACK/groupprog" && cp /bin/true "$BACK/othersprog"
+	chgrp 54999 "$BACK/groupprog" "$BACK/othersprog"
+	chmod 750 "$BACK/groupprog" && chmod 745 "$BACK/othersprog"
 	n=
 	[ $mode = root ] || n=-n
 	"$FSMOUNT" -m root $n -o $OWNER:$OWNER,54999 -l "$EVENTS" "$POLICY" "$BACK" "$MNT" \
@@ -74,9 +96,12 @@ same "\$(stat -c %u their)" $OWNER
 refused "ermission denied" sh -c 'echo x >>their'
 same "\$(cat their)" their
 echo x >own && chown $OWNER:$OWNER own
+cp /bin/true prog && chmod 611 prog && refused "Permission denied" ./prog && chmod 711 prog && ./prog
+refused "Permission denied" ./theirprog
 END
 fresh
 echo their >"$BACK/their"
+cp /bin/true "$BACK/theirprog" && chmod 754 "$BACK/theirprog"
 in_mode user "$WARD_TMP/masked" || fail masked
 
 # Many users: each with its own ids and groups, root with its capabilities.

@@ -9,21 +9,6 @@
 
 script held <<END
 B="$BACK"
-soon() { # soon WANT CMD…: the output becomes WANT
-	want=\$1
-	shift
-	n=0
-	while [ "\$("\$@" 2>/dev/null)" != "\$want" ]; do
-		n=\$((n + 1))
-		[ \$n -lt 200 ] || { echo "FAIL: \$* is not [\$want] but [\$("\$@" 2>&1)]"; exit 1; }
-		sleep 0.05
-	done
-}
-seen() { # twice, the second time by directories that are watched
-	ls -lR . >/dev/null
-	sleep 1.1
-	ls -lR . >/dev/null
-}
 names() { ls "\$1" | tr '\n' ' '; }
 
 # Hidden at the new place: the directory is held by a program that is in it, two below what moves.
@@ -53,6 +38,7 @@ exec 4>>f
 echo two >&4
 mv "\$B/f" "\$B/g"
 soon 8 stat -c %s g
+soon "closed g open " names .
 seen
 same "\$(stat -c %s g)" 8
 echo three >&4

@@ -8,16 +8,6 @@
 script keep <<END
 B="$BACK"
 pid=\$(cat "$WARD_TMP/pid")
-soon() { # soon WANT CMD…: the output becomes WANT
-	want=\$1
-	shift
-	n=0
-	while [ "\$("\$@" 2>/dev/null)" != "\$want" ]; do
-		n=\$((n + 1))
-		[ \$n -lt 200 ] || { echo "FAIL: \$* is not [\$want] but [\$("\$@" 2>&1)]"; exit 1; }
-		sleep 0.05
-	done
-}
 # A signal takes effect in each thread when that gets to run: until then it may answer.
 stop() {
 	kill -STOP \$pid
@@ -82,6 +72,7 @@ exec 3>&-
 # a directory closed to its owner, and opened again; what lies in it was known
 seen
 chmod 0 "\$B/d/e" && soon no exists d/e/f
+soon refused sh -c 'ls d/e >/dev/null 2>&1 || echo refused'
 chmod 700 "\$B/d/e" && soon yes exists d/e/f
 
 # stores into a mapping

@@ -12,9 +12,16 @@ exec 3<held
 if [ "\$1" = stop ]; then kill -STOP \$daemon; fi
 exit 0
 END
-# ended FILE: the process whose number stands there is gone
+# ended FILE: the process whose number stands there is gone. Over io_uring its end, which ends the
+# mount, waits for a request that is on its way to a thread that does not run: then it is on its way
+# out (PF_EXITING of include/linux/sched.h, in the ninth field of its stat).
 ended() {
-	[ -s "$1" ] && ! [ -e "/proc/$(cat "$1")" ]
+	[ -s "$1" ] || return 1
+	stat=$(cat "/proc/$(cat "$1")/stat" 2>/dev/null) || return 0
+	[ "${WARD_TRANSPORT-}" = io_uring ] && [ "$how" = stop ] || return 1
+	# shellcheck disable=SC2086 # the fields
+	set -- ${stat##*) }
+	[ $(($7 & 4)) != 0 ]
 }
 policy
 for mode in $MODES; do

@@ -36,7 +36,8 @@ for mode in $MODES; do
 		fail "$mode: one name"
 	two='path=\[/workspace/important\] path2=\[/workspace/innocent\].* names=2'
 	recorded "^open .*$two"
-	recorded "^close $two"
+	# over io_uring an end may be heard after what the same program did next
+	recorded '^close path=\[/workspace/important\] path2=\[/workspace/(innocent|third)\].* names=[23]'
 	recorded "^attr .*$two"
 	recorded '^open .*path=\[/workspace/important\] path2=\[/workspace/third\].* names=3'
 	# names that are gone are not claimed

@@ -4,18 +4,7 @@
 # is not served; nothing leads out of the backing.
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
-# soon WANT CMD…: the output becomes WANT; not never (a minute)
 script outside <<END
-soon() {
-	want=\$1
-	shift
-	n=0
-	while [ "\$("\$@" 2>/dev/null)" != "\$want" ]; do
-		n=\$((n + 1))
-		[ \$n -lt 1200 ] || { echo "FAIL: \$* is not [\$want] but [\$("\$@" 2>&1)]"; exit 1; }
-		sleep 0.05
-	done
-}
 B="$BACK"
 echo one >f && same "\$(cat f)" one
 echo three >"\$B/f" && soon three cat f

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Several processes pull at the same names for a few seconds: renames of directories against opens,
-# links against opens, replacements against reads. No secret comes out, no error that a local file
+# links against opens, replacements against reads, exchanges against opens, unlinks against writes. No secret comes out, no error that a local file
 # system could not give, and the daemon ends well.
 # timeout: 600
 # suites: tsan
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 cat >"$WARD_TMP/race.py" <<'END'
-import errno, os, random, sys, threading, time
+import ctypes, errno, os, random, sys, threading, time
 who = sys.argv[1]
 end = time.monotonic() + (60 if os.environ.get("WARD_LONG") else 2)
 OK = {errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.EXDEV, errno.EACCES, errno.ENOTDIR,
@@ -66,7 +66,44 @@ def modes():
     tries(os.chmod, "pub", random.choice((0, 0o700)))
     tries(read, "pub/f")
     tries(os.chmod, "pub", 0o700)
-f = {"swap": swap, "peek": peek, "save": save, "link": link, "tree": tree, "modes": modes}[who]
+libc = ctypes.CDLL(None, use_errno=True)
+def exchange():
+    # two files that never change, and a directory with a symbolic link to another one
+    for a, b in ((b"x/one", b"x/two"), (b"x/dir", b"x/sym")):
+        if libc.renameat2(-100, a, -100, b, 2) < 0:
+            e = ctypes.get_errno()
+            assert e in OK, (a, b, e)
+def settled():
+    for p in ("x/one", "x/two"):
+        with open(p, "rb") as f:
+            ino, got = os.fstat(f.fileno()).st_ino, f.read()
+        assert got in (b"one\n" * 3000, b"two\n" * 3000), (p, len(got), got[:8])
+        assert inodes.setdefault(got, ino) == ino, (p, got[:4], ino, inodes)
+    for p in ("x/dir/f", "x/sym/f"):
+        got = tries(read, p)
+        assert got in (None, b"in dir\n", b"in other\n"), (p, got)
+inodes = {}
+def write():
+    # what is written after the name went to another file must not show in that
+    try:
+        fd = os.open("u", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as e:
+        assert e.errno in OK, e
+        return
+    token = b"%d-%d\n" % (os.getpid(), n)
+    for i in range(random.randrange(1, 6)):
+        assert os.write(fd, token * 50) == len(token) * 50
+    assert os.fstat(fd).st_nlink in (0, 1)
+    os.lseek(fd, 0, 0)
+    assert set(os.read(fd, 65536).split(b"\n")) == {token[:-1], b""}
+    os.close(fd)
+def unlink():
+    got = tries(read, "u")
+    # a file in the middle of being written ends in a whole number of writes
+    assert got is None or len(set(got.split(b"\n"))) <= 2, got[-40:]
+    tries(os.unlink, "u")
+f = {"swap": swap, "peek": peek, "save": save, "link": link, "tree": tree, "modes": modes,
+     "exchange": exchange, "settled": settled, "write": write, "unlink": unlink}[who]
 n = 0
 while time.monotonic() < end:
     f()
@@ -75,8 +112,10 @@ assert n
 END
 script races <<END
 mkdir pub sub && echo f >pub/f
+mkdir x x/dir x/other && ln -s other x/sym && echo in dir >x/dir/f && echo in other >x/other/f
+for t in one two; do yes \$t | head -n 3000 >x/\$t; done
 pids=
-for w in swap peek save link tree modes tree save; do
+for w in swap peek save link tree modes tree save exchange settled settled write write unlink; do
 	python3 "$WARD_TMP/race.py" \$w &
 	pids="\$pids \$!"
 done

@@ -23,22 +23,7 @@ END
 
 script stall <<END
 B="$BACK"
-soon() { # soon WANT CMD…: the output becomes WANT
-	want=\$1
-	shift
-	n=0
-	while [ "\$("\$@" 2>/dev/null)" != "\$want" ]; do
-		n=\$((n + 1))
-		[ \$n -lt 200 ] || { echo "FAIL: \$* is not [\$want] but [\$("\$@" 2>&1)]"; exit 1; }
-		sleep 0.05
-	done
-}
 as_other() { setpriv --reuid=$OWNER --regid=$OWNER --clear-groups "\$@"; }
-seen() {
-	ls -lR . >/dev/null
-	sleep 1.1
-	ls -lR . >/dev/null
-}
 mkdir d e && echo x >d/f && echo secret >e/g && echo x >e/h
 seen
 same "\$(as_other cat e/g)" secret

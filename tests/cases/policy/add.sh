@@ -24,8 +24,10 @@ grep -q '^  now *stat,list,read,exec$' out || fail "$(cat out)"
 explain write src/gen/a || fail "the later rule does not decide"
 "$wardfs" policy add --guard deny '*.secret' >out
 ! explain read x.secret || fail "the guard does not hold"
+grep -q '^  /workspace/\*\.secret: -' out || fail "what it changes is not told: $(cat out)"
 "$wardfs" policy add write '/workspace/**/y.secret' >out
 ! explain read y.secret || fail "a guard was lifted"
+grep -q 'no path gains or loses a right' out || fail "a rule without effect: $(cat out)"
 "$wardfs" policy add deny /workspace/late >out
 ! explain read late || fail "not in [files]"
 ! explain read .env || fail "medium is no longer extended"

@@ -153,6 +153,37 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 	cd ..
 fi
 
+echo "--- a quota in one that is smaller"
+cat >quota.policy <<'END'
+[policy]
+version = 1
+[files]
+read = /workspace
+[quota /workspace]
+growth = 1M
+churn = 10/m
+[quota /workspace/a]
+growth = 1M
+churn = 20/m
+[quota /workspace/b]
+growth = 1K
+churn = 1/s
+[quota /workspaceb]
+END
+out=$("$wardfs" policy check "$PWD/quota.policy")
+echo "$out" | grep -qF "quota.policy:9: warning: [quota /workspace/a] growth = 1M: it never decides: $PWD/quota.policy:6 gives [quota /workspace]" || fail "$out"
+[ "$(echo "$out" | grep -c 'never decides: .*quota')" = 2 ] || fail "$out"
+out=$("$wardfs" policy explain --policy "$PWD/quota.policy" read /workspace/b/x)
+! echo "$out" | grep -q quota: || fail "$out"
+sed -i 's/^read = /write = /' quota.policy
+out=$("$wardfs" policy explain --policy "$PWD/quota.policy" write /workspace/b/x)
+echo "$out" | grep -qF "quota.policy:12  [quota /workspace/b] growth = 1K" || fail "$out"
+echo "$out" | grep -qF "quota.policy:6  [quota /workspace] growth = 1M" || fail "$out"
+out=$("$wardfs" policy explain --policy "$PWD/quota.policy" rename /workspace/b/x /workspace/y)
+echo "$out" | grep -qF "EXDEV" || fail "$out"
+out=$("$wardfs" policy explain --policy "$PWD/quota.policy" rename /workspace/b/x /workspace/b/y)
+! echo "$out" | grep -qF "EXDEV" || fail "$out"
+
 echo "--- json"
 "$wardfs" policy check --json "$PWD/shadow.policy" >out.json
 python3 - <<'END'

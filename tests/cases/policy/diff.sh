@@ -59,6 +59,14 @@ sed 's,^deny = .*,&\nwrite = /workspace/x,' ../a >../c
 differs 1 ../a ../c
 line '/workspace/x/*.pem: +read'
 
+echo "--- each class that other rules of the same verb decide"
+printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\ndeny = /workspace/a\ndeny = /workspace/b\n' >../k1
+sed 's,b$,&\nread = y,' ../k1 >../k2
+differs 1 ../k1 ../k2
+line '/workspace/y: -append'
+line '/workspace/a/y: +read'
+line '/workspace/b/y: +read'
+
 echo "--- the paths of a tree"
 differs 1 --tree . ../a ../b
 line '/workspace/src: -append'
@@ -66,12 +74,15 @@ line '/workspace/src/a.pem: -stat'
 line '/workspace/src/deep/b.pem: -stat'
 no_line 'a.c'
 no_line 'doc'
+line '[limits] wall: 1h -> 2h'
 mkdir ../empty
-differs 0 --tree ../empty ../a ../b
+sed 's/1h/2h/' ../a >../d
+differs 0 --tree ../empty ../d ../b
+differs 1 --tree ../empty ../a ../b
 differs 1 --tree . --json ../a ../b
 python3 - out <<'END'
 import json, sys
-found = {e["path"]: e for e in json.load(open(sys.argv[1]))}
+found = {e.get("path", e.get("key")): e for e in json.load(open(sys.argv[1]))}
 src = found["/workspace/src"]
 assert src["lost"] == ["append", "create", "write", "remove", "attr"] and src["gained"] == [], src
 assert src["rule_a"].endswith("a:4") and src["rule_b"].endswith("b:5"), src

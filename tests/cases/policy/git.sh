@@ -3,17 +3,9 @@
 # git under profile medium, as docs/policy.md says: daily work goes on, what the host would execute
 # cannot be written, and each refusal has its control.
 # shellcheck disable=SC2016 # expanded by the shell inside
-set -eu
-wardfs=$WARD_BUILD/wardfs
-
-fail() {
-	echo "$*"
-	exit 1
-}
-
-git config --global user.name case
-git config --global user.email case@localhost
-git config --global init.defaultBranch main
+. "$WARD_SRC/tests/cases/lib.sh"
+set -e
+git_identity
 
 mkdir project
 cd project
@@ -28,7 +20,7 @@ git commit -qm first
 git branch other
 
 inside() {
-	"$wardfs" run --policy medium -- sh -eu -c "$1"
+	"$WARDFS" run --policy medium -- sh -eu -c "$1"
 }
 
 echo "--- a repository that was there"

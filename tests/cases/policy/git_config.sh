@@ -1,16 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What docs/policy.md says about push -u, submodule add, husky and pre-commit under medium.
-set -eu
-wardfs=$WARD_BUILD/wardfs
-
-fail() {
-	echo "$*"
-	exit 1
-}
-git config --global user.name case
-git config --global user.email case@localhost
-git config --global init.defaultBranch main
+. "$WARD_SRC/tests/cases/lib.sh"
+set -e
+git_identity
 git config --global protocol.file.allow always
 
 mkdir project
@@ -25,13 +18,24 @@ printf 'hub.git\nerr\n' >.git/info/exclude
 before=$(cksum .git/config)
 
 inside() {
-	"$wardfs" run --policy medium -- sh -eu -c "
+	"$WARDFS" run --policy medium -- sh -eu -c "
 		git config --global user.name agent
 		git config --global user.email agent@localhost
 		git config --global protocol.file.allow always
 		git config --global init.defaultBranch main
 		$1" 2>err || fail "$1: exit status $?: $(cat err)"
 }
+
+echo "--- each guard is named once, also where the configuration names the file again"
+git config include.path "$PWD/.git/hooks/more"
+before=$(cksum .git/config)
+for path in .git/config .git/hooks/pre-commit; do
+	"$WARDFS" policy explain --policy medium write "$path" >out && fail "$path may be written"
+	[ "$(grep -c 'guard\] read = /workspace/.git/' out)" -ge 2 ] || fail "$path: $(cat out)" # deciding, and in the list
+	grep '^    medium' out | sed 's/^ *[^ ]* *//' | sort >lines
+	[ -z "$(uniq -d lines)" ] || fail "$path twice: $(cat out)"
+done
+rm out lines
 
 echo "--- push"
 inside 'echo y >>x; git commit -qam second; git push -q hub main'

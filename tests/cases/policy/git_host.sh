@@ -5,9 +5,7 @@
 # first succeeds under a policy that guards nothing (the control), then is refused under medium.
 # shellcheck disable=SC2016 # expanded by the shell inside
 . "$WARD_SRC/tests/cases/lib.sh"
-git config --global user.name T
-git config --global user.email t@example.org
-git config --global init.defaultBranch main
+git_identity
 mark=$WARD_TMP/mark
 export mark
 cat >"$WARD_TMP/open.policy" <<X

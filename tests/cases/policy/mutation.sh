@@ -35,7 +35,7 @@ cc -std=gnu17 -D_GNU_SOURCE -fPIE -I"$WARD_SRC" $sanitize -c outcome.c -o outcom
 # the object comes first: of the library's own nothing is taken
 # shellcheck disable=SC2046,SC2086
 cc -pie $sanitize -o mutant "$build/tests/unit/unit_policy_decide.p/policy_decide.c.o" outcome.o \
-	-Wl,--start-group "$build/enforcer/policy/libward_policy.a" "$build/enforcer/base/libward_base.a" \
+	-Wl,--start-group "$build/tests/unit/libtest_policies.a" "$build/enforcer/policy/libward_policy.a" "$build/enforcer/base/libward_base.a" \
 	"$build/enforcer/ipc/libward_ipc.a" "$build/conf/libward_conf.a" -Wl,--end-group \
 	$(pkg-config --libs check inih libsodium) -pthread
 

@@ -9,14 +9,6 @@ cd p || exit 1
 STATE=${XDG_STATE_HOME:-}/wardfs
 [ -d "${XDG_STATE_HOME:-}" ] || fail "the suite gives no state directory"
 
-status_of() { # SESSION MEMBER
-	"$WARDFS" ps --json | python3 -c '
-import json, sys
-for s in json.load(sys.stdin):
-    if s["session"] == sys.argv[1]:
-        print(s[sys.argv[2]])' "$1" "$2"
-}
-
 # policy SYNC
 policy() {
 	printf '[policy]\nversion = 1\nextends = medium\n[audit]\nsync = %s\n' "$1" >../policy

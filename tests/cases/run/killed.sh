@@ -6,13 +6,6 @@
 project p
 cd p || exit 1
 
-status_of() { # SESSION MEMBER
-	"$WARDFS" ps --json | python3 -c '
-import json, sys
-for s in json.load(sys.stdin):
-    if s["session"] == sys.argv[1]:
-        print(s[sys.argv[2]])' "$1" "$2"
-}
 mark=9$$7
 ready() { [ -n "$(status_of "$1" init_pid)" ]; }
 
@@ -45,6 +38,22 @@ for victim in fs_pid audit_pid init_pid pid; do
 	grep -qE 'edited|truncated|deleted|reordered' verdict && fail "$victim: verify says: $(cat verdict)"
 done
 [ "$("$WARDFS" ps --json)" = "[]" ] || fail "ps still shows: $("$WARDFS" ps)"
+
+# wardfs-fs that does not end with its mount is ended, and the trail says what can be missing.
+if [ -n "${WARD_LONG-}" ]; then
+	mkfifo hold
+	"$WARDFS" run --session late -- sh -c 'read x' <hold 2>err &
+	sup=$!
+	exec 9>hold
+	ready late || wait_until 60 ready late || fail "late: not started: $(cat err)"
+	[ -n "$(status_of late fs_pid)" ] || fail "late: no fs_pid"
+	kill -STOP "$(status_of late fs_pid)"
+	echo >&9
+	exec 9>&-
+	wait "$sup"
+	"$WARDFS" audit show --json late | grep '"session.end"' | grep -q 'wardfs-fs did not end in time' ||
+		fail "late: $("$WARDFS" audit show late)"
+fi
 
 # wardfs kill ends a session in order.
 "$WARDFS" run --session polite -- sh -c "touch here; sleep $mark" 2>err &

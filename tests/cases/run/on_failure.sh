@@ -29,9 +29,11 @@ begin() {
 	dd if=/dev/zero of=../small/filler bs=64k count=48 2>/dev/null
 	"$WARDFS" run --policy ../policy --session "$1-$2" -- sh -c '
 		i=0
+		/bin/true || echo "the control fails"
 		while true >"f$i"; do i=$((i + 1)); done 2>error
 		cat error
 		echo stuck
+		/bin/true 2>/dev/null && echo "executed without a record"
 		until true >again; do sleep 0.05; done 2>/dev/null
 		echo went on' >../told 2>../err &
 	sup=$!
@@ -45,6 +47,7 @@ for sync in batch record; do
 	status=$?
 	[ $status -eq 0 ] || fail "deny: exit $status: $(cat ../err)"
 	grep -q 'went on' ../told || fail "deny: $(cat ../told)"
+	grep -e 'the control fails' -e 'without a record' ../told && fail "deny: $(cat ../told)"
 	"$WARDFS" audit verify "deny-$sync" >verdict
 	grep -q ': gap: ' verdict || fail "deny: $(cat verdict)"
 	rm -f f* again

@@ -20,6 +20,16 @@ XDG_STATE_HOME=$PWD/.state expect 125 "$WARDFS" run -- touch started
 has "$ERR" "XDG_STATE_HOME"
 [ ! -e started ] || fail "ran with its trail in the tree"
 
+# Nor below what it is shown of the host.
+mkdir -p "$WARD_TMP/wide/state" "$WARD_TMP/wide/tools"
+for d in wide wide/tools; do
+	printf '[policy]\nversion = 1\nextends = medium\n[system]\nread = %s\n' "$WARD_TMP/$d" >read.policy
+	want=125
+	[ $d = wide ] || want=0
+	XDG_STATE_HOME=$WARD_TMP/wide/state expect $want "$WARDFS" run --policy read.policy -- true
+	[ $want = 0 ] || has "$ERR" "lies in [system] read"
+done
+
 # A session name that exists gets a number.
 expect 0 "$WARDFS" run --session twice -- sh -c 'echo $WARDFS_SESSION'
 has "$OUT" twice

@@ -2,53 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A terminal session under `wardfs run`: window size, Ctrl-C, Ctrl-Z and fg, end of input.
 
-Plays the user: a shell with job control on a pty, in which wardfs is started.
+Plays the user: see _terminal.py.
 """
-import fcntl
 import os
-import pty
-import re
-import select
-import struct
 import sys
-import termios
-import time
 
-WARDFS = os.environ["WARD_BUILD"] + "/wardfs"
-# Ends a wait that would never end.
-LIMIT = 60.0
-
-
-class Terminal:
-    def __init__(self, rows, cols):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-        self.size(rows, cols)
-        self.seen = b""
-        # In two parts, so that the echo of this line is no prompt.
-        self.send("PS1='REA''DY> '; bind 'set enable-bracketed-paste off' 2>/dev/null\n")
-        self.wait(r"READY> $")
-
-    def size(self, rows, cols):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
-
-    def send(self, text):
-        os.write(self.fd, text.encode())
-
-    def wait(self, pattern):
-        """Waits for the pattern in what came since the last match, and returns the match."""
-        end = time.monotonic() + LIMIT
-        while True:
-            m = re.search(pattern.encode(), self.seen, re.M)
-            if m:
-                self.seen = self.seen[m.end():]
-                return m
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-                sys.exit(f"FAIL: never saw {pattern!r}; had {self.seen!r}")
-            self.seen += os.read(self.fd, 65536)
-
+from _terminal import WARDFS, Terminal
 
 # A job that says when it is in the foreground, and when it goes on after a stop; then it reads a line.
 # SIGCONT is blocked and waited for: a handler's news could get lost between its look and its read(). It
@@ -95,6 +54,41 @@ t.send("fg\n")
 t.wait(r"on\r")
 t.send("hello\n")
 t.wait(r"got hello")
+t.wait(r"READY> $")
+
+# Stopped, on in the background, and in the foreground again.
+t.send(run + "python3 job.py\n")
+t.wait(r"^up\r")
+t.send("\x1a")
+t.wait(r"READY> $")
+t.send("bg\n")
+t.wait(r"on\r")
+t.send("\n")
+t.wait(r"READY> $")
+t.send("jobs; echo\n")
+t.wait(r"Running")
+t.wait(r"READY> $")
+t.send("fg\n")
+t.send("again\n")
+t.wait(r"got again")
+t.wait(r"READY> $")
+
+# Started in the background: nothing tells that it came to the front, and it takes keys all the same, each
+# as it is typed.
+t.send(run + "sh -c 'echo u''p; read -r line; echo got $line; stty -icanon; echo k''eys; dd bs=1 count=1 2>/dev/null' &\n")
+t.wait(r"up\r")
+t.send("\n")
+t.wait(r"READY> $")
+t.send("fg\n")
+t.wait(r"wardfs")
+t.send("line\n")
+t.wait(r"got line")
+t.wait(r"keys")
+t.send("k")
+t.wait(r"k")
+t.wait(r"READY> $")
+t.send("stty -a | tr ' ' '\\n' | grep -x icanon\n")
+t.wait(r"^icanon\r")
 t.wait(r"READY> $")
 
 # A shell inside has job control of its own.

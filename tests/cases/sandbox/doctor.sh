@@ -39,6 +39,13 @@ as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
 expect 0 ok sandbox
 expect 0 absent 'fuse passthrough'
 
+# What the network takes beyond: as root and as that user, and where no link can be made. The control stands
+# above: with it the line is ok.
+expect 0 ok 'network broker'
+expect 0 ok 'network askers'
+unshare -r sh -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" doctor' "$WARDFS" >out && rc=0 || rc=$?
+expect 1 absent 'network broker'
+
 # The device closed to this user.
 as_user 0600 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
 expect 1 missing /dev/fuse
@@ -64,6 +71,30 @@ XDG_STATE_HOME=/proc "$WARDFS" run -- touch started 2>err && rc=0 || rc=$?
 [ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
 grep -q 'missing on this host' err && fail "$(cat err)"
 "$WARDFS" run -- touch started || fail "control: it can run"
+rm started
+
+# A kernel too old, as uname(2) tells it under this personality(2): named, with the fix.
+mkdir mnt
+setarch --uname-2.6 "$WARDFS" run -- touch started 2>err && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+grep -q 'kernel is too old: Linux 6.1 or newer is needed, this is Linux 2.6.*; fix: boot' err ||
+	fail "$(cat err)"
+[ ! -e started ] || fail "the command ran"
+setarch --uname-2.6 "$WARDFS" mount . mnt 2>err && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+grep -q 'kernel is too old' err || fail "$(cat err)"
+setarch --uname-2.6 "$WARDFS" doctor >out && rc=0 || rc=$?
+expect 1 missing kernel
+grep -q 'fix: use Linux 6.1' out || fail "$(cat out)"
+
+# No device.
+unshare -m sh -c 'mount -t tmpfs wardfs-test /dev && mknod -m 666 /dev/null c 1 3 &&
+	mknod -m 666 /dev/zero c 1 5 && mknod -m 666 /dev/full c 1 7 && mknod -m 666 /dev/random c 1 8 &&
+	mknod -m 666 /dev/urandom c 1 9 && mknod -m 666 /dev/tty c 5 0 &&
+	exec "$0" run -- touch started' "$WARDFS" 2>err && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+grep -q '/dev/fuse.*fix: ' err || fail "$(cat err)"
+[ ! -e started ] || fail "the command ran"
 cd ..
 
 # No /proc of one's own where the host's is covered.
@@ -71,6 +102,23 @@ COVER=/proc/sys/fs as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
 expect 1 missing 'proc mount'
 expect 1 missing sandbox
 grep -q 'fix: .*leave /proc uncovered' out || fail "$(cat out)"
+
+# What kind of host it is, and how such a one is given what is missing.
+DEVCONTAINER=1 "$WARDFS" doctor >out
+grep -q '^ok  *host  *a devcontainer; .*runArgs.*--device=/dev/fuse' out || fail "$(cat out)"
+"$WARDFS" doctor >out
+grep -q '^ok  *host  *a devcontainer' out && fail "control: $(cat out)"
+
+# AppArmor's restriction, as Ubuntu has it: the profile that comes along is the fix.
+grep -q '^ok  *apparmor' out || fail "control: $(cat out)"
+unshare -m sh -c 'mount -t tmpfs wardfs-test /proc/sys/kernel &&
+	echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
+	mount -t tmpfs wardfs-test /mnt && mkdir /mnt/build && mount --bind "$WARD_BUILD" /mnt/build &&
+	exec setpriv --reuid 1234 --regid 1234 --clear-groups /mnt/build/wardfs doctor' >out || :
+grep -q '^absent  *apparmor .*is 1' out || fail "$(cat out)"
+grep -q 'fix: .*apparmor/wardfs /etc/apparmor.d/wardfs && apparmor_parser -r' out || fail "$(cat out)"
+grep -q "^profile wardfs-init .*/wardfs-init flags=(unconfined)" "$WARD_BUILD/conf/wardfs.apparmor" ||
+	fail "no profile for the program that makes the namespaces"
 
 # For programs.
 "$WARDFS" doctor --json >out

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
+# plain
 # The demonstration of `./bootstrap run`: it says itself whether all of it behaved.
 set -eu
 if [ "$(id -u)" -ne 0 ]; then

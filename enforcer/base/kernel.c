@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/base/kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+
+int ward_kernel_version(unsigned *ret_major, unsigned *ret_minor)
+{
+	struct utsname u;
+	unsigned major = 0;
+	unsigned minor = 0;
+	if (uname(&u) < 0)
+		return -errno;
+	if (sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return -EPROTO;
+	*ret_major = major;
+	*ret_minor = minor;
+	return 0;
+}
+
+int ward_kernel_check(struct ward_err *err)
+{
+	struct utsname u;
+	unsigned major = 0;
+	unsigned minor = 0;
+	int r = ward_kernel_version(&major, &minor);
+	if (r == 0 &&
+		(major > WARD_KERNEL_FLOOR_MAJOR ||
+			(major == WARD_KERNEL_FLOOR_MAJOR && minor >= WARD_KERNEL_FLOOR_MINOR)))
+		return 0;
+	return ward_err_set(err, -ENOTSUP,
+		"the kernel is too old: Linux " WARD_KERNEL_FLOOR
+		" or newer is needed, this is Linux %s; fix: boot a newer kernel (Debian 12, "
+		"Ubuntu 24.04 and Fedora have one)",
+		uname(&u) < 0 ? "?" : u.release);
+}

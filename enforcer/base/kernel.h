@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The running kernel's version, and the oldest one that a guarded run is built on. */
+#pragma once
+
+#include "enforcer/base/err.h"
+
+/*
+ * The floor: what is required was written and tested against Linux 6.1 (Debian 12) and newer. An
+ * older kernel may lack a part that a boundary rests on without saying so.
+ */
+#define WARD_KERNEL_FLOOR "6.1"
+#define WARD_KERNEL_FLOOR_MAJOR 6U
+#define WARD_KERNEL_FLOOR_MINOR 1U
+
+/* uname(2)'s release as two numbers. -EPROTO: it does not begin with two. */
+int ward_kernel_version(unsigned *ret_major, unsigned *ret_minor) ward_must_check;
+
+/* 0 at or above the floor; else -ENOTSUP, and err names the kernel found and the fix. */
+int ward_kernel_check(struct ward_err *err) ward_must_check;

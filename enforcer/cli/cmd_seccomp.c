@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs seccomp: what the lists of system calls say. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/verbs.h"
+#include "enforcer/sandbox/filters.h"
+
+struct explain_args {
+	const char *list; /* NULL: all */
+	char **names;
+	int n_names;
+};
+
+static const struct argp_option explain_options[] = {
+	{"list", 'l', "LIST", 0, "Only this list: default, strict or no-exec", 0},
+	{0},
+};
+
+static error_t parse_explain(int key, char *arg, struct argp_state *state)
+{
+	struct explain_args *a = state->input;
+	switch (key) {
+	case 'l':
+		a->list = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		a->names = state->argv + state->next;
+		a->n_names = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "the name of a system call is needed");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp explain_argp = {explain_options, parse_explain, "SYSCALL...",
+	"Tells how a guarded command's system call is answered under each list of [process] seccomp: the "
+	"lines from top to bottom, the first that holds decides.\v"
+	"Exit status: 0; 1 if no list names one of them; 2 usage. What no list names, newer system calls "
+	"among it, answers ENOSYS; those of other architectures (32-bit, x32) end the process.",
+	NULL, NULL, NULL};
+
+/* "EPERM if argument 2 is 0x5412    TIOCSTI: …  (default.list:310)" */
+static void print_line(const char *list, char *line)
+{
+	char *field[4] = {line, NULL, NULL, NULL};
+	for (int i = 1; i < 4; i++) {
+		field[i] = strchr(field[i - 1], '\t');
+		if (!field[i])
+			return;
+		*field[i]++ = '\0';
+	}
+	printf("  %-8s %s%s%s%s%s  (%s)\n", list, field[0], *field[1] ? " " : "", field[1],
+		*field[2] ? "   # " : "", field[2], field[3]);
+}
+
+/* Returns whether the list names it. */
+static bool explain(enum ward_seccomp s, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *list = ward_seccomp_name(s);
+	char *save = NULL;
+	int r = ward_seccomp_explain(s, name, &b);
+	if (r < 1) {
+		printf("  %-8s ENOSYS   # not in the list\n", list);
+		return false;
+	}
+	bool first = true;
+	for (char *l = strtok_r((char *)b.data, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		print_line(first ? list : "", l);
+		first = false;
+	}
+	return true;
+}
+
+static int cmd_explain(int argc, char **argv)
+{
+	struct explain_args a = {0};
+	bool known_list = false;
+	int status = 0;
+	if (argp_parse(&explain_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	for (int s = WARD_SECCOMP_NO_EXEC; s <= WARD_SECCOMP_DEFAULT; s++)
+		known_list |=
+			a.list && strcmp(a.list, ward_seccomp_name((enum ward_seccomp)s)) == 0;
+	if (a.list && !known_list) {
+		ward_sayf("there is no list '%s'; there are default, strict and no-exec", a.list);
+		return 2;
+	}
+	for (int i = 0; i < a.n_names; i++) {
+		bool known = false;
+		ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
+		ward_shown(&shown, a.names[i]);
+		printf("%s\n", ward_buf_str(&shown));
+		for (int s = WARD_SECCOMP_DEFAULT; s >= WARD_SECCOMP_NO_EXEC; s--)
+			if (!a.list || strcmp(a.list, ward_seccomp_name((enum ward_seccomp)s)) == 0)
+				known |= explain((enum ward_seccomp)s, a.names[i]);
+		if (!known)
+			status = 1;
+	}
+	return status;
+}
+
+int ward_cmd_seccomp(int argc, char **argv)
+{
+	static const struct ward_cli_verb verbs[] = {{"explain", cmd_explain,
+		"wardfs seccomp explain", "tell how a system call is answered inside"}};
+	static const struct ward_cli_verbs all = {"wardfs seccomp",
+		"The lists of system calls that [process] seccomp names.\n", verbs,
+		sizeof(verbs) / sizeof(*verbs)};
+	return ward_cli_call(&all, argc, argv);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel refuses in the broker's namespace, because nothing listens there: seen by the
+ * packet socket of the wire, put into the trail. One record a destination and protocol every ten
+ * seconds; what the socket's buffer cannot take is not seen.
+ */
+#pragma once
+
+#include "enforcer/net/net.h"
+
+int ward_refused_open(struct ward_broker *net, struct ward_err *err) ward_must_check;
+void ward_refused_close(struct ward_broker *net);
+
+/* Takes both ends out of a packet without link header. False: it is none of ours. Pure. */
+bool ward_refused_parse(const uint8_t *data, size_t len, union ward_sockaddr *ret_from,
+	union ward_sockaddr *ret, bool *ret_udp);

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/net/wire.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/net/link.h"
+#include "enforcer/net/maker.h"
+
+/* What the agent sees; and what it never sees. */
+#define AGENT_LINK "eth0"
+#define BROKER_LINK "net0"
+/* A maker waits for nobody but the kernel. */
+#define MAKER_MS 10000
+/* Packets that wait to be looked at; what does not fit is not recorded one by one. */
+#define PACKET_BYTES (256 << 10)
+
+struct side {
+	struct mnl_socket *link;
+	const char *name, *addr4, *addr6;
+	unsigned index;
+	bool ipv6;
+};
+
+static int addresses(struct side *s, struct ward_err *err)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+	s->index = if_nametoindex(s->name);
+	if (!s->index || inet_pton(AF_INET, s->addr4, &v4) != 1 ||
+		inet_pton(AF_INET6, s->addr6, &v6) != 1)
+		return ward_err_sys(err, -errno, "find %s", s->name);
+	int r = ward_link_address(s->link, s->index, AF_INET, &v4, WARD_WIRE_BITS4);
+	if (r == 0)
+		r = ward_link_up(s->link, s->index);
+	if (r < 0)
+		return ward_err_sys(err, r, "set up %s", s->name);
+	/* Switched off or not there: then names have no such address inside. */
+	s->ipv6 = ward_link_address(s->link, s->index, AF_INET6, &v6, WARD_WIRE_BITS6) == 0;
+	return 0;
+}
+
+static int route(struct side *s, enum ward_link_route kind, const char *a4, const char *a6,
+	struct ward_err *err)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+	unsigned index = kind == WARD_LINK_LOCAL ? if_nametoindex("lo") : s->index;
+	if (inet_pton(AF_INET, a4, &v4) != 1 || inet_pton(AF_INET6, a6, &v6) != 1)
+		return ward_err_set(err, -EINVAL, "bad address of the wire");
+	int r = ward_link_route(s->link, kind, index, AF_INET, &v4);
+	if (r == 0 && s->ipv6)
+		r = ward_link_route(s->link, kind, index, AF_INET6, &v6);
+	return r < 0 ? ward_err_sys(err, r, "make a route at %s", s->name) : 0;
+}
+
+static int inner_side(struct ward_err *err)
+{
+	struct side s = {.name = AGENT_LINK, .addr4 = WARD_WIRE_AGENT4, .addr6 = WARD_WIRE_AGENT6};
+	int r = ward_link_open(&s.link);
+	if (r < 0)
+		return ward_err_sys(err, r, "netlink");
+	r = addresses(&s, err);
+	if (r == 0)
+		r = route(&s, WARD_LINK_VIA, WARD_WIRE_BROKER4, WARD_WIRE_BROKER6, err);
+	ward_link_close(s.link);
+	return r < 0 ? r : s.ipv6;
+}
+
+/* "port unreachable" is an answer here, not something to be sparing with. */
+static void unlimited_refusals(void)
+{
+	static const char *const files[] = {
+		"/proc/sys/net/ipv4/icmp_ratelimit", "/proc/sys/net/ipv6/icmp/ratelimit"};
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		ward_cleanup_fd int fd = open(files[i], O_WRONLY | O_CLOEXEC);
+		/* Where /proc/sys cannot be written, many refused datagrams at once are lost. */
+		if (fd >= 0)
+			(void)!ward_fd_write_all(fd, "0", 1);
+	}
+}
+
+static int outer_side(int net_fd, struct ward_err *err)
+{
+	struct side s = {
+		.name = BROKER_LINK, .addr4 = WARD_WIRE_BROKER4, .addr6 = WARD_WIRE_BROKER6};
+	int r = ward_link_open(&s.link);
+	if (r < 0)
+		return ward_err_sys(err, r, "netlink");
+	unlimited_refusals();
+	r = ward_link_up(s.link, if_nametoindex("lo"));
+	if (r == 0)
+		r = ward_link_veth(s.link, BROKER_LINK, AGENT_LINK, net_fd);
+	if (r < 0)
+		r = ward_err_sys(err, r, "join the namespaces by veth%s",
+			r == -EOPNOTSUPP ? " (this kernel has none; fix: modprobe veth)" : "");
+	if (r == 0)
+		r = addresses(&s, err);
+	if (r == 0)
+		r = route(&s, WARD_LINK_HOST, WARD_WIRE_AGENT4, WARD_WIRE_AGENT6, err);
+	if (r == 0)
+		r = route(&s, WARD_LINK_LOCAL, WARD_WIRE_BROKER4, WARD_WIRE_BROKER6, err);
+	ward_link_close(s.link);
+	return r < 0 ? r : s.ipv6;
+}
+
+/*
+ * What the agent sends to begin something: TCP with SYN and without ACK, and UDP; without a link
+ * header (SOCK_DGRAM). Of IPv6 only what has no extension headers.
+ */
+static int watch_packets(void)
+{
+	static struct sock_filter code[] = {
+		/* 0: version of IP */
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 6, 8, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 13),
+		/* 4: IPv4: protocol, length of the header, flags of TCP */
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 10, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 10),
+		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+		BPF_STMT(BPF_LD | BPF_B | BPF_IND, 13),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 5, 6),
+		/* 11: IPv6 */
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 3),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 53),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x10, 1, 0),
+		/* 16: enough for both headers */
+		BPF_STMT(BPF_RET | BPF_K, 96),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog prog = {.len = sizeof(code) / sizeof(*code), .filter = code};
+	const int bytes = PACKET_BYTES, on = 1;
+	struct sockaddr_ll ll = {.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = (int)if_nametoindex(BROKER_LINK)};
+	/* Protocol 0: nothing arrives before the filter stands. */
+	ward_cleanup_fd int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof(on)) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)) < 0 ||
+		setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) < 0 ||
+		bind(fd, (struct sockaddr *)&ll, sizeof(ll)) < 0)
+		return -errno;
+	return ward_steal_fd(&fd);
+}
+
+static void say_failed(int channel, const char *text)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MAKER_FAILED);
+	ward_msg_put_str(&m, text);
+	(void)!ward_msg_send(channel, &m, NULL, 0);
+}
+
+/* fd, taken and closed, is the side's own descriptor; -1: it has none. */
+static int say_ready(int channel, int ipv6, int fd)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MAKER_READY);
+	ward_msg_put_u32(&m, (uint32_t)ipv6);
+	int r = ward_msg_send(channel, &m, &fd, fd >= 0 ? 1 : 0);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* A maker's life, in its namespace. release: where the inner one waits for the veth. */
+static void serve(int channel, bool outer, int net_fd, int release)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	int ipv6 = outer ? outer_side(net_fd, &err) : inner_side(&err);
+	int own = -1;
+	if (outer) {
+		if (ipv6 >= 0)
+			(void)!write(release, "", 1);
+		close(release);
+	}
+	if (ipv6 >= 0)
+		own = outer ? watch_packets()
+			    : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				      NETLINK_SOCK_DIAG);
+	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, &err);
+	if (r < 0)
+		say_failed(channel, err.text);
+	else if (say_ready(channel, ipv6, own < 0 ? -1 : own) == 0)
+		ward_maker_serve(channel, outer);
+}
+
+/* Nothing of the parent's may live on in a child but the descriptors that it needs. */
+static int keep_only(const int *keep, size_t n)
+{
+	unsigned from = 3;
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned)keep[i] > from && close_range(from, (unsigned)keep[i] - 1, 0) < 0)
+			return -errno;
+		from = (unsigned)keep[i] + 1;
+	}
+	return close_range(from, ~0U, 0) < 0 ? -errno : 0;
+}
+
+static int cmp_ints(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* The first maker's process: makes the outer namespace, then forks the second one. */
+static void first_child(int outer, int inner, int user_fd, int net_fd)
+{
+	int keep[] = {outer, inner, user_fd, net_fd};
+	qsort(keep, 4, sizeof(*keep), cmp_ints);
+	int own[2]; /* the second one waits here until there is a veth */
+	if (keep_only(keep, 4) < 0 || setns(user_fd, CLONE_NEWUSER) < 0 ||
+		pipe2(own, O_CLOEXEC) < 0) {
+		say_failed(outer, "the session's user namespace cannot be joined");
+		return;
+	}
+	close(user_fd);
+	pid_t pid = fork();
+	if (pid < 0) {
+		say_failed(outer, "fork");
+		return;
+	}
+	if (pid == 0) {
+		char byte;
+		close(outer);
+		close(own[1]);
+		/* End of file without the byte: the other side failed and has said so. */
+		if (read(own[0], &byte, 1) != 1)
+			return;
+		close(own[0]);
+		if (setns(net_fd, CLONE_NEWNET) < 0)
+			say_failed(inner, "the session's network namespace cannot be joined");
+		else
+			serve(inner, false, -1, -1);
+		return;
+	}
+	close(own[0]);
+	close(inner);
+	if (unshare(CLONE_NEWNET) < 0) {
+		say_failed(outer, "no network namespace of its own");
+		return;
+	}
+	serve(outer, true, net_fd, own[1]);
+}
+
+static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	size_t n_fds = 1;
+	struct pollfd p = {.fd = channel, .events = POLLIN};
+	int ready = 0;
+	do {
+		ready = poll(&p, 1, MAKER_MS);
+	} while (ready < 0 && errno == EINTR);
+	ssize_t n = ready > 0 ? ward_msg_recv(channel, data, sizeof(data), ret_fd, &n_fds) : 0;
+	if (n <= 0)
+		return ward_err_set(err, -EIO, "the network of the session was not made");
+	ward_msg_reader_init(&r, data, (size_t)n);
+	if (r.type == WARD_MAKER_FAILED) {
+		ward_cleanup_free char *text = ward_msg_get_str(&r);
+		return ward_err_set(err, -EIO, "%s", text ? text : "?");
+	}
+	*ret_ipv6 = ward_msg_get_u32(&r) == 1;
+	if (n_fds == 0)
+		*ret_fd = -1;
+	return r.type == WARD_MAKER_READY ? ward_msg_done(&r) : -EBADMSG;
+}
+
+int ward_wire_make(int user_fd, int net_fd, struct ward_wire *ret, struct ward_err *err)
+{
+	int outer[2], inner[2];
+	struct ward_wire w = WARD_WIRE_INIT;
+	bool ipv6_inside = false;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, outer) < 0)
+		return ward_err_sys(err, -errno, "socketpair");
+	w.outer = outer[0];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, inner) < 0) {
+		close(outer[1]);
+		ward_wire_close(&w);
+		return ward_err_sys(err, -errno, "socketpair");
+	}
+	w.inner = inner[0];
+	pid_t pid = fork();
+	if (pid == 0) {
+		first_child(outer[1], inner[1], user_fd, net_fd);
+		_exit(0);
+	}
+	close(outer[1]);
+	close(inner[1]);
+	int r = pid < 0 ? ward_err_sys(err, -errno, "fork") : 0;
+	if (r == 0)
+		r = hear_ready(w.outer, &w.ipv6, &w.packet, err);
+	if (r == 0)
+		r = hear_ready(w.inner, &ipv6_inside, &w.diag, err);
+	if (r < 0) {
+		ward_wire_close(&w);
+		return r;
+	}
+	w.ipv6 = w.ipv6 && ipv6_inside;
+	*ret = w;
+	return 0;
+}
+
+void ward_wire_close(struct ward_wire *w)
+{
+	const int fds[] = {w->outer, w->inner, w->packet, w->diag};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*w = WARD_WIRE_INIT;
+}
+
+static void put_address(struct ward_msg *m, const struct sockaddr *addr)
+{
+	uint8_t bytes[18];
+	if (!addr) {
+		ward_msg_put_bytes(m, bytes, 0);
+	} else if (addr->sa_family == AF_INET) {
+		const struct sockaddr_in *a = (const struct sockaddr_in *)addr;
+		memcpy(bytes, &a->sin_addr, 4);
+		memcpy(bytes + 4, &a->sin_port, 2);
+		ward_msg_put_bytes(m, bytes, 6);
+	} else {
+		const struct sockaddr_in6 *a = (const struct sockaddr_in6 *)addr;
+		memcpy(bytes, &a->sin6_addr, 16);
+		memcpy(bytes + 16, &a->sin6_port, 2);
+		ward_msg_put_bytes(m, bytes, 18);
+	}
+}
+
+int ward_wire_socket(const struct ward_wire *w, enum ward_wire_side side, int family, int type,
+	const struct sockaddr *addr, int *ret_fd)
+{
+	int channel = side == WARD_WIRE_OUTER ? w->outer : w->inner;
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MAKER_REQUEST);
+	ward_msg_put_u32(&m, (uint32_t)family);
+	ward_msg_put_u32(&m, (uint32_t)type);
+	put_address(&m, addr);
+	int r = ward_msg_send(channel, &m, NULL, 0);
+	if (r < 0)
+		return -EPIPE;
+	char data[64];
+	int fd = -1;
+	size_t n_fds = 1;
+	ssize_t n = ward_msg_recv(channel, data, sizeof(data), &fd, &n_fds);
+	/* Our own descriptors are used up: the message came, the descriptor did not. */
+	if (n == -EBADMSG)
+		return -EMFILE;
+	if (n <= 0)
+		return -EPIPE;
+	struct ward_msg_reader rd;
+	ward_msg_reader_init(&rd, data, (size_t)n);
+	int code = -(int)ward_msg_get_u32(&rd);
+	if (rd.type != WARD_MAKER_ANSWER || ward_msg_done(&rd) < 0 || (code == 0) != (n_fds == 1)) {
+		if (n_fds)
+			close(fd);
+		return -EPIPE;
+	}
+	if (code == 0)
+		*ret_fd = fd;
+	return code;
+}

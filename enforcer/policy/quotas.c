@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* [quota P]: from merged keys to limits, and what the check says about them. */
+#include "enforcer/policy/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/policy/value.h"
+
+/* In the order of enum ward_quota_key. */
+static const char *const names[WARD_QUOTA_KEYS_] = {"growth", "files", "file", "rate", "churn"};
+
+/* Is path dir, or beneath it? Both are normalised. */
+static bool lies_in(const char *path, const char *dir)
+{
+	const size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+static bool has_tree(const struct ward_policy *p, const char *path)
+{
+	for (size_t i = 0; i < p->n_trees; i++)
+		if (lies_in(path, p->trees[i]) || lies_in(p->trees[i], path))
+			return true;
+	return false;
+}
+
+static int no_memory(struct ward_err *err)
+{
+	return ward_err_set(err, -ENOMEM, "out of memory");
+}
+
+static size_t depth(const char *path)
+{
+	size_t n = 0;
+	for (; *path; path++)
+		n += *path == '/';
+	return n;
+}
+
+static int add_quota(struct ward_settings *s, const char *path, struct ward_err *err)
+{
+	struct ward_quota *v = reallocarray(s->quotas, s->n_quotas + 1, sizeof(*v));
+	if (!v)
+		return no_memory(err);
+	s->quotas = v;
+	struct ward_quota *q = &v[s->n_quotas];
+	*q = (struct ward_quota){.path = strdup(path)};
+	for (size_t i = 0; i < WARD_QUOTA_KEYS_; i++)
+		q->limits[i].value = WARD_UNLIMITED;
+	s->n_quotas++;
+	return q->path ? 0 : no_memory(err);
+}
+
+static int fill_limit(const struct ward_entry *e, struct ward_quota_limit *l, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	const bool size = e->key->type == WARD_TYPE_SIZE_RATE;
+	l->value = e->number;
+	if ((size || e->key->type == WARD_TYPE_COUNT_RATE) &&
+		!ward_value_rate_parts(e->value, size, &l->value, &l->per_s))
+		return ward_err_set(err, -EINVAL, "'%s' is no rate", e->value);
+	if (size && l->value == 0)
+		return ward_err_set(err, -EINVAL,
+			"%s:%u: rate = %s would make every write wait for ever; growth = 0 refuses "
+			"what is new",
+			e->file, e->line, e->value);
+	ward_buf_printf(&text, "%s = %s", e->key->name, e->value);
+	ward_buf_printf(&place, "%s:%u", e->file, e->line);
+	l->text = ward_buf_steal(&text);
+	l->place = ward_buf_steal(&place);
+	return l->text && l->place ? 0 : no_memory(err);
+}
+
+static int cmp_quotas(const void *a, const void *b)
+{
+	return strcmp(((const struct ward_quota *)a)->path, ((const struct ward_quota *)b)->path);
+}
+
+static int settle_entry(struct ward_policy *p, const struct ward_entry *e, struct ward_err *err)
+{
+	struct ward_settings *s = &p->settings;
+	size_t at = 0, key = 0;
+	if (!has_tree(p, e->instance)) {
+		/* the floor may speak of trees that this policy does not have */
+		if (e->source == WARD_SOURCE_FLOOR)
+			return 0;
+		return ward_err_set(err, -EINVAL,
+			"%s:%u: [quota %s]: no tree is there, so nothing would be counted%s",
+			e->file, e->line, e->instance,
+			lies_in(e->instance, "/tmp") ? "; [limits] tmp bounds /tmp" : "");
+	}
+	if (depth(e->instance) > WARD_QUOTA_DEPTH_MAX)
+		return ward_err_set(err, -EINVAL, "%s:%u: [quota]: a path of more than %d names",
+			e->file, e->line, WARD_QUOTA_DEPTH_MAX);
+	while (at < s->n_quotas && strcmp(s->quotas[at].path, e->instance) != 0)
+		at++;
+	if (at == s->n_quotas) {
+		int r = add_quota(s, e->instance, err);
+		if (r < 0)
+			return r;
+	}
+	while (key < WARD_QUOTA_KEYS_ && strcmp(names[key], e->key->name) != 0)
+		key++;
+	if (key == WARD_QUOTA_KEYS_)
+		return ward_err_set(err, -EINVAL, "[quota] %s: unknown", e->key->name);
+	return fill_limit(e, &s->quotas[at].limits[key], err);
+}
+
+int ward_quotas_settle(struct ward_policy *p, struct ward_err *err)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (strcmp(e->key->section, "quota") != 0)
+			continue;
+		int r = settle_entry(p, e, err);
+		if (r < 0)
+			return r;
+	}
+	if (p->settings.n_quotas)
+		qsort(p->settings.quotas, p->settings.n_quotas, sizeof(struct ward_quota),
+			cmp_quotas);
+	return 0;
+}
+
+const struct ward_quota *ward_explain_quota(const struct ward_policy *p, const char *path, size_t i)
+{
+	const struct ward_settings *s = &p->settings;
+	/* sorted by path: the outer ones come first */
+	for (size_t k = 0; k < s->n_quotas; k++)
+		if (lies_in(path, s->quotas[k].path) && i-- == 0)
+			return &s->quotas[k];
+	return NULL;
+}
+
+void ward_quotas_clear(struct ward_settings *s)
+{
+	for (size_t i = 0; i < s->n_quotas; i++) {
+		free(s->quotas[i].path);
+		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
+			free(s->quotas[i].limits[k].text);
+			free(s->quotas[i].limits[k].place);
+		}
+	}
+	free(s->quotas);
+	s->quotas = NULL;
+	s->n_quotas = 0;
+}

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The groups of a session: made, limited, joined, removed. What they say: cgroup_usage.c. */
+#include "enforcer/sandbox/cgroup_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* Microseconds: the kernel's default for both versions (cpu.max, cpu.cfs_period_us). */
+#define CPU_PERIOD_US 100000
+/* Of a memory limit this much is told to us when it is met (v1 has thresholds; v2: see limits). */
+#define NEAR_PERCENT 90
+/* How often names and removals are tried again: others make and remove beside us. */
+#define TRIES 100
+/* The kernel lets go of a group some milliseconds after its last process; more ends a hang. */
+#define REMOVE_TRIES 2000
+#define REMOVE_NAP_US 1000
+/* Of a directory full of leftovers this many are looked at. */
+#define SWEEP_MAX 4096
+
+static const char *const controllers[WARD_CGROUP_PARTS] = {[WARD_CGROUP_MEMORY] = "memory",
+	[WARD_CGROUP_PIDS] = "pids",
+	[WARD_CGROUP_CPU] = "cpu",
+	[WARD_CGROUP_CPUACCT] = "cpuacct",
+	[WARD_CGROUP_IO] = "io",
+	[WARD_CGROUP_PRESSURE] = ""};
+
+int ward_cgroup_write(int dir, const char *file, const char *text)
+{
+	ward_cleanup_fd int fd = openat(dir, file, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* One write is one command to the kernel. */
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+static int write_number(int dir, const char *file, uint64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return ward_cgroup_write(dir, file, text);
+}
+
+static int open_dir(int at, const char *path)
+{
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* --- a session's directory below PARENT/wardfs --- */
+
+/* Removes what nobody holds: a live session's directory is locked, one with processes is busy. */
+static bool remove_stale(int parent, const char *name)
+{
+	ward_cleanup_fd int dir = open_dir(parent, name);
+	return dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0 &&
+	       unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
+static void sweep(int parent)
+{
+	int copy = open_dir(parent, ".");
+	ward_cleanup_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d && copy >= 0)
+		close(copy);
+	const struct dirent *e = NULL;
+	for (size_t i = 0; d && i < SWEEP_MAX && (e = readdir(d)); i++)
+		if (e->d_type == DT_DIR && e->d_name[0] != '.')
+			remove_stale(parent, e->d_name);
+}
+
+/* Ours alone: a directory that somebody else made there would be theirs to change. */
+static bool is_ours(int dir)
+{
+	struct stat st;
+	return fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
+}
+
+/* Makes and locks NAME, or NAME.2 … where it is in use. -ENOENT: parent was removed meanwhile. */
+static int make_session_dir(int parent, const char *name, char *ret_name, size_t size)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (i == 0)
+			snprintf(ret_name, size, "%s", name);
+		else
+			snprintf(ret_name, size, "%s.%d", name, i + 1);
+		if (mkdirat(parent, ret_name, 0755) < 0) {
+			if (errno != EEXIST)
+				return -errno;
+			if (remove_stale(parent, ret_name))
+				i--; /* the name is free now */
+			continue;
+		}
+		ward_cleanup_fd int dir = open_dir(parent, ret_name);
+		struct stat mine;
+		struct stat there;
+		/* One who sweeps may have been between mkdir and lock. */
+		if (dir < 0 || flock(dir, LOCK_EX) < 0 || fstat(dir, &mine) < 0 ||
+			fstatat(parent, ret_name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+			mine.st_ino != there.st_ino)
+			continue;
+		return ward_steal_fd(&dir);
+	}
+	return -EBUSY;
+}
+
+/* v2: gives the controllers on to the children of dir. */
+static int enable(int dir, unsigned parts)
+{
+	int r = 0;
+	for (unsigned i = 0; i < WARD_CGROUP_PARTS && r == 0; i++) {
+		char text[32];
+		if (!(parts & 1U << i) || i == WARD_CGROUP_CPUACCT || i == WARD_CGROUP_PRESSURE)
+			continue;
+		snprintf(text, sizeof(text), "+%s", controllers[i]);
+		r = ward_cgroup_write(dir, "cgroup.subtree_control", text);
+	}
+	/* The kernel's word for a controller that this group does not have itself. */
+	return r == -ENOENT ? -EOPNOTSUPP : r;
+}
+
+/* v2: the "domain" with processes of its own gives nothing on. Ours go into a leaf beside. */
+static int step_aside(struct ward_group *g, int dir, unsigned parts)
+{
+	snprintf(g->leaf, sizeof(g->leaf), "wardfs-supervisor.%d", (int)getpid());
+	if (mkdirat(dir, g->leaf, 0755) < 0) {
+		g->leaf[0] = '\0';
+		return -errno;
+	}
+	ward_cleanup_fd int leaf = open_dir(dir, g->leaf);
+	int r = leaf < 0 ? leaf : ward_cgroup_write(leaf, "cgroup.procs", "0");
+	if (r == 0)
+		r = enable(dir, parts);
+	if (r == 0) {
+		g->base = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+		r = g->base < 0 ? -errno : 0;
+	}
+	if (r < 0) {
+		(void)!ward_cgroup_write(dir, "cgroup.procs", "0");
+		unlinkat(dir, g->leaf, AT_REMOVEDIR);
+		g->leaf[0] = '\0';
+	}
+	return r;
+}
+
+static void step_back(struct ward_group *g)
+{
+	if (g->leaf[0] == '\0' || g->base < 0)
+		return;
+	for (unsigned i = 0; i < WARD_CGROUP_PARTS; i++) {
+		char text[32];
+		snprintf(text, sizeof(text), "-%s", controllers[i]);
+		if (g->parts & 1U << i)
+			(void)!ward_cgroup_write(g->base, "cgroup.subtree_control", text);
+	}
+	if (ward_cgroup_write(g->base, "cgroup.procs", "0") == 0)
+		unlinkat(g->base, g->leaf, AT_REMOVEDIR);
+}
+
+/* Tries to make BASE/wardfs/NAME with all of parts in it. */
+static int make_in(struct ward_group *g, int base, unsigned parts, const char *name)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (mkdirat(base, WARD_CGROUP_DIR, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		ward_cleanup_fd int parent = open_dir(base, WARD_CGROUP_DIR);
+		if (parent == -ENOENT)
+			continue;
+		if (parent < 0)
+			return parent;
+		if (!is_ours(parent))
+			return -EPERM;
+		int r = 0;
+		if (g->v2) {
+			r = enable(base, parts);
+			if (r == -EBUSY && !g->top)
+				r = step_aside(g, base, parts);
+			if (r == 0)
+				r = enable(parent, parts);
+		}
+		if (r == 0) {
+			sweep(parent);
+			r = make_session_dir(parent, name, g->name, sizeof(g->name));
+		}
+		if (r == -ENOENT)
+			continue; /* somebody removed an empty wardfs/ */
+		if (r < 0) {
+			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
+			return r;
+		}
+		g->dir = r;
+		g->parent = ward_steal_fd(&parent);
+		if (g->base < 0)
+			g->base = fcntl(base, F_DUPFD_CLOEXEC, 3);
+		return 0;
+	}
+	return -EBUSY;
+}
+
+/* v2: moving a process needs the right to write here, above where it comes from and goes to. */
+static bool may_move(int dir)
+{
+	ward_cleanup_fd int procs = openat(dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	return procs >= 0;
+}
+
+/* The parts of a session whose absence would leave a limit without effect. */
+static unsigned limited(const struct ward_cgroup_spec *s)
+{
+	return (s->memory != WARD_UNLIMITED ? 1U << WARD_CGROUP_MEMORY : 0) |
+	       (s->processes != WARD_UNLIMITED ? 1U << WARD_CGROUP_PIDS : 0) |
+	       (s->cpus != WARD_UNLIMITED ? 1U << WARD_CGROUP_CPU : 0);
+}
+
+/* Goes from path up to the top, to the first group in which one of ours can be made with `must`. */
+static int climb(const struct ward_hierarchy *h, const struct ward_cgroup_spec *spec,
+	unsigned parts, unsigned must, struct ward_group *g)
+{
+	char path[2 * WARD_CGROUP_PATH_MAX];
+	int first = 0;
+	/* Root: the top. Others: their own group, then what is above it. */
+	snprintf(path, sizeof(path), "%s%s", h->mount, spec->root ? "" : h->own);
+	for (;;) {
+		ward_cleanup_fd int base = open_dir(AT_FDCWD, path);
+		g->top = strcmp(path, h->mount) == 0;
+		int r = base < 0 ? base : 0;
+		unsigned here = r == 0 && h->v2 ? parts & ward_cgroup_offers(base) : parts;
+		if (r == 0 && !spec->root && !may_move(base))
+			r = -EACCES;
+		if (r == 0 && must & ~here)
+			r = -EOPNOTSUPP;
+		if (r == 0)
+			r = make_in(g, base, here, spec->name);
+		if (r == 0) {
+			snprintf(g->path, sizeof(g->path), "%s/%s/%s", path, WARD_CGROUP_DIR,
+				g->name);
+			g->parts = here;
+			return 0;
+		}
+		if (first == 0 || first == -EACCES)
+			first = r;
+		if (g->top)
+			return first;
+		*strrchr(path, '/') = '\0';
+	}
+}
+
+static int make_group(const struct ward_hierarchy *h, const struct ward_cgroup_spec *spec,
+	unsigned parts, struct ward_group *g)
+{
+	g->v2 = h->v2;
+	unsigned must = parts & limited(spec);
+	int r = climb(h, spec, parts, must, g);
+	/* Better some of it than nothing: the caller asks for each part. */
+	if (r == -EOPNOTSUPP && must)
+		r = climb(h, spec, parts, 0, g);
+	return r;
+}
+
+/* --- limits --- */
+
+static int limit_memory(const struct ward_group *g, uint64_t bytes)
+{
+	if (bytes == WARD_UNLIMITED)
+		return 0;
+	if (g->v2) {
+		int r = write_number(g->dir, "memory.max", bytes);
+		if (r < 0)
+			return r;
+		/* Not there: a kernel without swap. */
+		r = write_number(g->dir, "memory.swap.max", 0);
+		return r == -ENOENT ? 0 : r;
+	}
+	int r = write_number(g->dir, "memory.limit_in_bytes", bytes);
+	if (r < 0)
+		return r;
+	/* Memory and swap together: no swap. Without swap accounting at least none on its own. */
+	r = write_number(g->dir, "memory.memsw.limit_in_bytes", bytes);
+	return r == -ENOENT ? write_number(g->dir, "memory.swappiness", 0) : r;
+}
+
+static int limit_cpus(const struct ward_group *g, uint64_t tenths)
+{
+	char text[64];
+	if (tenths == WARD_UNLIMITED)
+		return 0;
+	/* The kernel takes no less than a millisecond (Documentation/scheduler/sched-bwc.rst). */
+	uint64_t quota = tenths * (CPU_PERIOD_US / 10);
+	if (g->v2) {
+		snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota, CPU_PERIOD_US);
+		return ward_cgroup_write(g->dir, "cpu.max", text);
+	}
+	int r = write_number(g->dir, "cpu.cfs_period_us", CPU_PERIOD_US);
+	return r < 0 ? r : write_number(g->dir, "cpu.cfs_quota_us", quota);
+}
+
+/* v1 has eventfds where v2 has files that can be waited for (cgroup-v1/memory.rst, 9 and 10). */
+static int v1_event(const struct ward_cgroup *cg, const struct ward_group *g, const char *file,
+	uint64_t threshold)
+{
+	char text[64];
+	ward_cleanup_fd int fd = openat(g->dir, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (threshold)
+		snprintf(text, sizeof(text), "%d %d %llu", cg->memory_event, fd,
+			(unsigned long long)threshold);
+	else
+		snprintf(text, sizeof(text), "%d %d", cg->memory_event, fd);
+	return ward_cgroup_write(g->dir, "cgroup.event_control", text);
+}
+
+static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint64_t limit)
+{
+	if (g->v2) {
+		cg->memory_event = openat(g->dir, "memory.events", O_RDONLY | O_CLOEXEC);
+		return cg->memory_event < 0 ? -errno : 0;
+	}
+	cg->memory_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (cg->memory_event < 0)
+		return -errno;
+	int r = v1_event(cg, g, "memory.oom_control", 0);
+	if (r == 0 && limit != WARD_UNLIMITED)
+		r = v1_event(cg, g, "memory.usage_in_bytes", limit / 100 * NEAR_PERCENT);
+	return r;
+}
+
+static const struct ward_group *group_of(const struct ward_cgroup *cg, enum ward_cgroup_part part)
+{
+	int i = cg->part[part].group;
+	return i < 0 ? NULL : &cg->groups[i];
+}
+
+static int set_limits(
+	struct ward_cgroup *cg, const struct ward_cgroup_spec *s, struct ward_err *err)
+{
+	const struct ward_group *memory = group_of(cg, WARD_CGROUP_MEMORY);
+	const struct ward_group *pids = group_of(cg, WARD_CGROUP_PIDS);
+	const struct ward_group *cpu = group_of(cg, WARD_CGROUP_CPU);
+	int r = memory ? limit_memory(memory, s->memory) : 0;
+	if (r == 0 && memory)
+		r = watch_memory(cg, memory, s->memory);
+	if (r < 0)
+		return ward_err_sys(err, r, "limit memory in %s", memory->path);
+	/* Our pid 1 and the starter (init/starter.c) are two more. */
+	if (pids && s->processes != WARD_UNLIMITED)
+		r = write_number(pids->dir, "pids.max", (s->processes ? s->processes : 1) + 2);
+	if (r < 0)
+		return ward_err_sys(err, r, "limit processes in %s", pids->path);
+	if (pids)
+		cg->pids_event = openat(pids->dir, "pids.events", O_RDONLY | O_CLOEXEC);
+	r = cpu ? limit_cpus(cpu, s->cpus) : 0;
+	return r < 0 ? ward_err_sys(err, r, "limit CPUs in %s", cpu->path) : 0;
+}
+
+/* --- all of it --- */
+
+static void say_why(struct ward_cgroup *cg, unsigned parts, const char *text)
+{
+	for (unsigned i = 0; i < WARD_CGROUP_PARTS; i++)
+		if (parts & 1U << i)
+			snprintf(cg->part[i].why, sizeof(cg->part[i].why), "%s", text);
+}
+
+/* The parts that this hierarchy can give and no other has given. */
+static void take_hierarchy(
+	struct ward_cgroup *cg, const struct ward_hierarchy *h, const struct ward_cgroup_spec *spec)
+{
+	unsigned parts = 0;
+	for (unsigned i = 0; i < WARD_CGROUP_PARTS; i++)
+		if (cg->part[i].group < 0 && h->parts & 1U << i)
+			parts |= 1U << i;
+	if (!parts || cg->n_groups == WARD_CGROUP_PARTS)
+		return;
+	struct ward_group *g = &cg->groups[cg->n_groups];
+	*g = WARD_GROUP_INIT;
+	int r = make_group(h, spec, parts, g);
+	if (r == 0) {
+		g->procs = openat(g->dir, "cgroup.procs", O_RDWR | O_CLOEXEC);
+		r = g->procs < 0 ? -errno : 0;
+		if (!g->v2)
+			g->tasks = openat(g->dir, "tasks", O_WRONLY | O_CLOEXEC);
+	}
+	cg->n_groups++; /* what was made of it is removed with the rest */
+	char why[sizeof(cg->part[0].why)];
+	snprintf(why, sizeof(why), "no group can be made in %.300s: %s", h->mount, strerror(-r));
+	if (r < 0) {
+		say_why(cg, parts, why);
+		return;
+	}
+	snprintf(why, sizeof(why), "%.400s does not have the controller", g->path);
+	say_why(cg, parts & ~g->parts, why);
+	for (unsigned i = 0; i < WARD_CGROUP_PARTS; i++)
+		if (g->parts & 1U << i) {
+			cg->part[i].group = (int)cg->n_groups - 1;
+			cg->part[i].why[0] = '\0';
+		}
+}
+
+int ward_cgroup_make(
+	const struct ward_cgroup_spec *spec, struct ward_cgroup **ret, struct ward_err *err)
+{
+	struct ward_cgroup *cg = calloc(1, sizeof(*cg));
+	ward_cleanup_free struct ward_hierarchy *h = calloc(WARD_HIERARCHIES_MAX, sizeof(*h));
+	if (!cg || !h) {
+		free(cg);
+		return ward_err_sys(err, -ENOMEM, "control groups");
+	}
+	cg->memory_event = cg->pids_event = -1;
+	for (size_t i = 0; i < WARD_CGROUP_PARTS; i++) {
+		cg->part[i].group = -1;
+		snprintf(cg->part[i].why, sizeof(cg->part[i].why),
+			i == WARD_CGROUP_PRESSURE ? "cgroup v2 is not mounted"
+						  : "no mounted hierarchy has the controller %s",
+			controllers[i]);
+	}
+	size_t n = ward_cgroup_hierarchies(h, WARD_HIERARCHIES_MAX);
+	for (size_t i = 0; i < n; i++)
+		take_hierarchy(cg, &h[i], spec);
+	int r = set_limits(cg, spec, err);
+	if (r < 0) {
+		ward_cgroup_free(cg);
+		return r;
+	}
+	*ret = cg;
+	return 0;
+}
+
+bool ward_cgroup_has(const struct ward_cgroup *cg, enum ward_cgroup_part part)
+{
+	return cg && cg->part[part].group >= 0;
+}
+
+const char *ward_cgroup_why(const struct ward_cgroup *cg, enum ward_cgroup_part part)
+{
+	return cg ? cg->part[part].why : "no control groups";
+}
+
+const char *ward_cgroup_version(const struct ward_cgroup *cg, enum ward_cgroup_part part)
+{
+	if (!ward_cgroup_has(cg, part))
+		return NULL;
+	return group_of(cg, part)->v2 ? "v2" : "v1";
+}
+
+const char *ward_cgroup_path(const struct ward_cgroup *cg, size_t i)
+{
+	size_t k = 0;
+	for (; cg && k < cg->n_groups; k++)
+		if (cg->groups[k].procs >= 0 && i-- == 0)
+			return cg->groups[k].path;
+	return NULL;
+}
+
+size_t ward_cgroup_join(
+	const struct ward_cgroup *cg, struct ward_cgroup_way ret[WARD_CGROUP_JOIN_MAX])
+{
+	size_t n = 0;
+	for (size_t i = 0; cg && i < cg->n_groups; i++) {
+		const struct ward_group *g = &cg->groups[i];
+		if (g->procs >= 0)
+			ret[n++] = (struct ward_cgroup_way){
+				.procs = g->procs, .self = g->tasks, .into = g->v2 ? g->dir : -1};
+	}
+	return n;
+}
+
+size_t ward_cgroup_poll(const struct ward_cgroup *cg, struct pollfd ret_fds[WARD_CGROUP_POLL_MAX])
+{
+	size_t n = 0;
+	if (!cg)
+		return 0;
+	/* A v2 file says POLLPRI when it has changed since it was read last. */
+	if (cg->memory_event >= 0)
+		ret_fds[n++] = (struct pollfd){.fd = cg->memory_event,
+			.events = group_of(cg, WARD_CGROUP_MEMORY)->v2 ? POLLPRI : POLLIN};
+	if (cg->pids_event >= 0)
+		ret_fds[n++] = (struct pollfd){.fd = cg->pids_event, .events = POLLPRI};
+	return n;
+}
+
+void ward_cgroup_seen(struct ward_cgroup *cg)
+{
+	char text[256];
+	if (cg && cg->memory_event >= 0 && group_of(cg, WARD_CGROUP_MEMORY)->v2)
+		(void)!pread(cg->memory_event, text, sizeof(text), 0);
+	else if (cg && cg->memory_event >= 0)
+		(void)!read(cg->memory_event, text, sizeof(text));
+	if (cg && cg->pids_event >= 0)
+		(void)!pread(cg->pids_event, text, sizeof(text), 0);
+}
+
+/* --- the end --- */
+
+/* Processes of a v1 group, one by one. Returns whether there were any. */
+static bool kill_each(const struct ward_group *g)
+{
+	char text[8192];
+	ssize_t n = pread(g->procs, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	for (char *s = text; *s;) {
+		char *end = s;
+		long pid = strtol(s, &end, 10);
+		/* A last number that was cut is none. */
+		if (end == s || *end != '\n')
+			break;
+		/* 0: a process of another pid namespace; we are never in there ourselves. */
+		if (pid > 1 && pid != getpid())
+			kill((pid_t)pid, SIGKILL);
+		s = end + 1;
+	}
+	return true;
+}
+
+void ward_cgroup_kill(struct ward_cgroup *cg)
+{
+	for (size_t i = 0; cg && i < cg->n_groups; i++) {
+		const struct ward_group *g = &cg->groups[i];
+		if (g->procs < 0 || (g->v2 && ward_cgroup_write(g->dir, "cgroup.kill", "1") == 0))
+			continue;
+		for (int k = 0; k < REMOVE_TRIES && kill_each(g); k++)
+			usleep(REMOVE_NAP_US);
+	}
+}
+
+static void remove_group(struct ward_group *g)
+{
+	if (g->dir >= 0 && g->parent >= 0) {
+		for (int i = 0; i < REMOVE_TRIES; i++) {
+			if (unlinkat(g->parent, g->name, AT_REMOVEDIR) == 0 || errno != EBUSY)
+				break;
+			usleep(REMOVE_NAP_US);
+		}
+	}
+	/* With other sessions in it it stays. */
+	if (g->base >= 0)
+		unlinkat(g->base, WARD_CGROUP_DIR, AT_REMOVEDIR);
+	step_back(g);
+	const int fds[] = {g->procs, g->tasks, g->dir, g->parent, g->base};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+void ward_cgroup_free(struct ward_cgroup *cg)
+{
+	if (!cg)
+		return;
+	if (cg->memory_event >= 0)
+		close(cg->memory_event);
+	if (cg->pids_event >= 0)
+		close(cg->pids_event);
+	for (size_t i = 0; i < cg->n_groups; i++)
+		remove_group(&cg->groups[i]);
+	free(cg);
+}

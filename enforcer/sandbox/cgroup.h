@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control groups of one session: limits that hold for all of its processes together, and what
+ * they used. One directory `wardfs/SESSION` in each hierarchy that is needed: cgroup v2 where it
+ * has the controller (cgroups(7)), else the v1 hierarchy that has it; a host can have both.
+ *
+ * Where the directory lies: as root at the top of what is mounted, as those of container engines
+ * do; else beneath the nearest group above the caller's own (itself included) that was delegated to
+ * the caller (Documentation/admin-guide/cgroup-v2.rst, "Delegation").
+ *
+ * A session holds a lock (flock(2)) on its directories. Whoever makes the next one removes those in
+ * the same place that nobody holds and that have no process: a supervisor that was killed leaves
+ * them, since pid 1 of a sandbox can remove nothing.
+ */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "enforcer/base/err.h"
+#include "enforcer/base/limit.h"
+
+struct ward_cgroup;
+
+/* What a group can do for a session. */
+enum ward_cgroup_part {
+	WARD_CGROUP_MEMORY = 0, /* limit, use, events */
+	WARD_CGROUP_PIDS,	/* limit, use, events */
+	WARD_CGROUP_CPU,	/* a share of the CPUs */
+	WARD_CGROUP_CPUACCT,	/* CPU time used */
+	WARD_CGROUP_IO,		/* bytes read from and written to disks */
+	WARD_CGROUP_PRESSURE,	/* time lost waiting for CPU, memory, disks (PSI); v2 alone */
+	WARD_CGROUP_PARTS,
+};
+
+/* A value that is not known. */
+#define WARD_USAGE_UNKNOWN UINT64_MAX
+
+struct ward_usage {
+	uint64_t memory, memory_peak;	    /* bytes, page cache and tmpfs among them */
+	uint64_t cpu_ns;		    /* of all processes, also those that ended */
+	uint64_t processes, processes_peak; /* threads count, as pids.max counts them */
+	uint64_t read_bytes, written_bytes; /* of block devices */
+	uint64_t wait_cpu_us, wait_memory_us, wait_io_us; /* "some" of PSI, total */
+	uint64_t oom_kills;	/* processes that the kernel ended for want of memory */
+	uint64_t forks_refused; /* by the limit of this group */
+};
+
+struct ward_cgroup_spec {
+	const char *name;   /* of the directory: letters, digits, '.', '_', '-' */
+	bool root;	    /* at the top; else where it is delegated to us */
+	uint64_t memory;    /* bytes, swap included; WARD_UNLIMITED: none */
+	uint64_t processes; /* WARD_UNLIMITED: none */
+	uint64_t cpus;	    /* tenths of a CPU; WARD_UNLIMITED: none */
+};
+
+/*
+ * Makes what can be made. A part that cannot be had is no error: ward_cgroup_why() tells. Errors
+ * are those of our own (-ENOMEM), and a limit that the kernel refuses to take although the group is
+ * there. *ret is the caller's.
+ */
+int ward_cgroup_make(const struct ward_cgroup_spec *spec, struct ward_cgroup **ret,
+	struct ward_err *err) ward_must_check;
+
+bool ward_cgroup_has(const struct ward_cgroup *cg, enum ward_cgroup_part part);
+/* Why a part is missing; "" if it is there. Borrowed. */
+const char *ward_cgroup_why(const struct ward_cgroup *cg, enum ward_cgroup_part part);
+/* "v2" or "v1", NULL without the part. */
+const char *ward_cgroup_version(const struct ward_cgroup *cg, enum ward_cgroup_part part);
+/* The directories, for the trail; the i-th, NULL past the end. Borrowed. */
+const char *ward_cgroup_path(const struct ward_cgroup *cg, size_t i);
+
+/*
+ * The ways into one group, for a process and all that it starts. Moving a process by `procs` takes
+ * the kernel a grace period of RCU, ten milliseconds and more on a host that was idle; the other
+ * two take none (cgroup_procs_write_start(), cgroup_css_set_fork()).
+ */
+struct ward_cgroup_way {
+	int procs; /* cgroup.procs: whose number is written here belongs to it */
+	int self;  /* v1, tasks: a process of one thread that writes "0" belongs to it; -1: none */
+	int into;  /* v2, the directory, for CLONE_INTO_CGROUP (clone(2)); -1: none */
+};
+/*
+ * Those of each group of the session. The descriptors are borrowed until ward_cgroup_free().
+ * Returns their number, at most WARD_CGROUP_JOIN_MAX.
+ */
+#define WARD_CGROUP_JOIN_MAX WARD_CGROUP_PARTS
+size_t ward_cgroup_join(
+	const struct ward_cgroup *cg, struct ward_cgroup_way ret[WARD_CGROUP_JOIN_MAX]);
+
+/* What is used now. Fields without their part are WARD_USAGE_UNKNOWN. */
+void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret);
+
+/*
+ * Descriptors to wait for: one that is ready means that ward_cgroup_usage() may have news about
+ * memory or processes. ward_cgroup_seen() must follow. Returns their number.
+ */
+#define WARD_CGROUP_POLL_MAX 3
+size_t ward_cgroup_poll(const struct ward_cgroup *cg, struct pollfd ret_fds[WARD_CGROUP_POLL_MAX]);
+void ward_cgroup_seen(struct ward_cgroup *cg);
+
+/* SIGKILL to every process in the groups (cgroup.kill, else one by one); bounded. */
+void ward_cgroup_kill(struct ward_cgroup *cg);
+
+/*
+ * Removes the directories; what was left inside has to be dead. Waits some seconds at most for the
+ * kernel to let go. NULL is nothing.
+ */
+void ward_cgroup_free(struct ward_cgroup *cg);
+
+/*
+ * True where an ordinary user has no group delegated that has all of: memory, pids, cpu. Looks
+ * only. Then the user manager of systemd may give one (systemd-run(1)).
+ */
+bool ward_cgroup_lacks_delegation(void);
+/* True where a cgroup v2 hierarchy has memory, pids and cpu. */
+bool ward_cgroup_v2_controls(void);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A walk through the trees beside the command: what was listed once, the kernel looks up by itself.
+ * A program that asks for each name on its own, as git does for its index, pays two wake-ups a name
+ * otherwise, and a listing brings a directory's names at once.
+ *
+ * The starter does it: it is confined as the command is and has the same rights, so it sees nothing
+ * that the command could not, and ends with the session. Not before the command has run for a
+ * moment, and within bounds; a request of pid 1 is served between two directories.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/sandbox/init/init.h"
+
+/* A command that ends at once needs none. */
+#define DELAY_MS 15
+/* What was not walked by then is looked up when it is asked for: a slow disk, a large tree. */
+#define WALK_MS 2000
+#define ENTRIES_MAX 40000U
+/* Names of directories that wait at one level; more are left out. */
+#define NAMES_BYTES (64U << 10)
+
+/* As getdents64(2) gives them: the kernel's include/linux/dirent.h. */
+struct dent {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_plan *plan)
+{
+	*w = (struct ward_init_warm){.plan = plan, .from_ms = now_ms() + DELAY_MS};
+	w->over = !(plan->flags & WARD_PLAN_SERVED);
+}
+
+int ward_init_warm_wait(const struct ward_init_warm *w)
+{
+	if (w->over)
+		return -1;
+	uint64_t now = now_ms();
+	return now < w->from_ms ? (int)(w->from_ms - now) : 0;
+}
+
+static void pop(struct ward_init_warm *w)
+{
+	struct ward_init_warm_level *l = &w->levels[--w->depth];
+	close(l->fd);
+	free(l->names);
+}
+
+/* What is hidden by its name is mostly not the command's business: repositories, caches. */
+static bool wanted(const struct dent *d)
+{
+	return d->type == DT_DIR && d->name[0] != '.';
+}
+
+static void remember(struct ward_init_warm_level *l, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	if (!l->names && !(l->names = malloc(NAMES_BYTES)))
+		return;
+	if (size > NAMES_BYTES - l->len)
+		return;
+	memcpy(l->names + l->len, name, size);
+	l->len += size;
+}
+
+/* Lists the directory to its end, and goes down into it. fd is taken. */
+static void push(struct ward_init_warm *w, int fd)
+{
+	static char buf[32U << 10] __attribute__((aligned(8)));
+	struct ward_init_warm_level *l = &w->levels[w->depth];
+	long n;
+	*l = (struct ward_init_warm_level){.fd = fd};
+	while (w->entries < ENTRIES_MAX && (n = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
+		for (long at = 0; at < n;) {
+			const struct dent *d = (const void *)(buf + at);
+			at += d->reclen;
+			w->entries++;
+			if (wanted(d) && w->depth + 1 < WARD_INIT_WARM_DEPTH)
+				remember(l, d->name);
+		}
+	w->depth++;
+}
+
+static int open_dir(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* The next tree's root. */
+static bool next_tree(struct ward_init_warm *w)
+{
+	while (w->entry < w->plan->n_entries) {
+		const struct ward_plan_entry *e = &w->plan->entries[w->entry++];
+		int fd = e->kind == WARD_PLAN_TREE ? open_dir(AT_FDCWD, e->path) : -1;
+		if (fd >= 0) {
+			push(w, fd);
+			return true;
+		}
+	}
+	return false;
+}
+
+void ward_init_warm_step(struct ward_init_warm *w)
+{
+	struct ward_init_warm_level *l = w->depth ? &w->levels[w->depth - 1] : NULL;
+	if (w->over)
+		return;
+	if (w->entries >= ENTRIES_MAX || now_ms() - w->from_ms >= WALK_MS) {
+		w->over = true;
+	} else if (!l) {
+		w->over = !next_tree(w);
+	} else if (l->at >= l->len) {
+		pop(w);
+	} else {
+		const char *name = l->names + l->at;
+		l->at += strlen(name) + 1;
+		int fd = open_dir(l->fd, name);
+		if (fd >= 0)
+			push(w, fd);
+	}
+	while (w->over && w->depth)
+		pop(w);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files of the library. Private to this folder. */
+#pragma once
+
+#include "enforcer/ipc/msg.h"
+#include "enforcer/sandbox/sandbox.h"
+
+/* The command was executed, and pid 1 lives as far as is known. */
+bool ward_sandbox_is_started(const struct ward_sandbox *sb);
+
+/*
+ * Takes EXEC_STARTED, EXEC_FAILED or EXEC_ENDED (r->type) apart. fd came with it, -1: none; it is
+ * *ret's on success. -EBADMSG.
+ */
+int ward_sandbox_hear_exec(
+	struct ward_msg_reader *r, int fd, struct ward_sandbox_event *ret) ward_must_check;
+
+/* spec.c: -EINVAL, -E2BIG, -ENOTSUP for what no sandbox can be made of. */
+int ward_sandbox_check_spec(
+	const struct ward_sandbox_spec *s, struct ward_err *err) ward_must_check;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/keep.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+#define DRAIN_MS 1000
+
+static void leave(int fd, int status)
+{
+	ward_cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3; i++)
+		if (null >= 0)
+			(void)!dup2(null, i);
+	(void)!setsid();
+	(void)!write(fd, &status, sizeof(status));
+	close(fd);
+}
+
+void ward_keep_let_go(struct ward_relay *relay, const char *session, int fd, int status)
+{
+	ward_relay_drain(relay, DRAIN_MS);
+	ward_relay_suspend(relay);
+	dprintf(STDERR_FILENO, "wardfs: the session goes on: wardfs exec %s CMD; wardfs kill %s\n",
+		session, session);
+	leave(fd, status);
+}
+
+void ward_keep_detach(struct ward_relay *relay, const char *session, int fd)
+{
+	ward_relay_away(relay);
+	dprintf(STDERR_FILENO, "\nwardfs: detached; wardfs attach %s joins again; wardfs kill %s\n",
+		session, session);
+	leave(fd, 0);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The limits of one session: which are asked for, which can be held here and by what, what is used,
+ * and which of them ended the run.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <poll.h>
+
+#include "enforcer/ipc/msg.h"
+#include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/backend.h"
+#include "enforcer/sandbox/cgroup.h"
+#include "enforcer/session/guard.h"
+
+struct ward_limits;
+
+struct ward_limits_spec {
+	const struct ward_settings *settings; /* borrowed until ward_limits_close() */
+	const struct ward_backend *backend;   /* const table */
+	const char *session;
+	bool root;
+	uint32_t allow_missing; /* set of WARD_GUARANTEE_BIT() */
+};
+
+/*
+ * Makes the control groups and compares what the mode and they give with what the policy asks for.
+ * -ENOTSUP, naming the key, the reason, the fix and --allow-missing, where something is missing.
+ */
+int ward_limits_open(const struct ward_limits_spec *spec, struct ward_limits **ret,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * True where a limit is asked for that a control group alone can hold, and an ordinary user has
+ * none to put it in. Looks only.
+ */
+bool ward_limits_want_delegation(const struct ward_settings *s);
+
+/* Borrowed. */
+const struct ward_cgroup *ward_limits_cgroup(const struct ward_limits *l);
+/* Of each process, instead of a limit on all together (require = where-available); WARD_UNLIMITED:
+ * none. Bytes of RLIMIT_DATA, seconds of RLIMIT_CPU (setrlimit(2)). */
+uint64_t ward_limits_process_data(const struct ward_limits *l);
+uint64_t ward_limits_process_seconds(const struct ward_limits *l);
+
+/* One line about what is held less than asked for, or NULL. The caller's. */
+char *ward_limits_warning(const struct ward_limits *l);
+
+/* Adds what is in force: "guarantees", "limits", "cgroups", "missing". */
+void ward_limits_describe(const struct ward_limits *l, json_t *o);
+
+/* The command starts: the clocks run. pid1: of the sandbox, as the host numbers it. */
+void ward_limits_start(struct ward_limits *l, pid_t pid1);
+
+/* The writer tells of a burst of refusals (WARD_MSG_AUDIT_BURST): a `limit` record. Fails when the
+ * trail does. */
+int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m) ward_must_check;
+
+/* Which limit ended the run. */
+struct ward_limit_hit {
+	const char *name;     /* key of [limits]; NULL: none did */
+	uint64_t limit, used; /* in its unit; WARD_UNLIMITED: not known */
+	char text[256];	      /* one line for the person at the terminal */
+};
+
+#define WARD_LIMITS_POLL_MAX (1 + WARD_CGROUP_POLL_MAX)
+size_t ward_limits_poll(const struct ward_limits *l, struct pollfd ret_fds[WARD_LIMITS_POLL_MAX]);
+
+/*
+ * After poll(2), whether or not one of those was ready. activity: a number that grows with output,
+ * input and accesses to files. Puts `limit` records. *ret says whether to end the run (once); from
+ * then on the clocks are still. Fails when the trail does.
+ */
+int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t activity,
+	struct ward_limit_hit *ret) ward_must_check;
+
+/*
+ * Everything inside is about to die, or is dead: takes the last figures. Puts `limit` records for
+ * what nobody has seen yet. by_kill: SIGKILL ended the command, or pid 1 is gone: if the kernel
+ * ended something for want of memory, *ret says so.
+ */
+int ward_limits_finish(struct ward_limits *l, struct ward_guard *g, bool by_kill,
+	struct ward_limit_hit *ret) ward_must_check;
+
+/* What is or was used, as an object: numbers, null where unknown, and then "unknown" says why. */
+json_t *ward_limits_usage(const struct ward_limits *l, bool now);
+
+/* One line about limits that were met although the run went on, or NULL. The caller's. */
+char *ward_limits_note(const struct ward_limits *l);
+
+/* Whatever is left inside dies; the groups are removed. Figures are those of ward_limits_finish().
+ */
+void ward_limits_leave(struct ward_limits *l);
+/* The same, and frees it. */
+void ward_limits_close(struct ward_limits *l);

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clocks of a session, and what its control groups say while it runs and at its end. */
+#include "enforcer/session/limits_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/session/record.h"
+
+/* Use from here on is recorded, in percent of a limit. */
+#define NEAR 90
+/* Figures that no event announces (processes; memory with v2) are read this often. */
+#define SAMPLE_NS WARD_NS_PER_SEC
+#define SAMPLE_CALM_NS (5 * WARD_NS_PER_SEC)
+/* CPU time is looked at no more often than this, however near the limit. */
+#define CPU_LOOK_NS (WARD_NS_PER_SEC / 20)
+/* The idle clock looks for signs of life this many times in its period. */
+#define IDLE_LOOKS 10
+#define IDLE_LOOK_MIN_NS (WARD_NS_PER_SEC / 20)
+
+static bool known(uint64_t v)
+{
+	return v != WARD_USAGE_UNKNOWN;
+}
+
+static uint64_t near_value(uint64_t limit)
+{
+	return limit / 100 * NEAR + limit % 100 * NEAR / 100;
+}
+
+static bool near(uint64_t used, uint64_t limit)
+{
+	return known(used) && limit != WARD_UNLIMITED && used >= near_value(limit);
+}
+
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void arm(struct ward_limits *l)
+{
+	const struct ward_settings *s = l->settings;
+	uint64_t at = min64(l->wall_at, min64(l->sample_at, l->cpu_at));
+	if (s->idle_ns != WARD_UNLIMITED) {
+		uint64_t look = s->idle_ns / IDLE_LOOKS;
+		look = look < IDLE_LOOK_MIN_NS ? IDLE_LOOK_MIN_NS : look;
+		at = min64(at, min64(l->active_at + s->idle_ns, ward_clock_mono_ns() + look));
+	}
+	/* {0} would switch it off; a time in the past rings at once. */
+	struct itimerspec its = {.it_value = {.tv_sec = (time_t)(at / WARD_NS_PER_SEC),
+					 .tv_nsec = (long)(at % WARD_NS_PER_SEC)}};
+	if (at == WARD_UNLIMITED || !l->running)
+		its = (struct itimerspec){0};
+	timerfd_settime(l->timer, TFD_TIMER_ABSTIME, &its, NULL);
+}
+
+/* No sooner can what is left of the CPU time be used up: all CPUs at once. */
+static void plan_cpu(struct ward_limits *l, uint64_t now)
+{
+	uint64_t limit = l->settings->cpu_time_ns;
+	l->cpu_at = WARD_UNLIMITED;
+	if (limit == WARD_UNLIMITED || !ward_cgroup_has(l->cg, WARD_CGROUP_CPUACCT) ||
+		!known(l->last.cpu_ns))
+		return;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t tenths = online > 0 ? 10 * (uint64_t)online : 10;
+	if (ward_cgroup_has(l->cg, WARD_CGROUP_CPU))
+		tenths = min64(tenths, l->settings->cpus);
+	/* First to the point where it is nearly used. */
+	uint64_t to = l->near_cpu ? limit : near_value(limit);
+	uint64_t left = l->last.cpu_ns < to ? to - l->last.cpu_ns : 0;
+	uint64_t wait = tenths ? left / tenths * 10 : left;
+	l->cpu_at = now + (wait < CPU_LOOK_NS ? CPU_LOOK_NS : wait);
+}
+
+static void plan_sample(struct ward_limits *l, uint64_t now)
+{
+	const struct ward_usage *u = &l->last;
+	bool pids = !l->near_processes && known(u->processes) &&
+		    l->settings->processes != WARD_UNLIMITED;
+	/* v1 has a threshold that says so by itself. */
+	bool memory = !l->near_memory && known(u->memory) &&
+		      l->settings->memory != WARD_UNLIMITED &&
+		      strcmp(ward_cgroup_version(l->cg, WARD_CGROUP_MEMORY), "v2") == 0;
+	bool look = l->pid1 > 0 && (!l->near_tmp || !l->near_files);
+	l->sample_at = WARD_UNLIMITED;
+	if (!pids && !memory && !look)
+		return;
+	bool calm = (!pids || u->processes < l->settings->processes / 4) &&
+		    (!memory || u->memory < l->settings->memory / 4);
+	l->sample_at = now + (calm ? SAMPLE_CALM_NS : SAMPLE_NS);
+}
+
+void ward_limits_start(struct ward_limits *l, pid_t pid1)
+{
+	uint64_t now = ward_clock_mono_ns();
+	l->pid1 = pid1;
+	l->running = true;
+	l->active_at = now;
+	l->wall_at = l->settings->wall_ns == WARD_UNLIMITED ? WARD_UNLIMITED
+							    : now + l->settings->wall_ns;
+	plan_cpu(l, now);
+	plan_sample(l, now);
+	arm(l);
+}
+
+size_t ward_limits_poll(const struct ward_limits *l, struct pollfd ret_fds[WARD_LIMITS_POLL_MAX])
+{
+	ret_fds[0] = (struct pollfd){.fd = l->timer, .events = POLLIN};
+	return 1 + ward_cgroup_poll(l->cg, ret_fds + 1);
+}
+
+/* --- records --- */
+
+static const char *unit_name(enum ward_limit_unit unit)
+{
+	switch (unit) {
+	case WARD_LIMIT_BYTES:
+		return "bytes";
+	case WARD_LIMIT_COUNT:
+		return "processes";
+	case WARD_LIMIT_NS:
+	case WARD_LIMIT_TENTHS:
+		break;
+	}
+	return "ns";
+}
+
+static int record(struct ward_guard *g, const char *name, const char *done,
+	enum ward_limit_unit unit, uint64_t limit, uint64_t used, const char *text)
+{
+	struct ward_record_limit r = {.name = name,
+		.done = done,
+		.unit = unit_name(unit),
+		.limit = limit,
+		.used = used,
+		.text = text};
+	return ward_record_limit(g, &r);
+}
+
+static int tell_near(struct ward_guard *g, const char *name, enum ward_limit_unit unit,
+	uint64_t limit, uint64_t used)
+{
+	bool files = strcmp(name, "open-files") == 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%s: %d %% of ", name, NEAR);
+	ward_limit_text(unit, limit, &b);
+	ward_buf_puts(&b, " is used");
+	struct ward_record_limit r = {.name = name,
+		.done = "near",
+		.unit = files ? "files" : unit_name(unit),
+		.limit = limit,
+		.used = used,
+		.text = ward_buf_str(&b)};
+	return ward_record_limit(g, &r);
+}
+
+static int record_near(struct ward_limits *l, struct ward_guard *g)
+{
+	const struct ward_settings *s = l->settings;
+	const struct ward_usage *u = &l->last;
+	int r = 0;
+	/* The peak tells also of what was over before we looked. */
+	uint64_t memory = known(u->memory_peak) ? u->memory_peak : u->memory;
+	uint64_t processes = known(u->processes_peak) ? u->processes_peak : u->processes;
+	if (!l->near_memory && near(memory, s->memory)) {
+		l->near_memory = true;
+		r = tell_near(g, "memory", WARD_LIMIT_BYTES, s->memory, memory);
+	}
+	if (r == 0 && !l->near_processes && near(processes, s->processes)) {
+		l->near_processes = true;
+		r = tell_near(g, "processes", WARD_LIMIT_COUNT, s->processes, processes);
+	}
+	if (r == 0 && !l->near_cpu && near(u->cpu_ns, s->cpu_time_ns)) {
+		l->near_cpu = true;
+		r = tell_near(g, "cpu-time", WARD_LIMIT_NS, s->cpu_time_ns, u->cpu_ns);
+	}
+	return r;
+}
+
+/* What has to be looked at process by process: with the other figures, and no oftener. */
+static int look_near(struct ward_limits *l, struct ward_guard *g)
+{
+	const struct ward_settings *s = l->settings;
+	struct ward_limits_seen seen = {WARD_USAGE_UNKNOWN, WARD_USAGE_UNKNOWN};
+	int r = 0;
+	if (l->pid1 == 0 || (l->near_tmp && l->near_files))
+		return 0;
+	ward_limits_look(l, &seen);
+	if (!l->near_tmp && near(seen.tmp, s->tmp_bytes)) {
+		l->near_tmp = true;
+		r = tell_near(g, "tmp", WARD_LIMIT_BYTES, s->tmp_bytes, seen.tmp);
+	}
+	if (r == 0 && !l->near_files && near(seen.files, s->open_files)) {
+		l->near_files = true;
+		r = tell_near(g, "open-files", WARD_LIMIT_COUNT, s->open_files, seen.files);
+	}
+	return r;
+}
+
+int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m)
+{
+	char text[160];
+	uint64_t n = ward_msg_get_u64(m), seconds = ward_msg_get_u64(m);
+	uint64_t total = ward_msg_get_u64(m);
+	if (ward_msg_done(m) < 0)
+		return 0; /* from a helper of ours: nothing to lose */
+	snprintf(text, sizeof(text), "refusals: a burst of %llu within %llu s; %llu in all so far",
+		(unsigned long long)n, (unsigned long long)seconds, (unsigned long long)total);
+	struct ward_record_limit r = {.name = "refusals",
+		.done = "seen",
+		.unit = "refusals",
+		.limit = WARD_UNLIMITED,
+		.used = n,
+		.text = text};
+	return ward_record_limit(g, &r);
+}
+
+/* Counts that grew since the last look: what the kernel did to hold a limit. */
+static int record_met(struct ward_limits *l, struct ward_guard *g, const struct ward_usage *before)
+{
+	const struct ward_usage *u = &l->last;
+	char text[160];
+	int r = 0;
+	if (known(u->oom_kills) &&
+		u->oom_kills > (known(before->oom_kills) ? before->oom_kills : 0)) {
+		snprintf(text, sizeof(text),
+			"memory: the limit was met; the kernel ended %llu process(es) so far",
+			(unsigned long long)u->oom_kills);
+		r = record(g, "memory", "killed", WARD_LIMIT_BYTES, l->settings->memory,
+			u->memory_peak, text);
+	}
+	/* A storm makes thousands: told when it begins, and each time it has doubled. */
+	uint64_t refused = known(u->forks_refused) ? u->forks_refused : 0;
+	if (r == 0 && refused && refused >= 2 * l->forks_told) {
+		l->forks_told = refused;
+		snprintf(text, sizeof(text),
+			"processes: the limit was met; %llu were refused so far",
+			(unsigned long long)refused);
+		r = record(g, "processes", "refused", WARD_LIMIT_COUNT, l->settings->processes,
+			u->processes, text);
+	}
+	return r;
+}
+
+static void hit(struct ward_limits *l, const char *name, enum ward_limit_unit unit, uint64_t limit,
+	const char *before, const char *after, struct ward_limit_hit *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_limit_text(unit, limit, &b);
+	ret->name = name;
+	ret->limit = limit;
+	ret->used = strcmp(name, "cpu-time") == 0 ? l->last.cpu_ns : WARD_UNLIMITED;
+	snprintf(ret->text, sizeof(ret->text), "%s%.40s%s", before, ward_buf_str(&b), after);
+	l->running = false;
+}
+
+static void check_clocks(struct ward_limits *l, uint64_t now, struct ward_limit_hit *ret)
+{
+	const struct ward_settings *s = l->settings;
+	bool counted = ward_cgroup_has(l->cg, WARD_CGROUP_CPUACCT);
+	if (now >= l->wall_at)
+		hit(l, "wall", WARD_LIMIT_NS, s->wall_ns, "the wall clock of ",
+			" ended the session", ret);
+	else if (counted && known(l->last.cpu_ns) && l->last.cpu_ns >= s->cpu_time_ns)
+		hit(l, "cpu-time", WARD_LIMIT_NS, s->cpu_time_ns, "the session used its ",
+			" of CPU time and was ended", ret);
+	else if (s->idle_ns != WARD_UNLIMITED && now - l->active_at >= s->idle_ns)
+		hit(l, "idle", WARD_LIMIT_NS, s->idle_ns, "no output, input or file access for ",
+			": the session was ended", ret);
+}
+
+int ward_limits_check(
+	struct ward_limits *l, struct ward_guard *g, uint64_t activity, struct ward_limit_hit *ret)
+{
+	uint64_t rang = 0;
+	struct pollfd fds[WARD_LIMITS_POLL_MAX];
+	*ret = (struct ward_limit_hit){0};
+	uint64_t now = ward_clock_mono_ns();
+	if (activity != l->activity) {
+		l->activity = activity;
+		l->active_at = now;
+	}
+	size_t n = ward_limits_poll(l, fds);
+	if (poll(fds, n, 0) <= 0)
+		return 0;
+	(void)!read(l->timer, &rang, sizeof(rang));
+	ward_cgroup_seen(l->cg);
+	struct ward_usage before = l->last;
+	ward_cgroup_usage(l->cg, &l->last);
+	int r = record_near(l, g);
+	if (r == 0 && now >= l->sample_at)
+		r = look_near(l, g);
+	if (r == 0)
+		r = record_met(l, g, &before);
+	if (r == 0 && l->running)
+		check_clocks(l, now, ret);
+	if (r == 0 && ret->name)
+		r = record(g, ret->name, "ended", WARD_LIMIT_NS, ret->limit, ret->used, ret->text);
+	plan_cpu(l, now);
+	plan_sample(l, now);
+	arm(l);
+	return r;
+}
+
+int ward_limits_finish(
+	struct ward_limits *l, struct ward_guard *g, bool by_kill, struct ward_limit_hit *ret)
+{
+	*ret = (struct ward_limit_hit){0};
+	if (l->finished)
+		return 0;
+	l->finished = true;
+	struct ward_usage before = l->last;
+	ward_cgroup_usage(l->cg, &l->last);
+	int r = record_near(l, g);
+	if (r == 0)
+		r = record_met(l, g, &before);
+	if (r == 0 && by_kill && known(l->last.oom_kills) && l->last.oom_kills > 0) {
+		hit(l, "memory", WARD_LIMIT_BYTES, l->settings->memory, "the memory limit of ",
+			" was met: the kernel ended the command", ret);
+		r = record(g, "memory", "ended", WARD_LIMIT_BYTES, ret->limit, l->last.memory_peak,
+			ret->text);
+	}
+	return r;
+}
+
+static void add(json_t *o, const char *name, uint64_t v)
+{
+	json_object_set_new(o, name, known(v) ? json_integer((json_int_t)v) : json_null());
+}
+
+json_t *ward_limits_usage(const struct ward_limits *l, bool now)
+{
+	static const struct {
+		enum ward_cgroup_part part;
+		const char *name;
+	} parts[] = {{WARD_CGROUP_MEMORY, "memory"}, {WARD_CGROUP_CPUACCT, "cpu"},
+		{WARD_CGROUP_PIDS, "processes"}, {WARD_CGROUP_IO, "io"},
+		{WARD_CGROUP_PRESSURE, "pressure"}};
+	struct ward_usage u = l->last;
+	if (now && !l->finished)
+		ward_cgroup_usage(l->cg, &u);
+	json_t *o = json_object(), *unknown = json_object();
+	if (!l->finished) {
+		add(o, "memory", u.memory);
+		add(o, "processes", u.processes);
+	}
+	add(o, "memory_peak", u.memory_peak);
+	add(o, "cpu_ns", u.cpu_ns);
+	add(o, "processes_peak", u.processes_peak);
+	add(o, "read_bytes", u.read_bytes);
+	add(o, "written_bytes", u.written_bytes);
+	add(o, "wait_cpu_us", u.wait_cpu_us);
+	add(o, "wait_memory_us", u.wait_memory_us);
+	add(o, "wait_io_us", u.wait_io_us);
+	add(o, "oom_kills", u.oom_kills);
+	add(o, "forks_refused", u.forks_refused);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!ward_cgroup_has(l->cg, parts[i].part))
+			json_object_set_new(unknown, parts[i].name,
+				json_string(ward_cgroup_why(l->cg, parts[i].part)));
+	if (json_object_size(unknown))
+		json_object_set(o, "unknown", unknown);
+	json_decref(unknown);
+	return o;
+}
+
+char *ward_limits_note(const struct ward_limits *l)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const struct ward_usage *u = &l->last;
+	if (known(u->oom_kills) && u->oom_kills > 0) {
+		ward_buf_puts(&b, "the memory limit of ");
+		ward_limit_text(WARD_LIMIT_BYTES, l->settings->memory, &b);
+		ward_buf_printf(&b, " was met: the kernel ended %llu process(es)",
+			(unsigned long long)u->oom_kills);
+	}
+	if (known(u->forks_refused) && u->forks_refused > 0)
+		ward_buf_printf(&b, "%sthe limit of %llu processes was met: %llu were refused",
+			b.len ? "; " : "", (unsigned long long)l->settings->processes,
+			(unsigned long long)u->forks_refused);
+	return b.len ? ward_buf_steal(&b) : NULL;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/session/notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/session/run.h"
+
+/* New files named on stderr; the trail has them all. */
+#define NAMED_MAX 20
+
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session)
+{
+	if (s->refusals == 0)
+		return NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%llu refused:", (unsigned long long)s->refusals);
+	for (size_t i = 0; i < s->n_first; i++)
+		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
+			s->first[i].path, s->first[i].rule);
+	ward_buf_printf(&b, "%s more: wardfs audit denials %s",
+		s->refusals > s->n_first ? "; …" : ";", session);
+	return ward_buf_steal(&b);
+}
+
+char *ward_note_executed(const struct ward_executed *found, const char *session)
+{
+	if (found->n == 0 && found->whole)
+		return NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, found->n ? "new files that this host may execute:" : "");
+	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
+		ward_buf_puts(&b, i ? ", " : " ");
+		ward_escape(&b, found->paths[i], strlen(found->paths[i]));
+	}
+	if (found->n > NAMED_MAX)
+		ward_buf_printf(&b, ", and %zu more", found->n - NAMED_MAX);
+	if (found->n)
+		ward_buf_puts(&b, "; look at them before you use them");
+	if (!found->whole)
+		ward_buf_printf(&b,
+			"%snot all of the project could be searched for new files that this host may "
+			"execute",
+			found->n ? "; " : "");
+	ward_buf_printf(&b, "; the trail: wardfs audit show %s", session);
+	return ward_buf_steal(&b);
+}
+
+void ward_run_notes_clear(struct ward_run_notes *n)
+{
+	free(n->limits);
+	free(n->refused);
+	free(n->executed);
+	free(n->anchor);
+	*n = (struct ward_run_notes){0};
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines at the end of a run, for stderr. Each is the caller's; NULL: nothing to say. */
+#pragma once
+
+#include "enforcer/session/executed.h"
+#include "enforcer/session/guard.h"
+
+/* What the policy refused: how often, the first, and the command that shows the rest. */
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session);
+/* What is new in the project that this host may execute. */
+char *ward_note_executed(const struct ward_executed *found, const char *session);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The states of nodes' names: found lazily, all of them anew for another policy. */
+#include <errno.h>
+#include <string.h>
+
+#include "fs/fuse_kernel.h"
+#include "fs/node.h"
+
+#define STEPS_AT_ONCE 64U
+/* Nodes looked at while the lock is held once. */
+#define SWEEP_AT_ONCE 1024U
+
+/* Locked. */
+static int step_name(struct ward_nodes *nodes, struct ward_name *n)
+{
+	const bool top = n->parent == &nodes->root;
+	const struct ward_state *from = top ? nodes->root_state : n->parent->names->state;
+	const struct ward_state *to;
+	int r = 0;
+
+	if (n->len)
+		r = ward_policy_step(nodes->policy, from, n->text, n->len, &to);
+	else /* made without a name */
+		to = ward_policy_state_get(from);
+	if (r < 0)
+		return r;
+	ward_policy_state_put(nodes->policy, n->state);
+	n->state = to;
+	n->gen = nodes->gen;
+	return 0;
+}
+
+/*
+ * Locked: the state of a name is right afterwards. Goes up to the first name whose state is right
+ * and comes down again, STEPS_AT_ONCE at a time.
+ */
+static int refresh_state(struct ward_nodes *nodes, struct ward_name *name)
+{
+	struct ward_name *way[STEPS_AT_ONCE];
+
+	while (name->gen != nodes->gen) {
+		size_t n = 0;
+		int r = 0;
+
+		for (struct ward_name *at = name;; at = at->parent->names) {
+			way[n++ % STEPS_AT_ONCE] = at;
+			if (at->parent == &nodes->root || at->parent->names->gen == nodes->gen)
+				break;
+		}
+		for (size_t i = 0; r == 0 && i < STEPS_AT_ONCE && i < n; i++)
+			r = step_name(nodes, way[(n - 1 - i) % STEPS_AT_ONCE]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Locked. */
+static int add_state(struct ward_nodes *nodes, struct ward_name *n, struct ward_states *states)
+{
+	int r = refresh_state(nodes, n);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < states->n; i++)
+		if (states->v[i] == n->state)
+			return 0;
+	if (states->n == WARD_NODE_STATES_MAX)
+		return -EMLINK;
+	states->v[states->n++] = ward_policy_state_get(n->state);
+	return 0;
+}
+
+int ward_node_states_locked(
+	struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret)
+{
+	int r = 0;
+
+	ret->n = 0;
+	ret->n_names = 0;
+	if (node == &nodes->root) {
+		ret->v[ret->n++] = ward_policy_state_get(nodes->root_state);
+		ret->n_names = 1;
+		return 0;
+	}
+	for (struct ward_name *n = node->names; n && r == 0; n = n->node_next) {
+		ret->n_names += n->live;
+		r = add_state(nodes, n, ret);
+	}
+	if (r == 0 && !ret->n)
+		r = -ESTALE;
+	if (r < 0)
+		ward_states_put(nodes, ret);
+	return r;
+}
+
+int ward_node_states(struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret)
+{
+	int r;
+
+	pthread_mutex_lock(&nodes->lock);
+	r = ward_node_states_locked(nodes, node, ret);
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+void ward_states_put(struct ward_nodes *nodes, struct ward_states *states)
+{
+	for (size_t i = 0; i < states->n; i++)
+		ward_policy_state_put(nodes->policy, states->v[i]);
+	states->n = 0;
+}
+
+int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_state **ret)
+{
+	const struct ward_state *from = nodes->root_state;
+	int r = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (parent != &nodes->root) {
+		r = parent->names ? refresh_state(nodes, parent->names) : -ESTALE;
+		if (r == 0)
+			from = parent->names->state;
+	}
+	if (r == 0)
+		r = ward_policy_step(nodes->policy, from, name, strlen(name), ret);
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+const struct ward_state *ward_nodes_set_policy(
+	struct ward_nodes *nodes, struct ward_policy *policy, const struct ward_state *root)
+{
+	const struct ward_state *old = nodes->root_state;
+
+	nodes->policy = policy;
+	nodes->root_state = root;
+	nodes->gen++;
+	return old;
+}
+
+/* Locked. */
+static void sweep_node(struct ward_nodes *nodes, struct ward_node *node)
+{
+	for (struct ward_name *n = node->names; n; n = n->node_next) {
+		if (n->gen == nodes->gen)
+			continue;
+		ward_policy_state_put(nodes->policy, n->state);
+		n->state = NULL;
+	}
+}
+
+void ward_nodes_sweep(struct ward_nodes *nodes)
+{
+	uint64_t number = FUSE_ROOT_ID;
+
+	do {
+		pthread_mutex_lock(&nodes->lock);
+		for (size_t i = 0; i < SWEEP_AT_ONCE; i++) {
+			struct ward_node *node;
+
+			number = ward_node_ids_next(&nodes->ids, number);
+			node = number ? ward_node_ids_find(&nodes->ids, number) : NULL;
+			if (!node)
+				break;
+			sweep_node(nodes, node);
+		}
+		pthread_mutex_unlock(&nodes->lock);
+	} while (number);
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""draw.py BENCH.json: the picture and the table of docs/performance.md.
+
+Takes what `bench.py --json` wrote; writes docs/performance.svg, and between the two marks of
+docs/performance.md the table and what machine it was. The axis is logarithmic: 1 is native speed.
+"""
+import html
+import json
+import math
+import os
+import sys
+
+from bench import ALONE, ROWS
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs")
+SERIES = ("guarded", "bindfs", "fuse-overlayfs")
+LEFT, WIDTH, BAR, GAP, TOP, RIGHT = 210, 460, 9, 12, 58, 60
+STYLE = """
+ text { font: 13px sans-serif; fill: #1f2328 } .small { font-size: 11px; fill: #59636e }
+ .grid { stroke: #d1d9e0 } .native { stroke: #1f2328 } .back { fill: #ffffff }
+ .guarded { fill: #0969da } .bindfs { fill: #bf8700 } .fuse-overlayfs { fill: #8c959f }
+ @media (prefers-color-scheme: dark) {
+  text { fill: #f0f6fc } .small { fill: #9198a1 } .grid { stroke: #3d444d }
+  .native { stroke: #f0f6fc } .back { fill: #0d1117 }
+  .guarded { fill: #4493f8 } .bindfs { fill: #d29922 } .fuse-overlayfs { fill: #656c76 } }
+"""
+MARKS = ("<!-- figures -->\n", "<!-- end of figures -->\n")
+
+
+def number(ratio):
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+
+
+def svg(rows):
+    ratios = [r for row in rows.values() for r in row["ratio"].values()]
+    low = min(0.5, *ratios)
+    high = max(10, *ratios)
+
+    def x(ratio):
+        return LEFT + WIDTH * (math.log(ratio) - math.log(low)) / (math.log(high) - math.log(low))
+
+    body, y = [], TOP
+    for name, row in rows.items():
+        series = [s for s in SERIES if s in row["ratio"]]
+        middle = y + BAR * len(series) / 2 + 4
+        body.append(f'<text x="{LEFT - 8}" y="{middle:.1f}" text-anchor="end">'
+                    f'{html.escape(ROWS[name][1])}</text>')
+        for s in series:
+            ratio = row["ratio"][s]
+            begin, end = sorted((x(1), x(ratio)))
+            body.append(f'<rect class="{s}" x="{begin:.1f}" y="{y}" height="{BAR - 1}" '
+                        f'width="{max(end - begin, 1.5):.1f}"/>'
+                        f'<text class="small" x="{end + 4:.1f}" y="{y + BAR - 1}">{number(ratio)}</text>')
+            y += BAR
+        y += GAP
+    grid = [f'<line class="{"native" if r == 1 else "grid"}" x1="{x(r):.1f}" x2="{x(r):.1f}" '
+            f'y1="{TOP - 8}" y2="{y - GAP + 4}"/>'
+            f'<text class="small" x="{x(r):.1f}" y="{TOP - 14}" text-anchor="middle">{r:g}</text>'
+            for r in (1, 2, 5, 10, 20, 50, 100) if low <= r <= high]
+    legend = "".join(f'<rect class="{s}" x="{LEFT + 150 * i}" y="12" width="12" height="12"/>'
+                     f'<text x="{LEFT + 18 + 150 * i}" y="22">'
+                     f'{"wardfs" if s == "guarded" else s}</text>' for i, s in enumerate(SERIES))
+    width, height = LEFT + WIDTH + RIGHT, y + 4
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" role="img">\n'
+            f'<title>Time as a ratio to native, logarithmic</title>\n<style>{STYLE}</style>\n'
+            f'<rect class="back" width="{width}" height="{height}"/>\n'
+            + "\n".join([legend, *grid, *body]) + "\n</svg>\n")
+
+
+def table(bench, rows):
+    machine = bench["machine"]
+    lines = [f'Linux {machine["kernel"].split("-")[0]}, {machine["cpus"]} virtual CPUs, '
+             f'{"quiet" if machine["quiet"] else "not quiet"}; as {"root" if machine["root"] else "an ordinary user"}'
+             f'; trail on (`log = opens`); median of {bench["rounds"]} interleaved rounds.', "",
+             "| | native | wardfs | bindfs | fuse-overlayfs | to reach |", "|---|---|---|---|---|---|"]
+    for name, row in rows.items():
+        goal = ROWS[name][2]
+        lines.append(f'| {ROWS[name][1]} | {row["median"]["native"]:.3f} s | ' +
+                     " | ".join(number(row["ratio"][s]) if s in row["ratio"] else "–" for s in SERIES)
+                     + f' | {"≤ " + str(goal) if goal else ""} |')
+    start = bench["rows"].get("start")
+    if start:
+        ms = start["median_ms"]
+        lines += ["", "Start of `wardfs run -- true`: " + f'{ms["guarded"]:.0f} ms'
+                  + (f', of bwrap {ms["bwrap"]:.0f} ms' if "bwrap" in ms else "")
+                  + f', of `true` alone {ms["native"]:.1f} ms.']
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__.strip())
+    with open(sys.argv[1], encoding="utf-8") as f:
+        bench = json.load(f)
+    rows = {name: row for name, row in bench["rows"].items() if name in ROWS and name not in ALONE}
+    page = os.path.join(DOCS, "performance.md")
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    before, rest = text.split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    with open(os.path.join(DOCS, "performance.svg"), "w", encoding="utf-8") as f:
+        f.write(svg(rows))
+    with open(page, "w", encoding="utf-8") as f:
+        f.write(before + MARKS[0] + table(bench, rows) + MARKS[1] + after)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# [audit] anchor: checkpoints arrive in a file, a command, syslog (rsyslog) and the journal, the first
+# before the command starts; with what arrived there a past written anew is found. An anchor that
+# does not take the first one keeps the session from starting.
+. "$WARD_SRC/tests/cases/lib.sh"
+if [ "${1:-}" != inside ]; then
+	[ "$(id -u)" -eq 0 ] || {
+		echo "needs root, for a /dev and a /run of its own"
+		exit 77
+	}
+	exec unshare -m --propagation private sh "$0" inside
+fi
+top=$PWD
+XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
+export XDG_STATE_HOME XDG_CONFIG_HOME
+project p
+cd p || exit 1
+pids=
+end_helpers() {
+	for pid in $pids; do
+		kill "$pid" 2>/dev/null
+	done
+}
+trap end_helpers EXIT
+
+# policy LINE…
+policy() {
+	printf '[policy]\nversion = 1\nextends = medium\n[audit]\n' >../policy
+	printf '%s\n' "$@" >>../policy
+}
+run() {
+	name=$1
+	shift
+	"$WARDFS" run --policy ../policy --session "$name" -- "$@" >../out 2>../err
+}
+
+# --- a file, and a command ---
+cat >../take <<END
+#!/bin/sh
+{ cat; echo "uid \$(id -u) \$(env | sort | tr '\n' ' ')"; } >>"$top/taken" || exit 1
+[ ! -e "$top/refuse" ]
+END
+chmod 755 ../take
+policy "anchor = file:$top/anchored" "anchor = exec:$top/take" 'checkpoint = 1'
+run one sh -c 'for i in 1 2 3; do echo $i >f$i; done; sleep 0.1' || fail "one: $(cat ../err)"
+[ ! -s ../err ] || fail "one says: $(cat ../err)"
+grep -q '"anchors":\["file:' "$XDG_STATE_HOME/wardfs/sessions/one/trail.jsonl" || fail "not told in session.start"
+python3 - "$XDG_STATE_HOME/wardfs/sessions/one/checkpoints" ../anchored ../taken <<'END' || fail "what arrived"
+import sys
+def notes(path):
+    lines = open(path, encoding="utf-8").read().split("\n")
+    return [tuple(lines[i:i + 8]) for i, l in enumerate(lines) if l.startswith("wardfs/trail/")]
+own, there, taken = map(notes, sys.argv[1:])
+assert there[0] == own[0] and there[0][1] == "0", "the first"
+assert there[-1] == own[-1] and there[-1][5] == "state complete", "the last"
+assert set(there) <= set(own) and set(taken) <= set(own) and taken[-1] == own[-1]
+assert len(set(there)) == len(there), "twice"
+END
+grep -q '^uid 0 LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin PWD=' ../taken || fail "the command saw: $(grep uid ../taken)"
+vkey=$("$WARDFS" audit key show)
+trail=$XDG_STATE_HOME/wardfs/sessions/one/trail.jsonl
+verify() {
+	"$WARDFS" audit verify --key "$vkey" --checkpoints "$1" "$trail"
+}
+verify ../anchored >/dev/null || fail "with what arrived: $(verify ../anchored)"
+# Whoever holds the keys ends the trail earlier, checkpoints and all: what is here agrees with itself.
+
+sed -n '1,8p' "${trail%/*}/checkpoints" >early
+: >"$trail"
+verify ../anchored >verdict && fail "an emptied trail passes the anchor"
+grep -q truncated verdict || fail "an emptied trail: $(cat verdict)"
+
+# It fails: nothing starts; the control is above.
+touch ../refuse
+: >../taken
+run refused touch started && fail "starts without its anchor"
+[ $? -eq 125 ] || fail "refused with another status"
+grep -q "anchor exec:$top/take" ../err || fail "which anchor: $(cat ../err)"
+[ ! -e started ] || fail "the command ran"
+[ -s ../taken ] || fail "the command was never asked"
+rm ../refuse
+policy "anchor = file:$top/no/where"
+run refused2 touch started && fail "starts without its file"
+grep -q "$top/no/where" ../err || fail "which file: $(cat ../err)"
+ln -s "$top/anchored" ../link
+policy "anchor = file:$top/link"
+run refused3 touch started && fail "follows a link"
+[ ! -e started ] || fail "the command ran"
+# Later: the session goes on, and says at its end what is missing where.
+policy "anchor = exec:$top/take"
+run later sh -c 'echo ready >go; until [ -e stop ]; do sleep 0.05; done' &
+later=$!
+wait_until 60 test -s go || fail "later: $(cat ../err)"
+touch ../refuse stop
+wait "$later" || fail "later: exit $?"
+grep -q "anchor exec:$top/take: .* it does not have the last checkpoint of later" ../err || fail "later: $(cat ../err)"
+rm ../refuse
+
+# --- syslog, with rsyslog; the journal's own protocol ---
+mkdir ../dev ../run
+mount -t tmpfs -o mode=755 tmpfs ../dev
+for node in null zero full random urandom tty fuse; do
+	[ -e "/dev/$node" ] || continue
+	: >"../dev/$node"
+	mount --bind "/dev/$node" "../dev/$node"
+done
+mkdir ../dev/pts ../dev/shm
+[ ! -d /dev/pts ] || mount --bind /dev/pts ../dev/pts
+ln -s pts/ptmx ../dev/ptmx
+ln -s /proc/self/fd ../dev/fd
+cat >../rsyslog.conf <<END
+module(load="imuxsock" SysSock.Use="off")
+input(type="imuxsock" Socket="$top/dev/log" CreatePath="off")
+template(name="plain" type="string" string="%syslogtag%%msg%\n")
+*.* action(type="omfile" file="$top/syslog" template="plain")
+END
+rsyslogd -n -f "$top/rsyslog.conf" -i "$top/rsyslog.pid" >../rsyslog.out 2>&1 &
+pids="$pids $!"
+wait_until 60 test -S ../dev/log || fail "rsyslog: $(cat ../rsyslog.out)"
+mount --move ../dev /dev
+mount -t tmpfs -o mode=755 tmpfs ../run
+mkdir -p ../run/systemd/journal
+cat >../journal.py <<'END'
+import os, socket, struct, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+while True:
+    data, out = s.recv(65536), {}
+    while data:
+        line, _, data = data.partition(b"\n")
+        name, eq, value = line.partition(b"=")
+        if not eq:
+            n = struct.unpack("<Q", data[:8])[0]
+            value, data = data[8:8 + n], data[9 + n:]
+        out[name.decode()] = value.decode()
+    with open(sys.argv[2], "a", encoding="utf-8") as f:
+        f.write(repr(out) + "\n")
+END
+python3 ../journal.py "$top/run/systemd/journal/socket" "$top/journal" &
+pids="$pids $!"
+wait_until 60 test -S ../run/systemd/journal/socket || fail "the journal's socket"
+mkdir -p /run/systemd/journal 2>/dev/null
+mount --bind "$top/run/systemd/journal" /run/systemd/journal || fail "the journal's place"
+policy 'anchor = syslog' 'anchor = journald'
+run logs touch logged || fail "logs: $(cat ../err)"
+own=$XDG_STATE_HOME/wardfs/sessions/logs/checkpoints
+arrived() {
+	python3 - "$own" ../syslog ../journal <<'END'
+import ast, base64, re, sys
+own = open(sys.argv[1], encoding="utf-8").read()
+lines = [l for l in open(sys.argv[2], encoding="utf-8") if "checkpoint of session logs over" in l]
+notes = [base64.b64decode(l.rsplit(" ", 1)[1]).decode() for l in lines]
+assert all(re.match(r"wardfs\[\d+\]: ", l) for l in lines), lines
+journal = [ast.literal_eval(l) for l in open(sys.argv[3], encoding="utf-8")]
+for got in notes, [j["WARDFS_CHECKPOINT"] for j in journal]:
+    assert len(got) >= 2 and all(n in own for n in got), got
+    assert got[0].split("\n")[1] == "0" and "state complete" in got[-1], got
+assert journal[0]["WARDFS_SESSION"] == "logs" and journal[0]["SYSLOG_IDENTIFIER"] == "wardfs"
+END
+}
+wait_until 60 arrived || fail "syslog: $(cat ../syslog) journal: $(cat ../journal)"
+rm /dev/log
+run nobody touch started && fail "starts without syslog"
+grep -q 'anchor syslog' ../err || fail "which: $(cat ../err)"
+[ ! -e started ] || fail "the command ran"

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A bundle is all that an auditor needs: away from its host, both verifiers take it, and find what is
+# done to it. A trail that is removed leaves a signed entry, and one that vanished does not. Who reads
+# a trail is in the ledger.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+run --session one --events 30 --checkpoint 10
+run --session two --events 5
+audit bundle one >stdout.tar || fail "bundle to stdout"
+mkdir first away
+tar -xf stdout.tar -C first || fail "no archive"
+python3 "$WARD_SRC/tests/support/verify.py" --key "$(cat first/one/public.keys)" --attestation \
+	first/one/attestation.json | grep -q '^one intact ' || fail "the second verifier on the attestation"
+audit key rotate >fresh.key || fail "rotate"
+audit bundle -o one.tar one || fail "bundle"
+tar -xf one.tar -C away || fail "no archive"
+[ "$(tar -tf stdout.tar)" = "$(tar -tf one.tar)" ] || fail "another archive on stdout"
+cmp away/one/trail.jsonl state/sessions/one/trail.jsonl || fail "another trail"
+grep -qxF "$(cat fresh.key)" away/one/public.keys || fail "the key that attests is not there"
+mv state away-state # the host is far away now
+
+# both WHAT STATE: the two verifiers, on the bundle alone
+both() {
+	"$WARD_BUILD/wardfs" audit verify --json --key away/one/public.keys away/one/trail.jsonl >verify.json
+	mine=$(python3 -c 'import json
+r = json.load(open("verify.json"))[0]
+print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)')
+	theirs=$(python3 "$WARD_SRC/tests/support/verify.py" --key "$(head -n 1 away/one/public.keys)" \
+		away/one/trail.jsonl away/one/checkpoints)
+	[ "$mine" = "$theirs" ] || fail "$1: $mine, the second verifier: $theirs"
+	case $mine in "one $2 "*) ;; *) fail "$1: $mine, not $2" ;; esac
+}
+both "as it came" intact
+"$WARD_BUILD/wardfs" audit verify --key away/one/public.keys ./away/one/attestation.json >verdict ||
+	fail "the attestation: $(cat verdict)"
+cp -r away/one good
+sed -i '5s/"cat"/"dog"/' away/one/trail.jsonl
+both "a changed record" edited
+cp good/trail.jsonl away/one/trail.jsonl
+sed -i '$d' away/one/trail.jsonl
+both "a cut trail" truncated
+rm -rf away/one good
+mv away-state state
+
+# --- who reads ---
+reads() {
+	grep '"kind":"read"' state/ledger.jsonl | grep '"session":"two"' | grep -c "\"verb\":\"$1\",\"by\":$(id -u)"
+}
+[ "$(reads show)" -eq 0 ] || fail "read before it was"
+audit show two >/dev/null || fail "show"
+audit export two >/dev/null || fail "export"
+audit diff one two >/dev/null
+[ "$(reads show) $(reads export) $(reads diff)" = "1 1 1" ] || fail "$(grep '"kind":"read"' state/ledger.jsonl)"
+before=$(wc -l <state/ledger.jsonl)
+audit list >/dev/null
+audit verify --all >/dev/null
+[ "$(wc -l <state/ledger.jsonl)" -eq "$before" ] || fail "to list and to verify is not to read"
+agree "with readers"
+cp -r state read-state
+sed -i '/"verb":"export"/d' state/ledger.jsonl
+agree "a reader wiped out"
+grep -q '^ledger deleted ' mine || fail "a reader wiped out: $(cat mine)"
+rm -rf state
+mv read-state state
+
+# --- what is removed ---
+audit remove tw 2>err && fail "removes what it guesses"
+grep -q 'no session tw' err || fail "guess: $(cat err)"
+cp -r state vanished
+rm -r vanished/sessions/two
+audit remove two || fail "remove"
+[ ! -e state/sessions/two ] || fail "it is there still"
+agree "after removal"
+grep -qx 'two removed 0 0' mine || fail "removed: $(cat mine)"
+audit verify --all >verdict || fail "what was removed by the rules is no damage: $(cat verdict)"
+grep -q "^two: removed: 20.*by user $(id -u)" verdict || fail "by whom: $(cat verdict)"
+audit list | grep -q '^two ' || fail "the ledger forgot it"
+audit remove two 2>err && fail "removes twice"
+# The control: the same without that entry; and with one that somebody else signed.
+mv state removed
+mv vanished state
+agree "vanished"
+grep -qx 'two missing 0 0' mine || fail "vanished: $(cat mine)"
+rm -rf state
+mv removed state
+python3 - "$WARD_SRC/tests/support" state/ledger.jsonl state/key <<'END' || fail "no such entry"
+import re, sys
+sys.path.insert(0, sys.argv[1])
+import verify
+with open(sys.argv[2], "rb") as f:
+    lines = f.read().split(b"\n")[:-1]
+with open(sys.argv[3], "rb") as f:
+    root = f.read()
+at = next(i for i, l in enumerate(lines) if b'"kind":"removed"' in l)
+body = lines[at][:lines[at].index(b',"mac":"')]
+body, n = re.subn(rb'"signature":"(.)', lambda m: b'"signature":"' + (b"B" if m[1] == b"A" else b"A"), body)
+assert n == 1
+# with the root key its mac can be made, the signature not
+line = verify.Line(lines[at])
+prev = verify.Line(lines[at - 1]).mac
+mac = verify.h(verify.ledger_key(root, line), prev + body)
+lines[at] = body + b',"mac":"' + mac.hex().encode() + b'"}'
+with open(sys.argv[2], "wb") as f:
+    f.write(b"\n".join(lines[:at + 1]) + b"\n")
+END
+agree "signed by nobody"
+grep -qx 'two missing 0 0' mine || fail "signed by nobody: $(cat mine)"
+# A session that runs is not removed.
+mkfifo hold
+"$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
+	--session live --hold <hold >live.out 2>live.err &
+live=$!
+exec 9>hold
+i=0
+until grep -q ready live.out; do
+	i=$((i + 1))
+	[ $i -lt 1200 ] || fail "live: $(cat live.err)"
+	sleep 0.05
+done
+audit remove live 2>err && fail "removes what runs"
+grep -q 'has no end' err || fail "live: $(cat err)"
+exec 9>&-
+wait "$live" || fail "live: $(cat live.err)"
+audit remove live || fail "removes what has ended"

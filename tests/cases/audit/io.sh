@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# log = io: every read and write is a record of its own, of the very bytes, whatever the mode of the
+# handle; what would pass unseen is refused. hash: content before and after, as sha256sum has it.
+. "$WARD_SRC/tests/cases/lib.sh"
+XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
+export XDG_STATE_HOME XDG_CONFIG_HOME
+project p
+cd p || exit 1
+
+# session NAME LOG HASH SCRIPT…
+session() {
+	name=$1
+	printf '[policy]\nversion = 1\nextends = medium\n[files]\nappend = /workspace/log\n[audit]\nlog = %s\nhash = %s\n' \
+		"$2" "$3" >../policy
+	shift 3
+	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- "$@"
+	"$WARDFS" audit verify "$name" >../verdict || fail "$name: $(cat ../verdict)"
+	"$WARDFS" audit show --json "$name" >"../$name.jsonl"
+}
+
+cat >work.py <<'END'
+import errno, mmap, os, subprocess, sys
+fd = os.open("data", os.O_RDWR)
+assert os.pread(fd, 3, 5) == b"567"
+assert os.pread(fd, 100, 8) == b"89"
+assert os.pwrite(fd, b"XY", 1) == 2
+try:
+    m = mmap.mmap(fd, 10, mmap.MAP_SHARED)
+    print("shared", m[0:3])
+except OSError as e:
+    print("shared", errno.errorcode[e.errno])
+print("private", mmap.mmap(fd, 10, mmap.MAP_PRIVATE)[0:3])
+os.close(fd)
+log = os.open("log", os.O_WRONLY | os.O_APPEND)
+assert os.write(log, b"line\n") == 5
+os.close(log)
+out = os.open("new", os.O_WRONLY | os.O_CREAT, 0o600)
+assert os.write(out, b"n" * 300000) == 300000
+os.close(out)
+sys.exit(subprocess.call(["./prog"]))
+END
+reset() {
+	printf 0123456789 >data
+	printf 'old\n' >log
+	rm -f new
+	cp /bin/true prog
+}
+
+reset
+session io io none python3 work.py
+has "$OUT" "shared ENODEV"
+has "$OUT" "private b'0XY'"
+python3 - ../io.jsonl "$(stat -c %s prog)" <<'END' || fail "the records of io"
+import json, sys
+recs = [json.loads(line) for line in open(sys.argv[1])]
+def io(name):
+    return [(r["action"], r["offset"], r.get("read", r.get("written"))) for r in recs
+            if r["kind"] == "io" and r["path"] == "/workspace/" + name]
+data = io("data")
+assert data[:3] == [("read", 5, 3), ("read", 8, 2), ("write", 1, 2)], data
+# the pages of the private mapping come in one by one
+assert all(a == "read" for a, _, _ in data[3:]) and data[3:], data
+assert io("log") == [("write", 0, 5)] or io("log") == [("write", 4, 5)], io("log")
+new = io("new")
+assert sum(n for _, _, n in new) == 300000 and [o for _, o, _ in new] == \
+    [sum(n for _, _, n in new[:i]) for i in range(len(new))], new
+assert any(a == "read" and o == 0 for a, o, _ in io("prog")), "the program was executed unseen"
+assert all(r["io"] == "direct" for r in recs if r["kind"] in ("open", "close")), "not direct"
+closes = [r for r in recs if r["kind"] == "close" and r["path"] == "/workspace/new"]
+assert [r["written"] for r in closes] == [300000], closes
+named = [r for r in recs if r["kind"] == "io" and "comm" in r and r["action"] == "write"]
+assert named and all(r["comm"] == "python3" and r["pid"] for r in named), named
+END
+"$WARDFS" audit summary --json io >summary || fail "summary"
+python3 - summary ../io.jsonl <<'END' || fail "the sums count bytes twice"
+import json, sys
+recs = [json.loads(line) for line in open(sys.argv[2])]
+want = sum(r.get("written") or 0 for r in recs if r["kind"] == "close")
+got = json.load(open(sys.argv[1]))["bytes"]["written"]
+assert got == want > 300000, (got, want)
+END
+
+# The control: with another log the same maps shared, and nothing is recorded of it.
+reset
+session opens opens none python3 work.py
+has "$OUT" "shared b'0XY'"
+grep -q '"kind":"io"' ../opens.jsonl && fail "io without log = io"
+grep -q '"sha256' ../opens.jsonl && fail "digests without hash"
+
+# A read that the backing refuses, a write beyond a limit: the second record tells the errno.
+cat >limit.py <<'END'
+import errno, os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+fd = os.open("big", os.O_RDWR | os.O_CREAT)
+try:
+    os.posix_fallocate(fd, 0, 1 << 60)
+except OSError as e:
+    print("fallocate", errno.errorcode[e.errno])
+END
+session refused io none python3 limit.py
+has "$OUT" "fallocate E"
+grep '"kind":"io"' ../refused.jsonl | grep '"action":"fallocate"' | grep -q '"errno":"E' ||
+	fail "an operation that failed: $(grep fallocate ../refused.jsonl)"
+
+# --- hash ---
+
+sum_of() {
+	sha256sum | cut -d' ' -f1
+}
+# check NAME EXPRESSION: over the records, with before and after as lists of (path, digest)
+check() {
+	python3 - "../$1.jsonl" "$2" "$3" <<'END' || fail "$1: $2"
+import json, sys
+recs = [json.loads(line) for line in open(sys.argv[1])]
+before = [(r["path"].rsplit("/", 1)[1], r["sha256_before"]) for r in recs if "sha256_before" in r]
+after = [(r["path"].rsplit("/", 1)[1], r["sha256"]) for r in recs if "sha256" in r]
+d = json.loads(sys.argv[3])
+if not eval(sys.argv[2]):
+    sys.exit(f"{before} {after} {d}")
+END
+}
+old=$(printf 0123456789 | sum_of)
+new=$(printf 0XY3456789 | sum_of)
+digests=$(printf '{"old": "%s", "new": "%s", "empty": "%s", "log": "%s", "n": "%s"}' "$old" "$new" \
+	"$(printf '' | sum_of)" "$(printf 'old\nline\n' | sum_of)" \
+	"$(head -c 300000 /dev/zero | tr '\0' n | sum_of)")
+reset
+session writes opens writes python3 work.py
+check writes '("data", d["old"]) in before and ("data", d["new"]) in after' "$digests"
+check writes '("log", d["log"]) in after and ("new", d["n"]) in after' "$digests"
+check writes 'not any(p in ("prog", "work.py") for p, _ in before + after)' "$digests"
+grep -q '"io":"passthrough"' ../writes.jsonl && fail "passthrough with hash"
+reset
+session all io all python3 work.py
+check all 'any(p == "prog" for p, _ in before) and any(p == "work.py" for p, _ in before)' "$digests"
+check all '("data", d["old"]) in before and ("data", d["new"]) in after' "$digests"
+
+# One that is so large that the session ends over its digest: its close is recorded once, with it.
+reset
+session last opens writes python3 -c 'import os
+out = os.open("large", os.O_WRONLY | os.O_CREAT, 0o600)
+os.ftruncate(out, 512 << 20)
+os._exit(0)'
+[ "$(grep '"kind":"close"' ../last.jsonl | grep -c '"/workspace/large"')" = 1 ] ||
+	fail "closes: $(grep large ../last.jsonl)"
+check last '("large", d["large"]) in after' \
+	"{\"large\": \"$(head -c 512M /dev/zero | sum_of)\"}"
+rm large
+
+# The content is taken before it is truncated, and without the right to read it.
+printf secret >gone
+session trunc opens writes sh -c ': >gone; umask 777; echo x >unreadable; echo y >>gone; cat gone'
+secret=$(printf secret | sum_of)
+y=$(printf 'y\n' | sum_of)
+digests=$(printf '{"secret": "%s", "y": "%s", "empty": "%s"}' "$secret" "$y" "$(printf '' | sum_of)")
+check trunc '[h for p, h in before if p == "gone"] == [d["secret"], d["empty"]]' "$digests"
+check trunc '[h for p, h in after if p == "gone"] == [d["empty"], d["y"]]' "$digests"
+grep '"kind":"close"' ../trunc.jsonl | grep '/unreadable"' >closed || fail "no close of unreadable"
+grep -q '"sha256"' closed && fail "read what the owner may not: $(cat closed)"
+grep -q 'no digest: the owner may not read the file' closed || fail "why: $(cat closed)"
+
+# What changed outside in between is seen in the digest before; what did not is not read again.
+printf one >shared
+(
+	until [ -e asked ]; do sleep 0.05; done
+	printf two >shared
+	: >answered
+) &
+helper=$!
+session outside opens writes sh -c ': >>shared; : >asked; until [ -e answered ]; do sleep 0.05; done; : >>shared'
+wait "$helper"
+digests=$(printf '{"one": "%s", "two": "%s"}' "$(printf one | sum_of)" "$(printf two | sum_of)")
+check outside '[h for p, h in before if p == "shared"] == [d["one"], d["two"]]' "$digests"
+
+# Larger than is read, and sparse, so that this is quick.
+truncate -s 1073741825 huge
+session huge opens writes sh -c ': >>huge'
+grep '/huge"' ../huge.jsonl | grep -q '"text":"no digest: larger than 1 GiB","size_before":1073741825' ||
+	fail "a file too large: $(grep '/huge"' ../huge.jsonl)"

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# [audit] keep: what was kept long enough goes, and the ledger says that it expired; nothing goes
+# before, whoever asks, and an entry that came too early, or that another key signed, counts for
+# nothing.
+set -u
+. "$WARD_SRC/tests/support/audit.sh"
+
+# state NAME STATE: what both verifiers say of it
+is() {
+	agree "$1 is $2"
+	grep -q "^$1 $2 " mine || fail "$1: $(grep "^$1 " mine), not $2"
+}
+there() {
+	[ -d "$STATE/sessions/$1" ]
+}
+# ended_ago NAME: more than its second of keep=1 went by
+ended_ago() {
+	i=0
+	until audit prune --json >pruned && ! there "$1"; do
+		i=$((i + 1))
+		[ $i -lt 600 ] || fail "$1 does not expire: $(cat pruned)"
+		sleep 0.1
+	done
+}
+
+run --session long --events 20 --keep 86400 --rotate 3000 --sync record
+run --session short --events 20 --keep 1 --rotate 3000 --sync record
+run --session gone --events 20 --keep 1
+rm -r state/sessions/gone
+is gone missing
+ended_ago short
+is short expired
+is long intact
+# What was missing does not expire afterwards.
+is gone missing
+audit verify short >said || fail "expired is nothing to complain about: $(cat said)"
+grep -q 'expired' said || fail "$(cat said)"
+audit prune >said || fail "prune again: $(cat said)"
+grep -q '^0 trails expired; 0 files' said || fail "twice: $(cat said)"
+is short expired
+# the long one was compressed by the way, all of it
+[ -z "$(find state/sessions/long -name '*.jsonl')" ] || fail "not compressed: $(ls state/sessions/long)"
+is long intact
+[ -e state/sessions/long/trail.jsonl.zst ] || fail "long: $(ls state/sessions/long)"
+
+# Attack: an entry that makes a trail expire too early. Its mac is good, its signature is good (who
+# has root key and signing key can do all that), and yet its own time says that it is no expiry.
+cat >forge.py <<'END'
+import base64, hashlib, json, os, subprocess, sys, tempfile
+state, name, when, signer = sys.argv[1:]
+h = lambda k, m: hashlib.blake2b(m, key=k, digest_size=32).digest()
+root = open(state + "/key", "rb").read()
+seed = open(state + "/signing.key", "rb").read() if signer == "own" else os.urandom(32)
+lines = open(state + "/ledger.jsonl", "rb").read().splitlines()
+entries = [json.loads(l) for l in lines]
+end = [e for e in entries if e["session"] == name and e["kind"] == "end"][-1]
+key = [e for e in entries if e["session"] == name and e["kind"] == "start"][-1]["key"]
+text = f"wardfs/expired/{name}\n{end['records']}\n{end['last']}\n".encode()
+with tempfile.TemporaryDirectory() as d:
+    open(d + "/k", "wb").write(bytes.fromhex("302e020100300506032b657004220420") + seed)
+    open(d + "/t", "wb").write(text)
+    sig = subprocess.run(["openssl", "pkeyutl", "-sign", "-keyform", "DER", "-inkey", d + "/k",
+                          "-rawin", "-in", d + "/t"], stdout=subprocess.PIPE, check=True).stdout
+last = entries[-1]
+body = json.dumps({"v": 1, "seq": last["seq"] + 1, "session": name, "kind": "expired", "time": when,
+                   "records": end["records"], "key": key,
+                   "signature": base64.b64encode(sig).decode()}, separators=(",", ":"))[:-1].encode()
+mac = h(h(root, b"wardfs ledger expired\0" + name.encode()), bytes.fromhex(last["mac"]) + body)
+with open(state + "/ledger.jsonl", "ab") as f:
+    f.write(body + b',"mac":"' + mac.hex().encode() + b'"}\n')
+END
+cp -a state good
+rm -r state/sessions/long
+for how in "$(date -u +%Y-%m-%dT%H:%M:%S.000000000Z) own missing" \
+	"$(date -u -d 'now + 2 days' +%Y-%m-%dT%H:%M:%S.000000000Z) other missing" \
+	"$(date -u -d 'now + 2 days' +%Y-%m-%dT%H:%M:%S.000000000Z) own expired"; do
+	# shellcheck disable=SC2086 # three words
+	set -- $how
+	cp good/ledger.jsonl state/ledger.jsonl
+	python3 forge.py "$STATE" long "$1" "$2" || fail "forge"
+	is long "$3"
+	grep -q '^ledger intact ' mine || fail "the forged entry has no good mac: $(cat mine)"
+done

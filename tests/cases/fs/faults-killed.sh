@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# wardfs-fs is killed at random moments of a session under load: every operation that the program saw
+# succeed is in the trail (and nothing was kept from it that the trail has as refused), the backing is
+# what the last successes left, no process, no mount. As root and as an ordinary user; five times,
+# with --long a hundred times. The control: the same load without a kill, of which all is in the trail.
+# timeout: 3600
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+[ -c /dev/fuse ] || { echo "no /dev/fuse"; exit 77; }
+
+# Says of each operation that it succeeded, in a file of its own for each process; stops at the first
+# that does not. load.py NAME COUNT
+cat >load.py <<'P'
+import os, sys
+who, count = sys.argv[1], int(sys.argv[2])
+ack = os.open("acked-" + who, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+def said(*words):
+    os.write(ack, (" ".join(words) + "\n").encode())
+os.mkdir("d-" + who)
+said("create", "d-" + who)
+for i in range(count):
+    a, b, c = ("d-%s/%s%d" % (who, x, i) for x in "abc")
+    fd = os.open(a, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    said("create", a)
+    os.write(fd, b"x" * 100)
+    os.close(fd)
+    os.rename(a, b)
+    said("rename", a, b)
+    os.chmod(b, 0o640)
+    said("attr", b)
+    os.link(b, c)
+    said("link", b, c)
+    os.close(os.open(c, os.O_RDONLY))
+    said("open", c)
+    os.unlink(b)
+    said("remove", b)
+    if i % 2:
+        os.unlink(c)
+        said("remove", c)
+P
+# check.py TRAIL PROJECT: prints how many successes there were, or what is missing.
+cat >check.py <<'P'
+import json, glob, os, sys
+trail, project = sys.argv[1:3]
+seen = set()
+for line in open(trail):
+    r = json.loads(line)
+    names = [r.get("path", "")] + ([r.get("path2", "")] if r["kind"] in ("rename", "link") else [])
+    if not r.get("errno"):
+        seen.add((r["kind"], *(n.removeprefix("/workspace/") for n in names)))
+acked, missing, left = 0, [], set()
+for path in glob.glob(project + "/acked-*"):
+    for line in open(path):
+        if not line.endswith("\n"):
+            continue
+        words = tuple(line.split())
+        acked += 1
+        if words[0] == "open":
+            # of a file with two names: recorded under one of them
+            b = words[1].replace("/c", "/b")
+            if ("open", words[1]) not in seen and ("open", b) not in seen:
+                missing.append(words)
+        elif words not in seen:
+            missing.append(words)
+        if words[0] == "link":
+            left.add(words[2])
+        elif words[0] == "remove":
+            left.discard(words[1])
+# What was linked and not unlinked is there; the last one may just have been unlinked unsaid.
+gone = [p for p in left if not os.path.exists(os.path.join(project, p))]
+if missing or len(gone) > 3:
+    sys.exit("missing: %s gone: %s" % (missing[:5], gone[:5]))
+print(acked)
+P
+
+cat >inner.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+TOOLS=$1 rounds=$2 tag=$3
+sessions=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs/sessions
+load() { # SESSION COUNT
+	exec "$WARDFS" run --session "$1" -- sh -c '
+		touch m$0
+		for who in a b c; do python3 load.py $who '"$2"' & done
+		wait' "$tag$1"
+}
+begin() {
+	project "p$1" && cd "p$1" && cp "$TOOLS/load.py" . || fail "project"
+}
+begin control
+(load control 100) || fail "control: exit $?"
+cd ..
+acked=$(python3 "$TOOLS/check.py" "$sessions/control/trail.jsonl" pcontrol) || fail "control: $acked"
+[ "$acked" -eq 1953 ] || fail "control: $acked operations"
+grep -v '"rename".*d-b/b50"' "$sessions/control/trail.jsonl" >short
+python3 "$TOOLS/check.py" short pcontrol 2>/dev/null && fail "control: a record that is not there was not missed"
+round=0
+while [ $round -lt "$rounds" ]; do
+	round=$((round + 1))
+	begin $round
+	(load k$round 1000000) 2>../err &
+	sup=$!
+	wait_until 120 test -s acked-b || fail "$round: no load: $(cat ../err)"
+	fs=$(status_of k$round fs_pid)
+	init=$(status_of k$round init_pid)
+	audit=$(status_of k$round audit_pid)
+	[ -n "$fs" ] && [ -n "$init" ] && [ -n "$audit" ] || fail "$round: ps does not know the session"
+	sleep "0.$(awk -v s=$$$round 'BEGIN { srand(s); printf "%03d", rand() * 300 }')"
+	kill -9 "$fs"
+	status=0
+	wait $sup || status=$?
+	[ $status -eq 125 ] || fail "$round: exit $status: $(cat ../err)"
+	for p in $fs $init $audit; do
+		wait_until 60 gone "$p" || fail "$round: process $p is left"
+	done
+	wait_until 60 ended "${tag}k$round" || fail "$round: the agent's processes are left"
+	grep " $PWD.* fuse" /proc/self/mountinfo && fail "$round: a mount is left"
+	ls >/dev/null || fail "$round: a stale mount"
+	cd ..
+	acked=$(python3 "$TOOLS/check.py" "$sessions/k$round/trail.jsonl" p$round 2>&1) || fail "$round: $acked"
+	[ "$acked" -gt 10 ] || fail "$round: only $acked operations before the kill"
+	"$WARDFS" audit verify k$round >verdict 2>&1
+	grep -q 'wardfs-fs died' verdict || fail "$round: $(cat verdict)"
+	grep -qE 'edited|truncated|deleted|reordered|gap' verdict && fail "$round: $(cat verdict)"
+	rm -rf "p$round"
+done
+exit 0
+S
+rounds=3
+[ -z "${WARD_LONG-}" ] || rounds=60
+chmod 755 . && chmod 644 ./*.py ./*.sh
+TOOLS=$PWD
+mkdir root && cd root || exit 1
+sh "$TOOLS/inner.sh" "$TOOLS" $rounds "r$$" || fail "as root"
+cd ..
+as_user "$TOOLS/inner.sh" "$TOOLS" $((rounds * 2 / 3)) "u$$" || fail "as an ordinary user"

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 120
+# [quota] rate: what is too fast is answered later, and nothing else waits meanwhile: reads, other files outside of the
+# quota, and (more writers than the daemon has threads) each other's; a writer that waits can be killed.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+cat >"$WARD_TMP/rate.py" <<'END'
+import os, signal, sys, time
+back, slow = sys.argv[1], sys.argv[2] == "slow"
+N = 20
+
+def writer(name):
+    fd = os.open(name, os.O_WRONLY | os.O_CREAT)
+    os.write(fd, b"x" * 65536)
+
+# Twenty writers; each would wait for hours.
+pids = []
+for i in range(N):
+    pid = os.fork()
+    if not pid:
+        writer("slow/%d" % i)
+        os._exit(0)
+    pids.append(pid)
+# All is written at once, it is the answers that come later...
+for _ in range(1200):
+    if all(os.path.exists(f) and os.stat(f).st_size == 65536 for f in (back + "/slow/%d" % i for i in range(N))):
+        break
+    time.sleep(0.05)
+else:
+    sys.exit("FAIL: not all was written")
+# ... and everything else goes on.
+with open("slow/there") as f:
+    assert f.read() == "mine\n"
+os.mkdir("slow/dir")
+os.rename("slow/dir", "slow/dir2")
+with open("fast", "wb") as f:
+    f.write(b"x" * 1000000)
+waiting = [p for p in pids if os.waitpid(p, os.WNOHANG) == (0, 0)]
+if not slow:
+    # the control: nobody waits for hours
+    for p in waiting:
+        os.waitpid(p, 0)
+    sys.exit(0)
+if len(waiting) != N:
+    sys.exit("FAIL: %d of %d wait" % (len(waiting), N))
+# Killed, they are gone.
+for p in pids:
+    os.kill(p, signal.SIGKILL)
+for p in pids:
+    _, status = os.waitpid(p, 0)
+    if not os.WIFSIGNALED(status):
+        sys.exit("FAIL: not killed: %d" % status)
+END
+for mode in $MODES; do
+	for rate in 1G/s 1K/h; do
+		policy '[quota /workspace/slow]' "rate = $rate"
+		fresh
+		as_owner sh -c "mkdir '$BACK/slow' && echo mine >'$BACK/slow/there'"
+		if [ $rate = 1K/h ]; then what=slow; else what=control; fi
+		in_mode $mode -c "exec python3 '$WARD_TMP/rate.py' '$BACK' $what" || fail "$mode $rate"
+	done
+done
+
+# What waits is answered in the end: a rate that a few seconds keep.
+policy '[quota /workspace]' 'rate = 100K/s'
+fresh
+in_mode root -c 'dd if=/dev/zero of=f bs=50K count=4 2>/dev/null && [ "$(stat -c %s f)" = 204800 ]' || fail "answered"

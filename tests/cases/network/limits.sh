@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# UDP where it is named; upload, rate and connections; and a broker that dies.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+
+cat >check.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+net_project
+python3 -c 'print("x" * 300000)' >big
+
+# UDP by name, and to a block; without /udp: allowlist.sh.
+policy pol 'mode = allowlist' 'allow = web.example:5000/udp' 'allow = 203.0.113.8/29:5001,5000/udp'
+expect 0 "$WARDFS" run --policy pol -- python3 n.py udp web.example 5000
+[ "$OUT" = udp:x ] || fail "udp: $OUT"
+expect 0 "$WARDFS" run --policy pol -- python3 n.py udp 203.0.113.10 5000
+[ "$OUT" = udp:x ] || fail "udp to a block: $OUT"
+expect 0 "$WARDFS" audit show
+has "$OUT" 'addr 203.0.113.10  proto udp  port 5000'
+has "$OUT" 'sent 1  received 5'
+echo "$OUT" | grep 'proto udp' | grep -q 'python3\[' || fail "who sent it: $OUT"
+expect 1 "$WARDFS" run --policy pol -- sh -c 'python3 n.py tcp web.example 5000'
+[ "$OUT" = ECONNREFUSED ] || fail "tcp beside udp: $OUT"
+
+# "*" is every public address, but for the networks that this host is in, whatever their numbers: UDP and
+# TCP alike. What was sent first is decided first.
+policy pol 'mode = allowlist' 'allow = *:5000/udp' 'allow = *:5000'
+expect 0 "$WARDFS" run --policy pol -- sh -c 'python3 n.py tcp 192.0.2.2 5000
+	python3 -c "import socket; socket.socket(2, 2).sendto(b\"x\", (\"192.0.2.2\", 5000))"
+	python3 n.py udp 203.0.113.10 5000'
+has "$OUT" udp:x
+expect 0 "$WARDFS" audit show --kind deny
+has "$OUT" 'addr 192.0.2.2  proto tcp  port 5000'
+has "$OUT" 'addr 192.0.2.2  proto udp  port 5000'
+
+# A block of addresses over TCP; beside it nothing.
+policy pol 'mode = allowlist' 'allow = 203.0.113.8/31:80' 'allow = 203.0.113.10/32'
+expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://203.0.113.10/
+has "$OUT" 'hello from 203.0.113.10'
+expect 0 curl -sS --noproxy '*' --max-time 60 http://203.0.113.11/
+# Accepted and reset, or reset while curl still looks at it.
+"$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://203.0.113.11/ >out 2>err && fail "beside the block: $(cat out)"
+has "$(cat err)" 'refused: connect 203.0.113.11:80'
+# An address that is not public is reached where it is named.
+policy pol 'mode = allowlist' 'allow = 10.9.0.0/16' 'allow = private.example' 'allow = near.example'
+expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://10.9.8.7/
+expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://private.example/
+has "$OUT" 'hello from private.example'
+
+# What a session may send, in all.
+policy pol 'mode = allowlist' 'allow = web.example' 'upload = 400K'
+: >"$NET/log"
+expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 --data-binary @big http://web.example/
+grep -q 'post 300001' "$NET/log" || fail "control: nothing was posted: $(cat "$NET/log")"
+: >"$NET/log"
+"$WARDFS" run --policy pol -- sh -c 'for i in 1 2; do
+	curl -sS --noproxy "*" --max-time 60 --data-binary @big http://web.example/; done' >out 2>err && fail "no end of uploading"
+[ "$(grep -c 'post 300001' "$NET/log")" = 1 ] || fail "posted: $(cat "$NET/log")"
+expect 0 "$WARDFS" audit show --kind deny
+has "$OUT" 'upload budget'
+
+# Connections at once to one destination.
+policy pol 'mode = allowlist' 'allow = echo.example:3000' 'connections = 3'
+expect 0 "$WARDFS" run --policy pol -- python3 -c '
+import socket
+open3 = []
+def one():
+    s = socket.create_connection(("echo.example", 3000)); s.settimeout(60)
+    return s if s.recv(100) else None
+for i in range(3):
+    open3.append(one())
+try:
+    print(one())
+except OSError as e:
+    print("refused")
+open3.pop().close()
+import time
+for i in range(600):
+    try:
+        print("again" if one() else ""); break
+    except OSError:
+        time.sleep(0.05)'
+[ "$OUT" = "refused
+again" ] || fail "connections: $OUT"
+
+# A rate: all arrives, and the last byte not before its time: two seconds of bytes, of which less than one
+# may be ahead.
+policy pol 'mode = allowlist' 'allow = web.example' 'rate = 200K/s'
+expect 0 "$WARDFS" run --policy pol -- sh -c 'curl -sS --noproxy "*" --max-time 100 http://web.example/bytes/400000 | wc -c'
+[ "$OUT" = 400000 ] || fail "rate: $OUT"
+"$WARDFS" audit show | sed -n 's/.*received 400[0-9]* .*duration \([0-9]*\).*/\1/p' >took
+[ "$(cat took)" -ge 1000000000 ] || fail "rate: 400000 bytes took $(cat took) ns"
+
+# The broker dies: everything inside ends, and the session says why.
+mark=9$$7
+policy pol 'mode = allowlist' 'allow = web.example'
+"$WARDFS" run --policy pol --session victim -- sh -c "setsid sleep $mark & touch here; sleep $mark" 2>err &
+run=$!
+wait_until 60 test -e here || fail "not started: $(cat err)"
+wait_until 60 running "$mark" || fail "control: the agent does not run"
+broker=
+for p in /proc/[0-9]*; do
+	[ "$(sed -n 's/^PPid:[[:space:]]*//p' "$p/status" 2>/dev/null)" = "$run" ] &&
+		[ "$(cat "$p/comm")" = wardfs-net ] && broker=${p#/proc/}
+done
+[ -n "$broker" ] || fail "no wardfs-net"
+kill -9 "$broker"
+wait_until 60 ended "$mark" || fail "agent processes are left"
+wait "$run" && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc"
+has "$(cat err)" 'wardfs-net died; the session was ended'
+expect 0 "$WARDFS" audit verify victim
+exit 0
+S
+in_host "$WARD_TMP/check.sh"

@@ -1,0 +1,226 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# mode = proxy, as root and as an ordinary user: everything leaves through one proxy (Debian's tinyproxy;
+# a SOCKS5 server), which resolves the names and is told by a token who asks.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+command -v tinyproxy >/dev/null || { echo "no tinyproxy"; exit 77; }
+
+cat >inside.sh <<'S'
+. ./_inside.sh
+says 'hello from web.example' fetch --proxy "$http_proxy" http://web.example/
+says 403 fetch -o /dev/null -w '%{http_code}' --proxy "$http_proxy" http://other.example/
+unset http_proxy https_proxy all_proxy no_proxy NODE_USE_ENV_PROXY
+says 'hello from web.example' fetch http://web.example/
+says 'hello from web.example' fetch --cacert ca.crt https://web.example/
+says 'hello from six.example' fetch http://six.example/
+says 'hello from web.example' wget -qO- http://web.example/
+says 'hello from 203.0.113.10' fetch http://203.0.113.10/
+says one sh -c 'd=c$1; git clone -q http://web.example/www/r.git $d && git -C $d log --format=%s' sh "$1"
+# A server that talks first: nothing of what comes with the proxy's answer is lost.
+says SERVER-FIRST python3 n.py first echo.example 3000
+# Where a name leads is the proxy's to know, and to refuse.
+says 'hello from private.example' fetch http://private.example/
+
+says ECONNREFUSED python3 n.py tcp 203.0.113.11 443
+says ECONNREFUSED python3 n.py tcp 203.0.113.11 "$1"
+says ECONNREFUSED python3 n.py tcp web.example 3000
+says ECONNREFUSED python3 n.py udp echo.example 5000
+says NONAME python3 n.py tcp other.example 80
+says NONAME python3 n.py tcp evil.example 80
+says '3 0' python3 n.py dns TXT secret.other.example
+says ECONNRESET sh -c 'curl -sS --max-time 60 -H "Host: other.example" http://web.example/ 2>&1 | grep -q reset && echo ECONNRESET'
+says ECONNRESET sh -c 'curl -sS -k --connect-to other.example:443:web.example:443 https://other.example/ 2>&1 | grep -q reset && echo ECONNRESET'
+# What the proxy refuses: its ConnectPort lacks 5001.
+says ECONNRESET python3 n.py exchange echo.example 5001 00
+S
+cat >check.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+top=$WARD_TMP
+net_repository
+net_project
+cp "$top/inside.sh" .
+through() {
+	file=$1
+	shift
+	policy "$file" 'mode = proxy' 'allow = web.example' 'allow = six.example' 'allow = echo.example:3000,5001' \
+		'allow = echo.example:5000/udp' 'allow = private.example' 'allow = 203.0.113.10:80' \
+		'deny = evil.example' "$@"
+}
+# The control: this host itself resolves no name.
+getent hosts web.example && fail "control: the host resolves names"
+expect 6 curl -sS http://web.example/
+
+echo '--- through tinyproxy alone'
+through pol "proxy = http://203.0.113.11:8888"
+expect 0 "$WARDFS" run --policy pol -- sh inside.sh 8888
+expect 0 "$WARDFS" audit show
+has "$OUT" 'host web.example  proto tcp  port 80  by the proxy 203.0.113.11:8888'
+has "$OUT" 'the proxy answered 403'
+expect 0 "$WARDFS" audit verify
+
+echo '--- with a token in a header'
+through pol "proxy = http://203.0.113.11:8889" 'identify = X-Wardfs'
+: >"$NET/8889.log"
+expect 0 "$WARDFS" run --session tokens --policy pol -- sh inside.sh 8889
+expect 0 "$WARDFS" audit key show
+echo "$OUT" >key
+sed -n 's/^X-Wardfs: //p' "$NET/8889.log" >tokens
+[ "$(grep -c ^CONNECT "$NET/8889.log")" -eq "$(wc -l <tokens)" ] || fail "requests without a token: $(cat "$NET/8889.log")"
+[ "$(sort -u tokens | wc -l)" -gt 5 ] || fail "few tokens"
+[ "$(sort -u tokens | wc -l)" -eq "$(wc -l <tokens)" ] || fail "the same token twice"
+token=$(head -1 tokens)
+expect 0 "$WARDFS" net verify-token --key key --destination web.example:80 "$token"
+has "$OUT" 'session      tokens'
+digest=$("$WARDFS" audit show --json tokens | sed -n 's/.*"policy":"\([0-9a-f]*\)".*/\1/p' | head -1)
+[ -n "$digest" ] || fail "no digest in the trail"
+has "$OUT" "policy       $digest"
+expect 0 "$WARDFS" audit show
+has "$OUT" 'by the proxy 203.0.113.11:8889, with token 1'
+# Each of these alone spoils it.
+expect 1 "$WARDFS" net verify-token --key key --destination web.example:443 "$token"
+has "$ERR" 'for another destination'
+expect 1 "$WARDFS" net verify-token --key key --at 4000000000 "$token"
+has "$ERR" expired
+expect 1 "$WARDFS" net verify-token --key key --at 1000000000 "$token"
+has "$ERR" 'from the future'
+expect 1 "$WARDFS" net verify-token --key "$(cat "$top/otherkey")" "$token"
+has "$ERR" 'not signed for by the given key'
+other=$(sed -n 2p tokens)
+expect 1 "$WARDFS" net verify-token --key key "${token%~*}~${other##*~}"
+has "$ERR" 'not signed for'
+expect 1 "$WARDFS" net verify-token --key key "$(echo "$token" | sed 's/~tokens~/~others~/')"
+has "$ERR" 'not signed for'
+expect 1 "$WARDFS" net verify-token --key key "$token~x"
+has "$ERR" 'no token'
+expect 2 "$WARDFS" net verify-token "$token"
+printf '%s web.example:80\n%s web.example 80\nx y\n%s other.example:80\nBearer%%20%s\n' "$token" "$token" "$other" "$other" |
+	"$WARDFS" net verify-token --key key --lines >lines || fail "--lines"
+has "$(cat lines)" 'OK user=tokens tag=1
+ERR message="its number was taken before"
+ERR message="this is no token"
+ERR message="for another destination"
+OK user=tokens tag=2'
+
+# What differs for an ordinary user has been seen.
+[ "$(id -u)" -eq 0 ] || exit 0
+
+echo '--- SOCKS5'
+through pol 'proxy = socks5://203.0.113.11:1080'
+: >"$NET/1080.log"
+sed -i '/5001/d' inside.sh
+expect 0 "$WARDFS" run --policy pol -- sh inside.sh 1080
+grep -q '^connect name web.example 443' "$NET/1080.log" || fail "$(cat "$NET/1080.log")"
+grep -q '^connect address 203.0.113.10 80' "$NET/1080.log" || fail "$(cat "$NET/1080.log")"
+through pol 'proxy = socks5://203.0.113.11:1081' 'identify = proxy-authorization'
+: >"$NET/1081.log"
+expect 0 "$WARDFS" run --session socks --policy pol -- sh inside.sh 1081
+token=$(sed -n 's/^login //p' "$NET/1081.log" | head -1)
+expect 0 "$WARDFS" net verify-token --key key --destination web.example:80 "$token"
+# A server that wants a login, and a session that has none to give.
+through pol 'proxy = socks5://203.0.113.11:1081'
+expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
+expect 0 "$WARDFS" audit show
+has "$OUT" 'the proxy wants a login'
+
+echo '--- proxies that lie, and none at all'
+for port in 9001 9002 9003 9004 9005; do
+	through pol "proxy = http://203.0.113.11:$port"
+	expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
+	has "$OUT" ECONNRESET
+done
+for port in 9006 9007; do
+	through pol "proxy = socks5://203.0.113.11:$port"
+	expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
+	has "$OUT" ECONNRESET
+done
+expect 0 "$WARDFS" audit show
+has "$OUT" "the proxy's reply is not SOCKS5"
+through pol 'proxy = http://203.0.113.11:9'
+expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
+expect 0 "$WARDFS" audit show
+has "$OUT" 'the proxy cannot be reached'
+expect 0 "$WARDFS" audit verify
+
+echo '--- what is no policy'
+bad() {
+	text=$1
+	shift
+	policy bad "$@"
+	expect 2 "$WARDFS" run --policy bad -- true
+	has "$ERR" "$text"
+}
+bad 'mode = proxy takes a proxy' 'mode = proxy'
+bad 'TLS to the proxy' 'mode = proxy' 'proxy = https://203.0.113.11:8888'
+bad 'name the port' 'mode = proxy' 'proxy = http://203.0.113.11'
+bad 'user and password' 'mode = proxy' 'proxy = http://u:p@203.0.113.11:8888'
+bad 'no header' 'mode = proxy' 'proxy = socks5://203.0.113.11:1' 'identify = X-Wardfs'
+bad "'Host' says something else" 'mode = proxy' 'proxy = http://203.0.113.11:1' 'identify = Host'
+expect 0 "$WARDFS" policy check pol
+has "$OUT" 'mode = proxy carries no datagrams'
+exit 0
+S
+cat >both.sh <<'S'
+mkdir -p "$NET/www" && chmod 777 "$NET" "$NET/www" && chmod 666 "$NET/log"
+. "$WARD_SRC/tests/cases/lib.sh"
+cat >"$NET/tinyproxy.conf" <<C
+User nobody
+Group nogroup
+Port 8888
+Listen 203.0.113.11
+Timeout 600
+MaxClients 100
+LogFile "$NET/tinyproxy.log"
+LogLevel Info
+ConnectPort 80
+ConnectPort 443
+ConnectPort 3000
+C
+# The proxies alone know of names: theirs is another resolv.conf.
+cp "$NET/resolv.conf" "$NET/resolv.proxy"
+cat >"$NET/proxies.sh" <<'C'
+mount --bind "$NET/resolv.proxy" /etc/resolv.conf
+python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 8889 tap 203.0.113.11 8888 &
+python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 1080 socks &
+python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 1081 socks login &
+# Not HTTP; no end; a status that is none; another version; an end in the middle: here, too much.
+say() {
+	python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 "$1" say "$2" &
+}
+say 9001 5353482d322e300d0a0d0a
+say 9002 "$(printf 'HTTP/1.1 200 OK\r\nX: %020000d' 0 | od -An -tx1 -v | tr -d ' \n')"
+say 9003 "$(printf 'HTTP/1.1 2x0 OK\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
+say 9004 "$(printf 'HTTP/2 200 OK\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
+say 9005 "$(printf 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
+say 9006 485454
+say 9007 0500050000060000
+# Ends with all of them when the first of them, or its own end, does.
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
+trap 'exit 0' TERM
+tinyproxy -d -c "$NET/tinyproxy.conf" &
+wait
+C
+ip netns exec internet unshare -m bash "$NET/proxies.sh" 2>"$NET/proxies.err" &
+proxies=$!
+trap 'kill $proxies; wait $proxies 2>/dev/null' EXIT
+: >"$NET/8889.log"; : >"$NET/1080.log"; : >"$NET/1081.log"
+for port in 8889 1080 1081 9001 9002 9003 9004 9005 9006 9007; do
+	wait_until 60 test -e "$NET/$port.up" || fail "no proxy on $port: $(cat "$NET/proxies.err")"
+done
+chmod 666 "$NET"/*.log
+HOME=$WARD_TMP/roothome
+export HOME
+mkdir -p "$HOME"
+wait_until 60 curl -sf -o /dev/null --proxy http://203.0.113.11:8888 http://web.example/ ||
+	fail "control: tinyproxy does not work: $(cat "$NET/proxies.err" "$NET/tinyproxy.log")"
+printf 'nameserver 192.0.2.1\noptions timeout:1 attempts:1\n' >"$NET/resolv.conf"
+XDG_STATE_HOME=$WARD_TMP/otherstate "$WARDFS" run --policy low -- true 2>/dev/null || :
+(cd / && XDG_STATE_HOME=$WARD_TMP/otherstate "$WARDFS" audit key show) >"$WARD_TMP/otherkey" || fail "no other key"
+chmod 644 "$WARD_TMP/otherkey" "$WARD_TMP/inside.sh"
+sh "$WARD_TMP/check.sh" || exit
+as_user "$WARD_TMP/check.sh"
+S
+in_host "$WARD_TMP/both.sh"

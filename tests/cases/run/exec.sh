@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# wardfs exec: another command in a running session, under all that holds there, and in the trail.
+. "$WARD_SRC/tests/cases/lib.sh"
+project p
+cd p || exit 1
+mark=9$$8
+printf '[policy]\nversion = 1\nextends = medium\n[files]\nhide = *.pem\n[limits]\nper-command = 1s\n' >../base.policy
+echo secret >key.pem
+
+# session NAME [OPTION...]: one that runs until it is killed; $pid is its supervisor.
+session() {
+	name=$1
+	shift
+	"$WARDFS" run --session "$name" "$@" -- sh -c "touch up-$name; exec sleep $mark" &
+	pid=$!
+	wait_until 60 test -e "up-$name" || fail "$name did not start"
+}
+over() {
+	"$WARDFS" kill "$1"
+	wait "$pid"
+}
+trap '"$WARDFS" ps --json | sed -n '"'"'s/.*"session": "\(.*\)".*/\1/p'"'"' | xargs -rn1 "$WARDFS" kill; wait' EXIT
+session one --policy ../base.policy
+before=$(readlink "/proc/$(pgrep -f "^sleep $mark" | head -n 1)/ns/mnt")
+
+# What leads past the sandbox is not taken along; the control: a file, by a descriptor that can read it.
+expect 0 "$WARDFS" exec one -- cat <../base.policy
+has "$OUT" 'hide = *.pem'
+expect 2 "$WARDFS" exec one -- true <..
+has "$ERR" "standard input is a directory"
+expect 2 python3 -c 'import os, subprocess, sys
+sys.exit(subprocess.run(sys.argv[1:], stdin=os.open("../base.policy", os.O_PATH)).returncode)' \
+	"$WARDFS" exec one -- true
+has "$ERR" "standard input is a path"
+
+# The same session: processes, files, namespaces, ids, environment, start directory.
+expect 0 "$WARDFS" exec one -- sh -c 'pwd; echo "$WARDFS_SESSION $HOME"; ls'
+has "$OUT" "$PWD"
+has "$OUT" one
+hasnt "$OUT" key.pem
+expect 0 "$WARDFS" exec one -- sh -c "pgrep -f 'sleep $mark' >/dev/null && readlink /proc/self/ns/mnt"
+[ "$OUT" = "$before" ] || fail "another namespace: $OUT, not $before"
+expect 0 "$WARDFS" exec one -- sed -n 's/^\(Seccomp\|NoNewPrivs\|CapEff\):[[:space:]]*//p' /proc/self/status
+[ "$OUT" = "0000000000000000
+1
+2" ] || fail "$OUT"
+expect 0 "$WARDFS" exec one -- sh -c 'ls /proc/self/fd | tr "\n" " "' 9</etc/passwd
+[ "$OUT" = "0 1 2 3 " ] || fail "descriptors: $OUT"
+# The walls: what the first command may not, this one may not.
+expect 1 "$WARDFS" exec one -- cat key.pem
+expect 1 "$WARDFS" exec one -- touch /usr/bin/x
+expect 1 "$WARDFS" exec one -- unshare -U true
+# One Landlock domain: it may signal what the session started, and nothing of ours.
+expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f 'sleep $mark' | xargs kill -0"
+expect 1 "$WARDFS" exec one -- kill -0 1
+
+# Input, output, exit status, arguments, variables.
+OUT=$(echo in | "$WARDFS" exec one cat) || fail "cat"
+[ "$OUT" = in ] || fail "$OUT"
+expect 7 "$WARDFS" exec --env A=1 --env HOME=/x --cwd /tmp one -- sh -c 'echo "$A $HOME $PWD" "$1"; exit 7' sh 'a  b'
+[ "$OUT" = "1 /x /tmp a  b" ] || fail "$OUT"
+expect 137 "$WARDFS" exec one -- sh -c 'kill -9 $$'
+expect 127 "$WARDFS" exec one -- no-such-program
+expect 126 "$WARDFS" exec one -- /etc/hosts
+expect 125 "$WARDFS" exec --cwd /nowhere one -- true
+# Many at once, and one that is too slow.
+for i in 1 2 3 4 5; do
+	"$WARDFS" exec one -- sh -c "echo $i" >"../many.$i" &
+	last=$!
+done
+wait $last
+wait_until 60 sh -c 'cat ../many.5 && cat ../many.? | grep -c . | grep -qx 5' || fail "many at once"
+expect 124 "$WARDFS" exec one -- sleep 98$$
+has "$ERR" "per-command"
+# Its client gone: the command is ended.
+"$WARDFS" exec one -- sh -c "trap '' HUP; touch hung; while :; do sleep 0.1; done" &
+client=$!
+wait_until 60 test -e hung || fail "not started"
+kill -9 $client
+wait_until 60 sh -c '! pgrep -f "touch [h]ung"' || fail "it goes on without its client"
+
+# From inside nobody can ask: no path leads to the socket, and a process of the session is refused by it.
+expect 2 "$WARDFS" exec nobody -- true
+init=$("$WARDFS" ps --json | sed -n 's/.*"init_pid": \([0-9]*\).*/\1/p')
+expect 125 nsenter --target "$init" --pid -- "$WARDFS" exec one -- touch inside
+has "$ERR" "from no process inside"
+[ ! -e inside ] || fail "a process inside had a command run"
+# The control: the same from outside.
+expect 0 "$WARDFS" exec one -- touch outside
+[ -e outside ] || fail "control"
+expect 1 "$WARDFS" exec one -- sh -c 'test -e "${XDG_RUNTIME_DIR:-/run}/wardfs"'
+
+over one
+expect 2 "$WARDFS" exec one -- true
+has "$ERR" "no session 'one' is running"
+expect 0 "$WARDFS" audit show --json --kind exec one
+printf '%s\n' "$OUT" | grep '"touch","outside"' | grep -q '"uid":0' || fail "$OUT"
+has "$OUT" "ended by [limits] per-command"
+has "$OUT" '"status":7'
+expect 0 "$WARDFS" audit verify one
+
+# no-exec means it: nothing else runs there. And a policy without terminals gives none.
+printf '[policy]\nversion = 1\nextends = medium\n[process]\nseccomp = no-exec\nterminal = no\n' >../no.policy
+"$WARDFS" run --session two --policy ../no.policy -- /usr/bin/python3 -c '
+import time
+open("up-two", "w")
+time.sleep(600)' &
+pid=$!
+wait_until 60 test -e up-two || fail "two did not start"
+expect 125 "$WARDFS" exec two -- true
+has "$ERR" "no other program run"
+over two
+# The end of the session is the end of what was started beside it.
+session three
+"$WARDFS" exec three -- sh -c 'touch beside; exec sleep 96'$$ &
+client=$!
+wait_until 60 test -e beside || fail "not started"
+over three
+wait $client
+[ $? = 137 ] || fail "the session ended, the client did not say so"
+wait_until 60 ended "96$$" || fail "it outlived its session"
+exit 0

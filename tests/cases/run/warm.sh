@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# A walk beside the command lists the trees, so that the kernel knows what a program will ask for name by
+# name. It sees no more than the command does, leaves no record, and passes over what begins with a dot.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+
+printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\nhide = hidden\n' >walked.policy
+# The control: where the command is to be the only program, nobody walks.
+{ cat walked.policy; printf '[process]\nseccomp = no-exec\nterminal = no\n'; } >alone.policy
+cat >ask.py <<'P'
+import json, os, socket, sys
+base = os.environ.get("XDG_RUNTIME_DIR", "/run") + "/wardfs"
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(os.path.join(base, sys.argv[1], "control"))
+s.send(b'{"verb":"watch"}')
+print(json.loads(s.recv(65536))["trees"][0]["watched"])
+P
+mkdir tree
+for i in 1 2 3 4 5 6 7 8 9; do
+	for k in 0 1 2 3 4 5 6 7 8 9; do
+		mkdir -p "tree/d$i/$k" "tree/.dot/$i$k"
+		echo x >"tree/d$i/$k/f"
+	done
+done
+mkdir tree/hidden tree/closed
+echo x >tree/hidden/f
+chmod 0 tree/closed
+chown -R 54321:54321 tree
+mkfifo go
+
+over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+watched() { python3 "$WARD_TMP/ask.py" "$1" 2>/dev/null || echo 0; }
+at_least() { [ "$(watched "$2")" -ge "$1" ]; }
+up() { python3 "$WARD_TMP/ask.py" "$1"; }
+# start NAME POLICY: a command that reads a line and ends; end NAME
+start() {
+	(cd tree && exec "$WARDFS" run --session "$1" --policy "$WARD_TMP/$2" -- /usr/bin/head -n 1) \
+		<go >"out.$1" 2>&1 &
+	pid=$!
+	exec 9>go
+	wait_until 60 up "$1" || fail "$1: $(cat "out.$1")"
+}
+end() {
+	echo "done" >&9
+	exec 9>&-
+	wait $pid || fail "$1: status $?: $(cat "out.$1")"
+	# nothing but what it read: no refusal is told of either
+	[ "$(cat "out.$1")" = "done" ] || fail "$1: $(cat "out.$1")"
+	wait_until 60 over || fail "$1 goes on"
+}
+
+# 100 directories are there to be walked; a few are listed before the first watch is made.
+start walked walked.policy
+wait_until 60 at_least 60 walked || fail "watched: $(watched walked)"
+end walked
+start walked-again walked.policy
+wait_until 60 at_least 60 walked-again || fail "watched: $(watched walked-again)"
+# beside it nothing is asked for: what it did not go into is not looked at
+n=$(watched walked-again)
+[ "$n" -le 110 ] || fail "too many are watched: $n"
+end walked-again
+start alone alone.policy
+sleep 1
+n=$(watched alone)
+[ "$n" -lt 10 ] || fail "nobody should walk: $n"
+end alone
+expect 0 "$WARDFS" audit denials walked
+hasnt "$OUT" hidden
+hasnt "$OUT" closed
+expect 0 "$WARDFS" audit verify walked

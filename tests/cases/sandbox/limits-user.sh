@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# Limits of an ordinary user: refused by name where no group is delegated, the two ways round, and held
+# where one is.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+
+cat >common.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/sandbox/_limits.sh"
+WARD_TMP=$HOME
+[ "$(id -u)" = 4711 ] || fail "not the ordinary user"
+mkdir -p p
+cd p || exit 1
+S
+
+cat >without.sh <<'S'
+. "${0%/*}/common.sh"
+for l in memory=64M cpus=0.5 cpu-time=10m; do
+	expect 125 limits "$l" -- touch started
+	has "$ERR" "[limits] ${l%=*} = "
+	has "$ERR" "--allow-missing limit-${l%=*}"
+	has "$ERR" "fix: "
+	[ ! -e started ] || fail "the command ran without its limit"
+	expect 0 limits "$l" --allow-missing "limit-${l%=*}" -- true
+	has "$ERR" "limit '${l%=*}' is not held"
+	has "$(last session.start)" "\"limit-${l%=*}\":"
+	expect 0 limits "require = where-available\n$l" -- true
+	has "$ERR" "limit '${l%=*}' is not held"
+done
+# One name is one guarantee.
+expect 125 limits 'memory = 64M\ncpus = 1' --allow-missing limit-cpus -- true
+has "$ERR" "memory"
+expect 2 limits 'memory = 64M' --allow-missing files -- true
+expect 2 limits 'memory = 64M' --allow-missing nonsense -- true
+has "$ERR" "limit-memory"
+# What a process by itself may have: data and CPU time. Without it the same succeeds.
+expect 0 limits 'processes = 50' -- python3 -c "$hog"
+expect 1 limits 'require = where-available\nmemory = 64M' -- python3 -c "$hog"
+has "$ERR" "MemoryError"
+has "$(last session.start)" '"by":"rlimit"'
+expect 137 limits 'require = where-available\ncpu-time = 1s' -- python3 -c 'while True: pass'
+# What needs no group works everywhere.
+expect 124 limits 'wall = 1s' -- sleep 60
+expect 124 limits 'idle = 1s' -- sleep 60
+has "$(last session.end)" '"memory_peak":null'
+exit 0
+S
+
+cat >with.sh <<'S'
+. "${0%/*}/common.sh"
+expect 0 limits 'memory = 64M\ncpus = 0.5\ncpu-time = 10m\nprocesses = 50' -- true
+expect 137 limits 'memory = 64M' -- python3 -c "$hog"
+has "$ERR" "the memory limit of 64M was met"
+expect 0 limits 'memory = 400M' -- python3 -c "$hog"
+expect 124 limits 'cpu-time = 1s' -- python3 -c 'import os
+os.fork()
+while True: pass'
+# The group is the user's, and the command runs as that user: what it cannot do is name it.
+expect 0 limits 'memory = 64M' -- sh -c 'ls -d /sys/fs/cgroup 2>/dev/null || echo none; cat /proc/self/cgroup'
+has "$OUT" none
+hasnt "$OUT" wardfs
+exit 0
+S
+cp ./*.sh "$WARD_TMP/" 2>/dev/null || :
+chmod 755 "$WARD_TMP" && chmod 644 "$WARD_TMP"/*.sh
+
+# In a group that is nobody's: at the top of each hierarchy, say, or where this test stands.
+as_user "$WARD_TMP/without.sh" || fail "without delegation"
+
+# Delegated: of each hierarchy that has what is needed, one group of the user's, with us in it.
+name=wardfs-test.$$
+made=
+undo() {
+	for d in $made; do
+		echo $$ >"${d%/"$name"}/cgroup.procs"
+		rmdir "$d" 2>/dev/null || { sleep 1; rmdir "$d"; }
+	done
+}
+trap undo EXIT
+for c in memory pids cpu cpuacct; do
+	mount=$(awk -v c="$c" '$0 ~ / - cgroup / { n = split($NF, o, ","); for (i = 1; i <= n; i++) if (o[i] == c) { print $5; exit } }' /proc/self/mountinfo)
+	[ -n "$mount" ] || continue
+	mkdir "$mount/$name" || { echo "no group can be made in $mount"; exit 77; }
+	made="$made $mount/$name"
+	chown 4711:4711 "$mount/$name" "$mount/$name/cgroup.procs"
+done
+v2=$(awk '$0 ~ / - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+if [ -n "$v2" ] && mkdir "$v2/$name"; then
+	made="$made $v2/$name"
+	for c in memory pids cpu; do
+		grep -qw "$c" "$v2/cgroup.controllers" && echo "+$c" >"$v2/cgroup.subtree_control"
+	done
+	chown 4711:4711 "$v2/$name" "$v2/$name/cgroup.procs" "$v2/$name/cgroup.subtree_control"
+fi
+[ -n "$made" ] || { echo "no control groups here"; exit 77; }
+(
+	for d in $made; do
+		sh -c 'echo "$PPID"' >self
+		echo "$(cat self)" >"$d/cgroup.procs" || exit 1
+	done
+	as_user "$WARD_TMP/with.sh"
+) || fail "with delegation"
+exit 0

@@ -1,0 +1,181 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# Limits of a session as root, in control groups: held, told in a line and in the trail, cleaned up.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/sandbox/_limits.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+export XDG_STATE_HOME="$WARD_TMP/state" XDG_RUNTIME_DIR="$WARD_TMP/run"
+mkdir -p p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
+cd p || exit 1
+
+# None is left of those whose name begins so.
+no_groups() {
+	left=$(find /sys/fs/cgroup -type d -path '*/wardfs/*' -name "$1*" 2>/dev/null)
+	[ -z "$left" ] || fail "left behind: $left"
+}
+
+expect 0 limits 'processes = 100' -- true
+has "$(last session.start)" '"cgroups":["/sys/fs/cgroup'
+case $(last session.start) in
+*'"memory":{'*) fail "a limit that nobody asked for" ;;
+esac
+limits 'memory = 64M' -- true || {
+	echo "this host has no control group for memory: $(limits 'memory = 64M' -- true 2>&1)"
+	exit 77
+}
+
+# The command is in each of the session's groups, in whatever way it comes into them: it cannot be
+# told from inside (its own group looks like the top), so the host looks.
+KNOCKOUT=$WARD_BUILD/tests/support/knockout
+in_groups() {
+	for g in $("$WARDFS" audit show --json | python3 -c 'import json, sys
+for line in sys.stdin:
+    r = json.loads(line)
+    if r["kind"] == "session.start":
+        print("\n".join(r["detail"]["sandbox"]["cgroups"]))'); do
+		grep -qx "$1" "$g/cgroup.procs" || { echo "$1 is not in $g"; return 1; }
+	done
+}
+for how in "" "$KNOCKOUT clone3=ENOSYS --"; do
+	name=in-groups${how:+-moved}
+	# shellcheck disable=SC2086
+	$how "$WARDFS" run --session "$name" -- sleep "9$$7" &
+	run=$!
+	wait_until 20 pgrep -x -f "sleep 9$$7" || fail "it does not run"
+	pid=$(pgrep -x -f "sleep 9$$7")
+	said=$(in_groups "$pid") || said="$said, by: ${how:-itself}"
+	in_groups 1 >/dev/null && said="control: the host's pid 1 is there, too"
+	expect 0 "$WARDFS" kill "$name"
+	wait $run
+	[ -z "$said" ] || fail "$said"
+done
+
+# Memory: 200 MB fit without the limit; with it the kernel ends the program.
+expect 0 limits 'processes = 100' -- python3 -c "$hog"
+expect 137 limits 'memory = 64M' -- python3 -c "$hog"
+has "$ERR" "the memory limit of 64M was met: the kernel ended the command"
+has "$(last session.end)" '"ended_by":"limit","limit":"memory"'
+has "$(last session.end)" '"oom_kills":1'
+has "$(last limit)" "name memory  unit bytes  done ended"
+# A child alone: the session goes on, and it is told all the same.
+expect 0 limits 'memory = 64M' -- sh -c 'python3 -c "$1" || echo "child $?"' sh "$hog"
+has "$OUT" "child 137"
+has "$ERR" "the kernel ended 1 process"
+has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name memory  unit bytes  done killed"
+# What lies in /tmp is memory as well.
+expect 137 limits 'memory = 64M' -- python3 -c 'open("/tmp/f", "wb").write(bytes(1 << 20) * 1)
+f = open("/tmp/f", "ab")
+while True:
+    f.write(b"x" * (1 << 20))'
+# Near a limit is told, far from it is not.
+expect 0 limits 'memory = 200M' -- python3 -c 'x = bytearray(182 << 20)'
+has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name memory  unit bytes  done near"
+expect 0 limits 'memory = 400M' -- python3 -c 'x = bytearray(54 << 20)'
+[ -z "$("$WARDFS" audit show | awk '$3 == "limit"')" ] || fail "told: $("$WARDFS" audit show)"
+
+# A fork bomb meets the limit and is told; its session ends with its command.
+bomb='
+import os, sys
+n = 0
+try:
+    for i in range(200):
+        if os.fork() == 0:
+            os.read(0, 1)
+            os._exit(0)
+        n += 1
+except OSError as e:
+    print(n, e.strerror)
+else:
+    print("all", n)'
+mkfifo hold
+sleep 1000 >hold &
+holder=$!
+trap 'kill $holder 2>/dev/null' EXIT
+expect 0 limits 'processes = 300' -- python3 -c "$bomb" <hold
+has "$OUT" "all 200"
+expect 0 limits 'processes = 50' -- python3 -c "$bomb" <hold
+has "$OUT" "49 Resource temporarily unavailable"
+has "$ERR" "the limit of 50 processes was met"
+has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name processes  unit processes  done refused"
+has "$(last session.end)" '"processes_peak":51'
+kill $holder
+
+# CPU time is that of all processes together; its end is a clock's.
+burn='import os
+os.fork()
+while True: pass'
+expect 124 limits 'cpu-time = 1s' -- python3 -c "$burn"
+has "$ERR" "used its 1s of CPU time"
+has "$(last session.end)" '"ended_by":"limit","limit":"cpu-time"'
+# Asleep it does not count.
+expect 0 limits 'cpu-time = 1s' -- sleep 2
+
+# A fifth of a CPU: the use that the trail tells is no more than that of the time that passed.
+expect 0 limits 'cpus = 0.2' -- python3 -c '
+import time
+end = time.monotonic() + 2
+while time.monotonic() < end: pass
+used = sum(time.process_time() for _ in range(1))
+print("throttled" if used < 1 else "free", used)'
+has "$OUT" "throttled"
+
+# The idle clock: silence ends the session; output, file access and none of both.
+expect 124 limits 'idle = 1s' -- sleep 60
+has "$ERR" "no output, input or file access for 1s"
+has "$(last session.end)" '"limit":"idle"'
+expect 0 limits 'idle = 2s' -- sh -c 'for i in 1 2 3 4 5 6; do sleep 0.5; echo $i; done'
+[ "$OUT" = "1
+2
+3
+4
+5
+6" ] || fail "output lost: $OUT"
+expect 0 limits 'idle = 2s' -- sh -c 'for i in 1 2 3 4 5 6; do sleep 0.5; : <limits.policy; done'
+
+# The grace between SIGTERM and SIGKILL is for whoever wants to clean up, and it ends.
+expect 124 limits 'wall = 1s\ngrace = 30s' -- sh -c 'trap "echo cleaned; exit 3" TERM; sleep 60 & wait'
+has "$OUT" "cleaned"
+expect 124 limits 'wall = 1s\ngrace = 1s' -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+has "$ERR" "wall clock"
+
+# wardfs ps tells present use.
+"$WARDFS" run --session shown -- sh -c 'touch up; sleep 1000' &
+sup=$!
+wait_until 60 test -e up || fail "not started"
+use=$("$WARDFS" ps --json | python3 -c 'import json, sys
+for s in json.load(sys.stdin):
+    if s["session"] == "shown": print(s["use"]["memory"] > 0, s["use"]["processes"])')
+[ "$use" = "True 3" ] || fail "wardfs ps: $use"
+# A supervisor that is killed can remove nothing: the next start does.
+kill -9 $sup
+wait $sup
+left() {
+	[ -n "$(find /sys/fs/cgroup -type d -path '*/wardfs/shown')" ]
+}
+left || fail "control: the groups of a killed session are left"
+swept() {
+	"$WARDFS" run -- true && ! left
+}
+wait_until 60 swept || fail "the groups of a killed session stay"
+# One that runs keeps its own.
+rm up
+"$WARDFS" run --session alive -- sh -c 'touch up; sleep 1000' &
+sup=$!
+wait_until 60 test -e up || fail "not started"
+"$WARDFS" run -- true
+[ -n "$(find /sys/fs/cgroup -type d -path '*/wardfs/alive')" ] || fail "a running session lost its groups"
+"$WARDFS" kill alive
+wait $sup
+no_groups alive
+
+# None after many, whichever way they ended.
+i=0
+n=20
+[ -z "${WARD_LONG-}" ] || n=100
+while [ $i -lt $n ]; do
+	i=$((i + 1))
+	"$WARDFS" run --session "limits-many$i" -- sh -c 'setsid sleep 1000 & exit 0' || fail "run $i"
+done
+no_groups limits-many
+exit 0

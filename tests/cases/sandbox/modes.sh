@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# Modes none and process, as root and as an ordinary user: what each gives, what it does not and says so.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+cat >modes.body <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" = 0 ] || WARD_TMP=$HOME
+project p
+cd p || exit 1
+chmod 755 .
+echo token=1 >.env
+echo text >file
+echo beside >"$BESIDE"
+chmod 644 "$BESIDE"
+last() {
+	"$WARDFS" audit show | awk -v k="$1" '$3 == k' | tail -n 1
+}
+for m in none process; do
+	# Said loudly, and in the trail; an attestation lists it as not held.
+	expect 0 "$WARDFS" run --mode $m -- true
+	has "$ERR" "mode $m"
+	has "$ERR" "attests no integrity"
+	has "$(last session.start)" "\"mode\":\"$m\""
+	has "$(last session.start)" '"trail_integrity":false'
+	expect 0 "$WARDFS" audit attest
+	[ "$(echo "$OUT" | python3 -c 'import base64, json, sys
+p = json.loads(base64.b64decode(json.load(sys.stdin)["payload"]))["predicate"]
+print("trail_integrity" in p["not_held"])')" = True ] || fail "$m: attested as held"
+
+	# The guard is there, at /workspace and at the project's own path.
+	expect 0 "$WARDFS" run --mode $m -- sh -c 'pwd; cat /workspace/file file; echo new >/workspace/made-'$m
+	has "$OUT" "$PWD"
+	[ "$(cat "made-$m")" = new ] || fail "$m: not written"
+	expect 1 "$WARDFS" run --mode $m -- cat /workspace/.env
+	has "$ERR" "Permission denied"
+	has "$ERR" ".env"
+	has "$("$WARDFS" audit denials)" .env
+	expect 1 "$WARDFS" run --mode $m -- cat .env
+
+	# The host's files: seen here, not in mode restricted.
+	expect 0 "$WARDFS" run --mode $m -- cat "$BESIDE"
+	[ "$OUT" = beside ] || fail "$m: $OUT"
+	expect 1 "$WARDFS" run -- cat "$BESIDE"
+	expect 0 "$WARDFS" run --mode $m -- sh -c 'test -d /workspace && test -w /dev/null && ls /proc/self/fd >/dev/null'
+	# Nothing of ours is left on the host.
+	[ ! -e /workspace ] || fail "/workspace exists on the host"
+
+	# No privileges, no network, nothing of the environment, the descriptors 0 to 2 alone.
+	expect 0 "$WARDFS" run --mode $m -- sh -c 'grep -E "^(CapEff|NoNewPrivs)" /proc/self/status; id -u'
+	has "$OUT" "CapEff:	0000000000000000"
+	has "$OUT" "NoNewPrivs:	1"
+	[ "$(echo "$OUT" | tail -n 1)" != 0 ] || fail "$m: root"
+	expect 0 "$WARDFS" run --mode $m -- sh -c 'tail -n +3 /proc/net/dev'
+	hasnt "$OUT" eth
+	has "$OUT" "lo:"
+	SECRET_TOKEN=hidden expect 0 "$WARDFS" run --mode $m -- sh -c 'env; tr "\0" "\n" </proc/self/environ'
+	hasnt "$OUT" hidden
+	has "$OUT" WARDFS_SESSION
+	expect 0 "$WARDFS" run --mode $m -- sh -c 'ls /proc/self/fd | sort | tr "\n" " "' 9<file
+	[ "$OUT" = "0 1 2 3 " ] || fail "$m: descriptors: $OUT"
+
+	# Limits and the wall clock; what was started in the background ends with the session.
+	printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 1s\nopen-files = 77\nprocesses = 20\n' >l.policy
+	mark=9$$7
+	expect 124 "$WARDFS" run --policy l.policy --mode $m -- sh -c "ulimit -n; setsid sh -c 'sleep $mark & sleep $mark' & sleep $mark"
+	[ "$OUT" = 77 ] || fail "$m: open files: $OUT"
+	wait_until 60 ended "$mark" || fail "$m: left after the wall clock"
+	expect 0 "$WARDFS" run --mode $m -- sh -c "setsid sh -c 'setsid sleep $mark & exit 0'"
+	wait_until 60 ended "$mark" || fail "$m: a daemon is left behind"
+	expect 0 "$WARDFS" run --policy l.policy --mode $m -- python3 -c '
+import os
+n = 0
+try:
+    for i in range(40):
+        if os.fork() == 0:
+            os.read(0, 1)
+            os._exit(0)
+        n += 1
+except OSError as e:
+    print(n, e.strerror)' <"$HOLD"
+	has "$OUT" "19 Resource temporarily unavailable"
+
+	# A terminal of its own, also where the host's pts/ptmx is closed to all, as it mostly is.
+	expect 0 script -qec "$WARDFS run --mode $m -- sh -c 'test -t 0 && tty'" /dev/null
+	has "$OUT" /dev/pts/
+
+	# A supervisor that is killed takes all with it.
+	rm -f up
+	"$WARDFS" run --mode $m --session "victim-$m" -- sh -c "setsid sleep $mark & touch up; sleep $mark" 2>err &
+	sup=$!
+	wait_until 60 test -e up || fail "$m: not started: $(cat err)"
+	wait_until 60 running "$mark" || fail "$m: control: nothing runs"
+	"$WARDFS" ps --json >ps.json
+	has "$(cat ps.json)" "\"mode\": \"$m\""
+	kill -9 $sup
+	wait_until 60 ended "$mark" || fail "$m: processes are left"
+
+	# What the mode does not have is refused by name.
+	printf '[policy]\nversion = 1\nextends = medium\n[limits]\ntmp = 4M\n' >tmp.policy
+	expect 0 "$WARDFS" run --policy tmp.policy -- true
+	expect 125 "$WARDFS" run --policy tmp.policy --mode $m -- touch started
+	has "$ERR" "limit-tmp"
+	[ ! -e started ] || fail "$m: started without its limit"
+	expect 0 "$WARDFS" run --policy tmp.policy --mode $m --allow-missing limit-tmp -- true
+	expect 0 "$WARDFS" audit verify
+done
+# The host's processes: within reach of none, not of process.
+sleep 1000 &
+host=$!
+expect 0 "$WARDFS" run --mode none -- test -d /proc/$host
+expect 1 "$WARDFS" run --mode process -- sh -c "tr '\0' ' ' </proc/$host/cmdline | grep -q 'sleep 1000'"
+kill $host
+# The older names.
+expect 0 "$WARDFS" run --mode in-process -- true
+has "$ERR" "mode none"
+expect 0 "$WARDFS" run --mode child-process -- true
+has "$ERR" "mode process"
+# In a policy, and what a mode needs that is not there yet.
+printf '[policy]\nversion = 1\nextends = medium\nmode = process\n' >mode.policy
+expect 0 "$WARDFS" run --policy mode.policy -- cat "$BESIDE"
+expect 1 "$WARDFS" run --policy mode.policy --mode restricted -- cat "$BESIDE"
+for m in docker deno wasm auto; do
+	expect 125 "$WARDFS" run --mode $m -- true
+	has "$ERR" "'$m' is not available yet"
+done
+exit 0
+S
+cp "$WARD_TMP/modes.body" "$WARD_TMP/modes.sh"
+mkfifo hold && chmod 666 hold
+sleep 1000 >hold &
+holder=$!
+trap 'kill $holder' EXIT
+export BESIDE="$WARD_TMP/beside.root" HOLD="$WARD_TMP/hold"
+chmod 755 "$WARD_TMP"
+sh "$WARD_TMP/modes.sh" || fail "as root"
+export BESIDE="$WARD_TMP/home/beside"
+as_user "$WARD_TMP/modes.sh" || fail "as an ordinary user"
+exit 0

@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# Control groups taken away: a limit that only they can hold refuses the run by name, unless the policy
+# or the caller settles for less; then it is told and recorded. Everything else goes on without them.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+mkdir -p p
+cd p || exit 1
+policy() {
+	printf '[policy]\nversion = 1\nextends = medium\n[limits]\n%s\n' "$1" >../limits.policy
+}
+# How they can be missing: nothing mounted; mounted, and not ours to write; a call that makes them fails.
+gone() {
+	unshare --mount --propagation private sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$@"' sh "$@"
+}
+readonly_() {
+	unshare --mount --propagation private sh -c '
+		for m in $(sed -n "s/^[^ ]* \(\/sys\/fs\/cgroup[^ ]*\) .*/\1/p" /proc/mounts | sort -r); do
+			mount -o remount,bind,ro "$m" || exit 99
+		done
+		exec "$@"' sh "$@"
+}
+with() {
+	"$@"
+}
+policy 'memory = 100M'
+with "$WARDFS" run --policy ../limits.policy -- true || {
+	echo "control: this host has no control group for memory"
+	exit 77
+}
+for how in gone readonly_; do
+	# Asked for and not to be had: nothing starts, the limit is named, so is the way around it.
+	policy 'memory = 100M'
+	expect 0 with "$WARDFS" run --policy ../limits.policy -- sh -c 'touch made'
+	rm made
+	expect 125 $how "$WARDFS" run --policy ../limits.policy -- sh -c 'touch made'
+	has "$ERR" "[limits] memory = 100M cannot be held here"
+	has "$ERR" "--allow-missing limit-memory"
+	has "$ERR" "fix: "
+	[ ! -e made ] || fail "$how: it ran"
+	for key in 'cpus = 1.5' 'cpu-time = 10s'; do
+		policy "$key"
+		expect 125 $how "$WARDFS" run --policy ../limits.policy -- true
+		has "$ERR" "[limits] $key cannot be held here"
+		expect 0 with "$WARDFS" run --policy ../limits.policy -- true
+	done
+	# One name at a time, told, and in the trail.
+	policy 'memory = 100M'
+	expect 0 $how "$WARDFS" run --policy ../limits.policy --allow-missing limit-memory --session "$how-allowed" -- true
+	has "$ERR" "limit 'memory' is not held for the session"
+	expect 0 "$WARDFS" audit show --json --kind session.start "$how-allowed"
+	has "$OUT" '"missing":{"limit-memory":{'
+	policy 'memory = 100M
+cpus = 1.5'
+	expect 125 $how "$WARDFS" run --policy ../limits.policy --allow-missing limit-memory -- true
+	has "$ERR" "[limits] cpus"
+
+	# where-available: less than asked for, by the name of what is there instead, which does hold.
+	policy 'require = where-available
+memory = 100M
+cpu-time = 1s'
+	expect 0 $how "$WARDFS" run --policy ../limits.policy --session "$how-less" -- true
+	has "$ERR" "limit 'memory' is not held for the session: data of each process by itself"
+	has "$ERR" "limit 'cpu-time' is not held for the session: time of each process by itself"
+	expect 0 "$WARDFS" audit show --json --kind session.start "$how-less"
+	has "$OUT" '"memory":{"value":104857600,"by":"rlimit"}'
+	has "$OUT" '"cgroups":[]'
+	expect 0 "$WARDFS" audit show --json --kind session.end "$how-less"
+	has "$OUT" '"memory_peak":null'
+	has "$OUT" '"unknown":{'
+	expect 1 $how "$WARDFS" run --policy ../limits.policy -- python3 -c 'x = bytearray(200 << 20)'
+	has "$ERR" MemoryError
+	policy 'require = where-available
+memory = 400M'
+	expect 0 $how "$WARDFS" run --policy ../limits.policy -- python3 -c 'x = bytearray(200 << 20)'
+	# Whole: nobody is warned.
+	expect 0 with "$WARDFS" run --policy ../limits.policy -- true
+	hasnt "$ERR" "is not held"
+
+	# What needs none of them is as always: processes are counted by the user namespace.
+	policy 'processes = 20'
+	expect 0 $how "$WARDFS" run --policy ../limits.policy -- python3 -c '
+import os
+n = 0
+try:
+    while n < 40:
+        if os.fork() == 0:
+            os.kill(os.getpid(), 19)
+        n += 1
+except OSError as e:
+    print(n, e.strerror)'
+	has "$OUT" "19 Resource temporarily unavailable"
+done

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""suites.py SUITE DIR LOGS SECONDS OPS [NAME]...: runs one suite on DIR, natively or guarded.
+
+Prints a line of JSON a test: {"test", "ok", "status", "seconds"}; what a test prints goes to LOGS.
+Started by `run`, which compares. NAMEs limit the run to those tests. WARD_BACKING, where set, is
+what lies beneath DIR.
+"""
+import ctypes
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+
+# The system calls of LTP's list that have to do with files, by the beginning of a test's name.
+LTP_SYSCALLS = """access chdir chmod chown chroot cachestat close_range copy_file_range creat dup
+    execl execle execlp execv execve execveat execvp faccessat fallocate fanotify fchdir fchmod
+    fchown fcntl fdatasync fgetxattr file_attr flistxattr flock fpathconf fremovexattr fsetxattr
+    fstat fstatat fstatfs fsync ftruncate futimesat getcwd getdents getxattr inotify io_cancel
+    io_destroy io_getevents io_pgetevents io_setup io_submit io_uring ioctl_ficlone
+    ioctl_ficlonerange ioctl_fiemap lchown lgetxattr link linkat listxattr llistxattr llseek
+    lremovexattr lseek lstat madvise mincore mkdir mkdirat mknod mknodat mmap mprotect msync munmap
+    name_to_handle_at nftw open open_by_handle_at openat pathconf posix_fadvise pread preadv
+    prot_hsymlinks pwrite pwritev read readahead readdir readlink readlinkat readv realpath
+    remap_file_pages removexattr rename renameat rmdir sendfile setxattr splice stat statfs statvfs
+    statx symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink unlinkat ustat
+    utime utimensat utimes vmsplice write writev""".split()
+# ltp-aiodio.part2 is left out: hundreds of processes that spin while others write a sparse file.
+LTP_LISTS = ("syscalls", "fs", "fs_perms_simple", "fs_bind", "dio", "ltp-aiodio.part1",
+             "ltp-aiodio.part4", "io")
+# Not of the directory that is tested; statx11 waits for a device of its own.
+LTP_OMIT = re.compile(r"^(statx11.*|read_all_.*|proc01|quota_remount_.*|isofs|squashfs.*|binfmt_.*|fs_fill)$")
+# Of the machine, not of a directory.
+STRESS_OMIT = {"bind-mount", "binderfs", "eventfd", "ioprio", "procfs"}
+
+
+def reap():
+    """Ends whatever a test has left: all of it has become a child of ours."""
+    for _ in range(1000):
+        try:
+            with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as f:
+                pids = [int(p) for p in f.read().split()]
+        except OSError:
+            return
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.01)
+
+
+class Run:
+    """Where a suite runs, and for how long."""
+
+    def __init__(self, directory, logs, seconds, ops, names):
+        self.dir, self.logs, self.seconds, self.ops = directory, logs, seconds, ops
+        self.names = set(names)
+        os.makedirs(logs, exist_ok=True)
+
+    def wanted(self, name):
+        return not self.names or name in self.names
+
+    def log(self, name):
+        return os.path.join(self.logs, re.sub(r"[^\w.+-]", "_", name) + ".log")
+
+    def command(self, name, argv, limit, cwd=None, env=None):
+        """Runs a command; returns its exit status (-1: it hung) and what it printed."""
+        path = self.log(name)
+        with open(path, "wb") as out:
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                     cwd=cwd or self.dir, env=env, start_new_session=True)
+            try:
+                status = child.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = -1
+                try:
+                    os.killpg(child.pid, signal.SIGKILL)
+                except OSError:
+                    pass
+                child.wait()
+        reap()
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return status, f.read()
+
+    def say(self, test, ok, status, since):
+        print(json.dumps({"test": test, "ok": ok, "status": str(status)[:160],
+                          "seconds": round(time.monotonic() - since, 1)}), flush=True)
+
+    def fresh(self, name):
+        path = os.path.join(self.dir, name)
+        if os.path.isdir(path):
+            subprocess.run(["chmod", "-R", "u+rwX", path], check=False,
+                           stderr=subprocess.DEVNULL)
+            shutil.rmtree(path, ignore_errors=True)
+        os.makedirs(path, exist_ok=True)
+        os.chmod(path, 0o777)
+        return path
+
+
+def without_devices(tree, stage):
+    """A copy of the tests whose loops over the types of files leave out devices: these are refused,
+    and everything that is then done to them would count. What depends on the type of the file
+    system goes by that of the backing."""
+    tests = os.path.join(stage, "tests")
+    shutil.copytree(os.path.join(tree, "tests"), tests)
+    shutil.copy(os.path.join(tree, "pjdfstest"), stage)
+    with open(os.path.join(tests, "conf"), "a", encoding="utf-8") as f:
+        f.write(f'fs="{os.environ["WARD_FSTYPE"].upper()}"\n')
+    for where, _, files in os.walk(tests):
+        for path in (os.path.join(where, file) for file in files if file.endswith(".t")):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(re.sub(r"(?m)^(\s*for \w+ in .*)\bblock char\b", r"\1", text))
+    return tests
+
+
+def pjdfstest(run, tree):
+    """An assertion is a test: FILE:NUMBER."""
+    tests = without_devices(tree, os.path.join(run.logs, "tree"))
+    for where, _, files in sorted(os.walk(tests)):
+        for file in sorted(f for f in files if f.endswith(".t")):
+            name = os.path.relpath(os.path.join(where, file), tests)[:-2]
+            if not run.wanted(name):
+                continue
+            since = time.monotonic()
+            directory = run.fresh("pjdfstest")
+            os.chmod(directory, 0o755)
+            _, text = run.command(name, ["sh", os.path.join(where, file)], 600, directory)
+            for line in text.splitlines():
+                found = re.match(r"^(not )?ok (\d+)(?: - | ?)(.*)", line)
+                # Directives of TAP: assertions that are expected to fail.
+                if found and not re.search(r"# T[O]DO", line):
+                    run.say(f"{name}:{found[2]}", not found[1], found[3], since)
+
+
+def fsx(run, program):
+    """Random reads, writes, truncations and mappings of one file, compared with a copy in memory."""
+    variants = {
+        "mixed": ["-S", "1"],
+        "calls": ["-S", "2", "-R", "-W"],
+        "sync": ["-S", "3", "-y"],
+        "direct": ["-S", "4", "-Z", "-R", "-W", "-r", "4096", "-w", "4096", "-t", "4096"],
+        "large": ["-S", "6", "-l", "8388608", "-o", "262144"],
+    }
+    share = {"mixed": 1.0, "calls": 0.2, "sync": 0.02, "direct": 0.02, "large": 0.02}
+    for name, args in variants.items():
+        if not run.wanted(name):
+            continue
+        since = time.monotonic()
+        directory = run.fresh("fsx")
+        ops = max(1000, int(run.ops * share[name]))
+        status, text = run.command(name, [program, "-q", "-N", str(ops), *args, "-P", run.logs,
+                                          os.path.join(directory, name)], 7200)
+        run.say(name, status == 0, status if status else text[-200:].strip(), since)
+
+
+def digest(path, kind):
+    if not stat.S_ISREG(kind):
+        return ""
+    value = hashlib.sha1()
+    with open(path, "rb") as f:
+        for block in iter(lambda: f.read(1 << 20), b""):
+            value.update(block)
+    return value.hexdigest()
+
+
+def picture(top):
+    """What a tree looks like, without what a guard shows otherwise on purpose."""
+    seen = {}
+    for where, folders, files in os.walk(top):
+        for entry in folders + files:
+            path = os.path.join(where, entry)
+            s = os.lstat(path)
+            plain = stat.S_ISREG(s.st_mode)
+            try:
+                content = digest(path, s.st_mode)
+            except PermissionError:
+                content = "closed"
+            seen[os.path.relpath(path, top)] = (
+                stat.S_IFMT(s.st_mode), stat.S_IMODE(s.st_mode), s.st_size if plain else 0,
+                0 if stat.S_ISDIR(s.st_mode) else s.st_nlink, s.st_ino, content,
+                os.readlink(path) if stat.S_ISLNK(s.st_mode) else "")
+    return seen
+
+
+def fsstress(run, program):
+    """Eight processes do everything at once; afterwards the tree is what the backing is."""
+    for name, processes in (("one", 1), ("eight", 8)):
+        if not run.wanted(name):
+            continue
+        since = time.monotonic()
+        directory = run.fresh("fsstress")
+        # No devices: they are refused, and a native run that has them shows another tree.
+        argv = [program, "-d", directory, "-p", str(processes), "-n", "1000000", "-s", "7",
+                f"--duration={run.seconds * 4}", "-f", "mknod=0", "-S", "t"]
+        status, text = run.command(name, argv, run.seconds * 4 + 600)
+        run.say(name, status == 0, status if status else text[-200:].strip(), since)
+        backing = os.environ.get("WARD_BACKING")
+        same, why = True, ""
+        if backing:
+            inside, outside = picture(directory), picture(os.path.join(backing, "fsstress"))
+            wrong = [p for p in sorted(set(inside) | set(outside))
+                     if inside.get(p) != outside.get(p)]
+            same = not wrong
+            why = f"{len(inside)} files" if same else \
+                f"{len(wrong)} differ: {wrong[0]}: {inside.get(wrong[0])} {outside.get(wrong[0])}"
+        run.say(name + ":tree", same, why, since)
+        since = time.monotonic()
+        status, _ = run.command(name + ":rm", ["rm", "-rf", directory], 600)
+        run.say(name + ":rm", status == 0, status, since)
+
+
+def ltp_wanted(list_name, test):
+    if LTP_OMIT.match(test):
+        return False
+    if list_name != "syscalls":
+        return True
+    return re.sub(r"_?\d+.*$", "", test) in LTP_SYSCALLS
+
+
+def ltp(run, tree):
+    """Passed: exit status 0; 32 is "does not apply here". Tests that format and mount a device of
+    their own are about the file systems there: LTP_DEV makes them end at once."""
+    env = dict(os.environ, LTPROOT=tree, LTP_COLORIZE_OUTPUT="0", LTP_TIMEOUT_MUL="2",
+               LTP_DEV="/dev/null", LTP_RUNTIME_MUL=f"{min(1.0, run.seconds / 30):.2f}",
+               PATH=f"{tree}/testcases/bin:{os.environ['PATH']}")
+    done = set()
+    for list_name in LTP_LISTS:
+        path = os.path.join(tree, "runtest", list_name)
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as f:
+            lines = [line.split(None, 1) for line in f if line.strip() and line[0] != "#"]
+        for number, line in enumerate(lines):
+            if len(line) != 2 or not ltp_wanted(list_name, line[0]):
+                continue
+            name = f"{list_name}/{line[0]}"
+            while name in done:  # a few names stand twice
+                name += f"+{number}"
+            done.add(name)
+            if not run.wanted(name):
+                continue
+            # Tests that say how long they run: as long as was asked for.
+            shell = re.sub(r"-L (\d+)", lambda m: f"-L {min(int(m[1]), run.seconds)}", line[1])
+            shell = re.sub(r"-i (\d+)s", lambda m: f"-i {min(int(m[1]), run.seconds)}s", shell)
+            since = time.monotonic()
+            directory = run.fresh("ltp")
+            status, _ = run.command(name, ["sh", "-c", shell], 600, directory,
+                                    dict(env, TMPDIR=directory))
+            run.say(name, status == 0, status, since)
+
+
+def stressng(run, program):
+    """Each of the class, four workers, with verification. Passed: exit status 0."""
+    text = subprocess.run([program, "--class", "filesystem?"], capture_output=True, text=True,
+                          check=False)
+    names = (text.stdout + text.stderr).split("stressors:", 1)[1].split()
+    for name in sorted(set(names) - STRESS_OMIT):
+        if not run.wanted(name):
+            continue
+        since = time.monotonic()
+        directory = run.fresh("stress-ng")
+        argv = [program, f"--{name}", "4", "-t", str(run.seconds), "--verify", "--temp-path",
+                directory, "--no-rand-seed"]
+        status, _ = run.command(name, argv, run.seconds * 10 + 300, directory)
+        run.say(name, status == 0, status, since)
+
+
+SUITES = {"pjdfstest": pjdfstest, "fsx": fsx, "fsstress": fsstress, "ltp": ltp,
+          "stress-ng": stressng}
+
+
+def stop(_number, _frame):
+    reap()
+    os._exit(1)
+
+
+def main():
+    suite, directory, logs, seconds, ops, tree = sys.argv[1:7]
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, stop)
+    os.umask(0o022)
+    SUITES[suite](Run(os.path.abspath(directory), logs, int(seconds), int(ops), sys.argv[7:]), tree)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
