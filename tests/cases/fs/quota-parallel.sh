@@ -8,7 +8,7 @@
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 cat >"$WARD_TMP/parallel.py" <<'END'
-import errno, mmap, os, random, sys, time
+import errno, mmap, os, random, sys, time, traceback
 back, rounds = sys.argv[1], int(sys.argv[2])
 OUT, IN = 600000, 250000
 
@@ -96,6 +96,8 @@ for w in range(16):
         full = 255
         try:
             full = min(writer(w), 100)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(full)
     pids.append(pid)
