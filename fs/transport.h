@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How requests reach the handlers: over io_uring where the kernel offers it (uring.h), else by one
- * reader thread a tree on /dev/fuse; and a few threads for requests that may take long (sync,
- * space, large reads and writes), so that one slow request does not hold up the rest. The work of a
- * request is about a microsecond; waking who does it is the rest: a ring's thread sits on the
- * client's CPU; without rings the reader keeps the CPUs awake while requests flow
- * (WARD_WAKE_LATENCY, needs root) and looks for the next request a moment before it sleeps
- * (WARD_WAKE_SPIN; with the former only while requests flow).
+ * How requests reach the handlers: over io_uring where the kernel offers it (uring.h) and CPUs
+ * cannot be kept awake, else by one reader thread a tree on /dev/fuse; and a few threads for
+ * requests that may take long (sync, space, large reads and writes), so that one slow request does
+ * not hold up the rest. The work of a request is about a microsecond; waking who does it is the
+ * rest: a ring's thread sits on the client's CPU; without rings the reader keeps the CPUs awake
+ * while requests flow (WARD_WAKE_LATENCY, needs root) and looks for the next request a moment
+ * before it sleeps (WARD_WAKE_SPIN; with the former only while requests flow).
  */
 #pragma once
 

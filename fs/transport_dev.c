@@ -327,9 +327,15 @@ static bool several_cpus(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1;
 }
 
+/* With CPUs kept awake and a reader beside its client /dev/fuse is the faster one (ADR 12). */
+static bool kept_awake(const struct ward_fs_tree *tree)
+{
+	return tree->fs->latency_fds[tree->index] >= 0 && several_cpus();
+}
+
 void ward_transport_prepare(struct ward_fs_tree *tree, uint32_t wake)
 {
-	if (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_URING)
+	if (wake & WARD_WAKE_URING || (wake == WARD_WAKE_AUTO && !kept_awake(tree)))
 		ward_uring_prepare(tree, &tree->uring);
 }
 

@@ -346,7 +346,7 @@ static void check_uring(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 6.14 or newer", "%s: not there", path);
 	else if (value != 'Y')
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"as root (the next sessions then use it): echo Y > "
+			"as root (the next sessions of ordinary users then use it): echo Y > "
 			"/sys/module/fuse/parameters/enable_uring; at every start of the host: "
 			"echo options fuse enable_uring=1 > /etc/modprobe.d/fuse.conf (or "
 			"fuse.enable_uring=1 on the kernel's command line)",

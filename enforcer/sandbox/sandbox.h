@@ -90,7 +90,8 @@ struct ward_sandbox_spec {
 	bool root;	 /* the caller has CAP_SYS_ADMIN in the initial user namespace */
 	uid_t owner_uid; /* host identity whose processes own the user namespace */
 	enum ward_sandbox_net net;
-	const char *resolv; /* content of /etc/resolv.conf; NULL: empty */
+	const char *resolv;    /* content of /etc/resolv.conf; NULL: empty */
+	const char *gitconfig; /* content of /etc/gitconfig; NULL: none */
 	gid_t owner_gid;
 	const gid_t
 		*groups; /* supplementary groups of the owner; kept as root, recorded rootless */

@@ -18,14 +18,18 @@ static const char *const system_dirs[] = {
 
 /* What libraries, shells, compilers and language runtimes read. Nothing that names the host's
  * users, keys, networks or services in use. */
-static const char *const etc_parts[] = {"alternatives", "bash.bashrc", "bash_completion.d",
-	"ca-certificates", "ca-certificates.conf", "debian_version", "fonts", "gai.conf",
-	"host.conf", "inputrc", "java-17-openjdk", "java-11-openjdk", "java-21-openjdk",
-	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf", "locale.gen",
-	"localtime", "login.defs", "magic", "magic.mime", "mailcap", "mime.types", "nanorc",
-	"networks", "os-release", "perl", "pki", "profile", "profile.d", "protocols", "python3",
-	"python3.11", "python3.12", "python3.13", "rpc", "services", "shells", "ssl", "terminfo",
-	"timezone", "vim", "xattr.conf", "xdg"};
+static const char *const etc_parts[] = {"ImageMagick-6", "ImageMagick-7", "R", "alternatives",
+	"ant", "bash.bashrc", "bash_completion.d", "ca-certificates", "ca-certificates.conf",
+	"debian_version", "dpkg", "emacs", "fonts", "fpc-3.2.2.cfg", "fpc.cfg", "gai.conf",
+	"ghostscript", "gnucobol", "gradle", "groff", "host.conf", "inputrc", "java-11-openjdk",
+	"java-17-openjdk", "java-21-openjdk", "java-25-openjdk", "java-8-openjdk", "ld.so.cache",
+	"ld.so.conf", "ld.so.conf.d", "libreoffice", "locale.alias", "locale.conf", "locale.gen",
+	"localtime", "login.defs", "lsb-release", "lua", "magic", "magic.mime", "mailcap",
+	"manpath.config", "maven", "mime.types", "nanorc", "networks", "nodejs", "ocamlfind.conf",
+	"octave.conf", "openmpi", "os-release", "perl", "php", "pki", "profile", "profile.d",
+	"protocols", "python3", "python3.11", "python3.12", "python3.13", "rpc", "ruby", "services",
+	"sgml", "shells", "ssl", "terminfo", "texmf", "timezone", "vim", "xattr.conf", "xdg",
+	"xml"};
 
 /* Read-only and without host identity: the number of CPUs, and what allocators ask. */
 static const char *const sys_parts[] = {
@@ -147,6 +151,10 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 			WARD_PLAN_OPTIONAL);
 	else
 		add_file(w, "/etc/resolv.conf", &b);
+	if (spec->gitconfig) {
+		ward_buf_puts(&b, spec->gitconfig);
+		add_file(w, "/etc/gitconfig", &b);
+	}
 	/* Not the host's machine-id, which is meant to be secret (machine-id(5)). */
 	uint8_t id[16];
 	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))

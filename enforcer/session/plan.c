@@ -14,6 +14,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/as_owner.h"
+#include "enforcer/session/git_settings.h"
 #include "enforcer/session/backing.h"
 #include "enforcer/session/control.h"
 #include "enforcer/session/places.h"
@@ -187,15 +188,19 @@ static int load_policy(
 	return r < 0 ? r : check_available(p->settings, err);
 }
 
-/* Paths of the host as the owner means them. */
+/* Paths of the host as the owner means them. optional: what is in no home is left out. */
 static int resolve_paths(const struct ward_run_plan *p, const struct ward_strings *s,
-	const char *key, char ***ret, size_t *ret_n, struct ward_err *err)
+	const char *key, bool optional, char ***ret, size_t *ret_n, struct ward_err *err)
 {
 	*ret = calloc(s->n + 1, sizeof(**ret));
 	if (!*ret)
 		return ward_err_sys(err, -ENOMEM, "%s", key);
 	for (size_t i = 0; i < s->n; i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		/* An account without a home (a uid that only a container knows) has nothing in it.
+		 */
+		if (optional && s->v[i][0] == '~' && !p->id.home)
+			continue;
 		int r = ward_tree_source_resolve(s->v[i], p->id.home, p->project.path, &b, err);
 		if (r < 0)
 			return ward_err_wrap(err, "%s", key);
@@ -204,6 +209,46 @@ static int resolve_paths(const struct ward_run_plan *p, const struct ward_string
 			return ward_err_sys(err, -ENOMEM, "%s", key);
 	}
 	return 0;
+}
+
+/*
+ * Programs look beneath $HOME for their toolchain. Where the agent's home is not the owner's (a
+ * session of root's), what is shown of the one is also to be found in the other. NULL: not so.
+ */
+static int in_agent_home(const struct ward_run_plan *p, const char *path, char **ret)
+{
+	const char *rel = p->id.home ? ward_path_beneath(path, p->id.home) : NULL;
+	*ret = NULL;
+	if (!rel || !*rel || p->settings->home == WARD_HOME_NONE ||
+		strcmp(p->id.home, p->id.agent_home) == 0)
+		return 0;
+	return asprintf(ret, "%s/%s", p->id.agent_home, rel) < 0 ? -ENOMEM : 0;
+}
+
+/* [system] read: what is there of it. */
+static int find_reads(struct ward_run_plan *p, struct ward_err *err)
+{
+	size_t n = 0;
+	size_t kept = 0;
+	int r = resolve_paths(
+		p, &p->settings->system_read, "[system] read", true, &p->reads, &n, err);
+	if (r == 0 && !(p->reads_at = calloc(n + 1, sizeof(*p->reads_at))))
+		r = ward_err_sys(err, -ENOMEM, "[system] read");
+	for (size_t i = 0; i < n && r == 0; i++) {
+		char *path = p->reads[i];
+		struct stat st;
+		p->reads[i] = NULL;
+		/* Whether its owner may reach it, setting up the sandbox tells. */
+		if (stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+			free(path);
+			continue;
+		}
+		p->reads[kept] = path;
+		if (in_agent_home(p, path, &p->reads_at[kept++]) < 0)
+			r = ward_err_sys(err, -ENOMEM, "[system] read");
+	}
+	p->n_reads = r < 0 ? n : kept;
+	return r;
 }
 
 /* The tree's second path: its host path, another one, or none. */
@@ -349,11 +394,12 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	if (r == 0)
 		r = check_hides(o, p, err);
 	if (r == 0)
-		r = resolve_paths(
-			p, &p->settings->system_read, "[system] read", &p->reads, &p->n_reads, err);
+		r = find_reads(p, err);
+	if (r == 0 && p->backend->layers & WARD_LAYER_VIEW)
+		r = ward_git_settings(&p->id, &p->git_settings, err);
 	if (r == 0)
-		r = resolve_paths(p, &p->settings->net_socket, "[network] socket", &p->sockets,
-			&p->n_sockets, err);
+		r = resolve_paths(p, &p->settings->net_socket, "[network] socket", false,
+			&p->sockets, &p->n_sockets, err);
 	if (r < 0)
 		return r;
 	r = ward_store_default_path(
@@ -390,9 +436,14 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 			close(p->trees[i].backing);
 	}
 	ward_policy_unref(p->policy);
-	for (size_t i = 0; i < p->n_reads; i++)
+	for (size_t i = 0; i < p->n_reads; i++) {
 		free(p->reads[i]);
+		if (p->reads_at)
+			free(p->reads_at[i]);
+	}
 	free(p->reads);
+	free(p->reads_at);
+	free(p->git_settings);
 	for (size_t i = 0; i < p->n_sockets; i++)
 		free(p->sockets[i]);
 	free(p->sockets);

@@ -53,9 +53,10 @@ struct ward_run_plan {
 	uint32_t allow_missing;		      /* set of WARD_GUARANTEE_BIT() */
 	struct ward_run_plan_tree trees[8];   /* WARD_TREES_MAX */
 	size_t n_trees;
-	char **reads; /* [system] read as absolute host paths, owned; absent ones are left out later
-		       */
+	char **reads; /* [system] read as absolute host paths, owned; what is absent is left out */
+	char **reads_at; /* each once more in the agent's home, owned; NULL: not */
 	size_t n_reads;
+	char *git_settings; /* of the owner's, for inside (git_settings.h); NULL: none */
 	char **sockets; /* [network] socket, the same */
 	size_t n_sockets;
 	struct ward_programs programs; /* of [process] exec */

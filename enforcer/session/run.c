@@ -99,6 +99,25 @@ static int setup_signals(struct ward_running *r, struct ward_err *err)
 	return 0;
 }
 
+/* More of the host that is shown. NULL: no memory. */
+static struct ward_sandbox_bind *describe_reads(const struct ward_running *r, size_t *ret_n)
+{
+	const struct ward_run_plan *p = r->plan;
+	size_t n = 0;
+	struct ward_sandbox_bind *reads =
+		calloc(2 * p->n_reads + r->network.sockets.n + 1, sizeof(*reads));
+	for (size_t i = 0; reads && i < p->n_reads; i++) {
+		reads[n++] = (struct ward_sandbox_bind){.host = p->reads[i], .optional = true};
+		if (p->reads_at[i])
+			reads[n++] = (struct ward_sandbox_bind){
+				.host = p->reads[i], .inside = p->reads_at[i], .optional = true};
+	}
+	if (reads)
+		ward_sockets_describe(&r->network.sockets, p, reads + n);
+	*ret_n = n + r->network.sockets.n;
+	return reads;
+}
+
 static int make_sandbox(struct ward_running *r, struct ward_err *err)
 {
 	const struct ward_run_plan *p = r->plan;
@@ -110,13 +129,10 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 	struct ward_sandbox_tree trees[WARD_TREES_MAX];
 	for (size_t i = 0; i < p->n_trees; i++)
 		trees[i] = (struct ward_sandbox_tree){p->trees[i].path, p->trees[i].at};
-	ward_cleanup_free struct ward_sandbox_bind *reads =
-		calloc(p->n_reads + r->network.sockets.n + 1, sizeof(*reads));
+	size_t n_reads;
+	ward_cleanup_free struct ward_sandbox_bind *reads = describe_reads(r, &n_reads);
 	if (!reads)
 		return ward_err_sys(err, -ENOMEM, "sandbox");
-	for (size_t i = 0; i < p->n_reads; i++)
-		reads[i] = (struct ward_sandbox_bind){.host = p->reads[i], .optional = true};
-	ward_sockets_describe(&r->network.sockets, p, reads + p->n_reads);
 	bool view = p->backend->layers & WARD_LAYER_VIEW;
 	struct ward_cgroup_way join[WARD_CGROUP_JOIN_MAX];
 	struct ward_sandbox_programs programs = {.v = (const char *const *)p->programs.v,
@@ -144,7 +160,8 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		.n_trees = p->n_trees,
 		.served = true,
 		.reads = reads,
-		.n_reads = view ? p->n_reads + r->network.sockets.n : 0,
+		.n_reads = view ? n_reads : 0,
+		.gitconfig = p->git_settings,
 		.whole = s->view == WARD_VIEW_READONLY,
 		.covers = covers,
 		.programs = ward_policy_has_programs(p->policy) ? &programs : NULL,

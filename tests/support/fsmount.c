@@ -17,7 +17,8 @@
  *
  * WARD_TRANSPORT in the environment asks for one way that requests reach the daemon: "plain"
  * (/dev/fuse, without spinning), "io_uring" (allowed on this host until the daemon is ready; that
- * it then uses another is an error), "late" (allowed once it is mounted, which must be of no use).
+ * it then uses another is an error), "auto" (so too, and the daemon chooses), "late" (allowed once it
+ * is mounted, which must be of no use).
  * Exit status 77: this kernel does not know io_uring.
  *
  * POLICY is a file, the base. The mount lives in a mount namespace of its own, in which CMD runs as
@@ -488,10 +489,10 @@ static void parse(struct options *o, int argc, char **argv)
 	}
 	if (transport && !strcmp(transport, "plain"))
 		o->wake = 1;
-	o->uring = transport && !strcmp(transport, "io_uring");
+	o->uring = transport && (!strcmp(transport, "io_uring") || !strcmp(transport, "auto"));
 	o->late = transport && !strcmp(transport, "late");
 	if (o->uring || o->late)
-		o->wake = 8;
+		o->wake = strcmp(transport, "auto") ? 8 : 0;
 	if (argc - optind < 4) {
 		fprintf(stderr, "usage: fsmount [options] POLICY BACKING MOUNTPOINT CMD…\n");
 		exit(98);

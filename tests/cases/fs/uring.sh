@@ -145,6 +145,18 @@ if WARD_TRANSPORT=io_uring in_mode root -c true 2>"$WARD_TMP/err"; then fail "ri
 grep -q 'unexpected: /dev/fuse' "$WARD_TMP/err" || { cat "$WARD_TMP/err" >&2; fail "quota: why"; }
 policy
 
+# Left to choose, the daemon takes /dev/fuse where it may keep the CPUs awake, and rings where not.
+fresh
+WARD_TRANSPORT=auto in_mode user -c true 2>"$WARD_TMP/err" || { cat "$WARD_TMP/err" >&2; fail "auto, user"; }
+if [ -c /dev/cpu_dma_latency ] && [ "$(nproc)" -gt 1 ]; then
+	fresh
+	if WARD_TRANSPORT=auto in_mode root -c true 2>"$WARD_TMP/err"; then fail "auto, root: rings"; fi
+	grep -q 'unexpected: /dev/fuse, CPUs kept awake' "$WARD_TMP/err" || {
+		cat "$WARD_TMP/err" >&2
+		fail "auto, root"
+	}
+fi
+
 # Nobody wakes while nothing is asked for: no thread of the daemon runs.
 script idle <<END
 daemon=\$(cat "$WARD_TMP/pid")

@@ -51,6 +51,16 @@ if command -v gdb >/dev/null; then
 	hasnt "$(cat out)" "exited with code 07"
 	expect 0 "$WARDFS" run -- gdb -nx -batch -ex 'info functions ^main$' /usr/bin/python3
 fi
+# Built with the address sanitizer a program runs, and still finds what is wrong.
+printf '#include <stdlib.h>\nint main(int c, char **v) { char *p = malloc(1); (void)v; return c > 1 ? p[c] : 0; }\n' >asan.c
+if gcc -fsanitize=address asan.c -o asan 2>/dev/null; then
+	expect 0 "$WARDFS" run -- ./asan
+	expect 1 "$WARDFS" run -- ./asan overflow
+	has "$ERR" heap-buffer-overflow
+	# the control: why the profile says what it says
+	expect 1 "$WARDFS" run -e LSAN_OPTIONS=detect_leaks=1 -- ./asan
+	has "$ERR" ptrace
+fi
 if command -v javac >/dev/null && command -v java >/dev/null; then
 	mkdir classes
 	cat >Hello.java <<'J'
