@@ -39,7 +39,7 @@ expect 2 "$WARDFS" exec plain -- true
 # What cannot start is no session that goes on; a wall clock ends one that does.
 expect 127 "$WARDFS" run --keep --session bad -- no-such-program
 expect 2 "$WARDFS" exec bad -- true
-printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 2s\n' >../wall.policy
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 10s\n' >../wall.policy
 expect 0 "$WARDFS" run --keep --session short --policy ../wall.policy -- true
 wait_until 60 sh -c '! "$WARDFS" ps | grep -q short' || fail "its wall clock did not end it"
 exit 0
