@@ -145,10 +145,16 @@ has "$ERR" "wall clock"
 "$WARDFS" run --session shown -- sh -c 'touch up; sleep 1000' &
 sup=$!
 wait_until 60 test -e up || fail "not started"
-use=$("$WARDFS" ps --json | python3 -c 'import json, sys
+# Pid 1, the shell, and sleep as soon as it is there.
+use() {
+	"$WARDFS" ps --json | python3 -c 'import json, sys
 for s in json.load(sys.stdin):
-    if s["session"] == "shown": print(s["use"]["memory"] > 0, s["use"]["processes"])')
-[ "$use" = "True 3" ] || fail "wardfs ps: $use"
+    if s["session"] == "shown": print(s["use"]["memory"] > 0, s["use"]["processes"])'
+}
+three() {
+	[ "$(use)" = "True 3" ]
+}
+wait_until 60 three || fail "wardfs ps: $(use)"
 # A supervisor that is killed can remove nothing: the next start does.
 kill -9 $sup
 wait $sup
