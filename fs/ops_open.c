@@ -162,6 +162,9 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	if (tree->passthrough && !weak && tree->fs->hash == WARD_HASH_NONE)
 		id = backing_id(tree, node, h->fd, acc);
 	pthread_mutex_lock(&tree->nodes->lock);
+	/* Whatever kept us from an id: another thread has opened it with one meanwhile. */
+	if (node->n_pass)
+		id = node->backing_id;
 	if (id > 0 && !node->n_cached) {
 		/* DIRECT_IO beside a backing id: what is read and written comes to us, a mapping,
 		 * which makes no file larger, goes to the backing. */

@@ -422,7 +422,7 @@ static int reap_daemon(pid_t pid)
 {
 	int status = 0;
 
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : STATUS_DAEMON;
 		usleep(10000);

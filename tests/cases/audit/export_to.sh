@@ -27,23 +27,21 @@ run --session long --events 40000
 records() {
 	wc -l <"state/sessions/$1/trail.jsonl"
 }
-port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
 cat >rsyslog.conf <<END
 module(load="imtcp")
 module(load="imuxsock" SysSock.Use="off")
 template(name="plain" type="string" string="%hostname% %app-name% %msgid% %structured-data%%msg%\n")
 ruleset(name="tcp") { action(type="omfile" file="$PWD/tcp.out" template="plain") }
 ruleset(name="unix") { action(type="omfile" file="$PWD/unix.out" template="plain") }
-input(type="imtcp" address="127.0.0.1" port="$port" ruleset="tcp")
+input(type="imtcp" address="127.0.0.1" port="0" listenPortFileName="$PWD/tcp.port" ruleset="tcp")
 input(type="imuxsock" Socket="$PWD/log" UseSpecialParser="off" ruleset="unix" RateLimit.Interval="0")
 global(maxMessageSize="128k" parser.escapeControlCharactersOnReceive="off")
 END
 rsyslogd -n -f "$PWD/rsyslog.conf" -i "$PWD/rsyslog.pid" >rsyslog.out 2>&1 &
 pids="$pids $!"
 until_true test -S log || fail "rsyslog: $(cat rsyslog.out)"
+until_true test -s tcp.port || fail "rsyslog: $(cat rsyslog.out)"
+port=$(cat tcp.port)
 up() {
 	python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))' "$port"
 }
@@ -115,15 +113,20 @@ cursor() {
 slow patient
 audit export --to "$to" --cursor long.cursor long 2>err &
 export_pid=$!
+# The shell's function may have a process of its own around it.
+the_export() {
+	child=$(tr -d ' ' <"/proc/$export_pid/task/$export_pid/children")
+	child=${child:-$export_pid}
+}
+# It waits for the other side, and not for a CPU between two steps.
 stands() {
+	the_export
 	a=$(cursor long.cursor)
 	sleep 0.3
-	[ -n "$a" ] && [ "$a" -gt 200 ] && [ "$a" = "$(cursor long.cursor)" ]
+	[ -n "$a" ] && [ "$a" -gt 200 ] && grep -q '^State:.S' "/proc/$child/status" &&
+		[ "$a" = "$(cursor long.cursor)" ]
 }
 until_true stands || fail "never waits: $(cat long.cursor)"
-# The shell's function may have a process of its own around it.
-child=$(tr -d ' ' <"/proc/$export_pid/task/$export_pid/children")
-child=${child:-$export_pid}
 kill -9 "$child"
 dead() {
 	! kill -0 "$child"

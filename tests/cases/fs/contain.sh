@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A directory moves where nothing that exists beneath it gains a right, though something might: what
 # is there decides, hidden and protected names included. Each refusal has its control.
-# timeout: 240
+# timeout: 600
 # suites: tsan
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 

@@ -88,6 +88,9 @@ load() { # SESSION COUNT
 begin() {
 	project "p$1" && cd "p$1" && cp "$TOOLS/load.py" . || fail "project"
 }
+loaded() {
+	[ "$(cat acked-* | wc -l)" -gt 20 ]
+}
 begin control
 (load control 100) || fail "control: exit $?"
 cd ..
@@ -101,7 +104,7 @@ while [ $round -lt "$rounds" ]; do
 	begin $round
 	(load k$round 1000000) 2>../err &
 	sup=$!
-	wait_until 120 test -s acked-b || fail "$round: no load: $(cat ../err)"
+	wait_until 120 loaded || fail "$round: no load: $(cat ../err)"
 	fs=$(status_of k$round fs_pid)
 	init=$(status_of k$round init_pid)
 	audit=$(status_of k$round audit_pid)

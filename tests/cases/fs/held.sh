@@ -4,7 +4,7 @@
 # directories and files whatever it forgets above them. What is hidden at the new place does not
 # show in a listing, what comes into view does; a file that is written to under one name and looked
 # at under another is one file.
-# timeout: 200
+# timeout: 600
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 script held <<END

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 120
+# timeout: 600
 # [quota] rate: what is too fast is answered later, and nothing else waits meanwhile: reads, other files outside of the
 # quota, and (more writers than the daemon has threads) each other's; a writer that waits can be killed.
 . "$WARD_SRC/tests/cases/fs/_fs.sh"

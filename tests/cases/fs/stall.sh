@@ -31,9 +31,10 @@ seen
 python3 "$WARD_TMP/block.py" d "$WARD_TMP/blocks" & blocks=\$!
 trap 'kill -9 \$blocks' EXIT
 n=0
-while [ ! -e "$WARD_TMP/blocks" ] && [ \$n -lt 200 ]; do n=\$((n + 1)); sleep 0.05; done
+while [ ! -e "$WARD_TMP/blocks" ] && [ \$n -lt 1200 ]; do n=\$((n + 1)); sleep 0.05; done
 [ -e "$WARD_TMP/blocks" ] || { echo "FAIL: nothing blocks"; exit 1; }
-sleep 0.2
+# In getdents64(2), and it stays there.
+soon 217 sh -c "cut -d' ' -f1 /proc/\$blocks/syscall"
 rm "\$B/d/f"
 sleep 0.2
 # The control: the kernel is held up, as an attempt to make a name in d shows.

@@ -176,7 +176,13 @@ for p in /proc/[0-9]*; do
 done
 [ -n "$broker" ] || fail "no wardfs-net"
 # A loop that never rests makes many thousands of system calls while it is looked at.
-timeout 1 strace -qq -o calls -p "$broker" 2>/dev/null || :
+strace -qq -o calls -p "$broker" 2>strace.err &
+tracer=$!
+traced() { grep -q "^TracerPid:[[:space:]]*$tracer\$" "/proc/$broker/status"; }
+wait_until 60 traced || fail "not looked at: $(cat strace.err)"
+sleep 1
+kill "$tracer"
+wait "$tracer"
 touch measured
 wait "$run" || fail "$(cat out err)"
 [ -f calls ] && [ "$(wc -l <calls)" -lt 1000 ] || fail "the broker does not rest: $(tail -20 calls)"

@@ -145,7 +145,7 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 	tries=0
 	while "$wardfs" ps --json | grep -q "$session"; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || fail "the session does not end"
+		[ $tries -lt 600 ] || fail "the session does not end"
 		sleep 0.1
 	done
 	cd shared

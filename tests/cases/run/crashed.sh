@@ -22,7 +22,7 @@ begin() {
 	rm -f f* ../told
 	"$WARDFS" run --policy ../policy --session "$1" -- sh -c "$WORK" >../told 2>../err &
 	sup=$!
-	wait_until 20 grep -q f20 ../told || fail "$1: not started: $(cat ../err)"
+	wait_until 60 grep -q f20 ../told || fail "$1: not started: $(cat ../err)"
 	audit=$(status_of "$1" audit_pid)
 	[ -n "$audit" ] || fail "ps does not know $1"
 }
@@ -60,7 +60,7 @@ for sync in record batch; do
 	kill -STOP "$sup" "$audit"
 	kill -9 "$sup" "$audit"
 	wait "$sup"
-	wait_until 10 gone "$audit" || fail "b-$sync: the writer is left"
+	wait_until 60 gone "$audit" || fail "b-$sync: the writer is left"
 	[ -e "$STATE/running/b-$sync" ] || fail "b-$sync: no mark"
 	"$WARDFS" audit verify "b-$sync" >verdict
 	grep -q 'did not come to the end' verdict || fail "b-$sync: $(cat verdict)"

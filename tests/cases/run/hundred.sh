@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # A hundred sessions at once on one host: each has its own tree, trail and end; the ledger has all.
+# timeout: 900
 . "$WARD_SRC/tests/cases/lib.sh"
 
 n=100
@@ -20,7 +21,7 @@ while [ $i -lt $n ]; do
 			k=0
 			while [ ! -e go ]; do
 				k=$((k + 1))
-				[ $k -lt 1200 ] || exit 8
+				[ $k -lt 6000 ] || exit 8
 				sleep 0.1
 			done
 			cat f' >out 2>err </dev/null
@@ -30,7 +31,7 @@ done
 all_up() {
 	[ "$(find . -path './t*/up' | wc -l)" = $n ]
 }
-wait_until 100 all_up
+wait_until 400 all_up
 up=$?
 # also if they are not: the ones that are shall end
 i=0

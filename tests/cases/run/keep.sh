@@ -24,7 +24,7 @@ expect 0 "$WARDFS" exec kept -- sh -c 'echo second >left'
 pid=$("$WARDFS" ps --json | sed -n 's/.*"pid": \([0-9]*\).*/\1/p' | head -n 1)
 [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] || fail "the supervisor stayed in our session"
 [ "$(readlink "/proc/$pid/fd/1")" = /dev/null ] || fail "the supervisor keeps our output"
-running "$mark" || fail "control: nothing to end"
+wait_until 60 running "$mark" || fail "control: nothing to end"
 expect 0 "$WARDFS" kill kept
 wait_until 60 ended "$mark" || fail "it outlived its session"
 wait_until 60 sh -c '! "$WARDFS" ps | grep -q kept' || fail "the session goes on"
@@ -39,7 +39,7 @@ expect 2 "$WARDFS" exec plain -- true
 # What cannot start is no session that goes on; a wall clock ends one that does.
 expect 127 "$WARDFS" run --keep --session bad -- no-such-program
 expect 2 "$WARDFS" exec bad -- true
-printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 2s\n' >../wall.policy
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 10s\n' >../wall.policy
 expect 0 "$WARDFS" run --keep --session short --policy ../wall.policy -- true
 wait_until 60 sh -c '! "$WARDFS" ps | grep -q short' || fail "its wall clock did not end it"
 exit 0

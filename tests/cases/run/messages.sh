@@ -116,7 +116,7 @@ cd .. || exit 1
 csi=$(printf '\302\233')
 "$WARDFS" run --session shown -- sh -c 'touch up; sleep 600' "${ESC}[1m" "$csi" "$(printf '\377')" &
 run=$!
-wait_until 20 test -e up || fail "not started"
+wait_until 60 test -e up || fail "not started"
 expect 0 "$WARDFS" ps
 has "$OUT" '\x1b[1m \xc2\x9b \xff'
 hasnt "$OUT" "$ESC"
@@ -129,7 +129,7 @@ wait "$run"
 rm up
 "$WARDFS" run --session long -- sh -c 'touch up; sleep 600' "$(head -c 100000 /dev/zero | tr '\0' x)" &
 run=$!
-wait_until 20 test -e up || fail "not started"
+wait_until 60 test -e up || fail "not started"
 expect 0 "$WARDFS" ps
 has "$OUT" long
 [ -z "$ERR" ] || fail "$ERR"

@@ -62,9 +62,10 @@ print("trail_integrity" in p["not_held"])')" = True ] || fail "$m: attested as h
 	[ "$OUT" = "0 1 2 3 " ] || fail "$m: descriptors: $OUT"
 
 	# Limits and the wall clock; what was started in the background ends with the session.
-	printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 1s\nopen-files = 77\nprocesses = 20\n' >l.policy
+	printf '[policy]\nversion = 1\nextends = medium\n[limits]\nopen-files = 77\nprocesses = 20\n' >l.policy
+	{ cat l.policy && echo 'wall = 5s'; } >w.policy
 	mark=9$$7
-	expect 124 "$WARDFS" run --policy l.policy --mode $m -- sh -c "ulimit -n; setsid sh -c 'sleep $mark & sleep $mark' & sleep $mark"
+	expect 124 "$WARDFS" run --policy w.policy --mode $m -- sh -c "ulimit -n; setsid sh -c 'sleep $mark & sleep $mark' & sleep $mark"
 	[ "$OUT" = 77 ] || fail "$m: open files: $OUT"
 	wait_until 60 ended "$mark" || fail "$m: left after the wall clock"
 	expect 0 "$WARDFS" run --mode $m -- sh -c "setsid sh -c 'setsid sleep $mark & exit 0'"

@@ -48,7 +48,8 @@ wait $pid || fail "the session ended with $?"
 # Each once, and not for less.
 [ "$(limit_records near | grep -c '"name":"tmp"')" = 1 ] || fail "$(limit_records near)"
 
-# Refusals, when they happen: what follows them is still running.
+# Refusals, when they happen: what follows them is still running. Of so many, 100 come in one of the
+# periods that are counted, also where the end of one falls between them.
 deny='
 import sys, os, time
 for i in range(int(sys.argv[1])):
@@ -60,7 +61,7 @@ open("up", "w").close()
 while os.path.exists("up"):
     time.sleep(0.05)'
 rm -f up
-"$WARDFS" run --session burst -- python3 -c "$deny" 150 2>/dev/null &
+"$WARDFS" run --session burst -- python3 -c "$deny" 199 2>/dev/null &
 pid=$!
 wait_until 60 told burst refusals || fail "burst: $(limit_records burst)"
 has "$(limit_records burst)" '"done":"seen"'
