@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring]: guarded against native.
+"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless]: guarded against native.
 
 Every environment has its own copy of the same data on the same file system, warm in the page cache.
 "cold" means a mount that was just made. The rounds are interleaved: each section runs natively, on
@@ -35,6 +35,7 @@ ROWS = {
     "tar-x": ("tar", "tar -x 4k", 1.4),
     "rm-r": ("tar", "rm -r 4k", 2.5),
     "read-seq": ("io", "read, sequential", 1.05),
+    "read-again": ("io", "read, sequential, again", 1.05),
     "read-rand": ("io", "read, 4 KiB random", 1.05),
     "write-seq": ("io", "write, sequential", 1.05),
     "write-rand": ("io", "write, 4 KiB random", None),
@@ -52,6 +53,7 @@ ROWS = {
 POLICY = "./.bench.policy"
 DENIALS = "[policy]\nversion = 1\nextends = medium\n[audit]\nlog = denials\n"
 QUOTA = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = 4G\n"
+ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
@@ -205,9 +207,46 @@ class Guarded:
         return out
 
 
-def transport_of_last():
+class Rootless(Guarded):
+    """An ordinary user's session, who may open /dev/fuse as on most machines."""
+    uid = "54321"
+    before = ["unshare", "--mount", "sh", "-ec",
+              'mount -t tmpfs -o mode=755 tmpfs "$0"; mknod -m 666 "$0/fuse" c 10 229; '
+              'mount --bind "$0/fuse" /dev/fuse; umount -l "$0"; unset XDG_CONFIG_HOME; HOME=$1; '
+              'XDG_STATE_HOME=$1/state; export HOME XDG_STATE_HOME; shift; exec "$@"']
+
+    def __init__(self, build, scratch):
+        super().__init__(self.readable(build, os.path.join(scratch, "build")), "rootless")
+        self.home = os.path.join(scratch, "home")
+        self.point = os.path.join(scratch, "dev")
+        for path in (self.home, self.point):
+            os.mkdir(path)
+        os.chown(self.home, int(self.uid), int(self.uid))
+
+    @staticmethod
+    def readable(build, to):
+        """The programs where that user can reach them."""
+        os.mkdir(to)
+        for name in os.listdir(build):
+            path = os.path.join(build, name)
+            if os.path.isfile(path) and os.access(path, os.X_OK):
+                shutil.copy(path, to)
+        shutil.copytree(os.path.join(build, "conf"), os.path.join(to, "conf"))
+        return to
+
+    def run(self, where, argv):
+        quiet("chown", "-R", f"{self.uid}:{self.uid}", where)
+        policy = [f"--policy={POLICY}"] if os.path.exists(os.path.join(where, POLICY)) else []
+        out = Native().run(where, [
+            *self.before, self.point, self.home, "setpriv", f"--reuid={self.uid}",
+            f"--regid={self.uid}", "--clear-groups", self.wardfs, "run", *policy, "--"] + argv)
+        self.transport = self.transport or transport_of_last(os.path.join(self.home, "state"))
+        return out
+
+
+def transport_of_last(state=None):
     """How requests reached the guard in the last session, as its trail says."""
-    sessions = os.path.join(os.environ["XDG_STATE_HOME"], "wardfs", "sessions")
+    sessions = os.path.join(state or os.environ["XDG_STATE_HOME"], "wardfs", "sessions")
     trails = [os.path.join(sessions, name, "trail.jsonl") for name in os.listdir(sessions)]
     with open(max(trails, key=os.path.getmtime), encoding="utf-8") as f:
         return json.loads(f.readline())["detail"].get("transport", "?")
@@ -333,6 +372,8 @@ def measure(options, scratch, sections):
         environments.append(Guarded(options.build, "io_uring", "Y"))
     elif not options.no_guarded:
         environments.append(Guarded(options.build))
+    if options.rootless:
+        environments.append(Rootless(options.build, scratch))
     extra = {}
     if not options.no_guarded and not options.uring:
         extra = {section: [Denials(options.build)] for section in ("open", "c-build")}
@@ -392,8 +433,8 @@ def table(times, wanted):
     """Prints the rows; returns them with medians and ratios for --json."""
     result = {}
     names = {name for values in times.values() for name in values}
-    columns = [n for n in ("guarded", "io_uring", "bindfs", "fuse-overlayfs")
-               if n in names or n != "io_uring"]
+    columns = [n for n in ("guarded", "io_uring", "rootless", "bindfs", "fuse-overlayfs")
+               if n in names or n not in ("io_uring", "rootless")]
     print(f"{'':34} {'native':>10} " + " ".join(f"{n[-9:]:>9}" for n in columns)
           + f" {'to reach':>9}")
     for row in wanted:
@@ -406,6 +447,12 @@ def table(times, wanted):
         goal = ROWS[row][2]
         print(f"{ROWS[row][1]:34} {median['native']:8.4f} s " +
               " ".join(f"{s:>9}" for s in shown) + f" {'≤ ' + str(goal) if goal else '':>9}")
+    if "rootless" in names:
+        said = [f"{ROWS[row][1]} {r['ratio']['rootless']:.2f}" for row, r in result.items()
+                if "rootless" in r["ratio"] and r["ratio"]["rootless"] > ROOTLESS.get(
+                    row, 2 * r["ratio"].get("guarded", 0))]
+        print("rootless, to reach: first reads ≤ 3, later ones ≤ 1.1, the rest within twice of root's"
+              + (": above that " + ", ".join(said) if said else ": reached"))
     for row, without, what, goal in LESS:
         if row in result and without in times[row]:
             median = result[row]["median"]
@@ -464,6 +511,8 @@ def main():
                         + " and ".join(peer.name for peer in PEERS))
     parser.add_argument("--uring", action="store_true", help="guarded twice: with FUSE over io_uring "
                         "forbidden and allowed on this host meanwhile (root)")
+    parser.add_argument("--rootless", action="store_true", help="also as an ordinary user (root: "
+                        "becomes one)")
     parser.add_argument("--no-guarded", action="store_true", help="the bench itself, without wardfs")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

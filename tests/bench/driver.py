@@ -57,6 +57,7 @@ def tar():
 
 def io():
     row("read-seq", work("seqread", "data"))
+    row("read-again", work("seqread", "data"))
     row("read-rand", work("randread", "data", RANDOM))
     row("write-seq", work("seqwrite", "new", WRITE_BYTES))
     row("write-rand", work("randwrite", "data", RANDOM))
