@@ -43,7 +43,8 @@ def spin(p):
     os.mkdir(p)
     os.rmdir(p)
 got, n = set(), 0
-while time.monotonic() < end:
+# However slow the machine is: some rounds, and something was read.
+while time.monotonic() < end or n < 6 or not any(got):
     who = "%d-%d" % (os.getpid(), n % 3)
     got.add(tries(read, "d/f"))
     got.add(tries(read, "d/deep/f"))
@@ -61,8 +62,7 @@ while time.monotonic() < end:
     tries(os.truncate, "d/f", 7)
     n += 1
 bad = [g for g in got if g and b"outside" in g]
-assert n > 5 and not bad, (n, bad)
-assert any(g for g in got if g), "nothing was ever read"
+assert not bad, bad
 P
 script inside <<END
 test ! -e ../outside

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016
 # The disk of the trail is full. on-failure = deny: operations fail until there is room again, and the
 # trail says so; stop: the session ends.
+# timeout: 900
 . "$WARD_SRC/tests/cases/lib.sh"
 if [ "${1:-}" != inside ]; then
 	[ "$(id -u)" -eq 0 ] || {
@@ -41,7 +42,7 @@ begin() {
 
 for sync in batch record; do
 	begin deny $sync
-	wait_until 60 grep -qs stuck ../told || fail "never full: $(cat ../told ../err)"
+	wait_until 250 grep -qs stuck ../told || fail "never full: $(cat ../told ../err)"
 	rm ../small/filler
 	wait "$sup"
 	status=$?

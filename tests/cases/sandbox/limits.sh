@@ -141,41 +141,55 @@ has "$OUT" "cleaned"
 expect 124 limits 'wall = 1s\ngrace = 1s' -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
 has "$ERR" "wall clock"
 
-# wardfs ps tells present use.
-"$WARDFS" run --session shown -- sh -c 'touch up; sleep 1000' &
+# wardfs ps tells present use. Control groups are the host's: what others run there has other names.
+shown=shown$$
+"$WARDFS" run --session $shown -- sh -c 'touch up; sleep 1000' &
 sup=$!
 wait_until 60 test -e up || fail "not started"
 # Pid 1, the shell, and sleep as soon as it is there.
 use() {
 	"$WARDFS" ps --json | python3 -c 'import json, sys
 for s in json.load(sys.stdin):
-    if s["session"] == "shown": print(s["use"]["memory"] > 0, s["use"]["processes"])'
+    if s["session"] == sys.argv[1]: print(s["use"]["memory"] > 0, s["use"]["processes"])' $shown
 }
 three() {
 	[ "$(use)" = "True 3" ]
 }
 wait_until 60 three || fail "wardfs ps: $(use)"
-# A supervisor that is killed can remove nothing: the next start does.
+# A supervisor that is killed can remove nothing: the next start does, whoever starts it. A process in
+# them keeps them until they were looked at.
+groups() {
+	find /sys/fs/cgroup -type d -path "*/wardfs/$shown"
+}
+left() {
+	[ -n "$(groups)" ]
+}
+sleep 1000 &
+keeps=$!
+groups >groups
+while read -r group; do
+	echo $keeps >"$group/cgroup.procs" || fail "$group takes no process"
+done <groups
 kill -9 $sup
 wait $sup
-left() {
-	[ -n "$(find /sys/fs/cgroup -type d -path '*/wardfs/shown')" ]
-}
 left || fail "control: the groups of a killed session are left"
+kill $keeps
+wait $keeps
 swept() {
 	"$WARDFS" run -- true && ! left
 }
-wait_until 60 swept || fail "the groups of a killed session stay"
+wait_until 60 swept || fail "the groups of a killed session stay: $(groups)"
 # One that runs keeps its own.
 rm up
-"$WARDFS" run --session alive -- sh -c 'touch up; sleep 1000' &
+alive=alive$$
+"$WARDFS" run --session $alive -- sh -c 'touch up; sleep 1000' &
 sup=$!
 wait_until 60 test -e up || fail "not started"
 "$WARDFS" run -- true
-[ -n "$(find /sys/fs/cgroup -type d -path '*/wardfs/alive')" ] || fail "a running session lost its groups"
-"$WARDFS" kill alive
+[ -n "$(find /sys/fs/cgroup -type d -path "*/wardfs/$alive")" ] || fail "a running session lost its groups"
+"$WARDFS" kill $alive
 wait $sup
-no_groups alive
+no_groups $alive
 
 # None after many, whichever way they ended.
 i=0
@@ -183,7 +197,7 @@ n=20
 [ -z "${WARD_LONG-}" ] || n=100
 while [ $i -lt $n ]; do
 	i=$((i + 1))
-	"$WARDFS" run --session "limits-many$i" -- sh -c 'setsid sleep 1000 & exit 0' || fail "run $i"
+	"$WARDFS" run --session "limits-many$$-$i" -- sh -c 'setsid sleep 1000 & exit 0' || fail "run $i"
 done
-no_groups limits-many
+no_groups limits-many$$-
 exit 0
