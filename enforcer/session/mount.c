@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -214,16 +213,10 @@ static int start(struct mount_run *m, struct ward_err *err)
 		r = ward_guard_wait(&m->guard, err);
 	close(m->fuse);
 	m->fuse = -1;
+	if (r == 0)
+		r = ward_fusemount_meet(&m->mount, err);
 	if (r < 0)
 		return r;
-	/*
-	 * The kernel takes the root for uid 0's until it has asked for its attributes, and in an
-	 * own user namespace refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c).
-	 * fusermount3's mount may not be ours to enter; it lies in a namespace that knows uid 0.
-	 */
-	struct stat st;
-	if (stat(m->mount.path, &st) < 0 && !m->mount.by_helper)
-		return ward_err_sys(err, -errno, "%s", m->mount.path);
 	struct ward_record_start s = {.verb = "mount"};
 	r = ward_record_session_start(&m->guard, p, &s, err);
 	if (r == 0)
