@@ -111,6 +111,9 @@ struct ward_sandbox_spec {
 		     */
 	const char *const *covers; /* host paths that a whole view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
+	/* Inside: nothing there or beneath is executed; a tree in one of them is mounted noexec.
+	 * NULL-terminated; NULL: none. */
+	const char *const *noexec;
 	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together, and once more the home;
 			       WARD_UNLIMITED: half of memory */
 

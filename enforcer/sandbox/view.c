@@ -321,6 +321,23 @@ static int add_trees(
 	return r;
 }
 
+/*
+ * The file system that serves a tree refuses to execute what may not be, but it does not see what
+ * is mapped, and the loader runs any program that it can map (`ld.so FILE`). A mount refuses that
+ * (mm/mmap.c, path_noexec()). Of whole trees alone: docs/adr/0022.
+ */
+static void mark_noexec(struct ward_view_list *w, const struct ward_sandbox_spec *spec)
+{
+	for (size_t k = 0; spec->noexec && spec->noexec[k]; k++)
+		for (size_t i = 0; i < w->n; i++) {
+			struct ward_plan_entry *e = &w->v[i];
+			if (is_tree(e) && (strcmp(spec->noexec[k], "/") == 0 ||
+						  ward_plan_path_below(spec->trees[e->mode].path,
+							  spec->noexec[k])))
+				e->flags |= WARD_PLAN_NOEXEC;
+		}
+}
+
 /* Trees last, and each before its second appearance; else parents before children. */
 static int compare(const void *left, const void *right)
 {
@@ -353,6 +370,8 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		r = add_read(&w, &spec->reads[i], n_system, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
+	if (r == 0 && !w.error)
+		mark_noexec(&w, spec);
 	if (r == 0 && !w.error && spec->programs)
 		r = ward_view_programs(spec, &w, err);
 	if (r == 0 && w.error)

@@ -147,6 +147,7 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		.n_reads = view ? p->n_reads + r->network.sockets.n : 0,
 		.whole = s->view == WARD_VIEW_READONLY,
 		.covers = covers,
+		.noexec = (const char *const *)p->noexec,
 		.programs = ward_policy_has_programs(p->policy) ? &programs : NULL,
 		.tmp_bytes = s->tmp_bytes,
 		.processes = s->processes,
