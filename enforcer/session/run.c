@@ -455,6 +455,12 @@ static void sandbox_events(struct ward_running *r, struct ward_err *err)
 						: "wardfs-fs died; the session was ended",
 				err);
 			break;
+		case WARD_SANDBOX_UNMOUNTED:
+			kill_sandbox(r, WARD_EXIT_SETUP,
+				"what is mounted beneath a tree was taken away (its directory was "
+				"removed, replaced or closed); the session was ended",
+				err);
+			break;
 		case WARD_SANDBOX_GONE:
 			if (!killed_by_kernel(r))
 				kill_sandbox(r, WARD_EXIT_SETUP,
