@@ -181,6 +181,8 @@ static void add_system(struct ward_view_list *w)
 		ward_view_add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
 	}
 	ward_view_add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
+	/* pid 1 mounts the queues of its ipc namespace there. */
+	ward_view_add(w, WARD_PLAN_DIR, "/dev/mqueue", NULL, 0755, 0);
 	for (size_t i = 0; i < COUNT(dev_links); i++)
 		ward_view_add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
 	ward_view_add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
