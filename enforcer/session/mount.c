@@ -32,6 +32,7 @@
 #include "enforcer/session/run.h"
 #include "enforcer/session/run_text.h"
 #include "enforcer/session/segments.h"
+#include "enforcer/session/signals.h"
 #include "enforcer/session/status.h"
 
 struct mount_run {
@@ -172,16 +173,8 @@ static int plan(struct mount_run *m, struct ward_err *err)
 
 static int signals_open(struct mount_run *m, struct ward_err *err)
 {
-	sigset_t set;
-	sigemptyset(&set);
-	const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-	for (size_t i = 0; i < 3; i++)
-		sigaddset(&set, caught[i]);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return ward_err_sys(err, -errno, "signals");
-	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return m->signals < 0 ? ward_err_sys(err, -errno, "signals") : 0;
+	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	return ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &m->signals, err);
 }
 
 static int start(struct mount_run *m, struct ward_err *err)

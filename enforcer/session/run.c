@@ -37,6 +37,7 @@
 #include "enforcer/session/reload.h"
 #include "enforcer/session/running.h"
 #include "enforcer/session/segments.h"
+#include "enforcer/session/signals.h"
 #include "enforcer/session/status.h"
 #include "enforcer/session/stream.h"
 #include "enforcer/session/where.h"
@@ -85,16 +86,11 @@ static int setup_signals(struct ward_running *r, struct ward_err *err)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCHLD, SIGCONT,
 		SIGTSTP, SIGUSR1, SIGUSR2};
-	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++)
-		sigaddset(&set, caught[i]);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return ward_err_sys(err, -errno, "signals");
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	int e = ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &r->signals, err);
+	if (e < 0)
+		return e;
 	r->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (r->signals < 0 || r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
+	if (r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "supervisor");
 	return 0;
 }
