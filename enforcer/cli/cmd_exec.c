@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/cli/sessions.h"
 #include "enforcer/session/join.h"
 
 enum { OPT_CWD = 0x100 };
@@ -49,8 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->join.session)
-			argp_error(state, "a session is needed; wardfs ps lists them");
+		ward_sessions_need(state, a->join.session);
 		if (!a->join.argv)
 			argp_error(state, "no command given");
 		return 0;
@@ -61,7 +62,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {options, parse, "SESSION [--] CMD [ARG...]",
 	"Runs CMD in the sandbox of a running session: same files, policy, limits and trail as its first "
-	"command. For the session's owner and root; a process inside cannot ask for it.\v"
+	"command. For the session's owner and root; a process inside cannot ask for it. SESSION is "
+	"its name, or latest: the one started last.\v"
 	"Exit status: CMD's own; 128+N ended by signal N; 124 [limits] per-command; 2 usage, or no such "
 	"session; 125 it could not be started; 126 CMD cannot be executed; 127 CMD was not found; 137 also "
 	"where the session ended first.",
@@ -73,8 +75,11 @@ int ward_cmd_exec(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	int status = 2;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a) == 0) {
+		ward_cleanup_free char *session = ward_sessions_meant(a.join.session);
 		a.join.env = a.env;
-		status = ward_join(&a.join, &err);
+		a.join.session = session;
+		if (session)
+			status = ward_join(&a.join, &err);
 		if (err.code)
 			ward_say(err.text);
 	}

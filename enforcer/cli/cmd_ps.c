@@ -47,9 +47,10 @@ static error_t parse_kill(int key, char *arg, struct argp_state *state)
 		a->session = arg;
 		return 0;
 	}
-	if (key == ARGP_KEY_NO_ARGS)
-		argp_error(state, "a session is needed; wardfs ps lists them");
-	return ARGP_ERR_UNKNOWN;
+	if (key != ARGP_KEY_END)
+		return ARGP_ERR_UNKNOWN;
+	ward_sessions_need(state, a->session);
+	return 0;
 }
 
 static const struct argp_option ps_options[] = {
@@ -59,9 +60,11 @@ static const struct argp_option ps_options[] = {
 	{0},
 };
 static const struct argp ps_argp = {ps_options, parse_ps, "[SESSION]",
-	"Lists the running sessions of the caller, or the one named.", NULL, NULL, NULL};
+	"Lists the running sessions of the caller, or the one named: latest is the one started last.",
+	NULL, NULL, NULL};
 static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
-	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later.",
+	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. "
+	"SESSION is its name, or latest: the one started last.",
 	NULL, NULL, NULL};
 
 /* A member's text as it may be shown; it comes over a socket. The buffer is the caller's. */
@@ -172,10 +175,13 @@ int ward_cmd_kill(int argc, char **argv)
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup_free char *answer = NULL;
+	ward_cleanup_free char *session = ward_sessions_meant(a.session);
 	struct ward_err err = WARD_ERR_INIT;
+	if (!session)
+		return 1;
 	int r = ward_control_runtime(&runtime, &err);
 	if (r == 0)
-		r = ward_control_ask(runtime, a.session, "{\"verb\":\"kill\"}", &answer, &err);
+		r = ward_control_ask(runtime, session, "{\"verb\":\"kill\"}", &answer, &err);
 	if (r < 0) {
 		ward_say(err.text);
 		return 1;

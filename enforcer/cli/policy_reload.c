@@ -12,6 +12,7 @@
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/cli/sessions.h"
 #include "enforcer/session/control.h"
 #include "enforcer/session/reload.h"
 
@@ -146,6 +147,10 @@ int ward_policy_cmd_reload(int argc, char **argv)
 		ward_say(err.text);
 		return 2;
 	}
+	ward_cleanup_free char *session = ward_sessions_meant(a.session);
+	if (!session)
+		return 1;
+	a.session = session;
 	int r = ward_control_runtime(&runtime, &err);
 	if (r == 0)
 		r = ward_control_ask_with(runtime, a.session, "{\"verb\":\"reload\"}", fd,

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
@@ -32,6 +33,56 @@ json_t *ward_sessions_running(const char *runtime, bool quiet)
 	return all;
 }
 
+static const char *text_of(const json_t *o, const char *name)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+	return s ? s : "";
+}
+
+/* Times are written in one way (ward_clock_format()), so that text compares as they do. */
+static const char *latest_of(const json_t *all)
+{
+	const json_t *latest = NULL;
+	const json_t *o = NULL;
+	size_t i = 0;
+	json_array_foreach(all, i, o)
+	{
+		if (!latest || strcmp(text_of(o, "started"), text_of(latest, "started")) > 0)
+			latest = o;
+	}
+	return latest ? text_of(latest, "session") : NULL;
+}
+
+char *ward_sessions_meant(const char *word)
+{
+	ward_cleanup_free char *runtime = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	char *name = NULL;
+	if (strcmp(word, "latest") == 0) {
+		if (ward_control_runtime(&runtime, &err) < 0) {
+			ward_say(err.text);
+			return NULL;
+		}
+		json_t *all = ward_sessions_running(runtime, true);
+		const char *latest = latest_of(all);
+		if (!latest)
+			ward_say("no session is running");
+		name = latest ? strdup(latest) : NULL;
+		json_decref(all);
+		return name;
+	}
+	name = strdup(word);
+	if (!name)
+		ward_say("out of memory");
+	return name;
+}
+
+void ward_sessions_need(const struct argp_state *state, const char *session)
+{
+	if (!session)
+		argp_error(state, "a session is needed; wardfs ps lists them");
+}
+
 int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_all)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -45,6 +96,12 @@ int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_a
 	*ret_all = all;
 	if (!session)
 		return 0;
+	ward_cleanup_free char *latest = NULL;
+	if (strcmp(session, "latest") == 0) {
+		const char *name = latest_of(all);
+		latest = name ? strdup(name) : NULL;
+		session = latest ? latest : session;
+	}
 	for (size_t i = json_array_size(all); i-- > 0;) {
 		const char *name =
 			json_string_value(json_object_get(json_array_get(all, i), "session"));
@@ -53,6 +110,10 @@ int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_a
 	}
 	if (json_array_size(all) > 0)
 		return 0;
+	if (strcmp(session, "latest") == 0) {
+		ward_say("no session is running");
+		return 1;
+	}
 	ward_sayf("no session '%s' is running; wardfs ps lists them", session);
 	return 1;
 }

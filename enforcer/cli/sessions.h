@@ -2,6 +2,7 @@
 /* The running sessions of the caller. */
 #pragma once
 
+#include <argp.h>
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -13,9 +14,20 @@
 json_t *ward_sessions_running(const char *runtime, bool quiet);
 
 /*
- * Those, or the one named alone (session not NULL). 0, or 1 after a message where it does not run;
- * *ret_runtime, for ward_sessions_ask(), is the caller's to free and *ret_all to decref, NULL where
- * there is no runtime directory.
+ * The session that a word of the command line means: "latest" is the one that was started last of
+ * those that run (no session has that name), anything else is its own name. The caller's to free.
+ * NULL after a message: none runs, or there is no memory.
+ */
+char *ward_sessions_meant(const char *word);
+
+/* For ARGP_KEY_END of a verb that needs a session: wrong use (argp_error()) where none was named.
+ */
+void ward_sessions_need(const struct argp_state *state, const char *session);
+
+/*
+ * Those, or the one named alone (session not NULL; "latest" as above). 0, or 1 after a message
+ * where it does not run; *ret_runtime, for ward_sessions_ask(), is the caller's to free and
+ * *ret_all to decref, NULL where there is no runtime directory.
  */
 int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_all);
 

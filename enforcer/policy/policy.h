@@ -206,6 +206,13 @@ bool ward_policy_has_programs(const struct ward_policy *p);
 const struct ward_rule *ward_policy_first_program(const struct ward_policy *p);
 enum ward_listed ward_policy_listed(const struct ward_policy *p, const struct ward_state *s);
 
+/*
+ * The paths that a `noexec` rule of any source names from the root and without wildcards: nothing
+ * there or beneath it may be executed, whatever the other rules say. The root itself is "/". *ret
+ * ends with NULL and is the caller's: free each, and the list. -ENOMEM.
+ */
+int ward_policy_noexec(const struct ward_policy *p, char ***ret) ward_must_check;
+
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
 

@@ -2,7 +2,7 @@
 /*
  * [process] exec: the list of programs. Its patterns are rules of a verb of their own, which give
  * and take nothing by themselves: a path that none of them covers has no right to be executed
- * (outcome.c), wherever there is a list.
+ * (outcome.c), wherever there is a list. And the places that `noexec` closes as a whole.
  */
 #include "enforcer/policy/internal.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/pattern.h"
 
@@ -227,4 +228,51 @@ bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src
 		return false;
 	}
 	return true;
+}
+
+/* The path that a pattern names, if it is one; NULL in *ret: it is none. */
+static int plain_path(const char *text, char **ret)
+{
+	struct ward_pattern pattern;
+	struct ward_buf b = WARD_BUF_INIT;
+	int r = ward_pattern_parse(text, false, &pattern, NULL);
+	*ret = NULL;
+	if (r < 0)
+		return r;
+	bool plain = text[0] == '/';
+	for (size_t i = 0; i < pattern.n && plain; i++) {
+		const struct ward_component *c = &pattern.components[i];
+		plain = c->literal && !c->loop;
+		ward_buf_putc(&b, '/');
+		for (size_t k = 0; k < c->n && plain; k++)
+			ward_buf_putc(&b, (char)pattern.elems[c->first + k].byte);
+	}
+	if (pattern.n == 0)
+		ward_buf_putc(&b, '/');
+	ward_pattern_clear(&pattern);
+	r = ward_buf_error(&b);
+	*ret = r == 0 && plain ? ward_buf_steal(&b) : NULL;
+	ward_buf_clear(&b);
+	return r;
+}
+
+int ward_policy_noexec(const struct ward_policy *p, char ***ret)
+{
+	size_t n = 0;
+	int r = 0;
+	char **v = calloc(p->n_rules + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_rules && r == 0; i++)
+		if (p->rules[i].verb == WARD_VERB_NOEXEC &&
+			(r = plain_path(p->rules[i].pattern, &v[n])) == 0 && v[n])
+			n++;
+	if (r < 0) {
+		while (n > 0)
+			free(v[--n]);
+		free(v);
+		return r;
+	}
+	*ret = v;
+	return 0;
 }

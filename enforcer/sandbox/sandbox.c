@@ -668,7 +668,7 @@ int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
 	uint32_t kind = ward_msg_get_u32(&r);
 	int value = (int)ward_msg_get_u32(&r);
 	if (r.type != WARD_INIT_EVENT || ward_msg_done(&r) < 0 || kind < WARD_SANDBOX_STOPPED ||
-		kind > WARD_SANDBOX_LIFELINE)
+		kind > WARD_SANDBOX_UNMOUNTED)
 		return -EBADMSG;
 	ret->kind = (enum ward_sandbox_event_kind)kind;
 	ret->value = value;

@@ -112,6 +112,9 @@ struct ward_sandbox_spec {
 		     */
 	const char *const *covers; /* host paths that a whole view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
+	/* Inside: nothing there or beneath is executed; a tree in one of them is mounted noexec.
+	 * NULL-terminated; NULL: none. */
+	const char *const *noexec;
 	uint64_t tmp_bytes; /* /tmp, /var/tmp, /run, /dev/shm together, and once more the home;
 			       WARD_UNLIMITED: half of memory */
 
@@ -213,7 +216,8 @@ enum ward_sandbox_event_kind {
 	WARD_SANDBOX_EXITED,   /* value is the exit status */
 	WARD_SANDBOX_SIGNALED, /* value is the signal */
 	WARD_SANDBOX_LIFELINE, /* pid 1 ended all: value is the index of the lifeline that closed */
-	WARD_SANDBOX_GONE,     /* pid 1 is dead without having said why */
+	WARD_SANDBOX_UNMOUNTED, /* pid 1 ended all: a mount of ours was not there any more */
+	WARD_SANDBOX_GONE,	/* pid 1 is dead without having said why */
 	/* of ward_sandbox_exec(), with its id */
 	WARD_SANDBOX_EXEC_STARTED,  /* fd: the controlling side of its pty, the caller's; -1 */
 	WARD_SANDBOX_EXEC_FAILED,   /* value: positive errno, text: why; as ward_sandbox_start() */

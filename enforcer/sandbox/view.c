@@ -189,6 +189,8 @@ static void add_system(struct ward_view_list *w)
 		ward_view_add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
 	}
 	ward_view_add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
+	/* pid 1 mounts the queues of its ipc namespace there. */
+	ward_view_add(w, WARD_PLAN_DIR, "/dev/mqueue", NULL, 0755, 0);
 	for (size_t i = 0; i < COUNT(dev_links); i++)
 		ward_view_add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
 	ward_view_add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
@@ -329,6 +331,23 @@ static int add_trees(
 	return r;
 }
 
+/*
+ * The file system that serves a tree refuses to execute what may not be, but it does not see what
+ * is mapped, and the loader runs any program that it can map (`ld.so FILE`). A mount refuses that
+ * (mm/mmap.c, path_noexec()). Of whole trees alone: docs/adr/0022.
+ */
+static void mark_noexec(struct ward_view_list *w, const struct ward_sandbox_spec *spec)
+{
+	for (size_t k = 0; spec->noexec && spec->noexec[k]; k++)
+		for (size_t i = 0; i < w->n; i++) {
+			struct ward_plan_entry *e = &w->v[i];
+			if (is_tree(e) && (strcmp(spec->noexec[k], "/") == 0 ||
+						  ward_plan_path_below(spec->trees[e->mode].path,
+							  spec->noexec[k])))
+				e->flags |= WARD_PLAN_NOEXEC;
+		}
+}
+
 /* Trees last, and each before its second appearance; else parents before children. */
 static int compare(const void *left, const void *right)
 {
@@ -361,6 +380,8 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		r = add_read(&w, &spec->reads[i], n_system, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
+	if (r == 0 && !w.error)
+		mark_noexec(&w, spec);
 	if (r == 0 && !w.error && spec->programs)
 		r = ward_view_programs(spec, &w, err);
 	if (r == 0 && w.error)

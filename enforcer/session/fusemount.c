@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +17,9 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+
+/* For one answer of a file system that has just said that it is ready. */
+#define MEET_MS 60000
 
 static int open_mountpoint(const char *arg, int *ret_fd, char **ret_path, struct ward_err *err)
 {
@@ -158,6 +163,28 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
 	*ret = m;
 	*ret_fd = ward_steal_fd(&dev);
 	return 0;
+}
+
+int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err)
+{
+	struct stat st;
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(stat(m->path, &st) < 0 ? errno : 0);
+	ward_cleanup_fd int fd = pid < 0 ? -1 : pidfd_open(pid, 0);
+	if (fd < 0 && pid < 0)
+		return ward_err_sys(err, -errno, "fork");
+	struct pollfd end = {.fd = fd, .events = POLLIN};
+	bool late = fd < 0 || poll(&end, 1, MEET_MS) <= 0;
+	/* Who waits for an answer of FUSE can be killed; */
+	if (late)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	int code = late ? ETIMEDOUT : WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+	/* fusermount3's mount may not be ours to enter; it lies in a namespace that knows uid 0. */
+	return code && !m->by_helper ? ward_err_sys(err, -code, "%s", m->path) : 0;
 }
 
 int ward_fusemount_undo(const struct ward_fusemount *m, bool lazy, struct ward_err *err)

@@ -23,6 +23,14 @@ struct ward_fusemount {
 int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_other,
 	struct ward_fusemount *ret, int *ret_fd, struct ward_err *err) ward_must_check;
 
+/*
+ * Asks for the attributes of the mount's root, once it is served: the kernel takes the root for uid
+ * 0's until then, and in an own user namespace refuses every create in it (HAS_UNMAPPED_ID(),
+ * fs/namei.c). In a process of its own, so that the caller waits at most a minute (-ETIMEDOUT) and
+ * not for as long as whoever serves may take. Other errors: -errno of stat(2).
+ */
+int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err) ward_must_check;
+
 /* -EBUSY while in use and not lazy. Does nothing if something else is mounted there by now. */
 int ward_fusemount_undo(
 	const struct ward_fusemount *m, bool lazy, struct ward_err *err) ward_must_check;

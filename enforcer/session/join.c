@@ -16,6 +16,7 @@
 #include "enforcer/session/control.h"
 #include "enforcer/session/relay.h"
 #include "enforcer/session/run.h"
+#include "enforcer/session/signals.h"
 
 #define DRAIN_MS 1000
 /* What a supervisor's silence means (ward_control_accept()). */
@@ -35,15 +36,7 @@ struct client {
 static int catch_signals(struct client *c, struct ward_err *err)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2};
-	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++)
-		sigaddset(&set, caught[i]);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return ward_err_sys(err, -errno, "signals");
-	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return c->signals < 0 ? ward_err_sys(err, -errno, "signals") : 0;
+	return ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &c->signals, err);
 }
 
 static json_t *string_list(const char *const *v, size_t n)

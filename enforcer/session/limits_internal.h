@@ -31,7 +31,7 @@ struct ward_limits {
 
 /*
  * What no control group counts, as far as the processes of the session show it to us
- * (limits_look.c): bytes in the tmpfs of /tmp, and the most descriptors of one process.
+ * (limits_look.c): bytes in the tmpfs that `tmp` limits, and the most descriptors of one process.
  * WARD_USAGE_UNKNOWN: not seen.
  */
 struct ward_limits_seen {

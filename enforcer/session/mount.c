@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -33,6 +32,7 @@
 #include "enforcer/session/run.h"
 #include "enforcer/session/run_text.h"
 #include "enforcer/session/segments.h"
+#include "enforcer/session/signals.h"
 #include "enforcer/session/status.h"
 
 struct mount_run {
@@ -173,16 +173,8 @@ static int plan(struct mount_run *m, struct ward_err *err)
 
 static int signals_open(struct mount_run *m, struct ward_err *err)
 {
-	sigset_t set;
-	sigemptyset(&set);
-	const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-	for (size_t i = 0; i < 3; i++)
-		sigaddset(&set, caught[i]);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return ward_err_sys(err, -errno, "signals");
-	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return m->signals < 0 ? ward_err_sys(err, -errno, "signals") : 0;
+	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	return ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &m->signals, err);
 }
 
 static int start(struct mount_run *m, struct ward_err *err)
@@ -214,16 +206,10 @@ static int start(struct mount_run *m, struct ward_err *err)
 		r = ward_guard_wait(&m->guard, err);
 	close(m->fuse);
 	m->fuse = -1;
+	if (r == 0)
+		r = ward_fusemount_meet(&m->mount, err);
 	if (r < 0)
 		return r;
-	/*
-	 * The kernel takes the root for uid 0's until it has asked for its attributes, and in an
-	 * own user namespace refuses every create in it (HAS_UNMAPPED_ID(), fs/namei.c).
-	 * fusermount3's mount may not be ours to enter; it lies in a namespace that knows uid 0.
-	 */
-	struct stat st;
-	if (stat(m->mount.path, &st) < 0 && !m->mount.by_helper)
-		return ward_err_sys(err, -errno, "%s", m->mount.path);
 	struct ward_record_start s = {.verb = "mount"};
 	r = ward_record_session_start(&m->guard, p, &s, err);
 	if (r == 0)

@@ -410,6 +410,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_places_check(p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
+	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
+		ward_err_sys(err, r, "policy");
 	return r < 0 ? r : start_directory(p, err);
 }
 
@@ -448,6 +450,9 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 		free(p->sockets[i]);
 	free(p->sockets);
 	ward_programs_clear(&p->programs);
+	for (size_t i = 0; p->noexec && p->noexec[i]; i++)
+		free(p->noexec[i]);
+	free(p->noexec);
 	free(p->state);
 	free(p->runtime);
 	free(p->cwd);

@@ -60,10 +60,12 @@ struct ward_run_plan {
 	char **sockets; /* [network] socket, the same */
 	size_t n_sockets;
 	struct ward_programs programs; /* of [process] exec */
-	char *state;		       /* state directory */
-	char *runtime;		       /* runtime directory */
-	char *cwd;		       /* start directory inside */
-	char *config;	    /* the owner's wardfs/ in the configuration directory, or NULL */
+	char **noexec; /* paths inside that a noexec rule closes as a whole, owned; ends with NULL
+			*/
+	char *state;   /* state directory */
+	char *runtime; /* runtime directory */
+	char *cwd;     /* start directory inside */
+	char *config;  /* the owner's wardfs/ in the configuration directory, or NULL */
 	char *owner_policy; /* the owner's policy file for this project, whether it exists or not */
 };
 

@@ -37,6 +37,7 @@
 #include "enforcer/session/reload.h"
 #include "enforcer/session/running.h"
 #include "enforcer/session/segments.h"
+#include "enforcer/session/signals.h"
 #include "enforcer/session/status.h"
 #include "enforcer/session/stream.h"
 #include "enforcer/session/where.h"
@@ -85,16 +86,11 @@ static int setup_signals(struct ward_running *r, struct ward_err *err)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCHLD, SIGCONT,
 		SIGTSTP, SIGUSR1, SIGUSR2};
-	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++)
-		sigaddset(&set, caught[i]);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return ward_err_sys(err, -errno, "signals");
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	int e = ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &r->signals, err);
+	if (e < 0)
+		return e;
 	r->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (r->signals < 0 || r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
+	if (r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "supervisor");
 	return 0;
 }
@@ -164,6 +160,7 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		.gitconfig = p->git_settings,
 		.whole = s->view == WARD_VIEW_READONLY,
 		.covers = covers,
+		.noexec = (const char *const *)p->noexec,
 		.programs = ward_policy_has_programs(p->policy) ? &programs : NULL,
 		.tmp_bytes = s->tmp_bytes,
 		.processes = s->processes,
@@ -469,6 +466,12 @@ static void sandbox_events(struct ward_running *r, struct ward_err *err)
 				ev.value == 1	? "wardfs-audit died; the session was ended"
 				: ev.value == 3 ? "wardfs-net died; the session was ended"
 						: "wardfs-fs died; the session was ended",
+				err);
+			break;
+		case WARD_SANDBOX_UNMOUNTED:
+			kill_sandbox(r, WARD_EXIT_SETUP,
+				"what is mounted beneath a tree was taken away (its directory was "
+				"removed, replaced or closed); the session was ended",
 				err);
 			break;
 		case WARD_SANDBOX_GONE:

@@ -271,6 +271,9 @@ static int watch(struct ward_sandbox *sb, int input)
 		case WARD_SANDBOX_LIFELINE:
 			fprintf(stderr, "sandboxrun: lifeline %d closed\n", ev.value);
 			return 124;
+		case WARD_SANDBOX_UNMOUNTED:
+			fprintf(stderr, "sandboxrun: a mount is gone\n");
+			return 125;
 		case WARD_SANDBOX_GONE:
 			fprintf(stderr, "sandboxrun: pid 1 is gone\n");
 			return 125;

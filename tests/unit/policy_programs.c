@@ -160,6 +160,30 @@ START_TEST(two_lists_allow_what_both_allow)
 }
 END_TEST
 
+START_TEST(what_noexec_closes_as_a_whole)
+{
+	struct ward_policy *p = both(HEAD FILES
+		"noexec = /workspace/a b\nnoexec = /data\nnoexec = *.sh\nnoexec = dl\n"
+		"noexec = /workspace/x*\nnoexec = /workspace/**/y\nnoexec = /w\\*\n"
+		"noexec = /z/**\n[guard]\nnoexec = /\ndeny = /q\n",
+		HEAD "[files]\nnoexec = /floor\n");
+	static const char *const expected[] = {"/workspace/a b", "/data", "/w*", "/", "/floor"};
+	const size_t n = sizeof(expected) / sizeof(*expected);
+	char **v = NULL;
+	ck_assert_int_eq(ward_policy_noexec(p, &v), 0);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_ptr_nonnull(v[i]);
+		ck_assert_str_eq(v[i], expected[i]);
+		free(v[i]);
+	}
+	ck_assert_ptr_null(v[n]);
+	free(v);
+	/* The control: beneath them the policy gives no right to execute. */
+	ck_assert_int_eq(execute(p, "/data/x/y").granted & WARD_RIGHT_EXEC, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(lists_without_anything_in_common_are_an_error)
 {
 	struct ward_policy *p = NULL;
@@ -182,6 +206,7 @@ int main(void)
 	tcase_add_test(t, only_what_is_listed_has_the_right);
 	tcase_add_test(t, nothing_is_moved_into_the_list);
 	tcase_add_test(t, two_lists_allow_what_both_allow);
+	tcase_add_test(t, what_noexec_closes_as_a_whole);
 	tcase_add_test(t, lists_without_anything_in_common_are_an_error);
 	suite_add_tcase(s, t);
 	return suite_run(s);

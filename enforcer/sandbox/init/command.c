@@ -19,6 +19,9 @@
 
 /* Where execvp(3) looks when there is no PATH. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+/* Of all message queues of the session (mq_overview(7)): the kernel's own default, which a host may
+ * have raised. Queues are kernel memory. */
+#define QUEUE_BYTES 819200
 
 int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err)
 {
@@ -79,6 +82,8 @@ static int limits(const struct ward_plan *p, struct ward_err *err)
 		r = limit(RLIMIT_DATA, p->data_bytes);
 	if (r == 0)
 		r = limit(RLIMIT_CPU, p->cpu_seconds);
+	if (r == 0 && p->layers & WARD_LAYER_HOST)
+		r = limit(RLIMIT_MSGQUEUE, QUEUE_BYTES);
 	return r < 0 ? ward_err_sys(err, r, "set limits") : 0;
 }
 

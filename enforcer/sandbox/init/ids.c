@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -159,6 +160,12 @@ int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 	}
 	if (!(layers & WARD_LAYER_HOST))
 		return 0;
+	/* ENODEV: a kernel without message queues. */
+	if (layers & WARD_LAYER_VIEW &&
+		mount("mqueue", "/dev/mqueue", "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) <
+			0 &&
+		errno != ENODEV)
+		return ward_err_sys(err, -errno, "mount /dev/mqueue");
 	/* Of this namespace only: a second wall behind seccomp. */
 	r = write_file("/proc/sys/user/max_user_namespaces", "0");
 	if (r < 0)

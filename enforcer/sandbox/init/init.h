@@ -37,8 +37,10 @@ struct ward_init {
 	int starter;   /* in pid 1: to what starts further commands; -1 */
 	pid_t starter_pid;
 	struct ward_init_exec execs[WARD_PLAN_EXECS_MAX];
-	uint32_t applied;  /* set of ward_init_applied */
-	uint32_t landlock; /* ABI that the command is under, 0: none */
+	int mount_table;	  /* in pid 1: /proc/self/mountinfo; -1: not watched */
+	unsigned long *mount_ids; /* of our mounts in it, ends with 0 */
+	uint32_t applied;	  /* set of ward_init_applied */
+	uint32_t landlock;	  /* ABI that the command is under, 0: none */
 	/* Controls of probes, as errno; -1: it never came to it. */
 	int32_t mounted;  /* pid 1's mount of /proc */
 	int32_t unshared; /* the user namespace that we made */
@@ -51,6 +53,12 @@ int ward_init_mounts(struct ward_init *in, struct ward_err *err) ward_must_check
 
 /* In pid 1, once the trees are served: mounts those that lie beneath others. */
 int ward_init_nested(struct ward_init *in, struct ward_err *err) ward_must_check;
+
+/* --- standing.c: in pid 1 --- */
+/* Once all is mounted: takes down which mounts are ours, if one of them could be lost. */
+int ward_init_note_mounts(struct ward_init *in, struct ward_err *err) ward_must_check;
+/* With in->mount_table: are they all there? False also where that cannot be told. */
+bool ward_init_mounts_stand(const struct ward_init *in);
 
 /* --- root.c: in pid 1 --- */
 /* Own /proc, then the new root becomes the root and the host's is let go. */
@@ -67,7 +75,7 @@ int ward_init_unshare_root(struct ward_init *in, struct ward_err *err) ward_must
 int ward_init_unshare_cgroup(const struct ward_init *in, struct ward_err *err) ward_must_check;
 /* As root, once the supervisor has written the maps. */
 int ward_init_become_agent(struct ward_init *in, struct ward_err *err) ward_must_check;
-/* Host name, loopback, keyring, and no more user namespaces. */
+/* Host name, loopback, keyring, message queues, and no more user namespaces. */
 int ward_init_furnish(struct ward_init *in, struct ward_err *err) ward_must_check;
 /* Gives up every capability for ever; no_new_privs; non-dumpable. */
 int ward_init_drop(struct ward_err *err) ward_must_check;

@@ -64,6 +64,8 @@ static int finish(struct ward_init *in, struct ward_err *err)
 	int r = ward_init_unshare_cgroup(in, err);
 	if (r == 0)
 		r = ward_init_nested(in, err);
+	if (r == 0)
+		r = ward_init_note_mounts(in, err);
 	return r < 0 ? r : ward_init_drop(err);
 }
 
@@ -192,7 +194,7 @@ int main(void)
 	static struct ward_init in;
 	struct ward_err err = WARD_ERR_INIT;
 	sigset_t all;
-	in.root = in.tty = in.child = in.asks = in.starter = -1;
+	in.root = in.tty = in.child = in.asks = in.starter = in.mount_table = -1;
 	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
 		in.execs[i] = WARD_INIT_EXEC_NONE;
 	in.mounted = in.unshared = in.outside = -1;

@@ -293,6 +293,7 @@ enum {
 	POLL_CHILD,
 	POLL_ASKS,
 	POLL_STARTER,
+	POLL_MOUNTS,
 	POLL_EXECS,
 	POLL_LIFELINES = POLL_EXECS + WARD_PLAN_EXECS_MAX
 };
@@ -373,6 +374,8 @@ static int watch(struct ward_init *in)
 	if (children < 0 || let_go_of_stdio() < 0)
 		return 125;
 	fds[POLL_CHILDREN] = (struct pollfd){.fd = children, .events = POLLIN};
+	/* proc_pid_mounts(5): a change is an exceptional condition. */
+	fds[POLL_MOUNTS] = (struct pollfd){.fd = in->mount_table, .events = POLLPRI};
 	fds[POLL_CONTROL] = (struct pollfd){.fd = WARD_INIT_FD_CONTROL, .events = POLLIN};
 	for (uint32_t i = 0; i < in->plan.n_lifelines; i++)
 		fds[POLL_LIFELINES + i] =
@@ -391,6 +394,11 @@ static int watch(struct ward_init *in)
 				(struct pollfd){.fd = in->execs[i].report, .events = POLLIN};
 		if (poll(fds, n, -1) < 0 && errno != EINTR)
 			return 125;
+		/* Before anything else that may take time. */
+		if (fds[POLL_MOUNTS].revents && !ward_init_mounts_stand(in)) {
+			event(WARD_SANDBOX_UNMOUNTED, 0);
+			return 125;
+		}
 		int line = closed_lifeline(fds + POLL_LIFELINES, in->plan.n_lifelines);
 		if (line >= 0) {
 			event(WARD_SANDBOX_LIFELINE, line);

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# POSIX message queues: those of the session are its own, and bounded.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+# queue NAME make|open|fill|gone: what mq_open(3) and friends answer
+cat >"$WARD_TMP/queue.py" <<'P'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+name, verb = sys.argv[1].encode(), sys.argv[2]
+if verb == "gone":
+    r = libc.mq_unlink(name)
+elif verb == "fill":
+    class Attr(ctypes.Structure):
+        _fields_ = [(n, ctypes.c_long) for n in ("flags", "maxmsg", "msgsize", "curmsgs")]
+    attr, n = Attr(0, 10, 8192, 0), 0
+    while n < 1000:
+        r = libc.mq_open(name + b"%d" % n, os.O_CREAT | os.O_RDWR, 0o600, ctypes.byref(attr))
+        if r < 0:
+            break
+        n += 1
+    # Some fit, and not many: 800 KiB in all.
+    sys.exit(print("bounded" if 0 < n < 20 and ctypes.get_errno() == 24 else (n, ctypes.get_errno())))
+else:
+    r = libc.mq_open(name, os.O_RDWR | (os.O_CREAT if verb == "make" else 0), 0o600, None)
+    if r >= 0 and verb == "make":
+        assert libc.mq_send(r, b"hello", 5, 0) == 0
+    elif r >= 0:
+        buf = ctypes.create_string_buffer(8192)
+        assert libc.mq_receive(r, buf, 8192, None) == 5 and buf.value == b"hello"
+print("done" if r >= 0 else os.strerror(ctypes.get_errno()))
+P
+chmod 644 "$WARD_TMP/queue.py"
+chmod 755 "$WARD_TMP"
+
+queue() { # queue MODE NAME VERB
+	inside "$1" --bind "$WARD_TMP/queue.py=/queue.py" -- python3 /queue.py "$2" "$3"
+}
+
+check() {
+	theirs=/ward-$$-theirs ours=/ward-$$-ours
+	# What the host has is not there; nor may the session remove it.
+	python3 "$WARD_TMP/queue.py" $theirs make >/dev/null || fail "control: no queues on this host"
+	[ "$(queue "$1" $theirs open)" = "No such file or directory" ] || fail "$1: a queue of the host"
+	[ "$(queue "$1" $theirs gone)" = "No such file or directory" ] || fail "$1: a queue of the host"
+	[ "$(python3 "$WARD_TMP/queue.py" $theirs open)" = "done" ] || fail "control: not opened outside"
+	[ "$(python3 "$WARD_TMP/queue.py" $theirs gone)" = "done" ] || fail "control: not removed outside"
+	# What the session has can be used there by another process, and listed; not outside.
+	rm -f "$WARD_TMP/go" "$WARD_TMP/out"
+	mkfifo "$WARD_TMP/go"
+	inside "$1" --bind "$WARD_TMP/queue.py=/queue.py" -- sh -c '
+		python3 /queue.py "$0" make; ls /dev/mqueue; echo up; read -r _; python3 /queue.py "$0" open' \
+		$ours <"$WARD_TMP/go" >"$WARD_TMP/out" 2>&1 &
+	pid=$!
+	exec 3>"$WARD_TMP/go"
+	i=0
+	until grep -qs up "$WARD_TMP/out"; do
+		i=$((i + 1))
+		{ [ $i -lt 1200 ] && kill -0 $pid; } || fail "$1: not started: $(cat "$WARD_TMP/out")"
+		sleep 0.05
+	done
+	[ "$(python3 "$WARD_TMP/queue.py" $ours open)" = "No such file or directory" ] ||
+		fail "$1: a queue of the session is seen outside"
+	[ "$(queue "$1" $ours open)" = "No such file or directory" ] || fail "$1: another session's queue"
+	echo >&3
+	exec 3>&-
+	wait $pid || fail "$1: $(cat "$WARD_TMP/out")"
+	[ "$(cat "$WARD_TMP/out")" = "done
+${ours#/}
+up
+done" ] || fail "$1: $(cat "$WARD_TMP/out")"
+	[ "$(queue "$1" $ours fill)" = bounded ] || fail "$1: queues: $(queue "$1" $ours fill)"
+}
+
+each_mode check
