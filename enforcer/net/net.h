@@ -71,6 +71,9 @@ union ward_sockaddr {
 #define WARD_ADDRESS_TEXT_MAX 64
 void ward_sockaddr_text(const union ward_sockaddr *a, char ret[WARD_ADDRESS_TEXT_MAX]);
 void ward_sockaddr_text_port(const union ward_sockaddr *a, char ret[WARD_ADDRESS_TEXT_MAX]);
+/* An address of either family as text, with this port; an IPv4 address in IPv6 form is what it is.
+ */
+bool ward_sockaddr_parse(const char *text, uint16_t port, union ward_sockaddr *ret) ward_must_check;
 uint16_t ward_sockaddr_port(const union ward_sockaddr *a);
 void ward_sockaddr_set_port(union ward_sockaddr *a, uint16_t port);
 socklen_t ward_sockaddr_len(const union ward_sockaddr *a);
