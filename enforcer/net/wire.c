@@ -12,14 +12,13 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/ipc/msg.h"
+#include "enforcer/net/child.h"
 #include "enforcer/net/link.h"
 #include "enforcer/net/maker.h"
 
@@ -208,30 +207,12 @@ static void serve(int channel, bool outer, int net_fd, int release)
 		ward_maker_serve(channel, outer);
 }
 
-/* Nothing of the parent's may live on in a child but the descriptors that it needs. */
-static int keep_only(const int *keep, size_t n)
-{
-	unsigned from = 3;
-	for (size_t i = 0; i < n; i++) {
-		if ((unsigned)keep[i] > from && close_range(from, (unsigned)keep[i] - 1, 0) < 0)
-			return -errno;
-		from = (unsigned)keep[i] + 1;
-	}
-	return close_range(from, ~0U, 0) < 0 ? -errno : 0;
-}
-
-static int cmp_ints(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* The first maker's process: makes the outer namespace, then forks the second one. */
 static void first_child(int outer, int inner, int user_fd, int net_fd)
 {
 	int keep[] = {outer, inner, user_fd, net_fd};
-	qsort(keep, 4, sizeof(*keep), cmp_ints);
 	int own[2]; /* the second one waits here until there is a veth */
-	if (keep_only(keep, 4) < 0 || setns(user_fd, CLONE_NEWUSER) < 0 ||
+	if (ward_child_keep_only(keep, 4) < 0 || setns(user_fd, CLONE_NEWUSER) < 0 ||
 		pipe2(own, O_CLOEXEC) < 0) {
 		say_failed(outer, "the session's user namespace cannot be joined");
 		return;
@@ -355,32 +336,16 @@ int ward_wire_socket(const struct ward_wire *w, enum ward_wire_side side, int fa
 	const struct sockaddr *addr, int *ret_fd)
 {
 	int channel = side == WARD_WIRE_OUTER ? w->outer : w->inner;
-	ward_cleanup(ward_msg_clear) struct ward_msg m;
-	ward_msg_init(&m, WARD_MAKER_REQUEST);
-	ward_msg_put_u32(&m, (uint32_t)family);
-	ward_msg_put_u32(&m, (uint32_t)type);
-	put_address(&m, addr);
-	int r = ward_msg_send(channel, &m, NULL, 0);
-	if (r < 0)
-		return -EPIPE;
-	char data[64];
-	int fd = -1;
-	size_t n_fds = 1;
-	ssize_t n = ward_msg_recv(channel, data, sizeof(data), &fd, &n_fds);
-	/* Our own descriptors are used up: the message came, the descriptor did not. */
-	if (n == -EBADMSG)
-		return -EMFILE;
-	if (n <= 0)
-		return -EPIPE;
-	struct ward_msg_reader rd;
-	ward_msg_reader_init(&rd, data, (size_t)n);
-	int code = -(int)ward_msg_get_u32(&rd);
-	if (rd.type != WARD_MAKER_ANSWER || ward_msg_done(&rd) < 0 || (code == 0) != (n_fds == 1)) {
-		if (n_fds)
-			close(fd);
-		return -EPIPE;
-	}
-	if (code == 0)
-		*ret_fd = fd;
-	return code;
+	ward_cleanup(ward_msg_clear) struct ward_msg q;
+	struct ward_child_answer a;
+	ward_msg_init(&q, WARD_CHILD_QUESTION);
+	ward_msg_put_u32(&q, (uint32_t)family);
+	ward_msg_put_u32(&q, (uint32_t)type);
+	put_address(&q, addr);
+	int r = ward_child_ask(channel, &q, MAKER_MS, &a);
+	if (r == 0 && a.fd < 0)
+		r = -EPIPE;
+	if (r == 0)
+		*ret_fd = a.fd;
+	return r;
 }
