@@ -37,13 +37,24 @@ static void on_later(evutil_socket_t fd, short what, void *user)
 	ward_pump_pause(c->pump, WARD_PUMP_OUTSIDE, false);
 }
 
+static bool looked_at(const struct ward_conn *c)
+{
+	return c->named && c->net->settings->sni != WARD_SNI_OFF;
+}
+
+static bool on_blind(void *user, enum ward_pump_side from)
+{
+	const struct ward_conn *c = user;
+	return !looked_at(c) || ward_inspect_blind(&c->inspect, from == WARD_PUMP_OUTSIDE);
+}
+
 static int on_pass(
 	void *user, enum ward_pump_side from, const uint8_t *data, size_t len, size_t *ret_pass)
 {
 	struct ward_conn *c = user;
 	int r = 0;
 	*ret_pass = len;
-	if (c->named && c->net->settings->sni != WARD_SNI_OFF) {
+	if (data && looked_at(c)) {
 		if (from == WARD_PUMP_OUTSIDE)
 			ward_inspect_reply(&c->inspect, data, len);
 		else
@@ -77,7 +88,7 @@ static void on_over(void *user, int error)
 	ward_conn_finish(c, error ? text : NULL);
 }
 
-static const struct ward_pump_ops pump_ops = {on_pass, on_over};
+static const struct ward_pump_ops pump_ops = {on_pass, on_blind, on_over};
 
 static void set_clock(struct ward_conn *c, time_t seconds)
 {

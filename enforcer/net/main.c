@@ -25,6 +25,7 @@
 #include "enforcer/net/names.h"
 #include "enforcer/net/nameserver.h"
 #include "enforcer/net/near.h"
+#include "enforcer/net/pipes.h"
 #include "enforcer/net/ports.h"
 #include "enforcer/net/reach.h"
 #include "enforcer/net/refused.h"
@@ -205,6 +206,7 @@ static void stop(struct ward_broker *net)
 	ward_resolver_close(net);
 	ward_near_close(net);
 	ward_limits_close(net);
+	ward_pipes_close(net);
 	if (net->base)
 		event_base_free(net->base);
 	ward_wire_close(&net->wire);
@@ -299,6 +301,7 @@ int main(void)
 	struct config c = {.namespaces = {-1, -1}};
 	LIST_INIT(&net.conns);
 	LIST_INIT(&net.flows);
+	LIST_INIT(&net.pipes);
 	(void)signal(SIGPIPE, SIG_IGN);
 	int r = read_config(&net, &c, &err);
 	if (r == 0)

@@ -24,12 +24,14 @@ struct ward_nameserver;
 struct ward_refused;
 struct ward_resolver;
 struct ward_blocks;
+struct ward_pipe;
 struct ward_udp_flow;
 
 /* A name as DNS can hold it (RFC 1035, 2.3.4), without the last dot, and NUL. */
 #define WARD_NAME_SIZE 256
 
 LIST_HEAD(ward_conn_list, ward_conn);
+LIST_HEAD(ward_pipe_list, ward_pipe);
 
 struct ward_broker {
 	struct event_base *base;
@@ -56,6 +58,8 @@ struct ward_broker {
 	size_t n_conns;
 	LIST_HEAD(, ward_udp_flow) flows;
 	size_t n_flows;
+	struct ward_pipe_list pipes; /* that are free (pipes.h) */
+	size_t n_pipes;		     /* free or taken */
 	int spare; /* a descriptor to give up when there are no more (accept.h); -1: given up */
 	bool over; /* the supervisor is gone, or something that cannot be mended */
 };
