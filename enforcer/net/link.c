@@ -14,7 +14,8 @@
 
 /* One request with a handful of attributes. */
 #define REQUEST_MAX 1024
-/* As loopback's, and the most that an IP packet of 64 KiB may have: no byte of it meets hardware. */
+/* As loopback's, and the most that an IP packet of 64 KiB may have: no byte of it meets hardware.
+ */
 #define MTU 65535U
 
 int ward_link_open(struct mnl_socket **ret)
