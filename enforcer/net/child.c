@@ -39,6 +39,27 @@ int ward_child_fork(
 	return r;
 }
 
+int ward_child_join(int channel, const int *fds, size_t n, uint32_t number)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_CHILD_JOIN);
+	ward_msg_put_u32(&m, number);
+	return ward_msg_send(channel, &m, fds, n) < 0 ? -EPIPE : 0;
+}
+
+int ward_child_await(int channel, int *ret_fds, size_t n, uint32_t *ret_number)
+{
+	char data[MESSAGE_MAX];
+	struct ward_msg_reader r;
+	size_t got = n;
+	ssize_t len = ward_msg_recv(channel, data, sizeof(data), ret_fds, &got);
+	if (len <= 0 || got != n)
+		return -EPIPE;
+	ward_msg_reader_init(&r, data, (size_t)len);
+	*ret_number = ward_msg_get_u32(&r);
+	return r.type == WARD_CHILD_JOIN ? ward_msg_done(&r) : -EBADMSG;
+}
+
 static int cmp_ints(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;

@@ -8,6 +8,8 @@
  *
  *   WARD_CHILD_QUESTION {as its header says}
  *   WARD_CHILD_ANSWER   {u32 positive errno or 0, u32 number, str text}, perhaps one descriptor
+ *   WARD_CHILD_JOIN     {u32 number}, with namespaces: before the first question, where it has to
+ *                       wait for these
  */
 #pragma once
 
@@ -17,7 +19,7 @@
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/msg.h"
 
-enum ward_child_type { WARD_CHILD_QUESTION = 96, WARD_CHILD_ANSWER };
+enum ward_child_type { WARD_CHILD_QUESTION = 96, WARD_CHILD_ANSWER, WARD_CHILD_JOIN };
 
 /* TASK_COMM_LEN of the kernel, with its NUL: the longest text. */
 #define WARD_CHILD_TEXT_SIZE 16
@@ -45,6 +47,11 @@ struct ward_child_rights {
  */
 int ward_child_fork(void (*life)(int channel, void *user), void *user, int *ret_channel,
 	struct ward_err *err) ward_must_check;
+
+/* Gives a child what it waits for; fds stay the caller's. -EPIPE: it is dead. */
+int ward_child_join(int channel, const int *fds, size_t n, uint32_t number) ward_must_check;
+/* In the child: waits for that. ret_fds and *ret_number are set if it is 0; else it is to end. */
+int ward_child_await(int channel, int *ret_fds, size_t n, uint32_t *ret_number) ward_must_check;
 
 /* In the child: closes all descriptors from 3 on but these, in any order (sorted on return). */
 int ward_child_keep_only(int *fds, size_t n) ward_must_check;

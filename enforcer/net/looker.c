@@ -22,7 +22,6 @@
 #define ANSWER_MS 1000
 
 struct looker {
-	int user_fd; /* the namespace that it joins */
 	DIR *proc;
 	pid_t pid1;
 	pid_t last; /* who had the socket that was found last: often the next one too */
@@ -142,20 +141,28 @@ static void life(int channel, void *user)
 		.caps = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH,
 		.calls = calls,
 		.n_calls = sizeof(calls) / sizeof(*calls)};
-	struct looker *l = user;
-	int fds[] = {channel, l->user_fd};
-	if (ward_child_keep_only(fds, 2) < 0 || setns(l->user_fd, CLONE_NEWUSER) < 0)
+	static struct looker l;
+	ward_cleanup_fd int user_ns = -1;
+	uint32_t pid1 = 0;
+	if (ward_child_keep_only(&channel, 1) < 0 ||
+		ward_child_await(channel, &user_ns, 1, &pid1) < 0 ||
+		setns(user_ns, CLONE_NEWUSER) < 0)
 		return;
-	close(l->user_fd);
-	l->proc = opendir("/proc");
-	if (l->proc && ward_child_confine(&rights, NULL) == 0)
-		ward_child_serve(channel, look, l);
+	close(ward_steal_fd(&user_ns));
+	l.pid1 = (pid_t)pid1;
+	l.proc = opendir("/proc");
+	if (l.proc && ward_child_confine(&rights, NULL) == 0)
+		ward_child_serve(channel, look, &l);
 }
 
-int ward_looker_make(int user_fd, pid_t pid1, int *ret_channel, struct ward_err *err)
+int ward_looker_make(int *ret_channel, struct ward_err *err)
 {
-	struct looker l = {.user_fd = user_fd, .pid1 = pid1};
-	return ward_child_fork(life, &l, ret_channel, err);
+	return ward_child_fork(life, NULL, ret_channel, err);
+}
+
+int ward_looker_join(int channel, int user_fd, pid_t pid1)
+{
+	return ward_child_join(channel, &user_fd, 1, (uint32_t)pid1);
 }
 
 int ward_looker_ask(int channel, uint32_t inode, pid_t *ret_pid, char ret_comm[WARD_COMM_SIZE])

@@ -21,9 +21,10 @@
 
 #define WARD_COMM_SIZE WARD_CHILD_TEXT_SIZE
 
+/* Forks it. It answers nothing before it was told of the session. */
+int ward_looker_make(int *ret_channel, struct ward_err *err) ward_must_check;
 /* pid 1 of the sandbox, in the caller's pid namespace. user_fd stays the caller's. */
-int ward_looker_make(
-	int user_fd, pid_t pid1, int *ret_channel, struct ward_err *err) ward_must_check;
+int ward_looker_join(int channel, int user_fd, pid_t pid1) ward_must_check;
 
 /*
  * The process with the socket inode, and its name. -ESRCH: none was found; -EPIPE: the child is
