@@ -98,6 +98,12 @@ enum ward_msg_type {
 	 * a broker that cannot have it ends, and the session with it.
 	 */
 	WARD_MSG_NET_POLICY = 48,
+	/*
+	 * To wardfs-net, once, after the configuration: the sandbox is there. u32 pid of its pid 1,
+	 * in the host's pid namespace, with two descriptors: its user and its network namespace,
+	 * closed once joined. The answer is READY or FAILED; FAILED may come before it.
+	 */
+	WARD_MSG_NET_WIRE = 49,
 };
 
 /* What wardfs-fs can be asked for. A new one: a number here, a function in the table of fs/query.c,
@@ -123,8 +129,7 @@ enum ward_fs_query {
  *   u32 n; n × str       per tree: its sandbox path (numbers as WARD_FD_FS_TREES)
  *   u32 wake             how requests wake us: set of 0 auto, else ward_fs_wake
  *
- * WARD_MSG_CONFIG to wardfs-net, with two descriptors: the sandbox's user and network namespace
- * (from /proc/PID/ns), closed once joined. It is started before they are there.
+ * WARD_MSG_CONFIG to wardfs-net, which prepares itself while the sandbox is made:
  *   str session
  *   u32 flags            set of ward_net_flag
  *   u32 uid, u32 gid     the owner on the host: what the broker acts as
@@ -132,7 +137,6 @@ enum ward_fs_query {
  *   str grant            [network] identify: what tokens begin with (net/token.h); "": none
  *   bytes seed           of the key in it, 32 bytes; none without a grant
  *   u32 n; n × str       [network] socket: paths of the host (numbers as WARD_FD_NET_SOCKETS)
- *   u32 pid              pid 1 of the sandbox, in the host's pid namespace
  *
  * WARD_MSG_CONFIG to wardfs-audit:
  *   str session

@@ -254,3 +254,21 @@ void ward_inspect_reply(struct ward_inspect *in, const uint8_t *data, size_t len
 	in->state = len >= 12 && memcmp(data, "HTTP/1.1 101", 12) == 0 ? WARD_INSPECT_OPAQUE
 								       : WARD_INSPECT_HTTP;
 }
+
+bool ward_inspect_blind(const struct ward_inspect *in, bool reply)
+{
+	switch (in->state) {
+	case WARD_INSPECT_OPAQUE:
+		return true;
+	case WARD_INSPECT_TLS_NEXT:
+	case WARD_INSPECT_BODY:
+		return reply;
+	case WARD_INSPECT_HTTP:
+		/* Only a first request may ask for an upgrade. */
+		return reply && in->requests > 0;
+	case WARD_INSPECT_START:
+	case WARD_INSPECT_UPGRADE:
+		return false;
+	}
+	return false;
+}

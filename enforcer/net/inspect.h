@@ -55,3 +55,6 @@ int ward_inspect(
 
 /* The server has sent something; only its first bytes after an upgrade was asked for matter. */
 void ward_inspect_reply(struct ward_inspect *in, const uint8_t *data, size_t len);
+
+/* True if nothing of what the program sends, or the server (reply), is looked at from now on. */
+bool ward_inspect_blind(const struct ward_inspect *in, bool reply);

@@ -14,6 +14,9 @@
 
 /* One request with a handful of attributes. */
 #define REQUEST_MAX 1024
+/* As loopback's, and the most that an IP packet of 64 KiB may have: no byte of it meets hardware.
+ */
+#define MTU 65535U
 
 int ward_link_open(struct mnl_socket **ret)
 {
@@ -72,12 +75,14 @@ int ward_link_veth(struct mnl_socket *s, const char *name, const char *peer, int
 	struct nlmsghdr *h = request(buf, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(h, IFLA_IFNAME, name);
+	mnl_attr_put_u32(h, IFLA_MTU, MTU);
 	struct nlattr *info = mnl_attr_nest_start(h, IFLA_LINKINFO);
 	mnl_attr_put_strz(h, IFLA_INFO_KIND, "veth");
 	struct nlattr *data = mnl_attr_nest_start(h, IFLA_INFO_DATA);
 	struct nlattr *other = mnl_attr_nest_start(h, VETH_INFO_PEER);
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(h, IFLA_IFNAME, peer);
+	mnl_attr_put_u32(h, IFLA_MTU, MTU);
 	mnl_attr_put_u32(h, IFLA_NET_NS_FD, (uint32_t)peer_ns);
 	mnl_attr_nest_end(h, other);
 	mnl_attr_nest_end(h, data);

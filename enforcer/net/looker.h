@@ -10,23 +10,21 @@
  * guard. The work is bounded: a session that has more open files than that hides who asks from
  * its own trail, and does not slow the broker further.
  *
- *   WARD_LOOKER_REQUEST {u32 inode}    WARD_LOOKER_ANSWER {u32 pid or 0, str name}
+ * Its question (child.h) is {u32 inode}; the answer the pid and the process' name, or ESRCH.
  */
 #pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "enforcer/base/err.h"
+#include "enforcer/net/child.h"
 
-enum ward_looker_type { WARD_LOOKER_REQUEST = 120, WARD_LOOKER_ANSWER };
+#define WARD_COMM_SIZE WARD_CHILD_TEXT_SIZE
 
-/* TASK_COMM_LEN of the kernel, with its NUL. */
-#define WARD_COMM_SIZE 16
-
+/* Forks it. It answers nothing before it was told of the session. */
+int ward_looker_make(int *ret_channel, struct ward_err *err) ward_must_check;
 /* pid 1 of the sandbox, in the caller's pid namespace. user_fd stays the caller's. */
-int ward_looker_make(
-	int user_fd, pid_t pid1, int *ret_channel, struct ward_err *err) ward_must_check;
+int ward_looker_join(int channel, int user_fd, pid_t pid1) ward_must_check;
 
 /*
  * The process with the socket inode, and its name. -ESRCH: none was found; -EPIPE: the child is

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wardfs-net: the session's only way out. Started by the supervisor with the descriptors and the
- * message of enforcer/ipc/helper.h; becomes the owner, makes the wire, reads the host's resolver
- * files, confines itself, says that it is ready, serves until the supervisor is gone.
+ * messages of enforcer/ipc/helper.h; becomes the owner, forks its children, reads the host's
+ * resolver files, confines itself, all while the sandbox is made; then lets the children make the
+ * wire, says that it is ready, serves until the supervisor is gone.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -25,6 +26,7 @@
 #include "enforcer/net/names.h"
 #include "enforcer/net/nameserver.h"
 #include "enforcer/net/near.h"
+#include "enforcer/net/pipes.h"
 #include "enforcer/net/ports.h"
 #include "enforcer/net/reach.h"
 #include "enforcer/net/refused.h"
@@ -41,8 +43,6 @@ struct config {
 	gid_t gid;
 	gid_t *groups;
 	size_t n_groups;
-	pid_t pid1;
-	int namespaces[2]; /* the sandbox's, of users and of the network */
 };
 
 /* [network] identify: what to sign tokens with. */
@@ -95,8 +95,7 @@ static int read_config(struct ward_broker *net, struct config *c, struct ward_er
 	struct ward_msg_reader r;
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "configuration");
-	size_t n_fds = 2;
-	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, c->namespaces, &n_fds);
+	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, NULL, NULL);
 	if (n <= 0)
 		return ward_err_sys(err, n < 0 ? (int)n : -EPIPE, "configuration");
 	ward_msg_reader_init(&r, buf, (size_t)n);
@@ -111,11 +110,10 @@ static int read_config(struct ward_broker *net, struct config *c, struct ward_er
 		e = read_signer(net, &r);
 	if (e == 0)
 		e = read_sockets(net, &r);
-	c->pid1 = (pid_t)ward_msg_get_u32(&r);
 	if (e == 0)
 		e = ward_msg_done(&r);
 	ward_chain_wipe(buf, WARD_MSG_MAX);
-	if (e == 0 && (!net->session || n_fds != 2 || c->flags & ~(uint32_t)WARD_NET_ROOT))
+	if (e == 0 && (!net->session || c->flags & ~(uint32_t)WARD_NET_ROOT))
 		e = -EBADMSG;
 	return e < 0 ? ward_err_sys(err, e, "configuration") : 0;
 }
@@ -137,19 +135,36 @@ static int load_policy(struct ward_broker *net, struct ward_err *err)
 }
 
 /* As the owner, before anything of the project's was read. */
-static int make_wire(struct ward_broker *net, const struct config *c, struct ward_err *err)
+static int fork_children(struct ward_broker *net, const struct config *c, struct ward_err *err)
 {
 	int r = ward_net_become_owner(
 		c->uid, c->gid, c->groups, c->n_groups, c->flags & WARD_NET_ROOT, err);
 	if (r == 0)
-		r = ward_reach_make(net->sockets, net->n_sockets, &net->reach, err);
+		r = ward_wire_fork(&net->wire, err);
 	if (r == 0)
-		r = ward_looker_make(c->namespaces[0], c->pid1, &net->looker, err);
-	if (r == 0)
-		r = ward_wire_make(c->namespaces[0], c->namespaces[1], &net->wire, err);
-	close(c->namespaces[0]);
-	close(c->namespaces[1]);
-	return r;
+		r = ward_looker_make(&net->looker, err);
+	return r < 0 ? r : ward_reach_make(net->sockets, net->n_sockets, &net->reach, err);
+}
+
+/* When the sandbox is there: its namespaces are for our children. */
+static int make_wire(struct ward_broker *net, struct ward_err *err)
+{
+	int ns[2] = {-1, -1};
+	size_t n_fds = 2;
+	char data[64];
+	struct ward_msg_reader m;
+	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, data, sizeof(data), ns, &n_fds);
+	if (n <= 0)
+		return ward_err_sys(err, n < 0 ? (int)n : -EPIPE, "namespaces");
+	ward_cleanup_fd int user_ns = ns[0];
+	ward_cleanup_fd int net_ns = ns[1];
+	ward_msg_reader_init(&m, data, (size_t)n);
+	pid_t pid1 = (pid_t)ward_msg_get_u32(&m);
+	if (m.type != WARD_MSG_NET_WIRE || ward_msg_done(&m) < 0 || n_fds != 2)
+		return ward_err_set(err, -EBADMSG, "namespaces: unexpected message");
+	if (ward_looker_join(net->looker, user_ns, pid1) < 0)
+		return ward_err_set(err, -EPIPE, "the child that looks at processes is gone");
+	return ward_wire_join(&net->wire, user_ns, net_ns, err);
 }
 
 /* What can only be opened before confinement. */
@@ -205,6 +220,7 @@ static void stop(struct ward_broker *net)
 	ward_resolver_close(net);
 	ward_near_close(net);
 	ward_limits_close(net);
+	ward_pipes_close(net);
 	if (net->base)
 		event_base_free(net->base);
 	ward_wire_close(&net->wire);
@@ -296,17 +312,20 @@ int main(void)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_broker net = {.wire = WARD_WIRE_INIT, .looker = -1, .reach = -1, .spare = -1};
-	struct config c = {.namespaces = {-1, -1}};
+	struct config c = {0};
 	LIST_INIT(&net.conns);
 	LIST_INIT(&net.flows);
+	LIST_INIT(&net.pipes);
 	(void)signal(SIGPIPE, SIG_IGN);
 	int r = read_config(&net, &c, &err);
 	if (r == 0)
-		r = make_wire(&net, &c, &err);
+		r = fork_children(&net, &c, &err);
 	if (r == 0)
 		r = prepare(&net, &err);
 	if (r == 0)
 		r = ward_net_confine(&err);
+	if (r == 0)
+		r = make_wire(&net, &err);
 	if (r == 0)
 		r = start(&net, &err);
 	free(c.groups);

@@ -6,61 +6,26 @@
 #include <netinet/in.h>
 #include <seccomp.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/ipc/msg.h"
+#include "enforcer/net/child.h"
 
 /* net.core.somaxconn is 4096 since Linux 5.4 and cuts what is larger. */
 #define BACKLOG 4096
 
-static int keep_caps(int bind_low)
+int ward_maker_confine(bool bind_low, struct ward_err *err)
 {
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	uint32_t set = bind_low ? 1U << CAP_NET_BIND_SERVICE : 0;
-	struct __user_cap_data_struct data[2] = {{.effective = set, .permitted = set}, {0}};
-	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
-}
-
-static int load_filter(void)
-{
-	static const int allowed[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(bind),
-		SCMP_SYS(listen), SCMP_SYS(setsockopt), SCMP_SYS(close), SCMP_SYS(brk),
-		SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(exit),
-		SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall)};
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = ctx ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < sizeof(allowed) / sizeof(*allowed); i++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
-	for (int family = 0; r == 0 && family < 2; family++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-			SCMP_A0_32(SCMP_CMP_EQ, family ? AF_INET6 : AF_INET));
+	static const int calls[] = {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(setsockopt)};
 	/* A kernel without IPv6 is asked all the same. */
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	if (r == 0)
-		r = seccomp_load(ctx);
-	seccomp_release(ctx);
-	return r;
-}
-
-int ward_maker_confine(int bind_low, struct ward_err *err)
-{
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return ward_err_sys(err, -errno, "prctl");
-	int r = keep_caps(bind_low);
-	if (r < 0)
-		return ward_err_sys(err, r, "drop capabilities");
-	/* Sanitizers map and trace as they like. meson defines WARD_SANITIZED. */
-	if (!WARD_SANITIZED)
-		r = load_filter();
-	return r < 0 ? ward_err_sys(err, r, "seccomp") : 0;
+	static const int families[] = {AF_INET, AF_INET6};
+	const struct ward_child_rights rights = {
+		.caps = bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0,
+		.families = families,
+		.n_families = sizeof(families) / sizeof(*families),
+		.calls = calls,
+		.n_calls = sizeof(calls) / sizeof(*calls)};
+	return ward_child_confine(&rights, err);
 }
 
 static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)
@@ -97,41 +62,27 @@ static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)
 	return 0;
 }
 
-static int make(struct ward_msg_reader *r, bool shared, int *ret_fd)
+static int make(void *user, struct ward_msg_reader *q, struct ward_child_answer *ret)
 {
-	int family = (int)ward_msg_get_u32(r);
-	int type = (int)ward_msg_get_u32(r);
+	const bool *shared = user;
+	int family = (int)ward_msg_get_u32(q);
+	int type = (int)ward_msg_get_u32(q);
 	size_t len = 0;
-	const uint8_t *a = ward_msg_get_bytes(r, &len);
-	if (r->type != WARD_MAKER_REQUEST || ward_msg_done(r) < 0 ||
-		(family != AF_INET && family != AF_INET6) ||
+	const uint8_t *a = ward_msg_get_bytes(q, &len);
+	if (ward_msg_done(q) < 0 || (family != AF_INET && family != AF_INET6) ||
 		(type != SOCK_STREAM && type != SOCK_DGRAM) ||
 		(len != 0 && len != (family == AF_INET ? 6U : 18U)))
 		return -EINVAL;
 	ward_cleanup_fd int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	int code = len ? bind_to(fd, family, type, a, shared) : 0;
+	int code = len ? bind_to(fd, family, type, a, *shared) : 0;
 	if (code == 0)
-		*ret_fd = ward_steal_fd(&fd);
+		ret->fd = ward_steal_fd(&fd);
 	return code;
 }
 
 void ward_maker_serve(int channel, bool shared)
 {
-	static char data[256];
-	for (;;) {
-		struct ward_msg_reader r;
-		ward_cleanup_fd int fd = -1;
-		ssize_t n = ward_msg_recv(channel, data, sizeof(data), NULL, NULL);
-		if (n <= 0)
-			return;
-		ward_msg_reader_init(&r, data, (size_t)n);
-		int code = make(&r, shared, &fd);
-		ward_cleanup(ward_msg_clear) struct ward_msg m;
-		ward_msg_init(&m, WARD_MAKER_ANSWER);
-		ward_msg_put_u32(&m, (uint32_t)-code);
-		if (ward_msg_send(channel, &m, &fd, fd >= 0 ? 1 : 0) < 0)
-			return;
-	}
+	ward_child_serve(channel, make, &shared);
 }

@@ -4,13 +4,10 @@
  * its channel ends. It has no capability but CAP_NET_BIND_SERVICE in that namespace, and a seccomp
  * filter that lets it make, bind and hand over sockets and nothing else.
  *
- * One request, one answer, over SOCK_SEQPACKET in the encoding of enforcer/ipc/msg.h:
+ * Its question (child.h) is {u32 family, u32 type, bytes address}: 4 or 16 bytes of address and two
+ * of port, network order; empty: not bound. With the answer comes the socket.
  *
- *   WARD_MAKER_REQUEST {u32 family, u32 type, bytes address}   4 or 16 bytes of address and two of
- *                      port, network order; empty: not bound
- *   WARD_MAKER_ANSWER  {u32 positive errno or 0}               with one descriptor if 0
- *
- * Before the first request it says WARD_MAKER_READY {u32 ipv6}, with descriptors of its side, or
+ * Before the first question it says WARD_MAKER_READY {u32 ipv6}, with descriptors of its side, or
  * WARD_MAKER_FAILED {str text}.
  */
 #pragma once
@@ -19,15 +16,10 @@
 
 #include "enforcer/base/err.h"
 
-enum ward_maker_type {
-	WARD_MAKER_REQUEST = 96,
-	WARD_MAKER_ANSWER,
-	WARD_MAKER_READY,
-	WARD_MAKER_FAILED,
-};
+enum ward_maker_type { WARD_MAKER_READY = 104, WARD_MAKER_FAILED };
 
 /* Gives up what it does not need. bind_low: keeps the right to bind ports below 1024. */
-int ward_maker_confine(int bind_low, struct ward_err *err) ward_must_check;
+int ward_maker_confine(bool bind_low, struct ward_err *err) ward_must_check;
 
 /*
  * Answers requests on channel; returns when it ends. shared: sockets for one address and for all

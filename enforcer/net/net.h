@@ -24,12 +24,14 @@ struct ward_nameserver;
 struct ward_refused;
 struct ward_resolver;
 struct ward_blocks;
+struct ward_pipe;
 struct ward_udp_flow;
 
 /* A name as DNS can hold it (RFC 1035, 2.3.4), without the last dot, and NUL. */
 #define WARD_NAME_SIZE 256
 
 LIST_HEAD(ward_conn_list, ward_conn);
+LIST_HEAD(ward_pipe_list, ward_pipe);
 
 struct ward_broker {
 	struct event_base *base;
@@ -56,6 +58,8 @@ struct ward_broker {
 	size_t n_conns;
 	LIST_HEAD(, ward_udp_flow) flows;
 	size_t n_flows;
+	struct ward_pipe_list pipes; /* that are free (pipes.h) */
+	size_t n_pipes;		     /* free or taken */
 	int spare; /* a descriptor to give up when there are no more (accept.h); -1: given up */
 	bool over; /* the supervisor is gone, or something that cannot be mended */
 };
@@ -71,6 +75,9 @@ union ward_sockaddr {
 #define WARD_ADDRESS_TEXT_MAX 64
 void ward_sockaddr_text(const union ward_sockaddr *a, char ret[WARD_ADDRESS_TEXT_MAX]);
 void ward_sockaddr_text_port(const union ward_sockaddr *a, char ret[WARD_ADDRESS_TEXT_MAX]);
+/* An address of either family as text, with this port; an IPv4 address in IPv6 form is what it is.
+ */
+bool ward_sockaddr_parse(const char *text, uint16_t port, union ward_sockaddr *ret) ward_must_check;
 uint16_t ward_sockaddr_port(const union ward_sockaddr *a);
 void ward_sockaddr_set_port(union ward_sockaddr *a, uint16_t port);
 socklen_t ward_sockaddr_len(const union ward_sockaddr *a);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,11 +11,14 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/net/inspect.h"
+#include "enforcer/net/pipes.h"
 
 /* Read at once: much while there are few, so that a stream is quick; less when there are many. */
 #define READ_FEW (256U << 10)
 #define READ_MANY (32U << 10)
 #define MANY 32U
+/* What the kernel moves for one connection before others have their turn. */
+#define SPLICE_TURN ((size_t)4 << 20)
 
 struct flow {
 	struct ward_pump *pump;
@@ -27,6 +31,8 @@ struct flow {
 	bool ended;    /* end of file was read */
 	bool done;     /* and passed on */
 	bool paused;
+	bool much;		/* the last read was as large as it could be */
+	struct ward_pipe *pipe; /* with bytes that could not be written; NULL: there are none */
 	uint64_t bytes;
 };
 
@@ -54,7 +60,7 @@ static void want(struct event *ev, bool on)
 /* Read while nothing waits to be written: then memory is bounded by one read. */
 static void set_events(struct flow *f)
 {
-	bool waiting = f->passed > 0;
+	bool waiting = f->passed > 0 || f->pipe;
 	want(f->writable, waiting);
 	want(f->readable, !f->ended && !waiting && !f->paused);
 }
@@ -93,7 +99,7 @@ static int keep(struct flow *f, const uint8_t *data, size_t len)
 
 static int finish(struct flow *f)
 {
-	if (f->ended && !f->done && f->len == 0) {
+	if (f->ended && !f->done && f->len == 0 && !f->pipe) {
 		f->done = true;
 		if (shutdown(f->to, SHUT_WR) < 0 && errno != ENOTCONN)
 			return -errno;
@@ -101,15 +107,19 @@ static int finish(struct flow *f)
 	return 0;
 }
 
+static enum ward_pump_side side_of(const struct flow *f)
+{
+	return f == &f->pump->flow[WARD_PUMP_INSIDE] ? WARD_PUMP_INSIDE : WARD_PUMP_OUTSIDE;
+}
+
 /* data is all that waits, kept or fresh. */
 static int move(struct flow *f, const uint8_t *data, size_t len)
 {
 	struct ward_pump *r = f->pump;
-	enum ward_pump_side side = f == &r->flow[0] ? WARD_PUMP_INSIDE : WARD_PUMP_OUTSIDE;
 	size_t pass = f->passed, written = 0;
 	if (len > pass) {
 		size_t more = 0;
-		int e = r->ops->pass(r->user, side, data + pass, len - pass, &more);
+		int e = r->ops->pass(r->user, side_of(f), data + pass, len - pass, &more);
 		if (e < 0)
 			return e;
 		pass += more;
@@ -139,6 +149,70 @@ static void step(struct flow *f, int e)
 	}
 }
 
+/* Writes what is in the pipe, as far as it goes. Negative errno. */
+static int write_piped(struct flow *f)
+{
+	while (f->pipe->held) {
+		ssize_t n = splice(f->pipe->out, NULL, f->to, NULL, f->pipe->held,
+			SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0)
+			return n < 0 ? -errno : -EPIPE;
+		f->pipe->held -= (size_t)n;
+		f->bytes += (size_t)n;
+	}
+	return 0;
+}
+
+static void give_empty(struct flow *f)
+{
+	if (f->pipe->held)
+		return;
+	ward_pipe_give(f->pump->net, f->pipe);
+	f->pipe = NULL;
+}
+
+/* Through f->pipe, which is empty. Until there is nothing more, or the other side takes no more, or
+ * others have waited enough. */
+static int splice_some(struct flow *f)
+{
+	struct ward_pump *r = f->pump;
+	size_t moved = 0, ok = 0;
+	int e = 0;
+	while (e == 0 && !f->ended && moved < SPLICE_TURN && f->pipe->held == 0) {
+		ssize_t n = splice(f->from, NULL, f->pipe->in, NULL, SPLICE_TURN,
+			SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		if (n < 0)
+			return -errno;
+		f->ended = n == 0;
+		f->much = n >= (ssize_t)READ_MANY;
+		f->pipe->held = (size_t)n;
+		moved += (size_t)n;
+		if (n)
+			e = r->ops->pass(r->user, side_of(f), NULL, (size_t)n, &ok);
+		if (e == 0)
+			e = write_piped(f);
+	}
+	give_empty(f);
+	return e < 0 ? e : finish(f);
+}
+
+/* There is much, nobody looks at it, no rate is kept between reads, and there is a pipe for it. */
+static bool can_splice(struct flow *f)
+{
+	const struct ward_pump *r = f->pump;
+	if (!f->much || f->len || r->net->settings->net_rate != WARD_UNLIMITED ||
+		(r->ops->blind && !r->ops->blind(r->user, side_of(f))))
+		return false;
+	f->pipe = ward_pipe_take(r->net);
+	return f->pipe;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *user)
 {
 	static uint8_t scratch[READ_FEW + WARD_INSPECT_MAX];
@@ -149,6 +223,11 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 	size_t size = little ? READ_MANY : READ_FEW;
 	if (f->held && f->len >= WARD_INSPECT_MAX) {
 		step(f, -EACCES);
+		return;
+	}
+	if (can_splice(f)) {
+		f->pump->active_ns = ward_clock_mono_ns();
+		step(f, splice_some(f));
 		return;
 	}
 	if (f->held)
@@ -162,6 +241,7 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 	}
 	f->pump->active_ns = ward_clock_mono_ns();
 	f->ended = n == 0;
+	f->much = (size_t)n == size;
 	step(f, move(f, scratch, f->len + (size_t)n));
 }
 
@@ -169,6 +249,12 @@ static void on_writable(evutil_socket_t fd, short what, void *user)
 {
 	struct flow *f = user;
 	f->pump->active_ns = ward_clock_mono_ns();
+	if (f->pipe) {
+		int e = write_piped(f);
+		give_empty(f);
+		step(f, e == 0 ? finish(f) : e);
+		return;
+	}
 	step(f, move(f, f->kept, f->len));
 }
 
@@ -226,6 +312,7 @@ void ward_pump_free(struct ward_pump *r)
 		if (r->flow[i].writable)
 			event_free(r->flow[i].writable);
 		free(r->flow[i].kept);
+		ward_pipe_give(r->net, r->flow[i].pipe);
 	}
 	free(r);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Moving bytes between two sockets. What one side cannot take is kept for it, and the other side is
- * not read meanwhile; the end of one direction is passed on as such.
+ * not read meanwhile; the end of one direction is passed on as such. Where there is much, and
+ * nobody looks at it, the kernel moves it from socket to socket (splice(2)).
  */
 #pragma once
 
@@ -15,10 +16,13 @@ enum ward_pump_side { WARD_PUMP_INSIDE = 0, WARD_PUMP_OUTSIDE };
 struct ward_pump_ops {
 	/*
 	 * Bytes from one side are there: how many of data may go on? The rest is shown again when
-	 * there are more. A negative errno ends the pump.
+	 * there are more. A negative errno ends the pump. data is NULL where blind() said so: then
+	 * all of it goes, or the pump ends.
 	 */
 	int (*pass)(void *user, enum ward_pump_side from, const uint8_t *data, size_t len,
 		size_t *ret_pass);
+	/* Does nobody look at what this side sends from now on? NULL: nobody ever does. */
+	bool (*blind)(void *user, enum ward_pump_side from);
 	/* It is over: 0 both sides have ended, else a negative errno. The callee frees it. */
 	void (*over)(void *user, int error);
 };

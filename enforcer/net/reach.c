@@ -4,12 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <poll.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,36 +14,15 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/ipc/helper.h"
-#include "enforcer/ipc/msg.h"
+#include "enforcer/net/child.h"
 
-/* Where the child's end of the channel is. */
-#define CHANNEL 3
 /* It waits for nobody but the file system. */
 #define REACH_MS 5000
 
-static int load_filter(void)
-{
-	static const int allowed[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(openat2),
-		SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(connect), SCMP_SYS(close),
-		SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
-		SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(restart_syscall)};
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = ctx ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < sizeof(allowed) / sizeof(*allowed); i++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
-	if (r == 0)
-		r = seccomp_rule_add(
-			ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0_32(SCMP_CMP_EQ, AF_UNIX));
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	if (r == 0)
-		r = seccomp_load(ctx);
-	seccomp_release(ctx);
-	return r;
-}
+struct paths {
+	char *const *v;
+	size_t n;
+};
 
 static int connect_to(const char *path, int *ret_fd)
 {
@@ -71,85 +47,45 @@ static int connect_to(const char *path, int *ret_fd)
 	return 0;
 }
 
-static void serve(char *const *paths, size_t n)
+static int reach(void *user, struct ward_msg_reader *q, struct ward_child_answer *ret)
 {
-	static char data[64];
-	for (;;) {
-		struct ward_msg_reader r;
-		ward_cleanup_fd int fd = -1;
-		ssize_t len = ward_msg_recv(CHANNEL, data, sizeof(data), NULL, NULL);
-		if (len <= 0)
-			return;
-		ward_msg_reader_init(&r, data, (size_t)len);
-		uint32_t number = ward_msg_get_u32(&r);
-		int code = -EINVAL;
-		if (r.type == WARD_REACH_REQUEST && ward_msg_done(&r) == 0 && number < n)
-			code = connect_to(paths[number], &fd);
-		ward_cleanup(ward_msg_clear) struct ward_msg m;
-		ward_msg_init(&m, WARD_REACH_ANSWER);
-		ward_msg_put_u32(&m, (uint32_t)-code);
-		if (ward_msg_send(CHANNEL, &m, &fd, fd >= 0 ? 1 : 0) < 0)
-			return;
-	}
+	const struct paths *paths = user;
+	uint32_t number = ward_msg_get_u32(q);
+	if (ward_msg_done(q) < 0 || number >= paths->n)
+		return -EINVAL;
+	return connect_to(paths->v[number], &ret->fd);
 }
 
-static void child(int channel, char *const *paths, size_t n)
+static void life(int channel, void *user)
 {
-	if ((channel != CHANNEL && dup3(channel, CHANNEL, O_CLOEXEC) < 0) ||
-		close_range(CHANNEL + 1, ~0U, 0) < 0 ||
-		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return;
-	/* Sanitizers map and trace as they like. meson defines WARD_SANITIZED. */
-	if (WARD_SANITIZED || load_filter() == 0)
-		serve(paths, n);
+	static const int calls[] = {
+		SCMP_SYS(openat2), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(connect)};
+	static const int families[] = {AF_UNIX};
+	static const struct ward_child_rights rights = {.families = families,
+		.n_families = 1,
+		.calls = calls,
+		.n_calls = sizeof(calls) / sizeof(*calls)};
+	if (ward_child_keep_only(&channel, 1) == 0 && ward_child_confine(&rights, NULL) == 0)
+		ward_child_serve(channel, reach, user);
 }
 
 int ward_reach_make(char *const *paths, size_t n, int *ret_channel, struct ward_err *err)
 {
-	int pair[2];
+	struct paths all = {paths, n};
 	*ret_channel = -1;
-	if (n == 0)
-		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return ward_err_sys(err, -errno, "socketpair");
-	pid_t pid = fork();
-	if (pid == 0) {
-		child(pair[1], paths, n);
-		_exit(0);
-	}
-	close(pair[1]);
-	if (pid < 0) {
-		close(pair[0]);
-		return ward_err_sys(err, -errno, "fork");
-	}
-	*ret_channel = pair[0];
-	return 0;
+	return n ? ward_child_fork(life, &all, ret_channel, err) : 0;
 }
 
 int ward_reach_connect(int channel, size_t number, int *ret_fd)
 {
-	ward_cleanup(ward_msg_clear) struct ward_msg m;
-	struct pollfd p = {.fd = channel, .events = POLLIN};
-	struct ward_msg_reader r;
-	char data[64];
-	ward_cleanup_fd int fd = -1;
-	size_t n_fds = 1;
-	ward_msg_init(&m, WARD_REACH_REQUEST);
-	ward_msg_put_u32(&m, (uint32_t)number);
-	if (ward_msg_send(channel, &m, NULL, 0) < 0 || poll(&p, 1, REACH_MS) != 1)
-		return -EPIPE;
-	ssize_t n = ward_msg_recv(channel, data, sizeof(data), &fd, &n_fds);
-	/* Our own descriptors are used up: the message came, the descriptor did not. */
-	if (n == -EBADMSG)
-		return -EMFILE;
-	if (n <= 0)
-		return -EPIPE;
-	ward_msg_reader_init(&r, data, (size_t)n);
-	int code = -(int)ward_msg_get_u32(&r);
-	if (r.type != WARD_REACH_ANSWER || ward_msg_done(&r) < 0 || (code == 0 && n_fds != 1))
-		return -EPIPE;
-	if (code == 0)
-		*ret_fd = ward_steal_fd(&fd);
-	return code;
+	ward_cleanup(ward_msg_clear) struct ward_msg q;
+	struct ward_child_answer a;
+	ward_msg_init(&q, WARD_CHILD_QUESTION);
+	ward_msg_put_u32(&q, (uint32_t)number);
+	int r = ward_child_ask(channel, &q, REACH_MS, &a);
+	if (r == 0 && a.fd < 0)
+		r = -EPIPE;
+	if (r == 0)
+		*ret_fd = a.fd;
+	return r;
 }

@@ -2,7 +2,6 @@
 #include "enforcer/net/resolve.h"
 
 #include <ares.h>
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <event2/event.h>
@@ -90,14 +89,9 @@ static int add_line(struct ward_resolver *r, char *line)
 	char *save = NULL;
 	line[strcspn(line, "#")] = 0;
 	const char *first = strtok_r(line, " \t\r", &save);
-	union ward_sockaddr a = {.v4 = {.sin_family = AF_INET}};
-	if (!first)
+	union ward_sockaddr a;
+	if (!first || !ward_sockaddr_parse(first, 0, &a))
 		return 0;
-	if (inet_pton(AF_INET, first, &a.v4.sin_addr) != 1) {
-		a.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
-		if (inet_pton(AF_INET6, first, &a.v6.sin6_addr) != 1)
-			return 0;
-	}
 	int code = 0;
 	for (char *name; code == 0 && (name = strtok_r(NULL, " \t\r", &save));)
 		if (strlen(name) < WARD_NAME_SIZE)

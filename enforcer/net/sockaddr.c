@@ -21,6 +21,20 @@ void ward_sockaddr_text_port(const union ward_sockaddr *a, char ret[WARD_ADDRESS
 		text, ward_sockaddr_port(a));
 }
 
+bool ward_sockaddr_parse(const char *text, uint16_t port, union ward_sockaddr *ret)
+{
+	union ward_sockaddr a = {.v4 = {.sin_family = AF_INET}};
+	if (inet_pton(AF_INET, text, &a.v4.sin_addr) != 1) {
+		a.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
+		if (inet_pton(AF_INET6, text, &a.v6.sin6_addr) != 1)
+			return false;
+	}
+	ward_sockaddr_set_port(&a, port);
+	ward_sockaddr_unmap(&a);
+	*ret = a;
+	return true;
+}
+
 uint16_t ward_sockaddr_port(const union ward_sockaddr *a)
 {
 	return ntohs(a->sa.sa_family == AF_INET ? a->v4.sin_port : a->v6.sin6_port);

@@ -12,14 +12,13 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/ipc/msg.h"
+#include "enforcer/net/child.h"
 #include "enforcer/net/link.h"
 #include "enforcer/net/maker.h"
 
@@ -96,7 +95,8 @@ static void unlimited_refusals(void)
 	}
 }
 
-static int outer_side(int net_fd, struct ward_err *err)
+/* release: told as soon as there is a veth. */
+static int outer_side(int net_fd, int release, struct ward_err *err)
 {
 	struct side s = {
 		.name = BROKER_LINK, .addr4 = WARD_WIRE_BROKER4, .addr6 = WARD_WIRE_BROKER6};
@@ -110,6 +110,8 @@ static int outer_side(int net_fd, struct ward_err *err)
 	if (r < 0)
 		r = ward_err_sys(err, r, "join the namespaces by veth%s",
 			r == -EOPNOTSUPP ? " (this kernel has none; fix: modprobe veth)" : "");
+	if (r == 0 && write(release, "", 1) != 1)
+		r = ward_err_set(err, -EPIPE, "the other side of the wire is gone");
 	if (r == 0)
 		r = addresses(&s, err);
 	if (r == 0)
@@ -174,95 +176,86 @@ static void say_failed(int channel, const char *text)
 	(void)!ward_msg_send(channel, &m, NULL, 0);
 }
 
-/* fd, taken and closed, is the side's own descriptor; -1: it has none. */
+/*
+ * fd is the side's own descriptor; -1: it has none. It stays open here, too: the last close of a
+ * packet socket waits for all readers of the kernel's (packet_release(): synchronize_net()), 20 ms
+ * and more, and who started the broker waits for the broker's end, but not for ours.
+ */
 static int say_ready(int channel, int ipv6, int fd)
 {
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_MAKER_READY);
 	ward_msg_put_u32(&m, (uint32_t)ipv6);
-	int r = ward_msg_send(channel, &m, &fd, fd >= 0 ? 1 : 0);
-	if (fd >= 0)
-		close(fd);
-	return r;
+	return ward_msg_send(channel, &m, &fd, fd >= 0 ? 1 : 0);
 }
 
-/* A maker's life, in its namespace. release: where the inner one waits for the veth. */
-static void serve(int channel, bool outer, int net_fd, int release)
+/* Answers for its side, once that stands; ipv6 < 0: err says why it does not. own: its descriptor.
+ */
+static void serve(int channel, bool outer, int ipv6, int own, struct ward_err *err)
 {
-	struct ward_err err = WARD_ERR_INIT;
-	int ipv6 = outer ? outer_side(net_fd, &err) : inner_side(&err);
-	int own = -1;
-	if (outer) {
-		if (ipv6 >= 0)
-			(void)!write(release, "", 1);
-		close(release);
-	}
-	if (ipv6 >= 0)
-		own = outer ? watch_packets()
-			    : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-				      NETLINK_SOCK_DIAG);
-	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, &err);
+	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, err);
 	if (r < 0)
-		say_failed(channel, err.text);
-	else if (say_ready(channel, ipv6, own < 0 ? -1 : own) == 0)
+		say_failed(channel, err->text);
+	else if (say_ready(channel, ipv6, own) == 0)
 		ward_maker_serve(channel, outer);
 }
 
-/* Nothing of the parent's may live on in a child but the descriptors that it needs. */
-static int keep_only(const int *keep, size_t n)
+/* Waits for the session's namespaces, joins that of users; *ret_net is that of the network. */
+static int join_session(int channel, int *ret_net)
 {
-	unsigned from = 3;
-	for (size_t i = 0; i < n; i++) {
-		if ((unsigned)keep[i] > from && close_range(from, (unsigned)keep[i] - 1, 0) < 0)
-			return -errno;
-		from = (unsigned)keep[i] + 1;
+	int ns[2] = {-1, -1};
+	uint32_t none = 0;
+	if (ward_child_await(channel, ns, 2, &none) < 0)
+		return -EPIPE;
+	ward_cleanup_fd int user_ns = ns[0];
+	ward_cleanup_fd int net_ns = ns[1];
+	if (setns(user_ns, CLONE_NEWUSER) < 0) {
+		say_failed(channel, "the session's user namespace cannot be joined");
+		return -EPERM;
 	}
-	return close_range(from, ~0U, 0) < 0 ? -errno : 0;
+	*ret_net = ward_steal_fd(&net_ns);
+	return 0;
 }
 
-static int cmp_ints(const void *a, const void *b)
+/* Makes the broker's namespace, and the veth; user: where the inner one waits for that. */
+static void outer_life(int channel, void *user)
 {
-	return *(const int *)a - *(const int *)b;
-}
-
-/* The first maker's process: makes the outer namespace, then forks the second one. */
-static void first_child(int outer, int inner, int user_fd, int net_fd)
-{
-	int keep[] = {outer, inner, user_fd, net_fd};
-	qsort(keep, 4, sizeof(*keep), cmp_ints);
-	int own[2]; /* the second one waits here until there is a veth */
-	if (keep_only(keep, 4) < 0 || setns(user_fd, CLONE_NEWUSER) < 0 ||
-		pipe2(own, O_CLOEXEC) < 0) {
-		say_failed(outer, "the session's user namespace cannot be joined");
+	struct ward_err err = WARD_ERR_INIT;
+	const int *release = user;
+	int keep[] = {channel, release[1]};
+	ward_cleanup_fd int net_ns = -1;
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0)
 		return;
-	}
-	close(user_fd);
-	pid_t pid = fork();
-	if (pid < 0) {
-		say_failed(outer, "fork");
-		return;
-	}
-	if (pid == 0) {
-		char byte;
-		close(outer);
-		close(own[1]);
-		/* End of file without the byte: the other side failed and has said so. */
-		if (read(own[0], &byte, 1) != 1)
-			return;
-		close(own[0]);
-		if (setns(net_fd, CLONE_NEWNET) < 0)
-			say_failed(inner, "the session's network namespace cannot be joined");
-		else
-			serve(inner, false, -1, -1);
-		return;
-	}
-	close(own[0]);
-	close(inner);
 	if (unshare(CLONE_NEWNET) < 0) {
-		say_failed(outer, "no network namespace of its own");
+		say_failed(channel, "no network namespace of its own");
 		return;
 	}
-	serve(outer, true, net_fd, own[1]);
+	int ipv6 = outer_side(net_ns, release[1], &err);
+	close(ward_steal_fd(&net_ns));
+	close(release[1]);
+	serve(channel, true, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
+}
+
+static void inner_life(int channel, void *user)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	const int *release = user;
+	int keep[] = {channel, release[0]};
+	char byte;
+	ward_cleanup_fd int net_ns = -1;
+	/* End of file without the byte: the other side failed and has said so. */
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0 ||
+		read(release[0], &byte, 1) != 1)
+		return;
+	close(release[0]);
+	if (setns(net_ns, CLONE_NEWNET) < 0) {
+		say_failed(channel, "the session's network namespace cannot be joined");
+		return;
+	}
+	close(ward_steal_fd(&net_ns));
+	int ipv6 = inner_side(&err);
+	int diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+	serve(channel, false, ipv6, diag, &err);
 }
 
 static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err *err)
@@ -289,39 +282,38 @@ static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err 
 	return r.type == WARD_MAKER_READY ? ward_msg_done(&r) : -EBADMSG;
 }
 
-int ward_wire_make(int user_fd, int net_fd, struct ward_wire *ret, struct ward_err *err)
+int ward_wire_fork(struct ward_wire *ret, struct ward_err *err)
 {
-	int outer[2], inner[2];
 	struct ward_wire w = WARD_WIRE_INIT;
-	bool ipv6_inside = false;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, outer) < 0)
-		return ward_err_sys(err, -errno, "socketpair");
-	w.outer = outer[0];
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, inner) < 0) {
-		close(outer[1]);
-		ward_wire_close(&w);
-		return ward_err_sys(err, -errno, "socketpair");
-	}
-	w.inner = inner[0];
-	pid_t pid = fork();
-	if (pid == 0) {
-		first_child(outer[1], inner[1], user_fd, net_fd);
-		_exit(0);
-	}
-	close(outer[1]);
-	close(inner[1]);
-	int r = pid < 0 ? ward_err_sys(err, -errno, "fork") : 0;
+	int release[2];
+	if (pipe2(release, O_CLOEXEC) < 0)
+		return ward_err_sys(err, -errno, "pipe");
+	int r = ward_child_fork(outer_life, release, &w.outer, err);
 	if (r == 0)
-		r = hear_ready(w.outer, &w.ipv6, &w.packet, err);
-	if (r == 0)
-		r = hear_ready(w.inner, &ipv6_inside, &w.diag, err);
-	if (r < 0) {
+		r = ward_child_fork(inner_life, release, &w.inner, err);
+	close(release[0]);
+	close(release[1]);
+	if (r < 0)
 		ward_wire_close(&w);
-		return r;
-	}
-	w.ipv6 = w.ipv6 && ipv6_inside;
-	*ret = w;
-	return 0;
+	else
+		*ret = w;
+	return r;
+}
+
+int ward_wire_join(struct ward_wire *w, int user_fd, int net_fd, struct ward_err *err)
+{
+	const int ns[] = {user_fd, net_fd};
+	bool outside = false, inside = false;
+	int r = ward_child_join(w->outer, ns, 2, 0);
+	if (r == 0)
+		r = ward_child_join(w->inner, ns, 2, 0);
+	if (r < 0)
+		return ward_err_sys(err, r, "the network of the session");
+	r = hear_ready(w->outer, &outside, &w->packet, err);
+	if (r == 0)
+		r = hear_ready(w->inner, &inside, &w->diag, err);
+	w->ipv6 = r == 0 && outside && inside;
+	return r;
 }
 
 void ward_wire_close(struct ward_wire *w)
@@ -355,32 +347,16 @@ int ward_wire_socket(const struct ward_wire *w, enum ward_wire_side side, int fa
 	const struct sockaddr *addr, int *ret_fd)
 {
 	int channel = side == WARD_WIRE_OUTER ? w->outer : w->inner;
-	ward_cleanup(ward_msg_clear) struct ward_msg m;
-	ward_msg_init(&m, WARD_MAKER_REQUEST);
-	ward_msg_put_u32(&m, (uint32_t)family);
-	ward_msg_put_u32(&m, (uint32_t)type);
-	put_address(&m, addr);
-	int r = ward_msg_send(channel, &m, NULL, 0);
-	if (r < 0)
-		return -EPIPE;
-	char data[64];
-	int fd = -1;
-	size_t n_fds = 1;
-	ssize_t n = ward_msg_recv(channel, data, sizeof(data), &fd, &n_fds);
-	/* Our own descriptors are used up: the message came, the descriptor did not. */
-	if (n == -EBADMSG)
-		return -EMFILE;
-	if (n <= 0)
-		return -EPIPE;
-	struct ward_msg_reader rd;
-	ward_msg_reader_init(&rd, data, (size_t)n);
-	int code = -(int)ward_msg_get_u32(&rd);
-	if (rd.type != WARD_MAKER_ANSWER || ward_msg_done(&rd) < 0 || (code == 0) != (n_fds == 1)) {
-		if (n_fds)
-			close(fd);
-		return -EPIPE;
-	}
-	if (code == 0)
-		*ret_fd = fd;
-	return code;
+	ward_cleanup(ward_msg_clear) struct ward_msg q;
+	struct ward_child_answer a;
+	ward_msg_init(&q, WARD_CHILD_QUESTION);
+	ward_msg_put_u32(&q, (uint32_t)family);
+	ward_msg_put_u32(&q, (uint32_t)type);
+	put_address(&q, addr);
+	int r = ward_child_ask(channel, &q, MAKER_MS, &a);
+	if (r == 0 && a.fd < 0)
+		r = -EPIPE;
+	if (r == 0)
+		*ret_fd = a.fd;
+	return r;
 }

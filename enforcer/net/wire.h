@@ -46,12 +46,17 @@ struct ward_wire {
 #define WARD_WIRE_INIT ((struct ward_wire){.outer = -1, .inner = -1, .packet = -1, .diag = -1})
 
 /*
- * Forks the two makers, which join the user namespace user_fd (the caller must own it), make the
- * broker's namespace, and set both up; net_fd is the agent's. Both descriptors stay the caller's.
- * To be called while the process has one thread and has read nothing of the project's.
+ * Forks the two makers, which wait. To be called as the owner, while the process has one thread and
+ * has read nothing of the project's.
  */
-int ward_wire_make(
-	int user_fd, int net_fd, struct ward_wire *ret, struct ward_err *err) ward_must_check;
+int ward_wire_fork(struct ward_wire *ret, struct ward_err *err) ward_must_check;
+/*
+ * The makers join the session's user namespace user_fd (the caller must own it), make the broker's
+ * network namespace and set both up; net_fd is the agent's. Both descriptors stay the caller's.
+ * Waits until sockets can be made.
+ */
+int ward_wire_join(
+	struct ward_wire *w, int user_fd, int net_fd, struct ward_err *err) ward_must_check;
 void ward_wire_close(struct ward_wire *w);
 
 enum ward_wire_side { WARD_WIRE_OUTER = 0, WARD_WIRE_INNER };

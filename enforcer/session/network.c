@@ -96,30 +96,10 @@ static int put_grant(
 	return r < 0 ? ward_err_sys(err, r, "[network] identify") : 0;
 }
 
-int ward_network_spawn(struct ward_network *n, const struct ward_guard *g, struct ward_err *err)
-{
-	if (!ward_network_brokered(n))
-		return 0;
-	struct ward_helper_fd fds[3 + WARD_NET_SOCKETS_MAX] = {
-		{g->policy_fd, WARD_FD_POLICY},
-		{g->ring_fd[WARD_GUARD_RING_NET], WARD_FD_RING},
-		{g->wake, WARD_FD_RING_WAKE},
-	};
-	size_t n_fds = 3;
-	for (size_t i = 0; i < n->sockets.n; i++)
-		fds[n_fds++] =
-			(struct ward_helper_fd){n->sockets.fds[i], WARD_FD_NET_SOCKETS + (int)i};
-	return ward_helper_spawn(&n->helper, fds, n_fds, err);
-}
-
-int ward_network_start(struct ward_network *n, const struct ward_guard *g,
-	const struct ward_run_plan *p, struct ward_sandbox *sb, struct ward_err *err)
+static int configure(struct ward_network *n, const struct ward_guard *g,
+	const struct ward_run_plan *p, struct ward_err *err)
 {
 	const struct ward_identity *id = &p->id;
-	int namespaces[2] = {-1, -1};
-	if (!ward_network_brokered(n))
-		return 0;
-	ward_sandbox_namespaces(sb, &namespaces[0], &namespaces[1]);
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_CONFIG);
 	ward_msg_put_str(&m, g->store.name);
@@ -133,12 +113,47 @@ int ward_network_start(struct ward_network *n, const struct ward_guard *g,
 	ward_msg_put_u32(&m, (uint32_t)n->sockets.n);
 	for (size_t i = 0; i < n->sockets.n; i++)
 		ward_msg_put_str(&m, p->sockets[i]);
-	ward_msg_put_u32(&m, (uint32_t)ward_sandbox_pid(sb));
 	if (r == 0)
-		r = ward_helper_configure(&n->helper, &m, namespaces, 2, err);
+		r = ward_helper_configure(&n->helper, &m, NULL, 0, err);
 	ward_chain_wipe(m.buf.data, m.buf.len);
+	return r;
+}
+
+int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
+	const struct ward_run_plan *p, struct ward_err *err)
+{
+	if (!ward_network_brokered(n))
+		return 0;
+	struct ward_helper_fd fds[3 + WARD_NET_SOCKETS_MAX] = {
+		{g->policy_fd, WARD_FD_POLICY},
+		{g->ring_fd[WARD_GUARD_RING_NET], WARD_FD_RING},
+		{g->wake, WARD_FD_RING_WAKE},
+	};
+	size_t n_fds = 3;
+	for (size_t i = 0; i < n->sockets.n; i++)
+		fds[n_fds++] =
+			(struct ward_helper_fd){n->sockets.fds[i], WARD_FD_NET_SOCKETS + (int)i};
+	int r = configure(n, g, p, err);
+	return r < 0 ? r : ward_helper_spawn(&n->helper, fds, n_fds, err);
+}
+
+int ward_network_start(struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err)
+{
+	int namespaces[2] = {-1, -1};
+	if (!ward_network_brokered(n))
+		return 0;
+	ward_sandbox_namespaces(sb, &namespaces[0], &namespaces[1]);
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_NET_WIRE);
+	ward_msg_put_u32(&m, (uint32_t)ward_sandbox_pid(sb));
+	int r = ward_helper_configure(&n->helper, &m, namespaces, 2, err);
 	ward_sandbox_forget_namespaces(sb);
 	ward_sockets_close(&n->sockets);
+	/* It is gone: its last word says why. */
+	if (r == -EPIPE || r == -ECONNRESET) {
+		r = ward_network_wait(n, err);
+		return r < 0 ? r : -EPIPE;
+	}
 	return r;
 }
 

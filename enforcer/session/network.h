@@ -33,13 +33,12 @@ int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const c
 /* Fills in what the sandbox is to be like. */
 void ward_network_describe(const struct ward_network *n, struct ward_sandbox_spec *spec);
 
-/* Before the sandbox is made: starts the helper, which waits for ward_network_start(). */
-int ward_network_spawn(
-	struct ward_network *n, const struct ward_guard *g, struct ward_err *err) ward_must_check;
-/* After the sandbox was made: tells the helper what it needs; does not wait for it. */
-int ward_network_start(struct ward_network *n, const struct ward_guard *g,
-	const struct ward_run_plan *p, struct ward_sandbox *sb,
-	struct ward_err *err) ward_must_check;
+/* While the sandbox is made: starts the helper, which prepares itself. */
+int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
+	const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
+/* After the sandbox was made: hands its namespaces to the helper; does not wait for it. */
+int ward_network_start(
+	struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
 /* Waits until names and connections are served. */
 int ward_network_wait(struct ward_network *n, struct ward_err *err) ward_must_check;
 

@@ -276,7 +276,7 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		&r->guard, trees, made < 0 ? 0 : r->plan->n_trees, made < 0 ? NULL : err);
 	if (made < 0 || e < 0)
 		return made < 0 ? made : e;
-	e = ward_network_spawn(&r->network, &r->guard, err);
+	e = ward_network_spawn(&r->network, &r->guard, r->plan, err);
 	if (e < 0)
 		return e;
 	look_before(r);
@@ -286,7 +286,7 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = ward_sandbox_ready(r->sandbox, err);
 	if (e == 0)
-		e = ward_network_start(&r->network, &r->guard, r->plan, r->sandbox, err);
+		e = ward_network_start(&r->network, r->sandbox, err);
 	if (e == 0)
 		e = ward_guard_wait(&r->guard, err);
 	return e < 0 ? e : ward_network_wait(&r->network, err);

@@ -62,6 +62,48 @@ grep -q 'post 300001' "$NET/log" || fail "control: nothing was posted: $(cat "$N
 expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'upload budget'
 
+# To the byte, and where nobody looks at the bytes (no TLS, no HTTP): much, both ways, whole and counted.
+cat >much.py <<'P'
+import hashlib, os, socket, sys, threading
+size = int(sys.argv[1])
+s = socket.create_connection(("echo.example", 3000))
+hello = b"SERVER-FIRST\n"
+while hello:
+    hello = hello[len(s.recv(len(hello))):]
+sent, got = hashlib.sha256(), hashlib.sha256()
+def send():
+    left = size
+    try:
+        while left:
+            data = os.urandom(min(left, 1 << 20))
+            s.sendall(data)
+            sent.update(data)
+            left -= len(data)
+        s.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+t = threading.Thread(target=send)
+t.start()
+n = 0
+try:
+    while data := s.recv(1 << 20):
+        got.update(data)
+        n += len(data)
+except OSError as e:
+    print("ended", e.strerror)
+t.join()
+print(n == size and sent.digest() == got.digest())
+P
+policy pol 'mode = allowlist' 'allow = echo.example:3000' 'upload = 40000000'
+expect 0 "$WARDFS" run --session much --policy pol -- python3 much.py 40000000
+[ "$OUT" = True ] || fail "much: $OUT $ERR"
+expect 0 "$WARDFS" audit show much --kind connect
+has "$OUT" 'sent 40000000  received 40000013'
+expect 0 "$WARDFS" run --session more --policy pol -- python3 much.py 40000001
+has "$OUT" 'ended Connection reset'
+expect 0 "$WARDFS" audit show more
+has "$OUT" 'upload budget'
+
 # Connections at once to one destination.
 policy pol 'mode = allowlist' 'allow = echo.example:3000' 'connections = 3'
 expect 0 "$WARDFS" run --policy pol -- python3 -c '

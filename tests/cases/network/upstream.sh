@@ -183,12 +183,20 @@ C
 cp "$NET/resolv.conf" "$NET/resolv.proxy"
 cat >"$NET/proxies.sh" <<'C'
 mount --bind "$NET/resolv.proxy" /etc/resolv.conf
-python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 8889 tap 203.0.113.11 8888 &
-python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 1080 socks &
-python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 1081 socks login &
+# speak ARG...: one of the proxies. All end with this.
+started=
+trap 'kill $started 2>/dev/null' EXIT
+trap 'exit 0' TERM
+speak() {
+	python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 "$@" &
+	started="$started $!"
+}
+speak 8889 tap 203.0.113.11 8888
+speak 1080 socks
+speak 1081 socks login
 # Not HTTP; no end; a status that is none; another version; an end in the middle: here, too much.
 say() {
-	python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 "$1" say "$2" &
+	speak "$1" say "$2"
 }
 say 9001 5353482d322e300d0a0d0a
 say 9002 "$(printf 'HTTP/1.1 200 OK\r\nX: %020000d' 0 | od -An -tx1 -v | tr -d ' \n')"
@@ -197,13 +205,11 @@ say 9004 "$(printf 'HTTP/2 200 OK\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
 say 9005 "$(printf 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
 say 9006 485454
 say 9007 0500050000060000
-# Ends with all of them when the first of them, or its own end, does.
-trap 'kill $(jobs -p) 2>/dev/null' EXIT
-trap 'exit 0' TERM
 tinyproxy -d -c "$NET/tinyproxy.conf" &
+started="$started $!"
 wait
 C
-ip netns exec internet unshare -m bash "$NET/proxies.sh" 2>"$NET/proxies.err" &
+ip netns exec internet unshare -m sh "$NET/proxies.sh" 2>"$NET/proxies.err" &
 proxies=$!
 trap 'kill $proxies; wait $proxies 2>/dev/null' EXIT
 : >"$NET/8889.log"; : >"$NET/1080.log"; : >"$NET/1081.log"

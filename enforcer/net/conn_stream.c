@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/net/conn_internal.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "enforcer/base/clock.h"
+#include "enforcer/net/limits.h"
+#include "enforcer/net/pump.h"
+#include "enforcer/net/socks.h"
+
+/* "by the proxy NAME:PORT, with token N" */
+#define WAY_MAX 320
+/* Nothing moved for so long; and a hello or a request's head that is not whole by then. */
+#define IDLE_S 3600
+#define HELD_S 30
+
+/* Lets both directions rest until the rate is kept. */
+static void pause_for(struct ward_conn *c, uint64_t ns)
+{
+	const struct timeval tv = {.tv_sec = (time_t)(ns / WARD_NS_PER_SEC),
+		.tv_usec = (suseconds_t)(ns % WARD_NS_PER_SEC / 1000) + 1};
+	if (!c->later || evtimer_pending(c->later, NULL) || event_add(c->later, &tv) < 0)
+		return;
+	ward_pump_pause(c->pump, WARD_PUMP_INSIDE, true);
+	ward_pump_pause(c->pump, WARD_PUMP_OUTSIDE, true);
+}
+
+static void on_later(evutil_socket_t fd, short what, void *user)
+{
+	struct ward_conn *c = user;
+	ward_pump_pause(c->pump, WARD_PUMP_INSIDE, false);
+	ward_pump_pause(c->pump, WARD_PUMP_OUTSIDE, false);
+}
+
+static bool looked_at(const struct ward_conn *c)
+{
+	return c->named && c->net->settings->sni != WARD_SNI_OFF;
+}
+
+static bool on_blind(void *user, enum ward_pump_side from)
+{
+	const struct ward_conn *c = user;
+	return !looked_at(c) || ward_inspect_blind(&c->inspect, from == WARD_PUMP_OUTSIDE);
+}
+
+static int on_pass(
+	void *user, enum ward_pump_side from, const uint8_t *data, size_t len, size_t *ret_pass)
+{
+	struct ward_conn *c = user;
+	int r = 0;
+	*ret_pass = len;
+	if (data && looked_at(c)) {
+		if (from == WARD_PUMP_OUTSIDE)
+			ward_inspect_reply(&c->inspect, data, len);
+		else
+			r = ward_inspect(&c->inspect, data, len, ret_pass);
+	}
+	if (r == 0 && from == WARD_PUMP_INSIDE)
+		r = ward_limits_upload(c->net, *ret_pass);
+	uint64_t wait = r == 0 ? ward_limits_moved(c->net, c->account, *ret_pass) : 0;
+	if (wait)
+		pause_for(c, wait);
+	return r;
+}
+
+static void on_over(void *user, int error)
+{
+	struct ward_conn *c = user;
+	char text[128];
+	if (error == -EACCES) {
+		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] sni = require",
+			c->inspect.complaint ? c->inspect.complaint
+					     : "it ended in the middle of a hello or request");
+		return;
+	}
+	if (error == -EDQUOT) {
+		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] upload",
+			"the upload budget of the session is used up");
+		return;
+	}
+	if (error)
+		snprintf(text, sizeof(text), "%s", strerrordesc_np(-error));
+	ward_conn_finish(c, error ? text : NULL);
+}
+
+static const struct ward_pump_ops pump_ops = {on_pass, on_blind, on_over};
+
+static void set_clock(struct ward_conn *c, time_t seconds)
+{
+	const struct timeval tv = {.tv_sec = seconds};
+	event_add(c->clock, &tv);
+}
+
+void ward_conn_stream_clock(struct ward_conn *c)
+{
+	uint64_t now = ward_clock_mono_ns();
+	uint64_t idle = (now - ward_pump_active_ns(c->pump)) / WARD_NS_PER_SEC;
+	c->held_ns = ward_pump_holds(c->pump) ? c->held_ns ? c->held_ns : now : 0;
+	if (c->held_ns && now - c->held_ns >= (uint64_t)HELD_S * WARD_NS_PER_SEC)
+		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] sni = require",
+			"a hello or a request's head that was not whole after 30 s");
+	else if (idle >= IDLE_S)
+		ward_conn_finish(c, "idle for too long");
+	else
+		set_clock(c, HELD_S);
+}
+
+/* Tells a proxy's client that it may go on. */
+static bool grant(struct ward_conn *c)
+{
+	static const char ok[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+	uint8_t code[WARD_SOCKS_REPLY_LEN];
+	switch (c->front) {
+	case WARD_FRONT_NONE:
+	case WARD_FRONT_HTTP:
+		return true;
+	case WARD_FRONT_CONNECT:
+		return send(c->inside, ok, sizeof(ok) - 1, MSG_NOSIGNAL) == sizeof(ok) - 1;
+	case WARD_FRONT_SOCKS:
+		ward_socks_reply(WARD_SOCKS_GRANTED, code);
+		return send(c->inside, code, sizeof(code), MSG_NOSIGNAL) == sizeof(code);
+	}
+	return false;
+}
+
+/* What the operator of the proxy finds in its log. */
+static const char *way(const struct ward_conn *c, char ret[WAY_MAX])
+{
+	const struct ward_proxy *p = &c->net->settings->net_proxy;
+	if (!ward_conn_proxied(c))
+		return NULL;
+	int n = snprintf(ret, WAY_MAX, "by the proxy %s:%u", p->host, p->port);
+	if (c->number)
+		snprintf(ret + n, WAY_MAX - (size_t)n, ", with token %llu",
+			(unsigned long long)c->number);
+	return ret;
+}
+
+void ward_conn_stream(struct ward_conn *c)
+{
+	struct ward_net_record r;
+	char text[WAY_MAX];
+	const int on = 1;
+	ward_conn_forget_proxy(c);
+	ward_conn_fill_record(c, &r);
+	r.text = way(c, text);
+	r.place = ward_buf_str(&c->why.place);
+	r.rule = ward_buf_str(&c->why.rule);
+	event_free(c->connected);
+	c->connected = NULL;
+	/* No byte goes before the record is there. */
+	if (ward_net_record(c->net, WARD_EVENT_CONNECT, &r) < 0) {
+		ward_pump_reset(c->inside);
+		ward_conn_free(c);
+		return;
+	}
+	c->recorded = true;
+	(void)setsockopt(c->inside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(c->outside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(c->outside, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	ward_inspect_init(&c->inspect, c->host, c->net->settings->sni == WARD_SNI_REQUIRE);
+	if (c->net->settings->net_rate != WARD_UNLIMITED)
+		c->later = evtimer_new(c->net->base, on_later, c);
+	if (!grant(c) || ward_pump_new(c->net, c->inside, c->outside, &pump_ops, c, &c->pump) < 0) {
+		ward_conn_finish(c, "the program is gone, or out of memory");
+		return;
+	}
+	set_clock(c, HELD_S);
+	/* Last: it may end the connection. */
+	if (c->first_len)
+		ward_pump_feed(c->pump, c->first, c->first_len);
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# git over ssh with mode = allowlist: a protocol in which the server talks first, and that knows of no
+# proxy. The server is OpenSSH's own, in the test's internet, with keys that are made here.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+# It insists on being called by its whole path.
+server=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "no sshd (openssh-server)"; exit 77; }
+export server
+
+cat >check.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+HOME=$WARD_TMP/home
+export HOME
+mkdir -p "$HOME"
+project p
+cd p || exit 1
+git init -q "$HOME/src"
+git -C "$HOME/src" -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m one
+git clone -q --bare "$HOME/src" "$NET/ssh.git"
+# A push has to land.
+chmod -R a+rwX "$NET/ssh.git"
+ssh-keygen -q -t ed25519 -N '' -f "$NET/hostkey" && ssh-keygen -q -t ed25519 -N '' -f key || fail "no keys"
+cp key.pub "$NET/authorized"
+chmod 600 "$NET/authorized"
+printf '%s\n' 'Port 22' 'ListenAddress 203.0.113.10' "HostKey $NET/hostkey" "AuthorizedKeysFile $NET/authorized" \
+	'StrictModes no' 'UsePAM no' 'PasswordAuthentication no' 'PermitRootLogin yes' "PidFile $NET/sshd.pid" >"$NET/sshd"
+echo "web.example,203.0.113.10 $(cut -d' ' -f1,2 "$NET/hostkey.pub")" >known
+mkdir -p /run/sshd
+ip netns exec internet "$server" -D -f "$NET/sshd" -E "$NET/sshd.log" &
+sshd=$!
+trap 'kill $sshd' EXIT
+options='-o StrictHostKeyChecking=yes -o IdentitiesOnly=yes -o BatchMode=yes'
+GIT_SSH_COMMAND="ssh -i key -o UserKnownHostsFile=known $options"
+export GIT_SSH_COMMAND
+# A clone that was begun too early leaves nothing.
+wait_until 60 git clone -q "ssh://root@web.example$NET/ssh.git" control || fail "control: $(cat "$NET/sshd.log")"
+rm -r control
+
+# What runs inside: ssh wants a key that is its owner's alone, git a whole path.
+cat >inside.sh <<'I'
+cp key known "$HOME/" && chmod 600 "$HOME/key" || exit 99
+GIT_SSH_COMMAND="ssh -i $HOME/key -o UserKnownHostsFile=$HOME/known $1"
+export GIT_SSH_COMMAND
+cd "$HOME" && rm -rf c && git clone -q "ssh://root@$2/ssh.git" c && git -C c log --format=%s || exit
+git -C c -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m two && git -C c push -q origin HEAD:two
+I
+chmod 644 key
+# guarded WHERE LINE...: the clone inside, with these lines under [network].
+guarded() {
+	where=$1
+	shift
+	policy "$HOME/pol" 'mode = allowlist' "$@"
+	expect "$want" "$WARDFS" run --policy "$HOME/pol" -- sh inside.sh "$options" "$where$NET"
+}
+
+echo '--- where it is allowed'
+want=0
+guarded web.example 'allow = web.example:22'
+[ "$OUT" = one ] || fail "git over ssh: $OUT $ERR"
+[ "$(git -C "$NET/ssh.git" log -1 --format=%s two)" = two ] || fail "nothing was pushed"
+expect 0 "$WARDFS" audit show --kind connect
+has "$OUT" 'host web.example  addr 203.0.113.10  proto tcp  port 22'
+echo "$OUT" | grep 'port 22' | grep -q 'ssh\[' || fail "who asked: $OUT"
+
+echo '--- where it is not'
+want=128
+# Another name, the name with the ports that are meant where none is given, and the address.
+guarded web.example 'allow = other.example:22'
+has "$ERR" 'resolve hostname'
+guarded web.example 'allow = web.example'
+has "$ERR" 'port 22: Connection refused'
+guarded 203.0.113.10 'allow = web.example:22'
+has "$ERR" 'port 22: Connection refused'
+guarded web.example 'allow = web.example:22' 'deny = web.example'
+has "$ERR" 'resolve hostname'
+expect 0 "$WARDFS" audit show --kind deny
+has "$OUT" 'deny = web.example'
+expect 0 "$WARDFS" audit verify
+exit 0
+S
+in_host "$WARD_TMP/check.sh"
