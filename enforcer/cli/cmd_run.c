@@ -11,12 +11,27 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/kernel.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/run_dry.h"
 #include "enforcer/cli/run_keep.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/delegate.h"
 #include "enforcer/session/run.h"
 
-enum { OPT_READ = 0x100, OPT_WRITE, OPT_STATUS_FD, OPT_KEEP, OPT_HIDE, OPT_NET, OPT_ALLOW_MISSING };
+enum {
+	OPT_READ = 0x100,
+	OPT_WRITE,
+	OPT_STATUS_FD,
+	OPT_KEEP,
+	OPT_HIDE,
+	OPT_NET,
+	OPT_ALLOW_MISSING,
+	OPT_JSON
+};
+
+struct args {
+	struct ward_run_options o;
+	bool dry, json;
+};
 
 static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0,
@@ -37,6 +52,9 @@ static const struct argp_option options[] = {
 	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
 	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
 	{"net", OPT_NET, "HOST[:PORT]", 0, "For this run HOST may be reached; repeats", 0},
+	{"dry-run", 'n', NULL, 0,
+		"Print what would be in force and whether CMD would start; start nothing", 0},
+	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 0},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run although this host cannot hold the limit NAME (limit-memory, …); repeats; in the trail",
 		0},
@@ -55,7 +73,8 @@ static int add(const char ***v, size_t *n, const char *s)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct ward_run_options *o = state->input;
+	struct args *a = state->input;
+	struct ward_run_options *o = &a->o;
 	switch (key) {
 	case 'p':
 		o->policy = arg;
@@ -86,6 +105,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->status_fd = (int)fd;
 		return 0;
 	}
+	case 'n':
+		a->dry = true;
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
 	case OPT_READ:
 		return add(&o->read.v, &o->read.n, arg);
 	case OPT_WRITE:
@@ -100,6 +125,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		/* The command begins; its options are its own. */
 		o->argv = state->argv + state->next - 1;
 		state->next = state->argc;
+		if (a->json && !a->dry)
+			argp_error(state, "--json goes with --dry-run");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no command given");
@@ -114,7 +141,7 @@ static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
 	"/workspace and at its own path, everything else absent or read-only, no network.\v"
 	"Exit status: CMD's own; 128+N ended by signal N; 124 a clock (wall, idle, CPU time); 137 memory; 2 usage or policy; 125 "
 	"the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be executed; "
-	"127 CMD was not found.",
+	"127 CMD was not found. With --dry-run: 0 if CMD would start, else 125.",
 	NULL, NULL, NULL};
 
 static int exit_of(int code)
@@ -136,6 +163,28 @@ static void say_git_elsewhere(const struct ward_run_plan *p)
 			path);
 }
 
+/* Said before the command starts, and by --dry-run. */
+static void say_first(const struct ward_run_plan *p)
+{
+	say_git_elsewhere(p);
+	if (p->settings->net == WARD_NET_HOST)
+		ward_say(
+			"[network] mode = host: the command has the network of this host, with its "
+			"loopback and its abstract sockets; nothing of it is decided or recorded");
+	if (p->backend->warning)
+		ward_say(p->backend->warning);
+}
+
+static int dry_run(const struct ward_run_options *o, bool json)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
+	if (ward_kernel_check(&err) < 0 || ward_run_plan_make(o, &plan, &err) < 0)
+		return ward_run_dry(NULL, o, json, &err);
+	say_first(&plan);
+	return ward_run_dry(&plan, o, json, &err);
+}
+
 static int run(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -154,13 +203,7 @@ static int run(const struct ward_run_options *o, char *const *argv)
 		return exit_of(r);
 	}
 	ward_delegate(&plan, argv);
-	say_git_elsewhere(&plan);
-	if (plan.settings->net == WARD_NET_HOST)
-		ward_say(
-			"[network] mode = host: the command has the network of this host, with its "
-			"loopback and its abstract sockets; nothing of it is decided or recorded");
-	if (plan.backend->warning)
-		ward_say(plan.backend->warning);
+	say_first(&plan);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&plan, o, &notes, &err);
 	if (err.code)
@@ -182,14 +225,18 @@ static int run(const struct ward_run_options *o, char *const *argv)
 
 int ward_cmd_run(int argc, char **argv)
 {
-	struct ward_run_options o = {.say = ward_say};
-	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	int status = r ? WARD_EXIT_USAGE : o.keep ? ward_run_keep(&o, argv, run) : run(&o, argv);
-	free(o.env.v);
-	free(o.read.v);
-	free(o.write.v);
-	free(o.hide.v);
-	free(o.net.v);
-	free(o.allow_missing.v);
+	struct args a = {.o = {.say = ward_say}};
+	struct ward_run_options *o = &a.o;
+	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	int status = r	       ? WARD_EXIT_USAGE
+		     : a.dry   ? dry_run(o, a.json)
+		     : o->keep ? ward_run_keep(o, argv, run)
+			       : run(o, argv);
+	free(o->env.v);
+	free(o->read.v);
+	free(o->write.v);
+	free(o->hide.v);
+	free(o->net.v);
+	free(o->allow_missing.v);
 	return status;
 }
