@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/kernel.h"
+#include "enforcer/cli/agent_profile.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/run_dry.h"
 #include "enforcer/cli/run_keep.h"
@@ -35,8 +36,8 @@ struct args {
 
 static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0,
-		"Base policy: a file, or a shipped profile (low, medium, high). Default: your file for "
-		"this project, else medium",
+		"Base policy: a file, or a shipped profile (wardfs profile list). Default: your file for "
+		"this project, else medium; for an agent that has a profile, that in place of medium",
 		0},
 	{"mode", 'm', "MODE", 0, "Isolation: restricted (the default), process, none", 0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
@@ -175,14 +176,58 @@ static void say_first(const struct ward_run_plan *p)
 		ward_say(p->backend->warning);
 }
 
+/* What the name of the command adds to what was asked for, and the plan. */
+struct prepared {
+	struct ward_run_options o;
+	struct ward_agent agent;
+	char **argv; /* owned vector of borrowed strings, or NULL: that of o as it was */
+	struct ward_run_plan plan;
+};
+
+static void prepared_clear(struct prepared *p)
+{
+	ward_agent_clear(&p->agent);
+	free(p->argv);
+	ward_run_plan_clear(&p->plan);
+}
+
+static int prepare(const struct ward_run_options *o, struct prepared *p, struct ward_err *err)
+{
+	p->o = *o;
+	int r = ward_agent_find(&p->o, &p->agent, err);
+	return r < 0 ? r : ward_run_plan_make(&p->o, &p->plan, err);
+}
+
+/* The program that the profile is for is the one that was looked at, not what PATH finds inside. */
+static int name_program(struct prepared *p, struct ward_err *err)
+{
+	if (!ward_agent_say(&p->agent, &p->plan))
+		return 0;
+	size_t n = 0;
+	while (p->o.argv[n])
+		n++;
+	p->argv = calloc(n + 1, sizeof(*p->argv));
+	if (!p->argv)
+		return ward_err_sys(err, -ENOMEM, "command");
+	memcpy(p->argv, p->o.argv, n * sizeof(*p->argv));
+	p->argv[0] = p->agent.program;
+	p->o.argv = p->argv;
+	return 0;
+}
+
 static int dry_run(const struct ward_run_options *o, bool json)
 {
 	struct ward_err err = WARD_ERR_INIT;
-	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
-	if (ward_kernel_check(&err) < 0 || ward_run_plan_make(o, &plan, &err) < 0)
+	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
+	int r = ward_kernel_check(&err);
+	if (r == 0)
+		r = prepare(o, &p, &err);
+	if (r == 0)
+		r = name_program(&p, &err);
+	if (r < 0)
 		return ward_run_dry(NULL, o, json, &err);
-	say_first(&plan);
-	return ward_run_dry(&plan, o, json, &err);
+	say_first(&p.plan);
+	return ward_run_dry(&p.plan, &p.o, json, &err);
 }
 
 static int run(const struct ward_run_options *o, char *const *argv)
@@ -196,16 +241,19 @@ static int run(const struct ward_run_options *o, char *const *argv)
 		ward_say(err.text);
 		return WARD_EXIT_SETUP;
 	}
-	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
-	int r = ward_run_plan_make(o, &plan, &err);
+	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
+	int r = prepare(o, &p, &err);
+	if (r == 0) {
+		ward_delegate(&p.plan, argv);
+		r = name_program(&p, &err);
+	}
 	if (r < 0) {
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	ward_delegate(&plan, argv);
-	say_first(&plan);
+	say_first(&p.plan);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
-	int status = ward_run(&plan, o, &notes, &err);
+	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
 	/* Some causes tell their fix by themselves. */
