@@ -10,18 +10,34 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/kernel.h"
+#include "enforcer/cli/agent_profile.h"
 #include "enforcer/cli/cli.h"
+#include "enforcer/cli/run_dry.h"
 #include "enforcer/cli/run_keep.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/delegate.h"
 #include "enforcer/session/run.h"
 
-enum { OPT_READ = 0x100, OPT_WRITE, OPT_STATUS_FD, OPT_KEEP, OPT_HIDE, OPT_NET, OPT_ALLOW_MISSING };
+enum {
+	OPT_READ = 0x100,
+	OPT_WRITE,
+	OPT_STATUS_FD,
+	OPT_KEEP,
+	OPT_HIDE,
+	OPT_NET,
+	OPT_ALLOW_MISSING,
+	OPT_JSON
+};
+
+struct args {
+	struct ward_run_options o;
+	bool dry, json;
+};
 
 static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0,
-		"Base policy: a file, or a shipped profile (low, medium, high). Default: your file for "
-		"this project, else medium",
+		"Base policy: a file, or a shipped profile (wardfs profile list). Default: your file for "
+		"this project, else medium; for an agent that has a profile, that in place of medium",
 		0},
 	{"mode", 'm', "MODE", 0, "Isolation: restricted (the default), process, none", 0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
@@ -37,6 +53,9 @@ static const struct argp_option options[] = {
 	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
 	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
 	{"net", OPT_NET, "HOST[:PORT]", 0, "For this run HOST may be reached; repeats", 0},
+	{"dry-run", 'n', NULL, 0,
+		"Print what would be in force and whether CMD would start; start nothing", 0},
+	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 0},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run although this host cannot hold the limit NAME (limit-memory, …); repeats; in the trail",
 		0},
@@ -55,7 +74,8 @@ static int add(const char ***v, size_t *n, const char *s)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct ward_run_options *o = state->input;
+	struct args *a = state->input;
+	struct ward_run_options *o = &a->o;
 	switch (key) {
 	case 'p':
 		o->policy = arg;
@@ -86,6 +106,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->status_fd = (int)fd;
 		return 0;
 	}
+	case 'n':
+		a->dry = true;
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
 	case OPT_READ:
 		return add(&o->read.v, &o->read.n, arg);
 	case OPT_WRITE:
@@ -100,6 +126,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		/* The command begins; its options are its own. */
 		o->argv = state->argv + state->next - 1;
 		state->next = state->argc;
+		if (a->json && !a->dry)
+			argp_error(state, "--json goes with --dry-run");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no command given");
@@ -114,7 +142,7 @@ static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
 	"/workspace and at its own path, everything else absent or read-only, no network.\v"
 	"Exit status: CMD's own; 128+N ended by signal N; 124 a clock (wall, idle, CPU time); 137 memory; 2 usage or policy; 125 "
 	"the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be executed; "
-	"127 CMD was not found.",
+	"127 CMD was not found. With --dry-run: 0 if CMD would start, else 125.",
 	NULL, NULL, NULL};
 
 static int exit_of(int code)
@@ -136,6 +164,72 @@ static void say_git_elsewhere(const struct ward_run_plan *p)
 			path);
 }
 
+/* Said before the command starts, and by --dry-run. */
+static void say_first(const struct ward_run_plan *p)
+{
+	say_git_elsewhere(p);
+	if (p->settings->net == WARD_NET_HOST)
+		ward_say(
+			"[network] mode = host: the command has the network of this host, with its "
+			"loopback and its abstract sockets; nothing of it is decided or recorded");
+	if (p->backend->warning)
+		ward_say(p->backend->warning);
+}
+
+/* What the name of the command adds to what was asked for, and the plan. */
+struct prepared {
+	struct ward_run_options o;
+	struct ward_agent agent;
+	char **argv; /* owned vector of borrowed strings, or NULL: that of o as it was */
+	struct ward_run_plan plan;
+};
+
+static void prepared_clear(struct prepared *p)
+{
+	ward_agent_clear(&p->agent);
+	free(p->argv);
+	ward_run_plan_clear(&p->plan);
+}
+
+static int prepare(const struct ward_run_options *o, struct prepared *p, struct ward_err *err)
+{
+	p->o = *o;
+	int r = ward_agent_find(&p->o, &p->agent, err);
+	return r < 0 ? r : ward_run_plan_make(&p->o, &p->plan, err);
+}
+
+/* The program that the profile is for is the one that was looked at, not what PATH finds inside. */
+static int name_program(struct prepared *p, struct ward_err *err)
+{
+	if (!ward_agent_say(&p->agent, &p->plan))
+		return 0;
+	size_t n = 0;
+	while (p->o.argv[n])
+		n++;
+	p->argv = calloc(n + 1, sizeof(*p->argv));
+	if (!p->argv)
+		return ward_err_sys(err, -ENOMEM, "command");
+	memcpy(p->argv, p->o.argv, n * sizeof(*p->argv));
+	p->argv[0] = p->agent.program;
+	p->o.argv = p->argv;
+	return 0;
+}
+
+static int dry_run(const struct ward_run_options *o, bool json)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
+	int r = ward_kernel_check(&err);
+	if (r == 0)
+		r = prepare(o, &p, &err);
+	if (r == 0)
+		r = name_program(&p, &err);
+	if (r < 0)
+		return ward_run_dry(NULL, o, json, &err);
+	say_first(&p.plan);
+	return ward_run_dry(&p.plan, &p.o, json, &err);
+}
+
 static int run(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -147,22 +241,19 @@ static int run(const struct ward_run_options *o, char *const *argv)
 		ward_say(err.text);
 		return WARD_EXIT_SETUP;
 	}
-	ward_cleanup(ward_run_plan_clear) struct ward_run_plan plan = WARD_RUN_PLAN_INIT;
-	int r = ward_run_plan_make(o, &plan, &err);
+	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
+	int r = prepare(o, &p, &err);
+	if (r == 0) {
+		ward_delegate(&p.plan, argv);
+		r = name_program(&p, &err);
+	}
 	if (r < 0) {
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	ward_delegate(&plan, argv);
-	say_git_elsewhere(&plan);
-	if (plan.settings->net == WARD_NET_HOST)
-		ward_say(
-			"[network] mode = host: the command has the network of this host, with its "
-			"loopback and its abstract sockets; nothing of it is decided or recorded");
-	if (plan.backend->warning)
-		ward_say(plan.backend->warning);
+	say_first(&p.plan);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
-	int status = ward_run(&plan, o, &notes, &err);
+	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
 	/* Some causes tell their fix by themselves. */
@@ -182,14 +273,18 @@ static int run(const struct ward_run_options *o, char *const *argv)
 
 int ward_cmd_run(int argc, char **argv)
 {
-	struct ward_run_options o = {.say = ward_say};
-	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	int status = r ? WARD_EXIT_USAGE : o.keep ? ward_run_keep(&o, argv, run) : run(&o, argv);
-	free(o.env.v);
-	free(o.read.v);
-	free(o.write.v);
-	free(o.hide.v);
-	free(o.net.v);
-	free(o.allow_missing.v);
+	struct args a = {.o = {.say = ward_say}};
+	struct ward_run_options *o = &a.o;
+	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	int status = r	       ? WARD_EXIT_USAGE
+		     : a.dry   ? dry_run(o, a.json)
+		     : o->keep ? ward_run_keep(o, argv, run)
+			       : run(o, argv);
+	free(o->env.v);
+	free(o->read.v);
+	free(o->write.v);
+	free(o->hide.v);
+	free(o->net.v);
+	free(o->allow_missing.v);
 	return status;
 }

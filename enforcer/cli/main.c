@@ -17,6 +17,8 @@ static const struct ward_cli_verb verbs[] = {
 	{"init", ward_cmd_init, "wardfs init", "begin a policy for this project"},
 	{"policy", ward_cmd_policy, "wardfs policy",
 		"explain, check, test, show, compare, extend or reload a policy"},
+	{"profile", ward_cmd_profile, "wardfs profile",
+		"list or show the shipped policies, begin one's own with one"},
 	{"audit", ward_cmd_audit, "wardfs audit", "read or verify the trail of a session"},
 	{"exec", ward_cmd_exec, "wardfs exec", "run one more command in a running session"},
 	{"attach", ward_cmd_attach, "wardfs attach", "join the terminal of a running session"},

@@ -158,8 +158,8 @@ static int complete(
 	return r < 0 ? ward_err_sys(err, r, "looking for repositories in the project") : 0;
 }
 
-/* Loads what base extends, if it does, into the two buffers. */
-static int load_extended(const char *base_file, const struct ward_buf *base,
+/* Loads what base extends, if it does, into the two buffers. stand_in: of struct ward_load. */
+static int load_extended(const char *base_file, const struct ward_buf *base, const char *stand_in,
 	struct ward_buf *ret_text, struct ward_buf *ret_file, struct ward_err *err)
 {
 	static const struct ward_read_ops ops = {peek_section, peek_pair};
@@ -167,6 +167,8 @@ static int load_extended(const char *base_file, const struct ward_buf *base,
 	int read = ward_policy_read(base_file, ward_buf_str(base), base->len, &ops, &p, NULL);
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	const char *name = ward_buf_str(&p.name);
+	if (stand_in && strcmp(name, DEFAULT_PROFILE) == 0)
+		name = stand_in;
 	size_t len = 0;
 	const char *slash = base_file[0] == '/' ? strrchr(base_file, '/') : NULL;
 	if (*name && *name != '/' && slash && !ward_profile_text(name, &len))
@@ -244,12 +246,15 @@ static int load_base(const struct ward_load *l, struct texts *t, struct ward_err
 		return given_base(l, t, err);
 	int r = l->policy ? 0 : load_owner(l, t, err);
 	if (r == 0)
-		r = ward_policy_find(l->policy ? l->policy : DEFAULT_PROFILE, text, file, err);
+		r = ward_policy_find(l->policy	   ? l->policy
+				     : l->stand_in ? l->stand_in
+						   : DEFAULT_PROFILE,
+			text, file, err);
 	if (r < 0)
 		return r;
 	t->there[WARD_SOURCE_BASE] = true;
-	r = load_extended(ward_buf_str(file), text, &t->text[WARD_SOURCE_PROFILE],
-		&t->file[WARD_SOURCE_PROFILE], err);
+	r = load_extended(ward_buf_str(file), text, l->policy ? NULL : l->stand_in,
+		&t->text[WARD_SOURCE_PROFILE], &t->file[WARD_SOURCE_PROFILE], err);
 	t->there[WARD_SOURCE_PROFILE] = r == 0 && t->file[WARD_SOURCE_PROFILE].len;
 	if (r == 0)
 		r = complete(l->tree_fd, file, text, err);
@@ -360,7 +365,7 @@ int ward_base_find(const char *name, struct ward_base *ret, struct ward_err *err
 {
 	int r = ward_policy_find(name, &ret->text[0], &ret->file[0], err);
 	if (r == 0)
-		r = load_extended(ward_buf_str(&ret->file[0]), &ret->text[0], &ret->text[1],
+		r = load_extended(ward_buf_str(&ret->file[0]), &ret->text[0], NULL, &ret->text[1],
 			&ret->file[1], err);
 	return r;
 }

@@ -35,7 +35,10 @@ struct ward_load {
 	const struct ward_base *base; /* in place of `policy`; or NULL */
 	/* Floor and project file of this one are meant, not those on the disk; or NULL. */
 	const struct ward_policy *like;
-	const char *policy;	 /* --policy, or NULL */
+	const char *policy; /* --policy, or NULL */
+	/* A shipped profile that stands for `medium` where no --policy is given: as the default,
+	 * and where the owner's file extends that; or NULL. */
+	const char *stand_in;
 	const char *config_home; /* $XDG_CONFIG_HOME or ~/.config of the owner; NULL: none */
 	int tree_fd;		 /* directory of the project, for .wardfs.policy; -1: none */
 	const char *tree_path;	 /* its absolute host path, NULL: none */

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/session/agents.h"
 #include "enforcer/session/as_owner.h"
 #include "enforcer/session/git_settings.h"
 #include "enforcer/session/backing.h"
@@ -164,6 +165,7 @@ static int load_policy(
 	if (r < 0)
 		return r;
 	struct ward_load l = {.policy = o->policy,
+		.stand_in = o->stand_in,
 		.config_home = config,
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
@@ -291,6 +293,8 @@ static int open_tree_backing(
 	bool workspace = strcmp(t->path, "/workspace") == 0;
 	struct ward_as_owner as;
 	r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0)
+		r = ward_agents_make(pt->source, p->id.home, err);
 	if (r == 0)
 		r = ward_backing_open(pt->source, workspace ? p->id.home : NULL, &pt->backing, err);
 	ward_as_owner_end(&as);

@@ -20,6 +20,7 @@ struct ward_strs {
 /* As the command line gives them; all borrowed. */
 struct ward_run_options {
 	const char *policy;
+	const char *stand_in; /* a shipped profile in place of `medium` (policy/load.h), or NULL */
 	const char *mode;
 	const char *user;
 	const char *session;
@@ -31,7 +32,8 @@ struct ward_run_options {
 	struct ward_strs read;
 	struct ward_strs write;
 	struct ward_strs hide;
-	struct ward_strs net; /* destinations, as [network] allow has them */
+	struct ward_strs shown; /* paths of the host that [system] read is to have besides */
+	struct ward_strs net;	/* destinations, as [network] allow has them */
 	char *const *argv;
 	/* What must be read before the command starts, a line each. */
 	void (*say)(const char *text);

@@ -134,7 +134,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
 	/* An unknown word is told by the plan, with its option's name. */
 	const struct ward_backend *mode = o->mode ? ward_backend_find(o->mode) : NULL;
-	if (o->read.n + o->write.n + o->hide.n + o->net.n == 0 && !mode) {
+	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->shown.n == 0 && !mode) {
 		*ret = NULL;
 		return 0;
 	}
@@ -145,6 +145,8 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		r = add_path(&t, "read", o->read.v[i], project, err);
 	for (size_t i = 0; r == 0 && i < o->write.n; i++)
 		r = add_path(&t, "write", o->write.v[i], project, err);
+	for (size_t i = 0; i < o->shown.n; i++)
+		ward_buf_printf(&t.system, "read = %s\n", o->shown.v[i]);
 	ward_buf_puts(&all, "[policy]\nversion = 1\n");
 	if (mode)
 		ward_buf_printf(&all, "mode = %s\n", mode->name);

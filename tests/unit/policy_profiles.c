@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/check.h"
+#include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 #include "tests/support/suite.h"
 
@@ -143,7 +144,9 @@ static const char *const secrets[] = {"/workspace/.env", "/workspace/a/b/.env",
 	"/workspace/.git-credentials", NULL};
 static const char *const executed[] = {"/workspace/.vscode/tasks.json", "/workspace/.vscode",
 	"/workspace/.envrc", "/workspace/.husky/pre-commit", "/workspace/.cargo/config.toml",
-	"/workspace/.mcp.json", "/workspace/.npmrc", "/workspace/.wardfs.policy", NULL};
+	"/workspace/.mcp.json", "/workspace/.npmrc", "/workspace/.wardfs.policy",
+	"/workspace/.gemini/settings.json", "/workspace/.opencode/plugin",
+	"/workspace/opencode.json", "/workspace/.aider.conf.yml", NULL};
 static const char *const git[] = {"/workspace/.git/hooks/pre-commit", "/workspace/.git/hooks",
 	"/workspace/.git/config", "/workspace/.git/config.worktree", "/workspace/.git/commondir",
 	"/workspace/.git/info/attributes", NULL};
@@ -394,9 +397,98 @@ START_TEST(low_is_empty_and_high_shows_the_home)
 			  "/host-home/.docker/config.json",
 			  "/host-home/.mozilla/firefox/x/logins.json", "/host-home/.bash_history",
 			  "/host-home/.local/share/keyrings/x", "/host-home/.config/x/access_token",
-			  "/host-home/deep/a.pem", "/host-home/.config/wardfs/projects/x", NULL});
+			  "/host-home/deep/a.pem", "/host-home/.config/wardfs/projects/x",
+			  "/host-home/.local/share/wardfs/agents/claude/x", NULL});
 	denied(p, (const char *const[]){"/host-home/other/.env", NULL});
 	ward_policy_unref(p);
+}
+END_TEST
+
+static bool reached(const struct ward_policy *p, const char *host_port)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	return ward_policy_connect(p, host_port, &place, &text) == WARD_VERDICT_ALLOW;
+}
+
+START_TEST(agents_have_what_medium_gives_and_their_provider)
+{
+	static const struct {
+		const char *name, *host, *kept, *instructs; /* NULL: no state */
+	} agents[] = {
+		{"claude", "api.anthropic.com:443", "/var/agent/claude/.claude.json",
+			"/var/agent/claude/settings.json"},
+		{"codex", "api.openai.com:443", "/var/agent/codex/auth.json",
+			"/var/agent/codex/config.toml"},
+		{"gemini", "generativelanguage.googleapis.com:443",
+			"/var/agent/gemini/.gemini/oauth_creds.json",
+			"/var/agent/gemini/.gemini/settings.json"},
+		{"opencode", "models.dev:443", "/var/agent/opencode/data/opencode/auth.json",
+			"/var/agent/opencode/config/opencode/opencode.json"},
+		{"aider", "api.openai.com:443", NULL, NULL},
+		{"agent", NULL, "/var/agent/agent/data/x", NULL},
+	};
+	for (size_t i = 0; i < sizeof(agents) / sizeof(*agents); i++) {
+		struct ward_policy *p = loaded(agents[i].name);
+		writable(p, work);
+		denied(p, secrets);
+		readable(p, executed);
+		hidden(p, (const char *const[]){"/etc/passwd", "/var/agent/other/x", "/x", NULL});
+		if (agents[i].kept)
+			writable(p, (const char *const[]){agents[i].kept, NULL});
+		if (agents[i].instructs)
+			readable(p, (const char *const[]){agents[i].instructs, NULL});
+		if (agents[i].host)
+			ck_assert_msg(reached(p, agents[i].host), "%s", agents[i].name);
+		ck_assert_msg(!reached(p, "example.org:443"), "%s", agents[i].name);
+		ck_assert_msg(!reached(p, "169.254.169.254:443"), "%s", agents[i].name);
+		ck_assert_uint_eq(ward_policy_settings(p)->unavailable.n, 0);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
+/* A stand-in for medium: as the default, and for an owner's file that extends it; never else. */
+START_TEST(a_profile_stands_in_for_medium)
+{
+	ward_cleanup_fd int fd = open(project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct ward_load l = {.stand_in = "claude",
+		.config_home = config,
+		.tree_fd = fd,
+		.tree_path = project,
+		.floor = floor_file};
+	static const struct {
+		const char *policy, *own; /* the owner's file */
+		bool reaches, denies;
+	} cases[] = {{NULL, NULL, true, false},
+		{NULL, "extends = medium\n[guard]\ndeny = own\n", true, true},
+		{NULL, "extends = high\n[guard]\ndeny = own\n", false, true},
+		{NULL, "[files]\nwrite = /workspace\n[guard]\ndeny = own\n", false, true},
+		{NULL, "extends = medium\n[network]\nmode = none\n", false, false},
+		{"medium", NULL, false, false}};
+	char name[300], dir[128];
+	ward_cleanup(ward_buf_clear) struct ward_buf file = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_project_file_name(project, &file), 0);
+	snprintf(dir, sizeof(dir), "%s/wardfs", config);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	snprintf(dir, sizeof(dir), "%s/wardfs/projects", config);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ward_policy *p = NULL;
+		char text[200];
+		snprintf(name, sizeof(name), "%s/%s", dir, ward_buf_str(&file));
+		unlink(name);
+		snprintf(text, sizeof(text), "[policy]\nversion = 1\n%s",
+			cases[i].own ? cases[i].own : "");
+		if (cases[i].own)
+			put(dir, ward_buf_str(&file), text);
+		l.policy = cases[i].policy;
+		ck_assert_int_eq(ward_policy_load(&l, &p, NULL), 0);
+		ck_assert_msg(reached(p, "api.anthropic.com:443") == cases[i].reaches, "%zu", i);
+		ck_assert_msg(
+			can(p, WARD_RIGHT_READ, "/workspace/own") != cases[i].denies, "%zu", i);
+		ward_policy_unref(p);
+	}
 }
 END_TEST
 
@@ -418,7 +510,7 @@ START_TEST(profiles_are_without_fault)
 		ck_assert_str_eq(ward_policy_settings(p)->name, name);
 		ward_policy_unref(p);
 	}
-	ck_assert_uint_eq(n, 3);
+	ck_assert_uint_eq(n, 9);
 }
 END_TEST
 
@@ -458,7 +550,8 @@ START_TEST(what_cannot_be_loaded)
 	struct ward_err err;
 	ck_assert_ptr_null(load("mediun", &err));
 	ck_assert_str_eq(err.text,
-		"mediun: neither a file nor a shipped profile (low, medium, high): "
+		"mediun: neither a file nor a shipped profile (low, medium, high, agent, aider, "
+		"claude, codex, gemini, opencode): "
 		"did you mean medium?");
 	ck_assert_int_eq(err.code, -ENOENT);
 	ck_assert_ptr_null(load("/nonexistent/x.policy", &err));
@@ -529,6 +622,8 @@ int main(void)
 	tcase_add_test(t, medium_guards_what_git_configurations_name);
 	tcase_add_test(t, a_git_file_and_a_bare_repository);
 	tcase_add_test(t, low_is_empty_and_high_shows_the_home);
+	tcase_add_test(t, agents_have_what_medium_gives_and_their_provider);
+	tcase_add_test(t, a_profile_stands_in_for_medium);
 	tcase_add_test(t, profiles_are_without_fault);
 	tcase_add_test(t, sources_are_found);
 	tcase_add_test(t, what_cannot_be_loaded);

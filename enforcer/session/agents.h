@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the shipped profiles keep what agents want to find again: made when a run needs it. */
+#pragma once
+
+#include "enforcer/base/err.h"
+
+/*
+ * If path is a directory beneath HOME/.local/share/wardfs/agents that is not there, makes it and
+ * those above it, mode 0700, as the caller; nothing else is ever made. home: the owner's or NULL.
+ * -errno.
+ */
+int ward_agents_make(const char *path, const char *home, struct ward_err *err) ward_must_check;

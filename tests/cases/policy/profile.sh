@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# wardfs profile: what there is and what it is for, as it is written, as it is meant; a policy of one's own
+# that begins with one means what the profile means, and keeps looking for repositories.
+. "$WARD_SRC/tests/cases/lib.sh"
+project "$HOME/proj"
+cd "$HOME/proj" || exit 1
+
+# Every shipped profile is listed, with a purpose, and passes the strict check.
+expect 0 "$WARDFS" profile list --json
+printf '%s' "$OUT" >list.json
+names=$(python3 -c '
+import json
+o = json.load(open("list.json"))
+assert o["here"] == "medium", o["here"]
+for p in o["profiles"]:
+    assert len(p["purpose"]) > 20 and p["from"].startswith("shipped"), p
+    print(p["name"])') || fail "list --json"
+for one in "$WARD_SRC"/conf/profiles/*.policy; do
+	one=${one##*/}
+	echo "$names" | grep -qx "${one%.policy}" || fail "${one%.policy} is not listed"
+done
+expect 0 "$WARDFS" profile list
+has "$OUT" "begins with medium (the default)."
+
+for name in $names; do
+	expect 0 "$WARDFS" profile show "$name"
+	has "$OUT" "; $name: "
+	expect 0 "$WARDFS" profile show --resolved "$name"
+	hasnt "$OUT" "; $name: "
+	has "$OUT" "[tree /workspace]"
+	# One's own: the same meaning here, in either way.
+	expect 0 "$WARDFS" profile export "$name" -o "own-$name.policy"
+	expect 0 "$WARDFS" profile export --whole "$name" -o "whole-$name.policy"
+	expect 0 "$WARDFS" policy show --policy "$name"
+	meant=$(printf '%s\n' "$OUT" | grep -v '^; digest')
+	for file in "own-$name.policy" "whole-$name.policy"; do
+		expect 0 "$WARDFS" policy show --policy "$file"
+		[ "$(printf '%s\n' "$OUT" | grep -v '^; digest')" = "$meant" ] ||
+			fail "$file means something else: $OUT"
+	done
+done
+# The lines are those that messages name.
+line=$("$WARDFS" profile show medium | grep -n '^deny = id_rsa$')
+expect 1 "$WARDFS" policy explain read /workspace/id_rsa
+has "$OUT" "medium:${line%%:*}"
+
+# What extends goes on looking for repositories; the whole says that it does not, and does not.
+git init -q later
+expect 0 "$WARDFS" policy explain --policy whole-medium.policy write /workspace/later/.git/config
+expect 1 "$WARDFS" policy explain --policy own-medium.policy write /workspace/later/.git/config
+grep -q "not looked for again" whole-medium.policy || fail "the whole does not say so"
+# control: what was there is guarded in both
+expect 1 "$WARDFS" policy explain --policy whole-medium.policy write /workspace/.git/config
+
+# A file that is there is not replaced; on stdout it is the same text.
+echo mine >mine.policy
+expect 2 "$WARDFS" profile export medium -o mine.policy
+has "$ERR" "is there already"
+[ "$(cat mine.policy)" = mine ] || fail "replaced"
+expect 0 "$WARDFS" profile export medium
+[ "$OUT" = "$(cat own-medium.policy)" ] || fail "stdout differs from the file"
+expect 0 "$WARDFS" profile export --force medium -o mine.policy
+cmp -s mine.policy own-medium.policy || fail "--force did not replace it"
+expect 0 "$WARDFS" profile export medium --json
+printf '%s' "$OUT" | python3 -c '
+import json, sys
+o = json.load(sys.stdin)
+assert o["extends"] is True and o["file"] is None, o
+assert o["text"].rstrip("\n") == open("own-medium.policy").read().rstrip("\n")' || fail "export --json"
+
+# The exported file runs; a wrong name is told with the right one.
+expect 0 "$WARDFS" run --policy own-medium.policy -- true
+expect 2 "$WARDFS" profile show medum
+has "$ERR" "did you mean medium?"
+expect 2 "$WARDFS" profile show
+has "$ERR" "the name of a profile is needed: "
+expect 2 "$WARDFS" profile show ./own-medium.policy
+has "$ERR" "wardfs policy show --policy FILE"
+expect 2 "$WARDFS" profile list medium
+
+# A file of one's own for the project is what holds here, also one that does not load.
+expect 0 "$WARDFS" policy add read /workspace/docs
+expect 0 "$WARDFS" profile list
+has "$OUT" "(your file for this project)."
+expect 0 "$WARDFS" profile list --json
+printf '%s' "$OUT" | python3 -c '
+import json, sys
+assert "/wardfs/projects/" in json.load(sys.stdin)["here"]' || fail "here"
+exit 0
