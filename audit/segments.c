@@ -108,13 +108,26 @@ int ward_segment_open(int dir_fd, unsigned number, bool packed, int *ret_fd)
 	return 0;
 }
 
+int ward_segment_mode(int dir_fd, mode_t *ret)
+{
+	struct stat st;
+	if (fstat(dir_fd, &st) < 0)
+		return -errno;
+	*ret = 0600 | (st.st_mode & 040);
+	return 0;
+}
+
 int ward_segment_create(int dir_fd, unsigned number, int *ret_fd)
 {
+	mode_t mode = 0;
 	char name[WARD_SEGMENT_NAME_MAX];
 	if (number < 2 || number > WARD_SEGMENTS_MAX)
 		return -EINVAL;
+	int e = ward_segment_mode(dir_fd, &mode);
+	if (e < 0)
+		return e;
 	ward_segment_name(name, number, false);
-	ward_cleanup_fd int fd = openat(dir_fd, name, WRITING | O_CREAT | O_EXCL, 0600);
+	ward_cleanup_fd int fd = openat(dir_fd, name, WRITING | O_CREAT | O_EXCL, mode);
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fsync(dir_fd) < 0) {
@@ -189,12 +202,15 @@ int ward_segment_pack_begin(int dir_fd, unsigned number, int *ret_from, int *ret
 	char name[WARD_SEGMENT_NAME_MAX];
 	struct stat here;
 	struct stat named;
+	mode_t mode = 0;
 	ward_cleanup_fd int from = -1;
 	int r = ward_segment_open(dir_fd, number, false, &from);
+	if (r == 0)
+		r = ward_segment_mode(dir_fd, &mode);
 	if (r < 0)
 		return r;
 	fresh_name(name, number);
-	ward_cleanup_fd int to = openat(dir_fd, name, WRITING | O_CREAT, 0600);
+	ward_cleanup_fd int to = openat(dir_fd, name, WRITING | O_CREAT, mode);
 	if (to < 0)
 		return -errno;
 	/* What a crash left is nobody's. */

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "enforcer/base/err.h"
 
@@ -30,6 +31,12 @@ struct ward_segment {
 int ward_segments_list(int dir_fd, struct ward_segment **ret_v, size_t *ret_n) ward_must_check;
 /* Opens one for reading. -ENOENT. */
 int ward_segment_open(int dir_fd, unsigned number, bool packed, int *ret_fd) ward_must_check;
+
+/*
+ * The mode of a file that is made in a session's directory: 0600, and readable for the group where
+ * the directory is, which is where an access control list names a reader (store.h).
+ */
+int ward_segment_mode(int dir_fd, mode_t *ret) ward_must_check;
 
 /*
  * Makes segment `number` (2 …), empty, locked (flock(2), as a writer's), its name on disk. *ret_fd

@@ -15,22 +15,14 @@
 
 #include "audit/chain.h"
 #include "audit/segments.h"
+#include "audit/store_internal.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 
 /* Numbers that a taken name can get. */
 #define NAME_TRIES 100000
-/* A ledger is read whole to find the latest session; two lines a session. */
-#define LEDGER_MAX ((size_t)1 << 28)
 /* A mark: the word of sync and a boot's id. */
 #define MARK_MAX 256
-
-struct ward_store {
-	char *path;
-	int dir_fd;
-	int sessions_fd; /* -1: not there (opened for reading) */
-	int running_fd;	 /* the same */
-};
 
 int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
 	char **ret_path, struct ward_err *err)
@@ -138,6 +130,31 @@ static int make_contents(int dir_fd)
 	return r < 0 ? r : make_key(dir_fd, "signing.key");
 }
 
+/* What is in an open state directory, which is taken. */
+static int open_contents(
+	const char *path, int *dir, bool create, struct ward_store **ret, struct ward_err *err)
+{
+	ward_cleanup_fd int sessions =
+		openat(*dir, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sessions < 0 && (create || errno != ENOENT))
+		return ward_err_sys(err, -errno, "%s/sessions", path);
+	ward_cleanup_fd int running =
+		openat(*dir, "running", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Whom the system's writer lets read has no business in there. */
+	if (running < 0 && (create || (errno != ENOENT && errno != EACCES)))
+		return ward_err_sys(err, -errno, "%s/running", path);
+	struct ward_store *st = calloc(1, sizeof(*st));
+	if (!st || !(st->path = strdup(path))) {
+		free(st);
+		return ward_err_sys(err, -ENOMEM, "state directory");
+	}
+	st->dir_fd = ward_steal_fd(dir);
+	st->sessions_fd = ward_steal_fd(&sessions);
+	st->running_fd = ward_steal_fd(&running);
+	*ret = st;
+	return 0;
+}
+
 int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
 {
 	if (path[0] != '/')
@@ -157,24 +174,32 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 		r = make_contents(dir);
 	if (r < 0)
 		return ward_err_sys(err, r, "state directory %s", path);
-	ward_cleanup_fd int sessions =
-		openat(dir, "sessions", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (sessions < 0 && (create || errno != ENOENT))
-		return ward_err_sys(err, -errno, "%s/sessions", path);
-	ward_cleanup_fd int running =
-		openat(dir, "running", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (running < 0 && (create || errno != ENOENT))
-		return ward_err_sys(err, -errno, "%s/running", path);
-	struct ward_store *st = calloc(1, sizeof(*st));
-	if (!st || !(st->path = strdup(path))) {
-		free(st);
+	return open_contents(path, &dir, create, ret, err);
+}
+
+int ward_store_open_system(
+	const char *top, uid_t uid, struct ward_store **ret, struct ward_err *err)
+{
+	char name[16];
+	struct stat above;
+	struct stat here;
+	ward_cleanup_free char *path = NULL;
+	snprintf(name, sizeof(name), "%u", (unsigned)uid);
+	if (asprintf(&path, "%s/%s", top, name) < 0) {
+		path = NULL;
 		return ward_err_sys(err, -ENOMEM, "state directory");
 	}
-	st->dir_fd = ward_steal_fd(&dir);
-	st->sessions_fd = ward_steal_fd(&sessions);
-	st->running_fd = ward_steal_fd(&running);
-	*ret = st;
-	return 0;
+	ward_cleanup_fd int at = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (at < 0 || fstat(at, &above) < 0)
+		return ward_err_sys(err, -errno, "state directory %s", top);
+	ward_cleanup_fd int dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || fstat(dir, &here) < 0)
+		return ward_err_sys(err, -errno, "state directory %s", path);
+	if (here.st_uid != above.st_uid || here.st_uid == uid ||
+		(here.st_mode | above.st_mode) & 022)
+		return ward_err_set(err, -EPERM,
+			"state directory %s: is not the system's writer's alone", path);
+	return open_contents(path, &dir, false, ret, err);
 }
 
 void ward_store_close(struct ward_store *st)
@@ -217,6 +242,11 @@ int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err)
 static int make_session_dir(
 	struct ward_store *st, const char *name, char ret_name[WARD_SESSION_NAME_MAX + 1])
 {
+	struct stat above;
+	if (fstat(st->sessions_fd, &above) < 0)
+		return -errno;
+	/* Whom an access control list lets read the one may read the other. */
+	const mode_t mode = 0700 | (above.st_mode & 050);
 	for (int i = 1; i <= NAME_TRIES; i++) {
 		char try[WARD_SESSION_NAME_MAX + 16];
 		if (i == 1)
@@ -225,7 +255,7 @@ static int make_session_dir(
 			snprintf(try, sizeof(try), "%s.%d", name, i);
 		if (!ward_session_name_valid(try, strlen(try)))
 			return -ENAMETOOLONG;
-		if (mkdirat(st->sessions_fd, try, 0700) == 0) {
+		if (mkdirat(st->sessions_fd, try, mode) == 0) {
 			memcpy(ret_name, try, strlen(try) + 1);
 			return 0;
 		}
@@ -237,8 +267,12 @@ static int make_session_dir(
 
 static int write_file(int dir_fd, const char *name, const void *data, size_t len)
 {
+	mode_t mode = 0;
+	int r = ward_segment_mode(dir_fd, &mode);
+	if (r < 0)
+		return r;
 	ward_cleanup_fd int fd =
-		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
 	return ward_fd_write_all(fd, data, len);
@@ -252,20 +286,22 @@ static int open_files(struct ward_store *st, struct ward_store_session *s, int e
 		openat(st->sessions_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dir_fd < 0)
 		return -errno;
-	if (excl) {
-		s->log_fd = openat(s->dir_fd, "trail.jsonl", log | excl, 0600);
+	mode_t mode = 0;
+	int r = ward_segment_mode(s->dir_fd, &mode);
+	if (r == 0 && excl) {
+		s->log_fd = openat(s->dir_fd, "trail.jsonl", log | excl, mode);
 		s->segment = 1;
-	} else {
-		int r = ward_segment_last(s->dir_fd, &s->log_fd, &s->segment);
-		if (r < 0)
-			return r;
+	} else if (r == 0) {
+		r = ward_segment_last(s->dir_fd, &s->log_fd, &s->segment);
 	}
+	if (r < 0)
+		return r;
 	if (s->log_fd < 0)
 		return -errno;
 	s->ledger_fd = openat(st->dir_fd, "ledger.jsonl", log, 0600);
 	if (s->ledger_fd < 0)
 		return -errno;
-	s->checkpoints_fd = openat(s->dir_fd, "checkpoints", log | excl, 0600);
+	s->checkpoints_fd = openat(s->dir_fd, "checkpoints", log | excl, mode);
 	if (s->checkpoints_fd < 0)
 		return -errno;
 	s->sign_fd = openat(st->dir_fd, "signing.key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -434,6 +470,10 @@ int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, i
 
 int ward_store_unmark(struct ward_store *st, const char *session)
 {
+	char fresh[MARK_NAME_MAX];
+	/* One that never got its name is nobody's either. */
+	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, session);
+	(void)unlinkat(st->running_fd, fresh, 0);
 	return unlinkat(st->running_fd, session, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -494,146 +534,6 @@ int ward_store_last_segment(struct ward_store_session *s, struct ward_err *err)
 }
 
 /* --- reading --- */
-
-void ward_store_names_free(struct ward_store_names *names)
-{
-	for (size_t i = 0; i < names->n; i++)
-		free(names->v[i]);
-	free(names->v);
-	*names = (struct ward_store_names){0};
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int add_name(struct ward_store_names *names, const char *name)
-{
-	char **v = reallocarray(names->v, names->n + 1, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	names->v = v;
-	v[names->n] = strdup(name);
-	if (!v[names->n])
-		return -ENOMEM;
-	names->n++;
-	return 0;
-}
-
-/* Names in a directory of the store that may be those of sessions. */
-static int list_names(const struct ward_store *st, int dir_fd, const char *what,
-	struct ward_store_names *ret, struct ward_err *err)
-{
-	struct ward_store_names names = {0};
-	if (dir_fd >= 0) {
-		int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
-		if (!d) {
-			int r = -errno;
-			if (fd >= 0)
-				close(fd);
-			return ward_err_sys(err, r, "%s/%s", st->path, what);
-		}
-		for (struct dirent *e = NULL; (e = readdir(d));) {
-			if (!ward_session_name_valid(e->d_name, strlen(e->d_name)))
-				continue;
-			if (add_name(&names, e->d_name) < 0) {
-				ward_store_names_free(&names);
-				return ward_err_sys(err, -ENOMEM, "list of sessions");
-			}
-		}
-	}
-	if (names.n > 0)
-		qsort(names.v, names.n, sizeof(*names.v), compare_names);
-	*ret = names;
-	return 0;
-}
-
-int ward_store_list(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
-{
-	return list_names(st, st->sessions_fd, "sessions", ret, err);
-}
-
-int ward_store_list_marks(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
-{
-	return list_names(st, st->running_fd, "running", ret, err);
-}
-
-/* The session of the last "start" that has a directory. */
-static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *err)
-{
-	ward_cleanup_fd int fd = -1;
-	int r = ward_store_open_ledger(st, &fd, err);
-	if (r == -ENOENT)
-		return ward_err_set(err, r, "%s: no session yet", st->path);
-	if (r < 0)
-		return r;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = LEDGER_MAX};
-	r = ward_fd_read_all(fd, LEDGER_MAX, &b);
-	if (r < 0)
-		return ward_err_sys(err, r, "%s/ledger.jsonl", st->path);
-	const char *end = b.len ? memrchr(b.data, '\n', b.len) : NULL;
-	while (end) {
-		const char *before = memrchr(b.data, '\n', (size_t)(end - b.data));
-		const char *line = before ? before + 1 : b.data;
-		struct ward_line l;
-		struct stat sb;
-		char name[WARD_SESSION_NAME_MAX + 1];
-		if (ward_line_parse(line, (size_t)(end - line), &l) == 0 &&
-			ward_line_is(&l, "start")) {
-			snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
-			if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, name, &sb, 0) == 0) {
-				*ret_name = strdup(name);
-				return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
-			}
-		}
-		end = before;
-	}
-	return ward_err_set(err, -ENOENT, "%s: no session yet", st->path);
-}
-
-static int find_prefix(const struct ward_store_names *names, const char *what, char **ret_name,
-	struct ward_err *err)
-{
-	const char *found = NULL;
-	size_t n = 0;
-	char list[512] = "";
-	for (size_t i = 0; i < names->n; i++) {
-		if (strncmp(names->v[i], what, strlen(what)) != 0)
-			continue;
-		if (strcmp(names->v[i], what) == 0) {
-			found = names->v[i];
-			n = 1;
-			break;
-		}
-		found = names->v[i];
-		if (++n <= 5)
-			snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", found);
-	}
-	if (n == 0)
-		return ward_err_set(err, -ENOENT, "no session %s", what);
-	if (n > 1)
-		return ward_err_set(err, -EEXIST, "%s means %zu sessions:%s%s", what, n, list,
-			n > 5 ? " …" : "");
-	*ret_name = strdup(found);
-	return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
-}
-
-int ward_store_find(struct ward_store *st, const char *what, char **ret_name, struct ward_err *err)
-{
-	if (!what || strcmp(what, "latest") == 0)
-		return find_latest(st, ret_name, err);
-	if (!ward_session_name_valid(what, strlen(what)))
-		return ward_err_set(err, -ENOENT, "no session of that name");
-	struct ward_store_names names = {0};
-	int r = ward_store_list(st, &names, err);
-	if (r < 0)
-		return r;
-	r = find_prefix(&names, what, ret_name, err);
-	ward_store_names_free(&names);
-	return r;
-}
 
 static int open_in_session(struct ward_store *st, const char *session, const char *name,
 	int *ret_fd, struct ward_err *err)

@@ -35,6 +35,20 @@ int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *h
  */
 int ward_store_open(const char *path, bool create, struct ward_store **ret,
 	struct ward_err *err) ward_must_check;
+/*
+ * The state directory that the system's writer keeps for a user, top/UID, to be read: by that user,
+ * or by root. -ENOENT: it has none. -EPERM: it does not belong to whom top belongs to, or to the
+ * user, or others can write to one of them. The root key can then mostly not be read
+ * (ward_store_read_key(): -EACCES). *ret is the caller's.
+ */
+int ward_store_open_system(
+	const char *top, uid_t uid, struct ward_store **ret, struct ward_err *err) ward_must_check;
+/*
+ * Lets uid read trails and ledger, those that are there and those that come, by access control
+ * lists (acl(5)); the keys stay ours. What exists below sessions is not gone through: call it when
+ * the directory is made. -EOPNOTSUPP: the file system has none.
+ */
+int ward_store_let_read(struct ward_store *st, uid_t uid, struct ward_err *err) ward_must_check;
 void ward_store_close(struct ward_store *st);
 /* The path as it was given; borrowed. */
 const char *ward_store_path(const struct ward_store *st);

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/ipc/system.h"
 
 #define USAGE 2
 #define HELPED (-1) /* help was asked for and given */
@@ -107,6 +109,8 @@ static const char help[] =
 	"  --all        the ledger and all its sessions; with --key: all that are in the directory\n"
 	"  --state DIR  the state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as\n"
 	"               root, else ~/.local/state/wardfs)\n"
+	"  --system     the trails that the system's writer keeps of you ([audit] writer = system)\n"
+	"  --owner USER for root: those of that user\n"
 	"\n"
 	"Exit status: 0, 1 if a trail is not intact, 2 for bad usage, 125 if nothing could be read.\n";
 
@@ -242,11 +246,35 @@ static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
 	json_decref(all);
 }
 
+/* Of the system's writer, for whom they are about: the ledger's macs are not theirs to check. */
+static int list_names(struct audit_cmd *c, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	int r = ward_store_list(c->store, &names, err);
+	if (r < 0)
+		return r;
+	json_t *all = json_array();
+	for (size_t i = 0; i < names.n; i++) {
+		if (c->json)
+			json_array_append_new(all, json_pack("{s:s}", "session", names.v[i]));
+		else
+			puts(names.v[i]);
+	}
+	if (c->json)
+		ward_print_json(json_incref(all));
+	json_decref(all);
+	ward_store_names_free(&names);
+	ward_say("the trails that are there; only root can read what the ledger says of them");
+	return 0;
+}
+
 int audit_cmd_list(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_ledger_view v = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, err);
+	if (r == -EACCES && c->system)
+		return list_names(c, err);
 	if (r == 0)
 		r = audit_cmd_ledger(c, root, &v, err);
 	ward_chain_wipe(root, sizeof(root));
@@ -266,6 +294,8 @@ static int open_state(struct audit_cmd *c, const char *state, struct ward_err *e
 {
 	ward_cleanup_free char *path = NULL;
 	int r = 0;
+	if (c->system)
+		return ward_store_open_system(WARD_SYSTEM_STATE, c->owner, &c->store, err);
 	if (!state) {
 		r = ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
 			secure_getenv("HOME"), &path, err);
@@ -285,7 +315,8 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
 	{"key", 1, NULL, 'k'}, {"to", 1, NULL, 't'}, {"cursor", 1, NULL, 'u'},
 	{"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'},
-	{"file", 1, NULL, 'p'}, {"no-index", 0, NULL, 'N'}, {0}};
+	{"file", 1, NULL, 'p'}, {"no-index", 0, NULL, 'N'}, {"system", 0, NULL, 'y'},
+	{"owner", 1, NULL, 'O'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -417,6 +448,25 @@ static int take_numbers(struct audit_cmd *c, int o, unsigned *ret_takes)
 	}
 }
 
+/* Whose trails of the system's writer. */
+static int take_owner(struct audit_cmd *c, int o)
+{
+	char *end = NULL;
+	c->system = true;
+	if (o == 'y') {
+		c->owner = c->owner_given ? c->owner : getuid();
+		return 0;
+	}
+	const struct passwd *pw = getpwnam(optarg);
+	errno = 0;
+	unsigned long n = pw ? pw->pw_uid : strtoul(optarg, &end, 10);
+	if (!pw && (errno || end == optarg || *end || n > UINT32_MAX - 1))
+		return usage("no such user: ", optarg);
+	c->owner = (uid_t)n;
+	c->owner_given = true;
+	return 0;
+}
+
 static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 {
 	optind = 0; /* GNU: begins anew, main may have used it */
@@ -434,6 +484,10 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->follow = true, g->takes |= TAKES_FOLLOW;
 		else if (o == 's')
 			g->state = optarg;
+		else if ((o == 'y' || o == 'O') && take_owner(c, o) == USAGE)
+			return USAGE;
+		else if (o == 'y' || o == 'O')
+			continue;
 		else if (o == 'T')
 			c->format = optarg, g->takes |= TAKES_FORMAT;
 		else if (o == 'h')
@@ -462,6 +516,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			return usage(o == ':' ? "an argument is missing: " : "unknown option ",
 				argv[optind - 1]);
 	}
+	if (c->system && g->state)
+		return usage("--state and --system: which one?", "");
 	return check_filter(&c->filter);
 }
 

@@ -37,6 +37,9 @@ struct audit_cmd {
 	const char *object;	 /* file, process: what is asked about */
 	const char *session;	 /* as given; NULL: the latest */
 	struct ward_store *store;
+	bool system; /* it is the one that the system's writer keeps of owner */
+	bool owner_given;
+	uid_t owner;
 };
 
 /* Each returns the exit status, or a negative errno with err. */
@@ -63,6 +66,11 @@ int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err);
 /* That the session's trail is read goes to the ledger; if it cannot, stderr says so. */
 void audit_cmd_note_read(struct audit_cmd *c, const char *session);
 
+/*
+ * Where the root key is the system's writer's: takes the public keys that its ledger names, which
+ * nobody but it can write, in place of --key, and says so on stderr.
+ */
+int audit_cmd_system_keys(struct audit_cmd *c, struct ward_err *err) ward_must_check;
 /* Takes --key: a public key, or a file with one a line. False if it is neither. */
 bool audit_cmd_add_key(struct audit_cmd *c, const char *arg);
 

@@ -13,16 +13,19 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/session/system_writer.h"
 
 void audit_cmd_note_read(struct audit_cmd *c, const char *session)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	uint8_t root[WARD_KEY_BYTES];
 	ward_cleanup_fd int fd = -1;
-	int r = ward_store_read_key(c->store, root, &err);
-	if (r == 0)
+	bool ask = c->system && geteuid() != 0;
+	int r = ask ? ward_system_note_read(session, c->verb, &err)
+		    : ward_store_read_key(c->store, root, &err);
+	if (r == 0 && !ask)
 		r = ward_store_extend_ledger(c->store, &fd, &err);
-	if (r == 0)
+	if (r == 0 && !ask)
 		r = ward_ledger_read(fd, root, session, c->verb, getuid(), &err);
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
@@ -70,6 +73,11 @@ int audit_cmd_remove(struct audit_cmd *c, struct ward_err *err)
 int audit_cmd_prune(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_prune_result res = {0};
+	if (c->system)
+		return ward_err_set(err, -EPERM,
+			"files that root made are none that the system's writer can read: as its user, "
+			"wardfs audit prune --state %s",
+			ward_store_path(c->store));
 	int r = ward_prune(c->store, (uint64_t)time(NULL), UINT64_MAX, true, &res, err);
 	if (c->json)
 		printf("{\"expired\": %" PRIu64 ", \"packed\": %" PRIu64 ", \"before\": %" PRIu64

@@ -300,6 +300,8 @@ int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
 {
 	struct verify v = {.c = c, .all = json_array()};
 	int r = c->n_keys ? 0 : ward_store_read_key(c->store, v.root, err);
+	if (r == -EACCES && c->system)
+		r = audit_cmd_system_keys(c, err);
 	if (r == 0 && c->n_keys == 0)
 		r = audit_cmd_ledger(c, v.root, &v.ledger, err);
 	if (r == 0 && c->all)

@@ -94,6 +94,34 @@ enum ward_msg_type {
 	WARD_MSG_FS_POLICY = 35,
 
 	/*
+	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:
+	 *
+	 * I want a trail. str session ("": a new name), u32 sync, u64 records, u64 ms, u64 rotate,
+	 * u64 keep (as below), and one descriptor: a sealed memfd with the policy's text. Answered
+	 * by OPENED {str session} with one descriptor, the checkpoints (O_RDONLY).
+	 */
+	WARD_MSG_SYSTEM_OPEN = 64,
+	WARD_MSG_SYSTEM_OPENED = 65,
+	/*
+	 * Then, once: write it. {} and WARD_SYSTEM_START_FDS: the rings (ring 0 first), the eventfd
+	 * that wakes their reader, the write end of a pipe that is to close with the writer.
+	 * Answered by STARTED {u32 pid} with one descriptor, the writer's pidfd, and READY. From
+	 * then on wardfs-auditd passes on FINISH to the writer, and SUMMARY, BROKEN and BURST from
+	 * it; segments are its own.
+	 */
+	WARD_MSG_SYSTEM_START = 66,
+	WARD_MSG_SYSTEM_STARTED = 67,
+	/* From wardfs-auditd: the writer died. {} To it: let another one end the trail. {}
+	 * Answered by STARTED and READY. */
+	WARD_MSG_SYSTEM_DIED = 68,
+	WARD_MSG_SYSTEM_RECOVER = 69,
+	/* Keep this text as the policy of reload u32 n (from 1), a sealed memfd; without one: drop
+	 * it, it did not come into force. Not answered: the text is in the trail as well. */
+	WARD_MSG_SYSTEM_POLICY = 70,
+	/* In place of OPEN: I read the trail str session, with str verb. Answered by READY. */
+	WARD_MSG_SYSTEM_READ = 71,
+
+	/*
 	 * To wardfs-net: this policy from now on. {}, and one descriptor as above. Not answered:
 	 * a broker that cannot have it ends, and the session with it.
 	 */

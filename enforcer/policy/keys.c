@@ -24,6 +24,7 @@ static const char *const audit_log[] = {"io", "opens", "denials", NULL};
 static const char *const audit_hash[] = {"all", "writes", "none", NULL};
 static const char *const on_failure[] = {"stop", "deny", NULL};
 static const char *const audit_sync[] = {"record", "batch", "close", NULL};
+static const char *const audit_writer[] = {"system", "own", NULL};
 static const char *const redact[] = {"argv", "sni", "none", NULL};
 
 #define RULE(section, verb)                                                                        \
@@ -116,6 +117,7 @@ const struct ward_key ward_keys[] = {
 	WORD("audit", "exec", flag, MAX, WARD_READY_ALL, false, "yes"),
 	WORD("audit", "on-failure", on_failure, MIN, WARD_READY_ALL, false, "deny"),
 	WORD("audit", "sync", audit_sync, MIN, WARD_READY_ALL, false, "batch"),
+	WORD("audit", "writer", audit_writer, MIN, WARD_READY_ALL, false, "own"),
 	LIST("audit", "checkpoint", CHECKPOINT, ADD, ALL, false, "10000"),
 	LIST("audit", "anchor", ANCHOR, BASE, ALL, false, NULL),
 	KEY("audit", "rotate", SIZE, MIN, ALL, false, "256M"),

@@ -371,6 +371,7 @@ static void fill_numbers(struct ward_policy *p)
 	fill_redact(p);
 	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
 	s->sync = (enum ward_audit_sync)number(p, "audit", "sync");
+	s->writer = (enum ward_audit_writer)number(p, "audit", "writer");
 	s->rotate = number(p, "audit", "rotate");
 	s->keep_ns = number(p, "audit", "keep");
 	fill_checkpoint(p);

@@ -33,6 +33,8 @@ enum ward_view { WARD_VIEW_MINIMAL = 0, WARD_VIEW_READONLY };
 enum ward_audit_log { WARD_LOG_IO = 0, WARD_LOG_OPENS, WARD_LOG_DENIALS };
 enum ward_audit_hash { WARD_HASH_ALL = 0, WARD_HASH_WRITES, WARD_HASH_NONE };
 enum ward_audit_sync { WARD_SYNC_RECORD = 0, WARD_SYNC_BATCH, WARD_SYNC_CLOSE };
+/* Whose process writes the trail, and with whose key. */
+enum ward_audit_writer { WARD_WRITER_SYSTEM = 0, WARD_WRITER_OWN };
 enum ward_on_failure { WARD_ON_FAILURE_STOP = 0, WARD_ON_FAILURE_DENY };
 
 /* The closest first. */
@@ -135,6 +137,7 @@ struct ward_settings {
 	bool redact_sni;
 	enum ward_on_failure on_failure;
 	enum ward_audit_sync sync;
+	enum ward_audit_writer writer;
 	uint64_t checkpoint_records; /* the smallest count given, 0: none was */
 	uint64_t checkpoint_ms;	     /* the shortest time given, 0: none was */
 	uint64_t rotate;	     /* bytes of a segment of the trail */

@@ -15,6 +15,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/session/crashed.h"
 #include "enforcer/session/segments.h"
+#include "enforcer/session/system_writer.h"
 
 /* The file system ends by itself when its mounts are gone; this is how long it may take. */
 #define FS_END_MS 5000
@@ -78,10 +79,11 @@ static int open_rings(struct ward_guard *g, struct ward_err *err)
 {
 	int r = 0;
 	for (int i = 0; r == 0 && i < WARD_GUARD_RINGS; i++)
-		r = ward_ring_create(ring_bytes[i], &g->ring_fd[i], err);
+		r = g->ring_fd[i] >= 0 ? 0 : ward_ring_create(ring_bytes[i], &g->ring_fd[i], err);
 	if (r < 0)
 		return r;
-	g->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (g->wake < 0)
+		g->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (g->wake < 0)
 		return ward_err_sys(err, -errno, "eventfd");
 	r = ward_ring_open(g->ring_fd[WARD_GUARD_RING_OWN], g->wake, &g->ring, err);
@@ -104,6 +106,20 @@ static int mark(struct ward_guard *g, struct ward_err *err)
 static int end_crashed(
 	struct ward_store *st, const char *name, const char *cause, struct ward_err *err);
 
+int ward_guard_take_place(struct ward_guard *g, const char *state, const char *name,
+	const void *policy, size_t len, struct ward_err *err)
+{
+	int r = ward_store_open(state, true, &g->state, err);
+	if (r < 0)
+		return r;
+	ward_crashed_sweep(g->state, end_crashed);
+	ward_prune_daily(g->state);
+	r = ward_store_create_session(g->state, name, policy, len, &g->store, err);
+	if (r == 0)
+		r = mark(g, err);
+	return r < 0 ? r : ward_helper_prepare("wardfs-audit", &g->audit, err);
+}
+
 int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
 	struct ward_guard *g, struct ward_err *err)
 {
@@ -118,20 +134,26 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
 	r = ward_fd_sealed("wardfs-policy", blob.data, blob.len, &g->policy_fd, err);
-	if (r == 0)
-		r = ward_store_open(state, true, &g->state, err);
-	if (r < 0)
-		return r;
-	ward_crashed_sweep(g->state, end_crashed);
-	ward_prune_daily(g->state);
-	r = ward_store_create_session(g->state, name, blob.data, blob.len, &g->store, err);
-	if (r == 0)
-		r = mark(g, err);
-	if (r == 0)
-		r = ward_helper_prepare("wardfs-audit", &g->audit, err);
-	if (r == 0)
-		r = ward_helper_prepare("wardfs-fs", &g->fs, err);
-	return r;
+	if (r == 0 && s->writer == WARD_WRITER_SYSTEM)
+		r = ward_system_open(g, state, name, err);
+	else if (r == 0)
+		r = ward_guard_take_place(g, state, name, blob.data, blob.len, err);
+	return r < 0 ? r : ward_helper_prepare("wardfs-fs", &g->fs, err);
+}
+
+int ward_guard_add_policy(
+	struct ward_guard *g, unsigned n, const void *policy, size_t len, struct ward_err *err)
+{
+	return g->system ? ward_system_policy(g, n, policy, len, err)
+			 : ward_store_add_policy(&g->store, n, policy, len, err);
+}
+
+void ward_guard_drop_policy(struct ward_guard *g, unsigned n)
+{
+	if (!g->system)
+		ward_store_drop_policy(&g->store, n);
+	else
+		(void)!ward_system_policy(g, n, NULL, 0, NULL);
 }
 
 static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
@@ -156,11 +178,12 @@ int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, 
 	/* The disk and the start of the programs take their time side by side. */
 	int r = open_rings(g, err);
 	if (r == 0)
-		r = spawn_writer(g, err);
+		r = g->system ? ward_system_start(g, err) : spawn_writer(g, err);
 	if (r == 0 && n_trees)
 		r = spawn_fs(g, trees, n_trees, err);
-	if (r == 0)
-		r = ward_store_sync(g->state, &g->store, g->mark, err);
+	if (r < 0 || g->system)
+		return r;
+	r = ward_store_sync(g->state, &g->store, g->mark, err);
 	return r < 0 ? r : configure_writer(g, 0, "", err);
 }
 
@@ -285,6 +308,8 @@ static int finish_writer(
 			return ward_err_set(
 				err, -EIO, "the trail cannot be written: %s", text ? text : "?");
 		}
+		if (rd.type == WARD_MSG_SYSTEM_DIED)
+			return -EPIPE;
 		if (rd.type != WARD_MSG_AUDIT_SUMMARY) {
 			/*
 			 * It wants no segment any more; and what it had not read when it ends would
@@ -316,6 +341,8 @@ void ward_guard_writer_died(struct ward_guard *g)
 
 int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err *err)
 {
+	if (g->system)
+		return ward_system_recover(g, err);
 	ward_helper_reap(&g->audit, 0, true);
 	ward_helper_close(&g->audit);
 	/* It may have died between two segments. */
@@ -381,9 +408,16 @@ void ward_guard_close(struct ward_guard *g)
 	ward_helper_reap(&g->fs, 0, true);
 	ward_helper_close(&g->fs);
 	/* Without us the writer writes what the rings hold, says so, and ends by itself. */
-	ward_helper_close(&g->audit);
-	if (g->audit.pid > 0 && ward_helper_reap(&g->audit, AUDIT_END_MS, false) == -ETIMEDOUT)
+	if (g->audit.control >= 0)
+		close(g->audit.control);
+	g->audit.control = -1;
+	bool ran = g->audit.pid > 0;
+	int status = ward_helper_reap(&g->audit, AUDIT_END_MS, false);
+	if (status == -ETIMEDOUT)
 		ward_helper_reap(&g->audit, 0, true);
+	/* Its way to say that the trail has its end (audit/main.c). */
+	g->ended |= ran && status == 0;
+	ward_helper_close(&g->audit);
 	ward_segments_end(g);
 	ward_ring_close(g->ring);
 	ward_ring_close(g->fs_ring);
@@ -401,7 +435,7 @@ void ward_guard_close(struct ward_guard *g)
 		close(g->wake);
 	if (g->policy_fd >= 0)
 		close(g->policy_fd);
-	if (!g->ready && g->state)
+	if (!g->ready && g->state && !g->system)
 		ward_store_discard_session(g->state, &g->store);
 	ward_store_session_close(&g->store);
 	ward_store_close(g->state);

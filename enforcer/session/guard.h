@@ -5,8 +5,11 @@
  */
 #pragma once
 
+#include <assert.h>
+
 #include "audit/ring.h"
 #include "audit/store.h"
+#include "enforcer/ipc/system.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/session/helper.h"
 #include "enforcer/session/identity.h"
@@ -37,8 +40,10 @@ struct ward_guard {
 	struct ward_helper packer; /* compresses segment packed + 1, into packing_fd */
 	int packing_fd;
 	unsigned packed; /* the segments up to this one are done with */
-	bool ready;	 /* the writer answered: from now on the session has a trail */
-	bool broken;	 /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
+	bool system; /* wardfs-auditd has the trail: of `store` only name and checkpoints are there
+		      */
+	bool ready;  /* the writer answered: from now on the session has a trail */
+	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 	bool told_to_finish;
 };
 
@@ -54,6 +59,8 @@ struct ward_guard {
 		.audit = WARD_HELPER_INIT,                                                         \
 		.fs = WARD_HELPER_INIT})
 
+static_assert(WARD_GUARD_RINGS == WARD_SYSTEM_RINGS, "what a supervisor hands to wardfs-auditd");
+
 struct ward_guard_tree {
 	const char *path; /* sandbox path */
 	int fuse;	  /* mounted /dev/fuse */
@@ -68,9 +75,16 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	struct ward_guard *g, struct ward_err *err) ward_must_check;
 
 /*
- * Makes the rings. Starts the programs of the writer, which is told to go on once the session is on
- * disk, and, unless n_trees is 0, of wardfs-fs, which waits for ward_guard_serve(). Waits for
- * neither. Of trees only the backings are used.
+ * The part of it that wardfs-auditd does as well. The settings of the writer (sync to keep_s) are
+ * there; policy: as encoded.
+ */
+int ward_guard_take_place(struct ward_guard *g, const char *state, const char *name,
+	const void *policy, size_t len, struct ward_err *err) ward_must_check;
+
+/*
+ * Makes the rings, unless ring_fd and wake are there. Starts the programs of the writer, which is
+ * told to go on once the session is on disk, and, unless n_trees is 0, of wardfs-fs, which waits
+ * for ward_guard_serve(). Waits for neither. Of trees only the backings are used.
  */
 int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err) ward_must_check;
@@ -105,6 +119,14 @@ void ward_guard_summary_clear(struct ward_guard_summary *s);
  * this ward_guard_finish() tells it.
  */
 void ward_guard_last_word(struct ward_guard *g);
+
+/*
+ * Keeps the text of a policy that comes into force by reload n beside the first one, or drops it
+ * again. What wardfs-auditd keeps it answers nothing about.
+ */
+int ward_guard_add_policy(struct ward_guard *g, unsigned n, const void *policy, size_t len,
+	struct ward_err *err) ward_must_check;
+void ward_guard_drop_policy(struct ward_guard *g, unsigned n);
 
 /*
  * After the last access: waits for wardfs-fs (whose mounts are gone), ends it if it does not go,

@@ -192,20 +192,28 @@ int ward_helper_wait_ready(struct ward_helper *h, char **ret_text, struct ward_e
 		err, -EIO, "%s: %s", h->name, text ? text : "unexpected answer at start");
 }
 
+/* False: it still lives after ms. */
+static bool wait_end(const struct ward_helper *h, int ms)
+{
+	struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
+	int n = 0;
+	do {
+		n = poll(&p, 1, ms);
+	} while (n < 0 && errno == EINTR);
+	return n != 0;
+}
+
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it)
 {
 	if (h->pid <= 0)
 		return 0;
-	if (kill_it)
+	if (kill_it && !h->foreign)
 		kill(h->pid, SIGKILL); /* our unreaped child: the pid cannot be another's */
-	if (h->pidfd >= 0 && !kill_it) {
-		struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
-		int n = 0;
-		do {
-			n = poll(&p, 1, ms);
-		} while (n < 0 && errno == EINTR);
-		if (n == 0)
-			return -ETIMEDOUT;
+	if (h->pidfd >= 0 && !kill_it && !wait_end(h, ms))
+		return -ETIMEDOUT;
+	if (h->foreign) {
+		h->pid = 0;
+		return 0;
 	}
 	int status = 0;
 	pid_t got = 0;

@@ -19,6 +19,7 @@ struct ward_helper {
 	int lifeline; /* read end: end of file when the helper is dead; for pid 1 of the sandbox */
 	int child_control; /* the helper's ends, until it has them */
 	int child_lifeline;
+	bool foreign; /* wardfs-auditd's child: we can wait for its end, not for its status */
 };
 
 #define WARD_HELPER_INIT                                                                           \
@@ -72,7 +73,8 @@ int ward_helper_wait_ready(
 
 /*
  * Waits up to ms for the process to end and reaps it. Returns its wait status, or -ETIMEDOUT. With
- * kill set the process gets SIGKILL first (and is always reaped).
+ * kill set the process gets SIGKILL first (and is always reaped). Of a foreign one the status is
+ * always 0, and kill only stops the waiting.
  */
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it);
 /* Closes descriptors; the process must have been reaped. */

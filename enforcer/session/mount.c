@@ -289,13 +289,13 @@ static int audit_message(struct mount_run *m, struct ward_err *err)
 {
 	char buf[256];
 	ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
-	if (n == 0 || (n < 0 && errno != EAGAIN)) {
+	struct ward_msg_reader msg = {0};
+	if (n > 0)
+		ward_msg_reader_init(&msg, buf, (size_t)n);
+	if (n == 0 || (n < 0 && errno != EAGAIN) || msg.type == WARD_MSG_SYSTEM_DIED) {
 		ward_guard_writer_died(&m->guard);
 		return ward_err_set(err, -EIO, "wardfs-audit died");
 	}
-	struct ward_msg_reader msg;
-	if (n > 0)
-		ward_msg_reader_init(&msg, buf, (size_t)n);
 	if (n < 0 || ward_segments_message(&m->guard, &msg))
 		return 0;
 	if (msg.type == WARD_MSG_AUDIT_BROKEN &&

@@ -12,7 +12,7 @@
 /* New files named on stderr; the trail has them all. */
 #define NAMED_MAX 20
 
-char *ward_note_refused(const struct ward_guard_summary *s, const char *session)
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system)
 {
 	if (s->refusals == 0)
 		return NULL;
@@ -21,12 +21,12 @@ char *ward_note_refused(const struct ward_guard_summary *s, const char *session)
 	for (size_t i = 0; i < s->n_first; i++)
 		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
 			s->first[i].path, s->first[i].rule);
-	ward_buf_printf(&b, "%s more: wardfs audit denials %s",
-		s->refusals > s->n_first ? "; …" : ";", session);
+	ward_buf_printf(&b, "%s more: wardfs audit%s denials %s",
+		s->refusals > s->n_first ? "; …" : ";", system ? " --system" : "", session);
 	return ward_buf_steal(&b);
 }
 
-char *ward_note_executed(const struct ward_executed *found, const char *session)
+char *ward_note_executed(const struct ward_executed *found, const char *session, bool system)
 {
 	if (found->n == 0 && found->whole)
 		return NULL;
@@ -45,7 +45,8 @@ char *ward_note_executed(const struct ward_executed *found, const char *session)
 			"%snot all of the project could be searched for new files that this host may "
 			"execute",
 			found->n ? "; " : "");
-	ward_buf_printf(&b, "; the trail: wardfs audit show %s", session);
+	ward_buf_printf(
+		&b, "; the trail: wardfs audit%s show %s", system ? " --system" : "", session);
 	return ward_buf_steal(&b);
 }
 

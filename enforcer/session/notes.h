@@ -6,6 +6,6 @@
 #include "enforcer/session/guard.h"
 
 /* What the policy refused: how often, the first, and the command that shows the rest. */
-char *ward_note_refused(const struct ward_guard_summary *s, const char *session);
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system);
 /* What is new in the project that this host may execute. */
-char *ward_note_executed(const struct ward_executed *found, const char *session);
+char *ward_note_executed(const struct ward_executed *found, const char *session, bool system);

@@ -204,7 +204,7 @@ static void on_swapped(void *arg, const char *json)
 		in_force(r, o);
 	} else {
 		if (json)
-			ward_store_drop_policy(&r->guard->store, r->n--);
+			ward_guard_drop_policy(r->guard, r->n--);
 		refuse(r, 1, error ? error : "wardfs-fs gave no answer; the session ends");
 	}
 	json_decref(o);
@@ -221,7 +221,7 @@ static void exchange(struct ward_reload *r, int blob_fd)
 	if (e == 0)
 		e = ward_policy_decode(blob.data, blob.len, &r->next, &err);
 	if (e == 0)
-		e = ward_store_add_policy(&r->guard->store, ++r->n, blob.data, blob.len, &err);
+		e = ward_guard_add_policy(r->guard, ++r->n, blob.data, blob.len, &err);
 	if (e == 0) {
 		e = ward_record_policy(r->guard, r->next);
 		if (e < 0)

@@ -137,7 +137,8 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		.user = p->policy};
 	uint64_t data = ward_limits_process_data(r->limits);
 	uint64_t seconds = ward_limits_process_seconds(r->limits);
-	const char *const covers[] = {p->state, p->runtime, p->config ? p->config : p->state, NULL};
+	const char *const covers[] = {
+		p->state, p->runtime, p->config ? p->config : p->state, WARD_SYSTEM_STATE, NULL};
 	int lifelines[] = {r->alive[0], r->guard.audit.lifeline, r->guard.fs.lifeline,
 		r->network.helper.lifeline};
 	struct ward_sandbox_spec spec = {.backend = p->backend,
@@ -540,13 +541,14 @@ static void audit_message(struct ward_running *r, struct ward_err *err)
 	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
 	ssize_t len = buf ? ward_msg_recv(r->guard.audit.control, buf, WARD_MSG_MAX, NULL, NULL)
 			  : -ENOMEM;
-	if (len <= 0) {
+	struct ward_msg_reader m = {0};
+	if (len > 0)
+		ward_msg_reader_init(&m, buf, (size_t)len);
+	if (len <= 0 || m.type == WARD_MSG_SYSTEM_DIED) {
 		ward_guard_writer_died(&r->guard);
 		kill_sandbox(r, WARD_EXIT_SETUP, "wardfs-audit died; the session was ended", err);
 		return;
 	}
-	struct ward_msg_reader m;
-	ward_msg_reader_init(&m, buf, (size_t)len);
 	if (m.type == WARD_MSG_AUDIT_BURST) {
 		if (ward_limits_burst(&r->guard, &m) < 0)
 			kill_sandbox(r, WARD_EXIT_SETUP, "the trail failed", err);
@@ -717,8 +719,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ret_notes->limits = r->hit.name && !r->ending ? strdup(r->hit.text)
 			    : r->hit.name	      ? NULL
 						      : ward_limits_note(r->limits);
-	ret_notes->refused = ward_note_refused(&s, r->guard.store.name);
-	ret_notes->executed = ward_note_executed(&found, r->guard.store.name);
+	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system);
+	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
 	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;

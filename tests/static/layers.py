@@ -22,6 +22,8 @@ MAY_INCLUDE = {
                          "enforcer/net/token.h", "enforcer/sandbox"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
                      "enforcer/net/token.h", "enforcer/sandbox", "enforcer/session"],
+    "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",
+                        "enforcer/session"],
 }
 # Only these may know libfuse.
 FUSE = "fs"

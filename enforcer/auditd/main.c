@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wardfs-auditd: has the trails of all users of a host written under a uid of its own ([audit]
+ * writer = system), so that they bind the owner too. Started by systemd with one listening socket
+ * (sd_listen_fds(3); conf/systemd), never as root.
+ *
+ *   main      accepts, asks the kernel who it is (SO_PEERCRED), forks:
+ *   keeper.c  one process a connection: opens the files of that user's trail, starts
+ *   wardfs-audit, the writer, as it is everywhere
+ *
+ * SIGTERM ends main alone: sessions go on to their end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "enforcer/auditd/keeper.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/ipc/system.h"
+
+/* sd_listen_fds(3): SD_LISTEN_FDS_START */
+#define LISTEN_FD 3
+/* Connections at a time, and of one user, unless --sessions says otherwise. */
+#define TOTAL_MAX 1024
+#define USER_MAX 64
+#define USAGE 2
+
+static const char help[] =
+	"Usage: wardfs-auditd [--keep DAYS] [--sessions N]\n"
+	"\n"
+	"  Writes the trails of all users whose policy says [audit] writer = system. Started by\n"
+	"  wardfs-audit.socket, under a user of its own.\n"
+	"\n"
+	"  --keep DAYS   keeps trails for at least so long, whatever their policy says (default: 90)\n"
+	"  --sessions N  of one user at a time (default: 64, at most 1024)\n";
+
+struct peer {
+	pid_t pid;
+	uid_t uid;
+};
+
+struct auditd {
+	const char *top;
+	uint64_t keep_min;
+	uint64_t user_max;
+	int signals;
+	struct peer v[TOTAL_MAX];
+	size_t n;
+	bool over;
+};
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "wardfs-auditd: %s\n", what);
+	return USAGE;
+}
+
+static bool number(const char *text, uint64_t max, uint64_t *ret)
+{
+	char *end = NULL;
+	errno = 0;
+	unsigned long long v = strtoull(text, &end, 10);
+	if (errno || end == text || *end || v == 0 || v > max)
+		return false;
+	*ret = v;
+	return true;
+}
+
+/* One socket, listening, of the right kind, and for us. */
+static bool has_socket(void)
+{
+	const char *n = getenv("LISTEN_FDS");
+	const char *pid = getenv("LISTEN_PID");
+	int value = 0;
+	socklen_t len = sizeof(value);
+	if (!n || strcmp(n, "1") != 0 || !pid || strtol(pid, NULL, 10) != (long)getpid())
+		return false;
+	static const struct {
+		int option;
+		int value;
+	} want[] = {{SO_DOMAIN, AF_UNIX}, {SO_TYPE, SOCK_SEQPACKET}, {SO_ACCEPTCONN, 1}};
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+		if (getsockopt(LISTEN_FD, SOL_SOCKET, want[i].option, &value, &len) < 0 ||
+			value != want[i].value)
+			return false;
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDNAMES");
+	return fcntl(LISTEN_FD, F_SETFD, FD_CLOEXEC) == 0 &&
+	       fcntl(LISTEN_FD, F_SETFL, O_NONBLOCK) == 0;
+}
+
+static int prepare(struct auditd *a)
+{
+	const struct rlimit none = {0, 0};
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	umask(077);
+	if (geteuid() == 0)
+		return complain("not as root: start wardfs-audit.socket");
+	if (!has_socket())
+		return complain("no listening socket was handed over: start wardfs-audit.socket");
+	/* Others of this uid are writers, and nothing of what they may have become looks in here.
+	 */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		setrlimit(RLIMIT_CORE, &none) < 0 || ward_chain_setup() < 0 ||
+		signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return complain(strerror(errno));
+	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return a->signals < 0 ? complain(strerror(errno)) : 0;
+}
+
+static uint64_t count(const struct auditd *a, uid_t uid)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < a->n; i++)
+		n += a->v[i].uid == uid;
+	return n;
+}
+
+/* It gets a word where it listens; nobody waits for it. */
+static void refuse(int conn, uid_t uid)
+{
+	struct ward_msg m;
+	static const char text[] = "too many sessions at a time";
+	fprintf(stderr, "wardfs-auditd: user %u: %s\n", (unsigned)uid, text);
+	ward_msg_init(&m, WARD_MSG_FAILED);
+	ward_msg_put_str(&m, text);
+	if (ward_buf_error(&m.buf) == 0)
+		(void)!send(conn, m.buf.data, m.buf.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	ward_msg_clear(&m);
+}
+
+static void child(const struct auditd *a, int conn, uid_t uid)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	close(LISTEN_FD);
+	close(a->signals);
+	/* Not with main: the session has an end to come to. */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	struct ward_keeper k = {.conn = conn, .uid = uid, .top = a->top, .keep_min = a->keep_min};
+	_exit(ward_keeper_serve(&k));
+}
+
+static void take_one(struct auditd *a)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	ward_cleanup_fd int conn = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
+	if (conn < 0 || getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return;
+	if (a->n >= TOTAL_MAX || count(a, peer.uid) >= a->user_max) {
+		refuse(conn, peer.uid);
+		return;
+	}
+	pid_t pid = fork();
+	if (pid == 0)
+		child(a, conn, peer.uid);
+	if (pid < 0)
+		fprintf(stderr, "wardfs-auditd: fork: %s\n", strerror(errno));
+	else
+		a->v[a->n++] = (struct peer){.pid = pid, .uid = peer.uid};
+}
+
+static void take_signals(struct auditd *a)
+{
+	struct signalfd_siginfo si;
+	while (read(a->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		a->over |= si.ssi_signo != SIGCHLD;
+	for (pid_t pid = 0; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
+		for (size_t i = 0; i < a->n; i++)
+			if (a->v[i].pid == pid)
+				a->v[i--] = a->v[--a->n];
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"keep", 1, NULL, 'k'}, {"sessions", 1, NULL, 's'}, {"help", 0, NULL, 'h'}, {0}};
+	static struct auditd a = {.keep_min = 90, .user_max = USER_MAX};
+	for (int o = 0; (o = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		if (o == 'h') {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!(o == 'k' && number(optarg, 36500, &a.keep_min)) &&
+			!(o == 's' && number(optarg, TOTAL_MAX, &a.user_max)))
+			return complain("wardfs-auditd --help tells what it takes");
+	}
+	if (optind < argc)
+		return complain("wardfs-auditd --help tells what it takes");
+	a.keep_min *= (uint64_t)24 * 60 * 60;
+	const char *top = getenv("STATE_DIRECTORY"); /* systemd.exec(5) */
+	a.top = top && top[0] == '/' ? top : WARD_SYSTEM_STATE;
+	int r = prepare(&a);
+	while (r == 0 && !a.over) {
+		struct pollfd p[] = {
+			{.fd = LISTEN_FD, .events = POLLIN}, {.fd = a.signals, .events = POLLIN}};
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return 1;
+		if (p[1].revents)
+			take_signals(&a);
+		if (p[0].revents)
+			take_one(&a);
+	}
+	return r;
+}

@@ -1,0 +1,306 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# The writer of the whole host: under a uid of its own (4712), it writes the trail of an ordinary user
+# (4711), who can read it and nothing else. Attacks by that user, each with its control.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+STORE=/var/lib/wardfs-audit
+SOCKET=/run/wardfs-audit/socket
+if [ $# -eq 0 ]; then
+	# /run, /var/lib and /etc of its own
+	mkdir -p "$WARD_TMP/etc"
+	exec unshare --mount --propagation private sh "$0" inside
+fi
+
+set -e
+cp -a /etc/. "$WARD_TMP/etc/"
+mount --bind "$WARD_TMP/etc" /etc
+mount -t tmpfs -o mode=755 tmpfs /var/lib
+mount -t tmpfs -o mode=755 tmpfs /run
+mknod /run/fuse c 10 229
+chmod 666 /run/fuse
+mount --bind /run/fuse /dev/fuse
+mkdir /run/wardfs-audit "$STORE"
+chmod 711 "$STORE"
+chown 4712:4712 "$STORE"
+chmod 755 "$WARD_TMP"
+mkdir -p "$WARD_TMP/home"
+chown 4711:4711 "$WARD_TMP/home"
+HOME=$WARD_TMP/home
+export HOME STORE SOCKET
+unset XDG_RUNTIME_DIR XDG_STATE_HOME XDG_CONFIG_HOME
+set +e
+service=
+trap '[ -z "$service" ] || kill "$service" 2>/dev/null' EXIT
+
+# owner SCRIPT: as the ordinary user, in its home
+owner() {
+	(cd "$HOME" && setpriv --reuid=4711 --regid=4711 --clear-groups --inh-caps=-all sh -c '
+		. "$WARD_SRC/tests/cases/lib.sh"
+		WARD_TMP=$HOME
+		'"$1")
+}
+
+# service [OPTION...]: starts it; its pid is $service
+service() {
+	rm -f "$SOCKET"
+	python3 "$WARD_SRC/tests/support/activate.py" "$SOCKET" 4712 "$WARD_BUILD/wardfs-auditd" "$@" \
+		2>>"$WARD_TMP/service.err" &
+	service=$!
+	wait_until 60 test -S "$SOCKET" || fail "the service does not start"
+}
+
+# state_of SESSION: what root's verify says of the owner's trail
+state_of() {
+	"$WARDFS" audit verify --json --state "$STORE/4711" "$1" |
+		python3 -c 'import json, sys
+print(json.load(sys.stdin)[0]["state"])'
+}
+
+owner 'project p; printf "[policy]\nversion = 1\nextends = medium\n[audit]\nwriter = system\n" >p.policy'
+
+# Without the service: nothing starts. Control: with a trail of one's own it does.
+owner 'cd p && expect 125 "$WARDFS" run --policy ../p.policy -- touch never
+	has "$ERR" "wardfs-audit.socket"
+	[ ! -e never ] || fail "it ran without a trail"
+	expect 0 "$WARDFS" run -- true' || exit 1
+
+# Somebody who is not root listens there.
+python3 - <<'P' &
+import os, socket, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(os.environ["SOCKET"])
+os.chmod(os.environ["SOCKET"], 0o666)
+os.setresuid(4713, 4713, 4713)
+s.listen(8)
+time.sleep(600)
+P
+impostor=$!
+wait_until 60 test -S "$SOCKET" || fail "no impostor"
+sleep 0.3
+owner 'cd p && expect 125 "$WARDFS" run --policy ../p.policy -- true
+	has "$ERR" "user 4713 listens there"'
+told=$?
+kill "$impostor"
+wait "$impostor" 2>/dev/null
+[ $told -eq 0 ] || exit 1
+
+
+service --sessions 6
+owner 'cd p && echo t=1 >.env
+	expect 0 "$WARDFS" run --policy ../p.policy --session first -- sh -c "echo hi >made; cat made"
+	has "$OUT" hi
+	expect 1 "$WARDFS" run --policy ../p.policy --session second -- cat .env
+	has "$ERR" "1 refused"' || { cat "$WARD_TMP/service.err"; exit 1; }
+for s in first second; do
+	[ "$(state_of $s)" = intact ] || fail "$s: $(state_of $s)"
+done
+# The owner's own state directory has nothing of them.
+[ ! -e "$HOME/.local/state/wardfs/sessions/first" ] || fail "the trail is the owner's"
+
+# Reading: what the owner may, and that it is recorded.
+owner '"$WARDFS" audit --system show first >shown 2>err || fail "show: $(cat err)"
+	grep -q made shown || fail "not shown"
+	expect 0 "$WARDFS" audit --system verify first
+	has "$OUT" "first: intact"
+	has "$ERR" "the root key is the system"
+	expect 0 "$WARDFS" audit --system list
+	has "$OUT" second' || exit 1
+expect 0 "$WARDFS" audit list --owner 4711
+has "$OUT" first
+expect 0 "$WARDFS" audit verify --owner 4711 --all
+grep -q '"session":"first","kind":"read".*"verb":"show","by":4711,' "$STORE/4711/ledger.jsonl" ||
+	fail "the ledger does not have who read: $(cat "$STORE/4711/ledger.jsonl")"
+
+# Attack: edit, cut, remove, replace, reach the keys. Control: all of it on a trail of one's own.
+cat >"$HOME/attack.sh" <<'A'
+# attack DIR: each line an attempt that succeeded
+try() {
+	"$@" 2>>attack.err && echo "$*"
+}
+s=$1/sessions
+trail=$(ls -d "$s"/first/trail.jsonl "$s"/2*/trail.jsonl 2>/dev/null | head -n 1)
+d=${trail%/trail.jsonl}
+try sh -c 'echo x >>"$1"' sh "$trail"
+try truncate -s 100 "$trail"
+try sed -i s/made/mode/ "$trail"
+try mv "$trail" "$trail.old"
+try cp /dev/null "$d/trail.2.jsonl"
+try chmod 666 "$trail"
+try chmod 777 "$d"
+try rm -f "$trail"
+try rm -f "$d/checkpoints"
+try sh -c 'echo x >>"$1"' sh "$1/ledger.jsonl"
+try mv "$d" "$s/elsewhere"
+try mkdir "$s/forged"
+try cat "$1/key"
+try cat "$1/signing.key"
+try cp /dev/null "$1/signing.key"
+try mv "$1" "$1.old"
+exit 0
+A
+owner 'cp -r p q; cd q; expect 0 "$WARDFS" run -- sh -c "echo >made"
+	cd ..; cp -r .local/state/wardfs control; sh attack.sh "$HOME/control" >attempts
+	[ "$(wc -l <attempts)" -ge 12 ] || fail "control: $(cat attempts attack.err)"
+	sh attack.sh "$STORE/4711" >attempts
+	[ ! -s attempts ] || fail "succeeded: $(cat attempts)"
+	grep -c "Permission denied\|not permitted" attack.err >/dev/null || fail "$(cat attack.err)"' || exit 1
+[ "$(state_of first)" = intact ] || fail "after the attacks: $(state_of first)"
+# Control: verify sees an edit by whom nothing binds.
+cp -a "$STORE/4711" "$WARD_TMP/copy"
+sed -i s/made/mode/ "$WARD_TMP/copy/sessions/first/trail.jsonl"
+expect 1 "$WARDFS" audit verify --state "$WARD_TMP/copy" first
+has "$OUT" edited
+
+client() {
+	owner "python3 \"\$WARD_SRC/tests/support/system_client.py\" $1"
+}
+
+# As somebody else: another user has another directory, whatever they say.
+other() {
+	(cd / && setpriv --reuid=4714 --regid=4714 --clear-groups --inh-caps=-all "$@")
+}
+expect 0 client 'read first show'
+[ "$OUT" = ready ] || fail "control: $OUT"
+expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" read first show
+has "$OUT" "failed"
+expect 0 other cat "$WARD_TMP/home/attack.sh"
+expect 1 other cat "$STORE/4711/sessions/first/trail.jsonl"
+has "$ERR" "Permission denied"
+expect 0 client 'open ../4714/sessions/mine'
+has "$OUT" "failed session name"
+expect 0 client 'read ../../0/sessions/x show'
+has "$OUT" "failed"
+before=$(cat "$STORE/4711/ledger.jsonl")
+expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" session first
+has "$OUT" "opened first"
+[ "$before" = "$(cat "$STORE/4711/ledger.jsonl")" ] || fail "another user wrote into the ledger"
+[ -e "$STORE/4714/sessions/first/trail.jsonl" ] || fail "not the other user's own"
+
+# Descriptors that are not what they should be. Control: those that are.
+expect 0 client 'session honest 1'
+has "$OUT" "opened honest"
+has "$OUT" "checkpoints are read-only"
+has "$OUT" "ready
+summary"
+# ... and it is not kept for a second, as it asked for.
+grep '"session":"honest","kind":"start"' "$STORE/4711/ledger.jsonl" | grep -q '"keep":7776000,' ||
+	fail "keep: $(cat "$STORE/4711/ledger.jsonl")"
+expect 0 client 'rings sealed'
+has "$OUT" ready
+for how in unsealed shrinks grows file; do
+	expect 0 client "rings $how"
+	has "$OUT" "failed ring: not a sealed ring"
+done
+expect 0 client 'rings readonly'
+has "$OUT" "failed ring: mmap"
+expect 0 client policy
+has "$OUT" "failed policy: not a sealed memory file"
+for what in wake lifeline; do
+	expect 0 client $what
+	has "$OUT" "failed not understood"
+done
+for s in rings wake lifeline policy; do
+	# (the control stays, under the first name)
+	wait_until 60 sh -c '! ls -A "$STORE/4711/sessions" "$STORE/4711/running" | grep -v "^rings$" | grep -q "$0"' $s ||
+		fail "$s was refused, and left something: $(ls -A "$STORE/4711/running")"
+done
+# A segment of one's own: the end of the connection, and of the trail.
+expect 0 client segment
+[ "$OUT" = "ready
+gone" ] || fail "segment: $OUT"
+wait_until 60 sh -c 'grep -q "\"session\":\"segment\",\"kind\":\"end\"" "$STORE/4711/ledger.jsonl"' ||
+	fail "no end"
+[ "$(state_of segment)" = incomplete ] || fail "segment: $(state_of segment)"
+
+# Flood: so many and no more, and others have theirs meanwhile.
+mkfifo "$WARD_TMP/hold"
+client 'flood 40' <"$WARD_TMP/hold" >"$WARD_TMP/flooded" &
+flood=$!
+exec 4>"$WARD_TMP/hold"
+wait_until 120 test -s "$WARD_TMP/flooded" || fail "no flood"
+[ "$(cat "$WARD_TMP/flooded")" = "6 34" ] || fail "flood: $(cat "$WARD_TMP/flooded")"
+expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" session meanwhile
+has "$OUT" "opened meanwhile"
+exec 4>&-
+wait $flood
+wait_until 60 sh -c '! ls -A "$STORE/4711/running" "$STORE/4711/sessions" | grep -q Z-' || fail "left: $(ls -A "$STORE/4711/running")"
+expect 0 client 'session again'
+has "$OUT" "opened again"
+
+# Segments, compressed by the service; the text of a policy that was reloaded.
+owner 'cd p && sed "s/^writer.*/&\nrotate = 64K/" ../p.policy >../r.policy
+	expect 0 "$WARDFS" run --policy ../r.policy --session long -- sh -c "
+		i=0; while [ \$i -lt 600 ]; do : >f\$i; i=\$((i + 1)); done"' || exit 1
+[ -e "$STORE/4711/sessions/long/trail.2.jsonl" ] || [ -e "$STORE/4711/sessions/long/trail.2.jsonl.zst" ] ||
+	fail "no second segment: $(ls "$STORE/4711/sessions/long")"
+[ "$(state_of long)" = intact ] || fail "long: $(state_of long)"
+owner '"$WARDFS" audit --system show long 2>/dev/null | grep -q f599 || fail "the last one"' || exit 1
+
+# The writer: its death ends the session, and is seen. The owner cannot kill it.
+owner 'cd p && { "$WARDFS" run --policy ../p.policy --session victim -- sh -c "touch here; sleep 600" 2>../err
+	echo $? >../status; } &' || exit 1
+wait_until 60 test -e "$HOME/p/here" || fail "not started: $(cat "$HOME/err")"
+writer=$(owner 'status_of victim audit_pid')
+grep -q '^Uid:.4712' "/proc/$writer/status" || fail "the writer runs as $(grep Uid "/proc/$writer/status")"
+expect 1 owner "kill -9 $writer"
+has "$ERR" ermitted
+kill -9 "$writer"
+wait_until 60 test -s "$HOME/status" || fail "the session goes on without its writer"
+[ "$(cat "$HOME/status")" -eq 125 ] || fail "exit $(cat "$HOME/status"): $(cat "$HOME/err")"
+grep -q 'wardfs-audit died' "$HOME/err" || fail "$(cat "$HOME/err")"
+[ "$(state_of victim)" = incomplete ] || fail "victim: $(state_of victim)"
+grep -q 'recovery: wardfs-audit died' "$STORE/4711/sessions/victim/trail.jsonl" || fail "no cause"
+# The process above it: the same.
+rm -f "$HOME/status" "$HOME/p/here"
+owner 'cd p && { "$WARDFS" run --policy ../p.policy --session second_victim -- sh -c "touch here; sleep 600" 2>../err
+	echo $? >../status; } &' || exit 1
+wait_until 60 test -e "$HOME/p/here" || fail "not started: $(cat "$HOME/err")"
+writer=$(owner 'status_of second_victim audit_pid')
+keeper=$(sed -n 's/^PPid:.//p' "/proc/$writer/status")
+[ "$keeper" -ne "$service" ] || fail "no process of its own"
+kill -9 "$keeper"
+wait_until 60 test -s "$HOME/status" || fail "the session goes on without a keeper"
+[ "$(cat "$HOME/status")" -eq 125 ] || fail "exit $(cat "$HOME/status"): $(cat "$HOME/err")"
+wait_until 60 gone "$writer" || fail "a writer is left"
+[ "$(state_of second_victim)" = incomplete ] || fail "second_victim: $(state_of second_victim)"
+# The supervisor, by its owner: the trail has its end all the same.
+rm -f "$HOME/status" "$HOME/p/here"
+owner 'cd p && { "$WARDFS" run --policy ../p.policy --session orphan -- sh -c "touch here; sleep 600" 2>../err
+	echo $? >../status; } &' || exit 1
+wait_until 60 test -e "$HOME/p/here" || fail "not started: $(cat "$HOME/err")"
+expect 0 owner "kill -9 $(owner 'status_of orphan pid')"
+wait_until 60 grep -q '"session":"orphan","kind":"end"' "$STORE/4711/ledger.jsonl" || fail "no end of orphan"
+[ "$(state_of orphan)" = incomplete ] || fail "orphan: $(state_of orphan)"
+wait_until 60 test -s "$HOME/status" || fail "not ended"
+
+# The floor asks for it: who says nothing has it, too.
+mkdir -p /etc/wardfs
+printf '[policy]\nversion = 1\n[audit]\nwriter = system\n' >/etc/wardfs/floor.policy
+owner 'cd p && expect 0 "$WARDFS" run --session floored -- true' || exit 1
+[ "$(state_of floored)" = intact ] || fail "floored: $(state_of floored)"
+# Root's sessions, in a directory of their own.
+(cd "$HOME/p" && expect 0 "$WARDFS" run --session roots -- true) || exit 1
+expect 0 "$WARDFS" audit verify --owner root roots
+has "$OUT" "roots: intact"
+expect 125 owner '"$WARDFS" audit --owner 0 show roots'
+has "$ERR" "ermi"
+# What of it root would spoil for the writer.
+expect 125 "$WARDFS" audit key rotate --owner 4711
+has "$ERR" "as its user"
+expect 125 "$WARDFS" audit prune --owner 4711
+# The service ends, and what runs goes on to its end; then nothing starts.
+rm -f "$HOME/status" "$HOME/p/here" "$HOME/p/stop"
+owner 'cd p && { "$WARDFS" run --session last -- sh -c "touch here; while [ ! -e stop ]; do sleep 0.1; done" 2>../err
+	echo $? >../status; } &' || exit 1
+wait_until 60 test -e "$HOME/p/here" || fail "not started: $(cat "$HOME/err")"
+kill "$service"
+wait "$service"
+rm -f "$SOCKET"
+owner 'touch p/stop; cd p; expect 125 "$WARDFS" run -- true' || exit 1
+wait_until 60 test -s "$HOME/status" || fail "not ended"
+[ "$(cat "$HOME/status")" -eq 0 ] || fail "last: $(cat "$HOME/err")"
+[ "$(state_of last)" = intact ] || fail "last: $(state_of last)"
+wait_until 60 sh -c '[ -z "$(ls -A "$STORE/4711/running")" ]' || fail "marks: $(ls -A "$STORE/4711/running")"
+exit 0
