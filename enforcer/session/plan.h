@@ -59,7 +59,7 @@ struct ward_run_plan {
 	char **reads_at; /* each once more in the agent's home, owned; NULL: not */
 	size_t n_reads;
 	char *git_settings; /* of the owner's, for inside (git_settings.h); NULL: none */
-	char **sockets; /* [network] socket, the same */
+	char **sockets;	    /* [network] socket, the same */
 	size_t n_sockets;
 	struct ward_programs programs; /* of [process] exec */
 	char **noexec; /* paths inside that a noexec rule closes as a whole, owned; ends with NULL

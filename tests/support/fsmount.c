@@ -17,9 +17,8 @@
  *
  * WARD_TRANSPORT in the environment asks for one way that requests reach the daemon: "plain"
  * (/dev/fuse, without spinning), "io_uring" (allowed on this host until the daemon is ready; that
- * it then uses another is an error), "auto" (so too, and the daemon chooses), "late" (allowed once it
- * is mounted, which must be of no use).
- * Exit status 77: this kernel does not know io_uring.
+ * it then uses another is an error), "auto" (so too, and the daemon chooses), "late" (allowed once
+ * it is mounted, which must be of no use). Exit status 77: this kernel does not know io_uring.
  *
  * POLICY is a file, the base. The mount lives in a mount namespace of its own, in which CMD runs as
  * the agent in MOUNTPOINT. The exit status is the command's; 99 where the daemon did not end well
