@@ -38,7 +38,8 @@ input(type="imuxsock" Socket="$PWD/log" UseSpecialParser="off" ruleset="unix" Ra
 global(maxMessageSize="128k" parser.escapeControlCharactersOnReceive="off")
 END
 rsyslogd -n -f "$PWD/rsyslog.conf" -i "$PWD/rsyslog.pid" >rsyslog.out 2>&1 &
-pids="$pids $!"
+rsyslog=$!
+pids=$rsyslog
 until_true test -S log || fail "rsyslog: $(cat rsyslog.out)"
 until_true test -s tcp.port || fail "rsyslog: $(cat rsyslog.out)"
 port=$(cat tcp.port)
@@ -144,6 +145,8 @@ all() {
 until_true all || fail "lost: $(sort -nu got | wc -l) of $(records long)"
 [ "$(wc -l <got)" -eq "$(records long)" ] || fail "doubled: $(sort -n got | uniq -d | sed -n "1p;\$p") cursor $at, $(cat err)"
 kill "$slow_pid"
+wait "$slow_pid"
+pids=$rsyslog
 
 # An other side that goes away: that is said, and the next run goes on with what it had not taken.
 slow rude

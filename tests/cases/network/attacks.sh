@@ -115,6 +115,7 @@ wait_until 60 test -e first || fail "$(cat out err)"
 sed -i 's/^late.example.*/late.example 192.0.2.1/' "$NET/zone"
 touch second
 wait "$run" || fail "$(cat out err)"
+run=
 [ "$(cat out)" = "SERVER-FIRST
 ECONNRESET" ] || fail "rebinding: $(cat out err)"
 expect 0 "$WARDFS" audit show rebind --kind deny
@@ -156,6 +157,7 @@ except OSError as e: print(errno.errorcode[e.errno])'
 expect 0 "$WARDFS" run --policy "$HOME/pol" -- python3 -c "$try"
 [ "$OUT" = ECONNREFUSED ] || [ "$OUT" = EPERM ] || fail "an abstract socket of the host: $OUT"
 kill "$server"
+server=
 
 echo '--- slow clients, and ends of one direction'
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'allow = echo.example:3000'
@@ -185,6 +187,7 @@ kill "$tracer"
 wait "$tracer"
 touch measured
 wait "$run" || fail "$(cat out err)"
+run=
 [ -f calls ] && [ "$(wc -l <calls)" -lt 1000 ] || fail "the broker does not rest: $(tail -20 calls)"
 [ "$(cat out)" = "reset
 reset

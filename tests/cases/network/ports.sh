@@ -26,6 +26,7 @@ expect 125 "$WARDFS" run --policy pol -- true
 has "$ERR" 'publish = 8081:3000'
 kill "$run"
 wait "$run"
+run=
 expect 0 "$WARDFS" audit show served --kind connect
 has "$OUT" 'publish = 8081:3000'
 

@@ -46,6 +46,7 @@ policy "$HOME/pol" 'mode = allowlist' 'allow = echo.example:3000' 'allow = web.e
 expect 0 "$WARDFS" policy reload live "$HOME/pol"
 touch second
 wait "$run" || fail "$(cat out err)"
+run=
 [ "$(cat out)" = "True True None
 True False None True" ] || fail "$(cat out err)"
 "$WARDFS" audit show live --kind deny | grep -q 'host a.wild.example .*another policy' || fail "not recorded"

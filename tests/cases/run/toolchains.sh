@@ -41,6 +41,7 @@ has "$OUT" "hello from inside"
 expect 1 "$WARDFS" run -- /usr/bin/python3 client.py
 has "$ERR" "refused"
 kill $server
+trap - EXIT
 
 # gdb says what it cannot do, and ends.
 if command -v gdb >/dev/null; then

@@ -100,6 +100,7 @@ has "$ERR" "the limit of 50 processes was met"
 has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name processes  unit processes  done refused"
 has "$(last session.end)" '"processes_peak":51'
 kill $holder
+trap - EXIT
 
 # CPU time is that of all processes together; its end is a clock's.
 burn='import os
