@@ -55,6 +55,23 @@ wait $pid
 got=$?
 [ $got = 125 ] || fail "exit $got: $(cat err)"
 has "$(cat err)" "taken away"
+
+# Nor does a link choose another place, which the tree would cover then: the last name, or one before.
+rm -r a
+mkdir -p a/share
+"$WARDFS" run --policy u.policy -- true 2>/dev/null && fail "control: no directory is there"
+ln -s /usr/share a/inner
+expect 125 run -- ls /usr/share
+has "$ERR" "a symbolic link is in its place"
+rm -r a
+ln -s /usr a
+sed -i 's|a/inner|a/share|' u.policy
+expect 125 run -- ls /usr/share
+has "$ERR" "a symbolic link is in its place"
+rm a
+mkdir -p a/share
+[ "$(id -u)" != 0 ] || chown -R 4711:4711 a
+expect 0 run -- grep -c '^wardfs /workspace/a/share ' /proc/self/mounts
 S
 cp uncover.body uncover.sh
 chmod 755 "$WARD_TMP"
