@@ -507,6 +507,13 @@ static int attach_nested(
 			"the tree %s: the tree above has no such directory for it", e->path);
 	ward_cleanup_fd int point = at;
 	int r = attach(in->nested[e->mode], point, e->path, err);
+	struct statx sx;
+	/* DONT_SYNC: asks the kernel alone. */
+	if (r == 0 && statx(in->nested[e->mode], "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			      STATX_MNT_ID, &sx) < 0)
+		r = ward_err_sys(err, -errno, "the tree %s", e->path);
+	if (r == 0)
+		in->nested_ids[e->mode] = sx.stx_mnt_id;
 	close(in->nested[e->mode]);
 	in->nested[e->mode] = -1;
 	return r;
