@@ -661,8 +661,8 @@ int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
 	if (r.type == WARD_INIT_EXEC_STARTED || r.type == WARD_INIT_EXEC_FAILED ||
 		r.type == WARD_INIT_EXEC_ENDED) {
 		int code = ward_sandbox_hear_exec(&r, fd, ret);
-		if (code == 0)
-			fd = -1;
+		if (code == 0 && ret->fd >= 0)
+			fd = -1; /* the caller's now */
 		return code;
 	}
 	uint32_t kind = ward_msg_get_u32(&r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pid 1 and the commands beside the first: what the starter started, and how it ended. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -75,7 +76,9 @@ void ward_init_exec_answer(struct ward_init *in)
 	uint32_t pid = ward_msg_get_u32(&r);
 	uint32_t error = ward_msg_get_u32(&r);
 	bool ok = ward_msg_done(&r) == 0 && r.type == WARD_INIT_EXEC;
-	if (ok && x && n == 1 && pid > 1) {
+	/* It waits for us to hear of it: somebody inside has killed it. */
+	bool gone = pid > 1 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+	if (ok && x && n == 1 && pid > 1 && !gone) {
 		*x = (struct ward_init_exec){
 			.id = id, .pid = (pid_t)pid, .report = report, .pty = -1};
 		return;
@@ -116,8 +119,21 @@ void ward_init_exec_report(struct ward_init_exec *x)
 		tell_failed(x->id, EIO, WARD_INIT_SETUP, "the command could not be started");
 }
 
+/* What the starter has said so far: it says who a process is before that can end by itself. */
+static void hear_all(struct ward_init *in)
+{
+	for (;;) {
+		struct pollfd p = {.fd = in->starter, .events = POLLIN};
+		if (in->starter < 0 || poll(&p, 1, 0) <= 0)
+			return;
+		ward_init_exec_answer(in);
+	}
+}
+
 bool ward_init_exec_reaped(struct ward_init *in, const siginfo_t *si)
 {
+	if (si->si_pid != in->command)
+		hear_all(in);
 	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++) {
 		struct ward_init_exec *x = &in->execs[i];
 		if (x->pid != si->si_pid)

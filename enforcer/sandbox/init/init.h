@@ -29,9 +29,10 @@ struct ward_init {
 	mode_t umask;		    /* the caller's; the command gets it back */
 	int fuse[WARD_TREES_MAX];   /* /dev/fuse of each tree, -1: none */
 	int nested[WARD_TREES_MAX]; /* mounts of trees beneath others, detached; -1: none */
-	int root;		    /* O_PATH of the new root */
-	int tty;		    /* other side of the pty, pid 1's controlling terminal; -1 */
-	int child;		    /* to the command's child: its reports, our go; -1: executed */
+	uint64_t nested_ids[WARD_TREES_MAX]; /* of these, once attached: STATX_MNT_ID; 0: none */
+	int root;			     /* O_PATH of the new root */
+	int tty;       /* other side of the pty, pid 1's controlling terminal; -1 */
+	int child;     /* to the command's child: its reports, our go; -1: executed */
 	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
 	pid_t command; /* as seen inside */
 	int starter;   /* in pid 1: to what starts further commands; -1 */

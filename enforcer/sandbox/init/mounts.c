@@ -471,10 +471,59 @@ static int place_tree(
 	return attach(again, point, e->path, err);
 }
 
+/*
+ * The place of a tree beneath others. Down to the outermost one the path leads through what we
+ * made; from there on through directories alone: whoever could make a link in a tree, a session
+ * before this one or whoever wrote what it holds, would choose what the mount covers.
+ */
+static int open_nested(const struct ward_plan *p, const struct ward_plan_entry *e, int root)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct ward_plan_entry *top = &p->entries[i];
+		if (top->kind != WARD_PLAN_TREE || top->flags & WARD_PLAN_NESTED ||
+			!ward_plan_path_below(e->path, top->path))
+			continue;
+		ward_cleanup_fd int base = open_inside(root, top->path);
+		return base < 0 ? base
+				: ward_fd_openat2(base, e->path + strlen(top->path) + 1, &how);
+	}
+	return -EINVAL;
+}
+
+static int attach_nested(
+	struct ward_init *in, const struct ward_plan_entry *e, int root, struct ward_err *err)
+{
+	int at = open_nested(&in->plan, e, root);
+	if (at == -ELOOP)
+		return ward_err_set(err, at,
+			"the tree %s: a symbolic link is in its place, or on the way there",
+			e->path);
+	if (at < 0)
+		return ward_err_sys(err, at,
+			"the tree %s: the tree above has no such directory for it", e->path);
+	ward_cleanup_fd int point = at;
+	int r = attach(in->nested[e->mode], point, e->path, err);
+	struct statx sx;
+	/* DONT_SYNC: asks the kernel alone. */
+	if (r == 0 && statx(in->nested[e->mode], "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			      STATX_MNT_ID, &sx) < 0)
+		r = ward_err_sys(err, -errno, "the tree %s", e->path);
+	if (r == 0)
+		in->nested_ids[e->mode] = sx.stx_mnt_id;
+	close(in->nested[e->mode]);
+	in->nested[e->mode] = -1;
+	return r;
+}
+
 int ward_init_nested(struct ward_init *in, struct ward_err *err)
 {
 	const struct ward_plan *p = &in->plan;
-	int r = 0;
+	ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = root < 0 ? ward_err_sys(err, -errno, "open /") : 0;
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
 		const struct ward_plan_entry *e = &p->entries[i];
 		if (!(e->flags & WARD_PLAN_NESTED))
@@ -482,18 +531,7 @@ int ward_init_nested(struct ward_init *in, struct ward_err *err)
 		if (!(p->flags & WARD_PLAN_SERVED))
 			return ward_err_set(
 				err, -EINVAL, "a tree beneath another that nobody serves");
-		ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		ward_cleanup_fd int point = root < 0 ? -errno : open_inside(root, e->path);
-		if (point < 0) {
-			int code = point;
-			point = -1;
-			return ward_err_sys(err, code,
-				"the tree %s: the tree above has no such directory for it",
-				e->path);
-		}
-		r = attach(in->nested[e->mode], point, e->path, err);
-		close(in->nested[e->mode]);
-		in->nested[e->mode] = -1;
+		r = attach_nested(in, e, root, err);
 	}
 	return r;
 }

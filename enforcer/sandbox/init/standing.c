@@ -38,23 +38,94 @@ static int read_table(int fd, struct ward_buf *ret)
 	return n < 0 ? -errno : ward_buf_error(ret);
 }
 
-/* The next mount of ours in the table from *at on: its number, 0 at the end. */
-static unsigned long next_of_ours(const char **at)
+/* A line of the table: "ID PARENT DEVICE ROOT POINT OPTIONS … - TYPE SOURCE OPTIONS". */
+struct mount {
+	unsigned long id;
+	const char *point; /* blanks and the like as \ooo */
+	size_t len;
+	bool ours; /* of our kind: the host may have such mounts, too */
+};
+
+/* The next mount in the table from *at on; false at its end. */
+static bool next_mount(const char **at, struct mount *ret)
 {
-	while (**at) {
-		const char *line = *at;
-		const char *end = line + strcspn(line, "\n");
-		/* Blanks within a field are octal: this stands between the two parts alone. */
-		const char *dash = strstr(line, " - ");
-		*at = *end ? end + 1 : end;
-		if (!dash || dash >= end)
-			continue;
-		/* TYPE SOURCE OPTIONS */
-		const char *source = dash + 3 + strcspn(dash + 3, " \n");
-		if (strncmp(source, " wardfs ", 8) == 0)
-			return strtoul(line, NULL, 10);
+	const char *line = *at;
+	const char *end = line + strcspn(line, "\n");
+	if (*line == '\0')
+		return false;
+	*at = *end ? end + 1 : end;
+	const char *point = line;
+	for (int i = 0; i < 4; i++) {
+		point += strcspn(point, " \n");
+		point += *point == ' ';
 	}
-	return 0;
+	/* Stands between the two parts alone. */
+	const char *dash = strstr(line, " - ");
+	const char *source = dash && dash < end ? dash + 3 + strcspn(dash + 3, " \n") : end;
+	*ret = (struct mount){.id = strtoul(line, NULL, 10),
+		.point = point,
+		.len = strcspn(point, " \n"),
+		.ours = strncmp(source, " wardfs ", 8) == 0};
+	return true;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+static bool is_at(const struct mount *m, const char *path)
+{
+	size_t i = 0;
+	for (; i < m->len && *path; path++) {
+		const char *s = m->point + i;
+		bool octal = s[0] == '\\' && m->len - i >= 4 && is_digit(s[1]) && is_digit(s[2]) &&
+			     is_digit(s[3]);
+		int c = octal ? (s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0')
+			      : (unsigned char)s[0];
+		if (c != (unsigned char)*path)
+			return false;
+		i += octal ? 4 : 1;
+	}
+	return i == m->len && *path == '\0';
+}
+
+/* Of the plan, and one that could be lost without anybody having been told. */
+static bool is_kept(const struct ward_init *in, const struct mount *m)
+{
+	const struct ward_plan *p = &in->plan;
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		if (in->nested_ids[i] == m->id)
+			return true;
+	for (size_t i = 0; m->ours && i < p->n_entries; i++) {
+		const struct ward_plan_entry *e = &p->entries[i];
+		if ((e->kind == WARD_PLAN_TREE || e->kind == WARD_PLAN_TREE_AT ||
+			    e->kind == WARD_PLAN_COVER) &&
+			is_at(m, e->path))
+			return true;
+	}
+	return false;
+}
+
+/* The ids of mounts to keep, into ret if that is not NULL; returns how many. */
+static size_t list(const struct ward_init *in, const char *table, unsigned long *ret)
+{
+	struct mount m;
+	size_t n = 0;
+	while (next_mount(&table, &m))
+		if (is_kept(in, &m)) {
+			if (ret)
+				ret[n] = m.id;
+			n++;
+		}
+	return n;
+}
+
+static bool has(const unsigned long *ids, uint64_t id)
+{
+	while (*ids && *ids != id)
+		ids++;
+	return *ids != 0;
 }
 
 int ward_init_note_mounts(struct ward_init *in, struct ward_err *err)
@@ -69,16 +140,15 @@ int ward_init_note_mounts(struct ward_init *in, struct ward_err *err)
 	int r = read_table(in->mount_table, &table);
 	if (r < 0)
 		return ward_err_sys(err, r, "watch the mounts");
-	size_t n = 0;
-	for (const char *at = ward_buf_str(&table); next_of_ours(&at);)
-		n++;
+	size_t n = list(in, ward_buf_str(&table), NULL);
 	in->mount_ids = calloc(n + 1, sizeof(*in->mount_ids));
 	if (!in->mount_ids)
 		return ward_err_sys(err, -ENOMEM, "watch the mounts");
-	n = 0;
-	for (const char *at = ward_buf_str(&table); (in->mount_ids[n] = next_of_ours(&at));)
-		n++;
-	return n > 0 ? 0 : ward_err_set(err, -EIO, "the table of mounts has none of ours");
+	list(in, ward_buf_str(&table), in->mount_ids);
+	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+		if (in->nested_ids[i] && !has(in->mount_ids, in->nested_ids[i]))
+			return ward_err_set(err, -EIO, "the table of mounts lacks one of ours");
+	return 0;
 }
 
 bool ward_init_mounts_stand(const struct ward_init *in)
@@ -87,10 +157,11 @@ bool ward_init_mounts_stand(const struct ward_init *in)
 	if (read_table(in->mount_table, &table) < 0)
 		return false;
 	for (const unsigned long *id = in->mount_ids; *id; id++) {
+		const char *at = ward_buf_str(&table);
 		bool there = false;
-		unsigned long found = 0;
-		for (const char *at = ward_buf_str(&table); !there && (found = next_of_ours(&at));)
-			there = found == *id;
+		struct mount m;
+		while (!there && next_mount(&at, &m))
+			there = m.id == *id;
 		if (!there)
 			return false;
 	}

@@ -94,24 +94,35 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 	_exit(ward_init_say(report, &f, -1) ? 125 : 126);
 }
 
-/* Returns the pid of the new process, whose reports come through *ret_report. */
-static pid_t start(struct ward_init *in, const int *fds, size_t n, int *ret_report)
+/*
+ * Returns the pid of the new process, whose reports come through *ret_report. It waits until
+ * *ret_told is closed: pid 1, its parent, is to hear of it before it can have ended.
+ */
+static pid_t start(struct ward_init *in, const int *fds, size_t n, int *ret_report, int *ret_told)
 {
-	int ends[2];
+	int ends[2], told[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
+	ward_cleanup_fd int ours = ends[0];
+	ward_cleanup_fd int theirs = ends[1];
+	if (pipe2(told, O_CLOEXEC) < 0)
+		return -errno;
+	ward_cleanup_fd int wait = told[0];
+	ward_cleanup_fd int tell = told[1];
 	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
 	int code = errno;
 	if (pid == 0) {
-		close(ends[0]);
-		run(in, ends[1], fds, n);
+		char byte = 0;
+		close(ours);
+		close(tell);
+		while (read(wait, &byte, 1) < 0 && errno == EINTR)
+			continue;
+		run(in, theirs, fds, n);
 	}
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
+	if (pid < 0)
 		return -code;
-	}
-	*ret_report = ends[0];
+	*ret_report = ward_steal_fd(&ours);
+	*ret_told = ward_steal_fd(&tell);
 	return pid;
 }
 
@@ -128,8 +139,8 @@ static bool serve(struct ward_init *in, int sock)
 	ward_msg_reader_init(&r, data, (size_t)len);
 	uint32_t id = ward_msg_get_u32(&r);
 	bool ok = r.type == WARD_INIT_EXEC && ward_msg_done(&r) == 0 && n >= 1;
-	int report = -1;
-	pid_t pid = ok ? start(in, fds, n, &report) : -EBADMSG;
+	int report = -1, told = -1;
+	pid_t pid = ok ? start(in, fds, n, &report, &told) : -EBADMSG;
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
@@ -140,6 +151,8 @@ static bool serve(struct ward_init *in, int sock)
 	int sent = ward_msg_send(sock, &m, &report, report >= 0 ? 1 : 0);
 	if (report >= 0)
 		close(report);
+	if (told >= 0)
+		close(told);
 	return ok && sent == 0;
 }
 

@@ -36,6 +36,21 @@ sys.exit(subprocess.run(sys.argv[1:], stdin=os.open("../base.policy", os.O_PATH)
 	"$WARDFS" exec one -- true
 has "$ERR" "standard input is a path"
 
+# Many that end at once: each is heard of, with its own status.
+i=0
+while [ $i -lt 8 ]; do
+	i=$((i + 1))
+	sh -c 'for n in 1 2 3 4 5; do
+		timeout 120 "$WARDFS" exec one -- sh -c "exit $0"
+		[ $? = "$0" ] || echo "$0: $?" >>many-failed
+		timeout 120 "$WARDFS" exec one -- /nowhere 2>/dev/null
+		[ $? = 127 ] || echo "$0: $? of what is not there" >>many-failed
+	done; : >many-$0' $i &
+done
+wait_until 300 sh -c '[ $(ls many-[1-8] | wc -l) = 8 ]' || fail "some commands never ended: $("$WARDFS" ps)"
+[ ! -e many-failed ] || fail "$(cat many-failed)"
+rm many-[1-8]
+
 # The same session: processes, files, namespaces, ids, environment, start directory.
 expect 0 "$WARDFS" exec one -- sh -c 'pwd; echo "$WARDFS_SESSION $HOME"; ls'
 has "$OUT" "$PWD"

@@ -42,6 +42,20 @@ has "$ERR" "taken away"
 has "$("$WARDFS" audit show --json --kind session.end inside)" "taken away"
 expect 0 "$WARDFS" audit verify inside
 chmod 755 a
+# The host's own mounts of the same kind may come and go: mode process shows them.
+if [ "$(id -u)" = 0 ]; then
+	mkdir ../src ../mnt
+	expect 0 "$WARDFS" mount --session beside ../src ../mnt
+	rm -f up
+	"$WARDFS" run --mode process --policy u.policy -- sh -c ': >up; while test -e up; do sleep 0.1; done' 2>err &
+	pid=$!
+	wait_until 60 test -e up || fail "not started: $(cat err)"
+	expect 0 "$WARDFS" umount ../mnt
+	rmdir ../mnt
+	sleep 1
+	rm up
+	wait $pid || fail "exit $?: $(cat err)"
+fi
 # From outside. (Moved there, it takes the tree along as well.)
 rm -f up
 run --session outside -- sh -c 'cd /workspace; : >up; until test -e a/inner/covered; do sleep 0.1; ls a/inner; done; sleep 600' \
@@ -55,6 +69,23 @@ wait $pid
 got=$?
 [ $got = 125 ] || fail "exit $got: $(cat err)"
 has "$(cat err)" "taken away"
+
+# Nor does a link choose another place, which the tree would cover then: the last name, or one before.
+rm -r a
+mkdir -p a/share
+"$WARDFS" run --policy u.policy -- true 2>/dev/null && fail "control: no directory is there"
+ln -s /usr/share a/inner
+expect 125 run -- ls /usr/share
+has "$ERR" "a symbolic link is in its place"
+rm -r a
+ln -s /usr a
+sed -i 's|a/inner|a/share|' u.policy
+expect 125 run -- ls /usr/share
+has "$ERR" "a symbolic link is in its place"
+rm a
+mkdir -p a/share
+[ "$(id -u)" != 0 ] || chown -R 4711:4711 a
+expect 0 run -- grep -c '^wardfs /workspace/a/share ' /proc/self/mounts
 S
 cp uncover.body uncover.sh
 chmod 755 "$WARD_TMP"
