@@ -192,24 +192,42 @@ void ward_conn_accept(struct ward_listener *l)
 	}
 }
 
+/*
+ * Does the policy that is in force now allow all of it? What a name has led to was decided by the
+ * one before: of what is connected the address, else every address that may still be tried.
+ */
+static bool still_allowed(struct ward_conn *c, struct ward_why *ret_why)
+{
+	struct ward_broker *net = c->net;
+	if (!ward_decide_destination(net, c->named ? c->host : NULL, &c->asked, false, ret_why))
+		return false;
+	if (c->named && ward_conn_proxied(c))
+		return true;
+	if (!c->named && !ward_near_has(net, &c->asked))
+		return true;
+	if (!c->named || (c->pump && c->peer.sa.sa_family)) {
+		ward_why_clear(ret_why);
+		return ward_decide_address(
+			net, c->named ? &c->peer : &c->asked, false, !c->named, ret_why);
+	}
+	if (c->answer.n) {
+		ward_why_clear(ret_why);
+		return ward_decide_answer(net, &c->answer, c->port, false, ret_why);
+	}
+	return true;
+}
+
 void ward_conn_reload(struct ward_broker *net)
 {
 	struct ward_conn *c = LIST_FIRST(&net->conns);
 	while (c) {
 		struct ward_conn *next = LIST_NEXT(c, link);
-		struct ward_why why = {0}, where = {0};
-		bool ok = ward_decide_destination(
-			net, c->named ? c->host : NULL, &c->asked, false, &why);
-		/* Where it was resolved already, the address has to be allowed as well. */
-		if (ok && c->named && c->peer.sa.sa_family && !ward_conn_proxied(c))
-			ok = ward_decide_address(net, &c->peer, false, false, &where);
-		if (!ok) {
-			struct ward_why *said = where.place.len ? &where : &why;
-			said->text = "another policy is in force";
-			ward_conn_refuse_why(c, said);
+		struct ward_why why = {0};
+		if (!still_allowed(c, &why) || !ward_conn_stream_reload(c)) {
+			why.text = "another policy is in force";
+			ward_conn_refuse_why(c, &why);
 		}
 		ward_why_clear(&why);
-		ward_why_clear(&where);
 		c = next;
 	}
 }

@@ -71,6 +71,9 @@ void ward_conn_try_next(struct ward_conn *c)
 			ward_conn_proxied(c) ? c->net->settings->net_proxy.port : c->port);
 		if (start_connect(c) == 0)
 			return;
+		if (c->connected)
+			event_free(c->connected);
+		c->connected = NULL;
 		if (c->outside >= 0)
 			close(c->outside);
 		c->outside = -1;
@@ -108,7 +111,11 @@ void ward_conn_dial(struct ward_conn *c, const char *host)
 	if (ward_conn_proxied(c) && ward_sockaddr_parse(host, 0, &c->answer.v[0])) {
 		c->answer.n = 1;
 		ward_conn_try_next(c);
-	} else if (ward_resolve(c->net, host, on_resolved, c, &c->query) < 0) {
-		ward_conn_finish(c, "out of memory");
+		return;
 	}
+	int r = ward_resolve(c->net, host, on_resolved, c, &c->query);
+	if (r == -EDQUOT)
+		ward_conn_refuse_upload(c);
+	else if (r < 0)
+		ward_conn_finish(c, "out of memory");
 }

@@ -71,6 +71,12 @@ void ward_conn_refuse(struct ward_conn *c, const char *place, const char *rule, 
 	ward_conn_free(c);
 }
 
+void ward_conn_refuse_upload(struct ward_conn *c)
+{
+	ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] upload",
+		"the upload budget of the session is used up");
+}
+
 void ward_conn_refuse_why(struct ward_conn *c, struct ward_why *why)
 {
 	if (why->addr.sa.sa_family)

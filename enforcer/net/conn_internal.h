@@ -39,9 +39,11 @@ struct ward_conn {
 	struct ward_upstream *upstream; /* with mode = proxy, until the stream begins */
 	uint64_t number;		/* of the token that the proxy was given; 0: none */
 	struct ward_inspect inspect;
+	bool unseen; /* something passed that would have been looked at, but for sni = off */
 	struct ward_pump *pump;
 	uint64_t started_ns, held_ns;
-	bool recorded; /* its beginning is in the trail */
+	uint64_t asked_ns; /* the proxy */
+	bool recorded;	   /* its beginning is in the trail */
 };
 
 /* conn.c. Nothing of c may be used after. */
@@ -55,6 +57,8 @@ bool ward_conn_proxied(const struct ward_conn *c);
  * rule as of a decision (NULL: the default, none). finish: text says why, NULL: it ended by itself.
  */
 void ward_conn_refuse(struct ward_conn *c, const char *place, const char *rule, const char *text);
+/* The upload budget is used up. */
+void ward_conn_refuse_upload(struct ward_conn *c);
 /* why is cleared. */
 void ward_conn_refuse_why(struct ward_conn *c, struct ward_why *why);
 void ward_conn_finish(struct ward_conn *c, const char *text);
@@ -72,5 +76,7 @@ void ward_conn_forget_proxy(struct ward_conn *c);
 
 /* conn_stream.c: c->outside leads to the destination: records it, then bytes move. May end c. */
 void ward_conn_stream(struct ward_conn *c);
+/* sni may be another now. False: what has passed may be what it forbids. */
+bool ward_conn_stream_reload(struct ward_conn *c);
 /* Its clock rang. May end c. */
 void ward_conn_stream_clock(struct ward_conn *c);

@@ -9,6 +9,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/net/limits.h"
 #include "enforcer/net/upstream.h"
 
 /* A proxy connects on its side meanwhile: for what it says until the stream begins. */
@@ -33,7 +34,9 @@ static void on_proxy(evutil_socket_t fd, short what, void *user)
 	struct ward_conn *c = user;
 	ward_cleanup(ward_buf_clear) struct ward_buf out = WARD_BUF_INIT;
 	uint8_t data[4096];
-	if (what & EV_TIMEOUT) {
+	/* However slowly it says something. */
+	if (what & EV_TIMEOUT ||
+		ward_clock_mono_ns() - c->asked_ns >= (uint64_t)PROXY_S * WARD_NS_PER_SEC) {
 		ward_conn_finish(c, "the proxy did not answer");
 		return;
 	}
@@ -85,6 +88,11 @@ void ward_conn_ask_proxy(struct ward_conn *c)
 	ward_cleanup(ward_buf_clear) struct ward_buf out = WARD_BUF_INIT;
 	char token[WARD_TOKEN_MAX];
 	size_t claim = 0;
+	/* What the agent chose of what is said to the proxy. */
+	if (ward_limits_upload(c->net, strlen(c->host)) < 0) {
+		ward_conn_refuse_upload(c);
+		return;
+	}
 	int r = make_token(c, token, &claim);
 	if (r < 0) {
 		ward_conn_finish(c, r == -EKEYEXPIRED
@@ -92,6 +100,7 @@ void ward_conn_ask_proxy(struct ward_conn *c)
 					    : "no token could be made");
 		return;
 	}
+	c->asked_ns = ward_clock_mono_ns();
 	c->upstream = calloc(1, sizeof(*c->upstream));
 	r = c->upstream ? ward_upstream_begin(c->upstream, &s->net_proxy, c->host, c->port,
 				  s->net_identify, token, claim, &out)

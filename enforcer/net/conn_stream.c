@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/net/limits.h"
 #include "enforcer/net/pump.h"
@@ -15,26 +16,50 @@
 
 /* "by the proxy NAME:PORT, with token N" */
 #define WAY_MAX 320
-/* Nothing moved for so long; and a hello or a request's head that is not whole by then. */
-#define IDLE_S 3600
+/* A hello or a request's head that is not whole by then. */
 #define HELD_S 30
+/* A rest for the rate is over, or looked at again. */
+#define REST_S 3600
 
-/* Lets both directions rest until the rate is kept. */
-static void pause_for(struct ward_conn *c, uint64_t ns)
+/*
+ * Lets both directions rest until the rate is kept. Asked before each read, so that neither a new
+ * connection nor many that wake at once have a read for nothing.
+ */
+static bool on_rests(void *user)
 {
+	struct ward_conn *c = user;
+	uint64_t ns = ward_limits_wait(c->net, c->account);
+	if (ns == 0)
+		return false;
+	const uint64_t most = REST_S * WARD_NS_PER_SEC;
+	ns = ns < most ? ns : most;
 	const struct timeval tv = {.tv_sec = (time_t)(ns / WARD_NS_PER_SEC),
 		.tv_usec = (suseconds_t)(ns % WARD_NS_PER_SEC / 1000) + 1};
-	if (!c->later || evtimer_pending(c->later, NULL) || event_add(c->later, &tv) < 0)
-		return;
 	ward_pump_pause(c->pump, WARD_PUMP_INSIDE, true);
 	ward_pump_pause(c->pump, WARD_PUMP_OUTSIDE, true);
+	event_add(c->later, &tv);
+	return true;
+}
+
+/* What the program had sent before the stream began. May end c. */
+static void feed(struct ward_conn *c)
+{
+	ward_cleanup_free uint8_t *first = c->first;
+	size_t len = c->first_len;
+	c->first = NULL;
+	c->first_len = 0;
+	if (len)
+		ward_pump_feed(c->pump, first, len);
 }
 
 static void on_later(evutil_socket_t fd, short what, void *user)
 {
 	struct ward_conn *c = user;
+	if (on_rests(c))
+		return;
 	ward_pump_pause(c->pump, WARD_PUMP_INSIDE, false);
 	ward_pump_pause(c->pump, WARD_PUMP_OUTSIDE, false);
+	feed(c);
 }
 
 static bool looked_at(const struct ward_conn *c)
@@ -59,12 +84,13 @@ static int on_pass(
 			ward_inspect_reply(&c->inspect, data, len);
 		else
 			r = ward_inspect(&c->inspect, data, len, ret_pass);
+	} else if (c->named && !looked_at(c) && from == WARD_PUMP_INSIDE) {
+		c->unseen = true;
 	}
 	if (r == 0 && from == WARD_PUMP_INSIDE)
 		r = ward_limits_upload(c->net, *ret_pass);
-	uint64_t wait = r == 0 ? ward_limits_moved(c->net, c->account, *ret_pass) : 0;
-	if (wait)
-		pause_for(c, wait);
+	if (r == 0)
+		ward_limits_moved(c->net, c->account, *ret_pass);
 	return r;
 }
 
@@ -79,8 +105,7 @@ static void on_over(void *user, int error)
 		return;
 	}
 	if (error == -EDQUOT) {
-		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] upload",
-			"the upload budget of the session is used up");
+		ward_conn_refuse_upload(c);
 		return;
 	}
 	if (error)
@@ -88,7 +113,16 @@ static void on_over(void *user, int error)
 	ward_conn_finish(c, error ? text : NULL);
 }
 
-static const struct ward_pump_ops pump_ops = {on_pass, on_blind, on_over};
+bool ward_conn_stream_reload(struct ward_conn *c)
+{
+	enum ward_sni sni = c->net->settings->sni;
+	if (!c->pump)
+		return true;
+	c->inspect.strict = sni == WARD_SNI_REQUIRE;
+	return sni != WARD_SNI_REQUIRE || (!c->inspect.complaint && !c->unseen);
+}
+
+static const struct ward_pump_ops pump_ops = {on_pass, on_blind, on_rests, on_over};
 
 static void set_clock(struct ward_conn *c, time_t seconds)
 {
@@ -104,7 +138,7 @@ void ward_conn_stream_clock(struct ward_conn *c)
 	if (c->held_ns && now - c->held_ns >= (uint64_t)HELD_S * WARD_NS_PER_SEC)
 		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] sni = require",
 			"a hello or a request's head that was not whole after 30 s");
-	else if (idle >= IDLE_S)
+	else if (idle >= WARD_PUMP_IDLE_S)
 		ward_conn_finish(c, "idle for too long");
 	else
 		set_clock(c, HELD_S);
@@ -164,14 +198,14 @@ void ward_conn_stream(struct ward_conn *c)
 	(void)setsockopt(c->outside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(c->outside, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	ward_inspect_init(&c->inspect, c->host, c->net->settings->sni == WARD_SNI_REQUIRE);
-	if (c->net->settings->net_rate != WARD_UNLIMITED)
-		c->later = evtimer_new(c->net->base, on_later, c);
-	if (!grant(c) || ward_pump_new(c->net, c->inside, c->outside, &pump_ops, c, &c->pump) < 0) {
+	c->later = evtimer_new(c->net->base, on_later, c);
+	if (!c->later || !grant(c) ||
+		ward_pump_new(c->net, c->inside, c->outside, &pump_ops, c, &c->pump) < 0) {
 		ward_conn_finish(c, "the program is gone, or out of memory");
 		return;
 	}
 	set_clock(c, HELD_S);
 	/* Last: it may end the connection. */
-	if (c->first_len)
-		ward_pump_feed(c->pump, c->first, c->first_len);
+	if (!on_rests(c))
+		feed(c);
 }

@@ -89,6 +89,25 @@ static bool read_length(const struct ward_http_text *v, struct ward_http_head *h
 	return true;
 }
 
+/* RFC 9110, 7.8: a list. HTTP/2 (RFC 7540, 3.2) and TLS (RFC 2817) name a host each by itself. */
+static bool names_hosts(const struct ward_http_text *list)
+{
+	static const char *const protocols[] = {"h2", "HTTP", "TLS"};
+	const char *p = list->p, *end = p + list->len;
+	while (p < end) {
+		while (p < end && (*p == ' ' || *p == '\t' || *p == ','))
+			p++;
+		for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++) {
+			size_t n = strlen(protocols[i]);
+			if ((size_t)(end - p) >= n && strncasecmp(p, protocols[i], n) == 0)
+				return true;
+		}
+		while (p < end && *p != ',')
+			p++;
+	}
+	return false;
+}
+
 static bool field(const struct ward_http_text *line, struct ward_http_head *h)
 {
 	size_t n = 0;
@@ -110,6 +129,7 @@ static bool field(const struct ward_http_text *line, struct ward_http_head *h)
 		h->chunked = true;
 	} else if (ward_http_field_is(line, "Upgrade")) {
 		h->upgrade = true;
+		h->upgrade_hides = h->upgrade_hides || names_hosts(&v);
 	}
 	return true;
 }

@@ -30,7 +30,8 @@ struct ward_http_head {
 	bool chunked;
 	bool has_length;
 	uint64_t length;
-	bool upgrade; /* an Upgrade field */
+	bool upgrade_hides; /* to a protocol in which a host is named again */
+	bool upgrade;	    /* an Upgrade field */
 	/* fields that speak to a proxy, for leaving them out */
 	struct ward_http_text fields[WARD_HTTP_FIELDS_MAX]; /* whole lines without CRLF */
 	size_t n_fields;

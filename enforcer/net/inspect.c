@@ -134,6 +134,7 @@ static int request(struct ward_inspect *in, const uint8_t *data, size_t len, siz
 	/* Requests before it may still be answered: which answer is the upgrade's? */
 	if (h.upgrade && (in->requests || h.chunked || h.length))
 		return complain(in, "an HTTP upgrade that is not the first request");
+	in->hides = h.upgrade_hides;
 	in->requests++;
 	*pass = h.size;
 	ward_http_body_start(&h, &in->body);
@@ -250,9 +251,13 @@ void ward_inspect_reply(struct ward_inspect *in, const uint8_t *data, size_t len
 {
 	if (in->state != WARD_INSPECT_UPGRADE || len == 0)
 		return;
-	/* RFC 9110, 15.2.2; a status line in pieces is no server's */
-	in->state = len >= 12 && memcmp(data, "HTTP/1.1 101", 12) == 0 ? WARD_INSPECT_OPAQUE
-								       : WARD_INSPECT_HTTP;
+	/*
+	 * RFC 9110, 15.2.2; a status line in pieces is no server's. Neither HTTP/2 nor TLS begins
+	 * like a request of HTTP/1: where the server changes over to these, what follows is
+	 * refused.
+	 */
+	bool switched = len >= 12 && memcmp(data, "HTTP/1.1 101", 12) == 0;
+	in->state = switched && !in->hides ? WARD_INSPECT_OPAQUE : WARD_INSPECT_HTTP;
 }
 
 bool ward_inspect_blind(const struct ward_inspect *in, bool reply)

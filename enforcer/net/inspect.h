@@ -31,6 +31,7 @@ struct ward_inspect {
 	const char *complaint; /* the last disagreement; not refused unless strict */
 	struct ward_http_body body;
 	size_t requests;
+	bool hides; /* the upgrade that was asked for is to a protocol that names a host again */
 	/*
 	 * The first word, where it is not known yet what it begins: it has passed already (a server
 	 * does nothing with a part of a request, and a program that sends "ping" is not kept

@@ -92,16 +92,25 @@ int ward_limits_upload(struct ward_broker *net, size_t bytes)
 	return 0;
 }
 
-uint64_t ward_limits_moved(struct ward_broker *net, struct ward_account *a, size_t bytes)
+void ward_limits_moved(struct ward_broker *net, struct ward_account *a, size_t bytes)
 {
 	uint64_t rate = net->settings->net_rate, now = ward_clock_mono_ns();
 	if (rate == WARD_UNLIMITED || bytes == 0)
-		return 0;
-	/* The rate is in thousandths of a byte a second; a read is at most 256 KiB. */
+		return;
+	/* The rate is in thousandths of a byte a second; what is moved at once is less than 16 MB.
+	 */
 	uint64_t cost =
 		rate ? (uint64_t)bytes * 1000 * WARD_NS_PER_SEC / rate : 3600 * WARD_NS_PER_SEC;
 	if (a->paid_ns < now)
 		a->paid_ns = now;
-	a->paid_ns += cost;
+	if (__builtin_add_overflow(a->paid_ns, cost, &a->paid_ns))
+		a->paid_ns = UINT64_MAX;
+}
+
+uint64_t ward_limits_wait(struct ward_broker *net, const struct ward_account *a)
+{
+	uint64_t now = ward_clock_mono_ns();
+	if (net->settings->net_rate == WARD_UNLIMITED)
+		return 0;
 	return a->paid_ns > now + BURST_NS ? a->paid_ns - now - BURST_NS : 0;
 }

@@ -24,5 +24,7 @@ void ward_limits_leave(struct ward_broker *net, struct ward_account *a);
 /* That many bytes are to leave the session. -EDQUOT: they may not. */
 int ward_limits_upload(struct ward_broker *net, size_t bytes) ward_must_check;
 
-/* Bytes were moved. Returns how long to wait before more are, in ns; 0: not at all. */
-uint64_t ward_limits_moved(struct ward_broker *net, struct ward_account *a, size_t bytes);
+/* Bytes were moved, either way. */
+void ward_limits_moved(struct ward_broker *net, struct ward_account *a, size_t bytes);
+/* How long the rate has nothing be moved, whichever connection moved what was too much; in ns. */
+uint64_t ward_limits_wait(struct ward_broker *net, const struct ward_account *a);

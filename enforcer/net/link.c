@@ -5,6 +5,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
@@ -69,20 +70,26 @@ static void put_no_addresses(struct nlmsghdr *h)
 	mnl_attr_nest_end(h, spec);
 }
 
-int ward_link_veth(struct mnl_socket *s, const char *name, const char *peer, int peer_ns)
+static void put_end(struct nlmsghdr *h, const struct ward_link_end *end)
+{
+	mnl_attr_put_strz(h, IFLA_IFNAME, end->name);
+	mnl_attr_put(h, IFLA_ADDRESS, 6, end->mac);
+	mnl_attr_put_u32(h, IFLA_MTU, MTU);
+}
+
+int ward_link_veth(struct mnl_socket *s, const struct ward_link_end *here,
+	const struct ward_link_end *peer, int peer_ns)
 {
 	char buf[REQUEST_MAX];
 	struct nlmsghdr *h = request(buf, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	mnl_attr_put_strz(h, IFLA_IFNAME, name);
-	mnl_attr_put_u32(h, IFLA_MTU, MTU);
+	put_end(h, here);
 	struct nlattr *info = mnl_attr_nest_start(h, IFLA_LINKINFO);
 	mnl_attr_put_strz(h, IFLA_INFO_KIND, "veth");
 	struct nlattr *data = mnl_attr_nest_start(h, IFLA_INFO_DATA);
 	struct nlattr *other = mnl_attr_nest_start(h, VETH_INFO_PEER);
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	mnl_attr_put_strz(h, IFLA_IFNAME, peer);
-	mnl_attr_put_u32(h, IFLA_MTU, MTU);
+	put_end(h, peer);
 	mnl_attr_put_u32(h, IFLA_NET_NS_FD, (uint32_t)peer_ns);
 	mnl_attr_nest_end(h, other);
 	mnl_attr_nest_end(h, data);
@@ -123,6 +130,20 @@ int ward_link_address(
 	a->ifa_flags = family == AF_INET6 ? IFA_F_NODAD : 0;
 	a->ifa_index = index;
 	mnl_attr_put(h, IFA_LOCAL, family == AF_INET ? 4 : 16, addr);
+	return talk(s, h);
+}
+
+int ward_link_neighbour(
+	struct mnl_socket *s, unsigned index, int family, const void *addr, const uint8_t mac[6])
+{
+	char buf[REQUEST_MAX];
+	struct nlmsghdr *h = request(buf, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
+	struct ndmsg *n = mnl_nlmsg_put_extra_header(h, sizeof(*n));
+	n->ndm_family = (unsigned char)family;
+	n->ndm_ifindex = (int)index;
+	n->ndm_state = NUD_PERMANENT;
+	mnl_attr_put(h, NDA_DST, family == AF_INET ? 4 : 16, addr);
+	mnl_attr_put(h, NDA_LLADDR, 6, mac);
 	return talk(s, h);
 }
 

@@ -15,13 +15,22 @@ struct mnl_socket;
 int ward_link_open(struct mnl_socket **ret) ward_must_check;
 void ward_link_close(struct mnl_socket *s);
 
-/* A veth pair: `name` here, `peer` in the namespace peer_ns. Neither makes addresses of its own. */
-int ward_link_veth(
-	struct mnl_socket *s, const char *name, const char *peer, int peer_ns) ward_must_check;
+/* One end of a veth pair, with its hardware address. */
+struct ward_link_end {
+	const char *name;
+	const uint8_t *mac; /* 6 bytes */
+};
+/* A veth pair: `here`, and `peer` in the namespace peer_ns. Neither makes addresses of its own. */
+int ward_link_veth(struct mnl_socket *s, const struct ward_link_end *here,
+	const struct ward_link_end *peer, int peer_ns) ward_must_check;
 int ward_link_up(struct mnl_socket *s, unsigned index) ward_must_check;
 /* Adds addr (4 or 16 bytes, by family) with a prefix of bits; without duplicate detection. */
 int ward_link_address(struct mnl_socket *s, unsigned index, int family, const void *addr,
 	unsigned bits) ward_must_check;
+
+/* Who has addr, for good: nobody is asked for it. */
+int ward_link_neighbour(struct mnl_socket *s, unsigned index, int family, const void *addr,
+	const uint8_t mac[6]) ward_must_check;
 
 enum ward_link_route {
 	WARD_LINK_VIA,	 /* a default route through the gateway addr */

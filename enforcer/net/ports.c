@@ -139,7 +139,7 @@ static void on_over(void *user, int error)
 	link_free(l);
 }
 
-static const struct ward_pump_ops pump_ops = {on_pass, NULL, on_over};
+static const struct ward_pump_ops pump_ops = {on_pass, NULL, NULL, on_over};
 
 static void begin(struct link *l)
 {

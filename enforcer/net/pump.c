@@ -221,6 +221,8 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 	/* A rate is kept between reads. */
 	bool little = net->n_conns > MANY || net->settings->net_rate != WARD_UNLIMITED;
 	size_t size = little ? READ_MANY : READ_FEW;
+	if (f->pump->ops->rests && f->pump->ops->rests(f->pump->user))
+		return;
 	if (f->held && f->len >= WARD_INSPECT_MAX) {
 		step(f, -EACCES);
 		return;

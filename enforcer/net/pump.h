@@ -23,6 +23,8 @@ struct ward_pump_ops {
 		size_t *ret_pass);
 	/* Does nobody look at what this side sends from now on? NULL: nobody ever does. */
 	bool (*blind)(void *user, enum ward_pump_side from);
+	/* Is nothing to be read now? Then the callee has paused both sides. NULL: never. */
+	bool (*rests)(void *user);
 	/* It is over: 0 both sides have ended, else a negative errno. The callee frees it. */
 	void (*over)(void *user, int error);
 };
@@ -30,6 +32,9 @@ struct ward_pump_ops {
 /* inside and outside stay the caller's, non-blocking; they must outlive it. */
 int ward_pump_new(struct ward_broker *net, int inside, int outside, const struct ward_pump_ops *ops,
 	void *user, struct ward_pump **ret) ward_must_check;
+/* Nothing moved for so long, in seconds, is over. */
+#define WARD_PUMP_IDLE_S 3600
+
 /* As if data had just been read from the inner side. May end the pump: nothing of it may be used
  * after. */
 void ward_pump_feed(struct ward_pump *r, const void *data, size_t len);

@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/net/limits.h"
 
 /* A hosts file that blocks advertisements has some megabytes. */
 #define HOSTS_MAX ((size_t)8 << 20)
@@ -301,13 +302,20 @@ int ward_resolve(struct ward_broker *net, const char *name, ward_resolve_fn fn, 
 		return -ENOMEM;
 	}
 	LIST_INSERT_HEAD(&r->queries, q, link);
-	*ret = q;
 	if (q->answer.n) {
+		*ret = q;
 		deliver(q);
 		return 0;
 	}
+	/* A name says something to whoever answers for it; that of a proxy is none of the agent's.
+	 */
+	if (net->settings->net != WARD_NET_PROXY && ward_limits_upload(net, strlen(name)) < 0) {
+		end_query(q);
+		return -EDQUOT;
+	}
 	const struct ares_addrinfo_hints hints = {
 		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	*ret = q;
 	ares_getaddrinfo(r->channel, name, NULL, &hints, on_answer, q);
 	set_clock(r);
 	return 0;
@@ -322,7 +330,7 @@ int ward_resolver_open(struct ward_broker *net, struct ward_err *err)
 {
 	char lookups[] = "b"; /* DNS alone: /etc/hosts could not be read later */
 	struct ward_resolver *r = net->resolver = calloc(1, sizeof(*r));
-	struct ares_options o = {.flags = ARES_FLAG_NOSEARCH,
+	struct ares_options o = {.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES,
 		.timeout = TIMEOUT_MS,
 		.tries = TRIES,
 		.lookups = lookups,

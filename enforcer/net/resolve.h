@@ -26,6 +26,10 @@ struct ward_query;
 int ward_resolver_open(struct ward_broker *net, struct ward_err *err) ward_must_check;
 void ward_resolver_close(struct ward_broker *net);
 
+/*
+ * -EDQUOT: the upload budget has no room for the name, which costs its length where it is asked
+ * outside.
+ */
 /* *ret is valid until fn is called or ward_resolve_cancel(); fn is never called before the return.
  */
 int ward_resolve(struct ward_broker *net, const char *name, ward_resolve_fn fn, void *user,

@@ -103,6 +103,12 @@ static void refuse(struct ward_udp_flow *f, struct ward_why *why)
 	flow_free(f);
 }
 
+static void refuse_upload(struct ward_udp_flow *f)
+{
+	struct ward_why why = {.text = "the upload budget of the session is used up"};
+	refuse(f, &why);
+}
+
 static void finish(struct ward_udp_flow *f, const char *text)
 {
 	struct ward_net_record r;
@@ -120,14 +126,15 @@ static void finish(struct ward_udp_flow *f, const char *text)
 static bool send_out(struct ward_udp_flow *f, const uint8_t *data, size_t len)
 {
 	if (ward_limits_upload(f->net, len) < 0) {
-		struct ward_why why = {.text = "the upload budget of the session is used up"};
-		refuse(f, &why);
+		refuse_upload(f);
 		return false;
 	}
-	/* Over the rate: lost, as on any slow link. */
-	if (ward_limits_moved(f->net, f->account, len) == 0 &&
-		send(f->outside, data, len, MSG_NOSIGNAL) >= 0)
+	/* Over the rate: lost, as on any slow link; what is lost is not paid for. */
+	if (ward_limits_wait(f->net, f->account) == 0 &&
+		send(f->outside, data, len, MSG_NOSIGNAL) >= 0) {
+		ward_limits_moved(f->net, f->account, len);
 		f->sent += len;
+	}
 	f->active_ns = ward_clock_mono_ns();
 	return true;
 }
@@ -176,8 +183,10 @@ static void on_reply(evutil_socket_t fd, short what, void *user)
 		if (n < 0)
 			return;
 		f->active_ns = ward_clock_mono_ns();
-		if (ward_limits_moved(f->net, f->account, (size_t)n) == 0)
+		if (ward_limits_wait(f->net, f->account) == 0) {
+			ward_limits_moved(f->net, f->account, (size_t)n);
 			send_in(f, data, (size_t)n);
+		}
 	}
 }
 
@@ -265,7 +274,10 @@ static void decide(struct ward_udp_flow *f)
 		return;
 	}
 	if (host) {
-		if (ward_resolve(f->net, host, on_resolved, f, &f->query) < 0)
+		int r = ward_resolve(f->net, host, on_resolved, f, &f->query);
+		if (r == -EDQUOT)
+			refuse_upload(f);
+		else if (r < 0)
 			finish(f, "out of memory");
 		return;
 	}
@@ -320,6 +332,17 @@ static struct ward_udp_flow *find(
 	return NULL;
 }
 
+/* Many sockets of one program must not keep all others waiting for IDLE_S. */
+static void make_room(struct ward_broker *net)
+{
+	struct ward_udp_flow *f, *oldest = NULL;
+	LIST_FOREACH(f, &net->flows, link)
+		if (!oldest || f->active_ns < oldest->active_ns)
+			oldest = f;
+	if (oldest)
+		finish(oldest, "others were used later");
+}
+
 static void datagram(struct ward_listener *l, const union ward_sockaddr *from,
 	const union ward_sockaddr *to, const uint8_t *data, size_t len)
 {
@@ -329,7 +352,9 @@ static void datagram(struct ward_listener *l, const union ward_sockaddr *from,
 		return;
 	}
 	bool fresh = !f;
-	if (fresh && l->net->n_flows < FLOWS_MAX)
+	if (fresh && l->net->n_flows >= FLOWS_MAX)
+		make_room(l->net);
+	if (fresh)
 		f = flow_new(l, from, to);
 	if (f && f->n_waiting < WAITING_MAX) {
 		uint8_t *copy = malloc(len ? len : 1);

@@ -30,9 +30,14 @@
 /* Packets that wait to be looked at; what does not fit is not recorded one by one. */
 #define PACKET_BYTES (256 << 10)
 
+/* Locally administered; in a session's two namespaces there are no others. */
+static const uint8_t agent_mac[] = {0x02, 0, 0, 0, 0, 2}, broker_mac[] = {0x02, 0, 0, 0, 0, 1};
+
 struct side {
 	struct mnl_socket *link;
 	const char *name, *addr4, *addr6;
+	const char *peer4, *peer6; /* of the other side */
+	const uint8_t *peer_mac;
 	unsigned index;
 	bool ipv6;
 };
@@ -55,6 +60,23 @@ static int addresses(struct side *s, struct ward_err *err)
 	return 0;
 }
 
+/*
+ * Where all addresses are local ones, IPv6 has no answer for itself when the kernel asks, after
+ * some seconds of silence, whether the other side is still there: what a server says so late would
+ * not arrive. There is nobody else on this wire.
+ */
+static int neighbour(struct side *s, struct ward_err *err)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+	if (inet_pton(AF_INET, s->peer4, &v4) != 1 || inet_pton(AF_INET6, s->peer6, &v6) != 1)
+		return ward_err_set(err, -EINVAL, "bad address of the wire");
+	int r = ward_link_neighbour(s->link, s->index, AF_INET, &v4, s->peer_mac);
+	if (r == 0 && s->ipv6)
+		r = ward_link_neighbour(s->link, s->index, AF_INET6, &v6, s->peer_mac);
+	return r < 0 ? ward_err_sys(err, r, "name the other side of %s", s->name) : 0;
+}
+
 static int route(struct side *s, enum ward_link_route kind, const char *a4, const char *a6,
 	struct ward_err *err)
 {
@@ -71,11 +93,18 @@ static int route(struct side *s, enum ward_link_route kind, const char *a4, cons
 
 static int inner_side(struct ward_err *err)
 {
-	struct side s = {.name = AGENT_LINK, .addr4 = WARD_WIRE_AGENT4, .addr6 = WARD_WIRE_AGENT6};
+	struct side s = {.name = AGENT_LINK,
+		.addr4 = WARD_WIRE_AGENT4,
+		.addr6 = WARD_WIRE_AGENT6,
+		.peer4 = WARD_WIRE_BROKER4,
+		.peer6 = WARD_WIRE_BROKER6,
+		.peer_mac = broker_mac};
 	int r = ward_link_open(&s.link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
 	r = addresses(&s, err);
+	if (r == 0)
+		r = neighbour(&s, err);
 	if (r == 0)
 		r = route(&s, WARD_LINK_VIA, WARD_WIRE_BROKER4, WARD_WIRE_BROKER6, err);
 	ward_link_close(s.link);
@@ -98,15 +127,21 @@ static void unlimited_refusals(void)
 /* release: told as soon as there is a veth. */
 static int outer_side(int net_fd, int release, struct ward_err *err)
 {
-	struct side s = {
-		.name = BROKER_LINK, .addr4 = WARD_WIRE_BROKER4, .addr6 = WARD_WIRE_BROKER6};
+	const struct ward_link_end here = {BROKER_LINK, broker_mac},
+				   there = {AGENT_LINK, agent_mac};
+	struct side s = {.name = BROKER_LINK,
+		.addr4 = WARD_WIRE_BROKER4,
+		.addr6 = WARD_WIRE_BROKER6,
+		.peer4 = WARD_WIRE_AGENT4,
+		.peer6 = WARD_WIRE_AGENT6,
+		.peer_mac = agent_mac};
 	int r = ward_link_open(&s.link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
 	unlimited_refusals();
 	r = ward_link_up(s.link, if_nametoindex("lo"));
 	if (r == 0)
-		r = ward_link_veth(s.link, BROKER_LINK, AGENT_LINK, net_fd);
+		r = ward_link_veth(s.link, &here, &there, net_fd);
 	if (r < 0)
 		r = ward_err_sys(err, r, "join the namespaces by veth%s",
 			r == -EOPNOTSUPP ? " (this kernel has none; fix: modprobe veth)" : "");
@@ -114,6 +149,8 @@ static int outer_side(int net_fd, int release, struct ward_err *err)
 		r = ward_err_set(err, -EPIPE, "the other side of the wire is gone");
 	if (r == 0)
 		r = addresses(&s, err);
+	if (r == 0)
+		r = neighbour(&s, err);
 	if (r == 0)
 		r = route(&s, WARD_LINK_HOST, WARD_WIRE_AGENT4, WARD_WIRE_AGENT6, err);
 	if (r == 0)

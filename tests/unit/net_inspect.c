@@ -2,6 +2,7 @@
 /* What a program may send to the destination a.example, with sni = require. */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "enforcer/net/inspect.h"
@@ -128,6 +129,60 @@ START_TEST(upgrade)
 }
 END_TEST
 
+/* What names a host by itself is not what an upgrade may lead to; asking for it is no harm. */
+START_TEST(upgrade_that_hides)
+{
+	static const char *const asked[] = {
+		"h2c", "websocket, H2C", "TLS/1.0", "HTTP/2.0", "h2c\r\nUpgrade: websocket"};
+	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+	static const char hello[] = "\x16\x03\x01\x00\x05hello";
+	char sent[256];
+	struct ward_inspect in;
+	size_t pass = 0;
+	int n = snprintf(sent, sizeof(sent), HEAD "Upgrade: %s\r\n\r\n", asked[_i]);
+	for (int k = 0; k < 2; k++) {
+		const char *next = k ? hello : preface;
+		ward_inspect_init(&in, "a.example", true);
+		ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)sent, (size_t)n, &pass), 0);
+		ck_assert_uint_eq(pass, (size_t)n);
+		ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 101 Switching", 22);
+		ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)next,
+					 k ? 10 : sizeof(preface) - 1, &pass),
+			k ? 0 : -EACCES);
+		ck_assert(k == 0 || pass == 0);
+	}
+	/* A server that does not care goes on in HTTP/1. */
+	ward_inspect_init(&in, "a.example", true);
+	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)sent, (size_t)n, &pass), 0);
+	ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 200 OK\r\n", 17);
+	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)GET, sizeof(GET) - 1, &pass), 0);
+	ck_assert_uint_eq(pass, sizeof(GET) - 1);
+}
+END_TEST
+
+/* Which bytes nobody looks at: never before it is known what is spoken, or who answers next. */
+START_TEST(blind)
+{
+	static const char asked[] = HEAD "Upgrade: websocket\r\n\r\n";
+	struct ward_inspect in;
+	size_t pass = 0;
+	ward_inspect_init(&in, "a.example", true);
+	ck_assert(!ward_inspect_blind(&in, false) && !ward_inspect_blind(&in, true));
+	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)GET, sizeof(GET) - 1, &pass), 0);
+	ck_assert(!ward_inspect_blind(&in, false) && ward_inspect_blind(&in, true));
+	ward_inspect_init(&in, "a.example", true);
+	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)asked, sizeof(asked) - 1, &pass), 0);
+	ck_assert(!ward_inspect_blind(&in, false) && !ward_inspect_blind(&in, true));
+	ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 101 Switching", 22);
+	ck_assert(ward_inspect_blind(&in, false) && ward_inspect_blind(&in, true));
+	ward_inspect_init(&in, "a.example", true);
+	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)"GE", 2, &pass), 0);
+	ck_assert(!ward_inspect_blind(&in, false) && !ward_inspect_blind(&in, true));
+	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)"\x01\x02\x03", 3, &pass), 0);
+	ck_assert(ward_inspect_blind(&in, false) && ward_inspect_blind(&in, true));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("net_inspect");
@@ -135,6 +190,8 @@ int main(void)
 	tcase_add_loop_test(t, what_is_sent, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(t, upgrade);
 	tcase_add_test(t, pieces);
+	tcase_add_test(t, blind);
+	tcase_add_loop_test(t, upgrade_that_hides, 0, 5);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -64,7 +64,7 @@ static void on_over(void *user, int error)
 	s->pump = NULL;
 }
 
-static const struct ward_pump_ops ops = {on_pass, on_blind, on_over};
+static const struct ward_pump_ops ops = {on_pass, on_blind, NULL, on_over};
 
 /* TCP over loopback: unix sockets would not show what TCP does. */
 static void pair_of(int ret[2])
@@ -276,6 +276,50 @@ START_TEST(rate)
 }
 END_TEST
 
+static bool resting;
+
+static bool on_rests(void *user)
+{
+	struct stream *s = user;
+	if (resting) {
+		ward_pump_pause(s->pump, WARD_PUMP_INSIDE, true);
+		ward_pump_pause(s->pump, WARD_PUMP_OUTSIDE, true);
+	}
+	return resting;
+}
+
+/* Asked before the first read as before every other: a new stream has no read for nothing. */
+START_TEST(rests)
+{
+	static const struct ward_pump_ops slow = {on_pass, on_blind, on_rests, on_over};
+	struct stream s = {.left = UINT64_MAX, .blind = true};
+	open_net();
+	pair_of(s.near);
+	pair_of(s.far);
+	ck_assert_int_eq(ward_pump_new(&net, s.near[0], s.far[0], &slow, &s, &s.pump), 0);
+	for (int round = 0; round < 3; round++) {
+		uint64_t before = s.passed;
+		resting = true;
+		write_more(&s, MUCH);
+		for (int i = 0; i < 50; i++)
+			turn();
+		ck_assert_uint_eq(s.passed, before);
+		resting = false;
+		ward_pump_pause(s.pump, WARD_PUMP_INSIDE, false);
+		ward_pump_pause(s.pump, WARD_PUMP_OUTSIDE, false);
+		while (s.passed < before + (1 << 20)) {
+			write_more(&s, MUCH);
+			turn();
+			read_more(&s, MUCH);
+		}
+	}
+	ck_assert(!s.bad && !s.over);
+	close_stream(&s);
+	ward_pipes_close(&net);
+	event_base_free(net.base);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("net_pump");
@@ -285,6 +329,7 @@ int main(void)
 	tcase_add_test(t, many);
 	tcase_add_loop_test(t, budget, 0, 2);
 	tcase_add_test(t, rate);
+	tcase_add_test(t, rests);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

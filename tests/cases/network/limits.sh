@@ -62,7 +62,7 @@ grep -q 'post 300001' "$NET/log" || fail "control: nothing was posted: $(cat "$N
 expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'upload budget'
 
-# To the byte, and where nobody looks at the bytes (no TLS, no HTTP): much, both ways, whole and counted.
+# To the byte, the name that was looked up with them, and where nobody looks at the bytes (no TLS, no HTTP): much, both ways, whole and counted.
 cat >much.py <<'P'
 import hashlib, os, socket, sys, threading
 size = int(sys.argv[1])
@@ -94,7 +94,7 @@ except OSError as e:
 t.join()
 print(n == size and sent.digest() == got.digest())
 P
-policy pol 'mode = allowlist' 'allow = echo.example:3000' 'upload = 40000000'
+policy pol 'mode = allowlist' 'allow = echo.example:3000' 'upload = 40000012'
 expect 0 "$WARDFS" run --session much --policy pol -- python3 much.py 40000000
 [ "$OUT" = True ] || fail "much: $OUT $ERR"
 expect 0 "$WARDFS" audit show much --kind connect
@@ -102,6 +102,24 @@ has "$OUT" 'sent 40000000  received 40000013'
 expect 0 "$WARDFS" run --session more --policy pol -- python3 much.py 40000001
 has "$OUT" 'ended Connection reset'
 expect 0 "$WARDFS" audit show more
+has "$OUT" 'upload budget'
+
+# Names that are looked up outside say something too: the labels of a wildcard are the agent's to choose.
+policy pol 'mode = allowlist' 'allow = *.wild.example' 'upload = 1K'
+: >"$NET/log"
+expect 0 "$WARDFS" run --session labels --policy pol -- python3 -c '
+import socket
+for i in range(30):
+    try:
+        s = socket.create_connection(("%02d%s.wild.example" % (i, "s" * 60), 80))
+        s.settimeout(60)
+        s.recv(1)
+    except OSError:
+        pass'
+asked=$(grep -o 'dns [0-9]*s*.wild.example' "$NET/log" | sort -u | wc -l)
+[ "$asked" -ge 5 ] || fail "control: $asked names were looked up: $(cat "$NET/log")"
+[ "$asked" -le 13 ] || fail "$asked names were looked up: more than 1 KiB of them"
+expect 0 "$WARDFS" audit show labels --kind deny
 has "$OUT" 'upload budget'
 
 # Connections at once to one destination.

@@ -51,6 +51,68 @@ run=
 True False None True" ] || fail "$(cat out err)"
 "$WARDFS" audit show live --kind deny | grep -q 'host a.wild.example .*another policy' || fail "not recorded"
 expect 0 "$WARDFS" audit verify live
+
+echo '--- what was resolved under the old policy, and is tried under the new one'
+# The first address takes packets and answers none; after ten seconds the second one is tried. What it
+# says then, after all that silence, arrives, over IPv6 too (which is what is tried first inside).
+echo 'slow.example 203.0.113.99 203.0.113.10' >>"$NET/zone"
+policy "$HOME/pol" 'mode = allowlist' 'allow = slow.example:3000'
+expect 0 "$WARDFS" run --policy "$HOME/pol" -- python3 n.py first slow.example 3000
+[ "$OUT" = SERVER-FIRST ] || fail "control: $OUT $ERR"
+: >"$NET/log"
+"$WARDFS" run --policy "$HOME/pol" --session slow -- sh -c 'python3 n.py first slow.example 3000 || :' >out 2>err &
+run=$!
+wait_until 60 grep -q 'dns slow.example' "$NET/log" || fail "never looked up: $(cat out err)"
+policy "$HOME/pol" 'mode = allowlist' 'allow = slow.example:3000' 'deny = 203.0.113.10'
+expect 0 "$WARDFS" policy reload slow "$HOME/pol"
+wait "$run" || fail "$(cat out err)"
+! grep -q SERVER-FIRST out || fail "connected to what is denied: $(cat out err)"
+! grep -q '^echo' "$NET/log" || fail "connected to what is denied: $(cat "$NET/log")"
+expect 0 "$WARDFS" audit show slow --kind deny
+has "$OUT" 'host slow.example'
+
+echo '--- names in what is sent: first noted, then required'
+cat >names.py <<'P'
+import os, socket, time
+def ask(s, host):
+    try:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
+        got = b""
+        while not got.endswith(b"\n") or b"hello" not in got:
+            more = s.recv(1000)
+            if not more:
+                return "ended"
+            got += more
+        return got.split(b"\n")[-2].decode()
+    except OSError:
+        return "reset"
+good, bad = [socket.create_connection(("web.example", 80)) for i in range(2)]
+for s in good, bad:
+    s.settimeout(60)
+print(ask(good, b"web.example"), ask(bad, b"other.example"))
+open("asked", "w").close()
+for i in range(1200):
+    if os.path.exists("stricter"):
+        break
+    time.sleep(0.05)
+print(ask(good, b"web.example"), ask(bad, b"web.example"), ask(good, b"other.example"))
+P
+for sni in log off; do
+	rm -f asked stricter
+	policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' "sni = $sni"
+	"$WARDFS" run --policy "$HOME/pol" --session "names-$sni" -- python3 names.py >out 2>err &
+	run=$!
+	wait_until 60 test -e asked || fail "not begun: $(cat out err)"
+	policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'sni = require'
+	expect 0 "$WARDFS" policy reload "names-$sni" "$HOME/pol"
+	touch stricter
+	wait "$run" || fail "$(cat out err)"
+	# Of what nobody looked at, nobody knows that it was good.
+	want='hello from web.example reset reset'
+	[ $sni = log ] || want='reset reset reset'
+	[ "$(cat out)" = "hello from web.example hello from other.example
+$want" ] || fail "sni = $sni: $(cat out err)"
+done
 exit 0
 S
 in_host "$WARD_TMP/check.sh"
