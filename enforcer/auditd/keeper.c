@@ -25,6 +25,8 @@
 #define START_MS 60000
 /* A writer that closed its socket ends within this time, or is ended. */
 #define DEATH_MS 5000
+/* Where the packer cannot be waited for by its descriptor. */
+#define PACK_LOOK_MS 1000
 
 struct keeping {
 	const struct ward_keeper *k;
@@ -342,6 +344,21 @@ static int keep(struct keeping *c, struct ward_err *err)
 	return r;
 }
 
+/*
+ * Nobody waits any more: what is plain still is compressed, by processes that have nothing but the
+ * two files (session/segments.h), one after the other.
+ */
+static void pack_all(struct keeping *c)
+{
+	struct ward_guard *g = &c->g;
+	/* Its writer is gone: the last one is like those before. */
+	g->store.segment++;
+	for (ward_segments_tick(g); g->packer.pid > 0; ward_segments_tick(g)) {
+		struct pollfd p = {.fd = g->packer.pidfd, .events = POLLIN};
+		(void)poll(&p, 1, PACK_LOOK_MS);
+	}
+}
+
 static int serve_trail(struct keeping *c, struct ward_msg_reader *m, int fd, struct ward_err *err)
 {
 	int r = let_read(c, err);
@@ -355,7 +372,13 @@ static int serve_trail(struct keeping *c, struct ward_msg_reader *m, int fd, str
 		tell_failed(c, err->text);
 		return r;
 	}
-	return keep(c, err);
+	r = keep(c, err);
+	if (c->g.ended) {
+		/* The other side shall not wait for what is left to do. */
+		(void)shutdown(c->k->conn, SHUT_RDWR);
+		pack_all(c);
+	}
+	return r;
 }
 
 /* --- who reads --- */

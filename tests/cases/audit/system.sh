@@ -95,6 +95,9 @@ owner 'cd p && echo t=1 >.env
 	has "$ERR" "1 refused"' || { cat "$WARD_TMP/service.err"; exit 1; }
 for s in first second; do
 	[ "$(state_of $s)" = intact ] || fail "$s: $(state_of $s)"
+	# what was plain at the end is compressed by whom it does not end with
+	wait_until 120 sh -c '[ -e "$STORE/4711/sessions/$0/trail.jsonl.zst" ] && [ ! -e "$STORE/4711/sessions/$0/trail.jsonl" ]' $s ||
+		fail "$s is not compressed: $(ls "$STORE/4711/sessions/$s")"
 done
 # The owner's own state directory has nothing of them.
 [ ! -e "$HOME/.local/state/wardfs/sessions/first" ] || fail "the trail is the owner's"
@@ -120,8 +123,8 @@ try() {
 	"$@" 2>>attack.err && echo "$*"
 }
 s=$1/sessions
-trail=$(ls -d "$s"/first/trail.jsonl "$s"/2*/trail.jsonl 2>/dev/null | head -n 1)
-d=${trail%/trail.jsonl}
+trail=$(ls -d "$s"/first/trail.jsonl* "$s"/2*/trail.jsonl 2>/dev/null | head -n 1)
+d=${trail%/trail.jsonl*}
 try sh -c 'echo x >>"$1"' sh "$trail"
 try truncate -s 100 "$trail"
 try sed -i s/made/mode/ "$trail"
@@ -149,6 +152,7 @@ owner 'cp -r p q; cd q; expect 0 "$WARDFS" run -- sh -c "echo >made"
 [ "$(state_of first)" = intact ] || fail "after the attacks: $(state_of first)"
 # Control: verify sees an edit by whom nothing binds.
 cp -a "$STORE/4711" "$WARD_TMP/copy"
+zstd -dq --rm "$WARD_TMP/copy/sessions/first/trail.jsonl.zst" 2>/dev/null
 sed -i s/made/mode/ "$WARD_TMP/copy/sessions/first/trail.jsonl"
 expect 1 "$WARDFS" audit verify --state "$WARD_TMP/copy" first
 has "$OUT" edited
@@ -166,7 +170,7 @@ expect 0 client 'read first show'
 expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" read first show
 has "$OUT" "failed"
 expect 0 other cat "$WARD_TMP/home/attack.sh"
-expect 1 other cat "$STORE/4711/sessions/first/trail.jsonl"
+expect 1 other cat "$STORE/4711/ledger.jsonl"
 has "$ERR" "Permission denied"
 expect 0 client 'open ../4714/sessions/mine'
 has "$OUT" "failed session name"
@@ -176,7 +180,7 @@ before=$(cat "$STORE/4711/ledger.jsonl")
 expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" session first
 has "$OUT" "opened first"
 [ "$before" = "$(cat "$STORE/4711/ledger.jsonl")" ] || fail "another user wrote into the ledger"
-[ -e "$STORE/4714/sessions/first/trail.jsonl" ] || fail "not the other user's own"
+ls "$STORE/4714/sessions/first/trail.jsonl"* >/dev/null || fail "not the other user's own"
 
 # Descriptors that are not what they should be. Control: those that are.
 expect 0 client 'session honest 1'
@@ -214,6 +218,7 @@ wait_until 60 sh -c 'grep -q "\"session\":\"segment\",\"kind\":\"end\"" "$STORE/
 	fail "no end"
 [ "$(state_of segment)" = incomplete ] || fail "segment: $(state_of segment)"
 
+wait_until 120 sh -c '[ -z "$(cat /proc/$0/task/$0/children)" ]' "$service" || fail "not done with the sessions before"
 # Flood: so many and no more, and others have theirs meanwhile.
 mkfifo "$WARD_TMP/hold"
 client 'flood 40' <"$WARD_TMP/hold" >"$WARD_TMP/flooded" &
@@ -235,6 +240,10 @@ owner 'cd p && sed "s/^writer.*/&\nrotate = 64K/" ../p.policy >../r.policy
 		i=0; while [ \$i -lt 600 ]; do : >f\$i; i=\$((i + 1)); done"' || exit 1
 [ -e "$STORE/4711/sessions/long/trail.2.jsonl" ] || [ -e "$STORE/4711/sessions/long/trail.2.jsonl.zst" ] ||
 	fail "no second segment: $(ls "$STORE/4711/sessions/long")"
+# ... the last one too, once the end is told; and the trail is what it was.
+wait_until 120 sh -c 'ls "$STORE/4711/sessions/long" | grep -q "jsonl.zst$" &&
+	! ls "$STORE/4711/sessions/long" | grep -q "jsonl$\|new$"' ||
+	fail "not compressed: $(ls "$STORE/4711/sessions/long")"
 [ "$(state_of long)" = intact ] || fail "long: $(state_of long)"
 owner '"$WARDFS" audit --system show long 2>/dev/null | grep -q f599 || fail "the last one"' || exit 1
 
@@ -251,7 +260,7 @@ wait_until 60 test -s "$HOME/status" || fail "the session goes on without its wr
 [ "$(cat "$HOME/status")" -eq 125 ] || fail "exit $(cat "$HOME/status"): $(cat "$HOME/err")"
 grep -q 'wardfs-audit died' "$HOME/err" || fail "$(cat "$HOME/err")"
 [ "$(state_of victim)" = incomplete ] || fail "victim: $(state_of victim)"
-grep -q 'recovery: wardfs-audit died' "$STORE/4711/sessions/victim/trail.jsonl" || fail "no cause"
+"$WARDFS" audit show --owner 4711 victim 2>/dev/null | grep -q 'recovery: wardfs-audit died' || fail "no cause"
 # The process above it: the same.
 rm -f "$HOME/status" "$HOME/p/here"
 owner 'cd p && { "$WARDFS" run --policy ../p.policy --session second_victim -- sh -c "touch here; sleep 600" 2>../err
