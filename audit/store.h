@@ -186,5 +186,10 @@ int ward_store_read_key(
 	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;
 int ward_store_read_seed(
 	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;
+/*
+ * Waits until no other command changes the keys; until the store is closed none will. Needed where
+ * what was read decides what is written.
+ */
+int ward_store_lock(struct ward_store *st, struct ward_err *err) ward_must_check;
 /* A fresh signing key takes the place of the present one, whose file goes. */
 int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err) ward_must_check;

@@ -57,13 +57,16 @@ static int list_names(const struct ward_store *st, int dir_fd, const char *what,
 				close(fd);
 			return ward_err_sys(err, r, "%s/%s", st->path, what);
 		}
-		for (struct dirent *e = NULL; (e = readdir(d));) {
-			if (!ward_session_name_valid(e->d_name, strlen(e->d_name)))
-				continue;
-			if (add_name(&names, e->d_name) < 0) {
-				ward_store_names_free(&names);
-				return ward_err_sys(err, -ENOMEM, "list of sessions");
-			}
+		int r = 0;
+		for (struct dirent *e = NULL; r == 0 && (errno = 0, e = readdir(d));)
+			if (ward_session_name_valid(e->d_name, strlen(e->d_name)))
+				r = add_name(&names, e->d_name);
+		/* A list that ends early would leave out what verify --all is to look at. */
+		if (r == 0)
+			r = -errno;
+		if (r < 0) {
+			ward_store_names_free(&names);
+			return ward_err_sys(err, r, "%s/%s", st->path, what);
 		}
 	}
 	if (names.n > 0)

@@ -119,7 +119,7 @@ int audit_cmd_system_keys(struct audit_cmd *c, struct ward_err *err)
 	return 0;
 }
 
-static int present_key(struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err)
+int audit_cmd_present_key(struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err)
 {
 	uint8_t seed[WARD_KEY_BYTES];
 	struct ward_signing_key key;
@@ -157,7 +157,7 @@ static int show(struct audit_cmd *c, struct ward_err *err)
 	uint8_t root[WARD_KEY_BYTES];
 	ward_cleanup_free char *name = NULL;
 	if (!c->session) {
-		int r = present_key(c, keys[0], err);
+		int r = audit_cmd_present_key(c, keys[0], err);
 		if (r == 0)
 			print_keys(c, keys, 1);
 		return r;
@@ -205,17 +205,20 @@ static int rotate(struct audit_cmd *c, struct ward_err *err)
 	uint8_t root[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
 	ward_cleanup_fd int ledger = -1;
-	int r = ward_store_read_key(c->store, root, err);
+	/* Of two at a time the second one's key follows the first one's. */
+	int r = ward_store_lock(c->store, err);
+	if (r == 0)
+		r = ward_store_read_key(c->store, root, err);
 	if (r == 0)
 		r = ward_store_read_seed(c->store, seed, err);
 	if (r == 0)
-		r = present_key(c, keys[0], err);
+		r = audit_cmd_present_key(c, keys[0], err);
 	if (r == 0)
 		r = ward_store_extend_ledger(c->store, &ledger, err);
 	if (r == 0)
 		r = ward_store_rotate_seed(c->store, err);
 	if (r == 0)
-		r = present_key(c, keys[1], err);
+		r = audit_cmd_present_key(c, keys[1], err);
 	if (r == 0 && (r = sign_rotation(seed, keys[0], keys[1], signature)) < 0)
 		(void)ward_err_sys(err, r, "key");
 	if (r == 0)
@@ -241,7 +244,7 @@ static int note_key(struct audit_cmd *c, const char *kind, struct ward_err *err)
 			kind);
 		return 2;
 	}
-	int r = present_key(c, present, err);
+	int r = audit_cmd_present_key(c, present, err);
 	if (r == 0 && strcmp(present, c->session) == 0)
 		return ward_err_set(err, -EINVAL,
 			revoke ? "this is the key that the host signs with: wardfs audit key rotate "
