@@ -640,7 +640,8 @@ int ward_store_read_seed(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], str
 
 int ward_store_lock(struct ward_store *st, struct ward_err *err)
 {
-	while (flock(st->dir_fd, LOCK_EX) < 0)
+	/* The one that nobody else may open, and so lock. */
+	while (flock(st->running_fd, LOCK_EX) < 0)
 		if (errno != EINTR)
 			return ward_err_sys(err, -errno, "%s: lock", st->path);
 	return 0;

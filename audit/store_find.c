@@ -85,6 +85,34 @@ int ward_store_list_marks(struct ward_store *st, struct ward_store_names *ret, s
 	return list_names(st, st->running_fd, "running", ret, err);
 }
 
+/* Of who may not read the ledger: the session whose checkpoints are the newest. */
+static int find_newest(struct ward_store *st, char **ret_name, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	struct timespec last = {0};
+	const char *found = NULL;
+	int r = ward_store_list(st, &names, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n; i++) {
+		char path[WARD_SESSION_NAME_MAX + 16];
+		struct stat sb;
+		snprintf(path, sizeof(path), "%s/checkpoints", names.v[i]);
+		if (fstatat(st->sessions_fd, path, &sb, AT_SYMLINK_NOFOLLOW) < 0 ||
+			sb.st_mtim.tv_sec < last.tv_sec ||
+			(sb.st_mtim.tv_sec == last.tv_sec && sb.st_mtim.tv_nsec < last.tv_nsec))
+			continue;
+		last = sb.st_mtim;
+		found = names.v[i];
+	}
+	*ret_name = found ? strdup(found) : NULL;
+	r = *ret_name ? 0
+	    : found   ? ward_err_sys(err, -ENOMEM, "session")
+		      : ward_err_set(err, -ENOENT, "%s: no session yet", st->path);
+	ward_store_names_free(&names);
+	return r;
+}
+
 /* The session of the last "start" that has a directory. */
 static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *err)
 {
@@ -92,6 +120,8 @@ static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *
 	int r = ward_store_open_ledger(st, &fd, err);
 	if (r == -ENOENT)
 		return ward_err_set(err, r, "%s: no session yet", st->path);
+	if (r == -EACCES)
+		return find_newest(st, ret_name, err);
 	if (r < 0)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = LEDGER_MAX};

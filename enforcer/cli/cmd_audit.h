@@ -68,8 +68,8 @@ int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err);
 void audit_cmd_note_read(struct audit_cmd *c, const char *session);
 
 /*
- * Where the root key is the system's writer's: takes the public keys that its ledger names, which
- * nobody but it can write, in place of --key, and says so on stderr.
+ * Where the root key is the system's writer's: takes the public keys that it keeps beside the
+ * trails, which nobody but it can write, in place of --key, and says so on stderr.
  */
 int audit_cmd_system_keys(struct audit_cmd *c, struct ward_err *err) ward_must_check;
 /* The public key that the host signs with now. */

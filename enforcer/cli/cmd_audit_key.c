@@ -17,8 +17,6 @@
 
 /* A file of public keys is no longer. */
 #define KEY_FILE_MAX 65536
-/* A ledger is read whole; two lines a session. */
-#define LEDGER_MAX ((size_t)1 << 28)
 
 static bool add_key(struct audit_cmd *c, const char *text, size_t len)
 {
@@ -78,43 +76,26 @@ bool audit_cmd_add_key(struct audit_cmd *c, const char *arg)
 	return n > 0;
 }
 
-/* The key that an entry "start" names; one that is there already is not taken again. */
-static void add_start(struct audit_cmd *c, const char *line, size_t len)
-{
-	json_t *o = json_loadb(line, len, 0, NULL);
-	const char *kind = json_string_value(json_object_get(o, "kind"));
-	const char *text = json_string_value(json_object_get(o, "key"));
-	struct ward_public_key k;
-	bool known = !kind || strcmp(kind, "start") != 0 || !text ||
-		     ward_public_key_parse(text, strlen(text), &k) < 0;
-	for (size_t i = 0; !known && i < c->n_keys; i++)
-		known = memcmp(c->keys[i].key, k.key, sizeof(k.key)) == 0;
-	if (!known)
-		(void)add_key(c, text, strlen(text));
-	json_decref(o);
-}
-
 int audit_cmd_system_keys(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	int r = ward_store_open_ledger(c->store, &fd, err);
+	int r = ward_store_open_public_keys(c->store, &fd, err);
 	if (r < 0)
 		return r;
-	r = ward_fd_read_all(fd, LEDGER_MAX, &b);
+	r = ward_fd_read_all(fd, WARD_STORE_KEYS_MAX, &b);
 	if (r < 0)
-		return ward_err_sys(err, r, "ledger");
+		return ward_err_sys(err, r, "public keys");
 	for (const char *p = ward_buf_str(&b); *p;) {
 		size_t len = strcspn(p, "\n");
-		add_start(c, p, len);
+		(void)add_key(c, p, len);
 		p += len + (p[len] == '\n');
 	}
 	if (c->n_keys == 0)
-		return ward_err_set(err, -ENOENT, "the ledger names no key yet");
+		return ward_err_set(err, -ENOENT, "there is no public key yet");
 	ward_sayf(
-		"the root key is the system's: trails are verified by their checkpoints, with the "
-		"public keys that its ledger names; root verifies the rest (wardfs audit verify "
-		"--owner %u)",
+		"the root key is the system's: trails are verified by their checkpoints and the "
+		"public keys beside them; root verifies the rest (wardfs audit verify --owner %u)",
 		(unsigned)c->owner);
 	return 0;
 }

@@ -108,6 +108,9 @@ owner '"$WARDFS" audit --system show first >shown 2>err || fail "show: $(cat err
 	expect 0 "$WARDFS" audit --system verify first
 	has "$OUT" "first: intact"
 	has "$ERR" "the root key is the system"
+	expect 0 "$WARDFS" audit --system summary
+	expect 0 "$WARDFS" audit --system verify
+	has "$OUT" "second: intact"
 	expect 0 "$WARDFS" audit --system list
 	has "$OUT" second' || exit 1
 expect 0 "$WARDFS" audit list --owner 4711
@@ -139,13 +142,15 @@ try mv "$d" "$s/elsewhere"
 try mkdir "$s/forged"
 try cat "$1/key"
 try cat "$1/signing.key"
+try flock -n "$1/ledger.jsonl" true
+try flock -n "$1/running" true
 try cp /dev/null "$1/signing.key"
 try mv "$1" "$1.old"
 exit 0
 A
 owner 'cp -r p q; cd q; expect 0 "$WARDFS" run -- sh -c "echo >made"
 	cd ..; cp -r .local/state/wardfs control; sh attack.sh "$HOME/control" >attempts
-	[ "$(wc -l <attempts)" -ge 12 ] || fail "control: $(cat attempts attack.err)"
+	[ "$(wc -l <attempts)" -ge 14 ] || fail "control: $(cat attempts attack.err)"
 	sh attack.sh "$STORE/4711" >attempts
 	[ ! -s attempts ] || fail "succeeded: $(cat attempts)"
 	grep -c "Permission denied\|not permitted" attack.err >/dev/null || fail "$(cat attack.err)"' || exit 1
@@ -217,6 +222,12 @@ gone" ] || fail "segment: $OUT"
 wait_until 60 sh -c 'grep -q "\"session\":\"segment\",\"kind\":\"end\"" "$STORE/4711/ledger.jsonl"' ||
 	fail "no end"
 [ "$(state_of segment)" = incomplete ] || fail "segment: $(state_of segment)"
+# A writer that was made to wait for ever: it has an end all the same.
+expect 0 client steal
+has "$OUT" ready
+wait_until 120 sh -c 'grep -q "\"session\":\"steal\",\"kind\":\"end\"" "$STORE/4711/ledger.jsonl"' ||
+	fail "no end"
+[ "$(state_of steal)" = incomplete ] || fail "steal: $(state_of steal)"
 
 wait_until 120 sh -c '[ -z "$(cat /proc/$0/task/$0/children)" ]' "$service" || fail "not done with the sessions before"
 # Flood: so many and no more, and others have theirs meanwhile.
