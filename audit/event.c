@@ -212,11 +212,6 @@ const char *ward_event_kind_name(enum ward_event_kind kind)
 	return kinds[kind];
 }
 
-const char *ward_event_tag_name(enum ward_event_tag tag)
-{
-	return (unsigned)tag < WARD_TAG_COUNT_ ? tags[tag].name : NULL;
-}
-
 const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len)
 {
 	*ret_len = (unsigned)tag < WARD_TAG_COUNT_ ? tags[tag].member_len : 0;

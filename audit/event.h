@@ -195,8 +195,7 @@ enum ward_event_type {
 	WARD_TYPE_LIST,	  /* items ended by NUL each, written as an array of escaped strings */
 };
 
-/* JSON member and type of a tag; NULL and WARD_TYPE_NONE out of range. */
-const char *ward_event_tag_name(enum ward_event_tag tag);
+/* The JSON type of a tag; WARD_TYPE_NONE out of range. */
 enum ward_event_type ward_event_tag_type(enum ward_event_tag tag);
 /* The name as it begins the member in a record: `,"pid":`, and its length. */
 const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len);

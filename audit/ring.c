@@ -286,11 +286,11 @@ void ward_ring_sync(struct ward_ring *r, bool on)
 	r->sync = on;
 }
 
-static int put_locked(struct ward_ring *r, const struct ward_event *ev, bool wait)
+static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 {
 	uint64_t need = record_bytes(ward_event_size(ev));
 	int e = check_room(r, need);
-	if (e == -EAGAIN && wait)
+	if (e == -EAGAIN)
 		e = wait_for_room(r, need);
 	if (e == 0)
 		append(r, ev, need);
@@ -302,21 +302,10 @@ int ward_ring_put(struct ward_ring *r, const struct ward_event *ev)
 	if (ward_event_size(ev) > WARD_EVENT_MAX)
 		return -EINVAL;
 	pthread_mutex_lock(&r->lock);
-	int e = put_locked(r, ev, true);
+	int e = put_locked(r, ev);
 	uint64_t pos = r->write_pos;
 	pthread_mutex_unlock(&r->lock);
 	return e == 0 && r->sync ? wait_durable(r, pos) : e;
-}
-
-int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev)
-{
-	if (ward_event_size(ev) > WARD_EVENT_MAX)
-		return -EINVAL;
-	if (pthread_mutex_trylock(&r->lock) != 0)
-		return -EAGAIN;
-	int e = put_locked(r, ev, false);
-	pthread_mutex_unlock(&r->lock);
-	return e;
 }
 
 /* --- reader --- */

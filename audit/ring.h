@@ -75,9 +75,6 @@ void ward_ring_sync(struct ward_ring *r, bool on);
 /* Anybody: a number that grows with each event that was put. Not to be believed. */
 uint64_t ward_ring_written(const struct ward_ring *r);
 
-/* As ward_ring_put(), but -EAGAIN instead of waiting for room (or for another thread). */
-int ward_ring_try_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
-
 /*
  * Reader: copies the next committed event and takes it apart (fields borrow from *ret_ev). 1 got
  * one, 0 none now, -EBADMSG a spoiled record (skipped).

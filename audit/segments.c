@@ -76,7 +76,8 @@ int ward_segments_list(int dir_fd, struct ward_segment **ret_v, size_t *ret_n)
 			close(fd);
 		return r;
 	}
-	for (struct dirent *e = NULL; (e = readdir(d));) {
+	/* A segment that is not seen would be one that is missing, or not the last. */
+	for (struct dirent *e = NULL; errno = 0, (e = readdir(d));) {
 		struct ward_segment s = {0};
 		if (!take_name(e->d_name, &s.number, &s.packed))
 			continue;
@@ -89,6 +90,8 @@ int ward_segments_list(int dir_fd, struct ward_segment **ret_v, size_t *ret_n)
 		}
 		v[n++] = s;
 	}
+	if (errno != 0)
+		return -errno;
 	if (n > 0)
 		qsort(v, n, sizeof(*v), by_number);
 	*ret_n = n > 0 ? merge(v, n) : 0;

@@ -278,6 +278,19 @@ static int write_file(int dir_fd, const char *name, const void *data, size_t len
 	return ward_fd_write_all(fd, data, len);
 }
 
+/* To write with: a key that others can read is none. -EPERM. */
+static int open_secret(struct ward_store *st, const char *name, int *ret)
+{
+	struct stat sb;
+	ward_cleanup_fd int fd = openat(st->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &sb) < 0)
+		return -errno;
+	if (!S_ISREG(sb.st_mode) || sb.st_mode & 077)
+		return -EPERM;
+	*ret = ward_steal_fd(&fd);
+	return 0;
+}
+
 /* excl: O_EXCL for a new session, 0 for one that is there. */
 static int open_files(struct ward_store *st, struct ward_store_session *s, int excl)
 {
@@ -304,11 +317,8 @@ static int open_files(struct ward_store *st, struct ward_store_session *s, int e
 	s->checkpoints_fd = openat(s->dir_fd, "checkpoints", log | excl, mode);
 	if (s->checkpoints_fd < 0)
 		return -errno;
-	s->sign_fd = openat(st->dir_fd, "signing.key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (s->sign_fd < 0)
-		return -errno;
-	s->key_fd = openat(st->dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	return s->key_fd < 0 ? -errno : 0;
+	r = open_secret(st, "signing.key", &s->sign_fd);
+	return r < 0 ? r : open_secret(st, "key", &s->key_fd);
 }
 
 int ward_store_create_session(struct ward_store *st, const char *name, const void *policy,
@@ -334,7 +344,12 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 	if (r == 0)
 		r = write_file(s.dir_fd, "policy", policy, len);
 	if (r < 0) {
-		(void)ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
+		if (r == -EPERM)
+			(void)ward_err_set(err, r,
+				"%s: key or signing.key can be read by others (chmod 600)",
+				st->path);
+		else
+			(void)ward_err_sys(err, r, "%s/sessions/%s", st->path, s.name);
 		ward_store_discard_session(st, &s);
 		return r;
 	}
@@ -387,13 +402,13 @@ static int remove_files(int dir_fd)
 			close(fd);
 		return r;
 	}
-	for (struct dirent *e = NULL; (e = readdir(d));) {
+	for (struct dirent *e = NULL; errno = 0, (e = readdir(d));) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if (unlinkat(dir_fd, e->d_name, 0) < 0)
 			return -errno;
 	}
-	return 0;
+	return -errno;
 }
 
 int ward_store_remove_session(struct ward_store *st, const char *session, struct ward_err *err)
@@ -621,6 +636,15 @@ int ward_store_read_key(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], stru
 int ward_store_read_seed(struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
 {
 	return read_secret(st, "signing.key", ret, err);
+}
+
+int ward_store_lock(struct ward_store *st, struct ward_err *err)
+{
+	/* The one that nobody else may open, and so lock. */
+	while (flock(st->running_fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return ward_err_sys(err, -errno, "%s: lock", st->path);
+	return 0;
 }
 
 int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err)

@@ -43,12 +43,19 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret,
  */
 int ward_store_open_system(
 	const char *top, uid_t uid, struct ward_store **ret, struct ward_err *err) ward_must_check;
+/* A file of public keys is no longer. */
+#define WARD_STORE_KEYS_MAX 65536
 /*
- * Lets uid read trails and ledger, those that are there and those that come, by access control
- * lists (acl(5)); the keys stay ours. What exists below sessions is not gone through: call it when
- * the directory is made. -EOPNOTSUPP: the file system has none.
+ * Lets uid read trails, those that are there and those that come, and the public keys that sign
+ * them (a file that it adds the present one to), by access control lists (acl(5)). Keys and ledger
+ * stay ours: who can open a file can lock it (flock(2)), and writers lock the ledger. What exists
+ * below sessions is not gone through: call it when the directory is made. -EOPNOTSUPP: the file
+ * system has no such lists.
  */
 int ward_store_let_read(struct ward_store *st, uid_t uid, struct ward_err *err) ward_must_check;
+/* Those keys, one a line. *ret_fd is the caller's. -ENOENT: not a directory of that kind. */
+int ward_store_open_public_keys(
+	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
 void ward_store_close(struct ward_store *st);
 /* The path as it was given; borrowed. */
 const char *ward_store_path(const struct ward_store *st);
@@ -186,5 +193,10 @@ int ward_store_read_key(
 	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;
 int ward_store_read_seed(
 	struct ward_store *st, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err) ward_must_check;
+/*
+ * Waits until no other command changes the keys; until the store is closed none will. Needed where
+ * what was read decides what is written.
+ */
+int ward_store_lock(struct ward_store *st, struct ward_err *err) ward_must_check;
 /* A fresh signing key takes the place of the present one, whose file goes. */
 int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err) ward_must_check;

@@ -4,15 +4,22 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
 #include <linux/xattr.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
+#include "audit/chain.h"
+#include "audit/note.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
+/* Public keys that checkpoints were signed with, one a line. */
+#define WARD_STORE_KEYS "public.keys"
 #define UNNAMED ((uint32_t)ACL_UNDEFINED_ID)
 
 /* As linux/posix_acl_xattr.h has it: a head, then entries in the order of their tags. */
@@ -37,17 +44,58 @@ static int set(int fd, const char *name, uid_t uid, unsigned ours, unsigned may)
 	return fsetxattr(fd, name, &a, sizeof(a), 0) < 0 ? -errno : 0;
 }
 
+/* The present public key stands in the file "public.keys". *ret is the caller's. */
+static int add_key(struct ward_store *st, int *ret, struct ward_err *err)
+{
+	uint8_t seed[WARD_KEY_BYTES];
+	struct ward_signing_key key;
+	char text[WARD_VKEY_MAX];
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_STORE_KEYS_MAX};
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	int r = ward_store_read_seed(st, seed, err);
+	if (r < 0)
+		return r;
+	ward_signing_key_from_seed(seed, &key);
+	ward_public_key_print(&key.pub, text);
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(&key, sizeof(key));
+	ward_cleanup_fd int fd = openat(st->dir_fd, WARD_STORE_KEYS,
+		O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	r = fd < 0 ? -errno : ward_fd_read_all(fd, WARD_STORE_KEYS_MAX, &b);
+	/* Twice, where two sessions begin at once, is no harm. */
+	if (r == 0 && !strstr(ward_buf_str(&b), text)) {
+		ward_buf_printf(&line, "%s\n", text);
+		r = ward_buf_error(&line);
+		if (r == 0)
+			r = ward_fd_write_all(fd, line.data, line.len);
+		if (r == 0 && fsync(fd) < 0)
+			r = -errno;
+	}
+	if (r < 0)
+		return ward_err_sys(err, r, "%s/%s", st->path, WARD_STORE_KEYS);
+	*ret = ward_steal_fd(&fd);
+	return 0;
+}
+
+int ward_store_open_public_keys(struct ward_store *st, int *ret_fd, struct ward_err *err)
+{
+	int fd = openat(st->dir_fd, WARD_STORE_KEYS, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s/%s", st->path, WARD_STORE_KEYS);
+	*ret_fd = fd;
+	return 0;
+}
+
 int ward_store_let_read(struct ward_store *st, uid_t uid, struct ward_err *err)
 {
 	const unsigned all = ACL_READ | ACL_WRITE | ACL_EXECUTE;
 	const unsigned look = ACL_READ | ACL_EXECUTE;
-	ward_cleanup_fd int ledger = -1;
-	int r = ward_store_extend_ledger(st, &ledger, err);
+	ward_cleanup_fd int keys = -1;
+	int r = add_key(st, &keys, err);
 	if (r < 0)
 		return r;
-	/* In the order in which they are reached: nothing is open before it is closed for others.
-	 */
-	r = set(ledger, XATTR_NAME_POSIX_ACL_ACCESS, uid, ACL_READ | ACL_WRITE, ACL_READ);
+	/* Before the way to it is open. */
+	r = set(keys, XATTR_NAME_POSIX_ACL_ACCESS, uid, ACL_READ | ACL_WRITE, ACL_READ);
 	if (r == 0)
 		r = set(st->sessions_fd, XATTR_NAME_POSIX_ACL_DEFAULT, uid, all, look);
 	if (r == 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,10 @@
 #define START_MS 60000
 /* A writer that closed its socket ends within this time, or is ended. */
 #define DEATH_MS 5000
+/* To write what rings hold to a slow disk, and the end. */
+#define END_MS 20000
+/* Where the packer cannot be waited for by its descriptor. */
+#define PACK_LOOK_MS 1000
 
 struct keeping {
 	const struct ward_keeper *k;
@@ -318,6 +323,35 @@ static int from_supervisor(struct keeping *c, struct ward_err *err)
 	return r;
 }
 
+/* The writer writes what the rings hold, says why, and ends by itself. */
+static bool ended_by_itself(struct ward_guard *g)
+{
+	if (g->audit.control >= 0)
+		close(g->audit.control);
+	g->audit.control = -1;
+	int status = g->audit.pid > 0 ? ward_helper_reap(&g->audit, END_MS, false) : -ESRCH;
+	if (status == -ETIMEDOUT)
+		ward_helper_reap(&g->audit, 0, true);
+	return status == 0;
+}
+
+/*
+ * The supervisor is gone. A writer that hangs can have been made to by it: the eventfd is shared,
+ * and one of its flags says whether a read waits. So the one after it gets another.
+ */
+static int end_alone(struct keeping *c)
+{
+	struct ward_guard *g = &c->g;
+	g->ended = !c->dead && ended_by_itself(g);
+	if (g->ended)
+		return 0;
+	close(g->wake);
+	g->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int r = recover(c, NULL);
+	g->ended = r == 0 && ended_by_itself(g);
+	return g->ended ? 0 : -EIO;
+}
+
 static int keep(struct keeping *c, struct ward_err *err)
 {
 	int r = 0;
@@ -337,9 +371,24 @@ static int keep(struct keeping *c, struct ward_err *err)
 		ward_segments_tick(&c->g);
 	}
 	/* Gone, whatever it said last: nobody else will ask for the end of what is begun. */
-	if (c->dead && recover(c, NULL) < 0)
-		return r < 0 ? r : ward_err_set(err, -EIO, "a trail has no end");
-	return r;
+	return c->g.ended || end_alone(c) == 0 || r < 0
+		       ? r
+		       : ward_err_set(err, -EIO, "a trail has no end yet");
+}
+
+/*
+ * Nobody waits any more: what is plain still is compressed, by processes that have nothing but the
+ * two files (session/segments.h), one after the other.
+ */
+static void pack_all(struct keeping *c)
+{
+	struct ward_guard *g = &c->g;
+	/* Its writer is gone: the last one is like those before. */
+	g->store.segment++;
+	for (ward_segments_tick(g); g->packer.pid > 0; ward_segments_tick(g)) {
+		struct pollfd p = {.fd = g->packer.pidfd, .events = POLLIN};
+		(void)poll(&p, 1, PACK_LOOK_MS);
+	}
 }
 
 static int serve_trail(struct keeping *c, struct ward_msg_reader *m, int fd, struct ward_err *err)
@@ -355,7 +404,13 @@ static int serve_trail(struct keeping *c, struct ward_msg_reader *m, int fd, str
 		tell_failed(c, err->text);
 		return r;
 	}
-	return keep(c, err);
+	r = keep(c, err);
+	if (c->g.ended) {
+		/* The other side shall not wait for what is left to do. */
+		(void)shutdown(c->k->conn, SHUT_RDWR);
+		pack_all(c);
+	}
+	return r;
 }
 
 /* --- who reads --- */

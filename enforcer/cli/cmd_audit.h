@@ -15,6 +15,7 @@ struct audit_cmd {
 	bool json;
 	bool all;
 	bool rebuild;  /* index */
+	bool verify;   /* show, file, process: the whole trail, also where the index answered */
 	bool no_index; /* show, file, process: look at every line */
 	bool color;
 	bool follow;
@@ -67,10 +68,13 @@ int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err);
 void audit_cmd_note_read(struct audit_cmd *c, const char *session);
 
 /*
- * Where the root key is the system's writer's: takes the public keys that its ledger names, which
- * nobody but it can write, in place of --key, and says so on stderr.
+ * Where the root key is the system's writer's: takes the public keys that it keeps beside the
+ * trails, which nobody but it can write, in place of --key, and says so on stderr.
  */
 int audit_cmd_system_keys(struct audit_cmd *c, struct ward_err *err) ward_must_check;
+/* The public key that the host signs with now. */
+int audit_cmd_present_key(
+	struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err) ward_must_check;
 /* Takes --key: a public key, or a file with one a line. False if it is neither. */
 bool audit_cmd_add_key(struct audit_cmd *c, const char *arg);
 

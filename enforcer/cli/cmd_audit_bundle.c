@@ -118,24 +118,6 @@ static int put_segments(int fd, const char *dir, struct ward_log *log)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* What is attested now is signed with the host's key of now. */
-static int put_present_key(struct audit_cmd *c, struct ward_buf *b, struct ward_err *err)
-{
-	uint8_t seed[WARD_KEY_BYTES];
-	struct ward_signing_key key;
-	char text[WARD_VKEY_MAX];
-	int r = ward_store_read_seed(c->store, seed, err);
-	if (r < 0)
-		return r;
-	ward_signing_key_from_seed(seed, &key);
-	ward_public_key_print(&key.pub, text);
-	ward_chain_wipe(seed, sizeof(seed));
-	ward_chain_wipe(&key, sizeof(key));
-	if (!strstr(ward_buf_str(b), text))
-		ward_buf_printf(b, "%s\n", text);
-	return 0;
-}
-
 static int put_keys(struct audit_cmd *c, int fd, const char *name, struct ward_err *err)
 {
 	struct ward_ledger_view ledger = {0};
@@ -156,9 +138,12 @@ static int put_keys(struct audit_cmd *c, int fd, const char *name, struct ward_e
 	ward_ledger_view_free(&ledger);
 	if (b.len == 0)
 		return ward_err_set(err, -ENOENT, "the ledger names no key of %s", name);
-	r = put_present_key(c, &b, err);
+	/* What is attested now is signed with the host's key of now. */
+	r = audit_cmd_present_key(c, key, err);
 	if (r < 0)
 		return r;
+	if (!strstr(ward_buf_str(&b), key))
+		ward_buf_printf(&b, "%s\n", key);
 	r = put_text(fd, name, "public.keys", b.data, b.len);
 	return r < 0 ? ward_err_sys(err, r, "bundle") : 0;
 }

@@ -17,8 +17,6 @@
 
 /* A file of public keys is no longer. */
 #define KEY_FILE_MAX 65536
-/* A ledger is read whole; two lines a session. */
-#define LEDGER_MAX ((size_t)1 << 28)
 
 static bool add_key(struct audit_cmd *c, const char *text, size_t len)
 {
@@ -78,48 +76,31 @@ bool audit_cmd_add_key(struct audit_cmd *c, const char *arg)
 	return n > 0;
 }
 
-/* The key that an entry "start" names; one that is there already is not taken again. */
-static void add_start(struct audit_cmd *c, const char *line, size_t len)
-{
-	json_t *o = json_loadb(line, len, 0, NULL);
-	const char *kind = json_string_value(json_object_get(o, "kind"));
-	const char *text = json_string_value(json_object_get(o, "key"));
-	struct ward_public_key k;
-	bool known = !kind || strcmp(kind, "start") != 0 || !text ||
-		     ward_public_key_parse(text, strlen(text), &k) < 0;
-	for (size_t i = 0; !known && i < c->n_keys; i++)
-		known = memcmp(c->keys[i].key, k.key, sizeof(k.key)) == 0;
-	if (!known)
-		(void)add_key(c, text, strlen(text));
-	json_decref(o);
-}
-
 int audit_cmd_system_keys(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	int r = ward_store_open_ledger(c->store, &fd, err);
+	int r = ward_store_open_public_keys(c->store, &fd, err);
 	if (r < 0)
 		return r;
-	r = ward_fd_read_all(fd, LEDGER_MAX, &b);
+	r = ward_fd_read_all(fd, WARD_STORE_KEYS_MAX, &b);
 	if (r < 0)
-		return ward_err_sys(err, r, "ledger");
+		return ward_err_sys(err, r, "public keys");
 	for (const char *p = ward_buf_str(&b); *p;) {
 		size_t len = strcspn(p, "\n");
-		add_start(c, p, len);
+		(void)add_key(c, p, len);
 		p += len + (p[len] == '\n');
 	}
 	if (c->n_keys == 0)
-		return ward_err_set(err, -ENOENT, "the ledger names no key yet");
+		return ward_err_set(err, -ENOENT, "there is no public key yet");
 	ward_sayf(
-		"the root key is the system's: trails are verified by their checkpoints, with the "
-		"public keys that its ledger names; root verifies the rest (wardfs audit verify "
-		"--owner %u)",
+		"the root key is the system's: trails are verified by their checkpoints and the "
+		"public keys beside them; root verifies the rest (wardfs audit verify --owner %u)",
 		(unsigned)c->owner);
 	return 0;
 }
 
-static int present_key(struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err)
+int audit_cmd_present_key(struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err)
 {
 	uint8_t seed[WARD_KEY_BYTES];
 	struct ward_signing_key key;
@@ -157,7 +138,7 @@ static int show(struct audit_cmd *c, struct ward_err *err)
 	uint8_t root[WARD_KEY_BYTES];
 	ward_cleanup_free char *name = NULL;
 	if (!c->session) {
-		int r = present_key(c, keys[0], err);
+		int r = audit_cmd_present_key(c, keys[0], err);
 		if (r == 0)
 			print_keys(c, keys, 1);
 		return r;
@@ -205,17 +186,20 @@ static int rotate(struct audit_cmd *c, struct ward_err *err)
 	uint8_t root[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
 	ward_cleanup_fd int ledger = -1;
-	int r = ward_store_read_key(c->store, root, err);
+	/* Of two at a time the second one's key follows the first one's. */
+	int r = ward_store_lock(c->store, err);
+	if (r == 0)
+		r = ward_store_read_key(c->store, root, err);
 	if (r == 0)
 		r = ward_store_read_seed(c->store, seed, err);
 	if (r == 0)
-		r = present_key(c, keys[0], err);
+		r = audit_cmd_present_key(c, keys[0], err);
 	if (r == 0)
 		r = ward_store_extend_ledger(c->store, &ledger, err);
 	if (r == 0)
 		r = ward_store_rotate_seed(c->store, err);
 	if (r == 0)
-		r = present_key(c, keys[1], err);
+		r = audit_cmd_present_key(c, keys[1], err);
 	if (r == 0 && (r = sign_rotation(seed, keys[0], keys[1], signature)) < 0)
 		(void)ward_err_sys(err, r, "key");
 	if (r == 0)
@@ -241,7 +225,7 @@ static int note_key(struct audit_cmd *c, const char *kind, struct ward_err *err)
 			kind);
 		return 2;
 	}
-	int r = present_key(c, present, err);
+	int r = audit_cmd_present_key(c, present, err);
 	if (r == 0 && strcmp(present, c->session) == 0)
 		return ward_err_set(err, -EINVAL,
 			revoke ? "this is the key that the host signs with: wardfs audit key rotate "

@@ -159,6 +159,7 @@ struct show {
 	struct audit_cmd *c;
 	const struct ward_file_names *names; /* NULL: by filter alone */
 	bool ended;			     /* a session.end came by */
+	bool indexed;			     /* not every line was looked at */
 	uint64_t shown;			     /* records printed */
 	/* tail: offsets of the last records that are asked for, a ring */
 	uint64_t *last;
@@ -247,8 +248,10 @@ static int show_indexed(
 		s->c->store, name, log, &s->c->filter, s->names, false, &lines, err);
 	if (r == 0)
 		r = ward_query_walk_at(log, &lines, show_record, s, err);
-	if (r == 0)
+	if (r == 0) {
 		s->offset = lines.end;
+		s->indexed = true;
+	}
 	return r == -ENODATA ? 0 : r;
 }
 
@@ -277,7 +280,12 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 			name, ward_buf_str(&path));
 	else if (r == 0 && s.shown == 0)
 		ward_sayf("session %s has no such record", name);
-	if (r == 0)
+	/* Verifying looks at every line, which the index is there to spare. */
+	if (r == 0 && s.indexed && !c->verify)
+		ward_sayf(
+			"found by the index: nothing of this trail was verified, nor that the index "
+			"names every record; --verify and --no-index do");
+	else if (r == 0)
 		audit_cmd_warn(c, name, log);
 	return r;
 }

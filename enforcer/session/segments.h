@@ -3,8 +3,9 @@
  * The segments of a session's trail (audit/segments.h), on the supervisor's side: the writer may
  * open nothing, so it asks for the next one; a finished one is compressed by a process of its own
  * (wardfs-audit with WARD_AUDIT_PACK), which has the two files and nothing else. One at a time, and
- * never waited for: what is not compressed when the session ends stays plain until somebody runs
- * `wardfs audit prune`.
+ * never waited for: what is not compressed when the session ends, the last one in any case, stays
+ * plain until somebody runs `wardfs audit prune`; wardfs-auditd, which does not end with the
+ * session, does it then.
  */
 #pragma once
 

@@ -139,6 +139,20 @@ def main(what, *args):
         c.open("wake")
         print(c.start(wake=os.pipe()[0]))
         return
+    if what == "steal":  # takes each wake-up away before the writer reads it, which then waits
+        c.open("steal")
+        wake = eventfd()
+        print(c.start(wake=wake))
+        os.set_blocking(wake, True)
+        for _ in range(20000):
+            os.write(wake, struct.pack("=Q", 1))
+            os.set_blocking(wake, False)
+            try:
+                os.read(wake, 8)
+            except BlockingIOError:
+                pass
+            os.set_blocking(wake, True)
+        return
     if what == "lifeline":  # a file
         c.open("lifeline")
         print(c.start(lifeline=plain_file()))

@@ -100,7 +100,8 @@ START_TEST(an_event_comes_back_field_by_field)
 	for (int k = WARD_EVENT_NONE + 1; k < WARD_EVENT_COUNT_; k++)
 		ck_assert_str_ne(ward_event_kind_name((enum ward_event_kind)k), "?");
 	for (int t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++) {
-		ck_assert_ptr_nonnull(ward_event_tag_name((enum ward_event_tag)t));
+		size_t len = 0;
+		ck_assert_ptr_nonnull(ward_event_tag_member((enum ward_event_tag)t, &len));
 		ck_assert_int_ne(ward_event_tag_type((enum ward_event_tag)t), WARD_TYPE_NONE);
 	}
 }
@@ -334,13 +335,12 @@ static size_t fill(struct ward_ring *r)
 {
 	struct ward_event ev;
 	ward_event_begin(&ev, WARD_EVENT_OPEN);
-	size_t n = 0;
-	for (;; n++) {
-		int e = ward_ring_try_put(r, &ev);
-		if (e == -EAGAIN)
-			return n;
-		ck_assert_int_eq(e, 0);
-	}
+	/* The layout in ring.h, and the commit word behind the last one. */
+	size_t need = 16 + ((ward_event_size(&ev) + 7) & ~(size_t)7);
+	size_t n = (SMALL_RING - sizeof(uint64_t)) / need;
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_eq(ward_ring_put(r, &ev), 0);
+	return n;
 }
 
 static void *put_one(void *arg)
@@ -445,16 +445,14 @@ START_TEST(a_full_ring_waits_until_room_is_released)
 	ck_assert_uint_gt(n, 100);
 	/* Reading alone makes no room: what is not in safety stays. */
 	ck_assert_int_eq(get_any(p.reader), 1);
-	struct ward_event ev;
-	ward_event_begin(&ev, WARD_EVENT_OPEN);
-	ck_assert_int_eq(ward_ring_try_put(p.producer, &ev), -EAGAIN);
+	struct waiter w = {.ring = p.producer, .result = 1};
 	pthread_t id;
-	ck_assert_int_eq(pthread_create(&id, NULL, put_one, p.producer), 0);
+	ck_assert_int_eq(pthread_create(&id, NULL, put_and_tell, &w), 0);
 	usleep(20000);
+	ck_assert(!atomic_load(&w.done));
 	ward_ring_release(p.reader);
-	void *result = NULL;
-	pthread_join(id, &result);
-	ck_assert_int_eq((int)(intptr_t)result, 0);
+	pthread_join(id, NULL);
+	ck_assert_int_eq(w.result, 0);
 	for (size_t i = 1; i < n + 1; i++)
 		ck_assert_int_eq(get_any(p.reader), 1);
 	ck_assert_int_eq(get_any(p.reader), 0);

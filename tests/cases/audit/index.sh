@@ -157,6 +157,24 @@ sqlite 'PRAGMA user_version = 1'
 asked show --json --path /w/c
 printf nonsense >state/index.sqlite
 asked show --json --path /w/c
+# What was found by the index was not verified, and says so; --verify does it. Control: the same trail
+# as it was written.
+run --session real --events 50
+audit index --rebuild >/dev/null
+audit show --kind open real >shown 2>said
+[ -s shown ] && grep -q 'nothing of this trail was verified' said || fail "not said: $(cat said)"
+audit show --verify --kind open real >shown 2>said
+[ -s shown ] && [ ! -s said ] || fail "control: $(cat said)"
+sed -i '5s/"pid":/"pid":1/' state/sessions/real/trail.jsonl
+sed -i '6s/"pid":1*/"pid":/' state/sessions/real/trail.jsonl
+audit show --verify --kind open real >shown 2>said
+grep -q 'not intact: edited' said || fail "--verify: $(cat said)"
+audit show --no-index --kind open real >shown 2>said
+grep -q 'not intact: edited' said || fail "--no-index: $(cat said)"
+audit show --kind open real >shown 2>said
+grep -q 'intact' said && ! grep -q 'not intact' said && fail "it says intact: $(cat said)"
+audit list --verify >/dev/null 2>&1
+[ $? -eq 2 ] || fail "usage of list --verify"
 audit list --no-index >/dev/null 2>&1
 [ $? -eq 2 ] || fail "usage of list --no-index"
 rm -r state/sessions/made

@@ -95,3 +95,27 @@ grep -q '^honest intact ' mine || fail "control: $(grep honest mine)"
 grep -q '^ledger intact ' mine || fail "ledger: $(grep ledger mine)"
 audit key revoke nonsense 2>/dev/null
 [ $? -eq 2 ] || fail "nonsense is no key"
+
+# Several at a time: still one chain, and it ends with the key that signs. The control is that each
+# made a key.
+audit key chain >before
+for _ in 1 2 3 4 5 6 7 8; do
+	audit key rotate >/dev/null &
+done
+wait
+audit key chain >after
+[ $(($(wc -l <after) - $(wc -l <before))) -eq 8 ] || fail "control: $(cat after)"
+python3 - "$(audit key show)" <<'P' || fail "at a time: $(cat after)"
+import sys
+links = [line.split()[:2] for line in open("after")]
+last = [b for _, b in links]
+assert all(a[1] == b[0] for a, b in zip(links, links[1:])), "not one chain"
+assert last[-1] == sys.argv[1], "it ends elsewhere"
+P
+# A key that others can read signs nothing. Control: without that it does.
+chmod 644 state/key
+"$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
+	--session seen --events 1 >out 2>&1 && fail "a key that others can read"
+grep -q 'can be read by others' out || fail "$(cat out)"
+chmod 600 state/key
+run --session unseen --events 1

@@ -95,6 +95,9 @@ owner 'cd p && echo t=1 >.env
 	has "$ERR" "1 refused"' || { cat "$WARD_TMP/service.err"; exit 1; }
 for s in first second; do
 	[ "$(state_of $s)" = intact ] || fail "$s: $(state_of $s)"
+	# what was plain at the end is compressed by whom it does not end with
+	wait_until 120 sh -c '[ -e "$STORE/4711/sessions/$0/trail.jsonl.zst" ] && [ ! -e "$STORE/4711/sessions/$0/trail.jsonl" ]' $s ||
+		fail "$s is not compressed: $(ls "$STORE/4711/sessions/$s")"
 done
 # The owner's own state directory has nothing of them.
 [ ! -e "$HOME/.local/state/wardfs/sessions/first" ] || fail "the trail is the owner's"
@@ -105,6 +108,9 @@ owner '"$WARDFS" audit --system show first >shown 2>err || fail "show: $(cat err
 	expect 0 "$WARDFS" audit --system verify first
 	has "$OUT" "first: intact"
 	has "$ERR" "the root key is the system"
+	expect 0 "$WARDFS" audit --system summary
+	expect 0 "$WARDFS" audit --system verify
+	has "$OUT" "second: intact"
 	expect 0 "$WARDFS" audit --system list
 	has "$OUT" second' || exit 1
 expect 0 "$WARDFS" audit list --owner 4711
@@ -120,8 +126,8 @@ try() {
 	"$@" 2>>attack.err && echo "$*"
 }
 s=$1/sessions
-trail=$(ls -d "$s"/first/trail.jsonl "$s"/2*/trail.jsonl 2>/dev/null | head -n 1)
-d=${trail%/trail.jsonl}
+trail=$(ls -d "$s"/first/trail.jsonl* "$s"/2*/trail.jsonl 2>/dev/null | head -n 1)
+d=${trail%/trail.jsonl*}
 try sh -c 'echo x >>"$1"' sh "$trail"
 try truncate -s 100 "$trail"
 try sed -i s/made/mode/ "$trail"
@@ -136,19 +142,22 @@ try mv "$d" "$s/elsewhere"
 try mkdir "$s/forged"
 try cat "$1/key"
 try cat "$1/signing.key"
+try flock -n "$1/ledger.jsonl" true
+try flock -n "$1/running" true
 try cp /dev/null "$1/signing.key"
 try mv "$1" "$1.old"
 exit 0
 A
 owner 'cp -r p q; cd q; expect 0 "$WARDFS" run -- sh -c "echo >made"
 	cd ..; cp -r .local/state/wardfs control; sh attack.sh "$HOME/control" >attempts
-	[ "$(wc -l <attempts)" -ge 12 ] || fail "control: $(cat attempts attack.err)"
+	[ "$(wc -l <attempts)" -ge 14 ] || fail "control: $(cat attempts attack.err)"
 	sh attack.sh "$STORE/4711" >attempts
 	[ ! -s attempts ] || fail "succeeded: $(cat attempts)"
 	grep -c "Permission denied\|not permitted" attack.err >/dev/null || fail "$(cat attack.err)"' || exit 1
 [ "$(state_of first)" = intact ] || fail "after the attacks: $(state_of first)"
 # Control: verify sees an edit by whom nothing binds.
 cp -a "$STORE/4711" "$WARD_TMP/copy"
+zstd -dq --rm "$WARD_TMP/copy/sessions/first/trail.jsonl.zst" 2>/dev/null
 sed -i s/made/mode/ "$WARD_TMP/copy/sessions/first/trail.jsonl"
 expect 1 "$WARDFS" audit verify --state "$WARD_TMP/copy" first
 has "$OUT" edited
@@ -166,7 +175,7 @@ expect 0 client 'read first show'
 expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" read first show
 has "$OUT" "failed"
 expect 0 other cat "$WARD_TMP/home/attack.sh"
-expect 1 other cat "$STORE/4711/sessions/first/trail.jsonl"
+expect 1 other cat "$STORE/4711/ledger.jsonl"
 has "$ERR" "Permission denied"
 expect 0 client 'open ../4714/sessions/mine'
 has "$OUT" "failed session name"
@@ -176,7 +185,7 @@ before=$(cat "$STORE/4711/ledger.jsonl")
 expect 0 other python3 "$WARD_SRC/tests/support/system_client.py" session first
 has "$OUT" "opened first"
 [ "$before" = "$(cat "$STORE/4711/ledger.jsonl")" ] || fail "another user wrote into the ledger"
-[ -e "$STORE/4714/sessions/first/trail.jsonl" ] || fail "not the other user's own"
+ls "$STORE/4714/sessions/first/trail.jsonl"* >/dev/null || fail "not the other user's own"
 
 # Descriptors that are not what they should be. Control: those that are.
 expect 0 client 'session honest 1'
@@ -213,7 +222,14 @@ gone" ] || fail "segment: $OUT"
 wait_until 60 sh -c 'grep -q "\"session\":\"segment\",\"kind\":\"end\"" "$STORE/4711/ledger.jsonl"' ||
 	fail "no end"
 [ "$(state_of segment)" = incomplete ] || fail "segment: $(state_of segment)"
+# A writer that was made to wait for ever: it has an end all the same.
+expect 0 client steal
+has "$OUT" ready
+wait_until 120 sh -c 'grep -q "\"session\":\"steal\",\"kind\":\"end\"" "$STORE/4711/ledger.jsonl"' ||
+	fail "no end"
+[ "$(state_of steal)" = incomplete ] || fail "steal: $(state_of steal)"
 
+wait_until 120 sh -c '[ -z "$(cat /proc/$0/task/$0/children)" ]' "$service" || fail "not done with the sessions before"
 # Flood: so many and no more, and others have theirs meanwhile.
 mkfifo "$WARD_TMP/hold"
 client 'flood 40' <"$WARD_TMP/hold" >"$WARD_TMP/flooded" &
@@ -235,6 +251,10 @@ owner 'cd p && sed "s/^writer.*/&\nrotate = 64K/" ../p.policy >../r.policy
 		i=0; while [ \$i -lt 600 ]; do : >f\$i; i=\$((i + 1)); done"' || exit 1
 [ -e "$STORE/4711/sessions/long/trail.2.jsonl" ] || [ -e "$STORE/4711/sessions/long/trail.2.jsonl.zst" ] ||
 	fail "no second segment: $(ls "$STORE/4711/sessions/long")"
+# ... the last one too, once the end is told; and the trail is what it was.
+wait_until 120 sh -c 'ls "$STORE/4711/sessions/long" | grep -q "jsonl.zst$" &&
+	! ls "$STORE/4711/sessions/long" | grep -q "jsonl$\|new$"' ||
+	fail "not compressed: $(ls "$STORE/4711/sessions/long")"
 [ "$(state_of long)" = intact ] || fail "long: $(state_of long)"
 owner '"$WARDFS" audit --system show long 2>/dev/null | grep -q f599 || fail "the last one"' || exit 1
 
@@ -251,7 +271,7 @@ wait_until 60 test -s "$HOME/status" || fail "the session goes on without its wr
 [ "$(cat "$HOME/status")" -eq 125 ] || fail "exit $(cat "$HOME/status"): $(cat "$HOME/err")"
 grep -q 'wardfs-audit died' "$HOME/err" || fail "$(cat "$HOME/err")"
 [ "$(state_of victim)" = incomplete ] || fail "victim: $(state_of victim)"
-grep -q 'recovery: wardfs-audit died' "$STORE/4711/sessions/victim/trail.jsonl" || fail "no cause"
+"$WARDFS" audit show --owner 4711 victim 2>/dev/null | grep -q 'recovery: wardfs-audit died' || fail "no cause"
 # The process above it: the same.
 rm -f "$HOME/status" "$HOME/p/here"
 owner 'cd p && { "$WARDFS" run --policy ../p.policy --session second_victim -- sh -c "touch here; sleep 600" 2>../err
