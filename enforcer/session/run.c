@@ -471,7 +471,7 @@ static void sandbox_events(struct ward_running *r, struct ward_err *err)
 			break;
 		case WARD_SANDBOX_UNMOUNTED:
 			kill_sandbox(r, WARD_EXIT_SETUP,
-				"what is mounted beneath a tree was taken away (its directory was "
+				"a mount of the session was taken away (its directory was "
 				"removed, replaced or closed); the session was ended",
 				err);
 			break;

@@ -6,7 +6,8 @@
  * search from the directory above. What the mount covered would be served in its place. So pid 1
  * watches its table of mounts (proc_pid_mountinfo(5)), and all ends when one of ours is missing.
  *
- * Mounts on the root's own tmpfs cannot be lost so: without others nothing is watched.
+ * A mount on the root's own tmpfs cannot be lost so; but a tree may also stand in a directory of
+ * the host that the view shows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +22,9 @@
 
 static bool watched(const struct ward_plan *p)
 {
-	bool any = !(p->layers & WARD_LAYER_VIEW);
+	bool any = p->n_trees > 0;
 	for (size_t i = 0; i < p->n_entries && !any; i++)
-		any = p->entries[i].flags & WARD_PLAN_NESTED ||
-		      p->entries[i].kind == WARD_PLAN_COVER;
+		any = p->entries[i].kind == WARD_PLAN_COVER;
 	return any;
 }
 

@@ -70,6 +70,37 @@ got=$?
 [ $got = 125 ] || fail "exit $got: $(cat err)"
 has "$(cat err)" "taken away"
 
+# A tree in a directory of the host that the view shows: without it the host's own would show.
+mkdir -p ../shown/tree
+echo key >../shown/tree/key.pem
+cat >shown.policy <<P
+[policy]
+version = 1
+[tree /workspace]
+source = .
+[tree $WARD_TMP/shown/tree]
+source = $WARD_TMP/shown/tree
+[system]
+read = $WARD_TMP/shown
+[files]
+write = /workspace
+read = $WARD_TMP/shown
+hide = *.pem
+P
+rm -f up
+"$WARDFS" run --policy shown.policy -- sh -c 'ls "$0"; : >up; until test -e "$0/key.pem"; do sleep 0.1; done; sleep 600' \
+	"$WARD_TMP/shown/tree" >out 2>err &
+pid=$!
+wait_until 60 test -e up || fail "not started: $(cat err)"
+[ ! -s out ] || fail "control: not hidden: $(cat out)"
+rm -r ../shown/tree
+mkdir ../shown/tree
+echo key >../shown/tree/key.pem
+wait $pid
+got=$?
+[ $got = 125 ] || fail "exit $got: $(cat err)"
+has "$(cat err)" "taken away"
+
 # Nor does a link choose another place, which the tree would cover then: the last name, or one before.
 rm -r a
 mkdir -p a/share
