@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A trail in segments, some of them compressed: every reader reads it as one; what is done to a
 # segment is found and named, by both verifiers, with the root key and with a public one.
+# timeout: 900
 set -u
 . "$WARD_SRC/tests/support/audit.sh"
 

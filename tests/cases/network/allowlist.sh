@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016
 # mode = allowlist, as root and as an ordinary user: what is allowed works for programs that know
 # nothing of it, the rest is refused at once, and the trail says both.
+# timeout: 900
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
