@@ -11,3 +11,6 @@
  * loop never rest.
  */
 int ward_net_accept(struct ward_broker *net, int listener);
+
+/* Resets and closes fd, for which there is no room; a record says so, not of each one in a row. */
+void ward_net_turn_away(struct ward_broker *net, int fd);

@@ -177,8 +177,7 @@ void ward_conn_accept(struct ward_listener *l)
 			return;
 		struct ward_conn *c = conn_new(l->net, fd);
 		if (!c) {
-			ward_pump_reset(fd);
-			close(fd);
+			ward_net_turn_away(l->net, fd);
 			continue;
 		}
 		socklen_t len = sizeof(c->asked);

@@ -11,6 +11,7 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/net/accept.h"
 #include "enforcer/net/conn.h"
 #include "enforcer/net/http.h"
@@ -27,6 +28,7 @@ struct client {
 	struct event *event;
 	int fd;
 	bool greeted; /* SOCKS */
+	uint64_t since_ns;
 	size_t len;
 	uint8_t data[WARD_HTTP_HEAD_MAX];
 };
@@ -199,7 +201,10 @@ static void on_client(evutil_socket_t fd, short what, void *user)
 		return;
 	}
 	c->len += (size_t)n;
-	if (c->data[0] == 5 || c->greeted)
+	/* Not for as long as it says something now and then. */
+	if (ward_clock_mono_ns() - c->since_ns >= CLIENT_S * WARD_NS_PER_SEC)
+		drop(c);
+	else if (c->data[0] == 5 || c->greeted)
 		socks(c);
 	else
 		http(c);
@@ -219,12 +224,12 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 		if (c && c->event)
 			event_free(c->event);
 		free(c);
-		ward_pump_reset(got);
-		close(got);
+		ward_net_turn_away(f->net, got);
 		return;
 	}
 	c->front = f;
 	c->fd = got;
+	c->since_ns = ward_clock_mono_ns();
 	LIST_INSERT_HEAD(&f->clients, c, link);
 	f->n_clients++;
 }

@@ -36,6 +36,7 @@ struct client {
 	struct ward_nameserver *server;
 	struct event *event;
 	int fd;
+	uint64_t since_ns; /* it has been asking one question */
 	size_t len;
 	uint8_t data[2 + QUESTION_MAX];
 };
@@ -198,6 +199,7 @@ static bool serve_one(struct client *c, bool *ret_more)
 	/* What does not fit into an empty send buffer, nobody reads. */
 	if (n == 0 || send(c->fd, out, n + 2, MSG_NOSIGNAL) != (ssize_t)(n + 2))
 		return false;
+	c->since_ns = ward_clock_mono_ns();
 	c->len -= 2 + size;
 	memmove(c->data, c->data + 2 + size, c->len);
 	*ret_more = c->len >= 2;
@@ -222,6 +224,9 @@ static void on_client(evutil_socket_t fd, short what, void *user)
 			return;
 		}
 	}
+	/* Not for as long as it says something now and then. */
+	if (ward_clock_mono_ns() - c->since_ns >= CLIENT_S * WARD_NS_PER_SEC)
+		drop(c);
 }
 
 static void on_tcp(evutil_socket_t fd, short what, void *user)
@@ -236,11 +241,12 @@ static void on_tcp(evutil_socket_t fd, short what, void *user)
 		return;
 	struct client *c = slot < CLIENTS_MAX ? calloc(1, sizeof(*c)) : NULL;
 	if (!c) {
-		close(got);
+		ward_net_turn_away(s->net, got);
 		return;
 	}
 	c->server = s;
 	c->fd = got;
+	c->since_ns = ward_clock_mono_ns();
 	c->event = event_new(s->net->base, got, EV_READ | EV_PERSIST, on_client, c);
 	if (!c->event || event_add(c->event, &patience) < 0) {
 		if (c->event)

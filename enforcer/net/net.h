@@ -61,7 +61,8 @@ struct ward_broker {
 	struct ward_pipe_list pipes; /* that are free (pipes.h) */
 	size_t n_pipes;		     /* free or taken */
 	int spare; /* a descriptor to give up when there are no more (accept.h); -1: given up */
-	bool over; /* the supervisor is gone, or something that cannot be mended */
+	uint64_t turned_away_ns; /* when that was recorded last (accept.h) */
+	bool over;		 /* the supervisor is gone, or something that cannot be mended */
 };
 
 /* An address and port of either family. */

@@ -40,7 +40,7 @@ struct link {
 	struct port *port;
 	int accepted, connected; /* connected: on the other side */
 	int family;		 /* of the attempt under way */
-	struct event *event;
+	struct event *event, *clock;
 	struct ward_pump *pump;
 	uint64_t started_ns;
 	struct ward_asker asker; /* of a program inside */
@@ -73,6 +73,8 @@ static void link_free(struct link *l)
 	ward_pump_free(l->pump);
 	if (l->event)
 		event_free(l->event);
+	if (l->clock)
+		event_free(l->clock);
 	if (l->accepted >= 0)
 		close(l->accepted);
 	if (l->connected >= 0)
@@ -141,6 +143,22 @@ static void on_over(void *user, int error)
 
 static const struct ward_pump_ops pump_ops = {on_pass, NULL, NULL, on_over};
 
+static void set_clock(struct link *l)
+{
+	static const struct timeval tv = {.tv_sec = WARD_PUMP_IDLE_S / 10};
+	event_add(l->clock, &tv);
+}
+
+static void on_clock(evutil_socket_t fd, short what, void *user)
+{
+	struct link *l = user;
+	uint64_t idle = ward_clock_mono_ns() - ward_pump_active_ns(l->pump);
+	if (idle >= WARD_PUMP_IDLE_S * WARD_NS_PER_SEC)
+		on_over(l, -ETIMEDOUT);
+	else
+		set_clock(l);
+}
+
 static void begin(struct link *l)
 {
 	const int on = 1;
@@ -150,9 +168,12 @@ static void begin(struct link *l)
 	/* Of unix sockets there is no such option. */
 	(void)setsockopt(inside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(outside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (record(l, NULL, false) < 0 ||
+	l->clock = evtimer_new(l->ports->net->base, on_clock, l);
+	if (!l->clock || record(l, NULL, false) < 0 ||
 		ward_pump_new(l->ports->net, inside, outside, &pump_ops, l, &l->pump) < 0)
 		link_free(l);
+	else
+		set_clock(l);
 }
 
 static int try_connect(struct link *l);
@@ -231,7 +252,7 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 		l = calloc(1, sizeof(*l));
 	if (!l) {
 		if (got >= 0)
-			close(got);
+			ward_net_turn_away(p->ports->net, got);
 		return;
 	}
 	*l = (struct link){.ports = p->ports,

@@ -194,6 +194,9 @@ reset
 full b'x'
 again" ] || fail "full: $(cat out err)"
 expect 0 "$WARDFS" audit verify full
+expect 0 "$WARDFS" audit show full --kind deny
+has "$OUT" 'no room for another connection'
+[ "$(echo "$OUT" | grep -c 'no room')" -lt 20 ] || fail "each one is recorded: $OUT"
 exit 0
 S
 in_host "$WARD_TMP/check.sh"
