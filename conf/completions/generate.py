@@ -22,7 +22,7 @@ WORDS_FROM = {"mode": (["run"], r"Isolation: (.*?) --net"),
 WORDS = dict.fromkeys(WORDS_FROM, "")
 # A word that is no option's or argument's name in a usage line.
 VERB = re.compile(r"^  ([a-z][a-z-]*) +(\S.*)")
-OPTION = re.compile(r"^ {2,6}(?:(-[a-zA-Z?])(?:, |$))?(?:(--[a-z][a-z-]*)(?:\[?[ =]([A-Z][^ ]*))?)?"
+OPTION = re.compile(r"^ {2,6}(?:(-[a-zA-Z0-9?])(?:, |$))?(?:(--[a-z][a-z-]*)(?:\[?[ =]([A-Z][^ ]*))?)?"
                     r"(?: +|$)(.*)")
 USAGE_OPTION = re.compile(r"(--[a-z][a-z-]*)(?: ([A-Z]+))?")
 

@@ -26,6 +26,7 @@ static const struct ward_cli_verb verbs[] = {
 	{"seccomp", ward_cmd_seccomp, "wardfs seccomp",
 		"tell how a system call is answered inside"},
 	{"ps", ward_cmd_ps, "wardfs ps", "list running sessions"},
+	{"top", ward_cmd_top, "wardfs top", "watch running sessions: use, rates, refusals"},
 	{"quota", ward_cmd_quota, "wardfs quota", "tell what sessions have used of their quotas"},
 	{"kill", ward_cmd_kill, "wardfs kill", "end a running session"},
 	{"doctor", ward_cmd_doctor, "wardfs doctor", "tell what this host offers and lacks"},
