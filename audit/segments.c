@@ -238,7 +238,8 @@ int ward_segment_pack_end(int dir_fd, unsigned number)
 	if (renameat(dir_fd, fresh, dir_fd, name) < 0 || fsync(dir_fd) < 0)
 		return -errno;
 	ward_segment_name(name, number, false);
-	return unlinkat(dir_fd, name, 0) < 0 ? -errno : 0;
+	/* Not there: somebody else compressed it just before, which comes to the same. */
+	return unlinkat(dir_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 void ward_segment_pack_drop(int dir_fd, unsigned number)
