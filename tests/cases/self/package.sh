@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 1800
+# plain
+# shellcheck disable=SC2016
+# The Debian package: what is in it and what is not. With --long: it is built as `./bootstrap package` builds it, installed
+# into a debootstrapped Debian 12, and works there: doctor, a command, a refusal, a trail that verifies.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/self/_copy.sh"
+for tool in dpkg-deb dpkg-shlibdeps strip meson; do
+	command -v $tool >/dev/null || {
+		echo "$tool is not installed"
+		exit 77
+	}
+done
+copy_sources source
+export SOURCE_DATE_EPOCH=1700000000
+
+if [ -z "${WARD_LONG-}" ]; then
+	# The build that is there, as if it had been configured for /usr: only what the package is made of counts.
+	mkdir fake
+	cat >fake/meson <<-'END'
+		#!/bin/sh
+		set -e
+		b=$WARD_BUILD_TREE i=install
+		$i -D -m 755 "$b/wardfs" "$DESTDIR/usr/bin/wardfs"
+		for one in audit fs net init; do
+			$i -D -m 755 "$b/wardfs-$one" "$DESTDIR/usr/libexec/wardfs/wardfs-$one"
+		done
+		$i -D -m 644 "$b/conf/completions/wardfs" "$DESTDIR/usr/share/bash-completion/completions/wardfs"
+		for one in 1/wardfs.1 5/wardfs-policy.5; do
+			$i -D -m 600 "$WARD_SRC/docs/man/${one#*/}" "$DESTDIR/usr/share/man/man$one"
+		done
+		$i -D -m 644 /dev/null "$DESTDIR/usr/include/wardpolicy/x.h"
+		$i -D -m 644 /dev/null "$DESTDIR/usr/lib/x/libwardpolicy.so.0"
+	END
+	chmod +x fake/meson
+	PATH=$PWD/fake:$PATH
+	build=$WARD_BUILD_TREE
+else
+	build=$PWD/build
+	meson setup "$build" source -Dtests=disabled --prefix=/usr --libexecdir=libexec >log 2>&1 ||
+		fail "setup: $(tail -n 20 log)"
+	ninja -C "$build" >log 2>&1 || fail "build: $(tail -n 20 log)"
+fi
+expect 0 sh source/packaging/deb.sh "$build" "$PWD/out"
+package=$OUT
+[ -s "$package" ] || fail "no package: $OUT $ERR"
+expect 0 sh source/packaging/deb.sh "$build" "$PWD/again"
+cmp "$package" again/*.deb || fail "the same sources give another package"
+
+expect 0 dpkg-deb -c "$package"
+for one in usr/bin/wardfs usr/libexec/wardfs/wardfs-init usr/share/man/man1/wardfs.1.gz \
+	usr/share/bash-completion/completions/wardfs usr/share/doc/wardfs/copyright; do
+	has "$OUT" " ./$one
+"
+done
+for one in include libwardpolicy " ./etc" " ./var"; do
+	hasnt "$OUT" "$one"
+done
+# Nobody's setuid, nobody else's files, nothing that only its maker may read.
+printf '%s\n' "$OUT" | grep -v '^[d-]rw[x-]r-[x-]r-[x-] root/root ' && fail "modes and owners"
+expect 0 dpkg-deb --info "$package"
+has "$OUT" "Package: wardfs"
+has "$OUT" "Version: $("$WARDFS" --version | sed 's/wardfs //')"
+has "$OUT" "libfuse3-3 (>="
+has "$OUT" "libc6 (>="
+hasnt "$OUT" "postinst"
+mkdir unpacked
+dpkg-deb -R "$package" unpacked
+(cd unpacked && md5sum --quiet -c DEBIAN/md5sums) || fail "md5sums"
+[ -n "${WARD_LONG-}" ] || exit 0
+
+# --- in a Debian 12 of its own ---
+
+[ "$(id -u)" -eq 0 ] || {
+	echo "debootstrap takes root"
+	exit 77
+}
+# The mirror of this host, with its settings (proxy, keys): none is named here.
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
+	sed -n 's/ bookworm main$//p' | head -n 1)
+if [ -z "$mirror" ] || ! command -v debootstrap >/dev/null; then
+	echo "debootstrap and the package lists of a Debian 12 are needed"
+	exit 77
+fi
+root=$PWD/debian
+debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >log 2>&1 ||
+	fail "debootstrap: $(tail -n 20 log "$root/debootstrap/debootstrap.log" 2>/dev/null)"
+cp "$package" "$root/wardfs.deb"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+cat >"$root/smoke.sh" <<'END'
+set -eux
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin
+case $1 in
+install)
+	apt-get install -q -y --no-install-recommends /wardfs.deb
+	exit
+	;;
+esac
+wardfs --version
+wardfs doctor
+mkdir -p /srv/proj && cd /srv/proj
+wardfs run -- true
+echo secret >.env
+! wardfs run -- cat .env 2>refused
+grep -q 'Permission denied' refused
+wardfs audit denials | grep -q '\.env'
+wardfs audit verify --all
+man=/usr/share/man/man1/wardfs.1.gz
+[ -s $man ]
+# an ordinary user of it
+useradd -m somebody
+su somebody -c 'mkdir ~/proj && cd ~/proj && wardfs doctor && wardfs run -- sh -c "echo made >made; id -u" &&
+	cat made && wardfs audit verify'
+apt-get remove -q -y wardfs
+[ ! -e /usr/bin/wardfs ] && [ ! -e /usr/libexec/wardfs ]
+END
+# inside STEP: in a mount and pid namespace of its own, its root for a root (user namespaces are not
+# made from a chroot).
+inside() {
+	unshare --mount --pid --fork --kill-child --propagation private sh -euc '
+		mount --bind "$1" "$1"
+		mount --rbind /dev "$1/dev"
+		mount --rbind /sys "$1/sys"
+		mount -t proc proc "$1/proc"
+		mount -t tmpfs -o mode=755 tmpfs "$1/run"
+		mknod -m 666 "$1/run/fuse" c 10 229 # as on most machines
+		mount --bind "$1/run/fuse" "$1/dev/fuse"
+		for one in /etc/apt/apt.conf.d /etc/ssl/certs; do
+			[ ! -d "$one" ] || [ ! -d "$1$one" ] || mount --bind "$one" "$1$one"
+		done
+		mkdir -p "$1/.old"
+		cd "$1"
+		pivot_root . .old
+		exec env -i "PATH=$PATH" chroot . sh -euc "umount -l /.old; exec sh -e /smoke.sh $2" </dev/null' sh "$root" "$1" >log 2>&1 ||
+		fail "$1: $(tail -n 40 log)"
+}
+inside install
+inside smoke
+grep -q "This host can run the default policy" log || fail "doctor: $(cat log)"
+exit 0
