@@ -323,4 +323,6 @@ wait_until 60 test -s "$HOME/status" || fail "not ended"
 [ "$(cat "$HOME/status")" -eq 0 ] || fail "last: $(cat "$HOME/err")"
 [ "$(state_of last)" = intact ] || fail "last: $(state_of last)"
 wait_until 60 sh -c '[ -z "$(ls -A "$STORE/4711/running")" ]' || fail "marks: $(ls -A "$STORE/4711/running")"
+# What a sanitized build has to say of the service and its writers.
+grep -e Sanitizer -e 'runtime error' "$WARD_TMP/service.err" && fail "see above"
 exit 0
