@@ -153,9 +153,7 @@ static int load_policy(struct ward_fs *fs, struct ward_err *err)
 	const struct ward_settings *s;
 	int r;
 
-	if (lseek(WARD_FD_POLICY, 0, SEEK_SET) < 0)
-		return ward_err_sys(err, -errno, "policy");
-	r = ward_fd_read_all(WARD_FD_POLICY, POLICY_MAX, &blob);
+	r = ward_fd_pread_all(WARD_FD_POLICY, POLICY_MAX, &blob);
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
 	r = ward_policy_decode(blob.data, blob.len, &fs->policy, err);

@@ -179,7 +179,7 @@ static int take_policy(struct ward_fs *fs, int fd, struct ward_swapped *ret, str
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
 	struct ward_policy *policy = NULL;
-	int r = fd < 0 ? -EBADMSG : ward_fd_read_all(fd, WARD_QUERY_POLICY_MAX, &blob);
+	int r = fd < 0 ? -EBADMSG : ward_fd_pread_all(fd, WARD_QUERY_POLICY_MAX, &blob);
 
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");

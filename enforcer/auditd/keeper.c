@@ -105,10 +105,7 @@ static int read_sealed(int fd, struct ward_buf *ret, struct ward_err *err)
 	int have = fcntl(fd, F_GET_SEALS);
 	if (have < 0 || (have & seals) != seals)
 		return ward_err_set(err, -EINVAL, "policy: not a sealed memory file");
-	/* Only the place in it is shared with who sent it; what they change there is their own
-	 * text. */
-	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno
-					   : ward_fd_read_all(fd, WARD_SYSTEM_POLICY_MAX, ret);
+	int r = ward_fd_pread_all(fd, WARD_SYSTEM_POLICY_MAX, ret);
 	return r < 0 ? ward_err_sys(err, r, "policy") : 0;
 }
 

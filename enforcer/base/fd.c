@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <limits.h>
 #include <linux/close_range.h>
 #include <stdio.h>
@@ -30,12 +31,13 @@ int ward_fd_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-int ward_fd_read_all(int fd, size_t max, struct ward_buf *b)
+static int read_all(int fd, bool from_start, size_t max, struct ward_buf *b)
 {
 	char chunk[16384];
 	size_t total = 0;
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n = from_start ? pread(fd, chunk, sizeof(chunk), (off_t)total)
+				       : read(fd, chunk, sizeof(chunk));
 		if (n < 0) {
 			if (errno == EINTR)
 				continue;
@@ -50,6 +52,16 @@ int ward_fd_read_all(int fd, size_t max, struct ward_buf *b)
 		if (ward_buf_error(b))
 			return ward_buf_error(b);
 	}
+}
+
+int ward_fd_read_all(int fd, size_t max, struct ward_buf *b)
+{
+	return read_all(fd, false, max, b);
+}
+
+int ward_fd_pread_all(int fd, size_t max, struct ward_buf *b)
+{
+	return read_all(fd, true, max, b);
 }
 
 int ward_fd_sealed(

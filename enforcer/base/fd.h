@@ -15,6 +15,11 @@ int ward_fd_write_all(int fd, const void *data, size_t len) ward_must_check;
 
 /* Appends all that fd gives until end of file to b, at most max bytes (-EFBIG beyond). */
 int ward_fd_read_all(int fd, size_t max, struct ward_buf *b) ward_must_check;
+/*
+ * The same from the beginning of a file, with pread(2): for a description that several processes
+ * hold, whose place in it is one for all.
+ */
+int ward_fd_pread_all(int fd, size_t max, struct ward_buf *b) ward_must_check;
 
 /*
  * A memfd (close-on-exec) holding data, sealed against every change (memfd_create(2),

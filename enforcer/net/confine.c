@@ -66,12 +66,12 @@ static int no_paths(struct ward_err *err)
 static int add_rules(scmp_filter_ctx ctx)
 {
 	static const int allowed[] = {/* sockets that are there, and the ring's wake-up */
-		SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev),
-		SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg),
-		SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(accept4), SCMP_SYS(shutdown),
-		SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
-		SCMP_SYS(setsockopt), SCMP_SYS(close), SCMP_SYS(fcntl), SCMP_SYS(pipe2),
-		SCMP_SYS(splice),
+		SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(readv),
+		SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto),
+		SCMP_SYS(sendmsg), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(accept4),
+		SCMP_SYS(shutdown), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+		SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(close), SCMP_SYS(fcntl),
+		SCMP_SYS(pipe2), SCMP_SYS(splice),
 		/* the loop */
 		SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(poll),
 		SCMP_SYS(ppoll), SCMP_SYS(futex), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),

@@ -121,9 +121,7 @@ static int read_config(struct ward_broker *net, struct config *c, struct ward_er
 static int load_policy(struct ward_broker *net, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
-	if (lseek(WARD_FD_POLICY, 0, SEEK_SET) < 0)
-		return ward_err_sys(err, -errno, "policy");
-	int r = ward_fd_read_all(WARD_FD_POLICY, POLICY_MAX, &blob);
+	int r = ward_fd_pread_all(WARD_FD_POLICY, POLICY_MAX, &blob);
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
 	r = ward_policy_decode(blob.data, blob.len, &net->policy, err);
@@ -251,7 +249,7 @@ static int take_policy(struct ward_broker *net, int fd)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
 	struct ward_policy *next = NULL;
-	int r = ward_fd_read_all(fd, POLICY_MAX, &blob);
+	int r = ward_fd_pread_all(fd, POLICY_MAX, &blob);
 	if (r == 0)
 		r = ward_policy_decode(blob.data, blob.len, &next, NULL);
 	if (r < 0)

@@ -34,6 +34,7 @@
 #include "enforcer/session/segments.h"
 #include "enforcer/session/signals.h"
 #include "enforcer/session/status.h"
+#include "enforcer/session/wallclock.h"
 
 struct mount_run {
 	const struct ward_mount_options *options;
@@ -42,6 +43,7 @@ struct mount_run {
 	struct ward_fusemount mount;
 	int fuse;
 	int signals;
+	struct ward_wallclock wallclock;
 	int control;
 	int control_dir;
 	struct ward_ask_fs ask_fs;
@@ -182,6 +184,8 @@ static int start(struct mount_run *m, struct ward_err *err)
 	struct ward_run_plan *p = &m->plan;
 	int r = signals_open(m, err);
 	if (r == 0)
+		r = ward_wallclock_open(&m->wallclock, err);
+	if (r == 0)
 		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
 	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing};
 	if (r == 0)
@@ -314,10 +318,11 @@ static int supervise(struct mount_run *m, struct ward_err *err)
 			{.fd = m->control, .events = POLLIN},
 			{.fd = m->signals, .events = POLLIN},
 			{.fd = ward_reload_fd(&m->reload), .events = POLLIN},
+			{.fd = m->wallclock.fd, .events = POLLIN},
 		};
 		int ms = ward_least_ms(
 			ward_ask_fs_timeout(&m->ask_fs), ward_reload_timeout(&m->reload));
-		if (poll(fds, 5, ms) < 0) {
+		if (poll(fds, 6, ms) < 0) {
 			if (errno == EINTR)
 				continue;
 			return ward_err_sys(err, -errno, "poll");
@@ -337,6 +342,11 @@ static int supervise(struct mount_run *m, struct ward_err *err)
 			control_request(m);
 		if (fds[4].revents && !m->over)
 			ward_reload_event(&m->reload);
+		if (fds[5].revents && !m->over) {
+			int r = ward_wallclock_event(&m->wallclock, &m->guard);
+			if (r < 0)
+				return ward_err_sys(err, r, "the trail");
+		}
 		ward_segments_tick(&m->guard);
 		ward_ask_fs_tick(&m->ask_fs, m->guard.fs.control);
 		ward_reload_tick(&m->reload);
@@ -380,6 +390,7 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		.guard = WARD_GUARD_INIT,
 		.fuse = -1,
 		.signals = -1,
+		.wallclock = WARD_WALLCLOCK_INIT,
 		.control = -1,
 		.control_dir = -1,
 		.reload = WARD_RELOAD_INIT,
@@ -409,6 +420,7 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 	ward_guard_close(&m.guard);
 	ward_fusemount_clear(&m.mount);
 	ward_run_plan_clear(&m.plan);
+	ward_wallclock_close(&m.wallclock);
 	const int fds[] = {m.fuse, m.signals, m.control, m.control_dir};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)

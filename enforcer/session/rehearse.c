@@ -14,6 +14,7 @@
 #include "enforcer/session/facts.h"
 #include "enforcer/session/limits.h"
 #include "enforcer/session/network.h"
+#include "enforcer/session/spec.h"
 
 /* Limits that a group alone holds, which a scope of systemd would bring. */
 #define BY_SCOPE                                                                                   \
@@ -68,66 +69,20 @@ static int make(const struct ward_run_plan *p, const struct ward_run_options *op
 	char *const *envp, const struct ward_limits *limits, const struct ward_network *net,
 	struct ward_err *err)
 {
-	const struct ward_settings *s = p->settings;
-	ward_cleanup_free char *init = NULL;
+	ward_cleanup(ward_run_spec_clear) struct ward_run_spec made = {.reads = NULL};
 	int alive[2];
-	int r = ward_helper_program("wardfs-init", &init, err);
+	int r = ward_run_spec_make(p, options, envp, limits, NULL, &made, err);
 	if (r < 0)
 		return r;
-	struct ward_sandbox_tree trees[WARD_TREES_MAX];
-	for (size_t i = 0; i < p->n_trees; i++)
-		trees[i] = (struct ward_sandbox_tree){p->trees[i].path, p->trees[i].at};
-	ward_cleanup_free struct ward_sandbox_bind *reads = calloc(p->n_reads + 1, sizeof(*reads));
-	if (!reads)
-		return ward_err_sys(err, -ENOMEM, "sandbox");
-	for (size_t i = 0; i < p->n_reads; i++)
-		reads[i] = (struct ward_sandbox_bind){.host = p->reads[i], .optional = true};
-	bool view = p->backend->layers & WARD_LAYER_VIEW;
-	struct ward_cgroup_way join[WARD_CGROUP_JOIN_MAX];
-	struct ward_sandbox_programs programs = {.v = (const char *const *)p->programs.v,
-		.n = p->programs.n,
-		.listed = ward_programs_listed,
-		.user = p->policy};
-	const char *const covers[] = {p->state, p->runtime, p->config ? p->config : p->state, NULL};
 	if (pipe2(alive, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "sandbox");
-	struct ward_sandbox_spec spec = {.backend = p->backend,
-		.init_program = init,
-		.root = p->id.root,
-		.owner_uid = p->id.owner_uid,
-		.owner_gid = p->id.owner_gid,
-		.groups = p->id.groups,
-		.n_groups = p->id.n_groups,
-		.agent_uid = p->id.agent_uid,
-		.agent_gid = p->id.agent_gid,
-		.user_name = p->id.agent_name,
-		.home = s->home == WARD_HOME_NONE || !view ? NULL : p->id.agent_home,
-		.hostname = "wardfs",
-		.trees = trees,
-		.n_trees = p->n_trees,
-		.reads = reads,
-		.n_reads = view ? p->n_reads : 0,
-		.whole = s->view == WARD_VIEW_READONLY,
-		.covers = covers,
-		.programs = ward_policy_has_programs(p->policy) ? &programs : NULL,
-		.tmp_bytes = s->tmp_bytes,
-		.processes = s->processes,
-		.open_files = s->open_files,
-		.file_size = s->file_size,
-		.core = s->core,
-		.join = join,
-		.n_join = ward_cgroup_join(ward_limits_cgroup(limits), join),
-		.grouped = ward_cgroup_has(ward_limits_cgroup(limits), WARD_CGROUP_PIDS),
-		.seccomp = ward_fact_seccomp(s->seccomp),
-		.argv = options->argv,
-		.envp = envp,
-		.cwd = p->cwd,
-		.stdio = {-1, -1, -1},
-		.lifelines = alive,
-		.n_lifelines = 1};
-	ward_network_describe(net, &spec);
+	for (size_t i = 0; i < 3; i++)
+		made.spec.stdio[i] = -1;
+	made.spec.lifelines = alive;
+	made.spec.n_lifelines = 1;
+	ward_network_describe(net, &made.spec);
 	struct ward_sandbox *sb = NULL;
-	r = ward_sandbox_create(&spec, &sb, err);
+	r = ward_sandbox_create(&made.spec, &sb, err);
 	ward_sandbox_free(sb);
 	close(alive[0]);
 	close(alive[1]);

@@ -215,7 +215,7 @@ static void exchange(struct ward_reload *r, int blob_fd)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
 	struct ward_err err = WARD_ERR_INIT;
-	int e = ward_fd_read_all(blob_fd, BLOB_MAX, &blob);
+	int e = ward_fd_pread_all(blob_fd, BLOB_MAX, &blob);
 	if (e < 0)
 		ward_err_sys(&err, e, "policy");
 	if (e == 0)
@@ -227,8 +227,6 @@ static void exchange(struct ward_reload *r, int blob_fd)
 		if (e < 0)
 			ward_err_sys(&err, e, "the trail cannot be written");
 	}
-	if (e == 0 && lseek(blob_fd, 0, SEEK_SET) < 0)
-		e = ward_err_sys(&err, -errno, "policy");
 	if (e < 0) {
 		close(blob_fd);
 		refuse(r, WARD_EXIT_SETUP, err.text);

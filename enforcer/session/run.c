@@ -38,6 +38,7 @@
 #include "enforcer/session/running.h"
 #include "enforcer/session/segments.h"
 #include "enforcer/session/signals.h"
+#include "enforcer/session/spec.h"
 #include "enforcer/session/status.h"
 #include "enforcer/session/stream.h"
 #include "enforcer/session/where.h"
@@ -92,104 +93,33 @@ static int setup_signals(struct ward_running *r, struct ward_err *err)
 	r->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "supervisor");
-	return 0;
-}
-
-/* More of the host that is shown. NULL: no memory. */
-static struct ward_sandbox_bind *describe_reads(const struct ward_running *r, size_t *ret_n)
-{
-	const struct ward_run_plan *p = r->plan;
-	size_t n = 0;
-	struct ward_sandbox_bind *reads =
-		calloc(2 * p->n_reads + r->network.sockets.n + 1, sizeof(*reads));
-	for (size_t i = 0; reads && i < p->n_reads; i++) {
-		reads[n++] = (struct ward_sandbox_bind){.host = p->reads[i], .optional = true};
-		if (p->reads_at[i])
-			reads[n++] = (struct ward_sandbox_bind){
-				.host = p->reads[i], .inside = p->reads_at[i], .optional = true};
-	}
-	if (reads)
-		ward_sockets_describe(&r->network.sockets, p, reads + n);
-	*ret_n = n + r->network.sockets.n;
-	return reads;
+	return ward_wallclock_open(&r->wallclock, err);
 }
 
 static int make_sandbox(struct ward_running *r, struct ward_err *err)
 {
-	const struct ward_run_plan *p = r->plan;
-	const struct ward_settings *s = p->settings;
-	ward_cleanup_free char *init = NULL;
-	int e = ward_helper_program("wardfs-init", &init, err);
-	if (e < 0)
-		return e;
-	struct ward_sandbox_tree trees[WARD_TREES_MAX];
-	for (size_t i = 0; i < p->n_trees; i++)
-		trees[i] = (struct ward_sandbox_tree){p->trees[i].path, p->trees[i].at};
-	size_t n_reads;
-	ward_cleanup_free struct ward_sandbox_bind *reads = describe_reads(r, &n_reads);
-	if (!reads)
-		return ward_err_sys(err, -ENOMEM, "sandbox");
-	bool view = p->backend->layers & WARD_LAYER_VIEW;
-	struct ward_cgroup_way join[WARD_CGROUP_JOIN_MAX];
-	struct ward_sandbox_programs programs = {.v = (const char *const *)p->programs.v,
-		.n = p->programs.n,
-		.listed = ward_programs_listed,
-		.user = p->policy};
-	uint64_t data = ward_limits_process_data(r->limits);
-	uint64_t seconds = ward_limits_process_seconds(r->limits);
-	const char *const covers[] = {
-		p->state, p->runtime, p->config ? p->config : p->state, WARD_SYSTEM_STATE, NULL};
+	const struct ward_settings *s = r->plan->settings;
+	ward_cleanup(ward_run_spec_clear) struct ward_run_spec made = {.reads = NULL};
 	int lifelines[] = {r->alive[0], r->guard.audit.lifeline, r->guard.fs.lifeline,
 		r->network.helper.lifeline};
-	struct ward_sandbox_spec spec = {.backend = p->backend,
-		.init_program = init,
-		.root = p->id.root,
-		.owner_uid = p->id.owner_uid,
-		.owner_gid = p->id.owner_gid,
-		.groups = p->id.groups,
-		.n_groups = p->id.n_groups,
-		.agent_uid = p->id.agent_uid,
-		.agent_gid = p->id.agent_gid,
-		.user_name = p->id.agent_name,
-		.home = s->home == WARD_HOME_NONE || !view ? NULL : p->id.agent_home,
-		.hostname = "wardfs",
-		.trees = trees,
-		.n_trees = p->n_trees,
-		.served = true,
-		.reads = reads,
-		.n_reads = view ? n_reads : 0,
-		.gitconfig = p->git_settings,
-		.whole = s->view == WARD_VIEW_READONLY,
-		.covers = covers,
-		.noexec = (const char *const *)p->noexec,
-		.programs = ward_policy_has_programs(p->policy) ? &programs : NULL,
-		.tmp_bytes = s->tmp_bytes,
-		.processes = s->processes,
-		.open_files = s->open_files,
-		.file_size = s->file_size,
-		.data_bytes = data == WARD_UNLIMITED ? 0 : data,
-		.cpu_seconds = seconds == WARD_UNLIMITED ? 0 : seconds,
-		.core = s->core,
-		.keep = r->options->keep,
-		.join = join,
-		.n_join = ward_cgroup_join(ward_limits_cgroup(r->limits), join),
-		.grouped = ward_cgroup_has(ward_limits_cgroup(r->limits), WARD_CGROUP_PIDS),
-		.seccomp = ward_fact_seccomp(s->seccomp),
-		.argv = r->options->argv,
-		.envp = r->envp,
-		.cwd = p->cwd,
-		.pty = ward_relay_wants_pty(r->relay),
-		.winsize = ward_relay_winsize(r->relay),
-		.listen_execs = s->exec,
-		.lifelines = lifelines,
-		.n_lifelines = ward_network_brokered(&r->network) ? 4 : 3};
-	ward_network_describe(&r->network, &spec);
-	ward_relay_stdio(r->relay, spec.stdio);
-	ward_probes_offer(&r->probes, &spec);
+	int e = ward_run_spec_make(
+		r->plan, r->options, r->envp, r->limits, &r->network.sockets, &made, err);
+	if (e < 0)
+		return e;
+	made.spec.served = true;
+	made.spec.keep = r->options->keep;
+	made.spec.pty = ward_relay_wants_pty(r->relay);
+	made.spec.winsize = ward_relay_winsize(r->relay);
+	made.spec.listen_execs = s->exec;
+	made.spec.lifelines = lifelines;
+	made.spec.n_lifelines = ward_network_brokered(&r->network) ? 4 : 3;
+	ward_network_describe(&r->network, &made.spec);
+	ward_relay_stdio(r->relay, made.spec.stdio);
+	ward_probes_offer(&r->probes, &made.spec);
 	/* Abstract sockets are the network namespace's, and here that is the host's. */
 	if (s->net == WARD_NET_HOST)
-		spec.probe_socket = NULL;
-	return ward_sandbox_begin(&spec, &r->sandbox, err);
+		made.spec.probe_socket = NULL;
+	return ward_sandbox_begin(&made.spec, &r->sandbox, err);
 }
 
 static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[WARD_TREES_MAX])
@@ -565,7 +495,7 @@ static void audit_message(struct ward_running *r, struct ward_err *err)
 static void supervise(struct ward_running *r, struct ward_err *err)
 {
 	while (!r->over) {
-		struct pollfd fds[7 + WARD_RELAY_POLL_MAX + WARD_LIMITS_POLL_MAX + WARD_EXECS_MAX +
+		struct pollfd fds[8 + WARD_RELAY_POLL_MAX + WARD_LIMITS_POLL_MAX + WARD_EXECS_MAX +
 				  WARD_ATTACH_POLL_MAX] = {
 			{.fd = ward_sandbox_fd(r->sandbox), .events = POLLIN},
 			{.fd = r->signals, .events = POLLIN},
@@ -574,24 +504,25 @@ static void supervise(struct ward_running *r, struct ward_err *err)
 			{.fd = r->guard.audit.control, .events = POLLIN},
 			{.fd = r->guard.fs.control, .events = POLLIN},
 			{.fd = ward_reload_fd(&r->reload), .events = POLLIN},
+			{.fd = r->wallclock.fd, .events = POLLIN},
 		};
-		size_t relay = ward_relay_poll(r->relay, fds + 7);
-		size_t limits = ward_limits_poll(r->limits, fds + 7 + relay);
+		size_t relay = ward_relay_poll(r->relay, fds + 8);
+		size_t limits = ward_limits_poll(r->limits, fds + 8 + relay);
 		int ms = ward_least_ms(
 			ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
 		ms = ward_least_ms(ms, ward_relay_timeout(r->relay));
-		size_t execs = ward_execs_poll(&r->execs, fds + 7 + relay + limits);
+		size_t execs = ward_execs_poll(&r->execs, fds + 8 + relay + limits);
 		ms = ward_least_ms(ms, ward_execs_timeout(&r->execs));
-		size_t attach = ward_attach_poll(&r->attach, fds + 7 + relay + limits + execs);
-		if (poll(fds, 7 + relay + limits + execs + attach, ms) < 0) {
+		size_t attach = ward_attach_poll(&r->attach, fds + 8 + relay + limits + execs);
+		if (poll(fds, 8 + relay + limits + execs + attach, ms) < 0) {
 			if (errno == EINTR)
 				continue;
 			kill_sandbox(r, WARD_EXIT_SETUP, "the supervisor failed", err);
 			return;
 		}
-		ward_relay_move(r->relay, fds + 7, relay);
-		ward_execs_work(&r->execs, fds + 7 + relay + limits, execs);
-		ward_attach_work(&r->attach, fds + 7 + relay + limits + execs, attach);
+		ward_relay_move(r->relay, fds + 8, relay);
+		ward_execs_work(&r->execs, fds + 8 + relay + limits, execs);
+		ward_attach_work(&r->attach, fds + 8 + relay + limits + execs, attach);
 		if (ward_relay_wants_away(r->relay))
 			detach(r);
 		if (fds[0].revents)
@@ -612,6 +543,9 @@ static void supervise(struct ward_running *r, struct ward_err *err)
 				r, WARD_EXIT_SETUP, "wardfs-fs died; the session was ended", err);
 		if (fds[6].revents && !r->over)
 			ward_reload_event(&r->reload);
+		if (fds[7].revents && !r->over &&
+			ward_wallclock_event(&r->wallclock, &r->guard) < 0)
+			kill_sandbox(r, WARD_EXIT_SETUP, "the trail failed", err);
 		ward_segments_tick(&r->guard);
 		ward_ask_fs_tick(&r->ask_fs, r->guard.fs.control);
 		ward_reload_tick(&r->reload);
@@ -745,6 +679,7 @@ static void close_run(struct ward_running *r)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	ward_wallclock_close(&r->wallclock);
 	ward_environment_free(r->envp);
 	ward_executed_before_free(r->before);
 }
@@ -757,6 +692,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.guard = WARD_GUARD_INIT,
 		.network = WARD_NETWORK_INIT,
 		.probes = WARD_PROBES_INIT,
+		.wallclock = WARD_WALLCLOCK_INIT,
 		.alive = {-1, -1},
 		.signals = -1,
 		.clock = -1,

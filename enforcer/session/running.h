@@ -22,6 +22,7 @@
 #include "enforcer/session/relay.h"
 #include "enforcer/session/reload.h"
 #include "enforcer/session/run.h"
+#include "enforcer/session/wallclock.h"
 
 struct ward_running {
 	struct ward_run_plan *plan;
@@ -37,6 +38,7 @@ struct ward_running {
 	struct ward_relay *relay;
 	int alive[2]; /* our own lifeline: pid 1 has the other end */
 	int signals;
+	struct ward_wallclock wallclock;
 	int clock; /* grace: SIGKILL when it rings */
 	struct ward_limits *limits;
 	struct ward_limit_hit hit; /* the limit that ended the run */

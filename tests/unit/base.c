@@ -137,6 +137,14 @@ START_TEST(sealed_memory_cannot_change)
 	ck_assert_str_eq(ward_buf_str(&b), "abc");
 	lseek(fd, 0, SEEK_SET);
 	ck_assert_int_eq(ward_fd_read_all(fd, 2, &b), -EFBIG);
+	/* Another process that holds it reads as well: from the beginning, and nobody's place
+	 * moves. */
+	lseek(fd, 2, SEEK_SET);
+	ward_buf_clear(&b);
+	ck_assert_int_eq(ward_fd_pread_all(fd, 100, &b), 0);
+	ck_assert_str_eq(ward_buf_str(&b), "abc");
+	ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 2);
+	ck_assert_int_eq(ward_fd_pread_all(fd, 2, &b), -EFBIG);
 }
 END_TEST
 
