@@ -300,7 +300,8 @@ def main():
     parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
     parser.add_argument("--keep", action="store_true", help="keep the scratch of failed tests")
-    parser.add_argument("--jobs", type=int, default=2)
+    # Much of a test is waiting: one more than there are CPUs keeps these busy.
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 1)
     parser.add_argument("wanted", nargs="*", metavar="SUITE|NAME")
     options = parser.parse_args()
     tests = choose(discover_all(options), options.wanted)
@@ -321,7 +322,8 @@ def main():
         return staged[test.build] if test.suite in ("cases", "escape") else (test.build, SRC)
 
     report = Report()
-    numbered = list(enumerate(tests))
+    # The longest first: at the end nothing runs alone.
+    numbered = sorted(enumerate(tests), key=lambda n: not n[1].name.startswith("self/"))
     try:
         with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
             running = {pool.submit(run_one, t, base, n, places(t), options): t

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A proof that is taken from a trail holds with the public key alone; whatever is done to it, both
 # verifiers find it.
+# plain
 # timeout: 900
 set -u
 . "$WARD_SRC/tests/support/audit.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A second verifier, written from docs/audit-format.md alone, comes to the same verdict on whatever
 # is done to trails and ledger.
+# plain
 # timeout: 900
 set -u
 . "$WARD_SRC/tests/support/audit.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of the writer at any moment under load: every acknowledged record is in the log, once, and
 # verify tells the cause that the recovery writer appended.
+# plain
 # timeout: 1800
 set -u
 . "$WARD_SRC/tests/support/audit.sh"

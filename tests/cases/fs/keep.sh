@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the kernel keeps for long: it answers while the daemon stands still; and still every change
 # made by others shows soon, also when events were lost.
+# plain
 # timeout: 600
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 

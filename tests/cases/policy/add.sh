@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # `policy add` writes a rule where it decides, or nothing at all.
+# plain
 set -eu
 wardfs=$WARD_BUILD/wardfs
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # Limits of a session as root, in control groups: held, told in a line and in the trail, cleaned up.
 . "$WARD_SRC/tests/cases/lib.sh"
