@@ -119,7 +119,12 @@ static int apply(struct ward_op *op, struct ward_node *node, int fd, const struc
 static int do_setattr(struct ward_op *op, struct ward_node *node, const struct stat *attr,
 	int to_set, struct ward_handle *h, struct ward_file *ret)
 {
-	const struct ward_record_paths paths = {.node = node};
+	const struct ward_fs *fs = op->tree->fs;
+	const struct stat becomes = {.st_mode = attr->st_mode,
+		.st_uid = ward_op_unmap_uid(fs, attr->st_uid),
+		.st_gid = ward_op_unmap_gid(fs, attr->st_gid),
+		.st_size = attr->st_size};
+	const struct ward_record_paths paths = {.node = node, .attr = &becomes, .to_set = to_set};
 	struct ward_fdref ref = {.fd = -1};
 	int r = ward_resolve_fd(op->tree, node, &ref);
 

@@ -155,7 +155,7 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 static int change(struct ward_op *op, struct ward_node *node, const char *name, const char *value,
 	size_t size, int flags)
 {
-	const struct ward_record_paths paths = {.node = node};
+	const struct ward_record_paths paths = {.node = node, .xattr = name};
 	const enum xattr_kind kind = kind_of(name);
 	struct ward_fdref ref = {.fd = -1};
 	int r;

@@ -235,6 +235,27 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	return ward_ring_put(op->tree->fs->ring, &ev);
 }
 
+/* What an attribute of the file is to become, and which file that is. */
+static void add_attr(struct ward_event *ev, const struct ward_record_paths *paths)
+{
+	const struct stat *attr = paths->attr;
+
+	if (!attr && !paths->xattr)
+		return;
+	ward_event_u64(ev, WARD_TAG_INO, paths->node->id.ino);
+	ward_event_text(ev, WARD_TAG_NAME, paths->xattr);
+	if (!attr)
+		return;
+	if (paths->to_set & FUSE_SET_ATTR_MODE)
+		ward_event_u64(ev, WARD_TAG_MODE, attr->st_mode & 07777);
+	if (paths->to_set & FUSE_SET_ATTR_UID)
+		ward_event_u64(ev, WARD_TAG_OWNER, attr->st_uid);
+	if (paths->to_set & FUSE_SET_ATTR_GID)
+		ward_event_u64(ev, WARD_TAG_GROUP, attr->st_gid);
+	if (paths->to_set & FUSE_SET_ATTR_SIZE)
+		ward_event_u64(ev, WARD_TAG_SIZE, (uint64_t)attr->st_size);
+}
+
 static int record_change(struct ward_op *op, enum ward_event_kind kind,
 	const struct ward_record_paths *paths, int error)
 {
@@ -245,6 +266,7 @@ static int record_change(struct ward_op *op, enum ward_event_kind kind,
 	add_head(&ev, kind, op, paths);
 	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
 	add_rule(&ev, op);
+	add_attr(&ev, paths);
 	if (error)
 		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)-error);
 	return ward_ring_put(op->tree->fs->ring, &ev);

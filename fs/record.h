@@ -11,7 +11,10 @@ struct ward_record_paths {
 	const char *name;	 /* NULL: node itself */
 	struct ward_node *node2; /* NULL: there is no second path */
 	const char *name2;
-	const char *target; /* of a symbolic link, in place of a second path; or NULL */
+	const char *target;	 /* of a symbolic link, in place of a second path; or NULL */
+	const char *xattr;	 /* whose value changes, or NULL */
+	const struct stat *attr; /* what is set of it, ids as the backing has them; or NULL */
+	int to_set;		 /* FUSE_SET_ATTR_MODE, UID, GID, SIZE of it */
 };
 
 int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,

@@ -23,7 +23,8 @@ int ward_net_record(
 	if (r->port)
 		ward_event_u64(&ev, WARD_TAG_PORT, r->port);
 	ward_event_text(&ev, WARD_TAG_PROTO, r->proto);
-	ward_event_text(&ev, WARD_TAG_SNI, r->sni);
+	if (!net->settings->redact_sni)
+		ward_event_text(&ev, WARD_TAG_SNI, r->sni);
 	ward_event_u64(&ev, WARD_TAG_VERDICT,
 		kind == WARD_EVENT_DENY ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW);
 	ward_event_text(&ev, WARD_TAG_RULE, r->place);

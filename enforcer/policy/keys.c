@@ -122,8 +122,7 @@ const struct ward_key ward_keys[] = {
 	LIST("audit", "anchor", ANCHOR, BASE, ALL, false, NULL),
 	KEY("audit", "rotate", SIZE, MIN, ALL, false, "256M"),
 	KEY("audit", "keep", TIME, MAX, ALL, false, "90d"),
-	{"audit", "redact", WARD_TYPE_WORD, WARD_MERGE_ADD, 1U << 0 | 1U << 2, true, false, "none",
-		redact},
+	WORD("audit", "redact", redact, ADD, WARD_READY_ALL, true, "none"),
 	LIST("test", "expect", EXPECT, ADD, ALL, true, NULL),
 	{0},
 };

@@ -39,6 +39,7 @@ static const char *const secret_places[] = {
 	"/var/lib/NetworkManager",
 	"/var/lib/docker",
 	"/var/lib/containerd",
+	"/var/lib/dbus/machine-id", /* meant to be secret: machine-id(5) */
 	"/var/lib/private",
 	"/var/lib/sss",
 	"/var/lib/systemd/credential.secret",

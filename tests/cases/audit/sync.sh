@@ -10,14 +10,16 @@ traced() {
 	rm -f calls.*
 	"$WARD_BUILD/tests/support/auditrun" --program "$PWD/traced-audit" --state "$STATE" \
 		--session "$1" --sync "$1" --events 40 >acked 2>run.err || fail "$1: $(cat run.err)"
-	cat calls.* | grep -cE '^fdatasync\(8\)'
+	# none is an answer as well
+	cat calls.* | grep -cE '^fdatasync\([0-9]+\)' || [ $? -eq 1 ]
 }
 cat >traced-audit <<EOF
 #!/bin/sh
 exec strace -o "$PWD/calls" -ff -e trace=write,fdatasync "$WARD_BUILD/wardfs-audit"
 EOF
 chmod 755 traced-audit
-if traced record >count 2>/dev/null; then
+if strace -o /dev/null true 2>/dev/null; then
+	traced record >count || fail "record"
 	# One thread waits for each record: as many syncs at least.
 	[ "$(cat count)" -ge 40 ] || fail "record: $(cat count) syncs for 40 records"
 	traced close >count || fail "close"

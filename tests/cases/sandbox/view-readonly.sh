@@ -34,6 +34,7 @@ for f in /etc/shadow /etc/gshadow /etc/sudoers /etc/ssh "$XDG_STATE_HOME/wardfs/
 done
 [ -e "$XDG_STATE_HOME/wardfs/sessions" ] || fail "control: no state at $XDG_STATE_HOME"
 expect 1 run cmp -s /etc/machine-id "$SHOWN/machine-id"
+[ ! -s /var/lib/dbus/machine-id ] || expect 1 run test -s /var/lib/dbus/machine-id
 # A socket of the host, where its file can be seen without hiding.
 expect 0 python3 "$SHOWN/connect.py"
 expect 0 run python3 "$SHOWN/connect.py"
