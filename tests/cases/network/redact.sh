@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# [audit] redact = sni leaves the names out that TLS and HTTP requests name, in what was refused and in
+# what was let through; where to and why stays.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+
+cat >check.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+net_project
+cat >ask.py <<'P'
+import socket
+for host in b"web.example", b"other.example":
+    s = socket.create_connection(("web.example", 80))
+    s.settimeout(60)
+    try:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n")
+        while s.recv(4096):
+            pass
+    except OSError:
+        pass
+P
+policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'sni = require'
+# the control: both names are there
+expect 0 "$WARDFS" run --policy "$HOME/pol" --session plain -- python3 ask.py
+found=$("$WARDFS" audit show plain)
+has "$found" 'sni other.example'
+has "$found" 'sni web.example'
+printf '[audit]\nredact = sni\n' >>"$HOME/pol"
+expect 0 "$WARDFS" run --policy "$HOME/pol" --session redacted -- python3 ask.py
+found=$("$WARDFS" audit show redacted)
+hasnt "$found" 'sni other.example'
+hasnt "$found" 'sni web.example'
+hasnt "$("$WARDFS" audit export redacted | grep -v '"kind":"policy"')" other.example
+has "$found" 'host web.example'
+expect 0 "$WARDFS" audit verify redacted
+exit 0
+S
+in_host "$WARD_TMP/check.sh"
