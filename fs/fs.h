@@ -85,11 +85,11 @@ struct ward_fs_tree {
 	/* This kernel can forget all entries at once (7.44), and no mount lies on one of them. */
 	bool epoch;
 	/*
-	 * Directories are opened by nobody: OPENDIR answers ENOSYS, the kernel asks for listings
-	 * right away, keeps them and looks for another time of the directory. Where one owner's
-	 * rights count and the backing is watched, which the kernel must support.
+	 * OPENDIR only asks whether the directory may be listed and makes no handle; each part of
+	 * a listing opens it anew. The kernel keeps the whole and looks for another time of the
+	 * directory. Where one owner's rights count and the backing is watched.
 	 */
-	bool no_opendir;
+	bool list_anew;
 	struct ward_watch *watch;	/* NULL: the backing cannot be watched */
 	const char *watch_why;		/* static: why not; NULL where it is */
 	atomic_uint_fast64_t watch_seq; /* watches made and changes seen (watch.h) */
