@@ -67,15 +67,14 @@ static void look(struct ward_broker *net, uint32_t inode, struct ward_asker *ret
 {
 	pid_t pid = 0;
 	char comm[WARD_COMM_SIZE];
-	if (inode == 0 || net->looker < 0)
+	if (inode == 0)
 		return;
 	int r = ward_looker_ask(net->looker, inode, &pid, comm);
 	if (r == 0) {
 		ret->pid = (uint64_t)pid;
 		memcpy(ret->comm, comm, sizeof(ret->comm));
 	} else if (r == -EPIPE) {
-		close(net->looker);
-		net->looker = -1;
+		net->over = true;
 	}
 }
 

@@ -279,8 +279,11 @@ static void on_control(evutil_socket_t control, short what, void *user)
 		net->over = true;
 }
 
-/* A maker is dead: new listeners could not be made, and nobody may believe that they were. */
-static void on_maker(evutil_socket_t fd, short what, void *user)
+/*
+ * A child says something unasked, or is dead: without a maker new listeners could not be made, and
+ * nobody may believe that they were; without the others, what the policy promises would be missing.
+ */
+static void on_child(evutil_socket_t fd, short what, void *user)
 {
 	struct ward_broker *net = user;
 	net->over = true;
@@ -288,18 +291,20 @@ static void on_maker(evutil_socket_t fd, short what, void *user)
 
 static int serve(struct ward_broker *net)
 {
-	struct event *control =
-		event_new(net->base, WARD_FD_CONTROL, EV_READ | EV_PERSIST, on_control, net);
-	struct event *outer =
-		event_new(net->base, net->wire.outer, EV_READ | EV_PERSIST, on_maker, net);
-	struct event *inner =
-		event_new(net->base, net->wire.inner, EV_READ | EV_PERSIST, on_maker, net);
-	bool ok = control && outer && inner && event_add(control, NULL) == 0 &&
-		  event_add(outer, NULL) == 0 && event_add(inner, NULL) == 0 &&
-		  tell(WARD_MSG_READY, NULL) == 0;
+	const int fds[] = {
+		WARD_FD_CONTROL, net->wire.outer, net->wire.inner, net->looker, net->reach};
+	struct event *all[sizeof(fds) / sizeof(*fds)] = {NULL};
+	bool ok = true;
+	for (size_t i = 0; ok && i < sizeof(fds) / sizeof(*fds); i++) {
+		if (fds[i] < 0)
+			continue;
+		all[i] = event_new(net->base, fds[i], EV_READ | EV_PERSIST,
+			fds[i] == WARD_FD_CONTROL ? on_control : on_child, net);
+		ok = all[i] && event_add(all[i], NULL) == 0;
+	}
+	ok = ok && tell(WARD_MSG_READY, NULL) == 0;
 	while (ok && !net->over)
 		ok = event_base_loop(net->base, EVLOOP_ONCE) == 0;
-	struct event *const all[] = {control, outer, inner};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i])
 			event_free(all[i]);
