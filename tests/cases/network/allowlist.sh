@@ -95,10 +95,9 @@ S
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-top=$WARD_TMP
 net_repository
 net_project
-cp "$top/inside.sh" .
+cp "$TOP/inside.sh" .
 policy pol 'mode = allowlist' 'allow = web.example' 'allow = six.example' 'allow = *.wild.example' \
 	'allow = echo.example:3000' 'allow = meta.example' 'allow = meta6.example' 'allow = near.example' \
 	'allow = loop.example' 'allow = mapped.example' 'allow = private.example' 'allow = alias.example' \

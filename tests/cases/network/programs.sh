@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Programs as they are, with mode = allowlist: npm from a registry, node, python; those that are not
+# As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry, node, python; those that are not
 # installed are left out, said by name. git over ssh: ssh.sh.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
@@ -10,11 +10,8 @@
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-HOME=$WARD_TMP/home
-export HOME
-mkdir -p "$HOME" "$NET/www/reg"
-project p
-cd p || exit 1
+net_project
+mkdir -p "$NET/www/reg"
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example'
 policy "$HOME/other" 'mode = allowlist' 'allow = other.example'
 
@@ -22,7 +19,6 @@ echo '--- python'
 get='import urllib.request, ssl, sys
 c = ssl.create_default_context(cafile="ca.crt")
 print(urllib.request.urlopen("https://web.example/", context=c).read().decode().strip())'
-cp "$NET/cert.pem" ca.crt
 expect 0 "$WARDFS" run --policy "$HOME/pol" -- python3 -c "$get"
 [ "$OUT" = 'hello from web.example' ] || fail "python: $OUT"
 expect 1 "$WARDFS" run --policy "$HOME/other" -- python3 -c "$get"
@@ -67,4 +63,4 @@ fi
 
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# The proxy inside: HTTP and SOCKS5, by the variables that every program gets, under the same decisions.
+# The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, by the variables that every program
+# gets, under the same decisions.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -73,10 +74,9 @@ S
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-top=$WARD_TMP
 net_repository
 net_project
-cp "$top/inside.sh" .
+cp "$TOP/inside.sh" .
 python3 -c 'print("x" * 300000)' >big
 policy pol 'mode = allowlist' 'allow = web.example' 'allow = meta.example' 'allow = nowhere.example'
 expect 0 curl -sS --max-time 60 http://other.example/
@@ -92,4 +92,4 @@ expect 0 "$WARDFS" run --policy pol --env http_proxy= -- sh -c 'echo "[$http_pro
 [ "$OUT" = '[]' ] || fail "$OUT"
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

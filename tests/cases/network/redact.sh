@@ -39,4 +39,4 @@ has "$found" 'host web.example'
 expect 0 "$WARDFS" audit verify redacted
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"
