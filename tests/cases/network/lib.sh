@@ -45,6 +45,8 @@ private.example 10.9.8.7
 meta.example 169.254.169.254
 meta6.example fd00:ec2::254
 mapped.example ::ffff:127.0.0.1
+nat64.example 64:ff9b::a09:807
+sixtofour.example 2002:a09:807::1
 Z
 	echo 'nameserver 203.0.113.53' >"$NET/resolv.conf"
 	printf '127.0.0.1 localhost\n203.0.113.11 hosts.example\n' >"$NET/hosts"
@@ -67,10 +69,19 @@ Z
 		ip -n internet link set wan up
 		ip route add default via 192.0.2.2
 		ip -6 route add default via 2001:db8:0:1::2
-		for a in 203.0.113.10 203.0.113.11 203.0.113.53 203.0.113.66 10.9.8.7; do
+		for a in 203.0.113.10 203.0.113.11 203.0.113.53 203.0.113.66 10.9.8.7 169.254.169.254; do
 			ip -n internet addr add $a/32 dev lo
 		done
-		ip -n internet -6 addr add 2001:db8:113::10/128 dev lo nodad
+		# A cloud has its metadata there; NAT64 and 6to4 hold 203.0.113.10 and 10.9.8.7.
+		for a in 2001:db8:113::10 fd00:ec2::254 64:ff9b::cb00:710a 64:ff9b::a09:807 2002:cb00:710a::1 2002:a09:807::1; do
+			ip -n internet -6 addr add $a/128 dev lo nodad
+		done
+		ip -n internet -6 addr add fe80::53/64 dev wan nodad
+		for d in all wan; do
+			ip netns exec internet sh -c "echo 1 >/proc/sys/net/ipv4/conf/$d/accept_source_route"
+		done
+		# Whoever asks may send an ICMP echo here.
+		echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range
 		# dash has no job control here: a process of its own, ended by its number.
 		ip netns exec internet python3 "$WARD_SRC/tests/support/internet.py" "$NET" \
 			2>"$NET/errors" &

@@ -37,6 +37,19 @@ expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'addr 192.0.2.2  proto tcp  port 5000'
 has "$OUT" 'addr 192.0.2.2  proto udp  port 5000'
 
+# Nor is a cloud's metadata, which answers here. The first is the control.
+for address in 169.254.169.254 '[fd00:ec2::254]'; do
+	expect 0 curl -sS --max-time 60 "http://$address/"
+	has "$OUT" "hello from $address"
+	policy pol 'mode = allowlist' "allow = $address:80"
+	expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 "http://$address/"
+	has "$OUT" "hello from $address"
+	policy pol 'mode = allowlist' 'allow = *'
+	"$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 "http://$address/" >out 2>err &&
+		fail "the metadata service: $(cat out)"
+	has "$(cat err)" "refused: connect $address:80"
+done
+
 # A block of addresses over TCP; beside it nothing.
 policy pol 'mode = allowlist' 'allow = 203.0.113.8/31:80' 'allow = 203.0.113.10/32'
 expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://203.0.113.10/
