@@ -345,11 +345,9 @@ int ward_gate_mode(
 {
 	mode_t bits = mode & (S_ISUID | S_ISGID);
 
-	/* A directory's setgid bit may stay. A file's may not: a write that takes it off, and puts
-	 * other content under it, can come between our look and the chmod. */
-	if (S_ISDIR(now))
-		bits &= ~now;
-	if (!bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+	/* A directory's run nothing. A file's may not even stay: a write that takes it off, and
+	 * puts other content under it, can come between our look and the chmod. */
+	if (S_ISDIR(now) || !bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
 		return 0;
 	return ward_gate_refuse(
 		op, node, name, EPERM, "setuid and setgid are not the agent's to give");

@@ -63,7 +63,8 @@ int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const
 	bool is_dir) ward_must_check;
 
 /*
- * The mode that a new or changed file is to have, all of its bits; now: those that it has. Setuid
+ * The mode that a new or changed file is to have, all of its bits; now: those that it has, with its
+ * type (0: it is new, and no directory). Setuid
  * and setgid files of the agent's would run on the host as the owner: -EPERM, unless every caller
  * acts with its own ids. name NULL: node itself; else a name below it.
  */
