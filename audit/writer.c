@@ -133,6 +133,7 @@ static bool reserved(uint32_t kind)
 	case WARD_EVENT_CLOCK:
 	case WARD_EVENT_GAP:
 	case WARD_EVENT_SEGMENT:
+	case WARD_EVENT_PROGRAM:
 	case WARD_EVENT_SESSION_END:
 		return true;
 	case WARD_EVENT_PROBE:
@@ -324,7 +325,7 @@ static int mend(struct ward_writer *w)
 	ward_put_time(&b, w->broken_ns);
 	ward_buf_printf(&b,
 		" (%s): operations that are recorded were refused meanwhile, except that files "
-		"were closed without a record; bytes of passthrough handles and of mappings could "
+		"were closed, and changed by others, without a record; bytes of passthrough handles and of mappings could "
 		"be written",
 		strerrordesc_np(-w->broken));
 	/* The kernel tells of a failure once, and takes the pages for written then. */
