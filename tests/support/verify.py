@@ -591,7 +591,7 @@ def check_attestation(data, key):
 
 def ledger_key(root, line):
     if line.kind not in ("start", "end", "torn", "rotate", "read", "removed", "expired",
-                         "enroll", "revoke"):
+                         "enroll", "revoke", "question"):
         return None
     return h(root, b"wardfs ledger " + line.kind.encode() + b"\0" + line.session.encode())
 
@@ -632,7 +632,7 @@ def take_entry(sessions, line, revoked):
     entry = json.loads(line.body + b"}")
     if line.kind in ("enroll", "revoke"):
         take_host_key(sessions, entry, line.kind, revoked)
-    if line.kind in ("rotate", "read", "enroll", "revoke"):
+    if line.kind in ("rotate", "read", "enroll", "revoke", "question"):
         return
     s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
                                            "name": line.session, "last": "0" * 64, "removed": False,
