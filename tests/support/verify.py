@@ -3,6 +3,7 @@
 """Verifies trails from docs/audit-format.md alone.
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
+verify.py STATE --checkpoints FILE      as well: with checkpoints of any sessions that were kept elsewhere
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
 verify.py --key KEY --attestation FILE  a signed statement about a session
 verify.py --key KEY --all STATE         every session in the directory
@@ -229,6 +230,7 @@ STATES = ["foreign key", "missing", "edited", "reordered", "deleted", "truncated
 class Result:
     def __init__(self):
         self.state, self.records, self.first_bad, self.gaps = "intact", 0, 0, 0
+        self.host_keys = []
 
     def set(self, state, first_bad=0):
         self.state, self.first_bad = state, first_bad
@@ -671,6 +673,9 @@ def verify_ledger(path, root):
             prev = line.mac
         if genuine:
             take_entry(sessions, line, revoked)
+            if line.kind == "rotate":
+                entry = json.loads(line.body + b"}")
+                res.host_keys += [Key(entry["from"]), Key(entry["to"])]
             res.gaps += line.kind == "torn"
         if first_bad is None and genuine and line.seq == place + 1:
             res.records += 1
@@ -685,6 +690,53 @@ def verify_ledger(path, root):
     elif res.gaps:
         res.set("gap")
     return res, sessions
+
+
+def judge_elsewhere(res, trail, notes):
+    """Checkpoints of one session, of rising size, against its lines."""
+    if not segments(os.path.dirname(trail)):
+        return res.set("missing")
+    lines, _ = split(read_trail(trail))
+    tree, n = Tree(), 0
+    for note in notes:
+        if note.size > len(lines):
+            return res.set("truncated", len(lines) + 1)
+        while n < note.size:
+            tree.add(leaf(lines[n].raw))
+            n += 1
+        if (tree.root() if n else sha(b"")) != note.root:
+            return res.set("edited", res.records + 1)
+        res.records = note.size
+    return None
+
+
+def elsewhere(path, state, sessions, keys, report):
+    with open(path, "rb") as f:
+        data = f.read().lstrip(b"\n")
+    of, foreign = {}, 0
+    while data:
+        note, rest = take_note(data)
+        if note is None:
+            sys.exit(f"{path}: something else than a checkpoint")
+        data = rest.lstrip(b"\n")
+        if any(note.signed_by(k) for k in keys):
+            of.setdefault(note.session, []).append(note)
+        else:
+            foreign += 1
+    for name in sorted(of):
+        s, res = sessions.get(name, {"started": False, "removed": False, "expired": False}), Result()
+        if s["removed"] or s["expired"]:
+            continue
+        trail = os.path.join(state, "sessions", name, "trail.jsonl")
+        judge_elsewhere(res, trail, sorted(of[name], key=lambda n: n.size))
+        if not s["started"]:
+            res.set("missing")
+        if res.state != "intact":
+            report(name, res)
+    if foreign:
+        res = Result()
+        res.set("foreign key")
+        report("checkpoints", res)
 
 
 def public_all(there, keys):
@@ -747,7 +799,7 @@ def main():
             report(name, missing)
 
     ledger, sessions = verify_ledger(os.path.join(state, "ledger.jsonl"), root)
-    if len(sys.argv) > 2:
+    if len(sys.argv) == 3:
         session(sys.argv[2])
         return int(bad)
     report("ledger", ledger)
@@ -757,6 +809,9 @@ def main():
     for name in sorted(os.listdir(there) if os.path.isdir(there) else []):
         if re.fullmatch(NAME, name) and name not in sessions:
             session(name)
+    if len(sys.argv) > 3:
+        keys = ledger.host_keys + [k for s in sessions.values() for k in s["keys"]]
+        elsewhere(sys.argv[3], state, sessions, keys, report)
     return int(bad)
 
 
