@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+from elsewhere import elsewhere
 from segments import read_trail, segments
 
 LINE_MAX = 131072
@@ -692,53 +693,6 @@ def verify_ledger(path, root):
     return res, sessions
 
 
-def judge_elsewhere(res, trail, notes):
-    """Checkpoints of one session, of rising size, against its lines."""
-    if not segments(os.path.dirname(trail)):
-        return res.set("missing")
-    lines, _ = split(read_trail(trail))
-    tree, n = Tree(), 0
-    for note in notes:
-        if note.size > len(lines):
-            return res.set("truncated", len(lines) + 1)
-        while n < note.size:
-            tree.add(leaf(lines[n].raw))
-            n += 1
-        if (tree.root() if n else sha(b"")) != note.root:
-            return res.set("edited", res.records + 1)
-        res.records = note.size
-    return None
-
-
-def elsewhere(path, state, sessions, keys, report):
-    with open(path, "rb") as f:
-        data = f.read().lstrip(b"\n")
-    of, foreign = {}, 0
-    while data:
-        note, rest = take_note(data)
-        if note is None:
-            sys.exit(f"{path}: something else than a checkpoint")
-        data = rest.lstrip(b"\n")
-        if any(note.signed_by(k) for k in keys):
-            of.setdefault(note.session, []).append(note)
-        else:
-            foreign += 1
-    for name in sorted(of):
-        s, res = sessions.get(name, {"started": False, "removed": False, "expired": False}), Result()
-        if s["removed"] or s["expired"]:
-            continue
-        trail = os.path.join(state, "sessions", name, "trail.jsonl")
-        judge_elsewhere(res, trail, sorted(of[name], key=lambda n: n.size))
-        if not s["started"]:
-            res.set("missing")
-        if res.state != "intact":
-            report(name, res)
-    if foreign:
-        res = Result()
-        res.set("foreign key")
-        report("checkpoints", res)
-
-
 def public_all(there, keys):
     bad = False
     for name in sorted(os.listdir(there)):
@@ -811,7 +765,7 @@ def main():
             session(name)
     if len(sys.argv) > 3:
         keys = ledger.host_keys + [k for s in sessions.values() for k in s["keys"]]
-        elsewhere(sys.argv[3], state, sessions, keys, report)
+        elsewhere(sys.modules[__name__], sys.argv[3], state, sessions, keys, report)
     return int(bad)
 
 
