@@ -470,7 +470,7 @@ static int place_tree(
 	return ward_init_attach(again, point, e->path, err);
 }
 
-/* source: the entry's clone, -1: none. tree: mounts of the trees so far. */
+/* source: the entry's clone or cover, -1: none. tree: mounts of the trees so far. */
 static int place(
 	struct ward_init *in, size_t i, int source, int shared, int *tree, struct ward_err *err)
 {
@@ -505,8 +505,7 @@ static int place(
 			r = own(in, mount, e->path, err);
 		break;
 	case WARD_PLAN_COVER:
-		r = mount_cover(&mount, err);
-		break;
+		break; /* made by place_all(), which closes it to writing at the end */
 	case WARD_PLAN_PTS:
 		r = mount_pts(&mount, err);
 		break;
@@ -522,6 +521,16 @@ static int place(
 	return r < 0 ? r : ward_init_attach(mount >= 0 ? mount : source, point, e->path, err);
 }
 
+/* When every mount point is made: rootless, what we mounted is the command's id's to write. */
+static int close_to_writing(const struct ward_init *in, const int *sources, struct ward_err *err)
+{
+	int r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);
+	for (size_t i = 0; i < in->plan.n_entries && r == 0; i++)
+		if (in->plan.entries[i].kind == WARD_PLAN_COVER)
+			r = set_attrs(sources[i], 0, MOUNT_ATTR_RDONLY, 0);
+	return r < 0 ? ward_err_sys(err, r, "protect the new root") : 0;
+}
+
 static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 {
 	const struct ward_plan *p = &in->plan;
@@ -533,19 +542,18 @@ static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 	int r = make_root(in, err);
 	if (r == 0 && view)
 		r = make_shared(in, &shared, err);
-	for (size_t i = 0; i < p->n_entries && r == 0; i++)
-		r = place(in, i, sources[i], shared, tree, err);
+	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
+		if (p->entries[i].kind == WARD_PLAN_COVER)
+			r = mount_cover(&sources[i], err);
+		if (r == 0)
+			r = place(in, i, sources[i], shared, tree, err);
+	}
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		if (tree[i] >= 0)
 			close(tree[i]);
 	if (r == 0 && view)
 		r = drop_shared(in, err);
-	if (r == 0) {
-		r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);
-		if (r < 0)
-			r = ward_err_sys(err, r, "protect the new root");
-	}
-	return r;
+	return r < 0 ? r : close_to_writing(in, sources, err);
 }
 
 int ward_init_mounts(struct ward_init *in, struct ward_err *err)
