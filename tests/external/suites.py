@@ -35,7 +35,8 @@ LTP_SYSCALLS = """access chdir chmod chown chroot cachestat close_range copy_fil
     utime utimensat utimes vmsplice write writev""".split()
 # ltp-aiodio.part2 is left out: hundreds of processes that spin while others write a sparse file.
 LTP_LISTS = ("syscalls", "fs", "fs_perms_simple", "fs_bind", "dio", "ltp-aiodio.part1",
-             "ltp-aiodio.part4", "io")
+             "ltp-aiodio.part3", "ltp-aiodio.part4", "ltp-aio-stress", "mm")
+LTP_MM = re.compile(r"^(mmap|mtest06)")
 # Not of the directory that is tested; statx11 waits for a device of its own.
 LTP_OMIT = re.compile(r"^(statx11.*|read_all_.*|proc01|quota_remount_.*|isofs|squashfs.*|binfmt_.*|fs_fill)$")
 # Of the machine, not of a directory.
@@ -228,6 +229,8 @@ def fsstress(run, program):
 def ltp_wanted(list_name, test):
     if LTP_OMIT.match(test):
         return False
+    if list_name == "mm":
+        return bool(LTP_MM.match(test))
     if list_name != "syscalls":
         return True
     return re.sub(r"_?\d+.*$", "", test) in LTP_SYSCALLS
