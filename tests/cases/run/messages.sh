@@ -182,4 +182,11 @@ expect 0 "$WARDFS" policy explain read file
 hasnt "$OUT" "in no tree"
 expect 0 "$WARDFS" policy explain stat /
 hasnt "$OUT" "in no tree"
+
+# What no rule would change is refused with its reason, and no rule is proposed; of a directory the bit runs nothing.
+expect 1 "$WARDFS" run -- sh -c 'mkdir shared && chmod g+s shared && : >tool && chmod 4755 tool'
+has "$ERR" "setattr /workspace/tool (built-in)"
+expect 0 "$WARDFS" audit denials
+has "$OUT" "setuid and setgid are not"
+hasnt "$OUT" "to permit"
 exit 0
