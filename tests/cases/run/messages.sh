@@ -159,6 +159,7 @@ for p in init fs audit net; do
 	if [ $p = fs ]; then rm ../part/wardfs-$p; else chmod 644 ../part/wardfs-$p; fi
 	expect 125 ../part/wardfs "$@"
 	has "$ERR" "wardfs-$p cannot be executed: install wardfs as a whole"
+	rm -f ../part/wardfs-$p
 	cp "$WARD_BUILD/wardfs-$p" ../part
 done
 
