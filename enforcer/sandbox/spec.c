@@ -6,6 +6,12 @@
 #include "enforcer/sandbox/internal.h"
 #include "enforcer/sandbox/plan.h"
 
+/*
+ * What confines the command opens some files after their limit is set, up to number 11: twelve with
+ * Landlock and the records of programs, and some for what later kernels bring.
+ */
+#define OPEN_FILES_MIN 16
+
 int ward_sandbox_check_spec(const struct ward_sandbox_spec *s, struct ward_err *err)
 {
 	if (s->agent_uid == 0 || s->agent_uid == (uid_t)-1)
@@ -21,6 +27,10 @@ int ward_sandbox_check_spec(const struct ward_sandbox_spec *s, struct ward_err *
 		return ward_err_set(err, -E2BIG, "too many control groups");
 	if (s->backend && !s->backend->available)
 		return ward_err_set(err, -ENOTSUP, "mode %s is not available", s->backend->name);
+	if (s->open_files < OPEN_FILES_MIN)
+		return ward_err_set(err, -EINVAL,
+			"[limits] open-files = %llu is too few: what confines the command needs %d",
+			(unsigned long long)s->open_files, OPEN_FILES_MIN);
 	if (!s->argv || !s->argv[0] || !s->argv[0][0])
 		return ward_err_set(err, -EINVAL, "no command");
 	if (!s->init_program || s->init_program[0] != '/' || !s->hostname || !s->cwd)

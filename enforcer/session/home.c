@@ -253,6 +253,9 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	ward_cleanup_fd int dir = -1;
 	/* Refuses a state directory that others can write to. */
 	int r = ward_store_open(state, true, &store, err);
+	/* That of the host is not there to be made: nothing that was asked for is wrong. */
+	if (r == -ENOENT)
+		r = -EIO;
 	ward_store_close(store);
 	if (r < 0)
 		return r;

@@ -265,6 +265,8 @@ static int try_tiocsti(char **argv)
 	unsigned long request = TIOCSTI;
 	if (argv[0] && strcmp(argv[0], "linux") == 0)
 		request = TIOCLINUX;
+	if (argv[0] && strcmp(argv[0], "discipline") == 0)
+		request = TIOCSETD;
 	if (argv[0] && strcmp(argv[0], "high") == 0)
 		request |= 1UL << 32; /* the kernel looks at the low half alone */
 	setsid();
@@ -274,7 +276,9 @@ static int try_tiocsti(char **argv)
 	int tty = open(ptsname(master), O_RDWR);
 	if (tty < 0)
 		exit(2);
-	int r = (int)syscall(SYS_ioctl, tty, request, "x");
+	const int n_tty = 0; /* the discipline that it has: any other needs a module */
+	const void *arg = request == TIOCSETD ? (const void *)&n_tty : "x";
+	int r = (int)syscall(SYS_ioctl, tty, request, arg);
 	/* A pty is no console: who hears that reached the kernel. */
 	return request == TIOCLINUX && r < 0 && errno == ENOTTY ? 0 : r;
 }
@@ -491,6 +495,72 @@ static int try_ruleset(char **argv)
 	return (int)syscall(SYS_landlock_create_ruleset, &files, sizeof(files), 0);
 }
 
+/* Calls that the lists refuse whatever their arguments are. */
+static const struct {
+	const char *name;
+	long number;
+} calls[] = {
+	{"acct", SYS_acct},
+	{"delete_module", SYS_delete_module},
+	{"fanotify_mark", SYS_fanotify_mark},
+	{"finit_module", SYS_finit_module},
+	{"fsconfig", SYS_fsconfig},
+	{"fsmount", SYS_fsmount},
+	{"fspick", SYS_fspick},
+	{"init_module", SYS_init_module},
+	{"io_uring_enter", SYS_io_uring_enter},
+	{"io_uring_register", SYS_io_uring_register},
+	{"kcmp", SYS_kcmp},
+	{"kexec_load", SYS_kexec_load},
+	{"listmount", 458},
+	{"migrate_pages", SYS_migrate_pages},
+	{"move_pages", SYS_move_pages},
+	{"open_by_handle_at", SYS_open_by_handle_at},
+	{"open_tree_attr", 467},
+	{"process_madvise", SYS_process_madvise},
+	{"process_mrelease", SYS_process_mrelease},
+	{"quotactl", SYS_quotactl},
+	{"quotactl_fd", SYS_quotactl_fd},
+	{"reboot", SYS_reboot},
+	{"request_key", SYS_request_key},
+	{"setdomainname", SYS_setdomainname},
+	{"settimeofday", SYS_settimeofday},
+	{"statmount", 457},
+	{"swapoff", SYS_swapoff},
+	{"swapon", SYS_swapon},
+	{"syslog", SYS_syslog},
+#ifdef __x86_64__
+	{"ioperm", SYS_ioperm},
+	{"iopl", SYS_iopl},
+	{"kexec_file_load", SYS_kexec_file_load},
+	{"sysfs", SYS_sysfs},
+	{"ustat", SYS_ustat},
+#endif
+};
+
+/*
+ * argv: a name. With arguments that no call takes: what looks at them before it asks for rights
+ * says so, which counts as done, and nothing happens. ENOSYS where the kernel has no such call.
+ */
+static int try_call(char **argv)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (strcmp(argv[0], calls[i].name) != 0)
+			continue;
+		long r = syscall(calls[i].number, -1L, -1L, -1L, -1L, -1L, -1L);
+		return r < 0 && (errno == EPERM || errno == ENOSYS) ? -1 : 0;
+	}
+	exit(2);
+}
+
+static int try_calls(char **argv)
+{
+	(void)argv;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		puts(calls[i].name);
+	return 0;
+}
+
 static int try_core_limit(char **argv)
 {
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
@@ -519,7 +589,7 @@ static const struct {
 	{"write-memory", 1, try_write_memory}, {"take-fd", 2, try_take_fd},
 	{"capset", 0, try_capset}, {"move-mount", 2, try_move_mount}, {"fsopen", 1, try_fsopen},
 	{"pivot-root", 1, try_pivot_root}, {"modify-ldt", 0, try_modify_ldt},
-	{"ruleset", 1, try_ruleset}};
+	{"ruleset", 1, try_ruleset}, {"call", 1, try_call}, {"calls", 0, try_calls}};
 
 int main(int argc, char **argv)
 {

@@ -32,6 +32,7 @@ check() {
 	refused "$1" EPERM tiocsti
 	refused "$1" EPERM tiocsti high
 	refused "$1" EPERM tiocsti linux
+	refused "$1" EPERM tiocsti discipline
 	out=$(inside "$1" --pty -- sh -c 'tty; stty size; test -t 0 && test -t 1 && echo yes' </dev/null |
 		tr -d '\r' | tr '\n' ' ')
 	[ "$out" = "/dev/pts/0 24 80 yes " ] || fail "$1: pty: $out"
@@ -66,4 +67,5 @@ check() {
 
 works "$ATTACK" tiocsti
 works "$ATTACK" tiocsti high
+works "$ATTACK" tiocsti discipline
 each_mode check

@@ -8,6 +8,7 @@
  *   SYSCALL=0          it answers 0 and does nothing
  *   unshare-without=N  unshare(2) is made without these flags (x86-64 alone; traces CMD)
  *   write-nothing=C    write(2) of the single byte C answers 1 and does nothing (the same)
+ *   uname-release=TEXT uname(2) tells this release of the kernel (the same)
  *   landlock-abi=N     landlock_create_ruleset(2) answers as a kernel with ABI N does: that number,
  *                      and a refusal of what came later (the same; as root, for what is not
  *                      dumpable). Standard error tells what was asked for: "ruleset SIZE FILES
@@ -25,13 +26,16 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned long long unshare_without;
 static int write_nothing = -1;
 static unsigned landlock_abi;
+static const char *release;
 
 /* The kernel's ABI (userspace-api/landlock.rst; security/landlock/syscalls.c). */
 struct ruleset {
@@ -71,6 +75,12 @@ static void add(scmp_filter_ctx ctx, char *arg)
 		if (seccomp_rule_add(ctx, SCMP_ACT_TRACE(2), SCMP_SYS(write), 1,
 			    SCMP_A2(SCMP_CMP_EQ, 1)) < 0)
 			die("write");
+		return;
+	}
+	if (strcmp(arg, "uname-release") == 0) {
+		release = value;
+		if (seccomp_rule_add(ctx, SCMP_ACT_TRACE(4), SCMP_SYS(uname), 0) < 0)
+			die("uname");
 		return;
 	}
 	if (strcmp(arg, "landlock-abi") == 0) {
@@ -132,6 +142,17 @@ static void as_older_landlock(pid_t pid, struct user_regs_struct *regs)
 		answer(regs, why);
 }
 
+static void tell_release(pid_t pid, struct user_regs_struct *regs)
+{
+	struct utsname u;
+	struct iovec mine = {&u, sizeof(u)};
+	struct iovec theirs = {(void *)regs->rdi, sizeof(u)};
+	if (uname(&u) < 0)
+		die("uname");
+	snprintf(u.release, sizeof(u.release), "%s", release);
+	answer(regs, process_vm_writev(pid, &mine, 1, &theirs, 1, 0) < 0 ? -EFAULT : 0);
+}
+
 static void change(pid_t pid)
 {
 	struct user_regs_struct regs;
@@ -146,6 +167,8 @@ static void change(pid_t pid)
 		answer(&regs, 1);
 	} else if (regs.orig_rax == SYS_landlock_create_ruleset) {
 		as_older_landlock(pid, &regs);
+	} else if (regs.orig_rax == SYS_uname) {
+		tell_release(pid, &regs);
 	}
 	ptrace(PTRACE_SETREGS, pid, NULL, &regs);
 }
@@ -188,7 +211,7 @@ int main(int argc, char **argv)
 		add(ctx, argv[i]);
 	if (i + 1 >= argc)
 		die("no command");
-	int traced = unshare_without || write_nothing >= 0 || landlock_abi;
+	int traced = unshare_without || write_nothing >= 0 || landlock_abi || release;
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (traced && (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || raise(SIGSTOP) != 0))

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -216,27 +217,50 @@ END_TEST
 
 /* --- who may connect --- */
 
-/* Connects and stays until it is killed, or goes at once. */
+static _Noreturn void be_client(const char *runtime, int ready, bool stays)
+{
+	int fd = -1;
+	int r = ward_control_connect(runtime, "s", &fd, NULL);
+	if (write(ready, r == 0 ? "y" : "n", 1) != 1 || !stays)
+		_exit(0);
+	pause();
+	_exit(0);
+}
+
+/* In a pid namespace of its own: the client is a child, and ends with its parent. */
+static _Noreturn void be_inside(const char *runtime, int ready)
+{
+	if (unshare(CLONE_NEWPID) < 0) {
+		ck_assert_int_eq(write(ready, "-", 1), 1);
+		_exit(0);
+	}
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		be_client(runtime, ready, true);
+	}
+	pause();
+	_exit(0);
+}
+
+/* Connects and stays until it is killed, or goes at once. -1: may have no pid namespace. */
 static pid_t connect_from(const char *runtime, bool inside, bool stays)
 {
 	int ready[2];
 	char byte = 0;
 	ck_assert_int_eq(pipe(ready), 0);
-	if (inside && unshare(CLONE_NEWPID) < 0)
-		return -1;
 	pid_t pid = fork();
-	if (pid == 0) {
-		int fd = -1;
-		int r = ward_control_connect(runtime, "s", &fd, NULL);
-		if (write(ready[1], r == 0 ? "y" : "n", 1) != 1 || !stays)
-			_exit(0);
-		pause();
-		_exit(0);
-	}
+	if (pid == 0 && inside)
+		be_inside(runtime, ready[1]);
+	if (pid == 0)
+		be_client(runtime, ready[1], stays);
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-	ck_assert_int_eq(byte, 'y');
 	close(ready[0]);
 	close(ready[1]);
+	if (byte == '-') {
+		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+		return -1;
+	}
+	ck_assert_int_eq(byte, 'y');
 	return pid;
 }
 
@@ -269,7 +293,7 @@ START_TEST(answers_processes_of_the_host_that_live)
 	pid = connect_from(runtime, false, false);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_eq(accepted(fd), -EPERM);
-	/* From a pid namespace of its own. Last: what this process starts is in there now. */
+	/* From a pid namespace of its own. */
 	pid = connect_from(runtime, true, true);
 	if (pid > 0) {
 		ck_assert_int_eq(accepted(fd), -EPERM);

@@ -109,6 +109,42 @@ grep -q '^ok  *host  *a devcontainer; .*runArgs.*--device=/dev/fuse' out || fail
 "$WARDFS" doctor >out
 grep -q '^ok  *host  *a devcontainer' out && fail "control: $(cat out)"
 
+# host_with FILE TEXT: the report of a host that is no container but for this file, as an overlay of this one.
+host_with() {
+	unshare -m sh -ec '
+		mount -t tmpfs wardfs-test /mnt
+		mkdir /mnt/upper /mnt/work /mnt/root
+		mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root
+		for d in proc dev sys tmp var; do mount --rbind /$d /mnt/root/$d; done
+		rm -rf /mnt/root/.dockerenv /mnt/root/run/.containerenv /mnt/root/run/systemd
+		mkdir -p "/mnt/root${1%/*}"
+		echo "$2" >"/mnt/root$1"
+		shift 2
+		exec chroot /mnt/root env -u container "$@"' sh "$@" >out || :
+}
+host_with /run/nothing '' "$WARDFS" doctor
+grep -q '^ok  *host  *no container that is known here' out || fail "control: $(cat out)"
+host_with /.dockerenv '' "$WARDFS" doctor
+grep -q '^ok  *host  *a docker container; .*--device /dev/fuse' out || fail "$(cat out)"
+host_with /run/.containerenv '' "$WARDFS" doctor
+grep -q '^ok  *host  *a podman container; .*unmask=ALL' out || fail "$(cat out)"
+host_with /run/systemd/container lxc "$WARDFS" doctor
+grep -q '^ok  *host  *a container (lxc); ' out || fail "$(cat out)"
+host_with /run/nothing '' env container=systemd-nspawn "$WARDFS" doctor
+grep -q '^ok  *host  *a container (systemd-nspawn); ' out || fail "$(cat out)"
+if [ "$(uname -m)" = x86_64 ]; then
+	host_with /run/nothing '' "$WARD_BUILD/tests/support/knockout" \
+		uname-release=6.6.87.2-microsoft-standard-WSL2 -- "$WARDFS" doctor
+	grep -q '^ok  *host  *WSL 2; ' out || fail "$(cat out)"
+	grep -q '6.6.87.2-microsoft' out || fail "control: $(cat out)"
+fi
+# Ranges of ids: told, by name and by number; another's is none.
+for range in "root:100000:65536=a range" "0:100000:65536=a range" "roots:1:2=no range" "=no range"; do
+	host_with /etc/subuid "${range%%=*}" "$WARDFS" doctor
+	grep -q "${range#*=} in /etc/subuid; none is needed" out || fail "$range: $(cat out)"
+done
+"$WARDFS" doctor >out
+
 # AppArmor's restriction, as Ubuntu has it: the profile that comes along is the fix.
 grep -q '^ok  *apparmor' out || fail "control: $(cat out)"
 unshare -m sh -c 'mount -t tmpfs wardfs-test /proc/sys/kernel &&
