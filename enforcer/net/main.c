@@ -280,34 +280,41 @@ static void on_control(evutil_socket_t control, short what, void *user)
 }
 
 /*
- * A child says something unasked, or is dead: without a maker new listeners could not be made, and
- * nobody may believe that they were; without the others, what the policy promises would be missing.
+ * A child is dead. Without a maker new listeners could not be made, and nobody may believe that
+ * they were; without one of the others, records would say less, and sockets not answer.
  */
 static void on_child(evutil_socket_t fd, short what, void *user)
 {
 	struct ward_broker *net = user;
-	net->over = true;
+	char byte = 0;
+	struct iovec iov = {&byte, 1};
+	struct msghdr late = {.msg_iov = &iov, .msg_iovlen = 1};
+	/* An answer that nobody waits for any more (child.h): read, and forgotten. */
+	ssize_t n = fd == net->looker && net->looker_late ? recvmsg(fd, &late, MSG_DONTWAIT) : 0;
+	net->over = n <= 0;
 }
 
 static int serve(struct ward_broker *net)
 {
-	const int fds[] = {
-		WARD_FD_CONTROL, net->wire.outer, net->wire.inner, net->looker, net->reach};
-	struct event *all[sizeof(fds) / sizeof(*fds)] = {NULL};
-	bool ok = true;
-	for (size_t i = 0; ok && i < sizeof(fds) / sizeof(*fds); i++) {
-		if (fds[i] < 0)
+	struct event *control =
+		event_new(net->base, WARD_FD_CONTROL, EV_READ | EV_PERSIST, on_control, net);
+	const int children[] = {net->wire.outer, net->wire.inner, net->looker, net->reach};
+	struct event *watched[sizeof(children) / sizeof(*children)] = {NULL};
+	bool ok = control && event_add(control, NULL) == 0;
+	for (size_t i = 0; ok && i < sizeof(children) / sizeof(*children); i++) {
+		if (children[i] < 0)
 			continue;
-		all[i] = event_new(net->base, fds[i], EV_READ | EV_PERSIST,
-			fds[i] == WARD_FD_CONTROL ? on_control : on_child, net);
-		ok = all[i] && event_add(all[i], NULL) == 0;
+		watched[i] = event_new(net->base, children[i], EV_READ | EV_PERSIST, on_child, net);
+		ok = watched[i] && event_add(watched[i], NULL) == 0;
 	}
 	ok = ok && tell(WARD_MSG_READY, NULL) == 0;
 	while (ok && !net->over)
 		ok = event_base_loop(net->base, EVLOOP_ONCE) == 0;
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i])
-			event_free(all[i]);
+	for (size_t i = 0; i < sizeof(children) / sizeof(*children); i++)
+		if (watched[i])
+			event_free(watched[i]);
+	if (control)
+		event_free(control);
 	return ok ? 0 : 1;
 }
 

@@ -105,6 +105,7 @@ struct ward_settings {
 	bool core;
 
 	enum ward_home home;
+	uint64_t home_size; /* bytes; WARD_UNLIMITED: none. Of WARD_HOME_PROJECT */
 
 	/* [system] */
 	enum ward_view view;

@@ -161,6 +161,7 @@ done
 
 # All of it is in the trail, for the right reason.
 "$WARDFS" audit show >.shown || fail "no trail"
+"$WARDFS" audit show --json --kind dns >.json.dns || fail "no trail"
 recorded() {
 	grep -q -e "$1" .shown || fail "not recorded: $1: $(cat .shown)"
 }
@@ -180,6 +181,8 @@ recorded 'connect .*allow = web.example\].*host web.example  addr 203.0.113.10  
 recorded 'connect .*host web.example .*sent 59  received 135'
 recorded 'connect .*host web.example  addr 203.0.113.10  proto tcp  sni web.example  port 443  sent'
 recorded 'dns .*allow = \*.wild.example\].*host a.wild.example'
+grep -qE '"kind":"dns".*"host":"a.wild.example".*"answers":\["198\.1[89]\.[0-9.]+"' .json.dns ||
+	fail "a question without its answers"
 # Who asked: a connection, a name.
 "$WARDFS" audit show --json >.json || fail "no trail"
 python3 - <<'P' || fail "who asked is not in the trail"
