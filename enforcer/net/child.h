@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <linux/filter.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,11 +35,19 @@ struct ward_child_answer {
 
 /* What a child may do beside taking questions, answering, having memory, and ending. */
 struct ward_child_rights {
-	uint64_t caps;	     /* 1 << CAP_… that it keeps of those it has */
 	const int *families; /* of sockets that it makes; NULL: none */
 	size_t n_families;
 	const int *calls; /* system calls, SCMP_SYS() */
 	size_t n_calls;
+};
+
+/*
+ * The system calls of some rights as a filter. Made ahead, while there is nothing else to do: it
+ * takes longer than all else between the session's namespaces and the first answer.
+ */
+struct ward_child_filter {
+	struct sock_filter *code; /* of whoever made it; a child keeps it until its end */
+	unsigned short n;
 };
 
 /*
@@ -56,12 +65,15 @@ int ward_child_await(int channel, int *ret_fds, size_t n, uint32_t *ret_number) 
 /* In the child: closes all descriptors from 3 on but these, in any order (sorted on return). */
 int ward_child_keep_only(int *fds, size_t n) ward_must_check;
 
+int ward_child_filter_make(const struct ward_child_rights *rights, struct ward_child_filter *ret,
+	struct ward_err *err) ward_must_check;
 /*
- * In the child: gives up everything but rights, for good. A filter ends it at any other system
- * call; not where sanitizers are compiled in, which map and trace as they like.
+ * In the child: gives up everything but these capabilities (1 << CAP_…), for good. The filter ends
+ * it at any other system call; not where sanitizers are compiled in, which map and trace as they
+ * like.
  */
-int ward_child_confine(
-	const struct ward_child_rights *rights, struct ward_err *err) ward_must_check;
+int ward_child_confine(uint64_t caps, const struct ward_child_filter *filter,
+	struct ward_err *err) ward_must_check;
 
 /*
  * In the child: answers questions until the channel ends. answer returns 0 or a negative errno, and

@@ -20,15 +20,9 @@ static bool is_ourselves(const struct ward_conn *c)
 static void on_connected(evutil_socket_t fd, short what, void *user)
 {
 	struct ward_conn *c = user;
-	int error = 0;
-	socklen_t len = sizeof(error);
 	event_del(c->connected);
 	event_del(c->clock);
-	if (what & EV_TIMEOUT)
-		error = ETIMEDOUT;
-	else if (getsockopt(c->outside, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
-		error = errno;
-	if (error) {
+	if (ward_sockaddr_connected(c->outside, what & EV_TIMEOUT) != 0) {
 		event_free(c->connected);
 		c->connected = NULL;
 		close(c->outside);

@@ -138,20 +138,21 @@ static void life(int channel, void *user)
 		SCMP_SYS(read), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
 		SCMP_SYS(lseek)};
 	static const struct ward_child_rights rights = {
-		.caps = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH,
-		.calls = calls,
-		.n_calls = sizeof(calls) / sizeof(*calls)};
+		.calls = calls, .n_calls = sizeof(calls) / sizeof(*calls)};
+	const uint64_t caps = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH;
+	struct ward_child_filter filter;
 	static struct looker l;
 	ward_cleanup_fd int user_ns = -1;
 	uint32_t pid1 = 0;
 	if (ward_child_keep_only(&channel, 1) < 0 ||
+		ward_child_filter_make(&rights, &filter, NULL) < 0 ||
 		ward_child_await(channel, &user_ns, 1, &pid1) < 0 ||
 		setns(user_ns, CLONE_NEWUSER) < 0)
 		return;
 	close(ward_steal_fd(&user_ns));
 	l.pid1 = (pid_t)pid1;
 	l.proc = opendir("/proc");
-	if (l.proc && ward_child_confine(&rights, NULL) == 0)
+	if (l.proc && ward_child_confine(caps, &filter, NULL) == 0)
 		ward_child_serve(channel, look, &l);
 }
 

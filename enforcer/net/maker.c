@@ -14,18 +14,21 @@
 /* net.core.somaxconn is 4096 since Linux 5.4 and cuts what is larger. */
 #define BACKLOG 4096
 
-int ward_maker_confine(bool bind_low, struct ward_err *err)
+int ward_maker_filter(struct ward_child_filter *ret, struct ward_err *err)
 {
 	static const int calls[] = {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(setsockopt)};
 	/* A kernel without IPv6 is asked all the same. */
 	static const int families[] = {AF_INET, AF_INET6};
-	const struct ward_child_rights rights = {
-		.caps = bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0,
-		.families = families,
+	static const struct ward_child_rights rights = {.families = families,
 		.n_families = sizeof(families) / sizeof(*families),
 		.calls = calls,
 		.n_calls = sizeof(calls) / sizeof(*calls)};
-	return ward_child_confine(&rights, err);
+	return ward_child_filter_make(&rights, ret, err);
+}
+
+int ward_maker_confine(bool bind_low, const struct ward_child_filter *filter, struct ward_err *err)
+{
+	return ward_child_confine(bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0, filter, err);
 }
 
 static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)

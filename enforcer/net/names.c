@@ -18,6 +18,7 @@ static const struct in6_addr first6 = {.s6_addr = {0x20, 0x01, 0x00, 0x02, 0, 0,
 
 struct ward_names {
 	struct ward_name *v; /* WARD_NAMES_MAX */
+	unsigned n;	     /* of them were ever used, from the first on; all others are zero */
 	struct ward_listener *blocks;
 	size_t n_blocks;
 };
@@ -118,14 +119,6 @@ int ward_names_open(struct ward_broker *net, struct ward_err *err)
 		net->names->v = calloc(WARD_NAMES_MAX, sizeof(*net->names->v));
 	if (!net->names || !net->names->v)
 		return ward_err_sys(err, -ENOMEM, "names");
-	for (unsigned i = 0; i < WARD_NAMES_MAX; i++) {
-		struct ward_name *n = &net->names->v[i];
-		n->index = i;
-		n->v4.s_addr = htonl(FIRST4 + i);
-		n->v6 = first6;
-		n->v6.s6_addr[14] = (uint8_t)(i >> 8);
-		n->v6.s6_addr[15] = (uint8_t)i;
-	}
 	int r = listen_blocks(net);
 	return r < 0 ? ward_err_sys(err, r, "listen for the addresses that the policy allows") : 0;
 }
@@ -135,7 +128,7 @@ void ward_names_close(struct ward_broker *net)
 	struct ward_names *t = net->names;
 	if (!t)
 		return;
-	for (unsigned i = 0; t->v && i < WARD_NAMES_MAX; i++)
+	for (unsigned i = 0; t->v && i < t->n; i++)
 		close_listeners(t->v[i].listeners, t->v[i].n_listeners);
 	close_listeners(t->blocks, t->n_blocks);
 	free(t->v);
@@ -151,17 +144,31 @@ static void forget(struct ward_name *n)
 	n->text[0] = 0;
 }
 
+static struct ward_name *first_use(struct ward_names *t)
+{
+	const unsigned i = t->n++;
+	struct ward_name *n = &t->v[i];
+	n->index = i;
+	n->v4.s_addr = htonl(FIRST4 + i);
+	n->v6 = first6;
+	n->v6.s6_addr[14] = (uint8_t)(i >> 8);
+	n->v6.s6_addr[15] = (uint8_t)i;
+	return n;
+}
+
 /* An unused slot, else the one that was used longest ago and is not in use; NULL: none. */
 static struct ward_name *make_room(struct ward_names *t)
 {
 	struct ward_name *oldest = NULL;
-	for (unsigned i = 0; i < WARD_NAMES_MAX; i++) {
+	for (unsigned i = 0; i < t->n; i++) {
 		struct ward_name *n = &t->v[i];
 		if (!n->text[0])
 			return n;
 		if (!n->users && (!oldest || n->used_ns < oldest->used_ns))
 			oldest = n;
 	}
+	if (t->n < WARD_NAMES_MAX)
+		return first_use(t);
 	if (oldest)
 		forget(oldest);
 	return oldest;
@@ -174,7 +181,7 @@ int ward_names_get(struct ward_broker *net, const char *text, struct ward_name *
 	size_t len = strlen(text);
 	if (len == 0 || len >= WARD_NAME_SIZE)
 		return -EACCES;
-	for (unsigned i = 0; i < WARD_NAMES_MAX; i++) {
+	for (unsigned i = 0; i < t->n; i++) {
 		if (strcmp(t->v[i].text, text) == 0) {
 			t->v[i].used_ns = ward_clock_mono_ns();
 			*ret = &t->v[i];
@@ -203,7 +210,7 @@ int ward_names_reload(struct ward_broker *net)
 	t->blocks = NULL;
 	t->n_blocks = 0;
 	int r = listen_blocks(net);
-	for (unsigned i = 0; r == 0 && i < WARD_NAMES_MAX; i++) {
+	for (unsigned i = 0; r == 0 && i < t->n; i++) {
 		struct ward_name *n = &t->v[i];
 		struct ward_reach reach;
 		if (!n->text[0])
@@ -227,7 +234,7 @@ struct ward_name *ward_names_find(struct ward_broker *net, const union ward_sock
 		i = ntohl(addr->v4.sin_addr.s_addr) - FIRST4;
 	else if (memcmp(&addr->v6.sin6_addr, &first6, 14) == 0)
 		i = (uint32_t)addr->v6.sin6_addr.s6_addr[14] << 8 | addr->v6.sin6_addr.s6_addr[15];
-	if (i >= WARD_NAMES_MAX || !net->names->v[i].text[0])
+	if (i >= net->names->n || !net->names->v[i].text[0])
 		return NULL;
 	return &net->names->v[i];
 }

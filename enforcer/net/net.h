@@ -85,4 +85,9 @@ void ward_sockaddr_set_port(union ward_sockaddr *a, uint16_t port);
 socklen_t ward_sockaddr_len(const union ward_sockaddr *a);
 /* An IPv4 address in IPv6 form becomes what it is. */
 void ward_sockaddr_unmap(union ward_sockaddr *a);
+/*
+ * How an attempt to connect went, where its event says that it ended or that its time is over: 0 or
+ * a positive errno. What is connected is, also where we looked too late.
+ */
+int ward_sockaddr_connected(int fd, bool timed_out);
 bool ward_sockaddr_same_host(const union ward_sockaddr *a, const union ward_sockaddr *b);

@@ -204,13 +204,9 @@ static void try_other(struct link *l, const char *text)
 static void on_connected(evutil_socket_t fd, short what, void *user)
 {
 	struct link *l = user;
-	int error = what & EV_TIMEOUT ? ETIMEDOUT : 0;
-	socklen_t len = sizeof(error);
-	if (!error && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
-		error = errno;
 	event_free(l->event);
 	l->event = NULL;
-	if (error)
+	if (ward_sockaddr_connected(fd, what & EV_TIMEOUT) != 0)
 		try_other(l, "nobody listens there");
 	else
 		begin(l);

@@ -65,7 +65,10 @@ static void life(int channel, void *user)
 		.n_families = 1,
 		.calls = calls,
 		.n_calls = sizeof(calls) / sizeof(*calls)};
-	if (ward_child_keep_only(&channel, 1) == 0 && ward_child_confine(&rights, NULL) == 0)
+	struct ward_child_filter filter;
+	if (ward_child_keep_only(&channel, 1) == 0 &&
+		ward_child_filter_make(&rights, &filter, NULL) == 0 &&
+		ward_child_confine(0, &filter, NULL) == 0)
 		ward_child_serve(channel, reach, user);
 }
 

@@ -2,6 +2,7 @@
 #include "enforcer/net/net.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,16 @@ void ward_sockaddr_unmap(union ward_sockaddr *a)
 	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = a->v6.sin6_port};
 	memcpy(&v4.sin_addr, a->v6.sin6_addr.s6_addr + 12, 4);
 	a->v4 = v4;
+}
+
+int ward_sockaddr_connected(int fd, bool timed_out)
+{
+	union ward_sockaddr peer;
+	int error = 0;
+	socklen_t len = sizeof(error), peer_len = sizeof(peer);
+	if (timed_out)
+		return getpeername(fd, &peer.sa, &peer_len) < 0 ? ETIMEDOUT : 0;
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
 }
 
 bool ward_sockaddr_same_host(const union ward_sockaddr *a, const union ward_sockaddr *b)

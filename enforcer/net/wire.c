@@ -138,15 +138,15 @@ static int outer_side(int net_fd, int release, struct ward_err *err)
 	int r = ward_link_open(&s.link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
-	unlimited_refusals();
-	r = ward_link_up(s.link, if_nametoindex("lo"));
-	if (r == 0)
-		r = ward_link_veth(s.link, &here, &there, net_fd);
+	r = ward_link_veth(s.link, &here, &there, net_fd);
 	if (r < 0)
 		r = ward_err_sys(err, r, "join the namespaces by veth%s",
 			r == -EOPNOTSUPP ? " (this kernel has none; fix: modprobe veth)" : "");
 	if (r == 0 && write(release, "", 1) != 1)
 		r = ward_err_set(err, -EPIPE, "the other side of the wire is gone");
+	/* From here on both sides are at work. */
+	if (r == 0 && ward_link_up(s.link, if_nametoindex("lo")) < 0)
+		r = ward_err_set(err, -EIO, "raise the loopback interface of the broker");
 	if (r == 0)
 		r = addresses(&s, err);
 	if (r == 0)
@@ -156,6 +156,7 @@ static int outer_side(int net_fd, int release, struct ward_err *err)
 	if (r == 0)
 		r = route(&s, WARD_LINK_LOCAL, WARD_WIRE_BROKER4, WARD_WIRE_BROKER6, err);
 	ward_link_close(s.link);
+	unlimited_refusals();
 	return r < 0 ? r : s.ipv6;
 }
 
@@ -228,9 +229,10 @@ static int say_ready(int channel, int ipv6, int fd)
 
 /* Answers for its side, once that stands; ipv6 < 0: err says why it does not. own: its descriptor.
  */
-static void serve(int channel, bool outer, int ipv6, int own, struct ward_err *err)
+static void serve(int channel, bool outer, const struct ward_child_filter *filter, int ipv6,
+	int own, struct ward_err *err)
 {
-	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, err);
+	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, filter, err);
 	if (r < 0)
 		say_failed(channel, err->text);
 	else if (say_ready(channel, ipv6, own) == 0)
@@ -238,10 +240,15 @@ static void serve(int channel, bool outer, int ipv6, int own, struct ward_err *e
 }
 
 /* Waits for the session's namespaces, joins that of users; *ret_net is that of the network. */
-static int join_session(int channel, int *ret_net)
+static int join_session(int channel, struct ward_child_filter *ret_filter, int *ret_net)
 {
 	int ns[2] = {-1, -1};
 	uint32_t none = 0;
+	struct ward_err err = WARD_ERR_INIT;
+	if (ward_maker_filter(ret_filter, &err) < 0) {
+		say_failed(channel, err.text);
+		return -EPERM;
+	}
 	if (ward_child_await(channel, ns, 2, &none) < 0)
 		return -EPIPE;
 	ward_cleanup_fd int user_ns = ns[0];
@@ -260,8 +267,9 @@ static void outer_life(int channel, void *user)
 	struct ward_err err = WARD_ERR_INIT;
 	const int *release = user;
 	int keep[] = {channel, release[1]};
+	struct ward_child_filter filter;
 	ward_cleanup_fd int net_ns = -1;
-	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0)
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &filter, &net_ns) < 0)
 		return;
 	if (unshare(CLONE_NEWNET) < 0) {
 		say_failed(channel, "no network namespace of its own");
@@ -270,7 +278,7 @@ static void outer_life(int channel, void *user)
 	int ipv6 = outer_side(net_ns, release[1], &err);
 	close(ward_steal_fd(&net_ns));
 	close(release[1]);
-	serve(channel, true, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
+	serve(channel, true, &filter, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
 }
 
 static void inner_life(int channel, void *user)
@@ -279,9 +287,10 @@ static void inner_life(int channel, void *user)
 	const int *release = user;
 	int keep[] = {channel, release[0]};
 	char byte;
+	struct ward_child_filter filter;
 	ward_cleanup_fd int net_ns = -1;
 	/* End of file without the byte: the other side failed and has said so. */
-	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0 ||
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &filter, &net_ns) < 0 ||
 		read(release[0], &byte, 1) != 1)
 		return;
 	close(release[0]);
@@ -292,7 +301,7 @@ static void inner_life(int channel, void *user)
 	close(ward_steal_fd(&net_ns));
 	int ipv6 = inner_side(&err);
 	int diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-	serve(channel, false, ipv6, diag, &err);
+	serve(channel, false, &filter, ipv6, diag, &err);
 }
 
 static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err *err)

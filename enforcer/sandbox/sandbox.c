@@ -452,12 +452,15 @@ int ward_sandbox_staged(struct ward_sandbox *sb, struct ward_err *err)
 	return r < 0 ? r : joined(ward_groups_begin(&sb->cgroups, sb->pid), err);
 }
 
-int ward_sandbox_ready(struct ward_sandbox *sb, struct ward_err *err)
+int ward_sandbox_mapped(struct ward_sandbox *sb, struct ward_err *err)
 {
 	int r = give_maps(sb, err);
-	if (r == 0 && sb->wants_wire)
-		r = hear_namespaces(sb, err);
-	return r < 0 ? r : hear_ready(sb, sb->wants_pty, err);
+	return r == 0 && sb->wants_wire ? hear_namespaces(sb, err) : r;
+}
+
+int ward_sandbox_ready(struct ward_sandbox *sb, struct ward_err *err)
+{
+	return hear_ready(sb, sb->wants_pty, err);
 }
 
 int ward_sandbox_create(
@@ -467,6 +470,8 @@ int ward_sandbox_create(
 	int r = ward_sandbox_begin(spec, &sb, err);
 	if (r == 0)
 		r = ward_sandbox_staged(sb, err);
+	if (r == 0)
+		r = ward_sandbox_mapped(sb, err);
 	if (r == 0)
 		r = ward_sandbox_ready(sb, err);
 	if (r < 0)

@@ -11,7 +11,8 @@
  * - ward_sandbox_begin(): wardfs-init is at work.
  * - ward_sandbox_staged(): /dev/fuse of each tree is mounted but not served. The caller starts
  *   wardfs-fs with ward_sandbox_fuse_fd(), while pid 1 goes on.
- * - ward_sandbox_ready(): namespaces, mounts and identity stand.
+ * - ward_sandbox_mapped(): the namespaces stand, those of ward_sandbox_namespaces() can be joined.
+ * - ward_sandbox_ready(): mounts and identity stand too.
  * - ward_sandbox_probe(): the command's process confines itself and makes the attempts of probe.h.
  * - ward_sandbox_start(): the command is executed. The caller polls ward_sandbox_fd().
  * - ward_sandbox_free(): kills what is left; with the last process the mounts are gone.
@@ -163,15 +164,16 @@ struct ward_sandbox_spec {
 size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX]);
 
 /*
- * Builds the sandbox, in three steps that the caller may do other things between. Errors name what
+ * Builds the sandbox, in four steps that the caller may do other things between. Errors name what
  * is missing and the fix ("user namespaces are switched off: sysctl user.max_user_namespaces is
  * 0"). *ret is the caller's.
  */
 int ward_sandbox_begin(const struct ward_sandbox_spec *spec, struct ward_sandbox **ret,
 	struct ward_err *err) ward_must_check;
 int ward_sandbox_staged(struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
+int ward_sandbox_mapped(struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
 int ward_sandbox_ready(struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
-/* All three. */
+/* All four. */
 int ward_sandbox_create(const struct ward_sandbox_spec *spec, struct ward_sandbox **ret,
 	struct ward_err *err) ward_must_check;
 

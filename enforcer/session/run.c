@@ -215,9 +215,11 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = serve(r, err);
 	if (e == 0)
-		e = ward_sandbox_ready(r->sandbox, err);
+		e = ward_sandbox_mapped(r->sandbox, err);
 	if (e == 0)
 		e = ward_network_start(&r->network, r->sandbox, err);
+	if (e == 0)
+		e = ward_sandbox_ready(r->sandbox, err);
 	if (e == 0)
 		e = ward_guard_wait(&r->guard, err);
 	return e < 0 ? e : ward_network_wait(&r->network, err);

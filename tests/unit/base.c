@@ -115,6 +115,22 @@ START_TEST(a_descriptor_has_the_path_that_the_kernel_gives_it)
 }
 END_TEST
 
+START_TEST(clock_for_timers)
+{
+	const uint64_t now = ward_clock_mono_ns();
+	struct timeval tv = ward_clock_timeval(0);
+	/* Never at once, and never so far away that it overflows. */
+	ck_assert(tv.tv_sec == 0 && tv.tv_usec == 1);
+	tv = ward_clock_timeval(1500 * WARD_NS_PER_SEC / 1000);
+	ck_assert(tv.tv_sec == 1 && tv.tv_usec == 500001);
+	tv = ward_clock_timeval(UINT64_MAX);
+	ck_assert(tv.tv_sec == 86400 && tv.tv_usec < 1000000);
+	ck_assert_uint_eq(ward_clock_left_ns(now, 0), 0);
+	ck_assert_uint_eq(ward_clock_left_ns(now - 1000, 1000), 0);
+	ck_assert_uint_gt(ward_clock_left_ns(now, UINT64_MAX), UINT64_MAX / 2);
+}
+END_TEST
+
 START_TEST(clock_has_one_text_form)
 {
 	char t[WARD_CLOCK_TEXT_MAX];
@@ -244,6 +260,7 @@ int main(void)
 	tcase_add_test(t, escape_is_lossless);
 	tcase_add_test(t, unescape_refuses_what_it_never_wrote);
 	tcase_add_test(t, a_descriptor_has_the_path_that_the_kernel_gives_it);
+	tcase_add_test(t, clock_for_timers);
 	tcase_add_test(t, clock_has_one_text_form);
 	tcase_add_test(t, sealed_memory_cannot_change);
 	tcase_add_test(t, a_child_inherits_only_what_is_listed);

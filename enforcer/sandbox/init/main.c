@@ -80,12 +80,13 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 	int r = ward_init_pivot(in, err);
 	if (r == 0)
 		r = finish_identity(in, err);
+	/* Early: the network is made while we go on. */
+	if (r == 0)
+		r = ward_init_hand_out_namespaces(in, err);
 	if (r == 0)
 		r = ward_init_furnish(in, err);
 	if (r == 0 && in->plan.layers & WARD_LAYER_HOST)
 		r = ward_init_mask_proc(in, err);
-	if (r == 0)
-		r = ward_init_hand_out_namespaces(in, err);
 	if (r == 0 && in->plan.flags & WARD_PLAN_PTY)
 		r = ward_init_pty(in, &master, err);
 	if (r < 0)

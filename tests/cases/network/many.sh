@@ -37,8 +37,8 @@ cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 net_project
-short=3000 streams=1000
-[ "$(id -u)" -ne 0 ] || short=500 streams=300
+short=2000 streams=1000
+[ "$(id -u)" -ne 0 ] || short=300 streams=200
 cp "$TOP/streams.py" .
 policy pol 'mode = allowlist' 'allow = echo.example:3000' 'allow = web.example' '[limits]' 'open-files = 8192'
 expect 0 "$WARDFS" run --session short --policy pol -- python3 n.py times $short echo.example 3000

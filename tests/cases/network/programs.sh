@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
+# plain
 # As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry, node,
 # python. git over ssh: ssh.sh.
 . "$WARD_SRC/tests/cases/lib.sh"

@@ -39,7 +39,7 @@ def datagrams(what):
     s.settimeout(100)
     s.connect((socket.gethostbyname("echo.example"), 5000))
     got = []
-    for pause in 3.5, 0:
+    for pause in 8, 0:
         s.send(b"x")
         got.append(s.recv(100))
         threading.Event().wait(pause)
@@ -79,7 +79,7 @@ print("ended", c.recv(1))' >forwarded 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null' EXIT
 policy pol 'mode = allowlist' 'allow = slow.example:3000' 'allow = web.example' 'allow = echo.example:3000' \
-	'allow = echo.example:5000/udp' 'forward = 11434' 'connect-time = 1s' 'handshake-time = 1s' 'idle = 3s'
+	'allow = echo.example:5000/udp' 'forward = 11434' 'connect-time = 1s' 'handshake-time = 1s' 'idle = 4s'
 expect 0 "$WARDFS" run --session times --policy pol -- python3 times.py
 [ "$OUT" = 'connect: ECONNRESET
 hello: ECONNRESET
