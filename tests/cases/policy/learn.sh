@@ -37,6 +37,11 @@ assert any(".env" in k for k in o["refused"]) and any("a.pem" in k for k in o["r
 assert list(o["asked"]) == ["web.example:8080"], o["asked"]
 assert "extends = medium" in o["text"] and "; allow = web.example:8080" in o["text"], o["text"]' || fail "proposal: $OUT"
 
+expect 0 "$WARDFS" audit denials
+has "$OUT" "connect web.example:8080"
+has "$OUT" "to permit: allow = web.example:8080
+    in:        [network] of $XDG_CONFIG_HOME"
+
 # Written on request, never over what is there, and before anything runs.
 rm -rf build run.log src/__cache__ lib/__cache__
 expect 0 "$WARDFS" learn --write -- sh -c "$work"
