@@ -266,8 +266,6 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	const char *path = ward_query_text(rec, "path2") && error && strcmp(error, "EXDEV") == 0
 				   ? NULL
 				   : ward_query_text(rec, "path");
-	/* Borrowed, from the record that the denial holds. */
-	const char *why = ward_query_text(rec, "text");
 	bool guard = text && strncmp(text, "[guard]", 7) == 0;
 	bool takes_away =
 		source && (strcmp(source, "floor") == 0 || strcmp(source, "project") == 0);
@@ -275,8 +273,8 @@ static int advise(struct ward_denial *d, const char *owner_file)
 		d->reason = "raise that line; what the session removes of its own makes room too";
 	} else if (error && strcmp(error, "EXDEV") == 0) {
 		d->reason = "answered as across file systems: programs copy instead";
-	} else if (rule && why && strcmp(rule, "built-in") == 0) {
-		d->reason = why;
+	} else if (rule && strcmp(rule, "built-in") == 0) {
+		d->reason = "no rule of a policy permits that";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
 			return -ENOMEM;

@@ -55,7 +55,7 @@ struct ward_denial {
 	char *line;
 	char *file;
 	char *forbidden_by;
-	const char *reason; /* static, or of record */
+	const char *reason; /* static */
 };
 struct ward_denials {
 	struct ward_denial *v; /* in the order of their first record */

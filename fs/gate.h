@@ -53,8 +53,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 	struct ward_node *parent2, const char *name2) ward_must_check;
 
 /*
- * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden. `ret_state` is not
- * needed by anybody: the node finds its own.
+ * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden; -EACCES, whether it
+ * exists or not, beneath another tree's place.
  */
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name,
 	bool is_dir) ward_must_check;

@@ -363,6 +363,9 @@ static void fill_numbers(struct ward_policy *p)
 	s->net_upload = number(p, "network", "upload");
 	s->net_rate = number(p, "network", "rate");
 	s->net_connections = number(p, "network", "connections");
+	s->net_connect_ns = number(p, "network", "connect-time");
+	s->net_handshake_ns = number(p, "network", "handshake-time");
+	s->net_idle_ns = number(p, "network", "idle");
 	s->log = (enum ward_audit_log)number(p, "audit", "log");
 	s->hash = (enum ward_audit_hash)number(p, "audit", "hash");
 	s->exec = number(p, "audit", "exec") == 1;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,41 @@ static int tree_at(const struct ward_tree *t, struct ward_run_plan_tree *pt, str
 	return pt->at ? 0 : ward_err_sys(err, -ENOMEM, "tree %s", pt->path);
 }
 
+/* No empty component, no "." and no "..": what a path inside must be, too. */
+static bool is_plain(const char *path)
+{
+	for (const char *s = path; *s == '/';) {
+		size_t n = strcspn(++s, "/");
+		if (n == 0 || (s[0] == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
+			return false;
+		s += n;
+	}
+	return path[0] == '/';
+}
+
+/*
+ * A source such as ../data gets the name that the kernel has for the directory that is open now: a
+ * link on the way there decides what ".." means, so the text alone cannot say.
+ */
+static int name_source(struct ward_run_plan_tree *pt, struct ward_err *err)
+{
+	char link[64];
+	char name[PATH_MAX];
+	if (is_plain(pt->source))
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", pt->backing);
+	ssize_t n = readlink(link, name, sizeof(name) - 1);
+	if (n <= 0 || name[0] != '/')
+		return ward_err_sys(err, n < 0 ? -errno : -EIO, "tree source %s", pt->source);
+	name[n] = '\0';
+	char *copy = strdup(name);
+	if (!copy)
+		return ward_err_sys(err, -ENOMEM, "tree source %s", pt->source);
+	free(pt->source);
+	pt->source = copy;
+	return 0;
+}
+
 static int open_tree_backing(
 	const struct ward_tree *t, struct ward_run_plan *p, struct ward_err *err)
 {
@@ -324,9 +360,9 @@ static int open_tree_backing(
 	if (r == 0)
 		r = ward_backing_open(pt->source, workspace ? p->id.home : NULL, &pt->backing, err);
 	ward_as_owner_end(&as);
-	if (r < 0)
-		return r;
-	return tree_at(t, pt, err);
+	if (r == 0)
+		r = name_source(pt, err);
+	return r < 0 ? r : tree_at(t, pt, err);
 }
 
 /* Where the command starts: where the caller stands, as the closest tree calls it inside. */
