@@ -41,6 +41,9 @@ static const char schema[] =
 	" ON session.id = record.session;"
 	"PRAGMA user_version = " SCHEMA ";";
 
+/* Records between two words of progress. */
+#define TELL_EVERY 1000
+
 struct index {
 	sqlite3 *db;
 	sqlite3_stmt *insert;
@@ -50,7 +53,8 @@ struct index {
 	uint64_t odd; /* lines that are no record, or not the next one */
 	char last[WARD_MAC_HEX + 1];
 	uint64_t added;
-	char scratch[WARD_LINE_MAX]; /* texts of the line in hand */
+	const struct ward_index_result *told; /* whom to tell; NULL: nobody */
+	char scratch[WARD_LINE_MAX];	      /* texts of the line in hand */
 };
 
 static int sql_error(sqlite3 *db, int rc)
@@ -136,7 +140,8 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 	if (rc != SQLITE_DONE)
 		return sql_error(x->db, rc);
 	x->records++;
-	x->added++;
+	if (++x->added % TELL_EVERY == 0 && x->told && x->told->tell)
+		x->told->tell(x->told->user, x->added);
 	memcpy(x->last, line + len - WARD_MAC_HEX - 2, WARD_MAC_HEX);
 	x->last[WARD_MAC_HEX] = '\0';
 	return 0;
@@ -296,6 +301,7 @@ static int fill(
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)
 		return r;
+	x->told = ret;
 	int rc = sqlite3_prepare_v2(x->db, insert, -1, &x->insert, NULL);
 	r = rc == SQLITE_OK ? drop_gone(x, &names, err) : fail(x, rc, err);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
@@ -401,7 +407,7 @@ static int remove_index(struct ward_store *st, struct ward_err *err)
 int ward_index_update(
 	struct ward_store *st, bool rebuild, struct ward_index_result *ret, struct ward_err *err)
 {
-	struct ward_index_result res = {0};
+	struct ward_index_result res = {.tell = ret->tell, .user = ret->user};
 	struct stat sb;
 	if (stat(ward_store_path(st), &sb) < 0)
 		return ward_err_sys(err, -errno, "%s", ward_store_path(st));
@@ -412,7 +418,7 @@ int ward_index_update(
 	if (r == 0)
 		r = update(st, &res, err);
 	if (r == -EBADMSG) {
-		res = (struct ward_index_result){0};
+		res = (struct ward_index_result){.tell = ret->tell, .user = ret->user};
 		r = remove_index(st, err);
 		if (r == 0)
 			r = update(st, &res, err);

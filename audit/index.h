@@ -24,13 +24,16 @@ struct ward_index_result {
 	uint64_t sessions;
 	uint64_t records; /* in the index now */
 	uint64_t added;	  /* by this update */
+	/* Or NULL; set before: told now and then how many were added so far. */
+	void (*tell)(void *user, uint64_t added);
+	void *user;
 };
 
 /*
  * Brings the index up to date: what trails gained is added, a trail that is not the one that was
- * indexed is indexed anew, one that is gone leaves. rebuild: from nothing. An index that SQLite
- * cannot read, or whose tables are not those above, is made anew. -EPERM: the directory belongs to
- * somebody else, who keeps its index.
+ * indexed is indexed anew, one that is gone leaves. Of *ret `tell` and `user` count, the rest is
+ * filled. rebuild: from nothing. An index that SQLite cannot read, or whose tables are not those
+ * above, is made anew. -EPERM: the directory belongs to somebody else, who keeps its index.
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;

@@ -116,8 +116,8 @@ static void free_group(void *p)
 
 static char *key_of(const json_t *record)
 {
-	static const char *const members[] = {
-		"action", "path", "path2", "asked", "verdict", "rule", "rule_text", "errno"};
+	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
+		"asked", "verdict", "rule", "rule_text", "errno"};
 	json_t *a = json_array();
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		json_t *v = json_object_get(record, members[i]);
@@ -230,6 +230,32 @@ static char *file_name(const char *escaped)
 	return ward_buf_steal(&b);
 }
 
+/* A connection, or a name, that no `allow` covers. False: nothing a line of that kind would mend.
+ */
+static bool unlisted(const json_t *rec)
+{
+	const char *text = ward_query_text(rec, "rule_text");
+	return (ward_query_text(rec, "host") || ward_query_text(rec, "addr")) && text &&
+	       strncmp(text, "[network] mode = ", 17) == 0;
+}
+
+static int allow_line(struct ward_denial *d)
+{
+	const char *host = ward_query_text(d->record, "host");
+	const json_int_t port = json_integer_value(json_object_get(d->record, "port"));
+	char number[16] = "";
+	if (!host)
+		host = ward_query_text(d->record, "addr");
+	if (port > 0 && port <= UINT16_MAX)
+		snprintf(number, sizeof(number), ":%d", (int)port);
+	/* An address of the sixth version stands in brackets before a port. */
+	const bool six = strchr(host, ':') != NULL;
+	return asprintf(&d->line, "allow = %s%s%s%s", six ? "[" : "", host, six ? "]" : "",
+		       number) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
 static int advise(struct ward_denial *d, const char *owner_file)
 {
 	const json_t *rec = d->record;
@@ -250,6 +276,13 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	} else if (rule && strcmp(rule, "built-in") == 0) {
 		d->reason = "no rule of a policy permits that";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
+		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
+			return -ENOMEM;
+	} else if (unlisted(rec)) {
+		if (allow_line(d) < 0)
+			return -ENOMEM;
+		d->file = owner_file ? file_name(owner_file) : NULL;
+	} else if (ward_query_text(rec, "host") || ward_query_text(rec, "addr")) {
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
 			return -ENOMEM;
 	} else if (!path || !plain(path)) {

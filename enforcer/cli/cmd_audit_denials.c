@@ -17,8 +17,9 @@
 
 static json_t *denial_json(const struct ward_denial *d)
 {
-	static const char *const members[] = {"action", "path", "path2", "asked", "given",
-		"verdict", "errno", "rule", "rule_text", "source", "text", "comm", "pid", "time"};
+	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
+		"asked", "given", "verdict", "errno", "rule", "rule_text", "source", "text", "comm",
+		"pid", "time"};
 	json_t *o = json_pack(
 		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -44,6 +45,10 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	audit_cmd_print_text("  ", ward_query_text(rec, "action"), "");
 	audit_cmd_print_text(" ", ward_query_text(rec, "path"), "");
 	audit_cmd_print_text(" -> ", ward_query_text(rec, "path2"), "");
+	const char *host = ward_query_text(rec, "host");
+	audit_cmd_print_text(" ", host ? host : ward_query_text(rec, "addr"), "");
+	if (json_object_get(rec, "port"))
+		printf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
 	audit_cmd_print_rights(json_object_get(rec, "asked"));
 	audit_cmd_print_text("  (", ward_query_text(rec, "errno"), ")");
 	printf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
@@ -51,7 +56,8 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	audit_cmd_print_text("  (", ward_query_text(rec, "source"), ")");
 	audit_cmd_print_text("  (", ward_query_text(rec, "text"), ")");
 	if (d->line)
-		printf("\n    to permit: %s\n    in:        [files] of %s\n", d->line,
+		printf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
+			strncmp(d->line, "allow = ", 8) == 0 ? "network" : "files",
 			d->file ? d->file : "the owner's policy file for this project");
 	else if (d->forbidden_by)
 		printf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);

@@ -9,11 +9,25 @@
 #include "audit/index.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/progress.h"
+
+/* The first one of a large state directory takes a while. */
+static int update(
+	struct audit_cmd *c, bool rebuild, struct ward_index_result *res, struct ward_err *err)
+{
+	struct ward_progress p;
+	ward_progress_begin(&p, "indexing trails", "records");
+	res->tell = ward_progress_tell;
+	res->user = &p;
+	int r = ward_index_update(c->store, rebuild, res, err);
+	ward_progress_end(&p);
+	return r;
+}
 
 int audit_cmd_index(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_index_result res = {0};
-	int r = ward_index_update(c->store, c->rebuild, &res, err);
+	int r = update(c, c->rebuild, &res, err);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -70,7 +84,7 @@ int audit_cmd_sql(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_index_result res = {0};
 	struct rows rows = {.json = c->json};
-	int r = ward_index_update(c->store, false, &res, err);
+	int r = update(c, false, &res, err);
 	if (r < 0)
 		return r;
 	audit_cmd_note_question(c, c->object);

@@ -14,6 +14,7 @@
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/run_dry.h"
 #include "enforcer/cli/run_keep.h"
+#include "enforcer/cli/run_once.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/delegate.h"
 #include "enforcer/session/run.h"
@@ -232,7 +233,7 @@ static int dry_run(const struct ward_run_options *o, bool json)
 	return ward_run_dry(&p.plan, &p.o, json, &err);
 }
 
-static int run(const struct ward_run_options *o, char *const *argv)
+int ward_run_once(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	if (!*o->argv[0]) {
@@ -246,7 +247,7 @@ static int run(const struct ward_run_options *o, char *const *argv)
 	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
 	int r = prepare(o, &p, &err);
 	if (r == 0) {
-		ward_delegate(&p.plan, argv);
+		ward_delegate(&p.plan, o->verb, argv);
 		r = name_program(&p, &err);
 	}
 	if (r < 0) {
@@ -275,13 +276,13 @@ static int run(const struct ward_run_options *o, char *const *argv)
 
 int ward_cmd_run(int argc, char **argv)
 {
-	struct args a = {.o = {.say = ward_say}};
+	struct args a = {.o = {.say = ward_say, .verb = "run"}};
 	struct ward_run_options *o = &a.o;
 	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	int status = r	       ? WARD_EXIT_USAGE
 		     : a.dry   ? dry_run(o, a.json)
-		     : o->keep ? ward_run_keep(o, argv, run)
-			       : run(o, argv);
+		     : o->keep ? ward_run_keep(o, argv, ward_run_once)
+			       : ward_run_once(o, argv);
 	free(o->env.v);
 	free(o->read.v);
 	free(o->write.v);

@@ -15,6 +15,8 @@ static const struct ward_cli_verb verbs[] = {
 	{"mount", ward_cmd_mount, "wardfs mount", "mount the guard alone on a directory"},
 	{"umount", ward_cmd_umount, "wardfs umount", "take such a mount away"},
 	{"init", ward_cmd_init, "wardfs init", "begin a policy for this project"},
+	{"learn", ward_cmd_learn, "wardfs learn",
+		"run a command, propose a policy of what it used"},
 	{"policy", ward_cmd_policy, "wardfs policy",
 		"explain, check, test, show, compare, extend or reload a policy"},
 	{"profile", ward_cmd_profile, "wardfs profile",

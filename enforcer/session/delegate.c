@@ -37,7 +37,7 @@ bool ward_delegate_possible(void)
 	return ward_cgroup_v2_controls() && manager_answers();
 }
 
-void ward_delegate(const struct ward_run_plan *p, char *const *argv)
+void ward_delegate(const struct ward_run_plan *p, const char *verb, char *const *argv)
 {
 	char dir[64];
 	if (p->id.root || getenv(MARK) || !ward_limits_want_delegation(p->settings) ||
@@ -57,7 +57,7 @@ void ward_delegate(const struct ward_run_plan *p, char *const *argv)
 		return;
 	self[len] = '\0';
 	v[SCOPE] = self;
-	v[SCOPE + 1] = "run";
+	v[SCOPE + 1] = verb;
 	for (size_t i = 1; i < n; i++)
 		v[SCOPE + 1 + i] = argv[i];
 	snprintf(dir, sizeof(dir), "/run/user/%u", (unsigned)getuid());

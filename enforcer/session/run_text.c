@@ -134,7 +134,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
 	/* An unknown word is told by the plan, with its option's name. */
 	const struct ward_backend *mode = o->mode ? ward_backend_find(o->mode) : NULL;
-	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->shown.n == 0 && !mode) {
+	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->shown.n == 0 && !mode && !o->learn) {
 		*ret = NULL;
 		return 0;
 	}
@@ -173,7 +173,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	if (t.files.len)
 		ward_buf_printf(&all, "[files]\n%s", ward_buf_str(&t.files));
 	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
-	if (o->net.n)
+	if (o->net.n || o->learn)
 		ward_buf_puts(&all, "[network]\nmode = allowlist\n");
 	for (size_t i = 0; r == 0 && i < o->net.n; i++) {
 		if (!*o->net.v[i] || has_control(o->net.v[i]) || strpbrk(o->net.v[i], ";# "))

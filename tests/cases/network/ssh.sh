@@ -71,6 +71,30 @@ expect 0 "$WARDFS" audit show --kind connect
 has "$OUT" 'host web.example  addr 203.0.113.10  proto tcp  port 22'
 echo "$OUT" | grep 'port 22' | grep -q 'ssh\[' || fail "who asked: $OUT"
 
+echo '--- with the key of an agent outside, which never comes in'
+eval "$(ssh-agent -a /run/ssh-agent.deploy)" >/dev/null
+trap 'kill $sshd $SSH_AGENT_PID' EXIT
+ssh-add -q - <key || fail "ssh-add"
+cat >agent.sh <<'I'
+export GIT_SSH_COMMAND="ssh -o UserKnownHostsFile=$PWD/known -o StrictHostKeyChecking=yes -o BatchMode=yes"
+cd "$HOME" && rm -rf c d && git clone -q "ssh://root@web.example$1/ssh.git" d &&
+	git -C d commit -q --allow-empty -m three && git -C d push -q origin HEAD:three
+I
+push_by_agent() {
+	policy "$HOME/pol" 'mode = allowlist' 'allow = web.example:22' "$@"
+	expect "$want" "$WARDFS" run --policy "$HOME/pol" --env SSH_AUTH_SOCK=/run/ssh-agent.deploy \
+		--env GIT_AUTHOR_NAME=T --env GIT_AUTHOR_EMAIL=t@example.org \
+		--env GIT_COMMITTER_NAME=T --env GIT_COMMITTER_EMAIL=t@example.org -- sh agent.sh "$NET"
+}
+want=128
+push_by_agent
+has "$ERR" 'Permission denied (publickey'
+want=0
+push_by_agent 'socket = /run/ssh-agent.deploy'
+[ "$(git -C "$NET/ssh.git" log -1 --format=%s three)" = three ] || fail "nothing was pushed by the agent"
+expect 0 "$WARDFS" policy check "$HOME/pol"
+has "$OUT$ERR" 'agent'
+
 echo '--- where it is not'
 want=128
 # Another name, the name with the ports that are meant where none is given, and the address.
