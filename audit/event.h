@@ -66,7 +66,7 @@ enum ward_event_tag {
 	WARD_TAG_ASKED,	 /* u64: set of ward_right, written as names */
 	WARD_TAG_GIVEN,	 /* u64: the same */
 	WARD_TAG_VERDICT,   /* u64: enum ward_verdict, written as its name */
-	WARD_TAG_RULE,	    /* text: "FILE:LINE" or "default" */
+	WARD_TAG_RULE,	    /* text: "FILE:LINE", "default" or "built-in" */
 	WARD_TAG_RULE_TEXT, /* text: "deny = .env"; of a guard: "[guard] deny = .env" */
 	WARD_TAG_SOURCE,    /* u64: enum ward_source_kind, written as its name */
 	WARD_TAG_ERRNO,	    /* u64: positive errno, written as its name, "EACCES" */

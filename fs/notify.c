@@ -13,6 +13,7 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "fs/beneath.h"
 #include "fs/external.h"
 #include "fs/outside.h"
 #include "fs/retire.h"
@@ -93,6 +94,16 @@ static struct again *new_again(uint64_t number, const char *name, struct again *
 	return a;
 }
 
+static int add_again(uint64_t number, const char *name, struct again **list)
+{
+	struct again *a = new_again(number, name, *list);
+
+	if (!a)
+		return -ENOMEM;
+	*list = a;
+	return 0;
+}
+
 static void remember(struct ward_notify *n, uint64_t number, const char *name)
 {
 	struct again *a = n->n_again < AGAIN_MAX ? new_again(number, name, n->young) : NULL;
@@ -153,7 +164,7 @@ static bool is_beneath(
  */
 static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct again **ret)
 {
-	struct again *list = NULL, *a;
+	struct again *list = NULL;
 	int r = 0;
 
 	pthread_mutex_lock(&nodes->lock);
@@ -161,13 +172,11 @@ static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct
 		for (struct ward_name *n = nodes->names[at]; r == 0 && n; n = n->hash_next) {
 			if (!is_beneath(nodes, n->parent, dir))
 				continue;
-			a = new_again(ward_node_to_ino(nodes, n->parent), n->text, list);
-			list = a ? a : list;
-			if (a && n->node->dir) {
-				a = new_again(ward_node_to_ino(nodes, n->node), "", list);
-				list = a ? a : list;
-			}
-			r = a ? 0 : -ENOMEM;
+			/* What is told to be gone loses what is mounted on it. */
+			if (!ward_beneath_flags_locked(nodes->tree, n->parent, n->text))
+				r = add_again(ward_node_to_ino(nodes, n->parent), n->text, &list);
+			if (r == 0 && n->node->dir)
+				r = add_again(ward_node_to_ino(nodes, n->node), "", &list);
 		}
 	pthread_mutex_unlock(&nodes->lock);
 	*ret = list;

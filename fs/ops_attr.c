@@ -158,7 +158,7 @@ static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	struct ward_dirref dir;
 
 	ward_resolve_changed(tree, node);
-	if (tree->no_opendir)
+	if (tree->list_anew)
 		ward_notify_attr(tree->notify, node);
 	if (ward_resolve_dir(tree, node, &dir) < 0)
 		return;

@@ -138,6 +138,8 @@ static int remove_counted(
 		with.file = &file;
 	r = ward_record_change(op, WARD_EVENT_REMOVE, &with);
 	if (r == 0) {
+		if (is_dir)
+			ward_resolve_keep(op->tree, paths->node, dirfd, paths->name);
 		ward_quota_old_lock(op, &old);
 		r = ward_backing_unlink(dirfd, paths->name, is_dir);
 		ward_quota_old_end(op, &old, r == 0);

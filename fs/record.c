@@ -175,7 +175,7 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 		ward_event_text(&ev, WARD_TAG_RULE_TEXT, rule);
 		ward_event_u64(&ev, WARD_TAG_SOURCE, d->rule->source);
 	} else {
-		ward_event_text(&ev, WARD_TAG_RULE, "default");
+		ward_event_text(&ev, WARD_TAG_RULE, text ? "built-in" : "default");
 	}
 	ward_event_text(&ev, WARD_TAG_TEXT, text);
 	return put(op, &ev);

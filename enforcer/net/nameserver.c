@@ -21,9 +21,9 @@
 #define PORT 53
 /* A question fits in far less (RFC 1035, 4.2.1; an EDNS record behind it). */
 #define QUESTION_MAX 1024U
-/* Clients over TCP at once, and how long one may think, in seconds. */
+/* Clients over TCP at once, and how long one may think at most. */
 #define CLIENTS_MAX 64
-#define CLIENT_S 10
+#define CLIENT_NS (10 * WARD_NS_PER_SEC)
 /* Answers are for this long, in seconds: short, since a policy may change. */
 #define TTL 30
 /* Datagrams in a row before others get their turn. */
@@ -231,6 +231,12 @@ static bool serve_one(struct client *c, bool *ret_more)
 	return true;
 }
 
+static uint64_t patience_ns(const struct ward_nameserver *s)
+{
+	const uint64_t ns = s->net->settings->net_handshake_ns;
+	return ns < CLIENT_NS ? ns : CLIENT_NS;
+}
+
 static void on_client(evutil_socket_t fd, short what, void *user)
 {
 	struct client *c = user;
@@ -250,14 +256,14 @@ static void on_client(evutil_socket_t fd, short what, void *user)
 		}
 	}
 	/* Not for as long as it says something now and then. */
-	if (ward_clock_mono_ns() - c->since_ns >= CLIENT_S * WARD_NS_PER_SEC)
+	if (ward_clock_left_ns(c->since_ns, patience_ns(c->server)) == 0)
 		drop(c);
 }
 
 static void on_tcp(evutil_socket_t fd, short what, void *user)
 {
-	static const struct timeval patience = {.tv_sec = CLIENT_S};
 	struct ward_nameserver *s = user;
+	const struct timeval patience = ward_clock_timeval(patience_ns(s));
 	size_t slot = 0;
 	int got = ward_net_accept(s->net, fd);
 	while (slot < CLIENTS_MAX && s->clients[slot])
