@@ -62,7 +62,16 @@ struct name {
 	char *path;
 	uint64_t from; /* seq, inclusive */
 	uint64_t to;
+	bool elsewhere; /* the same name where the tree is seen once more */
 };
+
+/* A tree, and the other place where it is seen (session.start). */
+struct place {
+	char *path;
+	char *at;
+};
+/* Trees of a session: WARD_TREES_MAX are fewer. */
+#define PLACES_MAX 64
 
 struct move {
 	char *path;
@@ -77,6 +86,8 @@ struct ward_file_names {
 	struct move *moves; /* in order */
 	size_t n_moves;
 	size_t cap_moves;
+	struct place places[PLACES_MAX];
+	size_t n_places;
 };
 
 /* It was recorded before it was done, and then failed. */
@@ -206,6 +217,53 @@ static int follow(struct ward_file_names *n, size_t i)
 	return r;
 }
 
+static int take_places(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct ward_file_names *n = ctx;
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(json_object_get(json_object_get(record, "detail"), "mounts"), i, v)
+	{
+		const char *path = ward_query_text(v, "path");
+		const char *at = ward_query_text(v, "at");
+		if (!path || !at || n->n_places == PLACES_MAX)
+			continue;
+		struct place *p = &n->places[n->n_places++];
+		*p = (struct place){.path = strdup(path), .at = strdup(at)};
+		if (!p->path || !p->at)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The name that records of files have: that of the tree. */
+static int add_asked(struct ward_file_names *n, const char *path)
+{
+	const char *rest = NULL;
+	for (size_t i = 0; i < n->n_places; i++)
+		if (beneath(n->places[i].at, path, &rest))
+			return add_name(n, n->places[i].path, rest, 0, UINT64_MAX);
+	return add_name(n, path, "", 0, UINT64_MAX);
+}
+
+/* Programs are executed by either name, and their records have the one that was used. */
+static int add_elsewhere(struct ward_file_names *n)
+{
+	const size_t known = n->n;
+	const char *rest = NULL;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < known; i++)
+		for (size_t k = 0; r == 0 && k < n->n_places; k++) {
+			const size_t before = n->n;
+			if (beneath(n->places[k].path, n->v[i].path, &rest) &&
+				n->n < WARD_FILE_NAMES_MAX)
+				r = add_name(n, n->places[k].at, rest, n->v[i].from, n->v[i].to);
+			if (n->n > before)
+				n->v[before].elsewhere = true;
+		}
+	return r;
+}
+
 int ward_file_names_find(
 	struct ward_log *log, const char *path, struct ward_file_names **ret, struct ward_err *err)
 {
@@ -220,13 +278,19 @@ int ward_file_names_find_in(struct ward_log *log, const struct ward_query_lines 
 	struct ward_file_names *n = calloc(1, sizeof(*n));
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "names");
-	int r = ward_query_walk_at(log, lines, take_move, n, err);
+	uint64_t begin = 0;
+	const struct ward_query_lines first = {.v = &begin, .n = 1};
+	int r = ward_query_walk_at(log, &first, take_places, n, err);
+	if (r == 0)
+		r = ward_query_walk_at(log, lines, take_move, n, err);
 	if (r == 0)
 		r = ward_query_walk_from(log, &offset, true, take_move, n, err);
 	if (r == 0)
-		r = add_name(n, path, "", 0, UINT64_MAX);
+		r = add_asked(n, path);
 	for (size_t i = 0; r == 0 && i < n->n; i++)
 		r = follow(n, i);
+	if (r == 0)
+		r = add_elsewhere(n);
 	if (r < 0) {
 		ward_file_names_free(n);
 		return ward_err_sys(err, r, "names of %s", path);
@@ -244,6 +308,10 @@ void ward_file_names_free(struct ward_file_names *n)
 	for (size_t i = 0; i < n->n_moves; i++) {
 		free(n->moves[i].path);
 		free(n->moves[i].path2);
+	}
+	for (size_t i = 0; i < n->n_places; i++) {
+		free(n->places[i].path);
+		free(n->places[i].at);
 	}
 	free(n->moves);
 	free(n);
@@ -265,4 +333,9 @@ bool ward_file_names_match(const struct ward_file_names *n, const json_t *record
 const char *ward_file_names_get(const struct ward_file_names *n, size_t i)
 {
 	return n && i < n->n ? n->v[i].path : NULL;
+}
+
+bool ward_file_names_elsewhere(const struct ward_file_names *n, size_t i)
+{
+	return n && i < n->n && n->v[i].elsewhere;
 }

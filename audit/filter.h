@@ -38,7 +38,10 @@ struct ward_file_names;
 /* Names that are followed at most; a trail in which one file had more says so (-E2BIG). */
 #define WARD_FILE_NAMES_MAX 1000
 
-/* path: escaped, a name at any time of the session. *ret is the caller's. */
+/*
+ * path: escaped, a name at any time of the session, in either place where a tree is seen. *ret is
+ * the caller's.
+ */
 int ward_file_names_find(struct ward_log *log, const char *path, struct ward_file_names **ret,
 	struct ward_err *err) ward_must_check;
 /* The same, from these lines alone: they must hold every rename and link. */
@@ -49,3 +52,5 @@ void ward_file_names_free(struct ward_file_names *n);
 bool ward_file_names_match(const struct ward_file_names *n, const json_t *record);
 /* The i-th name (0 is the one asked for), NULL past the end (or of NULL). Borrowed. */
 const char *ward_file_names_get(const struct ward_file_names *n, size_t i);
+/* True for a name that is another one of them, where the tree is seen once more ([tree] at). */
+bool ward_file_names_elsewhere(const struct ward_file_names *n, size_t i);

@@ -88,15 +88,9 @@ static void close_index(struct index *x)
 	(void)sqlite3_close(x->db);
 }
 
-static char *path_of(struct ward_store *st)
-{
-	char *path = NULL;
-	return asprintf(&path, "%s/index.sqlite", ward_store_path(st)) < 0 ? NULL : path;
-}
-
 static int open_index(struct ward_store *st, int flags, struct index *x, struct ward_err *err)
 {
-	ward_cleanup_free char *path = path_of(st);
+	ward_cleanup_free char *path = ward_store_index_path(st);
 	if (!path)
 		return ward_err_sys(err, -ENOMEM, "index");
 	int rc = sqlite3_open_v2(path, &x->db, flags | SQLITE_OPEN_NOFOLLOW, NULL);
@@ -361,7 +355,7 @@ static int check_schema(const struct index *x, struct ward_err *err)
 /* SQLite takes the mode of the file for its journal too. */
 static int make_file(struct ward_store *st, struct ward_err *err)
 {
-	ward_cleanup_free char *path = path_of(st);
+	ward_cleanup_free char *path = ward_store_index_path(st);
 	if (!path)
 		return ward_err_sys(err, -ENOMEM, "index");
 	ward_cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -393,7 +387,7 @@ static int update(struct ward_store *st, struct ward_index_result *ret, struct w
 
 static int remove_index(struct ward_store *st, struct ward_err *err)
 {
-	ward_cleanup_free char *path = path_of(st);
+	ward_cleanup_free char *path = ward_store_index_path(st);
 	ward_cleanup_free char *journal = NULL;
 	if (!path || asprintf(&journal, "%s-journal", path) < 0) {
 		journal = NULL;
@@ -409,11 +403,15 @@ int ward_index_update(
 {
 	struct ward_index_result res = {.tell = ret->tell, .user = ret->user};
 	struct stat sb;
-	if (stat(ward_store_path(st), &sb) < 0)
-		return ward_err_sys(err, -errno, "%s", ward_store_path(st));
+	ward_cleanup_free char *dir = ward_store_index_path(st);
+	if (!dir)
+		return ward_err_sys(err, -ENOMEM, "index");
+	*strrchr(dir, '/') = '\0';
+	if (stat(dir, &sb) < 0)
+		return ward_err_sys(err, -errno, "%s", dir);
 	if (sb.st_uid != geteuid())
-		return ward_err_set(err, -EPERM, "%s belongs to another user, who keeps its index",
-			ward_store_path(st));
+		return ward_err_set(
+			err, -EPERM, "%s belongs to another user, who keeps its index", dir);
 	int r = rebuild ? remove_index(st, err) : 0;
 	if (r == 0)
 		r = update(st, &res, err);

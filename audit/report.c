@@ -58,6 +58,66 @@ static int take_reload(struct collect *c, const json_t *rec)
 			json_object_get(rec, "policy"), "text", json_object_get(rec, "text")));
 }
 
+/* Of a record what there is of these members, with seq and time; appended to the list. */
+static int take_members(
+	json_t *list, const json_t *rec, const char *const members[], size_t n_members)
+{
+	json_t *o = json_pack("{s:O?, s:O?}", "seq", json_object_get(rec, "seq"), "time",
+		json_object_get(rec, "time"));
+	for (size_t i = 0; i < n_members; i++) {
+		json_t *v = json_object_get(rec, members[i]);
+		if (v)
+			json_object_set(o, members[i], v);
+	}
+	return json_array_append_new(list, o);
+}
+
+static int take_approval(struct collect *c, const json_t *rec)
+{
+	static const char *const members[] = {"kind", "request", "result", "asked", "path", "host",
+		"by", "scope", "until", "text"};
+	return take_members(json_object_get(c->report, "approvals"), rec, members,
+		sizeof(members) / sizeof(*members));
+}
+
+static int take_external(struct collect *c, const json_t *rec)
+{
+	static const char *const members[] = {"action", "path", "comm", "text"};
+	json_t *list = json_object_get(c->report, "external");
+	return json_array_size(list) >= WARD_REPORT_PATHS
+		       ? 0
+		       : take_members(list, rec, members, sizeof(members) / sizeof(*members));
+}
+
+/* The record is one of this path. */
+static int note_path(struct collect *c, const char *path, const json_t *rec)
+{
+	json_t *all = json_object_get(c->report, "records");
+	json_t *list = path ? json_object_get(all, path) : NULL;
+	if (!path || (!list && json_object_size(all) >= WARD_DIFF_PATHS_MAX))
+		return 0;
+	if (!list) {
+		list = json_array();
+		if (json_object_set_new(all, path, list) < 0)
+			return -1;
+	}
+	size_t n = json_array_size(list);
+	/* Both of its paths are this one. */
+	if (n > 0 && json_equal(json_array_get(list, n - 1), json_object_get(rec, "seq")))
+		return 0;
+	if (n < WARD_REPORT_RECORDS)
+		return json_array_append(list, json_object_get(rec, "seq"));
+	return n == WARD_REPORT_RECORDS ? json_array_append_new(list, json_null()) : 0;
+}
+
+static int note_paths(struct collect *c, const char *kind, const json_t *rec)
+{
+	if (strcmp(kind, "exec") == 0 || strcmp(kind, "program") == 0 || strcmp(kind, "probe") == 0)
+		return 0;
+	int r = note_path(c, ward_query_text(rec, "path"), rec);
+	return r < 0 ? r : note_path(c, ward_query_text(rec, "path2"), rec);
+}
+
 static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct collect *c = ctx;
@@ -72,8 +132,14 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 		c->refused[at]++;
 	else if (ward_query_text(rec, "path") && strcmp(kind, "probe") != 0)
 		c->done[at]++;
-	int r = 0;
-	if (strcmp(kind, "probe") == 0 && ward_query_text(rec, "result")) {
+	int r = note_paths(c, kind, rec);
+	if (r < 0)
+		return -ENOMEM;
+	if (strcmp(kind, "ask") == 0 || strcmp(kind, "grant") == 0) {
+		r = take_approval(c, rec);
+	} else if (strcmp(kind, "external") == 0) {
+		r = take_external(c, rec);
+	} else if (strcmp(kind, "probe") == 0 && ward_query_text(rec, "result")) {
 		r = take_probe(c, rec);
 	} else if (strcmp(kind, "session.start") == 0) {
 		json_t *detail = json_object_get(rec, "detail");
@@ -134,9 +200,11 @@ static int put_head(json_t *report, const char *session, const struct ward_verif
 	char now[WARD_CLOCK_TEXT_MAX];
 	ward_clock_format(ward_clock_real_ns(), now);
 	int r = json_object_update_new(report,
-		json_pack("{s:s, s:s, s:n, s:n, s:[], s:[], s:{s:s, s:s, s:I, s:I}}", "session",
-			session, "generated", now, "start", "end", "probes", "reloads", "verify",
-			"state", ward_verify_state_name(v->state), "text", v->text, "records",
+		json_pack(
+			"{s:s, s:s, s:n, s:n, s:[], s:[], s:[], s:[], s:{}, s:{s:s, s:s, s:I, s:I}}",
+			"session", session, "generated", now, "start", "end", "probes", "reloads",
+			"approvals", "external", "records", "verify", "state",
+			ward_verify_state_name(v->state), "text", v->text, "records",
 			(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
 	return r < 0 ? ward_err_sys(err, -ENOMEM, "report") : 0;
 }

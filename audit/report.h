@@ -16,6 +16,8 @@
 #define WARD_REPORT_SLOTS 60
 /* Paths that a page lists; the rest is counted. */
 #define WARD_REPORT_PATHS 5000
+/* Records that are named for one path; `wardfs audit file` shows them, and the rest. */
+#define WARD_REPORT_RECORDS 12
 
 /*
  * *ret (one reference):
@@ -27,6 +29,11 @@
  *   probes    [{name, layer, result, attempt, control, text}]: start-up probes, as recorded
  *   slots     [{"done": n, "refused": n}] of equal time between first and last record
  *   files     ward_diff_collect()
+ *   records   {PATH: [seq, …]}: the records of each of these paths, the first
+ *             WARD_REPORT_RECORDS; then null, if there are more
+ *   approvals [{seq, time, kind, …}]: questions to a person and their answers (`ask`, `grant`)
+ *   external  [{seq, time, action, path}]: what others changed meanwhile, the first
+ *             WARD_REPORT_PATHS
  */
 int ward_report_collect(struct ward_log *log, const char *session,
 	const struct ward_verify_result *verify, json_t **ret,

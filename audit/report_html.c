@@ -333,7 +333,53 @@ static void put_text(struct ward_buf *b, const char *s, size_t len)
 	free(copy);
 }
 
-static void put_tree(struct ward_buf *b, json_t *files, const char **paths, size_t n)
+/* The records of a path by their numbers. */
+static void put_records(struct ward_buf *b, const json_t *list)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	if (json_array_size(list) == 0)
+		return;
+	ward_buf_puts(b, "<span class=\"dim\">");
+	json_array_foreach(list, i, v)
+	{
+		if (json_is_integer(v))
+			ward_buf_printf(b, " #%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		else
+			ward_buf_puts(b, " …");
+	}
+	ward_buf_puts(b, "</span>");
+}
+
+/* A list of records by some of their members. */
+static void put_list(struct ward_buf *b, const json_t *list, const char *title,
+	const char *const members[], size_t n_members)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	if (json_array_size(list) == 0)
+		return;
+	ward_buf_printf(b, "<h2>%s</h2>\n<table>\n", title);
+	json_array_foreach(list, i, v)
+	{
+		ward_buf_printf(b, "<tr><td class=\"n\">#%" JSON_INTEGER_FORMAT "</td>",
+			number(v, "seq", NULL));
+		for (size_t k = 0; k < n_members; k++) {
+			ward_buf_puts(b, "<td>");
+			put(b, ward_query_text(v, members[k]));
+			ward_buf_puts(b, "</td>");
+		}
+		ward_buf_puts(b, "</tr>\n");
+	}
+	ward_buf_puts(b, "</table>\n");
+}
+
+static const char *const approval[] = {
+	"time", "kind", "request", "result", "path", "host", "by", "scope", "until"};
+static const char *const outside[] = {"time", "action", "path", "comm"};
+
+static void put_tree(
+	struct ward_buf *b, json_t *files, const json_t *records, const char **paths, size_t n)
 {
 	const char *before = "";
 	size_t open = 0; /* directories */
@@ -353,6 +399,7 @@ static void put_tree(struct ward_buf *b, json_t *files, const char **paths, size
 		ward_buf_puts(b, "<li>");
 		put(b, paths[i] + at);
 		put_verbs(b, json_object_get(files, paths[i]));
+		put_records(b, json_object_get(records, paths[i]));
 		ward_buf_puts(b, "</li>\n");
 		before = paths[i];
 	}
@@ -374,8 +421,11 @@ static void put_files(struct ward_buf *b, const json_t *report)
 		paths[n++] = path;
 	}
 	qsort(paths, n, sizeof(*paths), by_name);
-	ward_buf_puts(b, "<h2>Files</h2>\n<ul>\n");
-	put_tree(b, files, paths, n < WARD_REPORT_PATHS ? n : WARD_REPORT_PATHS);
+	ward_buf_puts(b,
+		"<h2>Files</h2>\n<p class=\"dim\"># names a record; wardfs audit file PATH shows "
+		"those of one file.</p>\n<ul>\n");
+	put_tree(b, files, json_object_get(report, "records"), paths,
+		n < WARD_REPORT_PATHS ? n : WARD_REPORT_PATHS);
 	ward_buf_puts(b, "</ul>\n");
 	if (n > WARD_REPORT_PATHS)
 		ward_buf_printf(b, "<p>%zu more are not listed.</p>\n", n - WARD_REPORT_PATHS);
@@ -395,9 +445,13 @@ void ward_report_html(struct ward_buf *b, const json_t *report)
 	ward_buf_puts(b, "<h2>Time line</h2>\n");
 	put_timeline(b, report);
 	put_refusals(b, report);
+	put_list(b, json_object_get(report, "approvals"), "Asked and approved", approval,
+		sizeof(approval) / sizeof(*approval));
 	put_programs(b, report);
 	put_executed(b, report);
 	put_files(b, report);
+	put_list(b, json_object_get(report, "external"), "Changed by others meanwhile", outside,
+		sizeof(outside) / sizeof(*outside));
 	put_probes(b, report);
 	ward_buf_puts(b, "<h2>Controls</h2>\n<table>\n");
 	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)

@@ -70,6 +70,21 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 							: ward_query_text(d, "rule"));
 		ward_buf_puts(b, " |\n");
 	}
+	if (json_array_size(json_object_get(report, "approvals")) > 0)
+		ward_buf_puts(b, "\n## Asked and approved\n\n");
+	json_array_foreach(json_object_get(report, "approvals"), i, d)
+	{
+		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " %s %s %s ",
+			json_integer_value(json_object_get(d, "seq")),
+			ward_query_text(d, "time") ? ward_query_text(d, "time") : "?",
+			ward_query_text(d, "kind") ? ward_query_text(d, "kind") : "?",
+			ward_query_text(d, "result") ? ward_query_text(d, "result") : "");
+		code(b, ward_query_text(d, "path") ? ward_query_text(d, "path")
+						   : ward_query_text(d, "host"));
+		ward_buf_puts(b, " ");
+		code(b, ward_query_text(d, "by"));
+		ward_buf_puts(b, "\n");
+	}
 	ward_buf_puts(b,
 		"\n## Probed before the command started\n\n| layer | result | answer | attempt "
 		"|\n|---|---|---|---|\n");

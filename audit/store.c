@@ -214,7 +214,29 @@ void ward_store_close(struct ward_store *st)
 	if (st->running_fd >= 0)
 		close(st->running_fd);
 	free(st->path);
+	free(st->index);
 	free(st);
+}
+
+int ward_store_place_index(
+	struct ward_store *st, const char *dir, bool make, uid_t owner, struct ward_err *err)
+{
+	int r = make ? make_path(dir) : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", dir);
+	if (r == 0 && asprintf(&st->index, "%s/system-%u.sqlite", dir, (unsigned)owner) < 0) {
+		st->index = NULL;
+		r = ward_err_sys(err, -ENOMEM, "index");
+	}
+	return r;
+}
+
+char *ward_store_index_path(const struct ward_store *st)
+{
+	char *path = NULL;
+	if (st->index)
+		return strdup(st->index);
+	return asprintf(&path, "%s/index.sqlite", st->path) < 0 ? NULL : path;
 }
 
 const char *ward_store_path(const struct ward_store *st)

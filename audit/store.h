@@ -57,6 +57,14 @@ int ward_store_let_read(struct ward_store *st, uid_t uid, struct ward_err *err) 
 int ward_store_open_public_keys(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
 void ward_store_close(struct ward_store *st);
+/*
+ * The index over the trails (index.h) shall lie in dir (make: which is made): those of the system's
+ * writer are in a directory that their reader cannot write to. owner: whose trails they are.
+ */
+int ward_store_place_index(struct ward_store *st, const char *dir, bool make, uid_t owner,
+	struct ward_err *err) ward_must_check;
+/* Where it lies, the caller's; NULL without memory. */
+char *ward_store_index_path(const struct ward_store *st);
 /* The path as it was given; borrowed. */
 const char *ward_store_path(const struct ward_store *st);
 

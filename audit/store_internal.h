@@ -6,6 +6,7 @@
 
 struct ward_store {
 	char *path;
+	char *index; /* NULL: index.sqlite in it */
 	int dir_fd;
 	int sessions_fd; /* -1: not there (opened for reading) */
 	int running_fd;	 /* the same */

@@ -296,16 +296,17 @@ static int open_state(struct audit_cmd *c, const char *state, struct ward_err *e
 {
 	ward_cleanup_free char *path = NULL;
 	int r = 0;
-	if (c->system)
-		return ward_store_open_system(WARD_SYSTEM_STATE, c->owner, &c->store, err);
 	if (!state) {
 		r = ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
 			secure_getenv("HOME"), &path, err);
 		state = path;
 	}
+	if (r == 0 && !c->system)
+		return ward_store_open(state, false, &c->store, err);
 	if (r == 0)
-		r = ward_store_open(state, false, &c->store, err);
-	return r;
+		r = ward_store_open_system(WARD_SYSTEM_STATE, c->owner, &c->store, err);
+	bool fills = strcmp(c->verb, "index") == 0 || strcmp(c->verb, "sql") == 0;
+	return r == 0 ? ward_store_place_index(c->store, state, fills, c->owner, err) : r;
 }
 
 /* Options by letter; upper-case ones are filters. */
@@ -580,12 +581,11 @@ static int run(struct audit_cmd *c, size_t verb, const char *state)
 	if (r < 0)
 		(void)ward_err_sys(&err, r, "libsodium");
 	/* A trail elsewhere and a public key: there need not be any session on this host. */
+	c->verb = verbs[verb].name;
 	if (r == 0 && !(c->n_keys && c->session && strchr(c->session, '/')))
 		r = open_state(c, state, &err);
-	if (r == 0) {
-		c->verb = verbs[verb].name;
+	if (r == 0)
 		r = verbs[verb].run(c, &err);
-	}
 	ward_store_close(c->store);
 	if (r < 0)
 		ward_say(err.text);

@@ -25,7 +25,8 @@ static int make_file(struct audit_cmd *c, struct ward_log *log,
 	if (r == 0)
 		r = ward_prove_file(log, notes, names, c->size, ret, &n, err);
 	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
-		ward_sayf("it was %s as well", ward_file_names_get(names, i));
+		if (!ward_file_names_elsewhere(names, i))
+			ward_sayf("it was %s as well", ward_file_names_get(names, i));
 	if (r == 0)
 		ward_sayf("%zu records of %s", n, ward_buf_str(&path));
 	ward_file_names_free(names);

@@ -273,7 +273,8 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	if (r == 0)
 		r = walk(&s, log, err);
 	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
-		ward_sayf("it was %s as well", ward_file_names_get(names, i));
+		if (!ward_file_names_elsewhere(names, i))
+			ward_sayf("it was %s as well", ward_file_names_get(names, i));
 	ward_file_names_free(names);
 	if (r == 0 && s.shown == 0 && file)
 		ward_sayf("session %s has no record of %s (a path is meant as it is called inside)",

@@ -455,6 +455,8 @@ static const struct {
 	{"watches", false, ward_check_watches},
 	{"network broker", false, ward_check_network},
 	{"network askers", false, ward_check_askers},
+	{"audit writer", false, ward_check_audit_writer},
+	{"audit anchor", false, ward_check_anchor},
 };
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 

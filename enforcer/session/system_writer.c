@@ -206,3 +206,9 @@ int ward_system_note_read(
 	ward_msg_clear(&m);
 	return r < 0 ? r : wait_for(fd, WARD_MSG_READY, NULL, NULL, NULL, err);
 }
+
+int ward_system_reach(struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	return connect_to(&fd, err);
+}

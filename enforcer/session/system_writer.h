@@ -25,3 +25,5 @@ int ward_system_policy(struct ward_guard *g, unsigned n, const void *policy, siz
 /* That the trail of a session of ours is read goes to its ledger. */
 int ward_system_note_read(const char *session, const char *verb, const char *question,
 	struct ward_err *err) ward_must_check;
+/* 0 where the system's writer takes a connection, which ends at once. */
+int ward_system_reach(struct ward_err *err) ward_must_check;

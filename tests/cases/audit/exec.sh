@@ -83,6 +83,14 @@ script = by["./script"][0]
 assert script["argv"] == ["./script", "one", "two words"] and script["path"].endswith("/p/script"), script
 assert len({(r["pid"], r["started"]) for r in recs}) >= 6
 END
+# One file, however its path is written: inside, in the tree, as the host has it.
+for path in script /workspace/script "$PWD/script"; do
+	"$WARDFS" audit file --json "$path" yes >../found 2>../found.err || fail "audit file $path: $(cat ../found.err)"
+	grep '"kind":"exec"' ../found | grep -q "\"path\":\"$PWD/script\"" || fail "audit file $path: no exec: $(cat ../found)"
+	grep '"kind":"open"' ../found | grep -q '"path":"/workspace/script"' || fail "audit file $path: no open: $(cat ../found)"
+	grep -q 'as well' ../found.err && fail "another name of the same place: $(cat ../found.err)"
+	grep -q 'work.py"' ../found && fail "control: another file"
+done
 grep -q '"exec":true' ../yes.start || fail "session.start does not say that programs are recorded"
 "$WARDFS" audit export --format csv yes | grep -q 'hostile' || fail "the export lacks arguments"
 

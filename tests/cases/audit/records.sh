@@ -9,10 +9,10 @@ export XDG_STATE_HOME XDG_CONFIG_HOME
 project p
 cd p || exit 1
 
-# session NAME LOG CMD…
+# session NAME LOG CMD…; no home of the project, which on the same file system would leave the tree unwatched
 session() {
 	name=$1
-	printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/ro\nhide = /workspace/hidden\n[audit]\nlog = %s\n' \
+	printf '[policy]\nversion = 1\nextends = medium\n[home]\nmode = tmpfs\n[files]\nread = /workspace/ro\nhide = /workspace/hidden\n[audit]\nlog = %s\n' \
 		"$2" >../policy
 	shift 2
 	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- "$@"
@@ -136,7 +136,6 @@ for i in range(60):
             f.write(str(i) * 5000)
     os.rename("mine.tmp", "mine")
 os.unlink("mine")
-time.sleep(1.2)  # what is in the queue of the watch is taken out meanwhile
 open("ready", "w").close()
 wait("go")
 for i in range(60):
@@ -146,16 +145,25 @@ wait("end")
 END
 echo old >theirs
 echo old >other
+trail=$XDG_STATE_HOME/wardfs/sessions/external/trail.jsonl
 (
 	until [ -e ready ]; do sleep 0.05; done
-	sleep 1
-	echo more >>theirs
-	chmod 640 theirs
 	echo x >made
 	mv other moved
 	rm made
+	# Told apart only once what the session wrote itself is out of the queue: until it was.
+	for _ in $(seq 120); do
+		echo more >>theirs
+		chmod 640 theirs
+		grep -q '"external".*"action":"attr","path":"/workspace/theirs"' "$trail" &&
+			grep -q '"external".*"action":"write","path":"/workspace/theirs"' "$trail" && break
+		sleep 0.5
+	done
 	: >go
-	sleep 1
+	for _ in $(seq 120); do
+		grep -q '"external".*"path":"/workspace/go"' "$trail" && break
+		sleep 0.5
+	done
 	: >end
 ) &
 helper=$!

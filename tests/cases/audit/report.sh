@@ -26,6 +26,15 @@ assert report["summary"] == summary and report["verify"]["state"] == "intact"
 assert sum(s["refused"] for s in report["slots"]) == summary["refusals"]["count"] == 4
 assert sum(s["done"] for s in report["slots"]) == 28
 assert report["files"][hostile]["rename"] == 2, report["files"]
+# The records of each path, as the trail has them.
+of = {}
+for line in open("state/sessions/r/trail.jsonl"):
+    r = json.loads(line)
+    for path in {r.get("path"), r.get("path2")} - {None}:
+        of.setdefault(path, []).append(r["seq"])
+named = {p: [s for s in v if s] for p, v in report["records"].items()}
+assert {p: v[:12] for p, v in of.items()} == named, (of, named)
+assert any("#%d" % of[hostile][0] in line for line in page.split("\n")), "no record is named"
 
 class Page(html.parser.HTMLParser):
     VOID = ("meta", "rect", "line", "br")
@@ -75,3 +84,17 @@ EOF
 sed -i 's/t0-7/t0-8/' state/sessions/r/trail.jsonl
 audit report r | grep -q '<strong>edited</strong>' || fail "an edited trail"
 audit report r --format md | grep -q '^Trail: \*\*edited\*\*' || fail "an edited trail, md"
+
+# What was asked and approved, and what others changed, where there is something of it.
+grep -q 'Asked and approved' page.html && fail "control: nothing was asked"
+run --session every --events 5 --every
+audit report every >every.html || fail "every"
+audit report every --format md >every.md || fail "every, md"
+audit report every --format json | python3 -c 'import json, sys
+r = json.load(sys.stdin)
+assert [a["kind"] for a in r["approvals"]] == ["ask", "grant"], r["approvals"]
+assert len(r["external"]) == 1, r["external"]' || fail "approvals"
+grep -q 'Asked and approved' every.html || fail "approvals are not on the page"
+grep -q '>grant<' every.html || fail "which"
+grep -q 'Changed by others' every.html || fail "external is not on the page"
+grep -q '^- #.* grant' every.md || fail "approvals, md: $(cat every.md)"

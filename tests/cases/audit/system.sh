@@ -60,9 +60,11 @@ print(json.load(sys.stdin)[0]["state"])'
 
 owner 'project p; printf "[policy]\nversion = 1\nextends = medium\n[audit]\nwriter = system\n" >p.policy'
 
-# Without the service: nothing starts. Control: with a trail of one's own it does.
+# Without the service: doctor says how there is one, and nothing starts. Control: with a trail of one's own it does.
 owner 'cd p && expect 125 "$WARDFS" run --policy ../p.policy -- touch never
 	has "$ERR" "wardfs-audit.socket"
+	"$WARDFS" doctor >told
+	grep -A1 "^absent *audit writer" told | grep -q "systemctl enable --now wardfs-audit.socket" || fail "doctor: $(cat told)"
 	[ ! -e never ] || fail "it ran without a trail"
 	expect 0 "$WARDFS" run -- true' || exit 1
 
@@ -80,7 +82,8 @@ impostor=$!
 wait_until 60 test -S "$SOCKET" || fail "no impostor"
 sleep 0.3
 owner 'cd p && expect 125 "$WARDFS" run --policy ../p.policy -- true
-	has "$ERR" "user 4713 listens there"'
+	has "$ERR" "user 4713 listens there"
+	"$WARDFS" doctor | grep -q "^absent *audit writer .*user 4713 listens there" || fail "doctor on the impostor"'
 told=$?
 kill "$impostor"
 wait "$impostor" 2>/dev/null
@@ -112,7 +115,13 @@ owner '"$WARDFS" audit --system show first >shown 2>err || fail "show: $(cat err
 	expect 0 "$WARDFS" audit --system verify
 	has "$OUT" "second: intact"
 	expect 0 "$WARDFS" audit --system list
-	has "$OUT" second' || exit 1
+	has "$OUT" second
+	expect 0 "$WARDFS" audit --system index
+	has "$OUT" "2 sessions"
+	expect 0 "$WARDFS" audit --system sql "SELECT DISTINCT session FROM records WHERE path LIKE '"'%made'"'"
+	has "$OUT" first' || exit 1
+grep -q '"session":"host","kind":"question".*"question":"SELECT DISTINCT.*"by":4711,' "$STORE/4711/ledger.jsonl" ||
+	fail "the ledger does not have what was asked: $(tail -2 "$STORE/4711/ledger.jsonl")"
 expect 0 "$WARDFS" audit list --owner 4711
 has "$OUT" first
 expect 0 "$WARDFS" audit verify --owner 4711 --all
@@ -257,6 +266,24 @@ wait_until 120 sh -c 'ls "$STORE/4711/sessions/long" | grep -q "jsonl.zst$" &&
 	fail "not compressed: $(ls "$STORE/4711/sessions/long")"
 [ "$(state_of long)" = intact ] || fail "long: $(state_of long)"
 owner '"$WARDFS" audit --system show long 2>/dev/null | grep -q f599 || fail "the last one"' || exit 1
+
+# Another policy while it runs: the service keeps its text, the trail has both.
+owner 'cd p || exit 1
+	rm -f go here
+	"$WARDFS" run --policy ../p.policy --session changes -- sh -c "
+		touch here; until [ -e go ]; do sleep 0.05; done; cat .env" >../out 2>../err &
+	wait_until 60 test -e here || fail "not started: $(cat ../err)"
+	"$WARDFS" doctor | grep -q "^ok *audit writer" || fail "doctor: $("$WARDFS" doctor | grep -A1 "audit writer")"
+	sed "s/^.audit./[files]\nhide = .env\n&/" ../p.policy >../less.policy
+	"$WARDFS" policy reload changes ../less.policy >../said 2>&1 || { touch go; wait; fail "reload: $(cat ../said)"; }
+	touch go
+	wait
+	grep -q "t=" ../out && fail "read what the new policy hides"
+	rm here' || exit 1
+grep -q '^hide = .env' "$STORE/4711/sessions/changes/policy.1" || fail "its text: $(ls "$STORE/4711/sessions/changes")"
+grep -q '^hide = .env' "$STORE/4711/sessions/changes/policy" && fail "control: the first one hides nothing"
+[ "$(state_of changes)" = intact ] || fail "changes: $(state_of changes)"
+"$WARDFS" audit show --owner 4711 --json changes 2>/dev/null | grep '"kind":"reload"' | grep -q '"result":"loaded"' || fail "no reload"
 
 # The writer: its death ends the session, and is seen. The owner cannot kill it.
 owner 'cd p && { "$WARDFS" run --policy ../p.policy --session victim -- sh -c "touch here; sleep 600" 2>../err
