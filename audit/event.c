@@ -93,6 +93,9 @@ static const struct {
 	[WARD_TAG_SENT] = NAMED("sent", WARD_TYPE_COUNT),
 	[WARD_TAG_RECEIVED] = NAMED("received", WARD_TYPE_COUNT),
 	[WARD_TAG_DURATION] = NAMED("duration", WARD_TYPE_U64),
+	[WARD_TAG_INO2] = NAMED("ino2", WARD_TYPE_U64),
+	[WARD_TAG_PROCESS] = NAMED("process", WARD_TYPE_U64),
+	[WARD_TAG_LOCK] = NAMED("lock", WARD_TYPE_BYTES),
 };
 
 static const char *const kinds[WARD_EVENT_COUNT_] = {
@@ -100,6 +103,7 @@ static const char *const kinds[WARD_EVENT_COUNT_] = {
 	[WARD_EVENT_POLICY] = "policy",
 	[WARD_EVENT_PROBE] = "probe",
 	[WARD_EVENT_EXEC] = "exec",
+	[WARD_EVENT_PROGRAM] = "program",
 	[WARD_EVENT_OPEN] = "open",
 	[WARD_EVENT_CREATE] = "create",
 	[WARD_EVENT_IO] = "io",

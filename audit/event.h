@@ -23,8 +23,9 @@ enum ward_event_kind {
 	WARD_EVENT_NONE = 0, /* refused by the reader */
 	WARD_EVENT_SESSION_START,
 	WARD_EVENT_POLICY,
-	WARD_EVENT_PROBE, /* one attempt inside the finished sandbox, with its control */
-	WARD_EVENT_EXEC,  /* a program was started */
+	WARD_EVENT_PROBE,   /* one attempt inside the finished sandbox, with its control */
+	WARD_EVENT_EXEC,    /* a program was started */
+	WARD_EVENT_PROGRAM, /* what is in one, said once */
 	WARD_EVENT_OPEN,
 	WARD_EVENT_CREATE,
 	WARD_EVENT_IO, /* one read or write ([audit] log = io); ACTION tells which */
@@ -65,7 +66,7 @@ enum ward_event_tag {
 	WARD_TAG_ASKED,	 /* u64: set of ward_right, written as names */
 	WARD_TAG_GIVEN,	 /* u64: the same */
 	WARD_TAG_VERDICT,   /* u64: enum ward_verdict, written as its name */
-	WARD_TAG_RULE,	    /* text: "FILE:LINE" or "default" */
+	WARD_TAG_RULE,	    /* text: "FILE:LINE", "default" or "built-in" */
 	WARD_TAG_RULE_TEXT, /* text: "deny = .env"; of a guard: "[guard] deny = .env" */
 	WARD_TAG_SOURCE,    /* u64: enum ward_source_kind, written as its name */
 	WARD_TAG_ERRNO,	    /* u64: positive errno, written as its name, "EACCES" */
@@ -132,6 +133,10 @@ enum ward_event_tag {
 	WARD_TAG_SENT,	   /* count: bytes from inside to outside */
 	WARD_TAG_RECEIVED, /* count: bytes from outside to inside */
 	WARD_TAG_DURATION, /* u64, ns */
+
+	WARD_TAG_INO2,	  /* u64: the file that PATH2 led to before: replaced, or exchanged */
+	WARD_TAG_PROCESS, /* u64: process id of the thread PID */
+	WARD_TAG_LOCK,	  /* text: shared, exclusive, unlock */
 	WARD_TAG_COUNT_,
 };
 

@@ -11,14 +11,15 @@
 static const char *const columns[] = {"seq", "session", "kind", "time", "mono", "ring", "pid",
 	"uid", "comm", "action", "path", "path2", "asked", "given", "verdict", "rule", "rule_text",
 	"source", "errno", "io", "read", "written", "size", "text", "status", "signal", "names",
-	"parent", "started", "argv", "host", "addr", "port", "sni", "name", "result", "limit",
-	"used", "sent", "received", "duration", "sha256", "mac"};
+	"parent", "started", "process", "argv", "host", "addr", "port", "sni", "name", "result",
+	"limit", "used", "sent", "received", "duration", "dev", "ino", "ino2", "size_before",
+	"lock", "sha256", "mac"};
 
 const char ward_export_csv_head[] =
 	"seq,session,kind,time,mono,ring,pid,uid,comm,action,path,path2,asked,given,verdict,rule,"
 	"rule_text,source,errno,io,read,written,size,text,status,signal,names,"
-	"parent,started,argv,host,addr,port,sni,name,result,limit,used,sent,received,duration,"
-	"sha256,mac\r\n";
+	"parent,started,process,argv,host,addr,port,sni,name,result,limit,used,sent,received,duration,"
+	"dev,ino,ino2,size_before,lock,sha256,mac\r\n";
 
 static void csv_text(struct ward_buf *b, const char *s)
 {

@@ -53,8 +53,8 @@
  *   the last whole one, and removed them. key, checkpoint: the public key of the session's
  *   checkpoints, and the first or last of them. rotate: the host has another signing key, and
  *   the one before signs that; enroll, revoke: keys of other hosts, keys that are nobody's any
- * more. read: who looked at the trail; removed, expired: it was deleted, signed (ledger.h) by the
- * key; expired because `keep` seconds had gone by.
+ * more. read: who looked at the trail; question: who asked all of them, and what; removed, expired:
+ * it was deleted, signed (ledger.h) by the key; expired because `keep` seconds had gone by.
  *
  * Keys and macs. H(k, m) is BLAKE2b (RFC 7693) with 32 bytes of output and key k, or none:
  *

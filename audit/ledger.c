@@ -240,6 +240,17 @@ int ward_ledger_read(int fd, const uint8_t root[WARD_KEY_BYTES], const char *ses
 	return note(fd, root, session, "read", ward_buf_str(&b), err);
 }
 
+int ward_ledger_question(int fd, const uint8_t root[WARD_KEY_BYTES], const char *verb,
+	const char *text, uint32_t by, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	size_t len = strnlen(text, WARD_LEDGER_QUESTION_MAX);
+	ward_buf_printf(&b, ",\"verb\":\"%s\",\"question\":", verb);
+	ward_escape_json(&b, text, len);
+	ward_buf_printf(&b, ",\"by\":%u", by);
+	return note(fd, root, HOST, "question", ward_buf_str(&b), err);
+}
+
 void ward_ledger_gone_text(struct ward_buf *b, const char *kind, const char *session,
 	uint64_t records, const uint8_t last[WARD_MAC_BYTES])
 {

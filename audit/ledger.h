@@ -61,6 +61,14 @@ int ward_ledger_read(int fd, const uint8_t root[WARD_KEY_BYTES], const char *ses
 	const char *verb, uint32_t by, struct ward_err *err) ward_must_check;
 
 /*
+ * Appends "question" of the host: somebody asked all trails at once. text: the question, of which
+ * the first WARD_LEDGER_QUESTION_MAX bytes are kept.
+ */
+#define WARD_LEDGER_QUESTION_MAX 2048U
+int ward_ledger_question(int fd, const uint8_t root[WARD_KEY_BYTES], const char *verb,
+	const char *text, uint32_t by, struct ward_err *err) ward_must_check;
+
+/*
  * What the signature of an entry "removed" or "expired" (kind) is over: that, the session, the
  * number of its records, and the mac of the last one, as its end in the ledger has them.
  */

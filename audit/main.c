@@ -338,6 +338,7 @@ static int finish(struct audit *a, struct ward_err *err)
 {
 	const char *cause = a->alone ? "the supervisor died" : "";
 	int r = -EIO;
+	ward_writer_close_rings(a->writer);
 	for (int i = 0; i < RETRIES_AT_END; i++) {
 		do {
 			r = ward_writer_step(a->writer);

@@ -247,6 +247,8 @@ static int advise(struct ward_denial *d, const char *owner_file)
 		d->reason = "raise that line; what the session removes of its own makes room too";
 	} else if (error && strcmp(error, "EXDEV") == 0) {
 		d->reason = "answered as across file systems: programs copy instead";
+	} else if (rule && strcmp(rule, "built-in") == 0) {
+		d->reason = "no rule of a policy permits that";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
 			return -ENOMEM;

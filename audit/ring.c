@@ -294,7 +294,9 @@ static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 		e = wait_for_room(r, need);
 	if (e == 0)
 		append(r, ev, need);
-	return e;
+	/* Behind the fence there: who says that the log failed and then looks has seen the record,
+	 * or we see that it was said. */
+	return e == 0 && ward_ring_failed(r) ? -EIO : e;
 }
 
 int ward_ring_put(struct ward_ring *r, const struct ward_event *ev)
@@ -426,6 +428,7 @@ void ward_ring_fail(struct ward_ring *r, bool on)
 	if (on && atomic_load(&r->sh->lost_pos) < r->released)
 		atomic_store(&r->sh->lost_pos, r->released);
 	atomic_store(&r->sh->failed, on ? 1 : 0);
+	atomic_thread_fence(memory_order_seq_cst);
 	wake_producers(r);
 	wake_durable(r);
 }

@@ -48,7 +48,8 @@ void ward_ring_close(struct ward_ring *r);
 /*
  * Producer: appends the event. Waits while the ring is full. Returns 0 once the event is committed
  * to shared memory, where it survives this process; -EIO when the writer declared the log failed
- * (ward_ring_fail()), which the operation in hand must then answer with. Thread-safe.
+ * (ward_ring_fail()), which the operation in hand must then answer with; its record may yet reach
+ * the log. Thread-safe.
  */
 int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 
@@ -115,5 +116,6 @@ bool ward_ring_may_nap(struct ward_ring *r);
 /*
  * Reader: from now on ward_ring_put() answers -EIO, also to those waiting (on), or works again
  * (off). What was released before and is not durable stays failed for those who wait for the disk.
+ * What was answered with 0 before this returned (on) can be read from then on.
  */
 void ward_ring_fail(struct ward_ring *r, bool on);

@@ -23,6 +23,8 @@
 #define NAME_TRIES 100000
 /* A mark: the word of sync and a boot's id. */
 #define MARK_MAX 256
+/* A mark is made again where another start takes it for a leftover at that very moment. */
+#define MARK_TRIES 100
 
 int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
 	char **ret_path, struct ward_err *err)
@@ -453,15 +455,59 @@ int ward_store_mark(struct ward_store *st, const char *session, const char *text
 	char fresh[MARK_NAME_MAX];
 	/* Locked before it has its name: another start would take it for one that a crash left. */
 	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, session);
-	ward_cleanup_fd int fd = openat(
-		st->running_fd, fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int r = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-	if (r == 0)
-		r = ward_fd_write_all(fd, text, strlen(text));
-	if (r < 0)
-		return ward_err_sys(err, r, "%s/running/%s", st->path, session);
-	*ret_fd = ward_steal_fd(&fd);
-	return 0;
+	for (int i = 0; i < MARK_TRIES; i++) {
+		struct stat sb;
+		ward_cleanup_fd int fd = openat(st->running_fd, fresh,
+			O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		int r = fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &sb) < 0 ? -errno : 0;
+		/* Another start swept between our open and our lock. */
+		if (r == 0 && sb.st_nlink == 0)
+			continue;
+		if (r == 0)
+			r = ward_fd_write_all(fd, text, strlen(text));
+		if (r < 0)
+			return ward_err_sys(err, r, "%s/running/%s", st->path, session);
+		*ret_fd = ward_steal_fd(&fd);
+		return 0;
+	}
+	return ward_err_sys(err, -EBUSY, "%s/running/%s", st->path, session);
+}
+
+/* A session that was made and has not one record: what there is of it. */
+static void discard_unborn(struct ward_store *st, const char *session)
+{
+	struct ward_store_session s = WARD_STORE_SESSION_INIT;
+	snprintf(s.name, sizeof(s.name), "%s", session);
+	s.dir_fd = openat(st->sessions_fd, s.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s.dir_fd >= 0)
+		s.log_fd = openat(s.dir_fd, "trail.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ward_store_discard_session(st, &s);
+}
+
+void ward_store_sweep(struct ward_store *st)
+{
+	const size_t head = sizeof(FRESH_MARK) - sizeof("%s");
+	int copy = openat(st->running_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d && copy >= 0)
+		close(copy);
+	for (struct dirent *e = NULL; d && (e = readdir(d));) {
+		const char *session = e->d_name + head;
+		struct stat mine;
+		struct stat there;
+		if (strncmp(e->d_name, FRESH_MARK, head) != 0 ||
+			!ward_session_name_valid(session, strlen(session)))
+			continue;
+		ward_cleanup_fd int fd =
+			openat(st->running_fd, e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+		/* Held: it is starting. Another name: it has started, and was killed then. */
+		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &mine) < 0 ||
+			fstatat(st->running_fd, e->d_name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+			mine.st_ino != there.st_ino)
+			continue;
+		discard_unborn(st, session);
+		(void)unlinkat(st->running_fd, e->d_name, 0);
+	}
 }
 
 int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, int mark_fd,

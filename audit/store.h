@@ -132,6 +132,11 @@ int ward_store_mark(struct ward_store *st, const char *session, const char *text
  */
 int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, int mark_fd,
 	struct ward_err *err) ward_must_check;
+/*
+ * Removes what is left of starts that were killed before ward_store_sync(): their marks, and their
+ * sessions, which have no record.
+ */
+void ward_store_sweep(struct ward_store *st);
 /* The session ended. 0 also if there is no mark. */
 int ward_store_unmark(struct ward_store *st, const char *session) ward_must_check;
 int ward_store_list_marks(

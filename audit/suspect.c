@@ -36,7 +36,8 @@ bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct wa
 	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn") &&
 		!ward_line_is(l, "rotate") && !ward_line_is(l, "read") &&
 		!ward_line_is(l, "removed") && !ward_line_is(l, "expired") &&
-		!ward_line_is(l, "enroll") && !ward_line_is(l, "revoke"))
+		!ward_line_is(l, "enroll") && !ward_line_is(l, "revoke") &&
+		!ward_line_is(l, "question"))
 		return false;
 	snprintf(label, sizeof(label), "wardfs ledger %.*s", (int)l->kind_len, l->kind);
 	snprintf(session, sizeof(session), "%.*s", (int)l->session_len, l->session);

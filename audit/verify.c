@@ -403,7 +403,7 @@ static void take_expired(struct ward_ledger_session *s, const json_t *entry)
 static int take_entry(
 	struct ward_ledger_view *v, const struct ward_line *l, const struct ward_lines_line *text)
 {
-	if (ward_line_is(l, "read"))
+	if (ward_line_is(l, "read") || ward_line_is(l, "question"))
 		return 0;
 	/* Of the host, not of a session. */
 	bool host =

@@ -61,6 +61,7 @@ struct ward_writer {
 	uint64_t broken_ns;
 	uint64_t broken_times;
 
+	bool closed; /* no record is taken from here on (ward_writer_close_rings) */
 	bool recovered;
 	char cause[160]; /* of the recovery */
 	bool end_held;	 /* the supervisor's session.end waits in `end` to be the last record */
@@ -133,6 +134,7 @@ static bool reserved(uint32_t kind)
 	case WARD_EVENT_CLOCK:
 	case WARD_EVENT_GAP:
 	case WARD_EVENT_SEGMENT:
+	case WARD_EVENT_PROGRAM:
 	case WARD_EVENT_SESSION_END:
 		return true;
 	case WARD_EVENT_PROBE:
@@ -278,7 +280,7 @@ static int take_ring(struct ward_writer *w, size_t i)
 static void fail_rings(struct ward_writer *w, bool on)
 {
 	for (size_t i = 0; i < w->n_rings; i++)
-		ward_ring_fail(w->rings[i], on);
+		ward_ring_fail(w->rings[i], on || w->closed);
 }
 
 static int broke(struct ward_writer *w, int error)
@@ -324,7 +326,7 @@ static int mend(struct ward_writer *w)
 	ward_put_time(&b, w->broken_ns);
 	ward_buf_printf(&b,
 		" (%s): operations that are recorded were refused meanwhile, except that files "
-		"were closed without a record; bytes of passthrough handles and of mappings could "
+		"were closed, and changed by others, without a record; bytes of passthrough handles and of mappings could "
 		"be written",
 		strerrordesc_np(-w->broken));
 	/* The kernel tells of a failure once, and takes the pages for written then. */
@@ -666,6 +668,12 @@ static int tell_end(struct ward_writer *w, const struct ward_ledger_end *given, 
 	end.key = key;
 	end.checkpoint = w->points.last;
 	return ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, &end, err);
+}
+
+void ward_writer_close_rings(struct ward_writer *w)
+{
+	w->closed = true;
+	fail_rings(w, true);
 }
 
 int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err *err)

@@ -78,6 +78,11 @@ void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number);
 unsigned ward_writer_begun_segment(struct ward_writer *w);
 
 /*
+ * Before the rings are emptied for the last time: producers that still work (the supervisor died
+ * before them) get -EIO from now on, for what comes too late to be taken.
+ */
+void ward_writer_close_rings(struct ward_writer *w);
+/*
  * Ends the trail after the rings are empty: if the supervisor's session.end is missing, one with
  * the cause is appended and the verdict is incomplete. Then the ledger's "end". On failure it can
  * be called again.

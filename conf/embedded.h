@@ -12,4 +12,4 @@ struct ward_embedded {
 
 extern const struct ward_embedded ward_embedded_profiles[];
 extern const struct ward_embedded ward_embedded_seccomp[];
-extern const struct ward_embedded ward_embedded_lists[]; /* host-executed */
+extern const struct ward_embedded ward_embedded_lists[]; /* host-executed, home-dropped */

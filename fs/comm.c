@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/comm.h"
 
+#include <assert.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* <linux/pidfd.h> of Linux 6.13; PIDFD_THREAD is 6.9's. */
+#define WARD_PIDFD_THREAD O_EXCL
+struct ward_pidfd_info {
+	uint64_t mask; /* bit 0 is always asked for and answered: the numbers */
+	uint64_t cgroupid;
+	uint32_t pid, tgid, ppid;
+	uint32_t ids[8];
+	int32_t exit_code;
+};
+static_assert(sizeof(struct ward_pidfd_info) == 64, "PIDFD_INFO_SIZE_VER0");
 
 void ward_comm_init(struct ward_comm *c)
 {
@@ -53,10 +70,46 @@ static int take(struct ward_comm *c, uint32_t tid, size_t *ret_i)
 	return fd;
 }
 
-size_t ward_comm_get(struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX])
+/* False: this kernel does not tell, or the thread is gone. */
+static bool ask(uint32_t tid, struct ward_process *ret)
+{
+	struct ward_pidfd_info info = {.mask = 0};
+	ward_cleanup_fd int fd = (int)syscall(SYS_pidfd_open, tid, WARD_PIDFD_THREAD);
+	if (fd < 0 || ioctl(fd, WARD_PIDFD_GET_INFO, &info) < 0 || !(info.mask & 1))
+		return false;
+	*ret = (struct ward_process){.process = info.tgid, .parent = info.ppid};
+	return info.tgid != 0;
+}
+
+/* Of a thread that was not among the last few: what of its process is news. */
+static struct ward_process news(struct ward_comm *c, uint32_t tid)
+{
+	struct ward_process now = {.process = 0};
+	size_t i = tid % WARD_COMM_SAID;
+	if (!ask(tid, &now) || (c->said[i].tid == tid && c->said[i].is.process == now.process &&
+				       c->said[i].is.parent == now.parent))
+		return (struct ward_process){.process = 0};
+	c->said[i].tid = tid;
+	c->said[i].is = now;
+	return now;
+}
+
+void ward_comm_unsaid(struct ward_comm *c, uint32_t tid)
+{
+	size_t i = 0;
+	pthread_mutex_lock(&c->lock);
+	c->said[tid % WARD_COMM_SAID].tid = 0;
+	if (find(c, tid, &i) >= 0)
+		forget(c, i);
+	pthread_mutex_unlock(&c->lock);
+}
+
+size_t ward_comm_get(
+	struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX], struct ward_process *ret_new)
 {
 	size_t i = 0;
 	ssize_t n = -1;
+	ret_new->process = 0;
 	if (!tid)
 		return 0;
 	pthread_mutex_lock(&c->lock);
@@ -70,6 +123,7 @@ size_t ward_comm_get(struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX])
 		fd = take(c, tid, &i);
 		if (fd >= 0)
 			n = pread(fd, ret, WARD_COMM_MAX, 0);
+		*ret_new = news(c, tid);
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (n > 0 && ret[n - 1] == '\n')

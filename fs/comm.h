@@ -13,10 +13,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Which process a thread belongs to, and its parent, is said with the first record of each thread
+ * and again when it changed: later records need no more than the thread's number. Asked of a pidfd
+ * (PIDFD_GET_INFO, Linux 6.13), since /proc/TID/stat and status hold the task's mm for a moment,
+ * whose end can be ours to do and then waits for us.
+ */
+
 /* TASK_COMM_LEN of the kernel, and a newline. */
 #define WARD_COMM_MAX 32
 /* Tasks that ask in turn: a compiler driver, its children, a shell. */
 #define WARD_COMM_SLOTS 8
+/* Threads whose process is known to have been said; a place that is taken over: said again. */
+#define WARD_COMM_SAID 1024
+
+/* The process of a thread, in the pid namespace of the caller. */
+struct ward_process {
+	uint32_t process; /* 0: not known, or said already */
+	uint32_t parent;
+};
 
 struct ward_comm {
 	pthread_mutex_t lock; /* all below; held across a read of /proc, never across a reply */
@@ -25,10 +40,23 @@ struct ward_comm {
 		int fd;
 	} slot[WARD_COMM_SLOTS];
 	size_t next; /* the slot to be taken next */
+	struct {
+		uint32_t tid;
+		struct ward_process is;
+	} said[WARD_COMM_SAID];
 };
+
+/* PIDFD_GET_INFO of Linux 6.13, for the filter of system calls too. */
+#define WARD_PIDFD_GET_INFO 0xC040FF0BUL
 
 void ward_comm_init(struct ward_comm *c);
 void ward_comm_clear(struct ward_comm *c);
 
-/* The name of thread tid. Returns its length, 0 where it cannot be had. */
-size_t ward_comm_get(struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX]);
+/*
+ * The name of thread tid. Returns its length, 0 where it cannot be had. *ret_new: its process, if
+ * the record that is being made has to say it.
+ */
+size_t ward_comm_get(
+	struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX], struct ward_process *ret_new);
+/* The record did not come to be: the next one has to say it. */
+void ward_comm_unsaid(struct ward_comm *c, uint32_t tid);

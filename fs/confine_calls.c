@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "fs/comm.h"
 #include "fs/fuse_kernel.h"
 
 /* Content and names of the backing; paths are Landlock's affair. */
@@ -71,6 +72,7 @@ static const int allowed[] = {
 	SCMP_SYS(fanotify_mark),
 	SCMP_SYS(eventfd2),
 	SCMP_SYS(flock),
+	SCMP_SYS(pidfd_open), /* who asks (comm.h); nothing here takes one */
 	SCMP_SYS(fcntl),
 	SCMP_SYS(umask),
 	/* acting as a caller; without the capabilities these change nothing */
@@ -112,8 +114,8 @@ static const int allowed[] = {
 
 static int add_conditional(scmp_filter_ctx ctx)
 {
-	static const unsigned long ioctls[] = {
-		WARD_DEV_IOC_BACKING_OPEN, WARD_DEV_IOC_BACKING_CLOSE, FS_IOC_GETFLAGS};
+	static const unsigned long ioctls[] = {WARD_DEV_IOC_BACKING_OPEN,
+		WARD_DEV_IOC_BACKING_CLOSE, FS_IOC_GETFLAGS, WARD_PIDFD_GET_INFO};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)

@@ -24,6 +24,7 @@ struct ward_pool;
 struct ward_notify;
 struct ward_watch;
 struct ward_ahead;
+struct ward_beneath;
 struct ward_quotas;
 struct ward_delay;
 struct ward_uring;
@@ -81,13 +82,14 @@ struct ward_fs_tree {
 	atomic_bool passthrough; /* asked for in the INIT reply; off where the ioctl is refused */
 	bool inited;		 /* the INIT reply was sent */
 	bool ended;		 /* nobody serves any more */
-	bool epoch;		 /* this kernel can forget all entries at once (7.44) */
+	/* This kernel can forget all entries at once (7.44), and no mount lies on one of them. */
+	bool epoch;
 	/*
-	 * Directories are opened by nobody: OPENDIR answers ENOSYS, the kernel asks for listings
-	 * right away, keeps them and looks for another time of the directory. Where one owner's
-	 * rights count and the backing is watched, which the kernel must support.
+	 * OPENDIR only asks whether the directory may be listed and makes no handle; each part of
+	 * a listing opens it anew. The kernel keeps the whole and looks for another time of the
+	 * directory. Where one owner's rights count and the backing is watched.
 	 */
-	bool no_opendir;
+	bool list_anew;
 	struct ward_watch *watch;	/* NULL: the backing cannot be watched */
 	const char *watch_why;		/* static: why not; NULL where it is */
 	atomic_uint_fast64_t watch_seq; /* watches made and changes seen (watch.h) */
@@ -98,6 +100,7 @@ struct ward_fs_tree {
 	struct ward_nodes *nodes;
 	struct ward_notify *notify;
 	struct ward_ahead *ahead;	  /* NULL: nothing is prepared */
+	struct ward_beneath *beneath;	  /* NULL: no other tree lies beneath this one */
 	atomic_uint_fast64_t n_requests;  /* that were served by name or node (op.c) */
 	atomic_uint_fast64_t outside_seq; /* changes by others, counted */
 	atomic_bool stalled;		  /* the kernel does not forget just now (stall.h) */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "enforcer/ipc/helper.h"
+#include "fs/beneath.h"
 #include "fs/contain_walk.h"
 #include "fs/record.h"
 #include "fs/writers.h"
@@ -14,11 +15,15 @@
 #define CEILING_DENY (WARD_RIGHT_STAT | WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE)
 #define CEILING_READ (CEILING_DENY | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
 
-/* A refusal: recorded, and turned into what the system call answers. */
+static const char beneath_text[] = "another tree lies there, or beneath it";
+
+/* A refusal: recorded, and turned into what the system call answers. flags: of the request. */
 static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
-	const struct ward_decision *d)
+	const struct ward_decision *d, uint32_t flags)
 {
-	int r = ward_record_deny(op, paths, asked, d, NULL);
+	const bool beneath =
+		flags & WARD_REQUEST_COVERED || (flags & WARD_REQUEST_LEADS && d->error == EBUSY);
+	int r = ward_record_deny(op, paths, asked, d, beneath ? beneath_text : NULL);
 
 	if (r < 0)
 		return r;
@@ -83,7 +88,7 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 	req = (struct ward_request){
 		.action = WARD_ACTION_ACCESS,
 		.rights = rights,
-		.flags = node->dir ? WARD_REQUEST_DIR : 0,
+		.flags = (node->dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(tree, node, NULL),
 		.state = states.v[0],
 		.others = states.v + 1,
 		.n_others = states.n - 1,
@@ -94,7 +99,7 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 		if (ret_granted)
 			*ret_granted = d.granted;
 	} else {
-		r = refuse(op, &paths, rights, &d);
+		r = refuse(op, &paths, rights, &d, req.flags);
 	}
 	ward_states_put(tree->nodes, &states);
 	return r;
@@ -111,7 +116,8 @@ uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
 		&(const struct ward_request){
 			.action = WARD_ACTION_ACCESS,
 			.rights = WARD_RIGHT_STAT,
-			.flags = node->dir ? WARD_REQUEST_DIR : 0,
+			.flags = (node->dir ? WARD_REQUEST_DIR : 0) |
+				 ward_beneath_flags_locked(tree, node, NULL),
 			.state = states.v[0],
 			.others = states.v + 1,
 			.n_others = states.n - 1,
@@ -137,7 +143,7 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	req = (struct ward_request){
 		.action = action,
 		.rights = rights,
-		.flags = is_dir ? WARD_REQUEST_DIR : 0,
+		.flags = (is_dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(tree, parent, name),
 		.state = state,
 	};
 	if (allowed(tree->fs->policy, &req, alt, &d)) {
@@ -149,7 +155,7 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 			rights |= WARD_RIGHT_CREATE;
 		if (action == WARD_ACTION_REMOVE)
 			rights |= WARD_RIGHT_REMOVE;
-		r = refuse(op, &paths, rights, &d);
+		r = refuse(op, &paths, rights, &d, req.flags);
 	}
 	ward_policy_state_put(tree->fs->policy, state);
 	return r;
@@ -160,7 +166,10 @@ int ward_gate_unnamed(
 {
 	const struct ward_record_paths paths = {.node = parent};
 	struct ward_decision d;
-	struct ward_request req = {.action = WARD_ACTION_CREATE, .rights = rights};
+	/* In a place, or beneath one: not at it. */
+	struct ward_request req = {.action = WARD_ACTION_CREATE,
+		.rights = rights,
+		.flags = ward_beneath_flags(op->tree, parent, NULL) & WARD_REQUEST_COVERED};
 	struct ward_states states;
 	int r = ward_node_states(op->tree->nodes, parent, &states);
 
@@ -171,7 +180,7 @@ int ward_gate_unnamed(
 		allow(op, &d);
 		*ret_granted = d.granted;
 	} else {
-		r = refuse(op, &paths, rights | WARD_RIGHT_CREATE, &d);
+		r = refuse(op, &paths, rights | WARD_RIGHT_CREATE, &d, req.flags);
 	}
 	ward_states_put(op->tree->nodes, &states);
 	return r;
@@ -241,6 +250,7 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 	r = ward_node_child_state(tree->nodes, parent, name, &from);
 	if (r == 0)
 		r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+	flags |= ward_beneath_flags(tree, parent, name) | ward_beneath_flags(tree, parent2, name2);
 	if (r == 0) {
 		struct ward_request req = {
 			.action = WARD_ACTION_RENAME, .flags = flags, .state = from, .state2 = to};
@@ -248,7 +258,7 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW &&
 			!(d.look && look_allows(tree, &req, dirs, name, name2, &d)))
-			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d);
+			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d, flags);
 		else
 			r = check_writers(
 				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
@@ -275,6 +285,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 	r = ward_node_child_state(tree->nodes, parent2, name2, &to);
 	if (r == 0) {
 		const struct ward_request req = {.action = WARD_ACTION_LINK,
+			.flags = ward_beneath_flags(tree, node, NULL) |
+				 ward_beneath_flags(tree, parent2, name2),
 			.state = states.v[0],
 			.others = states.v + 1,
 			.n_others = states.n - 1,
@@ -283,7 +295,7 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW)
-			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d);
+			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d, req.flags);
 		else
 			r = check_writers(op, &paths, to, NULL);
 		if (r == 0)
@@ -295,14 +307,14 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 }
 
 static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
-	bool is_dir, struct ward_decision *ret)
+	uint32_t flags, struct ward_decision *ret)
 {
 	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT};
 	int r = ward_node_child_state(tree->nodes, parent, name, &req.state);
 
 	if (r < 0)
 		return r;
-	req.flags = is_dir ? WARD_REQUEST_DIR : 0;
+	req.flags = flags;
 	*ret = ward_policy_decide(tree->fs->policy, &req, NULL);
 	ward_policy_state_put(tree->fs->policy, req.state);
 	return 0;
@@ -311,12 +323,16 @@ static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, c
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir)
 {
 	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const uint32_t flags =
+		(is_dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(op->tree, parent, name);
 	struct ward_decision d;
-	int r = decide_visible(op->tree, parent, name, is_dir, &d);
+	int r = decide_visible(op->tree, parent, name, flags, &d);
 
 	if (r < 0 || d.verdict == WARD_VERDICT_ALLOW)
 		return r;
-	r = refuse(op, &paths, WARD_RIGHT_STAT, &d);
+	r = refuse(op, &paths, WARD_RIGHT_STAT, &d, flags);
+	if (flags & WARD_REQUEST_COVERED)
+		return r;
 	/* Whatever the verdict is called: without STAT the name does not show itself. */
 	return r == -EIO ? r : -ENOENT;
 }
@@ -325,7 +341,8 @@ int ward_gate_visible(
 	struct ward_fs_tree *tree, struct ward_node *parent, const char *name, bool is_dir)
 {
 	struct ward_decision d;
-	int r = decide_visible(tree, parent, name, is_dir, &d);
+	/* Where rules hide the way to another tree, listings do too. */
+	int r = decide_visible(tree, parent, name, is_dir ? WARD_REQUEST_DIR : 0, &d);
 
 	return r < 0 ? r : d.verdict == WARD_VERDICT_ALLOW;
 }
@@ -345,11 +362,9 @@ int ward_gate_mode(
 {
 	mode_t bits = mode & (S_ISUID | S_ISGID);
 
-	/* A directory's setgid bit may stay. A file's may not: a write that takes it off, and puts
-	 * other content under it, can come between our look and the chmod. */
-	if (S_ISDIR(now))
-		bits &= ~now;
-	if (!bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+	/* A directory's run nothing. A file's may not even stay: a write that takes it off, and
+	 * puts other content under it, can come between our look and the chmod. */
+	if (S_ISDIR(now) || !bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
 		return 0;
 	return ward_gate_refuse(
 		op, node, name, EPERM, "setuid and setgid are not the agent's to give");

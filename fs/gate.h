@@ -53,8 +53,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, uint64_t nlink,
 	struct ward_node *parent2, const char *name2) ward_must_check;
 
 /*
- * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden. `ret_state` is not
- * needed by anybody: the node finds its own.
+ * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden; -EACCES, whether it
+ * exists or not, beneath another tree's place.
  */
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name,
 	bool is_dir) ward_must_check;
@@ -63,7 +63,8 @@ int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const
 	bool is_dir) ward_must_check;
 
 /*
- * The mode that a new or changed file is to have, all of its bits; now: those that it has. Setuid
+ * The mode that a new or changed file is to have, all of its bits; now: those that it has, with its
+ * type (0: it is new, and no directory). Setuid
  * and setgid files of the agent's would run on the host as the owner: -EPERM, unless every caller
  * acts with its own ids. name NULL: node itself; else a name below it.
  */

@@ -103,6 +103,10 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 	nodes->n_ended++;
 	if (h->writes)
 		h->node->n_writers--;
+	if (h->passing) {
+		nodes->n_passing--;
+		nodes->passed = ward_watch_round(nodes->tree->watch) + 1;
+	}
 	/* Muted until the mark is off: its attributes are not kept meanwhile. */
 	if (h->writing && !--h->node->n_writing)
 		unmute = h->node->muted;

@@ -46,6 +46,7 @@ struct ward_handle {
 	bool append_only; /* the policy gives no more: fd is O_APPEND whatever the client says */
 	bool fresh;   /* append_only, made by CREATE without O_APPEND: written at its end only */
 	bool writing; /* counted in the node's n_writing */
+	bool passing; /* counted in nodes->n_passing */
 	bool writes;  /* counted among the node's writers (writers.h) */
 	atomic_bool flushed; /* a descriptor of it was closed: the end may be on its way */
 	bool paired; /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */

@@ -21,6 +21,7 @@
 #include "enforcer/ipc/msg.h"
 #include "fs/ahead.h"
 #include "fs/backing.h"
+#include "fs/beneath.h"
 #include "fs/confine.h"
 #include "fs/delay.h"
 #include "fs/handle.h"
@@ -282,6 +283,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		struct ward_fs_tree *t = &fs->trees[i];
 
 		r = ward_nodes_new(t, &t->nodes, err);
+		if (r == 0)
+			r = ward_beneath_new(t, &t->beneath, err);
 		/* Answers made ahead are made as the owner, not as one of many callers. */
 		if (r == 0 && !(fs->flags & WARD_FS_ALLOW_OTHER))
 			r = ward_ahead_new(t, &t->ahead, err);
@@ -392,6 +395,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 		ward_session_free(&fs->trees[i]);
 		/* What any of those above has still to say looks whether it goes there. */
 		ward_uring_free(fs->trees[i].uring);
+		ward_beneath_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
 		ward_watch_free(fs->trees[i].watch);
 		free(fs->trees[i].path);

@@ -119,7 +119,9 @@ struct ward_nodes {
 	uint64_t n_ended;		  /* handles that were released */
 	unsigned n_awaiting;		  /* threads that wait for it */
 	size_t n_open_dirs;
-	bool written; /* some node had a writer */
+	bool written;	  /* some node had a writer */
+	size_t n_passing; /* open handles that write in passthrough */
+	uint64_t passed;  /* the ward_watch_round() behind the end of the last one; 0: none */
 	/* Numbers of inodes that are to go bad in the kernel (retire.h). */
 	uint64_t *retired;
 	size_t n_retired, room_retired;

@@ -13,6 +13,8 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "fs/beneath.h"
+#include "fs/external.h"
 #include "fs/outside.h"
 #include "fs/retire.h"
 #include "fs/stall.h"
@@ -49,6 +51,7 @@ struct ward_notify {
 	pthread_t thread;
 	int wake_fd;
 	struct ward_stall *stall;
+	struct ward_external *external;
 	pthread_mutex_t lock; /* protects these; innermost */
 	struct item queue[QUEUE_MAX];
 	size_t first, n;
@@ -89,6 +92,16 @@ static struct again *new_again(uint64_t number, const char *name, struct again *
 		memcpy(a->name, name, len + 1);
 	}
 	return a;
+}
+
+static int add_again(uint64_t number, const char *name, struct again **list)
+{
+	struct again *a = new_again(number, name, *list);
+
+	if (!a)
+		return -ENOMEM;
+	*list = a;
+	return 0;
 }
 
 static void remember(struct ward_notify *n, uint64_t number, const char *name)
@@ -151,7 +164,7 @@ static bool is_beneath(
  */
 static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct again **ret)
 {
-	struct again *list = NULL, *a;
+	struct again *list = NULL;
 	int r = 0;
 
 	pthread_mutex_lock(&nodes->lock);
@@ -159,13 +172,11 @@ static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct
 		for (struct ward_name *n = nodes->names[at]; r == 0 && n; n = n->hash_next) {
 			if (!is_beneath(nodes, n->parent, dir))
 				continue;
-			a = new_again(ward_node_to_ino(nodes, n->parent), n->text, list);
-			list = a ? a : list;
-			if (a && n->node->dir) {
-				a = new_again(ward_node_to_ino(nodes, n->node), "", list);
-				list = a ? a : list;
-			}
-			r = a ? 0 : -ENOMEM;
+			/* What is told to be gone loses what is mounted on it. */
+			if (!ward_beneath_flags_locked(nodes->tree, n->parent, n->text))
+				r = add_again(ward_node_to_ino(nodes, n->parent), n->text, &list);
+			if (r == 0 && n->node->dir)
+				r = add_again(ward_node_to_ino(nodes, n->node), "", &list);
 		}
 	pthread_mutex_unlock(&nodes->lock);
 	*ret = list;
@@ -253,14 +264,17 @@ static void forget_beneath(void *arg, uint64_t dir)
 	remember(n, dir, "/");
 }
 
-static void changed(void *arg, uint64_t dir, const char *name, uint64_t mask)
+static void changed(
+	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure)
 {
 	struct ward_notify *n = arg;
 	const struct ward_forget forget = {
 		.attr = forget_attr, .entry = forget_entry, .beneath = forget_beneath, .arg = n};
 
 	atomic_fetch_add(&n->tree->outside_seq, 1);
+	ward_external_change(n->external, dir, name, mask, pid, sure, false);
 	ward_outside_change(n->tree, &forget, dir, name, mask);
+	ward_external_change(n->external, dir, name, mask, pid, sure, true);
 }
 
 /* --- the thread --- */
@@ -387,7 +401,8 @@ static void *run(void *arg)
 		if (p[1].revents) {
 			/* Only a wake-up shortens it. */
 			(void)poll(p, 1, SETTLE_MS);
-			if (ward_watch_read(w, changed, n) < 0) {
+			if (ward_watch_read(n->tree, changed, n) < 0) {
+				ward_external_lost(n->external);
 				pthread_mutex_lock(&n->lock);
 				n->all = true;
 				pthread_mutex_unlock(&n->lock);
@@ -418,8 +433,13 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "notifications");
 	n->tree = tree;
+	if (ward_external_new(tree, &n->external) < 0) {
+		free(n);
+		return ward_err_sys(err, -ENOMEM, "notifications");
+	}
 	r = ward_stall_new(tree, &n->stall, err);
 	if (r < 0) {
+		ward_external_free(n->external);
 		free(n);
 		return r;
 	}
@@ -433,6 +453,7 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 		pthread_cond_destroy(&n->is_done);
 		pthread_mutex_destroy(&n->lock);
 		ward_stall_free(n->stall);
+		ward_external_free(n->external);
 		free(n);
 		return ward_err_sys(err, -r, "notifications");
 	}
@@ -450,6 +471,7 @@ void ward_notify_free(struct ward_notify *n)
 	wake(n);
 	pthread_join(n->thread, NULL);
 	ward_stall_free(n->stall);
+	ward_external_free(n->external);
 	free_again(n, n->young);
 	free_again(n, n->old);
 	close(n->wake_fd);

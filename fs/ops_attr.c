@@ -124,15 +124,17 @@ static int do_setattr(struct ward_op *op, struct ward_node *node, const struct s
 		.st_uid = ward_op_unmap_uid(fs, attr->st_uid),
 		.st_gid = ward_op_unmap_gid(fs, attr->st_gid),
 		.st_size = attr->st_size};
-	const struct ward_record_paths paths = {.node = node, .attr = &becomes, .to_set = to_set};
+	struct ward_record_paths paths = {.node = node, .attr = &becomes, .to_set = to_set};
 	struct ward_fdref ref = {.fd = -1};
 	int r = ward_resolve_fd(op->tree, node, &ref);
 
 	if (r < 0)
 		return r;
 	r = ward_backing_fstat(ref.fd, ret);
-	if (r == 0)
+	if (r == 0) {
+		paths.file = ret;
 		r = gate_setattr(op, node, to_set, h, (uint64_t)ret->st.st_nlink);
+	}
 	if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
 		r = ward_gate_mode(op, node, NULL, attr->st_mode, ret->st.st_mode);
 	if (r == 0)
@@ -156,7 +158,7 @@ static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	struct ward_dirref dir;
 
 	ward_resolve_changed(tree, node);
-	if (tree->no_opendir)
+	if (tree->list_anew)
 		ward_notify_attr(tree->notify, node);
 	if (ward_resolve_dir(tree, node, &dir) < 0)
 		return;

@@ -40,20 +40,32 @@ static int open_dir(struct ward_op *op, struct ward_node *node, struct ward_hand
 	return 0;
 }
 
+/* Whether open_dir() would succeed, without a descriptor that nobody needs. */
+static int may_list(struct ward_op *op, struct ward_node *node)
+{
+	struct ward_dirref dir;
+	int r = ward_gate_node(op, node, WARD_RIGHT_LIST, 0, 0, NULL);
+
+	if (r == 0)
+		r = ward_resolve_dir(op->tree, node, &dir);
+	if (r < 0)
+		return r;
+	r = ward_backing_access(dir.fd, R_OK);
+	ward_dirref_put(op->tree, &dir);
+	return r;
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct ward_fs_tree *tree = fuse_req_userdata(req);
 	ward_cleanup_op op = {.acting = false};
 	struct ward_open_out out = {0};
 	struct ward_handle *h = NULL;
-	int r;
+	int r = ward_op_begin(&op, req, "list");
 
-	if (tree->no_opendir) {
-		(void)fuse_reply_err(req, ENOSYS);
-		return;
-	}
-	r = ward_op_begin(&op, req, "list");
-	if (r == 0)
+	if (r == 0 && tree->list_anew)
+		r = may_list(&op, ward_op_node(&op, ino));
+	else if (r == 0)
 		r = open_dir(&op, ward_op_node(&op, ino), &h);
 	if (r != 0) {
 		ward_op_reply(&op, r);
@@ -61,9 +73,9 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	}
 	out.fh = (uint64_t)(uintptr_t)h;
 	/* The kernel keeps the listing and asks for the time stamp only: as long as it may. */
-	if (ward_keep_listing(tree->nodes, h->node))
+	if (!h || ward_keep_listing(tree->nodes, h->node))
 		out.open_flags = FOPEN_CACHE_DIR | FOPEN_KEEP_CACHE;
-	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0)
+	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0 && h)
 		ward_handle_release(tree->nodes, h);
 }
 
@@ -71,7 +83,8 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 {
 	struct ward_fs_tree *tree = fuse_req_userdata(req);
 
-	ward_handle_release(tree->nodes, ward_handle_from(fi->fh));
+	if (fi->fh)
+		ward_handle_release(tree->nodes, ward_handle_from(fi->fh));
 	(void)fuse_reply_err(req, 0);
 }
 
@@ -98,7 +111,7 @@ static int list_open(struct ward_op *op, struct ward_handle *h, struct ward_list
 	return ward_ahead_take(op->tree->ahead, h->node, l) ? 0 : fill(op, h, l);
 }
 
-/* Without one (tree->no_opendir): what OPENDIR would do is done for each part of the listing. */
+/* Without one (tree->list_anew): what opening does is done for each part of the listing. */
 static int list_anew(struct ward_op *op, struct ward_node *node, struct ward_listing *l)
 {
 	struct ward_ahead *ahead = op->tree->ahead;

@@ -11,6 +11,7 @@
 #include "fs/lock.h"
 #include "fs/ops.h"
 #include "fs/pending.h"
+#include "fs/record.h"
 
 /* Threads that wait for a lock, in the whole process; a request beyond is ENOLCK. */
 #define WAITERS_MAX 256
@@ -175,7 +176,8 @@ struct waiter {
 	pthread_t thread;
 	atomic_bool interrupted;
 	atomic_bool started;
-	pid_t pid;	/* the client's thread */
+	pid_t pid; /* the client's thread */
+	uid_t uid;
 	bool signalled; /* a signal to it was pending when we last looked */
 };
 
@@ -225,6 +227,37 @@ static bool signalled(struct waiter *w)
 	return again && w->signalled;
 }
 
+/* F_RDLCK …, of an operation of flock(2). */
+static int flock_type(int flock_op)
+{
+	if (flock_op & LOCK_UN)
+		return F_UNLCK;
+	return flock_op & LOCK_EX ? F_WRLCK : F_RDLCK;
+}
+
+/*
+ * What became of it, r: known afterwards alone, and a lock that cannot be recorded is given back.
+ * locker NULL: flock on the handle. Returns what is to be answered.
+ */
+static int recorded(const struct ward_op *op, const struct ward_handle *h,
+	const struct ward_locker *locker, const struct flock *lock, int flock_op, int r)
+{
+	const int type = locker ? lock->l_type : flock_type(flock_op);
+	struct flock back;
+
+	if (ward_record_lock(op, h, type, locker ? lock->l_start : 0, locker ? lock->l_len : 0,
+		    r < 0 ? -r : 0) == 0)
+		return r;
+	if (r == 0 && type != F_UNLCK && locker) {
+		back = *lock;
+		back.l_type = F_UNLCK;
+		(void)fcntl(locker->fd, F_OFD_SETLK, &back);
+	} else if (r == 0 && type != F_UNLCK) {
+		(void)flock(h->fd, LOCK_UN);
+	}
+	return r < 0 ? r : -EIO;
+}
+
 static void *wait_for_lock(void *arg)
 {
 	struct waiter *w = arg;
@@ -248,6 +281,11 @@ static void *wait_for_lock(void *arg)
 		/* From here on nobody calls on_interrupt() with w. */
 		fuse_req_interrupt_func(w->req, NULL, NULL);
 	}
+	const struct ward_op op = {.tree = w->tree,
+		.pid = (uint32_t)w->pid,
+		.uid = w->uid,
+		.action = w->locker ? "lock" : "flock"};
+	r = recorded(&op, w->handle, w->locker, &w->lock, w->flock_op, r);
 	(void)fuse_reply_err(w->req, -r);
 	free_waiter(w);
 	return NULL;
@@ -273,6 +311,7 @@ static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	}
 	w->req = req;
 	w->pid = fuse_req_ctx(req)->pid;
+	w->uid = fuse_req_ctx(req)->uid;
 	w->tree = tree;
 	w->locker = locker;
 	w->handle = h;
@@ -372,20 +411,25 @@ static void op_setlk(
 		wait_elsewhere(req, op.tree, h, l, lock, 0);
 		return;
 	}
+	r = recorded(&op, h, l, lock, 0, r);
 	put(op.tree, l);
 	ward_op_reply(&op, r);
 }
 
 static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int flock_op)
 {
-	struct ward_fs_tree *tree = fuse_req_userdata(req);
+	const struct ward_op op = {.tree = fuse_req_userdata(req),
+		.req = req,
+		.pid = (uint32_t)fuse_req_ctx(req)->pid,
+		.uid = fuse_req_ctx(req)->uid,
+		.action = "flock"};
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	int r = flock(h->fd, flock_op | LOCK_NB) < 0 ? errno : 0;
+	int r = flock(h->fd, flock_op | LOCK_NB) < 0 ? -errno : 0;
 
-	if (r == EWOULDBLOCK && !(flock_op & LOCK_NB))
-		wait_elsewhere(req, tree, h, NULL, NULL, flock_op);
+	if (r == -EWOULDBLOCK && !(flock_op & LOCK_NB))
+		wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op);
 	else
-		(void)fuse_reply_err(req, r);
+		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));
 }
 
 void ward_ops_lock_fill(struct fuse_lowlevel_ops *ops)

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "enforcer/ipc/helper.h"
+#include "fs/beneath.h"
 #include "fs/gate.h"
 #include "fs/keep.h"
 #include "fs/ops.h"
@@ -24,19 +25,18 @@ static void fill_entry(const struct ward_op *op, struct ward_node *parent, struc
 	ward_op_map_stat(op->tree->fs, &ret->attr);
 }
 
-int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *name,
-	struct fuse_entry_param *ret)
+/*
+ * What is seen and what is entered must lie on one side of any rename: renames_lock is held. r: why
+ * there is no dir, or 0.
+ */
+static int look_and_enter(struct ward_op *op, struct ward_node *parent, const char *name,
+	const struct ward_dirref *dir, int r, struct ward_file *ret_file, struct ward_node **ret)
 {
-	struct ward_dirref dir;
 	struct ward_file file = {.id = {0}};
-	struct ward_node *node = NULL;
-	int r = ward_resolve_dir(op->tree, parent, &dir);
 
-	if (r < 0)
-		return r;
-	/* What is seen and what is entered must lie on one side of any rename. */
-	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
-	r = ward_backing_stat(op->tree, dir.fd, name, &file);
+	if (r == 0)
+		r = ward_backing_stat(op->tree, dir->fd, name, &file);
+	r = ward_beneath_look(op->tree, parent, name, r, &file);
 	if (r == -ENOENT) {
 		ward_quota_missing(op->tree, parent, name);
 		ward_nodes_remove(op->tree->nodes, parent, name);
@@ -52,7 +52,33 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 				op, parent, name, EACCES, "another file system is mounted there");
 	}
 	if (r == 0)
-		r = ward_nodes_enter(op->tree->nodes, parent, name, &file, &node);
+		r = ward_nodes_enter(op->tree->nodes, parent, name, &file, ret);
+	if (r == 0 && dir->node)
+		ward_beneath_hold(op->tree, parent, name, dir->fd, *ret);
+	if (r == 0)
+		*ret_file = file;
+	return r;
+}
+
+int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *name,
+	struct fuse_entry_param *ret)
+{
+	const uint32_t beneath = ward_beneath_flags(op->tree, parent, name);
+	struct ward_dirref dir = {.fd = -1};
+	struct ward_file file;
+	struct ward_node *node = NULL;
+	int r;
+
+	/* Whether there is such a name is not told either. */
+	if (beneath & WARD_REQUEST_COVERED && !(beneath & WARD_REQUEST_LEADS)) {
+		r = ward_gate_lookup(op, parent, name, false);
+		return r < 0 ? r : -EACCES;
+	}
+	r = ward_resolve_dir(op->tree, parent, &dir);
+	if (r < 0 && !beneath)
+		return r;
+	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
+	r = look_and_enter(op, parent, name, &dir, r, &file, &node);
 	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 	ward_dirref_put(op->tree, &dir);
 	if (r == 0)

@@ -125,19 +125,27 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, co
 static int remove_counted(
 	struct ward_op *op, const struct ward_record_paths *paths, int dirfd, bool is_dir)
 {
+	struct ward_record_paths with = *paths;
 	struct ward_quota_old old;
+	struct ward_file file;
 	int r = ward_quota_old_begin(op, paths, dirfd, paths->name, &old);
 
 	if (r < 0)
 		return r;
-	r = ward_record_change(op, WARD_EVENT_REMOVE, paths);
+	/* Which file it is, for the record: what the tables have may be another one's by now. */
+	if (op->tree->fs->log != WARD_LOG_DENIALS &&
+		ward_backing_stat(op->tree, dirfd, paths->name, &file) == 0)
+		with.file = &file;
+	r = ward_record_change(op, WARD_EVENT_REMOVE, &with);
 	if (r == 0) {
+		if (is_dir)
+			ward_resolve_keep(op->tree, paths->node, dirfd, paths->name);
 		ward_quota_old_lock(op, &old);
 		r = ward_backing_unlink(dirfd, paths->name, is_dir);
 		ward_quota_old_end(op, &old, r == 0);
 		if (r == 0)
 			ward_nodes_remove(op->tree->nodes, paths->node, paths->name);
-		return ward_record_outcome(op, WARD_EVENT_REMOVE, paths, r);
+		return ward_record_outcome(op, WARD_EVENT_REMOVE, &with, r);
 	}
 	ward_quota_old_end(op, &old, false);
 	return r;
@@ -180,13 +188,25 @@ struct rename {
 	struct ward_dirref dir, dir2;
 	unsigned flags;
 	bool recorded;
+	/* As they were when it was decided; NULL in files: not there. */
+	struct ward_file found[2];
+	const struct ward_file *files[2];
 	struct ward_quota_old old; /* what is replaced */
 };
 
+static struct ward_record_paths paths_of(const struct rename *m)
+{
+	return (struct ward_record_paths){.node = m->parent,
+		.name = m->name,
+		.node2 = m->parent2,
+		.name2 = m->name2,
+		.file = m->files[0],
+		.file2 = m->files[1]};
+}
+
 static int record_rename(struct ward_op *op, struct rename *m)
 {
-	const struct ward_record_paths paths = {
-		.node = m->parent, .name = m->name, .node2 = m->parent2, .name2 = m->name2};
+	const struct ward_record_paths paths = paths_of(m);
 	int r = m->recorded ? 0 : ward_record_change(op, WARD_EVENT_RENAME, &paths);
 
 	m->recorded = m->recorded || r == 0;
@@ -233,38 +253,40 @@ static int count_rename(struct ward_op *op, struct rename *m, uint32_t ask, bool
 static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
 	struct ward_fs_tree *tree = op->tree;
-	struct ward_file from, to;
+	struct ward_file *from = &m->found[0], *to = &m->found[1];
 	uint32_t ask = 0;
 	unsigned flags = m->flags;
 	bool there, other;
 	int r;
 
 	*ret_again = false;
-	r = ward_backing_stat(tree, m->dir.fd, m->name, &from);
+	r = ward_backing_stat(tree, m->dir.fd, m->name, from);
 	if (r < 0)
 		return r;
-	r = ward_backing_stat(tree, m->dir2.fd, m->name2, &to);
+	r = ward_backing_stat(tree, m->dir2.fd, m->name2, to);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	there = r == 0;
-	if (S_ISDIR(from.st.st_mode))
+	m->files[0] = from;
+	m->files[1] = there ? to : NULL;
+	if (S_ISDIR(from->st.st_mode))
 		ask |= WARD_REQUEST_DIR;
 	if (there)
 		ask |= WARD_REQUEST_DST_EXISTS;
-	if (there && S_ISDIR(to.st.st_mode))
+	if (there && S_ISDIR(to->st.st_mode))
 		ask |= WARD_REQUEST_DST_DIR;
 	if (flags & RENAME_EXCHANGE)
 		ask |= WARD_REQUEST_EXCHANGE;
 	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2,
 		(const int[]){m->dir.fd, m->dir2.fd}, ask);
 	if (r == 0)
-		r = count_rename(op, m, ask, there && !ward_file_id_equal(&from.id, &to.id));
+		r = count_rename(op, m, ask, there && !ward_file_id_equal(&from->id, &to->id));
 	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
 		return r;
 	/* Two names of one file: rename(2) does nothing. */
-	if (there && ward_file_id_equal(&from.id, &to.id))
+	if (there && ward_file_id_equal(&from->id, &to->id))
 		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
 	/* What was not there when we asked must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
@@ -289,8 +311,6 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 
 static int do_rename(struct ward_op *op, struct rename *m)
 {
-	const struct ward_record_paths paths = {
-		.node = m->parent, .name = m->name, .node2 = m->parent2, .name2 = m->name2};
 	bool again = true;
 	int r;
 
@@ -312,6 +332,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 	}
 	ward_dirref_put(op->tree, &m->dir);
 	ward_quota_old_end(op, &m->old, false);
+	const struct ward_record_paths paths = paths_of(m);
 	return m->recorded ? ward_record_outcome(op, WARD_EVENT_RENAME, &paths, r) : r;
 }
 

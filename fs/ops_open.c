@@ -299,7 +299,7 @@ static int count_open(struct ward_op *op, const struct ward_record_paths *paths,
 static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	struct ward_handle **ret, struct ward_file *ret_file, int32_t *ret_id)
 {
-	const struct ward_record_paths paths = {.node = node};
+	const struct ward_record_paths paths = {.node = node, .file = ret_file};
 	const struct ward_want w = ward_want_from_flags(flags, false);
 	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
 	ward_cleanup_fd int fd = -1, trunc_fd = -1;
@@ -351,7 +351,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		return r;
 	if (ward_digest_wanted(op->tree->fs, w.trunc ? O_RDWR : w.acc))
 		ward_digest_make(op->tree, *ret, &(*ret)->before);
-	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret, ret_file->id.ino,
+	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights);
 	/* Nothing is lost before it is written down. */
 	if (r == 0 && w.trunc)
@@ -471,7 +471,7 @@ static int create_counted(struct ward_op *op, struct ward_node *parent, const ch
 static int do_create(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
 	int flags, struct created *ret)
 {
-	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const struct ward_record_paths paths = {.node = parent, .name = name, .file = &ret->file};
 	const struct ward_want w = ward_want_from_flags(flags, true);
 	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
 	ward_cleanup_fd int fd = -1;
@@ -505,8 +505,8 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	opened.fd = ward_steal_fd(&fd);
 	r = ward_open_handle(op, node, &opened, &w, &ret->h, &ret->id);
 	if (r == 0) {
-		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
-			w.rights | WARD_RIGHT_CREATE);
+		r = ward_record_open(
+			op, WARD_EVENT_CREATE, &paths, ret->h, w.rights | WARD_RIGHT_CREATE);
 		if (r < 0)
 			ward_handle_release(op->tree->nodes, ret->h);
 	}

@@ -76,12 +76,12 @@ static int make(struct ward_op *op, struct ward_node *parent, const struct fuse_
 		r = ward_nodes_enter_unnamed(op->tree->nodes, parent, &ret->file, &ret->node);
 	if (r < 0)
 		return r;
-	paths = (struct ward_record_paths){.node = ret->node};
+	paths = (struct ward_record_paths){.node = ret->node, .file = &ret->file};
 	opened.fd = ward_steal_fd(&fd);
 	r = ward_open_handle(op, ret->node, &opened, &w, &ret->h, &ret->id);
 	if (r == 0) {
-		r = ward_record_open(op, WARD_EVENT_CREATE, &paths, ret->h, ret->file.id.ino,
-			w.rights | WARD_RIGHT_CREATE);
+		r = ward_record_open(
+			op, WARD_EVENT_CREATE, &paths, ret->h, w.rights | WARD_RIGHT_CREATE);
 		if (r < 0)
 			ward_handle_release(op->tree->nodes, ret->h);
 	}

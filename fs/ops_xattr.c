@@ -30,6 +30,15 @@ static enum xattr_kind kind_of(const char *name)
 	return XATTR_FOREIGN;
 }
 
+/* The host's are refused; any other name means nothing to a file system. */
+static int foreign_error(const char *name)
+{
+	return !strncmp(name, XATTR_SECURITY_PREFIX, XATTR_SECURITY_PREFIX_LEN) ||
+			       !strncmp(name, XATTR_TRUSTED_PREFIX, XATTR_TRUSTED_PREFIX_LEN)
+		       ? -EPERM
+		       : -EOPNOTSUPP;
+}
+
 /* The node's descriptor, once the policy gives these rights to a file with that many links. */
 static int open_gated(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
 	struct ward_fdref *ret)
@@ -160,7 +169,9 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 	struct ward_fdref ref = {.fd = -1};
 	int r;
 
-	if (kind == XATTR_FOREIGN || kind == XATTR_OURS)
+	if (kind == XATTR_FOREIGN)
+		return foreign_error(name);
+	if (kind == XATTR_OURS)
 		return -EPERM;
 	r = open_gated(op, node, WARD_RIGHT_ATTR, 0, &ref);
 	if (r == 0)

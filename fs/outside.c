@@ -6,6 +6,7 @@
 #include <sys/fanotify.h>
 #include <sys/stat.h>
 
+#include "fs/beneath.h"
 #include "fs/quota_name.h"
 #include "fs/resolve.h"
 #include "fs/watch.h"
@@ -130,7 +131,8 @@ static void name_changed(struct ward_fs_tree *tree, const struct ward_forget *fo
 		linked = ward_nodes_linked(tree->nodes, &file);
 	pthread_rwlock_unlock(&tree->nodes->renames_lock);
 	ward_dirref_put(tree, &ref);
-	if (!same)
+	/* Told to be gone, it would lose what is mounted on it. */
+	if (!same && (r == 0 || ward_beneath_look(tree, dir, name, r, &file) < 0))
 		forget->entry(forget->arg, number, name);
 	if (linked)
 		forget->attr(forget->arg, linked);

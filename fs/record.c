@@ -14,10 +14,25 @@
 static void add_comm(struct ward_event *ev, const struct ward_op *op)
 {
 	char comm[WARD_COMM_MAX];
-	size_t n = ward_comm_get(&op->tree->fs->comm, op->pid, comm);
+	struct ward_process news;
+	size_t n = ward_comm_get(&op->tree->fs->comm, op->pid, comm, &news);
 
 	if (n > 0)
 		ward_event_bytes(ev, WARD_TAG_COMM, comm, n);
+	if (!news.process)
+		return;
+	if (news.process != op->pid)
+		ward_event_u64(ev, WARD_TAG_PROCESS, news.process);
+	ward_event_u64(ev, WARD_TAG_PARENT, news.parent);
+}
+
+static int put(const struct ward_op *op, const struct ward_event *ev)
+{
+	int r = ward_ring_put(op->tree->fs->ring, ev);
+
+	if (r < 0 && op->pid)
+		ward_comm_unsaid(&op->tree->fs->comm, op->pid);
+	return r;
 }
 
 static void add_path(struct ward_event *ev, enum ward_event_tag tag, const char *p, size_t len)
@@ -68,7 +83,36 @@ static void add_paths(
 	}
 }
 
-static void add_head(struct ward_event *ev, enum ward_event_kind kind, struct ward_op *op,
+/* The file under a name, as it was last seen; 0: it was not. */
+static uint64_t ino_of(struct ward_nodes *nodes, struct ward_node *dir, const char *name)
+{
+	const struct ward_name *n;
+	uint64_t ino;
+
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, dir, name, strlen(name));
+	ino = n ? n->node->id.ino : 0;
+	pthread_mutex_unlock(&nodes->lock);
+	return ino;
+}
+
+/* Which file it is. A name of which nothing was looked up (hidden, not there yet) has none. */
+static void add_object(
+	struct ward_event *ev, struct ward_fs_tree *tree, const struct ward_record_paths *paths)
+{
+	uint64_t ino = paths->file   ? paths->file->id.ino
+		       : paths->name ? ino_of(tree->nodes, paths->node, paths->name)
+				     : paths->node->id.ino;
+
+	if (ino) {
+		ward_event_u64(ev, WARD_TAG_DEV, tree->dev);
+		ward_event_u64(ev, WARD_TAG_INO, ino);
+	}
+	if (paths->file2)
+		ward_event_u64(ev, WARD_TAG_INO2, paths->file2->id.ino);
+}
+
+static void add_head(struct ward_event *ev, enum ward_event_kind kind, const struct ward_op *op,
 	const struct ward_record_paths *paths)
 {
 	ward_event_begin(ev, kind);
@@ -77,6 +121,7 @@ static void add_head(struct ward_event *ev, enum ward_event_kind kind, struct wa
 	add_comm(ev, op);
 	ward_event_text(ev, WARD_TAG_ACTION, op->action);
 	add_paths(ev, op->tree, paths);
+	add_object(ev, op->tree, paths);
 }
 
 /*
@@ -130,10 +175,10 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 		ward_event_text(&ev, WARD_TAG_RULE_TEXT, rule);
 		ward_event_u64(&ev, WARD_TAG_SOURCE, d->rule->source);
 	} else {
-		ward_event_text(&ev, WARD_TAG_RULE, "default");
+		ward_event_text(&ev, WARD_TAG_RULE, text ? "built-in" : "default");
 	}
 	ward_event_text(&ev, WARD_TAG_TEXT, text);
-	return ward_ring_put(op->tree->fs->ring, &ev);
+	return put(op, &ev);
 }
 
 int ward_record_quota(
@@ -154,7 +199,7 @@ int ward_record_quota(
 		ward_event_text(&ev, WARD_TAG_UNIT, hit->unit);
 	}
 	ward_event_text(&ev, WARD_TAG_TEXT, hit->text);
-	return ward_ring_put(op->tree->fs->ring, &ev);
+	return put(op, &ev);
 }
 
 static void add_digest(struct ward_event *ev, const struct ward_digest *d,
@@ -170,21 +215,24 @@ static void add_digest(struct ward_event *ev, const struct ward_digest *d,
 }
 
 int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
-	const struct ward_record_paths *paths, const struct ward_handle *h, uint64_t ino,
-	uint32_t asked)
+	const struct ward_record_paths *paths, const struct ward_handle *h, uint32_t asked)
 {
 	struct ward_event ev;
 
 	if (op->tree->fs->log == WARD_LOG_DENIALS)
 		return 0;
 	add_head(&ev, kind, op, paths);
-	ward_event_u64(&ev, WARD_TAG_INO, ino);
 	ward_event_u64(&ev, WARD_TAG_ASKED, asked);
+	/* Most paths have all: eighty bytes in each record, which say nothing. */
+	if (h->rights != WARD_RIGHTS_ALL)
+		ward_event_u64(&ev, WARD_TAG_GIVEN, h->rights);
 	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
 	add_rule(&ev, op);
 	ward_event_text(&ev, WARD_TAG_IO, ward_io_name(h->io));
 	add_digest(&ev, &h->before, WARD_TAG_SHA256_BEFORE, WARD_TAG_SIZE_BEFORE);
-	return ward_ring_put(op->tree->fs->ring, &ev);
+	if (!h->before.sized && kind == WARD_EVENT_OPEN)
+		ward_event_u64(&ev, WARD_TAG_SIZE_BEFORE, (uint64_t)paths->file->st.st_size);
+	return put(op, &ev);
 }
 
 int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
@@ -204,12 +252,33 @@ int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const 
 	add_comm(&ev, op);
 	ward_event_text(&ev, WARD_TAG_ACTION, action);
 	add_node(&ev, op->tree, h->node, false);
+	ward_event_u64(&ev, WARD_TAG_DEV, op->tree->dev);
 	ward_event_u64(&ev, WARD_TAG_INO, h->node->id.ino);
 	if (error)
 		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)error);
 	ward_event_u64(&ev, reads ? WARD_TAG_READ : WARD_TAG_WRITTEN, n);
 	ward_event_u64(&ev, WARD_TAG_OFFSET, (uint64_t)off);
-	return ward_ring_put(op->tree->fs->ring, &ev);
+	return put(op, &ev);
+}
+
+int ward_record_lock(const struct ward_op *op, const struct ward_handle *h, int type, off_t off,
+	off_t len, int error)
+{
+	const struct ward_record_paths paths = {.node = h->node};
+	struct ward_event ev;
+
+	if (op->tree->fs->log != WARD_LOG_IO)
+		return 0;
+	add_head(&ev, WARD_EVENT_LOCK, op, &paths);
+	ward_event_text(&ev, WARD_TAG_LOCK,
+		type == F_UNLCK	  ? "unlock"
+		: type == F_WRLCK ? "exclusive"
+				  : "shared");
+	ward_event_u64(&ev, WARD_TAG_OFFSET, (uint64_t)off);
+	ward_event_u64(&ev, WARD_TAG_LENGTH, len ? (uint64_t)len : WARD_EVENT_UNKNOWN);
+	if (error)
+		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)error);
+	return put(op, &ev);
 }
 
 int ward_record_close(struct ward_op *op, struct ward_handle *h)
@@ -218,6 +287,7 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	const bool seen = h->io != WARD_IO_PASSTHROUGH;
 	struct ward_digest after = {.asked = false};
 	struct ward_event ev;
+	struct stat st;
 
 	if (op->tree->fs->log == WARD_LOG_DENIALS || h->is_dir)
 		return 0;
@@ -227,22 +297,24 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	/* RELEASE comes from whoever dropped the last reference, often the kernel itself: no pid.
 	 */
 	add_node(&ev, op->tree, h->node, false);
+	ward_event_u64(&ev, WARD_TAG_DEV, op->tree->dev);
 	ward_event_u64(&ev, WARD_TAG_INO, h->node->id.ino);
 	ward_event_text(&ev, WARD_TAG_IO, ward_io_name(h->io));
 	ward_event_u64(&ev, WARD_TAG_READ, seen ? h->n_read : WARD_EVENT_UNKNOWN);
 	ward_event_u64(&ev, WARD_TAG_WRITTEN, seen ? h->n_written : WARD_EVENT_UNKNOWN);
 	add_digest(&ev, &after, WARD_TAG_SHA256, WARD_TAG_SIZE);
-	return ward_ring_put(op->tree->fs->ring, &ev);
+	if (!after.sized && (h->flags & O_ACCMODE) != O_RDONLY && fstat(h->fd, &st) == 0)
+		ward_event_u64(&ev, WARD_TAG_SIZE, (uint64_t)st.st_size);
+	return put(op, &ev);
 }
 
-/* What an attribute of the file is to become, and which file that is. */
+/* What an attribute of the file is to become. */
 static void add_attr(struct ward_event *ev, const struct ward_record_paths *paths)
 {
 	const struct stat *attr = paths->attr;
 
 	if (!attr && !paths->xattr)
 		return;
-	ward_event_u64(ev, WARD_TAG_INO, paths->node->id.ino);
 	ward_event_text(ev, WARD_TAG_NAME, paths->xattr);
 	if (!attr)
 		return;
@@ -256,6 +328,15 @@ static void add_attr(struct ward_event *ev, const struct ward_record_paths *path
 		ward_event_u64(ev, WARD_TAG_SIZE, (uint64_t)attr->st_size);
 }
 
+/* How much of the file there was, of a change that takes from it. */
+static void add_size_before(
+	struct ward_event *ev, enum ward_event_kind kind, const struct ward_record_paths *paths)
+{
+	if (paths->file && S_ISREG(paths->file->st.st_mode) &&
+		(kind == WARD_EVENT_REMOVE || paths->to_set & FUSE_SET_ATTR_SIZE))
+		ward_event_u64(ev, WARD_TAG_SIZE_BEFORE, (uint64_t)paths->file->st.st_size);
+}
+
 static int record_change(struct ward_op *op, enum ward_event_kind kind,
 	const struct ward_record_paths *paths, int error)
 {
@@ -267,9 +348,10 @@ static int record_change(struct ward_op *op, enum ward_event_kind kind,
 	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
 	add_rule(&ev, op);
 	add_attr(&ev, paths);
+	add_size_before(&ev, kind, paths);
 	if (error)
 		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)-error);
-	return ward_ring_put(op->tree->fs->ring, &ev);
+	return put(op, &ev);
 }
 
 int ward_record_change(

@@ -15,6 +15,8 @@ struct ward_record_paths {
 	const char *xattr;	 /* whose value changes, or NULL */
 	const struct stat *attr; /* what is set of it, ids as the backing has them; or NULL */
 	int to_set;		 /* FUSE_SET_ATTR_MODE, UID, GID, SIZE of it */
+	/* What was just found there, and under the second name; NULL: as the tables have it. */
+	const struct ward_file *file, *file2;
 };
 
 int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
@@ -23,9 +25,12 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 struct ward_quota_hit;
 int ward_record_quota(struct ward_op *op, const struct ward_record_paths *paths,
 	const struct ward_quota_hit *hit) ward_must_check;
-/* OPEN or CREATE of a file; io as told to the kernel. Nothing unless the log holds opens. */
+/*
+ * OPEN or CREATE of a file, paths->file; io as told to the kernel. Nothing unless the log holds
+ * opens.
+ */
 int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
-	const struct ward_record_paths *paths, const struct ward_handle *h, uint64_t ino,
+	const struct ward_record_paths *paths, const struct ward_handle *h,
 	uint32_t asked) ward_must_check;
 /*
  * log = io: `action` moved n bytes at `off` through h, or is about to. error: a positive errno that
@@ -33,6 +38,12 @@ int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
  */
 int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
 	off_t off, size_t n, int error) ward_must_check;
+/*
+ * log = io: a lock was taken, refused (error: a positive errno) or given back; op->action tells
+ * which kind. type as fcntl(2) has it (F_RDLCK …), of flock(2) the same. len 0: to the end.
+ */
+int ward_record_lock(const struct ward_op *op, const struct ward_handle *h, int type, off_t off,
+	off_t len, int error) ward_must_check;
 /* With `hash`, reads the file: on a thread of the pool. */
 int ward_record_close(struct ward_op *op, struct ward_handle *h) ward_must_check;
 /*

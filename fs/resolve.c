@@ -169,6 +169,18 @@ static int do_job(
 	return r == -EACCES ? 0 : r;
 }
 
+/* Locked: takes over the descriptor unless there is one. */
+static void keep_fd(struct ward_nodes *nodes, struct ward_node *node, int *fd)
+{
+	if (node->dir->fd >= 0)
+		return;
+	node->dir->fd = ward_steal_fd(fd);
+	node->dir->in_lru = true;
+	TAILQ_INSERT_HEAD(&nodes->lru, node, dir->lru);
+	nodes->n_open_dirs++;
+	shrink(nodes);
+}
+
 static void finish_job(
 	struct ward_fs_tree *tree, struct job *job, int r, int *fresh_fd, bool searchable)
 {
@@ -183,13 +195,7 @@ static void finish_job(
 	if (r == 0) {
 		dir->searchable = searchable;
 		dir->checked_ns = coarse_ns();
-		if (dir->fd < 0) {
-			dir->fd = ward_steal_fd(fresh_fd);
-			dir->in_lru = true;
-			TAILQ_INSERT_HEAD(&nodes->lru, job->node, dir->lru);
-			nodes->n_open_dirs++;
-			shrink(nodes);
-		}
+		keep_fd(nodes, job->node, fresh_fd);
 	}
 	pthread_mutex_unlock(&nodes->lock);
 	if (job->parent)
@@ -288,6 +294,50 @@ void ward_resolve_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	pthread_mutex_unlock(&tree->nodes->lock);
 }
 
+void ward_resolve_keep(
+	struct ward_fs_tree *tree, struct ward_node *parent, int dirfd, const char *name)
+{
+	struct ward_nodes *nodes = tree->nodes;
+	ward_cleanup_fd int fd = -1;
+	struct ward_name *n;
+	bool asks;
+
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	asks = n && n->node->dir && n->node->dir->fd < 0;
+	pthread_mutex_unlock(&nodes->lock);
+	if (!asks || ward_backing_open(dirfd, name, O_PATH | O_DIRECTORY, 0, &fd) < 0)
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	if (n && n->node->dir)
+		keep_fd(nodes, n->node, &fd);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+/*
+ * A directory without a name, which was removed: by the descriptor that is kept of it. -ESTALE:
+ * there is none, or the directory is somewhere else, perhaps outside of the tree.
+ */
+static int removed(
+	struct ward_fs_tree *tree, struct ward_node *node, int *ret_fd, struct ward_file *ret)
+{
+	ward_cleanup_fd int fd = -1;
+	struct ward_file file;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	if (node->dir && node->dir->fd >= 0 && node != &tree->nodes->root &&
+		!ward_node_first_name(node))
+		fd = fcntl(node->dir->fd, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (fd < 0 || ward_backing_fstat(fd, &file) < 0 || file.st.st_nlink ||
+		!ward_file_id_equal(&file.id, &node->id))
+		return -ESTALE;
+	*ret_fd = ward_steal_fd(&fd);
+	*ret = file;
+	return 0;
+}
+
 /*
  * Tries the names of a node one after the other: flags < 0 asks for metadata alone. *ret_fd is
  * untouched then.
@@ -347,10 +397,13 @@ static int by_names_surely(struct ward_fs_tree *tree, struct ward_node *node, in
 int ward_resolve_stat(struct ward_fs_tree *tree, struct ward_node *node, struct ward_file *ret)
 {
 	struct ward_handle *h = ward_handle_any(tree->nodes, node);
+	ward_cleanup_fd int fd = -1;
 	int r;
 
-	if (!h)
-		return by_names_surely(tree, node, -1, NULL, ret);
+	if (!h) {
+		r = by_names_surely(tree, node, -1, NULL, ret);
+		return r == -ESTALE ? removed(tree, node, &fd, ret) : r;
+	}
 	r = ward_backing_fstat(h->fd, ret);
 	ward_handle_put(tree->nodes, h);
 	return r;
@@ -359,6 +412,7 @@ int ward_resolve_stat(struct ward_fs_tree *tree, struct ward_node *node, struct 
 int ward_resolve_open(struct ward_fs_tree *tree, struct ward_node *node, int flags, int *ret_fd,
 	struct ward_file *ret_file)
 {
+	ward_cleanup_fd int kept = -1;
 	struct ward_handle *h;
 	int fd = -1;
 	int r = by_names_surely(tree, node, flags, ret_fd, ret_file);
@@ -367,10 +421,14 @@ int ward_resolve_open(struct ward_fs_tree *tree, struct ward_node *node, int fla
 		return r;
 	/* Unlinked but open: /proc/self/fd of the client leads here. */
 	h = ward_handle_any(tree->nodes, node);
-	if (!h)
-		return -ESTALE;
-	r = ward_backing_reopen(h->fd, flags, &fd);
-	ward_handle_put(tree->nodes, h);
+	if (h) {
+		r = ward_backing_reopen(h->fd, flags, &fd);
+		ward_handle_put(tree->nodes, h);
+	} else {
+		r = removed(tree, node, &kept, ret_file);
+		if (r == 0)
+			r = ward_backing_reopen(kept, flags, &fd);
+	}
 	if (r == 0)
 		r = ward_backing_fstat(fd, ret_file);
 	if (r < 0) {
@@ -385,13 +443,15 @@ int ward_resolve_open(struct ward_fs_tree *tree, struct ward_node *node, int fla
 int ward_resolve_fd(struct ward_fs_tree *tree, struct ward_node *node, struct ward_fdref *ret)
 {
 	struct ward_file file;
+	int r;
 
 	ret->handle = ward_handle_any(tree->nodes, node);
 	if (ret->handle) {
 		ret->fd = ret->handle->fd;
 		return 0;
 	}
-	return by_names_surely(tree, node, O_PATH, &ret->fd, &file);
+	r = by_names_surely(tree, node, O_PATH, &ret->fd, &file);
+	return r == -ESTALE ? removed(tree, node, &ret->fd, &file) : r;
 }
 
 void ward_fdref_put(struct ward_fs_tree *tree, struct ward_fdref *ref)

@@ -29,7 +29,8 @@ int ward_resolve_dir(
 	struct ward_fs_tree *tree, struct ward_node *node, struct ward_dirref *ret) ward_must_check;
 void ward_dirref_put(struct ward_fs_tree *tree, struct ward_dirref *ref);
 
-/* Metadata of a node, of an open handle's file if it has one. */
+/* Metadata of a node, of an open handle's file if it has one. A directory that was removed has some
+ * while its descriptor is kept: so for the two below. */
 int ward_resolve_stat(
 	struct ward_fs_tree *tree, struct ward_node *node, struct ward_file *ret) ward_must_check;
 
@@ -45,6 +46,13 @@ struct ward_fdref {
 int ward_resolve_fd(
 	struct ward_fs_tree *tree, struct ward_node *node, struct ward_fdref *ret) ward_must_check;
 void ward_fdref_put(struct ward_fs_tree *tree, struct ward_fdref *ref);
+
+/*
+ * The directory name in parent, whose descriptor is dirfd, is about to be removed: whoever is in it
+ * or has it open may go on asking about it, as long as its descriptor is kept (WARD_NODE_DIRS_MAX).
+ */
+void ward_resolve_keep(
+	struct ward_fs_tree *tree, struct ward_node *parent, int dirfd, const char *name);
 
 /* Mode, owner or ACL of a directory changed: look again before the next use. */
 void ward_resolve_changed(struct ward_fs_tree *tree, struct ward_node *node);

@@ -31,9 +31,9 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 				  FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
-	tree->no_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT && tree->watch &&
-			   !(tree->fs->flags & WARD_FS_ALLOW_OTHER);
-	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH;
+	tree->list_anew = tree->watch && !(tree->fs->flags & WARD_FS_ALLOW_OTHER);
+	/* All entries are told invalid then, and the kernel detaches what is mounted on one. */
+	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH && !tree->beneath;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
 }

@@ -47,8 +47,11 @@ struct ward_watch {
 	struct ward_watched *buckets[BUCKETS];
 	size_t n;
 	uint64_t refused;
-	int error; /* of the last refusal, a negative errno */
-	char *buf; /* the reading thread's own */
+	int error;		    /* of the last refusal, a negative errno */
+	atomic_uint_fast64_t round; /* calls of read(2) that were begun */
+	/* the reading thread's own */
+	uint64_t empty; /* the round in which there was nothing last */
+	char *buf;
 };
 
 /* Kinds of file system on which every change passes this kernel: no network, no other FUSE. */
@@ -412,7 +415,27 @@ static const char *parse_name(const char *info, size_t len, struct handle *ret)
 	return NULL;
 }
 
-static void hand_out(struct ward_watch *w, const char *event,
+uint64_t ward_watch_round(const struct ward_watch *w)
+{
+	return w ? atomic_load(&w->round) : 0;
+}
+
+/*
+ * Those who write in passthrough do so themselves: their events are not ours by number. But they
+ * are in the queue before the handle ends, so a queue that was found empty after that has none of
+ * them.
+ */
+static bool nobody_passed(const struct ward_watch *w, struct ward_nodes *nodes)
+{
+	bool is;
+
+	pthread_mutex_lock(&nodes->lock);
+	is = !nodes->n_passing && nodes->passed <= w->empty;
+	pthread_mutex_unlock(&nodes->lock);
+	return is;
+}
+
+static void hand_out(struct ward_watch *w, struct ward_nodes *nodes, const char *event,
 	const struct fanotify_event_metadata *meta, ward_watch_fn *fn, void *arg)
 {
 	struct handle dir;
@@ -425,19 +448,24 @@ static void hand_out(struct ward_watch *w, const char *event,
 	name = parse_name(event + meta->metadata_len, meta->event_len - meta->metadata_len, &dir);
 	number = name ? find(w, &dir) : 0;
 	if (number)
-		fn(arg, number, name, meta->mask);
+		fn(arg, number, name, meta->mask, meta->pid > 0 ? (uint32_t)meta->pid : 0,
+			nobody_passed(w, nodes));
 }
 
-int ward_watch_read(struct ward_watch *w, ward_watch_fn *fn, void *arg)
+int ward_watch_read(struct ward_fs_tree *tree, ward_watch_fn *fn, void *arg)
 {
+	struct ward_watch *w = tree->watch;
 	int r = 0;
 
 	for (;;) {
+		const uint64_t round = atomic_fetch_add(&w->round, 1) + 1;
 		const ssize_t n = read(w->fd, w->buf, READ_SIZE);
 		struct fanotify_event_metadata meta;
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN)
+			w->empty = round;
 		if (n <= 0)
 			return r;
 		for (size_t at = 0; (size_t)n - at >= sizeof(meta); at += meta.event_len) {
@@ -449,7 +477,7 @@ int ward_watch_read(struct ward_watch *w, ward_watch_fn *fn, void *arg)
 			if (meta.mask & FAN_Q_OVERFLOW)
 				r = -EOVERFLOW;
 			else
-				hand_out(w, w->buf + at, &meta, fn, arg);
+				hand_out(w, tree->nodes, w->buf + at, &meta, fn, arg);
 		}
 	}
 }

@@ -57,7 +57,15 @@ void ward_watch_unmute(struct ward_fs_tree *tree, int fd);
 /* For poll(2). */
 int ward_watch_fd(const struct ward_watch *w);
 
-/* One change that was not ours. mask: FAN_* of <linux/fanotify.h>; name: "." is dir itself. */
-typedef void ward_watch_fn(void *arg, uint64_t dir, const char *name, uint64_t mask);
+/*
+ * One change that was not ours. mask: FAN_* of <linux/fanotify.h>; name: "." is dir itself; pid:
+ * the process, 0: not told (to ordinary users); sure: nobody in here wrote in passthrough since the
+ * queue was last empty.
+ */
+typedef void ward_watch_fn(
+	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure);
+/* How often the queue was asked so far: what is done now is told by a later one, or an event of it.
+ */
+uint64_t ward_watch_round(const struct ward_watch *w);
 /* Hands out what there is. -EOVERFLOW: some was lost, anything may have changed. */
-int ward_watch_read(struct ward_watch *w, ward_watch_fn *fn, void *arg) ward_must_check;
+int ward_watch_read(struct ward_fs_tree *tree, ward_watch_fn *fn, void *arg) ward_must_check;

@@ -34,6 +34,8 @@ void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h)
 	pthread_mutex_lock(&nodes->lock);
 	h->writing = true;
 	h->node->n_writing++;
+	h->passing = h->io == WARD_IO_PASSTHROUGH || h->paired;
+	nodes->n_passing += h->passing;
 	forget = h->node->kept;
 	h->node->kept = false;
 	if (writes(h))

@@ -5,6 +5,7 @@
 Suites: unit    programs build/tests/unit/*
         cases   tests/cases/AREA/*.sh        the programs from end to end
         escape  tests/escape/*.sh            attempts to break out
+        agents  tests/agents/*.sh            days of real agents; with WARD_AGENTS alone, where they are
         fuzz    programs build/tests/fuzz/*  replay tests/fuzz/corpus/NAME
         static  tests/static/*.sh, *.py      the sources themselves
 
@@ -36,7 +37,7 @@ import threading
 import time
 
 SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SUITES = ("static", "unit", "fuzz", "cases", "escape")
+SUITES = ("static", "unit", "fuzz", "cases", "escape", "agents")
 SKIP = 77
 TIMEOUT = 300
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -93,7 +94,8 @@ def discover(build):
         name = name.removeprefix("fuzz_")
         corpus = os.path.join(SRC, "tests/fuzz/corpus", name)
         tests.append(Test(build, "fuzz", name, [path, corpus]))
-    for suite in ("cases", "escape"):
+    # Where the agents are installed says bootstrap.
+    for suite in ("cases", "escape") + (("agents",) if "WARD_AGENTS" in os.environ else ()):
         for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^_.].*\.sh$"):
             if name.rsplit("/", 1)[-1] == "lib":
                 continue  # sourced by others
@@ -193,6 +195,8 @@ def environment(test, places, scratch, options):
         env[key] = os.path.join(scratch, name)
         os.mkdir(env[key], 0o700)
     os.chmod(env["TMPDIR"], 0o1777)
+    if test.suite == "agents":
+        env["WARD_AGENTS"] = os.environ["WARD_AGENTS"]
     env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_BUILD_TREE=test.build,
                WARD_TMP=scratch, PATH=PATH,
                LANG="C.UTF-8", TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
@@ -319,7 +323,7 @@ def main():
 
     def places(test):
         # What starts the programs takes the stage.
-        return staged[test.build] if test.suite in ("cases", "escape") else (test.build, SRC)
+        return staged[test.build] if test.suite in ("cases", "escape", "agents") else (test.build, SRC)
 
     report = Report()
     # The longest first: at the end nothing runs alone.

@@ -426,17 +426,19 @@ static int serve_read(struct keeping *c, struct ward_msg_reader *m, struct ward_
 	ward_cleanup_fd int ledger = -1;
 	ward_cleanup_free char *session = ward_msg_get_str(m);
 	ward_cleanup_free char *verb = ward_msg_get_str(m);
-	int r = ward_msg_done(m) < 0 || !session || !verb || !is_verb(verb)
+	ward_cleanup_free char *question = ward_msg_get_str(m);
+	int r = ward_msg_done(m) < 0 || !session || !verb || !question || !is_verb(verb)
 			? ward_err_set(err, -EBADMSG, "not understood")
 			: ward_store_open(c->path, false, &st, err);
-	if (r == 0)
+	if (r == 0 && *session)
 		r = ward_store_open_session(st, session, &dir, err);
 	if (r == 0)
 		r = ward_store_extend_ledger(st, &ledger, err);
 	if (r == 0)
 		r = ward_store_read_key(st, root, err);
 	if (r == 0)
-		r = ward_ledger_read(ledger, root, session, verb, c->k->uid, err);
+		r = *session ? ward_ledger_read(ledger, root, session, verb, c->k->uid, err)
+			     : ward_ledger_question(ledger, root, verb, question, c->k->uid, err);
 	ward_chain_wipe(root, sizeof(root));
 	ward_store_close(st);
 	if (r < 0)

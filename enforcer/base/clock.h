@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 
 #define WARD_NS_PER_SEC UINT64_C(1000000000)
 
@@ -11,6 +12,11 @@
 uint64_t ward_clock_real_ns(void);
 /* CLOCK_MONOTONIC. */
 uint64_t ward_clock_mono_ns(void);
+/* What is left of so many ns since then, of that clock; 0: they are over. */
+uint64_t ward_clock_left_ns(uint64_t since_ns, uint64_t ns);
+
+/* For a timer: rounded up, at most a day, so that what rings looks again. */
+struct timeval ward_clock_timeval(uint64_t ns);
 
 /* "2026-01-02T03:04:05.123456789Z" and NUL (RFC 3339, UTC). */
 #define WARD_CLOCK_TEXT_MAX 48

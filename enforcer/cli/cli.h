@@ -19,6 +19,7 @@ int ward_cmd_seccomp(int argc, char **argv);
 int ward_cmd_ps(int argc, char **argv);
 int ward_cmd_top(int argc, char **argv);
 int ward_cmd_quota(int argc, char **argv);
+int ward_cmd_home(int argc, char **argv);
 int ward_cmd_kill(int argc, char **argv);
 int ward_cmd_doctor(int argc, char **argv);
 

@@ -66,6 +66,8 @@ int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err);
 
 /* That the session's trail is read goes to the ledger; if it cannot, stderr says so. */
 void audit_cmd_note_read(struct audit_cmd *c, const char *session);
+/* The same of a question to all trails. */
+void audit_cmd_note_question(struct audit_cmd *c, const char *question);
 
 /*
  * Where the root key is the system's writer's: takes the public keys that it keeps beside the

@@ -18,7 +18,7 @@
 static json_t *denial_json(const struct ward_denial *d)
 {
 	static const char *const members[] = {"action", "path", "path2", "asked", "given",
-		"verdict", "errno", "rule", "rule_text", "source", "comm", "pid", "time"};
+		"verdict", "errno", "rule", "rule_text", "source", "text", "comm", "pid", "time"};
 	json_t *o = json_pack(
 		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -49,6 +49,7 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	printf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
 	audit_cmd_print_text("  ", ward_query_text(rec, "rule_text"), "");
 	audit_cmd_print_text("  (", ward_query_text(rec, "source"), ")");
+	audit_cmd_print_text("  (", ward_query_text(rec, "text"), ")");
 	if (d->line)
 		printf("\n    to permit: %s\n    in:        [files] of %s\n", d->line,
 			d->file ? d->file : "the owner's policy file for this project");

@@ -73,6 +73,7 @@ int audit_cmd_sql(struct audit_cmd *c, struct ward_err *err)
 	int r = ward_index_update(c->store, false, &res, err);
 	if (r < 0)
 		return r;
+	audit_cmd_note_question(c, c->object);
 	if (c->json)
 		puts("[");
 	r = ward_index_query(c->store, c->object, print_row, &rows, err);

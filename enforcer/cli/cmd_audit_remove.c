@@ -21,7 +21,7 @@ void audit_cmd_note_read(struct audit_cmd *c, const char *session)
 	uint8_t root[WARD_KEY_BYTES];
 	ward_cleanup_fd int fd = -1;
 	bool ask = c->system && geteuid() != 0;
-	int r = ask ? ward_system_note_read(session, c->verb, &err)
+	int r = ask ? ward_system_note_read(session, c->verb, NULL, &err)
 		    : ward_store_read_key(c->store, root, &err);
 	if (r == 0 && !ask)
 		r = ward_store_extend_ledger(c->store, &fd, &err);
@@ -30,6 +30,23 @@ void audit_cmd_note_read(struct audit_cmd *c, const char *session)
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
 		ward_sayf("the ledger does not have that %s was read: %s", session, err.text);
+}
+
+void audit_cmd_note_question(struct audit_cmd *c, const char *question)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	uint8_t root[WARD_KEY_BYTES];
+	ward_cleanup_fd int fd = -1;
+	bool ask = c->system && geteuid() != 0;
+	int r = ask ? ward_system_note_read("", c->verb, question, &err)
+		    : ward_store_read_key(c->store, root, &err);
+	if (r == 0 && !ask)
+		r = ward_store_extend_ledger(c->store, &fd, &err);
+	if (r == 0 && !ask)
+		r = ward_ledger_question(fd, root, c->verb, question, getuid(), &err);
+	ward_chain_wipe(root, sizeof(root));
+	if (r < 0)
+		ward_sayf("the ledger does not have that the trails were asked: %s", err.text);
 }
 
 /* The entry comes first: a trail that is gone without one is missing. */

@@ -14,6 +14,7 @@
 #include "audit/chain.h"
 #include "audit/lines.h"
 #include "audit/proof.h"
+#include "audit/verify_anchored.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
@@ -296,6 +297,75 @@ static int verify_one(struct verify *v, struct ward_err *err)
 	return r;
 }
 
+/* Checkpoints [from, to) of one session. */
+static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list *notes, size_t from,
+	size_t to, struct ward_err *err)
+{
+	const char *name = notes->v[from].session;
+	const struct ward_ledger_session *known = ward_ledger_view_find(&v->ledger, name);
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
+	if (known && (known->removed || known->expired))
+		return 0;
+	int r = ward_store_open_log(v->c->store, name, &log, err);
+	if (r == 0)
+		r = ward_verify_anchored(log, notes, from, to, &res, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (!known || !known->started) {
+		res.state = WARD_VERIFY_MISSING;
+		snprintf(res.text, sizeof(res.text),
+			"a checkpoint that was kept elsewhere is of it, and the ledger does not "
+			"know it: its entries were cut off");
+	} else if (r == -ENOENT) {
+		snprintf(res.text, sizeof(res.text), "the trail is not there");
+	}
+	if (res.state != WARD_VERIFY_INTACT)
+		report(v, name, &res);
+	return 0;
+}
+
+/* --all with checkpoints that were kept elsewhere: is everything here that they speak of? */
+static int verify_anchored(struct verify *v, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(v->c->checkpoints, O_RDONLY | O_CLOEXEC);
+	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
+	struct ward_verify_result res = {.state = WARD_VERIFY_FOREIGN};
+	struct ward_signing_key own = {0};
+	uint8_t seed[WARD_KEY_BYTES];
+	size_t foreign = 0;
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "%s", v->c->checkpoints);
+	int r = ward_anchored_read(fd, &notes, err);
+	bool has = r == 0 && ward_store_read_seed(v->c->store, seed, NULL) == 0;
+	if (has)
+		ward_signing_key_from_seed(seed, &own);
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(own.secret, sizeof(own.secret));
+	for (size_t i = 0, to = 0; r == 0 && i < notes.n; i = to) {
+		size_t good = i;
+		for (to = i; to < notes.n && strcmp(notes.v[to].session, notes.v[i].session) == 0;
+			to++) {
+			bool ours = ward_anchored_ours(&v->ledger, has ? &own.pub : NULL,
+				&notes.v[to], notes.text.data + notes.offset[to]);
+			foreign += !ours;
+			if (!ours)
+				continue;
+			notes.v[good] = notes.v[to];
+			good++;
+		}
+		if (good > i)
+			r = verify_elsewhere(v, &notes, i, good, err);
+	}
+	if (r == 0 && foreign > 0) {
+		snprintf(res.text, sizeof(res.text),
+			"%zu of %zu are signed by keys that are none of this host's", foreign,
+			notes.n);
+		report(v, "checkpoints", &res);
+	}
+	return r;
+}
+
 int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
 {
 	struct verify v = {.c = c, .all = json_array()};
@@ -304,9 +374,14 @@ int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
 		r = audit_cmd_system_keys(c, err);
 	if (r == 0 && c->n_keys == 0)
 		r = audit_cmd_ledger(c, v.root, &v.ledger, err);
-	if (r == 0 && c->all)
+	if (r == 0 && c->all && c->checkpoints && c->n_keys)
+		r = ward_err_set(err, -EINVAL,
+			"--all with --checkpoints compares them with the ledger: not with --key");
+	if (r == 0 && c->all) {
 		r = verify_all(&v, err);
-	else if (r == 0 && c->session && strchr(c->session, '/'))
+		if (r == 0 && c->checkpoints)
+			r = verify_anchored(&v, err);
+	} else if (r == 0 && c->session && strchr(c->session, '/'))
 		r = verify_file(&v, c->session, err);
 	else if (r == 0)
 		r = verify_one(&v, err);

@@ -42,25 +42,6 @@ static const struct argp argp = {options, parse, "[SESSION]",
 	"of their policy ([quota PATH], man wardfs-policy).",
 	NULL, NULL, NULL};
 
-/* "1.5M", as the policy writes sizes; whole numbers where they say it exactly. */
-static const char *size_text(uint64_t n, char *buf, size_t len)
-{
-	static const char units[] = "KMGT";
-	size_t u = 0;
-	uint64_t unit = 1;
-	while (u < sizeof(units) - 1 && n >= unit * 1024) {
-		unit *= 1024;
-		u++;
-	}
-	if (u == 0)
-		snprintf(buf, len, "%" PRIu64, n);
-	else if (n % unit == 0)
-		snprintf(buf, len, "%" PRIu64 "%c", n / unit, units[u - 1]);
-	else
-		snprintf(buf, len, "%.1f%c", (double)n / (double)unit, units[u - 1]);
-	return buf;
-}
-
 static uint64_t number(const json_t *o, const char *name)
 {
 	return (uint64_t)json_integer_value(json_object_get(o, name));
@@ -76,11 +57,11 @@ static void print_key(const char *path, const char *key, const json_t *k)
 	const bool bytes = strcmp(key, "files") != 0 && strcmp(key, "churn") != 0;
 	char used[32] = "", limit[32], all[40];
 	if (json_object_get(k, "used") && bytes)
-		size_text(number(k, "used"), used, sizeof(used));
+		ward_size_text(number(k, "used"), used, sizeof(used));
 	else if (json_object_get(k, "used"))
 		snprintf(used, sizeof(used), "%" PRIu64, number(k, "used"));
 	if (bytes)
-		size_text(number(k, "limit"), limit, sizeof(limit));
+		ward_size_text(number(k, "limit"), limit, sizeof(limit));
 	else
 		snprintf(limit, sizeof(limit), "%" PRIu64, number(k, "limit"));
 	snprintf(all, sizeof(all), "%s%s", limit, per_text(number(k, "per")));

@@ -218,10 +218,12 @@ static int name_program(struct prepared *p, struct ward_err *err)
 static int dry_run(const struct ward_run_options *o, bool json)
 {
 	struct ward_err err = WARD_ERR_INIT;
+	struct ward_run_options dry = *o;
+	dry.dry = true;
 	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
 	int r = ward_kernel_check(&err);
 	if (r == 0)
-		r = prepare(o, &p, &err);
+		r = prepare(&dry, &p, &err);
 	if (r == 0)
 		r = name_program(&p, &err);
 	if (r < 0)

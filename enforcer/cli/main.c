@@ -28,6 +28,7 @@ static const struct ward_cli_verb verbs[] = {
 	{"ps", ward_cmd_ps, "wardfs ps", "list running sessions"},
 	{"top", ward_cmd_top, "wardfs top", "watch running sessions: use, rates, refusals"},
 	{"quota", ward_cmd_quota, "wardfs quota", "tell what sessions have used of their quotas"},
+	{"home", ward_cmd_home, "wardfs home", "list, measure or clear kept homes"},
 	{"kill", ward_cmd_kill, "wardfs kill", "end a running session"},
 	{"doctor", ward_cmd_doctor, "wardfs doctor", "tell what this host offers and lacks"},
 };

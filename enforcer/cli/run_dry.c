@@ -72,7 +72,11 @@ static json_t *mounts(const struct ward_run_plan *p)
 	for (size_t i = 0; i < p->n_sockets; i++)
 		json_array_append_new(
 			all, bind(p->sockets[i], "a socket of the host ([network] socket)"));
-	if (p->settings->home != WARD_HOME_NONE)
+	if (p->home.dir)
+		json_array_append_new(
+			all, bind(p->home.dir,
+				     "the home, kept for this project, seen at " WARD_HOME_PATH));
+	else if (p->settings->home != WARD_HOME_NONE)
 		json_array_append_new(all, bind(p->id.agent_home, "the home, in memory"));
 	return all;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/cli/say.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,4 +111,22 @@ int ward_finish_output(int status)
 		return status;
 	ward_sayf("standard output: %s", strerror(code));
 	return status > 1 ? status : 125;
+}
+
+const char *ward_size_text(uint64_t n, char *buf, size_t len)
+{
+	static const char units[] = "KMGT";
+	size_t u = 0;
+	uint64_t unit = 1;
+	while (u < sizeof(units) - 1 && n >= unit * 1024) {
+		unit *= 1024;
+		u++;
+	}
+	if (u == 0)
+		snprintf(buf, len, "%" PRIu64, n);
+	else if (n % unit == 0)
+		snprintf(buf, len, "%" PRIu64 "%c", n / unit, units[u - 1]);
+	else
+		snprintf(buf, len, "%.1f%c", (double)n / (double)unit, units[u - 1]);
+	return buf;
 }

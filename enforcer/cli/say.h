@@ -42,6 +42,12 @@ json_t *ward_json_rights(uint32_t rights);
 const char *ward_near(const char *word, const void *names, size_t n, size_t stride);
 
 /*
+ * n bytes as the policy writes sizes, "1.5M"; whole numbers where they say it exactly. Returns buf
+ * (of len bytes: 32 are enough).
+ */
+const char *ward_size_text(uint64_t n, char *buf, size_t len);
+
+/*
  * Writes out what is left for stdout. Returns status, or 125 after a message if something of it
  * could not be written and status would be one of success.
  */

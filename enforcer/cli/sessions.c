@@ -13,6 +13,7 @@
 json_t *ward_sessions_running(const char *runtime, bool quiet)
 {
 	json_t *all = json_array();
+	ward_control_sweep(runtime);
 	ward_cleanup_dir DIR *d = opendir(runtime);
 	const struct dirent *e = NULL;
 	while (d && (e = readdir(d))) {
@@ -25,9 +26,7 @@ json_t *ward_sessions_running(const char *runtime, bool quiet)
 		json_t *o = r == 0 ? json_loads(answer, 0, NULL) : NULL;
 		if (o)
 			json_array_append_new(all, o);
-		else if (r == -ECONNREFUSED)
-			ward_control_remove(runtime, e->d_name);
-		else if (r < 0 && r != -ENOENT && !quiet)
+		else if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && !quiet)
 			ward_say(err.text);
 	}
 	return all;

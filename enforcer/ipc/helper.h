@@ -118,7 +118,8 @@ enum ward_msg_type {
 	/* Keep this text as the policy of reload u32 n (from 1), a sealed memfd; without one: drop
 	 * it, it did not come into force. Not answered: the text is in the trail as well. */
 	WARD_MSG_SYSTEM_POLICY = 70,
-	/* In place of OPEN: I read the trail str session, with str verb. Answered by READY. */
+	/* In place of OPEN: I read the trail str session, with str verb; session "": I asked all of
+	 * them str question. Answered by READY. */
 	WARD_MSG_SYSTEM_READ = 71,
 
 	/*

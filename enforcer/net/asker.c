@@ -67,15 +67,15 @@ static void look(struct ward_broker *net, uint32_t inode, struct ward_asker *ret
 {
 	pid_t pid = 0;
 	char comm[WARD_COMM_SIZE];
-	if (inode == 0 || net->looker < 0)
+	if (inode == 0 || net->looker < 0 || net->looker_late)
 		return;
 	int r = ward_looker_ask(net->looker, inode, &pid, comm);
 	if (r == 0) {
 		ret->pid = (uint64_t)pid;
 		memcpy(ret->comm, comm, sizeof(ret->comm));
 	} else if (r == -EPIPE) {
-		close(net->looker);
-		net->looker = -1;
+		/* Dead: main.c hears of it, and ends all. */
+		net->looker_late = true;
 	}
 }
 

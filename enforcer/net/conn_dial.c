@@ -6,8 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A server that does not answer: the next address is tried after this time, in seconds. */
-#define CONNECT_S 10
+#include "enforcer/base/clock.h"
 
 /* To oneself the kernel connects with the address of the other end. */
 static bool is_ourselves(const struct ward_conn *c)
@@ -52,7 +51,7 @@ static void on_connected(evutil_socket_t fd, short what, void *user)
 
 static int start_connect(struct ward_conn *c)
 {
-	const struct timeval tv = {.tv_sec = CONNECT_S};
+	const struct timeval tv = ward_clock_timeval(c->net->settings->net_connect_ns);
 	c->outside = socket(c->peer.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->outside < 0)
 		return -errno;

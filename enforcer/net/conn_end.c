@@ -90,7 +90,8 @@ void ward_conn_finish(struct ward_conn *c, const char *text)
 	struct ward_net_record r;
 	ward_conn_fill_record(c, &r);
 	r.place = ward_buf_str(&c->why.place);
-	r.text = text;
+	/* With sni = log: what was let through all the same. */
+	r.text = text ? text : c->inspect.complaint;
 	if (c->pump) {
 		r.ended = true;
 		r.sent = ward_pump_bytes(c->pump, WARD_PUMP_INSIDE);

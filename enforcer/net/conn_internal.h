@@ -41,7 +41,7 @@ struct ward_conn {
 	struct ward_inspect inspect;
 	bool unseen; /* something passed that would have been looked at, but for sni = off */
 	struct ward_pump *pump;
-	uint64_t started_ns, held_ns;
+	uint64_t started_ns;
 	uint64_t asked_ns; /* the proxy */
 	bool recorded;	   /* its beginning is in the trail */
 };

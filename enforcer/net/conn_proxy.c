@@ -13,7 +13,11 @@
 #include "enforcer/net/upstream.h"
 
 /* A proxy connects on its side meanwhile: for what it says until the stream begins. */
-#define PROXY_S 60
+static uint64_t patience_ns(const struct ward_conn *c)
+{
+	const uint64_t ns = c->net->settings->net_handshake_ns;
+	return ns < UINT64_MAX / 2 ? 2 * ns : UINT64_MAX;
+}
 
 void ward_conn_forget_proxy(struct ward_conn *c)
 {
@@ -35,8 +39,7 @@ static void on_proxy(evutil_socket_t fd, short what, void *user)
 	ward_cleanup(ward_buf_clear) struct ward_buf out = WARD_BUF_INIT;
 	uint8_t data[4096];
 	/* However slowly it says something. */
-	if (what & EV_TIMEOUT ||
-		ward_clock_mono_ns() - c->asked_ns >= (uint64_t)PROXY_S * WARD_NS_PER_SEC) {
+	if (what & EV_TIMEOUT || ward_clock_left_ns(c->asked_ns, patience_ns(c)) == 0) {
 		ward_conn_finish(c, "the proxy did not answer");
 		return;
 	}
@@ -83,7 +86,7 @@ static int make_token(struct ward_conn *c, char ret[WARD_TOKEN_MAX], size_t *ret
 
 void ward_conn_ask_proxy(struct ward_conn *c)
 {
-	const struct timeval tv = {.tv_sec = PROXY_S};
+	const struct timeval tv = ward_clock_timeval(patience_ns(c));
 	const struct ward_settings *s = c->net->settings;
 	ward_cleanup(ward_buf_clear) struct ward_buf out = WARD_BUF_INIT;
 	char token[WARD_TOKEN_MAX];

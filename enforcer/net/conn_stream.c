@@ -16,10 +16,8 @@
 
 /* "by the proxy NAME:PORT, with token N" */
 #define WAY_MAX 320
-/* A hello or a request's head that is not whole by then. */
-#define HELD_S 30
-/* A rest for the rate is over, or looked at again. */
-#define REST_S 3600
+/* So often is looked whether something waits for too long. */
+#define LOOK_NS (30 * WARD_NS_PER_SEC)
 
 /*
  * Lets both directions rest until the rate is kept. Asked before each read, so that neither a new
@@ -31,10 +29,7 @@ static bool on_rests(void *user)
 	uint64_t ns = ward_limits_wait(c->net, c->account);
 	if (ns == 0)
 		return false;
-	const uint64_t most = REST_S * WARD_NS_PER_SEC;
-	ns = ns < most ? ns : most;
-	const struct timeval tv = {.tv_sec = (time_t)(ns / WARD_NS_PER_SEC),
-		.tv_usec = (suseconds_t)(ns % WARD_NS_PER_SEC / 1000) + 1};
+	const struct timeval tv = ward_clock_timeval(ns);
 	ward_pump_pause(c->pump, WARD_PUMP_INSIDE, true);
 	ward_pump_pause(c->pump, WARD_PUMP_OUTSIDE, true);
 	event_add(c->later, &tv);
@@ -124,24 +119,38 @@ bool ward_conn_stream_reload(struct ward_conn *c)
 
 static const struct ward_pump_ops pump_ops = {on_pass, on_blind, on_rests, on_over};
 
-static void set_clock(struct ward_conn *c, time_t seconds)
+static uint64_t min_ns(uint64_t a, uint64_t b)
 {
-	const struct timeval tv = {.tv_sec = seconds};
+	return a < b ? a : b;
+}
+
+static uint64_t held_left_ns(const struct ward_conn *c)
+{
+	const uint64_t held = ward_pump_held_ns(c->pump), ns = c->net->settings->net_handshake_ns;
+	return held ? ward_clock_left_ns(held, ns) : ns;
+}
+
+static uint64_t idle_left_ns(const struct ward_conn *c)
+{
+	return ward_clock_left_ns(ward_pump_active_ns(c->pump), c->net->settings->net_idle_ns);
+}
+
+static void set_clock(struct ward_conn *c)
+{
+	const struct timeval tv =
+		ward_clock_timeval(min_ns(LOOK_NS, min_ns(held_left_ns(c), idle_left_ns(c))));
 	event_add(c->clock, &tv);
 }
 
 void ward_conn_stream_clock(struct ward_conn *c)
 {
-	uint64_t now = ward_clock_mono_ns();
-	uint64_t idle = (now - ward_pump_active_ns(c->pump)) / WARD_NS_PER_SEC;
-	c->held_ns = ward_pump_holds(c->pump) ? c->held_ns ? c->held_ns : now : 0;
-	if (c->held_ns && now - c->held_ns >= (uint64_t)HELD_S * WARD_NS_PER_SEC)
-		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] sni = require",
-			"a hello or a request's head that was not whole after 30 s");
-	else if (idle >= WARD_PUMP_IDLE_S)
-		ward_conn_finish(c, "idle for too long");
+	if (held_left_ns(c) == 0)
+		ward_conn_refuse(c, ward_buf_str(&c->why.place), "[network] handshake-time",
+			"a hello or a request's head that was not whole in time");
+	else if (idle_left_ns(c) == 0)
+		ward_conn_finish(c, "nothing moved for as long as [network] idle");
 	else
-		set_clock(c, HELD_S);
+		set_clock(c);
 }
 
 /* Tells a proxy's client that it may go on. */
@@ -204,7 +213,7 @@ void ward_conn_stream(struct ward_conn *c)
 		ward_conn_finish(c, "the program is gone, or out of memory");
 		return;
 	}
-	set_clock(c, HELD_S);
+	set_clock(c);
 	/* Last: it may end the connection. */
 	if (!on_rests(c))
 		feed(c);

@@ -18,9 +18,8 @@
 #include "enforcer/net/pump.h"
 #include "enforcer/net/socks.h"
 
-/* Programs that have not said yet where they want to go; and how long one may think, in seconds. */
+/* Programs that have not said yet where they want to go. */
 #define CLIENTS_MAX 1024U
-#define CLIENT_S 30
 
 struct client {
 	LIST_ENTRY(client) link;
@@ -202,7 +201,7 @@ static void on_client(evutil_socket_t fd, short what, void *user)
 	}
 	c->len += (size_t)n;
 	/* Not for as long as it says something now and then. */
-	if (ward_clock_mono_ns() - c->since_ns >= CLIENT_S * WARD_NS_PER_SEC)
+	if (ward_clock_left_ns(c->since_ns, c->front->net->settings->net_handshake_ns) == 0)
 		drop(c);
 	else if (c->data[0] == 5 || c->greeted)
 		socks(c);
@@ -212,8 +211,8 @@ static void on_client(evutil_socket_t fd, short what, void *user)
 
 static void on_accept(evutil_socket_t fd, short what, void *user)
 {
-	static const struct timeval patience = {.tv_sec = CLIENT_S};
 	struct ward_front *f = user;
+	const struct timeval patience = ward_clock_timeval(f->net->settings->net_handshake_ns);
 	int got = ward_net_accept(f->net, fd);
 	if (got < 0)
 		return;

@@ -19,7 +19,7 @@
 /* Processes and descriptors that are looked at for one question: some milliseconds. */
 #define PROCESSES_MAX 512U
 #define LINKS_MAX 8192U
-#define ANSWER_MS 1000
+#define ANSWER_MS 10000
 
 struct looker {
 	DIR *proc;

@@ -279,30 +279,42 @@ static void on_control(evutil_socket_t control, short what, void *user)
 		net->over = true;
 }
 
-/* A maker is dead: new listeners could not be made, and nobody may believe that they were. */
-static void on_maker(evutil_socket_t fd, short what, void *user)
+/*
+ * A child is dead. Without a maker new listeners could not be made, and nobody may believe that
+ * they were; without one of the others, records would say less, and sockets not answer.
+ */
+static void on_child(evutil_socket_t fd, short what, void *user)
 {
 	struct ward_broker *net = user;
-	net->over = true;
+	char byte = 0;
+	struct iovec iov = {&byte, 1};
+	struct msghdr late = {.msg_iov = &iov, .msg_iovlen = 1};
+	/* An answer that nobody waits for any more (child.h): read, and forgotten. */
+	ssize_t n = fd == net->looker && net->looker_late ? recvmsg(fd, &late, MSG_DONTWAIT) : 0;
+	net->over = n <= 0;
 }
 
 static int serve(struct ward_broker *net)
 {
 	struct event *control =
 		event_new(net->base, WARD_FD_CONTROL, EV_READ | EV_PERSIST, on_control, net);
-	struct event *outer =
-		event_new(net->base, net->wire.outer, EV_READ | EV_PERSIST, on_maker, net);
-	struct event *inner =
-		event_new(net->base, net->wire.inner, EV_READ | EV_PERSIST, on_maker, net);
-	bool ok = control && outer && inner && event_add(control, NULL) == 0 &&
-		  event_add(outer, NULL) == 0 && event_add(inner, NULL) == 0 &&
-		  tell(WARD_MSG_READY, NULL) == 0;
+	const int children[] = {net->wire.outer, net->wire.inner, net->looker, net->reach};
+	struct event *watched[sizeof(children) / sizeof(*children)] = {NULL};
+	bool ok = control && event_add(control, NULL) == 0;
+	for (size_t i = 0; ok && i < sizeof(children) / sizeof(*children); i++) {
+		if (children[i] < 0)
+			continue;
+		watched[i] = event_new(net->base, children[i], EV_READ | EV_PERSIST, on_child, net);
+		ok = watched[i] && event_add(watched[i], NULL) == 0;
+	}
+	ok = ok && tell(WARD_MSG_READY, NULL) == 0;
 	while (ok && !net->over)
 		ok = event_base_loop(net->base, EVLOOP_ONCE) == 0;
-	struct event *const all[] = {control, outer, inner};
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i])
-			event_free(all[i]);
+	for (size_t i = 0; i < sizeof(children) / sizeof(*children); i++)
+		if (watched[i])
+			event_free(watched[i]);
+	if (control)
+		event_free(control);
 	return ok ? 0 : 1;
 }
 

@@ -21,9 +21,9 @@
 #define PORT 53
 /* A question fits in far less (RFC 1035, 4.2.1; an EDNS record behind it). */
 #define QUESTION_MAX 1024U
-/* Clients over TCP at once, and how long one may think, in seconds. */
+/* Clients over TCP at once, and how long one may think at most. */
 #define CLIENTS_MAX 64
-#define CLIENT_S 10
+#define CLIENT_NS (10 * WARD_NS_PER_SEC)
 /* Answers are for this long, in seconds: short, since a policy may change. */
 #define TTL 30
 /* Datagrams in a row before others get their turn. */
@@ -31,6 +31,8 @@
 /* The same name asked again within this time is not recorded again. */
 #define REPEAT_NS (10 * WARD_NS_PER_SEC)
 #define RECENT_MAX 64
+/* One of each family, in text. */
+#define ADDRESSES_MAX (INET_ADDRSTRLEN + INET6_ADDRSTRLEN)
 
 struct client {
 	struct ward_nameserver *server;
@@ -91,10 +93,29 @@ static void find_asker(struct ward_nameserver *s, const struct whence *w, struct
 		ward_asker_find(s->net, w->from, &own, true, ret);
 }
 
+/*
+ * The addresses of a name, each ended by a NUL: both, whichever was asked for, since the question
+ * for the other one is not recorded again.
+ */
+static size_t addresses(
+	const struct ward_nameserver *s, const struct ward_name *name, char ret[ADDRESSES_MAX])
+{
+	size_t len = 0;
+	if (inet_ntop(AF_INET, &name->v4, ret, ADDRESSES_MAX))
+		len = strlen(ret) + 1;
+	if (s->net->wire.ipv6 &&
+		inet_ntop(AF_INET6, &name->v6, ret + len, (socklen_t)(ADDRESSES_MAX - len)))
+		len += strlen(ret + len) + 1;
+	return len;
+}
+
+/* name: what the question is answered with; NULL where it is refused. */
 static int record(struct ward_nameserver *s, const struct whence *w,
-	const struct ward_dns_question *q, enum ward_event_kind kind, int error)
+	const struct ward_dns_question *q, enum ward_event_kind kind, const struct ward_name *name,
+	int error)
 {
 	char type[WARD_DNS_TYPE_TEXT_MAX];
+	char answers[ADDRESSES_MAX];
 	struct ward_buf place = WARD_BUF_INIT, rule = WARD_BUF_INIT;
 	if (is_repeated(s, q->text, kind))
 		return 0;
@@ -108,6 +129,10 @@ static int record(struct ward_nameserver *s, const struct whence *w,
 		.uid = WARD_EVENT_UNKNOWN,
 		.pid = asker.pid,
 		.comm = asker.comm};
+	if (name) {
+		r.answers = answers;
+		r.answers_len = addresses(s, name, answers);
+	}
 	if (q->plain)
 		(void)ward_policy_connect(s->net->policy, q->text, &place, &rule);
 	r.place = place.len ? ward_buf_str(&place) : "default";
@@ -126,11 +151,11 @@ static size_t answer(struct ward_nameserver *s, const struct whence *w,
 	if (q->plain && q->class == 1)
 		r = ward_names_get(s->net, q->text, &name);
 	if (r == -EACCES) {
-		if (record(s, w, q, WARD_EVENT_DENY, ENOENT) < 0)
+		if (record(s, w, q, WARD_EVENT_DENY, NULL, ENOENT) < 0)
 			return ward_dns_answer(q, WARD_DNS_SERVFAIL, NULL, 0, 0, ret);
 		return ward_dns_answer(q, WARD_DNS_NXDOMAIN, NULL, 0, 0, ret);
 	}
-	if (r < 0 || record(s, w, q, WARD_EVENT_DNS, 0) < 0)
+	if (r < 0 || record(s, w, q, WARD_EVENT_DNS, name, 0) < 0)
 		return ward_dns_answer(q, WARD_DNS_SERVFAIL, NULL, 0, 0, ret);
 	if (q->type == WARD_DNS_TYPE_A)
 		return ward_dns_answer(q, WARD_DNS_NOERROR, &name->v4, 4, TTL, ret);
@@ -206,6 +231,12 @@ static bool serve_one(struct client *c, bool *ret_more)
 	return true;
 }
 
+static uint64_t patience_ns(const struct ward_nameserver *s)
+{
+	const uint64_t ns = s->net->settings->net_handshake_ns;
+	return ns < CLIENT_NS ? ns : CLIENT_NS;
+}
+
 static void on_client(evutil_socket_t fd, short what, void *user)
 {
 	struct client *c = user;
@@ -225,14 +256,14 @@ static void on_client(evutil_socket_t fd, short what, void *user)
 		}
 	}
 	/* Not for as long as it says something now and then. */
-	if (ward_clock_mono_ns() - c->since_ns >= CLIENT_S * WARD_NS_PER_SEC)
+	if (ward_clock_left_ns(c->since_ns, patience_ns(c->server)) == 0)
 		drop(c);
 }
 
 static void on_tcp(evutil_socket_t fd, short what, void *user)
 {
-	static const struct timeval patience = {.tv_sec = CLIENT_S};
 	struct ward_nameserver *s = user;
+	const struct timeval patience = ward_clock_timeval(patience_ns(s));
 	size_t slot = 0;
 	int got = ward_net_accept(s->net, fd);
 	while (slot < CLIENTS_MAX && s->clients[slot])

@@ -51,7 +51,8 @@ struct ward_broker {
 	struct ward_ports *ports;
 	char *sockets[WARD_NET_SOCKETS_MAX]; /* paths of the host that are led in */
 	size_t n_sockets;
-	int looker; /* to the process that knows processes; -1: nobody does (looker.h) */
+	int looker;	  /* to the process that knows processes; -1: nobody does (looker.h) */
+	bool looker_late; /* it did not answer in time: it is not asked again */
 	uint32_t diag_seq;
 	int reach; /* to the process that connects to them; -1: there are none (reach.h) */
 	struct ward_conn_list conns;

@@ -20,7 +20,8 @@
 #include "enforcer/net/record.h"
 
 #define LINKS_MAX 1024U
-#define CONNECT_S 10
+/* So often is looked whether nothing has moved for too long. */
+#define LOOK_NS (360 * WARD_NS_PER_SEC)
 
 enum kind { FORWARD = 0, PUBLISH, SOCKET };
 
@@ -143,17 +144,23 @@ static void on_over(void *user, int error)
 
 static const struct ward_pump_ops pump_ops = {on_pass, NULL, NULL, on_over};
 
+static uint64_t left_ns(const struct link *l)
+{
+	return ward_clock_left_ns(
+		ward_pump_active_ns(l->pump), l->ports->net->settings->net_idle_ns);
+}
+
 static void set_clock(struct link *l)
 {
-	static const struct timeval tv = {.tv_sec = WARD_PUMP_IDLE_S / 10};
+	const uint64_t ns = left_ns(l);
+	const struct timeval tv = ward_clock_timeval(ns < LOOK_NS ? ns : LOOK_NS);
 	event_add(l->clock, &tv);
 }
 
 static void on_clock(evutil_socket_t fd, short what, void *user)
 {
 	struct link *l = user;
-	uint64_t idle = ward_clock_mono_ns() - ward_pump_active_ns(l->pump);
-	if (idle >= WARD_PUMP_IDLE_S * WARD_NS_PER_SEC)
+	if (left_ns(l) == 0)
 		on_over(l, -ETIMEDOUT);
 	else
 		set_clock(l);
@@ -211,8 +218,8 @@ static void on_connected(evutil_socket_t fd, short what, void *user)
 
 static int try_connect(struct link *l)
 {
-	static const struct timeval patience = {.tv_sec = CONNECT_S};
 	struct ward_broker *net = l->ports->net;
+	const struct timeval patience = ward_clock_timeval(net->settings->net_connect_ns);
 	union ward_sockaddr to;
 	int r = 0;
 	loopback(l->family, l->port->target, &to);

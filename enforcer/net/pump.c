@@ -24,12 +24,12 @@ struct flow {
 	struct ward_pump *pump;
 	int from, to;
 	struct event *readable, *writable;
-	uint8_t *kept; /* what has been read and not written */
-	size_t len;    /* bytes of it */
-	size_t passed; /* of these may go on */
-	bool held;     /* the last look left something that waits for more */
-	bool ended;    /* end of file was read */
-	bool done;     /* and passed on */
+	uint8_t *kept;	  /* what has been read and not written */
+	size_t len;	  /* bytes of it */
+	size_t passed;	  /* of these may go on */
+	uint64_t held_ns; /* since when what the last look left waits for more; 0: nothing does */
+	bool ended;	  /* end of file was read */
+	bool done;	  /* and passed on */
 	bool paused;
 	bool much;		/* the last read was as large as it could be */
 	struct ward_pipe *pipe; /* with bytes that could not be written; NULL: there are none */
@@ -127,10 +127,14 @@ static int move(struct flow *f, const uint8_t *data, size_t len)
 	int e = write_some(f, data, pass, &written);
 	if (e < 0)
 		return e;
+	/* Where something passed, it is another that waits now. */
+	if (len == pass)
+		f->held_ns = 0;
+	else if (!f->held_ns || pass > f->passed)
+		f->held_ns = ward_clock_mono_ns();
 	f->passed = pass - written;
-	f->held = len > pass;
 	/* Ended in the middle of something that was to be looked at as a whole. */
-	if (f->held && f->ended)
+	if (f->held_ns && f->ended)
 		return -EACCES;
 	if (f->kept != data || written)
 		e = keep(f, data + written, len - written);
@@ -223,7 +227,7 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 	size_t size = little ? READ_MANY : READ_FEW;
 	if (f->pump->ops->rests && f->pump->ops->rests(f->pump->user))
 		return;
-	if (f->held && f->len >= WARD_INSPECT_MAX) {
+	if (f->held_ns && f->len >= WARD_INSPECT_MAX) {
 		step(f, -EACCES);
 		return;
 	}
@@ -232,7 +236,7 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 		step(f, splice_some(f));
 		return;
 	}
-	if (f->held)
+	if (f->held_ns)
 		memcpy(scratch, f->kept, f->len);
 	ssize_t n = recv(f->from, scratch + f->len, size, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -329,9 +333,9 @@ uint64_t ward_pump_active_ns(const struct ward_pump *r)
 	return r->active_ns;
 }
 
-bool ward_pump_holds(const struct ward_pump *r)
+uint64_t ward_pump_held_ns(const struct ward_pump *r)
 {
-	return r->flow[WARD_PUMP_INSIDE].held;
+	return r->flow[WARD_PUMP_INSIDE].held_ns;
 }
 
 void ward_pump_pause(struct ward_pump *r, enum ward_pump_side from, bool on)

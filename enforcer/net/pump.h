@@ -32,9 +32,6 @@ struct ward_pump_ops {
 /* inside and outside stay the caller's, non-blocking; they must outlive it. */
 int ward_pump_new(struct ward_broker *net, int inside, int outside, const struct ward_pump_ops *ops,
 	void *user, struct ward_pump **ret) ward_must_check;
-/* Nothing moved for so long, in seconds, is over. */
-#define WARD_PUMP_IDLE_S 3600
-
 /* As if data had just been read from the inner side. May end the pump: nothing of it may be used
  * after. */
 void ward_pump_feed(struct ward_pump *r, const void *data, size_t len);
@@ -46,7 +43,8 @@ void ward_pump_reset(int fd);
 uint64_t ward_pump_bytes(const struct ward_pump *r, enum ward_pump_side from);
 /* When something was moved last, CLOCK_MONOTONIC. */
 uint64_t ward_pump_active_ns(const struct ward_pump *r);
-/* Bytes of the inner side that wait for more before they may pass. */
-bool ward_pump_holds(const struct ward_pump *r);
+/* Since when the same bytes of the inner side wait for more before they may pass, CLOCK_MONOTONIC;
+ * 0: none do. */
+uint64_t ward_pump_held_ns(const struct ward_pump *r);
 /* A side is not read while it is paused. */
 void ward_pump_pause(struct ward_pump *r, enum ward_pump_side from, bool on);

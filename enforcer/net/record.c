@@ -36,6 +36,8 @@ int ward_net_record(
 		ward_event_u64(&ev, WARD_TAG_RECEIVED, r->received);
 		ward_event_u64(&ev, WARD_TAG_DURATION, r->duration_ns);
 	}
+	if (r->answers_len)
+		ward_event_list(&ev, WARD_TAG_ANSWERS, r->answers, r->answers_len);
 	ward_event_text(&ev, WARD_TAG_TEXT, r->text);
 	int e = ward_ring_put(net->ring, &ev);
 	return e;

@@ -20,6 +20,8 @@
 /* As much as the filter of the wire lets through. */
 #define PACKET_MAX 96
 #define BATCH 256
+/* Batches that fit into the socket, and more. */
+#define LAST_MAX 16
 #define KEPT_MAX 256
 #define REPEAT_NS (10 * WARD_NS_PER_SEC)
 
@@ -34,6 +36,8 @@ struct ward_refused {
 	struct event *event;
 	struct seen seen[KEPT_MAX];
 	size_t next;
+	uint64_t missed;    /* packets that nobody saw, not recorded yet */
+	uint64_t missed_ns; /* when that was recorded last */
 };
 
 bool ward_refused_parse(const uint8_t *data, size_t len, union ward_sockaddr *ret_from,
@@ -128,9 +132,36 @@ static bool is_service(const union ward_sockaddr *to)
 	       (ward_sockaddr_port(to) == 53 || ward_sockaddr_port(to) == WARD_FRONT_PORT);
 }
 
-static void on_packets(evutil_socket_t fd, short what, void *user)
+/* Many attempts at once do not fit into the socket: how many it were stands in the trail. */
+static void count_missed(struct ward_refused *r, bool last)
 {
-	struct ward_refused *r = user;
+	struct tpacket_stats stats = {0};
+	socklen_t len = sizeof(stats);
+	char text[160];
+	/* Reading sets it back. */
+	if (getsockopt(r->net->wire.packet, SOL_PACKET, PACKET_STATISTICS, &stats, &len) == 0)
+		r->missed += stats.tp_drops;
+	if (r->missed == 0 ||
+		(!last && r->missed_ns && ward_clock_left_ns(r->missed_ns, REPEAT_NS)))
+		return;
+	snprintf(text, sizeof(text),
+		"%llu attempts came faster than they could be looked at: those that were refused "
+		"are not recorded one by one",
+		(unsigned long long)r->missed);
+	struct ward_net_record rec = {.action = "connect",
+		.place = "default",
+		.error = ECONNREFUSED,
+		.text = text,
+		.uid = WARD_EVENT_UNKNOWN,
+		.pid = WARD_EVENT_UNKNOWN};
+	r->missed = 0;
+	r->missed_ns = ward_clock_mono_ns();
+	(void)!ward_net_record(r->net, WARD_EVENT_DENY, &rec);
+}
+
+/* True: there may be more. */
+static bool look(struct ward_refused *r, int fd)
+{
 	for (int i = 0; i < BATCH; i++) {
 		uint8_t data[PACKET_MAX];
 		union ward_sockaddr from, to;
@@ -139,7 +170,7 @@ static void on_packets(evutil_socket_t fd, short what, void *user)
 		socklen_t len = sizeof(ll);
 		ssize_t n = recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&ll, &len);
 		if (n < 0)
-			return;
+			return false;
 		/* To the host it was sent to alone: multicast and broadcast go nowhere. */
 		if (ll.sll_pkttype != PACKET_HOST ||
 			!ward_refused_parse(data, (size_t)n, &from, &to, &udp))
@@ -149,6 +180,13 @@ static void on_packets(evutil_socket_t fd, short what, void *user)
 			continue;
 		record(r, &from, &to, udp);
 	}
+	return true;
+}
+
+static void on_packets(evutil_socket_t fd, short what, void *user)
+{
+	(void)look(user, fd);
+	count_missed(user, false);
 }
 
 int ward_refused_open(struct ward_broker *net, struct ward_err *err)
@@ -169,6 +207,12 @@ void ward_refused_close(struct ward_broker *net)
 {
 	if (!net->refused)
 		return;
+	if (net->refused->event && net->ring) {
+		/* What a command did last, and how much of it. */
+		for (int i = 0; i < LAST_MAX && look(net->refused, net->wire.packet); i++)
+			continue;
+		count_missed(net->refused, true);
+	}
 	if (net->refused->event)
 		event_free(net->refused->event);
 	free(net->refused);

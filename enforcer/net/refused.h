@@ -2,7 +2,7 @@
 /*
  * What the kernel refuses in the broker's namespace, because nothing listens there: seen by the
  * packet socket of the wire, put into the trail. One record a destination and protocol every ten
- * seconds; what the socket's buffer cannot take is not seen.
+ * seconds; of what the socket's buffer cannot take, a record says how much it was.
  */
 #pragma once
 

@@ -20,7 +20,8 @@
 #define FLOWS_MAX 1024U
 #define WAITING_MAX 8
 #define BATCH 64
-#define IDLE_S 60
+/* Nobody says that datagrams have ended. */
+#define IDLE_NS (60 * WARD_NS_PER_SEC)
 /* The largest datagram (RFC 768). */
 #define DATAGRAM_MAX 65536
 
@@ -190,16 +191,22 @@ static void on_reply(evutil_socket_t fd, short what, void *user)
 	}
 }
 
+static uint64_t idle_ns(const struct ward_udp_flow *f)
+{
+	const uint64_t ns = f->net->settings->net_idle_ns;
+	return ns < IDLE_NS ? ns : IDLE_NS;
+}
+
 static void set_clock(struct ward_udp_flow *f)
 {
-	const struct timeval tv = {.tv_sec = IDLE_S};
+	const struct timeval tv = ward_clock_timeval(ward_clock_left_ns(f->active_ns, idle_ns(f)));
 	event_add(f->clock, &tv);
 }
 
 static void on_clock(evutil_socket_t fd, short what, void *user)
 {
 	struct ward_udp_flow *f = user;
-	if (f->outside >= 0 && ward_clock_mono_ns() - f->active_ns < IDLE_S * WARD_NS_PER_SEC)
+	if (f->outside >= 0 && ward_clock_left_ns(f->active_ns, idle_ns(f)))
 		set_clock(f);
 	else
 		finish(f, f->outside >= 0 ? NULL : "the name was not resolved in time");
@@ -332,7 +339,7 @@ static struct ward_udp_flow *find(
 	return NULL;
 }
 
-/* Many sockets of one program must not keep all others waiting for IDLE_S. */
+/* Many sockets of one program must not keep all others waiting for IDLE_NS. */
 static void make_room(struct ward_broker *net)
 {
 	struct ward_udp_flow *f, *oldest = NULL;

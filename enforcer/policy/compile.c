@@ -45,7 +45,7 @@ static int section_allowed(enum ward_source_kind kind, const char *section, stru
 	static const char *const project[] = {
 		"policy", "guard", "files", "quota", "limits", "network", "test", NULL};
 	static const char *const run[] = {
-		"policy", "guard", "files", "tree", "system", "network", NULL};
+		"policy", "guard", "files", "tree", "quota", "system", "network", NULL};
 	const char *const *list = kind == WARD_SOURCE_PROJECT ? project
 				  : kind == WARD_SOURCE_RUN   ? run
 							      : ward_sections;

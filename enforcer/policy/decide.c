@@ -184,12 +184,35 @@ static void trace_state(
 	}
 }
 
+/*
+ * The way to another tree shows itself and stays as it is, whatever the rules say; what that tree
+ * covers is not to be had through the one above, but for the name of its place.
+ */
+static bool decide_beneath(
+	const struct ward_policy *p, const struct ward_request *req, struct ward_decision *ret)
+{
+	const struct reach none = {.give = 0};
+	const struct reach place = {.give = WARD_RIGHT_STAT};
+	bool leads = req->flags & WARD_REQUEST_LEADS, covered = req->flags & WARD_REQUEST_COVERED;
+	if (req->action != WARD_ACTION_ACCESS && (leads || covered))
+		*ret = refuse(p, leads ? EBUSY : EACCES, &none, 0);
+	else if (covered && leads && !(req->rights & ~(uint32_t)WARD_RIGHT_STAT))
+		*ret = make(p, WARD_VERDICT_ALLOW, 0, &place, 0);
+	else if (covered)
+		*ret = refuse(p, EACCES, leads ? &place : &none, 0);
+	else
+		return false;
+	return true;
+}
+
 static struct ward_decision dispatch(const struct ward_policy *p, const struct ward_request *req)
 {
 	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR);
 	switch (req->action) {
 	case WARD_ACTION_ACCESS:
 		lower_by_links(&r, req);
+		if (req->flags & WARD_REQUEST_LEADS)
+			r.give |= WARD_RIGHT_STAT;
 		return ask_for(p, &r, req->rights, false);
 	case WARD_ACTION_CREATE:
 		/* what makes a directory passable is beneath it: it does not let it be made */
@@ -218,6 +241,9 @@ struct ward_decision ward_policy_decide(
 	if (!req->state || (two && !req->state2) || req->rights & ~(uint32_t)WARD_RIGHTS_ALL ||
 		(req->n_others && !req->others))
 		return refuse(p, EACCES, &nothing, 0);
+	struct ward_decision d;
+	if (decide_beneath(p, req, &d))
+		return d;
 	if (trace) {
 		trace_state(p, req->state, trace);
 		if (two)

@@ -90,8 +90,8 @@ const struct ward_key ward_keys[] = {
 	KEY("limits", "per-command", TIME, MIN, ALL, true, NULL),
 	KEY("limits", "tmp", SIZE, MIN, ALL, true, "1G"),
 	WORD("limits", "core", flag, MIN, WARD_READY_ALL, true, "no"),
-	WORD("home", "mode", home, MIN, 1U << 1, false, "project"),
-	KEY("home", "size", SIZE, MIN, NONE, false, NULL),
+	WORD("home", "mode", home, MIN, WARD_READY_ALL, false, "tmpfs"),
+	KEY("home", "size", SIZE, MIN, ALL, false, NULL),
 	WORD("system", "view", view, MIN, WARD_READY_ALL, false, "minimal"),
 	LIST("system", "read", HOST_PATH, BASE, ALL, false, NULL),
 	LIST("env", "pass", ENV_PASS, BASE, ALL, false, NULL),
@@ -109,6 +109,9 @@ const struct ward_key ward_keys[] = {
 	KEY("network", "upload", SIZE, MIN, ALL, false, NULL),
 	KEY("network", "rate", SIZE_RATE, MIN, ALL, false, NULL),
 	KEY("network", "connections", COUNT, MIN, ALL, false, NULL),
+	KEY("network", "connect-time", TIME, MIN, ALL, false, "10s"),
+	KEY("network", "handshake-time", TIME, MIN, ALL, false, "30s"),
+	KEY("network", "idle", TIME, MIN, ALL, false, "1h"),
 	LIST("network", "publish", PORTS, BASE, ALL, false, NULL),
 	LIST("network", "forward", PORTS, BASE, ALL, false, NULL),
 	LIST("network", "socket", HOST_PATH, BASE, ALL, false, NULL),
@@ -233,12 +236,13 @@ static int check_text(const char *value, struct ward_err *err)
 
 static int check_anchor(const char *value, struct ward_err *err)
 {
-	if (strcmp(value, "journald") == 0 || strcmp(value, "syslog") == 0)
+	if (strcmp(value, "journald") == 0 || strcmp(value, "syslog") == 0 ||
+		strcmp(value, "none") == 0)
 		return 0;
 	if (strncmp(value, "file:", 5) == 0 || strncmp(value, "exec:", 5) == 0)
 		return ward_value_sandbox_path(value + 5, false, err);
-	return ward_err_set(
-		err, -EINVAL, "'%s' is none of: journald, syslog, file:PATH, exec:PATH", value);
+	return ward_err_set(err, -EINVAL,
+		"'%s' is none of: journald, syslog, file:PATH, exec:PATH, none", value);
 }
 
 /* ACTION PATH [PATH2] VERDICT, taken apart where it is run; here only counted and the ends known.

@@ -22,6 +22,9 @@ static const struct {
 	{"network", "upload"},
 	{"network", "rate"},
 	{"network", "connections"},
+	{"network", "connect-time"},
+	{"network", "handshake-time"},
+	{"network", "idle"},
 	{"test", "expect"},
 };
 

@@ -325,15 +325,46 @@ static int compile_texts(const struct texts *t, struct ward_policy **ret, struct
 	return ward_policy_compile(s, n, ret, err);
 }
 
+/* What follows from the sources themselves: *p is then made once more. */
+static int load_more(
+	const struct ward_load *l, struct texts *t, struct ward_policy **p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	int r = l->more(l->user, *p, &b, err);
+	if (r < 0 || !b.len)
+		return r < 0 ? r : ward_buf_error(&b);
+	if (!t->there[WARD_SOURCE_RUN]) {
+		ward_buf_puts(&t->text[WARD_SOURCE_RUN], "[policy]\nversion = 1\n");
+		ward_buf_puts(&t->file[WARD_SOURCE_RUN], "the session's own");
+		t->there[WARD_SOURCE_RUN] = true;
+	}
+	ward_buf_add(&t->text[WARD_SOURCE_RUN], b.data, b.len);
+	struct ward_policy *whole = NULL;
+	r = ward_buf_error(&b) < 0 ? ward_err_set(err, -ENOMEM, "out of memory")
+				   : compile_texts(t, &whole, err);
+	if (r < 0)
+		return r;
+	ward_policy_unref(*p);
+	*p = whole;
+	return 0;
+}
+
 int ward_policy_load(const struct ward_load *l, struct ward_policy **ret, struct ward_err *err)
 {
 	struct texts t = {0};
 	int r = load_base(l, &t, err);
 	if (r >= 0)
 		r = load_others(l, &t, err);
+	struct ward_policy *p = NULL;
 	if (r >= 0)
-		r = compile_texts(&t, ret, err);
+		r = compile_texts(&t, &p, err);
+	if (r >= 0 && l->more)
+		r = load_more(l, &t, &p, err);
 	texts_clear(&t);
+	if (r < 0)
+		ward_policy_unref(p);
+	else
+		*ret = p;
 	return r;
 }
 

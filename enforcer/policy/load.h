@@ -44,6 +44,13 @@ struct ward_load {
 	const char *tree_path;	 /* its absolute host path, NULL: none */
 	const char *floor;	 /* NULL: /etc/wardfs/floor.policy; tests give another */
 	const char *run_text;	 /* text of the run source, ordinary policy text; or NULL */
+	/*
+	 * Or NULL. Called with what the sources say; text that it appends to b counts as if it had
+	 * stood at the end of run_text. 0 or a negative errno with err set.
+	 */
+	int (*more)(
+		void *user, const struct ward_policy *p, struct ward_buf *b, struct ward_err *err);
+	void *user;
 };
 
 /* Loads and compiles all sources. Errors as ward_policy_compile(), and -ENOENT, -EACCES, … */

@@ -77,8 +77,7 @@ static bool is_meant(const struct ward_policy *p, const struct ward_entry *e)
 		there = there || strcmp(p->trees[i], e->instance) == 0;
 	if (!there)
 		return false; /* the floor speaks of a tree that this policy does not have */
-	/* a home that is kept is not the same as a home not mentioned, see settings.c */
-	if (k->repeats || !k->fallback || strcmp(k->section, "home") == 0)
+	if (k->repeats || !k->fallback)
 		return true;
 	return strcmp(e->value, k->fallback) != 0;
 }

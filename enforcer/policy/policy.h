@@ -75,6 +75,9 @@ enum ward_request_flag {
 	WARD_REQUEST_DST_DIR =
 		1U << 3,	       /* rename: the replaced or exchanged target is a directory */
 	WARD_REQUEST_LOOKED = 1U << 4, /* rename: ward_policy_look() found nothing that gains */
+	/* Asked of a tree beneath which others lie (docs/adr/0025); of either name. */
+	WARD_REQUEST_LEADS = 1U << 5,	/* another tree's place, or a directory above it */
+	WARD_REQUEST_COVERED = 1U << 6, /* another tree's place, or what lies beneath it */
 };
 
 /* The states of a file's other known names: content has the intersection of their rights. */

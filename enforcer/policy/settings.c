@@ -269,8 +269,7 @@ static bool ready(const struct ward_entry *e)
 	const struct ward_key *k = e->key;
 	if (k->ready == WARD_READY_ALL || (k->words && k->ready >> e->number & 1))
 		return true;
-	/* a home that is kept is the default to come; whoever writes it down means it */
-	if (is_key(k, "home", "mode") || !k->fallback)
+	if (!k->fallback)
 		return false;
 	return k->words ? strcmp(e->value, k->fallback) == 0 : e->number == fallback_number(k);
 }
@@ -354,9 +353,8 @@ static void fill_numbers(struct ward_policy *p)
 	s->per_command_ns = number(p, "limits", "per-command");
 	s->tmp_bytes = number(p, "limits", "tmp");
 	s->core = number(p, "limits", "core") == 1;
-	/* a home kept per project does not exist yet: the default is a fresh one */
-	const struct ward_entry *home = find(p, "home", "", "mode");
-	s->home = home ? (enum ward_home)home->number : WARD_HOME_TMPFS;
+	s->home = (enum ward_home)number(p, "home", "mode");
+	s->home_size = number(p, "home", "size");
 	s->view = (enum ward_view)number(p, "system", "view");
 	s->seccomp = (enum ward_seccomp_list)number(p, "process", "seccomp");
 	s->terminal = number(p, "process", "terminal") == 1;
@@ -365,6 +363,9 @@ static void fill_numbers(struct ward_policy *p)
 	s->net_upload = number(p, "network", "upload");
 	s->net_rate = number(p, "network", "rate");
 	s->net_connections = number(p, "network", "connections");
+	s->net_connect_ns = number(p, "network", "connect-time");
+	s->net_handshake_ns = number(p, "network", "handshake-time");
+	s->net_idle_ns = number(p, "network", "idle");
 	s->log = (enum ward_audit_log)number(p, "audit", "log");
 	s->hash = (enum ward_audit_hash)number(p, "audit", "hash");
 	s->exec = number(p, "audit", "exec") == 1;

@@ -105,6 +105,7 @@ struct ward_settings {
 	bool core;
 
 	enum ward_home home;
+	uint64_t home_size; /* bytes; WARD_UNLIMITED: none. Of WARD_HOME_PROJECT */
 
 	/* [system] */
 	enum ward_view view;
@@ -122,6 +123,9 @@ struct ward_settings {
 	uint64_t net_upload;		 /* bytes, of the session */
 	uint64_t net_rate;		 /* thousandths of a byte a second, per destination */
 	uint64_t net_connections;	 /* at once, per destination */
+	uint64_t net_connect_ns;	 /* for each address of a server */
+	uint64_t net_handshake_ns;	 /* until a hello or a request's head is whole */
+	uint64_t net_idle_ns;		 /* nothing moves */
 	struct ward_strings net_publish; /* "8080", "8080:80" */
 	struct ward_strings net_forward;
 	struct ward_strings net_socket; /* host paths */

@@ -100,7 +100,7 @@ struct ward_sandbox_spec {
 			  */
 	gid_t agent_gid;
 	const char *user_name; /* for the synthetic /etc/passwd */
-	const char *home;      /* sandbox path of the home, a tmpfs; NULL: none */
+	const char *home;      /* sandbox path of the home: a tree's, else a tmpfs; NULL: none */
 	const char *hostname;
 
 	const struct ward_sandbox_tree *trees;

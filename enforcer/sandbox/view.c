@@ -264,6 +264,15 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 	return 0;
 }
 
+/* A home that is a tree needs nothing besides. */
+static bool is_tree_path(const struct ward_sandbox_spec *spec, const char *path)
+{
+	for (size_t i = 0; i < spec->n_trees; i++)
+		if (strcmp(spec->trees[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 static int add_home(
 	struct ward_view_list *w, const char *home, size_t n_system, struct ward_err *err)
 {
@@ -374,7 +383,7 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		r = ward_view_host(layers, &w, err);
 	}
 	size_t n_system = w.n;
-	if (r == 0 && !w.error && spec->home)
+	if (r == 0 && !w.error && spec->home && !is_tree_path(spec, spec->home))
 		r = add_home(&w, spec->home, n_system, err);
 	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
 		r = add_read(&w, &spec->reads[i], n_system, err);

@@ -14,6 +14,13 @@
 struct ward_anchors;
 
 /*
+ * Where the policy names none: "journald", if there is one on this host, else NULL. It then gets
+ * the first and the last checkpoint of each session, so that one that vanished with its entries of
+ * the ledger is known there; a journal that does not take them keeps nobody from anything.
+ */
+const char *ward_anchors_unasked(const struct ward_strings *what);
+
+/*
  * what: the values of the policy, checked by it. checkpoints_fd: borrowed until
  * ward_anchors_finish(), its position is not used. Files are opened, and commands run, with the
  * owner's rights. *ret NULL: there are none. Call before there are other threads.

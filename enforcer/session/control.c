@@ -2,6 +2,7 @@
 #include "enforcer/session/control.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -25,6 +27,15 @@
 #define NEW_NAME "control.new"
 /* Of WARD_CONTROL_MAX, for the command; JSON may double a byte ('\\', '"'). */
 #define ARGV_MAX 16384U
+/* Others hold the lock of a directory for some system calls, when they sweep; longer: a session. */
+#define LOCK_TRIES 200
+#define LOCK_NAP_US 1000
+/* Of a directory full of leftovers this many names are looked at. */
+#define SWEEP_MAX 4096
+/* asm-generic/socket.h, Linux 6.5; the installed headers may be older. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 bool ward_session_name_ok(const char *name)
 {
@@ -90,11 +101,9 @@ int ward_control_runtime(char **ret_path, struct ward_err *err)
 	return n < 0 ? ward_err_sys(err, -ENOMEM, "runtime directory") : 0;
 }
 
-/* Opens a directory that only we can write to, making it where it is missing. */
-static int private_dir(int at, const char *path, int *ret, struct ward_err *err)
+/* Opens a directory that only we can write to. */
+static int open_private(int at, const char *path, int *ret, struct ward_err *err)
 {
-	if (mkdirat(at, path, 0700) < 0 && errno != EEXIST)
-		return ward_err_sys(err, -errno, "%s", path);
 	ward_cleanup_fd int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -106,11 +115,98 @@ static int private_dir(int at, const char *path, int *ret, struct ward_err *err)
 	return 0;
 }
 
+/* The same, making it where it is missing. */
+static int private_dir(int at, const char *path, int *ret, struct ward_err *err)
+{
+	if (mkdirat(at, path, 0700) < 0 && errno != EEXIST)
+		return ward_err_sys(err, -errno, "%s", path);
+	return open_private(at, path, ret, err);
+}
+
 /* The socket's address through a directory descriptor: sun_path has room for 108 bytes only. */
 static void address(int dir, const char *name, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, name);
+}
+
+/*
+ * The session's directory, held by a lock (flock(2)) for as long as *ret is open: the kernel lets
+ * go of it with the process, however that ended. Whoever sweeps holds it for an instant only.
+ */
+static int take_dir(int base, const char *session, int *ret, struct ward_err *err)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		ward_cleanup_fd int dir = -1;
+		struct stat mine;
+		struct stat there;
+		int r = private_dir(base, session, &dir, err);
+		/* Swept between its making and its opening. */
+		if (r == -ENOENT)
+			continue;
+		if (r < 0)
+			return r;
+		if (flock(dir, LOCK_EX | LOCK_NB) < 0) {
+			if (errno != EWOULDBLOCK)
+				return ward_err_sys(err, -errno, "%s", session);
+			usleep(LOCK_NAP_US);
+			continue;
+		}
+		/* Swept between its opening and the lock: what we hold has no name any more. */
+		if (fstat(dir, &mine) < 0 ||
+			fstatat(base, session, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+			mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
+			continue;
+		*ret = ward_steal_fd(&dir);
+		return 0;
+	}
+	return ward_err_set(err, -EBUSY,
+		"a session '%s' of another state directory is running: take another --session",
+		session);
+}
+
+/* Ours are sockets alone: control, control.new, socket.N (sockets.c). */
+static void empty_dir(int dir)
+{
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d && copy >= 0)
+		close(copy);
+	const struct dirent *e = NULL;
+	while (d && (e = readdir(d)))
+		if (e->d_type == DT_SOCK)
+			unlinkat(dir, e->d_name, 0);
+}
+
+/* Removes the directory of a session that nobody holds. */
+static void sweep_one(int base, const char *session)
+{
+	ward_cleanup_fd int dir =
+		openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return;
+	empty_dir(dir);
+	unlinkat(base, session, AT_REMOVEDIR);
+}
+
+static void sweep(int base)
+{
+	int copy = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d && copy >= 0)
+		close(copy);
+	const struct dirent *e = NULL;
+	for (size_t i = 0; d && i < SWEEP_MAX && (e = readdir(d)); i++)
+		if (ward_session_name_ok(e->d_name))
+			sweep_one(base, e->d_name);
+}
+
+void ward_control_sweep(const char *runtime)
+{
+	ward_cleanup_fd int base = -1;
+	/* Another's directory is not ours to clear up. */
+	if (open_private(AT_FDCWD, runtime, &base, NULL) == 0)
+		sweep(base);
 }
 
 int ward_control_listen(const char *runtime, const char *session, int *ret_dir, int *ret_listen,
@@ -119,8 +215,10 @@ int ward_control_listen(const char *runtime, const char *session, int *ret_dir, 
 	ward_cleanup_fd int base = -1;
 	ward_cleanup_fd int dir = -1;
 	int r = private_dir(AT_FDCWD, runtime, &base, err);
-	if (r == 0)
-		r = private_dir(base, session, &dir, err);
+	if (r == 0) {
+		sweep(base);
+		r = take_dir(base, session, &dir, err);
+	}
 	if (r < 0)
 		return ward_err_wrap(err, "control socket");
 	ward_cleanup_fd int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -128,11 +226,8 @@ int ward_control_listen(const char *runtime, const char *session, int *ret_dir, 
 	address(dir, NEW_NAME, &sa);
 	if (s < 0)
 		return ward_err_sys(err, -errno, "control socket");
-	unlinkat(dir, NEW_NAME, 0);
-	/*
-	 * Under its name it listens already: before, connect(2) answers ECONNREFUSED, which `ps`
-	 * takes for a supervisor that is gone, and clears up.
-	 */
+	empty_dir(dir);
+	/* Under its name it listens already: nobody is refused who finds it. */
 	if (bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(s, 16) < 0 ||
 		renameat(dir, NEW_NAME, dir, "control") < 0)
 		return ward_err_sys(err, -errno, "control socket in %s/%s", runtime, session);
@@ -141,17 +236,12 @@ int ward_control_listen(const char *runtime, const char *session, int *ret_dir, 
 	return 0;
 }
 
-void ward_control_remove(const char *runtime, const char *session)
+void ward_control_remove(const char *runtime, const char *session, int dir)
 {
 	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base < 0)
 		return;
-	ward_cleanup_fd int dir =
-		openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir >= 0) {
-		unlinkat(dir, "control", 0);
-		unlinkat(dir, NEW_NAME, 0);
-	}
+	empty_dir(dir);
 	unlinkat(base, session, AT_REMOVEDIR);
 }
 
@@ -166,6 +256,28 @@ static bool outside(pid_t pid)
 	       theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
 }
 
+/*
+ * The process that connected, whatever has its number by now. Left -1 on kernels before 6.5, which
+ * do not know SO_PEERPIDFD; 0 or a negative errno.
+ */
+static int peer_pidfd(int sock, int *ret)
+{
+	int fd = -1;
+	socklen_t len = sizeof(fd);
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) == 0) {
+		*ret = fd;
+		return 0;
+	}
+	return errno == ENOPROTOOPT ? 0 : -errno;
+}
+
+/* While it does, its number is nobody else's: what was read of /proc/PID before was its own. */
+static bool lives(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	return pidfd < 0 || poll(&p, 1, 0) == 0;
+}
+
 int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd)
 {
 	ward_cleanup_fd int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -177,7 +289,9 @@ int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd)
 		return -errno;
 	if (peer.uid != 0 && peer.uid != geteuid() && peer.uid != owner)
 		return -EPERM;
-	if (!outside(peer.pid))
+	ward_cleanup_fd int pidfd = -1;
+	int r = peer_pidfd(fd, &pidfd);
+	if (r < 0 || !outside(peer.pid) || !lives(pidfd))
 		return -EPERM;
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;

@@ -12,7 +12,7 @@
  *
  * Peers are the owner, whoever started the session, and root, never a process from inside a
  * sandbox: it has no path to the socket, and its pid namespace is not ours (checked at each
- * connection).
+ * connection, of the very process that connected where the kernel can name it: SO_PEERPIDFD).
  */
 #pragma once
 
@@ -32,12 +32,17 @@
  */
 int ward_control_runtime(char **ret_path, struct ward_err *err) ward_must_check;
 
-/* Makes the session's directory and listens. *ret_dir is an fd of the directory (both the
- * caller's). */
+/*
+ * Removes what sessions that were killed have left there, makes this session's directory and
+ * listens. *ret_dir is an fd of the directory (both the caller's); while it is open, the directory
+ * is locked, and nobody takes it for a leftover. -EBUSY: somebody else's lock.
+ */
 int ward_control_listen(const char *runtime, const char *session, int *ret_dir, int *ret_listen,
 	struct ward_err *err) ward_must_check;
-/* Removes the socket and directory again. */
-void ward_control_remove(const char *runtime, const char *session);
+/* Removes the sockets and directory again. dir: *ret_dir of ward_control_listen(). */
+void ward_control_remove(const char *runtime, const char *session, int dir);
+/* Removes the directories of sessions that have ended without doing so: those that nobody locks. */
+void ward_control_sweep(const char *runtime);
 
 /* Accepts one connection and checks the peer. owner: besides root and ourselves. -EPERM: refused.
  */

@@ -105,6 +105,7 @@ static void sweep_one(struct ward_store *st, const char *name, ward_crashed_fn *
 void ward_crashed_sweep(struct ward_store *st, ward_crashed_fn *end)
 {
 	struct ward_store_names names = {0};
+	ward_store_sweep(st);
 	if (ward_store_list_marks(st, &names, NULL) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++)

@@ -24,6 +24,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/session/exec_files.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* linux/seccomp.h, 6.6 */
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
@@ -41,12 +42,13 @@
 struct ward_exec_watch {
 	struct ward_guard *guard;
 	const struct ward_run_plan *plan;
+	struct ward_exec_files *files;
 	int listener;
 	int stop; /* eventfd */
 	bool no_argv;
 	pthread_t thread;
 	struct ward_event ev;
-	char path[PATH_MAX + PATH_MAX];
+	char path[PATH_MAX + PATH_MAX + 1];
 	char argv[ARGV_BYTES];
 };
 
@@ -262,11 +264,12 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 }
 
 /*
- * What the call leads to, through links, as it is called inside; to has PATH_MAX bytes. In a tree
- * of another user's only the path that was asked for is known. Nothing here waits for the caller's
+ * What the call leads to, through links, as it is called inside; to has PATH_MAX bytes; *ret_fd: an
+ * O_PATH descriptor of it, untouched where it cannot be had: in a tree of another user's only the
+ * path that was asked for is known. Nothing here waits for the caller's
  * memory, and a lookup in a tree waits for wardfs-fs, which waits for nobody but the writer.
  */
-static size_t resolve(const struct ward_exec_watch *x, pid_t tid, size_t len, char *to)
+static size_t resolve(const struct ward_exec_watch *x, pid_t tid, size_t len, char *to, int *ret_fd)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
@@ -288,6 +291,8 @@ static size_t resolve(const struct ward_exec_watch *x, pid_t tid, size_t len, ch
 	if (len >= PATH_MAX)
 		return 0;
 	memcpy(to, is, len + 1);
+	if (fd >= 0)
+		*ret_fd = ward_steal_fd(&fd);
 	return len;
 }
 
@@ -308,11 +313,9 @@ static bool unlisted(const struct ward_exec_watch *x, const char *path)
  * A program that [process] exec does not list: the kernel refuses it (Landlock, noexec mounts), and
  * tells nobody. Seen beside it, as the record of the call.
  */
-static int note_unlisted(struct ward_exec_watch *x, pid_t tid, size_t len)
+static int note_unlisted(struct ward_exec_watch *x, const char *path)
 {
-	char path[PATH_MAX];
-	size_t n = len > 0 ? resolve(x, tid, len, path) : 0;
-	if (n == 0 || !unlisted(x, path))
+	if (!unlisted(x, path))
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 	ward_rule_place(ward_policy_first_program(x->plan->policy), &place);
@@ -324,6 +327,33 @@ static int note_unlisted(struct ward_exec_watch *x, pid_t tid, size_t len)
 	return ward_guard_put(x->guard, &x->ev);
 }
 
+static bool in_tree(const struct ward_exec_watch *x, const char *path)
+{
+	const struct ward_run_plan *p = x->plan;
+	for (size_t i = 0; i < p->n_trees; i++)
+		if (ward_path_beneath(path, p->trees[i].path) ||
+			(p->trees[i].at && ward_path_beneath(path, p->trees[i].at)))
+			return true;
+	return false;
+}
+
+/*
+ * Which file it is. Not of a path in a tree: looking there is an access that the guard decides and
+ * records, and the kernel is about to do it. Returns its path, "" where it is not known.
+ */
+static const char *note_file(
+	struct ward_exec_watch *x, pid_t tid, size_t len, char to[PATH_MAX], bool everywhere)
+{
+	ward_cleanup_fd int fd = -1;
+	to[0] = '\0';
+	x->path[len] = '\0';
+	if (len == 0 || (!everywhere && in_tree(x, x->path)) || resolve(x, tid, len, to, &fd) == 0)
+		return "";
+	if (fd >= 0 && !in_tree(x, to))
+		ward_exec_files_seen(x->files, fd, to, &x->ev);
+	return to;
+}
+
 /* Takes a call and answers it. -ENOENT: its caller died meanwhile. */
 static int serve(struct ward_exec_watch *x)
 {
@@ -331,14 +361,17 @@ static int serve(struct ward_exec_watch *x)
 	if (ioctl(x->listener, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0)
 		return -errno;
 	struct seccomp_notif_resp resp = {.id = req.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-	size_t path = fill(x, &req);
+	char path[PATH_MAX];
+	bool listed = ward_policy_has_programs(x->plan->policy);
+	size_t len = fill(x, &req);
+	const char *file = note_file(x, (pid_t)req.pid, len, path, listed);
 	/* What was read is the caller's only if it still waits: its number may be another's by now.
 	 */
 	if (ioctl(x->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &req.id) < 0)
 		return -errno;
 	int put = ward_guard_put(x->guard, &x->ev);
-	if (put == 0 && ward_policy_has_programs(x->plan->policy))
-		put = note_unlisted(x, (pid_t)req.pid, path);
+	if (put == 0 && listed && *file)
+		put = note_unlisted(x, file);
 	if (put < 0)
 		resp = (struct seccomp_notif_resp){.id = req.id, .error = -EIO};
 	return ioctl(x->listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) < 0 ? -errno : 0;
@@ -378,11 +411,14 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	/* Signals are the main thread's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int r = x->stop < 0 ? -errno : -pthread_create(&x->thread, NULL, run, x);
+	int r = x->stop < 0 ? -errno : ward_exec_files_new(g, &x->files, err);
+	if (r == 0)
+		r = -pthread_create(&x->thread, NULL, run, x);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r < 0) {
 		if (x->stop >= 0)
 			close(x->stop);
+		ward_exec_files_free(x->files);
 		free(x);
 		return ward_err_sys(err, r, "records of programs");
 	}
@@ -404,5 +440,6 @@ void ward_exec_watch_stop(struct ward_exec_watch *x)
 	if (pthread_clockjoin_np(x->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
 		return;
 	close(x->stop);
+	ward_exec_files_free(x->files);
 	free(x);
 }

@@ -107,6 +107,11 @@ int ward_helper_configure(struct ward_helper *h, const struct ward_msg *config, 
 	size_t n_fds, struct ward_err *err)
 {
 	int r = ward_msg_send(h->control, config, fds, n_fds);
+	/* It is gone, or was never executed: what it said last, or how it ended, says why. */
+	if ((r == -EPIPE || r == -ECONNRESET) && h->pid > 0) {
+		int why = ward_helper_wait_ready(h, NULL, err);
+		return why < 0 ? why : r;
+	}
 	return r < 0 ? ward_err_sys(err, r, "%s: configuration", h->name) : 0;
 }
 

@@ -416,7 +416,7 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		ward_record_not_started(&m.guard, err->text);
 	}
 	if (m.control >= 0)
-		ward_control_remove(m.plan.runtime, m.guard.store.name);
+		ward_control_remove(m.plan.runtime, m.guard.store.name, m.control_dir);
 	ward_guard_close(&m.guard);
 	ward_fusemount_clear(&m.mount);
 	ward_run_plan_clear(&m.plan);

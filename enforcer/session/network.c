@@ -149,11 +149,6 @@ int ward_network_start(struct ward_network *n, struct ward_sandbox *sb, struct w
 	int r = ward_helper_configure(&n->helper, &m, namespaces, 2, err);
 	ward_sandbox_forget_namespaces(sb);
 	ward_sockets_close(&n->sockets);
-	/* It is gone: its last word says why. */
-	if (r == -EPIPE || r == -ECONNRESET) {
-		r = ward_network_wait(n, err);
-		return r < 0 ? r : -EPIPE;
-	}
 	return r;
 }
 

@@ -143,7 +143,8 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 		return r;
 	for (size_t i = 0; i < p->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &p->trees[i];
-		if (!t->source)
+		/* The kept home is ours to give, and not open yet. */
+		if (!t->source || t->backing < 0)
 			continue;
 		int around = *pl.rest ? 0 : lies_below(t->backing, pl.fd);
 		int in = around < 0 ? around : lies_below(pl.fd, t->backing);

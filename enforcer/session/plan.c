@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,25 @@ static int owner_policy_file(const char *config, struct ward_run_plan *p, struct
 	return p->owner_policy ? 0 : ward_err_sys(err, r ? r : -ENOMEM, "owner's policy file");
 }
 
+/* What the policy makes of [home] mode = project; struct ward_load. */
+static int add_home(
+	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+{
+	struct ward_run_plan *p = user;
+	struct ward_kept_home h = WARD_HOME_INIT;
+	int r = ward_home_name(p->state, p->id.owner_uid, p->project.path, &h, err);
+	if (r == 0)
+		r = ward_home_text(&h, policy, b, err);
+	if (r < 0 || !b->len) {
+		ward_home_clear(&h);
+		return r;
+	}
+	p->home = h;
+	free(p->id.agent_home);
+	p->id.agent_home = strdup(WARD_HOME_PATH);
+	return p->id.agent_home ? 0 : ward_err_sys(err, -ENOMEM, "home");
+}
+
 static int load_policy(
 	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
@@ -169,7 +189,9 @@ static int load_policy(
 		.config_home = config,
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
-		.run_text = run_text};
+		.run_text = run_text,
+		.more = add_home,
+		.user = p};
 	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
 	struct ward_as_owner as = {0};
 	if (!o->policy)
@@ -221,7 +243,8 @@ static int in_agent_home(const struct ward_run_plan *p, const char *path, char *
 {
 	const char *rel = p->id.home ? ward_path_beneath(path, p->id.home) : NULL;
 	*ret = NULL;
-	if (!rel || !*rel || p->settings->home == WARD_HOME_NONE ||
+	/* Into a kept one links lead. */
+	if (!rel || !*rel || p->settings->home == WARD_HOME_NONE || p->home.dir ||
 		strcmp(p->id.home, p->id.agent_home) == 0)
 		return 0;
 	return asprintf(ret, "%s/%s", p->id.agent_home, rel) < 0 ? -ENOMEM : 0;
@@ -269,11 +292,50 @@ static int tree_at(const struct ward_tree *t, struct ward_run_plan_tree *pt, str
 	return pt->at ? 0 : ward_err_sys(err, -ENOMEM, "tree %s", pt->path);
 }
 
+/* No empty component, no "." and no "..": what a path inside must be, too. */
+static bool is_plain(const char *path)
+{
+	for (const char *s = path; *s == '/';) {
+		size_t n = strcspn(++s, "/");
+		if (n == 0 || (s[0] == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
+			return false;
+		s += n;
+	}
+	return path[0] == '/';
+}
+
+/*
+ * A source such as ../data gets the name that the kernel has for the directory that is open now: a
+ * link on the way there decides what ".." means, so the text alone cannot say.
+ */
+static int name_source(struct ward_run_plan_tree *pt, struct ward_err *err)
+{
+	char link[64];
+	char name[PATH_MAX];
+	if (is_plain(pt->source))
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", pt->backing);
+	ssize_t n = readlink(link, name, sizeof(name) - 1);
+	if (n <= 0 || name[0] != '/')
+		return ward_err_sys(err, n < 0 ? -errno : -EIO, "tree source %s", pt->source);
+	name[n] = '\0';
+	char *copy = strdup(name);
+	if (!copy)
+		return ward_err_sys(err, -ENOMEM, "tree source %s", pt->source);
+	free(pt->source);
+	pt->source = copy;
+	return 0;
+}
+
 static int open_tree_backing(
 	const struct ward_tree *t, struct ward_run_plan *p, struct ward_err *err)
 {
 	struct ward_run_plan_tree *pt = &p->trees[p->n_trees++];
 	*pt = (struct ward_run_plan_tree){.path = t->path, .backing = -1};
+	if (p->home.dir && strcmp(t->path, WARD_HOME_PATH) == 0) {
+		pt->source = strdup(p->home.source);
+		return pt->source ? 0 : ward_err_sys(err, -ENOMEM, "tree %s", t->path);
+	}
 	if (!t->source)
 		return ward_backing_tmpfs(t->tmpfs_size, p->id.owner_uid, p->id.owner_gid,
 			p->id.root, &pt->backing, err);
@@ -298,9 +360,9 @@ static int open_tree_backing(
 	if (r == 0)
 		r = ward_backing_open(pt->source, workspace ? p->id.home : NULL, &pt->backing, err);
 	ward_as_owner_end(&as);
-	if (r < 0)
-		return r;
-	return tree_at(t, pt, err);
+	if (r == 0)
+		r = name_source(pt, err);
+	return r < 0 ? r : tree_at(t, pt, err);
 }
 
 /* Where the command starts: where the caller stands, as the closest tree calls it inside. */
@@ -372,6 +434,39 @@ static int check_hides(
 	return 0;
 }
 
+/*
+ * Programs look beneath $HOME for their tool chain: what is shown of the owner's home is found in
+ * the kept one as well.
+ */
+static int link_reads(const struct ward_run_plan *p, int backing, struct ward_err *err)
+{
+	int r = 0;
+	for (size_t i = 0; i < p->n_reads && r == 0; i++) {
+		const char *rel = p->id.home ? ward_path_beneath(p->reads[i], p->id.home) : NULL;
+		if (rel && *rel)
+			r = ward_home_link(backing, &p->id, rel, p->reads[i], err);
+	}
+	return r;
+}
+
+/* The kept home, once nothing is left that could be wrong about the request. */
+static int open_home(
+	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+{
+	struct ward_run_plan_tree *t = NULL;
+	for (size_t i = 0; i < p->n_trees; i++)
+		if (strcmp(p->trees[i].path, WARD_HOME_PATH) == 0)
+			t = &p->trees[i];
+	if (!p->home.dir || !t)
+		return 0;
+	/* A rehearsal makes nothing, so it has an empty one. */
+	if (o->dry)
+		return ward_backing_tmpfs(
+			1 << 20, p->id.owner_uid, p->id.owner_gid, p->id.root, &t->backing, err);
+	int r = ward_home_open(&p->home, &p->id, p->state, p->project.path, &t->backing, err);
+	return r < 0 ? r : link_reads(p, t->backing, err);
+}
+
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
@@ -383,7 +478,10 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	r = ward_identity_find(o->user, p->project.uid, project_salt(&p->project), &p->id, err);
 	if (r < 0)
 		return r;
-	r = load_policy(o, p, err);
+	r = ward_store_default_path(
+		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	if (r == 0)
+		r = load_policy(o, p, err);
 	if (r < 0)
 		return r;
 	if (p->settings->n_trees > WARD_TREES_MAX)
@@ -406,16 +504,15 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 			&p->sockets, &p->n_sockets, err);
 	if (r < 0)
 		return r;
-	r = ward_store_default_path(
-		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
-	if (r == 0)
-		r = ward_control_runtime(&p->runtime, err);
+	r = ward_control_runtime(&p->runtime, err);
 	if (r == 0)
 		r = ward_places_check(p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
 		ward_err_sys(err, r, "policy");
+	if (r == 0)
+		r = open_home(o, p, err);
 	return r < 0 ? r : start_directory(p, err);
 }
 
@@ -457,6 +554,7 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 	for (size_t i = 0; p->noexec && p->noexec[i]; i++)
 		free(p->noexec[i]);
 	free(p->noexec);
+	ward_home_clear(&p->home);
 	free(p->state);
 	free(p->runtime);
 	free(p->cwd);

@@ -8,6 +8,7 @@
 #include "enforcer/policy/load.h"
 #include "enforcer/sandbox/backend.h"
 #include "enforcer/session/environment.h"
+#include "enforcer/session/home.h"
 #include "enforcer/session/identity.h"
 #include "enforcer/session/programs.h"
 #include "enforcer/session/project.h"
@@ -25,6 +26,7 @@ struct ward_run_options {
 	const char *user;
 	const char *session;
 	int status_fd; /* of --status-fd, > 2; 0: none */
+	bool dry;      /* nothing is made on the host, nothing locked */
 	bool keep;     /* the session goes on after its command */
 	int keep_fd;   /* with keep: gets the command's status as an int, when we let go of it */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/sandbox/backend.h) */
@@ -64,14 +66,15 @@ struct ward_run_plan {
 	struct ward_programs programs; /* of [process] exec */
 	char **noexec; /* paths inside that a noexec rule closes as a whole, owned; ends with NULL
 			*/
-	char *state;   /* state directory */
-	char *runtime; /* runtime directory */
-	char *cwd;     /* start directory inside */
-	char *config;  /* the owner's wardfs/ in the configuration directory, or NULL */
+	struct ward_kept_home home; /* kept; .dir NULL: none */
+	char *state;		    /* state directory */
+	char *runtime;		    /* runtime directory */
+	char *cwd;		    /* start directory inside */
+	char *config;	    /* the owner's wardfs/ in the configuration directory, or NULL */
 	char *owner_policy; /* the owner's policy file for this project, whether it exists or not */
 };
 
-#define WARD_RUN_PLAN_INIT ((struct ward_run_plan){.project = {.fd = -1}})
+#define WARD_RUN_PLAN_INIT ((struct ward_run_plan){.project = {.fd = -1}, .home = WARD_HOME_INIT})
 
 /*
  * err->code is -EINVAL for what the user can mend in a policy or command line (exit 2), other codes

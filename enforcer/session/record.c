@@ -11,6 +11,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/anchors.h"
 
 /* A piece of policy text in one record; leaves room for the other fields of WARD_EVENT_MAX. */
 #define PIECE 8192
@@ -136,6 +137,8 @@ static json_t *start_json(
 	json_object_set_new(o, "env", env_json(s->env));
 	if (p->settings->anchors.n > 0)
 		json_object_set_new(o, "anchors", strings_json(&p->settings->anchors));
+	if (ward_anchors_unasked(&p->settings->anchors))
+		json_object_set_new(o, "anchor_unasked", json_string("journald"));
 	if (s->sandbox_facts)
 		json_object_set_new(o, "exec", json_boolean(s->listens));
 	if (transport)

@@ -670,7 +670,7 @@ static void close_run(struct ward_running *r)
 	ward_sandbox_free(r->sandbox);
 	ward_network_close(&r->network);
 	if (r->control >= 0)
-		ward_control_remove(r->plan->runtime, r->guard.store.name);
+		ward_control_remove(r->plan->runtime, r->guard.store.name, r->control_dir);
 	ward_guard_close(&r->guard);
 	/* Last: a delegated group may hold our helpers beside the session. */
 	ward_limits_close(r->limits);

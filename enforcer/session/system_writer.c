@@ -190,7 +190,8 @@ int ward_system_policy(
 	return r;
 }
 
-int ward_system_note_read(const char *session, const char *verb, struct ward_err *err)
+int ward_system_note_read(
+	const char *session, const char *verb, const char *question, struct ward_err *err)
 {
 	struct ward_msg m;
 	ward_cleanup_fd int fd = -1;
@@ -200,6 +201,7 @@ int ward_system_note_read(const char *session, const char *verb, struct ward_err
 	ward_msg_init(&m, WARD_MSG_SYSTEM_READ);
 	ward_msg_put_str(&m, session);
 	ward_msg_put_str(&m, verb);
+	ward_msg_put_str(&m, question ? question : "");
 	r = say(fd, &m, NULL, 0, err);
 	ward_msg_clear(&m);
 	return r < 0 ? r : wait_for(fd, WARD_MSG_READY, NULL, NULL, NULL, err);

@@ -23,5 +23,5 @@ int ward_system_recover(struct ward_guard *g, struct ward_err *err) ward_must_ch
 int ward_system_policy(struct ward_guard *g, unsigned n, const void *policy, size_t len,
 	struct ward_err *err) ward_must_check;
 /* That the trail of a session of ours is read goes to its ledger. */
-int ward_system_note_read(
-	const char *session, const char *verb, struct ward_err *err) ward_must_check;
+int ward_system_note_read(const char *session, const char *verb, const char *question,
+	struct ward_err *err) ward_must_check;

@@ -235,7 +235,9 @@ class Rootless(Guarded):
         return to
 
     def run(self, where, argv):
-        quiet("chown", "-R", f"{self.uid}:{self.uid}", where)
+        # Once: a chown to the same owner changes ctime, and git reads all of a changed file.
+        quiet("find", where, "!", "-uid", self.uid, "-exec", "chown", "-h",
+              f"{self.uid}:{self.uid}", "{}", "+")
         policy = [f"--policy={POLICY}"] if os.path.exists(os.path.join(where, POLICY)) else []
         out = Native().run(where, [
             *self.before, self.point, self.home, "setpriv", f"--reuid={self.uid}",

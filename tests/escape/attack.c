@@ -484,6 +484,13 @@ static int try_slow(char **argv)
 	return sched_setaffinity(pid, sizeof(cpus), &cpus);
 }
 
+/* A set of Landlock's rules about these rights. */
+static int try_ruleset(char **argv)
+{
+	unsigned long long files = strtoull(argv[0], NULL, 0);
+	return (int)syscall(SYS_landlock_create_ruleset, &files, sizeof(files), 0);
+}
+
 static int try_core_limit(char **argv)
 {
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
@@ -511,7 +518,8 @@ static const struct {
 	{"core-limit", 0, try_core_limit}, {"slow", 2, try_slow},
 	{"write-memory", 1, try_write_memory}, {"take-fd", 2, try_take_fd},
 	{"capset", 0, try_capset}, {"move-mount", 2, try_move_mount}, {"fsopen", 1, try_fsopen},
-	{"pivot-root", 1, try_pivot_root}, {"modify-ldt", 0, try_modify_ldt}};
+	{"pivot-root", 1, try_pivot_root}, {"modify-ldt", 0, try_modify_ldt},
+	{"ruleset", 1, try_ruleset}};
 
 int main(int argc, char **argv)
 {

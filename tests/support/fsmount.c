@@ -19,6 +19,8 @@
  * (/dev/fuse, without spinning), "io_uring" (allowed on this host until the daemon is ready; that
  * it then uses another is an error), "auto" (so too, and the daemon chooses), "late" (allowed once
  * it is mounted, which must be of no use). Exit status 77: this kernel does not know io_uring.
+ * WARD_INIT is MINOR:FLAGS, the protocol's minor version that the kernel is to offer, and flags of
+ * INIT, in hexadecimal, that it is not to (inject.h); not together with -F.
  *
  * POLICY is a file, the base. The mount lives in a mount namespace of its own, in which CMD runs as
  * the agent in MOUNTPOINT. The exit status is the command's; 99 where the daemon did not end well
@@ -55,6 +57,8 @@
 #include "tests/support/inject.h"
 
 #define GROUPS_MAX 16
+/* FUSE_PASSTHROUGH in the flags of INIT (7.40) */
+#define PASSTHROUGH_BIT 37
 #define STATUS_DAEMON 99
 
 enum mode { MODE_ROOT, MODE_USER, MODE_OTHER };
@@ -68,6 +72,7 @@ struct options {
 	const char *tree, *log, *pid_file, *fail_at, *faults, *policy, *backing, *mountpoint;
 	uint32_t wake;
 	bool passthrough, uring, late;
+	struct inject_init init; /* minor 0: as the kernel says */
 	char **argv;
 };
 
@@ -401,7 +406,7 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 		if (o->mode == MODE_USER)
 			become(o->uid, o->gid, o->groups, o->n_groups);
 		if (inject_sock >= 0)
-			CHECK(inject_into(inject_sock));
+			CHECK(inject_into(inject_sock, o->init.minor ? WARD_FD_FS_TREES : -1));
 		CHECK(ward_fd_inherit(from, to, sizeof(to) / sizeof(*to)));
 		execl(program(), "wardfs-fs", (char *)NULL);
 		die(program());
@@ -442,12 +447,28 @@ static void parse_ids(const char *s, uid_t *uid, gid_t *gid, gid_t *groups, size
 		groups[(*n)++] = (gid_t)strtoul(end + 1, &end, 10);
 }
 
+/* MINOR:FLAGS */
+static void parse_init(const char *s, struct inject_init *ret)
+{
+	char *end = NULL;
+
+	ret->minor = (uint32_t)strtoul(s, &end, 10);
+	if (!ret->minor || *end != ':')
+		die("WARD_INIT");
+	ret->without = strtoull(end + 1, NULL, 16);
+}
+
 static void parse(struct options *o, int argc, char **argv)
 {
 	const char *transport = getenv("WARD_TRANSPORT"), *agent = NULL;
 	int c;
 
 	*o = (struct options){.tree = "/workspace", .passthrough = true, .wake = 6};
+	if (getenv("WARD_INIT"))
+		parse_init(getenv("WARD_INIT"), &o->init);
+	/* The daemon does not ask whether it is offered: the ioctl tells, and would be granted. */
+	if (o->init.without & UINT64_C(1) << PASSTHROUGH_BIT)
+		o->passthrough = false;
 	while ((c = getopt(argc, argv, "+m:o:a:t:l:w:np:x:F:")) != -1) {
 		switch (c) {
 		case 'm':
@@ -548,8 +569,9 @@ int main(int argc, char **argv)
 		enable_uring_end(allowed);
 		allow(&o, 'Y', &allowed);
 	}
-	if (o.faults)
-		CHECK(injector = inject_start(o.faults, &inject_sock));
+	if (o.faults || o.init.minor)
+		CHECK(injector = inject_start(
+			      o.faults, fuse_fd, o.init.minor ? &o.init : NULL, &inject_sock));
 	daemon_pid =
 		start_daemon(&o, fuse_fd, ring_fd, drain.wake_fd, policy_fd, inject_sock, &control);
 	if (o.uring || o.late)

@@ -9,17 +9,31 @@
  * (default: each). It is read anew for each call, so a test changes it as it goes; no file: nothing
  * fails. The line `ioctl casefold` makes every directory answer that it is casefolded
  * (FS_IOC_GETFLAGS).
+ *
+ * Or, in the same way, INIT: what the kernel offers is made less, as an older one's.
  */
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
 
+/* The kernel's INIT is changed to that minor version, and has none of these flags. */
+struct inject_init {
+	uint32_t minor;
+	uint64_t without;
+};
+
 /*
- * Starts the helper; *ret_sock is for inject_into(). It ends with the last process that has the
- * filter. Returns its pid, which the caller waits for, or a negative errno.
+ * Starts the helper; *ret_sock is for inject_into(). init NULL: faults as file says; else file is
+ * not used, and dev is /dev/fuse as mounted, of which INIT has not been read. It ends with the last
+ * process that has the filter. Returns its pid, which the caller waits for, or a negative errno.
  */
-pid_t inject_start(const char *file, int *ret_sock) ward_must_check;
-/* In the process that is to fail, before exec; sock is closed. 0 or a negative errno. */
-int inject_into(int sock) ward_must_check;
+pid_t inject_start(
+	const char *file, int dev, const struct inject_init *init, int *ret_sock) ward_must_check;
+/*
+ * In the process that is to fail, before exec; sock is closed. dev: what /dev/fuse will be there,
+ * for INIT; -1: faults. 0 or a negative errno.
+ */
+int inject_into(int sock, int dev) ward_must_check;

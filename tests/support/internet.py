@@ -153,6 +153,22 @@ class Echo(socketserver.BaseRequestHandler):
             self.request.sendall(data)
 
 
+class Eager(socketserver.StreamRequestHandler):
+    """Answers each request on a connection, whatever it says about its end, as lax servers do."""
+
+    def handle(self):
+        while True:
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                line = self.rfile.readline(65536)
+                if not line:
+                    return
+                head += line
+            host = [line for line in head.split(b"\r\n") if line.lower().startswith(b"host:")]
+            log(f"eager {head.split()[1].decode()} {host[0].split()[1].decode() if host else '-'}")
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndone\n")
+
+
 class UdpEcho(socketserver.BaseRequestHandler):
     def handle(self):
         data, sock = self.request
@@ -171,6 +187,10 @@ class Tcp(socketserver.ThreadingTCPServer):
 
 class Tcp6(Tcp):
     address_family = socket.AF_INET6
+
+    def server_bind(self):
+        self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        super().server_bind()
 
 
 class Udp(socketserver.ThreadingUDPServer):
@@ -193,11 +213,28 @@ CONTEXT.sni_callback = lambda sock, name, ctx: log(f"tls {name}")
 SERVERS = [
     Udp(("203.0.113.53", 53), Dns),
     Tcp(("0.0.0.0", 80), Web),
-    Tcp6(("2001:db8:113::10", 80), Web),
+    Tcp6(("::", 80), Web),
     Tls(("0.0.0.0", 443), Web),
     Tcp(("0.0.0.0", 3000), Echo),
+    Tcp(("0.0.0.0", 8080), Eager),
     Udp(("203.0.113.10", 5000), UdpEcho),
+    Udp(("203.0.113.10", 443), UdpEcho),
 ]
+
+
+def hear(port, group):
+    """What is sent to everybody, as name services of local networks are."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("", port))
+    if group:
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                        socket.inet_aton(group) + struct.pack("=4sI", b"", socket.if_nametoindex("wan")))
+    while True:
+        log(f"heard {port} {sock.recv(100).decode()}")
+
+
+for place in (5353, "224.0.0.251"), (5355, "224.0.0.252"), (1900, "239.255.255.250"), (9999, None):
+    threading.Thread(target=hear, args=place, daemon=True).start()
 for server in SERVERS:
     threading.Thread(target=server.serve_forever, daemon=True).start()
 with open(os.path.join(DIR, "ready"), "w"):

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * knockout WHAT... -- CMD [ARG]...: runs CMD with parts of the kernel taken away from it and from
- * all that it starts. Exit code as CMD's, 128+signal. Needs root. WHAT:
+ * all that it starts. Exit code as CMD's, 128+signal. As an ordinary user set-user-id programs have
+ * no effect beneath it. WHAT:
  *
  *   SYSCALL=ERRNO      the system call answers with this errno (a name: ENOSYS, EPERM, …)
  *   SYSCALL=0          it answers 0 and does nothing
  *   unshare-without=N  unshare(2) is made without these flags (x86-64 alone; traces CMD)
  *   write-nothing=C    write(2) of the single byte C answers 1 and does nothing (the same)
+ *   landlock-abi=N     landlock_create_ruleset(2) answers as a kernel with ABI N does: that number,
+ *                      and a refusal of what came later (the same; as root, for what is not
+ *                      dumpable). Standard error tells what was asked for: "ruleset SIZE FILES
+ *                      NET SCOPED"
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -26,6 +31,13 @@
 
 static unsigned long long unshare_without;
 static int write_nothing = -1;
+static unsigned landlock_abi;
+
+/* The kernel's ABI (userspace-api/landlock.rst; security/landlock/syscalls.c). */
+struct ruleset {
+	unsigned long long files, net, scoped;
+};
+#define RULESET_VERSION 1U
 
 static void die(const char *what)
 {
@@ -61,6 +73,13 @@ static void add(scmp_filter_ctx ctx, char *arg)
 			die("write");
 		return;
 	}
+	if (strcmp(arg, "landlock-abi") == 0) {
+		landlock_abi = (unsigned)atoi(value);
+		if (landlock_abi == 0 || seccomp_rule_add(ctx, SCMP_ACT_TRACE(3),
+						 SCMP_SYS(landlock_create_ruleset), 0) < 0)
+			die("landlock-abi");
+		return;
+	}
 	int nr = seccomp_syscall_resolve_name(arg);
 	int code = strcmp(value, "0") == 0 ? 0 : errno_named(value);
 	if (nr == __NR_SCMP_ERROR ||
@@ -74,6 +93,45 @@ static int finish(int status)
 }
 
 #ifdef __x86_64__
+/* A number that is no system call's is skipped (seccomp(2), SECCOMP_RET_TRACE). */
+static void answer(struct user_regs_struct *regs, long result)
+{
+	regs->orig_rax = (unsigned long long)-1;
+	regs->rax = (unsigned long long)result;
+}
+
+/* What the older kernel says to this ruleset: 0, or a negative errno. */
+static long judge(const struct ruleset *r, unsigned long long size)
+{
+	/* 13 rights of ABI 1, and those that ABI 2, 3 and 5 brought. */
+	unsigned long long files = 0x1fff | (landlock_abi >= 2 ? 1 << 13 : 0) |
+				   (landlock_abi >= 3 ? 1 << 14 : 0) |
+				   (landlock_abi >= 5 ? 1 << 15 : 0);
+	size_t known = landlock_abi >= 6 ? 24 : landlock_abi >= 4 ? 16 : 8;
+	if (size > known && ((known < 16 && r->net) || (known < 24 && r->scoped)))
+		return -E2BIG;
+	if (r->files & ~files || (landlock_abi < 4 && r->net) || (landlock_abi < 6 && r->scoped))
+		return -EINVAL;
+	return 0;
+}
+
+static void as_older_landlock(pid_t pid, struct user_regs_struct *regs)
+{
+	struct ruleset r = {0, 0, 0};
+	unsigned long long *field[] = {&r.files, &r.net, &r.scoped};
+	if (regs->rdx == RULESET_VERSION) {
+		answer(regs, landlock_abi);
+		return;
+	}
+	for (size_t i = 0; i < 3 && regs->rsi >= 8 * (i + 1); i++)
+		*field[i] = (unsigned long long)ptrace(
+			PTRACE_PEEKDATA, pid, (void *)(regs->rdi + 8 * i), NULL);
+	fprintf(stderr, "ruleset %llu %#llx %#llx %#llx\n", regs->rsi, r.files, r.net, r.scoped);
+	long why = judge(&r, regs->rsi);
+	if (why < 0)
+		answer(regs, why);
+}
+
 static void change(pid_t pid)
 {
 	struct user_regs_struct regs;
@@ -85,9 +143,9 @@ static void change(pid_t pid)
 		long word = ptrace(PTRACE_PEEKDATA, pid, (void *)regs.rsi, NULL);
 		if ((word & 0xff) != write_nothing)
 			return;
-		/* A number that is no system call's is skipped (seccomp(2), SECCOMP_RET_TRACE). */
-		regs.orig_rax = (unsigned long long)-1;
-		regs.rax = 1;
+		answer(&regs, 1);
+	} else if (regs.orig_rax == SYS_landlock_create_ruleset) {
+		as_older_landlock(pid, &regs);
 	}
 	ptrace(PTRACE_SETREGS, pid, NULL, &regs);
 }
@@ -124,13 +182,13 @@ int main(int argc, char **argv)
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
 	int status = 0;
 	int i = 1;
-	if (!ctx || seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0) < 0)
+	if (!ctx || seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, geteuid() != 0) < 0)
 		die("filter");
 	for (; i < argc && strcmp(argv[i], "--") != 0; i++)
 		add(ctx, argv[i]);
 	if (i + 1 >= argc)
 		die("no command");
-	int traced = unshare_without || write_nothing >= 0;
+	int traced = unshare_without || write_nothing >= 0 || landlock_abi;
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (traced && (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || raise(SIGSTOP) != 0))

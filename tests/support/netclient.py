@@ -6,8 +6,11 @@ usage: netclient.py tcp HOST PORT          connected, or the errno's name
                     udp HOST PORT          the answer, or the errno's name
                     first HOST PORT        the first line that the server says
                     exchange HOST PORT HEX [HEX…]   sends each in turn; what came back, or the errno
+                    dialog HOST PORT HEX [HEX…]  the same, each after a whole answer ("done") to the last
+                    icmp HOST              "echoed", or the errno's name
                     dns TYPE NAME [tcp]    RCODE and the number of answers; NAME may hold \\DDD
                     dnsraw HEX             the answer's second word, or "nothing"
+                    dnstcp HEX             the second words of the answers until it is closed
                     listen PORT            listens on 0.0.0.0, connects to itself
                     times COUNT HOST PORT  connections one after the other, each echoed on
 """
@@ -66,6 +69,26 @@ def exchange(host, port, *data):
         got += more
 
 
+def dialog(host, port, *data):
+    s = open_tcp(host, port)
+    got = b""
+    for count, piece in enumerate(data):
+        s.sendall(bytes.fromhex(piece))
+        while got.count(b"done\n") <= count:
+            more = s.recv(65536)
+            if not more:
+                return got.decode("latin1") + "ended"
+            got += more
+    return got.decode("latin1")
+
+
+def icmp(host):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
+    s.settimeout(20)
+    s.sendto(struct.pack(">BBHHH", 8, 0, 0, 0, 1) + b"wardfs", (host, 0))
+    return "echoed" if s.recv(100).endswith(b"wardfs") else "?"
+
+
 def udp(host, port):
     family, _, _, _, addr = socket.getaddrinfo(host, int(port), 0, socket.SOCK_DGRAM)[0]
     s = socket.socket(family, socket.SOCK_DGRAM)
@@ -118,6 +141,17 @@ def dnsraw(query):
         return "nothing"
 
 
+def dnstcp(data):
+    server = re.search(r"nameserver (\S+)", open("/etc/resolv.conf").read()).group(1)
+    s = socket.create_connection((server, 53), 20)
+    s.sendall(bytes.fromhex(data))
+    s.shutdown(socket.SHUT_WR)
+    f, words = s.makefile("rb"), []
+    while head := f.read(2):
+        words.append(f.read(struct.unpack(">H", head)[0])[2:4].hex())
+    return " ".join(words) or "nothing"
+
+
 def listen(port):
     s = socket.socket()
     s.bind(("0.0.0.0", int(port)))
@@ -143,8 +177,8 @@ def times(count, host, port):
 
 
 try:
-    print({"tcp": tcp, "udp": udp, "first": first, "exchange": exchange, "dns": dns,
-           "dnsraw": dnsraw, "listen": listen, "times": times}[sys.argv[1]](*sys.argv[2:]))
+    print({"tcp": tcp, "udp": udp, "first": first, "exchange": exchange, "dialog": dialog, "icmp": icmp,
+           "dns": dns, "dnsraw": dnsraw, "dnstcp": dnstcp, "listen": listen, "times": times}[sys.argv[1]](*sys.argv[2:]))
 except OSError as e:
     print(name_of(e))
     sys.exit(1)

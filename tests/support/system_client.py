@@ -115,7 +115,7 @@ def main(what, *args):
         print(c.hear()[0])
         return
     if what == "read":  # SESSION VERB
-        c.say(READ, text(args[0]) + text(args[1]))
+        c.say(READ, text(args[0]) + text(args[1]) + text(""))
         print(c.hear()[0])
         return
     if what == "policy":  # one that is not sealed

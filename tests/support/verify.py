@@ -3,6 +3,7 @@
 """Verifies trails from docs/audit-format.md alone.
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
+verify.py STATE --checkpoints FILE      as well: with checkpoints of any sessions that were kept elsewhere
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
 verify.py --key KEY --attestation FILE  a signed statement about a session
 verify.py --key KEY --all STATE         every session in the directory
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 
+from elsewhere import elsewhere
 from segments import read_trail, segments
 
 LINE_MAX = 131072
@@ -229,6 +231,7 @@ STATES = ["foreign key", "missing", "edited", "reordered", "deleted", "truncated
 class Result:
     def __init__(self):
         self.state, self.records, self.first_bad, self.gaps = "intact", 0, 0, 0
+        self.host_keys = []
 
     def set(self, state, first_bad=0):
         self.state, self.first_bad = state, first_bad
@@ -591,7 +594,7 @@ def check_attestation(data, key):
 
 def ledger_key(root, line):
     if line.kind not in ("start", "end", "torn", "rotate", "read", "removed", "expired",
-                         "enroll", "revoke"):
+                         "enroll", "revoke", "question"):
         return None
     return h(root, b"wardfs ledger " + line.kind.encode() + b"\0" + line.session.encode())
 
@@ -632,7 +635,7 @@ def take_entry(sessions, line, revoked):
     entry = json.loads(line.body + b"}")
     if line.kind in ("enroll", "revoke"):
         take_host_key(sessions, entry, line.kind, revoked)
-    if line.kind in ("rotate", "read", "enroll", "revoke"):
+    if line.kind in ("rotate", "read", "enroll", "revoke", "question"):
         return
     s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
                                            "name": line.session, "last": "0" * 64, "removed": False,
@@ -671,6 +674,9 @@ def verify_ledger(path, root):
             prev = line.mac
         if genuine:
             take_entry(sessions, line, revoked)
+            if line.kind == "rotate":
+                entry = json.loads(line.body + b"}")
+                res.host_keys += [Key(entry["from"]), Key(entry["to"])]
             res.gaps += line.kind == "torn"
         if first_bad is None and genuine and line.seq == place + 1:
             res.records += 1
@@ -747,7 +753,7 @@ def main():
             report(name, missing)
 
     ledger, sessions = verify_ledger(os.path.join(state, "ledger.jsonl"), root)
-    if len(sys.argv) > 2:
+    if len(sys.argv) == 3:
         session(sys.argv[2])
         return int(bad)
     report("ledger", ledger)
@@ -757,6 +763,9 @@ def main():
     for name in sorted(os.listdir(there) if os.path.isdir(there) else []):
         if re.fullmatch(NAME, name) and name not in sessions:
             session(name)
+    if len(sys.argv) > 3:
+        keys = ledger.host_keys + [k for s in sessions.values() for k in s["keys"]]
+        elsewhere(sys.modules[__name__], sys.argv[3], state, sessions, keys, report)
     return int(bad)
 
 

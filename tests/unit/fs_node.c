@@ -2,10 +2,14 @@
 /* The node table: names, links, moves, ghosts, states after a rename. No FUSE, no backing. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "fs/beneath.h"
 #include "fs/node.h"
 #include "tests/support/policies.h"
 #include "tests/support/suite.h"
@@ -267,6 +271,82 @@ START_TEST(no_loop)
 }
 END_TEST
 
+static void check_beneath(struct ward_node *node, const char *name, uint32_t want)
+{
+	ck_assert_uint_eq(ward_beneath_flags(&tree, node, name), want);
+}
+
+/* Trees beneath this one: by path, and once a place is held by its node as well. */
+START_TEST(beneath)
+{
+	const uint32_t leads = WARD_REQUEST_LEADS, covered = WARD_REQUEST_COVERED;
+	struct ward_fs_tree trees[5] = {{.path = (char *)(uintptr_t) "/w"},
+		{.path = (char *)(uintptr_t) "/w/a/bc"}, {.path = (char *)(uintptr_t) "/w/a/bc/d"},
+		{.path = (char *)(uintptr_t) "/wx"}, {.path = (char *)(uintptr_t) "/w/e"}};
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_node *a, *b, *f, *t;
+	char dir[] = "/tmp/fs_node.XXXXXX", path[64];
+	int fd;
+
+	for (size_t i = 0; i < 5; i++) {
+		trees[i].path_len = strlen(trees[i].path);
+		trees[i].fs = &fs;
+	}
+	check_beneath(&nodes->root, "a", 0);
+	fs.trees = trees;
+	fs.n_trees = 5;
+	tree.nodes = nodes;
+	ck_assert_int_eq(ward_beneath_new(&trees[3], &tree.beneath, &err), 0);
+	ck_assert_ptr_null(tree.beneath);
+	/* The table is of the first one. */
+	ck_assert_int_eq(ward_beneath_new(&trees[0], &tree.beneath, &err), 0);
+	check_beneath(&nodes->root, NULL, 0);
+	check_beneath(&nodes->root, "a", leads);
+	check_beneath(&nodes->root, "aa", 0);
+	check_beneath(&nodes->root, "bc", 0);
+	check_beneath(&nodes->root, "e", leads | covered);
+	a = enter(&nodes->root, "a", S_IFDIR, 10, 2);
+	check_beneath(a, NULL, leads);
+	check_beneath(a, "b", 0);
+	check_beneath(a, "bc", leads | covered);
+	b = enter(a, "bc", S_IFDIR, 11, 2);
+	check_beneath(b, NULL, leads | covered);
+	check_beneath(b, "x", covered);
+	check_beneath(b, "d", leads | covered);
+	f = enter(b, "f", S_IFREG, 12, 2);
+	check_beneath(f, NULL, covered);
+	/* One name of several is enough. */
+	ck_assert_ptr_eq(enter(&nodes->root, "f", S_IFREG, 12, 2), f);
+	check_beneath(f, NULL, covered);
+	check_beneath(&nodes->root, "f", 0);
+	/* Held, the place is known by its node as well. */
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%s/e", dir);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	struct ward_file file;
+	ck_assert_int_eq(ward_backing_stat(&tree, fd, "e", &file), -EXDEV);
+	int e = open(path, O_PATH | O_CLOEXEC);
+	ck_assert_int_eq(ward_backing_fstat(e, &file), 0);
+	close(e);
+	ck_assert_int_eq(ward_nodes_enter(nodes, &nodes->root, "e", &file, &t), 0);
+	ward_beneath_hold(&tree, &nodes->root, "e", fd, t);
+	ck_assert_int_eq(ward_beneath_look(&tree, &nodes->root, "e", -EACCES, &file), 0);
+	ck_assert_uint_eq(file.id.ino, t->id.ino);
+	ck_assert_int_eq(ward_beneath_look(&tree, &nodes->root, "e", -ENOENT, &file), -ENOENT);
+	ck_assert_int_eq(ward_beneath_look(&tree, &nodes->root, "f", -EACCES, &file), -EACCES);
+	ck_assert_int_eq(ward_nodes_move(nodes, &nodes->root, "e", &nodes->root, "g", false), 0);
+	check_beneath(t, NULL, leads | covered);
+	check_beneath(&nodes->root, "g", leads | covered);
+	check_beneath(&nodes->root, "e", leads | covered);
+	check_beneath(t, "x", covered);
+	ck_assert_int_eq(rmdir(path), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	close(fd);
+	ward_beneath_free(&tree);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fs_node");
@@ -283,6 +363,7 @@ int main(void)
 	tcase_add_test(t, replacing_move);
 	tcase_add_test(t, deep);
 	tcase_add_test(t, no_loop);
+	tcase_add_test(t, beneath);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

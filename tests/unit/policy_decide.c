@@ -490,6 +490,37 @@ START_TEST(blob_goes_and_comes_back)
 }
 END_TEST
 
+/* Whatever the rules say of it: the way to another tree stays, and what that covers is not shown.
+ */
+START_TEST(other_trees_beneath)
+{
+	const uint32_t leads = WARD_REQUEST_LEADS | WARD_REQUEST_DIR;
+	const uint32_t place = leads | WARD_REQUEST_COVERED, within = WARD_REQUEST_COVERED;
+	struct ward_policy *p = base("[files]\nwrite = /w\nhide = /w/h\n");
+	is(access_to(p, "/w/a", W, WARD_REQUEST_DIR), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/w/a", W & ~(uint32_t)WARD_RIGHT_REMOVE, leads), WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_REMOVE, "/w/a", NULL, 0, 0), WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_REMOVE, "/w/a", NULL, 0, leads), WARD_VERDICT_DENY, EBUSY);
+	is(ask(p, WARD_ACTION_CREATE, "/w/a", NULL, 0, place), WARD_VERDICT_DENY, EBUSY);
+	is(rename_dir(p, "/w/a", "/w/b"), WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_RENAME, "/w/a", "/w/b", 0, leads), WARD_VERDICT_DENY, EBUSY);
+	is(access_to(p, "/w/h", S, WARD_REQUEST_DIR), WARD_VERDICT_HIDE, ENOENT);
+	is(access_to(p, "/w/h", WARD_RIGHT_STAT, leads), WARD_VERDICT_ALLOW, 0);
+	is(access_to(p, "/w/h", WARD_RIGHT_LIST, leads), WARD_VERDICT_DENY, EACCES);
+	struct ward_decision d = access_to(p, "/w/a", WARD_RIGHT_STAT, place);
+	is(d, WARD_VERDICT_ALLOW, 0);
+	ck_assert_uint_eq(d.granted, WARD_RIGHT_STAT);
+	is(access_to(p, "/w/a", WARD_RIGHT_LIST, place), WARD_VERDICT_DENY, EACCES);
+	for (uint32_t bit = 1; bit < WARD_RIGHTS_ALL; bit <<= 1)
+		is(access_to(p, "/w/a/f", bit, within), WARD_VERDICT_DENY, EACCES);
+	ck_assert_uint_eq(access_to(p, "/w/a/f", S, within).granted, 0);
+	is(create(p, "/w/a/f"), WARD_VERDICT_ALLOW, 0);
+	is(ask(p, WARD_ACTION_CREATE, "/w/a/f", NULL, 0, within), WARD_VERDICT_DENY, EACCES);
+	is(ask(p, WARD_ACTION_LINK, "/w/f", "/w/a/f", 0, within), WARD_VERDICT_DENY, EACCES);
+	ward_policy_unref(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_decide");
@@ -509,6 +540,7 @@ int main(void)
 	tcase_add_test(t, directories_move_where_nothing_is_gained);
 	tcase_add_test(t, a_refused_move_names_what_makes_the_difference);
 	tcase_add_test(t, hard_links_have_the_intersection);
+	tcase_add_test(t, other_trees_beneath);
 	tcase_add_test(t, malformed_requests_are_refused);
 	tcase_add_test(t, trace_tells_who_was_beaten);
 	tcase_add_test(t, fold_holds_for_guards);

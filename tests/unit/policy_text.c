@@ -370,7 +370,7 @@ START_TEST(settings_are_filled)
 	struct ward_policy *p = policy_of(HEAD
 		"name = mine\n[tree /workspace]\nsource = sub\nhardlinks = allow\nat = /elsewhere\n"
 		"[tree /mem]\nsource = tmpfs:64M\n[limits]\nprocesses = 2k\nopen-files = 99\n"
-		"file = 1G\nwall = 1h30m\ntmp = 512K\ncore = yes\n[home]\nmode = tmpfs\n"
+		"file = 1G\nwall = 1h30m\ntmp = 512K\ncore = yes\n[home]\nmode = project\nsize = 3M\n"
 		"[system]\nread = /opt/x\n[env]\npass = FOO_*\nset = A=b c\n[process]\nterminal = no\n"
 		"[audit]\nlog = denials\non-failure = stop\n");
 	const struct ward_settings *s = ward_policy_settings(p);
@@ -389,7 +389,8 @@ START_TEST(settings_are_filled)
 	ck_assert_uint_eq(s->wall_ns, UINT64_C(5400000000000));
 	ck_assert_uint_eq(s->tmp_bytes, 512 << 10);
 	ck_assert(s->core);
-	ck_assert_int_eq(s->home, WARD_HOME_TMPFS);
+	ck_assert_int_eq(s->home, WARD_HOME_PROJECT);
+	ck_assert_uint_eq(s->home_size, 3 << 20);
 	ck_assert_str_eq(s->system_read.v[0], "/opt/x");
 	ck_assert_str_eq(s->env_pass.v[6], "FOO_*");
 	ck_assert_str_eq(s->env_set.v[0], "A=b c");
@@ -480,11 +481,11 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_named)
 {
 	struct ward_policy *p = policy_of(HEAD
-		"[limits]\nper-command = 4m\nrequire = yes\n[home]\nmode = project\n[network]\n"
+		"[limits]\nper-command = 4m\nrequire = yes\n[tree /workspace]\nchanges = review\n[home]\nmode = project\n[network]\n"
 		"mode = host\n[audit]\nlog = io\nsync = batch\ncheckpoint = 10s\nrotate = 256M\n"
 		"keep = 1d\n");
 	const struct ward_strings *u = &ward_policy_settings(p)->unavailable;
-	static const char *const want[] = {"f:7: [home] mode = project"};
+	static const char *const want[] = {"f:7: [tree /workspace] changes = review"};
 	/* line numbers as above: the text is one statement a line */
 	ck_assert_uint_eq(u->n, sizeof(want) / sizeof(want[0]));
 	for (size_t i = 0; i < u->n; i++) {

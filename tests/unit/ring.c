@@ -311,6 +311,46 @@ static void consume(struct pair *p, uint64_t n, uint64_t next[THREADS])
 	}
 }
 
+struct late {
+	struct ward_ring *ring;
+	_Atomic uint64_t acknowledged;
+};
+
+static void *produce_until_failed(void *arg)
+{
+	struct late *l = arg;
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_OPEN);
+	while (ward_ring_put(l->ring, &ev) == 0)
+		atomic_fetch_add(&l->acknowledged, 1);
+	return NULL;
+}
+
+/* The log ends while producers go on: what they were told was taken is there to be read. */
+START_TEST(what_was_acknowledged_before_the_end_is_there)
+{
+	for (int round = 0; round < 300; round++) {
+		struct pair p = pair_new(SMALL_RING);
+		struct late l = {.ring = p.producer};
+		pthread_t id[THREADS];
+		uint64_t got = 0;
+		for (int t = 0; t < THREADS; t++)
+			ck_assert_int_eq(pthread_create(&id[t], NULL, produce_until_failed, &l), 0);
+		for (int i = 0; i < round; i++) {
+			got += (uint64_t)get_any(p.reader);
+			ward_ring_release(p.reader);
+		}
+		ward_ring_fail(p.reader, true);
+		while (get_any(p.reader) == 1)
+			got++;
+		for (int t = 0; t < THREADS; t++)
+			pthread_join(id[t], NULL);
+		ck_assert_uint_ge(got, l.acknowledged);
+		pair_free(&p);
+	}
+}
+END_TEST
+
 START_TEST(threads_wait_for_room_and_lose_nothing)
 {
 	struct pair p = pair_new(SMALL_RING);
@@ -672,6 +712,7 @@ int main(void)
 	tcase_add_test(t, a_second_reader_tells_of_what_the_first_wrote);
 	tcase_add_test(t, a_full_ring_waits_until_room_is_released);
 	tcase_add_test(t, a_failed_log_ends_the_wait_and_comes_back);
+	tcase_add_test(t, what_was_acknowledged_before_the_end_is_there);
 	tcase_add_test(t, a_producer_wakes_only_a_reader_that_rests);
 	tcase_add_test(t, a_second_reader_goes_on_where_the_log_ends);
 	tcase_add_test(t, a_producer_that_dies_before_the_commit_leaves_nothing);

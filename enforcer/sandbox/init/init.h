@@ -24,13 +24,18 @@ struct ward_init_exec {
 };
 #define WARD_INIT_EXEC_NONE ((struct ward_init_exec){.report = -1, .pty = -1})
 
+/* A tree is seen at its path, at its `at`, and beneath each further place of the tree above it. */
+#define WARD_INIT_SEEN_MAX (WARD_TREES_MAX + 1)
+#define WARD_INIT_NESTED_MAX (WARD_TREES_MAX * WARD_INIT_SEEN_MAX)
+
 struct ward_init {
 	struct ward_plan plan;
 	mode_t umask;		    /* the caller's; the command gets it back */
 	int fuse[WARD_TREES_MAX];   /* /dev/fuse of each tree, -1: none */
 	int nested[WARD_TREES_MAX]; /* mounts of trees beneath others, detached; -1: none */
-	uint64_t nested_ids[WARD_TREES_MAX]; /* of these, once attached: STATX_MNT_ID; 0: none */
-	int root;			     /* O_PATH of the new root */
+	uint64_t nested_ids[WARD_INIT_NESTED_MAX]; /* of these, once attached: STATX_MNT_ID */
+	size_t n_nested;
+	int root;      /* O_PATH of the new root */
 	int tty;       /* other side of the pty, pid 1's controlling terminal; -1 */
 	int child;     /* to the command's child: its reports, our go; -1: executed */
 	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
@@ -52,7 +57,16 @@ struct ward_init {
 /* A private mount namespace is there; assembles the new root and mounts /dev/fuse of the trees. */
 int ward_init_mounts(struct ward_init *in, struct ward_err *err) ward_must_check;
 
-/* In pid 1, once the trees are served: mounts those that lie beneath others. */
+/* Mounts the detached mount on the directory or file at; path is for people. */
+int ward_init_attach(int mount, int at, const char *path, struct ward_err *err) ward_must_check;
+/* O_PATH of path as seen from root; a descriptor of the caller's or a negative errno. */
+int ward_init_open_inside(int root, const char *path) ward_must_check;
+/* A detached clone of an attached mount, or -1. By descriptor: a path would be a lookup in a file
+ * system that nobody may serve yet. */
+int ward_init_clone_tree(int mount) ward_must_check;
+
+/* --- nested.c: in pid 1 --- */
+/* Once the trees are served: mounts those that lie beneath others, wherever these are seen. */
 int ward_init_nested(struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- standing.c: in pid 1 --- */

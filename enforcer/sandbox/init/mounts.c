@@ -60,14 +60,14 @@ static int mount_detached(const char *type, const char *const (*options)[2], siz
 	return 0;
 }
 
-static int attach(int mount, int at, const char *path, struct ward_err *err)
+int ward_init_attach(int mount, int at, const char *path, struct ward_err *err)
 {
 	if (move_mount(mount, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return ward_err_sys(err, -errno, "mount on %s%s", path, fix(-errno));
 	return 0;
 }
 
-static int open_inside(int root, const char *path)
+int ward_init_open_inside(int root, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -142,10 +142,10 @@ static int make_point(const struct ward_init *in, const char *path, mode_t mode,
 		return ward_err_sys(err, -ENOMEM, "mount point %s", path);
 	/* Back to what exists (mostly the parent), then forward. "" stands for the root. */
 	size_t whole = strlen(part);
-	int at = open_inside(in->root, part);
+	int at = ward_init_open_inside(in->root, part);
 	while (at == -ENOENT && part[0] != '\0') {
 		*strrchr(part, '/') = '\0';
-		at = open_inside(in->root, part[0] != '\0' ? part : "/");
+		at = ward_init_open_inside(in->root, part[0] != '\0' ? part : "/");
 	}
 	if (at == -ENOSYS || at == -EPERM)
 		return ward_err_sys(err, at,
@@ -304,7 +304,7 @@ static int make_shared(const struct ward_init *in, int *ret_fd, struct ward_err 
 		r = make_point(in, "/" SHARED_NAME, S_IFDIR | 0700, &point, err);
 	/* Parts can be cloned off only once it is attached. */
 	if (r == 0)
-		r = attach(mount, point, "/" SHARED_NAME, err);
+		r = ward_init_attach(mount, point, "/" SHARED_NAME, err);
 	if (r == 0)
 		*ret_fd = ward_steal_fd(&mount);
 	return r;
@@ -421,8 +421,7 @@ static int mount_pts(int *ret_fd, struct ward_err *err)
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, ret_fd, err);
 }
 
-/* By descriptor: a path would be a lookup in a file system that nobody serves yet. */
-static int clone_tree(int tree)
+int ward_init_clone_tree(int tree)
 {
 	return tree < 0 ? -1
 			: open_tree(tree, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
@@ -450,13 +449,13 @@ static int place_tree(
 		r = in->fuse[e->mode] < 0 ? mount_fuse(in, e, &tree[e->mode], err) : -EEXIST;
 		if (r < 0)
 			return ward_err_wrap(err, "tree %s", e->path);
-		return attach(tree[e->mode], point, e->path, err);
+		return ward_init_attach(tree[e->mode], point, e->path, err);
 	}
 	/* Only a mount that is attached can be cloned: a nested one is, here, and its clone waits.
 	 */
 	if (in->nested[e->mode] >= 0) {
-		r = attach(in->nested[e->mode], point, e->path, err);
-		again = r == 0 ? clone_tree(in->nested[e->mode]) : -1;
+		r = ward_init_attach(in->nested[e->mode], point, e->path, err);
+		again = r == 0 ? ward_init_clone_tree(in->nested[e->mode]) : -1;
 		if (r == 0 && again < 0)
 			r = ward_err_sys(err, -errno, "show the tree at %s as well", e->path);
 		if (r == 0) {
@@ -465,78 +464,13 @@ static int place_tree(
 		}
 		return r;
 	}
-	again = clone_tree(tree[e->mode]);
+	again = ward_init_clone_tree(tree[e->mode]);
 	if (again < 0)
 		return ward_err_sys(err, -errno, "show the tree at %s as well", e->path);
-	return attach(again, point, e->path, err);
+	return ward_init_attach(again, point, e->path, err);
 }
 
-/*
- * The place of a tree beneath others. Down to the outermost one the path leads through what we
- * made; from there on through directories alone: whoever could make a link in a tree, a session
- * before this one or whoever wrote what it holds, would choose what the mount covers.
- */
-static int open_nested(const struct ward_plan *p, const struct ward_plan_entry *e, int root)
-{
-	const struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
-	};
-	for (size_t i = 0; i < p->n_entries; i++) {
-		const struct ward_plan_entry *top = &p->entries[i];
-		if (top->kind != WARD_PLAN_TREE || top->flags & WARD_PLAN_NESTED ||
-			!ward_plan_path_below(e->path, top->path))
-			continue;
-		ward_cleanup_fd int base = open_inside(root, top->path);
-		return base < 0 ? base
-				: ward_fd_openat2(base, e->path + strlen(top->path) + 1, &how);
-	}
-	return -EINVAL;
-}
-
-static int attach_nested(
-	struct ward_init *in, const struct ward_plan_entry *e, int root, struct ward_err *err)
-{
-	int at = open_nested(&in->plan, e, root);
-	if (at == -ELOOP)
-		return ward_err_set(err, at,
-			"the tree %s: a symbolic link is in its place, or on the way there",
-			e->path);
-	if (at < 0)
-		return ward_err_sys(err, at,
-			"the tree %s: the tree above has no such directory for it", e->path);
-	ward_cleanup_fd int point = at;
-	int r = attach(in->nested[e->mode], point, e->path, err);
-	struct statx sx;
-	/* DONT_SYNC: asks the kernel alone. */
-	if (r == 0 && statx(in->nested[e->mode], "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-			      STATX_MNT_ID, &sx) < 0)
-		r = ward_err_sys(err, -errno, "the tree %s", e->path);
-	if (r == 0)
-		in->nested_ids[e->mode] = sx.stx_mnt_id;
-	close(in->nested[e->mode]);
-	in->nested[e->mode] = -1;
-	return r;
-}
-
-int ward_init_nested(struct ward_init *in, struct ward_err *err)
-{
-	const struct ward_plan *p = &in->plan;
-	ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int r = root < 0 ? ward_err_sys(err, -errno, "open /") : 0;
-	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
-		const struct ward_plan_entry *e = &p->entries[i];
-		if (!(e->flags & WARD_PLAN_NESTED))
-			continue;
-		if (!(p->flags & WARD_PLAN_SERVED))
-			return ward_err_set(
-				err, -EINVAL, "a tree beneath another that nobody serves");
-		r = attach_nested(in, e, root, err);
-	}
-	return r;
-}
-
-/* source: the entry's clone, -1: none. tree: mounts of the trees so far. */
+/* source: the entry's clone or cover, -1: none. tree: mounts of the trees so far. */
 static int place(
 	struct ward_init *in, size_t i, int source, int shared, int *tree, struct ward_err *err)
 {
@@ -571,8 +505,7 @@ static int place(
 			r = own(in, mount, e->path, err);
 		break;
 	case WARD_PLAN_COVER:
-		r = mount_cover(&mount, err);
-		break;
+		break; /* made by place_all(), which closes it to writing at the end */
 	case WARD_PLAN_PTS:
 		r = mount_pts(&mount, err);
 		break;
@@ -585,7 +518,17 @@ static int place(
 	}
 	if (r == 0)
 		r = make_point(in, e->path, mode, &point, err);
-	return r < 0 ? r : attach(mount >= 0 ? mount : source, point, e->path, err);
+	return r < 0 ? r : ward_init_attach(mount >= 0 ? mount : source, point, e->path, err);
+}
+
+/* When every mount point is made: rootless, what we mounted is the command's id's to write. */
+static int close_to_writing(const struct ward_init *in, const int *sources, struct ward_err *err)
+{
+	int r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);
+	for (size_t i = 0; i < in->plan.n_entries && r == 0; i++)
+		if (in->plan.entries[i].kind == WARD_PLAN_COVER)
+			r = set_attrs(sources[i], 0, MOUNT_ATTR_RDONLY, 0);
+	return r < 0 ? ward_err_sys(err, r, "protect the new root") : 0;
 }
 
 static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
@@ -599,19 +542,18 @@ static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 	int r = make_root(in, err);
 	if (r == 0 && view)
 		r = make_shared(in, &shared, err);
-	for (size_t i = 0; i < p->n_entries && r == 0; i++)
-		r = place(in, i, sources[i], shared, tree, err);
+	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
+		if (p->entries[i].kind == WARD_PLAN_COVER)
+			r = mount_cover(&sources[i], err);
+		if (r == 0)
+			r = place(in, i, sources[i], shared, tree, err);
+	}
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		if (tree[i] >= 0)
 			close(tree[i]);
 	if (r == 0 && view)
 		r = drop_shared(in, err);
-	if (r == 0) {
-		r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);
-		if (r < 0)
-			r = ward_err_sys(err, r, "protect the new root");
-	}
-	return r;
+	return r < 0 ? r : close_to_writing(in, sources, err);
 }
 
 int ward_init_mounts(struct ward_init *in, struct ward_err *err)

@@ -94,7 +94,7 @@ static bool is_at(const struct mount *m, const char *path)
 static bool is_kept(const struct ward_init *in, const struct mount *m)
 {
 	const struct ward_plan *p = &in->plan;
-	for (size_t i = 0; i < WARD_TREES_MAX; i++)
+	for (size_t i = 0; i < in->n_nested; i++)
 		if (in->nested_ids[i] == m->id)
 			return true;
 	for (size_t i = 0; m->ours && i < p->n_entries; i++) {
@@ -145,8 +145,8 @@ int ward_init_note_mounts(struct ward_init *in, struct ward_err *err)
 	if (!in->mount_ids)
 		return ward_err_sys(err, -ENOMEM, "watch the mounts");
 	list(in, ward_buf_str(&table), in->mount_ids);
-	for (size_t i = 0; i < WARD_TREES_MAX; i++)
-		if (in->nested_ids[i] && !has(in->mount_ids, in->nested_ids[i]))
+	for (size_t i = 0; i < in->n_nested; i++)
+		if (!has(in->mount_ids, in->nested_ids[i]))
 			return ward_err_set(err, -EIO, "the table of mounts lacks one of ours");
 	return 0;
 }

@@ -164,3 +164,66 @@ rm /dev/log
 run nobody touch started && fail "starts without syslog"
 grep -q 'anchor syslog' ../err || fail "which: $(cat ../err)"
 [ ! -e started ] || fail "the command ran"
+
+# --- nothing is asked for, and there is a journal: the first and the last checkpoint go there ---
+XDG_STATE_HOME=$top/state2
+: >../journal
+policy 'checkpoint = 1'
+for name in first second; do
+	run "$name" sh -c 'for i in 1 2 3; do echo $i >g$i; done; sleep 0.1' || fail "$name: $(cat ../err)"
+done
+ledger=$XDG_STATE_HOME/wardfs/ledger.jsonl
+grep -q '"anchor_unasked":"journald"' "$XDG_STATE_HOME/wardfs/sessions/first/trail.jsonl" || fail "unasked: not told"
+kept() {
+	python3 - ../journal <<'END'
+import ast, sys
+for line in open(sys.argv[1], encoding="utf-8"):
+    print(ast.literal_eval(line)["WARDFS_CHECKPOINT"])
+END
+}
+# agreed STATUS: wardfs and the second verifier say the same, with what was kept
+agreed() {
+	expect "$1" "$WARDFS" audit verify --json --all --checkpoints ../kept
+	printf '%s' "$OUT" | python3 -c 'import json, sys
+for r in json.load(sys.stdin):
+    print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0)' >mine
+	python3 "$WARD_SRC/tests/support/verify.py" "$XDG_STATE_HOME/wardfs" --checkpoints ../kept >theirs
+	[ $? -eq "$1" ] && cmp -s mine theirs || fail "the verifiers do not agree: $(diff mine theirs)"
+}
+wait_until 60 sh -c "[ \"\$(wc -l <'$top/journal')\" -eq 4 ]"
+kept >../kept
+[ "$(grep -c '^wardfs/trail/' ../kept)" = 4 ] || fail "unasked: $(cat ../kept)"
+[ "$(grep -c '^state complete' ../kept)" = 2 ] || fail "unasked, the last: $(cat ../kept)"
+agreed 0
+# The control of what follows: a ledger cut together with the session that it named agrees with itself.
+cp -a "$XDG_STATE_HOME" ../whole
+sed '/"session":"second"/d' "$ledger" >../cut
+[ "$(wc -l <../cut)" -eq 2 ] || fail "the ledger: $(cat "$ledger")"
+cat ../cut >"$ledger"
+rm -r "$XDG_STATE_HOME/wardfs/sessions/second"
+expect 0 "$WARDFS" audit verify --all
+agreed 1
+expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
+has "$OUT" 'second: missing: a checkpoint that was kept elsewhere is of it'
+# So is one that goes on, one whose trail was cut, and a state directory that began anew.
+policy 'anchor = none'
+run third true || fail "third: $(cat ../err)"
+[ "$(wc -l <../journal)" -eq 4 ] || fail "anchor = none: $(cat ../journal)"
+agreed 1
+expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
+has "$OUT" 'second: missing'
+has "$OUT" 'third: intact'
+rm -r "$XDG_STATE_HOME"
+cp -a ../whole "$XDG_STATE_HOME"
+sed -i '$d' "$XDG_STATE_HOME/wardfs/sessions/second/trail.jsonl"
+agreed 1
+expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
+has "$OUT" "second: truncated at record"
+rm -r "$XDG_STATE_HOME"
+run anew true || fail "anew: $(cat ../err)"
+agreed 1
+expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
+has "$OUT" 'checkpoints: foreign key: 4 of 4'
+echo nonsense >>../kept
+expect 125 "$WARDFS" audit verify --all --checkpoints ../kept
+has "$ERR" 'something else than a checkpoint at byte'

@@ -35,7 +35,7 @@ assert "argv" not in json.dumps(p) and "exit 3" not in json.dumps(p)
 assert {g["name"]: g["value"] for g in p["guarantees"]} == start["detail"]["sandbox"]
 assert all(g["how"] for g in p["guarantees"]) and {"seccomp", "keyring"} <= {g["name"] for g in p["guarantees"]}
 mounts = start["detail"]["mounts"]
-assert p["mounts"]["recorded"] == [m["path"] for m in mounts if m["recorded"]] == ["/workspace"]
+assert p["mounts"]["recorded"] == [m["path"] for m in mounts if m["recorded"]] == ["/agent-home", "/workspace"]
 assert p["mounts"]["not_recorded"] == [m["path"] for m in mounts if not m["recorded"]]
 # What the command can see and no record tells of is named, and nothing that is not there.
 assert {"/usr", "/etc", "/tmp", "/proc"} <= set(p["mounts"]["not_recorded"]), p["mounts"]

@@ -38,6 +38,16 @@ run --session two --events 5
 same "a second session"
 audit sql "SELECT count(*) FROM records WHERE path = '/workspace/t0-3'" >out || fail "sql"
 [ "$(sed -n 2p out)" = 2 ] || fail "$(cat out)"
+# Who asks all trails is in the ledger, with the question; both verifiers know such entries.
+tail -1 state/ledger.jsonl | grep -q '"session":"host","kind":"question",.*"verb":"sql","question":"SELECT count(\*) FROM records WHERE path = .*"by":'"$(id -u)" ||
+	fail "the ledger: $(tail -1 state/ledger.jsonl)"
+agree "after a question"
+cp state/ledger.jsonl ledger.kept
+sed -i 's/SELECT count/SELECT  sum/' state/ledger.jsonl
+audit verify --all >verdict && fail "a question was changed unseen"
+grep -q 'ledger: edited' verdict || fail "a changed question: $(cat verdict)"
+agree "a changed question"
+cp ledger.kept state/ledger.jsonl
 audit sql 'SELECT char(27) AS x' | LC_ALL=C grep -q "$(printf '\033')" && fail "a control character"
 
 # A trail that is another one, one that is gone.

@@ -6,7 +6,7 @@ set -u
 . "$WARD_SRC/tests/support/audit.sh"
 
 run --session all --events 20 --every
-[ "$(state_of all)" = "gap 51 0" ] || fail "one of each kind, a gap among them: $(state_of all)"
+[ "$(state_of all)" = "gap 52 0" ] || fail "one of each kind, a gap among them: $(state_of all)"
 python3 - "$WARD_SRC/docs" "$STATE/sessions/all/trail.jsonl" <<'EOP' || fail "schema"
 import json, re, sys
 

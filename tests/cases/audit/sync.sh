@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # sync = record: nothing is answered before fdatasync(2), also when the writer is killed at any moment;
 # batch and close do without, and end as whole.
+# timeout: 1800
 set -u
 . "$WARD_SRC/tests/support/audit.sh"
 
@@ -34,7 +35,8 @@ for mode in record batch close; do
 	[ "$(state_of "control-$mode")" = "intact 902 0" ] || fail "$(state_of "control-$mode")"
 done
 
-rounds=${WARD_ROUNDS:-8}
+rounds=${WARD_ROUNDS:-${WARD_LONG:+200}}
+rounds=${rounds:-8}
 round=1
 while [ $round -le "$rounds" ]; do
 	run --session "k$round" --events 800 --threads 3 --sync record --kill-ms $((round * 11 % 60))

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2016
 # wardfs-fs is killed at random moments of a session under load: every operation that the program saw
 # succeed is in the trail (and nothing was kept from it that the trail has as refused), the backing is
-# what the last successes left, no process, no mount. As root and as an ordinary user; five times,
+# what the last successes left, no process, no mount; no quota was exceeded, and the next session has all of it. As root and as an ordinary user; five times,
 # with --long a hundred times. The control: the same load without a kill, of which all is in the trail.
 # timeout: 3600
 . "$WARD_SRC/tests/cases/lib.sh"
@@ -75,21 +75,42 @@ if missing or len(gone) > 3:
 print(acked)
 P
 
+# Fills a quota to the brim and makes room again, for ever; "once": says how much was free.
+cat >brim.py <<'P'
+import errno, os, sys
+os.makedirs("brim", exist_ok=True)
+while True:
+    fd, have = os.open("brim/%d" % os.getpid(), os.O_WRONLY | os.O_CREAT), 0
+    try:
+        while True:
+            have += os.write(fd, b"x" * 777)
+    except OSError as e:
+        if e.errno != errno.EDQUOT:
+            raise
+    os.close(fd)
+    if sys.argv[1:] == ["once"]:
+        sys.exit(print(have))
+    os.unlink("brim/%d" % os.getpid())
+P
+
 cat >inner.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 TOOLS=$1 rounds=$2 tag=$3
 sessions=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs/sessions
 load() { # SESSION COUNT
-	exec "$WARDFS" run --session "$1" -- sh -c '
+	exec "$WARDFS" run --policy q.policy --session "$1" -- sh -c '
 		touch m$0
-		for who in a b c; do python3 load.py $who '"$2"' & done
-		wait' "$tag$1"
+		python3 brim.py & brim=$!
+		for who in a b c; do python3 load.py $who '"$2"' & pids="$pids $!"; done
+		wait $pids
+		kill $brim' "$tag$1"
 }
 begin() {
-	project "p$1" && cd "p$1" && cp "$TOOLS/load.py" . || fail "project"
+	project "p$1" && cd "p$1" && cp "$TOOLS/load.py" "$TOOLS/brim.py" . || fail "project"
+	printf '[policy]\nversion = 1\nextends = medium\n[quota /workspace/brim]\ngrowth = 20001\n' >q.policy
 }
 loaded() {
-	[ "$(cat acked-* | wc -l)" -gt 20 ]
+	[ "$(cat acked-* | wc -l)" -gt 20 ] && [ -e brim ]
 }
 begin control
 (load control 100) || fail "control: exit $?"
@@ -120,6 +141,10 @@ while [ $round -lt "$rounds" ]; do
 	wait_until 60 ended "${tag}k$round" || fail "$round: the agent's processes are left"
 	grep " $PWD.* fuse" /proc/self/mountinfo && fail "$round: a mount is left"
 	ls >/dev/null || fail "$round: a stale mount"
+	used=$(find brim -type f -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }')
+	[ "$used" -le 20001 ] || fail "$round: $used bytes under a quota of 20001"
+	free=$("$WARDFS" run --policy q.policy -- python3 brim.py once) || fail "$round: the next session"
+	[ "$free" = 20001 ] || fail "$round: $free of 20001 bytes are free in the next session"
 	cd ..
 	acked=$(python3 "$TOOLS/check.py" "$sessions/k$round/trail.jsonl" p$round 2>&1) || fail "$round: $acked"
 	[ "$acked" -gt 10 ] || fail "$round: only $acked operations before the kill"

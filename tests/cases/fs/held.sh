@@ -46,6 +46,44 @@ soon 14 stat -c %s g
 same "\$(cat g | wc -c)" 14
 exec 4>&-
 
+# Removed while somebody is in it or has it open: it is empty, and its own attributes are there.
+for how in seen unseen; do
+	mkdir -p gone/\$how out
+	[ \$how = unseen ] || touch gone/\$how/f
+	cat >gone.py <<'P'
+import errno, os, sys
+d = sys.argv[1]
+fd = os.open(d, os.O_RDONLY)
+for f in os.listdir(fd):
+    os.unlink(f, dir_fd=fd)
+os.chdir(d)
+os.rmdir("../../" + d)
+for at in (fd, "."):
+    assert os.stat(at).st_nlink == 0 and os.listdir(at) == [] and os.listxattr(at) == []
+    os.utime(at, ns=(1, 2))
+    os.chmod(at, 0o711)
+    st = os.stat(at)
+    assert st.st_mtime_ns == 2 and st.st_mode & 0o777 == 0o711, st
+os.fsync(fd)
+for f in (lambda: os.mkdir("x"), lambda: os.open("x", os.O_CREAT | os.O_WRONLY), lambda: os.open("x", 0)):
+    try:
+        f()
+    except OSError as e:
+        assert e.errno == errno.ENOENT, e
+    else:
+        raise SystemExit("in a directory that is gone")
+P
+	python3 gone.py gone/\$how
+done
+# But not one that the host moved out of the tree.
+exec 3<out
+mv "\$B/out" "$WARD_TMP/beside/" && touch "$WARD_TMP/beside/out/theirs"
+soon "closed g gone gone.py open " names .
+refused "Stale" stat -L /proc/self/fd/3
+refused "Stale" ls /proc/self/fd/3/
+exec 3<&-
+rm -r "$WARD_TMP/beside/out"
+
 # A second name that the host makes, and writes through.
 seen
 mkdir names
@@ -56,5 +94,7 @@ END
 for mode in $MODES; do
 	policy 'hide = /workspace/closed/dir/a/b/secret'
 	fresh
+	rm -rf "$WARD_TMP/beside"
+	mkdir "$WARD_TMP/beside" && chown $OWNER:$OWNER "$WARD_TMP/beside"
 	in_mode $mode "$WARD_TMP/held" || fail "$mode: held"
 done

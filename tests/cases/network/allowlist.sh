@@ -7,6 +7,7 @@
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+command -v node >/dev/null || { echo "no node"; exit 77; }
 
 # Inside, in one session.
 cat >inside.sh <<'S'
@@ -19,8 +20,7 @@ says 'hello from a.wild.example' fetch --cacert ca.crt https://a.wild.example/
 says 'hello from six.example' fetch http://six.example/
 says 'hello from web.example' wget -qO- http://web.example/
 says 'hello from web.example' python3 -c 'import urllib.request as u; print(u.urlopen("http://web.example/").read().decode().strip())'
-! command -v node >/dev/null ||
-	says 'hello from web.example' node -e 'require("http").get("http://web.example/", r => r.pipe(process.stdout))'
+says 'hello from web.example' node -e 'require("http").get("http://web.example/", r => r.pipe(process.stdout))'
 says 'hello from cdn.example' fetch http://cdn.example/
 says 'hello from hosts.example' fetch http://hosts.example/
 says SERVER-FIRST python3 n.py first echo.example 3000
@@ -36,6 +36,7 @@ says ECONNREFUSED python3 n.py tcp 203.0.113.10 80
 says ECONNREFUSED python3 n.py tcp 203.0.113.10 443
 says ECONNREFUSED python3 n.py tcp 2001:db8:113::10 80
 says ECONNREFUSED python3 n.py tcp web.example 3000
+says ECONNREFUSED python3 n.py tcp web.example 0
 says ECONNREFUSED python3 n.py udp 203.0.113.10 5000
 says ECONNREFUSED python3 n.py udp web.example 443
 says ECONNREFUSED python3 n.py udp 203.0.113.53 53
@@ -64,7 +65,7 @@ try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 1)
 except OSError as e: print(errno.errorcode[e.errno])'
 
 # Names that lead where they must not.
-for name in meta meta6 near loop mapped private alias; do
+for name in meta meta6 near loop mapped nat64 sixtofour private alias; do
 	says ECONNRESET python3 n.py exchange $name.example 80 00
 done
 
@@ -83,6 +84,23 @@ says '3 0' python3 n.py dns A 'web.example\010'
 says '3 0' python3 n.py dns A 'xn--web-.example'
 says nothing python3 n.py dnsraw 0007
 says 8581 python3 n.py dnsraw 0007010000020000000000000377656207657861
+# Names that point into the message, at themselves and at its head; what follows the question; a message
+# that is no question; EDNS with an option (the control).
+web=03776562076578616d706c6500
+says 8581 python3 n.py dnsraw 000701000001000000000000c00c00010001
+says 8581 python3 n.py dnsraw 00070100000100000000000003776562c00200010001
+says 8581 python3 n.py dnsraw 000701000001000000000000${web}00010001deadbeef
+says 8581 python3 n.py dnsraw 000701000002000000000000${web}00010001${web}00010001
+says 8584 python3 n.py dnsraw 000729000001000000000000${web}00010001
+says nothing python3 n.py dnsraw 000781000001000000000000${web}00010001
+says 8580 python3 n.py dnsraw 000701000001000000000001${web}00010001000029100000000000000c000800080001200020010db8
+# Over TCP: two at once, one that says it is empty, one longer than any question, one that ends early.
+one=001d000701000001000000000000${web}00010001
+says '8580 8580' python3 n.py dnstcp $one$one
+says nothing python3 n.py dnstcp 0000
+says nothing python3 n.py dnstcp ffff$one
+says nothing python3 n.py dnstcp 001d0007
+says '8580' python3 n.py dnstcp ${one}001d0007
 
 # What is sent must agree with the name.
 says ECONNRESET sh -c 'curl -sS --max-time 60 -H "Host: other.example" http://web.example/ 2>&1 | grep -q reset && echo ECONNRESET'
@@ -95,13 +113,12 @@ S
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-top=$WARD_TMP
 net_repository
 net_project
-cp "$top/inside.sh" .
+cp "$TOP/inside.sh" .
 policy pol 'mode = allowlist' 'allow = web.example' 'allow = six.example' 'allow = *.wild.example' \
 	'allow = echo.example:3000' 'allow = meta.example' 'allow = meta6.example' 'allow = near.example' \
-	'allow = loop.example' 'allow = mapped.example' 'allow = private.example' 'allow = alias.example' \
+	'allow = loop.example' 'allow = mapped.example' 'allow = nat64.example' 'allow = sixtofour.example' 'allow = private.example' 'allow = alias.example' \
 	'allow = cdn.example' 'allow = quiet.example' 'allow = hosts.example' 'deny = evil.example'
 
 # outside WANT CMD...: the control: on the host it works.
@@ -119,6 +136,10 @@ outside connected python3 n.py tcp other.example 80
 outside connected python3 n.py tcp private.example 80
 outside 'hello from alias.example' curl -sS --max-time 60 http://alias.example/
 outside 'hello from other.example' curl -sS -k --connect-to other.example:443:web.example:443 https://other.example/
+for name in meta meta6 nat64 sixtofour; do
+	outside "hello from $name.example" curl -sS --max-time 60 "http://$name.example/"
+done
+outside 'hello from 169.254.169.254' curl -sSL --max-time 60 http://web.example/redirect
 python3 -c 'import socket,time
 s=socket.socket(); s.bind(("0.0.0.0",4000)); s.listen(); time.sleep(600)' &
 own=$!
@@ -130,7 +151,7 @@ outside connected python3 n.py tcp loop.example 4000
 : >"$NET/log"
 expect 0 "$WARDFS" run --policy pol -- sh inside.sh
 has "$OUT" 'hello from web.example'
-for name in meta meta6 near loop mapped private; do
+for name in meta meta6 near loop mapped nat64 sixtofour private; do
 	grep -q "dns $name.example" "$NET/log" || fail "control: $name.example was never looked up"
 done
 grep -q "http web.example /redirect" "$NET/log" || fail "control: no redirect was asked for"
@@ -140,10 +161,11 @@ done
 
 # All of it is in the trail, for the right reason.
 "$WARDFS" audit show >.shown || fail "no trail"
+"$WARDFS" audit show --json --kind dns >.json.dns || fail "no trail"
 recorded() {
 	grep -q -e "$1" .shown || fail "not recorded: $1: $(cat .shown)"
 }
-for name in meta meta6 near loop mapped private; do
+for name in meta meta6 near loop mapped nat64 sixtofour private; do
 	recorded "deny .*connect.*host $name.example .*not be reached"
 done
 recorded 'deny .*deny = evil.example.*host alias.example.*alias of one that is denied'
@@ -157,7 +179,10 @@ recorded 'deny .*sni = require.*sni other.example .*server name in TLS'
 recorded 'deny .*sni = require.*sni other.example .*host of an HTTP request'
 recorded 'connect .*allow = web.example\].*host web.example  addr 203.0.113.10  proto tcp  port 80'
 recorded 'connect .*host web.example .*sent 59  received 135'
+recorded 'connect .*host web.example  addr 203.0.113.10  proto tcp  sni web.example  port 443  sent'
 recorded 'dns .*allow = \*.wild.example\].*host a.wild.example'
+grep -qE '"kind":"dns".*"host":"a.wild.example".*"answers":\["198\.1[89]\.[0-9.]+"' .json.dns ||
+	fail "a question without its answers"
 # Who asked: a connection, a name.
 "$WARDFS" audit show --json >.json || fail "no trail"
 python3 - <<'P' || fail "who asked is not in the trail"

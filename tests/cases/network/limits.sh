@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# UDP where it is named; upload, rate and connections; and a broker that dies.
+# As root and as an ordinary user: UDP where it is named; upload, rate and connections; and a broker that
+# dies.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -35,6 +36,19 @@ has "$OUT" udp:x
 expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'addr 192.0.2.2  proto tcp  port 5000'
 has "$OUT" 'addr 192.0.2.2  proto udp  port 5000'
+
+# Nor is a cloud's metadata, which answers here. The first is the control.
+for address in 169.254.169.254 '[fd00:ec2::254]'; do
+	expect 0 curl -sS --max-time 60 "http://$address/"
+	has "$OUT" "hello from $address"
+	policy pol 'mode = allowlist' "allow = $address:80"
+	expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 "http://$address/"
+	has "$OUT" "hello from $address"
+	policy pol 'mode = allowlist' 'allow = *'
+	"$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 "http://$address/" >out 2>err &&
+		fail "the metadata service: $(cat out)"
+	has "$(cat err)" "refused: connect $address:80"
+done
 
 # A block of addresses over TCP; beside it nothing.
 policy pol 'mode = allowlist' 'allow = 203.0.113.8/31:80' 'allow = 203.0.113.10/32'
@@ -154,25 +168,69 @@ expect 0 "$WARDFS" run --policy pol -- sh -c 'curl -sS --noproxy "*" --max-time 
 "$WARDFS" audit show | sed -n 's/.*received 400[0-9]* .*duration \([0-9]*\).*/\1/p' >took
 [ "$(cat took)" -ge 1000000000 ] || fail "rate: 400000 bytes took $(cat took) ns"
 
-# The broker dies: everything inside ends, and the session says why.
-mark=9$$7
-policy pol 'mode = allowlist' 'allow = web.example'
-"$WARDFS" run --policy pol --session victim -- sh -c "setsid sleep $mark & touch here; sleep $mark" 2>err &
-run=$!
-wait_until 60 test -e here || fail "not started: $(cat err)"
-wait_until 60 running "$mark" || fail "control: the agent does not run"
-broker=
-for p in /proc/[0-9]*; do
-	[ "$(sed -n 's/^PPid:[[:space:]]*//p' "$p/status" 2>/dev/null)" = "$run" ] &&
-		[ "$(cat "$p/comm")" = wardfs-net ] && broker=${p#/proc/}
+# A process of the broker's dies, each of them once, with a connection open: everything inside ends, the
+# session says why, and nothing is left: no process, and nobody who holds one of its network namespaces.
+held() {
+	find /proc/[0-9]*/ns/net /proc/[0-9]*/fd -type l -printf '%l %p\n' 2>/dev/null | grep -F "$1 "
+}
+held_not() {
+	[ -z "$(held "$1")" ]
+}
+all_gone() {
+	for p in $everybody; do
+		gone "$p" || return 1
+	done
+}
+cat >open.py <<'P'
+import socket, subprocess, sys, time
+s = socket.create_connection(("echo.example", 3000))
+s.recv(100)
+subprocess.Popen(["setsid", "sleep", sys.argv[1]])
+open("here", "w").close()
+# Whatever becomes of the connection, it is not this that ends the session.
+time.sleep(600)
+P
+run=
+trap 'kill $run 2>/dev/null' EXIT
+policy pol 'mode = allowlist' 'allow = echo.example:3000'
+for which in 0 1 2 3; do
+	mark=9$which$$7
+	rm -f here
+	"$WARDFS" run --policy pol --session "victim$which" -- python3 open.py "$mark" 2>err &
+	run=$!
+	wait_until 60 test -e here || fail "not started: $(cat err)"
+	wait_until 60 running "$mark" || fail "control: the agent does not run"
+	broker=$(brokers $run)
+	children=$(brokers "$broker")
+	# Two make sockets, one looks who asks.
+	[ "$(echo "$children" | wc -l)" = 3 ] || fail "the broker's processes: $broker: $children"
+	everybody="$broker $children $(below $run)"
+	spaces=
+	for p in $everybody; do
+		# Whose they are, root alone can see.
+		n=$(readlink "/proc/$p/ns/net" 2>/dev/null) || continue
+		[ "$n" = "$(readlink /proc/self/ns/net)" ] || spaces="$spaces $n"
+	done
+	[ "$(id -u)" -ne 0 ] || [ "$(echo "$spaces" | tr ' ' '\n' | sort -u | grep -c net)" = 2 ] ||
+		fail "namespaces: $spaces"
+	for n in $spaces; do
+		[ -n "$(held "$n")" ] || fail "control: nobody holds $n"
+	done
+	# shellcheck disable=SC2086 # words
+	set -- $broker $children
+	shift $which
+	kill -9 "$1"
+	wait_until 60 ended "$mark" || fail "agent processes are left"
+	wait "$run" && rc=0 || rc=$?
+	run=
+	[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+	has "$(cat err)" 'wardfs-net died; the session was ended'
+	wait_until 60 all_gone || fail "processes are left: $everybody"
+	for n in $spaces; do
+		wait_until 60 held_not "$n" || fail "a namespace is left: $(held "$n")"
+	done
+	expect 0 "$WARDFS" audit verify "victim$which"
 done
-[ -n "$broker" ] || fail "no wardfs-net"
-kill -9 "$broker"
-wait_until 60 ended "$mark" || fail "agent processes are left"
-wait "$run" && rc=0 || rc=$?
-[ "$rc" = 125 ] || fail "exit code $rc"
-has "$(cat err)" 'wardfs-net died; the session was ended'
-expect 0 "$WARDFS" audit verify victim
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

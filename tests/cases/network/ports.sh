@@ -21,6 +21,20 @@ wait_until 60 curl -sf -o got http://127.0.0.1:8081/index.html || fail "not publ
 [ "$(cat got)" = inside ] || fail "published: $(cat got)"
 [ "$(python3 n.py tcp 192.0.2.1 8081)" = ECONNREFUSED ] || fail "published beyond the loopback"
 [ "$(python3 n.py tcp 127.0.0.1 3000)" = ECONNREFUSED ] || fail "the port inside is the host's"
+# It leads in, not out, and nobody listens for it inside: neither at this end of the wire nor at the other.
+cat >out.py <<'P'
+import errno, socket
+for address in "127.0.0.1", "198.18.0.1", "192.0.2.1":
+    for port in 8081, 11434:
+        try:
+            print("connected", socket.create_connection((address, port), 20))
+        except OSError as e:
+            print(errno.errorcode.get(e.errno, e))
+P
+policy other 'mode = allowlist' 'publish = 8082:3000' 'forward = 4001:8081'
+expect 0 "$WARDFS" run --policy other -- sh -c 'python3 out.py; curl -sS --noproxy "*" --max-time 60 http://127.0.0.1:4001/index.html'
+[ "$(echo "$OUT" | sort | uniq -c | tr -s ' ')" = " 6 ECONNREFUSED
+ 1 inside" ] || fail "ports lead elsewhere: $OUT"
 # The port is taken: said by name.
 expect 125 "$WARDFS" run --policy pol -- true
 has "$ERR" 'publish = 8081:3000'

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Programs as they are, with mode = allowlist: npm from a registry, node, python; those that are not
-# installed are left out, said by name. git over ssh: ssh.sh.
+# As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry, node,
+# python. git over ssh: ssh.sh.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+for program in node npm; do
+	command -v $program >/dev/null || { echo "no $program"; exit 77; }
+done
 
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-HOME=$WARD_TMP/home
-export HOME
-mkdir -p "$HOME" "$NET/www/reg"
-project p
-cd p || exit 1
+net_project
+mkdir -p "$NET/www/reg"
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example'
 policy "$HOME/other" 'mode = allowlist' 'allow = other.example'
 
@@ -22,49 +22,39 @@ echo '--- python'
 get='import urllib.request, ssl, sys
 c = ssl.create_default_context(cafile="ca.crt")
 print(urllib.request.urlopen("https://web.example/", context=c).read().decode().strip())'
-cp "$NET/cert.pem" ca.crt
 expect 0 "$WARDFS" run --policy "$HOME/pol" -- python3 -c "$get"
 [ "$OUT" = 'hello from web.example' ] || fail "python: $OUT"
 expect 1 "$WARDFS" run --policy "$HOME/other" -- python3 -c "$get"
 
-if command -v node >/dev/null; then
-	echo '--- node'
-	get='require("https").get({host: "web.example", ca: require("fs").readFileSync("ca.crt")},
-		r => r.pipe(process.stdout)).on("error", e => { console.error(e.code); process.exit(1) })'
-	expect 0 "$WARDFS" run --policy "$HOME/pol" -- node -e "$get"
-	[ "$OUT" = 'hello from web.example' ] || fail "node: $OUT"
-	expect 1 "$WARDFS" run --policy "$HOME/other" -- node -e "$get"
-	has "$ERR" ENOTFOUND
-else
-	echo "no node"
-fi
+echo '--- node'
+get='require("https").get({host: "web.example", ca: require("fs").readFileSync("ca.crt")},
+	r => r.pipe(process.stdout)).on("error", e => { console.error(e.code); process.exit(1) })'
+expect 0 "$WARDFS" run --policy "$HOME/pol" -- node -e "$get"
+[ "$OUT" = 'hello from web.example' ] || fail "node: $OUT"
+expect 1 "$WARDFS" run --policy "$HOME/other" -- node -e "$get"
+has "$ERR" ENOTFOUND
 
-if command -v npm >/dev/null; then
-	echo '--- npm'
-	mkdir -p pack/package
-	echo '{"name": "wardfs-test-pack", "version": "1.0.0", "main": "i.js"}' >pack/package/package.json
-	echo 'module.exports = "from the registry"' >pack/package/i.js
-	tar -czf "$NET/www/reg/pack.tgz" -C pack package
-	rm -r pack
-	sum=$(openssl dgst -sha512 -binary "$NET/www/reg/pack.tgz" | openssl base64 -A)
-	cat >"$NET/www/reg/wardfs-test-pack" <<J
+echo '--- npm'
+mkdir -p pack/package
+echo '{"name": "wardfs-test-pack", "version": "1.0.0", "main": "i.js"}' >pack/package/package.json
+echo 'module.exports = "from the registry"' >pack/package/i.js
+tar -czf "$NET/www/reg/pack.tgz" -C pack package
+rm -r pack
+sum=$(openssl dgst -sha512 -binary "$NET/www/reg/pack.tgz" | openssl base64 -A)
+cat >"$NET/www/reg/wardfs-test-pack" <<J
 {"name": "wardfs-test-pack", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {"name": "wardfs-test-pack",
  "version": "1.0.0", "dist": {"tarball": "http://web.example/www/reg/pack.tgz", "integrity": "sha512-$sum"}}}}
 J
-	echo '{"name": "p", "version": "1.0.0"}' >package.json
-	expect 0 "$WARDFS" run --policy "$HOME/pol" -- sh -c '
-		npm install --no-audit --no-fund --no-update-notifier --registry http://web.example/www/reg/ wardfs-test-pack >&2 &&
-		node -e "console.log(require(\"wardfs-test-pack\"))"'
-	[ "$OUT" = 'from the registry' ] || fail "npm: $OUT"
-	rm -rf node_modules package-lock.json
-	# Refused at once: with its patience it would try for minutes.
-	"$WARDFS" run --policy "$HOME/other" -- npm install --no-audit --no-fund --no-update-notifier --fetch-retries 0 \
-		--registry http://web.example/www/reg/ wardfs-test-pack >out 2>err && fail "npm without an allow: $(cat out)"
-	has "$(cat err)" E403
-else
-	echo "no npm"
-fi
-
+echo '{"name": "p", "version": "1.0.0"}' >package.json
+expect 0 "$WARDFS" run --policy "$HOME/pol" -- sh -c '
+	npm install --no-audit --no-fund --no-update-notifier --registry http://web.example/www/reg/ wardfs-test-pack >&2 &&
+	node -e "console.log(require(\"wardfs-test-pack\"))"'
+[ "$OUT" = 'from the registry' ] || fail "npm: $OUT"
+rm -rf node_modules package-lock.json
+# Refused at once: with its patience it would try for minutes.
+"$WARDFS" run --policy "$HOME/other" -- npm install --no-audit --no-fund --no-update-notifier --fetch-retries 0 \
+	--registry http://web.example/www/reg/ wardfs-test-pack >out 2>err && fail "npm without an allow: $(cat out)"
+has "$(cat err)" E403
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# The proxy inside: HTTP and SOCKS5, by the variables that every program gets, under the same decisions.
+# The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, by the variables that every program
+# gets, under the same decisions.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -49,12 +50,24 @@ says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example:0 HTTP/1.1\r\n\r
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example:65536 HTTP/1.1\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example HTTP/1.1\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'GET http://web.example@other.example/ HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example@other.example:80 HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example%%00:80 HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example\000.other.example:80 HTTP/1.1\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'GET / HTTP/1.1\r\nHost: web.example\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'GET http://web.example/ HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n')"
 says 'HTTP/1.1 200 OK' raw "$(hex 'GET http://WEB.example./ HTTP/1.1\r\nHost: other.example\r\n\r\n')"
 # A tunnel, then a request for another host: what was granted is a name, not a server.
 says '' sh -c "python3 n.py exchange $H 3128 $(hex 'CONNECT web.example:80 HTTP/1.1\r\n\r\n') $(hex 'GET / HTTP/1.1\r\nHost: other.example\r\n\r\n') | grep 'hello from other'"
-says '' sh -c "python3 n.py exchange $H 3128 $(hex 'GET http://web.example/ HTTP/1.1\r\n\r\nGET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n') | grep 'hello from other'"
+# Requests behind the first one, to a server that answers all of them: at once, after its answer, and behind
+# what looks like a body. The first two are the control.
+says 2 sh -c "python3 n.py dialog $H 3128 $(hex 'GET http://web.example:8080/1 HTTP/1.1\r\n\r\n') $(hex 'GET /2 HTTP/1.1\r\nHost: web.example:8080\r\n\r\n') | grep -c done"
+says ECONNRESET python3 n.py dialog $H 3128 $(hex 'GET http://web.example:8080/3 HTTP/1.1\r\n\r\n') $(hex 'GET /4 HTTP/1.1\r\nHost: other.example:8080\r\n\r\n')
+says ECONNRESET python3 n.py dialog $H 3128 $(hex 'CONNECT web.example:8080 HTTP/1.1\r\n\r\nGET /5 HTTP/1.1\r\nHost: web.example\r\n\r\n') $(hex 'GET /6 HTTP/1.1\r\nHost: other.example\r\n\r\n')
+says ECONNRESET python3 n.py dialog $H 3128 $(hex 'GET http://web.example:8080/7 HTTP/1.1\r\n\r\nGET http://other.example:8080/8 HTTP/1.1\r\nHost: other.example:8080\r\n\r\n')
+says ECONNRESET python3 n.py dialog $H 3128 $(hex 'POST http://web.example:8080/7 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /8 HTTP/1.1\r\nHost: other.example:8080\r\n\r\n')
+for field in 'Content-Length: +0' 'Content-Length: 0\r\nContent-Length: 0' 'Transfer-Encoding: xchunked' 'Transfer-Encoding: chunked, identity' 'Content-Length : 0' ' Content-Length: 0'; do
+	says 'HTTP/1.1 400 Bad Request' raw "$(hex "POST http://web.example:8080/8 HTTP/1.1\\r\\n$field\\r\\n\\r\\n")"
+done
 # SOCKS: granted, not allowed, commands and names that are none.
 socks() {
 	python3 n.py exchange "$H" 3128 050100 "$1" | od -An -tx1 | tr -d ' \n' | cut -c1-8
@@ -73,14 +86,18 @@ S
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-top=$WARD_TMP
 net_repository
 net_project
-cp "$top/inside.sh" .
+cp "$TOP/inside.sh" .
 python3 -c 'print("x" * 300000)' >big
-policy pol 'mode = allowlist' 'allow = web.example' 'allow = meta.example' 'allow = nowhere.example'
+policy pol 'mode = allowlist' 'allow = web.example:80,443,8080' 'allow = meta.example' 'allow = nowhere.example'
 expect 0 curl -sS --max-time 60 http://other.example/
+: >"$NET/log"
 expect 0 "$WARDFS" run --policy pol -- sh inside.sh
+for path in 1 2 3 5; do
+	grep -q "^eager .*/$path web.example" "$NET/log" || fail "control: /$path did not arrive: $(cat "$NET/log")"
+done
+! grep '^eager .*\(/4\|/6\|/8\|other\)' "$NET/log" || fail "smuggled"
 expect 0 "$WARDFS" audit show
 has "$OUT" 'host web.example  addr 203.0.113.10  proto http  port 443'
 has "$OUT" 'proto socks5'
@@ -92,4 +109,4 @@ expect 0 "$WARDFS" run --policy pol --env http_proxy= -- sh -c 'echo "[$http_pro
 [ "$OUT" = '[]' ] || fail "$OUT"
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# [audit] redact = sni leaves the names out that TLS and HTTP requests name, in what was refused and in
+# Names in TLS and HTTP in the records, also with sni = log. [audit] redact = sni leaves the names out that TLS and HTTP requests name, in what was refused and in
 # what was let through; where to and why stays.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
@@ -29,6 +29,18 @@ expect 0 "$WARDFS" run --policy "$HOME/pol" --session plain -- python3 ask.py
 found=$("$WARDFS" audit show plain)
 has "$found" 'sni other.example'
 has "$found" 'sni web.example'
+# with sni = log both are served, and the record says which was not right
+policy "$HOME/log" 'mode = allowlist' 'allow = web.example' 'sni = log'
+: >"$NET/log"
+expect 0 "$WARDFS" run --policy "$HOME/log" --session noted -- python3 ask.py
+grep -q 'http other.example /' "$NET/log" || fail "not served: $(cat "$NET/log")"
+expect 0 "$WARDFS" audit show noted --kind connect
+has "$OUT" 'sni other.example  port 80  sent'
+has "$OUT" 'the host of an HTTP request is not the name of the destination'
+expect 0 "$WARDFS" audit show noted --kind deny
+[ -z "$(echo "$OUT" | grep other)" ] || fail "refused: $OUT"
+expect 0 "$WARDFS" audit show plain --kind deny
+has "$OUT" 'the host of an HTTP request is not the name of the destination'
 printf '[audit]\nredact = sni\n' >>"$HOME/pol"
 expect 0 "$WARDFS" run --policy "$HOME/pol" --session redacted -- python3 ask.py
 found=$("$WARDFS" audit show redacted)
@@ -39,4 +51,4 @@ has "$found" 'host web.example'
 expect 0 "$WARDFS" audit verify redacted
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# A server that answers after a long silence: the kernel asks meanwhile whether the other end of the wire
-# is still there (some eight seconds, neigh/default/delay_first_probe_time and three questions).
+# As root and as an ordinary user, a server that answers after a long silence: the kernel asks
+# meanwhile whether the other end of the wire is still there (some eight seconds, neigh/default/delay_first_probe_time and three questions).
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -38,19 +38,20 @@ for t in threads:
     t.join()
 print(*[said.get(f) for f in families])
 S
+cat >servers.sh <<'S'
+ip netns exec internet python3 "$TOP/late.py" &
+late=$!
+trap 'kill $late' EXIT
+S
 cat >check.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
-top=$WARD_TMP
 net_project
-cp "$top/ask.py" .
-ip netns exec internet python3 "$top/late.py" &
-late=$!
-trap 'kill $late' EXIT
+cp "$TOP/ask.py" .
 wait_until 60 python3 n.py tcp 203.0.113.10 2080 || fail "control: no server"
 policy pol 'mode = allowlist' 'allow = web.example:2080'
 expect 0 "$WARDFS" run --policy pol -- python3 ask.py
 [ "$OUT" = 'late late' ] || fail "after a silence, by IPv4 and IPv6: $OUT"
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# git over ssh with mode = allowlist: a protocol in which the server talks first, and that knows of no
-# proxy. The server is OpenSSH's own, in the test's internet, with keys that are made here.
+# As root and as an ordinary user, git over ssh with mode = allowlist: a protocol in which the server
+# talks first, and that knows of no proxy. The server is OpenSSH's own, in the test's internet, with keys
+# that are made here.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -10,29 +11,32 @@
 server=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "no sshd (openssh-server)"; exit 77; }
 export server
 
-cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-HOME=$WARD_TMP/home
-export HOME
-mkdir -p "$HOME"
-project p
-cd p || exit 1
-git init -q "$HOME/src"
-git -C "$HOME/src" -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m one
-git clone -q --bare "$HOME/src" "$NET/ssh.git"
-# A push has to land.
-chmod -R a+rwX "$NET/ssh.git"
-ssh-keygen -q -t ed25519 -N '' -f "$NET/hostkey" && ssh-keygen -q -t ed25519 -N '' -f key || fail "no keys"
-cp key.pub "$NET/authorized"
+cat >servers.sh <<'S'
+git init -q "$NET/src"
+git -C "$NET/src" -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m one
+git clone -q --bare "$NET/src" "$NET/ssh.git"
+ssh-keygen -q -t ed25519 -N '' -f "$NET/hostkey" && ssh-keygen -q -t ed25519 -N '' -f "$NET/key" || fail "no keys"
+cp "$NET/key.pub" "$NET/authorized"
+chmod 644 "$NET/key"
 chmod 600 "$NET/authorized"
 printf '%s\n' 'Port 22' 'ListenAddress 203.0.113.10' "HostKey $NET/hostkey" "AuthorizedKeysFile $NET/authorized" \
 	'StrictModes no' 'UsePAM no' 'PasswordAuthentication no' 'PermitRootLogin yes' "PidFile $NET/sshd.pid" >"$NET/sshd"
-echo "web.example,203.0.113.10 $(cut -d' ' -f1,2 "$NET/hostkey.pub")" >known
+# Whom it does not know, OpenSSH does not work for.
+{ cat /etc/passwd && echo 'tester:x:4711:4711::/nonexistent:/bin/sh'; } >"$NET/passwd"
+mount --bind "$NET/passwd" /etc/passwd
 mkdir -p /run/sshd
 ip netns exec internet "$server" -D -f "$NET/sshd" -E "$NET/sshd.log" &
 sshd=$!
 trap 'kill $sshd' EXIT
+S
+cat >check.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+net_project
+cp "$NET/key" key
+# ssh wants a key that is its owner's alone.
+chmod 600 key
+echo "web.example,203.0.113.10 $(cut -d' ' -f1,2 "$NET/hostkey.pub")" >known
 options='-o StrictHostKeyChecking=yes -o IdentitiesOnly=yes -o BatchMode=yes'
 GIT_SSH_COMMAND="ssh -i key -o UserKnownHostsFile=known $options"
 export GIT_SSH_COMMAND
@@ -61,7 +65,7 @@ echo '--- where it is allowed'
 want=0
 guarded web.example 'allow = web.example:22'
 [ "$OUT" = one ] || fail "git over ssh: $OUT $ERR"
-[ "$(git -C "$NET/ssh.git" log -1 --format=%s two)" = two ] || fail "nothing was pushed"
+[ "$(git -c safe.directory='*' -C "$NET/ssh.git" log -1 --format=%s two)" = two ] || fail "nothing was pushed"
 expect 0 "$WARDFS" audit show --kind connect
 has "$OUT" 'host web.example  addr 203.0.113.10  proto tcp  port 22'
 echo "$OUT" | grep 'port 22' | grep -q 'ssh\[' || fail "who asked: $OUT"
@@ -82,4 +86,4 @@ has "$OUT" 'deny = web.example'
 expect 0 "$WARDFS" audit verify
 exit 0
 S
-in_host "$WARD_TMP/check.sh"
+in_host_both "$WARD_TMP/check.sh"

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Between two runs nothing is passed on but what the policy lets be written: no System V IPC, POSIX shared
-# memory, no files of /tmp, /run or the home, no daemon, no job of cron. In one run all
+# memory, no files of /tmp, /run or a home in memory, no daemon, no job of cron. In one run all
 # of it works, which is the control; and what the host has of it is not seen inside.
 . "$WARD_SRC/tests/cases/lib.sh"
 project p
 cd p || exit 1
 mark=9$$3
+printf '[policy]\nversion = 1\nextends = medium\n[home]\nmode = tmpfs\n' >../fresh.policy
 cat >leave.py <<'P'
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -44,11 +45,11 @@ if sys.argv[1] == "remove":
 P
 python=/usr/bin/python3
 key=$((0x5a000000 + $$))
-expect 0 "$WARDFS" run -- $python leave.py both $key
+expect 0 "$WARDFS" run --policy ../fresh.policy -- $python leave.py both $key
 for what in msg posix-shm sem shm /tmp/left /var/tmp/left /dev/shm/left /home/agent/left; do
 	has "$OUT" "$what"
 done
-expect 0 "$WARDFS" run -- $python leave.py find $key
+expect 0 "$WARDFS" run --policy ../fresh.policy -- $python leave.py find $key
 [ "$OUT" = found ] || fail "a second run: $OUT"
 # And from the host in, and out.
 trap '$python leave.py remove $key; :' EXIT
@@ -59,13 +60,13 @@ expect 0 $python leave.py find $key
 for what in msg posix-shm sem shm; do
 	has "$OUT" "$what"
 done
-expect 0 "$WARDFS" run -- $python leave.py find $key
+expect 0 "$WARDFS" run --policy ../fresh.policy -- $python leave.py find $key
 [ "$OUT" = found ] || fail "the host's is seen: $OUT"
 # Two at once as well.
-"$WARDFS" run --session holds -- sh -c "$python leave.py both $key >/dev/null && touch up && exec sleep $mark" &
+"$WARDFS" run --policy ../fresh.policy --session holds -- sh -c "$python leave.py both $key >/dev/null && touch up && exec sleep $mark" &
 held=$!
 wait_until 60 test -e up || fail "not started"
-expect 0 "$WARDFS" run -- $python leave.py find $key
+expect 0 "$WARDFS" run --policy ../fresh.policy -- $python leave.py find $key
 [ "$OUT" = found ] || fail "another session's is seen: $OUT"
 expect 0 "$WARDFS" exec holds -- $python leave.py find $key
 has "$OUT" shm
@@ -73,7 +74,7 @@ has "$OUT" shm
 wait $held
 
 # A daemon ends with its session; cron, at and the user's systemd have no place inside to leave a job in.
-expect 0 "$WARDFS" run -- $python -c '
+expect 0 "$WARDFS" run --policy ../fresh.policy -- $python -c '
 import os, sys
 if os.fork() == 0:
     os.setsid()
@@ -87,5 +88,5 @@ daemon=$!
 wait_until 60 running $mark || fail "control: a daemon is seen"
 kill $daemon
 for place in /var/spool/cron /var/spool/at /etc/cron.d /etc/crontab /etc/systemd /run/systemd /var/lib/systemd; do
-	expect 1 "$WARDFS" run -- test -e $place
+	expect 1 "$WARDFS" run --policy ../fresh.policy -- test -e $place
 done

@@ -33,8 +33,8 @@ put() { printf '[policy]\nversion = 1\nextends = medium\n%s\n' "$2" >"$1"; }
 put lists.policy '[process]
 exec = /usr/bin/true
 exec = /usr/bin/dash'
-put kept.policy '[home]
-mode = project'
+put kept.policy '[tree /workspace]
+changes = review'
 put lost.policy '[tree /more]
 source = nowhere'
 put over.policy '[tree /etc/more]

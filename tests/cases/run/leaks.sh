@@ -89,18 +89,79 @@ c.connect("/tmp/own.sock")
 s.accept()[0].sendall(b"own\n")
 print(c.recv(10).decode())'
 has "$OUT" own
-for name in /run/dbus/system_bus_socket /run/systemd/private /run/docker.sock /var/run/docker.sock /tmp/.X11-unix \
-	"${XDG_RUNTIME_DIR:-/run/user/0}"; do
-	expect 1 "$WARDFS" run -- test -e "$name"
+
+# --- the host's own sockets: on a /run where they are, in a mount namespace of its own ---
+cat >../daemons.py <<'P'
+import os, socket, sys
+made = []
+for name in sys.argv[2:]:
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(name)
+    os.chmod(name, 0o666)
+    s.listen(5)
+    made.append(s)
+open(sys.argv[1], "w")
+while not os.path.exists("stop"):
+    for s in made:
+        s.settimeout(0.02)
+        try:
+            s.accept()[0].sendall(b"reached\n")
+        except TimeoutError:
+            pass
+P
+cat >../daemons.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+mount -t tmpfs -o mode=755 tmpfs /run
+python3 ../daemons.py daemons "$@" &
+daemons=$!
+trap 'touch stop; wait $daemons; for n do rm -f "$n"; rmdir "${n%/*}"; done 2>/dev/null' EXIT
+wait_until 60 test -e daemons || fail "no daemons"
+for view in minimal readonly; do
+	printf '[policy]\nversion = 1\nextends = medium\n[system]\nview = %s\n' $view >../$view.policy
 done
+for name do
+	expect 0 python3 connect.py "$name"
+	has "$OUT" reached
+done
+# none of them is there, or none of them answers
+expect 0 "$WARDFS" run -- sh -c 'for n do test ! -e "$n" || echo "$n"; done' sh "$@"
+[ -z "$OUT" ] || fail "seen: $OUT"
+for view in minimal readonly; do
+	expect 0 "$WARDFS" run --policy ../$view.policy -- sh -c 'for n do python3 connect.py "$n"; done; true' sh "$@"
+	[ -z "$OUT" ] || fail "view $view: $OUT"
+	[ "$(printf '%s\n' "$ERR" | grep -cE '^(FileNotFound|ConnectionRefused|Permission)Error$')" = $# ] || fail "$ERR"
+done
+exit 0
+S
+if [ "$(id -u)" -eq 0 ]; then
+	(cd .. && mkdir -p q) || exit 1
+	cp connect.py ../q
+	git init -q ../q
+	(cd ../q && unshare --mount --propagation private sh ../daemons.sh /run/dbus/system_bus_socket \
+		/run/systemd/private /run/docker.sock /run/user/1000/bus /run/user/1000/wayland-0 \
+		/run/user/1000/ssh-agent.sock /tmp/wardfs-test.$$/agent.1) || fail "sockets of the host"
+fi
 
 # --- what /proc and /sys tell ---
-for name in /proc/kcore /proc/keys /proc/key-users /proc/kmsg /proc/sysrq-trigger /proc/timer_list; do
+# Each has a mount of its own in front of it; what an ordinary user could read tells nothing any more.
+expect 0 "$WARDFS" run -- cut -d' ' -f5 /proc/self/mountinfo
+masks=$OUT
+for name in /proc/kcore /proc/keys /proc/key-users /proc/kmsg /proc/sysrq-trigger /proc/timer_list \
+	/proc/latency_stats /proc/sched_debug /proc/vmallocinfo /proc/acpi /proc/scsi; do
 	[ -e "$name" ] || continue
-	expect 0 "$WARDFS" run -- sh -c 'wc -c <"$1" || echo refused' sh $name
-	case $OUT in 0 | refused) ;; *) fail "$name tells $OUT bytes" ;; esac
+	printf '%s\n' "$masks" | grep -qx "$name" || fail "nothing covers $name: $masks"
+	[ ! -d "$name" ] || continue
+	expect 0 "$WARDFS" run -- sh -c 'wc -c <"$1"' sh $name
+	[ "$OUT" = 0 ] || fail "$name tells $OUT bytes"
 done
+[ "$(setpriv --reuid 62554 --clear-groups wc -c </proc/key-users)" -gt 0 ] || fail "control: /proc/key-users is empty"
 expect 2 "$WARDFS" run -- sh -c 'echo 1 >/proc/sys/kernel/printk_delay'
+has "$ERR" "Read-only file system"
+# One that the owner of the ipc namespace could write, were it not for the mount.
+expect 0 unshare --user --ipc --map-root-user sh -c 'echo 100 >/proc/sys/fs/mqueue/queues_max'
+expect 2 "$WARDFS" run -- sh -c 'echo 100 >/proc/sys/fs/mqueue/queues_max'
+has "$ERR" "Read-only file system"
 for name in /sys/class /sys/block /sys/firmware /sys/fs /sys/kernel/security /proc/acpi/x; do
 	expect 1 "$WARDFS" run -- test -e $name
 done
@@ -109,26 +170,83 @@ expect 0 "$WARDFS" run -- sh -c 'ls -d /sys/devices/system/cpu/cpu0 && nproc'
 
 # --- our own processes: from inside not there, from outside nobody's but root's ---
 touch hold
-"$WARDFS" run --session held -- sh -c 'touch up; while [ -e hold ]; do sleep 0.1; done' &
+SECRET=hunter2 "$WARDFS" run --session held --env GIVEN=seen -- sh -c 'touch up; while [ -e hold ]; do sleep 0.1; done' &
 run=$!
 wait_until 60 test -e up || fail "not started"
-status=$("$WARDFS" ps --json)
-for who in pid fs_pid audit_pid init_pid; do
-	pid=$(printf '%s\n' "$status" | sed -n "s/.*\"$who\": \([0-9]*\).*/\1/p" | head -n 1)
-	[ -d "/proc/$pid" ] || fail "$who: no process '$pid'"
-	# /proc/PID belongs to root where a process is not dumpable (proc(5)).
-	[ "$(stat -c %u "/proc/$pid/environ")" = 0 ] || fail "$who is dumpable"
-	if setpriv --reuid 62554 --clear-groups cat "/proc/$pid/environ" >/dev/null 2>&1; then
-		fail "$who can be read by the command's uid"
-	fi
-done
-sleep 60 &
-plain=$!
-setpriv --reuid 62554 --clear-groups sh -c 'sleep 61 & cat "/proc/$!/environ" >/dev/null; r=$?; kill $!; exit $r' ||
-	fail "control: a dumpable process of that uid cannot be read"
-kill $plain
+init=$(status_of held init_pid)
+command=$(cat "/proc/$init/task/$init/children" | cut -d' ' -f1)
+# From outside, as root: the caller's environment is the supervisor's (the control), pid 1 has none, the
+# command what it was given.
+[ "$(tr '\0' '\n' <"/proc/$run/environ" | grep -c hunter2)" = 1 ] || fail "control: the supervisor's environment"
+[ "$(wc -c <"/proc/$init/environ")" = 0 ] || fail "pid 1: $(tr '\0' ' ' <"/proc/$init/environ")"
+[ "$(tr '\0' '\n' <"/proc/$command/environ" | grep -c '^GIVEN=seen$')" = 1 ] || fail "control: the command's environment"
+! grep -q hunter2 "/proc/$command/environ" || fail "the command has what nobody gave it"
 expect 0 "$WARDFS" exec held -- sh -c 'grep -l wardfs /proc/[0-9]*/comm; ls -d /proc/1 2>&1; true'
 hasnt "$OUT" "/proc/1/comm"
 rm hold
 wait $run
+
+# As one ordinary user all of ours have that user's id: only that they are not dumpable keeps the user's
+# other processes out of their memory and descriptors (proc(5), ptrace(2)).
+cat >../dump.py <<'P'
+import ctypes, os, sys
+pid, libc = int(sys.argv[1]), ctypes.CDLL(None, use_errno=True)
+got = []
+for f in ("environ", "maps", "mem", "fd/0", "root"):
+    try:
+        with open(f"/proc/{pid}/{f}", "rb") if f != "root" else os.scandir(f"/proc/{pid}/{f}"):
+            got.append(f)
+    except OSError:
+        pass
+if libc.syscall(438, os.pidfd_open(pid), 0, 0) >= 0:  # pidfd_getfd
+    got.append("pidfd_getfd")
+if libc.ptrace(0x4206, pid, 0, 0) == 0:  # PTRACE_SEIZE
+    got.append("ptrace")
+print(" ".join(got))
+P
+cat >../found.py <<'P'
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+number = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
+# keyctl(KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", "wardfs-test", none)
+got = libc.syscall(number, 10, -3, b"user", b"wardfs-test", 0)
+print("found" if got > 0 else os.strerror(ctypes.get_errno()))
+P
+cat >../same-user.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+WARD_TMP=$HOME
+project q
+cd q || exit 1
+cp "$1"/*.py .
+if python3 key.py true; then
+	# Mode none hands the session keyring on (the control), process has one of its own, and no filter in
+	# front of it. /proc/keys shows a user's keys wherever they are; found are those of the keyring.
+	expect 0 python3 key.py "$WARDFS" run --mode none -- /usr/bin/python3 found.py
+	[ "$OUT" = found ] || fail "control: $OUT"
+	expect 0 python3 key.py "$WARDFS" run --mode process -- /usr/bin/python3 found.py
+	[ "$OUT" = "Required key not available" ] || fail "mode process: $OUT"
+	expect 0 "$WARDFS" run --mode process -- /usr/bin/python3 key.py /usr/bin/python3 found.py
+	[ "$OUT" = found ] || fail "control: a key of its own: $OUT"
+fi
+touch hold
+"$WARDFS" run --session held -- sh -c 'touch up; while [ -e hold ]; do sleep 0.1; done' &
+run=$!
+wait_until 60 test -e up || fail "not started"
+for who in pid fs_pid audit_pid init_pid; do
+	pid=$(status_of held $who)
+	[ "$(awk '/^Uid:/ { print $2 }' "/proc/$pid/status")" = 4711 ] || fail "$who: another user's"
+	expect 0 python3 dump.py "$pid"
+	[ -z "$OUT" ] || fail "$who gives away: $OUT"
+done
+sleep 60 &
+expect 0 python3 dump.py $!
+kill $!
+[ "$OUT" = "environ maps mem fd/0 root pidfd_getfd ptrace" ] || fail "control: of a process of the user's: $OUT"
+rm hold
+wait $run
+S
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -p ../pub && cp ../dump.py ../found.py key.py ../pub && chmod -R a+rX ../pub ../same-user.sh
+	(as_user "$WARD_TMP/same-user.sh" "$WARD_TMP/pub") || fail "as an ordinary user"
+fi
 exit 0

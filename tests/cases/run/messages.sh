@@ -148,6 +148,23 @@ for verb in "--help" "--version" "ps --json" "policy show" "policy explain read 
 	[ ! -s out ] || grep -q '^wardfs: ' err || fail "$verb: nothing was said"
 done
 
+# A program of ours that is missing or cannot be executed: which one, and what to do. All there: it runs.
+mkdir ../part
+cp "$WARD_BUILD"/wardfs "$WARD_BUILD"/wardfs-init "$WARD_BUILD"/wardfs-fs "$WARD_BUILD"/wardfs-audit "$WARD_BUILD"/wardfs-net ../part
+chmod 755 .. ../part
+expect 0 ../part/wardfs run -- true
+for p in init fs audit net; do
+	set -- run -- true
+	[ $p != net ] || set -- run --net example.org:443 -- true
+	chmod 644 ../part/wardfs-$p
+	expect 125 ../part/wardfs "$@"
+	has "$ERR" "wardfs-$p cannot be executed: install wardfs as a whole"
+	rm ../part/wardfs-$p
+	expect 125 ../part/wardfs "$@"
+	has "$ERR" "wardfs-$p cannot be executed: install wardfs as a whole"
+	cp "$WARD_BUILD/wardfs-$p" ../part
+done
+
 # Findings in a shipped profile's lines are not for who cannot change them.
 expect 0 "$WARDFS" policy check
 hasnt "$OUT" "medium:"
@@ -165,4 +182,11 @@ expect 0 "$WARDFS" policy explain read file
 hasnt "$OUT" "in no tree"
 expect 0 "$WARDFS" policy explain stat /
 hasnt "$OUT" "in no tree"
+
+# What no rule would change is refused with its reason, and no rule is proposed; of a directory the bit runs nothing.
+expect 1 "$WARDFS" run -- sh -c 'mkdir shared && chmod g+s shared && : >tool && chmod 4755 tool'
+has "$ERR" "setattr /workspace/tool (built-in)"
+expect 0 "$WARDFS" audit denials
+has "$OUT" "setuid and setgid are not"
+hasnt "$OUT" "to permit"
 exit 0

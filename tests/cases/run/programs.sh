@@ -176,3 +176,14 @@ has "$ERR" "fix: "
 printf '%s\nexec = sh\n' "$head" >../bare.policy
 expect 2 "$WARDFS" run --policy ../bare.policy -- sh -c true
 has "$ERR" "/usr/bin/sh"
+# The oldest Landlock that is taken holds the list as well: what runs without it is refused by its rules.
+if [ "$(uname -m)" = x86_64 ]; then
+	expect 0 "$KNOCKOUT" landlock-abi=2 -- "$WARDFS" run --policy ../any.policy -- sh -c '/usr/bin/id && ./id-copy'
+	expect 126 "$KNOCKOUT" landlock-abi=2 -- "$WARDFS" run --policy ../list.policy --session abi2 -- sh -c /usr/bin/id
+	has "$ERR" "Permission denied"
+	expect 0 "$KNOCKOUT" landlock-abi=2 -- "$WARDFS" run --policy ../list.policy -- sh -c 'cat /etc/hostname'
+	has "$("$WARDFS" audit show --json --kind session.start abi2)" '"landlock_abi":2'
+	# One without it refuses the run by name.
+	expect 125 "$KNOCKOUT" landlock-abi=1 -- "$WARDFS" run --policy ../list.policy -- sh -c true
+	has "$ERR" Landlock
+fi

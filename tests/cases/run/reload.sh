@@ -187,6 +187,22 @@ has "$ERR" "[quota /workspace] growth = 64K is in force, and missing"
 has "$ERR" "qfiles:6: [quota /workspace] files = 10 (in force: not set)"
 expect 0 "$WARDFS" umount mnt
 wait_until 60 over || fail "the session goes on"
+# Handles that are open were chosen without one: a quota is refused, whoever brings it, and the old policy stays.
+expect 0 "$WARDFS" mount --session r5 --policy ./open src mnt
+was=$(in_force)
+exec 9>>mnt/g
+expect 2 "$WARDFS" policy reload r5 ./q64
+has "$ERR" "q64:6: [quota /workspace] growth = 64K (in force: not set)"
+printf '[policy]\nversion = 1\n[quota /workspace/later]\nfile = 64K\n' >src/.wardfs.policy
+expect 2 "$WARDFS" policy reload r5 ./open
+has "$ERR" "[quota /workspace/later] file = 64K (in force: not set)"
+rm src/.wardfs.policy
+[ "$(in_force)" = "$was" ] || fail "in force: $(in_force)"
+head -c 100000 /dev/zero >&9
+exec 9>&-
+[ "$(wc -c <src/g)" -gt 100000 ] || fail "not written"
+expect 0 "$WARDFS" umount mnt
+wait_until 60 over || fail "the session goes on"
 
 # The trail: every policy that was in force, whole, and every one that was not to be.
 expect 0 "$WARDFS" audit verify r1

@@ -75,6 +75,10 @@ hasnt "$OUT" default
 expect 0 "$WARDFS" seccomp explain shmget
 has "$OUT" "default  allowed"
 has "$OUT" "strict   ENOSYS"
+# Each answer with its reason, whatever the call is asked for.
+expect 0 "$WARDFS" seccomp explain read openat ptrace clone mount shmget futex
+hasnt "$(printf '%s\n' "$OUT" | grep '\.list:' | grep -v '#')" "list:"
+has "$OUT" "EPERM   # nothing is added to the view"
 expect 1 "$WARDFS" seccomp explain not_a_call
 has "$OUT" "ENOSYS   # not in the list"
 expect 2 "$WARDFS" seccomp explain --list tight read

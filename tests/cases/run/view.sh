@@ -22,8 +22,9 @@ done
 expect 0 "$WARDFS" run -- sh -c 'test -w /tmp && test -w /dev/null && test -w "$HOME" && test -r /usr/bin/env'
 expect 1 "$WARDFS" run -- touch /usr/bin/x
 expect 1 "$WARDFS" run -- touch /etc/x
-expect 0 "$WARDFS" run -- sh -c 'touch /tmp/left "$HOME/left"'
-expect 1 "$WARDFS" run -- sh -c 'test -e /tmp/left || test -e "$HOME/left"'
+printf '[policy]\nversion = 1\nextends = medium\n[home]\nmode = tmpfs\n' >"$WARD_TMP/fresh.policy"
+expect 0 "$WARDFS" run --policy "$WARD_TMP/fresh.policy" -- sh -c 'touch /tmp/left "$HOME/left"'
+expect 1 "$WARDFS" run --policy "$WARD_TMP/fresh.policy" -- sh -c 'test -e /tmp/left || test -e "$HOME/left"'
 # Only the three descriptors, only its own processes.
 expect 0 "$WARDFS" run -- sh -c 'ls /proc/self/fd | sort | tr "\n" " "' 9</etc/passwd
 [ "$OUT" = "0 1 2 3 " ] || fail "descriptors: $OUT"

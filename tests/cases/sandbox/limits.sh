@@ -52,6 +52,33 @@ for how in "" "$KNOCKOUT clone3=ENOSYS --"; do
 	[ -z "$said" ] || fail "$said"
 done
 
+# No swap on top of the memory: the kernel's own files, from outside.
+is_up() {
+	[ -n "$(status_of "$1" init_pid)" ]
+}
+swap_of() { # swap_of LIMIT: what the memory group of a session with it says of swap
+	rm -f go
+	mkfifo go
+	limits "$1" --session "swap-${1%% *}" -- sh -c 'read -r _' <go 2>err &
+	run=$!
+	exec 9>go
+	wait_until 60 is_up "swap-${1%% *}" || fail "not started: $(cat err)"
+	find /sys/fs/cgroup -type d -path "*/wardfs/swap-${1%% *}" | while read -r g; do
+		if [ -e "$g/memory.swap.max" ]; then
+			[ "$(cat "$g/memory.swap.max")" = 0 ] && echo none || echo some
+		elif [ -e "$g/memory.memsw.limit_in_bytes" ]; then
+			[ "$(cat "$g/memory.memsw.limit_in_bytes")" = "$(cat "$g/memory.limit_in_bytes")" ] &&
+				[ "$(cat "$g/memory.limit_in_bytes")" = 67108864 ] && echo none || echo some
+		elif [ -e "$g/memory.swappiness" ]; then
+			[ "$(cat "$g/memory.swappiness")" = 0 ] && echo none || echo some
+		fi
+	done
+	exec 9>&-
+	wait $run
+}
+[ "$(swap_of 'memory = 64M')" = none ] || fail "a memory limit leaves swap"
+[ "$(swap_of 'processes = 100')" != none ] || fail "control: without a memory limit there is swap"
+
 # Memory: 200 MB fit without the limit; with it the kernel ends the program.
 expect 0 limits 'processes = 100' -- python3 -c "$hog"
 expect 137 limits 'memory = 64M' -- python3 -c "$hog"

@@ -103,6 +103,24 @@ has "$ERR" "/workspace/missing"
 [ ! -e started ] || fail "started without its tree"
 expect 0 "$WARDFS" audit verify --all
 expect 0 "$WARDFS" run --policy low -- sh -c 'echo x >/workspace/x; cat /workspace/x'
+# A source beside the policy's own directory; ".." is what the directories say, not the text.
+mkdir -p "$WARD_TMP/away/sub"
+ln -sfn "$WARD_TMP/away/sub" "$WARD_TMP/link"
+for source in ../other ../p/../other ../p/inner/../../other//; do
+	printf '[policy]\nversion = 1\nextends = medium\n[tree /data]\nsource = %s\nat = same\n[files]\nread = /data\n' \
+		"$source" >up.policy
+	expect 0 "$WARDFS" run --policy up.policy -- cat /data/file "$WARD_TMP/other/file"
+	[ "$OUT" = "other
+other" ] || fail "$source: $OUT"
+done
+echo away >"$WARD_TMP/away/file"
+sed -i "s,^source.*,source = ../link/..," up.policy
+expect 0 "$WARDFS" run --policy up.policy -- cat "$WARD_TMP/away/file"
+[ "$OUT" = away ] || fail "$OUT"
+sed -i "s,^source.*,source = ../nowhere/..," up.policy
+expect 2 "$WARDFS" run --policy up.policy -- true
+has "$ERR" "No such file or directory"
+rm up.policy
 exit 0
 S
 cp trees.body trees.sh

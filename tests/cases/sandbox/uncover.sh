@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# A tree beneath another one covers what the one above has in its place. The kernel detaches a mount
-# whose name cannot be looked up any more: the session ends then, it does not go on in another place.
+# A tree beneath another one covers what the one above has in its place, wherever that one is seen. The
+# kernel detaches a mount whose name cannot be looked up: from inside nobody brings that about; where the host
+# does, what was covered is refused, and the session ends.
 . "$WARD_SRC/tests/cases/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
 cat >uncover.body <<'S'
@@ -26,22 +27,50 @@ P
 run() {
 	"$WARDFS" run --policy u.policy "$@"
 }
-# The control: it covers, and a directory above may change as long as it can be searched. Moved, the
-# directory takes the tree along.
-expect 0 run -- sh -ec 'cd /workspace; chmod 700 a; test ! -e a/inner/covered; echo x >a/inner/new; chmod 755 a
-mv a c; cat c/inner/new; mv c a; test ! -e a/inner/covered'
-[ "$OUT" = x ] || fail "moved: $OUT"
-[ ! -e a/inner/new ] || fail "control: not covered"
-# And what is closed like that is not the session's end where nothing is mounted.
-expect 0 run -- sh -c 'cd /workspace; chmod 0 b; stat b/x; chmod 755 b; sleep 1; stat b'
-# From inside.
-expect 125 run --session inside -- sh -c 'cd /workspace; chmod 0 a; stat a/inner; chmod 755 a; sleep 30
-echo x >a/inner/mine'
-has "$ERR" "taken away"
+# The control: what is there shows where no tree covers it.
+sed '/inner/d; s/^source = tmpfs.*//' u.policy >control.policy
+expect 0 "$WARDFS" run --policy control.policy -- cat a/inner/covered /workspace/a/inner/covered
+# It covers wherever the tree above is seen, and the way there stays.
+expect 0 run -- sh -c 'test ! -e a/inner/covered && echo x >a/inner/new && cat /workspace/a/inner/new'
+[ ! -e a/inner/new ] || fail "not covered"
+expect 0 "$WARDFS" run --policy control.policy -- sh -c 'mv a c && mv c a'
+expect 1 run -- mv a c
+has "$ERR" "busy"
+has "$ERR" "1 refused: rename /workspace/a"
+expect 0 "$WARDFS" audit denials
+has "$OUT" "another tree lies there, or beneath it"
+hasnt "$OUT" "to permit"
+expect 1 run -- rmdir a/inner
+# A directory above may change, also so that it cannot be looked into: the kernel would take what cannot be
+# looked up for gone, with what is mounted on it.
+expect 0 run -- sh -c 'cd /workspace; chmod 0 a b; stat b/x 2>/dev/null && exit 9
+for i in 1 2; do stat a/inner >/dev/null && test ! -e a/inner/covered || exit 1; sleep 0.6; done
+ls a 2>/dev/null && exit 9
+echo x >a/inner/mine; chmod 755 a b; sleep 1; stat b >/dev/null; cat a/inner/mine; rm a/inner/mine'
+[ "$OUT" = x ] || fail "chmod: $OUT"
 [ ! -e a/inner/mine ] || fail "written where it was not meant to be"
-has "$("$WARDFS" audit show --json --kind session.end inside)" "taken away"
-expect 0 "$WARDFS" audit verify inside
-chmod 755 a
+cat >again.py <<'P'
+import os
+for i in range(500):
+    os.chmod("/workspace/a", 0)
+    os.stat("/workspace/a/inner")
+    os.chmod("/workspace/a", 0o755)
+    assert os.listdir("/workspace/a/inner") == [], i
+P
+expect 0 run -- python3 /workspace/again.py
+# Another policy does not take it away either: one that hides the place, too.
+rm -f up
+run --session live -- sh -c 'cd /workspace; echo live >a/inner/f; : >up; while test -e up; do cat a/inner/*; sleep 0.1; done 2>/dev/null >&2
+cat a/inner/*' >out 2>err &
+pid=$!
+wait_until 60 test -e up || fail "not started: $(cat err)"
+sed 's|^write.*|&\nhide = /workspace/a/inner\nread = /workspace/u.policy|' u.policy >live.policy
+expect 0 "$WARDFS" policy reload live live.policy
+sleep 1
+expect 0 "$WARDFS" policy reload live u.policy
+rm up
+wait $pid || fail "reload: $(cat err)"
+[ "$(cat out)" = live ] || fail "reload: $(cat out err)"
 # The host's own mounts of the same kind may come and go: mode process shows them.
 if [ "$(id -u)" = 0 ]; then
 	mkdir ../src ../mnt
@@ -56,19 +85,36 @@ if [ "$(id -u)" = 0 ]; then
 	rm up
 	wait $pid || fail "exit $?: $(cat err)"
 fi
-# From outside. (Moved there, it takes the tree along as well.)
-rm -f up
-run --session outside -- sh -c 'cd /workspace; : >up; until test -e a/inner/covered; do sleep 0.1; ls a/inner; done; sleep 600' \
-	>out 2>err &
+# From outside. Between that and the session's end, for which pid 1 has to run, the place shows nothing.
+rm -f up again
+"$WARDFS" run --policy u.policy --session outside -- sh -c 'cd /workspace; : >up; until test -e again; do sleep 0.1; done
+for f in a/inner/covered $OLDPWD/a/inner/covered a/inner/no; do cat $f 2>&1 || echo x >a/inner/mine; done
+ls a/inner; mkdir a/inner/d; ln b/f a/inner/f; : >done; sleep 600' >out 2>&1 &
 pid=$!
-wait_until 60 test -e up || fail "not started: $(cat err)"
+wait_until 60 test -e up || fail "not started: $(cat out)"
+init=$(pgrep -P $pid -x wardfs-init) || fail "no pid 1"
+kill -STOP "$init"
 rm -r a/inner
 mkdir a/inner
 echo covered >a/inner/covered
+echo f >b/f
+[ "$(id -u)" != 0 ] || chown -R 4711:4711 a b
+: >again
+wait_until 60 test -e done || fail "uncovered: $(cat out)"
+kill -CONT "$init"
 wait $pid
 got=$?
-[ $got = 125 ] || fail "exit $got: $(cat err)"
-has "$(cat err)" "taken away"
+[ $got = 125 ] || fail "exit $got: $(cat out)"
+has "$(cat out)" "taken away"
+grep -qx covered out && fail "shown: $(cat out)"
+[ "$(ls a/inner)" = covered ] || fail "changed what is covered: $(ls a/inner)"
+same=$(grep -c "Permission denied" out)
+[ "$same" -ge 6 ] || fail "not refused: $(cat out)"
+expect 0 "$WARDFS" audit show --json --kind deny outside
+has "$OUT" '"path":"/workspace/a/inner/covered"'
+has "$OUT" "another tree lies there"
+has "$("$WARDFS" audit show --json --kind session.end outside)" "taken away"
+expect 0 "$WARDFS" audit verify outside
 
 # A tree in a directory of the host that the view shows: without it the host's own would show.
 mkdir -p ../shown/tree

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "enforcer/base/clock.h"
+
+/* Shorter work shows nothing; then the line changes ten times a second. */
+#define QUIET_NS WARD_NS_PER_SEC
+#define EVERY_NS (WARD_NS_PER_SEC / 10)
+
+void ward_progress_begin(struct ward_progress *p, const char *what, const char *unit)
+{
+	*p = (struct ward_progress){.what = what,
+		.unit = unit,
+		.from_ns = ward_clock_mono_ns(),
+		.terminal = isatty(STDERR_FILENO) == 1};
+}
+
+void ward_progress_tell(void *arg, uint64_t done)
+{
+	struct ward_progress *p = arg;
+	const uint64_t now = p->terminal ? ward_clock_mono_ns() : 0;
+	if (!p->terminal || now - p->from_ns < QUIET_NS || now - p->shown_ns < EVERY_NS)
+		return;
+	p->shown_ns = now;
+	/* ECMA-48: back to the first column, the rest of the line erased */
+	fprintf(stderr, "\r\033[Kwardfs: %s: %" PRIu64 " %s", p->what, done, p->unit);
+	(void)fflush(stderr);
+}
+
+void ward_progress_end(struct ward_progress *p)
+{
+	if (p->shown_ns)
+		fputs("\r\033[K", stderr);
+	p->shown_ns = 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kept homes ([home] mode = project): one for each owner and project, beneath the state directory.
+ *
+ *   homes/UID/NAME-HASH/    whose owner UID is; HASH of the project's path
+ *     home/                 the tree: the owner's, 0700
+ *     project               the project's path
+ *     lock                  flock(2): shared by its sessions, whole by who clears it
+ *
+ * Everything but what is in home/ is ours. The sandbox sees home/ through the guard, as a tree at
+ * WARD_HOME_PATH, with the quota that [home] size leaves.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "enforcer/policy/policy.h"
+#include "enforcer/session/home_tree.h"
+#include "enforcer/session/identity.h"
+
+/* Not the owner's own path: nothing may stand beneath a tree that comes and goes, and the project
+ * and the tool chains do stand beneath that. */
+#define WARD_HOME_PATH "/agent-home"
+
+struct ward_kept_home {
+	char *dir;    /* host path of homes/UID/NAME-HASH, owned; NULL: none */
+	char *source; /* of home/ in it, owned */
+	int lock;     /* shared, while the session lives; -1 */
+};
+#define WARD_HOME_INIT ((struct ward_kept_home){.lock = -1})
+void ward_home_clear(struct ward_kept_home *h);
+
+/* Where it is, or would be; nothing is opened or made. */
+int ward_home_name(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * Appends the tree, its rule and its quota as policy text: size (WARD_UNLIMITED: none) less what
+ * the home holds now. Nothing where p asks for no kept home. -EINVAL: a tree of the policy's is at,
+ * above or beneath WARD_HOME_PATH, or the state directory has a name that no policy can hold.
+ */
+int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * Makes what is missing (store: the state directory, which is there), takes the lock and, if no
+ * other session has it, removes what a home does not keep (conf/home-dropped.list). *ret_backing:
+ * O_PATH, the caller's. -EBUSY: it is being cleared.
+ */
+int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
+	const char *project, int *ret_backing, struct ward_err *err) ward_must_check;
+
+/*
+ * A symbolic link at rel, which leads to what the host shows inside at target. What the command
+ * put there in its place goes if it is a link, and stays if it is anything else.
+ */
+int ward_home_link(int backing, const struct ward_identity *id, const char *rel, const char *target,
+	struct ward_err *err) ward_must_check;
+
+/* One home of those that are there. */
+struct ward_home_entry {
+	const char *name;    /* NAME-HASH */
+	const char *project; /* path; "" where that cannot be read */
+	const char *path;    /* host path of home/ */
+	uid_t uid;
+	bool busy; /* a session has it */
+	int dir;   /* of homes/UID/NAME-HASH */
+	int home;  /* of home/ in it, O_PATH; -1: not there */
+	int above; /* of homes/UID */
+};
+/* 0 goes on, a negative errno ends the walk. All is the callee's for the call alone. */
+typedef int ward_home_visit(void *user, const struct ward_home_entry *e, struct ward_err *err);
+/* Calls visit for each home beneath state, in the order of uids and names. None is no error. */
+int ward_home_each(const char *state, ward_home_visit *visit, void *user,
+	struct ward_err *err) ward_must_check;
+
+/* Takes a home away, as a whole. -EBUSY: a session has it. */
+int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progress, void *user,
+	struct ward_err *err) ward_must_check;

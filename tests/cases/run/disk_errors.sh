@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# The disk of the trail breaks: a block that cannot be written (EIO), a file system that turns
+# read-only under the writer. on-failure = deny: operations fail from then on; stop: the session ends.
+# Either way the session fails, and what was answered with sync = record is there when the disk is
+# looked at again, with a next session that says what happened to this one.
+# plain
+# timeout: 900
+. "$WARD_SRC/tests/cases/lib.sh"
+if [ "${1:-}" != inside ]; then
+	[ "$(id -u)" -eq 0 ] || {
+		echo "needs root, for a disk of its own"
+		exit 77
+	}
+	exec unshare -m --propagation private sh "$0" inside
+fi
+command -v mkfs.ext4 >/dev/null || {
+	echo "mkfs.ext4 is not installed"
+	exit 77
+}
+mkdir under disk
+mount -t tmpfs -o size=24m,mode=0700 tmpfs under || {
+	echo "no tmpfs can be mounted here"
+	exit 77
+}
+XDG_STATE_HOME=$PWD/disk
+export XDG_STATE_HOME
+project p
+cd p || exit 1
+
+# fresh: an empty file system on a device whose file has little room
+fresh() {
+	umount ../disk 2>/dev/null
+	rm -f ../under/*
+	truncate -s 16m ../under/image
+	mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,nodiscard ../under/image || fail "mkfs"
+	mount -o loop ../under/image ../disk || {
+		echo "no loop device can be had here"
+		exit 77
+	}
+	rm -rf f* quit ../told
+}
+
+# begin POLICY: a session that tells of each file that it made, until one fails
+begin() {
+	printf '[policy]\nversion = 1\nextends = medium\n[audit]\non-failure = %s\nsync = record\n' \
+		"$1" >../policy
+	"$WARDFS" run --policy ../policy --session broken -- sh -c '
+		i=0
+		while true 2>/dev/null >"f$i"; do echo "f$i"; i=$((i + 1)); done 2>error
+		echo stuck
+		/bin/true 2>/dev/null && echo "executed without a record"
+		true 2>/dev/null >"after" && echo "made without a record"
+		until [ -e quit ]; do sleep 0.05; done' >../told 2>../err &
+	sup=$!
+	wait_until 60 grep -qs f20 ../told || fail "never started: $(cat ../told ../err)"
+}
+
+# the disk breaks, in one of two ways
+# shellcheck disable=SC2317
+no_room() {
+	dd if=/dev/zero of=../under/filler bs=64k 2>/dev/null
+}
+# shellcheck disable=SC2317
+aborted() {
+	mount -o remount,abort ../disk
+}
+
+# answered: what was told is in the trail, as the disk has it after its journal was looked through
+answered() {
+	umount ../disk || fail "$1: the disk is in use"
+	rm -f ../under/filler
+	mount -o loop ../under/image ../disk || fail "$1: the disk cannot be mounted again"
+	expect 0 "$WARDFS" run --session next -- true
+	python3 - ../disk/wardfs/sessions/broken/trail.jsonl ../told <<'END' || fail "$1: lost"
+import json, sys
+made = {json.loads(l).get("path", "").rsplit("/", 1)[1] for l in open(sys.argv[1]) if '"create"' in l}
+told = [l.strip() for l in open(sys.argv[2]) if l.startswith("f")]
+missing = [f for f in told if f not in made]
+if missing or len(told) < 20:
+    sys.exit(f"{len(told)} told, missing {missing[:3]}")
+END
+	"$WARDFS" audit verify broken >../verdict && fail "$1: verify says: $(cat ../verdict)"
+	grep -q ': incomplete: ' ../verdict || fail "$1: verify says: $(cat ../verdict)"
+	"$WARDFS" audit verify next >../verdict || fail "$1: the next one: $(cat ../verdict)"
+}
+
+for how in no_room aborted; do
+	fresh
+	begin deny
+	$how
+	wait_until 250 grep -qs stuck ../told || fail "deny, $how: never failed: $(tail -1 ../told) $(cat ../err)"
+	running=$("$WARDFS" ps)
+	has "$running" broken
+	: >quit
+	wait "$sup"
+	status=$?
+	[ $status -eq 125 ] || fail "deny, $how: exit $status: $(cat ../err)"
+	grep 'without a record' ../told && fail "deny, $how"
+	answered "deny, $how"
+
+	fresh
+	begin stop
+	$how
+	wait "$sup"
+	status=$?
+	[ $status -eq 125 ] || fail "stop, $how: exit $status: $(cat ../err)"
+	grep -q 'the trail cannot be written' ../err || fail "stop, $how: $(cat ../err)"
+	grep -qE 'log: (Input/output|Read-only)' ../err || fail "stop, $how, why: $(cat ../err)"
+	grep 'without a record' ../told && fail "stop, $how"
+	answered "stop, $how"
+done
+umount ../disk
+exit 0

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# nosuid and nodev on every mount inside, read-only and noexec where they are meant: the mounts themselves,
+# and what a set-user-id program and a device in a tree come to. As root and as an ordinary user.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+
+# Reads a mountinfo, says what is wrong with it. Arguments: paths that must be noexec beside those below.
+cat >flags.py <<'P'
+import sys
+devices = {"/dev/" + n for n in ("null", "zero", "full", "random", "urandom", "tty")}
+own = ("/workspace", "/tmp", "/var/tmp", "/run", "/dev/shm", "/home/", "/dev/mqueue", "/dev/pts", "/var/agent", "/proc", "/eph")
+noexec = ["/dev/pts", "/dev/mqueue", "/proc"] + sys.argv[2:]
+seen, bad = set(), []
+for line in sys.stdin:
+    field = line.split()
+    path, flags, kind = field[4], set(field[5].split(",")), field[field.index("-") + 1]
+    root = field[3]
+    seen.add(path)
+    # A device of the private /dev, or null in front of an entry of /proc: that file alone.
+    node = kind == "devtmpfs" or (root in {"/" + d.rpartition("/")[2] for d in devices} and path.startswith(("/dev/", "/proc/")))
+    if "nosuid" not in flags:
+        bad.append(f"{path}: may set ids")
+    if "nodev" not in flags and not node and path != "/dev/pts":
+        bad.append(f"{path}: devices")
+    inside = path.startswith(("/dev", "/proc"))
+    if ((node and inside) or path in noexec or path.startswith("/proc")) and "noexec" not in flags:
+        bad.append(f"{path}: may be executed")
+    tree = kind == "fuse.wardfs" or path.startswith(own) or any(path == t for t in sys.argv[1].split(","))
+    if "ro" not in flags and not node and not tree:
+        bad.append(f"{path}: may be written")
+for path in ["/", "/workspace", "/proc", "/proc/sys", "/dev/pts", "/dev/shm", "/tmp", "/usr"] + noexec:
+    if path not in seen:
+        bad.append(f"{path}: no mount of its own")
+print("\n".join(bad))
+P
+
+cat >flags.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" = 0 ] || WARD_TMP=$HOME
+[ -e flags.py ] || cp "$1" flags.py
+project q
+mkdir -p q state
+cd q || exit 1
+for view in minimal readonly; do
+	printf '[policy]\nversion = 1\nextends = medium\n[system]\nview = %s\n' $view >"../$view.policy"
+done
+# A view of the host has no place for more trees.
+cat >>../minimal.policy <<P
+[tree /var/agent/state]
+source = $PWD/../state
+at = none
+[tree /eph]
+source = tmpfs:4M
+[files]
+write = /var/agent/state
+write = /eph
+noexec = /eph
+P
+for view in minimal readonly; do
+	eph=/eph
+	[ $view = minimal ] || eph=/proc
+	# Where a tree is seen at its own path as well, that is not the view's.
+	expect 0 "$WARDFS" run --policy "../$view.policy" -- cat /proc/self/mountinfo
+	bad=$(printf '%s\n' "$OUT" | python3 ../flags.py "$PWD" $eph) || fail "view $view"
+	[ -z "$bad" ] || fail "view $view: $bad"
+done
+exit 0
+S
+# The control: the host's own mounts are none of that.
+python3 flags.py "" </proc/self/mountinfo >host
+has "$(cat host)" "may set ids"
+has "$(cat host)" "devices"
+has "$(cat host)" "may be written"
+chmod 755 . && chmod 644 flags.py flags.sh
+sh flags.sh "$WARD_TMP/flags.py" || fail "as root"
+(as_user "$WARD_TMP/flags.sh" "$WARD_TMP/flags.py") || fail "as an ordinary user"
+
+# In the trees: a program that becomes root, and a device. Outside they are just that.
+project p
+chmod 755 . p
+cp /usr/bin/id p/suid
+chmod 4755 p/suid
+mknod p/null c 1 3
+chmod 666 p/null
+chown 4711 p
+[ "$(setpriv --reuid 4711 --regid 4711 --clear-groups p/suid -u)" = 0 ] || fail "control: not set-user-id outside"
+setpriv --reuid 4711 --regid 4711 --clear-groups sh -c 'echo x >p/null' || fail "control: no device outside"
+[ -c p/null ] || fail "control: the device was replaced"
+cat >inside.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" = 0 ] || WARD_TMP=$HOME
+cd "$1" || exit 1
+for mode in restricted process none; do
+	expect 0 "$WARDFS" run --mode $mode -- sh -c '/workspace/suid -u; "$0"/suid -u; id -u' "$1"
+	hasnt " $(printf '%s' "$OUT" | tr '\n' ' ') " " 0 "
+	expect 2 "$WARDFS" run --mode $mode -- sh -c 'echo x >/workspace/null'
+	has "$ERR" "ermission denied"
+done
+exit 0
+S
+sh inside.sh "$PWD/p" || fail "as root, in the trees"
+(as_user "$WARD_TMP/inside.sh" "$PWD/p") || fail "as an ordinary user, in the trees"
+exit 0

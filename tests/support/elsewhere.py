@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of the second verifier (verify.py, which is v here): checkpoints of any sessions that were kept elsewhere."""
+import os
+import sys
+
+from segments import read_trail, segments
+
+
+def judge(v, res, trail, notes):
+    """Checkpoints of one session, of rising size, against its lines."""
+    if not segments(os.path.dirname(trail)):
+        return res.set("missing")
+    lines, _ = v.split(read_trail(trail))
+    tree, n = v.Tree(), 0
+    for note in notes:
+        if note.size > len(lines):
+            return res.set("truncated", len(lines) + 1)
+        while n < note.size:
+            tree.add(v.leaf(lines[n].raw))
+            n += 1
+        if (tree.root() if n else v.sha(b"")) != note.root:
+            return res.set("edited", res.records + 1)
+        res.records = note.size
+    return None
+
+
+def elsewhere(v, path, state, sessions, keys, report):
+    with open(path, "rb") as f:
+        data = f.read().lstrip(b"\n")
+    of, foreign = {}, 0
+    while data:
+        note, rest = v.take_note(data)
+        if note is None:
+            sys.exit(f"{path}: something else than a checkpoint")
+        data = rest.lstrip(b"\n")
+        if any(note.signed_by(k) for k in keys):
+            of.setdefault(note.session, []).append(note)
+        else:
+            foreign += 1
+    for name in sorted(of):
+        s, res = sessions.get(name, {"started": False, "removed": False, "expired": False}), v.Result()
+        if s["removed"] or s["expired"]:
+            continue
+        trail = os.path.join(state, "sessions", name, "trail.jsonl")
+        judge(v, res, trail, sorted(of[name], key=lambda n: n.size))
+        if not s["started"]:
+            res.set("missing")
+        if res.state != "intact":
+            report(name, res)
+    if foreign:
+        res = v.Result()
+        res.set("foreign key")
+        report("checkpoints", res)
