@@ -92,8 +92,10 @@ static bool put_line(struct ward_buf *b, char *line, const char *name, const cha
 		*reason++ = '\0';
 	char *own = strtok_r(line, " \t", &save);
 	char *action = strtok_r(NULL, " \t", &save);
-	size_t n = own ? strcspn(own, "=") : 0;
-	if (!action || n != strlen(name) || strncmp(own, name, n) != 0)
+	if (!own || !action)
+		return false;
+	size_t n = strcspn(own, "=");
+	if (n != strlen(name) || strncmp(own, name, n) != 0)
 		return false;
 	ward_buf_printf(b, "%s\t", answer(action));
 	bool first = true;

@@ -291,7 +291,7 @@ int ward_plan_exec_decode(const void *data, size_t len, struct ward_plan_exec *r
 	e.envp = get_strings(&r, &e.n_envp);
 	e.cwd = ward_msg_get_str(&r);
 	if (ward_msg_done(&r) < 0 || e.pty > 7 || e.rows > UINT16_MAX || e.cols > UINT16_MAX ||
-		e.n_argv == 0 || e.argv[0][0] == '\0' || e.cwd[0] != '/') {
+		e.n_argv == 0 || !e.argv[0] || e.argv[0][0] == '\0' || e.cwd[0] != '/') {
 		ward_plan_exec_clear(&e);
 		return -EBADMSG;
 	}

@@ -17,7 +17,7 @@ int ward_agents_make(const char *path, const char *home, struct ward_err *err)
 	struct stat st;
 	const char *rel = home ? ward_path_beneath(path, home) : NULL;
 	/* PLACE is relative to the home, after its '/' */
-	const char *name = rel ? ward_path_beneath(rel, PLACE + 1) : NULL;
+	const char *name = rel ? ward_path_beneath(rel, &PLACE[1]) : NULL;
 	if (!name || !*name || strchr(name, '/') || name[0] == '.')
 		return 0;
 	if (lstat(path, &st) == 0 || errno != ENOENT)

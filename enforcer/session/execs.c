@@ -99,11 +99,12 @@ static char **strings(const json_t *list, size_t extra)
 /* The session's environment with what the client sets; NULL without memory or for nonsense. */
 static char **environment(const struct ward_execs *x, const json_t *set)
 {
-	size_t n = json_array_size(set), n_own = 0;
+	const size_t n_set = json_array_size(set);
+	size_t n = n_set, n_own = 0;
 	while (x->envp[n_own])
 		n_own++;
 	char **v = strings(set, n_own);
-	for (size_t i = 0; v && i < n; i++)
+	for (size_t i = 0; v && v[i]; i++)
 		if (v[i][0] == '=' || !strchr(v[i], '=')) {
 			free(v);
 			return NULL;
@@ -111,7 +112,7 @@ static char **environment(const struct ward_execs *x, const json_t *set)
 	for (size_t i = 0; v && i < n_own; i++) {
 		size_t name = strcspn(x->envp[i], "=") + 1;
 		bool taken = false;
-		for (size_t k = 0; k < json_array_size(set) && !taken; k++)
+		for (size_t k = 0; k < n_set && v[k] && !taken; k++)
 			taken = strncmp(v[k], x->envp[i], name) == 0;
 		if (!taken)
 			v[n++] = x->envp[i];
