@@ -48,7 +48,7 @@ static int may_list(struct ward_op *op, struct ward_node *node)
 
 	if (r == 0)
 		r = ward_resolve_dir(op->tree, node, &dir);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = ward_backing_access(dir.fd, R_OK);
 	ward_dirref_put(op->tree, &dir);
@@ -125,7 +125,7 @@ static int list_anew(struct ward_op *op, struct ward_node *node, struct ward_lis
 		return 0;
 	if (!ward_ahead_take(ahead, node, l)) {
 		r = open_dir(op, node, &h);
-		if (r < 0)
+		if (r != 0)
 			return r;
 		/* What is looked at from here on is covered by the watch. */
 		op->since = atomic_load(&op->tree->watch_seq);
