@@ -47,7 +47,7 @@ static int may_list(struct ward_op *op, struct ward_node *node)
 	struct ward_dirref dir = {.fd = -1};
 	int r = ward_gate_node(op, node, WARD_RIGHT_LIST, 0, 0, NULL);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = ward_resolve_dir(op->tree, node, &dir);
 	if (r == -ESTALE)
@@ -129,7 +129,7 @@ static int list_anew(struct ward_op *op, struct ward_node *node, struct ward_lis
 		return 0;
 	if (!ward_ahead_take(ahead, node, l)) {
 		r = open_dir(op, node, &h);
-		if (r < 0)
+		if (r != 0)
 			return r;
 		/* What is looked at from here on is covered by the watch. */
 		op->since = atomic_load(&op->tree->watch_seq);

@@ -159,7 +159,7 @@ static int do_remove(struct ward_op *op, struct ward_node *parent, const char *n
 
 	if (r == 0)
 		r = ward_resolve_dir(op->tree, parent, &dir);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = remove_counted(op, &paths, dir.fd, is_dir);
 	ward_dirref_put(op->tree, &dir);

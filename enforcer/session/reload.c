@@ -199,7 +199,7 @@ static void on_swapped(void *arg, const char *json)
 	struct ward_reload *r = arg;
 	json_t *o = json ? json_loads(json, 0, NULL) : NULL;
 	const char *error = json_string_value(json_object_get(o, "error"));
-	if (json_is_true(json_object_get(o, "ok"))) {
+	if (json && json_is_true(json_object_get(o, "ok"))) {
 		r->answer = strdup(json);
 		in_force(r, o);
 	} else {
