@@ -11,6 +11,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "enforcer/base/cleanup.h"
+
 /* Directories watched in one tree: each keeps its inode in the kernel's memory. */
 #define DIRS_MAX 65536U
 #define BUCKETS 4096U
@@ -71,16 +73,65 @@ static bool is_local(int fd)
 	return false;
 }
 
-/* What is done in one tree may show in another one then, and events do not tell which it was. */
+/* Directories that a root may lie beneath; PATH_MAX of one-letter names. */
+#define ABOVE_MAX 2048
+
+static int look(int fd, struct statx *ret)
+{
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, ret) < 0)
+		return -errno;
+	return ret->stx_mask & STATX_MNT_ID ? 0 : -EOPNOTSUPP;
+}
+
+/* Is `dir` the directory `top`, or beneath it in the same mount? Whatever cannot be told is one. */
+static bool beneath(int dir, const struct statx *top)
+{
+	ward_cleanup_fd int at = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	uint64_t last = 0;
+
+	for (unsigned i = 0; at >= 0 && i < ABOVE_MAX; i++) {
+		struct statx here;
+		int up;
+
+		if (look(at, &here) < 0 ||
+			(here.stx_mnt_id == top->stx_mnt_id && here.stx_ino == top->stx_ino))
+			return true;
+		if (here.stx_mnt_id != top->stx_mnt_id || (i && here.stx_ino == last))
+			return false;
+		last = here.stx_ino;
+		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = up;
+	}
+	return true;
+}
+
+/*
+ * What is done in one tree may show in another one then, and events do not tell which it was: on
+ * one file system, unless both are of one mount and neither lies in the other. (A file with a name
+ * in each has two, and its attributes are not kept for long.)
+ */
+static bool may_overlap(const struct ward_fs_tree *a, const struct ward_fs_tree *b)
+{
+	struct statx sa, sb;
+	struct stat st, other;
+
+	if (fstat(a->root_fd, &st) < 0 || fstat(b->root_fd, &other) < 0)
+		return true;
+	if (st.st_dev != other.st_dev)
+		return false;
+	if (look(a->root_fd, &sa) < 0 || look(b->root_fd, &sb) < 0 ||
+		sa.stx_mnt_id != sb.stx_mnt_id)
+		return true;
+	return beneath(a->root_fd, &sb) || beneath(b->root_fd, &sa);
+}
+
 static bool shared(const struct ward_fs_tree *tree)
 {
 	const struct ward_fs *fs = tree->fs;
-	struct stat st, other;
 
 	for (size_t i = 0; i < fs->n_trees; i++)
-		if (&fs->trees[i] != tree &&
-			(fstat(tree->root_fd, &st) < 0 || fstat(fs->trees[i].root_fd, &other) < 0 ||
-				st.st_dev == other.st_dev))
+		if (&fs->trees[i] != tree && may_overlap(tree, &fs->trees[i]))
 			return true;
 	return false;
 }
@@ -151,7 +202,8 @@ int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
 	if (!is_local(tree->root_fd))
 		tree->watch_why = "its file system does not tell what others change";
 	else if (shared(tree))
-		tree->watch_why = "another tree of the session is on the same file system";
+		tree->watch_why =
+			"another tree of the session shows, or could show, the same files";
 	if (tree->watch_why)
 		return 0;
 	w = calloc(1, sizeof(*w));

@@ -9,10 +9,10 @@ export XDG_STATE_HOME XDG_CONFIG_HOME
 project p
 cd p || exit 1
 
-# session NAME LOG CMD…; no home of the project, which on the same file system would leave the tree unwatched
+# session NAME LOG CMD…
 session() {
 	name=$1
-	printf '[policy]\nversion = 1\nextends = medium\n[home]\nmode = tmpfs\n[files]\nread = /workspace/ro\nhide = /workspace/hidden\n[audit]\nlog = %s\n' \
+	printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/ro\nhide = /workspace/hidden\n[audit]\nlog = %s\n' \
 		"$2" >../policy
 	shift 2
 	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- "$@"

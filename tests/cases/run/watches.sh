@@ -7,7 +7,7 @@
 . "$WARD_SRC/tests/cases/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 # However it ends, nothing stays mounted.
-trap '"$WARDFS" umount --lazy mnt >/dev/null 2>&1 || :' EXIT
+trap 'umount bound 2>/dev/null; "$WARDFS" umount --lazy mnt >/dev/null 2>&1 || :' EXIT
 over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >all.policy
 cat >ask.py <<'P'
@@ -16,9 +16,34 @@ base = os.environ.get("XDG_RUNTIME_DIR", "/run") + "/wardfs"
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect(os.path.join(base, sys.argv[1], "control"))
 s.send(b'{"verb":"watch"}')
-t = json.loads(s.recv(65536))["trees"][0]
+t = json.loads(s.recv(65536))["trees"]
+t = next((i for i in t if i["path"] == "/workspace"), t[0])
 print(t["watched"], t["refused"], t["why"] or "-")
 P
+
+# Two trees of one file system (a project and its kept home): each is watched, unless one lies in the other.
+mkdir -p two/a/in two/b
+two() { # NAME SOURCE: what the session says of its first tree
+	printf '[policy]\nversion = 1\n[tree /workspace]\nsource = %s\nat = none\n[tree /second]\nsource = %s\nat = none\n[files]\nwrite = /workspace\nwrite = /second\n' \
+		"$PWD/two/a" "$2" >two.policy
+	rm -f two/a/ready two/a/stop
+	"$WARDFS" run --policy ./two.policy --session "$1" -- sh -c '
+		cd /workspace && i=0; while [ $i -lt 60 ]; do : >in/$i; i=$((i + 1)); done; ls >/dev/null; : >ready
+		i=0; while [ ! -e stop ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done' >/dev/null 2>err &
+	ready() { [ -e two/a/ready ]; }
+	wait_until 60 ready || fail "$1: $(cat err)"
+	python3 ask.py "$1" >said
+	: >two/a/stop
+	wait $! || fail "$1: $(cat err)"
+}
+two apart "$PWD/two/b"
+grep -q "^[12] 0 -" said || fail "two trees: $(cat said)"
+two within "$PWD/two/a/in"
+grep -q '^0 0 another tree of the session' said || fail "a tree in the other one: $(cat said)"
+mkdir -p bound && mount --bind two/b bound
+two bound "$PWD/bound"
+grep -q '^0 0 another tree of the session' said || fail "another mount of it: $(cat said)"
+umount bound
 
 # changes DIR MNT: what the host does in DIR shows in MNT, which is what the kernel has kept of it.
 shows() { # WANTED CMD…
