@@ -469,17 +469,20 @@ void ward_store_session_close(struct ward_store_session *s)
 /* --- sessions that have not ended --- */
 
 #define FRESH_MARK ".new.%s"
+/* Not locked yet: says nothing of the session, which may be alive. */
+#define EARLY_MARK ".own.%s"
 #define MARK_NAME_MAX (WARD_SESSION_NAME_MAX + sizeof(FRESH_MARK))
 
 int ward_store_mark(struct ward_store *st, const char *session, const char *text, int *ret_fd,
 	struct ward_err *err)
 {
+	char early[MARK_NAME_MAX];
 	char fresh[MARK_NAME_MAX];
-	/* Locked before it has its name: another start would take it for one that a crash left. */
+	(void)snprintf(early, sizeof(early), EARLY_MARK, session);
 	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, session);
 	for (int i = 0; i < MARK_TRIES; i++) {
 		struct stat sb;
-		ward_cleanup_fd int fd = openat(st->running_fd, fresh,
+		ward_cleanup_fd int fd = openat(st->running_fd, early,
 			O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 		int r = fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &sb) < 0 ? -errno : 0;
 		/* Another start swept between our open and our lock. */
@@ -487,6 +490,10 @@ int ward_store_mark(struct ward_store *st, const char *session, const char *text
 			continue;
 		if (r == 0)
 			r = ward_fd_write_all(fd, text, strlen(text));
+		/* Locked before it has its name: another start takes one that is not for the mark
+		 * of a start that was killed, and the session away. */
+		if (r == 0 && renameat(st->running_fd, early, st->running_fd, fresh) < 0)
+			r = -errno;
 		if (r < 0)
 			return ward_err_sys(err, r, "%s/running/%s", st->path, session);
 		*ret_fd = ward_steal_fd(&fd);
@@ -506,6 +513,22 @@ static void discard_unborn(struct ward_store *st, const char *session)
 	ward_store_discard_session(st, &s);
 }
 
+/* A mark that is nobody's: a start was killed. */
+static void sweep_mark(struct ward_store *st, const char *name, const char *session)
+{
+	struct stat mine;
+	struct stat there;
+	ward_cleanup_fd int fd = openat(st->running_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	/* Held: it is starting. Another name: it has started, and was killed then. */
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &mine) < 0 ||
+		fstatat(st->running_fd, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+		mine.st_ino != there.st_ino)
+		return;
+	if (session)
+		discard_unborn(st, session);
+	(void)unlinkat(st->running_fd, name, 0);
+}
+
 void ward_store_sweep(struct ward_store *st)
 {
 	const size_t head = sizeof(FRESH_MARK) - sizeof("%s");
@@ -515,20 +538,10 @@ void ward_store_sweep(struct ward_store *st)
 		close(copy);
 	for (struct dirent *e = NULL; d && (e = readdir(d));) {
 		const char *session = e->d_name + head;
-		struct stat mine;
-		struct stat there;
-		if (strncmp(e->d_name, FRESH_MARK, head) != 0 ||
-			!ward_session_name_valid(session, strlen(session)))
-			continue;
-		ward_cleanup_fd int fd =
-			openat(st->running_fd, e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-		/* Held: it is starting. Another name: it has started, and was killed then. */
-		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &mine) < 0 ||
-			fstatat(st->running_fd, e->d_name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
-			mine.st_ino != there.st_ino)
-			continue;
-		discard_unborn(st, session);
-		(void)unlinkat(st->running_fd, e->d_name, 0);
+		const bool fresh = strncmp(e->d_name, FRESH_MARK, head) == 0;
+		if ((fresh || strncmp(e->d_name, EARLY_MARK, head) == 0) &&
+			ward_session_name_valid(session, strlen(session)))
+			sweep_mark(st, e->d_name, fresh ? session : NULL);
 	}
 }
 
@@ -556,6 +569,8 @@ int ward_store_unmark(struct ward_store *st, const char *session)
 	char fresh[MARK_NAME_MAX];
 	/* One that never got its name is nobody's either. */
 	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, session);
+	(void)unlinkat(st->running_fd, fresh, 0);
+	(void)snprintf(fresh, sizeof(fresh), EARLY_MARK, session);
 	(void)unlinkat(st->running_fd, fresh, 0);
 	return unlinkat(st->running_fd, session, 0) < 0 && errno != ENOENT ? -errno : 0;
 }

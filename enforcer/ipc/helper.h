@@ -41,6 +41,11 @@ enum ward_fd_number {
 };
 /* Trees of one session; bounds the numbers above. */
 #define WARD_TREES_MAX 8
+/*
+ * Where a kept home is seen ([home] mode = project). Not the owner's own path: nothing may stand
+ * beneath a tree that comes and goes, and the project and the tool chains do stand beneath that.
+ */
+#define WARD_HOME_PATH "/agent-home"
 #define WARD_RINGS_MAX 8
 /* [network] socket, of one session; the same. */
 #define WARD_NET_SOCKETS_MAX 16

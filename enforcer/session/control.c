@@ -28,7 +28,7 @@
 /* Of WARD_CONTROL_MAX, for the command; JSON may double a byte ('\\', '"'). */
 #define ARGV_MAX 16384U
 /* Others hold the lock of a directory for some system calls, when they sweep; longer: a session. */
-#define LOCK_TRIES 200
+#define LOCK_TRIES 2000
 #define LOCK_NAP_US 1000
 /* Of a directory full of leftovers this many names are looked at. */
 #define SWEEP_MAX 4096
@@ -140,12 +140,13 @@ static int take_dir(int base, const char *session, int *ret, struct ward_err *er
 		ward_cleanup_fd int dir = -1;
 		struct stat mine;
 		struct stat there;
-		int r = private_dir(base, session, &dir, err);
+		struct ward_err why = WARD_ERR_INIT;
+		int r = private_dir(base, session, &dir, &why);
 		/* Swept between its making and its opening. */
 		if (r == -ENOENT)
 			continue;
 		if (r < 0)
-			return r;
+			return ward_err_set(err, r, "%s", why.text);
 		if (flock(dir, LOCK_EX | LOCK_NB) < 0) {
 			if (errno != EWOULDBLOCK)
 				return ward_err_sys(err, -errno, "%s", session);
@@ -256,6 +257,41 @@ static bool outside(pid_t pid)
 	       theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
 }
 
+/* Longer chains of parents than any that people have. */
+#define PARENTS_MAX 65536
+
+/* proc_pid_stat(5): the name may hold anything, so from its last parenthesis on. -1: not to be
+ * seen. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[64];
+	char text[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	const char *at = strrchr(text, ')');
+	return at && strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : -1;
+}
+
+/*
+ * True if pid comes from us. In mode none the command shares our pid namespace; whatever it starts
+ * keeps wardfs-init, a child of ours and a subreaper, above it. What cannot be seen is not ours.
+ */
+static bool from_us(pid_t pid)
+{
+	for (unsigned i = 0; i < PARENTS_MAX; i++) {
+		if (pid == getpid())
+			return true;
+		if (pid <= 1)
+			return false;
+		pid = parent_of(pid);
+	}
+	return true;
+}
+
 /*
  * The process that connected, whatever has its number by now. Left -1 on kernels before 6.5, which
  * do not know SO_PEERPIDFD; 0 or a negative errno.
@@ -291,7 +327,7 @@ int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd)
 		return -EPERM;
 	ward_cleanup_fd int pidfd = -1;
 	int r = peer_pidfd(fd, &pidfd);
-	if (r < 0 || !outside(peer.pid) || !lives(pidfd))
+	if (r < 0 || !outside(peer.pid) || from_us(peer.pid) || !lives(pidfd))
 		return -EPERM;
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;

@@ -44,7 +44,9 @@ void ward_control_remove(const char *runtime, const char *session, int dir);
 /* Removes the directories of sessions that have ended without doing so: those that nobody locks. */
 void ward_control_sweep(const char *runtime);
 
-/* Accepts one connection and checks the peer. owner: besides root and ourselves. -EPERM: refused.
+/*
+ * Accepts one connection and checks the peer. owner: besides root and ourselves. -EPERM: refused,
+ * as is whatever the session itself started.
  */
 int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd) ward_must_check;
 

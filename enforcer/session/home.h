@@ -15,13 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/session/home_tree.h"
 #include "enforcer/session/identity.h"
-
-/* Not the owner's own path: nothing may stand beneath a tree that comes and goes, and the project
- * and the tool chains do stand beneath that. */
-#define WARD_HOME_PATH "/agent-home"
 
 struct ward_kept_home {
 	char *dir;    /* host path of homes/UID/NAME-HASH, owned; NULL: none */

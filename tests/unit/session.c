@@ -264,13 +264,25 @@ static pid_t connect_from(const char *runtime, bool inside, bool stays)
 	return pid;
 }
 
-static int accepted(int listener)
+static int accept_here(int listener)
 {
 	int fd = -1;
 	int r = ward_control_accept(listener, geteuid(), &fd);
 	if (fd >= 0)
 		close(fd);
 	return r;
+}
+
+/* By a process that did not start the client. */
+static int accepted(int listener)
+{
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(-accept_here(listener));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	return -WEXITSTATUS(status);
 }
 
 static void end(pid_t pid)
@@ -288,6 +300,10 @@ START_TEST(answers_processes_of_the_host_that_live)
 	/* control: from outside, alive */
 	pid_t pid = connect_from(runtime, false, true);
 	ck_assert_int_eq(accepted(fd), 0);
+	end(pid);
+	/* The same, started by who accepts. */
+	pid = connect_from(runtime, false, true);
+	ck_assert_int_eq(accept_here(fd), -EPERM);
 	end(pid);
 	/* Gone, and its number perhaps another's already. */
 	pid = connect_from(runtime, false, false);

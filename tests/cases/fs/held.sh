@@ -79,6 +79,7 @@ done
 exec 3<out
 mv "\$B/out" "$WARD_TMP/beside/" && touch "$WARD_TMP/beside/out/theirs"
 soon "closed g gone gone.py open " names .
+soon refused sh -c 'stat -L /proc/self/fd/3 >/dev/null 2>&1 || echo refused'
 refused "Stale" stat -L /proc/self/fd/3
 refused "Stale" ls /proc/self/fd/3/
 exec 3<&-

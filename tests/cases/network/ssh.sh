@@ -26,6 +26,7 @@ printf '%s\n' 'Port 22' 'ListenAddress 203.0.113.10' "HostKey $NET/hostkey" "Aut
 { cat /etc/passwd && echo 'tester:x:4711:4711::/nonexistent:/bin/sh'; } >"$NET/passwd"
 mount --bind "$NET/passwd" /etc/passwd
 mkdir -p /run/sshd
+mkdir -m 1777 /run/agents
 ip netns exec internet "$server" -D -f "$NET/sshd" -E "$NET/sshd.log" &
 sshd=$!
 trap 'kill $sshd' EXIT
@@ -72,8 +73,9 @@ has "$OUT" 'host web.example  addr 203.0.113.10  proto tcp  port 22'
 echo "$OUT" | grep 'port 22' | grep -q 'ssh\[' || fail "who asked: $OUT"
 
 echo '--- with the key of an agent outside, which never comes in'
-eval "$(ssh-agent -a /run/ssh-agent.deploy)" >/dev/null
-trap 'kill $sshd $SSH_AGENT_PID' EXIT
+agent=/run/agents/ssh-agent.$(id -u)
+eval "$(ssh-agent -a "$agent")" >/dev/null
+trap 'kill $SSH_AGENT_PID' EXIT
 ssh-add -q - <key || fail "ssh-add"
 cat >agent.sh <<'I'
 export GIT_SSH_COMMAND="ssh -o UserKnownHostsFile=$PWD/known -o StrictHostKeyChecking=yes -o BatchMode=yes"
@@ -82,7 +84,7 @@ cd "$HOME" && rm -rf c d && git clone -q "ssh://root@web.example$1/ssh.git" d &&
 I
 push_by_agent() {
 	policy "$HOME/pol" 'mode = allowlist' 'allow = web.example:22' "$@"
-	expect "$want" "$WARDFS" run --policy "$HOME/pol" --env SSH_AUTH_SOCK=/run/ssh-agent.deploy \
+	expect "$want" "$WARDFS" run --policy "$HOME/pol" --env SSH_AUTH_SOCK="$agent" \
 		--env GIT_AUTHOR_NAME=T --env GIT_AUTHOR_EMAIL=t@example.org \
 		--env GIT_COMMITTER_NAME=T --env GIT_COMMITTER_EMAIL=t@example.org -- sh agent.sh "$NET"
 }
@@ -90,7 +92,7 @@ want=128
 push_by_agent
 has "$ERR" 'Permission denied (publickey'
 want=0
-push_by_agent 'socket = /run/ssh-agent.deploy'
+push_by_agent "socket = $agent"
 [ "$(git -C "$NET/ssh.git" log -1 --format=%s three)" = three ] || fail "nothing was pushed by the agent"
 expect 0 "$WARDFS" policy check "$HOME/pol"
 has "$OUT$ERR" 'agent'

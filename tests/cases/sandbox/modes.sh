@@ -114,6 +114,24 @@ host=$!
 expect 0 "$WARDFS" run --mode none -- test -d /proc/$host
 expect 1 "$WARDFS" run --mode process -- sh -c "tr '\0' ' ' </proc/$host/cmdline | grep -q 'sleep 1000'"
 kill $host
+# The control socket answers its owner, and nothing that the session started, however it hides who that was.
+for m in none process; do
+	"$WARDFS" run --mode $m --session control-$m -- sh -c '
+		for how in env setsid "sh -c \"setsid \\\"\$@\\\" \& wait\" sh"; do
+			eval "$how env XDG_RUNTIME_DIR=$3 \"$1\" exec $2 -- touch got-in" && echo entered
+		done >said 2>&1
+		: >asked
+		i=0; while [ ! -e go ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done' \
+		sh "$WARDFS" control-$m "${XDG_RUNTIME_DIR-}" 2>/dev/null &
+	asked() { [ -e asked ]; }
+	wait_until 60 asked || fail "$m: nothing was asked"
+	expect 0 "$WARDFS" exec control-$m -- touch from-outside
+	: >go
+	wait $! || fail "$m: $(cat said)"
+	grep -q "refused to answer\|no session\|cannot" said || fail "$m: $(cat said)"
+	! grep -q entered said && [ ! -e got-in ] && [ -e from-outside ] || fail "$m: entered: $(cat said)"
+	rm said asked go from-outside
+done
 # The older names.
 expect 0 "$WARDFS" run --mode in-process -- true
 has "$ERR" "mode none"
