@@ -19,7 +19,8 @@ END
 script broken <<'END'
 # before, all of these are allowed
 cat a >/dev/null && echo x >b && mv b c && rm c
-: >fail
+# The log fails at this very record: what it is of may have been answered by then, or not.
+true >fail || true
 n=0
 while cat a >/dev/null 2>&1; do
 	n=$((n + 1))
@@ -59,8 +60,8 @@ for mode in $MODES; do
 	# and none of it was done
 	[ "$(cat "$BACK/a")" = a ] && [ "$(stat -c %a "$BACK/a")" = 644 ] ||
 		fail "$mode: changed without a record"
+	rm -f "$BACK/fail"
 	[ "$(ls "$BACK")" = "a
-fail
 secret" ] || fail "$mode: made without a record: $(ls "$BACK")"
 done
 
@@ -90,7 +91,11 @@ for what in attempts():
     what()
 os.ftruncate(plain, 0)
 os.pwrite(plain, b"good", 0)
-os.close(os.open("fail", os.O_CREAT | os.O_WRONLY))
+try:
+    os.close(os.open("fail", os.O_CREAT | os.O_WRONLY))
+except OSError as e:
+    if e.errno != errno.EIO:
+        raise
 for i in range(12000):
     try:
         os.close(os.open("src", os.O_RDONLY))

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # As root and as an ordinary user: UDP where it is named; upload, rate and connections; and a broker that
 # dies.

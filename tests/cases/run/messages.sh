@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # What a slip of the finger is answered with: which word was wrong, the nearest right one, exit status 2.
 # And what goes out: names are escaped in every message, output that cannot be written is an error.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # The project is at its own path inside, so what is made on one side goes on the other: build trees with absolute
 # paths (nothing is built twice), virtual environments of Python, node_modules/.bin, work trees of git.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # Small projects in several languages: built, tested and committed inside under `medium`, with no rule added and
 # nothing refused; the second time from the caches of the kept home. Rust and Go where they are installed.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # timeout: 900
 # stress-ng's stressors of processes and memory under limits: the host stays as it was, the limits are met

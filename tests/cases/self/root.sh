@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # timeout: 600
 # This repository, built and worked on inside its own sandbox; started by root.
 set -eu
