@@ -102,7 +102,11 @@ static int inner_side(struct ward_err *err)
 	int r = ward_link_open(&s.link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
-	r = addresses(&s, err);
+	/* pid 1 does that as well, perhaps later: ports are listened on there. */
+	if (ward_link_up(s.link, if_nametoindex("lo")) < 0)
+		r = ward_err_set(err, -EIO, "raise the loopback interface of the session");
+	if (r == 0)
+		r = addresses(&s, err);
 	if (r == 0)
 		r = neighbour(&s, err);
 	if (r == 0)
