@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "enforcer/base/clock.h"
 #include "fs/lock.h"
 #include "fs/ops.h"
 #include "fs/pending.h"
@@ -386,6 +387,41 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 	(void)fuse_reply_lock(req, lock);
 }
 
+/* A descriptor of another handle of the file was closed: what it locked may end at any moment. */
+static bool others_end(const struct ward_handle *h)
+{
+	for (struct ward_handle *other = h->node->handles; other; other = other->next)
+		if (other != h && atomic_load(&other->flushed))
+			return true;
+	return false;
+}
+
+/* As by fcntl(F_OFD_SETLK), once ends that are late have come (handle.h). */
+static int try_lock(
+	const struct ward_op *op, const struct ward_handle *h, int fd, const struct flock *lock)
+{
+	struct ward_nodes *nodes = op->tree->nodes;
+	const uint64_t until = ward_clock_mono_ns() + WARD_ENDS_NS;
+	bool again = ward_ends_late(op->tree);
+	uint64_t seen;
+	int r;
+
+	do {
+		pthread_mutex_lock(&nodes->lock);
+		seen = nodes->n_ended;
+		pthread_mutex_unlock(&nodes->lock);
+		r = fcntl(fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
+		if (!again || (r != -EAGAIN && r != -EACCES))
+			return r;
+		pthread_mutex_lock(&nodes->lock);
+		again = nodes->n_ended != seen ||
+			(others_end(h) && ward_ends_await(nodes, seen, until));
+		pthread_mutex_unlock(&nodes->lock);
+		again = again && ward_clock_mono_ns() < until;
+	} while (again);
+	return r;
+}
+
 static void op_setlk(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
 {
@@ -406,7 +442,7 @@ static void op_setlk(
 		pthread_mutex_unlock(&op.tree->nodes->lock);
 	}
 	lock->l_pid = 0; /* as F_OFD_SETLK demands */
-	r = fcntl(l->fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
+	r = try_lock(&op, h, l->fd, lock);
 	if (sleep && (r == -EAGAIN || r == -EACCES)) {
 		wait_elsewhere(req, op.tree, h, l, lock, 0);
 		return;
