@@ -401,17 +401,19 @@ static int try_lock(
 	const struct ward_op *op, const struct ward_handle *h, int fd, const struct flock *lock)
 {
 	struct ward_nodes *nodes = op->tree->nodes;
-	const uint64_t until = ward_clock_mono_ns() + WARD_ENDS_NS;
-	bool again = ward_ends_late(op->tree);
-	uint64_t seen;
+	uint64_t until, seen;
+	bool again;
 	int r;
 
+	if (!ward_ends_late(op->tree))
+		return fcntl(fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
+	until = ward_clock_mono_ns() + WARD_ENDS_NS;
 	do {
 		pthread_mutex_lock(&nodes->lock);
 		seen = nodes->n_ended;
 		pthread_mutex_unlock(&nodes->lock);
 		r = fcntl(fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
-		if (!again || (r != -EAGAIN && r != -EACCES))
+		if (r != -EAGAIN && r != -EACCES)
 			return r;
 		pthread_mutex_lock(&nodes->lock);
 		again = nodes->n_ended != seen ||
