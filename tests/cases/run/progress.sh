@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# shellcheck disable=SC2016
+# What takes longer than a second says on a terminal how far it is, and takes the line away at its end; nowhere else
+# it says anything. A tracer makes it slow: nothing is waited for that a fast machine would not have.
+. "$WARD_SRC/tests/cases/lib.sh"
+command -v strace >/dev/null || { echo "no strace"; exit 77; }
+project p
+cd p || exit 1
+strace -o /dev/null true 2>/dev/null || { echo "nothing can be traced here"; exit 77; }
+expect 0 "$WARDFS" run -- sh -c 'mkdir ~/c && cd ~/c && touch $(seq 600)'
+expect 0 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$XDG_STATE_HOME/wardfs" \
+	--session many --events 6000
+python3 "$WARD_SRC/tests/cases/run/progress.py" || fail "on a terminal"
+expect 0 "$WARDFS" home list
+[ -z "$OUT" ] || fail "not cleared: $OUT"
+
+# The controls: as slow without a terminal, and on one but quick, nothing is said.
+expect 0 "$WARDFS" run -- sh -c 'mkdir ~/c && cd ~/c && touch $(seq 300)'
+expect 0 strace -f -o /dev/null -e trace=unlinkat -e inject=unlinkat:delay_enter=5000 "$WARDFS" home clear
+hasnt "$OUT$ERR" "clearing a home:"
+exit 0
