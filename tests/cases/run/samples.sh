@@ -3,8 +3,11 @@
 # plain
 # shellcheck disable=SC2016
 # Small projects in several languages: built, tested and committed inside under `medium`, with no rule added and
-# nothing refused; the second time from the caches of the kept home. Rust and Go where they are installed.
+# nothing refused; the second time from the caches of the kept home. Go where it is installed.
 . "$WARD_SRC/tests/cases/lib.sh"
+for tool in cmake python3 node cargo; do
+	command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
+done
 git_identity
 
 # sample NAME: a project to fill, with a repository
@@ -49,15 +52,13 @@ day 'node --test test/ && node -e "require(\"fs\").writeFileSync(\"out.json\", J
 has "$OUT" "pass 1"
 [ "$(cat out.json)" = 4 ] || fail "node: $(cat out.json)"
 
-if command -v cargo >/dev/null; then
-	sample rust
-	mkdir src
-	printf '[package]\nname = "s"\nversion = "0.1.0"\nedition = "2021"\n' >Cargo.toml
-	printf 'pub fn half(n: u32) -> u32 { n / 2 }\n#[test]\nfn halves() { assert_eq!(half(8), 4) }\n' >src/lib.rs
-	echo target >.gitignore
-	day 'cargo build --offline 2>&1 && cargo test --offline 2>&1'
-	has "$OUT" "1 passed"
-fi
+sample rust
+mkdir src
+printf '[package]\nname = "s"\nversion = "0.1.0"\nedition = "2021"\n' >Cargo.toml
+printf 'pub fn half(n: u32) -> u32 { n / 2 }\n#[test]\nfn halves() { assert_eq!(half(8), 4) }\n' >src/lib.rs
+echo target >.gitignore
+day 'cargo build --offline 2>&1 && cargo test --offline 2>&1'
+has "$OUT" "1 passed"
 
 if command -v go >/dev/null; then
 	sample go

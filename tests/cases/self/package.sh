@@ -73,23 +73,10 @@ dpkg-deb -R "$package" unpacked
 
 # --- in a Debian 12 of its own ---
 
-[ "$(id -u)" -eq 0 ] || {
-	echo "debootstrap takes root"
-	exit 77
-}
-# The mirror of this host, with its settings (proxy, keys): none is named here.
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
-	sed -n 's/ bookworm main$//p' | head -n 1)
-if [ -z "$mirror" ] || ! command -v debootstrap >/dev/null; then
-	echo "debootstrap and the package lists of a Debian 12 are needed"
-	exit 77
-fi
-root=$PWD/debian
-debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >log 2>&1 ||
-	fail "debootstrap: $(tail -n 20 log "$root/debootstrap/debootstrap.log" 2>/dev/null)"
+. "$WARD_SRC/tests/cases/self/_debian.sh"
+debian
 cp "$package" "$root/wardfs.deb"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-cat >"$root/smoke.sh" <<'END'
+cat >"$root/steps.sh" <<'END'
 set -eux
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin
 case $1 in
@@ -116,26 +103,6 @@ su somebody -c 'mkdir ~/proj && cd ~/proj && wardfs doctor && wardfs run -- sh -
 apt-get remove -q -y wardfs
 [ ! -e /usr/bin/wardfs ] && [ ! -e /usr/libexec/wardfs ]
 END
-# inside STEP: in a mount and pid namespace of its own, its root for a root (user namespaces are not
-# made from a chroot).
-inside() {
-	unshare --mount --pid --fork --kill-child --propagation private sh -euc '
-		mount --bind "$1" "$1"
-		mount --rbind /dev "$1/dev"
-		mount --rbind /sys "$1/sys"
-		mount -t proc proc "$1/proc"
-		mount -t tmpfs -o mode=755 tmpfs "$1/run"
-		mknod -m 666 "$1/run/fuse" c 10 229 # as on most machines
-		mount --bind "$1/run/fuse" "$1/dev/fuse"
-		for one in /etc/apt/apt.conf.d /etc/ssl/certs; do
-			[ ! -d "$one" ] || [ ! -d "$1$one" ] || mount --bind "$one" "$1$one"
-		done
-		mkdir -p "$1/.old"
-		cd "$1"
-		pivot_root . .old
-		exec env -i "PATH=$PATH" chroot . sh -euc "umount -l /.old; exec sh -e /smoke.sh $2" </dev/null' sh "$root" "$1" >log 2>&1 ||
-		fail "$1: $(tail -n 40 log)"
-}
 inside install
 inside smoke
 grep -q "This host can run the default policy" log || fail "doctor: $(cat log)"

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 3600
+# plain
+# Somebody new, with --long: an empty Debian 12, a clone, the two commands of the README, a first refusal, its fix
+# by the command that is printed; then the same by what was installed, as an ordinary user.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/self/_copy.sh"
+. "$WARD_SRC/tests/cases/self/_debian.sh"
+# What is done below stands in the README.
+for line in 'apt-get install git' './bootstrap run   ' '/wardfs/bootstrap run -- make test' 'meson install -C build' \
+	'wardfs audit denials'; do
+	grep -qF "$line" "$WARD_SRC/README.md" || fail "the README does not say: $line"
+done
+[ -n "${WARD_LONG-}" ] || exit 0
+debian
+git_identity
+copy_sources source
+git -C source init -q .
+git -C source add -A
+git -C source commit -qm "as it is"
+git clone -q --bare source "$root/wardfs.git"
+cat >"$root/steps.sh" <<'END'
+set -eux
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+case $1 in
+demonstration)
+	cd /root
+	apt-get update -q
+	apt-get install -q -y git
+	git clone -q /wardfs.git wardfs && cd wardfs
+	./bootstrap run
+	exit
+	;;
+esac
+mkdir -p /srv/proj/certs && cd /srv/proj
+echo 'of nothing' >certs/test.pem
+apt-get install -q -y make
+printf 'test:\n\tcat certs/test.pem\n' >Makefile
+! /root/wardfs/bootstrap run -- make test 2>refused
+cat refused
+more=$(sed -n 's/^wardfs: 1 refused: .*; more: wardfs //p' refused)
+cd /root/wardfs && meson install -C build >/dev/null && cd /srv/proj
+wardfs $more >denials
+cat denials
+fix=$(sed -n 's/^    by: *//p' denials)
+[ "$fix" = "wardfs policy add read /workspace/certs/test.pem" ]
+sh -c "$fix"
+/root/wardfs/bootstrap run -- make test
+wardfs audit verify
+useradd -m somebody
+su somebody -c 'mkdir -p ~/proj/certs && cd ~/proj && echo x >certs/test.pem && ! wardfs run -- cat certs/test.pem &&
+	wardfs policy add read /workspace/certs/test.pem && wardfs run -- cat certs/test.pem && wardfs audit verify'
+END
+inside demonstration
+grep -q 'All of this behaved as it should' log || fail "the demonstration: $(tail -n 60 log)"
+inside refusal
+exit 0
