@@ -172,18 +172,20 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 	return ward_helper_spawn(&g->fs, fds, 3 + n_trees, err);
 }
 
-int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
+int ward_guard_spawn(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err)
 {
-	/* The disk and the start of the programs take their time side by side. */
 	int r = open_rings(g, err);
 	if (r == 0)
 		r = g->system ? ward_system_start(g, err) : spawn_writer(g, err);
-	if (r == 0 && n_trees)
-		r = spawn_fs(g, trees, n_trees, err);
-	if (r < 0 || g->system)
-		return r;
-	r = ward_store_sync(g->state, &g->store, g->mark, err);
+	return r == 0 && n_trees ? spawn_fs(g, trees, n_trees, err) : r;
+}
+
+int ward_guard_commit(struct ward_guard *g, struct ward_err *err)
+{
+	if (g->system)
+		return 0;
+	int r = ward_store_sync(g->state, &g->store, g->mark, err);
 	return r < 0 ? r : configure_writer(g, 0, "", err);
 }
 

@@ -82,12 +82,18 @@ int ward_guard_take_place(struct ward_guard *g, const char *state, const char *n
 	const void *policy, size_t len, struct ward_err *err) ward_must_check;
 
 /*
- * Makes the rings, unless ring_fd and wake are there. Starts the programs of the writer, which is
- * told to go on once the session is on disk, and, unless n_trees is 0, of wardfs-fs, which waits
- * for ward_guard_serve(). Waits for neither. Of trees only the backings are used.
+ * Makes the rings, unless ring_fd and wake are there. Starts the programs of the writer, which
+ * waits for ward_guard_commit(), and, unless n_trees is 0, of wardfs-fs, which waits for
+ * ward_guard_serve(). Waits for neither. Of trees only the backings are used.
  */
-int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
+int ward_guard_spawn(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * Waits until the session is on disk, then tells the writer to go on. Whatever was started before
+ * comes up meanwhile: the disk takes longer than all of it.
+ */
+int ward_guard_commit(struct ward_guard *g, struct ward_err *err) ward_must_check;
 
 /* Tells wardfs-fs to serve; the same trees. Does not wait for it. flags: set of ward_fs_flag. */
 int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,

@@ -192,8 +192,9 @@ static void look_before(struct ward_running *r)
 }
 
 /*
- * wardfs-init, the writer and the file system come up side by side, each started as soon as it can
- * do something; we wait for the disk, and look at the project, meanwhile.
+ * wardfs-init, the writer, the file system and the network come up side by side, each started as
+ * soon as it can do something; we wait for the disk, and look at the project, meanwhile. For the
+ * network, which nothing needs before the command, start() waits.
  */
 static int bring_up(struct ward_running *r, struct ward_err *err)
 {
@@ -203,13 +204,14 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	/* Also where that cannot be: the trail tells of it. */
 	struct ward_guard_tree trees[WARD_TREES_MAX];
 	list_trees(r, trees);
-	int e = ward_guard_start(
+	int e = ward_guard_spawn(
 		&r->guard, trees, made < 0 ? 0 : r->plan->n_trees, made < 0 ? NULL : err);
+	if (made == 0 && e == 0)
+		made = ward_network_spawn(&r->network, &r->guard, r->plan, err);
+	if (e == 0)
+		e = ward_guard_commit(&r->guard, made < 0 ? NULL : err);
 	if (made < 0 || e < 0)
 		return made < 0 ? made : e;
-	e = ward_network_spawn(&r->network, &r->guard, r->plan, err);
-	if (e < 0)
-		return e;
 	look_before(r);
 	e = ward_sandbox_staged(r->sandbox, err);
 	if (e == 0)
@@ -220,9 +222,7 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		e = ward_network_start(&r->network, r->sandbox, err);
 	if (e == 0)
 		e = ward_sandbox_ready(r->sandbox, err);
-	if (e == 0)
-		e = ward_guard_wait(&r->guard, err);
-	return e < 0 ? e : ward_network_wait(&r->network, err);
+	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
 static int prepare(struct ward_running *r, struct ward_err *err)
@@ -274,6 +274,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (ward_record_session_start(&r->guard, r->plan, &s, err) < 0)
 		return WARD_EXIT_SETUP;
 	int e = ward_probes_make(&r->guard, r->sandbox, err);
+	if (e < 0)
+		e = ward_network_explain(&r->network, e, err);
 	/* What the host was to refuse with is of no more use. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
@@ -282,6 +284,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (e == 0 && ward_sandbox_listens(r->sandbox))
 		e = ward_exec_watch_start(
 			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
+	if (e == 0)
+		e = ward_network_wait(&r->network, err);
 	if (e < 0)
 		return WARD_EXIT_SETUP;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
