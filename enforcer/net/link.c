@@ -176,6 +176,7 @@ size_t ward_link_neighbour(struct ward_link_batch *b, unsigned index, int family
 size_t ward_link_route(struct ward_link_batch *b, enum ward_link_route kind, unsigned index,
 	int family, const void *addr)
 {
+	static const uint8_t link_local[16] = {0xfe, 0x80};
 	size_t len = family == AF_INET ? 4 : 16;
 	struct nlmsghdr *h = request(b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL);
 	struct rtmsg *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
@@ -199,6 +200,13 @@ size_t ward_link_route(struct ward_link_batch *b, enum ward_link_route kind, uns
 		r->rtm_table = RT_TABLE_LOCAL;
 		r->rtm_dst_len = (unsigned char)(8 * len);
 		mnl_attr_put(h, RTA_DST, len, addr);
+		break;
+	case WARD_LINK_NEAR:
+		r->rtm_type = RTN_LOCAL;
+		r->rtm_scope = RT_SCOPE_HOST;
+		r->rtm_table = RT_TABLE_LOCAL;
+		r->rtm_dst_len = 10;
+		mnl_attr_put(h, RTA_DST, sizeof(link_local), link_local);
 		break;
 	}
 	mnl_attr_put_u32(h, RTA_OIF, index);

@@ -17,7 +17,7 @@ struct mnl_socket;
 int ward_link_open(struct mnl_socket **ret) ward_must_check;
 void ward_link_close(struct mnl_socket *s);
 
-/* One side of the wire takes ten, each of 140 bytes at most. */
+/* One side of the wire takes twelve, each of 140 bytes at most. */
 #define WARD_LINK_REQUESTS_MAX 12
 #define WARD_LINK_BYTES_MAX 4096
 struct ward_link_batch {
@@ -67,6 +67,7 @@ enum ward_link_route {
 	WARD_LINK_VIA,	 /* a default route through the gateway addr */
 	WARD_LINK_LOCAL, /* every address is a local one; addr is not looked at */
 	WARD_LINK_HOST,	 /* addr is a host behind the interface, whatever LOCAL says */
+	WARD_LINK_NEAR,	 /* fe80::/10 is local at the interface; addr is not looked at */
 };
 size_t ward_link_route(struct ward_link_batch *b, enum ward_link_route kind, unsigned index,
 	int family, const void *addr);

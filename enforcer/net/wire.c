@@ -45,7 +45,7 @@ struct side {
 
 /* What one side is told, as numbers of the results; of each pair IPv4 comes first. */
 struct steps {
-	size_t loopback, quiet, up, address[2], neighbour[2], route[2], local[2];
+	size_t loopback, quiet, up, address[2], neighbour[2], route[2], local[2], near;
 };
 
 static int add_steps(const struct side *s, struct ward_link_batch *b, struct steps *ret)
@@ -75,6 +75,13 @@ static int add_steps(const struct side *s, struct ward_link_batch *b, struct ste
 			n.local[v6] = ward_link_route(
 				b, WARD_LINK_LOCAL, WARD_LINK_LOOPBACK, families[v6], peer);
 	}
+	/*
+	 * Of an address that is valid on one link, the kernel wants a route by the link it came
+	 * from. Without one it answers "no route", which a program that is still inside connect(2)
+	 * does not hear: it would try for a second.
+	 */
+	if (s->outer)
+		n.near = ward_link_route(b, WARD_LINK_NEAR, WIRE_INDEX, AF_INET6, NULL);
 	*ret = n;
 	return 0;
 }
@@ -105,6 +112,8 @@ static int set_up(struct side *s, struct ward_err *err)
 			if (results[i] < 0)
 				return ward_err_sys(err, results[i], "set up the wire");
 	}
+	if (ipv6 && s->outer && b.result[n.near] < 0)
+		return ward_err_sys(err, b.result[n.near], "set up the wire");
 	return ipv6;
 }
 
