@@ -81,8 +81,8 @@ static void remember(struct ward_init_warm_level *l, const char *name)
 }
 
 /*
- * From the last to the first: a program that walks does it the other way round, and two that ask for
- * the same listing at once do its work twice.
+ * From the last to the first: a program that walks does it the other way round, and two that ask
+ * for the same listing at once do its work twice.
  */
 static const char *last(struct ward_init_warm_level *l)
 {
