@@ -68,7 +68,11 @@ done
 for pid in $command; do
 	if tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q hold; then kill -KILL "$pid"; fi
 done
+# It hears of the end only once pid 1 is gone.
+kill -STOP "$sup"
 kill -CONT "$init"
+wait_until 30 gone "$init" || fail "pid 1 outlives its command"
+kill -CONT "$sup"
 got=0
 wait "$sup" || got=$?
 [ "$got" -eq 137 ] || fail "exit $got instead of 137: $(cat said events)"
