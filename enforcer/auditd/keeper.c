@@ -193,8 +193,7 @@ static int take_start(struct keeping *c, struct ward_msg_reader *m, const int fd
 	close(g->audit.child_lifeline);
 	g->audit.lifeline = -1;
 	g->audit.child_lifeline = fds[WARD_SYSTEM_RINGS + 1];
-	int r = ward_guard_spawn(g, NULL, 0, err);
-	return r < 0 ? r : ward_guard_commit(g, err);
+	return ward_guard_start(g, NULL, 0, err);
 }
 
 static int start(struct keeping *c, struct ward_err *err)

@@ -189,9 +189,7 @@ static int start(struct mount_run *m, struct ward_err *err)
 		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
 	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing};
 	if (r == 0)
-		r = ward_guard_spawn(&m->guard, &tree, 1, err);
-	if (r == 0)
-		r = ward_guard_commit(&m->guard, err);
+		r = ward_guard_start(&m->guard, &tree, 1, err);
 	if (r == 0)
 		r = ward_control_listen(
 			p->runtime, m->guard.store.name, &m->control_dir, &m->control, err);

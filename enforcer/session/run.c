@@ -193,8 +193,8 @@ static void look_before(struct ward_running *r)
 
 /*
  * wardfs-init, the writer, the file system and the network come up side by side, each started as
- * soon as it can do something; we wait for the disk, and look at the project, meanwhile. For the
- * network, which nothing needs before the command, start() waits.
+ * soon as it can do something; a thread waits for the disk, and we look at the project, meanwhile.
+ * For the network, which nothing needs before the command, start() waits.
  */
 static int bring_up(struct ward_running *r, struct ward_err *err)
 {
@@ -204,14 +204,13 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	/* Also where that cannot be: the trail tells of it. */
 	struct ward_guard_tree trees[WARD_TREES_MAX];
 	list_trees(r, trees);
-	int e = ward_guard_spawn(
+	int e = ward_guard_start(
 		&r->guard, trees, made < 0 ? 0 : r->plan->n_trees, made < 0 ? NULL : err);
-	if (made == 0 && e == 0)
-		made = ward_network_spawn(&r->network, &r->guard, r->plan, err);
-	if (e == 0)
-		e = ward_guard_commit(&r->guard, made < 0 ? NULL : err);
 	if (made < 0 || e < 0)
 		return made < 0 ? made : e;
+	e = ward_network_spawn(&r->network, &r->guard, r->plan, err);
+	if (e < 0)
+		return e;
 	look_before(r);
 	e = ward_sandbox_staged(r->sandbox, err);
 	if (e == 0)

@@ -150,7 +150,7 @@ int ward_init_starter(
 struct ward_init_warm_level {
 	int fd;
 	char *names; /* of directories in it, NUL-terminated one after the other; NULL: none */
-	size_t at, len;
+	size_t len;
 };
 /* A walk through the trees, in steps. */
 struct ward_init_warm {
