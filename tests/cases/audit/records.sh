@@ -62,6 +62,9 @@ print("pid", open("/proc/self/status").read().split("NSpid:")[1].split()[0])
 END
 printf new >new
 session io io python3 work.py
+# What would permit it belongs into the policy that was in force, not into one that was not.
+"$WARDFS" audit denials io >../told || fail "denials"
+grep -q "in: .*\[files\] of .*/policy\$" ../told || fail "denials: $(cat ../told)"
 has "$OUT" "ro EACCES"
 has "$OUT" "lock EAGAIN"
 has "$OUT" "flock EAGAIN"
