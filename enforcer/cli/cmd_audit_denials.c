@@ -78,8 +78,9 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	audit_cmd_print_text("  ", ward_query_text(rec, "action"), "");
 	audit_cmd_print_text(" ", ward_query_text(rec, "path"), "");
 	audit_cmd_print_text(" -> ", ward_query_text(rec, "path2"), "");
-	const char *host = ward_query_text(rec, "host");
-	audit_cmd_print_text(" ", host ? host : ward_query_text(rec, "addr"), "");
+	const char *host = ward_query_text(rec, "host"), *addr = ward_query_text(rec, "addr");
+	bool brackets = !host && addr && strchr(addr, ':');
+	audit_cmd_print_text(brackets ? " [" : " ", host ? host : addr, brackets ? "]" : "");
 	if (json_object_get(rec, "port"))
 		printf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
 	audit_cmd_print_rights(json_object_get(rec, "asked"));
