@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "audit/ledger.h"
 
-#include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,6 +16,9 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+
+/* Two entries of ours are shorter; what a damaged end needs is read when it is there. */
+#define TAIL_BYTES 4096U
 
 void ward_ledger_keys_derive(
 	const uint8_t root[WARD_KEY_BYTES], const char *session, struct ward_ledger_keys *ret)
@@ -32,28 +36,38 @@ struct tail {
 	off_t size;
 };
 
-static int read_tail(int fd, struct tail *ret)
+/* The end of the file, `size` bytes of it if there are so many: *ret_from is where it begins. */
+static int read_end(int fd, off_t file, char *text, size_t size, off_t *ret_from, size_t *ret_len)
 {
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	static_assert(WARD_LINE_MAX <= 1U << 20, "on the stack");
-	char text[2 * WARD_LINE_MAX];
-	struct tail t = {.size = st.st_size};
-	off_t from = st.st_size > (off_t)sizeof(text) ? st.st_size - (off_t)sizeof(text) : 0;
+	off_t from = file > (off_t)size ? file - (off_t)size : 0;
 	size_t len = 0;
-	while (len < (size_t)(st.st_size - from)) {
-		ssize_t n = pread(fd, text + len, sizeof(text) - len, from + (off_t)len);
+	while (len < (size_t)(file - from)) {
+		ssize_t n = pread(fd, text + len, size - len, from + (off_t)len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
 		len += (size_t)n;
 	}
+	*ret_from = from;
+	*ret_len = len;
+	return 0;
+}
+
+/* From what the last `size` bytes of the file hold. *ret_more: that may be too little. */
+static int look_at_end(int fd, size_t size, struct tail *t, bool *ret_more)
+{
+	off_t from = 0;
+	size_t len = 0;
+	ward_cleanup_free char *text = malloc(size);
+	int r = text ? read_end(fd, t->size, text, size, &from, &len) : -ENOMEM;
+	if (r < 0)
+		return r;
 	const char *newline = memrchr(text, '\n', len);
-	t.whole = newline ? from + (newline - text) + 1 : 0;
+	const char *before = newline ? memrchr(text, '\n', (size_t)(newline - text)) : NULL;
+	*ret_more = !before && from > 0;
+	t->whole = newline ? from + (newline - text) + 1 : 0;
 	if (newline) {
-		const char *before = memrchr(text, '\n', (size_t)(newline - text));
 		const char *line = before ? before + 1 : text;
 		struct ward_line l;
 		/*
@@ -61,12 +75,28 @@ static int read_tail(int fd, struct tail *ret)
 		 * behind it.
 		 */
 		if (ward_line_parse(line, (size_t)(newline - line), &l) == 0) {
-			t.seq = l.seq;
-			memcpy(t.mac, l.mac, sizeof(t.mac));
+			t->seq = l.seq;
+			memcpy(t->mac, l.mac, sizeof(t->mac));
 		}
 	}
-	*ret = t;
 	return 0;
+}
+
+static int read_tail(int fd, struct tail *ret)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	struct tail t = {.size = st.st_size};
+	bool more = false;
+	int r = look_at_end(fd, TAIL_BYTES, &t, &more);
+	if (r == 0 && more) {
+		t = (struct tail){.size = st.st_size};
+		r = look_at_end(fd, 2 * WARD_LINE_MAX, &t, &more);
+	}
+	if (r == 0)
+		*ret = t;
+	return r;
 }
 
 static void begin_entry(struct ward_buf *b, struct tail *t, const char *session, const char *kind)

@@ -22,6 +22,8 @@
 #define RING_MIN ((size_t)64 << 10) /* four records of the largest size */
 #define RING_MAX ((size_t)1 << 30)
 #define RING_MAGIC UINT64_C(0x32676e6972647277) /* "wrdring2" */
+/* So much more of the memory is made sure of at a time; 64 records of a common size, and more. */
+#define MEMORY_STEP ((size_t)32 << 10)
 /* A waiting producer looks again after this long even if no wake-up reached it. */
 #define WAIT_NS 200000000L
 
@@ -64,7 +66,8 @@ struct ward_ring {
 	uint8_t *data; /* the data area, twice */
 	size_t bytes;
 	size_t mask;
-	int wake_fd;	   /* borrowed */
+	int wake_fd; /* borrowed */
+	size_t sure; /* bytes of the data area that are there; by reader, or producer under lock */
 	uint64_t read_pos; /* reader only */
 	uint64_t released; /* reader only: in the log up to here */
 	bool given_up;	   /* reader only: spoiled beyond recovery */
@@ -86,10 +89,9 @@ int ward_ring_create(size_t bytes, int *ret_fd, struct ward_err *err)
 	ward_cleanup_fd int fd = memfd_create("wardfs-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "ring: memfd_create");
-	/* fallocate, not ftruncate: memory that is missing is told here, not by SIGBUS later. */
-	int r = -posix_fallocate(fd, 0, (off_t)(HEADER_BYTES + bytes));
-	if (r < 0)
-		return ward_err_sys(err, r, "ring of %zu bytes", bytes);
+	/* The data area comes as it is used (make_sure()): most sessions use a little of it. */
+	if (ftruncate(fd, (off_t)(HEADER_BYTES + bytes)) < 0)
+		return ward_err_sys(err, -errno, "ring of %zu bytes", bytes);
 	struct shared sh = {.magic = RING_MAGIC, .bytes = bytes};
 	if (pwrite(fd, &sh, sizeof(sh), 0) != (ssize_t)sizeof(sh))
 		return ward_err_sys(err, -EIO, "ring");
@@ -173,6 +175,26 @@ uint64_t ward_ring_written(const struct ward_ring *r)
 static struct record *record_at(const struct ward_ring *r, uint64_t pos)
 {
 	return (struct record *)(r->data + (pos & r->mask));
+}
+
+/*
+ * There is memory for `len` bytes at pos and for the commit word behind: what is missing is told
+ * here, not by SIGBUS (MADV_POPULATE_WRITE, Linux 5.14). -errno.
+ */
+static int make_sure(struct ward_ring *r, uint64_t pos, uint64_t len)
+{
+	if (r->sure == r->bytes)
+		return 0;
+	/* What goes beyond the end lies at the start; a second round has been everywhere. */
+	len += sizeof(struct record);
+	size_t need = r->bytes;
+	if (pos < r->bytes && len < r->bytes - pos)
+		need = (pos + len + MEMORY_STEP - 1) & ~(MEMORY_STEP - 1);
+	if (need > r->sure && madvise(r->data + r->sure, need - r->sure, MADV_POPULATE_WRITE) < 0)
+		return -errno;
+	if (need > r->sure)
+		r->sure = need;
+	return 0;
 }
 
 static uint64_t record_bytes(size_t event_size)
@@ -293,6 +315,8 @@ static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 	if (e == -EAGAIN)
 		e = wait_for_room(r, need);
 	if (e == 0)
+		e = make_sure(r, r->write_pos, need);
+	if (e == 0)
 		append(r, ev, need);
 	/* Behind the fence there: who says that the log failed and then looks has seen the record,
 	 * or we see that it was said. */
@@ -329,6 +353,9 @@ int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev,
 	struct ward_event_field ret_fields[WARD_TAG_COUNT_])
 {
 	if (r->given_up)
+		return 0;
+	/* Also where nothing is yet: a producer could say that there was. */
+	if (make_sure(r, r->read_pos, record_bytes(WARD_EVENT_MAX)) < 0)
 		return 0;
 	struct record *rec = record_at(r, r->read_pos);
 	uint64_t commit = atomic_load_explicit(&rec->commit, memory_order_acquire);

@@ -2,7 +2,8 @@
 /*
  * A ring of events in shared memory: one producer process (any number of its threads), one reader
  * (wardfs-audit, or the recovery writer after its death). The memory is a memfd sealed against
- * shrinking and growing, so that neither side can make the other fault.
+ * shrinking and growing, so that neither side can make the other fault; each side makes sure of the
+ * memory before it touches it for the first time.
  *
  * Nothing is dropped: a full ring makes ward_ring_put() wait for the reader. A record becomes
  * visible when its commit word is written, last; a producer that dies in between leaves nothing
@@ -37,7 +38,7 @@ struct ward_ring; /* one process' handle on a ring */
 /* Default size of the data area: a power of two, > 60 records of the largest size. */
 #define WARD_RING_BYTES (1U << 20)
 
-/* Makes the memory: a sealed memfd, close-on-exec. */
+/* Makes the ring: a sealed memfd, close-on-exec. Its memory comes as it is used. */
 int ward_ring_create(size_t bytes, int *ret_fd, struct ward_err *err) ward_must_check;
 
 /* Maps fd (not taken; may be closed after) with the eventfd wake_fd (kept open by the caller). */
@@ -49,7 +50,7 @@ void ward_ring_close(struct ward_ring *r);
  * Producer: appends the event. Waits while the ring is full. Returns 0 once the event is committed
  * to shared memory, where it survives this process; -EIO when the writer declared the log failed
  * (ward_ring_fail()), which the operation in hand must then answer with; its record may yet reach
- * the log. Thread-safe.
+ * the log; another error where memory for the record is missing. Thread-safe.
  */
 int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 

@@ -170,7 +170,9 @@ static char *text_of(const struct ward_event_field *f, bool escaped)
 	return ward_buf_steal(&b);
 }
 
-/* What was refused: a path; of the network "HOST:PORT", or the address where no name was asked for.
+/*
+ * What was refused: a path; of the network "HOST:PORT", or the address where no name was asked for;
+ * of what has none of these (attempts that were only counted) what the record says for people.
  */
 static char *object_of(const struct ward_event_field *fields)
 {
@@ -179,8 +181,10 @@ static char *object_of(const struct ward_event_field *fields)
 	const struct ward_event_field *addr = &fields[WARD_TAG_ADDR];
 	const struct ward_event_field *port = &fields[WARD_TAG_PORT];
 	const struct ward_event_field *what = host->p ? host : addr;
-	if (fields[WARD_TAG_PATH].p || !what->p)
-		return text_of(&fields[WARD_TAG_PATH], true);
+	if (fields[WARD_TAG_PATH].p || !what->p || what->len == 0)
+		return text_of(
+			fields[WARD_TAG_PATH].p ? &fields[WARD_TAG_PATH] : &fields[WARD_TAG_TEXT],
+			true);
 	bool brackets = !host->p && memchr(addr->p, ':', addr->len);
 	ward_buf_puts(&b, brackets ? "[" : "");
 	ward_escape(&b, what->p, what->len);

@@ -3,17 +3,46 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/query.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
 #include "enforcer/cli/say.h"
 
 #define RED "\033[31m"
 #define PLAIN "\033[0m"
+
+/* A word of a shell's command line, quoted where it has to be. */
+static void put_word(struct ward_buf *b, const char *word)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "/._-:,@%+=";
+	bool bare = strspn(word, safe) == strlen(word);
+	ward_buf_puts(b, bare ? "" : "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			ward_buf_puts(b, "'\\''");
+		else
+			ward_buf_putc(b, *word);
+	}
+	ward_buf_puts(b, bare ? "" : "'");
+}
+
+/* The command that writes the line that permits it; nothing where there is none. */
+static void put_command(struct ward_buf *b, const struct ward_denial *d)
+{
+	static const char between[] = " = ";
+	const char *is = d->line && d->file ? strstr(d->line, between) : NULL;
+	if (!is)
+		return;
+	ward_buf_printf(b, "wardfs policy add %.*s ", (int)(is - d->line), d->line);
+	put_word(b, is + strlen(between));
+}
 
 static json_t *denial_json(const struct ward_denial *d)
 {
@@ -27,8 +56,12 @@ static json_t *denial_json(const struct ward_denial *d)
 		if (v)
 			json_object_set(o, members[i], v);
 	}
+	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
+	put_command(&command, d);
 	json_object_set_new(o, "permit",
-		d->line ? json_pack("{s:s, s:s?}", "line", d->line, "file", d->file) : json_null());
+		d->line ? json_pack("{s:s, s:s?, s:s?}", "line", d->line, "file", d->file,
+				  "command", command.len ? ward_buf_str(&command) : NULL)
+			: json_null());
 	json_object_set_new(
 		o, "forbidden_by", d->forbidden_by ? json_string(d->forbidden_by) : json_null());
 	if (d->reason)
@@ -45,8 +78,9 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	audit_cmd_print_text("  ", ward_query_text(rec, "action"), "");
 	audit_cmd_print_text(" ", ward_query_text(rec, "path"), "");
 	audit_cmd_print_text(" -> ", ward_query_text(rec, "path2"), "");
-	const char *host = ward_query_text(rec, "host");
-	audit_cmd_print_text(" ", host ? host : ward_query_text(rec, "addr"), "");
+	const char *host = ward_query_text(rec, "host"), *addr = ward_query_text(rec, "addr");
+	bool brackets = !host && addr && strchr(addr, ':');
+	audit_cmd_print_text(brackets ? " [" : " ", host ? host : addr, brackets ? "]" : "");
 	if (json_object_get(rec, "port"))
 		printf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
 	audit_cmd_print_rights(json_object_get(rec, "asked"));
@@ -55,11 +89,17 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	audit_cmd_print_text("  ", ward_query_text(rec, "rule_text"), "");
 	audit_cmd_print_text("  (", ward_query_text(rec, "source"), ")");
 	audit_cmd_print_text("  (", ward_query_text(rec, "text"), ")");
+	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
+	put_command(&command, d);
 	if (d->line)
 		printf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
 			strncmp(d->line, "allow = ", 8) == 0 ? "network" : "files",
 			d->file ? d->file : "the owner's policy file for this project");
-	else if (d->forbidden_by)
+	if (command.len)
+		printf("    by:        %s\n", ward_buf_str(&command));
+	if (d->line)
+		return;
+	if (d->forbidden_by)
 		printf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
 	else
 		printf("\n    %s\n", d->reason ? d->reason : "");

@@ -15,7 +15,9 @@
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
 #include "enforcer/cli/say.h"
+#include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/settings.h"
 
 struct args {
 	bool guard;
@@ -48,29 +50,42 @@ static const struct argp_option options[] = {
 	{"guard", 'g', NULL, 0, "Add it as a guard, which nothing lifts", 0},
 	{0},
 };
-static const struct argp argp = {options, parse, "VERB PATTERN",
+static const struct argp argp = {options, parse, "VERB PATTERN|HOST",
 	"Adds the line 'VERB = PATTERN' at the end of your file for this project, where it decides, and "
-	"tells what it changes. Without such a file yet, one that extends medium is begun.\v"
-	"VERB is one of: hide deny read append write ask noexec.",
+	"tells what it changes and where it is too wide. Without such a file yet, one that extends medium "
+	"is begun.\v"
+	"VERB is one of: hide deny read append write ask noexec, with a pattern; allow, with HOST[:PORT]: "
+	"that is for the network, with 'mode = allowlist' where there was none.",
 	NULL, NULL, NULL};
 
 static int check_verb(const char *verb, struct ward_err *err)
 {
 	static const char *const verbs[] = {
-		"hide", "deny", "read", "append", "write", "ask", "noexec"};
+		"hide", "deny", "read", "append", "write", "ask", "noexec", "allow"};
 	const size_t n = sizeof(verbs) / sizeof(*verbs);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(verb, verbs[i]) == 0)
 			return 0;
 	const char *near = ward_near(verb, verbs, n, sizeof(*verbs));
 	return ward_err_set(err, -EINVAL, "no verb '%s'%s%s%s", verb,
-		near ? ": did you mean '" : ": hide deny read append write ask noexec",
+		near ? ": did you mean '" : ": hide deny read append write ask noexec allow",
 		near ? near : "", near ? "'?" : "");
 }
 
-/* The file's text, or that of a new one, with the line behind it. */
-static int make_text(
-	const char *file, const struct args *a, struct ward_buf *b, struct ward_err *err)
+static bool is_allow(const struct args *a)
+{
+	return strcmp(a->words[0], "allow") == 0;
+}
+
+static const char *section_of(const struct args *a)
+{
+	return a->guard ? "[guard]" : is_allow(a) ? "[network]" : "[files]";
+}
+
+/* The file's text, or that of a new one, with the line behind it. closed: there is no network so
+ * far. */
+static int make_text(const char *file, const struct args *a, bool closed, struct ward_buf *b,
+	struct ward_err *err)
 {
 	ward_cleanup_fd int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno != ENOENT)
@@ -83,7 +98,7 @@ static int make_text(
 	if (b->len && b->data[b->len - 1] != '\n')
 		ward_buf_putc(b, '\n');
 	/* a section may stand more than once: the line is in the right one whatever was before */
-	const char *section = a->guard ? "[guard]" : "[files]", *last = NULL;
+	const char *section = section_of(a), *last = NULL;
 	for (const char *s = ward_buf_str(b); s; s = strchr(s, '\n')) {
 		s += *s == '\n';
 		if (*s == '[')
@@ -92,6 +107,8 @@ static int make_text(
 	if (!last || strncmp(last, section, strlen(section)) != 0 ||
 		(last[strlen(section)] != '\n' && last[strlen(section)] != ' '))
 		ward_buf_printf(b, "\n%s\n", section);
+	if (is_allow(a) && closed)
+		ward_buf_puts(b, "mode = allowlist\n");
 	ward_buf_printf(b, "%s = %s\n", a->words[0], a->words[1]);
 	r = ward_buf_error(b);
 	return r < 0 ? ward_err_sys(err, r, "%s", file) : 0;
@@ -139,6 +156,32 @@ static int print_effect(
 	return 0;
 }
 
+/* The line that was added: the file's last, while it still had another name. */
+struct added {
+	const char *file;
+	unsigned line;
+};
+
+/* What `wardfs policy check` would say of it. */
+static void tell_finding(void *user, const struct ward_finding *f)
+{
+	const struct added *a = user;
+	if (f->note || f->line != a->line || strncmp(f->file, a->file, strlen(a->file)) != 0)
+		return;
+	ward_sayf("%s:%u: %s: %s%s%s%s", a->file, f->line, f->what, f->why, f->fix ? " (" : "",
+		f->fix ? f->fix : "", f->fix ? ")" : "");
+}
+
+static int print_findings(const char *file, const struct ward_buf *text,
+	const struct ward_policy *after, struct ward_err *err)
+{
+	struct added a = {.file = file};
+	for (size_t i = 0; i < text->len; i++)
+		a.line += text->data[i] == '\n';
+	int r = ward_policy_check(after, tell_finding, &a);
+	return r < 0 ? ward_err_sys(err, r, "checking") : 0;
+}
+
 static int add(const struct ward_place *place, const struct args *a, struct ward_err *err)
 {
 	const char *file = place->owner_file;
@@ -146,14 +189,15 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 		return ward_err_set(err, -ENOENT, "no project here, or no home: %s",
 			"a file can be given with --policy");
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
-	int r = make_text(file, a, &text, err);
+	bool closed = ward_policy_settings(place->policy)->net == WARD_NET_NONE;
+	int r = make_text(file, a, closed, &text, err);
 	ward_cleanup(ward_place_clear) struct ward_place after = {.project = {.fd = -1}};
 	if (r == 0)
 		r = ward_owner_file_put(file, &text, true, &place->id, &after, err);
 	if (r < 0)
 		return r;
 	ward_print(file);
-	printf(": [%s] %s = ", a->guard ? "guard" : "files", a->words[0]);
+	printf(": %s %s = ", section_of(a), a->words[0]);
 	ward_print(a->words[1]);
 	putchar('\n');
 	/* a pattern without wildcards is a path */
@@ -161,7 +205,10 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 		print_rights("before", place->policy, a->words[1]);
 		print_rights("now", after.policy, a->words[1]);
 	}
-	return print_effect(place->policy, after.policy, err);
+	r = is_allow(a) ? 0 : print_effect(place->policy, after.policy, err);
+	if (r == 0 && fflush(stdout) != 0)
+		r = ward_err_sys(err, -EIO, "stdout");
+	return r == 0 ? print_findings(file, &text, after.policy, err) : r;
 }
 
 int ward_policy_cmd_add(int argc, char **argv)
@@ -176,6 +223,8 @@ int ward_policy_cmd_add(int argc, char **argv)
 		r = ward_err_set(&err, -EINVAL, "a rule is one line");
 	else
 		r = check_verb(a.words[0], &err);
+	if (r == 0 && a.guard && is_allow(&a))
+		r = ward_err_set(&err, -EINVAL, "a guard allows nothing");
 	place = (struct ward_place){.project = {.fd = -1}};
 	if (r == 0)
 		r = ward_place_find(NULL, &place, &err);

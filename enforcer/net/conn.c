@@ -186,6 +186,9 @@ void ward_conn_accept(struct ward_listener *l)
 			ward_conn_free(c);
 			continue;
 		}
+		/* The number of an interface of the wire means another one on the host. */
+		if (c->asked.sa.sa_family == AF_INET6)
+			c->asked.v6.sin6_scope_id = 0;
 		set_address(c);
 		begin(c);
 	}

@@ -8,7 +8,6 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/netlink.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -25,6 +24,9 @@
 /* What the agent sees; and what it never sees. */
 #define AGENT_LINK "eth0"
 #define BROKER_LINK "net0"
+/* Of both: said when they are made, since a look-up takes longer. Beside them are lo, and tunnels
+ * that some kernels put into every namespace, with the numbers from 2 on. */
+#define WIRE_INDEX 64U
 /* A maker waits for nobody but the kernel. */
 #define MAKER_MS 10000
 /* Packets that wait to be looked at; what does not fit is not recorded one by one. */
@@ -35,84 +37,104 @@ static const uint8_t agent_mac[] = {0x02, 0, 0, 0, 0, 2}, broker_mac[] = {0x02, 
 
 struct side {
 	struct mnl_socket *link;
-	const char *name, *addr4, *addr6;
+	const char *addr4, *addr6;
 	const char *peer4, *peer6; /* of the other side */
 	const uint8_t *peer_mac;
-	unsigned index;
-	bool ipv6;
+	bool outer;
 };
 
-static int addresses(struct side *s, struct ward_err *err)
+/* What one side is told, as numbers of the results; of each pair IPv4 comes first. */
+struct steps {
+	size_t loopback, quiet, up, address[2], neighbour[2], route[2], local[2], near;
+};
+
+static int add_steps(const struct side *s, struct ward_link_batch *b, struct steps *ret)
 {
-	struct in_addr v4;
-	struct in6_addr v6;
-	s->index = if_nametoindex(s->name);
-	if (!s->index || inet_pton(AF_INET, s->addr4, &v4) != 1 ||
-		inet_pton(AF_INET6, s->addr6, &v6) != 1)
-		return ward_err_sys(err, -errno, "find %s", s->name);
-	int r = ward_link_address(s->link, s->index, AF_INET, &v4, WARD_WIRE_BITS4);
-	if (r == 0)
-		r = ward_link_up(s->link, s->index);
-	if (r < 0)
-		return ward_err_sys(err, r, "set up %s", s->name);
-	/* Switched off or not there: then names have no such address inside. */
-	s->ipv6 = ward_link_address(s->link, s->index, AF_INET6, &v6, WARD_WIRE_BITS6) == 0;
+	static const int families[] = {AF_INET, AF_INET6};
+	const unsigned bits[] = {WARD_WIRE_BITS4, WARD_WIRE_BITS6};
+	const char *const own[] = {s->addr4, s->addr6}, *const other[] = {s->peer4, s->peer6};
+	struct steps n = {.loopback = ward_link_up(b, WARD_LINK_LOOPBACK)};
+	n.quiet = ward_link_quiet(b, WIRE_INDEX);
+	n.up = ward_link_up(b, WIRE_INDEX);
+	for (int v6 = 0; v6 < 2; v6++) {
+		uint8_t mine[16], peer[16];
+		if (inet_pton(families[v6], own[v6], mine) != 1 ||
+			inet_pton(families[v6], other[v6], peer) != 1)
+			return -EINVAL;
+		n.address[v6] = ward_link_address(b, WIRE_INDEX, families[v6], mine, bits[v6]);
+		/*
+		 * Where all addresses are local ones, IPv6 has no answer for itself when the kernel
+		 * asks, after some seconds of silence, whether the other side is still there: what
+		 * a server says so late would not arrive. There is nobody else on this wire.
+		 */
+		n.neighbour[v6] =
+			ward_link_neighbour(b, WIRE_INDEX, families[v6], peer, s->peer_mac);
+		n.route[v6] = ward_link_route(b, s->outer ? WARD_LINK_HOST : WARD_LINK_VIA,
+			WIRE_INDEX, families[v6], peer);
+		if (s->outer)
+			n.local[v6] = ward_link_route(
+				b, WARD_LINK_LOCAL, WARD_LINK_LOOPBACK, families[v6], peer);
+	}
+	/*
+	 * Of an address that is valid on one link, the kernel wants a route by the link it came
+	 * from. Without one it answers "no route", which a program that is still inside connect(2)
+	 * does not hear: it would try for a second.
+	 */
+	if (s->outer)
+		n.near = ward_link_route(b, WARD_LINK_NEAR, WIRE_INDEX, AF_INET6, NULL);
+	*ret = n;
 	return 0;
 }
 
 /*
- * Where all addresses are local ones, IPv6 has no answer for itself when the kernel asks, after
- * some seconds of silence, whether the other side is still there: what a server says so late would
- * not arrive. There is nobody else on this wire.
+ * Returns whether there is IPv6: switched off or not there, names have no such address inside. What
+ * the interface is told of it then is the one thing that may fail.
  */
-static int neighbour(struct side *s, struct ward_err *err)
+static int set_up(struct side *s, struct ward_err *err)
 {
-	struct in_addr v4;
-	struct in6_addr v6;
-	if (inet_pton(AF_INET, s->peer4, &v4) != 1 || inet_pton(AF_INET6, s->peer6, &v6) != 1)
-		return ward_err_set(err, -EINVAL, "bad address of the wire");
-	int r = ward_link_neighbour(s->link, s->index, AF_INET, &v4, s->peer_mac);
-	if (r == 0 && s->ipv6)
-		r = ward_link_neighbour(s->link, s->index, AF_INET6, &v6, s->peer_mac);
-	return r < 0 ? ward_err_sys(err, r, "name the other side of %s", s->name) : 0;
+	struct ward_link_batch b = WARD_LINK_BATCH_INIT;
+	struct steps n;
+	int r = add_steps(s, &b, &n);
+	if (r == 0)
+		r = ward_link_send(s->link, &b);
+	if (r < 0)
+		return ward_err_sys(err, r, "set up the wire");
+	const int quiet = b.result[n.quiet];
+	if (b.result[n.loopback] < 0 || b.result[n.up] < 0 ||
+		(quiet < 0 && quiet != -EAFNOSUPPORT && quiet != -EOPNOTSUPP && quiet != -EINVAL))
+		return ward_err_set(err, -EIO, "raise the interfaces of the %s",
+			s->outer ? "broker" : "session");
+	const int ipv6 = b.result[n.address[1]] == 0;
+	for (int v6 = 0; v6 <= ipv6; v6++) {
+		const int results[] = {b.result[n.address[v6]], b.result[n.neighbour[v6]],
+			b.result[n.route[v6]], s->outer ? b.result[n.local[v6]] : 0};
+		for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
+			if (results[i] < 0)
+				return ward_err_sys(err, results[i], "set up the wire");
+	}
+	if (ipv6 && s->outer && b.result[n.near] < 0)
+		return ward_err_sys(err, b.result[n.near], "set up the wire");
+	return ipv6;
 }
 
-static int route(struct side *s, enum ward_link_route kind, const char *a4, const char *a6,
-	struct ward_err *err)
+/* release: the byte that says that there is a veth; without it the other side failed. */
+static int inner_side(int release, struct ward_err *err)
 {
-	struct in_addr v4;
-	struct in6_addr v6;
-	unsigned index = kind == WARD_LINK_LOCAL ? if_nametoindex("lo") : s->index;
-	if (inet_pton(AF_INET, a4, &v4) != 1 || inet_pton(AF_INET6, a6, &v6) != 1)
-		return ward_err_set(err, -EINVAL, "bad address of the wire");
-	int r = ward_link_route(s->link, kind, index, AF_INET, &v4);
-	if (r == 0 && s->ipv6)
-		r = ward_link_route(s->link, kind, index, AF_INET6, &v6);
-	return r < 0 ? ward_err_sys(err, r, "make a route at %s", s->name) : 0;
-}
-
-static int inner_side(struct ward_err *err)
-{
-	struct side s = {.name = AGENT_LINK,
-		.addr4 = WARD_WIRE_AGENT4,
+	struct side s = {.addr4 = WARD_WIRE_AGENT4,
 		.addr6 = WARD_WIRE_AGENT6,
 		.peer4 = WARD_WIRE_BROKER4,
 		.peer6 = WARD_WIRE_BROKER6,
 		.peer_mac = broker_mac};
+	char byte;
 	int r = ward_link_open(&s.link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
-	/* pid 1 does that as well, perhaps later: ports are listened on there. */
-	if (ward_link_up(s.link, if_nametoindex("lo")) < 0)
-		r = ward_err_set(err, -EIO, "raise the loopback interface of the session");
-	if (r == 0)
-		r = addresses(&s, err);
-	if (r == 0)
-		r = neighbour(&s, err);
-	if (r == 0)
-		r = route(&s, WARD_LINK_VIA, WARD_WIRE_BROKER4, WARD_WIRE_BROKER6, err);
+	/* It raises the loopback interface as pid 1 does, perhaps later: ports are listened on
+	 * there. */
+	r = read(release, &byte, 1) == 1 ? set_up(&s, err)
+					 : ward_err_set(err, -EPIPE, "there is no wire");
 	ward_link_close(s.link);
-	return r < 0 ? r : s.ipv6;
+	return r;
 }
 
 /* "port unreachable" is an answer here, not something to be sparing with. */
@@ -131,37 +153,33 @@ static void unlimited_refusals(void)
 /* release: told as soon as there is a veth. */
 static int outer_side(int net_fd, int release, struct ward_err *err)
 {
-	const struct ward_link_end here = {BROKER_LINK, broker_mac},
-				   there = {AGENT_LINK, agent_mac};
-	struct side s = {.name = BROKER_LINK,
-		.addr4 = WARD_WIRE_BROKER4,
+	const struct ward_link_end here = {BROKER_LINK, broker_mac, WIRE_INDEX},
+				   there = {AGENT_LINK, agent_mac, WIRE_INDEX};
+	struct side s = {.addr4 = WARD_WIRE_BROKER4,
 		.addr6 = WARD_WIRE_BROKER6,
 		.peer4 = WARD_WIRE_AGENT4,
 		.peer6 = WARD_WIRE_AGENT6,
-		.peer_mac = agent_mac};
+		.peer_mac = agent_mac,
+		.outer = true};
+	struct ward_link_batch veth = WARD_LINK_BATCH_INIT;
 	int r = ward_link_open(&s.link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
-	r = ward_link_veth(s.link, &here, &there, net_fd);
+	const size_t made = ward_link_veth(&veth, &here, &there, net_fd);
+	r = ward_link_send(s.link, &veth);
+	if (r == 0)
+		r = veth.result[made];
 	if (r < 0)
 		r = ward_err_sys(err, r, "join the namespaces by veth%s",
 			r == -EOPNOTSUPP ? " (this kernel has none; fix: modprobe veth)" : "");
 	if (r == 0 && write(release, "", 1) != 1)
 		r = ward_err_set(err, -EPIPE, "the other side of the wire is gone");
 	/* From here on both sides are at work. */
-	if (r == 0 && ward_link_up(s.link, if_nametoindex("lo")) < 0)
-		r = ward_err_set(err, -EIO, "raise the loopback interface of the broker");
 	if (r == 0)
-		r = addresses(&s, err);
-	if (r == 0)
-		r = neighbour(&s, err);
-	if (r == 0)
-		r = route(&s, WARD_LINK_HOST, WARD_WIRE_AGENT4, WARD_WIRE_AGENT6, err);
-	if (r == 0)
-		r = route(&s, WARD_LINK_LOCAL, WARD_WIRE_BROKER4, WARD_WIRE_BROKER6, err);
+		r = set_up(&s, err);
 	ward_link_close(s.link);
 	unlimited_refusals();
-	return r < 0 ? r : s.ipv6;
+	return r;
 }
 
 /*
@@ -198,7 +216,7 @@ static int watch_packets(void)
 	const int bytes = PACKET_BYTES, on = 1;
 	struct sockaddr_ll ll = {.sll_family = AF_PACKET,
 		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = (int)if_nametoindex(BROKER_LINK)};
+		.sll_ifindex = WIRE_INDEX};
 	/* Protocol 0: nothing arrives before the filter stands. */
 	ward_cleanup_fd int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) < 0 ||
@@ -233,10 +251,9 @@ static int say_ready(int channel, int ipv6, int fd)
 
 /* Answers for its side, once that stands; ipv6 < 0: err says why it does not. own: its descriptor.
  */
-static void serve(int channel, bool outer, const struct ward_child_filter *filter, int ipv6,
-	int own, struct ward_err *err)
+static void serve(int channel, bool outer, int ipv6, int own, struct ward_err *err)
 {
-	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, filter, err);
+	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, err);
 	if (r < 0)
 		say_failed(channel, err->text);
 	else if (say_ready(channel, ipv6, own) == 0)
@@ -244,15 +261,10 @@ static void serve(int channel, bool outer, const struct ward_child_filter *filte
 }
 
 /* Waits for the session's namespaces, joins that of users; *ret_net is that of the network. */
-static int join_session(int channel, struct ward_child_filter *ret_filter, int *ret_net)
+static int join_session(int channel, int *ret_net)
 {
 	int ns[2] = {-1, -1};
 	uint32_t none = 0;
-	struct ward_err err = WARD_ERR_INIT;
-	if (ward_maker_filter(ret_filter, &err) < 0) {
-		say_failed(channel, err.text);
-		return -EPERM;
-	}
 	if (ward_child_await(channel, ns, 2, &none) < 0)
 		return -EPIPE;
 	ward_cleanup_fd int user_ns = ns[0];
@@ -271,9 +283,8 @@ static void outer_life(int channel, void *user)
 	struct ward_err err = WARD_ERR_INIT;
 	const int *release = user;
 	int keep[] = {channel, release[1]};
-	struct ward_child_filter filter;
 	ward_cleanup_fd int net_ns = -1;
-	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &filter, &net_ns) < 0)
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0)
 		return;
 	if (unshare(CLONE_NEWNET) < 0) {
 		say_failed(channel, "no network namespace of its own");
@@ -282,7 +293,7 @@ static void outer_life(int channel, void *user)
 	int ipv6 = outer_side(net_ns, release[1], &err);
 	close(ward_steal_fd(&net_ns));
 	close(release[1]);
-	serve(channel, true, &filter, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
+	serve(channel, true, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
 }
 
 static void inner_life(int channel, void *user)
@@ -290,22 +301,18 @@ static void inner_life(int channel, void *user)
 	struct ward_err err = WARD_ERR_INIT;
 	const int *release = user;
 	int keep[] = {channel, release[0]};
-	char byte;
-	struct ward_child_filter filter;
 	ward_cleanup_fd int net_ns = -1;
-	/* End of file without the byte: the other side failed and has said so. */
-	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &filter, &net_ns) < 0 ||
-		read(release[0], &byte, 1) != 1)
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0)
 		return;
-	close(release[0]);
 	if (setns(net_ns, CLONE_NEWNET) < 0) {
 		say_failed(channel, "the session's network namespace cannot be joined");
 		return;
 	}
 	close(ward_steal_fd(&net_ns));
-	int ipv6 = inner_side(&err);
+	int ipv6 = inner_side(release[0], &err);
+	close(release[0]);
 	int diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-	serve(channel, false, &filter, ipv6, diag, &err);
+	serve(channel, false, ipv6, diag, &err);
 }
 
 static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err *err)

@@ -24,6 +24,7 @@ struct position {
 /* A remembered step. Immutable once it is in its bucket. */
 struct step {
 	struct step *chain;
+	struct step *older; /* of all of them */
 	const struct ward_state *from;
 	const struct ward_globs *globs;
 	const struct ward_state *to;
@@ -51,6 +52,8 @@ struct ward_automaton {
 
 	pthread_mutex_t mutex;
 	struct ward_state **states; /* protected by mutex, as all below */
+	struct ward_state *newest_state;
+	struct step *newest_step;
 	size_t used;
 	size_t memory_max;
 };
@@ -174,6 +177,8 @@ static struct ward_state *keep_state(struct ward_automaton *a, struct ward_state
 	s->kept = true;
 	s->chain = *bucket;
 	*bucket = s;
+	s->older = a->newest_state;
+	a->newest_state = s;
 	return s;
 }
 
@@ -292,8 +297,13 @@ static void keep_step(struct ward_automaton *a, const struct ward_state *s,
 	struct step *t = malloc(sizeof(*t));
 	if (!t)
 		return;
-	*t = (struct step){
-		.chain = head, .from = s, .globs = c->globs, .to = to, .literal = c->literal};
+	*t = (struct step){.chain = head,
+		.older = a->newest_step,
+		.from = s,
+		.globs = c->globs,
+		.to = to,
+		.literal = c->literal};
+	a->newest_step = t;
 	a->used += sizeof(*t);
 	atomic_store_explicit(bucket, t, memory_order_release);
 }
@@ -412,21 +422,14 @@ void ward_automaton_free(struct ward_automaton *a)
 {
 	if (!a)
 		return;
-	for (size_t i = 0; a->steps && i < STEP_BUCKETS; i++) {
-		struct step *t = atomic_load_explicit(&a->steps[i], memory_order_relaxed);
-		while (t) {
-			struct step *next = t->chain;
-			free(t);
-			t = next;
-		}
+	/* By their own chain: to look into each bucket would touch every page of the tables. */
+	for (struct step *t = a->newest_step, *older; t; t = older) {
+		older = t->older;
+		free(t);
 	}
-	for (size_t i = 0; a->states && i < STATE_BUCKETS; i++) {
-		struct ward_state *s = a->states[i];
-		while (s) {
-			struct ward_state *next = s->chain;
-			free(s);
-			s = next;
-		}
+	for (struct ward_state *s = a->newest_state, *older; s; s = older) {
+		older = s->older;
+		free(s);
 	}
 	free(a->steps);
 	free(a->states);

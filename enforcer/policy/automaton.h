@@ -38,8 +38,9 @@ struct ward_state {
 	struct ward_outcome outcome;
 	uint64_t hash;
 	struct ward_state *chain;
-	bool kept;	       /* lives as long as the automaton */
-	_Atomic uint32_t refs; /* of a single state */
+	struct ward_state *older; /* of all that are kept */
+	bool kept;		  /* lives as long as the automaton */
+	_Atomic uint32_t refs;	  /* of a single state */
 	uint32_t n_live, n_hits;
 	uint32_t ids[]; /* live positions, ascending; then hit patterns, ascending */
 };

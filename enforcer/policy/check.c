@@ -119,11 +119,62 @@ static void put_beaters(const struct ward_shadow *x, struct ward_buf *why)
 	ward_buf_puts(why, x->more ? " and others" : "");
 }
 
+/* Of a rule: what it leaves nothing of, among the refusals that the shipped profile has. */
+struct lifted {
+	const struct ward_rule *first;
+	unsigned n;
+};
+
 /* What check_rules() goes on with. */
 struct shadowed {
 	const struct checker *c;
 	unsigned undecided;
+	struct lifted *lifted; /* one for each rule */
 };
+
+/* The name that a pattern ends in. */
+static const char *last_name(const char *pattern)
+{
+	const char *slash = strrchr(pattern, '/');
+	return slash ? slash + 1 : pattern;
+}
+
+/*
+ * A refusal of the shipped profile that a rule of the owner's beats everywhere without naming
+ * the same: it goes unseen, the owner's rule says more than was meant.
+ */
+static void note_lifted(struct shadowed *s, const struct ward_rule *r, const struct ward_shadow *x)
+{
+	const struct ward_rule *by = x->n_by == 1 && !x->more ? x->by[0] : NULL;
+	if (r->source != WARD_SOURCE_PROFILE || r->guard || !by || by->source == r->source)
+		return;
+	bool refuses = r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_DENY;
+	bool gives = by->verb == WARD_VERB_READ || by->verb == WARD_VERB_APPEND ||
+		     by->verb == WARD_VERB_WRITE;
+	if (!refuses || !gives || strcmp(last_name(r->pattern), last_name(by->pattern)) == 0)
+		return;
+	struct lifted *l = &s->lifted[by - s->c->p->rules];
+	l->first = l->first ? l->first : r;
+	l->n++;
+}
+
+static void say_lifted(const struct shadowed *s)
+{
+	for (uint32_t i = 0; i < s->c->p->n_rules; i++) {
+		const struct lifted *l = &s->lifted[i];
+		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+		if (!l->n)
+			continue;
+		ward_buf_puts(&why, "too wide: it also gives what is refused by ");
+		ward_rule_place(l->first, &why);
+		ward_buf_puts(&why, "  ");
+		ward_rule_text(l->first, &why);
+		if (l->n > 1)
+			ward_buf_printf(&why, " and %u more lines", l->n - 1);
+		say_rule(s->c, &s->c->p->rules[i], ward_buf_str(&why),
+			"name what is meant, or repeat those lines behind it");
+	}
+}
 
 /* Is it one of the guards that were added to a shipped profile for the project at hand? */
 static bool is_added(const struct ward_rule *r)
@@ -175,6 +226,7 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 	case WARD_SHADOW_COUNTS:
 		return;
 	case WARD_SHADOW_NEVER:
+		note_lifted(s, r, x);
 		say_never(s->c, r, x);
 		return;
 	case WARD_SHADOW_NOWHERE:
@@ -187,8 +239,11 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 
 static int check_rules(const struct checker *c)
 {
-	struct shadowed s = {.c = c};
-	int r = ward_policy_shadows(c->p, on_shadow, &s);
+	ward_cleanup_free struct lifted *lifted = calloc(c->p->n_rules + 1, sizeof(*lifted));
+	struct shadowed s = {.c = c, .lifted = lifted};
+	int r = lifted ? ward_policy_shadows(c->p, on_shadow, &s) : -ENOMEM;
+	if (r == 0)
+		say_lifted(&s);
 	if (r < 0 || !s.undecided)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
@@ -240,6 +295,23 @@ static int check_trees(const struct checker *c)
 				"serve it with read, or serve the directories that are needed");
 	}
 	return 0;
+}
+
+/* What [system] shows no rule of [files] and no guard decides about. */
+static void check_system(const struct checker *c)
+{
+	static const char *const homes[] = {"/", "~", "~/", "/home", "/home/", "/root", "/root/"};
+	for (size_t i = 0; i < c->p->n_effective; i++) {
+		const struct ward_entry *e = c->p->effective[i];
+		if (strcmp(e->key->section, "system") != 0 || strcmp(e->key->name, "read") != 0)
+			continue;
+		for (size_t k = 0; k < sizeof(homes) / sizeof(*homes); k++)
+			if (strcmp(e->value, homes[k]) == 0)
+				say_entry(c, e,
+					"too wide: shows whole homes, keys and tokens in them too, and no "
+					"rule or guard decides about what [system] shows",
+					"name the directories of programs; --read, or a [tree] with rules, for others");
+	}
 }
 
 /* Is path dir, or beneath it? Both as written. */
@@ -574,6 +646,12 @@ static void check_network(const struct checker *c)
 				"take it out; build images outside");
 		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "allow") == 0)
 			check_allow(c, e);
+		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "mode") == 0 &&
+			strcmp(e->value, "host") == 0)
+			say_entry(c, e,
+				"too wide: every host that this one reaches, and its own loopback; nothing "
+				"is decided or recorded",
+				"mode = allowlist, and an allow for each host that is needed");
 	}
 }
 
@@ -615,6 +693,8 @@ int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *use
 		r = check_hidden(&c);
 	if (r == 0)
 		r = check_host_executed(&c);
+	if (r == 0)
+		check_system(&c);
 	if (r == 0)
 		check_network(&c);
 	if (r == 0)

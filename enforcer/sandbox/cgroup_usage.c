@@ -10,8 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
+/* A line for each of at most 14 hierarchies. */
+#define GROUPS_MAX (14U * (WARD_CGROUP_PATH_MAX + 256))
 /* mountinfo of a host with many containers is long; a line of it has at most PATH_MAX a field. */
 #define MOUNTINFO_LINE_MAX 16384
 
@@ -80,13 +84,20 @@ static unsigned v2_parts(const char *mount)
 	return dir < 0 ? 0 : ward_cgroup_offers(dir);
 }
 
-/* The path of our group in the hierarchy with these v1 options (NULL: v2), as /proc/self/cgroup
- * names it. */
-static bool own_path(const char *options, char *ret, size_t size)
+/*
+ * The path of our group in the hierarchy with these v1 options (NULL: v2), as `groups`, the text of
+ * /proc/self/cgroup, names it.
+ */
+static bool own_path(const char *groups, const char *options, char *ret, size_t size)
 {
 	char line[WARD_CGROUP_PATH_MAX + 256];
-	ward_cleanup_file FILE *f = fopen("/proc/self/cgroup", "re");
-	while (f && fgets(line, sizeof(line), f)) {
+	size_t len = 0;
+	for (; *groups; groups += len + (groups[len] == '\n')) {
+		len = strcspn(groups, "\n");
+		if (len >= sizeof(line))
+			continue;
+		memcpy(line, groups, len);
+		line[len] = '\0';
 		/* ID:CONTROLLER,…:PATH (cgroups(7)); v2: 0::PATH */
 		char *list = strchr(line, ':');
 		char *path = list ? strchr(list + 1, ':') : NULL;
@@ -94,7 +105,6 @@ static bool own_path(const char *options, char *ret, size_t size)
 			continue;
 		*path++ = '\0';
 		list++;
-		path[strcspn(path, "\n")] = '\0';
 		char first[64];
 		snprintf(first, sizeof(first), "%.*s", (int)strcspn(list, ","), list);
 		bool here = options ? *list && has_word(options, first, ",") : !*list;
@@ -107,18 +117,19 @@ static bool own_path(const char *options, char *ret, size_t size)
 }
 
 /* Our group below what is mounted: root is the group that the mount point shows. */
-static void set_own(struct ward_hierarchy *h, const char *root, const char *options)
+static void set_own(
+	struct ward_hierarchy *h, const char *groups, const char *root, const char *options)
 {
 	char path[WARD_CGROUP_PATH_MAX];
 	size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	h->own[0] = '\0';
-	if (own_path(options, path, sizeof(path)) && strncmp(path, root, len) == 0 &&
+	if (own_path(groups, options, path, sizeof(path)) && strncmp(path, root, len) == 0 &&
 		path[len] == '/' && path[len + 1] != '\0' && !strstr(path, "/.."))
 		snprintf(h->own, sizeof(h->own), "%s", path + len);
 }
 
 /* One line of mountinfo (proc(5)): … root mountpoint options … - type source superoptions */
-static bool parse_mount(char *line, struct ward_hierarchy *h)
+static bool parse_mount(char *line, const char *groups, struct ward_hierarchy *h)
 {
 	char *field[7] = {NULL};
 	char *save = NULL;
@@ -140,21 +151,41 @@ static bool parse_mount(char *line, struct ward_hierarchy *h)
 		return false;
 	snprintf(h->mount, sizeof(h->mount), "%s", field[4]);
 	h->parts = h->v2 ? v2_parts(h->mount) : v1_parts(options);
-	set_own(h, field[3], h->v2 ? NULL : options);
+	if (h->parts)
+		set_own(h, groups, field[3], h->v2 ? NULL : options);
 	return h->parts != 0;
+}
+
+/* Behind those of v2, or, one itself, as the last of them. A full list loses its last one for it.
+ */
+static void take_mount(const struct ward_hierarchy *h, struct ward_hierarchy *ret, size_t max,
+	size_t *n, size_t *n_v2)
+{
+	if (*n == max && (!h->v2 || *n_v2 == max))
+		return;
+	size_t at = h->v2 ? (*n_v2)++ : *n;
+	*n += *n < max;
+	memmove(ret + at + 1, ret + at, (*n - 1 - at) * sizeof(*ret));
+	ret[at] = *h;
 }
 
 size_t ward_cgroup_hierarchies(struct ward_hierarchy *ret, size_t max)
 {
 	size_t n = 0;
+	size_t n_v2 = 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf groups = WARD_BUF_INIT;
 	ward_cleanup_free char *line = malloc(MOUNTINFO_LINE_MAX);
 	ward_cleanup_free struct ward_hierarchy *h = malloc(sizeof(*h));
-	for (int v2 = 1; v2 >= 0 && line && h; v2--) {
-		ward_cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-		while (f && n < max && fgets(line, MOUNTINFO_LINE_MAX, f))
-			if (strstr(line, " - cgroup") && parse_mount(line, h) && h->v2 == (v2 == 1))
-				ret[n++] = *h;
-	}
+	ward_cleanup_fd int own = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+	ward_cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
+	if (!line || !h || !f)
+		return 0;
+	/* Without that we take ourselves to be at the top. */
+	if (own < 0 || ward_fd_read_all(own, GROUPS_MAX, &groups) < 0)
+		ward_buf_clear(&groups);
+	while (fgets(line, MOUNTINFO_LINE_MAX, f))
+		if (strstr(line, " - cgroup") && parse_mount(line, ward_buf_str(&groups), h))
+			take_mount(h, ret, max, &n, &n_v2);
 	return n;
 }
 

@@ -65,9 +65,8 @@ static int start_writer(
 }
 
 /*
- * Their memory is there from the start, so each takes time at every start and end: the file
- * system's is large enough for what a busy session does while the writer waits for the disk, the
- * others' for their few records.
+ * The file system's is large enough for what a busy session does while the writer waits for the
+ * disk, the others' for their few records.
  */
 static const size_t ring_bytes[WARD_GUARD_RINGS] = {
 	[WARD_GUARD_RING_OWN] = WARD_RING_BYTES / 4,
@@ -172,6 +171,30 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 	return ward_helper_spawn(&g->fs, fds, 3 + n_trees, err);
 }
 
+static int put_on_disk(struct ward_guard *g, struct ward_err *err)
+{
+	int r = ward_store_sync(g->state, &g->store, g->mark, err);
+	return r < 0 ? r : configure_writer(g, 0, "", err);
+}
+
+static void *sync_thread(void *arg)
+{
+	struct ward_guard *g = arg;
+	g->synced = put_on_disk(g, &g->sync_err);
+	return NULL;
+}
+
+int ward_guard_on_disk(struct ward_guard *g, struct ward_err *err)
+{
+	if (!g->syncing)
+		return 0;
+	g->syncing = false;
+	pthread_join(g->syncer, NULL);
+	if (g->synced < 0 && err)
+		*err = g->sync_err;
+	return g->synced;
+}
+
 int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err)
 {
@@ -183,8 +206,9 @@ int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, 
 		r = spawn_fs(g, trees, n_trees, err);
 	if (r < 0 || g->system)
 		return r;
-	r = ward_store_sync(g->state, &g->store, g->mark, err);
-	return r < 0 ? r : configure_writer(g, 0, "", err);
+	/* Nobody who starts nothing else has anything to do meanwhile. */
+	g->syncing = n_trees && pthread_create(&g->syncer, NULL, sync_thread, g) == 0;
+	return g->syncing ? 0 : put_on_disk(g, err);
 }
 
 static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
@@ -224,7 +248,9 @@ int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint3
 
 int ward_guard_wait(struct ward_guard *g, struct ward_err *err)
 {
-	int r = ward_helper_wait_ready(&g->audit, NULL, err);
+	int r = ward_guard_on_disk(g, err);
+	if (r == 0)
+		r = ward_helper_wait_ready(&g->audit, NULL, err);
 	g->ready = r == 0;
 	if (r == 0)
 		r = ward_helper_wait_ready(&g->fs, &g->transport, err);
@@ -405,6 +431,7 @@ int ward_guard_finish(
 
 void ward_guard_close(struct ward_guard *g)
 {
+	(void)!ward_guard_on_disk(g, NULL);
 	ward_helper_reap(&g->fs, 0, true);
 	ward_helper_close(&g->fs);
 	/* Without us the writer writes what the rings hold, says so, and ends by itself. */

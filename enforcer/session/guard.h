@@ -6,6 +6,7 @@
 #pragma once
 
 #include <assert.h>
+#include <pthread.h>
 
 #include "audit/ring.h"
 #include "audit/store.h"
@@ -45,6 +46,10 @@ struct ward_guard {
 	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 	bool told_to_finish;
+	pthread_t syncer; /* puts the session on disk, if syncing */
+	bool syncing;
+	int synced; /* what came of it, and why; the thread's own until it is joined */
+	struct ward_err sync_err;
 };
 
 #define WARD_GUARD_INIT                                                                            \
@@ -84,7 +89,8 @@ int ward_guard_take_place(struct ward_guard *g, const char *state, const char *n
 /*
  * Makes the rings, unless ring_fd and wake are there. Starts the programs of the writer, which is
  * told to go on once the session is on disk, and, unless n_trees is 0, of wardfs-fs, which waits
- * for ward_guard_serve(). Waits for neither. Of trees only the backings are used.
+ * for ward_guard_serve(). Waits for neither; with trees a thread of its own waits for the disk,
+ * until ward_guard_wait(). Of trees only the backings are used.
  */
 int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err) ward_must_check;
@@ -93,7 +99,13 @@ int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, 
 int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,
 	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err) ward_must_check;
 
-/* Returns when both helpers are ready. */
+/*
+ * Waits for ward_guard_start()'s thread, if there is one: the session is on disk and the writer
+ * told to go on. Again: 0.
+ */
+int ward_guard_on_disk(struct ward_guard *g, struct ward_err *err) ward_must_check;
+
+/* Returns when the session is on disk and both helpers are ready. */
 int ward_guard_wait(struct ward_guard *g, struct ward_err *err) ward_must_check;
 
 /* Puts an event of the supervisor's own into the trail. */

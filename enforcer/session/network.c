@@ -157,6 +157,16 @@ int ward_network_wait(struct ward_network *n, struct ward_err *err)
 	return ward_network_brokered(n) ? ward_helper_wait_ready(&n->helper, NULL, err) : 0;
 }
 
+int ward_network_explain(struct ward_network *n, int r, struct ward_err *err)
+{
+	struct pollfd p = {.fd = n->helper.control, .events = POLLIN};
+	struct ward_err why = WARD_ERR_INIT;
+	if (n->helper.pid > 0 && poll(&p, 1, 0) > 0 &&
+		ward_helper_wait_ready(&n->helper, NULL, &why) < 0 && err)
+		*err = why;
+	return r;
+}
+
 bool ward_network_end(struct ward_network *n)
 {
 	if (n->helper.pid <= 0)

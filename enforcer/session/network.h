@@ -33,7 +33,7 @@ int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const c
 /* Fills in what the sandbox is to be like. */
 void ward_network_describe(const struct ward_network *n, struct ward_sandbox_spec *spec);
 
-/* While the sandbox is made: starts the helper, which prepares itself. */
+/* While the sandbox is made, after ward_guard_start(): starts the helper, which prepares itself. */
 int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
 	const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
 /* After the sandbox was made: hands its namespaces to the helper; does not wait for it. */
@@ -41,6 +41,11 @@ int ward_network_start(
 	struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
 /* Waits until names and connections are served. */
 int ward_network_wait(struct ward_network *n, struct ward_err *err) ward_must_check;
+/*
+ * Starting failed elsewhere, r: if that is because the helper gave up (its end ends the sandbox),
+ * err says why it did. Returns r.
+ */
+int ward_network_explain(struct ward_network *n, int r, struct ward_err *err) ward_must_check;
 
 /*
  * After everything inside is dead: lets the helper write its last records and waits for that, not

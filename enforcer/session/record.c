@@ -287,6 +287,8 @@ void ward_record_not_started(struct ward_guard *g, const char *why)
 	if (g->audit.pid <= 0 || !g->ring)
 		return;
 	/* It was started before what failed, and may be at its first lines still. */
+	if (ward_guard_on_disk(g, NULL) < 0)
+		return;
 	if (!g->ready && ward_helper_wait_ready(&g->audit, NULL, NULL) < 0)
 		return;
 	g->ready = true;

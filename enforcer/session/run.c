@@ -192,8 +192,9 @@ static void look_before(struct ward_running *r)
 }
 
 /*
- * wardfs-init, the writer and the file system come up side by side, each started as soon as it can
- * do something; we wait for the disk, and look at the project, meanwhile.
+ * wardfs-init, the writer, the file system and the network come up side by side, each started as
+ * soon as it can do something; a thread waits for the disk, and we look at the project, meanwhile.
+ * For the network, which nothing needs before the command, start() waits.
  */
 static int bring_up(struct ward_running *r, struct ward_err *err)
 {
@@ -220,9 +221,16 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		e = ward_network_start(&r->network, r->sandbox, err);
 	if (e == 0)
 		e = ward_sandbox_ready(r->sandbox, err);
-	if (e == 0)
-		e = ward_guard_wait(&r->guard, err);
-	return e < 0 ? e : ward_network_wait(&r->network, err);
+	return e < 0 ? e : ward_guard_wait(&r->guard, err);
+}
+
+static unsigned relay_flags(const struct ward_run_plan *p)
+{
+	unsigned flags = p->settings->terminal ? WARD_RELAY_TERMINAL : 0;
+	if (p->settings->idle_ns != WARD_UNLIMITED)
+		flags |= WARD_RELAY_COUNT;
+	/* Who sees the host's files needs no way round. */
+	return p->backend->layers & WARD_LAYER_LANDLOCK ? flags | ward_relay_apart() : flags;
 }
 
 static int prepare(struct ward_running *r, struct ward_err *err)
@@ -230,8 +238,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	struct ward_run_plan *p = r->plan;
 	int e = setup_signals(r, err);
 	if (e == 0)
-		e = ward_relay_open(p->settings->terminal, p->settings->idle_ns != WARD_UNLIMITED,
-			&r->relay, err);
+		e = ward_relay_open(relay_flags(p), &r->relay, err);
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e < 0)
@@ -274,6 +281,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (ward_record_session_start(&r->guard, r->plan, &s, err) < 0)
 		return WARD_EXIT_SETUP;
 	int e = ward_probes_make(&r->guard, r->sandbox, err);
+	if (e < 0)
+		e = ward_network_explain(&r->network, e, err);
 	/* What the host was to refuse with is of no more use. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
@@ -282,6 +291,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (e == 0 && ward_sandbox_listens(r->sandbox))
 		e = ward_exec_watch_start(
 			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
+	if (e == 0)
+		e = ward_network_wait(&r->network, err);
 	if (e < 0)
 		return WARD_EXIT_SETUP;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));

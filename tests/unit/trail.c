@@ -62,6 +62,37 @@ START_TEST(a_record_is_one_line_of_json)
 }
 END_TEST
 
+/* At the end of a run stands what was refused, whatever of it is known. */
+START_TEST(a_refusal_is_named_by_what_was_asked_for)
+{
+	static const struct {
+		const char *host, *addr, *text, *is;
+		unsigned port;
+	} v[] = {{"web.example", NULL, NULL, "web.example:81", 81},
+		{NULL, "2001:db8::1", "no", "[2001:db8::1]:81", 81},
+		{NULL, NULL, "7 attempts came faster", "7 attempts came faster", 0}};
+	struct session s = session_new("network");
+	for (size_t i = 0; i < 3; i++) {
+		struct ward_event ev;
+		ward_event_begin(&ev, WARD_EVENT_DENY);
+		ward_event_text(&ev, WARD_TAG_ACTION, "connect");
+		ward_event_text(&ev, WARD_TAG_HOST, v[i].host);
+		ward_event_text(&ev, WARD_TAG_ADDR, v[i].addr);
+		if (v[i].port)
+			ward_event_u64(&ev, WARD_TAG_PORT, v[i].port);
+		ward_event_text(&ev, WARD_TAG_RULE, "default");
+		ward_event_text(&ev, WARD_TAG_TEXT, v[i].text);
+		ck_assert_int_eq(ward_ring_put(s.in[1], &ev), 0);
+	}
+	drain(&s);
+	const struct ward_writer_summary *sum = ward_writer_summary(s.w);
+	ck_assert_uint_eq(sum->n, 3);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(sum->first[i].path, v[i].is);
+	session_free(&s);
+}
+END_TEST
+
 START_TEST(text_forms_agree_with_the_slow_ones)
 {
 	const uint64_t times[] = {0, 1, 951782400999999999ULL, 951868800000000000ULL,
@@ -466,6 +497,7 @@ int main(void)
 	tcase_add_checked_fixture(t, trail_setup, trail_teardown);
 	tcase_add_test(t, a_record_is_one_line_of_json);
 	tcase_add_test(t, text_forms_agree_with_the_slow_ones);
+	tcase_add_test(t, a_refusal_is_named_by_what_was_asked_for);
 	tcase_add_test(t, a_producer_cannot_speak_for_the_supervisor);
 	tcase_add_test(t, the_end_record_is_the_last);
 	tcase_add_test(t, a_description_that_is_no_object_stays_out);

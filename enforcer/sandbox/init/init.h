@@ -100,8 +100,6 @@ int ward_init_drop(struct ward_err *err) ward_must_check;
 int ward_init_hand_out_namespaces(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- landlock.c: in the command's child --- */
-/* ABI that this kernel offers, 0: none. */
-int ward_init_landlock_abi(void);
 int ward_init_landlock(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- programs.c: with WARD_PLAN_LISTED --- */
@@ -150,7 +148,7 @@ int ward_init_starter(
 struct ward_init_warm_level {
 	int fd;
 	char *names; /* of directories in it, NUL-terminated one after the other; NULL: none */
-	size_t at, len;
+	size_t len;
 };
 /* A walk through the trees, in steps. */
 struct ward_init_warm {

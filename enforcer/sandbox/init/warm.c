@@ -80,6 +80,18 @@ static void remember(struct ward_init_warm_level *l, const char *name)
 	l->len += size;
 }
 
+/*
+ * From the last to the first: a program that walks does it the other way round, and two that ask
+ * for the same listing at once do its work twice.
+ */
+static const char *last(struct ward_init_warm_level *l)
+{
+	do
+		l->len--;
+	while (l->len && l->names[l->len - 1]);
+	return l->names + l->len;
+}
+
 /* Lists the directory to its end, and goes down into it. fd is taken. */
 static void push(struct ward_init_warm *w, int fd)
 {
@@ -126,12 +138,10 @@ void ward_init_warm_step(struct ward_init_warm *w)
 		w->over = true;
 	} else if (!l) {
 		w->over = !next_tree(w);
-	} else if (l->at >= l->len) {
+	} else if (!l->len) {
 		pop(w);
 	} else {
-		const char *name = l->names + l->at;
-		l->at += strlen(name) + 1;
-		int fd = open_dir(l->fd, name);
+		int fd = open_dir(l->fd, last(l));
 		if (fd >= 0)
 			push(w, fd);
 	}

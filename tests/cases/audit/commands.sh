@@ -31,6 +31,7 @@ audit denials alpha >out || fail denials
 grep -q '^3x deny  open /workspace/.env' out || fail "$(cat out)"
 grep -q 'to permit: read = /workspace/.env' out || fail "$(cat out)"
 grep -q '/srv/owner/.config/wardfs/projects/p.policy' out || fail "$(cat out)"
+grep -q '^    by:        wardfs policy add read /workspace/.env$' out || fail "$(cat out)"
 audit denials --json alpha | python3 -c 'import json, sys
 d, = json.load(sys.stdin)
 assert d["count"] == 3 and d["rule"] == "medium:12", d

@@ -26,16 +26,30 @@ explain write src/gen/a || fail "the later rule does not decide"
 "$wardfs" policy add --guard deny '*.secret' >out
 ! explain read x.secret || fail "the guard does not hold"
 grep -q '^  /workspace/\*\.secret: -' out || fail "what it changes is not told: $(cat out)"
-"$wardfs" policy add write '/workspace/**/y.secret' >out
+"$wardfs" policy add write '/workspace/**/y.secret' >out 2>&1
+! grep -q "too wide" out || fail "it is not: $(cat out)"
 ! explain read y.secret || fail "a guard was lifted"
 grep -q 'no path gains or loses a right' out || fail "a rule without effect: $(cat out)"
 "$wardfs" policy add deny /workspace/late >out
 ! explain read late || fail "not in [files]"
 ! explain read .env || fail "medium is no longer extended"
+echo "--- what is too wide is added, and said"
+"$wardfs" policy add write /workspace >out 2>&1
+grep -q "^wardfs: .*policy:[0-9]*: .files. write = /workspace: too wide" out || fail "$(cat out)"
+echo "--- a host: with a network where there was none"
+! explain connect web.example:443 || fail "control: medium allows no host"
+"$wardfs" policy add allow web.example:443 >out 2>&1
+! grep -q wildcard out || fail "$(cat out)"
+explain connect web.example:443 || fail "the host is not allowed"
+! explain connect other.example:443 || fail "another one is"
+"$wardfs" policy add allow '*' >out 2>&1
+grep -q "a wildcard allows hosts that nobody looked at" out || fail "$(cat out)"
+
 file=$(find "$HOME" "$XDG_CONFIG_HOME" -name '*.policy' | sort -u)
 [ -f "$file" ] || fail "not one file: $file"
 [ "$(stat -c %a "$file")" = 600 ] || fail "others may read it"
 "$wardfs" policy check >/dev/null || fail "check"
+[ "$(grep -c 'mode = allowlist' "$file")" -eq 1 ] || fail "$(cat "$file")"
 
 before=$(cksum "$file")
 for bad in "hid x" "read a**b" "guard x" "write "; do
@@ -47,6 +61,9 @@ done
 code=0
 "$wardfs" policy add --guard write x >out 2>&1 || code=$?
 [ $code -eq 2 ] || fail "a guard that grants: $code"
+code=0
+"$wardfs" policy add --guard allow web.example >out 2>&1 || code=$?
+[ $code -eq 2 ] || fail "a guard that allows: $code"
 code=0
 "$wardfs" policy add read "x
 write = /" >out 2>&1 || code=$?

@@ -50,6 +50,27 @@ finds "$PWD/deep.policy" 5 "never decides"
 printf '%s\n[files]\nread = /workspace/**/x/?*.c\nwrite = x/?.c\n' "$head" >"$PWD/longer.policy"
 clean "$PWD/longer.policy"
 
+echo "--- too wide: what the profile refuses is given along with the rest"
+for wide in 'write = /**' 'read = /' 'append = *' 'write = /workspace'; do
+	printf '%s\n[files]\nread = /workspace/a\n%s\n' "$head" "$wide" >"$PWD/wide.policy"
+	finds "$PWD/wide.policy" 6 "too wide: it also gives what is refused by medium:"
+	finds "$PWD/wide.policy" 6 "and 5 more lines"
+done
+for narrow in 'write = /workspace/src' 'read = *.pem' 'deny = /workspace' 'write = .git'; do
+	printf '%s\n[files]\n%s\n' "$head" "$narrow" >"$PWD/narrow.policy"
+	clean "$PWD/narrow.policy"
+done
+printf '[policy]\nversion = 1\n[files]\nread = /workspace\nwrite = /workspace/.git\n' >"$PWD/git.policy"
+finds "$PWD/git.policy" 5 ".git/hooks"
+for home in '~' /home /root /; do
+	printf '%s\n[system]\nread = /opt\nread = %s\n' "$head" "$home" >"$PWD/homes.policy"
+	finds "$PWD/homes.policy" 6 "too wide: shows whole homes"
+done
+printf '%s\n[system]\nread = ~/tools\n' "$head" >"$PWD/tools.policy"
+clean "$PWD/tools.policy"
+printf '%s\n[network]\nmode = host\n' "$head" >"$PWD/host.policy"
+finds "$PWD/host.policy" 5 "too wide: every host"
+
 echo "--- contradictions"
 printf '%s\n[guard]\nread = /workspace/gen\n[files]\nwrite = /workspace/gen/out\nwrite = /workspace/*/out\n' "$head" \
 	>"$PWD/guarded.policy"

@@ -41,6 +41,16 @@ expect 0 "$WARDFS" audit denials
 has "$OUT" "connect web.example:8080"
 has "$OUT" "to permit: allow = web.example:8080
     in:        [network] of $XDG_CONFIG_HOME"
+# One command of those that are named, and the refusal is none any more: also where the name wants quoting.
+mkdir -p "it's"
+echo pem >"it's/a b.pem"
+expect 1 "$WARDFS" run -- cat "it's/a b.pem"
+expect 0 "$WARDFS" audit denials
+command=$(printf '%s\n' "$OUT" | sed -n 's/^    by:        wardfs /"$WARDFS" /p')
+[ "$command" = "\"\$WARDFS\" policy add read '/workspace/it'\\''s/a b.pem'" ] || fail "$OUT"
+expect 0 sh -c "$command"
+expect 0 "$WARDFS" run -- cat "it's/a b.pem"
+expect 0 rm -r "it's" "$XDG_CONFIG_HOME/wardfs"
 
 # Written on request, never over what is there, and before anything runs.
 rm -rf build run.log src/__cache__ lib/__cache__

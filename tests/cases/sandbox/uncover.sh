@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # A tree beneath another one covers what the one above has in its place, wherever that one is seen. The
 # kernel detaches a mount whose name cannot be looked up: from inside nobody brings that about; where the host
@@ -115,6 +116,101 @@ has "$OUT" '"path":"/workspace/a/inner/covered"'
 has "$OUT" "another tree lies there"
 has "$("$WARDFS" audit show --json --kind session.end outside)" "taken away"
 expect 0 "$WARDFS" audit verify outside
+
+# From inside: who asks for a directory above to be removed or renamed is killed while the request waits. The
+# kernel then takes the name for gone, whatever the answer would have been. A signal alone does not do that,
+# nor does it where a look at the name waits, or the request was just taken: then once more. (An ordinary user's
+# requests are taken at once, if they come over io_uring.)
+cat >asks.py <<'P'
+import ctypes, os, signal, sys
+os.chdir("/workspace")
+libc = ctypes.CDLL(None, use_errno=True)
+def exchange(): # the one rename for which the kernel does not look at the other name again
+    if libc.renameat2(-100, b"a", -100, b"b", 2) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+call = {"rmdir": lambda: os.rmdir("a"), "rename": exchange}[sys.argv[1]]
+signal.signal(signal.SIGUSR2, lambda *_: None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+signal.alarm(200)
+def attempt(what):
+    try:
+        print(what(), flush=True)
+    except OSError as e:
+        print(e.strerror, flush=True)
+def asked():
+    open("up", "w").close()
+    signal.sigwait([signal.SIGUSR1])
+    if not os.fork():
+        open("/proc/self/comm", "w").write("asks")
+        attempt(call)
+        os._exit(0)
+    return os.wait()[1]
+while asked() == signal.SIGKILL and os.stat("a").st_dev != os.stat("a/inner").st_dev:
+    os.stat("b")
+attempt(lambda: open("a/inner/covered").read())
+attempt(lambda: open("a/inner/mine", "w").close())
+attempt(lambda: os.listdir("a/inner"))
+if os.stat("a").st_dev == os.stat("a/inner").st_dev:
+    open("done", "w").close()
+    signal.pause()
+P
+halted() {
+	! grep -qv ") T " "/proc/$guard"/task/*/stat
+}
+waits() { # STATE
+	asks=$(pgrep -P "$python" -x asks) && grep -q "(asks) $1 " "/proc/$asks/stat"
+}
+asked() {
+	[ -e up ] || [ -e done ]
+}
+over() {
+	gone "$asks" || waits D
+}
+# killed CALL SIGNAL: what came of it stands in out, the exit status in $got
+killed() {
+	rm -f up done
+	"$WARDFS" run --policy u.policy --session "$1-$2" -- python3 /workspace/asks.py "$1" >out 2>&1 &
+	pid=$!
+	wait_until 60 test -e up || fail "not started: $(cat out)"
+	init=$(pgrep -P $pid -x wardfs-init) || fail "no pid 1"
+	guard=$(pgrep -P $pid -x wardfs-fs) || fail "no wardfs-fs"
+	python=$(pgrep -P "$init" -x python3) || fail "no python3"
+	[ "$2" = USR2 ] || kill -STOP "$init"
+	for try in 1 2 3 4 5 6 7 8 9; do
+		rm up
+		kill -STOP "$guard"
+		wait_until 60 halted || fail "not halted: $(cat "/proc/$guard"/task/*/stat)"
+		kill -USR1 "$python"
+		wait_until 60 waits S || fail "$1 does not wait, $try"
+		kill "-$2" "$asks"
+		wait_until 60 over || fail "not interrupted: $(cat "/proc/$asks/stat")"
+		kill -CONT "$guard"
+		[ "$2" != USR2 ] || break
+		wait_until 60 asked || fail "$1: $(cat out)"
+		[ ! -e done ] || break
+	done
+	kill -CONT "$init"
+	wait $pid
+	got=$?
+}
+if [ "$(id -u)" = 0 ]; then
+	killed rmdir USR2
+	[ $got = 0 ] || fail "exit $got: $(cat out)"
+	has "$(cat out)" "Device or resource busy
+No such file or directory
+None
+['mine']"
+	for call in rmdir rename; do
+		killed $call KILL
+		[ $got = 125 ] || fail "$call: exit $got: $(cat out)"
+		has "$(cat out)" "taken away"
+		[ "$(grep -c "^Permission denied" out)" = 3 ] || fail "$call: uncovered: $(cat out)"
+		expect 0 "$WARDFS" audit show --json --kind deny "$call-KILL"
+		has "$OUT" '"path":"/workspace/a/inner/covered"'
+		has "$OUT" "another tree lies there"
+	done
+	[ "$(ls a/inner)" = covered ] || fail "changed what is covered: $(ls a/inner)"
+fi
 
 # A tree in a directory of the host that the view shows: without it the host's own would show.
 mkdir -p ../shown/tree

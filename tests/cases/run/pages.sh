@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# What the pages for users say that commands print is what they print.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root: the pages show what root sees"; exit 77; }
+git_identity
+PATH=$WARD_BUILD:$PATH
+
+# page NAME: in a project of its own, as the page begins with
+page() {
+	project "$HOME/$1"
+	cd "$HOME/$1" || exit 1
+	mkdir certs deploy src
+	ln -s "$WARD_BUILD" build
+	echo TOKEN=of-nothing >.env
+	echo 'of nothing' >certs/test.pem
+	echo 'of nothing' >deploy/key.txt
+	printf 'test:\n\t@python3 -m unittest -q src/test_add.py 2>&1 | tail -n 1\n' >Makefile
+	printf 'import unittest\n\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(1 + 1, 2)\n' >src/test_add.py
+	printf 'build\n.env\ncerts\n__pycache__\n' >.gitignore
+	git add -A
+	git commit -qm start
+	/usr/bin/python3 "$WARD_SRC/tests/support/console.py" "$WARD_SRC/docs/$1.md" || fail "docs/$1.md"
+}
+
+page for-agents
+page for-testers
+
+# The control: a page that says something else is caught.
+printf '```console\n$ echo a\nb\n```\n' >wrong.md
+expect 1 /usr/bin/python3 "$WARD_SRC/tests/support/console.py" wrong.md
+has "$OUT" 'wrong.md:2'
+printf '```console\n$ printf "a\\nx 1\\nc\\n"\na\nx …\n…\n```\n' >right.md
+expect 0 /usr/bin/python3 "$WARD_SRC/tests/support/console.py" right.md
+exit 0
