@@ -208,12 +208,13 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, struct ward_log *l
 
 /* --- list --- */
 
-static json_t *session_json(const struct ward_ledger_session *s, bool there)
+static json_t *session_json(const struct ward_ledger_session *s, bool there, const char *gone)
 {
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b}", "session", s->name, "start",
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?}", "session", s->name, "start",
 		s->start_time, "end", s->ended ? s->end_time : NULL, "records",
 		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
-		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there);
+		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
+		there ? NULL : gone);
 }
 
 static bool has_log(struct audit_cmd *c, const char *session)
@@ -230,15 +231,17 @@ static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
 	for (size_t i = 0; i < v->n; i++) {
 		const struct ward_ledger_session *s = &v->v[i];
 		bool there = has_log(c, s->name);
+		/* The ledger says, signed, that it was to go. */
+		const char *gone = s->removed ? "removed" : s->expired ? "expired" : NULL;
 		if (c->json) {
-			json_array_append_new(all, session_json(s, there));
+			json_array_append_new(all, session_json(s, there, gone));
 			continue;
 		}
 		char records[24] = "-";
 		if (s->ended)
 			snprintf(records, sizeof(records), "%" PRIu64, s->records);
 		printf("%-28s %.19sZ %10s  %s%s\n", s->name, s->start_time, records,
-			!there	      ? "trail missing"
+			!there	      ? (gone ? gone : "trail missing")
 			: !s->ended   ? "no end"
 			: s->complete ? "complete"
 			: s->cause[0] ? "incomplete: "

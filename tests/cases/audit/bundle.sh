@@ -71,6 +71,7 @@ grep -q 'no session tw' err || fail "guess: $(cat err)"
 cp -r state vanished
 rm -r vanished/sessions/two
 audit remove two || fail "remove"
+audit list | grep -q '^two .* removed$' || fail "list: $(audit list)"
 [ ! -e state/sessions/two ] || fail "it is there still"
 agree "after removal"
 grep -qx 'two removed 0 0' mine || fail "removed: $(cat mine)"
