@@ -217,11 +217,11 @@ static void say_verify(const struct envelope *e, struct ward_verify_result *ret)
 	/* The verdict rests on the ledger. */
 	if (s == WARD_VERIFY_INTACT && strcmp(ledger, ward_verify_state_name(s)) != 0) {
 		ward_verify_say(ret, WARD_VERIFY_INCOMPLETE, 0,
-			"attested %.20s: the trail is intact, the ledger is not", when);
+			"attested %.19sZ: the trail is intact, the ledger is not", when);
 		return;
 	}
-	ward_verify_say(
-		ret, s, (uint64_t)first_bad, "attested %.20s%s%s", when, text[0] ? ": " : "", text);
+	ward_verify_say(ret, s, (uint64_t)first_bad, "attested %.19sZ%s%s", when,
+		text[0] ? ": " : "", text);
 }
 
 void ward_attest_check(const char *text, size_t len, const struct ward_public_key *keys,

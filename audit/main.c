@@ -18,9 +18,11 @@
  * With WARD_AUDIT_PACK it is another process that does another thing, in the same cage: it
  * compresses one finished segment. Exit: 0 done, 1 not.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "audit/chain.h"
@@ -43,6 +46,11 @@
 #define NAP_MS 10
 /* Naps without a record before it sleeps for good. */
 #define NAPS 3
+/*
+ * Longest turn on a processor that is asked for (sched(7)). Several times the usual one: from Linux
+ * 6.12 on whoever wakes with a shorter one goes first.
+ */
+#define TURN_NS UINT64_C(10000000)
 /* While the log cannot be written: time between attempts, and how many at the end. */
 #define RETRY_MS 100
 #define RETRIES_AT_END 20
@@ -144,6 +152,29 @@ static int pack(struct ward_err *err)
 	return r < 0 ? r : ward_frames_pack(WARD_FD_AUDIT_LOG, WARD_FD_AUDIT_PACKED);
 }
 
+/* What sched_setattr(2) takes, size VER0; glibc 2.36 has neither the call nor this. */
+struct sched_attr_v0 {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+static_assert(sizeof(struct sched_attr_v0) == 48, "SCHED_ATTR_SIZE_VER0");
+
+/*
+ * The command and who answers it wait for each other many times a millisecond; a batch of records
+ * takes longer than that. So those that wake need not wait for it to end. The writer's share of the
+ * processor stays what it is: who waits for room in a ring waits for the writer.
+ */
+static void yield_to_wakers(void)
+{
+	const struct sched_attr_v0 attr = {
+		.size = sizeof(attr), .policy = SCHED_BATCH, .runtime = TURN_NS};
+	/* Where it may not be, or the kernel does not know it, records are written all the same. */
+	(void)!syscall(SYS_sched_setattr, 0, &attr, 0U);
+}
+
 static int start(struct audit *a, struct ward_err *err)
 {
 	/* First of all: from here on nobody of this uid can look into our memory. */
@@ -165,6 +196,9 @@ static int start(struct audit *a, struct ward_err *err)
 	r = receive_config(a, err);
 	if (r == 0 && a->flags & WARD_AUDIT_PACK)
 		_exit(pack(err) < 0 ? 1 : 0);
+	/* With `record` every operation waits for the writer. */
+	if (r == 0 && a->sync != WARD_SYNC_RECORD)
+		yield_to_wakers();
 	if (r == 0)
 		r = take_key(WARD_FD_AUDIT_KEY, key, "root key", err);
 	if (r == 0)

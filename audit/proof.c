@@ -266,6 +266,13 @@ bool ward_proof_is(const char *text, size_t len)
 	return begins(text, len, INCLUSION) || begins(text, len, CONSISTENCY);
 }
 
+size_t ward_proof_length(const char *text, size_t len)
+{
+	ward_cleanup(clear) struct proof p = {0};
+	size_t used = 0;
+	return take_proof(&p, text, len, &used) ? used : 0;
+}
+
 bool ward_proof_session(const char *text, size_t len, char ret[WARD_SESSION_NAME_MAX + 1])
 {
 	ward_cleanup(clear) struct proof p = {0};

@@ -169,10 +169,28 @@ static int put_slots(const struct collect *c)
 	return json_object_set_new(c->report, "slots", slots) < 0 ? -ENOMEM : 0;
 }
 
+/* What was refused: a path; of the network a name or an address, with the port. */
+static json_t *object_of(const json_t *rec)
+{
+	const char *path = ward_query_text(rec, "path");
+	const char *host = ward_query_text(rec, "host");
+	const json_int_t port = json_integer_value(json_object_get(rec, "port"));
+	if (path)
+		return json_string(path);
+	if (!host)
+		host = ward_query_text(rec, "addr");
+	if (!host)
+		return NULL;
+	/* An address of the sixth version stands in brackets before a port. */
+	const bool six = port > 0 && strchr(host, ':');
+	return port > 0 ? json_sprintf("%s%s%s:%d", six ? "[" : "", host, six ? "]" : "", (int)port)
+			: json_string(host);
+}
+
 static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *err)
 {
 	static const char *const members[] = {
-		"action", "path", "path2", "rule", "rule_text", "errno"};
+		"action", "path", "path2", "host", "addr", "port", "rule", "rule_text", "errno"};
 	struct ward_denials d;
 	int r = ward_query_denials(log, &d, err);
 	if (r < 0)
@@ -186,6 +204,9 @@ static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *e
 			if (v)
 				json_object_set(o, members[k], v);
 		}
+		json_t *object = object_of(d.v[i].record);
+		if (object)
+			json_object_set_new(o, "object", object);
 		json_array_append_new(all, o);
 	}
 	ward_denials_free(&d);

@@ -25,7 +25,8 @@
  *   summary   ward_query_summary()
  *   start     detail of session.start; policy (digest)
  *   end       {status, signal, text, detail} of session.end; null where there is none
- *   refusals  [{count, action, path, rule, rule_text, errno, permit, forbidden_by}]
+ *   refusals  [{count, action, object, path, host, addr, port, rule, rule_text, errno, permit,
+ *             forbidden_by}]; object: the path, or HOST:PORT
  *   probes    [{name, layer, result, attempt, control, text}]: start-up probes, as recorded
  *   slots     [{"done": n, "refused": n}] of equal time between first and last record
  *   files     ward_diff_collect()

@@ -234,7 +234,7 @@ static void put_refusals(struct ward_buf *b, const json_t *report)
 			number(d, "count", NULL));
 		put(b, ward_query_text(d, "action"));
 		ward_buf_putc(b, ' ');
-		put(b, ward_query_text(d, "path"));
+		put(b, ward_query_text(d, "object"));
 		ward_buf_puts(b, "</code> ");
 		put(b, ward_query_text(d, "errno"));
 		ward_buf_puts(b, "</td><td><code>");

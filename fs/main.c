@@ -365,12 +365,14 @@ static int serve(struct ward_fs *fs, const struct server *s)
 
 /*
  * With its last process the mount is gone, and the kernel drops what it has not said yet
- * (fuse_abort_conn()): a RELEASE that never came is recorded here. The transports and the pool have
+ * (fuse_abort_conn()): a RELEASE that never came is recorded here, and before that what others
+ * changed and was not looked at yet. The transports and the pool have
  * ended: nobody releases a handle any more.
  */
 static void record_left(const struct ward_fs *fs)
 {
 	for (size_t i = 0; i < fs->n_trees; i++) {
+		ward_notify_end(fs->trees[i].notify);
 		struct ward_op op = {.tree = &fs->trees[i], .action = "close"};
 		struct ward_handle *h;
 

@@ -461,15 +461,39 @@ int ward_notify_new(struct ward_fs_tree *tree, struct ward_notify **ret, struct 
 	return 0;
 }
 
-void ward_notify_free(struct ward_notify *n)
+static void end_thread(struct ward_notify *n)
 {
-	if (!n)
+	if (stopped(n))
 		return;
 	pthread_mutex_lock(&n->lock);
 	n->stop = true;
 	pthread_mutex_unlock(&n->lock);
 	wake(n);
 	pthread_join(n->thread, NULL);
+}
+
+/* Nobody is there any more who could be told to forget. */
+static void record_change(
+	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure)
+{
+	struct ward_notify *n = arg;
+
+	ward_external_change(n->external, dir, name, mask, pid, sure, false);
+	ward_external_change(n->external, dir, name, mask, pid, sure, true);
+}
+
+void ward_notify_end(struct ward_notify *n)
+{
+	end_thread(n);
+	if (n->tree->watch && ward_watch_read(n->tree, record_change, n) < 0)
+		ward_external_lost(n->external);
+}
+
+void ward_notify_free(struct ward_notify *n)
+{
+	if (!n)
+		return;
+	end_thread(n);
 	ward_stall_free(n->stall);
 	ward_external_free(n->external);
 	free_again(n, n->young);

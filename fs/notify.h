@@ -15,6 +15,11 @@ struct ward_notify;
 /* One thread for a tree. tree->se must exist, the tree must outlive it. */
 int ward_notify_new(
 	struct ward_fs_tree *tree, struct ward_notify **ret, struct ward_err *err) ward_must_check;
+/*
+ * The file system is gone: ends the thread, then records what others changed and nobody looked at
+ * yet. Nothing but ward_notify_free() may follow.
+ */
+void ward_notify_end(struct ward_notify *n);
 void ward_notify_free(struct ward_notify *n);
 
 /* What lies beneath the directory with that number is not what the kernel knows: who may search it

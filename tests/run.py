@@ -42,6 +42,7 @@ SKIP = 77
 TIMEOUT = 300
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT_SHOWN = 64 * 1024
+SLOWEST = 2  # tests that are listed at the end, where there are more
 # Variables that would make a test depend on who runs it.
 FOREIGN = re.compile(r"^(GIT_|XDG_|WARD_|WARDFS_|SUDO_|ASAN_|LSAN_|TSAN_|UBSAN_|MESON|NINJA|LC_|"
                      r"CK_|MAKE|HOME$|LANG|TMPDIR$|PATH$|PWD$|OLDPWD$|NO_COLOR$|TERM$|MFLAGS$)")
@@ -225,7 +226,7 @@ def sanitizer_reports(scratch):
 
 
 def run_one(test, base, number, places, options):
-    """Runs a test under its keeper. Returns ("passed"|"failed"|"skipped", text, seconds)."""
+    """Runs a test under its keeper. Returns ("passed"|"failed"|"skipped", text, seconds, CPU seconds)."""
     scratch = os.path.join(base, str(number))
     os.mkdir(scratch)
     os.chmod(scratch, 0o755)
@@ -237,8 +238,10 @@ def run_one(test, base, number, places, options):
     output = os.path.join(base, f"{number}.out")
     keeper = [sys.executable, os.path.join(SRC, "tests/keeper.py"), scratch, str(test.timeout)]
     with open(output, "w+b") as out:
-        status = subprocess.run(keeper + test.argv, stdin=subprocess.DEVNULL, stdout=out,
-                                stderr=out, cwd=scratch, env=env, check=False).returncode
+        child = subprocess.Popen(keeper + test.argv, stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=out, cwd=scratch, env=env)
+        _, status, usage = os.wait4(child.pid, 0)
+        status = child.returncode = os.waitstatus_to_exitcode(status)
         size = out.seek(0, os.SEEK_END)
         out.seek(max(0, size - OUTPUT_SHOWN))
         text = out.read().decode("utf-8", "backslashreplace")
@@ -258,7 +261,7 @@ def run_one(test, base, number, places, options):
     if verdict != "failed" or not options.keep:
         subprocess.run(["chmod", "-R", "u+rwX", scratch], stderr=subprocess.DEVNULL, check=False)
         shutil.rmtree(scratch, ignore_errors=True)
-    return verdict, text, time.monotonic() - started
+    return verdict, text, time.monotonic() - started, usage.ru_utime + usage.ru_stime
 
 
 class Report:
@@ -268,23 +271,30 @@ class Report:
         self.lock = threading.Lock()
         self.count = {"passed": 0, "failed": 0, "skipped": 0}
         self.failures = []
+        self.took = []  # (seconds, CPU seconds, name)
 
     def add(self, test, result):
-        verdict, text, seconds = result
+        verdict, text, seconds, cpu = result
         name = f"{test.suite}/{test.name}{test.note}"
         with self.lock:
             self.count[verdict] += 1
+            self.took.append((seconds, cpu, name))
             if verdict == "failed":
                 self.failures.append(name)
             why = ""
             if verdict == "skipped" and text.strip():
                 why = ": " + text.strip().splitlines()[-1]
-            print(f"{'FAILED' if verdict == 'failed' else verdict:7} {name} {seconds:.1f}s{why}")
+            print(f"{'FAILED' if verdict == 'failed' else verdict:7} {name} {seconds:.1f}s (CPU {cpu:.1f}s){why}")
             if verdict == "failed":
                 print("".join(f"    | {line}\n" for line in text.splitlines()), end="")
             sys.stdout.flush()
 
     def end(self):
+        self.took.sort(reverse=True)
+        if len(self.took) > SLOWEST:
+            print("the slowest, and how much of that was work of the CPU:")
+            for seconds, cpu, name in self.took[:SLOWEST]:
+                print(f"{seconds:7.1f}s {cpu:6.1f}s  {name}")
         if self.failures:
             print("failed: " + " ".join(self.failures))
         line = f"{self.count['passed']} passed, {self.count['failed']} failed"
@@ -304,8 +314,8 @@ def main():
     parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
     parser.add_argument("--keep", action="store_true", help="keep the scratch of failed tests")
-    # Much of a test is waiting: one more than there are CPUs keeps these busy.
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 1)
+    # Much of a test is waiting: two more than there are CPUs keep these busy.
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 2)
     parser.add_argument("wanted", nargs="*", metavar="SUITE|NAME")
     options = parser.parse_args()
     tests = choose(discover_all(options), options.wanted)

@@ -94,6 +94,8 @@ static const char help[] =
 	"               show\" prints, or a file of such lines; may be repeated\n"
 	"  --no-index   show, file, process: look at every line, also where an index is up to date\n"
 	"  --verify     show, file, process: verify the whole trail also where an index answered\n"
+	"  --proof      show, file, process: the records as proofs, which verify takes as a FILE (with\n"
+	"               --json: each record beside its proof)\n"
 	"  --rebuild    index: from nothing\n"
 	"  --size N     prove: with the checkpoint of N records (default: the last one)\n"
 	"  --file PATH  prove: all records of this file, under all its names\n"
@@ -319,7 +321,7 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 	{"key", 1, NULL, 'k'}, {"to", 1, NULL, 't'}, {"cursor", 1, NULL, 'u'},
 	{"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'},
 	{"file", 1, NULL, 'p'}, {"no-index", 0, NULL, 'N'}, {"system", 0, NULL, 'y'},
-	{"owner", 1, NULL, 'O'}, {"verify", 0, NULL, 'v'}, {0}};
+	{"owner", 1, NULL, 'O'}, {"verify", 0, NULL, 'v'}, {"proof", 0, NULL, 'x'}, {0}};
 
 /* The options of a command line. */
 struct given {
@@ -505,6 +507,8 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 			c->no_index = true, g->takes |= TAKES_INDEX;
 		else if (o == 'v')
 			c->verify = true, g->takes |= TAKES_INDEX;
+		else if (o == 'x')
+			c->proof = true, g->takes |= TAKES_INDEX;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
 		else if (o == 'p')

@@ -17,6 +17,7 @@ struct audit_cmd {
 	bool rebuild;  /* index */
 	bool verify;   /* show, file, process: the whole trail, also where the index answered */
 	bool no_index; /* show, file, process: look at every line */
+	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;
 	uint64_t lines; /* tail: so many records; 0: ten */
@@ -48,6 +49,11 @@ int audit_cmd_list(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_show(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_file(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_process(struct audit_cmd *c, struct ward_err *err);
+/*
+ * Those three with --proof: the proofs of what the filter matches (path not NULL: of this file, as
+ * it was given) to stdout; --json: each record beside its own.
+ */
+int audit_cmd_show_proofs(struct audit_cmd *c, const char *path, struct ward_err *err);
 int audit_cmd_export(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err);

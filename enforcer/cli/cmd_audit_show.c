@@ -262,6 +262,11 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	struct ward_file_names *names = NULL;
 	struct show s = {.c = c};
+	if (c->proof && c->follow)
+		return ward_err_set(err, -EINVAL,
+			"--proof is of what has a checkpoint already: not with --follow");
+	if (c->proof)
+		return audit_cmd_show_proofs(c, file ? c->object : NULL, err);
 	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0 && file) {
 		audit_cmd_inside(c->object, &path);

@@ -181,9 +181,23 @@ static bool verify_proof(struct verify *v, int fd)
 	char head[64];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	/* What is longer is none. */
-	if (n < 0 || !ward_proof_is(head, (size_t)n) ||
+	bool pairs = n > 0 && ward_proof_pairs_are(head, (size_t)n);
+	if (n < 0 || (!pairs && !ward_proof_is(head, (size_t)n)) ||
 		ward_fd_read_all(fd, WARD_PROOFS_TEXT_MAX, &b) < 0)
 		return false;
+	if (pairs) {
+		ward_cleanup(ward_buf_clear) struct ward_buf proofs = {.max = WARD_PROOFS_TEXT_MAX};
+		pairs = ward_proof_pairs_take(b.data, b.len, &proofs);
+		if (!pairs) {
+			ward_verify_say(&res, WARD_VERIFY_EDITED, 0,
+				"a line is not a record and its proof");
+			report(v, name, &res);
+			return true;
+		}
+		ward_buf_clear(&b);
+		b = proofs;
+		proofs = (struct ward_buf)WARD_BUF_INIT;
+	}
 	bool named = ward_proof_session(b.data, b.len, name);
 	struct ward_public_key own[OWN_KEYS];
 	if (named && !n_keys) {

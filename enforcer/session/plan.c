@@ -138,15 +138,32 @@ static int check_available(const struct ward_settings *s, struct ward_err *err)
 		ward_buf_str(&b));
 }
 
-static int owner_policy_file(const char *config, struct ward_run_plan *p, struct ward_err *err)
+/*
+ * Where a line would have to be written to count in a session like this one: the file of --policy,
+ * else, as a shipped profile is nobody's to edit, the owner's of the project.
+ */
+static int owner_policy_file(
+	const char *config, const char *given, struct ward_run_plan *p, struct ward_err *err)
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	size_t len = 0;
+	if (given && !ward_profile_text(given, &len)) {
+		int found = ward_policy_find(given, &text, &b, err);
+		if (found < 0)
+			return found;
+		p->owner_policy = ward_buf_steal(&b);
+		if (!p->owner_policy)
+			return ward_err_sys(err, -ENOMEM, "policy file");
+	}
 	if (!config)
 		return 0;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	if (asprintf(&p->config, "%s/wardfs", config) < 0) {
 		p->config = NULL;
 		return ward_err_sys(err, -ENOMEM, "policy directory");
 	}
+	if (p->owner_policy)
+		return 0;
 	ward_buf_printf(&b, "%s/wardfs/projects/", config);
 	int r = ward_project_file_name(p->project.path, &b);
 	if (r == 0)
@@ -202,7 +219,7 @@ static int load_policy(
 		return r == -ENOMEM ? r
 				    : -EINVAL; /* of the policy, whatever the system call said */
 	p->settings = ward_policy_settings(p->policy);
-	r = owner_policy_file(config, p, err);
+	r = owner_policy_file(config, o->policy, p, err);
 	if (r < 0)
 		return r;
 	r = choose_backend(p, o->mode, err);

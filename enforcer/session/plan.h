@@ -72,8 +72,10 @@ struct ward_run_plan {
 	char *state;		    /* state directory */
 	char *runtime;		    /* runtime directory */
 	char *cwd;		    /* start directory inside */
-	char *config;	    /* the owner's wardfs/ in the configuration directory, or NULL */
-	char *owner_policy; /* the owner's policy file for this project, whether it exists or not */
+	char *config; /* the owner's wardfs/ in the configuration directory, or NULL */
+	/* the file to write rules into: that of --policy, else the owner's for this project,
+	 * whether it exists or not */
+	char *owner_policy;
 };
 
 #define WARD_RUN_PLAN_INIT ((struct ward_run_plan){.project = {.fd = -1}, .home = WARD_HOME_INIT})

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 1800
+# timeout: 7200
 """clang-tidy has nothing to say. Runs with `./bootstrap test --tidy`: WARD_TIDY is a clang build.
+
+The analyzer takes up to a minute a source. So what it had nothing to say about is noted in that build,
+by a digest of all that it saw, and not looked at again: a run that was ended goes on where it was.
 
 Its analyzer does not know __attribute__((cleanup)): it takes for a leak what leaves its scope in a
 variable of ward_cleanup…. Such a report, and no other, is dropped here; unix.Malloc as a whole is
 worth having for its uses after free. What the cleanups free is the sanitized build's to check.
 """
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -84,16 +89,58 @@ broken = tidy(os.path.join(SRC, "no-such-file.c"), f"--config-file={SRC}/.clang-
 if not broken:
     sys.exit("FAIL: a run of clang-tidy that fails passes")
 
+def outputs(rule):
+    """What the build makes by a rule: ninja's targets."""
+    return subprocess.run(["ninja", "-C", TIDY, "-t", "targets", "rule", rule], check=True,
+                          capture_output=True, text=True).stdout.split()
+
+
+def digest(commands):
+    """Of what the analyzer sees of a source: with comments, macros and places; None: it does not
+    compile."""
+    seen = hashlib.sha256(SETTINGS)
+    for command in commands:
+        argv = [a for a in shlex.split(command) if a != "-MD"]
+        for option in ("-o", "-MQ", "-MF"):
+            del argv[argv.index(option):argv.index(option) + 2]
+        result = subprocess.run([*argv, "-E", "-CC", "-dD"], cwd=TIDY, capture_output=True,
+                                check=False)
+        if result.returncode:
+            return None
+        seen.update(result.stdout)
+    return seen.hexdigest()
+
+
+def look(source):
+    """The findings in a source, none if there were none in it as it is."""
+    key = digest(commands[source])
+    note = os.path.join(TIDY, "tidied", key or "")
+    if key and os.path.exists(note):
+        return []
+    found = tidy(source, f"-p={TIDY}")
+    if key and not found:
+        with open(note, "w", encoding="utf-8") as f:
+            f.write(os.path.relpath(source, SRC) + "\n")
+    return found
+
+
 # The sources that the build generates come first.
-subprocess.run(["ninja", "-C", TIDY, "--quiet"], check=True)
+subprocess.run(["ninja", "-C", TIDY, "--quiet",
+                *(o for o in outputs("CUSTOM_COMMAND") if o.endswith((".c", ".h")))], check=True)
+SETTINGS = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
+for path in (__file__, os.path.join(SRC, ".clang-tidy")):
+    with open(path, "rb") as f:
+        SETTINGS += f.read()
+os.makedirs(os.path.join(TIDY, "tidied"), exist_ok=True)
+commands = {}
 with open(os.path.join(TIDY, "compile_commands.json"), encoding="utf-8") as f:
-    entries = json.load(f)
-sources = sorted({os.path.normpath(os.path.join(e["directory"], e["file"])) for e in entries})
-sources = [s for s in sources if s.startswith(SRC + "/") and not s.startswith(TIDY)
-           and not s.startswith(SRC + "/tests/")]
+    for entry in json.load(f):
+        source = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+        if source.startswith(SRC + "/") and not source.startswith((TIDY, SRC + "/tests/")):
+            commands.setdefault(source, []).append(entry["command"])
 
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    runs = list(pool.map(lambda s: tidy(s, f"-p={TIDY}"), sources))
+    runs = list(pool.map(look, sorted(commands)))
 findings = list(dict.fromkeys(f for run in runs for f in run))
 # The places last: of a long output the end is what is shown.
-finish([text for _, text in findings] + [place for place, _ in findings], sources)
+finish([text for _, text in findings] + [place for place, _ in findings], commands)

@@ -114,7 +114,7 @@ START_TEST(classes_are_all_names)
 {
 	static const char letters[] = "abcx.";
 	size_t classes = 0;
-	for (unsigned round = 0; round < 200; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(200U); round++) {
 		struct ward_classes *c = NULL;
 		struct ward_names *nm = NULL;
 		bool whole = false;
@@ -154,7 +154,7 @@ START_TEST(classes_are_all_names)
 		ward_classes_free(c);
 		ward_names_free(nm);
 	}
-	ck_assert_uint_gt(classes, 1500);
+	ck_assert_uint_gt(classes, SUITE_ROUNDS(1500U));
 }
 END_TEST
 
@@ -263,7 +263,7 @@ START_TEST(rules_that_never_decide)
 {
 	static struct states all;
 	size_t never = 0, decided = 0, nowhere = 0;
-	for (unsigned round = 0; round < 1200; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(1200U); round++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 		random_rules(&text, 2 + rnd(5), rnd(4) == 0);
 		struct ward_policy *p = policy_of(ward_buf_str(&text));
@@ -294,10 +294,10 @@ START_TEST(rules_that_never_decide)
 		ward_classes_free(c);
 		ward_policy_unref(p);
 	}
-	ck_assert_uint_gt(decided, 4000);
-	ck_assert_uint_gt(never, 300);
+	ck_assert_uint_gt(decided, SUITE_ROUNDS(4000U));
+	ck_assert_uint_gt(never, SUITE_ROUNDS(300U));
 	/* such as /c/x, where only /a, /b and /workspace are served */
-	ck_assert_uint_gt(nowhere, 50);
+	ck_assert_uint_gt(nowhere, SUITE_ROUNDS(50U));
 	ck_assert_uint_lt(nowhere, decided / 4);
 }
 END_TEST
@@ -368,7 +368,7 @@ START_TEST(differences_are_all)
 	static struct pairs all;
 	static struct found f;
 	size_t differences = 0, compared = 0;
-	for (unsigned round = 0; round < 250; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(250U); round++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf x = WARD_BUF_INIT;
 		ward_cleanup(ward_buf_clear) struct ward_buf y = WARD_BUF_INIT;
 		random_rules(&x, 1 + rnd(3), rnd(4) == 0);
@@ -406,8 +406,8 @@ START_TEST(differences_are_all)
 		ward_policy_unref(a);
 		ward_policy_unref(b);
 	}
-	ck_assert_uint_gt(compared, 150);
-	ck_assert_uint_gt(differences, 400);
+	ck_assert_uint_gt(compared, SUITE_ROUNDS(150U));
+	ck_assert_uint_gt(differences, SUITE_ROUNDS(400U));
 }
 END_TEST
 

@@ -241,7 +241,7 @@ static struct ward_source_text source(enum ward_source_kind kind, const char *te
 START_TEST(taking_away_never_widens)
 {
 	size_t less = 0;
-	for (unsigned round = 0; round < 1500; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(1500U); round++) {
 		char base[4096], other[4096];
 		random_rules(base, "files", false);
 		bool guard = rnd(2);
@@ -263,13 +263,13 @@ START_TEST(taking_away_never_widens)
 		ward_policy_unref(p);
 		ward_policy_unref(q);
 	}
-	ck_assert_uint_gt(less, 1000);
+	ck_assert_uint_gt(less, SUITE_ROUNDS(1000U));
 }
 END_TEST
 
 START_TEST(order_of_what_takes_away_does_not_matter)
 {
-	for (unsigned round = 0; round < 500; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(500U); round++) {
 		char base[4096], a[4096], b[4096];
 		random_rules(base, "files", false);
 		random_rules(a, "files", false);
@@ -294,7 +294,7 @@ END_TEST
 START_TEST(allowed_is_granted_and_reachable)
 {
 	size_t visible = 0, passages = 0;
-	for (unsigned round = 0; round < 1500; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(1500U); round++) {
 		char base[4096], floor[4096];
 		random_rules(base, "files", false);
 		random_rules(floor, "files", false);
@@ -332,8 +332,8 @@ START_TEST(allowed_is_granted_and_reachable)
 		}
 		ward_policy_unref(p);
 	}
-	ck_assert_uint_gt(visible, 1000);
-	ck_assert_uint_gt(passages, 100);
+	ck_assert_uint_gt(visible, SUITE_ROUNDS(1000U));
+	ck_assert_uint_gt(passages, SUITE_ROUNDS(100U));
 }
 END_TEST
 
@@ -341,7 +341,7 @@ END_TEST
 START_TEST(a_move_never_widens)
 {
 	size_t allowed = 0, different = 0;
-	for (unsigned round = 0; round < 3000; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(3000U); round++) {
 		char base[4096], floor[4096];
 		random_rules(base, "files", false);
 		strcat(base, "write = /\n");
@@ -379,9 +379,9 @@ START_TEST(a_move_never_widens)
 		ward_policy_state_put(p, b);
 		ward_policy_unref(p);
 	}
-	ck_assert_uint_gt(allowed, 300);
+	ck_assert_uint_gt(allowed, SUITE_ROUNDS(300U));
 	/* also between places that are not the same, or the relation was not tested */
-	ck_assert_uint_gt(different, 50);
+	ck_assert_uint_gt(different, SUITE_ROUNDS(50U));
 }
 END_TEST
 

@@ -180,7 +180,7 @@ START_TEST(whatever_bytes)
 		"; c\n", "\r\n", "[test]\n", "expect = read /x deny\n", "=", "[", "]", "\\", ";",
 		" ", "\t", "**", "\xff"};
 	size_t compiled = 0, refusals = 0;
-	for (unsigned round = 0; round < 20000; round++) {
+	for (unsigned round = 0; round < SUITE_ROUNDS(20000U); round++) {
 		char text[600];
 		size_t len = 0;
 		if (rnd(4))
@@ -196,9 +196,9 @@ START_TEST(whatever_bytes)
 		else
 			refusals++;
 	}
-	ck_assert_uint_gt(compiled, 500);
-	ck_assert_uint_gt(refusals, 5000);
-	for (unsigned round = 0; round < 2000; round++) {
+	ck_assert_uint_gt(compiled, SUITE_ROUNDS(500U));
+	ck_assert_uint_gt(refusals, SUITE_ROUNDS(5000U));
+	for (unsigned round = 0; round < SUITE_ROUNDS(2000U); round++) {
 		char text[200];
 		size_t len = rnd(sizeof(text));
 		for (size_t i = 0; i < len; i++)

@@ -51,6 +51,42 @@ for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
 done
 [ "$(wc -l <want)" -gt 1 ] || fail "one record only: this proves less than it should"
 audit verify "$PWD/f.$size" | grep -q "^files: intact: $(wc -l <want) records are among" || fail "text"
+# show, file and process give the same, for what they show; with --json each record beside its proof.
+audit file --proof t0-3 files 2>err | cmp -s - f.$size || fail "file --proof: $(cat err)"
+audit show --proof --kind deny files >shown || fail "show --proof"
+audit show --json --kind deny files >want 2>/dev/null
+[ "$(grep -c ^extra shown)" -eq "$(wc -l <want)" ] || fail "other records than show has"
+both --proof shown intact
+audit show --proof --json --kind deny files >pairs || fail "show --proof --json"
+both --proof pairs intact
+audit verify "$PWD/pairs" | grep -q "^files: intact: $(wc -l <want) records are among" || fail "pairs"
+python3 - <<'EOF' || fail "pairs are not the records and their proofs"
+import json
+pairs = [json.loads(line) for line in open("pairs")]
+assert [p["record"] for p in pairs] == [json.loads(line) for line in open("want")] and len(pairs) > 2
+assert "".join(p["proof"] for p in pairs) == open("shown").read()
+def put(name, pairs):
+    open(name, "w").write("".join(json.dumps(p, ensure_ascii=False) + "\n" for p in pairs))
+# By another program, in another form: the same.
+put("same", [dict(reversed(p.items())) for p in pairs])
+first, second = pairs[0], pairs[1]
+put("badrecord", [{**first, "record": {**first["record"], "pid": first["record"]["pid"] + 1}}])
+put("badmember", [{**first, "record": {**first["record"], "more": 1}}])
+put("badother", [{**first, "proof": second["proof"]}])
+put("badboth", [{**first, "proof": first["proof"] + second["proof"]}])
+put("badmore", [{**first, "note": "x"}])
+put("badback", [second, first])
+put("badpath", [{**first, "proof": first["proof"].replace("index ", "index 1", 1)}])
+open("badcut", "w").write(open("pairs").read()[:-2])
+EOF
+for f in badrecord badmember badother badboth badmore badback badpath badcut; do
+	both --proof $f edited
+done
+both --proof same intact
+audit show --proof --follow files 2>/dev/null && fail "--proof of what comes"
+audit show --proof --kind quota files 2>err && fail "a proof of nothing"
+grep -q 'is asked for' err || fail "$(cat err)"
+
 audit prove --file nosuch files 2>err && fail "a file without records"
 grep -q 'none of the .* records' err || fail "$(cat err)"
 audit prove files 12 >one

@@ -62,6 +62,9 @@ print("pid", open("/proc/self/status").read().split("NSpid:")[1].split()[0])
 END
 printf new >new
 session io io python3 work.py
+# What would permit it belongs into the policy that was in force, not into one that was not.
+"$WARDFS" audit denials io >../told || fail "denials"
+grep -q "in: .*\[files\] of .*/policy\$" ../told || fail "denials: $(cat ../told)"
 has "$OUT" "ro EACCES"
 has "$OUT" "lock EAGAIN"
 has "$OUT" "flock EAGAIN"
@@ -193,4 +196,26 @@ helper=$!
 session denials denials python3 others.py
 wait "$helper"
 grep -q '"external"' ../denials.jsonl && fail "external with log = denials"
+
+# What is done while the last process inside ends is in the trail, before the end; also where a
+# thread of the guard still waits, here for a lock that the host has.
+rm ready
+mkfifo ../last
+exec 4>theirs
+flock -x 4
+(
+	exec 3>../last
+	until [ -e ready ]; do sleep 0.05; done
+	for i in $(seq 30); do : >"last-$i"; done
+	echo >&3
+) 4>&- &
+helper=$!
+session lastly opens sh -c 'for i in $(seq 40); do : >"own-$i"; done
+flock -x theirs true & flock -x theirs true &
+: >ready; read -r x' <../last 4>&-
+wait "$helper"
+exec 4>&-
+[ "$(grep -c '"external".*"action":"create","path":"/workspace/last-' ../lastly.jsonl)" -eq 30 ] ||
+	fail "lastly: $(grep -c '"external"' ../lastly.jsonl) of 30"
+tail -n 1 ../lastly.jsonl | grep -q '"kind":"session.end"' || fail "lastly: its end is not the last"
 exit 0

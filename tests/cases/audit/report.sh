@@ -78,6 +78,8 @@ for x, y, w, h in [tuple(map(float, b)) for b in bars]:
 md = open("page.md", encoding="utf-8").read()
 rows = [line for line in md.splitlines() if line.startswith("| 4 | open")]
 assert len(rows) == 1 and rows[0].count("|") == 4, md
+for row in (r"\| from \| `2.+Z` \|", r"\| `/workspace/t0-7` \| .+ \| #\d+ \|"):
+    assert re.search("^" + row + "$", md, re.M), (row, md)
 EOF
 
 # A trail that was changed says so on its first lines.

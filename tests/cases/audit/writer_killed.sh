@@ -12,7 +12,7 @@ check_acked control
 [ "$(state_of control)" = "intact 9002 0" ] || fail "control: $(state_of control)"
 
 rounds=${WARD_ROUNDS:-${WARD_LONG:+200}}
-rounds=${rounds:-12}
+rounds=${rounds:-6}
 round=1
 while [ $round -le "$rounds" ]; do
 	run --session "k$round" --events 15000 --threads 3 --kill-ms $((round * 7 % 40))

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # What a program inside stands in, or has open, while the host moves it: the kernel keeps such
 # directories and files whatever it forgets above them. What is hidden at the new place does not
 # show in a listing, what comes into view does; a file that is written to under one name and looked

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # The cases of this directory over /dev/fuse with neither spinning nor CPUs kept awake.
 # timeout: 1800
 . "$WARD_SRC/tests/cases/fs/_transport.sh"

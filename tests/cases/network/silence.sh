@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # As root and as an ordinary user, a server that answers after a long silence: the kernel asks
 # meanwhile whether the other end of the wire is still there (some eight seconds, neigh/default/delay_first_probe_time and three questions).

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # Mutation of the table verb -> rights: with any right of any verb flipped, or any verb taken for
 # another, unit_policy_decide fails.
 set -eu

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # shellcheck disable=SC2016
 # A tree beneath another one covers what the one above has in its place, wherever that one is seen. The
 # kernel detaches a mount whose name cannot be looked up: from inside nobody brings that about; where the host

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the project in $1 in its own sandbox, works on it there with git and sqlite, and looks at the
-# outcome from outside. Run by root.sh and user.sh as the one whose session it is.
+# outcome from outside. Run by root.sh and user.sh as the one whose session it is; $2 is what is built, if not all.
 set -eu
 cd "$1"
 wardfs=$WARD_BUILD/wardfs
@@ -23,7 +23,7 @@ echo "--- build, git and sqlite inside"
 "$wardfs" run --session self -- sh -eu -c '
 	meson setup -Dtests=disabled build-inside >setup.log 2>&1 || { cat setup.log; exit 1; }
 	rm setup.log
-	ninja -C build-inside --quiet
+	ninja -C build-inside --quiet "$1"
 	build-inside/wardfs --version
 	test "$WARDFS_SESSION" = self
 
@@ -47,7 +47,7 @@ echo "--- build, git and sqlite inside"
 		} | sqlite3 build-inside/load.db >/dev/null
 	done
 	test "$(sqlite3 build-inside/load.db "PRAGMA integrity_check")" = ok
-'
+' sh "${2-all}"
 
 echo "--- the outcome outside"
 build-inside/wardfs --version || fail "what was built inside does not run outside"

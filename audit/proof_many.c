@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The proofs of all records of one file, in two walks: the first finds the records and so the nodes
+ * The proofs of many records of a trail, in two walks: the first finds the records and so the nodes
  * that their proofs need, the second computes just these. Memory grows with the proofs, not with
  * the trail.
  */
@@ -23,10 +23,11 @@ struct wanted {
 };
 
 struct found {
-	const struct ward_file_names *names;
-	uint64_t size;	/* of the checkpoint */
-	uint64_t lines; /* so far */
-	uint64_t *seq;	/* of the file's records, rising */
+	const struct ward_proof_want *want;
+	uint64_t size;	 /* of the checkpoint */
+	uint64_t lines;	 /* so far */
+	uint64_t behind; /* records that are wanted and come after the checkpoint */
+	uint64_t *seq;	 /* of the others, rising */
 	size_t n;
 	struct wanted *node; /* sorted, each once */
 	size_t n_nodes;
@@ -43,12 +44,16 @@ static void clear(struct found *f)
 static int find_record(void *ctx, const char *line, size_t len, const json_t *record)
 {
 	struct found *f = ctx;
+	const struct ward_proof_want *w = f->want;
 	(void)line, (void)len;
-	if (f->lines == f->size)
-		return 1;
 	f->lines++;
-	if (!record || !ward_file_names_match(f->names, record))
+	if (!record || (w->filter && !ward_filter_match(w->filter, record)) ||
+		(w->names && !ward_file_names_match(w->names, record)))
 		return 0;
+	if (f->lines > f->size) {
+		f->behind++;
+		return 0;
+	}
 	if (f->n == WARD_PROOF_RECORDS_MAX)
 		return -E2BIG;
 	f->seq[f->n++] = f->lines;
@@ -142,9 +147,25 @@ static int put_one(struct found *f, size_t i, const struct ward_lines_line *text
 			return -EBADMSG;
 		memcpy(path[k], w->root, sizeof(path[k]));
 	}
-	if (r == 0)
-		ward_proof_put(b, f->seq[i], text->p, text->len, path, plan.n, notes, at);
-	return r;
+	if (r < 0 || !f->want->pairs) {
+		if (r == 0)
+			ward_proof_put(b, f->seq[i], text->p, text->len, path, plan.n, notes, at);
+		return r;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf proof = WARD_BUF_INIT;
+	ward_proof_put(&proof, f->seq[i], text->p, text->len, path, plan.n, notes, at);
+	ward_buf_puts(b, "{\"record\":");
+	ward_buf_add(b, text->p, text->len);
+	ward_buf_puts(b, ",\"proof\":\"");
+	/* Base64, names and digits, one dash: nothing but the ends of lines needs escaping. */
+	for (size_t k = 0; k < proof.len; k++) {
+		if (proof.data[k] == '\n')
+			ward_buf_puts(b, "\\n");
+		else
+			ward_buf_putc(b, proof.data[k]);
+	}
+	ward_buf_puts(b, "\"}\n");
+	return ward_buf_error(&proof);
 }
 
 static int put_all(struct ward_log *log, struct found *f, const struct ward_checkpoint_list *notes,
@@ -163,13 +184,25 @@ static int put_all(struct ward_log *log, struct found *f, const struct ward_chec
 	return r;
 }
 
-int ward_prove_file(struct ward_log *log, const struct ward_checkpoint_list *notes,
-	const struct ward_file_names *names, uint64_t size, struct ward_buf *ret, size_t *ret_n,
-	struct ward_err *err)
+/* The nodes, then the text. */
+static int make(struct ward_log *log, struct found *f, const struct ward_checkpoint_list *notes,
+	size_t at, struct ward_buf *ret)
 {
-	ward_cleanup(clear) struct found f = {.names = names};
+	int r = plan_nodes(f);
+	if (r == 0)
+		r = compute(log, f, &notes->v[at]);
+	if (r == 0)
+		r = put_all(log, f, notes, at, ret);
+	return r == 0 ? ward_buf_error(ret) : r;
+}
+
+int ward_prove_records(struct ward_log *log, const struct ward_checkpoint_list *notes,
+	const struct ward_proof_want *want, struct ward_buf *ret, size_t *ret_n,
+	uint64_t *ret_behind, struct ward_err *err)
+{
+	ward_cleanup(clear) struct found f = {.want = want};
 	size_t at = 0;
-	int r = ward_proof_choose(notes, size, &at, err);
+	int r = ward_proof_choose(notes, want->size, &at, err);
 	if (r < 0)
 		return r;
 	f.size = notes->v[at].size;
@@ -179,21 +212,15 @@ int ward_prove_file(struct ward_log *log, const struct ward_checkpoint_list *not
 	r = ward_query_walk(log, true, find_record, &f, err);
 	if (r == -E2BIG)
 		return ward_err_set(err, r,
-			"the file has more than %d records; prove them one by one",
+			"more than %d records: prove fewer at a time, or take a bundle",
 			WARD_PROOF_RECORDS_MAX);
 	if (r < 0)
 		return r;
 	if (f.n == 0)
 		return ward_err_set(err, -ENOENT,
-			"none of the %" PRIu64 " records of the checkpoint is of this file",
-			f.size);
-	r = plan_nodes(&f);
-	if (r == 0)
-		r = compute(log, &f, &notes->v[at]);
-	if (r == 0)
-		r = put_all(log, &f, notes, at, ret);
-	if (r == 0)
-		r = ward_buf_error(ret);
+			"none of the %" PRIu64 " records of the checkpoint is %s", f.size,
+			want->names ? "of this file" : "asked for");
+	r = make(log, &f, notes, at, ret);
 	if (r == -EBADMSG)
 		return ward_err_set(err, r,
 			"the trail is not that of its checkpoint of %" PRIu64 " records: verify it",
@@ -201,5 +228,6 @@ int ward_prove_file(struct ward_log *log, const struct ward_checkpoint_list *not
 	if (r < 0)
 		return ward_err_sys(err, r, "proof");
 	*ret_n = f.n;
+	*ret_behind = f.behind;
 	return 0;
 }

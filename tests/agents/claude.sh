@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Claude Code, from the npm registry, starts under its profile, as root and as an ordinary user: that is chosen by the
+# name, keeps its state, and what guards it holds. It works no day here: it is no open-source program.
+. "$WARD_SRC/tests/cases/lib.sh"
+[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+[ -x "$WARD_AGENTS/claude/node_modules/.bin/claude" ] || fail "claude is not installed in $WARD_AGENTS"
+cat >start.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+umask 022
+WARD_TMP=$HOME
+PATH=$WARD_AGENTS/claude/node_modules/.bin:$PATH
+project "$HOME/p"
+cd "$HOME/p" || exit 1
+echo TOKEN=s3cret >.env
+mkdir "$HOME/outside"
+version=$(HOME=$HOME/outside claude --version) || fail "control: it does not start outside"
+expect 0 "$WARDFS" run --session start -- claude --version
+[ "$OUT" = "$version" ] || fail "it says $OUT, outside $version"
+has "$ERR" "profile claude, by the name of the program"
+hasnt "$ERR" refused
+state=$HOME/.local/share/wardfs/agents/claude
+# It asks for nothing that needs the network, and keeps what it writes where the profile says.
+expect 0 "$WARDFS" run --session mcp -- claude mcp list
+[ -n "$(ls -A "$state")" ] || fail "nothing is kept"
+[ ! -e "$HOME/.claude" ] && [ ! -e "$HOME/.claude.json" ] || fail "it was in the home"
+# What instructs it is not its own to change; the control is beside it.
+expect 2 "$WARDFS" run --policy claude -- sh -c 'echo x >/var/agent/claude/note && echo x >/var/agent/claude/CLAUDE.md'
+[ "$(cat "$state/note")" = x ] && [ ! -e "$state/CLAUDE.md" ] || fail "instructions: $(ls -A "$state")"
+expect 1 "$WARDFS" run --policy claude -- cat .env
+has "$ERR" "1 refused: open /workspace/.env"
+expect 0 "$WARDFS" audit verify start
+exit 0
+S
+mkdir roots
+(HOME=$WARD_TMP/roots; export HOME; sh "$WARD_TMP/start.sh") || fail "as root"
+as_user "$WARD_TMP/start.sh" || fail "as an ordinary user"
+exit 0

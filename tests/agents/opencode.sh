@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A day of opencode, from the npm registry, as lib.sh tells it.
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+. "$WARD_SRC/tests/agents/lib.sh"
+agent_case opencode
