@@ -18,7 +18,6 @@
  * With WARD_AUDIT_PACK it is another process that does another thing, in the same cage: it
  * compresses one finished segment. Exit: 0 done, 1 not.
  */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +29,6 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "audit/chain.h"
@@ -39,6 +37,7 @@
 #include "audit/writer.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/sched.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 
@@ -152,16 +151,6 @@ static int pack(struct ward_err *err)
 	return r < 0 ? r : ward_frames_pack(WARD_FD_AUDIT_LOG, WARD_FD_AUDIT_PACKED);
 }
 
-/* What sched_setattr(2) takes, size VER0; glibc 2.36 has neither the call nor this. */
-struct sched_attr_v0 {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-static_assert(sizeof(struct sched_attr_v0) == 48, "SCHED_ATTR_SIZE_VER0");
-
 /*
  * The command and who answers it wait for each other many times a millisecond; a batch of records
  * takes longer than that. So those that wake need not wait for it to end. The writer's share of the
@@ -169,10 +158,7 @@ static_assert(sizeof(struct sched_attr_v0) == 48, "SCHED_ATTR_SIZE_VER0");
  */
 static void yield_to_wakers(void)
 {
-	const struct sched_attr_v0 attr = {
-		.size = sizeof(attr), .policy = SCHED_BATCH, .runtime = TURN_NS};
-	/* Where it may not be, or the kernel does not know it, records are written all the same. */
-	(void)!syscall(SYS_sched_setattr, 0, &attr, 0U);
+	ward_sched_turn(SCHED_BATCH, TURN_NS);
 }
 
 static int start(struct audit *a, struct ward_err *err)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/sched.h"
 #include "enforcer/ipc/msg.h"
 #include "fs/ahead.h"
 #include "fs/backing.h"
@@ -38,6 +40,8 @@
 #include "fs/uring.h"
 #include "fs/watch.h"
 
+/* The shortest turn that Linux takes (sched(7)). */
+#define TURN_NS 100000U
 #define POLICY_MAX ((size_t)64 << 20)
 #define FLAGS_ALL (WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
@@ -433,6 +437,8 @@ int main(void)
 	int r;
 
 	umask(0);
+	/* Who asks waits for us, and a request is some microseconds of work. */
+	ward_sched_turn(SCHED_OTHER, TURN_NS);
 	s.done_fd = eventfd(0, EFD_CLOEXEC);
 	r = s.done_fd < 0 ? -errno : 0;
 	if (r == 0)

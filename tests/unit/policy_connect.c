@@ -190,6 +190,37 @@ START_TEST(answers)
 }
 END_TEST
 
+/* Who asks of the network alone gets the same answers, from half of a policy. */
+START_TEST(without_paths)
+{
+	struct ward_policy *p = compile("allow = a.example\ndeny = *.b.example\n"), *q = NULL;
+	static const char *const asked[] = {
+		"a.example:443", "a.example:80", "a.example:22", "x.b.example:443", "10.0.0.1:443"};
+	struct ward_buf blob = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_policy_encode(p, &blob), 0);
+	ck_assert_int_eq(ward_policy_decode_network(blob.data, blob.len, &q, NULL), 0);
+	ck_assert_str_eq(ward_policy_digest(p), ward_policy_digest(q));
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		struct ward_buf place[2] = {WARD_BUF_INIT, WARD_BUF_INIT};
+		struct ward_buf text[2] = {WARD_BUF_INIT, WARD_BUF_INIT};
+		ck_assert_int_eq(ward_policy_connect(p, asked[i], &place[0], &text[0]),
+			ward_policy_connect(q, asked[i], &place[1], &text[1]));
+		ck_assert_str_eq(ward_buf_str(&text[0]), ward_buf_str(&text[1]));
+		for (int k = 0; k < 2; k++) {
+			ward_buf_clear(&place[k]);
+			ward_buf_clear(&text[k]);
+		}
+	}
+	for (size_t n = 0; n < blob.len; n += 7) {
+		struct ward_policy *none = NULL;
+		ck_assert_int_lt(ward_policy_decode_network(blob.data, n, &none, NULL), 0);
+	}
+	ward_buf_clear(&blob);
+	ward_policy_unref(q);
+	ward_policy_unref(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_connect");
@@ -198,6 +229,7 @@ int main(void)
 	tcase_add_test(t, reach);
 	tcase_add_test(t, proxied);
 	tcase_add_test(t, answers);
+	tcase_add_test(t, without_paths);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -122,6 +122,33 @@ has "$OUT" 'addr 192.0.2.1'
 has "$OUT" 'addr 169.254.169.254'
 has "$OUT" 'not be reached'
 
+if [ "$(id -u)" -eq 0 ]; then
+	echo '--- a network that becomes this host'"'"'s own while the session runs (a VPN, another lease)'
+	echo 'vpn.example 203.0.113.66' >>"$NET/zone"
+	policy "$HOME/pol" 'mode = allowlist' 'allow = vpn.example:3000' 'allow = echo.example:3000'
+	"$WARDFS" run --policy "$HOME/pol" --session vpn -- sh -c '
+		python3 n.py first echo.example 3000
+		python3 n.py first vpn.example 3000
+		touch before
+		until [ -e after ]; do sleep 0.05; done
+		for i in 1 2; do python3 n.py first vpn.example 3000; done' >out 2>err &
+	run=$!
+	wait_until 60 test -e before || fail "$(cat out err)"
+	[ "$(python3 n.py first vpn.example 3000)" = SERVER-FIRST ] || fail "control: the host does not reach it"
+	ip addr add 203.0.113.77/27 dev wan noprefixroute
+	[ "$(python3 n.py first vpn.example 3000)" = SERVER-FIRST ] || fail "control: the host does not reach it any more"
+	touch after
+	wait "$run" && rc=0 || rc=$?
+	run=
+	ip addr del 203.0.113.77/27 dev wan
+	[ "$rc $(cat out)" = '1 SERVER-FIRST
+SERVER-FIRST
+ECONNRESET
+ECONNRESET' ] || fail "$rc: $(cat out err)"
+	expect 0 "$WARDFS" audit show vpn --kind deny
+	has "$OUT" 'addr 203.0.113.66'
+fi
+
 echo '--- names in disguise'
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'allow = xn--wb-bja.example'
 : >"$NET/log"
