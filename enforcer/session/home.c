@@ -39,6 +39,8 @@ void ward_home_clear(struct ward_kept_home *h)
 	free(h->source);
 	if (h->lock >= 0)
 		close(h->lock);
+	if (h->home >= 0)
+		close(h->home);
 	*h = WARD_HOME_INIT;
 }
 
@@ -57,7 +59,7 @@ static void put_name(struct ward_buf *b, const char *project)
 	ward_buf_printf(b, "-%s", hex);
 }
 
-int ward_home_name(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
+int ward_home_look(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
 	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
@@ -67,19 +69,17 @@ int ward_home_name(const char *state, uid_t uid, const char *project, struct war
 	h.dir = ward_buf_steal(&dir);
 	if (!h.dir || asprintf(&h.source, "%s/home", h.dir) < 0)
 		return ward_err_sys(err, -ENOMEM, "the kept home");
+	/* Else a new one; what else is wrong is told when it is opened. */
+	h.home = open(h.source, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	*ret = h;
 	h = WARD_HOME_INIT;
 	return 0;
 }
 
-static int used(const char *source, uint64_t *ret, struct ward_err *err)
+static int used(const struct ward_kept_home *h, uint64_t *ret, struct ward_err *err)
 {
 	struct ward_home_size size = {0, 0};
-	ward_cleanup_fd int fd = open(source, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	*ret = 0;
-	if (fd < 0)
-		return 0; /* a new one; what else is wrong is told when it is opened */
-	int r = ward_home_measure(fd, &size, err);
+	int r = h->home < 0 ? 0 : ward_home_measure(h->home, &size, err);
 	*ret = size.bytes;
 	return r;
 }
@@ -110,7 +110,7 @@ int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, 
 	if (s->home_size == WARD_UNLIMITED)
 		return 0;
 	uint64_t n = 0;
-	int r = used(h->source, &n, err);
+	int r = used(h, &n, err);
 	ward_buf_printf(b, "[quota " WARD_HOME_PATH "]\ngrowth = %" PRIu64 "\n",
 		n < s->home_size ? s->home_size - n : 0);
 	return r;

@@ -24,18 +24,23 @@ struct ward_kept_home {
 	char *dir;    /* host path of homes/UID/NAME-HASH, owned; NULL: none */
 	char *source; /* of home/ in it, owned */
 	int lock;     /* shared, while the session lives; -1 */
+	int home;     /* home/, O_PATH; -1: not there yet, or not looked at */
 };
-#define WARD_HOME_INIT ((struct ward_kept_home){.lock = -1})
+#define WARD_HOME_INIT ((struct ward_kept_home){.lock = -1, .home = -1})
 void ward_home_clear(struct ward_kept_home *h);
 
-/* Where it is, or would be; nothing is opened or made. */
-int ward_home_name(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
+/*
+ * Where it is, or would be, and what there is of it; nothing is made. With our own rights: the
+ * state directory is nobody else's.
+ */
+int ward_home_look(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
 	struct ward_err *err) ward_must_check;
 
 /*
  * Appends the tree, its rule and its quota as policy text: size (WARD_UNLIMITED: none) less what
- * the home holds now. Nothing where p asks for no kept home. -EINVAL: a tree of the policy's is at,
- * above or beneath WARD_HOME_PATH, or the state directory has a name that no policy can hold.
+ * the home holds now, which may be counted with the owner's rights. Nothing where p asks for no
+ * kept home. -EINVAL: a tree of the policy's is at, above or beneath WARD_HOME_PATH, or the state
+ * directory has a name that no policy can hold.
  */
 int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
 	struct ward_err *err) ward_must_check;

@@ -176,15 +176,11 @@ static int add_home(
 	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
 	struct ward_run_plan *p = user;
-	struct ward_kept_home h = WARD_HOME_INIT;
-	int r = ward_home_name(p->state, p->id.owner_uid, p->project.path, &h, err);
-	if (r == 0)
-		r = ward_home_text(&h, policy, b, err);
+	int r = ward_home_text(&p->home, policy, b, err);
 	if (r < 0 || !b->len) {
-		ward_home_clear(&h);
+		ward_home_clear(&p->home);
 		return r;
 	}
-	p->home = h;
 	free(p->id.agent_home);
 	p->id.agent_home = strdup(WARD_HOME_PATH);
 	return p->id.agent_home ? 0 : ward_err_sys(err, -ENOMEM, "home");
@@ -209,6 +205,9 @@ static int load_policy(
 		.run_text = run_text,
 		.more = add_home,
 		.user = p};
+	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
+	if (r < 0)
+		return r;
 	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
 	struct ward_as_owner as = {0};
 	if (!o->policy)

@@ -85,7 +85,9 @@ def table(bench, rows):
         ms = start["median_ms"]
         lines += ["", "Start of `wardfs run -- true`: " + f'{ms["guarded"]:.0f} ms'
                   + (f', of bwrap {ms["bwrap"]:.0f} ms' if "bwrap" in ms else "")
-                  + f', of `true` alone {ms["native"]:.1f} ms.']
+                  + f', of `true` alone {ms["native"]:.1f} ms.'
+                  + (f' The probes before the command take {ms["probes"]:.1f} ms of it.'
+                     if "probes" in ms else "")]
     return "\n".join(lines) + "\n"
 
 

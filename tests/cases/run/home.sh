@@ -133,5 +133,9 @@ expect 0 "$WARDFS" run -- sh -c 'echo x >~/x; id -u'
 home=$(find "$XDG_STATE_HOME/wardfs/homes/4711" -name home)
 [ "$(stat -c '%a %u' "$home" "$home/x")" = "700 4711
 644 4711" ] || fail "whose: $(stat -c '%a %u %n' "$home" "$home/x")"
+# What it holds counts there too, though the owner may not look into root's directory.
+expect 0 "$WARDFS" run --session counted -- true
+left=$(grep -a -o 'growth = [0-9]*$' "$XDG_STATE_HOME/wardfs/sessions/counted/policy")
+[ "$left" = "growth = $((10 * 1024 * 1024 * 1024 - 2))" ] || fail "left of 10G, 2 bytes used: $left"
 expect 0 "$WARDFS" home clear
 exit 0

@@ -90,6 +90,37 @@ s.accept()[0].sendall(b"own\n")
 print(c.recv(10).decode())'
 has "$OUT" own
 
+# Nor does the host, or another session, reach what listens inside: a descriptor could go along. The command
+# itself does, which is the control.
+cat >inside.py <<'P'
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("/workspace/inside.sock")
+os.chmod("inside.sock", 0o777)
+s.listen(5)
+c = socket.socket(socket.AF_UNIX)
+c.connect("/workspace/inside.sock")
+s.accept()[0].sendall(b"own\n")
+print(c.recv(10).decode(), flush=True)
+open("inside-listens", "w")
+while not os.path.exists("stop-inside"):
+    s.settimeout(0.2)
+    try:
+        s.accept()[0].sendall(b"reached\n")
+    except TimeoutError:
+        pass
+P
+"$WARDFS" run -- /usr/bin/python3 inside.py >inside.said 2>&1 &
+inside=$!
+wait_until 60 test -e inside-listens || fail "nobody listens inside: $(cat inside.said)"
+has "$(cat inside.said)" own
+expect 1 python3 connect.py inside.sock
+has "$ERR" ConnectionRefusedError
+expect 1 "$WARDFS" run -- /usr/bin/python3 connect.py /workspace/inside.sock
+has "$ERR" ConnectionRefusedError
+touch stop-inside
+wait $inside || fail "inside: $(cat inside.said)"
+
 # --- the host's own sockets: on a /run where they are, in a mount namespace of its own ---
 cat >../daemons.py <<'P'
 import os, socket, sys
