@@ -131,6 +131,8 @@ static int take_program(scmp_filter_ctx ctx, struct ward_child_filter *ret)
 	int r = seccomp_export_bpf(ctx, fd);
 	if (r == 0)
 		r = ward_fd_pread_all(fd, BPF_MAXINSNS * sizeof(struct sock_filter), &b);
+	if (r >= 0 && !b.len)
+		r = -EIO;
 	if (r < 0)
 		return r;
 	struct sock_filter *code = malloc(b.len);
