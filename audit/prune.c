@@ -19,6 +19,9 @@
 #define DAILY_MAX 16
 #define DAY ((uint64_t)24 * 60 * 60)
 
+/* Seconds. No start takes nearly so long (WARD_HELPER_READY_MS and the like end it before). */
+#define STARTING 3600
+
 struct prune {
 	struct ward_store *st;
 	uint8_t root[WARD_KEY_BYTES];
@@ -154,6 +157,15 @@ static void pack_session(struct prune *p, const char *name)
 	note(p, r, &err);
 }
 
+static bool in_ledger(const void *user, const char *session)
+{
+	const struct prune *p = user;
+	for (size_t i = 0; i < p->ledger.n; i++)
+		if (strcmp(p->ledger.v[i].name, session) == 0)
+			return true;
+	return false;
+}
+
 int ward_prune(struct ward_store *st, uint64_t now_s, uint64_t max, bool pack,
 	struct ward_prune_result *ret, struct ward_err *err)
 {
@@ -175,6 +187,7 @@ int ward_prune(struct ward_store *st, uint64_t now_s, uint64_t max, bool pack,
 	for (size_t i = 0; pack && i < p.ledger.n; i++)
 		if (p.ledger.v[i].ended)
 			pack_session(&p, p.ledger.v[i].name);
+	ward_store_drop_unborn(st, now_s > STARTING ? now_s - STARTING : 0, in_ledger, &p);
 	ward_chain_wipe(p.root, sizeof(p.root));
 	ward_ledger_view_free(&p.ledger);
 	*ret = p.result;

@@ -145,6 +145,14 @@ int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, i
  * sessions, which have no record.
  */
 void ward_store_sweep(struct ward_store *st);
+
+/*
+ * The same where the start was killed before even its mark was there: directories without a record,
+ * older than before_s (seconds since 1970, by their time of change), that the ledger does not know.
+ */
+typedef bool ward_store_knows(const void *user, const char *session);
+void ward_store_drop_unborn(
+	struct ward_store *st, uint64_t before_s, ward_store_knows *knows, const void *user);
 /* The session ended. 0 also if there is no mark. */
 int ward_store_unmark(struct ward_store *st, const char *session) ward_must_check;
 int ward_store_list_marks(

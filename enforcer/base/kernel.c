@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <unistd.h>
+
+#define CREATE_RULESET_VERSION (1U << 0) /* linux/landlock.h */
 
 int ward_kernel_version(unsigned *ret_major, unsigned *ret_minor)
 {
@@ -34,4 +38,10 @@ int ward_kernel_check(struct ward_err *err)
 		" or newer is needed, this is Linux %s; fix: boot a newer kernel (Debian 12, "
 		"Ubuntu 24.04 and Fedora have one)",
 		uname(&u) < 0 ? "?" : u.release);
+}
+
+unsigned ward_kernel_landlock(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
+	return abi >= 2 ? (unsigned)abi : 0;
 }

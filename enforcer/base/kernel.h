@@ -17,3 +17,9 @@ int ward_kernel_version(unsigned *ret_major, unsigned *ret_minor) ward_must_chec
 
 /* 0 at or above the floor; else -ENOTSUP, and err names the kernel found and the fix. */
 int ward_kernel_check(struct ward_err *err) ward_must_check;
+
+/*
+ * The ABI of Landlock, 0 without. Below ABI 2 a rename between two directories would be EXDEV
+ * (reparenting cannot be allowed), which breaks programs: that counts as none.
+ */
+unsigned ward_kernel_landlock(void);

@@ -3,21 +3,19 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/fd.h"
+#include "enforcer/net/filters.h"
 
 /* A question is an address and a few numbers; an answer less. */
 #define MESSAGE_MAX 256
@@ -91,72 +89,11 @@ static int keep_caps(uint64_t set)
 	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
 }
 
-static int allow(scmp_filter_ctx ctx, const int *calls, size_t n)
+int ward_child_confine(uint64_t caps, const struct ward_net_filter *filter, struct ward_err *err)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, calls[i], 0);
-	return r;
-}
-
-static int make_filter(const struct ward_child_rights *rights, scmp_filter_ctx *ret)
-{
-	static const int always[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(close),
-		SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
-		SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(restart_syscall)};
-	scmp_filter_ctx ctx = *ret = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = ctx ? 0 : -ENOMEM;
-	if (r == 0)
-		r = allow(ctx, always, sizeof(always) / sizeof(*always));
-	if (r == 0)
-		r = allow(ctx, rights->calls, rights->n_calls);
-	for (size_t i = 0; r == 0 && i < rights->n_families; i++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-			SCMP_A0_32(SCMP_CMP_EQ, (scmp_datum_t)rights->families[i]));
-	/* Memory that can be executed is never made. */
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	return r;
-}
-
-/* libseccomp gives its program to a descriptor alone. */
-static int take_program(scmp_filter_ctx ctx, struct ward_child_filter *ret)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_cleanup_fd int fd = memfd_create("filter", MFD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	int r = seccomp_export_bpf(ctx, fd);
-	if (r == 0)
-		r = ward_fd_pread_all(fd, BPF_MAXINSNS * sizeof(struct sock_filter), &b);
-	if (r >= 0 && !b.len)
-		r = -EIO;
-	if (r < 0)
-		return r;
-	struct sock_filter *code = malloc(b.len);
-	if (!code)
-		return -ENOMEM;
-	memcpy(code, b.data, b.len);
-	*ret = (struct ward_child_filter){code, (unsigned short)(b.len / sizeof(*code))};
-	return 0;
-}
-
-int ward_child_filter_make(
-	const struct ward_child_rights *rights, struct ward_child_filter *ret, struct ward_err *err)
-{
-	scmp_filter_ctx ctx = NULL;
-	int r = make_filter(rights, &ctx);
-	if (r == 0)
-		r = take_program(ctx, ret);
-	seccomp_release(ctx);
-	return r < 0 ? ward_err_sys(err, r, "seccomp") : 0;
-}
-
-int ward_child_confine(uint64_t caps, const struct ward_child_filter *filter, struct ward_err *err)
-{
-	const struct sock_fprog program = {.len = filter->n, .filter = filter->code};
+	/* The kernel takes a copy. */
+	const struct sock_fprog program = {
+		.len = filter->n, .filter = (struct sock_filter *)(uintptr_t)filter->code};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return ward_err_sys(err, -errno, "prctl");
 	int r = keep_caps(caps);

@@ -33,22 +33,7 @@ struct ward_child_answer {
 
 #define WARD_CHILD_ANSWER_INIT ((struct ward_child_answer){.fd = -1})
 
-/* What a child may do beside taking questions, answering, having memory, and ending. */
-struct ward_child_rights {
-	const int *families; /* of sockets that it makes; NULL: none */
-	size_t n_families;
-	const int *calls; /* system calls, SCMP_SYS() */
-	size_t n_calls;
-};
-
-/*
- * The system calls of some rights as a filter. Made ahead, while there is nothing else to do: it
- * takes longer than all else between the session's namespaces and the first answer.
- */
-struct ward_child_filter {
-	struct sock_filter *code; /* of whoever made it; a child keeps it until its end */
-	unsigned short n;
-};
+struct ward_net_filter;
 
 /*
  * Forks: life(channel, user) in the child, whose return is its end. *ret_channel, close-on-exec, is
@@ -65,15 +50,13 @@ int ward_child_await(int channel, int *ret_fds, size_t n, uint32_t *ret_number) 
 /* In the child: closes all descriptors from 3 on but these, in any order (sorted on return). */
 int ward_child_keep_only(int *fds, size_t n) ward_must_check;
 
-int ward_child_filter_make(const struct ward_child_rights *rights, struct ward_child_filter *ret,
-	struct ward_err *err) ward_must_check;
 /*
  * In the child: gives up everything but these capabilities (1 << CAP_…), for good. The filter ends
  * it at any other system call; not where sanitizers are compiled in, which map and trace as they
  * like.
  */
-int ward_child_confine(uint64_t caps, const struct ward_child_filter *filter,
-	struct ward_err *err) ward_must_check;
+int ward_child_confine(
+	uint64_t caps, const struct ward_net_filter *filter, struct ward_err *err) ward_must_check;
 
 /*
  * In the child: answers questions until the channel ends. answer returns 0 or a negative errno, and

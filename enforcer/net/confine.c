@@ -5,16 +5,16 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <seccomp.h>
+#include <linux/seccomp.h>
 #include <stdint.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/net/filters.h"
 
 /* Rights that <linux/landlock.h> of Debian 12 lacks; include/uapi/linux/landlock.h, Linux 6.10. */
 #define RIGHTS_ABI1 ((UINT64_C(1) << 13) - 1)
@@ -63,41 +63,6 @@ static int no_paths(struct ward_err *err)
 	return 0;
 }
 
-static int add_rules(scmp_filter_ctx ctx)
-{
-	static const int allowed[] = {/* sockets that are there, and the ring's wake-up */
-		SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(readv),
-		SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto),
-		SCMP_SYS(sendmsg), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(accept4),
-		SCMP_SYS(shutdown), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
-		SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(close), SCMP_SYS(fcntl),
-		SCMP_SYS(pipe2), SCMP_SYS(splice),
-		/* the loop */
-		SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(poll),
-		SCMP_SYS(ppoll), SCMP_SYS(futex), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
-		SCMP_SYS(getrandom),
-		/* memory, signals, end */
-		SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
-		SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction),
-		SCMP_SYS(restart_syscall), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(tgkill),
-		SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(lseek), SCMP_SYS(exit),
-		SCMP_SYS(exit_group)};
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < sizeof(allowed) / sizeof(*allowed); i++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
-	for (int v6 = 0; r == 0 && v6 < 2; v6++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-			SCMP_A0_32(SCMP_CMP_EQ, v6 ? AF_INET6 : AF_INET));
-	/* Memory that can be executed is never made. */
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	return r;
-}
-
 int ward_net_confine(struct ward_err *err)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
@@ -106,12 +71,10 @@ int ward_net_confine(struct ward_err *err)
 	/* Sanitizers map, trace and fork as they like. meson defines WARD_SANITIZED. */
 	if (r < 0 || WARD_SANITIZED)
 		return r;
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	if (!ctx)
-		return ward_err_sys(err, -ENOMEM, "seccomp");
-	r = add_rules(ctx);
-	if (r == 0)
-		r = seccomp_load(ctx);
-	seccomp_release(ctx);
-	return r < 0 ? ward_err_sys(err, r, "seccomp") : 0;
+	const struct sock_fprog program = {.len = ward_filter_broker.n,
+		.filter = (struct sock_filter *)(uintptr_t)ward_filter_broker.code};
+	/* The kernel takes a copy. */
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0
+		       ? ward_err_sys(err, -errno, "seccomp")
+		       : 0;
 }

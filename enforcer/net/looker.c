@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/net/child.h"
+#include "enforcer/net/filters.h"
 
 /* Processes and descriptors that are looked at for one question: some milliseconds. */
 #define PROCESSES_MAX 512U
@@ -134,25 +134,18 @@ static int look(void *user, struct ward_msg_reader *q, struct ward_child_answer 
 
 static void life(int channel, void *user)
 {
-	static const int calls[] = {SCMP_SYS(openat), SCMP_SYS(getdents64), SCMP_SYS(readlinkat),
-		SCMP_SYS(read), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
-		SCMP_SYS(lseek)};
-	static const struct ward_child_rights rights = {
-		.calls = calls, .n_calls = sizeof(calls) / sizeof(*calls)};
 	const uint64_t caps = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH;
-	struct ward_child_filter filter;
 	static struct looker l;
 	ward_cleanup_fd int user_ns = -1;
 	uint32_t pid1 = 0;
 	if (ward_child_keep_only(&channel, 1) < 0 ||
-		ward_child_filter_make(&rights, &filter, NULL) < 0 ||
 		ward_child_await(channel, &user_ns, 1, &pid1) < 0 ||
 		setns(user_ns, CLONE_NEWUSER) < 0)
 		return;
 	close(ward_steal_fd(&user_ns));
 	l.pid1 = (pid_t)pid1;
 	l.proc = opendir("/proc");
-	if (l.proc && ward_child_confine(caps, &filter, NULL) == 0)
+	if (l.proc && ward_child_confine(caps, &ward_filter_looker, NULL) == 0)
 		ward_child_serve(channel, look, &l);
 }
 

@@ -124,7 +124,7 @@ static int load_policy(struct ward_broker *net, struct ward_err *err)
 	int r = ward_fd_pread_all(WARD_FD_POLICY, POLICY_MAX, &blob);
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
-	r = ward_policy_decode(blob.data, blob.len, &net->policy, err);
+	r = ward_policy_decode_network(blob.data, blob.len, &net->policy, err);
 	if (r < 0)
 		return ward_err_wrap(err, "policy");
 	net->settings = ward_policy_settings(net->policy);
@@ -251,7 +251,7 @@ static int take_policy(struct ward_broker *net, int fd)
 	struct ward_policy *next = NULL;
 	int r = ward_fd_pread_all(fd, POLICY_MAX, &blob);
 	if (r == 0)
-		r = ward_policy_decode(blob.data, blob.len, &next, NULL);
+		r = ward_policy_decode_network(blob.data, blob.len, &next, NULL);
 	if (r < 0)
 		return r;
 	ward_policy_unref(net->policy);

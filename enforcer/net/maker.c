@@ -4,31 +4,20 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
-#include <seccomp.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/net/child.h"
+#include "enforcer/net/filters.h"
 
 /* net.core.somaxconn is 4096 since Linux 5.4 and cuts what is larger. */
 #define BACKLOG 4096
 
-int ward_maker_filter(struct ward_child_filter *ret, struct ward_err *err)
+int ward_maker_confine(bool bind_low, struct ward_err *err)
 {
-	static const int calls[] = {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(setsockopt)};
-	/* A kernel without IPv6 is asked all the same. */
-	static const int families[] = {AF_INET, AF_INET6};
-	static const struct ward_child_rights rights = {.families = families,
-		.n_families = sizeof(families) / sizeof(*families),
-		.calls = calls,
-		.n_calls = sizeof(calls) / sizeof(*calls)};
-	return ward_child_filter_make(&rights, ret, err);
-}
-
-int ward_maker_confine(bool bind_low, const struct ward_child_filter *filter, struct ward_err *err)
-{
-	return ward_child_confine(bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0, filter, err);
+	return ward_child_confine(
+		bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0, &ward_filter_maker, err);
 }
 
 static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)

@@ -18,13 +18,8 @@
 
 enum ward_maker_type { WARD_MAKER_READY = 104, WARD_MAKER_FAILED };
 
-struct ward_child_filter;
-
-/* Ahead of what follows. */
-int ward_maker_filter(struct ward_child_filter *ret, struct ward_err *err) ward_must_check;
 /* Gives up what it does not need. bind_low: keeps the right to bind ports below 1024. */
-int ward_maker_confine(bool bind_low, const struct ward_child_filter *filter,
-	struct ward_err *err) ward_must_check;
+int ward_maker_confine(bool bind_low, struct ward_err *err) ward_must_check;
 
 /*
  * Answers requests on channel; returns when it ends. shared: sockets for one address and for all

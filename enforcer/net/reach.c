@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -15,6 +14,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/net/child.h"
+#include "enforcer/net/filters.h"
 
 /* It waits for nobody but the file system. */
 #define REACH_MS 5000
@@ -58,17 +58,8 @@ static int reach(void *user, struct ward_msg_reader *q, struct ward_child_answer
 
 static void life(int channel, void *user)
 {
-	static const int calls[] = {
-		SCMP_SYS(openat2), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(connect)};
-	static const int families[] = {AF_UNIX};
-	static const struct ward_child_rights rights = {.families = families,
-		.n_families = 1,
-		.calls = calls,
-		.n_calls = sizeof(calls) / sizeof(*calls)};
-	struct ward_child_filter filter;
 	if (ward_child_keep_only(&channel, 1) == 0 &&
-		ward_child_filter_make(&rights, &filter, NULL) == 0 &&
-		ward_child_confine(0, &filter, NULL) == 0)
+		ward_child_confine(0, &ward_filter_reach, NULL) == 0)
 		ward_child_serve(channel, reach, user);
 }
 

@@ -251,10 +251,9 @@ static int say_ready(int channel, int ipv6, int fd)
 
 /* Answers for its side, once that stands; ipv6 < 0: err says why it does not. own: its descriptor.
  */
-static void serve(int channel, bool outer, const struct ward_child_filter *filter, int ipv6,
-	int own, struct ward_err *err)
+static void serve(int channel, bool outer, int ipv6, int own, struct ward_err *err)
 {
-	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, filter, err);
+	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, err);
 	if (r < 0)
 		say_failed(channel, err->text);
 	else if (say_ready(channel, ipv6, own) == 0)
@@ -262,15 +261,10 @@ static void serve(int channel, bool outer, const struct ward_child_filter *filte
 }
 
 /* Waits for the session's namespaces, joins that of users; *ret_net is that of the network. */
-static int join_session(int channel, struct ward_child_filter *ret_filter, int *ret_net)
+static int join_session(int channel, int *ret_net)
 {
 	int ns[2] = {-1, -1};
 	uint32_t none = 0;
-	struct ward_err err = WARD_ERR_INIT;
-	if (ward_maker_filter(ret_filter, &err) < 0) {
-		say_failed(channel, err.text);
-		return -EPERM;
-	}
 	if (ward_child_await(channel, ns, 2, &none) < 0)
 		return -EPIPE;
 	ward_cleanup_fd int user_ns = ns[0];
@@ -289,9 +283,8 @@ static void outer_life(int channel, void *user)
 	struct ward_err err = WARD_ERR_INIT;
 	const int *release = user;
 	int keep[] = {channel, release[1]};
-	struct ward_child_filter filter;
 	ward_cleanup_fd int net_ns = -1;
-	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &filter, &net_ns) < 0)
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0)
 		return;
 	if (unshare(CLONE_NEWNET) < 0) {
 		say_failed(channel, "no network namespace of its own");
@@ -300,7 +293,7 @@ static void outer_life(int channel, void *user)
 	int ipv6 = outer_side(net_ns, release[1], &err);
 	close(ward_steal_fd(&net_ns));
 	close(release[1]);
-	serve(channel, true, &filter, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
+	serve(channel, true, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
 }
 
 static void inner_life(int channel, void *user)
@@ -308,9 +301,8 @@ static void inner_life(int channel, void *user)
 	struct ward_err err = WARD_ERR_INIT;
 	const int *release = user;
 	int keep[] = {channel, release[0]};
-	struct ward_child_filter filter;
 	ward_cleanup_fd int net_ns = -1;
-	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &filter, &net_ns) < 0)
+	if (ward_child_keep_only(keep, 2) < 0 || join_session(channel, &net_ns) < 0)
 		return;
 	if (setns(net_ns, CLONE_NEWNET) < 0) {
 		say_failed(channel, "the session's network namespace cannot be joined");
@@ -320,7 +312,7 @@ static void inner_life(int channel, void *user)
 	int ipv6 = inner_side(release[0], &err);
 	close(release[0]);
 	int diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-	serve(channel, false, &filter, ipv6, diag, &err);
+	serve(channel, false, ipv6, diag, &err);
 }
 
 static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err *err)

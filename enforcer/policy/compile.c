@@ -384,8 +384,8 @@ static void policy_free(struct ward_policy *p)
 	free(p);
 }
 
-int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct ward_policy **ret,
-	struct ward_err *err)
+int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, bool paths,
+	struct ward_policy **ret, struct ward_err *err)
 {
 	struct ward_policy *p = calloc(1, sizeof(*p));
 	if (!p)
@@ -400,7 +400,7 @@ int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct
 		r = ward_policy_settle(p, err);
 	if (r == 0)
 		r = ward_programs_add(p, err);
-	if (r == 0)
+	if (r == 0 && paths)
 		r = build_automaton(p, err);
 	if (r == 0)
 		r = ward_policy_digest_fill(p, err);
@@ -410,6 +410,12 @@ int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct
 	}
 	*ret = p;
 	return 0;
+}
+
+int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct ward_policy **ret,
+	struct ward_err *err)
+{
+	return ward_policy_compile_parts(sources, n, true, ret, err);
 }
 
 bool ward_policy_source(

@@ -183,7 +183,8 @@ int ward_policy_encode(const struct ward_policy *p, struct ward_buf *ret_blob)
 	return r;
 }
 
-int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret, struct ward_err *err)
+static int decode(
+	const void *blob, size_t len, bool paths, struct ward_policy **ret, struct ward_err *err)
 {
 	struct ward_msg_reader rd;
 	ward_msg_reader_init(&rd, blob, len);
@@ -209,8 +210,19 @@ int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret, s
 	if (r < 0)
 		ward_err_set(err, r, r == -ENOMEM ? "out of memory" : "not a policy");
 	else
-		r = ward_policy_compile(t, n, ret, err);
+		r = ward_policy_compile_parts(t, n, paths, ret, err);
 	for (size_t i = 0; i < WARD_SOURCE_COUNT_; i++)
 		free(files[i]);
 	return r;
+}
+
+int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret, struct ward_err *err)
+{
+	return decode(blob, len, true, ret, err);
+}
+
+int ward_policy_decode_network(
+	const void *blob, size_t len, struct ward_policy **ret, struct ward_err *err)
+{
+	return decode(blob, len, false, ret, err);
 }

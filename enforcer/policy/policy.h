@@ -163,6 +163,12 @@ int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct
 int ward_policy_encode(const struct ward_policy *p, struct ward_buf *ret_blob) ward_must_check;
 int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret,
 	struct ward_err *err) ward_must_check;
+/*
+ * The same for who asks about settings and the network alone, in half the time: no path may be
+ * asked about (ward_policy_root() and what takes a state).
+ */
+int ward_policy_decode_network(const void *blob, size_t len, struct ward_policy **ret,
+	struct ward_err *err) ward_must_check;
 
 /* The text of one source as it was compiled; *ret borrowed. False: it has none of this kind. */
 bool ward_policy_source(const struct ward_policy *p, enum ward_source_kind kind,

@@ -24,6 +24,7 @@
 #include "enforcer/sandbox/filters.h"
 #include "enforcer/sandbox/groups.h"
 #include "enforcer/sandbox/internal.h"
+#include "enforcer/sandbox/maps.h"
 #include "enforcer/sandbox/view.h"
 
 /*
@@ -33,8 +34,6 @@
 #define SETUP_WAIT_MS 60000
 /* Milliseconds for wardfs-init to end what descends from it, where no pid namespace does. */
 #define END_WAIT_MS 10000
-/* A gid_map is written at once and has to fit a page (user_namespaces(7)). */
-#define GID_MAP_MAX 4000
 
 struct ward_sandbox {
 	const struct ward_backend *backend;
@@ -232,16 +231,6 @@ static int reap_stage0(struct ward_sandbox *sb)
 	return status;
 }
 
-/* wardfs-init closed the channel without a word. */
-static int died(struct ward_sandbox *sb, struct ward_err *err)
-{
-	int status = reap_stage0(sb);
-	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= 126)
-		return ward_err_set(err, -EIO,
-			"wardfs-init cannot be executed: install wardfs as a whole (meson install)");
-	return ward_err_set(err, -EIO, "wardfs-init ended unexpectedly");
-}
-
 /* FAILED {errno, step, text}; the codes that mean "the command" come from its execution alone. */
 static int failed(struct ward_msg_reader *r, struct ward_err *err)
 {
@@ -254,6 +243,62 @@ static int failed(struct ward_msg_reader *r, struct ward_err *err)
 		(code == -ENOENT || code == -EACCES || code == -ENOEXEC || code == -EINVAL))
 		code = -EIO;
 	return ward_err_set(err, code, "%s", text);
+}
+
+/*
+ * An end that is closed with something unread is told as ECONNRESET, once and in front of what was
+ * said before.
+ */
+static ssize_t hear(const struct ward_sandbox *sb, void *data, size_t size, int *fds, size_t *n_fds)
+{
+	size_t room = n_fds ? *n_fds : 0;
+	ssize_t n = ward_msg_recv(sb->control, data, size, fds, n_fds);
+	if (n == -ECONNRESET) {
+		if (n_fds)
+			*n_fds = room;
+		n = ward_msg_recv(sb->control, data, size, fds, n_fds);
+	}
+	return n;
+}
+
+/* FAILED or EVENT, where another message was expected. */
+static int unexpected(struct ward_msg_reader *r, struct ward_err *err)
+{
+	if (r->type == WARD_INIT_FAILED)
+		return failed(r, err);
+	/* Before the command was executed only a lifeline, or a mount, can be the reason of one. */
+	if (r->type == WARD_INIT_EVENT)
+		return ward_msg_get_u32(r) == WARD_SANDBOX_UNMOUNTED
+			       ? ward_err_set(err, -EIO, "a mount of the session was taken away")
+			       : ward_err_set(err, -EIO, "a helper of the session ended");
+	return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+}
+
+/* wardfs-init closed the channel: its last word says why, else how it ended. */
+static int died(struct ward_sandbox *sb, struct ward_err *err)
+{
+	char data[2 * WARD_ERR_TEXT_MAX];
+	struct ward_msg_reader r;
+	struct pollfd pfd = {.fd = sb->control, .events = POLLIN};
+	ssize_t n = 0;
+	while (poll(&pfd, 1, 0) > 0 && (n = hear(sb, data, sizeof(data), NULL, NULL)) > 0) {
+		ward_msg_reader_init(&r, data, (size_t)n);
+		if (r.type == WARD_INIT_FAILED || r.type == WARD_INIT_EVENT)
+			return unexpected(&r, err);
+	}
+	int status = reap_stage0(sb);
+	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= 126)
+		return ward_err_set(err, -EIO,
+			"wardfs-init cannot be executed: install wardfs as a whole (meson install)");
+	if (status == 0 && sb->pid > 0 && !sb->reaped) {
+		status = wait_pid(sb->pid);
+		sb->reaped = true;
+	}
+	if (status > 0 && WIFSIGNALED(status))
+		return ward_err_set(
+			err, -EIO, "wardfs-init was killed by signal %d", WTERMSIG(status));
+	return ward_err_set(err, -EIO, "wardfs-init ended unexpectedly, with status %d",
+		status >= 0 ? WEXITSTATUS(status) : status);
 }
 
 /*
@@ -270,8 +315,8 @@ static int expect(struct ward_sandbox *sb, enum ward_init_type type, char *data,
 	} while (ready < 0 && errno == EINTR);
 	if (ready == 0)
 		return ward_err_set(err, -ETIMEDOUT, "wardfs-init does not answer");
-	ssize_t n = ward_msg_recv(sb->control, data, size, fds, n_fds);
-	if (n == 0 || n == -ECONNRESET)
+	ssize_t n = hear(sb, data, size, fds, n_fds);
+	if (n == 0)
 		return died(sb, err);
 	if (n < 0)
 		return ward_err_sys(err, (int)n, "hear from wardfs-init");
@@ -282,12 +327,7 @@ static int expect(struct ward_sandbox *sb, enum ward_init_type type, char *data,
 		close(fds[i]);
 	if (n_fds)
 		*n_fds = 0;
-	if (ret->type == WARD_INIT_FAILED)
-		return failed(ret, err);
-	/* Before the command was executed only a lifeline can be the reason of an event. */
-	if (ret->type == WARD_INIT_EVENT)
-		return ward_err_set(err, -EIO, "a helper of the session ended");
-	return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	return unexpected(ret, err);
 }
 
 static int hear_staged(struct ward_sandbox *sb, struct ward_err *err)
@@ -312,34 +352,7 @@ static int hear_staged(struct ward_sandbox *sb, struct ward_err *err)
 	return status == 0 ? 0 : ward_err_set(err, -EIO, "wardfs-init ended with %d", status);
 }
 
-/* --- maps, as root --- */
-
-static int write_proc(pid_t pid, const char *file, const char *text, size_t len)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	ward_cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : ward_fd_write_all(fd, text, len);
-}
-
-/* Each id onto itself: the command's, and of the groups as many as fit. Never 0. */
-static int write_maps(const struct ward_sandbox *sb, struct ward_err *err)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf map = WARD_BUF_INIT;
-	ward_buf_printf(&map, "%u %u 1\n", sb->agent_uid, sb->agent_uid);
-	int r = write_proc(sb->pid, "setgroups", "deny", 4);
-	if (r == 0)
-		r = write_proc(sb->pid, "uid_map", map.data, map.len);
-	ward_buf_clear(&map);
-	ward_buf_printf(&map, "%u %u 1\n", sb->agent_gid, sb->agent_gid);
-	for (size_t i = 0; i < sb->n_groups && map.len < GID_MAP_MAX; i++)
-		ward_buf_printf(&map, "%u %u 1\n", sb->groups[i], sb->groups[i]);
-	if (r == 0)
-		r = ward_buf_error(&map);
-	if (r == 0)
-		r = write_proc(sb->pid, "gid_map", map.data, map.len);
-	return r < 0 ? ward_err_sys(err, r, "map the ids of the sandbox") : 0;
-}
+/* --- talking --- */
 
 static int tell(struct ward_sandbox *sb, enum ward_init_type type)
 {
@@ -357,7 +370,8 @@ static int give_maps(struct ward_sandbox *sb, struct ward_err *err)
 	int code = expect(sb, WARD_INIT_MAPS, data, sizeof(data), &r, NULL, NULL, err);
 	if (code < 0)
 		return code;
-	code = write_maps(sb, err);
+	code = ward_maps_write(
+		sb->pid, sb->agent_uid, sb->agent_gid, sb->groups, sb->n_groups, err);
 	if (code < 0)
 		return code;
 	code = tell(sb, WARD_INIT_MAPPED);
@@ -652,10 +666,10 @@ int ward_sandbox_next(struct ward_sandbox *sb, struct ward_sandbox_event *ret)
 	*ret = (struct ward_sandbox_event){.kind = WARD_SANDBOX_NOTHING, .fd = -1};
 	if (sb->over || poll(&pfd, 1, 0) <= 0)
 		return 0;
-	ssize_t n = ward_msg_recv(sb->control, data, sizeof(data), &fd, &n_fds);
+	ssize_t n = hear(sb, data, sizeof(data), &fd, &n_fds);
 	if (n_fds == 0)
 		fd = -1; /* none, or closed again */
-	if (n == 0 || n == -ECONNRESET) {
+	if (n == 0) {
 		sb->over = true;
 		ret->kind = WARD_SANDBOX_GONE;
 		return 0;

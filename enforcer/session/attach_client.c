@@ -146,7 +146,7 @@ int ward_attach_to(const char *session, bool watch, struct ward_err *err)
 	if (r == 0)
 		r = catch_signals(&c, err);
 	if (r == 0)
-		r = ward_relay_open(true, false, &c.relay, err);
+		r = ward_relay_open(WARD_RELAY_TERMINAL, &c.relay, err);
 	if (r == 0 && send_size(&c, true, watch) < 0)
 		r = ward_err_set(err, -EPERM, "the session refused to answer");
 	if (r == 0)

@@ -31,6 +31,21 @@ static json_t *programs(const struct ward_programs *x)
 		(json_int_t)(n > PROGRAMS_TOLD ? n - PROGRAMS_TOLD : 0));
 }
 
+/* What this ABI of Landlock cannot refuse; the other layers do. */
+static json_t *landlock_lacks(uint32_t abi)
+{
+	static const struct {
+		const char *name;
+		uint32_t since;
+	} parts[] = {{"files", 2}, {"truncate", 3}, {"device-ioctl", 5}, {"signals", 6},
+		{"abstract-sockets", 6}};
+	json_t *a = json_array();
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (abi < parts[i].since)
+			json_array_append_new(a, json_string(parts[i].name));
+	return a;
+}
+
 char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_sandbox *sb,
 	const struct ward_limits *l, const char *seccomp)
 {
@@ -46,6 +61,8 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 	json_object_set_new(o, "no_new_privs", json_true());
 	json_object_set_new(o, "capabilities", json_string("none"));
 	json_object_set_new(o, "landlock_abi", json_integer(f.landlock_abi));
+	if (layers & WARD_LAYER_LANDLOCK)
+		json_object_set_new(o, "landlock_lacks", landlock_lacks(f.landlock_abi));
 	json_object_set_new(o, "groups_kept", json_boolean(f.groups_kept));
 	json_object_set_new(o, "keyring", json_boolean(f.keyring));
 	json_object_set_new(o, "userns_closed", json_boolean(f.userns_closed));

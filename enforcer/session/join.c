@@ -178,7 +178,7 @@ int ward_join(const struct ward_join *j, struct ward_err *err)
 	if (r == 0)
 		r = catch_signals(&c, err);
 	if (r == 0)
-		r = ward_relay_open(true, false, &c.relay, err);
+		r = ward_relay_open(WARD_RELAY_TERMINAL | ward_relay_apart(), &c.relay, err);
 	if (r == 0)
 		r = send_request(&c, j, err);
 	if (r == 0)

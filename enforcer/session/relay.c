@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/session/relay.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/kernel.h"
 
 /* A terminal takes this much at once without making us wait long. */
 #define CHUNK 4096
@@ -33,7 +35,9 @@ struct stream {
 	char data[CHUNK];
 };
 
-enum stream_name { KEYS = 0, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
+/* Input first: what drains begins at SCREEN. */
+enum stream_name { KEYS = 0, PIPE_IN, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
+static_assert(STREAMS <= WARD_RELAY_POLL_MAX, "each may be waited for");
 
 struct ward_relay {
 	bool tty[3];
@@ -61,6 +65,46 @@ static void plan_pty(struct ward_relay *r)
 		r->raw_wanted = r->tty[0] && r->tty[1];
 }
 
+static bool is_file(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) < 0 || S_ISREG(st.st_mode);
+}
+
+static int plan_input(struct ward_relay *r, struct ward_err *err)
+{
+	int p[2];
+	if (!is_file(0))
+		return 0;
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return ward_err_sys(err, -errno, "pipe");
+	r->child[0] = p[0];
+	r->stream[PIPE_IN].from = 0;
+	r->stream[PIPE_IN].to = p[1];
+	return fcntl(p[1], F_SETFL, O_NONBLOCK) < 0 ? ward_err_sys(err, -errno, "pipe") : 0;
+}
+
+static int plan_output(struct ward_relay *r, int i, struct ward_err *err)
+{
+	int p[2];
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return ward_err_sys(err, -errno, "pipe");
+	struct stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
+	r->child[i] = p[1];
+	s->from = p[0];
+	s->to = i;
+	return 0;
+}
+
+static int plan_apart(struct ward_relay *r, struct ward_err *err)
+{
+	int e = r->child[0] < 0 ? plan_input(r, err) : 0;
+	for (int i = 1; i < 3 && e == 0; i++)
+		if (r->child[i] < 0 && is_file(i))
+			e = plan_output(r, i, err);
+	return e;
+}
+
 /* No terminal for the command: /dev/null and pipes stand in; others: pipes for output that is none.
  */
 static int plan_pipes(struct ward_relay *r, bool others, struct ward_err *err)
@@ -70,18 +114,11 @@ static int plan_pipes(struct ward_relay *r, bool others, struct ward_err *err)
 		if (r->child[0] < 0)
 			return ward_err_sys(err, -errno, "/dev/null");
 	}
-	for (int i = 1; i < 3; i++) {
-		int p[2];
-		if (r->tty[i] == others)
-			continue;
-		if (pipe2(p, O_CLOEXEC) < 0)
-			return ward_err_sys(err, -errno, "pipe");
-		r->child[i] = p[1];
-		struct stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
-		s->from = p[0];
-		s->to = i;
-	}
-	return 0;
+	int e = 0;
+	for (int i = 1; i < 3 && e == 0; i++)
+		if (r->tty[i] != others)
+			e = plan_output(r, i, err);
+	return e;
 }
 
 /*
@@ -108,7 +145,12 @@ static int check_stdio(struct ward_err *err)
 	return 0;
 }
 
-int ward_relay_open(bool terminal, bool count, struct ward_relay **ret, struct ward_err *err)
+unsigned ward_relay_apart(void)
+{
+	return ward_kernel_landlock() == 0 ? WARD_RELAY_APART : 0;
+}
+
+int ward_relay_open(unsigned flags, struct ward_relay **ret, struct ward_err *err)
 {
 	int bad = check_stdio(err);
 	if (bad < 0)
@@ -124,12 +166,14 @@ int ward_relay_open(bool terminal, bool count, struct ward_relay **ret, struct w
 	for (int i = 0; i < STREAMS; i++)
 		r->stream[i].from = r->stream[i].to = -1;
 	int e = 0;
-	if (terminal)
+	if (flags & WARD_RELAY_TERMINAL)
 		plan_pty(r);
 	else
 		e = plan_pipes(r, false, err);
-	if (e == 0 && count)
+	if (e == 0 && flags & WARD_RELAY_COUNT)
 		e = plan_pipes(r, true, err);
+	if (e == 0 && flags & WARD_RELAY_APART)
+		e = plan_apart(r, err);
 	if (e < 0) {
 		ward_relay_close(r);
 		return e;
@@ -147,12 +191,22 @@ static void close_child_ends(struct ward_relay *r)
 	}
 }
 
+/* The command reads its end. */
+static void end_of_input(struct stream *s)
+{
+	if (s->to >= 0)
+		close(s->to);
+	s->from = s->to = -1;
+	s->start = s->end = 0;
+}
+
 void ward_relay_close(struct ward_relay *r)
 {
 	if (!r)
 		return;
 	ward_relay_suspend(r);
 	close_child_ends(r);
+	end_of_input(&r->stream[PIPE_IN]);
 	for (int i = PIPE_OUT; i <= PIPE_ERR; i++)
 		if (r->stream[i].from >= 0)
 			close(r->stream[i].from);
@@ -374,14 +428,18 @@ static void fill(struct ward_relay *r, int which)
 		if (which == PIPE_OUT || which == PIPE_ERR)
 			close(s->from);
 		s->from = -1;
+		if (which == PIPE_IN)
+			end_of_input(s);
 	}
 }
 
-static void flush(struct stream *s)
+static void flush(struct stream *s, bool input)
 {
 	ssize_t n = write(s->to, s->data + s->start, s->end - s->start);
 	if (n > 0)
 		s->start += (size_t)n;
+	else if (n < 0 && errno != EINTR && errno != EAGAIN && input)
+		end_of_input(s);
 	else if (n < 0 && errno != EINTR && errno != EAGAIN)
 		s->start = s->end; /* nobody reads there any more */
 }
@@ -402,7 +460,7 @@ void ward_relay_move(struct ward_relay *r, const struct pollfd *fds, size_t n)
 		struct stream *s = &r->stream[i];
 		if (s->start != s->end) {
 			if (events_of(fds, n, s->to, POLLOUT))
-				flush(s);
+				flush(s, i == PIPE_IN);
 		} else if (s->from >= 0 && events_of(fds, n, s->from, POLLIN)) {
 			fill(r, i);
 		}

@@ -21,13 +21,25 @@ struct ward_relay;
 
 #define WARD_RELAY_POLL_MAX 5
 
-/*
- * What of 0, 1, 2 is a terminal decides. terminal: the policy's [process] terminal; without it the
- * command gets no pty: its input is /dev/null, its output goes through pipes. count: all output
- * goes through us, also where it is no terminal, so that ward_relay_moved() knows of it.
- */
-int ward_relay_open(
-	bool terminal, bool count, struct ward_relay **ret, struct ward_err *err) ward_must_check;
+enum ward_relay_flag {
+	/* [process] terminal; without it the command gets no pty: its input is /dev/null, its
+	   output goes through pipes. */
+	WARD_RELAY_TERMINAL = 1,
+	/* All output goes through us, also where it is no terminal, so that ward_relay_moved()
+	   knows of it. */
+	WARD_RELAY_COUNT = 2,
+	/*
+	 * Files go through pipes: by /proc/self/fd one that was given to be read could be opened
+	 * anew to be written, and one to be appended to be read.
+	 */
+	WARD_RELAY_APART = 4,
+};
+
+/* WARD_RELAY_APART where no Landlock refuses that, else 0. */
+unsigned ward_relay_apart(void);
+
+/* What of 0, 1, 2 is a terminal decides, and flags, a set of ward_relay_flag. */
+int ward_relay_open(unsigned flags, struct ward_relay **ret, struct ward_err *err) ward_must_check;
 /* Bytes that went through us, in both directions. */
 uint64_t ward_relay_moved(const struct ward_relay *r);
 /* Restores the terminal. */

@@ -224,13 +224,21 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
+static unsigned relay_flags(const struct ward_run_plan *p)
+{
+	unsigned flags = p->settings->terminal ? WARD_RELAY_TERMINAL : 0;
+	if (p->settings->idle_ns != WARD_UNLIMITED)
+		flags |= WARD_RELAY_COUNT;
+	/* Who sees the host's files needs no way round. */
+	return p->backend->layers & WARD_LAYER_LANDLOCK ? flags | ward_relay_apart() : flags;
+}
+
 static int prepare(struct ward_running *r, struct ward_err *err)
 {
 	struct ward_run_plan *p = r->plan;
 	int e = setup_signals(r, err);
 	if (e == 0)
-		e = ward_relay_open(p->settings->terminal, p->settings->idle_ns != WARD_UNLIMITED,
-			&r->relay, err);
+		e = ward_relay_open(relay_flags(p), &r->relay, err);
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e < 0)

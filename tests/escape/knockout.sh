@@ -88,3 +88,26 @@ works "$KNOCKOUT" landlock-abi=2 -- "$ATTACK" ruleset 0x2000 2>/dev/null
 if [ "$(uname -m)" = x86_64 ]; then
 	each_mode ladder
 fi
+
+# A file that was given as 0 is not to be opened anew for writing, one given as 1 not for reading: Landlock
+# refuses it, and without that they go through pipes. The control: the same attempt in mode none.
+PROJECT=$WARD_TMP/project
+mkdir -p "$PROJECT"
+given() { # given PREFIX...: what the command could make of its own 0 and 1
+	echo in >"$WARD_TMP/in"
+	echo before >"$WARD_TMP/log"
+	chmod 666 "$WARD_TMP/in" "$WARD_TMP/log"
+	(cd "$PROJECT" && "$@" -- sh -c 'cat; echo evil 2>/dev/null >/proc/self/fd/0; head -n 1 /proc/self/fd/3 3>&1 >&2' \
+		<"$WARD_TMP/in" >>"$WARD_TMP/log" 2>"$WARD_TMP/err") || true
+	printf '%s, %s\n' "$(cat "$WARD_TMP/in")" "$(grep -c '^before' "$WARD_TMP/err")"
+	[ "$(cat "$WARD_TMP/log")" = "before
+in" ] || fail "what was read and written: $(cat "$WARD_TMP/log" "$WARD_TMP/err")"
+}
+WARDFS=$WARD_BUILD/wardfs
+[ "$(given "$WARDFS" run --mode none)" = "evil, 1" ] || fail "control: $(cat "$WARD_TMP/in" "$WARD_TMP/err")"
+[ "$(given "$WARDFS" run)" = "in, 0" ] || fail "a given file was opened anew: $(cat "$WARD_TMP/in" "$WARD_TMP/err")"
+[ "$(given "$KNOCKOUT" landlock_create_ruleset=ENOSYS -- "$WARDFS" run)" = "in, 0" ] ||
+	fail "without Landlock a given file was opened anew: $(cat "$WARD_TMP/in" "$WARD_TMP/err")"
+"$WARDFS" audit show --json --kind session.start latest >"$WARD_TMP/start"
+grep -q '"landlock_lacks":\["files","truncate","device-ioctl","signals","abstract-sockets"\]' "$WARD_TMP/start" ||
+	fail "what Landlock lacks is not told: $(cat "$WARD_TMP/start")"

@@ -100,8 +100,6 @@ int ward_init_drop(struct ward_err *err) ward_must_check;
 int ward_init_hand_out_namespaces(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- landlock.c: in the command's child --- */
-/* ABI that this kernel offers, 0: none. */
-int ward_init_landlock_abi(void);
 int ward_init_landlock(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- programs.c: with WARD_PLAN_LISTED --- */

@@ -25,7 +25,6 @@
 #define ACCESS_READ_FILE (UINT64_C(1) << 2)
 #define ACCESS_READ_DIR (UINT64_C(1) << 3)
 #define SCOPE_ALL UINT64_C(3) /* ABI 6: abstract unix sockets, signals */
-#define CREATE_RULESET_VERSION 1U
 #define RULE_PATH_BENEATH 1
 
 struct ruleset_attr {
@@ -38,16 +37,6 @@ struct path_beneath_attr {
 	uint64_t allowed;
 	int32_t parent_fd;
 } __attribute__((packed));
-
-int ward_init_landlock_abi(void)
-{
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
-	/*
-	 * Below ABI 2 a rename between two directories would be EXDEV (reparenting cannot be
-	 * allowed), which breaks programs: no Landlock then. The supported kernels (6.1) have 2.
-	 */
-	return abi >= 2 ? (int)abi : 0;
-}
 
 static int allow(int ruleset, const char *path, uint64_t rights)
 {

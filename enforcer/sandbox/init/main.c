@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/kernel.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/sandbox/init/init.h"
 
@@ -92,7 +93,7 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 	if (r < 0)
 		return r;
 	if (in->plan.layers & WARD_LAYER_LANDLOCK)
-		in->landlock = (uint32_t)ward_init_landlock_abi();
+		in->landlock = ward_kernel_landlock();
 	r = ward_init_programs_held(in, err);
 	if (r < 0)
 		return r;

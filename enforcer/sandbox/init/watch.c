@@ -136,14 +136,15 @@ static void forward(const struct ward_init *in, int sig)
 		kill(-in->command, sig);
 }
 
-/* The child may become the command. False: it is gone, which the other end says as well. */
-static bool let_go(const struct ward_init *in)
+/* The child may become the command. If it is gone, its socket says so next (hear_child()). */
+static void let_go(const struct ward_init *in)
 {
 	char go = 1;
 	struct iovec iov = {&go, 1};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	/* send(3) would be another system call than the one that our filter gives us. */
-	return in->child >= 0 && sendmsg(in->child, &msg, MSG_NOSIGNAL) == 1;
+	if (in->child >= 0)
+		(void)!sendmsg(in->child, &msg, MSG_NOSIGNAL);
 }
 
 /* A request of the supervisor. Returns false at its end or on nonsense. */
@@ -168,8 +169,10 @@ static bool obey(struct ward_init *in)
 	}
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
-	if (r.type == WARD_INIT_GO)
-		return ward_msg_done(&r) == 0 && let_go(in);
+	if (r.type == WARD_INIT_GO) {
+		let_go(in);
+		return ward_msg_done(&r) == 0;
+	}
 	uint32_t id = r.type == WARD_INIT_EXEC_SIGNAL ? ward_msg_get_u32(&r) : 0;
 	uint32_t sig = ward_msg_get_u32(&r);
 	if (r.type == WARD_INIT_EXEC_SIGNAL && ward_msg_done(&r) == 0 && sig >= 1 && sig <= 64) {

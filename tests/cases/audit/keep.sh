@@ -44,6 +44,23 @@ is short expired
 is long intact
 [ -e state/sessions/long/trail.jsonl.zst ] || fail "long: $(ls state/sessions/long)"
 
+# What starts left that were killed before they could mark it goes after an hour; nothing else does.
+for name in unborn young record more; do
+	mkdir "state/sessions/$name"
+	: >"state/sessions/$name/trail.jsonl"
+	: >"state/sessions/$name/checkpoints"
+	echo policy >"state/sessions/$name/policy"
+done
+echo '{}' >state/sessions/record/trail.jsonl
+echo mine >state/sessions/more/notes
+for name in unborn record more; do touch -d '2 hours ago' "state/sessions/$name"; done
+audit prune >said || fail "unborn sessions: $(cat said)"
+there unborn && fail "a session that never began stays"
+for name in young record more long; do
+	there "$name" || fail "$name went, which is no session that never began"
+done
+rm -r state/sessions/young state/sessions/record state/sessions/more
+
 # Attack: an entry that makes a trail expire too early. Its mac is good, its signature is good (who
 # has root key and signing key can do all that), and yet its own time says that it is no expiry.
 cat >forge.py <<'END'

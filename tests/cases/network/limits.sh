@@ -193,8 +193,9 @@ time.sleep(600)
 P
 run=
 trap 'kill $run 2>/dev/null' EXIT
-policy pol 'mode = allowlist' 'allow = echo.example:3000'
-for which in 0 1 2 3; do
+mkdir "$HOME/led"
+policy pol 'mode = allowlist' 'allow = echo.example:3000' "socket = $HOME/led/late.sock"
+for which in 0 1 2 3 4; do
 	mark=9$which$$7
 	rm -f here
 	"$WARDFS" run --policy pol --session "victim$which" -- python3 open.py "$mark" 2>err &
@@ -203,8 +204,8 @@ for which in 0 1 2 3; do
 	wait_until 60 running "$mark" || fail "control: the agent does not run"
 	broker=$(brokers $run)
 	children=$(brokers "$broker")
-	# Two make sockets, one looks who asks.
-	[ "$(echo "$children" | wc -l)" = 3 ] || fail "the broker's processes: $broker: $children"
+	# Two make sockets, one looks who asks, one connects to unix sockets.
+	[ "$(echo "$children" | wc -l)" = 4 ] || fail "the broker's processes: $broker: $children"
 	everybody="$broker $children $(below $run)"
 	spaces=
 	for p in $everybody; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # mode = proxy, as root and as an ordinary user: everything leaves through one proxy (Debian's tinyproxy;
-# a SOCKS5 server), which resolves the names and is told by a token who asks.
+# squid where it is installed; a SOCKS5 server), which resolves the names and is told by a token who asks.
 . "$WARD_SRC/tests/cases/lib.sh"
 . "$WARD_SRC/tests/cases/network/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -126,6 +126,51 @@ expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
 expect 0 "$WARDFS" audit show
 has "$OUT" 'the proxy wants a login'
 
+if command -v squid >/dev/null; then
+	echo '--- squid, as docs/network.md has it: no request without a good token'
+	cp "$WARDFS" "$NET/verifier"
+	cp key "$NET/squid.key"
+	chmod 755 "$NET/verifier" && chmod 644 "$NET/squid.key"
+	cat >"$NET/squid.conf" <<C
+http_port 203.0.113.11:3129
+external_acl_type wardfs children-max=1 ttl=0 negative_ttl=0 %>{X-Wardfs} %DST %PORT $NET/verifier net verify-token --key $NET/squid.key --lines
+acl session external wardfs
+http_access allow CONNECT session
+http_access deny all
+logformat tokens %rm %ru %>Hs %{X-Wardfs}>h
+access_log stdio:$NET/squid.access tokens
+cache_log $NET/squid.cache
+cache deny all
+pid_filename none
+shutdown_lifetime 0 seconds
+visible_hostname squid.example
+C
+	touch "$NET/squid.access" "$NET/squid.cache"
+	chmod 666 "$NET/squid.access" "$NET/squid.cache"
+	ip netns exec internet unshare -m sh -c 'mount --bind "$NET/resolv.proxy" /etc/resolv.conf && exec squid -N -f "$NET/squid.conf"' 2>squid.err &
+	squid=$!
+	trap 'kill $squid; wait $squid 2>/dev/null || :' EXIT
+	# squid_says CODE [HEADER]: what a client gets that has no session.
+	squid_says() {
+		[ "$(curl -sp -o /dev/null -w '%{http_connect}' --proxy http://203.0.113.11:3129 ${2:+--proxy-header "$2"} http://web.example/)" = "$1" ]
+	}
+	wait_until 60 squid_says 403 || fail "squid does not refuse who has no token: $(cat squid.err "$NET/squid.cache")"
+	through pol 'proxy = http://203.0.113.11:3129' 'identify = X-Wardfs'
+	expect 0 "$WARDFS" run --session squid --policy pol -- sh inside.sh 3129
+	grep -q '^CONNECT web.example:80 200 ' "$NET/squid.access" || fail "not through squid: $(cat "$NET/squid.access")"
+	# A token that was taken once, and one of a host that squid does not know.
+	squid_says 403 "X-Wardfs: $(sed -n 's/^CONNECT web.example:80 200 //p' "$NET/squid.access" | head -1)" || fail "a token twice"
+	: >"$NET/squid.access"
+	XDG_STATE_HOME=$HOME/otherstate expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
+	has "$OUT" ECONNRESET
+	grep -q '^CONNECT web.example:80 403 [^-]' "$NET/squid.access" || fail "another host's token: $(cat "$NET/squid.access")"
+	kill "$squid"
+	wait "$squid" 2>/dev/null || :
+	trap - EXIT
+else
+	echo "(no squid here: what it refuses is not tried)"
+fi
+
 echo '--- proxies that lie, and none at all'
 for port in 9001 9002 9003 9004 9005; do
 	through pol "proxy = http://203.0.113.11:$port"
@@ -143,6 +188,15 @@ through pol 'proxy = http://203.0.113.11:9'
 expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
 expect 0 "$WARDFS" audit show
 has "$OUT" 'the proxy cannot be reached'
+# It takes connections and says nothing: twice handshake-time, and no longer.
+expect 0 python3 n.py tcp 203.0.113.11 9008
+for kind in http socks5; do
+	through pol "proxy = $kind://203.0.113.11:9008" 'handshake-time = 1s'
+	expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
+	has "$OUT" ECONNRESET
+	expect 0 "$WARDFS" audit show
+	has "$OUT" 'the proxy did not answer'
+done
 expect 0 "$WARDFS" audit verify
 
 echo '--- what is no policy'
@@ -205,6 +259,8 @@ say 9004 "$(printf 'HTTP/2 200 OK\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
 say 9005 "$(printf 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n' | od -An -tx1 -v | tr -d ' \n')"
 say 9006 485454
 say 9007 0500050000060000
+python3 -c 'import socket, time; s = socket.create_server(("203.0.113.11", 9008)); time.sleep(3600)' &
+started="$started $!"
 tinyproxy -d -c "$NET/tinyproxy.conf" &
 started="$started $!"
 wait

@@ -49,6 +49,35 @@ expect 124 "$WARDFS" run --policy wall.policy -- sleep 60
 has "$ERR" "wall clock"
 expect 124 "$WARDFS" run --policy wall.policy -- sh -c 'trap "" TERM; setsid sleep 60 & sleep 60'
 
+# The command's own status, also where pid 1 ends with words of the supervisor unread: its last word
+# stands behind the reset of the connection.
+quiet() {
+	grep -q '^ShdPnd:.*0000000000000000$' "/proc/$sup/status" && grep -q '^State:.S' "/proc/$sup/status"
+}
+mkfifo hold
+"$WARDFS" run --status-fd 3 -- sh -c 'read -r x <hold' 3>events 2>said &
+sup=$!
+wait_until 30 grep -q '"started"' events || fail "the session did not start: $(cat said)"
+init=$(sed -n 's/.*"init_pid": *\([0-9]*\).*/\1/p' events)
+command=$(cat "/proc/$init/task/$init/children")
+kill -STOP "$init"
+for sig in USR1 USR2 WINCH; do
+	kill -"$sig" "$sup"
+	wait_until 30 quiet || fail "the supervisor does not read its signals"
+done
+for pid in $command; do
+	if tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q hold; then kill -KILL "$pid"; fi
+done
+# It hears of the end only once pid 1 is gone.
+kill -STOP "$sup"
+kill -CONT "$init"
+wait_until 30 gone "$init" || fail "pid 1 outlives its command"
+kill -CONT "$sup"
+got=0
+wait "$sup" || got=$?
+[ "$got" -eq 137 ] || fail "exit $got instead of 137: $(cat said events)"
+hasnt "$(cat said)" "pid 1"
+
 # Home and root are never a workspace.
 cd / || exit 1
 expect 2 "$WARDFS" run -- true
