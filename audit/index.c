@@ -345,7 +345,7 @@ static int check_schema(const struct index *x, struct ward_err *err)
 		r = schema_of(fresh.db, &want);
 	if (r == 0)
 		r = schema_of(x->db, &have);
-	if (r < 0)
+	if (r != 0)
 		return ward_err_sys(err, r, "index");
 	return strcmp(have, want) == 0
 		       ? 0

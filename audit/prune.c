@@ -105,8 +105,8 @@ static int pack_segment(struct prune *p, int dir_fd, unsigned number, struct war
 {
 	ward_cleanup_fd int from = -1;
 	ward_cleanup_fd int to = -1;
-	struct stat before;
-	struct stat after;
+	struct stat before = {0};
+	struct stat after = {0};
 	int r = ward_segment_pack_begin(dir_fd, number, &from, &to);
 	if (r == -EBUSY || r == -ENOENT)
 		return 0;

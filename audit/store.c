@@ -481,7 +481,7 @@ int ward_store_mark(struct ward_store *st, const char *session, const char *text
 	(void)snprintf(early, sizeof(early), EARLY_MARK, session);
 	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, session);
 	for (int i = 0; i < MARK_TRIES; i++) {
-		struct stat sb;
+		struct stat sb = {0};
 		ward_cleanup_fd int fd = openat(st->running_fd, early,
 			O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 		int r = fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &sb) < 0 ? -errno : 0;

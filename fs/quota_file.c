@@ -242,7 +242,7 @@ static int room_for(struct ward_quota_file *f, uint64_t want, uint64_t least, ui
 int ward_quota_grow(struct ward_quotas *q, struct ward_quota_file *f, uint64_t size, uint64_t want,
 	uint64_t least, uint64_t *ret_got, struct ward_quota_hit *hit)
 {
-	uint64_t got;
+	uint64_t got = 0;
 	int r;
 
 	pthread_mutex_lock(&q->lock);

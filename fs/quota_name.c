@@ -241,7 +241,7 @@ int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *pat
 	r = ward_backing_open(dirfd, name, O_PATH, 0, &fd);
 	if (r == 0)
 		r = ward_backing_fstat(fd, &file);
-	if (r < 0)
+	if (r != 0)
 		return r == -ENOENT ? 0 : r; /* whoever removes it says so */
 	id = id_of(op->tree, &file.id);
 	r = ward_quota_get(q, d, &id, &ret->file);

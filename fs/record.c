@@ -132,7 +132,7 @@ static void add_rule(struct ward_event *ev, const struct ward_op *op)
 {
 	char place[RULE_TEXT_MAX];
 	char digits[10];
-	size_t n = 0, len = op->rule ? strlen(op->rule->file) : 0;
+	size_t n = 0, len;
 	unsigned line = op->rule ? op->rule->line : 0;
 
 	if (!op->decided)
@@ -145,8 +145,7 @@ static void add_rule(struct ward_event *ev, const struct ward_op *op)
 	do
 		digits[n++] = (char)('0' + line % 10);
 	while ((line /= 10) > 0);
-	if (len > sizeof(place) - sizeof(digits) - 1)
-		len = sizeof(place) - sizeof(digits) - 1;
+	len = strnlen(op->rule->file, sizeof(place) - sizeof(digits) - 1);
 	memcpy(place, op->rule->file, len);
 	place[len++] = ':';
 	while (n > 0)

@@ -226,7 +226,7 @@ bool ward_uring_reply(struct ward_uring *u, const struct iovec *iov, int count, 
 		return false;
 	*ret = fill(e, u->payload, iov, count);
 	atomic_store(&e->unique, 0);
-	if (e->seat->worker == self) {
+	if (self && e->seat->worker == self) {
 		commit(e);
 		return true;
 	}

@@ -395,7 +395,7 @@ static int propose(const struct args *a, struct proposal *p, struct ward_err *er
 			"text", p->text.data, p->text.len, "rules", rules_json(&p->rules),
 			"refused", p->learned.refused, "asked", p->learned.asked));
 	else if (!a->write)
-		fwrite(p->text.data, 1, p->text.len, stdout);
+		(void)fwrite(p->text.data, 1, p->text.len, stdout);
 	return 0;
 }
 

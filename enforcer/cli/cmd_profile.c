@@ -198,7 +198,7 @@ static int show(const struct args *a, struct ward_err *err)
 			SHIPPED, "purpose", what, n, "digest", ward_policy_digest(p), "text", text,
 			len));
 	} else if (r == 0) {
-		fwrite(text, 1, len, stdout);
+		(void)fwrite(text, 1, len, stdout);
 	}
 	ward_policy_unref(p);
 	return r;
@@ -330,7 +330,7 @@ static int export(const struct args *a, struct ward_err *err)
 			!a->whole, "file", ward_json_text(a->output), "text",
 			plain ? plain : ward_json_text(ward_buf_str(&b))));
 	} else if (!a->output) {
-		fwrite(b.data, 1, b.len, stdout);
+		(void)fwrite(b.data, 1, b.len, stdout);
 	}
 	return 0;
 }

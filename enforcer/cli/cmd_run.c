@@ -227,7 +227,7 @@ static int dry_run(const struct ward_run_options *o, bool json)
 		r = prepare(&dry, &p, &err);
 	if (r == 0)
 		r = name_program(&p, &err);
-	if (r < 0)
+	if (r != 0)
 		return ward_run_dry(NULL, o, json, &err);
 	say_first(&p.plan);
 	return ward_run_dry(&p.plan, &p.o, json, &err);

@@ -93,7 +93,7 @@ static const struct argp argp = {options, parse, "[SESSION]",
 static void remember(struct watched *w, json_t *record)
 {
 	json_decref(w->last[LAST - 1]);
-	memmove(w->last + 1, w->last, (LAST - 1) * sizeof(*w->last));
+	memmove(w->last + 1, w->last, (LAST - 1) * sizeof(json_t *));
 	w->last[0] = record;
 }
 

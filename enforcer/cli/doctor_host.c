@@ -40,8 +40,9 @@ static bool named_container(char *ret, size_t size)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const char *name = text_of("/run/systemd/container", &b);
-	if (!*name && getenv("container"))
-		name = getenv("container");
+	const char *told = getenv("container");
+	if (!*name && told)
+		name = told;
 	size_t n = 0;
 	for (; name[n] && n + 1 < size && (isalnum((unsigned char)name[n]) || name[n] == '-'); n++)
 		ret[n] = name[n];

@@ -137,7 +137,7 @@ static struct node *node_sub(struct node *t, const char *name, size_t len)
 	for (size_t i = 0; i < t->n; i++)
 		if (strlen(t->sub[i]->name) == len && memcmp(t->sub[i]->name, name, len) == 0)
 			return t->sub[i];
-	struct node **v = reallocarray(t->sub, t->n + 1, sizeof(*v));
+	struct node **v = reallocarray(t->sub, t->n + 1, sizeof(struct node *));
 	if (!v)
 		return NULL;
 	t->sub = v;

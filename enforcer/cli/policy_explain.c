@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs policy explain: the decision of the filesystem, with its reasons. */
 #include <argp.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -359,6 +360,7 @@ static int decide(const struct ward_place *place, const struct args *a, struct w
 		r = ward_place_path(place, a->words[2], &ans->path2, &dir2, err);
 	if (r < 0)
 		return r;
+	assert(ans->path);
 	if (!ward_place_in_tree(place, ans->path))
 		ans->outside = ans->path;
 	else if (ans->path2 && !ward_place_in_tree(place, ans->path2))

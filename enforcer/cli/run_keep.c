@@ -67,7 +67,7 @@ int ward_run_keep(struct ward_run_options *o, char **argv,
 	sigaddset(&set, SIGHUP);
 	if (pipe2(ends, O_CLOEXEC) < 0 || sigprocmask(SIG_BLOCK, &set, &before) < 0)
 		return WARD_EXIT_SETUP;
-	fflush(NULL);
+	(void)fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[0]);

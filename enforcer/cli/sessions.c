@@ -99,12 +99,11 @@ int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_a
 	if (strcmp(session, "latest") == 0) {
 		const char *name = latest_of(all);
 		latest = name ? strdup(name) : NULL;
-		session = latest ? latest : session;
 	}
 	for (size_t i = json_array_size(all); i-- > 0;) {
 		const char *name =
 			json_string_value(json_object_get(json_array_get(all, i), "session"));
-		if (!name || strcmp(name, session) != 0)
+		if (!name || strcmp(name, latest ? latest : session) != 0)
 			json_array_remove(all, i);
 	}
 	if (json_array_size(all) > 0)

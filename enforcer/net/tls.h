@@ -14,7 +14,7 @@
 /* Hellos with post-quantum keys have two kilobytes; RFC 8446 lets one have 16 MB. */
 #define WARD_TLS_HELLO_MAX 16384U
 /* The same with a record header for every few bytes. */
-#define WARD_TLS_STREAM_MAX (2 * WARD_TLS_HELLO_MAX)
+#define WARD_TLS_STREAM_MAX (2UL * WARD_TLS_HELLO_MAX)
 
 struct ward_tls_hello {
 	char name[256]; /* as it was sent; "": none */

@@ -27,7 +27,7 @@ static void sign(const uint8_t *secret, const char *context, const char *text, s
 	uint8_t data[32 + WARD_TOKEN_MAX], out[WARD_SIGN_BYTES];
 	size_t n = strlen(context);
 	assert(n + len <= sizeof(data));
-	memcpy(data, context, n);
+	memcpy(data, context, n); // NOLINT(bugprone-not-null-terminated-result)
 	memcpy(data + n, text, len);
 	(void)crypto_sign_detached(out, NULL, data, n + len, secret);
 	(void)sodium_bin2base64(ret, SIGNATURE_TEXT, out, sizeof(out), BASE64);

@@ -45,7 +45,7 @@
 /* A token is for the request that it stands in: seconds from then to its end. */
 #define WARD_TOKEN_LIFE_S 60U
 /* A grant is for as long: a session that lasts longer than 30 days is refused its connections. */
-#define WARD_TOKEN_GRANT_LIFE_S (30U * 24U * 3600U)
+#define WARD_TOKEN_GRANT_LIFE_S (30ULL * 24U * 3600U)
 
 /*
  * A grant for session, signed by the host's key, from now on. ret_seed is the secret half of its

@@ -324,7 +324,7 @@ static int make_above(int backing, const char *rel, const char **ret_name, int *
 static int make_link(int backing, const char *rel, const char *target)
 {
 	char now[4096];
-	const char *name = NULL;
+	const char *name = rel;
 	ward_cleanup_fd int at = -1;
 	int r = make_above(backing, rel, &name, &at);
 	/* The command's own: it goes without the tool chain. */

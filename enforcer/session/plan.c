@@ -348,6 +348,7 @@ static int open_tree_backing(
 {
 	struct ward_run_plan_tree *pt = &p->trees[p->n_trees++];
 	*pt = (struct ward_run_plan_tree){.path = t->path, .backing = -1};
+	/* Each has a place of its own. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 	if (p->home.dir && strcmp(t->path, WARD_HOME_PATH) == 0) {
 		pt->source = strdup(p->home.source);
 		return pt->source ? 0 : ward_err_sys(err, -ENOMEM, "tree %s", t->path);

@@ -4,6 +4,7 @@
  * so they are mounted last, by pid 1: at their paths, and wherever else the tree above is seen,
  * that each way to it shows the same.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -90,6 +91,7 @@ static int open_place(int root, const struct seen *s)
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
 	};
+	assert(s->top);
 	ward_cleanup_fd int base = ward_init_open_inside(root, s->top);
 	return base < 0 ? base : ward_fd_openat2(base, s->path + strlen(s->top) + 1, &how);
 }
