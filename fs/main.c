@@ -82,6 +82,7 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		if (!t->path || t->path[0] != '/')
 			return -EBADMSG;
 		t->path_len = strlen(t->path);
+		pthread_mutex_init(&t->left.lock, NULL);
 		t->passthrough = fs->flags & WARD_FS_PASSTHROUGH;
 		fs->n_trees = i + 1;
 	}

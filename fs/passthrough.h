@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "enforcer/base/err.h"
@@ -16,5 +18,25 @@ struct ward_fs_tree;
  * An id for the file of fd (O_PATH does). Needs CAP_SYS_ADMIN in the permitted set; it is effective
  * during the ioctl alone. -EPERM: not for us; -ELOOP: the backing is itself stacked too high.
  */
-int ward_passthrough_open(const struct ward_fs_tree *tree, int fd, int32_t *ret_id) ward_must_check;
-void ward_passthrough_close(const struct ward_fs_tree *tree, int32_t id);
+int ward_passthrough_open(struct ward_fs_tree *tree, int fd, int32_t *ret_id) ward_must_check;
+
+/*
+ * The id is no more. Changing what is in effect takes longer than the ioctl, and where a tree is
+ * removed there is an id a file: so a thread that settles() tells the kernel of several at once,
+ * with the next ward_passthrough_open(), when there are WARD_PASSTHROUGH_LEFT, or when it has
+ * nothing else to do. Other threads tell it at once. No id holds a file open for writing; the space
+ * of a removed one may.
+ */
+void ward_passthrough_close(struct ward_fs_tree *tree, int32_t id);
+/* The calling thread will call _settle() before each time it waits for a request. */
+void ward_passthrough_settles(void);
+void ward_passthrough_settle(struct ward_fs_tree *tree);
+
+#define WARD_PASSTHROUGH_LEFT 64U
+
+/* Ids that the kernel is still to be told of. */
+struct ward_passthrough_left {
+	pthread_mutex_t lock; /* the innermost */
+	uint32_t ids[WARD_PASSTHROUGH_LEFT];
+	atomic_uint n;
+};

@@ -12,6 +12,7 @@
 #include "enforcer/base/fd.h"
 #include "fs/ahead.h"
 #include "fs/fuse_kernel.h"
+#include "fs/passthrough.h"
 #include "fs/session.h"
 #include "fs/transport.h"
 #include "fs/uring.h"
@@ -228,6 +229,7 @@ static void wait_for_request(struct ward_transport *t)
 	struct pollfd p = {.fd = t->tree->dev_fd, .events = POLLIN};
 	int n;
 
+	ward_passthrough_settle(t->tree);
 	if (ward_uring_active(t->tree->uring)) {
 		wait_beside_rings(t);
 		return;
@@ -285,6 +287,7 @@ static void *run(void *arg)
 	const struct fuse_in_header *in = (const void *)t->buf;
 	const uint64_t one = 1;
 
+	ward_passthrough_settles();
 	if (ward_transport_thread_init() == 0) {
 		for (;;) {
 			ssize_t n = next_message(t);
