@@ -24,9 +24,9 @@ void ward_check_audit_writer(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_ABSENT, "install wardfs as a whole", "%s", err.text);
 	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0 && !getpwnam(WRITER_USER))
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"where trails are to bind their owners too, as root: install the package, or "
-			"systemd-sysusers; systemd-tmpfiles --create; systemctl enable --now "
-			"wardfs-audit.socket; until then [audit] writer = system is refused",
+			"where trails are to bind their owners too, as root: systemd-sysusers; "
+			"systemd-tmpfiles --create; systemctl enable --now wardfs-audit.socket; "
+			"until then [audit] writer = system is refused",
 			"wardfs-auditd is there, and neither its socket nor the user " WRITER_USER);
 	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
@@ -35,8 +35,8 @@ void ward_check_audit_writer(struct ward_check *c)
 			"%s is not there", WARD_SYSTEM_SOCKET);
 	else if (ward_system_reach(&err) < 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"as root: systemctl restart wardfs-audit.socket, and see systemctl status "
-			"wardfs-audit.service; until then [audit] writer = system is refused",
+			"as root: systemd-sysusers; systemctl restart wardfs-audit.socket; systemctl status "
+			"wardfs-audit.service tells more; until then [audit] writer = system is refused",
 			"%s", err.text);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL, "%s is root's and takes connections",

@@ -72,6 +72,16 @@ XDG_STATE_HOME=/proc "$WARDFS" run -- touch started 2>err && rc=0 || rc=$?
 grep -q 'missing on this host' err && fail "$(cat err)"
 "$WARDFS" run -- touch started || fail "control: it can run"
 rm started
+# The same late in a start, of an ordinary user: the supervisor is not dumpable by then, and could map no id.
+mkdir -p late/project && chown -R 1234:1234 late
+(
+	unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
+	cd late/project && HOME=${PWD%/*} as_user 0666 /mnt/build/tests/support/knockout pivot_root=EPERM -- \
+		/mnt/build/wardfs run -- touch started
+) 2>err && rc=0 || rc=$?
+[ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
+grep -q 'pivot_root' err || fail "$(cat err)"
+grep -q 'missing on this host' err && fail "$(cat err)"
 
 # A kernel too old, as uname(2) tells it under this personality(2): named, with the fix.
 mkdir mnt
