@@ -46,12 +46,26 @@ static bool deceptive(uint32_t cp)
 	       (cp >= 0xe0000 && cp <= 0xe007f);
 }
 
+/* Bytes that stand for themselves, of which most paths and names consist: each record has several.
+ */
+static const bool plain[256] = {[' ' ... '['] = true, [']' ... '~'] = true};
+static const bool plain_json[256] = {
+	[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
+
 static void escape(struct ward_buf *b, const void *bytes, size_t len, bool json)
 {
 	const unsigned char *s = bytes;
+	const bool *itself = json ? plain_json : plain;
 	const char *bs = json ? "\\\\" : "\\"; /* one backslash of the escaped text */
 	for (size_t i = 0; i < len;) {
 		uint32_t cp = 0;
+		const size_t start = i;
+		while (i < len && itself[s[i]])
+			i++;
+		if (i > start) {
+			ward_buf_add(b, s + start, i - start);
+			continue;
+		}
 		size_t n = utf8_sequence(s + i, len - i, &cp);
 		if (n == 1 && cp == '\\') {
 			ward_buf_puts(b, bs);
@@ -65,15 +79,7 @@ static void escape(struct ward_buf *b, const void *bytes, size_t len, bool json)
 		} else if (json && cp == '"') {
 			ward_buf_puts(b, "\\\"");
 		} else {
-			/* The plain run in one piece: the common case is a whole path. */
-			size_t start = i;
-			while (i < len && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '\\' &&
-				!(json && s[i] == '"'))
-				i++;
-			if (i == start)
-				i += n;
-			ward_buf_add(b, s + start, i - start);
-			continue;
+			ward_buf_add(b, s + i, n);
 		}
 		i += n ? n : 1;
 	}

@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
 
 /* More than any helper inherits; bounds the stack array below. */
 #define INHERIT_MAX 64
@@ -114,6 +117,24 @@ int ward_fd_openat2(int at, const char *path, const struct open_how *how)
 			return -errno;
 	}
 	return -EAGAIN;
+}
+
+void ward_fd_room(int n)
+{
+	ward_cleanup_fd int any = memfd_create("room", MFD_CLOEXEC);
+	int far = any < 0 ? -1 : fcntl(any, F_DUPFD_CLOEXEC, n - 1);
+	if (far >= 0)
+		close(far);
+}
+
+int ward_fd_open_regular(int at, const char *name, int flags)
+{
+	struct stat st;
+	/* Means nothing to a regular file. */
+	ward_cleanup_fd int fd = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? ward_steal_fd(&fd) : -EINVAL;
 }
 
 int ward_fd_inherit(const int *from, const int *to, size_t n)

@@ -44,6 +44,21 @@ int ward_fd_path(int fd, char **ret_path) ward_must_check;
 int ward_fd_openat2(int at, const char *path, const struct open_how *how) ward_must_check;
 
 /*
+ * Makes this process's table of descriptors large enough for n of them, while it has one thread:
+ * with more, each time it grows the kernel waits for a grace period of RCU, some 10 ms, in whatever
+ * call needed the descriptor (expand_fdtable() in fs/file.c). Where n is beyond RLIMIT_NOFILE or
+ * memory fails it stays as it is.
+ */
+void ward_fd_room(int n);
+
+/*
+ * A regular file beneath the directory `at`, close-on-exec, no symbolic link; flags: O_RDONLY or
+ * O_RDWR, and O_APPEND. The descriptor, the caller's, or a negative errno: -EINVAL for what is no
+ * regular file. Never waits: a fifo of that name would hold who opens it until somebody writes.
+ */
+int ward_fd_open_regular(int at, const char *name, int flags) ward_must_check;
+
+/*
  * In a child, between fork and exec: makes the n descriptors from[] the numbers to[] (both lists
  * without repeats, from[i] == -1 leaves to[i] closed) and everything else at or above 3
  * close-on-exec. Async-signal-safe. Returns 0 or a negative errno.
