@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
@@ -144,7 +145,7 @@ static int print_effect(
 {
 	enum ward_diff_reach reach = WARD_DIFF_CUT;
 	size_t n = 0;
-	int r = ward_policy_diff(before, after, put_effect, &n, &reach);
+	int r = ward_policy_diff_rights(before, after, put_effect, &n, &reach);
 	if (r < 0)
 		return ward_err_sys(err, r, "comparing");
 	if (n > EFFECTS_MAX)
@@ -154,6 +155,21 @@ static int print_effect(
 	else if (n == 0)
 		puts("  no path gains or loses a right: other rules decide (wardfs policy check)");
 	return 0;
+}
+
+/* Nothing lies beneath a file: what the rule would do to names there is of no interest. */
+static bool is_file(const struct ward_place *place, const char *path)
+{
+	static const char top[] = "/workspace/";
+	struct stat st;
+	return place->project.fd >= 0 && strncmp(path, top, strlen(top)) == 0 &&
+	       fstatat(place->project.fd, path + strlen(top), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       !S_ISDIR(st.st_mode);
+}
+
+static bool is_path(const char *pattern)
+{
+	return pattern[0] == '/' && !strpbrk(pattern, "*?[\\");
 }
 
 /* The line that was added: the file's last, while it still had another name. */
@@ -200,12 +216,13 @@ static int add(const struct ward_place *place, const struct args *a, struct ward
 	printf(": %s %s = ", section_of(a), a->words[0]);
 	ward_print(a->words[1]);
 	putchar('\n');
-	/* a pattern without wildcards is a path */
-	if (a->words[1][0] == '/' && !strpbrk(a->words[1], "*?[\\")) {
+	bool exact = is_path(a->words[1]);
+	if (exact) {
 		print_rights("before", place->policy, a->words[1]);
 		print_rights("now", after.policy, a->words[1]);
 	}
-	r = is_allow(a) ? 0 : print_effect(place->policy, after.policy, err);
+	if (!is_allow(a) && !(exact && is_file(place, a->words[1])))
+		r = print_effect(place->policy, after.policy, err);
 	if (r == 0 && fflush(stdout) != 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	return r == 0 ? print_findings(file, &text, after.policy, err) : r;

@@ -384,7 +384,7 @@ static void policy_free(struct ward_policy *p)
 	free(p);
 }
 
-int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, bool paths,
+int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, unsigned parts,
 	struct ward_policy **ret, struct ward_err *err)
 {
 	struct ward_policy *p = calloc(1, sizeof(*p));
@@ -400,9 +400,9 @@ int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, 
 		r = ward_policy_settle(p, err);
 	if (r == 0)
 		r = ward_programs_add(p, err);
-	if (r == 0 && paths)
+	if (r == 0 && parts & WARD_POLICY_PATHS)
 		r = build_automaton(p, err);
-	if (r == 0)
+	if (r == 0 && parts & WARD_POLICY_DIGEST)
 		r = ward_policy_digest_fill(p, err);
 	if (r < 0) {
 		policy_free(p);
@@ -415,7 +415,8 @@ int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, 
 int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct ward_policy **ret,
 	struct ward_err *err)
 {
-	return ward_policy_compile_parts(sources, n, true, ret, err);
+	return ward_policy_compile_parts(
+		sources, n, WARD_POLICY_PATHS | WARD_POLICY_DIGEST, ret, err);
 }
 
 bool ward_policy_source(

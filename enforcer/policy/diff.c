@@ -50,7 +50,6 @@ struct diff {
 	size_t n_told, cap_told;
 	uint32_t steps, steps_max;
 	bool exact; /* each rule counts by itself */
-	bool has_ask;
 	bool cut;
 };
 
@@ -78,7 +77,6 @@ static int add_names(struct diff *d, const struct ward_policy *p)
 		int r = ward_pattern_parse(rule->pattern, ward_rule_folds(p, rule), &pattern, NULL);
 		if (r < 0)
 			return r;
-		d->has_ask = d->has_ask || rule->verb == WARD_VERB_ASK;
 		r = ward_classes_add(d->classes, &pattern);
 		ward_pattern_clear(&pattern);
 		if (r < 0)
@@ -152,38 +150,43 @@ static bool would_take(const struct diff *d, const struct ward_policy *p, uint32
 
 /*
  * What the future of a state depends on: what guards have left (exact: which ones), the run that
- * decides in each list, and where the path stands in patterns that may still change that. `ask`
- * depends on more.
+ * decides in each list and, where that is `ask`, the one before that it leaves in force, and where
+ * the path stands in patterns that may still change that.
  */
 static void put_key(const struct diff *d, const struct ward_policy *p, const uint32_t *run,
 	const struct ward_state *s, struct ward_buf *b)
 {
-	uint32_t last[WARD_GROUP_COUNT_] = {0}, takers[WARD_RIGHT_BITS], n_live = 0;
+	/* of all rules, and of those that are not `ask` */
+	uint32_t last[WARD_GROUP_COUNT_] = {0}, firm[WARD_GROUP_COUNT_] = {0};
+	uint32_t takers[WARD_RIGHT_BITS], n_live = 0;
 	bool listed = ward_policy_listed(p, s) == WARD_LISTED;
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		uint32_t n = ward_state_hits(s)[i];
-		if (run[n])
-			last[ward_rule_group(&p->rules[n])] = run[n];
+		if (!run[n])
+			continue;
+		enum ward_group g = ward_rule_group(&p->rules[n]);
+		last[g] = run[n];
+		if (p->rules[n].verb != WARD_VERB_ASK)
+			firm[g] = run[n];
 	}
 	find_takers(p, s, run, takers);
 	for (uint32_t i = 0; i < s->n_live; i++) {
 		uint32_t n = ward_automaton_pattern(p->automaton, s->ids[i]);
-		bool changes = run[n] ? run[n] > last[ward_rule_group(&p->rules[n])]
-				      : would_take(d, p, n, takers);
+		enum ward_group g = ward_rule_group(&p->rules[n]);
+		bool ask = p->rules[n].verb == WARD_VERB_ASK;
+		bool changes =
+			run[n] ? run[n] > (ask ? last[g] : firm[g]) : would_take(d, p, n, takers);
 		changes = changes || (p->rules[n].verb == WARD_VERB_PROGRAM && !listed);
-		if (!changes && !d->has_ask)
+		if (!changes)
 			continue;
 		ward_buf_add(b, &s->ids[i], sizeof(s->ids[i]));
 		n_live++;
-	}
-	if (d->has_ask) {
-		ward_buf_add(b, ward_state_hits(s), s->n_hits * sizeof(*s->ids));
-		ward_buf_add(b, &s->n_hits, sizeof(s->n_hits));
 	}
 	for (unsigned k = 0; k < WARD_RIGHT_BITS && !d->exact; k++)
 		takers[k] = takers[k] != 0;
 	ward_buf_add(b, &n_live, sizeof(n_live));
 	ward_buf_add(b, last, sizeof(last));
+	ward_buf_add(b, firm, sizeof(firm));
 	ward_buf_add(b, takers, sizeof(takers));
 	ward_buf_add(b, &listed, sizeof(listed));
 }
@@ -393,13 +396,13 @@ static int walk(struct diff *d, bool exact)
 }
 
 /* What was told is not told again. */
-static int walk_all(struct diff *d, enum ward_diff_reach *ret)
+static int walk_all(struct diff *d, bool exact, enum ward_diff_reach *ret)
 {
 	int r = find_names(d);
 	const bool cut = d->cut;
-	if (r == 0)
+	if (r == 0 && exact)
 		r = walk(d, true);
-	*ret = d->cut ? WARD_DIFF_RIGHTS : WARD_DIFF_WHOLE;
+	*ret = d->cut || !exact ? WARD_DIFF_RIGHTS : WARD_DIFF_WHOLE;
 	if (r < 0 || *ret == WARD_DIFF_WHOLE)
 		return r;
 	d->cut = false;
@@ -467,14 +470,14 @@ int ward_policy_diff_settings(
 	return r < 0 ? r : settings(&d, b, a, true);
 }
 
-int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
+static int compare(const struct ward_policy *a, const struct ward_policy *b, bool exact,
 	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
 {
 	struct diff d = {.a = a, .b = b, .fn = fn, .user = user};
-	enum ward_diff_reach reach = WARD_DIFF_WHOLE;
+	enum ward_diff_reach reach = exact ? WARD_DIFF_WHOLE : WARD_DIFF_RIGHTS;
 	int r = 0;
 	if (strcmp(a->digest, b->digest) != 0) {
-		r = walk_all(&d, &reach);
+		r = walk_all(&d, exact, &reach);
 		if (r == 0)
 			r = ward_policy_diff_settings(a, b, fn, user);
 	}
@@ -485,4 +488,16 @@ int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
 	if (r == 0)
 		*ret = reach;
 	return r;
+}
+
+int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
+	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
+{
+	return compare(a, b, true, fn, user, ret);
+}
+
+int ward_policy_diff_rights(const struct ward_policy *a, const struct ward_policy *b,
+	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
+{
+	return compare(a, b, false, fn, user, ret);
 }

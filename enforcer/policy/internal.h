@@ -97,8 +97,12 @@ int ward_programs_add(struct ward_policy *p, struct ward_err *err) ward_must_che
 bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, uint32_t *ret_rule);
 
-/* As ward_policy_compile(); without paths nobody may ask about any: there is no automaton. */
-int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, bool paths,
+/* What a policy is made of beside its settings and rules. */
+#define WARD_POLICY_PATHS 1u  /* the automaton; without it nobody may ask about a path */
+#define WARD_POLICY_DIGEST 2u /* without it the digest is empty */
+
+/* As ward_policy_compile(), with these parts. */
+int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, unsigned parts,
 	struct ward_policy **ret, struct ward_err *err) ward_must_check;
 
 /* Fills p->digest (meaning.c). */

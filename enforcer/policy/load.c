@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
+#include "enforcer/policy/internal.h"
 #include "enforcer/policy/present.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
@@ -308,7 +309,10 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 	return 0;
 }
 
-static int compile_texts(const struct texts *t, struct ward_policy **ret, struct ward_err *err)
+#define WHOLE (WARD_POLICY_PATHS | WARD_POLICY_DIGEST)
+
+static int compile_texts(
+	const struct texts *t, unsigned parts, struct ward_policy **ret, struct ward_err *err)
 {
 	struct ward_source_text s[WARD_SOURCE_COUNT_];
 	size_t n = 0;
@@ -322,15 +326,18 @@ static int compile_texts(const struct texts *t, struct ward_policy **ret, struct
 			.text = ward_buf_str(&t->text[k]),
 			.len = t->text[k].len};
 	}
-	return ward_policy_compile(s, n, ret, err);
+	return ward_policy_compile_parts(s, n, parts, ret, err);
 }
 
-/* What follows from the sources themselves: *p is then made once more. */
-static int load_more(
-	const struct ward_load *l, struct texts *t, struct ward_policy **p, struct ward_err *err)
+/* Adds what follows from the settings that the sources make. */
+static int load_more(const struct ward_load *l, struct texts *t, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	int r = l->more(l->user, *p, &b, err);
+	struct ward_policy *p = NULL;
+	int r = compile_texts(t, 0, &p, err);
+	if (r == 0)
+		r = l->more(l->user, p, &b, err);
+	ward_policy_unref(p);
 	if (r < 0 || !b.len)
 		return r < 0 ? r : ward_buf_error(&b);
 	if (!t->there[WARD_SOURCE_RUN]) {
@@ -339,14 +346,7 @@ static int load_more(
 		t->there[WARD_SOURCE_RUN] = true;
 	}
 	ward_buf_add(&t->text[WARD_SOURCE_RUN], b.data, b.len);
-	struct ward_policy *whole = NULL;
-	r = ward_buf_error(&b) < 0 ? ward_err_set(err, -ENOMEM, "out of memory")
-				   : compile_texts(t, &whole, err);
-	if (r < 0)
-		return r;
-	ward_policy_unref(*p);
-	*p = whole;
-	return 0;
+	return ward_buf_error(&b) < 0 ? ward_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int ward_policy_load(const struct ward_load *l, struct ward_policy **ret, struct ward_err *err)
@@ -355,16 +355,11 @@ int ward_policy_load(const struct ward_load *l, struct ward_policy **ret, struct
 	int r = load_base(l, &t, err);
 	if (r >= 0)
 		r = load_others(l, &t, err);
-	struct ward_policy *p = NULL;
-	if (r >= 0)
-		r = compile_texts(&t, &p, err);
 	if (r >= 0 && l->more)
-		r = load_more(l, &t, &p, err);
+		r = load_more(l, &t, err);
+	if (r >= 0)
+		r = compile_texts(&t, WHOLE, ret, err);
 	texts_clear(&t);
-	if (r < 0)
-		ward_policy_unref(p);
-	else
-		*ret = p;
 	return r;
 }
 
@@ -374,7 +369,7 @@ int ward_policy_load_alone(const char *name, struct ward_policy **ret, struct wa
 	const struct ward_load l = {.policy = name, .tree_fd = -1};
 	int r = load_base(&l, &t, err);
 	if (r >= 0)
-		r = compile_texts(&t, ret, err);
+		r = compile_texts(&t, WHOLE, ret, err);
 	texts_clear(&t);
 	return r;
 }

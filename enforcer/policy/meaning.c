@@ -183,8 +183,8 @@ int ward_policy_encode(const struct ward_policy *p, struct ward_buf *ret_blob)
 	return r;
 }
 
-static int decode(
-	const void *blob, size_t len, bool paths, struct ward_policy **ret, struct ward_err *err)
+static int decode(const void *blob, size_t len, unsigned parts, struct ward_policy **ret,
+	struct ward_err *err)
 {
 	struct ward_msg_reader rd;
 	ward_msg_reader_init(&rd, blob, len);
@@ -210,7 +210,7 @@ static int decode(
 	if (r < 0)
 		ward_err_set(err, r, r == -ENOMEM ? "out of memory" : "not a policy");
 	else
-		r = ward_policy_compile_parts(t, n, paths, ret, err);
+		r = ward_policy_compile_parts(t, n, parts, ret, err);
 	for (size_t i = 0; i < WARD_SOURCE_COUNT_; i++)
 		free(files[i]);
 	return r;
@@ -218,11 +218,11 @@ static int decode(
 
 int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret, struct ward_err *err)
 {
-	return decode(blob, len, true, ret, err);
+	return decode(blob, len, WARD_POLICY_PATHS | WARD_POLICY_DIGEST, ret, err);
 }
 
 int ward_policy_decode_network(
 	const void *blob, size_t len, struct ward_policy **ret, struct ward_err *err)
 {
-	return decode(blob, len, false, ret, err);
+	return decode(blob, len, WARD_POLICY_DIGEST, ret, err);
 }

@@ -53,13 +53,13 @@ static void random_rules(struct ward_buf *b, unsigned n, bool fold)
 		"hide", "deny", "read", "append", "noexec", "write", "ask"};
 	ward_buf_puts(b, HEAD "[files]\n");
 	for (unsigned i = 0; i < n; i++) {
-		ward_buf_printf(b, "%s = ", verbs[rnd(rnd(6) ? 6 : 7)]);
+		ward_buf_printf(b, "%s = ", verbs[rnd(4) ? rnd(6) : 6]);
 		random_pattern(b);
 		ward_buf_puts(b, "\n");
 	}
 	ward_buf_puts(b, fold ? "[guard]\nfold = yes\n" : "[guard]\n");
 	for (unsigned i = rnd(4); i > 0; i--) {
-		ward_buf_printf(b, "%s = ", verbs[rnd(5)]);
+		ward_buf_printf(b, "%s = ", verbs[rnd(6) ? rnd(5) : 6]);
 		random_pattern(b);
 		ward_buf_puts(b, "\n");
 	}
@@ -363,10 +363,19 @@ static bool list_pairs(const struct ward_policy *a, const struct ward_policy *b,
 	return true;
 }
 
+/* Whether the same rights are lost and gained somewhere, whatever rules decide. */
+static bool has_rights(const struct found *f, const struct ward_difference *d)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].lost == d->lost && f->v[i].gained == d->gained)
+			return true;
+	return false;
+}
+
 START_TEST(differences_are_all)
 {
 	static struct pairs all;
-	static struct found f;
+	static struct found f, rights;
 	size_t differences = 0, compared = 0;
 	for (unsigned round = 0; round < SUITE_ROUNDS(250U); round++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf x = WARD_BUF_INIT;
@@ -385,6 +394,9 @@ START_TEST(differences_are_all)
 		f.n = 0;
 		ck_assert_int_eq(ward_policy_diff(a, b, on_difference, &f, &reach), 0);
 		ck_assert_int_eq(reach, WARD_DIFF_WHOLE);
+		rights.n = 0;
+		ck_assert_int_eq(ward_policy_diff_rights(a, b, on_difference, &rights, &reach), 0);
+		ck_assert_int_eq(reach, WARD_DIFF_RIGHTS);
 		if (list_pairs(a, b, c, &all)) {
 			size_t n = 0;
 			compared++;
@@ -394,6 +406,7 @@ START_TEST(differences_are_all)
 					continue;
 				n++;
 				ck_assert_msg(has(&f, &d), "%s\n%s", x.data, y.data);
+				ck_assert_msg(has_rights(&rights, &d), "%s\n%s", x.data, y.data);
 			}
 			ck_assert((n > 0) == (f.n > 0));
 			differences += f.n;

@@ -33,6 +33,18 @@ grep -q 'no path gains or loses a right' out || fail "a rule without effect: $(c
 "$wardfs" policy add deny /workspace/late >out
 ! explain read late || fail "not in [files]"
 ! explain read .env || fail "medium is no longer extended"
+echo "--- of a file, which has nothing beneath it, its rights are told alone"
+mkdir certs
+echo x >certs/test.pem
+"$wardfs" policy add read /workspace/certs/test.pem >out
+grep -q '^  before *stat,list$' out && grep -q '^  now *stat,list,read,exec$' out || fail "$(cat out)"
+[ "$(wc -l <out)" -eq 3 ] || fail "$(cat out)"
+"$wardfs" policy add read /workspace/certs/none.pem >out
+grep -q '^  /workspace/certs/none.pem: +read,exec$' out || fail "control: $(cat out)"
+echo "--- all paths are compared, also where somebody is asked"
+"$wardfs" policy add ask /workspace/asked >out
+grep -q 'no path gains or loses a right' out || fail "control: $(cat out)"
+! grep -q "too many rules" out || fail "$(cat out)"
 echo "--- what is too wide is added, and said"
 "$wardfs" policy add write /workspace >out 2>&1
 grep -q "^wardfs: .*policy:[0-9]*: .files. write = /workspace: too wide" out || fail "$(cat out)"
