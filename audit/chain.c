@@ -222,23 +222,31 @@ int ward_line_source(const struct ward_line *l, int64_t *ret_ring, uint64_t *ret
 
 /* --- text --- */
 
+/* "00" to "99": a record has some twenty numbers, and each division is two digits then. */
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+			    "25262728293031323334353637383940414243444546474849"
+			    "50515253545556575859606162636465666768697071727374"
+			    "75767778798081828384858687888990919293949596979899";
+
 void ward_put_u64(struct ward_buf *b, uint64_t v)
 {
 	char text[20];
 	size_t i = sizeof(text);
-	do {
-		text[--i] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v > 0);
+	for (; v >= 100; v /= 100)
+		memcpy(text + (i -= 2), pairs + 2 * (v % 100), 2);
+	if (v >= 10)
+		memcpy(text + (i -= 2), pairs + 2 * v, 2);
+	else
+		text[--i] = (char)('0' + v);
 	ward_buf_add(b, text + i, sizeof(text) - i);
 }
 
 static void digits(char *to, unsigned n, uint64_t v)
 {
-	while (n-- > 0) {
-		to[n] = (char)('0' + v % 10);
-		v /= 10;
-	}
+	for (; n >= 2; v /= 100)
+		memcpy(to + (n -= 2), pairs + 2 * (v % 100), 2);
+	if (n > 0)
+		*to = (char)('0' + v % 10);
 }
 
 void ward_put_time(struct ward_buf *b, uint64_t real_ns)

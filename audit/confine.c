@@ -61,9 +61,9 @@ static int add_rules(scmp_filter_ctx ctx)
 		SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(read), SCMP_SYS(recvmsg),
 		SCMP_SYS(sendmsg), SCMP_SYS(futex), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
 		/* log and ledger */
-		SCMP_SYS(write), SCMP_SYS(pread64), SCMP_SYS(fdatasync), SCMP_SYS(fstat),
-		SCMP_SYS(newfstatat), SCMP_SYS(lseek), SCMP_SYS(ftruncate), SCMP_SYS(flock),
-		SCMP_SYS(close),
+		SCMP_SYS(write), SCMP_SYS(pread64), SCMP_SYS(fdatasync), SCMP_SYS(fremovexattr),
+		SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
+		SCMP_SYS(flock), SCMP_SYS(close),
 		/* memory, signals, end */
 		SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
 		SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction),

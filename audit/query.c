@@ -10,6 +10,7 @@
 
 #include "audit/format.h"
 #include "audit/lines.h"
+#include "audit/parse.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
@@ -32,7 +33,7 @@ int ward_query_walk_from(struct ward_log *log, uint64_t *offset, bool parse, war
 		if (!text.whole)
 			continue;
 		*offset = text.offset + text.len + 1;
-		json_t *record = parse ? json_loadb(text.p, text.len, 0, NULL) : NULL;
+		json_t *record = parse ? ward_parse(text.p, text.len, 0, "") : NULL;
 		r = fn(ctx, text.p, text.len, json_is_object(record) ? record : NULL);
 		json_decref(record);
 	}
@@ -71,7 +72,7 @@ int ward_query_walk_at(struct ward_log *log, const struct ward_query_lines *l, w
 		ssize_t len = read_line(log, l->v[i], buf);
 		if (len < 0)
 			return ward_err_sys(err, (int)len, "trail");
-		json_t *record = json_loadb(buf, (size_t)len, 0, NULL);
+		json_t *record = ward_parse(buf, (size_t)len, 0, "");
 		r = fn(ctx, buf, (size_t)len, json_is_object(record) ? record : NULL);
 		json_decref(record);
 	}

@@ -13,6 +13,7 @@
 
 #include "audit/format.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
 #define WRITING (O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
 
@@ -104,9 +105,9 @@ int ward_segment_open(int dir_fd, unsigned number, bool packed, int *ret_fd)
 {
 	char name[WARD_SEGMENT_NAME_MAX];
 	ward_segment_name(name, number, packed);
-	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = ward_fd_open_regular(dir_fd, name, O_RDONLY);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	*ret_fd = fd;
 	return 0;
 }

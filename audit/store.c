@@ -262,11 +262,15 @@ int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err)
 	return 0;
 }
 
-/* Makes sessions/NAME under the first free name. */
-static int make_session_dir(
-	struct ward_store *st, const char *name, char ret_name[WARD_SESSION_NAME_MAX + 1])
+/* Makes sessions/NAME under the first free name. fresh: nobody had it before. */
+static int make_session_dir(struct ward_store *st, const char *name, bool fresh,
+	char ret_name[WARD_SESSION_NAME_MAX + 1])
 {
 	struct stat above;
+	ward_cleanup_free bool *taken = calloc(NAME_TRIES + 1, sizeof(*taken));
+	int r = !taken ? -ENOMEM : fresh ? 0 : ward_store_taken(st, name, taken, NAME_TRIES);
+	if (r < 0)
+		return r;
 	if (fstat(st->sessions_fd, &above) < 0)
 		return -errno;
 	/* Whom an access control list lets read the one may read the other. */
@@ -279,6 +283,9 @@ static int make_session_dir(
 			snprintf(try, sizeof(try), "%s.%d", name, i);
 		if (!ward_session_name_valid(try, strlen(try)))
 			return -ENAMETOOLONG;
+		/* A trail that is gone keeps its name, or this one could stand for it. */
+		if (taken[i])
+			continue;
 		if (mkdirat(st->sessions_fd, try, mode) == 0) {
 			memcpy(ret_name, try, strlen(try) + 1);
 			return 0;
@@ -306,10 +313,12 @@ static int write_file(int dir_fd, const char *name, const void *data, size_t len
 static int open_secret(struct ward_store *st, const char *name, int *ret)
 {
 	struct stat sb;
-	ward_cleanup_fd int fd = openat(st->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &sb) < 0)
+	ward_cleanup_fd int fd = ward_fd_open_regular(st->dir_fd, name, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &sb) < 0)
 		return -errno;
-	if (!S_ISREG(sb.st_mode) || sb.st_mode & 077)
+	if (sb.st_mode & 077)
 		return -EPERM;
 	*ret = ward_steal_fd(&fd);
 	return 0;
@@ -349,10 +358,11 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 	size_t len, struct ward_store_session *ret, struct ward_err *err)
 {
 	char id[WARD_SESSION_ID_MAX];
-	int r = name ? 0 : ward_store_session_id(id, err);
+	const bool fresh = !name;
+	int r = fresh ? ward_store_session_id(id, err) : 0;
 	if (r < 0)
 		return r;
-	if (!name)
+	if (fresh)
 		name = id;
 	/* "latest" has a meaning of its own for those who read. */
 	if (!ward_session_name_valid(name, strlen(name)) || strcmp(name, "latest") == 0)
@@ -361,7 +371,7 @@ int ward_store_create_session(struct ward_store *st, const char *name, const voi
 			"with '.' or '-', and not \"latest\"",
 			WARD_SESSION_NAME_MAX);
 	struct ward_store_session s = WARD_STORE_SESSION_INIT;
-	r = make_session_dir(st, name, s.name);
+	r = make_session_dir(st, name, fresh, s.name);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s/sessions/%s", st->path, name);
 	r = open_files(st, &s, O_EXCL);
@@ -633,24 +643,30 @@ int ward_store_last_segment(struct ward_store_session *s, struct ward_err *err)
 
 /* --- reading --- */
 
-static int open_in_session(struct ward_store *st, const char *session, const char *name,
-	int *ret_fd, struct ward_err *err)
+int ward_store_open_session(
+	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
 {
 	if (!ward_session_name_valid(session, strlen(session)) || st->sessions_fd < 0)
 		return ward_err_set(err, -ENOENT, "no such session");
-	ward_cleanup_fd int dir =
-		openat(st->sessions_fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(st->sessions_fd, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/sessions/%s/%s", st->path, session, name);
+		return ward_err_sys(err, -errno, "%s/sessions/%s", st->path, session);
 	*ret_fd = fd;
 	return 0;
 }
 
-int ward_store_open_session(
-	struct ward_store *st, const char *session, int *ret_fd, struct ward_err *err)
+static int open_in_session(struct ward_store *st, const char *session, const char *name,
+	int *ret_fd, struct ward_err *err)
 {
-	return open_in_session(st, session, ".", ret_fd, err);
+	ward_cleanup_fd int dir = -1;
+	int r = ward_store_open_session(st, session, &dir, err);
+	if (r < 0)
+		return r;
+	int fd = ward_fd_open_regular(dir, name, O_RDONLY);
+	if (fd < 0)
+		return ward_err_sys(err, fd, "%s/sessions/%s/%s", st->path, session, name);
+	*ret_fd = fd;
+	return 0;
 }
 
 int ward_store_open_log(
@@ -678,9 +694,9 @@ int ward_store_open_policy(
 
 int ward_store_open_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
 {
-	int fd = openat(st->dir_fd, "ledger.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = ward_fd_open_regular(st->dir_fd, "ledger.jsonl", O_RDONLY);
 	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/ledger.jsonl", st->path);
+		return ward_err_sys(err, fd, "%s/ledger.jsonl", st->path);
 	*ret_fd = fd;
 	return 0;
 }
@@ -698,9 +714,9 @@ int ward_store_extend_ledger(struct ward_store *st, int *ret_fd, struct ward_err
 static int read_secret(
 	struct ward_store *st, const char *name, uint8_t ret[WARD_KEY_BYTES], struct ward_err *err)
 {
-	ward_cleanup_fd int fd = openat(st->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int fd = ward_fd_open_regular(st->dir_fd, name, O_RDONLY);
 	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/%s", st->path, name);
+		return ward_err_sys(err, fd, "%s/%s", st->path, name);
 	uint8_t key[WARD_KEY_BYTES + 1];
 	ssize_t n = read(fd, key, sizeof(key));
 	if (n == (ssize_t)WARD_KEY_BYTES)

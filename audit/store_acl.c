@@ -79,9 +79,9 @@ static int add_key(struct ward_store *st, int *ret, struct ward_err *err)
 
 int ward_store_open_public_keys(struct ward_store *st, int *ret_fd, struct ward_err *err)
 {
-	int fd = openat(st->dir_fd, WARD_STORE_KEYS, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = ward_fd_open_regular(st->dir_fd, WARD_STORE_KEYS, O_RDONLY);
 	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/%s", st->path, WARD_STORE_KEYS);
+		return ward_err_sys(err, fd, "%s/%s", st->path, WARD_STORE_KEYS);
 	*ret_fd = fd;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/lines.h"
 #include "audit/store_internal.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -129,6 +130,7 @@ static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *
 	if (r < 0)
 		return ward_err_sys(err, r, "%s/ledger.jsonl", st->path);
 	const char *end = b.len ? memrchr(b.data, '\n', b.len) : NULL;
+	bool any = false;
 	while (end) {
 		const char *before = memrchr(b.data, '\n', (size_t)(end - b.data));
 		const char *line = before ? before + 1 : b.data;
@@ -137,6 +139,7 @@ static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *
 		char name[WARD_SESSION_NAME_MAX + 1];
 		if (ward_line_parse(line, (size_t)(end - line), &l) == 0 &&
 			ward_line_is(&l, "start")) {
+			any = true;
 			snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
 			if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, name, &sb, 0) == 0) {
 				*ret_name = strdup(name);
@@ -145,7 +148,53 @@ static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *
 		}
 		end = before;
 	}
-	return ward_err_set(err, -ENOENT, "%s: no session yet", st->path);
+	return ward_err_set(err, -ENOENT, "%s: no %s", st->path,
+		any ? "trail any more: wardfs audit list tells of those that there were"
+		    : "session yet");
+}
+
+/* i of "NAME.i", 1 of NAME; 0: it is neither. */
+static size_t number_of(const struct ward_line *l, const char *name)
+{
+	size_t len = strlen(name);
+	size_t n = 0;
+	if (l->session_len < len || memcmp(l->session, name, len) != 0)
+		return 0;
+	if (l->session_len == len)
+		return 1;
+	/* As printf() writes it; more digits than any that is tried are none of ours. */
+	if (l->session[len] != '.' || l->session_len - len > 10 || l->session[len + 1] == '0')
+		return 0;
+	for (size_t i = len + 1; i < l->session_len; i++) {
+		if (l->session[i] < '0' || l->session[i] > '9')
+			return 0;
+		n = 10 * n + (size_t)(l->session[i] - '0');
+	}
+	return n > 1 ? n : 0;
+}
+
+int ward_store_taken(struct ward_store *st, const char *name, bool *taken, size_t max)
+{
+	ward_cleanup_fd int fd = ward_fd_open_regular(st->dir_fd, "ledger.jsonl", O_RDONLY);
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text;
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	int r = ward_log_open_file(fd, &log);
+	if (r == 0)
+		r = ward_lines_open(&lines, log, 0);
+	while (r == 0 && (r = ward_lines_next(&lines, &text)) == 1) {
+		struct ward_line l;
+		r = 0;
+		if (!text.whole || ward_line_parse(text.p, text.len, &l) < 0 ||
+			!ward_line_is(&l, "start"))
+			continue;
+		size_t i = number_of(&l, name);
+		if (i >= 1 && i <= max)
+			taken[i] = true;
+	}
+	return r;
 }
 
 static int find_prefix(const struct ward_store_names *names, const char *what, char **ret_name,

@@ -11,3 +11,10 @@ struct ward_store {
 	int sessions_fd; /* -1: not there (opened for reading) */
 	int running_fd;	 /* the same */
 };
+
+/*
+ * taken[1] becomes true if the ledger has a start of session NAME, taken[i] (2 <= i <= max) if it
+ * has one of "NAME.i". -errno: the ledger could not be read.
+ */
+int ward_store_taken(
+	struct ward_store *st, const char *name, bool *taken, size_t max) ward_must_check;

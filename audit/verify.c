@@ -259,6 +259,12 @@ int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t r
 	struct ward_verify_result *ret, struct ward_err *err)
 {
 	struct ward_verify_result res = {0};
+	if (known && known->lost) {
+		say(&res, WARD_VERIFY_MISSING,
+			"an earlier session had this name; its trail is not there");
+		*ret = res;
+		return 0;
+	}
 	struct walk w = {.known = known, .notes = notes};
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
@@ -368,8 +374,12 @@ static bool take_checkpoint(
 	return true;
 }
 
-/* The trail is not there any more. The signature is another's than who could write the entry. */
-static bool is_signed(const struct ward_ledger_session *s, const char *kind, const json_t *entry)
+/*
+ * The trail is not there any more. The signature is another's than who could write the entry: by
+ * the key that the session's checkpoints have, or one that took its place.
+ */
+static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger_session *s,
+	const char *kind, const json_t *entry)
 {
 	const char *key = json_string_value(json_object_get(entry, "key"));
 	const char *signature = json_string_value(json_object_get(entry, "signature"));
@@ -378,25 +388,40 @@ static bool is_signed(const struct ward_ledger_session *s, const char *kind, con
 	ward_ledger_gone_text(&text, kind, s->name,
 		(uint64_t)json_integer_value(json_object_get(entry, "records")), s->last);
 	return key && signature && ward_public_key_parse(key, strlen(key), &k) == 0 &&
+	       ward_verify_key_of(v, s, &k) &&
 	       ward_public_key_check(&k, text.data, text.len, signature);
 }
 
-static void take_removed(struct ward_ledger_session *s, const json_t *entry)
+static void take_removed(
+	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
-	s->removed = is_signed(s, "removed", entry);
+	s->removed = is_signed(v, s, "removed", entry);
 	s->removed_by = (uint64_t)json_integer_value(json_object_get(entry, "by"));
 	take_time(s->removed_time, entry);
 }
 
 /* Only what was kept as long as its start says can expire. */
-static void take_expired(struct ward_ledger_session *s, const json_t *entry)
+static void take_expired(
+	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
 	take_time(s->expired_time, entry);
 	uint64_t keep = s->keep_s ? s->keep_s : WARD_KEEP_SECONDS;
 	uint64_t end = ward_prune_seconds(s->end_time);
 	uint64_t at = ward_prune_seconds(s->expired_time);
 	s->expired = s->ended && end > 0 && at >= end && at - end >= keep &&
-		     is_signed(s, "expired", entry);
+		     is_signed(v, s, "expired", entry);
+}
+
+/*
+ * A start behind an end is another session's of the same name (behind a start it is that of a
+ * recovery writer, of a trail without a record). What is known then is of this one.
+ */
+static void begin_anew(struct ward_ledger_session *s)
+{
+	struct ward_ledger_session fresh = {.lost = s->lost || !(s->removed || s->expired)};
+	memcpy(fresh.name, s->name, sizeof(fresh.name));
+	free(s->cause);
+	*s = fresh;
 }
 
 /* A genuine entry: what it says is what a writer wrote. */
@@ -414,6 +439,8 @@ static int take_entry(
 	if (r == 0 && host)
 		r = ward_verify_take_key(v, l, e);
 	if (s && ward_line_is(l, "start")) {
+		if (s->ended)
+			begin_anew(s);
 		s->started = true;
 		take_time(s->start_time, e);
 		s->keep_s = (uint64_t)json_integer_value(json_object_get(e, "keep"));
@@ -431,9 +458,9 @@ static int take_entry(
 		s->cause = strdup(cause ? cause : "");
 		r = s->cause ? 0 : -ENOMEM;
 	} else if (s && ward_line_is(l, "removed")) {
-		take_removed(s, e);
+		take_removed(v, s, e);
 	} else if (s && ward_line_is(l, "expired")) {
-		take_expired(s, e);
+		take_expired(v, s, e);
 	} else if (s) {
 		v->result.gaps++;
 	}

@@ -66,7 +66,10 @@ struct ward_ledger_session {
 	bool removed; /* the last thing that was done to it; the entry's signature is good */
 	char removed_time[40];
 	uint64_t removed_by; /* user id */
-	char *cause;	     /* owned; NULL without an end */
+	/* An earlier session had this name and an end, and nothing says that its trail was to go:
+	 * what is there is not all that there was. */
+	bool lost;
+	char *cause; /* owned; NULL without an end */
 	/* The keys that its entries name, and the last checkpoint, if it is signed by one. */
 	struct ward_public_key keys[2];
 	size_t n_keys;

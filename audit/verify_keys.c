@@ -100,6 +100,36 @@ void ward_verify_bound_key(const struct ward_ledger_view *v, struct ward_public_
 	snprintf(k->until, sizeof(k->until), "%s", have && have->until[0] ? NEVER : "");
 }
 
+/* The key that took the place of `from` and those that took its place: is k one of them? */
+static bool leads_to(const struct ward_ledger_view *v, const struct ward_public_key *from,
+	const struct ward_public_key *k)
+{
+	struct ward_public_key now = *from;
+	/* In their order: what gave way once does not come again. */
+	for (size_t i = 0; i < v->n_rotations && !same(&now, k); i++) {
+		const char *text = v->rotations[i];
+		const char *to = strchr(text, ' ') + 1;
+		struct ward_public_key first;
+		struct ward_public_key next;
+		if (ward_public_key_parse(text, (size_t)(to - text) - 1, &first) == 0 &&
+			ward_public_key_parse(to, strcspn(to, " "), &next) == 0 &&
+			same(&first, &now))
+			now = next;
+	}
+	return same(&now, k);
+}
+
+bool ward_verify_key_of(const struct ward_ledger_view *v, const struct ward_ledger_session *s,
+	const struct ward_public_key *k)
+{
+	struct ward_public_key bound = *k;
+	ward_verify_bound_key(v, &bound);
+	for (size_t i = 0; i < s->n_keys && !bound.until[0]; i++)
+		if (leads_to(v, &s->keys[i], k))
+			return true;
+	return false;
+}
+
 size_t ward_ledger_view_enrolled(
 	const struct ward_ledger_view *v, struct ward_public_key *ret, size_t max)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "audit/chain.h"
@@ -287,12 +288,27 @@ static void fail_rings(struct ward_writer *w, bool on)
 		ward_ring_fail(w->rings[i], on || w->closed);
 }
 
+/*
+ * The log to disk. ext4 answers 0 as well when its journal is given up while it syncs, and the file
+ * is as short as before once the journal was replayed. From then on it refuses what needs the
+ * journal: to take away an attribute that is not there does, and changes nothing. Others say so at
+ * once.
+ */
+static int sync_log(const struct ward_writer *w)
+{
+	if (fdatasync(w->log_fd) < 0)
+		return -errno;
+	if (fremovexattr(w->log_fd, "user.wardfs.none") < 0 && (errno == EROFS || errno == EIO))
+		return -errno;
+	return 0;
+}
+
 static int broke(struct ward_writer *w, int error)
 {
-	if (w->broken == 0) {
+	if (w->broken == 0)
 		w->broken_ns = ward_clock_real_ns();
-		fail_rings(w, true);
-	}
+	/* Each time: what was released since the last failure is lost with this one. */
+	fail_rings(w, true);
 	w->broken = error;
 	w->broken_times++;
 	return error;
@@ -355,7 +371,9 @@ static int flush_and_release(struct ward_writer *w)
 	if (w->broken == 0)
 		return 0;
 	/* A disk that takes a write may yet refuse to keep it. */
-	r = fdatasync(w->log_fd) < 0 ? -errno : ward_checkpoints_flush(&w->points);
+	r = sync_log(w);
+	if (r == 0)
+		r = ward_checkpoints_flush(&w->points);
 	return r < 0 ? broke(w, r) : mend(w);
 }
 
@@ -390,11 +408,12 @@ static int put_segment(struct ward_writer *w)
  */
 static int begin_segment(struct ward_writer *w)
 {
-	if (fdatasync(w->log_fd) < 0) {
+	int r = sync_log(w);
+	if (r < 0) {
 		w->sync_failed = true;
-		return broke(w, -errno);
+		return broke(w, r);
 	}
-	int r = put_segment(w);
+	r = put_segment(w);
 	if (r < 0)
 		return broke(w, r);
 	close(w->log_fd);
@@ -421,7 +440,7 @@ void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number)
 
 unsigned ward_writer_begun_segment(struct ward_writer *w)
 {
-	if (w->begun == 0 || w->written < w->batch.len || fdatasync(w->log_fd) < 0)
+	if (w->begun == 0 || w->written < w->batch.len || sync_log(w) < 0)
 		return 0;
 	unsigned number = w->begun;
 	w->begun = 0;
@@ -455,9 +474,10 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 	uint64_t now = ward_clock_mono_ns();
 	bool point = ward_checkpoints_due_ns(&w->points, now) == 0;
 	if (w->dirty && (force || point || now - w->synced_ns >= w->sync_every_ns)) {
-		if (fdatasync(w->log_fd) < 0) {
+		int r = sync_log(w);
+		if (r < 0) {
 			w->sync_failed = true;
-			return broke(w, -errno);
+			return broke(w, r);
 		}
 		w->dirty = false;
 		w->synced_ns = now;

@@ -16,7 +16,9 @@
 #include "audit/chain.h"
 #include "audit/event.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/cli/audit_time.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/ipc/system.h"
@@ -87,7 +89,8 @@ static const char help[] =
 	"  --path PATH          a path and what is beneath, or a pattern ('*' crosses '/')\n"
 	"  --rule FILE:LINE     the deciding rule\n"
 	"  --comm NAME          the program\n"
-	"  --since TIME         the beginning of a time in UTC: 2026-01-02T03:04\n"
+	"  --since TIME         in UTC: 2026-01-02T03:04, or the date alone; today, yesterday; or so\n"
+	"                       long ago: 90s, 30m, 12h, 2d, 1w\n"
 	"  --until TIME         the same; records of that minute (second, day) still count\n"
 	"\n"
 	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
@@ -208,13 +211,18 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, struct ward_log *l
 
 /* --- list --- */
 
-static json_t *session_json(const struct ward_ledger_session *s, bool there, const char *gone)
+static json_t *session_json(const struct ward_ledger_session *s, bool there)
 {
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?}", "session", s->name, "start",
-		s->start_time, "end", s->ended ? s->end_time : NULL, "records",
+	/* The ledger says, signed, that it was to go. */
+	const char *gone = there ? NULL : s->removed ? "removed" : s->expired ? "expired" : NULL;
+	const char *when = s->removed ? s->removed_time : s->expired_time;
+	bool by = gone && s->removed;
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o}", "session", s->name,
+		"start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
 		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
 		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
-		there ? NULL : gone);
+		gone, "gone_time", gone ? when : NULL, "gone_by",
+		by ? json_integer((json_int_t)s->removed_by) : json_null());
 }
 
 static bool has_log(struct audit_cmd *c, const char *session)
@@ -231,22 +239,23 @@ static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
 	for (size_t i = 0; i < v->n; i++) {
 		const struct ward_ledger_session *s = &v->v[i];
 		bool there = has_log(c, s->name);
-		/* The ledger says, signed, that it was to go. */
-		const char *gone = s->removed ? "removed" : s->expired ? "expired" : NULL;
+		ward_cleanup(ward_buf_clear) struct ward_buf gone = WARD_BUF_INIT;
 		if (c->json) {
-			json_array_append_new(all, session_json(s, there, gone));
+			json_array_append_new(all, session_json(s, there));
 			continue;
 		}
+		audit_cmd_gone_text(s, &gone);
 		char records[24] = "-";
 		if (s->ended)
 			snprintf(records, sizeof(records), "%" PRIu64, s->records);
-		printf("%-28s %.19sZ %10s  %s%s\n", s->name, s->start_time, records,
-			!there	      ? (gone ? gone : "trail missing")
+		printf("%-28s %.19sZ %10s  %s%s%s\n", s->name, s->start_time, records,
+			!there	      ? (gone.len ? ward_buf_str(&gone) : "trail missing")
 			: !s->ended   ? "no end"
 			: s->complete ? "complete"
 			: s->cause[0] ? "incomplete: "
 				      : "incomplete",
-			there && s->ended && !s->complete ? s->cause : "");
+			there && s->ended && !s->complete ? s->cause : "",
+			s->lost ? "; an earlier trail of this name is missing" : "");
 	}
 	if (c->json)
 		ward_print_json(json_incref(all));
@@ -330,8 +339,9 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 struct given {
 	const char *state;
 	bool help;
-	unsigned takes;	      /* what they belong to */
-	struct ward_buf path; /* the escaped --path */
+	unsigned takes;						     /* what they belong to */
+	struct ward_buf path;					     /* the escaped --path */
+	char since[WARD_CLOCK_TEXT_MAX], until[WARD_CLOCK_TEXT_MAX]; /* as records have them */
 };
 
 static void clear_given(struct given *g)
@@ -386,24 +396,25 @@ static int check_word(const char *option, const char *word, const char *const *n
 	return usage("", ward_buf_str(&b));
 }
 
-/* A time begins as those of records do: "2026-01-02T03:04:05.678Z". */
-static int check_time(const char *option, const char *time)
+/* --since, --until: *from becomes the beginning of a time as records have it, in ret. */
+static int take_time(
+	const char *option, const char **from, uint64_t now_ns, char ret[WARD_CLOCK_TEXT_MAX])
 {
-	static const char form[] = "dddd-dd-ddTdd:dd:dd.ddddddddd";
-	size_t i = 0;
-	for (; time[i] && form[i]; i++)
-		if (form[i] == 'd' ? !isdigit((unsigned char)time[i]) : form[i] != time[i])
-			break;
-	if (i >= 4 && (!time[i] || strcmp(time + i, "Z") == 0))
-		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_printf(&b, "%s %s: a time is written 2026-01-02T03:04 (UTC)", option, time);
+	if (!*from)
+		return 0;
+	if (audit_time_parse(*from, now_ns, ret) == 0) {
+		*from = ret;
+		return 0;
+	}
+	ward_buf_printf(&b, "%s %s: " AUDIT_TIME_FORMS, option, *from);
 	return usage("", ward_buf_str(&b));
 }
 
 /* What would match nothing because it is misspelt is said, not answered with nothing. */
-static int check_filter(const struct ward_filter *f)
+static int check_filter(struct ward_filter *f, struct given *g)
 {
+	const uint64_t now = ward_clock_real_ns();
 	static const char *const verdicts[] = {"allow", "deny", "hide", "ask"};
 	const char *kinds[WARD_EVENT_COUNT_];
 	size_t n = 0;
@@ -414,10 +425,10 @@ static int check_filter(const struct ward_filter *f)
 	if (r == 0 && f->verdict)
 		r = check_word(
 			"--verdict", f->verdict, verdicts, sizeof(verdicts) / sizeof(*verdicts));
-	if (r == 0 && f->since)
-		r = check_time("--since", f->since);
-	if (r == 0 && f->until)
-		r = check_time("--until", f->until);
+	if (r == 0)
+		r = take_time("--since", &f->since, now, g->since);
+	if (r == 0)
+		r = take_time("--until", &f->until, now, g->until);
 	return r;
 }
 
@@ -530,7 +541,7 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 	}
 	if (c->system && g->state)
 		return usage("--state and --system: which one?", "");
-	return check_filter(&c->filter);
+	return check_filter(&c->filter, g);
 }
 
 /* Verb, object and session; *ret_verb is the index. */

@@ -104,6 +104,14 @@ void audit_cmd_print(const struct audit_cmd *c, const json_t *rec);
 void audit_cmd_print_rights(const json_t *set);
 /* before, text, after, unless text is NULL or empty. */
 void audit_cmd_print_text(const char *before, const char *text, const char *after);
+/*
+ * r: what came of looking for the session `what`. -ENOENT: err becomes what the ledger knows of it,
+ * if it does. Returns r.
+ */
+int audit_cmd_gone(
+	struct audit_cmd *c, const char *what, int r, struct ward_err *err) ward_must_check;
+/* "removed TIME by user N" or "expired TIME"; nothing of what the ledger does not say so. */
+void audit_cmd_gone_text(const struct ward_ledger_session *s, struct ward_buf *ret);
 /* The ledger, verified. */
 int audit_cmd_ledger(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;

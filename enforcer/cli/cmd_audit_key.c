@@ -144,6 +144,11 @@ static int show(struct audit_cmd *c, struct ward_err *err)
 		return r;
 	}
 	int r = ward_store_find(c->store, c->session, &name, err);
+	/* The ledger names the keys of trails that are gone, too. */
+	if (r == -ENOENT) {
+		name = strdup(c->session);
+		r = name ? 0 : ward_err_sys(err, -ENOMEM, "session");
+	}
 	if (r == 0)
 		r = ward_store_read_key(c->store, root, err);
 	if (r == 0)

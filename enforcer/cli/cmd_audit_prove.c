@@ -61,7 +61,7 @@ static int open_trail(struct audit_cmd *c, struct ward_log **ret,
 		r = ward_store_open_log(c->store, name, ret, err);
 	if (r == 0)
 		audit_cmd_note_read(c, name);
-	return r;
+	return audit_cmd_gone(c, name ? name : c->session, r, err);
 }
 
 static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)

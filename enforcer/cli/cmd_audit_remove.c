@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wardfs audit remove and prune, and the entries of the ledger about those who read. */
+/*
+ * wardfs audit remove and prune, what the ledger knows of trails that are gone, and its entries
+ * about those who read.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,6 +52,65 @@ void audit_cmd_note_question(struct audit_cmd *c, const char *question)
 		ward_sayf("the ledger does not have that the trails were asked: %s", err.text);
 }
 
+/* By its name, or its unique beginning. */
+static const struct ward_ledger_session *find_begun(
+	const struct ward_ledger_view *v, const char *what)
+{
+	const struct ward_ledger_session *found = ward_ledger_view_find(v, what);
+	if (found)
+		return found;
+	for (size_t i = 0; i < v->n; i++) {
+		if (strncmp(v->v[i].name, what, strlen(what)) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &v->v[i];
+	}
+	return found;
+}
+
+/* "removed TIME by user N", "expired TIME"; what is neither is missing. */
+void audit_cmd_gone_text(const struct ward_ledger_session *s, struct ward_buf *ret)
+{
+	if (s->removed)
+		ward_buf_printf(ret, "removed %s by user %" PRIu64, s->removed_time, s->removed_by);
+	else if (s->expired)
+		ward_buf_printf(ret, "expired %s", s->expired_time);
+}
+
+static void say_gone(const struct ward_ledger_session *s, bool intact, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%s: its trail %s", s->name, s->removed ? "was " : "");
+	audit_cmd_gone_text(s, &b);
+	if (!s->removed && !s->expired)
+		ward_buf_puts(&b, "is missing, and the ledger does not say that it was removed");
+	ward_buf_printf(&b, ". The ledger has its start, %s", s->start_time);
+	if (s->ended)
+		ward_buf_printf(&b, ", and its end, %s: %" PRIu64 " records, %s", s->end_time,
+			s->records, s->complete ? "complete" : "incomplete");
+	if (!intact)
+		ward_buf_puts(&b, ". The ledger is not intact");
+	(void)ward_err_set(err, -ENOENT, "%s", ward_buf_str(&b));
+}
+
+int audit_cmd_gone(struct audit_cmd *c, const char *what, int r, struct ward_err *err)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct ward_ledger_view v = {0};
+	uint8_t root[WARD_KEY_BYTES];
+	if (r != -ENOENT || !what || strcmp(what, "latest") == 0 ||
+		ward_store_read_key(c->store, root, &ignored) < 0)
+		return r;
+	if (audit_cmd_ledger(c, root, &v, &ignored) == 0) {
+		const struct ward_ledger_session *s = find_begun(&v, what);
+		if (s)
+			say_gone(s, v.result.state == WARD_VERIFY_INTACT, err);
+		ward_ledger_view_free(&v);
+	}
+	ward_chain_wipe(root, sizeof(root));
+	return r;
+}
 /* The entry comes first: a trail that is gone without one is missing. */
 static int bury(struct audit_cmd *c, const struct ward_ledger_session *s,
 	const uint8_t root[WARD_KEY_BYTES], struct ward_err *err)

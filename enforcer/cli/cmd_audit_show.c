@@ -32,7 +32,7 @@ int audit_cmd_open(
 	if (r == 0)
 		r = ward_store_open_log(c->store, name, ret, err);
 	if (r < 0)
-		return r;
+		return audit_cmd_gone(c, name ? name : c->session, r, err);
 	audit_cmd_note_read(c, name);
 	*ret_name = ward_steal_ptr(&name);
 	return 0;

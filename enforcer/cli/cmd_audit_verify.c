@@ -96,7 +96,10 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 		res.state = WARD_VERIFY_UNSTARTED;
 	snprintf(res.text, sizeof(res.text), "the trail is not there");
 	const struct ward_ledger_session *known = ward_ledger_view_find(&v->ledger, name);
-	if (v->c->n_keys == 0 && known && known->removed) {
+	if (v->c->n_keys == 0 && known && known->lost) {
+		snprintf(res.text, sizeof(res.text),
+			"an earlier session had this name; its trail is not there");
+	} else if (v->c->n_keys == 0 && known && known->removed) {
 		res.state = WARD_VERIFY_REMOVED;
 		snprintf(res.text, sizeof(res.text), "%s, by user %" PRIu64, known->removed_time,
 			known->removed_by);
@@ -319,7 +322,7 @@ static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list 
 	const struct ward_ledger_session *known = ward_ledger_view_find(&v->ledger, name);
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
-	if (known && (known->removed || known->expired))
+	if (known && !known->lost && (known->removed || known->expired))
 		return 0;
 	int r = ward_store_open_log(v->c->store, name, &log, err);
 	if (r == 0)

@@ -246,7 +246,8 @@ static void put_any(struct ward_event *ev, enum ward_event_tag tag)
 	case WARD_TYPE_SOURCE:
 	case WARD_TYPE_ERRNO:
 	case WARD_TYPE_TIME:
-		ward_event_u64(ev, tag, 3);
+		/* An inode can have all 64 bits. */
+		ward_event_u64(ev, tag, tag == WARD_TAG_INO ? UINT64_MAX - 1 : 3);
 		return;
 	case WARD_TYPE_I64:
 		ward_event_i64(ev, tag, -3);

@@ -13,7 +13,6 @@ Prints one line each: NAME STATE RECORDS FIRST_BAD. Shares no code with wardfs; 
 by the command openssl, compressed segments read by the command zstd. Exit: 0 all intact, 1 not.
 """
 import base64
-import calendar
 import hashlib
 import json
 import os
@@ -21,9 +20,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 from elsewhere import elsewhere
+from gone import good_end
 from pairs import proofs_of_pairs
 from segments import read_trail, segments
 
@@ -628,30 +627,24 @@ def take_host_key(sessions, entry, kind, revoked):
         key.until = key.until or entry["time"]
 
 
-def seconds(text):
-    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
-
-
-def kept_long_enough(s, entry):
-    return s["ended"] and seconds(entry["time"]) - seconds(s["end"]) >= (s["keep"] or 90 * 86400)
-
-
-def take_entry(sessions, line, revoked):
+def take_entry(sessions, line, revoked, rotations):
     entry = json.loads(line.body + b"}")
+    if line.kind == "rotate":
+        rotations.append(entry)
     if line.kind in ("enroll", "revoke"):
         take_host_key(sessions, entry, line.kind, revoked)
     if line.kind in ("rotate", "read", "enroll", "revoke", "question"):
         return
     s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
                                            "name": line.session, "last": "0" * 64, "removed": False,
-                                           "expired": False, "keep": 0})
+                                           "expired": False, "keep": 0, "lost": False})
     if line.kind in ("removed", "expired"):
-        text = f"wardfs/{line.kind}/{line.session}\n{entry['records']}\n{s['last']}\n".encode()
-        sig = strict64(entry["signature"].encode())
-        s[line.kind] = sig is not None and len(sig) == 64 and \
-            ed25519(Key(entry["key"]).public, text, sig) and \
-            (line.kind == "removed" or kept_long_enough(s, entry))
+        s[line.kind] = good_end(sys.modules[__name__], s, line, entry, revoked, rotations)
     if line.kind == "start":
+        if s["ended"]:  # another session's, of the same name
+            s.update(lost=s["lost"] or not (s["removed"] or s["expired"]), ended=False, keys=[],
+                     last="0" * 64, removed=False, expired=False)
+            s.pop("checkpoint", None)
         s["started"], s["keep"] = True, entry.get("keep", 0)
         take_key(s, entry, revoked)
     elif line.kind == "end":
@@ -665,7 +658,7 @@ def take_entry(sessions, line, revoked):
 
 
 def verify_ledger(path, root):
-    res, sessions, revoked = Result(), {}, set()
+    res, sessions, revoked, rotations = Result(), {}, set(), []
     if not os.path.exists(path):
         return res, sessions
     with open(path, "rb") as f:
@@ -678,7 +671,7 @@ def verify_ledger(path, root):
             genuine = bool(key) and h(key, prev + line.body) == line.mac
             prev = line.mac
         if genuine:
-            take_entry(sessions, line, revoked)
+            take_entry(sessions, line, revoked, rotations)
             if line.kind == "rotate":
                 entry = json.loads(line.body + b"}")
                 res.host_keys += [Key(entry["from"]), Key(entry["to"])]
@@ -748,7 +741,11 @@ def main():
 
     def session(name):
         path = os.path.join(state, "sessions", name, "trail.jsonl")
-        if segments(os.path.dirname(path)):
+        if sessions.get(name, {}).get("lost"):
+            lost = Result()
+            lost.set("missing")
+            report(name, lost)
+        elif segments(os.path.dirname(path)):
             report(name, verify_trail(path, name, root, sessions.get(name)))
         else:
             missing = Result()

@@ -69,9 +69,24 @@ mv read-state state
 audit remove tw 2>err && fail "removes what it guesses"
 grep -q 'no session tw' err || fail "guess: $(cat err)"
 cp -r state vanished
+cp -r state untouched
 rm -r vanished/sessions/two
 audit remove two || fail "remove"
-audit list | grep -q '^two .* removed$' || fail "list: $(audit list)"
+audit list | grep -q "^two .* removed 20.* by user $(id -u)\$" || fail "list: $(audit list)"
+# Who asks for it is told what the ledger knows: with its whole name, and with its beginning.
+for name in two tw; do
+	audit show $name 2>err && fail "show $name"
+	grep -q "two: its trail was removed 20.* by user $(id -u)\. The ledger has its start, 20.*, and its end, 20.*: [0-9]* records, complete" \
+		err || fail "show $name: $(cat err)"
+done
+for args in "file x two" "summary two" "denials two" "report two" "prove two 1" "diff one two"; do
+	# shellcheck disable=SC2086
+	audit $args >/dev/null 2>err && fail "$args"
+	grep -q 'two: its trail was removed' err || fail "$args: $(cat err)"
+done
+audit show nobody 2>err && fail "show nobody"
+grep -q 'no session nobody' err || fail "control: $(cat err)"
+audit key show two | grep -q '^wardfs/' || fail "its key: $(audit key show two)"
 [ ! -e state/sessions/two ] || fail "it is there still"
 agree "after removal"
 grep -qx 'two removed 0 0' mine || fail "removed: $(cat mine)"
@@ -84,6 +99,8 @@ mv state removed
 mv vanished state
 agree "vanished"
 grep -qx 'two missing 0 0' mine || fail "vanished: $(cat mine)"
+audit show two 2>err && fail "show of a missing trail"
+grep -q 'two: its trail is missing, and the ledger does not say that it was removed' err || fail "missing: $(cat err)"
 rm -rf state
 mv removed state
 python3 - "$WARD_SRC/tests/support" state/ledger.jsonl state/key <<'END' || fail "no such entry"
@@ -108,6 +125,21 @@ with open(sys.argv[2], "wb") as f:
 END
 agree "signed by nobody"
 grep -qx 'two missing 0 0' mine || fail "signed by nobody: $(cat mine)"
+# Nor with a key of one's own: another signing key, which did not take the place of the one before.
+rm -rf state
+cp -r untouched state
+mv state/signing.key signing.key
+head -c 32 /dev/urandom >state/signing.key
+chmod 600 state/signing.key
+audit remove two || fail "remove with another key"
+agree "signed by a stranger"
+grep -qx 'two missing 0 0' mine || fail "signed by a stranger: $(cat mine)"
+# The control: the same with one that did.
+rm -rf state
+cp -r untouched state
+audit key rotate >key && audit key rotate >key && audit remove two || fail "remove after a rotation"
+agree "signed by a later key"
+grep -qx 'two removed 0 0' mine || fail "signed by a later key: $(cat mine)"
 # A session that runs is not removed.
 mkfifo hold
 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
@@ -125,3 +157,8 @@ grep -q 'has no end' err || fail "live: $(cat err)"
 exec 9>&-
 wait "$live" || fail "live: $(cat live.err)"
 audit remove live || fail "removes what has ended"
+
+# Of none of them there is a trail any more.
+rm -rf state/sessions/*
+audit show 2>err && fail "show of nothing"
+grep -q 'no trail any more: wardfs audit list' err || fail "none left: $(cat err)"

@@ -36,6 +36,9 @@ is long intact
 is gone missing
 audit verify short >said || fail "expired is nothing to complain about: $(cat said)"
 grep -q 'expired' said || fail "$(cat said)"
+audit show short 2>said && fail "show of what expired"
+grep -q 'short: its trail expired 20' said || fail "show: $(cat said)"
+audit list | grep -q '^short .* expired 20' || fail "list: $(audit list)"
 audit prune >said || fail "prune again: $(cat said)"
 grep -q '^0 trails expired; 0 files' said || fail "twice: $(cat said)"
 is short expired

@@ -74,15 +74,35 @@ put("badrecord", [{**first, "record": {**first["record"], "pid": first["record"]
 put("badmember", [{**first, "record": {**first["record"], "more": 1}}])
 put("badother", [{**first, "proof": second["proof"]}])
 put("badboth", [{**first, "proof": first["proof"] + second["proof"]}])
+put("badreal", [{**first, "record": {**first["record"], "v": 1.0}}])
+put("badtrue", [{**first, "record": {**first["record"], "v": True}}])
 put("badmore", [{**first, "note": "x"}])
 put("badback", [second, first])
 put("badpath", [{**first, "proof": first["proof"].replace("index ", "index 1", 1)}])
 open("badcut", "w").write(open("pairs").read()[:-2])
 EOF
-for f in badrecord badmember badother badboth badmore badback badpath badcut; do
+for f in badrecord badreal badtrue badmember badother badboth badmore badback badpath badcut; do
 	both --proof $f edited
 done
 both --proof same intact
+# An integer of 64 bits; and a string that only reads like it.
+run --session large --events 1 --every
+audit show --proof --json --kind connect large >large || fail "show --proof of large integers"
+grep -q '"ino":18446744073709551614' large || fail "no large integer: $(cat large)"
+both --proof large intact
+sed 's/"ino":18446744073709551614/"ino":"18446744073709551614"/' large >badlarge
+both --proof badlarge edited
+sed 's/"ino":18446744073709551614/"ino":18446744073709551615/' large >badlarge
+both --proof badlarge edited
+# Every record, of trails of every length: each node of a tree is that of some proof.
+for n in $(seq 0 21) 30 62 63; do
+	run --session "all$n" --events "$n" --checkpoint 7
+	audit show --proof "all$n" >every || fail "$n: show --proof"
+	[ "$(grep -c ^extra every)" -eq "$(wc -l <"state/sessions/all$n/trail.jsonl")" ] || fail "$n: not all"
+	both --proof every intact
+	audit show --proof --json "all$n" >every || fail "$n: show --proof --json"
+	both --proof every intact
+done
 audit show --proof --follow files 2>/dev/null && fail "--proof of what comes"
 audit show --proof --kind quota files 2>err && fail "a proof of nothing"
 grep -q 'is asked for' err || fail "$(cat err)"

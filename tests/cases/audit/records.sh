@@ -122,6 +122,41 @@ stat -c '%n %i' old ro gone >../inodes
 session opens opens python3 work.py
 python3 ../check.py ../opens.jsonl opens || fail "log = opens"
 
+# The name of the program, where opens follow each other at once: as it is when that changes, by an
+# exec, by the program itself, or since the number is that of another thread.
+cat >names.py <<'END'
+import ctypes, os, sys, time
+def burst(name):
+    for _ in range(100):
+        os.close(os.open("old", os.O_RDONLY))
+    os.close(os.open(name, os.O_RDONLY))
+for n in range(20):
+    if os.fork() == 0:
+        burst("ro")
+        os.execv("/bin/cat", ["cat", "after-exec"])
+    os.wait()
+burst("ro")
+ctypes.CDLL(None).prctl(15, ctypes.c_char_p(b"other name"), 0, 0, 0)
+time.sleep(0.01)
+burst("after-rename")
+END
+: >after-exec
+: >after-rename
+session names opens python3 names.py
+cat >../check.py <<'END'
+import collections, json, sys
+names = collections.defaultdict(collections.Counter)
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    if r["kind"] == "open" and r["action"] == "open":
+        names[r["path"].rsplit("/", 1)[1]][r["comm"]] += 1
+assert names["ro"] == {"python3": 21}, names
+assert names["old"] == {"python3": 2100, "other name": 100}, names
+assert names["after-exec"] == {"cat": 20}, names
+assert names["after-rename"] == {"other name": 1}, names
+END
+python3 ../check.py ../names.jsonl || fail "names of programs"
+
 # What others change while it runs, and not what the session does itself: by handles that pass
 # through, by names that come again and again.
 cat >others.py <<'END'

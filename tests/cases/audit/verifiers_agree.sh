@@ -74,3 +74,19 @@ done
 for state in edited deleted reordered truncated missing foreign-key; do
 	grep -qx $state names || fail "no round led to $state: they prove less than they should"
 done
+
+# What says itself that something is missing: a trail, and the ledger, first with a line that has no
+# end, then with the entry about it.
+rm -rf state
+run --session gap --every --checkpoint 5
+vkey=$(audit key show)
+agree "gap"
+grep -qx "gap gap 42 0" mine || fail "gap: $(cat mine)"
+agree_public "gap" "$vkey" gap
+grep -qx "gap 42 0" public || fail "gap, public: $(cat public)"
+printf '{"v":1,"seq"' >>state/ledger.jsonl
+agree "a torn ledger"
+grep -q "^ledger incomplete " mine || fail "a torn ledger: $(cat mine)"
+run --session next --events 3
+agree "a ledger that was torn"
+grep -q "^ledger gap " mine && grep -qx "next intact 5 0" mine || fail "a ledger that was torn: $(cat mine)"

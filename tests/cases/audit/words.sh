@@ -19,10 +19,29 @@ refused "did you mean open?" show --kind opne alpha
 refused "there are session.start" show --kind frobnicate alpha
 audit show --verdict allow alpha | grep -q open || fail "control: --verdict"
 refused "did you mean allow?" show --verdict alow alpha
-for time in 2000 2000-01-02 2000-01-02T03:04 2000-01-02T03:04:05Z 2000-01-02T03:04:05.123456789Z; do
+for time in 2000 2000-01-02 2000-01-02T03:04 '2000-01-02 03:04' 2000-01-02T03:04:05Z \
+	2000-01-02T03:04:05.123456789Z 30m 2d 1w 3600s 1h yesterday; do
 	audit show --since "$time" alpha | grep -q open || fail "control: --since $time"
+	audit show --until "$time" alpha >out 2>err || fail "--until $time"
+	[ ! -s out ] || fail "--until $time: $(cat out)"
 done
-for time in yesterday 01:00 2000-1-2 20 '2000-01-02 03:04' 2000-01-02T03:04:05.1234567890; do
+# The end of what was asked for is in: also where a Z ends it, and of what is just now.
+first=$(sed -n 1p "$STATE/sessions/alpha/trail.jsonl" | sed 's/.*"time":"\([^"]*\)".*/\1/')
+all=$(audit show --json alpha | wc -l)
+for cut in '....Z$' '\..*' ':[0-9]*\..*' 'T.*'; do
+	for z in "" Z; do
+		time=$(echo "$first" | sed "s/$cut//")$z
+		[ "$(audit show --json --since "$time" alpha | wc -l)" -eq "$all" ] || fail "--since $time"
+		audit show --until "$time" alpha | grep -q session.start || fail "--until $time"
+	done
+done
+for time in now 0s; do
+	[ "$(audit show --json --until "$time" alpha | wc -l)" -eq "$all" ] || fail "--until $time"
+	audit show --since "$time" alpha >out 2>err || fail "--since $time"
+	[ ! -s out ] || fail "--since $time: $(cat out)"
+done
+for time in 01:00 2000-1-2 20 2000-01-02T03:04:05.1234567890 tomorrow 1 h 1hour 1h30m -1h 1y \
+	99999999999999999999s 5000w ''; do
 	refused "a time is written" show --since "$time" alpha
 	refused "a time is written" show --until "$time" alpha
 done

@@ -15,7 +15,7 @@ rounds=${WARD_ROUNDS:-${WARD_LONG:+200}}
 rounds=${rounds:-6}
 round=1
 while [ $round -le "$rounds" ]; do
-	run --session "k$round" --events 15000 --threads 3 --kill-ms $((round * 7 % 40))
+	run --session "k$round" --events 15000 --threads 3 --kill-ms $((round * 7 % 40 + 1))
 	check_acked "k$round"
 	[ "$(wc -l <acked)" -eq 45000 ] || fail "k$round: $(wc -l <acked) acknowledged"
 	case $(state_of "k$round") in
