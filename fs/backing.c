@@ -193,6 +193,14 @@ int ward_backing_unlink(int dirfd, const char *name, bool dir)
 	return unlinkat(dirfd, name, dir ? AT_REMOVEDIR : 0) < 0 ? -errno : 0;
 }
 
+int ward_backing_there(int dirfd, const char *name)
+{
+	/* To itself, without replacing: EEXIST, once the directory's lock was had. */
+	if (syscall(SYS_renameat2, dirfd, name, dirfd, name, RENAME_NOREPLACE) == 0)
+		return 0;
+	return errno == EEXIST ? 0 : -errno;
+}
+
 int ward_backing_rename(int dirfd, const char *name, int dirfd2, const char *name2, unsigned flags)
 {
 	/* The raw call: glibc's wrapper takes renameat(2) where flags are 0. */

@@ -68,6 +68,12 @@ int ward_backing_mkdir(int dirfd, const char *name, mode_t mode) ward_must_check
 int ward_backing_mknod(int dirfd, const char *name, mode_t mode) ward_must_check;
 int ward_backing_symlink(const char *target, int dirfd, const char *name) ward_must_check;
 int ward_backing_unlink(int dirfd, const char *name, bool dir) ward_must_check;
+/*
+ * 0: the name is there, and nobody is about to remove it. A removed name is found until the caller
+ * of unlink(2) is done, its link no longer counts by then; so this waits for him, and changes
+ * nothing.
+ */
+int ward_backing_there(int dirfd, const char *name) ward_must_check;
 int ward_backing_rename(
 	int dirfd, const char *name, int dirfd2, const char *name2, unsigned flags) ward_must_check;
 /* A further name for the file of the O_PATH descriptor fd. */

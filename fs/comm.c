@@ -66,6 +66,7 @@ static int take(struct ward_comm *c, uint32_t tid, size_t *ret_i)
 	c->next = (c->next + 1) % WARD_COMM_SLOTS;
 	forget(c, *ret_i);
 	c->slot[*ret_i].tid = tid;
+	c->slot[*ret_i].at_ns = 0;
 	c->slot[*ret_i].fd = fd;
 	return fd;
 }
@@ -104,8 +105,21 @@ void ward_comm_unsaid(struct ward_comm *c, uint32_t tid)
 	pthread_mutex_unlock(&c->lock);
 }
 
-size_t ward_comm_get(
-	struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX], struct ward_process *ret_new)
+/* Reads the name through slot i, which keeps it. -1: the thread is gone. */
+static ssize_t read_name(struct ward_comm *c, size_t i, uint64_t now_ns)
+{
+	ssize_t n = pread(c->slot[i].fd, c->slot[i].name, WARD_COMM_MAX, 0);
+	if (n < 0)
+		return -1;
+	if (n > 0 && c->slot[i].name[n - 1] == '\n')
+		n--;
+	c->slot[i].len = (size_t)n;
+	c->slot[i].at_ns = now_ns;
+	return n;
+}
+
+size_t ward_comm_get(struct ward_comm *c, uint32_t tid, uint64_t now_ns, uint64_t old_ns,
+	char ret[WARD_COMM_MAX], struct ward_process *ret_new)
 {
 	size_t i = 0;
 	ssize_t n = -1;
@@ -113,20 +127,20 @@ size_t ward_comm_get(
 	if (!tid)
 		return 0;
 	pthread_mutex_lock(&c->lock);
-	int fd = find(c, tid, &i);
-	if (fd >= 0) {
-		n = pread(fd, ret, WARD_COMM_MAX, 0);
+	if (find(c, tid, &i) >= 0) {
+		/* Of another thread's, which was later: a large difference, so it is read. */
+		n = now_ns - c->slot[i].at_ns < old_ns ? (ssize_t)c->slot[i].len
+						       : read_name(c, i, now_ns);
 		if (n < 0)
 			forget(c, i);
 	}
 	if (n < 0) {
-		fd = take(c, tid, &i);
-		if (fd >= 0)
-			n = pread(fd, ret, WARD_COMM_MAX, 0);
+		if (take(c, tid, &i) >= 0)
+			n = read_name(c, i, now_ns);
 		*ret_new = news(c, tid);
 	}
+	if (n > 0)
+		memcpy(ret, c->slot[i].name, (size_t)n);
 	pthread_mutex_unlock(&c->lock);
-	if (n > 0 && ret[n - 1] == '\n')
-		n--;
 	return n > 0 ? (size_t)n : 0;
 }

@@ -5,7 +5,9 @@
  *
  * The file of each of the last few tasks stays open, so that a name costs one pread(2) instead of a
  * walk through /proc. An open file belongs to its task: when that is gone it answers ESRCH, also
- * where the number is another task's by now; and the name is read anew each time, so an exec shows.
+ * where the number is another task's by now; and the name is read anew, so an exec shows: each
+ * time, but for opens that follow each other faster than a program can be started
+ * (WARD_COMM_OLD_NS).
  */
 #pragma once
 
@@ -24,6 +26,11 @@
 #define WARD_COMM_MAX 32
 /* Tasks that ask in turn: a compiler driver, its children, a shell. */
 #define WARD_COMM_SLOTS 8
+/*
+ * A name that was read so long ago may stand in the record of an open. A thread that executes
+ * another program, be it as small as can be, does not open anything as that one much sooner.
+ */
+#define WARD_COMM_OLD_NS 50000U
 /* Threads whose process is known to have been said; a place that is taken over: said again. */
 #define WARD_COMM_SAID 1024
 
@@ -38,6 +45,9 @@ struct ward_comm {
 	struct {
 		uint32_t tid; /* 0: free */
 		int fd;
+		uint64_t at_ns; /* CLOCK_MONOTONIC: when the name was read; 0: never */
+		size_t len;	/* of the name */
+		char name[WARD_COMM_MAX];
 	} slot[WARD_COMM_SLOTS];
 	size_t next; /* the slot to be taken next */
 	struct {
@@ -53,10 +63,11 @@ void ward_comm_init(struct ward_comm *c);
 void ward_comm_clear(struct ward_comm *c);
 
 /*
- * The name of thread tid. Returns its length, 0 where it cannot be had. *ret_new: its process, if
+ * The name of thread tid, read at most old_ns before now_ns (CLOCK_MONOTONIC; 0: the next one must
+ * not take it for its own). Returns its length, 0 where it cannot be had. *ret_new: its process, if
  * the record that is being made has to say it.
  */
-size_t ward_comm_get(
-	struct ward_comm *c, uint32_t tid, char ret[WARD_COMM_MAX], struct ward_process *ret_new);
+size_t ward_comm_get(struct ward_comm *c, uint32_t tid, uint64_t now_ns, uint64_t old_ns,
+	char ret[WARD_COMM_MAX], struct ward_process *ret_new);
 /* The record did not come to be: the next one has to say it. */
 void ward_comm_unsaid(struct ward_comm *c, uint32_t tid);

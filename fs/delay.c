@@ -26,6 +26,7 @@ struct ward_delay {
 	pthread_mutex_t lock; /* protects the rest; not held over calls of libfuse */
 	pthread_cond_t wake;
 	struct waiting_list list;
+	bool started; /* the thread is there: from the first delay on */
 	bool stop;
 };
 
@@ -115,7 +116,6 @@ int ward_delay_new(struct ward_delay **ret, struct ward_err *err)
 {
 	struct ward_delay *d = calloc(1, sizeof(*d));
 	pthread_condattr_t attr;
-	int r;
 
 	if (!d)
 		return ward_err_sys(err, -ENOMEM, "delays");
@@ -125,13 +125,6 @@ int ward_delay_new(struct ward_delay **ret, struct ward_err *err)
 	pthread_cond_init(&d->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	TAILQ_INIT(&d->list);
-	r = pthread_create(&d->thread, NULL, run, d);
-	if (r) {
-		pthread_cond_destroy(&d->wake);
-		pthread_mutex_destroy(&d->lock);
-		free(d);
-		return ward_err_sys(err, -r, "delays");
-	}
 	*ret = d;
 	return 0;
 }
@@ -144,15 +137,27 @@ void ward_delay_free(struct ward_delay *d)
 	d->stop = true;
 	pthread_cond_signal(&d->wake);
 	pthread_mutex_unlock(&d->lock);
-	pthread_join(d->thread, NULL);
+	if (d->started)
+		pthread_join(d->thread, NULL);
 	pthread_cond_destroy(&d->wake);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
 
+/* Most sessions have no rate: the thread comes with the first delay. */
+static bool start(struct ward_delay *d)
+{
+	pthread_mutex_lock(&d->lock);
+	if (!d->started)
+		d->started = pthread_create(&d->thread, NULL, run, d) == 0;
+	bool ret = d->started;
+	pthread_mutex_unlock(&d->lock);
+	return ret;
+}
+
 void ward_delay_reply_write(struct ward_delay *d, fuse_req_t req, size_t n, uint64_t ns)
 {
-	struct waiting *w = ns ? calloc(1, sizeof(*w)) : NULL;
+	struct waiting *w = ns && start(d) ? calloc(1, sizeof(*w)) : NULL;
 
 	if (!w) {
 		(void)fuse_reply_write(req, n);

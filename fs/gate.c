@@ -9,6 +9,7 @@
 #include "fs/beneath.h"
 #include "fs/contain_walk.h"
 #include "fs/record.h"
+#include "fs/resolve.h"
 #include "fs/writers.h"
 
 /* What an unknown further link leaves of a file's content ([tree] hardlinks). */
@@ -56,12 +57,9 @@ static bool allowed(const struct ward_policy *policy, struct ward_request *req, 
 	return true;
 }
 
-static uint32_t ceiling(const struct ward_fs_tree *tree, const struct ward_node *node,
-	const struct ward_states *states, uint64_t nlink)
+/* What links that nobody here knows leave; 0: everything. */
+static uint32_t unknown_leave(const struct ward_fs_tree *tree)
 {
-	/* Ghosts: what is left of a file without a name is for those who had it open. */
-	if (node->dir || nlink <= states->n_names)
-		return 0;
 	switch (tree->hardlinks) {
 	case WARD_HARDLINKS_DENY:
 		return CEILING_DENY;
@@ -71,6 +69,29 @@ static uint32_t ceiling(const struct ward_fs_tree *tree, const struct ward_node 
 		return 0;
 	}
 	return CEILING_DENY;
+}
+
+static uint32_t ceiling(const struct ward_fs_tree *tree, const struct ward_node *node,
+	const struct ward_states *states, uint64_t nlink)
+{
+	/* Ghosts: what is left of a file without a name is for those who had it open. */
+	return node->dir || nlink <= states->n_names ? 0 : unknown_leave(tree);
+}
+
+/*
+ * A name that others removed a moment ago would stand for a link that is not known here: where all
+ * are known, and it matters, the names are looked at.
+ */
+static uint32_t sure_ceiling(struct ward_fs_tree *tree, struct ward_node *node,
+	const struct ward_states *states, uint64_t nlink, uint32_t asked)
+{
+	const uint32_t least = unknown_leave(tree);
+	uint64_t names;
+
+	if (node->dir || nlink <= 1 || nlink > states->n_names || !least || !(asked & ~least))
+		return ceiling(tree, node, states, nlink);
+	ward_resolve_links(tree, node, states->n_names, &nlink, &names);
+	return names && nlink <= names ? 0 : least;
 }
 
 int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
@@ -92,7 +113,7 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 		.state = states.v[0],
 		.others = states.v + 1,
 		.n_others = states.n - 1,
-		.ceiling = ceiling(tree, node, &states, nlink),
+		.ceiling = sure_ceiling(tree, node, &states, nlink, rights | alt),
 	};
 	if (allowed(tree->fs->policy, &req, alt, &d)) {
 		allow(op, &d);

@@ -177,6 +177,9 @@ static int load_policy(struct ward_fs *fs, struct ward_err *err)
 	return 0;
 }
 
+/* Room for so many from the start, 8 KiB: no request has to wait until the table has grown. */
+#define FDS 1024
+
 /*
  * Each file that a program of the session has open takes a descriptor here: as many as there may
  * be, which is what the kernel allows (root, with CAP_SYS_RESOURCE), else our own hard limit.
@@ -192,13 +195,16 @@ static int raise_files(struct ward_err *err)
 	if (f)
 		fclose(f);
 	lim = (struct rlimit){.rlim_cur = most, .rlim_max = most};
-	if (most && setrlimit(RLIMIT_NOFILE, &lim) == 0)
+	if (most && setrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		ward_fd_room(FDS);
 		return 0;
+	}
 	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
 		return 0;
 	lim.rlim_cur = lim.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
 		return ward_err_sys(err, -errno, "RLIMIT_NOFILE");
+	ward_fd_room(FDS);
 	return 0;
 }
 
@@ -429,6 +435,19 @@ static int tell(uint32_t type, const char *text)
 	return r;
 }
 
+/* What the session has added: nothing is added any more. */
+static void tell_quotas(struct ward_fs *fs)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf json = WARD_BUF_INIT;
+
+	if (!ward_quotas_any(fs->quotas))
+		return;
+	ward_query(fs, WARD_FS_QUERY_QUOTA, &json);
+	/* Who is not there to hear it counts by itself. */
+	if (ward_buf_error(&json) == 0)
+		(void)tell(WARD_MSG_FS_ENDED, ward_buf_str(&json));
+}
+
 int main(void)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -462,6 +481,7 @@ int main(void)
 	ward_pool_free(fs.pool);
 	fs.pool = NULL;
 	record_left(&fs);
+	tell_quotas(&fs);
 	/* Threads that wait for locks of a file system that is gone hold on to everything. */
 	if (atomic_load(&fs.n_waiters) == 0)
 		stop(&fs, &s);

@@ -531,6 +531,24 @@ uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *fil
 	return number;
 }
 
+/*
+ * Locked: one of node's links is gone. How many are left may have been seen since: the others that
+ * are known stay, and with them the node.
+ */
+static void lost_link(struct ward_node *node)
+{
+	const struct ward_name *n = ward_node_first_name(node);
+	const uint32_t known = n ? 1 + (n->node_next != NULL) : 0;
+
+	if (node->nlink)
+		node->nlink--;
+	if (node->nlink < known)
+		node->nlink = known;
+	/* The number may be given to a new file at once: it must not find this node. */
+	if (!n)
+		ward_node_check_gone(node);
+}
+
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
 {
 	struct ward_name *n;
@@ -541,10 +559,7 @@ void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const
 		struct ward_node *node = n->node;
 
 		unbind(nodes, n);
-		if (node->nlink)
-			node->nlink--;
-		/* The number may be given to a new file at once: it must not find this node. */
-		ward_node_check_gone(node);
+		lost_link(node);
 	}
 	pthread_mutex_unlock(&nodes->lock);
 }
@@ -569,10 +584,8 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 		nb = b->node;
 		nb->refs++;
 		unbind(nodes, b);
-		if (!exchange) {
-			nb->nlink -= nb->nlink > 0;
-			ward_node_check_gone(nb);
-		}
+		if (!exchange)
+			lost_link(nb);
 	}
 	if (na)
 		r = bind_name(nodes, na, parent2, name2, strlen(name2));

@@ -196,6 +196,10 @@ struct ward_place {
 /* The i-th live name. -ENOENT: there are not that many. */
 int ward_node_place(struct ward_nodes *nodes, struct ward_node *node, size_t i,
 	struct ward_place *ret) ward_must_check;
+/* The same for the live names from the i-th on, at most max of them; returns how many. Not the
+ * root's. */
+size_t ward_node_places(struct ward_nodes *nodes, struct ward_node *node, size_t i,
+	struct ward_place *ret, size_t max);
 void ward_place_put(struct ward_nodes *nodes, struct ward_place *place);
 
 /* The states of all names of a node: references, given back by ward_states_put(). */

@@ -85,11 +85,30 @@ uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, c
 	return number;
 }
 
+size_t ward_node_places(struct ward_nodes *nodes, struct ward_node *node, size_t i,
+	struct ward_place *ret, size_t max)
+{
+	size_t n_ret = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (struct ward_name *n = node->names; n && n_ret < max; n = n->node_next) {
+		if (!n->live)
+			continue;
+		if (i) {
+			i--;
+			continue;
+		}
+		ret[n_ret].parent = n->parent;
+		n->parent->refs++;
+		memcpy(ret[n_ret++].name, n->text, n->len + 1U);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return n_ret;
+}
+
 int ward_node_place(
 	struct ward_nodes *nodes, struct ward_node *node, size_t i, struct ward_place *ret)
 {
-	int r = -ENOENT;
-
 	if (node == &nodes->root) {
 		if (i)
 			return -ENOENT;
@@ -97,18 +116,7 @@ int ward_node_place(
 		ret->name[0] = '\0';
 		return 0;
 	}
-	pthread_mutex_lock(&nodes->lock);
-	for (struct ward_name *n = node->names; n; n = n->node_next) {
-		if (!n->live || i-- > 0)
-			continue;
-		ret->parent = n->parent;
-		n->parent->refs++;
-		memcpy(ret->name, n->text, n->len + 1U);
-		r = 0;
-		break;
-	}
-	pthread_mutex_unlock(&nodes->lock);
-	return r;
+	return ward_node_places(nodes, node, i, ret, 1) ? 0 : -ENOENT;
 }
 
 void ward_place_put(struct ward_nodes *nodes, struct ward_place *place)

@@ -84,7 +84,9 @@ void ward_passthrough_settle(struct ward_fs_tree *tree)
 		return;
 	if (tree->ended || ward_confine_raise(tree->fs, before) < 0) {
 		/* As if it had been tried: the kernel keeps them until the end. */
+		pthread_mutex_lock(&tree->left.lock);
 		atomic_store(&tree->left.n, 0);
+		pthread_mutex_unlock(&tree->left.lock);
 		return;
 	}
 	close_left(tree);

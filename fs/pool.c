@@ -7,7 +7,8 @@
 #include "fs/session.h"
 #include "fs/transport.h"
 
-/* Slow requests wait for a disk, not for a CPU. */
+/* Slow requests wait for a disk, not for a CPU. One thread is there from the start, more as needed.
+ */
 #define THREADS 4
 
 struct job {
@@ -25,6 +26,8 @@ struct ward_pool {
 	bool stop;
 	pthread_t threads[THREADS];
 	size_t n_threads;
+	size_t n_waiting; /* threads that wait for a job, also when one is on its way to them */
+	size_t n_jobs;
 };
 
 static void *work(void *arg)
@@ -37,11 +40,14 @@ static void *work(void *arg)
 	for (;;) {
 		struct job *job;
 
+		pool->n_waiting++;
 		while (!pool->first && !pool->stop)
 			pthread_cond_wait(&pool->wake, &pool->lock);
+		pool->n_waiting--;
 		job = pool->first;
 		if (!job)
 			break;
+		pool->n_jobs--;
 		pool->first = job->next;
 		if (!pool->first)
 			pool->last = &pool->first;
@@ -54,6 +60,16 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* Locked. */
+static int add_thread(struct ward_pool *pool)
+{
+	int r = pthread_create(&pool->threads[pool->n_threads], NULL, work, pool);
+
+	if (r == 0)
+		pool->n_threads++;
+	return -r;
+}
+
 int ward_pool_new(struct ward_pool **ret, struct ward_err *err)
 {
 	struct ward_pool *pool = calloc(1, sizeof(*pool));
@@ -64,12 +80,12 @@ int ward_pool_new(struct ward_pool **ret, struct ward_err *err)
 	pool->last = &pool->first;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->wake, NULL);
-	for (; pool->n_threads < THREADS; pool->n_threads++) {
-		r = pthread_create(&pool->threads[pool->n_threads], NULL, work, pool);
-		if (r) {
-			ward_pool_free(pool);
-			return ward_err_sys(err, -r, "worker threads");
-		}
+	pthread_mutex_lock(&pool->lock);
+	r = add_thread(pool);
+	pthread_mutex_unlock(&pool->lock);
+	if (r < 0) {
+		ward_pool_free(pool);
+		return ward_err_sys(err, r, "worker threads");
 	}
 	*ret = pool;
 	return 0;
@@ -108,6 +124,10 @@ int ward_pool_push(
 	pthread_mutex_lock(&pool->lock);
 	*pool->last = job;
 	pool->last = &job->next;
+	pool->n_jobs++;
+	/* Without another thread the job waits for one that is there. */
+	if (pool->n_jobs > pool->n_waiting && pool->n_threads < THREADS)
+		(void)add_thread(pool);
 	pthread_cond_signal(&pool->wake);
 	pthread_mutex_unlock(&pool->lock);
 	return 0;

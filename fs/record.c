@@ -15,7 +15,12 @@ static void add_comm(struct ward_event *ev, const struct ward_op *op)
 {
 	char comm[WARD_COMM_MAX];
 	struct ward_process news;
-	size_t n = ward_comm_get(&op->tree->fs->comm, op->pid, comm, &news);
+	/* Opens, reads and writes come many at once. */
+	const bool many = ev->head.kind == WARD_EVENT_OPEN || ev->head.kind == WARD_EVENT_IO;
+	/* It is about to have another name. */
+	const bool last = op->action && strcmp(op->action, "exec") == 0;
+	size_t n = ward_comm_get(&op->tree->fs->comm, op->pid, last ? 0 : ev->head.mono_ns,
+		many && !last ? WARD_COMM_OLD_NS : 0, comm, &news);
 
 	if (n > 0)
 		ward_event_bytes(ev, WARD_TAG_COMM, comm, n);

@@ -10,6 +10,7 @@
 #include "fs/ahead.h"
 #include "fs/fuse_kernel.h"
 #include "fs/ops.h"
+#include "fs/order.h"
 #include "fs/swap.h"
 #include "fs/transport.h"
 
@@ -138,6 +139,8 @@ void ward_session_process(struct ward_fs_tree *tree, char *msg, size_t len)
 	const bool turn = len < sizeof(*in) || !is_sync(in->opcode);
 	bool change;
 
+	if (len >= sizeof(*in) && (in->opcode == FUSE_RELEASE || in->opcode == FUSE_RELEASEDIR))
+		ward_order_release(tree);
 	if (turn)
 		ward_turn_begin(tree->fs);
 	change = ward_ahead_begin(tree->ahead, msg, len);

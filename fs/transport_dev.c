@@ -12,6 +12,7 @@
 #include "enforcer/base/fd.h"
 #include "fs/ahead.h"
 #include "fs/fuse_kernel.h"
+#include "fs/order.h"
 #include "fs/passthrough.h"
 #include "fs/session.h"
 #include "fs/transport.h"
@@ -119,6 +120,7 @@ ssize_t ward_transport_reply(struct ward_fs_tree *tree, const struct iovec *iov,
 	const struct fuse_out_header *out = iov[0].iov_base;
 	ssize_t n;
 
+	ward_order_answer(tree);
 	if (ward_uring_reply(tree->uring, iov, count, &n)) {
 		if (n >= 0)
 			return n;

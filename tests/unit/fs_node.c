@@ -187,6 +187,30 @@ START_TEST(several_names)
 }
 END_TEST
 
+/* Others remove links: that one is gone may be heard after the number of those left was seen. */
+START_TEST(links_counted_twice)
+{
+	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 3);
+
+	ck_assert_ptr_eq(enter(&nodes->root, "b", S_IFREG, 10, 3), a);
+	ck_assert_ptr_eq(enter(&nodes->root, "c", S_IFREG, 10, 3), a);
+	/* b is removed by others, and the one link more that a has now is seen */
+	ck_assert_ptr_eq(enter(&nodes->root, "c", S_IFREG, 10, 2), a);
+	ward_nodes_remove(nodes, &nodes->root, "c");
+	ck_assert_uint_eq(a->nlink, 2);
+	ward_nodes_remove(nodes, &nodes->root, "b");
+	ck_assert_uint_eq(a->nlink, 1);
+	ck_assert(!a->gone);
+	/* it goes on being one node, with all its names */
+	ck_assert_ptr_eq(enter(&nodes->root, "d", S_IFREG, 10, 2), a);
+	/* the control: without a name left, the number is free */
+	ward_nodes_remove(nodes, &nodes->root, "a");
+	ward_nodes_remove(nodes, &nodes->root, "d");
+	ck_assert(a->gone);
+	ck_assert_ptr_ne(enter(&nodes->root, "e", S_IFREG, 10, 1), a);
+}
+END_TEST
+
 START_TEST(moved_directory)
 {
 	struct ward_node *ro = enter(&nodes->root, "ro", S_IFDIR, 2, 2);
@@ -358,6 +382,7 @@ int main(void)
 	tcase_add_test(t, replaced);
 	tcase_add_test(t, reused_number);
 	tcase_add_test(t, several_names);
+	tcase_add_test(t, links_counted_twice);
 	tcase_add_test(t, numbers);
 	tcase_add_test(t, moved_directory);
 	tcase_add_test(t, replacing_move);

@@ -6,7 +6,7 @@
 
 cat >"$WARD_TMP/moved.py" <<'END'
 import errno, mmap, os, sys
-mode = sys.argv[1]
+passthrough = sys.argv[1] == "yes"
 def refused(want, what):
     try:
         what()
@@ -41,7 +41,7 @@ w = os.open("log/plain", os.O_WRONLY | os.O_APPEND)
 os.write(w, b"line\n")
 assert os.pread(r, 10, 0) == b"line\n"
 os.close(os.open("log/plain", os.O_RDONLY))
-if mode == "root":
+if passthrough:
     refused(errno.ETXTBSY, lambda: os.open("log/plain", os.O_RDWR | os.O_APPEND))
 os.close(r)
 os.close(w)
@@ -65,7 +65,7 @@ if libc.renameat2(-100, b"free/b", -100, b"log/plain", 2) == 0 or ctypes.get_err
     sys.exit("FAIL: exchange")
 os.pwrite(fd, b"X", 0)
 os.close(fd2)
-# a mapping outlives its handle; where the kernel keeps it (root), that is not seen any more
+# a mapping outlives its handle; where the kernel keeps it (passthrough), that is not seen any more
 m = mmap.mmap(os.open("d/e/f", os.O_RDWR), 6)
 fd3 = os.open("d/e/f", os.O_RDONLY)
 for n in os.listdir("/proc/self/fd"):
@@ -81,8 +81,10 @@ END
 for mode in $MODES; do
 	policy 'append = /workspace/log'
 	fresh
+	passed=$(passthrough $mode)
+	[ $mode = root ] || [ "$passed" = no ] || fail "$mode: control: passthrough"
 	as_owner sh -c "cd '$BACK' && mkdir log free"
-	in_mode $mode -c "exec python3 '$WARD_TMP/moved.py' $mode" || fail "$mode"
+	in_mode $mode -c "exec python3 '$WARD_TMP/moved.py' $passed" || fail "$mode"
 	recorded '^deny .*action=\[rename\] path=\[/workspace/b\] path2=\[/workspace/log/b\].* errno=18'
 	recorded '^deny .*action=\[rename\] path=\[/workspace/d\] path2=\[/workspace/log/d\].* errno=18'
 	recorded '^deny .*action=\[link\] path=\[/workspace/b\] path2=\[/workspace/log/b\].* errno=18'

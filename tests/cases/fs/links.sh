@@ -26,6 +26,38 @@ same "$(cat outside)" outside
 ln -s /etc/hostname abs && same "$(readlink abs)" /etc/hostname
 refused "No such file" cat hidden-through-link
 END
+# A name of the agent's that others removed a moment ago does not stand for the link that is not in the
+# tree: an attempt in each of many moments after it. The control is a file whose links are all known.
+cat >"$WARD_TMP/stale.py" <<'END'
+import os, sys
+def write(path):
+    os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
+for i in range(60):
+    for path in ("outside", "inside"):
+        names = ["%s-%d-%d" % (path, i, k) for k in range(2 + i % 3)]
+        for n in names:
+            os.link(path, n)
+            assert os.stat(n).st_nlink > 1
+        write(names[0]) if path == "inside" else None
+        os.unlink(sys.argv[1] + "/" + names[0])
+        for k in range(i % 7 + 1):
+            try:
+                write(path)
+                if path == "outside":
+                    sys.exit("FAIL: opened for writing, %d" % i)
+            except PermissionError:
+                if path == "inside":
+                    sys.exit("FAIL: control")
+            try:
+                os.truncate(path, 0)
+                if path == "outside":
+                    sys.exit("FAIL: cut, %d" % i)
+            except PermissionError:
+                if path == "inside":
+                    sys.exit("FAIL: control, truncate")
+        for n in names[1:]:
+            os.unlink(n)
+END
 script allowed <<'END'
 echo x >>outside
 END
@@ -42,6 +74,9 @@ for mode in $MODES; do
 		echo outside >outside && ln outside '$WARD_TMP/away/x' && echo k >k.pem &&
 		ln -s k.pem hidden-through-link"
 	in_mode $mode "$WARD_TMP/links" || fail "$mode: links"
+	as_owner sh -c "echo inside >'$BACK/inside'"
+	in_mode $mode -c "exec python3 '$WARD_TMP/stale.py' '$BACK'" || fail "$mode: stale names"
+	[ "$(cat "$WARD_TMP/away/x")" = outside ] || fail "$mode: the file outside was written to"
 	sed -i 's/^source = \./&\nhardlinks = allow/' "$POLICY"
 	in_mode $mode "$WARD_TMP/allowed" || fail "$mode: hardlinks = allow"
 	sed -i 's/^hardlinks = .*/hardlinks = deny/' "$POLICY"

@@ -76,6 +76,43 @@ assert open("/proc/self/fd/%d" % f.fileno(), "rb").read() == b"still here"
 os.ftruncate(f.fileno(), 5)
 os.fchmod(f.fileno(), 0o600)
 assert os.fstat(f.fileno()).st_size == 5
+# docs/posix.md: nothing keeps a removed file that is only held by O_PATH, once the end of those who
+# had it open is known here, which io_uring tells late
+import time
+for flags, want in ((os.O_RDONLY, 0), (os.O_PATH, 116)):
+    open("gone", "w").close()
+    fd = os.open("gone", flags)
+    assert os.fstat(fd).st_nlink == 1
+    os.unlink("gone")
+    for tries in range(200 if want else 1):
+        try:
+            os.fstat(fd), os.close(os.open("/proc/self/fd/%d" % fd, os.O_RDONLY))
+            got = 0
+        except OSError as e:
+            got = e.errno
+        if got == want:
+            break
+        time.sleep(0.05)
+    assert got == want, got
+    os.close(fd)
+# RLIMIT_FSIZE holds, whoever writes
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10000, unlimited[1]))
+fd = os.open("limited", os.O_RDWR | os.O_CREAT, 0o644)
+src = os.open("/bin/true", os.O_RDONLY)
+assert os.write(fd, b"x" * 20000) == 10000
+for what in (lambda: os.write(fd, b"x"), lambda: os.ftruncate(fd, 10001), lambda: os.pwrite(fd, b"x", 10000),
+             lambda: os.posix_fallocate(fd, 0, 10001), lambda: os.sendfile(fd, src, 0, 1)):
+    try:
+        what()
+        raise SystemExit("larger than RLIMIT_FSIZE")
+    except OSError as e:
+        assert e.errno == 27, e
+resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+assert os.pwrite(fd, b"x", 10000) == 1 and os.fstat(fd).st_size == 10001
+os.close(fd)
 # O_APPEND set and cleared by F_SETFL
 import fcntl
 fd = os.open("ap", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
