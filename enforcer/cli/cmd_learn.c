@@ -319,7 +319,7 @@ static int check(struct proposal *p, struct ward_err *err)
 	if (r == 0)
 		r = compile(p, &made, err);
 	if (r == 0 && p->compare)
-		r = ward_policy_diff(p->place.policy, made, tell_wider, &w, &reach);
+		r = ward_policy_diff_rights(p->place.policy, made, tell_wider, &w, &reach);
 	if (r == 0)
 		r = ward_policy_check(made, tell_finding, NULL);
 	if (r == 0 && p->rules.whole)

@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
 		0},
 	{"mode", 'm', "MODE", 0, "Isolation: restricted (the default), process, none", 0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
-	{"session", 's', "NAME", 0, "Name of the session; a name in use gets a number", 0},
+	{"session", 's', "NAME", 0, "Name of the session; a name that was used gets a number", 0},
 	{"env", 'e', "NAME[=VALUE]", 0,
 		"Pass a variable on, or set it; repeats. Values never reach the trail", 0},
 	{"keep", OPT_KEEP, NULL, 0,
@@ -267,6 +267,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
 		ward_say(notes.refused);
+	if (notes.offline)
+		ward_say(notes.offline);
 	if (notes.executed)
 		ward_say(notes.executed);
 	if (notes.anchor)

@@ -97,6 +97,11 @@ enum ward_msg_type {
 	 * fs/query.h says, or {"error": text}: then the old one is in force as before.
 	 */
 	WARD_MSG_FS_POLICY = 35,
+	/*
+	 * From wardfs-fs, last: with the last process inside the mounts are gone, and nothing is
+	 * under way. Where there are quotas; str json as WARD_FS_QUERY_QUOTA answers.
+	 */
+	WARD_MSG_FS_ENDED = 36,
 
 	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:

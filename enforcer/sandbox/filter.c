@@ -34,7 +34,8 @@
 #define X32_BIT 0x40000000U
 
 struct condition {
-	unsigned arg; /* 0..5, its low 32 bits */
+	unsigned arg; /* 0..5 */
+	bool high;    /* its high 32 bits, not the low ones */
 	uint32_t mask, value;
 	bool equal;
 };
@@ -87,6 +88,8 @@ static int parse_action(const char *s, uint32_t *ret)
 		*ret = SECCOMP_RET_ALLOW;
 	else if (strcmp(s, "deny") == 0)
 		*ret = SECCOMP_RET_ERRNO | EPERM;
+	else if (strcmp(s, "skip") == 0)
+		*ret = SECCOMP_RET_ERRNO; /* of 0: the call answers 0 and is not made */
 	else if (strcmp(s, "kill") == 0)
 		*ret = SECCOMP_RET_KILL_PROCESS;
 	else if (strcmp(s, "once") == 0)
@@ -111,15 +114,20 @@ static int parse_number(const char *s, char **end, uint32_t *ret)
 	return 0;
 }
 
-/* aN==V, aN!=V, aN&M==V, aN&M!=V */
-static int parse_condition(const char *s, struct condition *ret)
+/* aN==V, aN!=V, aN&M==V, aN&M!=V; aN==NULL, which is two. Returns how many. */
+static int parse_condition(const char *s, struct condition ret[2])
 {
-	struct condition c = {.mask = UINT32_MAX};
+	struct condition c = {.mask = UINT32_MAX, .equal = true};
 	char *end = NULL;
 	if (s[0] != 'a' || s[1] < '0' || s[1] > '5')
 		return -EINVAL;
 	c.arg = (unsigned)(s[1] - '0');
 	s += 2;
+	if (strcmp(s, "==NULL") == 0) {
+		ret[0] = ret[1] = c;
+		ret[1].high = true;
+		return 2;
+	}
 	if (*s == '&') {
 		if (parse_number(s + 1, &end, &c.mask) < 0)
 			return -EINVAL;
@@ -130,8 +138,8 @@ static int parse_condition(const char *s, struct condition *ret)
 	c.equal = s[0] == '=';
 	if (parse_number(s + 2, &end, &c.value) < 0 || *end != '\0' || c.value & ~c.mask)
 		return -EINVAL;
-	*ret = c;
-	return 0;
+	ret[0] = c;
+	return 1;
 }
 
 /* Returns 1 for a name that this architecture does not have (the line is then left out). */
@@ -199,16 +207,18 @@ static int parse_line(struct list *l, char *line, struct ward_err *err)
 	bool absent = code == 1;
 	if (!action || parse_action(action, &r.action) < 0)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: %s: the action must be allow, deny, deny:ERRNO, kill or once",
+			"%s:%u: %s: the action must be allow, deny, deny:ERRNO, skip, kill or once",
 			l->name, l->line, name);
 	for (char *s = strtok_r(NULL, " \t", &save); s; s = strtok_r(NULL, " \t", &save)) {
-		if (r.n_conditions == CONDITIONS_MAX ||
-			parse_condition(s, &r.conditions[r.n_conditions]) < 0)
+		struct condition c[2];
+		int n = parse_condition(s, c);
+		if (n < 0 || r.n_conditions + (size_t)n > CONDITIONS_MAX)
 			return ward_err_set(err, -EINVAL,
-				"%s:%u: bad condition %s: aN==V, aN!=V, aN&MASK==V or aN&MASK!=V "
-				"(at most %d)",
+				"%s:%u: bad condition %s: aN==V, aN!=V, aN&MASK==V, aN&MASK!=V or "
+				"aN==NULL, which counts twice (at most %d)",
 				l->name, l->line, s, CONDITIONS_MAX);
-		r.n_conditions++;
+		for (int i = 0; i < n; i++)
+			r.conditions[r.n_conditions++] = c[i];
 	}
 	if (absent)
 		return 0;
@@ -301,11 +311,11 @@ static void emit_ret(struct ward_buf *b, uint32_t action)
 	emit(b, BPF_RET | BPF_K, 0, 0, action);
 }
 
-/* Low half of argument n (seccomp_data is in host byte order). */
-static uint32_t arg_offset(unsigned n)
+/* One half of argument n (seccomp_data is in host byte order). */
+static uint32_t arg_offset(unsigned n, bool high)
 {
 	uint32_t at = (uint32_t)(offsetof(struct seccomp_data, args) + n * sizeof(uint64_t));
-	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? at + 4 : at;
+	return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) == high ? at : at + 4;
 }
 
 static void emit_rule(struct ward_buf *b, const struct rule *r)
@@ -318,7 +328,7 @@ static void emit_rule(struct ward_buf *b, const struct rule *r)
 		const struct condition *c = &r->conditions[i];
 		bool masked = c->mask != UINT32_MAX;
 		left -= 2 + masked;
-		emit(b, BPF_LD | BPF_W | BPF_ABS, 0, 0, arg_offset(c->arg));
+		emit(b, BPF_LD | BPF_W | BPF_ABS, 0, 0, arg_offset(c->arg, c->high));
 		if (masked)
 			emit(b, BPF_ALU | BPF_AND | BPF_K, 0, 0, c->mask);
 		/* At most 3 * CONDITIONS_MAX + 1: fits the eight bits of a jump. */

@@ -65,6 +65,8 @@ static const char *answer(const char *action)
 		return "EPERM";
 	if (strncmp(action, "deny:", 5) == 0)
 		return action + 5;
+	if (strcmp(action, "skip") == 0)
+		return "answers 0, without being made";
 	if (strcmp(action, "kill") == 0)
 		return "the process is killed";
 	return "allowed once, to start the command; then ENOSYS";

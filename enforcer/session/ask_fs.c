@@ -2,6 +2,7 @@
 #include "enforcer/session/ask_fs.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -163,6 +164,46 @@ int ward_ask_fs_message(struct ward_ask_fs *q, int fs_control)
 		true);
 	ask_next(q, fs_control);
 	return 0;
+}
+
+static int added_in(const char *text, const char *path, uint64_t *ret)
+{
+	json_t *o = json_loads(text, 0, NULL), *one = NULL;
+	size_t i = 0;
+	int r = -ENOENT;
+	json_array_foreach(json_object_get(o, "quotas"), i, one)
+	{
+		const char *of = json_string_value(json_object_get(one, "path"));
+		const json_t *used = json_object_get(json_object_get(one, "growth"), "used");
+		if (of && strcmp(of, path) == 0 && json_is_integer(used) &&
+			json_integer_value(used) >= 0) {
+			*ret = (uint64_t)json_integer_value(used);
+			r = 0;
+		}
+	}
+	json_decref(o);
+	return r;
+}
+
+int ward_ask_fs_added(int fs_control, const char *path, uint64_t *ret)
+{
+	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
+	int r = buf ? -ENOENT : -ENOMEM;
+	/* Before that, answers that nobody waits for any more: one at most. */
+	for (int i = 0; i < 4 && r == -ENOENT; i++) {
+		struct ward_msg_reader m;
+		ssize_t len = ward_msg_recv(fs_control, buf, WARD_MSG_MAX, NULL, NULL);
+		if (len == -ECONNRESET)
+			continue; /* a question of ours that it did not read */
+		if (len <= 0)
+			break;
+		ward_msg_reader_init(&m, buf, (size_t)len);
+		ward_cleanup_free char *json =
+			m.type == WARD_MSG_FS_ENDED ? ward_msg_get_str(&m) : NULL;
+		if (json && ward_msg_done(&m) == 0)
+			r = added_in(json, path, ret);
+	}
+	return r;
 }
 
 void ward_ask_fs_clear(struct ward_ask_fs *q)

@@ -65,5 +65,11 @@ static inline int ward_least_ms(int a, int b)
 /* fs_control has something: passes an answer on. -EPIPE: wardfs-fs is gone. */
 int ward_ask_fs_message(struct ward_ask_fs *q, int fs_control) ward_must_check;
 
+/*
+ * wardfs-fs has ended: its last word (WARD_MSG_FS_ENDED). *ret: the bytes that were added beneath
+ * path, which has a quota of its own. -ENOENT: it said nothing of that.
+ */
+int ward_ask_fs_added(int fs_control, const char *path, uint64_t *ret) ward_must_check;
+
 /* The session ends: whoever still waits is told. */
 void ward_ask_fs_clear(struct ward_ask_fs *q);

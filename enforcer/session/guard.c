@@ -38,20 +38,26 @@ static int spawn_writer(struct ward_guard *g, struct ward_err *err)
 }
 
 /* From here on it writes: the session must be on disk. */
+static void writer_config(
+	const struct ward_guard *g, uint32_t flags, const char *cause, struct ward_msg *m)
+{
+	ward_msg_init(m, WARD_MSG_CONFIG);
+	ward_msg_put_str(m, g->store.name);
+	ward_msg_put_u32(m, WARD_GUARD_RINGS);
+	ward_msg_put_u32(m, flags);
+	ward_msg_put_str(m, cause);
+	ward_msg_put_u32(m, g->sync);
+	ward_msg_put_u64(m, g->checkpoint_records);
+	ward_msg_put_u64(m, g->checkpoint_ms);
+	ward_msg_put_u64(m, g->rotate);
+	ward_msg_put_u64(m, g->keep_s);
+}
+
 static int configure_writer(
 	struct ward_guard *g, uint32_t flags, const char *cause, struct ward_err *err)
 {
 	struct ward_msg m;
-	ward_msg_init(&m, WARD_MSG_CONFIG);
-	ward_msg_put_str(&m, g->store.name);
-	ward_msg_put_u32(&m, WARD_GUARD_RINGS);
-	ward_msg_put_u32(&m, flags);
-	ward_msg_put_str(&m, cause);
-	ward_msg_put_u32(&m, g->sync);
-	ward_msg_put_u64(&m, g->checkpoint_records);
-	ward_msg_put_u64(&m, g->checkpoint_ms);
-	ward_msg_put_u64(&m, g->rotate);
-	ward_msg_put_u64(&m, g->keep_s);
+	writer_config(g, flags, cause, &m);
 	int r = ward_helper_configure(&g->audit, &m, NULL, 0, err);
 	ward_msg_clear(&m);
 	return r;
@@ -119,6 +125,39 @@ int ward_guard_take_place(struct ward_guard *g, const char *state, const char *n
 	return r < 0 ? r : ward_helper_prepare("wardfs-audit", &g->audit, err);
 }
 
+/* What a supervisor has open, several times over. */
+#define FDS 256
+
+/* The session is on disk, and then the writer may begin with it. */
+static int put_on_disk(struct ward_guard *g, struct ward_err *err)
+{
+	int r = ward_store_sync(g->state, &g->store, g->mark, err);
+	return r < 0 ? r : configure_writer(g, 0, "", err);
+}
+
+/* While the writer is started: nothing of it is looked at here but the socket to it. */
+static void *sync_thread(void *arg)
+{
+	struct ward_guard *g = arg;
+	struct ward_msg m;
+	g->synced = ward_store_sync(g->state, &g->store, g->mark, &g->sync_err);
+	if (g->synced < 0)
+		return NULL;
+	writer_config(g, 0, "", &m);
+	g->sent = ward_msg_send(g->audit.control, &m, NULL, 0);
+	ward_msg_clear(&m);
+	return NULL;
+}
+
+/* The disk takes its time beside all that is prepared; without a thread, ward_guard_start() waits.
+ */
+static void begin_sync(struct ward_guard *g)
+{
+	ward_fd_room(FDS);
+	g->syncing = pthread_create(&g->syncer, NULL, sync_thread, g) == 0;
+	g->in_thread = g->syncing;
+}
+
 int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
 	struct ward_guard *g, struct ward_err *err)
 {
@@ -137,7 +176,11 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 		r = ward_system_open(g, state, name, err);
 	else if (r == 0)
 		r = ward_guard_take_place(g, state, name, blob.data, blob.len, err);
-	return r < 0 ? r : ward_helper_prepare("wardfs-fs", &g->fs, err);
+	if (r == 0)
+		r = ward_helper_prepare("wardfs-fs", &g->fs, err);
+	if (r == 0 && !g->system)
+		begin_sync(g);
+	return r;
 }
 
 int ward_guard_add_policy(
@@ -171,19 +214,6 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 	return ward_helper_spawn(&g->fs, fds, 3 + n_trees, err);
 }
 
-static int put_on_disk(struct ward_guard *g, struct ward_err *err)
-{
-	int r = ward_store_sync(g->state, &g->store, g->mark, err);
-	return r < 0 ? r : configure_writer(g, 0, "", err);
-}
-
-static void *sync_thread(void *arg)
-{
-	struct ward_guard *g = arg;
-	g->synced = put_on_disk(g, &g->sync_err);
-	return NULL;
-}
-
 int ward_guard_on_disk(struct ward_guard *g, struct ward_err *err)
 {
 	if (!g->syncing)
@@ -192,23 +222,18 @@ int ward_guard_on_disk(struct ward_guard *g, struct ward_err *err)
 	pthread_join(g->syncer, NULL);
 	if (g->synced < 0 && err)
 		*err = g->sync_err;
-	return g->synced;
+	return g->synced < 0 ? g->synced : ward_helper_configured(&g->audit, g->sent, err);
 }
 
 int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err)
 {
-	/* The disk and the start of the programs take their time side by side. */
 	int r = open_rings(g, err);
 	if (r == 0)
 		r = g->system ? ward_system_start(g, err) : spawn_writer(g, err);
 	if (r == 0 && n_trees)
 		r = spawn_fs(g, trees, n_trees, err);
-	if (r < 0 || g->system)
-		return r;
-	/* Nobody who starts nothing else has anything to do meanwhile. */
-	g->syncing = n_trees && pthread_create(&g->syncer, NULL, sync_thread, g) == 0;
-	return g->syncing ? 0 : put_on_disk(g, err);
+	return r < 0 || g->system || g->in_thread ? r : put_on_disk(g, err);
 }
 
 static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,

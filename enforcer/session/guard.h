@@ -48,7 +48,9 @@ struct ward_guard {
 	bool told_to_finish;
 	pthread_t syncer; /* puts the session on disk, if syncing */
 	bool syncing;
-	int synced; /* what came of it, and why; the thread's own until it is joined */
+	bool in_thread; /* it was begun there, and tells the writer */
+	int synced;	/* what came of it, and why; the thread's own until it is joined */
+	int sent;	/* so is this: what became of the writer's configuration */
 	struct ward_err sync_err;
 };
 
@@ -74,7 +76,8 @@ struct ward_guard_tree {
 
 /*
  * Ends trails that a stop of the host left open. Takes a place in the state directory (name NULL: a
- * new one) and prepares the helpers. Nothing is started, nothing is on disk yet.
+ * new one) and prepares the helpers. No program is started; a thread waits for the disk, until
+ * ward_guard_on_disk(). Signals that the caller waits for must be blocked.
  */
 int ward_guard_open(const char *state, const char *name, const struct ward_policy *policy,
 	struct ward_guard *g, struct ward_err *err) ward_must_check;
@@ -89,8 +92,8 @@ int ward_guard_take_place(struct ward_guard *g, const char *state, const char *n
 /*
  * Makes the rings, unless ring_fd and wake are there. Starts the programs of the writer, which is
  * told to go on once the session is on disk, and, unless n_trees is 0, of wardfs-fs, which waits
- * for ward_guard_serve(). Waits for neither; with trees a thread of its own waits for the disk,
- * until ward_guard_wait(). Of trees only the backings are used.
+ * for ward_guard_serve(). Waits for neither, and for the disk where no thread does. Of trees only
+ * the backings are used.
  */
 int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err) ward_must_check;
@@ -100,7 +103,7 @@ int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint3
 	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err) ward_must_check;
 
 /*
- * Waits for ward_guard_start()'s thread, if there is one: the session is on disk and the writer
+ * Waits for ward_guard_open()'s thread, if there is one: the session is on disk and the writer
  * told to go on. Again: 0.
  */
 int ward_guard_on_disk(struct ward_guard *g, struct ward_err *err) ward_must_check;

@@ -106,7 +106,11 @@ static void close_child_ends(struct ward_helper *h)
 int ward_helper_configure(struct ward_helper *h, const struct ward_msg *config, const int *fds,
 	size_t n_fds, struct ward_err *err)
 {
-	int r = ward_msg_send(h->control, config, fds, n_fds);
+	return ward_helper_configured(h, ward_msg_send(h->control, config, fds, n_fds), err);
+}
+
+int ward_helper_configured(struct ward_helper *h, int r, struct ward_err *err)
+{
 	/* It is gone, or was never executed: what it said last, or how it ended, says why. */
 	if ((r == -EPIPE || r == -ECONNRESET) && h->pid > 0) {
 		int why = ward_helper_wait_ready(h, NULL, err);

@@ -59,6 +59,8 @@ int ward_helper_spawn(struct ward_helper *h, const struct ward_helper_fd *fds, s
 	struct ward_err *err) ward_must_check;
 int ward_helper_configure(struct ward_helper *h, const struct ward_msg *config, const int *fds,
 	size_t n_fds, struct ward_err *err) ward_must_check;
+/* What r, the answer of ward_msg_send() of a configuration, means for the helper: 0, or why not. */
+int ward_helper_configured(struct ward_helper *h, int r, struct ward_err *err) ward_must_check;
 
 /* Both. Does not wait for "ready". */
 int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,

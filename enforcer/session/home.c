@@ -41,6 +41,8 @@ void ward_home_clear(struct ward_kept_home *h)
 		close(h->lock);
 	if (h->home >= 0)
 		close(h->home);
+	if (h->at >= 0)
+		close(h->at);
 	*h = WARD_HOME_INIT;
 }
 
@@ -70,21 +72,27 @@ int ward_home_look(const char *state, uid_t uid, const char *project, struct war
 	if (!h.dir || asprintf(&h.source, "%s/home", h.dir) < 0)
 		return ward_err_sys(err, -ENOMEM, "the kept home");
 	/* Else a new one; what else is wrong is told when it is opened. */
-	h.home = open(h.source, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int at = open(h.dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (at >= 0)
+		h.home = openat(at, "home", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ward_home_used_read(at, &h.used);
 	*ret = h;
 	h = WARD_HOME_INIT;
 	return 0;
 }
 
-static int used(const struct ward_kept_home *h, uint64_t *ret, struct ward_err *err)
+static int used(struct ward_kept_home *h, uint64_t limit, struct ward_err *err)
 {
 	struct ward_home_size size = {0, 0};
+	if (ward_home_used_believe(&h->used, limit))
+		return 0;
 	int r = h->home < 0 ? 0 : ward_home_measure(h->home, &size, err);
-	*ret = size.bytes;
+	if (r == 0)
+		ward_home_used_counted(&h->used, size.bytes);
 	return r;
 }
 
-int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
+int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
 	struct ward_err *err)
 {
 	const struct ward_settings *s = ward_policy_settings(p);
@@ -109,8 +117,8 @@ int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, 
 		h->source);
 	if (s->home_size == WARD_UNLIMITED)
 		return 0;
-	uint64_t n = 0;
-	int r = used(h, &n, err);
+	int r = used(h, s->home_size, err);
+	uint64_t n = h->used.bytes;
 	ward_buf_printf(b, "[quota " WARD_HOME_PATH "]\ngrowth = %" PRIu64 "\n",
 		n < s->home_size ? s->home_size - n : 0);
 	return r;
@@ -276,8 +284,11 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 		r = write_project(dir, project);
 	if (r == 0)
 		r = open_home(dir, id, &backing);
+	if (r == 0)
+		r = ward_home_used_begin(dir, alone, &h->used);
 	if (r < 0)
 		return ward_err_sys(err, r, "the kept home %s", h->dir);
+	h->at = ward_steal_fd(&dir);
 	if (alone) {
 		struct ward_as_owner as;
 		r = ward_as_owner_begin(id, &as, err);
@@ -285,14 +296,22 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 			r = drop(backing, err);
 		ward_as_owner_end(&as);
 		/* Not atomic (flock(2)): who waits to clear it may come first. */
-		if (r == 0 &&
-			(flock(h->lock, LOCK_SH | LOCK_NB) < 0 || !same_file(h->lock, dir, "lock")))
+		if (r == 0 && (flock(h->lock, LOCK_SH | LOCK_NB) < 0 ||
+				      !same_file(h->lock, h->at, "lock")))
 			r = ward_err_set(err, -EBUSY,
 				"the kept home %s is being cleared; try again", h->dir);
 	}
 	if (r == 0)
 		*ret_backing = ward_steal_fd(&backing);
 	return r;
+}
+
+void ward_home_ended(struct ward_kept_home *h, uint64_t added)
+{
+	/* Whoever comes in between makes a line of its own (flock(2): not atomic). */
+	if (h->at >= 0 && h->lock >= 0 && flock(h->lock, LOCK_EX | LOCK_NB) == 0)
+		ward_home_used_end(h->at, added, &h->used);
+	(void)flock(h->lock, LOCK_UN);
 }
 
 /* The directory of rel, made as far as it is missing; -ENOTDIR where something else stands. */
@@ -467,6 +486,7 @@ int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progre
 	if (unlinkat(e->dir, "home", AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return ward_err_sys(err, -errno, "%s", e->path);
 	(void)unlinkat(e->dir, "project", 0);
+	(void)unlinkat(e->dir, "used", 0);
 	(void)unlinkat(e->dir, "lock", 0);
 	return unlinkat(e->above, e->name, AT_REMOVEDIR) < 0 && errno != ENOENT
 		       ? ward_err_sys(err, -errno, "%s", e->name)

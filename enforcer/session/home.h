@@ -5,6 +5,7 @@
  *   homes/UID/NAME-HASH/    whose owner UID is; HASH of the project's path
  *     home/                 the tree: the owner's, 0700
  *     project               the project's path
+ *     used                  what it holds (home_used.h)
  *     lock                  flock(2): shared by its sessions, whole by who clears it
  *
  * Everything but what is in home/ is ours. The sandbox sees home/ through the guard, as a tree at
@@ -18,6 +19,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/session/home_tree.h"
+#include "enforcer/session/home_used.h"
 #include "enforcer/session/identity.h"
 
 struct ward_kept_home {
@@ -25,8 +27,10 @@ struct ward_kept_home {
 	char *source; /* of home/ in it, owned */
 	int lock;     /* shared, while the session lives; -1 */
 	int home;     /* home/, O_PATH; -1: not there yet, or not looked at */
+	int at;	      /* homes/UID/NAME-HASH, once it is locked; -1 */
+	struct ward_home_used used;
 };
-#define WARD_HOME_INIT ((struct ward_kept_home){.lock = -1, .home = -1})
+#define WARD_HOME_INIT ((struct ward_kept_home){.lock = -1, .home = -1, .at = -1})
 void ward_home_clear(struct ward_kept_home *h);
 
 /*
@@ -38,11 +42,11 @@ int ward_home_look(const char *state, uid_t uid, const char *project, struct war
 
 /*
  * Appends the tree, its rule and its quota as policy text: size (WARD_UNLIMITED: none) less what
- * the home holds now, which may be counted with the owner's rights. Nothing where p asks for no
- * kept home. -EINVAL: a tree of the policy's is at, above or beneath WARD_HOME_PATH, or the state
- * directory has a name that no policy can hold.
+ * the home holds now: what is kept of that (home_used.h), else it is counted, perhaps with the
+ * owner's rights. Nothing where p asks for no kept home. -EINVAL: a tree of the policy's is at,
+ * above or beneath WARD_HOME_PATH, or the state directory has a name that no policy can hold.
  */
-int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
+int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
 	struct ward_err *err) ward_must_check;
 
 /*
@@ -52,6 +56,12 @@ int ward_home_text(const struct ward_kept_home *h, const struct ward_policy *p, 
  */
 int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
 	const char *project, int *ret_backing, struct ward_err *err) ward_must_check;
+
+/*
+ * The session has ended as it should: nothing of it runs, and its quota has counted that many bytes
+ * added. Gives up the lock.
+ */
+void ward_home_ended(struct ward_kept_home *h, uint64_t added);
 
 /*
  * A symbolic link at rel, which leads to what the host shows inside at target. What the command

@@ -26,6 +26,7 @@ void ward_keep_let_go(struct ward_relay *relay, const char *session, int fd, int
 	ward_relay_suspend(relay);
 	dprintf(STDERR_FILENO, "wardfs: the session goes on: wardfs exec %s CMD; wardfs kill %s\n",
 		session, session);
+	ward_relay_let_go(relay);
 	leave(fd, status);
 }
 

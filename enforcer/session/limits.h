@@ -76,6 +76,12 @@ int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t acti
 	struct ward_limit_hit *ret) ward_must_check;
 
 /*
+ * The next time (CLOCK_MONOTONIC) at which a limit can be met that we hold ourselves, by a clock;
+ * WARD_UNLIMITED: none.
+ */
+uint64_t ward_limits_due(const struct ward_limits *l);
+
+/*
  * Everything inside is about to die, or is dead: takes the last figures. Puts `limit` records for
  * what nobody has seen yet. by_kill: SIGKILL ended the command, or pid 1 is gone: if the kernel
  * ended something for want of memory, *ret says so.

@@ -275,6 +275,15 @@ static void check_clocks(struct ward_limits *l, uint64_t now, struct ward_limit_
 			": the session was ended", ret);
 }
 
+uint64_t ward_limits_due(const struct ward_limits *l)
+{
+	uint64_t idle = l->settings->idle_ns;
+	uint64_t at = min64(l->wall_at, l->cpu_at);
+	if (!l->running)
+		return WARD_UNLIMITED;
+	return idle == WARD_UNLIMITED ? at : min64(at, l->active_at + idle);
+}
+
 int ward_limits_check(
 	struct ward_limits *l, struct ward_guard *g, uint64_t activity, struct ward_limit_hit *ret)
 {

@@ -50,6 +50,10 @@ char *ward_note_executed(const struct ward_executed *found, const char *session,
 	return ward_buf_steal(&b);
 }
 
+const char ward_note_offline[] =
+	"the command looked for a host, and [network] mode = none gives it no network: --net HOST[:PORT] opens "
+	"one for a run (wardfs run --net HOST -- CMD), wardfs policy add allow HOST[:PORT] for this project";
+
 void ward_run_notes_clear(struct ward_run_notes *n)
 {
 	free(n->limits);

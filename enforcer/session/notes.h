@@ -8,4 +8,6 @@
 /* What the policy refused: how often, the first, and the command that shows the rest. */
 char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system);
 /* What is new in the project that this host may execute. */
+/* Of a command that failed: what opens the network that it looked for. */
+extern const char ward_note_offline[];
 char *ward_note_executed(const struct ward_executed *found, const char *session, bool system);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,6 +47,7 @@ struct ward_relay {
 	bool raw_now;
 	int terminal; /* 0, 1, 2 or -1: the descriptor whose modes and size count */
 	int pty;      /* borrowed; -1 without */
+	int ours[3];  /* 0, 1, 2 opened anew, so as never to wait in write(2); -1: not so */
 	int child[3]; /* ends for the command, owned; -1: inherited as they are or the pty */
 	struct termios saved;
 	struct stream stream[STREAMS];
@@ -57,18 +59,33 @@ struct ward_relay {
 	uint64_t held_at;
 };
 
-static void plan_pty(struct ward_relay *r)
+/*
+ * A terminal or pipe that nobody reads takes less than it is offered, and the rest would be waited
+ * for: no clock would ring meanwhile. That it does not wait is a property of an open file, and the
+ * caller's is shared with others. What may not be opened (su(1): a terminal of another user) waits.
+ */
+static int output(struct ward_relay *r, int i)
 {
-	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
-	r->terminal = r->tty[1] ? 1 : r->tty[0] ? 0 : r->tty[2] ? 2 : -1;
-	if (r->terminal >= 0)
-		r->raw_wanted = r->tty[0] && r->tty[1];
+	char self[32];
+	if (r->ours[i] < 0) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", i);
+		r->ours[i] = open(self, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	}
+	return r->ours[i] >= 0 ? r->ours[i] : i;
 }
 
 static bool is_file(int fd)
 {
 	struct stat st;
 	return fstat(fd, &st) < 0 || S_ISREG(st.st_mode);
+}
+
+static void plan_pty(struct ward_relay *r)
+{
+	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
+	r->terminal = r->tty[1] ? 1 : r->tty[0] ? 0 : r->tty[2] ? 2 : -1;
+	if (r->terminal >= 0)
+		r->raw_wanted = r->tty[0] && r->tty[1];
 }
 
 static int plan_input(struct ward_relay *r, struct ward_err *err)
@@ -92,7 +109,8 @@ static int plan_output(struct ward_relay *r, int i, struct ward_err *err)
 	struct stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
 	r->child[i] = p[1];
 	s->from = p[0];
-	s->to = i;
+	/* Opened anew a file would be written from its start; it takes everything at once. */
+	s->to = is_file(i) ? i : output(r, i);
 	return 0;
 }
 
@@ -161,7 +179,7 @@ int ward_relay_open(unsigned flags, struct ward_relay **ret, struct ward_err *er
 	r->pty = r->terminal = -1;
 	for (int i = 0; i < 3; i++) {
 		r->tty[i] = isatty(i);
-		r->child[i] = -1;
+		r->child[i] = r->ours[i] = -1;
 	}
 	for (int i = 0; i < STREAMS; i++)
 		r->stream[i].from = r->stream[i].to = -1;
@@ -200,6 +218,19 @@ static void end_of_input(struct stream *s)
 	s->start = s->end = 0;
 }
 
+void ward_relay_let_go(struct ward_relay *r)
+{
+	for (int i = 0; i < 3; i++) {
+		if (r->ours[i] < 0)
+			continue;
+		for (int n = 0; n < STREAMS; n++)
+			if (r->stream[n].to == r->ours[i])
+				r->stream[n].to = i;
+		close(r->ours[i]);
+		r->ours[i] = -1;
+	}
+}
+
 void ward_relay_close(struct ward_relay *r)
 {
 	if (!r)
@@ -210,6 +241,7 @@ void ward_relay_close(struct ward_relay *r)
 	for (int i = PIPE_OUT; i <= PIPE_ERR; i++)
 		if (r->stream[i].from >= 0)
 			close(r->stream[i].from);
+	ward_relay_let_go(r);
 	free(r);
 }
 
@@ -250,7 +282,7 @@ int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err)
 	if (fcntl(pty, F_SETFL, O_NONBLOCK) < 0)
 		return ward_err_sys(err, -errno, "pty");
 	r->stream[SCREEN].from = pty;
-	r->stream[SCREEN].to = r->tty[1] ? 1 : r->tty[2] ? 2 : 0;
+	r->stream[SCREEN].to = output(r, r->tty[1] ? 1 : r->tty[2] ? 2 : 0);
 	if (r->tty[0]) {
 		r->stream[KEYS].from = 0;
 		r->stream[KEYS].to = pty;
@@ -301,6 +333,7 @@ void ward_relay_away(struct ward_relay *r)
 	ward_relay_suspend(r);
 	r->wants_away = r->detachable = r->raw_wanted = r->held = false;
 	r->stream[KEYS].from = -1;
+	ward_relay_let_go(r);
 	screen->to = -1;
 	screen->start = screen->end = 0;
 	r->terminal = -1;
@@ -333,6 +366,11 @@ static bool may_read_keys(struct ward_relay *r)
 	if (r->raw_wanted)
 		ward_relay_resume(r);
 	return true;
+}
+
+bool ward_relay_in_front(const struct ward_relay *r)
+{
+	return r->raw_wanted && foreground(r->terminal);
 }
 
 int ward_relay_timeout(const struct ward_relay *r)

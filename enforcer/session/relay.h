@@ -57,6 +57,8 @@ struct winsize ward_relay_winsize(const struct ward_relay *r);
 void ward_relay_detachable(struct ward_relay *r);
 /* Was it? Neither went to the command. */
 bool ward_relay_wants_away(const struct ward_relay *r);
+/* Descriptors 0, 1, 2 are no more held than by their numbers, which the caller may now replace. */
+void ward_relay_let_go(struct ward_relay *r);
 /* The user's terminal is restored and let go of; the pty is still read, for whoever taps it. */
 void ward_relay_away(struct ward_relay *r);
 /* fn gets what is read from the pty. */
@@ -75,6 +77,8 @@ int ward_relay_timeout(const struct ward_relay *r);
 void ward_relay_move(struct ward_relay *r, const struct pollfd *fds, size_t n);
 /* The window changed: passes its size on. */
 void ward_relay_resize(struct ward_relay *r);
+/* We have the user's terminal, whole: `fg` gives it to a job that was stopped. */
+bool ward_relay_in_front(const struct ward_relay *r);
 /* Before we stop ourselves / after we were continued. */
 void ward_relay_suspend(struct ward_relay *r);
 void ward_relay_resume(struct ward_relay *r);

@@ -31,6 +31,7 @@
 #include "enforcer/session/network.h"
 #include "enforcer/session/limits.h"
 #include "enforcer/session/notes.h"
+#include "enforcer/session/offline.h"
 #include "enforcer/session/probes.h"
 #include "enforcer/session/record.h"
 #include "enforcer/session/relay.h"
@@ -41,6 +42,7 @@
 #include "enforcer/session/spec.h"
 #include "enforcer/session/status.h"
 #include "enforcer/session/stream.h"
+#include "enforcer/session/suspend.h"
 #include "enforcer/session/where.h"
 
 /* wardfs-fs ends with its mount; if it does not, ward_guard_finish() asks it to. */
@@ -81,6 +83,9 @@ void ward_running_end(struct ward_running *r, int status, const char *cause)
 		arm(r->clock, 1);
 	else
 		arm(r->clock, r->plan->settings->grace_ns + 1);
+	/* What is stopped hears no SIGTERM. */
+	if (r->stopped)
+		(void)!ward_sandbox_signal(r->sandbox, SIGCONT);
 }
 
 static int setup_signals(struct ward_running *r, struct ward_err *err)
@@ -193,7 +198,8 @@ static void look_before(struct ward_running *r)
 
 /*
  * wardfs-init, the writer, the file system and the network come up side by side, each started as
- * soon as it can do something; a thread waits for the disk, and we look at the project, meanwhile.
+ * soon as it can do something; a thread waits for the disk from prepare() on, and we look at the
+ * project meanwhile.
  * For the network, which nothing needs before the command, start() waits.
  */
 static int bring_up(struct ward_running *r, struct ward_err *err)
@@ -308,6 +314,9 @@ static int start(struct ward_running *r, struct ward_err *err)
 		return WARD_EXIT_NOT_EXECUTABLE;
 	if (e < 0)
 		return WARD_EXIT_SETUP;
+	if (r->plan->settings->net == WARD_NET_NONE &&
+		r->plan->settings->mode == WARD_MODE_RESTRICTED)
+		r->offline = ward_offline_open(ward_sandbox_pid(r->sandbox));
 	ward_stream(r->options->status_fd, json_pack("{s:s, s:i}", "event", "started", "init_pid",
 						   (int)ward_sandbox_pid(r->sandbox)));
 	r->execs = (struct ward_execs){.sandbox = r->sandbox,
@@ -323,13 +332,28 @@ static int start(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? WARD_EXIT_SETUP : 0;
 }
 
-/* We stop with the command, and go on with it. */
-static void stop_ourselves(struct ward_running *r)
+static void go_on(struct ward_running *r)
 {
-	ward_relay_suspend(r->relay);
-	raise(SIGSTOP);
+	r->stopped = false;
 	ward_relay_resume(r->relay);
 	(void)!ward_sandbox_signal(r->sandbox, SIGCONT);
+}
+
+/*
+ * We stop with the command, and go on with it; before, if anything needs us: what the command
+ * started may not have stopped.
+ */
+static void stop_ourselves(struct ward_running *r)
+{
+	const int fds[] = {ward_sandbox_fd(r->sandbox), r->clock, r->control,
+		r->guard.audit.control, r->guard.fs.control, ward_reload_fd(&r->reload)};
+	ward_relay_suspend(r->relay);
+	enum ward_suspend_end end = ward_suspend(
+		fds, sizeof(fds) / sizeof(*fds), ward_limits_due(r->limits), &r->waker);
+	if (end == WARD_SUSPEND_WANTED)
+		go_on(r);
+	else
+		r->stopped = true;
 }
 
 /*
@@ -443,7 +467,10 @@ static void signals(struct ward_running *r)
 			ward_relay_resize(r->relay);
 			break;
 		case SIGCHLD:
+			break;
 		case SIGCONT:
+			if (r->stopped && (pid_t)si.ssi_pid != r->waker)
+				go_on(r);
 			break;
 		case SIGTSTP:
 			stop_ourselves(r);
@@ -533,6 +560,8 @@ static void supervise(struct ward_running *r, struct ward_err *err)
 			kill_sandbox(r, WARD_EXIT_SETUP, "the supervisor failed", err);
 			return;
 		}
+		if (r->stopped && ward_relay_in_front(r->relay))
+			go_on(r);
 		ward_relay_move(r->relay, fds + 8, relay);
 		ward_execs_work(&r->execs, fds + 8 + relay + limits, execs);
 		ward_attach_work(&r->attach, fds + 8 + relay + limits + execs, attach);
@@ -618,6 +647,9 @@ static bool fs_died(struct ward_running *r)
 	const bool digests = r->plan->settings->hash != WARD_HASH_NONE;
 	int status = ward_helper_reap(&r->guard.fs, digests ? FS_DIGESTS_MS : FS_END_MS, false);
 	r->fs_late = status == -ETIMEDOUT;
+	uint64_t added = 0;
+	if (status == 0 && ward_ask_fs_added(r->guard.fs.control, WARD_HOME_PATH, &added) == 0)
+		ward_home_ended(&r->plan->home, added);
 	return status > 0;
 }
 
@@ -668,6 +700,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 						      : ward_limits_note(r->limits);
 	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
+	if (r->child_status > 0 && !r->ending && ward_offline_looked(r->offline))
+		ret_notes->offline = ward_note_offline;
 	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
@@ -687,8 +721,8 @@ static void close_run(struct ward_running *r)
 	ward_guard_close(&r->guard);
 	/* Last: a delegated group may hold our helpers beside the session. */
 	ward_limits_close(r->limits);
-	const int fds[] = {
-		r->alive[0], r->alive[1], r->signals, r->clock, r->control, r->control_dir};
+	const int fds[] = {r->alive[0], r->alive[1], r->signals, r->clock, r->control,
+		r->control_dir, r->offline};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -709,6 +743,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.alive = {-1, -1},
 		.signals = -1,
 		.clock = -1,
+		.offline = -1,
 		.control = -1,
 		.control_dir = -1,
 		.reload = WARD_RELOAD_INIT,

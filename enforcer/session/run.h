@@ -16,11 +16,12 @@ enum {
 
 /* A line each for stderr, owned; NULL: nothing to say. */
 struct ward_run_notes {
-	char *limits;	 /* which limits were met */
-	char *refused;	 /* what the policy refused */
-	char *executed;	 /* what is new that this host may execute */
-	char *anchor;	 /* which anchor lacks the last checkpoint */
-	bool unprepared; /* the sandbox could not be made: the host may lack something */
+	char *limits;	     /* which limits were met */
+	char *refused;	     /* what the policy refused */
+	char *executed;	     /* what is new that this host may execute */
+	const char *offline; /* it failed, and had no network to find what it looked for */
+	char *anchor;	     /* which anchor lacks the last checkpoint */
+	bool unprepared;     /* the sandbox could not be made: the host may lack something */
 };
 void ward_run_notes_clear(struct ward_run_notes *n);
 

@@ -42,6 +42,7 @@ struct ward_running {
 	int clock; /* grace: SIGKILL when it rings */
 	struct ward_limits *limits;
 	struct ward_limit_hit hit; /* the limit that ended the run */
+	int offline;		   /* counters of a network namespace without a way out; else -1 */
 	int control;
 	int control_dir;
 	struct ward_ask_fs ask_fs;
@@ -51,6 +52,8 @@ struct ward_running {
 	bool started; /* the command, perhaps */
 	bool ending;  /* SIGTERM was sent; the clock means SIGKILL */
 	bool over;
+	bool stopped;	  /* the command is, and we are not: something needed us */
+	pid_t waker;	  /* who went on with us for that */
 	bool fs_late;	  /* wardfs-fs went on after the last process inside had ended */
 	int status;	  /* exit status for our caller */
 	int child_status; /* the command's, -1 if it has none */

@@ -22,11 +22,20 @@ check() {
 	out=$(inside "$1" --files 64 -- sh -c 'ulimit -n; ulimit -Hn' | tr '\n' ' ')
 	[ "$out" = "64 64 " ] || fail "$1: open files: $out"
 	[ "$(inside "$1" -- sh -c 'ulimit -Hc')" = 0 ] || fail "$1: core dumps"
-	[ "$(inside "$1" -- /attack core-limit || :)" = EPERM ] || fail "$1: core limit lifted"
+	# Not 0: at that the kernel hands a core to whatever program core_pattern(5) names. At 1, to nobody.
+	for bytes in 0 4096 18446744073709551615; do
+		refused "$1" EPERM core-limit $bytes
+	done
+	[ "$(inside "$1" -- sed -n 's/^Max core file size *//p' /proc/self/limits | tr -d ' ')" = 11bytes ] ||
+		fail "$1: core dumps are handed over"
+	# Nobody goes before others by what the caller was given for that.
+	out=$(inside "$1" -- sed -nE 's/^Max (nice|realtime) priority *//p' /proc/self/limits | tr -d '\n ')
+	[ "$out" = 0000 ] || fail "$1: priorities: $out"
 }
 
 works "$ATTACK" children 60
-works "$ATTACK" core-limit
+works "$ATTACK" core-limit 0
+works "$ATTACK" core-limit 1
 each_mode check
 # A fork bomb in one sandbox does not keep the owner from starting another.
 inside root --processes 20 --pid "$WARD_TMP/pid" -- sh -c 'echo; /attack children 1000; sleep 600' \

@@ -38,8 +38,8 @@ def elsewhere(v, path, state, sessions, keys, report):
         else:
             foreign += 1
     for name in sorted(of):
-        s, res = sessions.get(name, {"started": False, "removed": False, "expired": False}), v.Result()
-        if s["removed"] or s["expired"]:
+        s, res = sessions.get(name, {"started": False, "removed": False, "expired": False, "lost": False}), v.Result()
+        if not s["lost"] and (s["removed"] or s["expired"]):
             continue
         trail = os.path.join(state, "sessions", name, "trail.jsonl")
         judge(v, res, trail, sorted(of[name], key=lambda n: n.size))

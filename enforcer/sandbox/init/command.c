@@ -62,6 +62,37 @@ static int limit(int resource, uint64_t value)
 	return setrlimit((__rlimit_resource_t)resource, &want) < 0 ? -errno : 0;
 }
 
+/*
+ * No core: not a limit of 0, at which a core_pattern that names a program or a socket (core(5)) is
+ * served all the same, by root, outside, and as much as there is. At 1 the kernel gives the core to
+ * nobody (do_coredump()); no file is that small. The command cannot set it: conf/seccomp.
+ */
+static int limit_core(uint64_t bytes)
+{
+	struct rlimit now;
+	if (bytes < UINT64_MAX)
+		return limit(RLIMIT_CORE, bytes > 1 ? bytes : 1);
+	/* Nor to more than it is given here. */
+	if (getrlimit(RLIMIT_CORE, &now) < 0)
+		return -errno;
+	now.rlim_cur = now.rlim_max;
+	return setrlimit(RLIMIT_CORE, &now) < 0 ? -errno : 0;
+}
+
+/*
+ * What the caller was given to go before all others (limits.conf(5)): not handed on. Only ever
+ * less, which needs no right.
+ */
+static int no_precedence(void)
+{
+	static const __rlimit_resource_t given[] = {RLIMIT_RTPRIO, RLIMIT_NICE};
+	const struct rlimit none = {0, 0};
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+		if (setrlimit(given[i], &none) < 0)
+			return -errno;
+	return 0;
+}
+
 static int limits(const struct ward_plan *p, struct ward_err *err)
 {
 	/*
@@ -77,7 +108,9 @@ static int limits(const struct ward_plan *p, struct ward_err *err)
 	if (r == 0)
 		r = limit(RLIMIT_FSIZE, p->file_size);
 	if (r == 0)
-		r = limit(RLIMIT_CORE, p->core_bytes);
+		r = limit_core(p->core_bytes);
+	if (r == 0)
+		r = no_precedence();
 	if (r == 0)
 		r = limit(RLIMIT_DATA, p->data_bytes);
 	if (r == 0)

@@ -34,11 +34,14 @@ fresh() {
 	umount ../disk 2>/dev/null
 	rm -f ../under/*
 	truncate -s 16m ../under/image
-	mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,nodiscard ../under/image || fail "mkfs"
+	mkfs.ext4 -q -F -m 0 -b 4096 -E lazy_itable_init=0,nodiscard ../under/image || fail "mkfs"
 	mount -o loop ../under/image ../disk || {
 		echo "no loop device can be had here"
 		exit 77
 	}
+	# A page at a time: the loop driver takes a write for done of which only the beginning had room.
+	device=$(findmnt -no SOURCE ../disk)
+	echo 4 >"/sys/block/${device##*/}/queue/max_sectors_kb" || fail "max_sectors_kb"
 	rm -rf f* quit ../told
 }
 
@@ -69,8 +72,10 @@ aborted() {
 
 # answered: what was told is in the trail, as the disk has it after its journal was looked through
 answered() {
-	umount ../disk || fail "$1: the disk is in use"
+	# Room first: what the file system has kept in memory of its own after it said that it is on disk
+	# (extents, inodes; they are in its journal) would be lost by this device at the umount, silently.
 	rm -f ../under/filler
+	umount ../disk || fail "$1: the disk is in use"
 	mount -o loop ../under/image ../disk || fail "$1: the disk cannot be mounted again"
 	expect 0 "$WARDFS" run --session next -- true
 	python3 - ../disk/wardfs/sessions/broken/trail.jsonl ../told <<'END' || fail "$1: lost"
@@ -107,7 +112,7 @@ for how in no_room aborted; do
 	status=$?
 	[ $status -eq 125 ] || fail "stop, $how: exit $status: $(cat ../err)"
 	grep -q 'the trail cannot be written' ../err || fail "stop, $how: $(cat ../err)"
-	grep -qE 'log: (Input/output|Read-only)' ../err || fail "stop, $how, why: $(cat ../err)"
+	grep -qE 'log: (Input/output|Read-only|No space left)' ../err || fail "stop, $how, why: $(cat ../err)"
 	grep 'without a record' ../told && fail "stop, $how"
 	answered "stop, $how"
 done

@@ -30,8 +30,17 @@ expect 0 "$WARDFS" run -- sh -c 'ls /proc/self/fd | sort | tr "\n" " "' 9</etc/p
 [ "$OUT" = "0 1 2 3 " ] || fail "descriptors: $OUT"
 expect 0 "$WARDFS" run -- sh -c 'ls -d /proc/[0-9]* | wc -l'
 [ "$OUT" -le 4 ] || fail "$OUT processes are seen"
-# Odd names work and are escaped in what is printed.
 cd "$WARD_TMP/p" || exit 1
+# What is relative to a policy's file is shown where it is, also by a way that goes up, or ends with a slash.
+mkdir -p "$WARD_TMP/shown/tools"
+echo tool >"$WARD_TMP/shown/tools/t"
+for way in "$WARD_TMP/shown/tools" p/../shown/tools ./shown/../shown//tools/ shown/tools/.; do
+	printf '[policy]\nversion = 1\nextends = medium\n[system]\nread = %s\n' "$way" >"$WARD_TMP/shown.policy"
+	expect 0 "$WARDFS" run --policy ../shown.policy -- cat "$WARD_TMP/shown/tools/t"
+	[ "$OUT" = tool ] || fail "$way: $OUT"
+done
+expect 1 "$WARDFS" run -- cat "$WARD_TMP/shown/tools/t"
+# Odd names work and are escaped in what is printed.
 expect 0 "$WARDFS" run -- python3 -c '
 import os
 names = [b"new\nline", b"ctl\x1b[31m", b"\xff\xfe bad", b"x" * 255, b" lead", b"q\"uote\\"]
