@@ -5,7 +5,7 @@
 Suites: unit    programs build/tests/unit/*
         cases   tests/cases/AREA/*.sh        the programs from end to end
         escape  tests/escape/*.sh            attempts to break out
-        agents  tests/agents/*.sh            days of real agents; with WARD_AGENTS alone, where they are
+        agents  tests/agents/*.sh            days of real agents; only with WARD_AGENTS, where they are
         fuzz    programs build/tests/fuzz/*  replay tests/fuzz/corpus/NAME
         static  tests/static/*.sh, *.py      the sources themselves
 

@@ -1,15 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 1200
+# plain
 # Claude Code, from the npm registry, starts under its profile, as root and as an ordinary user: that is chosen by the
 # name, keeps its state, and what guards it holds. It works no day here: it is no open-source program.
 . "$WARD_SRC/tests/cases/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
-[ -x "$WARD_AGENTS/claude/node_modules/.bin/claude" ] || fail "claude is not installed in $WARD_AGENTS"
+. "$WARD_SRC/tests/agents/lib.sh"
+agent_there claude
 cat >start.sh <<'S'
 . "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/agents/lib.sh"
 umask 022
 WARD_TMP=$HOME
-PATH=$WARD_AGENTS/claude/node_modules/.bin:$PATH
+PATH=$(agent_path claude)
 project "$HOME/p"
 cd "$HOME/p" || exit 1
 echo TOKEN=s3cret >.env
@@ -32,7 +36,11 @@ has "$ERR" "1 refused: open /workspace/.env"
 expect 0 "$WARDFS" audit verify start
 exit 0
 S
+cat >both.sh <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
 mkdir roots
 (HOME=$WARD_TMP/roots; export HOME; sh "$WARD_TMP/start.sh") || fail "as root"
 as_user "$WARD_TMP/start.sh" || fail "as an ordinary user"
-exit 0
+S
+with_agents "$WARD_TMP/both.sh"
+exit

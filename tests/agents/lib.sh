@@ -4,10 +4,32 @@
 # ../cases/network/lib.sh. Its provider is provider.py in the small internet of those, reached by name
 # through the allowlist; every step is the provider's word, and what comes back is looked at.
 #
-# What npm installed of them is in $WARD_AGENTS/NAME (./bootstrap test --agents).
+# What npm installed of them is in $WARD_AGENTS/NAME (_install.sh).
 NET=${NET:-$WARD_TMP/net}
 KEY=key-of-the-caller
 HOST=web.example:8090
+
+# agent_there NAME: or says why it is not.
+agent_there() {
+	[ ! -s "$WARD_AGENTS/$1/missing" ] || fail "$(cat "$WARD_AGENTS/$1/missing")"
+	[ ! -s "$WARD_AGENTS/node/missing" ] || fail "$(cat "$WARD_AGENTS/node/missing")"
+	[ -x "$WARD_AGENTS/$1/node_modules/.bin/$1" ] || fail "$1 is not installed in $WARD_AGENTS"
+}
+
+# agent_path NAME: of its program; and of a newer node, where that was installed for it.
+agent_path() {
+	node=$WARD_AGENTS/node/node_modules/.bin
+	[ -x "$node/node" ] && node=$node: || node=
+	echo "$WARD_AGENTS/$1/node_modules/.bin:$node$PATH"
+}
+
+# with_agents SCRIPT: runs the sh script where every uid can get at them, wherever the checkout is.
+with_agents() {
+	mkdir -p "$WARD_TMP/agents"
+	unshare --mount --propagation private sh -c '
+		mount --bind "$WARD_AGENTS" "$WARD_TMP/agents" || exit 1
+		WARD_AGENTS=$WARD_TMP/agents exec sh "$1"' sh "$1"
+}
 
 # agent_project: in the project's place: a bug, a test that finds it, what must not be touched.
 agent_project() {
@@ -90,7 +112,7 @@ both_days() {
 	mkdir -p "$HOME/p"
 	cd "$HOME/p" || exit 1
 	WARD_TMP=$HOME
-	PATH=$WARD_AGENTS/$AGENT/node_modules/.bin:$PATH
+	PATH=$(agent_path "$AGENT")
 	talk=$NET/talk
 	agent_project
 	find .git/hooks | sort >../hooks
@@ -121,7 +143,7 @@ both_days() {
 # agent_case NAME: its day, as root and as an ordinary user; _NAME.sh has the function `agent`.
 agent_case() {
 	[ "$(id -u)" -eq 0 ] || { echo "needs root to make an internet"; exit 77; }
-	[ -x "$WARD_AGENTS/$1/node_modules/.bin/$1" ] || fail "$1 is not installed in $WARD_AGENTS"
+	agent_there "$1"
 	export AGENT="$1"
 	mkdir -p "$NET/talk/package" "$WARD_TMP/roots"
 	chmod 777 "$NET/talk"
@@ -145,5 +167,10 @@ wait_until 60 test -e "$NET/talk/ready" || fail "no provider"
 HOME=$WARD_TMP/roots sh "$WARD_TMP/days.sh" || fail "as root"
 as_user "$WARD_TMP/days.sh" || fail "as an ordinary user"
 S
-	in_host "$WARD_TMP/main.sh"
+	cat >"$WARD_TMP/top.sh" <<'S'
+. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/cases/network/lib.sh"
+in_host "$WARD_TMP/main.sh"
+S
+	with_agents "$WARD_TMP/top.sh"
 }

@@ -27,6 +27,8 @@ DIR, ADDRESS, PORT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 LOCK = threading.Lock()
 # How the agents call the tool that runs a command, and its argument.
 TOOLS = {"exec_command": "cmd", "shell_command": "command", "run_shell_command": "command", "bash": "command"}
+# Of a talk: more only ends one that would never end.
+ANSWERS_MAX = 200
 
 
 def write(name, line):
@@ -66,11 +68,25 @@ def text_of(value):
     return "\n".join(text_of(v) for v in value) if isinstance(value, list) else ""
 
 
+def still_running(outputs):
+    """(outputs a step, session): codex answers before a command has ended, and is asked again until it has."""
+    steps, session, again = [], None, False
+    for output in outputs:
+        steps[-1:] = [steps[-1] + output] if again else steps[-1:] + [output]
+        found = re.search(r"Process running with session ID (\d+)", output)
+        session, again = (int(found.group(1)), True) if found else (None, False)
+    return steps, session
+
+
 def responses(body):
     outputs = [text_of(i.get("output")) for i in body["input"] if i.get("type", "").endswith("_output")]
     offered = [t.get("name") for t in body.get("tools", [])]
-    tool, what = next_step(outputs, offered)
     n = len(outputs)
+    steps, session = still_running(outputs)
+    if session is not None and n < ANSWERS_MAX:
+        tool, what = "write_stdin", {"session_id": session, "chars": "", "yield_time_ms": 30000}
+    else:
+        tool, what = next_step(steps, offered)
     item = {"type": "function_call", "id": f"fc{n}", "call_id": f"call{n}", "name": tool,
             "arguments": json.dumps(what)}
     if not tool:
