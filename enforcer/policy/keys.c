@@ -47,6 +47,11 @@ static const char *const redact[] = {"argv", "sni", "none", NULL};
 		section, name, WARD_TYPE_WORD, WARD_MERGE_##merge, ready, false, project,          \
 			fallback, words                                                            \
 	}
+#define WORDS(section, name, words, merge, ready, project, fallback)                               \
+	{                                                                                          \
+		section, name, WARD_TYPE_WORD, WARD_MERGE_##merge, ready, true, project, fallback, \
+			words                                                                      \
+	}
 
 const struct ward_key ward_keys[] = {
 	KEY("policy", "version", VERSION, BASE, ALL, true, NULL),
@@ -125,7 +130,7 @@ const struct ward_key ward_keys[] = {
 	LIST("audit", "anchor", ANCHOR, BASE, ALL, false, NULL),
 	KEY("audit", "rotate", SIZE, MIN, ALL, false, "256M"),
 	KEY("audit", "keep", TIME, MAX, ALL, false, "90d"),
-	WORD("audit", "redact", redact, ADD, WARD_READY_ALL, true, "none"),
+	WORDS("audit", "redact", redact, ADD, WARD_READY_ALL, true, "none"),
 	LIST("test", "expect", EXPECT, ADD, ALL, true, NULL),
 	{0},
 };

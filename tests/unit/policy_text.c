@@ -509,6 +509,35 @@ START_TEST(of_several_checkpoints_the_smallest_holds)
 }
 END_TEST
 
+/* Of several all count, of one source and of two: what one wants out of the trail stays out. */
+START_TEST(whatever_is_redacted_stays_so)
+{
+	static const struct {
+		const char *base, *floor;
+		bool argv, sni;
+	} v[] = {{"", "", false, false}, {"redact = argv\n", "", true, false},
+		{"redact = argv\nredact = sni\n", "", true, true},
+		{"redact = argv\n", "redact = sni\n", true, true},
+		{"redact = sni\n", "redact = argv\n", true, true},
+		{"redact = none\n", "redact = sni\nredact = argv\n", true, true},
+		{"redact = sni\n", "redact = none\n", false, true}};
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		char base[128];
+		char floor[128];
+		int n = snprintf(base, sizeof(base), HEAD "[audit]\n%s", v[i].base);
+		int m = snprintf(floor, sizeof(floor), HEAD "[audit]\n%s", v[i].floor);
+		const struct ward_source_text s[] = {{WARD_SOURCE_BASE, "b", base, (size_t)n},
+			{WARD_SOURCE_FLOOR, "f", floor, (size_t)m}};
+		struct ward_policy *p = NULL;
+		struct ward_err err = WARD_ERR_INIT;
+		ck_assert_msg(ward_policy_compile(s, 2, &p, &err) == 0, "%zu: %s", i, err.text);
+		ck_assert_msg(ward_policy_settings(p)->redact_argv == v[i].argv, "%zu: argv", i);
+		ck_assert_msg(ward_policy_settings(p)->redact_sni == v[i].sni, "%zu: sni", i);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
 START_TEST(merging)
 {
 	static const char base[] = HEAD "[limits]\nwall = 1h\nprocesses = 100\n[audit]\n"
@@ -649,6 +678,7 @@ int main(void)
 	tcase_add_test(t, quotas_of_several_sources);
 	tcase_add_test(t, what_is_not_there_yet_is_named);
 	tcase_add_test(t, of_several_checkpoints_the_smallest_holds);
+	tcase_add_test(t, whatever_is_redacted_stays_so);
 	tcase_add_test(t, merging);
 	tcase_add_test(t, show_loads_again);
 	tcase_add_test(t, names_of_the_owners_files);

@@ -102,6 +102,12 @@ session redacted 'exec = yes\nredact = argv' sh -c '/bin/true secretly'
 grep -q '"path":"/bin/true"' ../redacted || fail "nothing recorded: $(cat ../redacted)"
 grep -q secretly ../redacted ../redacted.start && fail "arguments in spite of redact"
 grep -q secretly ../no.start || fail "the control: session.start has the arguments"
+# Beside what else stays out, named before or behind it.
+for both in argv-sni sni-argv; do
+	session "$both" "exec = yes\nredact = ${both%-*}\nredact = ${both#*-}" sh -c '/bin/true secretly'
+	grep -q '"path":"/bin/true"' "../$both" || fail "nothing recorded: $(cat "../$both")"
+	grep -q secretly "../$both" "../$both.start" && fail "arguments in spite of $both"
+done
 
 # Under a storm of signals, from several at once: each comes back, each has its record, once.
 cat >storm.py <<'END'
