@@ -319,6 +319,13 @@ bool ward_log_has_writer(struct ward_log *l)
 	return false;
 }
 
+unsigned ward_log_place(const struct ward_log *l, uint64_t *at)
+{
+	const struct part *p = part_at(l, *at);
+	*at -= p->from;
+	return l->dir_fd < 0 ? 0 : p->number;
+}
+
 unsigned ward_log_missing(const struct ward_log *l)
 {
 	for (size_t i = 0; i < l->n && l->dir_fd >= 0; i++)

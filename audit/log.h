@@ -31,6 +31,11 @@ ssize_t ward_log_read(struct ward_log *l, void *buf, size_t n, uint64_t at) ward
 int ward_log_size(struct ward_log *l, uint64_t *ret) ward_must_check;
 /* True while a writer (or its supervisor) has the trail. */
 bool ward_log_has_writer(struct ward_log *l);
+/*
+ * In which segment the byte at *at of the text stands: its number, and *at becomes the offset in
+ * the text of that segment. 0 of a single file, whose text it is.
+ */
+unsigned ward_log_place(const struct ward_log *l, uint64_t *at);
 /* The number of the first segment that is not there though a later one is; 0: none. */
 unsigned ward_log_missing(const struct ward_log *l);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "audit/chain.h"
+#include "audit/zeros.h"
 #include "enforcer/base/cleanup.h"
 
 struct suspect_line {
@@ -25,7 +26,8 @@ struct examination {
 	size_t n_by_seq;
 	bool edited;
 	size_t genuine;
-	char why[160]; /* of edited: what was seen first */
+	bool zeros;		       /* the first wrong line has a block of them */
+	char why[WARD_ZEROS_TEXT_MAX]; /* of edited: what was seen first */
 };
 
 bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct ward_line *l,
@@ -81,6 +83,9 @@ static int load(struct examination *x)
 		struct suspect_line *sl = &x->v[x->n++];
 		*sl = (struct suspect_line){.offset = text.offset, .len = (uint32_t)text.len};
 		uint64_t at = s->expected + x->n - 1;
+		/* Between the head of one line and the mac of another they can look like one. */
+		if (x->n == 1 && ward_zeros_tell(s->log, &text, at, x->why))
+			x->zeros = x->edited = true;
 		if (!text.whole || ward_line_parse(text.p, text.len, &l) < 0) {
 			edited(x, "line %" PRIu64 " is not one that the writer writes", at);
 		} else if (s->session && !ward_line_of(&l, s->session)) {
@@ -230,6 +235,10 @@ static void conclude(struct examination *x, struct ward_verify_result *ret)
 	} else if (e == 1 && x->genuine == 0 && !x->s->known) {
 		ret->state = WARD_VERIFY_FOREIGN;
 		snprintf(ret->text, sizeof(ret->text), "no line was written under this root key");
+	} else if (x->zeros) {
+		ret->state = WARD_VERIFY_EDITED;
+		snprintf(ret->text, sizeof(ret->text), "%s; %zu of the lines behind it verify",
+			x->why, x->genuine);
 	} else if (x->edited || (!ordered && missing)) {
 		ret->state = WARD_VERIFY_EDITED;
 		snprintf(ret->text, sizeof(ret->text), "%s",

@@ -8,6 +8,7 @@
 
 #include "audit/chain.h"
 #include "audit/lines.h"
+#include "audit/zeros.h"
 #include "enforcer/base/cleanup.h"
 
 /* A line behind the last checkpoint that holds. */
@@ -92,6 +93,8 @@ struct claims {
 	struct claim *v; /* in the order of the file */
 	size_t n;
 	bool edited;
+	bool zeros;
+	char why[WARD_ZEROS_TEXT_MAX]; /* of the first line that has a block of them */
 };
 
 static int load(const struct walk *w, struct ward_log *log, struct claims *c)
@@ -116,6 +119,8 @@ static int load(const struct walk *w, struct ward_log *log, struct claims *c)
 		}
 		struct claim *x = &c->v[c->n++];
 		*x = (struct claim){0};
+		if (!c->zeros)
+			c->zeros = ward_zeros_tell(log, &text, w->held.n + c->n, c->why);
 		if (!text.whole || !parse(w, &text, &l) || l.seq <= w->held.n || l.seq > limit) {
 			c->edited = true;
 			continue;
@@ -166,10 +171,12 @@ static void judge_claims(const struct walk *w, struct claims *c, struct ward_ver
 			missing = from + i;
 	}
 	if (c->edited || (missing && !ordered))
-		ward_verify_say(ret, WARD_VERIFY_EDITED, first, "a line was changed or added");
+		ward_verify_say(ret, WARD_VERIFY_EDITED, first, "%s",
+			c->zeros ? c->why : "a line was changed or added");
 	else if (missing)
-		ward_verify_say(ret, WARD_VERIFY_DELETED, missing, "record %" PRIu64 " is missing",
-			missing);
+		ward_verify_say(ret, WARD_VERIFY_DELETED, missing,
+			"record %" PRIu64 " is missing%s%s", missing, c->zeros ? ": " : "",
+			c->zeros ? c->why : "");
 	else if (!ordered && w->next < w->notes->n && sorted_holds(w, c))
 		ward_verify_say(ret, WARD_VERIFY_REORDERED, first,
 			"the records are all there, in another order");
