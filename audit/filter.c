@@ -40,6 +40,9 @@ static bool same(const char *asked, const char *have)
 bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 {
 	const char *time = ward_query_text(record, "time");
+	/* First: it has to see what the others pass over. */
+	if (f->pid && f->threads && !ward_threads_take(f->threads, record))
+		return false;
 	if (!same(f->kind, ward_query_text(record, "kind")) ||
 		!same(f->verdict, ward_query_text(record, "verdict")) ||
 		!same(f->rule, ward_query_text(record, "rule")) ||
@@ -49,7 +52,8 @@ bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 		return false;
 	if (f->until && (!time || strncmp(time, f->until, strlen(f->until)) > 0))
 		return false;
-	if (f->pid && (uint64_t)json_integer_value(json_object_get(record, "pid")) != f->pid)
+	if (f->pid && !f->threads &&
+		(uint64_t)json_integer_value(json_object_get(record, "pid")) != f->pid)
 		return false;
 	return !f->path || path_matches(f->path, ward_query_text(record, "path")) ||
 	       path_matches(f->path, ward_query_text(record, "path2"));

@@ -9,6 +9,7 @@
 
 #include "audit/log.h"
 #include "audit/query.h"
+#include "audit/threads.h"
 #include "enforcer/base/err.h"
 
 /* All borrowed; NULL or 0 asks for everything. */
@@ -25,9 +26,11 @@ struct ward_filter {
 	const char *path;
 	const char *since; /* beginning of a time as records have it: "2026-01-02T03:04" */
 	const char *until; /* the same; what begins with it is still taken */
-	uint64_t pid;
+	uint64_t pid;	   /* of a process, or of a thread */
+	struct ward_threads *threads; /* of pid: its other threads count too */
 };
 
+/* With `threads`: for each record of the trail once, in their order. */
 bool ward_filter_match(const struct ward_filter *f, const json_t *record);
 
 /*

@@ -23,7 +23,7 @@
 /* Of ward_index_bind(), behind session, seq and at. */
 #define FIRST_COLUMN 4
 /* PRAGMA user_version: another number is another schema, made anew. */
-#define SCHEMA "2"
+#define SCHEMA "3"
 
 static const char schema[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
@@ -31,13 +31,13 @@ static const char schema[] =
 	" odd INTEGER NOT NULL);"
 	"CREATE TABLE record(session INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" time TEXT, kind TEXT, verdict TEXT, action TEXT, path TEXT, path2 TEXT, pid INTEGER,"
-	" comm TEXT, rule TEXT, errno TEXT, read INTEGER, written INTEGER,"
+	" process INTEGER, comm TEXT, rule TEXT, errno TEXT, read INTEGER, written INTEGER,"
 	" PRIMARY KEY(session, seq)) WITHOUT ROWID;"
 	"CREATE INDEX record_path ON record(path);"
 	"CREATE INDEX record_path2 ON record(path2) WHERE path2 IS NOT NULL;"
 	"CREATE INDEX record_move ON record(session, at) WHERE kind IN ('rename', 'link');"
 	"CREATE VIEW records AS SELECT session.name AS session, seq, at, time, kind, verdict, action,"
-	" path, path2, pid, comm, rule, errno, read, written FROM record JOIN session"
+	" path, path2, pid, process, comm, rule, errno, read, written FROM record JOIN session"
 	" ON session.id = record.session;"
 	"PRAGMA user_version = " SCHEMA ";";
 
@@ -290,7 +290,7 @@ static int fill(
 {
 	static const char insert[] =
 		"INSERT OR REPLACE INTO record(session, seq, at, " WARD_INDEX_TEXTS
-		", " WARD_INDEX_NUMBERS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+		", " WARD_INDEX_NUMBERS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)
@@ -544,6 +544,13 @@ static void put_where(struct ward_buf *b, const struct ward_filter *f, bool name
 				 " WHERE session = ?1 AND kind IN ('rename', 'link')");
 		return;
 	}
+	/* All of a thread: what it is a thread of, the first of them tells, whatever it is about.
+	 */
+	if (f->pid) {
+		ward_buf_puts(b, "SELECT at FROM record WHERE session = ?1 AND (pid = ?8 OR pid IN"
+				 " (SELECT pid FROM record WHERE session = ?1 AND process = ?8))");
+		return;
+	}
 	/* "+": by the path, not through all records of the session. */
 	ward_buf_printf(b, "SELECT at FROM record WHERE %ssession = ?1", path ? "+" : "");
 	if (f->kind)
@@ -558,8 +565,6 @@ static void put_where(struct ward_buf *b, const struct ward_filter *f, bool name
 		ward_buf_puts(b, " AND time >= ?6");
 	if (f->until)
 		ward_buf_puts(b, " AND substr(time, 1, length(?7)) <= ?7");
-	if (f->pid)
-		ward_buf_puts(b, " AND pid = ?8");
 	if (name)
 		ward_buf_puts(b, " AND (path = ?9 OR path2 = ?9)");
 	else if (path)

@@ -22,7 +22,7 @@ static const struct {
 		(n), sizeof(n) - 1, false                                                          \
 	}
 	TEXT("time"), TEXT("kind"), TEXT("verdict"), TEXT("action"), TEXT("path"), TEXT("path2"),
-	TEXT("comm"), TEXT("rule"), TEXT("errno"), NUMBER("pid"), NUMBER("read"),
+	TEXT("comm"), TEXT("rule"), TEXT("errno"), NUMBER("pid"), NUMBER("process"), NUMBER("read"),
 	NUMBER("written")};
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
 

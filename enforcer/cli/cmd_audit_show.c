@@ -340,7 +340,15 @@ int audit_cmd_process(struct audit_cmd *c, struct ward_err *err)
 	c->filter.pid = strtoull(c->object, &end, 10);
 	if (errno || *end || c->filter.pid == 0)
 		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
-	return show(c, false, err);
+	c->filter.threads = ward_threads_new(c->filter.pid);
+	int r = c->filter.threads ? show(c, false, err) : -ENOMEM;
+	if (r == 0)
+		r = ward_threads_error(c->filter.threads);
+	if (r == -ENOMEM)
+		(void)ward_err_sys(err, r, "process %s", c->object);
+	ward_threads_free(c->filter.threads);
+	c->filter.threads = NULL;
+	return r;
 }
 
 /* --- summary --- */

@@ -232,6 +232,43 @@ START_TEST(filters_take_what_they_say)
 }
 END_TEST
 
+/* What is told once of a thread holds for what follows, in this ring, until something else is. */
+START_TEST(a_process_has_its_threads)
+{
+	static const struct {
+		const char *text;
+		bool want;
+	} v[] = {{"{'kind':'exec','ring':0,'pid':10,'parent':1}", true},
+		{"{'kind':'open','ring':1,'pid':11,'parent':1,'process':10}", true},
+		{"{'kind':'open','ring':1,'pid':11}", true},
+		{"{'kind':'open','ring':2,'pid':11}", false},
+		{"{'kind':'open','ring':1,'pid':12,'parent':1,'process':9}", false},
+		{"{'kind':'open','ring':1,'pid':12}", false},
+		{"{'kind':'open','ring':1,'pid':9,'parent':1,'process':10}", true},
+		{"{'kind':'open','ring':1,'pid':10}", true}, {"{'kind':'close','ring':1}", false},
+		/* the number is another process' thread, then a process of its own */
+		{"{'kind':'open','ring':1,'pid':11,'parent':1,'process':9}", false},
+		{"{'kind':'open','ring':1,'pid':11}", false},
+		{"{'kind':'open','ring':1,'pid':9}", true},
+		{"{'kind':'open','ring':1,'pid':9,'parent':1}", false},
+		{"{'kind':'open','ring':1,'pid':9}", false}};
+	struct ward_threads *t = ward_threads_new(10);
+	ck_assert_ptr_nonnull(t);
+	const struct ward_filter f = {.pid = 10, .threads = t, .kind = "open"};
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		char text[128];
+		snprintf(text, sizeof(text), "%s", v[i].text);
+		for (char *p = text; *p; p++)
+			*p = *p == '\'' ? '"' : *p;
+		json_t *rec = json_loads(text, 0, NULL);
+		ck_assert_msg(ward_filter_match(&f, rec) == (v[i].want && i > 0), "record %zu", i);
+		json_decref(rec);
+	}
+	ck_assert_int_eq(ward_threads_error(t), 0);
+	ward_threads_free(t);
+}
+END_TEST
+
 START_TEST(a_summary_counts)
 {
 	struct session s = whole_session("figures", 9);
@@ -262,6 +299,7 @@ int main(void)
 	tcase_add_test(t, directories_that_exchange_take_their_files_along);
 	tcase_add_test(t, renames_in_a_circle_come_to_an_end);
 	tcase_add_test(t, filters_take_what_they_say);
+	tcase_add_test(t, a_process_has_its_threads);
 	tcase_add_test(t, a_summary_counts);
 	suite_add_tcase(s, t);
 	return suite_run(s);

@@ -105,9 +105,14 @@ first, last = int(sys.argv[1]), int(sys.argv[2])
 for seq in range(first, last + 1):
     kind, *paths = kinds[seq % len(kinds)]
     r = {"v": 1, "seq": seq, "session": "made", "kind": kind, "time": f"2026-01-02T03:04:{seq % 60:02}.000000000Z",
-         "pid": seq % 5, "comm": "cat" if seq % 2 else "dog", "action": kind, "path": paths[0]}
+         "pid": seq % 5 + 1, "ring": seq % 2 + 1, "comm": "cat" if seq % 2 else "dog", "action": kind, "path": paths[0]}
     if paths[1:]:
         r["path2"] = paths[1]
+    # threads of 3, and of another process that takes their number later
+    if seq % 7 == 0:
+        r["parent"] = 1
+        if seq % 3:
+            r["process"] = 3 if seq % 3 == 1 else 4
     r["verdict"], r["rule"] = ("deny", "p:1") if kind == "deny" else ("allow", "p:2")
     print(json.dumps({**r, "mac": f"{seq:064x}"}, separators=(",", ":")))
 EOF
@@ -132,6 +137,8 @@ all_asked() {
 	asked show --json --rule p:1 --since 2026-01-02T03:04:20 --until 2026-01-02T03:04:41
 	asked show --json --until 2026-01-02T03:04:4 --path /w/c
 	asked process --json 3
+	asked process --json --kind open --comm dog 3
+	asked process --json 4
 	asked show --json
 }
 all_asked

@@ -62,6 +62,16 @@ print("pid", open("/proc/self/status").read().split("NSpid:")[1].split()[0])
 END
 printf new >new
 session io io python3 work.py
+# A process with its threads; of another process there is nothing.
+main=$(sed -n 's/.*"kind":"exec".*"pid":\([0-9]*\),.*"work.py".*/\1/p' ../io.jsonl | tail -n 1)
+"$WARDFS" audit process --json "$main" io >../process 2>../err || fail "process: $(cat ../err)"
+grep -q '"path":"/workspace/old"' ../process || fail "not of its own"
+if grep '"path":"/workspace/by-thread"' ../io.jsonl | grep -q '"process"'; then # Linux 6.13
+	grep -q '"kind":"create".*"path":"/workspace/by-thread"' ../process || fail "not of its thread: $(cat ../process)"
+	grep -q '"kind":"exec"' ../process || fail "not its start"
+fi
+grep -v "\"pid\":$main," ../process | grep -v '"path":"/workspace/by-thread"' >../others
+[ ! -s ../others ] || fail "of others: $(cat ../others)"
 # What would permit it belongs into the policy that was in force, not into one that was not.
 "$WARDFS" audit denials io >../told || fail "denials"
 grep -q "in: .*\[files\] of .*/policy\$" ../told || fail "denials: $(cat ../told)"
