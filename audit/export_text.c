@@ -81,6 +81,32 @@ static void cef_number(struct ward_buf *b, const char *key, const json_t *value)
 		ward_buf_printf(b, "%s=%" JSON_INTEGER_FORMAT " ", key, json_integer_value(value));
 }
 
+/* Where a connection goes: the keys of the CEF dictionary for a name, IPv4 and IPv6 addresses. */
+static void cef_destination(struct ward_buf *b, const json_t *record)
+{
+	const char *addr = ward_query_text(record, "addr");
+	const bool six = addr && strchr(addr, ':');
+	cef_field(b, "dhost", ward_query_text(record, "host"));
+	cef_field(b, "c6a3Label", six ? "Destination IPv6 Address" : NULL);
+	cef_field(b, six ? "c6a3" : "dst", addr);
+	const json_t *port = json_object_get(record, "port");
+	cef_number(b, "dpt", port);
+	/* Without a port `proto` is the type of a question. */
+	cef_field(b, "app", port ? ward_query_text(record, "proto") : NULL);
+	cef_field(b, "cs6Label", ward_query_text(record, "sni") ? "sni" : NULL);
+	cef_field(b, "cs6", ward_query_text(record, "sni"));
+}
+
+static void cef_arguments(struct ward_buf *b, const json_t *argv)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf joined = WARD_BUF_INIT;
+	if (!json_is_array(argv))
+		return;
+	ward_export_join(&joined, argv);
+	cef_field(b, "cs5Label", "argv");
+	cef_field(b, "cs5", ward_buf_str(&joined));
+}
+
 void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 {
 	const json_t *record = r->json;
@@ -109,8 +135,14 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 	cef_field(b, "cs1", ward_query_text(record, "rule"));
 	cef_field(b, "cs2Label", "ruleText");
 	cef_field(b, "cs2", ward_query_text(record, "rule_text"));
-	cef_number(b, "in", json_object_get(record, "read"));
-	cef_number(b, "out", json_object_get(record, "written"));
+	cef_destination(b, record);
+	cef_arguments(b, json_object_get(record, "argv"));
+	cef_field(b, "fileHash", ward_query_text(record, "sha256"));
+	/* Of a connection, else of a file. */
+	const json_t *received = json_object_get(record, "received");
+	const json_t *sent = json_object_get(record, "sent");
+	cef_number(b, "in", received ? received : json_object_get(record, "read"));
+	cef_number(b, "out", sent ? sent : json_object_get(record, "written"));
 	cef_field(b, "msg", ward_query_text(record, "text"));
 	cef_field(b, "cs3Label", "mac");
 	ward_buf_puts(b, "cs3=");

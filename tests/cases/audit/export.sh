@@ -17,6 +17,7 @@ grep -q "there are: jsonl csv cef ocsf otel" err || fail "$(cat err)"
 # Programs and the network have classes of their own.
 run --session every --events 1 --every
 audit export --format ocsf every >every.ocsf || fail "every kind"
+audit export --format cef every >every.cef || fail "every kind"
 python3 - "$WARD_SRC/tests/support" <<'EOF' || fail "see above"
 import csv, json, re, sys
 
@@ -52,6 +53,16 @@ assert [p[1]["externalId"] for p in parsed] == [f"x:{s}" for s in seqs]
 assert [p[1]["cs3"].strip() for p in parsed] == macs
 assert parsed[hostile["seq"] - 1][1]["filePath"] == hostile["path"], parsed[hostile["seq"] - 1]
 assert all(p[0][0] == "CEF:0" and len(p[0]) == 7 for p in parsed)
+
+# Where to, and with which arguments: what was refused is named.
+events = [cef(line) for line in open("every.cef", newline="\n").read().splitlines()]
+for kind in "connect", "dns":
+    head, f = max((e for e in events if e[0][4] == kind), key=lambda e: len(e[1]))
+    assert f["dhost"] == f["dst"] == f["app"] == "text" and f["dpt"] == f["in"] == f["out"] == "3", f
+head, f = max((e for e in events if e[0][4] == "exec"), key=lambda e: len(e[1]))
+assert f["cs5Label"] == "argv" and f["cs5"].startswith("sh,-c,a "), f
+assert all(len(e[1]) == len(re.findall("(?:^| )[A-Za-z0-9]+=", line.split("|", 7)[7])) for e, line in
+           zip(events, open("every.cef", newline="\n").read().splitlines())), "a key twice"
 
 every = [json.loads(line) for line in open("every.ocsf")]
 ocsf = [json.loads(line) for line in open("out.ocsf")]
