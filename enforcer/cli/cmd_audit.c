@@ -119,7 +119,7 @@ static const char help[] =
 	"  --system     the trails that the system's writer keeps of you ([audit] writer = system)\n"
 	"  --owner USER for root: those of that user\n"
 	"\n"
-	"Exit status: 0, 1 if a trail is not intact, 2 for bad usage, 125 if nothing could be read.\n";
+	"Exit status: 0, 1 if a trail is not intact, 2 for bad usage, 125 if it could not be read.\n";
 
 /* What a verb takes. */
 enum takes {

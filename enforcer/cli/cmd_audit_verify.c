@@ -26,6 +26,7 @@ struct verify {
 	struct ward_ledger_view ledger;
 	json_t *all;
 	bool bad; /* something is not intact */
+	size_t unread;
 };
 
 static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
@@ -112,6 +113,24 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	return 0;
 }
 
+/* Of many: one that cannot be read does not keep the others from being looked at. */
+static int or_unread(struct verify *v, const char *name, int r, struct ward_err *err)
+{
+	struct ward_verify_result res = {0};
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	ward_verify_say(&res, WARD_VERIFY_UNREAD, 0, "%s", err->text);
+	report(v, name, &res);
+	v->unread++;
+	*err = WARD_ERR_INIT;
+	return 0;
+}
+
+static int verify_any(struct verify *v, const char *name, struct ward_err *err)
+{
+	return or_unread(v, name, verify_session(v, name, err), err);
+}
+
 /*
  * Every session of the ledger, then those that only have a directory. With public keys the ledger
  * says nothing: those that have a directory.
@@ -125,10 +144,10 @@ static int verify_all(struct verify *v, struct ward_err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < v->ledger.n; i++)
-		r = verify_session(v, v->ledger.v[i].name, err);
+		r = verify_any(v, v->ledger.v[i].name, err);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
 		if (!ward_ledger_view_find(&v->ledger, names.v[i]))
-			r = verify_session(v, names.v[i], err);
+			r = verify_any(v, names.v[i], err);
 	ward_store_names_free(&names);
 	return r;
 }
@@ -372,7 +391,8 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 			good++;
 		}
 		if (good > i)
-			r = verify_elsewhere(v, &notes, i, good, err);
+			r = or_unread(v, notes.v[i].session,
+				verify_elsewhere(v, &notes, i, good, err), err);
 	}
 	if (r == 0 && foreign > 0) {
 		snprintf(res.text, sizeof(res.text),
@@ -404,6 +424,8 @@ int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err)
 		r = verify_one(&v, err);
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(v.all));
+	if (r == 0 && v.unread)
+		r = ward_err_set(err, -EIO, "%zu could not be read", v.unread);
 	json_decref(v.all);
 	ward_ledger_view_free(&v.ledger);
 	ward_chain_wipe(v.root, sizeof(v.root));

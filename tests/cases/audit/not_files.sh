@@ -30,7 +30,19 @@ for make in mkfifo mkdir "ln -s /dev/zero" "ln -s ../b/trail.jsonl"; do
 		ends verify --all
 		ends verify a
 	done
+	# What cannot be read hides nothing of the others: neither that they are well nor that they are not.
 	other "$make" sessions/a/trail.jsonl
+	ends verify --all
+	[ $status -eq 125 ] && grep -q '^a: unread: ' said && grep -q '^b: intact' said && grep -q '1 could not be read' err ||
+		fail "$make: $(cat said err)"
+	sed -i 's/t0-2/t0-x/' state/sessions/b/trail.jsonl
+	ends verify --all
+	grep -q '^b: edited' said || fail "$make: $(cat said err)"
+	ends verify --json --all
+	python3 -c 'import json
+states = {r["name"]: r["state"] for r in json.load(open("said"))}
+assert states == {"ledger": "intact", "a": "unread", "b": "edited"}, states' || fail "$make: $(cat said)"
+	cp good/sessions/b/trail.jsonl state/sessions/b/trail.jsonl
 	ends show a
 	ends export a
 	ends prove a 2
