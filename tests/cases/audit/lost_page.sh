@@ -104,7 +104,7 @@ agree "zeros and an edit"
 at=4096
 segment=$(find state/sessions/two -name 'trail.*.jsonl' -size +10k | head -n 1)
 [ -n "$segment" ] || fail "no second segment: $(ls -l state/sessions/two)"
-zeros $segment $at 4096
+zeros "$segment" $at 4096
 told two
 case $text in
 *": 4096 bytes of zeros at byte $at of ${segment##*/}, "*) ;;
