@@ -29,6 +29,20 @@ static int rights(void)
 	return 0;
 }
 
+/* Queued signals and timers, counted for a user as a whole: a quarter stays to others. */
+static int share(void)
+{
+	struct rlimit now;
+	if (getrlimit(RLIMIT_SIGPENDING, &now) < 0)
+		return -errno;
+	if (now.rlim_max == RLIM_INFINITY)
+		return 0;
+	now.rlim_max -= now.rlim_max / 4;
+	if (now.rlim_cur > now.rlim_max)
+		now.rlim_cur = now.rlim_max;
+	return setrlimit(RLIMIT_SIGPENDING, &now) < 0 ? -errno : 0;
+}
+
 /* Real-time classes and deadlines, negative nice values. What is less than usual stays. */
 static int cpu(void)
 {
@@ -77,6 +91,8 @@ static int memory(void)
 int ward_init_no_precedence(struct ward_err *err)
 {
 	int r = rights();
+	if (r == 0)
+		r = share();
 	if (r == 0)
 		r = cpu();
 	if (r == 0)
