@@ -78,14 +78,18 @@ static int disk(void)
 static int memory(void)
 {
 	char text[16];
-	ward_cleanup_fd int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	ward_cleanup_fd int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 	if (n <= 0)
 		return n < 0 ? -errno : -EIO;
 	text[n] = '\0';
-	return strtol(text, NULL, 10) < 0 && pwrite(fd, "0", 1, 0) != 1 ? -errno : 0;
+	if (strtol(text, NULL, 10) >= 0)
+		return 0;
+	/* Only now: where we are not dumpable, the file is root's. */
+	ward_cleanup_fd int out = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	return out < 0 || write(out, "0", 1) != 1 ? -errno : 0;
 }
 
 int ward_init_no_precedence(struct ward_err *err)
