@@ -155,8 +155,7 @@ static int complete(
 	if (!file->len || !ward_profile_text(ward_buf_str(file), &len) ||
 		!strstr(ward_buf_str(text), "\n" WARD_PRESENT_MARK "\n"))
 		return 0;
-	int r = ward_present_guards(tree_fd, text);
-	return r < 0 ? ward_err_sys(err, r, "looking for repositories in the project") : 0;
+	return ward_present_guards(tree_fd, text, err);
 }
 
 /* Loads what base extends, if it does, into the two buffers. stand_in: of struct ward_load. */

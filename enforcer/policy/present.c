@@ -30,10 +30,11 @@
 struct guards {
 	struct ward_buf *text;
 	struct ward_named named;
-	unsigned dirs;	 /* git directories */
-	unsigned places; /* that were not searched */
-	unsigned walked; /* directories searched */
-	bool cut;	 /* the search ended before it was through */
+	unsigned dirs;		/* git directories */
+	unsigned places;	/* that were not searched */
+	unsigned walked;	/* directories searched */
+	bool cut;		/* the search ended before it was through */
+	struct ward_buf failed; /* the work tree whose .git could not be followed, as a pattern */
 };
 
 /* The next field of *s, which moves behind it. */
@@ -205,8 +206,7 @@ static int elsewhere(struct guards *g, const char *work_tree)
 	return git_dirs(g, g->named.tree_fd, d, d, work_tree, 0);
 }
 
-/* `.git` in the directory dir, a repository's work tree. */
-static int repository(struct guards *g, int dir, const char *prefix)
+static int follow(struct guards *g, int dir, const char *prefix)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	int r = join(&path, prefix, ".git");
@@ -221,6 +221,15 @@ static int repository(struct guards *g, int dir, const char *prefix)
 	put_path(g->text, ward_buf_str(&path));
 	ward_buf_putc(g->text, '\n');
 	return 0;
+}
+
+/* `.git` in the directory dir, a repository's work tree. */
+static int repository(struct guards *g, int dir, const char *prefix)
+{
+	int r = follow(g, dir, prefix);
+	if (r < 0 && g->failed.len == 0)
+		put_path(&g->failed, prefix);
+	return r;
 }
 
 static bool is_dir(int dir, const struct dirent *e)
@@ -321,15 +330,26 @@ static int search(struct guards *g, int tree)
 	return r;
 }
 
-int ward_present_guards(int tree_fd, struct ward_buf *text)
+int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err)
 {
-	struct guards g = {.text = text, .named = {.tree_fd = tree_fd, .text = text}};
+	struct guards g = {
+		.text = text, .named = {.tree_fd = tree_fd, .text = text}, .failed = WARD_BUF_INIT};
 	int r = ward_buf_error(text);
 	if (r < 0)
-		return r;
+		return ward_err_sys(err, r, "looking for repositories in the project");
 	g.named.section = text->len;
 	ward_buf_puts(text, "\n[guard]\n");
 	emit(&g, "top", "", "");
 	r = tree_fd < 0 ? 0 : search(&g, tree_fd);
-	return r < 0 ? r : ward_buf_error(text);
+	if (r == 0)
+		r = ward_buf_error(text);
+	if (r < 0 && g.failed.len)
+		ward_err_sys(err, r,
+			"looking for repositories in the project: what %s/.git leads to cannot be "
+			"guarded (fix: look at it, or move it away)",
+			ward_buf_str(&g.failed));
+	else if (r < 0)
+		ward_err_sys(err, r, "looking for repositories in the project");
+	ward_buf_clear(&g.failed);
+	return r;
 }

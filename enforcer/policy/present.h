@@ -15,6 +15,6 @@
 /*
  * Appends lines "verb = pattern" under a [guard] of their own. tree_fd: the project's directory,
  * served at /workspace; -1: none is at hand, only what holds everywhere is written. -ENOMEM, or the
- * errno of a directory that cannot be read.
+ * errno of a directory that cannot be read; err names the repository where it is one's.
  */
-int ward_present_guards(int tree_fd, struct ward_buf *text) ward_must_check;
+int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err) ward_must_check;

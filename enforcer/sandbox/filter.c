@@ -71,8 +71,8 @@ static int parse_errno(const char *s, uint32_t *ret)
 		const char *name;
 		uint32_t code;
 	} names[] = {{"EPERM", EPERM}, {"ENOSYS", ENOSYS}, {"EACCES", EACCES}, {"EINVAL", EINVAL},
-		{"ENOTTY", ENOTTY}, {"EAFNOSUPPORT", EAFNOSUPPORT}, {"EOPNOTSUPP", EOPNOTSUPP},
-		{"EPROTONOSUPPORT", EPROTONOSUPPORT}};
+		{"ENOTTY", ENOTTY}, {"ENOMEM", ENOMEM}, {"EAFNOSUPPORT", EAFNOSUPPORT},
+		{"EOPNOTSUPP", EOPNOTSUPP}, {"EPROTONOSUPPORT", EPROTONOSUPPORT}};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(s, names[i].name) == 0) {
 			*ret = SECCOMP_RET_ERRNO | names[i].code;

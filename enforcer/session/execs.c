@@ -295,7 +295,10 @@ void ward_execs_event(struct ward_execs *x, const struct ward_sandbox_event *ev)
 		if (!e || e->id != ev->id)
 			continue;
 		if (ev->kind == WARD_SANDBOX_EXEC_STARTED) {
-			if (x->per_command_ns != WARD_UNLIMITED && !e->ending)
+			/* Its client hung up before: what it was sent then reached nobody. */
+			if (e->ending)
+				end(x, e, SIGHUP);
+			else if (x->per_command_ns != WARD_UNLIMITED)
 				e->deadline = ward_clock_mono_ns() + x->per_command_ns;
 			answer(e, json_pack("{s:b}", "started", 1), ev->fd);
 		} else {

@@ -141,6 +141,11 @@ static void pass_signals(struct client *c)
 			ward_relay_resize(c->relay);
 			continue;
 		}
+		/* There is nobody yet who could be told; the supervisor sees us hang up. */
+		if (!c->started && si.ssi_signo != SIGUSR1 && si.ssi_signo != SIGUSR2) {
+			finish(c, 128 + (int)si.ssi_signo);
+			return;
+		}
 		(void)snprintf(text, sizeof(text), "{\"signal\":%u}", si.ssi_signo);
 		(void)!ward_control_send(c->sock, text, NULL, 0);
 	}

@@ -29,6 +29,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -584,6 +585,49 @@ static int try_core_limit(char **argv)
 	return (int)syscall(SYS_prlimit64, 0, RLIMIT_CORE, &was, &now);
 }
 
+/* argv: a file, read or write: fcntl(2) then holds up whoever opens it, also on the host. */
+static int try_lease(char **argv)
+{
+	int fd = open(argv[0], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		exit(2);
+	return fcntl(fd, F_SETLEASE, strcmp(argv[1], "write") == 0 ? F_WRLCK : F_RDLCK);
+}
+
+/*
+ * argv: a way to the pages that the host keeps for programs that ask for large ones. Of a size that
+ * no machine has, 8 KiB: the kernel says so, which counts as done, and takes none.
+ */
+static int try_huge_pages(char **argv)
+{
+	const int shift = 26, size = 13;
+	int r = 0;
+	if (strcmp(argv[0], "file") == 0)
+		r = memfd_create("attack", MFD_HUGETLB | (unsigned)size << shift);
+	else if (strcmp(argv[0], "segment") == 0)
+		r = shmget(IPC_PRIVATE, 1 << size, SHM_HUGETLB | 0600 | size << shift);
+	else if (mmap(NULL, 1 << size, PROT_READ,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | size << shift, -1,
+			 0) == MAP_FAILED)
+		r = -1;
+	return r < 0 && (errno == EINVAL || errno == ENODEV) ? 0 : r;
+}
+
+/* argv: how many requests; of all that may be under way on the machine. */
+static int try_aio(char **argv)
+{
+	unsigned long context = 0;
+	return (int)syscall(SYS_io_setup, strtoul(argv[0], NULL, 10), &context);
+}
+
+/* argv: a pressure stall file. The kernel watches the machine for whoever writes there. */
+static int try_pressure(char **argv)
+{
+	static const char trigger[] = "some 150000 2000000";
+	int fd = open(argv[0], O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 || write(fd, trigger, sizeof(trigger)) < 0 ? -1 : 0;
+}
+
 static const struct {
 	const char *name;
 	int args;
@@ -605,7 +649,9 @@ static const struct {
 	{"write-memory", 1, try_write_memory}, {"take-fd", 2, try_take_fd},
 	{"capset", 0, try_capset}, {"move-mount", 2, try_move_mount}, {"fsopen", 1, try_fsopen},
 	{"pivot-root", 1, try_pivot_root}, {"modify-ldt", 0, try_modify_ldt},
-	{"ruleset", 1, try_ruleset}, {"call", 1, try_call}, {"calls", 0, try_calls}};
+	{"ruleset", 1, try_ruleset}, {"call", 1, try_call}, {"calls", 0, try_calls},
+	{"lease", 2, try_lease}, {"huge-pages", 1, try_huge_pages}, {"aio", 1, try_aio},
+	{"pressure", 1, try_pressure}};
 
 int main(int argc, char **argv)
 {

@@ -79,20 +79,6 @@ static int limit_core(uint64_t bytes)
 	return setrlimit(RLIMIT_CORE, &now) < 0 ? -errno : 0;
 }
 
-/*
- * What the caller was given to go before all others (limits.conf(5)): not handed on. Only ever
- * less, which needs no right.
- */
-static int no_precedence(void)
-{
-	static const __rlimit_resource_t given[] = {RLIMIT_RTPRIO, RLIMIT_NICE};
-	const struct rlimit none = {0, 0};
-	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
-		if (setrlimit(given[i], &none) < 0)
-			return -errno;
-	return 0;
-}
-
 static int limits(const struct ward_plan *p, struct ward_err *err)
 {
 	/*
@@ -109,8 +95,6 @@ static int limits(const struct ward_plan *p, struct ward_err *err)
 		r = limit(RLIMIT_FSIZE, p->file_size);
 	if (r == 0)
 		r = limit_core(p->core_bytes);
-	if (r == 0)
-		r = no_precedence();
 	if (r == 0)
 		r = limit(RLIMIT_DATA, p->data_bytes);
 	if (r == 0)

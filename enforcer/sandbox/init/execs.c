@@ -56,6 +56,9 @@ void ward_init_exec_request(struct ward_init *in, uint32_t id, const int *fds, s
 	else if (ward_msg_send(in->starter, &m, fds, n) < 0)
 		tell_failed(id, ESRCH, WARD_INIT_SETUP,
 			"what starts commands was ended from inside the session");
+	else
+		/* A command may have stopped it, as any process of its uid. */
+		(void)!kill(in->starter_pid, SIGCONT);
 }
 
 void ward_init_exec_answer(struct ward_init *in)

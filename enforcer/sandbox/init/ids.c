@@ -9,6 +9,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -139,6 +140,33 @@ static int loopback_up(void)
 	return ioctl(fd, SIOCSIFFLAGS, &ifr) < 0 ? -errno : 0;
 }
 
+/*
+ * What the kernel counts for a user as a whole, over all namespaces: a quarter stays to the owner's
+ * programs outside. ENOENT: a kernel without it.
+ */
+static int leave_shares(struct ward_err *err)
+{
+	static const char *const shared[][2] = {
+		{"/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances"},
+		{"/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches"}};
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		char text[32];
+		ward_cleanup_fd int fd = open(shared[i][0], O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+		if (n < 0 && errno == ENOENT)
+			continue;
+		if (n < 0)
+			return ward_err_sys(err, -errno, "read %s", shared[i][0]);
+		text[n] = '\0';
+		long all = strtol(text, NULL, 10);
+		snprintf(text, sizeof(text), "%ld", all - all / 4);
+		int r = write_file(shared[i][1], text);
+		if (r < 0 && r != -ENOENT)
+			return ward_err_sys(err, r, "write %s", shared[i][1]);
+	}
+	return 0;
+}
+
 int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 {
 	const char *host = in->plan.hostname;
@@ -171,7 +199,7 @@ int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 	if (r < 0)
 		return ward_err_sys(err, r, "forbid further user namespaces");
 	in->applied |= WARD_INIT_NO_USERNS;
-	return 0;
+	return leave_shares(err);
 }
 
 int ward_init_drop(struct ward_err *err)

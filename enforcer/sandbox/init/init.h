@@ -95,6 +95,9 @@ int ward_init_furnish(struct ward_init *in, struct ward_err *err) ward_must_chec
 /* Gives up every capability for ever; no_new_privs; non-dumpable. */
 int ward_init_drop(struct ward_err *err) ward_must_check;
 
+/* --- precedence.c: in stage 0 --- */
+int ward_init_no_precedence(struct ward_err *err) ward_must_check;
+
 /* --- netns.c --- */
 /* With WARD_PLAN_WIRE: the user and network namespace, to the supervisor. */
 int ward_init_hand_out_namespaces(const struct ward_init *in, struct ward_err *err) ward_must_check;

@@ -158,6 +158,9 @@ static int enter_groups(const struct ward_init *in, struct ward_err *err)
 static int stage0(struct ward_init *in, struct ward_err *err)
 {
 	int r = read_plan(in, err);
+	/* First: a real-time process is let into no control group without a share for such. */
+	if (r == 0)
+		r = ward_init_no_precedence(err);
 	if (r == 0)
 		r = enter_groups(in, err);
 	if (r < 0)

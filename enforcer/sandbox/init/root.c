@@ -82,8 +82,10 @@ int ward_init_mask_proc(struct ward_init *in, struct ward_err *err)
 		"/proc/kmsg", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/latency_stats",
 		"/proc/sched_debug", "/proc/vmallocinfo"};
 	static const char *const dirs[] = {"/proc/acpi", "/proc/scsi"};
-	static const char *const readonly[] = {
-		"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/driver"};
+	/* pressure: who writes there has the kernel watch the host's load, in memory that nobody
+	 * counts. */
+	static const char *const readonly[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq",
+		"/proc/driver", "/proc/pressure"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		int r = mask_file(files[i]);
 		if (r < 0)

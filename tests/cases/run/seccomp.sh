@@ -72,7 +72,7 @@ has "$OUT" "EPERM if argument 2 is 0x5412   # TIOCSTI"
 expect 0 "$WARDFS" seccomp explain --list no-exec execve
 has "$OUT" "allowed once"
 hasnt "$OUT" default
-expect 0 "$WARDFS" seccomp explain shmget
+expect 0 "$WARDFS" seccomp explain semget
 has "$OUT" "default  allowed"
 has "$OUT" "strict   ENOSYS"
 # Each answer with its reason, whatever the call is asked for.

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What the host has once for all its programs: files that others open, pages and requests of which there is
+# a fixed number, the order in which it serves. Nothing inside holds it up, uses it up or goes first.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+ordered() { # ordered MODE: how the kernel orders what runs inside; MODE host: here
+	case $1 in
+	host) python3 "$WARD_TMP/order.py" ;;
+	*) inside "$1" --bind "$WARD_TMP/order.py=/order.py" -- python3 /order.py ;;
+	esac
+}
+
+# Called again below, by those who go first.
+if [ $# -gt 0 ]; then
+	ordered "$1"
+	exit
+fi
+
+mkdir "$WARD_TMP/tool"
+chmod 755 "$WARD_TMP" "$WARD_TMP/tool"
+# Class, nice value, class of the disk, how gladly it is killed when memory is short.
+cat >"$WARD_TMP/order.py" <<'P'
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+ioprio_get = {"x86_64": 252, "aarch64": 31}[os.uname().machine]
+with open("/proc/self/oom_score_adj") as f:
+    adj = int(f.read())
+rt = os.sched_getscheduler(0) not in (os.SCHED_OTHER, os.SCHED_BATCH, os.SCHED_IDLE)
+print("first" if rt or os.getpriority(os.PRIO_PROCESS, 0) < 0 or libc.syscall(ioprio_get, 1, 0) >> 13 == 1 or adj < 0
+      else "as all")
+P
+cat >"$WARD_TMP/spared" <<'S2'
+#!/bin/sh
+echo -500 >/proc/self/oom_score_adj && exec "$@"
+S2
+chmod 755 "$WARD_TMP/spared"
+
+check() {
+	# A lease makes the host's next open(2) of the file wait for fs.lease-break-time, 45 seconds. Only the
+	# file's owner may take one.
+	owner=$TEST_UID
+	[ "$1" = user ] || owner=1000
+	echo text >"$WARD_TMP/tool/file"
+	chown -R $owner:$owner "$WARD_TMP/tool"
+	for kind in read write; do
+		works setpriv --reuid $owner --regid $owner --clear-groups "$WARD_TMP/attack" lease \
+			"$WARD_TMP/tool/file" $kind
+		out=$(inside "$1" --bind "$WARD_TMP/tool=/tool" -- /attack lease /tool/file $kind) &&
+			fail "$1: a $kind lease on a file of the host"
+		[ "$out" = EINVAL ] || fail "$1: $kind lease: $out"
+	done
+	inside "$1" -- sh -c ': >/tmp/lock; flock /tmp/lock true' || fail "$1: no locks either"
+	# Pages of the host's pool, which count towards no limit of memory.
+	refused "$1" ENOMEM huge-pages map
+	refused "$1" ENOSYS huge-pages file
+	refused "$1" EPERM huge-pages segment
+	for list in strict no-exec; do
+		out=$(inside "$1" --seccomp $list -- /attack huge-pages file) && fail "$1: $list: huge pages"
+		[ "$out" = ENOSYS ] || fail "$1: $list: $out"
+	done
+	# All requests of kernel AIO that the host has go by one call.
+	refused "$1" ENOSYS aio 1
+	if [ -e /proc/pressure/cpu ]; then
+		refused "$1" EROFS pressure /proc/pressure/cpu
+		inside "$1" -- cat /proc/pressure/cpu >/dev/null || fail "$1: pressure cannot be read"
+	fi
+	# What the caller goes first by is not handed on.
+	for first in "nice -n -40" "ionice -c 1 -n 0" "chrt -r 1" "$WARD_TMP/spared"; do
+		out=$($first "$0" host 2>/dev/null) || {
+			echo "note: not allowed here: $first"
+			continue
+		}
+		[ "$out" = first ] || fail "control: $first: $out"
+		out=$($first "$0" "$1") || fail "$1: under $first: $out"
+		[ "$out" = "as all" ] || fail "$1: under $first: $out"
+	done
+	# What is less than usual is.
+	[ "$(nice -n 5 "$0" "$1")" = "as all" ] || fail "$1: under nice"
+}
+
+cp "$ATTACK" "$WARD_TMP/attack"
+for way in map file segment; do
+	works "$ATTACK" huge-pages $way
+done
+works "$ATTACK" aio 1
+[ ! -e /proc/pressure/cpu ] || works "$ATTACK" pressure /proc/pressure/cpu
+each_mode check
