@@ -305,10 +305,11 @@ bool ward_ahead_take(struct ward_ahead *a, const struct ward_node *node, struct 
 void ward_ahead_made(
 	struct ward_ahead *a, const struct ward_node *node, const struct ward_listing *l)
 {
-	const uint64_t number = node->number;
+	uint64_t number;
 
 	if (!a)
 		return;
+	number = ward_node_to_ino(a->tree->nodes, node);
 	pthread_mutex_lock(&a->lock);
 	for (unsigned i = 0; i < ENDED_MAX; i++)
 		if (a->ended[i].number == number)
@@ -325,12 +326,15 @@ bool ward_ahead_at_end(
 	struct ward_ahead *a, const struct ward_node *node, const struct ward_listing *l)
 {
 	bool at_end = false;
+	uint64_t number;
 
 	if (!a || !l->off)
 		return false;
+	/* The root's node has no number of its own. */
+	number = ward_node_to_ino(a->tree->nodes, node);
 	pthread_mutex_lock(&a->lock);
 	for (unsigned i = 0; i < ENDED_MAX && !at_end; i++) {
-		at_end = a->ended[i].number == node->number && a->ended[i].off == l->off;
+		at_end = a->ended[i].number == number && a->ended[i].off == l->off;
 		if (at_end)
 			a->ended[i].number = 0;
 	}

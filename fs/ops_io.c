@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "fs/delay.h"
+#include "fs/notify.h"
 #include "fs/ops.h"
 #include "fs/quota_io.h"
 #include "fs/record.h"
@@ -222,6 +223,28 @@ static void op_lseek(
 		(void)fuse_reply_lseek(req, at);
 }
 
+/* The kernel knows of each read through it that it moves the times, but not of a copy. */
+static void tell_read(const struct ward_op *op, struct ward_handle *in, const struct timespec *was)
+{
+	struct ward_file file;
+
+	if (ward_backing_fstat(in->fd, &file) < 0 || file.st.st_atim.tv_sec != was->tv_sec ||
+		file.st.st_atim.tv_nsec != was->tv_nsec)
+		ward_notify_attr(op->tree->notify, in->node);
+}
+
+static ssize_t copy_told(struct ward_op *op, struct ward_handle *in, off_t off_in,
+	struct ward_handle *out, off_t off_out, size_t len)
+{
+	struct ward_file file = {.id = {0}};
+	const int known = ward_backing_fstat(in->fd, &file);
+	const ssize_t n = ward_quota_copy(op, in, off_in, out, off_out, len);
+
+	if (n > 0 && known == 0)
+		tell_read(op, in, &file.st.st_atim);
+	return n;
+}
+
 static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
 	struct fuse_file_info *fi_out, size_t len, int flags)
@@ -249,7 +272,7 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		(void)fuse_reply_err(req, (int)-n);
 		return;
 	}
-	n = ward_quota_copy(&op, in, off_in, out, off_out, len);
+	n = copy_told(&op, in, off_in, out, off_out, len);
 	n = record_outcome(&op, out, "write", off_out, len, n);
 	if (n >= 0) {
 		const int r = ward_record_io(&op, in, "read", off_in, (size_t)n, 0);

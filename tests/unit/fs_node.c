@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fs/ahead.h"
 #include "fs/beneath.h"
 #include "fs/node.h"
 #include "tests/support/policies.h"
@@ -371,6 +372,31 @@ START_TEST(beneath)
 }
 END_TEST
 
+/* The end of a listing is known once an answer reached it, for that directory alone. */
+START_TEST(listing_ends)
+{
+	struct ward_node *d = enter(&nodes->root, "d", S_IFDIR, 10, 2);
+	const struct ward_listing end = {.off = 77, .end = true}, more = {.off = 77};
+	const struct ward_node *const both[] = {d, &nodes->root};
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_ahead *a;
+
+	tree.nodes = nodes;
+	ck_assert_int_eq(ward_ahead_new(&tree, &a, &err), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert(!ward_ahead_at_end(a, both[i], &end));
+		ward_ahead_made(a, both[i], &end);
+		ck_assert(!ward_ahead_at_end(a, both[1 - i], &end));
+		ck_assert(ward_ahead_at_end(a, both[i], &end));
+		ck_assert(!ward_ahead_at_end(a, both[i], &end));
+		ward_ahead_made(a, both[i], &end);
+		ward_ahead_made(a, both[i], &more);
+		ck_assert(!ward_ahead_at_end(a, both[i], &end));
+	}
+	ward_ahead_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fs_node");
@@ -389,6 +415,7 @@ int main(void)
 	tcase_add_test(t, deep);
 	tcase_add_test(t, no_loop);
 	tcase_add_test(t, beneath);
+	tcase_add_test(t, listing_ends);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

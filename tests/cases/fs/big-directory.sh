@@ -78,7 +78,8 @@ while True:
         break
     seen.append(name)
 libc.closedir(d)
-stay = [x for x in seen if x in set(order) - gone]
+left = set(order) - gone
+stay = [x for x in seen if x in left]
 same(len(stay), len(set(stay)), "each once, with changes")
 same(len(stay), n + 2 - len(gone), "all, with changes")
 same(len(os.listdir(b".")), n - len(gone) + 1000, "listed anew")

@@ -32,8 +32,11 @@ for d in range(dirs):
         os.lstat("directory-%d/file-%07d.c" % (d, f))
     if d % 100 == 0:
         fds = max(fds, descriptors())
-seen = sum(len(names) for where, folders, names in os.walk("."))
-assert seen == files, seen
+def failed(error):
+    raise error
+listed = {where: len(names) for where, folders, names in os.walk(".", onerror=failed)}
+assert len(listed) == dirs + 1, len(listed)
+assert sum(listed.values()) == files, sorted(listed.items(), key=lambda at: at[1])[:5]
 print((memory() - before) // files, max(fds, descriptors()))
 P
 script million <<'END'
