@@ -20,6 +20,7 @@
 #include "enforcer/cli/agent_profile.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/learn.h"
+#include "enforcer/cli/output.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/progress.h"
 #include "enforcer/cli/run_once.h"
@@ -351,10 +352,12 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 	if (!file)
 		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
 	if (a->file) {
-		const int flags =
-			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (a->force ? O_TRUNC : O_EXCL);
-		ward_cleanup_fd int fd = open(file, flags, 0644);
-		r = fd < 0 ? -errno : ward_fd_write_all(fd, p->text.data, p->text.len);
+		ward_cleanup_fd int fd = -1;
+		r = ward_output_open(file, 0644, a->force, &fd, err);
+		if (r < 0 && r != -EEXIST)
+			return r;
+		if (r == 0)
+			r = ward_fd_write_all(fd, p->text.data, p->text.len);
 	} else {
 		struct ward_place after = {.project = {.fd = -1}};
 		r = ward_owner_file_put(file, &p->text, a->force, &p->place.id, &after, err);
