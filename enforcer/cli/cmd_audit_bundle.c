@@ -14,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/output.h"
 #include "enforcer/cli/say.h"
 
 #define BLOCK 512U
@@ -195,11 +196,11 @@ int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err)
 	}
 	if (!c->output)
 		return put_all(c, STDOUT_FILENO, err);
-	ward_cleanup_fd int fd =
-		open(c->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s", c->output);
-	int r = put_all(c, fd, err);
+	ward_cleanup_fd int fd = -1;
+	int r = ward_output_open(c->output, 0600, true, &fd, err);
+	if (r < 0)
+		return r;
+	r = put_all(c, fd, err);
 	if (r >= 0 && fsync(fd) < 0)
 		return ward_err_sys(err, -errno, "%s", c->output);
 	return r;

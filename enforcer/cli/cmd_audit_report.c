@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/output.h"
 #include "enforcer/cli/say.h"
 
 static int verify(struct audit_cmd *c, const char *name, struct ward_log *log,
@@ -51,9 +52,9 @@ int audit_cmd_write_out(const struct audit_cmd *c, const struct ward_buf *b, str
 {
 	ward_cleanup_fd int fd = -1;
 	if (c->output) {
-		fd = open(c->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-		if (fd < 0)
-			return ward_err_sys(err, -errno, "%s", c->output);
+		int o = ward_output_open(c->output, 0644, true, &fd, err);
+		if (o < 0)
+			return o;
 	}
 	int r = ward_fd_write_all(fd < 0 ? STDOUT_FILENO : fd, b->data, b->len);
 	return r < 0 ? ward_err_sys(err, r, "%s", c->output ? c->output : "stdout") : 0;

@@ -20,7 +20,9 @@
 #include "enforcer/cli/agent_profile.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/learn.h"
+#include "enforcer/cli/output.h"
 #include "enforcer/cli/owner_file.h"
+#include "enforcer/cli/progress.h"
 #include "enforcer/cli/run_once.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/ipc/system.h"
@@ -287,13 +289,21 @@ static int compile(struct proposal *p, struct ward_policy **ret, struct ward_err
 
 struct wider {
 	unsigned n;
+	struct ward_progress progress;
 };
+
+static void tell_steps(void *user, uint64_t steps)
+{
+	struct wider *w = user;
+	ward_progress_tell(&w->progress, steps);
+}
 
 static void tell_wider(void *user, const struct ward_difference *d)
 {
 	struct wider *w = user;
 	if (!d->path || !d->gained || strncmp(d->path, "/workspace", 10) != 0)
 		return;
+	ward_progress_end(&w->progress); /* its place is this line's */
 	if (w->n++ < WIDER_MAX)
 		ward_sayf("the proposal is wider than what held while it was learned: %s", d->path);
 }
@@ -318,8 +328,11 @@ static int check(struct proposal *p, struct ward_err *err)
 	made = NULL;
 	if (r == 0)
 		r = compile(p, &made, err);
+	ward_progress_begin(&w.progress, "comparing", "steps");
 	if (r == 0 && p->compare)
-		r = ward_policy_diff_rights(p->place.policy, made, tell_wider, &w, &reach);
+		r = ward_policy_diff_rights(
+			p->place.policy, made, tell_wider, tell_steps, &w, &reach);
+	ward_progress_end(&w.progress);
 	if (r == 0)
 		r = ward_policy_check(made, tell_finding, NULL);
 	if (r == 0 && p->rules.whole)
@@ -339,10 +352,12 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 	if (!file)
 		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
 	if (a->file) {
-		const int flags =
-			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (a->force ? O_TRUNC : O_EXCL);
-		ward_cleanup_fd int fd = open(file, flags, 0644);
-		r = fd < 0 ? -errno : ward_fd_write_all(fd, p->text.data, p->text.len);
+		ward_cleanup_fd int fd = -1;
+		r = ward_output_open(file, 0644, a->force, &fd, err);
+		if (r < 0 && r != -EEXIST)
+			return r;
+		if (r == 0)
+			r = ward_fd_write_all(fd, p->text.data, p->text.len);
 	} else {
 		struct ward_place after = {.project = {.fd = -1}};
 		r = ward_owner_file_put(file, &p->text, a->force, &p->place.id, &after, err);

@@ -15,6 +15,7 @@
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/progress.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
@@ -129,14 +130,26 @@ static void print_rights(const char *when, const struct ward_policy *p, const ch
 /* Of what changes, as much as fits on a screen; the rest is counted. */
 #define EFFECTS_MAX 8
 
+struct effects {
+	size_t n;
+	struct ward_progress progress;
+};
+
 static void put_effect(void *user, const struct ward_difference *d)
 {
-	size_t *n = user;
-	if (!d->path || (*n)++ >= EFFECTS_MAX)
+	struct effects *e = user;
+	if (!d->path || e->n++ >= EFFECTS_MAX)
 		return;
+	ward_progress_end(&e->progress); /* its place is this line's */
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_difference_show(d, false, &b);
 	printf("  %s\n", ward_buf_str(&b));
+}
+
+static void tell(void *user, uint64_t steps)
+{
+	struct effects *e = user;
+	ward_progress_tell(&e->progress, steps);
 }
 
 /* Which paths lose or gain what. A rule that changes nothing is a slip more often than not. */
@@ -144,15 +157,17 @@ static int print_effect(
 	const struct ward_policy *before, const struct ward_policy *after, struct ward_err *err)
 {
 	enum ward_diff_reach reach = WARD_DIFF_CUT;
-	size_t n = 0;
-	int r = ward_policy_diff_rights(before, after, put_effect, &n, &reach);
+	struct effects e = {0};
+	ward_progress_begin(&e.progress, "comparing", "steps");
+	int r = ward_policy_diff_rights(before, after, put_effect, tell, &e, &reach);
+	ward_progress_end(&e.progress);
 	if (r < 0)
 		return ward_err_sys(err, r, "comparing");
-	if (n > EFFECTS_MAX)
-		printf("  and %zu more\n", n - EFFECTS_MAX);
+	if (e.n > EFFECTS_MAX)
+		printf("  and %zu more\n", e.n - EFFECTS_MAX);
 	if (reach == WARD_DIFF_CUT)
 		puts("  there are too many rules to compare all paths");
-	else if (n == 0)
+	else if (e.n == 0)
 		puts("  no path gains or loses a right: other rules decide (wardfs policy check)");
 	return 0;
 }

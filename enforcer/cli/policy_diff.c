@@ -15,6 +15,7 @@
 #include "enforcer/cli/difference.h"
 #include "enforcer/cli/policy_place.h"
 #include "enforcer/cli/policy_verbs.h"
+#include "enforcer/cli/progress.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/policy/diff.h"
 #include "enforcer/policy/explain.h"
@@ -33,6 +34,7 @@ struct report {
 	bool json;
 	json_t *list;
 	size_t n;
+	struct ward_progress progress;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -106,7 +108,14 @@ static void put(void *user, const struct ward_difference *d)
 	}
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_difference_show(d, true, &b);
+	ward_progress_end(&rp->progress); /* its place is this line's */
 	puts(ward_buf_str(&b));
+}
+
+static void tell(void *user, uint64_t steps)
+{
+	struct report *rp = user;
+	ward_progress_tell(&rp->progress, steps);
 }
 
 /* --- a tree --- */
@@ -115,6 +124,7 @@ struct walk {
 	const struct ward_policy *a, *b;
 	struct report *report;
 	struct ward_buf path;
+	size_t seen;   /* names */
 	size_t closed; /* directories that could not be read */
 };
 
@@ -135,6 +145,7 @@ static int entry(struct walk *w, int dir, const char *name, const struct ward_st
 	size_t len = w->path.len;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
+	tell(w->report, ++w->seen);
 	ward_buf_printf(&w->path, "/%s", name);
 	int r = ward_buf_error(&w->path);
 	if (r == 0)
@@ -223,14 +234,17 @@ static int compare(const struct args *args, struct report *rp, struct ward_err *
 		r = ward_place_find(args->words[1], &b, err);
 	if (r < 0)
 		return r;
+	ward_progress_begin(&rp->progress, "comparing", args->tree ? "names" : "steps");
 	if (args->tree) {
 		r = compare_tree(args->tree, a.policy, b.policy, rp, err);
+		ward_progress_end(&rp->progress);
 		if (r < 0)
 			return r;
 		r = ward_policy_diff_settings(a.policy, b.policy, put, rp);
 		return r < 0 ? ward_err_sys(err, r, "comparing") : 0;
 	}
-	r = ward_policy_diff(a.policy, b.policy, put, rp, &reach);
+	r = ward_policy_diff(a.policy, b.policy, put, tell, rp, &reach);
+	ward_progress_end(&rp->progress);
 	if (r < 0)
 		return ward_err_sys(err, r, "comparing");
 	switch (reach) {

@@ -10,8 +10,8 @@
 #include "enforcer/policy/hash.h"
 
 /* Buckets of states and of steps: calloc'ed, so pages never touched cost nothing. */
-#define STATE_BUCKETS (1U << 14)
-#define STEP_BUCKETS (1U << 16)
+#define STATE_BUCKETS (1U << 16)
+#define STEP_BUCKETS (1U << 18)
 
 struct position {
 	uint32_t pattern;

@@ -39,6 +39,7 @@ struct told {
 struct diff {
 	const struct ward_policy *a, *b;
 	ward_difference_fn fn;
+	ward_diff_tell_fn tell; /* or NULL */
 	void *user;
 	struct ward_classes *classes; /* names that the patterns of either tell apart */
 	struct pair *pairs;
@@ -48,8 +49,9 @@ struct diff {
 	struct seen *seen;
 	struct told *told;
 	size_t n_told, cap_told;
-	uint32_t steps, steps_max;
-	bool exact; /* each rule counts by itself */
+	uint32_t steps, steps_max; /* of the walk at hand */
+	uint64_t told_steps;	   /* of all walks, as told */
+	bool exact;		   /* each rule counts by itself */
 	bool cut;
 };
 
@@ -303,6 +305,8 @@ static int children(struct diff *d, size_t i)
 			d->cut = true;
 			return 0;
 		}
+		if (d->tell && d->steps % WARD_DIFF_STEPS_TELL == 0)
+			d->tell(d->user, d->told_steps += WARD_DIFF_STEPS_TELL);
 		int r = ward_policy_step(d->a, p.a, n->name, n->len, &a);
 		if (r < 0)
 			return r;
@@ -471,9 +475,9 @@ int ward_policy_diff_settings(
 }
 
 static int compare(const struct ward_policy *a, const struct ward_policy *b, bool exact,
-	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
+	ward_difference_fn fn, ward_diff_tell_fn tell, void *user, enum ward_diff_reach *ret)
 {
-	struct diff d = {.a = a, .b = b, .fn = fn, .user = user};
+	struct diff d = {.a = a, .b = b, .fn = fn, .tell = tell, .user = user};
 	enum ward_diff_reach reach = exact ? WARD_DIFF_WHOLE : WARD_DIFF_RIGHTS;
 	int r = 0;
 	if (strcmp(a->digest, b->digest) != 0) {
@@ -491,13 +495,13 @@ static int compare(const struct ward_policy *a, const struct ward_policy *b, boo
 }
 
 int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
-	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
+	ward_difference_fn fn, ward_diff_tell_fn tell, void *user, enum ward_diff_reach *ret)
 {
-	return compare(a, b, true, fn, user, ret);
+	return compare(a, b, true, fn, tell, user, ret);
 }
 
 int ward_policy_diff_rights(const struct ward_policy *a, const struct ward_policy *b,
-	ward_difference_fn fn, void *user, enum ward_diff_reach *ret)
+	ward_difference_fn fn, ward_diff_tell_fn tell, void *user, enum ward_diff_reach *ret)
 {
-	return compare(a, b, false, fn, user, ret);
+	return compare(a, b, false, fn, tell, user, ret);
 }

@@ -28,6 +28,10 @@ struct ward_difference {
 /* Strings live during the call. */
 typedef void (*ward_difference_fn)(void *user, const struct ward_difference *d);
 
+/* How a long comparison comes along: steps done so far, every WARD_DIFF_STEPS_TELL. */
+#define WARD_DIFF_STEPS_TELL 1024U
+typedef void (*ward_diff_tell_fn)(void *user, uint64_t steps);
+
 /*
  * Compares what one path may be used for: sa and sb are its states in a and b. True: they differ,
  * and lost, gained, a and b of *ret are filled (nothing else is touched).
@@ -40,17 +44,19 @@ bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa
  * Calls fn for each class of paths that loses or gains rights from a to b, the shortest path of it
  * as example (a wildcard stands as it is written), and for each setting that differs. A class is
  * what the same rules decide; of guards that take the same, one decides. Every class of names is
- * tried at every step. -ENOMEM.
+ * tried at every step. tell may be NULL; both get user. -ENOMEM.
  */
 int ward_policy_diff(const struct ward_policy *a, const struct ward_policy *b,
-	ward_difference_fn fn, void *user, enum ward_diff_reach *ret) ward_must_check;
+	ward_difference_fn fn, ward_diff_tell_fn tell, void *user,
+	enum ward_diff_reach *ret) ward_must_check;
 
 /*
  * The same as far as WARD_DIFF_RIGHTS: with few rules that gain or lose something, a hundredth of
  * the steps. -ENOMEM.
  */
 int ward_policy_diff_rights(const struct ward_policy *a, const struct ward_policy *b,
-	ward_difference_fn fn, void *user, enum ward_diff_reach *ret) ward_must_check;
+	ward_difference_fn fn, ward_diff_tell_fn tell, void *user,
+	enum ward_diff_reach *ret) ward_must_check;
 
 /* The settings alone. -ENOMEM. */
 int ward_policy_diff_settings(const struct ward_policy *a, const struct ward_policy *b,

@@ -22,6 +22,9 @@
 #define IDLE_LOOKS 10
 #define IDLE_LOOK_MIN_NS (WARD_NS_PER_SEC / 20)
 
+/* Said where no limit of the session is to blame. */
+static const char ran_out[] = "memory ran out around the session, not by a limit of its own";
+
 static bool known(uint64_t v)
 {
 	return v != WARD_USAGE_UNKNOWN;
@@ -222,6 +225,17 @@ int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m)
 }
 
 /* Counts that grew since the last look: what the kernel did to hold a limit. */
+/*
+ * The group counts what the kernel ended in it, also where memory had run out around it: on the
+ * whole machine, or in a group above. Its own limit was met only where it came to use as much: a
+ * huge page at most is refused before.
+ */
+static bool own_memory(const struct ward_limits *l)
+{
+	const uint64_t limit = l->settings->memory, peak = l->last.memory_peak;
+	return limit != WARD_UNLIMITED && (!known(peak) || peak >= limit - limit / 4);
+}
+
 static int record_met(struct ward_limits *l, struct ward_guard *g, const struct ward_usage *before)
 {
 	const struct ward_usage *u = &l->last;
@@ -229,8 +243,8 @@ static int record_met(struct ward_limits *l, struct ward_guard *g, const struct 
 	int r = 0;
 	if (known(u->oom_kills) &&
 		u->oom_kills > (known(before->oom_kills) ? before->oom_kills : 0)) {
-		snprintf(text, sizeof(text),
-			"memory: the limit was met; the kernel ended %llu process(es) so far",
+		snprintf(text, sizeof(text), "memory: %s; the kernel ended %llu process(es) so far",
+			own_memory(l) ? "the limit was met" : ran_out,
 			(unsigned long long)u->oom_kills);
 		r = record(g, "memory", "killed", WARD_LIMIT_BYTES, l->settings->memory,
 			u->memory_peak, text);
@@ -329,7 +343,8 @@ int ward_limits_finish(
 	int r = record_near(l, g);
 	if (r == 0)
 		r = record_met(l, g, &before);
-	if (r == 0 && by_kill && known(l->last.oom_kills) && l->last.oom_kills > 0) {
+	if (r == 0 && by_kill && known(l->last.oom_kills) && l->last.oom_kills > 0 &&
+		own_memory(l)) {
 		hit(l, "memory", WARD_LIMIT_BYTES, l->settings->memory, "the memory limit of ",
 			" was met: the kernel ended the command", ret);
 		r = record(g, "memory", "ended", WARD_LIMIT_BYTES, ret->limit, l->last.memory_peak,
@@ -384,9 +399,14 @@ char *ward_limits_note(const struct ward_limits *l)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const struct ward_usage *u = &l->last;
 	if (known(u->oom_kills) && u->oom_kills > 0) {
-		ward_buf_puts(&b, "the memory limit of ");
-		ward_limit_text(WARD_LIMIT_BYTES, l->settings->memory, &b);
-		ward_buf_printf(&b, " was met: the kernel ended %llu process(es)",
+		if (own_memory(l)) {
+			ward_buf_puts(&b, "the memory limit of ");
+			ward_limit_text(WARD_LIMIT_BYTES, l->settings->memory, &b);
+			ward_buf_puts(&b, " was met");
+		} else {
+			ward_buf_puts(&b, ran_out);
+		}
+		ward_buf_printf(&b, ": the kernel ended %llu process(es)",
 			(unsigned long long)u->oom_kills);
 	}
 	if (known(u->forks_refused) && u->forks_refused > 0)

@@ -88,7 +88,7 @@ static int strictest(const struct ward_policy *start, const struct ward_load *l,
 	int r = ward_policy_load(&like, &before, err);
 	if (r < 0)
 		return r;
-	r = ward_policy_diff_rights(before, *p, look_for_gain, &gains, &reach);
+	r = ward_policy_diff_rights(before, *p, look_for_gain, NULL, &gains, &reach);
 	if (r < 0) {
 		ward_policy_unref(before);
 		return ward_err_sys(err, r, "comparing the project files");

@@ -392,10 +392,11 @@ START_TEST(differences_are_all)
 		add_all(c, b);
 		ck_assert_int_eq(ward_classes_find(c, &whole), 0);
 		f.n = 0;
-		ck_assert_int_eq(ward_policy_diff(a, b, on_difference, &f, &reach), 0);
+		ck_assert_int_eq(ward_policy_diff(a, b, on_difference, NULL, &f, &reach), 0);
 		ck_assert_int_eq(reach, WARD_DIFF_WHOLE);
 		rights.n = 0;
-		ck_assert_int_eq(ward_policy_diff_rights(a, b, on_difference, &rights, &reach), 0);
+		ck_assert_int_eq(
+			ward_policy_diff_rights(a, b, on_difference, NULL, &rights, &reach), 0);
 		ck_assert_int_eq(reach, WARD_DIFF_RIGHTS);
 		if (list_pairs(a, b, c, &all)) {
 			size_t n = 0;

@@ -241,7 +241,7 @@ static int tell(void)
 	if (r == 0)
 		r = ward_policy_check(p, ignore_finding, NULL);
 	if (r == 0)
-		r = ward_policy_diff(p, q, ignore_difference, NULL, &reach);
+		r = ward_policy_diff(p, q, ignore_difference, NULL, NULL, &reach);
 	if (r == 0 && reach != WARD_DIFF_WHOLE)
 		r = -EPROTO;
 	ward_policy_unref(p);

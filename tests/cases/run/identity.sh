@@ -37,6 +37,21 @@ chown -R 4711:4711 .
 SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=u expect 0 "$WARDFS" run -- sh -c 'id -u; touch theirs'
 has "$OUT" 4711
 [ "$(stat -c %u:%g theirs)" = 4711:4711 ] || fail "$(stat -c %u:%g theirs)"
+# And what other commands write where they are told to; not in a place of root's, nor a file that was there.
+export SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=u
+: >old.html
+mkdir ../roots
+expect 0 "$WARDFS" audit report -o theirs.html
+expect 0 "$WARDFS" audit report -o "$PWD/old.html"
+expect 0 "$WARDFS" audit report -o ../roots/report.html
+expect 0 "$WARDFS" audit bundle -o theirs.tar
+expect 0 "$WARDFS" learn --write=theirs.policy -- cat theirs
+expect 2 "$WARDFS" learn --write=theirs.policy -- cat theirs
+has "$ERR" "theirs.policy is there already"
+unset SUDO_UID SUDO_GID SUDO_USER
+[ "$(stat -c '%n %u:%g' theirs.* old.html ../roots/report.html | tr '\n' ' ')" = \
+	"theirs.html 4711:4711 theirs.policy 4711:4711 theirs.tar 4711:4711 old.html 0:0 ../roots/report.html 0:0 " ] ||
+	fail "$(stat -c '%n %u:%g' theirs.* old.html ../roots/report.html)"
 # Without sudo, as root in somebody else's directory: the owner of the source.
 expect 0 "$WARDFS" run -- id -u
 has "$OUT" 4711

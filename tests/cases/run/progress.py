@@ -25,3 +25,21 @@ slow("pread64", 500000, "audit index --rebuild")
 gone_again(r"indexing trails: \d+ records", 1)
 slow("unlinkat", 5000, "home clear")
 gone_again(r"clearing a home: \d+ names", 2)
+
+
+def among_lines(what):
+    """The same, and it makes way for the lines of the answer."""
+    t.wait(rf"\r\x1b\[Kwardfs: {what}")
+    t.wait(r"\r\x1b\[K(/workspace/|status 1)")
+    t.wait(r"READY> $")
+
+
+# Of policies by what they name: it has that many lines to write. Of a tree by the names in it.
+slow("write", 20000, "policy diff medium ../many.policy")
+among_lines(r"comparing: \d+ steps")
+slow("newfstatat", 20000, "policy diff --tree ../names medium ../many.policy")
+among_lines(r"comparing: \d+ names")
+# What a line adds is found in the same way.
+slow("write", 400000, "policy add write /workspace")
+t.wait(r"\r\x1b\[Kwardfs: comparing: \d+ steps")
+t.wait(r"READY> $")

@@ -12,6 +12,12 @@ strace -o /dev/null true 2>/dev/null || { echo "nothing can be traced here"; exi
 expect 0 "$WARDFS" run -- sh -c 'mkdir ~/c && cd ~/c && touch $(seq 600)'
 expect 0 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$XDG_STATE_HOME/wardfs" \
 	--session many --events 6000
+{
+	printf '[policy]\nversion = 1\nextends = medium\n[files]\n'
+	seq 100 | sed 's,.*,deny = /workspace/d&/*.x&,'
+} >../many.policy
+mkdir ../names
+(cd ../names && touch $(seq 200) && mkdir d9 && touch d9/a.x9)
 python3 "$WARD_SRC/tests/cases/run/progress.py" || fail "on a terminal"
 expect 0 "$WARDFS" home list
 [ -z "$OUT" ] || fail "not cleared: $OUT"
@@ -20,4 +26,7 @@ expect 0 "$WARDFS" home list
 expect 0 "$WARDFS" run -- sh -c 'mkdir ~/c && cd ~/c && touch $(seq 300)'
 expect 0 strace -f -o /dev/null -e trace=unlinkat -e inject=unlinkat:delay_enter=5000 "$WARDFS" home clear
 hasnt "$OUT$ERR" "clearing a home:"
+expect 1 strace -f -o /dev/null -e trace=newfstatat -e inject=newfstatat:delay_enter=10000 "$WARDFS" policy diff --tree ../names medium ../many.policy
+has "$OUT" "/workspace/d9/a.x9: -"
+hasnt "$OUT$ERR" "comparing:"
 exit 0

@@ -63,6 +63,20 @@ has "$OUT" none
 hasnt "$OUT" wardfs
 exit 0
 S
+# Memory runs out in a group above: no limit of the session is named, nor is one there to be named.
+cat >under.sh <<'S'
+. "${0%/*}/common.sh"
+for l in 'processes = 50' 'memory = 4G'; do
+	expect 137 limits "$l" -- python3 -c "$hog"
+	has "$ERR" "memory ran out around the session, not by a limit of its own: the kernel ended 1 process"
+	hasnt "$ERR" "memory limit of"
+	has "$(last session.end)" '"ended_by":"signal"'
+	has "$(last limit)" "memory ran out around the session"
+done
+expect 137 limits 'memory = 64M' -- python3 -c "$hog"
+has "$ERR" "the memory limit of 64M was met"
+exit 0
+S
 cp ./*.sh "$WARD_TMP/" 2>/dev/null || :
 chmod 755 "$WARD_TMP" && chmod 644 "$WARD_TMP"/*.sh
 
@@ -100,6 +114,14 @@ fi
 		sh -c 'echo "$PPID"' >self
 		echo "$(cat self)" >"$d/cgroup.procs" || exit 1
 	done
-	as_user "$WARD_TMP/with.sh"
+	as_user "$WARD_TMP/with.sh" || exit 1
+	for d in $made; do
+		for f in memory.limit_in_bytes memory.memsw.limit_in_bytes memory.max; do
+			[ ! -e "$d/$f" ] || echo 150M >"$d/$f" || exit 1
+		done
+		[ ! -e "$d/memory.swap.max" ] || echo 0 >"$d/memory.swap.max" || exit 1
+		[ ! -e "$d/memory.swappiness" ] || echo 0 >"$d/memory.swappiness" || exit 1
+	done
+	as_user "$WARD_TMP/under.sh"
 ) || fail "with delegation"
 exit 0
