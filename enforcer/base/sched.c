@@ -2,6 +2,7 @@
 #include "enforcer/base/sched.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,4 +26,20 @@ void ward_sched_turn(int policy, uint64_t ns)
 	attr.flags = 0;
 	attr.runtime = ns;
 	(void)!syscall(SYS_sched_setattr, 0, &attr, 0U);
+}
+
+void ward_sched_awake(bool on)
+{
+	static int fd = -1;
+	const int32_t usec = on ? 0 : 2000000000; /* PM_QOS_CPU_LATENCY_DEFAULT_VALUE */
+	if (on && fd < 0)
+		fd = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* Written also when it is closed: a child that was forked may have the file, too. */
+	(void)!write(fd, &usec, sizeof(usec));
+	if (!on) {
+		close(fd);
+		fd = -1;
+	}
 }

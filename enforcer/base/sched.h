@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long this process keeps a processor when others want it. */
+/* How long this process keeps a processor when others want it, and how fast one wakes for it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -11,3 +12,11 @@
  * from here on. Where the host does not know it or refuses, nothing changes: it is a hint.
  */
 void ward_sched_turn(int policy, uint64_t ns);
+
+/*
+ * Idle processors of this host stay awake (on) or sleep as they like (off): who waits for a moment
+ * many times, as a start does, then waits for no waking. /dev/cpu_dma_latency
+ * (Documentation/power/pm_qos_interface.rst), root alone; elsewhere nothing changes. Held by this
+ * process, and over with it at the latest. Main thread.
+ */
+void ward_sched_awake(bool on);

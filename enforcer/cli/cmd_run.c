@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/kernel.h"
+#include "enforcer/base/sched.h"
 #include "enforcer/cli/agent_profile.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/run_dry.h"
@@ -244,6 +245,7 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(err.text);
 		return WARD_EXIT_SETUP;
 	}
+	ward_sched_awake(true); /* until ward_run() has started it */
 	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
 	int r = prepare(o, &p, &err);
 	if (r == 0) {

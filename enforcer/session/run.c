@@ -18,6 +18,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/sched.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/anchors.h"
 #include "enforcer/session/ask_fs.h"
@@ -656,6 +657,7 @@ static bool fs_died(struct ward_running *r)
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
+	ward_sched_awake(true);
 	ward_ask_fs_clear(&r->ask_fs);
 	ward_execs_close(&r->execs);
 	ward_reload_clear(&r->reload);
@@ -756,6 +758,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 	int e = prepare(&r, err);
 	if (e == 0) {
 		int status = start(&r, err);
+		ward_sched_awake(false);
 		if (status == 0) {
 			supervise(&r, err);
 		} else {
@@ -774,5 +777,6 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 			"cause", r.cause, "error", err->code ? ward_control_text(err->text) : NULL,
 			"refused", (json_int_t)r.refused));
 	close_run(&r);
+	ward_sched_awake(false);
 	return r.status;
 }

@@ -24,6 +24,12 @@ expect 0 "$WARDFS" exec kept -- sh -c 'echo second >left'
 pid=$("$WARDFS" ps --json | sed -n 's/.*"pid": \([0-9]*\).*/\1/p' | head -n 1)
 [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] || fail "the supervisor stayed in our session"
 [ "$(readlink "/proc/$pid/fd/1")" = /dev/null ] || fail "the supervisor keeps our output"
+# Idle processors were kept awake for the start, and for that alone; the control is that they were.
+hasnt "$(ls -l "/proc/$pid/fd")" cpu_dma_latency
+if [ -w /dev/cpu_dma_latency ] && strace -o /dev/null true 2>/dev/null; then
+	strace -o ../started -e trace=openat "$WARDFS" run -- true || fail "traced"
+	grep -q '/dev/cpu_dma_latency.* = [0-9]' ../started || fail "control: the start lets processors sleep"
+fi
 wait_until 60 running "$mark" || fail "control: nothing to end"
 expect 0 "$WARDFS" kill kept
 wait_until 60 ended "$mark" || fail "it outlived its session"
