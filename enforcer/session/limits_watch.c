@@ -224,7 +224,6 @@ int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m)
 	return ward_record_limit(g, &r);
 }
 
-/* Counts that grew since the last look: what the kernel did to hold a limit. */
 /*
  * The group counts what the kernel ended in it, also where memory had run out around it: on the
  * whole machine, or in a group above. Its own limit was met only where it came to use as much: a
@@ -236,6 +235,7 @@ static bool own_memory(const struct ward_limits *l)
 	return limit != WARD_UNLIMITED && (!known(peak) || peak >= limit - limit / 4);
 }
 
+/* Counts that grew since the last look: what the kernel did to hold a limit. */
 static int record_met(struct ward_limits *l, struct ward_guard *g, const struct ward_usage *before)
 {
 	const struct ward_usage *u = &l->last;
