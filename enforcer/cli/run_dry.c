@@ -197,7 +197,7 @@ static int environment(const struct ward_run_plan *p, const struct ward_run_opti
 		.session = o->session ? o->session : "(the session's name)",
 		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
 			   p->settings->net == WARD_NET_PROXY,
-		.pwd = p->cwd};
+		.pwd = p->pwd ? p->pwd : p->cwd};
 	int r = ward_environment_build(p->settings, &o->env, &ours, ret, err);
 	for (char **e = *ret; r == 0 && *e; e++)
 		json_array_append_new(all, variable(p, o, *e));

@@ -107,6 +107,10 @@ struct ward_sandbox_spec {
 	const struct ward_sandbox_tree *trees;
 	bool served;	/* wardfs-fs serves the trees before ward_sandbox_start() */
 	size_t n_trees; /* <= WARD_TREES_MAX */
+	/* Another path, in a view of its own a symbolic link to link_to; left out where anything
+	 * else is seen at it, above or beneath. NULL: none. */
+	const char *link;
+	const char *link_to;
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
 	bool whole; /* the view shows the whole host, read-only, but for view_whole.c's exceptions

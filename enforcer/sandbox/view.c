@@ -340,6 +340,24 @@ static int add_trees(
 	return r;
 }
 
+/* Above it only directories that are ours to fill. */
+static void add_other_path(struct ward_view_list *w, const char *link, const char *to)
+{
+	if (!ward_plan_path_ok(link))
+		return;
+	for (size_t i = 0; i < COUNT(reserved); i++)
+		if (ward_plan_path_below(link, reserved[i]))
+			return;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct ward_plan_entry *e = &w->v[i];
+		bool ours = e->kind == WARD_PLAN_SHARED || e->kind == WARD_PLAN_DIR;
+		if (ward_plan_path_below(e->path, link) ||
+			(ward_plan_path_below(link, e->path) && !ours))
+			return;
+	}
+	ward_view_add(w, WARD_PLAN_LINK, link, to, 0, 0);
+}
+
 /*
  * The file system that serves a tree refuses to execute what may not be, but it does not see what
  * is mapped, and the loader runs any program that it can map (`ld.so FILE`). A mount refuses that
@@ -389,6 +407,8 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		r = add_read(&w, &spec->reads[i], n_system, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
+	if (r == 0 && !w.error && spec->link && layers & WARD_LAYER_VIEW && !spec->whole)
+		add_other_path(&w, spec->link, spec->link_to);
 	if (r == 0 && !w.error)
 		mark_noexec(&w, spec);
 	if (r == 0 && !w.error && spec->programs)

@@ -14,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/sandbox/plan.h"
 #include "enforcer/session/agents.h"
 #include "enforcer/session/as_owner.h"
 #include "enforcer/session/git_settings.h"
@@ -436,6 +437,30 @@ static int start_directory(struct ward_run_plan *p, struct ward_err *err)
 }
 
 /*
+ * Tools write down the path by which they were called: where the project is seen at its own path,
+ * the one by which the caller came to it leads there inside, too.
+ */
+static int find_entered(struct ward_run_plan *p, struct ward_err *err)
+{
+	const char *rel = ward_path_beneath(p->cwd, p->project.path);
+	bool seen = false;
+	for (size_t i = 0; i < p->n_trees; i++)
+		seen |= p->trees[i].at && strcmp(p->trees[i].at, p->project.path) == 0;
+	if (!seen || !rel || !(p->entered = ward_project_entered(&p->project, getenv("PWD"))))
+		return 0;
+	if (!ward_plan_path_ok(p->entered)) {
+		free(p->entered);
+		p->entered = NULL;
+		return 0;
+	}
+	if (asprintf(&p->pwd, "%s%s%s", p->entered, *rel ? "/" : "", rel) < 0) {
+		p->pwd = NULL;
+		return ward_err_sys(err, -ENOMEM, "start directory");
+	}
+	return 0;
+}
+
+/*
  * The same for each session in a project: git keeps the uid of every file in its index, and reads
  * all files again where it changed.
  */
@@ -562,7 +587,9 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		ward_err_sys(err, r, "policy");
 	if (r == 0)
 		r = open_home(o, p, err);
-	return r < 0 ? r : start_directory(p, err);
+	if (r == 0)
+		r = start_directory(p, err);
+	return r < 0 ? r : find_entered(p, err);
 }
 
 int ward_run_plan_make(
@@ -607,6 +634,8 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 	free(p->state);
 	free(p->runtime);
 	free(p->cwd);
+	free(p->entered);
+	free(p->pwd);
 	free(p->owner_policy);
 	free(p->config);
 	*p = WARD_RUN_PLAN_INIT;

@@ -72,7 +72,9 @@ struct ward_run_plan {
 	char *state;		    /* state directory */
 	char *runtime;		    /* runtime directory */
 	char *cwd;		    /* start directory inside */
-	char *config; /* the owner's wardfs/ in the configuration directory, or NULL */
+	char *entered; /* the project's other path, by symbolic links (project.h), or NULL */
+	char *pwd;     /* the start directory by that path; NULL: cwd */
+	char *config;  /* the owner's wardfs/ in the configuration directory, or NULL */
 	/* the file to write rules into: that of --policy, else the owner's for this project,
 	 * whether it exists or not */
 	char *owner_policy;

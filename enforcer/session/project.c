@@ -154,6 +154,24 @@ char *ward_project_git_elsewhere(const struct ward_project *p)
 	return path;
 }
 
+char *ward_project_entered(const struct ward_project *p, const char *pwd)
+{
+	if (!pwd || pwd[0] != '/' || strcmp(pwd, p->cwd) == 0)
+		return NULL;
+	const char *rel = ward_path_beneath(p->cwd, p->path);
+	size_t n = strlen(pwd), tail = rel ? strlen(rel) : 0;
+	if (!rel || n <= tail + 1 || strcmp(pwd + n - tail, rel) != 0 ||
+		(tail && pwd[n - tail - 1] != '/'))
+		return NULL;
+	ward_cleanup_free char *top = strndup(pwd, n - (tail ? tail + 1 : 0));
+	struct stat here, there;
+	/* What stood in PWD may be about another directory by now. */
+	if (!top || stat(top, &there) < 0 || fstat(p->fd, &here) < 0 || !same_dir(&there, &here) ||
+		stat(pwd, &there) < 0 || stat(p->cwd, &here) < 0 || !same_dir(&there, &here))
+		return NULL;
+	return ward_steal_ptr(&top);
+}
+
 void ward_project_clear(struct ward_project *p)
 {
 	if (p->fd >= 0)

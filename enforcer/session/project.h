@@ -29,5 +29,12 @@ void ward_project_clear(struct ward_project *p);
  */
 char *ward_project_git_elsewhere(const struct ward_project *p);
 
+/*
+ * Where the caller came to the project by symbolic links: the absolute path of its top as they
+ * entered it, by pwd (PWD of the environment, or NULL), which says that it is the current directory
+ * (the caller's). NULL: by the path itself, or pwd is not about it, or memory is short.
+ */
+char *ward_project_entered(const struct ward_project *p, const char *pwd);
+
 /* The part of path beneath dir ("" for dir itself), or NULL. Both absolute and normalised. */
 const char *ward_path_beneath(const char *path, const char *dir);

@@ -258,7 +258,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		.session = r->guard.store.name,
 		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
 			   p->settings->net == WARD_NET_PROXY,
-		.pwd = p->cwd};
+		.pwd = p->pwd ? p->pwd : p->cwd};
 	e = ward_environment_build(p->settings, &r->options->env, &ours, &r->envp, err);
 	if (e < 0)
 		return e;

@@ -60,6 +60,8 @@ static void describe_view(const struct ward_run_plan *p, struct ward_run_spec *r
 		.hostname = "wardfs",
 		.trees = ret->trees,
 		.n_trees = p->n_trees,
+		.link = p->entered,
+		.link_to = p->project.path,
 		.gitconfig = p->git_settings,
 		.whole = s->view == WARD_VIEW_READONLY,
 		.covers = ret->covers,

@@ -14,7 +14,7 @@ def run(*argv):
 
 
 with open(src + "/enforcer/policy/keys.c", encoding="utf-8") as f:
-    keys = set(re.findall(r'^\t(?:KEY|LIST|WORD|RULE)\("([a-z]+)", "([a-z-]+)"', f.read(), re.M))
+    keys = set(re.findall(r'^\t(?:KEY|LIST|WORDS?|RULE)\("([a-z]+)", "([a-z-]+)"', f.read(), re.M))
 assert len(keys) > 60, len(keys)
 with open(src + "/docs/man/wardfs-policy.5", encoding="utf-8") as f:
     page = f.read()

@@ -70,6 +70,37 @@ ninja_inside cm2
 ninja_outside cm2
 has "$OUT" "no work to do"
 
+# Entered by a symbolic link: that path is written down by what is called there, and leads to the project
+# inside as well. Not by what PWD says wrongly, nor where the sandbox has something of its own.
+ln -s p "$HOME/link"
+ln -s "$HOME" "$HOME/above"
+by() { # by PATH CMD…: entered by it
+	cd "$1" || exit 1
+	shift
+	PWD=$(pwd) "$@"
+	cd "$HOME/p" || exit 1
+}
+for path in link above/p; do
+	by "$HOME/$path/sub" inside sh -c 'pwd; pwd -P; echo "$PWD"'
+	[ "$OUT" = "$HOME/$path/sub
+$HOME/p/sub
+$HOME/$path/sub" ] || fail "$path: $OUT"
+done
+by "$HOME/link" expect 0 cmake -S . -B "$HOME/link/cml" -G Ninja
+has "$(cat cml/CMakeCache.txt)" "$HOME/link"
+by "$HOME/link" ninja_outside "$HOME/link/cml"
+by "$HOME/link" ninja_inside "$HOME/link/cml"
+has "$OUT" "no work to do"
+echo >>a.c
+by "$HOME/link" ninja_inside "$HOME/link/cml"
+has "$OUT" "a.c.o"
+hasnt "$OUT" "b.c.o"
+for wrong in "$HOME" "$HOME/link/.." "$HOME/absent" "$HOME/link/" link /proc/self/cwd ""; do
+	PWD=$wrong expect 0 "$WARDFS" run -- sh -c 'ls -d "$0" 2>&1; /bin/pwd -P' "$HOME/link"
+	has "$OUT" "No such file"
+	has "$OUT" "$HOME/p"
+done
+
 # Python: made outside and used inside, and the reverse; scripts name the interpreter by its path.
 for side in out in; do
 	if [ $side = out ]; then expect 0 python3 -m venv --without-pip venv.$side; else inside python3 -m venv --without-pip venv.$side; fi
