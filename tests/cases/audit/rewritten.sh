@@ -10,7 +10,7 @@ run --session packed --events 400 --sync record --rotate 8000 --pack --checkpoin
 vkey=$(audit key show)
 cp -a state good
 s=state/sessions
-segment=$(find $s/packed -name 'trail.*.jsonl.zst' | head -n 1)
+segment=$(find $s/packed -name 'trail.*.jsonl.zst' | sort | head -n 1)
 [ -n "$segment" ] || fail "no segment is compressed: $(ls $s/packed)"
 
 # said SESSION STATE WHAT: what both find, and with the public key
@@ -50,7 +50,8 @@ said one edited "another session's trail"
 zstd -dqk "$segment" -o "${segment%.zst}"
 said packed intact "a segment beside itself, plain"
 zstd -dqk "$segment" -o "${segment%.zst}"
-sed -i '3s/allow/alloW/' "${segment%.zst}"
+sed -i '0,/allow/s/allow/alloW/' "${segment%.zst}"
+zstd -dqc "$segment" | cmp -s - "${segment%.zst}" && fail "control: nothing was changed"
 said packed edited "a plain one beside it that says something else"
 zstd -dq --rm "$segment" -o x
 zstd -19 -q --rm x -o "$segment"
