@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <nettle/sha2.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,21 +82,21 @@ static bool given_up(struct ward_exec_files *x)
 
 static void make(struct ward_exec_files *x, const struct waiting *w, uint8_t *buf)
 {
-	crypto_hash_sha256_state state;
-	uint8_t digest[crypto_hash_sha256_BYTES];
+	struct sha256_ctx state; /* nettle's: libsodium's takes four times as long where the processor has instructions for it */
+	uint8_t digest[SHA256_DIGEST_SIZE];
 	char name[40];
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", w->fd);
 	ward_cleanup_fd int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : 1;
-	crypto_hash_sha256_init(&state);
+	sha256_init(&state);
 	while (n > 0 && !given_up(x)) {
 		n = read(fd, buf, CHUNK);
 		if (n > 0)
-			crypto_hash_sha256_update(&state, buf, (unsigned long long)n);
+			sha256_update(&state, (size_t)n, buf);
 		else if (n < 0 && errno == EINTR)
 			n = 1;
 	}
-	crypto_hash_sha256_final(&state, digest);
+	sha256_digest(&state, sizeof(digest), digest);
 	say(x, w, n == 0 ? digest : NULL,
 		n == 0	? NULL
 		: n < 0 ? "no digest: the program cannot be read"
