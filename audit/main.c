@@ -38,6 +38,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/sched.h"
+#include "enforcer/ipc/early.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 
@@ -161,7 +162,7 @@ static void yield_to_wakers(void)
 	ward_sched_turn(SCHED_BATCH, TURN_NS);
 }
 
-static int start(struct audit *a, struct ward_err *err)
+static int start(struct audit *a, int argc, char **argv, struct ward_err *err)
 {
 	/* First of all: from here on nobody of this uid can look into our memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
@@ -177,6 +178,9 @@ static int start(struct audit *a, struct ward_err *err)
 	int r = ward_chain_setup();
 	if (r < 0)
 		return ward_err_sys(err, r, "libsodium");
+	/* What comes before takes its time, and can be done before it is known for whom. */
+	if (ward_early_take(argc, argv) < 0)
+		_exit(1);
 	uint8_t key[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
 	r = receive_config(a, err);
@@ -392,11 +396,11 @@ static void send_summary(const struct ward_writer_summary *s)
 	ward_msg_clear(&m);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct audit a = {0};
-	if (start(&a, &err) < 0) {
+	if (start(&a, argc, argv, &err) < 0) {
 		send_text(WARD_MSG_FAILED, err.text);
 		_exit(1);
 	}

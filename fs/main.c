@@ -20,6 +20,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/sched.h"
+#include "enforcer/ipc/early.h"
 #include "enforcer/ipc/msg.h"
 #include "fs/ahead.h"
 #include "fs/backing.h"
@@ -448,7 +449,7 @@ static void tell_quotas(struct ward_fs *fs)
 		(void)tell(WARD_MSG_FS_ENDED, ward_buf_str(&json));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_fs fs = {0};
@@ -456,6 +457,8 @@ int main(void)
 	uint32_t wake = 0;
 	int r;
 
+	if (ward_early_take(argc, argv) < 0)
+		_exit(1);
 	umask(0);
 	/* Who asks waits for us, and a request is some microseconds of work. */
 	ward_sched_turn(SCHED_OTHER, TURN_NS);

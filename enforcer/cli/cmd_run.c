@@ -18,6 +18,7 @@
 #include "enforcer/cli/run_once.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/delegate.h"
+#include "enforcer/session/guard.h"
 #include "enforcer/session/run.h"
 
 enum {
@@ -247,7 +248,12 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	}
 	ward_sched_awake(true); /* until ward_run() has started it */
 	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
+	ward_cleanup(ward_guard_early_clear) struct ward_guard_early early = WARD_GUARD_EARLY_INIT;
+	/* As an ordinary user we may yet become another program, in a group of systemd's. */
+	if (geteuid() == 0)
+		ward_guard_early(&early);
 	int r = prepare(o, &p, &err);
+	p.o.early = &early;
 	if (r == 0) {
 		ward_delegate(&p.plan, o->verb, argv);
 		r = name_program(&p, &err);

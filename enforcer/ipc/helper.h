@@ -22,6 +22,9 @@ enum ward_fd_number {
 	WARD_FD_RING = 6,      /* the ring's memfd */
 	WARD_FD_RING_WAKE = 7, /* eventfd that wakes the writer */
 
+	/* started early, until it has the other numbers (early.h) */
+	WARD_FD_EARLY = 15,
+
 	/* wardfs-fs: for tree i */
 	WARD_FD_FS_TREES = 16, /* 16+2i: /dev/fuse, mounted (or with the configuration);
 				* 17+2i: O_PATH directory of the backing */
@@ -55,6 +58,9 @@ enum ward_msg_type {
 	WARD_MSG_CONFIG = 1,
 	WARD_MSG_READY = 2,
 	WARD_MSG_FAILED = 3, /* str text */
+	/* To a helper that was started early, on WARD_FD_EARLY, once: u32 n, then n × u32: the
+	 * numbers that the n descriptors beside are to have. Not answered. */
+	WARD_MSG_FDS = 4,
 
 	/*
 	 * To wardfs-audit: producers are done, drain, write the end record and the ledger. {}

@@ -25,7 +25,7 @@
 #define WARD_MSG_VERSION 1U
 /* Larger things travel as sealed memory files. */
 #define WARD_MSG_MAX (64U << 10)
-#define WARD_MSG_FDS_MAX 8
+#define WARD_MSG_FDS_MAX 16
 
 /* --- writing --- */
 struct ward_msg {

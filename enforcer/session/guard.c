@@ -111,6 +111,34 @@ static int mark(struct ward_guard *g, struct ward_err *err)
 static int end_crashed(
 	struct ward_store *st, const char *name, const char *cause, struct ward_err *err);
 
+void ward_guard_early(struct ward_guard_early *a)
+{
+	/* The file system first: it takes longer to load. */
+	if (ward_helper_prepare("wardfs-fs", &a->fs, NULL) == 0)
+		ward_helper_early(&a->fs);
+	if (ward_helper_prepare("wardfs-audit", &a->audit, NULL) == 0)
+		ward_helper_early(&a->audit);
+}
+
+void ward_guard_take_early(struct ward_guard *g, struct ward_guard_early *a)
+{
+	g->audit = a->audit;
+	g->fs = a->fs;
+	*a = WARD_GUARD_EARLY_INIT;
+}
+
+void ward_guard_early_clear(struct ward_guard_early *a)
+{
+	ward_helper_close(&a->fs);
+	ward_helper_close(&a->audit);
+}
+
+/* Unless it was started early. */
+static int prepared(const char *name, struct ward_helper *h, struct ward_err *err)
+{
+	return h->control >= 0 ? 0 : ward_helper_prepare(name, h, err);
+}
+
 int ward_guard_take_place(struct ward_guard *g, const char *state, const char *name,
 	const void *policy, size_t len, struct ward_err *err)
 {
@@ -122,7 +150,7 @@ int ward_guard_take_place(struct ward_guard *g, const char *state, const char *n
 	r = ward_store_create_session(g->state, name, policy, len, &g->store, err);
 	if (r == 0)
 		r = mark(g, err);
-	return r < 0 ? r : ward_helper_prepare("wardfs-audit", &g->audit, err);
+	return r < 0 ? r : prepared("wardfs-audit", &g->audit, err);
 }
 
 /* What a supervisor has open, several times over. */
@@ -177,7 +205,7 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	else if (r == 0)
 		r = ward_guard_take_place(g, state, name, blob.data, blob.len, err);
 	if (r == 0)
-		r = ward_helper_prepare("wardfs-fs", &g->fs, err);
+		r = prepared("wardfs-fs", &g->fs, err);
 	if (r == 0 && !g->system)
 		begin_sync(g);
 	return r;

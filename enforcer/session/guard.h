@@ -68,6 +68,21 @@ struct ward_guard {
 
 static_assert(WARD_GUARD_RINGS == WARD_SYSTEM_RINGS, "what a supervisor hands to wardfs-auditd");
 
+/* The helpers of a session that is not there yet (ward_helper_early()). */
+struct ward_guard_early {
+	struct ward_helper audit;
+	struct ward_helper fs;
+};
+#define WARD_GUARD_EARLY_INIT                                                                      \
+	((struct ward_guard_early){.audit = WARD_HELPER_INIT, .fs = WARD_HELPER_INIT})
+
+/* Starts them; what cannot be started now is started, or refused, by ward_guard_start(). */
+void ward_guard_early(struct ward_guard_early *a);
+/* They are that guard's, which is empty; a has none any more. */
+void ward_guard_take_early(struct ward_guard *g, struct ward_guard_early *a);
+/* Ends those that no guard took. */
+void ward_guard_early_clear(struct ward_guard_early *a);
+
 struct ward_guard_tree {
 	const char *path; /* sandbox path */
 	int fuse;	  /* mounted /dev/fuse */

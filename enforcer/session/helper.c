@@ -15,6 +15,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/ipc/early.h"
 
 /* CONTROL and LIFELINE beside what the caller gives. */
 #define HELPER_FDS_MAX (2 * WARD_TREES_MAX + WARD_RINGS_MAX + 16)
@@ -40,7 +41,8 @@ int ward_helper_program(const char *name, char **ret, struct ward_err *err)
  * Between vfork and exec: our memory is shared, so nothing of it is changed but this stack. Signal
  * dispositions and masks are the child's own (vfork(2), clone(2)).
  */
-static void child(const char *program, const char *name, const int *from, const int *to, size_t n)
+static void child(const char *program, const char *name, const char *arg, const int *from,
+	const int *to, size_t n)
 {
 	setsid(); /* Ctrl-C at the terminal is for the command, not for us */
 	sigset_t none;
@@ -50,7 +52,7 @@ static void child(const char *program, const char *name, const int *from, const 
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0 || ward_fd_inherit(from, to, n) < 0)
 		_exit(125);
-	char *const argv[] = {(char *)name, NULL};
+	char *const argv[] = {(char *)name, (char *)arg, NULL};
 	/* Sanitizers read their options from the environment; nothing else is passed. */
 	char *keep[4] = {NULL};
 	size_t k = 0;
@@ -90,7 +92,8 @@ int ward_helper_prepare(const char *name, struct ward_helper *ret, struct ward_e
 		.control = control[0],
 		.child_control = control[1],
 		.lifeline = line[0],
-		.child_lifeline = line[1]};
+		.child_lifeline = line[1],
+		.early = -1};
 	return 0;
 }
 
@@ -126,8 +129,9 @@ int ward_helper_start(struct ward_helper *h, const struct ward_helper_fd *fds, s
 	return r < 0 ? r : ward_helper_spawn(h, fds, n_fds, err);
 }
 
-int ward_helper_spawn(
-	struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds, struct ward_err *err)
+/* Its process, with fds beside CONTROL and LIFELINE, and arg (or NULL) as argv[1]. */
+static pid_t execute(struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds,
+	const char *arg, struct ward_err *err)
 {
 	ward_cleanup_free char *program = NULL;
 	int r = ward_helper_program(h->name, &program, err);
@@ -147,10 +151,70 @@ int ward_helper_spawn(
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
 	if (pid == 0)
-		child(program, h->name, from, to, n_fds + 2);
-	h->pid = pid;
+		child(program, h->name, arg, from, to, n_fds + 2);
 	h->pidfd = pidfd_of(pid);
 	close_child_ends(h);
+	return pid;
+}
+
+void ward_helper_early(struct ward_helper *h)
+{
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return;
+	const struct ward_helper_fd fd = {ends[1], WARD_FD_EARLY};
+	pid_t pid = execute(h, &fd, 1, WARD_EARLY, NULL);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return;
+	}
+	h->waiting = pid;
+	h->early = ends[0];
+}
+
+/* To the helper that waits for them. */
+static int hand_over(
+	struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds, struct ward_err *err)
+{
+	int from[WARD_MSG_FDS_MAX];
+	struct ward_msg m;
+	uint32_t n = 0;
+	if (n_fds > WARD_MSG_FDS_MAX)
+		return ward_err_set(err, -E2BIG, "%s: too many descriptors", h->name);
+	for (size_t i = 0; i < n_fds; i++)
+		n += fds[i].from >= 0;
+	ward_msg_init(&m, WARD_MSG_FDS);
+	ward_msg_put_u32(&m, n);
+	n = 0;
+	for (size_t i = 0; i < n_fds; i++) {
+		if (fds[i].from < 0)
+			continue;
+		ward_msg_put_u32(&m, (uint32_t)fds[i].to);
+		from[n++] = fds[i].from;
+	}
+	int r = ward_msg_send(h->early, &m, from, n);
+	ward_msg_clear(&m);
+	close(h->early);
+	h->early = -1;
+	h->pid = h->waiting;
+	h->waiting = 0;
+	/* It is gone, or was never executed: who configures it, or waits for it, hears how it
+	 * ended. */
+	if (r == -EPIPE || r == -ECONNRESET)
+		r = 0;
+	return r < 0 ? ward_err_sys(err, r, "%s: descriptors", h->name) : 0;
+}
+
+int ward_helper_spawn(
+	struct ward_helper *h, const struct ward_helper_fd *fds, size_t n_fds, struct ward_err *err)
+{
+	if (h->waiting > 0)
+		return hand_over(h, fds, n_fds, err);
+	pid_t pid = execute(h, fds, n_fds, NULL, err);
+	if (pid < 0)
+		return (int)pid;
+	h->pid = pid;
 	return 0;
 }
 
@@ -235,6 +299,14 @@ int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it)
 
 void ward_helper_close(struct ward_helper *h)
 {
+	if (h->waiting > 0) {
+		h->pid = h->waiting;
+		h->waiting = 0;
+		(void)!ward_helper_reap(h, 0, true);
+	}
+	if (h->early >= 0)
+		close(h->early);
+	h->early = -1;
 	if (h->pidfd >= 0)
 		close(h->pidfd);
 	if (h->control >= 0)

@@ -19,7 +19,10 @@ struct ward_helper {
 	int lifeline; /* read end: end of file when the helper is dead; for pid 1 of the sandbox */
 	int child_control; /* the helper's ends, until it has them */
 	int child_lifeline;
-	bool foreign; /* wardfs-auditd's child: we can wait for its end, not for its status */
+	pid_t waiting; /* started early: its process until ward_helper_spawn(), then pid; 0: not so
+			*/
+	int early;     /* with waiting: where its descriptors go */
+	bool foreign;  /* wardfs-auditd's child: we can wait for its end, not for its status */
 };
 
 #define WARD_HELPER_INIT                                                                           \
@@ -29,7 +32,8 @@ struct ward_helper {
 		.control = -1,                                                                     \
 		.lifeline = -1,                                                                    \
 		.child_control = -1,                                                               \
-		.child_lifeline = -1})
+		.child_lifeline = -1,                                                              \
+		.early = -1})
 
 /* A descriptor for the child and its number there. from == -1: that number is closed. */
 struct ward_helper_fd {
@@ -50,6 +54,13 @@ int ward_helper_program(const char *name, char **ret, struct ward_err *err) ward
  */
 int ward_helper_prepare(
 	const char *name, struct ward_helper *ret, struct ward_err *err) ward_must_check;
+
+/*
+ * Has the prepared helper executed and loaded, before it is known what it will get, while we find
+ * out. It does nothing until ward_helper_spawn(); ward_helper_close() before that ends it. Where it
+ * cannot be started, ward_helper_spawn() does that, and says why.
+ */
+void ward_helper_early(struct ward_helper *h);
 
 /*
  * Starts the prepared helper with fds (beside CONTROL and LIFELINE). Its configuration may follow
@@ -79,5 +90,6 @@ int ward_helper_wait_ready(
  * always 0, and kill only stops the waiting.
  */
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it);
-/* Closes descriptors; the process must have been reaped. */
+/* Closes descriptors; the process must have been reaped, unless it only waits
+ * (ward_helper_early()). */
 void ward_helper_close(struct ward_helper *h);

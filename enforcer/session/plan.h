@@ -25,12 +25,13 @@ struct ward_run_options {
 	const char *mode;
 	const char *user;
 	const char *session;
-	int status_fd;	  /* of --status-fd, > 2; 0: none */
-	const char *verb; /* of wardfs, which a scope of systemd's is to call again */
-	bool learn;	  /* names that are not reached are asked for, and stand in the trail */
-	bool dry;	  /* nothing is made on the host, nothing locked */
-	bool keep;	  /* the session goes on after its command */
-	int keep_fd;	  /* with keep: gets the command's status as an int, when we let go of it */
+	struct ward_guard_early *early; /* helpers that the session takes, or NULL (guard.h) */
+	int status_fd;			/* of --status-fd, > 2; 0: none */
+	const char *verb;		/* of wardfs, which a scope of systemd's is to call again */
+	bool learn;  /* names that are not reached are asked for, and stand in the trail */
+	bool dry;    /* nothing is made on the host, nothing locked */
+	bool keep;   /* the session goes on after its command */
+	int keep_fd; /* with keep: gets the command's status as an int, when we let go of it */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/sandbox/backend.h) */
 	struct ward_env_args env;
 	struct ward_strs read;

@@ -753,6 +753,8 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.started_ns = ward_clock_real_ns(),
 		.status = WARD_EXIT_SETUP};
 	*ret_notes = (struct ward_run_notes){0};
+	if (o->early)
+		ward_guard_take_early(&r.guard, o->early);
 	/* No process of the owner's reads our memory, or takes our descriptors (ptrace(2)). */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	int e = prepare(&r, err);

@@ -101,6 +101,7 @@ int ward_system_open(
 	/* Tokens are signed with the key of whom the session belongs to, as they are without. */
 	int r = ward_store_open(state, true, &g->state, err);
 	/* Its lifeline is made here; the socket is another one. */
+	ward_helper_close(&g->audit);
 	if (r == 0)
 		r = ward_helper_prepare("wardfs-audit", &g->audit, err);
 	if (r < 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/ipc/early.h"
+#include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 #include "tests/support/suite.h"
 
@@ -251,6 +254,97 @@ START_TEST(messages_arrive_whole_with_descriptors)
 }
 END_TEST
 
+/* In a process of its own, which has EARLY alone: 0, what it says to `check`, or -errno of the
+ * taking. */
+static int taken(const struct ward_msg *m, const int *fds, size_t n, int (*check)(void))
+{
+	char name[] = "helper", early[] = WARD_EARLY;
+	char *argv[] = {name, early, NULL};
+	int s[2];
+	int status;
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s), 0);
+	if (m)
+		ck_assert_int_eq(ward_msg_send(s[0], m, fds, n), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		const int to = WARD_FD_EARLY;
+		if (ward_fd_inherit(&s[1], &to, 1) < 0)
+			_exit(255);
+		close_range(3, WARD_FD_EARLY - 1, 0);
+		close_range(WARD_FD_EARLY + 1, ~0U, 0);
+		int r = ward_early_take(2, argv);
+		_exit(r < 0 ? -r : check ? check() : 0);
+	}
+	close(s[0]), close(s[1]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static bool same_file(int fd, const char *path)
+{
+	struct stat a, b;
+	return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* Each on its number, close-on-exec, and nothing besides. */
+static int on_their_numbers(void)
+{
+	if (!same_file(5, "/") || !same_file(6, "/proc") || !same_file(31, "/dev"))
+		return 1;
+	for (int fd = 3; fd < 100; fd++) {
+		bool wanted = fd == 5 || fd == 6 || fd == 31;
+		if (fcntl(fd, F_GETFD) != (wanted ? FD_CLOEXEC : -1))
+			return 100 + fd;
+	}
+	return 0;
+}
+
+START_TEST(descriptors_come_early_or_not_at_all)
+{
+	int fds[4] = {open("/dev", O_PATH | O_CLOEXEC), open("/", O_PATH | O_CLOEXEC),
+		open("/proc", O_PATH | O_CLOEXEC), open("/", O_PATH | O_CLOEXEC)};
+	static const struct {
+		uint32_t type, n, to[4];
+		int want;
+	} rows[] = {
+		{WARD_MSG_FDS, 3, {31, 5, 6}, 0}, /* whose own numbers are others' targets */
+		{WARD_MSG_FDS, 3, {31, 5, 5}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, WARD_FD_CONTROL}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, WARD_FD_LIFELINE}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, WARD_FD_EARLY}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, 0}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, 32}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, UINT32_MAX}, EBADMSG},
+		{WARD_MSG_FDS, 2, {31, 5}, EBADMSG},
+		{WARD_MSG_FDS, 4, {31, 5, 6, 7}, EBADMSG},
+		{WARD_MSG_CONFIG, 3, {31, 5, 6}, EBADMSG},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct ward_msg m;
+		ward_msg_init(&m, rows[i].type);
+		ward_msg_put_u32(&m, rows[i].n);
+		for (size_t k = 0; k < rows[i].n; k++)
+			ward_msg_put_u32(&m, rows[i].to[k]);
+		ck_assert_msg(
+			taken(&m, fds, 3, rows[i].want ? NULL : on_their_numbers) == rows[i].want,
+			"row %zu", i);
+		ward_msg_put_u32(&m, 7);
+		ck_assert_int_eq(taken(&m, fds, 3, NULL), EBADMSG);
+		ward_msg_clear(&m);
+	}
+	/* Who would send them is gone. */
+	ck_assert_int_eq(taken(NULL, NULL, 0, NULL), EPIPE);
+	/* Without the word nothing is waited for. */
+	char name[] = "helper";
+	char *argv[] = {name, NULL};
+	ck_assert_int_eq(ward_early_take(1, argv), 0);
+	for (size_t i = 0; i < 4; i++)
+		close(fds[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("base");
@@ -265,6 +359,7 @@ int main(void)
 	tcase_add_test(t, sealed_memory_cannot_change);
 	tcase_add_test(t, a_child_inherits_only_what_is_listed);
 	tcase_add_test(t, messages_arrive_whole_with_descriptors);
+	tcase_add_test(t, descriptors_come_early_or_not_at_all);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }
