@@ -15,7 +15,11 @@
 #define NAME "used"
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-/* The whole of a short file as text. False: not there, too long, no text. */
+/* Each line is written over the last one: a file that is cut to be written anew waits for the disk.
+ */
+#define LINE_BYTES (WARD_HOME_USED_MAX - 1)
+
+/* The first line of a short file. False: not there, too long, no text. */
 static bool read_text(int dir, const char *name, char *ret, size_t max)
 {
 	ward_cleanup_fd int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -25,14 +29,24 @@ static bool read_text(int dir, const char *name, char *ret, size_t max)
 		return false;
 	}
 	ret[n] = '\0';
+	char *end = strchr(ret, '\n');
+	if (end)
+		end[1] = '\0';
 	return true;
 }
 
+/* line ends with a line feed; so does all that is behind it. */
 static int write_line(int dir, const char *line)
 {
-	ward_cleanup_fd int fd = openat(dir, NAME,
-		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : ward_fd_write_all(fd, line, strlen(line));
+	char all[LINE_BYTES];
+	size_t n = strlen(line);
+	ward_cleanup_fd int fd =
+		openat(dir, NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	memset(all, '\n', sizeof(all));
+	memcpy(all, line, n < sizeof(all) ? n : sizeof(all));
+	return ward_fd_write_all(fd, all, sizeof(all));
 }
 
 void ward_home_used_read(int dir, struct ward_home_used *u)

@@ -2,8 +2,8 @@
 /*
  * What a kept home holds, kept beside it, so that not each start has to count it (ADR 26).
  *
- * homes/UID/NAME-HASH/used is one line: what stood when the last session that was alone in the home
- * ended, or that a session has begun since.
+ * homes/UID/NAME-HASH/used is one line, and line feeds up to a length that never changes: what
+ * stood when the last session that was alone in the home ended, or that a session has begun since.
  *
  *   used BYTES STARTS BOOT-ID MARK
  *   open MARK
