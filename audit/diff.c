@@ -77,10 +77,11 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	return r;
 }
 
-int ward_diff_collect(struct ward_log *log, json_t **ret, struct ward_err *err)
+int ward_diff_collect(
+	struct ward_log *log, const struct ward_select *sel, json_t **ret, struct ward_err *err)
 {
 	json_t *paths = json_object();
-	int r = paths ? ward_query_walk(log, true, take, paths, err) : -ENOMEM;
+	int r = paths ? ward_select_walk(log, sel, take, paths, err) : -ENOMEM;
 	if (r < 0) {
 		json_decref(paths);
 		return ward_err_sys(err, r, "trail");

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "audit/filter.h"
 #include "audit/log.h"
 #include "enforcer/base/err.h"
 
@@ -11,11 +12,13 @@
 #define WARD_DIFF_PATHS_MAX 1000000
 
 /*
- * *ret (one reference) is an object {PATH: {VERB: count}} over a whole trail. VERB: read, write,
+ * *ret (one reference) is an object {PATH: {VERB: count}} over these records of a trail, or (sel
+ * NULL) all. VERB: read, write,
  * create, remove, rename, link, attr, xattr, lock; "refused VERB" for what was denied, with the
  * action that was tried. A rename and a link count for both of their paths; what failed does not.
  */
-int ward_diff_collect(struct ward_log *log, json_t **ret, struct ward_err *err) ward_must_check;
+int ward_diff_collect(struct ward_log *log, const struct ward_select *sel, json_t **ret,
+	struct ward_err *err) ward_must_check;
 
 /*
  * *ret is an array of {"path": PATH, "only": 1|2, "verb": VERB, "count": n}, sorted by path: what

@@ -23,7 +23,7 @@ static bool beneath(const char *top, const char *path, const char **ret_rest)
 	return true;
 }
 
-static bool path_matches(const char *asked, const char *path)
+bool ward_filter_path_matches(const char *asked, const char *path)
 {
 	const char *rest = NULL;
 	if (!path)
@@ -37,11 +37,37 @@ static bool same(const char *asked, const char *have)
 	return !asked || (have && strcmp(asked, have) == 0);
 }
 
+bool ward_filter_empty(const struct ward_filter *f)
+{
+	return !f->kind && !f->verdict && !f->rule && !f->comm && !f->path && !f->since &&
+	       !f->until && !ward_filter_asks_actors(f);
+}
+
+bool ward_filter_asks_actors(const struct ward_filter *f)
+{
+	return f->pid || f->exe;
+}
+
+int ward_filter_prepare(struct ward_filter *f, struct ward_log *log,
+	const struct ward_query_lines *lines, struct ward_err *err)
+{
+	const struct ward_actors_ask ask = {
+		.pid = f->pid, .descendants = f->descendants, .exe = f->exe};
+	ward_filter_clear(f);
+	return ward_filter_asks_actors(f) ? ward_actors_find(log, lines, &ask, &f->actors, err) : 0;
+}
+
+void ward_filter_clear(struct ward_filter *f)
+{
+	ward_actors_free(f->actors);
+	f->actors = NULL;
+}
+
 bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 {
 	const char *time = ward_query_text(record, "time");
-	/* First: it has to see what the others pass over. */
-	if (f->pid && f->threads && !ward_threads_take(f->threads, record))
+	/* First: it learns from records that the others pass over. */
+	if (f->actors && !ward_actors_match(f->actors, record))
 		return false;
 	if (!same(f->kind, ward_query_text(record, "kind")) ||
 		!same(f->verdict, ward_query_text(record, "verdict")) ||
@@ -52,11 +78,39 @@ bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 		return false;
 	if (f->until && (!time || strncmp(time, f->until, strlen(f->until)) > 0))
 		return false;
-	if (f->pid && !f->threads &&
+	if (f->pid && !f->actors &&
 		(uint64_t)json_integer_value(json_object_get(record, "pid")) != f->pid)
 		return false;
-	return !f->path || path_matches(f->path, ward_query_text(record, "path")) ||
-	       path_matches(f->path, ward_query_text(record, "path2"));
+	return !f->path || ward_filter_path_matches(f->path, ward_query_text(record, "path")) ||
+	       ward_filter_path_matches(f->path, ward_query_text(record, "path2"));
+}
+
+struct selected {
+	const struct ward_filter *filter;
+	ward_query_fn *fn;
+	void *ctx;
+};
+
+static int take_selected(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	const struct selected *s = ctx;
+	bool asked = record ? ward_filter_match(s->filter, record) : ward_filter_empty(s->filter);
+	return asked ? s->fn(s->ctx, line, len, record) : 0;
+}
+
+int ward_select_walk(struct ward_log *log, const struct ward_select *s, ward_query_fn *fn,
+	void *ctx, struct ward_err *err)
+{
+	if (!s)
+		return ward_query_walk(log, true, fn, ctx, err);
+	struct selected x = {.filter = s->filter, .fn = fn, .ctx = ctx};
+	uint64_t offset = s->lines->end;
+	int r = ward_query_walk_at(log, s->lines, take_selected, &x, err);
+	if (r == 0)
+		r = ward_query_walk_from(log, &offset, true, take_selected, &x, err);
+	if (r == 0 && ward_actors_error(s->filter->actors) < 0)
+		r = ward_err_sys(err, ward_actors_error(s->filter->actors), "processes");
+	return r;
 }
 
 /* --- one file under all its names --- */

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/actors.h"
 #include "audit/log.h"
 #include "audit/query.h"
-#include "audit/threads.h"
 #include "enforcer/base/err.h"
 
-/* All borrowed; NULL or 0 asks for everything. */
+/* All borrowed; NULL, 0 or false asks for everything. */
 struct ward_filter {
 	const char *kind;    /* exact */
 	const char *verdict; /* exact */
@@ -26,12 +26,41 @@ struct ward_filter {
 	const char *path;
 	const char *since; /* beginning of a time as records have it: "2026-01-02T03:04" */
 	const char *until; /* the same; what begins with it is still taken */
-	uint64_t pid;	   /* of a process, or of a thread */
-	struct ward_threads *threads; /* of pid: its other threads count too */
+	/* As in struct ward_actors_ask; they count once `actors` knows the trail's processes. */
+	uint64_t pid;
+	bool descendants;
+	const char *exe;
+	struct ward_actors *actors;
 };
 
-/* With `threads`: for each record of the trail once, in their order. */
+/* True if nothing is asked for: every record matches. */
+bool ward_filter_empty(const struct ward_filter *f);
+/* True if the trail has to be looked through for its processes first: ward_filter_prepare(). */
+bool ward_filter_asks_actors(const struct ward_filter *f);
+/*
+ * f->actors becomes those of this trail, where it asks for them; in the place of those of another
+ * one. lines: as for ward_actors_find(). Ended by ward_filter_clear().
+ */
+int ward_filter_prepare(struct ward_filter *f, struct ward_log *log,
+	const struct ward_query_lines *lines, struct ward_err *err) ward_must_check;
+/* Frees f->actors. */
+void ward_filter_clear(struct ward_filter *f);
+/* Whether a record is asked for. Of pid without `actors`, only that very thread's. */
 bool ward_filter_match(const struct ward_filter *f, const json_t *record);
+/* True if path is what `asked` names, lies beneath it, or matches it as a pattern. */
+bool ward_filter_path_matches(const char *asked, const char *path);
+
+/* Which records of a trail to look at. */
+struct ward_select {
+	const struct ward_filter *filter;
+	const struct ward_query_lines *lines; /* these and all from `end` on, as an index says */
+};
+/*
+ * Walks the records that match; s NULL: all lines. A line that is no record comes with record NULL
+ * where nothing is asked for, and not otherwise.
+ */
+int ward_select_walk(struct ward_log *log, const struct ward_select *s, ward_query_fn *fn,
+	void *ctx, struct ward_err *err) ward_must_check;
 
 /*
  * The names of one file over the time of a session: renames of it and of directories above it,

@@ -23,7 +23,7 @@
 /* Of ward_index_bind(), behind session, seq and at. */
 #define FIRST_COLUMN 4
 /* PRAGMA user_version: another number is another schema, made anew. */
-#define SCHEMA "3"
+#define SCHEMA "4"
 
 static const char schema[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
@@ -31,13 +31,14 @@ static const char schema[] =
 	" odd INTEGER NOT NULL);"
 	"CREATE TABLE record(session INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" time TEXT, kind TEXT, verdict TEXT, action TEXT, path TEXT, path2 TEXT, pid INTEGER,"
-	" process INTEGER, comm TEXT, rule TEXT, errno TEXT, read INTEGER, written INTEGER,"
-	" PRIMARY KEY(session, seq)) WITHOUT ROWID;"
+	" process INTEGER, parent INTEGER, comm TEXT, rule TEXT, errno TEXT, read INTEGER,"
+	" written INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID;"
 	"CREATE INDEX record_path ON record(path);"
 	"CREATE INDEX record_path2 ON record(path2) WHERE path2 IS NOT NULL;"
 	"CREATE INDEX record_move ON record(session, at) WHERE kind IN ('rename', 'link');"
+	"CREATE INDEX record_actor ON record(session, at) WHERE parent IS NOT NULL;"
 	"CREATE VIEW records AS SELECT session.name AS session, seq, at, time, kind, verdict, action,"
-	" path, path2, pid, process, comm, rule, errno, read, written FROM record JOIN session"
+	" path, path2, pid, process, parent, comm, rule, errno, read, written FROM record JOIN session"
 	" ON session.id = record.session;"
 	"PRAGMA user_version = " SCHEMA ";";
 
@@ -290,7 +291,8 @@ static int fill(
 {
 	static const char insert[] =
 		"INSERT OR REPLACE INTO record(session, seq, at, " WARD_INDEX_TEXTS
-		", " WARD_INDEX_NUMBERS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+		", " WARD_INDEX_NUMBERS
+		") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)
@@ -536,19 +538,26 @@ static bool plain_path(const char *path)
 	return path && path[0] == '/' && !strpbrk(path, "*?[") && path[strspn(path, "/")];
 }
 
-static void put_where(struct ward_buf *b, const struct ward_filter *f, bool name, bool moves)
+/* SQL: can a record of this thread be one that the filter asks for? */
+static void meant(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+	const struct ward_actors *a = sqlite3_user_data(ctx);
+	(void)n;
+	sqlite3_result_int(ctx, ward_actors_may(a, (uint64_t)sqlite3_value_int64(v[0])));
+}
+
+static void put_where(
+	struct ward_buf *b, const struct ward_filter *f, bool name, enum ward_index_which which)
 {
 	bool path = name || plain_path(f->path);
-	if (moves) {
+	if (which == WARD_INDEX_MOVES) {
 		ward_buf_puts(b, "SELECT at FROM record INDEXED BY record_move"
 				 " WHERE session = ?1 AND kind IN ('rename', 'link')");
 		return;
 	}
-	/* All of a thread: what it is a thread of, the first of them tells, whatever it is about.
-	 */
-	if (f->pid) {
-		ward_buf_puts(b, "SELECT at FROM record WHERE session = ?1 AND (pid = ?8 OR pid IN"
-				 " (SELECT pid FROM record WHERE session = ?1 AND process = ?8))");
+	if (which == WARD_INDEX_ACTORS) {
+		ward_buf_puts(b, "SELECT at FROM record INDEXED BY record_actor"
+				 " WHERE session = ?1 AND parent IS NOT NULL");
 		return;
 	}
 	/* "+": by the path, not through all records of the session. */
@@ -565,6 +574,10 @@ static void put_where(struct ward_buf *b, const struct ward_filter *f, bool name
 		ward_buf_puts(b, " AND time >= ?6");
 	if (f->until)
 		ward_buf_puts(b, " AND substr(time, 1, length(?7)) <= ?7");
+	if (f->actors)
+		ward_buf_puts(b, " AND meant(pid)");
+	else if (f->pid)
+		ward_buf_puts(b, " AND pid = ?8");
 	if (name)
 		ward_buf_puts(b, " AND (path = ?9 OR path2 = ?9)");
 	else if (path)
@@ -607,13 +620,17 @@ static void bind_filter(sqlite3_stmt *s, const struct ward_filter *f, const char
 	bind_named(s, "?11", ward_buf_str(&b));
 }
 
-static int collect(struct index *x, const struct ward_filter *f, const char *name, bool moves,
-	struct ward_query_lines *l, size_t *cap)
+static int collect(struct index *x, const struct ward_filter *f, const char *name,
+	enum ward_index_which which, struct ward_query_lines *l, size_t *cap)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	sqlite3_stmt *s = NULL;
 	int r = 0;
-	put_where(&b, f, name != NULL, moves);
+	put_where(&b, f, name != NULL, which);
+	if (f->actors &&
+		sqlite3_create_function_v2(x->db, "meant", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+			f->actors, meant, NULL, NULL, NULL) != SQLITE_OK)
+		return -ENOMEM;
 	int rc = sqlite3_prepare_v2(x->db, ward_buf_str(&b), -1, &s, NULL);
 	if (rc != SQLITE_OK)
 		return -ENODATA;
@@ -649,17 +666,18 @@ static int by_offset(const void *a, const void *b)
 }
 
 int ward_index_find(struct ward_store *st, const char *session, struct ward_log *log,
-	const struct ward_filter *f, const struct ward_file_names *names, bool moves,
-	struct ward_query_lines *ret, struct ward_err *err)
+	const struct ward_filter *f, const struct ward_file_names *names,
+	enum ward_index_which which, struct ward_query_lines *ret, struct ward_err *err)
 {
 	ward_cleanup(close_index) struct index x = {0};
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines l = {0};
 	size_t cap = 0;
 	int r = open_for(st, session, log, &x, &l.end, err);
-	if (r == 0 && (moves || !names))
-		r = collect(&x, f, NULL, moves, &l, &cap);
-	for (size_t i = 0; r == 0 && !moves && ward_file_names_get(names, i); i++)
-		r = collect(&x, f, ward_file_names_get(names, i), false, &l, &cap);
+	bool matches = which == WARD_INDEX_MATCHES;
+	if (r == 0 && (!matches || !names))
+		r = collect(&x, f, NULL, which, &l, &cap);
+	for (size_t i = 0; r == 0 && matches && ward_file_names_get(names, i); i++)
+		r = collect(&x, f, ward_file_names_get(names, i), which, &l, &cap);
 	if (r < 0)
 		return ward_err_sys(err, r, "index");
 	/* A record can have two of the names. */

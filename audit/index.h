@@ -7,8 +7,8 @@
  *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
  *            are no record or not in order (odd)
  *   record   session, seq, at (offset of its line in the trail), time, kind, verdict, action, path,
- *            path2, pid, comm, rule, errno, read, written: as in the record, escaped
- *   records  a view: the same with the session's name
+ *            path2, pid, process, parent, comm, rule, errno, read, written: as in the record,
+ * escaped records  a view: the same with the session's name
  */
 #pragma once
 
@@ -38,16 +38,25 @@ struct ward_index_result {
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;
 
+enum ward_index_which {
+	WARD_INDEX_NONE = 0,
+	WARD_INDEX_MATCHES, /* what the filter asks for */
+	WARD_INDEX_MOVES,   /* renames and links, whatever it asks for */
+	WARD_INDEX_ACTORS,  /* what tells of processes (audit/actors.h), whatever it asks for */
+};
+
 /*
- * Where to look in the trail log of a session: the lines whose columns match the filter and, if
- * names is not NULL, have one of these names as a path; moves: renames and links instead. More than
- * match may be among them; behind `end` nothing was indexed. The index is believed for where to
- * look: each line is the trail's, and the caller filters again. -ENODATA: there is no index, it is
- * not that of this trail, or the trail has lines that it cannot hold; then look at all.
+ * Where to look in the trail log of a session: the lines whose columns match the filter (prepared,
+ * if it asks for processes) and, if names is not NULL, have one of these names as a path; or one of
+ * the others of `which`. More than match may be among them; behind `end` nothing was indexed. The
+ * index is believed for where to look: each line is the trail's, and the caller filters again.
+ * -ENODATA: there is no index, it is not that of this trail, or the trail has lines that it cannot
+ * hold; then look at all.
  */
 int ward_index_find(struct ward_store *st, const char *session, struct ward_log *log,
-	const struct ward_filter *f, const struct ward_file_names *names, bool moves,
-	struct ward_query_lines *ret, struct ward_err *err) ward_must_check;
+	const struct ward_filter *f, const struct ward_file_names *names,
+	enum ward_index_which which, struct ward_query_lines *ret,
+	struct ward_err *err) ward_must_check;
 
 /*
  * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are

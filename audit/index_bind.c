@@ -22,8 +22,8 @@ static const struct {
 		(n), sizeof(n) - 1, false                                                          \
 	}
 	TEXT("time"), TEXT("kind"), TEXT("verdict"), TEXT("action"), TEXT("path"), TEXT("path2"),
-	TEXT("comm"), TEXT("rule"), TEXT("errno"), NUMBER("pid"), NUMBER("process"), NUMBER("read"),
-	NUMBER("written")};
+	TEXT("comm"), TEXT("rule"), TEXT("errno"), NUMBER("pid"), NUMBER("process"),
+	NUMBER("parent"), NUMBER("read"), NUMBER("written")};
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
 
 static int column_of(const struct ward_scan_member *m)

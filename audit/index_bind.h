@@ -7,7 +7,7 @@
 
 /* The columns, in the order of the parameters of the statement. */
 #define WARD_INDEX_TEXTS "time, kind, verdict, action, path, path2, comm, rule, errno"
-#define WARD_INDEX_NUMBERS "pid, process, read, written"
+#define WARD_INDEX_NUMBERS "pid, process, parent, read, written"
 
 /*
  * Binds them from parameter `first` on to what the line says, NULL where it has no such member. The

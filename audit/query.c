@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/filter.h"
 #include "audit/format.h"
 #include "audit/lines.h"
 #include "audit/parse.h"
@@ -161,19 +162,24 @@ static struct ward_denial *group_of(struct grouping *g, json_t *record, bool *fu
 	return d;
 }
 
+/* The first record, whatever is asked for. */
+static int take_start(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct grouping *g = ctx;
+	const char *kind = record ? ward_query_text(record, "kind") : NULL;
+	const char *file = ward_query_text(json_object_get(record, "detail"), "owner_policy_file");
+	(void)line, (void)len;
+	if (!kind || strcmp(kind, "session.start") != 0 || !file || g->owner_file)
+		return 0;
+	g->owner_file = strdup(file);
+	return g->owner_file ? 0 : -ENOMEM;
+}
+
 static int take_record(void *ctx, const char *line, size_t len, const json_t *record)
 {
 	struct grouping *g = ctx;
 	const char *kind = record ? ward_query_text(record, "kind") : NULL;
-	if (!kind)
-		return 0;
-	if (strcmp(kind, "session.start") == 0 && !g->owner_file) {
-		const char *file =
-			ward_query_text(json_object_get(record, "detail"), "owner_policy_file");
-		g->owner_file = file ? strdup(file) : NULL;
-		return 0;
-	}
-	if (!ward_query_is_refusal(kind))
+	if (!kind || !ward_query_is_refusal(kind))
 		return 0;
 	bool full = false;
 	struct ward_denial *d = group_of(g, (json_t *)(uintptr_t)record, &full);
@@ -296,10 +302,15 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	return 0;
 }
 
-int ward_query_denials(struct ward_log *log, struct ward_denials *ret, struct ward_err *err)
+int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
+	struct ward_denials *ret, struct ward_err *err)
 {
 	struct grouping g = {0};
-	int r = ward_query_walk(log, true, take_record, &g, err);
+	uint64_t begin = 0;
+	const struct ward_query_lines first = {.v = &begin, .n = 1};
+	int r = ward_query_walk_at(log, &first, take_start, &g, err);
+	if (r == 0)
+		r = ward_select_walk(log, sel, take_record, &g, err);
 	for (size_t i = 0; r == 0 && i < g.d.n; i++)
 		r = advise(&g.d.v[i], g.owner_file);
 	tdestroy(g.tree, free_group);

@@ -69,6 +69,8 @@ bool ward_query_is_refusal(const char *kind);
 /* Groups that are told apart. */
 #define WARD_DENIALS_MAX 10000
 
-int ward_query_denials(
-	struct ward_log *log, struct ward_denials *ret, struct ward_err *err) ward_must_check;
+/* sel: of these records (audit/filter.h); NULL: of all. */
+struct ward_select;
+int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
+	struct ward_denials *ret, struct ward_err *err) ward_must_check;
 void ward_denials_free(struct ward_denials *d);

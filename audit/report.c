@@ -192,7 +192,7 @@ static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *e
 	static const char *const members[] = {
 		"action", "path", "path2", "host", "addr", "port", "rule", "rule_text", "errno"};
 	struct ward_denials d;
-	int r = ward_query_denials(log, &d, err);
+	int r = ward_query_denials(log, NULL, &d, err);
 	if (r < 0)
 		return r;
 	json_t *all = json_array();
@@ -238,7 +238,7 @@ int ward_report_collect(struct ward_log *log, const char *session,
 	json_t *files = NULL;
 	int r = put_head(c.report, session, verify, err);
 	if (r == 0)
-		r = ward_query_summary(log, &summary, err);
+		r = ward_query_summary(log, NULL, &summary, err);
 	if (r == 0) {
 		json_t *first = json_pack("{s:O?}", "time", json_object_get(summary, "first"));
 		json_t *last = json_pack("{s:O?}", "time", json_object_get(summary, "last"));
@@ -255,7 +255,7 @@ int ward_report_collect(struct ward_log *log, const char *session,
 	if (r == 0)
 		r = put_refusals(log, c.report, err);
 	if (r == 0)
-		r = ward_diff_collect(log, &files, err);
+		r = ward_diff_collect(log, NULL, &files, err);
 	if (r == 0)
 		r = json_object_set_new(c.report, "files", files);
 	if (r < 0) {

@@ -109,7 +109,8 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 	return r < 0 ? -ENOMEM : 0;
 }
 
-int ward_query_summary(struct ward_log *log, json_t **ret, struct ward_err *err)
+int ward_query_summary(
+	struct ward_log *log, const struct ward_select *sel, json_t **ret, struct ward_err *err)
 {
 	struct summary s = {0};
 	json_t **const sets[] = {&s.kinds, &s.programs, &s.rules, &s.read, &s.written, &s.created,
@@ -117,7 +118,7 @@ int ward_query_summary(struct ward_log *log, json_t **ret, struct ward_err *err)
 	const size_t n_sets = sizeof(sets) / sizeof(*sets);
 	for (size_t i = 0; i < n_sets; i++)
 		*sets[i] = json_object();
-	int r = ward_query_walk(log, true, take_record, &s, err);
+	int r = ward_select_walk(log, sel, take_record, &s, err);
 	json_t *o = NULL;
 	if (r == 0) {
 		o = json_pack("{s:I,s:s,s:s,s:O,s:O,s:{s:I,s:O},s:{s:I,s:I,s:I,s:I,s:I},"

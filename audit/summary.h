@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "audit/filter.h"
 #include "audit/log.h"
 #include "enforcer/base/err.h"
 
@@ -19,5 +20,7 @@
  *   files     {"read": n, "written": n, "created": n, "removed": n, "refused": n}   different paths
  *   bytes     {"read": n, "written": n, "unseen": handles whose bytes the guard could not see}
  *   not_counted  names beyond the limit
+ * sel: of these records; NULL: of all.
  */
-int ward_query_summary(struct ward_log *log, json_t **ret, struct ward_err *err) ward_must_check;
+int ward_query_summary(struct ward_log *log, const struct ward_select *sel, json_t **ret,
+	struct ward_err *err) ward_must_check;

@@ -14,11 +14,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
-#include "audit/event.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/clock.h"
-#include "enforcer/base/escape.h"
-#include "enforcer/cli/audit_time.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/ipc/system.h"
@@ -27,14 +23,14 @@
 #define HELPED (-1) /* help was asked for and given */
 
 static const char help[] =
-	"Usage: wardfs audit list    [--json]\n"
+	"Usage: wardfs audit list    [--json] [FILTER...]\n"
 	"       wardfs audit show    [--json] [--follow] [FILTER...] [SESSION]\n"
 	"       wardfs audit tail    [--json] [-f] [--lines N] [FILTER...] [SESSION]\n"
 	"       wardfs audit file    [--json] [FILTER...] PATH [SESSION]\n"
 	"       wardfs audit process [--json] [FILTER...] PID [SESSION]\n"
-	"       wardfs audit denials [--json] [SESSION]\n"
-	"       wardfs audit summary [--json] [SESSION]\n"
-	"       wardfs audit diff    [--json] SESSION SESSION\n"
+	"       wardfs audit denials [--json] [FILTER...] [SESSION]\n"
+	"       wardfs audit summary [--json] [FILTER...] [SESSION]\n"
+	"       wardfs audit diff    [--json] [FILTER...] SESSION SESSION\n"
 	"       wardfs audit export  [--format FORMAT] [--after SEQ] [FILTER...] [SESSION]\n"
 	"       wardfs audit export  --to TARGET [--cursor FILE] [--format FORMAT] [FILTER...] [SESSION]\n"
 	"       wardfs audit verify  [--json] [SESSION | FILE | --all]\n"
@@ -52,7 +48,8 @@ static const char help[] =
 	"       wardfs audit remove  SESSION\n"
 	"       wardfs audit prune   [--json]\n"
 	"\n"
-	"  list     the sessions that the ledger knows\n"
+	"  list     the sessions that the ledger knows; with a FILTER those that have such records, and\n"
+	"           how many\n"
 	"  show     the records of a session; --json: the trail's own lines\n"
 	"  tail     the last ones; -f: and those that come\n"
 	"  file     those of one file, under all names that renames and links gave it\n"
@@ -82,21 +79,11 @@ static const char help[] =
 	"\n"
 	"  SESSION  a name, its unique beginning, or \"latest\" (default)\n"
 	"  FILE     a trail elsewhere (with a '/'); key and ledger are those of the state directory\n"
-	"\n"
-	"  FILTER:\n"
-	"  --kind KIND          open, create, close, rename, link, remove, deny, ...\n"
-	"  --verdict VERDICT    allow, deny, hide, ask\n"
-	"  --path PATH          a path and what is beneath, or a pattern ('*' crosses '/')\n"
-	"  --rule FILE:LINE     the deciding rule\n"
-	"  --comm NAME          the program\n"
-	"  --since TIME         in UTC: 2026-01-02T03:04, or the date alone; today, yesterday; or so\n"
-	"                       long ago: 90s, 30m, 12h, 2d, 1w\n"
-	"  --until TIME         the same; records of that minute (second, day) still count\n"
-	"\n"
+	"\n" AUDIT_FILTER_HELP "\n"
 	"  --key KEY    verify with the trail's checkpoints and public keys alone: KEY is what \"key\n"
 	"               show\" prints, or a file of such lines; may be repeated\n"
-	"  --no-index   show, file, process: look at every line, also where an index is up to date\n"
-	"  --verify     show, file, process: verify the whole trail also where an index answered\n"
+	"  --no-index   with a FILTER: look at every line, also where an index is up to date\n"
+	"  --verify     the same, not list: verify the whole trail also where an index answered\n"
 	"  --proof      show, file, process: the records as proofs, which verify takes as a FILE (with\n"
 	"               --json: each record beside its proof)\n"
 	"  --rebuild    index: from nothing\n"
@@ -135,10 +122,14 @@ enum takes {
 	TAKES_REBUILD = 2048,
 	TAKES_OUTPUT = 4096,
 	TAKES_FORMAT = 8192,
-	TAKES_INDEX = 16384, /* may be answered from the index */
-	TAKES_SECOND = 1024, /* the object is a session, and a second one must follow */
-	TAKES_PROOF = 256,   /* SESSION, and SEQ unless --from is given */
+	TAKES_INDEX = 16384,  /* may be answered from the index */
+	TAKES_VERIFY = 32768, /* and verified then, too */
+	TAKES_PROOFS = 65536, /* or be answered with proofs */
+	TAKES_SECOND = 1024,  /* the object is a session, and a second one must follow */
+	TAKES_PROOF = 256,    /* SESSION, and SEQ unless --from is given */
 };
+
+#define TAKES_ASKED (TAKES_FILTER | TAKES_INDEX | TAKES_VERIFY)
 
 static const struct {
 	const char *name;
@@ -146,16 +137,16 @@ static const struct {
 	unsigned takes;
 	const char *lacks; /* said where the object is missing */
 } verbs[] = {
-	{"list", audit_cmd_list, 0},
-	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_INDEX},
+	{"list", audit_cmd_list, TAKES_FILTER | TAKES_INDEX},
+	{"show", audit_cmd_show, TAKES_SESSION | TAKES_FOLLOW | TAKES_ASKED | TAKES_PROOFS},
 	{"tail", audit_cmd_tail, TAKES_SESSION | TAKES_FILTER | TAKES_FOLLOW | TAKES_LINES},
-	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER | TAKES_INDEX,
+	{"file", audit_cmd_file, TAKES_OBJECT | TAKES_SESSION | TAKES_ASKED | TAKES_PROOFS,
 		": which one? a path is needed"},
-	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_FILTER | TAKES_INDEX,
+	{"process", audit_cmd_process, TAKES_OBJECT | TAKES_SESSION | TAKES_ASKED | TAKES_PROOFS,
 		": which one? a process number is needed"},
-	{"denials", audit_cmd_denials, TAKES_SESSION},
-	{"summary", audit_cmd_summary, TAKES_SESSION},
-	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND,
+	{"denials", audit_cmd_denials, TAKES_SESSION | TAKES_ASKED},
+	{"summary", audit_cmd_summary, TAKES_SESSION | TAKES_ASKED},
+	{"diff", audit_cmd_diff, TAKES_OBJECT | TAKES_SESSION | TAKES_SECOND | TAKES_ASKED,
 		": two sessions are needed"},
 	{"export", audit_cmd_export, TAKES_SESSION | TAKES_FILTER | TAKES_EXPORT | TAKES_FORMAT},
 	{"verify", audit_cmd_verify, TAKES_SESSION | TAKES_ALL | TAKES_KEYS},
@@ -171,7 +162,7 @@ static const struct {
 	{"prune", audit_cmd_prune, 0},
 };
 
-static int usage(const char *what, const char *arg)
+int audit_cmd_usage(const char *what, const char *arg)
 {
 	ward_sayf("audit: %s%s; wardfs audit --help tells more", what, arg);
 	return USAGE;
@@ -209,101 +200,6 @@ void audit_cmd_warn(struct audit_cmd *c, const char *session, struct ward_log *l
 			res.text[0] ? ": " : "", res.text);
 }
 
-/* --- list --- */
-
-static json_t *session_json(const struct ward_ledger_session *s, bool there)
-{
-	/* The ledger says, signed, that it was to go. */
-	const char *gone = there ? NULL : s->removed ? "removed" : s->expired ? "expired" : NULL;
-	const char *when = s->removed ? s->removed_time : s->expired_time;
-	bool by = gone && s->removed;
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o}", "session", s->name,
-		"start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
-		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
-		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
-		gone, "gone_time", gone ? when : NULL, "gone_by",
-		by ? json_integer((json_int_t)s->removed_by) : json_null());
-}
-
-static bool has_log(struct audit_cmd *c, const char *session)
-{
-	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	return ward_store_open_log(c->store, session, &log, NULL) == 0;
-}
-
-static void print_list(struct audit_cmd *c, const struct ward_ledger_view *v)
-{
-	json_t *all = json_array();
-	if (!c->json)
-		printf("%-28s %-20s %10s  %s\n", "SESSION", "START", "RECORDS", "END");
-	for (size_t i = 0; i < v->n; i++) {
-		const struct ward_ledger_session *s = &v->v[i];
-		bool there = has_log(c, s->name);
-		ward_cleanup(ward_buf_clear) struct ward_buf gone = WARD_BUF_INIT;
-		if (c->json) {
-			json_array_append_new(all, session_json(s, there));
-			continue;
-		}
-		audit_cmd_gone_text(s, &gone);
-		char records[24] = "-";
-		if (s->ended)
-			snprintf(records, sizeof(records), "%" PRIu64, s->records);
-		printf("%-28s %.19sZ %10s  %s%s%s\n", s->name, s->start_time, records,
-			!there	      ? (gone.len ? ward_buf_str(&gone) : "trail missing")
-			: !s->ended   ? "no end"
-			: s->complete ? "complete"
-			: s->cause[0] ? "incomplete: "
-				      : "incomplete",
-			there && s->ended && !s->complete ? s->cause : "",
-			s->lost ? "; an earlier trail of this name is missing" : "");
-	}
-	if (c->json)
-		ward_print_json(json_incref(all));
-	json_decref(all);
-}
-
-/* Of the system's writer, for whom they are about: the ledger's macs are not theirs to check. */
-static int list_names(struct audit_cmd *c, struct ward_err *err)
-{
-	struct ward_store_names names = {0};
-	int r = ward_store_list(c->store, &names, err);
-	if (r < 0)
-		return r;
-	json_t *all = json_array();
-	for (size_t i = 0; i < names.n; i++) {
-		if (c->json)
-			json_array_append_new(all, json_pack("{s:s}", "session", names.v[i]));
-		else
-			puts(names.v[i]);
-	}
-	if (c->json)
-		ward_print_json(json_incref(all));
-	json_decref(all);
-	ward_store_names_free(&names);
-	ward_say("the trails that are there; only root can read what the ledger says of them");
-	return 0;
-}
-
-int audit_cmd_list(struct audit_cmd *c, struct ward_err *err)
-{
-	struct ward_ledger_view v = {0};
-	uint8_t root[WARD_KEY_BYTES];
-	int r = ward_store_read_key(c->store, root, err);
-	if (r == -EACCES && c->system)
-		return list_names(c, err);
-	if (r == 0)
-		r = audit_cmd_ledger(c, root, &v, err);
-	ward_chain_wipe(root, sizeof(root));
-	if (r < 0)
-		return r;
-	print_list(c, &v);
-	if (v.result.state != WARD_VERIFY_INTACT)
-		ward_sayf("the ledger is not intact: %s: %s",
-			ward_verify_state_name(v.result.state), v.result.text);
-	ward_ledger_view_free(&v);
-	return 0;
-}
-
 /* --- the verb --- */
 
 static int open_state(struct audit_cmd *c, const char *state, struct ward_err *err)
@@ -326,9 +222,7 @@ static int open_state(struct audit_cmd *c, const char *state, struct ward_err *e
 /* Options by letter; upper-case ones are filters. */
 static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'},
 	{"follow", 0, NULL, 'f'}, {"state", 1, NULL, 's'}, {"help", 0, NULL, 'h'},
-	{"kind", 1, NULL, 'K'}, {"verdict", 1, NULL, 'V'}, {"path", 1, NULL, 'P'},
-	{"rule", 1, NULL, 'R'}, {"comm", 1, NULL, 'C'}, {"since", 1, NULL, 'S'},
-	{"until", 1, NULL, 'U'}, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
+	AUDIT_FILTER_OPTIONS, {"format", 1, NULL, 'T'}, {"after", 1, NULL, 'n'},
 	{"rebuild", 0, NULL, 'b'}, {"output", 1, NULL, 'o'}, {"lines", 1, NULL, 'l'},
 	{"key", 1, NULL, 'k'}, {"to", 1, NULL, 't'}, {"cursor", 1, NULL, 'u'},
 	{"checkpoints", 1, NULL, 'c'}, {"size", 1, NULL, 'z'}, {"from", 1, NULL, 'F'},
@@ -339,97 +233,13 @@ static const struct option options[] = {{"json", 0, NULL, 'j'}, {"all", 0, NULL,
 struct given {
 	const char *state;
 	bool help;
-	unsigned takes;						     /* what they belong to */
-	struct ward_buf path;					     /* the escaped --path */
-	char since[WARD_CLOCK_TEXT_MAX], until[WARD_CLOCK_TEXT_MAX]; /* as records have them */
+	unsigned takes; /* what they belong to */
+	struct audit_filter filter;
 };
 
 static void clear_given(struct given *g)
 {
-	ward_buf_clear(&g->path);
-}
-
-static bool take_filter(struct ward_filter *f, struct given *g, int o)
-{
-	switch (o) {
-	case 'K':
-		f->kind = optarg;
-		return true;
-	case 'V':
-		f->verdict = optarg;
-		return true;
-	case 'R':
-		f->rule = optarg;
-		return true;
-	case 'C':
-		f->comm = optarg;
-		return true;
-	case 'S':
-		f->since = optarg;
-		return true;
-	case 'U':
-		f->until = optarg;
-		return true;
-	case 'P':
-		ward_buf_clear(&g->path);
-		ward_escape(&g->path, optarg, strlen(optarg));
-		f->path = ward_buf_str(&g->path);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* A word of a fixed set, or a usage error that names the nearest. */
-static int check_word(const char *option, const char *word, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(names[i], word) == 0)
-			return 0;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	const char *near = ward_near(word, names, n, sizeof(*names));
-	ward_buf_printf(&b, "%s %s: %s", option, word, near ? "did you mean " : "there are");
-	if (near)
-		ward_buf_printf(&b, "%s?", near);
-	for (size_t i = 0; !near && i < n; i++)
-		ward_buf_printf(&b, " %s", names[i]);
-	return usage("", ward_buf_str(&b));
-}
-
-/* --since, --until: *from becomes the beginning of a time as records have it, in ret. */
-static int take_time(
-	const char *option, const char **from, uint64_t now_ns, char ret[WARD_CLOCK_TEXT_MAX])
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (!*from)
-		return 0;
-	if (audit_time_parse(*from, now_ns, ret) == 0) {
-		*from = ret;
-		return 0;
-	}
-	ward_buf_printf(&b, "%s %s: " AUDIT_TIME_FORMS, option, *from);
-	return usage("", ward_buf_str(&b));
-}
-
-/* What would match nothing because it is misspelt is said, not answered with nothing. */
-static int check_filter(struct ward_filter *f, struct given *g)
-{
-	const uint64_t now = ward_clock_real_ns();
-	static const char *const verdicts[] = {"allow", "deny", "hide", "ask"};
-	const char *kinds[WARD_EVENT_COUNT_];
-	size_t n = 0;
-	for (unsigned k = 0; k < WARD_EVENT_COUNT_; k++)
-		if (k != WARD_EVENT_NONE)
-			kinds[n++] = ward_event_kind_name((enum ward_event_kind)k);
-	int r = f->kind ? check_word("--kind", f->kind, kinds, n) : 0;
-	if (r == 0 && f->verdict)
-		r = check_word(
-			"--verdict", f->verdict, verdicts, sizeof(verdicts) / sizeof(*verdicts));
-	if (r == 0)
-		r = take_time("--since", &f->since, now, g->since);
-	if (r == 0)
-		r = take_time("--until", &f->until, now, g->until);
-	return r;
+	audit_filter_clear(&g->filter);
 }
 
 /* An option whose argument is a number. */
@@ -442,7 +252,7 @@ static int take_number(const char *option, uint64_t *to)
 	if (!errno && end != optarg && !*end && isdigit((unsigned char)*optarg))
 		return 0;
 	snprintf(what, sizeof(what), "%s takes the number of a record, not ", option);
-	return usage(what, optarg);
+	return audit_cmd_usage(what, optarg);
 }
 
 /* Options with numbers; *ret_takes is what they belong to. 1: it is none of them. */
@@ -480,7 +290,7 @@ static int take_owner(struct audit_cmd *c, int o)
 	errno = 0;
 	unsigned long n = pw ? pw->pw_uid : strtoul(optarg, &end, 10);
 	if (!pw && (errno || end == optarg || *end || n > UINT32_MAX - 1))
-		return usage("no such user: ", optarg);
+		return audit_cmd_usage("no such user: ", optarg);
 	c->owner = (uid_t)n;
 	c->owner_given = true;
 	return 0;
@@ -520,9 +330,9 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 		else if (o == 'N')
 			c->no_index = true, g->takes |= TAKES_INDEX;
 		else if (o == 'v')
-			c->verify = true, g->takes |= TAKES_INDEX;
+			c->verify = true, g->takes |= TAKES_VERIFY;
 		else if (o == 'x')
-			c->proof = true, g->takes |= TAKES_INDEX;
+			c->proof = true, g->takes |= TAKES_PROOFS;
 		else if (o == 'b')
 			c->rebuild = true, g->takes |= TAKES_REBUILD;
 		else if (o == 'p')
@@ -532,16 +342,19 @@ static int parse(struct audit_cmd *c, int argc, char **argv, struct given *g)
 		else if (o == 'k' && audit_cmd_add_key(c, optarg))
 			g->takes |= TAKES_KEYS;
 		else if (o == 'k')
-			return usage("no public key, and no file of them: ", optarg);
-		else if (take_filter(&c->filter, g, o))
+			return audit_cmd_usage("no public key, and no file of them: ", optarg);
+		else if ((number = audit_filter_take(&g->filter, o, optarg)) == USAGE)
+			return USAGE;
+		else if (number == 1)
 			g->takes |= TAKES_FILTER;
 		else
-			return usage(o == ':' ? "an argument is missing: " : "unknown option ",
+			return audit_cmd_usage(
+				o == ':' ? "an argument is missing: " : "unknown option ",
 				argv[optind - 1]);
 	}
 	if (c->system && g->state)
-		return usage("--state and --system: which one?", "");
-	return check_filter(&c->filter, g);
+		return audit_cmd_usage("--state and --system: which one?", "");
+	return audit_filter_check(&g->filter);
 }
 
 /* Verb, object and session; *ret_verb is the index. */
@@ -553,7 +366,7 @@ static int parse_words(
 		return HELPED;
 	}
 	if (optind >= argc)
-		return usage(
+		return audit_cmd_usage(
 			"what? list, show, tail, file, process, denials, summary, diff, export, verify, "
 			"key, prove, attest, index, sql or report",
 			"");
@@ -572,7 +385,7 @@ static int parse_words(
 	optind++;
 	if (verbs[v].takes & TAKES_OBJECT) {
 		if (optind >= argc)
-			return usage(verbs[v].name, verbs[v].lacks);
+			return audit_cmd_usage(verbs[v].name, verbs[v].lacks);
 		c->object = argv[optind++];
 	}
 	if (optind < argc && verbs[v].takes & TAKES_PROOF) {
@@ -583,11 +396,15 @@ static int parse_words(
 	if (optind < argc && verbs[v].takes & TAKES_SESSION)
 		c->session = argv[optind++];
 	if (verbs[v].takes & TAKES_SECOND && !c->session)
-		return usage(verbs[v].name, verbs[v].lacks);
+		return audit_cmd_usage(verbs[v].name, verbs[v].lacks);
 	if (optind < argc || (c->all && c->session))
-		return usage("too many arguments for ", verbs[v].name);
+		return audit_cmd_usage("too many arguments for ", verbs[v].name);
 	if (g->takes & ~verbs[v].takes)
-		return usage("there is an option that is not one of ", verbs[v].name);
+		return audit_cmd_usage("there is an option that is not one of ", verbs[v].name);
+	if (verbs[v].run == audit_cmd_process && g->filter.f.pid)
+		return audit_cmd_usage("process: --pid is its PID", "");
+	if (g->filter.f.descendants && !g->filter.f.pid && verbs[v].run != audit_cmd_process)
+		return audit_cmd_usage("--descendants: of which process? --pid is needed", "");
 	*ret_verb = v;
 	return 0;
 }
@@ -616,6 +433,7 @@ int ward_cmd_audit(int argc, char **argv)
 	struct audit_cmd c = {.color = isatty(STDOUT_FILENO) && !(no_color && *no_color)};
 	ward_cleanup(clear_given) struct given g = {0};
 	size_t verb = 0;
+	c.filter = &g.filter;
 	int r = parse(&c, argc, argv, &g);
 	if (r == 0 && g.help) {
 		fputs(help, stdout);

@@ -6,22 +6,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "audit/filter.h"
 #include "audit/store.h"
 #include "audit/verify.h"
 #include "enforcer/base/err.h"
+#include "enforcer/cli/audit_filter.h"
 
 struct audit_cmd {
 	bool json;
 	bool all;
 	bool rebuild;  /* index */
-	bool verify;   /* show, file, process: the whole trail, also where the index answered */
-	bool no_index; /* show, file, process: look at every line */
+	bool verify;   /* the whole trail, also where the index answered */
+	bool no_index; /* look at every line */
 	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;
 	uint64_t lines; /* tail: so many records; 0: ten */
-	struct ward_filter filter;
+	struct audit_filter *filter;
 	const char *output; /* report: a file; NULL: stdout */
 	const char *format; /* export; NULL: jsonl */
 	const char *to;	    /* export: unix:PATH or tcp:HOST:PORT; NULL: stdout */
@@ -69,6 +69,9 @@ int audit_cmd_verify(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_remove(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_prune(struct audit_cmd *c, struct ward_err *err);
 int audit_cmd_bundle(struct audit_cmd *c, struct ward_err *err);
+
+/* Says so on stderr, with where to read more. Returns 2, the exit status. */
+int audit_cmd_usage(const char *what, const char *arg);
 
 /* That the session's trail is read goes to the ledger; if it cannot, stderr says so. */
 void audit_cmd_note_read(struct audit_cmd *c, const char *session);

@@ -109,10 +109,13 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
 	struct ward_denials d = {0};
 	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0)
-		r = ward_query_denials(log, &d, err);
+		r = audit_select(c, name, log, &s, err);
+	if (r == 0)
+		r = ward_query_denials(log, s.sel, &d, err);
 	if (r < 0)
 		return r;
 	json_t *all = json_array();
@@ -125,7 +128,8 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 	if (c->json) {
 		ward_print_json(json_incref(all));
 	} else {
-		printf("%s%" PRIu64 " refusals in session %s\n", d.n ? "\n" : "", d.total, name);
+		printf("%s%" PRIu64 " %srefusals in session %s\n", d.n ? "\n" : "", d.total,
+			s.sel ? "such " : "", name);
 	}
 	if (d.left_out > 0)
 		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
@@ -133,6 +137,6 @@ int audit_cmd_denials(struct audit_cmd *c, struct ward_err *err)
 	ward_denials_free(&d);
 	if (fflush(stdout) != 0)
 		return ward_err_sys(err, -EIO, "stdout");
-	audit_cmd_warn(c, name, log);
+	audit_select_warn(c, name, log, s.indexed);
 	return 0;
 }

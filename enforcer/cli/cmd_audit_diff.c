@@ -9,17 +9,21 @@
 #include "audit/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/cmd_audit.h"
+#include "enforcer/cli/say.h"
 
 static int collect(struct audit_cmd *c, const char *session, char **ret_name, json_t **ret,
 	struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
 	c->session = session;
 	int r = audit_cmd_open(c, ret_name, &log, err);
 	if (r == 0)
-		r = ward_diff_collect(log, ret, err);
+		r = audit_select(c, *ret_name, log, &s, err);
 	if (r == 0)
-		audit_cmd_warn(c, *ret_name, log);
+		r = ward_diff_collect(log, s.sel, ret, err);
+	if (r == 0)
+		audit_select_warn(c, *ret_name, log, s.indexed);
 	return r;
 }
 
@@ -53,6 +57,10 @@ int audit_cmd_diff(struct audit_cmd *c, struct ward_err *err)
 		r = collect(c, other, &second, &b, err);
 	if (r == 0)
 		r = ward_diff_compare(a, b, &diff, err);
+	/* Else it would look as if they did the same. */
+	if (r == 0 && json_object_size(a) + json_object_size(b) == 0)
+		ward_sayf("neither %s nor %s has %srecord of a file", first, second,
+			ward_filter_empty(&c->filter->f) ? "a " : "such a ");
 	json_decref(a);
 	json_decref(b);
 	if (r < 0)

@@ -54,7 +54,7 @@ static void put_message(
 static int export_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct export *x = ctx;
-	if (!rec || !ward_filter_match(&x->c->filter, rec) ||
+	if (!rec || !ward_filter_match(&x->c->filter->f, rec) ||
 		(uint64_t)json_integer_value(json_object_get(rec, "seq")) <= x->after)
 		return 0;
 	x->line.len = 0;
@@ -116,6 +116,9 @@ int audit_cmd_export(struct audit_cmd *c, struct ward_err *err)
 	if (r < 0)
 		return r;
 	x.after = after > x.after ? after : x.after;
+	r = audit_filter_prepare(c, name, log, err);
+	if (r < 0)
+		return x.to ? after_to(c, &x, r, name, log, err) : r;
 	/* A later part has its head already. */
 	if (x.format->head && x.after == 0 && !x.to)
 		fputs(x.format->head, stdout);

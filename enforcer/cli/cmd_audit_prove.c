@@ -12,7 +12,7 @@
 #include "enforcer/cli/say.h"
 
 /* All records of a file, under all its names, or (path NULL) all that the filter matches. */
-static int make_many(struct audit_cmd *c, const char *path, bool pairs, struct ward_log *log,
+static int make_many(struct audit_cmd *c, const char *path, const char *name, struct ward_log *log,
 	const struct ward_checkpoint_list *notes, struct ward_buf *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf inside = WARD_BUF_INIT;
@@ -24,10 +24,14 @@ static int make_many(struct audit_cmd *c, const char *path, bool pairs, struct w
 	int r = ward_buf_error(&inside);
 	if (r < 0)
 		return ward_err_sys(err, r, "proof");
-	if (path)
+	if (!c->prove_file)
+		r = audit_filter_prepare(c, name, log, err);
+	if (r == 0 && path)
 		r = ward_file_names_find(log, ward_buf_str(&inside), &names, err);
-	const struct ward_proof_want want = {
-		.filter = &c->filter, .names = names, .size = c->size, .pairs = pairs};
+	const struct ward_proof_want want = {.filter = &c->filter->f,
+		.names = names,
+		.size = c->size,
+		.pairs = c->json && !c->prove_file};
 	if (r == 0)
 		r = ward_prove_records(log, notes, &want, ret, &n, &behind, err);
 	for (size_t i = 1; r == 0 && names && ward_file_names_get(names, i); i++)
@@ -44,7 +48,7 @@ static int make_many(struct audit_cmd *c, const char *path, bool pairs, struct w
 }
 
 /* The trail and the checkpoints of the session that was asked for. */
-static int open_trail(struct audit_cmd *c, struct ward_log **ret,
+static int open_trail(struct audit_cmd *c, char **ret_name, struct ward_log **ret,
 	struct ward_checkpoint_list *notes, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
@@ -61,19 +65,23 @@ static int open_trail(struct audit_cmd *c, struct ward_log **ret,
 		r = ward_store_open_log(c->store, name, ret, err);
 	if (r == 0)
 		audit_cmd_note_read(c, name);
-	return audit_cmd_gone(c, name ? name : c->session, r, err);
+	r = audit_cmd_gone(c, name ? name : c->session, r, err);
+	if (r == 0)
+		*ret_name = ward_steal_ptr(&name);
+	return r;
 }
 
 static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
+	ward_cleanup_free char *name = NULL;
 	char *end = NULL;
-	int r = open_trail(c, &log, &notes, err);
+	int r = open_trail(c, &name, &log, &notes, err);
 	if (r < 0)
 		return r;
 	if (c->prove_file)
-		return make_many(c, c->prove_file, false, log, &notes, ret, err);
+		return make_many(c, c->prove_file, name, log, &notes, ret, err);
 	if (c->has_from)
 		return ward_prove_consistency(log, &notes, c->from, c->size, ret, err);
 	errno = 0;
@@ -95,9 +103,10 @@ int audit_cmd_show_proofs(struct audit_cmd *c, const char *path, struct ward_err
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOFS_TEXT_MAX};
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
-	int r = open_trail(c, &log, &notes, err);
+	ward_cleanup_free char *name = NULL;
+	int r = open_trail(c, &name, &log, &notes, err);
 	if (r == 0)
-		r = make_many(c, path, c->json, log, &notes, &b, err);
+		r = make_many(c, path, name, log, &notes, &b, err);
 	return r < 0 ? r : put_out(&b, err);
 }
 

@@ -168,7 +168,7 @@ struct show {
 
 static bool asked_for(const struct show *s, const json_t *rec)
 {
-	return !rec || (ward_filter_match(&s->c->filter, rec) &&
+	return !rec || (ward_filter_match(&s->c->filter->f, rec) &&
 			       (!s->names || ward_file_names_match(s->names, rec)));
 }
 
@@ -211,17 +211,12 @@ static int walk(struct show *s, struct ward_log *log, struct ward_err *err)
 		int r = ward_query_walk_from(log, &offset, true, show_record, s, err);
 		if (r == 0 && fflush(stdout) != 0)
 			r = ward_err_sys(err, -EIO, "stdout");
+		if (r == 0 && ward_actors_error(s->c->filter->f.actors) < 0)
+			r = ward_err_sys(err, -ENOMEM, "processes");
 		if (r < 0 || !s->c->follow || s->ended)
 			return r;
 		(void)poll(NULL, 0, FOLLOW_MS);
 	}
-}
-
-/* Something is asked for that an index can answer. */
-static bool narrow(const struct ward_filter *f)
-{
-	return f->kind || f->verdict || f->rule || f->comm || f->path || f->since || f->until ||
-	       f->pid;
 }
 
 /* Renames and links, with the index where it is there and of this trail. */
@@ -229,9 +224,9 @@ static int find_names(struct audit_cmd *c, const char *name, struct ward_log *lo
 	struct ward_file_names **ret, struct ward_err *err)
 {
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
-	int r = c->no_index
-			? -ENODATA
-			: ward_index_find(c->store, name, log, &c->filter, NULL, true, &lines, err);
+	int r = c->no_index ? -ENODATA
+			    : ward_index_find(c->store, name, log, &c->filter->f, NULL,
+				      WARD_INDEX_MOVES, &lines, err);
 	if (r < 0 && r != -ENODATA)
 		return r;
 	return ward_file_names_find_in(log, &lines, path, ret, err);
@@ -242,10 +237,11 @@ static int show_indexed(
 	struct show *s, const char *name, struct ward_log *log, struct ward_err *err)
 {
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
-	if (s->c->no_index || (!s->names && !narrow(&s->c->filter)))
+	const struct ward_filter *f = &s->c->filter->f;
+	if (s->c->no_index || (!s->names && ward_filter_empty(f)))
 		return 0;
 	int r = ward_index_find(
-		s->c->store, name, log, &s->c->filter, s->names, false, &lines, err);
+		s->c->store, name, log, f, s->names, WARD_INDEX_MATCHES, &lines, err);
 	if (r == 0)
 		r = ward_query_walk_at(log, &lines, show_record, s, err);
 	if (r == 0) {
@@ -274,6 +270,8 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 		s.names = names;
 	}
 	if (r == 0)
+		r = audit_filter_prepare(c, name, log, err);
+	if (r == 0)
 		r = show_indexed(&s, name, log, err);
 	if (r == 0)
 		r = walk(&s, log, err);
@@ -286,13 +284,8 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 			name, ward_buf_str(&path));
 	else if (r == 0 && s.shown == 0)
 		ward_sayf("session %s has no such record", name);
-	/* Verifying looks at every line, which the index is there to spare. */
-	if (r == 0 && s.indexed && !c->verify)
-		ward_sayf(
-			"found by the index: nothing of this trail was verified, nor that the index "
-			"names every record; --verify and --no-index do");
-	else if (r == 0)
-		audit_cmd_warn(c, name, log);
+	if (r == 0)
+		audit_select_warn(c, name, log, s.indexed);
 	return r;
 }
 
@@ -313,6 +306,8 @@ int audit_cmd_tail(struct audit_cmd *c, struct ward_err *err)
 		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
 	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
 	int r = last ? audit_cmd_open(c, &name, &log, err) : ward_err_sys(err, -ENOMEM, "tail");
+	if (r == 0)
+		r = audit_filter_prepare(c, name, log, err);
 	if (r == 0) {
 		s.last = last;
 		r = ward_query_walk(log, true, note_record, &s, err);
@@ -335,20 +330,13 @@ int audit_cmd_file(struct audit_cmd *c, struct ward_err *err)
 
 int audit_cmd_process(struct audit_cmd *c, struct ward_err *err)
 {
+	struct ward_filter *f = &c->filter->f;
 	char *end = NULL;
 	errno = 0;
-	c->filter.pid = strtoull(c->object, &end, 10);
-	if (errno || *end || c->filter.pid == 0)
+	f->pid = strtoull(c->object, &end, 10);
+	if (errno || *end || f->pid == 0)
 		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
-	c->filter.threads = ward_threads_new(c->filter.pid);
-	int r = c->filter.threads ? show(c, false, err) : -ENOMEM;
-	if (r == 0)
-		r = ward_threads_error(c->filter.threads);
-	if (r == -ENOMEM)
-		(void)ward_err_sys(err, r, "process %s", c->object);
-	ward_threads_free(c->filter.threads);
-	c->filter.threads = NULL;
-	return r;
+	return show(c, false, err);
 }
 
 /* --- summary --- */
@@ -418,17 +406,23 @@ int audit_cmd_summary(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
 	json_t *o = NULL;
 	int r = audit_cmd_open(c, &name, &log, err);
 	if (r == 0)
-		r = ward_query_summary(log, &o, err);
+		r = audit_select(c, name, log, &s, err);
+	if (r == 0)
+		r = ward_query_summary(log, s.sel, &o, err);
 	if (r < 0)
 		return r;
+	bool none = json_integer_value(json_object_get(o, "records")) == 0;
 	if (c->json)
 		ward_print_json(json_incref(o));
-	else
+	else if (!none)
 		print_summary(o);
 	json_decref(o);
-	audit_cmd_warn(c, name, log);
+	if (none && s.sel)
+		ward_sayf("session %s has no such record", name);
+	audit_select_warn(c, name, log, s.indexed);
 	return 0;
 }

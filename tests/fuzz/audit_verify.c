@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char session[WARD_SESSION_NAME_MAX + 1];
 	ward_attest_check((const char *)data, size, &nobody, 1, &r, session, NULL);
 	fuzz_insist(r.state == WARD_VERIFY_EDITED || r.state == WARD_VERIFY_FOREIGN);
-	if (ward_query_denials(log, &d, NULL) == 0)
+	if (ward_query_denials(log, NULL, &d, NULL) == 0)
 		ward_denials_free(&d);
 	ward_log_close(log);
 	close(fd);

@@ -52,7 +52,7 @@ START_TEST(each_refusal_says_what_would_permit_it)
 	refuse(&s, "/workspace/[x]", WARD_RIGHT_READ, "deny = *", WARD_SOURCE_BASE, EACCES);
 	refuse(&s, "/workspace/dir", WARD_RIGHT_REMOVE, "write = x", WARD_SOURCE_BASE, EXDEV);
 	drain(&s);
-	ck_assert_int_eq(ward_query_denials(trail_of(s.st.log_fd), &d, NULL), 0);
+	ck_assert_int_eq(ward_query_denials(trail_of(s.st.log_fd), NULL, &d, NULL), 0);
 	ck_assert_uint_eq(d.n, 7);
 	ck_assert_uint_eq(d.total, 9);
 	ck_assert_uint_eq(d.v[0].count, 3);
@@ -232,40 +232,149 @@ START_TEST(filters_take_what_they_say)
 }
 END_TEST
 
+/* --- who did it --- */
+
+struct told {
+	uint64_t pid, process, parent; /* parent 0: nothing is told */
+	int ring;
+	const char *path, *exe; /* of an exec */
+};
+
+/* As the daemon (rings above 0) and the supervisor (exec) write them. */
+static void put_told(struct session *s, const struct told *t)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, t->path ? WARD_EVENT_EXEC : WARD_EVENT_OPEN);
+	ward_event_u64(&ev, WARD_TAG_PID, t->pid);
+	if (t->parent)
+		ward_event_u64(&ev, WARD_TAG_PARENT, t->parent);
+	if (t->process)
+		ward_event_u64(&ev, WARD_TAG_PROCESS, t->process);
+	ward_event_text(&ev, WARD_TAG_PATH, t->path ? t->path : "/w/a");
+	if (t->exe)
+		ward_event_text(&ev, WARD_TAG_EXE, t->exe);
+	ck_assert_int_eq(ward_ring_put(s->in[t->ring], &ev), 0);
+	drain(s);
+}
+
+static int note_seq(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	char *text = ctx;
+	size_t n = strlen(text);
+	snprintf(text + n, 64 - n, "%d ", (int)json_integer_value(json_object_get(rec, "seq")));
+	return 0;
+}
+
+static void expect_actor(struct session *s, struct ward_filter f, const char *want)
+{
+	const struct ward_query_lines all = {0};
+	const struct ward_select sel = {.filter = &f, .lines = &all};
+	struct ward_log *log = trail_of(s->st.log_fd);
+	char text[64] = "";
+	ck_assert_int_eq(ward_filter_prepare(&f, log, &all, NULL), 0);
+	ck_assert_int_eq(ward_select_walk(log, &sel, note_seq, text, NULL), 0);
+	ck_assert_msg(strcmp(text, want) == 0, "pid %d%s exe %s: %s, not %s", (int)f.pid,
+		f.descendants ? "+" : "", f.exe ? f.exe : "-", text, want);
+	ward_filter_clear(&f);
+}
+
 /* What is told once of a thread holds for what follows, in this ring, until something else is. */
 START_TEST(a_process_has_its_threads)
 {
-	static const struct {
-		const char *text;
-		bool want;
-	} v[] = {{"{'kind':'exec','ring':0,'pid':10,'parent':1}", true},
-		{"{'kind':'open','ring':1,'pid':11,'parent':1,'process':10}", true},
-		{"{'kind':'open','ring':1,'pid':11}", true},
-		{"{'kind':'open','ring':2,'pid':11}", false},
-		{"{'kind':'open','ring':1,'pid':12,'parent':1,'process':9}", false},
-		{"{'kind':'open','ring':1,'pid':12}", false},
-		{"{'kind':'open','ring':1,'pid':9,'parent':1,'process':10}", true},
-		{"{'kind':'open','ring':1,'pid':10}", true}, {"{'kind':'close','ring':1}", false},
-		/* the number is another process' thread, then a process of its own */
-		{"{'kind':'open','ring':1,'pid':11,'parent':1,'process':9}", false},
-		{"{'kind':'open','ring':1,'pid':11}", false},
-		{"{'kind':'open','ring':1,'pid':9}", true},
-		{"{'kind':'open','ring':1,'pid':9,'parent':1}", false},
-		{"{'kind':'open','ring':1,'pid':9}", false}};
-	struct ward_threads *t = ward_threads_new(10);
-	ck_assert_ptr_nonnull(t);
-	const struct ward_filter f = {.pid = 10, .threads = t, .kind = "open"};
-	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
-		char text[128];
-		snprintf(text, sizeof(text), "%s", v[i].text);
-		for (char *p = text; *p; p++)
-			*p = *p == '\'' ? '"' : *p;
-		json_t *rec = json_loads(text, 0, NULL);
-		ck_assert_msg(ward_filter_match(&f, rec) == (v[i].want && i > 0), "record %zu", i);
-		json_decref(rec);
-	}
-	ck_assert_int_eq(ward_threads_error(t), 0);
-	ward_threads_free(t);
+	static const struct told v[] = {
+		{.ring = 0, .pid = 10, .parent = 1, .path = "/bin/a"}, /* 1 */
+		{.ring = 1, .pid = 11, .parent = 1, .process = 10},    /* 2 */
+		{.ring = 1, .pid = 11},				       /* 3 */
+		{.ring = 0, .pid = 11},				       /* 4: of another ring */
+		{.ring = 1, .pid = 12, .parent = 1, .process = 9},     /* 5 */
+		{.ring = 1, .pid = 12},				       /* 6 */
+		{.ring = 1, .pid = 10},				       /* 7 */
+		{.ring = 1},					       /* 8: nobody's */
+		{.ring = 1, .pid = 11, .parent = 1, .process = 9},     /* 9: now another's */
+		{.ring = 1, .pid = 11},				       /* 10 */
+		{.ring = 1, .pid = 11, .parent = 1}};		       /* 11: and one of its own */
+	struct session s = session_new("threads");
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		put_told(&s, &v[i]);
+	expect_actor(&s, (struct ward_filter){.pid = 10}, "1 2 3 4 7 ");
+	expect_actor(&s, (struct ward_filter){.pid = 10, .kind = "open"}, "2 3 4 7 ");
+	expect_actor(&s, (struct ward_filter){.pid = 9}, "5 6 9 10 ");
+	/* A thread by its own number. */
+	expect_actor(&s, (struct ward_filter){.pid = 12}, "5 6 ");
+	expect_actor(&s, (struct ward_filter){.pid = 77}, "");
+	session_free(&s);
+}
+END_TEST
+
+/* sh (20) starts make (21), that cc (22), whose record comes before that of make; 30 is another's.
+ */
+START_TEST(a_process_has_what_it_started)
+{
+	static const struct told v[] = {
+		{.ring = 0, .pid = 20, .parent = 2, .path = "/bin/sh", .exe = "/sbin/init"}, /* 1 */
+		{.ring = 1, .pid = 22, .parent = 21},					     /* 2 */
+		{.ring = 0,
+			.pid = 21,
+			.parent = 20,
+			.path = "/usr/bin/make",
+			.exe = "/usr/bin/dash"}, /* 3 */
+		{.ring = 0,
+			.pid = 22,
+			.parent = 21,
+			.path = "/usr/bin/cc",
+			.exe = "/usr/bin/make"},		     /* 4 */
+		{.ring = 1, .pid = 22},				     /* 5 */
+		{.ring = 1, .pid = 24, .parent = 21, .process = 22}, /* 6: a thread of cc */
+		{.ring = 1, .pid = 25, .parent = 24},		     /* 7: no process' number */
+		{.ring = 1, .pid = 23, .parent = 22},		     /* 8: a child, no exec */
+		{.ring = 1, .pid = 30, .parent = 2},		     /* 9 */
+		{.ring = 1, .pid = 21},				     /* 10 */
+		{.ring = 0, .pid = 22, .parent = 21, .path = "/opt/ld", .exe = "/usr/bin/gcc-12"},
+		{.ring = 1, .pid = 22},		       /* 12 */
+		{.ring = 1, .pid = 40, .parent = 40}}; /* 13: nobody starts itself */
+	struct session s = session_new("started");
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		put_told(&s, &v[i]);
+	expect_actor(&s, (struct ward_filter){.pid = 21}, "3 10 ");
+	expect_actor(
+		&s, (struct ward_filter){.pid = 21, .descendants = true}, "2 3 4 5 6 8 10 11 12 ");
+	expect_actor(&s, (struct ward_filter){.pid = 20, .descendants = true, .kind = "exec"},
+		"1 3 4 11 ");
+	expect_actor(&s, (struct ward_filter){.pid = 40, .descendants = true}, "13 ");
+	/* An exec is of both programs; a child runs what its parent ran. */
+	expect_actor(&s, (struct ward_filter){.exe = "/usr/bin/cc"}, "4 5 6 8 ");
+	expect_actor(&s, (struct ward_filter){.exe = "cc"}, "4 5 6 8 ");
+	/* By the name that the kernel gave it, told by the next exec. */
+	expect_actor(&s, (struct ward_filter){.exe = "gcc-*"}, "4 5 6 8 11 ");
+	expect_actor(&s, (struct ward_filter){.exe = "/opt"}, "11 12 ");
+	expect_actor(&s, (struct ward_filter){.exe = "make", .kind = "open"}, "2 10 ");
+	expect_actor(&s, (struct ward_filter){.exe = "/usr/bin/*", .pid = 22}, "2 4 5 6 11 ");
+	expect_actor(&s, (struct ward_filter){.exe = "ake"}, "");
+	session_free(&s);
+}
+END_TEST
+
+/* A trail that is followed tells of processes while it grows. */
+START_TEST(what_comes_later_is_learned)
+{
+	struct session s = session_new("grows");
+	const struct ward_query_lines all = {0};
+	const struct told early = {.ring = 1, .pid = 50, .parent = 2};
+	const struct told late[] = {{.ring = 1, .pid = 51, .parent = 50}, {.ring = 1, .pid = 51},
+		{.ring = 1, .pid = 52, .parent = 2}};
+	char text[64] = "";
+	put_told(&s, &early);
+	struct ward_log *log = trail_of(s.st.log_fd);
+	struct ward_filter f = {.pid = 50, .descendants = true};
+	ck_assert_int_eq(ward_filter_prepare(&f, log, &all, NULL), 0);
+	for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++)
+		put_told(&s, &late[i]);
+	const struct ward_select sel = {.filter = &f, .lines = &all};
+	ck_assert_int_eq(ward_select_walk(log, &sel, note_seq, text, NULL), 0);
+	ck_assert_str_eq(text, "1 2 3 ");
+	ck_assert_int_eq(ward_actors_error(f.actors), 0);
+	ward_filter_clear(&f);
+	session_free(&s);
 }
 END_TEST
 
@@ -273,7 +382,7 @@ START_TEST(a_summary_counts)
 {
 	struct session s = whole_session("figures", 9);
 	json_t *o = NULL;
-	ck_assert_int_eq(ward_query_summary(trail_of(s.st.log_fd), &o, NULL), 0);
+	ck_assert_int_eq(ward_query_summary(trail_of(s.st.log_fd), NULL, &o, NULL), 0);
 	ck_assert_int_eq(json_integer_value(json_object_get(o, "records")), 11);
 	json_t *refusals = json_object_get(o, "refusals");
 	ck_assert_int_eq(json_integer_value(json_object_get(refusals, "count")), 3);
@@ -300,6 +409,8 @@ int main(void)
 	tcase_add_test(t, renames_in_a_circle_come_to_an_end);
 	tcase_add_test(t, filters_take_what_they_say);
 	tcase_add_test(t, a_process_has_its_threads);
+	tcase_add_test(t, a_process_has_what_it_started);
+	tcase_add_test(t, what_comes_later_is_learned);
 	tcase_add_test(t, a_summary_counts);
 	suite_add_tcase(s, t);
 	return suite_run(s);

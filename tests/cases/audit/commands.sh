@@ -72,7 +72,47 @@ s = json.load(sys.stdin)
 assert s["records"] == 23 and s["refusals"]["count"] == 3 and s["files"]["read"] == 18, s' ||
 	fail "summary --json"
 
-for args in "" file "denials --kind x" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "key" "key frob" "list --key x" "diff alpha"; do
+# The same filters for every question.
+[ "$(audit show --json --pid "$pid" --comm cat alpha | wc -l)" -eq 21 ] || fail "show --pid"
+audit denials --path /nowhere alpha | grep -qx '0 such refusals in session alpha' || fail "denials --path"
+audit denials --json --path '/work*env' --pid "$pid" alpha | python3 -c 'import json, sys
+d, = json.load(sys.stdin)
+assert d["count"] == 3 and d["permit"]["line"] == "read = /workspace/.env", d' || fail "denials: filters"
+audit summary --json --verdict allow alpha | python3 -c 'import json, sys
+s = json.load(sys.stdin)
+assert s["records"] == 18 and s["refusals"]["count"] == 0 and s["kinds"] == {"open": 18}, s' || fail "summary --verdict"
+audit summary --kind xattr alpha >out 2>err || fail "summary --kind"
+[ ! -s out ] && grep -q 'session alpha has no such record' err || fail "summary of nothing: $(cat out err)"
+audit diff --path /workspace/t0-1 alpha beta >out 2>err || fail "diff --path: $(cat out)"
+[ "$(wc -l <out)" -eq 2 ] && [ ! -s err ] || fail "diff --path: $(cat out err)"
+audit diff --path /workspace/t0-15 alpha beta >out
+[ $? -eq 1 ] && grep -qx -- '- /workspace/t0-15  read' out && [ "$(wc -l <out)" -eq 3 ] || fail "diff --path: $(cat out)"
+audit diff --path /nowhere alpha beta >out 2>err || fail "diff of nothing"
+grep -q 'neither alpha nor beta has such a record' err || fail "$(cat err)"
+audit list --path /workspace/t0-15 >out 2>err || fail "list --path"
+[ "$(wc -l <out)" -eq 2 ] && grep -q '^alpha .* 23 *1  complete$' out || fail "list --path: $(cat out)"
+grep -q 'none of these trails was verified' err || fail "$(cat err)"
+tail -1 state/ledger.jsonl | grep -q '"kind":"question".*"verb":"list","question":"--path /workspace/t0-15"' ||
+	fail "the ledger does not know of it: $(tail -1 state/ledger.jsonl)"
+audit list --kind deny --json | python3 -c 'import json, sys
+v = {s["session"]: s["matching"] for s in json.load(sys.stdin)}
+assert v == {"alpha": 3, "beta": 2}, v' || fail "list --kind"
+audit list --kind xattr --json | grep -qx '\[\]' || fail "list of nothing"
+# What cannot be looked into is not passed over in silence.
+mv state/sessions/beta/trail.jsonl kept
+audit list --kind deny >out 2>err || fail "list: a missing trail"
+grep -q '1 sessions have no trail any more' err || fail "a missing trail: $(cat err)"
+mkfifo state/sessions/beta/trail.jsonl
+audit list --kind deny >out 2>err
+[ $? -eq 125 ] && grep -q '^alpha' out && grep -q 'beta was not looked into' err || fail "an unreadable trail: $(cat out err)"
+rm state/sessions/beta/trail.jsonl
+mv kept state/sessions/beta/trail.jsonl
+audit export --pid "$pid" alpha | cmp -s - state/sessions/alpha/trail.jsonl && fail "export --pid: all"
+[ "$(audit export --pid "$pid" alpha | wc -l)" -eq 21 ] || fail "export --pid"
+[ "$(audit tail --json --lines 99 --pid "$pid" alpha | wc -l)" -eq 21 ] || fail "tail --pid"
+[ "$(audit show --proof --pid "$pid" --kind deny alpha | grep -c '^extra')" -eq 3 ] || fail "proofs --pid"
+
+for args in "" file "denials --kind x" "denials --lines 3" "show --descendants" "show --pid x" "show --pid 0" "process --pid 1 2" "list --follow" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "show --kind open --kind deny" "key" "key frob" "list --key x" "diff alpha"; do
 	# shellcheck disable=SC2086
 	audit $args >/dev/null 2>err
 	[ $? -eq 2 ] || fail "usage of '$args'"

@@ -108,11 +108,16 @@ for seq in range(first, last + 1):
          "pid": seq % 5 + 1, "ring": seq % 2 + 1, "comm": "cat" if seq % 2 else "dog", "action": kind, "path": paths[0]}
     if paths[1:]:
         r["path2"] = paths[1]
-    # threads of 3, and of another process that takes their number later
+    # threads of 3, and of another process that takes their number later; what each started and ran
     if seq % 7 == 0:
-        r["parent"] = 1
+        r["parent"] = seq % 4
         if seq % 3:
             r["process"] = 3 if seq % 3 == 1 else 4
+    if seq % 11 == 0:
+        r.update(kind="exec", path="/usr/bin/" + ("gcc", "make", "ld")[seq // 11 % 3], parent=seq % 4)
+        if seq % 2:
+            r["exe"] = "/usr/bin/dash"
+    r["mono"] = 1000 * seq
     r["verdict"], r["rule"] = ("deny", "p:1") if kind == "deny" else ("allow", "p:2")
     print(json.dumps({**r, "mac": f"{seq:064x}"}, separators=(",", ":")))
 EOF
@@ -122,8 +127,10 @@ python3 session.py 1 400 >$trail
 audit index >/dev/null || fail "index"
 # asked VERB ARGS...: both ways; what was found is in ./indexed. PATH and PID stand behind the options.
 asked() {
-	audit "$@" made >indexed 2>err || fail "$*: $(cat err)"
-	audit "$@" made --no-index >whole 2>/dev/null || fail "$* --no-index"
+	audit "$@" made >indexed 2>err
+	with=$?
+	audit "$@" made --no-index >whole 2>/dev/null
+	[ $? -eq $with ] && [ $with -lt 2 ] || fail "$*: exit $with with the index: $(cat err)"
 	cmp -s indexed whole || fail "$*: the index leads to other records: $(diff indexed whole | head -n 3)"
 }
 all_asked() {
@@ -140,8 +147,38 @@ all_asked() {
 	asked process --json --kind open --comm dog 3
 	asked process --json 4
 	asked show --json
+	# Every question takes every filter.
+	set -f
+	for f in '--kind deny' '--verdict allow' '--path /w/a' '--rule p:1' '--comm cat' '--exe gcc' '--exe /usr/bin/d*' \
+		'--pid 3' '--pid 3 --descendants' '--pid 2 --kind open --comm dog' '--since 2026-01-02T03:04:20' \
+		'--until 2026-01-02T03:04:41' '--path /w --exe make --verdict allow --since 2026'; do
+		# shellcheck disable=SC2086 # words
+		for v in show 'file /w/a' denials summary 'diff two'; do
+			asked ${v%% *} --json $f ${v#"${v%% *}"}
+		done
+		# shellcheck disable=SC2086
+		listed $f
+	done
+	set +f
+	asked process --json --descendants --exe ld 3
+}
+# listed FILTER...: the same of all sessions, and as many as show has
+listed() {
+	audit list --json "$@" >indexed 2>/dev/null || fail "list $*"
+	audit list --json --no-index "$@" >whole 2>/dev/null || fail "list --no-index $*"
+	cmp -s indexed whole || fail "list $*: the index counts otherwise"
+	n=$(audit show --json "$@" made 2>/dev/null | wc -l)
+	python3 - "$n" <<'END' || fail "list $*: not the $n of show: $(cat indexed)"
+import json, sys
+have = [s["matching"] for s in json.load(open("indexed")) if s["session"] == "made"]
+assert have == ([int(sys.argv[1])] if int(sys.argv[1]) else []), have
+END
 }
 all_asked
+asked show --json --pid 3 --descendants
+[ "$(wc -l <indexed)" -gt 100 ] || fail "few descendants: this proves less than it should"
+asked show --json --exe gcc
+[ "$(wc -l <indexed)" -gt 20 ] || fail "few of a program: this proves less than it should"
 asked file --json /w/a
 [ "$(wc -l <indexed)" -gt 100 ] || fail "few records: this proves less than it should"
 python3 session.py 401 500 >>$trail
@@ -193,8 +230,10 @@ audit show --kind open real >shown 2>said
 grep -q 'intact' said && ! grep -q 'not intact' said && fail "it says intact: $(cat said)"
 audit list --verify >/dev/null 2>&1
 [ $? -eq 2 ] || fail "usage of list --verify"
-audit list --no-index >/dev/null 2>&1
-[ $? -eq 2 ] || fail "usage of list --no-index"
+audit verify --no-index >/dev/null 2>&1
+[ $? -eq 2 ] || fail "usage of verify --no-index"
+audit denials --proof >/dev/null 2>&1
+[ $? -eq 2 ] || fail "usage of denials --proof"
 rm -r state/sessions/made state/sessions/real
 
 # Questions only.
