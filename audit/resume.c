@@ -135,38 +135,165 @@ static bool begin_segment(
 
 /* --- walking --- */
 
-static void take_line(
-	struct ward_resume *res, const char *session, const struct ward_lines_line *text)
+/* Numbers that are tried in all, for lines that claim to be further on: an end to that. */
+#define TRIED_MAX (4 * WARD_RESUME_LOST_MAX)
+
+struct walk {
+	struct ward_resume *res;
+	const char *session;
+	uint64_t tried;
+	/* A line further on than expected, which only the one behind it can prove. 0: there is none
+	 */
+	uint64_t orphan;
+	struct ward_buf orphan_text;
+	uint64_t orphan_offset;
+	bool orphan_behind_damage;
+	struct ward_resume before; /* it */
+};
+
+static bool mac_is_right(const struct ward_resume *res, const char *text, const struct ward_line *l)
 {
-	struct ward_line l;
 	uint8_t mac[WARD_MAC_BYTES];
+	if (l->seq != res->seq + 1)
+		return false;
+	ward_chain_mac(res->key, res->prev, text, l->body_len, mac);
+	return memcmp(mac, l->mac, sizeof(mac)) == 0;
+}
+
+/* Numbers that have no line: in the tree each is the leaf of an empty one. */
+static void lose(struct ward_resume *res, uint64_t n)
+{
 	uint8_t leaf[WARD_HASH_BYTES];
+	ward_merkle_leaf("", 0, leaf);
+	for (uint64_t i = 0; i < n; i++) {
+		ward_merkle_add(&res->tree, leaf);
+		ward_chain_ratchet(res->key);
+	}
+	res->seq += n;
+	res->lost += n;
+}
+
+/* The next line, whatever it is; l NULL: it has not the form of one. */
+static void count(struct ward_resume *res, const char *p, size_t len, uint64_t offset,
+	const struct ward_line *l)
+{
+	uint8_t leaf[WARD_HASH_BYTES];
+	res->seq++;
+	res->bytes += len + 1;
+	res->segment = offset + len + 1;
+	res->ended = false;
+	ward_merkle_leaf(p, len, leaf);
+	ward_merkle_add(&res->tree, leaf);
+	/* The next record follows on what stands there, as verify will see it. */
+	if (l)
+		memcpy(res->prev, l->mac, sizeof(res->prev));
+	ward_chain_ratchet(res->key);
+}
+
+/* A record that counts, when it was counted. */
+static void take_meaning(struct ward_resume *res, const struct ward_line *l)
+{
 	int64_t ring = -1;
 	uint64_t pos = 0;
-	res->seq++;
-	res->bytes += text->len + 1;
-	res->segment = text->offset + text->len + 1;
-	res->ended = false;
-	ward_merkle_leaf(text->p, text->len, leaf);
-	ward_merkle_add(&res->tree, leaf);
-	bool good = ward_line_parse(text->p, text->len, &l) == 0;
-	if (good) {
-		ward_chain_mac(res->key, res->prev, text->p, l.body_len, mac);
-		/* The next record follows on what stands there, as verify will see it. */
-		good = memcmp(mac, l.mac, sizeof(mac)) == 0 && l.seq == res->seq &&
-		       ward_line_of(&l, session);
-		memcpy(res->prev, l.mac, sizeof(res->prev));
+	res->ended = ward_line_is(l, "session.end");
+	res->refusals += ward_line_is(l, "deny") || ward_line_is(l, "quota");
+	if (ward_line_source(l, &ring, &pos) == 0 && ring >= 0 && ring < WARD_RINGS_MAX)
+		res->pos[ring] = pos;
+}
+
+/* May as many numbers be passed over? */
+static bool may_lose(struct walk *w, const struct ward_resume *from, uint64_t n)
+{
+	if (n > WARD_RESUME_LOST_MAX - from->lost || n > TRIED_MAX - w->tried)
+		return false;
+	w->tried += n;
+	return true;
+}
+
+/* *ret: the state behind the orphan, if it is what it claims to be. False: that is too far. */
+static bool take_orphan(struct walk *w, struct ward_resume *ret)
+{
+	struct ward_line l;
+	const uint64_t lost = w->orphan - w->before.seq - 1;
+	if (ward_line_parse(w->orphan_text.data, w->orphan_text.len, &l) < 0 ||
+		!may_lose(w, &w->before, lost))
+		return false;
+	*ret = w->before;
+	lose(ret, lost);
+	count(ret, w->orphan_text.data, w->orphan_text.len, w->orphan_offset, &l);
+	take_meaning(ret, &l);
+	return true;
+}
+
+/*
+ * A line that claims to be further on than the ones before it: lines are missing, or are no lines
+ * any more. It is at its place if its mac is right there; or that of the line behind it is, which
+ * then tells of both.
+ */
+static void find_place(
+	struct walk *w, const struct ward_lines_line *text, const struct ward_line *l)
+{
+	struct ward_resume then;
+	if (w->orphan && l->seq == w->orphan + 1 && take_orphan(w, &then)) {
+		if (mac_is_right(&then, text->p, l))
+			*w->res = then;
+		ward_chain_wipe(&then, sizeof(then));
 	}
-	ward_chain_ratchet(res->key);
-	if (!good) {
-		if (res->damaged == 0)
-			res->damaged = res->seq;
+	w->orphan = 0;
+	if (l->seq <= w->res->seq + 1 || l->seq - w->res->seq - 1 > WARD_RESUME_LOST_MAX)
+		return;
+	bool behind = w->res->damaged > 0;
+	if (!behind)
+		w->res->damaged = w->res->seq + 1;
+	then = *w->res;
+	const uint64_t lost = l->seq - w->res->seq - 1;
+	if (!may_lose(w, &then, lost)) {
+		ward_chain_wipe(&then, sizeof(then));
 		return;
 	}
-	res->ended = ward_line_is(&l, "session.end");
-	res->refusals += ward_line_is(&l, "deny") || ward_line_is(&l, "quota");
-	if (ward_line_source(&l, &ring, &pos) == 0 && ring >= 0 && ring < WARD_RINGS_MAX)
-		res->pos[ring] = pos;
+	lose(&then, lost);
+	if (mac_is_right(&then, text->p, l)) {
+		*w->res = then;
+	} else {
+		w->orphan_text.len = 0;
+		ward_buf_add(&w->orphan_text, text->p, text->len);
+		w->orphan = ward_buf_error(&w->orphan_text) < 0 ? 0 : l->seq;
+		w->orphan_offset = text->offset;
+		w->orphan_behind_damage = behind;
+		w->before = *w->res;
+	}
+	ward_chain_wipe(&then, sizeof(then));
+}
+
+static void take_line(struct walk *w, const struct ward_lines_line *text)
+{
+	struct ward_resume *res = w->res;
+	struct ward_line l;
+	bool form = ward_line_parse(text->p, text->len, &l) == 0;
+	bool ours = form && ward_line_of(&l, w->session);
+	bool good = ours && mac_is_right(res, text->p, &l);
+	if (ours && !good) {
+		find_place(w, text, &l);
+		good = mac_is_right(res, text->p, &l);
+	} else {
+		w->orphan = 0;
+	}
+	if (!good && res->damaged == 0)
+		res->damaged = res->seq + 1;
+	count(res, text->p, text->len, text->offset, form ? &l : NULL);
+	if (good)
+		take_meaning(res, &l);
+}
+
+/* The last line is one that nothing behind it can prove: not given out twice, where it is not the
+ * first that is wrong. */
+static void take_last(struct walk *w)
+{
+	struct ward_resume then;
+	if (w->orphan && w->orphan_behind_damage && take_orphan(w, &then)) {
+		*w->res = then;
+		ward_chain_wipe(&then, sizeof(then));
+	}
 }
 
 int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, struct ward_err *err)
@@ -179,14 +306,23 @@ int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, s
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
 	struct ward_lines_line text;
+	struct walk w = {.res = res, .session = session, .orphan_text = {.max = WARD_LINE_MAX}};
 	while ((r = ward_lines_next(&lines, &text)) == 1) {
-		if (text.offset == 0 && !begin_segment(res, session, &text))
-			return ward_err_set(err, -EBADMSG,
-				"log: its first record is not one that a segment begins with");
+		if (text.offset == 0 && !begin_segment(res, session, &text)) {
+			r = -EBADMSG;
+			break;
+		}
 		if (text.whole)
-			take_line(res, session, &text);
+			take_line(&w, &text);
 		else
 			res->torn = text.offset + text.len - res->segment;
 	}
+	if (r == 0)
+		take_last(&w);
+	ward_buf_clear(&w.orphan_text);
+	ward_chain_wipe(&w.before, sizeof(w.before));
+	if (r == -EBADMSG)
+		return ward_err_set(
+			err, r, "log: its first record is not one that a segment begins with");
 	return r < 0 ? ward_err_sys(err, r, "log") : 0;
 }

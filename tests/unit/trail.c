@@ -343,6 +343,86 @@ START_TEST(a_recovery_writer_takes_over_at_any_byte)
 }
 END_TEST
 
+/*
+ * A session of 21 records whose writer died, lines [from, to) then overwritten with `fill` (or, 0,
+ * cut out), and which another writer ends.
+ */
+static struct ward_verify_result recovered(struct session *s, size_t from, size_t to, char fill,
+	uint64_t *ret_records, char *ret_gap, size_t gap_size)
+{
+	const char *line[LINES_MAX + 1];
+	size_t n = 0;
+	put_kind(s, 0, WARD_EVENT_SESSION_START);
+	for (int i = 0; i < 20; i++)
+		put_access(s, i);
+	drain(s);
+	writer_dies(s);
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(s);
+	split(&log, line, &n);
+	ck_assert_uint_eq(n, 21);
+	size_t a = (size_t)(line[from] - log.data), b = (size_t)(line[to] - log.data);
+	ck_assert_int_eq(ftruncate(s->st.log_fd, 0), 0);
+	ck_assert_int_eq(ward_fd_write_all(s->st.log_fd, log.data, a), 0);
+	/* From within the first of them to within the last: one line is left of them. */
+	if (fill) {
+		memset(log.data + a + 20, fill, b - a - 40);
+		ck_assert_int_eq(ward_fd_write_all(s->st.log_fd, log.data + a, b - a), 0);
+	}
+	ck_assert_int_eq(ward_fd_write_all(s->st.log_fd, log.data + b, log.len - b), 0);
+	writer_start(s, true, "test");
+	put_access(s, 20);
+	put_kind(s, 0, WARD_EVENT_SESSION_END);
+	finish(s, "");
+	ward_cleanup(ward_buf_clear) struct ward_buf now = log_of(s);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s->st.ledger_fd);
+	struct ward_ledger_view v = ledger_of(&ledger, s->root);
+	const struct ward_ledger_session *known = ward_ledger_view_find(&v, s->st.name);
+	const char *text = strstr(now.data, "recovery: ");
+	ck_assert_ptr_nonnull(text);
+	snprintf(ret_gap, gap_size, "%.*s", (int)strcspn(text, "\""), text);
+	/* The last checkpoint covers as many records as the ledger says: the tree goes along. */
+	ck_assert(known->has_checkpoint);
+	*ret_records = known->records;
+	struct ward_verify_result r = verify_bytes(now.data, now.len, s->st.name, s->root, known);
+	ward_ledger_view_free(&v);
+	return r;
+}
+
+START_TEST(a_recovery_writer_goes_on_behind_what_is_proved)
+{
+	static const struct {
+		size_t from, to;
+		char fill; /* '\0': the lines are gone */
+		enum ward_verify_state state;
+		uint64_t first_bad, records;
+		const char *gap;
+	} t[] = {
+		/* 21 lines, the gap, one access, the end: 24 numbers whatever became of the lines.
+		 */
+		{9, 13, '\0', WARD_VERIFY_DELETED, 10, 24, "; 4 numbers have no record"},
+		{9, 13, ' ', WARD_VERIFY_EDITED, 10, 24, "; 3 numbers have no record"},
+		/* The start is in its ring still, and is taken anew. */
+		{0, 4, ' ', WARD_VERIFY_EDITED, 1, 25, "; 3 numbers have no record"},
+		/* All but the last one: nothing behind it proves it, but something before is wrong.
+		 */
+		{9, 20, ' ', WARD_VERIFY_EDITED, 10, 24, "; 10 numbers have no record"},
+		/* Nothing behind it tells of a number, nor of a place in a ring: what was lost is
+		   there still. */
+		{9, 21, ' ', WARD_VERIFY_EDITED, 10, 25, "record 10 was damaged before"},
+	};
+	struct session s = session_new(NULL);
+	uint64_t records = 0;
+	char gap[256];
+	const size_t i = (size_t)_i;
+	struct ward_verify_result r =
+		recovered(&s, t[i].from, t[i].to, t[i].fill, &records, gap, sizeof(gap));
+	expect(&r, t[i].state, t[i].first_bad, "a hole", i);
+	ck_assert_uint_eq(records, t[i].records);
+	ck_assert_msg(strstr(gap, t[i].gap), "%s", gap);
+	session_free(&s);
+}
+END_TEST
+
 START_TEST(a_supervisor_that_dies_leaves_the_cause)
 {
 	struct session s = session_new("orphan");
@@ -506,6 +586,7 @@ int main(void)
 	tcase_add_test(t, each_way_to_sync_owes_what_it_says);
 	tcase_add_test(t, a_recovery_writer_loses_nothing_and_doubles_nothing);
 	tcase_add_test(t, a_recovery_writer_takes_over_at_any_byte);
+	tcase_add_loop_test(t, a_recovery_writer_goes_on_behind_what_is_proved, 0, 5);
 	tcase_add_test(t, a_supervisor_that_dies_leaves_the_cause);
 	tcase_add_test(t, an_end_with_a_reason_is_whole_and_tells_it);
 	tcase_add_test(t, sessions_get_names_and_places);
