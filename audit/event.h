@@ -38,7 +38,7 @@ enum ward_event_kind {
 	WARD_EVENT_LOCK,
 	WARD_EVENT_QUOTA, /* refused by [quota], or near its end */
 	WARD_EVENT_DENY,  /* refused by policy; field ACTION tells what was tried */
-	WARD_EVENT_ASK,	  /* a question was put to a person */
+	WARD_EVENT_ASK,	  /* a question was put to a person (nothing does yet) */
 	WARD_EVENT_GRANT, /* and answered: yes, no, or not at all */
 	WARD_EVENT_CONNECT,
 	WARD_EVENT_DNS,

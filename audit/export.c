@@ -35,9 +35,9 @@ const struct ward_export *ward_export_find(const char *name)
 	return NULL;
 }
 
-uint64_t ward_export_time_ns(const json_t *record)
+uint64_t ward_export_time_ns(const json_t *record, const char *member)
 {
-	const char *text = ward_query_text(record, "time");
+	const char *text = ward_query_text(record, member);
 	struct tm tm = {0};
 	unsigned ns = 0;
 	if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%9uZ", &tm.tm_year, &tm.tm_mon,

@@ -42,7 +42,7 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r);
 void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r);
 void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r);
 
-/* Nanoseconds since the epoch of a record's time; 0 if it has none. */
-uint64_t ward_export_time_ns(const json_t *record);
+/* Nanoseconds since the epoch of a time of the record ("time", "until"); 0 if it has none. */
+uint64_t ward_export_time_ns(const json_t *record, const char *member);
 /* "read,write" of an array of strings. */
 void ward_export_join(struct ward_buf *b, const json_t *array);

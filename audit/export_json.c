@@ -113,6 +113,54 @@ static json_t *ocsf_profiles(int class_uid)
 	return profiles;
 }
 
+/* Of status_id, and of disposition_id and action_id of the profile security_control. */
+struct ocsf_outcome {
+	int status;	 /* 0 unknown, 1 success, 2 failure */
+	int disposition; /* 1 allowed, 2 blocked, 8 approved, 23 challenge */
+	int action;	 /* 0 unknown, 1 allowed, 2 denied */
+};
+
+static bool is_question(const char *kind)
+{
+	return is(kind, "ask") || is(kind, "grant");
+}
+
+static struct ocsf_outcome ocsf_outcome(const json_t *record)
+{
+	const char *kind = ward_query_text(record, "kind");
+	if (is(kind, "ask"))
+		return (struct ocsf_outcome){0, 23, 0};
+	if (is(kind, "grant") && is(ward_query_text(record, "result"), "granted"))
+		return (struct ocsf_outcome){1, 8, 1};
+	if (is(kind, "grant") || (kind && ward_query_is_refusal(kind)))
+		return (struct ocsf_outcome){2, 2, 2};
+	return (struct ocsf_outcome){1, 1, 1};
+}
+
+static void ocsf_put_control(json_t *o, const json_t *record)
+{
+	const struct ocsf_outcome x = ocsf_outcome(record);
+	json_object_set_new(o, "disposition_id", json_integer(x.disposition));
+	json_object_set_new(o, "action_id", json_integer(x.action));
+}
+
+/* A question to a person, or its answer: members for which the schema has no place. */
+static void ocsf_put_question(json_t *o, const json_t *record)
+{
+	static const char *const members[] = {"request", "result", "by", "scope", "until"};
+	const char *kind = ward_query_text(record, "kind");
+	json_t *unmapped = json_object();
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(record, members[i]);
+		if (v)
+			json_object_set(unmapped, members[i], v);
+	}
+	json_object_set_new(o, "unmapped", unmapped);
+	json_object_set_new(o, "activity_name", json_string(kind));
+	if (ward_query_text(record, "text"))
+		json_object_set_new(o, "message", json_string(ward_query_text(record, "text")));
+}
+
 /* What every class requires. */
 static json_t *ocsf_base(
 	const struct ward_export_record *r, int class_uid, int category, int activity)
@@ -131,8 +179,8 @@ static json_t *ocsf_base(
 	json_t *o = json_pack("{s:i,s:i,s:i,s:I,s:i,s:I,s:i,s:o,s:s%}", "class_uid", class_uid,
 		"category_uid", category, "activity_id", activity, "type_uid",
 		(json_int_t)class_uid * 100 + activity, "severity_id", deny ? 3 : 1, "time",
-		(json_int_t)(ward_export_time_ns(record) / 1000000), "status_id", deny ? 2 : 1,
-		"metadata", metadata, "raw_data", r->line, r->len);
+		(json_int_t)(ward_export_time_ns(record, "time") / 1000000), "status_id",
+		ocsf_outcome(record).status, "metadata", metadata, "raw_data", r->line, r->len);
 	/* The base class has no device. */
 	if (class_uid)
 		json_object_set_new(
@@ -149,7 +197,7 @@ static json_t *ocsf_file_event(const struct ward_export_record *r)
 	const char *path2 = ward_query_text(record, "path2");
 	const char *error = ward_query_text(record, "errno");
 	bool deny = kind && ward_query_is_refusal(kind);
-	int activity = file_activity(record, deny ? action : kind);
+	int activity = file_activity(record, deny || is_question(kind) ? action : kind);
 	json_t *o = ocsf_base(r, 1001, 1, activity);
 	json_object_set_new(o, "actor", ocsf_actor(record));
 	json_object_set_new(o, "file", ocsf_file(path));
@@ -157,9 +205,7 @@ static json_t *ocsf_file_event(const struct ward_export_record *r)
 		json_object_set_new(o, "file_result", ocsf_file(path2));
 	if (error)
 		json_object_set_new(o, "status_code", json_string(error));
-	/* The security_control profile: 1 allowed, 2 blocked. */
-	json_object_set_new(o, "disposition_id", json_integer(deny ? 2 : 1));
-	json_object_set_new(o, "action_id", json_integer(deny ? 2 : 1));
+	ocsf_put_control(o, record);
 	if (ward_query_text(record, "rule"))
 		json_object_set_new(o, "firewall_rule",
 			json_pack("{s:s,s:s?}", "name", ward_query_text(record, "rule"), "desc",
@@ -209,7 +255,8 @@ static void set_copy(json_t *to, const char *name, const json_t *record, const c
 static json_t *ocsf_network_event(const struct ward_export_record *r, bool deny)
 {
 	const json_t *record = r->json;
-	json_t *o = ocsf_base(r, 4001, 4, deny ? 5 : 1);
+	bool question = is_question(ward_query_text(record, "kind"));
+	json_t *o = ocsf_base(r, 4001, 4, question ? OCSF_OTHER : deny ? 5 : 1);
 	json_t *to = json_object();
 	json_t *from = json_object();
 	json_t *info = json_pack("{s:i}", "direction_id", 2); /* outbound */
@@ -235,8 +282,7 @@ static json_t *ocsf_network_event(const struct ward_export_record *r, bool deny)
 			json_pack("{s:s,s:s}", "sni", ward_query_text(record, "sni"), "version",
 				"unknown"));
 	json_object_set_new(o, "actor", ocsf_actor(record));
-	json_object_set_new(o, "disposition_id", json_integer(deny ? 2 : 1));
-	json_object_set_new(o, "action_id", json_integer(deny ? 2 : 1));
+	ocsf_put_control(o, record);
 	return o;
 }
 
@@ -264,9 +310,13 @@ static json_t *ocsf_dns_event(const struct ward_export_record *r, bool deny)
 	json_decref(found);
 	json_object_set_new(o, "src_endpoint", json_pack("{s:s}", "hostname", r->host));
 	json_object_set_new(o, "actor", ocsf_actor(record));
-	json_object_set_new(o, "disposition_id", json_integer(deny ? 2 : 1));
-	json_object_set_new(o, "action_id", json_integer(deny ? 2 : 1));
+	ocsf_put_control(o, record);
 	return o;
+}
+
+static bool has_host(const json_t *record)
+{
+	return ward_query_text(record, "host") || ward_query_text(record, "addr");
 }
 
 void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
@@ -279,7 +329,7 @@ void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
 	json_t *o = NULL;
 	if (is(kind, "exec")) {
 		o = ocsf_process_event(r);
-	} else if (is(what, "connect")) {
+	} else if (is(what, "connect") || (is_question(kind) && has_host(record))) {
 		o = ocsf_network_event(r, deny);
 	} else if (is(what, "dns") || is(what, "resolve")) {
 		o = ocsf_dns_event(r, deny);
@@ -297,6 +347,8 @@ void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
 			json_object_set_new(
 				o, "message", json_string(ward_query_text(record, "text")));
 	}
+	if (is_question(kind))
+		ocsf_put_question(o, record);
 	put_object(b, o);
 }
 
@@ -340,7 +392,8 @@ void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
 	const char *kind = ward_query_text(record, "kind");
 	bool deny = kind && ward_query_is_refusal(kind);
 	char time[32];
-	snprintf(time, sizeof(time), "%llu", (unsigned long long)ward_export_time_ns(record));
+	snprintf(time, sizeof(time), "%llu",
+		(unsigned long long)ward_export_time_ns(record, "time"));
 	json_t *attributes = json_array();
 	const char *name = NULL;
 	json_t *v = NULL;

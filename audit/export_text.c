@@ -13,13 +13,13 @@ static const char *const columns[] = {"seq", "session", "kind", "time", "mono", 
 	"source", "errno", "io", "read", "written", "size", "text", "status", "signal", "names",
 	"parent", "started", "process", "argv", "host", "addr", "port", "sni", "name", "result",
 	"limit", "used", "sent", "received", "duration", "dev", "ino", "ino2", "size_before",
-	"lock", "sha256", "mac"};
+	"lock", "sha256", "request", "by", "scope", "until", "mac"};
 
 const char ward_export_csv_head[] =
 	"seq,session,kind,time,mono,ring,pid,uid,comm,action,path,path2,asked,given,verdict,rule,"
 	"rule_text,source,errno,io,read,written,size,text,status,signal,names,"
 	"parent,started,process,argv,host,addr,port,sni,name,result,limit,used,sent,received,duration,"
-	"dev,ino,ino2,size_before,lock,sha256,mac\r\n";
+	"dev,ino,ino2,size_before,lock,sha256,request,by,scope,until,mac\r\n";
 
 static void csv_text(struct ward_buf *b, const char *s)
 {
@@ -107,6 +107,23 @@ static void cef_arguments(struct ward_buf *b, const json_t *argv)
 	cef_field(b, "cs5", ward_buf_str(&joined));
 }
 
+/* A question to a person, and its answer: which, by whom, how far and how long. */
+static void cef_question(struct ward_buf *b, const json_t *record)
+{
+	const char *request = ward_query_text(record, "request");
+	const char *scope = ward_query_text(record, "scope");
+	const char *until = ward_query_text(record, "until");
+	cef_field(b, "flexString1Label", request ? "request" : NULL);
+	cef_field(b, "flexString1", request);
+	cef_field(b, "flexString2Label", scope ? "scope" : NULL);
+	cef_field(b, "flexString2", scope);
+	cef_field(b, "deviceCustomDate1Label", until ? "until" : NULL);
+	if (until)
+		ward_buf_printf(b, "deviceCustomDate1=%llu ",
+			(unsigned long long)(ward_export_time_ns(record, "until") / 1000000));
+	cef_field(b, "suser", ward_query_text(record, "by"));
+}
+
 void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 {
 	const json_t *record = r->json;
@@ -119,11 +136,13 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 	ward_buf_puts(b, deny ? "|refused " : "|");
 	cef_escape(b, action ? action : kind, '|');
 	ward_buf_printf(b, "|%d|", deny ? 6 : 2);
-	ward_buf_printf(b, "rt=%llu ", (unsigned long long)(ward_export_time_ns(record) / 1000000));
+	ward_buf_printf(
+		b, "rt=%llu ", (unsigned long long)(ward_export_time_ns(record, "time") / 1000000));
 	ward_buf_printf(b, "externalId=%s:%" JSON_INTEGER_FORMAT " ", session ? session : "?",
 		json_integer_value(json_object_get(record, "seq")));
 	cef_field(b, "act", action);
-	cef_field(b, "outcome", ward_query_text(record, "verdict"));
+	const bool grant = kind && strcmp(kind, "grant") == 0;
+	cef_field(b, "outcome", ward_query_text(record, grant ? "result" : "verdict"));
 	cef_field(b, "filePath", ward_query_text(record, "path"));
 	cef_field(b, "cs4Label", ward_query_text(record, "path2") ? "path2" : NULL);
 	cef_field(b, "cs4", ward_query_text(record, "path2"));
@@ -137,6 +156,7 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 	cef_field(b, "cs2", ward_query_text(record, "rule_text"));
 	cef_destination(b, record);
 	cef_arguments(b, json_object_get(record, "argv"));
+	cef_question(b, record);
 	cef_field(b, "fileHash", ward_query_text(record, "sha256"));
 	/* Of a connection, else of a file. */
 	const json_t *received = json_object_get(record, "received");

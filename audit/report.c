@@ -124,7 +124,7 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	const char *kind = rec ? ward_query_text(rec, "kind") : NULL;
 	if (!kind)
 		return 0;
-	uint64_t ns = ward_export_time_ns(rec);
+	uint64_t ns = ward_export_time_ns(rec, "time");
 	uint64_t span = c->last > c->first ? c->last - c->first : 1;
 	uint64_t at = ns > c->first ? (ns - c->first) / (span / WARD_REPORT_SLOTS + 1) : 0;
 	at = at < WARD_REPORT_SLOTS ? at : WARD_REPORT_SLOTS - 1;
@@ -242,8 +242,8 @@ int ward_report_collect(struct ward_log *log, const char *session,
 	if (r == 0) {
 		json_t *first = json_pack("{s:O?}", "time", json_object_get(summary, "first"));
 		json_t *last = json_pack("{s:O?}", "time", json_object_get(summary, "last"));
-		c.first = ward_export_time_ns(first);
-		c.last = ward_export_time_ns(last);
+		c.first = ward_export_time_ns(first, "time");
+		c.last = ward_export_time_ns(last, "time");
 		json_decref(first);
 		json_decref(last);
 		r = json_object_set_new(c.report, "summary", summary);

@@ -128,8 +128,14 @@ static void approvals(struct ward_buf *b, const json_t *report)
 			ward_query_text(d, "result") ? ward_query_text(d, "result") : "");
 		code(b, ward_query_text(d, "path") ? ward_query_text(d, "path")
 						   : ward_query_text(d, "host"));
-		ward_buf_puts(b, " ");
-		code(b, ward_query_text(d, "by"));
+		static const char *const members[] = {"request", "by", "scope", "until"};
+		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
+			const char *text = ward_query_text(d, members[k]);
+			if (!text)
+				continue;
+			ward_buf_printf(b, " %s ", members[k]);
+			code(b, text);
+		}
 		ward_buf_puts(b, "\n");
 	}
 }

@@ -8,6 +8,7 @@
  *            [--die]          exits without FINISH, as a killed supervisor does
  *            [--free FILE]    when the log fails: removes FILE (the disk has room again), goes on
  *            [--every]        first a record of each kind, then three with every field
+ *            [--asked]        first three questions to a person, and how each was answered
  *            [--name PATH]    one more access, to this path, by a program of this name
  *            [--checkpoint N] one after so many records
  *            [--sync MODE]  record, batch (default), close
@@ -51,7 +52,7 @@
 struct run {
 	const char *program, *state, *session, *free_file, *name;
 	unsigned long events, threads, kill_ms, checkpoint, rotate, keep;
-	bool die, hold, every, pack;
+	bool die, hold, every, asked, pack;
 	int next_fd;
 	_Atomic unsigned long producing;
 	enum ward_audit_sync sync;
@@ -294,6 +295,56 @@ static void put_every(struct run *r)
 		put_full(r, full[i]);
 }
 
+/* One question and its answer, as docs/audit-format.md says; host NULL: of a path. */
+static void put_question(struct run *r, const char *request, const char *path, const char *host,
+	const char *result, const char *scope)
+{
+	struct ward_event ev;
+	for (int answer = 0; answer < 2; answer++) {
+		ward_event_begin(&ev, answer ? WARD_EVENT_GRANT : WARD_EVENT_ASK);
+		ward_event_u64(&ev, WARD_TAG_PID, answer ? 900 : 700);
+		ward_event_u64(&ev, WARD_TAG_UID, answer ? 1001 : 1000);
+		ward_event_text(&ev, WARD_TAG_COMM, answer ? "wardfs" : "agent");
+		ward_event_text(&ev, WARD_TAG_REQUEST, request);
+		ward_event_text(&ev, WARD_TAG_ACTION, path ? "open" : "connect");
+		if (path)
+			ward_event_text(&ev, WARD_TAG_PATH, path);
+		if (host)
+			ward_event_text(&ev, WARD_TAG_HOST, host);
+		if (host)
+			ward_event_u64(&ev, WARD_TAG_PORT, 443);
+		if (path)
+			ward_event_u64(&ev, WARD_TAG_ASKED, WARD_RIGHT_READ | WARD_RIGHT_WRITE);
+		if (!answer) {
+			ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ASK);
+			ward_event_text(&ev, WARD_TAG_RULE, "some.policy:9");
+			ward_event_text(
+				&ev, WARD_TAG_RULE_TEXT, path ? "ask = .github" : "ask = *");
+		} else {
+			ward_event_text(&ev, WARD_TAG_RESULT, result);
+			ward_event_text(&ev, WARD_TAG_BY, "uid 1001");
+			ward_event_text(&ev, WARD_TAG_SCOPE, scope);
+			ward_event_u64(&ev, WARD_TAG_UNTIL, UINT64_C(1893456000000000000));
+		}
+		if (ward_ring_put(r->ring[answer ? 0 : 1], &ev) < 0)
+			die("a ring fails");
+	}
+}
+
+static void put_asked(struct run *r)
+{
+	struct ward_event ev;
+	put_question(r, "q1", "/workspace/.github/ci.yml", NULL, "granted", "session");
+	put_question(r, "q2", NULL, "upload.example.org", "refused", "once");
+	put_question(r, "q3", "/workspace/.github/x|=\\y", NULL, "expired", "once");
+	/* Nobody answers their own question: from another ring it is left out. */
+	ward_event_begin(&ev, WARD_EVENT_GRANT);
+	ward_event_text(&ev, WARD_TAG_REQUEST, "q3");
+	ward_event_text(&ev, WARD_TAG_RESULT, "granted");
+	if (ward_ring_put(r->ring[1], &ev) < 0)
+		die("ring 1 fails");
+}
+
 static int put_access(struct run *r, unsigned long thread, unsigned long i)
 {
 	struct ward_event ev;
@@ -402,8 +453,8 @@ static void parse(struct run *r, int argc, char **argv)
 		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
 		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
 		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
-		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"rotate", 1, NULL, 'r'},
-		{"keep", 1, NULL, 'K'}, {"pack", 0, NULL, 'P'}, {0}};
+		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
+		{"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'}, {"pack", 0, NULL, 'P'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -443,6 +494,9 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'v':
 			r->every = true;
+			break;
+		case 'A':
+			r->asked = true;
 			break;
 		case 'r':
 			r->rotate = strtoul(optarg, NULL, 10);
@@ -498,6 +552,8 @@ int main(int argc, char **argv)
 		"{\"owner_policy_file\":\"/srv/owner/.config/wardfs/projects/p.policy\"}");
 	if (r.every)
 		put_every(&r);
+	if (r.asked)
+		put_asked(&r);
 	r.producing = r.threads;
 	for (unsigned long t = 0; t < r.threads; t++) {
 		producers[t] = (struct producer){.run = &r, .thread = t};
