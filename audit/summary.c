@@ -109,6 +109,13 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 	return r < 0 ? -ENOMEM : 0;
 }
 
+/* A close tells neither who had the file nor which rule let them: then bytes cannot be told. */
+static bool tells_bytes(const struct ward_filter *f)
+{
+	return !ward_filter_asks_actors(f) && !f->comm && !f->verdict && !f->rule &&
+	       (!f->kind || strcmp(f->kind, "close") == 0);
+}
+
 int ward_query_summary(
 	struct ward_log *log, const struct ward_select *sel, json_t **ret, struct ward_err *err)
 {
@@ -134,11 +141,15 @@ int ward_query_summary(
 			s.not_counted);
 		if (!o)
 			r = -ENOMEM;
+		else if (sel && !tells_bytes(sel->filter))
+			r = json_object_set_new(o, "bytes", json_null()) < 0 ? -ENOMEM : 0;
 	}
 	for (size_t i = 0; i < n_sets; i++)
 		json_decref(*sets[i]);
-	if (r < 0)
+	if (r < 0) {
+		json_decref(o);
 		return ward_err_sys(err, r, "trail");
+	}
 	*ret = o;
 	return 0;
 }

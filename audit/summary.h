@@ -18,7 +18,8 @@
  *   programs  {comm: count}
  *   refusals  {"count": n, "rules": {"FILE:LINE text": count}}
  *   files     {"read": n, "written": n, "created": n, "removed": n, "refused": n}   different paths
- *   bytes     {"read": n, "written": n, "unseen": handles whose bytes the guard could not see}
+ *   bytes     {"read": n, "written": n, "unseen": handles whose bytes the guard could not see};
+ *             null where sel asks for something that the close of a handle does not tell
  *   not_counted  names beyond the limit
  * sel: of these records; NULL: of all.
  */

@@ -393,10 +393,13 @@ static void print_summary(const json_t *o)
 	printf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
 	printf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
 	printf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
-	printf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
-	       " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
-		figure(o, "bytes", "read"), figure(o, "bytes", "written"),
-		figure(o, "bytes", "unseen"));
+	if (json_is_null(json_object_get(o, "bytes")))
+		printf("bytes             -  a close tells neither process nor rule: leave those filters out\n");
+	else
+		printf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
+		       " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
+			figure(o, "bytes", "read"), figure(o, "bytes", "written"),
+			figure(o, "bytes", "unseen"));
 	print_counts("kinds", json_object_get(o, "kinds"));
 	print_counts("programs", json_object_get(o, "programs"));
 	print_counts("refused by", json_object_get(json_object_get(o, "refusals"), "rules"));

@@ -80,7 +80,11 @@ d, = json.load(sys.stdin)
 assert d["count"] == 3 and d["permit"]["line"] == "read = /workspace/.env", d' || fail "denials: filters"
 audit summary --json --verdict allow alpha | python3 -c 'import json, sys
 s = json.load(sys.stdin)
-assert s["records"] == 18 and s["refusals"]["count"] == 0 and s["kinds"] == {"open": 18}, s' || fail "summary --verdict"
+assert s["records"] == 18 and s["refusals"]["count"] == 0 and s["kinds"] == {"open": 18}, s
+assert s["bytes"] is None, s' || fail "summary --verdict"
+audit summary --pid "$pid" alpha | grep -q '^bytes  *-  a close tells neither' || fail "summary --pid"
+audit summary --json --path /workspace --since 2000 alpha | python3 -c 'import json, sys
+assert json.load(sys.stdin)["bytes"] == {"read": 0, "written": 0, "unseen": 0}' || fail "control: bytes"
 audit summary --kind xattr alpha >out 2>err || fail "summary --kind"
 [ ! -s out ] && grep -q 'session alpha has no such record' err || fail "summary of nothing: $(cat out err)"
 audit diff --path /workspace/t0-1 alpha beta >out 2>err || fail "diff --path: $(cat out)"
