@@ -99,6 +99,9 @@ int audit_cmd_write_out(
 /* Appends the signed statement about the session. *ret_intact: it says that the trail is. */
 int audit_cmd_attest_make(struct audit_cmd *c, struct ward_buf *ret, bool *ret_intact,
 	struct ward_err *err) ward_must_check;
+/* On stderr: the names that the file had besides the one that was asked for, each once. NULL: none.
+ */
+void audit_cmd_say_names(const struct ward_file_names *names);
 /* A path as it is called inside, escaped; a relative one is meant from the project. */
 void audit_cmd_inside(const char *path, struct ward_buf *ret);
 /* Prints a record in one line; rec NULL: the line is none. */

@@ -34,9 +34,8 @@ static int make_many(struct audit_cmd *c, const char *path, const char *name, st
 		.pairs = c->json && !c->prove_file};
 	if (r == 0)
 		r = ward_prove_records(log, notes, &want, ret, &n, &behind, err);
-	for (size_t i = 1; r == 0 && names && ward_file_names_get(names, i); i++)
-		if (!ward_file_names_elsewhere(names, i))
-			ward_sayf("it was %s as well", ward_file_names_get(names, i));
+	if (r == 0)
+		audit_cmd_say_names(names);
 	if (r == 0)
 		ward_sayf("%zu records%s%s", n, path ? " of " : "", ward_buf_str(&inside));
 	/* A checkpoint can be asked for: then that is meant. */

@@ -251,6 +251,19 @@ static int show_indexed(
 	return r == -ENODATA ? 0 : r;
 }
 
+void audit_cmd_say_names(const struct ward_file_names *names)
+{
+	const char *name = NULL;
+	for (size_t i = 1; (name = ward_file_names_get(names, i)); i++) {
+		/* A name can have meant the file more than once. */
+		size_t k = 0;
+		while (k < i && strcmp(ward_file_names_get(names, k), name) != 0)
+			k++;
+		if (k == i && !ward_file_names_elsewhere(names, i))
+			ward_sayf("it was %s as well", name);
+	}
+}
+
 static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
@@ -275,9 +288,8 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 		r = show_indexed(&s, name, log, err);
 	if (r == 0)
 		r = walk(&s, log, err);
-	for (size_t i = 1; r == 0 && ward_file_names_get(names, i); i++)
-		if (!ward_file_names_elsewhere(names, i))
-			ward_sayf("it was %s as well", ward_file_names_get(names, i));
+	if (r == 0)
+		audit_cmd_say_names(names);
 	ward_file_names_free(names);
 	if (r == 0 && s.shown == 0 && file)
 		ward_sayf("session %s has no record of %s (a path is meant as it is called inside)",

@@ -180,6 +180,8 @@ asked show --json --pid 3 --descendants
 asked show --json --exe gcc
 [ "$(wc -l <indexed)" -gt 20 ] || fail "few of a program: this proves less than it should"
 asked file --json /w/a
+grep -q 'it was /w/c as well' err || fail "its other names: $(cat err)"
+[ -z "$(sort err | uniq -d)" ] || fail "a name is told twice: $(sort err | uniq -d)"
 [ "$(wc -l <indexed)" -gt 100 ] || fail "few records: this proves less than it should"
 python3 session.py 401 500 >>$trail
 all_asked
