@@ -123,6 +123,9 @@ int audit_cmd_export(struct audit_cmd *c, struct ward_err *err)
 	if (x.format->head && x.after == 0 && !x.to)
 		fputs(x.format->head, stdout);
 	r = ward_query_walk(log, true, export_record, &x, err);
+	/* A record that could not be judged was passed over. */
+	if (r == 0 && ward_actors_error(c->filter->f.actors) < 0)
+		r = ward_err_sys(err, -ENOMEM, "processes");
 	ward_buf_clear(&x.line);
 	if (x.to)
 		return after_to(c, &x, r, name, log, err);

@@ -34,6 +34,8 @@ static int make_many(struct audit_cmd *c, const char *path, const char *name, st
 		.pairs = c->json && !c->prove_file};
 	if (r == 0)
 		r = ward_prove_records(log, notes, &want, ret, &n, &behind, err);
+	if (r == 0 && ward_actors_error(c->filter->f.actors) < 0)
+		r = ward_err_sys(err, -ENOMEM, "processes");
 	if (r == 0)
 		audit_cmd_say_names(names);
 	if (r == 0)
