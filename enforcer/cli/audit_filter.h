@@ -28,7 +28,7 @@
 	"  --comm NAME          the name of the program, as it calls itself\n"                          \
 	"  --exe PATH           the program that ran, as --path; without a '/': its last name\n"        \
 	"  --pid PID            a process and its threads, or one thread\n"                             \
-	"  --descendants        with a process: also those that it started, and those started\n"        \
+	"  --descendants        with a process: also what it started, and what that started\n"          \
 	"  --since TIME         in UTC: 2026-01-02T03:04, or the date alone; today, yesterday; or so\n" \
 	"                       long ago: 90s, 30m, 12h, 2d, 1w\n"                                      \
 	"  --until TIME         the same; records of that minute (second, day) still count\n"

@@ -62,7 +62,7 @@ static const char help[] =
 	"           deleted, reordered, edited, missing, removed, expired, unstarted, foreign key\n"
 	"  index    brings the index over all trails up to date\n"
 	"  sql      does so and answers a SELECT: records(session, seq, at, time, kind, verdict, action,\n"
-	"           path, path2, pid, process, comm, rule, errno, read, written)\n"
+	"           path, path2, pid, process, parent, comm, rule, errno, read, written)\n"
 	"  report   a session on one page: what it did, what was refused, whether the trail is whole\n"
 	"  attest   a signed statement of what was in force in a session, what held, and whether the\n"
 	"           trail is whole; verify takes it as a FILE\n"
