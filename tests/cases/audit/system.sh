@@ -119,7 +119,15 @@ owner '"$WARDFS" audit --system show first >shown 2>err || fail "show: $(cat err
 	expect 0 "$WARDFS" audit --system index
 	has "$OUT" "2 sessions"
 	expect 0 "$WARDFS" audit --system sql "SELECT DISTINCT session FROM records WHERE path LIKE '"'%made'"'"
-	has "$OUT" first' || exit 1
+	has "$OUT" first
+	expect 0 "$WARDFS" audit --system denials --exe sh first
+	expect 0 "$WARDFS" audit --system list --path "*made"
+	has "$OUT" first
+	has "$ERR" "none of these trails was verified"
+	expect 0 "$WARDFS" audit --system list --path "*made" --exe no-such-program
+	[ -z "$OUT" ] || fail "control: $OUT"' || exit 1
+grep -q '"session":"host","kind":"question".*"verb":"list","question":"--path \*made".*"by":4711,' "$STORE/4711/ledger.jsonl" ||
+	fail "the ledger does not have what was listed: $(tail -3 "$STORE/4711/ledger.jsonl")"
 grep -q '"session":"host","kind":"question".*"question":"SELECT DISTINCT.*"by":4711,' "$STORE/4711/ledger.jsonl" ||
 	fail "the ledger does not have what was asked: $(tail -2 "$STORE/4711/ledger.jsonl")"
 expect 0 "$WARDFS" audit list --owner 4711
