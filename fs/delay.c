@@ -10,8 +10,8 @@
 
 #include "enforcer/base/clock.h"
 
-struct waiting {
-	TAILQ_ENTRY(waiting) at; /* by due_ns */
+struct ward_delayed {
+	TAILQ_ENTRY(ward_delayed) at; /* by due_ns */
 	struct ward_delay *delay;
 	fuse_req_t req;
 	size_t n;
@@ -19,21 +19,21 @@ struct waiting {
 	bool queued;
 };
 
-TAILQ_HEAD(waiting_list, waiting);
+TAILQ_HEAD(waiting_list, ward_delayed);
 
 struct ward_delay {
 	pthread_t thread;
 	pthread_mutex_t lock; /* protects the rest; not held over calls of libfuse */
 	pthread_cond_t wake;
 	struct waiting_list list;
-	bool started; /* the thread is there: from the first delay on */
+	bool started; /* the thread is there: from the first policy with a rate on */
 	bool stop;
 };
 
 /* Locked. */
-static void insert(struct ward_delay *d, struct waiting *w)
+static void insert(struct ward_delay *d, struct ward_delayed *w)
 {
-	struct waiting *at = TAILQ_LAST(&d->list, waiting_list);
+	struct ward_delayed *at = TAILQ_LAST(&d->list, waiting_list);
 
 	while (at && at->due_ns > w->due_ns)
 		at = TAILQ_PREV(at, waiting_list, at);
@@ -48,7 +48,7 @@ static void insert(struct ward_delay *d, struct waiting *w)
 /* libfuse calls this with the request's lock held: nothing of it may be called here. */
 static void on_interrupt(fuse_req_t req, void *data)
 {
-	struct waiting *w = data;
+	struct ward_delayed *w = data;
 	struct ward_delay *d = w->delay;
 
 	pthread_mutex_lock(&d->lock);
@@ -61,9 +61,9 @@ static void on_interrupt(fuse_req_t req, void *data)
 }
 
 /* Locked. The first that is due, out of the list. */
-static struct waiting *take(struct ward_delay *d)
+static struct ward_delayed *take(struct ward_delay *d)
 {
-	struct waiting *w = TAILQ_FIRST(&d->list);
+	struct ward_delayed *w = TAILQ_FIRST(&d->list);
 
 	if (!w || (!d->stop && w->due_ns > ward_clock_mono_ns()))
 		return NULL;
@@ -75,7 +75,7 @@ static struct waiting *take(struct ward_delay *d)
 /* Locked. */
 static void sleep_until_due(struct ward_delay *d)
 {
-	const struct waiting *w = TAILQ_FIRST(&d->list);
+	const struct ward_delayed *w = TAILQ_FIRST(&d->list);
 	struct timespec until;
 
 	if (!w) {
@@ -93,7 +93,7 @@ static void *run(void *arg)
 
 	pthread_mutex_lock(&d->lock);
 	for (;;) {
-		struct waiting *w = take(d);
+		struct ward_delayed *w = take(d);
 
 		if (w) {
 			pthread_mutex_unlock(&d->lock);
@@ -144,32 +144,65 @@ void ward_delay_free(struct ward_delay *d)
 	free(d);
 }
 
-/* Most sessions have no rate: the thread comes with the first delay. */
-static bool start(struct ward_delay *d)
+static bool has_rate(const struct ward_settings *s)
 {
-	pthread_mutex_lock(&d->lock);
-	if (!d->started)
-		d->started = pthread_create(&d->thread, NULL, run, d) == 0;
-	bool ret = d->started;
-	pthread_mutex_unlock(&d->lock);
-	return ret;
+	for (size_t i = 0; i < s->n_quotas; i++)
+		if (s->quotas[i].limits[WARD_QUOTA_RATE].value != WARD_UNLIMITED)
+			return true;
+	return false;
 }
 
-void ward_delay_reply_write(struct ward_delay *d, fuse_req_t req, size_t n, uint64_t ns)
+int ward_delay_ready(struct ward_delay *d, const struct ward_settings *s, struct ward_err *err)
 {
-	struct waiting *w = ns && start(d) ? calloc(1, sizeof(*w)) : NULL;
+	bool started;
+	int r;
 
-	if (!w) {
+	pthread_mutex_lock(&d->lock);
+	started = d->started;
+	pthread_mutex_unlock(&d->lock);
+	if (started || !has_rate(s))
+		return 0;
+	r = pthread_create(&d->thread, NULL, run, d);
+	if (r)
+		return ward_err_sys(err, -r, "[quota] rate: the thread that answers late");
+	pthread_mutex_lock(&d->lock);
+	d->started = true;
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+int ward_delay_place(struct ward_delay *d, struct ward_delayed **ret)
+{
+	struct ward_delayed *place;
+	bool started;
+
+	pthread_mutex_lock(&d->lock);
+	started = d->started;
+	pthread_mutex_unlock(&d->lock);
+	if (!started)
+		return -EIO;
+	place = calloc(1, sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	*ret = place;
+	return 0;
+}
+
+void ward_delay_reply_write(
+	struct ward_delay *d, struct ward_delayed *place, fuse_req_t req, size_t n, uint64_t ns)
+{
+	if (!ns || !place) {
 		(void)fuse_reply_write(req, n);
+		free(place);
 		return;
 	}
-	w->delay = d;
-	w->req = req;
-	w->n = n;
-	w->due_ns = ward_clock_mono_ns() + ns;
+	place->delay = d;
+	place->req = req;
+	place->n = n;
+	place->due_ns = ward_clock_mono_ns() + ns;
 	/* Before it is in the list: from then on the thread may answer and free it. */
-	fuse_req_interrupt_func(req, on_interrupt, w);
+	fuse_req_interrupt_func(req, on_interrupt, place);
 	pthread_mutex_lock(&d->lock);
-	insert(d, w);
+	insert(d, place);
 	pthread_mutex_unlock(&d->lock);
 }

@@ -290,6 +290,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 	r = ward_pool_new(&fs->pool, err);
 	if (r == 0)
 		r = ward_delay_new(&fs->delay, err);
+	if (r == 0)
+		r = ward_delay_ready(fs->delay, ward_policy_settings(fs->policy), err);
 	ward_comm_init(&fs->comm);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		struct ward_fs_tree *t = &fs->trees[i];

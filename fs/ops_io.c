@@ -144,9 +144,18 @@ static int check_append(const struct ward_handle *h, off_t off, const struct fus
 	return off == file.st.st_size ? 0 : -EACCES;
 }
 
-static void reply_written(struct ward_op *op, const struct ward_handle *h, size_t n)
+/* Before content is written whose answer may have to wait; *ret stays NULL where it cannot. */
+static int place_answer(
+	const struct ward_op *op, const struct ward_handle *h, struct ward_delayed **ret)
 {
-	ward_delay_reply_write(op->tree->fs->delay, op->req, n, ward_quota_written(op, h, n));
+	return ward_quota_has_rate(op, h) ? ward_delay_place(op->tree->fs->delay, ret) : 0;
+}
+
+static void reply_written(
+	struct ward_op *op, const struct ward_handle *h, struct ward_delayed **place, size_t n)
+{
+	ward_delay_reply_write(op->tree->fs->delay, ward_steal_ptr(place), op->req, n,
+		ward_quota_written(op, h, n));
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
@@ -155,6 +164,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	/* fi->flags are the file's as they are now: F_SETFL may have changed O_APPEND. */
 	const bool append = h->append_only || (fi->flags & O_APPEND && !fi->writepage);
+	ward_cleanup_free struct ward_delayed *place = NULL;
 	ward_cleanup_op op = {.acting = false};
 	ssize_t n = begin_change(&op, req, fi);
 
@@ -165,6 +175,8 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 	else if (n == 0 && h->append_only)
 		n = check_append(h, off, fi);
 	if (n == 0)
+		n = place_answer(&op, h, &place);
+	if (n == 0)
 		n = ward_record_io(&op, h, "write", off, size, 0);
 	if (n == 0)
 		n = record_outcome(&op, h, "write", off, size,
@@ -174,7 +186,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 		return;
 	}
 	atomic_fetch_add_explicit(&h->n_written, (uint64_t)n, memory_order_relaxed);
-	reply_written(&op, h, (size_t)n);
+	reply_written(&op, h, &place, (size_t)n);
 }
 
 static void op_fallocate(
@@ -251,6 +263,7 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 {
 	struct ward_handle *in = ward_handle_from(fi_in->fh);
 	struct ward_handle *out = ward_handle_from(fi_out->fh);
+	ward_cleanup_free struct ward_delayed *place = NULL;
 	ward_cleanup_op op = {.acting = false};
 	ssize_t n = begin_change(&op, req, fi_out);
 
@@ -267,7 +280,9 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		(void)fuse_reply_err(req, EOPNOTSUPP);
 		return;
 	}
-	n = ward_record_io(&op, out, "write", off_out, len, 0);
+	n = place_answer(&op, out, &place);
+	if (n == 0)
+		n = ward_record_io(&op, out, "write", off_out, len, 0);
 	if (n < 0) {
 		(void)fuse_reply_err(req, (int)-n);
 		return;
@@ -285,7 +300,7 @@ static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	}
 	atomic_fetch_add_explicit(&in->n_read, (uint64_t)n, memory_order_relaxed);
 	atomic_fetch_add_explicit(&out->n_written, (uint64_t)n, memory_order_relaxed);
-	reply_written(&op, out, (size_t)n);
+	reply_written(&op, out, &place, (size_t)n);
 }
 
 /*

@@ -328,15 +328,19 @@ int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const c
 	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
 }
 
+bool ward_quota_has_rate(const struct ward_op *op, const struct ward_handle *h)
+{
+	const struct ward_quota_domain *d =
+		h->quota ? ward_quota_domain_of(op->tree->fs->quotas, h->quota) : NULL;
+
+	return ward_quota_wants(d) & WARD_QUOTA_WANT_RATE;
+}
+
 uint64_t ward_quota_written(struct ward_op *op, const struct ward_handle *h, uint64_t n)
 {
 	struct ward_quotas *q = op->tree->fs->quotas;
-	struct ward_quota_domain *d;
 
-	if (!h->quota || !n)
+	if (!n || !ward_quota_has_rate(op, h))
 		return 0;
-	d = ward_quota_domain_of(q, h->quota);
-	if (!(ward_quota_wants(d) & WARD_QUOTA_WANT_RATE))
-		return 0;
-	return ward_quota_delay(q, d, n, ward_clock_mono_ns());
+	return ward_quota_delay(q, ward_quota_domain_of(q, h->quota), n, ward_clock_mono_ns());
 }

@@ -37,5 +37,7 @@ int ward_quota_open_holes(struct ward_op *op, struct ward_node *node, struct war
 int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const char *name,
 	const char *value, size_t size, int flags) ward_must_check;
 
+/* May whoever writes to h have to wait ([quota] rate)? */
+bool ward_quota_has_rate(const struct ward_op *op, const struct ward_handle *h);
 /* How long whoever wrote n bytes to h is to wait, in ns ([quota] rate). */
 uint64_t ward_quota_written(struct ward_op *op, const struct ward_handle *h, uint64_t n);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "enforcer/base/clock.h"
+#include "fs/delay.h"
 #include "fs/gate.h"
 #include "fs/handle.h"
 #include "fs/notify.h"
@@ -179,8 +180,11 @@ int ward_swap(struct ward_fs *fs, struct ward_policy *policy, struct ward_swappe
 	const struct ward_state *roots[WARD_TREES_MAX] = {NULL};
 	struct ward_policy *old = fs->policy;
 	struct ward_swapped done = {.mono_ns = 0};
-	int r = find_roots(fs, policy, roots);
+	int r = ward_delay_ready(fs->delay, ward_policy_settings(policy), err);
 
+	if (r < 0)
+		return r;
+	r = find_roots(fs, policy, roots);
 	if (r == 0)
 		r = take_turn(fs);
 	if (r < 0) {

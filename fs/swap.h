@@ -28,7 +28,8 @@ struct ward_swapped {
 
 /*
  * policy: a reference, taken on success. -EBUSY: requests that wait for a disk were under way all
- * the time; -ENOMEM, …: nothing has changed. Not from a thread that serves requests.
+ * the time; -ENOMEM, -EAGAIN (a thread that it needs), …: nothing has changed. Not from a thread
+ * that serves requests.
  */
 int ward_swap(struct ward_fs *fs, struct ward_policy *policy, struct ward_swapped *ret,
 	struct ward_err *err) ward_must_check;
