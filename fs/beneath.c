@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "fs/node_names.h"
 
 /* A directory above another tree's place, or the place itself. */
 struct point {
@@ -193,7 +194,7 @@ uint32_t ward_beneath_flags_locked(
 	if (node == &nodes->root)
 		return 0;
 	flags = flags_of(find_node(tree, node, false));
-	for (const struct ward_name *n = node->names; n; n = n->node_next)
+	for (const struct ward_name *n = node->names; n; n = ward_node_name_older(n))
 		flags |= flags_at(
 			tree, (struct at){.parent = n->parent, .name = n->text, .len = n->len});
 	return flags;

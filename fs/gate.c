@@ -8,8 +8,8 @@
 #include "enforcer/ipc/helper.h"
 #include "fs/beneath.h"
 #include "fs/contain_walk.h"
+#include "fs/links.h"
 #include "fs/record.h"
-#include "fs/resolve.h"
 #include "fs/writers.h"
 
 /* What an unknown further link leaves of a file's content ([tree] hardlinks). */
@@ -86,12 +86,10 @@ static uint32_t sure_ceiling(struct ward_fs_tree *tree, struct ward_node *node,
 	const struct ward_states *states, uint64_t nlink, uint32_t asked)
 {
 	const uint32_t least = unknown_leave(tree);
-	uint64_t names;
 
 	if (node->dir || nlink <= 1 || nlink > states->n_names || !least || !(asked & ~least))
 		return ceiling(tree, node, states, nlink);
-	ward_resolve_links(tree, node, states->n_names, &nlink, &names);
-	return names && nlink <= names ? 0 : least;
+	return ward_links_known(tree, node, nlink, states->n_names) ? 0 : least;
 }
 
 int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/node.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,12 +9,16 @@
 #include <unistd.h>
 
 #include "fs/fuse_kernel.h"
+#include "fs/node_names.h"
 #include "fs/notify.h"
 #include "fs/passthrough.h"
 #include "fs/quota.h"
 #include "fs/watch.h"
 
 #define HASH_START 1024U
+
+/* With eight bytes more, malloc(3) takes 16 more for each file that the kernel has seen. */
+static_assert(sizeof(void *) != 8 || sizeof(struct ward_node) <= 136, "memory of a million files");
 
 static size_t hash_name(const struct ward_node *parent, const char *name, size_t len)
 {
@@ -204,7 +209,7 @@ static void drop_ref(struct ward_nodes *nodes, struct ward_node *node)
 		if (node == &nodes->root || --node->refs || node->nlookup)
 			return;
 		for (n = node->names; n; n = next) {
-			next = n->node_next;
+			next = ward_node_name_older(n);
 			if (n->live)
 				hash_out_name(nodes, n);
 			/* All but the last parent recurse by one level at most: only files have
@@ -214,7 +219,7 @@ static void drop_ref(struct ward_nodes *nodes, struct ward_node *node)
 			up = n->parent;
 			free_name(nodes, n);
 		}
-		node->names = NULL;
+		ward_node_names_clear(nodes, node);
 		free_node(nodes, node);
 		node = up;
 	}
@@ -288,19 +293,18 @@ uint64_t ward_nodes_next(struct ward_nodes *nodes, uint64_t number)
 static void unbind(struct ward_nodes *nodes, struct ward_name *n)
 {
 	struct ward_node *node = n->node;
-	struct ward_name **at = &node->names;
 
 	hash_out_name(nodes, n);
 	n->live = false;
-	if (node->names == n && !n->node_next) {
+	if (!node->several) {
 		/* No name leads here: an inode number that comes back is another file. */
-		if (node->dir)
+		if (node->dir) {
 			node->dir->checked_ns = 0;
+			nodes->dirs_gen += node->refs > 0;
+		}
 		return;
 	}
-	while (*at != n)
-		at = &(*at)->node_next;
-	*at = n->node_next;
+	ward_node_names_take(nodes, node, n);
 	node->refs++;
 	drop_ref(nodes, n->parent);
 	free_name(nodes, n);
@@ -313,9 +317,17 @@ static int bind_name(struct ward_nodes *nodes, struct ward_node *node, struct wa
 {
 	struct ward_name *ghost = node->names && !node->names->live ? node->names : NULL;
 	struct ward_name *n = calloc(1, sizeof(*n) + len + 1);
+	int r;
 
 	if (!n)
 		return -ENOMEM;
+	if (ghost)
+		node->names = NULL;
+	r = ward_node_names_add(nodes, node, n);
+	if (r < 0) {
+		free(n);
+		return r;
+	}
 	n->node = node;
 	n->parent = parent;
 	parent->refs++;
@@ -324,8 +336,6 @@ static int bind_name(struct ward_nodes *nodes, struct ward_node *node, struct wa
 	n->gen = nodes->gen - 1;
 	memcpy(n->text, name, len);
 	hash_in_name(nodes, n);
-	n->node_next = ghost ? NULL : node->names;
-	node->names = n;
 	if (ghost) {
 		drop_ref(nodes, ghost->parent);
 		free_name(nodes, ghost);
@@ -344,7 +354,7 @@ static struct ward_node *new_node(struct ward_nodes *nodes, const struct ward_fi
 		return NULL;
 	}
 	node->id = file->id;
-	node->type = file->st.st_mode & S_IFMT;
+	node->type = (uint16_t)(file->st.st_mode & S_IFMT);
 	if (S_ISDIR(file->st.st_mode)) {
 		node->dir = calloc(1, sizeof(*node->dir));
 		if (!node->dir) {
@@ -387,7 +397,7 @@ static void take_old_names(
 	if (!node->dir && file->st.st_nlink > 1)
 		return;
 	for (n = node->names; n; n = next) {
-		next = n->node_next;
+		next = ward_node_name_older(n);
 		if (n->live)
 			unbind(nodes, n);
 	}
@@ -538,7 +548,7 @@ uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *fil
 static void lost_link(struct ward_node *node)
 {
 	const struct ward_name *n = ward_node_first_name(node);
-	const uint32_t known = n ? 1 + (n->node_next != NULL) : 0;
+	const uint32_t known = n ? 1 + (node->several != NULL) : 0;
 
 	if (node->nlink)
 		node->nlink--;

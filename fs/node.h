@@ -20,6 +20,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -39,16 +40,18 @@
 struct ward_handle;
 struct ward_locker;
 struct ward_node_digest;
+struct ward_several;
 struct ward_watched;
 
 struct ward_name {
 	struct ward_node *node;
 	struct ward_node *parent; /* a reference */
 	struct ward_name *hash_next;
-	struct ward_name *node_next;
 	const struct ward_state *state; /* a reference */
 	uint32_t gen;			/* state is right if this is nodes->gen */
-	bool live;			/* false: a ghost, not in the hash */
+	uint32_t slot;			/* among several (node_names.h), as the two marks */
+	bool counted, placed;
+	bool live; /* false: a ghost, not in the hash */
 	uint8_t len;
 	char text[]; /* len bytes and NUL */
 };
@@ -72,21 +75,22 @@ struct ward_dir {
 
 struct ward_node {
 	struct ward_file_id id;
-	uint64_t number; /* node_id.h */
-	struct ward_name *names;
+	uint64_t number;	      /* node_id.h */
+	struct ward_name *names;      /* the newest one */
+	struct ward_several *several; /* NULL: there is one name at most (node_names.h) */
 	struct ward_node *ino_next;
 	struct ward_dir *dir;	     /* NULL: no directory */
 	struct ward_handle *handles; /* open ones, newest first */
 	struct ward_locker *lockers; /* POSIX locks on the backing (ops_lock.c) */
 	uint64_t nlookup;
 	uint32_t refs;
-	uint32_t type;	    /* S_IFMT bits */
 	uint32_t nlink;	    /* as last seen */
 	int32_t backing_id; /* passthrough; 0: none yet */
 	uint32_t n_pass;    /* open handles in passthrough */
 	uint32_t n_cached;  /* open handles in the page cache */
 	uint32_t n_writers; /* open handles that may write anywhere (writers.h) */
 	uint32_t n_writing; /* open handles that may write at all */
+	uint16_t type;	    /* S_IFMT bits */
 	bool mapped;	    /* a mapping that may write may live on (writers.h) */
 	bool kept;	    /* the kernel may keep its attributes for long (keep.h) */
 	bool muted;	    /* its writes may make no events (watch.h) */
@@ -113,6 +117,12 @@ struct ward_nodes {
 	struct ward_node **inos;
 	size_t n_names, n_inos, mask_names, mask_inos;
 	uint32_t gen;
+	/* Of files with many names (links.h). */
+	atomic_size_t n_sure;	/* whose links are known, or are just looked at */
+	uint64_t n_severals;	/* that there were */
+	uint64_t dirs_gen;	/* names of directories that went, with what was beneath */
+	uint64_t links_seen;	/* names that others changed */
+	uint64_t links_lost_ns; /* CLOCK_MONOTONIC: when some of that was missed; 0: never */
 	struct ward_node_list lru;
 	LIST_HEAD(, ward_handle) handles; /* open ones of all nodes */
 	pthread_cond_t ended;		  /* n_ended grew (handle.h); CLOCK_MONOTONIC, with lock */

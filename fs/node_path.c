@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fs/node.h"
+#include "fs/node_names.h"
 
 /* Locked: the path of a name (NULL: of the root), with tail below it if that is not NULL. */
 static const char *path_of(const struct ward_nodes *nodes, const struct ward_name *at,
@@ -46,13 +47,10 @@ static const char *path_of(const struct ward_nodes *nodes, const struct ward_nam
 const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
 	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
 {
-	const struct ward_name *oldest;
 	const char *p;
 
 	pthread_mutex_lock(&nodes->lock);
-	for (oldest = node->names; oldest && oldest->node_next;)
-		oldest = oldest->node_next;
-	p = path_of(nodes, oldest, name, buf, ret_len);
+	p = path_of(nodes, ward_node_names_oldest(node), name, buf, ret_len);
 	pthread_mutex_unlock(&nodes->lock);
 	return p;
 }
@@ -61,11 +59,10 @@ const char *ward_node_newest_path(struct ward_nodes *nodes, struct ward_node *no
 	char buf[WARD_NODE_PATH_MAX], size_t *ret_len, size_t *ret_n)
 {
 	const char *p = NULL;
-	size_t n = 0;
+	size_t n;
 
 	pthread_mutex_lock(&nodes->lock);
-	for (const struct ward_name *at = node->names; at; at = at->node_next)
-		n += at->live;
+	n = ward_node_names_live(node);
 	if (n > 1)
 		p = path_of(nodes, node->names, NULL, buf, ret_len);
 	pthread_mutex_unlock(&nodes->lock);
@@ -91,13 +88,8 @@ size_t ward_node_places(struct ward_nodes *nodes, struct ward_node *node, size_t
 	size_t n_ret = 0;
 
 	pthread_mutex_lock(&nodes->lock);
-	for (struct ward_name *n = node->names; n && n_ret < max; n = n->node_next) {
-		if (!n->live)
-			continue;
-		if (i) {
-			i--;
-			continue;
-		}
+	for (const struct ward_name *n = ward_node_names_nth(node, i); n && n_ret < max;
+		n = ward_node_name_older(n)) {
 		ret[n_ret].parent = n->parent;
 		n->parent->refs++;
 		memcpy(ret[n_ret++].name, n->text, n->len + 1U);

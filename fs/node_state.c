@@ -5,6 +5,7 @@
 
 #include "fs/fuse_kernel.h"
 #include "fs/node.h"
+#include "fs/node_names.h"
 
 #define STEPS_AT_ONCE 64U
 /* Nodes looked at while the lock is held once. */
@@ -30,11 +31,8 @@ static int step_name(struct ward_nodes *nodes, struct ward_name *n)
 	return 0;
 }
 
-/*
- * Locked: the state of a name is right afterwards. Goes up to the first name whose state is right
- * and comes down again, STEPS_AT_ONCE at a time.
- */
-static int refresh_state(struct ward_nodes *nodes, struct ward_name *name)
+/* Goes up to the first name whose state is right and comes down again, STEPS_AT_ONCE at a time. */
+int ward_node_name_refresh(struct ward_nodes *nodes, struct ward_name *name)
 {
 	struct ward_name *way[STEPS_AT_ONCE];
 
@@ -55,26 +53,25 @@ static int refresh_state(struct ward_nodes *nodes, struct ward_name *name)
 	return 0;
 }
 
-/* Locked. */
-static int add_state(struct ward_nodes *nodes, struct ward_name *n, struct ward_states *states)
+/* Locked. Of several names: the newest one's state first, as records tell. */
+static int several_states(struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret)
 {
-	int r = refresh_state(nodes, n);
+	const struct ward_several *s = node->several;
+	int r = ward_node_names_count(nodes, node);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < states->n; i++)
-		if (states->v[i] == n->state)
-			return 0;
-	if (states->n == WARD_NODE_STATES_MAX)
-		return -EMLINK;
-	states->v[states->n++] = ward_policy_state_get(n->state);
+	ret->v[ret->n++] = ward_policy_state_get(node->names->state);
+	for (uint32_t i = 0; i < s->n_states; i++)
+		if (s->states[i].state != node->names->state)
+			ret->v[ret->n++] = ward_policy_state_get(s->states[i].state);
 	return 0;
 }
 
 int ward_node_states_locked(
 	struct ward_nodes *nodes, struct ward_node *node, struct ward_states *ret)
 {
-	int r = 0;
+	int r;
 
 	ret->n = 0;
 	ret->n_names = 0;
@@ -83,14 +80,14 @@ int ward_node_states_locked(
 		ret->n_names = 1;
 		return 0;
 	}
-	for (struct ward_name *n = node->names; n && r == 0; n = n->node_next) {
-		ret->n_names += n->live;
-		r = add_state(nodes, n, ret);
-	}
-	if (r == 0 && !ret->n)
-		r = -ESTALE;
-	if (r < 0)
-		ward_states_put(nodes, ret);
+	if (!node->names)
+		return -ESTALE;
+	ret->n_names = ward_node_names_live(node);
+	if (node->several)
+		return several_states(nodes, node, ret);
+	r = ward_node_name_refresh(nodes, node->names);
+	if (r == 0)
+		ret->v[ret->n++] = ward_policy_state_get(node->names->state);
 	return r;
 }
 
@@ -119,7 +116,7 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 
 	pthread_mutex_lock(&nodes->lock);
 	if (parent != &nodes->root) {
-		r = parent->names ? refresh_state(nodes, parent->names) : -ESTALE;
+		r = parent->names ? ward_node_name_refresh(nodes, parent->names) : -ESTALE;
 		if (r == 0)
 			from = parent->names->state;
 	}
@@ -143,7 +140,7 @@ const struct ward_state *ward_nodes_set_policy(
 /* Locked. */
 static void sweep_node(struct ward_nodes *nodes, struct ward_node *node)
 {
-	for (struct ward_name *n = node->names; n; n = n->node_next) {
+	for (struct ward_name *n = node->names; n; n = ward_node_name_older(n)) {
 		if (n->gen == nodes->gen)
 			continue;
 		ward_policy_state_put(nodes->policy, n->state);

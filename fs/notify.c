@@ -398,7 +398,7 @@ static void *run(void *arg)
 		if (poll(p, 2, again_due(n) ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
 			break;
 		serve_queue(n);
-		if (p[1].revents) {
+		if (p[1].revents || (w && ward_watch_left(w))) {
 			/* Only a wake-up shortens it. */
 			(void)poll(p, 1, SETTLE_MS);
 			if (ward_watch_read(n->tree, changed, n) < 0) {
@@ -542,6 +542,11 @@ bool ward_notify_wait(struct ward_notify *n, uint64_t ticket, uint64_t until_ns)
 	done = n->done >= ticket;
 	pthread_mutex_unlock(&n->lock);
 	return done;
+}
+
+void ward_notify_changes(struct ward_notify *n)
+{
+	wake(n);
 }
 
 void ward_notify_dir(struct ward_notify *n, uint64_t number)

@@ -32,5 +32,7 @@ void ward_notify_dir(struct ward_notify *n, uint64_t number);
  */
 uint64_t ward_notify_everything(struct ward_notify *n);
 bool ward_notify_wait(struct ward_notify *n, uint64_t ticket, uint64_t until_ns) ward_must_check;
+/* Others did something that ward_watch_read() has yet to hand out. */
+void ward_notify_changes(struct ward_notify *n);
 /* The attributes of node. */
 void ward_notify_attr(struct ward_notify *n, struct ward_node *node);

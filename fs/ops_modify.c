@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "fs/gate.h"
+#include "fs/links.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
 #include "fs/quota_name.h"
@@ -360,6 +361,7 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	struct ward_fs_tree *tree = op->tree;
 	const bool unnamed = ward_node_unnamed(tree->nodes, paths->node);
 	struct ward_quota_file *quota = NULL;
+	struct ward_links_step step;
 	struct ward_node *node = NULL;
 	struct ward_file file;
 	int r = ward_backing_fstat(fd, &file);
@@ -374,6 +376,7 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 		r = ward_record_change(op, WARD_EVENT_LINK, paths);
 	if (r < 0)
 		return r;
+	step = ward_links_step_begin(tree->nodes, paths->node);
 	r = ward_quota_link_begin(op, paths, unnamed, &quota);
 	if (r == 0) {
 		r = ward_backing_link(fd, dirfd, paths->name2);
@@ -383,6 +386,7 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 		r = ward_backing_stat(tree, dirfd, paths->name2, &file);
 	if (r == 0)
 		r = ward_nodes_enter(tree->nodes, paths->node2, paths->name2, &file, &node);
+	ward_links_step_end(tree->nodes, paths->node, &step);
 	if (r == 0)
 		ward_node_forget(tree->nodes, node, 1);
 	return ward_record_outcome(op, WARD_EVENT_LINK, paths, r);

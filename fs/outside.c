@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "fs/beneath.h"
+#include "fs/links.h"
 #include "fs/quota_name.h"
 #include "fs/resolve.h"
 #include "fs/watch.h"
@@ -148,6 +149,9 @@ void ward_outside_change(struct ward_fs_tree *tree, const struct ward_forget *fo
 	if (!node)
 		return;
 	ward_watch_changed(tree, node);
+	/* For those who began to ask after it was read. */
+	if (mask & NAMES)
+		ward_links_changed(tree->nodes, dir, name);
 	if (!strcmp(name, ".")) {
 		dir_attributes(tree, forget, node);
 	} else {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
+#include "fs/node_names.h"
 
 #define NAMES_MAX WARD_QUOTA_DEPTH_MAX
 
@@ -64,6 +65,32 @@ static struct ward_quota_domain *find_locked(const struct ward_nodes *nodes,
 	return ward_quotas_find(nodes->tree->fs->quotas, w.v, w.n, ret_splits);
 }
 
+/*
+ * Locked: does some name lie in another domain than the newest one, which lies in d? Names are
+ * placed once; other paths of quotas (a reload) are another gen as well.
+ */
+static bool in_several(
+	struct ward_nodes *nodes, struct ward_several *s, struct ward_quota_domain *d)
+{
+	if (s->quota_gen != nodes->gen) {
+		for (uint32_t i = s->first; i < s->end; i++)
+			if (s->v[i])
+				s->v[i]->placed = false;
+		s->n_placed = 0;
+		s->domain = d;
+		s->differs = false;
+		s->quota_gen = nodes->gen;
+	}
+	for (uint32_t i = s->end; s->n_placed < s->n && i-- > s->first;)
+		if (s->v[i] && !s->v[i]->placed) {
+			s->differs =
+				s->differs || find_locked(nodes, s->v[i], NULL, NULL) != s->domain;
+			s->v[i]->placed = true;
+			s->n_placed++;
+		}
+	return s->differs || s->domain != d;
+}
+
 static struct ward_quota_domain *find(struct ward_fs_tree *tree, const struct ward_node *node,
 	const char *name, bool *ret_splits, bool *ret_several)
 {
@@ -75,9 +102,8 @@ static struct ward_quota_domain *find(struct ward_fs_tree *tree, const struct wa
 		return NULL;
 	pthread_mutex_lock(&nodes->lock);
 	d = find_locked(nodes, node == &nodes->root ? NULL : node->names, name, ret_splits);
-	if (!name && node != &nodes->root && node->names)
-		for (const struct ward_name *n = node->names->node_next; n; n = n->node_next)
-			*ret_several = *ret_several || find_locked(nodes, n, NULL, NULL) != d;
+	if (!name && node->several)
+		*ret_several = in_several(nodes, node->several, d);
 	pthread_mutex_unlock(&nodes->lock);
 	return d;
 }

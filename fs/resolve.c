@@ -21,10 +21,6 @@ static uint64_t coarse_ns(void)
 }
 
 #define STALE_MAX 64U
-/* Names that a file may get before they are looked at, and how often that is done where they
- * change. */
-#define LINKS_MORE 16U
-#define LINKS_TRIES 8U
 
 /* One directory to be looked at: what is needed for it outside the lock. */
 struct job {
@@ -397,74 +393,6 @@ static int by_names_surely(struct ward_fs_tree *tree, struct ward_node *node, in
 	r = by_names(tree, node, flags, ret_fd, ret);
 	pthread_rwlock_unlock(&tree->nodes->renames_lock);
 	return r;
-}
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-/* Links that come and go change ctime alone; what is written changes both times. */
-static bool relinked(const struct stat *a, const struct stat *b)
-{
-	return a->st_nlink != b->st_nlink ||
-	       (!same_time(&a->st_ctim, &b->st_ctim) && same_time(&a->st_mtim, &b->st_mtim));
-}
-
-/* Does the name lead to the file? */
-static bool leads_to(
-	struct ward_fs_tree *tree, const struct ward_node *node, const struct ward_place *place)
-{
-	struct ward_dirref dir = {0};
-	struct ward_file file = {.id = {0}};
-	int r = ward_resolve_dir(tree, place->parent, &dir);
-
-	if (r == 0)
-		r = ward_backing_there(dir.fd, place->name);
-	if (r == 0)
-		r = ward_backing_stat(tree, dir.fd, place->name, &file);
-	ward_dirref_put(tree, &dir);
-	return r == 0 && ward_file_id_equal(&file.id, &node->id);
-}
-
-/*
- * All names are taken at once: while they are looked at, others may come before them. False: links
- * came or went meanwhile.
- */
-static bool count_links(struct ward_fs_tree *tree, struct ward_node *node, size_t max,
-	uint64_t *ret_nlink, uint64_t *ret_names)
-{
-	ward_cleanup_free struct ward_place *places = calloc(max, sizeof(*places));
-	const size_t n = places ? ward_node_places(tree->nodes, node, 0, places, max) : 0;
-	struct ward_file before, after;
-	int r = ward_resolve_stat(tree, node, &before);
-
-	*ret_names = 0;
-	for (size_t i = 0; i < n; i++) {
-		*ret_names += r == 0 && leads_to(tree, node, &places[i]);
-		ward_place_put(tree->nodes, &places[i]);
-	}
-	if (r == 0)
-		r = ward_resolve_stat(tree, node, &after);
-	if (r != 0)
-		return false;
-	*ret_nlink = (uint64_t)after.st.st_nlink;
-	return !relinked(&before.st, &after.st);
-}
-
-void ward_resolve_links(struct ward_fs_tree *tree, struct ward_node *node, size_t max,
-	uint64_t *ret_nlink, uint64_t *ret_names)
-{
-	bool sure = false;
-
-	for (unsigned tries = 0; !sure && tries < LINKS_TRIES; tries++) {
-		/* No rename or link of ours is half done; read locks nest (by_names_surely). */
-		pthread_rwlock_rdlock(&tree->nodes->renames_lock);
-		sure = count_links(tree, node, max + LINKS_MORE, ret_nlink, ret_names);
-		pthread_rwlock_unlock(&tree->nodes->renames_lock);
-	}
-	if (!sure)
-		*ret_names = 0;
 }
 
 int ward_resolve_stat(struct ward_fs_tree *tree, struct ward_node *node, struct ward_file *ret)

@@ -38,14 +38,6 @@ int ward_resolve_stat(
 int ward_resolve_open(struct ward_fs_tree *tree, struct ward_node *node, int flags, int *ret_fd,
 	struct ward_file *ret_file) ward_must_check;
 
-/*
- * How many links the file has, and how many of them are names of the node that lead to it now (at
- * most max are looked at): what is known of names may be older than what others removed. Where they
- * change all the while, no name counts.
- */
-void ward_resolve_links(struct ward_fs_tree *tree, struct ward_node *node, size_t max,
-	uint64_t *ret_nlink, uint64_t *ret_names);
-
 /* Some descriptor of the node's file, good for metadata: an open handle's, else a fresh O_PATH. */
 struct ward_fdref {
 	int fd;

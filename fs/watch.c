@@ -13,6 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
+#include "fs/links.h"
 
 /* Directories watched in one tree: each keeps its inode in the kernel's memory. */
 #define DIRS_MAX 65536U
@@ -20,11 +21,17 @@
 /* Requests of a tree before its directories are watched. */
 #define REQUESTS_MIN 32U
 #define READ_SIZE (64U << 10)
+/* What is left for the reading thread; it is given up beyond, as the kernel's queue is. */
+#define LEFT_MAX (1U << 20)
+/* What a request reads at once, on its stack; the longest event is one name and one handle. */
+#define PULL_SIZE 4096U
 /* MAX_HANDLE_SZ of include/linux/exportfs.h. */
 #define HANDLE_MAX 128U
 /* name_to_handle_at(2): any identifier will do, it is never opened. Linux 6.5, fcntl.h. */
 #define HANDLE_FID 0x200
 
+/* Those that tell of a name. */
+#define NAMES (FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO)
 #define CHANGES                                                                                    \
 	(FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO | FAN_ATTRIB | FAN_MODIFY |       \
 		FAN_EVENT_ON_CHILD | FAN_ONDIR)
@@ -33,6 +40,13 @@ struct handle {
 	int32_t type;
 	uint32_t len;
 	uint8_t bytes[HANDLE_MAX];
+};
+
+/* What others did, read by somebody who could not hand it out. */
+struct left {
+	struct left *next;
+	size_t len;
+	char bytes[];
 };
 
 /* A watched directory. */
@@ -52,8 +66,13 @@ struct ward_watch {
 	uint64_t refused;
 	int error;		    /* of the last refusal, a negative errno */
 	atomic_uint_fast64_t round; /* calls of read(2) that were begun */
-	/* the reading thread's own */
+	/* Over a read(2) of the queue and a look through what came; taken before nodes->lock. */
+	pthread_mutex_t reading; /* protects these */
+	struct left *left, **left_end;
+	size_t n_left;	/* bytes */
+	bool lost;	/* there was no room for more */
 	uint64_t empty; /* the round in which there was nothing last */
+	/* the reading thread's own */
 	char *buf;
 };
 
@@ -216,6 +235,8 @@ int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
 		return ward_err_sys(err, -ENOMEM, "%s: watches", tree->path);
 	}
 	pthread_mutex_init(&w->lock, NULL);
+	pthread_mutex_init(&w->reading, NULL);
+	w->left_end = &w->left;
 	w->self = getpid();
 	w->fd = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME |
 				      FAN_UNLIMITED_MARKS,
@@ -246,7 +267,14 @@ void ward_watch_free(struct ward_watch *w)
 		}
 	if (w->fd >= 0)
 		close(w->fd);
+	while (w->left) {
+		struct left *at = w->left;
+
+		w->left = at->next;
+		free(at);
+	}
 	pthread_mutex_destroy(&w->lock);
+	pthread_mutex_destroy(&w->reading);
 	free(w->buf);
 	free(w);
 }
@@ -476,23 +504,30 @@ uint64_t ward_watch_round(const struct ward_watch *w)
 	return w ? atomic_load(&w->round) : 0;
 }
 
+/* To whom events go; empty: as the queue was when they were taken. */
+struct handing {
+	ward_watch_fn *fn;
+	void *arg;
+	uint64_t empty;
+};
+
 /*
  * Those who write in passthrough do so themselves: their events are not ours by number. But they
  * are in the queue before the handle ends, so a queue that was found empty after that has none of
  * them.
  */
-static bool nobody_passed(const struct ward_watch *w, struct ward_nodes *nodes)
+static bool nobody_passed(struct ward_nodes *nodes, uint64_t empty)
 {
 	bool is;
 
 	pthread_mutex_lock(&nodes->lock);
-	is = !nodes->n_passing && nodes->passed <= w->empty;
+	is = !nodes->n_passing && nodes->passed <= empty;
 	pthread_mutex_unlock(&nodes->lock);
 	return is;
 }
 
 static void hand_out(struct ward_watch *w, struct ward_nodes *nodes, const char *event,
-	const struct fanotify_event_metadata *meta, ward_watch_fn *fn, void *arg)
+	const struct fanotify_event_metadata *meta, struct handing *to)
 {
 	struct handle dir;
 	const char *name;
@@ -504,36 +539,157 @@ static void hand_out(struct ward_watch *w, struct ward_nodes *nodes, const char 
 	name = parse_name(event + meta->metadata_len, meta->event_len - meta->metadata_len, &dir);
 	number = name ? find(w, &dir) : 0;
 	if (number)
-		fn(arg, number, name, meta->mask, meta->pid > 0 ? (uint32_t)meta->pid : 0,
-			nobody_passed(w, nodes));
+		to->fn(to->arg, number, name, meta->mask, meta->pid > 0 ? (uint32_t)meta->pid : 0,
+			nobody_passed(nodes, to->empty));
+}
+
+/* The events of one read(2), one after the other. */
+typedef int each_fn(struct ward_fs_tree *tree, const char *event,
+	const struct fanotify_event_metadata *meta, void *arg);
+
+static int each(struct ward_fs_tree *tree, const char *buf, size_t n, each_fn *fn, void *arg)
+{
+	struct fanotify_event_metadata meta;
+	int r = 0;
+
+	for (size_t at = 0; n - at >= sizeof(meta); at += meta.event_len) {
+		memcpy(&meta, buf + at, sizeof(meta));
+		if (meta.event_len < sizeof(meta) || meta.event_len > n - at ||
+			meta.metadata_len < sizeof(meta) || meta.metadata_len > meta.event_len)
+			return -EOVERFLOW; /* not the kernel that we know */
+		if (meta.mask & FAN_Q_OVERFLOW || fn(tree, buf + at, &meta, arg) < 0)
+			r = -EOVERFLOW;
+	}
+	return r;
+}
+
+static int each_hand_out(struct ward_fs_tree *tree, const char *event,
+	const struct fanotify_event_metadata *meta, void *arg)
+{
+	hand_out(tree->watch, tree->nodes, event, meta, arg);
+	return 0;
+}
+
+/* Names of files with many are looked at before anything else is done. */
+static int each_look(struct ward_fs_tree *tree, const char *event,
+	const struct fanotify_event_metadata *meta, void *arg)
+{
+	struct ward_watch *w = tree->watch;
+	struct handle dir;
+	const char *name;
+	uint64_t number;
+
+	if (meta->pid == w->self || !(meta->mask & NAMES) || !ward_links_ask(tree->nodes))
+		return 0;
+	name = parse_name(event + meta->metadata_len, meta->event_len - meta->metadata_len, &dir);
+	number = name ? find(w, &dir) : 0;
+	if (number)
+		ward_links_changed(tree->nodes, number, name);
+	return 0;
+}
+
+/* Locked (reading): what read(2) gives, which is looked through; 0: nothing. */
+static size_t read_queue(struct ward_fs_tree *tree, char *buf, size_t size)
+{
+	struct ward_watch *w = tree->watch;
+	uint64_t round;
+	ssize_t n;
+
+	do {
+		round = atomic_fetch_add(&w->round, 1) + 1;
+		n = read(w->fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	/* What is left was in the queue before. */
+	if (n < 0 && errno == EAGAIN && !w->left)
+		w->empty = round;
+	if (n <= 0)
+		return 0;
+	if (each(tree, buf, (size_t)n, each_look, NULL) < 0)
+		ward_links_lost(tree->nodes);
+	return (size_t)n;
+}
+
+/* Locked (reading). */
+static int each_leave(struct ward_fs_tree *tree, const char *event,
+	const struct fanotify_event_metadata *meta, void *arg)
+{
+	struct ward_watch *w = tree->watch;
+	struct left *left;
+
+	if (meta->pid == w->self)
+		return 0;
+	if (w->n_left + meta->event_len > LEFT_MAX ||
+		!(left = malloc(sizeof(*left) + meta->event_len)))
+		return -ENOMEM;
+	left->next = NULL;
+	left->len = meta->event_len;
+	memcpy(left->bytes, event, left->len);
+	*w->left_end = left;
+	w->left_end = &left->next;
+	w->n_left += left->len;
+	return 0;
+}
+
+bool ward_watch_pull(struct ward_fs_tree *tree)
+{
+	struct ward_watch *w = tree->watch;
+	char buf[PULL_SIZE];
+	bool leaves;
+	size_t n;
+
+	pthread_mutex_lock(&w->reading);
+	while ((n = read_queue(tree, buf, sizeof(buf))))
+		w->lost = each(tree, buf, n, each_leave, NULL) < 0 || w->lost;
+	leaves = w->left || w->lost;
+	pthread_mutex_unlock(&w->reading);
+	return leaves;
+}
+
+bool ward_watch_left(struct ward_watch *w)
+{
+	bool leaves;
+
+	pthread_mutex_lock(&w->reading);
+	leaves = w->left || w->lost;
+	pthread_mutex_unlock(&w->reading);
+	return leaves;
+}
+
+/* Locked (reading): the oldest of what was left; NULL: nothing was. */
+static struct left *take_left(struct ward_watch *w)
+{
+	struct left *left = w->left;
+
+	if (!left)
+		return NULL;
+	w->left = left->next;
+	if (!w->left)
+		w->left_end = &w->left;
+	w->n_left -= left->len;
+	return left;
 }
 
 int ward_watch_read(struct ward_fs_tree *tree, ward_watch_fn *fn, void *arg)
 {
 	struct ward_watch *w = tree->watch;
+	struct handing to = {.fn = fn, .arg = arg};
 	int r = 0;
 
 	for (;;) {
-		const uint64_t round = atomic_fetch_add(&w->round, 1) + 1;
-		const ssize_t n = read(w->fd, w->buf, READ_SIZE);
-		struct fanotify_event_metadata meta;
+		ward_cleanup_free struct left *left = NULL;
+		size_t n;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			w->empty = round;
-		if (n <= 0)
+		pthread_mutex_lock(&w->reading);
+		if (w->lost)
+			r = -EOVERFLOW;
+		w->lost = false;
+		left = take_left(w);
+		n = left ? left->len : read_queue(tree, w->buf, READ_SIZE);
+		to.empty = w->empty;
+		pthread_mutex_unlock(&w->reading);
+		if (!n)
 			return r;
-		for (size_t at = 0; (size_t)n - at >= sizeof(meta); at += meta.event_len) {
-			memcpy(&meta, w->buf + at, sizeof(meta));
-			if (meta.event_len < sizeof(meta) || meta.event_len > (size_t)n - at ||
-				meta.metadata_len < sizeof(meta) ||
-				meta.metadata_len > meta.event_len)
-				return -EOVERFLOW; /* not the kernel that we know */
-			if (meta.mask & FAN_Q_OVERFLOW)
-				r = -EOVERFLOW;
-			else
-				hand_out(w, tree->nodes, w->buf + at, &meta, fn, arg);
-		}
+		if (each(tree, left ? left->bytes : w->buf, n, each_hand_out, &to) < 0)
+			r = -EOVERFLOW;
 	}
 }

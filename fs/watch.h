@@ -64,6 +64,13 @@ int ward_watch_fd(const struct ward_watch *w);
  */
 typedef void ward_watch_fn(
 	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure);
+/*
+ * For whoever has to know what others did up to now: reads the queue dry. Names are heeded
+ * (links.h) before it returns; the rest is left for who reads: true, wake him.
+ */
+bool ward_watch_pull(struct ward_fs_tree *tree);
+/* Is something left for who reads? */
+bool ward_watch_left(struct ward_watch *w);
 /* How often the queue was asked so far: what is done now is told by a later one, or an event of it.
  */
 uint64_t ward_watch_round(const struct ward_watch *w);

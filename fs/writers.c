@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "enforcer/base/clock.h"
+#include "fs/node_names.h"
 #include "fs/notify.h"
 
 static bool writes(const struct ward_handle *h)
@@ -135,7 +136,8 @@ static int check_dir(
 		for (const struct ward_node *at = nodes->inos[i]; r == 0 && at; at = at->ino_next) {
 			if (!at->n_writers && !at->mapped)
 				continue;
-			for (const struct ward_name *n = at->names; r == 0 && n; n = n->node_next) {
+			for (const struct ward_name *n = at->names; r == 0 && n;
+				n = ward_node_name_older(n)) {
 				const size_t depth = depth_beneath(nodes, n, dir);
 
 				if (depth)

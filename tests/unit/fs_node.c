@@ -212,6 +212,180 @@ START_TEST(links_counted_twice)
 }
 END_TEST
 
+/* Many names: what is counted as they come, go and move is what a look at each of them gives. */
+#define MANY_DIRS 6U
+#define MANY_NAMES 120U
+
+struct many {
+	struct ward_node *dirs[MANY_DIRS];
+	struct {
+		unsigned dir, number;
+	} names[MANY_NAMES]; /* by age */
+	unsigned n, next;
+};
+
+static void many_name(const struct many *m, unsigned i, char ret[32])
+{
+	(void)snprintf(ret, 32, "n%u%s", m->names[i].number,
+		m->names[i].number % 7	 ? ""
+		: m->names[i].number % 2 ? ".pem"
+					 : ".k");
+}
+
+/* The states of all names, one by one; the first one is the newest's. */
+static void many_check(const struct many *m, struct ward_node *node)
+{
+	const struct ward_state *want[MANY_NAMES];
+	struct ward_states got;
+	char buf[WARD_NODE_PATH_MAX], name[32], dir[WARD_NODE_PATH_MAX + 40];
+	const char *p;
+	size_t n_want = 0, len, n;
+
+	for (unsigned i = m->n; i-- > 0;) {
+		const struct ward_state *s;
+		size_t k = 0;
+
+		many_name(m, i, name);
+		ck_assert_int_eq(
+			ward_node_child_state(nodes, m->dirs[m->names[i].dir], name, &s), 0);
+		while (k < n_want && want[k] != s)
+			k++;
+		if (k == n_want)
+			want[n_want++] = s;
+		else
+			ward_policy_state_put(fs.policy, s);
+	}
+	ck_assert_int_eq(ward_node_states(nodes, node, &got), 0);
+	ck_assert_uint_eq(got.n_names, m->n);
+	ck_assert_uint_eq(got.n, n_want);
+	ck_assert_ptr_eq(got.v[0], want[0]);
+	for (size_t i = 0; i < n_want; i++) {
+		size_t k = 0;
+
+		while (k < got.n && got.v[k] != want[i])
+			k++;
+		ck_assert_uint_lt(k, got.n);
+		ward_policy_state_put(fs.policy, want[i]);
+	}
+	ward_states_put(nodes, &got);
+	for (unsigned i = 0; i<m->n; i += m->n> 1 ? m->n - 1 : 1) {
+		many_name(m, i, name);
+		p = ward_node_path(nodes, m->dirs[m->names[i].dir], name, buf, &len);
+		(void)snprintf(dir, sizeof(dir), "%s", p);
+		p = i ? ward_node_newest_path(nodes, node, buf, &len, &n)
+		      : ward_node_path(nodes, node, NULL, buf, &len);
+		ck_assert_str_eq(p, dir);
+	}
+}
+
+static void many_add(struct many *m, struct ward_node *node)
+{
+	char name[32];
+
+	m->names[m->n].dir = rnd(MANY_DIRS);
+	m->names[m->n].number = m->next++;
+	many_name(m, m->n, name);
+	m->n++;
+	ck_assert_ptr_eq(enter(m->dirs[m->names[m->n - 1].dir], name, S_IFREG, 10, m->n), node);
+}
+
+static void many_drop(struct many *m, unsigned i)
+{
+	memmove(&m->names[i], &m->names[i + 1], (m->n - i - 1) * sizeof(m->names[0]));
+	m->n--;
+}
+
+static void many_step(struct many *m, struct ward_node *node)
+{
+	const unsigned i = rnd(m->n), what = rnd(16);
+	char name[32], name2[32];
+
+	many_name(m, i, name);
+	if (what < 6 && m->n < MANY_NAMES) {
+		many_add(m, node);
+	} else if (what < 10 && m->n > 1) {
+		ward_nodes_remove(nodes, m->dirs[m->names[i].dir], name);
+		many_drop(m, i);
+	} else if (what < 14 && m->n < MANY_NAMES) {
+		/* It is the newest one afterwards. */
+		m->names[m->n].dir = rnd(MANY_DIRS);
+		m->names[m->n].number = m->next++;
+		many_name(m, m->n, name2);
+		ck_assert_int_eq(ward_nodes_move(nodes, m->dirs[m->names[i].dir], name,
+					 m->dirs[m->names[m->n].dir], name2, false),
+			0);
+		m->n++;
+		many_drop(m, i);
+	} else if (what == 14) {
+		/* A directory of names comes under other rules, and back. */
+		ck_assert_int_eq(
+			ward_nodes_move(nodes, &nodes->root, "d0", &nodes->root, "ro", true), 0);
+	}
+}
+
+START_TEST(many_names)
+{
+	static const char *const dirs[MANY_DIRS] = {"d0", "ro", "d2", "x", "y", "z"};
+	struct many m = {.n = 0};
+	struct ward_node *node = enter(&nodes->root, "first", S_IFREG, 10, 1);
+
+	for (unsigned i = 0; i < MANY_DIRS; i++)
+		m.dirs[i] = enter(&nodes->root, dirs[i], S_IFDIR, 100 + i, 2);
+	many_add(&m, node);
+	ward_nodes_remove(nodes, &nodes->root, "first");
+	many_check(&m, node);
+	for (unsigned round = 0; round < SUITE_ROUNDS(20000); round++) {
+		many_step(&m, node);
+		/* Several steps may lie between two looks. */
+		if (rnd(3))
+			many_check(&m, node);
+	}
+	ward_node_forget(nodes, node, node->nlookup);
+}
+END_TEST
+
+/* More states than can be told apart: refused until there are fewer. */
+START_TEST(many_states)
+{
+	char text[4096] = "[policy]\nversion = 1\n[tree /w]\nsource = .\n[files]\nwrite = /w\n";
+	struct ward_node *dirs[WARD_NODE_STATES_MAX + 2], *node = NULL;
+	struct ward_policy *old = fs.policy;
+	const struct ward_state *root;
+	struct ward_states s;
+	char name[16];
+
+	for (unsigned i = 0; i < WARD_NODE_STATES_MAX + 2; i++) {
+		const size_t len = strlen(text);
+
+		(void)snprintf(text + len, sizeof(text) - len, "read = /w/d%u/f/x\n", i);
+	}
+	fs.policy = policy_of(text);
+	ck_assert_int_eq(ward_policy_walk(fs.policy, "/w", 2, &root), 0);
+	root = ward_nodes_set_policy(nodes, fs.policy, root);
+	ward_policy_state_put(old, root);
+	ward_nodes_sweep(nodes);
+	ward_policy_unref(old);
+	for (unsigned i = 0; i < WARD_NODE_STATES_MAX + 2; i++) {
+		(void)snprintf(name, sizeof(name), "d%u", i);
+		dirs[i] = enter(&nodes->root, name, S_IFDIR, 100 + i, 2);
+		node = enter(dirs[i], "f", S_IFREG, 10, 100);
+		if (i < WARD_NODE_STATES_MAX) {
+			ck_assert_int_eq(ward_node_states(nodes, node, &s), 0);
+			ck_assert_uint_eq(s.n, i + 1);
+			ward_states_put(nodes, &s);
+		} else {
+			ck_assert_int_eq(ward_node_states(nodes, node, &s), -EMLINK);
+		}
+	}
+	ward_nodes_remove(nodes, dirs[3], "f");
+	ck_assert_int_eq(ward_node_states(nodes, node, &s), -EMLINK);
+	ward_nodes_remove(nodes, dirs[30], "f");
+	ck_assert_int_eq(ward_node_states(nodes, node, &s), 0);
+	ck_assert_uint_eq(s.n, WARD_NODE_STATES_MAX);
+	ward_states_put(nodes, &s);
+}
+END_TEST
+
 START_TEST(moved_directory)
 {
 	struct ward_node *ro = enter(&nodes->root, "ro", S_IFDIR, 2, 2);
@@ -409,6 +583,8 @@ int main(void)
 	tcase_add_test(t, reused_number);
 	tcase_add_test(t, several_names);
 	tcase_add_test(t, links_counted_twice);
+	tcase_add_test(t, many_names);
+	tcase_add_test(t, many_states);
 	tcase_add_test(t, numbers);
 	tcase_add_test(t, moved_directory);
 	tcase_add_test(t, replacing_move);

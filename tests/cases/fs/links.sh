@@ -34,7 +34,7 @@ def write(path):
     os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
 for i in range(60):
     for path in ("outside", "inside"):
-        names = ["%s-%d-%d" % (path, i, k) for k in range(2 + i % 3)]
+        names = ["%s-%d-%d" % (path, i, k) for k in range(20 if i % 4 == 3 else 2 + i % 3)]
         for n in names:
             os.link(path, n)
             assert os.stat(n).st_nlink > 1

@@ -4,7 +4,8 @@
 # suites: tsan
 # A file that has a link outside of the tree may be read and no more ([tree] hardlinks), while its names in the
 # tree are made, looked at and removed inside and on the host: it is never opened for writing, cut, or given
-# another mode. The control is a file without such a link, which can be written to all the while.
+# another mode; once with few names, once with many, of which more is remembered (fs/links.h). The control is a file
+# without such a link, which can be written to all the while.
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 cat >"$WARD_TMP/race.py" <<'END'
@@ -26,6 +27,9 @@ def makes(at):
 def look():
     for i in range(4):
         tries(os.stat, "l%d" % i)
+    for i in "0123456789abcdefghij":
+        tries(os.stat, "inside" + i)
+        tries(os.stat, "outside" + i)
 def attack():
     global won
     for what in (write, lambda p: os.truncate(p, 0), lambda p: os.chmod(p, 0o640)):
@@ -47,11 +51,14 @@ rc=0
 for p in \$pids; do wait \$p || rc=1; done
 exit \$rc
 END
-for mode in $MODES; do
+for names in few many; do for mode in $MODES; do
 	policy
 	fresh
 	rm -rf "$WARD_TMP/away" && mkdir "$WARD_TMP/away" && chown $OWNER "$WARD_TMP/away"
 	as_owner sh -c "umask 022 && cd '$BACK' && echo inside >inside && echo outside >outside && ln outside '$WARD_TMP/away/x'"
+	if [ $names = many ]; then
+		as_owner sh -c "cd '$BACK' && for i in 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j; do ln inside inside\$i && ln outside outside\$i; done"
+	fi
 	in_mode "$mode" "$WARD_TMP/races" || fail "$mode"
 	[ "$(cat "$WARD_TMP/away/x") $(stat -c %a "$WARD_TMP/away/x")" = "outside 644" ] || fail "$mode: changed"
-done
+done; done
