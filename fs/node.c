@@ -63,6 +63,44 @@ static struct ward_node *find_ino(
 	return NULL;
 }
 
+/* Locked: nothing leads to the directory any more, and nothing watches it. */
+static void close_dir(struct ward_nodes *nodes, struct ward_node *node)
+{
+	struct ward_dir *dir = node->dir;
+
+	ward_watch_drop(nodes->tree, node);
+	if (dir->in_lru)
+		TAILQ_REMOVE(&nodes->lru, node, dir->lru);
+	dir->in_lru = false;
+	if (dir->fd >= 0) {
+		close(dir->fd);
+		nodes->n_open_dirs--;
+	}
+	dir->fd = -1;
+	dir->watch_tried = false;
+}
+
+/*
+ * Locked: a directory that others took from where it was, seen again: who is in it, or has it open,
+ * goes on. Where the time of birth is told, its number is not another's; should it be, nothing that
+ * was opened before leads there.
+ */
+static struct ward_node *find_missed(
+	struct ward_nodes *nodes, const struct ward_file_id *id, uint32_t type)
+{
+	struct ward_node *n = nodes->inos[hash_ino(id->ino) & nodes->mask_inos];
+
+	if (type != S_IFDIR || !id->btime_ns)
+		return NULL;
+	while (n && !(n->missed && ward_file_id_equal(&n->id, id) && !n->dir->users))
+		n = n->ino_next;
+	if (n) {
+		close_dir(nodes, n);
+		n->gone = n->missed = false;
+	}
+	return n;
+}
+
 static void grow_names(struct ward_nodes *nodes)
 {
 	size_t size = (nodes->mask_names + 1) * 2;
@@ -172,13 +210,7 @@ static void free_name(struct ward_nodes *nodes, struct ward_name *n)
 static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 {
 	if (node->dir) {
-		ward_watch_drop(nodes->tree, node);
-		if (node->dir->in_lru)
-			TAILQ_REMOVE(&nodes->lru, node, dir->lru);
-		if (node->dir->fd >= 0) {
-			close(node->dir->fd);
-			nodes->n_open_dirs--;
-		}
+		close_dir(nodes, node);
 		free(node->dir);
 	}
 	if (node->backing_id > 0)
@@ -428,6 +460,8 @@ static int enter_locked(struct ward_nodes *nodes, struct ward_node *parent, cons
 	if (n)
 		unbind(nodes, n);
 	node = find_ino(nodes, &file->id, type);
+	if (!node)
+		node = find_missed(nodes, &file->id, type);
 	/* A directory above itself: the host is moving things as we look. A fresh node then. */
 	if (node && (node == &nodes->root || (node->dir && is_above(nodes, node, parent))))
 		node = NULL;
@@ -559,7 +593,8 @@ static void lost_link(struct ward_node *node)
 		ward_node_check_gone(node);
 }
 
-void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
+static void take_away(
+	struct ward_nodes *nodes, struct ward_node *parent, const char *name, bool missed)
 {
 	struct ward_name *n;
 
@@ -570,8 +605,19 @@ void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const
 
 		unbind(nodes, n);
 		lost_link(node);
+		node->missed = missed && node->dir;
 	}
 	pthread_mutex_unlock(&nodes->lock);
+}
+
+void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
+{
+	take_away(nodes, parent, name, false);
+}
+
+void ward_nodes_miss(struct ward_nodes *nodes, struct ward_node *parent, const char *name)
+{
+	take_away(nodes, parent, name, true);
 }
 
 int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,

@@ -97,6 +97,7 @@ struct ward_node {
 	bool hashed;	    /* in the hash by inode number */
 	bool quota_held;    /* its charge waits for its end (quota_name.h) */
 	bool gone;	    /* has no link any more: its number may be another file's */
+	bool missed;	    /* a directory that others moved, or removed: gone until it is seen */
 	bool retired;	    /* it has no new number, and its inode is to go bad (retire.h) */
 	struct ward_node_digest *digest; /* of the content as last recorded, or NULL (digest.c) */
 	uint64_t stamp; /* of times and size when it was last opened (ops_open.c) */
@@ -175,8 +176,10 @@ int ward_nodes_enter_unnamed(struct ward_nodes *nodes, struct ward_node *parent,
 /* True until it gets its first name. */
 bool ward_node_unnamed(struct ward_nodes *nodes, const struct ward_node *node);
 
-/* The name is gone (unlinked, or seen to be absent). */
+/* The name was removed here. */
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
+/* The same, but others did it: a directory may have been moved, and be seen under another name. */
+void ward_nodes_miss(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
 /* The backing was renamed; exchange: both names existed and changed places. */
 int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, bool exchange) ward_must_check;

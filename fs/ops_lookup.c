@@ -39,7 +39,7 @@ static int look_and_enter(struct ward_op *op, struct ward_node *parent, const ch
 	r = ward_beneath_look(op->tree, parent, name, r, &file);
 	if (r == -ENOENT) {
 		ward_quota_missing(op->tree, parent, name);
-		ward_nodes_remove(op->tree->nodes, parent, name);
+		ward_nodes_miss(op->tree->nodes, parent, name);
 	}
 	/* Visible or not is asked first: a hidden mount point must not show itself. */
 	if (r == 0 || r == -EXDEV) {

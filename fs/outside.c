@@ -124,7 +124,7 @@ static void name_changed(struct ward_fs_tree *tree, const struct ward_forget *fo
 	/* Not what the agent made there since we looked. */
 	if (r == -ENOENT && k->number && k->number == before) {
 		ward_quota_missing(tree, dir, name);
-		ward_nodes_remove(tree->nodes, dir, name);
+		ward_nodes_miss(tree->nodes, dir, name);
 	} else if (r == 0 && k->number)
 		same = k->type == (file.st.st_mode & S_IFMT) &&
 		       ward_file_id_equal(&k->id, &file.id);

@@ -409,6 +409,29 @@ START_TEST(moved_directory)
 }
 END_TEST
 
+/* Others moved a directory, and the old name was asked for first: it is the same node elsewhere. */
+START_TEST(missed_directory)
+{
+	struct ward_node *ro = enter(&nodes->root, "ro", S_IFDIR, 2, 2);
+	struct ward_node *d = enter(&nodes->root, "d", S_IFDIR, 3, 2);
+	struct ward_node *f = enter(d, "f", S_IFREG, 10, 1);
+
+	ck_assert_uint_ne(rights(f) & WARD_RIGHT_WRITE, 0);
+	ward_nodes_miss(nodes, &nodes->root, "d");
+	ck_assert(d->gone);
+	ck_assert_ptr_eq(enter(ro, "e", S_IFDIR, 3, 2), d);
+	ck_assert(!d->gone);
+	check_path(f, NULL, "/w/ro/e/f");
+	ck_assert_uint_eq(rights(f) & WARD_RIGHT_WRITE, 0);
+	/* the control: one that was removed here, and files */
+	ward_nodes_remove(nodes, ro, "e");
+	ck_assert_ptr_ne(enter(&nodes->root, "g", S_IFDIR, 3, 2), d);
+	f = enter(&nodes->root, "h", S_IFREG, 11, 1);
+	ward_nodes_miss(nodes, &nodes->root, "h");
+	ck_assert_ptr_ne(enter(&nodes->root, "i", S_IFREG, 11, 1), f);
+}
+END_TEST
+
 START_TEST(replacing_move)
 {
 	struct ward_node *a = enter(&nodes->root, "a", S_IFREG, 10, 1);
@@ -587,6 +610,7 @@ int main(void)
 	tcase_add_test(t, many_states);
 	tcase_add_test(t, numbers);
 	tcase_add_test(t, moved_directory);
+	tcase_add_test(t, missed_directory);
 	tcase_add_test(t, replacing_move);
 	tcase_add_test(t, deep);
 	tcase_add_test(t, no_loop);

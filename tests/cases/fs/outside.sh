@@ -21,6 +21,12 @@ mkdir -p d/e && echo x >d/e/g && same "\$(cat d/e/g)" x
 mv "\$B/d/e" "\$B/moved" && soon x cat moved/g && soon "" sh -c 'test ! -e d/e || echo there'
 mv moved d/e && same "\$(cat d/e/g)" x
 rm -r "\$B/d" && mkdir -p "\$B/d/e" && echo y >"\$B/d/e/g" && soon y cat d/e/g
+# who is in a directory that the host moves goes on there, once it was seen at its new place; the old one was asked first
+top=\$PWD
+mkdir here && echo i >here/i && ls -R . >/dev/null
+( cd here && mv "\$B/here" "\$B/there" && soon "" sh -c "test ! -e '\$top/here' || echo there" && soon i cat "\$top/there/i" &&
+	soon i cat i && echo j >j && same "\$(echo *)" "i j" )
+same "\$(cat "\$B/there/j")" j
 # a directory closed on the host
 chmod 0 "\$B/d" && soon closed sh -c 'cat d/e/g || echo closed'
 chmod 700 "\$B/d" && soon y cat d/e/g
