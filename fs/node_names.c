@@ -249,8 +249,5 @@ int ward_node_names_count(struct ward_nodes *nodes, struct ward_node *node)
 			s->n_counted++;
 		}
 	}
-	/* What was not counted may stand anywhere: all anew. */
-	if (r < 0)
-		s->gen = nodes->gen - 1;
 	return r;
 }
