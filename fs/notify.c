@@ -554,6 +554,15 @@ void ward_notify_dir(struct ward_notify *n, uint64_t number)
 	push(n, number, true);
 }
 
+void ward_notify_search(struct ward_notify *n, uint64_t number)
+{
+	/* With allow_other the kernel asks for search permission itself; and others may have
+	 * mounted on a name, which the kernel takes away when it takes the name for invalid. */
+	if (!(n->tree->fs->flags & WARD_FS_ALLOW_OTHER))
+		(void)ward_stall_epoch(n->tree);
+	push(n, number, true);
+}
+
 void ward_notify_attr(struct ward_notify *n, struct ward_node *node)
 {
 	push(n, ward_node_to_ino(n->tree->nodes, node), false);

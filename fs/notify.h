@@ -26,6 +26,12 @@ void ward_notify_free(struct ward_notify *n);
  * changed, or its state. */
 void ward_notify_dir(struct ward_notify *n, uint64_t number);
 /*
+ * The same for who may search it, at a request that is not answered yet, whose caller holds the
+ * lock of that directory: where the kernel has epochs, names are forgotten when this returns.
+ * Elsewhere what it keeps of them is found for a moment more.
+ */
+void ward_notify_search(struct ward_notify *n, uint64_t number);
+/*
  * Everything: names, absent ones too, attributes, listings, and pages of files that are not mapped
  * past us. Returns a ticket for ward_notify_wait(): true once the kernel has forgotten, and what
  * was under way then has been forgotten again; false at until_ns (CLOCK_MONOTONIC).

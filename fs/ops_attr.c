@@ -163,7 +163,7 @@ static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	if (ward_resolve_dir(tree, node, &dir) < 0)
 		return;
 	if (ward_backing_searchable(dir.fd) < 0)
-		ward_notify_dir(tree->notify, ward_node_to_ino(tree->nodes, node));
+		ward_notify_search(tree->notify, ward_node_to_ino(tree->nodes, node));
 	ward_dirref_put(tree, &dir);
 }
 

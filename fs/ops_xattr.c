@@ -183,7 +183,7 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 	ward_fdref_put(op->tree, &ref);
 	if (r == 0 && kind == XATTR_ACL && node->dir) {
 		ward_resolve_changed(op->tree, node);
-		ward_notify_dir(op->tree->notify, ward_node_to_ino(op->tree->nodes, node));
+		ward_notify_search(op->tree->notify, ward_node_to_ino(op->tree->nodes, node));
 	}
 	return r;
 }
