@@ -92,7 +92,7 @@ static int read_tail(int fd, struct tail *ret)
 	int r = look_at_end(fd, TAIL_BYTES, &t, &more);
 	if (r == 0 && more) {
 		t = (struct tail){.size = st.st_size};
-		r = look_at_end(fd, 2 * WARD_LINE_MAX, &t, &more);
+		r = look_at_end(fd, (size_t)2 * WARD_LINE_MAX, &t, &more);
 	}
 	if (r == 0)
 		*ret = t;

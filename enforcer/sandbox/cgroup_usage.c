@@ -15,7 +15,7 @@
 #include "enforcer/base/fd.h"
 
 /* A line for each of at most 14 hierarchies. */
-#define GROUPS_MAX (14U * (WARD_CGROUP_PATH_MAX + 256))
+#define GROUPS_MAX ((size_t)14 * (WARD_CGROUP_PATH_MAX + 256))
 /* mountinfo of a host with many containers is long; a line of it has at most PATH_MAX a field. */
 #define MOUNTINFO_LINE_MAX 16384
 

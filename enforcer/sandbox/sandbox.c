@@ -583,7 +583,7 @@ static int hear_probed(struct ward_sandbox *sb, struct ward_probe_result *ret, s
 int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WARD_PROBE_COUNT_],
 	enum ward_probe_verdict ret_verdicts[WARD_PROBE_COUNT_], struct ward_err *err)
 {
-	struct ward_probe_result v[WARD_PROBE_COUNT_];
+	struct ward_probe_result v[WARD_PROBE_COUNT_] = {{WARD_PROBE_NONE, false, 0, 0}};
 	int code = joined(ward_groups_finish(&sb->cgroups), err);
 	if (code == 0)
 		code = ask(sb, WARD_INIT_PROBE, err);

@@ -46,6 +46,17 @@ static struct result talk(uint8_t kind, const uint8_t *data, size_t size, size_t
 	return r;
 }
 
+static bool same_token(const struct ward_token *a, const struct ward_token *b)
+{
+	return strcmp(a->session, b->session) == 0 && strcmp(a->policy, b->policy) == 0 &&
+	       strcmp(a->destination, b->destination) == 0 &&
+	       memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
+	       memcmp(a->grant_signature, b->grant_signature, sizeof(a->grant_signature)) == 0 &&
+	       memcmp(a->signature, b->signature, sizeof(a->signature)) == 0 &&
+	       a->from_s == b->from_s && a->until_s == b->until_s && a->number == b->number &&
+	       a->expires_s == b->expires_s && a->granted == b->granted && a->claimed == b->claimed;
+}
+
 static void check_token(const uint8_t *data, size_t size)
 {
 	struct ward_token t, again;
@@ -56,7 +67,7 @@ static void check_token(const uint8_t *data, size_t size)
 	/* Cut or with a tail it is none. */
 	fuzz_insist(ward_token_parse((const char *)data, size - 1, &again) < 0);
 	fuzz_insist(ward_token_parse((const char *)data, size, &again) == 0);
-	fuzz_insist(memcmp(&t, &again, sizeof(t)) == 0);
+	fuzz_insist(same_token(&t, &again));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

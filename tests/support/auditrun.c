@@ -569,7 +569,7 @@ int main(int argc, char **argv)
 		put_named(&r);
 	if (r.hold) {
 		puts("ready");
-		fflush(stdout);
+		(void)fflush(stdout);
 		char c;
 		while (read(0, &c, 1) > 0)
 			;
@@ -578,7 +578,7 @@ int main(int argc, char **argv)
 		for (unsigned long i = 0; i < r.events; i++)
 			if (r.acked[t][i])
 				printf("/workspace/t%lu-%lu\n", t, i);
-	fflush(stdout);
+	(void)fflush(stdout);
 	if (r.die)
 		_exit(0);
 	put_note(&r, WARD_EVENT_SESSION_END, "{}");

@@ -143,7 +143,7 @@ static void print_event(FILE *f, const struct ward_event *ev, const struct ward_
 		}
 	}
 	fputs(ev->head.flags & WARD_EVENT_CUT ? " cut\n" : "\n", f);
-	fflush(f);
+	(void)fflush(f);
 }
 
 static bool ends_in(const struct ward_event_field *path, const char *name)

@@ -27,7 +27,7 @@ __attribute__((visibility("default"))) int mount(const char *source, const char 
 		errno = ENOSYS;
 		return -1;
 	}
-	if (!source || !device || !directory || strcmp(source, device) ||
+	if (!source || !device || !directory || strcmp(source, device) != 0 ||
 		flags & (MS_BIND | MS_MOVE))
 		return next(source, target, type, flags, data);
 	if (!again && next(directory, target, NULL, MS_BIND, NULL) < 0)

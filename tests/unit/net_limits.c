@@ -47,9 +47,9 @@ END_TEST
 
 START_TEST(rate)
 {
-	settings.net_rate = 1000 * 1000; /* 1,000 bytes a second */
+	settings.net_rate = UINT64_C(1000) * 1000; /* 1,000 bytes a second */
 	ck_assert_uint_eq(ward_limits_wait(&net, one), 0);
-	ward_limits_moved(&net, one, 3600 * 1000);
+	ward_limits_moved(&net, one, (size_t)3600 * 1000);
 	/* An hour, but for a little that may be ahead and what has gone by meanwhile. */
 	ck_assert_uint_gt(ward_limits_wait(&net, one), 1800 * WARD_NS_PER_SEC);
 	ck_assert_uint_le(ward_limits_wait(&net, one), 3600 * WARD_NS_PER_SEC);

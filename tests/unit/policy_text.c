@@ -578,7 +578,7 @@ START_TEST(show_loads_again)
 		HEAD "[files]\nwrite = /workspace\nhide = *.pem\n[limits]\nwall=1h\n";
 	static const char mixed[] = HEAD "[files]\nhide = *.pem\nread = /workspace/pub.pem\n";
 	const char *bases[] = {base, fold}, *others[] = {NULL, floor, mixed};
-	for (size_t i = 0; i < 2 * 3 * 3; i++) {
+	for (size_t i = 0; i < (size_t)2 * 3 * 3; i++) {
 		const char *f = others[i / 2 % 3], *j = others[i / 6];
 		/* a project file sets no settings of the floor's kind here */
 		struct ward_source_text s[3] = {

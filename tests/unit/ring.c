@@ -671,7 +671,7 @@ START_TEST(scribbling_never_harms_the_reader)
 		for (uint64_t i = 0; i < 20; i++)
 			put_number(p.producer, i, 50);
 		for (int k = 0; k < 40; k++) {
-			size_t at = (size_t)rand_r(&seed) % (20 * 128);
+			size_t at = (size_t)rand_r(&seed) % ((size_t)20 * 128);
 			m[HEADER + at] = (uint8_t)rand_r(&seed);
 		}
 		if (round % 3 == 0)
