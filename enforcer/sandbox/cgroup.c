@@ -417,6 +417,8 @@ int ward_cgroup_make(
 		return ward_err_sys(err, -ENOMEM, "control groups");
 	}
 	cg->memory_event = cg->pids_event = -1;
+	for (size_t i = 0; i < WARD_GLANCES; i++)
+		cg->glance[i] = -1;
 	for (size_t i = 0; i < WARD_CGROUP_PARTS; i++) {
 		cg->part[i].group = -1;
 		snprintf(cg->part[i].why, sizeof(cg->part[i].why),
@@ -562,6 +564,9 @@ void ward_cgroup_free(struct ward_cgroup *cg)
 		close(cg->memory_event);
 	if (cg->pids_event >= 0)
 		close(cg->pids_event);
+	for (size_t i = 0; i < WARD_GLANCES; i++)
+		if (cg->glance[i] >= 0)
+			close(cg->glance[i]);
 	for (size_t i = 0; i < cg->n_groups; i++)
 		remove_group(&cg->groups[i]);
 	free(cg);

@@ -94,6 +94,13 @@ size_t ward_cgroup_join(
 void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret);
 
 /*
+ * Brings up to date what a few kept descriptors tell, some microseconds each: cpu_ns, the
+ * peak of processes, and with v2 that of memory (v1 announces it: ward_cgroup_poll()); of what has
+ * no peak here (before Linux 6.1, 5.19), the present use. Other fields stay as they are.
+ */
+void ward_cgroup_glance(struct ward_cgroup *cg, struct ward_usage *io);
+
+/*
  * Descriptors to wait for: one that is ready means that ward_cgroup_usage() may have news about
  * memory or processes. ward_cgroup_seen() must follow. Returns their number.
  */

@@ -38,6 +38,16 @@ struct ward_group {
 #define WARD_GROUP_INIT                                                                            \
 	((struct ward_group){.base = -1, .parent = -1, .dir = -1, .procs = -1, .tasks = -1})
 
+/* What ward_cgroup_glance() keeps open. */
+enum ward_glance {
+	WARD_GLANCE_CPU = 0,
+	WARD_GLANCE_PIDS,
+	WARD_GLANCE_PIDS_PEAK,
+	WARD_GLANCE_MEMORY,
+	WARD_GLANCE_MEMORY_PEAK,
+	WARD_GLANCES,
+};
+
 struct ward_cgroup {
 	struct ward_group groups[WARD_CGROUP_PARTS];
 	size_t n_groups;
@@ -47,6 +57,8 @@ struct ward_cgroup {
 	} part[WARD_CGROUP_PARTS];
 	int memory_event; /* v2: memory.events; v1: an eventfd */
 	int pids_event;	  /* pids.events */
+	bool glanced;	  /* those files are open, where they are there */
+	int glance[WARD_GLANCES];
 };
 
 /* v2: the parts that the children of this group can have. */

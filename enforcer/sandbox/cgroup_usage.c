@@ -332,3 +332,63 @@ void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret)
 		ret->wait_io_us = waited(g, "io.pressure");
 	}
 }
+
+/* --- at a glance --- */
+
+static int open_file(const struct ward_group *g, const char *file)
+{
+	return openat(g->dir, file, O_RDONLY | O_CLOEXEC);
+}
+
+static void open_glance(struct ward_cgroup *cg)
+{
+	const struct ward_group *g = group_of(cg, WARD_CGROUP_CPUACCT);
+	if (g)
+		cg->glance[WARD_GLANCE_CPU] = open_file(g, g->v2 ? "cpu.stat" : "cpuacct.usage");
+	g = group_of(cg, WARD_CGROUP_PIDS);
+	if (g) {
+		cg->glance[WARD_GLANCE_PIDS_PEAK] = open_file(g, "pids.peak");
+		if (cg->glance[WARD_GLANCE_PIDS_PEAK] < 0)
+			cg->glance[WARD_GLANCE_PIDS] = open_file(g, "pids.current");
+	}
+	g = group_of(cg, WARD_CGROUP_MEMORY);
+	if (g && g->v2) {
+		cg->glance[WARD_GLANCE_MEMORY_PEAK] = open_file(g, "memory.peak");
+		if (cg->glance[WARD_GLANCE_MEMORY_PEAK] < 0)
+			cg->glance[WARD_GLANCE_MEMORY] = open_file(g, "memory.current");
+	}
+	cg->glanced = true;
+}
+
+/* The number that a file begins with, or that stands behind its first word (cpu.stat). */
+static void read_glance(int fd, uint64_t unit, uint64_t *io)
+{
+	char text[64];
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	const char *s = strncmp(text, "usage_usec ", 11) == 0 ? text + 11 : text;
+	if (*s >= '0' && *s <= '9')
+		*io = strtoull(s, NULL, 10) * unit;
+}
+
+void ward_cgroup_glance(struct ward_cgroup *cg, struct ward_usage *io)
+{
+	if (!cg)
+		return;
+	if (!cg->glanced)
+		open_glance(cg);
+	const struct ward_group *g = group_of(cg, WARD_CGROUP_CPUACCT);
+	uint64_t n = WARD_USAGE_UNKNOWN;
+	uint64_t peak = WARD_USAGE_UNKNOWN;
+	read_glance(cg->glance[WARD_GLANCE_CPU], g && g->v2 ? 1000 : 1, &io->cpu_ns);
+	read_glance(cg->glance[WARD_GLANCE_PIDS], 1, &n);
+	read_glance(cg->glance[WARD_GLANCE_PIDS_PEAK], 1, &peak);
+	if (n != WARD_USAGE_UNKNOWN)
+		io->processes = less_pid1(n);
+	if (peak != WARD_USAGE_UNKNOWN)
+		io->processes_peak = less_pid1(peak);
+	read_glance(cg->glance[WARD_GLANCE_MEMORY], 1, &io->memory);
+	read_glance(cg->glance[WARD_GLANCE_MEMORY_PEAK], 1, &io->memory_peak);
+}

@@ -233,6 +233,7 @@ int ward_limits_open(
 		return r;
 	}
 	ward_cgroup_usage(l->cg, &l->last);
+	ward_limits_places_add(l, spec);
 	*ret = l;
 	return 0;
 }
@@ -350,6 +351,7 @@ void ward_limits_close(struct ward_limits *l)
 {
 	if (!l)
 		return;
+	ward_limits_places_close(l);
 	ward_limits_leave(l);
 	if (l->timer >= 0)
 		close(l->timer);

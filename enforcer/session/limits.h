@@ -13,6 +13,7 @@
 #include "enforcer/sandbox/backend.h"
 #include "enforcer/sandbox/cgroup.h"
 #include "enforcer/session/guard.h"
+#include "enforcer/session/plan.h"
 
 struct ward_limits;
 
@@ -20,6 +21,9 @@ struct ward_limits_spec {
 	const struct ward_settings *settings; /* borrowed until ward_limits_close() */
 	const struct ward_backend *backend;   /* const table */
 	const char *session;
+	/* Its ephemeral trees and its home are limited, too: borrowed until ward_limits_close().
+	 * NULL: nobody looks at them. */
+	const struct ward_run_plan *plan;
 	bool root;
 	uint32_t allow_missing; /* set of WARD_GUARANTEE_BIT() */
 };

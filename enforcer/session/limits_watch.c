@@ -11,11 +11,6 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/session/record.h"
 
-/* Use from here on is recorded, in percent of a limit. */
-#define NEAR 90
-/* Figures that no event announces (processes; memory with v2) are read this often. */
-#define SAMPLE_NS WARD_NS_PER_SEC
-#define SAMPLE_CALM_NS (5 * WARD_NS_PER_SEC)
 /* CPU time is looked at no more often than this, however near the limit. */
 #define CPU_LOOK_NS (WARD_NS_PER_SEC / 20)
 /* The idle clock looks for signs of life this many times in its period. */
@@ -30,29 +25,27 @@ static bool known(uint64_t v)
 	return v != WARD_USAGE_UNKNOWN;
 }
 
-static uint64_t near_value(uint64_t limit)
-{
-	return limit / 100 * NEAR + limit % 100 * NEAR / 100;
-}
-
-static bool near(uint64_t used, uint64_t limit)
-{
-	return known(used) && limit != WARD_UNLIMITED && used >= near_value(limit);
-}
-
 static uint64_t min64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
+/* When all figures are taken next, whatever happens. */
+static uint64_t full_at(const struct ward_limits *l)
+{
+	uint64_t at = min64(min64(l->wall_at, l->near_wall_at), l->cpu_at);
+	uint64_t idle = l->settings->idle_ns;
+	return idle == WARD_UNLIMITED ? at : min64(at, l->active_at + idle);
+}
+
 static void arm(struct ward_limits *l)
 {
 	const struct ward_settings *s = l->settings;
-	uint64_t at = min64(l->wall_at, min64(l->sample_at, l->cpu_at));
+	uint64_t at = min64(full_at(l), l->look_at);
 	if (s->idle_ns != WARD_UNLIMITED) {
 		uint64_t look = s->idle_ns / IDLE_LOOKS;
 		look = look < IDLE_LOOK_MIN_NS ? IDLE_LOOK_MIN_NS : look;
-		at = min64(at, min64(l->active_at + s->idle_ns, ward_clock_mono_ns() + look));
+		at = min64(at, ward_clock_mono_ns() + look);
 	}
 	/* {0} would switch it off; a time in the past rings at once. */
 	struct itimerspec its = {.it_value = {.tv_sec = (time_t)(at / WARD_NS_PER_SEC),
@@ -75,28 +68,10 @@ static void plan_cpu(struct ward_limits *l, uint64_t now)
 	if (ward_cgroup_has(l->cg, WARD_CGROUP_CPU))
 		tenths = min64(tenths, l->settings->cpus);
 	/* First to the point where it is nearly used. */
-	uint64_t to = l->near_cpu ? limit : near_value(limit);
+	uint64_t to = l->near_cpu ? limit : ward_limit_near_value(limit);
 	uint64_t left = l->last.cpu_ns < to ? to - l->last.cpu_ns : 0;
 	uint64_t wait = tenths ? left / tenths * 10 : left;
 	l->cpu_at = now + (wait < CPU_LOOK_NS ? CPU_LOOK_NS : wait);
-}
-
-static void plan_sample(struct ward_limits *l, uint64_t now)
-{
-	const struct ward_usage *u = &l->last;
-	bool pids = !l->near_processes && known(u->processes) &&
-		    l->settings->processes != WARD_UNLIMITED;
-	/* v1 has a threshold that says so by itself. */
-	bool memory = !l->near_memory && known(u->memory) &&
-		      l->settings->memory != WARD_UNLIMITED &&
-		      strcmp(ward_cgroup_version(l->cg, WARD_CGROUP_MEMORY), "v2") == 0;
-	bool look = l->pid1 > 0 && (!l->near_tmp || !l->near_files);
-	l->sample_at = WARD_UNLIMITED;
-	if (!pids && !memory && !look)
-		return;
-	bool calm = (!pids || u->processes < l->settings->processes / 4) &&
-		    (!memory || u->memory < l->settings->memory / 4);
-	l->sample_at = now + (calm ? SAMPLE_CALM_NS : SAMPLE_NS);
 }
 
 void ward_limits_start(struct ward_limits *l, pid_t pid1)
@@ -107,8 +82,11 @@ void ward_limits_start(struct ward_limits *l, pid_t pid1)
 	l->active_at = now;
 	l->wall_at = l->settings->wall_ns == WARD_UNLIMITED ? WARD_UNLIMITED
 							    : now + l->settings->wall_ns;
+	l->near_wall_at = l->settings->wall_ns == WARD_UNLIMITED
+				  ? WARD_UNLIMITED
+				  : now + ward_limit_near_value(l->settings->wall_ns);
 	plan_cpu(l, now);
-	plan_sample(l, now);
+	ward_limits_look_start(l, now);
 	arm(l);
 }
 
@@ -120,90 +98,16 @@ size_t ward_limits_poll(const struct ward_limits *l, struct pollfd ret_fds[WARD_
 
 /* --- records --- */
 
-static const char *unit_name(enum ward_limit_unit unit)
-{
-	switch (unit) {
-	case WARD_LIMIT_BYTES:
-		return "bytes";
-	case WARD_LIMIT_COUNT:
-		return "processes";
-	case WARD_LIMIT_NS:
-	case WARD_LIMIT_TENTHS:
-		break;
-	}
-	return "ns";
-}
-
 static int record(struct ward_guard *g, const char *name, const char *done,
 	enum ward_limit_unit unit, uint64_t limit, uint64_t used, const char *text)
 {
 	struct ward_record_limit r = {.name = name,
 		.done = done,
-		.unit = unit_name(unit),
+		.unit = ward_limit_unit_name(unit),
 		.limit = limit,
 		.used = used,
 		.text = text};
 	return ward_record_limit(g, &r);
-}
-
-static int tell_near(struct ward_guard *g, const char *name, enum ward_limit_unit unit,
-	uint64_t limit, uint64_t used)
-{
-	bool files = strcmp(name, "open-files") == 0;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_printf(&b, "%s: %d %% of ", name, NEAR);
-	ward_limit_text(unit, limit, &b);
-	ward_buf_puts(&b, " is used");
-	struct ward_record_limit r = {.name = name,
-		.done = "near",
-		.unit = files ? "files" : unit_name(unit),
-		.limit = limit,
-		.used = used,
-		.text = ward_buf_str(&b)};
-	return ward_record_limit(g, &r);
-}
-
-static int record_near(struct ward_limits *l, struct ward_guard *g)
-{
-	const struct ward_settings *s = l->settings;
-	const struct ward_usage *u = &l->last;
-	int r = 0;
-	/* The peak tells also of what was over before we looked. */
-	uint64_t memory = known(u->memory_peak) ? u->memory_peak : u->memory;
-	uint64_t processes = known(u->processes_peak) ? u->processes_peak : u->processes;
-	if (!l->near_memory && near(memory, s->memory)) {
-		l->near_memory = true;
-		r = tell_near(g, "memory", WARD_LIMIT_BYTES, s->memory, memory);
-	}
-	if (r == 0 && !l->near_processes && near(processes, s->processes)) {
-		l->near_processes = true;
-		r = tell_near(g, "processes", WARD_LIMIT_COUNT, s->processes, processes);
-	}
-	if (r == 0 && !l->near_cpu && near(u->cpu_ns, s->cpu_time_ns)) {
-		l->near_cpu = true;
-		r = tell_near(g, "cpu-time", WARD_LIMIT_NS, s->cpu_time_ns, u->cpu_ns);
-	}
-	return r;
-}
-
-/* What has to be looked at process by process: with the other figures, and no oftener. */
-static int look_near(struct ward_limits *l, struct ward_guard *g)
-{
-	const struct ward_settings *s = l->settings;
-	struct ward_limits_seen seen = {WARD_USAGE_UNKNOWN, WARD_USAGE_UNKNOWN};
-	int r = 0;
-	if (l->pid1 == 0 || (l->near_tmp && l->near_files))
-		return 0;
-	ward_limits_look(l, &seen);
-	if (!l->near_tmp && near(seen.tmp, s->tmp_bytes)) {
-		l->near_tmp = true;
-		r = tell_near(g, "tmp", WARD_LIMIT_BYTES, s->tmp_bytes, seen.tmp);
-	}
-	if (r == 0 && !l->near_files && near(seen.files, s->open_files)) {
-		l->near_files = true;
-		r = tell_near(g, "open-files", WARD_LIMIT_COUNT, s->open_files, seen.files);
-	}
-	return r;
 }
 
 int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m)
@@ -298,6 +202,30 @@ uint64_t ward_limits_due(const struct ward_limits *l)
 	return idle == WARD_UNLIMITED ? at : min64(at, l->active_at + idle);
 }
 
+/* All figures, and the clocks. */
+static int check_all(
+	struct ward_limits *l, struct ward_guard *g, uint64_t now, struct ward_limit_hit *ret)
+{
+	const struct ward_settings *s = l->settings;
+	struct ward_usage before = l->last;
+	ward_cgroup_seen(l->cg);
+	ward_cgroup_usage(l->cg, &l->last);
+	int r = ward_limits_near(l, g);
+	if (r == 0)
+		r = record_met(l, g, &before);
+	if (r == 0 && l->running)
+		check_clocks(l, now, ret);
+	if (r == 0 && l->near_wall_at <= now) {
+		uint64_t began = l->wall_at - s->wall_ns;
+		l->near_wall_at = WARD_UNLIMITED;
+		r = ward_limits_tell_near(g, "wall", WARD_LIMIT_NS, false, s->wall_ns, now - began);
+	}
+	if (r == 0 && ret->name)
+		r = record(g, ret->name, "ended", WARD_LIMIT_NS, ret->limit, ret->used, ret->text);
+	plan_cpu(l, now);
+	return r;
+}
+
 int ward_limits_check(
 	struct ward_limits *l, struct ward_guard *g, uint64_t activity, struct ward_limit_hit *ret)
 {
@@ -313,20 +241,12 @@ int ward_limits_check(
 	if (poll(fds, n, 0) <= 0)
 		return 0;
 	(void)!read(l->timer, &rang, sizeof(rang));
-	ward_cgroup_seen(l->cg);
-	struct ward_usage before = l->last;
-	ward_cgroup_usage(l->cg, &l->last);
-	int r = record_near(l, g);
-	if (r == 0 && now >= l->sample_at)
-		r = look_near(l, g);
-	if (r == 0)
-		r = record_met(l, g, &before);
-	if (r == 0 && l->running)
-		check_clocks(l, now, ret);
-	if (r == 0 && ret->name)
-		r = record(g, ret->name, "ended", WARD_LIMIT_NS, ret->limit, ret->used, ret->text);
-	plan_cpu(l, now);
-	plan_sample(l, now);
+	bool told = false;
+	for (size_t i = 1; i < n; i++)
+		told = told || fds[i].revents;
+	int r = told || now >= full_at(l) ? check_all(l, g, now, ret) : 0;
+	if (r == 0 && now >= l->look_at)
+		r = ward_limits_look(l, g, now);
 	arm(l);
 	return r;
 }
@@ -340,7 +260,11 @@ int ward_limits_finish(
 	l->finished = true;
 	struct ward_usage before = l->last;
 	ward_cgroup_usage(l->cg, &l->last);
-	int r = record_near(l, g);
+	int r = ward_limits_near(l, g);
+	/* What was put there shortly before the end lies there still. */
+	if (r == 0)
+		r = ward_limits_near_places(l, g);
+	ward_limits_places_close(l);
 	if (r == 0)
 		r = record_met(l, g, &before);
 	if (r == 0 && by_kill && known(l->last.oom_kills) && l->last.oom_kills > 0 &&

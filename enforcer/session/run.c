@@ -153,6 +153,7 @@ static int open_limits(struct ward_running *r, struct ward_err *err)
 	struct ward_limits_spec spec = {.settings = p->settings,
 		.backend = p->backend,
 		.session = r->guard.store.name,
+		.plan = p,
 		.root = p->id.root,
 		.allow_missing = p->allow_missing};
 	int e = ward_limits_open(&spec, &r->limits, err);
