@@ -287,6 +287,30 @@ static void put_executed(struct ward_buf *b, const json_t *report)
 	ward_buf_puts(b, "</ul>\n");
 }
 
+static void put_left(struct ward_buf *b, const json_t *report)
+{
+	const json_t *detail = json_object_get(json_object_get(report, "end"), "detail");
+	const json_t *left = json_object_get(detail, "left");
+	size_t i = 0;
+	json_t *v = NULL;
+	if (json_array_size(left) == 0)
+		return;
+	ward_buf_puts(b, "<h2>Left in the project, and no files of it</h2>\n<ul>\n");
+	json_array_foreach(left, i, v)
+	{
+		ward_buf_puts(b, "<li>");
+		put(b, ward_query_text(v, "kind"));
+		ward_buf_puts(b, " ");
+		put(b, ward_query_text(v, "path"));
+		if (ward_query_text(v, "to")) {
+			ward_buf_puts(b, " to ");
+			put(b, ward_query_text(v, "to"));
+		}
+		ward_buf_puts(b, "</li>\n");
+	}
+	ward_buf_puts(b, "</ul>\n");
+}
+
 /* --- the tree of files --- */
 
 static int by_name(const void *a, const void *b)
@@ -449,6 +473,7 @@ void ward_report_html(struct ward_buf *b, const json_t *report)
 		sizeof(approval) / sizeof(*approval));
 	put_programs(b, report);
 	put_executed(b, report);
+	put_left(b, report);
 	put_files(b, report);
 	put_list(b, json_object_get(report, "external"), "Changed by others meanwhile", outside,
 		sizeof(outside) / sizeof(*outside));

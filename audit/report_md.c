@@ -197,6 +197,18 @@ static void beside(struct ward_buf *b, const json_t *report)
 		code(b, json_string_value(d));
 		ward_buf_puts(b, "\n");
 	}
+	json_array_foreach(json_object_get(detail, "left"), i, d)
+	{
+		const char *kind = ward_query_text(d, "kind");
+		ward_buf_puts(b, i ? "- " : "\n## Left in the project, and no files of it\n\n- ");
+		ward_buf_printf(b, "%s ", kind ? kind : "?");
+		code(b, ward_query_text(d, "path"));
+		if (ward_query_text(d, "to")) {
+			ward_buf_puts(b, " to ");
+			code(b, ward_query_text(d, "to"));
+		}
+		ward_buf_puts(b, "\n");
+	}
 }
 
 static void probes(struct ward_buf *b, const json_t *report)

@@ -279,6 +279,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(notes.offline);
 	if (notes.executed)
 		ward_say(notes.executed);
+	if (notes.left)
+		ward_say(notes.left);
 	if (notes.anchor)
 		ward_say(notes.anchor);
 	return status;

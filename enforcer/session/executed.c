@@ -39,7 +39,9 @@ struct item {
 	bool git;   /* what git executes of this git directory */
 	bool whole; /* all of it was looked at: the digest can be compared */
 	unsigned char digest[DIGEST_SIZE];
-	uint64_t changed_ns; /* the latest st_ctime of it and what belongs to it */
+	uint64_t changed_ns;	  /* the latest st_ctime of it and what belongs to it */
+	enum ward_left_kind left; /* not what the list names, but this */
+	char *to;		  /* owned; what a link says */
 };
 
 struct items {
@@ -68,6 +70,7 @@ struct search {
 	const unsigned char *key;
 	unsigned char *buf; /* WARD_EXECUTED_READ_MAX bytes */
 	struct items *found;
+	struct ward_links links;
 };
 
 /* The clock that files get their times from. */
@@ -312,9 +315,11 @@ static void take_down(
 
 /* --- finding --- */
 
+/* Takes what the item owns. */
 static int add(struct search *s, const char *path, struct item *it)
 {
 	struct items *all = s->found;
+	ward_cleanup_free char *to = ward_steal_ptr(&it->to);
 	if (all->n == WARD_EXECUTED_ITEMS_MAX) {
 		all->whole = false;
 		return 0;
@@ -331,6 +336,7 @@ static int add(struct search *s, const char *path, struct item *it)
 	if (!it->path)
 		return -ENOMEM;
 	it->whole = all->whole && !s->unread;
+	it->to = ward_steal_ptr(&to);
 	all->v[all->n++] = *it;
 	return 0;
 }
@@ -386,6 +392,43 @@ static int look_at_git(struct search *s, int dir, struct ward_buf *path)
 	return it.changed_ns ? add(s, ward_buf_str(path), &it) : 0;
 }
 
+/* What is no file of the tree; type as in d_type. path ends in name. */
+static int look_at_left(
+	struct search *s, int dir, const char *name, unsigned char type, const char *path)
+{
+	struct item it = {.left = type == DT_FIFO   ? WARD_LEFT_PIPE
+				  : type == DT_SOCK ? WARD_LEFT_SOCKET
+				  : type == DT_LNK  ? WARD_LEFT_OUT
+						    : WARD_LEFT_DEVICE};
+	size_t n = 0;
+	struct stat st;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (type == DT_LNK) {
+		ssize_t r = readlinkat(dir, name, (char *)s->buf, WARD_EXECUTED_READ_MAX - 1);
+		if (r < 0)
+			return 0;
+		n = (size_t)r;
+		s->buf[n] = 0;
+		uint64_t at = (uint64_t)st.st_ctim.tv_sec * WARD_NS_PER_SEC +
+			      (uint64_t)st.st_ctim.tv_nsec;
+		it.left = ward_links_judge(&s->links, path, (const char *)s->buf, at);
+		if (it.left == WARD_LEFT_NONE)
+			return 0;
+		it.to = strdup((const char *)s->buf);
+		if (!it.to)
+			return -ENOMEM;
+	}
+	put_entry(s, &it, path, &st, s->buf, n);
+	return add(s, path, &it);
+}
+
+static bool is_left(unsigned char type)
+{
+	return type == DT_FIFO || type == DT_SOCK || type == DT_LNK || type == DT_CHR ||
+	       type == DT_BLK;
+}
+
 static int look_in(
 	struct search *s, int at, const char *name, struct ward_buf *path, unsigned depth);
 
@@ -395,10 +438,11 @@ static int look_at(struct search *s, int dir, const char *in, const struct diren
 	size_t len = path->len;
 	ward_buf_printf(path, "%s%s", len ? "/" : "", e->d_name);
 	int r = ward_buf_error(path);
-	bool directory = e->d_type == DT_DIR;
+	unsigned char type = e->d_type;
 	struct stat st;
-	if (e->d_type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		directory = S_ISDIR(st.st_mode);
+	if (type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		type = IFTODT(st.st_mode);
+	bool directory = type == DT_DIR;
 	bool git = strcmp(e->d_name, ".git") == 0;
 	/* a .git that is a directory is looked at as what it is: everything in it changes always */
 	if (r == 0 && listed(s->names, s->n_names, in, e->d_name) && !(git && directory)) {
@@ -409,6 +453,8 @@ static int look_at(struct search *s, int dir, const char *in, const struct diren
 		if (r == 0)
 			r = add(s, ward_buf_str(path), &it);
 	}
+	if (r == 0 && is_left(type))
+		r = look_at_left(s, dir, e->d_name, type, ward_buf_str(path));
 	bool objects = strcmp(e->d_name, "objects") == 0 && has(dir, "HEAD");
 	if (r == 0 && directory && !objects)
 		r = look_in(s, dir, e->d_name, path, depth + 1);
@@ -437,8 +483,10 @@ static int look_in(
 
 static void clear_items(struct items *all)
 {
-	for (size_t i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++) {
 		free(all->v[i].path);
+		free(all->v[i].to);
+	}
 	free(all->v);
 	*all = (struct items){.n = 0};
 }
@@ -447,11 +495,15 @@ static int by_path(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 	int r = strcmp(x->path, y->path);
-	return r ? r : (int)x->git - (int)y->git;
+	if (r == 0)
+		r = (int)x->git - (int)y->git;
+	return r ? r : (int)x->left - (int)y->left;
 }
 
-static int look(int tree, const unsigned char *key, uint64_t time_ns, struct items *ret)
+static int look(const struct ward_links *links, const unsigned char *key, uint64_t time_ns,
+	struct items *ret)
 {
+	const int tree = links->tree;
 	struct items found = {.whole = true};
 	struct stat st;
 	if (fstat(tree, &st) < 0)
@@ -461,7 +513,8 @@ static int look(int tree, const unsigned char *key, uint64_t time_ns, struct ite
 		.dev = st.st_dev,
 		.key = key,
 		.buf = malloc(WARD_EXECUTED_READ_MAX),
-		.found = &found};
+		.found = &found,
+		.links = *links};
 	if (!s.buf)
 		return -ENOMEM;
 	read_list(&s);
@@ -491,10 +544,12 @@ int ward_executed_look(int tree, struct ward_executed_before **ret)
 		return -ENOMEM;
 	b->real_ns = coarse(CLOCK_REALTIME_COARSE);
 	b->mono_ns = coarse(CLOCK_MONOTONIC_COARSE);
+	struct ward_links links;
+	ward_links_init(&links, tree);
 	int r = sodium_init() < 0 ? -EIO : 0;
 	if (r == 0) {
 		randombytes_buf(b->key, sizeof(b->key));
-		r = look(tree, b->key, WARD_EXECUTED_START_NS, &b->items);
+		r = look(&links, b->key, WARD_EXECUTED_START_NS, &b->items);
 	}
 	if (r < 0) {
 		free(b);
@@ -559,31 +614,66 @@ static int by_depth(const void *a, const void *b)
 	return n != m ? (n < m ? -1 : 1) : strcmp(x, y);
 }
 
-int ward_executed_find(
-	int tree, const struct ward_executed_before *before, struct ward_executed *ret)
+/* Is it, or something above it, named already? */
+static bool named(const struct ward_executed *found, const char *path)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		size_t n = strlen(found->paths[i]);
+		if (strncmp(found->paths[i], path, n) == 0 && (path[n] == '/' || path[n] == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Takes what is new out of now: first what is executed, then what else was left. */
+static void take_new(const struct ward_executed_before *before, uint64_t since_ns,
+	struct items *now, struct ward_executed *found)
+{
+	for (size_t i = 0; i < now->n; i++) {
+		if (now->v[i].left || !is_new(before, since_ns, &now->v[i]))
+			continue;
+		if (found->n == WARD_EXECUTED_FOUND_MAX) {
+			found->whole = false;
+			break;
+		}
+		/* a git directory whose name is listed too is there twice */
+		if (!found->n || strcmp(found->paths[found->n - 1], now->v[i].path) != 0)
+			found->paths[found->n++] = ward_steal_ptr(&now->v[i].path);
+	}
+	for (size_t i = 0; i < now->n; i++) {
+		struct item *it = &now->v[i];
+		if (!it->left || !is_new(before, since_ns, it) || named(found, it->path))
+			continue;
+		if (found->n_left == WARD_EXECUTED_FOUND_MAX) {
+			found->whole = false;
+			break;
+		}
+		found->left[found->n_left++] = (struct ward_left){
+			it->left, ward_steal_ptr(&it->path), ward_steal_ptr(&it->to)};
+	}
+}
+
+int ward_executed_find(int tree, const struct ward_executed_before *before,
+	ward_executed_may_fn *may_write, void *arg, struct ward_executed *ret)
 {
 	struct items now = {.n = 0};
-	uint64_t since_ns = since(before);
-	int r = look(tree, before->key, WARD_EXECUTED_TIME_NS, &now);
+	struct ward_links links;
+	ward_links_init(&links, tree);
+	links.since_ns = since(before);
+	links.may_write = may_write;
+	links.arg = arg;
+	int r = look(&links, before->key, WARD_EXECUTED_TIME_NS, &now);
 	if (r < 0)
 		return r;
 	struct ward_executed found = {.whole = now.whole};
 	found.paths = calloc(WARD_EXECUTED_FOUND_MAX, sizeof(*found.paths));
-	if (!found.paths) {
+	found.left = calloc(WARD_EXECUTED_FOUND_MAX, sizeof(*found.left));
+	if (!found.paths || !found.left) {
+		ward_executed_clear(&found);
 		clear_items(&now);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < now.n; i++) {
-		if (!is_new(before, since_ns, &now.v[i]))
-			continue;
-		if (found.n == WARD_EXECUTED_FOUND_MAX) {
-			found.whole = false;
-			break;
-		}
-		/* a git directory whose name is listed too is there twice */
-		if (!found.n || strcmp(found.paths[found.n - 1], now.v[i].path) != 0)
-			found.paths[found.n++] = ward_steal_ptr(&now.v[i].path);
-	}
+	take_new(before, links.since_ns, &now, &found);
 	clear_items(&now);
 	qsort(found.paths, found.n, sizeof(*found.paths), by_depth);
 	*ret = found;
@@ -595,5 +685,10 @@ void ward_executed_clear(struct ward_executed *e)
 	for (size_t i = 0; i < e->n; i++)
 		free(e->paths[i]);
 	free(e->paths);
+	for (size_t i = 0; i < e->n_left; i++) {
+		free(e->left[i].path);
+		free(e->left[i].to);
+	}
+	free(e->left);
 	*e = (struct ward_executed){.n = 0};
 }

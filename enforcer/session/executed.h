@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a session leaves behind that this host may execute later (conf/host-executed.list).
+ * What a session leaves behind that this host may execute later (conf/host-executed.list), and what
+ * is no file, or is one elsewhere: named pipes, sockets, devices, and symbolic links that lead out
+ * of the tree or to what the command could not write. Whoever opens such a name on the host waits,
+ * or reads and writes something else. (Hard links lead to nothing that the command could not write
+ * itself: the guard gives no name more rights than the file has.)
  *
  * Before the command starts, everything in the tree that the list names is taken down: where it is,
  * and a keyed digest of what it is (inode, mode, owner, size, time of change, the target of links;
@@ -33,12 +37,32 @@
 #define WARD_EXECUTED_READ_MAX (64U << 10)
 #define WARD_EXECUTED_READ_ALL_MAX (64U << 20)
 
+/* Something that is no file of the tree. */
+enum ward_left_kind {
+	WARD_LEFT_NONE = 0,
+	WARD_LEFT_PIPE,
+	WARD_LEFT_SOCKET,
+	WARD_LEFT_DEVICE,
+	WARD_LEFT_OUT,	  /* a symbolic link that leads out of the tree */
+	WARD_LEFT_CLOSED, /* one to what the command could not write */
+};
+struct ward_left {
+	enum ward_left_kind kind;
+	char *path; /* owned; relative to the tree */
+	char *to;   /* owned; what a link says, else NULL */
+};
+
+/* May the command write what stands at path (relative to the tree, not empty)? */
+typedef bool ward_executed_may_fn(void *arg, const char *path);
+
 /* What was there before the command started. */
 struct ward_executed_before;
 
 struct ward_executed {
 	char **paths; /* owned; relative to the tree, the shortest ways down first, then by name */
 	size_t n;
+	struct ward_left *left; /* owned; by path; WARD_EXECUTED_FOUND_MAX at most */
+	size_t n_left;
 	bool whole; /* false: a bound was met, or a directory could not be read */
 };
 
@@ -53,5 +77,21 @@ void ward_executed_before_free(struct ward_executed_before *b);
 
 /* Looks once more and tells what is new or changed. Errors as above. */
 int ward_executed_find(int tree, const struct ward_executed_before *before,
-	struct ward_executed *ret) ward_must_check;
+	ward_executed_may_fn *may_write, void *arg, struct ward_executed *ret) ward_must_check;
 void ward_executed_clear(struct ward_executed *e);
+
+/* A look's tree, and what it is looked through for (executed_links.c). */
+struct ward_links {
+	int tree;	   /* O_PATH, borrowed */
+	char root[4096];   /* its path on this host; "": not known */
+	uint64_t since_ns; /* st_ctime from which a link is new; UINT64_MAX: none is */
+	ward_executed_may_fn *may_write; /* NULL: not asked */
+	void *arg;
+};
+void ward_links_init(struct ward_links *l, int tree);
+/*
+ * The link at path (relative to the tree) that says `to`: NONE, OUT or CLOSED. What it says is
+ * taken as text; of a new one, also where the kernel says that it leads.
+ */
+enum ward_left_kind ward_links_judge(
+	const struct ward_links *l, const char *path, const char *to, uint64_t changed_ns);

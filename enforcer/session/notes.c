@@ -50,6 +50,43 @@ char *ward_note_executed(const struct ward_executed *found, const char *session,
 	return ward_buf_steal(&b);
 }
 
+static void say_left(struct ward_buf *b, const struct ward_left *l)
+{
+	static const char *const kinds[] = {[WARD_LEFT_NONE] = "",
+		[WARD_LEFT_PIPE] = "named pipe ",
+		[WARD_LEFT_SOCKET] = "socket ",
+		[WARD_LEFT_DEVICE] = "device ",
+		[WARD_LEFT_OUT] = "link ",
+		[WARD_LEFT_CLOSED] = "link "};
+	ward_buf_puts(b, kinds[l->kind]);
+	ward_escape(b, l->path, strlen(l->path));
+	if (l->to) {
+		ward_buf_puts(b, " to ");
+		ward_escape(b, l->to, strlen(l->to));
+	}
+	if (l->kind == WARD_LEFT_CLOSED)
+		ward_buf_puts(b, " (closed to the command)");
+}
+
+char *ward_note_left(const struct ward_executed *found, const char *session, bool system)
+{
+	if (found->n_left == 0)
+		return NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, "left in the project, and no files of it:");
+	for (size_t i = 0; i < found->n_left && i < NAMED_MAX; i++) {
+		ward_buf_puts(&b, i ? ", " : " ");
+		say_left(&b, &found->left[i]);
+	}
+	if (found->n_left > NAMED_MAX)
+		ward_buf_printf(&b, ", and %zu more", found->n_left - NAMED_MAX);
+	ward_buf_printf(&b,
+		"; who opens such a name waits, or gets something else; the trail: wardfs audit%s "
+		"show %s",
+		system ? " --system" : "", session);
+	return ward_buf_steal(&b);
+}
+
 const char ward_note_offline[] =
 	"the command looked for a host, and [network] mode = none gives it no network: --net HOST[:PORT] opens "
 	"one for a run (wardfs run --net HOST -- CMD), wardfs policy add allow HOST[:PORT] for this project";
@@ -59,6 +96,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->limits);
 	free(n->refused);
 	free(n->executed);
+	free(n->left);
 	free(n->anchor);
 	*n = (struct ward_run_notes){0};
 }

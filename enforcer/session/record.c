@@ -184,6 +184,33 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 	return r < 0 ? ward_err_sys(err, r, "trail") : 0;
 }
 
+/* What was left, as far as it fits into *room. */
+static void add_left(json_t *o, const struct ward_executed *found, size_t *room)
+{
+	static const char *const kinds[] = {[WARD_LEFT_NONE] = "",
+		[WARD_LEFT_PIPE] = "pipe",
+		[WARD_LEFT_SOCKET] = "socket",
+		[WARD_LEFT_DEVICE] = "device",
+		[WARD_LEFT_OUT] = "link-out",
+		[WARD_LEFT_CLOSED] = "link-closed"};
+	json_t *list = json_array();
+	size_t i = 0;
+	for (; i < found->n_left; i++) {
+		const struct ward_left *l = &found->left[i];
+		size_t n = 6 * (strlen(l->path) + (l->to ? strlen(l->to) : 0)) + 48;
+		if (n > *room)
+			break;
+		*room -= n;
+		json_t *e =
+			json_pack("{s:s, s:o}", "kind", kinds[l->kind], "path", escaped(l->path));
+		if (e && l->to)
+			json_object_set_new(e, "to", escaped(l->to));
+		json_array_append_new(list, e);
+	}
+	json_object_set_new(o, "left", list);
+	json_object_set_new(o, "left_more", json_integer((json_int_t)(found->n_left - i)));
+}
+
 /* The paths that fit; how many did not. */
 static void add_executed(json_t *o, const struct ward_executed *found)
 {
@@ -200,6 +227,8 @@ static void add_executed(json_t *o, const struct ward_executed *found)
 	json_object_set_new(o, "host_executed", list);
 	json_object_set_new(o, "more", json_integer((json_int_t)(found->n - i)));
 	json_object_set_new(o, "whole", json_boolean(found->whole));
+	if (found->n_left)
+		add_left(o, found, &left);
 }
 
 /* Takes o. An event keeps its bytes, so the text is not needed afterwards. */
@@ -226,7 +255,7 @@ int ward_record_session_end(struct ward_guard *g, int status, int signal, const 
 		ward_event_u64(ev, WARD_TAG_SIGNAL, (uint64_t)signal);
 	ward_event_text(ev, WARD_TAG_TEXT, cause);
 	json_t *o = details ? json_incref(details) : json_object();
-	if (found && (found->n || !found->whole))
+	if (found && (found->n || found->n_left || !found->whole))
 		add_executed(o, found);
 	int r = 0;
 	if (json_object_size(o))

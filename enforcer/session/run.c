@@ -172,33 +172,6 @@ static const char *home_of(const struct ward_run_plan *p)
 }
 
 /*
- * The tree that the summary at the end is about; NULL: nothing of this host. The project may stand
- * beneath an ephemeral /workspace.
- */
-static const struct ward_run_plan_tree *project_tree(const struct ward_running *r)
-{
-	for (size_t i = 0; i < r->plan->n_trees; i++) {
-		const struct ward_run_plan_tree *t = &r->plan->trees[i];
-		if (t->source && strcmp(t->path, "/workspace") == 0)
-			return t;
-	}
-	for (size_t i = 0; i < r->plan->n_trees; i++) {
-		const struct ward_run_plan_tree *t = &r->plan->trees[i];
-		if (t->source && strcmp(t->source, r->plan->project.path) == 0)
-			return t;
-	}
-	return NULL;
-}
-
-/* What this host may execute of the project, before the command can change it. */
-static void look_before(struct ward_running *r)
-{
-	const struct ward_run_plan_tree *t = project_tree(r);
-	if (t && ward_executed_look(t->backing, &r->before) < 0)
-		r->before = NULL;
-}
-
-/*
  * wardfs-init, the writer, the file system and the network come up side by side, each started as
  * soon as it can do something; a thread waits for the disk from prepare() on, and we look at the
  * project meanwhile.
@@ -219,7 +192,7 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	e = ward_network_spawn(&r->network, &r->guard, r->plan, err);
 	if (e < 0)
 		return e;
-	look_before(r);
+	ward_running_look(r);
 	e = ward_sandbox_staged(r->sandbox, err);
 	if (e == 0)
 		e = serve(r, err);
@@ -596,16 +569,6 @@ static void supervise(struct ward_running *r, struct ward_err *err)
 	}
 }
 
-/* What the session leaves in the project that this host may execute. */
-static void find_executed(const struct ward_running *r, struct ward_executed *found)
-{
-	const struct ward_run_plan_tree *t = project_tree(r);
-	if (!t || !r->started)
-		return;
-	if (!r->before || ward_executed_find(t->backing, r->before, found) < 0)
-		*found = (struct ward_executed){.whole = false};
-}
-
 /* Before the kill: the kernel forgets with the processes, and the groups go with the session. */
 static int last_figures(struct ward_running *r)
 {
@@ -677,7 +640,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	bool died = r->guard.audit.pid > 0 && ward_helper_reap(&r->guard.audit, 0, false) >= 0;
 	int e = 0;
 	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
-	find_executed(r, &found);
+	ward_running_find(r, &found);
 	if (died)
 		e = ward_guard_recover(&r->guard, "wardfs-audit died", &why);
 	if (e == 0)
@@ -703,6 +666,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 						      : ward_limits_note(r->limits);
 	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
+	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
 	if (r->child_status > 0 && !r->ending && ward_offline_looked(r->offline))
 		ret_notes->offline = ward_note_offline;
 	r->refused = s.refusals;

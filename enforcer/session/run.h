@@ -19,6 +19,7 @@ struct ward_run_notes {
 	char *limits;	     /* which limits were met */
 	char *refused;	     /* what the policy refused */
 	char *executed;	     /* what is new that this host may execute */
+	char *left;	     /* what is new and no file of the project */
 	const char *offline; /* it failed, and had no network to find what it looked for */
 	char *anchor;	     /* which anchor lacks the last checkpoint */
 	bool unprepared;     /* the sandbox could not be made: the host may lack something */

@@ -69,5 +69,10 @@ struct ward_running {
 void ward_running_end(struct ward_running *r, int status, const char *cause);
 /* The policy that is in force now. */
 const struct ward_policy *ward_running_policy(const struct ward_running *r);
+/* Takes the project down as it is before the command starts, for ward_running_find(). */
+void ward_running_look(struct ward_running *r);
+/* What the session leaves in the project that this host may execute, or that is no file. found is
+ * initialised; ward_executed_clear() frees it. */
+void ward_running_find(const struct ward_running *r, struct ward_executed *found);
 /* A client waits at the control socket: takes it, reads its request, answers. */
 void ward_running_control(struct ward_running *r);
