@@ -21,6 +21,17 @@
 	(WARD_GUARANTEE_BIT(WARD_GUARANTEE_CPUS) | WARD_GUARANTEE_BIT(WARD_GUARANTEE_MEMORY) |     \
 		WARD_GUARANTEE_BIT(WARD_GUARANTEE_CPU_TIME))
 
+/* What was left out for this rehearsal, the scope will hold. */
+static void by_scope(json_t *limits)
+{
+	static const char *const keys[] = {"memory", "cpus", "cpu-time", "processes"};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_t *l = json_object_get(limits, keys[i]);
+		if (l)
+			json_object_set_new(l, "by", json_string("cgroup v2"));
+	}
+}
+
 static int open_limits(
 	const struct ward_run_plan *p, json_t *o, struct ward_limits **ret, struct ward_err *err)
 {
@@ -43,6 +54,7 @@ static int open_limits(
 			json_string("a scope of the user manager of systemd is asked for at the "
 				    "start; memory, cpus and cpu-time are then held by it"));
 		json_object_set_new(o, "missing", json_object());
+		by_scope(json_object_get(o, "limits"));
 	}
 	return 0;
 }
