@@ -43,6 +43,14 @@ check_bind() {
 }
 
 works "$ATTACK" open "$WARD_TMP/show/file" w
+# The caller has what is not there inside, and may write what cannot be written there.
+for file in /etc/shadow /home /var/log /mnt /srv; do
+	ls "$file" >/dev/null || fail "control: the host has no $file"
+done
+works "$ATTACK" open "$WARD_TMP/new" w
+for dir in /etc /usr/local; do
+	works unshare -m --propagation private sh -c "mount -t tmpfs none $dir && exec '$ATTACK' open $dir/new w"
+done
 out=$(setpriv --reuid $TEST_UID --regid $TEST_UID --clear-groups "$WARD_TMP/show/suid" -u)
 [ "$out" = 0 ] || fail "control: set-user-id has no effect outside: $out"
 each_mode check

@@ -34,6 +34,9 @@ check() {
 }
 
 works "$ATTACK" children 60
+works "$ATTACK" fill "$WARD_TMP/file" 11534336
+rm -f "$WARD_TMP/file"
+[ "$(prlimit --nofile --noheadings -o HARD | tr -d ' ')" != 64 ] || fail "control: 64 open files are all that there are here"
 works "$ATTACK" core-limit 0
 works "$ATTACK" core-limit 1
 each_mode check

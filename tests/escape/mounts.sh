@@ -22,6 +22,7 @@ check() {
 	[ -z "$out" ] || fail "$1: seen: $out"
 }
 
+ls -d /proc/self/root/etc/shadow /../../etc/shadow >/dev/null || fail "control: not to be seen outside"
 works unshare -m "$ATTACK" mount /mnt
 works unshare -m sh -c "mount -t tmpfs none /mnt && exec '$ATTACK' umount /mnt"
 works unshare -m sh -c "mount -t tmpfs none /mnt && exec '$ATTACK' remount /mnt"

@@ -5,8 +5,8 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 
 check() {
-	# CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWTIME
-	for flags in 0x10000000 0x20000 0x20000000 0x40000000 0x80; do
+	# CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWTIME, NEWCGROUP, NEWUTS, NEWIPC
+	for flags in 0x10000000 0x20000 0x20000000 0x40000000 0x80 0x2000000 0x4000000 0x8000000; do
 		refused "$1" EPERM unshare "$flags"
 	done
 	for flags in 0x10000000 0x20000 0x20000000; do
@@ -25,7 +25,7 @@ check() {
 	[ "$out" = 0 ] || fail "$1: user.max_user_namespaces is $out"
 }
 
-for flags in 0x10000000 0x20000 0x20000000 0x40000000 0x80; do
+for flags in 0x10000000 0x20000 0x20000000 0x40000000 0x80 0x2000000 0x4000000 0x8000000; do
 	works "$ATTACK" unshare "$flags"
 done
 for flags in 0x10000000 0x20000 0x20000000; do

@@ -10,6 +10,23 @@ mkfifo "$WARD_TMP/hold"
 listener=$!
 exec 9>"$WARD_TMP/hold"
 trap 'exec 9>&-; kill $listener 2>/dev/null || :; rm -f "$WARD_TMP/hold" "$WARD_TMP/listen.out"' EXIT
+# The same by TCP, on the host's loopback.
+mkfifo "$WARD_TMP/hold2"
+python3 -c '
+import socket, sys
+s = socket.create_server(("127.0.0.1", 0), backlog=64)
+print(s.getsockname()[1], flush=True)
+sys.stdin.read()' <"$WARD_TMP/hold2" >"$WARD_TMP/port" &
+server=$!
+exec 8>"$WARD_TMP/hold2"
+trap 'exec 9>&- 8>&-; kill $listener $server 2>/dev/null || :; rm -f "$WARD_TMP"/hold* "$WARD_TMP/listen.out"' EXIT
+i=0
+until [ -s "$WARD_TMP/port" ]; do
+	i=$((i + 1))
+	[ $i -lt 600 ] || fail "control: no server"
+	sleep 0.1
+done
+port=$(cat "$WARD_TMP/port")
 i=0
 until grep -q ready "$WARD_TMP/listen.out"; do
 	i=$((i + 1))
@@ -19,6 +36,7 @@ done
 
 check() {
 	refused "$1" ENETUNREACH connect 192.0.2.1 80
+	refused "$1" ECONNREFUSED connect 127.0.0.1 "$port"
 	refused "$1" EPERM socket 2 3 1       # AF_INET, SOCK_RAW, ICMP
 	refused "$1" EPERM socket 10 3 58
 	refused "$1" EAFNOSUPPORT socket 17 3 0 # AF_PACKET
@@ -40,6 +58,16 @@ check() {
 	[ "$(echo "$out" | tr -d ' ')" = lo ] || fail "$1: interfaces: $out"
 }
 
+works "$ATTACK" connect 127.0.0.1 "$port"
+works "$ATTACK" socket 17 3 0
+# Of these a kernel may have none: then nothing is to be shown.
+for kind in "40 1 0" "38 5 0" "2 5 0" "10 1 132"; do
+	# shellcheck disable=SC2086
+	out=$("$ATTACK" socket $kind) || case $out in
+	EAFNOSUPPORT | EPROTONOSUPPORT | ESOCKTNOSUPPORT) echo "note: this kernel has no socket $kind" ;;
+	*) fail "control: socket $kind: $out" ;;
+	esac
+done
 works "$ATTACK" socket 2 3 1
 works "$ATTACK" socket 10 3 58
 works "$ATTACK" abstract "$name"
