@@ -392,7 +392,10 @@ static int look_at_git(struct search *s, int dir, struct ward_buf *path)
 	return it.changed_ns ? add(s, ward_buf_str(path), &it) : 0;
 }
 
-/* What is no file of the tree; type as in d_type. path ends in name. */
+/*
+ * Takes down what is no file of the tree; type as in d_type. path ends in name. A tree may have
+ * many links: those that were there and stay in it are to cost little.
+ */
 static int look_at_left(
 	struct search *s, int dir, const char *name, unsigned char type, const char *path)
 {
@@ -400,27 +403,34 @@ static int look_at_left(
 				  : type == DT_SOCK ? WARD_LEFT_SOCKET
 				  : type == DT_LNK  ? WARD_LEFT_OUT
 						    : WARD_LEFT_DEVICE};
+	const bool last = s->links.since_ns != UINT64_MAX;
+	char *to = (char *)s->buf;
 	size_t n = 0;
 	struct stat st;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
 	if (type == DT_LNK) {
-		ssize_t r = readlinkat(dir, name, (char *)s->buf, WARD_EXECUTED_READ_MAX - 1);
+		ssize_t r = readlinkat(dir, name, to, WARD_EXECUTED_READ_MAX - 1);
+		n = r > 0 ? (size_t)r : 0;
+		to[n] = '\0';
 		if (r < 0)
 			return 0;
-		n = (size_t)r;
-		s->buf[n] = 0;
+		if (!ward_links_leave(&s->links, path, to))
+			it.left = WARD_LEFT_NONE;
+		if (it.left == WARD_LEFT_NONE && !last)
+			return 0;
+	}
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (it.left == WARD_LEFT_NONE) {
 		uint64_t at = (uint64_t)st.st_ctim.tv_sec * WARD_NS_PER_SEC +
 			      (uint64_t)st.st_ctim.tv_nsec;
-		it.left = ward_links_judge(&s->links, path, (const char *)s->buf, at);
+		if (at >= s->links.since_ns)
+			it.left = ward_links_judge(&s->links, path, to);
 		if (it.left == WARD_LEFT_NONE)
 			return 0;
-		it.to = strdup((const char *)s->buf);
-		if (!it.to)
-			return -ENOMEM;
 	}
 	put_entry(s, &it, path, &st, s->buf, n);
-	return add(s, path, &it);
+	it.to = type == DT_LNK ? strdup(to) : NULL;
+	return type == DT_LNK && !it.to ? -ENOMEM : add(s, path, &it);
 }
 
 static bool is_left(unsigned char type)

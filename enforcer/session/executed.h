@@ -89,9 +89,7 @@ struct ward_links {
 	void *arg;
 };
 void ward_links_init(struct ward_links *l, int tree);
-/*
- * The link at path (relative to the tree) that says `to`: NONE, OUT or CLOSED. What it says is
- * taken as text; of a new one, also where the kernel says that it leads.
- */
-enum ward_left_kind ward_links_judge(
-	const struct ward_links *l, const char *path, const char *to, uint64_t changed_ns);
+/* The link at path (relative to the tree) that says `to`: does its text lead out of the tree? */
+bool ward_links_leave(const struct ward_links *l, const char *path, const char *to);
+/* The same and more, as the kernel follows it: NONE, OUT or CLOSED. */
+enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *path, const char *to);

@@ -77,8 +77,29 @@ static bool lead(const struct ward_links *l, const char *path, const char *to, s
 	return ward_buf_error(b) == 0 && step(b, to);
 }
 
-enum ward_left_kind ward_links_judge(
-	const struct ward_links *l, const char *path, const char *to, uint64_t changed_ns)
+bool ward_links_leave(const struct ward_links *l, const char *path, const char *to)
+{
+	size_t depth = 0;
+	if (*to == '/') {
+		to = beneath(l, to);
+		if (!to)
+			return true;
+	} else {
+		for (; *path; path++)
+			depth += *path == '/';
+	}
+	while (*to) {
+		size_t n = strcspn(to, "/");
+		if (n == 2 && memcmp(to, "..", 2) == 0 && depth-- == 0)
+			return true;
+		depth += n > 0 && !(n == 1 && *to == '.') && !(n == 2 && memcmp(to, "..", 2) == 0);
+		to += n;
+		to += *to == '/';
+	}
+	return false;
+}
+
+enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *path, const char *to)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
@@ -86,8 +107,6 @@ enum ward_left_kind ward_links_judge(
 	char real[sizeof(l->root)];
 	if (!lead(l, path, to, &b))
 		return WARD_LEFT_OUT;
-	if (changed_ns < l->since_ns || l->since_ns == UINT64_MAX)
-		return WARD_LEFT_NONE;
 	/* Other links may stand on its way. */
 	const char *text = ward_buf_str(&b);
 	const char *from = *to == '/' ? text : path;

@@ -28,6 +28,8 @@
 /* No processor fills a tmpfs by more bytes in a nanosecond, or makes a file there in fewer. */
 #define FILL_BYTES_PER_NS 4
 #define FILL_NS_PER_FILE 1000
+/* As many names as pages, and some (sandbox/init/mounts.c). */
+#define TMP_BYTES_PER_FILE 4096
 /* A look at descriptors costs so many times less CPU time than passes until the next one. */
 #define FILES_PACE 5000
 
@@ -129,7 +131,6 @@ static int near_place(
 static int look_at_places(struct ward_limits *l, struct ward_guard *g, uint64_t *ret_wait)
 {
 	uint64_t wait = WARD_UNLIMITED;
-	ward_limits_places_open(l);
 	for (size_t i = 0; i < l->n_places; i++) {
 		struct ward_limits_place *p = &l->places[i];
 		struct ward_limits_room room;
@@ -150,10 +151,23 @@ static int look_at_places(struct ward_limits *l, struct ward_guard *g, uint64_t 
 	return 0;
 }
 
+/* Can what the session has used of a processor have filled /tmp with bytes, or with names? */
+static bool had_time(const struct ward_limits *l)
+{
+	const uint64_t near_tmp = ward_limit_near_value(l->settings->tmp_bytes);
+	const uint64_t cpu = l->last.cpu_ns;
+	return !known(cpu) || cpu >= near_tmp / FILL_BYTES_PER_NS ||
+	       cpu >= near_tmp / TMP_BYTES_PER_FILE * FILL_NS_PER_FILE;
+}
+
 int ward_limits_near_places(struct ward_limits *l, struct ward_guard *g)
 {
 	uint64_t wait = 0;
-	return l->processors ? look_at_places(l, g, &wait) : 0;
+	if (!l->processors)
+		return 0; /* the command was not started */
+	if (had_time(l))
+		ward_limits_places_open(l);
+	return look_at_places(l, g, &wait);
 }
 
 static uint64_t own_cpu_ns(void)
@@ -239,8 +253,10 @@ int ward_limits_look(struct ward_limits *l, struct ward_guard *g, uint64_t now)
 		l->look_at = l->glance_at = now + l->look_wait;
 		return 0;
 	}
-	if (r == 0)
+	if (r == 0) {
+		ward_limits_places_open(l);
 		r = look_at_places(l, g, &left);
+	}
 	if (r == 0 && !l->near_files && l->settings->open_files != WARD_UNLIMITED &&
 		now >= l->files_at)
 		r = look_at_files(l, g, now);
