@@ -22,14 +22,20 @@
 		WARD_GUARANTEE_BIT(WARD_GUARANTEE_CPU_TIME))
 
 /* What was left out for this rehearsal, the scope will hold. */
-static void by_scope(json_t *limits)
+static void by_scope(json_t *o)
 {
+	const json_t *limits = json_object_get(o, "limits");
+	json_t *names = json_object_get(o, "guarantees");
 	static const char *const keys[] = {"memory", "cpus", "cpu-time", "processes"};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		json_t *l = json_object_get(limits, keys[i]);
 		if (l)
 			json_object_set_new(l, "by", json_string("cgroup v2"));
 	}
+	for (unsigned i = 0; i < WARD_GUARANTEES; i++)
+		if (BY_SCOPE & WARD_GUARANTEE_BIT(i))
+			json_array_append_new(
+				names, json_string(ward_guarantee_name((enum ward_guarantee)i)));
 }
 
 static int open_limits(
@@ -54,7 +60,7 @@ static int open_limits(
 			json_string("a scope of the user manager of systemd is asked for at the "
 				    "start; memory, cpus and cpu-time are then held by it"));
 		json_object_set_new(o, "missing", json_object());
-		by_scope(json_object_get(o, "limits"));
+		by_scope(o);
 	}
 	return 0;
 }
