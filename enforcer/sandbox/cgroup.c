@@ -393,7 +393,9 @@ static void take_hierarchy(
 	}
 	cg->n_groups++; /* what was made of it is removed with the rest */
 	char why[sizeof(cg->part[0].why)];
-	snprintf(why, sizeof(why), "no group can be made in %.300s: %s", h->mount, strerror(-r));
+	/* Of v2: a group with processes of its own gives nothing on (cgroups(7)). */
+	snprintf(why, sizeof(why), "no group can be made in %.300s: %s", h->mount,
+		r == -EBUSY && h->v2 ? "others run in the group that was delegated" : strerror(-r));
 	if (r < 0) {
 		say_why(cg, parts, why);
 		return;

@@ -89,6 +89,7 @@ made=
 undo() {
 	for d in $made; do
 		echo $$ >"${d%/"$name"}/cgroup.procs"
+		[ ! -d "$d/shell" ] || rmdir "$d/shell" || { sleep 1; rmdir "$d/shell"; }
 		rmdir "$d" 2>/dev/null || { sleep 1; rmdir "$d"; }
 	done
 }
@@ -106,13 +107,18 @@ if [ -n "$v2" ] && mkdir "$v2/$name"; then
 	for c in memory pids cpu; do
 		grep -qw "$c" "$v2/cgroup.controllers" && echo "+$c" >"$v2/cgroup.subtree_control"
 	done
-	chown 4711:4711 "$v2/$name" "$v2/$name/cgroup.procs" "$v2/$name/cgroup.subtree_control"
+	# A group of v2 with processes of its own gives nothing on: the shell stands in one beneath.
+	mkdir "$v2/$name/shell"
+	chown 4711:4711 "$v2/$name" "$v2/$name/cgroup.procs" "$v2/$name/cgroup.subtree_control" \
+		"$v2/$name/shell" "$v2/$name/shell/cgroup.procs"
 fi
 [ -n "$made" ] || { echo "no control groups here"; exit 77; }
 (
 	for d in $made; do
 		sh -c 'echo "$PPID"' >self
-		echo "$(cat self)" >"$d/cgroup.procs" || exit 1
+		in=$d
+		[ ! -d "$d/shell" ] || in=$d/shell
+		echo "$(cat self)" >"$in/cgroup.procs" || exit 1
 	done
 	as_user "$WARD_TMP/with.sh" || exit 1
 	for d in $made; do

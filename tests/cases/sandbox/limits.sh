@@ -169,6 +169,7 @@ expect 124 limits 'wall = 5s\ngrace = 30s' -- sh -c 'trap "echo cleaned; exit 3"
 has "$OUT" "cleaned"
 expect 124 limits 'wall = 1s\ngrace = 1s' -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
 has "$ERR" "wall clock"
+has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name wall  unit ns  done near"
 
 # wardfs ps tells present use. Control groups are the host's: what others run there has other names.
 shown=shown$$
