@@ -140,14 +140,32 @@ has "$(last session.end)" '"ended_by":"limit","limit":"cpu-time"'
 # Asleep it does not count.
 expect 0 limits 'cpu-time = 1s' -- sleep 2
 
-# A fifth of a CPU: the use that the trail tells is no more than that of the time that passed.
-expect 0 limits 'cpus = 0.2' -- python3 -c '
-import time
-end = time.monotonic() + 2
-while time.monotonic() < end: pass
-used = sum(time.process_time() for _ in range(1))
-print("throttled" if used < 1 else "free", used)'
-has "$OUT" "throttled"
+# A fifth of a CPU: the kernel was told so, and lets wait; of what passes meanwhile nothing follows on a
+# machine that is itself kept waiting. Without the limit as much is used, and nothing waits.
+throttled() {
+	find /sys/fs/cgroup -path "*/wardfs/$1/cpu.stat" -exec awk '$1 == "nr_throttled" { print $2 }' {} + | sort -n | tail -n 1
+}
+waits() {
+	[ "$(throttled "$1")" -gt 0 ]
+}
+used_some() {
+	status_of "$1" use | grep -Eq "'cpu_ns': [0-9]{9}"
+}
+burns='while :; do :; done'
+limits 'cpus = 0.2' --session fifth$$ -- sh -c "$burns" &
+run=$!
+wait_until 60 waits fifth$$ || fail "nothing waits: $(throttled fifth$$)"
+quota=$(find /sys/fs/cgroup \( -path "*/wardfs/fifth$$/cpu.max" -o -path "*/wardfs/fifth$$/cpu.cfs_quota_us" \) -exec cat {} +)
+[ "${quota%% *}" = 20000 ] || fail "quota: $quota"
+wait_until 60 used_some fifth$$ || fail "a fifth is nothing: $(status_of fifth$$ use)"
+expect 0 "$WARDFS" kill fifth$$
+wait $run
+limits 'processes = 100' --session whole$$ -- sh -c "$burns" &
+run=$!
+wait_until 60 used_some whole$$ || fail "control: $(status_of whole$$ use)"
+waits whole$$ 2>/dev/null && fail "control: without a limit it waits, too"
+expect 0 "$WARDFS" kill whole$$
+wait $run
 
 # The idle clock: silence ends the session; output, file access and none of both.
 expect 124 limits 'idle = 1s' -- sleep 60
