@@ -233,9 +233,13 @@ static int glance(struct ward_limits *l, struct ward_guard *g, uint64_t now, boo
 /* left: what look_at_places() says. */
 static void plan(struct ward_limits *l, uint64_t now, uint64_t left)
 {
-	uint64_t at = min64(now + min64(left, LOOK_MAX_NS), l->glance_at);
-	if (!l->near_files && l->settings->open_files != WARD_UNLIMITED)
-		at = min64(at, l->files_at);
+	uint64_t at = now + min64(left, LOOK_MAX_NS);
+	/* Waking up costs more than a look: the others come along, or wake where none does soon. */
+	if (at > now + LOOK_GLANCE_NS + LOOK_MIN_NS) {
+		at = min64(at, l->glance_at);
+		if (!l->near_files && l->settings->open_files != WARD_UNLIMITED)
+			at = min64(at, l->files_at);
+	}
 	l->look_wait = known(l->last.cpu_ns) ? LOOK_MIN_NS : LOOK_BLIND_NS;
 	if (at < now + l->look_wait)
 		at = now + l->look_wait;
