@@ -65,6 +65,7 @@ struct audit {
 	struct ward_ring *rings[WARD_RINGS_MAX];
 	size_t n_rings;
 	struct ward_writer *writer;
+	bool begun;  /* BEGIN came before the configuration */
 	bool finish; /* FINISH came, or the supervisor is gone */
 	bool alone;  /* the supervisor is gone */
 	bool broken; /* it was told that the log fails */
@@ -86,16 +87,54 @@ static void send_text(uint32_t type, const char *text)
 	ward_msg_clear(&m);
 }
 
-static int receive_config(struct audit *a, struct ward_err *err)
+/* The next message; *ret_buf is the caller's. -EPIPE: the supervisor is gone. */
+static int receive(uint8_t **ret_buf, struct ward_msg_reader *ret)
 {
 	ward_cleanup_free uint8_t *buf = malloc(WARD_MSG_MAX);
 	if (!buf)
-		return ward_err_sys(err, -ENOMEM, "configuration");
+		return -ENOMEM;
 	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, NULL, NULL);
 	if (n <= 0)
-		return ward_err_sys(err, n < 0 ? (int)n : -EPIPE, "configuration");
+		return n < 0 ? (int)n : -EPIPE;
+	ward_msg_reader_init(ret, buf, (size_t)n);
+	*ret_buf = ward_steal_ptr(&buf);
+	return 0;
+}
+
+/* Is it the word that the session is on disk? */
+static bool is_begin(const struct ward_msg_reader *r)
+{
+	return r->type == WARD_MSG_AUDIT_BEGIN && ward_msg_done(r) == 0;
+}
+
+/* Returns when it may write. */
+static int wait_to_begin(struct audit *a, struct ward_err *err)
+{
+	ward_cleanup_free uint8_t *buf = NULL;
 	struct ward_msg_reader r;
-	ward_msg_reader_init(&r, buf, (size_t)n);
+	if (!(a->flags & WARD_AUDIT_WAIT) || a->begun)
+		return 0;
+	int e = receive(&buf, &r);
+	/* The session was not made, and the trail has nothing. */
+	if (e == -EPIPE)
+		_exit(1);
+	if (e == 0 && !is_begin(&r))
+		e = -EBADMSG;
+	return e < 0 ? ward_err_sys(err, e, "configuration") : 0;
+}
+
+static int receive_config(struct audit *a, struct ward_err *err)
+{
+	ward_cleanup_free uint8_t *buf = NULL;
+	struct ward_msg_reader r;
+	int e = receive(&buf, &r);
+	if (e == 0 && is_begin(&r)) {
+		a->begun = true;
+		free(ward_steal_ptr(&buf));
+		e = receive(&buf, &r);
+	}
+	if (e < 0)
+		return ward_err_sys(err, e, "configuration");
 	a->session = ward_msg_get_str(&r);
 	a->n_rings = ward_msg_get_u32(&r);
 	a->flags = ward_msg_get_u32(&r);
@@ -107,7 +146,7 @@ static int receive_config(struct audit *a, struct ward_err *err)
 	a->keep_s = ward_msg_get_u64(&r);
 	if (ward_msg_done(&r) < 0 || r.type != WARD_MSG_CONFIG || a->n_rings > WARD_RINGS_MAX ||
 		(a->n_rings == 0) != (a->flags == WARD_AUDIT_PACK) ||
-		a->flags & ~(uint32_t)(WARD_AUDIT_RECOVER | WARD_AUDIT_PACK) ||
+		a->flags & ~(uint32_t)(WARD_AUDIT_RECOVER | WARD_AUDIT_PACK | WARD_AUDIT_WAIT) ||
 		a->sync > WARD_SYNC_CLOSE)
 		return ward_err_set(err, -EBADMSG, "configuration: not understood");
 	return 0;
@@ -197,6 +236,8 @@ static int start(struct audit *a, int argc, char **argv, struct ward_err *err)
 		r = take_descriptors(a, err);
 	if (r == 0)
 		r = ward_audit_confine(err);
+	if (r == 0)
+		r = wait_to_begin(a, err);
 	if (r == 0) {
 		struct ward_writer_setup setup = {.session = a->session,
 			.log_fd = WARD_FD_AUDIT_LOG,

@@ -174,7 +174,6 @@ static int load_policy(struct ward_fs *fs, struct ward_err *err)
 	/* Digests stand in the records of opens and closes. */
 	fs->hash = s->log == WARD_LOG_DENIALS ? WARD_HASH_NONE : s->hash;
 	ward_ring_sync(fs->ring, s->sync == WARD_SYNC_RECORD);
-	ward_swap_settings(fs);
 	return 0;
 }
 
@@ -219,8 +218,8 @@ static bool needs_order(const struct ward_fs *fs)
 	return ward_policy_settings(fs->policy)->n_quotas > 0;
 }
 
-/* What can only be opened before confinement. */
-static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
+/* Before the mounts are there, while others make them. */
+static int prepare_beside(struct ward_fs *fs, struct ward_err *err)
 {
 	struct stat st;
 	int r = raise_files(err);
@@ -235,23 +234,28 @@ static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
 		       stat("/sys/fs/f2fs/features/casefold", &st) == 0 ||
 		       stat("/sys/fs/tmpfs/features/casefold", &st) == 0 ||
 		       stat("/sys/fs/bcachefs", &st) == 0;
+	r = ward_ring_open(WARD_FD_RING, WARD_FD_RING_WAKE, &fs->ring, err);
+	return r < 0 ? ward_err_wrap(err, "ring") : load_policy(fs, err);
+}
+
+/* What can only be opened before confinement. */
+static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
+{
+	ward_swap_settings(fs);
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		fs->latency_fds[i] = -1;
 	/* Absent in containers, and never for an ordinary user: the transport spins then. */
 	for (size_t i = 0; i < fs->n_trees; i++)
 		fs->latency_fds[i] = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
 	for (size_t i = 0; i < fs->n_trees; i++) {
-		r = ward_watch_open(&fs->trees[i], err);
+		int r = ward_watch_open(&fs->trees[i], err);
+
 		if (r < 0)
 			return r;
 	}
-	r = ward_ring_open(WARD_FD_RING, WARD_FD_RING_WAKE, &fs->ring, err);
-	if (r < 0)
-		return ward_err_wrap(err, "ring");
-	r = load_policy(fs, err);
-	for (size_t i = 0; r == 0 && i < fs->n_trees && !needs_order(fs); i++)
+	for (size_t i = 0; i < fs->n_trees && !needs_order(fs); i++)
 		ward_transport_prepare(&fs->trees[i], wake);
-	return r;
+	return 0;
 }
 
 static void on_signal(int sig)
@@ -466,6 +470,8 @@ int main(int argc, char **argv)
 	ward_sched_turn(SCHED_OTHER, TURN_NS);
 	s.done_fd = eventfd(0, EFD_CLOEXEC);
 	r = s.done_fd < 0 ? -errno : 0;
+	if (r == 0)
+		r = prepare_beside(&fs, &err);
 	if (r == 0)
 		r = read_config(&fs, &wake, &err);
 	if (r == 0)

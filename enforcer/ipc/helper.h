@@ -87,6 +87,10 @@ enum ward_msg_type {
 	 */
 	WARD_MSG_AUDIT_BURST = 21,
 
+	/* To wardfs-audit that was told to wait (WARD_AUDIT_WAIT): the session is on disk, write.
+	 * {} Sent by another thread than the configuration: it may come first. Not answered. */
+	WARD_MSG_AUDIT_BEGIN = 22,
+
 	/* To wardfs-fs: stop serving after the mount is gone. {} */
 	WARD_MSG_FS_STOP = 32,
 	/*
@@ -208,4 +212,5 @@ enum ward_net_flag {
 enum ward_audit_flag {
 	WARD_AUDIT_RECOVER = 1U << 0, /* a second writer after the first one's death */
 	WARD_AUDIT_PACK = 1U << 1,    /* no writer: compresses a segment, and ends */
+	WARD_AUDIT_WAIT = 1U << 2,    /* nothing is written before WARD_MSG_AUDIT_BEGIN */
 };

@@ -37,7 +37,7 @@ static int spawn_writer(struct ward_guard *g, struct ward_err *err)
 	return ward_helper_spawn(&g->audit, fds, 6 + WARD_GUARD_RINGS, err);
 }
 
-/* From here on it writes: the session must be on disk. */
+/* From here on it writes, unless it is to wait: the session must be on disk. */
 static void writer_config(
 	const struct ward_guard *g, uint32_t flags, const char *cause, struct ward_msg *m)
 {
@@ -171,7 +171,7 @@ static void *sync_thread(void *arg)
 	g->synced = ward_store_sync(g->state, &g->store, g->mark, &g->sync_err);
 	if (g->synced < 0)
 		return NULL;
-	writer_config(g, 0, "", &m);
+	ward_msg_init(&m, WARD_MSG_AUDIT_BEGIN);
 	g->sent = ward_msg_send(g->audit.control, &m, NULL, 0);
 	ward_msg_clear(&m);
 	return NULL;
@@ -261,7 +261,9 @@ int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, 
 		r = g->system ? ward_system_start(g, err) : spawn_writer(g, err);
 	if (r == 0 && n_trees)
 		r = spawn_fs(g, trees, n_trees, err);
-	return r < 0 || g->system || g->in_thread ? r : put_on_disk(g, err);
+	if (r < 0 || g->system)
+		return r;
+	return g->in_thread ? configure_writer(g, WARD_AUDIT_WAIT, "", err) : put_on_disk(g, err);
 }
 
 static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
