@@ -86,9 +86,12 @@ if [ "$(id -u)" = 0 ]; then
 	rm up
 	wait $pid || fail "exit $?: $(cat err)"
 fi
-# From outside. Between that and the session's end, for which pid 1 has to run, the place shows nothing.
+# From outside. Once the kernel has heard of it, and until the session's end, for which pid 1 has to run, the
+# place shows nothing; before that it is the tree beneath.
 rm -f up again
 "$WARDFS" run --policy u.policy --session outside -- sh -c 'cd /workspace; : >up; until test -e again; do sleep 0.1; done
+n=0
+until cat a/inner/covered 2>&1 | tee /dev/stderr | grep -q denied || [ $((n += 1)) -gt 600 ]; do sleep 0.1; done
 for f in a/inner/covered $OLDPWD/a/inner/covered a/inner/no; do cat $f 2>&1 || echo x >a/inner/mine; done
 ls a/inner; mkdir a/inner/d; ln b/f a/inner/f; : >done; sleep 600' >out 2>&1 &
 pid=$!
