@@ -91,10 +91,10 @@ static uint64_t look(struct ward_fs_tree *tree, struct ward_node *node, size_t n
 
 /* --- what is known of many --- */
 
-/* Locked. */
+/* Locked. While a name is taken away here, names and links are not in step. */
 static bool is_sure(const struct ward_nodes *nodes, const struct ward_several *s)
 {
-	return s && s->sure && s->sure_gen == nodes->dirs_gen;
+	return s && s->sure && s->sure_gen == nodes->dirs_gen && !nodes->n_removals;
 }
 
 /* Locked: is there a watch on each directory from the root to the name? */
@@ -132,10 +132,14 @@ static void heed(struct ward_fs_tree *tree)
 		ward_notify_changes(tree->notify);
 }
 
-/* Was it sure, and is it still? */
-static bool still_sure(struct ward_fs_tree *tree, const struct ward_node *node, uint64_t nlink)
+/*
+ * Was it sure, and is it still? The links are counted between two looks at the names: each removal
+ * of ours whose link is gone by then has taken its name away by the second one, or there is none.
+ */
+static bool still_sure(struct ward_fs_tree *tree, struct ward_node *node)
 {
 	struct ward_nodes *nodes = tree->nodes;
+	struct ward_file file;
 	bool sure;
 
 	/* No rename or link of ours is half done. */
@@ -143,11 +147,13 @@ static bool still_sure(struct ward_fs_tree *tree, const struct ward_node *node, 
 	pthread_mutex_lock(&nodes->lock);
 	sure = is_sure(nodes, node->several);
 	pthread_mutex_unlock(&nodes->lock);
-	if (sure) {
+	if (sure && ward_resolve_stat(tree, node, &file) == 0) {
 		heed(tree);
 		pthread_mutex_lock(&nodes->lock);
-		sure = is_sure(nodes, node->several) && node->several->n == nlink;
+		sure = is_sure(nodes, node->several) && node->several->n == file.st.st_nlink;
 		pthread_mutex_unlock(&nodes->lock);
+	} else {
+		sure = false;
 	}
 	pthread_rwlock_unlock(&nodes->renames_lock);
 	return sure;
@@ -194,11 +200,18 @@ bool ward_links_known(
 {
 	if (n_names < MANY || !tree->watch)
 		return look(tree, node, n_names);
-	return (nlink == n_names && still_sure(tree, node, nlink)) ||
+	return (nlink == n_names && still_sure(tree, node)) ||
 	       look_and_remember(tree, node, n_names);
 }
 
 /* --- what changes names --- */
+
+void ward_links_removal(struct ward_nodes *nodes, bool begins)
+{
+	pthread_mutex_lock(&nodes->lock);
+	nodes->n_removals += begins ? 1 : -1;
+	pthread_mutex_unlock(&nodes->lock);
+}
 
 struct ward_links_step ward_links_step_begin(struct ward_nodes *nodes, const struct ward_node *node)
 {

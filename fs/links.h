@@ -18,6 +18,12 @@
 bool ward_links_known(
 	struct ward_fs_tree *tree, struct ward_node *node, uint64_t nlink, size_t n_names);
 
+/*
+ * A name is removed here: begins before its link goes, ends when no name stands for it any more (or
+ * it was not removed). Meanwhile nothing is known of any file's links without a look.
+ */
+void ward_links_removal(struct ward_nodes *nodes, bool begins);
+
 /* A further name is made here: what is known of the others stays so. */
 struct ward_links_step {
 	uint64_t seen, doubts, dirs_gen;

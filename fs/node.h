@@ -120,6 +120,7 @@ struct ward_nodes {
 	uint32_t gen;
 	/* Of files with many names (links.h). */
 	atomic_size_t n_sure;	/* whose links are known, or are just looked at */
+	size_t n_removals;	/* of names, by us, under way (links.h) */
 	uint64_t n_severals;	/* that there were */
 	uint64_t dirs_gen;	/* names of directories that went, with what was beneath */
 	uint64_t links_seen;	/* names that others changed */

@@ -142,10 +142,12 @@ static int remove_counted(
 		if (is_dir)
 			ward_resolve_keep(op->tree, paths->node, dirfd, paths->name);
 		ward_quota_old_lock(op, &old);
+		ward_links_removal(op->tree->nodes, true);
 		r = ward_backing_unlink(dirfd, paths->name, is_dir);
 		ward_quota_old_end(op, &old, r == 0);
 		if (r == 0)
 			ward_nodes_remove(op->tree->nodes, paths->node, paths->name);
+		ward_links_removal(op->tree->nodes, false);
 		return ward_record_outcome(op, WARD_EVENT_REMOVE, &with, r);
 	}
 	ward_quota_old_end(op, &old, false);

@@ -10,6 +10,7 @@
 #include "fs/fuse_kernel.h"
 #include "fs/gate.h"
 #include "fs/keep.h"
+#include "fs/links.h"
 #include "fs/lock.h"
 #include "fs/open.h"
 #include "fs/ops.h"
@@ -439,10 +440,12 @@ static void take_back(struct ward_op *op, struct ward_node *parent, const char *
 		return;
 	if (ward_quota_old_begin(op, &paths, dir.fd, name, &old) == 0) {
 		ward_quota_old_lock(op, &old);
+		ward_links_removal(op->tree->nodes, true);
 		r = ward_backing_unlink(dir.fd, name, false);
 		ward_quota_old_end(op, &old, r == 0);
 		if (r == 0)
 			ward_nodes_remove(op->tree->nodes, parent, name);
+		ward_links_removal(op->tree->nodes, false);
 	}
 	ward_dirref_put(op->tree, &dir);
 }

@@ -641,6 +641,8 @@ bool ward_watch_pull(struct ward_fs_tree *tree)
 	while ((n = read_queue(tree, buf, sizeof(buf))))
 		w->lost = each(tree, buf, n, each_leave, NULL) < 0 || w->lost;
 	leaves = w->left || w->lost;
+	if (w->lost)
+		ward_links_lost(tree->nodes);
 	pthread_mutex_unlock(&w->reading);
 	return leaves;
 }

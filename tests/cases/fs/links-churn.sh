@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+# A file with many names of which all links were known, and then the host links it elsewhere: nobody opens it for
+# writing, also while the session removes and makes names of it as fast as it can, so that links and names are not in
+# step. Opens come on several threads at once, as they do where digests are made. The control: without that link it is
+# opened all the while.
+. "$WARD_SRC/tests/cases/fs/_fs.sh"
+
+cat >"$WARD_TMP/churn.py" <<'END'
+import os, sys, time
+N, back, away = 20, sys.argv[1], sys.argv[2]
+seconds = 20 if os.environ.get("WARD_LONG") else 4
+os.makedirs("d", exist_ok=True)
+os.makedirs("e", exist_ok=True)
+os.close(os.open("e/f", os.O_WRONLY | os.O_CREAT))
+for i in range(N):
+    os.link("e/f", f"d/l{i}")
+def write():
+    try:
+        fd = os.open("e/f", os.O_WRONLY)
+    except PermissionError:
+        return 0
+    os.close(fd)
+    return 1
+def during(seconds):
+    until, n, tries = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < until:
+        n += write()
+        tries += 1
+    return n, tries
+def churn(k, until):
+    while time.monotonic() < until:
+        os.unlink(f"d/l{k}")
+        os.link("e/f", f"d/l{k}")
+    os._exit(0)
+def churned(seconds):
+    until = time.monotonic() + seconds
+    pids = []
+    for k in range(2):
+        pid = os.fork()
+        if pid == 0:
+            churn(k, until)
+        pids.append(pid)
+    n = during(seconds)
+    for pid in pids:
+        assert os.waitpid(pid, 0)[1] == 0
+    return n
+for _ in range(30):
+    assert write(), "control: not opened"
+got = churned(1)
+assert got[0] > 0, f"control: {got} while names come and go"
+os.link(os.path.join(back, "e/f"), away)
+got = churned(seconds)
+print(got[0], "of", got[1], "opened")
+assert got[1] > 100
+assert got[0] == 0, f"{got[0]} of {got[1]} opened with a link outside"
+END
+for mode in $MODES; do
+	policy
+	sed -i 's/^log = opens/&\nhash = writes/' "$POLICY"
+	fresh
+	rm -rf "$WARD_TMP/away" && mkdir "$WARD_TMP/away" && chown $OWNER "$WARD_TMP/away"
+	# shellcheck disable=SC2016 # the script's own
+	in_mode "$mode" -c 'exec python3 "$@"' - "$WARD_TMP/churn.py" "$BACK" "$WARD_TMP/away/x" || fail "$mode"
+done
