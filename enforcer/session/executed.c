@@ -47,7 +47,9 @@ struct item {
 struct items {
 	struct item *v; /* sorted by path once the look is over */
 	size_t n, cap;
-	bool whole;
+	bool whole; /* of what may be executed; what else was left is bounded by itself: */
+	size_t n_left;
+	size_t n_left_out;
 };
 
 struct ward_executed_before {
@@ -320,7 +322,12 @@ static int add(struct search *s, const char *path, struct item *it)
 {
 	struct items *all = s->found;
 	ward_cleanup_free char *to = ward_steal_ptr(&it->to);
-	if (all->n == WARD_EXECUTED_ITEMS_MAX) {
+	/* The one kind cannot take the room of the other. */
+	if (it->left && all->n_left == WARD_LEFT_ITEMS_MAX) {
+		all->n_left_out++;
+		return 0;
+	}
+	if (!it->left && all->n - all->n_left == WARD_EXECUTED_ITEMS_MAX) {
 		all->whole = false;
 		return 0;
 	}
@@ -337,6 +344,7 @@ static int add(struct search *s, const char *path, struct item *it)
 		return -ENOMEM;
 	it->whole = all->whole && !s->unread;
 	it->to = ward_steal_ptr(&to);
+	all->n_left += it->left != WARD_LEFT_NONE;
 	all->v[all->n++] = *it;
 	return 0;
 }
@@ -585,7 +593,7 @@ static bool is_new(const struct ward_executed_before *b, uint64_t since_ns, cons
 	if (it->changed_ns >= since_ns)
 		return true;
 	if (!old)
-		return b->items.whole;
+		return it->left ? !b->items.n_left_out : b->items.whole;
 	return old->whole && it->whole && memcmp(old->digest, it->digest, sizeof(it->digest)) != 0;
 }
 
@@ -655,8 +663,8 @@ static void take_new(const struct ward_executed_before *before, uint64_t since_n
 		if (!it->left || !is_new(before, since_ns, it) || named(found, it->path))
 			continue;
 		if (found->n_left == WARD_EXECUTED_FOUND_MAX) {
-			found->whole = false;
-			break;
+			found->left_more++;
+			continue;
 		}
 		found->left[found->n_left++] = (struct ward_left){
 			it->left, ward_steal_ptr(&it->path), ward_steal_ptr(&it->to)};
@@ -675,7 +683,7 @@ int ward_executed_find(int tree, const struct ward_executed_before *before,
 	int r = look(&links, before->key, WARD_EXECUTED_TIME_NS, &now);
 	if (r < 0)
 		return r;
-	struct ward_executed found = {.whole = now.whole};
+	struct ward_executed found = {.whole = now.whole, .left_more = now.n_left_out};
 	found.paths = calloc(WARD_EXECUTED_FOUND_MAX, sizeof(*found.paths));
 	found.left = calloc(WARD_EXECUTED_FOUND_MAX, sizeof(*found.left));
 	if (!found.paths || !found.left) {

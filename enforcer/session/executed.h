@@ -31,8 +31,9 @@
 #define WARD_EXECUTED_TIME_NS 3000000000ULL
 #define WARD_EXECUTED_START_NS 500000000ULL
 #define WARD_EXECUTED_FOUND_MAX 512U
-/* Things taken down by one look. */
+/* Things taken down by one look; and links, pipes and the like besides. */
 #define WARD_EXECUTED_ITEMS_MAX 65536U
+#define WARD_LEFT_ITEMS_MAX 65536U
 /* Files up to this size are read, of all together this much; of others their st_ctime tells. */
 #define WARD_EXECUTED_READ_MAX (64U << 10)
 #define WARD_EXECUTED_READ_ALL_MAX (64U << 20)
@@ -63,7 +64,8 @@ struct ward_executed {
 	size_t n;
 	struct ward_left *left; /* owned; by path; WARD_EXECUTED_FOUND_MAX at most */
 	size_t n_left;
-	bool whole; /* false: a bound was met, or a directory could not be read */
+	size_t left_more; /* that are not named, some of which may have been there before */
+	bool whole;	  /* of paths; false: a bound was met, or a directory could not be read */
 };
 
 /*

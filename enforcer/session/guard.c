@@ -298,6 +298,7 @@ int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint3
 	put_fs_config(&m, g, id, flags, trees, n_trees);
 	int r = ward_helper_configure(&g->fs, &m, fuse, n_trees, err);
 	ward_msg_clear(&m);
+	g->served = r == 0;
 	return r;
 }
 
@@ -459,6 +460,9 @@ static int end_crashed(
 int ward_guard_finish(
 	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
 {
+	/* No mount will end it. */
+	if (g->fs.pid > 0 && !g->served)
+		(void)!ward_helper_reap(&g->fs, 0, true);
 	if (g->fs.pid > 0 && ward_helper_reap(&g->fs, FS_END_MS, false) == -ETIMEDOUT) {
 		struct ward_msg m;
 		ward_msg_init(&m, WARD_MSG_FS_STOP);

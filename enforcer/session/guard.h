@@ -43,6 +43,7 @@ struct ward_guard {
 	unsigned packed; /* the segments up to this one are done with */
 	bool system; /* wardfs-auditd has the trail: of `store` only name and checkpoints are there
 		      */
+	bool served; /* wardfs-fs was told to serve */
 	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 	bool told_to_finish;

@@ -11,6 +11,8 @@
 
 /* New files named on stderr; the trail has them all. */
 #define NAMED_MAX 20
+/* Bytes of a name or of what a link says: they are the agent's choice. */
+#define SAID_MAX 120
 
 char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system)
 {
@@ -50,6 +52,15 @@ char *ward_note_executed(const struct ward_executed *found, const char *session,
 	return ward_buf_steal(&b);
 }
 
+/* The trail has all of it. */
+static void say_start(struct ward_buf *b, const char *s)
+{
+	const size_t n = strlen(s);
+	ward_escape(b, s, n < SAID_MAX ? n : SAID_MAX);
+	if (n > SAID_MAX)
+		ward_buf_puts(b, "...");
+}
+
 static void say_left(struct ward_buf *b, const struct ward_left *l)
 {
 	static const char *const kinds[] = {[WARD_LEFT_NONE] = "",
@@ -59,10 +70,10 @@ static void say_left(struct ward_buf *b, const struct ward_left *l)
 		[WARD_LEFT_OUT] = "link ",
 		[WARD_LEFT_CLOSED] = "link "};
 	ward_buf_puts(b, kinds[l->kind]);
-	ward_escape(b, l->path, strlen(l->path));
+	say_start(b, l->path);
 	if (l->to) {
 		ward_buf_puts(b, " to ");
-		ward_escape(b, l->to, strlen(l->to));
+		say_start(b, l->to);
 	}
 	if (l->kind == WARD_LEFT_CLOSED)
 		ward_buf_puts(b, " (closed to the command)");
@@ -78,8 +89,10 @@ char *ward_note_left(const struct ward_executed *found, const char *session, boo
 		ward_buf_puts(&b, i ? ", " : " ");
 		say_left(&b, &found->left[i]);
 	}
-	if (found->n_left > NAMED_MAX)
-		ward_buf_printf(&b, ", and %zu more", found->n_left - NAMED_MAX);
+	size_t more = found->left_more;
+	more += found->n_left > NAMED_MAX ? found->n_left - NAMED_MAX : 0;
+	if (more)
+		ward_buf_printf(&b, ", and %zu more", more);
 	ward_buf_printf(&b,
 		"; who opens such a name waits, or gets something else; the trail: wardfs audit%s "
 		"show %s",

@@ -208,7 +208,8 @@ static void add_left(json_t *o, const struct ward_executed *found, size_t *room)
 		json_array_append_new(list, e);
 	}
 	json_object_set_new(o, "left", list);
-	json_object_set_new(o, "left_more", json_integer((json_int_t)(found->n_left - i)));
+	json_object_set_new(
+		o, "left_more", json_integer((json_int_t)(found->n_left - i + found->left_more)));
 }
 
 /* The paths that fit; how many did not. */
