@@ -56,7 +56,7 @@ expect 0 "$WARDFS" exec one -- sh -c 'pwd; echo "$WARDFS_SESSION $HOME"; ls'
 has "$OUT" "$PWD"
 has "$OUT" one
 hasnt "$OUT" key.pem
-expect 0 "$WARDFS" exec one -- sh -c "pgrep -f 'sleep $mark' >/dev/null && readlink /proc/self/ns/mnt"
+expect 0 "$WARDFS" exec one -- sh -c "pgrep -f '^sleep $mark' >/dev/null && readlink /proc/self/ns/mnt"
 [ "$OUT" = "$before" ] || fail "another namespace: $OUT, not $before"
 expect 0 "$WARDFS" exec one -- sed -n 's/^\(Seccomp\|NoNewPrivs\|CapEff\):[[:space:]]*//p' /proc/self/status
 [ "$OUT" = "0000000000000000
@@ -69,7 +69,7 @@ expect 1 "$WARDFS" exec one -- cat key.pem
 expect 1 "$WARDFS" exec one -- touch /usr/bin/x
 expect 1 "$WARDFS" exec one -- unshare -U true
 # One Landlock domain: it may signal what the session started, and nothing of ours.
-expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f 'sleep $mark' | xargs kill -0"
+expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f '^sleep $mark' | xargs kill -0"
 expect 1 "$WARDFS" exec one -- kill -0 1
 
 # Input, output, exit status, arguments, variables.
