@@ -101,6 +101,7 @@ struct ward_fs_tree {
 	struct fuse_session *se;
 	struct ward_nodes *nodes;
 	struct ward_notify *notify;
+	struct ward_replaced *replaced;
 	struct ward_ahead *ahead;	  /* NULL: nothing is prepared */
 	struct ward_beneath *beneath;	  /* NULL: no other tree lies beneath this one */
 	atomic_uint_fast64_t n_requests;  /* that were served by name or node (op.c) */

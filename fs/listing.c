@@ -11,6 +11,7 @@
 #include "fs/fuse_kernel.h"
 #include "fs/gate.h"
 #include "fs/keep.h"
+#include "fs/quota_name.h"
 
 #define DIR_BUF (32U << 10)
 
@@ -105,12 +106,17 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, bool ahead, ch
 	struct ward_node *node = NULL;
 	struct ward_keep keep;
 	struct ward_file file;
+	uint64_t before;
+	bool seen;
 
 	if (need > left)
 		return need;
 	pthread_rwlock_rdlock(&nodes->renames_lock);
-	if (!dots && ward_backing_stat(op->tree, h->fd, d->name, &file) == 0 &&
-		S_ISDIR(file.st.st_mode) == (d->type == DT_DIR) &&
+	before = ward_quota_before(op->tree, h->node, d->name);
+	seen = !dots && ward_backing_stat(op->tree, h->fd, d->name, &file) == 0;
+	if (seen)
+		ward_quota_missing(op->tree, h->node, d->name, before, &file);
+	if (seen && S_ISDIR(file.st.st_mode) == (d->type == DT_DIR) &&
 		ward_nodes_enter(nodes, h->node, d->name, &file, &node) == 0) {
 		if (ahead && ward_keep_writing(nodes, node)) {
 			ward_node_forget(nodes, node, 1);

@@ -35,6 +35,7 @@
 #include "fs/query.h"
 #include "fs/quota.h"
 #include "fs/record.h"
+#include "fs/replaced.h"
 #include "fs/session.h"
 #include "fs/swap.h"
 #include "fs/transport.h"
@@ -301,6 +302,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		struct ward_fs_tree *t = &fs->trees[i];
 
 		r = ward_nodes_new(t, &t->nodes, err);
+		if (r == 0 && ward_replaced_new(&t->replaced) < 0)
+			r = ward_err_sys(err, -ENOMEM, "replaced files");
 		if (r == 0)
 			r = ward_beneath_new(t, &t->beneath, err);
 		/* Answers made ahead are made as the owner, not as one of many callers. */
@@ -416,6 +419,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 		/* What any of those above has still to say looks whether it goes there. */
 		ward_uring_free(fs->trees[i].uring);
 		ward_beneath_free(&fs->trees[i]);
+		ward_replaced_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
 		ward_watch_free(fs->trees[i].watch);
 		free(fs->trees[i].path);

@@ -16,6 +16,7 @@
 #include "fs/beneath.h"
 #include "fs/external.h"
 #include "fs/outside.h"
+#include "fs/replaced.h"
 #include "fs/retire.h"
 #include "fs/stall.h"
 #include "fs/watch.h"
@@ -392,10 +393,11 @@ static void *run(void *arg)
 	struct ward_watch *w = n->tree->watch;
 	struct pollfd p[2] = {{.fd = n->wake_fd, .events = POLLIN},
 		{.fd = w ? ward_watch_fd(w) : -1, .events = POLLIN}};
+	bool due = false;
 
 	while (!stopped(n)) {
 		p[0].revents = p[1].revents = 0;
-		if (poll(p, 2, again_due(n) ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
+		if (poll(p, 2, due ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
 			break;
 		serve_queue(n);
 		if (p[1].revents || (w && ward_watch_left(w))) {
@@ -411,6 +413,7 @@ static void *run(void *arg)
 		}
 		if (again_due(n))
 			serve_again(n);
+		due = ward_replaced_tidy(n->tree) || again_due(n);
 	}
 	return NULL;
 }

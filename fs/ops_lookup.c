@@ -4,12 +4,14 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
 #include "fs/beneath.h"
 #include "fs/gate.h"
 #include "fs/keep.h"
 #include "fs/ops.h"
 #include "fs/quota_name.h"
+#include "fs/replaced.h"
 #include "fs/retire.h"
 
 static void fill_entry(const struct ward_op *op, struct ward_node *parent, struct ward_node *node,
@@ -25,22 +27,33 @@ static void fill_entry(const struct ward_op *op, struct ward_node *parent, struc
 	ward_op_map_stat(op->tree->fs, &ret->attr);
 }
 
+/* What a look at a name found. */
+struct seen {
+	struct ward_node *node;
+	struct ward_file file;
+	int fd; /* of what was replaced a moment ago (replaced.h), or -1 */
+};
+/* How often it is looked for what others replace all the while. */
+#define LOOK_TRIES 16
+
 /*
  * What is seen and what is entered must lie on one side of any rename: renames_lock is held. r: why
  * there is no dir, or 0.
  */
 static int look_and_enter(struct ward_op *op, struct ward_node *parent, const char *name,
-	const struct ward_dirref *dir, int r, struct ward_file *ret_file, struct ward_node **ret)
+	const struct ward_dirref *dir, int r, struct seen *ret)
 {
+	const uint64_t before = ward_quota_before(op->tree, parent, name);
 	struct ward_file file = {.id = {0}};
+	ward_cleanup_fd int fd = -1;
 
 	if (r == 0)
-		r = ward_backing_stat(op->tree, dir->fd, name, &file);
+		r = ward_replaced_look(op->tree, parent, name, dir->fd, &file, &fd);
 	r = ward_beneath_look(op->tree, parent, name, r, &file);
-	if (r == -ENOENT) {
-		ward_quota_missing(op->tree, parent, name);
+	if (r == 0 || r == -ENOENT)
+		ward_quota_missing(op->tree, parent, name, before, r == 0 ? &file : NULL);
+	if (r == -ENOENT)
 		ward_nodes_miss(op->tree->nodes, parent, name);
-	}
 	/* Visible or not is asked first: a hidden mount point must not show itself. */
 	if (r == 0 || r == -EXDEV) {
 		int gate = ward_gate_lookup(op, parent, name, r < 0 || S_ISDIR(file.st.st_mode));
@@ -52,12 +65,21 @@ static int look_and_enter(struct ward_op *op, struct ward_node *parent, const ch
 				op, parent, name, EACCES, "another file system is mounted there");
 	}
 	if (r == 0)
-		r = ward_nodes_enter(op->tree->nodes, parent, name, &file, ret);
+		r = ward_nodes_enter(op->tree->nodes, parent, name, &file, &ret->node);
 	if (r == 0 && dir->node)
-		ward_beneath_hold(op->tree, parent, name, dir->fd, *ret);
-	if (r == 0)
-		*ret_file = file;
+		ward_beneath_hold(op->tree, parent, name, dir->fd, ret->node);
+	if (r == 0) {
+		ret->file = file;
+		ret->fd = ward_steal_fd(&fd);
+	}
 	return r;
+}
+
+static int hold(struct ward_op *op, struct seen *seen)
+{
+	ward_cleanup_fd int fd = ward_steal_fd(&seen->fd);
+
+	return fd < 0 ? 0 : ward_replaced_hold(op, seen->node, &fd);
 }
 
 int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *name,
@@ -65,8 +87,8 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 {
 	const uint32_t beneath = ward_beneath_flags(op->tree, parent, name);
 	struct ward_dirref dir = {.fd = -1};
-	struct ward_file file;
-	struct ward_node *node = NULL;
+	struct seen seen = {.fd = -1};
+	bool again = true;
 	int r;
 
 	/* Whether there is such a name is not told either. */
@@ -77,12 +99,17 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 	r = ward_resolve_dir(op->tree, parent, &dir);
 	if (r < 0 && !beneath)
 		return r;
-	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
-	r = look_and_enter(op, parent, name, &dir, r, &file, &node);
-	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
+	for (int tries = 0; again && tries < LOOK_TRIES; tries++) {
+		pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
+		r = look_and_enter(op, parent, name, &dir, dir.node ? 0 : r, &seen);
+		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
+		again = r == 0 && hold(op, &seen) == -ESTALE && tries + 1 < LOOK_TRIES;
+		if (again)
+			ward_node_forget(op->tree->nodes, seen.node, 1);
+	}
 	ward_dirref_put(op->tree, &dir);
 	if (r == 0)
-		fill_entry(op, parent, node, &file, ret);
+		fill_entry(op, parent, seen.node, &seen.file, ret);
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #include "fs/ops.h"
 #include "fs/quota_name.h"
 #include "fs/record.h"
+#include "fs/replaced.h"
 
 enum make_kind { MAKE_NODE, MAKE_DIR, MAKE_LINK };
 
@@ -363,14 +364,16 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	struct ward_fs_tree *tree = op->tree;
 	const bool unnamed = ward_node_unnamed(tree->nodes, paths->node);
 	struct ward_quota_file *quota = NULL;
+	ward_cleanup_fd int gone_fd = -1;
 	struct ward_links_step step;
 	struct ward_node *node = NULL;
 	struct ward_file file;
 	int r = ward_backing_fstat(fd, &file);
 
-	/* Deleted by others while it is open in here: the name may lead to another file by now. */
+	/* Deleted by others: the name may lead to another file by now. Whoever has looked again is
+	 * told what link(2) of a file without links natively is. */
 	if (r == 0 && !file.st.st_nlink && !unnamed)
-		r = -ESTALE;
+		r = ward_replaced_fd(tree, paths->node, &gone_fd, &file) == 0 ? -ENOENT : -ESTALE;
 	if (r == 0)
 		r = ward_gate_link(
 			op, paths->node, (uint64_t)file.st.st_nlink, paths->node2, paths->name2);

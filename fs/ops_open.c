@@ -408,7 +408,10 @@ struct created {
 	struct ward_handle *h;
 	struct ward_file file;
 	int32_t id;
+	bool again; /* what was there was removed or replaced before it was open */
 };
+/* How often it is tried with somebody who does so all the while. */
+#define CREATE_TRIES 16
 
 /* Somebody was faster, and the client does not mind. */
 static int open_existing(struct ward_op *op, struct ward_node *parent, const char *name, int flags,
@@ -416,13 +419,16 @@ static int open_existing(struct ward_op *op, struct ward_node *parent, const cha
 {
 	int r = ward_ops_enter(op, parent, name, &ret->entry);
 
+	ret->again = r == -ENOENT;
 	if (r < 0)
 		return r;
-	if (S_ISREG(ret->entry.attr.st_mode))
+	if (S_ISREG(ret->entry.attr.st_mode)) {
 		r = open_node(op, ward_op_node(op, ret->entry.ino), flags & ~(O_CREAT | O_EXCL),
 			&ret->h, &ret->file, &ret->id);
-	else
+		ret->again = r == -ESTALE;
+	} else {
 		r = S_ISDIR(ret->entry.attr.st_mode) ? -EISDIR : -ESTALE;
+	}
 	if (r < 0)
 		ward_node_forget(op->tree->nodes, ward_op_node(op, ret->entry.ino), 1);
 	return r;
@@ -558,8 +564,12 @@ static void op_create(
 	struct created c = {.id = 0};
 	int r = ward_op_begin(&op, req, "create");
 
-	if (r == 0)
+	for (int tries = 0; r == 0 || (c.again && tries < CREATE_TRIES); tries++) {
+		c.again = false;
 		r = do_create(&op, ward_op_node(&op, parent), name, mode, fi->flags, &c);
+		if (r == 0)
+			break;
+	}
 	if (r != 0) {
 		ward_op_reply(&op, r);
 		return;

@@ -122,10 +122,11 @@ static void name_changed(struct ward_fs_tree *tree, const struct ward_forget *fo
 		r = ward_backing_stat(tree, ref.fd, name, &file);
 	*k = look_up(tree->nodes, dir, name);
 	/* Not what the agent made there since we looked. */
-	if (r == -ENOENT && k->number && k->number == before) {
-		ward_quota_missing(tree, dir, name);
+	if (r == 0 || r == -ENOENT)
+		ward_quota_missing(tree, dir, name, before, r == 0 ? &file : NULL);
+	if (r == -ENOENT && k->number && k->number == before)
 		ward_nodes_miss(tree->nodes, dir, name);
-	} else if (r == 0 && k->number)
+	else if (r == 0 && k->number)
 		same = k->type == (file.st.st_mode & S_IFMT) &&
 		       ward_file_id_equal(&k->id, &file.id);
 	if (r == 0 && !same && file.st.st_nlink > 1)

@@ -249,13 +249,71 @@ int ward_quota_touch(
 	return 0;
 }
 
+/* Can a name that went here have been moved by the agent through another tree? */
+static bool is_shared(const struct ward_fs_tree *tree)
+{
+	for (size_t i = 0; i < tree->fs->n_trees; i++)
+		if (&tree->fs->trees[i] != tree && tree->fs->trees[i].dev == tree->dev)
+			return true;
+	return false;
+}
+
+uint64_t ward_quota_before(struct ward_fs_tree *tree, struct ward_node *parent, const char *name)
+{
+	return ward_quotas_any(tree->fs->quotas) ? ward_nodes_number(tree->nodes, parent, name) : 0;
+}
+
+void ward_quota_missing(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	uint64_t before, const struct ward_file *now)
+{
+	struct ward_quotas *q = tree->fs->quotas;
+	struct ward_nodes *nodes = tree->nodes;
+	struct ward_name *n;
+
+	if (!before || is_shared(tree))
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	n = ward_nodes_find(nodes, parent, name, strlen(name));
+	/* With further names it is still there. */
+	if (n && n->node->number == before && (n->node->dir || n->node->nlink <= 1) &&
+		!(now && ward_file_id_equal(&now->id, &n->node->id))) {
+		const struct ward_quota_id id = id_of(tree, &n->node->id);
+
+		n->node->quota_held = true;
+		ward_quota_lost(q, &id);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+/*
+ * O_PATH of what is about to go. What is known under that name may be another file, which others
+ * replaced before. A rename (second) holds renames_lock by itself.
+ */
+static int look_at_old(struct ward_op *op, struct ward_node *parent, int dirfd, const char *name,
+	bool second, int *ret_fd, struct ward_file *ret)
+{
+	const uint64_t before = ward_quota_before(op->tree, parent, name);
+	int r;
+
+	if (!second)
+		pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
+	r = ward_backing_open(dirfd, name, O_PATH, 0, ret_fd);
+	if (r == 0)
+		r = ward_backing_fstat(*ret_fd, ret);
+	if (r == 0)
+		ward_quota_missing(op->tree, parent, name, before, ret);
+	if (!second)
+		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
+	return r;
+}
+
 int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *paths, int dirfd,
 	const char *name, struct ward_quota_old *ret)
 {
 	struct ward_quotas *q = op->tree->fs->quotas;
 	const bool second = paths->node2 != NULL;
-	struct ward_quota_domain *d = ward_quota_at(
-		op->tree, second ? paths->node2 : paths->node, second ? paths->name2 : paths->name);
+	struct ward_node *parent = second ? paths->node2 : paths->node;
+	struct ward_quota_domain *d = ward_quota_at(op->tree, parent, name);
 	ward_cleanup_fd int fd = -1;
 	struct ward_file file;
 	struct ward_quota_id id;
@@ -264,9 +322,7 @@ int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *pat
 	*ret = (struct ward_quota_old){.fd = -1, .lease_fd = -1};
 	if (!d)
 		return 0;
-	r = ward_backing_open(dirfd, name, O_PATH, 0, &fd);
-	if (r == 0)
-		r = ward_backing_fstat(fd, &file);
+	r = look_at_old(op, parent, dirfd, name, second, &fd, &file);
 	if (r != 0)
 		return r == -ENOENT ? 0 : r; /* whoever removes it says so */
 	id = id_of(op->tree, &file.id);
@@ -334,35 +390,6 @@ void ward_quota_old_end(struct ward_op *op, struct ward_quota_old *o, bool remov
 	close(o->fd);
 	ward_quota_put(q, o->file);
 	o->file = NULL;
-}
-
-/* Can a name that went here have been moved by the agent through another tree? */
-static bool is_shared(const struct ward_fs_tree *tree)
-{
-	for (size_t i = 0; i < tree->fs->n_trees; i++)
-		if (&tree->fs->trees[i] != tree && tree->fs->trees[i].dev == tree->dev)
-			return true;
-	return false;
-}
-
-void ward_quota_missing(struct ward_fs_tree *tree, struct ward_node *parent, const char *name)
-{
-	struct ward_quotas *q = tree->fs->quotas;
-	struct ward_nodes *nodes = tree->nodes;
-	struct ward_name *n;
-
-	if (!ward_quotas_any(q) || is_shared(tree))
-		return;
-	pthread_mutex_lock(&nodes->lock);
-	n = ward_nodes_find(nodes, parent, name, strlen(name));
-	/* With further names it is still there. */
-	if (n && (n->node->dir || n->node->nlink <= 1)) {
-		const struct ward_quota_id id = id_of(tree, &n->node->id);
-
-		n->node->quota_held = true;
-		ward_quota_lost(q, &id);
-	}
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 /* --- further names --- */

@@ -66,8 +66,15 @@ int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *pat
 void ward_quota_old_lock(struct ward_op *op, struct ward_quota_old *o);
 void ward_quota_old_end(struct ward_op *op, struct ward_quota_old *o, bool removed);
 
-/* Others have removed name: what was charged for it is given back once the kernel forgets it. */
-void ward_quota_missing(struct ward_fs_tree *tree, struct ward_node *parent, const char *name);
+/* What is known under name, before the backing is looked at for the call below. */
+uint64_t ward_quota_before(struct ward_fs_tree *tree, struct ward_node *parent, const char *name);
+/*
+ * now (NULL: nothing) was seen at name: if others have removed or replaced what was known there,
+ * what it was charged is given back once the kernel forgets it. What was made here since `before`
+ * is not meant. renames_lock has been held since the look.
+ */
+void ward_quota_missing(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	uint64_t before, const struct ward_file *now);
 
 /* A further name for a file; then _end() with what came of it. -EXDEV, -EDQUOT. */
 int ward_quota_link_begin(struct ward_op *op, const struct ward_record_paths *paths, bool unnamed,

@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
+#include "fs/replaced.h"
 #include "fs/watch.h"
 
 static uint64_t coarse_ns(void)
@@ -317,8 +318,8 @@ void ward_resolve_keep(
 }
 
 /*
- * A directory without a name, which was removed: by the descriptor that is kept of it. -ESTALE:
- * there is none, or the directory is somewhere else, perhaps outside of the tree.
+ * What has no name, since it was removed or replaced: by the descriptor that is kept of it.
+ * -ESTALE: there is none, or it is somewhere else, perhaps outside of the tree.
  */
 static int removed(
 	struct ward_fs_tree *tree, struct ward_node *node, int *ret_fd, struct ward_file *ret)
@@ -326,9 +327,10 @@ static int removed(
 	ward_cleanup_fd int fd = -1;
 	struct ward_file file;
 
+	if (!node->dir)
+		return ward_replaced_fd(tree, node, ret_fd, ret);
 	pthread_mutex_lock(&tree->nodes->lock);
-	if (node->dir && node->dir->fd >= 0 && node != &tree->nodes->root &&
-		!ward_node_first_name(node))
+	if (node->dir->fd >= 0 && node != &tree->nodes->root && !ward_node_first_name(node))
 		fd = fcntl(node->dir->fd, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&tree->nodes->lock);
 	if (fd < 0 || ward_backing_fstat(fd, &file) < 0 || file.st.st_nlink ||

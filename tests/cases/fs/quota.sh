@@ -248,6 +248,18 @@ for _ in range(600):
 soon(L - 1)
 os.unlink("a")
 soon(L)
+# what they replace is given back as well, however it is found; what they put there is theirs
+for way in os.stat, os.unlink, lambda b: (write("m", 10), os.rename("m", b)), lambda b: os.listdir("."):
+    write("b", 3000)
+    with open(back + "/h", "wb") as f:
+        f.write(b"h" * 7000)
+    os.rename(back + "/h", back + "/b")
+    way("b")
+    if os.path.exists("b"):
+        mine = os.stat("b").st_size == 10
+        soon(L - 10 if mine else L)
+        os.unlink("b")
+    soon(L)
 
 # one in another: each counts in both; neither lets go what the other has not
 write("in/a", 1000)
