@@ -453,6 +453,8 @@ static void tell_quotas(struct ward_fs *fs)
 
 	if (!ward_quotas_any(fs->quotas))
 		return;
+	for (size_t i = 0; i < fs->n_trees; i++)
+		ward_replaced_end(&fs->trees[i]);
 	ward_query(fs, WARD_FS_QUERY_QUOTA, &json);
 	/* Who is not there to hear it counts by itself. */
 	if (ward_buf_error(&json) == 0)

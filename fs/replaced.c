@@ -61,14 +61,23 @@ static void let_go(struct ward_fs_tree *tree, struct held *h)
 	*h = (struct held){.number = 0};
 }
 
+void ward_replaced_end(struct ward_fs_tree *tree)
+{
+	struct ward_replaced *r = tree->replaced;
+
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < HELD_MAX; i++)
+		let_go(tree, &r->held[i]);
+	pthread_mutex_unlock(&r->lock);
+}
+
 void ward_replaced_free(struct ward_fs_tree *tree)
 {
 	struct ward_replaced *r = tree->replaced;
 
 	if (!r)
 		return;
-	for (size_t i = 0; i < HELD_MAX; i++)
-		let_go(tree, &r->held[i]);
+	ward_replaced_end(tree);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 	tree->replaced = NULL;
@@ -101,6 +110,9 @@ int ward_replaced_look(struct ward_fs_tree *tree, struct ward_node *parent, cons
 	if (!asks)
 		return ward_backing_stat(tree, dirfd, name, ret);
 	e = ward_backing_open(dirfd, name, O_PATH, 0, &fd);
+	/* Without a descriptor it is not held, and looked at all the same. */
+	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
+		return ward_backing_stat(tree, dirfd, name, ret);
 	if (e == 0)
 		e = ward_backing_stat(tree, fd, "", ret);
 	if (e == 0 && !S_ISDIR(ret->st.st_mode))

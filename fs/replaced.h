@@ -20,7 +20,9 @@ struct ward_replaced;
 
 /* -ENOMEM */
 int ward_replaced_new(struct ward_replaced **ret) ward_must_check;
-/* Of a tree that has one or not; what is held is closed. */
+/* Nothing is asked for any more: lets go of what is held. */
+void ward_replaced_end(struct ward_fs_tree *tree);
+/* The same; the tree may have none. */
 void ward_replaced_free(struct ward_fs_tree *tree);
 
 /*
