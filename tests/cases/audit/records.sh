@@ -172,7 +172,7 @@ python3 ../check.py ../names.jsonl || fail "names of programs"
 cat >others.py <<'END'
 import os, time
 def wait(name):
-    for _ in range(600):
+    for _ in range(6000):
         if os.path.exists(name):
             return
         time.sleep(0.05)

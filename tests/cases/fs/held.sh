@@ -16,9 +16,10 @@ names() { ls "\$1" | tr '\n' ' '; }
 mkdir -p open/dir/a/b closed
 echo s >open/dir/a/b/secret && echo p >open/dir/a/b/plain
 seen
-(cd open/dir/a/b && exec sleep 100) &
+(cd open/dir/a/b && exec sleep 1000) &
 held=\$!
 trap 'kill \$held' EXIT
+soon "\$PWD/open/dir/a/b" readlink /proc/\$held/cwd
 exec 3<open/dir/a/b
 same "\$(names open/dir/a/b)" "plain secret " # the control
 mv "\$B/open/dir" "\$B/closed/dir"

@@ -96,7 +96,7 @@ with mmap.mmap(fd, 4) as m:
     m[0:1] = b"X"
     m.flush()
     os.close(fd)
-    for _ in range(200):
+    for _ in range(1200):
         if os.stat("d/e/f").st_mtime > 1:
             break
         time.sleep(0.05)

@@ -84,7 +84,7 @@ for flags, want in ((os.O_RDONLY, 0), (os.O_PATH, 116)):
     fd = os.open("gone", flags)
     assert os.fstat(fd).st_nlink == 1
     os.unlink("gone")
-    for tries in range(200 if want else 1):
+    for tries in range(1200 if want else 1):
         try:
             os.fstat(fd), os.close(os.open("/proc/self/fd/%d" % fd, os.O_RDONLY))
             got = 0

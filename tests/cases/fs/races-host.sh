@@ -12,6 +12,8 @@ BACK=$WARD_TMP/deep/back
 cat >"$WARD_TMP/swap.py" <<'P'
 import ctypes, os, sys, time
 back, stop = sys.argv[1:3]
+# Swaps before the agents may end.
+ENOUGH = 50
 libc = ctypes.CDLL(None)
 os.chdir(back)
 n = 0
@@ -20,11 +22,14 @@ while not os.path.exists(stop):
     # where the directory is now, not the link
     assert libc.renameat2(-100, (b"link", b"d")[n % 2] + b"/deep", -100, b"deep", 2) == 0
     n += 1
-assert n > 50, n
+    if n == ENOUGH + 1:
+        print("enough", flush=True)
+assert n > ENOUGH, n
 P
 cat >"$WARD_TMP/inside.py" <<'P'
 import errno, os, random, sys, time
-end = time.monotonic() + (60 if os.environ.get("WARD_LONG") else 2)
+begin = time.monotonic()
+end = begin + (60 if os.environ.get("WARD_LONG") else 2)
 OK = {errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.EACCES, errno.ENOTDIR, errno.ESTALE,
       errno.ELOOP, errno.EISDIR, errno.EXDEV, errno.EINVAL, errno.EIO}
 def tries(f, *a):
@@ -43,8 +48,9 @@ def spin(p):
     os.mkdir(p)
     os.rmdir(p)
 got, n = set(), 0
-# However slow the machine is: some rounds, and something was read.
-while time.monotonic() < end or n < 6 or not any(got):
+# However slow the machine is: some rounds, something was read, and the swapping was there all the while.
+while time.monotonic() < end or n < 6 or not any(got) or not os.path.getsize(sys.argv[1]):
+    assert time.monotonic() < begin + 240, (n, got)
     who = "%d-%d" % (os.getpid(), n % 3)
     got.add(tries(read, "d/f"))
     got.add(tries(read, "d/deep/f"))
@@ -68,7 +74,7 @@ script inside <<END
 test ! -e ../outside
 pids=
 for w in 1 2 3; do
-	python3 "$WARD_TMP/inside.py" &
+	python3 "$WARD_TMP/inside.py" "$WARD_TMP/swaps" &
 	pids="\$pids \$!"
 done
 rc=0
@@ -88,7 +94,8 @@ for mode in $MODES; do
 		ln -s ../outside link"
 	[ "$(as_owner cat "$BACK/link/f")" = outside ] || fail "control: the link"
 	before=$(state_of)
-	as_owner python3 "$WARD_TMP/swap.py" "$BACK" "$WARD_TMP/stop" &
+	: >"$WARD_TMP/swaps"
+	as_owner python3 "$WARD_TMP/swap.py" "$BACK" "$WARD_TMP/stop" >>"$WARD_TMP/swaps" &
 	swap=$!
 	rc=0
 	in_mode $mode "$WARD_TMP/inside" || rc=$?

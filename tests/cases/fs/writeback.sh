@@ -14,7 +14,7 @@ SIZE = 1 << 20
 done = {}
 def times(name):
     done[name] = done.get(name, 0) + 1
-    return time.monotonic() < end
+    return time.monotonic() < end or done[name] == 1  # once, however late it begins
 def dirty(k):
     """Stores, msync, munmap and fork take the lock of this program's memory, and wait for the pages."""
     fd = os.open("mapped-%d" % k, os.O_CREAT | os.O_RDWR)

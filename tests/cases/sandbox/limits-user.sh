@@ -86,11 +86,15 @@ as_user "$WARD_TMP/without.sh" || fail "without delegation"
 # Delegated: of each hierarchy that has what is needed, one group of the user's, with us in it.
 name=wardfs-test.$$
 made=
+removed() {
+	[ ! -d "$1" ] || rmdir "$1"
+}
 undo() {
 	for d in $made; do
 		echo $$ >"${d%/"$name"}/cgroup.procs"
-		[ ! -d "$d/shell" ] || rmdir "$d/shell" || { sleep 1; rmdir "$d/shell"; }
-		rmdir "$d" 2>/dev/null || { sleep 1; rmdir "$d"; }
+		# Who has ended is in it until its parent has asked, perhaps.
+		wait_until 60 removed "$d/shell"
+		wait_until 60 removed "$d"
 	done
 }
 trap undo EXIT

@@ -47,20 +47,20 @@ key=$((0x5b000000 + $$ * 16))
 free=$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)
 [ "$free" -gt 1000 ] || { echo "less than 1 GB of memory are free"; exit 77; }
 for how in segment shared tmp memfd; do
-	expect 0 limits 'memory = 400M' --session wide-$how -- python3 keep.py $how $key
+	expect 0 limits 'memory = 400M' --session wide-$how-$$ -- python3 keep.py $how $key
 	[ "$OUT" = all ] || fail "control: $how: $OUT"
-	[ "$(peak wide-$how)" -ge $((160 << 20)) ] || fail "$how is not counted: $(peak wide-$how)"
+	[ "$(peak wide-$how-$$)" -ge $((160 << 20)) ] || fail "$how is not counted: $(peak wide-$how-$$)"
 	# The kernel may end the command itself, too: what it kept is nobody's whose end gives it back.
-	limits 'memory = 64M' --session tight-$how -- python3 keep.py $how $key >out 2>err
+	limits 'memory = 64M' --session tight-$how-$$ -- python3 keep.py $how $key >out 2>err
 	rc=$?
 	case $rc in
 	0) [ "$(cat out)" = lost ] || fail "$how: it all fits: $(cat out)" ;;
 	137) ;;
 	*) fail "$how: $rc: $(cat err)" ;;
 	esac
-	has "$("$WARDFS" audit show --json --kind limit tight-$how)" '"done":"killed"'
-	[ "$(peak tight-$how)" -le $((68 << 20)) ] || fail "$how: $(peak tight-$how)"
-	[ -z "$(find /sys/fs/cgroup -type d -path "*/wardfs/*-$how")" ] || fail "$how: a group is left"
+	has "$("$WARDFS" audit show --json --kind limit tight-$how-$$)" '"done":"killed"'
+	[ "$(peak tight-$how-$$)" -le $((68 << 20)) ] || fail "$how: $(peak tight-$how-$$)"
+	[ -z "$(find /sys/fs/cgroup -type d -path "*/wardfs/*-$how-$$")" ] || fail "$how: a group is left"
 done
 # None of the host's, and none is left: the keys are known.
 [ -z "$(awk -v k=$key '$1 >= k && $1 < k + 16' /proc/sysvipc/shm)" ] || fail "a segment outlives its session"
