@@ -11,9 +11,11 @@ import sys
 
 path, uid = sys.argv[1], int(sys.argv[2])
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-listener.bind(path)
-os.chmod(path, 0o666)
+# Under its own name only once it listens: who waits for the file can connect.
+listener.bind(path + ".new")
+os.chmod(path + ".new", 0o666)
 listener.listen(128)
+os.rename(path + ".new", path)
 if listener.fileno() != 3:
     os.dup2(listener.fileno(), 3)
 os.set_inheritable(3, True)

@@ -69,18 +69,18 @@ owner 'cd p && expect 125 "$WARDFS" run --policy ../p.policy -- touch never
 	expect 0 "$WARDFS" run -- true' || exit 1
 
 # Somebody who is not root listens there.
-python3 - <<'P' &
+python3 - >"$WARD_TMP/listens" <<'P' &
 import os, socket, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.bind(os.environ["SOCKET"])
 os.chmod(os.environ["SOCKET"], 0o666)
 os.setresuid(4713, 4713, 4713)
 s.listen(8)
+print("listens", flush=True)
 time.sleep(600)
 P
 impostor=$!
-wait_until 60 test -S "$SOCKET" || fail "no impostor"
-sleep 0.3
+wait_until 60 test -s "$WARD_TMP/listens" || fail "no impostor"
 owner 'cd p && expect 125 "$WARDFS" run --policy ../p.policy -- true
 	has "$ERR" "user 4713 listens there"
 	"$WARDFS" doctor | grep -q "^absent *audit writer .*user 4713 listens there" || fail "doctor on the impostor"'
@@ -246,7 +246,11 @@ wait_until 120 sh -c 'grep -q "\"session\":\"steal\",\"kind\":\"end\"" "$STORE/4
 	fail "no end"
 [ "$(state_of steal)" = incomplete ] || fail "steal: $(state_of steal)"
 
-wait_until 120 sh -c '[ -z "$(cat /proc/$0/task/$0/children)" ]' "$service" || fail "not done with the sessions before"
+# A session counts until whoever keeps it was reaped.
+done_with_all() {
+	[ -z "$(cat "/proc/$service/task/$service/children")" ]
+}
+wait_until 120 done_with_all || fail "not done with the sessions before"
 # Flood: so many and no more, and others have theirs meanwhile.
 mkfifo "$WARD_TMP/hold"
 client 'flood 40' <"$WARD_TMP/hold" >"$WARD_TMP/flooded" &
@@ -259,6 +263,7 @@ has "$OUT" "opened meanwhile"
 exec 4>&-
 wait $flood
 wait_until 60 sh -c '! ls -A "$STORE/4711/running" "$STORE/4711/sessions" | grep -q Z-' || fail "left: $(ls -A "$STORE/4711/running")"
+wait_until 120 done_with_all || fail "not done with the flood"
 expect 0 client 'session again'
 has "$OUT" "opened again"
 
