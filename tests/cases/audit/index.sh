@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # The index says what the trails say, follows them, comes back when it is spoiled, and cannot be written
 # by a question.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # shellcheck disable=SC2016
 # What a record says beside the path: which file (dev, ino), what was replaced, sizes before and
 # after, rights asked and given, which process a thread belongs to; locks; what others changed.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # The report as a browser draws it, wide and narrow, light and dark: the picture is not empty, is as
 # light or dark as it was asked for, and nothing reaches beyond the page.
 set -u
@@ -21,7 +22,7 @@ run --session deep --events 3 --name "$deep/file"
 
 # draw PAGE WIDTH SCHEME(0 dark, 1 light) NAME: NAME.png, and NAME.dom as it is then
 draw() {
-	HOME=$PWD timeout 120 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
+	HOME=$PWD timeout 300 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
 		--disable-dev-shm-usage --user-data-dir="$PWD/profile" --window-size="$2,450" \
 		--blink-settings=preferredColorScheme="$3" --dump-dom "--screenshot=$PWD/$4.png" \
 		"file://$PWD/$1" >"$4.dom" 2>browser.err || fail "the browser: $(cat browser.err)"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # shellcheck disable=SC2016
 # The writer of the whole host: under a uid of its own (4712), it writes the trail of an ordinary user
 # (4711), who can read it and nothing else. Attacks by that user, each with its control.

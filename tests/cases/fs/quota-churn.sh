@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
+# timeout: 900
 # [quota] churn: an agent that deletes, replaces, cuts or encrypts everything that was there is stopped after as
 # many files as the policy says; what it made itself it may do with as it likes.
 . "$WARD_SRC/tests/cases/fs/_fs.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # What docs/policy.md says about push -u, submodule add, husky and pre-commit under medium.
 . "$WARD_SRC/tests/cases/lib.sh"
 set -e

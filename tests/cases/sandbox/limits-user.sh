@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # shellcheck disable=SC2016
 # Limits of an ordinary user: refused by name where no group is delegated, the two ways round, and held
 # where one is.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
+# timeout: 900
 # shellcheck disable=SC2016
 # Limits of a session as root, in control groups: held, told in a line and in the trail, cleaned up.
 . "$WARD_SRC/tests/cases/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
+# timeout: 900
 # shellcheck disable=SC2016
 # Modes none and process, as root and as an ordinary user: what each gives, what it does not and says so.
 . "$WARD_SRC/tests/cases/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # What is recorded while a session runs: use near a limit that no control group counts, and bursts of
 # refusals. Far from a limit, and for a few refusals, there is no record.
 . "$WARD_SRC/tests/cases/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
+# timeout: 900
 # shellcheck disable=SC2016
 # Memory that no process need hold: System V segments, POSIX shared memory, files in /tmp and memfds count
 # towards the session's memory, also when those who filled them have ended, and are gone with the session.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # Use near a limit that lasts only a moment is recorded all the same: room and names in /tmp, in the home and
 # in an ephemeral tree, descriptors, processes. What stays below is not.
 . "$WARD_SRC/tests/cases/lib.sh"

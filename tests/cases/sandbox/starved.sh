@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
+# timeout: 900
 # shellcheck disable=SC2016
 # CPU time on a machine that has none to spare: the limit is that of the CPU time, not of the time that passes.
 # It ends nobody early, and ends who uses it up.

@@ -51,7 +51,7 @@ kill -STOP "$fs"
 # Several looks, each of which would wait for ever.
 for _ in 1 2 3; do
 	sleep 1
-	timeout 30 "$WARDFS" ps --json >ps.json || { kill -CONT "$fs"; fail "no answer"; }
+	timeout 120 "$WARDFS" ps --json >ps.json || { kill -CONT "$fs"; fail "no answer"; }
 	[ "$(status_of tree fs_pid)" = "$fs" ] || { kill -CONT "$fs"; fail "$(cat ps.json)"; }
 done
 kill -CONT "$fs"

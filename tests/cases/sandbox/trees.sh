@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 900
 # shellcheck disable=SC2016
 # Ephemeral trees, trees beneath trees, a tree of state that stays: as root and as an ordinary user.
 . "$WARD_SRC/tests/cases/lib.sh"
