@@ -17,7 +17,7 @@ with --long, and a HOME and XDG directories below WARD_TMP.
 Comment lines of a script steer it:
 
     # serial          nothing runs beside it
-    # timeout: 900    seconds (else 300): ends what hangs, so generous
+    # timeout: 900    seconds (else 300; programs 900): ends what hangs, so generous
     # plain           sanitized as well only with --long: another case does the same, there too
     # suites: tsan    also part of a --tsan run, which else has the unit and fuzz suites only
 
@@ -40,6 +40,9 @@ SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITES = ("static", "unit", "fuzz", "cases", "escape", "agents")
 SKIP = 77
 TIMEOUT = 300
+# A program tells no time of its own. How often a test of libcheck may have what is written beside it, and
+# the whole program what a script has.
+PROGRAMS = 3
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT_SHOWN = 64 * 1024
 SLOWEST = 2  # tests that are listed at the end, where there are more
@@ -54,7 +57,8 @@ class Test:
     def __init__(self, build, suite, name, argv):
         self.build, self.suite, self.name, self.argv = build, suite, name, argv
         self.note = ""
-        self.serial, self.timeout, self.tsan = False, TIMEOUT, suite in ("unit", "fuzz")
+        self.tsan = suite in ("unit", "fuzz")
+        self.serial, self.timeout = False, TIMEOUT * (PROGRAMS if self.tsan else 1)
         self.plain = False
         if argv[-1].endswith((".sh", ".py")):
             with open(argv[-1], encoding="utf-8", errors="replace") as f:
@@ -201,7 +205,7 @@ def environment(test, places, scratch, options):
     env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_BUILD_TREE=test.build,
                WARD_TMP=scratch, PATH=PATH,
                LANG="C.UTF-8", TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
-               CK_DEFAULT_TIMEOUT="280",
+               CK_DEFAULT_TIMEOUT="280", CK_TIMEOUT_MULTIPLIER=str(PROGRAMS),
                # A root run in somebody's checkout: git asks whose it is.
                GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
                # Reports go beside the test, since a helper's stderr may go nowhere.
