@@ -177,7 +177,7 @@ over() {
 }
 # killed CALL SIGNAL: what came of it stands in out, the exit status in $got
 killed() {
-	rm -f done
+	rm -f done out
 	"$WARDFS" run --policy u.policy --session "$1-$2" -- python3 /workspace/asks.py "$1" >out 2>&1 &
 	pid=$!
 	wait_until 60 up 1 || fail "not started: $(cat out)"
