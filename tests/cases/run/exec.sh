@@ -23,8 +23,8 @@ over() {
 }
 trap '"$WARDFS" ps --json | sed -n '"'"'s/.*"session": "\(.*\)".*/\1/p'"'"' | xargs -rn1 "$WARDFS" kill; wait' EXIT
 session one --policy ../base.policy
-wait_until 60 pgrep -f "^sleep $mark" || fail "the command does not run"
-before=$(readlink "/proc/$(pgrep -f "^sleep $mark" | head -n 1)/ns/mnt")
+wait_until 60 pgrep -f "^sleep $mark\$" || fail "the command does not run"
+before=$(readlink "/proc/$(pgrep -f "^sleep $mark\$" | head -n 1)/ns/mnt")
 
 # What leads past the sandbox is not taken along; the control: a file, by a descriptor that can read it.
 expect 0 "$WARDFS" exec one -- cat <../base.policy
@@ -56,7 +56,7 @@ expect 0 "$WARDFS" exec one -- sh -c 'pwd; echo "$WARDFS_SESSION $HOME"; ls'
 has "$OUT" "$PWD"
 has "$OUT" one
 hasnt "$OUT" key.pem
-expect 0 "$WARDFS" exec one -- sh -c "pgrep -f '^sleep $mark' >/dev/null && readlink /proc/self/ns/mnt"
+expect 0 "$WARDFS" exec one -- sh -c "pgrep -f '^sleep $mark\$' >/dev/null && readlink /proc/self/ns/mnt"
 [ "$OUT" = "$before" ] || fail "another namespace: $OUT, not $before"
 expect 0 "$WARDFS" exec one -- sed -n 's/^\(Seccomp\|NoNewPrivs\|CapEff\):[[:space:]]*//p' /proc/self/status
 [ "$OUT" = "0000000000000000
@@ -69,7 +69,7 @@ expect 1 "$WARDFS" exec one -- cat key.pem
 expect 1 "$WARDFS" exec one -- touch /usr/bin/x
 expect 1 "$WARDFS" exec one -- unshare -U true
 # One Landlock domain: it may signal what the session started, and nothing of ours.
-expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f '^sleep $mark' | xargs kill -0"
+expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f '^sleep $mark\$' | xargs kill -0"
 expect 1 "$WARDFS" exec one -- kill -0 1
 
 # Input, output, exit status, arguments, variables.
@@ -89,11 +89,12 @@ done
 wait $last
 wait_until 60 sh -c 'cat ../many.5 && cat ../many.? | grep -c . | grep -qx 5' || fail "many at once"
 # Its client gone: the command is ended.
-"$WARDFS" exec one -- sh -c "trap '' HUP; touch hung; while :; do sleep 0.1; done" &
+"$WARDFS" exec one -- sh -c "trap '' HUP; touch hung; while :; do sleep 0.1; done" sh "h$mark" &
 client=$!
 wait_until 60 test -e hung || fail "not started"
+running "h$mark" || fail "control: it is not seen"
 kill -9 $client
-wait_until 60 sh -c '! pgrep -f "touch [h]ung"' || fail "it goes on without its client"
+wait_until 60 ended "h$mark" || fail "it goes on without its client"
 
 # From inside nobody can ask: no path leads to the socket, and a process of the session is refused by it.
 expect 2 "$WARDFS" exec nobody -- true

@@ -50,7 +50,7 @@ expect 2 "$WARDFS" policy reload m1 ./p
 has "$ERR" "[quota /workspace] churn = 5/m"
 [ "$(used)" = "0 1024 0 True" ] || fail "kept: $(used)"
 expect 0 "$WARDFS" umount mnt
-wait_until 30 over || fail "the session did not end"
+wait_until 60 over || fail "the session did not end"
 
 # In a run: the exit line names the quota and its line, denials say what would help.
 policy 10K
