@@ -41,15 +41,44 @@ i=0
 while [ $i -lt 8 ]; do
 	i=$((i + 1))
 	sh -c 'for n in 1 2 3 4 5; do
-		timeout 120 "$WARDFS" exec one -- sh -c "exit $0"
-		[ $? = "$0" ] || echo "$0: $?" >>many-failed
-		timeout 120 "$WARDFS" exec one -- /nowhere 2>/dev/null
-		[ $? = 127 ] || echo "$0: $? of what is not there" >>many-failed
+		timeout 120 "$WARDFS" exec one -- sh -c "exit $0" 2>said-$0
+		got=$?
+		[ $got = "$0" ] || echo "$0: $got: $(cat said-$0)" >>many-failed
+		timeout 120 "$WARDFS" exec one -- /nowhere 2>said-$0
+		got=$?
+		[ $got = 127 ] || echo "$0: $got of what is not there: $(cat said-$0)" >>many-failed
 	done; : >many-$0' $i &
 done
 wait_until 300 sh -c '[ $(ls many-[1-8] | wc -l) = 8 ]' || fail "some commands never ended: $("$WARDFS" ps)"
 [ ! -e many-failed ] || fail "$(cat many-failed)"
-rm many-[1-8]
+rm many-[1-8] said-[1-8]
+
+# The same where pid 1 is slow to ask who has ended: it hears of a command when that is over already.
+init=$(status_of one init_pid)
+traced() {
+	grep -q "^TracerPid:[[:space:]]*$tracer\$" "/proc/$init/status"
+}
+if [ "$(id -u)" -eq 0 ] && strace -o /dev/null true 2>/dev/null; then
+	strace -qq -o /dev/null -e trace=waitid -e inject=waitid:delay_enter=100000 -p "$init" 2>../strace.err &
+	tracer=$!
+	wait_until 60 traced || fail "not traced: $(cat ../strace.err)"
+	running=
+	for i in 3 4 5 6; do
+		sh -c 'timeout 120 "$WARDFS" exec one -- sh -c "exit $0" 2>said-$0
+			echo "$0: $?" >got-$0' $i &
+		running="$running $!"
+	done
+	for pid_of_one in $running; do
+		wait "$pid_of_one"
+	done
+	kill $tracer
+	wait $tracer
+	[ "$(cat got-[3-6])" = "3: 3
+4: 4
+5: 5
+6: 6" ] || fail "slow to ask: $(cat got-[3-6] said-[3-6])"
+	rm got-[3-6] said-[3-6]
+fi
 
 # The same session: processes, files, namespaces, ids, environment, start directory.
 expect 0 "$WARDFS" exec one -- sh -c 'pwd; echo "$WARDFS_SESSION $HOME"; ls'
