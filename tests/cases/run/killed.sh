@@ -15,7 +15,7 @@ for victim in fs_pid audit_pid init_pid pid; do
 	sup=$!
 	wait_until 60 test -e here || fail "$victim: not started: $(cat err)"
 	rm -f here
-	ready "$name" || fail "ps does not know $name"
+	wait_until 60 ready "$name" || fail "ps does not know $name"
 	pid=$(status_of "$name" "$victim")
 	init=$(status_of "$name" init_pid)
 	fs=$(status_of "$name" fs_pid)
