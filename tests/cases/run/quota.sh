@@ -6,7 +6,7 @@
 . "$WARD_SRC/tests/cases/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 mkdir -p src/in mnt
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 policy() {
 	printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n[quota /workspace]\ngrowth = %s\nfiles = 50\n' "$1" >p
 	[ $# -lt 2 ] || printf '%s\n' "$2" >>p

@@ -11,7 +11,7 @@
 # However it ends, nothing stays mounted.
 trap '"$WARDFS" umount --lazy mnt >/dev/null 2>&1 || :' EXIT
 mkdir src mnt
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 for i in a b c; do
 	mkdir -p "src/$i/sub"
 	for k in 1 2 3 4; do echo "text $i$k" >"src/$i/sub/$k"; done

@@ -30,7 +30,7 @@ chmod 0 tree/closed
 chown -R 54321:54321 tree
 mkfifo go
 
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 watched() { python3 "$WARD_TMP/ask.py" "$1" 2>/dev/null || echo 0; }
 at_least() { [ "$(watched "$2")" -ge "$1" ]; }
 up() { python3 "$WARD_TMP/ask.py" "$1"; }
