@@ -73,11 +73,13 @@ cp "$TOP/times.py" .
 echo 'slow.example 203.0.113.99' >>"$NET/zone"
 python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 11434))
+open("listening", "w").close()
 c = s.accept()[0]
 c.send(c.recv(1))
 print("ended", c.recv(1))' >forwarded 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null' EXIT
+wait_until 60 test -e listening || fail "no server: $(cat forwarded)"
 policy pol 'mode = allowlist' 'allow = slow.example:3000' 'allow = web.example' 'allow = echo.example:3000' \
 	'allow = echo.example:5000/udp' 'forward = 11434' 'connect-time = 5s' 'handshake-time = 5s' 'idle = 12s'
 expect 0 "$WARDFS" run --session times --policy pol -- python3 times.py

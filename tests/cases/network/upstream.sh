@@ -199,7 +199,7 @@ expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
 expect 0 "$WARDFS" audit show
 has "$OUT" 'the proxy cannot be reached'
 # It takes connections and says nothing: twice handshake-time, and no longer.
-expect 0 python3 n.py tcp 203.0.113.11 9008
+wait_until 60 python3 n.py tcp 203.0.113.11 9008 || fail "control: nobody takes connections"
 for kind in http socks5; do
 	through pol "proxy = $kind://203.0.113.11:9008" 'handshake-time = 1s'
 	expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
