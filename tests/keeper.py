@@ -140,13 +140,18 @@ def reap():
 
 
 def settle(scratch, before, groups, grace):
-    """Waits up to grace seconds for processes, mounts and control groups to go. Returns what is left."""
-    end = time.monotonic() + grace
+    """Waits up to grace seconds for processes, mounts and control groups to go. Returns what is left.
+
+    Sessions beside this test make and remove control groups, too: one that is left is empty at each look
+    from the one on at which nothing else is left.
+    """
+    end, empties = time.monotonic() + grace, None
     while True:
         reap()
         processes = descendants()
         left = [m for m in mounts(scratch) if m not in before]
-        empties = [g for g in cgroups() - groups if empty(g)]
+        now = {g for g in cgroups() - groups if empty(g)}
+        empties = now if empties is None or processes or left else empties & now
         if not (processes or left or empties) or time.monotonic() > end:
             return processes, left, empties
         time.sleep(0.02)

@@ -99,7 +99,7 @@ static int looks_like_http(const uint8_t *data, size_t len)
 			return holds_http(data + at, i - at);
 		if (data[i] == ' ' || data[i] == '\t')
 			space++;
-		if (i - at > METHOD_MAX && !space)
+		if (i - at >= METHOD_MAX && !space)
 			return 0;
 	}
 	return len - at > LINE_MAX_HERE ? 1 : -EAGAIN;

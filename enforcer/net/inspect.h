@@ -37,7 +37,7 @@ struct ward_inspect {
 	 * does nothing with a part of a request, and a program that sends "ping" is not kept
 	 * waiting), and is looked at again in front of what comes.
 	 */
-	uint8_t early[24];
+	uint8_t early[25];
 	size_t n_early;
 };
 

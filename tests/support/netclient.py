@@ -33,7 +33,7 @@ def open_tcp(host, port):
     last = None
     for family, kind, proto, _, addr in socket.getaddrinfo(host, int(port), 0, socket.SOCK_STREAM):
         s = socket.socket(family, kind, proto)
-        s.settimeout(20)
+        s.settimeout(60)
         try:
             s.connect(addr)
             return s
@@ -84,7 +84,7 @@ def dialog(host, port, *data):
 
 def icmp(host):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
-    s.settimeout(20)
+    s.settimeout(60)
     s.sendto(struct.pack(">BBHHH", 8, 0, 0, 0, 1) + b"wardfs", (host, 0))
     return "echoed" if s.recv(100).endswith(b"wardfs") else "?"
 
@@ -92,7 +92,7 @@ def icmp(host):
 def udp(host, port):
     family, _, _, _, addr = socket.getaddrinfo(host, int(port), 0, socket.SOCK_DGRAM)[0]
     s = socket.socket(family, socket.SOCK_DGRAM)
-    s.settimeout(20)
+    s.settimeout(60)
     s.connect(addr)
     s.send(b"x")
     return s.recv(1000).decode()
@@ -105,7 +105,7 @@ TYPES = {"A": 1, "NS": 2, "CNAME": 5, "MX": 15, "TXT": 16, "AAAA": 28, "SRV": 33
 def ask(query, over_tcp=False):
     server = re.search(r"nameserver (\S+)", open("/etc/resolv.conf").read()).group(1)
     if over_tcp:
-        s = socket.create_connection((server, 53), 20)
+        s = socket.create_connection((server, 53), 60)
         # In pieces: a server must put them together.
         message = struct.pack(">H", len(query)) + query
         s.sendall(message[:5])
@@ -113,7 +113,7 @@ def ask(query, over_tcp=False):
         f = s.makefile("rb")
         return f.read(struct.unpack(">H", f.read(2))[0])
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    s.settimeout(20)
+    s.settimeout(60)
     s.connect((server, 53))
     s.send(query)
     return s.recv(4096)
@@ -130,20 +130,20 @@ def dns(kind, name, how=""):
 
 
 def dnsraw(query):
+    """Behind it goes a question that is answered at once: what has no answer by then has none."""
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server = re.search(r"nameserver (\S+)", open("/etc/resolv.conf").read()).group(1)
-    s.settimeout(3)
+    s.settimeout(60)
     s.connect((server, 53))
     s.send(bytes.fromhex(query))
-    try:
-        return s.recv(4096)[2:4].hex()
-    except TimeoutError:
-        return "nothing"
+    s.send(bytes.fromhex("ffff01000001000000000000") + b"\3not\7allowed\0\0\1\0\1")
+    got = s.recv(4096)
+    return "nothing" if got[:2] == b"\xff\xff" else got[2:4].hex()
 
 
 def dnstcp(data):
     server = re.search(r"nameserver (\S+)", open("/etc/resolv.conf").read()).group(1)
-    s = socket.create_connection((server, 53), 20)
+    s = socket.create_connection((server, 53), 60)
     s.sendall(bytes.fromhex(data))
     s.shutdown(socket.SHUT_WR)
     f, words = s.makefile("rb"), []

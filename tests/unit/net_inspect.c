@@ -29,6 +29,7 @@ static const struct {
 	{"\x01\x02\x03", false, 0},
 	{"GET / HT", false, 5},
 	{"ping", false, 0},
+	{"twenty-five-letters-in-it", false, 0},
 	{"GET / HTTP/1.1\r\nHost: b.exa", false, 24},
 	{HEAD "Upgrade: websocket\r\n\r\n"
 	      "raw",
@@ -65,6 +66,8 @@ static const struct {
 	{"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true, 0},
 	{"get / http/1.1\r\nhost: b.example\r\n\r\n", true, 0},
 	{GET HEAD "Upgrade: websocket\r\n\r\n", true, 0},
+	/* As long as what is taken for a method. */
+	{"A-METHOD-OF-25-CHARACTERS / HTTP/1.1\r\nHost: b.example\r\n\r\n", true, 0},
 };
 
 START_TEST(what_is_sent)
@@ -105,6 +108,20 @@ START_TEST(pieces)
 		ck_assert(pass <= len);
 		memmove(waiting, waiting + pass, len - pass + 1);
 	}
+}
+END_TEST
+
+/* A program that sends a byte and waits for the answer is not kept waiting, whatever it is. */
+START_TEST(a_word_in_bytes)
+{
+	struct ward_inspect in;
+	ward_inspect_init(&in, "a.example", true);
+	for (size_t i = 0; i < 64; i++) {
+		size_t pass = 0;
+		ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)"x", 1, &pass), 0);
+		ck_assert_msg(pass == 1, "byte %zu is held", i + 1);
+	}
+	ck_assert_ptr_null(in.complaint);
 }
 END_TEST
 
@@ -190,6 +207,7 @@ int main(void)
 	tcase_add_loop_test(t, what_is_sent, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(t, upgrade);
 	tcase_add_test(t, pieces);
+	tcase_add_test(t, a_word_in_bytes);
 	tcase_add_test(t, blind);
 	tcase_add_loop_test(t, upgrade_that_hides, 0, 5);
 	suite_add_tcase(s, t);

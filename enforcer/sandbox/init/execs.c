@@ -61,7 +61,7 @@ void ward_init_exec_request(struct ward_init *in, uint32_t id, const int *fds, s
 		(void)!kill(in->starter_pid, SIGCONT);
 }
 
-void ward_init_exec_answer(struct ward_init *in)
+void ward_init_exec_answer(struct ward_init *in, pid_t reaped)
 {
 	char data[256];
 	int report = -1;
@@ -80,7 +80,7 @@ void ward_init_exec_answer(struct ward_init *in)
 	uint32_t error = ward_msg_get_u32(&r);
 	bool ok = ward_msg_done(&r) == 0 && r.type == WARD_INIT_EXEC;
 	/* It waits for us to hear of it: somebody inside has killed it. */
-	bool gone = pid > 1 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+	bool gone = pid > 1 && (pid_t)pid != reaped && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 	if (ok && x && n == 1 && pid > 1 && !gone) {
 		*x = (struct ward_init_exec){
 			.id = id, .pid = (pid_t)pid, .report = report, .pty = -1};
@@ -122,21 +122,24 @@ void ward_init_exec_report(struct ward_init_exec *x)
 		tell_failed(x->id, EIO, WARD_INIT_SETUP, "the command could not be started");
 }
 
-/* What the starter has said so far: it says who a process is before that can end by itself. */
-static void hear_all(struct ward_init *in)
+/*
+ * What the starter has said so far: it says who a process is before that can end by itself. reaped:
+ * the one that this is about; it has no number any more, and what it reported is still to be read.
+ */
+static void hear_all(struct ward_init *in, pid_t reaped)
 {
 	for (;;) {
 		struct pollfd p = {.fd = in->starter, .events = POLLIN};
 		if (in->starter < 0 || poll(&p, 1, 0) <= 0)
 			return;
-		ward_init_exec_answer(in);
+		ward_init_exec_answer(in, reaped);
 	}
 }
 
 bool ward_init_exec_reaped(struct ward_init *in, const siginfo_t *si)
 {
 	if (si->si_pid != in->command)
-		hear_all(in);
+		hear_all(in, si->si_code == CLD_STOPPED ? 0 : si->si_pid);
 	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++) {
 		struct ward_init_exec *x = &in->execs[i];
 		if (x->pid != si->si_pid)

@@ -172,8 +172,8 @@ void ward_init_warm_step(struct ward_init_warm *w);
 /* --- execs.c: in pid 1 --- */
 /* The supervisor wants one more command. fds stay the caller's. */
 void ward_init_exec_request(struct ward_init *in, uint32_t id, const int *fds, size_t n);
-/* The starter says something, or is gone. */
-void ward_init_exec_answer(struct ward_init *in);
+/* The starter says something, or is gone. reaped: a child that was just waited for; 0: none. */
+void ward_init_exec_answer(struct ward_init *in, pid_t reaped);
 /* The process of a command says something, or was executed. */
 void ward_init_exec_report(struct ward_init_exec *x);
 /* A child of pid 1 ended; returns whether it was one of these commands. */

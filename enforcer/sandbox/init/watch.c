@@ -417,7 +417,7 @@ static int watch(struct ward_init *in)
 			if (fds[POLL_EXECS + i].revents && in->execs[i].report >= 0)
 				ward_init_exec_report(&in->execs[i]);
 		if (fds[POLL_STARTER].revents && in->starter >= 0)
-			ward_init_exec_answer(in);
+			ward_init_exec_answer(in, 0);
 		if (fds[POLL_CHILDREN].revents)
 			drain(children);
 		/* Before the report about exec was read, an end of the child says nothing yet. */

@@ -16,7 +16,7 @@ LINK = [n for n in ("wan", "eth0", "lo") if os.path.exists("/proc/sys/net/ipv4/c
 
 def stream(address, family=socket.AF_INET, before=None):
     s = socket.socket(family, socket.SOCK_STREAM)
-    s.settimeout(20)
+    s.settimeout(60)
     if before:
         s.setsockopt(*before)
     s.connect(address)
@@ -31,7 +31,7 @@ def six(host, port, *more):
 
 def datagram(address, data, *options):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    s.settimeout(20)
+    s.settimeout(60)
     for option in options:
         s.setsockopt(*option)
     s.connect(address)
@@ -48,14 +48,14 @@ def everybody(address):
 
 def icmp():
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
-    s.settimeout(20)
+    s.settimeout(60)
     s.sendto(struct.pack(">BBHHH", 8, 0, 0, 0, 1) + b"wardfs", ("203.0.113.10", 0))
     return "echoed" if s.recv(100).endswith(b"wardfs") else "?"
 
 def fast_open():
     s = socket.socket()
     s.sendto(b"GET / HTTP/1.0\r\n\r\n", socket.MSG_FASTOPEN, ("203.0.113.10", 80))
-    s.settimeout(20)
+    s.settimeout(60)
     return s.recv(100)[:12].decode()
 
 def source_route():
@@ -64,7 +64,7 @@ def source_route():
     option = b"\x83\x0b\x04" + socket.inet_aton(hop) + socket.inet_aton("203.0.113.10") + b"\0"
     s = socket.socket()
     s.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, option)
-    s.settimeout(3)
+    s.settimeout(60)
     s.connect(("203.0.113.10", 3000))
     return "connected" if s.recv(100) else "?"
 
@@ -75,7 +75,7 @@ def unix(path):
 
 def web(sent):
     s = socket.create_connection(("web.example", 80))
-    s.settimeout(20)
+    s.settimeout(60)
     s.sendall(sent)
     return s.recv(12).decode()
 
@@ -95,7 +95,7 @@ def hello(name):
 def tls(name, change=lambda first: [first]):
     t, into, out, first = hello(name)
     s = socket.create_connection(("web.example", 443))
-    s.settimeout(20)
+    s.settimeout(60)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for piece in change(first):
         s.sendall(piece)

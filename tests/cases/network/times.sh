@@ -24,12 +24,12 @@ def ends(what, host, port, data=b"", hear=b""):
     except OSError as e:
         said[what] = errno.errorcode.get(e.errno, str(e))
 def talks(what):
-    # Longer than anything may rest, and never resting as long.
+    # Longer than anything may rest, and never resting as long: by far, whatever else the machine has to do.
     s = socket.create_connection(("echo.example", 3000))
     s.settimeout(100)
     s.recv(100)
     done = threading.Event()
-    for _ in range(12):
+    for _ in range(32):
         s.sendall(b"x")
         s.recv(1)
         done.wait(0.5)
@@ -39,7 +39,7 @@ def datagrams(what):
     s.settimeout(100)
     s.connect((socket.gethostbyname("echo.example"), 5000))
     got = []
-    for pause in 8, 0:
+    for pause in 24, 0:
         s.send(b"x")
         got.append(s.recv(100))
         threading.Event().wait(pause)
@@ -73,13 +73,15 @@ cp "$TOP/times.py" .
 echo 'slow.example 203.0.113.99' >>"$NET/zone"
 python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 11434))
+open("listening", "w").close()
 c = s.accept()[0]
 c.send(c.recv(1))
 print("ended", c.recv(1))' >forwarded 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null' EXIT
+wait_until 60 test -e listening || fail "no server: $(cat forwarded)"
 policy pol 'mode = allowlist' 'allow = slow.example:3000' 'allow = web.example' 'allow = echo.example:3000' \
-	'allow = echo.example:5000/udp' 'forward = 11434' 'connect-time = 1s' 'handshake-time = 1s' 'idle = 4s'
+	'allow = echo.example:5000/udp' 'forward = 11434' 'connect-time = 5s' 'handshake-time = 5s' 'idle = 12s'
 expect 0 "$WARDFS" run --session times --policy pol -- python3 times.py
 [ "$OUT" = 'connect: ECONNRESET
 hello: ECONNRESET

@@ -50,6 +50,10 @@ through() {
 		'allow = echo.example:5000/udp' 'allow = private.example' 'allow = 203.0.113.10:80' \
 		'deny = evil.example' "$@"
 }
+# made TOKEN: within some seconds of when (enforcer/net/token.h: EXPIRES, a minute later)
+made() {
+	echo $(($(echo "$1" | cut -d'~' -f10) - 50))
+}
 # The control: this host itself resolves no name.
 getent hosts web.example && fail "control: the host resolves names"
 expect 6 curl -sS http://web.example/
@@ -73,7 +77,9 @@ sed -n 's/^X-Wardfs: //p' "$NET/8889.log" >tokens
 [ "$(sort -u tokens | wc -l)" -gt 5 ] || fail "few tokens"
 [ "$(sort -u tokens | wc -l)" -eq "$(wc -l <tokens)" ] || fail "the same token twice"
 token=$(head -1 tokens)
-expect 0 "$WARDFS" net verify-token --key key --destination web.example:80 "$token"
+# A token is good for a minute: all of this is asked of the moment at which it was made, but for the last one.
+at=$(made "$token")
+expect 0 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:80 "$token"
 has "$OUT" 'session      tokens'
 digest=$("$WARDFS" audit show --json tokens | sed -n 's/.*"policy":"\([0-9a-f]*\)".*/\1/p' | head -1)
 [ -n "$digest" ] || fail "no digest in the trail"
@@ -81,29 +87,33 @@ has "$OUT" "policy       $digest"
 expect 0 "$WARDFS" audit show
 has "$OUT" 'by the proxy 203.0.113.11:8889, with token 1'
 # Each of these alone spoils it.
-expect 1 "$WARDFS" net verify-token --key key --destination web.example:443 "$token"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:443 "$token"
 has "$ERR" 'for another destination'
 expect 1 "$WARDFS" net verify-token --key key --at 4000000000 "$token"
 has "$ERR" expired
 expect 1 "$WARDFS" net verify-token --key key --at 1000000000 "$token"
 has "$ERR" 'from the future'
-expect 1 "$WARDFS" net verify-token --key "$(cat "$top/otherkey")" "$token"
+expect 1 "$WARDFS" net verify-token --key "$(cat "$top/otherkey")" --at "$at" "$token"
 has "$ERR" 'not signed for by the given key'
 other=$(sed -n 2p tokens)
-expect 1 "$WARDFS" net verify-token --key key "${token%~*}~${other##*~}"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" "${token%~*}~${other##*~}"
 has "$ERR" 'not signed for'
-expect 1 "$WARDFS" net verify-token --key key "$(echo "$token" | sed 's/~tokens~/~others~/')"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" "$(echo "$token" | sed 's/~tokens~/~others~/')"
 has "$ERR" 'not signed for'
-expect 1 "$WARDFS" net verify-token --key key "$token~x"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" "$token~x"
 has "$ERR" 'no token'
 expect 2 "$WARDFS" net verify-token "$token"
 printf '%s web.example:80\n%s web.example 80\nx y\n%s other.example:80\nBearer%%20%s\n' "$token" "$token" "$other" "$other" |
-	"$WARDFS" net verify-token --key key --lines >lines || fail "--lines"
+	"$WARDFS" net verify-token --key key --at "$at" --lines >lines || fail "--lines"
 has "$(cat lines)" 'OK user=tokens tag=1
 ERR message="its number was taken before"
 ERR message="this is no token"
 ERR message="for another destination"
 OK user=tokens tag=2'
+expect 0 "$WARDFS" run --session now --policy pol -- python3 n.py first echo.example 3000
+token=$(sed -n 's/^X-Wardfs: //p' "$NET/8889.log" | tail -1)
+expect 0 "$WARDFS" net verify-token --key key --destination echo.example:3000 "$token"
+has "$OUT" 'session      now'
 
 # What differs for an ordinary user has been seen.
 [ "$(id -u)" -eq 0 ] || exit 0
@@ -119,7 +129,7 @@ through pol 'proxy = socks5://203.0.113.11:1081' 'identify = proxy-authorization
 : >"$NET/1081.log"
 expect 0 "$WARDFS" run --session socks --policy pol -- sh inside.sh 1081
 token=$(sed -n 's/^login //p' "$NET/1081.log" | head -1)
-expect 0 "$WARDFS" net verify-token --key key --destination web.example:80 "$token"
+expect 0 "$WARDFS" net verify-token --key key --at "$(made "$token")" --destination web.example:80 "$token"
 # A server that wants a login, and a session that has none to give.
 through pol 'proxy = socks5://203.0.113.11:1081'
 expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
@@ -189,7 +199,7 @@ expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00
 expect 0 "$WARDFS" audit show
 has "$OUT" 'the proxy cannot be reached'
 # It takes connections and says nothing: twice handshake-time, and no longer.
-expect 0 python3 n.py tcp 203.0.113.11 9008
+wait_until 60 python3 n.py tcp 203.0.113.11 9008 || fail "control: nobody takes connections"
 for kind in http socks5; do
 	through pol "proxy = $kind://203.0.113.11:9008" 'handshake-time = 1s'
 	expect 1 "$WARDFS" run --policy pol -- python3 n.py exchange web.example 80 00

@@ -12,7 +12,7 @@ import time
 
 WARDFS = os.environ["WARD_BUILD"] + "/wardfs"
 # Ends a wait that would never end.
-LIMIT = 60.0
+LIMIT = 200.0
 
 
 class Terminal:

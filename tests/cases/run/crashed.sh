@@ -14,8 +14,8 @@ policy() {
 	printf '[policy]\nversion = 1\nextends = medium\n[audit]\nsync = %s\n' "$1" >../policy
 }
 
-# One file after the other; each that was made is told outside.
-WORK='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); : >"f$i" && echo "f$i"; done'
+# One file after the other; each that was made is told outside. It ends when it is ended.
+WORK='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); : >"f$i" && echo "f$i"; done; exec sleep 600'
 
 # begin NAME: a session at work; sets $sup and $audit
 begin() {

@@ -11,7 +11,7 @@ cd p || exit 1
 STATE=${XDG_STATE_HOME:-}/wardfs
 [ -d "${XDG_STATE_HOME:-}" ] || fail "the suite gives no state directory"
 printf '[policy]\nversion = 1\nextends = medium\n[audit]\ncheckpoint = 50\nrotate = 256M\n' >../policy
-WORK='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); : >"f$i" && echo "f$i"; done'
+WORK='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); : >"f$i" && echo "f$i"; done; exec sleep 600'
 
 # hole NAME AT...: a session at work is killed as by a stop of the host, with a page of zeros at each place
 hole() {

@@ -23,8 +23,8 @@ over() {
 }
 trap '"$WARDFS" ps --json | sed -n '"'"'s/.*"session": "\(.*\)".*/\1/p'"'"' | xargs -rn1 "$WARDFS" kill; wait' EXIT
 session one --policy ../base.policy
-wait_until 60 pgrep -f "^sleep $mark" || fail "the command does not run"
-before=$(readlink "/proc/$(pgrep -f "^sleep $mark" | head -n 1)/ns/mnt")
+wait_until 60 pgrep -f "^sleep $mark\$" || fail "the command does not run"
+before=$(readlink "/proc/$(pgrep -f "^sleep $mark\$" | head -n 1)/ns/mnt")
 
 # What leads past the sandbox is not taken along; the control: a file, by a descriptor that can read it.
 expect 0 "$WARDFS" exec one -- cat <../base.policy
@@ -41,22 +41,51 @@ i=0
 while [ $i -lt 8 ]; do
 	i=$((i + 1))
 	sh -c 'for n in 1 2 3 4 5; do
-		timeout 120 "$WARDFS" exec one -- sh -c "exit $0"
-		[ $? = "$0" ] || echo "$0: $?" >>many-failed
-		timeout 120 "$WARDFS" exec one -- /nowhere 2>/dev/null
-		[ $? = 127 ] || echo "$0: $? of what is not there" >>many-failed
+		timeout 120 "$WARDFS" exec one -- sh -c "exit $0" 2>said-$0
+		got=$?
+		[ $got = "$0" ] || echo "$0: $got: $(cat said-$0)" >>many-failed
+		timeout 120 "$WARDFS" exec one -- /nowhere 2>said-$0
+		got=$?
+		[ $got = 127 ] || echo "$0: $got of what is not there: $(cat said-$0)" >>many-failed
 	done; : >many-$0' $i &
 done
 wait_until 300 sh -c '[ $(ls many-[1-8] | wc -l) = 8 ]' || fail "some commands never ended: $("$WARDFS" ps)"
 [ ! -e many-failed ] || fail "$(cat many-failed)"
-rm many-[1-8]
+rm many-[1-8] said-[1-8]
+
+# The same where pid 1 is slow to ask who has ended: it hears of a command when that is over already.
+init=$(status_of one init_pid)
+traced() {
+	grep -q "^TracerPid:[[:space:]]*$tracer\$" "/proc/$init/status"
+}
+if [ "$(id -u)" -eq 0 ] && strace -o /dev/null true 2>/dev/null; then
+	strace -qq -o /dev/null -e trace=waitid -e inject=waitid:delay_enter=100000 -p "$init" 2>../strace.err &
+	tracer=$!
+	wait_until 60 traced || fail "not traced: $(cat ../strace.err)"
+	running=
+	for i in 3 4 5 6; do
+		sh -c 'timeout 120 "$WARDFS" exec one -- sh -c "exit $0" 2>said-$0
+			echo "$0: $?" >got-$0' $i &
+		running="$running $!"
+	done
+	for pid_of_one in $running; do
+		wait "$pid_of_one"
+	done
+	kill $tracer
+	wait $tracer
+	[ "$(cat got-[3-6])" = "3: 3
+4: 4
+5: 5
+6: 6" ] || fail "slow to ask: $(cat got-[3-6] said-[3-6])"
+	rm got-[3-6] said-[3-6]
+fi
 
 # The same session: processes, files, namespaces, ids, environment, start directory.
 expect 0 "$WARDFS" exec one -- sh -c 'pwd; echo "$WARDFS_SESSION $HOME"; ls'
 has "$OUT" "$PWD"
 has "$OUT" one
 hasnt "$OUT" key.pem
-expect 0 "$WARDFS" exec one -- sh -c "pgrep -f '^sleep $mark' >/dev/null && readlink /proc/self/ns/mnt"
+expect 0 "$WARDFS" exec one -- sh -c "pgrep -f '^sleep $mark\$' >/dev/null && readlink /proc/self/ns/mnt"
 [ "$OUT" = "$before" ] || fail "another namespace: $OUT, not $before"
 expect 0 "$WARDFS" exec one -- sed -n 's/^\(Seccomp\|NoNewPrivs\|CapEff\):[[:space:]]*//p' /proc/self/status
 [ "$OUT" = "0000000000000000
@@ -69,7 +98,7 @@ expect 1 "$WARDFS" exec one -- cat key.pem
 expect 1 "$WARDFS" exec one -- touch /usr/bin/x
 expect 1 "$WARDFS" exec one -- unshare -U true
 # One Landlock domain: it may signal what the session started, and nothing of ours.
-expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f '^sleep $mark' | xargs kill -0"
+expect 0 "$WARDFS" exec one -- sh -c "sleep 97 & kill \$! && pgrep -f '^sleep $mark\$' | xargs kill -0"
 expect 1 "$WARDFS" exec one -- kill -0 1
 
 # Input, output, exit status, arguments, variables.
@@ -89,11 +118,12 @@ done
 wait $last
 wait_until 60 sh -c 'cat ../many.5 && cat ../many.? | grep -c . | grep -qx 5' || fail "many at once"
 # Its client gone: the command is ended.
-"$WARDFS" exec one -- sh -c "trap '' HUP; touch hung; while :; do sleep 0.1; done" &
+"$WARDFS" exec one -- sh -c "trap '' HUP; touch hung; while :; do sleep 0.1; done" sh "h$mark" &
 client=$!
 wait_until 60 test -e hung || fail "not started"
+running "h$mark" || fail "control: it is not seen"
 kill -9 $client
-wait_until 60 sh -c '! pgrep -f "touch [h]ung"' || fail "it goes on without its client"
+wait_until 60 ended "h$mark" || fail "it goes on without its client"
 
 # From inside nobody can ask: no path leads to the socket, and a process of the session is refused by it.
 expect 2 "$WARDFS" exec nobody -- true

@@ -57,21 +57,26 @@ quiet() {
 mkfifo hold
 "$WARDFS" run --status-fd 3 -- sh -c 'read -r x <hold' 3>events 2>said &
 sup=$!
-wait_until 30 grep -q '"started"' events || fail "the session did not start: $(cat said)"
+wait_until 120 grep -q '"started"' events || fail "the session did not start: $(cat said)"
 init=$(sed -n 's/.*"init_pid": *\([0-9]*\).*/\1/p' events)
-command=$(cat "/proc/$init/task/$init/children")
+# found: what runs, in $command. Its arguments can be read only once its execve has come to its end.
+found() {
+	for command in $(cat "/proc/$init/task/$init/children"); do
+		! tr '\0' ' ' <"/proc/$command/cmdline" | grep -q hold || return 0
+	done
+	return 1
+}
+wait_until 120 found || fail "no command: $(cat "/proc/$init/task/$init/children")"
 kill -STOP "$init"
 for sig in USR1 USR2 WINCH; do
 	kill -"$sig" "$sup"
-	wait_until 30 quiet || fail "the supervisor does not read its signals"
+	wait_until 120 quiet || fail "the supervisor does not read its signals"
 done
-for pid in $command; do
-	if tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q hold; then kill -KILL "$pid"; fi
-done
+kill -KILL "$command"
 # It hears of the end only once pid 1 is gone.
 kill -STOP "$sup"
 kill -CONT "$init"
-wait_until 30 gone "$init" || fail "pid 1 outlives its command"
+wait_until 120 gone "$init" || fail "pid 1 outlives its command"
 kill -CONT "$sup"
 got=0
 wait "$sup" || got=$?

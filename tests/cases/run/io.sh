@@ -21,7 +21,7 @@ print(eval(sys.argv[1]))' "$1"
 session_pid() {
 	"$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0][sys.argv[1]])' "$1"
 }
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 
 expect 0 "$WARDFS" mount --session m1 --policy ./p src mnt
 expect 0 "$WARDFS" ps --io m1

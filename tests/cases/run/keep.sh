@@ -33,7 +33,7 @@ fi
 wait_until 60 running "$mark" || fail "control: nothing to end"
 expect 0 "$WARDFS" kill kept
 wait_until 60 ended "$mark" || fail "it outlived its session"
-wait_until 60 sh -c '! "$WARDFS" ps | grep -q kept' || fail "the session goes on"
+wait_until 60 sh -c '! "$WARDFS" ps 2>&1 | grep -q kept' || fail "the session goes on"
 wait_until 60 "$WARDFS" audit verify kept || fail "$("$WARDFS" audit verify kept)"
 expect 0 "$WARDFS" audit show --json --kind session.end kept
 has "$OUT" '"status":6'
@@ -47,5 +47,5 @@ expect 127 "$WARDFS" run --keep --session bad -- no-such-program
 expect 2 "$WARDFS" exec bad -- true
 printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 10s\n' >../wall.policy
 expect 0 "$WARDFS" run --keep --session short --policy ../wall.policy -- true
-wait_until 60 sh -c '! "$WARDFS" ps | grep -q short' || fail "its wall clock did not end it"
+wait_until 60 sh -c '! "$WARDFS" ps 2>&1 | grep -q short' || fail "its wall clock did not end it"
 exit 0

@@ -15,7 +15,7 @@ for victim in fs_pid audit_pid init_pid pid; do
 	sup=$!
 	wait_until 60 test -e here || fail "$victim: not started: $(cat err)"
 	rm -f here
-	ready "$name" || fail "ps does not know $name"
+	wait_until 60 ready "$name" || fail "ps does not know $name"
 	pid=$(status_of "$name" "$victim")
 	init=$(status_of "$name" init_pid)
 	fs=$(status_of "$name" fs_pid)
@@ -37,7 +37,7 @@ for victim in fs_pid audit_pid init_pid pid; do
 	grep -qE 'incomplete|died|ended' verdict || fail "$victim: verify says: $(cat verdict)"
 	grep -qE 'edited|truncated|deleted|reordered' verdict && fail "$victim: verify says: $(cat verdict)"
 done
-[ "$("$WARDFS" ps --json)" = "[]" ] || fail "ps still shows: $("$WARDFS" ps)"
+[ "$("$WARDFS" ps --json 2>&1)" = "[]" ] || fail "ps still shows: $("$WARDFS" ps)"
 
 # wardfs-fs that does not end with its mount is ended, and the trail says what can be missing.
 if [ -n "${WARD_LONG-}" ]; then

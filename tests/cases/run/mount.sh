@@ -48,7 +48,7 @@ expect 0 "$WARDFS" umount --lazy mnt
 kill "$holder"
 wait "$holder" 2>/dev/null
 mounted "$WARD_TMP/mnt" && fail "still mounted"
-wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on: $("$WARDFS" ps)"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on: $("$WARDFS" ps)"
 expect 0 "$WARDFS" audit verify m1
 expect 0 "$WARDFS" audit show m1
 has "$OUT" "/workspace/.env"
@@ -62,7 +62,7 @@ expect 0 "$WARDFS" mount --policy ./data.policy --tree /data src mnt
 expect 0 sh -c 'echo x >mnt/out/x'
 expect 1 touch mnt/no
 expect 0 "$WARDFS" umount mnt
-wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
 
 # Many users, each with its own ids; without --allow-other nobody but the caller.
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >all.policy
@@ -73,7 +73,7 @@ as() { setpriv --reuid="$1" --regid="$1" --clear-groups "$2" "$3"; }
 expect 0 "$WARDFS" mount --policy ./all.policy src mnt
 expect 1 as 4711 cat mnt/file
 expect 0 "$WARDFS" umount mnt
-wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
 expect 0 "$WARDFS" mount --policy ./all.policy --allow-other src mnt
 expect 0 as 4711 cat mnt/file
 expect 1 as 4711 cat mnt/private
@@ -85,7 +85,7 @@ chmod 600 src/by4711
 expect 1 as 4712 cat mnt/by4711
 expect 0 as 4711 cat mnt/by4711
 expect 0 "$WARDFS" umount mnt
-wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
 
 # Daemons killed: the mount goes, and the trail says why.
 for victim in fs_pid audit_pid; do
@@ -93,7 +93,7 @@ for victim in fs_pid audit_pid; do
 	pid=$("$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0][sys.argv[1]])' "$victim")
 	kill -9 "$pid"
 	wait_until 60 sh -c '! grep -q "fuse.wardfs" /proc/self/mountinfo' || fail "$victim: a stale mount"
-	wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "$victim: the session goes on"
+	wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "$victim: the session goes on"
 	"$WARDFS" audit verify "die-$victim" >verdict
 	grep -q died verdict || fail "$victim: $(cat verdict)"
 done
@@ -123,7 +123,7 @@ expect 0 unshare --user --map-current-user --keep-caps --mount sh -c '
 	"$WARDFS" umount mnt || exit 7'
 has "$OUT" mine
 [ -e src/new ] || fail "not written"
-wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
 exit 0
 S
 as_user "$WARD_TMP/inner.sh"

@@ -6,7 +6,7 @@
 . "$WARD_SRC/tests/cases/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 mkdir -p src/in mnt
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 policy() {
 	printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n[quota /workspace]\ngrowth = %s\nfiles = 50\n' "$1" >p
 	[ $# -lt 2 ] || printf '%s\n' "$2" >>p
@@ -43,14 +43,16 @@ expect 0 "$WARDFS" policy reload m1 ./p
 if echo x >>mnt/a 2>/dev/null; then fail "more than the limit is there already"; fi
 [ "$(df --output=size,avail -B1 mnt | tail -n 1 | awk '{ print $1, $2 }')" = "1024 0" ] || fail "df: $(df -B1 mnt)"
 rm mnt/a mnt/b mnt/c
-[ "$(used)" = "0 1024 0 True" ] || fail "removed: $(used)"
+# What was closed a moment ago may be open still where it is counted; then its bytes count until that is over.
+uses() { [ "$(used)" = "$1" ]; }
+wait_until 60 uses "0 1024 0 True" || fail "removed: $(used)"
 # A quota that was not there is not added to what is open: said by name, the old policy stays.
 policy 200K 'churn = 5/m'
 expect 2 "$WARDFS" policy reload m1 ./p
 has "$ERR" "[quota /workspace] churn = 5/m"
 [ "$(used)" = "0 1024 0 True" ] || fail "kept: $(used)"
 expect 0 "$WARDFS" umount mnt
-wait_until 30 over || fail "the session did not end"
+wait_until 60 over || fail "the session did not end"
 
 # In a run: the exit line names the quota and its line, denials say what would help.
 policy 10K

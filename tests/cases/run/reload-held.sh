@@ -23,7 +23,7 @@ printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >open
 	printf 'deny = /workspace/denied\nread = /workspace/lower\nread = /workspace/reader\n'
 	printf 'append = /workspace/log\nappend = /workspace/plain\nread = /workspace/link-b\n'
 } >tight
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 
 # As root, in a mount.
 mkdir src mnt
@@ -98,7 +98,7 @@ touch .go
 wait "$held" || fail "without root: $(cat ../held.out)"
 grep -q EVIL hidden lower link-a plain && fail "written to after the reload"
 [ "$(tail -n 1 log)" = two ] || fail "a log that may be appended to: $(cat log)"
-wait_until 60 sh -c '[ "$("$WARDFS" ps --json)" = "[]" ]' || fail "the session goes on"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
 expect 0 "$WARDFS" audit verify h3
 exit 0
 S

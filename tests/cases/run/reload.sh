@@ -21,7 +21,7 @@ base() {
 }
 base open
 base tight 'hide = /workspace/f' 'read = /workspace/g' 'deny = /workspace/h' 'hide = /workspace/d'
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 in_force() {
 	"$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["policy"])'
 }

@@ -3,19 +3,21 @@
 # A terminal, or a pipe, that takes what the command writes and is not read any more (a connection that hangs,
 # Ctrl-S): the clock ends the session all the same, and what runs in its background.
 . "$WARD_SRC/tests/cases/lib.sh"
-project p
-cd p || exit 1
-printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 3s\ngrace = 1s\n' >wall.policy
-printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 3s\ngrace = 1s\nidle = 10m\n' >idle.policy
+mkdir sessions
+cd sessions || exit 1
+# Long enough for a session to begin its work on a machine with much else to do; all of them at once.
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 30s\ngrace = 1s\n' >wall.policy
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 30s\ngrace = 1s\nidle = 10m\n' >idle.policy
 cat >stalled.py <<'P'
-import os, pty, subprocess, sys, time
+import glob, os, pty, subprocess, sys, time
 
-WARDFS, LIMIT = os.environ["WARDFS"], 60
+WARDFS, LIMIT = os.environ["WARDFS"], 200
+PYTHON = b"/usr/bin/python3"
 # Works in the background, starting nothing, and fills what its output goes to.
-COMMAND = ["/usr/bin/python3", "-c", """import os, sys, time
+COMMAND = ["/usr/bin/python3", "-c", """import os, time
 if os.fork() == 0:
     os.setsid()
-    for i in range(4000):
+    for i in range(8000):
         with open("/workspace/log", "a") as f:
             f.write("on\\n")
         time.sleep(0.05)
@@ -25,65 +27,87 @@ while True:
 """]
 
 
-def lines():
-    try:
-        with open("log", encoding="ascii") as f:
-            return len(f.readlines())
-    except FileNotFoundError:
-        return 0
+class Session:
+    """One, in a project of its own; kind terminal or pipe, which is read as it fills or not at all."""
 
+    def __init__(self, kind, policy, read_too):
+        self.what = f"{kind}, {policy}, read: {read_too}"
+        self.read_too, self.seen = read_too, False
+        self.dir = f"{kind}-{policy}-{read_too}"
+        # An argument that only its own processes have.
+        self.mark = f"{os.getpid()}-{self.dir}".encode()
+        run = [WARDFS, "run", "--policy", f"../{policy}", "--", *COMMAND, self.mark]
+        os.mkdir(self.dir)
+        self.child = None
+        if kind == "terminal":
+            self.pid, self.fd = pty.fork()
+            if self.pid == 0:
+                os.chdir(self.dir)
+                os.execvp(run[0], run)
+        else:
+            self.fd, w = os.pipe()
+            self.child = subprocess.Popen(run, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=w, stderr=subprocess.DEVNULL)
+            os.close(w)
+        os.set_blocking(self.fd, False)
 
-def ends(what, read):
-    """The work goes on, and then not any more: nothing of the supervisor's own is waited for."""
-    end = time.monotonic() + LIMIT
-    while lines() < 3:
-        if time.monotonic() > end:
-            sys.exit(f"FAIL: {what}: nothing worked")
-        time.sleep(0.05)
-    seen, still = -1, 0
-    while still < 20:
-        read()
-        still = still + 1 if lines() == seen else 0
-        seen = lines()
-        if time.monotonic() > end:
-            sys.exit(f"FAIL: {what}: the clock did not end it")
-        time.sleep(0.1)
-    os.unlink("log")
-
-
-def reads(fd):
-    os.set_blocking(fd, False)
-
-    def read():
+    def read(self):
         try:
-            while os.read(fd, 65536):
+            while os.read(self.fd, 65536):
                 pass
         except OSError:
             pass
-    return read
+
+    def worked(self):
+        self.working()
+        try:
+            with open(f"{self.dir}/log", encoding="ascii") as f:
+                return len(f.readlines()) >= 3
+        except FileNotFoundError:
+            return False
+
+    def working(self):
+        """Whether anything that it started is there: nothing of the supervisor's own is waited for."""
+        found = False
+        for name in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(name, "rb") as f:
+                    words = f.read().split(b"\0")
+            except OSError:
+                continue
+            found = found or (words[0] == PYTHON and self.mark in words)
+        self.seen = self.seen or found
+        return found
+
+    def over(self):
+        """The supervisor's end. What it says last to a terminal it may say to somebody."""
+        if self.child:
+            return self.child.poll() is not None
+        self.read()
+        return os.waitpid(self.pid, os.WNOHANG)[0] != 0
 
 
-for policy in ("wall.policy", "idle.policy"):
-    run = [WARDFS, "run", "--policy", policy, "--"] + COMMAND
-    for read_too in (True, False):
-        pid, fd = pty.fork()
-        if pid == 0:
-            os.execvp(run[0], run)
-        ends(f"terminal, {policy}, read: {read_too}", reads(fd) if read_too else lambda: None)
-        # What it says last it may say to somebody.
-        drain, end = reads(fd), time.monotonic() + LIMIT
-        while os.waitpid(pid, os.WNOHANG)[0] == 0:
-            drain()
-            if time.monotonic() > end:
-                sys.exit("FAIL: the supervisor does not end")
-            time.sleep(0.05)
-        os.close(fd)
-        r, w = os.pipe()
-        with subprocess.Popen(run, stdin=subprocess.DEVNULL, stdout=w, stderr=subprocess.DEVNULL) as p:
-            os.close(w)
-            ends(f"pipe, {policy}, read: {read_too}", reads(r) if read_too else lambda: None)
-            if p.wait(LIMIT) != 124:
-                sys.exit(f"FAIL: exit {p.returncode}")
-        os.close(r)
+def each(sessions, happens, otherwise):
+    """Waits until it has happened to each of them."""
+    end, left = time.monotonic() + LIMIT, list(sessions)
+    while left:
+        for s in sessions:
+            if s.read_too:
+                s.read()
+        left = [s for s in left if not happens(s)]
+        if left and time.monotonic() > end:
+            sys.exit(f"FAIL: {[s.what for s in left]}: {otherwise}")
+        time.sleep(0.1)
+
+
+all_of_them = [Session(kind, policy, read_too) for kind in ("terminal", "pipe")
+               for policy in ("wall.policy", "idle.policy") for read_too in (True, False)]
+each(all_of_them, lambda s: s.worked(), "nothing worked")
+each(all_of_them, lambda s: not s.working(), "the clock did not end it")
+each(all_of_them, lambda s: s.over(), "the supervisor does not end")
+for one in all_of_them:
+    if not one.seen:
+        sys.exit(f"FAIL: {one.what}: control: what worked was not seen")
+    if one.child and one.child.returncode != 124:
+        sys.exit(f"FAIL: {one.what}: exit {one.child.returncode}")
 P
 exec /usr/bin/python3 stalled.py

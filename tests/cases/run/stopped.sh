@@ -11,7 +11,7 @@ cat >work.py <<'P'
 import os, signal, sys, time
 if os.fork() == 0:
     os.setsid()
-    for i in range(4000):
+    for i in range(8000):
         with open("/workspace/log", "a") as f:
             f.write(f"{i}\n")
         time.sleep(0.05)
@@ -25,30 +25,43 @@ cat >wall.policy <<'P'
 version = 1
 extends = medium
 [limits]
-wall  = 3s
+wall  = 20s
 grace = 1s
 P
 python=/usr/bin/python3
 wrote() {
 	[ "$(wc -l <log)" -ge "$1" ]
 }
-# The control: the clock ends what goes on, and the work is seen.
-expect 124 setsid -w "$WARDFS" run --policy wall.policy -- $python work.py on
-wrote 1 || fail "control: nothing was written"
-rm log
-expect 124 setsid -w "$WARDFS" run --policy wall.policy -- $python work.py stop
-has "$ERR" "the wall clock of 3s ended the session"
-wrote 1 || fail "nothing was written"
-rm log
+# The same in a terminal, and by the clock alone, beside what follows: each in a project of its own.
+# beside NAME CMD...
+beside() {
+	mkdir "../$1" && cp work.py wall.policy "../$1" && cd "../$1" || exit 1
+	shift
+	exec "$@"
+}
+(beside terminal $python "$WARD_SRC/tests/cases/run/_stopped.py") &
+terminal=$!
+for how in on stop; do
+	(beside $how setsid -w "$WARDFS" run --policy wall.policy -- $python work.py $how 2>../err.$how) &
+	eval "$how=\$!"
+done
 # It answers, meanwhile and as it always does, and goes on with its command for who asks.
 setsid -w "$WARDFS" run --session still -- $python work.py stop 2>err &
 runs=$!
 wait_until 60 wrote 5 || fail "not started: $(cat err)"
-wait_until 60 status_of still pid || fail "no answer"
+answers() {
+	[ -n "$(status_of still pid)" ]
+}
+wait_until 60 answers || fail "no answer"
 n=$(wc -l <log)
 wait_until 60 wrote $((n + 3)) || fail "control: nothing goes on inside"
-expect 0 "$WARDFS" exec still -- sh -c 'cat /proc/[0-9]*/stat | grep -c " T "'
-[ "$OUT" = 1 ] || fail "stopped inside: $OUT"
+stopped_inside() {
+	"$WARDFS" exec still -- sh -c 'cat /proc/[0-9]*/stat | grep -c " T "'
+}
+one_stopped() {
+	[ "$(stopped_inside)" = 1 ]
+}
+wait_until 60 one_stopped || fail "stopped inside: $(stopped_inside)"
 kill -CONT "$(status_of still pid)"
 none_stopped() {
 	"$WARDFS" exec still -- sh -c '! cat /proc/[0-9]*/stat | grep -q " T "'
@@ -56,5 +69,14 @@ none_stopped() {
 wait_until 60 none_stopped || fail "the command was not continued"
 expect 0 "$WARDFS" kill still
 wait $runs
-rm log
-exec $python "$WARD_SRC/tests/cases/run/_stopped.py"
+# The control: the clock ends what goes on, and the work is seen.
+# shellcheck disable=SC2154 # by eval
+for how in on stop; do
+	eval "pid=\$$how"
+	wait "$pid"
+	status=$?
+	[ $status -eq 124 ] || fail "$how: exit $status: $(cat "../err.$how")"
+	has "$(cat "../err.$how")" "the wall clock of 20s ended the session"
+	[ -s "../$how/log" ] || fail "$how: nothing was written"
+done
+wait $terminal || fail "in a terminal"

@@ -122,7 +122,8 @@ t.wait(r"READY> $")
 
 # A full-screen program: it draws, takes keys, and writes its file.
 t.send(run + "vim -u NONE -N note.txt\n")
-t.wait(r"note\.txt")
+# Drawn, not what was typed: it says so of a new file.
+t.wait(r'"note\.txt" \[New')
 t.send("ihello from vim\x1b:wq\r")
 t.wait(r"READY> $")
 with open("note.txt", encoding="ascii") as f:

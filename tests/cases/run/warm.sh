@@ -30,7 +30,7 @@ chmod 0 tree/closed
 chown -R 54321:54321 tree
 mkfifo go
 
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 watched() { python3 "$WARD_TMP/ask.py" "$1" 2>/dev/null || echo 0; }
 at_least() { [ "$(watched "$2")" -ge "$1" ]; }
 up() { python3 "$WARD_TMP/ask.py" "$1"; }
@@ -51,22 +51,32 @@ end() {
 	wait_until 60 over || fail "$1 goes on"
 }
 
+# walked NAME: starts a session, $walked, in which most are walked. A walk ends after two seconds (warm.c), in which
+# a machine with much else to do may have let it go on for a few directories only: then it is the next session's.
+walked() {
+	for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		walked=$1-$try
+		start "$walked" walked.policy
+		wait_until 5 at_least 60 "$walked" && return
+		n=$(watched "$walked")
+		end "$walked"
+	done
+	fail "watched: $n"
+}
 # 100 directories are there to be walked; a few are listed before the first watch is made.
-start walked walked.policy
-wait_until 60 at_least 60 walked || fail "watched: $(watched walked)"
-end walked
-start walked-again walked.policy
-wait_until 60 at_least 60 walked-again || fail "watched: $(watched walked-again)"
+walked first
+end "$walked"
+walked again
 # beside it nothing is asked for: what it did not go into is not looked at
-n=$(watched walked-again)
+n=$(watched "$walked")
 [ "$n" -le 110 ] || fail "too many are watched: $n"
-end walked-again
+end "$walked"
 start alone alone.policy
 sleep 1
 n=$(watched alone)
 [ "$n" -lt 10 ] || fail "nobody should walk: $n"
 end alone
-expect 0 "$WARDFS" audit denials walked
+expect 0 "$WARDFS" audit denials "$walked"
 hasnt "$OUT" hidden
 hasnt "$OUT" closed
-expect 0 "$WARDFS" audit verify walked
+expect 0 "$WARDFS" audit verify "$walked"

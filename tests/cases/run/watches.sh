@@ -8,7 +8,7 @@
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
 # However it ends, nothing stays mounted.
 trap 'umount bound 2>/dev/null; "$WARDFS" umount --lazy mnt >/dev/null 2>&1 || :' EXIT
-over() { [ "$("$WARDFS" ps --json)" = "[]" ]; }
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >all.policy
 cat >ask.py <<'P'
 import json, os, socket, sys
