@@ -381,7 +381,11 @@ static int in_child(void (*call)(void))
 	waitpid(pid, &status, 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	errno = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS ? EPERM : EIO;
+	/* By SIGSEGV a kernel without that way in answers. */
+	errno = !WIFSIGNALED(status)	      ? EIO
+		: WTERMSIG(status) == SIGSYS  ? EPERM
+		: WTERMSIG(status) == SIGSEGV ? ENOSYS
+					      : EIO;
 	return -1;
 }
 
