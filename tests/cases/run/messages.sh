@@ -192,6 +192,19 @@ for n in $(seq 40 4 160); do
 done
 [ "$started" -gt 0 ] && [ "$refused" -gt 0 ] || fail "$started started, $refused were refused"
 
+# So is one of the size of files. It is the command's as well, with the signal that belongs to it.
+(
+	ulimit -f 100
+	expect 125 "$WARDFS" run -- true
+	has "$ERR" "File too large"
+) || exit 1
+(
+	ulimit -f 40000
+	expect 153 "$WARDFS" run -- sh -c 'ulimit -f; exec dd if=/dev/zero of=large bs=1M count=21 2>/dev/null'
+	[ "$OUT" = 40000 ] || fail "the size of files inside: $OUT"
+) || exit 1
+rm large
+
 # Findings in a shipped profile's lines are not for who cannot change them.
 expect 0 "$WARDFS" policy check
 hasnt "$OUT" "medium:"
