@@ -177,7 +177,7 @@ rm few.policy
 # behind (the runner looks for control groups).
 started=0
 refused=0
-for n in $(seq 40 4 160); do
+for n in $(seq 40 3 120); do
 	(
 		# shellcheck disable=SC3045
 		ulimit -n "$n"
