@@ -218,8 +218,9 @@ static int start(struct audit *a, int argc, char **argv, struct ward_err *err)
 	if (r < 0)
 		return ward_err_sys(err, r, "libsodium");
 	/* What comes before takes its time, and can be done before it is known for whom. */
-	if (ward_early_take(argc, argv) < 0)
-		_exit(1);
+	r = ward_early_take(argc, argv);
+	if (r < 0)
+		_exit(ward_early_status(r));
 	uint8_t key[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
 	r = receive_config(a, err);

@@ -269,43 +269,37 @@ static void put_probes(struct ward_buf *b, const json_t *report)
 	ward_buf_puts(b, "</table>\n");
 }
 
-static void put_executed(struct ward_buf *b, const json_t *report)
+static void put_path(struct ward_buf *b, const json_t *path)
+{
+	put(b, json_string_value(path));
+}
+
+static void put_one_left(struct ward_buf *b, const json_t *left)
+{
+	put(b, ward_query_text(left, "kind"));
+	ward_buf_puts(b, " ");
+	put(b, ward_query_text(left, "path"));
+	if (!ward_query_text(left, "to"))
+		return;
+	ward_buf_puts(b, " to ");
+	put(b, ward_query_text(left, "to"));
+}
+
+/* What the end of the session tells of the project, by that member. */
+static void put_found(struct ward_buf *b, const json_t *report, const char *member,
+	const char *title, void put_one(struct ward_buf *, const json_t *))
 {
 	const json_t *detail = json_object_get(json_object_get(report, "end"), "detail");
-	const json_t *found = json_object_get(detail, "host_executed");
+	const json_t *found = json_object_get(detail, member);
 	size_t i = 0;
 	json_t *v = NULL;
 	if (json_array_size(found) == 0)
 		return;
-	ward_buf_puts(b, "<h2>New files that this host may execute</h2>\n<ul>\n");
+	ward_buf_printf(b, "<h2>%s</h2>\n<ul>\n", title);
 	json_array_foreach(found, i, v)
 	{
 		ward_buf_puts(b, "<li>");
-		put(b, json_string_value(v));
-		ward_buf_puts(b, "</li>\n");
-	}
-	ward_buf_puts(b, "</ul>\n");
-}
-
-static void put_left(struct ward_buf *b, const json_t *report)
-{
-	const json_t *detail = json_object_get(json_object_get(report, "end"), "detail");
-	const json_t *left = json_object_get(detail, "left");
-	size_t i = 0;
-	json_t *v = NULL;
-	if (json_array_size(left) == 0)
-		return;
-	ward_buf_puts(b, "<h2>Left in the project, and no files of it</h2>\n<ul>\n");
-	json_array_foreach(left, i, v)
-	{
-		ward_buf_puts(b, "<li>");
-		put(b, ward_query_text(v, "kind"));
-		ward_buf_puts(b, " ");
-		put(b, ward_query_text(v, "path"));
-		if (ward_query_text(v, "to")) {
-			ward_buf_puts(b, " to ");
-			put(b, ward_query_text(v, "to"));
-		}
+		put_one(b, v);
 		ward_buf_puts(b, "</li>\n");
 	}
 	ward_buf_puts(b, "</ul>\n");
@@ -472,8 +466,8 @@ void ward_report_html(struct ward_buf *b, const json_t *report)
 	put_list(b, json_object_get(report, "approvals"), "Asked and approved", approval,
 		sizeof(approval) / sizeof(*approval));
 	put_programs(b, report);
-	put_executed(b, report);
-	put_left(b, report);
+	put_found(b, report, "host_executed", "New files that this host may execute", put_path);
+	put_found(b, report, "left", "Left in the project, and no files of it", put_one_left);
 	put_files(b, report);
 	put_list(b, json_object_get(report, "external"), "Changed by others meanwhile", outside,
 		sizeof(outside) / sizeof(*outside));

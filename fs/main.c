@@ -469,8 +469,9 @@ int main(int argc, char **argv)
 	uint32_t wake = 0;
 	int r;
 
-	if (ward_early_take(argc, argv) < 0)
-		_exit(1);
+	r = ward_early_take(argc, argv);
+	if (r < 0)
+		_exit(ward_early_status(r));
 	umask(0);
 	/* Who asks waits for us, and a request is some microseconds of work. */
 	ward_sched_turn(SCHED_OTHER, TURN_NS);

@@ -2,6 +2,7 @@
 /* wardfs: finds the verb and hands over. */
 #include <argp.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,6 +60,9 @@ int main(int argc, char **argv)
 	argp_err_exit_status = 2;
 	if (fill_stdio() < 0)
 		return 125;
+	/* A file that the caller's RLIMIT_FSIZE has no room for is an error that we tell; the
+	 * command gets all signals as they are (sandbox/init/command.c). */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		puts("wardfs " WARD_VERSION);
 		return ward_finish_output(0);

@@ -44,6 +44,12 @@ static int place(int *fds, const int *to, size_t n)
 	return 0;
 }
 
+int ward_early_status(int r)
+{
+	/* RLIMIT_NOFILE, as fcntl(2), dup(2), and recvmsg(2) by what is cut off, tell of it. */
+	return r == -EPIPE ? 1 : WARD_HELPER_NO_FDS;
+}
+
 int ward_early_take(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], WARD_EARLY) != 0)

@@ -12,7 +12,8 @@
 /*
  * Waits for them, and puts each on its number, close-on-exec. To be called before anything is
  * opened. Not started early: nothing is done. 0; -EPIPE where nobody needs us any more, -EBADMSG,
- * or another error of recvmsg(2), dup(2): then the program ends, and not with status 0, by which a
- * helper says that what was owed is done.
+ * or another error of recvmsg(2), dup(2): then the program ends, with ward_early_status() of it.
  */
 int ward_early_take(int argc, char **argv);
+/* Never 0, by which a helper says that what was owed is done. */
+int ward_early_status(int r);

@@ -53,6 +53,9 @@ enum ward_fd_number {
 /* [network] socket, of one session; the same. */
 #define WARD_NET_SOCKETS_MAX 16
 
+/* Exit status of a helper that could not have its descriptors on their numbers: it says nothing. */
+#define WARD_HELPER_NO_FDS 124
+
 enum ward_msg_type {
 	WARD_MSG_NONE = 0,
 	WARD_MSG_CONFIG = 1,

@@ -104,6 +104,10 @@ static int make_session_dir(int parent, const char *name, char *ret_name, size_t
 		ward_cleanup_fd int dir = open_dir(parent, ret_name);
 		struct stat mine;
 		struct stat there;
+		if (dir < 0 && dir != -ENOENT) {
+			unlinkat(parent, ret_name, AT_REMOVEDIR);
+			return dir;
+		}
 		/* One who sweeps may have been between mkdir and lock. */
 		if (dir < 0 || flock(dir, LOCK_EX) < 0 || fstat(dir, &mine) < 0 ||
 			fstatat(parent, ret_name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -176,8 +180,10 @@ static int make_in(struct ward_group *g, int base, unsigned parts, const char *n
 		ward_cleanup_fd int parent = open_dir(base, WARD_CGROUP_DIR);
 		if (parent == -ENOENT)
 			continue;
-		if (parent < 0)
+		if (parent < 0) {
+			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
 			return parent;
+		}
 		if (!is_ours(parent))
 			return -EPERM;
 		int r = 0;
@@ -198,10 +204,17 @@ static int make_in(struct ward_group *g, int base, unsigned parts, const char *n
 			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
 			return r;
 		}
-		g->dir = r;
-		g->parent = ward_steal_fd(&parent);
+		ward_cleanup_fd int dir = r;
 		if (g->base < 0)
 			g->base = fcntl(base, F_DUPFD_CLOEXEC, 3);
+		if (g->base < 0) {
+			r = -errno;
+			unlinkat(parent, g->name, AT_REMOVEDIR);
+			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
+			return r;
+		}
+		g->dir = ward_steal_fd(&dir);
+		g->parent = ward_steal_fd(&parent);
 		return 0;
 	}
 	return -EBUSY;

@@ -34,6 +34,11 @@
 #define SETUP_WAIT_MS 60000
 /* Milliseconds for wardfs-init to end what descends from it, where no pid namespace does. */
 #define END_WAIT_MS 10000
+/* Linux's MAX_ERRNO (include/linux/err.h): no error has a higher number. */
+#define ERRNO_MAX 4095
+/* Exit status of what could not become wardfs-init for want of descriptors, and says nothing else.
+ */
+#define NOT_INHERITED 124
 
 struct ward_sandbox {
 	const struct ward_backend *backend;
@@ -164,9 +169,10 @@ static _Noreturn void become_init(const char *program, const int *from, const in
 	char name[] = "wardfs-init";
 	char *argv[] = {name, NULL};
 	char *envp[] = {NULL};
-	if (ward_fd_inherit(from, to, n) == 0)
-		execve(program, argv, envp);
 	/* Read by died(): nothing else may be run or written here. */
+	if (ward_fd_inherit(from, to, n) < 0)
+		_exit(NOT_INHERITED);
+	execve(program, argv, envp);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -234,11 +240,12 @@ static int reap_stage0(struct ward_sandbox *sb)
 /* FAILED {errno, step, text}; the codes that mean "the command" come from its execution alone. */
 static int failed(struct ward_msg_reader *r, struct ward_err *err)
 {
-	int code = -(int)ward_msg_get_u32(r);
+	uint32_t number = ward_msg_get_u32(r);
 	uint32_t step = ward_msg_get_u32(r);
 	ward_cleanup_free char *text = ward_msg_get_str(r);
-	if (ward_msg_done(r) < 0 || code >= 0)
+	if (ward_msg_done(r) < 0 || number == 0 || number > ERRNO_MAX)
 		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
+	int code = -(int)number;
 	if (step != WARD_INIT_EXEC_STEP &&
 		(code == -ENOENT || code == -EACCES || code == -ENOEXEC || code == -EINVAL))
 		code = -EIO;
@@ -287,6 +294,10 @@ static int died(struct ward_sandbox *sb, struct ward_err *err)
 			return unexpected(&r, err);
 	}
 	int status = reap_stage0(sb);
+	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_INHERITED)
+		return ward_err_set(err, -EMFILE,
+			"wardfs-init cannot get its descriptors: the limit of open files (ulimit "
+			"-n) is too low");
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= 126)
 		return ward_err_set(err, -EIO,
 			"wardfs-init cannot be executed: install wardfs as a whole (meson install)");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "audit/chain.h"
@@ -12,6 +13,9 @@
 #include "enforcer/base/fd.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
+/* A start that failed waits no longer for others that have the ledger locked: five seconds. */
+#define LOCK_TRIES 100
+#define LOCK_NAP_US 50000
 
 /* What each way to sync can lose when the host stops. */
 static const struct {
@@ -63,23 +67,43 @@ static void put_cause(struct ward_buf *b, const char *mark)
 		ward_buf_printf(b, "the host stopped; %s", bound);
 }
 
-/* True if the ledger has an end of the session. */
-static bool ended(struct ward_store *st, const char *name)
+/* What the ledger has of a session. */
+struct entries {
+	bool start, end;
+};
+
+static struct entries look(struct ward_store *st, int ledger, const char *name)
 {
 	uint8_t root[WARD_KEY_BYTES];
-	ward_cleanup_fd int fd = -1;
 	struct ward_ledger_view v = {0};
+	struct entries found = {false, false};
 	if (ward_store_read_key(st, root, NULL) < 0)
-		return false;
-	bool found = false;
-	if (ward_store_open_ledger(st, &fd, NULL) == 0 &&
-		ward_verify_ledger(fd, root, &v, NULL) == 0) {
+		return found;
+	if (ward_verify_ledger(ledger, root, &v, NULL) == 0) {
 		const struct ward_ledger_session *s = ward_ledger_view_find(&v, name);
-		found = s && s->ended;
+		if (s)
+			found = (struct entries){s->started, s->ended};
 		ward_ledger_view_free(&v);
 	}
 	ward_chain_wipe(root, sizeof(root));
 	return found;
+}
+
+bool ward_crashed_begun(struct ward_store *st, int ledger_fd, const char *name)
+{
+	int r = -1;
+	for (int i = 0; i < LOCK_TRIES && (r = flock(ledger_fd, LOCK_SH | LOCK_NB)) < 0; i++)
+		usleep(LOCK_NAP_US);
+	if (r < 0)
+		return true;
+	struct entries e = look(st, ledger_fd, name);
+	return e.start && !e.end;
+}
+
+static bool ended(struct ward_store *st, const char *name)
+{
+	ward_cleanup_fd int fd = -1;
+	return ward_store_open_ledger(st, &fd, NULL) == 0 && look(st, fd, name).end;
 }
 
 static void sweep_one(struct ward_store *st, const char *name, ward_crashed_fn *end)

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "audit/store.h"
 #include "enforcer/policy/settings.h"
 
@@ -20,6 +22,14 @@ int ward_crashed_mark(
  */
 typedef int ward_crashed_fn(
 	struct ward_store *st, const char *name, const char *cause, struct ward_err *err);
+
+/*
+ * Does the ledger tell of a start of the session and of no end? Then its trail must have one: what
+ * is not there is missing for ever. ledger_fd: the one that its writer had, which is dead: it can
+ * have died with that locked, and no other descriptor gets the lock then. Where others keep it
+ * locked, it may tell: true. False where it cannot be read.
+ */
+bool ward_crashed_begun(struct ward_store *st, int ledger_fd, const char *name);
 
 /*
  * Goes through the marks. A session that runs is left alone; of one that has its end only the mark

@@ -107,9 +107,10 @@ enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *pat
 	char real[sizeof(l->root)];
 	if (!lead(l, path, to, &b))
 		return WARD_LEFT_OUT;
-	/* Other links may stand on its way. */
+	/* Other links may stand on its way: of an absolute one, too, where ".." leads only the
+	 * kernel knows. */
 	const char *text = ward_buf_str(&b);
-	const char *from = *to == '/' ? text : path;
+	const char *from = *to == '/' ? beneath(l, to) : path;
 	ward_cleanup_fd int fd = ward_fd_openat2(l->tree, *from ? from : ".", &how);
 	if (fd == -EXDEV)
 		return WARD_LEFT_OUT;

@@ -508,8 +508,12 @@ void ward_guard_close(struct ward_guard *g)
 	ward_ring_close(g->ring);
 	ward_ring_close(g->fs_ring);
 	ward_ring_close(g->net_ring);
+	/* The writer can have come to the ledger, and no further: the next start ends it, then. */
+	const bool begun = !g->ready && !g->ended && g->state && g->store.log_fd >= 0 &&
+			   !g->system &&
+			   ward_crashed_begun(g->state, g->store.ledger_fd, g->store.name);
 	/* A mark that stays makes the next start look, no more. */
-	if (g->mark >= 0 && (g->ended || !g->ready))
+	if (g->mark >= 0 && (g->ended || (!g->ready && !begun)))
 		(void)!ward_store_unmark(g->state, g->store.name);
 	if (g->mark >= 0)
 		close(g->mark);
@@ -521,7 +525,7 @@ void ward_guard_close(struct ward_guard *g)
 		close(g->wake);
 	if (g->policy_fd >= 0)
 		close(g->policy_fd);
-	if (!g->ready && g->state && !g->system)
+	if (!g->ready && !begun && g->state && !g->system)
 		ward_store_discard_session(g->state, &g->store);
 	ward_store_session_close(&g->store);
 	ward_store_close(g->state);

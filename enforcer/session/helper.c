@@ -50,8 +50,10 @@ static void child(const char *program, const char *name, const char *arg, const 
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0 || ward_fd_inherit(from, to, n) < 0)
-		_exit(125);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0)
+		_exit(errno == EMFILE ? WARD_HELPER_NO_FDS : 125);
+	if (ward_fd_inherit(from, to, n) < 0)
+		_exit(WARD_HELPER_NO_FDS);
 	char *const argv[] = {(char *)name, (char *)arg, NULL};
 	/* Sanitizers read their options from the environment; nothing else is passed. */
 	char *keep[4] = {NULL};
@@ -228,6 +230,11 @@ static int not_ready(struct ward_helper *h, struct ward_err *err)
 		return ward_err_set(err, -EPIPE,
 			"%s cannot be executed: install wardfs as a whole (meson install)",
 			program);
+	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == WARD_HELPER_NO_FDS)
+		return ward_err_set(err, -EMFILE,
+			"%s cannot get its descriptors: is the limit of open files (ulimit -n) too "
+			"low?",
+			h->name);
 	return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
 }
 

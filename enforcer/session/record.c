@@ -12,6 +12,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/anchors.h"
+#include "enforcer/session/crashed.h"
 
 /* A piece of policy text in one record; leaves room for the other fields of WARD_EVENT_MAX. */
 #define PIECE 8192
@@ -314,13 +315,21 @@ int ward_record_limit(struct ward_guard *g, const struct ward_record_limit *l)
 void ward_record_not_started(struct ward_guard *g, const char *why)
 {
 	ward_cleanup_free char *cause = NULL;
-	if (g->audit.pid <= 0 || !g->ring)
+	if (!g->ring || (g->system && g->audit.pid <= 0))
 		return;
 	/* It was started before what failed, and may be at its first lines still. */
 	if (ward_guard_on_disk(g, NULL) < 0)
 		return;
-	if (!g->ready && ward_helper_wait_ready(&g->audit, NULL, NULL) < 0)
-		return;
+	if (!g->ready && (g->audit.pid <= 0 || ward_helper_wait_ready(&g->audit, NULL, NULL) < 0)) {
+		if (!g->system)
+			(void)!ward_helper_reap(&g->audit, 0, true);
+		/* What the ledger tells of must have a trail; where nothing can be written, the
+		 * next start writes it. */
+		if (g->system || !ward_crashed_begun(g->state, g->store.ledger_fd, g->store.name) ||
+			ward_guard_recover(g, "wardfs-audit failed before the first record", NULL) <
+				0)
+			return;
+	}
 	g->ready = true;
 	if (asprintf(&cause, "nothing was started: %s", why) < 0)
 		cause = NULL;

@@ -24,6 +24,14 @@ check() {
 	works inside "$1" -- /attack open /tmp/new w
 	works inside "$1" -- /attack open /dev/shm/new w
 	works inside "$1" -- /attack open /etc/passwd r
+	# The host's devices are written to, and stay as they are; the file that covers others is one of them.
+	for file in /dev/null /dev/zero /dev/tty /proc/kmsg; do
+		[ ! -e $file ] || refused "$1" EROFS touch $file
+	done
+	for file in /dev/null /dev/zero /dev/full; do
+		works inside "$1" -- /attack open $file w
+	done
+	inside "$1" -- sh -c 'echo text >/dev/null && : >>/dev/null && [ -w /dev/null ]' || fail "$1: /dev/null"
 	# The command's own files cannot be mistaken for the host's.
 	out=$(inside "$1" -- cut -d: -f1 /etc/passwd | tr '\n' ' ')
 	[ "$out" = "root agent nobody " ] || fail "$1: passwd names $out"
@@ -43,6 +51,10 @@ check_bind() {
 }
 
 works "$ATTACK" open "$WARD_TMP/show/file" w
+cp "$ATTACK" "$WARD_TMP/show/attack"
+for file in /dev/null /dev/zero /dev/tty; do
+	works setpriv --reuid $TEST_UID --regid $TEST_UID --clear-groups "$WARD_TMP/show/attack" touch $file
+done
 # The caller has what is not there inside, and may write what cannot be written there.
 for file in /etc/shadow /home /var/log /mnt /srv; do
 	ls "$file" >/dev/null || fail "control: the host has no $file"

@@ -67,5 +67,6 @@ check() {
 
 works "$ATTACK" tiocsti
 works "$ATTACK" tiocsti high
+works "$ATTACK" tiocsti linux
 works "$ATTACK" tiocsti discipline
 each_mode check

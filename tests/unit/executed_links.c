@@ -125,6 +125,27 @@ START_TEST(absolute)
 }
 END_TEST
 
+/* Behind a link ".." is not what the text says. */
+START_TEST(absolute_by_other_links)
+{
+	char to[sizeof(links.root) + 16];
+	char at[256] = "";
+	links.may_write = closed;
+	links.arg = at;
+	snprintf(to, sizeof(to), "%s/here/../x", links.root);
+	ck_assert(!ward_links_leave(&links, "link", to));
+	/* The control: without that link its text is all there is. */
+	ck_assert_int_eq(judge("link", to), WARD_LEFT_CLOSED);
+	ck_assert_str_eq(at, "x");
+	ck_assert_int_eq(symlinkat(".", links.tree, "here"), 0);
+	ck_assert_int_eq(judge("link", to), WARD_LEFT_OUT);
+	ck_assert_int_eq(symlinkat("a/a", links.tree, "deep"), 0);
+	snprintf(to, sizeof(to), "%s/deep/../a", links.root);
+	ck_assert_int_eq(judge("link", to), WARD_LEFT_CLOSED);
+	ck_assert_str_eq(at, "a/a");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("executed_links");
@@ -134,6 +155,7 @@ int main(void)
 	tcase_add_test(t, what_is_not_there);
 	tcase_add_test(t, by_other_links);
 	tcase_add_test(t, absolute);
+	tcase_add_test(t, absolute_by_other_links);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

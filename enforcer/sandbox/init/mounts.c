@@ -197,7 +197,9 @@ static int clone_source(const struct ward_plan_entry *e, int *ret_fd, struct war
 		*ret_fd = fd;
 		return 0;
 	}
-	int r = device ? set_attrs(fd, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0)
+	/* A device is written to all the same; its own times, which everybody may set, are not. */
+	int r = device ? set_attrs(fd, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+				 0)
 		       : set_attrs(fd, AT_RECURSIVE,
 				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 					 noexec(e),

@@ -173,6 +173,38 @@ expect 0 "$WARDFS" run --policy few.policy -- sh -c 'ulimit -n'
 [ "$OUT" = 16 ] || fail "open files: $OUT"
 rm few.policy
 
+# A limit of the caller's own that is too low for a start is named, whichever step meets it, and nothing stays
+# behind (the runner looks for control groups).
+started=0
+refused=0
+for n in $(seq 40 3 120); do
+	(
+		# shellcheck disable=SC3045
+		ulimit -n "$n"
+		"$WARDFS" run -- true >/dev/null 2>"$WARD_TMP/.few"
+	) && started=$((started + 1)) && continue
+	refused=$((refused + 1))
+	ERR=$(cat "$WARD_TMP/.few")
+	case $ERR in
+	*"Too many open files"* | *"ulimit -n"*) ;;
+	*) fail "ulimit -n $n: $ERR" ;;
+	esac
+done
+[ "$started" -gt 0 ] && [ "$refused" -gt 0 ] || fail "$started started, $refused were refused"
+
+# So is one of the size of files. It is the command's as well, with the signal that belongs to it.
+(
+	ulimit -f 100
+	expect 125 "$WARDFS" run -- true
+	has "$ERR" "File too large"
+) || exit 1
+(
+	ulimit -f 40000
+	expect 153 "$WARDFS" run -- sh -c 'ulimit -f; exec dd if=/dev/zero of=large bs=1M count=21 2>/dev/null'
+	[ "$OUT" = 40000 ] || fail "the size of files inside: $OUT"
+) || exit 1
+rm large
+
 # Findings in a shipped profile's lines are not for who cannot change them.
 expect 0 "$WARDFS" policy check
 hasnt "$OUT" "medium:"
