@@ -61,8 +61,8 @@ struct ward_handle {
 	atomic_uint_fast64_t n_read, n_written;
 	struct ward_digest before; /* the content as it was opened */
 
-	/* POSIX lock owners that locked through this handle (ops_lock.c; protected by nodes->lock).
-	 */
+	/* POSIX lock owners that locked through this handle, and have closed no descriptor of the
+	 * file since that FLUSH told of (ops_lock.c; protected by nodes->lock). */
 	uint64_t *owners;
 	size_t n_owners;
 

@@ -59,14 +59,26 @@ static void put(struct ward_fs_tree *tree, struct ward_locker *l)
 	}
 }
 
+/* nodes->lock held: does the handle remember the owner? Then, with `forget`, no more. */
+static bool remembers(struct ward_handle *h, uint64_t owner, bool forget)
+{
+	for (size_t i = 0; i < h->n_owners; i++) {
+		if (h->owners[i] != owner)
+			continue;
+		if (forget)
+			h->owners[i] = h->owners[--h->n_owners];
+		return true;
+	}
+	return false;
+}
+
 /* nodes->lock held: the handle remembers the owner, RELEASE ends its locks. */
 static int remember(struct ward_handle *h, uint64_t owner)
 {
 	uint64_t *v;
 
-	for (size_t i = 0; i < h->n_owners; i++)
-		if (h->owners[i] == owner)
-			return 0;
+	if (remembers(h, owner, false))
+		return 0;
 	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
 	if (!v)
 		return -ENOLCK;
@@ -125,45 +137,72 @@ out:
 	return 0;
 }
 
-void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner)
+/* nodes->lock held: takes the owner's locker from the node, for end(). NULL: there is none. */
+static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *ret_idle)
 {
-	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
 	struct ward_locker **at, *l;
-	bool last = false;
 
-	pthread_mutex_lock(&tree->nodes->lock);
 	for (at = &node->lockers; *at && (*at)->owner != owner; at = &(*at)->next)
 		;
 	l = *at;
-	if (l) {
-		*at = l->next;
-		l->detached = true;
-		last = l->users == 0;
-		l->users++;
-	}
-	pthread_mutex_unlock(&tree->nodes->lock);
 	if (!l)
-		return;
+		return NULL;
+	*at = l->next;
+	l->detached = true;
+	*ret_idle = l->users++ == 0;
+	return l;
+}
+
+/* The locks of a detached locker. */
+static void end(struct ward_fs_tree *tree, struct ward_locker *l, bool idle)
+{
+	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
 	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
-	if (!last)
+	if (!idle)
 		(void)fcntl(l->fd, F_OFD_SETLK, &all);
 	put(tree, l);
 }
 
-void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
+void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner)
 {
-	uint64_t *owners;
-	size_t n;
+	struct ward_locker *l;
+	bool idle = false;
 
 	pthread_mutex_lock(&tree->nodes->lock);
-	owners = h->owners;
-	n = h->n_owners;
-	h->owners = NULL;
-	h->n_owners = 0;
+	l = detach(node, owner, &idle);
+	/* Whatever the owner locks from here on is nothing that these handles have locked. */
+	for (struct ward_handle *h = l ? node->handles : NULL; h; h = h->next)
+		(void)remembers(h, owner, true);
 	pthread_mutex_unlock(&tree->nodes->lock);
-	for (size_t i = 0; i < n; i++)
-		ward_lock_drop_owner(tree, h->node, owners[i]);
-	free(owners);
+	if (l)
+		end(tree, l, idle);
+}
+
+/*
+ * A handle can end long after the owner closed its descriptor (another process had it, too), and
+ * RELEASE can be late (handle.h): by then the owner may hold locks through another handle.
+ */
+void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
+{
+	struct ward_locker *l;
+	bool idle = false;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	while (h->n_owners) {
+		const uint64_t owner = h->owners[--h->n_owners];
+		bool others = false;
+
+		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
+			others = o != h && remembers(o, owner, false);
+		l = others ? NULL : detach(h->node, owner, &idle);
+		if (!l)
+			continue;
+		pthread_mutex_unlock(&tree->nodes->lock);
+		end(tree, l, idle);
+		pthread_mutex_lock(&tree->nodes->lock);
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
 }
 
 /* One request that waits for a lock. */
