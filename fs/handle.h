@@ -49,6 +49,7 @@ struct ward_handle {
 	bool passing; /* counted in nodes->n_passing */
 	bool writes;  /* counted among the node's writers (writers.h) */
 	atomic_bool flushed; /* a descriptor of it was closed: the end may be on its way */
+	atomic_bool locked;  /* something was, or tried, and not the whole file unlocked since */
 	bool paired; /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */
 	struct ward_quota_file *quota; /* in use; NULL: no quota is above it */
 	enum ward_io io;
