@@ -49,6 +49,7 @@ struct ward_handle {
 	bool passing; /* counted in nodes->n_passing */
 	bool writes;  /* counted among the node's writers (writers.h) */
 	atomic_bool flushed; /* a descriptor of it was closed: the end may be on its way */
+	atomic_bool locked;  /* something was, or tried, and not the whole file unlocked since */
 	bool paired; /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */
 	struct ward_quota_file *quota; /* in use; NULL: no quota is above it */
 	enum ward_io io;
@@ -61,8 +62,8 @@ struct ward_handle {
 	atomic_uint_fast64_t n_read, n_written;
 	struct ward_digest before; /* the content as it was opened */
 
-	/* POSIX lock owners that locked through this handle (ops_lock.c; protected by nodes->lock).
-	 */
+	/* POSIX lock owners that locked through this handle, and have closed no descriptor of the
+	 * file since that FLUSH told of (ops_lock.c; protected by nodes->lock). */
 	uint64_t *owners;
 	size_t n_owners;
 

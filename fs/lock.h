@@ -16,5 +16,8 @@
 
 /* FLUSH: the owner closed a descriptor of the file, which ends all its locks on it. */
 void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner);
-/* RELEASE: locks of owners that locked through this handle end with it. */
+/*
+ * RELEASE, before the handle is taken from its node: locks of owners that locked through it end,
+ * but for those of owners that have locked through another handle of the file, too.
+ */
 void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h);

@@ -59,14 +59,26 @@ static void put(struct ward_fs_tree *tree, struct ward_locker *l)
 	}
 }
 
+/* nodes->lock held: does the handle remember the owner? Then, with `forget`, no more. */
+static bool remembers(struct ward_handle *h, uint64_t owner, bool forget)
+{
+	for (size_t i = 0; i < h->n_owners; i++) {
+		if (h->owners[i] != owner)
+			continue;
+		if (forget)
+			h->owners[i] = h->owners[--h->n_owners];
+		return true;
+	}
+	return false;
+}
+
 /* nodes->lock held: the handle remembers the owner, RELEASE ends its locks. */
 static int remember(struct ward_handle *h, uint64_t owner)
 {
 	uint64_t *v;
 
-	for (size_t i = 0; i < h->n_owners; i++)
-		if (h->owners[i] == owner)
-			return 0;
+	if (remembers(h, owner, false))
+		return 0;
 	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
 	if (!v)
 		return -ENOLCK;
@@ -125,45 +137,72 @@ out:
 	return 0;
 }
 
-void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner)
+/* nodes->lock held: takes the owner's locker from the node, for end(). NULL: there is none. */
+static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *ret_idle)
 {
-	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
 	struct ward_locker **at, *l;
-	bool last = false;
 
-	pthread_mutex_lock(&tree->nodes->lock);
 	for (at = &node->lockers; *at && (*at)->owner != owner; at = &(*at)->next)
 		;
 	l = *at;
-	if (l) {
-		*at = l->next;
-		l->detached = true;
-		last = l->users == 0;
-		l->users++;
-	}
-	pthread_mutex_unlock(&tree->nodes->lock);
 	if (!l)
-		return;
+		return NULL;
+	*at = l->next;
+	l->detached = true;
+	*ret_idle = l->users++ == 0;
+	return l;
+}
+
+/* The locks of a detached locker. */
+static void end(struct ward_fs_tree *tree, struct ward_locker *l, bool idle)
+{
+	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
 	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
-	if (!last)
+	if (!idle)
 		(void)fcntl(l->fd, F_OFD_SETLK, &all);
 	put(tree, l);
 }
 
-void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
+void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner)
 {
-	uint64_t *owners;
-	size_t n;
+	struct ward_locker *l;
+	bool idle = false;
 
 	pthread_mutex_lock(&tree->nodes->lock);
-	owners = h->owners;
-	n = h->n_owners;
-	h->owners = NULL;
-	h->n_owners = 0;
+	l = detach(node, owner, &idle);
+	/* Whatever the owner locks from here on is nothing that these handles have locked. */
+	for (struct ward_handle *h = l ? node->handles : NULL; h; h = h->next)
+		(void)remembers(h, owner, true);
 	pthread_mutex_unlock(&tree->nodes->lock);
-	for (size_t i = 0; i < n; i++)
-		ward_lock_drop_owner(tree, h->node, owners[i]);
-	free(owners);
+	if (l)
+		end(tree, l, idle);
+}
+
+/*
+ * A handle can end long after the owner closed its descriptor (another process had it, too), and
+ * RELEASE can be late (handle.h): by then the owner may hold locks through another handle.
+ */
+void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
+{
+	struct ward_locker *l;
+	bool idle = false;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	while (h->n_owners) {
+		const uint64_t owner = h->owners[--h->n_owners];
+		bool others = false;
+
+		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
+			others = o != h && remembers(o, owner, false);
+		l = others ? NULL : detach(h->node, owner, &idle);
+		if (!l)
+			continue;
+		pthread_mutex_unlock(&tree->nodes->lock);
+		end(tree, l, idle);
+		pthread_mutex_lock(&tree->nodes->lock);
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
 }
 
 /* One request that waits for a lock. */
@@ -387,33 +426,49 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 	(void)fuse_reply_lock(req, lock);
 }
 
-/* A descriptor of another handle of the file was closed: what it locked may end at any moment. */
+/*
+ * Another handle of the file may end at any moment, and with it what it locked: a descriptor of it
+ * was closed, or it has locked and can only read, and no FLUSH would tell.
+ */
 static bool others_end(const struct ward_handle *h)
 {
-	for (struct ward_handle *other = h->node->handles; other; other = other->next)
-		if (other != h && atomic_load(&other->flushed))
+	for (struct ward_handle *o = h->node->handles; o; o = o->next)
+		if (o != h && (atomic_load(&o->flushed) || ((o->flags & O_ACCMODE) == O_RDONLY &&
+								   atomic_load(&o->locked))))
 			return true;
 	return false;
 }
 
-/* As by fcntl(F_OFD_SETLK), once ends that are late have come (handle.h). */
-static int try_lock(
-	const struct ward_op *op, const struct ward_handle *h, int fd, const struct flock *lock)
+/* lock NULL: flock(2). -EAGAIN: somebody else has it. */
+static int attempt(int fd, const struct flock *lock, int flock_op)
 {
-	struct ward_nodes *nodes = op->tree->nodes;
+	const int r = lock ? fcntl(fd, F_OFD_SETLK, lock) : flock(fd, flock_op | LOCK_NB);
+
+	if (r == 0)
+		return 0;
+	return errno == EACCES ? -EAGAIN : -errno;
+}
+
+/*
+ * As attempt(); where nobody would wait for the lock, once ends that are late have come (handle.h).
+ */
+static int try_lock(struct ward_fs_tree *tree, const struct ward_handle *h, int fd,
+	const struct flock *lock, int flock_op, bool sleep)
+{
+	struct ward_nodes *nodes = tree->nodes;
 	uint64_t until, seen;
 	bool again;
 	int r;
 
-	if (!ward_ends_late(op->tree))
-		return fcntl(fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
+	if (sleep || !ward_ends_late(tree))
+		return attempt(fd, lock, flock_op);
 	until = ward_clock_mono_ns() + WARD_ENDS_NS;
 	do {
 		pthread_mutex_lock(&nodes->lock);
 		seen = nodes->n_ended;
 		pthread_mutex_unlock(&nodes->lock);
-		r = fcntl(fd, F_OFD_SETLK, lock) < 0 ? -errno : 0;
-		if (r != -EAGAIN && r != -EACCES)
+		r = attempt(fd, lock, flock_op);
+		if (r != -EAGAIN)
 			return r;
 		pthread_mutex_lock(&nodes->lock);
 		again = nodes->n_ended != seen ||
@@ -442,10 +497,13 @@ static void op_setlk(
 		pthread_mutex_lock(&op.tree->nodes->lock);
 		l->pid = lock->l_pid;
 		pthread_mutex_unlock(&op.tree->nodes->lock);
+		atomic_store(&h->locked, true);
+	} else if (lock->l_start == 0 && lock->l_len == 0) {
+		atomic_store(&h->locked, false);
 	}
 	lock->l_pid = 0; /* as F_OFD_SETLK demands */
-	r = try_lock(&op, h, l->fd, lock);
-	if (sleep && (r == -EAGAIN || r == -EACCES)) {
+	r = try_lock(op.tree, h, l->fd, lock, 0, sleep);
+	if (sleep && r == -EAGAIN) {
 		wait_elsewhere(req, op.tree, h, l, lock, 0);
 		return;
 	}
@@ -462,9 +520,12 @@ static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 		.uid = fuse_req_ctx(req)->uid,
 		.action = "flock"};
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	int r = flock(h->fd, flock_op | LOCK_NB) < 0 ? -errno : 0;
+	const bool sleep = !(flock_op & LOCK_NB);
+	int r;
 
-	if (r == -EWOULDBLOCK && !(flock_op & LOCK_NB))
+	atomic_store(&h->locked, !(flock_op & LOCK_UN));
+	r = try_lock(op.tree, h, h->fd, NULL, flock_op, sleep);
+	if (r == -EAGAIN && sleep)
 		wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op);
 	else
 		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -598,6 +599,10 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct ward_op op = {.tree = fuse_req_userdata(req), .req = req};
 
+	atomic_store(&h->flushed, true);
+	/* Closing would not do: a backing id may keep the open file (backing_id()). */
+	if (fi->flock_release)
+		(void)flock(h->fd, LOCK_UN);
 	/* Nobody waits for the answer; a trail that failed fails the next operation. */
 	if (ward_record_close(&op, h) < 0)
 		op.action = "close";

@@ -144,7 +144,59 @@ os.waitpid(pid, 0)
 os.waitpid(h, 0)
 assert ask(f, fcntl.F_WRLCK, 400, 0)[0] == fcntl.F_UNLCK
 END
+# An end of another process, of a file that this one has closed and opened again, takes nothing from
+# what this one has locked since: by FLUSH (r+b), and without it (rb).
+cat >"$WARD_TMP/again.py" <<'END'
+import fcntl, os, sys
+kind, how = (fcntl.LOCK_EX, "r+b") if sys.argv[1] == "write" else (fcntl.LOCK_SH, "rb")
+def busy():
+    pid = os.fork()
+    if not pid:
+        try:
+            fcntl.lockf(open("f", "r+b"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as e:
+            os._exit(1 if e.errno in (11, 13) else 2)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+f = open("f", how)
+fcntl.lockf(f, kind)
+hold = os.pipe()
+pid = os.fork()
+if not pid:
+    os.read(hold[0], 1)
+    os._exit(0)
+f.close()
+g = open("f", how)
+fcntl.lockf(g, kind)
+assert busy() == 1
+os.write(hold[1], b"x")
+os.waitpid(pid, 0)
+for _ in range(20):
+    os.stat("f")
+    assert busy() == 1
+fcntl.lockf(g, fcntl.LOCK_UN)
+assert busy() == 0
+END
+# flock(2) ends with its file, also where that was the first one that could only read (its open file
+# is what the kernel has for passthrough, and stays). Without an end the alarm ends the test.
+cat >"$WARD_TMP/flocked.py" <<'END'
+import fcntl, os, signal, sys
+signal.alarm(60)
+for how in (os.O_RDONLY, os.O_RDWR):
+    for kind in (fcntl.LOCK_SH, fcntl.LOCK_EX):
+        for name in ("f", sys.argv[1]):
+            f = os.open("f", how)
+            fcntl.flock(f, kind)
+            os.close(f)
+            f = os.open(name, os.O_RDWR)
+            fcntl.flock(f, fcntl.LOCK_EX)
+            os.close(f)
+END
 script locks <<END
+python3 "$WARD_TMP/flocked.py" "$BACK/f"
+for kind in write read; do
+	python3 "$WARD_TMP/again.py" \$kind
+done
 python3 "$WARD_TMP/whose.py"
 python3 "$WARD_TMP/held.py" "$BACK/f" posix python3 "$WARD_TMP/whose.py" host
 for kind in posix flock; do
