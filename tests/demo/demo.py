@@ -62,10 +62,10 @@ class Listener:
 
 def attempts(scratch, port, mark):
     """The six. `mark` is an argument of a process of the host; `[x]` keeps grep from finding itself."""
-    connect = ("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {0}), 60); "
+    connect = ("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {0}), 5); "
                "print('connected')\"")
     serve = ("python3 -c \"import socket; s = socket.create_server(('127.0.0.1', 0)); "
-             "socket.create_connection(s.getsockname(), 60); print('connected')\"")
+             "socket.create_connection(s.getsockname(), 5); print('connected')\"")
     look = f"grep -ls '[{mark[0]}]{mark[1:]}' /proc/[0-9]*/cmdline | grep ."
     rename = "python3 -c \"import os; os.rename('{0}', '{1}')\" && cat {1}/{2}"
     return [
@@ -76,8 +76,7 @@ def attempts(scratch, port, mark):
         Attempt("reach the network (a server of ours on the host)", connect.format(port), serve,
                 layer="network"),
         Attempt("see a process of the host",
-                look, f"sleep {mark} & i=0; until {look} >/dev/null || [ $i -eq 600 ]; do i=$((i + 1)); sleep 0.1; done; "
-                      f"{look}; found=$?; kill $!; (exit $found)",
+                look, f"sleep {mark} & sleep 0.3; {look}; found=$?; kill $!; (exit $found)",
                 layer="processes"),
         Attempt("move the parent of a secret and read it there",
                 rename.format("private", "moved", "key.txt"),
