@@ -9,6 +9,7 @@
 #include "fs/fuse_kernel.h"
 #include "fs/identity.h"
 #include "fs/ops.h"
+#include "fs/replaced.h"
 #include "fs/transport.h"
 
 /* Shown for an id of the host that happens to be the agent's but is not the owner's. */
@@ -27,6 +28,7 @@ static int enter(struct ward_op *op, const char *action, bool groups)
 	op->acting = false;
 	op->rule = NULL;
 	op->decided = false;
+	ward_replaced_asks(op->pid);
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;
 	r = ward_identity_enter(op->uid, op->gid, groups ? (pid_t)op->pid : 0);

@@ -12,15 +12,16 @@
 #include "fs/notify.h"
 #include "fs/quota_name.h"
 
-/* Names that are watched for it: as many as programs would race for at a time. */
-#define NAMES_MAX 8U
-#define HELD_MAX 32U
-/* How long looks at a name hold what they find. */
+/* As many as programs would race for names at a time. */
+#define MARKS_MAX 32U
+#define HELD_MAX 64U
+/* How long looks of a program at a name hold what they find. */
 #define MARK_NS UINT64_C(1000000000)
 
 struct mark {
 	uint64_t dir; /* number of the directory's node; 0: none */
 	uint64_t until_ns;
+	uint32_t pid; /* of the thread that was told -ESTALE */
 	char name[NAME_MAX + 1];
 };
 
@@ -34,10 +35,18 @@ struct held {
 struct ward_replaced {
 	pthread_mutex_t lock; /* innermost but for quotas' own */
 	atomic_bool marked;   /* some name is */
-	struct mark marks[NAMES_MAX];
+	struct mark marks[MARKS_MAX];
 	struct held held[HELD_MAX];
 	size_t next_mark, next_held;
 };
+
+/* Of the thread whose request this one serves. */
+static _Thread_local uint32_t asks_pid;
+
+void ward_replaced_asks(uint32_t pid)
+{
+	asks_pid = pid;
+}
 
 int ward_replaced_new(struct ward_replaced **ret)
 {
@@ -83,13 +92,13 @@ void ward_replaced_free(struct ward_fs_tree *tree)
 	tree->replaced = NULL;
 }
 
-/* Locked. */
+/* Locked: by who asks. */
 static bool is_marked(
 	const struct ward_replaced *r, uint64_t dir, const char *name, uint64_t now_ns)
 {
-	for (size_t i = 0; i < NAMES_MAX; i++)
-		if (r->marks[i].dir == dir && r->marks[i].until_ns > now_ns &&
-			strcmp(r->marks[i].name, name) == 0)
+	for (size_t i = 0; i < MARKS_MAX; i++)
+		if (r->marks[i].dir == dir && r->marks[i].pid == asks_pid &&
+			r->marks[i].until_ns > now_ns && strcmp(r->marks[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -136,6 +145,15 @@ static bool room_for(struct ward_quotas *q, struct ward_quota_file *f, const str
 	       (room.files == WARD_UNLIMITED || room.files_free >= 2 * (uint64_t)HELD_MAX);
 }
 
+/* Locked: where that node is held already, else the oldest one. */
+static struct held *slot_for(struct ward_replaced *r, uint64_t number)
+{
+	for (size_t i = 0; i < HELD_MAX; i++)
+		if (r->held[i].number == number)
+			return &r->held[i];
+	return &r->held[r->next_held++ % HELD_MAX];
+}
+
 int ward_replaced_hold(struct ward_op *op, struct ward_node *node, int *fd)
 {
 	struct ward_replaced *r = op->tree->replaced;
@@ -152,7 +170,7 @@ int ward_replaced_hold(struct ward_op *op, struct ward_node *node, int *fd)
 	if (e < 0 || !room_for(op->tree->fs->quotas, use.f, &file.st))
 		return e;
 	pthread_mutex_lock(&r->lock);
-	h = &r->held[r->next_held++ % HELD_MAX];
+	h = slot_for(r, node->number);
 	let_go(op->tree, h);
 	*h = (struct held){.number = node->number,
 		.until_ns = ward_clock_mono_ns() + WARD_REPLACED_HOLD_NS,
@@ -181,9 +199,10 @@ static void mark(struct ward_fs_tree *tree, struct ward_node *node)
 		return;
 	pthread_mutex_lock(&r->lock);
 	if (!is_marked(r, dir, name, now + MARK_NS / 2)) {
-		struct mark *m = &r->marks[r->next_mark++ % NAMES_MAX];
+		struct mark *m = &r->marks[r->next_mark++ % MARKS_MAX];
 
 		m->dir = dir;
+		m->pid = asks_pid;
 		m->until_ns = now + MARK_NS;
 		memcpy(m->name, name, sizeof(name));
 		atomic_store_explicit(&r->marked, true, memory_order_relaxed);
@@ -228,7 +247,7 @@ bool ward_replaced_tidy(struct ward_fs_tree *tree)
 	if (!atomic_load_explicit(&r->marked, memory_order_relaxed))
 		return false;
 	pthread_mutex_lock(&r->lock);
-	for (size_t i = 0; i < NAMES_MAX; i++)
+	for (size_t i = 0; i < MARKS_MAX; i++)
 		marked = marked || r->marks[i].until_ns > now;
 	for (size_t i = 0; i < HELD_MAX; i++) {
 		if (r->held[i].until_ns <= now)

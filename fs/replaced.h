@@ -3,20 +3,24 @@
  * Files that are replaced while a program is on its way to them. The kernel has looked a name up,
  * asks for the node that it was told, and another file has the name by then: -ESTALE, and the
  * kernel looks once more, not a third time (path_openat(), retry_estale()). So of a name at which
- * that happened the next looks hold what they find by a descriptor, for a moment: what is replaced
- * in it is still reached by its node, as a program natively reaches what it has looked up.
+ * that happened the next looks of that program hold what they find by a descriptor, for a second (a
+ * busy machine may not let it run at once): what is replaced in it is still reached by its node, as
+ * a program natively reaches what it has looked up.
  *
  * Only what has lost its last link is reached so: anything else has another name, under which other
- * rules may hold. What is held stays charged to its quota, and is
- * not held where that is nearly used up; it is closed by the thread of notify.h.
+ * rules may hold. What is held stays charged to its quota, and is not held where that is nearly
+ * used up; it is closed by the thread of notify.h.
  */
 #pragma once
 
 #include "fs/op.h"
 
-#define WARD_REPLACED_HOLD_NS UINT64_C(100000000)
+#define WARD_REPLACED_HOLD_NS UINT64_C(1000000000)
 
 struct ward_replaced;
+
+/* Who asks for what this thread does from now on: the number of a thread, as requests have it. */
+void ward_replaced_asks(uint32_t pid);
 
 /* -ENOMEM */
 int ward_replaced_new(struct ward_replaced **ret) ward_must_check;
