@@ -3,7 +3,8 @@
 # A file that others replace again and again, by the host and by another program inside, while programs open it,
 # ask about it, change it: each finds the file that it was or the one that it is, nobody is told ESTALE, and what is
 # opened is whole. The controls: it was replaced meanwhile, many times, and different ones were seen.
-# timeout: 300
+# timeout: 600
+# suites: tsan
 . "$WARD_SRC/tests/cases/fs/_fs.sh"
 
 cat >"$WARD_TMP/replace.py" <<'P'
