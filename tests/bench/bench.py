@@ -43,6 +43,7 @@ ROWS = {
     "write-rand-quota": ("quota", "write, 4 KiB random, byte quota", 4),
     "c-build": ("c-build", "C build", 1.03),
     "sqlite": ("sqlite", f"sqlite, {driver.INSERTS} inserts", 2.4),
+    "sqlite-sync": ("sqlite", f"sqlite, {driver.SYNCED} inserts, on disk each", 2.4),
     "npm-ci": ("npm", f"npm ci, {projects.NPM_PACKAGES} packages", 1.4),
     "start": ("start", "start of `-- true`, ms", None),
     "policy": ("policy", "policy of 10, 1,000, 10,000 rules", None),
@@ -59,8 +60,12 @@ RECORDS = 300000
 # Rows that are no ratio to native.
 ALONE = ("start", "policy", "trail", "net")
 IO_BYTES = 192 << 20
-SQL = ("PRAGMA synchronous=OFF;\nCREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);\n" +
-       "".join(f"INSERT INTO t(b) VALUES('row number {i}');\n" for i in range(driver.INSERTS)))
+
+
+def inserts(n, synchronous):
+    """Each is a transaction. FULL is sqlite's default."""
+    return (f"PRAGMA synchronous={synchronous};\nCREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);\n" +
+            "".join(f"INSERT INTO t(b) VALUES('row number {i}');\n" for i in range(n)))
 
 
 def quiet(*argv, **how):
@@ -105,7 +110,9 @@ def prepare(section, where):
         projects.npm_project(where)
     elif section == "sqlite":
         with open(f"{where}/insert.sql", "w", encoding="ascii") as f:
-            f.write(SQL)
+            f.write(inserts(driver.INSERTS, "OFF"))
+        with open(f"{where}/synced.sql", "w", encoding="ascii") as f:
+            f.write(inserts(driver.SYNCED, "FULL"))
 
 
 def warm(where):

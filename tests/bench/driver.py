@@ -15,6 +15,7 @@ OPEN_DIRS, OPEN_FILES = 100, 100
 WRITE_BYTES = 192 << 20
 RANDOM = 20000
 INSERTS = 500
+SYNCED = 100
 
 WORK = sys.argv[1]
 
@@ -76,9 +77,10 @@ def build():
 
 
 def sqlite():
-    with open("insert.sql", "rb") as sql:
-        row("sqlite", timed(["sqlite3", "test.db"], stdin=sql))
-    os.unlink("test.db")
+    for name, script in ("sqlite", "insert.sql"), ("sqlite-sync", "synced.sql"):
+        with open(script, "rb") as sql:
+            row(name, timed(["sqlite3", "test.db"], stdin=sql))
+        os.unlink("test.db")
 
 
 def npm():
