@@ -270,7 +270,7 @@ void ward_quota_missing(struct ward_fs_tree *tree, struct ward_node *parent, con
 	struct ward_nodes *nodes = tree->nodes;
 	struct ward_name *n;
 
-	if (!before || is_shared(tree))
+	if (!before || !ward_quotas_any(q) || is_shared(tree))
 		return;
 	pthread_mutex_lock(&nodes->lock);
 	n = ward_nodes_find(nodes, parent, name, strlen(name));
