@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds, checks and reads events; the table of their tags names the JSON member of each. */
 #include "audit/event.h"
 
 #include <assert.h>
@@ -16,118 +17,6 @@ struct field_head {
 static_assert(sizeof(struct ward_event_head) == 32, "the encoded form");
 static_assert(sizeof(struct field_head) == 8, "the encoded form");
 static_assert(sizeof(struct ward_event) == WARD_EVENT_MAX, "no padding at the end");
-
-/* The one place that names a field. */
-#define NAMED(n, t)                                                                                \
-	{                                                                                          \
-		.name = (n), .member = ",\"" n "\":", .member_len = sizeof(n) + 3, .type = (t)     \
-	}
-static const struct {
-	const char *name;
-	const char *member; /* as it stands in a record */
-	size_t member_len;
-	enum ward_event_type type;
-} tags[WARD_TAG_COUNT_] = {
-	[WARD_TAG_PID] = NAMED("pid", WARD_TYPE_U64),
-	[WARD_TAG_UID] = NAMED("uid", WARD_TYPE_U64),
-	[WARD_TAG_COMM] = NAMED("comm", WARD_TYPE_BYTES),
-	[WARD_TAG_ACTION] = NAMED("action", WARD_TYPE_BYTES),
-	[WARD_TAG_PATH] = NAMED("path", WARD_TYPE_BYTES),
-	[WARD_TAG_PATH2] = NAMED("path2", WARD_TYPE_BYTES),
-	[WARD_TAG_DEV] = NAMED("dev", WARD_TYPE_U64),
-	[WARD_TAG_INO] = NAMED("ino", WARD_TYPE_U64),
-	[WARD_TAG_ASKED] = NAMED("asked", WARD_TYPE_RIGHTS),
-	[WARD_TAG_GIVEN] = NAMED("given", WARD_TYPE_RIGHTS),
-	[WARD_TAG_VERDICT] = NAMED("verdict", WARD_TYPE_VERDICT),
-	[WARD_TAG_RULE] = NAMED("rule", WARD_TYPE_BYTES),
-	[WARD_TAG_RULE_TEXT] = NAMED("rule_text", WARD_TYPE_BYTES),
-	[WARD_TAG_SOURCE] = NAMED("source", WARD_TYPE_SOURCE),
-	[WARD_TAG_ERRNO] = NAMED("errno", WARD_TYPE_ERRNO),
-	[WARD_TAG_IO] = NAMED("io", WARD_TYPE_BYTES),
-	[WARD_TAG_READ] = NAMED("read", WARD_TYPE_COUNT),
-	[WARD_TAG_WRITTEN] = NAMED("written", WARD_TYPE_COUNT),
-	[WARD_TAG_SIZE] = NAMED("size", WARD_TYPE_COUNT),
-	[WARD_TAG_TEXT] = NAMED("text", WARD_TYPE_BYTES),
-	[WARD_TAG_POLICY] = NAMED("policy", WARD_TYPE_BYTES),
-	[WARD_TAG_JSON] = NAMED("detail", WARD_TYPE_JSON),
-	[WARD_TAG_STATUS] = NAMED("status", WARD_TYPE_U64),
-	[WARD_TAG_SIGNAL] = NAMED("signal", WARD_TYPE_U64),
-	[WARD_TAG_MODE] = NAMED("mode", WARD_TYPE_OCTAL),
-	[WARD_TAG_NAMES] = NAMED("names", WARD_TYPE_U64),
-	[WARD_TAG_GID] = NAMED("gid", WARD_TYPE_U64),
-	[WARD_TAG_PARENT] = NAMED("parent", WARD_TYPE_U64),
-	[WARD_TAG_STARTED] = NAMED("started", WARD_TYPE_U64),
-	[WARD_TAG_EXE] = NAMED("exe", WARD_TYPE_BYTES),
-	[WARD_TAG_ARGV] = NAMED("argv", WARD_TYPE_LIST),
-	[WARD_TAG_CWD] = NAMED("cwd", WARD_TYPE_BYTES),
-	[WARD_TAG_HOW] = NAMED("how", WARD_TYPE_BYTES),
-	[WARD_TAG_SHA256] = NAMED("sha256", WARD_TYPE_DIGEST),
-	[WARD_TAG_SHA256_BEFORE] = NAMED("sha256_before", WARD_TYPE_DIGEST),
-	[WARD_TAG_SIZE_BEFORE] = NAMED("size_before", WARD_TYPE_COUNT),
-	[WARD_TAG_OFFSET] = NAMED("offset", WARD_TYPE_U64),
-	[WARD_TAG_LENGTH] = NAMED("length", WARD_TYPE_COUNT),
-	[WARD_TAG_OWNER] = NAMED("owner", WARD_TYPE_U64),
-	[WARD_TAG_GROUP] = NAMED("group", WARD_TYPE_U64),
-	[WARD_TAG_NAME] = NAMED("name", WARD_TYPE_BYTES),
-	[WARD_TAG_LAYER] = NAMED("layer", WARD_TYPE_BYTES),
-	[WARD_TAG_RESULT] = NAMED("result", WARD_TYPE_BYTES),
-	[WARD_TAG_CONTROL] = NAMED("control", WARD_TYPE_ERRNO),
-	[WARD_TAG_ATTEMPT] = NAMED("attempt", WARD_TYPE_ERRNO),
-	[WARD_TAG_QUOTA] = NAMED("quota", WARD_TYPE_BYTES),
-	[WARD_TAG_LIMIT] = NAMED("limit", WARD_TYPE_U64),
-	[WARD_TAG_USED] = NAMED("used", WARD_TYPE_U64),
-	[WARD_TAG_UNIT] = NAMED("unit", WARD_TYPE_BYTES),
-	[WARD_TAG_DONE] = NAMED("done", WARD_TYPE_BYTES),
-	[WARD_TAG_BY] = NAMED("by", WARD_TYPE_BYTES),
-	[WARD_TAG_POLICY_BEFORE] = NAMED("policy_before", WARD_TYPE_BYTES),
-	[WARD_TAG_REQUEST] = NAMED("request", WARD_TYPE_BYTES),
-	[WARD_TAG_SCOPE] = NAMED("scope", WARD_TYPE_BYTES),
-	[WARD_TAG_UNTIL] = NAMED("until", WARD_TYPE_TIME),
-	[WARD_TAG_STEP] = NAMED("step", WARD_TYPE_I64),
-	[WARD_TAG_HOST] = NAMED("host", WARD_TYPE_BYTES),
-	[WARD_TAG_ADDR] = NAMED("addr", WARD_TYPE_BYTES),
-	[WARD_TAG_PORT] = NAMED("port", WARD_TYPE_U64),
-	[WARD_TAG_PROTO] = NAMED("proto", WARD_TYPE_BYTES),
-	[WARD_TAG_SNI] = NAMED("sni", WARD_TYPE_BYTES),
-	[WARD_TAG_ANSWERS] = NAMED("answers", WARD_TYPE_LIST),
-	[WARD_TAG_SENT] = NAMED("sent", WARD_TYPE_COUNT),
-	[WARD_TAG_RECEIVED] = NAMED("received", WARD_TYPE_COUNT),
-	[WARD_TAG_DURATION] = NAMED("duration", WARD_TYPE_U64),
-	[WARD_TAG_INO2] = NAMED("ino2", WARD_TYPE_U64),
-	[WARD_TAG_PROCESS] = NAMED("process", WARD_TYPE_U64),
-	[WARD_TAG_LOCK] = NAMED("lock", WARD_TYPE_BYTES),
-};
-
-static const char *const kinds[WARD_EVENT_COUNT_] = {
-	[WARD_EVENT_SESSION_START] = "session.start",
-	[WARD_EVENT_POLICY] = "policy",
-	[WARD_EVENT_PROBE] = "probe",
-	[WARD_EVENT_EXEC] = "exec",
-	[WARD_EVENT_PROGRAM] = "program",
-	[WARD_EVENT_OPEN] = "open",
-	[WARD_EVENT_CREATE] = "create",
-	[WARD_EVENT_IO] = "io",
-	[WARD_EVENT_CLOSE] = "close",
-	[WARD_EVENT_RENAME] = "rename",
-	[WARD_EVENT_LINK] = "link",
-	[WARD_EVENT_REMOVE] = "remove",
-	[WARD_EVENT_ATTR] = "attr",
-	[WARD_EVENT_XATTR] = "xattr",
-	[WARD_EVENT_LOCK] = "lock",
-	[WARD_EVENT_QUOTA] = "quota",
-	[WARD_EVENT_DENY] = "deny",
-	[WARD_EVENT_ASK] = "ask",
-	[WARD_EVENT_GRANT] = "grant",
-	[WARD_EVENT_CONNECT] = "connect",
-	[WARD_EVENT_DNS] = "dns",
-	[WARD_EVENT_LIMIT] = "limit",
-	[WARD_EVENT_RELOAD] = "reload",
-	[WARD_EVENT_EXTERNAL] = "external",
-	[WARD_EVENT_CLOCK] = "clock",
-	[WARD_EVENT_GAP] = "gap",
-	[WARD_EVENT_SEGMENT] = "segment",
-	[WARD_EVENT_SESSION_END] = "session.end",
-};
 
 #define DIGEST_BYTES 32U
 
@@ -211,20 +100,21 @@ void ward_event_list(struct ward_event *ev, enum ward_event_tag tag, const void 
 
 const char *ward_event_kind_name(enum ward_event_kind kind)
 {
-	if ((unsigned)kind >= WARD_EVENT_COUNT_ || !kinds[kind])
+	if (kind == WARD_EVENT_NONE || (unsigned)kind >= WARD_EVENT_COUNT_)
 		return "?";
-	return kinds[kind];
+	return ward_record_kinds[kind].name;
 }
 
 const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len)
 {
-	*ret_len = (unsigned)tag < WARD_TAG_COUNT_ ? tags[tag].member_len : 0;
-	return *ret_len ? tags[tag].member : NULL;
+	*ret_len = (unsigned)tag < WARD_TAG_COUNT_ ? ward_record_members[tag].begin_len : 0;
+	return *ret_len ? ward_record_members[tag].begin : NULL;
 }
 
 enum ward_event_type ward_event_tag_type(enum ward_event_tag tag)
 {
-	return (unsigned)tag < WARD_TAG_COUNT_ ? tags[tag].type : WARD_TYPE_NONE;
+	return (unsigned)tag < WARD_TAG_COUNT_ ? (enum ward_event_type)ward_record_members[tag].type
+					       : WARD_TYPE_NONE;
 }
 
 static bool is_number(enum ward_event_type type)
@@ -272,14 +162,16 @@ int ward_event_decode(
 			return -EBADMSG;
 		struct ward_event_field *f = &ret[fh.tag];
 		*f = (struct ward_event_field){.p = ev->fields + off, .len = fh.len};
-		if (is_number(tags[fh.tag].type)) {
+		const enum ward_event_type type =
+			(enum ward_event_type)ward_record_members[fh.tag].type;
+		if (is_number(type)) {
 			if (fh.len != sizeof(uint64_t))
 				return -EBADMSG;
 			memcpy(&f->u64, f->p, sizeof(f->u64));
 		}
-		if (tags[fh.tag].type == WARD_TYPE_DIGEST && fh.len != DIGEST_BYTES)
+		if (type == WARD_TYPE_DIGEST && fh.len != DIGEST_BYTES)
 			return -EBADMSG;
-		if (tags[fh.tag].type == WARD_TYPE_LIST && fh.len > 0 && f->p[fh.len - 1] != 0)
+		if (type == WARD_TYPE_LIST && fh.len > 0 && f->p[fh.len - 1] != 0)
 			return -EBADMSG;
 		for (size_t i = fh.len; i < padded(fh.len); i++)
 			if (f->p[i] != 0)

@@ -8,8 +8,8 @@
  *   key                          32 random bytes, 0600: the root key
  *   signing.key                  32 random bytes, 0600: the seed of the key of checkpoints
  *   ledger.jsonl                 starts and ends of all sessions
- *   sessions/SESSION/trail.jsonl the trail, or its first segment (audit/segments.h)
- *   sessions/SESSION/checkpoints signed checkpoints (audit/note.h)
+ *   sessions/SESSION/trail.jsonl the trail, or its first segment (audit/log/segments.h)
+ *   sessions/SESSION/checkpoints signed checkpoints (audit/log/note.h)
  *   sessions/SESSION/policy      the policy's text as it was in force
  *   sessions/SESSION/policy.N    the one of the N-th reload
  *
@@ -25,9 +25,9 @@
  *   ring   which producer: 0 the supervisor, 1… the filesystems, the network, -1 the writer itself
  *   pos    position in that ring behind the record, 0 for ring -1: where a recovery writer goes on
  *   lag    nanoseconds from mono to when the writer took the record
- *   fields in the order of enum ward_event_tag, only those that the event has; names and types in
- *          event.c. Bytes are strings in the escaped form of enforcer/base/escape.h, sets of rights
- *          are arrays of names, unknown counts are null.
+ *   fields in the order of record_members.def, only those that the event has. Bytes are strings
+ *          in the escaped form of enforcer/base/escape.h, sets of rights are arrays of names,
+ *          unknown counts are null.
  *   cut    only when a field did not fit
  *   mac    64 hexadecimal digits
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The ring of events in shared memory: both sides of it. */
 #include "audit/ring.h"
 
 #include <assert.h>

@@ -22,25 +22,30 @@
 #include "enforcer/base/sched.h"
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/msg.h"
-#include "fs/ahead.h"
-#include "fs/backing.h"
-#include "fs/beneath.h"
-#include "fs/confine.h"
-#include "fs/delay.h"
-#include "fs/handle.h"
-#include "fs/lock.h"
-#include "fs/node.h"
-#include "fs/notify.h"
-#include "fs/op.h"
-#include "fs/query.h"
-#include "fs/quota.h"
-#include "fs/record.h"
-#include "fs/replaced.h"
-#include "fs/session.h"
-#include "fs/swap.h"
-#include "fs/transport.h"
-#include "fs/uring.h"
-#include "fs/watch.h"
+#include "fs/base/fs_confine.h"
+#include "fs/base/request_turn.h"
+#include "fs/forget/forget_thread.h"
+#include "fs/fs_query.h"
+#include "fs/handle/handle.h"
+#include "fs/kernel/answer_later.h"
+#include "fs/kernel/backing.h"
+#include "fs/kernel/folding.h"
+#include "fs/kernel/forget_queue.h"
+#include "fs/kernel/uring.h"
+#include "fs/node/node.h"
+#include "fs/ops/listing_ahead.h"
+#include "fs/ops/ops_lock.h"
+#include "fs/policy_swap.h"
+#include "fs/quota/quota.h"
+#include "fs/request/fs_records.h"
+#include "fs/request/op.h"
+#include "fs/resolve/replaced_files.h"
+#include "fs/resolve/trees_beneath.h"
+#include "fs/serve/fuse_session.h"
+#include "fs/serve/slow_pool.h"
+#include "fs/serve/transport.h"
+#include "fs/watch/backing_watch.h"
+#include "fs/watch/node_hooks.h"
 
 /* The shortest turn that Linux takes (sched(7)). */
 #define TURN_NS 100000U
@@ -273,7 +278,10 @@ static int confine(struct ward_fs *fs, struct ward_err *err)
 		return ward_err_sys(err, -errno, "sigaction");
 	r = ward_confine_identity(fs, err);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++)
-		r = ward_backing_init(&fs->trees[i], err);
+		if ((r = ward_backing_init(&fs->trees[i], err)) == 0)
+			r = ward_folding_root(&fs->trees[i], err);
+	if (r == 0)
+		r = ward_swap_folded(fs, fs->policy, &fs->folded, err);
 	if (r == 0)
 		r = ward_confine_paths(fs, err);
 	if (r == 0)
@@ -301,7 +309,9 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		struct ward_fs_tree *t = &fs->trees[i];
 
-		r = ward_nodes_new(t, &t->nodes, err);
+		r = ward_forget_queue_new(t, &t->forget, err);
+		if (r == 0)
+			r = ward_nodes_new(t, &ward_node_hooks, &t->nodes, err);
 		if (r == 0 && ward_replaced_new(&t->replaced) < 0)
 			r = ward_err_sys(err, -ENOMEM, "replaced files");
 		if (r == 0)
@@ -312,7 +322,7 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		if (r == 0)
 			r = ward_session_new(t, err);
 		if (r == 0)
-			r = ward_notify_new(t, &t->notify, err);
+			r = ward_forget_thread_new(t, &t->forgetter, err);
 		if (r == 0)
 			r = ward_transport_start(t, wake, s->done_fd, &s->transports[i], err);
 	}
@@ -393,7 +403,7 @@ static int serve(struct ward_fs *fs, const struct server *s)
 static void record_left(const struct ward_fs *fs)
 {
 	for (size_t i = 0; i < fs->n_trees; i++) {
-		ward_notify_end(fs->trees[i].notify);
+		ward_forget_thread_end(fs->trees[i].forgetter);
 		struct ward_op op = {.tree = &fs->trees[i], .action = "close"};
 		struct ward_handle *h;
 
@@ -413,7 +423,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		fs->trees[i].ended = true;
-		ward_notify_free(fs->trees[i].notify);
+		ward_forget_thread_free(fs->trees[i].forgetter);
 		ward_ahead_free(fs->trees[i].ahead);
 		ward_session_free(&fs->trees[i]);
 		/* What any of those above has still to say looks whether it goes there. */
@@ -421,6 +431,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 		ward_beneath_free(&fs->trees[i]);
 		ward_replaced_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
+		ward_forget_queue_free(fs->trees[i].forget);
 		ward_watch_free(fs->trees[i].watch);
 		free(fs->trees[i].path);
 	}
@@ -428,6 +439,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	pthread_rwlock_destroy(&fs->turn);
 	ward_ring_close(fs->ring);
 	ward_policy_unref(fs->policy);
+	ward_policy_unref(fs->folded);
 	free(fs->trees);
 	free(fs->groups);
 	free(fs->session);

@@ -83,8 +83,9 @@ def programs(directory):
 
 
 def scripts(directory, pattern):
-    for where, folders, files in sorted(os.walk(directory)):
-        folders.sort()
+    """(name, path) of the scripts below a directory. Folders called lib hold no tests."""
+    for where, folders, files in os.walk(directory):
+        folders[:] = sorted(f for f in folders if f != "lib")
         for file in sorted(files):
             if re.search(pattern, file):
                 path = os.path.join(where, file)
@@ -101,9 +102,7 @@ def discover(build):
         tests.append(Test(build, "fuzz", name, [path, corpus]))
     # Where the agents are installed says bootstrap.
     for suite in ("cases", "escape") + (("agents",) if "WARD_AGENTS" in os.environ else ()):
-        for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^_.].*\.sh$"):
-            if name.rsplit("/", 1)[-1] == "lib":
-                continue  # sourced by others
+        for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^.].*\.sh$"):
             tests.append(Test(build, suite, name, ["/bin/sh", path]))
     for name, path in scripts(os.path.join(SRC, "tests/static"), r"^[^_.].*\.(sh|py)$"):
         shell = "/bin/sh" if path.endswith(".sh") else "/usr/bin/python3"
@@ -240,9 +239,12 @@ def run_one(test, base, number, places, options):
     env = environment(test, places, scratch, options)
     started = time.monotonic()
     output = os.path.join(base, f"{number}.out")
+    argv = test.argv
+    if options.trace and argv[0] == "/bin/sh":
+        argv = [argv[0], "-x", *argv[1:]]
     keeper = [sys.executable, os.path.join(SRC, "tests/keeper.py"), scratch, str(test.timeout)]
     with open(output, "w+b") as out:
-        child = subprocess.Popen(keeper + test.argv, stdin=subprocess.DEVNULL, stdout=out,
+        child = subprocess.Popen(keeper + argv, stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=out, cwd=scratch, env=env)
         _, status, usage = os.wait4(child.pid, 0)
         status = child.returncode = os.waitstatus_to_exitcode(status)
@@ -317,6 +319,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="name the tests")
     parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
+    parser.add_argument("--trace", action="store_true", help="run the scripts with sh -x")
     parser.add_argument("--keep", action="store_true", help="keep the scratch of failed tests")
     # Much of a test is waiting: two more than there are CPUs keep these busy.
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 2)

@@ -12,6 +12,7 @@ import sys
 
 # The word in --help → what is offered. Words that are not here are free text.
 KINDS = {"FILE|PROFILE": "policy", "PROFILE": "profile", "FILE": "file", "PATH": "file",
+         "SESSION|FILE": "trail", "PID": "text",
          "DIR": "dir", "SOURCE": "dir", "MOUNTPOINT": "dir", "MODE": "mode", "SESSION": "session",
          "USER": "user", "CMD": "command", "ACTION": "action", "VERB": "rule", "KEY": "file",
          "A": "policy", "B": "policy"}
@@ -24,7 +25,6 @@ WORDS = dict.fromkeys(WORDS_FROM, "")
 VERB = re.compile(r"^  ([a-z][a-z-]*) +(\S.*)")
 OPTION = re.compile(r"^ {2,6}(?:(-[a-zA-Z0-9?])(?:, |$))?(?:(--[a-z][a-z-]*)(?:\[?[ =]([A-Z][^ ]*))?)?"
                     r"(?: +|$)(.*)")
-USAGE_OPTION = re.compile(r"(--[a-z][a-z-]*)(?: ([A-Z]+))?")
 
 
 class Verb:
@@ -63,8 +63,6 @@ def nested(program, path, what):
     """A verb with --help of its own."""
     verb = Verb(path, what)
     text = help_text(program, path)
-    if path == ["audit"]:
-        return flat(verb, text)
     if re.match(r"Usage: wardfs( [a-z]+)* VERB ", text):
         for line in text[text.index("Verbs:"):].splitlines():
             found = VERB.match(line)
@@ -76,28 +74,6 @@ def nested(program, path, what):
     else:
         add_options(verb, text)
         add_arguments(verb, text.splitlines()[0])
-    return verb
-
-
-def flat(verb, text):
-    """wardfs audit: one page for all of its verbs."""
-    usage, rest = text.split("\n\n", 1)
-    what = dict(m.groups() for m in map(VERB.match, rest.splitlines()) if m)
-    common = Verb(verb.path, "")
-    add_options(common, rest)
-    for line in usage.splitlines():
-        name, words = re.match(r"(?:Usage:)? +wardfs audit ([a-z]+) *(.*)", line).groups()
-        one = next((v for v in verb.verbs if v.path[-1] == name), None)
-        if not one:
-            one = Verb(verb.path + [name], what.get(name, ""))
-            one.options = dict(common.options)
-            verb.verbs.append(one)
-        for option, argument in USAGE_OPTION.findall(words):
-            one.options.setdefault(option, (None, argument or None, ""))
-        one.arguments = one.arguments or ["session"] * ("SESSION" in words)
-        if "FILE" in words and name == "verify":
-            one.arguments = ["trail"]
-    verb.options["--help"] = ("-?", None, "Give this help list")
     return verb
 
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One connection to wardfs-auditd: writes the trail of one session for its supervisor. */
 #include "enforcer/auditd/keeper.h"
 
 #include <errno.h>
@@ -12,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit/chain.h"
-#include "audit/ledger.h"
-#include "audit/segments.h"
+#include "audit/log/chain.h"
+#include "audit/log/segments.h"
+#include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/system.h"
-#include "enforcer/session/guard.h"
-#include "enforcer/session/segments.h"
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/guard/segment_keeper.h"
 
 /* A supervisor says what it wants at once, and starts soon after. */
 #define FIRST_MS 10000
@@ -375,7 +376,7 @@ static int keep(struct keeping *c, struct ward_err *err)
 
 /*
  * Nobody waits any more: what is plain still is compressed, by processes that have nothing but the
- * two files (session/segments.h), one after the other.
+ * two files (session/guard/segment_keeper.h), one after the other.
  */
 static void pack_all(struct keeping *c)
 {

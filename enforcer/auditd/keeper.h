@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One connection of a supervisor to wardfs-auditd, in a process of its own: what the supervisor
- * does with its own trail (session/guard.h) is done here, out of the reach of whom the trail is
- * about. The writer is the same wardfs-audit; it gets no word from the other side but "finish".
+ * does with its own trail (session/guard/guard.h) is done here, out of the reach of whom the trail
+ * is about. The writer is the same wardfs-audit; it gets no word from the other side but "finish".
  */
 #pragma once
 

@@ -26,11 +26,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit/chain.h"
+#include "audit/log/chain.h"
 #include "enforcer/auditd/keeper.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/ipc/msg.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/ipc/helper.h"
+#include "enforcer/ipc/msg.h"
 #include "enforcer/ipc/system.h"
 
 /* sd_listen_fds(3): SD_LISTEN_FDS_START */
@@ -68,17 +69,6 @@ static int complain(const char *what)
 {
 	fprintf(stderr, "wardfs-auditd: %s\n", what);
 	return USAGE;
-}
-
-static bool number(const char *text, uint64_t max, uint64_t *ret)
-{
-	char *end = NULL;
-	errno = 0;
-	unsigned long long v = strtoull(text, &end, 10);
-	if (errno || end == text || *end || v == 0 || v > max)
-		return false;
-	*ret = v;
-	return true;
 }
 
 /* One socket, listening, of the right kind, and for us. */
@@ -204,8 +194,9 @@ int main(int argc, char **argv)
 			fputs(help, stdout);
 			return 0;
 		}
-		if (!(o == 'k' && number(optarg, 36500, &a.keep_min)) &&
-			!(o == 's' && number(optarg, TOTAL_MAX, &a.user_max)))
+		if (!(o == 'k' && ward_quantity_whole(optarg, 1, 36500, &a.keep_min, NULL) == 0) &&
+			!(o == 's' &&
+				ward_quantity_whole(optarg, 1, TOTAL_MAX, &a.user_max, NULL) == 0))
 			return complain("wardfs-auditd --help tells what it takes");
 	}
 	if (optind < argc)

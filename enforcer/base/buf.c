@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A byte buffer that grows and remembers the first error. */
 #include "enforcer/base/buf.h"
 
 #include <errno.h>

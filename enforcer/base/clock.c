@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the clocks, and writes a time as text. */
 #include "enforcer/base/clock.h"
 
 #include <stdio.h>

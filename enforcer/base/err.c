@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fills in the text of an error, and adds where it happened. */
 #include "enforcer/base/err.h"
 
 #include <errno.h>

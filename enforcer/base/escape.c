@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns names, which are bytes, into text that steers no terminal, and back. */
 #include "enforcer/base/escape.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes descriptors whole, and settles which ones a child inherits. */
 #include "enforcer/base/fd.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares the version of the running kernel with the oldest that is supported. */
 #include "enforcer/base/kernel.h"
 
 #include <errno.h>

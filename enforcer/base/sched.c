@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sets how the kernel schedules this process. */
 #include "enforcer/base/sched.h"
 
 #include <assert.h>

@@ -23,7 +23,3 @@ int ward_cmd_home(int argc, char **argv);
 int ward_cmd_learn(int argc, char **argv);
 int ward_cmd_kill(int argc, char **argv);
 int ward_cmd_doctor(int argc, char **argv);
-
-/* Says on stderr what a guarded run lacks on this host, and the fix; nothing if it lacks nothing.
- */
-void ward_doctor_say(void);

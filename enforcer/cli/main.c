@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "enforcer/base/build_id.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/verbs.h"
@@ -64,7 +65,9 @@ int main(int argc, char **argv)
 	 * command gets all signals as they are (sandbox/init/command.c). */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
-		puts("wardfs " WARD_VERSION);
+		char id[WARD_BUILD_ID_SIZE];
+
+		printf("wardfs " WARD_VERSION "\nbuild %s\n", ward_build_id(id));
 		return ward_finish_output(0);
 	}
 	return ward_finish_output(ward_cli_call(&all, argc, argv));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the file that a command name means, on this host and inside a planned run. */
 #include "enforcer/cli/program.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/sandbox/sandbox.h"
-#include "enforcer/session/where.h"
+#include "enforcer/session/plan/not_executed.h"
 
 /* What the kernel reads of a script's first line (BINPRM_BUF_SIZE). */
 #define FIRST_LINE 256
@@ -124,7 +125,7 @@ static bool shown(const struct ward_run_plan *p, const char *path)
 	for (size_t i = 0; i < p->n_reads; i++)
 		if (ward_path_beneath(path, p->reads[i]))
 			return true;
-	if (!(p->backend->layers & WARD_LAYER_VIEW))
+	if (!(p->mode->layers & WARD_LAYER_VIEW))
 		return true;
 	if (ward_program_made_inside(path) ||
 		(p->id.agent_home && ward_path_beneath(path, p->id.agent_home)))

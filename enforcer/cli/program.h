@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "enforcer/policy/policy.h"
-#include "enforcer/session/plan.h"
+#include "enforcer/session/plan/plan.h"
 
 /*
  * The first regular, executable file of this name in the directories of path (as PATH has them;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Shows progress on a terminal for work that takes longer than a second. */
 #include "enforcer/cli/progress.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints messages and data, escaped, and finds the word that was meant. */
 #include "enforcer/cli/say.h"
 
 #include <inttypes.h>

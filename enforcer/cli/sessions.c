@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the running sessions of the caller, and finds the one that is named. */
 #include "enforcer/cli/sessions.h"
 
 #include <dirent.h>
@@ -8,7 +9,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/say.h"
-#include "enforcer/session/control.h"
+#include "enforcer/session/control/control.h"
 
 json_t *ward_sessions_running(const char *runtime, bool quiet)
 {
@@ -74,6 +75,19 @@ char *ward_sessions_meant(const char *word)
 	if (!name)
 		ward_say("out of memory");
 	return name;
+}
+
+error_t ward_sessions_parse(int key, char *arg, struct argp_state *state)
+{
+	struct ward_sessions_asked *a = state->input;
+	if (key == 'j') {
+		a->json = true;
+		return 0;
+	}
+	if (key != ARGP_KEY_ARG || a->session)
+		return ARGP_ERR_UNKNOWN;
+	a->session = arg;
+	return 0;
 }
 
 void ward_sessions_need(const struct argp_state *state, const char *session)

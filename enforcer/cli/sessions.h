@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * What every session answers to "status" (enforcer/session/control.h), as an array; never NULL but
- * for want of memory. Directories of dead ones (their supervisor was killed) are removed. quiet: a
- * session that does not answer is left out without a word on stderr.
+ * What every session answers to "status" (enforcer/session/control/control.h), as an array; never
+ * NULL but for want of memory. Directories of dead ones (their supervisor was killed) are removed.
+ * quiet: a session that does not answer is left out without a word on stderr.
  */
 json_t *ward_sessions_running(const char *runtime, bool quiet);
 
@@ -19,6 +19,17 @@ json_t *ward_sessions_running(const char *runtime, bool quiet);
  * NULL after a message: none runs, or there is no memory.
  */
 char *ward_sessions_meant(const char *word);
+
+/* What a verb about running sessions is asked. */
+struct ward_sessions_asked {
+	const char *session; /* NULL: all of them */
+	bool json;
+};
+/*
+ * Its parser: one session at most, and -j. state->input: a struct ward_sessions_asked, or one that
+ * begins with it, of a verb whose parser passes on what it does not take itself.
+ */
+error_t ward_sessions_parse(int key, char *arg, struct argp_state *state);
 
 /* For ARGP_KEY_END of a verb that needs a session: wrong use (argp_error()) where none was named.
  */

@@ -2,6 +2,7 @@
 /* A table of verbs: finding one, and telling what there are. */
 #pragma once
 
+#include <argp.h>
 #include <stddef.h>
 
 struct ward_cli_verb {
@@ -9,6 +10,8 @@ struct ward_cli_verb {
 	int (*run)(int argc, char **argv);
 	const char *full; /* argv[0] of the verb: what its messages begin with */
 	const char *what;
+	/* NULL, or its options, which then may stand before it, too: "wardfs audit --json show". */
+	const struct argp *argp;
 };
 
 struct ward_cli_verbs {

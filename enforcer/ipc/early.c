@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* In a helper that is started early: waits for its descriptors, and puts them in their places. */
 #include "enforcer/ipc/early.h"
 
 #include <errno.h>

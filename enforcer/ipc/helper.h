@@ -74,8 +74,8 @@ enum ward_msg_type {
 	WARD_MSG_AUDIT_SUMMARY = 17,
 	/*
 	 * From wardfs-audit: the log is as long as a segment shall be. {} Its answer is the same
-	 * with u32 number and one descriptor, the next segment (audit/segments.h); without: there
-	 * is none.
+	 * with u32 number and one descriptor, the next segment (audit/log/segments.h); without:
+	 * there is none.
 	 */
 	WARD_MSG_AUDIT_SEGMENT = 19,
 	/* From wardfs-audit: segment u32 number is begun, and on disk. */
@@ -100,14 +100,14 @@ enum ward_msg_type {
 	 * To wardfs-fs: what do you know about this? u32 what (enum ward_fs_query). Each is
 	 * answered by one WARD_MSG_FS_ANSWER {str json}, a JSON object of at most
 	 * WARD_FS_ANSWER_MAX bytes; {"error": text} where there is no answer. The supervisor has
-	 * one question under way at a time and never waits for it (session/ask_fs.h).
+	 * one question under way at a time and never waits for it.
 	 */
 	WARD_MSG_FS_QUERY = 33,
 	WARD_MSG_FS_ANSWER = 34,
 	/*
 	 * To wardfs-fs: this policy from now on. {}, and one descriptor: a sealed memfd of
 	 * ward_policy_encode(). Answered by WARD_MSG_FS_ANSWER: {"ok":true, "mono":ns, …} as
-	 * fs/query.h says, or {"error": text}: then the old one is in force as before.
+	 * fs/fs_query.h says, or {"error": text}: then the old one is in force as before.
 	 */
 	WARD_MSG_FS_POLICY = 35,
 	/*
@@ -158,14 +158,14 @@ enum ward_msg_type {
 	WARD_MSG_NET_WIRE = 49,
 };
 
-/* What wardfs-fs can be asked for. A new one: a number here, a function in the table of fs/query.c,
- * a verb in that of session/ask_fs.c. */
+/* What wardfs-fs can be asked for. A new one: a number here, a function in the table of wardfs-fs
+ * that answers, and a verb in the table of the supervisor that asks. */
 enum ward_fs_query {
 	WARD_FS_QUERY_NONE = 0,
 	WARD_FS_QUERY_IO = 1,	   /* open files, and how each is read and written */
 	WARD_FS_QUERY_QUOTA = 2,   /* what of the quotas is in use */
 	WARD_FS_QUERY_WATCH = 4,   /* how far the backings are watched */
-	WARD_FS_QUERY_RETIRED = 3, /* inodes that are to go bad in the kernel (fs/retire.h) */
+	WARD_FS_QUERY_RETIRED = 3, /* inodes that are to go bad in the kernel */
 };
 /* Leaves room for the head and the length in WARD_MSG_MAX. */
 #define WARD_FS_ANSWER_MAX (60U << 10)
@@ -186,9 +186,9 @@ enum ward_fs_query {
  *   u32 flags            set of ward_net_flag
  *   u32 uid, u32 gid     the owner on the host: what the broker acts as
  *   u32 n; n × u32       the owner's supplementary groups
- *   str grant            [network] identify: what tokens begin with (net/token.h); "": none
- *   bytes seed           of the key in it, 32 bytes; none without a grant
- *   u32 n; n × str       [network] socket: paths of the host (numbers as WARD_FD_NET_SOCKETS)
+ *   str grant            [network] identify: what tokens begin with (net/protocol/token.h); "":
+ * none bytes seed           of the key in it, 32 bytes; none without a grant u32 n; n × str
+ * [network] socket: paths of the host (numbers as WARD_FD_NET_SOCKETS)
  *
  * WARD_MSG_CONFIG to wardfs-audit:
  *   str session

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Encodes, sends and decodes the messages between our processes. */
 #include "enforcer/ipc/msg.h"
 
 #include <errno.h>

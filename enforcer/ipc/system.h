@@ -11,8 +11,9 @@
 /* WARD_SYSTEM_STATE/UID: the state directory (audit/format.h) of the trails of that user. */
 #define WARD_SYSTEM_STATE "/var/lib/wardfs-audit"
 
-/* Rings of a session (enforcer/session/guard.h), eventfd, lifeline. */
+/* Rings of a session: the supervisor's, wardfs-fs's, wardfs-net's. */
 #define WARD_SYSTEM_RINGS 3
+/* These, an eventfd and a lifeline. */
 #define WARD_SYSTEM_START_FDS (WARD_SYSTEM_RINGS + 2)
 /* Longest text of a policy that is taken, as encoded. */
 #define WARD_SYSTEM_POLICY_MAX ((size_t)4 << 20)

@@ -13,25 +13,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "audit/chain.h"
+#include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
-#include "enforcer/net/confine.h"
-#include "enforcer/net/conn.h"
-#include "enforcer/net/front.h"
-#include "enforcer/net/limits.h"
-#include "enforcer/net/looker.h"
-#include "enforcer/net/names.h"
-#include "enforcer/net/nameserver.h"
-#include "enforcer/net/near.h"
-#include "enforcer/net/pipes.h"
-#include "enforcer/net/ports.h"
-#include "enforcer/net/reach.h"
-#include "enforcer/net/refused.h"
-#include "enforcer/net/resolve.h"
-#include "enforcer/net/udp.h"
+#include "enforcer/net/conn/conn.h"
+#include "enforcer/net/conn/pipes.h"
+#include "enforcer/net/conn/refused.h"
+#include "enforcer/net/entry/front.h"
+#include "enforcer/net/entry/nameserver.h"
+#include "enforcer/net/entry/ports.h"
+#include "enforcer/net/entry/reach.h"
+#include "enforcer/net/entry/udp.h"
+#include "enforcer/net/names/host_addresses.h"
+#include "enforcer/net/names/name_table.h"
+#include "enforcer/net/names/resolve.h"
+#include "enforcer/net/net_limits.h"
+#include "enforcer/net/setup/looker.h"
+#include "enforcer/net/setup/net_confine.h"
 
 #define POLICY_MAX ((size_t)64 << 20)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
@@ -188,11 +188,15 @@ static int prepare(struct ward_broker *net, struct ward_err *err)
 	return r < 0 ? r : ward_ports_bind(net, err);
 }
 
+/* Who comes to an address of the wire. */
+static const struct ward_listener_ops listener_ops = {
+	.connection = ward_conn_accept, .datagrams = ward_udp_ready, .gone = ward_udp_forget};
+
 static int start(struct ward_broker *net, struct ward_err *err)
 {
-	int r = ward_limits_open(net, err);
+	int r = ward_net_limits_open(net, err);
 	if (r == 0)
-		r = ward_names_open(net, err);
+		r = ward_net_names_open(net, &listener_ops, err);
 	if (r == 0)
 		r = ward_nameserver_open(net, err);
 	if (r == 0)
@@ -212,12 +216,12 @@ static void stop(struct ward_broker *net)
 	ward_front_close(net);
 	ward_ports_close(net);
 	ward_nameserver_close(net);
-	ward_names_close(net);
+	ward_net_names_close(net);
 	/* Nothing is put into the ring any more; that is what the supervisor waits for. */
 	close(WARD_FD_CONTROL);
 	ward_resolver_close(net);
 	ward_near_close(net);
-	ward_limits_close(net);
+	ward_net_limits_close(net);
 	ward_pipes_close(net);
 	if (net->base)
 		event_base_free(net->base);
@@ -257,7 +261,7 @@ static int take_policy(struct ward_broker *net, int fd)
 	ward_policy_unref(net->policy);
 	net->policy = next;
 	net->settings = ward_policy_settings(next);
-	r = ward_names_reload(net);
+	r = ward_net_names_reload(net);
 	if (r == 0)
 		ward_conn_reload(net);
 	return r;

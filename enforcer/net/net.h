@@ -10,16 +10,16 @@
 
 #include "audit/ring.h"
 #include "enforcer/ipc/helper.h"
-#include "enforcer/net/token.h"
-#include "enforcer/net/wire.h"
+#include "enforcer/net/protocol/token.h"
+#include "enforcer/net/setup/wire.h"
 #include "enforcer/policy/policy.h"
 
 struct event_base;
 struct ward_conn;
 struct ward_front;
-struct ward_limits;
+struct ward_net_limits;
 struct ward_ports;
-struct ward_names;
+struct ward_net_names;
 struct ward_nameserver;
 struct ward_refused;
 struct ward_resolver;
@@ -41,13 +41,13 @@ struct ward_broker {
 	struct ward_wire wire;
 	char *session;
 	struct ward_token_signer *signer; /* NULL: nobody is told who asks */
-	struct ward_names *names;
+	struct ward_net_names *names;
 	struct ward_nameserver *nameserver;
 	struct ward_refused *refused;
 	struct ward_resolver *resolver;
 	struct ward_blocks *blocks;
 	struct ward_front *front;
-	struct ward_limits *limits;
+	struct ward_net_limits *limits;
 	struct ward_ports *ports;
 	char *sockets[WARD_NET_SOCKETS_MAX]; /* paths of the host that are led in */
 	size_t n_sockets;

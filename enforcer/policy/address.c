@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses internet addresses and blocks of them, and tells which are public. */
 #include "enforcer/policy/address.h"
 
 #include <arpa/inet.h>
@@ -20,7 +21,7 @@ bool ward_address_parse(const char *text, bool loose, struct ward_address *ret)
 	return true;
 }
 
-bool ward_address_is_v4(const struct ward_address *a)
+static bool is_v4(const struct ward_address *a)
 {
 	return memcmp(a->bytes, mapped, sizeof(mapped)) == 0;
 }
@@ -75,7 +76,7 @@ bool ward_address_is_public(const struct ward_address *a)
 	static const struct block closed[] = {
 		{{0x20, 0x01, 0x00, 0x00}, 32}, /* Teredo, RFC 4380: leads to any IPv4 address */
 	};
-	if (ward_address_is_v4(a))
+	if (is_v4(a))
 		return public_v4(a->bytes + 12);
 	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
 		if (within(a->bytes, &carriers[i].block))

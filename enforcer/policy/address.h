@@ -15,8 +15,6 @@ struct ward_address {
  */
 bool ward_address_parse(const char *text, bool loose, struct ward_address *ret);
 
-bool ward_address_is_v4(const struct ward_address *a);
-
 /*
  * False for what no server of the internet has: private, loopback, link-local, shared, multicast,
  * reserved blocks, the metadata services of clouds among them, and IPv6 forms that carry such an

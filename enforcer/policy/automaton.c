@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the automaton over path components, and steps through it. */
 #include "enforcer/policy/automaton.h"
 
 #include <errno.h>
@@ -451,6 +452,16 @@ const struct ward_state *ward_automaton_root(const struct ward_automaton *a)
 uint32_t ward_automaton_pattern(const struct ward_automaton *a, uint32_t position)
 {
 	return a->positions[position].pattern;
+}
+
+bool ward_automaton_loops(const struct ward_automaton *a, uint32_t position)
+{
+	return a->positions[position].loop;
+}
+
+bool ward_automaton_last(const struct ward_automaton *a, uint32_t position)
+{
+	return a->positions[position].last;
 }
 
 size_t ward_automaton_memory(struct ward_automaton *a)

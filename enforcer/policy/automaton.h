@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "enforcer/base/err.h"
-#include "enforcer/policy/names.h"
+#include "enforcer/policy/name_match.h"
 
 struct ward_automaton;
 
@@ -77,6 +77,9 @@ void ward_state_put(const struct ward_state *s);
 
 /* The pattern of a live position. */
 uint32_t ward_automaton_pattern(const struct ward_automaton *a, uint32_t position);
+/* Does its next component stand for any number of names (`**`)? Is it the pattern's last? */
+bool ward_automaton_loops(const struct ward_automaton *a, uint32_t position);
+bool ward_automaton_last(const struct ward_automaton *a, uint32_t position);
 
 /* Bytes that the lazily built parts take now. */
 size_t ward_automaton_memory(struct ward_automaton *a);

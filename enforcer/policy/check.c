@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds what is odd about a policy that compiles. */
 #include "enforcer/policy/check.h"
 
 #include <errno.h>
@@ -278,7 +279,7 @@ static int check_trees(const struct checker *c)
 	const struct ward_policy *p = c->p;
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
-		if (e->key->type != WARD_TYPE_TREE_SOURCE)
+		if (e->key->type != WARD_KEY_TYPE_TREE_SOURCE)
 			continue;
 		bool root = strcmp(e->value, "/") == 0;
 		bool home = strcmp(e->value, "~") == 0 || strcmp(e->value, "~/") == 0;
@@ -297,7 +298,8 @@ static int check_trees(const struct checker *c)
 	return 0;
 }
 
-/* What [system] shows no rule of [files] and no guard decides about. */
+/* About what lies beneath a directory that [system] shows no rule of [files] and no guard decides.
+ */
 static void check_system(const struct checker *c)
 {
 	static const char *const homes[] = {"/", "~", "~/", "/home", "/home/", "/root", "/root/"};
@@ -327,7 +329,7 @@ static bool lies_in(const char *path, const char *dir)
 
 static bool is_served(const struct ward_entry *e)
 {
-	return e->key->type == WARD_TYPE_TREE_SOURCE && strncmp(e->value, "tmpfs:", 6) != 0;
+	return e->key->type == WARD_KEY_TYPE_TREE_SOURCE && strncmp(e->value, "tmpfs:", 6) != 0;
 }
 
 /* Trees whose files are seen elsewhere too: by other rules, other sessions, as the policy itself.
@@ -381,7 +383,7 @@ void ward_policy_tree_place(
 			*ret_file = p->sources[i].file;
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
-		if (e->key->type != WARD_TYPE_TREE_SOURCE || strcmp(e->instance, path) != 0)
+		if (e->key->type != WARD_KEY_TYPE_TREE_SOURCE || strcmp(e->instance, path) != 0)
 			continue;
 		*ret_file = e->file;
 		*ret_line = e->line;
@@ -666,7 +668,7 @@ static void check_quotas(const struct checker *c)
 			const struct ward_entry *o = p->effective[k];
 			/* Of rates in different times neither need be the less. */
 			if (o->key != e->key || o == e || o->number > e->number ||
-				(e->key->type == WARD_TYPE_COUNT_RATE &&
+				(e->key->type == WARD_KEY_TYPE_COUNT_RATE &&
 					strcmp(strchr(e->value, '/'), strchr(o->value, '/')) !=
 						0) ||
 				!lies_in(e->instance, o->instance))

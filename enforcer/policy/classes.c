@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sorts all possible names into classes that the patterns of a policy tell apart. */
 #include "enforcer/policy/classes.h"
 
 #include <errno.h>

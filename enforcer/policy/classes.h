@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "enforcer/base/buf.h"
-#include "enforcer/policy/names.h"
+#include "enforcer/policy/name_match.h"
 
 /* Steps of a byte; a policy of 10,000 rules takes a tenth. Past it the list is not whole. */
 #define WARD_CLASSES_STEPS_MAX (UINT32_C(1) << 23)

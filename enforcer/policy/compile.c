@@ -42,16 +42,15 @@ static int grow(void **v, size_t *cap, size_t n, size_t size)
 /* Which sections a source of this kind may hold at all. */
 static int section_allowed(enum ward_source_kind kind, const char *section, struct ward_err *err)
 {
-	static const char *const project[] = {
-		"policy", "guard", "files", "quota", "limits", "network", "test", NULL};
 	static const char *const run[] = {
 		"policy", "guard", "files", "tree", "quota", "system", "network", NULL};
-	const char *const *list = kind == WARD_SOURCE_PROJECT ? project
-				  : kind == WARD_SOURCE_RUN   ? run
-							      : ward_sections;
-	for (size_t i = 0; list[i]; i++)
-		if (strcmp(list[i], section) == 0)
-			return 0;
+	bool allowed = kind != WARD_SOURCE_RUN;
+	if (kind == WARD_SOURCE_PROJECT)
+		allowed = ward_section_of_project(section);
+	for (size_t i = 0; !allowed && kind == WARD_SOURCE_RUN && run[i]; i++)
+		allowed = strcmp(run[i], section) == 0;
+	if (allowed)
+		return 0;
 	if (kind == WARD_SOURCE_PROJECT)
 		return ward_err_set(err, -EINVAL,
 			"a project file cannot hold [%s]: it only takes away (allowed: [guard] [files] "
@@ -133,14 +132,13 @@ static int on_section(
 static int key_allowed(const struct reading *rd, const struct ward_key *k, struct ward_err *err)
 {
 	enum ward_source_kind kind = rd->source->kind;
-	if (kind == WARD_SOURCE_PROJECT && !k->project)
+	if (kind == WARD_SOURCE_PROJECT && !(k->by & WARD_BY_PROJECT))
 		return ward_err_set(
 			err, -EINVAL, "a project file cannot set %s in [%s]", k->name, k->section);
-	if (kind == WARD_SOURCE_FLOOR && k->merge == WARD_MERGE_BASE &&
-		k->type != WARD_TYPE_VERSION)
+	if (kind == WARD_SOURCE_FLOOR && !(k->by & WARD_BY_FLOOR))
 		return ward_err_set(err, -EINVAL,
 			"the floor cannot set %s in [%s]: only the base may", k->name, k->section);
-	if (k->type == WARD_TYPE_EXTENDS && kind == WARD_SOURCE_PROFILE)
+	if (k->type == WARD_KEY_TYPE_EXTENDS && kind == WARD_SOURCE_PROFILE)
 		return ward_err_set(err, -EINVAL,
 			"extends goes one level: this file is itself extended by another");
 	return 0;
@@ -192,8 +190,8 @@ static char *host_path(const char *file, const char *value)
 
 static bool is_host_path(const struct ward_key *k, const char *value)
 {
-	return k->type == WARD_TYPE_HOST_PATH ||
-	       (k->type == WARD_TYPE_TREE_SOURCE && strncmp(value, "tmpfs:", 6) != 0);
+	return k->type == WARD_KEY_TYPE_HOST_PATH ||
+	       (k->type == WARD_KEY_TYPE_TREE_SOURCE && strncmp(value, "tmpfs:", 6) != 0);
 }
 
 static int add_entry(struct reading *rd, const struct ward_key *k, const char *value,
@@ -239,8 +237,8 @@ static int on_pair(
 		ward_err_wrap(err, "%s", key);
 		return r;
 	}
-	rd->version = rd->version || k->type == WARD_TYPE_VERSION;
-	if (k->type == WARD_TYPE_RULE)
+	rd->version = rd->version || k->type == WARD_KEY_TYPE_VERSION;
+	if (k->type == WARD_KEY_TYPE_RULE)
 		return add_rule(rd, k, value, line, err);
 	return add_entry(rd, k, value, number, line, err);
 }
@@ -318,7 +316,7 @@ static int read_all(struct ward_policy *p, struct ward_err *err)
 	bool profile = p->n_sources && p->sources[0].kind == WARD_SOURCE_PROFILE;
 	for (size_t i = 0; i < p->n_entries; i++) {
 		const struct ward_entry *e = &p->entries[i];
-		if (e->key->type == WARD_TYPE_EXTENDS && !profile)
+		if (e->key->type == WARD_KEY_TYPE_EXTENDS && !profile)
 			return ward_err_set(err, -EINVAL, "%s:%u: extends: '%s' was not loaded",
 				e->file, e->line, e->value);
 		if (strcmp(e->key->section, "guard") == 0 && strcmp(e->key->name, "fold") == 0)
@@ -391,6 +389,7 @@ int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, 
 	if (!p)
 		return no_memory(err);
 	atomic_init(&p->refs, 1);
+	p->fold_all = parts & WARD_POLICY_FOLD_ALL;
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = copy_source(p, &sources[i], err);
@@ -492,6 +491,24 @@ int ward_policy_walk(
 	return 0;
 }
 
+int ward_policy_tree_root(
+	const struct ward_policy *p, const char *path, const struct ward_state **ret)
+{
+	const struct ward_settings *set = &p->settings;
+	const char *best = NULL;
+	size_t best_len = 0;
+	for (size_t i = 0; i < set->n_trees; i++) {
+		const char *t = set->trees[i].path;
+		size_t n = strlen(t);
+		if (strncmp(t, path, n) == 0 && (!path[n] || path[n] == '/') && n >= best_len) {
+			best = t;
+			best_len = n;
+		}
+	}
+	*ret = NULL;
+	return best ? ward_policy_walk(p, best, best_len, ret) : 0;
+}
+
 const struct ward_state *ward_policy_state_get(const struct ward_state *s)
 {
 	return ward_state_get(s);
@@ -501,6 +518,16 @@ void ward_policy_state_put(const struct ward_policy *p, const struct ward_state 
 {
 	(void)p;
 	ward_state_put(s);
+}
+
+bool ward_policy_folds(const struct ward_policy *p)
+{
+	return p->fold;
+}
+
+bool ward_policy_same_state(const struct ward_state *a, const struct ward_state *b)
+{
+	return ward_state_same(a, b);
 }
 
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s)

@@ -20,9 +20,9 @@
  * looked at: the answer may be "no" where "yes" were right, never the other way. Nothing allocates;
  * the work is bounded.
  *
- * Where only a gain stands in the way, what exists beneath can settle it (look.c). A loss of create
- * is for the rules alone: what is being made at the source while it moves would land where it could
- * not have been made.
+ * Where only a gain stands in the way, what exists beneath can settle it (contain_look.c). A loss
+ * of create is for the rules alone: what is being made at the source while it moves would land
+ * where it could not have been made.
  */
 #include "enforcer/policy/internal.h"
 
@@ -56,20 +56,6 @@ static struct side side_of(const struct ward_policy *p, const struct ward_state 
 	return side;
 }
 
-/* Does s stand at this position? Positions are sorted. */
-static bool stands_at(const struct ward_state *s, uint32_t position)
-{
-	uint32_t lo = 0, hi = s->n_live;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (s->ids[mid] < position)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->n_live && s->ids[lo] == position;
-}
-
 static uint32_t pattern_at(const struct ward_policy *p, const struct ward_state *s, uint32_t i)
 {
 	return ward_automaton_pattern(p->automaton, s->ids[i]);
@@ -82,7 +68,7 @@ static bool guards_fit(const struct ward_policy *p, const struct ward_state *src
 	for (uint32_t i = 0; parts & WARD_MOVE_GAIN && i < src->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, src, i)];
 		uint32_t left = ward_verb_rights(r->verb);
-		if (takes_by_itself(r) && !stands_at(dst, src->ids[i]) &&
+		if (takes_by_itself(r) && !ward_state_stands_at(dst, src->ids[i]) &&
 			(d->give & ~left || (r->verb != WARD_VERB_ASK && d->may & ~left))) {
 			*ret_rule = pattern_at(p, src, i) + 1;
 			return false;
@@ -90,7 +76,7 @@ static bool guards_fit(const struct ward_policy *p, const struct ward_state *src
 	}
 	for (uint32_t i = 0; parts & WARD_MOVE_LOSS && i < dst->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, dst, i)];
-		if (takes_by_itself(r) && !stands_at(src, dst->ids[i]) &&
+		if (takes_by_itself(r) && !ward_state_stands_at(src, dst->ids[i]) &&
 			!(ward_verb_rights(r->verb) & WARD_RIGHT_CREATE)) {
 			*ret_rule = pattern_at(p, dst, i) + 1;
 			return false;
@@ -128,7 +114,7 @@ static uint32_t max(uint32_t a, uint32_t b)
 }
 
 /* What a list gives whose highest rule is n - 1; n = 0: no rule. */
-static uint32_t list_gives(const struct ward_policy *p, enum ward_group g, uint32_t n)
+static uint32_t list_gives(const struct ward_policy *p, enum ward_rule_group g, uint32_t n)
 {
 	if (n == 0)
 		return g == WARD_GROUP_BASE ? 0 : WARD_RIGHTS_ALL;
@@ -144,7 +130,7 @@ static bool fits(unsigned parts, uint32_t src, uint32_t dst)
 struct lists {
 	const struct ward_policy *p;
 	const struct ward_state *src, *dst;
-	enum ward_group group;
+	enum ward_rule_group group;
 	unsigned parts;
 	uint32_t now_src, now_dst; /* highest rules that stand now */
 	uint32_t budget;
@@ -182,7 +168,7 @@ static bool each_b(struct lists *l, uint32_t s, uint32_t c)
 		uint32_t n = pattern_at(l->p, l->dst, i);
 		if (!l->budget || !l->budget--)
 			return false;
-		if (!in_list(l, n) || stands_at(l->src, l->dst->ids[i]))
+		if (!in_list(l, n) || ward_state_stands_at(l->src, l->dst->ids[i]))
 			continue;
 		if (!pair_fits(l, s, max(max(l->now_dst, c), n + 1), c))
 			return false;
@@ -199,7 +185,7 @@ static bool each_a(struct lists *l, uint32_t c)
 		uint32_t n = pattern_at(l->p, l->src, i);
 		if (!l->budget || !l->budget--)
 			return false;
-		if (!in_list(l, n) || stands_at(l->dst, l->src->ids[i]))
+		if (!in_list(l, n) || ward_state_stands_at(l->dst, l->src->ids[i]))
 			continue;
 		if (!each_b(l, max(max(l->now_src, c), n + 1), c))
 			return false;
@@ -222,7 +208,8 @@ static bool each_c(struct lists *l)
 		uint32_t n = pattern_at(l->p, l->src, i);
 		if (!l->budget || !l->budget--)
 			return false;
-		if (in_list(l, n) && stands_at(l->dst, l->src->ids[i]) && !each_a(l, n + 1))
+		if (in_list(l, n) && ward_state_stands_at(l->dst, l->src->ids[i]) &&
+			!each_a(l, n + 1))
 			return false;
 	}
 	return true;
@@ -253,7 +240,7 @@ static bool list_apart(
 	const struct lists *l, const struct ward_state *a, const struct ward_state *b)
 {
 	for (uint32_t i = 0; i < a->n_live; i++)
-		if (in_list(l, pattern_at(l->p, a, i)) && !stands_at(b, a->ids[i]))
+		if (in_list(l, pattern_at(l->p, a, i)) && !ward_state_stands_at(b, a->ids[i]))
 			return true;
 	for (uint32_t i = 0, k = 0; i < a->n_hits; i++) {
 		uint32_t n = ward_state_hits(a)[i];
@@ -284,7 +271,7 @@ bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *
 		struct lists l = {.p = p,
 			.src = src,
 			.dst = dst,
-			.group = (enum ward_group)g,
+			.group = (enum ward_rule_group)g,
 			.parts = parts,
 			.now_src = s.last[g],
 			.now_dst = d.last[g],

@@ -111,10 +111,24 @@ static enum move move(const struct ward_policy *p, const struct ward_state *src,
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = src->outcome.rule[i];
-	if (more || (dir && !ward_policy_contains(p, src, dst, WARD_MOVE_LOSS, ret_rule)))
+	if (more || (dir && (!ward_policy_contains(p, src, dst, WARD_MOVE_LOSS, ret_rule) ||
+				    ward_policy_links_move(p, src, dst, ret_rule))))
 		return MOVE_NO;
 	return !dir || ward_policy_contains(p, src, dst, WARD_MOVE_GAIN, ret_rule) ? MOVE_YES
 										   : MOVE_LOOK;
+}
+
+/* What allows `d`, unless the object is a symbolic link that would lead past a rule at s. */
+static struct ward_decision unless_link(const struct ward_policy *p, const struct ward_request *req,
+	const struct ward_state *s, struct ward_decision d)
+{
+	const struct reach r = reach_of(s, false);
+	uint32_t rule = 0;
+	if (d.verdict != WARD_VERDICT_ALLOW || !ward_policy_link_passes(p, s, req->root, &rule))
+		return d;
+	d = refuse(p, EACCES, &r, rule);
+	d.link = true;
+	return d;
 }
 
 static struct ward_decision decide_rename(
@@ -136,7 +150,12 @@ static struct ward_decision decide_rename(
 	if (there != MOVE_NO && exchange)
 		back = move(p, req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule2);
 	bool look = there != MOVE_NO && back != MOVE_NO;
-	if (look && (req->flags & WARD_REQUEST_LOOKED || (there == MOVE_YES && back == MOVE_YES)))
+	if (req->flags & WARD_REQUEST_SYMLINK)
+		d = unless_link(p, req, req->state2, d);
+	if (exchange && req->flags & WARD_REQUEST_DST_SYMLINK)
+		d = unless_link(p, req, req->state, d);
+	if (d.link || (look && (req->flags & WARD_REQUEST_LOOKED ||
+				       (there == MOVE_YES && back == MOVE_YES))))
 		return d;
 	d = refuse(p, EXDEV, &src, there == MOVE_NO || (look && there == MOVE_LOOK) ? rule : rule2);
 	d.look = look;
@@ -156,7 +175,7 @@ static struct ward_decision decide_link(const struct ward_policy *p, const struc
 	if (req->flags & WARD_REQUEST_DIR ||
 		move(p, req->state, req->state2, false, &rule) != MOVE_YES)
 		return refuse(p, EXDEV, &src, rule);
-	return d;
+	return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state2, d) : d;
 }
 
 /* Writes down every rule that covers the path, in order, and which of them count. */
@@ -208,6 +227,7 @@ static bool decide_beneath(
 static struct ward_decision dispatch(const struct ward_policy *p, const struct ward_request *req)
 {
 	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR);
+	struct ward_decision d;
 	switch (req->action) {
 	case WARD_ACTION_ACCESS:
 		lower_by_links(&r, req);
@@ -218,7 +238,8 @@ static struct ward_decision dispatch(const struct ward_policy *p, const struct w
 		/* what makes a directory passable is beneath it: it does not let it be made */
 		r = reach_of(req->state, false);
 		lower_by_links(&r, req);
-		return ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
+		d = ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
+		return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state, d) : d;
 	case WARD_ACTION_REMOVE:
 		return ask_for(p, &r, WARD_RIGHT_REMOVE, false);
 	case WARD_ACTION_RENAME:

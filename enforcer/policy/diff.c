@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Finds the paths that lose or gain rights from one policy to another.
+ *
  * Both automata are stepped side by side, breadth first, with one name for each class of names that
  * the patterns of either policy tell apart (classes.h). Two pairs of states may have the same
  * future (put_key()): only the first is followed.
@@ -117,7 +119,7 @@ static uint32_t *number_runs(const struct ward_policy *p, bool exact)
 		const struct ward_rule *r = &p->rules[i];
 		if (r->guard || r->verb == WARD_VERB_NOEXEC)
 			continue;
-		enum ward_group g = ward_rule_group(r);
+		enum ward_rule_group g = ward_rule_group(r);
 		now[g] += exact || !last[g] || last[g]->verb != r->verb;
 		last[g] = r;
 		run[i] = now[g];
@@ -166,7 +168,7 @@ static void put_key(const struct diff *d, const struct ward_policy *p, const uin
 		uint32_t n = ward_state_hits(s)[i];
 		if (!run[n])
 			continue;
-		enum ward_group g = ward_rule_group(&p->rules[n]);
+		enum ward_rule_group g = ward_rule_group(&p->rules[n]);
 		last[g] = run[n];
 		if (p->rules[n].verb != WARD_VERB_ASK)
 			firm[g] = run[n];
@@ -174,7 +176,7 @@ static void put_key(const struct diff *d, const struct ward_policy *p, const uin
 	find_takers(p, s, run, takers);
 	for (uint32_t i = 0; i < s->n_live; i++) {
 		uint32_t n = ward_automaton_pattern(p->automaton, s->ids[i]);
-		enum ward_group g = ward_rule_group(&p->rules[n]);
+		enum ward_rule_group g = ward_rule_group(&p->rules[n]);
 		bool ask = p->rules[n].verb == WARD_VERB_ASK;
 		bool changes =
 			run[n] ? run[n] > (ask ? last[g] : firm[g]) : would_take(d, p, n, takers);

@@ -44,10 +44,13 @@ static int decide(const struct ward_policy *p, const struct ward_expectation *e,
 	int r = walk(p, e->path, &req.state);
 	if (r == 0 && two)
 		r = walk(p, e->path2, &req.state2);
+	if (r == 0)
+		r = ward_policy_tree_root(p, e->path, &req.root);
 	*ret = r == 0 ? ward_verdict_name(ward_policy_decide(p, &req, NULL).verdict)
 		      : "no absolute path";
 	ward_state_put(req.state);
 	ward_state_put(req.state2);
+	ward_state_put(req.root);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -71,7 +74,7 @@ int ward_policy_expectations(const struct ward_policy *p,
 {
 	for (size_t i = 0; i < p->n_entries; i++) {
 		const struct ward_entry *entry = &p->entries[i];
-		if (entry->key->type != WARD_TYPE_EXPECT)
+		if (entry->key->type != WARD_KEY_TYPE_EXPECT)
 			continue;
 		ward_cleanup_free char *words = strdup(entry->value);
 		if (!words)

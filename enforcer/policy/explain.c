@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Says in words what a decision means, and what would permit a refusal. */
 #include "enforcer/policy/explain.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ int ward_explain_action(const char *name, struct ward_request *ret, struct ward_
 		{"exec", WARD_ACTION_ACCESS, WARD_RIGHT_EXEC, 0},
 		{"append", WARD_ACTION_ACCESS, WARD_RIGHT_APPEND, 0},
 		{"create", WARD_ACTION_CREATE, 0, 0},
+		{"symlink", WARD_ACTION_CREATE, 0, WARD_REQUEST_SYMLINK},
 		{"write", WARD_ACTION_ACCESS, WARD_RIGHT_WRITE, 0},
 		{"remove", WARD_ACTION_REMOVE, 0, 0},
 		{"rename", WARD_ACTION_RENAME, 0, 0},
@@ -35,7 +37,8 @@ int ward_explain_action(const char *name, struct ward_request *ret, struct ward_
 		return 0;
 	}
 	return ward_err_set(err, -EINVAL,
-		"no action '%s': stat list read exec append create write remove rename link chmod "
+		"no action '%s': stat list read exec append create symlink write remove rename link "
+		"chmod "
 		"connect",
 		name);
 }
@@ -85,6 +88,14 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 			ward_rule_text(r, b);
 		}
 		ward_buf_puts(b, ": copy instead (mv does so by itself)");
+		return;
+	}
+	if (d->link) {
+		ward_buf_puts(b, "a symbolic link there would lead past ");
+		ward_rule_place(r, b);
+		ward_buf_puts(b, " ");
+		ward_rule_text(r, b);
+		ward_buf_puts(b, ", which is on a name beneath it: make a directory instead");
 		return;
 	}
 	if (r && r->verb == WARD_VERB_PROGRAM) {

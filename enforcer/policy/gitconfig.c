@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses git's configuration format. */
 #include "enforcer/policy/gitconfig.h"
 
 #include <errno.h>

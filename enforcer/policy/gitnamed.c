@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the files of the tree that a repository's configuration names. */
 #include "enforcer/policy/gitnamed.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,7 +179,9 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 	n->hops = 0;
 	ward_buf_clear(real);
 	ward_buf_puts(real, base);
-	int r = set(&left, path, "");
+	int r = ward_budget_take(n->budget, 0);
+	if (r == 0)
+		r = set(&left, path, "");
 	r = r < 0 ? r : 1;
 	while (r == 1 && left.len)
 		r = step(n, &left, flags, real, &type);
@@ -251,6 +256,37 @@ struct config {
 
 static int read_config(struct config *c, const char *name);
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* What a configuration means: which file, for programs that run where. NULL: no memory. */
+static char *meaning_of(const struct config *c, const char *file)
+{
+	struct ward_buf key = WARD_BUF_INIT;
+	ward_buf_printf(&key, "%c%zu:%s%s", c->worktree ? 'w' : 'c', strlen(file), file, c->work);
+	return ward_buf_steal(&key);
+}
+
+/*
+ * Remembers (takes) what was read to its end: a configuration may name one file as often as it has
+ * lines, and it tells nothing new again. Files that include each other never come to an end.
+ */
+static int remember(struct ward_named *n, char **key)
+{
+	if (!tsearch(*key, &n->read, by_text))
+		return -ENOMEM;
+	*key = NULL;
+	return 0;
+}
+
+void ward_named_clear(struct ward_named *n)
+{
+	tdestroy(n->read, free);
+	n->read = NULL;
+}
+
 /* Each word of a command line that names a file of the tree, and its first one also while missing.
  */
 static int program(struct config *c, const char *value)
@@ -320,6 +356,9 @@ static int read_config(struct config *c, const char *name)
 	int r = pin(c->n, c->dir, name, flags, &real);
 	if (r <= 0)
 		return r;
+	ward_cleanup_free char *key = meaning_of(c, ward_buf_str(&real));
+	if (!key || tfind(key, &c->n->read, by_text))
+		return key ? 0 : -ENOMEM;
 	if (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX)
 		return -E2BIG;
 	ward_cleanup_fd int fd = openat(c->n->tree_fd, ward_buf_str(&real),
@@ -330,17 +369,22 @@ static int read_config(struct config *c, const char *name)
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	if (r == 0)
+		r = ward_budget_take(c->n->budget, text.len);
 	cut_last(&real);
 	struct config in = *c;
 	in.dir = ward_buf_str(&real);
 	in.depth++;
-	return r < 0 ? r : ward_git_config_read(ward_buf_str(&text), text.len, entry, &in);
+	if (r == 0)
+		r = ward_git_config_read(ward_buf_str(&text), text.len, entry, &in);
+	return r == 0 ? remember(c->n, &key) : r;
 }
 
 int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *work_tree)
 {
 	static const char *const files[] = {"config", "config.worktree"};
-	static const char *const others[] = {"hooks", "info/attributes"};
+	static const char *const others[] = {
+		"hooks", "info/attributes", "remotes", "branches", "objects/info/alternates"};
 	ward_cleanup(ward_buf_clear) struct ward_buf named = WARD_BUF_INIT, real = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf work = WARD_BUF_INIT;
 	struct config c = {.n = n, .dir = git_dir, .work = git_dir, .worktree = &named};
@@ -351,7 +395,7 @@ int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *wo
 		r = pin(n, git_dir, ward_buf_str(&named), LOOK, &work);
 	c.work = work_tree ? work_tree : r == 1 && named.len ? ward_buf_str(&work) : git_dir;
 	c.worktree = NULL;
-	for (size_t i = 0; r >= 0 && i < 2; i++)
+	for (size_t i = 0; r >= 0 && i < sizeof(others) / sizeof(others[0]); i++)
 		r = pin(n, git_dir, others[i], IF_THERE, &real);
 	for (size_t i = 0; r >= 0 && i < 2; i++)
 		r = read_config(&c, files[i]);

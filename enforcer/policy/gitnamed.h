@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "enforcer/base/budget.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
@@ -16,13 +17,19 @@ struct ward_named {
 	struct ward_buf *text;	     /* gets lines "read = pattern" */
 	size_t section;		     /* where in text the guards begin: those are not said again */
 	unsigned lines, files, hops; /* how many, of what is bounded */
+	struct ward_budget *budget;  /* what all of this may cost */
+	void *read;		     /* owned: which configuration was read (tsearch(3)) */
 };
+
+/* Frees what it owns. */
+void ward_named_clear(struct ward_named *n);
 
 /*
  * Guards what the configuration of a git directory names. Paths are relative to the tree, without
  * symbolic links, "" is the top. work_tree: where its programs run; NULL: what core.worktree says,
  * else the git directory. What lies outside the tree is left alone, so is what begins with "~".
- * -E2BIG: more than anyone has; -EFBIG, -EACCES: a configuration that cannot be read; -ELOOP.
+ * -E2BIG: more than anyone has; -EFBIG, -EACCES: a configuration that cannot be read; -ELOOP;
+ * -ETIME, -EDQUOT: beyond the budget.
  */
 int ward_named_git_dir(
 	struct ward_named *n, const char *git_dir, const char *work_tree) ward_must_check;

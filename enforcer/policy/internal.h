@@ -17,7 +17,7 @@
 #define WARD_POLICY_ENTRIES_MAX 10000U
 
 /* Lists of rules of which the last that matches decides. */
-enum ward_group {
+enum ward_rule_group {
 	WARD_GROUP_BASE = 0, /* grants: profile, base, run */
 	WARD_GROUP_FLOOR,    /* these only take away */
 	WARD_GROUP_PROJECT,
@@ -65,6 +65,7 @@ struct ward_policy {
 	struct ward_place_of tree_places[WARD_TREES_MAX]; /* where each was first named */
 	size_t n_trees;
 	bool fold;
+	bool fold_all;		/* WARD_POLICY_FOLD_ALL */
 	bool programs;		/* there is a list of programs */
 	uint32_t first_program; /* 1 + number of its first rule; 0: none */
 	/* per group: 1 + number of the last rule without '/' in front that makes something visible
@@ -86,8 +87,8 @@ int ward_quotas_settle(struct ward_policy *p, struct ward_err *err) ward_must_ch
 void ward_quotas_clear(struct ward_settings *s);
 
 /*
- * programs.c. The n entries of [process] exec: keeps in p->effective those that every list allows,
- * as far as that can be seen from the patterns. -ENOMEM.
+ * exec_rules.c. The n entries of [process] exec: keeps in p->effective those that every list
+ * allows, as far as that can be seen from the patterns. -ENOMEM.
  */
 int ward_programs_merge(
 	struct ward_policy *p, const struct ward_entry *const *v, size_t n) ward_must_check;
@@ -100,24 +101,26 @@ bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src
 /* What a policy is made of beside its settings and rules. */
 #define WARD_POLICY_PATHS 1u  /* the automaton; without it nobody may ask about a path */
 #define WARD_POLICY_DIGEST 2u /* without it the digest is empty */
+/* The letters of all rules match both cases, whatever [guard] fold says. */
+#define WARD_POLICY_FOLD_ALL 4u
 
 /* As ward_policy_compile(), with these parts. */
 int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, unsigned parts,
 	struct ward_policy **ret, struct ward_err *err) ward_must_check;
 
-/* Fills p->digest (meaning.c). */
+/* Fills p->digest (canonical.c). */
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err) ward_must_check;
 
 /* What a verb of [files] gives, and what it leaves at most as a guard. `ask` and `noexec`: as far
  * as they do not depend on others (docs/policy.md). */
 uint32_t ward_verb_rights(enum ward_verb v);
 
-enum ward_group ward_rule_group(const struct ward_rule *r);
+enum ward_rule_group ward_rule_group(const struct ward_rule *r);
 
 /* [guard] fold: do the letters of its pattern match both cases? */
 static inline bool ward_rule_folds(const struct ward_policy *p, const struct ward_rule *r)
 {
-	return p->fold && r->guard && r->verb != WARD_VERB_PROGRAM;
+	return (p->fold_all || (p->fold && r->guard)) && r->verb != WARD_VERB_PROGRAM;
 }
 
 /* ward_outcome_fn; ctx is the struct ward_policy. */
@@ -138,6 +141,22 @@ enum ward_move_part {
  */
 bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, unsigned parts, uint32_t *ret_rule);
+
+/* Does the state stand at this position? */
+bool ward_state_stands_at(const struct ward_state *s, uint32_t position);
+
+/*
+ * Would a symbolic link at s lead past a rule? A rule on a name beneath s that takes a right which
+ * s gives is passed by a link: what the link leads to is under other rules. root: the state of the
+ * tree's root, or NULL. True: *ret_rule is 1 + the number of such a rule. (symlink.c)
+ */
+bool ward_policy_link_passes(const struct ward_policy *p, const struct ward_state *s,
+	const struct ward_state *root, uint32_t *ret_rule);
+
+/* Would links that were made beneath src, and move with it to dst, lead past a rule there? As
+ * above. */
+bool ward_policy_links_move(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, uint32_t *ret_rule);
 
 /* The rights, given or left to a person, that an object gains from src to dst by itself. */
 uint32_t ward_policy_gain(const struct ward_state *src, const struct ward_state *dst, bool dir);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds and reads the sources of a session's policy. */
 #include "enforcer/policy/load.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
+#include "enforcer/policy/git_guards.h"
 #include "enforcer/policy/internal.h"
-#include "enforcer/policy/present.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
 

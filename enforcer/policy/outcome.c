@@ -35,7 +35,7 @@ uint32_t ward_verb_rights(enum ward_verb v)
 	return 0;
 }
 
-enum ward_group ward_rule_group(const struct ward_rule *r)
+enum ward_rule_group ward_rule_group(const struct ward_rule *r)
 {
 	switch (r->source) {
 	case WARD_SOURCE_FLOOR:
@@ -83,7 +83,7 @@ static void add(struct sum *s, const struct ward_policy *p, uint32_t i)
 		take(s, i + 1, rights, r->verb == WARD_VERB_ASK ? WARD_RIGHTS_ALL : rights);
 		return;
 	}
-	enum ward_group group = ward_rule_group(r);
+	enum ward_rule_group group = ward_rule_group(r);
 	struct opinion *o = &s->groups[group];
 	if (r->verb == WARD_VERB_ASK) {
 		/* what the rule before gives; a source that only takes away leaves reading */
@@ -114,7 +114,7 @@ static bool passage(const struct ward_policy *p, const struct ward_automaton *a,
 		const struct ward_rule *r = &p->rules[n];
 		if (r->guard || r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_NOEXEC)
 			continue;
-		enum ward_group g = ward_rule_group(r);
+		enum ward_rule_group g = ward_rule_group(r);
 		if (n + 1 > later[g])
 			later[g] = n + 1;
 	}
@@ -138,13 +138,20 @@ static uint32_t rule_for(const struct sum *s, uint32_t give, unsigned i)
 	return s->groups[WARD_GROUP_BASE].rule;
 }
 
+/* Before the first rule: only what the base gives is there. */
+static struct sum sum_of_none(void)
+{
+	struct sum sum = {.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL};
+	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
+		sum.groups[g].give = sum.groups[g].may = WARD_RIGHTS_ALL;
+	return sum;
+}
+
 void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	const struct ward_state *s, struct ward_outcome *ret)
 {
 	const struct ward_policy *p = ctx;
-	struct sum sum = {.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL};
-	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
-		sum.groups[g].give = sum.groups[g].may = WARD_RIGHTS_ALL;
+	struct sum sum = sum_of_none();
 	bool listed = !p->programs;
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		add(&sum, p, ward_state_hits(s)[i]);
@@ -165,10 +172,42 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	*ret = v;
 }
 
+uint32_t ward_policy_ceiling(const struct ward_policy *p, const struct ward_state *s, uint32_t want,
+	const struct ward_rule **ret_rule)
+{
+	struct sum sum = sum_of_none();
+	for (uint32_t i = 0; i < s->n_hits; i++)
+		add(&sum, p, ward_state_hits(s)[i]);
+	uint32_t rights = sum.give;
+	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
+		rights &= sum.groups[g].give;
+	*ret_rule = NULL;
+	for (unsigned i = 0; i < WARD_RIGHT_BITS && !*ret_rule; i++) {
+		uint32_t rule = want & ~rights & 1U << i ? rule_for(&sum, rights, i) : 0;
+		if (rule)
+			*ret_rule = &p->rules[rule - 1];
+	}
+	return rights;
+}
+
 bool ward_state_same(const struct ward_state *a, const struct ward_state *b)
 {
 	if (a == b)
 		return true;
 	return a->n_live == b->n_live && a->n_hits == b->n_hits &&
 	       memcmp(a->ids, b->ids, ((size_t)a->n_live + a->n_hits) * sizeof(a->ids[0])) == 0;
+}
+
+bool ward_state_stands_at(const struct ward_state *s, uint32_t position)
+{
+	/* Positions are sorted. */
+	uint32_t lo = 0, hi = s->n_live;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (s->ids[mid] < position)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n_live && s->ids[lo] == position;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses a pattern into components. */
 #include "enforcer/policy/pattern.h"
 
 #include <errno.h>

@@ -78,6 +78,9 @@ enum ward_request_flag {
 	/* Asked of a tree beneath which others lie (docs/adr/0025); of either name. */
 	WARD_REQUEST_LEADS = 1U << 5,	/* another tree's place, or a directory above it */
 	WARD_REQUEST_COVERED = 1U << 6, /* another tree's place, or what lies beneath it */
+	/* The object is a symbolic link: CREATE, RENAME (what is moved), LINK. */
+	WARD_REQUEST_SYMLINK = 1U << 7,
+	WARD_REQUEST_DST_SYMLINK = 1U << 8, /* rename: the exchanged target is one */
 };
 
 /* The states of a file's other known names: content has the intersection of their rights. */
@@ -91,6 +94,9 @@ struct ward_request {
 	size_t n_others;
 	uint32_t ceiling; /* rights never given, as a complement: 0 means no ceiling beyond the
 			     policy; else granted &= ceiling ([tree] hardlinks) */
+	/* Read with the flags about symbolic links alone: the state of the tree's root. A `**` that
+	 * is in force there holds wherever a link in the tree leads. NULL: not known. */
+	const struct ward_state *root;
 };
 
 enum ward_verdict {
@@ -128,6 +134,7 @@ struct ward_decision {
 	const struct ward_rule *rule; /* what decided; NULL: the default (hide) */
 	bool look; /* a rename refused only for what may be beneath a directory: a look at what is
 		      there (ward_policy_look()) may settle it */
+	bool link; /* refused since the object is a symbolic link: `rule` is on a name beneath it */
 };
 
 /* One source's opinion, for explain. */
@@ -170,6 +177,13 @@ int ward_policy_decode(const void *blob, size_t len, struct ward_policy **ret,
 int ward_policy_decode_network(const void *blob, size_t len, struct ward_policy **ret,
 	struct ward_err *err) ward_must_check;
 
+/*
+ * The same with the letters of all rules matching both cases, but for [process] exec. Where a state
+ * of it is that of the policy itself (ward_policy_same_state()), no rule is on another spelling.
+ */
+int ward_policy_decode_folded(const void *blob, size_t len, struct ward_policy **ret,
+	struct ward_err *err) ward_must_check;
+
 /* The text of one source as it was compiled; *ret borrowed. False: it has none of this kind. */
 bool ward_policy_source(const struct ward_policy *p, enum ward_source_kind kind,
 	struct ward_source_text *ret) ward_must_check;
@@ -197,6 +211,12 @@ int ward_policy_step(const struct ward_policy *p, const struct ward_state *s, co
 /* Steps through an absolute path ("/a/b", "." and ".." refused). Same ownership. */
 int ward_policy_walk(const struct ward_policy *p, const char *path, size_t len,
 	const struct ward_state **ret) ward_must_check;
+/*
+ * The state of the root of the tree in which path lies, for ward_request.root; same ownership. NULL
+ * in *ret: it is in no tree. -ENOMEM, -EINVAL.
+ */
+int ward_policy_tree_root(const struct ward_policy *p, const char *path,
+	const struct ward_state **ret) ward_must_check;
 /* Takes another reference / gives one back. NULL is fine for put. */
 const struct ward_state *ward_policy_state_get(const struct ward_state *s);
 void ward_policy_state_put(const struct ward_policy *p, const struct ward_state *s);
@@ -222,8 +242,23 @@ enum ward_listed ward_policy_listed(const struct ward_policy *p, const struct wa
  */
 int ward_policy_noexec(const struct ward_policy *p, char ***ret) ward_must_check;
 
+/* [guard] fold. */
+bool ward_policy_folds(const struct ward_policy *p);
+
+/* Do the same rules cover both, and may the same come to? States of two policies of one text, too.
+ */
+bool ward_policy_same_state(const struct ward_state *a, const struct ward_state *b);
+
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
+
+/*
+ * What guards, `noexec`, floor and project file leave of a path that is shown by another way than
+ * [files]: a file of [system] read or --read. *ret_rule: the one that takes the first right of
+ * `want` that is missing, borrowed; NULL: none of `want` is. Pure.
+ */
+uint32_t ward_policy_ceiling(const struct ward_policy *p, const struct ward_state *s, uint32_t want,
+	const struct ward_rule **ret_rule);
 
 /*
  * The decision. Pure and total: no I/O, no lock, no allocation, no clock; any request gets an

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses [network] proxy and identify. */
 #include "enforcer/policy/proxy.h"
 
 #include <ctype.h>

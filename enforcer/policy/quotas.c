@@ -8,8 +8,8 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/explain.h"
-#include "enforcer/policy/value.h"
 
 /* In the order of enum ward_quota_key. */
 static const char *const names[WARD_QUOTA_KEYS_] = {"growth", "files", "file", "rate", "churn"};
@@ -60,11 +60,13 @@ static int fill_limit(const struct ward_entry *e, struct ward_quota_limit *l, st
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
-	const bool size = e->key->type == WARD_TYPE_SIZE_RATE;
+	const bool size = e->key->type == WARD_KEY_TYPE_SIZE_RATE;
 	l->value = e->number;
-	if ((size || e->key->type == WARD_TYPE_COUNT_RATE) &&
-		!ward_value_rate_parts(e->value, size, &l->value, &l->per_s))
-		return ward_err_set(err, -EINVAL, "'%s' is no rate", e->value);
+	if (size || e->key->type == WARD_KEY_TYPE_COUNT_RATE) {
+		int r = ward_quantity_rate(e->value, size, &l->value, &l->per_s, err);
+		if (r < 0)
+			return r;
+	}
 	if (size && l->value == 0)
 		return ward_err_set(err, -EINVAL,
 			"%s:%u: rate = %s would make every write wait for ever; growth = 0 refuses "

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the text of one source strictly, line by line. */
 #include "enforcer/policy/read.h"
 
 #include <errno.h>

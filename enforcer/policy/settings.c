@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/modes/table/mode.h"
 
 static int no_memory(struct ward_err *err)
 {
@@ -84,7 +85,7 @@ static bool cut_from_list(const struct ward_entry *const *v, size_t n, const str
 static int merge(struct ward_policy *p, const struct ward_entry *const *v, size_t n)
 {
 	const struct ward_key *k = v[0]->key;
-	if (k->type == WARD_TYPE_PROGRAM)
+	if (k->type == WARD_KEY_TYPE_PROGRAM)
 		return ward_programs_merge(p, v, n);
 	if (!k->repeats) {
 		const struct ward_entry *e = merge_scalar(v, n);
@@ -135,15 +136,11 @@ static const struct ward_entry *find(
 	return NULL;
 }
 
-static uint64_t number(const struct ward_policy *p, const char *section, const char *name)
+/* Of a key without a path. */
+static uint64_t number(const struct ward_policy *p, const struct ward_key *k)
 {
-	const struct ward_entry *e = find(p, section, "", name);
-	if (e)
-		return e->number;
-	for (const struct ward_key *k = ward_keys; k->section; k++)
-		if (is_key(k, section, name))
-			return fallback_number(k);
-	return WARD_UNLIMITED;
+	const struct ward_entry *e = find(p, k->section, "", k->name);
+	return e ? e->number : fallback_number(k);
 }
 
 static int add_string(struct ward_strings *s, char *text)
@@ -158,12 +155,11 @@ static int add_string(struct ward_strings *s, char *text)
 	return 0;
 }
 
-static int list(const struct ward_policy *p, const char *section, const char *name,
-	struct ward_strings *ret)
+static int list(const struct ward_policy *p, const struct ward_key *k, struct ward_strings *ret)
 {
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < p->n_effective; i++)
-		if (is_key(p->effective[i]->key, section, name))
+		if (p->effective[i]->key == k)
 			r = add_string(ret, strdup(p->effective[i]->value));
 	return r;
 }
@@ -267,11 +263,9 @@ static int check_trust(const struct ward_policy *p, struct ward_err *err)
 static bool ready(const struct ward_entry *e)
 {
 	const struct ward_key *k = e->key;
-	if (k->ready == WARD_READY_ALL || (k->words && k->ready >> e->number & 1))
-		return true;
-	if (!k->fallback)
-		return false;
-	return k->words ? strcmp(e->value, k->fallback) == 0 : e->number == fallback_number(k);
+	if (k->words)
+		return ward_key_word_ready(k, e->number);
+	return k->ready == WARD_READY_ALL || (k->fallback && e->number == fallback_number(k));
 }
 
 static int fill_unavailable(struct ward_policy *p)
@@ -290,16 +284,15 @@ static int fill_unavailable(struct ward_policy *p)
 	return 0;
 }
 
-static int fill_env(struct ward_policy *p)
+/* Before what the policy adds. */
+static int pass_always(struct ward_settings *s)
 {
 	static const char *const always[] = {"PATH", "TERM", "LANG", "LC_*", "TZ", "COLORTERM"};
-	struct ward_settings *s = &p->settings;
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < sizeof(always) / sizeof(always[0]); i++)
 		r = add_string(&s->env_pass, strdup(always[i]));
-	if (r == 0)
-		r = list(p, "env", "pass", &s->env_pass);
-	return r == 0 ? list(p, "env", "set", &s->env_set) : r;
+	s->env_pass_always = s->env_pass.n;
+	return r;
 }
 
 /* Of several the smallest holds, of counts and of times. */
@@ -308,9 +301,9 @@ static void fill_checkpoint(struct ward_policy *p)
 	struct ward_settings *s = &p->settings;
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
-		if (e->key->type != WARD_TYPE_CHECKPOINT)
+		if (e->key->type != WARD_KEY_TYPE_CHECKPOINT)
 			continue;
-		bool time = strpbrk(e->value, "smhd");
+		bool time = ward_checkpoint_is_time(e->value);
 		uint64_t v = time ? e->number / 1000000 : e->number;
 		uint64_t *to = time ? &s->checkpoint_ms : &s->checkpoint_records;
 		/* 0 stands for the default: the least that can be meant is 1. */
@@ -332,50 +325,37 @@ static void fill_redact(struct ward_policy *p)
 	}
 }
 
-static void fill_numbers(struct ward_policy *p)
+static void fill_mode(struct ward_policy *p)
 {
-	/* in the order of the words of [policy] mode */
-	static const enum ward_mode modes[] = {WARD_MODE_WASM, WARD_MODE_DENO, WARD_MODE_DOCKER,
-		WARD_MODE_RESTRICTED, WARD_MODE_PROCESS, WARD_MODE_NONE, WARD_MODE_AUTO};
-	struct ward_settings *s = &p->settings;
-	uint64_t mode = number(p, "policy", "mode");
-	s->mode = mode < sizeof(modes) / sizeof(modes[0]) ? modes[mode] : WARD_MODE_UNSET;
-	s->limits_where_available = number(p, "limits", "require") == 1;
-	s->cpus = number(p, "limits", "cpus");
-	s->memory = number(p, "limits", "memory");
-	s->cpu_time_ns = number(p, "limits", "cpu-time");
-	s->idle_ns = number(p, "limits", "idle");
-	s->grace_ns = number(p, "limits", "grace");
-	s->processes = number(p, "limits", "processes");
-	s->open_files = number(p, "limits", "open-files");
-	s->file_size = number(p, "limits", "file");
-	s->wall_ns = number(p, "limits", "wall");
-	s->per_command_ns = number(p, "limits", "per-command");
-	s->tmp_bytes = number(p, "limits", "tmp");
-	s->core = number(p, "limits", "core") == 1;
-	s->home = (enum ward_home)number(p, "home", "mode");
-	s->home_size = number(p, "home", "size");
-	s->view = (enum ward_view)number(p, "system", "view");
-	s->seccomp = (enum ward_seccomp_list)number(p, "process", "seccomp");
-	s->terminal = number(p, "process", "terminal") == 1;
-	s->net = (enum ward_net)number(p, "network", "mode");
-	s->sni = (enum ward_sni)number(p, "network", "sni");
-	s->net_upload = number(p, "network", "upload");
-	s->net_rate = number(p, "network", "rate");
-	s->net_connections = number(p, "network", "connections");
-	s->net_connect_ns = number(p, "network", "connect-time");
-	s->net_handshake_ns = number(p, "network", "handshake-time");
-	s->net_idle_ns = number(p, "network", "idle");
-	s->log = (enum ward_audit_log)number(p, "audit", "log");
-	s->hash = (enum ward_audit_hash)number(p, "audit", "hash");
-	s->exec = number(p, "audit", "exec") == 1;
-	fill_redact(p);
-	s->on_failure = (enum ward_on_failure)number(p, "audit", "on-failure");
-	s->sync = (enum ward_audit_sync)number(p, "audit", "sync");
-	s->writer = (enum ward_audit_writer)number(p, "audit", "writer");
-	s->rotate = number(p, "audit", "rotate");
-	s->keep_ns = number(p, "audit", "keep");
-	fill_checkpoint(p);
+	const struct ward_key *k = NULL;
+	/* Past the end of the table: what no run takes. */
+	bool known = ward_key_find("policy", "mode", &k, NULL) == 0;
+	p->settings.mode = ward_mode_at(known ? number(p, k) : UINT64_MAX);
+}
+
+/* One member, as the row of its key says. */
+static int fill_member(struct ward_policy *p, const struct ward_key *k)
+{
+	char *member = (char *)&p->settings + k->into.offset;
+	uint64_t n = k->repeats ? 0 : number(p, k);
+	unsigned word = (unsigned)n;
+	bool yes = n == 1;
+	switch (k->into.fill) {
+	case WARD_FILL_NONE:
+		return 0;
+	case WARD_FILL_NUMBER:
+		memcpy(member, &n, sizeof(n));
+		return 0;
+	case WARD_FILL_FLAG:
+		memcpy(member, &yes, sizeof(yes));
+		return 0;
+	case WARD_FILL_WORD:
+		memcpy(member, &word, sizeof(word));
+		return 0;
+	case WARD_FILL_STRINGS:
+		return list(p, k, (struct ward_strings *)(void *)member);
+	}
+	return -EINVAL;
 }
 
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
@@ -390,26 +370,18 @@ int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 		r = fill_name(p, err);
 	if (r < 0)
 		return r;
-	fill_numbers(p);
-	r = check_trust(p, err);
-	if (r == 0)
-		r = fill_proxy(p, err);
-	if (r < 0)
-		return r;
-	r = fill_env(p);
-	if (r == 0)
-		r = list(p, "system", "read", &p->settings.system_read);
-	if (r == 0)
-		r = list(p, "audit", "anchor", &p->settings.anchors);
-	if (r == 0)
-		r = list(p, "network", "publish", &p->settings.net_publish);
-	if (r == 0)
-		r = list(p, "network", "forward", &p->settings.net_forward);
-	if (r == 0)
-		r = list(p, "network", "socket", &p->settings.net_socket);
+	r = pass_always(&p->settings);
+	for (const struct ward_key *k = ward_keys; r == 0 && k->section; k++)
+		r = fill_member(p, k);
 	if (r == 0)
 		r = fill_unavailable(p);
-	return r < 0 ? no_memory(err) : 0;
+	if (r < 0)
+		return no_memory(err);
+	fill_mode(p);
+	fill_checkpoint(p);
+	fill_redact(p);
+	r = check_trust(p, err);
+	return r < 0 ? r : fill_proxy(p, err);
 }
 
 static void clear_strings(struct ward_strings *s)
@@ -431,13 +403,9 @@ void ward_settings_clear(struct ward_settings *s)
 	ward_quotas_clear(s);
 	free(s->name);
 	free(s->net_identify);
-	clear_strings(&s->system_read);
-	clear_strings(&s->anchors);
-	clear_strings(&s->net_publish);
-	clear_strings(&s->net_forward);
-	clear_strings(&s->net_socket);
-	clear_strings(&s->env_pass);
-	clear_strings(&s->env_set);
+	for (const struct ward_key *k = ward_keys; k->section; k++)
+		if (k->into.fill == WARD_FILL_STRINGS)
+			clear_strings((struct ward_strings *)(void *)((char *)s + k->into.offset));
 	clear_strings(&s->unavailable);
 	*s = (struct ward_settings){0};
 }

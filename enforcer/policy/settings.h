@@ -14,16 +14,7 @@
 
 #include "enforcer/base/limit.h"
 
-enum ward_mode {
-	WARD_MODE_UNSET = 0, /* refused */
-	WARD_MODE_NONE,
-	WARD_MODE_PROCESS,
-	WARD_MODE_RESTRICTED,
-	WARD_MODE_DOCKER,
-	WARD_MODE_DENO,
-	WARD_MODE_WASM,
-	WARD_MODE_AUTO,
-};
+struct ward_mode; /* a row of the table of modes: enforcer/modes/table/mode.h */
 
 enum ward_hardlinks { WARD_HARDLINKS_DENY = 0, WARD_HARDLINKS_READ, WARD_HARDLINKS_ALLOW };
 enum ward_home { WARD_HOME_NONE = 0, WARD_HOME_TMPFS, WARD_HOME_PROJECT };
@@ -83,8 +74,8 @@ struct ward_quota {
 
 struct ward_settings {
 	char *name;
-	enum ward_mode mode;
-	struct ward_tree *trees; /* sorted by path; /workspace is always there */
+	const struct ward_mode *mode; /* never NULL */
+	struct ward_tree *trees;      /* sorted by path; /workspace is always there */
 	size_t n_trees;
 	struct ward_quota *quotas; /* sorted by path; each with a tree in, at or above it */
 	size_t n_quotas;
@@ -113,6 +104,7 @@ struct ward_settings {
 
 	/* [env] */
 	struct ward_strings env_pass; /* names or globs */
+	size_t env_pass_always;	      /* so many in front are no policy's: they are always passed */
 	struct ward_strings env_set;  /* NAME=VALUE */
 
 	/* [process] */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Finds rules that can never decide.
+ *
  * For each rule the paths that complete its pattern are followed through the automaton: from a
  * state and a place in the pattern, either the next component matches, or, before a component that
  * any names may come before, some other name stands there. Of the names that would do, only those

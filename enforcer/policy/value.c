@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks values that are no quantities: words, destinations, ports, variables, paths. */
 #include "enforcer/policy/value.h"
 
 #include <arpa/inet.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "enforcer/base/clock.h"
+#include "enforcer/base/quantity.h"
 
 static bool digit(char c)
 {
@@ -17,129 +18,6 @@ static bool digit(char c)
 static bool letter(char c)
 {
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-/* Digits at *s, which moves behind them. False: none, or more than 2^62. */
-static bool number(const char **s, uint64_t *ret)
-{
-	uint64_t v = 0;
-	if (!digit(**s))
-		return false;
-	for (; digit(**s); (*s)++) {
-		v = v * 10 + (uint64_t)(**s - '0');
-		if (v > UINT64_C(1) << 62)
-			return false;
-	}
-	*ret = v;
-	return true;
-}
-
-/* A number and one unit of units, the i-th worth base^(i+1); *s moves behind. */
-static bool scaled(const char **s, const char *units, uint64_t base, uint64_t *ret)
-{
-	if (!number(s, ret))
-		return false;
-	const char *u = **s ? strchr(units, **s) : NULL;
-	if (!u)
-		return true;
-	for (const char *k = units; k <= u; k++)
-		if (__builtin_mul_overflow(*ret, base, ret) || *ret > UINT64_C(1) << 62)
-			return false;
-	(*s)++;
-	return true;
-}
-
-int ward_value_size(const char *text, uint64_t *ret, struct ward_err *err)
-{
-	const char *s = text;
-	uint64_t v;
-	if (!scaled(&s, "KMGT", 1024, &v) || *s)
-		return ward_err_set(
-			err, -EINVAL, "'%s' is no size: write 512, 64K, 10M or 4G", text);
-	*ret = v;
-	return 0;
-}
-
-int ward_value_count(const char *text, uint64_t *ret, struct ward_err *err)
-{
-	const char *s = text;
-	uint64_t v;
-	if (!scaled(&s, "kM", 1000, &v) || *s)
-		return ward_err_set(err, -EINVAL, "'%s' is no count: write 200 or 200k", text);
-	*ret = v;
-	return 0;
-}
-
-int ward_value_time(const char *text, uint64_t *ret, struct ward_err *err)
-{
-	static const char units[] = "dhms";
-	static const uint64_t seconds[] = {86400, 3600, 60, 1};
-	const char *s = text;
-	uint64_t total = 0, v;
-	int last = -1;
-	bool ok = *s;
-	while (ok && *s) {
-		ok = number(&s, &v) && v < UINT64_C(1) << 32;
-		const char *u = ok && *s ? strchr(units, *s) : NULL;
-		int unit = u ? (int)(u - units) : 3;
-		/* a bare number is seconds, and stands alone */
-		ok = ok && (u || (!*s && last < 0)) && unit > last;
-		if (!ok)
-			break;
-		total += v * seconds[unit];
-		last = unit;
-		s += u != NULL;
-	}
-	if (!ok || total > UINT64_C(1) << 33)
-		return ward_err_set(
-			err, -EINVAL, "'%s' is no time: write 90, 30s, 10m or 1h30m", text);
-	*ret = total * WARD_NS_PER_SEC;
-	return 0;
-}
-
-bool ward_value_rate_parts(const char *text, bool size, uint64_t *ret_n, uint32_t *ret_per_s)
-{
-	const char *s = text;
-	uint64_t v;
-	bool ok = size ? scaled(&s, "KMGT", 1024, &v) : scaled(&s, "kM", 1000, &v);
-	uint32_t per = strcmp(s, "/s") == 0   ? 1
-		       : strcmp(s, "/m") == 0 ? 60
-		       : strcmp(s, "/h") == 0 ? 3600
-					      : 0;
-	if (!ok || !per || v > UINT64_C(1) << 52)
-		return false;
-	*ret_n = v;
-	*ret_per_s = per;
-	return true;
-}
-
-int ward_value_rate(const char *text, bool size, uint64_t *ret, struct ward_err *err)
-{
-	uint64_t v;
-	uint32_t per;
-	if (!ward_value_rate_parts(text, size, &v, &per))
-		return ward_err_set(err, -EINVAL, "'%s' is no rate: write %s", text,
-			size ? "10M/s or 1G/h" : "100/m or 2k/h");
-	*ret = v * 1000 / per;
-	return 0;
-}
-
-int ward_value_tenths(const char *text, uint64_t *ret, struct ward_err *err)
-{
-	const char *s = text;
-	uint64_t v;
-	bool ok = number(&s, &v) && v < 1000000;
-	if (ok) {
-		v *= 10;
-		if (s[0] == '.' && digit(s[1])) {
-			v += (uint64_t)(s[1] - '0');
-			s += 2;
-		}
-	}
-	if (!ok || *s || v == 0)
-		return ward_err_set(err, -EINVAL, "'%s': write a number such as 2 or 1.5", text);
-	*ret = v;
-	return 0;
 }
 
 int ward_value_word(const char *text, const char *const *words, uint64_t *ret, struct ward_err *err)
@@ -161,7 +39,7 @@ static bool ports(const char *s)
 {
 	for (;;) {
 		uint64_t v;
-		if (!number(&s, &v) || v == 0 || v > 65535)
+		if (!ward_quantity_digits(&s, &v) || v == 0 || v > 65535)
 			return false;
 		if (!*s)
 			return true;
@@ -211,7 +89,7 @@ static bool address(const char *s)
 		return true;
 	const char *b = s + n + 1;
 	uint64_t bits;
-	return number(&b, &bits) && !*b && bits <= max;
+	return ward_quantity_digits(&b, &bits) && !*b && bits <= max;
 }
 
 int ward_value_host(const char *text, struct ward_err *err)
@@ -254,10 +132,10 @@ int ward_value_ports(const char *text, struct ward_err *err)
 {
 	const char *s = text;
 	uint64_t a, b = 1;
-	bool ok = number(&s, &a) && a > 0 && a <= 65535;
+	bool ok = ward_quantity_digits(&s, &a) && a > 0 && a <= 65535;
 	if (ok && *s == ':') {
 		s++;
-		ok = number(&s, &b) && b > 0 && b <= 65535;
+		ok = ward_quantity_digits(&s, &b) && b > 0 && b <= 65535;
 	}
 	if (!ok || *s)
 		return ward_err_set(err, -EINVAL, "'%s': write 8080 or 8080:80", text);

@@ -35,7 +35,7 @@ static const char *const controllers[WARD_CGROUP_PARTS] = {[WARD_CGROUP_MEMORY] 
 	[WARD_CGROUP_IO] = "io",
 	[WARD_CGROUP_PRESSURE] = ""};
 
-int ward_cgroup_write(int dir, const char *file, const char *text)
+static int write_file(int dir, const char *file, const char *text)
 {
 	ward_cleanup_fd int fd = openat(dir, file, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -48,7 +48,7 @@ static int write_number(int dir, const char *file, uint64_t value)
 {
 	char text[32];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return ward_cgroup_write(dir, file, text);
+	return write_file(dir, file, text);
 }
 
 static int open_dir(int at, const char *path)
@@ -127,7 +127,7 @@ static int enable(int dir, unsigned parts)
 		if (!(parts & 1U << i) || i == WARD_CGROUP_CPUACCT || i == WARD_CGROUP_PRESSURE)
 			continue;
 		snprintf(text, sizeof(text), "+%s", controllers[i]);
-		r = ward_cgroup_write(dir, "cgroup.subtree_control", text);
+		r = write_file(dir, "cgroup.subtree_control", text);
 	}
 	/* The kernel's word for a controller that this group does not have itself. */
 	return r == -ENOENT ? -EOPNOTSUPP : r;
@@ -142,7 +142,7 @@ static int step_aside(struct ward_group *g, int dir, unsigned parts)
 		return -errno;
 	}
 	ward_cleanup_fd int leaf = open_dir(dir, g->leaf);
-	int r = leaf < 0 ? leaf : ward_cgroup_write(leaf, "cgroup.procs", "0");
+	int r = leaf < 0 ? leaf : write_file(leaf, "cgroup.procs", "0");
 	if (r == 0)
 		r = enable(dir, parts);
 	if (r == 0) {
@@ -150,7 +150,7 @@ static int step_aside(struct ward_group *g, int dir, unsigned parts)
 		r = g->base < 0 ? -errno : 0;
 	}
 	if (r < 0) {
-		(void)!ward_cgroup_write(dir, "cgroup.procs", "0");
+		(void)!write_file(dir, "cgroup.procs", "0");
 		unlinkat(dir, g->leaf, AT_REMOVEDIR);
 		g->leaf[0] = '\0';
 	}
@@ -165,9 +165,9 @@ static void step_back(struct ward_group *g)
 		char text[32];
 		snprintf(text, sizeof(text), "-%s", controllers[i]);
 		if (g->parts & 1U << i)
-			(void)!ward_cgroup_write(g->base, "cgroup.subtree_control", text);
+			(void)!write_file(g->base, "cgroup.subtree_control", text);
 	}
-	if (ward_cgroup_write(g->base, "cgroup.procs", "0") == 0)
+	if (write_file(g->base, "cgroup.procs", "0") == 0)
 		unlinkat(g->base, g->leaf, AT_REMOVEDIR);
 }
 
@@ -311,7 +311,7 @@ static int limit_cpus(const struct ward_group *g, uint64_t tenths)
 	uint64_t quota = tenths * (CPU_PERIOD_US / 10);
 	if (g->v2) {
 		snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota, CPU_PERIOD_US);
-		return ward_cgroup_write(g->dir, "cpu.max", text);
+		return write_file(g->dir, "cpu.max", text);
 	}
 	int r = write_number(g->dir, "cpu.cfs_period_us", CPU_PERIOD_US);
 	return r < 0 ? r : write_number(g->dir, "cpu.cfs_quota_us", quota);
@@ -330,7 +330,7 @@ static int v1_event(const struct ward_cgroup *cg, const struct ward_group *g, co
 			(unsigned long long)threshold);
 	else
 		snprintf(text, sizeof(text), "%d %d", cg->memory_event, fd);
-	return ward_cgroup_write(g->dir, "cgroup.event_control", text);
+	return write_file(g->dir, "cgroup.event_control", text);
 }
 
 static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint64_t limit)
@@ -545,7 +545,7 @@ void ward_cgroup_kill(struct ward_cgroup *cg)
 {
 	for (size_t i = 0; cg && i < cg->n_groups; i++) {
 		const struct ward_group *g = &cg->groups[i];
-		if (g->procs < 0 || (g->v2 && ward_cgroup_write(g->dir, "cgroup.kill", "1") == 0))
+		if (g->procs < 0 || (g->v2 && write_file(g->dir, "cgroup.kill", "1") == 0))
 			continue;
 		for (int k = 0; k < REMOVE_TRIES && kill_each(g); k++)
 			usleep(REMOVE_NAP_US);

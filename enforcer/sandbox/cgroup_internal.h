@@ -63,6 +63,3 @@ struct ward_cgroup {
 
 /* v2: the parts that the children of this group can have. */
 unsigned ward_cgroup_offers(int dir);
-
-/* Writes text into a file of a group, in one write. */
-int ward_cgroup_write(int dir, const char *file, const char *text) ward_must_check;

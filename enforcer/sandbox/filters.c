@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the compiled filters of system calls, and explains what one says to a call. */
 #include "enforcer/sandbox/filters.h"
 
 #include <errno.h>
@@ -36,21 +37,21 @@ static const struct ward_embedded *find(const struct ward_embedded *table, const
 	return NULL;
 }
 
-static struct ward_filter compiled(const char *name)
+static struct ward_seccomp_filter compiled(const char *name)
 {
 	const struct ward_embedded *e = find(ward_filter_table, name);
 	/* The table is made from the same lists: a gap would be a mistake in building it. */
 	if (!e || e->len == 0)
 		abort();
-	return (struct ward_filter){e->data, e->len};
+	return (struct ward_seccomp_filter){e->data, e->len};
 }
 
-struct ward_filter ward_seccomp_command(enum ward_seccomp s)
+struct ward_seccomp_filter ward_seccomp_command(enum ward_seccomp s)
 {
 	return compiled(ward_seccomp_name(s));
 }
 
-struct ward_filter ward_seccomp_init(void)
+struct ward_seccomp_filter ward_seccomp_init(void)
 {
 	return compiled("init");
 }

@@ -17,15 +17,15 @@ enum ward_seccomp { WARD_SECCOMP_NO_EXEC = 0, WARD_SECCOMP_STRICT, WARD_SECCOMP_
 const char *ward_seccomp_name(enum ward_seccomp s);
 
 /* A compiled program (struct sock_filter[]), borrowed. */
-struct ward_filter {
+struct ward_seccomp_filter {
 	const void *bpf;
 	size_t len; /* bytes */
 };
 
 /* For the command. Total. */
-struct ward_filter ward_seccomp_command(enum ward_seccomp s);
+struct ward_seccomp_filter ward_seccomp_command(enum ward_seccomp s);
 /* What pid 1 needs while it watches; nothing else. */
-struct ward_filter ward_seccomp_init(void);
+struct ward_seccomp_filter ward_seccomp_init(void);
 
 /*
  * What a list says of a system call. Appends a line each: answer, conditions, reason and place,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Forks wardfs-init into the control groups of its session. */
 #include "enforcer/sandbox/groups.h"
 
 #include <errno.h>

@@ -9,12 +9,12 @@
 bool ward_sandbox_is_started(const struct ward_sandbox *sb);
 
 /*
- * Takes EXEC_STARTED, EXEC_FAILED or EXEC_ENDED (r->type) apart. fd came with it, -1: none; it is
- * *ret's on success. -EBADMSG.
+ * exec_events.c: takes EXEC_STARTED, EXEC_FAILED or EXEC_ENDED (r->type) apart. fd came with it,
+ * -1: none; it is *ret's on success. -EBADMSG.
  */
 int ward_sandbox_hear_exec(
 	struct ward_msg_reader *r, int fd, struct ward_sandbox_event *ret) ward_must_check;
 
-/* spec.c: -EINVAL, -E2BIG, -ENOTSUP for what no sandbox can be made of. */
-int ward_sandbox_check_spec(
+/* spec_check.c: -EINVAL, -E2BIG, -ENOTSUP for what no sandbox can be made of. */
+int ward_sandbox_spec_check(
 	const struct ward_sandbox_spec *s, struct ward_err *err) ward_must_check;

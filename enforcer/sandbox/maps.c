@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the maps of ids of a sandbox that root makes. */
 #include "enforcer/sandbox/maps.h"
 
 #include <errno.h>

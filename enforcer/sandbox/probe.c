@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Judges what the start-up probes answered. */
 #include "enforcer/sandbox/probe.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "enforcer/sandbox/backend.h"
+#include "enforcer/modes/table/mode.h"
 
 struct kind {
 	const char *name, *layer, *what, *control_what, *why_skipped;

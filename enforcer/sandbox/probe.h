@@ -16,7 +16,7 @@
 
 #include "enforcer/base/err.h"
 
-/* Numbers travel between our programs alone (plan.h); the names are the trail's. */
+/* Numbers travel between our programs alone (blueprint.h); the names are the trail's. */
 enum ward_probe {
 	WARD_PROBE_NONE = 0,
 	WARD_PROBE_CAPABILITIES, /* mount a tmpfs, before Landlock and the filter are there */

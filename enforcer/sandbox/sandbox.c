@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts wardfs-init and talks to it, from the blueprint to the end. */
 #include "enforcer/sandbox/sandbox.h"
 
 #include <errno.h>
@@ -18,9 +19,9 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/ipc/msg.h"
 #include "enforcer/base/limit.h"
-#include "enforcer/sandbox/plan.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/sandbox/blueprint.h"
 #include "enforcer/sandbox/filters.h"
 #include "enforcer/sandbox/groups.h"
 #include "enforcer/sandbox/internal.h"
@@ -41,7 +42,7 @@
 #define NOT_INHERITED 124
 
 struct ward_sandbox {
-	const struct ward_backend *backend;
+	uint32_t layers; /* set of enum ward_layer */
 	struct ward_groups cgroups;
 	int tasks[WARD_SANDBOX_JOIN_MAX]; /* of these, what stage 0 enters by itself */
 	size_t n_tasks;
@@ -69,7 +70,7 @@ struct ward_sandbox {
 	struct ward_sandbox_facts facts;
 };
 
-/* --- the plan --- */
+/* --- the blueprint --- */
 
 static size_t count_strings(char *const *v)
 {
@@ -79,18 +80,30 @@ static size_t count_strings(char *const *v)
 	return n;
 }
 
-static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb, int *ret_fd,
-	struct ward_err *err)
+/* The set of enum ward_blueprint_flag; filtered: the mode has a filter of system calls. */
+static uint32_t flags_of(const struct ward_sandbox_spec *s, bool filtered)
+{
+	bool once = filtered && s->seccomp == WARD_SECCOMP_NO_EXEC;
+	return (s->keep ? WARD_BLUEPRINT_KEEP : 0) | (once ? WARD_BLUEPRINT_ONCE : 0) |
+	       (s->programs ? WARD_BLUEPRINT_LISTED : 0) | (s->served ? WARD_BLUEPRINT_SERVED : 0) |
+	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
+	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
+	       (s->pty ? WARD_BLUEPRINT_PTY : 0) | (s->grouped ? WARD_BLUEPRINT_GROUPED : 0);
+}
+
+static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb,
+	int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup(ward_view_clear) struct ward_view_list view = {0};
 	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
-	uint32_t layers = sb->backend->layers;
+	uint32_t layers = sb->layers;
 	if (s->net == WARD_SANDBOX_NET_HOST)
 		layers &= ~(uint32_t)WARD_LAYER_NET;
 	bool filtered = layers & WARD_LAYER_SECCOMP;
-	const struct ward_filter none = {NULL, 0};
-	const struct ward_filter filter = filtered ? ward_seccomp_command(s->seccomp) : none;
-	const struct ward_filter init_filter = filtered ? ward_seccomp_init() : none;
+	const struct ward_seccomp_filter none = {NULL, 0};
+	const struct ward_seccomp_filter filter =
+		filtered ? ward_seccomp_command(s->seccomp) : none;
+	const struct ward_seccomp_filter init_filter = filtered ? ward_seccomp_init() : none;
 	/*
 	 * Asks about each execve(2) and execveat(2), lets all else be. It stands beside that of the
 	 * command, which has refused other architectures (and x32) already.
@@ -104,13 +117,8 @@ static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbo
 	int r = ward_view_build(s, layers, &view, err);
 	if (r < 0)
 		return r;
-	struct ward_plan p = {
-		.flags = (s->keep ? WARD_PLAN_KEEP : 0) |
-			 (filtered && s->seccomp == WARD_SECCOMP_NO_EXEC ? WARD_PLAN_ONCE : 0) |
-			 (s->programs ? WARD_PLAN_LISTED : 0) | (s->served ? WARD_PLAN_SERVED : 0) |
-			 (s->root ? WARD_PLAN_ROOT : 0) |
-			 (s->net == WARD_SANDBOX_NET_WIRE ? WARD_PLAN_WIRE : 0) |
-			 (s->pty ? WARD_PLAN_PTY : 0) | (s->grouped ? WARD_PLAN_GROUPED : 0),
+	struct ward_blueprint p = {
+		.flags = flags_of(s, filtered),
 		.layers = layers,
 		.owner_uid = s->owner_uid,
 		.owner_gid = s->owner_gid,
@@ -118,7 +126,7 @@ static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbo
 		.agent_gid = s->agent_gid,
 		.groups = sb->groups,
 		.n_groups = sb->n_groups,
-		/* Only encoded: the plan does not change or free any of these. */
+		/* Only encoded: the blueprint does not change or free any of these. */
 		.hostname = (char *)(uintptr_t)s->hostname,
 		.tmp_bytes = s->tmp_bytes,
 		.processes = s->processes,
@@ -155,10 +163,10 @@ static int make_plan(const struct ward_sandbox_spec *s, const struct ward_sandbo
 	for (unsigned i = 0; i < 3; i++)
 		if (s->pty && s->stdio[i] < 0)
 			p.tty_slots |= 1U << i;
-	r = ward_plan_encode(&p, &bytes);
+	r = ward_blueprint_encode(&p, &bytes);
 	if (r < 0)
 		return ward_err_sys(err, r, "describe the sandbox");
-	return ward_fd_sealed("wardfs-plan", bytes.data, bytes.len, ret_fd, err);
+	return ward_fd_sealed("wardfs-blueprint", bytes.data, bytes.len, ret_fd, err);
 }
 
 /* --- starting wardfs-init --- */
@@ -187,11 +195,11 @@ static pid_t start_init(const struct ward_sandbox_spec *s, struct ward_sandbox *
 	return pid;
 }
 
-static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control, int plan,
-	struct ward_err *err)
+static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control,
+	int blueprint, struct ward_err *err)
 {
-	int from[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX + WARD_PLAN_TASKS_MAX];
-	int to[WARD_INIT_FD_LIFELINES + WARD_PLAN_LIFELINES_MAX + WARD_PLAN_TASKS_MAX];
+	int from[WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX];
+	int to[WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX];
 	size_t n = 0;
 	ward_cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
@@ -202,8 +210,8 @@ static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int
 	}
 	from[n] = control;
 	to[n++] = WARD_INIT_FD_CONTROL;
-	from[n] = plan;
-	to[n++] = WARD_INIT_FD_PLAN;
+	from[n] = blueprint;
+	to[n++] = WARD_INIT_FD_BLUEPRINT;
 	for (size_t i = 0; i < s->n_lifelines; i++) {
 		from[n] = s->lifelines[i];
 		to[n++] = WARD_INIT_FD_LIFELINES + (int)i;
@@ -451,16 +459,16 @@ static int take_groups(const struct ward_sandbox_spec *s, struct ward_sandbox *s
 static int build(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, struct ward_err *err)
 {
 	int ends[2];
-	ward_cleanup_fd int plan = -1;
+	ward_cleanup_fd int blueprint = -1;
 	if (take_groups(s, sb) < 0)
 		return ward_err_sys(err, -ENOMEM, "groups");
-	int r = make_plan(s, sb, &plan, err);
+	int r = make_blueprint(s, sb, &blueprint, err);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return ward_err_sys(err, -errno, "socketpair");
 	sb->control = ends[0];
-	r = spawn(s, sb, ends[1], plan, err);
+	r = spawn(s, sb, ends[1], blueprint, err);
 	/* From here only wardfs-init holds that end: its death is our end of file. */
 	close(ends[1]);
 	return r;
@@ -509,7 +517,7 @@ int ward_sandbox_create(
 int ward_sandbox_begin(
 	const struct ward_sandbox_spec *spec, struct ward_sandbox **ret, struct ward_err *err)
 {
-	int r = ward_sandbox_check_spec(spec, err);
+	int r = ward_sandbox_spec_check(spec, err);
 	if (r < 0)
 		return r;
 	struct ward_sandbox *sb = calloc(1, sizeof(*sb));
@@ -518,7 +526,7 @@ int ward_sandbox_begin(
 	sb->control = sb->pty = sb->pidfd = sb->execs = sb->ns[0] = sb->ns[1] = -1;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		sb->fuse[i] = -1;
-	sb->backend = spec->backend ? spec->backend : ward_backend_find("restricted");
+	sb->layers = spec->layers;
 	sb->n_trees = spec->n_trees;
 	ward_groups_init(&sb->cgroups, spec);
 	sb->n_tasks = ward_groups_tasks(&sb->cgroups, sb->tasks);
@@ -526,7 +534,7 @@ int ward_sandbox_begin(
 	sb->wants_pty = spec->pty;
 	sb->keep = spec->keep;
 	/* One listener is all that a tree of processes can have, and no-exec is one by itself. */
-	sb->listen_execs = spec->listen_execs && sb->backend->layers & WARD_LAYER_SECCOMP &&
+	sb->listen_execs = spec->listen_execs && sb->layers & WARD_LAYER_SECCOMP &&
 			   spec->seccomp != WARD_SECCOMP_NO_EXEC;
 	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;
@@ -605,7 +613,7 @@ int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WAR
 	enum ward_probe first = WARD_PROBE_NONE;
 	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
 		ret[i] = v[i];
-		bool applies = ward_probe_applies((enum ward_probe)i, sb->backend->layers);
+		bool applies = ward_probe_applies((enum ward_probe)i, sb->layers);
 		ret_verdicts[i] =
 			applies || v[i].made ? ward_probe_judge(&v[i]) : WARD_PROBE_SKIPPED;
 		if (ret_verdicts[i] != WARD_PROBE_HELD && ret_verdicts[i] != WARD_PROBE_SKIPPED &&
@@ -717,11 +725,6 @@ pid_t ward_sandbox_pid(const struct ward_sandbox *sb)
 	return sb->pid;
 }
 
-int ward_sandbox_pidfd(const struct ward_sandbox *sb)
-{
-	return sb->pidfd;
-}
-
 void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret)
 {
 	*ret = sb->facts;
@@ -758,7 +761,7 @@ void ward_sandbox_kill(struct ward_sandbox *sb)
 	}
 	if (sb->pid == 0 || sb->reaped)
 		return;
-	if (!(sb->backend->layers & WARD_LAYER_PID))
+	if (!(sb->layers & WARD_LAYER_PID))
 		ask_to_end(sb);
 	if (sb->pidfd >= 0)
 		pidfd_send_signal(sb->pidfd, SIGKILL, NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sandbox: namespaces, mounts, identity, limits, seccomp, Landlock, and our pid 1; of them what
- * the mode has (backend.h). Works from a finished description (struct ward_sandbox_spec); knows
+ * the description asks for. Works from a finished description (struct ward_sandbox_spec); knows
  * nothing of policies or trails.
  *
  * Two programs take part. The supervisor calls these functions; they start `wardfs-init`, which
@@ -32,7 +32,7 @@
 
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
-#include "enforcer/sandbox/backend.h"
+#include "enforcer/modes/table/mode.h"
 #include "enforcer/sandbox/cgroup.h"
 #include "enforcer/sandbox/filters.h"
 #include "enforcer/sandbox/probe.h"
@@ -46,7 +46,9 @@ struct ward_sandbox_bind {
 	const char *host;
 	const char *inside; /* NULL: the same path */
 	bool optional;	    /* absent on the host: left out; else an error */
-	bool ours; /* the caller's own, looked up with the caller's rights, not the owner's */
+	bool ours;   /* the caller's own, looked up with the caller's rights, not the owner's */
+	bool plain;  /* host is a path without links, and is refused if it has become another */
+	bool noexec; /* nothing there is executed */
 };
 
 struct ward_sandbox_tree {
@@ -86,10 +88,10 @@ struct ward_sandbox_programs {
 
 /* All pointers are borrowed during ward_sandbox_begin() alone. */
 struct ward_sandbox_spec {
-	const struct ward_backend *backend; /* NULL: mode `restricted` */
-	const char *init_program;	    /* absolute path of wardfs-init */
-	bool root;	 /* the caller has CAP_SYS_ADMIN in the initial user namespace */
-	uid_t owner_uid; /* host identity whose processes own the user namespace */
+	uint32_t layers; /* set of enum ward_layer (enforcer/modes/table/mode.h); 0 is refused */
+	const char *init_program; /* absolute path of wardfs-init */
+	bool root;		  /* the caller has CAP_SYS_ADMIN in the initial user namespace */
+	uid_t owner_uid;	  /* host identity whose processes own the user namespace */
 	enum ward_sandbox_net net;
 	const char *resolv;    /* content of /etc/resolv.conf; NULL: empty */
 	const char *gitconfig; /* content of /etc/gitconfig; NULL: none */
@@ -113,7 +115,8 @@ struct ward_sandbox_spec {
 	const char *link_to;
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
-	bool whole; /* the view shows the whole host, read-only, but for view_whole.c's exceptions
+	bool whole; /* the view shows the whole host, read-only, but for view_readonly.c's
+		     * exceptions
 		     */
 	const char *const *covers; /* host paths that a whole view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
@@ -268,9 +271,8 @@ void ward_sandbox_forget_namespaces(struct ward_sandbox *sb);
 
 /* Controlling side of the pty, -1 without; borrowed. */
 int ward_sandbox_pty(const struct ward_sandbox *sb);
-/* Host pid of pid 1, and a pidfd (borrowed). */
+/* Host pid of pid 1. */
 pid_t ward_sandbox_pid(const struct ward_sandbox *sb);
-int ward_sandbox_pidfd(const struct ward_sandbox *sb);
 
 /* What was applied, for the trail. */
 struct ward_sandbox_facts {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the list of entries that a command sees: our own, the host's, the trees. */
 #include "enforcer/sandbox/view.h"
 
 #include <errno.h>
@@ -68,30 +69,6 @@ size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX])
 	return n;
 }
 
-void ward_view_add(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
-	const char *text, uint32_t mode, uint32_t flags)
-{
-	if (w->error)
-		return;
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? 2 * w->cap : 128;
-		struct ward_plan_entry *v =
-			cap <= WARD_PLAN_ENTRIES_MAX ? reallocarray(w->v, cap, sizeof(*v)) : NULL;
-		if (!v) {
-			w->error = cap <= WARD_PLAN_ENTRIES_MAX ? -ENOMEM : -E2BIG;
-			return;
-		}
-		w->v = v;
-		w->cap = cap;
-	}
-	struct ward_plan_entry e = {.kind = kind, .flags = flags, .mode = mode};
-	e.path = strdup(path);
-	e.text = strdup(text ? text : "");
-	w->v[w->n++] = e;
-	if (!e.path || !e.text)
-		w->error = -ENOMEM;
-}
-
 /* A link of the host is a link inside as well: what it points at is in the view or not. */
 static void add_link_or_bind(struct ward_view_list *w, const char *path)
 {
@@ -99,9 +76,9 @@ static void add_link_or_bind(struct ward_view_list *w, const char *path)
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
 	if (n > 0) {
 		target[n] = '\0';
-		ward_view_add(w, WARD_PLAN_LINK, path, target, 0, 0);
+		ward_view_add(w, WARD_BLUEPRINT_LINK, path, target, 0, 0);
 	} else {
-		ward_view_add(w, WARD_PLAN_BIND, path, path, 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, path, path, 0, WARD_BLUEPRINT_OPTIONAL);
 	}
 }
 
@@ -110,7 +87,7 @@ static void add_file(struct ward_view_list *w, const char *path, struct ward_buf
 	if (ward_buf_error(text))
 		w->error = ward_buf_error(text);
 	else
-		ward_view_add(w, WARD_PLAN_FILE, path, ward_buf_str(text), 0644, 0);
+		ward_view_add(w, WARD_BLUEPRINT_FILE, path, ward_buf_str(text), 0644, 0);
 	ward_buf_clear(text);
 }
 
@@ -136,7 +113,8 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 		spec->hostname);
 	if (spec->net == WARD_SANDBOX_NET_HOST) {
 		ward_buf_clear(&b);
-		ward_view_add(w, WARD_PLAN_BIND, "/etc/hosts", "/etc/hosts", 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, "/etc/hosts", "/etc/hosts", 0,
+			WARD_BLUEPRINT_OPTIONAL);
 	} else {
 		add_file(w, "/etc/hosts", &b);
 	}
@@ -147,8 +125,8 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 	add_file(w, "/etc/nsswitch.conf", &b);
 	ward_buf_puts(&b, spec->resolv ? spec->resolv : "");
 	if (spec->net == WARD_SANDBOX_NET_HOST)
-		ward_view_add(w, WARD_PLAN_BIND, "/etc/resolv.conf", "/etc/resolv.conf", 0,
-			WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, "/etc/resolv.conf", "/etc/resolv.conf", 0,
+			WARD_BLUEPRINT_OPTIONAL);
 	else
 		add_file(w, "/etc/resolv.conf", &b);
 	if (spec->gitconfig) {
@@ -175,55 +153,48 @@ static void add_minimal(struct ward_view_list *w)
 		add_link_or_bind(w, path);
 	}
 	for (size_t i = 0; i < COUNT(host_links); i++)
-		ward_view_add(w, WARD_PLAN_LINK, host_links[i][0], host_links[i][1], 0, 0);
+		ward_view_add(w, WARD_BLUEPRINT_LINK, host_links[i][0], host_links[i][1], 0, 0);
 }
 
 /* What is ours in every view of its own. */
 static void add_system(struct ward_view_list *w)
 {
 	for (size_t i = 0; i < COUNT(sys_parts); i++)
-		ward_view_add(w, WARD_PLAN_BIND, sys_parts[i], sys_parts[i], 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, sys_parts[i], sys_parts[i], 0,
+			WARD_BLUEPRINT_OPTIONAL);
 	for (size_t i = 0; i < COUNT(devices); i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
-		ward_view_add(w, WARD_PLAN_DEVICE, path, path, 0, 0);
+		ward_view_add(w, WARD_BLUEPRINT_DEVICE, path, path, 0, 0);
 	}
-	ward_view_add(w, WARD_PLAN_PTS, "/dev/pts", NULL, 0, 0);
+	ward_view_add(w, WARD_BLUEPRINT_PTS, "/dev/pts", NULL, 0, 0);
 	/* pid 1 mounts the queues of its ipc namespace there. */
-	ward_view_add(w, WARD_PLAN_DIR, "/dev/mqueue", NULL, 0755, 0);
+	ward_view_add(w, WARD_BLUEPRINT_DIR, "/dev/mqueue", NULL, 0755, 0);
 	for (size_t i = 0; i < COUNT(dev_links); i++)
-		ward_view_add(w, WARD_PLAN_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
-	ward_view_add(w, WARD_PLAN_DIR, "/proc", NULL, 0555, 0);
+		ward_view_add(w, WARD_BLUEPRINT_LINK, dev_links[i][0], dev_links[i][1], 0, 0);
+	ward_view_add(w, WARD_BLUEPRINT_DIR, "/proc", NULL, 0555, 0);
 	/* Empty; searchable, so that a PATH of root's says "not found", not "permission denied". */
-	ward_view_add(w, WARD_PLAN_DIR, "/root", NULL, 0755, 0);
-	ward_view_add(w, WARD_PLAN_SHARED, "/tmp", NULL, 01777, 0);
+	ward_view_add(w, WARD_BLUEPRINT_DIR, "/root", NULL, 0755, 0);
+	ward_view_add(w, WARD_BLUEPRINT_SHARED, "/tmp", NULL, 01777, 0);
 	/* No link: a tree below it keeps the path that getcwd(3) gives on the host. */
-	ward_view_add(w, WARD_PLAN_SHARED, "/var/tmp", NULL, 01777, 0);
-	ward_view_add(w, WARD_PLAN_SHARED, "/run", NULL, 0755, 0);
-	ward_view_add(w, WARD_PLAN_SHARED, "/dev/shm", NULL, 01777, 0);
+	ward_view_add(w, WARD_BLUEPRINT_SHARED, "/var/tmp", NULL, 01777, 0);
+	ward_view_add(w, WARD_BLUEPRINT_SHARED, "/run", NULL, 0755, 0);
+	ward_view_add(w, WARD_BLUEPRINT_SHARED, "/dev/shm", NULL, 01777, 0);
 }
 
-struct ward_plan_entry *ward_view_find(const struct ward_view_list *w, const char *path)
+static bool is_tree(const struct ward_blueprint_entry *e)
 {
-	for (size_t i = 0; i < w->n; i++)
-		if (strcmp(w->v[i].path, path) == 0)
-			return &w->v[i];
-	return NULL;
-}
-
-static bool is_tree(const struct ward_plan_entry *e)
-{
-	return e->kind == WARD_PLAN_TREE || e->kind == WARD_PLAN_TREE_AT;
+	return e->kind == WARD_BLUEPRINT_TREE || e->kind == WARD_BLUEPRINT_TREE_AT;
 }
 
 static int check_path(const char *path, const char *what, struct ward_err *err)
 {
-	if (!ward_plan_path_ok(path))
+	if (!ward_blueprint_path_ok(path))
 		return ward_err_set(err, -EINVAL,
 			"%s %s: not an absolute path without \"..\" and doubled slashes", what,
 			path);
 	for (size_t i = 0; i < COUNT(reserved); i++)
-		if (ward_plan_path_below(path, reserved[i]))
+		if (ward_blueprint_path_below(path, reserved[i]))
 			return ward_err_set(err, -EINVAL,
 				"the %s %s cannot be shown inside: the sandbox has a %s of its own",
 				what, path, reserved[i]);
@@ -235,32 +206,34 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 	struct ward_err *err)
 {
 	const char *inside = bind->inside ? bind->inside : bind->host;
-	int r = ward_plan_path_ok(inside) ? 0 : -EINVAL;
+	int r = ward_blueprint_path_ok(inside) ? 0 : -EINVAL;
 	for (size_t i = 0; i < COUNT(closed_to_reads) && r == 0; i++)
-		if (ward_plan_path_below(inside, closed_to_reads[i]))
+		if (ward_blueprint_path_below(inside, closed_to_reads[i]))
 			r = -EINVAL;
 	if (r < 0 || bind->host[0] != '/')
 		return ward_err_set(err, -EINVAL,
 			"cannot show %s of the host at %s: both must be absolute and normalised, "
 			"and not in /proc or /dev",
 			bind->host, inside);
-	uint32_t flags =
-		(bind->ours ? 0 : WARD_PLAN_AS_OWNER) | (bind->optional ? WARD_PLAN_OPTIONAL : 0);
-	struct ward_plan_entry *e = ward_view_find(w, inside);
+	uint32_t flags = (bind->ours ? 0 : WARD_BLUEPRINT_AS_OWNER) |
+			 (bind->optional ? WARD_BLUEPRINT_OPTIONAL : 0) |
+			 (bind->plain ? WARD_BLUEPRINT_PLAIN : 0) |
+			 (bind->noexec ? WARD_BLUEPRINT_NOEXEC : 0);
+	struct ward_blueprint_entry *e = ward_view_find(w, inside);
 	if (!e) {
-		ward_view_add(w, WARD_PLAN_BIND, inside, bind->host, 0, flags);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, inside, bind->host, 0, flags);
 		return 0;
 	}
-	if (e->kind == WARD_PLAN_BIND && strcmp(e->text, bind->host) == 0)
+	if (e->kind == WARD_BLUEPRINT_BIND && strcmp(e->text, bind->host) == 0)
 		return 0;
-	if ((size_t)(e - w->v) >= n_system || e->kind == WARD_PLAN_SHARED)
+	if ((size_t)(e - w->v) >= n_system || e->kind == WARD_BLUEPRINT_SHARED)
 		return ward_err_set(err, -EINVAL, "two things are to be seen at %s", inside);
 	char *text = strdup(bind->host);
 	if (!text)
 		return ward_err_sys(err, -ENOMEM, "view");
 	free(e->text);
-	*e = (struct ward_plan_entry){
-		.kind = WARD_PLAN_BIND, .flags = flags, .path = e->path, .text = text};
+	*e = (struct ward_blueprint_entry){
+		.kind = WARD_BLUEPRINT_BIND, .flags = flags, .path = e->path, .text = text};
 	return 0;
 }
 
@@ -279,14 +252,14 @@ static int add_home(
 	int r = check_path(home, "home", err);
 	if (r < 0)
 		return r;
-	struct ward_plan_entry *e = ward_view_find(w, home);
+	struct ward_blueprint_entry *e = ward_view_find(w, home);
 	if (!e) {
-		ward_view_add(w, WARD_PLAN_TMPFS, home, NULL, 0700, 0);
+		ward_view_add(w, WARD_BLUEPRINT_TMPFS, home, NULL, 0700, 0);
 		return 0;
 	}
-	if ((size_t)(e - w->v) >= n_system || e->kind != WARD_PLAN_DIR)
+	if ((size_t)(e - w->v) >= n_system || e->kind != WARD_BLUEPRINT_DIR)
 		return ward_err_set(err, -EINVAL, "the home %s is taken by something else", home);
-	e->kind = WARD_PLAN_TMPFS;
+	e->kind = WARD_BLUEPRINT_TMPFS;
 	e->mode = 0700;
 	return 0;
 }
@@ -295,7 +268,7 @@ static int add_home(
  * Below a tree only another tree may lie: a mount point in it can be reached only through the file
  * system's daemon, which serves nobody before the session starts; pid 1 mounts such trees then.
  */
-static int add_tree(struct ward_view_list *w, enum ward_plan_kind kind, const char *path,
+static int add_tree(struct ward_view_list *w, enum ward_blueprint_kind kind, const char *path,
 	size_t index, struct ward_err *err)
 {
 	uint32_t flags = 0;
@@ -303,24 +276,25 @@ static int add_tree(struct ward_view_list *w, enum ward_plan_kind kind, const ch
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < w->n; i++) {
-		const struct ward_plan_entry *e = &w->v[i];
+		const struct ward_blueprint_entry *e = &w->v[i];
 		bool same = strcmp(e->path, path) == 0;
-		bool cover = same && (e->kind == WARD_PLAN_BIND || e->kind == WARD_PLAN_TMPFS ||
-					     e->kind == WARD_PLAN_SHARED);
-		if (ward_plan_path_below(e->path, path) && !cover)
+		bool cover = same &&
+			     (e->kind == WARD_BLUEPRINT_BIND || e->kind == WARD_BLUEPRINT_TMPFS ||
+				     e->kind == WARD_BLUEPRINT_SHARED);
+		if (ward_blueprint_path_below(e->path, path) && !cover)
 			return ward_err_set(err, -EINVAL,
 				"the tree %s cannot be shown inside: it would cover %s, which the "
 				"sandbox shows as well",
 				path, e->path);
-		if (!is_tree(e) || !ward_plan_path_below(path, e->path))
+		if (!is_tree(e) || !ward_blueprint_path_below(path, e->path))
 			continue;
 		/* Where a tree is seen a second time, nothing else is. */
-		if (kind != WARD_PLAN_TREE || e->kind != WARD_PLAN_TREE)
+		if (kind != WARD_BLUEPRINT_TREE || e->kind != WARD_BLUEPRINT_TREE)
 			return ward_err_set(err, -EINVAL,
 				"the tree %s would be seen a second time below the tree %s: at = none for "
 				"one of them",
 				path, e->path);
-		flags |= WARD_PLAN_NESTED;
+		flags |= WARD_BLUEPRINT_NESTED;
 	}
 	ward_view_add(w, kind, path, NULL, (uint32_t)index, flags);
 	return 0;
@@ -331,11 +305,11 @@ static int add_trees(
 {
 	int r = 0;
 	for (size_t i = 0; i < spec->n_trees && r == 0; i++)
-		r = add_tree(w, WARD_PLAN_TREE, spec->trees[i].path, i, err);
+		r = add_tree(w, WARD_BLUEPRINT_TREE, spec->trees[i].path, i, err);
 	for (size_t i = 0; i < spec->n_trees && r == 0; i++) {
 		const struct ward_sandbox_tree *t = &spec->trees[i];
 		if (t->at && strcmp(t->at, t->path) != 0)
-			r = add_tree(w, WARD_PLAN_TREE_AT, t->at, i, err);
+			r = add_tree(w, WARD_BLUEPRINT_TREE_AT, t->at, i, err);
 	}
 	return r;
 }
@@ -343,19 +317,19 @@ static int add_trees(
 /* Above it only directories that are ours to fill. */
 static void add_other_path(struct ward_view_list *w, const char *link, const char *to)
 {
-	if (!ward_plan_path_ok(link))
+	if (!ward_blueprint_path_ok(link))
 		return;
 	for (size_t i = 0; i < COUNT(reserved); i++)
-		if (ward_plan_path_below(link, reserved[i]))
+		if (ward_blueprint_path_below(link, reserved[i]))
 			return;
 	for (size_t i = 0; i < w->n; i++) {
-		const struct ward_plan_entry *e = &w->v[i];
-		bool ours = e->kind == WARD_PLAN_SHARED || e->kind == WARD_PLAN_DIR;
-		if (ward_plan_path_below(e->path, link) ||
-			(ward_plan_path_below(link, e->path) && !ours))
+		const struct ward_blueprint_entry *e = &w->v[i];
+		bool ours = e->kind == WARD_BLUEPRINT_SHARED || e->kind == WARD_BLUEPRINT_DIR;
+		if (ward_blueprint_path_below(e->path, link) ||
+			(ward_blueprint_path_below(link, e->path) && !ours))
 			return;
 	}
-	ward_view_add(w, WARD_PLAN_LINK, link, to, 0, 0);
+	ward_view_add(w, WARD_BLUEPRINT_LINK, link, to, 0, 0);
 }
 
 /*
@@ -367,19 +341,20 @@ static void mark_noexec(struct ward_view_list *w, const struct ward_sandbox_spec
 {
 	for (size_t k = 0; spec->noexec && spec->noexec[k]; k++)
 		for (size_t i = 0; i < w->n; i++) {
-			struct ward_plan_entry *e = &w->v[i];
-			if (is_tree(e) && (strcmp(spec->noexec[k], "/") == 0 ||
-						  ward_plan_path_below(spec->trees[e->mode].path,
-							  spec->noexec[k])))
-				e->flags |= WARD_PLAN_NOEXEC;
+			struct ward_blueprint_entry *e = &w->v[i];
+			if (is_tree(e) &&
+				(strcmp(spec->noexec[k], "/") == 0 ||
+					ward_blueprint_path_below(
+						spec->trees[e->mode].path, spec->noexec[k])))
+				e->flags |= WARD_BLUEPRINT_NOEXEC;
 		}
 }
 
 /* Trees last, and each before its second appearance; else parents before children. */
 static int compare(const void *left, const void *right)
 {
-	const struct ward_plan_entry *a = left;
-	const struct ward_plan_entry *b = right;
+	const struct ward_blueprint_entry *a = left;
+	const struct ward_blueprint_entry *b = right;
 	int rank_a = is_tree(a) ? (int)a->kind : 0;
 	int rank_b = is_tree(b) ? (int)b->kind : 0;
 	return rank_a != rank_b ? rank_a - rank_b : strcmp(a->path, b->path);
@@ -422,17 +397,4 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 	qsort(w.v, w.n, sizeof(*w.v), compare);
 	*view = w;
 	return 0;
-}
-
-void ward_view_clear(struct ward_view_list *view)
-{
-	for (size_t i = 0; i < view->n; i++) {
-		free(view->v[i].path);
-		free(view->v[i].text);
-	}
-	free(view->v);
-	for (size_t i = 0; i < view->n_programs; i++)
-		free(view->programs[i]);
-	free(view->programs);
-	*view = (struct ward_view_list){0};
 }

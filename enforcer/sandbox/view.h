@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The minimal view: which entries of a plan make the file system that a command sees. Private to
- * this folder. Only looks at the host (readlink, read of nothing secret); changes nothing.
+ * The minimal view: which entries of a blueprint make the file system that a command sees. Private
+ * to this folder. Only looks at the host (readlink, read of nothing secret); changes nothing.
  */
 #pragma once
 
 #include "enforcer/base/err.h"
-#include "enforcer/sandbox/plan.h"
+#include "enforcer/sandbox/blueprint.h"
 #include "enforcer/sandbox/sandbox.h"
 
 /* A growing list of entries; all strings are its own. */
 struct ward_view_list {
-	struct ward_plan_entry *v;
+	struct ward_blueprint_entry *v;
 	size_t n, cap;
 	int error;	 /* sticky, -ENOMEM or -E2BIG */
 	char **programs; /* those of the spec that the view shows, its own */
@@ -32,7 +32,7 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 int ward_view_host(
 	uint32_t layers, struct ward_view_list *view, struct ward_err *err) ward_must_check;
 /*
- * view_whole.c: the whole host, read-only, but for homes, credentials, sockets, and what covers
+ * view_readonly.c: the whole host, read-only, but for homes, credentials, sockets, and what covers
  * names. Entries that are there already keep their place: what we make ourselves comes first.
  */
 int ward_view_whole(const char *const *covers, struct ward_view_list *view,
@@ -43,9 +43,9 @@ int ward_view_whole(const char *const *covers, struct ward_view_list *view,
  */
 int ward_view_programs(const struct ward_sandbox_spec *spec, struct ward_view_list *view,
 	struct ward_err *err) ward_must_check;
-/* The entry at this path, or NULL. */
-struct ward_plan_entry *ward_view_find(const struct ward_view_list *view, const char *path);
+/* view_list.c: the entry at this path, or NULL. */
+struct ward_blueprint_entry *ward_view_find(const struct ward_view_list *view, const char *path);
 /* Appends an entry; text may be NULL. Errors are sticky in view. */
-void ward_view_add(struct ward_view_list *view, enum ward_plan_kind kind, const char *path,
+void ward_view_add(struct ward_view_list *view, enum ward_blueprint_kind kind, const char *path,
 	const char *text, uint32_t mode, uint32_t flags);
 void ward_view_clear(struct ward_view_list *view);

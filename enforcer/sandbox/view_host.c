@@ -24,11 +24,11 @@ static void add_entry(struct ward_view_list *w, const char *name, uint32_t layer
 		if (n <= 0)
 			return;
 		target[n] = '\0';
-		ward_view_add(w, WARD_PLAN_LINK, path, target, 0, 0);
+		ward_view_add(w, WARD_BLUEPRINT_LINK, path, target, 0, 0);
 	} else if (strcmp(name, "proc") == 0 && layers & WARD_LAYER_PID) {
-		ward_view_add(w, WARD_PLAN_DIR, path, NULL, 0555, 0);
+		ward_view_add(w, WARD_BLUEPRINT_DIR, path, NULL, 0555, 0);
 	} else if (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) {
-		ward_view_add(w, WARD_PLAN_HOST, path, path, 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_HOST, path, path, 0, WARD_BLUEPRINT_OPTIONAL);
 	}
 }
 

@@ -36,28 +36,29 @@ static bool is_dir(const char *path)
 }
 
 /* The entry that shows this path of the host, at the same path and read-only; NULL. */
-static struct ward_plan_entry *shown_by(const struct ward_view_list *w, size_t n, const char *path)
+static struct ward_blueprint_entry *shown_by(
+	const struct ward_view_list *w, size_t n, const char *path)
 {
-	struct ward_plan_entry *deepest = NULL;
+	struct ward_blueprint_entry *deepest = NULL;
 	for (size_t i = 0; i < n; i++)
-		if (ward_plan_path_below(path, w->v[i].path) &&
+		if (ward_blueprint_path_below(path, w->v[i].path) &&
 			(!deepest || strlen(w->v[i].path) > strlen(deepest->path)))
 			deepest = &w->v[i];
-	bool same = deepest && deepest->kind == WARD_PLAN_BIND &&
+	bool same = deepest && deepest->kind == WARD_BLUEPRINT_BIND &&
 		    strcmp(deepest->path, deepest->text) == 0;
 	return same ? deepest : NULL;
 }
 
 /* A place that only the session has: nobody decides by name there. */
 static int mark_place(
-	const struct ward_sandbox_spec *spec, struct ward_plan_entry *e, struct ward_err *err)
+	const struct ward_sandbox_spec *spec, struct ward_blueprint_entry *e, struct ward_err *err)
 {
 	switch (spec->programs->listed(spec->programs->user, e->path)) {
 	case WARD_SANDBOX_LISTED_NOT:
-		e->flags |= WARD_PLAN_NOEXEC;
+		e->flags |= WARD_BLUEPRINT_NOEXEC;
 		return 0;
 	case WARD_SANDBOX_LISTED:
-		e->flags |= WARD_PLAN_EXEC;
+		e->flags |= WARD_BLUEPRINT_EXEC;
 		return 0;
 	case WARD_SANDBOX_LISTED_BENEATH:
 		break;
@@ -68,25 +69,25 @@ static int mark_place(
 		e->path);
 }
 
-static void mark_tree(const struct ward_sandbox_spec *spec, struct ward_plan_entry *e)
+static void mark_tree(const struct ward_sandbox_spec *spec, struct ward_blueprint_entry *e)
 {
 	const char *path = spec->trees[e->mode].path;
 	e->flags |= spec->programs->listed(spec->programs->user, path) == WARD_SANDBOX_LISTED_NOT
-			    ? WARD_PLAN_NOEXEC
-			    : WARD_PLAN_EXEC;
+			    ? WARD_BLUEPRINT_NOEXEC
+			    : WARD_BLUEPRINT_EXEC;
 }
 
 /* More of the host: libraries beside a program are its own. The system's are known. */
-static void mark_bind(const struct ward_sandbox_programs *p, struct ward_plan_entry *e)
+static void mark_bind(const struct ward_sandbox_programs *p, struct ward_blueprint_entry *e)
 {
 	bool system = strcmp(e->path, "/usr") == 0 || strcmp(e->path, "/bin") == 0 ||
 		      strcmp(e->path, "/sbin") == 0;
 	bool used = is_library(e->path);
 	for (size_t i = 0; i < p->n && !used && !system; i++)
-		used = ward_plan_path_below(p->v[i], e->path) ||
-		       ward_plan_path_below(e->path, p->v[i]);
+		used = ward_blueprint_path_below(p->v[i], e->path) ||
+		       ward_blueprint_path_below(e->path, p->v[i]);
 	if (!used)
-		e->flags |= WARD_PLAN_NOEXEC;
+		e->flags |= WARD_BLUEPRINT_NOEXEC;
 }
 
 static int mark(
@@ -94,28 +95,28 @@ static int mark(
 {
 	int r = 0;
 	for (size_t i = 0; i < w->n && r == 0; i++) {
-		struct ward_plan_entry *e = &w->v[i];
+		struct ward_blueprint_entry *e = &w->v[i];
 		switch (e->kind) {
-		case WARD_PLAN_SHARED:
-		case WARD_PLAN_TMPFS:
+		case WARD_BLUEPRINT_SHARED:
+		case WARD_BLUEPRINT_TMPFS:
 			r = mark_place(spec, e, err);
 			break;
-		case WARD_PLAN_TREE:
-		case WARD_PLAN_TREE_AT:
+		case WARD_BLUEPRINT_TREE:
+		case WARD_BLUEPRINT_TREE_AT:
 			mark_tree(spec, e);
 			break;
-		case WARD_PLAN_BIND:
+		case WARD_BLUEPRINT_BIND:
 			mark_bind(spec->programs, e);
 			break;
-		case WARD_PLAN_NONE:
-		case WARD_PLAN_DIR:
-		case WARD_PLAN_FILE:
-		case WARD_PLAN_LINK:
-		case WARD_PLAN_HOST:
-		case WARD_PLAN_DEVICE:
-		case WARD_PLAN_COVER:
-		case WARD_PLAN_PTS:
-		case WARD_PLAN_KINDS_:
+		case WARD_BLUEPRINT_NONE:
+		case WARD_BLUEPRINT_DIR:
+		case WARD_BLUEPRINT_FILE:
+		case WARD_BLUEPRINT_LINK:
+		case WARD_BLUEPRINT_HOST:
+		case WARD_BLUEPRINT_DEVICE:
+		case WARD_BLUEPRINT_COVER:
+		case WARD_BLUEPRINT_PTS:
+		case WARD_BLUEPRINT_KINDS_:
 			break;
 		}
 	}
@@ -125,7 +126,7 @@ static int mark(
 static void add_hole(struct ward_view_list *w, const char *path)
 {
 	if (!ward_view_find(w, path))
-		ward_view_add(w, WARD_PLAN_BIND, path, path, 0, WARD_PLAN_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, path, path, 0, WARD_BLUEPRINT_OPTIONAL);
 }
 
 static void add_hole_for(struct ward_view_list *w, const char *program, bool many)
@@ -157,19 +158,19 @@ int ward_view_programs(
 	if (!w->programs)
 		return ward_err_sys(err, -ENOMEM, "programs");
 	for (size_t i = 0; i < COUNT(libraries); i++) {
-		const struct ward_plan_entry *e = shown_by(w, n, libraries[i]);
-		if (e && e->flags & WARD_PLAN_NOEXEC && is_dir(libraries[i]))
+		const struct ward_blueprint_entry *e = shown_by(w, n, libraries[i]);
+		if (e && e->flags & WARD_BLUEPRINT_NOEXEC && is_dir(libraries[i]))
 			add_hole(w, libraries[i]);
 	}
 	for (size_t i = 0; i < p->n && r == 0; i++) {
 		/* Of those that were there before any hole: adding may move them. */
-		const struct ward_plan_entry *e =
-			ward_plan_path_ok(p->v[i]) ? shown_by(w, n, p->v[i]) : NULL;
-		bool closed = e && e->flags & WARD_PLAN_NOEXEC;
+		const struct ward_blueprint_entry *e =
+			ward_blueprint_path_ok(p->v[i]) ? shown_by(w, n, p->v[i]) : NULL;
+		bool closed = e && e->flags & WARD_BLUEPRINT_NOEXEC;
 		r = e ? add_program(w, p->v[i]) : 0;
 		/* A library directory is open as a whole. */
 		e = shown_by(w, w->n, p->v[i]);
-		if (closed && e && e->flags & WARD_PLAN_NOEXEC)
+		if (closed && e && e->flags & WARD_BLUEPRINT_NOEXEC)
 			add_hole_for(w, p->v[i], p->n > HOLES_MAX);
 	}
 	return r < 0 ? ward_err_sys(err, r, "programs") : 0;

@@ -4,13 +4,15 @@
 # plain
 # Claude Code, from the npm registry, starts under its profile, as root and as an ordinary user: that is chosen by the
 # name, keeps its state, and what guards it holds. It works no day here: it is no open-source program.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
-. "$WARD_SRC/tests/agents/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
+. "$WARD_SRC/tests/agents/lib/agents.sh"
 agent_there claude
 cat >start.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/agents/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+. "$WARD_SRC/tests/agents/lib/agents.sh"
 umask 022
 WARD_TMP=$HOME
 PATH=$(agent_path claude)
@@ -37,7 +39,8 @@ expect 0 "$WARDFS" audit verify start
 exit 0
 S
 cat >both.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 mkdir roots
 (HOME=$WARD_TMP/roots; export HOME; sh "$WARD_TMP/start.sh") || fail "as root"
 as_user "$WARD_TMP/start.sh" || fail "as an ordinary user"

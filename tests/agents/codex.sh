@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1200
 # plain
-# A day of codex, from the npm registry, as lib.sh tells it.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-. "$WARD_SRC/tests/agents/lib.sh"
+# A day of codex, from the npm registry, as lib/agents.sh tells it.
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+. "$WARD_SRC/tests/agents/lib/agents.sh"
 agent_case codex

@@ -187,7 +187,7 @@ class Demonstration:
             print("".join(f"    | {line}\n" for line in result.stdout.splitlines()[-30:]), end="")
             return
         version = self.outside("inside/wardfs --version")
-        self.check(version.returncode == 0, f"what was built runs: {version.stdout.strip()}")
+        self.check(version.returncode == 0, f"what was built runs: {version.stdout.splitlines()[0]}")
 
     def try_all(self, six):
         """Runs every attempt and its like in one session. Returns [(status, output)] in pairs."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Files of the host: only what the view shows, and that read-only.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 mkdir -p "$WARD_TMP/show/sub" "$WARD_TMP/closed"
 echo shown >"$WARD_TMP/show/file"
@@ -18,15 +18,15 @@ check() {
 	for file in /etc/shadow /etc/gshadow /etc/ssh /root/.ssh /home /var/log /boot /mnt /srv; do
 		inside "$1" -- ls "$file" >/dev/null 2>&1 && fail "$1: $file is there"
 	done
-	refused "$1" EROFS open /new w
-	refused "$1" EROFS open /usr/new w
-	refused "$1" EROFS open /etc/new w
+	blocked "$1" EROFS open /new w
+	blocked "$1" EROFS open /usr/new w
+	blocked "$1" EROFS open /etc/new w
 	works inside "$1" -- /attack open /tmp/new w
 	works inside "$1" -- /attack open /dev/shm/new w
 	works inside "$1" -- /attack open /etc/passwd r
 	# The host's devices are written to, and stay as they are; the file that covers others is one of them.
 	for file in /dev/null /dev/zero /dev/tty /proc/kmsg; do
-		[ ! -e $file ] || refused "$1" EROFS touch $file
+		[ ! -e $file ] || blocked "$1" EROFS touch $file
 	done
 	for file in /dev/null /dev/zero /dev/full; do
 		works inside "$1" -- /attack open $file w

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parts of the kernel that a guarded command has no business with.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 check() {
 	for attempt in bpf userfaultfd io-uring perf key keyctl settime set-mm 32bit x32 modify-ldt capset; do
-		refused "$1" EPERM "$attempt"
+		blocked "$1" EPERM "$attempt"
 	done
-	refused "$1" EPERM personality 0x0400000 # READ_IMPLIES_EXEC
+	blocked "$1" EPERM personality 0x0400000 # READ_IMPLIES_EXEC
 	works inside "$1" -- /attack personality 0xffffffff
-	refused "$1" ENOSYS unknown
+	blocked "$1" ENOSYS unknown
 	for type in char block; do
-		refused "$1" EPERM mknod /tmp/node $type
+		blocked "$1" EPERM mknod /tmp/node $type
 	done
 	works inside "$1" -- /attack mknod /tmp/node fifo
 	# All of them in one sandbox: each is refused, and by the filter, before the kernel looks at anything.
@@ -29,7 +29,7 @@ check() {
 	done
 	for file in /proc/sys/fs/binfmt_misc/register /sys/fs/cgroup/cgroup.procs /dev/fuse /dev/userfaultfd /dev/mem \
 		/dev/kmsg /dev/net/tun /dev/loop-control /dev/vhost-vsock; do
-		refused "$1" ENOENT open $file r
+		blocked "$1" ENOENT open $file r
 	done
 }
 

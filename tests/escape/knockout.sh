@@ -4,7 +4,7 @@
 # missing second layer is told.
 # shellcheck disable=SC2016
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 KNOCKOUT=$WARD_BUILD/tests/support/knockout
 
 # The program that is knocked about, as root and as an ordinary user.
@@ -13,7 +13,7 @@ knocked() { # knocked MODE WHAT [OPTION]... -- CMD
 	shift 2
 	case $mode in
 	root) "$KNOCKOUT" "$what" -- "$RUN" "$@" ;;
-	user) as_user /mnt/build/tests/support/knockout "$what" -- /mnt/build/tests/support/sandboxrun "$@" ;;
+	user) as_stranger /mnt/build/tests/support/knockout "$what" -- /mnt/build/tests/support/sandboxrun "$@" ;;
 	esac
 }
 
@@ -53,7 +53,7 @@ each_mode check
 
 # Older Landlocks: all that this one knows is asked for and nothing more, it starts, and what is missing is
 # told. ABI 1 could not rename between directories: none, then.
-LIB=$(dirname "$0")/lib.sh
+LIB=$WARD_SRC/tests/escape/lib/escape.sh
 # Traced by root in both cases: what is not dumpable shows its memory to nobody else.
 older() { # older MODE ABI [OPTION]... -- CMD
 	"$KNOCKOUT" landlock-abi="$2" -- sh -euc '. "$0"; mode=$1; shift 2; inside "$mode" "$@"' "$LIB" "$@" </dev/null
@@ -89,15 +89,16 @@ if [ "$(uname -m)" = x86_64 ]; then
 	each_mode ladder
 fi
 
-# A file that was given as 0 is not to be opened anew for writing, one given as 1 not for reading: Landlock
-# refuses it, and without that they go through pipes. The control: the same attempt in mode none.
+# A file that was given as 0 is not to be opened anew for writing, one given as 1 not for reading: with and
+# without Landlock they go through pipes, of which nothing more comes. The control: the same attempt in
+# mode none.
 PROJECT=$WARD_TMP/project
 mkdir -p "$PROJECT"
 given() { # given PREFIX...: what the command could make of its own 0 and 1
 	echo in >"$WARD_TMP/in"
 	echo before >"$WARD_TMP/log"
 	chmod 666 "$WARD_TMP/in" "$WARD_TMP/log"
-	(cd "$PROJECT" && "$@" -- sh -c 'cat; echo evil 2>/dev/null >/proc/self/fd/0; head -n 1 /proc/self/fd/3 3>&1 >&2' \
+	(cd "$PROJECT" && "$@" -- sh -c 'cat; echo evil 2>/dev/null >/proc/self/fd/0; timeout 2 head -n 1 /proc/self/fd/3 3>&1 >&2' \
 		<"$WARD_TMP/in" >>"$WARD_TMP/log" 2>"$WARD_TMP/err") || true
 	printf '%s, %s\n' "$(cat "$WARD_TMP/in")" "$(grep -c '^before' "$WARD_TMP/err")"
 	[ "$(cat "$WARD_TMP/log")" = "before

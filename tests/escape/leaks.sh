@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a command finds in its hands: three descriptors, the environment given, no capability.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 status() {
 	inside "$1" -- sed -n "s/^$2:[[:space:]]*//p" /proc/self/status

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A closed lifeline, a killed supervisor, the command's end: each ends every process inside.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 # A number no other process has as its argument.
 mark=9$$7

@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # The view is made of mounts: nothing inside may add, remove or change one.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 check() {
-	refused "$1" EPERM mount /tmp
-	refused "$1" EPERM umount /proc/sys
-	refused "$1" EPERM remount /usr
-	refused "$1" EPERM setattr /usr
-	refused "$1" EPERM open-tree /usr
-	refused "$1" EPERM chroot /tmp
-	refused "$1" EPERM pivot-root /tmp
-	refused "$1" EPERM move-mount /usr /tmp
-	refused "$1" EPERM fsopen tmpfs
-	refused "$1" EPERM setns /proc/self/ns/mnt
-	refused "$1" EPERM handle /usr
-	refused "$1" EPERM fanotify
+	blocked "$1" EPERM mount /tmp
+	blocked "$1" EPERM umount /proc/sys
+	blocked "$1" EPERM remount /usr
+	blocked "$1" EPERM setattr /usr
+	blocked "$1" EPERM open-tree /usr
+	blocked "$1" EPERM chroot /tmp
+	blocked "$1" EPERM pivot-root /tmp
+	blocked "$1" EPERM move-mount /usr /tmp
+	blocked "$1" EPERM fsopen tmpfs
+	blocked "$1" EPERM setns /proc/self/ns/mnt
+	blocked "$1" EPERM handle /usr
+	blocked "$1" EPERM fanotify
 	# Nothing lies under the new root any more, and pid 1's root is nobody's.
 	out=$(inside "$1" -- sh -c 'ls -d /proc/1/root/etc/shadow /../../etc/shadow 2>/dev/null' || :)
 	[ -z "$out" ] || fail "$1: seen: $out"

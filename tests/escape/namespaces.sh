@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # No further namespaces: in a user namespace of its own a process would have capabilities again.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 check() {
 	# CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWTIME, NEWCGROUP, NEWUTS, NEWIPC
 	for flags in 0x10000000 0x20000 0x20000000 0x40000000 0x80 0x2000000 0x4000000 0x8000000; do
-		refused "$1" EPERM unshare "$flags"
+		blocked "$1" EPERM unshare "$flags"
 	done
 	for flags in 0x10000000 0x20000 0x20000000; do
-		refused "$1" EPERM clone "$flags"
+		blocked "$1" EPERM clone "$flags"
 		# Its flags cannot be seen by a filter: it does not exist here.
-		refused "$1" ENOSYS clone3 "$flags"
+		blocked "$1" ENOSYS clone3 "$flags"
 	done
 	# Root is no id of the namespace.
-	refused "$1" EINVAL setuid 0
-	refused "$1" EPERM hostname other
+	blocked "$1" EINVAL setuid 0
+	blocked "$1" EPERM hostname other
 	# Without flags a clone is a fork, and unshare(CLONE_FS) concerns oneself.
 	works inside "$1" -- /attack clone 0
 	works inside "$1" -- /attack unshare 0x200

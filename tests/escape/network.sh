@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Network `none`: refused at once, and nothing of the host can be reached around it.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 name=wardfs-test-$$
 mkfifo "$WARD_TMP/hold"
@@ -35,25 +35,25 @@ until grep -q ready "$WARD_TMP/listen.out"; do
 done
 
 check() {
-	refused "$1" ENETUNREACH connect 192.0.2.1 80
-	refused "$1" ECONNREFUSED connect 127.0.0.1 "$port"
-	refused "$1" EPERM socket 2 3 1       # AF_INET, SOCK_RAW, ICMP
-	refused "$1" EPERM socket 10 3 58
-	refused "$1" EAFNOSUPPORT socket 17 3 0 # AF_PACKET
-	refused "$1" EAFNOSUPPORT socket 40 1 0 # AF_VSOCK
-	refused "$1" EAFNOSUPPORT socket 38 5 0 # AF_ALG
-	refused "$1" EAFNOSUPPORT socket 16 3 9 # NETLINK_AUDIT
-	refused "$1" EPERM socket 2 10 768       # AF_INET, SOCK_PACKET
-	refused "$1" EPROTONOSUPPORT socket 2 1 262 # MPTCP
-	refused "$1" EPROTONOSUPPORT socket 2 5 0   # SOCK_SEQPACKET: SCTP
-	refused "$1" EPROTONOSUPPORT socket 10 1 132
+	blocked "$1" ENETUNREACH connect 192.0.2.1 80
+	blocked "$1" ECONNREFUSED connect 127.0.0.1 "$port"
+	blocked "$1" EPERM socket 2 3 1       # AF_INET, SOCK_RAW, ICMP
+	blocked "$1" EPERM socket 10 3 58
+	blocked "$1" EAFNOSUPPORT socket 17 3 0 # AF_PACKET
+	blocked "$1" EAFNOSUPPORT socket 40 1 0 # AF_VSOCK
+	blocked "$1" EAFNOSUPPORT socket 38 5 0 # AF_ALG
+	blocked "$1" EAFNOSUPPORT socket 16 3 9 # NETLINK_AUDIT
+	blocked "$1" EPERM socket 2 10 768       # AF_INET, SOCK_PACKET
+	blocked "$1" EPROTONOSUPPORT socket 2 1 262 # MPTCP
+	blocked "$1" EPROTONOSUPPORT socket 2 5 0   # SOCK_SEQPACKET: SCTP
+	blocked "$1" EPROTONOSUPPORT socket 10 1 132
 	works inside "$1" -- /attack socket 16 3 0
 	works inside "$1" -- /attack socket 10 1 6
 	works inside "$1" -- /attack socket 2 2 17
 	works inside "$1" -- /attack socket 1 5 0
 	works inside "$1" -- /attack loopback
 	# Abstract sockets belong to the network namespace.
-	refused "$1" ECONNREFUSED abstract "$name"
+	blocked "$1" ECONNREFUSED abstract "$name"
 	out=$(inside "$1" -- sh -c 'ls /sys/class/net 2>/dev/null; cat /proc/net/dev | tail -n +3 | cut -d: -f1')
 	[ "$(echo "$out" | tr -d ' ')" = lo ] || fail "$1: interfaces: $out"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The start-up probes: each layer knocked out in turn, and the probe of that name refuses the run.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 KNOCKOUT=$WARD_BUILD/tests/support/knockout
 
 # probe NAME CMD...: the run is refused by this probe, and the command was not started.
@@ -40,7 +40,7 @@ check() {
 	grep -q "^probe landlock: \(held\|skipped\)" "$WARD_TMP/probes" ||
 		fail "$1: $(cat "$WARD_TMP/probes")"
 }
-LIB=$(dirname "$0")/lib.sh
+LIB=$WARD_SRC/tests/escape/lib/escape.sh
 chmod 755 "$WARD_TMP"
 each_mode check
 
@@ -64,10 +64,10 @@ fi
 probe outside "$RUN" --outside "$WARD_TMP/nowhere" -- echo ran
 grep -q "its control .* was answered with ENOENT" "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
 
-# The filter without the line of a system call, and without any. The plan is changed on its way to
+# The filter without the line of a system call, and without any. The blueprint is changed on its way to
 # wardfs-init by a program that stands in for it.
 mkdir "$WARD_TMP/swap"
-cp "$WARD_BUILD/tests/support/planedit" "$WARD_TMP/swap/wardfs-init"
+cp "$WARD_BUILD/tests/support/blueprint_edit" "$WARD_TMP/swap/wardfs-init"
 ln -s "$WARD_BUILD/wardfs-init" "$WARD_TMP/swap/wardfs-init.real"
 edited() {
 	printf '%s\n' "$1" >"$WARD_TMP/swap/wardfs-init.edit"

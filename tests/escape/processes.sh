@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Other processes: those of the host are not there, pid 1 cannot be touched.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 sleep 600 &
 host=$!
@@ -12,19 +12,19 @@ check() {
 	# The host's process has no number inside.
 	out=$(inside "$1" -- sh -c 'ls /proc | grep -c "^[0-9]*$"')
 	[ "$out" -le 4 ] || fail "$1: $out processes are visible"
-	refused "$1" ESRCH kill "$host" 0
-	refused "$1" EPERM ptrace 1
-	refused "$1" EPERM read-memory 1
-	refused "$1" EPERM write-memory 1
-	refused "$1" EPERM take-fd 1 3
-	refused "$1" EPERM kill 1 9
+	blocked "$1" ESRCH kill "$host" 0
+	blocked "$1" EPERM ptrace 1
+	blocked "$1" EPERM read-memory 1
+	blocked "$1" EPERM write-memory 1
+	blocked "$1" EPERM take-fd 1 3
+	blocked "$1" EPERM kill 1 9
 	# Nor may it be slowed down, so that it is late when all has to end; oneself and others may.
 	for how in scheduler affinity nice io limit; do
-		refused "$1" EPERM slow $how 1
+		blocked "$1" EPERM slow $how 1
 		works inside "$1" -- /attack slow $how 0
 		works inside "$1" -- sh -c "sleep 60 & /attack slow $how \$!; rc=\$?; kill \$!; exit \$rc"
 	done
-	refused "$1" EPERM slow user 0
+	blocked "$1" EPERM slow user 0
 	# One's own child may be killed, but not traced.
 	inside "$1" -- sh -c 'sleep 60 & kill -9 $!' || fail "$1: a child cannot be killed"
 	for how in ptrace read-memory write-memory "take-fd 1"; do

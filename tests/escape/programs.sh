@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The other side of every refusal: what normal programs do still works.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 try() { # try MODE PROGRAM SCRIPT
 	command -v "$2" >/dev/null || return 0
-	inside "$1" --home /home/agent --env HOME=/home/agent --env PATH=/usr/local/bin:/usr/bin:/bin \
+	inside "$1" --bind "$WARD_SRC/tests/escape/lib/programs-modules.py=/modules.py" --home /home/agent --env HOME=/home/agent --env PATH=/usr/local/bin:/usr/bin:/bin \
 		--cwd /tmp -- sh -ec "$3" >"$WARD_TMP/out" 2>&1 || fail "$1: $2: $(tail -5 "$WARD_TMP/out")"
 }
 
@@ -15,15 +15,7 @@ check() {
 	try "$1" git 'git init -q r; cd r; echo x >f; git add f
 		git -c user.name=a -c user.email=a@b commit -qm m; git mv f g; git status --short | grep -q f'
 	try "$1" make 'printf "all: a b\na b:\n\techo \$@ >\$@\n" >Makefile; make -j4; test -s a'
-	try "$1" python3 'python3 -c "
-import multiprocessing, threading, socket, tempfile, os, ssl, subprocess
-t = threading.Thread(target=print); t.start(); t.join()
-a, b = socket.socketpair()
-assert subprocess.check_output([\"id\", \"-un\"]).strip() == b\"agent\"
-multiprocessing.get_context(\"fork\").Process(target=print).start()
-assert len(socket.if_nameindex()) == 1
-os.memfd_create(\"x\")
-"'
+	try "$1" python3 'python3 /modules.py'
 	try "$1" node 'node -e "
 const w = require(\"worker_threads\"), os = require(\"os\"), cp = require(\"child_process\");
 os.networkInterfaces(); new w.Worker(\"1\", {eval: true});

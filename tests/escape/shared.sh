@@ -3,7 +3,7 @@
 # What the host has once for all its programs: files that others open, pages and requests of which there is
 # a fixed number, the order in which it serves. Nothing inside holds it up, uses it up or goes first.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 ordered() { # ordered MODE: how the kernel orders what runs inside; MODE host: here
 	case $1 in
@@ -21,16 +21,7 @@ fi
 mkdir "$WARD_TMP/tool"
 chmod 755 "$WARD_TMP" "$WARD_TMP/tool"
 # Class, nice value, class of the disk, how gladly it is killed when memory is short.
-cat >"$WARD_TMP/order.py" <<'P'
-import ctypes, os
-libc = ctypes.CDLL(None, use_errno=True)
-ioprio_get = {"x86_64": 252, "aarch64": 31}[os.uname().machine]
-with open("/proc/self/oom_score_adj") as f:
-    adj = int(f.read())
-rt = os.sched_getscheduler(0) not in (os.SCHED_OTHER, os.SCHED_BATCH, os.SCHED_IDLE)
-print("first" if rt or os.getpriority(os.PRIO_PROCESS, 0) < 0 or libc.syscall(ioprio_get, 1, 0) >> 13 == 1 or adj < 0
-      else "as all")
-P
+cp "$WARD_SRC/tests/escape/lib/shared-order.py" "$WARD_TMP/order.py"
 cat >"$WARD_TMP/spared" <<'S2'
 #!/bin/sh
 echo -500 >/proc/self/oom_score_adj && exec "$@"
@@ -53,9 +44,9 @@ check() {
 	done
 	inside "$1" -- sh -c ': >/tmp/lock; flock /tmp/lock true' || fail "$1: no locks either"
 	# Pages of the host's pool, which count towards no limit of memory.
-	refused "$1" ENOMEM huge-pages map
-	refused "$1" ENOSYS huge-pages file
-	refused "$1" EPERM huge-pages segment
+	blocked "$1" ENOMEM huge-pages map
+	blocked "$1" ENOSYS huge-pages file
+	blocked "$1" EPERM huge-pages segment
 	for list in strict no-exec; do
 		out=$(inside "$1" --seccomp $list -- /attack huge-pages file) && fail "$1: $list: huge pages"
 		[ "$out" = ENOSYS ] || fail "$1: $list: $out"
@@ -67,7 +58,7 @@ check() {
 	done
 	inside "$1" -- /attack aio 1 >/dev/null || fail "$1: no kernel AIO"
 	if [ -e /proc/pressure/cpu ]; then
-		refused "$1" EROFS pressure /proc/pressure/cpu
+		blocked "$1" EROFS pressure /proc/pressure/cpu
 		inside "$1" -- cat /proc/pressure/cpu >/dev/null || fail "$1: pressure cannot be read"
 	fi
 	# What the caller goes first by is not handed on.

@@ -3,26 +3,12 @@
 # What the kernel counts for a user as a whole, inside and outside: whoever takes all that there is inside
 # leaves some to the owner's programs on the host.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
 # Ids of its own: what is taken here is nobody else's meanwhile.
 TEST_UID=$((20000 + $$ % 30000))
 chmod 755 "$WARD_TMP"
-cat >"$WARD_TMP/take.py" <<'P'
-import ctypes, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-timer_create = {"x86_64": 222, "aarch64": 107}[os.uname().machine]
-timer, n = ctypes.c_int(), 0
-if sys.argv[1] == "instances":
-    while n < 10000 and libc.inotify_init() >= 0:
-        n += 1
-else:
-    while n < 1000000 and libc.syscall(timer_create, 1, None, ctypes.byref(timer)) == 0:
-        n += 1
-print(n, flush=True)
-if sys.argv[2] == "hold":
-    sys.stdin.read()
-P
+cp "$WARD_SRC/tests/escape/lib/shares-take.py" "$WARD_TMP/take.py"
 PYTHON=/usr/bin/python3
 # Of everything that follows: few enough timers to be taken quickly.
 prlimit --pid $$ --nofile=20000:20000 --sigpending=5000:5000

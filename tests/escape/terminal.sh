@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Terminals: no typing into them, job control works.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$WARD_SRC/tests/escape/lib/escape.sh"
 
-wait_until() { # wait_until FILE PATTERN
+wait_for_text() { # wait_for_text FILE PATTERN
 	i=0
 	until grep -q "$2" "$1" 2>/dev/null; do
 		i=$((i + 1))
@@ -19,7 +19,7 @@ open_terminal() { # open_terminal MODE SCRIPT: what is written on 9 is typed
 	inside "$1" --pty -- sh -c "$2" <"$WARD_TMP/in" >"$WARD_TMP/out" 2>"$WARD_TMP/err" &
 	run=$!
 	exec 9>"$WARD_TMP/in"
-	wait_until "$WARD_TMP/out" '^ready'
+	wait_for_text "$WARD_TMP/out" '^ready'
 }
 
 close_terminal() { # close_terminal EXIT_CODE
@@ -29,10 +29,10 @@ close_terminal() { # close_terminal EXIT_CODE
 }
 
 check() {
-	refused "$1" EPERM tiocsti
-	refused "$1" EPERM tiocsti high
-	refused "$1" EPERM tiocsti linux
-	refused "$1" EPERM tiocsti discipline
+	blocked "$1" EPERM tiocsti
+	blocked "$1" EPERM tiocsti high
+	blocked "$1" EPERM tiocsti linux
+	blocked "$1" EPERM tiocsti discipline
 	out=$(inside "$1" --pty -- sh -c 'tty; stty size; test -t 0 && test -t 1 && echo yes' </dev/null |
 		tr -d '\r' | tr '\n' ' ')
 	[ "$out" = "/dev/pts/0 24 80 yes " ] || fail "$1: pty: $out"
@@ -45,7 +45,7 @@ check() {
 	# command waits in a read of its own.
 	open_terminal "$1" 'echo ready; read -r line; echo "got $line"'
 	printf '\032' >&9
-	wait_until "$WARD_TMP/err" '^sandboxrun: stopped 20$'
+	wait_for_text "$WARD_TMP/err" '^sandboxrun: stopped 20$'
 	echo word >&9
 	close_terminal 0
 	grep -q '^got word' "$WARD_TMP/out" || fail "$1: Ctrl-Z: $(cat "$WARD_TMP/out")"
@@ -54,9 +54,9 @@ check() {
 	close_terminal 130
 	# The command is stopped while a job of its own has the terminal: it goes on too.
 	open_terminal "$1" 'set -m; sh -c "kill -STOP \$PPID; echo ready; read -r line"; echo continued'
-	wait_until "$WARD_TMP/err" '^sandboxrun: stopped 19$'
+	wait_for_text "$WARD_TMP/err" '^sandboxrun: stopped 19$'
 	echo word >&9
-	wait_until "$WARD_TMP/out" '^continued'
+	wait_for_text "$WARD_TMP/out" '^continued'
 	close_terminal 0
 	# An interactive shell's own job control. On one line: between two prompts the shell may report the
 	# end of the job and forget it. KILL, since the shell ignores TERM and its child does until its exec.

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/chain.h"
-#include "audit/encode.h"
 #include "audit/event.h"
+#include "audit/log/chain.h"
+#include "audit/write/encode.h"
 #include "enforcer/base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
 

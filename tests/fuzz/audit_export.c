@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "audit/chain.h"
-#include "audit/encode.h"
-#include "audit/export.h"
+#include "audit/export/export.h"
+#include "audit/log/chain.h"
+#include "audit/write/encode.h"
 #include "enforcer/base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -94,12 +94,15 @@ static void export_all(const struct ward_buf *line)
 		bool csv = strcmp(e->name, "csv") == 0;
 		e->record(&b, &r);
 		check_line(&b, csv ? 2 : 1);
-		if (csv)
-			check_csv(e->head, &b);
-		else if (strcmp(e->name, "cef") == 0)
+		if (csv) {
+			ward_cleanup(ward_buf_clear) struct ward_buf head = WARD_BUF_INIT;
+			e->head(&head);
+			check_csv(ward_buf_str(&head), &b);
+		} else if (strcmp(e->name, "cef") == 0) {
 			check_cef(&b);
-		else
+		} else {
 			check_json(&b);
+		}
 	}
 	json_decref(o);
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/chain.h"
-#include "audit/parse.h"
-#include "audit/proof.h"
+#include "audit/log/chain.h"
+#include "audit/query/parse.h"
+#include "audit/verify/proof.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What the line "extra" of a proof says, as text; the caller's. */

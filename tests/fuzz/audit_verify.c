@@ -9,11 +9,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "audit/attest.h"
-#include "audit/chain.h"
-#include "audit/proof.h"
-#include "audit/query.h"
-#include "audit/verify.h"
+#include "audit/log/chain.h"
+#include "audit/query/denials.h"
+#include "audit/query/query.h"
+#include "audit/verify/attest.h"
+#include "audit/verify/proof.h"
+#include "audit/verify/verify.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 /* Any bytes as a question: refused, or taken apart so that the answer is a whole message. */
 #include <string.h>
 
-#include "enforcer/net/dns.h"
+#include "enforcer/net/protocol/dns.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

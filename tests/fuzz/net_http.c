@@ -1,36 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what a program sends to a server: as a whole and byte by byte the same passes, and
- * no request whose host is another one does. The last is asked of a second, lenient reader that
- * looks for the host of the first request alone.
+ * Any bytes as what a program sends to a server: as a whole, byte by byte and in other pieces they
+ * are judged alike, also where the stream ends, and of a request whose line names HTTP nothing but
+ * a good one passes.
  */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-#include "enforcer/net/inspect.h"
+#include "enforcer/net/protocol/inspect.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SIZE_MAX_HERE 4096
 
-/* Feeds data in steps; returns the bytes that passed, *ret_refused. */
+/* Feeds data in steps, and the end; returns the bytes that passed, *ret_refused. */
 static size_t feed(const uint8_t *data, size_t size, size_t step, bool *ret_refused)
 {
 	struct ward_inspect in;
 	size_t done = 0, have = 0;
+	bool may_end;
 	ward_inspect_init(&in, "a.example", true);
 	*ret_refused = false;
 	while (have < size) {
 		size_t pass = 0;
 		have = have + step < size ? have + step : size;
 		if (ward_inspect(&in, data + done, have - done, &pass) < 0) {
+			fuzz_insist(in.complaint);
 			*ret_refused = true;
+			ward_inspect_free(&in);
 			return done;
 		}
 		fuzz_insist(pass <= have - done);
 		done += pass;
+		/* What passes before it is known what it is, is kept, and bounded. */
+		fuzz_insist(!in.early || (in.n_early && in.n_early <= done));
+		fuzz_insist(in.state != WARD_INSPECT_OPAQUE || done == have);
 	}
+	may_end = ward_inspect_may_end(&in);
+	if (done == size) {
+		*ret_refused = ward_inspect_end(&in) < 0;
+		fuzz_insist(*ret_refused == !may_end);
+	}
+	ward_inspect_free(&in);
 	return done;
+}
+
+/* A first line of words that names HTTP is looked at, by this simple reader as well. */
+static bool simple_request(const uint8_t *data, size_t size)
+{
+	const char *p = (const char *)data, *end = memchr(p, '\n', size);
+	size_t word = 0;
+	while (end && p + word < end && ward_http_is_token((unsigned char)p[word]))
+		word++;
+	if (!end || word == 0 || p + word == end || p[word] != ' ')
+		return false;
+	for (p += word; end - p >= 5; p++)
+		if (strncasecmp(p, "HTTP/", 5) == 0)
+			return true;
+	return false;
+}
+
+static bool is_good(const uint8_t *data, size_t size)
+{
+	struct ward_http_head h;
+	char host[256];
+	uint16_t port;
+	return ward_http_head((const char *)data, size, &h) == 0 && h.host.p &&
+	       ward_http_authority(h.host.p, h.host.len, host, &port) &&
+	       strcmp(host, "a.example") == 0;
 }
 
 static void check_parts(const uint8_t *data, size_t size)
@@ -58,9 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	check_parts(data, size);
 	size_t whole = feed(data, size, size ? size : 1, &refused);
-	size_t slowly = feed(data, size, 1, &refused_slowly);
-	/* Byte by byte, more of it may have passed before the bad byte came. */
-	fuzz_insist(refused == refused_slowly);
-	fuzz_insist(refused ? slowly >= whole : slowly == whole);
+	for (size_t step = 1; step < size; step = step * 3 + 1) {
+		size_t slowly = feed(data, size, step, &refused_slowly);
+		/* In pieces, more of it may have passed before a bad byte, or a request's, came. */
+		fuzz_insist(refused == refused_slowly);
+		fuzz_insist(slowly >= whole);
+	}
+	if (simple_request(data, size))
+		fuzz_insist(whole == 0 || is_good(data, size));
 	return 0;
 }

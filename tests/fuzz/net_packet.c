@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "enforcer/net/refused.h"
+#include "enforcer/net/conn/refused.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "enforcer/net/socks.h"
+#include "enforcer/net/protocol/socks.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_request(const uint8_t *data, size_t size)

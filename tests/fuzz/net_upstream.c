@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "enforcer/net/token.h"
-#include "enforcer/net/upstream.h"
+#include "enforcer/net/protocol/token.h"
+#include "enforcer/net/protocol/upstream.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SIZE_MAX_HERE 4096

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What --help lists, the bash completion offers; what it offers for arguments is there. The others parse."""
+"""The completions offer what --help lists, all verbs and options and no others; bash is asked, zsh and
+fish are read. What bash offers for arguments is there."""
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 
+from _help import PROGRAM, options_of, verbs_of
 from _sources import BUILD, finish
 
-PROGRAM = os.path.join(BUILD, "wardfs")
 MADE = os.path.join(BUILD, "conf/completions")
 # A shell that asks the completion as a terminal does: the last word is the one that is typed.
 ASK = r'''
@@ -40,34 +41,58 @@ def expect(wanted, *words, only=False):
         complaints.append(f"{' '.join(words)}: {word} is offered")
 
 
-def help_text(path):
-    return subprocess.run([PROGRAM, *path, "--help"], check=True, capture_output=True,
-                          text=True).stdout
+def made(name):
+    with open(os.path.join(MADE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def compare(shell, path, what, got, wanted):
+    where = f"{shell}: {' '.join(['wardfs', *path])}"
+    complaints.extend(f"{where}: the {what} {word} is missing" for word in sorted(wanted - got))
+    complaints.extend(f"{where}: there is no {what} {word}" for word in sorted(got - wanted))
+
+
+def ask_bash(path, verbs, options):
+    if verbs:
+        expect(verbs, *path, "", only=True)
+    compare("bash", path, "option", {o for o in offered(*path, "-") if o.startswith("--")}, options)
+
+
+def read_zsh(path, verbs, options):
+    """A function a verb: its verbs as 'NAME:TEXT', or its options as '*--NAME[TEXT]'."""
+    name = "_wardfs" + "".join("_" + word.replace("-", "_") for word in path)
+    found = re.search(rf"^{name}\(\) {{\n(.*?)^}}$", ZSH, re.M | re.S)
+    body = found[1] if found else ""
+    compare("zsh", path, "verb", set(re.findall(r"^\t\t'([a-z-]+):", body, re.M)), verbs)
+    if not verbs:
+        compare("zsh", path, "option", set(re.findall(r"'\*(--[a-z-]+)=?\[", body)), options)
+
+
+def read_fish(path, verbs, options):
+    """A line each: -n '__wardfs_at PATH' -l NAME, and with at -n PATH the verbs, -a NAME."""
+    at = re.escape(" ".join(["__wardfs_at", *path]).strip())
+    there = re.escape(" ".join(["__wardfs_at -n", *path]).strip())
+    found = re.findall(rf"^complete -c wardfs -f -n '{there} ?' -a '([a-z-]+)'", FISH, re.M)
+    compare("fish", path, "verb", set(found), verbs)
+    found = re.findall(rf"^complete -c wardfs -n '{at} ?' -l ([a-z-]+)", FISH, re.M)
+    compare("fish", path, "option", {"--" + option for option in found}, options)
 
 
 def walk(path):
-    """Each verb and each option that the page of this verb knows."""
-    text = help_text(path)
-    options = set(re.findall(r"(?:^|[\s,[])(--[a-z][a-z0-9-]*)", text))
-    if path == ["audit"]:
-        verbs = set(re.findall(r"^(?:Usage:)? +wardfs audit ([a-z]+)", text, re.M))
-        expect(verbs, "audit", "", only=True)
-        for verb in verbs:
-            expect(options, "audit", verb, "--")
-        return
-    if "\nVerbs:\n" in text:
-        verbs = re.findall(r"^  ([a-z-]+) ", text[text.index("\nVerbs:\n"):], re.M)
-        if not verbs:
-            complaints.append(f"{path}: no verbs in its --help")
-        expect(verbs, *path, "", only=True)
-        for verb in verbs:
-            walk(path + [verb])
-    else:
-        # an option of another verb may be named in the text of this one
-        listed = set(re.findall(r"^ +(?:-., )?(--[a-z][a-z0-9-]*)", text, re.M))
-        expect(listed, *path, "--")
+    """All verbs beneath one, in each of the shells."""
+    verbs = verbs_of(path)
+    options = {"--help"} if verbs else options_of(" ".join(path)) | OWN
+    if not path:
+        options.add("--version")
+    for shell in (ask_bash, read_zsh, read_fish):
+        shell(path, set(verbs), options)
+    for verb in verbs:
+        walk([*path, verb])
 
 
+# What argp gives every verb.
+OWN = {"--help", "--usage"}
+ZSH, FISH = made("_wardfs"), made("wardfs.fish")
 walk([])
 profiles = subprocess.run([PROGRAM, "profile", "list"], check=True, capture_output=True,
                           text=True).stdout

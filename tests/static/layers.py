@@ -6,22 +6,41 @@ import re
 
 from _sources import files, finish, read
 
+# What a way in or out of a session stands on.
+NET = ["enforcer/net/net.h", "enforcer/net/decide.h", "enforcer/net/net_limits.h",
+       "enforcer/net/net_records.h", "enforcer/net/setup", "enforcer/net/protocol"]
 # folder: the folders (or single headers) of ours that its files may include, besides its own.
 MAY_INCLUDE = {
     "enforcer/base": [],
     "enforcer/ipc": ["enforcer/base"],
     "conf": [],
-    "enforcer/policy": ["enforcer/base", "enforcer/ipc", "conf"],
+    # What is true of each mode, as data; the operations stand above the sandbox.
+    "enforcer/modes/table": [],
+    "enforcer/policy": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table"],
     "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
               "enforcer/policy/settings.h"],
     "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
-    "enforcer/net": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
+    # main knows all rooms; the rooms, those beneath them (enforcer/net/README.md).
+    "enforcer/net": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"] + [
+        "enforcer/net/" + room for room in ("setup", "protocol", "names", "conn", "entry")],
+    "enforcer/net/setup": ["enforcer/base", "enforcer/ipc", "audit", "enforcer/net/net.h"],
+    "enforcer/net/protocol": ["enforcer/base", "enforcer/policy", "audit"],
+    "enforcer/net/names": ["enforcer/base", "enforcer/policy", "enforcer/net/net.h",
+                           "enforcer/net/net_limits.h", "enforcer/net/setup"],
+    "enforcer/net/conn": ["enforcer/base", "enforcer/ipc"] + NET + ["enforcer/net/names"],
+    "enforcer/net/entry": ["enforcer/base"] + NET + ["enforcer/net/names", "enforcer/net/conn"],
     # settings.h: what "unlimited" is.
-    "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy/settings.h"],
-    "enforcer/session": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
-                         "enforcer/net/token.h", "enforcer/sandbox"],
-    "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/policy", "audit",
-                     "enforcer/net/token.h", "enforcer/sandbox", "enforcer/session"],
+    "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
+                         "enforcer/policy/settings.h"],
+    "enforcer/modes": ["enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h"],
+    "enforcer/session": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
+                         "enforcer/modes/modes.h",
+                         "enforcer/policy", "audit",
+                         "enforcer/net/protocol/token.h", "enforcer/sandbox"],
+    "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
+                     "enforcer/modes/modes.h",
+                     "enforcer/policy", "audit",
+                     "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",
                         "enforcer/session"],
 }

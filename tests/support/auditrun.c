@@ -34,11 +34,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit/chain.h"
-#include "audit/frames.h"
+#include "audit/log/chain.h"
+#include "audit/log/frames.h"
+#include "audit/log/segments.h"
 #include "audit/ring.h"
-#include "audit/segments.h"
-#include "audit/store.h"
+#include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"

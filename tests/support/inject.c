@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "fs/confine.h"
+#include "fs/base/fs_confine.h"
 
 /* The flag of a casefolded directory (include/uapi/linux/fs.h). */
 #define CASEFOLD_FLAG 0x40000000

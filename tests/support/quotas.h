@@ -2,7 +2,7 @@
 /* For the unit tests of quotas as numbers. Failures abort the test. */
 #pragma once
 
-#include "fs/quota.h"
+#include "fs/quota/quota.h"
 
 /* A policy with one tree, /w, to be written; [quota] sections follow. */
 #define QUOTAS_HEAD "[policy]\nversion = 1\n[tree /w]\nsource = .\n[files]\nwrite = /w\n"

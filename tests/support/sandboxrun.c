@@ -339,6 +339,7 @@ int main(int argc, char **argv)
 	static char path[] = "PATH=/usr/bin:/bin";
 	static struct options o;
 	struct ward_sandbox_spec *s = &o.spec;
+	s->layers = WARD_LAYERS_ALL;
 	s->root = geteuid() == 0;
 	s->agent_uid = s->owner_uid = s->root ? 1000 : geteuid();
 	s->agent_gid = s->owner_gid = s->root ? 1000 : getegid();

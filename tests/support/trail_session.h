@@ -7,10 +7,10 @@
 
 #include <check.h>
 
-#include "audit/chain.h"
-#include "audit/store.h"
-#include "audit/verify.h"
-#include "audit/writer.h"
+#include "audit/log/chain.h"
+#include "audit/store/store.h"
+#include "audit/verify/verify.h"
+#include "audit/write/writer.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit/confine.h"
+#include "audit/write/audit_confine.h"
 #include "tests/support/suite.h"
 
 /* Each returns 0 if it was done. */

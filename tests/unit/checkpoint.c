@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "audit/merkle.h"
-#include "audit/note.h"
-#include "audit/proof.h"
+#include "audit/log/merkle.h"
+#include "audit/log/note.h"
+#include "audit/verify/proof.h"
 #include "enforcer/base/fd.h"
 #include "tests/support/suite.h"
 #include "tests/support/trail_session.h"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "enforcer/session/executed.h"
+#include "enforcer/session/tree/executed.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "enforcer/base/clock.h"
-#include "fs/delay.h"
+#include "fs/kernel/answer_later.h"
 #include "tests/support/policies.h"
 #include "tests/support/suite.h"
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fs/ahead.h"
-#include "fs/beneath.h"
-#include "fs/node.h"
+#include "fs/node/node.h"
+#include "fs/ops/listing_ahead.h"
+#include "fs/resolve/trees_beneath.h"
 #include "tests/support/policies.h"
 #include "tests/support/suite.h"
 
@@ -22,18 +22,45 @@ static struct ward_fs fs;
 static struct ward_fs_tree tree;
 static struct ward_nodes *nodes;
 
+/* What the hooks were told. */
+static struct {
+	uint64_t moved;
+	unsigned n_moved, n_ended;
+} told;
+
+static void on_moved(struct ward_fs_tree *t, uint64_t number)
+{
+	told.moved = number;
+	told.n_moved++;
+}
+
+/* Nothing is watched here. */
+static void on_unwatch(struct ward_fs_tree *t, struct ward_node *node)
+{
+	ck_abort();
+}
+
+static void on_ended(struct ward_fs_tree *t, const struct ward_node *node)
+{
+	told.n_ended++;
+}
+
+static const struct ward_nodes_hooks hooks = {
+	.moved = on_moved, .unwatch = on_unwatch, .ended = on_ended};
+
 static void setup(void)
 {
 	struct ward_err err = WARD_ERR_INIT;
 
 	memset(&fs, 0, sizeof(fs));
 	memset(&tree, 0, sizeof(tree));
+	memset(&told, 0, sizeof(told));
 	fs.policy = policy_of(rules);
 	tree.fs = &fs;
 	tree.path = (char *)(uintptr_t) "/w";
 	tree.path_len = 2;
 	tree.root_fd = -1;
-	ck_assert_int_eq(ward_nodes_new(&tree, &nodes, &err), 0);
+	ck_assert_int_eq(ward_nodes_new(&tree, &hooks, &nodes, &err), 0);
 }
 
 static void teardown(void)
@@ -101,8 +128,7 @@ START_TEST(numbers)
 	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, UINT64_MAX), nowhere);
 	/* Nothing can be done there, and it stays. */
 	ck_assert_int_eq(ward_node_states(nodes, nowhere, &s), -ESTALE);
-	ward_node_pin(nodes, nowhere);
-	ward_node_unpin(nodes, nowhere);
+	ck_assert_ptr_null(ward_nodes_pin(nodes, na));
 	ward_node_forget(nodes, nowhere, 5);
 	ck_assert_ptr_eq(ward_nodes_from_ino(nodes, 0), nowhere);
 	/* Many, so that the table grows. */
@@ -419,8 +445,12 @@ START_TEST(missed_directory)
 	ck_assert_uint_ne(rights(f) & WARD_RIGHT_WRITE, 0);
 	ward_nodes_miss(nodes, &nodes->root, "d");
 	ck_assert(d->gone);
+	ck_assert_uint_eq(told.n_moved, 0);
 	ck_assert_ptr_eq(enter(ro, "e", S_IFDIR, 3, 2), d);
 	ck_assert(!d->gone);
+	/* what the kernel knows beneath it is to be forgotten */
+	ck_assert_uint_eq(told.n_moved, 1);
+	ck_assert_uint_eq(told.moved, d->number);
 	check_path(f, NULL, "/w/ro/e/f");
 	ck_assert_uint_eq(rights(f) & WARD_RIGHT_WRITE, 0);
 	/* the control: one that was removed here, and files */
@@ -594,6 +624,48 @@ START_TEST(listing_ends)
 }
 END_TEST
 
+/* Of the reference implementation (vectors_sip64): key 00…0f, input 00…07. */
+START_TEST(siphash)
+{
+	const struct ward_dir_key key = {
+		.k = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
+	const uint64_t word = UINT64_C(0x0706050403020100);
+
+	ck_assert_uint_eq(ward_dir_siphash(&key, NULL, 0), UINT64_C(0x726fdb47dd0e0e31));
+	ck_assert_uint_eq(ward_dir_siphash(&key, &word, 1), UINT64_C(0x93f5f5799a932462));
+}
+END_TEST
+
+START_TEST(dir_cookies)
+{
+	static const int64_t some[] = {0, 1, 2, 3, INT32_MAX, UINT32_MAX, INT64_C(1) << 32,
+		INT64_C(1) << 62, INT64_MAX - 1, INT64_MAX, -1, INT64_MIN, INT64_MIN + 1};
+	const struct ward_file_id one = {.ino = 12, .btime_ns = 1},
+				  two = {.ino = 12, .btime_ns = 2};
+	const struct ward_dir_key a = ward_dir_key_for(&nodes->dir_key, &one);
+	const struct ward_dir_key b = ward_dir_key_for(&nodes->dir_key, &two);
+	struct ward_dir_key other;
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		const int64_t c = ward_dir_cookie(&a, some[i]);
+
+		ck_assert_int_eq(ward_dir_position(&a, c), some[i]);
+		ck_assert_int_eq(ward_dir_cookie(&a, ward_dir_position(&a, some[i])), some[i]);
+		/* The start stays, alone; the rest is elsewhere, and positive where it was. */
+		ck_assert_int_eq(c == 0, some[i] == 0);
+		ck_assert_int_eq(c < 0, some[i] < 0);
+		if (some[i] && some[i] != INT64_MIN) {
+			ck_assert_int_ne(c, some[i]);
+			ck_assert_int_ne(c, ward_dir_cookie(&b, some[i]));
+		}
+	}
+	ck_assert_int_eq(ward_dir_key_new(&other), 0);
+	ck_assert_int_ne(ward_dir_cookie(&other, 1), ward_dir_cookie(&nodes->dir_key, 1));
+	for (int64_t i = 1; i < 100000; i++)
+		ck_assert_int_eq(ward_dir_position(&other, ward_dir_cookie(&other, i)), i);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fs_node");
@@ -616,6 +688,8 @@ int main(void)
 	tcase_add_test(t, no_loop);
 	tcase_add_test(t, beneath);
 	tcase_add_test(t, listing_ends);
+	tcase_add_test(t, siphash);
+	tcase_add_test(t, dir_cookies);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -10,7 +10,7 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/policy.h"
-#include "fs/quota.h"
+#include "fs/quota/quota.h"
 #include "tests/support/policies.h"
 #include "tests/support/quotas.h"
 #include "tests/support/suite.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "enforcer/policy/policy.h"
-#include "fs/quota.h"
+#include "fs/quota/quota.h"
 #include "tests/support/quotas.h"
 #include "tests/support/suite.h"
 

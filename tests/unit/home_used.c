@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "enforcer/session/home_used.h"
+#include "enforcer/session/home/home_used.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "enforcer/net/pipes.h"
-#include "enforcer/net/pump.h"
+#include "enforcer/net/conn/pipes.h"
+#include "enforcer/net/conn/pump.h"
 #include "tests/support/suite.h"
 
 #define STREAMS 40

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "audit/chain.h"
+#include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/net/upstream.h"
-#include "enforcer/net/token.h"
+#include "enforcer/net/protocol/token.h"
+#include "enforcer/net/protocol/upstream.h"
 #include "tests/support/suite.h"
 
 #define NOW 1800000000U

@@ -450,6 +450,110 @@ START_TEST(trace_tells_who_was_beaten)
 }
 END_TEST
 
+/* A link at path in the tree /w, or another one moved, linked or exchanged there from /w/l. */
+static void link_is(struct ward_policy *p, const char *path, int error, unsigned line)
+{
+	static const struct {
+		enum ward_action action;
+		uint32_t flags;
+		bool back; /* the link is what is exchanged away */
+	} ways[] = {
+		{WARD_ACTION_CREATE, WARD_REQUEST_SYMLINK, false},
+		{WARD_ACTION_RENAME, WARD_REQUEST_SYMLINK, false},
+		{WARD_ACTION_RENAME, WARD_REQUEST_SYMLINK | WARD_REQUEST_EXCHANGE, false},
+		{WARD_ACTION_RENAME, WARD_REQUEST_DST_SYMLINK | WARD_REQUEST_EXCHANGE, true},
+		{WARD_ACTION_LINK, WARD_REQUEST_SYMLINK, false},
+	};
+	const struct ward_state *root = policy_walk(p, "/w"), *s = policy_walk(p, path),
+				*other = policy_walk(p, "/w/l");
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		bool one = ways[i].action == WARD_ACTION_CREATE || ways[i].back;
+		struct ward_request req = {.action = ways[i].action,
+			.flags = ways[i].flags,
+			.state = one ? s : other,
+			.state2 = one ? other : s,
+			.root = root};
+		struct ward_decision d = ward_policy_decide(p, &req, NULL);
+		ck_assert_msg(d.error == error, "%s, way %zu: %d", path, i, d.error);
+		ck_assert_int_eq(d.link, error != 0);
+		ck_assert_uint_eq(error ? d.rule->line : line, line);
+		/* control: what is no link */
+		req.flags &= ~(uint32_t)(WARD_REQUEST_SYMLINK | WARD_REQUEST_DST_SYMLINK);
+		is(ward_policy_decide(p, &req, NULL), WARD_VERDICT_ALLOW, 0);
+	}
+	ward_policy_state_put(p, root);
+	ward_policy_state_put(p, s);
+	ward_policy_state_put(p, other);
+}
+
+START_TEST(links_do_not_lead_past_rules)
+{
+	struct ward_policy *p = base("[tree /w]\nsource = .\n[files]\n" /* from line 5 */
+				     "read = /w/beaten/x\n"
+				     "write = /w\n"
+				     "read = .claude/settings.json\n"
+				     "hide = /w/a/b/c\n"
+				     "deny = /w/**/*.key\n"
+				     "read = /w/src/**/*.h\n"
+				     "noexec = /w/tools/*\n"
+				     "append = /w/log/*/x\n"
+				     "write = /w/lib/x\n"
+				     "ask = /w/maybe/x\n"
+				     "deny = id_rsa\n"
+				     "[guard]\nread = /w/guarded/x\nask = /w/person/x\n");
+	link_is(p, "/w/.claude", EACCES, 8);
+	link_is(p, "/w/deep/beneath/.claude", EACCES, 8);
+	link_is(p, "/w/a", EACCES, 9);
+	link_is(p, "/w/a/b", EACCES, 9);
+	link_is(p, "/w/src", EACCES, 11);
+	link_is(p, "/w/src/x/y", EACCES, 11);
+	link_is(p, "/w/log/y", EACCES, 13);
+	link_is(p, "/w/guarded", EACCES, 18);
+	link_is(p, "/w/person", EACCES, 19);
+	/* nothing beneath that the target might not have as well */
+	static const char *const fine[] = {"/w/x", "/w/node_modules/.bin/x", "/w/a/x", "/w/a/b/x",
+		"/w/lib", "/w/beaten", "/w/maybe", "/w/.claude/x"};
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+		link_is(p, fine[i], 0, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+/* What lies beneath a directory that moves may be a link: where a rule leaves `create`, too. */
+START_TEST(links_do_not_move_along)
+{
+	struct ward_policy *p = base("[files]\nwrite = /w\nappend = /w/log/*/x\n"
+				     "append = /w/flat/x\nread = /w/c/d/e\n");
+	is(rename_dir(p, "/w/new", "/w/log"), WARD_VERDICT_DENY, EXDEV);
+	is(rename_dir(p, "/w/new", "/w/c"), WARD_VERDICT_DENY, EXDEV);
+	/* the name itself, which may be made as a link there as well */
+	is(rename_dir(p, "/w/new", "/w/flat"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/new", "/w/log/x"), WARD_VERDICT_ALLOW, 0);
+	is(rename_dir(p, "/w/new", "/w/other"), WARD_VERDICT_ALLOW, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
+START_TEST(root_of_a_tree)
+{
+	struct ward_policy *p = base("[tree /w]\nsource = .\n[tree /w/in]\nsource = tmpfs:1M\n"
+				     "[files]\nwrite = /w\ndeny = /w/in/**/k\n");
+	static const struct {
+		const char *path, *root;
+	} t[] = {{"/w", "/w"}, {"/w/x", "/w"}, {"/w/in", "/w/in"}, {"/w/in/x/y", "/w/in"},
+		{"/w/inn", "/w"}, {"/wx", NULL}, {"/", NULL}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const struct ward_state *s = NULL,
+					*want = t[i].root ? policy_walk(p, t[i].root) : NULL;
+		ck_assert_int_eq(ward_policy_tree_root(p, t[i].path, &s), 0);
+		ck_assert_ptr_eq(s, want);
+		ward_policy_state_put(p, s);
+		ward_policy_state_put(p, want);
+	}
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(fold_holds_for_guards)
 {
 	struct ward_policy *p =
@@ -543,6 +647,9 @@ int main(void)
 	tcase_add_test(t, other_trees_beneath);
 	tcase_add_test(t, malformed_requests_are_refused);
 	tcase_add_test(t, trace_tells_who_was_beaten);
+	tcase_add_test(t, links_do_not_lead_past_rules);
+	tcase_add_test(t, links_do_not_move_along);
+	tcase_add_test(t, root_of_a_tree);
 	tcase_add_test(t, fold_holds_for_guards);
 	tcase_add_test(t, blob_goes_and_comes_back);
 	suite_add_tcase(s, t);

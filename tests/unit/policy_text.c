@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/modes/table/mode.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/policy/policy.h"
@@ -248,13 +249,17 @@ END_TEST
 START_TEST(values)
 {
 	refused(HEAD "[limits]\nmemory = 4X\n",
-		"f:4: memory: '4X' is no size: write 512, 64K, 10M or 4G");
+		"f:4: memory: '4X' is no size ('X' is no unit): write 512, 64K, 10M or 4G");
 	refused(HEAD "[limits]\nmemory = 99999999999999999999\n",
-		"f:4: memory: '99999999999999999999' is no size: write 512, 64K, 10M or 4G");
+		"f:4: memory: '99999999999999999999' is no size (too large): write 512, 64K, 10M or 4G");
+	/* 2^64, which no 64 bits hold */
+	refused(HEAD "[limits]\nmemory = 18446744073709551616\n",
+		"f:4: memory: '18446744073709551616' is no size (too large): write 512, 64K, 10M or "
+		"4G");
 	refused(HEAD "[limits]\nprocesses = 1K\n",
-		"f:4: processes: '1K' is no count: write 200 or 200k");
+		"f:4: processes: '1K' is no count ('K' is no unit): write 200 or 200k");
 	refused(HEAD "[limits]\nwall = 30m1h\n",
-		"f:4: wall: '30m1h' is no time: write 90, 30s, 10m or 1h30m");
+		"f:4: wall: '30m1h' is no time ('h' stands behind 'm'): write 90, 30s, 10m or 1h30m");
 	refused(HEAD "[limits]\ncore = true\n", "f:4: core: 'true' is none of: no, yes");
 	refused(HEAD "[limits]\ncpus = 0\n", "f:4: cpus: '0': write a number such as 2 or 1.5");
 	refused(HEAD "[network]\nmode = open\n",
@@ -339,7 +344,7 @@ START_TEST(defaults)
 {
 	struct ward_policy *p = policy_of(HEAD);
 	const struct ward_settings *s = ward_policy_settings(p);
-	ck_assert_int_eq(s->mode, WARD_MODE_RESTRICTED);
+	ck_assert_str_eq(s->mode->word, "restricted");
 	ck_assert_uint_eq(s->n_trees, 1);
 	ck_assert_str_eq(s->trees[0].path, "/workspace");
 	ck_assert_str_eq(s->trees[0].source, ".");

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/filter.h"
-#include "audit/query.h"
-#include "audit/summary.h"
+#include "audit/query/denials.h"
+#include "audit/query/query.h"
+#include "audit/query/record_filter.h"
+#include "audit/query/summary.h"
 #include "enforcer/policy/policy.h"
 #include "tests/support/suite.h"
 #include "tests/support/trail_session.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the sandbox that can be tested without one: plan, view, system call filter. */
+/* The parts of the sandbox that can be tested without one: blueprint, view, system call filter. */
 #include <check.h>
 #include <errno.h>
 #include <linux/audit.h>
@@ -15,9 +15,9 @@
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/blueprint.h"
 #include "enforcer/sandbox/filter.h"
 #include "enforcer/sandbox/filters.h"
-#include "enforcer/sandbox/plan.h"
 #include "enforcer/sandbox/probe.h"
 #include "enforcer/sandbox/view.h"
 #include "tests/support/suite.h"
@@ -31,25 +31,25 @@ START_TEST(paths)
 		"", "/", "a", "./a", "//a", "/a/", "/a//b", "/a/.", "/./a", "/..", "/a/../b"};
 	char name[300];
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ck_assert_msg(ward_plan_path_ok(good[i]), "%s", good[i]);
+		ck_assert_msg(ward_blueprint_path_ok(good[i]), "%s", good[i]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(!ward_plan_path_ok(bad[i]), "%s", bad[i]);
-	ck_assert(!ward_plan_path_ok(NULL));
+		ck_assert_msg(!ward_blueprint_path_ok(bad[i]), "%s", bad[i]);
+	ck_assert(!ward_blueprint_path_ok(NULL));
 	memset(name, 'a', sizeof(name));
 	name[0] = '/';
 	name[256] = '\0';
-	ck_assert(ward_plan_path_ok(name));
+	ck_assert(ward_blueprint_path_ok(name));
 	name[256] = 'a';
 	name[257] = '\0';
-	ck_assert(!ward_plan_path_ok(name));
-	ck_assert(ward_plan_path_below("/a", "/a"));
-	ck_assert(ward_plan_path_below("/a/b", "/a"));
-	ck_assert(!ward_plan_path_below("/ab", "/a"));
-	ck_assert(!ward_plan_path_below("/a", "/a/b"));
+	ck_assert(!ward_blueprint_path_ok(name));
+	ck_assert(ward_blueprint_path_below("/a", "/a"));
+	ck_assert(ward_blueprint_path_below("/a/b", "/a"));
+	ck_assert(!ward_blueprint_path_below("/ab", "/a"));
+	ck_assert(!ward_blueprint_path_below("/a", "/a/b"));
 }
 END_TEST
 
-/* --- plan --- */
+/* --- blueprint --- */
 
 static char *s(const char *text)
 {
@@ -62,14 +62,14 @@ static void encode_sample(struct ward_buf *bytes)
 	uint32_t groups[] = {27, 44};
 	char *argv[] = {s("sh"), s(""), s("x y"), NULL};
 	char *envp[] = {s("A=1"), NULL};
-	struct ward_plan_entry entries[] = {
-		{.kind = WARD_PLAN_DIR, .mode = 0755, .path = s("/a"), .text = s("")},
-		{.kind = WARD_PLAN_BIND,
-			.flags = WARD_PLAN_OPTIONAL,
+	struct ward_blueprint_entry entries[] = {
+		{.kind = WARD_BLUEPRINT_DIR, .mode = 0755, .path = s("/a"), .text = s("")},
+		{.kind = WARD_BLUEPRINT_BIND,
+			.flags = WARD_BLUEPRINT_OPTIONAL,
 			.path = s("/b"),
 			.text = s("/c")},
-		{.kind = WARD_PLAN_TREE, .mode = 1, .path = s("/w"), .text = s("")}};
-	struct ward_plan p = {.flags = WARD_PLAN_PTY,
+		{.kind = WARD_BLUEPRINT_TREE, .mode = 1, .path = s("/w"), .text = s("")}};
+	struct ward_blueprint p = {.flags = WARD_BLUEPRINT_PTY,
 		.owner_uid = 5,
 		.owner_gid = 6,
 		.agent_uid = 7,
@@ -92,22 +92,22 @@ static void encode_sample(struct ward_buf *bytes)
 		.cwd = s("/w"),
 		.filter = filter,
 		.filter_len = sizeof(filter)};
-	ck_assert_int_eq(ward_plan_encode(&p, bytes), 0);
+	ck_assert_int_eq(ward_blueprint_encode(&p, bytes), 0);
 }
 
 START_TEST(plan_round_trip)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
-	ward_cleanup(ward_plan_clear) struct ward_plan p = {0};
+	ward_cleanup(ward_blueprint_clear) struct ward_blueprint p = {0};
 	encode_sample(&bytes);
-	ck_assert_int_eq(ward_plan_decode(bytes.data, bytes.len, &p), 0);
-	ck_assert_uint_eq(p.flags, WARD_PLAN_PTY);
+	ck_assert_int_eq(ward_blueprint_decode(bytes.data, bytes.len, &p), 0);
+	ck_assert_uint_eq(p.flags, WARD_BLUEPRINT_PTY);
 	ck_assert_uint_eq(p.agent_uid, 7);
 	ck_assert_uint_eq(p.n_groups, 2);
 	ck_assert_uint_eq(p.groups[1], 44);
 	ck_assert_str_eq(p.hostname, "host");
 	ck_assert_uint_eq(p.n_entries, 3);
-	ck_assert_int_eq(p.entries[1].kind, WARD_PLAN_BIND);
+	ck_assert_int_eq(p.entries[1].kind, WARD_BLUEPRINT_BIND);
 	ck_assert_str_eq(p.entries[1].text, "/c");
 	ck_assert_uint_eq(p.n_argv, 3);
 	ck_assert_str_eq(p.argv[1], "");
@@ -123,23 +123,23 @@ START_TEST(plan_damage)
 	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
 	encode_sample(&bytes);
 	for (size_t len = 0; len < bytes.len; len++) {
-		struct ward_plan p;
-		ck_assert_int_eq(ward_plan_decode(bytes.data, len, &p), -EBADMSG);
+		struct ward_blueprint p;
+		ck_assert_int_eq(ward_blueprint_decode(bytes.data, len, &p), -EBADMSG);
 	}
 	for (size_t bit = 0; bit < 8 * bytes.len; bit++) {
-		struct ward_plan p;
+		struct ward_blueprint p;
 		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
-		if (ward_plan_decode(bytes.data, bytes.len, &p) == 0) {
+		if (ward_blueprint_decode(bytes.data, bytes.len, &p) == 0) {
 			ck_assert_uint_ne(p.agent_uid, 0);
 			for (size_t i = 0; i < p.n_entries; i++)
-				ck_assert(ward_plan_path_ok(p.entries[i].path));
-			ward_plan_clear(&p);
+				ck_assert(ward_blueprint_path_ok(p.entries[i].path));
+			ward_blueprint_clear(&p);
 		}
 		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	ward_buf_putc(&bytes, 0);
-	struct ward_plan p;
-	ck_assert_int_eq(ward_plan_decode(bytes.data, bytes.len, &p), -EBADMSG);
+	struct ward_blueprint p;
+	ck_assert_int_eq(ward_blueprint_decode(bytes.data, bytes.len, &p), -EBADMSG);
 }
 END_TEST
 
@@ -147,11 +147,14 @@ END_TEST
 
 static struct ward_sandbox_spec spec(void)
 {
-	return (struct ward_sandbox_spec){
-		.user_name = "agent", .agent_uid = 1000, .agent_gid = 1000, .hostname = "h"};
+	return (struct ward_sandbox_spec){.layers = WARD_LAYERS_ALL,
+		.user_name = "agent",
+		.agent_uid = 1000,
+		.agent_gid = 1000,
+		.hostname = "h"};
 }
 
-static const struct ward_plan_entry *entry(const struct ward_view_list *w, const char *path)
+static const struct ward_blueprint_entry *entry(const struct ward_view_list *w, const char *path)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->v[i].path, path) == 0)
@@ -179,8 +182,8 @@ START_TEST(view_order)
 	ck_assert(entry(&w, "/workspace") < entry(&w, "/home/u/p"));
 	ck_assert_ptr_eq(entry(&w, "/home/u/p"), &w.v[w.n - 1]);
 	/* What the caller names takes the place of what we make up. */
-	ck_assert_int_eq(entry(&w, "/etc/hosts")->kind, WARD_PLAN_BIND);
-	ck_assert_int_eq(entry(&w, "/etc/passwd")->kind, WARD_PLAN_FILE);
+	ck_assert_int_eq(entry(&w, "/etc/hosts")->kind, WARD_BLUEPRINT_BIND);
+	ck_assert_int_eq(entry(&w, "/etc/passwd")->kind, WARD_BLUEPRINT_FILE);
 	ck_assert_ptr_null(entry(&w, "/etc/shadow"));
 	for (size_t i = 0; i < w.n; i++)
 		for (size_t j = i + 1; j < w.n; j++)
@@ -323,7 +326,7 @@ START_TEST(filter_shipped)
 		{-1, 0, 0, 0, SECCOMP_RET_KILL_PROCESS}, /* carries the x32 bit */
 	};
 	ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
-	struct ward_filter shipped = ward_seccomp_command(WARD_SECCOMP_DEFAULT);
+	struct ward_seccomp_filter shipped = ward_seccomp_command(WARD_SECCOMP_DEFAULT);
 	ward_buf_add(&bpf, shipped.bpf, shipped.len);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct seccomp_data d = request(cases[i].nr, cases[i].a0, cases[i].a1, cases[i].a2);
@@ -358,7 +361,7 @@ START_TEST(filter_all_lines)
 		[WARD_SECCOMP_STRICT] = 35,
 		[WARD_SECCOMP_DEFAULT] = 280};
 	const char *name = ward_seccomp_name((enum ward_seccomp)_i);
-	struct ward_filter shipped = ward_seccomp_command((enum ward_seccomp)_i);
+	struct ward_seccomp_filter shipped = ward_seccomp_command((enum ward_seccomp)_i);
 	ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
 	ward_cleanup_free char *text = NULL;
 	unsigned seen = 0;
@@ -392,7 +395,7 @@ END_TEST
 
 static bool allows(enum ward_seccomp s, const struct seccomp_data *d)
 {
-	struct ward_filter f = ward_seccomp_command(s);
+	struct ward_seccomp_filter f = ward_seccomp_command(s);
 	struct ward_buf bpf = {.data = (char *)(uintptr_t)f.bpf, .len = f.len};
 	return run_filter(&bpf, d) == SECCOMP_RET_ALLOW;
 }
@@ -417,7 +420,7 @@ START_TEST(filter_lists_narrow)
 	}
 	ck_assert_uint_gt(fewer, 0);
 	struct seccomp_data exec = request(SYS_execve, 0, 0, 0);
-	struct ward_filter f = ward_seccomp_command(WARD_SECCOMP_NO_EXEC);
+	struct ward_seccomp_filter f = ward_seccomp_command(WARD_SECCOMP_NO_EXEC);
 	struct ward_buf bpf = {.data = (char *)(uintptr_t)f.bpf, .len = f.len};
 	ck_assert_uint_eq(run_filter(&bpf, &exec), SECCOMP_RET_USER_NOTIF);
 	ck_assert(allows(WARD_SECCOMP_STRICT, &exec));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/scan.h"
+#include "audit/query/scan.h"
 #include "tests/support/suite.h"
 
 static const char record[] =

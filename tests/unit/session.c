@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit/store.h"
-#include "enforcer/session/control.h"
+#include "audit/store/store.h"
+#include "enforcer/session/control/control.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

@@ -135,6 +135,40 @@ START_TEST(a_producer_cannot_speak_for_the_supervisor)
 }
 END_TEST
 
+/* Of each kind, and each way in: what neither a filesystem nor the broker may write is left out. */
+START_TEST(the_table_says_from_whom_a_kind_is_taken)
+{
+	for (int k = WARD_EVENT_NONE + 1; k < WARD_EVENT_SESSION_END; k++) {
+		const struct ward_record_kind *kind = &ward_record_kinds[k];
+		const bool foreign = !(kind->by & (WARD_BY_FILESYSTEM | WARD_BY_BROKER));
+		char want[64];
+		ck_assert_int_eq(ward_record_kind_reserved((uint32_t)k), foreign);
+		ck_assert_int_eq(ward_record_kind_find(kind->name, strlen(kind->name)), k);
+		/* audit/query/index.c has an index over just these. */
+		ck_assert_int_eq(ward_record_kind_is((enum ward_event_kind)k, WARD_KIND_MOVES),
+			k == WARD_EVENT_RENAME || k == WARD_EVENT_LINK);
+		snprintf(want, sizeof(want), "\"kind\":\"%s\"", kind->name);
+		for (unsigned ring = 0; ring < 2; ring++) {
+			struct session s = session_new("one");
+			put_kind(&s, ring, (enum ward_event_kind)k);
+			drain(&s);
+			ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+			/* The gap that tells of it is a gap. */
+			bool taken = strstr(log.data, want) &&
+				     !strstr(log.data, "came from ring 1: left out");
+			ck_assert_int_eq(taken, ring == 0 || !foreign);
+			session_free(&s);
+		}
+	}
+	ck_assert(ward_record_kind_reserved(WARD_EVENT_NONE));
+	ck_assert(ward_record_kind_reserved(WARD_EVENT_COUNT_));
+	ck_assert_int_eq(ward_record_kind_find("deny ", 5), WARD_EVENT_NONE);
+	ck_assert(!ward_record_kind_is(WARD_EVENT_NONE, WARD_KIND_REFUSAL));
+	ck_assert(!ward_record_named_is(NULL, WARD_KIND_REFUSAL));
+	ck_assert(ward_record_named_is("quota", WARD_KIND_REFUSAL)); /* control */
+}
+END_TEST
+
 START_TEST(the_end_record_is_the_last)
 {
 	struct session s = session_new("order");
@@ -579,6 +613,7 @@ int main(void)
 	tcase_add_test(t, text_forms_agree_with_the_slow_ones);
 	tcase_add_test(t, a_refusal_is_named_by_what_was_asked_for);
 	tcase_add_test(t, a_producer_cannot_speak_for_the_supervisor);
+	tcase_add_test(t, the_table_says_from_whom_a_kind_is_taken);
 	tcase_add_test(t, the_end_record_is_the_last);
 	tcase_add_test(t, a_description_that_is_no_object_stays_out);
 	tcase_add_test(t, a_spoiled_ring_leaves_a_gap_and_spares_the_others);

@@ -1,52 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: its terminal, its limits, its last walls, its execution. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/sandbox/init/init.h"
 
-/* Where execvp(3) looks when there is no PATH. */
-#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 /* Of all message queues of the session (mq_overview(7)): the kernel's own default, which a host may
  * have raised. Queues are kernel memory. */
 #define QUEUE_BYTES 819200
-
-int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err)
-{
-	struct winsize size = {
-		.ws_row = (unsigned short)in->plan.rows, .ws_col = (unsigned short)in->plan.cols};
-	int unlock = 0;
-	/* The host's own devpts mostly has a ptmx of mode 0 (mount option ptmxmode); /dev/ptmx is
-	 * it. */
-	const char *ptmx = in->plan.layers & WARD_LAYER_VIEW ? "/dev/pts/ptmx" : "/dev/ptmx";
-	ward_cleanup_fd int master = open(ptmx, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 ||
-		ioctl(master, TIOCSWINSZ, &size) < 0)
-		return ward_err_sys(err, -errno, "make a pty");
-	ward_cleanup_fd int tty = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	/*
-	 * pid 1 is the leader of the session, the command only of its own process group: a group is
-	 * stopped by Ctrl-Z only if some parent of its members is in the same session but another
-	 * group, else it counts as orphaned (setpgid(2)).
-	 */
-	if (tty < 0 || ioctl(tty, TIOCSCTTY, 0) < 0)
-		return ward_err_sys(err, -errno, "take the pty as terminal");
-	in->tty = ward_steal_fd(&tty);
-	*ret_master = ward_steal_fd(&master);
-	return 0;
-}
 
 static int limit(int resource, uint64_t value)
 {
@@ -79,14 +47,14 @@ static int limit_core(uint64_t bytes)
 	return setrlimit(RLIMIT_CORE, &now) < 0 ? -errno : 0;
 }
 
-static int limits(const struct ward_plan *p, struct ward_err *err)
+static int limits(const struct ward_blueprint *p, struct ward_err *err)
 {
 	/*
 	 * Counted per user namespace (Linux 5.14), and pid 1 and the starter are among them. One
 	 * more, so that a control group refuses first where there is one: it counts what it
 	 * refuses.
 	 */
-	uint64_t more = p->flags & WARD_PLAN_GROUPED ? 3 : 2;
+	uint64_t more = p->flags & WARD_BLUEPRINT_GROUPED ? 3 : 2;
 	uint64_t processes = p->processes < UINT64_MAX - more ? p->processes + more : UINT64_MAX;
 	int r = limit(RLIMIT_NPROC, processes);
 	if (r == 0)
@@ -107,7 +75,7 @@ static int limits(const struct ward_plan *p, struct ward_err *err)
 static int descriptors(const struct ward_init *in, struct ward_err *err)
 {
 	for (int i = 0; i < 3; i++)
-		if (in->plan.tty_slots & (1U << i) && dup2(in->tty, i) < 0)
+		if (in->blueprint.tty_slots & (1U << i) && dup2(in->tty, i) < 0)
 			return ward_err_sys(err, -errno, "give descriptor %d", i);
 	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "close descriptors");
@@ -123,53 +91,17 @@ static void plain_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-int ward_init_execute(const struct ward_plan *p)
-{
-	const char *name = p->argv[0];
-	const char *path = DEFAULT_PATH;
-	int result = -ENOENT;
-	if (strchr(name, '/')) {
-		execve(name, p->argv, p->envp);
-		return -errno;
-	}
-	for (size_t i = 0; i < p->n_envp; i++)
-		if (strncmp(p->envp[i], "PATH=", 5) == 0)
-			path = p->envp[i] + 5;
-	for (;;) {
-		char full[4096];
-		int len = (int)strcspn(path, ":");
-		int n = snprintf(full, sizeof(full), "%.*s/%s", len, path, name);
-		if (len == 0)
-			n = snprintf(full, sizeof(full), "./%s", name);
-		struct stat st;
-		if (n > 0 && (size_t)n < sizeof(full)) {
-			/* What is not there is not tried: each try is a record of the trail. */
-			if (stat(full, &st) == 0)
-				execve(full, p->argv, p->envp);
-			if (errno == EACCES)
-				result = -EACCES;
-			else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP &&
-				 errno != ENODEV && errno != ESTALE)
-				return -errno;
-		}
-		path += len;
-		if (*path == '\0')
-			return result;
-		path++;
-	}
-}
-
 /*
  * Asks once for the attributes of each tree's root. Until then the kernel takes it for uid 0's,
  * whom an own user namespace does not know, and refuses every create in it (HAS_UNMAPPED_ID(),
  * fs/namei.c).
  */
-static int meet_trees(const struct ward_plan *p, struct ward_err *err)
+static int meet_trees(const struct ward_blueprint *p, struct ward_err *err)
 {
 	struct stat st;
-	for (size_t i = 0; p->flags & WARD_PLAN_SERVED && i < p->n_entries; i++) {
-		const struct ward_plan_entry *e = &p->entries[i];
-		if (e->kind == WARD_PLAN_TREE && stat(e->path, &st) < 0)
+	for (size_t i = 0; p->flags & WARD_BLUEPRINT_SERVED && i < p->n_entries; i++) {
+		const struct ward_blueprint_entry *e = &p->entries[i];
+		if (e->kind == WARD_BLUEPRINT_TREE && stat(e->path, &st) < 0)
 			return ward_err_sys(err, -errno, "%s", e->path);
 	}
 	return 0;
@@ -179,7 +111,7 @@ static int meet_trees(const struct ward_plan *p, struct ward_err *err)
  * From here on each execve waits for the supervisor's word. Before the filter of the command, which
  * may let no further listener be made (strict); of two filters the stricter answer counts.
  */
-static int watch_execs(const struct ward_plan *p, int *ret_listener, struct ward_err *err)
+static int watch_execs(const struct ward_blueprint *p, int *ret_listener, struct ward_err *err)
 {
 	if (p->exec_filter_len == 0)
 		return 0;
@@ -194,7 +126,7 @@ static int watch_execs(const struct ward_plan *p, int *ret_listener, struct ward
 static int prepare(const struct ward_init *in, struct ward_init_report *report, int *ret_asks,
 	struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	if (setpgid(0, 0) < 0)
 		return ward_err_sys(err, -errno, "make a process group");
 	if (in->tty >= 0 && tcsetpgrp(in->tty, getpid()) < 0)
@@ -221,32 +153,13 @@ static int prepare(const struct ward_init *in, struct ward_init_report *report, 
 	r = watch_execs(p, ret_asks, err);
 	if (r < 0)
 		return r;
-	r = p->flags & WARD_PLAN_ONCE ? ward_init_filter_asking(p->filter, p->filter_len, ret_asks)
-				      : ward_init_filter(p->filter, p->filter_len);
+	r = p->flags & WARD_BLUEPRINT_ONCE
+		    ? ward_init_filter_asking(p->filter, p->filter_len, ret_asks)
+		    : ward_init_filter(p->filter, p->filter_len);
 	if (r < 0)
 		return ward_err_sys(err, r, WARD_INIT_NO_FILTER);
 	ward_init_probe_filtered(in, report);
 	return 0;
-}
-
-/* with: a descriptor that goes along, -1: none. */
-bool ward_init_say(int fd, const struct ward_init_report *r, int with)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {.bytes = {0}};
-	struct iovec iov = {(void *)(uintptr_t)r, sizeof(*r)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-	if (with >= 0) {
-		control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
-			.cmsg_level = SOL_SOCKET,
-			.cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(&control.head), &with, sizeof(with));
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control);
-	}
-	return sendmsg(fd, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
 }
 
 /*
@@ -258,7 +171,7 @@ static int add_starter(struct ward_init *in, int fd, int asks, struct ward_err *
 	struct ward_init_report hello = {.kind = WARD_INIT_STARTER};
 	ward_cleanup_fd int sock = -1;
 	pid_t pid = 0;
-	if (in->plan.flags & WARD_PLAN_ONCE)
+	if (in->blueprint.flags & WARD_BLUEPRINT_ONCE)
 		return 0;
 	int r = ward_init_starter(in, asks, &sock, &pid);
 	if (r < 0)
@@ -287,7 +200,8 @@ static void run_child(struct ward_init *in, int fd)
 		if (read(fd, &go, 1) != 1)
 			_exit(125);
 		report.step = WARD_INIT_EXEC_STEP;
-		r = ward_err_sys(&err, ward_init_execute(&in->plan), "%s", in->plan.argv[0]);
+		r = ward_err_sys(
+			&err, ward_init_execute(&in->blueprint), "%s", in->blueprint.argv[0]);
 	}
 	report.kind = WARD_INIT_CANNOT;
 	report.error = -r;

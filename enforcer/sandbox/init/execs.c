@@ -35,7 +35,7 @@ static void drop(struct ward_init_exec *x)
 
 static struct ward_init_exec *free_slot(struct ward_init *in)
 {
-	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+	for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++)
 		if (in->execs[i].pid == 0)
 			return &in->execs[i];
 	return NULL;
@@ -48,7 +48,7 @@ void ward_init_exec_request(struct ward_init *in, uint32_t id, const int *fds, s
 	ward_msg_put_u32(&m, id);
 	if (in->starter < 0)
 		tell_failed(id, ESRCH, WARD_INIT_SETUP,
-			in->plan.flags & WARD_PLAN_ONCE
+			in->blueprint.flags & WARD_BLUEPRINT_ONCE
 				? "[process] seccomp = no-exec lets no other program run"
 				: "what starts commands was ended from inside the session");
 	else if (!free_slot(in))
@@ -140,7 +140,7 @@ bool ward_init_exec_reaped(struct ward_init *in, const siginfo_t *si)
 {
 	if (si->si_pid != in->command)
 		hear_all(in, si->si_code == CLD_STOPPED ? 0 : si->si_pid);
-	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++) {
+	for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++) {
 		struct ward_init_exec *x = &in->execs[i];
 		if (x->pid != si->si_pid)
 			continue;
@@ -163,7 +163,7 @@ bool ward_init_exec_reaped(struct ward_init *in, const siginfo_t *si)
 void ward_init_exec_signal(const struct ward_init *in, uint32_t id, int sig)
 {
 	/* Each leads a session of its own, and so a process group. */
-	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+	for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++)
 		if (in->execs[i].pid > 1 && in->execs[i].id == id)
 			kill(-in->execs[i].pid, sig);
 }

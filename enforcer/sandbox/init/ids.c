@@ -26,7 +26,7 @@
  * Without CLONE_NEWPID: pid 1 is cloned into that one; and without CLONE_NEWCGROUP, which comes
  * when pid 1 is in its groups (ward_init_unshare_cgroup()).
  */
-static int namespaces(const struct ward_plan *p)
+static int namespaces(const struct ward_blueprint *p)
 {
 	int flags = CLONE_NEWUSER | CLONE_NEWNS;
 	if (p->layers & WARD_LAYER_HOST)
@@ -42,7 +42,7 @@ static int write_file(const char *path, const char *text)
 
 static int unshare_all(struct ward_init *in, struct ward_err *err)
 {
-	if (unshare(namespaces(&in->plan)) == 0) {
+	if (unshare(namespaces(&in->blueprint)) == 0) {
 		in->unshared = 0;
 		return 0;
 	}
@@ -71,7 +71,7 @@ static int unshare_all(struct ward_init *in, struct ward_err *err)
 
 int ward_init_unshare_rootless(struct ward_init *in, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	char map[64];
 	int r = unshare_all(in, err);
 	if (r < 0)
@@ -95,7 +95,7 @@ int ward_init_unshare_rootless(struct ward_init *in, struct ward_err *err)
 
 int ward_init_unshare_root(struct ward_init *in, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	/* The owner's groups are no concern of a command that runs as somebody else. */
 	bool same = p->owner_uid == p->agent_uid;
 	if (setgroups(same ? p->n_groups : 0, p->groups) < 0)
@@ -116,15 +116,15 @@ int ward_init_unshare_root(struct ward_init *in, struct ward_err *err)
 
 int ward_init_unshare_cgroup(const struct ward_init *in, struct ward_err *err)
 {
-	if (in->plan.layers & WARD_LAYER_HOST && unshare(CLONE_NEWCGROUP) < 0)
+	if (in->blueprint.layers & WARD_LAYER_HOST && unshare(CLONE_NEWCGROUP) < 0)
 		return ward_err_sys(err, -errno, "make a cgroup namespace");
 	return 0;
 }
 
 int ward_init_become_agent(struct ward_init *in, struct ward_err *err)
 {
-	gid_t gid = in->plan.agent_gid;
-	uid_t uid = in->plan.agent_uid;
+	gid_t gid = in->blueprint.agent_gid;
+	uid_t uid = in->blueprint.agent_uid;
 	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return ward_err_sys(err, -errno, "become user %u", uid);
 	return 0;
@@ -169,8 +169,8 @@ static int leave_shares(struct ward_err *err)
 
 int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 {
-	const char *host = in->plan.hostname;
-	uint32_t layers = in->plan.layers;
+	const char *host = in->blueprint.hostname;
+	uint32_t layers = in->blueprint.layers;
 	if (layers & WARD_LAYER_HOST &&
 		(sethostname(host, strlen(host)) < 0 || setdomainname("(none)", 6) < 0))
 		return ward_err_sys(err, -errno, "set the host name %s", host);

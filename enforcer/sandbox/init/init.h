@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
-#include "enforcer/sandbox/plan.h"
+#include "enforcer/sandbox/blueprint.h"
 #include "enforcer/sandbox/probe.h"
 
 /* One more command, as pid 1 knows it. */
@@ -29,7 +29,7 @@ struct ward_init_exec {
 #define WARD_INIT_NESTED_MAX (WARD_TREES_MAX * WARD_INIT_SEEN_MAX)
 
 struct ward_init {
-	struct ward_plan plan;
+	struct ward_blueprint blueprint;
 	mode_t umask;		    /* the caller's; the command gets it back */
 	int fuse[WARD_TREES_MAX];   /* /dev/fuse of each tree, -1: none */
 	int nested[WARD_TREES_MAX]; /* mounts of trees beneath others, detached; -1: none */
@@ -42,7 +42,7 @@ struct ward_init {
 	pid_t command; /* as seen inside */
 	int starter;   /* in pid 1: to what starts further commands; -1 */
 	pid_t starter_pid;
-	struct ward_init_exec execs[WARD_PLAN_EXECS_MAX];
+	struct ward_init_exec execs[WARD_BLUEPRINT_EXECS_MAX];
 	int mount_table;	  /* in pid 1: /proc/self/mountinfo; -1: not watched */
 	unsigned long *mount_ids; /* of our mounts in it, ends with 0 */
 	uint32_t applied;	  /* set of ward_init_applied */
@@ -50,8 +50,47 @@ struct ward_init {
 	/* Controls of probes, as errno; -1: it never came to it. */
 	int32_t mounted;  /* pid 1's mount of /proc */
 	int32_t unshared; /* the user namespace that we made */
-	int32_t outside;  /* plan.probe_outside, opened before the view was there */
+	int32_t outside;  /* blueprint.probe_outside, opened before the view was there */
 };
+
+/* --- messages.c: to and from the supervisor --- */
+/* Sends a message of this type with n numbers and at most one descriptor (-1: none). */
+int ward_init_tell(enum ward_init_type type, const uint32_t *v, size_t n, int fd) ward_must_check;
+/* Sends FAILED. */
+void ward_init_tell_failed(int code, enum ward_init_step step, const char *text);
+/* Waits for a message {} of this type; -EPIPE when the supervisor is gone. */
+int ward_init_hear(enum ward_init_type type) ward_must_check;
+
+/* --- messages.c: from the command's child, or that of a further command, to pid 1 --- */
+/* What it says: one message of this size each. */
+enum ward_init_report_kind {
+	WARD_INIT_REPORT_NONE = 0,
+	WARD_INIT_CANNOT,
+	WARD_INIT_TRIED,
+	WARD_INIT_STARTER, /* with the socket to the starter; error is its pid */
+};
+struct ward_init_report {
+	uint32_t kind;
+	/* CANNOT: it goes no further */
+	int32_t error; /* positive errno */
+	uint32_t step; /* enum ward_init_step */
+	char text[WARD_ERR_TEXT_MAX];
+	/* TRIED: what the probes answered, [p] of probe p */
+	struct ward_probe_result results[WARD_PROBE_COUNT_];
+};
+/* Sends a report with a descriptor (-1: none); false: nobody is there. */
+bool ward_init_say(int fd, const struct ward_init_report *r, int with);
+/* A report and the descriptor that may be with it. Returns the bytes, 0 at end of file. */
+ssize_t ward_init_hear_report(int fd, struct ward_init_report *ret, int *ret_fd) ward_must_check;
+
+/* --- install_filter.c --- */
+/* Puts a classic BPF program in front of the calling process. What to say where it fails: */
+#define WARD_INIT_NO_FILTER                                                                        \
+	"install the system call filter (fix: a kernel with CONFIG_SECCOMP_FILTER)"
+int ward_init_filter(const void *filter, size_t len) ward_must_check;
+/* The same with a listener for what the filter asks about (seccomp_unotify(2)). -EBUSY: there is
+ * one. */
+int ward_init_filter_asking(const void *filter, size_t len, int *ret_listener) ward_must_check;
 
 /* --- mounts.c: in stage 0 --- */
 /* A private mount namespace is there; assembles the new root and mounts /dev/fuse of the trees. */
@@ -99,46 +138,31 @@ int ward_init_drop(struct ward_err *err) ward_must_check;
 int ward_init_no_precedence(struct ward_err *err) ward_must_check;
 
 /* --- netns.c --- */
-/* With WARD_PLAN_WIRE: the user and network namespace, to the supervisor. */
+/* With WARD_BLUEPRINT_WIRE: the user and network namespace, to the supervisor. */
 int ward_init_hand_out_namespaces(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- landlock.c: in the command's child --- */
 int ward_init_landlock(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
-/* --- programs.c: with WARD_PLAN_LISTED --- */
+/* --- exec_list.c: with WARD_BLUEPRINT_LISTED --- */
 /* In pid 1: can a list of programs be held here? */
 int ward_init_programs_held(const struct ward_init *in, struct ward_err *err) ward_must_check;
 /* In the command's child, behind Landlock: closes what Landlock does not see. */
 int ward_init_programs_close(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
-/* --- command.c --- */
+/* --- pty.c --- */
 /* Makes the pty; *ret_master is the caller's to send away. */
 int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err) ward_must_check;
+
+/* --- execute.c --- */
+/* As execvp(3) of argv[0] with PATH of envp, but a script without "#!" stays an error. Returns only
+ * on failure. */
+int ward_init_execute(const struct ward_blueprint *p);
+
+/* --- command.c --- */
 /* Forks the command's child; in->command and in->child are set. It confines itself, probes,
  * reports, and waits for a byte before it becomes the command. */
 int ward_init_command(struct ward_init *in, struct ward_err *err) ward_must_check;
-/* What the command's child says through in->child: one message of this size each. */
-enum ward_init_report_kind {
-	WARD_INIT_REPORT_NONE = 0,
-	WARD_INIT_CANNOT,
-	WARD_INIT_TRIED,
-	WARD_INIT_STARTER, /* with the socket to the starter; error is its pid */
-};
-struct ward_init_report {
-	uint32_t kind;
-	/* CANNOT: it goes no further */
-	int32_t error; /* positive errno */
-	uint32_t step; /* enum ward_init_step */
-	char text[WARD_ERR_TEXT_MAX];
-	/* TRIED: what the probes answered, [p] of probe p */
-	struct ward_probe_result results[WARD_PROBE_COUNT_];
-};
-
-/* Sends a report with a descriptor (-1: none); false: nobody is there. */
-bool ward_init_say(int fd, const struct ward_init_report *r, int with);
-/* As execvp(3) of argv[0] with PATH of envp, but a script without "#!" stays an error. Returns only
- * on failure. */
-int ward_init_execute(const struct ward_plan *p);
 
 /* --- starter.c: in the command's child, once it is confined --- */
 /* Forks the starter, a child of pid 1, without the descriptor asks; *ret_sock is pid 1's end. */
@@ -155,15 +179,15 @@ struct ward_init_warm_level {
 };
 /* A walk through the trees, in steps. */
 struct ward_init_warm {
-	const struct ward_plan *plan;
+	const struct ward_blueprint *blueprint;
 	uint64_t from_ms; /* CLOCK_MONOTONIC: not before */
-	size_t entry;	  /* of the plan: the next one */
+	size_t entry;	  /* of the blueprint: the next one */
 	unsigned entries; /* that were listed */
 	unsigned depth;
 	bool over;
 	struct ward_init_warm_level levels[WARD_INIT_WARM_DEPTH];
 };
-void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_plan *plan);
+void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_blueprint *blueprint);
 /* Milliseconds until there is something to do; -1: never again. For poll(2). */
 int ward_init_warm_wait(const struct ward_init_warm *w);
 /* One directory. Whatever fails is left out. */
@@ -191,18 +215,3 @@ void ward_init_probe_filtered(const struct ward_init *in, struct ward_init_repor
 /* --- watch.c --- */
 /* Watches command, lifelines and control until the end. Returns the exit status of pid 1. */
 int ward_init_watch(struct ward_init *in);
-/* Sends a message of this type with n numbers and at most one descriptor (-1: none). */
-int ward_init_tell(enum ward_init_type type, const uint32_t *v, size_t n, int fd) ward_must_check;
-/* A report and the descriptor that may be with it. Returns the bytes, 0 at end of file. */
-ssize_t ward_init_hear_report(int fd, struct ward_init_report *ret, int *ret_fd) ward_must_check;
-/* Sends FAILED. */
-void ward_init_tell_failed(int code, enum ward_init_step step, const char *text);
-/* Waits for a message {} of this type; -EPIPE when the supervisor is gone. */
-int ward_init_hear(enum ward_init_type type) ward_must_check;
-/* Puts a classic BPF program in front of the calling process. What to say where it fails: */
-#define WARD_INIT_NO_FILTER                                                                        \
-	"install the system call filter (fix: a kernel with CONFIG_SECCOMP_FILTER)"
-int ward_init_filter(const void *filter, size_t len) ward_must_check;
-/* The same with a listener for what the filter asks about (seccomp_unotify(2)). -EBUSY: there is
- * one. */
-int ward_init_filter_asking(const void *filter, size_t len, int *ret_listener) ward_must_check;

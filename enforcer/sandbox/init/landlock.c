@@ -49,24 +49,24 @@ static int allow(int ruleset, const char *path, uint64_t rights)
 											: 0;
 }
 
-static bool writable(enum ward_plan_kind kind)
+static bool writable(enum ward_blueprint_kind kind)
 {
 	switch (kind) {
-	case WARD_PLAN_SHARED:
-	case WARD_PLAN_TMPFS:
-	case WARD_PLAN_TREE:
-	case WARD_PLAN_TREE_AT:
+	case WARD_BLUEPRINT_SHARED:
+	case WARD_BLUEPRINT_TMPFS:
+	case WARD_BLUEPRINT_TREE:
+	case WARD_BLUEPRINT_TREE_AT:
 		return true;
-	case WARD_PLAN_NONE:
-	case WARD_PLAN_DIR:
-	case WARD_PLAN_FILE:
-	case WARD_PLAN_LINK:
-	case WARD_PLAN_BIND:
-	case WARD_PLAN_HOST:
-	case WARD_PLAN_DEVICE:
-	case WARD_PLAN_COVER:
-	case WARD_PLAN_PTS:
-	case WARD_PLAN_KINDS_:
+	case WARD_BLUEPRINT_NONE:
+	case WARD_BLUEPRINT_DIR:
+	case WARD_BLUEPRINT_FILE:
+	case WARD_BLUEPRINT_LINK:
+	case WARD_BLUEPRINT_BIND:
+	case WARD_BLUEPRINT_HOST:
+	case WARD_BLUEPRINT_DEVICE:
+	case WARD_BLUEPRINT_COVER:
+	case WARD_BLUEPRINT_PTS:
+	case WARD_BLUEPRINT_KINDS_:
 		return false;
 	}
 	return false;
@@ -74,8 +74,8 @@ static bool writable(enum ward_plan_kind kind)
 
 static int add_rules(const struct ward_init *in, int ruleset, uint64_t all, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
-	const uint64_t exec = p->flags & WARD_PLAN_LISTED ? 0 : ACCESS_EXECUTE;
+	const struct ward_blueprint *p = &in->blueprint;
+	const uint64_t exec = p->flags & WARD_BLUEPRINT_LISTED ? 0 : ACCESS_EXECUTE;
 	const uint64_t look = exec | ACCESS_READ_FILE | ACCESS_READ_DIR;
 	/* /proc/self/comm, oom_score_adj …; /dev/null, terminals and their ioctls. */
 	const uint64_t use = (look | ACCESS_WRITE_FILE | ACCESS_TRUNCATE | ACCESS_IOCTL_DEV) & all;
@@ -91,8 +91,8 @@ static int add_rules(const struct ward_init *in, int ruleset, uint64_t all, stru
 	if (r == 0 && p->layers & WARD_LAYER_HOST)
 		r = allow(ruleset, "/dev/mqueue", all & ~ACCESS_EXECUTE);
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
-		const struct ward_plan_entry *e = &p->entries[i];
-		uint64_t also = e->flags & WARD_PLAN_EXEC ? ACCESS_EXECUTE : exec;
+		const struct ward_blueprint_entry *e = &p->entries[i];
+		uint64_t also = e->flags & WARD_BLUEPRINT_EXEC ? ACCESS_EXECUTE : exec;
 		if (writable(e->kind))
 			r = allow(ruleset, e->path, (all & ~ACCESS_EXECUTE) | also);
 	}

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wardfs-init: makes the sandbox and becomes its pid 1. Started by the supervisor with the
- * descriptors of enum ward_init_fd, an empty environment and a plan; says nothing on 0, 1 and 2,
- * which are the command's.
+ * descriptors of enum ward_init_fd, an empty environment and a blueprint; says nothing on 0, 1 and
+ * 2, which are the command's.
  *
- *   stage 0  reads the plan; makes namespaces and mounts; clones pid 1 as a child of the supervisor
- *            (CLONE_PARENT), reports it, exits
- *   pid 1    own /proc, new root, identity; drops everything; lets the command's child confine
- *            itself and probe; watches until the end
+ *   stage 0  reads the blueprint; makes namespaces and mounts; clones pid 1 as a child of the
+ * supervisor (CLONE_PARENT), reports it, exits pid 1    own /proc, new root, identity; drops
+ * everything; lets the command's child confine itself and probe; watches until the end
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,22 +27,23 @@
 static int read_plan(struct ward_init *in, struct ward_err *err)
 {
 	struct stat st;
-	if (fstat(WARD_INIT_FD_PLAN, &st) < 0)
-		return ward_err_sys(err, -errno, "read the plan");
-	if (st.st_size <= 0 || (size_t)st.st_size > WARD_PLAN_BYTES_MAX)
-		return ward_err_set(err, -EBADMSG, "the plan has a wrong size");
+	if (fstat(WARD_INIT_FD_BLUEPRINT, &st) < 0)
+		return ward_err_sys(err, -errno, "read the blueprint");
+	if (st.st_size <= 0 || (size_t)st.st_size > WARD_BLUEPRINT_BYTES_MAX)
+		return ward_err_set(err, -EBADMSG, "the blueprint has a wrong size");
 	/* Sealed against change by its maker; stays mapped: the filters point into it. */
-	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARD_INIT_FD_PLAN, 0);
+	void *data =
+		mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARD_INIT_FD_BLUEPRINT, 0);
 	if (data == MAP_FAILED)
-		return ward_err_sys(err, -errno, "read the plan");
-	close(WARD_INIT_FD_PLAN);
-	int r = ward_plan_decode(data, (size_t)st.st_size, &in->plan);
-	return r < 0 ? ward_err_sys(err, r, "the plan cannot be understood") : 0;
+		return ward_err_sys(err, -errno, "read the blueprint");
+	close(WARD_INIT_FD_BLUEPRINT);
+	int r = ward_blueprint_decode(data, (size_t)st.st_size, &in->blueprint);
+	return r < 0 ? ward_err_sys(err, r, "the blueprint cannot be understood") : 0;
 }
 
 static int finish_identity(struct ward_init *in, struct ward_err *err)
 {
-	if (!(in->plan.flags & WARD_PLAN_ROOT))
+	if (!(in->blueprint.flags & WARD_BLUEPRINT_ROOT))
 		return 0;
 	int r = ward_init_unshare_root(in, err);
 	if (r < 0)
@@ -76,7 +76,8 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 	if (setsid() < 0)
 		return ward_err_sys(err, -errno, "make a session");
 	/* As pid 1 is of itself: orphans of the session become our children. */
-	if (!(in->plan.layers & WARD_LAYER_PID) && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+	if (!(in->blueprint.layers & WARD_LAYER_PID) &&
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return ward_err_sys(err, -errno, "become the parent of orphans");
 	int r = ward_init_pivot(in, err);
 	if (r == 0)
@@ -86,13 +87,13 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 		r = ward_init_hand_out_namespaces(in, err);
 	if (r == 0)
 		r = ward_init_furnish(in, err);
-	if (r == 0 && in->plan.layers & WARD_LAYER_HOST)
+	if (r == 0 && in->blueprint.layers & WARD_LAYER_HOST)
 		r = ward_init_mask_proc(in, err);
-	if (r == 0 && in->plan.flags & WARD_PLAN_PTY)
+	if (r == 0 && in->blueprint.flags & WARD_BLUEPRINT_PTY)
 		r = ward_init_pty(in, &master, err);
 	if (r < 0)
 		return r;
-	if (in->plan.layers & WARD_LAYER_LANDLOCK)
+	if (in->blueprint.layers & WARD_LAYER_LANDLOCK)
 		in->landlock = ward_kernel_landlock();
 	r = ward_init_programs_held(in, err);
 	if (r < 0)
@@ -137,7 +138,7 @@ static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_INIT_STAGED);
 	ward_msg_put_u32(&m, (uint32_t)pid);
-	int r = ward_msg_send(WARD_INIT_FD_CONTROL, &m, in->fuse, in->plan.n_trees);
+	int r = ward_msg_send(WARD_INIT_FD_CONTROL, &m, in->fuse, in->blueprint.n_trees);
 	return r < 0 ? ward_err_sys(err, r, "report pid 1") : 0;
 }
 
@@ -147,7 +148,7 @@ static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
  */
 static int enter_groups(const struct ward_init *in, struct ward_err *err)
 {
-	for (uint32_t i = 0; i < in->plan.n_tasks; i++) {
+	for (uint32_t i = 0; i < in->blueprint.n_tasks; i++) {
 		ward_cleanup_fd int fd = WARD_INIT_FD_TASKS + (int)i;
 		if (write(fd, "0", 1) != 1)
 			return ward_err_sys(err, -errno, "join the session's control group");
@@ -165,7 +166,7 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 		r = enter_groups(in, err);
 	if (r < 0)
 		return r;
-	if (in->plan.flags & WARD_PLAN_ROOT) {
+	if (in->blueprint.flags & WARD_BLUEPRINT_ROOT) {
 		if (unshare(CLONE_NEWNS) < 0)
 			r = ward_err_sys(err, -errno, "make a mount namespace%s",
 				errno == EPERM ? " (root without CAP_SYS_ADMIN, as in a container; "
@@ -174,8 +175,8 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 	} else {
 		r = ward_init_unshare_rootless(in, err);
 	}
-	if (r == 0 && in->plan.probe_outside[0] != '\0')
-		in->outside = ward_init_probe_open(in->plan.probe_outside);
+	if (r == 0 && in->blueprint.probe_outside[0] != '\0')
+		in->outside = ward_init_probe_open(in->blueprint.probe_outside);
 	if (r == 0)
 		r = ward_init_mounts(in, err);
 	if (r < 0)
@@ -184,7 +185,7 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 	int staged_pipe[2];
 	if (pipe2(staged_pipe, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "pipe");
-	unsigned long flags = in->plan.layers & WARD_LAYER_PID ? CLONE_NEWPID : 0;
+	unsigned long flags = in->blueprint.layers & WARD_LAYER_PID ? CLONE_NEWPID : 0;
 	pid_t pid =
 		(pid_t)syscall(SYS_clone, flags | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
 	if (pid < 0)
@@ -200,7 +201,7 @@ int main(void)
 	struct ward_err err = WARD_ERR_INIT;
 	sigset_t all;
 	in.root = in.tty = in.child = in.asks = in.starter = in.mount_table = -1;
-	for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+	for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++)
 		in.execs[i] = WARD_INIT_EXEC_NONE;
 	in.mounted = in.unshared = in.outside = -1;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)

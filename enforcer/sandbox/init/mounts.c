@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The new root: a tmpfs in a private mount namespace, into which everything of the plan is placed.
+ * The new root: a tmpfs in a private mount namespace, into which everything of the blueprint is
+ * placed.
  *
  * The sources on the host are all cloned (open_tree(2)) before anything is mounted, since the place
  * where the new root is assembled may cover one of them. Mount points are looked up inside the new
@@ -80,13 +81,14 @@ int ward_init_open_inside(int root, const char *path)
 static int inherit_owner(const struct ward_init *in, int parent, const char *name)
 {
 	struct stat st;
-	if (!(in->plan.flags & WARD_PLAN_ROOT))
+	if (!(in->blueprint.flags & WARD_BLUEPRINT_ROOT))
 		return 0;
 	if (fstat(parent, &st) < 0)
 		return -errno;
-	if (st.st_uid != in->plan.agent_uid)
+	if (st.st_uid != in->blueprint.agent_uid)
 		return 0;
-	if (fchownat(parent, name, in->plan.agent_uid, in->plan.agent_gid, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fchownat(parent, name, in->blueprint.agent_uid, in->blueprint.agent_gid,
+		    AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return 0;
 }
@@ -96,7 +98,7 @@ static int own_place(const struct ward_init *in, int parent)
 {
 	struct stat here;
 	struct stat root;
-	if (in->plan.layers & WARD_LAYER_VIEW)
+	if (in->blueprint.layers & WARD_LAYER_VIEW)
 		return 0;
 	if (fstat(parent, &here) < 0 || fstat(in->root, &root) < 0)
 		return -errno;
@@ -173,27 +175,45 @@ static int set_attrs(int fd, unsigned flags, uint64_t set, uint64_t clear)
 	return mount_setattr(fd, "", AT_EMPTY_PATH | flags, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 
-static unsigned noexec(const struct ward_plan_entry *e)
+static unsigned noexec(const struct ward_blueprint_entry *e)
 {
-	return e->flags & WARD_PLAN_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
+	return e->flags & WARD_BLUEPRINT_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
 }
 
 /* --- sources, before anything is mounted --- */
 
-static int clone_source(const struct ward_plan_entry *e, int *ret_fd, struct ward_err *err)
+/* What was looked at is what is shown: no link that has come since leads elsewhere. */
+static int clone_plain(const char *path)
 {
-	bool device = e->kind == WARD_PLAN_DEVICE;
-	int fd = open_tree(AT_FDCWD, e->text,
-		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (device ? 0 : AT_RECURSIVE));
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	ward_cleanup_fd int at = ward_fd_openat2(AT_FDCWD, path, &how);
+	if (at < 0) {
+		errno = -at;
+		return -1;
+	}
+	return open_tree(
+		at, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+}
+
+static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struct ward_err *err)
+{
+	bool device = e->kind == WARD_BLUEPRINT_DEVICE;
+	int fd = e->flags & WARD_BLUEPRINT_PLAIN ? clone_plain(e->text)
+						 : open_tree(AT_FDCWD, e->text,
+							   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+								   (device ? 0 : AT_RECURSIVE));
 	if (fd < 0) {
-		if (e->flags & WARD_PLAN_OPTIONAL &&
+		if (e->flags & WARD_BLUEPRINT_OPTIONAL &&
 			(errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 			return 0;
 		return ward_err_sys(
 			err, -errno, "cannot show %s of the host%s", e->text, fix(-errno));
 	}
 	/* Mounts of the host as they are: nothing is promised about them. */
-	if (e->kind == WARD_PLAN_HOST) {
+	if (e->kind == WARD_BLUEPRINT_HOST) {
 		*ret_fd = fd;
 		return 0;
 	}
@@ -216,7 +236,7 @@ static int clone_source(const struct ward_plan_entry *e, int *ret_fd, struct war
  * Another id for file lookups alone: setfsuid(2) to a non-zero id also takes CAP_DAC_* out of the
  * effective set, and gives it back on the way to 0; CAP_SYS_ADMIN, which open_tree needs, stays.
  */
-static int look_up_as(const struct ward_plan *p, bool owner)
+static int look_up_as(const struct ward_blueprint *p, bool owner)
 {
 	uid_t uid = owner ? p->owner_uid : 0;
 	gid_t gid = owner ? p->owner_gid : 0;
@@ -230,17 +250,17 @@ static int look_up_as(const struct ward_plan *p, bool owner)
 
 static int clone_sources(const struct ward_init *in, int *mounts, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
-	bool switching = p->flags & WARD_PLAN_ROOT && p->owner_uid != 0;
+	const struct ward_blueprint *p = &in->blueprint;
+	bool switching = p->flags & WARD_BLUEPRINT_ROOT && p->owner_uid != 0;
 	bool as_owner = false;
 	int r = 0;
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
-		const struct ward_plan_entry *e = &p->entries[i];
+		const struct ward_blueprint_entry *e = &p->entries[i];
 		mounts[i] = -1;
-		if (e->kind != WARD_PLAN_BIND && e->kind != WARD_PLAN_HOST &&
-			e->kind != WARD_PLAN_DEVICE)
+		if (e->kind != WARD_BLUEPRINT_BIND && e->kind != WARD_BLUEPRINT_HOST &&
+			e->kind != WARD_BLUEPRINT_DEVICE)
 			continue;
-		bool want = switching && e->flags & WARD_PLAN_AS_OWNER;
+		bool want = switching && e->flags & WARD_BLUEPRINT_AS_OWNER;
 		if (want != as_owner) {
 			r = look_up_as(p, want);
 			if (r < 0)
@@ -283,15 +303,15 @@ static int mount_tmpfs(const struct ward_init *in, uint32_t mode, unsigned attrs
 {
 	char size[32], inodes[32], bits[16];
 	/* tmpfs(5): 0 would mean no limit at all. Files without content cost memory as well. */
-	uint64_t bytes =
-		in->plan.tmp_bytes > TMPFS_BYTES_MIN ? in->plan.tmp_bytes : TMPFS_BYTES_MIN;
+	uint64_t bytes = in->blueprint.tmp_bytes > TMPFS_BYTES_MIN ? in->blueprint.tmp_bytes
+								   : TMPFS_BYTES_MIN;
 	uint64_t files = bytes / TMPFS_BYTES_MIN + TMPFS_FILES_MIN;
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)bytes);
 	snprintf(inodes, sizeof(inodes), "%llu", (unsigned long long)files);
 	snprintf(bits, sizeof(bits), "%o", mode);
 	const char *const options[][2] = {
 		{"source", "wardfs"}, {"mode", bits}, {"size", size}, {"nr_inodes", inodes}};
-	bool limited = in->plan.tmp_bytes != UINT64_MAX;
+	bool limited = in->blueprint.tmp_bytes != UINT64_MAX;
 	return mount_detached("tmpfs", options, limited ? 4 : 2,
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | attrs, ret_fd, err);
 }
@@ -322,13 +342,14 @@ static int drop_shared(const struct ward_init *in, struct ward_err *err)
 
 static int own(const struct ward_init *in, int fd, const char *path, struct ward_err *err)
 {
-	if (in->plan.flags & WARD_PLAN_ROOT &&
-		fchownat(fd, "", in->plan.agent_uid, in->plan.agent_gid, AT_EMPTY_PATH) < 0)
+	if (in->blueprint.flags & WARD_BLUEPRINT_ROOT &&
+		fchownat(fd, "", in->blueprint.agent_uid, in->blueprint.agent_gid, AT_EMPTY_PATH) <
+			0)
 		return ward_err_sys(err, -errno, "give %s to the command", path);
 	return 0;
 }
 
-static int clone_part(const struct ward_init *in, const struct ward_plan_entry *e, int shared,
+static int clone_part(const struct ward_init *in, const struct ward_blueprint_entry *e, int shared,
 	size_t number, int *ret_fd, struct ward_err *err)
 {
 	char name[32];
@@ -347,7 +368,7 @@ static int clone_part(const struct ward_init *in, const struct ward_plan_entry *
 }
 
 static int place_file(
-	const struct ward_init *in, const struct ward_plan_entry *e, struct ward_err *err)
+	const struct ward_init *in, const struct ward_blueprint_entry *e, struct ward_err *err)
 {
 	ward_cleanup_fd int point = -1;
 	int r = make_point(in, e->path, S_IFREG | e->mode, &point, err);
@@ -362,7 +383,7 @@ static int place_file(
 }
 
 static int place_link(
-	const struct ward_init *in, const struct ward_plan_entry *e, struct ward_err *err)
+	const struct ward_init *in, const struct ward_blueprint_entry *e, struct ward_err *err)
 {
 	char dir[4096];
 	const char *name = strrchr(e->path, '/') + 1;
@@ -381,8 +402,8 @@ static int place_link(
 }
 
 /* The same tree again is a clone of this mount, with its attributes. */
-static int mount_fuse(
-	struct ward_init *in, const struct ward_plan_entry *e, int *ret_fd, struct ward_err *err)
+static int mount_fuse(struct ward_init *in, const struct ward_blueprint_entry *e, int *ret_fd,
+	struct ward_err *err)
 {
 	ward_cleanup_fd int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (dev < 0)
@@ -393,8 +414,8 @@ static int mount_fuse(
 					  : "see wardfs doctor");
 	char fd[16], uid[16], gid[16], source[32];
 	snprintf(fd, sizeof(fd), "%d", dev);
-	snprintf(uid, sizeof(uid), "%u", in->plan.agent_uid);
-	snprintf(gid, sizeof(gid), "%u", in->plan.agent_gid);
+	snprintf(uid, sizeof(uid), "%u", in->blueprint.agent_uid);
+	snprintf(gid, sizeof(gid), "%u", in->blueprint.agent_gid);
 	snprintf(source, sizeof(source), "wardfs");
 	/* Only these ids may enter (no allow_other); root of the host may not either. */
 	const char *const options[][2] = {{"source", source}, {"subtype", "wardfs"}, {"fd", fd},
@@ -430,7 +451,8 @@ int ward_init_clone_tree(int tree)
 }
 
 /* A tree beneath another one gets its place later, by ward_init_nested(). */
-static int place_nested(struct ward_init *in, const struct ward_plan_entry *e, struct ward_err *err)
+static int place_nested(
+	struct ward_init *in, const struct ward_blueprint_entry *e, struct ward_err *err)
 {
 	int r = in->fuse[e->mode] < 0 ? mount_fuse(in, e, &in->nested[e->mode], err) : -EEXIST;
 	return r < 0 ? ward_err_wrap(err, "tree %s", e->path) : 0;
@@ -438,16 +460,16 @@ static int place_nested(struct ward_init *in, const struct ward_plan_entry *e, s
 
 /* One tree, and right after it the entries that show the same file system again. */
 static int place_tree(
-	struct ward_init *in, const struct ward_plan_entry *e, int *tree, struct ward_err *err)
+	struct ward_init *in, const struct ward_blueprint_entry *e, int *tree, struct ward_err *err)
 {
 	ward_cleanup_fd int point = -1;
 	ward_cleanup_fd int again = -1;
-	if (e->flags & WARD_PLAN_NESTED)
+	if (e->flags & WARD_BLUEPRINT_NESTED)
 		return place_nested(in, e, err);
 	int r = make_point(in, e->path, S_IFDIR | 0755, &point, err);
 	if (r < 0)
 		return r;
-	if (e->kind == WARD_PLAN_TREE) {
+	if (e->kind == WARD_BLUEPRINT_TREE) {
 		r = in->fuse[e->mode] < 0 ? mount_fuse(in, e, &tree[e->mode], err) : -EEXIST;
 		if (r < 0)
 			return ward_err_wrap(err, "tree %s", e->path);
@@ -476,47 +498,47 @@ static int place_tree(
 static int place(
 	struct ward_init *in, size_t i, int source, int shared, int *tree, struct ward_err *err)
 {
-	const struct ward_plan_entry *e = &in->plan.entries[i];
+	const struct ward_blueprint_entry *e = &in->blueprint.entries[i];
 	ward_cleanup_fd int mount = -1;
 	ward_cleanup_fd int point = -1;
 	mode_t mode = S_IFDIR | 0755;
 	struct stat st;
 	int r = 0;
 	switch (e->kind) {
-	case WARD_PLAN_DIR:
+	case WARD_BLUEPRINT_DIR:
 		return make_point(in, e->path, S_IFDIR | e->mode, &point, err);
-	case WARD_PLAN_FILE:
+	case WARD_BLUEPRINT_FILE:
 		return place_file(in, e, err);
-	case WARD_PLAN_LINK:
+	case WARD_BLUEPRINT_LINK:
 		return place_link(in, e, err);
-	case WARD_PLAN_BIND:
-	case WARD_PLAN_HOST:
-	case WARD_PLAN_DEVICE:
+	case WARD_BLUEPRINT_BIND:
+	case WARD_BLUEPRINT_HOST:
+	case WARD_BLUEPRINT_DEVICE:
 		if (source < 0)
 			return 0;
 		if (fstat(source, &st) < 0)
 			return ward_err_sys(err, -errno, "show %s", e->text);
 		mode = S_ISDIR(st.st_mode) ? S_IFDIR | 0755 : S_IFREG | 0444;
 		break;
-	case WARD_PLAN_SHARED:
+	case WARD_BLUEPRINT_SHARED:
 		r = clone_part(in, e, shared, i, &mount, err);
 		break;
-	case WARD_PLAN_TMPFS:
+	case WARD_BLUEPRINT_TMPFS:
 		r = mount_tmpfs(in, e->mode, noexec(e), &mount, err);
 		if (r == 0)
 			r = own(in, mount, e->path, err);
 		break;
-	case WARD_PLAN_COVER:
+	case WARD_BLUEPRINT_COVER:
 		break; /* made by place_all(), which closes it to writing at the end */
-	case WARD_PLAN_PTS:
+	case WARD_BLUEPRINT_PTS:
 		r = mount_pts(&mount, err);
 		break;
-	case WARD_PLAN_TREE:
-	case WARD_PLAN_TREE_AT:
+	case WARD_BLUEPRINT_TREE:
+	case WARD_BLUEPRINT_TREE_AT:
 		return place_tree(in, e, tree, err);
-	case WARD_PLAN_NONE:
-	case WARD_PLAN_KINDS_:
-		return ward_err_set(err, -EBADMSG, "bad plan");
+	case WARD_BLUEPRINT_NONE:
+	case WARD_BLUEPRINT_KINDS_:
+		return ward_err_set(err, -EBADMSG, "bad blueprint");
 	}
 	if (r == 0)
 		r = make_point(in, e->path, mode, &point, err);
@@ -527,15 +549,15 @@ static int place(
 static int close_to_writing(const struct ward_init *in, const int *sources, struct ward_err *err)
 {
 	int r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0);
-	for (size_t i = 0; i < in->plan.n_entries && r == 0; i++)
-		if (in->plan.entries[i].kind == WARD_PLAN_COVER)
+	for (size_t i = 0; i < in->blueprint.n_entries && r == 0; i++)
+		if (in->blueprint.entries[i].kind == WARD_BLUEPRINT_COVER)
 			r = set_attrs(sources[i], 0, MOUNT_ATTR_RDONLY, 0);
 	return r < 0 ? ward_err_sys(err, r, "protect the new root") : 0;
 }
 
 static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	ward_cleanup_fd int shared = -1;
 	int tree[WARD_TREES_MAX];
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
@@ -545,7 +567,7 @@ static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 	if (r == 0 && view)
 		r = make_shared(in, &shared, err);
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
-		if (p->entries[i].kind == WARD_PLAN_COVER)
+		if (p->entries[i].kind == WARD_BLUEPRINT_COVER)
 			r = mount_cover(&sources[i], err);
 		if (r == 0)
 			r = place(in, i, sources[i], shared, tree, err);
@@ -567,15 +589,15 @@ int ward_init_mounts(struct ward_init *in, struct ward_err *err)
 				? " (AppArmor gives user namespaces no rights; fix: sysctl -w "
 				  "kernel.apparmor_restrict_unprivileged_userns=0)"
 				: "");
-	ward_cleanup_free int *sources = calloc(in->plan.n_entries + 1, sizeof(*sources));
+	ward_cleanup_free int *sources = calloc(in->blueprint.n_entries + 1, sizeof(*sources));
 	if (!sources)
 		return ward_err_sys(err, -ENOMEM, "mounts");
-	for (size_t i = 0; i < in->plan.n_entries; i++)
+	for (size_t i = 0; i < in->blueprint.n_entries; i++)
 		sources[i] = -1;
 	int r = clone_sources(in, sources, err);
 	if (r == 0)
 		r = place_all(in, sources, err);
-	for (size_t i = 0; i < in->plan.n_entries; i++)
+	for (size_t i = 0; i < in->blueprint.n_entries; i++)
 		if (sources[i] >= 0)
 			close(sources[i]);
 	return r;

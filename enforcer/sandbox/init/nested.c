@@ -49,25 +49,28 @@ static int add(struct trees *t, uint32_t tree, const char *top, const char *path
 }
 
 /* The innermost tree above e; NULL: none. */
-static const struct ward_plan_entry *above(
-	const struct ward_plan *p, const struct ward_plan_entry *e)
+static const struct ward_blueprint_entry *above(
+	const struct ward_blueprint *p, const struct ward_blueprint_entry *e)
 {
-	const struct ward_plan_entry *best = NULL;
+	const struct ward_blueprint_entry *best = NULL;
 	for (size_t i = 0; i < p->n_entries; i++) {
-		const struct ward_plan_entry *t = &p->entries[i];
-		if (t->kind == WARD_PLAN_TREE && t != e && ward_plan_path_below(e->path, t->path) &&
+		const struct ward_blueprint_entry *t = &p->entries[i];
+		if (t->kind == WARD_BLUEPRINT_TREE && t != e &&
+			ward_blueprint_path_below(e->path, t->path) &&
 			(!best || strlen(t->path) > strlen(best->path)))
 			best = t;
 	}
 	return best;
 }
 
-/* The plan has trees above before those beneath. */
-static int list(const struct ward_plan *p, const struct ward_plan_entry *e, struct trees *t)
+/* The blueprint has trees above before those beneath. */
+static int list(
+	const struct ward_blueprint *p, const struct ward_blueprint_entry *e, struct trees *t)
 {
-	const struct ward_plan_entry *over = e->flags & WARD_PLAN_NESTED ? above(p, e) : NULL;
+	const struct ward_blueprint_entry *over =
+		e->flags & WARD_BLUEPRINT_NESTED ? above(p, e) : NULL;
 	const struct seen *first = over && t->n[over->mode] ? &t->v[over->mode][0] : NULL;
-	if (e->flags & WARD_PLAN_NESTED && !first)
+	if (e->flags & WARD_BLUEPRINT_NESTED && !first)
 		return -EINVAL;
 	int r = add(t, e->mode, first ? first->top : NULL, e->path, "");
 	for (size_t i = 1; r == 0 && over && i < t->n[over->mode]; i++)
@@ -75,7 +78,7 @@ static int list(const struct ward_plan *p, const struct ward_plan_entry *e, stru
 			e->path + strlen(over->path));
 	/* Its own second place is mounted already. */
 	for (size_t i = 0; r == 0 && i < p->n_entries; i++)
-		if (p->entries[i].kind == WARD_PLAN_TREE_AT && p->entries[i].mode == e->mode)
+		if (p->entries[i].kind == WARD_BLUEPRINT_TREE_AT && p->entries[i].mode == e->mode)
 			r = add(t, e->mode, NULL, p->entries[i].path, "");
 	return r;
 }
@@ -118,8 +121,8 @@ static int attach_at(
 	return r;
 }
 
-static int attach_all(struct ward_init *in, const struct ward_plan_entry *e, const struct trees *t,
-	int root, struct ward_err *err)
+static int attach_all(struct ward_init *in, const struct ward_blueprint_entry *e,
+	const struct trees *t, int root, struct ward_err *err)
 {
 	int r = attach_at(in, in->nested[e->mode], &t->v[e->mode][0], root, err);
 	for (size_t i = 1; r == 0 && i < t->n[e->mode]; i++) {
@@ -137,17 +140,17 @@ static int attach_all(struct ward_init *in, const struct ward_plan_entry *e, con
 
 static int attach_trees(struct ward_init *in, struct trees *t, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r = root < 0 ? ward_err_sys(err, -errno, "open /") : 0;
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
-		const struct ward_plan_entry *e = &p->entries[i];
-		if (e->kind != WARD_PLAN_TREE)
+		const struct ward_blueprint_entry *e = &p->entries[i];
+		if (e->kind != WARD_BLUEPRINT_TREE)
 			continue;
 		r = list(p, e, t);
 		if (r < 0)
 			return ward_err_sys(err, r, "the tree %s", e->path);
-		if (e->flags & WARD_PLAN_NESTED)
+		if (e->flags & WARD_BLUEPRINT_NESTED)
 			r = attach_all(in, e, t, root, err);
 	}
 	return r;
@@ -155,14 +158,14 @@ static int attach_trees(struct ward_init *in, struct trees *t, struct ward_err *
 
 int ward_init_nested(struct ward_init *in, struct ward_err *err)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	struct trees trees = {.n = {0}};
 	bool any = false;
 	for (size_t i = 0; i < p->n_entries; i++)
-		any = any || p->entries[i].flags & WARD_PLAN_NESTED;
+		any = any || p->entries[i].flags & WARD_BLUEPRINT_NESTED;
 	if (!any)
 		return 0;
-	if (!(p->flags & WARD_PLAN_SERVED))
+	if (!(p->flags & WARD_BLUEPRINT_SERVED))
 		return ward_err_set(err, -EINVAL, "a tree beneath another that nobody serves");
 	int r = attach_trees(in, &trees, err);
 	clear(&trees);

@@ -12,7 +12,7 @@
 
 int ward_init_hand_out_namespaces(const struct ward_init *in, struct ward_err *err)
 {
-	if (!(in->plan.flags & WARD_PLAN_WIRE))
+	if (!(in->blueprint.flags & WARD_BLUEPRINT_WIRE))
 		return 0;
 	ward_cleanup_fd int user = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
 	ward_cleanup_fd int net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

@@ -60,10 +60,10 @@ void ward_init_probe_unconfined(const struct ward_init *in, struct ward_init_rep
 	for (int p = 0; p < WARD_PROBE_COUNT_; p++)
 		r->results[p] = (struct ward_probe_result){.probe = (enum ward_probe)p};
 	/* Its control is the mount of /proc by pid 1; it ends where that fails. */
-	if (in->plan.layers & WARD_LAYER_PID)
+	if (in->blueprint.layers & WARD_LAYER_PID)
 		set(r, WARD_PROBE_CAPABILITIES, errno_of(mount("wardfs", "/tmp", "tmpfs", 0, NULL)),
 			in->mounted);
-	if (in->plan.layers & WARD_LAYER_HOST)
+	if (in->blueprint.layers & WARD_LAYER_HOST)
 		set(r, WARD_PROBE_USERNS, errno_of(unshare(CLONE_NEWUSER)), in->unshared);
 }
 
@@ -71,7 +71,7 @@ void ward_init_probe_unfiltered(const struct ward_init *in, struct ward_init_rep
 {
 	if (in->landlock >= 6)
 		set(r, WARD_PROBE_LANDLOCK, errno_of(kill(1, 0)), errno_of(kill(getpid(), 0)));
-	if (in->plan.layers & WARD_LAYER_SECCOMP) {
+	if (in->blueprint.layers & WARD_LAYER_SECCOMP) {
 		set(r, WARD_PROBE_PTRACE, 0, ptrace_nobody());
 		set(r, WARD_PROBE_MOUNT, 0, mount_nothing());
 	}
@@ -133,18 +133,19 @@ static int32_t make_and_remove(const char *path)
 }
 
 /* Where a directory would be made: /usr, unless a tree lies there; /etc is always ours. */
-static int32_t make_readonly(const struct ward_plan *p)
+static int32_t make_readonly(const struct ward_blueprint *p)
 {
 	const char *path = "/etc" NAME;
 	for (size_t i = 0; i < p->n_entries; i++)
-		if (p->entries[i].kind == WARD_PLAN_BIND && strcmp(p->entries[i].path, "/usr") == 0)
+		if (p->entries[i].kind == WARD_BLUEPRINT_BIND &&
+			strcmp(p->entries[i].path, "/usr") == 0)
 			path = "/usr" NAME;
 	return make_and_remove(path);
 }
 
 void ward_init_probe_filtered(const struct ward_init *in, struct ward_init_report *r)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	if (p->layers & WARD_LAYER_SECCOMP) {
 		set(r, WARD_PROBE_PTRACE, ptrace_nobody(), r->results[WARD_PROBE_PTRACE].control);
 		set(r, WARD_PROBE_MOUNT, mount_nothing(), r->results[WARD_PROBE_MOUNT].control);

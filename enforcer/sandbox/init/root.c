@@ -19,7 +19,7 @@ int ward_init_pivot(struct ward_init *in, struct ward_err *err)
 	 * only to those who see a whole one already (mount_too_revealing()). hidepid=2 hides what
 	 * the command could not trace anyway: pid 1.
 	 */
-	if (in->plan.layers & WARD_LAYER_PID &&
+	if (in->blueprint.layers & WARD_LAYER_PID &&
 		mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") < 0)
 		return ward_err_sys(err, -errno, "mount /proc%s",
 			errno == EPERM ? " (the host's own /proc is partly covered, as in a "

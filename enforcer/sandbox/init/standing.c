@@ -20,11 +20,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/sandbox/init/init.h"
 
-static bool watched(const struct ward_plan *p)
+static bool watched(const struct ward_blueprint *p)
 {
 	bool any = p->n_trees > 0;
 	for (size_t i = 0; i < p->n_entries && !any; i++)
-		any = p->entries[i].kind == WARD_PLAN_COVER;
+		any = p->entries[i].kind == WARD_BLUEPRINT_COVER;
 	return any;
 }
 
@@ -90,17 +90,17 @@ static bool is_at(const struct mount *m, const char *path)
 	return i == m->len && *path == '\0';
 }
 
-/* Of the plan, and one that could be lost without anybody having been told. */
+/* Of the blueprint, and one that could be lost without anybody having been told. */
 static bool is_kept(const struct ward_init *in, const struct mount *m)
 {
-	const struct ward_plan *p = &in->plan;
+	const struct ward_blueprint *p = &in->blueprint;
 	for (size_t i = 0; i < in->n_nested; i++)
 		if (in->nested_ids[i] == m->id)
 			return true;
 	for (size_t i = 0; m->ours && i < p->n_entries; i++) {
-		const struct ward_plan_entry *e = &p->entries[i];
-		if ((e->kind == WARD_PLAN_TREE || e->kind == WARD_PLAN_TREE_AT ||
-			    e->kind == WARD_PLAN_COVER) &&
+		const struct ward_blueprint_entry *e = &p->entries[i];
+		if ((e->kind == WARD_BLUEPRINT_TREE || e->kind == WARD_BLUEPRINT_TREE_AT ||
+			    e->kind == WARD_BLUEPRINT_COVER) &&
 			is_at(m, e->path))
 			return true;
 	}
@@ -131,7 +131,7 @@ static bool has(const unsigned long *ids, uint64_t id)
 int ward_init_note_mounts(struct ward_init *in, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf table = WARD_BUF_INIT;
-	if (!watched(&in->plan))
+	if (!watched(&in->blueprint))
 		return 0;
 	/* A change after this is seen, and so is each before the table was read. */
 	in->mount_table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);

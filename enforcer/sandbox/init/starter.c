@@ -33,27 +33,27 @@
 /* The description, then 0, 1, 2. */
 #define FDS_MAX 4
 
-static int read_description(int fd, struct ward_plan_exec *ret)
+static int read_description(int fd, struct ward_blueprint_exec *ret)
 {
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (st.st_size <= 0 || (size_t)st.st_size > WARD_PLAN_BYTES_MAX)
+	if (st.st_size <= 0 || (size_t)st.st_size > WARD_BLUEPRINT_BYTES_MAX)
 		return -EBADMSG;
 	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return -errno;
-	int r = ward_plan_exec_decode(data, (size_t)st.st_size, ret);
+	int r = ward_blueprint_exec_decode(data, (size_t)st.st_size, ret);
 	munmap(data, (size_t)st.st_size);
 	return r;
 }
 
-static int take_stdio(struct ward_init *in, const struct ward_plan_exec *e, const int *fds,
+static int take_stdio(struct ward_init *in, const struct ward_blueprint_exec *e, const int *fds,
 	size_t n, int *ret_master, struct ward_err *err)
 {
 	int r = n == FDS_MAX ? 0 : ward_err_set(err, -EBADMSG, "no descriptors");
-	in->plan.rows = e->rows;
-	in->plan.cols = e->cols;
+	in->blueprint.rows = e->rows;
+	in->blueprint.cols = e->cols;
 	if (r == 0 && e->pty)
 		r = ward_init_pty(in, ret_master, err);
 	for (int i = 0; i < 3 && r == 0; i++)
@@ -67,7 +67,7 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 {
 	struct ward_init_report f = {.kind = WARD_INIT_TRIED, .step = WARD_INIT_SETUP};
 	struct ward_err err = WARD_ERR_INIT;
-	struct ward_plan_exec e = {0};
+	struct ward_blueprint_exec e = {0};
 	int master = -1;
 	int r = read_description(fds[0], &e);
 	if (r < 0)
@@ -84,7 +84,7 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 	if (r == 0 && !ward_init_say(report, &f, master))
 		_exit(125);
 	if (r == 0) {
-		struct ward_plan p = {.argv = e.argv, .envp = e.envp, .n_envp = e.n_envp};
+		struct ward_blueprint p = {.argv = e.argv, .envp = e.envp, .n_envp = e.n_envp};
 		f.step = WARD_INIT_EXEC_STEP;
 		r = ward_err_sys(&err, ward_init_execute(&p), "%s", e.argv[0]);
 	}
@@ -168,7 +168,7 @@ static void live(struct ward_init *in, int sock)
 	/* All but the socket: it stands at 3 from here on. */
 	if ((sock != 3 && dup3(sock, 3, O_CLOEXEC) < 0) || close_range(4, ~0U, 0) < 0)
 		_exit(125);
-	ward_init_warm_begin(&warm, &in->plan);
+	ward_init_warm_begin(&warm, &in->blueprint);
 	struct pollfd p = {.fd = 3, .events = POLLIN};
 	for (;;) {
 		int r = poll(&p, 1, ward_init_warm_wait(&warm));

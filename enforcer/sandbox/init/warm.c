@@ -42,10 +42,10 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_plan *plan)
+void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_blueprint *blueprint)
 {
-	*w = (struct ward_init_warm){.plan = plan, .from_ms = now_ms() + DELAY_MS};
-	w->over = !(plan->flags & WARD_PLAN_SERVED);
+	*w = (struct ward_init_warm){.blueprint = blueprint, .from_ms = now_ms() + DELAY_MS};
+	w->over = !(blueprint->flags & WARD_BLUEPRINT_SERVED);
 }
 
 int ward_init_warm_wait(const struct ward_init_warm *w)
@@ -118,9 +118,9 @@ static int open_dir(int at, const char *name)
 /* The next tree's root. */
 static bool next_tree(struct ward_init_warm *w)
 {
-	while (w->entry < w->plan->n_entries) {
-		const struct ward_plan_entry *e = &w->plan->entries[w->entry++];
-		int fd = e->kind == WARD_PLAN_TREE ? open_dir(AT_FDCWD, e->path) : -1;
+	while (w->entry < w->blueprint->n_entries) {
+		const struct ward_blueprint_entry *e = &w->blueprint->entries[w->entry++];
+		int fd = e->kind == WARD_BLUEPRINT_TREE ? open_dir(AT_FDCWD, e->path) : -1;
 		if (fd >= 0) {
 			push(w, fd);
 			return true;

@@ -2,94 +2,21 @@
 /* pid 1's life: the control channel, the lifelines, and every orphan of the session. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/sandbox/init/init.h"
 #include "enforcer/sandbox/sandbox.h"
-
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* linux/seccomp.h, 5.19 */
-#endif
-
-int ward_init_tell(enum ward_init_type type, const uint32_t *v, size_t n, int fd)
-{
-	ward_cleanup(ward_msg_clear) struct ward_msg m;
-	ward_msg_init(&m, type);
-	for (size_t i = 0; i < n; i++)
-		ward_msg_put_u32(&m, v[i]);
-	return ward_msg_send(WARD_INIT_FD_CONTROL, &m, &fd, fd >= 0 ? 1 : 0);
-}
-
-void ward_init_tell_failed(int code, enum ward_init_step step, const char *text)
-{
-	ward_cleanup(ward_msg_clear) struct ward_msg m;
-	ward_msg_init(&m, WARD_INIT_FAILED);
-	ward_msg_put_u32(&m, (uint32_t)-code);
-	ward_msg_put_u32(&m, step);
-	ward_msg_put_str(&m, text);
-	/* Nobody there to hear it: then the end of this process says the same. */
-	int r = ward_msg_send(WARD_INIT_FD_CONTROL, &m, NULL, 0);
-	(void)r;
-}
-
-int ward_init_hear(enum ward_init_type type)
-{
-	char data[256];
-	struct ward_msg_reader r;
-	size_t none = 0;
-	ssize_t n = ward_msg_recv(WARD_INIT_FD_CONTROL, data, sizeof(data), NULL, &none);
-	if (n <= 0)
-		return n < 0 ? (int)n : -EPIPE;
-	ward_msg_reader_init(&r, data, (size_t)n);
-	return r.type == (uint32_t)type ? ward_msg_done(&r) : -EBADMSG;
-}
-
-int ward_init_filter(const void *filter, size_t len)
-{
-	if (len == 0)
-		return 0;
-	struct sock_fprog prog = {
-		.len = (unsigned short)(len / sizeof(struct sock_filter)),
-		/* The kernel only reads it. */
-		.filter = (struct sock_filter *)(uintptr_t)filter,
-	};
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0 ? -errno : 0;
-}
-
-int ward_init_filter_asking(const void *filter, size_t len, int *ret_listener)
-{
-	struct sock_fprog prog = {
-		.len = (unsigned short)(len / sizeof(struct sock_filter)),
-		.filter = (struct sock_filter *)(uintptr_t)filter,
-	};
-	/*
-	 * WAIT_KILLABLE_RECV (Linux 5.19): once a call was taken, signals other than deadly ones
-	 * wait for its answer; else a program under many signals would ask for ever.
-	 */
-	const unsigned long flags =
-		SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
-	if (fd < 0)
-		return -errno;
-	*ret_listener = (int)fd;
-	return 0;
-}
 
 static void event(enum ward_sandbox_event_kind kind, int value)
 {
@@ -207,28 +134,6 @@ static void stop_asking(struct ward_init *in)
 	in->asks = -1;
 }
 
-ssize_t ward_init_hear_report(int fd, struct ward_init_report *ret, int *ret_fd)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec iov = {ret, sizeof(*ret)};
-	struct msghdr msg = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	ssize_t n = 0;
-	do {
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-		c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
-	return n;
-}
-
 /*
  * [process] seccomp = no-exec: something wants to execute a program. As long as our end of the
  * child's socket is open that is the child, before it is the command; execve(2) closes its end
@@ -267,7 +172,7 @@ static bool hear_child(struct ward_init *in)
 		return asks >= 0;
 	}
 	/* The supervisor's to listen to, if it asked for one; else ours. */
-	ward_cleanup_fd int listener = in->plan.exec_filter_len > 0 ? asks : -1;
+	ward_cleanup_fd int listener = in->blueprint.exec_filter_len > 0 ? asks : -1;
 	if (asks >= 0 && listener < 0) {
 		stop_asking(in);
 		in->asks = asks;
@@ -298,7 +203,7 @@ enum {
 	POLL_STARTER,
 	POLL_MOUNTS,
 	POLL_EXECS,
-	POLL_LIFELINES = POLL_EXECS + WARD_PLAN_EXECS_MAX
+	POLL_LIFELINES = POLL_EXECS + WARD_BLUEPRINT_EXECS_MAX
 };
 
 /* Index of a lifeline that was closed, -1: none. */
@@ -369,8 +274,8 @@ static void end_descendants(const struct ward_init *in)
 
 static int watch(struct ward_init *in)
 {
-	struct pollfd fds[POLL_LIFELINES + WARD_PLAN_LIFELINES_MAX];
-	size_t n = POLL_LIFELINES + in->plan.n_lifelines;
+	struct pollfd fds[POLL_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX];
+	size_t n = POLL_LIFELINES + in->blueprint.n_lifelines;
 	sigset_t all;
 	sigfillset(&all);
 	ward_cleanup_fd int children = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -380,10 +285,10 @@ static int watch(struct ward_init *in)
 	/* proc_pid_mounts(5): a change is an exceptional condition. */
 	fds[POLL_MOUNTS] = (struct pollfd){.fd = in->mount_table, .events = POLLPRI};
 	fds[POLL_CONTROL] = (struct pollfd){.fd = WARD_INIT_FD_CONTROL, .events = POLLIN};
-	for (uint32_t i = 0; i < in->plan.n_lifelines; i++)
+	for (uint32_t i = 0; i < in->blueprint.n_lifelines; i++)
 		fds[POLL_LIFELINES + i] =
 			(struct pollfd){.fd = WARD_INIT_FD_LIFELINES + (int)i, .events = POLLIN};
-	int r = ward_init_filter(in->plan.init_filter, in->plan.init_filter_len);
+	int r = ward_init_filter(in->blueprint.init_filter, in->blueprint.init_filter_len);
 	if (r < 0) {
 		ward_init_tell_failed(r, WARD_INIT_SETUP, WARD_INIT_NO_FILTER);
 		return 125;
@@ -392,7 +297,7 @@ static int watch(struct ward_init *in)
 		fds[POLL_CHILD] = (struct pollfd){.fd = in->child, .events = POLLIN};
 		fds[POLL_ASKS] = (struct pollfd){.fd = in->asks, .events = POLLIN};
 		fds[POLL_STARTER] = (struct pollfd){.fd = in->starter, .events = POLLIN};
-		for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+		for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++)
 			fds[POLL_EXECS + i] =
 				(struct pollfd){.fd = in->execs[i].report, .events = POLLIN};
 		if (poll(fds, n, -1) < 0 && errno != EINTR)
@@ -402,7 +307,7 @@ static int watch(struct ward_init *in)
 			event(WARD_SANDBOX_UNMOUNTED, 0);
 			return 125;
 		}
-		int line = closed_lifeline(fds + POLL_LIFELINES, in->plan.n_lifelines);
+		int line = closed_lifeline(fds + POLL_LIFELINES, in->blueprint.n_lifelines);
 		if (line >= 0) {
 			event(WARD_SANDBOX_LIFELINE, line);
 			return 125;
@@ -413,7 +318,7 @@ static int watch(struct ward_init *in)
 			answer_asks(in);
 		if (fds[POLL_CONTROL].revents && !obey(in))
 			return 125;
-		for (size_t i = 0; i < WARD_PLAN_EXECS_MAX; i++)
+		for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++)
 			if (fds[POLL_EXECS + i].revents && in->execs[i].report >= 0)
 				ward_init_exec_report(&in->execs[i]);
 		if (fds[POLL_STARTER].revents && in->starter >= 0)
@@ -422,7 +327,7 @@ static int watch(struct ward_init *in)
 			drain(children);
 		/* Before the report about exec was read, an end of the child says nothing yet. */
 		if (in->child < 0 && reap(in)) {
-			if (!(in->plan.flags & WARD_PLAN_KEEP))
+			if (!(in->blueprint.flags & WARD_BLUEPRINT_KEEP))
 				return 0;
 			in->command = 0;
 		}
@@ -432,7 +337,7 @@ static int watch(struct ward_init *in)
 int ward_init_watch(struct ward_init *in)
 {
 	int status = watch(in);
-	if (!(in->plan.layers & WARD_LAYER_PID))
+	if (!(in->blueprint.layers & WARD_LAYER_PID))
 		end_descendants(in);
 	return status;
 }

@@ -4,8 +4,9 @@
 # a record says so, of `run` and of `mount`. The command itself cannot set it.
 # serial
 # shellcheck disable=SC2016
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to set the clock"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to set the clock"
 # To what it was before, for as long as this takes: prints that, in seconds.
 set_clock='import time
 begin = time.monotonic()
@@ -29,7 +30,7 @@ expect 0 "$WARDFS" run --session quiet -- true
 
 "$WARDFS" run --session set -- sh -c 'echo here >started; until [ -e stop ]; do sleep 0.1; done' >../out 2>&1 &
 run=$!
-trap '"$WARDFS" kill set 2>/dev/null' EXIT
+trap '"$WARDFS" kill set 2>/dev/null || :' EXIT
 wait_until 60 test -s started || fail "not started: $(cat ../out)"
 took=$(/usr/bin/python3 -c "$set_clock") || fail "control: the clock cannot be set here"
 wait_until 60 sh -c '"$0" audit show set | grep -q " clock "' "$WARDFS" || fail "no record: $("$WARDFS" audit show set)"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # wardfs audit: coloured on a terminal only, and not where NO_COLOR says so (no-color.org: set, and not
 # empty). The text is the same.
-set -u
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session alpha --events 21
 escape=$(printf '\033')
 

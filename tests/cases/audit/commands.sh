@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # wardfs audit list, show, denials, verify: what they print and how they exit.
-set -u
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
 audit show 2>err && fail "show without a state directory"
 grep -q "No such file" err || fail "$(cat err)"
@@ -51,8 +51,9 @@ assert d["permit"]["line"] == "read = /workspace/.env", d' || fail "denials --js
 [ "$(audit tail --json --lines 3 --kind deny alpha)" = "$(audit show --json --kind deny alpha)" ] ||
 	fail "tail --kind"
 [ "$(audit tail --json -f --lines 99 alpha | wc -l)" -eq 23 ] || fail "tail -f of an ended session"
-audit diff alpha beta >out
-[ $? -eq 1 ] || fail "diff: exit status"
+rc=0
+audit diff alpha beta >out || rc=$?
+[ $rc -eq 1 ] || fail "diff: exit status"
 grep -qx -- '- alpha' out && grep -qx -- '+ beta' out || fail "diff: $(cat out)"
 # alpha has the accesses 0 to 20, beta 0 to 11; every tenth is a refusal of .env in both.
 [ "$(grep -c '^- /workspace/t0-.*  read$' out)" -eq 8 ] || fail "diff: $(cat out)"
@@ -89,8 +90,9 @@ audit summary --kind xattr alpha >out 2>err || fail "summary --kind"
 [ ! -s out ] && grep -q 'session alpha has no such record' err || fail "summary of nothing: $(cat out err)"
 audit diff --path /workspace/t0-1 alpha beta >out 2>err || fail "diff --path: $(cat out)"
 [ "$(wc -l <out)" -eq 2 ] && [ ! -s err ] || fail "diff --path: $(cat out err)"
-audit diff --path /workspace/t0-15 alpha beta >out
-[ $? -eq 1 ] && grep -qx -- '- /workspace/t0-15  read' out && [ "$(wc -l <out)" -eq 3 ] || fail "diff --path: $(cat out)"
+rc=0
+audit diff --path /workspace/t0-15 alpha beta >out || rc=$?
+[ $rc -eq 1 ] && grep -qx -- '- /workspace/t0-15  read' out && [ "$(wc -l <out)" -eq 3 ] || fail "diff --path: $(cat out)"
 audit diff --path /nowhere alpha beta >out 2>err || fail "diff of nothing"
 grep -q 'neither alpha nor beta has such a record' err || fail "$(cat err)"
 audit list --path /workspace/t0-15 >out 2>err || fail "list --path"
@@ -107,8 +109,9 @@ mv state/sessions/beta/trail.jsonl kept
 audit list --kind deny >out 2>err || fail "list: a missing trail"
 grep -q '1 sessions have no trail any more' err || fail "a missing trail: $(cat err)"
 mkfifo state/sessions/beta/trail.jsonl
-audit list --kind deny >out 2>err
-[ $? -eq 125 ] && grep -q '^alpha' out && grep -q 'beta was not looked into' err || fail "an unreadable trail: $(cat out err)"
+rc=0
+audit list --kind deny >out 2>err || rc=$?
+[ $rc -eq 125 ] && grep -q '^alpha' out && grep -q 'beta was not looked into' err || fail "an unreadable trail: $(cat out err)"
 rm state/sessions/beta/trail.jsonl
 mv kept state/sessions/beta/trail.jsonl
 audit export --pid "$pid" alpha | cmp -s - state/sessions/alpha/trail.jsonl && fail "export --pid: all"
@@ -117,9 +120,10 @@ audit export --pid "$pid" alpha | cmp -s - state/sessions/alpha/trail.jsonl && f
 [ "$(audit show --proof --pid "$pid" --kind deny alpha | grep -c '^extra')" -eq 3 ] || fail "proofs --pid"
 
 for args in "" file "denials --kind x" "denials --lines 3" "show --descendants" "show --pid x" "show --pid 0" "process --pid 1 2" "list --follow" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "show --kind open --kind deny" "key" "key frob" "list --key x" "diff alpha"; do
+	rc=0
 	# shellcheck disable=SC2086
-	audit $args >/dev/null 2>err
-	[ $? -eq 2 ] || fail "usage of '$args'"
+	audit $args >/dev/null 2>err || rc=$?
+	[ $rc -eq 2 ] || fail "usage of '$args'"
 	[ -s err ] || fail "usage of '$args' says nothing"
 done
 audit --help | grep -q '^Usage' || fail "--help"
@@ -147,8 +151,9 @@ audit verify --key key.pub --key fresh.pub alpha || fail "two keys"
 audit verify --all >out || fail "after a rotation: $(cat out)"
 agree "after a rotation"
 grep -q '"kind":"rotate".*"to":"'"$(cat fresh.pub)" state/ledger.jsonl || fail "no entry"
-audit verify --key nonsense alpha 2>err
-[ $? -eq 2 ] || fail "--key nonsense"
+rc=0
+audit verify --key nonsense alpha 2>err || rc=$?
+[ $rc -eq 2 ] || fail "--key nonsense"
 grep -q 'no public key' err || fail "$(cat err)"
 
 # A session is running while its writer lives; then a record is changed.
@@ -176,7 +181,8 @@ wait $follower || fail "tail -f"
 audit verify live || fail "the session has ended"
 grep -q session.end followed || fail "tail -f: $(cat followed)"
 sed -i 's/medium:12/medium:13/' state/sessions/live/trail.jsonl
-audit verify live >out
-[ $? -eq 1 ] || fail "exit of an edited trail"
+rc=0
+audit verify live >out || rc=$?
+[ $rc -eq 1 ] || fail "exit of an edited trail"
 grep -q '^live: edited at record 2' out || fail "$(cat out)"
 audit show live 2>&1 >/dev/null | grep -q 'not intact: edited' || fail "show does not warn"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # log = io: every read and write is a record of its own, of the very bytes, whatever the mode of the
 # handle; what would pass unseen is refused. hash: content before and after, as sha256sum has it.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
 export XDG_STATE_HOME XDG_CONFIG_HOME
 project p
@@ -19,27 +20,7 @@ session() {
 	"$WARDFS" audit show --json "$name" >"../$name.jsonl"
 }
 
-cat >work.py <<'END'
-import errno, mmap, os, subprocess, sys
-fd = os.open("data", os.O_RDWR)
-assert os.pread(fd, 3, 5) == b"567"
-assert os.pread(fd, 100, 8) == b"89"
-assert os.pwrite(fd, b"XY", 1) == 2
-try:
-    m = mmap.mmap(fd, 10, mmap.MAP_SHARED)
-    print("shared", m[0:3])
-except OSError as e:
-    print("shared", errno.errorcode[e.errno])
-print("private", mmap.mmap(fd, 10, mmap.MAP_PRIVATE)[0:3])
-os.close(fd)
-log = os.open("log", os.O_WRONLY | os.O_APPEND)
-assert os.write(log, b"line\n") == 5
-os.close(log)
-out = os.open("new", os.O_WRONLY | os.O_CREAT, 0o600)
-assert os.write(out, b"n" * 300000) == 300000
-os.close(out)
-sys.exit(subprocess.call(["./prog"]))
-END
+cp "$WARD_SRC/tests/cases/audit/lib/io-work.py" work.py
 reset() {
 	printf 0123456789 >data
 	printf 'old\n' >log
@@ -51,27 +32,7 @@ reset
 session io io none python3 work.py
 has "$OUT" "shared ENODEV"
 has "$OUT" "private b'0XY'"
-python3 - ../io.jsonl "$(stat -c %s prog)" <<'END' || fail "the records of io"
-import json, sys
-recs = [json.loads(line) for line in open(sys.argv[1])]
-def io(name):
-    return [(r["action"], r["offset"], r.get("read", r.get("written"))) for r in recs
-            if r["kind"] == "io" and r["path"] == "/workspace/" + name]
-data = io("data")
-assert data[:3] == [("read", 5, 3), ("read", 8, 2), ("write", 1, 2)], data
-# the pages of the private mapping come in one by one
-assert all(a == "read" for a, _, _ in data[3:]) and data[3:], data
-assert io("log") == [("write", 0, 5)] or io("log") == [("write", 4, 5)], io("log")
-new = io("new")
-assert sum(n for _, _, n in new) == 300000 and [o for _, o, _ in new] == \
-    [sum(n for _, _, n in new[:i]) for i in range(len(new))], new
-assert any(a == "read" and o == 0 for a, o, _ in io("prog")), "the program was executed unseen"
-assert all(r["io"] == "direct" for r in recs if r["kind"] in ("open", "close")), "not direct"
-closes = [r for r in recs if r["kind"] == "close" and r["path"] == "/workspace/new"]
-assert [r["written"] for r in closes] == [300000], closes
-named = [r for r in recs if r["kind"] == "io" and "comm" in r and r["action"] == "write"]
-assert named and all(r["comm"] == "python3" and r["pid"] for r in named), named
-END
+python3 "$WARD_SRC/tests/cases/audit/lib/io-records.py" ../io.jsonl "$(stat -c %s prog)" || fail "the records of io"
 "$WARDFS" audit summary --json io >summary || fail "summary"
 python3 - summary ../io.jsonl <<'END' || fail "the sums count bytes twice"
 import json, sys
@@ -89,15 +50,7 @@ grep -q '"kind":"io"' ../opens.jsonl && fail "io without log = io"
 grep -v '"kind":"program"' ../opens.jsonl | grep -q '"sha256' && fail "digests without hash"
 
 # A read that the backing refuses, a write beyond a limit: the second record tells the errno.
-cat >limit.py <<'END'
-import errno, os, resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-fd = os.open("big", os.O_RDWR | os.O_CREAT)
-try:
-    os.posix_fallocate(fd, 0, 1 << 60)
-except OSError as e:
-    print("fallocate", errno.errorcode[e.errno])
-END
+cp "$WARD_SRC/tests/cases/audit/lib/io-limit.py" limit.py
 session refused io none python3 limit.py
 has "$OUT" "fallocate E"
 grep '"kind":"io"' ../refused.jsonl | grep '"action":"fallocate"' | grep -q '"errno":"E' ||
@@ -110,15 +63,7 @@ sum_of() {
 }
 # check NAME EXPRESSION: over the records, with before and after as lists of (path, digest)
 check() {
-	python3 - "../$1.jsonl" "$2" "$3" <<'END' || fail "$1: $2"
-import json, sys
-recs = [json.loads(line) for line in open(sys.argv[1])]
-before = [(r["path"].rsplit("/", 1)[1], r["sha256_before"]) for r in recs if "sha256_before" in r]
-after = [(r["path"].rsplit("/", 1)[1], r["sha256"]) for r in recs if "sha256" in r]
-d = json.loads(sys.argv[3])
-if not eval(sys.argv[2]):
-    sys.exit(f"{before} {after} {d}")
-END
+	python3 "$WARD_SRC/tests/cases/audit/lib/io-check.py" "../$1.jsonl" "$2" "$3" || fail "$1: $2"
 }
 old=$(printf 0123456789 | sum_of)
 new=$(printf 0XY3456789 | sum_of)

@@ -3,8 +3,8 @@
 # [audit] keep: what was kept long enough goes, and the ledger says that it expired; nothing goes
 # before, whoever asks, and an entry that came too early, or that another key signed, counts for
 # nothing.
-set -u
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
 # state NAME STATE: what both verifiers say of it
 is() {
@@ -66,30 +66,7 @@ rm -r state/sessions/young state/sessions/record state/sessions/more
 
 # Attack: an entry that makes a trail expire too early. Its mac is good, its signature is good (who
 # has root key and signing key can do all that), and yet its own time says that it is no expiry.
-cat >forge.py <<'END'
-import base64, hashlib, json, os, subprocess, sys, tempfile
-state, name, when, signer = sys.argv[1:]
-h = lambda k, m: hashlib.blake2b(m, key=k, digest_size=32).digest()
-root = open(state + "/key", "rb").read()
-seed = open(state + "/signing.key", "rb").read() if signer == "own" else os.urandom(32)
-lines = open(state + "/ledger.jsonl", "rb").read().splitlines()
-entries = [json.loads(l) for l in lines]
-end = [e for e in entries if e["session"] == name and e["kind"] == "end"][-1]
-key = [e for e in entries if e["session"] == name and e["kind"] == "start"][-1]["key"]
-text = f"wardfs/expired/{name}\n{end['records']}\n{end['last']}\n".encode()
-with tempfile.TemporaryDirectory() as d:
-    open(d + "/k", "wb").write(bytes.fromhex("302e020100300506032b657004220420") + seed)
-    open(d + "/t", "wb").write(text)
-    sig = subprocess.run(["openssl", "pkeyutl", "-sign", "-keyform", "DER", "-inkey", d + "/k",
-                          "-rawin", "-in", d + "/t"], stdout=subprocess.PIPE, check=True).stdout
-last = entries[-1]
-body = json.dumps({"v": 1, "seq": last["seq"] + 1, "session": name, "kind": "expired", "time": when,
-                   "records": end["records"], "key": key,
-                   "signature": base64.b64encode(sig).decode()}, separators=(",", ":"))[:-1].encode()
-mac = h(h(root, b"wardfs ledger expired\0" + name.encode()), bytes.fromhex(last["mac"]) + body)
-with open(state + "/ledger.jsonl", "ab") as f:
-    f.write(body + b',"mac":"' + mac.hex().encode() + b'"}\n')
-END
+cp "$WARD_SRC/tests/cases/audit/lib/keep-forge.py" forge.py
 cp -a state good
 rm -r state/sessions/long
 for how in "$(date -u +%Y-%m-%dT%H:%M:%S.000000000Z) own missing" \

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # The keys of hosts: one that took the place of another is trusted through it, that of another host
 # when it was enrolled, and none after it was revoked.
-set -u
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
 # of FILE [KEY...]: what verify says of a file, its state alone; with keys: away from any host
 of() {
 	file=$PWD/$1
 	shift
 	if [ $# -gt 0 ]; then
-		HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --json "$@" "$file" >verify.json
+		HOME=/nonexistent "$WARD_BUILD/wardfs" audit verify --json "$@" "$file" >verify.json || [ $? -eq 1 ]
 	else
-		audit verify --json "$file" >verify.json
+		audit verify --json "$file" >verify.json || [ $? -eq 1 ]
 	fi
 	python3 -c 'import json
 print(json.load(open("verify.json"))[0]["state"])'
@@ -93,8 +93,9 @@ run --session honest --events 10
 agree "control"
 grep -q '^honest intact ' mine || fail "control: $(grep honest mine)"
 grep -q '^ledger intact ' mine || fail "ledger: $(grep ledger mine)"
-audit key revoke nonsense 2>/dev/null
-[ $? -eq 2 ] || fail "nonsense is no key"
+rc=0
+audit key revoke nonsense 2>/dev/null || rc=$?
+[ $rc -eq 2 ] || fail "nonsense is no key"
 
 # Several at a time: still one chain, and it ends with the key that signs. The control is that each
 # made a key.

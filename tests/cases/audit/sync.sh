@@ -3,8 +3,8 @@
 # sync = record: nothing is answered before fdatasync(2), also when the writer is killed at any moment;
 # batch and close do without, and end as whole.
 # timeout: 1800
-set -u
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
 # traced MODE: the system calls of a writer that takes one record after the other
 traced() {

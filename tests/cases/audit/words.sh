@@ -1,24 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # wardfs audit: a filter that is misspelt is an error and not an empty answer; nothing found is said.
-set -u
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session alpha --events 21
 
-refused() { # refused TEXT ARG...
+usage_error() { # usage_error TEXT ARG...
 	text=$1
 	shift
-	audit "$@" >out 2>err
-	[ $? -eq 2 ] || fail "$*: not a usage error"
+	rc=0
+	audit "$@" >out 2>err || rc=$?
+	[ $rc -eq 2 ] || fail "$*: not a usage error"
 	grep -qF -e "$text" err || fail "$*: $(cat err)"
 	[ ! -s out ] || fail "$*: $(cat out)"
 }
 
 audit show --kind open alpha | grep -q open || fail "control: --kind"
-refused "did you mean open?" show --kind opne alpha
-refused "there are session.start" show --kind frobnicate alpha
+usage_error "did you mean open?" show --kind opne alpha
+usage_error "there are session.start" show --kind frobnicate alpha
 audit show --verdict allow alpha | grep -q open || fail "control: --verdict"
-refused "did you mean allow?" show --verdict alow alpha
+usage_error "did you mean allow?" show --verdict alow alpha
 for time in 2000 2000-01-02 2000-01-02T03:04 '2000-01-02 03:04' 2000-01-02T03:04:05Z \
 	2000-01-02T03:04:05.123456789Z 30m 2d 1w 3600s 1h yesterday; do
 	audit show --since "$time" alpha | grep -q open || fail "control: --since $time"
@@ -26,12 +27,16 @@ for time in 2000 2000-01-02 2000-01-02T03:04 '2000-01-02 03:04' 2000-01-02T03:04
 	[ ! -s out ] || fail "--until $time: $(cat out)"
 done
 # The end of what was asked for is in: also where a Z ends it, and of what is just now.
-first=$(sed -n 1p "$STATE/sessions/alpha/trail.jsonl" | sed 's/.*"time":"\([^"]*\)".*/\1/')
+times=$(sed 's/.*"time":"\([^"]*\)".*/\1/' "$STATE/sessions/alpha/trail.jsonl")
+start=$(printf '%s\n' "$times" | sed -n 1p)
+# Another producer's record may have been made a moment before the one that came first.
+earliest=$(printf '%s\n' "$times" | sort | sed -n 1p)
 all=$(audit show --json alpha | wc -l)
 for cut in '....Z$' '\..*' ':[0-9]*\..*' 'T.*'; do
 	for z in "" Z; do
-		time=$(echo "$first" | sed "s/$cut//")$z
+		time=$(echo "$earliest" | sed "s/$cut//")$z
 		[ "$(audit show --json --since "$time" alpha | wc -l)" -eq "$all" ] || fail "--since $time"
+		time=$(echo "$start" | sed "s/$cut//")$z
 		audit show --until "$time" alpha | grep -q session.start || fail "--until $time"
 	done
 done
@@ -42,12 +47,12 @@ for time in now 0s; do
 done
 for time in 01:00 2000-1-2 20 2000-01-02T03:04:05.1234567890 tomorrow 1 h 1hour 1h30m -1h 1y \
 	99999999999999999999s 5000w ''; do
-	refused "a time is written" show --since "$time" alpha
-	refused "a time is written" show --until "$time" alpha
+	usage_error "a time is written" show --since "$time" alpha
+	usage_error "a time is written" show --until "$time" alpha
 done
 [ "$(audit export --after 20 alpha | wc -l)" -eq 3 ] || fail "control: --after"
 for seq in x 1x '' -1 99999999999999999999; do
-	refused "number of a record" export --after "$seq" alpha
+	usage_error "number of a record" export --after "$seq" alpha
 done
 
 # A path as one inside, or relative to the project.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the daemon is while it serves: the owner, without effective capabilities, privileges to gain,
 # or a way to be traced; behind seccomp.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script look <<END
 n=0

@@ -4,7 +4,8 @@
 # is there decides, hidden and protected names included. Each refusal has its control.
 # timeout: 600
 # suites: tsan
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script moves <<'END'
 # mv would copy; this one asks for the rename itself

@@ -3,7 +3,8 @@
 # Mode, owner, group and ACL of a directory on the way, and of the file, are changed on the host while
 # the agent works: what it may follows within a moment, both ways; what it had open goes on.
 # timeout: 600
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script agent <<'END'
 tmp=$1

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of the daemon under load: who waits gets an error, nothing hangs, the mount goes with its
 # namespace. The control: the same load without the kill.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script load <<'END'
 i=0

@@ -6,95 +6,23 @@
 # what the last successes left, no process, no mount; no quota was exceeded, and the next session has all of it. As root and as an ordinary user; five times,
 # with --long a hundred times. The control: the same load without a kill, of which all is in the trail.
 # timeout: 3600
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
-[ -c /dev/fuse ] || { echo "no /dev/fuse"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+[ -c /dev/fuse ] || skip "no /dev/fuse"
 
 # Says of each operation that it succeeded, in a file of its own for each process; stops at the first
 # that does not. load.py NAME COUNT
-cat >load.py <<'P'
-import os, sys
-who, count = sys.argv[1], int(sys.argv[2])
-ack = os.open("acked-" + who, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-def said(*words):
-    os.write(ack, (" ".join(words) + "\n").encode())
-os.mkdir("d-" + who)
-said("create", "d-" + who)
-for i in range(count):
-    a, b, c = ("d-%s/%s%d" % (who, x, i) for x in "abc")
-    fd = os.open(a, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    said("create", a)
-    os.write(fd, b"x" * 100)
-    os.close(fd)
-    os.rename(a, b)
-    said("rename", a, b)
-    os.chmod(b, 0o640)
-    said("attr", b)
-    os.link(b, c)
-    said("link", b, c)
-    os.close(os.open(c, os.O_RDONLY))
-    said("open", c)
-    os.unlink(b)
-    said("remove", b)
-    if i % 2:
-        os.unlink(c)
-        said("remove", c)
-P
+cp "$WARD_SRC/tests/cases/fs/lib/faults-killed-load.py" load.py
 # check.py TRAIL PROJECT: prints how many successes there were, or what is missing.
-cat >check.py <<'P'
-import json, glob, os, sys
-trail, project = sys.argv[1:3]
-seen = set()
-for line in open(trail):
-    r = json.loads(line)
-    names = [r.get("path", "")] + ([r.get("path2", "")] if r["kind"] in ("rename", "link") else [])
-    if not r.get("errno"):
-        seen.add((r["kind"], *(n.removeprefix("/workspace/") for n in names)))
-acked, missing, left = 0, [], set()
-for path in glob.glob(project + "/acked-*"):
-    for line in open(path):
-        if not line.endswith("\n"):
-            continue
-        words = tuple(line.split())
-        acked += 1
-        if words[0] == "open":
-            # of a file with two names: recorded under one of them
-            b = words[1].replace("/c", "/b")
-            if ("open", words[1]) not in seen and ("open", b) not in seen:
-                missing.append(words)
-        elif words not in seen:
-            missing.append(words)
-        if words[0] == "link":
-            left.add(words[2])
-        elif words[0] == "remove":
-            left.discard(words[1])
-# What was linked and not unlinked is there; the last one may just have been unlinked unsaid.
-gone = [p for p in left if not os.path.exists(os.path.join(project, p))]
-if missing or len(gone) > 3:
-    sys.exit("missing: %s gone: %s" % (missing[:5], gone[:5]))
-print(acked)
-P
+cp "$WARD_SRC/tests/cases/fs/lib/faults-killed-check.py" check.py
 
 # Fills a quota to the brim and makes room again, for ever; "once": says how much was free.
-cat >brim.py <<'P'
-import errno, os, sys
-os.makedirs("brim", exist_ok=True)
-while True:
-    fd, have = os.open("brim/%d" % os.getpid(), os.O_WRONLY | os.O_CREAT), 0
-    try:
-        while True:
-            have += os.write(fd, b"x" * 777)
-    except OSError as e:
-        if e.errno != errno.EDQUOT:
-            raise
-    os.close(fd)
-    if sys.argv[1:] == ["once"]:
-        sys.exit(print(have))
-    os.unlink("brim/%d" % os.getpid())
-P
+cp "$WARD_SRC/tests/cases/fs/lib/faults-killed-brim.py" brim.py
 
 cat >inner.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 TOOLS=$1 rounds=$2 tag=$3
 sessions=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs/sessions
 load() { # SESSION COUNT

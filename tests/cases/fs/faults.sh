@@ -4,7 +4,8 @@
 # the program inside gets that error and no other, the same attempt succeeds as soon as the fault is over
 # (the control), what failed is in the trail with its errno, and the daemon goes on.
 # timeout: 600
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 RULES=$WARD_TMP/rules
 # Numbers of asm-generic/errno*.h
@@ -131,6 +132,6 @@ for mode in $MODES; do
 		mount -t tmpfs -o size=1m,mode=755,uid='$OWNER',gid='$OWNER' tmpfs "$1"
 		. "$2"
 		cd "$WARD_TMP"
-		in_mode "$3" "$WARD_TMP/full"' sh "$BACK" "$WARD_SRC/tests/cases/fs/_fs.sh" $mode ||
+		in_mode "$3" "$WARD_TMP/full"' sh "$BACK" "$WARD_SRC/tests/cases/fs/lib/fs.sh" $mode ||
 		fail "$mode: full"
 done

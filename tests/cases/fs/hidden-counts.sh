@@ -1,8 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Number of links and size of a directory do not count what is hidden in it.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+# Number of links and size of a directory do not count what is hidden in it, nor does the number in a file handle
+# (name_to_handle_at) count what is hidden beside it.
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
+cp "$WARD_SRC/tests/cases/fs/lib/hidden-counts.py" "$WARD_TMP/handle.py"
+script handles <<END
+python3 '$WARD_TMP/handle.py' '$BACK'
+END
 script inside <<'END'
 # control: what is not hidden is there, and a file has its own size and links
 same "$(ls full)" seen
@@ -21,4 +27,5 @@ for mode in $MODES; do
 	as_owner python3 -c "
 for i in range(300): open('$BACK/full/%s%d.pem' % ('x' * 100, i), 'w').close()"
 	in_mode $mode "$WARD_TMP/inside" || fail "$mode"
+	in_mode $mode "$WARD_TMP/handles" || fail "$mode: handles"
 done

@@ -4,7 +4,8 @@
 # made by others shows soon, also when events were lost.
 # plain
 # timeout: 600
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script keep <<END
 B="$BACK"
@@ -87,37 +88,14 @@ chmod 700 "\$B/d/e" && soon yes exists d/e/f
 
 # stores into a mapping
 seen
-python3 - <<'PY'
-import mmap, os, time
-os.utime("d/e/f", (1, 1))
-fd = os.open("d/e/f", os.O_RDWR)
-assert os.stat("d/e/f").st_mtime == 1
-with mmap.mmap(fd, 4) as m:
-    m[0:1] = b"X"
-    m.flush()
-    os.close(fd)
-    for _ in range(1200):
-        if os.stat("d/e/f").st_mtime > 1:
-            break
-        time.sleep(0.05)
-    else:
-        raise SystemExit("FAIL: the time of a store does not show")
-PY
+python3 "$WARD_SRC/tests/cases/fs/lib/keep-store.py"
 
 # more events than the kernel keeps for us
 mkdir many && touch many/0
 seen
 sleep 1.1
 stop
-python3 - "\$B" <<'PY'
-import os, sys
-os.chdir(sys.argv[1])
-for i in range(1, 20000):
-    os.link("many/0", f"many/{i}")
-os.unlink("f")
-open("absent", "w").close()
-os.truncate("d/e/f", 3)
-PY
+python3 "$WARD_SRC/tests/cases/fs/lib/keep-events.py" "\$B"
 kill -CONT \$pid
 soon no exists f
 soon yes exists absent

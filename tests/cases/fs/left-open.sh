@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is open when the last process ends is recorded as closed too: the kernel drops what it has not
 # told the daemon yet as the mount goes.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script ends <<END
 daemon=\$(cat "$WARD_TMP/pid")
@@ -15,7 +16,7 @@ END
 # ended FILE: the process whose number stands there is gone. Over io_uring its end, which ends the
 # mount, waits for a request that is on its way to a thread that does not run: then it is on its way
 # out (PF_EXITING of include/linux/sched.h, in the ninth field of its stat).
-ended() {
+server_ended() {
 	[ -s "$1" ] || return 1
 	stat=$(cat "/proc/$(cat "$1")/stat" 2>/dev/null) || return 0
 	[ "${WARD_TRANSPORT-}" = io_uring ] && [ "$how" = stop ] || return 1
@@ -40,7 +41,7 @@ for mode in $MODES; do
 			"$MNT" sh "$WARD_TMP/ends" $how &
 		run=$!
 		n=0
-		until ended "$BACK/me"; do
+		until server_ended "$BACK/me"; do
 			n=$((n + 1))
 			[ $n -lt 6000 ] || break
 			sleep 0.01

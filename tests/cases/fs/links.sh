@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A file with several names has the rights of all of them together; a link from outside the tree
 # leaves [tree] hardlinks.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script links <<'END'
 # the known names: one under ro takes writing from the other
@@ -28,38 +29,7 @@ refused "No such file" cat hidden-through-link
 END
 # A name of the agent's that others removed a moment ago does not stand for the link that is not in the
 # tree: an attempt in each of many moments after it. The control is a file whose links are all known.
-cat >"$WARD_TMP/stale.py" <<'END'
-import os, sys
-def write(path):
-    os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
-# So that no shortage of memory makes the kernel forget what is to be known.
-keep = [os.open(path, os.O_PATH) for path in ("outside", "inside")]
-for i in range(60):
-    for path in ("outside", "inside"):
-        names = ["%s-%d-%d" % (path, i, k) for k in range(20 if i % 4 == 3 else 2 + i % 3)]
-        for n in names:
-            os.link(path, n)
-            assert os.stat(n).st_nlink > 1
-        write(names[0]) if path == "inside" else None
-        os.unlink(sys.argv[1] + "/" + names[0])
-        for k in range(i % 7 + 1):
-            try:
-                write(path)
-                if path == "outside":
-                    sys.exit("FAIL: opened for writing, %d" % i)
-            except PermissionError:
-                if path == "inside":
-                    sys.exit("FAIL: control")
-            try:
-                os.truncate(path, 0)
-                if path == "outside":
-                    sys.exit("FAIL: cut, %d" % i)
-            except PermissionError:
-                if path == "inside":
-                    sys.exit("FAIL: control, truncate")
-        for n in names[1:]:
-            os.unlink(n)
-END
+cp "$WARD_SRC/tests/cases/fs/lib/links-stale.py" "$WARD_TMP/stale.py"
 script allowed <<'END'
 echo x >>outside
 END

@@ -3,7 +3,8 @@
 # What lies beneath another mount, or in a casefolded directory, is not served, and says why: another
 # file system, a bind mount of the same one, one that appears while the tree is in use. The control is
 # the same name with nothing mounted there. Who hides the name learns nothing of the mount.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script below <<'END'
 for m in tmp bind; do
@@ -48,7 +49,7 @@ mounted() {
 		mount -t tmpfs tmpfs "$1/hidden"
 		: >"$1/file"
 		mount --bind "$1/plain/f" "$1/file"
-		. "$WARD_SRC/tests/cases/fs/_fs.sh"
+		. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 		cd "$WARD_TMP"
 		{
 			i=0

@@ -2,30 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is recorded of a file with several names claims none of them alone: the kernel says which
 # file is opened, not by which name. A path that does not fit says that it was cut.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
-cat >"$WARD_TMP/names.py" <<'END'
-import os
-os.close(os.open("alone", os.O_WRONLY))
-os.link("important", "innocent")
-os.stat("innocent")
-os.close(os.open("important", os.O_WRONLY))
-os.chmod("important", 0o600)
-os.link("important", "third")
-os.stat("third")
-os.close(os.open("innocent", os.O_RDONLY))
-os.unlink("innocent")
-os.unlink("third")
-os.truncate("important", 0)
-# deeper than a path is long
-for i in range(25):
-    n = "e" * 250
-    os.mkdir(n)
-    os.chdir(n)
-os.close(os.open("deep", os.O_CREAT | os.O_WRONLY))
-# the kernel announces a close without waiting: behind what waits, it has been heard
-os.mkdir("behind")
-END
+cp "$WARD_SRC/tests/cases/fs/lib/names.py" "$WARD_TMP/names.py"
 policy
 for mode in $MODES; do
 	fresh

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Changes on the host are seen inside, soon and without errors; what is mounted beneath the backing
 # is not served; nothing leads out of the backing.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script outside <<END
 B="$BACK"

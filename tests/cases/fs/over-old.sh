@@ -3,14 +3,16 @@
 # The cases of this directory with a kernel that offers less in INIT: as Linux 6.1 (protocol 7.37: no
 # passthrough, no io_uring, entries cannot be forgotten at once); and without READDIRPLUS.
 # timeout: 1800
-. "$WARD_SRC/tests/cases/fs/_transport.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/transport.sh"
 # Bits 35 to 37 and 41; then 13 and 14 (linux/fuse.h).
 # keep.sh is not among them: absent names are kept with epochs alone.
 WARD_INIT=37:23800000000
 export WARD_INIT
 # The control: what is offered as a rule.
 cat >offered.sh <<'S'
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 policy
 fresh
 as_owner sh -c "echo x >'$BACK/f'"
@@ -20,7 +22,7 @@ recorded '^open .*io=.cached.'
 unset WARD_INIT
 : >"$EVENTS"
 in_mode root "$WARD_TMP/look" || fail "look"
-grep -q 'io=.passthrough.' "$EVENTS" || { echo "this kernel has no passthrough"; exit 77; }
+grep -q 'io=.passthrough.' "$EVENTS" || skip "this kernel has no passthrough"
 S
 sh ./offered.sh
 over plain names verbs

@@ -3,7 +3,8 @@
 # plain
 # The cases of this directory over /dev/fuse with neither spinning nor CPUs kept awake.
 # timeout: 1800
-. "$WARD_SRC/tests/cases/fs/_transport.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/transport.sh"
 over plain programs locks
 [ "${WARD_LONG-}" != 1 ] || over plain append-moved confine contain dac death held hidden-counts keep \
 	left-open links names node-ids outside races setuid stall tmpfile trail trunc verbs why

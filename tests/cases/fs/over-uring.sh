@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cases of this directory over io_uring, on this kernel.
 # timeout: 1800
-. "$WARD_SRC/tests/cases/fs/_transport.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/transport.sh"
 over io_uring append append-moved dac left-open links locks names node-ids programs races setuid \
 	tmpfile trail trunc verbs why
 [ "${WARD_LONG-}" != 1 ] || over io_uring confine contain death held hidden-counts keep outside stall \

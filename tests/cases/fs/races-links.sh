@@ -4,43 +4,12 @@
 # suites: tsan
 # A file that has a link outside of the tree may be read and no more ([tree] hardlinks), while its names in the
 # tree are made, looked at and removed inside and on the host: it is never opened for writing, cut, or given
-# another mode; once with few names, once with many, of which more is remembered (fs/links.h). The control is a file
+# another mode; once with few names, once with many, of which more is remembered (fs/resolve/links_known.h). The control is a file
 # without such a link, which can be written to all the while.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
-cat >"$WARD_TMP/race.py" <<'END'
-import os, random, sys, time
-who, back = sys.argv[1:3]
-end = time.monotonic() + (60 if os.environ.get("WARD_LONG") else 3)
-def tries(f, *a):
-    try:
-        f(*a)
-        return True
-    except OSError:
-        return False
-def write(p):
-    os.close(os.open(p, os.O_WRONLY))
-def makes(at):
-    n = "%s/l%d" % (at, random.randrange(4))
-    tries(os.link, at + "/" + random.choice(("outside", "inside")), n)
-    tries(os.unlink, "%s/l%d" % (at, random.randrange(4)))
-def look():
-    for i in range(4):
-        tries(os.stat, "l%d" % i)
-    for i in "0123456789abcdefghij":
-        tries(os.stat, "inside" + i)
-        tries(os.stat, "outside" + i)
-def attack():
-    global won
-    for what in (write, lambda p: os.truncate(p, 0), lambda p: os.chmod(p, 0o640)):
-        assert not tries(what, "outside"), "changed"
-        won += tries(what, "inside")
-won, n = 0, 0
-while time.monotonic() < end or n < 20:
-    {"makes": lambda: makes("."), "host": lambda: makes(back), "look": look, "attack": attack}[who]()
-    n += 1
-assert who != "attack" or won, "control"
-END
+cp "$WARD_SRC/tests/cases/fs/lib/races-links-race.py" "$WARD_TMP/race.py"
 script races <<END
 pids=
 for w in makes makes host look look attack attack; do

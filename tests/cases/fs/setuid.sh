@@ -2,48 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the agent makes belongs to the owner on the host: a setuid or setgid file of the agent's
 # would run there as the owner, who may be root. In a session no such file comes to be.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
-cat >"$WARD_TMP/make.py" <<'PY'
-import os, stat, sys
-# How each attempt ended: the bits that the file then has, or the errno's name.
-import errno
-def attempt(what, name):
-    try:
-        what(name)
-    except OSError as e:
-        return errno.errorcode[e.errno]
-    return "%o" % (os.stat(name).st_mode & 0o7000)
-os.umask(0)
-def create(bits):
-    return lambda name: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o755 | bits))
-def mknod(bits):
-    return lambda name: os.mknod(name, stat.S_IFREG | 0o755 | bits)
-def fifo(bits):
-    return lambda name: os.mknod(name, stat.S_IFIFO | 0o755 | bits)
-def chmod(bits):
-    return lambda name: (os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o755)),
-        os.chmod(name, 0o755 | bits))
-def fchmod(bits):
-    def f(name):
-        fd = os.open(name, os.O_CREAT | os.O_RDWR, 0o755)
-        os.fchmod(fd, 0o755 | bits)
-        os.close(fd)
-    return f
-def directory(bits):
-    return lambda name: (os.mkdir(name), os.chmod(name, 0o755 | bits))
-for how in create, mknod, fifo, chmod, fchmod, directory:
-    for bits in 0o4000, 0o2000, 0o6000:
-        got = attempt(how(bits), "%s%o" % (how.__name__, bits))
-        # of a directory they run nothing: git init --shared and dpkg-deb set them
-        want = "%o" % bits if how is directory or sys.argv[1] == "allowed" else "EPERM"
-        if got != want:
-            sys.exit("FAIL: %s %o: %s, not %s" % (how.__name__, bits, got, want))
-    # what is no danger stays possible
-    got = attempt(how(0), how.__name__ + "0")
-    if got != "0":
-        sys.exit("FAIL: %s: %s" % (how.__name__, got))
-PY
+cp "$WARD_SRC/tests/cases/fs/lib/setuid-make.py" "$WARD_TMP/make.py"
 script inside <<END
 python3 "$WARD_TMP/make.py" refused
 # a setgid directory of the host's keeps its bit, its children inherit it, and it comes and goes

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # statx(2): the time of birth is the backing's, and the rest the same as stat(2) gives; what is hidden
 # is not there for it either.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 kernel=$(uname -r | sed 's/^\([0-9]*\)\.\([0-9]*\).*/\1 \2/')
 # shellcheck disable=SC2086 # two numbers
 set -- $kernel
 [ "$1" -gt 6 ] || { [ "$1" -eq 6 ] && [ "$2" -ge 6 ]; } ||
-	{ echo "before Linux 6.6 the kernel does not ask"; exit 77; }
+	skip "before Linux 6.6 the kernel does not ask"
 
 # The whole of it, as stat(1) prints it with the birth and without.
 script statx <<'END'

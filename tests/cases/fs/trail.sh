@@ -2,17 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # No record, no operation: a ring that is full makes operations wait and loses nothing; a log that
 # failed makes them fail with EIO, while what needs no record goes on.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 # The reader of the ring (fsmount) is stopped while more is done than a ring holds.
-cat >"$WARD_TMP/full.py" <<'END'
-import os, signal, sys, threading
-reader = int(sys.argv[1])
-os.kill(reader, signal.SIGSTOP)
-threading.Timer(0.5, os.kill, (reader, signal.SIGCONT)).start()
-for i in range(6000):
-    open("a", "rb").close()
-END
+cp "$WARD_SRC/tests/cases/fs/lib/trail-full.py" "$WARD_TMP/full.py"
 script full <<END
 python3 "$WARD_TMP/full.py" \$PPID
 END
@@ -67,44 +61,7 @@ done
 
 # A file that is open when the log fails: what the daemon sees of it stops too. It does not see the
 # bytes of passthrough handles (mode root; an append area has none).
-cat >"$WARD_TMP/held.py" <<'END'
-import ctypes, errno, os, sys, time
-def refused(what):
-    try:
-        what()
-    except OSError as e:
-        if e.errno != errno.EIO:
-            sys.exit("FAIL: %s" % e)
-        return
-    sys.exit("FAIL: done without a trail")
-plain = os.open("held", os.O_RDWR)
-src = os.open("src", os.O_RDONLY)
-log = os.open("log/x", os.O_WRONLY | os.O_APPEND)
-def attempts():
-    yield lambda: os.write(log, b"log\n")
-    if sys.argv[1] != "root":
-        yield lambda: os.pwrite(plain, b"x", 0)
-    yield lambda: os.posix_fallocate(plain, 0, 100)
-    yield lambda: os.ftruncate(plain, 0)
-    yield lambda: os.copy_file_range(src, plain, 3, 0, 4)
-for what in attempts():
-    what()
-os.ftruncate(plain, 0)
-os.pwrite(plain, b"good", 0)
-try:
-    os.close(os.open("fail", os.O_CREAT | os.O_WRONLY))
-except OSError as e:
-    if e.errno != errno.EIO:
-        raise
-for i in range(12000):
-    try:
-        os.close(os.open("src", os.O_RDONLY))
-    except OSError:
-        break
-    time.sleep(0.005)
-for what in attempts():
-    refused(what)
-END
+cp "$WARD_SRC/tests/cases/fs/lib/trail-held.py" "$WARD_TMP/held.py"
 policy 'append = /workspace/log'
 for mode in $MODES; do
 	fresh

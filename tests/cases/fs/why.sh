@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # user.wardfs.why: the rules of a path, told inside; the name is ours alone.
-. "$WARD_SRC/tests/cases/fs/_fs.sh"
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
 script why <<'END'
 mkdir -p d && echo x >d/free && echo x >d/kept
 why() { getfattr --only-values -n user.wardfs.why "$1"; }
-has() { case $1 in *"$2"*) ;; *) echo "FAIL: not [$2] in [$1]"; exit 1 ;; esac; }
-hasnt() { case $1 in *"$2"*) echo "FAIL: [$2] in [$1]"; exit 1 ;; esac; }
 out=$(why d/free)
 has "$out" "/workspace/d/free"
 has "$out" "rights  stat,list,read,exec,append,create,write,remove,attr"

@@ -3,87 +3,15 @@
 # shellcheck disable=SC2016
 # As root and as an ordinary user, attacks on the broker from inside: answers of DNS that change, names in disguise, abstract sockets,
 # slow and half-open clients, and all descriptors of the broker in use.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
-cat >slow.py <<'S'
-# Clients that begin and do not go on, many at once; then somebody who does.
-import re, socket
-def connect(host, port):
-    s = socket.create_connection((host, port))
-    s.settimeout(60)
-    return s
-broker = re.search(r"nameserver (\S+)", open("/etc/resolv.conf").read()).group(1)
-held = []
-for i in range(100):
-    for port, start in ((3128, b"GET http://web.example/ HTTP/1.1\r\nHo"), (3128, b"\x05"), (53, b"\0\x20half")):
-        if port == 53 and i >= 63:
-            continue
-        s = connect(broker, port)
-        s.sendall(start)
-        held.append(s)
-    s = connect("web.example", 80)
-    s.sendall(b"GET / HTTP/1.1\r\nHost: web.ex")
-    held.append(s)
-    s = connect("web.example", 443)
-    s.sendall(b"\x16\x03\x01\x02\x00\x01\x00")
-    held.append(s)
-s = connect("web.example", 80)
-s.sendall(b"GET / HTTP/1.1\r\nHost: web.example\r\nConnection: close\r\n\r\n")
-print(s.makefile().read().split("\n")[-2])
-s = connect(broker, 53)
-q = bytes.fromhex("000701000001000000000000") + b"\3web\7example\0\0\1\0\1"
-s.sendall(len(q).to_bytes(2, "big") + q)
-print(len(s.recv(100)) > 30)
-# One direction ended, the other goes on: both ways.
-s = connect("echo.example", 3000)
-s.sendall(b"last words\r\n")
-s.shutdown(socket.SHUT_WR)
-print(s.makefile().read())
-S
-cat >full.py <<'S'
-# As many connections as the broker can have, and more.
-import errno, socket, sys, time
-def one():
-    try:
-        s = socket.create_connection(("echo.example", 3000))
-        s.settimeout(60)
-        return s if s.recv(100) else None
-    except OSError:
-        return None
-held, refused = [], 0
-while refused < 20 and len(held) < 2000:
-    s = one()
-    if s:
-        held.append(s)
-    else:
-        refused += 1
-# The other listeners, now: none of them hangs, and none of them keeps the loop busy.
-for port in (3128, 53):
-    s = socket.create_connection(("198.18.0.1", port))
-    s.settimeout(60)
-    try:
-        s.sendall(b"\x05")
-        print("reset" if not s.recv(10) else "answered")
-    except OSError as e:
-        print("reset" if e.errno in (errno.ECONNRESET, errno.EPIPE) else e)
-print("full" if refused and 20 < len(held) < 2000 else len(held), held[0].send(b"x") and held[0].recv(10))
-open("full", "w").close()
-while not __import__("os").path.exists("measured"):
-    time.sleep(0.05)
-for s in held:
-    s.close()
-for i in range(1200):
-    s = one()
-    if s:
-        print("again")
-        break
-    time.sleep(0.05)
-S
+cp "$WARD_SRC/tests/cases/network/lib/attacks-slow.py" slow.py
+cp "$WARD_SRC/tests/cases/network/lib/attacks-full.py" full.py
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
 cp "$TOP/slow.py" "$TOP/full.py" .
 
@@ -106,7 +34,7 @@ printf '%s.example 203.0.113.10\n' late cloud >>"$NET/zone"
 		echo "$got"
 	done' >out 2>err &
 run=$!
-trap 'kill $run 2>/dev/null' EXIT
+trap 'kill $run 2>/dev/null || :' EXIT
 wait_until 60 test -e first || fail "$(cat out err)"
 sed -i -e 's/^late.example.*/late.example 192.0.2.1/' -e 's/^cloud.example.*/cloud.example 169.254.169.254/' "$NET/zone"
 [ "$(python3 n.py first cloud.example 3000)" = SERVER-FIRST ] || fail "control: nobody is at the metadata address"
@@ -173,7 +101,7 @@ s = socket.socket(socket.AF_UNIX); s.bind("\0wardfs-attack"); s.listen()
 open("abstract", "w").close()
 time.sleep(600)' &
 server=$!
-trap 'kill $server $run 2>/dev/null' EXIT
+trap 'kill $server $run 2>/dev/null || :' EXIT
 wait_until 60 test -e abstract || fail "no abstract socket"
 try='import socket, errno
 s = socket.socket(socket.AF_UNIX)
@@ -188,24 +116,7 @@ server=
 
 echo '--- more at once than can be looked at'
 # While the broker is held, the kernel goes on refusing; what it could not show stands in the trail as a number.
-cat >flood.py <<'P'
-import os, socket, time
-def wait(name):
-    for i in range(1200):
-        if os.path.exists(name):
-            return
-        time.sleep(0.05)
-open("flooding", "w").close()
-wait("held")
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for i in range(5000):
-    try:
-        s.sendto(b"x", ("203.0.113.10", 10000 + i))
-    except OSError:
-        pass
-open("flooded", "w").close()
-wait("let-go")
-P
+cp "$WARD_SRC/tests/cases/network/lib/attacks-flood.py" flood.py
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example'
 "$WARDFS" run --policy "$HOME/pol" --session flood -- python3 flood.py >out 2>err &
 run=$!
@@ -220,7 +131,7 @@ wait "$run" || fail "$(cat out err)"
 run=
 expect 0 "$WARDFS" audit show flood --kind deny
 missed=$(echo "$OUT" | sed -n 's/.* \([0-9]*\) attempts came faster.*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
-seen=$(echo "$OUT" | grep -c 'addr 203.0.113.10  proto udp')
+seen=$(echo "$OUT" | grep -c 'addr 203.0.113.10  proto udp') || :
 [ "$seen" -gt 0 ] && [ "$missed" -gt 0 ] && [ $((seen + missed)) -eq 5000 ] || fail "$seen seen, $missed counted, of 5000: $OUT"
 expect 0 "$WARDFS" audit verify flood
 
@@ -246,7 +157,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	wait_until 60 traced || fail "not looked at: $(cat strace.err)"
 	sleep 1
 	kill "$tracer"
-	wait "$tracer"
+	wait "$tracer" || [ $? -eq 143 ]
 	[ -f calls ] && [ "$(wc -l <calls)" -lt 1000 ] || fail "the broker does not rest: $(tail -20 calls)"
 fi
 touch measured

@@ -4,13 +4,13 @@
 # shellcheck disable=SC2016
 # As root and as an ordinary user: UDP where it is named; upload, rate and connections; and a broker that
 # dies.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
 python3 -c 'print("x" * 300000)' >big
 
@@ -78,37 +78,7 @@ expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'upload budget'
 
 # To the byte, the name that was looked up with them, and where nobody looks at the bytes (no TLS, no HTTP): much, both ways, whole and counted.
-cat >much.py <<'P'
-import hashlib, os, socket, sys, threading
-size = int(sys.argv[1])
-s = socket.create_connection(("echo.example", 3000))
-hello = b"SERVER-FIRST\n"
-while hello:
-    hello = hello[len(s.recv(len(hello))):]
-sent, got = hashlib.sha256(), hashlib.sha256()
-def send():
-    left = size
-    try:
-        while left:
-            data = os.urandom(min(left, 1 << 20))
-            s.sendall(data)
-            sent.update(data)
-            left -= len(data)
-        s.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-t = threading.Thread(target=send)
-t.start()
-n = 0
-try:
-    while data := s.recv(1 << 20):
-        got.update(data)
-        n += len(data)
-except OSError as e:
-    print("ended", e.strerror)
-t.join()
-print(n == size and sent.digest() == got.digest())
-P
+cp "$WARD_SRC/tests/cases/network/lib/limits-much.py" much.py
 policy pol 'mode = allowlist' 'allow = echo.example:3000' 'upload = 40000012'
 expect 0 "$WARDFS" run --session much --policy pol -- python3 much.py 40000000
 [ "$OUT" = True ] || fail "much: $OUT $ERR"
@@ -122,15 +92,7 @@ has "$OUT" 'upload budget'
 # Names that are looked up outside say something too: the labels of a wildcard are the agent's to choose.
 policy pol 'mode = allowlist' 'allow = *.wild.example' 'upload = 1K'
 : >"$NET/log"
-expect 0 "$WARDFS" run --session labels --policy pol -- python3 -c '
-import socket
-for i in range(30):
-    try:
-        s = socket.create_connection(("%02d%s.wild.example" % (i, "s" * 60), 80))
-        s.settimeout(60)
-        s.recv(1)
-    except OSError:
-        pass'
+expect 0 "$WARDFS" run --session labels --policy pol -- python3 -c "$(cat "$WARD_SRC/tests/cases/network/lib/limits-labels.py")"
 asked=$(grep -o 'dns [0-9]*s*.wild.example' "$NET/log" | sort -u | wc -l)
 [ "$asked" -ge 5 ] || fail "control: $asked names were looked up: $(cat "$NET/log")"
 [ "$asked" -le 13 ] || fail "$asked names were looked up: more than 1 KiB of them"
@@ -139,25 +101,7 @@ has "$OUT" 'upload budget'
 
 # Connections at once to one destination.
 policy pol 'mode = allowlist' 'allow = echo.example:3000' 'connections = 3'
-expect 0 "$WARDFS" run --policy pol -- python3 -c '
-import socket
-open3 = []
-def one():
-    s = socket.create_connection(("echo.example", 3000)); s.settimeout(60)
-    return s if s.recv(100) else None
-for i in range(3):
-    open3.append(one())
-try:
-    print(one())
-except OSError as e:
-    print("refused")
-open3.pop().close()
-import time
-for i in range(600):
-    try:
-        print("again" if one() else ""); break
-    except OSError:
-        time.sleep(0.05)'
+expect 0 "$WARDFS" run --policy pol -- python3 -c "$(cat "$WARD_SRC/tests/cases/network/lib/limits-connections.py")"
 [ "$OUT" = "refused
 again" ] || fail "connections: $OUT"
 
@@ -182,17 +126,9 @@ all_gone() {
 		gone "$p" || return 1
 	done
 }
-cat >open.py <<'P'
-import socket, subprocess, sys, time
-s = socket.create_connection(("echo.example", 3000))
-s.recv(100)
-subprocess.Popen(["setsid", "sleep", sys.argv[1]])
-open("here", "w").close()
-# Whatever becomes of the connection, it is not this that ends the session.
-time.sleep(600)
-P
+cp "$WARD_SRC/tests/cases/network/lib/limits-open.py" open.py
 run=
-trap 'kill $run 2>/dev/null' EXIT
+trap 'kill $run 2>/dev/null || :' EXIT
 mkdir "$HOME/led"
 policy pol 'mode = allowlist' 'allow = echo.example:3000' "socket = $HOME/led/late.sock"
 for which in 0 1 2 3 4; do

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # publish and forward, mode = host, and run --net; as root and as an ordinary user.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
 echo inside >index.html
 
@@ -16,21 +16,13 @@ echo inside >index.html
 policy pol 'mode = allowlist' 'publish = 8081:3000'
 "$WARDFS" run --policy pol --session served -- python3 -m http.server -b 127.0.0.1 3000 >out 2>err &
 run=$!
-trap 'kill $run 2>/dev/null' EXIT
+trap 'kill $run 2>/dev/null || :' EXIT
 wait_until 60 curl -sf -o got http://127.0.0.1:8081/index.html || fail "not published: $(cat err)"
 [ "$(cat got)" = inside ] || fail "published: $(cat got)"
 [ "$(python3 n.py tcp 192.0.2.1 8081)" = ECONNREFUSED ] || fail "published beyond the loopback"
 [ "$(python3 n.py tcp 127.0.0.1 3000)" = ECONNREFUSED ] || fail "the port inside is the host's"
 # It leads in, not out, and nobody listens for it inside: neither at this end of the wire nor at the other.
-cat >out.py <<'P'
-import errno, socket
-for address in "127.0.0.1", "198.18.0.1", "192.0.2.1":
-    for port in 8081, 11434:
-        try:
-            print("connected", socket.create_connection((address, port), 20))
-        except OSError as e:
-            print(errno.errorcode.get(e.errno, e))
-P
+cp "$WARD_SRC/tests/cases/network/lib/ports-out.py" out.py
 policy other 'mode = allowlist' 'publish = 8082:3000' 'forward = 4001:8081'
 expect 0 "$WARDFS" run --policy other -- sh -c 'python3 out.py; curl -sS --noproxy "*" --max-time 60 http://127.0.0.1:4001/index.html'
 [ "$(echo "$OUT" | sort | uniq -c | tr -s ' ')" = " 6 ECONNREFUSED
@@ -39,7 +31,7 @@ expect 0 "$WARDFS" run --policy other -- sh -c 'python3 out.py; curl -sS --nopro
 expect 125 "$WARDFS" run --policy pol -- true
 has "$ERR" 'publish = 8081:3000'
 kill "$run"
-wait "$run"
+expect 143 wait "$run"
 run=
 expect 0 "$WARDFS" audit show served --kind connect
 has "$OUT" 'publish = 8081:3000'
@@ -48,7 +40,7 @@ has "$OUT" 'publish = 8081:3000'
 echo outside >"$HOME/index.html"
 python3 -m http.server -b 127.0.0.1 -d "$HOME" 11434 >out 2>err &
 server=$!
-trap 'kill $server 2>/dev/null' EXIT
+trap 'kill $server 2>/dev/null || :' EXIT
 wait_until 60 curl -sf -o got http://127.0.0.1:11434/index.html || fail "control: no server"
 policy pol 'mode = allowlist' 'forward = 11434' 'forward = 9999:11434'
 expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://localhost:11434/index.html

@@ -4,16 +4,16 @@
 # plain
 # As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry, node,
 # python. git over ssh: ssh.sh.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 for program in node npm; do
-	command -v $program >/dev/null || { echo "no $program"; exit 77; }
+	command -v $program >/dev/null || skip "no $program"
 done
 
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
 mkdir -p "$NET/www/reg"
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example'

@@ -3,12 +3,13 @@
 # shellcheck disable=SC2016
 # The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, by the variables that every program
 # gets, under the same decisions.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 cat >inside.sh <<'S'
-. ./_inside.sh
+set -eu
+. ./says.sh
 P=${http_proxy#http://}
 H=${P%:*}
 status() {
@@ -84,8 +85,8 @@ says 05000502 socks "05010003ff$(python3 -c 'print("61" * 255)')0050"
 says 05000508 socks 05010009000050
 S
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_repository
 net_project
 cp "$TOP/inside.sh" .

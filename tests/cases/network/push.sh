@@ -4,9 +4,9 @@
 # plain
 # As root and as an ordinary user, a push over HTTPS with a token for one host, as docs/network.md says: [env] pass
 # brings it in, it goes to that host alone, and it never stands in the trail.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 cat >servers.sh <<'S'
 git init -q "$NET/src"
@@ -14,12 +14,12 @@ git -C "$NET/src" -c user.name=T -c user.email=t@example.org commit -q --allow-e
 git clone -q --bare "$NET/src" "$NET/r.git"
 ip netns exec internet python3 "$WARD_SRC/tests/support/gitserver.py" "$NET" 203.0.113.10 8443 tok3n-of-one-host &
 server=$!
-trap 'kill $server' EXIT
+trap 'kill $server || :' EXIT
 wait_until 60 test -e "$NET/git-ready" || fail "no server"
 S
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
 git_identity
 token=tok3n-of-one-host

@@ -3,26 +3,15 @@
 # shellcheck disable=SC2016
 # Names in TLS and HTTP in the records, also with sni = log. [audit] redact = sni leaves the names out that TLS and HTTP requests name, in what was refused and in
 # what was let through; where to and why stays.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
-cat >ask.py <<'P'
-import socket
-for host in b"web.example", b"other.example":
-    s = socket.create_connection(("web.example", 80))
-    s.settimeout(60)
-    try:
-        s.sendall(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n")
-        while s.recv(4096):
-            pass
-    except OSError:
-        pass
-P
+cp "$WARD_SRC/tests/cases/network/lib/redact-ask.py" ask.py
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'sni = require'
 # the control: both names are there
 expect 0 "$WARDFS" run --policy "$HOME/pol" --session plain -- python3 ask.py

@@ -3,44 +3,19 @@
 # shellcheck disable=SC2016
 # As root and as an ordinary user, wardfs policy reload: what is allowed changes while the session runs; a
 # connection that lost its right is closed, the others stay.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
-cat >two.py <<'P'
-import os, socket, time
-def wait(name):
-    for i in range(1200):
-        if os.path.exists(name):
-            return
-        time.sleep(0.05)
-    raise SystemExit("no " + name)
-def alive(s):
-    try:
-        s.sendall(b"ping")
-        return bool(s.recv(100))
-    except OSError:
-        return False
-def connect(name):
-    try:
-        s = socket.create_connection((name, 3000)); s.settimeout(60); s.recv(100)
-        return s
-    except OSError:
-        return None
-a, b = connect("echo.example"), connect("a.wild.example")
-print(alive(a), alive(b), connect("web.example"))
-open("first", "w").close()
-wait("second")
-print(alive(a), alive(b), connect("a.wild.example"), connect("web.example") is not None)
-P
+cp "$WARD_SRC/tests/cases/network/lib/reload-two.py" two.py
 policy "$HOME/pol" 'mode = allowlist' 'allow = echo.example:3000' 'allow = *.wild.example:3000'
 "$WARDFS" run --policy "$HOME/pol" --session live -- python3 two.py >out 2>err &
 run=$!
-trap 'kill $run 2>/dev/null' EXIT
+trap 'kill $run 2>/dev/null || :' EXIT
 wait_until 60 test -e first || fail "not begun: $(cat out err)"
 policy "$HOME/pol" 'mode = allowlist' 'allow = echo.example:3000' 'allow = web.example:3000'
 expect 0 "$WARDFS" policy reload live "$HOME/pol"
@@ -72,31 +47,7 @@ expect 0 "$WARDFS" audit show slow --kind deny
 has "$OUT" 'host slow.example'
 
 echo '--- names in what is sent: first noted, then required'
-cat >names.py <<'P'
-import os, socket, time
-def ask(s, host):
-    try:
-        s.sendall(b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
-        got = b""
-        while not got.endswith(b"\n") or b"hello" not in got:
-            more = s.recv(1000)
-            if not more:
-                return "ended"
-            got += more
-        return got.split(b"\n")[-2].decode()
-    except OSError:
-        return "reset"
-good, bad = [socket.create_connection(("web.example", 80)) for i in range(2)]
-for s in good, bad:
-    s.settimeout(60)
-print(ask(good, b"web.example"), ask(bad, b"other.example"))
-open("asked", "w").close()
-for i in range(1200):
-    if os.path.exists("stricter"):
-        break
-    time.sleep(0.05)
-print(ask(good, b"web.example"), ask(bad, b"web.example"), ask(good, b"other.example"))
-P
+cp "$WARD_SRC/tests/cases/network/lib/reload-names.py" names.py
 for sni in log off; do
 	rm -f asked stricter
 	policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' "sni = $sni"

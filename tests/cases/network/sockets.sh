@@ -3,61 +3,15 @@
 # shellcheck disable=SC2016
 # [network] socket, as root and as an ordinary user: one socket of the host is reachable inside at the
 # same path, through the broker; no descriptor and no credentials cross, and no other socket is there.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
-cat >server.py <<'S'
-# server.py DIR: echoes what it is told with the uid and pid that it sees; sends a descriptor with it.
-import array, os, socket, struct, sys, threading
-d = sys.argv[1]
-def listen(name):
-    path = os.path.join(d, name)
-    if os.path.exists(path):
-        os.unlink(path)
-    s = socket.socket(socket.AF_UNIX)
-    s.bind(path)
-    os.chmod(path, 0o666)
-    s.listen()
-    return s
-def client(c):
-    pid, uid, _ = struct.unpack("3i", c.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    try:
-        exe = os.readlink(f"/proc/{pid}/exe") if pid else "nobody"
-    except OSError:
-        exe = "?"
-    comm = open(f"/proc/{pid}/comm").read().strip() if pid else "nobody"
-    while True:
-        data, anc, _, _ = c.recvmsg(65536, 4096)
-        if not data:
-            break
-        secret = os.open(os.path.join(d, "secret"), os.O_RDONLY)
-        c.sendmsg([b"%s %d fds=%d " % (comm.encode(), uid, len(anc)) + data],
-                  [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [secret]))])
-        os.close(secret)
-    c.close()
-def serve(s):
-    while True:
-        threading.Thread(target=client, args=(s.accept()[0],), daemon=True).start()
-for name in ("led.sock", "other.sock"):
-    threading.Thread(target=serve, args=(listen(name),), daemon=True).start()
-open(os.path.join(d, "ready"), "w").close()
-threading.Event().wait()
-S
-cat >client.py <<'S'
-# client.py PATH: what the server says, how many descriptors came; or the errno.
-import array, errno, os, socket, sys
-s = socket.socket(socket.AF_UNIX)
-try:
-    s.connect(sys.argv[1])
-    own = os.open("/dev/null", os.O_RDONLY)
-    s.sendmsg([b"hello"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [own]))])
-    data, anc, _, _ = s.recvmsg(65536, 4096)
-    print(data.decode(), "got", len(anc))
-except OSError as e:
-    print(errno.errorcode[e.errno])
-S
+cp "$WARD_SRC/tests/cases/network/lib/sockets-server.py" server.py
+cp "$WARD_SRC/tests/cases/network/lib/sockets-client.py" client.py
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 top=$WARD_TMP
 WARD_TMP=$HOME
 cd "$HOME" || exit 1
@@ -66,7 +20,7 @@ D=$(mktemp -d /tmp/wardfs-test.XXXXXX)
 chmod 755 "$D"
 echo secret >"$D/secret"
 run=
-trap 'kill $server $run 2>/dev/null; rm -rf "$D"' EXIT
+trap 'kill $server $run 2>/dev/null || :; rm -rf "$D"' EXIT
 python3 "$top/server.py" "$D" &
 server=$!
 wait_until 60 test -e "$D/ready" || fail "no server"

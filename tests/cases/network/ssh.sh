@@ -5,11 +5,11 @@
 # As root and as an ordinary user, git over ssh with mode = allowlist: a protocol in which the server
 # talks first, and that knows of no proxy. The server is OpenSSH's own, in the test's internet, with keys
 # that are made here.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 # It insists on being called by its whole path.
-server=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "no sshd (openssh-server)"; exit 77; }
+server=$(PATH=$PATH:/usr/sbin command -v sshd) || skip "no sshd (openssh-server)"
 export server
 
 cat >servers.sh <<'S'
@@ -29,11 +29,11 @@ mkdir -p /run/sshd
 mkdir -m 1777 /run/agents
 ip netns exec internet "$server" -D -f "$NET/sshd" -E "$NET/sshd.log" &
 sshd=$!
-trap 'kill $sshd' EXIT
+trap 'kill $sshd || :' EXIT
 S
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 net_project
 cp "$NET/key" key
 # ssh wants a key that is its owner's alone.
@@ -75,7 +75,7 @@ echo "$OUT" | grep 'port 22' | grep -q 'ssh\[' || fail "who asked: $OUT"
 echo '--- with the key of an agent outside, which never comes in'
 agent=/run/agents/ssh-agent.$(id -u)
 eval "$(ssh-agent -a "$agent")" >/dev/null
-trap 'kill $SSH_AGENT_PID' EXIT
+trap 'kill $SSH_AGENT_PID || :' EXIT
 ssh-add -q - <key || fail "ssh-add"
 cat >agent.sh <<'I'
 export GIT_SSH_COMMAND="ssh -o UserKnownHostsFile=$PWD/known -o StrictHostKeyChecking=yes -o BatchMode=yes"

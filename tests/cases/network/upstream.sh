@@ -3,13 +3,14 @@
 # shellcheck disable=SC2016
 # mode = proxy, as root and as an ordinary user: everything leaves through one proxy (Debian's tinyproxy;
 # squid where it is installed; a SOCKS5 server), which resolves the names and is told by a token who asks.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
-command -v tinyproxy >/dev/null || { echo "no tinyproxy"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+command -v tinyproxy >/dev/null || skip "no tinyproxy"
 
 cat >inside.sh <<'S'
-. ./_inside.sh
+set -eu
+. ./says.sh
 says 'hello from web.example' fetch --proxy "$http_proxy" http://web.example/
 says 403 fetch -o /dev/null -w '%{http_code}' --proxy "$http_proxy" http://other.example/
 unset http_proxy https_proxy all_proxy no_proxy NODE_USE_ENV_PROXY
@@ -37,8 +38,8 @@ says ECONNRESET sh -c 'curl -sS -k --connect-to other.example:443:web.example:44
 says ECONNRESET python3 n.py exchange echo.example 5001 00
 S
 cat >check.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/network/lib.sh"
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
 top=$WARD_TMP
 net_repository
 net_project
@@ -50,7 +51,7 @@ through() {
 		'allow = echo.example:5000/udp' 'allow = private.example' 'allow = 203.0.113.10:80' \
 		'deny = evil.example' "$@"
 }
-# made TOKEN: within some seconds of when (enforcer/net/token.h: EXPIRES, a minute later)
+# made TOKEN: within some seconds of when (enforcer/net/protocol/token.h: EXPIRES, a minute later)
 made() {
 	echo $(($(echo "$1" | cut -d'~' -f10) - 50))
 }
@@ -159,7 +160,7 @@ C
 	chmod 666 "$NET/squid.access" "$NET/squid.cache"
 	ip netns exec internet unshare -m sh -c 'mount --bind "$NET/resolv.proxy" /etc/resolv.conf && exec squid -N -f "$NET/squid.conf"' 2>squid.err &
 	squid=$!
-	trap 'kill $squid; wait $squid 2>/dev/null || :' EXIT
+	trap 'kill $squid || :; wait $squid 2>/dev/null || :' EXIT
 	# squid_says CODE [HEADER]: what a client gets that has no session.
 	squid_says() {
 		[ "$(curl -sp -o /dev/null -w '%{http_connect}' --proxy http://203.0.113.11:3129 ${2:+--proxy-header "$2"} http://web.example/)" = "$1" ]
@@ -228,8 +229,9 @@ has "$OUT" 'mode = proxy carries no datagrams'
 exit 0
 S
 cat >both.sh <<'S'
+set -eu
 mkdir -p "$NET/www" && chmod 777 "$NET" "$NET/www" && chmod 666 "$NET/log"
-. "$WARD_SRC/tests/cases/lib.sh"
+. "$WARD_SRC/tests/lib.sh"
 cat >"$NET/tinyproxy.conf" <<C
 User nobody
 Group nogroup
@@ -249,7 +251,7 @@ cat >"$NET/proxies.sh" <<'C'
 mount --bind "$NET/resolv.proxy" /etc/resolv.conf
 # speak ARG...: one of the proxies. All end with this.
 started=
-trap 'kill $started 2>/dev/null' EXIT
+trap 'kill $started 2>/dev/null || :' EXIT
 trap 'exit 0' TERM
 speak() {
 	python3 "$WARD_SRC/tests/support/upstream.py" "$NET" 203.0.113.11 "$@" &
@@ -277,7 +279,7 @@ wait
 C
 ip netns exec internet unshare -m sh "$NET/proxies.sh" 2>"$NET/proxies.err" &
 proxies=$!
-trap 'kill $proxies; wait $proxies 2>/dev/null' EXIT
+trap 'kill $proxies || :; wait $proxies 2>/dev/null || :' EXIT
 : >"$NET/8889.log"; : >"$NET/1080.log"; : >"$NET/1081.log"
 for port in 8889 1080 1081 9001 9002 9003 9004 9005 9006 9007; do
 	wait_until 60 test -e "$NET/$port.up" || fail "no proxy on $port: $(cat "$NET/proxies.err")"

@@ -2,24 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # `policy check` finds what it says, with its place, and nothing in a policy without fault.
 set -eu
-wardfs=$WARD_BUILD/wardfs
-
-fail() {
-	echo "$*"
-	exit 1
-}
+. "$WARD_SRC/tests/lib.sh"
 
 # finds FILE LINE WORDS: a finding at that line holds the words
 finds() {
 	code=0
-	out=$("$wardfs" policy check --strict "$1") || code=$?
+	out=$("$WARDFS" policy check --strict "$1") || code=$?
 	[ $code -eq 1 ] || fail "$1: exit status $code: $out"
 	echo "$out" | grep -F "$1:$2: warning: " | grep -qF "$3" || fail "$1: no '$3' in: $out"
-	"$wardfs" policy check "$1" >/dev/null || fail "$1: warnings are no errors without --strict"
+	"$WARDFS" policy check "$1" >/dev/null || fail "$1: warnings are no errors without --strict"
 }
 
 clean() {
-	out=$("$wardfs" policy check --strict "$1") || fail "$1: $out"
+	out=$("$WARDFS" policy check --strict "$1") || fail "$1: $out"
 	[ -z "$out" ] || fail "$1: $out"
 }
 
@@ -76,7 +71,7 @@ printf '%s\n[guard]\nread = /workspace/gen\n[files]\nwrite = /workspace/gen/out\
 	>"$PWD/guarded.policy"
 finds "$PWD/guarded.policy" 7 "never gives what it says"
 finds "$PWD/guarded.policy" 7 "read = /workspace/gen"
-! "$wardfs" policy check "$PWD/guarded.policy" | grep -e ':8: ' || fail "what counts elsewhere"
+! "$WARDFS" policy check "$PWD/guarded.policy" | grep -e ':8: ' || fail "what counts elsewhere"
 printf '%s\n[files]\nwrite = /workspace\nread = /workspce/doc\n' "$head" >"$PWD/nowhere.policy"
 finds "$PWD/nowhere.policy" 6 "nothing in any [tree]"
 
@@ -121,7 +116,7 @@ printf '%s\n[files]\nhide = *.tmp\nhide = /workspace/a/b\nhide = /workspace/top\
 	>"$PWD/hidden.policy"
 finds "$PWD/hidden.policy" 5 "Directory not empty"
 finds "$PWD/hidden.policy" 6 "Directory not empty"
-! "$wardfs" policy check "$PWD/hidden.policy" | grep -e ':7: ' -e ':9: ' || fail "what cannot be removed"
+! "$WARDFS" policy check "$PWD/hidden.policy" | grep -e ':7: ' -e ':9: ' || fail "what cannot be removed"
 
 echo "--- hide on what git tracks"
 mkdir repo
@@ -130,47 +125,74 @@ git init -q .
 mkdir sub
 echo x >sub/cert.crt
 printf '%s\n[files]\nhide = *.crt\n' "$head" >"$PWD/../crt.policy"
-out=$("$wardfs" policy check "$PWD/../crt.policy")
+out=$("$WARDFS" policy check "$PWD/../crt.policy")
 ! echo "$out" | grep -qF "git tracks" || fail "not tracked yet: $out"
 git add -A
 finds "$(dirname "$PWD")/crt.policy" 5 "sub/cert.crt"
 cd ..
+
+echo "--- links of today that lead past a rule"
+mkdir linked
+cd linked
+git init -q .
+mkdir -p own sub/.tool
+echo x >own/settings.json
+printf '%s\n[files]\nread = .tool/settings.json\n' "$head" >"$PWD/../linked.policy"
+clean "$(dirname "$PWD")/linked.policy"
+ln -s ../own sub/.tool/plain
+clean "$(dirname "$PWD")/linked.policy"
+ln -s own .tool
+finds "$(dirname "$PWD")/linked.policy" 5 "/workspace/.tool is a symbolic link"
+rm -r .tool sub/.tool
+ln -s ../own sub/.tool
+finds "$(dirname "$PWD")/linked.policy" 5 "/workspace/sub/.tool is a symbolic link"
+cd ..
+echo "--- explain tells of them too"
+code=0
+out=$(cd linked && "$WARDFS" policy explain --policy ../linked.policy symlink .tool) || code=$?
+[ $code -eq 1 ] || fail "explain symlink: exit status $code: $out"
+echo "$out" | grep -q 'deny (EACCES)' || fail "$out"
+echo "$out" | grep -q "would lead past .*/linked.policy:5 .files. read = .tool/settings.json" || fail "$out"
+(cd linked && "$WARDFS" policy explain --policy ../linked.policy symlink .tool2 >/dev/null) ||
+	fail "control: a name with nothing ruled beneath it"
+(cd linked && "$WARDFS" policy explain --policy ../linked.policy create .tool >/dev/null) ||
+	fail "control: no link"
 
 echo "--- guards that were added for the project at hand are nobody's mistake"
 mkdir twice
 cd twice
 git init -q .
 git config core.hooksPath .git/hooks
-"$wardfs" policy show --policy medium >shown
+"$WARDFS" policy show --policy medium >shown
 [ "$(grep -c 'read = /workspace/.git/hooks' shown)" -ge 1 ] || fail "control: nothing was added"
-out=$("$wardfs" policy check --strict) || fail "$out"
+out=$("$WARDFS" policy check --strict) || fail "$out"
 cd ..
 
 echo "--- a tree that a running session serves"
 if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 	mkdir -p shared/sub other mount
 	(cd shared && git init -q .)
-	umounted() { "$wardfs" umount "$PWD/mount" 2>/dev/null || :; }
+	umounted() { "$WARDFS" umount "$PWD/mount" 2>/dev/null || :; }
 	trap umounted EXIT
-	"$wardfs" mount --policy medium shared/sub mount
+	"$WARDFS" mount --policy medium shared/sub mount
 	cd shared
-	session=$("$wardfs" ps --json | sed -n 's/.*"session": "\(.*\)".*/\1/p')
-	out=$("$wardfs" policy check medium)
+	session=$("$WARDFS" ps --json | sed -n 's/.*"session": "\(.*\)".*/\1/p')
+	out=$("$WARDFS" policy check medium)
 	echo "$out" | grep -F "medium:" | grep -qF "the running session $session serves it too" || fail "$out"
-	! "$wardfs" policy check --strict >/dev/null || fail "no warning"
+	! "$WARDFS" policy check --strict >/dev/null || fail "no warning"
 	cd ../other
 	git init -q .
-	out=$("$wardfs" policy check --strict medium) || fail "another directory: $out"
+	out=$("$WARDFS" policy check --strict medium) || fail "another directory: $out"
 	cd ..
-	"$wardfs" umount "$PWD/mount"
+	"$WARDFS" umount "$PWD/mount"
 	tries=0
-	while "$wardfs" ps --json | grep -q "$session"; do
+	while "$WARDFS" ps --json | grep -q "$session"; do
 		tries=$((tries + 1))
 		[ $tries -lt 600 ] || fail "the session does not end"
 		sleep 0.1
 	done
 	cd shared
-	out=$("$wardfs" policy check --strict medium) || fail "it is over: $out"
+	out=$("$WARDFS" policy check --strict medium) || fail "it is over: $out"
 	cd ..
 fi
 
@@ -191,22 +213,22 @@ growth = 1K
 churn = 1/s
 [quota /workspaceb]
 END
-out=$("$wardfs" policy check "$PWD/quota.policy")
+out=$("$WARDFS" policy check "$PWD/quota.policy")
 echo "$out" | grep -qF "quota.policy:9: warning: [quota /workspace/a] growth = 1M: it never decides: $PWD/quota.policy:6 gives [quota /workspace]" || fail "$out"
 [ "$(echo "$out" | grep -c 'never decides: .*quota')" = 2 ] || fail "$out"
-out=$("$wardfs" policy explain --policy "$PWD/quota.policy" read /workspace/b/x)
+out=$("$WARDFS" policy explain --policy "$PWD/quota.policy" read /workspace/b/x)
 ! echo "$out" | grep -q quota: || fail "$out"
 sed -i 's/^read = /write = /' quota.policy
-out=$("$wardfs" policy explain --policy "$PWD/quota.policy" write /workspace/b/x)
+out=$("$WARDFS" policy explain --policy "$PWD/quota.policy" write /workspace/b/x)
 echo "$out" | grep -qF "quota.policy:12  [quota /workspace/b] growth = 1K" || fail "$out"
 echo "$out" | grep -qF "quota.policy:6  [quota /workspace] growth = 1M" || fail "$out"
-out=$("$wardfs" policy explain --policy "$PWD/quota.policy" rename /workspace/b/x /workspace/y)
+out=$("$WARDFS" policy explain --policy "$PWD/quota.policy" rename /workspace/b/x /workspace/y)
 echo "$out" | grep -qF "EXDEV" || fail "$out"
-out=$("$wardfs" policy explain --policy "$PWD/quota.policy" rename /workspace/b/x /workspace/b/y)
+out=$("$WARDFS" policy explain --policy "$PWD/quota.policy" rename /workspace/b/x /workspace/b/y)
 ! echo "$out" | grep -qF "EXDEV" || fail "$out"
 
 echo "--- json"
-"$wardfs" policy check --json "$PWD/shadow.policy" >out.json
+"$WARDFS" policy check --json "$PWD/shadow.policy" >out.json
 python3 - <<'END'
 import json
 (f,) = json.load(open("out.json"))

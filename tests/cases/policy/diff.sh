@@ -2,19 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # `policy diff`: which paths lose or gain which rights.
 set -eu
-wardfs=$WARD_BUILD/wardfs
-
-fail() {
-	echo "$*"
-	exit 1
-}
+. "$WARD_SRC/tests/lib.sh"
 
 # differs STATUS A B [OPTION...]: the output stands in out
 differs() {
 	want=$1
 	shift
 	code=0
-	"$wardfs" policy diff "$@" >out 2>err || code=$?
+	"$WARDFS" policy diff "$@" >out 2>err || code=$?
 	[ $code -eq "$want" ] || fail "diff $*: exit status $code: $(cat out err)"
 }
 line() {

@@ -2,19 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every policy in docs/policy.md loads; what the page says about `policy explain` is so.
 set -eu
-wardfs=$WARD_BUILD/wardfs
-
-fail() {
-	echo "$*"
-	exit 1
-}
+. "$WARD_SRC/tests/lib.sh"
 
 # verdict EXPECTED POLICY ACTION PATH...
 verdict() {
 	want=$1 policy=$2
 	shift 2
 	code=0
-	got=$("$wardfs" policy explain --json --policy "$policy" "$@") || code=$?
+	got=$("$WARDFS" policy explain --json --policy "$policy" "$@") || code=$?
 	case $got in
 	*"\"verdict\": \"$want\""*) ;;
 	*) fail "$policy: $*: wanted $want, got $got" ;;
@@ -33,14 +28,14 @@ awk '/^```ini$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > sprintf("%
 for f in ./*.policy; do
 	as=base
 	! grep -q '^; as: project' "$f" || as=project
-	"$wardfs" policy check --as $as "$f" || fail "$f does not load"
+	"$WARDFS" policy check --as $as "$f" || fail "$f does not load"
 done
 
 echo "--- and its control: a line that means nothing is refused, with its place"
 cp 01.policy bad
 echo 'hid = x' >>bad
 code=0
-out=$("$wardfs" policy check bad 2>&1) || code=$?
+out=$("$WARDFS" policy check bad 2>&1) || code=$?
 [ $code -eq 2 ] || fail "exit status $code: $out"
 echo "$out" | grep -qF "bad:$(wc -l <bad): no key 'hid' in [limits]" || fail "$out"
 
@@ -66,7 +61,7 @@ cd src && verdict allow ../../p.policy write ./b/../a.c && cd ..
 for bad in "read" "nonsense x" "rename a" "read a b" "read ../../../../../../../../../../../../../x"; do
 	code=0
 	# shellcheck disable=SC2086 # words
-	"$wardfs" policy explain --policy ../p.policy $bad >out 2>&1 || code=$?
+	"$WARDFS" policy explain --policy ../p.policy $bad >out 2>&1 || code=$?
 	[ $code -eq 2 ] || fail "$bad: exit status $code: $(cat out)"
 done
 

@@ -3,8 +3,8 @@
 # git under profile medium, as docs/policy.md says: daily work goes on, what the host would execute
 # cannot be written, and each refusal has its control.
 # shellcheck disable=SC2016 # expanded by the shell inside
-. "$WARD_SRC/tests/cases/lib.sh"
-set -e
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 git_identity
 
 mkdir project
@@ -77,7 +77,7 @@ inside '
 echo "--- what the host executes later"
 before=$(find .git/hooks .git/config .vscode -type f -exec cat {} + | cksum)
 inside '
-	refused() {
+	no_right() {
 		if sh -c "$1" 2>err; then
 			echo "not refused: $1"
 			exit 1
@@ -88,18 +88,18 @@ inside '
 			exit 1
 		}
 	}
-	refused "echo true >.git/hooks/pre-commit"
-	refused "git config core.fsmonitor /workspace/evil"
-	refused "echo ../evil >.git/commondir"
-	refused "echo x >.vscode/tasks.json"
-	refused "mkdir .husky"
-	refused "rm .git/config"
-	refused "mv .git/config .git/c"
-	refused "mkdir -p evil/hooks && mv -T evil/hooks .git/hooks"
-	refused "ln .git/config link"
-	refused "echo x >.wardfs.policy"
-	refused "cat .env"
-	refused "mv .env visible"
+	no_right "echo true >.git/hooks/pre-commit"
+	no_right "git config core.fsmonitor /workspace/evil"
+	no_right "echo ../evil >.git/commondir"
+	no_right "echo x >.vscode/tasks.json"
+	no_right "mkdir .husky"
+	no_right "rm .git/config"
+	no_right "mv .git/config .git/c"
+	no_right "mkdir -p evil/hooks && mv -T evil/hooks .git/hooks"
+	no_right "ln .git/config link"
+	no_right "echo x >.wardfs.policy"
+	no_right "cat .env"
+	no_right "mv .env visible"
 	test -s .git/config
 	cat .git/config >/dev/null
 	echo true >.git/not-a-hook

@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # `wardfs learn`: what a command used becomes a policy under which it runs again and nothing else goes. While it
 # is learned guards hold and nothing is reached; what was refused is named, not proposed.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project "$HOME/p"
 cd "$HOME/p" || exit 1
 mkdir -p src lib/x docs certs "odd [dir]"
@@ -25,17 +26,7 @@ work='sh build.sh && cat .env certs/a.pem; curl -s --max-time 20 http://web.exam
 expect 0 "$WARDFS" learn --json -- sh -c "$work"
 hasnt "$OUT" s3cret
 has "$ERR" ".env"
-printf '%s' "$OUT" | python3 -c '
-import json, sys
-o = json.load(sys.stdin)
-rules = {r["pattern"]: r["verb"] for r in o["rules"]}
-assert rules == {"/workspace/build.sh": "read", "/workspace/src/m.c": "read", "/workspace/lib/x/f.c": "read",
-    "/workspace/odd \\[dir]/f": "read", "/workspace/build": "write", "/workspace/**/__cache__": "write",
-    "/workspace/run.log": "write"}, rules
-assert all(r["names"] > 0 and r["times"] >= r["names"] for r in o["rules"]), o["rules"]
-assert any(".env" in k for k in o["refused"]) and any("a.pem" in k for k in o["refused"]), o["refused"]
-assert list(o["asked"]) == ["web.example:8080"], o["asked"]
-assert "extends = medium" in o["text"] and "; allow = web.example:8080" in o["text"], o["text"]' || fail "proposal: $OUT"
+printf '%s' "$OUT" | python3 "$WARD_SRC/tests/cases/policy/lib/learn-proposal.py" || fail "proposal: $OUT"
 
 expect 0 "$WARDFS" audit denials
 has "$OUT" "connect web.example:8080"

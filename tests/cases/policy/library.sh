@@ -3,12 +3,9 @@
 # libwardpolicy as somebody else's program sees it: installed, found by pkg-config, linked shared and
 # static, without FUSE; it exports what its map names and nothing else.
 set -eu
-command -v cc >/dev/null && command -v meson >/dev/null || { echo "no compiler or no meson"; exit 77; }
+. "$WARD_SRC/tests/lib.sh"
+command -v cc >/dev/null && command -v meson >/dev/null || skip "no compiler or no meson"
 
-fail() {
-	echo "$*"
-	exit 1
-}
 root=$PWD/root
 DESTDIR=$root meson install --no-rebuild -C "$WARD_BUILD_TREE" >log 2>&1 || fail "$(cat log)"
 pc=$(find "$root" -name wardpolicy.pc)

@@ -4,9 +4,10 @@
 # Mutation of the table verb -> rights: with any right of any verb flipped, or any verb taken for
 # another, unit_policy_decide fails.
 set -eu
+. "$WARD_SRC/tests/lib.sh"
 build=$WARD_BUILD_TREE
-command -v cc >/dev/null || { echo "no compiler"; exit 77; }
-[ -f "$build/tests/unit/unit_policy_decide.p/policy_decide.c.o" ] || { echo "no unit tests were built"; exit 77; }
+command -v cc >/dev/null || skip "no compiler"
+[ -f "$build/tests/unit/unit_policy_decide.p/policy_decide.c.o" ] || skip "no unit tests were built"
 
 # Built once: the mutant is chosen by a variable. "V B": bit B of verb V is flipped; "V=O": verb V is
 # taken for O.
@@ -36,7 +37,7 @@ cc -std=gnu17 -D_GNU_SOURCE -fPIE -I"$WARD_SRC" $sanitize -c outcome.c -o outcom
 # the object comes first: of the library's own nothing is taken
 # shellcheck disable=SC2046,SC2086
 cc -pie $sanitize -o mutant "$build/tests/unit/unit_policy_decide.p/policy_decide.c.o" outcome.o \
-	-Wl,--start-group "$build/tests/unit/libtest_policies.a" "$build/enforcer/policy/libward_policy.a" "$build/enforcer/base/libward_base.a" \
+	-Wl,--start-group "$build/tests/unit/libtest_policies.a" "$build/enforcer/policy/libward_policy.a" "$build/enforcer/modes/table/libward_mode_table.a" "$build/enforcer/base/libward_base.a" \
 	"$build/enforcer/ipc/libward_ipc.a" "$build/conf/libward_conf.a" -Wl,--end-group \
 	$(pkg-config --libs check inih libsodium) -pthread
 

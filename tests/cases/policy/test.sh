@@ -2,22 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # `policy test` runs [test], as TAP and JSON; a line that is not met is told and counts.
 set -eu
-wardfs=$WARD_BUILD/wardfs
-
-fail() {
-	echo "$*"
-	exit 1
-}
+. "$WARD_SRC/tests/lib.sh"
 
 # explain: connect takes HOST:PORT; the control: one that is
 for to in nonsense example.org:99999 example.org:0 :443 example.org:; do
 	rc=0
-	"$wardfs" policy explain connect "$to" >out 2>&1 || rc=$?
+	"$WARDFS" policy explain connect "$to" >out 2>&1 || rc=$?
 	[ $rc = 2 ] || fail "connect $to: $rc"
 	grep -q HOST:PORT out || fail "connect $to: $(cat out)"
 done
 rc=0
-"$wardfs" policy explain connect example.org:443 >out 2>&1 || rc=$?
+"$WARDFS" policy explain connect example.org:443 >out 2>&1 || rc=$?
 [ $rc = 1 ] || fail "connect: $rc $(cat out)"
 
 cat >good.policy <<'END'
@@ -38,24 +33,24 @@ expect = rename /workspace/a /workspace/b allow
 expect = rename /workspace/docs/a /workspace/b deny
 expect = connect example.org:443   deny
 END
-"$wardfs" policy test good.policy >out || fail "$(cat out)"
+"$WARDFS" policy test good.policy >out || fail "$(cat out)"
 grep -q '^1\.\.10$' out || fail "$(cat out)"
 [ "$(grep -c '^ok ' out)" -eq 10 ] || fail "$(cat out)"
 
 sed 's/docs\/a  deny/docs\/a  allow/' good.policy >bad.policy
 code=0
-"$wardfs" policy test bad.policy >out || code=$?
+"$WARDFS" policy test bad.policy >out || code=$?
 [ $code -eq 1 ] || fail "exit status $code"
 grep -q '^not ok 2 - .*bad.policy:8: write' out || fail "$(cat out)"
 grep -q '^# got: deny$' out || fail "$(cat out)"
 
-"$wardfs" policy test --json good.policy bad.policy >out.json && fail "not refused"
+"$WARDFS" policy test --json good.policy bad.policy >out.json && fail "not refused"
 python3 - <<'END'
 import json
 all = json.load(open("out.json"))
 assert len(all) == 20 and [o["ok"] for o in all].count(False) == 1, all
 END
-"$wardfs" policy test medium | grep -q '^1\.\.0$' || fail "medium"
+"$WARDFS" policy test medium | grep -q '^1\.\.0$' || fail "medium"
 code=0
-"$wardfs" policy test no-such.policy >out 2>&1 || code=$?
+"$WARDFS" policy test no-such.policy >out 2>&1 || code=$?
 [ $code -eq 2 ] || fail "exit status $code"

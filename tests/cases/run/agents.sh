@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # The profiles of agents: taken by the name of a program that its user installed, found where PATH leads, never
 # for one of the project's; the provider's key and hosts and a kept state directory, and else what medium gives.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"
 cd "$HOME/proj" || exit 1
 echo token >.env
@@ -85,7 +86,7 @@ rm "$state"
 
 # A program of the project's never gets it, however it comes to that name.
 attack() {
-	"$WARDFS" run "$@" >out 2>err
+	"$WARDFS" run "$@" >out 2>err || : # whatever its exit status
 	grep -q "key-of-the-caller" out && fail "the project's program got the key: $*"
 	grep -q "lies in the project: the profile claude is not taken" err || fail "$*: $(cat err)"
 }

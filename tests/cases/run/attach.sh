@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # wardfs attach: several at the terminal of one session, leaving and coming back.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 mark=9$$6
-trap '"$WARDFS" kill kept 2>/dev/null; "$WARDFS" kill both 2>/dev/null; "$WARDFS" kill dumb 2>/dev/null; wait' EXIT
-python3 "$WARD_SRC/tests/cases/run/attach.py" || exit 1
+trap '"$WARDFS" kill kept 2>/dev/null || :; "$WARDFS" kill both 2>/dev/null || :; "$WARDFS" kill dumb 2>/dev/null || :; wait' EXIT
+python3 "$WARD_SRC/tests/cases/run/lib/attach.py" || exit 1
 
 # Who came and went is in the trail.
 expect 0 "$WARDFS" audit show --json --kind exec both

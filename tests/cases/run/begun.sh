@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A writer that fails, or is killed, between the ledger's entry of a session and its first record: what the
 # ledger tells of gets a trail, at once or by the next start, and is incomplete; it was missing for ever.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/support/audit.sh"
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 project p
 cd p || exit 1
 STATE=${XDG_STATE_HOME:-}/wardfs
@@ -27,7 +27,7 @@ started() {
 
 # verdict NAME STATE: of verify
 verdict() {
-	out=$("$WARDFS" audit verify "$1")
+	out=$("$WARDFS" audit verify "$1") || [ $? -eq 1 ]
 	has "$out" "$1: $2"
 }
 
@@ -55,7 +55,7 @@ expect 0 ../part/wardfs run --session next -- true
 verdict later incomplete
 [ ! -e "$STATE/running/later" ] || fail "its mark is left"
 agree "failed starts"
-"$WARDFS" audit verify --all >../out
+"$WARDFS" audit verify --all >../out || [ $? -eq 1 ]
 hasnt "$(cat ../out)" ": missing"
 
 # Where the ledger has nothing, nothing is left: a writer that cannot be executed, and one that dies with the

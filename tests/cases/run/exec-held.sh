@@ -2,26 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # wardfs exec where something does not go on: what starts commands was stopped from inside, pid 1 from outside.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
-trap 'kill -CONT "$(status_of held init_pid)" 2>/dev/null; "$WARDFS" kill held 2>/dev/null; wait' EXIT
+trap 'kill -CONT "$(status_of held init_pid)" 2>/dev/null || :; "$WARDFS" kill held 2>/dev/null || :; wait' EXIT
 
 # Everybody that the command can send a signal to; pid 1 and itself are not among them.
-"$WARDFS" run --session held -- python3 -c '
-import os, signal, time
-stopped = []
-for pid in range(2, 100):
-    try:
-        if pid != os.getpid():
-            os.kill(pid, signal.SIGSTOP)
-            stopped.append(pid)
-    except OSError:
-        pass
-with open("stopped.new", "w") as f:
-    print(*stopped, file=f)
-os.rename("stopped.new", "stopped")
-time.sleep(1000)' &
+"$WARDFS" run --session held -- python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/exec-held-stop.py")" &
 pid=$!
 wait_until 60 test -e stopped || fail "not started"
 [ -n "$(cat stopped)" ] || fail "control: nobody was stopped"
@@ -41,12 +29,13 @@ asked() {
 wait_until 60 asked || fail "the supervisor was not asked"
 kill -TERM $client
 wait_until 120 gone $client || fail "a client goes on waiting"
-wait $client
-[ $? = 143 ] || fail "the client's exit status"
+rc=0
+wait $client || rc=$?
+[ $rc = 143 ] || fail "the client's exit status"
 kill -CONT "$init"
 wait_until 120 sh -c '"$WARDFS" audit show --kind exec held | grep -q "number 2: ended"' || fail "the command runs on"
 ended $mark || fail "it runs on"
 "$WARDFS" kill held
-wait $pid
+expect 143 wait $pid
 trap - EXIT
 exit 0

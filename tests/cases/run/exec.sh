@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # wardfs exec: another command in a running session, under all that holds there, and in the trail.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 mark=9$$8
@@ -19,9 +20,9 @@ session() {
 }
 over() {
 	"$WARDFS" kill "$1"
-	wait "$pid"
+	expect 143 wait "$pid"
 }
-trap '"$WARDFS" ps --json | sed -n '"'"'s/.*"session": "\(.*\)".*/\1/p'"'"' | xargs -rn1 "$WARDFS" kill; wait' EXIT
+trap '"$WARDFS" ps --json | sed -n '"'"'s/.*"session": "\(.*\)".*/\1/p'"'"' | xargs -rn1 "$WARDFS" kill || :; wait' EXIT
 session one --policy ../base.policy
 wait_until 60 pgrep -f "^sleep $mark\$" || fail "the command does not run"
 before=$(readlink "/proc/$(pgrep -f "^sleep $mark\$" | head -n 1)/ns/mnt")
@@ -41,11 +42,11 @@ i=0
 while [ $i -lt 8 ]; do
 	i=$((i + 1))
 	sh -c 'for n in 1 2 3 4 5; do
-		timeout 120 "$WARDFS" exec one -- sh -c "exit $0" 2>said-$0
-		got=$?
+		got=0
+		timeout 120 "$WARDFS" exec one -- sh -c "exit $0" 2>said-$0 || got=$?
 		[ $got = "$0" ] || echo "$0: $got: $(cat said-$0)" >>many-failed
-		timeout 120 "$WARDFS" exec one -- /nowhere 2>said-$0
-		got=$?
+		got=0
+		timeout 120 "$WARDFS" exec one -- /nowhere 2>said-$0 || got=$?
 		[ $got = 127 ] || echo "$0: $got of what is not there: $(cat said-$0)" >>many-failed
 	done; : >many-$0' $i &
 done
@@ -72,7 +73,7 @@ if [ "$(id -u)" -eq 0 ] && strace -o /dev/null true 2>/dev/null; then
 		wait "$pid_of_one"
 	done
 	kill $tracer
-	wait $tracer
+	wait $tracer || [ $? -eq 143 ]
 	[ "$(cat got-[3-6])" = "3: 3
 4: 4
 5: 5
@@ -169,7 +170,8 @@ session three
 client=$!
 wait_until 60 test -e beside || fail "not started"
 over three
-wait $client
-[ $? = 137 ] || fail "the session ended, the client did not say so"
+rc=0
+wait $client || rc=$?
+[ $rc = 137 ] || fail "the session ended, the client did not say so"
 wait_until 60 ended "96$$" || fail "it outlived its session"
 exit 0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a session leaves that this host may execute later is named at its end, and recorded: each of
 # the known ways to make the host run the agent's command is refused or named.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 git config --global user.name case
 git config --global user.email case@localhost
 git config --global init.defaultBranch main
@@ -25,7 +26,8 @@ silent() {
 	inside "$1"
 	hasnt "$ERR" "$NOTE"
 }
-refused() {
+# closed COMMAND: it fails inside
+closed() {
 	expect 0 "$WARDFS" run --policy medium -- sh -c "if $1; then exit 1; fi"
 }
 
@@ -56,15 +58,15 @@ silent 'cd nested; echo z >z; git add z; git -c user.name=a -c user.email=a@b co
 silent 'git -C nested log --oneline >/dev/null'
 
 echo "--- each way"
-refused 'echo ../evil >.git/commondir'
-refused 'git config core.fsmonitor /workspace/evil'
-refused 'git config core.hooksPath /workspace/evil'
-refused 'sh -c "echo x=y >.git/info/attributes"'
-refused 'sh -c "mkdir -p .vscode"'
-refused 'sh -c "echo x >.envrc"'
-refused 'git -C nested config core.fsmonitor /workspace/evil'
-refused 'git -C nested config core.hooksPath /workspace/evil'
-refused 'sh -c "echo true >nested/.git/hooks/post-checkout"'
+closed 'echo ../evil >.git/commondir'
+closed 'git config core.fsmonitor /workspace/evil'
+closed 'git config core.hooksPath /workspace/evil'
+closed 'sh -c "echo x=y >.git/info/attributes"'
+closed 'sh -c "mkdir -p .vscode"'
+closed 'sh -c "echo x >.envrc"'
+closed 'git -C nested config core.fsmonitor /workspace/evil'
+closed 'git -C nested config core.hooksPath /workspace/evil'
+closed 'sh -c "echo true >nested/.git/hooks/post-checkout"'
 named 'git init -q w1; cp -r w1/.git n1; echo ../evil >n1/commondir' n1
 named 'git init -q w2; git -C w2 config core.fsmonitor /workspace/evil' w2/.git
 named 'git init -q w3; git -C w3 config core.hooksPath /workspace/evil' w3/.git
@@ -104,6 +106,14 @@ named 'mv fixtures moved' moved/y/.envrc
 named 'echo 1 >editor/tasks.json' linked2/.vscode
 named 'echo evil >node_modules/t/t.js' node_modules/.bin
 named 'rm node_modules/.bin/t; ln -s ../../src/a node_modules/.bin/t' node_modules/.bin
+
+echo "--- among git's objects, and what only looks like them"
+named 'mkdir -p store/objects/x; echo x >store/HEAD; echo x >store/objects/x/.envrc' store/objects/x/.envrc
+named 'mkdir .git/objects/zz; echo x >.git/objects/zz/.envrc' .git/objects/zz/.envrc
+silent 'mkdir -p nested/.git/objects/pack/deep'
+sleep 0.05
+named 'echo x >nested/.git/objects/pack/deep/.envrc' nested/.git/objects/pack/deep/.envrc
+silent 'echo more >>src/more; git add src/more; git -c user.name=a -c user.email=a@b commit -qm more'
 
 echo "--- what is more than a line holds is in the trail"
 named 'i=0; while [ $i -lt 30 ]; do mkdir many$i; echo x >many$i/.envrc; i=$((i+1)); done' many0/.envrc

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A git directory stays guarded when its HEAD was moved away: else one session could hide it, the next one
 # write the config unguarded and put it back, and the host's next git command would run the agent's program.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 expect 0 "$WARDFS" run -- sh -c 'mv .git/HEAD .git/HEAD2'

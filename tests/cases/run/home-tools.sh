@@ -4,11 +4,13 @@
 # Toolchains in the owner's home are there under `medium`, as they are called on the host, and
 # read-only; what lies beside them (logins, keys) is not. Commits inside carry the owner's name, and
 # nothing else of the owner's git configuration that could run something or hold a password.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 
 cat >body.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 PATH=$HOME/.cargo/bin:$HOME/.local/bin:/usr/bin:/bin
 export PATH

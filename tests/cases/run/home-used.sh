@@ -5,10 +5,12 @@
 # the figure could be too small: after a session that was killed, beside another one, after a stop of the
 # host, when it leaves less than half, and now and then in any case. What the host puts there in between
 # shows which of the two it was.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 
 cat >used.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 state=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs
 [ -n "${XDG_STATE_HOME-}" ] || [ "$(id -u)" -ne 0 ] || state=/var/lib/wardfs
@@ -58,7 +60,7 @@ expect 0 "$WARDFS" run -- sh -c '! ls /agent-home/../used ~/used "$1" 2>/dev/nul
 sup=$!
 wait_until 60 test -e up || fail "not started: $(cat err)"
 kill -9 $sup
-wait $sup
+expect 137 wait $sup
 rm up
 away() {
 	! "$WARDFS" ps | grep -q '^killed '

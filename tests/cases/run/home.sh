@@ -4,10 +4,12 @@
 # A home that is kept for a project: found again the next day and by sessions beside it, by no other
 # project and not by the host; without what would steer the next session; within its size; taken away
 # by `wardfs home clear`, which follows nothing and waits for nobody.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 
 cat >body.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 state=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs
 [ -n "${XDG_STATE_HOME-}" ] || [ "$(id -u)" -ne 0 ] || state=/var/lib/wardfs

@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # A hundred sessions at once on one host: each has its own tree, trail and end; the ledger has all.
 # timeout: 900
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 
 n=100
 # Sanitizers take some hundred megabytes a session.
@@ -14,6 +15,7 @@ while [ $i -lt $n ]; do
 	mkdir "t$i" && echo "$i" >"t$i/f"
 	(
 		cd "t$i" || exit 1
+		rc=0
 		"$WARDFS" run --session "many$i" -- sh -c '
 			k=0
 			while [ $k -lt 40 ]; do k=$((k + 1)); cat f >/dev/null || exit 9; done
@@ -24,15 +26,15 @@ while [ $i -lt $n ]; do
 				[ $k -lt 6000 ] || exit 8
 				sleep 0.1
 			done
-			cat f' >out 2>err </dev/null
-		echo $? >status
+			cat f' >out 2>err </dev/null || rc=$?
+		echo $rc >status
 	) &
 done
 all_up() {
 	[ "$(find . -path './t*/up' | wc -l)" = $n ]
 }
-wait_until 400 all_up
-up=$?
+up=0
+wait_until 400 all_up || up=$?
 # also if they are not: the ones that are shall end
 i=0
 while [ $i -lt $n ]; do

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # Never uid 0 of the host; files created belong to the owner; sudo's user is the owner.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 project p
 cd p || exit 1
 
@@ -30,7 +31,7 @@ uid_of_sleep() {
 wait_until 60 uid_of_sleep || fail "no command"
 [ "${host:-0}" -ne 0 ] || fail "uid on the host: $host"
 kill "$sup"
-wait "$sup"
+expect 143 wait "$sup"
 
 # sudo: the invoking user is the owner, also for what is created.
 chown -R 4711:4711 .

@@ -3,8 +3,9 @@
 # shellcheck disable=SC2016
 # wardfs ps --io: what is open, how it is read and written, and why; bounded; and a daemon that does not
 # answer holds nobody up.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 # However it ends, nothing stays mounted.
 trap '"$WARDFS" umount --lazy mnt >/dev/null 2>&1 || :' EXIT
 mkdir src mnt
@@ -39,12 +40,7 @@ has "$OUT" "/workspace/one"
 has "$OUT" "appended to"
 exec 8>&- 9<&-
 # A great many: the first are told, the rest is counted.
-python3 -c 'import os, time
-fds = [os.open("mnt/two", os.O_RDONLY) for _ in range(700)]
-open("held", "w").close()
-for _ in range(6000):
-    if os.path.exists("let-go"): break
-    time.sleep(0.05)' &
+python3 "$WARD_SRC/tests/cases/run/lib/io-hold.py" &
 holder=$!
 wait_until 60 test -e held || fail "nothing was opened"
 # What was closed before may be told of a moment longer.
@@ -93,7 +89,8 @@ touch started
 for _ in $(seq 6000); do [ -e go ] || sleep 0.05; done
 S
 cat >inner.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 cd "$HOME" || exit 1
 mkdir -p work

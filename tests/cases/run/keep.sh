@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # --keep: a session that outlives its first command, what still runs in it, and how it ends.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
-trap '"$WARDFS" kill kept 2>/dev/null; "$WARDFS" kill bad 2>/dev/null; :' EXIT
+trap '"$WARDFS" kill kept 2>/dev/null || :; "$WARDFS" kill bad 2>/dev/null || :' EXIT
 mark=9$$9
 
 # The status is the first command's, and our input and output are free again.
-OUT=$("$WARDFS" run --keep --session kept -- sh -c "sleep $mark >/dev/null 2>&1 & echo first; exit 6" 2>../err)
-got=$?
+got=0
+OUT=$("$WARDFS" run --keep --session kept -- sh -c "sleep $mark >/dev/null 2>&1 & echo first; exit 6" 2>../err) || got=$?
 [ $got = 6 ] || fail "exit $got: $(cat ../err)"
 [ "$OUT" = first ] || fail "$OUT"
 has "$(cat ../err)" "wardfs exec kept"

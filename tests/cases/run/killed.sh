@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # kill -9 of any of ours: the agent's processes end, no mount is left, and the trail says so.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 
@@ -23,8 +24,8 @@ for victim in fs_pid audit_pid init_pid pid; do
 	wait_until 60 running "$mark" || fail "$victim: control: the agent does not run"
 	kill -9 "$pid"
 	wait_until 60 ended "$mark" || fail "$victim: agent processes are left"
-	wait "$sup"
-	status=$?
+	status=0
+	wait "$sup" || status=$?
 	case $victim in
 	pid) [ "$status" -eq 137 ] || fail "$victim: exit $status" ;;
 	*) [ "$status" -eq 125 ] || fail "$victim: exit $status: $(cat err)" ;;
@@ -33,7 +34,7 @@ for victim in fs_pid audit_pid init_pid pid; do
 		wait_until 60 gone "$p" || fail "$victim: process $p is left"
 	done
 	grep ' fuse.wardfs ' /proc/self/mountinfo && fail "$victim: a mount is left"
-	"$WARDFS" audit verify "$name" >verdict 2>&1
+	"$WARDFS" audit verify "$name" >verdict 2>&1 || [ $? -eq 1 ]
 	grep -qE 'incomplete|died|ended' verdict || fail "$victim: verify says: $(cat verdict)"
 	grep -qE 'edited|truncated|deleted|reordered' verdict && fail "$victim: verify says: $(cat verdict)"
 done
@@ -50,7 +51,7 @@ if [ -n "${WARD_LONG-}" ]; then
 	kill -STOP "$(status_of late fs_pid)"
 	echo >&9
 	exec 9>&-
-	wait "$sup"
+	wait "$sup" || : # the trail is what is looked at
 	"$WARDFS" audit show --json late | grep '"session.end"' | grep -q 'wardfs-fs did not end in time' ||
 		fail "late: $("$WARDFS" audit show late)"
 fi
@@ -60,8 +61,9 @@ fi
 sup=$!
 wait_until 60 test -e here || fail "not started"
 "$WARDFS" kill polite || fail "kill"
-wait "$sup"
-[ $? -eq 143 ] || fail "exit after wardfs kill"
+rc=0
+wait "$sup" || rc=$?
+[ $rc -eq 143 ] || fail "exit after wardfs kill"
 "$WARDFS" audit verify polite >verdict || fail "$(cat verdict)"
 "$WARDFS" kill polite 2>/dev/null && fail "killed a session that is gone"
 exit 0

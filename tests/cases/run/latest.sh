@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # "latest" where a running session is asked for: the one that was started last of those that run.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 printf '[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = 1M\n' >../base.policy
@@ -11,7 +12,7 @@ session() {
 	"$WARDFS" run --session "$1" --policy ../base.policy -- sh -c "touch up-$1; exec sleep 600" 2>err-"$1" &
 	wait_until 60 test -e "up-$1" || fail "$1 did not start: $(cat "err-$1")"
 }
-trap '"$WARDFS" kill b 2>/dev/null; "$WARDFS" kill a 2>/dev/null; wait' EXIT
+trap '"$WARDFS" kill b 2>/dev/null || :; "$WARDFS" kill a 2>/dev/null || :; wait' EXIT
 # By the time of its start, not by name, nor by where it stands in a directory.
 session b
 b=$!
@@ -29,14 +30,15 @@ expect 0 "$WARDFS" policy reload --json latest ../base.policy
 expect 2 "$WARDFS" attach latest </dev/null
 has "$ERR" "wants a terminal"
 expect 0 "$WARDFS" kill latest
-wait $a
-[ $? = 143 ] || fail "a ended with another status"
+rc=0
+wait $a || rc=$?
+[ $rc = 143 ] || fail "a ended with another status"
 kill -0 $b || fail "b ended too"
 # Now another one is the latest; then there is none.
 expect 0 "$WARDFS" exec latest -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = b ] || fail "exec: $OUT"
 expect 0 "$WARDFS" kill latest
-wait $b
+expect 143 wait $b
 for verb in ps kill quota; do
 	expect 1 "$WARDFS" $verb latest
 	has "$ERR" "no session is running"

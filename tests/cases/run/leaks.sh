@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # Nothing leaks in or out: identity of the host, keyrings, sockets, what /proc and /sys tell, our own
 # processes. Each with its control: the same is there, and works, outside.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 
@@ -24,19 +25,7 @@ expect 0 "$WARDFS" run -- sh -c 'cut -d: -f1 /etc/passwd | sort | tr "\n" " "'
 [ "$(cut -d: -f1 /etc/passwd | wc -l)" -gt 3 ] || fail "control: the host has three users"
 
 # --- the session keyring ---
-cat >key.py <<'P'
-import ctypes, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-number = {"x86_64": 248, "aarch64": 217}.get(os.uname().machine)
-if number is None:
-    sys.exit(77)
-# add_key("user", "wardfs-test", "x", 1, KEY_SPEC_SESSION_KEYRING), then what was given
-got = libc.syscall(number, b"user", b"wardfs-test", b"x", 1, -3)
-if got < 0:
-    print(os.strerror(ctypes.get_errno()))
-    sys.exit(1)
-os.execvp(sys.argv[1], sys.argv[1:])
-P
+cp "$WARD_SRC/tests/cases/run/lib/leaks-key.py" key.py
 if python3 key.py true; then
 	# With a key in the caller's session keyring: not seen, not reached, inside.
 	expect 0 python3 key.py grep -c wardfs-test /proc/keys
@@ -47,31 +36,11 @@ if python3 key.py true; then
 fi
 
 # --- sockets that lie in the tree ---
-cat >listen.py <<'P'
-import os, socket
-s = socket.socket(socket.AF_UNIX)
-s.bind("host.sock")
-s.listen(5)
-open("listening", "w")
-while not os.path.exists("stop"):
-    s.settimeout(0.2)
-    try:
-        s.accept()[0].sendall(b"reached\n")
-    except TimeoutError:
-        pass
-P
-cat >connect.py <<'P'
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-try:
-    s.connect(sys.argv[1])
-except OSError as e:
-    sys.exit(type(e).__name__)
-print(s.recv(100).decode(), end="")
-P
+cp "$WARD_SRC/tests/cases/run/lib/leaks-listen.py" listen.py
+cp "$WARD_SRC/tests/cases/run/lib/leaks-connect.py" connect.py
 python3 listen.py &
 listener=$!
-trap 'touch stop; wait $listener' EXIT
+trap 'touch stop; wait $listener || :' EXIT
 wait_until 60 test -e listening || fail "no listener"
 expect 0 python3 connect.py host.sock
 has "$OUT" reached
@@ -79,37 +48,12 @@ expect 1 "$WARDFS" run -- /usr/bin/python3 connect.py host.sock
 hasnt "$OUT" reached
 expect 1 "$WARDFS" run -- /usr/bin/python3 connect.py /workspace/host.sock
 # What makes a socket itself reaches it.
-expect 0 "$WARDFS" run -- /usr/bin/python3 -c '
-import socket, threading
-s = socket.socket(socket.AF_UNIX)
-s.bind("/tmp/own.sock")
-s.listen(1)
-c = socket.socket(socket.AF_UNIX)
-c.connect("/tmp/own.sock")
-s.accept()[0].sendall(b"own\n")
-print(c.recv(10).decode())'
+expect 0 "$WARDFS" run -- /usr/bin/python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/leaks-own.py")"
 has "$OUT" own
 
 # Nor does the host, or another session, reach what listens inside: a descriptor could go along. The command
 # itself does, which is the control.
-cat >inside.py <<'P'
-import os, socket
-s = socket.socket(socket.AF_UNIX)
-s.bind("/workspace/inside.sock")
-os.chmod("inside.sock", 0o777)
-s.listen(5)
-c = socket.socket(socket.AF_UNIX)
-c.connect("/workspace/inside.sock")
-s.accept()[0].sendall(b"own\n")
-print(c.recv(10).decode(), flush=True)
-open("inside-listens", "w")
-while not os.path.exists("stop-inside"):
-    s.settimeout(0.2)
-    try:
-        s.accept()[0].sendall(b"reached\n")
-    except TimeoutError:
-        pass
-P
+cp "$WARD_SRC/tests/cases/run/lib/leaks-inside.py" inside.py
 "$WARDFS" run -- /usr/bin/python3 inside.py >inside.said 2>&1 &
 inside=$!
 wait_until 60 test -e inside-listens || fail "nobody listens inside: $(cat inside.said)"
@@ -122,31 +66,14 @@ touch stop-inside
 wait $inside || fail "inside: $(cat inside.said)"
 
 # --- the host's own sockets: on a /run where they are, in a mount namespace of its own ---
-cat >../daemons.py <<'P'
-import os, socket, sys
-made = []
-for name in sys.argv[2:]:
-    os.makedirs(os.path.dirname(name), exist_ok=True)
-    s = socket.socket(socket.AF_UNIX)
-    s.bind(name)
-    os.chmod(name, 0o666)
-    s.listen(5)
-    made.append(s)
-open(sys.argv[1], "w")
-while not os.path.exists("stop"):
-    for s in made:
-        s.settimeout(0.02)
-        try:
-            s.accept()[0].sendall(b"reached\n")
-        except TimeoutError:
-            pass
-P
+cp "$WARD_SRC/tests/cases/run/lib/leaks-daemons.py" ../daemons.py
 cat >../daemons.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 mount -t tmpfs -o mode=755 tmpfs /run
 python3 ../daemons.py daemons "$@" &
 daemons=$!
-trap 'touch stop; wait $daemons; for n do rm -f "$n"; rmdir "${n%/*}"; done 2>/dev/null' EXIT
+trap 'touch stop; wait $daemons || :; for n do rm -f "$n"; rmdir "${n%/*}" || :; done 2>/dev/null' EXIT
 wait_until 60 test -e daemons || fail "no daemons"
 for view in minimal readonly; do
 	printf '[policy]\nversion = 1\nextends = medium\n[system]\nview = %s\n' $view >../$view.policy
@@ -219,32 +146,11 @@ wait $run
 
 # As one ordinary user all of ours have that user's id: only that they are not dumpable keeps the user's
 # other processes out of their memory and descriptors (proc(5), ptrace(2)).
-cat >../dump.py <<'P'
-import ctypes, os, sys
-pid, libc = int(sys.argv[1]), ctypes.CDLL(None, use_errno=True)
-got = []
-for f in ("environ", "maps", "mem", "fd/0", "root"):
-    try:
-        with open(f"/proc/{pid}/{f}", "rb") if f != "root" else os.scandir(f"/proc/{pid}/{f}"):
-            got.append(f)
-    except OSError:
-        pass
-if libc.syscall(438, os.pidfd_open(pid), 0, 0) >= 0:  # pidfd_getfd
-    got.append("pidfd_getfd")
-if libc.ptrace(0x4206, pid, 0, 0) == 0:  # PTRACE_SEIZE
-    got.append("ptrace")
-print(" ".join(got))
-P
-cat >../found.py <<'P'
-import ctypes, os
-libc = ctypes.CDLL(None, use_errno=True)
-number = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
-# keyctl(KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", "wardfs-test", none)
-got = libc.syscall(number, 10, -3, b"user", b"wardfs-test", 0)
-print("found" if got > 0 else os.strerror(ctypes.get_errno()))
-P
+cp "$WARD_SRC/tests/cases/run/lib/leaks-dump.py" ../dump.py
+cp "$WARD_SRC/tests/cases/run/lib/leaks-found.py" ../found.py
 cat >../same-user.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 project q
 cd q || exit 1

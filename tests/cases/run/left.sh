@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # What a session leaves in the project that is no file of it is named at its end, and recorded: named pipes,
 # sockets, links that lead out of the tree or to what the command could not write.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 git_identity
 NOTE='left in the project, and no files of it:'
 inside() {

@@ -4,7 +4,8 @@
 # timeout: 1800
 # Many sessions one after the other leave nothing: no process, mount, control group, descriptor of whoever
 # starts them, no file beside their trails. Each way to end is among them.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 n=50
@@ -16,44 +17,21 @@ marks=9$$4
 what_is_there() {
 	# Processes that carry this test's directory or mark in their arguments.
 	for f in /proc/[0-9]*/cmdline; do
-		tr '\0' ' ' <"$f" 2>/dev/null | grep -F -e "$WARD_TMP" -e "$marks" | grep -vF -e "many.sh" -e keeper -e "grep -F"
+		tr '\0' ' ' <"$f" 2>/dev/null | grep -F -e "$WARD_TMP" -e "$marks" | grep -vF -e "many.sh" -e keeper -e "grep -F" || :
 	done
-	grep -F "$WARD_TMP" /proc/self/mountinfo
-	find /sys/fs/cgroup -type d -path "*/wardfs/many$$-*" 2>/dev/null
-	find "$runtime" -maxdepth 1 -name "many$$-*" 2>/dev/null
+	grep -F "$WARD_TMP" /proc/self/mountinfo || :
+	find /sys/fs/cgroup -type d -path "*/wardfs/many$$-*" 2>/dev/null || :
+	find "$runtime" -maxdepth 1 -name "many$$-*" 2>/dev/null || :
 	find "$XDG_STATE_HOME/wardfs" -mindepth 1 -maxdepth 1 ! -name sessions 2>/dev/null | sort
-	find "$XDG_STATE_HOME/wardfs/running" -mindepth 1 2>/dev/null
-	find /tmp /var/tmp /dev/shm /run -maxdepth 1 -newer ../began -name '*wardfs*many*' 2>/dev/null
+	find "$XDG_STATE_HOME/wardfs/running" -mindepth 1 2>/dev/null || :
+	find /tmp /var/tmp /dev/shm /run -maxdepth 1 -newer ../began -name '*wardfs*many*' 2>/dev/null || :
 }
 : >../began
 "$WARDFS" run --session many$$-first -- true || fail "the first one"
 before=$(what_is_there)
 
 # Everything in one process: its descriptors are counted before and after.
-python3 - "$n" "$WARDFS" "$$" "$marks" <<'PY' || exit 1
-import os
-import subprocess
-import sys
-
-n, wardfs, own, mark = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
-ends = [(["true"], 0), (["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137), (["no-such-program"], 127),
-        (["sh", "-c", f"setsid sleep {mark} >/dev/null 2>&1 & exit 0"], 0), (["cat", ".env"], 1)]
-
-
-def fds():
-    return len(os.listdir("/proc/self/fd"))
-
-
-was = fds()
-for i in range(n):
-    cmd, want = ends[i % len(ends)] if i % 2 else ends[0]
-    got = subprocess.run([wardfs, "run", "--session", f"many{own}-{i}", "--", *cmd], check=False, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    if got.returncode != want:
-        sys.exit(f"FAIL: run {i}: {cmd}: {got.returncode}: {got.stderr.decode()}")
-if fds() != was:
-    sys.exit(f"FAIL: {was} descriptors before, {fds()} after")
-PY
+python3 "$WARD_SRC/tests/cases/run/lib/many-start.py" "$n" "$WARDFS" "$$" "$marks" || exit 1
 same() {
 	[ "$(what_is_there)" = "$before" ]
 }
@@ -67,6 +45,6 @@ now=$!
 wait_until 60 test -e up || fail "not started"
 same && fail "control: a running session is not seen"
 "$WARDFS" kill many$$-now
-wait $now
+expect 143 wait $now
 wait_until 60 same || fail "after the last one: $(what_is_there)"
 expect 0 "$WARDFS" audit verify many$$-first

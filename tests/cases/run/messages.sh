@@ -4,7 +4,8 @@
 # shellcheck disable=SC2016
 # What a slip of the finger is answered with: which word was wrong, the nearest right one, exit status 2.
 # And what goes out: names are escaped in every message, output that cannot be written is an error.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 ESC=$(printf '\033')
@@ -125,7 +126,7 @@ expect 0 "$WARDFS" ps --json
 hasnt "$OUT" "$csi"
 has "$OUT" '\\xff'
 expect 0 "$WARDFS" kill shown
-wait "$run"
+expect 143 wait "$run"
 # A command longer than an answer can be is cut, and listed all the same.
 rm up
 "$WARDFS" run --session long -- sh -c 'touch up; sleep 600' "$(head -c 100000 /dev/zero | tr '\0' x)" &
@@ -135,17 +136,19 @@ expect 0 "$WARDFS" ps
 has "$OUT" long
 [ -z "$ERR" ] || fail "$ERR"
 expect 0 "$WARDFS" kill long
-wait "$run"
+expect 143 wait "$run"
 
 # Output that cannot be written is an error, whatever the verb; one that can is not.
 for verb in "--help" "--version" "ps --json" "policy show" "policy explain read a" "policy check --json" \
 	"policy diff low medium" "audit list" "audit show" "audit export" "audit list --json" "doctor"; do
+	rc=0
 	# shellcheck disable=SC2086
-	"$WARDFS" $verb >out 2>err
-	[ $? -le 1 ] || fail "control: $verb: $(cat err)"
+	"$WARDFS" $verb >out 2>err || rc=$?
+	[ $rc -le 1 ] || fail "control: $verb: $(cat err)"
+	rc=0
 	# shellcheck disable=SC2086
-	"$WARDFS" $verb >/dev/full 2>err
-	[ $? -eq 125 ] || { [ ! -s out ] || [ "$(cat out)" = "[]" ]; } || fail "$verb: not an error"
+	"$WARDFS" $verb >/dev/full 2>err || rc=$?
+	[ $rc -eq 125 ] || { [ ! -s out ] || [ "$(cat out)" = "[]" ]; } || fail "$verb: not an error"
 	[ ! -s out ] || grep -q '^wardfs: ' err || fail "$verb: nothing was said"
 done
 

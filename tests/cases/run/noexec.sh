@@ -3,10 +3,12 @@
 # shellcheck disable=SC2016
 # Trees that a noexec rule names: the guard refuses execve, and their mounts are noexec, so that
 # neither the loader nor a library call maps what is there as code. As root and as an ordinary user.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >noexec.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 loader=$(python3 -c '
 import re

@@ -4,9 +4,10 @@
 # shellcheck disable=SC2016,SC2086
 # Lifecycle scripts of a dependency: preinstall, install and postinstall run inside with what the policy gives the
 # whole session, no more; the control is the same package, installed outside.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 for tool in npm node; do
-	command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
+	command -v $tool >/dev/null || skip "no $tool"
 done
 NPM="npm install --offline --foreground-scripts --no-audit --no-fund --no-update-notifier --loglevel error"
 
@@ -39,18 +40,10 @@ const end = e => {
 s.on('connect', () => end())
 s.on('error', end)
 J
-cat >server.py <<'P'
-import os, socket
-s = socket.create_server(("127.0.0.1", 0))
-open("port.new", "w").write(str(s.getsockname()[1]))
-
-os.rename("port.new", "port")
-while True:
-    s.accept()[0].close()
-P
+cp "$WARD_SRC/tests/cases/run/lib/npm-scripts-server.py" server.py
 python3 server.py &
 server=$!
-trap 'kill $server; wait $server 2>/dev/null' EXIT
+trap 'kill $server || :; wait $server 2>/dev/null || :' EXIT
 wait_until 60 test -s port || fail "no server"
 python3 - "$HOME" "$(cat port)" <<'P'
 import json, sys

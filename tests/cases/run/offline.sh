@@ -2,23 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # A command that fails because it has no network is told so, with what opens one; nothing is said of one that
 # succeeds, that did not look beyond itself, or that has a network. As root and as an ordinary user.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 cat >main.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 project "$HOME/p"
 cd "$HOME/p" || exit 1
 said="[network] mode = none"
-cat >look.py <<'P'
-import socket, sys
-try:
-    if sys.argv[1] == "name":
-        socket.getaddrinfo("web.example", 80)
-    else:
-        socket.create_connection((sys.argv[1], 9), 20)
-except OSError as e:
-    sys.exit(f"tried: {e}")
-P
+cp "$WARD_SRC/tests/cases/run/lib/offline-look.py" look.py
 for what in name 203.0.113.10; do
 	expect 1 "$WARDFS" run -- python3 look.py $what
 	has "$ERR" "tried: "

@@ -3,9 +3,10 @@
 # shellcheck disable=SC2016
 # A project on overlayfs, as in most containers: the kernel reads and writes its files itself there too
 # (an overlay is one layer more), and a file that is copied up under an open handle is one file.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 if [ "${1:-}" != inside ]; then
-	[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	# The mounts are seen here alone and go with the process.
 	exec unshare -m --propagation private sh "$0" inside
 fi
@@ -17,7 +18,7 @@ echo gone >layers/lower/gone
 mkdir layers/lower/dir && echo x >layers/lower/dir/x
 chown -R 1234:1234 layers/lower layers/upper
 mount -t overlay -o lowerdir=layers/lower,upperdir=layers/upper,workdir=layers/work wardfs-test \
-	layers/p || { echo "no overlayfs"; exit 77; }
+	layers/p || skip "no overlayfs"
 cd layers/p || exit 1
 git init -q .
 

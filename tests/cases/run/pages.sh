@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # What the pages for users say that commands print is what they print.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root: the pages show what root sees"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root: the pages show what root sees"
 git_identity
 PATH=$WARD_BUILD:$PATH
 

@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # What a session leaves where the next start looks: none of it holds that up, leads it out of the tree or makes it
 # remove something of the host. What cannot be guarded refuses the run, and is named.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 mkdir top
 cd top || exit 1
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Start-up probes in a session: their verdicts stand in the trail, what fails refuses the run.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 echo secret >key.pem
@@ -40,11 +41,11 @@ mkdir "$WARD_TMP/swap"
 for program in wardfs wardfs-fs wardfs-audit; do
 	cp "$WARD_BUILD/$program" "$WARD_TMP/swap"
 done
-cp "$WARD_BUILD/tests/support/planedit" "$WARD_TMP/swap/wardfs-init"
+cp "$WARD_BUILD/tests/support/blueprint_edit" "$WARD_TMP/swap/wardfs-init"
 cp "$WARD_BUILD/wardfs-init" "$WARD_TMP/swap/wardfs-init.real"
 : >"$WARD_TMP/swap/wardfs-init.edit"
 expect 0 "$WARD_TMP/swap/wardfs" run -- touch control
-[ -e control ] || fail "control: the plan as it is"
+[ -e control ] || fail "control: the blueprint as it is"
 echo no-filter >"$WARD_TMP/swap/wardfs-init.edit"
 expect 125 "$WARD_TMP/swap/wardfs" run --session bad -- touch started
 has "$ERR" 'probe ptrace: the layer "seccomp" is not shown to hold'

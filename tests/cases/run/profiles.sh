@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # The shipped profiles: low sees nothing and leaves nothing, medium the project but for its secrets, high the
 # home directory as well, to read.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 mkdir -p "$HOME/proj" "$HOME/.ssh" "$HOME/doc" outside
 echo key >"$HOME/.ssh/id_x"
 echo doc >"$HOME/doc/text"

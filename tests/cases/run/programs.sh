@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # [process] exec: only what is listed is executed, whatever way it is asked for. Each attempt is made
 # first where there is no list, and succeeds.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 KNOCKOUT=$WARD_BUILD/tests/support/knockout
 loader=$(readelf -l /usr/bin/id | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 [ -x "$loader" ] || fail "no loader: $loader"
@@ -70,26 +71,7 @@ cc -shared -fPIC -o lib.so lib.c
 both 'LD_PRELOAD=$PWD/lib.so cat /etc/hostname' mine 'failed to map segment'
 
 # A file without a place: Landlock does not see it, so it is not made.
-cat >memfd.py <<'PY'
-import ctypes, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-def attempt(flags, how):
-    fd = libc.memfd_create(b"x", flags)
-    if fd < 0:
-        return "memfd_create: " + os.strerror(ctypes.get_errno())
-    os.write(fd, open("/usr/bin/id", "rb").read())
-    pid = os.fork()
-    if pid == 0:
-        os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
-        try:
-            if how == "fd":
-                os.execve(fd, ["id"], {})
-            os.execve("/proc/self/fd/%d" % fd, ["id"], {})
-        except OSError as e:
-            os._exit(e.errno)
-    return "status %d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-print(attempt(int(sys.argv[1]), sys.argv[2]))
-PY
+cp "$WARD_SRC/tests/cases/run/lib/programs-memfd.py" memfd.py
 for how in fd path; do
 	any 0 "$python memfd.py 0 $how"
 	has "$OUT" "status 0"

@@ -4,11 +4,12 @@
 # shellcheck disable=SC2016
 # What takes longer than a second says on a terminal how far it is, and takes the line away at its end; nowhere else
 # it says anything. A tracer makes it slow: nothing is waited for that a fast machine would not have.
-. "$WARD_SRC/tests/cases/lib.sh"
-command -v strace >/dev/null || { echo "no strace"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+command -v strace >/dev/null || skip "no strace"
 project p
 cd p || exit 1
-strace -o /dev/null true 2>/dev/null || { echo "nothing can be traced here"; exit 77; }
+strace -o /dev/null true 2>/dev/null || skip "nothing can be traced here"
 expect 0 "$WARDFS" run -- sh -c 'mkdir ~/c && cd ~/c && touch $(seq 600)'
 expect 0 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$XDG_STATE_HOME/wardfs" \
 	--session many --events 6000
@@ -18,7 +19,7 @@ expect 0 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audi
 } >../many.policy
 mkdir ../names
 (cd ../names && touch $(seq 200) && mkdir d9 && touch d9/a.x9)
-python3 "$WARD_SRC/tests/cases/run/progress.py" || fail "on a terminal"
+python3 "$WARD_SRC/tests/cases/run/lib/progress.py" || fail "on a terminal"
 expect 0 "$WARDFS" home list
 [ -z "$OUT" ] || fail "not cleared: $OUT"
 

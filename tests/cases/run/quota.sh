@@ -3,8 +3,9 @@
 # shellcheck disable=SC2016
 # A session with quotas, as its owner sees it: wardfs quota, the exit line, denials, and limits that change while it
 # runs. The control of each refusal is the same write under the raised limit.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 mkdir -p src/in mnt
 over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 policy() {

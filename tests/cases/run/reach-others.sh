@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What other users of the host could do to a run, or lose by it: a workspace widened by somebody else, a
 # directory that the owner may not enter. Each with its control.
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+. "$WARD_SRC/tests/lib.sh"
 
 # Somebody else's mark above does not widen the workspace.
 mkdir -m 1777 shared

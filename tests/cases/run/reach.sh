@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016
 # What a run must not be given: our own places, descriptors that lead out. Each with its control. And
 # what widens the workspace.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 

@@ -3,8 +3,9 @@
 # shellcheck disable=SC2016
 # wardfs policy reload: what was open before loses what it no longer has, by whatever way it is read and
 # written: passthrough (root), the page cache and the daemon (an ordinary user).
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 # begun FILE: the process $held has opened everything, or is dead
 begun() { [ -e "$1" ] || gone "$held"; }
 # However it ends, nothing stays mounted.
@@ -29,7 +30,7 @@ over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 mkdir src mnt
 (cd src && sh ../fill.sh)
 expect 0 "$WARDFS" mount --session h1 --policy ./open src mnt
-python3 "$WARD_SRC/tests/cases/run/_held.py" mnt "$WARD_TMP/started" "$WARD_TMP/go" passthrough >held.out 2>&1 &
+python3 "$WARD_SRC/tests/cases/run/lib/held.py" mnt "$WARD_TMP/started" "$WARD_TMP/go" passthrough >held.out 2>&1 &
 held=$!
 wait_until 60 begun started || fail "did not open: $(cat held.out)"
 expect 0 "$WARDFS" policy reload h1 ./tight
@@ -59,7 +60,7 @@ git init -q src
 (cd src && sh ../fill.sh && echo secret >run-hidden)
 chmod -R a+rwX src
 chown -R 4711:4711 src
-cp "$WARD_SRC/tests/cases/run/_held.py" src/held.py
+cp "$WARD_SRC/tests/cases/run/lib/held.py" src/held.py
 sed '/\[files\]/i [tree /workspace]\nsource = .' open >open.run
 sed '/\[files\]/i [tree /workspace]\nsource = .' tight >tight.run
 (cd src && exec "$WARDFS" run --session h2 --policy ../open.run --hide /workspace/run-hidden -- sh -c '
@@ -79,7 +80,8 @@ expect 0 "$WARDFS" audit verify h2
 
 # As an ordinary user, in a sandbox.
 cat >inner.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 begun() { [ -e "$1" ] || gone "$held"; }
 WARD_TMP=$HOME
 cd "$HOME" || exit 1
@@ -104,7 +106,7 @@ exit 0
 S
 mkdir -p home
 cp fill.sh open.run tight.run inner.sh home/
-cp "$WARD_SRC/tests/cases/run/_held.py" home/held.py
+cp "$WARD_SRC/tests/cases/run/lib/held.py" home/held.py
 chmod -R a+rX home
 expect 0 as_user "$WARD_TMP/home/inner.sh"
 exit 0

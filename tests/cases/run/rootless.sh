@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # The same as an ordinary user, without fusermount3: run, refusals, trail, git, helpers killed.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 cat >inner.sh <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
 [ "$(id -u)" = 4711 ] || fail "not the ordinary user"
 project p

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # [audit] rotate, in a session: the log goes on in new files, those before are compressed beside it,
 # what cannot be compressed stays, and the trail is whole.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 
 project "$WARD_TMP/p"
 cd "$WARD_TMP/p" || fail "cd"

@@ -4,7 +4,8 @@
 # shellcheck disable=SC2016
 # The project is at its own path inside, so what is made on one side goes on the other: build trees with absolute
 # paths (nothing is built twice), virtual environments of Python, node_modules/.bin, work trees of git.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 git_identity
 project "$HOME/p"
 cd "$HOME/p" || exit 1

@@ -4,9 +4,10 @@
 # shellcheck disable=SC2016
 # Small projects in several languages: built, tested and committed inside under `medium`, with no rule added and
 # nothing refused; the second time from the caches of the kept home. Go where it is installed.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 for tool in cmake python3 node cargo; do
-	command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
+	command -v $tool >/dev/null || skip "no $tool"
 done
 git_identity
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A command that is stopped and continued from inside goes on, as it does outside, where no shell with a terminal
 # waits for it: the supervisor does not stop with it, for nobody would have that go on. Limits meanwhile: stopped.sh; with a terminal: terminal.sh.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 cat >stops.sh <<'S'

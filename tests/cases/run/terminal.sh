@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # Terminal programs: job control, window size, Ctrl-C, an editor.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
-exec python3 "$WARD_SRC/tests/cases/run/terminal.py"
+exec python3 "$WARD_SRC/tests/cases/run/lib/terminal.py"

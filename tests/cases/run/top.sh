@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # wardfs top: what sessions use of which limit, and what was refused last; the same again when something has happened,
 # in a terminal without being asked; nothing that a session wrote can steer that terminal.
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"
 cd "$HOME/proj" || exit 1
 echo token >.env
@@ -22,7 +23,7 @@ expect 2 "$WARDFS" top --delay 0
 expect 2 "$WARDFS" top --delay -1
 
 expect 1 "$WARDFS" run --policy p.policy --session watched --keep -- cat .env
-trap '"$WARDFS" kill watched 2>/dev/null' EXIT
+trap '"$WARDFS" kill watched 2>/dev/null || :' EXIT
 json() { "$WARDFS" top --json watched | python3 -c '
 import json, sys
 (o,) = json.load(sys.stdin)
@@ -60,7 +61,7 @@ live=$!
 looks() { [ "$(grep -ac 'watched cat .env' live.out)" -ge "$1" ]; }
 wait_until 60 looks 2 || fail "looks: $(cat -v live.out)"
 expect 0 "$WARDFS" kill watched
-wait $live
-status=$?
+status=0
+wait $live || status=$?
 [ $status -eq 0 ] || fail "ended with $status: $(cat -v live.out)"
 exit 0

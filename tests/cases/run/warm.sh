@@ -3,20 +3,14 @@
 # shellcheck disable=SC2016
 # A walk beside the command lists the trees, so that the kernel knows what a program will ask for name by
 # name. It sees no more than the command does, leaves no record, and passes over what begins with a dot.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\nhide = hidden\n' >walked.policy
 # The control: where the command is to be the only program, nobody walks.
 { cat walked.policy; printf '[process]\nseccomp = no-exec\nterminal = no\n'; } >alone.policy
-cat >ask.py <<'P'
-import json, os, socket, sys
-base = os.environ.get("XDG_RUNTIME_DIR", "/run") + "/wardfs"
-s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-s.connect(os.path.join(base, sys.argv[1], "control"))
-s.send(b'{"verb":"watch"}')
-print(json.loads(s.recv(65536))["trees"][0]["watched"])
-P
+cp "$WARD_SRC/tests/cases/run/lib/warm-ask.py" ask.py
 mkdir tree
 for i in 1 2 3 4 5 6 7 8 9; do
 	for k in 0 1 2 3 4 5 6 7 8 9; do

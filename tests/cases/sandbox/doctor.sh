@@ -2,21 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # `wardfs doctor` says what is missing and how to mend it, and its exit code says whether a run can be.
 set -eu
+. "$WARD_SRC/tests/lib.sh"
 
-WARDFS=$WARD_BUILD/wardfs
+[ "$(id -u)" = 0 ] || skip "takes things away from itself, which needs root"
 
-fail() {
-	echo "FAIL: $*" >&2
-	exit 1
-}
-
-[ "$(id -u)" = 0 ] || {
-	echo "SKIP: takes things away from itself, which needs root"
-	exit 77
-}
-
-# as_user MODE CMD...: an ordinary user, with a /dev/fuse of this mode; COVER: a directory hidden before
-as_user() {
+# as_other MODE CMD...: an ordinary user, with a /dev/fuse of this mode; COVER: a directory hidden before
+as_other() {
 	unshare -m sh -c '
 		mode=$1; shift
 		mount -t tmpfs wardfs-test /mnt && mknod /mnt/fuse c 10 229 && chmod "$mode" /mnt/fuse &&
@@ -26,37 +17,48 @@ as_user() {
 		exec setpriv --reuid 1234 --regid 1234 --clear-groups "$@"' sh "$@"
 }
 
-expect() { # expect EXIT_CODE STATUS NAME: in the report just made
+reported() { # reported EXIT_CODE STATUS NAME: in the report just made
 	[ "$rc" = "$1" ] || fail "exit code $rc, not $1: $(cat out)"
 	grep -Eq "^$2 +$3 " out || fail "no line $2 $3: $(cat out)"
 }
 
 # The control: where everything is there, all that is required is ok.
 "$WARDFS" doctor >out && rc=0 || rc=$?
-expect 0 ok sandbox
+reported 0 ok sandbox
 grep -q '^missing' out && fail "$(cat out)"
-as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
-expect 0 ok sandbox
-expect 0 absent 'fuse passthrough'
+as_other 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
+reported 0 ok sandbox
+reported 0 absent 'fuse passthrough'
 
 # What the network takes beyond: as root and as that user, and where no link can be made. The control stands
 # above: with it the line is ok.
-expect 0 ok 'network broker'
-expect 0 ok 'network askers'
+reported 0 ok 'network broker'
+reported 0 ok 'network askers'
 unshare -r sh -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" doctor' "$WARDFS" >out && rc=0 || rc=$?
-expect 1 absent 'network broker'
+reported 1 absent 'network broker'
+
+# Each mode is tried as a whole, or the reason is told. Without net namespaces none works.
+reported 1 absent 'mode none'
+"$WARDFS" doctor >out && rc=0 || rc=$?
+for m in restricted process none; do
+	reported 0 ok "mode $m"
+done
+for m in wasm deno docker auto; do
+	reported 0 absent "mode $m"
+	grep -q "^absent *mode $m *this version of wardfs" out || fail "no reason for $m: $(cat out)"
+done
 
 # The device closed to this user.
-as_user 0600 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
-expect 1 missing /dev/fuse
-expect 1 missing sandbox
-expect 1 ok 'user namespaces'
+as_other 0600 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
+reported 1 missing /dev/fuse
+reported 1 missing sandbox
+reported 1 ok 'user namespaces'
 grep -q 'fix: as root: chmod 0666 /dev/fuse' out || fail "$(cat out)"
 
 # No user namespaces: their limit is a file of the namespace one is in.
 unshare -r sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" doctor' "$WARDFS" >out &&
 	rc=0 || rc=$?
-expect 1 missing 'user namespaces'
+reported 1 missing 'user namespaces'
 grep -q 'fix: .*sysctl -w user.max_user_namespaces' out || fail "$(cat out)"
 
 # A run there names what is missing and the fix; a fault of another kind does not blame the host.
@@ -76,7 +78,7 @@ rm started
 mkdir -p late/project && chown -R 1234:1234 late
 (
 	unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
-	cd late/project && HOME=${PWD%/*} as_user 0666 /mnt/build/tests/support/knockout pivot_root=EPERM -- \
+	cd late/project && HOME=${PWD%/*} as_other 0666 /mnt/build/tests/support/knockout pivot_root=EPERM -- \
 		/mnt/build/wardfs run -- touch started
 ) 2>err && rc=0 || rc=$?
 [ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
@@ -94,7 +96,7 @@ setarch --uname-2.6 "$WARDFS" mount . mnt 2>err && rc=0 || rc=$?
 [ "$rc" = 125 ] || fail "exit code $rc: $(cat err)"
 grep -q 'kernel is too old' err || fail "$(cat err)"
 setarch --uname-2.6 "$WARDFS" doctor >out && rc=0 || rc=$?
-expect 1 missing kernel
+reported 1 missing kernel
 grep -q 'fix: use Linux 6.1' out || fail "$(cat out)"
 
 # No device.
@@ -108,9 +110,9 @@ grep -q '/dev/fuse.*fix: ' err || fail "$(cat err)"
 cd ..
 
 # No /proc of one's own where the host's is covered.
-COVER=/proc/sys/fs as_user 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
-expect 1 missing 'proc mount'
-expect 1 missing sandbox
+COVER=/proc/sys/fs as_other 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
+reported 1 missing 'proc mount'
+reported 1 missing sandbox
 grep -q 'fix: .*leave /proc uncovered' out || fail "$(cat out)"
 
 # What kind of host it is, and how such a one is given what is missing.
@@ -168,13 +170,6 @@ grep -q "^profile wardfs-init .*/wardfs-init flags=(unconfined)" "$WARD_BUILD/co
 
 # For programs.
 "$WARDFS" doctor --json >out
-python3 - <<'END'
-import json
-report = json.load(open("out", encoding="utf-8"))
-assert report["ok"] is True
-names = {check["name"]: check for check in report["checks"]}
-assert names["/dev/fuse"]["required"] is True and names["/dev/fuse"]["status"] == "ok"
-assert names["landlock"]["required"] is False
-END
+python3 "$WARD_SRC/tests/cases/sandbox/lib/doctor-json.py"
 "$WARDFS" doctor --nonsense >out 2>err && rc=0 || rc=$?
 [ "$rc" = 2 ] || fail "exit code $rc for a wrong option"

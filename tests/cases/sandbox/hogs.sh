@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # What a command tries against its limits: descriptors, files in /tmp, cores, and its control group itself.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >hogs.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 cd p || exit 1
@@ -80,7 +82,7 @@ before=$(cat /proc/self/cgroup)
 for p in /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/cgroup.procs; do
 	[ -w "$p" ] && break
 done
-mkdir "${p%/*}/wardfs-test.$$" || { echo "no control groups here"; exit 77; }
+mkdir "${p%/*}/wardfs-test.$$" || skip "no control groups here"
 sh -c 'echo $$ >"$1" && grep -q "wardfs-test" /proc/self/cgroup' sh "${p%/*}/wardfs-test.$$/cgroup.procs" ||
 	fail "control: root cannot move a process"
 rmdir "${p%/*}/wardfs-test.$$"

@@ -4,10 +4,12 @@
 # timeout: 900
 # shellcheck disable=SC2016
 # Modes none and process, as root and as an ordinary user: what each gives, what it does not and says so.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >modes.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 cd p || exit 1
@@ -76,17 +78,7 @@ print("trail_integrity" in p["not_held"])')" = True ] || fail "$m: attested as h
 	wait_until 60 ended "$mark" || fail "$m: left after the wall clock"
 	expect 0 "$WARDFS" run --mode $m -- sh -c "setsid sh -c 'setsid sleep $mark & exit 0'"
 	wait_until 60 ended "$mark" || fail "$m: a daemon is left behind"
-	expect 0 "$WARDFS" run --policy l.policy --mode $m -- python3 -c '
-import os
-n = 0
-try:
-    for i in range(40):
-        if os.fork() == 0:
-            os.read(0, 1)
-            os._exit(0)
-        n += 1
-except OSError as e:
-    print(n, e.strerror)' <"$HOLD"
+	expect 0 "$WARDFS" run --policy l.policy --mode $m -- python3 -c "$(cat "$WARD_SRC/tests/cases/sandbox/lib/modes-forks.py")" <"$HOLD"
 	has "$OUT" "19 Resource temporarily unavailable"
 
 	# A terminal of its own, also where the host's pts/ptmx is closed to all, as it mostly is.
@@ -149,6 +141,9 @@ expect 1 "$WARDFS" run --policy mode.policy --mode restricted -- cat "$BESIDE"
 for m in docker deno wasm auto; do
 	expect 125 "$WARDFS" run --mode $m -- true
 	has "$ERR" "'$m' is not available yet"
+	has "$ERR" "this version of wardfs"
+	expect 125 "$WARDFS" run --dry-run --mode $m -- true
+	has "$ERR" "'$m' is not available yet (this version of wardfs"
 done
 exit 0
 S
@@ -156,7 +151,7 @@ cp "$WARD_TMP/modes.body" "$WARD_TMP/modes.sh"
 mkfifo hold && chmod 666 hold
 sleep 1000 >hold &
 holder=$!
-trap 'kill $holder' EXIT
+trap 'kill $holder || :' EXIT
 export BESIDE="$WARD_TMP/beside.root" HOLD="$WARD_TMP/hold"
 chmod 755 "$WARD_TMP"
 sh "$WARD_TMP/modes.sh" || fail "as root"

@@ -3,10 +3,12 @@
 # timeout: 900
 # What is recorded while a session runs: use near a limit that no control group counts, and bursts of
 # refusals. Far from a limit, and for a few refusals, there is no record.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >near.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 cd p || exit 1
@@ -18,14 +20,7 @@ limit_records() {
 # session NAME BYTES FILES: uses so much, and goes on until it is told to end.
 session() {
 	rm -f up
-	"$WARDFS" run --session "$1" --policy near.policy -- python3 -c '
-import os, sys, time
-with open("/tmp/f", "wb") as f:
-    f.write(bytes(int(sys.argv[1])))
-keep = [open("/dev/null") for _ in range(int(sys.argv[2]))]
-open("up", "w").close()
-while os.path.exists("up"):
-    time.sleep(0.05)' "$2" "$3" &
+	"$WARDFS" run --session "$1" --policy near.policy -- python3 -c "$(cat "$WARD_SRC/tests/cases/sandbox/lib/near-hold.py")" "$2" "$3" &
 	pid=$!
 	wait_until 60 test -e up || fail "not started"
 }
@@ -85,7 +80,7 @@ chmod 755 "$WARD_TMP"
 # Side by side: both wait for figures that are taken every few seconds.
 sh ./near.sh &
 root=$!
-as_user "$WARD_TMP/near.sh"
-user=$?
+user=0
+as_user "$WARD_TMP/near.sh" || user=$?
 wait $root || fail "as root"
 [ $user = 0 ] || fail "as an ordinary user"

@@ -3,54 +3,18 @@
 # timeout: 900
 # Use near a limit that lasts only a moment is recorded all the same: room and names in /tmp, in the home and
 # in an ephemeral tree, descriptors, processes. What stays below is not.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >short.body <<'S2'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 cd p || exit 1
 printf '[policy]\nversion = 1\nextends = medium\n[tree /scratch]\nsource = tmpfs:8M\n[files]\nwrite = /scratch\n[home]\nmode = tmpfs\n[limits]\nopen-files = 200\nprocesses = 100\ntmp = 8M\nwall = 5m\n' >short.policy
 # Works, uses so much in the middle of its work, lets go of it, and works on.
-cat >moment.py <<'P'
-import os, sys, time
-what, much = sys.argv[1], int(sys.argv[2])
-def work(seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
-work(0.1)
-if what == "bytes":
-    with open(sys.argv[3] + "/f", "wb") as f:
-        f.write(bytes(much))
-    work(0.3)
-    os.unlink(sys.argv[3] + "/f")
-elif what == "names":
-    os.mkdir(sys.argv[3] + "/d")
-    for i in range(much):
-        open(f"{sys.argv[3]}/d/{i}", "w").close()
-    work(0.3)
-    for i in range(much):
-        os.unlink(f"{sys.argv[3]}/d/{i}")
-elif what == "files":
-    # Counted less often, and a sanitized supervisor counts slowly.
-    keep = [open("/dev/null") for _ in range(much)]
-    work(1.5)
-    keep = None
-elif what == "processes":
-    children = []
-    for _ in range(much):
-        pid = os.fork()
-        if pid == 0:
-            time.sleep(60)
-            os._exit(0)
-        children.append(pid)
-    for pid in children:
-        os.kill(pid, 9)
-    for pid in children:
-        os.waitpid(pid, 0)
-work(0.1)
-P
+cp "$WARD_SRC/tests/cases/sandbox/lib/short-moment.py" moment.py
 n=0
 session() {
 	n=$((n + 1))

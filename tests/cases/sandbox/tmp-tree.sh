@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # A tree may take the place of /tmp. The supervisor looks at the use of the tmpfs that is left, and
 # never asks the file system that it has to serve: it answers while wardfs-fs does not.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >tree.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 mkdir t
@@ -30,17 +32,7 @@ told() {
 	esac
 	return 1
 }
-"$WARDFS" run --session tree --policy tree.policy -- python3 -c '
-import os, time
-open("/tmp/mine", "w").write("x")
-with open("/dev/shm/f", "wb") as f:
-    f.write(bytes(8000000))
-open("up", "w").close()
-import subprocess
-sleeper = subprocess.Popen(["sleep", "600"])
-while os.path.exists("up"):
-    time.sleep(0.05)
-sleeper.kill()' &
+"$WARDFS" run --session tree --policy tree.policy -- python3 -c "$(cat "$WARD_SRC/tests/cases/sandbox/lib/tmp-tree-hold.py")" &
 pid=$!
 wait_until 60 test -e up || fail "not started"
 [ "$(cat ../t/mine)" = x ] || fail "/tmp is no tree"
@@ -62,7 +54,7 @@ cp tree.body tree.sh
 chmod 755 "$WARD_TMP"
 sh ./tree.sh &
 root=$!
-as_user "$WARD_TMP/tree.sh"
-user=$?
+user=0
+as_user "$WARD_TMP/tree.sh" || user=$?
 wait $root || fail "as root"
 [ $user = 0 ] || fail "as an ordinary user"

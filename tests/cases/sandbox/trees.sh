@@ -3,10 +3,12 @@
 # timeout: 900
 # shellcheck disable=SC2016
 # Ephemeral trees, trees beneath trees, a tree of state that stays: as root and as an ordinary user.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >trees.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 mkdir -p state p/inner other

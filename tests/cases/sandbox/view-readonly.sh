@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # [system] view = readonly: the host to look at; no homes, credentials, sockets; nothing to write.
-. "$WARD_SRC/tests/cases/lib.sh"
-[ "$(id -u)" -eq 0 ] || { echo "needs root to become an ordinary user"; exit 77; }
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 cat >view.body <<'S'
-. "$WARD_SRC/tests/cases/lib.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 cd p || exit 1
@@ -51,26 +53,12 @@ case $SHOWN in
 /tmp/* | /home/* | /var/tmp/*) SHOWN=/srv/wardfs-test.$$ ;;
 esac
 export SHOWN
-mkdir -p "$SHOWN" || exit 77
-trap 'kill $server 2>/dev/null; rm -rf "$SHOWN"' EXIT
+mkdir -p "$SHOWN" || skip "there is no place that both may see"
+trap 'kill $server 2>/dev/null || :; rm -rf "$SHOWN"' EXIT
 echo shown >"$SHOWN/file"
 cp /etc/machine-id "$SHOWN/machine-id" 2>/dev/null || echo none >"$SHOWN/machine-id"
-cat >"$SHOWN/connect.py" <<P
-import socket
-s = socket.socket(socket.AF_UNIX)
-try:
-    s.connect("$SHOWN/sock")
-    print("connected")
-except OSError:
-    print("refused")
-P
-python3 -c '
-import os, socket, sys, time
-s = socket.socket(socket.AF_UNIX)
-s.bind(sys.argv[1])
-os.chmod(sys.argv[1], 0o666)
-s.listen(64)
-time.sleep(1000)' "$SHOWN/sock" &
+cp "$WARD_SRC/tests/cases/sandbox/lib/view-readonly-connect.py" "$SHOWN/connect.py"
+python3 "$WARD_SRC/tests/cases/sandbox/lib/view-readonly-listen.py" "$SHOWN/sock" &
 server=$!
 wait_until 60 test -S "$SHOWN/sock" || fail "no socket"
 connected() {

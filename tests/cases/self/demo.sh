@@ -4,10 +4,8 @@
 # plain
 # The demonstration of `./bootstrap run`: it says itself whether all of it behaved.
 set -eu
-if [ "$(id -u)" -ne 0 ]; then
-	echo "needs root"
-	exit 77
-fi
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 PYTHONDONTWRITEBYTECODE=1 python3 "$WARD_SRC/tests/demo/demo.py" "$WARD_BUILD" >out 2>&1 || {
 	cat out
 	exit 1

@@ -4,9 +4,10 @@
 # plain
 # Somebody new, with --long: an empty Debian 12, a clone, the two commands of the README, a first refusal, its fix
 # by the command that is printed; then the same by what was installed, as an ordinary user.
-. "$WARD_SRC/tests/cases/lib.sh"
-. "$WARD_SRC/tests/cases/self/_copy.sh"
-. "$WARD_SRC/tests/cases/self/_debian.sh"
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+. "$WARD_SRC/tests/cases/self/lib/copy.sh"
+. "$WARD_SRC/tests/cases/self/lib/debian.sh"
 # What is done below stands in the README.
 for line in 'apt-get install git' './bootstrap run   ' '/wardfs/bootstrap run -- make test' 'meson install -C build' \
 	'wardfs audit denials'; do
@@ -37,7 +38,7 @@ mkdir -p /srv/proj/certs && cd /srv/proj
 echo 'of nothing' >certs/test.pem
 apt-get install -q -y make
 printf 'test:\n\tcat certs/test.pem\n' >Makefile
-! /root/wardfs/bootstrap run -- make test 2>refused
+if /root/wardfs/bootstrap run -- make test 2>refused; then exit 1; fi
 cat refused
 more=$(sed -n 's/^wardfs: 1 refused: .*; more: wardfs //p' refused)
 cd /root/wardfs && meson install -C build >/dev/null && cd /srv/proj

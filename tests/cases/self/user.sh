@@ -5,14 +5,12 @@
 # This repository, built and worked on inside its own sandbox by an ordinary user: an uid of its own
 # without any capability, and /dev/fuse at 0666, which is the usual mode, on a node of our own.
 set -eu
-. "$WARD_SRC/tests/cases/self/_copy.sh"
+. "$WARD_SRC/tests/lib.sh"
+. "$WARD_SRC/tests/cases/self/lib/copy.sh"
 copy_sources project
-cp "$WARD_SRC/tests/cases/self/_load.sh" load.sh
+cp "$WARD_SRC/tests/cases/self/lib/load.sh" load.sh
 if [ "$(id -u)" -ne 0 ]; then
-	if [ ! -w /dev/fuse ]; then
-		echo "/dev/fuse is not writable for $(id -un)"
-		exit 77
-	fi
+	[ -w /dev/fuse ] || skip "/dev/fuse is not writable for $(id -un)"
 	exec sh load.sh "$WARD_TMP/project"
 fi
 

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects what a report says about a session, as JSON. */
+#include "audit/export/report.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "audit/export/export_record.h"
+#include "audit/query/denials.h"
+#include "audit/query/query.h"
+#include "audit/query/session_diff.h"
+#include "audit/query/summary.h"
+#include "audit/record_table.h"
+#include "enforcer/base/clock.h"
+
+const struct ward_report_control ward_report_controls[] = {
+	{"SOC 2 CC7.2", "monitoring of system components: every open, change and refusal of the "
+			"session, with time and program"},
+	{"ISO/IEC 27001 A.8.15",
+		"logs are produced, kept and protected: records under macs, signed "
+		"checkpoints, a ledger of the host"},
+	{"NIST SP 800-53 AU-2, AU-3", "which events, and their content: kind, time, object, "
+				      "subject, outcome, deciding rule"},
+	{"NIST SP 800-53 AU-9",
+		"protection of audit information: the verdict of verification above; "
+		"the writer is a process that the command cannot reach"},
+	{"NIST SP 800-53 AU-10", "non-repudiation: Ed25519 checkpoints, verified with a public key "
+				 "alone; proofs of single records"},
+	{"EU AI Act, article 12", "automatic recording of events over the lifetime of the session; "
+				  "what could not be seen is said as null"},
+	{NULL, NULL},
+};
+
+struct collect {
+	uint64_t first, last; /* ns */
+	json_int_t done[WARD_REPORT_SLOTS];
+	json_int_t refused[WARD_REPORT_SLOTS];
+	json_t *report;
+};
+
+/* A verdict of a start-up probe; what the file system adds about one has none. */
+static int take_probe(struct collect *c, const json_t *rec)
+{
+	static const char *const members[] = {
+		"name", "layer", "result", "attempt", "control", "text"};
+	json_t *o = json_object();
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(rec, members[i]);
+		if (v)
+			json_object_set(o, members[i], v);
+	}
+	return json_array_append_new(json_object_get(c->report, "probes"), o);
+}
+
+/* Another policy, in force or refused. */
+static int take_reload(struct collect *c, const json_t *rec)
+{
+	return json_array_append_new(json_object_get(c->report, "reloads"),
+		json_pack("{s:O?, s:O?, s:O?, s:O?}", "time", json_object_get(rec, "time"),
+			"result", json_object_get(rec, "result"), "policy",
+			json_object_get(rec, "policy"), "text", json_object_get(rec, "text")));
+}
+
+/* Of a record what there is of these members, with seq and time; appended to the list. */
+static int take_members(
+	json_t *list, const json_t *rec, const char *const members[], size_t n_members)
+{
+	json_t *o = json_pack("{s:O?, s:O?}", "seq", json_object_get(rec, "seq"), "time",
+		json_object_get(rec, "time"));
+	for (size_t i = 0; i < n_members; i++) {
+		json_t *v = json_object_get(rec, members[i]);
+		if (v)
+			json_object_set(o, members[i], v);
+	}
+	return json_array_append_new(list, o);
+}
+
+static int take_approval(struct collect *c, const json_t *rec)
+{
+	static const char *const members[] = {"kind", "request", "result", "asked", "path", "host",
+		"by", "scope", "until", "text"};
+	return take_members(json_object_get(c->report, "approvals"), rec, members,
+		sizeof(members) / sizeof(*members));
+}
+
+static int take_external(struct collect *c, const json_t *rec)
+{
+	static const char *const members[] = {"action", "path", "comm", "text"};
+	json_t *list = json_object_get(c->report, "external");
+	return json_array_size(list) >= WARD_REPORT_PATHS
+		       ? 0
+		       : take_members(list, rec, members, sizeof(members) / sizeof(*members));
+}
+
+/* The record is one of this path. */
+static int note_path(struct collect *c, const char *path, const json_t *rec)
+{
+	json_t *all = json_object_get(c->report, "records");
+	json_t *list = path ? json_object_get(all, path) : NULL;
+	if (!path || (!list && json_object_size(all) >= WARD_DIFF_PATHS_MAX))
+		return 0;
+	if (!list) {
+		list = json_array();
+		if (json_object_set_new(all, path, list) < 0)
+			return -1;
+	}
+	size_t n = json_array_size(list);
+	/* Both of its paths are this one. */
+	if (n > 0 && json_equal(json_array_get(list, n - 1), json_object_get(rec, "seq")))
+		return 0;
+	if (n < WARD_REPORT_RECORDS)
+		return json_array_append(list, json_object_get(rec, "seq"));
+	return n == WARD_REPORT_RECORDS ? json_array_append_new(list, json_null()) : 0;
+}
+
+static int note_paths(struct collect *c, enum ward_event_kind kind, const json_t *rec)
+{
+	if (kind == WARD_EVENT_EXEC || kind == WARD_EVENT_PROGRAM || kind == WARD_EVENT_PROBE)
+		return 0;
+	int r = note_path(c, ward_query_text(rec, "path"), rec);
+	return r < 0 ? r : note_path(c, ward_query_text(rec, "path2"), rec);
+}
+
+static int take(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct collect *c = ctx;
+	const enum ward_event_kind kind = ward_query_kind(rec);
+	if (!rec)
+		return 0;
+	uint64_t ns = ward_export_time_ns(rec, "time");
+	uint64_t span = c->last > c->first ? c->last - c->first : 1;
+	uint64_t at = ns > c->first ? (ns - c->first) / (span / WARD_REPORT_SLOTS + 1) : 0;
+	at = at < WARD_REPORT_SLOTS ? at : WARD_REPORT_SLOTS - 1;
+	if (ward_record_kind_is(kind, WARD_KIND_REFUSAL))
+		c->refused[at]++;
+	else if (ward_query_text(rec, "path") && kind != WARD_EVENT_PROBE)
+		c->done[at]++;
+	int r = note_paths(c, kind, rec);
+	if (r < 0)
+		return -ENOMEM;
+	if (ward_record_kind_is(kind, WARD_KIND_QUESTION)) {
+		r = take_approval(c, rec);
+	} else if (kind == WARD_EVENT_EXTERNAL) {
+		r = take_external(c, rec);
+	} else if (kind == WARD_EVENT_PROBE && ward_query_text(rec, "result")) {
+		r = take_probe(c, rec);
+	} else if (kind == WARD_EVENT_SESSION_START) {
+		json_t *detail = json_object_get(rec, "detail");
+		r = json_object_set(c->report, "start", detail ? detail : json_null());
+		json_t *policy = json_object_get(rec, "policy");
+		if (r == 0 && policy)
+			r = json_object_set(c->report, "policy", policy);
+	} else if (kind == WARD_EVENT_RELOAD) {
+		r = take_reload(c, rec);
+	} else if (kind == WARD_EVENT_SESSION_END) {
+		r = json_object_set_new(c->report, "end",
+			json_pack("{s:O?, s:O?, s:O?, s:O?}", "status",
+				json_object_get(rec, "status"), "signal",
+				json_object_get(rec, "signal"), "text",
+				json_object_get(rec, "text"), "detail",
+				json_object_get(rec, "detail")));
+	}
+	return r < 0 ? -ENOMEM : 0;
+}
+
+static int put_slots(const struct collect *c)
+{
+	json_t *slots = json_array();
+	for (size_t i = 0; i < WARD_REPORT_SLOTS; i++)
+		json_array_append_new(slots,
+			json_pack("{s:I, s:I}", "done", c->done[i], "refused", c->refused[i]));
+	return json_object_set_new(c->report, "slots", slots) < 0 ? -ENOMEM : 0;
+}
+
+/* What was refused: a path; of the network a name or an address, with the port. */
+static json_t *object_of(const json_t *rec)
+{
+	const char *path = ward_query_text(rec, "path");
+	const char *host = ward_query_text(rec, "host");
+	const json_int_t port = json_integer_value(json_object_get(rec, "port"));
+	if (path)
+		return json_string(path);
+	if (!host)
+		host = ward_query_text(rec, "addr");
+	if (!host)
+		return NULL;
+	/* An address of the sixth version stands in brackets before a port. */
+	const bool six = port > 0 && strchr(host, ':');
+	return port > 0 ? json_sprintf("%s%s%s:%d", six ? "[" : "", host, six ? "]" : "", (int)port)
+			: json_string(host);
+}
+
+static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *err)
+{
+	static const char *const members[] = {
+		"action", "path", "path2", "host", "addr", "port", "rule", "rule_text", "errno"};
+	struct ward_denials d;
+	int r = ward_query_denials(log, NULL, &d, err);
+	if (r < 0)
+		return r;
+	json_t *all = json_array();
+	for (size_t i = 0; i < d.n; i++) {
+		json_t *o = json_pack("{s:I, s:s?, s:s?}", "count", (json_int_t)d.v[i].count,
+			"permit", d.v[i].line, "forbidden_by", d.v[i].forbidden_by);
+		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
+			json_t *v = json_object_get(d.v[i].record, members[k]);
+			if (v)
+				json_object_set(o, members[k], v);
+		}
+		json_t *object = object_of(d.v[i].record);
+		if (object)
+			json_object_set_new(o, "object", object);
+		json_array_append_new(all, o);
+	}
+	ward_denials_free(&d);
+	return json_object_set_new(report, "refusals", all) < 0
+		       ? ward_err_sys(err, -ENOMEM, "report")
+		       : 0;
+}
+
+static int put_head(json_t *report, const char *session, const struct ward_verify_result *v,
+	struct ward_err *err)
+{
+	char now[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format(ward_clock_real_ns(), now);
+	int r = json_object_update_new(report,
+		json_pack(
+			"{s:s, s:s, s:n, s:n, s:[], s:[], s:[], s:[], s:{}, s:{s:s, s:s, s:I, s:I}}",
+			"session", session, "generated", now, "start", "end", "probes", "reloads",
+			"approvals", "external", "records", "verify", "state",
+			ward_verify_state_name(v->state), "text", v->text, "records",
+			(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
+	return r < 0 ? ward_err_sys(err, -ENOMEM, "report") : 0;
+}
+
+int ward_report_collect(struct ward_log *log, const char *session,
+	const struct ward_verify_result *verify, json_t **ret, struct ward_err *err)
+{
+	struct collect c = {.report = json_object()};
+	json_t *summary = NULL;
+	json_t *files = NULL;
+	int r = put_head(c.report, session, verify, err);
+	if (r == 0)
+		r = ward_query_summary(log, NULL, &summary, err);
+	if (r == 0) {
+		json_t *first = json_pack("{s:O?}", "time", json_object_get(summary, "first"));
+		json_t *last = json_pack("{s:O?}", "time", json_object_get(summary, "last"));
+		c.first = ward_export_time_ns(first, "time");
+		c.last = ward_export_time_ns(last, "time");
+		json_decref(first);
+		json_decref(last);
+		r = json_object_set_new(c.report, "summary", summary);
+	}
+	if (r == 0)
+		r = ward_query_walk(log, true, take, &c, err);
+	if (r == 0)
+		r = put_slots(&c);
+	if (r == 0)
+		r = put_refusals(log, c.report, err);
+	if (r == 0)
+		r = ward_diff_collect(log, NULL, &files, err);
+	if (r == 0)
+		r = json_object_set_new(c.report, "files", files);
+	if (r < 0) {
+		json_decref(c.report);
+		return ward_err_sys(err, r == -1 ? -ENOMEM : r, "report");
+	}
+	*ret = c.report;
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session for people who were not there: what was read, written, refused, when, by what, and
+ * whether the trail is whole. Collected once as JSON, then written as a page that needs nothing
+ * else (no network, no script), as Markdown, or as it is.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "audit/log/log.h"
+#include "audit/verify/verify.h"
+#include "enforcer/base/buf.h"
+
+/* Bars of the time line. */
+#define WARD_REPORT_SLOTS 60
+/* Paths that a page lists; the rest is counted. */
+#define WARD_REPORT_PATHS 5000
+/* Records that are named for one path; `wardfs audit file` shows them, and the rest. */
+#define WARD_REPORT_RECORDS 12
+
+/*
+ * *ret (one reference):
+ *   session, verify {state, text, records, first_bad}, generated
+ *   summary   ward_query_summary()
+ *   start     detail of session.start; policy (digest)
+ *   end       {status, signal, text, detail} of session.end; null where there is none
+ *   refusals  [{count, action, object, path, host, addr, port, rule, rule_text, errno, permit,
+ *             forbidden_by}]; object: the path, or HOST:PORT
+ *   probes    [{name, layer, result, attempt, control, text}]: start-up probes, as recorded
+ *   slots     [{"done": n, "refused": n}] of equal time between first and last record
+ *   files     ward_diff_collect()
+ *   records   {PATH: [seq, …]}: the records of each of these paths, the first
+ *             WARD_REPORT_RECORDS; then null, if there are more
+ *   approvals [{seq, time, kind, …}]: questions to a person and their answers (`ask`, `grant`)
+ *   external  [{seq, time, action, path}]: what others changed meanwhile, the first
+ *             WARD_REPORT_PATHS
+ */
+int ward_report_collect(struct ward_log *log, const char *session,
+	const struct ward_verify_result *verify, json_t **ret,
+	struct ward_err *err) ward_must_check;
+
+/* Append the report; ask ward_buf_error(). Every text of a record is escaped once more. */
+void ward_report_html(struct ward_buf *b, const json_t *report);
+void ward_report_markdown(struct ward_buf *b, const json_t *report);
+
+/* For the pages: what of the report answers to which control. Ends with a NULL control. */
+struct ward_report_control {
+	const char *control;
+	const char *answer;
+};
+extern const struct ward_report_control ward_report_controls[];

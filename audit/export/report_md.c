@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a report as Markdown. */
+#include <string.h>
+
+#include "audit/export/report.h"
+#include "audit/query/query.h"
+#include "enforcer/base/cleanup.h"
+
+/* Text as a code span: whatever it holds, Markdown and HTML in it mean nothing. */
+static void code(struct ward_buf *b, const char *s)
+{
+	ward_buf_putc(b, '`');
+	for (; s && *s; s++)
+		/* A backtick ends the span, a bar the cell. */
+		ward_buf_putc(b, *s == '`' ? '\'' : *s == '|' ? '/' : *s);
+	ward_buf_putc(b, '`');
+}
+
+static void cell(struct ward_buf *b, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	ward_buf_printf(b, "| %s | ", name);
+	code(b, text);
+	ward_buf_puts(b, " |\n");
+}
+
+static void figure(struct ward_buf *b, const char *name, const json_t *n)
+{
+	ward_buf_printf(b, "| %s | %" JSON_INTEGER_FORMAT " |\n", name, json_integer_value(n));
+}
+
+/* Who ran what, under what, when, and how it ended. */
+static void command(struct ward_buf *b, const json_t *report)
+{
+	static const char *const members[] = {"owner", "project", "mode"};
+	const json_t *start = json_object_get(report, "start");
+	const json_t *end = json_object_get(report, "end");
+	const json_t *summary = json_object_get(report, "summary");
+	ward_cleanup(ward_buf_clear) struct ward_buf argv = WARD_BUF_INIT;
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(json_object_get(start, "argv"), i, v)
+	{
+		ward_buf_printf(&argv, "%s%s", i ? " " : "", json_string_value(v));
+	}
+	ward_buf_puts(b, "\n| | |\n|---|---|\n");
+	cell(b, "command", argv.len ? ward_buf_str(&argv) : NULL);
+	for (i = 0; i < sizeof(members) / sizeof(*members); i++)
+		cell(b, members[i], ward_query_text(start, members[i]));
+	cell(b, "policy", ward_query_text(report, "policy"));
+	cell(b, "from", ward_query_text(summary, "first"));
+	cell(b, "to", ward_query_text(summary, "last"));
+	v = json_object_get(end, "status");
+	if (json_is_integer(v))
+		ward_buf_printf(
+			b, "| exit status | %" JSON_INTEGER_FORMAT " |\n", json_integer_value(v));
+	v = json_object_get(end, "signal");
+	if (json_is_integer(v))
+		ward_buf_printf(b, "| ended by signal | %" JSON_INTEGER_FORMAT " |\n",
+			json_integer_value(v));
+	cell(b, "reason of the end", ward_query_text(end, "text"));
+	if (!json_is_object(end))
+		ward_buf_puts(b, "| end | the trail has none |\n");
+}
+
+static void figures(struct ward_buf *b, const json_t *summary)
+{
+	static const char *const files[] = {"read", "written", "created", "removed", "refused"};
+	figure(b, "records", json_object_get(summary, "records"));
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		ward_buf_printf(b, "| files %s |", files[i]);
+		ward_buf_printf(b, " %" JSON_INTEGER_FORMAT " |\n",
+			json_integer_value(
+				json_object_get(json_object_get(summary, "files"), files[i])));
+	}
+	figure(b, "refusals", json_object_get(json_object_get(summary, "refusals"), "count"));
+}
+
+static void reloads(struct ward_buf *b, const json_t *report)
+{
+	size_t i = 0;
+	json_t *d = NULL;
+	json_array_foreach(json_object_get(report, "reloads"), i, d)
+	{
+		ward_buf_printf(b, "%sAnother policy, %s %s: ", i ? "" : "\n",
+			ward_query_text(d, "result") ? ward_query_text(d, "result") : "?",
+			ward_query_text(d, "time") ? ward_query_text(d, "time") : "?");
+		code(b, ward_query_text(d, "policy") ? ward_query_text(d, "policy")
+						     : ward_query_text(d, "text"));
+		ward_buf_puts(b, "\n");
+	}
+}
+
+static void refusals(struct ward_buf *b, const json_t *report)
+{
+	const json_t *all = json_object_get(report, "refusals");
+	size_t i = 0;
+	json_t *d = NULL;
+	ward_buf_puts(b, "\n## Refused\n\n");
+	ward_buf_puts(b, json_array_size(all) ? "| times | what | rule |\n|---|---|---|\n"
+					      : "Nothing was refused.\n");
+	json_array_foreach(all, i, d)
+	{
+		ward_buf_printf(b, "| %" JSON_INTEGER_FORMAT " | %s ",
+			json_integer_value(json_object_get(d, "count")),
+			ward_query_text(d, "action") ? ward_query_text(d, "action") : "?");
+		code(b, ward_query_text(d, "object"));
+		ward_buf_puts(b, " | ");
+		code(b, ward_query_text(d, "rule"));
+		ward_buf_puts(b, " ");
+		code(b, ward_query_text(d, "rule_text"));
+		ward_buf_puts(b, " |\n");
+	}
+}
+
+static void approvals(struct ward_buf *b, const json_t *report)
+{
+	size_t i = 0;
+	json_t *d = NULL;
+	if (json_array_size(json_object_get(report, "approvals")) > 0)
+		ward_buf_puts(b, "\n## Asked and approved\n\n");
+	json_array_foreach(json_object_get(report, "approvals"), i, d)
+	{
+		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " %s %s %s ",
+			json_integer_value(json_object_get(d, "seq")),
+			ward_query_text(d, "time") ? ward_query_text(d, "time") : "?",
+			ward_query_text(d, "kind") ? ward_query_text(d, "kind") : "?",
+			ward_query_text(d, "result") ? ward_query_text(d, "result") : "");
+		code(b, ward_query_text(d, "path") ? ward_query_text(d, "path")
+						   : ward_query_text(d, "host"));
+		static const char *const members[] = {"request", "by", "scope", "until"};
+		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
+			const char *text = ward_query_text(d, members[k]);
+			if (!text)
+				continue;
+			ward_buf_printf(b, " %s ", members[k]);
+			code(b, text);
+		}
+		ward_buf_puts(b, "\n");
+	}
+}
+
+/* What was done to which file, and the first of its records. */
+static void files(struct ward_buf *b, const json_t *report)
+{
+	json_t *all = json_object_get(report, "files");
+	const char *path = NULL;
+	const char *verb = NULL;
+	json_t *verbs = NULL;
+	json_t *n = NULL;
+	size_t shown = 0;
+	if (json_object_size(all) == 0)
+		return;
+	ward_buf_puts(b, "\n## Files\n\n| file | what | first record |\n|---|---|---|\n");
+	json_object_foreach(all, path, verbs)
+	{
+		const json_t *seqs = json_object_get(json_object_get(report, "records"), path);
+		if (shown++ >= WARD_REPORT_PATHS)
+			continue;
+		ward_buf_puts(b, "| ");
+		code(b, path);
+		ward_buf_puts(b, " |");
+		json_object_foreach(verbs, verb, n)
+		{
+			if (json_integer_value(n) > 0)
+				ward_buf_printf(b, " %s %" JSON_INTEGER_FORMAT "×", verb,
+					json_integer_value(n));
+		}
+		ward_buf_puts(b, " | ");
+		if (json_array_size(seqs) > 0)
+			ward_buf_printf(b, "#%" JSON_INTEGER_FORMAT,
+				json_integer_value(json_array_get(seqs, 0)));
+		ward_buf_puts(b, " |\n");
+	}
+	if (shown > WARD_REPORT_PATHS)
+		ward_buf_printf(b, "\n%zu more files.\n", shown - WARD_REPORT_PATHS);
+}
+
+/* What others changed, and what was left for this host to execute. */
+static void beside(struct ward_buf *b, const json_t *report)
+{
+	const json_t *detail = json_object_get(json_object_get(report, "end"), "detail");
+	size_t i = 0;
+	json_t *d = NULL;
+	json_array_foreach(json_object_get(report, "external"), i, d)
+	{
+		ward_buf_puts(b, i ? "" : "\n## Changed by others meanwhile\n\n");
+		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " %s ",
+			json_integer_value(json_object_get(d, "seq")),
+			ward_query_text(d, "action") ? ward_query_text(d, "action") : "?");
+		code(b, ward_query_text(d, "path"));
+		ward_buf_puts(b, "\n");
+	}
+	json_array_foreach(json_object_get(detail, "host_executed"), i, d)
+	{
+		ward_buf_puts(b, i ? "- " : "\n## New files that this host may execute\n\n- ");
+		code(b, json_string_value(d));
+		ward_buf_puts(b, "\n");
+	}
+	json_array_foreach(json_object_get(detail, "left"), i, d)
+	{
+		const char *kind = ward_query_text(d, "kind");
+		ward_buf_puts(b, i ? "- " : "\n## Left in the project, and no files of it\n\n- ");
+		ward_buf_printf(b, "%s ", kind ? kind : "?");
+		code(b, ward_query_text(d, "path"));
+		if (ward_query_text(d, "to")) {
+			ward_buf_puts(b, " to ");
+			code(b, ward_query_text(d, "to"));
+		}
+		ward_buf_puts(b, "\n");
+	}
+}
+
+static void probes(struct ward_buf *b, const json_t *report)
+{
+	size_t i = 0;
+	json_t *d = NULL;
+	ward_buf_puts(b,
+		"\n## Probed before the command started\n\n| layer | result | answer | attempt "
+		"|\n|---|---|---|---|\n");
+	json_array_foreach(json_object_get(report, "probes"), i, d)
+	{
+		ward_buf_puts(b, "| ");
+		code(b, ward_query_text(d, "layer"));
+		ward_buf_printf(b, " | %s | %s | ",
+			ward_query_text(d, "result") ? ward_query_text(d, "result") : "?",
+			ward_query_text(d, "attempt") ? ward_query_text(d, "attempt") : "");
+		code(b, ward_query_text(d, "text"));
+		ward_buf_puts(b, " |\n");
+	}
+}
+
+void ward_report_markdown(struct ward_buf *b, const json_t *report)
+{
+	const json_t *v = json_object_get(report, "verify");
+	ward_buf_puts(b, "# Session ");
+	code(b, ward_query_text(report, "session"));
+	ward_buf_printf(b, "\n\nTrail: **%s**", ward_query_text(v, "state"));
+	if (ward_query_text(v, "text") && *ward_query_text(v, "text")) {
+		ward_buf_puts(b, ", ");
+		code(b, ward_query_text(v, "text"));
+	}
+	ward_buf_printf(b, " (%" JSON_INTEGER_FORMAT " records verified)\n",
+		json_integer_value(json_object_get(v, "records")));
+	command(b, report);
+	figures(b, json_object_get(report, "summary"));
+	reloads(b, report);
+	refusals(b, report);
+	approvals(b, report);
+	files(b, report);
+	beside(b, report);
+	probes(b, report);
+	ward_buf_puts(b, "\n## Controls\n\n| control | what answers to it |\n|---|---|\n");
+	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)
+		ward_buf_printf(b, "| %s | %s |\n", c->control, c->answer);
+	ward_buf_printf(b, "\nWritten %s from the trail; the trail is the evidence.\n",
+		ward_query_text(report, "generated"));
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds runs of zeros in a log. */
+#include "audit/log/zeros.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/log/segments.h"
+
+/* The first run that is long enough. Returns its length within the line, 0: there is none. */
+static size_t find(const struct ward_lines_line *line, size_t *ret_at)
+{
+	size_t n = 0;
+	const char *first = memchr(line->p, '\0', line->len);
+	for (size_t i = first ? (size_t)(first - line->p) : line->len; i < line->len; i++) {
+		n = line->p[i] == '\0' ? n + 1 : 0;
+		if (n < WARD_ZEROS_MIN)
+			continue;
+		*ret_at = i + 1 - n;
+		while (i + 1 < line->len && line->p[i + 1] == '\0')
+			i++, n++;
+		return n;
+	}
+	return 0;
+}
+
+/* How many zeros stand in the log from `at` on. */
+static uint64_t count(struct ward_log *log, uint64_t at)
+{
+	uint64_t n = 0;
+	char buf[4096];
+	ssize_t got = 0;
+	while ((got = ward_log_read(log, buf, sizeof(buf), at + n)) > 0) {
+		ssize_t i = 0;
+		while (i < got && buf[i] == '\0')
+			i++;
+		n += (uint64_t)i;
+		if (i < got)
+			break;
+	}
+	return n;
+}
+
+bool ward_zeros_tell(struct ward_log *log, const struct ward_lines_line *line, uint64_t number,
+	char ret[WARD_ZEROS_TEXT_MAX])
+{
+	size_t at = 0;
+	size_t n = find(line, &at);
+	if (n == 0)
+		return false;
+	uint64_t from = line->offset + at;
+	/* A line that is too long comes in pieces, and ends in the middle of them. */
+	uint64_t more = at + n == line->len ? count(log, from + n) : 0;
+	unsigned segment = ward_log_place(log, &from);
+	char name[WARD_SEGMENT_NAME_MAX] = "";
+	if (segment > 0)
+		ward_segment_name(name, segment, false);
+	snprintf(ret, WARD_ZEROS_TEXT_MAX,
+		"line %" PRIu64 " is not one that the writer writes: %" PRIu64
+		" bytes of zeros at byte %" PRIu64 "%s%s, as a host that stops can leave them, and "
+		"as anybody can write them",
+		number, n + more, from, segment ? " of " : "", name);
+	return true;
+}

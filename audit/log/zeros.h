@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Zeros in a log. No record has any: what a writer puts down is text. A host that stops at the
+ * wrong moment can leave a block of them, where a file has its length already and not yet what is
+ * in it; whoever can write the file can put them there as well. So they are told, and excuse
+ * nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/log/lines.h"
+
+/* Fewer in a row are not called a lost block: that of the smallest disks. */
+#define WARD_ZEROS_MIN 512
+/* Room for what is said. */
+#define WARD_ZEROS_TEXT_MAX 240
+
+/*
+ * True if the line has so many: then what to say of it, "line NUMBER is not one that the writer
+ * writes", how many they are and where (in the file of the segment; in the text where log is a
+ * single file). Reads on behind the line while there are zeros. False: *ret is untouched.
+ */
+bool ward_zeros_tell(struct ward_log *log, const struct ward_lines_line *line, uint64_t number,
+	char ret[WARD_ZEROS_TEXT_MAX]);

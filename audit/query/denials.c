@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups the refusals of a trail, and says what would permit each. */
+#include "audit/query/denials.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query/query.h"
+#include "audit/record_table.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+
+struct group {
+	char *key; /* what makes refusals alike */
+	size_t index;
+};
+
+struct grouping {
+	struct ward_denials d;
+	size_t cap;
+	void *tree;	  /* of struct group, by key: tsearch(3) */
+	char *owner_file; /* the owner's policy file, from session.start */
+};
+
+static int compare_groups(const void *a, const void *b)
+{
+	return strcmp(((const struct group *)a)->key, ((const struct group *)b)->key);
+}
+
+static void free_group(void *p)
+{
+	struct group *g = p;
+	free(g->key);
+	free(g);
+}
+
+static char *key_of(const json_t *record)
+{
+	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
+		"asked", "verdict", "rule", "rule_text", "errno"};
+	json_t *a = json_array();
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(record, members[i]);
+		if (json_array_append_new(a, v ? json_incref(v) : json_null()) < 0)
+			break;
+	}
+	char *key = json_dumps(a, JSON_COMPACT);
+	json_decref(a);
+	return key;
+}
+
+/* Finds or makes the group. NULL with *full: there are too many; NULL without: no memory. */
+static struct ward_denial *group_of(struct grouping *g, json_t *record, bool *full)
+{
+	*full = false;
+	struct group *fresh = calloc(1, sizeof(*fresh));
+	if (!fresh || !(fresh->key = key_of(record))) {
+		free(fresh);
+		return NULL;
+	}
+	fresh->index = g->d.n;
+	*full = g->d.n >= WARD_DENIALS_MAX;
+	struct group **found = *full ? tfind(fresh, &g->tree, compare_groups)
+				     : tsearch(fresh, &g->tree, compare_groups);
+	if (!found || *found != fresh) {
+		free_group(fresh);
+		return found ? &g->d.v[(*found)->index] : NULL;
+	}
+	if (g->d.n == g->cap) {
+		size_t cap = g->cap ? 2 * g->cap : 64;
+		struct ward_denial *v = reallocarray(g->d.v, cap, sizeof(*v));
+		if (!v)
+			return NULL;
+		g->d.v = v;
+		g->cap = cap;
+	}
+	struct ward_denial *d = &g->d.v[g->d.n++];
+	*d = (struct ward_denial){.record = json_incref(record),
+		.first_seq = (uint64_t)json_integer_value(json_object_get(record, "seq"))};
+	return d;
+}
+
+/* The first record, whatever is asked for. */
+static int take_start(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct grouping *g = ctx;
+	const char *file = ward_query_text(json_object_get(record, "detail"), "owner_policy_file");
+	(void)line, (void)len;
+	if (ward_query_kind(record) != WARD_EVENT_SESSION_START || !file || g->owner_file)
+		return 0;
+	g->owner_file = strdup(file);
+	return g->owner_file ? 0 : -ENOMEM;
+}
+
+static int take_record(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct grouping *g = ctx;
+	if (!ward_record_kind_is(ward_query_kind(record), WARD_KIND_REFUSAL))
+		return 0;
+	bool full = false;
+	struct ward_denial *d = group_of(g, (json_t *)(uintptr_t)record, &full);
+	if (!d && !full)
+		return -ENOMEM;
+	g->d.total++;
+	if (d)
+		d->count++;
+	else
+		g->d.left_out++;
+	return 0;
+}
+
+/* --- what would permit it --- */
+
+static bool asks(const json_t *record, const char *right)
+{
+	const json_t *asked = json_object_get(record, "asked");
+	size_t i = 0;
+	json_t *v = NULL;
+	json_array_foreach(asked, i, v)
+	{
+		const char *name = json_string_value(v);
+		if (name && strcmp(name, right) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The least verb that gives what was asked (docs/policy.md: verbs and rights). */
+static const char *verb_for(const json_t *record)
+{
+	if (asks(record, "write") || asks(record, "remove") || asks(record, "attr"))
+		return "write";
+	return asks(record, "append") || asks(record, "create") ? "append" : "read";
+}
+
+/* True if the escaped path, written as a pattern, means itself and nothing else. */
+static bool plain(const char *path)
+{
+	size_t len = strlen(path);
+	return path[0] == '/' && !strpbrk(path, "*?[];#\\\"") && path[len - 1] != ' ' &&
+	       path[len - 1] != '\t';
+}
+
+/* The file's name as a person types it, where that is safe to print; else the escaped form. */
+static char *file_name(const char *escaped)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (ward_unescape(&b, escaped, strlen(escaped)) < 0)
+		return strdup(escaped);
+	for (size_t i = 0; i < b.len; i++)
+		if (b.data[i] < ' ' || b.data[i] > '~')
+			return strdup(escaped);
+	return ward_buf_steal(&b);
+}
+
+/* A connection, or a name, that no `allow` covers. False: nothing a line of that kind would mend.
+ */
+static bool unlisted(const json_t *rec)
+{
+	const char *text = ward_query_text(rec, "rule_text");
+	return (ward_query_text(rec, "host") || ward_query_text(rec, "addr")) && text &&
+	       strncmp(text, "[network] mode = ", 17) == 0;
+}
+
+static int allow_line(struct ward_denial *d)
+{
+	const char *host = ward_query_text(d->record, "host");
+	const json_int_t port = json_integer_value(json_object_get(d->record, "port"));
+	char number[16] = "";
+	if (!host)
+		host = ward_query_text(d->record, "addr");
+	if (port > 0 && port <= UINT16_MAX)
+		snprintf(number, sizeof(number), ":%d", (int)port);
+	/* An address of the sixth version stands in brackets before a port. */
+	const bool six = strchr(host, ':') != NULL;
+	return asprintf(&d->line, "allow = %s%s%s%s", six ? "[" : "", host, six ? "]" : "",
+		       number) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int advise(struct ward_denial *d, const char *owner_file)
+{
+	const json_t *rec = d->record;
+	const char *source = ward_query_text(rec, "source");
+	const char *rule = ward_query_text(rec, "rule");
+	const char *text = ward_query_text(rec, "rule_text");
+	const char *error = ward_query_text(rec, "errno");
+	const char *path = ward_query_text(rec, "path2") && error && strcmp(error, "EXDEV") == 0
+				   ? NULL
+				   : ward_query_text(rec, "path");
+	bool guard = text && strncmp(text, "[guard]", 7) == 0;
+	bool takes_away =
+		source && (strcmp(source, "floor") == 0 || strcmp(source, "project") == 0);
+	if (ward_query_kind(rec) == WARD_EVENT_QUOTA) {
+		d->reason = "raise that line; what the session removes of its own makes room too";
+	} else if (error && strcmp(error, "EXDEV") == 0) {
+		d->reason = "answered as across file systems: programs copy instead";
+	} else if (rule && strcmp(rule, "built-in") == 0) {
+		d->reason = "no rule of a policy permits that";
+	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
+		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
+			return -ENOMEM;
+	} else if (unlisted(rec)) {
+		if (allow_line(d) < 0)
+			return -ENOMEM;
+		d->file = owner_file ? file_name(owner_file) : NULL;
+	} else if (ward_query_text(rec, "host") || ward_query_text(rec, "addr")) {
+		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
+			return -ENOMEM;
+	} else if (!path || !plain(path)) {
+		d->reason = "its name cannot be written as a plain pattern";
+	} else {
+		if (asprintf(&d->line, "%s = %s", verb_for(rec), path) < 0)
+			return -ENOMEM;
+		d->file = owner_file ? file_name(owner_file) : NULL;
+	}
+	return 0;
+}
+
+int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
+	struct ward_denials *ret, struct ward_err *err)
+{
+	struct grouping g = {0};
+	uint64_t begin = 0;
+	const struct ward_query_lines first = {.v = &begin, .n = 1};
+	int r = ward_query_walk_at(log, &first, take_start, &g, err);
+	if (r == 0)
+		r = ward_select_walk(log, sel, take_record, &g, err);
+	for (size_t i = 0; r == 0 && i < g.d.n; i++)
+		r = advise(&g.d.v[i], g.owner_file);
+	tdestroy(g.tree, free_group);
+	free(g.owner_file);
+	if (r < 0) {
+		ward_denials_free(&g.d);
+		return ward_err_sys(err, r, "trail");
+	}
+	*ret = g.d;
+	return 0;
+}
+
+void ward_denials_free(struct ward_denials *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		json_decref(d->v[i].record);
+		free(d->v[i].line);
+		free(d->v[i].file);
+		free(d->v[i].forbidden_by);
+	}
+	free(d->v);
+	*d = (struct ward_denials){0};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The refusals of a trail, grouped, with what would permit them. */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/log/log.h"
+#include "audit/query/record_filter.h"
+#include "enforcer/base/err.h"
+
+/* Refusals that are alike: same action, path, rights, rule. */
+struct ward_denial {
+	uint64_t count;
+	uint64_t first_seq;
+	json_t *record; /* the first of them; one reference */
+	/*
+	 * What to do about it, each owned or NULL:
+	 * line in file permits it (file NULL: the owner's policy file is not known); or
+	 * forbidden_by says which rule takes it away, whatever the owner writes; or neither, and
+	 * reason says why.
+	 */
+	char *line;
+	char *file;
+	char *forbidden_by;
+	const char *reason; /* static */
+};
+struct ward_denials {
+	struct ward_denial *v; /* in the order of their first record */
+	size_t n;
+	uint64_t total;
+	uint64_t left_out; /* refusals beyond WARD_DENIALS_MAX groups */
+};
+/* Groups that are told apart. */
+#define WARD_DENIALS_MAX 10000
+
+/* sel: of these records (audit/query/record_filter.h); NULL: of all. */
+int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
+	struct ward_denials *ret, struct ward_err *err) ward_must_check;
+void ward_denials_free(struct ward_denials *d);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An index over the trails of a state directory, in SQLite: answers questions about one file among
+ * many records at once. It is made from the trails and can be made anew at any time; it proves
+ * nothing, and nothing is decided by it. The file index.sqlite, 0600, beside the ledger.
+ *
+ *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
+ *            are no record or not in order (odd)
+ *   record   session, seq, at (offset of its line in the trail), time, kind, verdict, action, path,
+ *            path2, pid, process, parent, comm, rule, errno, read, written: as in the record,
+ * escaped records  a view: the same with the session's name
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/query/query.h"
+#include "audit/query/record_filter.h"
+#include "audit/store/store.h"
+#include "enforcer/base/err.h"
+
+struct ward_index_result {
+	uint64_t sessions;
+	uint64_t records; /* in the index now */
+	uint64_t added;	  /* by this update */
+	/* Or NULL; set before: told now and then how many were added so far. */
+	void (*tell)(void *user, uint64_t added);
+	void *user;
+};
+
+/*
+ * Brings the index up to date: what trails gained is added, a trail that is not the one that was
+ * indexed is indexed anew, one that is gone leaves. Of *ret `tell` and `user` count, the rest is
+ * filled. rebuild: from nothing. An index that SQLite cannot read, or whose tables are not those
+ * above, is made anew. -EPERM: the directory belongs to somebody else, who keeps its index.
+ */
+int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
+	struct ward_err *err) ward_must_check;
+
+enum ward_index_which {
+	WARD_INDEX_NONE = 0,
+	WARD_INDEX_MATCHES, /* what the filter asks for */
+	WARD_INDEX_MOVES,   /* renames and links, whatever it asks for */
+	WARD_INDEX_ACTORS,  /* what tells of processes (audit/query/actors.h), whatever it asks for
+			     */
+};
+
+/*
+ * Where to look in the trail log of a session: the lines whose columns match the filter (prepared,
+ * if it asks for processes) and, if names is not NULL, have one of these names as a path; or one of
+ * the others of `which`. More than match may be among them; behind `end` nothing was indexed. The
+ * index is believed for where to look: each line is the trail's, and the caller filters again.
+ * -ENODATA: there is no index, it is not that of this trail, or the trail has lines that it cannot
+ * hold; then look at all.
+ */
+int ward_index_find(struct ward_store *st, const char *session, struct ward_log *log,
+	const struct ward_filter *f, const struct ward_file_names *names,
+	enum ward_index_which which, struct ward_query_lines *ret,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are
+ * numbers. All borrowed. Returns 0 to go on, anything else ends the query and is returned.
+ */
+typedef int ward_index_row_fn(
+	void *ctx, int n, const char *const *names, const char *const *values, const bool *numbers);
+/*
+ * Answers one SELECT. The index is opened read-only, other files cannot be attached. -EINVAL:
+ * SQLite does not understand it, or it would write; err says what it says.
+ */
+int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *fn, void *ctx,
+	struct ward_err *err) ward_must_check;

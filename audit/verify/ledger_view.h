@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ledger says, as verify.h reads it: sessions and keys. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/format.h"
+#include "audit/log/note.h"
+#include "audit/verify/result.h"
+
+/* [audit] keep where the ledger does not say it: 90 days. */
+#define WARD_KEEP_SECONDS ((uint64_t)90 * 24 * 60 * 60)
+
+/* What the ledger's genuine entries say about one session. */
+struct ward_ledger_session {
+	char name[WARD_SESSION_NAME_MAX + 1];
+	bool started;
+	bool ended;
+	bool complete; /* verdict of the end */
+	uint64_t records;
+	uint64_t bytes;
+	uint8_t last[WARD_MAC_BYTES];
+	char start_time[40];
+	char end_time[40];
+	uint64_t keep_s; /* how long it is to be kept; 0: nothing is said */
+	bool expired;	 /* it was, and went; the entry's signature and its time are good */
+	char expired_time[40];
+	bool removed; /* the last thing that was done to it; the entry's signature is good */
+	char removed_time[40];
+	uint64_t removed_by; /* user id */
+	/* An earlier session had this name and an end, and nothing says that its trail was to go:
+	 * what is there is not all that there was. */
+	bool lost;
+	char *cause; /* owned; NULL without an end */
+	/* The keys that its entries name, and the last checkpoint, if it is signed by one. */
+	struct ward_public_key keys[2];
+	size_t n_keys;
+	bool has_checkpoint;
+	struct ward_checkpoint checkpoint;
+};
+/* A key that gave way to another: from, to, signature, each a text without spaces. */
+#define WARD_ROTATION_MAX (2 * WARD_VKEY_MAX + WARD_SIGNATURE_TEXT_MAX + 4)
+struct ward_ledger_view {
+	/*
+	 * Keys of other hosts that were enrolled, and every key that was revoked, each with `until`
+	 * where it was. Of a key the last entry counts.
+	 */
+	struct ward_public_key *host_keys;
+	bool *enrolled; /* host_keys[i] is, or was */
+	size_t n_host_keys;
+	char (*rotations)[WARD_ROTATION_MAX]; /* "FROM TO SIGNATURE", in their order */
+	size_t n_rotations;
+	struct ward_verify_result result; /* of the ledger itself */
+	struct ward_ledger_session *v;	  /* in the order in which they started */
+	size_t n;
+};
+
+void ward_ledger_view_free(struct ward_ledger_view *v);
+/* The enrolled ones into ret, at most max. Returns how many. */
+size_t ward_ledger_view_enrolled(
+	const struct ward_ledger_view *v, struct ward_public_key *ret, size_t max);
+/* NULL if the ledger does not know the session. Borrowed. */
+const struct ward_ledger_session *ward_ledger_view_find(
+	const struct ward_ledger_view *v, const char *session);

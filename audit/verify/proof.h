@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Proofs that can be taken away from a trail: that one record is in it (C2SP tlog-proof, the record
+ * itself in its line "extra"), and that an earlier checkpoint is the beginning of a later one
+ * (docs/audit-format.md). Whoever has a public key can check them, without the trail.
+ */
+#pragma once
+
+#include "audit/log/log.h"
+#include "audit/query/record_filter.h"
+#include "audit/verify/verify.h"
+#include "audit/write/checkpoint.h"
+
+/* A proof is no longer: a record in base64, 65 nodes, two checkpoints, and room. */
+#define WARD_PROOF_TEXT_MAX ((size_t)256 << 10)
+
+/*
+ * Appends the proof that record seq is in the tree of the checkpoint of `size` records; size 0: of
+ * the last one. -ENODATA: there is no such checkpoint, or it does not cover the record. -EBADMSG:
+ * the trail is not that of the checkpoint.
+ */
+int ward_prove_record(struct ward_log *log, const struct ward_checkpoint_list *notes, uint64_t seq,
+	uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+/* That the checkpoint of `from` records is the beginning of that of `size` (0: the last one). */
+int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_list *notes,
+	uint64_t from, uint64_t size, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+
+/* Records that one call proves, and bytes of the text that their proofs are. */
+#define WARD_PROOF_RECORDS_MAX 16384
+#define WARD_PROOFS_TEXT_MAX ((size_t)64 << 20)
+/* What is to be proved. */
+struct ward_proof_want {
+	/* Which records: all that a filter matches, and that are of the file. Either may be NULL.
+	 * names: of ward_file_names_find() over the same log. */
+	const struct ward_filter *filter;
+	const struct ward_file_names *names;
+	uint64_t size; /* with the checkpoint of so many records; 0: the last one */
+	bool pairs;    /* each record beside its proof (below), not the proofs alone */
+};
+/*
+ * Appends the proofs of those records that the checkpoint covers, one behind the other. *ret_n: how
+ * many; *ret_behind: those that are wanted too and come after the checkpoint. -ENOENT: there is
+ * none to be proved. -E2BIG: more than the limits above.
+ */
+int ward_prove_records(struct ward_log *log, const struct ward_checkpoint_list *notes,
+	const struct ward_proof_want *want, struct ward_buf *ret, size_t *ret_n,
+	uint64_t *ret_behind, struct ward_err *err) ward_must_check;
+
+/*
+ * Pairs: one JSON object a line, "record" (the trail's own line) and "proof" (its text). True if
+ * the text begins as they do.
+ */
+bool ward_proof_pairs_are(const char *text, size_t len);
+/*
+ * Appends the proofs of all pairs, as they would stand without their records. False: a line is no
+ * such object, or its record is not that of its proof; memory is short. Verifies nothing else.
+ */
+bool ward_proof_pairs_take(const char *text, size_t len, struct ward_buf *ret) ward_must_check;
+
+/* The checkpoint of so many records, of several the last; 0: the last at all. -ENODATA. */
+int ward_proof_choose(const struct ward_checkpoint_list *l, uint64_t size, size_t *ret,
+	struct ward_err *err) ward_must_check;
+/* For the files of proof: the proof of a record, as its nodes are. */
+void ward_proof_put(struct ward_buf *b, uint64_t seq, const void *line, size_t len,
+	const uint8_t (*path)[WARD_HASH_BYTES], size_t path_n,
+	const struct ward_checkpoint_list *notes, size_t at);
+
+/* True if the text begins as a proof does. */
+bool ward_proof_is(const char *text, size_t len);
+/* How long the proof at the beginning of the text is; 0: it has not the form. Verifies nothing. */
+size_t ward_proof_length(const char *text, size_t len);
+/* Session of the first checkpoint in it; false if there is none. Verifies nothing. */
+bool ward_proof_session(const char *text, size_t len, char ret[WARD_SESSION_NAME_MAX + 1]);
+/*
+ * Checks a proof, or proofs of records one behind the other: INTACT, EDITED (one does not hold, or
+ * they are not of one session and in order) or FOREIGN. records: the size of the (last)
+ * checkpoint; text says what is proved. *ret_record, if not NULL, becomes the (last) record (empty
+ * for consistency), the caller's to clear.
+ */
+void ward_proof_check(const char *text, size_t len, const struct ward_public_key *keys,
+	size_t n_keys, struct ward_verify_result *ret, struct ward_buf *ret_record);

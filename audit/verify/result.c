@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names the states of a verification, and sets what it concludes. */
+#include "audit/verify/result.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *ward_verify_state_name(enum ward_verify_state s)
+{
+	static const char *const names[] = {
+		[WARD_VERIFY_UNREAD] = "unread",
+		[WARD_VERIFY_FOREIGN] = "foreign key",
+		[WARD_VERIFY_MISSING] = "missing",
+		[WARD_VERIFY_EDITED] = "edited",
+		[WARD_VERIFY_REORDERED] = "reordered",
+		[WARD_VERIFY_DELETED] = "deleted",
+		[WARD_VERIFY_TRUNCATED] = "truncated",
+		[WARD_VERIFY_INCOMPLETE] = "incomplete",
+		[WARD_VERIFY_UNSTARTED] = "unstarted",
+		[WARD_VERIFY_REMOVED] = "removed",
+		[WARD_VERIFY_EXPIRED] = "expired",
+		[WARD_VERIFY_GAP] = "gap",
+		[WARD_VERIFY_INTACT] = "intact",
+	};
+	return (unsigned)s < sizeof(names) / sizeof(*names) ? names[s] : "?";
+}
+
+void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state state,
+	uint64_t first_bad, const char *fmt, ...)
+{
+	va_list ap;
+	ret->state = state;
+	ret->first_bad = first_bad;
+	va_start(ap, fmt);
+	vsnprintf(ret->text, sizeof(ret->text), fmt, ap);
+	va_end(ap);
+}

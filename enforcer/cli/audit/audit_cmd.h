@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command line of `wardfs audit` asks: its options and words, and the store that they name.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/store/store.h"
+#include "audit/verify/verify.h"
+#include "enforcer/base/err.h"
+#include "enforcer/cli/audit/audit_filter.h"
+
+struct audit_cmd {
+	bool json;
+	bool all;
+	bool rebuild;  /* index */
+	bool verify;   /* the whole trail, also where the index answered */
+	bool no_index; /* look at every line */
+	bool proof;    /* show, file, process: with proofs */
+	bool color;
+	bool follow;
+	uint64_t lines; /* tail: so many records; 0: ten */
+	struct audit_filter filter;
+	const char *output; /* report: a file; NULL: stdout */
+	const char *format; /* export; NULL: jsonl */
+	const char *to;	    /* export: unix:PATH or tcp:HOST:PORT; NULL: stdout */
+	const char *cursor; /* export: the file that says how far it came */
+	/* verify: public keys; with them neither root key nor ledger is looked at */
+	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
+	size_t n_keys;
+	const char *checkpoints; /* verify: where a FILE's checkpoints are; NULL: beside it */
+	bool has_from;		 /* prove: consistency */
+	uint64_t from;		 /* prove: size of the earlier checkpoint */
+	const char *prove_file;	 /* prove: all records of this file */
+	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
+	uint64_t after;		 /* export: records with a larger seq only */
+	const char *verb;	 /* as it was typed, for messages and the ledger */
+	const char *object;	 /* file, process: what is asked about */
+	const char *session;	 /* as given; NULL: the latest */
+	const char *state;	 /* --state; NULL: the default */
+	struct ward_store *store;
+	bool system; /* it is the one that the system's writer keeps of owner */
+	bool owner_given;
+	uid_t owner;
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Public keys: those that verify is given, and those of the host. */
+#include "enforcer/cli/audit/audit_keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/log/chain.h"
+#include "audit/write/ledger.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/audit/audit_cmd.h"
+#include "enforcer/cli/say.h"
+
+/* A file of public keys is no longer. */
+#define KEY_FILE_MAX 65536
+
+static bool add_key(struct audit_cmd *c, const char *text, size_t len)
+{
+	if (c->n_keys == WARD_VERIFY_KEYS_MAX ||
+		ward_public_key_parse(text, len, &c->keys[c->n_keys]) < 0)
+		return false;
+	c->n_keys++;
+	return true;
+}
+
+/*
+ * "FROM TO SIGNATURE": TO counts as FROM does. One that leads from a key that was not given is
+ * passed over; one whose signature does not hold is no line of a file of keys.
+ */
+static bool add_rotation(struct audit_cmd *c, const char *line, size_t len)
+{
+	char from[WARD_VKEY_MAX];
+	char to[WARD_VKEY_MAX];
+	char signature[WARD_SIGNATURE_TEXT_MAX];
+	char copy[WARD_ROTATION_MAX];
+	int end = 0;
+	struct ward_public_key k;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	if (len >= sizeof(copy))
+		return false;
+	snprintf(copy, sizeof(copy), "%.*s", (int)len, line);
+	if (sscanf(copy, "%79s %79s %91s%n", from, to, signature, &end) != 3 ||
+		(size_t)end != len || ward_public_key_parse(from, strlen(from), &k) < 0)
+		return false;
+	ward_ledger_rotate_text(&text, from, to);
+	if (!ward_public_key_check(&k, text.data, text.len, signature))
+		return false;
+	for (size_t i = 0; i < c->n_keys; i++)
+		if (memcmp(c->keys[i].key, k.key, sizeof(k.key)) == 0)
+			return add_key(c, to, strlen(to));
+	return true;
+}
+
+bool audit_keys_take(struct audit_cmd *c, const char *arg)
+{
+	if (ward_chain_setup() < 0)
+		return false;
+	if (add_key(c, arg, strlen(arg)))
+		return true;
+	ward_cleanup_fd int fd = open(arg, O_RDONLY | O_CLOEXEC);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (fd < 0 || ward_fd_read_all(fd, KEY_FILE_MAX, &b) < 0)
+		return false;
+	const char *p = ward_buf_str(&b);
+	size_t n = 0;
+	for (; *p; p += strspn(p, "\n"), n++) {
+		size_t len = strcspn(p, "\n");
+		if (memchr(p, ' ', len) ? !add_rotation(c, p, len) : !add_key(c, p, len))
+			return false;
+		p += len;
+	}
+	return n > 0;
+}
+
+int audit_keys_system(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	int r = ward_store_open_public_keys(c->store, &fd, err);
+	if (r < 0)
+		return r;
+	r = ward_fd_read_all(fd, WARD_STORE_KEYS_MAX, &b);
+	if (r < 0)
+		return ward_err_sys(err, r, "public keys");
+	for (const char *p = ward_buf_str(&b); *p;) {
+		size_t len = strcspn(p, "\n");
+		(void)add_key(c, p, len);
+		p += len + (p[len] == '\n');
+	}
+	if (c->n_keys == 0)
+		return ward_err_set(err, -ENOENT, "there is no public key yet");
+	ward_sayf(
+		"the root key is the system's: trails are verified by their checkpoints and the "
+		"public keys beside them; root verifies the rest (wardfs audit verify --owner %u)",
+		(unsigned)c->owner);
+	return 0;
+}
+
+int audit_keys_present(struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err)
+{
+	uint8_t seed[WARD_KEY_BYTES];
+	struct ward_signing_key key;
+	int r = ward_store_read_seed(c->store, seed, err);
+	if (r < 0)
+		return r;
+	ward_signing_key_from_seed(seed, &key);
+	ward_public_key_print(&key.pub, ret);
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(&key, sizeof(key));
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Public keys: those that verify is given, and those of the host. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "audit/verify/verify.h"
+#include "enforcer/base/err.h"
+#include "enforcer/cli/audit/audit_cmd.h"
+
+/* Takes --key: a public key, or a file with one a line. False if it is neither. */
+bool audit_keys_take(struct audit_cmd *c, const char *arg);
+/*
+ * Where the root key is the system's writer's: takes the public keys that it keeps beside the
+ * trails, which nobody but it can write, in place of --key, and says so on stderr.
+ */
+int audit_keys_system(struct audit_cmd *c, struct ward_err *err) ward_must_check;
+/* The public key that the host signs with now. */
+int audit_keys_present(
+	struct audit_cmd *c, char ret[WARD_VKEY_MAX], struct ward_err *err) ward_must_check;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the audit verbs ask the ledger and write into it. */
+#include "enforcer/cli/audit/audit_ledger.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/log/chain.h"
+#include "audit/write/ledger.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/audit/audit_cmd.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/session/guard/system_writer.h"
+
+int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	int r = ward_store_open_ledger(c->store, &fd, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return ward_verify_ledger(fd, root, ret, err);
+}
+
+void audit_ledger_note_read(struct audit_cmd *c, const char *session)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	uint8_t root[WARD_KEY_BYTES];
+	ward_cleanup_fd int fd = -1;
+	bool ask = c->system && geteuid() != 0;
+	int r = ask ? ward_system_note_read(session, c->verb, NULL, &err)
+		    : ward_store_read_key(c->store, root, &err);
+	if (r == 0 && !ask)
+		r = ward_store_extend_ledger(c->store, &fd, &err);
+	if (r == 0 && !ask)
+		r = ward_ledger_read(fd, root, session, c->verb, getuid(), &err);
+	ward_chain_wipe(root, sizeof(root));
+	if (r < 0)
+		ward_sayf("the ledger does not have that %s was read: %s", session, err.text);
+}
+
+void audit_ledger_note_question(struct audit_cmd *c, const char *question)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	uint8_t root[WARD_KEY_BYTES];
+	ward_cleanup_fd int fd = -1;
+	bool ask = c->system && geteuid() != 0;
+	int r = ask ? ward_system_note_read("", c->verb, question, &err)
+		    : ward_store_read_key(c->store, root, &err);
+	if (r == 0 && !ask)
+		r = ward_store_extend_ledger(c->store, &fd, &err);
+	if (r == 0 && !ask)
+		r = ward_ledger_question(fd, root, c->verb, question, getuid(), &err);
+	ward_chain_wipe(root, sizeof(root));
+	if (r < 0)
+		ward_sayf("the ledger does not have that the trails were asked: %s", err.text);
+}
+
+/* By its name, or its unique beginning. */
+static const struct ward_ledger_session *find_begun(
+	const struct ward_ledger_view *v, const char *what)
+{
+	const struct ward_ledger_session *found = ward_ledger_view_find(v, what);
+	if (found)
+		return found;
+	for (size_t i = 0; i < v->n; i++) {
+		if (strncmp(v->v[i].name, what, strlen(what)) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &v->v[i];
+	}
+	return found;
+}
+
+/* "removed TIME by user N", "expired TIME"; what is neither is missing. */
+void audit_ledger_gone_text(const struct ward_ledger_session *s, struct ward_buf *ret)
+{
+	if (s->removed)
+		ward_buf_printf(ret, "removed %s by user %" PRIu64, s->removed_time, s->removed_by);
+	else if (s->expired)
+		ward_buf_printf(ret, "expired %s", s->expired_time);
+}
+
+static void say_gone(const struct ward_ledger_session *s, bool intact, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "%s: its trail %s", s->name, s->removed ? "was " : "");
+	audit_ledger_gone_text(s, &b);
+	if (!s->removed && !s->expired)
+		ward_buf_puts(&b, "is missing, and the ledger does not say that it was removed");
+	ward_buf_printf(&b, ". The ledger has its start, %s", s->start_time);
+	if (s->ended)
+		ward_buf_printf(&b, ", and its end, %s: %" PRIu64 " records, %s", s->end_time,
+			s->records, s->complete ? "complete" : "incomplete");
+	if (!intact)
+		ward_buf_puts(&b, ". The ledger is not intact");
+	(void)ward_err_set(err, -ENOENT, "%s", ward_buf_str(&b));
+}
+
+int audit_ledger_explain_gone(struct audit_cmd *c, const char *what, int r, struct ward_err *err)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct ward_ledger_view v = {0};
+	uint8_t root[WARD_KEY_BYTES];
+	if (r != -ENOENT || !what || strcmp(what, "latest") == 0 ||
+		ward_store_read_key(c->store, root, &ignored) < 0)
+		return r;
+	if (audit_ledger_read(c, root, &v, &ignored) == 0) {
+		const struct ward_ledger_session *s = find_begun(&v, what);
+		if (s)
+			say_gone(s, v.result.state == WARD_VERIFY_INTACT, err);
+		ward_ledger_view_free(&v);
+	}
+	ward_chain_wipe(root, sizeof(root));
+	return r;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the audit verbs ask the ledger, and what they write into it. */
+#pragma once
+
+#include <stdint.h>
+
+#include "audit/verify/verify.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+#include "enforcer/cli/audit/audit_cmd.h"
+
+/* The ledger, verified with the root key. *ret is the caller's, ward_ledger_view_free(). */
+int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
+
+/* That the session's trail is read goes to the ledger; if it cannot, stderr says so. */
+void audit_ledger_note_read(struct audit_cmd *c, const char *session);
+/* The same of a question to all trails. */
+void audit_ledger_note_question(struct audit_cmd *c, const char *question);
+
+/*
+ * r: the outcome of looking for the session `what`. -ENOENT: err becomes what the ledger has of it,
+ * if it has anything. Returns r.
+ */
+int audit_ledger_explain_gone(
+	struct audit_cmd *c, const char *what, int r, struct ward_err *err) ward_must_check;
+/* Appends "removed TIME by user N" or "expired TIME"; nothing where the ledger says neither. */
+void audit_ledger_gone_text(const struct ward_ledger_session *s, struct ward_buf *ret);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of the audit verbs, and taking them from the command line. */
+#include "enforcer/cli/audit/audit_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "enforcer/cli/audit/audit_filter.h"
+#include "enforcer/cli/audit/audit_keys.h"
+#include "enforcer/cli/say.h"
+
+#define OPTION_HELP 'h'
+
+static const struct argp_option state_options[] = {
+	{"state", AUDIT_OPTION_STATE, "DIR", 0,
+		"The state directory (default: $XDG_STATE_HOME/wardfs, /var/lib/wardfs as root, else "
+		"~/.local/state/wardfs)",
+		0},
+	{"system", AUDIT_OPTION_SYSTEM, NULL, 0,
+		"The trails that the system's writer keeps of you ([audit] writer = system)", 0},
+	{"owner", AUDIT_OPTION_OWNER, "USER", 0, "For root: those of that user", 0},
+	{NULL, OPTION_HELP, NULL, OPTION_HIDDEN, NULL, 0},
+	{0},
+};
+static const struct argp_option index_options[] = {
+	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
+		"With a filter: look at every line, also where an index is up to date", 0},
+	{"verify", AUDIT_OPTION_VERIFY, NULL, 0,
+		"Verify the whole trail, also where an index answered", 0},
+	{0},
+};
+/* The filters have --pid as a child, which process lacks. */
+static error_t take_filters(int key, char *arg, struct argp_state *state)
+{
+	if (key != ARGP_KEY_INIT)
+		return audit_options_take(key, arg, state);
+	state->child_inputs[0] = state->input;
+	return 0;
+}
+
+static const struct argp state_argp = {
+	state_options, audit_options_take, NULL, NULL, NULL, NULL, NULL};
+static const struct argp index_argp = {
+	index_options, audit_options_take, NULL, NULL, NULL, NULL, NULL};
+static const struct argp pid_argp = {
+	audit_filter_pid, audit_options_take, NULL, NULL, NULL, NULL, NULL};
+static const struct argp_child pid_child[] = {{&pid_argp, 0, NULL, 0}, {0}};
+static const struct argp filter_argp = {
+	audit_filter_options, take_filters, NULL, NULL, pid_child, NULL, NULL};
+static const struct argp process_argp = {
+	audit_filter_options, audit_options_take, NULL, NULL, NULL, NULL, NULL};
+
+/* The headings keep the groups apart in --help. */
+#define FILTERS "Which records:"
+#define FOUND "How they are found:"
+#define TRAILS "Whose trails:"
+const struct argp_child audit_options_plain[] = {{&state_argp, 0, TRAILS, 3}, {0}};
+const struct argp_child audit_options_filtered[] = {
+	{&filter_argp, 0, FILTERS, 1}, {&state_argp, 0, TRAILS, 3}, {0}};
+const struct argp_child audit_options_asked[] = {{&filter_argp, 0, FILTERS, 1},
+	{&index_argp, 0, FOUND, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
+const struct argp_child audit_options_process[] = {{&process_argp, 0, FILTERS, 1},
+	{&index_argp, 0, FOUND, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
+
+error_t audit_options_wrong(const struct audit_cmd *c, const char *what, const char *arg)
+{
+	ward_sayf("audit %s: %s%s; wardfs audit %s --help tells more", c->verb, what, arg, c->verb);
+	return EINVAL;
+}
+
+/* An option whose argument is a number. */
+static error_t take_number(
+	const struct audit_cmd *c, const char *option, const char *arg, uint64_t *to)
+{
+	char what[64];
+	char *end = NULL;
+	errno = 0;
+	*to = strtoull(arg, &end, 10);
+	if (!errno && end != arg && !*end && isdigit((unsigned char)*arg))
+		return 0;
+	snprintf(what, sizeof(what), "%s takes the number of a record, not ", option);
+	return audit_options_wrong(c, what, arg);
+}
+
+/* Whose trails of the system's writer. */
+static error_t take_owner(struct audit_cmd *c, const char *arg)
+{
+	char *end = NULL;
+	const struct passwd *pw = getpwnam(arg);
+	errno = 0;
+	unsigned long n = pw ? pw->pw_uid : strtoul(arg, &end, 10);
+	if (!pw && (errno || end == arg || *end || n > UINT32_MAX - 1))
+		return audit_options_wrong(c, "no such user: ", arg);
+	c->system = true;
+	c->owner = (uid_t)n;
+	c->owner_given = true;
+	return 0;
+}
+
+/* Which trails are asked for, and which records. */
+static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
+{
+	switch (key) {
+	case AUDIT_OPTION_STATE:
+		c->state = arg;
+		return 0;
+	case AUDIT_OPTION_SYSTEM:
+		c->system = true;
+		c->owner = c->owner_given ? c->owner : getuid();
+		return 0;
+	case AUDIT_OPTION_OWNER:
+		return take_owner(c, arg);
+	case AUDIT_OPTION_ALL:
+		c->all = true;
+		return 0;
+	case AUDIT_OPTION_KEY:
+		return audit_keys_take(c, arg)
+			       ? 0
+			       : audit_options_wrong(
+					 c, "no public key, and no file of them: ", arg);
+	case AUDIT_OPTION_CHECKPOINTS:
+		c->checkpoints = arg;
+		return 0;
+	case AUDIT_OPTION_FILE:
+		c->prove_file = arg;
+		return 0;
+	case AUDIT_OPTION_AFTER:
+		return take_number(c, "--after", arg, &c->after);
+	case AUDIT_OPTION_LINES:
+		return take_number(c, "--lines", arg, &c->lines);
+	case AUDIT_OPTION_SIZE:
+		return take_number(c, "--size", arg, &c->size);
+	case AUDIT_OPTION_FROM:
+		c->has_from = true;
+		return take_number(c, "--from", arg, &c->from);
+	default:
+		break;
+	}
+	int r = audit_filter_take(&c->filter, key, arg);
+	return r > 0 ? 0 : r < 0 ? EINVAL : ARGP_ERR_UNKNOWN;
+}
+
+error_t audit_options_take(int key, char *arg, struct argp_state *state)
+{
+	struct audit_cmd *c = state->input;
+	switch (key) {
+	case 'j':
+		c->json = true;
+		return 0;
+	case 'f':
+		c->follow = true;
+		return 0;
+	case 'o':
+		c->output = arg;
+		return 0;
+	case OPTION_HELP:
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case AUDIT_OPTION_NO_INDEX:
+		c->no_index = true;
+		return 0;
+	case AUDIT_OPTION_VERIFY:
+		c->verify = true;
+		return 0;
+	case AUDIT_OPTION_PROOF:
+		c->proof = true;
+		return 0;
+	case AUDIT_OPTION_REBUILD:
+		c->rebuild = true;
+		return 0;
+	case AUDIT_OPTION_FORMAT:
+		c->format = arg;
+		return 0;
+	case AUDIT_OPTION_TO:
+		c->to = arg;
+		return 0;
+	case AUDIT_OPTION_CURSOR:
+		c->cursor = arg;
+		return 0;
+	default:
+		return take_subject(key, arg, c);
+	}
+}
+
+error_t audit_options_check(struct audit_cmd *c)
+{
+	if (c->system && c->state)
+		return audit_options_wrong(c, "--state and --system: which one?", "");
+	return audit_filter_check(&c->filter) < 0 ? EINVAL : 0;
+}

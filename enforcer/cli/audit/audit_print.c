@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records as people read them: a line each, and the names that a file had. */
+#include "enforcer/cli/audit/audit_print.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/query/query.h"
+#include "audit/record_table.h"
+#include "enforcer/cli/say.h"
+
+#define RED "\033[31m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+
+void audit_print_rights(const json_t *set)
+{
+	size_t i = 0;
+	json_t *v = NULL;
+	const char *comma = "  ";
+	json_array_foreach(set, i, v)
+	{
+		if (json_is_string(v))
+			printf("%s%s", comma, json_string_value(v));
+		comma = ",";
+	}
+}
+
+void audit_print_text(const char *before, const char *text, const char *after)
+{
+	if (text && *text)
+		printf("%s%s%s", before, text, after);
+}
+
+/* Texts as long as a policy are for --json. */
+#define TEXT_SHOWN 160
+
+enum shown { SHOWN_HEAD, SHOWN_WORD, SHOWN_LIST, SHOWN_NUMBER, SHOWN_BARE, SHOWN_REST };
+
+/* Where each member of a record is printed: the column SHOW of the table. */
+static const struct {
+	const char *name;
+	enum shown where;
+} members[] = {
+#define FRAME(id, name, csv, what)
+#define MEMBER(id, name, type, unit, show, csv, cef, ocsf, what) {(name), SHOWN_##show},
+#include "audit/record_members.def"
+#undef FRAME
+#undef MEMBER
+};
+
+/* "-" is null: not known, or (of a lock) to the end. */
+static void print_value(const json_t *v)
+{
+	size_t i = 0;
+	json_t *item = NULL;
+	if (json_is_string(v))
+		fputs(json_string_value(v), stdout);
+	else if (json_is_integer(v))
+		printf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else if (json_array_size(v) == 0)
+		putchar('-');
+	json_array_foreach(v, i, item)
+	{
+		printf("%s%s", i ? " " : "", json_is_string(item) ? json_string_value(item) : "?");
+	}
+}
+
+static void print_members(const json_t *rec, enum shown where)
+{
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		const json_t *v = json_object_get(rec, members[i].name);
+		/* What stands elsewhere without its name needs it where there is no value. */
+		bool empty = json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0);
+		if (!v || (empty ? SHOWN_REST : members[i].where) != where)
+			continue;
+		printf("  %s%s", where == SHOWN_LIST ? "" : members[i].name,
+			where == SHOWN_LIST ? "" : " ");
+		print_value(v);
+	}
+}
+
+/* Who: the last thing of a line, where it is known. */
+static void print_who(const json_t *rec)
+{
+	const char *comm = ward_query_text(rec, "comm");
+	const json_t *pid = json_object_get(rec, "pid");
+	if (comm)
+		printf("  %s[%" JSON_INTEGER_FORMAT "]", comm, json_integer_value(pid));
+	else if (pid)
+		printf("  pid %" JSON_INTEGER_FORMAT, json_integer_value(pid));
+	if (json_is_true(json_object_get(rec, "cut")))
+		fputs("  cut", stdout);
+}
+
+/*
+ * All text in a record is escaped already: no byte that a terminal obeys is in it. "detail" alone
+ * is free JSON, whose characters beyond ASCII the writer wrote as \u.
+ */
+void audit_print_record(const struct audit_cmd *c, const json_t *rec)
+{
+	if (!rec) {
+		printf("  (a line that is no record)\n");
+		return;
+	}
+	const char *kind = ward_query_text(rec, "kind");
+	const char *time = ward_query_text(rec, "time");
+	const char *action = ward_query_text(rec, "action");
+	bool deny = ward_record_named_is(kind, WARD_KIND_REFUSAL);
+	printf("%6" JSON_INTEGER_FORMAT "  %.12s  ",
+		json_integer_value(json_object_get(rec, "seq")),
+		time && strlen(time) > 23 ? time + 11 : "?");
+	printf("%s%-13s%s", c->color && deny ? RED : "", kind ? kind : "?",
+		c->color && deny ? PLAIN : "");
+	if (action && (!kind || strcmp(kind, action) != 0))
+		printf(" %s", action);
+	audit_print_text(" ", ward_query_text(rec, "path"), "");
+	audit_print_text(" -> ", ward_query_text(rec, "path2"), "");
+	audit_print_rights(json_object_get(rec, "asked"));
+	audit_print_text("  ", ward_query_text(rec, "errno"), "");
+	if (c->color)
+		fputs(DIM, stdout);
+	audit_print_text("  [", ward_query_text(rec, "rule"), "");
+	audit_print_text(" ", ward_query_text(rec, "rule_text"), "");
+	if (ward_query_text(rec, "rule"))
+		putchar(']');
+	print_members(rec, SHOWN_WORD);
+	print_members(rec, SHOWN_LIST);
+	print_members(rec, SHOWN_NUMBER);
+	const char *text = ward_query_text(rec, "text");
+	if (text && strlen(text) <= TEXT_SHOWN)
+		audit_print_text("  ", text, "");
+	else if (text)
+		printf("  (%zu bytes)", strlen(text));
+	json_t *detail = json_object_get(rec, "detail");
+	if (json_object_size(detail) > 0) {
+		fputs("  ", stdout);
+		json_dumpf(detail, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+	}
+	print_members(rec, SHOWN_REST);
+	print_who(rec);
+	if (c->color)
+		fputs(PLAIN, stdout);
+	putchar('\n');
+}
+
+void audit_print_names(const struct ward_file_names *names)
+{
+	const char *name = NULL;
+	for (size_t i = 1; (name = ward_file_names_get(names, i)); i++) {
+		/* A name can have meant the file more than once. */
+		size_t k = 0;
+		while (k < i && strcmp(ward_file_names_get(names, k), name) != 0)
+			k++;
+		if (k == i && !ward_file_names_elsewhere(names, i))
+			ward_sayf("it was %s as well", name);
+	}
+}

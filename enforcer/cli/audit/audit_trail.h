@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One trail: found by the name of its session, opened, and verified. */
+#pragma once
+
+#include "audit/verify/verify.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+#include "enforcer/cli/audit/audit_cmd.h"
+
+/*
+ * Finds the session that is asked for, opens its log and has the ledger note that it is read.
+ * *ret_name and *ret are the caller's.
+ */
+int audit_trail_open(struct audit_cmd *c, char **ret_name, struct ward_log **ret,
+	struct ward_err *err) ward_must_check;
+
+/* What is known of a trail once it is verified: zero; then of audit_trail_verify(). */
+struct audit_verified {
+	struct ward_checkpoint_list notes;
+	struct ward_ledger_view ledger;
+	struct ward_verify_result result;
+};
+/*
+ * Verifies an open trail against its checkpoints and the ledger. ret is the caller's to clear in
+ * any case.
+ */
+int audit_trail_verify(struct audit_cmd *c, const char *session, struct ward_log *log,
+	struct audit_verified *ret, struct ward_err *err) ward_must_check;
+void audit_verified_clear(struct audit_verified *v);
+
+/* On stderr, if the trail is not intact (or still being written). */
+void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *log);
+
+/* Appends a path as it is called inside, escaped; a relative one is meant from the project. */
+void audit_trail_path(const char *path, struct ward_buf *ret);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls a verb of wardfs audit: its options and words, the store that they name, its exit status.
+ */
+#include "enforcer/cli/audit/audit_verb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/log/chain.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/audit/audit_filter.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/ipc/system.h"
+
+#define USAGE 2
+#define FAILED 125
+
+/* A command line while it is taken. */
+struct given {
+	const struct audit_verb *v;
+	struct audit_cmd *c;
+	size_t n_words;
+};
+
+static error_t take_word(struct given *g, const char *arg)
+{
+	switch (g->v->words[g->n_words]) {
+	case 's':
+		g->c->session = arg;
+		break;
+	case 'o':
+		g->c->object = arg;
+		break;
+	default:
+		return audit_options_wrong(g->c, "too many arguments: ", arg);
+	}
+	g->n_words++;
+	return 0;
+}
+
+/* All of it is taken. */
+static error_t check(const struct given *g)
+{
+	const struct audit_verb *v = g->v;
+	if (g->n_words < v->need)
+		return audit_options_wrong(g->c, v->lacks, "");
+	if (g->c->all && g->c->session)
+		return audit_options_wrong(g->c, "--all and a session: which one?", "");
+	if (g->c->filter.f.descendants && !g->c->filter.f.pid && !v->of_process)
+		return audit_options_wrong(
+			g->c, "--descendants: of which process? --pid is needed", "");
+	return audit_options_check(g->c);
+}
+
+error_t audit_verb_parse(int key, char *arg, struct argp_state *state)
+{
+	struct given *g = state->input;
+	const struct argp_child *children = g->v->argp->children;
+	/* A parser that takes the options of this verb alone has another input than the groups'. */
+	struct argp_state own = *state;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		for (size_t i = 0; children[i].argp; i++)
+			state->child_inputs[i] = g->c;
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_word(g, arg);
+	case ARGP_KEY_END:
+		return check(g);
+	default:
+		own.input = g->c;
+		return audit_options_take(key, arg, &own);
+	}
+}
+
+static int open_store(struct audit_cmd *c, bool fills, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	const char *state = c->state;
+	int r = 0;
+	if (!state) {
+		r = ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
+			secure_getenv("HOME"), &path, err);
+		state = path;
+	}
+	if (r == 0 && !c->system)
+		return ward_store_open(state, false, &c->store, err);
+	if (r == 0)
+		r = ward_store_open_system(WARD_SYSTEM_STATE, c->owner, &c->store, err);
+	return r == 0 ? ward_store_place_index(c->store, state, fills, c->owner, err) : r;
+}
+
+static int run(const struct audit_verb *v, struct audit_cmd *c)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	int r = ward_chain_setup();
+	if (r < 0)
+		(void)ward_err_sys(&err, r, "libsodium");
+	/* A trail elsewhere and a public key: there need not be any session on this host. */
+	if (r == 0 && !(c->n_keys && c->session && strchr(c->session, '/')))
+		r = open_store(c, v->fills, &err);
+	if (r == 0)
+		r = v->run(c, &err);
+	ward_store_close(c->store);
+	if (r < 0)
+		ward_say(err.text);
+	return r < 0 ? FAILED : r;
+}
+
+int audit_verb_call(const struct audit_verb *v, int argc, char **argv)
+{
+	const char *no_color = getenv("NO_COLOR");
+	struct audit_cmd c = {
+		.verb = v->name, .color = isatty(STDOUT_FILENO) && !(no_color && *no_color)};
+	struct given g = {.v = v, .c = &c};
+	int status = argp_parse(v->argp, argc, argv, 0, NULL, &g) ? USAGE : run(v, &c);
+	audit_filter_clear(&c.filter);
+	return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit: finds the verb and hands over. */
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/verbs.h"
+
+static const struct ward_cli_verb verbs[] = {
+	{"list", ward_audit_cmd_list, "wardfs audit list",
+		"list sessions, or those that have the records asked for", &audit_list_argp},
+	{"show", ward_audit_cmd_show, "wardfs audit show", "print the records of a session",
+		&audit_show_argp},
+	{"tail", ward_audit_cmd_tail, "wardfs audit tail",
+		"print the last ones, and those that come", &audit_tail_argp},
+	{"file", ward_audit_cmd_file, "wardfs audit file",
+		"print those of one file under all its names", &audit_file_argp},
+	{"process", ward_audit_cmd_process, "wardfs audit process", "print those of one process",
+		&audit_process_argp},
+	{"denials", ward_audit_cmd_denials, "wardfs audit denials",
+		"tell what was refused, and what would permit it", &audit_denials_argp},
+	{"summary", ward_audit_cmd_summary, "wardfs audit summary", "print figures of a session",
+		&audit_summary_argp},
+	{"diff", ward_audit_cmd_diff, "wardfs audit diff", "tell what only one of two sessions did",
+		&audit_diff_argp},
+	{"export", ward_audit_cmd_export, "wardfs audit export",
+		"write the records for other programs", &audit_export_argp},
+	{"verify", ward_audit_cmd_verify, "wardfs audit verify",
+		"tell whether a trail is what its writer wrote", &audit_verify_argp},
+	{"index", ward_audit_cmd_index, "wardfs audit index",
+		"bring the index over all trails up to date", &audit_index_argp},
+	{"sql", ward_audit_cmd_sql, "wardfs audit sql", "answer a SELECT about all trails",
+		&audit_sql_argp},
+	{"report", ward_audit_cmd_report, "wardfs audit report", "write a session on one page",
+		&audit_report_argp},
+	{"attest", ward_audit_cmd_attest, "wardfs audit attest",
+		"write a signed statement of what was in force", &audit_attest_argp},
+	{"key", ward_audit_cmd_key, "wardfs audit key",
+		"show, rotate, enroll or revoke the keys that sign", NULL},
+	{"prove", ward_audit_cmd_prove, "wardfs audit prove",
+		"write a proof that records are in the trail", &audit_prove_argp},
+	{"bundle", ward_audit_cmd_bundle, "wardfs audit bundle", "write a trail to take away",
+		&audit_bundle_argp},
+	{"remove", ward_audit_cmd_remove, "wardfs audit remove", "delete the trail of a session",
+		&audit_remove_argp},
+	{"prune", ward_audit_cmd_prune, "wardfs audit prune",
+		"delete trails whose time is over, compress others", &audit_prune_argp},
+};
+
+int ward_cmd_audit(int argc, char **argv)
+{
+	static const struct ward_cli_verbs all = {"wardfs audit",
+		"Reads the trails of sessions, and verifies them.\n", verbs,
+		sizeof(verbs) / sizeof(*verbs)};
+	return ward_cli_call(&all, argc, argv);
+}

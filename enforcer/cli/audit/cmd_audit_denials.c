@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit denials: what was refused, how often, and what would permit it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/query/denials.h"
+#include "audit/query/query.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_print.h"
+#include "enforcer/cli/audit/audit_select.h"
+#include "enforcer/cli/audit/audit_trail.h"
+#include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/say.h"
+
+#define RED "\033[31m"
+#define PLAIN "\033[0m"
+
+/* A word of a shell's command line, quoted where it has to be. */
+static void put_word(struct ward_buf *b, const char *word)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "/._-:,@%+=";
+	bool bare = strspn(word, safe) == strlen(word);
+	ward_buf_puts(b, bare ? "" : "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			ward_buf_puts(b, "'\\''");
+		else
+			ward_buf_putc(b, *word);
+	}
+	ward_buf_puts(b, bare ? "" : "'");
+}
+
+/* The command that writes the line that permits it; nothing where there is none. */
+static void put_command(struct ward_buf *b, const struct ward_denial *d)
+{
+	static const char between[] = " = ";
+	const char *is = d->line && d->file ? strstr(d->line, between) : NULL;
+	if (!is)
+		return;
+	ward_buf_printf(b, "wardfs policy add %.*s ", (int)(is - d->line), d->line);
+	put_word(b, is + strlen(between));
+}
+
+static json_t *denial_json(const struct ward_denial *d)
+{
+	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
+		"asked", "given", "verdict", "errno", "rule", "rule_text", "source", "text", "comm",
+		"pid", "time"};
+	json_t *o = json_pack(
+		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(d->record, members[i]);
+		if (v)
+			json_object_set(o, members[i], v);
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
+	put_command(&command, d);
+	json_object_set_new(o, "permit",
+		d->line ? json_pack("{s:s, s:s?, s:s?}", "line", d->line, "file", d->file,
+				  "command", command.len ? ward_buf_str(&command) : NULL)
+			: json_null());
+	json_object_set_new(
+		o, "forbidden_by", d->forbidden_by ? json_string(d->forbidden_by) : json_null());
+	if (d->reason)
+		json_object_set_new(o, "reason", json_string(d->reason));
+	return o;
+}
+
+static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
+{
+	const json_t *rec = d->record;
+	const char *verdict = ward_query_text(rec, "verdict");
+	printf("%s%" PRIu64 "x %s%s", c->color ? RED : "", d->count, verdict ? verdict : "deny",
+		c->color ? PLAIN : "");
+	audit_print_text("  ", ward_query_text(rec, "action"), "");
+	audit_print_text(" ", ward_query_text(rec, "path"), "");
+	audit_print_text(" -> ", ward_query_text(rec, "path2"), "");
+	const char *host = ward_query_text(rec, "host"), *addr = ward_query_text(rec, "addr");
+	bool brackets = !host && addr && strchr(addr, ':');
+	audit_print_text(brackets ? " [" : " ", host ? host : addr, brackets ? "]" : "");
+	if (json_object_get(rec, "port"))
+		printf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
+	audit_print_rights(json_object_get(rec, "asked"));
+	audit_print_text("  (", ward_query_text(rec, "errno"), ")");
+	printf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
+	audit_print_text("  ", ward_query_text(rec, "rule_text"), "");
+	audit_print_text("  (", ward_query_text(rec, "source"), ")");
+	audit_print_text("  (", ward_query_text(rec, "text"), ")");
+	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
+	put_command(&command, d);
+	if (d->line)
+		printf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
+			strncmp(d->line, "allow = ", 8) == 0 ? "network" : "files",
+			d->file ? d->file : "the owner's policy file for this project");
+	if (command.len)
+		printf("    by:        %s\n", ward_buf_str(&command));
+	if (d->line)
+		return;
+	if (d->forbidden_by)
+		printf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
+	else
+		printf("\n    %s\n", d->reason ? d->reason : "");
+}
+
+static int run_denials(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
+	struct ward_denials d = {0};
+	int r = audit_trail_open(c, &name, &log, err);
+	if (r == 0)
+		r = audit_select(c, name, log, &s, err);
+	if (r == 0)
+		r = ward_query_denials(log, s.sel, &d, err);
+	if (r < 0)
+		return r;
+	json_t *all = json_array();
+	for (size_t i = 0; i < d.n; i++) {
+		if (c->json)
+			json_array_append_new(all, denial_json(&d.v[i]));
+		else
+			print_denial(c, &d.v[i]);
+	}
+	if (c->json) {
+		ward_print_json(json_incref(all));
+	} else {
+		printf("%s%" PRIu64 " %srefusals in session %s\n", d.n ? "\n" : "", d.total,
+			s.sel ? "such " : "", name);
+	}
+	if (d.left_out > 0)
+		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
+	json_decref(all);
+	ward_denials_free(&d);
+	if (fflush(stdout) != 0)
+		return ward_err_sys(err, -EIO, "stdout");
+	audit_select_warn(c, name, log, s.indexed);
+	return 0;
+}
+
+/* --- on the command line --- */
+
+static const struct argp_option denials_options[] = {
+	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{0},
+};
+const struct argp audit_denials_argp = {denials_options, audit_verb_parse, "[SESSION]",
+	"Tells what was refused, how often, by which rule, and what would permit it. SESSION "
+	"is a name, its unique beginning, or latest (the default).\vExit status: 0, 2 for "
+	"wrong use, 125 if it could not be read.",
+	audit_options_asked, NULL, NULL};
+static const struct audit_verb denials_verb = {
+	.name = "denials",
+	.argp = &audit_denials_argp,
+	.words = "s",
+	.run = run_denials,
+};
+
+int ward_audit_cmd_denials(int argc, char **argv)
+{
+	return audit_verb_call(&denials_verb, argc, argv);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit export: writes records for other programs, or sends them to a syslog daemon. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/export/export.h"
+#include "audit/query/query.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_select.h"
+#include "enforcer/cli/audit/audit_trail.h"
+#include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/audit/export_to.h"
+#include "enforcer/cli/say.h"
+
+struct export
+{
+	const struct audit_cmd *c;
+	const struct ward_export *format;
+	struct ward_buf line;
+	struct ward_export_to *to; /* NULL: stdout */
+	uint64_t after;
+	struct ward_err *err;
+	char host[HOST_NAME_MAX + 1];
+};
+
+/* RFC 5424: "<PRI>1 TIME HOST APP PROCID MSGID [SD] MSG". The SD is under the number of examples.
+ */
+static void put_message(
+	struct ward_buf *b, const struct ward_export_record *r, const struct ward_buf *text)
+{
+	const char *kind = ward_query_text(r->json, "kind");
+	const char *time = ward_query_text(r->json, "time");
+	const char *session = ward_query_text(r->json, "session");
+	const char *mac = ward_query_text(r->json, "mac");
+	bool deny = ward_record_named_is(kind, WARD_KIND_REFUSAL);
+	/* Facility 13 (log audit), warning or informational; microseconds are the most it has. */
+	ward_buf_printf(b, "<%d>1 ", 13 * 8 + (deny ? 4 : 6));
+	if (time && strlen(time) > 26)
+		ward_buf_printf(b, "%.26sZ", time);
+	else
+		ward_buf_putc(b, '-');
+	ward_buf_putc(b, ' ');
+	for (const char *h = r->host; *h; h++)
+		ward_buf_putc(b, *h > ' ' && *h < 127 ? *h : '_');
+	ward_buf_printf(b,
+		"%s wardfs %d %.32s [wardfs@32473 session=\"%s\" seq=\"%" PRIu64 "\" mac=\"%s\"] ",
+		r->host[0] ? "" : "-", (int)getpid(), kind ? kind : "-", session ? session : "",
+		(uint64_t)json_integer_value(json_object_get(r->json, "seq")), mac ? mac : "");
+	ward_buf_add(b, text->data, text->len > 0 ? text->len - 1 : 0);
+}
+
+static int export_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct export *x = ctx;
+	if (!rec || !ward_filter_match(&x->c->filter.f, rec) ||
+		(uint64_t)json_integer_value(json_object_get(rec, "seq")) <= x->after)
+		return 0;
+	x->line.len = 0;
+	struct ward_export_record er = {.json = rec, .line = line, .len = len, .host = x->host};
+	x->format->record(&x->line, &er);
+	int r = ward_buf_error(&x->line);
+	if (r == 0 && x->to) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		put_message(&b, &er, &x->line);
+		r = ward_buf_error(&b);
+		return r < 0 ? r
+			     : ward_export_to_put(x->to,
+				       (uint64_t)json_integer_value(json_object_get(rec, "seq")),
+				       b.data, b.len, x->err);
+	}
+	if (r == 0 && fwrite(x->line.data, 1, x->line.len, stdout) != x->line.len)
+		r = -EIO;
+	return r;
+}
+
+static int after_to(struct audit_cmd *c, struct export *x, int r, const char *name,
+	struct ward_log *log, struct ward_err *err)
+{
+	r = ward_export_to_close(x->to, r, err);
+	if (r < 0 && c->cursor)
+		return ward_err_wrap(err, "the same command goes on where it was taken");
+	if (r == 0)
+		audit_trail_warn(c, name, log);
+	return r;
+}
+
+/* A format that is none: the one that is meant, or all that there are. Returns the exit status. */
+static int say_formats(const char *word)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	const char *names[16];
+	size_t n = 0;
+	for (; n < sizeof(names) / sizeof(*names) && ward_export_get(n); n++) {
+		names[n] = ward_export_get(n)->name;
+		ward_buf_printf(&all, " %s", names[n]);
+	}
+	const char *near = ward_near(word, names, n, sizeof(*names));
+	if (near)
+		ward_sayf("--format %s: did you mean %s?", word, near);
+	else
+		ward_sayf("--format %s: there are:%s", word, ward_buf_str(&all));
+	return 2;
+}
+
+static int run_export(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	struct export x = {.c = c,
+		.after = c->after,
+		.err = err,
+		.format = ward_export_find(c->format ? c->format : "jsonl")};
+	if (!x.format)
+		return say_formats(c->format);
+	int r = audit_trail_open(c, &name, &log, err);
+	if (r < 0)
+		return r;
+	if (gethostname(x.host, sizeof(x.host)) < 0)
+		return ward_err_sys(err, -errno, "host name");
+	if (c->cursor && !c->to) {
+		ward_sayf("audit export: --cursor goes with --to");
+		return 2;
+	}
+	uint64_t after = 0;
+	if (c->to)
+		r = ward_export_to_open(c->to, c->cursor, name, &x.to, &after, err);
+	if (r < 0)
+		return r;
+	x.after = after > x.after ? after : x.after;
+	r = audit_select_prepare(c, name, log, err);
+	if (r < 0)
+		return x.to ? after_to(c, &x, r, name, log, err) : r;
+	/* A later part has its head already. */
+	if (x.format->head && x.after == 0 && !x.to) {
+		x.format->head(&x.line);
+		fputs(ward_buf_str(&x.line), stdout);
+	}
+	r = ward_query_walk(log, true, export_record, &x, err);
+	/* A record that could not be judged was passed over. */
+	if (r == 0 && ward_actors_error(c->filter.f.actors) < 0)
+		r = ward_err_sys(err, -ENOMEM, "processes");
+	ward_buf_clear(&x.line);
+	if (x.to)
+		return after_to(c, &x, r, name, log, err);
+	if (r == 0 && fflush(stdout) != 0)
+		r = -EIO;
+	if (r < 0)
+		return ward_err_sys(err, r, "export");
+	audit_trail_warn(c, name, log);
+	return 0;
+}
+
+/* --- on the command line --- */
+
+static const struct argp_option export_options[] = {
+	{"format", AUDIT_OPTION_FORMAT, "FORMAT", 0, "jsonl (the default), csv, cef, ocsf or otel",
+		0},
+	{"after", AUDIT_OPTION_AFTER, "SEQ", 0,
+		"Only records behind that one: goes on where an export ended", 0},
+	{"to", AUDIT_OPTION_TO, "TARGET", 0,
+		"To a syslog daemon (RFC 5424): unix:PATH, or tcp:HOST:PORT", 0},
+	{"cursor", AUDIT_OPTION_CURSOR, "FILE", 0,
+		"With --to: keep here how far it came; the same command goes on there", 0},
+	{0},
+};
+const struct argp audit_export_argp = {export_options, audit_verb_parse, "[SESSION]",
+	"Writes the records of a session for other programs. SESSION is a name, its unique "
+	"beginning, or latest (the default).\vExit status: 0, 2 for wrong use, 125 if it "
+	"could not be read.",
+	audit_options_filtered, NULL, NULL};
+static const struct audit_verb export_verb = {
+	.name = "export",
+	.argp = &audit_export_argp,
+	.words = "s",
+	.run = run_export,
+};
+
+int ward_audit_cmd_export(int argc, char **argv)
+{
+	return audit_verb_call(&export_verb, argc, argv);
+}

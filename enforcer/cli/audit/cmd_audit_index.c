@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit index, sql: brings the index up to date, and asks it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query/index.h"
+#include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/progress.h"
+
+/* The first one of a large state directory takes a while. */
+static int update(
+	struct audit_cmd *c, bool rebuild, struct ward_index_result *res, struct ward_err *err)
+{
+	struct ward_progress p;
+	ward_progress_begin(&p, "indexing trails", "records");
+	res->tell = ward_progress_tell;
+	res->user = &p;
+	int r = ward_index_update(c->store, rebuild, res, err);
+	ward_progress_end(&p);
+	return r;
+}
+
+static int run_index(struct audit_cmd *c, struct ward_err *err)
+{
+	struct ward_index_result res = {0};
+	int r = update(c, c->rebuild, &res, err);
+	if (r < 0)
+		return r;
+	if (c->json)
+		printf("{\"sessions\": %" PRIu64 ", \"records\": %" PRIu64 ", \"added\": %" PRIu64
+		       "}\n",
+			res.sessions, res.records, res.added);
+	else
+		printf("%" PRIu64 " sessions, %" PRIu64 " records, %" PRIu64 " of them new\n",
+			res.sessions, res.records, res.added);
+	return 0;
+}
+
+struct rows {
+	bool json;
+	uint64_t n;
+};
+
+/* Records are escaped; what a question makes itself of them need not be. */
+static void print_text(const char *s)
+{
+	for (; *s; s++)
+		putchar((unsigned char)*s < ' ' || *s == 127 ? '?' : *s);
+}
+
+static int print_row(
+	void *ctx, int n, const char *const *names, const char *const *values, const bool *numbers)
+{
+	struct rows *rows = ctx;
+	if (rows->json) {
+		json_t *o = json_object();
+		for (int i = 0; i < n; i++) {
+			json_t *v = !values[i] ? json_null()
+				    : numbers[i] && !strpbrk(values[i], ".eEnN")
+					    ? json_integer(strtoll(values[i], NULL, 10))
+					    : json_string(values[i]);
+			json_object_set_new(o, names[i], v ? v : json_null());
+		}
+		printf("%s", rows->n ? ",\n" : "");
+		json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+		json_decref(o);
+	} else {
+		for (int i = 0; rows->n == 0 && i < n; i++)
+			printf("%s%s", names[i], i + 1 < n ? "\t" : "\n");
+		for (int i = 0; i < n; i++) {
+			print_text(values[i] ? values[i] : "");
+			putchar(i + 1 < n ? '\t' : '\n');
+		}
+	}
+	rows->n++;
+	return 0;
+}
+
+static int run_sql(struct audit_cmd *c, struct ward_err *err)
+{
+	struct ward_index_result res = {0};
+	struct rows rows = {.json = c->json};
+	int r = update(c, false, &res, err);
+	if (r < 0)
+		return r;
+	audit_ledger_note_question(c, c->object);
+	if (c->json)
+		puts("[");
+	r = ward_index_query(c->store, c->object, print_row, &rows, err);
+	if (c->json)
+		puts("\n]");
+	if (r == 0 && fflush(stdout) != 0)
+		r = ward_err_sys(err, -EIO, "stdout");
+	return r;
+}
+
+/* --- on the command line --- */
+
+static const struct argp_option index_options[] = {
+	{"json", 'j', NULL, 0, "One JSON object", 0},
+	{"rebuild", AUDIT_OPTION_REBUILD, NULL, 0, "From nothing", 0},
+	{0},
+};
+const struct argp audit_index_argp = {index_options, audit_verb_parse, NULL,
+	"Brings the index over all trails up to date.\vExit status: 0, 2 for wrong use, 125 "
+	"if it could not be read.",
+	audit_options_plain, NULL, NULL};
+static const struct audit_verb index_verb = {
+	.name = "index",
+	.argp = &audit_index_argp,
+	.words = "",
+	.fills = true,
+	.run = run_index,
+};
+
+int ward_audit_cmd_index(int argc, char **argv)
+{
+	return audit_verb_call(&index_verb, argc, argv);
+}
+
+static const struct argp_option sql_options[] = {
+	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{0},
+};
+const struct argp audit_sql_argp = {sql_options, audit_verb_parse, "QUERY",
+	"Brings the index over all trails up to date and answers a SELECT about "
+	"records(session, seq, at, time, kind, verdict, action, path, path2, pid, process, "
+	"parent, comm, rule, errno, read, written).\vExit status: 0, 2 for wrong use, 125 if "
+	"it could not be read.",
+	audit_options_plain, NULL, NULL};
+static const struct audit_verb sql_verb = {
+	.name = "sql",
+	.argp = &audit_sql_argp,
+	.words = "o",
+	.need = 1,
+	.lacks = "a question is needed",
+	.fills = true,
+	.run = run_sql,
+};
+
+int ward_audit_cmd_sql(int argc, char **argv)
+{
+	return audit_verb_call(&sql_verb, argc, argv);
+}

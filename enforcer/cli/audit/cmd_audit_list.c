@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit list: sessions, and how many of their records are asked for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "audit/log/chain.h"
+#include "audit/verify/verify.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/audit/audit_filter.h"
+#include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_select.h"
+#include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/say.h"
+
+/* A list as it is made. */
+struct list {
+	struct audit_cmd *c;
+	bool asked;	 /* records are asked for: those sessions alone that have some */
+	uint64_t absent; /* sessions without a trail to look into */
+	uint64_t unread; /* sessions whose trail could not be read */
+	json_t *all;
+};
+
+static bool has_log(struct audit_cmd *c, const char *session)
+{
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	return ward_store_open_log(c->store, session, &log, NULL) == 0;
+}
+
+static int count(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	(void)line, (void)len, (void)record;
+	++*(uint64_t *)ctx;
+	return 0;
+}
+
+/* How many of its records are asked for; -ENOENT: there is no trail. */
+static int count_matching(struct list *l, const char *session, uint64_t *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
+	uint64_t n = 0;
+	int r = ward_store_open_log(l->c->store, session, &log, err);
+	if (r == 0)
+		r = audit_select(l->c, session, log, &s, err);
+	if (r == 0)
+		r = ward_select_walk(log, s.sel, count, &n, err);
+	if (r == 0)
+		*ret = n;
+	return r;
+}
+
+/*
+ * Is this one to be listed? Where records are asked for, *ret is how many there are. One that
+ * cannot be read is told, and the others are looked at all the same.
+ */
+static bool wanted(struct list *l, const char *session, uint64_t *ret)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	if (!l->asked)
+		return true;
+	int r = count_matching(l, session, ret, &err);
+	l->absent += r == -ENOENT;
+	if (r < 0 && r != -ENOENT) {
+		l->unread++;
+		ward_sayf("%s was not looked into: %s", session, err.text);
+	}
+	return r == 0 && *ret > 0;
+}
+
+static void put(struct list *l, json_t *o, uint64_t matching)
+{
+	if (l->asked)
+		json_object_set_new(o, "matching", json_integer((json_int_t)matching));
+	json_array_append_new(l->all, o);
+}
+
+static json_t *session_json(const struct ward_ledger_session *s, bool there)
+{
+	/* The ledger says, signed, that it was to go. */
+	const char *gone = there ? NULL : s->removed ? "removed" : s->expired ? "expired" : NULL;
+	const char *when = s->removed ? s->removed_time : s->expired_time;
+	bool by = gone && s->removed;
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o}", "session", s->name,
+		"start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
+		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
+		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
+		gone, "gone_time", gone ? when : NULL, "gone_by",
+		by ? json_integer((json_int_t)s->removed_by) : json_null());
+}
+
+static void print_session(
+	const struct list *l, const struct ward_ledger_session *s, bool there, uint64_t matching)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf gone = WARD_BUF_INIT;
+	char records[24] = "-";
+	audit_ledger_gone_text(s, &gone);
+	if (s->ended)
+		snprintf(records, sizeof(records), "%" PRIu64, s->records);
+	printf("%-28s %.19sZ %10s  ", s->name, s->start_time, records);
+	if (l->asked)
+		printf("%10" PRIu64 "  ", matching);
+	printf("%s%s%s\n",
+		!there	      ? (gone.len ? ward_buf_str(&gone) : "trail missing")
+		: !s->ended   ? "no end"
+		: s->complete ? "complete"
+		: s->cause[0] ? "incomplete: "
+			      : "incomplete",
+		there && s->ended && !s->complete ? s->cause : "",
+		s->lost ? "; an earlier trail of this name is missing" : "");
+}
+
+static void list_ledger(struct list *l, const struct ward_ledger_view *v)
+{
+	if (!l->c->json)
+		printf("%-28s %-20s %10s  %s%s\n", "SESSION", "START", "RECORDS",
+			l->asked ? "  MATCHING  " : "", "END");
+	for (size_t i = 0; i < v->n; i++) {
+		uint64_t matching = 0;
+		if (!wanted(l, v->v[i].name, &matching))
+			continue;
+		bool there = l->asked || has_log(l->c, v->v[i].name);
+		if (l->c->json)
+			put(l, session_json(&v->v[i], there), matching);
+		else
+			print_session(l, &v->v[i], there, matching);
+	}
+}
+
+/*
+ * Of the system's writer, for whom they are about: the ledger's macs are not theirs to check. And
+ * what is asked for may lie in trails that the ledger does not know (it was cut, or is another).
+ */
+static int list_names(struct list *l, const struct ward_ledger_view *known, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	int r = ward_store_list(l->c->store, &names, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t matching = 0;
+		if ((known && ward_ledger_view_find(known, names.v[i])) ||
+			!wanted(l, names.v[i], &matching))
+			continue;
+		if (l->c->json)
+			put(l, json_pack("{s:s}", "session", names.v[i]), matching);
+		else if (l->asked)
+			printf("%-28s %-20s %10s  %10" PRIu64 "%s\n", names.v[i], "-", "-",
+				matching, known ? "  not in the ledger" : "");
+		else
+			puts(names.v[i]);
+	}
+	ward_store_names_free(&names);
+	return 0;
+}
+
+static int list(struct list *l, struct ward_err *err)
+{
+	struct ward_ledger_view v = {0};
+	uint8_t root[WARD_KEY_BYTES];
+	int r = ward_store_read_key(l->c->store, root, err);
+	if (r == -EACCES && l->c->system) {
+		r = list_names(l, NULL, err);
+		if (r == 0)
+			ward_say(
+				"the trails that are there; only root can read what the ledger says "
+				"of them");
+		return r;
+	}
+	if (r == 0)
+		r = audit_ledger_read(l->c, root, &v, err);
+	ward_chain_wipe(root, sizeof(root));
+	if (r < 0)
+		return r;
+	list_ledger(l, &v);
+	if (l->asked)
+		r = list_names(l, &v, err);
+	if (v.result.state != WARD_VERIFY_INTACT)
+		ward_sayf("the ledger is not intact: %s: %s",
+			ward_verify_state_name(v.result.state), v.result.text);
+	ward_ledger_view_free(&v);
+	return r;
+}
+
+static int run_list(struct audit_cmd *c, struct ward_err *err)
+{
+	struct list l = {.c = c, .asked = !ward_filter_empty(&c->filter.f), .all = json_array()};
+	/* All trails are read for it, and the ledger says that. */
+	if (l.asked)
+		audit_ledger_note_question(c, ward_buf_str(&c->filter.said));
+	int r = list(&l, err);
+	if (r == 0 && c->json)
+		ward_print_json(json_incref(l.all));
+	json_decref(l.all);
+	if (r == 0 && fflush(stdout) != 0)
+		r = ward_err_sys(err, -EIO, "stdout");
+	if (r == 0 && l.asked)
+		ward_say("none of these trails was verified; wardfs audit verify --all does");
+	if (l.absent > 0)
+		ward_sayf("%" PRIu64 " sessions have no trail any more to look into", l.absent);
+	if (r == 0 && l.unread > 0)
+		r = ward_err_set(err, -EIO, "%" PRIu64 " trails could not be read", l.unread);
+	return r;
+}
+
+/* --- on the command line --- */
+
+static const struct argp_option list_options[] = {
+	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
+		"With a filter: look at every line, also where an index is up to date", 0},
+	{0},
+};
+const struct argp audit_list_argp = {list_options, audit_verb_parse, NULL,
+	"Lists the sessions that the ledger knows; with a filter those that have such "
+	"records, and how many.\vExit status: 0, 2 for wrong use, 125 if it could not be "
+	"read.",
+	audit_options_filtered, NULL, NULL};
+static const struct audit_verb list_verb = {
+	.name = "list",
+	.argp = &audit_list_argp,
+	.words = "",
+	.run = run_list,
+};
+
+int ward_audit_cmd_list(int argc, char **argv)
+{
+	return audit_verb_call(&list_verb, argc, argv);
+}

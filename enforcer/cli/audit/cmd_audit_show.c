@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit show, tail, file, process, summary: records as people read them. */
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query/index.h"
+#include "audit/query/query.h"
+#include "audit/query/summary.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_print.h"
+#include "enforcer/cli/audit/audit_proofs.h"
+#include "enforcer/cli/audit/audit_select.h"
+#include "enforcer/cli/audit/audit_trail.h"
+#include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/say.h"
+
+/* --follow: how often the log is looked at. */
+#define FOLLOW_MS 250
+/* summary: names a group. */
+#define SUMMARY_LINES 10
+
+/* --- show --- */
+
+/* A walk that prints what is asked for. */
+struct show {
+	struct audit_cmd *c;
+	const struct ward_file_names *names; /* NULL: by filter alone */
+	bool ended;			     /* a session.end came by */
+	bool indexed;			     /* not every line was looked at */
+	uint64_t shown;			     /* records printed */
+	/* tail: offsets of the last records that are asked for, a ring */
+	uint64_t *last;
+	uint64_t n_last, seen, offset;
+};
+
+static bool asked_for(const struct show *s, const json_t *rec)
+{
+	return !rec || (ward_filter_match(&s->c->filter.f, rec) &&
+			       (!s->names || ward_file_names_match(s->names, rec)));
+}
+
+static void note_end(struct show *s, const json_t *rec)
+{
+	s->ended |= ward_query_kind(rec) == WARD_EVENT_SESSION_END;
+}
+
+/* tail, the first time: where the last ones begin. */
+static int note_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct show *s = ctx;
+	note_end(s, rec);
+	if (asked_for(s, rec))
+		s->last[s->seen++ % s->n_last] = s->offset;
+	s->offset += len + 1;
+	return 0;
+}
+
+static int show_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct show *s = ctx;
+	note_end(s, rec);
+	if (!asked_for(s, rec))
+		return 0;
+	s->shown++;
+	if (!s->c->json)
+		audit_print_record(s->c, rec);
+	else if (fwrite(line, 1, len, stdout) != len || putchar('\n') == EOF)
+		return -EIO;
+	return 0;
+}
+
+/* Prints what there is, and with --follow what comes until the session ends. */
+static int walk(struct show *s, struct ward_log *log, struct ward_err *err)
+{
+	uint64_t offset = s->offset;
+	for (;;) {
+		int r = ward_query_walk_from(log, &offset, true, show_record, s, err);
+		if (r == 0 && fflush(stdout) != 0)
+			r = ward_err_sys(err, -EIO, "stdout");
+		if (r == 0 && ward_actors_error(s->c->filter.f.actors) < 0)
+			r = ward_err_sys(err, -ENOMEM, "processes");
+		if (r < 0 || !s->c->follow || s->ended)
+			return r;
+		(void)poll(NULL, 0, FOLLOW_MS);
+	}
+}
+
+/* Renames and links, with the index where it is there and of this trail. */
+static int find_names(struct audit_cmd *c, const char *name, struct ward_log *log, const char *path,
+	struct ward_file_names **ret, struct ward_err *err)
+{
+	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
+	int r = c->no_index ? -ENODATA
+			    : ward_index_find(c->store, name, log, &c->filter.f, NULL,
+				      WARD_INDEX_MOVES, &lines, err);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	return ward_file_names_find_in(log, &lines, path, ret, err);
+}
+
+/* What the index knows is printed; s->offset becomes where it ends, 0 without one. */
+static int show_indexed(
+	struct show *s, const char *name, struct ward_log *log, struct ward_err *err)
+{
+	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
+	const struct ward_filter *f = &s->c->filter.f;
+	if (s->c->no_index || (!s->names && ward_filter_empty(f)))
+		return 0;
+	int r = ward_index_find(
+		s->c->store, name, log, f, s->names, WARD_INDEX_MATCHES, &lines, err);
+	if (r == 0)
+		r = ward_query_walk_at(log, &lines, show_record, s, err);
+	if (r == 0) {
+		s->offset = lines.end;
+		s->indexed = true;
+	}
+	return r == -ENODATA ? 0 : r;
+}
+
+static int show(struct audit_cmd *c, bool file, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	struct ward_file_names *names = NULL;
+	struct show s = {.c = c};
+	if (c->proof && c->follow)
+		return ward_err_set(err, -EINVAL,
+			"--proof is of what has a checkpoint already: not with --follow");
+	if (c->proof)
+		return audit_proofs_show(c, file ? c->object : NULL, err);
+	int r = audit_trail_open(c, &name, &log, err);
+	if (r == 0 && file) {
+		audit_trail_path(c->object, &path);
+		r = find_names(c, name, log, ward_buf_str(&path), &names, err);
+		s.names = names;
+	}
+	if (r == 0)
+		r = audit_select_prepare(c, name, log, err);
+	if (r == 0)
+		r = show_indexed(&s, name, log, err);
+	if (r == 0)
+		r = walk(&s, log, err);
+	if (r == 0)
+		audit_print_names(names);
+	ward_file_names_free(names);
+	if (r == 0 && s.shown == 0 && file)
+		ward_sayf("session %s has no record of %s (a path is meant as it is called inside)",
+			name, ward_buf_str(&path));
+	else if (r == 0 && s.shown == 0)
+		ward_sayf("session %s has no such record", name);
+	if (r == 0)
+		audit_select_warn(c, name, log, s.indexed);
+	return r;
+}
+
+static int run_show(struct audit_cmd *c, struct ward_err *err)
+{
+	return show(c, false, err);
+}
+
+/* More than anybody reads at the end of a trail. */
+#define TAIL_MAX 1000000
+
+static int run_tail(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	struct show s = {.c = c, .n_last = c->lines ? c->lines : 10};
+	if (s.n_last > TAIL_MAX)
+		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
+	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
+	int r = last ? audit_trail_open(c, &name, &log, err) : ward_err_sys(err, -ENOMEM, "tail");
+	if (r == 0)
+		r = audit_select_prepare(c, name, log, err);
+	if (r == 0) {
+		s.last = last;
+		r = ward_query_walk(log, true, note_record, &s, err);
+	}
+	if (r < 0)
+		return r;
+	/* The oldest of those that were kept; none: what comes. */
+	if (s.seen > 0)
+		s.offset = last[s.seen < s.n_last ? 0 : s.seen % s.n_last];
+	r = walk(&s, log, err);
+	if (r == 0)
+		audit_trail_warn(c, name, log);
+	return r;
+}
+
+static int run_file(struct audit_cmd *c, struct ward_err *err)
+{
+	return show(c, true, err);
+}
+
+static int run_process(struct audit_cmd *c, struct ward_err *err)
+{
+	struct ward_filter *f = &c->filter.f;
+	char *end = NULL;
+	errno = 0;
+	f->pid = strtoull(c->object, &end, 10);
+	if (errno || *end || f->pid == 0)
+		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
+	return show(c, false, err);
+}
+
+/* --- summary --- */
+
+static int compare_counts(const void *a, const void *b)
+{
+	const json_t *const *x = a;
+	const json_t *const *y = b;
+	json_int_t n = json_integer_value(json_array_get(*x, 1));
+	json_int_t m = json_integer_value(json_array_get(*y, 1));
+	return n < m ? 1 : n > m ? -1 : 0;
+}
+
+/* The names with the highest counts. */
+static void print_counts(const char *title, json_t *counts)
+{
+	size_t n = json_object_size(counts);
+	json_t **v = calloc(n ? n : 1, sizeof(json_t *));
+	const char *name = NULL;
+	json_t *count = NULL;
+	size_t i = 0;
+	if (!v)
+		return;
+	json_object_foreach(counts, name, count)
+	{
+		if (i < n)
+			v[i++] = json_pack("[s,O]", name, count);
+	}
+	qsort(v, i, sizeof(json_t *), compare_counts);
+	for (size_t k = 0; k < i; k++) {
+		if (k < SUMMARY_LINES)
+			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
+				json_integer_value(json_array_get(v[k], 1)),
+				json_string_value(json_array_get(v[k], 0)));
+		json_decref(v[k]);
+	}
+	if (i > SUMMARY_LINES)
+		printf("%-10s %8zu  more\n", "", i - SUMMARY_LINES);
+	free(v);
+}
+
+static json_int_t figure(const json_t *o, const char *group, const char *name)
+{
+	return json_integer_value(json_object_get(json_object_get(o, group), name));
+}
+
+static void print_summary(const json_t *o)
+{
+	printf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
+		json_integer_value(json_object_get(o, "records")), ward_query_text(o, "first"),
+		ward_query_text(o, "last"));
+	printf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
+	printf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
+	printf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
+	printf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
+	printf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
+	if (json_is_null(json_object_get(o, "bytes")))
+		printf("bytes             -  a close tells neither process nor rule: leave those filters out\n");
+	else
+		printf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
+		       " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
+			figure(o, "bytes", "read"), figure(o, "bytes", "written"),
+			figure(o, "bytes", "unseen"));
+	print_counts("kinds", json_object_get(o, "kinds"));
+	print_counts("programs", json_object_get(o, "programs"));
+	print_counts("refused by", json_object_get(json_object_get(o, "refusals"), "rules"));
+}
+
+static int run_summary(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
+	json_t *o = NULL;
+	int r = audit_trail_open(c, &name, &log, err);
+	if (r == 0)
+		r = audit_select(c, name, log, &s, err);
+	if (r == 0)
+		r = ward_query_summary(log, s.sel, &o, err);
+	if (r < 0)
+		return r;
+	bool none = json_integer_value(json_object_get(o, "records")) == 0;
+	if (c->json)
+		ward_print_json(json_incref(o));
+	else if (!none)
+		print_summary(o);
+	json_decref(o);
+	if (none && s.sel)
+		ward_sayf("session %s has no such record", name);
+	audit_select_warn(c, name, log, s.indexed);
+	return 0;
+}
+
+/* --- on the command line --- */
+
+static const struct argp_option show_options[] = {
+	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"follow", 'f', NULL, 0, "Go on printing until the session ends", 0},
+	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
+		"The records as proofs, which verify takes as a FILE; with --json: each record beside its proof",
+		0},
+	{0},
+};
+const struct argp audit_show_argp = {show_options, audit_verb_parse, "[SESSION]",
+	"Prints the records of a session. SESSION is a name, its unique beginning, or latest "
+	"(the default).\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	audit_options_asked, NULL, NULL};
+static const struct audit_verb show_verb = {
+	.name = "show",
+	.argp = &audit_show_argp,
+	.words = "s",
+	.run = run_show,
+};
+
+int ward_audit_cmd_show(int argc, char **argv)
+{
+	return audit_verb_call(&show_verb, argc, argv);
+}
+
+static const struct argp_option tail_options[] = {
+	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"follow", 'f', NULL, 0, "Print those that come, too, until the session ends", 0},
+	{"lines", AUDIT_OPTION_LINES, "N", 0, "So many records (default: 10)", 0},
+	{0},
+};
+const struct argp audit_tail_argp = {tail_options, audit_verb_parse, "[SESSION]",
+	"Prints the last records of a session. SESSION is a name, its unique beginning, or "
+	"latest (the default).\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	audit_options_filtered, NULL, NULL};
+static const struct audit_verb tail_verb = {
+	.name = "tail",
+	.argp = &audit_tail_argp,
+	.words = "s",
+	.run = run_tail,
+};
+
+int ward_audit_cmd_tail(int argc, char **argv)
+{
+	return audit_verb_call(&tail_verb, argc, argv);
+}
+
+static const struct argp_option file_options[] = {
+	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
+		"The records as proofs, which verify takes as a FILE; with --json: each record beside its proof",
+		0},
+	{0},
+};
+const struct argp audit_file_argp = {file_options, audit_verb_parse, "PATH [SESSION]",
+	"Prints the records of one file, under all names that renames and links gave it. "
+	"PATH is as it is called inside, or relative to the project. SESSION is a name, its "
+	"unique beginning, or latest (the default).\vExit status: 0, 2 for wrong use, 125 if "
+	"it could not be read.",
+	audit_options_asked, NULL, NULL};
+static const struct audit_verb file_verb = {
+	.name = "file",
+	.argp = &audit_file_argp,
+	.words = "os",
+	.need = 1,
+	.lacks = "which file? a path is needed",
+	.run = run_file,
+};
+
+int ward_audit_cmd_file(int argc, char **argv)
+{
+	return audit_verb_call(&file_verb, argc, argv);
+}
+
+static const struct argp_option process_options[] = {
+	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
+		"The records as proofs, which verify takes as a FILE; with --json: each record beside its proof",
+		0},
+	{0},
+};
+const struct argp audit_process_argp = {process_options, audit_verb_parse, "PID [SESSION]",
+	"Prints the records of a process and its threads, or of one thread. SESSION is a "
+	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong "
+	"use, 125 if it could not be read.",
+	audit_options_process, NULL, NULL};
+static const struct audit_verb process_verb = {
+	.name = "process",
+	.argp = &audit_process_argp,
+	.words = "os",
+	.need = 1,
+	.lacks = "which process? its number is needed",
+	.of_process = true,
+	.run = run_process,
+};
+
+int ward_audit_cmd_process(int argc, char **argv)
+{
+	return audit_verb_call(&process_verb, argc, argv);
+}
+
+static const struct argp_option summary_options[] = {
+	{"json", 'j', NULL, 0, "One JSON object", 0},
+	{0},
+};
+const struct argp audit_summary_argp = {summary_options, audit_verb_parse, "[SESSION]",
+	"Prints figures of a session: files, bytes, kinds, programs, refusals. SESSION is a "
+	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong "
+	"use, 125 if it could not be read.",
+	audit_options_asked, NULL, NULL};
+static const struct audit_verb summary_verb = {
+	.name = "summary",
+	.argp = &audit_summary_argp,
+	.words = "s",
+	.run = run_summary,
+};
+
+int ward_audit_cmd_summary(int argc, char **argv)
+{
+	return audit_verb_call(&summary_verb, argc, argv);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs doctor: the writer of the whole host, and what keeps checkpoints of one's own trails. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/doctor/doctor.h"
+#include "enforcer/ipc/system.h"
+#include "enforcer/session/guard/anchor.h"
+#include "enforcer/session/guard/helper.h"
+#include "enforcer/session/guard/system_writer.h"
+
+/* conf/systemd/sysusers.conf */
+#define WRITER_USER "wardfs-audit"
+
+void ward_check_audit_writer(struct ward_check *c)
+{
+	ward_cleanup_free char *program = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	struct stat st;
+	if (ward_helper_program("wardfs-auditd", &program, &err) < 0)
+		ward_check_say(c, WARD_CHECK_ABSENT, "install wardfs as a whole", "%s", err.text);
+	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0 && !getpwnam(WRITER_USER))
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"where trails are to bind their owners too, as root: systemd-sysusers; "
+			"systemd-tmpfiles --create; systemctl enable --now wardfs-audit.socket; "
+			"until then [audit] writer = system is refused",
+			"wardfs-auditd is there, and neither its socket nor the user " WRITER_USER);
+	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0)
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"as root: systemctl enable --now wardfs-audit.socket; until then [audit] "
+			"writer = system is refused",
+			"%s is not there", WARD_SYSTEM_SOCKET);
+	else if (ward_system_reach(&err) < 0)
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"as root: systemd-sysusers; systemctl restart wardfs-audit.socket; systemctl status "
+			"wardfs-audit.service tells more; until then [audit] writer = system is refused",
+			"%s", err.text);
+	else
+		ward_check_say(c, WARD_CHECK_OK, NULL, "%s is root's and takes connections",
+			WARD_SYSTEM_SOCKET);
+}
+
+void ward_check_anchor(struct ward_check *c)
+{
+	static const struct ward_strings none = {.n = 0};
+	if (ward_anchors_unasked(&none))
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"the journal gets the first and the last checkpoint of each session");
+	else
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"[audit] anchor = file:PATH on a disk of others', syslog, exec:PATH, or the "
+			"system's writer: else who owns a trail can cut the last sessions unseen",
+			"there is no journal on this host");
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs doctor: a control group for limits, made as a run makes one. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "enforcer/cli/doctor/doctor.h"
+#include "enforcer/sandbox/cgroup.h"
+#include "enforcer/session/limits/delegate.h"
+
+/* A group is made, as a session's, and removed. */
+void ward_check_cgroup(struct ward_check *c)
+{
+	static const struct {
+		const char *limit;
+		enum ward_cgroup_part part;
+	} parts[] = {{"memory", WARD_CGROUP_MEMORY}, {"processes", WARD_CGROUP_PIDS},
+		{"cpus", WARD_CGROUP_CPU}, {"cpu-time", WARD_CGROUP_CPUACCT}};
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_cgroup *cg = NULL;
+	char name[64], text[WARD_CHECK_TEXT_MAX] = "";
+	const char *why = NULL;
+	snprintf(name, sizeof(name), "doctor-%d", (int)getpid());
+	/* Limits that limit nothing, so that each part is wanted. */
+	struct ward_cgroup_spec spec = {.name = name,
+		.root = geteuid() == 0,
+		.memory = UINT64_C(1) << 50,
+		.processes = 1000,
+		.cpus = 100};
+	if (ward_cgroup_make(&spec, &cg, &err) < 0)
+		why = err.text;
+	for (size_t i = 0; cg && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t len = strlen(text);
+		const char *version = ward_cgroup_version(cg, parts[i].part);
+		snprintf(text + len, sizeof(text) - len, "%s%s: %s", i ? ", " : "", parts[i].limit,
+			version ? version : "none");
+		if (!version && !why)
+			why = ward_cgroup_why(cg, parts[i].part);
+	}
+	if (!why)
+		ward_check_say(c, WARD_CHECK_OK, NULL, "a group made; %s", text);
+	else if (geteuid() != 0 && ward_delegate_possible())
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"the user manager of systemd gives a group where a limit needs it");
+	else if (geteuid() == 0)
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"in a container: mount /sys/fs/cgroup writable, with no process in its top "
+			"group; else boot with the controller (cgroup_enable=memory)",
+			"%s (%s)", text, why);
+	else
+		ward_check_say(c, WARD_CHECK_ABSENT,
+			"with cgroup v2 and systemd: loginctl enable-linger, then log in anew; [limits] "
+			"memory, cpus and cpu-time are refused without it; else as root: make a "
+			"group, chown it and its cgroup.procs and cgroup.subtree_control to you, and "
+			"start wardfs in it",
+			"%s (%s)", text, why);
+	ward_cgroup_free(cg);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which shipped profile a command's name stands for, and where its program is. */
+#pragma once
+
+#include "enforcer/session/plan/plan.h"
+
+/* Places of the program that are to be shown, at most: of it and of its interpreter. */
+#define WARD_AGENT_PLACES_MAX 8
+
+struct ward_agent {
+	const char *profile;		     /* the shipped profile, static; NULL: none */
+	bool chosen;			     /* --policy names it: nothing is said */
+	char *program;			     /* the program's absolute path on the host, owned */
+	char *places[WARD_AGENT_PLACES_MAX]; /* owned: directories and files to show */
+	const char *shown[WARD_AGENT_PLACES_MAX];
+	size_t n;
+	char *told; /* owned: a line about a profile that is not taken, or NULL */
+};
+void ward_agent_clear(struct ward_agent *a);
+
+/*
+ * Looks at the command of o, which has no --policy or the one of that name: the profile that says
+ * ";@program NAME" for its last component, if the program lies outside of the project. A program of
+ * the project's never gets it: the keys and hosts of a profile are for the program that the user
+ * installed. Changes o so that the plan has the profile and shows the program; o borrows from *ret.
+ * -ENOMEM.
+ */
+int ward_agent_find(
+	struct ward_run_options *o, struct ward_agent *ret, struct ward_err *err) ward_must_check;
+
+/*
+ * After the plan was made: says in one line which profile is in force, or which file decides in its
+ * place. Returns true if the profile is in force; then the command is a->program, whatever PATH
+ * would lead to inside.
+ */
+bool ward_agent_say(const struct ward_agent *a, const struct ward_run_plan *p);

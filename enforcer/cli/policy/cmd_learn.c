@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs learn: a command runs under a shipped policy; what it used becomes one of its own. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/log/chain.h"
+#include "audit/query/query.h"
+#include "audit/store/store.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/output.h"
+#include "enforcer/cli/owner_file.h"
+#include "enforcer/cli/policy/agent_profile.h"
+#include "enforcer/cli/policy/learn.h"
+#include "enforcer/cli/progress.h"
+#include "enforcer/cli/run/run_once.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/ipc/system.h"
+#include "enforcer/policy/check.h"
+#include "enforcer/policy/diff.h"
+#include "enforcer/policy/read.h"
+#include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/run/run.h"
+
+enum { OPT_WRITE = 0x100, OPT_NET };
+/* Differences that are told one by one. */
+#define WIDER_MAX 5
+
+struct args {
+	struct ward_run_options o;
+	bool write, force, json;
+	const char *file; /* of --write; NULL: the owner's file for this project */
+	const char *env[64], *net[64];
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	struct ward_run_options *o = &a->o;
+	const size_t most = sizeof(a->env) / sizeof(*a->env);
+	switch (key) {
+	case 'p':
+		o->policy = arg;
+		return 0;
+	case 'e':
+		if (o->env.n == most)
+			argp_error(state, "--env is given too often");
+		a->env[o->env.n++] = arg;
+		return 0;
+	case OPT_NET:
+		if (o->net.n == most)
+			argp_error(state, "--net is given too often");
+		a->net[o->net.n++] = arg;
+		return 0;
+	case OPT_WRITE:
+		a->write = true;
+		a->file = arg;
+		return 0;
+	case 'f':
+		a->force = true;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		o->argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command given");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0,
+		"What holds while the command runs. Default: the profile of the agent that CMD is, else "
+		"medium; your file for the project plays no part",
+		0},
+	{"env", 'e', "NAME[=VALUE]", 0, "As of wardfs run; repeats", 0},
+	{"net", OPT_NET, "HOST[:PORT]", 0, "As of wardfs run; repeats", 0},
+	{"write", OPT_WRITE, "FILE", OPTION_ARG_OPTIONAL,
+		"Write the proposal to FILE, which must not be there; without FILE to your file for this "
+		"project",
+		0},
+	{"force", 'f', NULL, 0, "Replace the file", 0},
+	{"json", 'j', NULL, 0,
+		"One JSON object behind the command's output: session, text, rules, refused, asked",
+		0},
+	{0},
+};
+static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
+	"Runs CMD under a shipped policy, whose guards hold, and without a network but what --net gives; "
+	"then proposes the smallest policy in readable patterns that gives what CMD used of the project.\v"
+	"Exit status: as of wardfs run.",
+	NULL, NULL, NULL};
+
+struct proposal {
+	struct ward_learned learned;
+	struct ward_learned_rules rules;
+	struct ward_policy_place place; /* where we stand, and what held */
+	struct ward_base base;		/* its text; then the proposal's */
+	struct ward_buf text;
+	bool compare; /* with what held: that takes a while, and shipped profiles need none */
+	char session[WARD_SESSION_NAME_MAX + 1];
+};
+
+static void proposal_clear(struct proposal *p)
+{
+	ward_learned_clear(&p->learned);
+	ward_learned_rules_clear(&p->rules);
+	ward_policy_place_clear(&p->place);
+	ward_base_clear(&p->base);
+	ward_buf_clear(&p->text);
+}
+
+/* --- what was used --- */
+
+static int take(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	(void)line;
+	(void)len;
+	return record ? ward_learned_take(ctx, record) : 0;
+}
+
+static int read_trail(struct proposal *p, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	struct ward_store *st = NULL;
+	struct ward_log *log = NULL;
+	int r;
+	if (ward_policy_settings(p->place.policy)->writer == WARD_WRITER_SYSTEM) {
+		r = ward_store_open_system(WARD_SYSTEM_STATE, p->place.id.owner_uid, &st, err);
+	} else {
+		r = ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
+			secure_getenv("HOME"), &path, err);
+		if (r == 0)
+			r = ward_store_open(path, false, &st, err);
+	}
+	if (r == 0)
+		r = ward_store_open_log(st, p->session, &log, err);
+	if (r == 0)
+		r = ward_query_walk(log, true, take, &p->learned, err);
+	ward_log_close(log);
+	ward_store_close(st);
+	return r;
+}
+
+/* --- the text --- */
+
+struct denials {
+	struct ward_buf *b;
+	bool in_files;
+	bool others; /* rules that take something and are not repeated */
+};
+
+static int files_section(
+	void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err)
+{
+	struct denials *d = user;
+	(void)arg, (void)line, (void)err;
+	d->in_files = strcmp(kind, "files") == 0;
+	return 0;
+}
+
+static int files_pair(
+	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
+{
+	struct denials *d = user;
+	(void)line, (void)err;
+	if (d->in_files && (strcmp(key, "deny") == 0 || strcmp(key, "hide") == 0))
+		ward_buf_printf(d->b, "%-5s = %s\n", key, value);
+	else if (d->in_files && strcmp(key, "write") != 0)
+		d->others = true;
+	return 0;
+}
+
+/* What the base's [files] keep away stays away: our lines come behind them. */
+static bool put_denials(const struct ward_base *base, struct ward_buf *b)
+{
+	static const struct ward_read_ops ops = {files_section, files_pair};
+	struct denials d = {.b = b};
+	for (size_t i = 2; i-- > 0;)
+		if (base->text[i].len)
+			(void)!ward_policy_read(ward_buf_str(&base->file[i]),
+				ward_buf_str(&base->text[i]), base->text[i].len, &ops, &d, NULL);
+	return d.others;
+}
+
+static void put_counts(struct ward_buf *b, const char *front, json_t *o, const char *behind)
+{
+	const char *key = NULL;
+	json_t *v = NULL;
+	json_object_foreach(o, key, v) ward_buf_printf(b, "; %s%s%s %" JSON_INTEGER_FORMAT "x\n",
+		front, key, behind, json_integer_value(v));
+}
+
+static void put_text(struct proposal *p, char *const *argv)
+{
+	struct ward_buf *b = &p->text;
+	const struct ward_buf *file = p->base.file;
+	ward_buf_printf(b, "; Proposed by wardfs learn, from what session %s used (", p->session);
+	ward_escape(b, argv[0], strlen(argv[0]));
+	ward_buf_printf(b, "%s).\n", argv[1] ? " ..." : "");
+	put_counts(b, "refused, and not proposed: ", p->learned.refused, "");
+	ward_buf_printf(b,
+		"\n[policy]\nversion = 1\nextends = %s\n\n[files]\n; not used: names alone\n",
+		ward_buf_str(file[1].len ? &file[1] : &file[0]));
+	ward_buf_puts(b, "deny  = /workspace\n");
+	for (size_t i = 0; i < p->rules.n; i++) {
+		const struct ward_learned_rule *r = &p->rules.v[i];
+		ward_buf_printf(b,
+			"; names: %" JSON_INTEGER_FORMAT ", times: %" JSON_INTEGER_FORMAT
+			"\n%s = %s\n",
+			r->files, r->times, r->write ? "write" : "read ", r->pattern);
+	}
+	p->compare = put_denials(&p->base, b);
+	if (json_object_size(p->learned.asked)) {
+		ward_buf_puts(b,
+			"\n; Asked for and not reached. To allow one, take away the marks:\n"
+			"; [network]\n; mode = allowlist\n");
+		put_counts(b, "allow = ", p->learned.asked, "   ;");
+	}
+}
+
+/* --- is it what was asked for? --- */
+
+static uint32_t rights(const struct ward_policy *p, const char *path, size_t len)
+{
+	const struct ward_state *s = NULL;
+	if (ward_policy_walk(p, path, len, &s) < 0)
+		return 0;
+	uint32_t r = ward_policy_rights(p, s);
+	ward_policy_state_put(p, s);
+	return r;
+}
+
+/* What a relisted denial takes from what was used gets a line of its own. */
+static int put_exceptions(struct proposal *p, const struct ward_policy *made)
+{
+	const uint32_t change = WARD_RIGHT_WRITE | WARD_RIGHT_CREATE | WARD_RIGHT_REMOVE;
+	const char *key = NULL;
+	json_t *o = NULL;
+	json_object_foreach(p->learned.used, key, o)
+	{
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		ward_buf_puts(&path, "/workspace/");
+		if (ward_unescape(&path, key, strlen(key)) < 0 || ward_buf_error(&path))
+			return -ENOMEM;
+		const bool write = json_integer_value(json_array_get(o, 1)) > 0;
+		const uint32_t want = write ? change : WARD_RIGHT_READ;
+		const char *s = ward_buf_str(&path);
+		if ((rights(made, s, path.len) & want) == want ||
+			(rights(p->place.policy, s, path.len) & want) != want)
+			continue;
+		ward_buf_printf(&p->text, "%s = ", write ? "write" : "read ");
+		ward_pattern_quote(&p->text, s, path.len);
+		ward_buf_putc(&p->text, '\n');
+	}
+	return ward_buf_error(&p->text) ? -ENOMEM : 0;
+}
+
+static int compile(struct proposal *p, struct ward_policy **ret, struct ward_err *err)
+{
+	struct ward_base b = WARD_BASE_INIT;
+	const size_t from = p->base.file[1].len ? 1 : 0;
+	ward_buf_puts(&b.file[0], "proposal");
+	ward_buf_add(&b.text[0], p->text.data, p->text.len);
+	ward_buf_puts(&b.file[1], ward_buf_str(&p->base.file[from]));
+	ward_buf_add(&b.text[1], p->base.text[from].data, p->base.text[from].len);
+	const struct ward_load l = {.base = &b,
+		.tree_fd = p->place.in_project ? p->place.project.fd : -1,
+		.tree_path = p->place.in_project ? p->place.project.path : NULL};
+	int r = ward_policy_load_owned(&p->place.id, &l, ret, err);
+	ward_base_clear(&b);
+	return r;
+}
+
+struct wider {
+	unsigned n;
+	struct ward_progress progress;
+};
+
+static void tell_steps(void *user, uint64_t steps)
+{
+	struct wider *w = user;
+	ward_progress_tell(&w->progress, steps);
+}
+
+static void tell_wider(void *user, const struct ward_difference *d)
+{
+	struct wider *w = user;
+	if (!d->path || !d->gained || strncmp(d->path, "/workspace", 10) != 0)
+		return;
+	ward_progress_end(&w->progress); /* its place is this line's */
+	if (w->n++ < WIDER_MAX)
+		ward_sayf("the proposal is wider than what held while it was learned: %s", d->path);
+}
+
+/* What `wardfs policy check` would say of it. */
+static void tell_finding(void *user, const struct ward_finding *f)
+{
+	(void)user;
+	if (!f->note && strcmp(f->file, "proposal") == 0)
+		ward_sayf("%s:%u: %s: %s", f->file, f->line, f->what, f->why);
+}
+
+static int check(struct proposal *p, struct ward_err *err)
+{
+	struct ward_policy *made = NULL;
+	enum ward_diff_reach reach = WARD_DIFF_CUT;
+	struct wider w = {0};
+	int r = compile(p, &made, err);
+	if (r == 0)
+		r = put_exceptions(p, made);
+	ward_policy_unref(made);
+	made = NULL;
+	if (r == 0)
+		r = compile(p, &made, err);
+	ward_progress_begin(&w.progress, "comparing", "steps");
+	if (r == 0 && p->compare)
+		r = ward_policy_diff_rights(
+			p->place.policy, made, tell_wider, tell_steps, &w, &reach);
+	ward_progress_end(&w.progress);
+	if (r == 0)
+		r = ward_policy_check(made, tell_finding, NULL);
+	if (r == 0 && p->rules.whole)
+		ward_say(
+			"write = /workspace is the whole project: the command changes too many names at "
+			"its top to tell them apart; name less by hand");
+	ward_policy_unref(made);
+	return r < 0 ? ward_err_sys(err, r, "the proposal") : 0;
+}
+
+/* --- the verb --- */
+
+static int write_text(const struct args *a, struct proposal *p, struct ward_err *err)
+{
+	const char *file = a->file ? a->file : p->place.owner_file;
+	int r = 0;
+	if (!file)
+		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
+	if (a->file) {
+		r = ward_output_write(file, a->force, &p->text, err);
+	} else {
+		struct ward_policy_place after = {.project = {.fd = -1}};
+		r = ward_owner_file_put(&p->place, &p->text, a->force, &after, err);
+		ward_policy_place_clear(&after);
+	}
+	if (r == -EEXIST)
+		return ward_err_set(err, r, "%s is there already; --force replaces it", file);
+	if (r < 0)
+		return r;
+	ward_sayf("written to %s; wardfs policy check %s looks at it", file, file);
+	return 0;
+}
+
+static json_t *rules_json(const struct ward_learned_rules *rules)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct ward_learned_rule *r = &rules->v[i];
+		/* as it is, where it is UTF-8 */
+		json_t *pattern = json_string(r->pattern);
+		json_array_append_new(
+			all, json_pack("{s:s, s:o, s:I, s:I}", "verb", r->write ? "write" : "read",
+				     "pattern", pattern ? pattern : ward_json_text(r->pattern),
+				     "names", r->files, "times", r->times));
+	}
+	return all;
+}
+
+static int propose(const struct args *a, struct proposal *p, struct ward_err *err)
+{
+	int r = read_trail(p, err);
+	if (r == 0)
+		r = ward_base_find(a->o.policy, &p->base, err);
+	if (r == 0)
+		r = ward_learned_rules(&p->learned, &p->rules);
+	if (r < 0)
+		return err->code ? r : ward_err_sys(err, r, "learning");
+	if (!p->learned.records)
+		return ward_err_set(err, -ENODATA,
+			"nothing of the project was used, or the floor keeps opens out of the trail: "
+			"there is nothing to propose");
+	put_text(p, a->o.argv);
+	r = check(p, err);
+	if (r == 0 && a->write)
+		r = write_text(a, p, err);
+	if (r < 0)
+		return r;
+	if (a->json)
+		ward_print_json(json_pack("{s:s, s:s#, s:o, s:O, s:O}", "session", p->session,
+			"text", p->text.data, p->text.len, "rules", rules_json(&p->rules),
+			"refused", p->learned.refused, "asked", p->learned.asked));
+	else if (!a->write)
+		(void)fwrite(p->text.data, 1, p->text.len, stdout);
+	return 0;
+}
+
+/* The profile that the command's name stands for, as run would take it; else medium. */
+static int choose_policy(struct args *a, struct ward_err *err)
+{
+	struct ward_run_options probe = a->o;
+	struct ward_agent agent = {0};
+	if (a->o.policy)
+		return 0;
+	int r = ward_agent_find(&probe, &agent, err);
+	a->o.policy = r == 0 && agent.profile ? agent.profile : "medium";
+	ward_agent_clear(&agent);
+	return r;
+}
+
+/* All that can be wrong about the request, before anything runs. */
+static int look_first(struct args *a, struct proposal *p, struct ward_err *err)
+{
+	struct stat st;
+	int r = choose_policy(a, err);
+	if (r == 0)
+		r = ward_policy_place_look(a->o.policy, WARD_PROJECT_OWNERS, &p->place, err);
+	if (r == 0)
+		r = ward_learned_init(&p->learned);
+	const char *file = a->file ? a->file : p->place.owner_file;
+	if (r < 0 || !a->write || a->force)
+		return r;
+	if (!file)
+		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
+	return lstat(file, &st) == 0 ? ward_err_set(err, -EEXIST,
+					       "%s is there already; --force replaces it", file)
+				     : 0;
+}
+
+int ward_cmd_learn(int argc, char **argv)
+{
+	struct args a = {.o = {.say = ward_say, .verb = "learn", .learn = true}};
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(proposal_clear) struct proposal p = {.place = {.project = {.fd = -1}}};
+	char id[WARD_SESSION_ID_MAX];
+	a.o.env.v = a.env;
+	a.o.net.v = a.net;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
+		return WARD_EXIT_USAGE;
+	if (ward_chain_setup() < 0 || ward_store_session_id(id, &err) < 0) {
+		ward_say(err.code ? err.text : "libsodium cannot be used");
+		return WARD_EXIT_SETUP;
+	}
+	if (look_first(&a, &p, &err) < 0) {
+		ward_say(err.text);
+		return WARD_EXIT_USAGE;
+	}
+	snprintf(p.session, sizeof(p.session), "learn-%s", id);
+	a.o.session = p.session;
+	int status = ward_run_once(&a.o, argv);
+	if (status == WARD_EXIT_USAGE || status == WARD_EXIT_SETUP ||
+		status == WARD_EXIT_NOT_EXECUTABLE || status == WARD_EXIT_NOT_FOUND)
+		return status;
+	if (propose(&a, &p, &err) < 0) {
+		ward_say(err.text);
+		return err.code == -ENODATA ? status : WARD_EXIT_SETUP;
+	}
+	return status;
+}

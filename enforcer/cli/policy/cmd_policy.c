@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy: finds the verb and hands over. */
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/policy/policy_verbs.h"
+#include "enforcer/cli/verbs.h"
+
+static const struct ward_cli_verb verbs[] = {
+	{"explain", ward_policy_cmd_explain, "wardfs policy explain",
+		"tell what an action on a path would answer, and why"},
+	{"check", ward_policy_cmd_check, "wardfs policy check",
+		"look for errors and for rules that do not do what they seem to"},
+	{"test", ward_policy_cmd_test, "wardfs policy test",
+		"run the expectations that a policy holds in [test]"},
+	{"add", ward_policy_cmd_add, "wardfs policy add",
+		"add a rule to your file for this project"},
+	{"show", ward_policy_cmd_show, "wardfs policy show",
+		"print the policy in force after all its sources"},
+	{"diff", ward_policy_cmd_diff, "wardfs policy diff",
+		"tell what one policy gives and another does not"},
+	{"reload", ward_policy_cmd_reload, "wardfs policy reload",
+		"put another policy in force in a running session"},
+};
+
+int ward_cmd_policy(int argc, char **argv)
+{
+	static const struct ward_cli_verbs all = {"wardfs policy",
+		"What a policy permits, and why.\n", verbs, sizeof(verbs) / sizeof(*verbs)};
+	return ward_cli_call(&all, argc, argv);
+}

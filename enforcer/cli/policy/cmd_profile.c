@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs profile: the shipped policies; what there is, what each says, and one's own from one. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/output.h"
+#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/verbs.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/policy/load.h"
+
+#define SHIPPED "shipped with wardfs " WARD_VERSION
+
+struct args {
+	const char *name;
+	const char *output;
+	bool json, resolved, whole, force;
+};
+
+enum { OPT_WHOLE = 0x100 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'j':
+		a->json = true;
+		return 0;
+	case 'r':
+		a->resolved = true;
+		return 0;
+	case 'o':
+		a->output = arg;
+		return 0;
+	case 'f':
+		a->force = true;
+		return 0;
+	case OPT_WHOLE:
+		a->whole = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->name)
+			return ARGP_ERR_UNKNOWN;
+		a->name = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What a profile is for: its first line is "; NAME: WHAT". Not NUL-terminated. */
+static const char *purpose(const char *name, size_t *ret_len)
+{
+	size_t len = 0, n = strlen(name);
+	const char *text = ward_profile_text(name, &len);
+	*ret_len = 0;
+	if (!text || strncmp(text, "; ", 2) != 0 || strncmp(text + 2, name, n) != 0 ||
+		strncmp(text + 2 + n, ": ", 2) != 0)
+		return "";
+	text += n + 4;
+	*ret_len = strcspn(text, "\n");
+	return text;
+}
+
+/* The shipped profile of that name, or -ENOENT with the nearest right one. */
+static int find(const char *name, const char **ret_text, size_t *ret_len, struct ward_err *err)
+{
+	const char *text = name ? ward_profile_text(name, ret_len) : NULL;
+	if (text) {
+		*ret_text = text;
+		return 0;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	const char *near = NULL;
+	for (size_t i = 0; ward_profile_name(i); i++) {
+		const char *one = ward_profile_name(i);
+		ward_buf_printf(&all, "%s%s", i ? ", " : "", one);
+		if (name && !near)
+			near = ward_near(name, &one, 1, sizeof(one));
+	}
+	if (!name)
+		return ward_err_set(
+			err, -EINVAL, "the name of a profile is needed: %s", ward_buf_str(&all));
+	return ward_err_set(err, -ENOENT, "no shipped profile '%s' (%s)%s%s%s%s", name,
+		ward_buf_str(&all), near ? ": did you mean " : "", near ? near : "",
+		near ? "?" : "",
+		strchr(name, '/') ? "; of a file: wardfs policy show --policy FILE" : "");
+}
+
+/* --- list --- */
+
+static const struct argp_option list_options[] = {
+	{"json", 'j', NULL, 0, "One JSON object: profiles, and what holds here", 0}, {0}};
+static const struct argp list_argp = {list_options, parse, NULL,
+	"Lists the shipped profiles: where each comes from and what it is for; and which policy a run "
+	"here would begin with.",
+	NULL, NULL, NULL};
+
+/* Your file for this project, if there is one; *ret_path is place's. */
+static bool own_file(struct ward_policy_place *place, const char **ret_path)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct stat st;
+	if (ward_policy_place_find("medium", place, &ignored) < 0 && !place->owner_file)
+		return false;
+	*ret_path = place->owner_file;
+	return place->owner_file && stat(place->owner_file, &st) == 0;
+}
+
+static json_t *list_json(const char *own)
+{
+	json_t *all = json_array(), *o = json_object();
+	for (size_t i = 0; ward_profile_name(i); i++) {
+		size_t n = 0;
+		const char *name = ward_profile_name(i), *what = purpose(name, &n);
+		json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", name, "from",
+						   SHIPPED, "purpose", json_stringn(what, n)));
+	}
+	json_object_set_new(o, "profiles", all);
+	json_object_set_new(o, "here", own ? ward_json_text(own) : json_string("medium"));
+	return o;
+}
+
+static int cmd_list(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&list_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (a.name) {
+		ward_sayf(
+			"profile list takes no name; wardfs profile show %s tells of one", a.name);
+		return 2;
+	}
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
+		.project = {.fd = -1}};
+	const char *own = NULL;
+	if (!own_file(&place, &own))
+		own = NULL;
+	if (a.json) {
+		ward_print_json(list_json(own));
+		return 0;
+	}
+	printf("%-10s %-26s %s\n", "PROFILE", "FROM", "WHAT FOR");
+	for (size_t i = 0; ward_profile_name(i); i++) {
+		size_t n = 0;
+		const char *name = ward_profile_name(i), *what = purpose(name, &n);
+		printf("%-10s %-26s %.*s\n", name, SHIPPED, (int)n, what);
+	}
+	fputs("A run here begins with ", stdout);
+	ward_print(own ? own : "medium");
+	puts(own ? " (your file for this project)." : " (the default).");
+	return 0;
+}
+
+/* --- show --- */
+
+static const struct argp_option show_options[] = {
+	{"resolved", 'r', NULL, 0,
+		"What it means, as wardfs policy show prints it, in place of how it is written", 0},
+	{"json", 'j', NULL, 0, "One JSON object: name, from, purpose, digest, text", 0},
+	{0},
+};
+static const struct argp show_argp = {show_options, parse, "PROFILE",
+	"Prints a shipped profile as it is written, with its comments: the lines are those that "
+	"messages name (medium:21). Guards for files that the host executes later are added where a "
+	"session starts, behind the line ';@host-executed'.",
+	NULL, NULL, NULL};
+
+static int show(const struct args *a, struct ward_err *err)
+{
+	const char *text = NULL;
+	size_t len = 0, n = 0;
+	struct ward_policy *p = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf resolved = WARD_BUF_INIT;
+	int r = find(a->name, &text, &len, err);
+	if (r == 0)
+		r = ward_policy_load_alone(a->name, &p, err);
+	if (r == 0 && a->resolved) {
+		r = ward_policy_show(p, &resolved);
+		if (r < 0)
+			ward_err_sys(err, r, "%s", a->name);
+		text = ward_buf_str(&resolved);
+		len = resolved.len;
+	}
+	if (r == 0 && a->json) {
+		const char *what = purpose(a->name, &n);
+		ward_print_json(json_pack("{s:s, s:s, s:s#, s:s, s:s#}", "name", a->name, "from",
+			SHIPPED, "purpose", what, n, "digest", ward_policy_digest(p), "text", text,
+			len));
+	} else if (r == 0) {
+		(void)fwrite(text, 1, len, stdout);
+	}
+	ward_policy_unref(p);
+	return r;
+}
+
+static int cmd_show(int argc, char **argv)
+{
+	struct args a = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	if (argp_parse(&show_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (show(&a, &err) < 0) {
+		ward_say(err.text);
+		return 2;
+	}
+	return 0;
+}
+
+/* --- export --- */
+
+static const struct argp_option export_options[] = {
+	{"output", 'o', "FILE", 0, "Write it to FILE, which must not be there; default: stdout", 0},
+	{"force", 'f', NULL, 0, "Replace FILE", 0},
+	{"whole", OPT_WHOLE, NULL, 0,
+		"Everything written out, in place of a file that extends the profile", 0},
+	{"json", 'j', NULL, 0, "One JSON object: name, extends, file, text", 0},
+	{0},
+};
+static const struct argp export_argp = {export_options, parse, "PROFILE",
+	"Writes a policy of one's own that begins with a shipped profile: it extends the profile, so "
+	"that guards for repositories are still looked for at each start, and newer versions of the "
+	"profile hold. With --whole nothing is extended: the guards for the project at hand stand as "
+	"they are now, and are not looked for again.\v"
+	"Exit status: 0 written, 2 usage, or FILE is there.",
+	NULL, NULL, NULL};
+
+static void put_extending(const char *name, struct ward_buf *b)
+{
+	size_t n = 0;
+	const char *what = purpose(name, &n);
+	ward_buf_printf(b,
+		"; Begins with all of the shipped profile %s (wardfs profile show %s):\n"
+		"; %.*s\n"
+		"; Lines here come after its lines. Its guards hold whatever stands here.\n"
+		"; What each line means: wardfs policy explain, wardfs policy check FILE.\n"
+		"\n"
+		"[policy]\n"
+		"version = 1\n"
+		"extends = %s\n"
+		"\n"
+		"[guard]\n"
+		"; deny = secrets.yml           ; nothing lifts a guard\n"
+		"\n"
+		"[files]\n"
+		"; read = /workspace/vendor     ; the last rule that matches decides\n"
+		"\n"
+		"[limits]\n"
+		"; wall = 2h\n"
+		"\n"
+		"[network]\n"
+		"; mode  = allowlist\n"
+		"; allow = example.org:443\n",
+		name, name, (int)n, what, name);
+}
+
+/* The profile alone, with the guards that it gets for the project at hand. */
+static int put_whole(const char *name, struct ward_buf *b, struct ward_err *err)
+{
+	struct ward_policy *alone = NULL, *p = NULL;
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
+		.project = {.fd = -1}};
+	int r = ward_policy_load_alone(name, &alone, err);
+	if (r == 0)
+		r = ward_policy_place_find(name, &place, err);
+	/* as `alone` has them: without floor and project file, which hold for a file as well */
+	const struct ward_load l = {
+		.policy = name, .tree_fd = place.in_project ? place.project.fd : -1, .like = alone};
+	if (r == 0)
+		r = ward_policy_load(&l, &p, err);
+	if (r == 0) {
+		ward_buf_printf(b,
+			"; All of the shipped profile %s as one text. Guards for the files that the "
+			"host executes\n"
+			"; later stand as they were needed in the project at hand, and are not looked "
+			"for again:\n"
+			"; a file that says `extends = %s` has them looked for at each start.\n",
+			name, name);
+		r = ward_policy_show(p, b);
+		if (r < 0)
+			ward_err_sys(err, r, "%s", name);
+	}
+	ward_policy_unref(p);
+	ward_policy_unref(alone);
+	return r;
+}
+
+static int write_file(
+	const char *file, bool force, const struct ward_buf *text, struct ward_err *err)
+{
+	int r = ward_output_write(file, force, text, err);
+	return r == -EEXIST ? ward_err_set(err, r, "%s is there already; --force replaces it", file)
+			    : r;
+}
+
+static int export(const struct args *a, struct ward_err *err)
+{
+	const char *text = NULL;
+	size_t len = 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	int r = find(a->name, &text, &len, err);
+	if (r == 0 && a->whole)
+		r = put_whole(a->name, &b, err);
+	else if (r == 0)
+		put_extending(a->name, &b);
+	if (r == 0 && ward_buf_error(&b) < 0)
+		r = ward_err_sys(err, -ENOMEM, "%s", a->name);
+	if (r == 0 && a->output)
+		r = write_file(a->output, a->force, &b, err);
+	if (r < 0)
+		return r;
+	if (a->json) {
+		/* A pattern may hold any bytes. */
+		json_t *plain = json_stringn(b.data, b.len);
+		ward_print_json(json_pack("{s:s, s:b, s:o, s:o}", "name", a->name, "extends",
+			!a->whole, "file", ward_json_text(a->output), "text",
+			plain ? plain : ward_json_text(ward_buf_str(&b))));
+	} else if (!a->output) {
+		(void)fwrite(b.data, 1, b.len, stdout);
+	}
+	return 0;
+}
+
+static int cmd_export(int argc, char **argv)
+{
+	struct args a = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	if (argp_parse(&export_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (export(&a, &err) < 0) {
+		ward_say(err.text);
+		return 2;
+	}
+	return 0;
+}
+
+int ward_cmd_profile(int argc, char **argv)
+{
+	static const struct ward_cli_verb verbs[] = {
+		{"list", cmd_list, "wardfs profile list", "name them, and what each is for"},
+		{"show", cmd_show, "wardfs profile show", "print one as it is written"},
+		{"export", cmd_export, "wardfs profile export",
+			"begin a policy of one's own with one"},
+	};
+	static const struct ward_cli_verbs all = {"wardfs profile",
+		"The policies that come with wardfs.\n", verbs, sizeof(verbs) / sizeof(*verbs)};
+	return ward_cli_call(&all, argc, argv);
+}

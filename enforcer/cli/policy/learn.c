@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the smallest policy that gives what a trail says was used. */
+#include "enforcer/cli/policy/learn.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query/query.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/policy/policy.h"
+
+#define TREE "/workspace"
+/* From so many changed names in one directory on, more will come there. */
+#define SAME_DIR 2U
+/* Directories of one name, in which everything that was used was changed too: __pycache__ */
+#define SAME_NAME 2U
+
+int ward_learned_init(struct ward_learned *l)
+{
+	*l = (struct ward_learned){json_object(), json_object(), json_object(), 0};
+	return l->used && l->refused && l->asked ? 0 : -ENOMEM;
+}
+
+void ward_learned_clear(struct ward_learned *l)
+{
+	json_decref(l->used);
+	json_decref(l->refused);
+	json_decref(l->asked);
+	*l = (struct ward_learned){NULL, NULL, NULL, 0};
+}
+
+/* --- from records --- */
+
+static const char *text(const json_t *o, const char *name)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+	return s ? s : "";
+}
+
+static int count(json_t *o, const char *key)
+{
+	return json_object_set_new(
+		       o, key, json_integer(json_integer_value(json_object_get(o, key)) + 1)) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int use(struct ward_learned *l, const char *path, bool write)
+{
+	const size_t n = strlen(TREE);
+	if (strncmp(path, TREE "/", n + 1) != 0)
+		return 0; /* the tree itself, or another one, which the policy gives as a whole */
+	json_t *o = json_object_get(l->used, path + n + 1);
+	if (!o) {
+		o = json_pack("[i, i]", 0, 0);
+		if (!o || json_object_set_new(l->used, path + n + 1, o) < 0)
+			return -ENOMEM;
+	}
+	json_t *times = json_array_get(o, write);
+	return json_integer_set(times, json_integer_value(times) + 1) < 0 ? -ENOMEM : 0;
+}
+
+static bool asks_to_write(const json_t *record)
+{
+	const json_t *a = json_object_get(record, "asked"), *v = NULL;
+	size_t i = 0;
+	bool yes = false;
+	json_array_foreach(a, i, v)
+	{
+		const char *s = json_string_value(v);
+		yes = yes || (s && strcmp(s, "read") != 0 && strcmp(s, "exec") != 0);
+	}
+	return yes;
+}
+
+static int take_refusal(struct ward_learned *l, const json_t *record)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *host = text(record, "host");
+	const json_int_t port = json_integer_value(json_object_get(record, "port"));
+	if (*host || *text(record, "addr")) {
+		ward_buf_puts(&b, *host ? host : text(record, "addr"));
+		if (port)
+			ward_buf_printf(&b, ":%d", (int)port);
+		return ward_buf_error(&b) < 0 ? -ENOMEM : count(l->asked, ward_buf_str(&b));
+	}
+	ward_buf_printf(&b, "%s (%s)", text(record, "path"), text(record, "rule"));
+	return ward_buf_error(&b) < 0 ? -ENOMEM : count(l->refused, ward_buf_str(&b));
+}
+
+int ward_learned_take(struct ward_learned *l, const json_t *record)
+{
+	const enum ward_event_kind kind = ward_query_kind(record);
+	if (ward_record_kind_is(kind, WARD_KIND_REFUSAL))
+		return take_refusal(l, record);
+	const bool write = ward_record_kind_is(kind, WARD_KIND_CHANGE);
+	if (!write && kind != WARD_EVENT_OPEN)
+		return 0;
+	l->records++;
+	int r = use(l, text(record, "path"), write || asks_to_write(record));
+	/* Of a symbolic link the second one is only its text. */
+	if (r == 0 && write && strcmp(text(record, "action"), "symlink") != 0)
+		r = use(l, text(record, "path2"), true);
+	return r;
+}
+
+/* --- to rules --- */
+
+/* One name of the tree and what is beneath. */
+struct node {
+	char *name; /* owned; escaped as in the trail */
+	struct node **sub;
+	size_t n;
+	json_int_t reads, writes; /* of itself */
+	json_int_t files, times;  /* used beneath and itself */
+	size_t changed;		  /* names changed, beneath and itself */
+	bool done;		  /* a rule for a name in many places has it */
+};
+
+static void node_free(struct node *t)
+{
+	for (size_t i = 0; t && i < t->n; i++)
+		node_free(t->sub[i]);
+	if (t) {
+		free(t->sub);
+		free(t->name);
+		free(t);
+	}
+}
+
+static struct node *node_sub(struct node *t, const char *name, size_t len)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (strlen(t->sub[i]->name) == len && memcmp(t->sub[i]->name, name, len) == 0)
+			return t->sub[i];
+	struct node **v = reallocarray(t->sub, t->n + 1, sizeof(struct node *));
+	if (!v)
+		return NULL;
+	t->sub = v;
+	struct node *s = calloc(1, sizeof(*s));
+	if (!s || !(s->name = strndup(name, len))) {
+		free(s);
+		return NULL;
+	}
+	v[t->n++] = s;
+	return s;
+}
+
+static int plant(struct node *root, const json_t *used)
+{
+	const char *path = NULL;
+	json_t *o = NULL;
+	json_object_foreach((json_t *)(uintptr_t)used, path, o)
+	{
+		struct node *t = root;
+		for (const char *s = path; t && *s;) {
+			size_t n = strcspn(s, "/");
+			t = node_sub(t, s, n);
+			s += n;
+			s += *s == '/';
+		}
+		if (!t)
+			return -ENOMEM;
+		t->reads = json_integer_value(json_array_get(o, 0));
+		t->writes = json_integer_value(json_array_get(o, 1));
+	}
+	return 0;
+}
+
+static void sum(struct node *t)
+{
+	t->files = t->reads || t->writes;
+	t->times = t->reads + t->writes;
+	t->changed = t->writes > 0;
+	for (size_t i = 0; i < t->n; i++) {
+		sum(t->sub[i]);
+		t->files += t->sub[i]->files;
+		t->times += t->sub[i]->times;
+		t->changed += t->sub[i]->changed;
+	}
+}
+
+static int add(struct ward_learned_rules *r, struct ward_buf *pattern, bool write, json_int_t files,
+	json_int_t times)
+{
+	struct ward_learned_rule *v = reallocarray(r->v, r->n + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	r->v = v;
+	v[r->n] = (struct ward_learned_rule){ward_buf_steal(pattern), write, files, times};
+	return v[r->n].pattern ? (r->n++, 0) : -ENOMEM;
+}
+
+/* above: of the directory, as a policy writes it */
+static int put_path(struct ward_buf *b, const char *above, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
+	int r = ward_unescape(&bytes, name, strlen(name));
+	if (r < 0)
+		return r;
+	ward_buf_printf(b, "%s/", above);
+	ward_pattern_quote(b, ward_buf_str(&bytes), bytes.len);
+	return ward_buf_error(b) ? -ENOMEM : 0;
+}
+
+/* Everything that was used beneath was changed there. */
+static bool all_changed(const struct node *t)
+{
+	if (t->n == 0)
+		return t->writes > 0;
+	for (size_t i = 0; i < t->n; i++)
+		if (!all_changed(t->sub[i]))
+			return false;
+	return true;
+}
+
+/* Directories of this name that are all_changed(). */
+static unsigned same_name(const struct node *t, const char *name)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct node *s = t->sub[i];
+		if (s->n && strcmp(s->name, name) == 0 && all_changed(s))
+			n++;
+		else
+			n += same_name(s, name);
+	}
+	return n;
+}
+
+static void take_name(struct node *t, const char *name, json_int_t *files, json_int_t *times)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct node *s = t->sub[i];
+		if (s->n && strcmp(s->name, name) == 0 && all_changed(s)) {
+			s->done = true;
+			*files += s->files;
+			*times += s->times;
+		} else {
+			take_name(s, name, files, times);
+		}
+	}
+}
+
+/* Directories of one name in several places become one rule. */
+static int common_names(struct node *root, const struct node *t, struct ward_learned_rules *r)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct node *s = t->sub[i];
+		json_int_t files = 0, times = 0;
+		if (s->done || s->n == 0)
+			continue;
+		if (!all_changed(s) || same_name(root, s->name) < SAME_NAME) {
+			int e = common_names(root, s, r);
+			if (e < 0)
+				return e;
+			continue;
+		}
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		take_name(root, s->name, &files, &times);
+		int e = put_path(&b, TREE "/**", s->name);
+		if (e == 0)
+			e = add(r, &b, true, files, times);
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
+static size_t changed_here(const struct node *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n; i++)
+		n += !t->sub[i]->done && t->sub[i]->writes > 0;
+	return n;
+}
+
+static size_t dirs_changed(const struct node *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n; i++)
+		n += !t->sub[i]->done && t->sub[i]->n > 0 && t->sub[i]->changed > 0;
+	return n;
+}
+
+/* depth: how far down single names are told apart; less of it makes fewer rules. */
+static int writes_of(struct node *t, const char *path, unsigned depth, struct ward_learned_rules *r)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct node *s = t->sub[i];
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		if (s->done || s->changed == 0)
+			continue;
+		int e = put_path(&b, path, s->name);
+		/* git's is one thing, and its guards hold all the same */
+		bool whole = s->n == 0 || s->writes > 0 || depth == 0 ||
+			     changed_here(s) >= SAME_DIR || dirs_changed(s) > SAME_DIR ||
+			     strcmp(s->name, ".git") == 0;
+		if (e == 0 && whole)
+			s->done = true;
+		if (e == 0)
+			e = whole ? add(r, &b, true, s->files, s->times)
+				  : writes_of(s, ward_buf_str(&b), depth - 1, r);
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
+/* What was read and no rule has yet: the closest directory around it. */
+static int reads_of(struct node *t, const char *path, struct ward_learned_rules *r)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct node *s = t->sub[i];
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		if (s->done || s->files == 0)
+			continue;
+		int e = put_path(&b, path, s->name);
+		size_t used = 0;
+		for (size_t k = 0; k < s->n; k++)
+			used += s->sub[k]->files > 0 && !s->sub[k]->done;
+		if (e == 0 && s->n > 0 && used == 0)
+			continue; /* all of it is written */
+		if (e == 0)
+			e = s->n > 0 && used == 1 && !s->reads
+				    ? reads_of(s, ward_buf_str(&b), r)
+				    : add(r, &b, false, s->files, s->times);
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct ward_learned_rule *a = left, *b = right;
+	return a->write != b->write ? a->write - b->write : strcmp(a->pattern, b->pattern);
+}
+
+static int make(const struct ward_learned *l, unsigned depth, struct ward_learned_rules *r)
+{
+	struct node *root = calloc(1, sizeof(*root));
+	if (!root)
+		return -ENOMEM;
+	int e = plant(root, l->used);
+	if (e == 0) {
+		sum(root);
+		e = common_names(root, root, r);
+	}
+	if (e == 0 && changed_here(root) > WARD_LEARN_RULES_MAX) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_buf_puts(&b, TREE);
+		r->whole = true;
+		e = add(r, &b, true, root->files, root->times);
+	} else if (e == 0) {
+		e = writes_of(root, TREE, depth, r);
+		if (e == 0)
+			e = reads_of(root, TREE, r);
+	}
+	node_free(root);
+	if (e == 0 && r->n)
+		qsort(r->v, r->n, sizeof(*r->v), compare);
+	return e;
+}
+
+int ward_learned_rules(const struct ward_learned *l, struct ward_learned_rules *ret)
+{
+	struct ward_learned_rules r = {NULL, 0, false};
+	int e = 0;
+	for (unsigned depth = 8;; depth /= 2) {
+		e = make(l, depth, &r);
+		if (e < 0 || depth == 0 || r.n <= WARD_LEARN_RULES_MAX)
+			break;
+		ward_learned_rules_clear(&r);
+	}
+	if (e < 0)
+		ward_learned_rules_clear(&r);
+	else
+		*ret = r;
+	return e;
+}
+
+void ward_learned_rules_clear(struct ward_learned_rules *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free(r->v[i].pattern);
+	free(r->v);
+	*r = (struct ward_learned_rules){NULL, 0, false};
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy check: errors, and what does not do what it seems to. */
+#include <argp.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/embedded.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/cli/policy/check_links.h"
+#include "enforcer/cli/policy/check_programs.h"
+#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_verbs.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/sessions.h"
+#include "enforcer/policy/check.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/owner/git_tracked.h"
+
+struct args {
+	const char *policy;
+	const char *as;
+	bool strict, json;
+	const char *file;
+};
+
+/* What was found, on its way out. */
+struct report {
+	const struct args *args;
+	const char *name; /* display name of what is checked */
+	json_t *list;
+	unsigned errors, warnings;
+};
+
+enum { OPT_AS = 256 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'p':
+		a->policy = arg;
+		return 0;
+	case OPT_AS:
+		if (strcmp(arg, "base") != 0 && strcmp(arg, "floor") != 0 &&
+			strcmp(arg, "project") != 0)
+			argp_error(state, "--as: base, floor or project");
+		a->as = arg;
+		return 0;
+	case 's':
+		a->strict = true;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->file)
+			argp_error(state, "one file at a time");
+		a->file = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "The same as FILE|PROFILE as argument", 0},
+	{"as", OPT_AS, "KIND", 0,
+		"Check FILE as base, floor or project file (default: by its name, else base)", 0},
+	{"strict", 's', NULL, 0, "Exit status 1 also for warnings", 0},
+	{"json", 'j', NULL, 0, "One JSON array of findings", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, "[FILE|PROFILE]",
+	"Looks for errors in FILE, or in the policy that holds here with all its sources, and for rules "
+	"that do not do what they seem to.\v"
+	"Exit status: 0 nothing found (or only warnings), 1 warnings with --strict, 2 errors or usage.",
+	NULL, NULL, NULL};
+
+static void put_finding(struct report *rp, const char *severity, const char *file, unsigned line,
+	const char *what, const char *why, const char *fix)
+{
+	if (rp->args->json) {
+		json_t *o = json_object();
+		json_object_set_new(o, "severity", json_string(severity));
+		json_object_set_new(o, "file", ward_json_text(file));
+		json_object_set_new(o, "line", json_integer(line));
+		json_object_set_new(o, "what", ward_json_text(what));
+		json_object_set_new(o, "why", ward_json_text(why));
+		json_object_set_new(o, "fix", ward_json_text(fix ? fix : ""));
+		json_array_append_new(rp->list, o);
+		return;
+	}
+	ward_print(file);
+	if (line)
+		printf(":%u", line);
+	printf(": %s: ", severity);
+	ward_print(what);
+	fputs(": ", stdout);
+	ward_print(why);
+	if (fix && *fix) {
+		fputs(" (", stdout);
+		ward_print(fix);
+		putchar(')');
+	}
+	putchar('\n');
+}
+
+static bool is_profile(const char *file)
+{
+	for (const struct ward_embedded *e = ward_embedded_profiles; e->name; e++)
+		if (strcmp(e->name, file) == 0)
+			return true;
+	return false;
+}
+
+static void on_finding(void *user, const struct ward_finding *f)
+{
+	struct report *rp = user;
+	/* A shipped profile's own lines are for whoever checks that profile: nobody here mends
+	 * them. */
+	if (is_profile(f->file) && !(rp->args->file && strcmp(rp->args->file, f->file) == 0))
+		return;
+	rp->warnings += !f->note;
+	put_finding(rp, f->note ? "note" : "warning", f->file, f->line, f->what, f->why, f->fix);
+}
+
+/* --- what git tracks --- */
+
+/* One finding for each rule that hides tracked files, naming the first. */
+static int check_tracked(const struct ward_policy_place *place, struct report *rp)
+{
+	if (!place->in_project)
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf names = WARD_BUF_INIT;
+	struct ward_err err = WARD_ERR_INIT;
+	int r = ward_git_tracked(&place->id, place->project.path, &names, &err);
+	if (r < 0 && r != -ENOMEM) {
+		/* What an agent did to its repository must not keep its owner from checking. */
+		rp->warnings++;
+		put_finding(rp, "warning", place->project.path, 0, "git", err.text,
+			"what git tracks was not checked");
+		r = 0;
+	}
+	const struct ward_rule *said[64];
+	size_t n_said = 0;
+	for (size_t at = 0, len; r == 0 && at < names.len; at += len + 1) {
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		const struct ward_state *s = NULL;
+		len = strlen(names.data + at);
+		ward_buf_printf(&path, "/workspace/%s", names.data + at);
+		r = ward_policy_walk(place->policy, ward_buf_str(&path), path.len, &s);
+		if (r < 0)
+			return r;
+		const struct ward_request req = {
+			.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT, .state = s};
+		struct ward_decision d = ward_policy_decide(place->policy, &req, NULL);
+		ward_policy_state_put(place->policy, s);
+		bool known = d.verdict != WARD_VERDICT_HIDE || !d.rule || n_said == 64;
+		for (size_t i = 0; i < n_said; i++)
+			known = known || said[i] == d.rule;
+		if (known)
+			continue;
+		said[n_said++] = d.rule;
+		ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+		ward_rule_text(d.rule, &what);
+		ward_buf_printf(&why,
+			"hides what git tracks (%s): inside it looks deleted, and 'git commit -a' "
+			"deletes it",
+			names.data + at);
+		rp->warnings++;
+		put_finding(rp, "warning", d.rule->file, d.rule->line, ward_buf_str(&what),
+			ward_buf_str(&why), "deny is meant");
+	}
+	return r;
+}
+
+/* --- who else is at work there --- */
+
+/* Is one of two absolute host paths the other, or beneath it? Both as they were resolved. */
+static bool overlap(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	const char *longer = n < m ? b : a;
+	size_t k = n < m ? n : m;
+	if (strncmp(a, b, k) != 0)
+		return false;
+	return !longer[k] || longer[k] == '/' || (k == 1 && *a == '/');
+}
+
+static void say_shared(struct report *rp, const struct ward_policy *p, const struct ward_tree *t,
+	const char *source, const json_t *session)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	const char *name = json_string_value(json_object_get(session, "session"));
+	const char *file;
+	unsigned line;
+	ward_policy_tree_place(p, t->path, &file, &line);
+	ward_buf_printf(&what, "[tree %s] source = %s", t->path, source);
+	ward_buf_printf(&why,
+		"the running session %s serves it too: each reads and runs what the other wrote, and "
+		"what one policy protects the other may not",
+		name ? name : "?");
+	rp->warnings++;
+	put_finding(rp, "warning", file, line, ward_buf_str(&what), ward_buf_str(&why),
+		"give each session a directory of its own, such as a git worktree");
+}
+
+/* The sessions of the caller that serve files of this tree now. */
+static int check_tree_shared(struct report *rp, const struct ward_policy *p,
+	const struct ward_tree *t, const char *source, const json_t *sessions)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf mine = WARD_BUF_INIT;
+	const json_t *session, *tree;
+	size_t i, k;
+	/* as they write theirs */
+	ward_escape(&mine, source, strlen(source));
+	int r = ward_buf_error(&mine);
+	if (r < 0)
+		return r;
+	json_array_foreach(sessions, i, session)
+	{
+		bool found = false;
+		json_array_foreach(json_object_get(session, "trees"), k, tree)
+		{
+			const char *theirs = json_string_value(json_object_get(tree, "source"));
+			found = found || (theirs && overlap(ward_buf_str(&mine), theirs));
+		}
+		if (found)
+			say_shared(rp, p, t, source, session);
+	}
+	return 0;
+}
+
+static int check_sessions(
+	const struct ward_policy_place *place, const struct ward_policy *p, struct report *rp)
+{
+	const struct ward_settings *set = ward_policy_settings(p);
+	ward_cleanup_free char *runtime = NULL;
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (ward_control_runtime(&runtime, &ignored) < 0)
+		return 0;
+	json_t *sessions = ward_sessions_running(runtime, true);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < set->n_trees; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf source = WARD_BUF_INIT;
+		if (!set->trees[i].source ||
+			ward_tree_source_resolve(set->trees[i].source, place->id.home,
+				place->in_project ? place->project.path : NULL, &source,
+				&ignored) < 0)
+			continue;
+		r = check_tree_shared(rp, p, &set->trees[i], ward_buf_str(&source), sessions);
+	}
+	json_decref(sessions);
+	return r;
+}
+
+/* --- loading --- */
+
+static enum ward_source_kind kind_of(const struct args *a)
+{
+	const char *slash = a->file ? strrchr(a->file, '/') : NULL;
+	const char *name = slash ? slash + 1 : a->file;
+	const char *as = a->as					       ? a->as
+			 : name && strcmp(name, ".wardfs.policy") == 0 ? "project"
+			 : name && strcmp(name, "floor.policy") == 0   ? "floor"
+								       : "base";
+	return strcmp(as, "project") == 0 ? WARD_SOURCE_PROJECT
+	       : strcmp(as, "floor") == 0 ? WARD_SOURCE_FLOOR
+					  : WARD_SOURCE_BASE;
+}
+
+/* Compiles a file that only takes away beside a base that gives everything. */
+static int load_other(const struct args *a, enum ward_source_kind kind, struct ward_policy **ret,
+	struct ward_err *err)
+{
+	static const char all[] = "[policy]\nversion = 1\n[files]\nwrite = /\n";
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf file = WARD_BUF_INIT;
+	int r = ward_policy_find(a->file, &text, &file, err);
+	if (r < 0)
+		return r;
+	const struct ward_source_text s[] = {
+		{.kind = WARD_SOURCE_BASE,
+			.file = "everything",
+			.text = all,
+			.len = sizeof(all) - 1},
+		{.kind = kind, .file = a->file, .text = ward_buf_str(&text), .len = text.len},
+	};
+	return ward_policy_compile(s, 2, ret, err);
+}
+
+/* The error's "FILE:LINE: text" taken apart for the report. */
+static void put_error(struct report *rp, const char *message)
+{
+	const char *colon = strstr(message, ": ");
+	unsigned line = 0;
+	ward_cleanup_free char *file = colon ? strndup(message, (size_t)(colon - message)) : NULL;
+	char *number = file ? strrchr(file, ':') : NULL;
+	if (number && sscanf(number + 1, "%u", &line) == 1)
+		*number = 0;
+	rp->errors++;
+	if (rp->args->json)
+		put_finding(rp, "error", line ? file : rp->name, line, "",
+			line ? colon + 2 : message, "");
+	else
+		ward_say(message);
+}
+
+static int check(const struct args *a, struct report *rp, struct ward_err *err)
+{
+	enum ward_source_kind kind = kind_of(a);
+	struct ward_policy *p = NULL;
+	if (!a->file) {
+		ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
+		int r = ward_policy_place_find(NULL, &place, err);
+		if (r == 0)
+			r = ward_policy_check(place.policy, on_finding, rp);
+		if (r == 0)
+			r = ward_check_programs(place.policy, on_finding, rp, err);
+		if (r == 0)
+			r = check_sessions(&place, place.policy, rp);
+		if (r == 0)
+			r = ward_check_links(&place, place.policy, on_finding, rp);
+		return r == 0 ? check_tracked(&place, rp) : r;
+	}
+	int r = kind == WARD_SOURCE_BASE ? ward_policy_load_alone(a->file, &p, err)
+					 : load_other(a, kind, &p, err);
+	if (r < 0)
+		return r;
+	if (kind == WARD_SOURCE_BASE)
+		r = ward_policy_check(p, on_finding, rp);
+	if (r == 0)
+		r = ward_check_programs(p, on_finding, rp, err);
+	/* tracked files of the project at hand, under this file */
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
+		.project = {.fd = -1}};
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (r == 0 && ward_policy_place_find(NULL, &place, &ignored) == 0) {
+		struct ward_policy *other = place.policy;
+		place.policy = p;
+		r = check_tracked(&place, rp);
+		if (r == 0 && kind == WARD_SOURCE_BASE)
+			r = check_sessions(&place, p, rp);
+		if (r == 0 && kind == WARD_SOURCE_BASE)
+			r = ward_check_links(&place, p, on_finding, rp);
+		place.policy = other;
+	}
+	ward_policy_unref(p);
+	return r;
+}
+
+int ward_policy_cmd_check(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (!a.file)
+		a.file = a.policy;
+	struct report rp = {.args = &a, .name = a.file ? a.file : "", .list = json_array()};
+	struct ward_err err = WARD_ERR_INIT;
+	int r = check(&a, &rp, &err);
+	if (r < 0)
+		put_error(&rp, err.text[0] ? err.text : strerror(-r));
+	if (a.json)
+		ward_print_json(json_incref(rp.list));
+	json_decref(rp.list);
+	if (rp.errors)
+		return 2;
+	return a.strict && rp.warnings ? 1 : 0;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy explain: the decision of the filesystem, with its reasons. */
+#include <argp.h>
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/policy/policy_look.h"
+#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_verbs.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/session/plan/exec_programs.h"
+#include "enforcer/session/plan/shown.h"
+
+struct args {
+	const char *policy;
+	bool json;
+	const char *words[3]; /* ACTION PATH [PATH2] */
+	unsigned n;
+};
+
+/* What is printed, one way or the other. */
+struct answer {
+	const char *action;
+	char *path, *path2; /* sandbox paths, owned; path2 NULL where there is none */
+	struct ward_decision d;
+	uint32_t want;
+	struct ward_trace trace;
+	struct ward_buf permit;
+	const struct ward_policy *policy;
+	const char *outside; /* the path that is in no tree, borrowed; NULL: none */
+	bool program;	     /* decided by [process] exec alone, whose list rule begins */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'p':
+		a->policy = arg;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->n == 3)
+			argp_error(state, "too many arguments");
+		a->words[a->n++] = arg;
+		return 0;
+	case ARGP_KEY_END: {
+		if (a->n < 2)
+			argp_error(state, "an action and a path are needed");
+		bool two = strcmp(a->words[0], "rename") == 0 || strcmp(a->words[0], "link") == 0;
+		if (two && a->n != 3)
+			argp_error(state, "%s takes two paths", a->words[0]);
+		if (!two && a->n != 2)
+			argp_error(state, "%s takes one path", a->words[0]);
+		return 0;
+	}
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for wardfs run", 0},
+	{"json", 'j', NULL, 0, "One JSON object", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, "ACTION PATH [PATH2]",
+	"Tells what ACTION on PATH would answer under the policy that holds here, and why. ACTION is "
+	"one of: stat list read exec append create symlink write remove rename link chmod connect "
+	"(rename and link take two paths, connect takes HOST:PORT). PATH is a path inside, a path of the host or "
+	"relative.\v"
+	"Exit status: 0 allowed, 1 refused, 2 usage or policy.",
+	NULL, NULL, NULL};
+
+/* --- output --- */
+
+static const char *error_name(int error)
+{
+	switch (error) {
+	case EACCES:
+		return "EACCES";
+	case ENOENT:
+		return "ENOENT";
+	case EXDEV:
+		return "EXDEV";
+	default:
+		return NULL;
+	}
+}
+
+static json_t *rule_object(const struct ward_rule *r)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_rule_place(r, &place);
+	json_t *o = json_object();
+	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
+	json_object_set_new(o, "source", json_string(ward_source_name(r->source)));
+	json_object_set_new(o, "section", json_string(ward_rule_section(r)));
+	json_object_set_new(o, "verb", json_string(ward_verb_name(r->verb)));
+	json_object_set_new(o, "pattern", ward_json_text(r->pattern));
+	return o;
+}
+
+static void print_json(const struct answer *a)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	ward_rule_place(a->d.rule, &place);
+	ward_rule_text(a->d.rule, &line);
+	json_t *o = json_object();
+	json_object_set_new(o, "action", json_string(a->action));
+	json_object_set_new(o, "path", ward_json_text(a->path));
+	if (a->path2)
+		json_object_set_new(o, "path2", ward_json_text(a->path2));
+	json_object_set_new(o, "verdict", json_string(ward_verdict_name(a->d.verdict)));
+	const char *error = error_name(a->d.error);
+	json_object_set_new(o, "error", error ? json_string(error) : json_null());
+	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
+	json_object_set_new(
+		o, "rule_text", line.len ? ward_json_text(ward_buf_str(&line)) : json_null());
+	json_object_set_new(o, "rights", ward_json_rights(a->d.granted));
+	json_t *rules = json_array();
+	for (size_t i = 0; i < a->trace.n; i++) {
+		const struct ward_trace_entry *e = &a->trace.entries[i];
+		json_t *r = rule_object(e->rule);
+		json_object_set_new(r, "rights", ward_json_rights(e->rights));
+		json_object_set_new(r, "decides", json_boolean(e->decides));
+		json_array_append_new(rules, r);
+	}
+	json_object_set_new(o, "rules", rules);
+	json_object_set_new(o, "in_tree", json_boolean(!a->outside));
+	json_object_set_new(o, "rules_left_out", json_integer((json_int_t)a->trace.left_out));
+	json_object_set_new(o, "permit",
+		a->permit.len ? ward_json_text(ward_buf_str(&a->permit)) : json_null());
+	json_t *quotas = json_array();
+	const struct ward_quota *q;
+	for (size_t i = 0; (q = ward_explain_quota(a->policy, a->path, i)); i++)
+		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++)
+			if (q->limits[k].text)
+				json_array_append_new(quotas,
+					json_pack("{s:o,s:o,s:o}", "quota", ward_json_text(q->path),
+						"limit", ward_json_text(q->limits[k].text), "rule",
+						ward_json_text(q->limits[k].place)));
+	json_object_set_new(o, "quotas", quotas);
+	ward_print_json(o);
+}
+
+/* Each line escaped by itself: no pattern has a newline in it. */
+static void print_lines(const char *text)
+{
+	while (*text) {
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		const size_t n = strcspn(text, "\n");
+		ward_buf_add(&line, text, n);
+		ward_print(ward_buf_str(&line));
+		putchar('\n');
+		text += n + (text[n] == '\n');
+	}
+}
+
+/* What bounds a change that the rules allow. */
+static void print_quotas(const struct answer *a)
+{
+	const struct ward_quota *q, *last = NULL, *last2 = NULL;
+	static const char *const reading[] = {"stat", "list", "read", "exec"};
+	for (size_t i = 0; i < sizeof(reading) / sizeof(*reading); i++)
+		if (strcmp(a->action, reading[i]) == 0)
+			return;
+	if (a->d.verdict != WARD_VERDICT_ALLOW)
+		return;
+	for (size_t i = 0; (q = ward_explain_quota(a->policy, a->path, i)); i++) {
+		last = q;
+		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
+			if (!q->limits[k].text)
+				continue;
+			fputs("  quota   ", stdout);
+			ward_print(q->limits[k].place);
+			fputs("  [quota ", stdout);
+			ward_print(q->path);
+			fputs("] ", stdout);
+			ward_print(q->limits[k].text);
+			putchar('\n');
+		}
+	}
+	for (size_t i = 0; a->path2 && (q = ward_explain_quota(a->policy, a->path2, i)); i++)
+		last2 = q;
+	if (a->path2 && last != last2)
+		puts("  note    another quota is above the second path: the answer is EXDEV, at which "
+		     "mv copies");
+}
+
+static void print_text(const struct answer *a)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *error = error_name(a->d.error);
+	printf("%s ", a->action);
+	ward_print(a->path);
+	if (a->path2) {
+		putchar(' ');
+		ward_print(a->path2);
+	}
+	printf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
+		error ? error : "", error ? ")" : "");
+	ward_rule_place(a->d.rule, &b);
+	ward_buf_puts(&b, "  ");
+	ward_rule_text(a->d.rule, &b);
+	fputs("  rule    ", stdout);
+	ward_print(ward_buf_str(&b));
+	if (!a->d.rule)
+		fputs(a->d.verdict == WARD_VERDICT_ALLOW
+				? "a directory on the way to something visible"
+				: "nothing makes it visible",
+			stdout);
+	if (a->program) {
+		fputs("\n  note    the list begins there; on this host it means ", stdout);
+		fputs(a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone",
+			stdout);
+	} else if (a->outside) {
+		fputs("\n  note    ", stdout);
+		ward_print(a->outside);
+		fputs(" is in no tree: rules do not reach it. Of the host outside of the trees a "
+		      "session\n          sees /usr, parts of /etc and what [system] read names, "
+		      "read-only, and nothing else",
+			stdout);
+	}
+	ward_buf_clear(&b);
+	ward_explain_rules(a->d.granted, &a->trace, &b);
+	putchar('\n');
+	print_lines(ward_buf_str(&b));
+	print_quotas(a);
+	if (a->permit.len) {
+		fputs("  to permit it: ", stdout);
+		ward_print(ward_buf_str(&a->permit));
+		putchar('\n');
+	}
+}
+
+/* --- connect --- */
+
+/* HOST:PORT, an IPv6 address in brackets; "/udp" or "/tcp" may follow. */
+static bool is_host_port(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	char *end = NULL;
+	if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
+		return false;
+	unsigned long port = strtoul(colon + 1, &end, 10);
+	return port > 0 && port <= 65535 &&
+	       (!*end || strcmp(end, "/udp") == 0 || strcmp(end, "/tcp") == 0);
+}
+
+static int connect_to(
+	const struct ward_policy_place *place, const struct args *a, struct ward_err *err)
+{
+	if (!is_host_port(a->words[1]))
+		return ward_err_set(err, -EINVAL,
+			"connect takes HOST:PORT, such as example.org:443, not '%s'", a->words[1]);
+	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	enum ward_verdict v = ward_policy_connect(place->policy, a->words[1], &rule, &line);
+	if (a->json) {
+		json_t *o = json_object();
+		json_object_set_new(o, "action", json_string("connect"));
+		json_object_set_new(o, "path", ward_json_text(a->words[1]));
+		json_object_set_new(o, "verdict", json_string(ward_verdict_name(v)));
+		json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&rule)));
+		json_object_set_new(o, "rule_text", ward_json_text(ward_buf_str(&line)));
+		ward_print_json(o);
+	} else {
+		fputs("connect ", stdout);
+		ward_print(a->words[1]);
+		printf(": %s\n  rule    ", ward_verdict_name(v));
+		ward_print(ward_buf_str(&rule));
+		fputs("  ", stdout);
+		ward_print(ward_buf_str(&line));
+		putchar('\n');
+	}
+	return v == WARD_VERDICT_ALLOW ? 0 : 1;
+}
+
+/* --- paths --- */
+
+/* Whether the object is a directory: as the user wrote it, else as it is on the host. */
+static bool is_dir(const struct ward_policy_place *place, const struct ward_request *req,
+	const char *path, bool written)
+{
+	unsigned type = ward_policy_place_type(place, path);
+	if (type)
+		return type == S_IFDIR;
+	/* of what does not exist: a directory on the way to something visible would be one */
+	return written || (req->action == WARD_ACTION_ACCESS &&
+				  !(req->rights & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST)));
+}
+
+static uint32_t wanted(const struct ward_request *req)
+{
+	switch (req->action) {
+	case WARD_ACTION_CREATE:
+	case WARD_ACTION_LINK:
+		return req->rights | WARD_RIGHT_CREATE;
+	case WARD_ACTION_REMOVE:
+	case WARD_ACTION_RENAME:
+		return WARD_RIGHT_REMOVE;
+	case WARD_ACTION_ACCESS:
+	case WARD_ACTION_NONE:
+		break;
+	}
+	return req->rights;
+}
+
+static int walk(const struct ward_policy *p, const char *path, const struct ward_state **ret,
+	struct ward_err *err)
+{
+	int r = ward_policy_walk(p, path, strlen(path), ret);
+	if (r == -EINVAL)
+		return ward_err_set(err, r, "%s: a name of more than 255 bytes", path);
+	return r < 0 ? ward_err_sys(err, r, "%s", path) : 0;
+}
+
+/*
+ * [process] exec outside of the trees: the same look at the host as `wardfs run` has, and the file
+ * that the path leads to.
+ */
+static int decide_program(
+	const struct ward_policy_place *place, struct answer *ans, struct ward_err *err)
+{
+	ward_cleanup(ward_programs_clear) struct ward_programs all = WARD_PROGRAMS_INIT;
+	ward_cleanup_free char *real = NULL;
+	int r = ward_programs_find(place->policy, &all, err);
+	if (r < 0)
+		return r;
+	ward_cleanup_fd int fd = open(ans->path, O_PATH | O_CLOEXEC);
+	bool listed = ward_programs_listed(place->policy, ans->path) == WARD_SANDBOX_LISTED ||
+		      (fd >= 0 && ward_fd_path(fd, &real) == 0 && ward_programs_have(&all, real));
+	ans->program = true;
+	ans->d = (struct ward_decision){.verdict = listed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY,
+		.error = listed ? 0 : EACCES,
+		.granted = listed ? WARD_RIGHT_STAT | WARD_RIGHT_READ | WARD_RIGHT_EXEC
+				  : WARD_RIGHT_STAT | WARD_RIGHT_READ,
+		.rule = ward_policy_first_program(place->policy)};
+	return 0;
+}
+
+static int decide(const struct ward_policy_place *place, const struct args *a,
+	struct ward_request *req, struct answer *ans, struct ward_err *err)
+{
+	bool dir = false, dir2 = false;
+	int r = ward_policy_place_path(place, a->words[1], &ans->path, &dir, err);
+	if (r == 0 && a->n == 3)
+		r = ward_policy_place_path(place, a->words[2], &ans->path2, &dir2, err);
+	if (r < 0)
+		return r;
+	assert(ans->path);
+	if (!ward_policy_place_in_tree(place, ans->path))
+		ans->outside = ans->path;
+	else if (ans->path2 && !ward_policy_place_in_tree(place, ans->path2))
+		ans->outside = ans->path2;
+	if (is_dir(place, req, ans->path, dir))
+		req->flags |= WARD_REQUEST_DIR;
+	unsigned type2 = ans->path2 ? ward_policy_place_type(place, ans->path2) : 0;
+	if (type2 && req->action == WARD_ACTION_RENAME)
+		req->flags |= WARD_REQUEST_DST_EXISTS;
+	if (type2 == S_IFDIR)
+		req->flags |= WARD_REQUEST_DST_DIR;
+	if (ans->path2 && ward_policy_place_type(place, ans->path) == S_IFLNK)
+		req->flags |= WARD_REQUEST_SYMLINK;
+	if (ans->outside && strcmp(a->words[0], "exec") == 0 &&
+		ward_policy_has_programs(place->policy))
+		return decide_program(place, ans, err);
+	r = walk(place->policy, ans->path, &req->state, err);
+	if (r == 0 && ans->path2)
+		r = walk(place->policy, ans->path2, &req->state2, err);
+	if (r == 0)
+		r = ward_policy_tree_root(place->policy, ans->path, &req->root);
+	if (r == 0) {
+		ans->d = ward_policy_decide(place->policy, req, &ans->trace);
+		ward_place_look(place, req, ans->path, ans->path2, &ans->d);
+	}
+	ward_policy_state_put(place->policy, req->state);
+	ward_policy_state_put(place->policy, req->state2);
+	ward_policy_state_put(place->policy, req->root);
+	return r;
+}
+
+/* What no tree serves can be shown as it is, unless a guard names it. */
+static void permit_outside(const struct ward_policy_place *place, uint32_t want, struct answer *a)
+{
+	ward_cleanup_free char *real = NULL;
+	struct ward_shown_file s = {.closed = NULL};
+	int r = ward_shown_look(
+		place->policy, (const char *const *)place->sources, a->outside, NULL, &s);
+	real = s.real;
+	if (r < 0)
+		return;
+	if (s.closed) {
+		const struct ward_decision d = {.error = EACCES, .rule = s.closed};
+		ward_explain_permit(&d, want, a->outside, place->owner_file, &a->permit);
+	} else if (!s.type) {
+		ward_buf_puts(&a->permit, "nothing that you can reach is there");
+	} else if (s.type != S_IFREG && s.type != S_IFDIR) {
+		ward_buf_puts(&a->permit,
+			"nothing permits it: only directories and regular files can be shown");
+	} else {
+		ward_buf_printf(&a->permit,
+			"wardfs run --read %s, for one run; 'read = %s' in [system] of %s, for every one",
+			a->outside, a->outside,
+			place->owner_file ? place->owner_file : "the policy");
+	}
+}
+
+/* Which of two paths was refused: the second if the first gives what is needed. */
+static void permit(
+	const struct ward_policy_place *place, const struct ward_request *req, struct answer *a)
+{
+	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
+							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
+	if (a->d.verdict == WARD_VERDICT_ALLOW)
+		return;
+	if (a->program) {
+		ward_explain_permit(&a->d, wanted(req), a->path, place->owner_file, &a->permit);
+		return;
+	}
+	if (a->outside && wanted(req) & change) {
+		ward_buf_puts(&a->permit,
+			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the policy");
+		return;
+	}
+	if (a->outside) {
+		permit_outside(place, wanted(req), a);
+		return;
+	}
+	const char *path = a->path;
+	uint32_t want = wanted(req);
+	if (req->action == WARD_ACTION_RENAME && a->d.granted & WARD_RIGHT_STAT &&
+		a->d.granted & WARD_RIGHT_REMOVE) {
+		path = a->path2;
+		want = WARD_RIGHT_CREATE;
+	}
+	if (req->action == WARD_ACTION_LINK)
+		path = a->path2;
+	ward_explain_permit(&a->d, want, path, place->owner_file, &a->permit);
+}
+
+static int explain(
+	const struct ward_policy_place *place, const struct args *a, struct ward_err *err)
+{
+	if (strcmp(a->words[0], "connect") == 0)
+		return connect_to(place, a, err);
+	struct ward_request req;
+	static const char *const actions[] = {"stat", "list", "read", "exec", "append", "create",
+		"symlink", "write", "remove", "rename", "link", "chmod", "connect"};
+	int r = ward_explain_action(a->words[0], &req, err);
+	const char *near = r < 0 ? ward_near(a->words[0], actions,
+					   sizeof(actions) / sizeof(*actions), sizeof(*actions))
+				 : NULL;
+	if (near)
+		return ward_err_set(
+			err, r, "no action '%s': did you mean '%s'?", a->words[0], near);
+	if (r < 0)
+		return r;
+	struct answer ans = {.action = a->words[0], .policy = place->policy};
+	r = decide(place, a, &req, &ans, err);
+	if (r == 0) {
+		permit(place, &req, &ans);
+		if (a->json)
+			print_json(&ans);
+		else
+			print_text(&ans);
+		r = ans.d.verdict == WARD_VERDICT_ALLOW ? 0 : 1;
+	}
+	free(ans.path);
+	free(ans.path2);
+	ward_buf_clear(&ans.permit);
+	return r;
+}
+
+int ward_policy_cmd_explain(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
+	int r = ward_policy_place_find(a.policy, &place, &err);
+	if (r == 0)
+		r = explain(&place, &a, &err);
+	if (r < 0) {
+		ward_say(err.text);
+		return 2;
+	}
+	return r;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy show: the policy that holds here, as one text. */
+#include <argp.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_verbs.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/policy/explain.h"
+
+struct args {
+	const char *policy;
+	bool json;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'p':
+		a->policy = arg;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for wardfs run", 0},
+	{"json", 'j', NULL, 0, "One JSON object: digest and text", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, NULL,
+	"Prints the policy that holds here after all its sources, as one text. Loaded as a base it "
+	"means the same and has the same digest.",
+	NULL, NULL, NULL};
+
+int ward_policy_cmd_show(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	int r = ward_policy_place_find(a.policy, &place, &err);
+	if (r == 0) {
+		r = ward_policy_show(place.policy, &text);
+		if (r < 0)
+			ward_err_sys(&err, r, "show");
+	}
+	if (r < 0) {
+		ward_say(err.text);
+		return 2;
+	}
+	const char *digest = ward_policy_digest(place.policy);
+	if (!a.json) {
+		printf("; digest %s\n%s", digest, ward_buf_str(&text));
+		return 0;
+	}
+	/* A pattern may hold any bytes. */
+	json_t *o = json_object();
+	json_object_set_new(o, "digest", json_string(digest));
+	json_t *plain = json_stringn(ward_buf_str(&text), text.len);
+	json_object_set_new(o, "text", plain ? plain : ward_json_text(ward_buf_str(&text)));
+	ward_print_json(o);
+	return 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs policy test: the [test] sections of policies, as TAP. */
+#include <argp.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_verbs.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/policy/explain.h"
+
+struct args {
+	bool json;
+	char **files; /* borrowed from argv */
+	size_t n_files;
+};
+
+struct run {
+	bool json;
+	json_t *list;
+	size_t n, failed;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'j':
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		a->files = state->argv + state->next;
+		a->n_files = (size_t)(state->argc - state->next);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "One JSON array instead of TAP", 0},
+	{0},
+};
+static const struct argp argp = {options, parse, "[FILE|PROFILE]...",
+	"Runs the lines 'expect = ACTION PATH [PATH2] VERDICT' of the section [test] of each FILE, or of "
+	"the policy that holds here with all its sources.\v"
+	"Exit status: 0 all are met, 1 some are not, 2 usage or policy.",
+	NULL, NULL, NULL};
+
+static void on_expectation(void *user, const struct ward_expectation *e)
+{
+	struct run *run = user;
+	run->n++;
+	run->failed += !e->met;
+	if (run->json) {
+		json_t *o = json_object();
+		json_object_set_new(o, "file", ward_json_text(e->file));
+		json_object_set_new(o, "line", json_integer(e->line));
+		json_object_set_new(o, "expect", ward_json_text(e->text));
+		json_object_set_new(o, "got", json_string(e->got));
+		json_object_set_new(o, "ok", json_boolean(e->met));
+		json_array_append_new(run->list, o);
+		return;
+	}
+	printf("%s %zu - ", e->met ? "ok" : "not ok", run->n);
+	ward_print(e->file);
+	printf(":%u: ", e->line);
+	ward_print(e->text);
+	putchar('\n');
+	if (!e->met)
+		printf("# got: %s\n", e->got);
+}
+
+static int test(const struct args *a, struct run *run, struct ward_err *err)
+{
+	int r = 0;
+	if (a->n_files == 0) {
+		ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
+		r = ward_policy_place_find(NULL, &place, err);
+		return r == 0 ? ward_policy_expectations(place.policy, on_expectation, run) : r;
+	}
+	for (size_t i = 0; r == 0 && i < a->n_files; i++) {
+		struct ward_policy *p = NULL;
+		r = ward_policy_load_alone(a->files[i], &p, err);
+		if (r == 0)
+			r = ward_policy_expectations(p, on_expectation, run);
+		ward_policy_unref(p);
+	}
+	return r;
+}
+
+int ward_policy_cmd_test(int argc, char **argv)
+{
+	struct args a = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	struct ward_err err = WARD_ERR_INIT;
+	struct run run = {.json = a.json, .list = json_array()};
+	if (!a.json)
+		puts("TAP version 13");
+	int r = test(&a, &run, &err);
+	if (r < 0) {
+		if (!a.json)
+			puts("Bail out!");
+		ward_say(err.text[0] ? err.text : strerror(-r));
+	} else if (a.json) {
+		ward_print_json(json_incref(run.list));
+	} else {
+		printf("1..%zu\n", run.n);
+	}
+	json_decref(run.list);
+	return r < 0 ? 2 : run.failed ? 1 : 0;
+}

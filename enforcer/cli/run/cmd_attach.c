@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs attach: at the terminal of a running session. */
+#include <argp.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/sessions.h"
+#include "enforcer/session/exec/attach_client.h"
+#include "enforcer/session/run/run.h"
+
+static const struct argp_option options[] = {
+	{"watch", 'w', NULL, 0,
+		"Only look: what is typed goes nowhere, and the window keeps its size", 0},
+	{0},
+};
+
+struct args {
+	const char *session;
+	bool watch;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	switch (key) {
+	case 'w':
+		a->watch = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->session)
+			argp_error(state, "one session at a time");
+		a->session = arg;
+		return 0;
+	case ARGP_KEY_END:
+		ward_sessions_need(state, a->session);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {options, parse, "SESSION",
+	"Joins the terminal of a running session's command: shows what it showed last, and from then on "
+	"the same to all that are there, who type into the same program. Ctrl-] twice leaves; the "
+	"command goes on. wardfs exec SESSION sh gives a terminal of its own. SESSION is its name, or "
+	"latest: the one started last.\v"
+	"Exit status: the command's, if it ends; 0 after Ctrl-] twice; 2 usage, or no such session; 125 "
+	"it has no terminal, or did not answer; 137 the session ended first.",
+	NULL, NULL, NULL};
+
+int ward_cmd_attach(int argc, char **argv)
+{
+	struct args a = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return 2;
+	ward_cleanup_free char *session = ward_sessions_meant(a.session);
+	if (!session)
+		return WARD_EXIT_USAGE;
+	int status = ward_attach_to(session, a.watch, &err);
+	if (err.code)
+		ward_say(err.text);
+	return status;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs mount, wardfs umount: the guard alone. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/base/kernel.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/session/mount/mount.h"
+
+enum { OPT_ALLOW_OTHER = 0x100 };
+
+struct mount_args {
+	struct ward_mount_options o;
+	bool foreground;
+};
+
+static const struct argp_option mount_options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for run", 0},
+	{"tree", 't', "PATH", 0, "What the source is called in the policy (default /workspace)", 0},
+	{"session", 's', "NAME", 0, "Name of the session in the trail", 0},
+	{"allow-other", OPT_ALLOW_OTHER, NULL, 0,
+		"As root: for all users of this host, each with its own ids", 0},
+	{"foreground", 'f', NULL, 0, "Stay in the foreground", 0},
+	{0},
+};
+
+static error_t parse_mount(int key, char *arg, struct argp_state *state)
+{
+	struct mount_args *a = state->input;
+	switch (key) {
+	case 'p':
+		a->o.policy = arg;
+		return 0;
+	case 't':
+		a->o.tree = arg;
+		return 0;
+	case 's':
+		a->o.session = arg;
+		return 0;
+	case OPT_ALLOW_OTHER:
+		a->o.allow_other = true;
+		return 0;
+	case 'f':
+		a->foreground = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!a->o.source)
+			a->o.source = arg;
+		else if (!a->o.mountpoint)
+			a->o.mountpoint = arg;
+		else
+			argp_error(state, "too many arguments");
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->o.mountpoint)
+			argp_error(state, "a source and a mount point are needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp mount_argp = {mount_options, parse_mount, "SOURCE MOUNTPOINT",
+	"Serves the directory SOURCE at MOUNTPOINT under a policy, with a trail, until it is "
+	"unmounted (wardfs umount). No sandbox: who else can reach SOURCE is not stopped.",
+	NULL, NULL, NULL};
+
+/* The pipe over which the one in the background says that it is ready. */
+static void say_ready(void *arg)
+{
+	int *fd = arg;
+	if (*fd < 0)
+		return;
+	char zero = 0;
+	(void)!write(*fd, &zero, 1);
+	close(*fd);
+	*fd = -1;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; null >= 0 && i < 3; i++)
+		dup2(null, i);
+	if (null > 2)
+		close(null);
+}
+
+static int serve(const struct ward_mount_options *o, int pipe_fd)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	int status = ward_mount(o, say_ready, &pipe_fd, &err);
+	if (status)
+		ward_say(err.text);
+	return status;
+}
+
+static int background(const struct ward_mount_options *o)
+{
+	int p[2];
+	if (pipe2(p, O_CLOEXEC) < 0) {
+		ward_sayf("pipe: %s", strerror(errno));
+		return 125;
+	}
+	pid_t pid = fork();
+	if (pid < 0) {
+		ward_sayf("fork: %s", strerror(errno));
+		return 125;
+	}
+	if (pid == 0) {
+		close(p[0]);
+		setsid();
+		_exit(serve(o, p[1]));
+	}
+	close(p[1]);
+	char c = 1;
+	ssize_t n = 0;
+	do {
+		n = read(p[0], &c, 1);
+	} while (n < 0 && errno == EINTR);
+	close(p[0]);
+	if (n == 1)
+		return 0;
+	int st = 0;
+	while (waitpid(pid, &st, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(st) && WEXITSTATUS(st) ? WEXITSTATUS(st) : 125;
+}
+
+int ward_cmd_mount(int argc, char **argv)
+{
+	struct mount_args a = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	if (argp_parse(&mount_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (ward_kernel_check(&err) < 0) {
+		ward_say(err.text);
+		return 125;
+	}
+	return a.foreground ? serve(&a.o, -1) : background(&a.o);
+}
+
+struct umount_args {
+	bool lazy;
+	const char *mountpoint;
+};
+
+static const struct argp_option umount_options[] = {
+	{"lazy", 'l', NULL, 0, "Also while it is in use", 0},
+	{0},
+};
+
+static error_t parse_umount(int key, char *arg, struct argp_state *state)
+{
+	struct umount_args *a = state->input;
+	if (key == 'l') {
+		a->lazy = true;
+		return 0;
+	}
+	if (key == ARGP_KEY_ARG && !a->mountpoint) {
+		a->mountpoint = arg;
+		return 0;
+	}
+	if (key == ARGP_KEY_NO_ARGS)
+		argp_error(state, "a mount point is needed");
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp umount_argp = {umount_options, parse_umount, "MOUNTPOINT",
+	"Takes a mount of wardfs away and ends its session.", NULL, NULL, NULL};
+
+int ward_cmd_umount(int argc, char **argv)
+{
+	struct umount_args a = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	if (argp_parse(&umount_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	if (ward_umount(a.mountpoint, a.lazy, &err) < 0) {
+		ward_say(err.text);
+		return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs net: what the network of a session tells others. */
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/log/chain.h"
+#include "audit/verify/verify.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/base/quantity.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/verbs.h"
+#include "enforcer/net/protocol/token.h"
+
+/* A file of public keys is no longer. */
+#define KEY_FILE_MAX 65536
+/* Two hosts whose clocks are kept differ by less. */
+#define SLACK_S 30
+
+enum { OPT_AT = 0x100, OPT_LINES, OPT_JSON };
+
+struct verify {
+	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
+	size_t n_keys;
+	const char *token;
+	const char *destination; /* NULL: any */
+	uint64_t at_s;		 /* 0: now */
+	bool lines, json;
+};
+
+static const struct argp_option options[] = {
+	{"key", 'k', "KEY|FILE", 0,
+		"Public key of the host that runs the session, as `wardfs audit key show` prints "
+		"it, or a file of such lines; repeats",
+		0},
+	{"destination", 'd', "HOST:PORT", 0, "Where the request goes: the token must say the same",
+		0},
+	{"at", OPT_AT, "SECONDS", 0, "Judge as at this time (since the epoch), not now", 0},
+	{"lines", OPT_LINES, NULL, 0,
+		"Read lines \"TOKEN [HOST PORT]\" and answer each with OK or ERR (a helper of "
+		"squid's external_acl_type); a number is taken once",
+		0},
+	{"json", OPT_JSON, NULL, 0, "Write JSON", 0},
+	{0},
+};
+
+static bool add_key(struct verify *v, const char *text, size_t len)
+{
+	if (v->n_keys == WARD_VERIFY_KEYS_MAX ||
+		ward_public_key_parse(text, len, &v->keys[v->n_keys]) < 0)
+		return false;
+	v->n_keys++;
+	return true;
+}
+
+/* A key, or the name of a file of them. */
+static bool add_keys(struct verify *v, const char *arg)
+{
+	if (add_key(v, arg, strlen(arg)))
+		return true;
+	ward_cleanup_fd int fd = open(arg, O_RDONLY | O_CLOEXEC);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (fd < 0 || ward_fd_read_all(fd, KEY_FILE_MAX, &b) < 0)
+		return false;
+	size_t n = 0;
+	for (const char *p = ward_buf_str(&b); *p; p += strspn(p, "\n"), n++) {
+		size_t len = strcspn(p, "\n");
+		if (!add_key(v, p, len))
+			return false;
+		p += len;
+	}
+	return n > 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct verify *v = state->input;
+	switch (key) {
+	case 'k':
+		if (!add_keys(v, arg))
+			argp_error(state, "--key %s: neither a public key nor a file of them", arg);
+		return 0;
+	case 'd':
+		v->destination = arg;
+		return 0;
+	case OPT_AT:
+		if (ward_quantity_whole(arg, 1, WARD_QUANTITY_MAX, &v->at_s, NULL) < 0)
+			argp_error(state, "--at %s: seconds since 1970 are needed", arg);
+		return 0;
+	case OPT_LINES:
+		v->lines = true;
+		return 0;
+	case OPT_JSON:
+		v->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (v->token)
+			return ARGP_ERR_UNKNOWN;
+		v->token = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (v->n_keys == 0)
+			argp_error(state, "--key is needed: what `wardfs audit key show` prints");
+		if (v->lines == (v->token != NULL))
+			argp_error(state, "either a token or --lines is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {options, parse, "TOKEN",
+	"Tells which session a request to a proxy comes from ([network] identify): checks the token "
+	"in it with the host's public key alone. TOKEN may begin with \"Bearer \"; of SOCKS5 it is "
+	"USER~PASSWORD.\v"
+	"Exit status: 0 it is good; 1 it is not: forged, expired, from the future, or for another "
+	"destination; 2 usage. A token holds for a minute, and clocks may differ by half of one. Who "
+	"keeps the largest number of each session sees a token that comes twice; --lines does.",
+	NULL, NULL, NULL};
+
+/* Why the token is not to be believed; NULL: it is. */
+static const char *judge(
+	const struct verify *v, const char *text, const char *destination, struct ward_token *ret)
+{
+	uint64_t now = v->at_s ? v->at_s : ward_clock_real_ns() / WARD_NS_PER_SEC;
+	if (strncmp(text, "Bearer ", 7) == 0)
+		text += 7;
+	if (ward_token_parse(text, strlen(text), ret) < 0)
+		return "this is no token";
+	switch (ward_token_check(ret, text, v->keys, v->n_keys, now, SLACK_S)) {
+	case WARD_TOKEN_FORGED:
+		return "not signed for by the given key";
+	case WARD_TOKEN_EARLY:
+		return "from the future: the clocks of the two hosts differ";
+	case WARD_TOKEN_EXPIRED:
+		return "expired";
+	case WARD_TOKEN_GOOD:
+		break;
+	}
+	if (destination && strcmp(destination, ret->destination) != 0)
+		return "for another destination";
+	return NULL;
+}
+
+static void print_json(const char *fault, const struct ward_token *t)
+{
+	json_t *o = json_pack("{s:b}", "good", !fault);
+	if (fault)
+		json_object_set_new(o, "why", json_string(fault));
+	/* Of what nobody has signed, nothing is passed on. */
+	else
+		json_object_update_new(
+			o, json_pack("{s:s, s:s, s:s, s:I, s:I}", "session", t->session,
+				   "destination", t->destination, "policy", t->policy, "number",
+				   (json_int_t)t->number, "expires", (json_int_t)t->expires_s));
+	json_dumpf(o, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(o);
+}
+
+static int verify_one(const struct verify *v)
+{
+	struct ward_token t = {0};
+	const char *fault = judge(v, v->token, v->destination, &t);
+	if (v->json)
+		print_json(fault, &t);
+	else if (fault)
+		ward_sayf("the token is not good: %s", fault);
+	else
+		printf("session      %s\ndestination  %s\npolicy       %s\nnumber       %llu\n",
+			t.session, t.destination, t.policy, (unsigned long long)t.number);
+	return fault ? 1 : 0;
+}
+
+/* --- a helper of a proxy --- */
+
+/* The last numbers of a session: connections that are opened at once overtake one another. */
+#define WINDOW 1024
+#define SESSIONS_MAX 1024
+
+struct seen {
+	uint8_t key[WARD_SIGN_PUBLIC_BYTES];
+	uint64_t last;	    /* the largest */
+	bool taken[WINDOW]; /* of last and those before, by number % WINDOW */
+	uint64_t used;	    /* the counter of lines */
+};
+
+/* False: it was taken before, or is too old to tell. */
+static bool take_number(struct seen *all, uint64_t line, const struct ward_token *t)
+{
+	struct seen *s = NULL;
+	for (size_t i = 0; i < SESSIONS_MAX && !s; i++)
+		if (all[i].used && memcmp(all[i].key, t->key, sizeof(t->key)) == 0)
+			s = &all[i];
+	if (!s) {
+		s = &all[0];
+		for (size_t i = 1; i < SESSIONS_MAX; i++)
+			if (all[i].used < s->used)
+				s = &all[i];
+		*s = (struct seen){.last = 0};
+		memcpy(s->key, t->key, sizeof(s->key));
+	}
+	s->used = line;
+	if (t->number > s->last) {
+		if (t->number - s->last >= WINDOW)
+			memset(s->taken, 0, sizeof(s->taken));
+		else
+			while (++s->last < t->number)
+				s->taken[s->last % WINDOW] = false;
+		s->last = t->number;
+	} else if (s->last - t->number >= WINDOW || s->taken[t->number % WINDOW]) {
+		return false;
+	}
+	s->taken[t->number % WINDOW] = true;
+	return true;
+}
+
+/* squid sends what a header had with %XX for what is no plain character. */
+static void unescape(char *s)
+{
+	char *to = s;
+	unsigned v = 0;
+	for (; *s; s++) {
+		if (*s == '%' && isxdigit((unsigned char)s[1]) && isxdigit((unsigned char)s[2]) &&
+			sscanf(s + 1, "%2x", &v) == 1 && v) {
+			*to++ = (char)v;
+			s += 2;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = 0;
+}
+
+/* "TOKEN", "TOKEN HOST:PORT" or "TOKEN HOST PORT", the token with "Bearer " or not. */
+static const char *judge_line(const struct verify *v, char *line, struct ward_token *ret)
+{
+	char to[WARD_TOKEN_DESTINATION_MAX] = "";
+	char *save = NULL;
+	char *word = strtok_r(line, " ", &save);
+	if (word)
+		unescape(word);
+	/* Escaped, the space in it is none that separates. */
+	if (word && strcmp(word, "Bearer") == 0)
+		word = strtok_r(NULL, " ", &save);
+	const char *host = strtok_r(NULL, " ", &save), *port = strtok_r(NULL, " ", &save);
+	if (host)
+		snprintf(to, sizeof(to), "%s%s%s", host, port ? ":" : "", port ? port : "");
+	return judge(v, word ? word : "", *to ? to : v->destination, ret);
+}
+
+static int verify_lines(const struct verify *v)
+{
+	char line[4 * WARD_TOKEN_MAX];
+	ward_cleanup_free struct seen *all = calloc(SESSIONS_MAX, sizeof(*all));
+	if (!all) {
+		ward_say("out of memory");
+		return 2;
+	}
+	for (uint64_t n = 1; fgets(line, sizeof(line), stdin); n++) {
+		struct ward_token t = {0};
+		bool whole = strchr(line, '\n');
+		line[strcspn(line, "\r\n")] = 0;
+		const char *fault = whole ? judge_line(v, line, &t) : "a line that is too long";
+		if (!fault && !take_number(all, n, &t))
+			fault = "its number was taken before";
+		if (fault)
+			printf("ERR message=\"%s\"\n", fault);
+		else
+			printf("OK user=%s tag=%llu\n", t.session, (unsigned long long)t.number);
+		for (int c = 0; !whole && c != '\n' && c != EOF;)
+			c = getchar();
+		if (fflush(stdout) == EOF)
+			return 2;
+	}
+	return 0;
+}
+
+static int cmd_verify_token(int argc, char **argv)
+{
+	struct verify v = {0};
+	if (ward_chain_setup() < 0) {
+		ward_say("libsodium cannot be used");
+		return 2;
+	}
+	if (argp_parse(&argp, argc, argv, 0, NULL, &v))
+		return 2;
+	return v.lines ? verify_lines(&v) : verify_one(&v);
+}
+
+int ward_cmd_net(int argc, char **argv)
+{
+	static const struct ward_cli_verb verbs[] = {{"verify-token", cmd_verify_token,
+		"wardfs net verify-token", "tell which session a proxy was asked by"}};
+	static const struct ward_cli_verbs all = {"wardfs net",
+		"What the network of a session tells others.\n", verbs,
+		sizeof(verbs) / sizeof(*verbs)};
+	return ward_cli_call(&all, argc, argv);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs ps, wardfs kill: running sessions. */
+#include <argp.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/cli/sessions.h"
+#include "enforcer/session/control/control.h"
+
+struct ps_args {
+	struct ward_sessions_asked asked;
+	bool io;
+};
+
+enum { OPT_IO = 0x100 };
+
+static error_t parse_ps(int key, char *arg, struct argp_state *state)
+{
+	struct ps_args *a = state->input;
+	if (key != OPT_IO)
+		return ward_sessions_parse(key, arg, state);
+	a->io = true;
+	return 0;
+}
+
+static error_t parse_kill(int key, char *arg, struct argp_state *state)
+{
+	const struct ward_sessions_asked *a = state->input;
+	if (key != ARGP_KEY_END)
+		return ward_sessions_parse(key, arg, state);
+	ward_sessions_need(state, a->session);
+	return 0;
+}
+
+static const struct argp_option ps_options[] = {
+	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{"io", OPT_IO, NULL, 0, "The open files of each, how they are read and written, and why",
+		0},
+	{0},
+};
+static const struct argp ps_argp = {ps_options, parse_ps, "[SESSION]",
+	"Lists the running sessions of the caller, or the one named: latest is the one started last.",
+	NULL, NULL, NULL};
+static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
+	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. "
+	"SESSION is its name, or latest: the one started last.",
+	NULL, NULL, NULL};
+
+/* A member's text as it may be shown; it comes over a socket. The buffer is the caller's. */
+static const char *member(const json_t *o, const char *name, struct ward_buf *b)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+	ward_buf_clear(b);
+	ward_shown(b, s ? s : "?");
+	return ward_buf_str(b);
+}
+
+static void print_row(const json_t *o)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	printf("%-28s %7lld  ", member(o, "session", &b),
+		(long long)json_integer_value(json_object_get(o, "pid")));
+	printf("%-10.10s ", member(o, "verb", &b));
+	printf("%.19s ", member(o, "started", &b));
+	const json_t *argv = json_object_get(o, "argv");
+	size_t i = 0;
+	const json_t *v = NULL;
+	json_array_foreach(argv, i, v)
+	{
+		ward_buf_clear(&b);
+		ward_shown(&b, json_string_value(v) ? json_string_value(v) : "?");
+		printf(" %s", ward_buf_str(&b));
+	}
+	putchar('\n');
+}
+
+/* Asks a session about its open files and puts the answer into o as "io". 1 after a message. */
+static int add_io(const char *runtime, json_t *o)
+{
+	const char *session = json_string_value(json_object_get(o, "session"));
+	json_t *io = session ? ward_sessions_ask(runtime, session, "{\"verb\":\"io\"}") : NULL;
+	if (!io)
+		return 1;
+	json_object_set_new(o, "io", io);
+	return 0;
+}
+
+static void print_io(const json_t *io)
+{
+	if (!io)
+		return; /* add_io() has said why */
+	static const char *const kinds[] = {"passthrough", "checked", "cached", "direct"};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const json_t *totals = json_object_get(io, "totals");
+	printf("    open:");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const json_t *n = json_object_get(totals, kinds[i]);
+		if (n)
+			printf(" %lld %s,", (long long)json_integer_value(n), kinds[i]);
+	}
+	printf(" %lld directories\n",
+		(long long)json_integer_value(json_object_get(totals, "directories")));
+	size_t i = 0;
+	const json_t *h = NULL;
+	json_array_foreach(json_object_get(io, "handles"), i, h)
+	{
+		printf("    %7lld  ", (long long)json_integer_value(json_object_get(h, "pid")));
+		printf("%-11s  ", member(h, "io", &b));
+		/* escaped once, on its way here */
+		const char *path = json_string_value(json_object_get(h, "path"));
+		printf("%s  ", path ? path : "?");
+		printf("(%s)\n", member(h, "why", &b));
+	}
+	long long more = (long long)json_integer_value(json_object_get(io, "more"));
+	if (more > 0)
+		printf("    and %lld more\n", more);
+}
+
+int ward_cmd_ps(int argc, char **argv)
+{
+	struct ps_args a = {0};
+	if (argp_parse(&ps_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	ward_cleanup_free char *runtime = NULL;
+	json_t *all = NULL;
+	int status = ward_sessions_choose(a.asked.session, &runtime, &all);
+	if (!all)
+		return status;
+	for (size_t i = 0; a.io && i < json_array_size(all); i++)
+		status |= add_io(runtime, json_array_get(all, i));
+	if (a.asked.json) {
+		ward_print_json(json_incref(all));
+	} else {
+		size_t i = 0;
+		const json_t *o = NULL;
+		if (json_array_size(all))
+			printf("%-28s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
+				"STARTED (UTC)", "COMMAND");
+		json_array_foreach(all, i, o)
+		{
+			print_row(o);
+			if (a.io)
+				print_io(json_object_get(o, "io"));
+		}
+	}
+	json_decref(all);
+	return status;
+}
+
+int ward_cmd_kill(int argc, char **argv)
+{
+	struct ward_sessions_asked a = {0};
+	if (argp_parse(&kill_argp, argc, argv, 0, NULL, &a))
+		return 2;
+	ward_cleanup_free char *runtime = NULL;
+	ward_cleanup_free char *answer = NULL;
+	ward_cleanup_free char *session = ward_sessions_meant(a.session);
+	struct ward_err err = WARD_ERR_INIT;
+	if (!session)
+		return 1;
+	int r = ward_control_runtime(&runtime, &err);
+	if (r == 0)
+		r = ward_control_ask(runtime, session, "{\"verb\":\"kill\"}", &answer, &err);
+	if (r < 0) {
+		ward_say(err.text);
+		return 1;
+	}
+	return 0;
+}

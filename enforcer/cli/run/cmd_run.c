@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs run: a command in a guarded workspace. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/cli.h"
+#include "enforcer/cli/run/run_keep.h"
+#include "enforcer/cli/run/run_once.h"
+#include "enforcer/cli/say.h"
+#include "enforcer/modes/modes.h"
+#include "enforcer/session/run/run.h"
+
+enum {
+	OPT_READ = 0x100,
+	OPT_WRITE,
+	OPT_STATUS_FD,
+	OPT_KEEP,
+	OPT_HIDE,
+	OPT_NET,
+	OPT_ALLOW_MISSING,
+	OPT_JSON
+};
+
+struct args {
+	struct ward_run_options o;
+	bool dry, json;
+};
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0,
+		"Base policy: a file, or a shipped profile (wardfs profile list). Default: your file for "
+		"this project, else medium; for an agent that has a profile, that in place of medium",
+		0},
+	{"mode", 'm', "MODE", 0, "", 0}, /* help() names those that are ready */
+	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
+	{"session", 's', "NAME", 0, "Name of the session; a name that was used gets a number", 0},
+	{"env", 'e', "NAME[=VALUE]", 0,
+		"Pass a variable on, or set it; repeats. Values never reach the trail", 0},
+	{"keep", OPT_KEEP, NULL, 0,
+		"The session goes on when CMD ends, until wardfs kill; wardfs exec runs more in it. Ctrl-] twice leaves before, wardfs attach joins",
+		0},
+	{"status-fd", OPT_STATUS_FD, "N", 0,
+		"Write what happens to the session to descriptor N, a line of JSON each", 0},
+	{"read", OPT_READ, "PATH", 0, "For this run PATH may be read; repeats", 0},
+	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
+	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
+	{"net", OPT_NET, "HOST[:PORT]", 0, "For this run HOST may be reached; repeats", 0},
+	{"dry-run", 'n', NULL, 0,
+		"Print what would be in force and whether CMD would start; start nothing", 0},
+	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 0},
+	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
+		"Run although this host cannot hold the limit NAME (limit-memory, …); repeats; in the trail",
+		0},
+	{0},
+};
+
+static int add(const char ***v, size_t *n, const char *s)
+{
+	const char **more = realloc(*v, (*n + 1) * sizeof(*more));
+	if (!more)
+		return ENOMEM;
+	more[(*n)++] = s;
+	*v = more;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	struct ward_run_options *o = &a->o;
+	switch (key) {
+	case 'p':
+		o->policy = arg;
+		return 0;
+	case 'm':
+		o->mode = arg;
+		return 0;
+	case 'u':
+		o->user = arg;
+		return 0;
+	case 's':
+		o->session = arg;
+		return 0;
+	case 'e':
+		return add(&o->env.v, &o->env.n, arg);
+	case OPT_KEEP:
+		o->keep = true;
+		return 0;
+	case OPT_STATUS_FD: {
+		char *end = NULL;
+		long fd = strtol(arg, &end, 10);
+		/* Nobody else gets it: the command and the helpers have descriptors of their own.
+		 */
+		if (*end || end == arg || fd < 3 || fd > INT_MAX ||
+			fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+			argp_error(state, "--status-fd %s: an open descriptor from 3 on is meant",
+				arg);
+		o->status_fd = (int)fd;
+		return 0;
+	}
+	case 'n':
+		a->dry = true;
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
+	case OPT_READ:
+		return add(&o->read.v, &o->read.n, arg);
+	case OPT_WRITE:
+		return add(&o->write.v, &o->write.n, arg);
+	case OPT_HIDE:
+		return add(&o->hide.v, &o->hide.n, arg);
+	case OPT_NET:
+		return add(&o->net.v, &o->net.n, arg);
+	case OPT_ALLOW_MISSING:
+		return add(&o->allow_missing.v, &o->allow_missing.n, arg);
+	case ARGP_KEY_ARG:
+		/* The command begins; its options are its own. */
+		o->argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		if (a->json && !a->dry)
+			argp_error(state, "--json goes with --dry-run");
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command given");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The modes that are ready, the strictest first. NULL (no memory): nothing is told. */
+static char *mode_help(void)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, "Isolation: ");
+	bool first = true;
+	for (const struct ward_mode *m = ward_modes; m->word; m++) {
+		if (!m->ready)
+			continue;
+		ward_buf_printf(&b, "%s%s%s", first ? "" : ", ", m->word,
+			strcmp(m->word, WARD_DEFAULT_MODE) == 0 ? " (the default)" : "");
+		first = false;
+	}
+	return ward_buf_steal(&b);
+}
+
+/* argp frees what is not the text that it gave. */
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 'm' ? mode_help() : (char *)(uintptr_t)text;
+}
+
+static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
+	"Runs CMD in a guarded workspace: the project around the current directory, served at "
+	"/workspace and at its own path, everything else absent or read-only, no network.\v"
+	"Exit status: CMD's own; 128+N ended by signal N; 124 a clock (wall, idle, CPU time); 137 memory; 2 usage or policy; 125 "
+	"the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be executed; "
+	"127 CMD was not found. With --dry-run: 0 if CMD would start, else 125.",
+	NULL, help, NULL};
+
+int ward_cmd_run(int argc, char **argv)
+{
+	struct args a = {.o = {.say = ward_say, .verb = "run"}};
+	struct ward_run_options *o = &a.o;
+	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	int status = r	       ? WARD_EXIT_USAGE
+		     : a.dry   ? ward_run_once_dry(o, a.json)
+		     : o->keep ? ward_run_keep(o, argv, ward_run_once)
+			       : ward_run_once(o, argv);
+	free(o->env.v);
+	free(o->read.v);
+	free(o->write.v);
+	free(o->hide.v);
+	free(o->net.v);
+	free(o->allow_missing.v);
+	return status;
+}

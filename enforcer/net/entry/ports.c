@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leads published and forwarded ports and unix sockets through. */
+#include "enforcer/net/entry/ports.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/net/conn/accept.h"
+#include "enforcer/net/conn/pump.h"
+#include "enforcer/net/entry/reach.h"
+#include "enforcer/net/net_records.h"
+#include "enforcer/net/setup/asker.h"
+
+#define LINKS_MAX 1024U
+/* So often is looked whether nothing has moved for too long. */
+#define LOOK_NS (360 * WARD_NS_PER_SEC)
+
+enum kind { FORWARD = 0, PUBLISH, SOCKET };
+
+/* One listening socket. */
+struct port {
+	struct ward_ports *ports;
+	enum kind kind;
+	uint16_t listen, target;
+	size_t number; /* of a socket */
+	int fd;
+	struct event *event;
+};
+
+struct link {
+	LIST_ENTRY(link) entry;
+	struct ward_ports *ports;
+	struct port *port;
+	int accepted, connected; /* connected: on the other side */
+	int family;		 /* of the attempt under way */
+	struct event *event, *clock;
+	struct ward_pump *pump;
+	uint64_t started_ns;
+	struct ward_asker asker; /* of a program inside */
+};
+
+struct ward_ports {
+	struct ward_broker *net;
+	/* two keys, two families */
+	struct port v[4 * WARD_PORTS_MAX + WARD_NET_SOCKETS_MAX];
+	size_t n;
+	LIST_HEAD(, link) links;
+	size_t n_links;
+};
+
+static void loopback(int family, uint16_t port, union ward_sockaddr *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->sa.sa_family = (sa_family_t)family;
+	if (family == AF_INET)
+		ret->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	else
+		ret->v6.sin6_addr = in6addr_loopback;
+	ward_sockaddr_set_port(ret, port);
+}
+
+static void link_free(struct link *l)
+{
+	LIST_REMOVE(l, entry);
+	l->ports->n_links--;
+	ward_pump_free(l->pump);
+	if (l->event)
+		event_free(l->event);
+	if (l->clock)
+		event_free(l->clock);
+	if (l->accepted >= 0)
+		close(l->accepted);
+	if (l->connected >= 0)
+		close(l->connected);
+	free(l);
+}
+
+static const char *what_of(enum kind kind)
+{
+	switch (kind) {
+	case FORWARD:
+		return "to a port of the host that is forwarded";
+	case PUBLISH:
+		return "from the host to a published port";
+	case SOCKET:
+		return "to a socket of the host";
+	}
+	return NULL;
+}
+
+static int record(const struct link *l, const char *text, bool ended)
+{
+	union ward_sockaddr to;
+	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
+	const struct port *p = l->port;
+	bool socket = p->kind == SOCKET;
+	const char *path = socket ? l->ports->net->sockets[p->number] : NULL;
+	loopback(l->family, p->target, &to);
+	if (socket)
+		ward_buf_printf(&rule, "[network] socket = %s", path);
+	else
+		ward_buf_printf(&rule, "[network] %s = %u:%u",
+			p->kind == PUBLISH ? "publish" : "forward", p->listen, p->target);
+	struct ward_net_record r = {.action = "connect",
+		.proto = socket ? "unix" : "tcp",
+		.path = path,
+		.addr = socket ? NULL : &to,
+		.port = p->target,
+		.rule = ward_buf_str(&rule),
+		.text = text ? text : what_of(p->kind),
+		.uid = WARD_EVENT_UNKNOWN,
+		.pid = l->asker.pid,
+		.comm = l->asker.comm};
+	if (ended && l->pump) {
+		r.ended = true;
+		r.sent = ward_pump_bytes(l->pump, WARD_PUMP_INSIDE);
+		r.received = ward_pump_bytes(l->pump, WARD_PUMP_OUTSIDE);
+		r.duration_ns = ward_clock_mono_ns() - l->started_ns;
+	}
+	return ward_net_record(l->ports->net, WARD_EVENT_CONNECT, &r);
+}
+
+static int on_pass(
+	void *user, enum ward_pump_side from, const uint8_t *data, size_t len, size_t *ret_pass)
+{
+	*ret_pass = len;
+	return 0;
+}
+
+static void on_over(void *user, int error)
+{
+	struct link *l = user;
+	(void)!record(l, error ? strerrordesc_np(-error) : NULL, true);
+	link_free(l);
+}
+
+static const struct ward_pump_ops pump_ops = {on_pass, NULL, NULL, on_over};
+
+static uint64_t left_ns(const struct link *l)
+{
+	return ward_clock_left_ns(
+		ward_pump_active_ns(l->pump), l->ports->net->settings->net_idle_ns);
+}
+
+static void set_clock(struct link *l)
+{
+	const uint64_t ns = left_ns(l);
+	const struct timeval tv = ward_clock_timeval(ns < LOOK_NS ? ns : LOOK_NS);
+	event_add(l->clock, &tv);
+}
+
+static void on_clock(evutil_socket_t fd, short what, void *user)
+{
+	struct link *l = user;
+	if (left_ns(l) == 0)
+		on_over(l, -ETIMEDOUT);
+	else
+		set_clock(l);
+}
+
+static void begin(struct link *l)
+{
+	const int on = 1;
+	bool publish = l->port->kind == PUBLISH;
+	int inside = publish ? l->connected : l->accepted;
+	int outside = publish ? l->accepted : l->connected;
+	/* Of unix sockets there is no such option. */
+	(void)setsockopt(inside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(outside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	l->clock = evtimer_new(l->ports->net->base, on_clock, l);
+	if (!l->clock || record(l, NULL, false) < 0 ||
+		ward_pump_new(l->ports->net, inside, outside, &pump_ops, l, &l->pump) < 0)
+		link_free(l);
+	else
+		set_clock(l);
+}
+
+static int try_connect(struct link *l);
+
+/* The server may listen on the other loopback address alone. */
+static void try_other(struct link *l, const char *text)
+{
+	if (l->connected >= 0)
+		close(l->connected);
+	l->connected = -1;
+	if (l->family == AF_INET && l->port->kind != SOCKET) {
+		l->family = AF_INET6;
+		if (try_connect(l) == 0)
+			return;
+	}
+	(void)!record(l, text, false);
+	ward_pump_reset(l->accepted);
+	link_free(l);
+}
+
+static void on_connected(evutil_socket_t fd, short what, void *user)
+{
+	struct link *l = user;
+	event_free(l->event);
+	l->event = NULL;
+	if (ward_sockaddr_connected(fd, what & EV_TIMEOUT) != 0)
+		try_other(l, "nobody listens there");
+	else
+		begin(l);
+}
+
+static int try_connect(struct link *l)
+{
+	struct ward_broker *net = l->ports->net;
+	const struct timeval patience = ward_clock_timeval(net->settings->net_connect_ns);
+	union ward_sockaddr to;
+	int r = 0;
+	loopback(l->family, l->port->target, &to);
+	if (l->port->kind == PUBLISH)
+		r = ward_wire_socket(
+			&net->wire, WARD_WIRE_INNER, l->family, SOCK_STREAM, NULL, &l->connected);
+	else
+		l->connected = socket(l->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (r == -EPIPE)
+		net->over = true;
+	if (r < 0 || l->connected < 0)
+		return r < 0 ? r : -errno;
+	if (connect(l->connected, &to.sa, ward_sockaddr_len(&to)) < 0 && errno != EINPROGRESS)
+		return -errno;
+	l->event = event_new(net->base, l->connected, EV_WRITE, on_connected, l);
+	return l->event && event_add(l->event, &patience) == 0 ? 0 : -ENOMEM;
+}
+
+/* To the socket of the host; that answers at once or not at all. */
+static void reach(struct link *l)
+{
+	struct ward_broker *net = l->ports->net;
+	int r = ward_reach_connect(net->reach, l->port->number, &l->connected);
+	net->over = net->over || r == -EPIPE;
+	if (r == 0)
+		begin(l);
+	else
+		try_other(l, strerrordesc_np(-r));
+}
+
+static void on_accept(evutil_socket_t fd, short what, void *user)
+{
+	struct port *p = user;
+	int got = ward_net_accept(p->ports->net, fd);
+	struct link *l = NULL;
+	if (got >= 0 && p->ports->n_links < LINKS_MAX)
+		l = calloc(1, sizeof(*l));
+	if (!l) {
+		if (got >= 0)
+			ward_net_turn_away(p->ports->net, got);
+		return;
+	}
+	*l = (struct link){.ports = p->ports,
+		.port = p,
+		.accepted = got,
+		.connected = -1,
+		.family = AF_INET,
+		.started_ns = ward_clock_mono_ns()};
+	LIST_INSERT_HEAD(&p->ports->links, l, entry);
+	p->ports->n_links++;
+	l->asker = WARD_ASKER_UNKNOWN;
+	/* Who comes from the host is none of the session's. */
+	if (p->kind != PUBLISH)
+		ward_asker_of(p->ports->net, got, &l->asker);
+	if (p->kind == SOCKET)
+		reach(l);
+	else if (try_connect(l) < 0)
+		try_other(l, "nobody listens there");
+}
+
+/* "8080" or "8080:80"; the policy has checked it. */
+static void read_ports(const char *text, struct port *ret)
+{
+	char *end;
+	ret->listen = (uint16_t)strtoul(text, &end, 10);
+	ret->target = *end == ':' ? (uint16_t)strtoul(end + 1, NULL, 10) : ret->listen;
+}
+
+static int bind_host(const union ward_sockaddr *a, int *ret)
+{
+	const int on = 1;
+	ward_cleanup_fd int fd =
+		socket(a->sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+		bind(fd, &a->sa, ward_sockaddr_len(a)) < 0 || listen(fd, SOMAXCONN) < 0)
+		return -errno;
+	*ret = ward_steal_fd(&fd);
+	return 0;
+}
+
+static int add(struct ward_ports *ports, enum kind kind, const char *text, struct ward_err *err)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+	for (size_t i = 0; i < 2; i++) {
+		bool publish = kind == PUBLISH;
+		struct port p = {.ports = ports, .kind = kind, .fd = -1};
+		union ward_sockaddr a;
+		read_ports(text, &p);
+		loopback(families[i], p.listen, &a);
+		int r = publish ? bind_host(&a, &p.fd)
+				: ward_wire_socket(&ports->net->wire, WARD_WIRE_INNER, families[i],
+					  SOCK_STREAM, &a.sa, &p.fd);
+		/* Without IPv6 there is one address less. */
+		if (r < 0 && families[i] == AF_INET6 && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))
+			continue;
+		if (r < 0)
+			return ward_err_sys(err, r, "[network] %s = %s: listen on port %u %s",
+				publish ? "publish" : "forward", text, p.listen,
+				publish ? "of the host" : "inside");
+		ports->v[ports->n++] = p;
+	}
+	return 0;
+}
+
+static int add_all(struct ward_ports *ports, enum kind kind, const struct ward_strings *list,
+	struct ward_err *err)
+{
+	int r = 0;
+	if (list->n > WARD_PORTS_MAX)
+		return ward_err_set(
+			err, -E2BIG, "more than %d ports are to be led through", WARD_PORTS_MAX);
+	for (size_t i = 0; r == 0 && i < list->n; i++)
+		r = add(ports, kind, list->v[i], err);
+	return r;
+}
+
+int ward_ports_bind(struct ward_broker *net, struct ward_err *err)
+{
+	net->ports = calloc(1, sizeof(*net->ports));
+	if (!net->ports)
+		return ward_err_sys(err, -ENOMEM, "ports");
+	net->ports->net = net;
+	return add_all(net->ports, PUBLISH, &net->settings->net_publish, err);
+}
+
+int ward_ports_open(struct ward_broker *net, struct ward_err *err)
+{
+	struct ward_ports *ports = net->ports;
+	int r = add_all(ports, FORWARD, &net->settings->net_forward, err);
+	for (size_t i = 0; r == 0 && i < net->n_sockets; i++)
+		ports->v[ports->n++] = (struct port){.ports = ports,
+			.kind = SOCKET,
+			.number = i,
+			.fd = WARD_FD_NET_SOCKETS + (int)i};
+	for (size_t i = 0; r == 0 && i < ports->n; i++) {
+		struct port *p = &ports->v[i];
+		p->event = event_new(net->base, p->fd, EV_READ | EV_PERSIST, on_accept, p);
+		if (!p->event || event_add(p->event, NULL) < 0)
+			r = ward_err_sys(err, -ENOMEM, "ports");
+	}
+	return r;
+}
+
+void ward_ports_close(struct ward_broker *net)
+{
+	struct ward_ports *ports = net->ports;
+	if (!ports)
+		return;
+	while (!LIST_EMPTY(&ports->links))
+		on_over(LIST_FIRST(&ports->links), 0);
+	for (size_t i = 0; i < ports->n; i++) {
+		if (ports->v[i].event)
+			event_free(ports->v[i].event);
+		close(ports->v[i].fd);
+	}
+	free(ports);
+	net->ports = NULL;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a policy means, as one text and its digest.
+ *
+ * The meaning is a policy text itself: without comments, spacing, files and lines; keys in the
+ * order of the table of keys; guards sorted, since they know no order; then the lists of rules in
+ * order.
+ */
+#include "enforcer/policy/explain.h"
+#include "enforcer/policy/internal.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+
+static int cmp_guards(const void *a, const void *b)
+{
+	const struct ward_rule *x = *(const struct ward_rule *const *)a;
+	const struct ward_rule *y = *(const struct ward_rule *const *)b;
+	if (x->verb != y->verb)
+		return x->verb < y->verb ? -1 : 1;
+	return strcmp(x->pattern, y->pattern);
+}
+
+/*
+ * What only takes away and is never contradicted by a later line of its list is the same as a
+ * guard, and is written as one: true where the rights of the list's rules only get fewer.
+ */
+static bool list_is_guards(const struct ward_policy *p, enum ward_rule_group group)
+{
+	/* a guard that was none would be folded */
+	if (p->fold)
+		return false;
+	uint32_t before = WARD_RIGHTS_ALL;
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		if (r->guard || ward_rule_group(r) != group || r->verb == WARD_VERB_NOEXEC)
+			continue;
+		uint32_t rights = ward_verb_rights(r->verb);
+		/* what `ask` gives depends on what matched before it */
+		if (rights & ~before || r->verb == WARD_VERB_ASK)
+			return false;
+		before = rights;
+	}
+	return true;
+}
+
+/* Does this rule stand under [guard] in the meaning? lists: which groups are guards as a whole. */
+static bool means_guard_in(const struct ward_rule *r, const bool *lists)
+{
+	enum ward_rule_group g = ward_rule_group(r);
+	if (r->source == WARD_SOURCE_NONE)
+		return false; /* built in: everywhere */
+	return r->guard || (g != WARD_GROUP_BASE && (r->verb == WARD_VERB_NOEXEC || lists[g]));
+}
+
+/* Does the key say something that its absence does not? */
+static bool is_meant(const struct ward_policy *p, const struct ward_entry *e)
+{
+	const struct ward_key *k = e->key;
+	bool tree = strcmp(k->section, "tree") == 0;
+	if (k->type == WARD_KEY_TYPE_VERSION || k->type == WARD_KEY_TYPE_EXTENDS ||
+		k->type == WARD_KEY_TYPE_EXPECT)
+		return false;
+	bool there = !tree;
+	for (size_t i = 0; i < p->n_trees; i++)
+		there = there || strcmp(p->trees[i], e->instance) == 0;
+	if (!there)
+		return false; /* the floor speaks of a tree that this policy does not have */
+	if (k->repeats || !k->fallback)
+		return true;
+	return strcmp(e->value, k->fallback) != 0;
+}
+
+static void put_settings(const struct ward_policy *p, struct ward_buf *b)
+{
+	ward_buf_puts(b, "[policy]\nversion = 1\n");
+	for (size_t i = 0; i < p->n_trees; i++)
+		ward_buf_printf(b, "[tree %s]\n", p->trees[i]);
+	const char *section = "", *instance = "";
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (!is_meant(p, e))
+			continue;
+		if (strcmp(section, e->key->section) != 0 || strcmp(instance, e->instance) != 0)
+			ward_buf_printf(b, "[%s%s%s]\n", e->key->section, *e->instance ? " " : "",
+				e->instance);
+		section = e->key->section;
+		instance = e->instance;
+		ward_buf_printf(b, "%s = %s\n", e->key->name, e->value);
+	}
+}
+
+static int put_guards(const struct ward_policy *p, struct ward_buf *b)
+{
+	ward_cleanup_free const struct ward_rule **v =
+		calloc(p->n_rules + 1, sizeof(const struct ward_rule *));
+	if (!v)
+		return -ENOMEM;
+	size_t n = 0;
+	bool lists[WARD_GROUP_COUNT_];
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
+		lists[g] = g != WARD_GROUP_BASE && list_is_guards(p, (enum ward_rule_group)g);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		/* in a list that only takes away, `write` takes nothing */
+		if (r->verb != WARD_VERB_PROGRAM && means_guard_in(r, lists) &&
+			(r->guard || r->verb != WARD_VERB_WRITE))
+			v[n++] = r;
+	}
+	qsort(v, n, sizeof(const struct ward_rule *), cmp_guards);
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0)
+			ward_buf_puts(b, "[guard]\n");
+		if (i == 0 || cmp_guards(&v[i], &v[i - 1]) != 0)
+			ward_buf_printf(b, "%s = %s\n", ward_verb_name(v[i]->verb), v[i]->pattern);
+	}
+	return 0;
+}
+
+static void put_list(const struct ward_policy *p, enum ward_rule_group group, struct ward_buf *b)
+{
+	static const char *const headers[] = {"[files]", "[files floor]", "[files project]"};
+	bool header = false, guards = group != WARD_GROUP_BASE && list_is_guards(p, group);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct ward_rule *r = &p->rules[i];
+		if (r->guard || ward_rule_group(r) != group || guards ||
+			(group != WARD_GROUP_BASE && r->verb == WARD_VERB_NOEXEC))
+			continue;
+		if (!header)
+			ward_buf_printf(b, "%s\n", headers[group]);
+		header = true;
+		ward_buf_printf(b, "%s = %s\n", ward_verb_name(r->verb), r->pattern);
+	}
+}
+
+int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text)
+{
+	put_settings(p, ret_text);
+	int r = put_guards(p, ret_text);
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
+		put_list(p, (enum ward_rule_group)g, ret_text);
+	return r < 0 ? r : ward_buf_error(ret_text);
+}
+
+int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (ward_policy_show(p, &b) < 0)
+		return ward_err_set(err, -ENOMEM, "out of memory");
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(&b), b.len);
+	sodium_bin2hex(p->digest, sizeof(p->digest), hash, sizeof(hash));
+	return 0;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes guards for the git directories of the project as policy text. */
+#include "enforcer/policy/git_guards.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/embedded.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/policy/gitnamed.h"
+#include "enforcer/policy/policy.h"
+
+/* Git directories looked for beneath .git; a repository with more submodules or worktrees than
+ * that is refused rather than guarded in part. */
+#define GIT_DIRS_MAX 4096U
+#define DEPTH_MAX 16U
+/*
+ * How far the project is searched for repositories: a second's work on a warm cache, and more than
+ * all but the largest have. Where the search ends, guards stand at every depth instead.
+ */
+#define WALK_DEPTH_MAX 64U
+#define WALK_DIRS_MAX 65536U
+#define PLACES_MAX 64U /* guarded one by one, before the whole tree is */
+/* Of all repositories together: a thousand times what large ones need. */
+#define CONFIG_BYTES_MAX ((size_t)32 << 20)
+#define SEARCH_NS (10 * WARD_NS_PER_SEC)
+
+/* Paths are relative to the tree, as their bytes; "" is the top. */
+struct guards {
+	struct ward_buf *text;
+	struct ward_named named;
+	unsigned dirs;		/* git directories */
+	unsigned places;	/* that were not searched */
+	unsigned walked;	/* directories searched */
+	bool cut;		/* the search ended before it was through */
+	struct ward_buf failed; /* the work tree whose .git could not be followed, as a pattern */
+};
+
+/* The next field of *s, which moves behind it. */
+static size_t field(const char **s, const char **ret)
+{
+	*s += strspn(*s, " \t");
+	*ret = *s;
+	size_t n = strcspn(*s, " \t\n");
+	*s += n;
+	return n;
+}
+
+static bool is(const char *f, size_t n, const char *word)
+{
+	return strlen(word) == n && memcmp(f, word, n) == 0;
+}
+
+/* Writes the path as a pattern. */
+static void put_path(struct ward_buf *text, const char *path)
+{
+	ward_buf_printf(text, "/workspace%s", *path ? "/" : "");
+	ward_pattern_quote(text, path, strlen(path));
+}
+
+/* Writes the list's lines of class `where`: their patterns below path and, below that, a pattern.
+ */
+static void emit(struct guards *g, const char *where, const char *path, const char *below)
+{
+	const char *list = ward_embedded_lists[0].data;
+	while (*list) {
+		const char *w, *verb, *pattern;
+		const char *s = list;
+		list += strcspn(list, "\n");
+		list += *list == '\n';
+		size_t n = field(&s, &w);
+		if (!is(w, n, where))
+			continue;
+		size_t n_verb = field(&s, &verb), n_pattern = field(&s, &pattern);
+		if (is(verb, n_verb, "-"))
+			continue;
+		ward_buf_add(g->text, verb, n_verb);
+		ward_buf_puts(g->text, " = ");
+		put_path(g->text, path);
+		ward_buf_printf(g->text, "%s/", below);
+		ward_buf_add(g->text, pattern, n_pattern);
+		ward_buf_putc(g->text, '\n');
+	}
+}
+
+static bool has(int dir, const char *name, mode_t type)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
+/*
+ * Is this directory a repository's, or was it one? Any of what makes one counts, of any type: a
+ * session may have taken HEAD away so that the next one finds no repository to guard.
+ */
+static bool is_git_dir(int fd)
+{
+	static const char *const marks[] = {
+		"HEAD", "config", "hooks", "commondir", "objects", "refs", "gitdir"};
+	struct stat st;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (fstatat(fd, marks[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	return false;
+}
+
+static int open_dir(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int git_dirs(struct guards *g, int at, const char *name, const char *path,
+	const char *work_tree, unsigned depth);
+
+/* "dir/name". */
+static int join(struct ward_buf *path, const char *dir, const char *name)
+{
+	ward_buf_printf(path, "%s%s%s", dir, *dir ? "/" : "", name);
+	return ward_buf_error(path);
+}
+
+/* Every directory in dir (taken): a git directory, or a part of the name of one. */
+static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
+{
+	ward_cleanup_dir DIR *d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	struct dirent *e;
+	int r = 0;
+	while (r == 0 && (errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			!has(dirfd(d), e->d_name, S_IFDIR))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		r = join(&path, prefix, e->d_name);
+		if (r == 0)
+			r = git_dirs(g, dirfd(d), e->d_name, ward_buf_str(&path), NULL, depth + 1);
+	}
+	return r == 0 && errno ? -errno : r;
+}
+
+/* The directory `name` in `at`: guarded if it is a git directory, and what it holds looked at. */
+static int git_dirs(struct guards *g, int at, const char *name, const char *prefix,
+	const char *work_tree, unsigned depth)
+{
+	static const char *const inner[] = {"modules", "worktrees"};
+	if (depth > DEPTH_MAX || ++g->dirs > GIT_DIRS_MAX)
+		return -E2BIG;
+	ward_cleanup_fd int fd = open_dir(at, name);
+	if (fd < 0)
+		return fd;
+	/*
+	 * Also without a HEAD: one session could move it away, the next one, unguarded, write the
+	 * config and put it back. In modules/ such a directory may as well be a part of a longer
+	 * name.
+	 */
+	emit(g, "git", prefix, "");
+	if (depth > 0 && !is_git_dir(fd))
+		return each(g, ward_steal_fd(&fd), prefix, depth);
+	int r = ward_named_git_dir(&g->named, prefix, work_tree);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
+		int sub = open_dir(fd, inner[i]);
+		if (sub == -ENOENT || sub == -ENOTDIR || sub == -ELOOP)
+			continue;
+		if (sub < 0)
+			return sub;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		r = join(&path, prefix, inner[i]);
+		if (r < 0) {
+			close(sub);
+			return r;
+		}
+		r = each(g, sub, ward_buf_str(&path), depth + 1);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Guards for every repository beneath prefix, there or still to be made: it was not searched. */
+static int unsearched(struct guards *g, const char *prefix)
+{
+	emit(g, "git", prefix, "/**/.git");
+	emit(g, "git", prefix, "/**/.git/modules/**");
+	g->cut = g->cut || ++g->places >= PLACES_MAX;
+	return ward_buf_error(g->text);
+}
+
+/* A `.git` that is a file or a link: it says where the git directory is. */
+static int elsewhere(struct guards *g, const char *work_tree)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
+	int r = ++g->dirs > GIT_DIRS_MAX ? -E2BIG : 0;
+	if (r == 0)
+		r = ward_named_git_file(&g->named, work_tree, &dir);
+	const char *d = ward_buf_str(&dir);
+	/* those are found from the git directory that they lie in */
+	if (r <= 0 || strstr(d, ".git/modules/") || strstr(d, ".git/worktrees/"))
+		return r < 0 ? r : 0;
+	return git_dirs(g, g->named.tree_fd, d, d, work_tree, 0);
+}
+
+static int follow(struct guards *g, int dir, const char *prefix)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	int r = join(&path, prefix, ".git");
+	if (r == 0 && !has(dir, ".git", S_IFDIR))
+		return elsewhere(g, prefix);
+	if (r == 0)
+		r = git_dirs(g, dir, ".git", ward_buf_str(&path), prefix, 0);
+	if (r != -EACCES)
+		return r;
+	/* not even to be looked into */
+	ward_buf_puts(g->text, "read = ");
+	put_path(g->text, ward_buf_str(&path));
+	ward_buf_putc(g->text, '\n');
+	return 0;
+}
+
+/* `.git` in the directory dir, a repository's work tree. */
+static int repository(struct guards *g, int dir, const char *prefix)
+{
+	int r = follow(g, dir, prefix);
+	if (r < 0 && g->failed.len == 0)
+		put_path(&g->failed, prefix);
+	return r;
+}
+
+static bool is_dir(int dir, const struct dirent *e)
+{
+	return e->d_type == DT_DIR || (e->d_type == DT_UNKNOWN && has(dir, e->d_name, S_IFDIR));
+}
+
+static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth);
+
+/* What one directory holds, and those beneath. The top itself is looked at elsewhere. */
+static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned depth)
+{
+	struct dirent *e;
+	int r = 0;
+	while (r == 0 && !g->cut && (errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (strcmp(e->d_name, ".git") == 0) {
+			r = depth > 0 ? repository(g, dirfd(d), prefix) : 0;
+			continue;
+		}
+		if (!is_dir(dirfd(d), e))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		r = join(&path, prefix, e->d_name);
+		if (r == 0)
+			r = walk(g, dirfd(d), e->d_name, ward_buf_str(&path), depth + 1);
+	}
+	return r == 0 && !g->cut && errno ? -errno : r;
+}
+
+static bool is_bare(int dir)
+{
+	struct stat st;
+	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
+	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Searches the directory `name` in `at` for repositories. */
+static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth)
+{
+	if (g->walked >= WALK_DIRS_MAX || ward_budget_take(g->named.budget, 0) < 0) {
+		g->cut = true;
+		return 0;
+	}
+	int fd = depth > WALK_DEPTH_MAX ? -EACCES : open_dir(at, name);
+	if (fd == -EACCES)
+		return unsearched(g, prefix);
+	if (fd < 0) /* gone, or replaced? */
+		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? 0 : fd;
+	g->walked++;
+	ward_cleanup_dir DIR *d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	if (depth > 0 && is_bare(fd)) {
+		emit(g, "bare", prefix, "");
+		return ++g->dirs > GIT_DIRS_MAX ? -E2BIG
+						: ward_named_git_dir(&g->named, prefix, NULL);
+	}
+	return walk_each(g, d, prefix, depth);
+}
+
+/*
+ * Beside a .git that lost its HEAD (git replaces it all the time, so it cannot be guarded), git
+ * takes the top itself for a repository, with config and hooks of its own, if HEAD, objects and
+ * refs are there; commondir says where else the latter two may lie. One that is missing and stays
+ * so is enough; HEAD is the one that no project misses.
+ */
+static void not_bare(struct guards *g, int tree)
+{
+	static const char *const parts[] = {"HEAD", "commondir", "objects", "refs"};
+	struct stat st;
+	bool head = fstatat(tree, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
+	for (size_t i = 0; i < (head ? sizeof(parts) / sizeof(parts[0]) : 1); i++)
+		if (i < 2 || fstatat(tree, parts[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			ward_buf_printf(g->text, "read = /workspace/%s\n", parts[i]);
+}
+
+static int search(struct guards *g, int tree)
+{
+	struct stat st;
+	int r = 0;
+	if (fstatat(tree, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		not_bare(g, tree);
+		r = repository(g, tree, "");
+	}
+	if (has(tree, "objects", S_IFDIR) && has(tree, "refs", S_IFDIR)) {
+		emit(g, "bare", "", "");
+		if (r == 0)
+			r = ward_named_git_dir(&g->named, "", NULL);
+	}
+	if (r == 0)
+		r = walk(g, tree, ".", "", 0);
+	if (r == 0 && g->cut)
+		r = unsearched(g, "");
+	return r;
+}
+
+int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err)
+{
+	struct ward_budget budget;
+	struct guards g = {.text = text,
+		.named = {.tree_fd = tree_fd, .text = text, .budget = &budget},
+		.failed = WARD_BUF_INIT};
+	ward_budget_begin(&budget, SEARCH_NS, CONFIG_BYTES_MAX);
+	int r = ward_buf_error(text);
+	if (r < 0)
+		return ward_err_sys(err, r, "looking for repositories in the project");
+	g.named.section = text->len;
+	ward_buf_puts(text, "\n[guard]\n");
+	emit(&g, "top", "", "");
+	r = tree_fd < 0 ? 0 : search(&g, tree_fd);
+	if (r == 0)
+		r = ward_buf_error(text);
+	if (r == -ETIME || r == -EDQUOT)
+		ward_err_set(err, r,
+			"the git configuration of %s cannot be looked through within %s (fix: look at "
+			"%s/.git/config, or move the repository away)",
+			g.failed.len ? ward_buf_str(&g.failed) : "the project",
+			r == -ETIME ? "10 s" : "32 MiB",
+			g.failed.len ? ward_buf_str(&g.failed) : ".");
+	else if (r < 0 && g.failed.len)
+		ward_err_sys(err, r,
+			"looking for repositories in the project: what %s/.git leads to cannot be "
+			"guarded (fix: look at it, or move it away)",
+			ward_buf_str(&g.failed));
+	else if (r < 0)
+		ward_err_sys(err, r, "looking for repositories in the project");
+	ward_buf_clear(&g.failed);
+	ward_named_clear(&g.named);
+	return r;
+}

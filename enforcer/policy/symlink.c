@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a symbolic link lead past a rule?
+ *
+ * A program of the host that opens NAME/x follows a link NAME to another directory, and the rule
+ * on NAME/x does not hold there. So a name is no place for a new link where a rule on a name
+ * beneath it takes away what the name itself gives. Every such rule is live at the name's state.
+ * Rules that begin at every depth hold at the link's target too, and are not stored as live. A `**`
+ * that is in force at the tree's root holds for every target in the tree.
+ */
+#include "enforcer/policy/internal.h"
+
+/* Rights of a name that rule n, met beneath it, takes. last: 1 + the highest hit of n's list. */
+static uint32_t takes(const struct ward_policy *p, uint32_t n, uint32_t last, uint32_t gives)
+{
+	const struct ward_rule *r = &p->rules[n];
+	if (r->verb == WARD_VERB_PROGRAM)
+		return 0; /* the list of programs gives */
+	if (r->guard || r->verb == WARD_VERB_NOEXEC)
+		return gives & ~ward_verb_rights(r->verb);
+	if (last > n + 1)
+		return 0; /* a later rule holds there too */
+	/* In the list that grants, `ask` leaves what the rule before it gives. */
+	if (r->verb == WARD_VERB_ASK && (last || ward_rule_group(r) == WARD_GROUP_BASE))
+		return 0;
+	return gives & ~ward_verb_rights(r->verb);
+}
+
+static void last_hits(const struct ward_policy *p, const struct ward_state *s,
+	uint32_t ret_last[WARD_GROUP_COUNT_])
+{
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		uint32_t n = ward_state_hits(s)[i];
+		const struct ward_rule *r = &p->rules[n];
+		if (!r->guard && r->verb != WARD_VERB_NOEXEC)
+			ret_last[ward_rule_group(r)] = n + 1;
+	}
+}
+
+bool ward_policy_link_passes(const struct ward_policy *p, const struct ward_state *s,
+	const struct ward_state *root, uint32_t *ret_rule)
+{
+	uint32_t last[WARD_GROUP_COUNT_] = {0};
+	last_hits(p, s, last);
+	for (uint32_t i = 0; i < s->n_live; i++) {
+		uint32_t at = s->ids[i], n = ward_automaton_pattern(p->automaton, at);
+		if (root && ward_automaton_loops(p->automaton, at) &&
+			ward_state_stands_at(root, at))
+			continue;
+		if (!takes(p, n, last[ward_rule_group(&p->rules[n])], s->outcome.give))
+			continue;
+		*ret_rule = n + 1;
+		return true;
+	}
+	return false;
+}
+
+bool ward_policy_links_move(const struct ward_policy *p, const struct ward_state *src,
+	const struct ward_state *dst, uint32_t *ret_rule)
+{
+	uint32_t last[WARD_GROUP_COUNT_] = {0};
+	last_hits(p, dst, last);
+	for (uint32_t i = 0; i < dst->n_live; i++) {
+		uint32_t at = dst->ids[i], n = ward_automaton_pattern(p->automaton, at);
+		/* A link on the way to the name has one more name beneath it. */
+		if (ward_automaton_last(p->automaton, at) || ward_state_stands_at(src, at) ||
+			!takes(p, n, last[ward_rule_group(&p->rules[n])], dst->outcome.give))
+			continue;
+		*ret_rule = n + 1;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a description of a sandbox must be before anything is made of it. */
+#include <errno.h>
+#include <string.h>
+
+#include "enforcer/sandbox/blueprint.h"
+#include "enforcer/sandbox/internal.h"
+
+/*
+ * What confines the command opens some files after their limit is set, up to number 11: twelve with
+ * Landlock and the records of programs, and some for what later kernels bring.
+ */
+#define OPEN_FILES_MIN 16
+
+int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *err)
+{
+	if (s->agent_uid == 0 || s->agent_uid == (uid_t)-1)
+		return ward_err_set(
+			err, -EINVAL, "the command may not run as user %d", (int)s->agent_uid);
+	if (!s->root && (s->agent_uid != s->owner_uid || s->agent_gid != s->owner_gid))
+		return ward_err_set(
+			err, -EINVAL, "without root the command can run as the owner alone");
+	if (s->n_trees > WARD_TREES_MAX || s->n_lifelines > WARD_BLUEPRINT_LIFELINES_MAX ||
+		s->n_groups > WARD_BLUEPRINT_GROUPS_MAX)
+		return ward_err_set(err, -E2BIG, "too many trees, lifelines or groups");
+	if (s->n_join > WARD_SANDBOX_JOIN_MAX)
+		return ward_err_set(err, -E2BIG, "too many control groups");
+	if (s->layers == 0 || s->layers & ~WARD_LAYERS_ALL)
+		return ward_err_set(err, -EINVAL, "no layers of the sandbox are named");
+	if (s->open_files < OPEN_FILES_MIN)
+		return ward_err_set(err, -EINVAL,
+			"[limits] open-files = %llu is too few: what confines the command needs %d",
+			(unsigned long long)s->open_files, OPEN_FILES_MIN);
+	if (!s->argv || !s->argv[0] || !s->argv[0][0])
+		return ward_err_set(err, -EINVAL, "no command");
+	if (!s->init_program || s->init_program[0] != '/' || !s->hostname || !s->cwd)
+		return ward_err_set(err, -EINVAL, "the description of the sandbox is incomplete");
+	/* It becomes a line of /etc/passwd. */
+	if (!s->user_name || !s->user_name[0] || strpbrk(s->user_name, ":\n/"))
+		return ward_err_set(err, -EINVAL, "bad user name");
+	if (s->home && strpbrk(s->home, ":\n"))
+		return ward_err_set(err, -EINVAL, "bad home directory");
+	if (strcmp(s->cwd, "/") != 0 && !ward_blueprint_path_ok(s->cwd))
+		return ward_err_set(
+			err, -EINVAL, "start directory %s: not absolute and normalised", s->cwd);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of requests at the control socket, and how one is handed to its handler. */
+#include "enforcer/session/control/control_verbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/owner/exit_status.h"
+
+/* Whom ward_control_accept() lets in, in whatever role. */
+#define EVERYBODY (WARD_CONTROL_ROOT | WARD_CONTROL_STARTER | WARD_CONTROL_OWNER)
+#define HANDLER(name) offsetof(struct ward_control_handlers, name)
+
+static const struct ward_control_verb verbs[] = {
+	{"status", 0, EVERYBODY, HANDLER(status), 0},
+	{"kill", 0, EVERYBODY, HANDLER(kill), 0},
+	{"exec", 3, EVERYBODY, HANDLER(exec), 0},
+	{"attach", 0, EVERYBODY, HANDLER(attach), 0},
+	{"reload", 1, EVERYBODY, HANDLER(reload), 0},
+	{"umount", 0, EVERYBODY, HANDLER(umount), 0},
+	{"io", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_IO},
+	{"quota", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_QUOTA},
+	{"watch", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_WATCH},
+};
+
+const struct ward_control_verb *ward_control_verb(const char *word)
+{
+	for (size_t i = 0; word && i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (strcmp(verbs[i].word, word) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+static ward_control_fn *handler_of(
+	const struct ward_control_handlers *handlers, const struct ward_control_verb *v)
+{
+	ward_control_fn *fn = NULL;
+	memcpy(&fn, (const char *)handlers + v->handler, sizeof(fn));
+	return fn;
+}
+
+unsigned ward_control_who(uid_t uid, uid_t owner)
+{
+	return (uid == 0 ? (unsigned)WARD_CONTROL_ROOT : 0) |
+	       (uid == geteuid() ? (unsigned)WARD_CONTROL_STARTER : 0) |
+	       (uid == owner ? (unsigned)WARD_CONTROL_OWNER : 0);
+}
+
+int ward_control_check(
+	const struct ward_control_verb *v, unsigned who, size_t n_fds, struct ward_err *err)
+{
+	if (!(v->who & who))
+		return ward_err_set(err, -EPERM, "this user may not ask for '%s'", v->word);
+	if (n_fds != v->fds)
+		return ward_err_set(err, -EINVAL, "'%s' comes with %zu descriptors, and %zu came",
+			v->word, v->fds, n_fds);
+	return 0;
+}
+
+void ward_control_reply(const struct ward_control_request *q, json_t *o)
+{
+	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	/* One that is gone changes nothing. */
+	if (text && q->client >= 0)
+		(void)!ward_control_send(q->client, text, NULL, 0);
+}
+
+static void refuse(const struct ward_control_request *q, int status, const char *text)
+{
+	ward_control_reply(
+		q, json_pack("{s:b, s:i, s:s}", "ok", 0, "status", status, "error", text));
+}
+
+void ward_control_hand_over(struct ward_control_request *q, unsigned who,
+	const struct ward_control_handlers *handlers, void *arg)
+{
+	const char *word = json_string_value(json_object_get(q->body, "verb"));
+	const struct ward_control_verb *v = ward_control_verb(word);
+	ward_control_fn *fn = v ? handler_of(handlers, v) : NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	if (!word) {
+		refuse(q, WARD_EXIT_USAGE, "the request cannot be understood");
+	} else if (!fn) {
+		refuse(q, WARD_EXIT_SETUP, "this session does not take such a request");
+	} else if (ward_control_check(v, who, q->n_fds, &err) < 0) {
+		refuse(q, err.code == -EINVAL ? WARD_EXIT_USAGE : WARD_EXIT_SETUP, err.text);
+	} else {
+		q->what = v->what;
+		fn(arg, q);
+	}
+	for (size_t i = 0; i < q->n_fds; i++)
+		if (q->fds[i] >= 0)
+			close(q->fds[i]);
+	if (q->client >= 0)
+		close(q->client);
+	q->n_fds = 0;
+	q->client = -1;
+}
+
+void ward_control_serve(
+	int listen_fd, uid_t owner, const struct ward_control_handlers *handlers, void *arg)
+{
+	struct ward_control_request q = {.client = -1, .n_fds = WARD_CONTROL_FDS_MAX};
+	ward_cleanup_free char *text = NULL;
+	struct ucred peer = {.uid = (uid_t)-1};
+	socklen_t len = sizeof(peer);
+	const struct timeval tv = {.tv_sec = 1};
+	if (ward_control_accept(listen_fd, owner, &q.client) < 0)
+		return;
+	setsockopt(q.client, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	unsigned who = getsockopt(q.client, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
+			       ? ward_control_who(peer.uid, owner)
+			       : 0;
+	int r = ward_control_hear(q.client, &text, q.fds, &q.n_fds);
+	json_t *body = r == 0 ? json_loads(text, 0, NULL) : NULL;
+	q.body = body;
+	ward_control_hand_over(&q, who, handlers, arg);
+	json_decref(body);
+}

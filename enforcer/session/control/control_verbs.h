@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests at the control socket of a session (control.h): one table says which there are, how many
+ * descriptors come with each, who may ask, and which handler answers. `wardfs run` and `wardfs
+ * mount` each have their handlers; a request without one is refused.
+ *
+ * A new request: a row in control_verbs.c, a handler here, and its function in run_control.c or
+ * guard/mount.c.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "enforcer/base/err.h"
+
+/* Who asks; the same user can be several of them. 0: nobody. */
+enum ward_control_who {
+	WARD_CONTROL_ROOT = 1,
+	WARD_CONTROL_STARTER = 2, /* the user that the supervisor runs as */
+	WARD_CONTROL_OWNER = 4,	  /* whom the session belongs to, where root started it for them */
+};
+
+/* One more than any request takes: what is too many is seen, and refused. */
+#define WARD_CONTROL_FDS_MAX 4
+
+struct ward_control_request {
+	int client;		       /* a handler that answers later takes it and leaves -1 */
+	const json_t *body;	       /* the object, borrowed */
+	uint32_t what;		       /* of the row: for handlers of several requests */
+	int fds[WARD_CONTROL_FDS_MAX]; /* a handler that takes one leaves -1 */
+	size_t n_fds;
+};
+
+/* arg: the session. What the handler does not take is closed after it. */
+typedef void ward_control_fn(void *arg, struct ward_control_request *q);
+
+/* The handlers of one kind of session; NULL: it does not take that request. */
+struct ward_control_handlers {
+	ward_control_fn *status, *kill, *exec, *attach, *reload, *umount;
+	ward_control_fn *ask_fs; /* what: enum ward_fs_query */
+};
+
+/* A row of the table. Zero refuses: nobody may ask. */
+struct ward_control_verb {
+	const char *word;
+	size_t fds;	/* exactly so many descriptors */
+	unsigned who;	/* set of ward_control_who */
+	size_t handler; /* offsetof(struct ward_control_handlers, …) */
+	uint32_t what;
+};
+/* The row for a word; NULL: there is none. */
+const struct ward_control_verb *ward_control_verb(const char *word);
+
+/*
+ * May `who` (a set) ask for it, with so many descriptors? -EPERM: not they. -EINVAL: another number
+ * of descriptors belongs to it.
+ */
+int ward_control_check(const struct ward_control_verb *v, unsigned who, size_t n_fds,
+	struct ward_err *err) ward_must_check;
+
+/* A user as a set of ward_control_who; 0: nobody who may ask anything. */
+unsigned ward_control_who(uid_t uid, uid_t owner);
+
+/*
+ * A client waits at listen_fd: accepts it, hears its request (for a second at most), and calls the
+ * handler or refuses.
+ */
+void ward_control_serve(
+	int listen_fd, uid_t owner, const struct ward_control_handlers *handlers, void *arg);
+/* The part after the accept: q->client asks, and `who` (a set) is known. Takes all of q. */
+void ward_control_hand_over(struct ward_control_request *q, unsigned who,
+	const struct ward_control_handlers *handlers, void *arg);
+/* Answers, if the client is still q's. o is taken; NULL (no memory): says nothing. */
+void ward_control_reply(const struct ward_control_request *q, json_t *o);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the events of `--status-fd`. */
+#include "enforcer/session/control/status_events.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+
+#define READER_MS 1000
+
+void ward_stream(int fd, json_t *o)
+{
+	ward_cleanup_free char *text =
+		fd > 0 && o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	json_decref(o);
+	if (!text)
+		return;
+	ward_buf_puts(&b, text);
+	ward_buf_putc(&b, '\n');
+	/* Less than PIPE_BUF: once there is room, a write is whole and does not wait (pipe(7)). */
+	if (ward_buf_error(&b) == 0 && poll(&p, 1, READER_MS) == 1 && p.revents & POLLOUT)
+		(void)!write(fd, b.data, b.len);
+}

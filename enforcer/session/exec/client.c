@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client at the control socket whose connection stays open while something runs. */
+#include "enforcer/session/exec/client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/control/signals.h"
+#include "enforcer/session/owner/exit_status.h"
+
+#define DRAIN_MS 1000
+
+/* Who leaves does so with what was typed before the signal; neither waits for the session. */
+enum turn { TURN_RELAY = 1, TURN_SIGNALS, TURN_AWAY, TURN_SESSION };
+
+void ward_client_finish(struct ward_client *c, int status)
+{
+	c->over = true;
+	c->status = status;
+	ward_pollset_stop(&c->set);
+}
+
+/* file: the answer's bound for files; 0: none. */
+static void begin(struct ward_client *c, int fd, json_int_t file)
+{
+	if (file > 0)
+		ward_relay_bound(c->relay, (uint64_t)file);
+	c->begun = true;
+	/* Not one of 0, 1, 2, should our caller have closed them. */
+	c->screen = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	if (c->kind->screen)
+		ward_relay_detachable(c->relay);
+	/* Not before: until then nobody reads what is typed. */
+	if (ward_relay_start(c->relay, c->screen, c->err) < 0 ||
+		ward_relay_watch(c->relay, &c->set, TURN_RELAY, c->err) < 0)
+		ward_client_finish(c, WARD_EXIT_SETUP);
+}
+
+static void take_answer(struct ward_client *c, const json_t *o, int fd)
+{
+	const char *error = json_string_value(json_object_get(o, "error"));
+	int status = ward_control_exit_status(o);
+	bool begun = json_is_true(json_object_get(o, c->kind->begun));
+	if (begun && !c->begun && (fd >= 0 || !c->kind->screen)) {
+		begin(c, fd, json_integer_value(json_object_get(o, "file")));
+	} else if (error) {
+		ward_err_set(c->err, -EIO, "%s", error);
+		ward_client_finish(c, (int)json_integer_value(json_object_get(o, "status")));
+	} else if (json_is_true(json_object_get(o, "timeout"))) {
+		ward_err_set(c->err, -ETIME, "[limits] per-command ended it");
+		ward_client_finish(c, WARD_EXIT_WALL);
+	} else if (status >= 0) {
+		ward_client_finish(c, status);
+	}
+}
+
+static void hear(void *arg, short revents)
+{
+	struct ward_client *c = arg;
+	ward_cleanup_fd int fd = -1;
+	json_t *o = NULL;
+	(void)revents;
+	int r = ward_control_answer(c->sock, &o, &fd);
+	if (r == -EAGAIN)
+		return;
+	if (r == 0) {
+		take_answer(c, o, fd);
+	} else {
+		ward_err_set(c->err, -EIO, "%s", c->begun ? "the session ended" : c->kind->refused);
+		ward_client_finish(c, c->begun ? 128 + SIGKILL : WARD_EXIT_SETUP);
+	}
+	json_decref(o);
+}
+
+static void take_signals(void *arg, short revents)
+{
+	struct ward_client *c = arg;
+	struct signalfd_siginfo si;
+	(void)revents;
+	while (!c->over && read(c->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		c->kind->signal(c, (int)si.ssi_signo);
+}
+
+static void look_away(void *arg, short revents)
+{
+	struct ward_client *c = arg;
+	(void)revents;
+	if (!ward_relay_wants_away(c->relay))
+		return;
+	ward_relay_away(c->relay);
+	dprintf(STDERR_FILENO, "\nwardfs: detached; wardfs attach %s joins again\n", c->session);
+	ward_client_finish(c, 0);
+}
+
+int ward_client_open(const struct ward_client_kind *kind, const char *session, unsigned apart,
+	struct ward_client *c, struct ward_err *err)
+{
+	ward_cleanup_free char *runtime = NULL;
+	*c = (struct ward_client){.kind = kind,
+		.session = session,
+		.err = err,
+		.sock = -1,
+		.signals = -1,
+		.screen = -1,
+		.status = WARD_EXIT_SETUP};
+	int r = ward_control_runtime(&runtime, err);
+	if (r == 0)
+		r = ward_control_connect(runtime, session, &c->sock, err);
+	if (r == 0)
+		r = ward_signals_catch(kind->signals, kind->n_signals, &c->signals, err);
+	struct ward_relay_spec spec = {
+		.flags = WARD_RELAY_TERMINAL, .apart = apart, .owner = geteuid()};
+	return r < 0 ? r : ward_relay_open(&spec, &c->relay, err);
+}
+
+void ward_client_loop(struct ward_client *c)
+{
+	int r = ward_pollset_add(&c->set, TURN_SIGNALS, c->signals, POLLIN, take_signals, c, NULL);
+	if (r == 0 && c->kind->screen)
+		r = ward_pollset_each(&c->set, TURN_AWAY, NULL, look_away, c, NULL);
+	if (r == 0)
+		r = ward_pollset_add(&c->set, TURN_SESSION, c->sock, POLLIN, hear, c, NULL);
+	while (r == 0 && !c->over)
+		r = ward_pollset_round(&c->set);
+	if (r < 0) {
+		ward_err_sys(c->err, r, "poll");
+		c->status = WARD_EXIT_SETUP;
+	}
+}
+
+int ward_client_close(struct ward_client *c, int r)
+{
+	if (c->begun)
+		ward_relay_drain(c->relay, DRAIN_MS);
+	const struct ward_err *lost = c->begun ? ward_relay_failed(c->relay) : NULL;
+	if (lost && !c->err->code) {
+		ward_err_set(c->err, lost->code, "%s", lost->text);
+		c->status = WARD_EXIT_SETUP;
+	}
+	if (c->relay)
+		ward_relay_close(c->relay);
+	const int fds[] = {c->sock, c->signals, c->screen};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return r == -EINVAL || r == -ENOENT ? WARD_EXIT_USAGE : c->status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the clients of `wardfs exec` (join.h) and `wardfs attach` (attach_client.h) share: the
+ * connection to the session's supervisor, our terminal, our signals, the answers, the exit status.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "enforcer/base/err.h"
+#include "enforcer/base/pollset.h"
+#include "enforcer/session/terminal/relay.h"
+
+struct ward_client;
+
+struct ward_client_kind {
+	const char *begun;   /* the member of the answer that says that it has begun */
+	const char *refused; /* what silence before that means, for the user */
+	const int *signals;  /* that reach `signal` */
+	size_t n_signals;
+	void (*signal)(struct ward_client *c, int signo);
+	bool screen; /* without a descriptor it has not begun; WARD_RELAY_DETACH twice leaves */
+};
+
+struct ward_client {
+	const struct ward_client_kind *kind;
+	const char *session;
+	struct ward_err *err; /* the caller's; why the status is one of ours */
+	struct ward_relay *relay;
+	struct ward_pollset set;
+	int sock;
+	int signals;
+	int screen; /* where keys go and output comes from; -1: not yet, or none */
+	bool begun, over;
+	int status; /* exit status for our caller */
+};
+
+/*
+ * Connects, catches the signals, looks at 0, 1, 2 (apart: a set of ward_given_apart). *c is
+ * initialised here, also on failure; ward_client_close() releases it.
+ */
+int ward_client_open(const struct ward_client_kind *kind, const char *session, unsigned apart,
+	struct ward_client *c, struct ward_err *err) ward_must_check;
+/* The request was sent: until the end. */
+void ward_client_loop(struct ward_client *c);
+/* It is over, with this exit status. What else is ready in the same round waits for nobody. */
+void ward_client_finish(struct ward_client *c, int status);
+/* Writes out what came last, restores the terminal. r: of what was done before the loop, or 0.
+ * Returns the exit status. */
+int ward_client_close(struct ward_client *c, int r);

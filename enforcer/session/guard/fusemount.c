@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mounts /dev/fuse on a directory of the host, and unmounts it. */
+#include "enforcer/session/guard/fusemount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* For one answer of a file system that has just said that it is ready. */
+#define MEET_MS 60000
+
+static int open_mountpoint(const char *arg, int *ret_fd, char **ret_path, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(arg, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return ward_err_sys(err, -errno, "mount point %s", arg);
+	int r = ward_fd_path(fd, ret_path);
+	if (r < 0)
+		return ward_err_sys(err, r, "mount point %s: cannot be named", arg);
+	*ret_fd = ward_steal_fd(&fd);
+	return 0;
+}
+
+static int mnt_id_of(const char *path, uint64_t *ret)
+{
+	struct statx sx;
+	ward_cleanup_fd int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	/* DONT_SYNC: the file system is not served yet, or not any more. */
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &sx) < 0)
+		return -errno;
+	*ret = sx.stx_mnt_id;
+	return 0;
+}
+
+static int by_syscall(
+	int point, uid_t uid, gid_t gid, bool allow_other, int *ret_fd, bool *ret_no_device)
+{
+	ward_cleanup_fd int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (dev < 0) {
+		*ret_no_device = true;
+		return -errno;
+	}
+	char opts[160];
+	char target[64];
+	snprintf(opts, sizeof(opts), "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s", dev,
+		(unsigned)uid, (unsigned)gid,
+		allow_other ? ",allow_other,default_permissions" : "");
+	snprintf(target, sizeof(target), "/proc/self/fd/%d", point);
+	if (mount("wardfs", target, "fuse.wardfs", MS_NOSUID | MS_NODEV, opts) < 0)
+		return -errno;
+	*ret_fd = ward_steal_fd(&dev);
+	return 0;
+}
+
+/* fusermount3(1) sends /dev/fuse over the socket named in _FUSE_COMMFD as one byte with SCM_RIGHTS.
+ */
+static int take_fd(int sock)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte = 0;
+	struct iovec iov = {&byte, 1};
+	struct msghdr mh = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = sizeof(control.space)};
+	if (recvmsg(sock, &mh, MSG_CMSG_CLOEXEC) <= 0)
+		return -EPERM;
+	const struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -EPERM;
+	int fd = -1;
+	memcpy(&fd, CMSG_DATA(c), sizeof(int));
+	return fd;
+}
+
+static int run_fusermount(int sock, const char *a1, const char *a2, const char *path)
+{
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		char num[16];
+		if (sock >= 0) {
+			snprintf(num, sizeof(num), "%d", sock);
+			setenv("_FUSE_COMMFD", num, 1);
+			fcntl(sock, F_SETFD, 0);
+		}
+		execlp("fusermount3", "fusermount3", a1, a2, "--", path, (char *)NULL);
+		_exit(127);
+	}
+	int st = 0;
+	while (waitpid(pid, &st, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(st) && WEXITSTATUS(st) == 0)
+		return 0;
+	return WIFEXITED(st) && WEXITSTATUS(st) == 127 ? -ENOENT : -EPERM;
+}
+
+static int by_helper(const char *path, int *ret_fd)
+{
+	int s[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s) < 0)
+		return -errno;
+	ward_cleanup_fd int ours = s[0];
+	ward_cleanup_fd int theirs = s[1];
+	int r = run_fusermount(theirs, "-o", "rw,nosuid,nodev,fsname=wardfs,subtype=wardfs", path);
+	if (r < 0)
+		return r;
+	int fd = take_fd(ours);
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
+	return 0;
+}
+
+int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_other,
+	struct ward_fusemount *ret, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup_fd int point = -1;
+	ward_cleanup_fd int dev = -1;
+	struct ward_fusemount m = {0};
+	int r = open_mountpoint(mountpoint, &point, &m.path, err);
+	if (r < 0)
+		return r;
+	bool no_device = false;
+	r = by_syscall(point, uid, gid, allow_other, &dev, &no_device);
+	if (r == -EPERM && !allow_other) {
+		r = by_helper(m.path, &dev);
+		m.by_helper = r == 0;
+		if (r < 0)
+			ward_err_set(err, -EPERM,
+				"mounting on %s: an ordinary user can only do that inside an own user "
+				"namespace (unshare --user --map-current-user --keep-caps --mount), or "
+				"with fusermount3 (apt-get install fuse3). wardfs run needs neither",
+				m.path);
+	} else if (r < 0) {
+		const char *fix = !no_device	 ? ""
+				  : r == -EACCES ? ": open /dev/fuse (fix: chmod 0666 /dev/fuse)"
+						 : ": open /dev/fuse (fix: modprobe fuse)";
+		ward_err_sys(err, r, "mounting on %s%s", m.path, fix);
+	}
+	if (r == 0 && (r = mnt_id_of(m.path, &m.mnt_id)) < 0)
+		ward_err_sys(err, r, "%s", m.path);
+	if (r < 0) {
+		free(m.path);
+		return r;
+	}
+	*ret = m;
+	*ret_fd = ward_steal_fd(&dev);
+	return 0;
+}
+
+int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err)
+{
+	struct stat st;
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(stat(m->path, &st) < 0 ? errno : 0);
+	ward_cleanup_fd int fd = pid < 0 ? -1 : pidfd_open(pid, 0);
+	if (fd < 0 && pid < 0)
+		return ward_err_sys(err, -errno, "fork");
+	struct pollfd end = {.fd = fd, .events = POLLIN};
+	bool late = fd < 0 || poll(&end, 1, MEET_MS) <= 0;
+	/* Who waits for an answer of FUSE can be killed; */
+	if (late)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	int code = late ? ETIMEDOUT : WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+	/* fusermount3's mount may not be ours to enter; it lies in a namespace that knows uid 0. */
+	return code && !m->by_helper ? ward_err_sys(err, -code, "%s", m->path) : 0;
+}
+
+int ward_fusemount_undo(const struct ward_fusemount *m, bool lazy, struct ward_err *err)
+{
+	uint64_t id = 0;
+	if (mnt_id_of(m->path, &id) < 0 || id != m->mnt_id)
+		return 0;
+	int r = 0;
+	if (m->by_helper)
+		r = run_fusermount(-1, "-u", lazy ? "-z" : "-q", m->path);
+	else if (umount2(m->path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0)
+		r = -errno;
+	return r < 0 ? ward_err_sys(err, r, "unmounting %s", m->path) : 0;
+}
+
+int ward_fusemount_adopt(struct ward_fusemount *m, struct ward_err *err)
+{
+	int r = mnt_id_of(m->path, &m->mnt_id);
+	m->by_helper = geteuid() != 0;
+	return r < 0 ? ward_err_sys(err, r, "%s", m->path) : 0;
+}
+
+void ward_fusemount_clear(struct ward_fusemount *m)
+{
+	free(m->path);
+	*m = (struct ward_fusemount){0};
+}
+
+bool ward_fusemount_is_ours(const char *path)
+{
+	ward_cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
+	ward_cleanup_free char *line = NULL;
+	size_t cap = 0;
+	bool ours = false;
+	while (f && getline(&line, &cap, f) > 0) {
+		char point[4097];
+		const char *dash = strstr(line, " - ");
+		/* Fields as proc(5): id parent dev root POINT options … - TYPE SOURCE super. */
+		if (dash && sscanf(line, "%*s %*s %*s %*s %4096s", point) == 1 &&
+			strcmp(point, path) == 0)
+			ours = strncmp(dash, " - fuse.wardfs wardfs ", 22) == 0;
+	}
+	return ours;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which limits a session has. Its clocks and figures: limits_watch.c. */
+#include "enforcer/session/limits/limits_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* [limits] tmp as it is without being written: what the view has anyway. */
+#define TMP_DEFAULT (UINT64_C(1) << 30)
+
+static uint64_t memory_of(const struct ward_settings *s)
+{
+	return s->memory;
+}
+
+static uint64_t cpus_of(const struct ward_settings *s)
+{
+	return s->cpus;
+}
+
+static uint64_t cpu_time_of(const struct ward_settings *s)
+{
+	return s->cpu_time_ns;
+}
+
+static uint64_t processes_of(const struct ward_settings *s)
+{
+	return s->processes;
+}
+
+static uint64_t open_files_of(const struct ward_settings *s)
+{
+	return s->open_files;
+}
+
+static uint64_t file_of(const struct ward_settings *s)
+{
+	return s->file_size;
+}
+
+static uint64_t core_of(const struct ward_settings *s)
+{
+	return s->core ? WARD_UNLIMITED : 0;
+}
+
+static uint64_t tmp_of(const struct ward_settings *s)
+{
+	return s->tmp_bytes;
+}
+
+static uint64_t wall_of(const struct ward_settings *s)
+{
+	return s->wall_ns;
+}
+
+static uint64_t idle_of(const struct ward_settings *s)
+{
+	return s->idle_ns;
+}
+
+/* part: what of the control groups gives it; WARD_CGROUP_PARTS: nothing does. */
+static const struct limit {
+	const char *key;
+	enum ward_guarantee guarantee;
+	enum ward_cgroup_part part;
+	uint64_t (*value)(const struct ward_settings *s);
+	enum ward_limit_unit unit;
+	const char *instead; /* what require = where-available settles for */
+} limits[] = {
+	{"memory", WARD_GUARANTEE_MEMORY, WARD_CGROUP_MEMORY, memory_of, WARD_LIMIT_BYTES,
+		"data of each process by itself"},
+	{"cpus", WARD_GUARANTEE_CPUS, WARD_CGROUP_CPU, cpus_of, WARD_LIMIT_TENTHS, "not at all"},
+	{"cpu-time", WARD_GUARANTEE_CPU_TIME, WARD_CGROUP_CPUACCT, cpu_time_of, WARD_LIMIT_NS,
+		"time of each process by itself"},
+	{"processes", WARD_GUARANTEE_NPROC, WARD_CGROUP_PIDS, processes_of, WARD_LIMIT_COUNT, NULL},
+	{"open-files", WARD_GUARANTEE_OPEN_FILES, WARD_CGROUP_PARTS, open_files_of,
+		WARD_LIMIT_COUNT, NULL},
+	{"file", WARD_GUARANTEE_FILE, WARD_CGROUP_PARTS, file_of, WARD_LIMIT_BYTES, NULL},
+	{"core", WARD_GUARANTEE_CORE, WARD_CGROUP_PARTS, core_of, WARD_LIMIT_BYTES, NULL},
+	{"tmp", WARD_GUARANTEE_TMP, WARD_CGROUP_PARTS, tmp_of, WARD_LIMIT_BYTES, "not at all"},
+	{"wall", WARD_GUARANTEE_WALL, WARD_CGROUP_PARTS, wall_of, WARD_LIMIT_NS, NULL},
+	{"idle", WARD_GUARANTEE_IDLE, WARD_CGROUP_PARTS, idle_of, WARD_LIMIT_NS, NULL},
+};
+#define LIMITS (sizeof(limits) / sizeof(limits[0]))
+
+static bool asked(const struct ward_limits *l, const struct limit *m)
+{
+	uint64_t v = m->value(l->settings);
+	/* The default of a place that only a view of its own has. */
+	if (m->guarantee == WARD_GUARANTEE_TMP && v == TMP_DEFAULT)
+		return false;
+	return v != WARD_UNLIMITED;
+}
+
+void ward_limit_text(enum ward_limit_unit unit, uint64_t v, struct ward_buf *b)
+{
+	static const char units[] = "TGMK";
+	switch (unit) {
+	case WARD_LIMIT_BYTES:
+		for (unsigned i = 0; i < 4; i++) {
+			unsigned shift = 40 - 10 * i;
+			if (v >> shift && !(v & ((UINT64_C(1) << shift) - 1))) {
+				ward_buf_printf(
+					b, "%llu%c", (unsigned long long)(v >> shift), units[i]);
+				return;
+			}
+		}
+		ward_buf_printf(b, "%llu", (unsigned long long)v);
+		break;
+	case WARD_LIMIT_TENTHS:
+		ward_buf_printf(
+			b, "%llu.%llu", (unsigned long long)v / 10, (unsigned long long)v % 10);
+		break;
+	case WARD_LIMIT_NS:
+		ward_buf_printf(b, "%llus", (unsigned long long)(v / WARD_NS_PER_SEC));
+		break;
+	case WARD_LIMIT_COUNT:
+		ward_buf_printf(b, "%llu", (unsigned long long)v);
+		break;
+	}
+}
+
+/* --- what is missing --- */
+
+static const char *fix_of(const struct ward_limits *l, const struct limit *m)
+{
+	if (m->part == WARD_CGROUP_PARTS)
+		return "--mode restricted";
+	if (l->root)
+		return "in a container: a writable /sys/fs/cgroup (docker run --privileged, or "
+		       "--cgroupns=private with the mount read-write); else boot with the controller "
+		       "(cgroup_enable=memory)";
+	return "a host with cgroup v2 and a user manager of systemd (loginctl enable-linger, "
+	       "systemd-run), or as root: see wardfs doctor";
+}
+
+static const char *why_of(const struct ward_limits *l, const struct limit *m)
+{
+	return m->part == WARD_CGROUP_PARTS ? "this mode does not have it"
+					    : ward_cgroup_why(l->cg, m->part);
+}
+
+static int refuse(const struct ward_limits *l, const struct limit *m, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_limit_text(m->unit, m->value(l->settings), &b);
+	return ward_err_set(err, -ENOTSUP,
+		"[limits] %s = %s cannot be held here (%s); nothing was started; fix: %s; or leave it "
+		"out for this run: --allow-missing %s%s",
+		m->key, ward_buf_str(&b), why_of(l, m), fix_of(l, m),
+		ward_guarantee_name(m->guarantee),
+		m->instead ? "; or [limits] require = where-available" : "");
+}
+
+/* What of the policy no layer of the mode could carry out. */
+static int check_filter(const struct ward_limits *l, struct ward_err *err)
+{
+	if (l->settings->seccomp == WARD_LIST_DEFAULT || l->mode->takes & WARD_TAKES_SECCOMP)
+		return 0;
+	return ward_err_set(err, -ENOTSUP,
+		"[process] seccomp asks for a list, and mode '%s' has no filter; nothing was started; "
+		"fix: --mode restricted",
+		l->mode->word);
+}
+
+static int compare(struct ward_limits *l, uint32_t allowed, struct ward_err *err)
+{
+	int r = check_filter(l, err);
+	if (r < 0)
+		return r;
+	uint32_t required = l->mode->guarantees;
+	l->held = l->mode->guarantees;
+	for (size_t i = 0; i < LIMITS; i++) {
+		uint32_t bit = WARD_GUARANTEE_BIT(limits[i].guarantee);
+		if (asked(l, &limits[i]))
+			required |= bit;
+		if (limits[i].part != WARD_CGROUP_PARTS && ward_cgroup_has(l->cg, limits[i].part))
+			l->held |= bit;
+	}
+	for (size_t i = 0; i < LIMITS; i++) {
+		uint32_t bit = WARD_GUARANTEE_BIT(limits[i].guarantee);
+		if (!(required & ~l->held & bit))
+			continue;
+		if (allowed & bit)
+			l->left_out |= bit;
+		else if (l->settings->limits_where_available && limits[i].instead)
+			l->weakened |= bit;
+		else
+			return refuse(l, &limits[i], err);
+	}
+	return 0;
+}
+
+/* Does a limit stand that only a control group of its own can hold? */
+static bool accounted(const struct ward_settings *s)
+{
+	return s->memory != WARD_UNLIMITED || s->cpus != WARD_UNLIMITED ||
+	       s->cpu_time_ns != WARD_UNLIMITED;
+}
+
+bool ward_limits_want_delegation(const struct ward_settings *s)
+{
+	return accounted(s) && ward_cgroup_lacks_delegation();
+}
+
+int ward_limits_open(
+	const struct ward_limits_spec *spec, struct ward_limits **ret, struct ward_err *err)
+{
+	struct ward_limits *l = calloc(1, sizeof(*l));
+	if (!l)
+		return ward_err_sys(err, -ENOMEM, "limits");
+	l->settings = spec->settings;
+	l->mode = spec->mode;
+	l->root = spec->root;
+	l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	struct ward_cgroup_spec cg = {.name = spec->session,
+		.root = spec->root,
+		.memory = spec->settings->memory,
+		.processes = spec->settings->processes,
+		.cpus = spec->settings->cpus};
+	int r = l->timer < 0 ? ward_err_sys(err, -errno, "clock")
+			     : ward_cgroup_make(&cg, &l->cg, err);
+	if (r == 0)
+		r = compare(l, spec->allow_missing, err);
+	if (r < 0) {
+		ward_limits_close(l);
+		return r;
+	}
+	ward_cgroup_usage(l->cg, &l->last);
+	ward_limits_places_add(l, spec);
+	*ret = l;
+	return 0;
+}
+
+const struct ward_cgroup *ward_limits_cgroup(const struct ward_limits *l)
+{
+	return l->cg;
+}
+
+uint64_t ward_limits_process_data(const struct ward_limits *l)
+{
+	bool weak = l->weakened & WARD_GUARANTEE_BIT(WARD_GUARANTEE_MEMORY);
+	return weak ? l->settings->memory : WARD_UNLIMITED;
+}
+
+uint64_t ward_limits_process_seconds(const struct ward_limits *l)
+{
+	bool weak = l->weakened & WARD_GUARANTEE_BIT(WARD_GUARANTEE_CPU_TIME);
+	/* RLIMIT_CPU takes whole seconds, and 0 for one. */
+	return weak ? (l->settings->cpu_time_ns + WARD_NS_PER_SEC - 1) / WARD_NS_PER_SEC
+		    : WARD_UNLIMITED;
+}
+
+char *ward_limits_warning(const struct ward_limits *l)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	for (size_t i = 0; i < LIMITS; i++) {
+		uint32_t bit = WARD_GUARANTEE_BIT(limits[i].guarantee);
+		if (!((l->weakened | l->left_out) & bit))
+			continue;
+		ward_buf_printf(&b, "%slimit '%s' is not held for the session: %s (%s)",
+			b.len ? "; " : "", limits[i].key,
+			l->left_out & bit ? "--allow-missing" : limits[i].instead,
+			why_of(l, &limits[i]));
+	}
+	return b.len ? ward_buf_steal(&b) : NULL;
+}
+
+static const char *held_by(const struct ward_limits *l, const struct limit *m)
+{
+	uint32_t bit = WARD_GUARANTEE_BIT(m->guarantee);
+	if (l->left_out & bit)
+		return "nothing";
+	if (l->weakened & bit)
+		return strcmp(m->instead, "not at all") == 0 ? "nothing" : "rlimit";
+	if (m->part != WARD_CGROUP_PARTS && ward_cgroup_has(l->cg, m->part))
+		return strcmp(ward_cgroup_version(l->cg, m->part), "v2") == 0 ? "cgroup v2"
+									      : "cgroup v1";
+	switch (m->guarantee) {
+	case WARD_GUARANTEE_WALL:
+	case WARD_GUARANTEE_IDLE:
+		return "clock";
+	case WARD_GUARANTEE_TMP:
+		return "tmpfs";
+	case WARD_GUARANTEE_FILES:
+	case WARD_GUARANTEE_PROCESSES:
+	case WARD_GUARANTEE_NETWORK:
+	case WARD_GUARANTEE_SYSCALLS:
+	case WARD_GUARANTEE_PRIVILEGES:
+	case WARD_GUARANTEE_END:
+	case WARD_GUARANTEE_INTEGRITY:
+	case WARD_GUARANTEE_CPUS:
+	case WARD_GUARANTEE_MEMORY:
+	case WARD_GUARANTEE_NPROC:
+	case WARD_GUARANTEE_OPEN_FILES:
+	case WARD_GUARANTEE_FILE:
+	case WARD_GUARANTEE_CORE:
+	case WARD_GUARANTEE_CPU_TIME:
+	case WARD_GUARANTEES:
+		break;
+	}
+	return "rlimit";
+}
+
+void ward_limits_describe(const struct ward_limits *l, json_t *o)
+{
+	json_t *names = json_array(), *held = json_object(), *missing = json_object();
+	json_t *groups = json_array();
+	for (unsigned i = 0; i < WARD_GUARANTEES; i++)
+		if (l->held & ~(l->weakened | l->left_out) & WARD_GUARANTEE_BIT(i))
+			json_array_append_new(
+				names, json_string(ward_guarantee_name((enum ward_guarantee)i)));
+	for (size_t i = 0; i < LIMITS; i++) {
+		const struct limit *m = &limits[i];
+		uint32_t bit = WARD_GUARANTEE_BIT(m->guarantee);
+		if (!asked(l, m))
+			continue;
+		json_object_set_new(held, m->key,
+			json_pack("{s:I, s:s}", "value", (json_int_t)m->value(l->settings), "by",
+				held_by(l, m)));
+		if ((l->weakened | l->left_out) & bit)
+			json_object_set_new(missing, ward_guarantee_name(m->guarantee),
+				json_pack("{s:s, s:s}", "why", why_of(l, m), "because",
+					l->left_out & bit ? "--allow-missing"
+							  : "require = where-available"));
+	}
+	for (size_t i = 0; ward_cgroup_path(l->cg, i); i++)
+		json_array_append_new(groups, json_string(ward_cgroup_path(l->cg, i)));
+	json_object_set_new(o, "guarantees", names);
+	json_object_set_new(o, "limits", held);
+	json_object_set_new(o, "missing", missing);
+	json_object_set_new(o, "cgroups", groups);
+}
+
+void ward_limits_leave(struct ward_limits *l)
+{
+	if (!l)
+		return;
+	ward_cgroup_kill(l->cg);
+	ward_cgroup_free(l->cg);
+	l->cg = NULL;
+}
+
+void ward_limits_close(struct ward_limits *l)
+{
+	if (!l)
+		return;
+	ward_limits_places_close(l);
+	ward_limits_leave(l);
+	if (l->timer >= 0)
+		close(l->timer);
+	free(l);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The limits of one session: which are asked for, which can be held here and by what, what is used,
+ * and which of them ended the run.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "enforcer/base/pollset.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/modes/table/mode.h"
+#include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/cgroup.h"
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/plan/plan.h"
+
+struct ward_limits;
+
+struct ward_limits_spec {
+	const struct ward_settings *settings; /* borrowed until ward_limits_close() */
+	const struct ward_mode *mode;	      /* const table */
+	const char *session;
+	/* Its ephemeral trees and its home are limited, too: borrowed until ward_limits_close().
+	 * NULL: nobody looks at them. */
+	const struct ward_run_plan *plan;
+	bool root;
+	uint32_t allow_missing; /* set of WARD_GUARANTEE_BIT() */
+};
+
+/*
+ * Makes the control groups and compares what the mode and they give with what the policy asks for.
+ * -ENOTSUP, naming the key, the reason, the fix and --allow-missing, where something is missing.
+ */
+int ward_limits_open(const struct ward_limits_spec *spec, struct ward_limits **ret,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * True where a limit is asked for that a control group alone can hold, and an ordinary user has
+ * none to put it in. Looks only.
+ */
+bool ward_limits_want_delegation(const struct ward_settings *s);
+
+/* Borrowed. */
+const struct ward_cgroup *ward_limits_cgroup(const struct ward_limits *l);
+/* Of each process, instead of a limit on all together (require = where-available); WARD_UNLIMITED:
+ * none. Bytes of RLIMIT_DATA, seconds of RLIMIT_CPU (setrlimit(2)). */
+uint64_t ward_limits_process_data(const struct ward_limits *l);
+uint64_t ward_limits_process_seconds(const struct ward_limits *l);
+
+/* One line about what is held less than asked for, or NULL. The caller's. */
+char *ward_limits_warning(const struct ward_limits *l);
+
+/* Adds what is in force: "guarantees", "limits", "cgroups", "missing". */
+void ward_limits_describe(const struct ward_limits *l, json_t *o);
+
+/* The command starts: the clocks run. pid1: of the sandbox, as the host numbers it. */
+void ward_limits_start(struct ward_limits *l, pid_t pid1);
+
+/* The writer tells of a burst of refusals (WARD_MSG_AUDIT_BURST): a `limit` record. Fails when the
+ * trail does. */
+int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m) ward_must_check;
+
+/* Which limit ended the run. */
+struct ward_limit_hit {
+	const char *name;     /* key of [limits]; NULL: none did */
+	uint64_t limit, used; /* in its unit; WARD_UNLIMITED: not known */
+	char text[256];	      /* one line for the person at the terminal */
+};
+
+/*
+ * From now on the rounds of set hear our clock and the control groups, with this rank. What they
+ * say is for ward_limits_check(), which the caller calls afterwards in each round.
+ */
+int ward_limits_watch(struct ward_limits *l, struct ward_pollset *set, unsigned rank,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * In each round, whether or not one of those was ready. activity: a number that grows with output,
+ * input and accesses to files. Puts `limit` records. *ret says whether to end the run (once); from
+ * then on the clocks are still. Fails when the trail does.
+ */
+int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t activity,
+	struct ward_limit_hit *ret) ward_must_check;
+
+/*
+ * The next time (CLOCK_MONOTONIC) at which a limit can be met that we hold ourselves, by a clock;
+ * WARD_UNLIMITED: none.
+ */
+uint64_t ward_limits_due(const struct ward_limits *l);
+
+/*
+ * Everything inside is about to die, or is dead: takes the last figures. Puts `limit` records for
+ * what nobody has seen yet. by_kill: SIGKILL ended the command, or pid 1 is gone: if the kernel
+ * ended something for want of memory, *ret says so.
+ */
+int ward_limits_finish(struct ward_limits *l, struct ward_guard *g, bool by_kill,
+	struct ward_limit_hit *ret) ward_must_check;
+
+/* What is or was used, as an object: numbers, null where unknown, and then "unknown" says why. */
+json_t *ward_limits_usage(const struct ward_limits *l, bool now);
+
+/* One line about limits that were met although the run went on, or NULL. The caller's. */
+char *ward_limits_note(const struct ward_limits *l);
+
+/* Whatever is left inside dies; the groups are removed. Figures are those of ward_limits_finish().
+ */
+void ward_limits_leave(struct ward_limits *l);
+/* The same, and frees it. */
+void ward_limits_close(struct ward_limits *l);

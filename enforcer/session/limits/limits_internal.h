@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the limits*.c files share. */
+#pragma once
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/session/limits/limits.h"
+
+enum ward_limit_unit { WARD_LIMIT_BYTES = 0, WARD_LIMIT_TENTHS, WARD_LIMIT_NS, WARD_LIMIT_COUNT };
+
+/* /tmp and what it shares, the home, and a tree each. */
+#define WARD_LIMITS_PLACES_MAX (2 + WARD_TREES_MAX)
+
+/* A tmpfs of the session whose size is limited. */
+struct ward_limits_place {
+	const char *name; /* as records name it; borrowed */
+	const char *path; /* inside, that leads to it past no tree; NULL: fd is there already */
+	int fd;		  /* O_PATH, its root; -1: nobody has shown it yet */
+	bool owned;	  /* fd is ours to close */
+	bool near_bytes, near_files; /* recorded */
+};
+
+struct ward_limits {
+	const struct ward_settings *settings;
+	const struct ward_mode *mode;
+	struct ward_cgroup *cg;
+	bool root;
+	uint32_t held, weakened, left_out; /* sets of WARD_GUARANTEE_BIT() */
+
+	int timer;
+	bool rang, told;       /* the timer; a control group: since the last check */
+	bool running;	       /* the clocks run */
+	uint64_t wall_at;      /* CLOCK_MONOTONIC ns; WARD_UNLIMITED: never */
+	uint64_t active_at;    /* the last sign of life */
+	uint64_t activity;     /* the caller's number at that time */
+	uint64_t cpu_at;       /* before this the CPU time cannot be used up */
+	uint64_t near_wall_at; /* when 90 % of the wall clock have passed; WARD_UNLIMITED: never */
+	struct ward_usage last;
+	bool near_memory, near_processes, near_cpu, near_files; /* recorded */
+	pid_t pid1;						/* of the sandbox; 0: not yet */
+
+	/* What nothing announces is looked at (limits_look.c). */
+	struct ward_limits_place places[WARD_LIMITS_PLACES_MAX];
+	size_t n_places;
+	uint64_t look_at;    /* the next look; WARD_UNLIMITED: none */
+	uint64_t look_wait;  /* between the last one and it, while the session sleeps */
+	uint64_t glance_at;  /* the next look at what control groups tell, and whether it sleeps */
+	uint64_t look_cpu;   /* CPU time that the session had used at the last of those */
+	unsigned processors; /* that are online, at the start; 0: not yet */
+	uint64_t files_at;   /* no look at descriptors before that */
+	uint64_t forks_told;
+	bool finished;
+};
+
+/* Use from here on is recorded, in percent of a limit. */
+#define WARD_LIMIT_NEAR 90
+uint64_t ward_limit_near_value(uint64_t limit);
+
+/* What a place holds and may hold. Of a field that is not limited: 0 of 0. */
+struct ward_limits_room {
+	uint64_t bytes, bytes_max, files, files_max;
+};
+/* The places of this session; and none any more. */
+void ward_limits_places_add(struct ward_limits *l, const struct ward_limits_spec *spec);
+void ward_limits_places_close(struct ward_limits *l);
+/* Opens those that are not open yet, by whatever process shows them (proc(5)). */
+void ward_limits_places_open(struct ward_limits *l);
+/* False: it cannot be seen. Asks a tmpfs alone, so it never waits. */
+bool ward_limits_room(const struct ward_limits_place *p, struct ward_limits_room *ret);
+/*
+ * The most descriptors that one process has, as far as the processes of the session show it to us;
+ * WARD_USAGE_UNKNOWN: none does.
+ */
+uint64_t ward_limits_files(const struct ward_limits *l);
+
+/* The command starts. */
+void ward_limits_look_start(struct ward_limits *l, uint64_t now);
+/*
+ * One look: records what is near its limit, and says in look_at when the next one is due
+ * (limits_near.c).
+ */
+int ward_limits_look(struct ward_limits *l, struct ward_guard *g, uint64_t now) ward_must_check;
+/* Records what of l->last is near its limit and has not been recorded. */
+int ward_limits_near(struct ward_limits *l, struct ward_guard *g) ward_must_check;
+/* The places alone. */
+int ward_limits_near_places(struct ward_limits *l, struct ward_guard *g) ward_must_check;
+/* "NAME: 90 % of LIMIT is used". files: the unit is files, not processes. */
+int ward_limits_tell_near(struct ward_guard *g, const char *name, enum ward_limit_unit unit,
+	bool files, uint64_t limit, uint64_t used) ward_must_check;
+/* The unit as records name it. */
+const char *ward_limit_unit_name(enum ward_limit_unit unit);
+
+/* A value as a policy writes it: "64M", "1.5", "30s". */
+void ward_limit_text(enum ward_limit_unit unit, uint64_t v, struct ward_buf *b);

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs `wardfs mount`: the guard without a sandbox. */
+#include "enforcer/session/mount/mount.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/pollset.h"
+#include "enforcer/policy/load.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/control/control_verbs.h"
+#include "enforcer/session/control/signals.h"
+#include "enforcer/session/control/status.h"
+#include "enforcer/session/guard/anchor.h"
+#include "enforcer/session/guard/ask_fs.h"
+#include "enforcer/session/guard/fusemount.h"
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/guard/segment_keeper.h"
+#include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/exit_status.h"
+#include "enforcer/session/records/session_records.h"
+#include "enforcer/session/records/wallclock.h"
+#include "enforcer/session/reload/reload.h"
+#include "enforcer/session/tree/tree_backing.h"
+
+struct mount_run {
+	const struct ward_mount_options *options;
+	struct ward_err *err; /* the caller's */
+	struct ward_pollset set;
+	ward_pollset_id reloads;
+	struct ward_run_plan plan; /* only what a mount has: owner, policy, one tree */
+	struct ward_guard guard;
+	struct ward_fusemount mount;
+	int fuse;
+	int signals;
+	struct ward_wallclock wallclock;
+	int control;
+	int control_dir;
+	struct ward_ask_fs ask_fs;
+	struct ward_anchors *anchors;
+	struct ward_reload reload;
+	uint64_t started_ns;
+	bool mounted;
+	bool over;
+	const char *cause;
+	int failed; /* why the loop ended out of order; has text in err */
+};
+
+/* The mount point's path without touching what is mounted there: its parent's real path and its
+ * name. */
+static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
+{
+	ward_cleanup_free char *copy = strdup(arg);
+	if (!copy)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	char *slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	ward_cleanup_free char *dir = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
+	if (!dir)
+		return ward_err_sys(err, -errno, "%s", arg);
+	const char *above = strcmp(dir, "/") == 0 ? "" : dir;
+	if (asprintf(ret, "%s/%s", above, slash ? slash + 1 : copy) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	return 0;
+}
+
+/* The caller can mend it: another exit status than that of a host that lacks something. */
+static int wrong_argument(int r)
+{
+	return r == 0 ? 0 : -EINVAL;
+}
+
+static int check_point(const char *mountpoint, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	ward_cleanup_fd int fd = open(mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return wrong_argument(ward_err_sys(err, -errno, "mount point %s", mountpoint));
+	/* Whoever lists processes would wait for the daemon, and the daemon's start does just that.
+	 */
+	struct statfs fs;
+	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+		return ward_err_set(err, -EINVAL, "mount point %s: not in /proc", mountpoint);
+	int r = mountpoint_path(mountpoint, &path, err);
+	if (r == 0 && ward_fusemount_is_ours(path))
+		return ward_err_set(err, -EINVAL,
+			"mount point %s: there is a mount of wardfs already (wardfs umount %s)",
+			mountpoint, mountpoint);
+	return r;
+}
+
+/* A policy that gives nothing on the tree's root would serve an empty place that cannot be entered.
+ */
+static int check_tree(const struct ward_run_plan *p, struct ward_err *err)
+{
+	const char *path = p->trees[0].path;
+	const struct ward_state *s = NULL;
+	int r = ward_policy_walk(p->policy, path, strlen(path), &s);
+	if (r < 0)
+		return ward_err_set(err, -EINVAL, "--tree %s: no path inside", path);
+	const struct ward_request req = {.action = WARD_ACTION_ACCESS,
+		.rights = WARD_RIGHT_STAT,
+		.flags = WARD_REQUEST_DIR,
+		.state = s};
+	struct ward_decision d = ward_policy_decide(p->policy, &req, NULL);
+	ward_policy_state_put(p->policy, s);
+	if (d.verdict == WARD_VERDICT_ALLOW)
+		return 0;
+	return ward_err_set(err, -EINVAL,
+		"--tree %s: the policy hides all of it; its rules are to name this path", path);
+}
+
+static int plan(struct mount_run *m, struct ward_err *err)
+{
+	struct ward_run_plan *p = &m->plan;
+	const struct ward_mount_options *o = m->options;
+	int r = 0;
+	if (o->session && !ward_session_name_ok(o->session))
+		return ward_err_set(
+			err, -EINVAL, "--session '%s': %s", o->session, WARD_SESSION_NAME_RULE);
+	p->project.fd = open(o->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->project.fd >= 0) /* a name for messages and ~, never opened */
+		p->project.path = realpath(o->source, NULL);
+	if (!p->project.path)
+		return wrong_argument(ward_err_sys(err, -errno, "source %s", o->source));
+	r = check_point(o->mountpoint, err);
+	if (r < 0)
+		return r;
+	r = ward_identity_find(NULL, getuid(), 0, &p->id, err);
+	if (r < 0)
+		return r;
+	if (o->allow_other && !p->id.root)
+		return ward_err_set(err, -EPERM, "--allow-other: only root can serve many users");
+	p->id.agent_uid = p->id.owner_uid;
+	p->id.agent_gid = p->id.owner_gid;
+	ward_cleanup_free char *config = NULL;
+	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
+	if (r < 0)
+		return r;
+	struct ward_load l = {.policy = o->policy,
+		.config_home = config,
+		.tree_fd = p->project.fd,
+		.tree_path = p->project.path};
+	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
+	if (r < 0)
+		return r == -ENOMEM ? r : wrong_argument(r);
+	p->settings = ward_policy_settings(p->policy);
+	p->trees[0] = (struct ward_run_plan_tree){.path = o->tree ? o->tree : "/workspace",
+		.source = strdup(p->project.path),
+		.backing = fcntl(p->project.fd, F_DUPFD_CLOEXEC, 3)};
+	p->n_trees = 1;
+	if (!p->trees[0].source || p->trees[0].backing < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", o->source);
+	if (p->trees[0].path[0] != '/')
+		return ward_err_set(err, -EINVAL, "--tree %s: an absolute path is meant", o->tree);
+	r = check_tree(p, err);
+	if (r < 0)
+		return r;
+	r = ward_store_default_path(
+		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
+}
+
+static int signals_open(struct mount_run *m, struct ward_err *err)
+{
+	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	return ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &m->signals, err);
+}
+
+static int start(struct mount_run *m, struct ward_err *err)
+{
+	struct ward_run_plan *p = &m->plan;
+	int r = signals_open(m, err);
+	if (r == 0)
+		r = ward_wallclock_open(&m->wallclock, err);
+	if (r == 0)
+		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
+	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing};
+	if (r == 0)
+		r = ward_guard_start(&m->guard, &tree, 1, err);
+	if (r == 0)
+		r = ward_control_listen(
+			p->runtime, m->guard.store.name, &m->control_dir, &m->control, err);
+	if (r == 0)
+		r = ward_fusemount(m->options->mountpoint, p->id.owner_uid, p->id.owner_gid,
+			m->options->allow_other, &m->mount, &m->fuse, err);
+	if (r < 0)
+		return r;
+	m->mounted = true;
+	tree.fuse = m->fuse;
+	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : 0;
+	if (m->options->allow_other)
+		flags |= WARD_FS_ALLOW_OTHER;
+	else if (!p->id.root && !m->mount.by_helper)
+		flags |= WARD_FS_MASK_IDS;
+	r = ward_guard_serve(&m->guard, &p->id, flags, &tree, 1, err);
+	if (r == 0)
+		r = ward_guard_wait(&m->guard, err);
+	close(m->fuse);
+	m->fuse = -1;
+	if (r == 0)
+		r = ward_fusemount_meet(&m->mount, err);
+	if (r < 0)
+		return r;
+	struct ward_record_start s = {.verb = "mount"};
+	r = ward_record_session_start(&m->guard, p, &s, err);
+	if (r == 0)
+		r = ward_anchors_start(&p->settings->anchors, &p->id, m->guard.store.checkpoints_fd,
+			&m->anchors, err);
+	return r;
+}
+
+static json_t *status_json(const struct mount_run *m)
+{
+	char when[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format(m->started_ns, when);
+	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", m->guard.store.name,
+		"pid", (int)getpid(), "started", when, "verb", "mount", "fs_pid",
+		(int)m->guard.fs.pid, "audit_pid", (int)m->guard.audit.pid);
+	/* once unmounted it is no longer the one there, though it may take a while to end */
+	if (m->mounted)
+		json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
+	json_object_set_new(o, "argv",
+		ward_control_argv((char *const[]){m->plan.project.path, m->mount.path, NULL}));
+	ward_status_add_trees(o, &m->plan);
+	const struct ward_policy *now = m->reload.current;
+	json_object_set_new(
+		o, "policy", json_string(ward_policy_digest(now ? now : m->plan.policy)));
+	return o;
+}
+
+static void on_status(void *arg, struct ward_control_request *q)
+{
+	ward_control_reply(q, status_json(arg));
+}
+
+/* What is not mounted any more is no fault of a kill. */
+static void unmount(
+	struct mount_run *m, struct ward_control_request *q, bool lazy, bool kill, int not_mounted)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	int r = m->mounted ? ward_fusemount_undo(&m->mount, lazy, &err) : not_mounted;
+	if (r == 0) {
+		m->mounted = false;
+		m->over = m->over || kill;
+		m->cause = "unmounted";
+	}
+	ward_control_reply(q, json_pack("{s:b, s:i}", "ok", r == 0, "errno", -r));
+}
+
+static void on_kill(void *arg, struct ward_control_request *q)
+{
+	unmount(arg, q, true, true, 0);
+}
+
+static void on_umount(void *arg, struct ward_control_request *q)
+{
+	unmount(arg, q, json_is_true(json_object_get(q->body, "lazy")), false, -ENOENT);
+}
+
+static void on_reload_asked(void *arg, struct ward_control_request *q)
+{
+	struct mount_run *m = arg;
+	struct ward_reload *l = &m->reload;
+	if (!l->trees[0])
+		l->trees[0] = strdup(m->mount.path);
+	l->guard = &m->guard;
+	l->ask = &m->ask_fs;
+	l->plan = &m->plan;
+	l->as_caller = true;
+	ward_reload_begin(l, &q->client, &q->fds[0]);
+}
+
+static void on_ask_fs(void *arg, struct ward_control_request *q)
+{
+	struct mount_run *m = arg;
+	ward_ask_fs_client(&m->ask_fs, m->guard.fs.control, q->what, &q->client);
+}
+
+/* --- the loop --- */
+
+/*
+ * Who comes first in a round. An end in order does not end the round: whoever asked in it gets an
+ * answer. A failure does.
+ */
+enum turn {
+	/* The mount went away, and wardfs-fs with it: what the writer says then is not asked any
+	 * more, and no failure. */
+	TURN_FS = 1,
+	TURN_AUDIT,
+	TURN_CONTROL,
+	/* Behind wardfs-fs, whose answer is the reload's next step. */
+	TURN_RELOAD,
+	TURN_CLOCK,
+	/* Behind those whose answer may have come in this round. */
+	TURN_TICKS,
+	/* Last: who told us to end is the cause, also if the mount went away meanwhile. */
+	TURN_SIGNALS,
+};
+
+static void fail(struct mount_run *m, int r)
+{
+	m->failed = r;
+	m->over = true;
+	ward_pollset_stop(&m->set);
+}
+
+static void on_fs(void *arg, short revents)
+{
+	struct mount_run *m = arg;
+	(void)revents;
+	if (ward_ask_fs_message(&m->ask_fs, m->guard.fs.control) == 0)
+		return;
+	int st = ward_helper_reap(&m->guard.fs, 5000, false);
+	m->over = true;
+	m->cause = "unmounted";
+	if (st != 0)
+		fail(m, ward_err_set(m->err, -EIO, "wardfs-fs died"));
+}
+
+/* A message from the writer, or its end. */
+static int audit_message(struct mount_run *m, struct ward_err *err)
+{
+	char buf[256];
+	ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
+	struct ward_msg_reader msg = {0};
+	if (n > 0)
+		ward_msg_reader_init(&msg, buf, (size_t)n);
+	if (n == 0 || (n < 0 && errno != EAGAIN) || msg.type == WARD_MSG_SYSTEM_DIED) {
+		ward_guard_writer_died(&m->guard);
+		return ward_err_set(err, -EIO, "wardfs-audit died");
+	}
+	if (n < 0 || ward_segments_message(&m->guard, &msg))
+		return 0;
+	if (msg.type == WARD_MSG_AUDIT_BROKEN &&
+		m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
+		return ward_err_set(err, -EIO, "the trail cannot be written");
+	return 0;
+}
+
+static void on_audit(void *arg, short revents)
+{
+	struct mount_run *m = arg;
+	(void)revents;
+	int r = m->over ? 0 : audit_message(m, m->err);
+	if (r < 0)
+		fail(m, r);
+}
+
+static void on_control(void *arg, short revents)
+{
+	static const struct ward_control_handlers handlers = {.status = on_status,
+		.kill = on_kill,
+		.umount = on_umount,
+		.reload = on_reload_asked,
+		.ask_fs = on_ask_fs};
+	struct mount_run *m = arg;
+	(void)revents;
+	ward_control_serve(m->control, m->plan.id.owner_uid, &handlers, m);
+}
+
+static void on_reload(void *arg, short revents)
+{
+	struct mount_run *m = arg;
+	(void)revents;
+	if (!m->over)
+		ward_reload_event(&m->reload);
+}
+
+static void on_clock(void *arg, short revents)
+{
+	struct mount_run *m = arg;
+	(void)revents;
+	int r = m->over ? 0 : ward_wallclock_event(&m->wallclock, &m->guard);
+	if (r < 0)
+		fail(m, ward_err_sys(m->err, r, "the trail"));
+}
+
+static void on_signals(void *arg, short revents)
+{
+	struct mount_run *m = arg;
+	(void)revents;
+	m->over = true;
+	m->cause = "ended by a signal";
+}
+
+/* A reload has a child of its own each time. */
+static int before_round(void *arg)
+{
+	struct mount_run *m = arg;
+	ward_pollset_ask(&m->set, m->reloads, ward_reload_fd(&m->reload), POLLIN);
+	return ward_pollset_nearer(
+		ward_ask_fs_timeout(&m->ask_fs), ward_reload_timeout(&m->reload));
+}
+
+static void tick(void *arg, short revents)
+{
+	struct mount_run *m = arg;
+	(void)revents;
+	ward_segments_tick(&m->guard);
+	ward_ask_fs_tick(&m->ask_fs, m->guard.fs.control);
+	ward_reload_tick(&m->reload);
+}
+
+/* Returns 0 when the mount went away in order, else a negative errno with text. */
+static int supervise(struct mount_run *m)
+{
+	const struct {
+		enum turn turn;
+		int fd;
+		ward_pollset_fn *fn;
+		ward_pollset_id *id;
+	} fds[] = {
+		{TURN_FS, m->guard.fs.control, on_fs, NULL},
+		{TURN_AUDIT, m->guard.audit.control, on_audit, NULL},
+		{TURN_CONTROL, m->control, on_control, NULL},
+		{TURN_RELOAD, -1, on_reload, &m->reloads},
+		{TURN_CLOCK, m->wallclock.fd, on_clock, NULL},
+		{TURN_SIGNALS, m->signals, on_signals, NULL},
+	};
+	int r = ward_pollset_each(&m->set, TURN_TICKS, before_round, tick, m, NULL);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && r == 0; i++)
+		r = ward_pollset_add(
+			&m->set, fds[i].turn, fds[i].fd, POLLIN, fds[i].fn, m, fds[i].id);
+	while (r == 0 && !m->over)
+		r = ward_pollset_round(&m->set);
+	return r < 0 ? ward_err_sys(m->err, r, "poll") : m->failed;
+}
+
+static int finish(struct mount_run *m, int r, struct ward_err *err)
+{
+	struct ward_err why = WARD_ERR_INIT;
+	if (m->mounted && ward_fusemount_undo(&m->mount, true, &why) < 0 && r == 0) {
+		*err = why;
+		r = why.code;
+	}
+	int e = 0;
+	if (r < 0 && ward_helper_reap(&m->guard.audit, 0, false) >= 0)
+		e = ward_guard_recover(&m->guard, err->text, &why);
+	if (e == 0)
+		e = ward_record_session_end(
+			&m->guard, -1, 0, r < 0 ? err->text : m->cause, NULL, NULL);
+	if (e == 0)
+		e = ward_guard_finish(&m->guard, NULL, &why);
+	int anchored = ward_anchors_finish(m->anchors, e == 0 ? &why : NULL);
+	e = e == 0 ? anchored : e;
+	if (e < 0 && r == 0) {
+		*err = why;
+		r = e;
+	}
+	return r;
+}
+
+int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *ready_arg,
+	struct ward_err *err)
+{
+	struct mount_run m = {.options = o,
+		.err = err,
+		.plan = WARD_RUN_PLAN_INIT,
+		.guard = WARD_GUARD_INIT,
+		.fuse = -1,
+		.signals = -1,
+		.wallclock = WARD_WALLCLOCK_INIT,
+		.control = -1,
+		.control_dir = -1,
+		.reload = WARD_RELOAD_INIT,
+		.started_ns = ward_clock_real_ns()};
+	int status = WARD_EXIT_SETUP;
+	int r = plan(&m, err);
+	if (r == -EINVAL || r == -ENOENT)
+		status = WARD_EXIT_USAGE;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (r == 0)
+		r = start(&m, err);
+	if (r == 0) {
+		ready(ready_arg);
+		r = supervise(&m);
+		ward_ask_fs_clear(&m.ask_fs);
+		ward_reload_clear(&m.reload);
+		r = finish(&m, r, err);
+		if (r == 0)
+			status = 0;
+	} else {
+		if (m.mounted)
+			(void)!ward_fusemount_undo(&m.mount, true, NULL);
+		ward_record_not_started(&m.guard, err->text);
+	}
+	if (m.control >= 0)
+		ward_control_remove(m.plan.runtime, m.guard.store.name, m.control_dir);
+	ward_guard_close(&m.guard);
+	ward_fusemount_clear(&m.mount);
+	ward_run_plan_clear(&m.plan);
+	ward_wallclock_close(&m.wallclock);
+	const int fds[] = {m.fuse, m.signals, m.control, m.control_dir};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return status;
+}
+
+/* Asks each running session whether it is the one mounted on path. Returns its name or NULL. */
+static char *session_of(const char *runtime, const char *path)
+{
+	ward_cleanup_dir DIR *d = opendir(runtime);
+	const struct dirent *e = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf wanted = WARD_BUF_INIT;
+	ward_escape(&wanted, path, strlen(path));
+	while (d && (e = readdir(d))) {
+		ward_cleanup_free char *answer = NULL;
+		if (!ward_session_name_ok(e->d_name) ||
+			ward_control_ask(
+				runtime, e->d_name, "{\"verb\":\"status\"}", &answer, NULL))
+			continue;
+		json_t *o = json_loads(answer, 0, NULL);
+		const char *at = o ? json_string_value(json_object_get(o, "mountpoint")) : NULL;
+		bool it = at && strcmp(at, ward_buf_str(&wanted)) == 0;
+		json_decref(o);
+		if (it)
+			return strdup(e->d_name);
+	}
+	return NULL;
+}
+
+int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	ward_cleanup_free char *runtime = NULL;
+	int r = mountpoint_path(mountpoint, &path, err);
+	if (r == 0)
+		r = ward_control_runtime(&runtime, err);
+	if (r != 0)
+		return r;
+	ward_cleanup_free char *session = session_of(runtime, path);
+	if (!session) {
+		struct ward_fusemount m = {.path = path};
+		if (!ward_fusemount_is_ours(path))
+			return ward_err_set(err, -EINVAL, "%s is no mount of wardfs", path);
+		r = ward_fusemount_adopt(&m, err);
+		return r < 0 ? r : ward_fusemount_undo(&m, lazy, err);
+	}
+	ward_cleanup_free char *answer = NULL;
+	r = ward_control_ask(runtime, session,
+		lazy ? "{\"verb\":\"umount\",\"lazy\":true}" : "{\"verb\":\"umount\"}", &answer,
+		err);
+	if (r < 0)
+		return r;
+	json_t *o = json_loads(answer, 0, NULL);
+	bool ok = o && json_is_true(json_object_get(o, "ok"));
+	int e = o ? (int)json_integer_value(json_object_get(o, "errno")) : EIO;
+	json_decref(o);
+	if (ok)
+		return 0;
+	return ward_err_sys(err, e ? -e : -EIO,
+		e == EBUSY ? "%s is in use (--lazy takes it away all the same)" : "%s", path);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Acting on files with the owner's rights. */
+#include "enforcer/session/owner/as_owner.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+int ward_as_owner_begin(
+	const struct ward_identity *id, struct ward_as_owner *ret, struct ward_err *err)
+{
+	/* An invalid id changes nothing and tells what is in force (setfsuid(2)). */
+	struct ward_as_owner o = {
+		.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
+	*ret = (struct ward_as_owner){0};
+	/* The last question: whoever called us acts as the owner already. */
+	if (!id->root || id->owner_uid == geteuid() || o.uid == id->owner_uid)
+		return 0;
+	o.n_groups = getgroups(0, NULL);
+	o.groups = calloc((size_t)(o.n_groups > 0 ? o.n_groups : 1), sizeof(gid_t));
+	if (!o.groups || o.n_groups < 0 || (o.n_groups = getgroups(o.n_groups, o.groups)) < 0 ||
+		setgroups(id->n_groups, id->groups) < 0) {
+		int r = -errno;
+		free(o.groups);
+		return ward_err_sys(err, r ? r : -ENOMEM, "the owner's groups");
+	}
+	o.active = true;
+	setfsgid(id->owner_gid);
+	setfsuid(id->owner_uid);
+	/* The calls report no error. */
+	if ((uid_t)setfsuid((uid_t)-1) != id->owner_uid ||
+		(gid_t)setfsgid((gid_t)-1) != id->owner_gid) {
+		ward_as_owner_end(&o);
+		return ward_err_set(err, -EPERM, "cannot act as the owner");
+	}
+	*ret = o;
+	return 0;
+}
+
+void ward_as_owner_end(struct ward_as_owner *o)
+{
+	if (!o->active)
+		return;
+	setfsuid(o->uid);
+	setfsgid(o->gid);
+	if ((uid_t)setfsuid((uid_t)-1) != o->uid || (gid_t)setfsgid((gid_t)-1) != o->gid ||
+		setgroups((size_t)o->n_groups, o->groups) < 0)
+		abort();
+	free(o->groups);
+	*o = (struct ward_as_owner){0};
+}
+
+int ward_policy_load_owned(const struct ward_identity *id, const struct ward_load *l,
+	struct ward_policy **ret, struct ward_err *err)
+{
+	struct ward_as_owner o = {0};
+	int r = l->policy ? 0 : ward_as_owner_begin(id, &o, err);
+	if (r == 0)
+		r = ward_policy_load(l, ret, err);
+	ward_as_owner_end(&o);
+	return r;
+}

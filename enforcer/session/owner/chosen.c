@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks for what an owner keeps for a directory. */
+#include "enforcer/session/owner/chosen.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/store/store.h"
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/load.h"
+#include "enforcer/session/owner/as_owner.h"
+
+/* Of the project's last name, so that people find theirs. */
+#define NAME_MAX_ 40
+/* 128 bits: two projects never share a home. */
+#define HASH_BYTES 16
+
+/* NAME-HASH of a project. */
+static void put_name(struct ward_buf *b, const char *project)
+{
+	unsigned char hash[HASH_BYTES];
+	char hex[2 * HASH_BYTES + 1];
+	const char *slash = strrchr(project, '/');
+	const char *name = slash ? slash + 1 : project;
+	crypto_generichash(
+		hash, sizeof(hash), (const unsigned char *)project, strlen(project), NULL, 0);
+	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+	for (size_t i = 0; name[i] && i < NAME_MAX_; i++)
+		ward_buf_putc(b, isalnum((unsigned char)name[i]) || name[i] == '_' ? name[i] : '_');
+	ward_buf_printf(b, "-%s", hex);
+}
+
+void ward_chosen_home_dir(struct ward_buf *b, const char *state, uid_t uid, const char *project)
+{
+	ward_buf_printf(b, "%s/" WARD_CHOSEN_HOMES "/%u/", state, (unsigned)uid);
+	put_name(b, project);
+}
+
+int ward_chosen_begin(struct ward_chosen *c, const char *user, uid_t uid, struct ward_err *err)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	int r = ward_identity_find(user, uid, 0, &c->id, &ignored);
+	if (r < 0)
+		return r == -ENOMEM ? ward_err_sys(err, r, "project") : 0;
+	r = ward_config_home(c->id.home, c->id.owner_uid == getuid(), &c->config, err);
+	/* Without a state directory no home is kept. */
+	if (r == 0 && ward_store_default_path(geteuid(), getenv("XDG_STATE_HOME"), c->id.home,
+			      &c->state, &ignored) < 0)
+		c->state = NULL;
+	return r;
+}
+
+/* What cannot be looked at counts as there: loading it says what is wrong. */
+int ward_chosen_policy(const struct ward_chosen *c, const char *path)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf file = WARD_BUF_INIT;
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct ward_as_owner as;
+	struct stat st;
+	if (!c->config)
+		return 0;
+	ward_buf_printf(&file, "%s/wardfs/projects/", c->config);
+	int r = ward_project_file_name(path, &file);
+	if (r == 0)
+		r = ward_as_owner_begin(&c->id, &as, &ignored);
+	if (r < 0)
+		return r;
+	r = stat(ward_buf_str(&file), &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
+	ward_as_owner_end(&as);
+	return r;
+}
+
+int ward_chosen_home(const struct ward_chosen *c, const char *path)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
+	if (!c->state)
+		return 0;
+	ward_chosen_home_dir(&dir, c->state, c->id.owner_uid, path);
+	if (ward_buf_error(&dir) < 0)
+		return -ENOMEM;
+	ward_cleanup_fd int at =
+		open(ward_buf_str(&dir), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	return at >= 0 && fstatat(at, "home", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+void ward_chosen_clear(struct ward_chosen *c)
+{
+	ward_identity_clear(&c->id);
+	free(c->config);
+	free(c->state);
+	*c = (struct ward_chosen){.state = NULL};
+}

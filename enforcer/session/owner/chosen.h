@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which directories an owner has made projects of: those with a policy file of theirs for the path,
+ * or, since a session was there, with a home that is kept for it. Both lie where no agent writes.
+ */
+#pragma once
+
+#include "enforcer/base/buf.h"
+#include "enforcer/session/owner/identity.h"
+
+/* The directory of kept homes in the state directory (home/home.h). */
+#define WARD_CHOSEN_HOMES "homes"
+/* Appends the directory of that owner's kept home for the project at this path. */
+void ward_chosen_home_dir(struct ward_buf *b, const char *state, uid_t uid, const char *project);
+
+struct ward_chosen {
+	struct ward_identity id; /* the owner, as far as that is known before the project is */
+	char *config;		 /* the owner's configuration directory, owned; NULL: none */
+	char *state;		 /* state directory, owned */
+};
+
+/*
+ * user: of --user, or NULL; uid: whose the current directory is (identity.h). An owner who cannot
+ * be found has chosen nothing: whoever goes on finds that out again. Clear it with
+ * ward_chosen_clear() also on failure.
+ */
+int ward_chosen_begin(
+	struct ward_chosen *c, const char *user, uid_t uid, struct ward_err *err) ward_must_check;
+/* Is there a policy file of the owner's for the directory at this absolute path? 1, 0; -ENOMEM. */
+int ward_chosen_policy(const struct ward_chosen *c, const char *path) ward_must_check;
+/* Is a home kept for it, as a session leaves one? 1, 0; -ENOMEM. */
+int ward_chosen_home(const struct ward_chosen *c, const char *path) ward_must_check;
+void ward_chosen_clear(struct ward_chosen *c);

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the project that a command is about. */
+#include "enforcer/session/owner/project.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/session/owner/chosen.h"
+
+/* Directory levels that we look upwards; PATH_MAX has room for 2048 one-letter names. */
+#define LEVELS_MAX 2048
+
+const char *ward_path_beneath(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n > 0 && dir[n - 1] == '/')
+		n--;
+	if (strncmp(path, dir, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	path += n;
+	while (*path == '/')
+		path++;
+	return path;
+}
+
+/* True if `name` is in dir and of one of the two owners: what anybody can plant is no mark. */
+static bool mark(int dir, const char *name, uid_t a, uid_t b)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (st.st_uid == a || st.st_uid == b);
+}
+
+static bool same_dir(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What is known before the project is. */
+struct search {
+	struct ward_chosen *chosen;
+	const char *home; /* of the caller; NULL: none */
+	const char *user; /* of --user; NULL: none */
+	uid_t a, b;	  /* whose marks count */
+};
+
+static bool is_dir(const struct stat *st, const char *path)
+{
+	struct stat other;
+	return path && stat(path, &other) == 0 && same_dir(st, &other);
+}
+
+/* True for "/" and for homes: what must not become a tree. */
+static bool forbidden(const struct search *f, const struct stat *st)
+{
+	return is_dir(st, "/") || is_dir(st, f->home) || is_dir(st, f->chosen->id.home);
+}
+
+/* Drops the last component of path in place. */
+static void parent_path(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (slash == path)
+		slash++;
+	*slash = '\0';
+}
+
+/* One directory on the way up: as far as it goes, nothing above plays a part. */
+struct step {
+	int fd;
+	size_t level;
+};
+
+static int keep(struct step *s, int fd, size_t level)
+{
+	if (s->fd >= 0)
+		return 0;
+	s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	s->level = level;
+	return s->fd < 0 ? -errno : 0;
+}
+
+/* Where others can write, they can also move something of ours under such a name. */
+static bool has_mark(const struct search *f, int fd, const struct stat *st, size_t level)
+{
+	bool ours = (st->st_uid == f->a || st->st_uid == f->b) &&
+		    (level == 0 || !(st->st_mode & S_IWOTH));
+	return ours && (mark(fd, ".wardfs.policy", f->a, f->b) || mark(fd, ".git", f->a, f->b));
+}
+
+/* The nearest of each kind. */
+struct found {
+	struct step policy, home, mark;
+};
+
+/* Whose a chosen directory is, and who else can write there, plays no part: its path was chosen,
+ * and an agent can change a mode. 1: nothing above plays a part. */
+static int look(const struct search *f, int fd, const struct stat *st, const char *path,
+	size_t level, struct found *ret)
+{
+	int r = has_mark(f, fd, st, level) ? keep(&ret->mark, fd, level) : 0;
+	int home = r == 0 ? ward_chosen_home(f->chosen, path) : r;
+	if (home > 0)
+		home = keep(&ret->home, fd, level);
+	int policy = home == 0 ? ward_chosen_policy(f->chosen, path) : home;
+	if (policy <= 0)
+		return policy;
+	r = keep(&ret->policy, fd, level);
+	return r < 0 ? r : 1;
+}
+
+/* Looks upwards from start, whose path this is; that becomes a parent's. */
+static int climb(const struct search *f, int start, char *path, struct found *ret)
+{
+	struct stat st, up_st;
+	ward_cleanup_fd int fd = fcntl(start, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	for (size_t level = 0; level < LEVELS_MAX; level++) {
+		int r = look(f, fd, &st, path, level, ret);
+		if (r != 0)
+			return r < 0 ? r : 0;
+		int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			break;
+		close(fd);
+		fd = up;
+		if (fstat(fd, &up_st) < 0 || same_dir(&up_st, &st) || forbidden(f, &up_st))
+			break;
+		st = up_st;
+		parent_path(path);
+	}
+	return 0;
+}
+
+/* The directory that many levels above. */
+static char *path_above(const char *cwd, size_t levels)
+{
+	char *path = strdup(cwd);
+	for (size_t i = 0; path && i < levels; i++)
+		parent_path(path);
+	return path;
+}
+
+/* A policy is the owner's word; a home is left by each session, a mark by whoever may write. */
+static struct step *best_of(struct found *f, enum ward_project_which which)
+{
+	if (which == WARD_PROJECT_NEAREST && f->mark.fd >= 0)
+		return &f->mark;
+	if (f->policy.fd >= 0)
+		return &f->policy;
+	return f->home.fd >= 0 ? &f->home : &f->mark;
+}
+
+static int take(struct found *f, enum ward_project_which which, struct ward_project *p)
+{
+	struct step *best = best_of(f, which);
+	size_t levels = best->fd >= 0 ? best->level : 0, nearer = levels;
+	if (f->home.fd >= 0 && f->home.level < nearer)
+		nearer = f->home.level;
+	if (f->mark.fd >= 0 && f->mark.level < nearer)
+		nearer = f->mark.level;
+	if (best->fd >= 0) {
+		close(p->fd);
+		p->fd = best->fd;
+		best->fd = -1;
+	}
+	p->path = path_above(p->cwd, levels);
+	if (!p->path)
+		return -ENOMEM;
+	if (which == WARD_PROJECT_OWNERS && nearer < levels)
+		p->nearer = path_above(p->cwd, nearer);
+	return which == WARD_PROJECT_OWNERS && nearer < levels && !p->nearer ? -ENOMEM : 0;
+}
+
+static int choose(const struct search *f, enum ward_project_which which, struct ward_project *p)
+{
+	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+	ward_cleanup_free char *path = strdup(p->cwd);
+	int r = path ? climb(f, p->fd, path, &found) : -ENOMEM;
+	if (r == 0)
+		r = take(&found, which, p);
+	const int left[] = {found.policy.fd, found.home.fd, found.mark.fd};
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+		if (left[i] >= 0)
+			close(left[i]);
+	return r;
+}
+
+static int find(struct search *f, enum ward_project_which which, struct ward_project *p,
+	struct ward_err *err)
+{
+	struct stat st;
+	p->fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->fd < 0 || !(p->cwd = getcwd(NULL, 0)))
+		return ward_err_sys(err, -errno, "current directory");
+	if (p->cwd[0] != '/')
+		return ward_err_set(
+			err, -ENOENT, "the current directory cannot be reached: %s", p->cwd);
+	if (fstat(p->fd, &st) < 0)
+		return ward_err_sys(err, -errno, "%s", p->cwd);
+	f->a = st.st_uid;
+	f->b = getuid();
+	int r = ward_chosen_begin(f->chosen, f->user, st.st_uid, err);
+	if (r < 0)
+		return r;
+	if (forbidden(f, &st))
+		return ward_err_set(err, -EPERM,
+			"%s is your home directory or the root of the host: it cannot be a workspace. "
+			"Change into a project directory first",
+			p->cwd);
+	r = choose(f, which, p);
+	if (r == 0 && fstat(p->fd, &st) < 0)
+		r = -errno;
+	p->uid = st.st_uid;
+	return r < 0 ? ward_err_sys(err, r, "the project of %s", p->cwd) : 0;
+}
+
+int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
+	struct ward_err *err)
+{
+	struct ward_chosen chosen = {.state = NULL};
+	struct search f = {.chosen = &chosen, .home = getenv("HOME"), .user = user};
+	struct ward_project p = {.fd = -1};
+	int r = find(&f, which, &p, err);
+	ward_chosen_clear(&chosen);
+	if (r == 0)
+		*ret = p;
+	else
+		ward_project_clear(&p);
+	return r;
+}
+
+char *ward_project_git_elsewhere(const struct ward_project *p)
+{
+	static const char front[] = "gitdir: ";
+	const size_t n = sizeof(front) - 1;
+	ward_cleanup_fd int fd =
+		openat(p->fd, ".git", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[4097] = "";
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	ssize_t got = read(fd, text, sizeof(text) - 1);
+	text[got > 0 ? got : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, front, n) != 0 || !text[n])
+		return NULL;
+	char *path = NULL;
+	if (asprintf(&path, "%s%s%s", text[n] == '/' ? "" : p->path, text[n] == '/' ? "" : "/",
+		    text + n) < 0)
+		return NULL;
+	return path;
+}
+
+char *ward_project_entered(const struct ward_project *p, const char *pwd)
+{
+	if (!pwd || pwd[0] != '/' || strcmp(pwd, p->cwd) == 0)
+		return NULL;
+	const char *rel = ward_path_beneath(p->cwd, p->path);
+	size_t n = strlen(pwd), tail = rel ? strlen(rel) : 0;
+	if (!rel || n <= tail + 1 || strcmp(pwd + n - tail, rel) != 0 ||
+		(tail && pwd[n - tail - 1] != '/'))
+		return NULL;
+	ward_cleanup_free char *top = strndup(pwd, n - (tail ? tail + 1 : 0));
+	struct stat here, there;
+	/* What stood in PWD may be about another directory by now. */
+	if (!top || stat(top, &there) < 0 || fstat(p->fd, &here) < 0 || !same_dir(&there, &here) ||
+		stat(pwd, &there) < 0 || stat(p->cwd, &here) < 0 || !same_dir(&there, &here))
+		return NULL;
+	return ward_steal_ptr(&top);
+}
+
+void ward_project_clear(struct ward_project *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->path);
+	free(p->cwd);
+	free(p->nearer);
+	*p = (struct ward_project){.fd = -1};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The project that a command is about: the nearest directory upwards for which the owner has a
+ * policy file; else the nearest with a kept home, as a session leaves one; else the nearest with a
+ * mark, `.wardfs.policy` or `.git`; else the current one. What is in a project an agent may have
+ * put there, so no mark beneath one counts. A directory of somebody else's does not count as a mark
+ * (it could be planted in a shared place above); "/", the caller's home and the owner's are never a
+ * project.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "enforcer/base/err.h"
+
+struct ward_project {
+	int fd;	    /* O_PATH directory, owned */
+	char *path; /* its absolute host path, owned */
+	char *cwd;  /* the current directory's absolute host path, owned: path itself or beneath */
+	uid_t uid;  /* who owns the directory */
+	char *nearer; /* a directory nearer than path whose mark or home does not count, owned;
+			 NULL: none */
+};
+
+enum ward_project_which {
+	WARD_PROJECT_OWNERS = 0, /* as above */
+	WARD_PROJECT_NEAREST,	 /* the nearest mark: what the owner is about to make a project */
+};
+
+/* user: of --user, or NULL. -EPERM for "/" and the homes themselves. */
+int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
+	struct ward_err *err) ward_must_check;
+void ward_project_clear(struct ward_project *p);
+
+/*
+ * Where the project's `.git` is a file, as in a work tree of git's or a submodule: the absolute
+ * path of the git directory that it names, for a message (nothing is opened by it; the caller's).
+ * NULL: not so.
+ */
+char *ward_project_git_elsewhere(const struct ward_project *p);
+
+/*
+ * Where the caller came to the project by symbolic links: the absolute path of its top as they
+ * entered it, by pwd (PWD of the environment, or NULL), which says that it is the current directory
+ * (the caller's). NULL: by the path itself, or pwd is not about it, or memory is short.
+ */
+char *ward_project_entered(const struct ward_project *p, const char *pwd);
+
+/* The part of path beneath dir ("" for dir itself), or NULL. Both absolute and normalised. */
+const char *ward_path_beneath(const char *path, const char *dir);

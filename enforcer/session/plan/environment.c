@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the environment of the command. */
+#include "enforcer/session/plan/environment.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where programs are when the owner's PATH says nothing. */
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+/* execve(2) takes far fewer; bounds a hostile environment. */
+#define ENV_MAX 65536
+/* Of what is held back so many are named. */
+#define NAMED_MAX 8
+
+struct env {
+	char **v; /* NULL-terminated */
+	size_t n;
+};
+
+static size_t name_length(const char *entry)
+{
+	return strcspn(entry, "=");
+}
+
+static bool good_name(const char *s, size_t len)
+{
+	if (len == 0 || isdigit((unsigned char)s[0]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '_')
+			return false;
+	return true;
+}
+
+/* Sets or replaces entry ("NAME=VALUE", copied). */
+static int put(struct env *e, const char *entry)
+{
+	char *copy = strdup(entry);
+	if (!copy)
+		return -ENOMEM;
+	size_t len = name_length(entry);
+	for (size_t i = 0; i < e->n; i++) {
+		if (strncmp(e->v[i], entry, len) == 0 && e->v[i][len] == '=') {
+			free(e->v[i]);
+			e->v[i] = copy;
+			return 0;
+		}
+	}
+	char **v = e->n < ENV_MAX ? realloc(e->v, (e->n + 2) * sizeof(*v)) : NULL;
+	if (!v) {
+		free(copy);
+		return -ENOMEM;
+	}
+	v[e->n++] = copy;
+	v[e->n] = NULL;
+	e->v = v;
+	return 0;
+}
+
+static int put_pair(struct env *e, const char *name, const char *value)
+{
+	char *entry = NULL;
+	if (!value)
+		return 0;
+	if (asprintf(&entry, "%s=%s", name, value) < 0)
+		return -ENOMEM;
+	int r = put(e, entry);
+	free(entry);
+	return r;
+}
+
+enum ward_env_trust ward_environment_trust(const struct ward_identity *id, const char *policy)
+{
+	if (policy || id->owner_uid == getuid())
+		return WARD_ENV_ALL;
+	return id->sudo ? WARD_ENV_NAMES : WARD_ENV_HARMLESS;
+}
+
+/* May pattern i of [env] pass give something to the owner? */
+static bool trusted(const struct ward_settings *s, size_t i, enum ward_env_trust trust)
+{
+	switch (trust) {
+	case WARD_ENV_HARMLESS:
+		break;
+	case WARD_ENV_NAMES:
+		return i < s->env_pass_always || !strpbrk(s->env_pass.v[i], "*?[\\");
+	case WARD_ENV_ALL:
+		return true;
+	}
+	return i < s->env_pass_always;
+}
+
+/* Is it passed on? *ret_held: it would be, by a policy that could be trusted with it. */
+static bool passed(
+	const struct ward_settings *s, const char *entry, enum ward_env_trust trust, bool *ret_held)
+{
+	size_t len = name_length(entry);
+	char *name = strndup(entry, len);
+	bool yes = false, held = false;
+	for (size_t i = 0; name && good_name(name, len) && i < s->env_pass.n && !yes; i++) {
+		bool fits = fnmatch(s->env_pass.v[i], name, 0) == 0;
+		yes = fits && trusted(s, i, trust);
+		held = held || fits;
+	}
+	free(name);
+	*ret_held = held && !yes;
+	return yes;
+}
+
+/* What --env passes or sets is the caller's own word. */
+static bool is_asked(const struct ward_env_args *args, const char *entry)
+{
+	size_t len = name_length(entry);
+	for (size_t i = 0; i < args->n; i++)
+		if (name_length(args->v[i]) == len && strncmp(args->v[i], entry, len) == 0)
+			return true;
+	return false;
+}
+
+static int pass_on(struct env *e, const struct ward_settings *s, const struct ward_env_args *args,
+	enum ward_env_trust trust, struct ward_buf *note)
+{
+	size_t n = 0;
+	int r = 0;
+	for (char **p = environ; r == 0 && p && *p; p++) {
+		bool held = false;
+		if (passed(s, *p, trust, &held))
+			r = put(e, *p);
+		if (!held || is_asked(args, *p) || n++ >= NAMED_MAX)
+			continue;
+		ward_buf_puts(note,
+			n == 1 ? "not passed on from root's environment, as the policy is not "
+				 "root's: "
+			       : ", ");
+		ward_buf_add(note, *p, name_length(*p));
+	}
+	if (n > NAMED_MAX)
+		ward_buf_printf(note, " and %zu more", n - NAMED_MAX);
+	if (n > 0)
+		ward_buf_puts(note, "; --env NAME passes one");
+	return r < 0 ? r : ward_buf_error(note);
+}
+
+static int add_args(struct env *e, const struct ward_env_args *args, struct ward_err *err)
+{
+	for (size_t i = 0; i < args->n; i++) {
+		const char *a = args->v[i];
+		size_t len = name_length(a);
+		if (!good_name(a, len))
+			return ward_err_set(
+				err, -EINVAL, "--env %s: expected NAME or NAME=VALUE", a);
+		int r = a[len] == '=' ? put(e, a) : put_pair(e, a, getenv(a));
+		if (r < 0)
+			return ward_err_sys(err, r, "environment");
+	}
+	return 0;
+}
+
+int ward_environment_build(const struct ward_settings *s, const struct ward_env_args *args,
+	const struct ward_env_ours *ours, char ***ret, struct ward_buf *note, struct ward_err *err)
+{
+	/* Lower case, as curl wants the first; and what node 24 asks for. */
+	static const char *const proxy[] = {"http_proxy=http://198.18.0.1:3128",
+		"https_proxy=http://198.18.0.1:3128", "all_proxy=socks5h://198.18.0.1:3128",
+		"no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1"};
+	struct env e = {.v = calloc(1, sizeof(char *))};
+	int r = e.v ? 0 : -ENOMEM;
+	if (r == 0)
+		r = pass_on(&e, s, args, ours->trust, note);
+	for (size_t i = 0; r == 0 && i < s->env_set.n; i++)
+		r = put(&e, s->env_set.v[i]);
+	bool has_path = false;
+	for (size_t i = 0; i < e.n; i++)
+		has_path = has_path || strncmp(e.v[i], "PATH=", 5) == 0;
+	if (r == 0 && !has_path)
+		r = put(&e, "PATH=" DEFAULT_PATH);
+	/* What the host's own say is not true inside; --env still has the last word. */
+	for (size_t i = 0; r == 0 && ours->proxied && i < sizeof(proxy) / sizeof(*proxy); i++)
+		r = put(&e, proxy[i]);
+	if (r < 0)
+		r = ward_err_sys(err, r, "environment");
+	else
+		r = add_args(&e, args, err);
+	const char *const pairs[][2] = {{"HOME", ours->home ? ours->home : "/"},
+		{"USER", ours->user}, {"LOGNAME", ours->user}, {"PWD", ours->pwd},
+		{"WARDFS_SESSION", ours->session}};
+	for (size_t i = 0; r == 0 && i < sizeof(pairs) / sizeof(*pairs); i++) {
+		r = put_pair(&e, pairs[i][0], pairs[i][1]);
+		if (r < 0)
+			r = ward_err_sys(err, r, "environment");
+	}
+	if (r < 0) {
+		ward_environment_free(e.v);
+		return r;
+	}
+	*ret = e.v;
+	return 0;
+}
+
+void ward_environment_free(char **envp)
+{
+	for (char **p = envp; p && *p; p++)
+		free(*p);
+	free(envp);
+}

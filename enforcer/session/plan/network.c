@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Turns [network] into what the sandbox and wardfs-net are told. */
+#include "enforcer/session/plan/network.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "audit/log/chain.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/net/protocol/token.h"
+
+/* It waits for nobody when its control socket ends. */
+#define END_MS 5000
+
+/*
+ * The broker's end of the wire (enforcer/net/setup/wire.h), which answers for names of the policy.
+ * A second try after five seconds would help nobody; no search domains: a name is what it says.
+ */
+#define RESOLV "nameserver 198.18.0.1\noptions timeout:5 attempts:2\n"
+
+bool ward_network_brokered(const struct ward_network *n)
+{
+	return n->mode == WARD_NET_ALLOWLIST || n->mode == WARD_NET_PROXY;
+}
+
+int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const char *session,
+	struct ward_network *ret, struct ward_err *err)
+{
+	struct ward_network n = WARD_NETWORK_INIT;
+	n.mode = p->settings->net;
+	n.identify = n.mode == WARD_NET_PROXY && p->settings->net_identify;
+	/* Names are asked for where /etc/resolv.conf says, and that is part of the view. */
+	if (ward_network_brokered(&n) && !(p->mode->takes & WARD_TAKES_BROKER))
+		return ward_err_set(err, -EINVAL,
+			"[network] mode = %s takes a mode with a view of its own: --mode restricted",
+			ward_network_name(n.mode));
+	if (ward_network_brokered(&n)) {
+		int r = ward_sockets_open(p, runtime_dir, session, &n.sockets, err);
+		if (r == 0)
+			r = ward_helper_prepare("wardfs-net", &n.helper, err);
+		if (r < 0) {
+			ward_sockets_close(&n.sockets);
+			return r;
+		}
+	}
+	*ret = n;
+	return 0;
+}
+
+void ward_network_describe(const struct ward_network *n, struct ward_sandbox_spec *spec)
+{
+	switch (n->mode) {
+	case WARD_NET_NONE:
+		spec->net = WARD_SANDBOX_NET_NONE;
+		break;
+	case WARD_NET_ALLOWLIST:
+	case WARD_NET_PROXY:
+		spec->net = WARD_SANDBOX_NET_WIRE;
+		spec->resolv = RESOLV;
+		break;
+	case WARD_NET_HOST:
+		spec->net = WARD_SANDBOX_NET_HOST;
+		break;
+	}
+}
+
+/* The broker gets a key of this session alone, and the host's word for it. */
+static int put_grant(
+	struct ward_msg *m, const struct ward_guard *g, bool wanted, struct ward_err *err)
+{
+	uint8_t host[WARD_KEY_BYTES], seed[WARD_TOKEN_SEED_BYTES];
+	char grant[WARD_TOKEN_GRANT_MAX] = "";
+	struct ward_signing_key key;
+	if (!wanted) {
+		ward_msg_put_str(m, "");
+		ward_msg_put_bytes(m, "", 0);
+		return 0;
+	}
+	if (ward_chain_setup() < 0)
+		return ward_err_set(err, -EIO, "libsodium");
+	int r = ward_store_read_seed(g->state, host, err);
+	if (r < 0)
+		return r;
+	ward_signing_key_from_seed(host, &key);
+	r = ward_token_grant(
+		&key, g->store.name, ward_clock_real_ns() / WARD_NS_PER_SEC, grant, seed);
+	if (r == 0) {
+		ward_msg_put_str(m, grant);
+		ward_msg_put_bytes(m, seed, sizeof(seed));
+	}
+	ward_chain_wipe(host, sizeof(host));
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(&key, sizeof(key));
+	return r < 0 ? ward_err_sys(err, r, "[network] identify") : 0;
+}
+
+static int configure(struct ward_network *n, const struct ward_guard *g,
+	const struct ward_run_plan *p, struct ward_err *err)
+{
+	const struct ward_identity *id = &p->id;
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_CONFIG);
+	ward_msg_put_str(&m, g->store.name);
+	ward_msg_put_u32(&m, id->root ? WARD_NET_ROOT : 0);
+	ward_msg_put_u32(&m, id->owner_uid);
+	ward_msg_put_u32(&m, id->owner_gid);
+	ward_msg_put_u32(&m, (uint32_t)id->n_groups);
+	for (size_t i = 0; i < id->n_groups; i++)
+		ward_msg_put_u32(&m, id->groups[i]);
+	int r = put_grant(&m, g, n->identify, err);
+	ward_msg_put_u32(&m, (uint32_t)n->sockets.n);
+	for (size_t i = 0; i < n->sockets.n; i++)
+		ward_msg_put_str(&m, p->sockets[i]);
+	if (r == 0)
+		r = ward_helper_configure(&n->helper, &m, NULL, 0, err);
+	ward_chain_wipe(m.buf.data, m.buf.len);
+	return r;
+}
+
+int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
+	const struct ward_run_plan *p, struct ward_err *err)
+{
+	if (!ward_network_brokered(n))
+		return 0;
+	struct ward_helper_fd fds[3 + WARD_NET_SOCKETS_MAX] = {
+		{g->policy_fd, WARD_FD_POLICY},
+		{g->ring_fd[WARD_GUARD_RING_NET], WARD_FD_RING},
+		{g->wake, WARD_FD_RING_WAKE},
+	};
+	size_t n_fds = 3;
+	for (size_t i = 0; i < n->sockets.n; i++)
+		fds[n_fds++] =
+			(struct ward_helper_fd){n->sockets.fds[i], WARD_FD_NET_SOCKETS + (int)i};
+	int r = configure(n, g, p, err);
+	return r < 0 ? r : ward_helper_spawn(&n->helper, fds, n_fds, err);
+}
+
+int ward_network_start(struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err)
+{
+	int namespaces[2] = {-1, -1};
+	if (!ward_network_brokered(n))
+		return 0;
+	ward_sandbox_namespaces(sb, &namespaces[0], &namespaces[1]);
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_NET_WIRE);
+	ward_msg_put_u32(&m, (uint32_t)ward_sandbox_pid(sb));
+	int r = ward_helper_configure(&n->helper, &m, namespaces, 2, err);
+	ward_sandbox_forget_namespaces(sb);
+	ward_sockets_close(&n->sockets);
+	return r;
+}
+
+int ward_network_wait(struct ward_network *n, struct ward_err *err)
+{
+	return ward_network_brokered(n) ? ward_helper_wait_ready(&n->helper, NULL, err) : 0;
+}
+
+int ward_network_explain(struct ward_network *n, int r, struct ward_err *err)
+{
+	struct pollfd p = {.fd = n->helper.control, .events = POLLIN};
+	struct ward_err why = WARD_ERR_INIT;
+	if (n->helper.pid > 0 && poll(&p, 1, 0) > 0 &&
+		ward_helper_wait_ready(&n->helper, NULL, &why) < 0 && err)
+		*err = why;
+	return r;
+}
+
+bool ward_network_end(struct ward_network *n)
+{
+	if (n->helper.pid <= 0)
+		return true;
+	/* Its end of the channel closes when its last record is in the ring; the kernel still takes
+	 * a while for its sockets (synchronize_net()), which nobody has to wait for here. */
+	struct pollfd p = {.fd = n->helper.control, .events = POLLIN};
+	(void)shutdown(n->helper.control, SHUT_WR);
+	int ready = 0;
+	do {
+		ready = poll(&p, 1, END_MS);
+	} while (ready < 0 && errno == EINTR);
+	n->ended = ready > 0;
+	/* What hangs must not write into a trail that has its end. */
+	if (!n->ended)
+		ward_helper_reap(&n->helper, 0, true);
+	return n->ended;
+}
+
+void ward_network_close(struct ward_network *n)
+{
+	if (n->ended)
+		ward_helper_reap(&n->helper, END_MS, false);
+	ward_helper_reap(&n->helper, 0, true);
+	ward_helper_close(&n->helper);
+	ward_sockets_close(&n->sockets);
+}
+
+const char *ward_network_name(enum ward_net mode)
+{
+	switch (mode) {
+	case WARD_NET_NONE:
+		return "none";
+	case WARD_NET_ALLOWLIST:
+		return "allowlist";
+	case WARD_NET_PROXY:
+		return "proxy";
+	case WARD_NET_HOST:
+		return "host";
+	}
+	return "?";
+}

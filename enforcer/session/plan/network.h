@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network of a session, as [network] has it: what the sandbox is to be made with, and
+ * wardfs-net beside it. With mode none there is no helper and nothing to do.
+ */
+#pragma once
+
+#include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/plan/plan.h"
+#include "enforcer/session/plan/sockets.h"
+
+struct ward_network {
+	enum ward_net mode;
+	bool identify; /* the proxy is told who asks */
+	struct ward_sockets sockets;
+	bool ended;		   /* it has written its last record */
+	struct ward_helper helper; /* not running where mode needs none */
+};
+
+#define WARD_NETWORK_INIT                                                                          \
+	((struct ward_network){.helper = WARD_HELPER_INIT, .sockets = WARD_SOCKETS_INIT})
+
+/* True if wardfs-net is part of this session. */
+bool ward_network_brokered(const struct ward_network *n);
+
+/*
+ * Before the sandbox is made: its lifeline is to be one of the sandbox's. runtime_dir: the
+ * session's runtime directory, borrowed until the sandbox is ready. -EINVAL: not in this mode.
+ */
+int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const char *session,
+	struct ward_network *ret, struct ward_err *err) ward_must_check;
+/* Fills in what the sandbox is to be like. */
+void ward_network_describe(const struct ward_network *n, struct ward_sandbox_spec *spec);
+
+/* While the sandbox is made, after ward_guard_start(): starts the helper, which prepares itself. */
+int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
+	const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
+/* After the sandbox was made: hands its namespaces to the helper; does not wait for it. */
+int ward_network_start(
+	struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
+/* Waits until names and connections are served. */
+int ward_network_wait(struct ward_network *n, struct ward_err *err) ward_must_check;
+/*
+ * Starting failed elsewhere, r: if that is because the helper gave up (its end ends the sandbox),
+ * err says why it did. Returns r.
+ */
+int ward_network_explain(struct ward_network *n, int r, struct ward_err *err) ward_must_check;
+
+/*
+ * After everything inside is dead: lets the helper write its last records and waits for that, not
+ * for its end. Returns false if it hung and was killed.
+ */
+bool ward_network_end(struct ward_network *n);
+void ward_network_close(struct ward_network *n);
+
+/* "none", "allowlist", …; for the trail. */
+const char *ward_network_name(enum ward_net mode);

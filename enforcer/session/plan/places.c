@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Refuses trees that would reach our own places, or lie in them. */
+#include "enforcer/session/plan/places.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* Levels from a directory up to the root: PATH_MAX has room for 2048. */
+#define LEVELS_MAX 2048
+
+/* A place of ours as it is on the host. */
+struct place {
+	int fd;		  /* the directory, or the nearest one above that exists; O_PATH */
+	char *real;	  /* how the kernel names fd */
+	const char *rest; /* what is missing below it; "" if the place is there */
+	char *path;	  /* as it was given; owns rest */
+};
+
+static void place_clear(struct place *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->real);
+	free(p->path);
+	*p = (struct place){.fd = -1};
+}
+
+static int place_find(const char *path, struct place *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf copy = WARD_BUF_INIT;
+	ward_buf_puts(&copy, path);
+	struct place p = {.fd = -1, .path = ward_buf_steal(&copy)};
+	if (!p.path)
+		return -ENOMEM;
+	size_t len = strlen(path);
+	p.rest = p.path + len;
+	int r = 0;
+	for (;;) {
+		ward_cleanup(ward_buf_clear) struct ward_buf head = WARD_BUF_INIT;
+		ward_buf_add(&head, path, len);
+		r = ward_buf_error(&head);
+		if (r < 0)
+			break;
+		p.fd = open(len ? ward_buf_str(&head) : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		const char *slash = memrchr(path, '/', len);
+		if (p.fd >= 0 || !slash)
+			break;
+		len = (size_t)(slash - path);
+		p.rest = p.path + len + 1;
+	}
+	if (r == 0)
+		r = p.fd < 0 ? -ENOENT : ward_fd_path(p.fd, &p.real);
+	if (r < 0) {
+		place_clear(&p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+/* 1 if the directory fd is `top` or lies below it, 0 if not, or a negative errno. */
+static int lies_below(int fd, int top)
+{
+	struct stat want;
+	struct stat st;
+	struct stat before = {0};
+	ward_cleanup_fd int at = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (at < 0 || fstat(top, &want) < 0)
+		return -errno;
+	for (int i = 0; i < LEVELS_MAX; i++) {
+		if (fstat(at, &st) < 0)
+			return -errno;
+		if (st.st_dev == want.st_dev && st.st_ino == want.st_ino)
+			return 1;
+		if (i > 0 && st.st_dev == before.st_dev && st.st_ino == before.st_ino)
+			return 0; /* ".." of the root is the root */
+		before = st;
+		int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			return -errno;
+		close(at);
+		at = up;
+	}
+	return -ELOOP;
+}
+
+/* What the policy gives on a place that lies in the tree; everything where that cannot be told. */
+static uint32_t rights_on(
+	const struct ward_run_plan *p, const struct ward_run_plan_tree *t, const struct place *pl)
+{
+	ward_cleanup_free char *top = NULL;
+	const char *rel =
+		ward_fd_path(t->backing, &top) == 0 ? ward_path_beneath(pl->real, top) : NULL;
+	ward_cleanup_free char *inside = NULL;
+	const struct ward_state *s = NULL;
+	if (!rel || asprintf(&inside, "%s%s%s%s%s", t->path, *rel ? "/" : "", rel,
+			    *pl->rest ? "/" : "", pl->rest) < 0)
+		return WARD_RIGHTS_ALL;
+	if (ward_policy_walk(p->policy, inside, strlen(inside), &s) < 0)
+		return WARD_RIGHTS_ALL;
+	uint32_t rights = ward_policy_rights(p->policy, s);
+	ward_policy_state_put(p->policy, s);
+	return rights;
+}
+
+/* [system] read shows files as they are: no rule stands between, so ours may not be among them. */
+static int check_reads(const struct ward_run_plan *p, const char *what, const char *variable,
+	const struct place *pl, struct ward_err *err)
+{
+	for (size_t i = 0; i < p->n_reads; i++) {
+		ward_cleanup_fd int fd = open(p->reads[i], O_PATH | O_CLOEXEC);
+		/* What is not there is left out of the view as well. */
+		int in = fd < 0 ? 0 : lies_below(pl->fd, fd);
+		if (in < 0)
+			return ward_err_sys(err, in, "[system] read = %s", p->reads[i]);
+		if (in)
+			return ward_err_set(err, -EPERM,
+				"the %s %s lies in [system] read = %s: the agent could read its keys; "
+				"name less, or set %s to a place outside",
+				what, pl->path, p->reads[i], variable);
+	}
+	return 0;
+}
+
+static int check(const struct ward_run_plan *p, const char *what, const char *variable,
+	const char *path, uint32_t forbidden, struct ward_err *err)
+{
+	ward_cleanup(place_clear) struct place pl = {.fd = -1};
+	int r = place_find(path, &pl);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s %s", what, path);
+	if (forbidden & WARD_RIGHT_READ)
+		r = check_reads(p, what, variable, &pl, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		/* The kept home is ours to give, and not open yet. */
+		if (!t->source || t->backing < 0)
+			continue;
+		int around = *pl.rest ? 0 : lies_below(t->backing, pl.fd);
+		int in = around < 0 ? around : lies_below(pl.fd, t->backing);
+		if (in < 0)
+			return ward_err_sys(err, in, "the directories above the tree %s (%s)",
+				t->path, t->source);
+		if (around)
+			return ward_err_set(err, -EPERM,
+				"the tree %s lies in the %s %s: the agent could change what is ours",
+				t->path, what, path);
+		if (in && rights_on(p, t, &pl) & forbidden)
+			return ward_err_set(err, -EPERM,
+				"the %s %s lies in the tree %s, within the agent's reach: set %s to a "
+				"place outside, or hide it there",
+				what, path, t->path, variable);
+	}
+	return 0;
+}
+
+int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
+{
+	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
+							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
+	int r = check(p, "state directory", "XDG_STATE_HOME", p->state, WARD_RIGHTS_ALL, err);
+	if (r == 0)
+		r = check(p, "runtime directory", "XDG_RUNTIME_DIR", p->runtime, WARD_RIGHTS_ALL,
+			err);
+	/* The owner's policies may be read, never written: the next session would obey them. */
+	if (r == 0 && p->config)
+		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, change, err);
+	return r;
+}

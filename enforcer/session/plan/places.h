@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Our own places (trails and root key, control sockets, the owner's policies) and the trees:
+ * neither may the agent reach one of them through a tree, nor may a tree lie inside one. Compared
+ * by device and inode on the way up from descriptors, so that no link and no spelling of a path
+ * hides anything.
+ */
+#pragma once
+
+#include "enforcer/session/plan/plan.h"
+
+/* -EPERM names the place, the tree and the way out. */
+int ward_places_check(const struct ward_run_plan *p, struct ward_err *err) ward_must_check;

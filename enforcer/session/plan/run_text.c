@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the options of a command line as a policy source. */
+#include "enforcer/session/plan/run_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* The real path of an existing file or directory, as the kernel names it. */
+static int host_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = open(arg, O_PATH | O_CLOEXEC);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ward_err_sys(err, -errno, "%s", arg);
+	int r = ward_fd_path(fd, ret);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s: cannot be named", arg);
+	*ret_dir = S_ISDIR(st.st_mode);
+	return 0;
+}
+
+/* A path that does not exist yet: the real directory and the last name. */
+static int future_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
+{
+	const char *slash = strrchr(arg, '/');
+	const char *name = slash ? slash + 1 : arg;
+	if (!*arg)
+		return ward_err_set(err, -EINVAL, "an empty path");
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return ward_err_set(err, -ENOENT, "%s does not exist", arg);
+	ward_cleanup(ward_buf_clear) struct ward_buf above = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf whole = WARD_BUF_INIT;
+	ward_cleanup_free char *dir = NULL;
+	bool is_dir = false;
+	if (slash)
+		ward_buf_add(&above, arg, slash == arg ? 1 : (size_t)(slash - arg));
+	else
+		ward_buf_puts(&above, ".");
+	int r = ward_buf_error(&above);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", arg);
+	r = host_path(ward_buf_str(&above), &dir, &is_dir, err);
+	if (r < 0)
+		return r;
+	ward_buf_printf(&whole, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name);
+	char *path = ward_buf_steal(&whole);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "%s", arg);
+	*ret = path;
+	*ret_dir = false;
+	return 0;
+}
+
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return true;
+	return false;
+}
+
+struct texts {
+	struct ward_buf trees;
+	struct ward_buf files;
+	struct ward_buf system;
+};
+
+/* A path in the project, relative to its root. */
+static int add_inside(struct texts *t, const char *verb, const char *rel)
+{
+	ward_buf_printf(&t->files, "%s = /workspace%s", verb, *rel ? "/" : "");
+	ward_pattern_quote(&t->files, rel, strlen(rel));
+	ward_buf_putc(&t->files, '\n');
+	return ward_buf_error(&t->files);
+}
+
+static int add_path(struct texts *t, const char *verb, const char *arg, const char *project,
+	struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	bool dir = false;
+	struct stat st;
+	bool there = stat(arg, &st) == 0;
+	/* As it is called inside: where the host has no such path, that is what is meant. */
+	const char *rel = there ? NULL : ward_path_beneath(arg, "/workspace");
+	if (rel && !has_control(rel))
+		return add_inside(t, verb, rel);
+	int r = there ? host_path(arg, &path, &dir, err) : future_path(arg, &path, &dir, err);
+	if (r < 0)
+		return ward_err_wrap(err, "--%s", verb);
+	if (has_control(path))
+		return ward_err_set(err, -EINVAL,
+			"--%s: a path with control characters cannot be given here", verb);
+	rel = ward_path_beneath(path, project);
+	if (rel)
+		return add_inside(t, verb, rel);
+	if (!there)
+		return ward_err_set(err, -ENOENT, "--%s %s: no such file or directory", verb, path);
+	if (strcmp(path, "/") == 0)
+		return ward_err_set(err, -EINVAL,
+			"--%s /: the whole host cannot be given; name the directories that are needed",
+			verb);
+	/* A path stands as it is in [tree …] and in source =: no quoting exists there. */
+	if (strpbrk(path, "];#~") || strchr(path, '\\'))
+		return ward_err_set(err, -EINVAL,
+			"--%s: a path outside the project cannot have ']', ';', '#', '~' or '\\' in it",
+			verb);
+	if (dir) {
+		ward_buf_printf(&t->trees, "[tree %s]\nsource = %s\nat = none\n", path, path);
+		ward_buf_printf(&t->files, "%s = ", verb);
+		ward_pattern_quote(&t->files, path, strlen(path));
+		ward_buf_putc(&t->files, '\n');
+		return 0;
+	}
+	/* A socket or a pipe that is seen can be talked to, whatever the mount says. */
+	if (strcmp(verb, "read") == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+		ward_buf_printf(&t->system, "read = %s\n", path);
+		return 0;
+	}
+	return ward_err_set(err, -EINVAL, "--%s %s: outside the project only %s can be given", verb,
+		arg, strcmp(verb, "read") == 0 ? "directories and regular files" : "directories");
+}
+
+int ward_run_text(const struct ward_run_options *o, const char *project, const char *cwd,
+	char **ret, struct ward_err *err)
+{
+	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
+	/* An unknown word is told by the plan, with its option's name. */
+	const struct ward_mode *mode = o->mode ? ward_mode_find(o->mode) : NULL;
+	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->shown.n == 0 && !mode && !o->learn) {
+		*ret = NULL;
+		return 0;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	struct texts t = {WARD_BUF_INIT, WARD_BUF_INIT, WARD_BUF_INIT};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < o->read.n; i++)
+		r = add_path(&t, "read", o->read.v[i], project, err);
+	for (size_t i = 0; r == 0 && i < o->write.n; i++)
+		r = add_path(&t, "write", o->write.v[i], project, err);
+	for (size_t i = 0; i < o->shown.n; i++)
+		ward_buf_printf(&t.system, "read = %s\n", o->shown.v[i]);
+	ward_buf_puts(&all, "[policy]\nversion = 1\n");
+	if (mode)
+		ward_buf_printf(&all, "mode = %s\n", mode->word);
+	if (t.trees.len)
+		ward_buf_printf(&all, "%s", ward_buf_str(&t.trees));
+	if (t.system.len)
+		ward_buf_printf(&all, "[system]\n%s", ward_buf_str(&t.system));
+	if (o->hide.n)
+		ward_buf_puts(&all, "[guard]\n");
+	for (size_t i = 0; r == 0 && i < o->hide.n; i++) {
+		if (!*o->hide.v[i])
+			r = ward_err_set(err, -EINVAL, "--hide: an empty pattern");
+		if (has_control(o->hide.v[i]) || strchr(o->hide.v[i], ';'))
+			r = ward_err_set(err, -EINVAL,
+				"--hide: a pattern has no control characters and no ';'");
+		/* A host path below the project is called by its sandbox path. */
+		const char *rel =
+			o->hide.v[i][0] == '/' ? ward_path_beneath(o->hide.v[i], project) : NULL;
+		if (rel)
+			ward_buf_printf(&all, "hide = /workspace%s%s\n", *rel ? "/" : "", rel);
+		else
+			ward_buf_printf(&all, "hide = %s\n", o->hide.v[i]);
+	}
+	if (t.files.len)
+		ward_buf_printf(&all, "[files]\n%s", ward_buf_str(&t.files));
+	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
+	if (o->net.n || o->learn)
+		ward_buf_puts(&all, "[network]\nmode = allowlist\n");
+	for (size_t i = 0; r == 0 && i < o->net.n; i++) {
+		if (!*o->net.v[i] || has_control(o->net.v[i]) || strpbrk(o->net.v[i], ";# "))
+			r = ward_err_set(
+				err, -EINVAL, "--net '%s': write HOST or HOST:PORT", o->net.v[i]);
+		ward_buf_printf(&all, "allow = %s\n", o->net.v[i]);
+	}
+	ward_buf_clear(&t.trees);
+	ward_buf_clear(&t.files);
+	ward_buf_clear(&t.system);
+	if (r < 0)
+		return -EINVAL; /* of the command line, whatever the system call said */
+	*ret = ward_buf_steal(&all);
+	return *ret ? 0 : ward_err_sys(err, -ENOMEM, "command line");
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines at the end of a run, for stderr. Each is the caller's; NULL: nothing to say. */
+#pragma once
+
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/tree/executed.h"
+
+/* What the policy refused: how often, the first, and the command that shows the rest. */
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system);
+/* Of a command that failed: what opens the network that it looked for. */
+extern const char ward_note_offline[];
+/* What is new in the project that this host may execute. */
+char *ward_note_executed(const struct ward_executed *found, const char *session, bool system);
+/* What is new in the project and is no file of it: named pipes, sockets, links that lead out. */
+char *ward_note_left(const struct ward_executed *found, const char *session, bool system);

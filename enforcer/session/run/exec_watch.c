@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records each execve(2) inside before the kernel goes on with it. */
+#include "enforcer/session/run/exec_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/session/run/exec_files.h"
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* linux/seccomp.h, 6.6 */
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+
+/* Of the arguments this much is recorded; the rest is said to be missing ("cut"). */
+#define ARGV_BYTES 6144
+#define ARGV_ITEMS 512
+/* Memory is read up to the next boundary: what lies behind may not be there. */
+#define PAGE 4096U
+/* The thread answers within microseconds; nobody waits longer for one that cannot. */
+#define STOP_MS 2000
+
+struct ward_exec_watch {
+	struct ward_guard *guard;
+	const struct ward_run_plan *plan;
+	struct ward_exec_files *files;
+	int listener;
+	int stop; /* eventfd */
+	bool no_argv;
+	pthread_t thread;
+	struct ward_event ev;
+	char path[PATH_MAX + PATH_MAX + 1];
+	char argv[ARGV_BYTES];
+};
+
+/* --- what the caller asks for --- */
+
+/* Up to len bytes at addr of a process, page by page; how many could be had. */
+static size_t peek(pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	size_t have = 0;
+	while (have < len) {
+		size_t n = PAGE - (size_t)((addr + have) % PAGE);
+		n = n < len - have ? n : len - have;
+		struct iovec local = {(char *)to + have, n};
+		struct iovec remote = {(void *)(uintptr_t)(addr + have), n};
+		ssize_t r = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+		if (r <= 0)
+			break;
+		have += (size_t)r;
+	}
+	return have;
+}
+
+/*
+ * The string at addr with its NUL, at most `size` bytes. Returns its length with NUL; 0: it cannot
+ * be read, or does not end there (what there is of it stands in `to`, *ret_have bytes).
+ */
+static size_t peek_string(pid_t pid, uint64_t addr, char *to, size_t size, size_t *ret_have)
+{
+	size_t have = 0;
+	while (have < size) {
+		/* Most are short: not a whole page for each. */
+		size_t n = 256 - (size_t)((addr + have) % 256);
+		n = n < size - have ? n : size - have;
+		size_t got = peek(pid, addr + have, to + have, n);
+		const char *end = memchr(to + have, '\0', got);
+		have += got;
+		if (end) {
+			*ret_have = (size_t)(end - to) + 1;
+			return *ret_have;
+		}
+		if (got < n)
+			break;
+	}
+	*ret_have = have;
+	return 0;
+}
+
+/* Arguments as a list of events (audit/event.h). False: something of them is missing. */
+static bool peek_argv(struct ward_exec_watch *x, pid_t pid, uint64_t addr, size_t *ret_len)
+{
+	uint64_t pointers[ARGV_ITEMS];
+	size_t len = 0;
+	bool whole = false;
+	*ret_len = 0;
+	if (!addr)
+		return true;
+	size_t n = peek(pid, addr, pointers, sizeof(pointers)) / sizeof(*pointers);
+	for (size_t i = 0; i < n && !whole; i++) {
+		size_t have = 0;
+		whole = pointers[i] == 0;
+		if (whole || len == sizeof(x->argv))
+			break;
+		if (peek_string(pid, pointers[i], x->argv + len, sizeof(x->argv) - len, &have)) {
+			len += have;
+			continue;
+		}
+		/* The beginning of one that is too long says more than nothing. */
+		if (have > 0 && len + have == sizeof(x->argv)) {
+			len += have;
+			x->argv[len - 1] = '\0';
+		}
+		break;
+	}
+	*ret_len = len;
+	return whole;
+}
+
+static size_t link_of(pid_t pid, const char *what, char *to, size_t size)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+	ssize_t n = readlink(name, to, size);
+	return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+/* The path that is asked for, with the directory that it starts from; not resolved. */
+static size_t path_of(struct ward_exec_watch *x, const struct seccomp_notif *req, pid_t pid)
+{
+	bool at = req->data.nr == SYS_execveat;
+	uint64_t addr = req->data.args[at ? 1 : 0];
+	int dir = at ? (int)req->data.args[0] : AT_FDCWD;
+	char name[PATH_MAX];
+	char what[32] = "cwd";
+	size_t len = 0;
+	size_t n = peek_string(pid, addr, name, sizeof(name), &len);
+	if (n == 0)
+		return 0;
+	if (dir != AT_FDCWD)
+		snprintf(what, sizeof(what), "fd/%d", dir);
+	if (name[0] != '/') {
+		len = link_of(pid, what, x->path, PATH_MAX);
+		if (len == 0)
+			return 0;
+		if (name[0] == '\0')
+			return len; /* AT_EMPTY_PATH: the descriptor itself */
+		if (x->path[len - 1] != '/')
+			x->path[len++] = '/';
+	} else {
+		len = 0;
+	}
+	/* "./prog" is the prog of the directory. */
+	const char *rest = strncmp(name, "./", 2) == 0 && len > 0 ? name + 2 : name;
+	memcpy(x->path + len, rest, strlen(rest));
+	return len + strlen(rest);
+}
+
+/* --- who asks --- */
+
+struct caller {
+	pid_t process; /* the thread's */
+	pid_t parent;
+	uint64_t started_ns;
+	uint64_t uid, gid;
+	char comm[16];
+	size_t comm_len;
+};
+
+static ssize_t read_proc(pid_t pid, const char *what, char *buf, size_t size)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+	ward_cleanup_fd int fd = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
+	if (n >= 0)
+		buf[n] = '\0';
+	return n;
+}
+
+static uint64_t number_after(const char *text, const char *key)
+{
+	const char *p = strstr(text, key);
+	return p ? strtoull(p + strlen(key), NULL, 10) : 0;
+}
+
+static void find_caller(pid_t tid, struct caller *ret)
+{
+	char buf[4096];
+	struct caller c = {.process = tid};
+	if (read_proc(tid, "status", buf, sizeof(buf)) > 0) {
+		uint64_t process = number_after(buf, "\nTgid:");
+		c.process = process ? (pid_t)process : tid;
+		c.parent = (pid_t)number_after(buf, "\nPPid:");
+		c.uid = number_after(buf, "\nUid:");
+		c.gid = number_after(buf, "\nGid:");
+	}
+	/* proc(5): the name is in the first and last parentheses, then fields 3, 4, …; 22 is it. */
+	if (read_proc(c.process, "stat", buf, sizeof(buf)) > 0) {
+		const char *from = strchr(buf, '(');
+		const char *p = strrchr(buf, ')');
+		if (from && p && p > from) {
+			c.comm_len = (size_t)(p - from - 1);
+			c.comm_len = c.comm_len < sizeof(c.comm) ? c.comm_len : sizeof(c.comm) - 1;
+			memcpy(c.comm, from + 1, c.comm_len);
+		}
+		for (int field = 2; p && field < 22; field++)
+			p = strchr(p + 1, ' ');
+		if (p)
+			c.started_ns = strtoull(p + 1, NULL, 10) *
+				       (WARD_NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	}
+	*ret = c;
+}
+
+/* --- one call --- */
+
+/* Returns the length of the path. */
+static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
+{
+	pid_t tid = (pid_t)req->pid;
+	struct caller c = {0};
+	char link[PATH_MAX];
+	size_t len = 0, path = 0;
+	find_caller(tid, &c);
+	ward_event_begin(&x->ev, WARD_EVENT_EXEC);
+	ward_event_u64(&x->ev, WARD_TAG_PID, (uint64_t)c.process);
+	ward_event_u64(&x->ev, WARD_TAG_UID, c.uid);
+	if (c.comm_len > 0)
+		ward_event_bytes(&x->ev, WARD_TAG_COMM, c.comm, c.comm_len);
+	ward_event_text(&x->ev, WARD_TAG_ACTION, "exec");
+	path = path_of(x, req, tid);
+	if (path > 0)
+		ward_event_bytes(&x->ev, WARD_TAG_PATH, x->path, path);
+	else
+		x->ev.head.flags |= WARD_EVENT_CUT;
+	ward_event_u64(&x->ev, WARD_TAG_GID, c.gid);
+	ward_event_u64(&x->ev, WARD_TAG_PARENT, (uint64_t)c.parent);
+	if (c.started_ns)
+		ward_event_u64(&x->ev, WARD_TAG_STARTED, c.started_ns);
+	len = link_of(tid, "exe", link, sizeof(link));
+	if (len > 0)
+		ward_event_bytes(&x->ev, WARD_TAG_EXE, link, len);
+	if (!x->no_argv) {
+		uint64_t argv = req->data.args[req->data.nr == SYS_execveat ? 2 : 1];
+		if (!peek_argv(x, tid, argv, &len))
+			x->ev.head.flags |= WARD_EVENT_CUT;
+		ward_event_list(&x->ev, WARD_TAG_ARGV, x->argv, len);
+	}
+	len = link_of(tid, "cwd", link, sizeof(link));
+	if (len > 0)
+		ward_event_bytes(&x->ev, WARD_TAG_CWD, link, len);
+	ward_event_text(&x->ev, WARD_TAG_HOW, "observed");
+	return path;
+}
+
+/*
+ * What the call leads to, through links, as it is called inside; to has PATH_MAX bytes; *ret_fd: an
+ * O_PATH descriptor of it, untouched where it cannot be had: in a tree of another user's only the
+ * path that was asked for is known. Nothing here waits for the caller's
+ * memory, and a lookup in a tree waits for wardfs-fs, which waits for nobody but the writer.
+ */
+static size_t resolve(const struct ward_exec_watch *x, pid_t tid, size_t len, char *to, int *ret_fd)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	char name[64];
+	char asked[PATH_MAX];
+	ward_cleanup_free char *path = NULL;
+	if (len >= sizeof(asked))
+		return 0;
+	memcpy(asked, x->path, len);
+	asked[len] = '\0';
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)tid);
+	ward_cleanup_fd int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_fd int fd = root < 0 ? -errno : ward_fd_openat2(root, asked, &how);
+	/* Nothing to be refused: it fails for another reason. */
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+		return 0;
+	const char *is = fd >= 0 && ward_fd_path(fd, &path) == 0 ? path : asked;
+	len = strlen(is);
+	if (len >= PATH_MAX)
+		return 0;
+	memcpy(to, is, len + 1);
+	if (fd >= 0)
+		*ret_fd = ward_steal_fd(&fd);
+	return len;
+}
+
+/* Does [process] exec refuse this path outside of what the guard decides by name? */
+static bool unlisted(const struct ward_exec_watch *x, const char *path)
+{
+	const struct ward_run_plan *p = x->plan;
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		if (ward_path_beneath(path, t->path) || (t->at && ward_path_beneath(path, t->at)))
+			return ward_programs_listed(p->policy, t->path) == WARD_SANDBOX_LISTED_NOT;
+	}
+	return !ward_programs_have(&p->programs, path) &&
+	       ward_programs_listed(p->policy, path) != WARD_SANDBOX_LISTED;
+}
+
+/*
+ * A program that [process] exec does not list: the kernel refuses it (Landlock, noexec mounts), and
+ * tells nobody. Seen beside it, as the record of the call.
+ */
+static int note_unlisted(struct ward_exec_watch *x, const char *path)
+{
+	if (!unlisted(x, path))
+		return 0;
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_rule_place(ward_policy_first_program(x->plan->policy), &place);
+	ward_event_text(&x->ev, WARD_TAG_RULE, ward_buf_str(&place));
+	ward_event_text(&x->ev, WARD_TAG_RULE_TEXT, "[process] exec: not listed");
+	ward_event_u64(&x->ev, WARD_TAG_VERDICT, WARD_VERDICT_DENY);
+	ward_event_u64(&x->ev, WARD_TAG_ERRNO, EACCES);
+	x->ev.head.kind = WARD_EVENT_DENY;
+	return ward_guard_put(x->guard, &x->ev);
+}
+
+static bool in_tree(const struct ward_exec_watch *x, const char *path)
+{
+	const struct ward_run_plan *p = x->plan;
+	for (size_t i = 0; i < p->n_trees; i++)
+		if (ward_path_beneath(path, p->trees[i].path) ||
+			(p->trees[i].at && ward_path_beneath(path, p->trees[i].at)))
+			return true;
+	return false;
+}
+
+/*
+ * Which file it is. Not of a path in a tree: looking there is an access that the guard decides and
+ * records, and the kernel is about to do it. Returns its path, "" where it is not known.
+ */
+static const char *note_file(
+	struct ward_exec_watch *x, pid_t tid, size_t len, char to[PATH_MAX], bool everywhere)
+{
+	ward_cleanup_fd int fd = -1;
+	to[0] = '\0';
+	x->path[len] = '\0';
+	if (len == 0 || (!everywhere && in_tree(x, x->path)) || resolve(x, tid, len, to, &fd) == 0)
+		return "";
+	if (fd >= 0 && !in_tree(x, to))
+		ward_exec_files_seen(x->files, fd, to, &x->ev);
+	return to;
+}
+
+/* Takes a call and answers it. -ENOENT: its caller died meanwhile. */
+static int serve(struct ward_exec_watch *x)
+{
+	struct seccomp_notif req = {0};
+	if (ioctl(x->listener, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0)
+		return -errno;
+	struct seccomp_notif_resp resp = {.id = req.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	char path[PATH_MAX];
+	bool listed = ward_policy_has_programs(x->plan->policy);
+	size_t len = fill(x, &req);
+	const char *file = note_file(x, (pid_t)req.pid, len, path, listed);
+	/* What was read is the caller's only if it still waits: its number may be another's by now.
+	 */
+	if (ioctl(x->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &req.id) < 0)
+		return -errno;
+	int put = ward_guard_put(x->guard, &x->ev);
+	if (put == 0 && listed && *file)
+		put = note_unlisted(x, file);
+	if (put < 0)
+		resp = (struct seccomp_notif_resp){.id = req.id, .error = -EIO};
+	return ioctl(x->listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) < 0 ? -errno : 0;
+}
+
+static void *run(void *arg)
+{
+	struct ward_exec_watch *x = arg;
+	for (;;) {
+		struct pollfd p[] = {
+			{.fd = x->listener, .events = POLLIN}, {.fd = x->stop, .events = POLLIN}};
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return NULL;
+		/* POLLHUP: nobody is left who could call. */
+		if (p[1].revents || p[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+			return NULL;
+		if (p[0].revents & POLLIN)
+			(void)serve(x);
+	}
+}
+
+int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan, int listener,
+	struct ward_exec_watch **ret, struct ward_err *err)
+{
+	sigset_t all;
+	sigset_t old;
+	struct ward_exec_watch *x = calloc(1, sizeof(*x));
+	if (!x)
+		return ward_err_sys(err, -ENOMEM, "records of programs");
+	x->guard = g;
+	x->listener = listener;
+	x->plan = plan;
+	x->no_argv = plan->settings->redact_argv;
+	x->stop = eventfd(0, EFD_CLOEXEC);
+	/* Linux 6.6: the caller runs again at once, where we ran. Without it, a moment later. */
+	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int r = x->stop < 0 ? -errno : ward_exec_files_new(g, &x->files, err);
+	if (r == 0)
+		r = -pthread_create(&x->thread, NULL, run, x);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (r < 0) {
+		if (x->stop >= 0)
+			close(x->stop);
+		ward_exec_files_free(x->files);
+		free(x);
+		return ward_err_sys(err, r, "records of programs");
+	}
+	*ret = x;
+	return 0;
+}
+
+void ward_exec_watch_stop(struct ward_exec_watch *x)
+{
+	const uint64_t one = 1;
+	struct timespec until;
+	if (!x)
+		return;
+	/* An eventfd takes a one. */
+	(void)!write(x->stop, &one, sizeof(one));
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += STOP_MS / 1000;
+	/* It uses x and the ring until it ends; if it does not, the process' end is near anyway. */
+	if (pthread_clockjoin_np(x->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		return;
+	close(x->stop);
+	ward_exec_files_free(x->files);
+	free(x);
+}

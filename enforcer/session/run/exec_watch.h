@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * [audit] exec: a record for each program that is started inside. A thread of the supervisor
+ * answers at the sandbox' listener (ward_sandbox_execs_fd()): it reads what the call asks for, puts
+ * the record, and lets the kernel go on with the call (SECCOMP_USER_NOTIF_FLAG_CONTINUE). No
+ * record, no exec: it is EIO then.
+ *
+ * What is recorded is what was asked for, as the caller's memory had it a moment before the kernel
+ * read it: another thread of the caller can change it in between, and the call can fail. Records
+ * say so ("how":"observed"). That a call was made, by which process, cannot be avoided.
+ */
+#pragma once
+
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/plan/plan.h"
+
+struct ward_exec_watch;
+
+/* plan and listener are borrowed until ward_exec_watch_stop(). */
+int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan, int listener,
+	struct ward_exec_watch **ret, struct ward_err *err) ward_must_check;
+/* After everything inside was killed. NULL is fine. */
+void ward_exec_watch_stop(struct ward_exec_watch *x);

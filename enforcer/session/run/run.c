@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs one session, from the plan to the exit status. */
+#include "enforcer/session/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/sched.h"
+#include "enforcer/modes/modes.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/control/signals.h"
+#include "enforcer/session/control/status.h"
+#include "enforcer/session/control/status_events.h"
+#include "enforcer/session/exec/execs.h"
+#include "enforcer/session/guard/anchor.h"
+#include "enforcer/session/guard/ask_fs.h"
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/limits/limits.h"
+#include "enforcer/session/plan/network.h"
+#include "enforcer/session/plan/not_executed.h"
+#include "enforcer/session/records/session_records.h"
+#include "enforcer/session/reload/reload.h"
+#include "enforcer/session/run/end_lines.h"
+#include "enforcer/session/run/exec_watch.h"
+#include "enforcer/session/run/facts.h"
+#include "enforcer/session/run/no_network.h"
+#include "enforcer/session/run/probes.h"
+#include "enforcer/session/run/run_loop.h"
+#include "enforcer/session/run/run_project.h"
+#include "enforcer/session/run/run_sandbox.h"
+#include "enforcer/session/run/running.h"
+#include "enforcer/session/terminal/relay.h"
+#include "enforcer/session/tree/executed.h"
+
+/* wardfs-fs ends with its mount; if it does not, ward_guard_finish() asks it to. */
+#define FS_END_MS 5000
+/* With digests to make of what is closed last, each of up to 1 GiB from a slow disk. */
+#define FS_DIGESTS_MS 60000
+#define DRAIN_MS 1000
+
+static int setup_signals(struct ward_running *r, struct ward_err *err)
+{
+	static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCHLD, SIGCONT,
+		SIGTSTP, SIGUSR1, SIGUSR2};
+	int e = ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &r->signals, err);
+	if (e < 0)
+		return e;
+	r->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->clock < 0 || pipe2(r->alive, O_CLOEXEC) < 0)
+		return ward_err_sys(err, -errno, "supervisor");
+	return ward_wallclock_open(&r->wallclock, err);
+}
+
+static int make_sandbox(struct ward_running *r, struct ward_err *err)
+{
+	const struct ward_settings *s = r->plan->settings;
+	ward_cleanup(ward_run_sandbox_clear) struct ward_run_sandbox made = {.reads = NULL};
+	int lifelines[] = {r->alive[0], r->guard.audit.lifeline, r->guard.fs.lifeline,
+		r->network.helper.lifeline};
+	int e = ward_run_sandbox_make(
+		r->plan, r->options, r->envp, r->limits, &r->network.sockets, &made, err);
+	if (e < 0)
+		return e;
+	made.spec.served = true;
+	made.spec.keep = r->options->keep;
+	made.spec.pty = ward_relay_wants_pty(r->relay);
+	made.spec.winsize = ward_relay_winsize(r->relay);
+	made.spec.listen_execs = s->exec;
+	made.spec.lifelines = lifelines;
+	made.spec.n_lifelines = ward_network_brokered(&r->network) ? 4 : 3;
+	ward_network_describe(&r->network, &made.spec);
+	ward_relay_stdio(r->relay, made.spec.stdio);
+	ward_probes_offer(&r->probes, &made.spec);
+	/* Abstract sockets are the network namespace's, and here that is the host's. */
+	if (s->net == WARD_NET_HOST)
+		made.spec.probe_socket = NULL;
+	e = ward_mode_begin(r->plan->mode, &made.spec, &r->confined, err);
+	r->sandbox = ward_mode_sandbox(r->confined);
+	return e;
+}
+
+static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[WARD_TREES_MAX])
+{
+	const struct ward_run_plan *p = r->plan;
+	for (size_t i = 0; i < p->n_trees; i++)
+		ret[i] = (struct ward_guard_tree){p->trees[i].path,
+			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing};
+}
+
+static int serve(struct ward_running *r, struct ward_err *err)
+{
+	const struct ward_run_plan *p = r->plan;
+	struct ward_guard_tree trees[WARD_TREES_MAX];
+	list_trees(r, trees);
+	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : WARD_FS_MASK_IDS;
+	int e = ward_guard_serve(&r->guard, &p->id, flags, trees, p->n_trees, err);
+	ward_sandbox_forget_fuse(r->sandbox);
+	return e;
+}
+
+static int open_limits(struct ward_running *r, struct ward_err *err)
+{
+	const struct ward_run_plan *p = r->plan;
+	struct ward_limits_spec spec = {.settings = p->settings,
+		.mode = p->mode,
+		.session = r->guard.store.name,
+		.plan = p,
+		.root = p->id.root,
+		.allow_missing = p->allow_missing};
+	int e = ward_limits_open(&spec, &r->limits, err);
+	ward_cleanup_free char *text = e == 0 ? ward_limits_warning(r->limits) : NULL;
+	if (text && r->options->say)
+		r->options->say(text);
+	return e;
+}
+
+/* The home as the command knows it; NULL: none. A mode without a view of its own has the host's. */
+static const char *home_of(const struct ward_run_plan *p)
+{
+	if (p->mode->layers & WARD_LAYER_VIEW)
+		return p->settings->home == WARD_HOME_NONE ? NULL : p->id.agent_home;
+	return p->id.agent_uid == p->id.owner_uid ? p->id.home : NULL;
+}
+
+/*
+ * wardfs-init, the writer, the file system and the network come up side by side, each started as
+ * soon as it can do something; a thread waits for the disk from prepare() on, and we look at the
+ * project meanwhile.
+ * For the network, which nothing needs before the command, start() waits.
+ */
+static int bring_up(struct ward_running *r, struct ward_err *err)
+{
+	int made = open_limits(r, err);
+	if (made == 0)
+		made = make_sandbox(r, err);
+	/* Also where that cannot be: the trail tells of it. */
+	struct ward_guard_tree trees[WARD_TREES_MAX];
+	list_trees(r, trees);
+	int e = ward_guard_start(
+		&r->guard, trees, made < 0 ? 0 : r->plan->n_trees, made < 0 ? NULL : err);
+	if (made < 0 || e < 0)
+		return made < 0 ? made : e;
+	e = ward_network_spawn(&r->network, &r->guard, r->plan, err);
+	if (e < 0)
+		return e;
+	ward_run_project_look(r);
+	e = ward_mode_reach(r->confined, WARD_STAGE_STAGED, err);
+	if (e == 0)
+		e = serve(r, err);
+	if (e == 0)
+		e = ward_mode_reach(r->confined, WARD_STAGE_MAPPED, err);
+	if (e == 0)
+		e = ward_network_start(&r->network, r->sandbox, err);
+	if (e == 0)
+		e = ward_mode_reach(r->confined, WARD_STAGE_READY, err);
+	return e < 0 ? e : ward_guard_wait(&r->guard, err);
+}
+
+static unsigned what_is_apart(const struct ward_run_plan *p)
+{
+	return ward_given_apart(p->mode->guarantees, p->settings->net != WARD_NET_HOST);
+}
+
+/* The command's user, as the host knows it. */
+static uid_t command_uid(const struct ward_run_plan *p)
+{
+	return p->id.root ? p->id.agent_uid : p->id.owner_uid;
+}
+
+static int open_relay(struct ward_running *r, struct ward_err *err)
+{
+	const struct ward_settings *s = r->plan->settings;
+	struct ward_relay_spec spec = {.flags = s->terminal ? WARD_RELAY_TERMINAL : 0,
+		.apart = what_is_apart(r->plan),
+		.owner = command_uid(r->plan)};
+	if (s->idle_ns != WARD_UNLIMITED)
+		spec.flags |= WARD_RELAY_COUNT;
+	int e = ward_relay_open(&spec, &r->relay, err);
+	if (e == 0 && s->file_size != WARD_UNLIMITED)
+		ward_relay_bound(r->relay, s->file_size);
+	return e;
+}
+
+static int prepare(struct ward_running *r, struct ward_err *err)
+{
+	struct ward_run_plan *p = r->plan;
+	int e = setup_signals(r, err);
+	if (e == 0)
+		e = open_relay(r, err);
+	if (e == 0)
+		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
+	if (e < 0)
+		return e;
+	ward_stream(
+		r->options->status_fd, json_pack("{s:s, s:s, s:i}", "event", "session", "session",
+					       r->guard.store.name, "pid", (int)getpid()));
+	struct ward_env_ours ours = {.home = home_of(p),
+		.user = p->id.agent_name,
+		.session = r->guard.store.name,
+		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
+			   p->settings->net == WARD_NET_PROXY,
+		.pwd = p->pwd ? p->pwd : p->cwd,
+		.trust = ward_environment_trust(&p->id, r->options->policy)};
+	ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
+	e = ward_environment_build(p->settings, &r->options->env, &ours, &r->envp, &note, err);
+	if (e < 0)
+		return e;
+	if (note.len && r->options->say)
+		r->options->say(ward_buf_str(&note));
+	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
+	if (e == 0)
+		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
+	if (e == 0)
+		e = ward_network_prepare(p, r->control_dir, r->guard.store.name, &r->network, err);
+	return e < 0 ? e : bring_up(r, err);
+}
+
+/* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
+static int start(struct ward_running *r, struct ward_err *err)
+{
+	ward_cleanup_free char *text = ward_sandbox_facts_text(r->plan, r->sandbox, r->limits,
+		ward_seccomp_name(ward_fact_seccomp(r->plan->settings->seccomp)));
+	if (!text) {
+		ward_err_sys(err, -ENOMEM, "trail");
+		return WARD_EXIT_SETUP;
+	}
+	struct ward_record_start s = {.verb = "run",
+		.mode = r->plan->mode->word,
+		.argv = r->options->argv,
+		.env = &r->options->env,
+		.listens = ward_sandbox_listens(r->sandbox),
+		.sandbox_facts = text};
+	if (ward_record_session_start(&r->guard, r->plan, &s, err) < 0)
+		return WARD_EXIT_SETUP;
+	int e = ward_probes_make(&r->guard, r->confined, err);
+	if (e < 0)
+		e = ward_network_explain(&r->network, e, err);
+	/* What the host was to refuse with is of no more use. */
+	ward_probes_close(&r->probes);
+	if (e == 0)
+		e = ward_anchors_start(&r->plan->settings->anchors, &r->plan->id,
+			r->guard.store.checkpoints_fd, &r->anchors, err);
+	if (e == 0 && ward_sandbox_listens(r->sandbox))
+		e = ward_exec_watch_start(
+			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
+	if (e == 0)
+		e = ward_network_wait(&r->network, err);
+	if (e < 0)
+		return WARD_EXIT_SETUP;
+	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
+	r->started = true;
+	e = ward_mode_start(r->confined, err);
+	if (e == -ENOENT)
+		ward_say_where(r->options->argv[0], r->envp, err);
+	if (e == -ENOENT)
+		return WARD_EXIT_NOT_FOUND;
+	if (e == -EACCES && ward_policy_has_programs(r->plan->policy))
+		ward_say_unlisted(r->options->argv[0], err);
+	if (e == -EACCES || e == -ENOEXEC)
+		return WARD_EXIT_NOT_EXECUTABLE;
+	if (e < 0)
+		return WARD_EXIT_SETUP;
+	if (r->plan->settings->net == WARD_NET_NONE && r->plan->mode->layers & WARD_LAYER_VIEW)
+		r->offline = ward_offline_open(ward_sandbox_pid(r->sandbox));
+	ward_stream(r->options->status_fd, json_pack("{s:s, s:i}", "event", "started", "init_pid",
+						   (int)ward_sandbox_pid(r->sandbox)));
+	r->execs = (struct ward_execs){.confined = r->confined,
+		.guard = &r->guard,
+		.envp = r->envp,
+		.cwd = r->plan->cwd,
+		.terminal = r->plan->settings->terminal,
+		.apart = what_is_apart(r->plan),
+		.owner = command_uid(r->plan),
+		.file_size = r->plan->settings->file_size,
+		.per_command_ns = r->plan->settings->per_command_ns};
+	if (r->options->keep)
+		ward_relay_detachable(r->relay);
+	ward_attach_start(&r->attach, r->confined, &r->guard, r->relay);
+	e = ward_relay_start(r->relay, ward_sandbox_pty(r->sandbox), err);
+	return e < 0 ? WARD_EXIT_SETUP : 0;
+}
+
+/* Before the kill: the kernel forgets with the processes, and the groups go with the session. */
+static int last_figures(struct ward_running *r)
+{
+	struct ward_limit_hit hit;
+	bool by_kill = !r->ending && r->child_signal == SIGKILL;
+	int e = ward_limits_finish(r->limits, &r->guard, by_kill, &hit);
+	if (e == 0 && hit.name) {
+		r->hit = hit;
+		r->cause = r->hit.text;
+	}
+	return e;
+}
+
+/* What ended the run, and what it used. */
+static json_t *end_details(const struct ward_running *r)
+{
+	json_t *o = json_object();
+	const char *by = r->hit.name	       ? "limit"
+			 : r->cause	       ? "wardfs"
+			 : r->child_signal > 0 ? "signal"
+					       : "exit";
+	json_object_set_new(o, "ended_by", json_string(by));
+	if (r->hit.name)
+		json_object_set_new(o, "limit", json_string(r->hit.name));
+	json_object_set_new(o, "use", ward_limits_usage(r->limits, false));
+	if (r->fs_late)
+		json_object_set_new(o, "unrecorded",
+			json_string("wardfs-fs did not end in time: closes of files, and digests "
+				    "made then, can be missing"));
+	return o;
+}
+
+/*
+ * The command may end over the death of its file system before anybody else hears of that. With the
+ * last process inside the mount is gone, and wardfs-fs ends by itself: with status 0.
+ */
+static bool fs_died(struct ward_running *r)
+{
+	if (r->guard.fs.pid <= 0)
+		return false;
+	const bool digests = r->plan->settings->hash != WARD_HASH_NONE;
+	int status = ward_helper_reap(&r->guard.fs, digests ? FS_DIGESTS_MS : FS_END_MS, false);
+	r->fs_late = status == -ETIMEDOUT;
+	uint64_t added = 0;
+	if (status == 0 && ward_ask_fs_added(r->guard.fs.control, WARD_HOME_PATH, &added) == 0)
+		ward_home_ended(&r->plan->home, added);
+	return status > 0;
+}
+
+/* Everything inside is dead: end the trail. */
+static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
+{
+	ward_sched_awake(true);
+	ward_ask_fs_clear(&r->ask_fs);
+	ward_execs_close(&r->execs);
+	ward_reload_clear(&r->reload);
+	ward_relay_drain(r->relay, DRAIN_MS);
+	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
+	if (lost && !r->ending && r->status != WARD_EXIT_SETUP) {
+		r->status = WARD_EXIT_SETUP;
+		r->cause = "what the command wrote or read did not arrive";
+		ward_err_set(err, lost->code, "%s", lost->text);
+	}
+	ward_attach_end(&r->attach, r->child_status, r->child_signal);
+	int limits = last_figures(r);
+	ward_mode_stop(r->confined);
+	ward_exec_watch_stop(r->exec_watch);
+	ward_network_end(&r->network);
+	if (r->status != WARD_EXIT_SETUP && fs_died(r)) {
+		r->status = WARD_EXIT_SETUP;
+		r->cause = "wardfs-fs died; the session was ended";
+		ward_err_set(err, -EIO, "%s", r->cause);
+	}
+	struct ward_err why = WARD_ERR_INIT;
+	bool died = r->guard.audit.pid > 0 && ward_helper_reap(&r->guard.audit, 0, false) >= 0;
+	int e = 0;
+	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
+	ward_run_project_find(r, &found);
+	if (died)
+		e = ward_guard_recover(&r->guard, "wardfs-audit died", &why);
+	if (e == 0)
+		e = limits;
+	json_t *details = end_details(r);
+	if (e == 0)
+		e = ward_record_session_end(
+			&r->guard, r->child_status, r->child_signal, r->cause, &found, details);
+	json_decref(details);
+	if (e == 0)
+		ward_guard_last_word(&r->guard);
+	/* While the writer waits for the disk. A delegated group may hold our helpers, too. */
+	if (r->plan->id.root)
+		ward_limits_leave(r->limits);
+	ward_cleanup(ward_guard_summary_clear) struct ward_guard_summary s = {0};
+	if (e == 0)
+		e = ward_guard_finish(&r->guard, &s, &why);
+	else if (!why.code)
+		ward_err_sys(&why, e, "the trail could not be finished");
+	ret_notes->anchor = ward_anchors_note(r->anchors, r->guard.store.name);
+	ret_notes->limits = r->hit.name && !r->ending ? strdup(r->hit.text)
+			    : r->hit.name	      ? NULL
+						      : ward_limits_note(r->limits);
+	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system);
+	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
+	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
+	if (r->child_status > 0 && !r->ending && ward_offline_looked(r->offline))
+		ret_notes->offline = ward_note_offline;
+	r->refused = s.refusals;
+	if (e < 0 && r->status != WARD_EXIT_SETUP) {
+		r->status = WARD_EXIT_SETUP;
+		if (err)
+			*err = why;
+	}
+}
+
+static void close_run(struct ward_running *r)
+{
+	ward_probes_close(&r->probes);
+	ward_relay_close(r->relay);
+	ward_mode_free(r->confined);
+	ward_network_close(&r->network);
+	if (r->control >= 0)
+		ward_control_remove(r->plan->runtime, r->guard.store.name, r->control_dir);
+	ward_guard_close(&r->guard);
+	/* Last: a delegated group may hold our helpers beside the session. */
+	ward_limits_close(r->limits);
+	const int fds[] = {r->alive[0], r->alive[1], r->signals, r->clock, r->control,
+		r->control_dir, r->offline};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	ward_wallclock_close(&r->wallclock);
+	ward_environment_free(r->envp);
+	ward_executed_before_free(r->before);
+}
+
+int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
+	struct ward_run_notes *ret_notes, struct ward_err *err)
+{
+	struct ward_running r = {.plan = p,
+		.options = o,
+		.err = err,
+		.guard = WARD_GUARD_INIT,
+		.network = WARD_NETWORK_INIT,
+		.probes = WARD_PROBES_INIT,
+		.wallclock = WARD_WALLCLOCK_INIT,
+		.alive = {-1, -1},
+		.signals = -1,
+		.clock = -1,
+		.offline = -1,
+		.control = -1,
+		.control_dir = -1,
+		.reload = WARD_RELOAD_INIT,
+		.child_status = -1,
+		.started_ns = ward_clock_real_ns(),
+		.status = WARD_EXIT_SETUP};
+	*ret_notes = (struct ward_run_notes){0};
+	if (o->early)
+		ward_guard_take_early(&r.guard, o->early);
+	/* No process of the owner's reads our memory, or takes our descriptors (ptrace(2)). */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	int e = prepare(&r, err);
+	if (e == 0) {
+		int status = start(&r, err);
+		ward_sched_awake(false);
+		if (status == 0) {
+			ward_run_loop(&r);
+		} else {
+			r.status = status;
+			r.cause = "the command was not started";
+		}
+		finish(&r, ret_notes, err);
+	} else {
+		ward_record_not_started(&r.guard, err->text);
+		if (e == -EINVAL)
+			r.status = WARD_EXIT_USAGE; /* what was asked for cannot be */
+		ret_notes->unprepared = e != -EINVAL;
+	}
+	ward_stream(o->status_fd,
+		json_pack("{s:s, s:i, s:s?, s:o?, s:I}", "event", "ended", "status", r.status,
+			"cause", r.cause, "error", err->code ? ward_control_text(err->text) : NULL,
+			"refused", (json_int_t)r.refused));
+	close_run(&r);
+	ward_sched_awake(false);
+	return r.status;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests at the control socket of a running session (control.h). */
+#include "enforcer/session/run/run_control.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/control/control_verbs.h"
+#include "enforcer/session/control/status.h"
+
+static json_t *status_json(const struct ward_running *r)
+{
+	char when[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format(r->started_ns, when);
+	json_t *o = json_pack("{s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:s}", "session",
+		r->guard.store.name, "pid", (int)getpid(), "init_pid",
+		(int)ward_sandbox_pid(r->sandbox), "mode", r->plan->mode->word, "started", when,
+		"fs_pid", (int)r->guard.fs.pid, "audit_pid", (int)r->guard.audit.pid, "verb",
+		"run");
+	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
+	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
+	ward_status_add_trees(o, r->plan);
+	json_object_set_new(o, "owner", json_string(r->plan->id.name));
+	json_object_set_new(o, "policy", json_string(ward_policy_digest(ward_running_policy(r))));
+	json_object_set_new(o, "use", ward_limits_usage(r->limits, true));
+	return o;
+}
+
+static void on_status(void *arg, struct ward_control_request *q)
+{
+	ward_control_reply(q, status_json(arg));
+}
+
+static void on_kill(void *arg, struct ward_control_request *q)
+{
+	ward_control_reply(q, json_pack("{s:b}", "ok", 1));
+	ward_running_end(arg, 128 + SIGTERM, "ended by wardfs kill");
+}
+
+static void on_exec(void *arg, struct ward_control_request *q)
+{
+	struct ward_running *r = arg;
+	ward_execs_request(&r->execs, ward_steal_fd(&q->client), q->body, q->fds, q->n_fds);
+	q->n_fds = 0;
+}
+
+static void on_attach(void *arg, struct ward_control_request *q)
+{
+	struct ward_running *r = arg;
+	ward_attach_request(&r->attach, ward_steal_fd(&q->client), q->body);
+}
+
+static void on_reload(void *arg, struct ward_control_request *q)
+{
+	struct ward_running *r = arg;
+	struct ward_reload *l = &r->reload;
+	for (size_t i = 0; i < r->plan->n_trees; i++)
+		if (!l->trees[i] &&
+			asprintf(&l->trees[i], "/proc/%d/root%s", (int)ward_sandbox_pid(r->sandbox),
+				r->plan->trees[i].path) < 0)
+			l->trees[i] = NULL;
+	l->guard = &r->guard;
+	l->net_control = r->network.helper.control;
+	l->ask = &r->ask_fs;
+	l->plan = r->plan;
+	l->as_caller = r->options->policy != NULL;
+	ward_reload_begin(l, &q->client, &q->fds[0]);
+}
+
+static void on_ask_fs(void *arg, struct ward_control_request *q)
+{
+	struct ward_running *r = arg;
+	ward_ask_fs_client(&r->ask_fs, r->guard.fs.control, q->what, &q->client);
+}
+
+void ward_run_control(struct ward_running *r)
+{
+	static const struct ward_control_handlers handlers = {.status = on_status,
+		.kill = on_kill,
+		.exec = on_exec,
+		.attach = on_attach,
+		.reload = on_reload,
+		.ask_fs = on_ask_fs};
+	ward_control_serve(r->control, r->plan->id.owner_uid, &handlers, r);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a plan means for the sandbox: the part of ward_sandbox_spec that a session (run.c) and its
+ * rehearsal (rehearse.c) share, so that `--dry-run` judges what `run` makes.
+ */
+#pragma once
+
+#include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/limits/limits.h"
+#include "enforcer/session/plan/plan.h"
+#include "enforcer/session/plan/sockets.h"
+
+/* spec points into it: it must not move. */
+struct ward_run_sandbox {
+	struct ward_sandbox_spec spec;
+	struct ward_sandbox_tree trees[WARD_TREES_MAX];
+	struct ward_sandbox_bind *reads;
+	struct ward_cgroup_way join[WARD_CGROUP_JOIN_MAX];
+	struct ward_sandbox_programs programs;
+	const char *covers[5];
+	char *init;
+};
+
+/*
+ * Fills ret; what a session has besides (helpers' lifelines, terminal, probes, network) the caller
+ * adds. p, o, envp, limits and sockets are borrowed, also by ret. sockets NULL: none are led in.
+ * Then ward_run_sandbox_clear(), also after an error: no program of ours, no memory.
+ */
+int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_options *o,
+	char *const *envp, const struct ward_limits *limits, const struct ward_sockets *sockets,
+	struct ward_run_sandbox *ret, struct ward_err *err) ward_must_check;
+/* For ward_cleanup(ward_run_sandbox_clear). */
+void ward_run_sandbox_clear(struct ward_run_sandbox *s);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run comes to its end, and what is in force while it goes on. */
+#include "enforcer/session/run/running.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/timerfd.h>
+
+#include "enforcer/base/clock.h"
+
+void ward_running_over(struct ward_running *r)
+{
+	r->over = true;
+	ward_pollset_stop(&r->set);
+}
+
+void ward_running_kill(struct ward_running *r, int status, const char *cause)
+{
+	if (r->over)
+		return;
+	ward_running_over(r);
+	r->status = status;
+	r->cause = cause;
+	ward_mode_stop(r->confined);
+	if (status == WARD_EXIT_SETUP)
+		ward_err_set(r->err, -EIO, "%s", cause);
+}
+
+static void arm(int timer, uint64_t ns)
+{
+	struct itimerspec its = {.it_value = {.tv_sec = (time_t)(ns / WARD_NS_PER_SEC),
+					 .tv_nsec = (long)(ns % WARD_NS_PER_SEC)}};
+	timerfd_settime(timer, 0, &its, NULL);
+}
+
+void ward_running_end(struct ward_running *r, int status, const char *cause)
+{
+	if (r->ending)
+		return;
+	r->ending = true;
+	r->status = status;
+	r->cause = cause;
+	/* Whose first command is over has nobody to be asked. */
+	if (r->let_go || ward_mode_signal(r->confined, 0, SIGTERM) < 0)
+		arm(r->clock, 1);
+	else
+		arm(r->clock, r->plan->settings->grace_ns + 1);
+	/* What is stopped hears no SIGTERM. */
+	if (r->stopped)
+		(void)!ward_mode_signal(r->confined, 0, SIGCONT);
+}
+
+const struct ward_policy *ward_running_policy(const struct ward_running *r)
+{
+	return r->reload.current ? r->reload.current : r->plan->policy;
+}

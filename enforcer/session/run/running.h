@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the supervisor holds while a command runs, and what all its files do with it. This is the
+ * lowest of their tiers (README.md): running, then run_project and run_control, then run_loop, then
+ * run.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "enforcer/base/pollset.h"
+#include "enforcer/modes/modes.h"
+#include "enforcer/session/exec/attach.h"
+#include "enforcer/session/exec/execs.h"
+#include "enforcer/session/guard/anchor.h"
+#include "enforcer/session/guard/ask_fs.h"
+#include "enforcer/session/guard/guard.h"
+#include "enforcer/session/limits/limits.h"
+#include "enforcer/session/owner/exit_status.h"
+#include "enforcer/session/plan/network.h"
+#include "enforcer/session/records/wallclock.h"
+#include "enforcer/session/reload/reload.h"
+#include "enforcer/session/run/exec_watch.h"
+#include "enforcer/session/run/probes.h"
+#include "enforcer/session/terminal/relay.h"
+#include "enforcer/session/tree/executed.h"
+
+struct ward_running {
+	struct ward_run_plan *plan;
+	const struct ward_run_options *options;
+	struct ward_err *err;	 /* the caller's; why the status is one of ours */
+	struct ward_pollset set; /* run_loop.h */
+	ward_pollset_id reloads;
+	struct ward_guard guard;
+	struct ward_probes probes;
+	struct ward_execs execs;
+	struct ward_attach attach;
+	struct ward_network network;
+	struct ward_confined *confined; /* the command in its mode */
+	struct ward_sandbox *sandbox;	/* the walls of that */
+	struct ward_exec_watch *exec_watch;
+	struct ward_anchors *anchors;
+	struct ward_relay *relay;
+	int alive[2]; /* our own lifeline: pid 1 has the other end */
+	int signals;
+	struct ward_wallclock wallclock;
+	int clock; /* grace: SIGKILL when it rings */
+	struct ward_limits *limits;
+	struct ward_limit_hit hit; /* the limit that ended the run */
+	int offline;		   /* counters of a network namespace without a way out; else -1 */
+	int control;
+	int control_dir;
+	struct ward_ask_fs ask_fs;
+	struct ward_reload reload;
+	uint64_t started_ns;
+	struct ward_executed_before *before;
+	bool started; /* the command, perhaps */
+	bool ending;  /* SIGTERM was sent; the clock means SIGKILL */
+	bool over;
+	bool stopped;	  /* the command is, and we are not: something needed us */
+	pid_t waker;	  /* who went on with us for that */
+	bool fs_late;	  /* wardfs-fs went on after the last process inside had ended */
+	int status;	  /* exit status for our caller */
+	int child_status; /* the command's, -1 if it has none */
+	int child_signal;
+	const char *cause; /* why it ended, if not by itself */
+	char **envp;
+	uint64_t refused;
+	bool let_go;   /* --keep: the first command is over, and its caller has its status */
+	bool detached; /* --keep: its caller left before */
+};
+
+/* Asks the command to end; the clock ends it if it does not. cause is kept by reference. */
+void ward_running_end(struct ward_running *r, int status, const char *cause);
+/* Nothing is waited for any more: the round ends, and ward_run() takes the session down. */
+void ward_running_over(struct ward_running *r);
+/* Ends it so at once, unless it is over. The error has cause as its text for WARD_EXIT_SETUP. */
+void ward_running_kill(struct ward_running *r, int status, const char *cause);
+/* The policy that is in force now. */
+const struct ward_policy *ward_running_policy(const struct ward_running *r);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between what the user gave as 0, 1, 2 and the sandbox: bytes, and for a terminal window size, raw
+ * mode, stopping.
+ *
+ * The command never gets the user's terminal itself. In the foreground with input and output on it,
+ * the terminal is raw and every key goes through; else (in a pipeline, say) it stays as it is, and
+ * Ctrl-C reaches us as a signal that the caller passes on.
+ *
+ * Nor does it get a file, a socket or a device of the host (given.h): it has pipes, and we read and
+ * write. That is almost as if it had them.
+ *  - A file that was given as 0 is read ahead. In the end its place is set back by what was not
+ *    read (ward_relay_let_go(), ward_relay_close()).
+ *  - Where 1 and 2 are one open file, they are one pipe: the order stays.
+ *  - What cannot be written is an error for the command (EPIPE) and for us (ward_relay_failed()).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/types.h>
+
+#include "enforcer/base/err.h"
+#include "enforcer/base/pollset.h"
+#include "enforcer/session/terminal/given.h"
+
+struct ward_relay;
+
+enum ward_relay_flag {
+	/* [process] terminal; without it the command gets no pty: its input is /dev/null, its
+	   output goes through pipes. */
+	WARD_RELAY_TERMINAL = 1,
+	/* All output goes through us, also where it is no terminal, so that ward_relay_moved()
+	   knows of it. */
+	WARD_RELAY_COUNT = 2,
+};
+
+struct ward_relay_spec {
+	unsigned flags; /* set of ward_relay_flag */
+	unsigned apart; /* set of ward_given_apart: what goes through pipes */
+	uid_t owner;	/* whose the pipes are: the command's user on the host */
+};
+
+/* What of 0, 1, 2 is a terminal, a file or a socket decides, and spec. -EINVAL: as
+ * ward_given_look(). */
+int ward_relay_open(const struct ward_relay_spec *spec, struct ward_relay **ret,
+	struct ward_err *err) ward_must_check;
+/* No file grows beyond so many bytes: [limits] file. Without it, none is bounded. */
+void ward_relay_bound(struct ward_relay *r, uint64_t bytes);
+/* What could not be read or written for the command, NULL: nothing. Borrowed. */
+const struct ward_err *ward_relay_failed(const struct ward_relay *r);
+/* Bytes that went through us, in both directions. */
+uint64_t ward_relay_moved(const struct ward_relay *r);
+/* Restores the terminal. */
+void ward_relay_close(struct ward_relay *r);
+
+/* True if the sandbox is to make a pty. */
+bool ward_relay_wants_pty(const struct ward_relay *r);
+/* Descriptors for the command's 0, 1, 2; -1: the pty. Borrowed. */
+void ward_relay_stdio(const struct ward_relay *r, int ret_stdio[3]);
+/* Bit i: descriptor i is a pipe of ours, which its command's user is to own. */
+unsigned ward_relay_pipes(const struct ward_relay *r);
+/* The terminal's window size; zeros if there is none. */
+struct winsize ward_relay_winsize(const struct ward_relay *r);
+
+/* Typed twice in a row, where ward_relay_detachable() was called: Ctrl-] (telnet(1), virsh(1)). */
+#define WARD_RELAY_DETACH 0x1d
+void ward_relay_detachable(struct ward_relay *r);
+/* Was it? Neither went to the command. */
+bool ward_relay_wants_away(const struct ward_relay *r);
+/*
+ * Terminals and pipes at 0, 1, 2 are no more held than by their numbers, which the caller may now
+ * replace. Input that pipes carry ends. Files, sockets and devices for output are written on.
+ */
+void ward_relay_let_go(struct ward_relay *r);
+/* The user's terminal is restored and let go of; the pty is still read, for whoever taps it. */
+void ward_relay_away(struct ward_relay *r);
+/* fn gets what is read from the pty. */
+void ward_relay_tap(
+	struct ward_relay *r, void (*fn)(void *user, const char *data, size_t n), void *user);
+/* Bytes that went to the pty by another way count as moved. */
+void ward_relay_count(struct ward_relay *r, size_t n);
+
+/* The command runs: closes our copies of its ends, takes the pty (borrowed), enters raw mode. */
+int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err) ward_must_check;
+/*
+ * Until ward_relay_close() the rounds of set (borrowed) move bytes. What to wait for changes from
+ * round to round: in the background nobody reads keys, and what waits to be written goes first.
+ */
+int ward_relay_watch(struct ward_relay *r, struct ward_pollset *set, unsigned rank,
+	struct ward_err *err) ward_must_check;
+/* The window changed: passes its size on. */
+void ward_relay_resize(struct ward_relay *r);
+/* We have the user's terminal, whole: `fg` gives it to a job that was stopped. */
+bool ward_relay_in_front(const struct ward_relay *r);
+/* Before we stop ourselves / after we were continued. */
+void ward_relay_suspend(struct ward_relay *r);
+void ward_relay_resume(struct ward_relay *r);
+/* Writes out what is in the pty and the pipes now; a reader that stalls is given ms. */
+void ward_relay_drain(struct ward_relay *r, int ms);

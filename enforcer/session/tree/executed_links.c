@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a symbolic link of a tree leads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/session/tree/executed.h"
+
+/* The path by which the kernel knows what is open; false: none, or a longer one. */
+static bool path_of(int fd, char *ret, size_t size)
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, ret, size - 1);
+	if (n <= 0 || (size_t)n == size - 1)
+		return false;
+	ret[n] = '\0';
+	return true;
+}
+
+void ward_links_init(struct ward_links *l, int tree)
+{
+	*l = (struct ward_links){.tree = tree, .since_ns = UINT64_MAX};
+	if (!path_of(tree, l->root, sizeof(l->root)) || strcmp(l->root, "/") == 0)
+		l->root[0] = '\0';
+}
+
+/* What of an absolute path lies beneath the tree, "" for itself; NULL: it does not. */
+static const char *beneath(const struct ward_links *l, const char *path)
+{
+	size_t n = strlen(l->root);
+	if (n == 0 || strncmp(path, l->root, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	path += n;
+	return path + strspn(path, "/");
+}
+
+/* Takes the components of a path one by one into b. False: it leaves the tree. */
+static bool step(struct ward_buf *b, const char *path)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		if (n == 2 && memcmp(path, "..", 2) == 0) {
+			if (b->len == 0)
+				return false;
+			while (b->len > 0 && b->data[b->len - 1] != '/')
+				b->len--;
+			b->len -= b->len > 0;
+			b->data[b->len] = '\0';
+		} else if (n > 0 && !(n == 1 && *path == '.')) {
+			ward_buf_printf(b, "%s%.*s", b->len ? "/" : "", (int)n, path);
+			if (ward_buf_error(b) < 0)
+				return false;
+		}
+		path += n;
+		path += *path == '/';
+	}
+	return true;
+}
+
+/* The text of the link as a path of the tree. False: it leads out. */
+static bool lead(const struct ward_links *l, const char *path, const char *to, struct ward_buf *b)
+{
+	const char *name = strrchr(path, '/');
+	ward_buf_puts(b, "");
+	if (*to == '/') {
+		to = beneath(l, to);
+		return to && step(b, to);
+	}
+	ward_buf_add(b, path, name ? (size_t)(name - path) : 0);
+	return ward_buf_error(b) == 0 && step(b, to);
+}
+
+bool ward_links_leave(const struct ward_links *l, const char *path, const char *to)
+{
+	size_t depth = 0;
+	if (*to == '/') {
+		to = beneath(l, to);
+		if (!to)
+			return true;
+	} else {
+		for (; *path; path++)
+			depth += *path == '/';
+	}
+	while (*to) {
+		size_t n = strcspn(to, "/");
+		if (n == 2 && memcmp(to, "..", 2) == 0 && depth-- == 0)
+			return true;
+		depth += n > 0 && !(n == 1 && *to == '.') && !(n == 2 && memcmp(to, "..", 2) == 0);
+		to += n;
+		to += *to == '/';
+	}
+	return false;
+}
+
+enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *path, const char *to)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	char real[sizeof(l->root)];
+	if (!lead(l, path, to, &b))
+		return WARD_LEFT_OUT;
+	/* Other links may stand on its way: of an absolute one, too, where ".." leads only the
+	 * kernel knows. */
+	const char *text = ward_buf_str(&b);
+	const char *from = *to == '/' ? beneath(l, to) : path;
+	ward_cleanup_fd int fd = ward_fd_openat2(l->tree, *from ? from : ".", &how);
+	if (fd == -EXDEV)
+		return WARD_LEFT_OUT;
+	const char *at = fd >= 0 && path_of(fd, real, sizeof(real)) ? beneath(l, real) : text;
+	if (!at)
+		return WARD_LEFT_OUT;
+	return *at && l->may_write && !l->may_write(l->arg, at) ? WARD_LEFT_CLOSED : WARD_LEFT_NONE;
+}

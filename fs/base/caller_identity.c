@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes a thread act with the ids of the caller of its request. */
+#include "fs/base/caller_identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+
+/* /proc/TID/status of a thread with NGROUPS_SOFT groups fits: the rest of the file is < 4 KiB. */
+#define GROUPS_MAX 256
+#define STATUS_MAX (4096 + GROUPS_MAX * 11)
+
+/* The "Groups:" line. /proc/TID/status takes no lock of the task's mm. */
+static int read_groups(pid_t tid, gid_t groups[GROUPS_MAX], size_t *ret_n)
+{
+	ward_cleanup_fd int fd = -1;
+	char path[32], text[STATUS_MAX + 1];
+	size_t len = 0, n = 0;
+	char *p, *end;
+	ssize_t got;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (len < STATUS_MAX && (got = read(fd, text + len, STATUS_MAX - len)) > 0)
+		len += (size_t)got;
+	text[len] = '\0';
+	p = strstr(text, "\nGroups:");
+	if (!p || !(end = strchr(p + 1, '\n')))
+		return -EACCES;
+	p += strlen("\nGroups:");
+	*end = '\0';
+	for (;;) {
+		p += strspn(p, " \t");
+		if (!*p)
+			break;
+		if (n == GROUPS_MAX)
+			return -E2BIG;
+		groups[n++] = (gid_t)strtoul(p, &end, 10);
+		if (end == p)
+			return -EACCES;
+		p = end;
+	}
+	*ret_n = n;
+	return 0;
+}
+
+void ward_identity_leave(void)
+{
+	/* The order matters: setgroups(2) and setfsgid(2) need capabilities that fsuid 0 has; and
+	 * setfsuid(2) tells nothing of its success, so nothing here depends on it. */
+	syscall(SYS_setfsuid, 0);
+	syscall(SYS_setfsgid, 0);
+	syscall(SYS_setgroups, 0, NULL);
+}
+
+int ward_identity_enter(uid_t uid, gid_t gid, pid_t tid)
+{
+	gid_t groups[GROUPS_MAX];
+	size_t n = 0;
+	int r = 0;
+
+	/* Writeback and the kernel's own requests name no thread: their handle has been opened
+	 * with the right identity. */
+	if (tid > 0 && uid != 0)
+		r = read_groups(tid, groups, &n);
+	if (r < 0)
+		return -EACCES;
+	if (syscall(SYS_setgroups, n, n ? groups : NULL) < 0)
+		return -EACCES;
+	syscall(SYS_setfsgid, gid);
+	syscall(SYS_setfsuid, uid);
+	/* Both answer with the previous id: asking with an impossible one tells the present. */
+	if ((uid_t)syscall(SYS_setfsuid, -1) != uid || (gid_t)syscall(SYS_setfsgid, -1) != gid) {
+		ward_identity_leave();
+		return -EACCES;
+	}
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lock that each request holds while it is served. */
+#include "fs/base/request_turn.h"
+
+#include <time.h>
+
+int ward_turn_init(struct ward_fs *fs)
+{
+	pthread_rwlockattr_t attr;
+	int r = -pthread_rwlockattr_init(&attr);
+
+	if (r < 0)
+		return r;
+	/* Else requests without end keep the swap from its turn. */
+	(void)pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	r = -pthread_rwlock_init(&fs->turn, &attr);
+	pthread_rwlockattr_destroy(&attr);
+	return r;
+}
+
+void ward_turn_begin(struct ward_fs *fs)
+{
+	pthread_rwlock_rdlock(&fs->turn);
+}
+
+bool ward_turn_try(struct ward_fs *fs)
+{
+	return pthread_rwlock_tryrdlock(&fs->turn) == 0;
+}
+
+void ward_turn_end(struct ward_fs *fs)
+{
+	pthread_rwlock_unlock(&fs->turn);
+}
+
+int ward_turn_all(struct ward_fs *fs, unsigned ms)
+{
+	struct timespec until;
+
+	/* A clock that is set makes it shorter or longer. */
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += ms * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	return -pthread_rwlock_timedwrlock(&fs->turn, &until);
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the policy for each request, and records refusals. */
+#include "fs/gate/gate.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "enforcer/ipc/helper.h"
+#include "fs/gate/contain_walk.h"
+#include "fs/gate/spelling.h"
+#include "fs/handle/writers.h"
+#include "fs/request/fs_records.h"
+#include "fs/resolve/links_known.h"
+#include "fs/resolve/trees_beneath.h"
+
+/* What an unknown further link leaves of a file's content ([tree] hardlinks). */
+#define CEILING_DENY (WARD_RIGHT_STAT | WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE)
+#define CEILING_READ (CEILING_DENY | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC)
+
+static const char beneath_text[] = "another tree lies there, or beneath it";
+
+static const char link_text[] = "a symbolic link there would lead past the rule";
+
+/* A refusal: recorded, and turned into what the system call answers. flags: of the request. */
+static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
+	const struct ward_decision *d, uint32_t flags)
+{
+	const bool beneath =
+		flags & WARD_REQUEST_COVERED || (flags & WARD_REQUEST_LEADS && d->error == EBUSY);
+	int r = ward_record_deny(op, paths, asked, d,
+		beneath	  ? beneath_text
+		: d->link ? link_text
+			  : NULL);
+
+	if (r < 0)
+		return r;
+	return d->error > 0 ? -d->error : -EACCES;
+}
+
+/* Asks for req's rights, then for alt; *d is what decided. */
+static bool allowed(const struct ward_policy *policy, struct ward_request *req, uint32_t alt,
+	struct ward_decision *d)
+{
+	struct ward_decision second;
+
+	*d = ward_policy_decide(policy, req, NULL);
+	if (d->verdict == WARD_VERDICT_ALLOW)
+		return true;
+	if (!alt)
+		return false;
+	req->rights = alt;
+	second = ward_policy_decide(policy, req, NULL);
+	if (second.verdict != WARD_VERDICT_ALLOW)
+		return false; /* the record tells of what was asked first */
+	*d = second;
+	return true;
+}
+
+/* What links that nobody here knows leave; 0: everything. */
+static uint32_t unknown_leave(const struct ward_fs_tree *tree)
+{
+	switch (tree->hardlinks) {
+	case WARD_HARDLINKS_DENY:
+		return CEILING_DENY;
+	case WARD_HARDLINKS_READ:
+		return CEILING_READ;
+	case WARD_HARDLINKS_ALLOW:
+		return 0;
+	}
+	return CEILING_DENY;
+}
+
+static uint32_t ceiling(const struct ward_fs_tree *tree, const struct ward_node *node,
+	const struct ward_states *states, uint64_t nlink)
+{
+	/* Ghosts: what is left of a file without a name is for those who had it open. */
+	return node->dir || nlink <= states->n_names ? 0 : unknown_leave(tree);
+}
+
+/*
+ * A name that others removed a moment ago would stand for a link that is not known here: where all
+ * are known, and it matters, the names are looked at.
+ */
+static uint32_t sure_ceiling(struct ward_fs_tree *tree, struct ward_node *node,
+	const struct ward_states *states, uint64_t nlink, uint32_t asked)
+{
+	const uint32_t least = unknown_leave(tree);
+
+	if (node->dir || nlink <= 1 || nlink > states->n_names || !least || !(asked & ~least))
+		return ceiling(tree, node, states, nlink);
+	return ward_links_known(tree, node, nlink, states->n_names) ? 0 : least;
+}
+
+int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, struct ward_decision *ret)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {.node = node};
+	struct ward_states states;
+	struct ward_decision d;
+	struct ward_request req;
+	int r = ward_node_states(tree->nodes, node, &states);
+
+	if (r < 0)
+		return r == -EMLINK ? -EACCES : r;
+	req = (struct ward_request){
+		.action = WARD_ACTION_ACCESS,
+		.rights = rights,
+		.flags = (node->dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(tree, node, NULL),
+		.state = states.v[0],
+		.others = states.v + 1,
+		.n_others = states.n - 1,
+		.ceiling = sure_ceiling(tree, node, &states, nlink, rights | alt),
+	};
+	if (allowed(tree->fs->policy, &req, alt, &d)) {
+		if (ret)
+			*ret = d;
+	} else {
+		r = refuse(op, &paths, rights, &d, req.flags);
+	}
+	ward_states_put(tree->nodes, &states);
+	return r;
+}
+
+uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
+{
+	struct ward_states states;
+	struct ward_decision d;
+
+	if (ward_node_states_locked(tree->nodes, node, &states) < 0)
+		return 0;
+	d = ward_policy_decide(tree->fs->policy,
+		&(const struct ward_request){
+			.action = WARD_ACTION_ACCESS,
+			.rights = WARD_RIGHT_STAT,
+			.flags = (node->dir ? WARD_REQUEST_DIR : 0) |
+				 ward_beneath_flags_locked(tree, node, NULL),
+			.state = states.v[0],
+			.others = states.v + 1,
+			.n_others = states.n - 1,
+			.ceiling = ceiling(tree, node, &states, node->nlink),
+		},
+		NULL);
+	ward_states_put(tree->nodes, &states);
+	return d.granted;
+}
+
+int ward_gate_refuse(
+	struct ward_op *op, struct ward_node *parent, const char *name, int error, const char *text)
+{
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = error};
+	int r = ward_record_deny(op, &paths, WARD_RIGHT_STAT, &d, text);
+
+	return r < 0 ? r : -error;
+}
+
+int ward_gate_spelling(struct ward_op *op, struct ward_node *parent, const char *name)
+{
+	const char *why = op->tree->folds ? ward_spelling_wrong(op->tree, parent, name) : NULL;
+
+	return why ? ward_gate_refuse(op, parent, name, EACCES, why) : 0;
+}
+
+int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
+	enum ward_action action, uint32_t rights, uint32_t alt, mode_t type,
+	struct ward_decision *ret)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const struct ward_state *state;
+	struct ward_decision d;
+	struct ward_request req;
+	int r = ward_gate_spelling(op, parent, name);
+
+	if (r == 0)
+		r = ward_node_child_state(tree->nodes, parent, name, &state);
+	if (r < 0)
+		return r;
+	req = (struct ward_request){
+		.action = action,
+		.rights = rights,
+		.flags = (S_ISDIR(type) ? WARD_REQUEST_DIR : 0) |
+			 (S_ISLNK(type) ? WARD_REQUEST_SYMLINK : 0) |
+			 ward_beneath_flags(tree, parent, name),
+		.state = state,
+		.root = tree->nodes->root_state,
+	};
+	if (allowed(tree->fs->policy, &req, alt, &d)) {
+		if (ret)
+			*ret = d;
+	} else {
+		if (action == WARD_ACTION_CREATE)
+			rights |= WARD_RIGHT_CREATE;
+		if (action == WARD_ACTION_REMOVE)
+			rights |= WARD_RIGHT_REMOVE;
+		r = refuse(op, &paths, rights, &d, req.flags);
+	}
+	ward_policy_state_put(tree->fs->policy, state);
+	return r;
+}
+
+int ward_gate_unnamed(
+	struct ward_op *op, struct ward_node *parent, uint32_t rights, struct ward_decision *ret)
+{
+	const struct ward_record_paths paths = {.node = parent};
+	struct ward_decision d;
+	/* In a place, or beneath one: not at it. */
+	struct ward_request req = {.action = WARD_ACTION_CREATE,
+		.rights = rights,
+		.flags = ward_beneath_flags(op->tree, parent, NULL) & WARD_REQUEST_COVERED};
+	struct ward_states states;
+	int r = ward_node_states(op->tree->nodes, parent, &states);
+
+	if (r < 0)
+		return r;
+	req.state = states.v[0];
+	if (allowed(op->tree->fs->policy, &req, 0, &d)) {
+		if (ret)
+			*ret = d;
+	} else {
+		r = refuse(op, &paths, rights | WARD_RIGHT_CREATE, &d, req.flags);
+	}
+	ward_states_put(op->tree->nodes, &states);
+	return r;
+}
+
+static const char open_text[] = "open for writing, which is not allowed where it is to be";
+
+/*
+ * What the policy allows, once more for what is open: -EXDEV, at which mv and cp copy. from NULL:
+ * names do not change places.
+ */
+static int check_writers(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_state *to, const struct ward_state *from)
+{
+	struct ward_nodes *nodes = op->tree->nodes;
+	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EXDEV};
+	int r = ward_writers_check(nodes, paths->node, paths->name, to);
+
+	if (r == 0 && from)
+		r = ward_writers_check(nodes, paths->node2, paths->name2, from);
+	if (r == -EXDEV) {
+		r = ward_record_deny(op, paths, WARD_RIGHT_CREATE, &d, open_text);
+		return r < 0 ? r : -EXDEV;
+	}
+	return r;
+}
+
+void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *name,
+	struct ward_node *parent2, const char *name2)
+{
+	const struct ward_state *to;
+
+	if (!ward_ends_late(op->tree) ||
+		ward_node_child_state(op->tree->nodes, parent2, name2, &to) < 0)
+		return;
+	ward_writers_settle(op->tree->nodes, node, name, to);
+	ward_policy_state_put(op->tree->fs->policy, to);
+}
+
+/* Where the rules alone leave a move open: what is there decides. */
+static bool look_allows(const struct ward_fs_tree *tree, struct ward_request *req,
+	const int dirs[2], const char *name, const char *name2, struct ward_decision *d)
+{
+	int r = 0;
+
+	if (req->flags & WARD_REQUEST_DIR)
+		r = ward_contain_walk(tree, req->state, req->state2, dirs[0], name);
+	if (r == 0 && req->flags & WARD_REQUEST_EXCHANGE && req->flags & WARD_REQUEST_DST_DIR)
+		r = ward_contain_walk(tree, req->state2, req->state, dirs[1], name2);
+	if (r < 0)
+		return false;
+	req->flags |= WARD_REQUEST_LOOKED;
+	*d = ward_policy_decide(tree->fs->policy, req, NULL);
+	return d->verdict == WARD_VERDICT_ALLOW;
+}
+
+int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2, const int dirs[2], uint32_t flags,
+	struct ward_decision *ret)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {
+		.node = parent, .name = name, .node2 = parent2, .name2 = name2};
+	const struct ward_state *from = NULL, *to = NULL;
+	struct ward_decision d;
+	int r;
+
+	r = ward_gate_spelling(op, parent, name);
+	if (r == 0)
+		r = ward_gate_spelling(op, parent2, name2);
+	if (r == 0)
+		r = ward_node_child_state(tree->nodes, parent, name, &from);
+	if (r == 0)
+		r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+	flags |= ward_beneath_flags(tree, parent, name) | ward_beneath_flags(tree, parent2, name2);
+	if (r == 0) {
+		struct ward_request req = {.action = WARD_ACTION_RENAME,
+			.flags = flags,
+			.state = from,
+			.state2 = to,
+			.root = tree->nodes->root_state};
+
+		d = ward_policy_decide(tree->fs->policy, &req, NULL);
+		if (d.verdict != WARD_VERDICT_ALLOW &&
+			!(d.look && look_allows(tree, &req, dirs, name, name2, &d)))
+			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d, flags);
+		else
+			r = check_writers(
+				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
+		if (r == 0 && ret)
+			*ret = d;
+	}
+	ward_policy_state_put(tree->fs->policy, from);
+	ward_policy_state_put(tree->fs->policy, to);
+	return r;
+}
+
+int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct stat *st,
+	struct ward_node *parent2, const char *name2, struct ward_decision *ret)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
+	const struct ward_state *to = NULL;
+	struct ward_states states;
+	struct ward_decision d;
+	int r = ward_gate_spelling(op, parent2, name2);
+
+	if (r < 0)
+		return r;
+	r = ward_node_states(tree->nodes, node, &states);
+	if (r < 0)
+		return r == -EMLINK ? -EACCES : r;
+	r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+	if (r == 0) {
+		const struct ward_request req = {.action = WARD_ACTION_LINK,
+			.flags = (S_ISLNK(st->st_mode) ? WARD_REQUEST_SYMLINK : 0) |
+				 ward_beneath_flags(tree, node, NULL) |
+				 ward_beneath_flags(tree, parent2, name2),
+			.state = states.v[0],
+			.others = states.v + 1,
+			.n_others = states.n - 1,
+			.state2 = to,
+			.ceiling = ceiling(tree, node, &states, st->st_nlink),
+			.root = tree->nodes->root_state};
+
+		d = ward_policy_decide(tree->fs->policy, &req, NULL);
+		if (d.verdict != WARD_VERDICT_ALLOW)
+			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d, req.flags);
+		else
+			r = check_writers(op, &paths, to, NULL);
+		if (r == 0 && ret)
+			*ret = d;
+	}
+	ward_policy_state_put(tree->fs->policy, to);
+	ward_states_put(tree->nodes, &states);
+	return r;
+}
+
+static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	uint32_t flags, struct ward_decision *ret)
+{
+	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT};
+	int r = ward_node_child_state(tree->nodes, parent, name, &req.state);
+
+	if (r < 0)
+		return r;
+	req.flags = flags;
+	*ret = ward_policy_decide(tree->fs->policy, &req, NULL);
+	ward_policy_state_put(tree->fs->policy, req.state);
+	return 0;
+}
+
+int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir)
+{
+	const struct ward_record_paths paths = {.node = parent, .name = name};
+	const uint32_t flags =
+		(is_dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(op->tree, parent, name);
+	struct ward_decision d;
+	int r = decide_visible(op->tree, parent, name, flags, &d);
+
+	if (r < 0 || d.verdict == WARD_VERDICT_ALLOW)
+		return r;
+	r = refuse(op, &paths, WARD_RIGHT_STAT, &d, flags);
+	if (flags & WARD_REQUEST_COVERED)
+		return r;
+	/* Whatever the verdict is called: without STAT the name does not show itself. */
+	return r == -EIO ? r : -ENOENT;
+}
+
+int ward_gate_visible(
+	struct ward_fs_tree *tree, struct ward_node *parent, const char *name, bool is_dir)
+{
+	struct ward_decision d;
+	int r;
+
+	if (tree->folds && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+		ward_spelling_wrong(tree, parent, name))
+		return 0;
+	/* Where rules hide the way to another tree, listings do too. */
+	r = decide_visible(tree, parent, name, is_dir ? WARD_REQUEST_DIR : 0, &d);
+	return r < 0 ? r : d.verdict == WARD_VERDICT_ALLOW;
+}
+
+int ward_gate_mode(
+	struct ward_op *op, struct ward_node *node, const char *name, mode_t mode, mode_t now)
+{
+	mode_t bits = mode & (S_ISUID | S_ISGID);
+
+	/* A directory's run nothing. A file's may not even stay: a write that takes it off, and
+	 * puts other content under it, can come between our look and the chmod. */
+	if (S_ISDIR(now) || !bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+		return 0;
+	return ward_gate_refuse(
+		op, node, name, EPERM, "setuid and setgid are not the agent's to give");
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where requests ask the policy (why_attribute.c alone calls ward_policy_decide() too, to tell),
+ * and where every refusal enters the trail. Each function returns 0 where the policy allows, else
+ * the negative errno to answer with; -EIO when the record could not be kept. *ret (it may be NULL)
+ * is what allowed it: the rule, for the record of what is then done, and in `granted` all rights of
+ * the path. Its rule lives as long as the request's turn.
+ */
+#pragma once
+
+#include "fs/request/op.h"
+
+/*
+ * Access to what stands at node. Tries `rights`, and if the policy does not give these, `alt` (0:
+ * nothing else will do). nlink: links of the file as just seen, 0: not known; where there are more
+ * links than names known here, [tree] hardlinks is the ceiling.
+ */
+int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, struct ward_decision *ret) ward_must_check;
+
+/*
+ * All rights of node under the policy in force, for what is open already. Locked (nodes->lock). 0
+ * where they cannot be told.
+ */
+uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node);
+
+/*
+ * Where the backing takes several spellings for one name: -EACCES for a name that may be another
+ * spelling of what a rule is on, whether it exists or not. Asked before a look; the functions below
+ * ask by themselves.
+ */
+int ward_gate_spelling(
+	struct ward_op *op, struct ward_node *parent, const char *name) ward_must_check;
+
+/*
+ * A name below parent: CREATE (then rights, or else alt, on it) or REMOVE. type: S_IF… bits of what
+ * it is.
+ */
+int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
+	enum ward_action action, uint32_t rights, uint32_t alt, mode_t type,
+	struct ward_decision *ret) ward_must_check;
+
+/* A file without a name in directory parent (O_TMPFILE): CREATE and rights, by parent's own state.
+ */
+int ward_gate_unnamed(struct ward_op *op, struct ward_node *parent, uint32_t rights,
+	struct ward_decision *ret) ward_must_check;
+
+/*
+ * RENAME of name to name2; flags: set of ward_request_flag; dirs: the descriptors of both parents.
+ * Where the rules leave open what a directory would gain, what exists beneath it is looked at. Here
+ * and for LINK: renames_lock is held for writing, and what is open for writing where the new name
+ * takes that right is -EXDEV.
+ */
+int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2, const int dirs[2], uint32_t flags,
+	struct ward_decision *ret) ward_must_check;
+/*
+ * Before either, without any lock: waits for ends of handles that are late, so that it does not
+ * refuse for what is closed (writers.h). name NULL: of node itself.
+ */
+void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *name,
+	struct ward_node *parent2, const char *name2);
+/* LINK: a further name for node; st: of the file as just seen. */
+int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct stat *st,
+	struct ward_node *parent2, const char *name2, struct ward_decision *ret) ward_must_check;
+
+/*
+ * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden; -EACCES, whether it
+ * exists or not, beneath another tree's place.
+ */
+int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name,
+	bool is_dir) ward_must_check;
+/* The same for an entry of a listing, without a record: 1 visible, 0 not. */
+int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	bool is_dir) ward_must_check;
+
+/*
+ * The mode that a new or changed file is to have, all of its bits; now: those that it has, with its
+ * type (0: it is new, and no directory). Setuid
+ * and setgid files of the agent's would run on the host as the owner: -EPERM, unless every caller
+ * acts with its own ids. name NULL: node itself; else a name below it.
+ */
+int ward_gate_mode(struct ward_op *op, struct ward_node *node, const char *name, mode_t mode,
+	mode_t now) ward_must_check;
+
+/* A refusal that is none of the policy's (another file system mounted there): recorded as one. */
+int ward_gate_refuse(struct ward_op *op, struct ward_node *parent, const char *name, int error,
+	const char *text) ward_must_check;

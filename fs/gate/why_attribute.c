@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the text of user.wardfs.why. */
+#include "fs/gate/why_attribute.h"
+
+#include <errno.h>
+
+#include "enforcer/policy/explain.h"
+
+/* What is refused of these is explained, the first one that is. */
+static const struct {
+	const char *name;
+	uint32_t rights;
+} wants[] = {
+	{"read", WARD_RIGHT_READ},
+	{"write", WARD_RIGHT_WRITE},
+	{"exec", WARD_RIGHT_EXEC},
+};
+
+static void permit(
+	struct ward_op *op, struct ward_request *req, const char *path, struct ward_buf *ret)
+{
+	for (size_t i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+		struct ward_decision d;
+
+		/* A directory's content is its listing; files in it have rules of their own. */
+		if (req->flags & WARD_REQUEST_DIR && wants[i].rights != WARD_RIGHT_WRITE)
+			continue;
+		req->rights = wants[i].rights;
+		d = ward_policy_decide(op->tree->fs->policy, req, NULL);
+		if (d.verdict == WARD_VERDICT_ALLOW)
+			continue;
+		ward_buf_printf(ret, "  to permit %s: ", wants[i].name);
+		ward_explain_permit(&d, wants[i].rights, path, NULL, ret);
+		ward_buf_putc(ret, '\n');
+		return;
+	}
+}
+
+int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
+{
+	struct ward_nodes *nodes = op->tree->nodes;
+	struct ward_trace trace = {.n = 0};
+	char buf[WARD_NODE_PATH_MAX];
+	struct ward_decision d;
+	struct ward_states states;
+	struct ward_request req;
+	const char *path;
+	size_t len;
+	int r = ward_node_states(nodes, node, &states);
+
+	if (r < 0)
+		return r == -EMLINK ? -EACCES : r;
+	path = ward_node_path(nodes, node, NULL, buf, &len);
+	req = (struct ward_request){
+		.action = WARD_ACTION_ACCESS,
+		.rights = WARD_RIGHT_STAT,
+		.flags = node->dir ? WARD_REQUEST_DIR : 0,
+		.state = states.v[0],
+		.others = states.v + 1,
+		.n_others = states.n - 1,
+	};
+	d = ward_policy_decide(op->tree->fs->policy, &req, &trace);
+	ward_buf_puts(ret, path);
+	if (states.n_names > 1)
+		ward_buf_printf(ret, " (one of %zu names: the rights are what all of them have)",
+			states.n_names);
+	ward_buf_putc(ret, '\n');
+	ward_explain_rules(d.granted, &trace, ret);
+	permit(op, &req, path, ret);
+	ward_states_put(nodes, &states);
+	return ward_buf_error(ret);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open files and directories: made, counted at their nodes, released. */
+#include "fs/handle/handle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/kernel/uring.h"
+#include "fs/quota/quota.h"
+#include "fs/watch/backing_watch.h"
+
+const char *ward_io_name(enum ward_io io)
+{
+	switch (io) {
+	case WARD_IO_NONE:
+		return "none";
+	case WARD_IO_CACHED:
+		return "cached";
+	case WARD_IO_DIRECT:
+		return "direct";
+	case WARD_IO_PASSTHROUGH:
+		return "passthrough";
+	}
+	return "?";
+}
+
+int ward_handle_new(
+	struct ward_nodes *nodes, struct ward_node *node, int fd, struct ward_handle **ret)
+{
+	struct ward_handle *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		close(fd);
+		return -ENOMEM;
+	}
+	h->fd = fd;
+	h->refs = 1;
+	h->node = node;
+	pthread_mutex_init(&h->dir_lock, NULL);
+	pthread_mutex_lock(&nodes->lock);
+	node->refs++;
+	h->next = node->handles;
+	node->handles = h;
+	LIST_INSERT_HEAD(&nodes->handles, h, all);
+	pthread_mutex_unlock(&nodes->lock);
+	*ret = h;
+	return 0;
+}
+
+struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node)
+{
+	struct ward_handle *h;
+
+	pthread_mutex_lock(&nodes->lock);
+	h = node->handles;
+	if (h)
+		h->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	return h;
+}
+
+struct ward_handle *ward_handle_take_left(struct ward_nodes *nodes)
+{
+	struct ward_handle *h;
+
+	pthread_mutex_lock(&nodes->lock);
+	h = LIST_FIRST(&nodes->handles);
+	if (h)
+		LIST_REMOVE(h, all);
+	pthread_mutex_unlock(&nodes->lock);
+	return h;
+}
+
+void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h)
+{
+	bool last;
+
+	pthread_mutex_lock(&nodes->lock);
+	last = --h->refs == 0;
+	pthread_mutex_unlock(&nodes->lock);
+	if (!last)
+		return;
+	close(h->fd);
+	ward_quota_put(nodes->tree->fs->quotas, h->quota);
+	ward_node_unpin(nodes, h->node);
+	pthread_mutex_destroy(&h->dir_lock);
+	free(h->owners);
+	free(h->dir_buf);
+	free(h);
+}
+
+void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
+{
+	struct ward_handle **at;
+	bool unmute = false;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (at = &h->node->handles; *at && *at != h; at = &(*at)->next)
+		;
+	if (*at)
+		*at = h->next;
+	LIST_REMOVE(h, all);
+	nodes->n_ended++;
+	if (h->writes)
+		h->node->n_writers--;
+	if (h->passing) {
+		nodes->n_passing--;
+		nodes->passed = ward_watch_round(nodes->tree->watch) + 1;
+	}
+	/* Muted until the mark is off: its attributes are not kept meanwhile. */
+	if (h->writing && !--h->node->n_writing)
+		unmute = h->node->muted;
+	if (h->retired)
+		; /* of an inode that the node has left */
+	else if (h->io == WARD_IO_PASSTHROUGH || h->paired)
+		h->node->n_pass--;
+	else if (h->io == WARD_IO_CACHED)
+		h->node->n_cached--;
+	if (!h->node->dir && !h->node->handles && !ward_node_first_name(h->node)) {
+		h->node->nlink = 0;
+		ward_node_check_gone(h->node);
+	}
+	if (nodes->n_awaiting)
+		pthread_cond_broadcast(&nodes->ended);
+	pthread_mutex_unlock(&nodes->lock);
+	if (unmute) {
+		ward_watch_unmute(nodes->tree, h->fd);
+		pthread_mutex_lock(&nodes->lock);
+		h->node->muted = false;
+		pthread_mutex_unlock(&nodes->lock);
+	}
+	ward_handle_put(nodes, h);
+}
+
+bool ward_ends_late(const struct ward_fs_tree *tree)
+{
+	return ward_uring_active(tree->uring) || tree->fs->hash != WARD_HASH_NONE;
+}
+
+bool ward_ends_await(struct ward_nodes *nodes, uint64_t seen, uint64_t until_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000U),
+		.tv_nsec = (long)(until_ns % 1000000000U)};
+	int r = 0;
+
+	nodes->n_awaiting++;
+	while (nodes->n_ended == seen && r == 0)
+		r = pthread_cond_timedwait(&nodes->ended, &nodes->lock, &until);
+	nodes->n_awaiting--;
+	return nodes->n_ended != seen;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Open files and directories of one tree. A handle holds the descriptor that was really opened with
+ * the asked mode, and the rights that the policy gave at that moment: reads and writes consult the
+ * handle only.
+ *
+ * refs, and the lists at the node and at the nodes, are protected by nodes->lock; counters are
+ * atomic; dir_* by dir_lock; the rest does not change after the handle was made, but when the
+ * policy is exchanged, while no request is under way (policy_swap.h).
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fs/node/node.h"
+
+/* How the kernel was told to do reads and writes of this handle. */
+enum ward_io {
+	WARD_IO_NONE = 0, /* directories */
+	WARD_IO_CACHED,
+	WARD_IO_DIRECT, /* every read and write reaches the daemon, no shared mapping */
+	WARD_IO_PASSTHROUGH,
+};
+
+/* SHA-256 of a file's content (file_digest.h). */
+#define WARD_DIGEST_BYTES 32U
+struct ward_digest {
+	bool asked; /* the policy wants it */
+	bool known;
+	bool sized;	 /* size is known */
+	const char *why; /* asked and not known: static text for the record */
+	uint64_t size;
+	uint8_t sha256[WARD_DIGEST_BYTES];
+};
+
+struct ward_handle {
+	struct ward_node *node; /* pinned */
+	struct ward_handle *next;
+	LIST_ENTRY(ward_handle) all; /* of nodes->handles */
+	int fd;
+	unsigned refs;
+	bool is_dir;
+	bool append_only; /* the policy gives no more: fd is O_APPEND whatever the client says */
+	bool fresh;   /* append_only, made by CREATE without O_APPEND: written at its end only */
+	bool writing; /* counted in the node's n_writing */
+	bool passing; /* counted in nodes->n_passing */
+	bool writes;  /* counted among the node's writers (writers.h) */
+	atomic_bool flushed; /* a descriptor of it was closed: the end may be on its way */
+	atomic_bool locked;  /* something was, or tried, and not the whole file unlocked since */
+	bool paired; /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */
+	struct ward_quota_file *quota; /* in use; NULL: no quota is above it */
+	enum ward_io io;
+	const char *io_why; /* the reason for io, for `wardfs ps --io`; static, NULL: directories */
+	uint32_t pid;	    /* of the thread that opened it, 0: not known */
+	uint32_t rights; /* set of ward_right that the policy gave; a new one takes, never adds */
+	uint32_t needs;	 /* those that it was opened to use */
+	bool retired; /* its inode is to go bad: it counts at its node no more (retired_inodes.h) */
+	int flags;    /* O_ACCMODE and O_APPEND as asked */
+	atomic_uint_fast64_t n_read, n_written;
+	struct ward_digest before; /* the content as it was opened */
+
+	/* POSIX lock owners that locked through this handle, and have closed no descriptor of the
+	 * file since that FLUSH told of (ops_lock.c; protected by nodes->lock). */
+	uint64_t *owners;
+	size_t n_owners;
+
+	/* directories */
+	pthread_mutex_t dir_lock;
+	char *dir_buf;	  /* entries as getdents64(2) gave them */
+	size_t dir_have;  /* bytes in it */
+	size_t dir_at;	  /* bytes consumed */
+	int64_t dir_next; /* offset of the entry at dir_at */
+};
+
+/* Has it kept this right? */
+static inline bool ward_handle_may(const struct ward_handle *h, uint32_t right)
+{
+	return (h->rights & right) == right;
+}
+
+/* "passthrough", as records and answers have it. */
+const char *ward_io_name(enum ward_io io);
+
+/* Makes a handle for fd (taken, also on failure) at node. -ENOMEM. */
+int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd,
+	struct ward_handle **ret) ward_must_check;
+/* The first open handle of node with a reference more, or NULL. */
+struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node);
+/*
+ * Takes a handle that is still open from those of the tree and returns it, or NULL. It stays at its
+ * node. For the end: no request may be under way that could release it.
+ */
+struct ward_handle *ward_handle_take_left(struct ward_nodes *nodes);
+/* Gives a reference back; the last one closes. */
+void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h);
+/* RELEASE: takes it from the node, gives the first reference back. */
+void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h);
+
+/*
+ * Ends that are late. Nobody waits for the answer to RELEASE: where several threads serve
+ * (io_uring, or the pool where digests are made), a client's next request can be handled before it.
+ * But the kernel queues it before close(2) returns, and each queue is served in order by more than
+ * one thread. So whoever would refuse something because a handle is open waits for ends first, at
+ * most this long and with no lock of ours but the turn, looks again, and refuses if it still is.
+ */
+#define WARD_ENDS_NS UINT64_C(250000000)
+bool ward_ends_late(const struct ward_fs_tree *tree);
+/*
+ * Until some handle is released after nodes->n_ended was `seen`: true; or until_ns
+ * (CLOCK_MONOTONIC): false. Locked (nodes->lock), which it gives up meanwhile.
+ */
+bool ward_ends_await(struct ward_nodes *nodes, uint64_t seen, uint64_t until_ns);
+
+static inline struct ward_handle *ward_handle_from(uint64_t fh)
+{
+	return (struct ward_handle *)(uintptr_t)fh;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens, looks at and changes files of the backing, one component at a time. */
+#include "fs/kernel/backing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+#define STAT_MASK (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
+void ward_backing_fd_path(int fd, char ret_path[WARD_BACKING_FD_PATH_MAX])
+{
+	(void)snprintf(ret_path, WARD_BACKING_FD_PATH_MAX, "/proc/self/fd/%d", fd);
+}
+
+static void from_statx(const struct statx *stx, struct ward_file *ret)
+{
+	struct stat *st = &ret->st;
+
+	memset(st, 0, sizeof(*st));
+	st->st_dev = makedev(stx->stx_dev_major, stx->stx_dev_minor);
+	st->st_ino = stx->stx_ino;
+	st->st_mode = stx->stx_mode;
+	st->st_nlink = stx->stx_nlink;
+	st->st_uid = stx->stx_uid;
+	st->st_gid = stx->stx_gid;
+	st->st_rdev = makedev(stx->stx_rdev_major, stx->stx_rdev_minor);
+	st->st_size = (off_t)stx->stx_size;
+	st->st_blksize = stx->stx_blksize;
+	st->st_blocks = (blkcnt_t)stx->stx_blocks;
+	st->st_atim.tv_sec = stx->stx_atime.tv_sec;
+	st->st_atim.tv_nsec = stx->stx_atime.tv_nsec;
+	st->st_mtim.tv_sec = stx->stx_mtime.tv_sec;
+	st->st_mtim.tv_nsec = stx->stx_mtime.tv_nsec;
+	st->st_ctim.tv_sec = stx->stx_ctime.tv_sec;
+	st->st_ctim.tv_nsec = stx->stx_ctime.tv_nsec;
+	ret->id.ino = stx->stx_ino;
+	ret->id.btime_ns =
+		stx->stx_mask & STATX_BTIME
+			? (uint64_t)stx->stx_btime.tv_sec * 1000000000U + stx->stx_btime.tv_nsec
+			: 0;
+}
+
+int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
+{
+	struct statx stx;
+	struct statfs fs;
+
+	if (statx(tree->root_fd, "", AT_EMPTY_PATH, STAT_MASK, &stx) < 0 ||
+		fstatfs(tree->root_fd, &fs) < 0)
+		return ward_err_sys(err, -errno, "%s: stat of the backing", tree->path);
+	tree->stack_depth = fs.f_type == OVERLAYFS_SUPER_MAGIC ? 2 : 1;
+	if (!S_ISDIR(stx.stx_mode))
+		return ward_err_set(err, -ENOTDIR, "%s: the backing is no directory", tree->path);
+	tree->dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
+	tree->mnt_id = stx.stx_mask & STATX_MNT_ID ? stx.stx_mnt_id : 0;
+	tree->type = (uint32_t)fs.f_type;
+	return 0;
+}
+
+int ward_backing_stat(
+	const struct ward_fs_tree *tree, int dirfd, const char *name, struct ward_file *ret)
+{
+	struct statx stx;
+
+	/* AT_STATX_SYNC_AS_STAT and no automount: a look must not mount anything. */
+	if (statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STAT_MASK,
+		    &stx) < 0)
+		return -errno;
+	if (makedev(stx.stx_dev_major, stx.stx_dev_minor) != tree->dev)
+		return -EXDEV;
+	if (tree->mnt_id && stx.stx_mask & STATX_MNT_ID && stx.stx_mnt_id != tree->mnt_id)
+		return -EXDEV;
+	from_statx(&stx, ret);
+	return 0;
+}
+
+int ward_backing_fstat(int fd, struct ward_file *ret)
+{
+	struct statx stx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STAT_MASK, &stx) < 0)
+		return -errno;
+	from_statx(&stx, ret);
+	return 0;
+}
+
+/* Our descriptors ran out, not those of the program that asks: EMFILE would send it looking. */
+static int not_yours(int error)
+{
+	return error == EMFILE ? -ENFILE : -error;
+}
+
+int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
+{
+	struct open_how how = {
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+	};
+	int fd;
+
+	if (flags & O_TRUNC)
+		return -EINVAL;
+	if (strchr(name, '/') || !strcmp(name, ".."))
+		return -EINVAL;
+	if (flags & O_PATH)
+		flags &= O_PATH | O_DIRECTORY;
+	else
+		flags |= O_NOCTTY | O_NONBLOCK;
+	how.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW);
+	/* O_TMPFILE has the bit of O_DIRECTORY in it: all of it, or none. */
+	how.mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 07777 : 0;
+	fd = ward_fd_openat2(dirfd, *name ? name : ".", &how);
+	if (fd < 0)
+		return fd == -EAGAIN ? fd : not_yours(-fd);
+	*ret_fd = fd;
+	return 0;
+}
+
+int ward_backing_reopen(int fd, int flags, int *ret_fd)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+	int r;
+
+	ward_backing_fd_path(fd, path);
+	r = openat(AT_FDCWD, path, (flags & ~O_TRUNC) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (r < 0)
+		return not_yours(errno);
+	*ret_fd = r;
+	return 0;
+}
+
+int ward_backing_access(int fd, int mask)
+{
+	/* faccessat2(2), Linux 5.8; glibc's wrapper emulates flags where the kernel lacks it. */
+	if (syscall(SYS_faccessat2, fd, "", mask, AT_EACCESS | AT_EMPTY_PATH) < 0)
+		return -errno;
+	return 0;
+}
+
+int ward_backing_searchable(int dirfd)
+{
+	return ward_backing_access(dirfd, X_OK);
+}
+
+int ward_backing_mkdir(int dirfd, const char *name, mode_t mode)
+{
+	return mkdirat(dirfd, name, mode & 07777) < 0 ? -errno : 0;
+}
+
+int ward_backing_mknod(int dirfd, const char *name, mode_t mode)
+{
+	return mknodat(dirfd, name, mode & (S_IFMT | 07777), 0) < 0 ? -errno : 0;
+}
+
+int ward_backing_symlink(const char *target, int dirfd, const char *name)
+{
+	return symlinkat(target, dirfd, name) < 0 ? -errno : 0;
+}
+
+int ward_backing_unlink(int dirfd, const char *name, bool dir)
+{
+	return unlinkat(dirfd, name, dir ? AT_REMOVEDIR : 0) < 0 ? -errno : 0;
+}
+
+int ward_backing_there(int dirfd, const char *name)
+{
+	/* To itself, without replacing: EEXIST, once the directory's lock was had. */
+	if (syscall(SYS_renameat2, dirfd, name, dirfd, name, RENAME_NOREPLACE) == 0)
+		return 0;
+	return errno == EEXIST ? 0 : -errno;
+}
+
+int ward_backing_rename(int dirfd, const char *name, int dirfd2, const char *name2, unsigned flags)
+{
+	/* The raw call: glibc's wrapper takes renameat(2) where flags are 0. */
+	return syscall(SYS_renameat2, dirfd, name, dirfd2, name2, flags) < 0 ? -errno : 0;
+}
+
+int ward_backing_link(int fd, int dirfd, const char *name)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+
+	/* Through the descriptor: what was checked is what gets the name. */
+	ward_backing_fd_path(fd, path);
+	return linkat(AT_FDCWD, path, dirfd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+ssize_t ward_backing_readlink(int fd, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(fd, "", buf, size);
+
+	return n < 0 ? -errno : n;
+}
+
+int ward_backing_chmod(int fd, mode_t mode)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+
+	ward_backing_fd_path(fd, path);
+	return fchmodat(AT_FDCWD, path, mode & 07777, 0) < 0 ? -errno : 0;
+}
+
+int ward_backing_chown(int fd, uid_t uid, gid_t gid)
+{
+	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+int ward_backing_utimens(int fd, const struct timespec times[2])
+{
+	/* The raw call: glibc refuses the empty path of AT_EMPTY_PATH (Linux 5.8). */
+	return syscall(SYS_utimensat, fd, "", times, AT_EMPTY_PATH) < 0 ? -errno : 0;
+}
+
+ssize_t ward_backing_getxattr(int fd, const char *name, void *buf, size_t size)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+	ssize_t n;
+
+	ward_backing_fd_path(fd, path);
+	n = getxattr(path, name, buf, size);
+	return n < 0 ? -errno : n;
+}
+
+ssize_t ward_backing_listxattr(int fd, char *buf, size_t size)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+	ssize_t n;
+
+	ward_backing_fd_path(fd, path);
+	n = listxattr(path, buf, size);
+	return n < 0 ? -errno : n;
+}
+
+int ward_backing_setxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+
+	ward_backing_fd_path(fd, path);
+	return setxattr(path, name, value, size, flags) < 0 ? -errno : 0;
+}
+
+int ward_backing_removexattr(int fd, const char *name)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+
+	ward_backing_fd_path(fd, path);
+	return removexattr(path, name) < 0 ? -errno : 0;
+}

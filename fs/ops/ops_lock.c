@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* POSIX locks and flock(2), carried to the backing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/base/clock.h"
+#include "fs/base/caller_signals.h"
+#include "fs/ops/ops.h"
+#include "fs/ops/ops_lock.h"
+#include "fs/request/fs_records.h"
+
+/* Threads that wait for a lock, in the whole process; a request beyond is ENOLCK. */
+#define WAITERS_MAX 256
+/* A thread does little but wait. */
+#define WAITER_STACK (64U << 10)
+/*
+ * A waiting thread looks up this often, lest an interrupt came just before it began to wait; and
+ * because over io_uring the kernel forgets an interrupt that came before its request was handed out
+ * (fuse_uring_prepare_send(), unlike fuse_dev_do_read(), does not look at FR_INTERRUPTED).
+ */
+#define WAITER_LOOK_NS 50000000L
+/* Lock owners of one file that are asked whether a lock is theirs. */
+#define HOLDERS_MAX 64
+
+struct ward_locker {
+	struct ward_locker *next;
+	uint64_t owner;
+	pid_t pid; /* who locked last, as the mounter sees it */
+	int fd;	   /* O_RDWR where the owner may, since a read lock may become a write lock */
+	unsigned users;
+	bool detached;
+};
+
+/* nodes->lock held. */
+static struct ward_locker *find(struct ward_node *node, uint64_t owner)
+{
+	struct ward_locker *l = node->lockers;
+
+	while (l && l->owner != owner)
+		l = l->next;
+	return l;
+}
+
+static void put(struct ward_fs_tree *tree, struct ward_locker *l)
+{
+	bool last;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	last = --l->users == 0 && l->detached;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (last) {
+		close(l->fd);
+		free(l);
+	}
+}
+
+/* nodes->lock held: does the handle remember the owner? Then, with `forget`, no more. */
+static bool remembers(struct ward_handle *h, uint64_t owner, bool forget)
+{
+	for (size_t i = 0; i < h->n_owners; i++) {
+		if (h->owners[i] != owner)
+			continue;
+		if (forget)
+			h->owners[i] = h->owners[--h->n_owners];
+		return true;
+	}
+	return false;
+}
+
+/* nodes->lock held: the handle remembers the owner, RELEASE ends its locks. */
+static int remember(struct ward_handle *h, uint64_t owner)
+{
+	uint64_t *v;
+
+	if (remembers(h, owner, false))
+		return 0;
+	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
+	if (!v)
+		return -ENOLCK;
+	h->owners = v;
+	v[h->n_owners++] = owner;
+	return 0;
+}
+
+/* The owner's locker, made if there is none; in use until put(). */
+static int get(
+	struct ward_fs_tree *tree, struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
+{
+	struct ward_locker *l, *made = NULL;
+	int r;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	r = remember(h, owner);
+	l = find(h->node, owner);
+	if (l)
+		l->users++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (r < 0 || l)
+		goto out;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOLCK;
+	made->owner = owner;
+	r = ward_backing_reopen(h->fd, O_RDWR, &made->fd);
+	if (r < 0)
+		r = ward_backing_reopen(h->fd, h->flags & O_ACCMODE, &made->fd);
+	if (r < 0) {
+		free(made);
+		return r;
+	}
+	pthread_mutex_lock(&tree->nodes->lock);
+	l = find(h->node, owner);
+	if (!l) {
+		l = made;
+		l->next = h->node->lockers;
+		h->node->lockers = l;
+		made = NULL;
+	}
+	l->users++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (made) {
+		close(made->fd);
+		free(made);
+	}
+out:
+	if (r < 0) {
+		if (l)
+			put(tree, l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+/* nodes->lock held: takes the owner's locker from the node, for end(). NULL: there is none. */
+static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *ret_idle)
+{
+	struct ward_locker **at, *l;
+
+	for (at = &node->lockers; *at && (*at)->owner != owner; at = &(*at)->next)
+		;
+	l = *at;
+	if (!l)
+		return NULL;
+	*at = l->next;
+	l->detached = true;
+	*ret_idle = l->users++ == 0;
+	return l;
+}
+
+/* The locks of a detached locker. */
+static void end(struct ward_fs_tree *tree, struct ward_locker *l, bool idle)
+{
+	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
+	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
+	if (!idle)
+		(void)fcntl(l->fd, F_OFD_SETLK, &all);
+	put(tree, l);
+}
+
+void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uint64_t owner)
+{
+	struct ward_locker *l;
+	bool idle = false;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	l = detach(node, owner, &idle);
+	/* Whatever the owner locks from here on is nothing that these handles have locked. */
+	for (struct ward_handle *h = l ? node->handles : NULL; h; h = h->next)
+		(void)remembers(h, owner, true);
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (l)
+		end(tree, l, idle);
+}
+
+/*
+ * A handle can end long after the owner closed its descriptor (another process had it, too), and
+ * RELEASE can be late (handle.h): by then the owner may hold locks through another handle.
+ */
+void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
+{
+	struct ward_locker *l;
+	bool idle = false;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	while (h->n_owners) {
+		const uint64_t owner = h->owners[--h->n_owners];
+		bool others = false;
+
+		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
+			others = o != h && remembers(o, owner, false);
+		l = others ? NULL : detach(h->node, owner, &idle);
+		if (!l)
+			continue;
+		pthread_mutex_unlock(&tree->nodes->lock);
+		end(tree, l, idle);
+		pthread_mutex_lock(&tree->nodes->lock);
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+}
+
+/* One request that waits for a lock. */
+struct waiter {
+	fuse_req_t req;
+	struct ward_fs_tree *tree;
+	struct ward_locker *locker; /* NULL: flock on the handle */
+	struct ward_handle *handle; /* a reference */
+	struct flock lock;
+	int flock_op;
+	pthread_t thread;
+	atomic_bool interrupted;
+	atomic_bool started;
+	pid_t pid; /* the client's thread */
+	uid_t uid;
+	bool signalled; /* a signal to it was pending when we last looked */
+};
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct waiter *w = data;
+
+	atomic_store(&w->interrupted, true);
+	if (atomic_load(&w->started))
+		pthread_kill(w->thread, WARD_LOCK_SIGNAL);
+}
+
+static void free_waiter(struct waiter *w)
+{
+	if (w->locker)
+		put(w->tree, w->locker);
+	ward_handle_put(w->tree->nodes, w->handle);
+	atomic_fetch_sub(&w->tree->fs->n_waiters, 1);
+	free(w);
+}
+
+/* Signals the calling thread again and again; what it interrupts looks at `interrupted`. */
+static int start_timer(timer_t *ret)
+{
+	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WARD_LOCK_SIGNAL};
+	const struct itimerspec every = {
+		.it_value.tv_nsec = WAITER_LOOK_NS, .it_interval.tv_nsec = WAITER_LOOK_NS};
+
+	ev._sigev_un._tid = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &ev, ret) < 0)
+		return -errno;
+	if (timer_settime(*ret, 0, &every, NULL) < 0) {
+		timer_delete(*ret);
+		return -errno;
+	}
+	return 0;
+}
+
+/* At this look and at the one before. */
+static bool signalled(struct waiter *w)
+{
+	const bool again = w->signalled;
+
+	if (!w->tree->rings)
+		return false;
+	w->signalled = ward_pending(w->pid);
+	return again && w->signalled;
+}
+
+/* F_RDLCK …, of an operation of flock(2). */
+static int flock_type(int flock_op)
+{
+	if (flock_op & LOCK_UN)
+		return F_UNLCK;
+	return flock_op & LOCK_EX ? F_WRLCK : F_RDLCK;
+}
+
+/*
+ * What became of it, r: known afterwards alone, and a lock that cannot be recorded is given back.
+ * locker NULL: flock on the handle. Returns what is to be answered.
+ */
+static int recorded(const struct ward_op *op, const struct ward_handle *h,
+	const struct ward_locker *locker, const struct flock *lock, int flock_op, int r)
+{
+	const int type = locker ? lock->l_type : flock_type(flock_op);
+	struct flock back;
+
+	if (ward_record_lock(
+		    op, h, type, locker ? lock->l_start : 0, locker ? lock->l_len : 0, r) == 0)
+		return r;
+	if (r == 0 && type != F_UNLCK && locker) {
+		back = *lock;
+		back.l_type = F_UNLCK;
+		(void)fcntl(locker->fd, F_OFD_SETLK, &back);
+	} else if (r == 0 && type != F_UNLCK) {
+		(void)flock(h->fd, LOCK_UN);
+	}
+	return r < 0 ? r : -EIO;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	struct waiter *w = arg;
+	timer_t timer;
+	int r;
+
+	w->thread = pthread_self();
+	atomic_store(&w->started, true);
+	r = start_timer(&timer);
+	if (r == 0) {
+		fuse_req_interrupt_func(w->req, on_interrupt, w);
+		do {
+			if (atomic_load(&w->interrupted))
+				r = -EINTR;
+			else if (w->locker)
+				r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
+			else
+				r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
+		} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
+		timer_delete(timer);
+		/* From here on nobody calls on_interrupt() with w. */
+		fuse_req_interrupt_func(w->req, NULL, NULL);
+	}
+	const struct ward_op op = {.tree = w->tree,
+		.pid = (uint32_t)w->pid,
+		.uid = w->uid,
+		.action = w->locker ? "lock" : "flock"};
+	r = recorded(&op, w->handle, w->locker, &w->lock, w->flock_op, r);
+	(void)fuse_reply_err(w->req, -r);
+	free_waiter(w);
+	return NULL;
+}
+
+/* Takes the locker's use. Answers the request, now or from another thread. */
+static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct ward_handle *h,
+	struct ward_locker *locker, const struct flock *lock, int flock_op)
+{
+	struct waiter *w = NULL;
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool counted = atomic_fetch_add(&tree->fs->n_waiters, 1) < WAITERS_MAX;
+
+	if (counted)
+		w = calloc(1, sizeof(*w));
+	if (!w) {
+		atomic_fetch_sub(&tree->fs->n_waiters, 1);
+		if (locker)
+			put(tree, locker);
+		(void)fuse_reply_err(req, ENOLCK);
+		return;
+	}
+	w->req = req;
+	w->pid = fuse_req_ctx(req)->pid;
+	w->uid = fuse_req_ctx(req)->uid;
+	w->tree = tree;
+	w->locker = locker;
+	w->handle = h;
+	if (lock)
+		w->lock = *lock;
+	w->flock_op = flock_op;
+	pthread_mutex_lock(&tree->nodes->lock);
+	h->refs++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, WAITER_STACK);
+	if (pthread_create(&thread, &attr, wait_for_lock, w)) {
+		free_waiter(w);
+		(void)fuse_reply_err(req, ENOLCK);
+	}
+	pthread_attr_destroy(&attr);
+}
+
+/*
+ * Whose lock was found, 0 where that cannot be told: somebody's on the host, or a read lock of
+ * several. An owner's own lock does not stand in its way, so the owner for whom the range is free
+ * is the holder.
+ */
+static pid_t holder_of(struct ward_fs_tree *tree, struct ward_node *node, const struct flock *found)
+{
+	struct ward_locker *v[HOLDERS_MAX];
+	pid_t pids[HOLDERS_MAX], pid = 0;
+	size_t n = 0;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	for (struct ward_locker *l = node->lockers; l && n < HOLDERS_MAX; l = l->next) {
+		l->users++;
+		pids[n] = l->pid;
+		v[n++] = l;
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+	for (size_t i = 0; i < n; i++) {
+		struct flock range = {.l_type = F_WRLCK,
+			.l_whence = SEEK_SET,
+			.l_start = found->l_start,
+			.l_len = found->l_len};
+
+		if (!pid && fcntl(v[i]->fd, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK)
+			pid = pids[i];
+		put(tree, v[i]);
+	}
+	return pid;
+}
+
+static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
+{
+	ward_cleanup_op op = {.acting = false};
+	struct ward_locker *l = NULL;
+	int r = ward_op_begin(&op, req, "lock");
+
+	if (r == 0)
+		r = get(op.tree, ward_handle_from(fi->fh), fi->lock_owner, &l);
+	if (r == 0) {
+		lock->l_pid = 0; /* as F_OFD_GETLK demands */
+		if (fcntl(l->fd, F_OFD_GETLK, lock) < 0)
+			r = -errno;
+		put(op.tree, l);
+	}
+	if (r < 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	/* -1: an open-file-description lock, which belongs to no process; ours stand for some. */
+	if (lock->l_type != F_UNLCK && lock->l_pid < 0)
+		lock->l_pid = holder_of(op.tree, ward_handle_from(fi->fh)->node, lock);
+	(void)fuse_reply_lock(req, lock);
+}
+
+/*
+ * Another handle of the file may end at any moment, and with it what it locked: a descriptor of it
+ * was closed, or it has locked and can only read, and no FLUSH would tell.
+ */
+static bool others_end(const struct ward_handle *h)
+{
+	for (struct ward_handle *o = h->node->handles; o; o = o->next)
+		if (o != h && (atomic_load(&o->flushed) || ((o->flags & O_ACCMODE) == O_RDONLY &&
+								   atomic_load(&o->locked))))
+			return true;
+	return false;
+}
+
+/* lock NULL: flock(2). -EAGAIN: somebody else has it. */
+static int attempt(int fd, const struct flock *lock, int flock_op)
+{
+	const int r = lock ? fcntl(fd, F_OFD_SETLK, lock) : flock(fd, flock_op | LOCK_NB);
+
+	if (r == 0)
+		return 0;
+	return errno == EACCES ? -EAGAIN : -errno;
+}
+
+/*
+ * As attempt(); where nobody would wait for the lock, once ends that are late have come (handle.h).
+ */
+static int try_lock(struct ward_fs_tree *tree, const struct ward_handle *h, int fd,
+	const struct flock *lock, int flock_op, bool sleep)
+{
+	struct ward_nodes *nodes = tree->nodes;
+	uint64_t until, seen;
+	bool again;
+	int r;
+
+	if (sleep || !ward_ends_late(tree))
+		return attempt(fd, lock, flock_op);
+	until = ward_clock_mono_ns() + WARD_ENDS_NS;
+	do {
+		pthread_mutex_lock(&nodes->lock);
+		seen = nodes->n_ended;
+		pthread_mutex_unlock(&nodes->lock);
+		r = attempt(fd, lock, flock_op);
+		if (r != -EAGAIN)
+			return r;
+		pthread_mutex_lock(&nodes->lock);
+		again = nodes->n_ended != seen ||
+			(others_end(h) && ward_ends_await(nodes, seen, until));
+		pthread_mutex_unlock(&nodes->lock);
+		again = again && ward_clock_mono_ns() < until;
+	} while (again);
+	return r;
+}
+
+static void op_setlk(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
+{
+	ward_cleanup_op op = {.acting = false};
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	struct ward_locker *l = NULL;
+	int r = ward_op_begin(&op, req, "lock");
+
+	if (r == 0)
+		r = get(op.tree, h, fi->lock_owner, &l);
+	if (r != 0) {
+		ward_op_reply(&op, r);
+		return;
+	}
+	if (lock->l_type != F_UNLCK) {
+		pthread_mutex_lock(&op.tree->nodes->lock);
+		l->pid = lock->l_pid;
+		pthread_mutex_unlock(&op.tree->nodes->lock);
+		atomic_store(&h->locked, true);
+	} else if (lock->l_start == 0 && lock->l_len == 0) {
+		atomic_store(&h->locked, false);
+	}
+	lock->l_pid = 0; /* as F_OFD_SETLK demands */
+	r = try_lock(op.tree, h, l->fd, lock, 0, sleep);
+	if (sleep && r == -EAGAIN) {
+		wait_elsewhere(req, op.tree, h, l, lock, 0);
+		return;
+	}
+	r = recorded(&op, h, l, lock, 0, r);
+	put(op.tree, l);
+	ward_op_reply(&op, r);
+}
+
+static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int flock_op)
+{
+	const struct ward_op op = {.tree = fuse_req_userdata(req),
+		.req = req,
+		.pid = (uint32_t)fuse_req_ctx(req)->pid,
+		.uid = fuse_req_ctx(req)->uid,
+		.action = "flock"};
+	struct ward_handle *h = ward_handle_from(fi->fh);
+	const bool sleep = !(flock_op & LOCK_NB);
+	int r;
+
+	atomic_store(&h->locked, !(flock_op & LOCK_UN));
+	r = try_lock(op.tree, h, h->fd, NULL, flock_op, sleep);
+	if (r == -EAGAIN && sleep)
+		wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op);
+	else
+		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));
+}
+
+void ward_ops_lock_fill(struct fuse_lowlevel_ops *ops)
+{
+	ops->getlk = op_getlk;
+	ops->setlk = op_setlk;
+	ops->flock = op_flock;
+}

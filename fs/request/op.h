@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request being served: who asks, for what. Lives on the handler's stack; its clean-up takes
+ * the caller's identity off the thread again.
+ */
+#pragma once
+
+#include <fuse3/fuse_lowlevel.h>
+
+#include "enforcer/base/cleanup.h"
+#include "fs/base/fs.h"
+#include "fs/handle/handle.h"
+#include "fs/node/node.h"
+
+struct ward_op {
+	struct ward_fs_tree *tree;
+	fuse_req_t req;
+	const char *action; /* the system call's noun, for the trail */
+	uint32_t pid, uid, gid;
+	uint64_t since; /* tree->watch_seq before anything was looked at (keep_time.h) */
+	bool acting;	/* the thread has the caller's fsuid, fsgid and groups */
+};
+
+/*
+ * Fills op; in WARD_FS_ALLOW_OTHER mode makes the thread act as the caller. Returns 0 or a negative
+ * errno (the caller's identity could not be had: the request must be refused).
+ */
+int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action) ward_must_check;
+/* The same for a request that libfuse does not know; op->req is NULL. */
+struct fuse_in_header;
+int ward_op_begin_raw(struct ward_op *op, struct ward_fs_tree *tree,
+	const struct fuse_in_header *in, const char *action) ward_must_check;
+/* The same for requests on an open handle, where the caller's groups no longer matter. */
+int ward_op_begin_io(struct ward_op *op, fuse_req_t req) ward_must_check;
+void ward_op_end(struct ward_op *op);
+/* Who asked for what this thread does: a thread of the client, as requests have it. */
+uint32_t ward_op_asker(void);
+#define ward_cleanup_op ward_cleanup(ward_op_end) struct ward_op
+
+/* The node of a request's number. */
+static inline struct ward_node *ward_op_node(const struct ward_op *op, fuse_ino_t ino)
+{
+	return ward_nodes_from_ino(op->tree->nodes, ino);
+}
+
+/* Answers with a negative errno or 0; what the kernel no longer wants to know is nobody's error. */
+void ward_op_reply(struct ward_op *op, int r);
+/*
+ * The answer to a request of ward_op_begin_raw(): error (0 or a negative errno) and len bytes.
+ * False: the kernel did not take it.
+ */
+bool ward_op_reply_raw(
+	const struct ward_op *op, uint64_t unique, int error, const void *data, size_t len);
+
+/* Metadata as the agent is to see it: ids mapped, directories without what they hold. */
+void ward_op_map_stat(const struct ward_fs *fs, struct stat *st);
+/* An id of a chown request, back to the host's. */
+uid_t ward_op_unmap_uid(const struct ward_fs *fs, uid_t uid);
+gid_t ward_op_unmap_gid(const struct ward_fs *fs, gid_t gid);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changes content beneath quotas: charges it, and writes what fits. */
+#include "fs/request/quota_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "enforcer/base/clock.h"
+#include "fs/request/quota_name.h"
+
+/* Runs of data that are counted one by one; what lies behind counts as holes. */
+#define RUNS_MAX 4096
+/* st_blocks is in these units (stat(2)). */
+#define BLOCK 512
+
+bool ward_quota_counts_writes(const struct ward_fs_tree *tree, const struct ward_quota_file *f)
+{
+	struct ward_quotas *q = tree->fs->quotas;
+
+	return f && ward_quota_wants(ward_quota_domain_of(q, f)) & WARD_QUOTA_WANT_WRITES;
+}
+
+static int size_of(int fd, uint64_t *ret)
+{
+	struct ward_file file;
+	int r = ward_backing_fstat(fd, &file);
+
+	if (r == 0)
+		*ret = (uint64_t)file.st.st_size;
+	return r;
+}
+
+/* After a change: what it really became. */
+static void settle(struct ward_quotas *q, struct ward_quota_file *f, int fd, uint64_t before)
+{
+	uint64_t size;
+
+	/* Of a file that cannot be looked at, what was taken stays taken. */
+	if (size_of(fd, &size) == 0)
+		ward_quota_settle(q, f, size);
+	else
+		ward_quota_settle(q, f, before);
+}
+
+static ssize_t plain_write(
+	const struct ward_handle *h, const char *buf, size_t size, off_t off, bool append)
+{
+	const struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = size};
+	const ssize_t n =
+		append ? pwritev2(h->fd, &iov, 1, off, RWF_APPEND) : pwrite(h->fd, buf, size, off);
+
+	return n < 0 ? -errno : n;
+}
+
+/* The file's lock is held for writing. */
+static ssize_t write_growing(struct ward_quotas *q, struct ward_handle *h, const char *buf,
+	size_t size, off_t off, bool append, struct ward_quota_hit *hit)
+{
+	uint64_t now = 0, got, start;
+	ssize_t n = size_of(h->fd, &now);
+
+	if (n < 0)
+		return n;
+	start = append ? now : (uint64_t)off;
+	if (__builtin_add_overflow(start, size, &got) || got > INT64_MAX)
+		return -EFBIG;
+	if (got > now) {
+		n = ward_quota_grow(q, h->quota, now, got, start + 1, &got, hit);
+		if (n < 0)
+			return n;
+		if (got < start + size)
+			size = (size_t)(got - start);
+	}
+	n = plain_write(h, buf, size, off, append);
+	settle(q, h->quota, h->fd, now);
+	return n;
+}
+
+ssize_t ward_quota_write(struct ward_op *op, struct ward_handle *h, const char *buf, size_t size,
+	off_t off, bool append)
+{
+	const struct ward_record_paths paths = {.node = h->node};
+	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quota_hit hit = {.error = 0};
+	uint64_t now = 0;
+	ssize_t n;
+
+	if (off < 0)
+		return -EINVAL;
+	if (!ward_quota_counts_writes(op->tree, h->quota) || !size)
+		return plain_write(h, buf, size, off, append);
+	/* Within what is there nothing is charged; nobody makes it smaller meanwhile. */
+	if (!append) {
+		ward_quota_lock(q, h->quota, false);
+		n = size_of(h->fd, &now);
+		if (n == 0 && size <= now && (uint64_t)off <= now - size)
+			n = plain_write(h, buf, size, off, false);
+		ward_quota_unlock(q, h->quota);
+		if (n != 0)
+			return n;
+	}
+	ward_quota_lock(q, h->quota, true);
+	n = write_growing(q, h, buf, size, off, append, &hit);
+	ward_quota_unlock(q, h->quota);
+	return hit.error ? ward_quota_say(op, &paths, &hit) : n;
+}
+
+static int truncate_locked(struct ward_quotas *q, struct ward_quota_file *f, int fd, off_t size,
+	struct ward_quota_hit *hit)
+{
+	uint64_t now = 0, got;
+	int r = size_of(fd, &now);
+
+	if (r < 0)
+		return r;
+	if ((uint64_t)size > now)
+		r = ward_quota_grow(q, f, now, (uint64_t)size, (uint64_t)size, &got, hit);
+	else
+		ward_quota_seen(q, f, now);
+	if (r < 0)
+		return r;
+	r = ftruncate(fd, size) < 0 ? -errno : 0;
+	settle(q, f, fd, now);
+	/* Space beyond the end goes with what is cut off. */
+	if (r == 0 && (uint64_t)size < now)
+		ward_quota_kept(q, f, 0);
+	return r;
+}
+
+int ward_quota_truncate(
+	struct ward_op *op, struct ward_node *node, struct ward_quota_file *f, int fd, off_t size)
+{
+	const struct ward_record_paths paths = {.node = node};
+	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quota_hit hit = {.error = 0};
+	int r;
+
+	if (!ward_quota_counts_writes(op->tree, f) || size < 0)
+		return ftruncate(fd, size) < 0 ? -errno : 0;
+	ward_quota_lock(q, f, true);
+	r = truncate_locked(q, f, fd, size, &hit);
+	ward_quota_unlock(q, f);
+	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
+}
+
+static int fallocate_locked(struct ward_quotas *q, const struct ward_handle *h, int mode, off_t off,
+	off_t len, struct ward_quota_hit *hit)
+{
+	const bool cuts = mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE);
+	uint64_t now = 0, end, got, before = 0;
+	int r = size_of(h->fd, &now);
+
+	if (r < 0)
+		return r;
+	/* fallocate(2): inserting moves the end by len, whatever the offset. */
+	if (__builtin_add_overflow(
+		    mode & FALLOC_FL_INSERT_RANGE ? now : (uint64_t)off, (uint64_t)len, &end) ||
+		end > INT64_MAX)
+		return -EFBIG;
+	if (cuts)
+		ward_quota_seen(q, h->quota, now);
+	else if (mode & FALLOC_FL_KEEP_SIZE)
+		r = ward_quota_keep(q, h->quota, now, end, &before, hit);
+	else if (end > now)
+		r = ward_quota_grow(q, h->quota, now, end, end, &got, hit);
+	if (r < 0)
+		return r;
+	r = fallocate(h->fd, mode, off, len) < 0 ? -errno : 0;
+	if (r < 0 && !cuts && mode & FALLOC_FL_KEEP_SIZE)
+		ward_quota_kept(q, h->quota, before);
+	settle(q, h->quota, h->fd, now);
+	return r;
+}
+
+int ward_quota_fallocate(struct ward_op *op, struct ward_handle *h, int mode, off_t off, off_t len)
+{
+	const struct ward_record_paths paths = {.node = h->node};
+	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quota_hit hit = {.error = 0};
+	int r;
+
+	if (off < 0 || len <= 0)
+		return -EINVAL;
+	if (!ward_quota_counts_writes(op->tree, h->quota))
+		return fallocate(h->fd, mode, off, len) < 0 ? -errno : 0;
+	ward_quota_lock(q, h->quota, true);
+	r = fallocate_locked(q, h, mode, off, len, &hit);
+	ward_quota_unlock(q, h->quota);
+	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
+}
+
+static ssize_t copy_locked(struct ward_quotas *q, const struct ward_handle *in, off_t off_in,
+	const struct ward_handle *out, off_t off_out, size_t len, struct ward_quota_hit *hit)
+{
+	uint64_t now = 0, end, got, in_size = 0;
+	ssize_t n = size_of(out->fd, &now);
+
+	if (n == 0)
+		n = size_of(in->fd, &in_size);
+	if (n < 0)
+		return n;
+	/* No more is copied than is there: what is asked for may be far beyond. */
+	if ((uint64_t)off_in >= in_size)
+		return 0;
+	len = len < in_size - (uint64_t)off_in ? len : (size_t)(in_size - (uint64_t)off_in);
+	if (__builtin_add_overflow((uint64_t)off_out, len, &end) || end > INT64_MAX)
+		return -EFBIG;
+	if (end > now) {
+		n = ward_quota_grow(q, out->quota, now, end, (uint64_t)off_out + 1, &got, hit);
+		if (n < 0)
+			return n;
+		if (got < end)
+			len = (size_t)(got - (uint64_t)off_out);
+	}
+	n = copy_file_range(in->fd, &off_in, out->fd, &off_out, len, 0);
+	if (n < 0)
+		n = -errno;
+	settle(q, out->quota, out->fd, now);
+	return n;
+}
+
+ssize_t ward_quota_copy(struct ward_op *op, struct ward_handle *in, off_t off_in,
+	struct ward_handle *out, off_t off_out, size_t len)
+{
+	const struct ward_record_paths paths = {.node = out->node};
+	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quota_hit hit = {.error = 0};
+	ssize_t n;
+
+	if (off_in < 0 || off_out < 0)
+		return -EINVAL;
+	if (!ward_quota_counts_writes(op->tree, out->quota)) {
+		n = copy_file_range(in->fd, &off_in, out->fd, &off_out, len, 0);
+		return n < 0 ? -errno : n;
+	}
+	ward_quota_lock(q, out->quota, true);
+	n = copy_locked(q, in, off_in, out, off_out, len, &hit);
+	ward_quota_unlock(q, out->quota);
+	return hit.error ? ward_quota_say(op, &paths, &hit) : n;
+}
+
+/* Bytes of the file before its end that no data lies at (lseek(2)). */
+static uint64_t holes_of(int fd, uint64_t size)
+{
+	uint64_t data = 0;
+	off_t at = 0;
+
+	for (unsigned i = 0; i < RUNS_MAX; i++) {
+		const off_t from = lseek(fd, at, SEEK_DATA);
+		off_t to;
+
+		if (from < 0 || (uint64_t)from >= size)
+			break;
+		to = lseek(fd, from, SEEK_HOLE);
+		if (to <= from)
+			break;
+		data += (uint64_t)(to - from);
+		at = to;
+	}
+	return data < size ? size - data : 0;
+}
+
+int ward_quota_open_holes(struct ward_op *op, struct ward_node *node, struct ward_quota_file *f,
+	int fd, const struct stat *st)
+{
+	const struct ward_record_paths paths = {.node = node};
+	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quota_hit hit = {.error = 0};
+	const uint64_t size = (uint64_t)st->st_size, there = (uint64_t)st->st_blocks * BLOCK;
+	uint64_t holes = 0;
+
+	if (!ward_quota_counts_writes(op->tree, f) || ward_quota_knows_holes(q, f))
+		return 0;
+	/* Space is there for what was allocated and not written; what is compressed is no hole. */
+	if (there < size) {
+		holes = holes_of(fd, size);
+		holes = holes < size - there ? holes : size - there;
+	}
+	ward_quota_lock(q, f, true);
+	if (ward_quota_holes(q, f, size, holes, &hit) < 0)
+		hit.error = EDQUOT;
+	ward_quota_unlock(q, f);
+	return hit.error ? ward_quota_say(op, &paths, &hit) : 0;
+}
+
+static int64_t xattr_size(int fd, const char *name)
+{
+	const ssize_t n = ward_backing_getxattr(fd, name, NULL, 0);
+
+	return n < 0 ? 0 : n + (int64_t)strlen(name);
+}
+
+int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const char *name,
+	const char *value, size_t size, int flags)
+{
+	const struct ward_record_paths paths = {.node = node};
+	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quota_hit hit = {.error = 0};
+	struct ward_quota_file *f;
+	int64_t before, more;
+	int r = ward_quota_pin(op, node, false, &f);
+
+	if (r < 0)
+		return r;
+	if (f)
+		ward_quota_lock(q, f, true);
+	before = f ? xattr_size(fd, name) : 0;
+	more = f && value ? (int64_t)(size + strlen(name)) - before : 0;
+	if (more > 0)
+		r = ward_quota_extra(q, f, more, &hit);
+	if (r == 0)
+		r = value ? ward_backing_setxattr(fd, name, value, size, flags)
+			  : ward_backing_removexattr(fd, name);
+	if (f && r < 0 && more > 0 && !hit.error)
+		(void)!ward_quota_extra(q, f, -more, &hit);
+	else if (f && r == 0 && more < 0)
+		(void)!ward_quota_extra(q, f, more, &hit);
+	else if (f && r == 0 && !value)
+		(void)!ward_quota_extra(q, f, -before, &hit);
+	if (f) {
+		ward_quota_unlock(q, f);
+		ward_quota_put(q, f);
+	}
+	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
+}
+
+bool ward_quota_has_rate(const struct ward_op *op, const struct ward_handle *h)
+{
+	const struct ward_quota_domain *d =
+		h->quota ? ward_quota_domain_of(op->tree->fs->quotas, h->quota) : NULL;
+
+	return ward_quota_wants(d) & WARD_QUOTA_WANT_RATE;
+}
+
+uint64_t ward_quota_written(struct ward_op *op, const struct ward_handle *h, uint64_t n)
+{
+	struct ward_quotas *q = op->tree->fs->quotas;
+
+	if (!n || !ward_quota_has_rate(op, h))
+		return 0;
+	return ward_quota_delay(q, ward_quota_domain_of(q, h->quota), n, ward_clock_mono_ns());
+}

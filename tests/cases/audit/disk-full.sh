@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The disk fills up: operations fail, none that was acknowledged is lost, and when there is room
+# again the trail goes on and says what happened.
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
+
+if [ "${1:-}" != inside ]; then
+	[ "$(id -u)" -eq 0 ] || skip "needs root, for a small tmpfs"
+	# The mount is seen here alone and goes with the process.
+	exec unshare -m --propagation private sh "$0" inside
+fi
+
+mkdir state
+mount -t tmpfs -o size=8m,mode=0700 tmpfs state || skip "no tmpfs can be mounted here"
+dd if=/dev/zero of=state/filler bs=1M count=6 2>/dev/null
+run --session full --events 7000 --threads 2 --free state/filler
+grep -q "log failed" run.err || fail "the disk was never full"
+check_acked full
+[ "$(wc -l <acked)" -lt 14000 ] || fail "nothing was refused while the disk was full"
+case $(state_of full) in
+"gap "*" 0") ;;
+*) fail "$(state_of full)" ;;
+esac
+grep -q 'the log could not be written since .*No space left' state/sessions/full/trail.jsonl ||
+	fail "the gap is not told"
+
+rm -rf state/* # the control: the same load with room
+mount -o remount,size=64m state
+run --session roomy --events 10000 --threads 2
+[ "$(wc -l <acked)" -eq 20000 ] || fail "control: operations were refused"
+[ "$(state_of roomy)" = "intact 20002 0" ] || fail "control: $(state_of roomy)"
+
+# No room to compress: the plain segment stays as it is, and nothing half done is left.
+rm -rf state/*
+run --session packed --events 4000
+size=$(stat -c %s state/sessions/packed/trail.jsonl)
+mount -o remount,size=$((size / 1024 + 128))k state || fail "remount"
+audit prune >said 2>err && fail "control: it was compressed where there is no room: $(cat said)"
+grep -q 'No space left' err || fail "$(cat err)"
+[ "$(ls state/sessions/packed)" = "$(printf 'checkpoints\npolicy\ntrail.jsonl')" ] ||
+	fail "$(ls -l state/sessions/packed)"
+[ "$(state_of packed)" = "intact 4002 0" ] || fail "no room to compress: $(state_of packed)"
+mount -o remount,size=64m state
+audit prune >said || fail "prune, with room"
+[ -e state/sessions/packed/trail.jsonl.zst ] || fail "not compressed: $(cat said)"
+[ "$(state_of packed)" = "intact 4002 0" ] || fail "compressed: $(state_of packed)"
+rm -rf state/*
+run --session roomy --events 10
+
+mount -o remount,ro state
+"$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
+	>/dev/null 2>err && fail "a session starts where no trail can be written"
+grep -q "Read-only file system" err || fail "$(cat err)"

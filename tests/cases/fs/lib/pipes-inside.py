@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of ../pipes.sh.
+import sys
+from pipes_of import connect, heard, pipe, serve
+
+got = [pipe("host/pipe"), connect("host/socket")]
+if got != ["ENXIO", "ECONNREFUSED"]:
+    sys.exit(f"FAIL: of the host's: {got}")
+at = serve("own")
+got = [pipe("own/pipe"), connect("own/socket")] + heard(*at)
+if got != ["written", "connected", True, True]:
+    sys.exit(f"FAIL: of one's own: {got}")

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of ../replaced.sh.
+import errno, os, time
+seen, count = set(), {}
+def whole(fd):
+    try:
+        text = os.read(fd, 100)
+        assert text.endswith(b"\n") and text.startswith((b"host ", b"inside ")), text
+        seen.add(text)
+        assert os.fstat(fd).st_size == len(text)
+    finally:
+        os.close(fd)
+def times():
+    os.utime("f")
+WAYS = [
+    lambda: whole(os.open("f", os.O_RDONLY)),
+    lambda: whole(os.open("f", os.O_RDWR)),
+    lambda: whole(os.open("f", os.O_RDWR | os.O_CREAT, 0o755)),
+    lambda: seen.add(os.readlink("l")),
+    lambda: os.stat("f"),
+    lambda: os.access("f", os.R_OK),
+    lambda: os.chmod("f", 0o755),
+    lambda: times(),
+    lambda: os.getxattr("f", "user.none"),
+    lambda: os.close(os.open("f", os.O_PATH)),
+    lambda: os.link("f", "linked"),
+]
+end = time.monotonic() + (60 if os.environ.get("WARD_LONG") else 1)
+n = 0
+# However slow the machine is: each way some times.
+while time.monotonic() < end or n < 20:
+    for i, way in enumerate(WAYS):
+        for _ in range(40 if i < 4 else 5):
+            try:
+                way()
+            except OSError as e:
+                # Of a file without links no link can be made, natively so.
+                want = {8: errno.ENODATA, 10: errno.ENOENT}.get(i)
+                assert e.errno == want, (i, e)
+            if i == 10 and os.path.lexists("linked"):
+                os.unlink("linked")
+    n += 1
+assert len(seen) > 20, seen

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Under sudo the verbs that read and write the owner's policies act with the owner's rights: links in
+# the owner's directories lead root nowhere where the owner may not go.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+
+if [ "${1-}" != inside ]; then
+	# An account for uid 4711, in a private mount namespace: its home is where the policies lie.
+	exec unshare --mount --propagation private sh "$0" inside
+fi
+chmod 755 "$WARD_TMP"
+home=$WARD_TMP/home
+config=$home/.config
+sed '/:4711:/d' /etc/passwd >"$WARD_TMP/passwd"
+echo "t4711:x:4711:4711::$home:/bin/sh" >>"$WARD_TMP/passwd"
+mount --bind "$WARD_TMP/passwd" /etc/passwd
+project "$home/p"
+echo a >"$home/p/a"
+chown -R 4711:4711 "$home"
+cd "$home/p"
+unset XDG_CONFIG_HOME
+export SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=t4711
+roots=$WARD_TMP/roots
+theirs=$WARD_TMP/theirs
+mkdir -m 755 "$roots" "$theirs"
+chown 4711:4711 "$theirs"
+
+# Each of the verbs that write, in turn.
+writers() {
+	expect 0 "$WARDFS" policy add read /workspace/x
+	expect 0 "$WARDFS" init --force
+	expect 0 "$WARDFS" learn --write --force -- cat a
+}
+
+writers_refused() {
+	expect 2 "$WARDFS" policy add read /workspace/x
+	has "$ERR" "Permission denied"
+	expect 2 "$WARDFS" init --force
+	has "$ERR" "Permission denied"
+	expect 125 "$WARDFS" learn --write --force -- cat a
+	has "$ERR" "Permission denied"
+	[ -z "$(ls "$roots")" ] || fail "root wrote for the owner: $(find "$roots")"
+}
+
+echo "--- control: the owner's own directories"
+writers
+file=$(find "$config" -name '*.policy')
+[ "$(stat -c %u:%g:%a "$file")" = 4711:4711:600 ] || fail "$(stat -c %u:%g:%a "$file")"
+[ "$(stat -c %u "$config/wardfs/projects")" = 4711 ] || fail "the directories are not the owner's"
+expect 0 "$WARDFS" policy show
+
+echo "--- ~/.config as a link: to a place of the owner's (control), to one of root's"
+mv "$config" "$WARD_TMP/config.kept"
+ln -s "$theirs" "$config"
+writers
+[ -n "$(find "$theirs" -name '*.policy')" ] || fail "control: nothing was written"
+rm "$config"
+ln -s "$roots" "$config"
+writers_refused
+rm "$config"
+mv "$WARD_TMP/config.kept" "$config"
+
+echo "--- projects as a link: the same"
+mv "$config/wardfs/projects" "$WARD_TMP/projects.kept"
+ln -s "$theirs" "$config/wardfs/projects"
+writers
+rm "$config/wardfs/projects"
+ln -s "$roots" "$config/wardfs/projects"
+writers_refused
+rm "$config/wardfs/projects"
+mv "$WARD_TMP/projects.kept" "$config/wardfs/projects"
+
+echo "--- the policy as a link to a file that only root may read"
+cp "$file" "$roots/secret"
+echo "; a secret of root's" >>"$roots/secret"
+chmod 644 "$roots/secret"
+rm "$file"
+ln -s "$roots/secret" "$file"
+expect 0 "$WARDFS" policy show
+expect 0 "$WARDFS" policy add read /workspace/x
+grep -q "a secret of root" "$file" || fail "control: a file that the owner may read is not extended"
+rm "$file"
+chmod 600 "$roots/secret"
+ln -s "$roots/secret" "$file"
+for verb in "policy show" "policy check" "policy add read /workspace/x" "policy explain read a"; do
+	# shellcheck disable=SC2086 # several words
+	expect 2 "$WARDFS" $verb
+	has "$ERR$OUT" "Permission denied"
+	hasnt "$ERR$OUT" "secret of root"
+	[ -L "$file" ] || fail "$verb: root's file was copied"
+done

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# Requests at the control sockets of `wardfs run` and `wardfs mount`: each takes its own, says why it
+# refuses others, and goes on. Each refusal has its control.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+trap '"$WARDFS" kill r1 >/dev/null 2>&1 || :; "$WARDFS" umount --lazy mnt >/dev/null 2>&1 || :' EXIT
+mkdir src mnt project
+asked() { # SESSION REQUEST DESCRIPTORS OK-AND-STATUS ERROR
+	got=$(python3 "$WARD_SRC/tests/cases/run/lib/control-verbs-ask.py" "$1" "$2" "$3")
+	[ "$got" = "$4 $5" ] || fail "$1: $2 with $3: $got"
+}
+
+(cd project && exec "$WARDFS" run --session r1 -- sh -c ': >ready; exec sleep 300' >out 2>&1) &
+ready() { [ -e project/ready ]; }
+wait_until 60 ready || fail "the session does not begin: $(cat project/out)"
+expect 0 "$WARDFS" mount --session m1 src mnt
+
+# A word that nobody takes, and none at all.
+for session in r1 m1; do
+	asked "$session" '{"verb":"stat"}' 0 'False 125' 'this session does not take such a request'
+	asked "$session" '{"word":"status"}' 0 'False 2' 'the request cannot be understood'
+	asked "$session" 'status' 0 'False 2' 'the request cannot be understood'
+	asked "$session" '{"verb":"reload"}' 0 "False 2" "'reload' comes with 1 descriptors, and 0 came"
+	asked "$session" '{"verb":"reload"}' 2 "False 2" "'reload' comes with 1 descriptors, and 2 came"
+	asked "$session" '{"verb":"status"}' 1 "False 2" "'status' comes with 0 descriptors, and 1 came"
+	asked "$session" '{"verb":"kill"}' 1 "False 2" "'kill' comes with 0 descriptors, and 1 came"
+done
+asked r1 '{"verb":"exec","argv":["true"]}' 2 "False 2" "'exec' comes with 3 descriptors, and 2 came"
+asked r1 '{"verb":"exec","argv":["true"]}' 4 "False 2" "'exec' comes with 3 descriptors, and 4 came"
+
+# Each kind of session has some that the other one lacks.
+asked r1 '{"verb":"umount"}' 0 'False 125' 'this session does not take such a request'
+expect 125 "$WARDFS" exec m1 true
+has "$ERR" "does not take such a request"
+
+# Control: they are there all the same, and take what is theirs.
+asked r1 '{"verb":"status"}' 0 'run -' -
+asked m1 '{"verb":"status"}' 0 'mount -' -
+expect 0 "$WARDFS" exec r1 true
+expect 0 "$WARDFS" umount mnt
+expect 0 "$WARDFS" kill r1
+rc=0
+wait $! || rc=$?
+[ "$rc" -eq 143 ] || fail "the session was not ended by the request: $rc"
+over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
+wait_until 60 over || fail "still there: $("$WARDFS" ps)"

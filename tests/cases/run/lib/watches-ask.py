@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of ../watches.sh.
+import json, os, socket, sys
+base = os.environ.get("XDG_RUNTIME_DIR", "/run") + "/wardfs"
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(os.path.join(base, sys.argv[1], "control"))
+s.send(b'{"verb":"watch"}')
+t = json.loads(s.recv(65536))["trees"]
+t = next((i for i in t if i["path"] == "/workspace"), t[0])
+print(t["watched"], t["refused"], t["why"] or "-")

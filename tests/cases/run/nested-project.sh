@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What a session makes in a project does not choose the policy of a later one: the nearest directory for which the
+# owner has a policy or a kept home is the project, for every verb. What the owner chose by `wardfs init` is one.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+project p
+mkdir -p p/sub/deep
+echo kept >p/sub/secret
+cd p || exit 1
+"$WARDFS" init >/dev/null 2>&1
+"$WARDFS" policy add -g hide /workspace/sub/secret >/dev/null
+own=$(ls "$XDG_CONFIG_HOME"/wardfs/projects/*.policy)
+p=$WARD_TMP/p
+
+# mine DIR: what is started there is under the policy of p.
+mine() {
+	cd "$1" || exit 1
+	expect 1 "$WARDFS" run -- cat "$p/sub/secret"
+	has "$ERR" "-p.policy"
+	cd "$p" || exit 1
+}
+# The control: no mark, and each is found from beneath.
+for d in "$p" "$p/sub" "$p/sub/deep"; do
+	mine "$d"
+	hasnt "$ERR" "wardfs init"
+done
+
+# Marks that a session leaves: said, with both directories and the command, and not followed.
+for mark in 'git init -q sub' 'touch sub/.wardfs.policy' 'printf "[policy]\nversion = 1\n" >sub/.wardfs.policy' \
+	'git init -q sub/deep' 'git init -q --separate-git-dir sub/other sub/deep' 'git init -q sub; chmod 777 .'; do
+	rm -rf sub/.git sub/.wardfs.policy sub/deep/.git sub/other
+	expect 0 "$WARDFS" run -- sh -ec "$mark"
+	mine "$p/sub/deep"
+	has "$ERR" "the project is $p"
+	has "$ERR" "wardfs init"
+	has "$ERR" "$p/sub"
+	[ "$(printf '%s\n' "$ERR" | grep -c 'wardfs init')" = 1 ] || fail "said more than once: $ERR"
+	hasnt "$("$WARDFS" run -- true 2>&1)" "wardfs init"
+done
+
+# Every verb that finds the project finds this one.
+cd sub/deep || exit 1
+expect 1 "$WARDFS" policy explain read ../secret
+has "$OUT" "-p.policy"
+has "$ERR" "the project is $p"
+expect 0 "$WARDFS" policy show
+has "$OUT" "/workspace/sub/secret"
+expect 0 "$WARDFS" policy check
+expect 0 "$WARDFS" policy add read /workspace/sub/deep
+grep -q "^read = /workspace/sub/deep" "$own" || fail "policy add wrote elsewhere"
+[ "$(ls "$XDG_CONFIG_HOME/wardfs/projects")" = "${own##*/}" ] || fail "another file: $(ls "$XDG_CONFIG_HOME/wardfs/projects")"
+expect 0 "$WARDFS" profile list
+has "$OUT" "-p.policy"
+expect 0 "$WARDFS" run --dry-run -- true
+has "$OUT" "-p.policy"
+expect 0 "$WARDFS" learn --write=../../learned.policy -- sh -c 'pwd; test -e /workspace/sub/deep'
+cd "$p" || exit 1
+
+# The owner says that sub/deep is a project: `wardfs init` there. It is one, and sub is none.
+rm -rf sub/.git sub/deep/.git
+git init -q sub && git init -q sub/deep
+cd sub/deep || exit 1
+expect 0 "$WARDFS" init
+has "$ERR" "deep.policy"
+hasnt "$ERR" "the project is"
+expect 0 "$WARDFS" run -- sh -c 'test ! -e /workspace/sub && touch /workspace/made'
+hasnt "$ERR" "wardfs init"
+[ -e made ] || fail "sub/deep is no project"
+mine "$p/sub"
+# The home that its session left makes it none, where a policy is above.
+rm "${own%.policy}"-sub-deep.policy
+mine "$p/sub/deep"
+has "$ERR" "the project is $p"
+
+# Where there is no policy the nearest kept home counts.
+cd "$WARD_TMP" || exit 1
+project h
+mkdir h/sub
+printf '[policy]\nversion = 1\nextends = medium\n[home]\nmode = project\n' >home.policy
+cd h || exit 1
+expect 0 "$WARDFS" run --policy ../home.policy -- sh -c 'echo mark >~/found; git init -q /workspace/sub'
+cd sub || exit 1
+expect 0 "$WARDFS" run --policy ../../home.policy -- cat /agent-home/found
+has "$OUT" mark
+has "$ERR" "the project is $WARD_TMP/h"
+expect 0 "$WARDFS" home size
+expect 0 "$WARDFS" home clear
+has "$OUT" "cleared: $WARD_TMP/h"
+# Without either the nearest mark is the project, as ever; and its home then makes it one.
+for i in 1 2; do
+	expect 0 "$WARDFS" run -- sh -c 'test ! -e /workspace/sub'
+	hasnt "$ERR" "the project is"
+done
+
+# The home and the root are never a project, whatever is kept for them.
+cd "$WARD_TMP" || exit 1
+export HOME="$WARD_TMP/me"
+mkdir -p "$HOME/q" "$HOME/.config"
+cp "$own" "$XDG_CONFIG_HOME/wardfs/projects/-.policy"
+cp "$own" "$XDG_CONFIG_HOME/wardfs/projects/$(printf '%s' "${HOME#/}" | sed 's/-/\\x2d/g; s,/,-,g').policy"
+git init -q "$HOME"
+cd "$HOME/q" || exit 1
+expect 0 "$WARDFS" run -- touch /workspace/here
+[ -e here ] || fail "the project is not q"
+expect 0 "$WARDFS" policy show
+hasnt "$OUT" "/workspace/sub/secret"
+cd .. && expect 2 "$WARDFS" run -- true
+cd / && expect 2 "$WARDFS" run -- true

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill-sessions.py WARDFS POLICY ROUNDS [SEED]: sessions at work, each of which loses one of its processes by
+SIGKILL at a random moment. What the command said was done, after the system call had returned, is in
+the trail, once, whatever died; the trail is genuine, and tells what happened."""
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+wardfs, policy, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+seed = int(sys.argv[4]) if len(sys.argv) > 4 else int.from_bytes(os.urandom(4), "little")
+rng = random.Random(seed)
+VICTIMS = ("audit_pid", "fs_pid", "init_pid", "pid")
+BOUND = 120  # seconds, of a machine that is very busy; then it hangs
+STATE = os.path.join(os.environ["XDG_STATE_HOME"], "wardfs", "sessions")
+
+# Runs inside. A line goes out in one piece, and behind what it speaks of.
+WORK = r"""
+import os, sys, threading
+w = sys.argv[1]
+os.mkdir(w)
+def work(t):
+    for i in range(100000):
+        n = f"{w}/{t}-{i}"
+        def done(what):
+            os.write(1, f"{what} /workspace/{n}\n".encode())
+        fd = os.open(n, os.O_WRONLY | os.O_CREAT)
+        os.write(fd, b"x")
+        os.close(fd)
+        done("create")
+        os.close(os.open(n, os.O_RDONLY))
+        done("open")
+        try:
+            os.open(f"denied/{w}-{t}-{i}", os.O_WRONLY | os.O_CREAT)
+        except PermissionError:
+            os.write(1, f"deny /workspace/denied/{w}-{t}-{i}\n".encode())
+        os.rename(n, n + "r")
+        done("rename")
+        os.unlink(n + "r")
+        os.write(1, f"remove /workspace/{n}r\n".encode())
+for t in range(2):
+    threading.Thread(target=work, args=(t,)).start()
+"""
+
+
+def fail(text):
+    sys.exit(f"seed {seed}: {text}")
+
+
+def pids_of(name):
+    told = subprocess.run([wardfs, "ps", "--json"], capture_output=True, text=True, check=False)
+    return next((s for s in json.loads(told.stdout or "[]") if s["session"] == name), None)
+
+
+def until(what, condition):
+    end = time.monotonic() + BOUND
+    while time.monotonic() < end:
+        got = condition()
+        if got:
+            return got
+        time.sleep(0.005)
+    return fail("nothing came of: " + what)
+
+
+def gone(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def recorded(name):
+    seen = collections.Counter()
+    with open(f"{STATE}/{name}/trail.jsonl", encoding="utf-8") as f:
+        for line in f:
+            if not line.endswith("\n"):
+                break
+            r = json.loads(line)
+            if r["ring"] > 0 and "errno" not in r or r["kind"] == "deny":
+                seen[f"{r['kind']} {r.get('path')}"] += 1
+    return seen
+
+
+def one(name, victim):
+    with open("told", "wb") as out, open("err", "wb") as err:
+        run = subprocess.Popen([wardfs, "run", "--policy", policy, "--session", name, "--", "python3", "-c",
+                                WORK, name], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+    try:
+        return killed(name, victim, run)
+    finally:
+        if run.poll() is None:
+            run.kill()
+            run.wait()
+
+
+def killed(name, victim, run):
+    until(f"{name} at work", lambda: os.path.getsize("told") > 200 or run.poll() is not None)
+    session = pids_of(name) or fail(f"{name}: it is not there: {open('err', encoding='utf-8').read()}")
+    time.sleep(rng.random() * 0.15)
+    os.kill(session[victim], signal.SIGKILL)
+    try:
+        run.wait(BOUND)
+    except subprocess.TimeoutExpired:
+        fail(f"{name}: it goes on without its {victim}")
+    for p in ("audit_pid", "fs_pid", "init_pid"):
+        until(f"{name}: the end of {p}", lambda p=p: gone(session[p]))
+    with open("told", encoding="utf-8") as f:
+        told = [line.rstrip("\n") for line in f if line.endswith("\n")]
+    seen = recorded(name)
+    missing = [t for t in told if not seen[t]]
+    twice = [t for t in told if seen[t] > 1]
+    if missing or twice or len(told) < 3:
+        fail(f"{name}: {len(told)} told, missing {missing[:3]}, more than once {twice[:3]}")
+    verdict = subprocess.run([wardfs, "audit", "verify", "--json", name], capture_output=True, text=True,
+                             check=False)
+    states = {v["name"]: v["state"] for v in json.loads(verdict.stdout)}
+    # Who keeps the trail died: it says so. The others' end is told by the supervisor, in its last record.
+    good = ("incomplete",) if victim in ("audit_pid", "pid") else ("incomplete", "intact")
+    with open(f"{STATE}/{name}/trail.jsonl", encoding="utf-8") as f:
+        last = json.loads(f.readlines()[-1])
+    if states.get(name) not in good or not last.get("text"):
+        fail(f"{name}: {states} {verdict.stderr}")
+    shutil.rmtree(name)
+    subprocess.run([wardfs, "audit", "remove", name], check=False, capture_output=True)
+    return len(told)
+
+
+total = 0
+for number in range(rounds):
+    for who in VICTIMS:
+        total += one(f"{who.replace('_', '-')}-{number}", who)
+print(f"seed {seed}: {rounds} rounds of {len(VICTIMS)}, {total} operations told, all recorded once")

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of keys: each row agrees with itself, and what is done with a key is what its row says.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/policy/keys.h"
+#include "enforcer/policy/reloadable.h"
+#include "enforcer/policy/settings.h"
+#include "tests/support/policies.h"
+#include "tests/support/suite.h"
+
+#define HEAD "[policy]\nversion = 1\n"
+
+static bool counts(const struct ward_key *k)
+{
+	return k->type == WARD_KEY_TYPE_SIZE || k->type == WARD_KEY_TYPE_COUNT ||
+	       k->type == WARD_KEY_TYPE_TIME || k->type == WARD_KEY_TYPE_SIZE_RATE ||
+	       k->type == WARD_KEY_TYPE_COUNT_RATE || k->type == WARD_KEY_TYPE_TENTHS;
+}
+
+/* A value of the key that is not its default. */
+static const char *other_value(const struct ward_key *k)
+{
+	switch (k->type) {
+	case WARD_KEY_TYPE_WORD:
+		return k->fallback && strcmp(k->words[0], k->fallback) == 0 ? k->words[1]
+									    : k->words[0];
+	case WARD_KEY_TYPE_SIZE:
+		return "7M";
+	case WARD_KEY_TYPE_COUNT:
+	case WARD_KEY_TYPE_CHECKPOINT:
+		return "77";
+	case WARD_KEY_TYPE_TIME:
+		return "7s";
+	case WARD_KEY_TYPE_SIZE_RATE:
+		return "7M/s";
+	case WARD_KEY_TYPE_COUNT_RATE:
+		return "7/s";
+	case WARD_KEY_TYPE_TENTHS:
+		return "0.7";
+	case WARD_KEY_TYPE_HOST_PATH:
+	case WARD_KEY_TYPE_TREE_SOURCE:
+	case WARD_KEY_TYPE_TREE_AT:
+	case WARD_KEY_TYPE_PROGRAM:
+		return "/seven";
+	case WARD_KEY_TYPE_ENV_PASS:
+		return "SEVEN";
+	case WARD_KEY_TYPE_ENV_SET:
+		return "SEVEN=7";
+	case WARD_KEY_TYPE_HOST:
+		return "seven.example.org";
+	case WARD_KEY_TYPE_PORTS:
+		return "777";
+	case WARD_KEY_TYPE_URL:
+		return "http://127.0.0.1:777";
+	case WARD_KEY_TYPE_HEADER:
+		return "X-Seven";
+	case WARD_KEY_TYPE_ANCHOR:
+		return "none";
+	case WARD_KEY_TYPE_EXPECT:
+		return "read /seven hide";
+	case WARD_KEY_TYPE_TEXT:
+	case WARD_KEY_TYPE_RULE:
+		return "seven";
+	case WARD_KEY_TYPE_VERSION:
+	case WARD_KEY_TYPE_EXTENDS: /* takes a profile */
+	case WARD_KEY_TYPE_NONE:
+		break;
+	}
+	return NULL;
+}
+
+/* A policy in which this key alone is set (NULL: none is). */
+static struct ward_policy *policy_with(const struct ward_key *k, const char *value)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, HEAD);
+	/* what the value of another key asks for */
+	if (value && strcmp(k->section, "network") == 0 && strcmp(value, "proxy") == 0)
+		ward_buf_puts(&b, "[network]\nproxy = http://127.0.0.1:3128\n");
+	if (value)
+		ward_buf_printf(&b, "[%s%s]\n%s = %s\n", k->section,
+			ward_section_has_path(k->section) ? " /workspace" : "", k->name, value);
+	return policy_of(ward_buf_str(&b));
+}
+
+START_TEST(rows_agree_with_themselves)
+{
+	for (const struct ward_key *k = ward_keys; k->section; k++) {
+		const char *section = NULL;
+		const struct ward_key *found = NULL;
+		uint64_t n = 0;
+		ck_assert_int_eq(ward_section_find(k->section, &section, NULL), 0);
+		/* a second row of the same name would never be found */
+		ck_assert_int_eq(ward_key_find(k->section, k->name, &found, NULL), 0);
+		ck_assert_msg(found == k, "[%s] %s stands twice", k->section, k->name);
+		ck_assert_msg(k->doc && strlen(k->doc) > 9 && k->doc[strlen(k->doc) - 1] == '.',
+			"[%s] %s: no sentence says what it is", k->section, k->name);
+		ck_assert_msg(!strpbrk(k->doc, "|\n\t"), "[%s] %s: no text for a table", k->section,
+			k->name);
+		ck_assert_msg((k->type == WARD_KEY_TYPE_WORD) == (k->words != NULL),
+			"[%s] %s: words go with their type", k->section, k->name);
+		ck_assert_msg(!k->fallback || k->type == WARD_KEY_TYPE_TREE_AT ||
+				      ward_key_check(k, k->fallback, &n, NULL) == 0,
+			"[%s] %s: its default is no value of it", k->section, k->name);
+		ck_assert_msg(
+			k->by & WARD_BY_BASE, "[%s] %s: nobody may set it", k->section, k->name);
+		ck_assert_msg((k->merge == WARD_MERGE_BASE) == (k->by == WARD_BY_BASE) ||
+				      k->type == WARD_KEY_TYPE_VERSION,
+			"[%s] %s: who sets it and how it merges disagree", k->section, k->name);
+		ck_assert_msg(k->repeats == (k->merge == WARD_MERGE_ADD ||
+						    k->merge == WARD_MERGE_COMMON) ||
+				      k->merge == WARD_MERGE_BASE,
+			"[%s] %s: a list does not merge so", k->section, k->name);
+		ck_assert_msg(k->ready == WARD_READY_ALL || k->fallback,
+			"[%s] %s: nothing of it is ready, and nothing holds", k->section, k->name);
+	}
+}
+END_TEST
+
+START_TEST(members_fit_their_rows)
+{
+	for (const struct ward_key *k = ward_keys; k->section; k++) {
+		switch (k->into.fill) {
+		case WARD_FILL_NONE:
+			continue;
+		case WARD_FILL_NUMBER:
+			ck_assert_msg(counts(k) && !k->repeats, "[%s] %s", k->section, k->name);
+			break;
+		case WARD_FILL_FLAG:
+			ck_assert_msg(k->words && !k->repeats && k->words[1] && !k->words[2],
+				"[%s] %s: a flag has two words", k->section, k->name);
+			break;
+		case WARD_FILL_WORD:
+			ck_assert_msg(k->words && !k->repeats, "[%s] %s", k->section, k->name);
+			break;
+		case WARD_FILL_STRINGS:
+			ck_assert_msg(k->repeats, "[%s] %s", k->section, k->name);
+			break;
+		}
+		for (const struct ward_key *o = ward_keys; o < k; o++)
+			ck_assert_msg(
+				o->into.fill == WARD_FILL_NONE || o->into.offset != k->into.offset,
+				"[%s] %s and [%s] %s fill one member", k->section, k->name,
+				o->section, o->name);
+	}
+}
+END_TEST
+
+static const void *member(const struct ward_policy *p, const struct ward_key *k)
+{
+	return (const char *)ward_policy_settings(p) + k->into.offset;
+}
+
+/* What the key fills holds this value (NULL: the default). */
+static void check_member(const struct ward_policy *p, const struct ward_key *k, const char *value)
+{
+	const struct ward_strings *list = member(p, k);
+	const uint64_t *number = member(p, k);
+	const unsigned *word = member(p, k);
+	const bool *flag = member(p, k);
+	const char *text = value ? value : k->fallback;
+	uint64_t n = WARD_UNLIMITED;
+	if (text)
+		ck_assert_int_eq(ward_key_check(k, text, &n, NULL), 0);
+	switch (k->into.fill) {
+	case WARD_FILL_NONE:
+		break;
+	case WARD_FILL_NUMBER:
+		ck_assert_msg(*number == n, "[%s] %s", k->section, k->name);
+		break;
+	case WARD_FILL_FLAG:
+		ck_assert_msg(*flag == (n == 1), "[%s] %s", k->section, k->name);
+		break;
+	case WARD_FILL_WORD:
+		ck_assert_msg(*word == n, "[%s] %s", k->section, k->name);
+		break;
+	case WARD_FILL_STRINGS:
+		ck_assert_msg(!value || (list->n && strcmp(list->v[list->n - 1], value) == 0),
+			"[%s] %s", k->section, k->name);
+		break;
+	}
+}
+
+START_TEST(settings_follow_the_rows)
+{
+	struct ward_policy *bare = policy_with(NULL, NULL);
+	for (const struct ward_key *k = ward_keys; k->section; k++) {
+		check_member(bare, k, NULL);
+		if (k->into.fill == WARD_FILL_NONE)
+			continue;
+		const char *value = other_value(k);
+		ck_assert_msg(value, "[%s] %s", k->section, k->name);
+		struct ward_policy *p = policy_with(k, value);
+		check_member(p, k, value);
+		for (const struct ward_key *o = ward_keys; o->section; o++)
+			if (o != k)
+				check_member(p, o, NULL);
+		ward_policy_unref(p);
+		for (size_t i = 0; k->words && k->words[i]; i++) {
+			p = policy_with(k, k->words[i]);
+			check_member(p, k, k->words[i]);
+			ward_policy_unref(p);
+		}
+	}
+	ward_policy_unref(bare);
+}
+END_TEST
+
+/* What a reload says of it, where before is in force. */
+static size_t fixed(const struct ward_policy *before, const struct ward_policy *now)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	size_t n = 0;
+	ck_assert_int_eq(ward_policy_fixed(before, now, &b, &n), 0);
+	return n;
+}
+
+START_TEST(reloads_follow_the_rows)
+{
+	struct ward_policy *bare = policy_with(NULL, NULL);
+	for (const struct ward_key *k = ward_keys; k->section; k++) {
+		const char *value = other_value(k);
+		if (!value)
+			continue;
+		struct ward_policy *p = policy_with(k, value);
+		size_t want = k->live != WARD_LIVE_YES;
+		ck_assert_msg(fixed(bare, p) == want, "[%s] %s = %s", k->section, k->name, value);
+		ck_assert_msg(fixed(p, bare) == want, "[%s] %s left out", k->section, k->name);
+		ck_assert_uint_eq(fixed(p, p), 0);
+		/* another value of what both have */
+		if (counts(k)) {
+			const char *more = k->type == WARD_KEY_TYPE_SIZE	 ? "8M"
+					   : k->type == WARD_KEY_TYPE_SIZE_RATE	 ? "8M/s"
+					   : k->type == WARD_KEY_TYPE_COUNT_RATE ? "8/s"
+										 : "8";
+			struct ward_policy *q = policy_with(k, more);
+			ck_assert_msg(fixed(p, q) == (k->live == WARD_LIVE_NO), "[%s] %s = %s",
+				k->section, k->name, more);
+			ward_policy_unref(q);
+		}
+		ward_policy_unref(p);
+	}
+	ward_policy_unref(bare);
+}
+END_TEST
+
+static int set_by(enum ward_source_kind kind, const struct ward_key *k, const char *value)
+{
+	static const char base[] = HEAD "[files]\nwrite = /\n";
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	struct ward_policy *p = NULL;
+	ward_buf_printf(&b, HEAD "[%s%s]\n%s = %s\n", k->section,
+		ward_section_has_path(k->section) ? " /workspace" : "", k->name, value);
+	const struct ward_source_text s[] = {
+		{WARD_SOURCE_BASE, "base", base, sizeof(base) - 1},
+		{kind, "f", ward_buf_str(&b), b.len},
+	};
+	int r = ward_policy_compile(s, 2, &p, NULL);
+	ward_policy_unref(p);
+	return r;
+}
+
+START_TEST(sources_follow_the_rows)
+{
+	for (const struct ward_key *k = ward_keys; k->section; k++) {
+		const char *value = other_value(k);
+		/* nothing is left of two lists of programs of which one is empty */
+		if (!value || k->type == WARD_KEY_TYPE_PROGRAM)
+			continue;
+		ck_assert_msg(
+			(set_by(WARD_SOURCE_FLOOR, k, value) == 0) == !!(k->by & WARD_BY_FLOOR),
+			"[%s] %s in the floor", k->section, k->name);
+		ck_assert_msg(
+			(set_by(WARD_SOURCE_PROJECT, k, value) == 0) == !!(k->by & WARD_BY_PROJECT),
+			"[%s] %s in a project file", k->section, k->name);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("policy_keys");
+	TCase *t = tcase_create("all");
+	tcase_set_timeout(t, 280);
+	tcase_add_test(t, rows_agree_with_themselves);
+	tcase_add_test(t, members_fit_their_rows);
+	tcase_add_test(t, settings_follow_the_rows);
+	tcase_add_test(t, reloads_follow_the_rows);
+	tcase_add_test(t, sources_follow_the_rows);
+	suite_add_tcase(s, t);
+	return suite_run(s);
+}
