@@ -24,7 +24,7 @@ int ward_net_record(
 	if (r->port)
 		ward_event_u64(&ev, WARD_TAG_PORT, r->port);
 	ward_event_text(&ev, WARD_TAG_PROTO, r->proto);
-	if (!net->settings->redact_sni)
+	if (!ward_word_said(net->settings->redact, WARD_REDACT_SNI))
 		ward_event_text(&ev, WARD_TAG_SNI, r->sni);
 	ward_event_u64(&ev, WARD_TAG_VERDICT,
 		kind == WARD_EVENT_DENY ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW);

@@ -420,12 +420,10 @@ static int walk_all(struct diff *d, bool exact, enum ward_diff_reach *ret)
 
 /* --- settings --- */
 
-static bool is_meta(const struct ward_key *k)
+static bool is_meta(const struct ward_entry *e)
 {
-	return strcmp(k->section, "test") == 0 ||
-	       (strcmp(k->section, "policy") == 0 &&
-		       (strcmp(k->name, "version") == 0 || strcmp(k->name, "extends") == 0 ||
-			       strcmp(k->name, "name") == 0));
+	return e->key->type == WARD_KEY_TYPE_EXPECT || e->key->type == WARD_KEY_TYPE_VERSION ||
+	       e->key->type == WARD_KEY_TYPE_EXTENDS || WARD_ENTRY_IS(e, name);
 }
 
 static bool same_key(const struct ward_entry *x, const struct ward_entry *y)
@@ -451,11 +449,10 @@ static int settings(const struct diff *d, const struct ward_policy *p,
 		const struct ward_entry *e = p->effective[i], *o = partner(other, e);
 		bool same =
 			o && (e->number ? o->number == e->number : strcmp(o->value, e->value) == 0);
-		if (is_meta(e->key) || (o && swapped) || same)
+		if (is_meta(e) || (o && swapped) || same)
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf key = WARD_BUF_INIT;
-		ward_buf_printf(&key, "[%s%s%s] %s", e->key->section, *e->instance ? " " : "",
-			e->instance, e->key->name);
+		ward_entry_name(&key, e);
 		int r = ward_buf_error(&key);
 		if (r < 0)
 			return r;

@@ -536,8 +536,9 @@ START_TEST(whatever_is_redacted_stays_so)
 		struct ward_policy *p = NULL;
 		struct ward_err err = WARD_ERR_INIT;
 		ck_assert_msg(ward_policy_compile(s, 2, &p, &err) == 0, "%zu: %s", i, err.text);
-		ck_assert_msg(ward_policy_settings(p)->redact_argv == v[i].argv, "%zu: argv", i);
-		ck_assert_msg(ward_policy_settings(p)->redact_sni == v[i].sni, "%zu: sni", i);
+		const struct ward_word_set said = ward_policy_settings(p)->redact;
+		ck_assert_msg(ward_word_said(said, WARD_REDACT_ARGV) == v[i].argv, "%zu: argv", i);
+		ck_assert_msg(ward_word_said(said, WARD_REDACT_SNI) == v[i].sni, "%zu: sni", i);
 		ward_policy_unref(p);
 	}
 }
