@@ -10,6 +10,7 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
 #include "enforcer/policy/load.h"
@@ -522,10 +523,10 @@ static bool one_of(const char *host, const char *const *patterns, size_t n)
 static bool is_wide(const char *value)
 {
 	const char *slash = strchr(value, '/'), *colon = strchr(value, ':');
-	if (!slash || slash[1] < '0' || slash[1] > '9')
-		return false;
+	const char *s = slash ? slash + 1 : "";
 	bool v6 = colon && colon < slash;
-	return strtoul(slash + 1, NULL, 10) < (v6 ? 32U : 16U);
+	uint64_t bits;
+	return ward_quantity_digits(&s, &bits) && bits < (v6 ? 32U : 16U);
 }
 
 /* An entry that allows nothing, whatever it says. */

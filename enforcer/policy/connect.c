@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/address.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
@@ -31,12 +32,14 @@ struct destination {
 static void parse_block(struct destination *d, bool loose)
 {
 	char *slash = strchr(d->host, '/');
-	unsigned bits = 0;
+	uint64_t number = 0;
 	if (slash) {
+		const char *s = slash + 1;
 		*slash = 0;
-		for (const char *s = slash + 1; *s >= '0' && *s <= '9' && bits < 1000; s++)
-			bits = bits * 10 + (unsigned)(*s - '0');
+		if (!ward_quantity_digits(&s, &number) || number > 128)
+			number = 1000; /* no block has so many */
 	}
+	const unsigned bits = (unsigned)number;
 	d->is_address = ward_address_parse(d->host, loose, &d->address);
 	d->bits = !slash ? 128 : strchr(d->host, ':') ? bits : bits + 96;
 	if (d->bits > 128)

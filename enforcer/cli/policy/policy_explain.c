@@ -14,6 +14,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/cli/policy/policy_look.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
@@ -254,11 +255,10 @@ static void print_text(const struct answer *a)
 static bool is_host_port(const char *text)
 {
 	const char *colon = strrchr(text, ':');
-	char *end = NULL;
-	if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
-		return false;
-	unsigned long port = strtoul(colon + 1, &end, 10);
-	return port > 0 && port <= 65535 &&
+	const char *end = colon ? colon + 1 : "";
+	uint64_t port = 0;
+	return colon && colon != text && ward_quantity_digits(&end, &port) && port > 0 &&
+	       port <= UINT16_MAX &&
 	       (!*end || strcmp(end, "/udp") == 0 || strcmp(end, "/tcp") == 0);
 }
 

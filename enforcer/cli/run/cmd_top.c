@@ -20,6 +20,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/limit.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/base/timestamp.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -119,11 +120,8 @@ static int count(void *ctx, const char *line, size_t len, const json_t *unused)
 
 static uint64_t started_ns(const json_t *status)
 {
-	struct tm tm = {0};
-	const char *text = json_string_value(json_object_get(status, "started"));
-	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-		return ward_clock_real_ns();
-	return (uint64_t)timegm(&tm) * WARD_NS_PER_SEC;
+	uint64_t ns = ward_timestamp_ns(json_string_value(json_object_get(status, "started")));
+	return ns ? ns : ward_clock_real_ns();
 }
 
 static struct watched *find(struct top *t, const json_t *status)
