@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "enforcer/base/build_id.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 
 static const struct ward_cli_verb verbs[] = {
 	{"run", ward_cmd_run, "wardfs run", "run a command in a guarded workspace"},

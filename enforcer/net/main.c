@@ -29,7 +29,7 @@
 #include "enforcer/net/names/host_addresses.h"
 #include "enforcer/net/names/name_table.h"
 #include "enforcer/net/names/resolve.h"
-#include "enforcer/net/net_limits.h"
+#include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/setup/looker.h"
 #include "enforcer/net/setup/net_confine.h"
 

@@ -11,7 +11,7 @@
 #include "enforcer/base/quantity.h"
 #include "enforcer/base/timestamp.h"
 #include "enforcer/cli/audit/audit_cmd.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 const struct argp_option audit_filter_options[] = {
 	{"kind", AUDIT_FILTER_KIND, "KIND", 0,

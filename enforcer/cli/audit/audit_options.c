@@ -10,7 +10,7 @@
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_keys.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 #define OPTION_HELP 'h'
 

@@ -9,7 +9,7 @@
 
 #include "audit/query/query.h"
 #include "audit/record_table.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 #define RED "\033[31m"
 #define DIM "\033[2m"

@@ -16,7 +16,7 @@
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/audit/export_to.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 struct export
 {

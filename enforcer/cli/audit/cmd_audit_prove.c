@@ -9,8 +9,8 @@
 #include "enforcer/cli/audit/audit_proofs.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/base/say.h"
 
 static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 {

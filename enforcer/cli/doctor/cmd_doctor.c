@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "enforcer/cli/cli.h"
+#include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/doctor/doctor_list.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 static const char *status_name(enum ward_check_status s)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "enforcer/cli/doctor/doctor.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 static const struct {
 	const char *name;

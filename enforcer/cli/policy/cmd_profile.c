@@ -13,11 +13,11 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/policy/policy_place.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 #include "enforcer/sandbox/filters.h"
 
 struct explain_args {

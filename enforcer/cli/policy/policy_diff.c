@@ -13,10 +13,10 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/policy/policy_difference.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/progress.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/progress.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/policy/diff.h"
 #include "enforcer/policy/explain.h"
 

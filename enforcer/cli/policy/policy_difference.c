@@ -3,7 +3,7 @@
 #include "enforcer/cli/policy/policy_difference.h"
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/policy/explain.h"
 
 static void put_rule(struct ward_buf *b, const struct ward_rule *r)

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/policy/explain.h"
 
 struct args {

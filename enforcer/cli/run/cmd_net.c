@@ -17,9 +17,9 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/quantity.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 #include "enforcer/net/protocol/token.h"
 
 /* A file of public keys is no longer. */

@@ -11,10 +11,10 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/quantity.h"
-#include "enforcer/cli/cli.h"
+#include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/run/run.h"
 

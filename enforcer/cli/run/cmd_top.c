@@ -21,9 +21,9 @@
 #include "enforcer/base/limit.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/base/timestamp.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 
 /* Refusals shown of a session: the last ones. */
 #define LAST 5

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "enforcer/net/conn/conn.h"
-#include "enforcer/net/decide.h"
+#include "enforcer/net/decide/decide.h"
 #include "enforcer/net/names/resolve.h"
-#include "enforcer/net/net_records.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/protocol/inspect.h"
-#include "enforcer/net/setup/asker.h"
+#include "enforcer/net/base/asker.h"
 
 struct event;
 struct ward_account;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the accounts of [network] upload, rate and connections. */
-#include "enforcer/net/net_limits.h"
+#include "enforcer/net/base/net_limits.h"
 
 #include <errno.h>
 #include <stdlib.h>

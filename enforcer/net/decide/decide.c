@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the policy about destinations and addresses, and words the answer for the trail. */
-#include "enforcer/net/decide.h"
+#include "enforcer/net/decide/decide.h"
 
 #include <stdio.h>
 

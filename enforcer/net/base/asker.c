@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the process at the other end of a connection. */
-#include "enforcer/net/setup/asker.h"
+#include "enforcer/net/base/asker.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

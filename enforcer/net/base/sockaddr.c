@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts, compares and prints addresses of both families. */
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the running sessions of the caller, and finds the one that is named. */
-#include "enforcer/cli/sessions.h"
+#include "enforcer/cli/base/sessions.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/session/control/control.h"
 
 json_t *ward_sessions_running(const char *runtime, bool quiet)

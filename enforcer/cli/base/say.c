@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints messages and data, escaped, and finds the word that was meant. */
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 #include <inttypes.h>
 #include <errno.h>

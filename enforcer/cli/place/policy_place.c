@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the project, its owner and the policy in force where a verb is called. */
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/place/policy_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/session/owner/as_owner.h"
 
 /* A directory without a project: what is there counts, as the caller's. */

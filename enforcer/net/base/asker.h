@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 #include "enforcer/net/setup/looker.h"
 
 struct ward_asker {

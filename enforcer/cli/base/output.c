@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the files that -o names. */
-#include "enforcer/cli/output.h"
+#include "enforcer/cli/base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

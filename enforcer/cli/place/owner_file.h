@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/place/policy_place.h"
 
 /*
  * Appends the file's text to b. 1: got it, 0: there is none. -EINVAL: no regular file;

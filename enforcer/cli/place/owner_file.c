@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a policy of the owner's, with the owner's rights. */
-#include "enforcer/cli/owner_file.h"
+#include "enforcer/cli/place/owner_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

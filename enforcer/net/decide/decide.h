@@ -4,7 +4,7 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/net/names/resolve.h"
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 struct ward_net_why {
 	struct ward_buf place, rule; /* what decided: "FILE:LINE"; "[network] …" */

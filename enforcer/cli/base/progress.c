@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows progress on a terminal for work that takes longer than a second. */
-#include "enforcer/cli/progress.h"
+#include "enforcer/cli/base/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>

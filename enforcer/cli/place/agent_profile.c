@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the shipped profile for the agent that a command starts. */
-#include "enforcer/cli/policy/agent_profile.h"
+#include "enforcer/cli/place/agent_profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/program.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/program.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/owner/project.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes what the broker does and refuses into the trail. */
-#include "enforcer/net/net_records.h"
+#include "enforcer/net/base/net_records.h"
 
 int ward_net_record(
 	struct ward_broker *net, enum ward_event_kind kind, const struct ward_net_record *r)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 struct ward_net_limits;
 struct ward_account; /* of one destination; shared by its connections */

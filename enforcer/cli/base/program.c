@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the file that a command name means, on this host and inside a planned run. */
-#include "enforcer/cli/program.h"
+#include "enforcer/cli/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds a verb in a table, calls it, and lists what there is. */
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/verbs.h"
 
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 static void usage(const struct ward_cli_verbs *verbs, FILE *f)
 {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "enforcer/base/buf.h"
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 /* One question, decision or end. Texts are borrowed; what is NULL or 0 is left out. */
 struct ward_net_record {
