@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "enforcer/cli/base/cli.h"
-#include "enforcer/cli/doctor/doctor_list.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/doctor/doctor_list.h"
 
 static const char *status_name(enum ward_check_status s)
 {

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/doctor/doctor.h"
 
 static const struct {
 	const char *name;

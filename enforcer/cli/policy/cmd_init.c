@@ -14,9 +14,9 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/place/policy_place.h"
-#include "enforcer/cli/base/say.h"
 #include "enforcer/session/owner/git_tracked.h"
 
 struct args {

@@ -15,9 +15,9 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/output.h"
-#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/verbs.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 

@@ -15,17 +15,17 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/quantity.h"
-#include "enforcer/cli/policy/policy_look.h"
-#include "enforcer/cli/place/policy_place.h"
-#include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/policy/policy_look.h"
+#include "enforcer/cli/policy/policy_options.h"
+#include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/session/plan/exec_programs.h"
 #include "enforcer/session/plan/shown.h"
 
 struct args {
-	const char *policy;
-	bool json;
+	struct policy_options o;
 	const char *words[3]; /* ACTION PATH [PATH2] */
 	unsigned n;
 };
@@ -47,12 +47,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	switch (key) {
-	case 'p':
-		a->policy = arg;
-		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 3)
 			argp_error(state, "too many arguments");
@@ -69,12 +63,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return policy_option_take(key, arg, &a->o);
 	}
 }
 
 static const struct argp_option options[] = {
-	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for wardfs run", 0},
+	POLICY_OPTION,
 	{"json", 'j', NULL, 0, "One JSON object", 0},
 	{0},
 };
@@ -271,7 +265,7 @@ static int connect_to(
 	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	enum ward_verdict v = ward_policy_connect(place->policy, a->words[1], &rule, &line);
-	if (a->json) {
+	if (a->o.json) {
 		json_t *o = json_object();
 		json_object_set_new(o, "action", json_string("connect"));
 		json_object_set_new(o, "path", ward_json_text(a->words[1]));
@@ -475,7 +469,7 @@ static int explain(
 	r = decide(place, a, &req, &ans, err);
 	if (r == 0) {
 		permit(place, &req, &ans);
-		if (a->json)
+		if (a->o.json)
 			print_json(&ans);
 		else
 			print_text(&ans);
@@ -494,7 +488,7 @@ int ward_policy_cmd_explain(int argc, char **argv)
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
-	int r = ward_policy_place_find(a.policy, &place, &err);
+	int r = ward_policy_place_find(a.o.policy, &place, &err);
 	if (r == 0)
 		r = explain(&place, &a, &err);
 	if (r < 0) {

@@ -14,10 +14,10 @@
 #include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/base/cli.h"
-#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/base/progress.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/verbs.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/session/home/home.h"
 #include "enforcer/session/owner/project.h"
 

@@ -12,9 +12,9 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
-#include "enforcer/cli/base/say.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/run/run.h"
 

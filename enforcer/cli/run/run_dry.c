@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/base/program.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/doctor/doctor_list.h"
-#include "enforcer/cli/base/program.h"
 #include "enforcer/cli/run/run_dry_text.h"
-#include "enforcer/cli/base/say.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/keys.h"
 #include "enforcer/policy/read.h"

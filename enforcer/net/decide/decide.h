@@ -3,8 +3,8 @@
 #pragma once
 
 #include "enforcer/base/buf.h"
-#include "enforcer/net/names/resolve.h"
 #include "enforcer/net/base/net.h"
+#include "enforcer/net/names/resolve.h"
 
 struct ward_net_why {
 	struct ward_buf place, rule; /* what decided: "FILE:LINE"; "[network] …" */

@@ -15,11 +15,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/net/base/asker.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/entry/reach.h"
-#include "enforcer/net/base/net_records.h"
-#include "enforcer/net/base/asker.h"
 
 #define LINKS_MAX 1024U
 /* So often is looked whether nothing has moved for too long. */
