@@ -39,8 +39,9 @@ struct answer {
 	struct ward_trace trace;
 	struct ward_buf permit;
 	const struct ward_policy *policy;
-	const char *outside; /* the path that is in no tree, borrowed; NULL: none */
-	bool program;	     /* decided by [process] exec alone, whose list rule begins */
+	const char *outside;	    /* the path that is in no tree, borrowed; NULL: none */
+	struct ward_shown_by shown; /* what [system] read shows there decided */
+	bool program;		    /* decided by [process] exec alone, whose list rule begins */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -91,6 +92,8 @@ static const char *error_name(int error)
 		return "ENOENT";
 	case EXDEV:
 		return "EXDEV";
+	case EROFS:
+		return "EROFS";
 	default:
 		return NULL;
 	}
@@ -109,12 +112,22 @@ static json_t *rule_object(const struct ward_rule *r)
 	return o;
 }
 
+/* What decided: where it stands, and the line. */
+static void deciding(const struct answer *a, struct ward_buf *place, struct ward_buf *line)
+{
+	if (a->shown.shown) {
+		ward_explain_shown(a->policy, a->shown.entry, place, line);
+		return;
+	}
+	ward_rule_place(a->d.rule, place);
+	ward_rule_text(a->d.rule, line);
+}
+
 static void print_json(const struct answer *a)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	ward_rule_place(a->d.rule, &place);
-	ward_rule_text(a->d.rule, &line);
+	deciding(a, &place, &line);
 	json_t *o = json_object();
 	json_object_set_new(o, "action", json_string(a->action));
 	json_object_set_new(o, "path", ward_json_text(a->path));
@@ -200,6 +213,7 @@ static void print_quotas(const struct answer *a)
 static void print_text(const struct answer *a)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	const char *error = error_name(a->d.error);
 	printf("%s ", a->action);
 	ward_print(a->path);
@@ -209,12 +223,12 @@ static void print_text(const struct answer *a)
 	}
 	printf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
 		error ? error : "", error ? ")" : "");
-	ward_rule_place(a->d.rule, &b);
-	ward_buf_puts(&b, "  ");
-	ward_rule_text(a->d.rule, &b);
+	deciding(a, &b, &line);
 	fputs("  rule    ", stdout);
 	ward_print(ward_buf_str(&b));
-	if (!a->d.rule)
+	fputs("  ", stdout);
+	ward_print(ward_buf_str(&line));
+	if (!a->d.rule && !a->shown.shown)
 		fputs(a->d.verdict == WARD_VERDICT_ALLOW
 				? "a directory on the way to something visible"
 				: "nothing makes it visible",
@@ -222,6 +236,10 @@ static void print_text(const struct answer *a)
 	if (a->program) {
 		fputs("\n  note    the list begins there; on this host it means ", stdout);
 		fputs(a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone",
+			stdout);
+	} else if (a->shown.shown) {
+		fputs("\n  note    a session sees it as it is on the host, read-only: rules do not reach "
+		      "what is in no tree",
 			stdout);
 	} else if (a->outside) {
 		fputs("\n  note    ", stdout);
@@ -348,6 +366,49 @@ static int decide_program(
 	return 0;
 }
 
+/* Of the rights, those that only change something. */
+static uint32_t changes(uint32_t rights)
+{
+	return rights &
+	       ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC);
+}
+
+/* What [system] read shows: nothing stands between, but the mount is read-only. */
+static int decide_shown(const struct ward_policy_place *place, const struct ward_request *req,
+	struct answer *ans, struct ward_err *err)
+{
+	struct ward_shown_by by;
+	int r = ward_shown_find(place->policy, (const char *const *)place->sources, place->id.home,
+		place->in_project ? place->project.path : place->project.cwd, ans->path, &by, err);
+	if (r < 0 || !by.shown || (!by.there && req->action != WARD_ACTION_CREATE))
+		return r;
+	const uint32_t missing = wanted(req) & ~by.rights;
+	/* A program has to be on the list, and to be shown as one. */
+	if (ans->program && (ans->d.verdict != WARD_VERDICT_ALLOW || !missing))
+		return 0;
+	ans->program = false;
+	ans->shown = by;
+	ans->d = (struct ward_decision){.verdict = missing ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW,
+		.error = !missing	    ? 0
+			 : changes(missing) ? EROFS
+					    : EACCES,
+		.granted = by.rights};
+	return 0;
+}
+
+/* What no tree serves, of one path. *ret: it was decided. */
+static int decide_outside(const struct ward_policy_place *place, const struct args *a,
+	const struct ward_request *req, struct answer *ans, bool *ret, struct ward_err *err)
+{
+	int r = 0;
+	if (strcmp(a->words[0], "exec") == 0 && ward_policy_has_programs(place->policy))
+		r = decide_program(place, ans, err);
+	if (r == 0 && !ans->path2)
+		r = decide_shown(place, req, ans, err);
+	*ret = ans->program || ans->shown.shown;
+	return r;
+}
+
 static int decide(const struct ward_policy_place *place, const struct args *a,
 	struct ward_request *req, struct answer *ans, struct ward_err *err)
 {
@@ -371,9 +432,11 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 		req->flags |= WARD_REQUEST_DST_DIR;
 	if (ans->path2 && ward_policy_place_type(place, ans->path) == S_IFLNK)
 		req->flags |= WARD_REQUEST_SYMLINK;
-	if (ans->outside && strcmp(a->words[0], "exec") == 0 &&
-		ward_policy_has_programs(place->policy))
-		return decide_program(place, ans, err);
+	bool decided = false;
+	if (ans->outside)
+		r = decide_outside(place, a, req, ans, &decided, err);
+	if (r < 0 || decided)
+		return r;
 	r = walk(place->policy, ans->path, &req->state, err);
 	if (r == 0 && ans->path2)
 		r = walk(place->policy, ans->path2, &req->state2, err);
@@ -419,17 +482,21 @@ static void permit_outside(const struct ward_policy_place *place, uint32_t want,
 static void permit(
 	const struct ward_policy_place *place, const struct ward_request *req, struct answer *a)
 {
-	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
-							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 	if (a->d.verdict == WARD_VERDICT_ALLOW)
 		return;
 	if (a->program) {
 		ward_explain_permit(&a->d, wanted(req), a->path, place->owner_file, &a->permit);
 		return;
 	}
-	if (a->outside && wanted(req) & change) {
+	if (a->outside && changes(wanted(req))) {
 		ward_buf_puts(&a->permit,
 			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the policy");
+		return;
+	}
+	if (a->shown.shown) {
+		ward_buf_puts(&a->permit,
+			"a rule takes executing away from what [system] read shows: "
+			"only a policy without this rule permits it");
 		return;
 	}
 	if (a->outside) {
