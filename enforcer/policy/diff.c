@@ -436,7 +436,8 @@ static const struct ward_entry *partner(const struct ward_policy *p, const struc
 {
 	for (size_t i = 0; i < p->n_effective; i++)
 		if (same_key(p->effective[i], e) &&
-			(!e->key->repeats || strcmp(p->effective[i]->value, e->value) == 0))
+			(!e->key->repeats ||
+				ward_key_same_text(e->key, p->effective[i]->value, e->value)))
 			return p->effective[i];
 	return NULL;
 }
@@ -447,8 +448,8 @@ static int settings(const struct diff *d, const struct ward_policy *p,
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i], *o = partner(other, e);
-		bool same =
-			o && (e->number ? o->number == e->number : strcmp(o->value, e->value) == 0);
+		bool same = o && (e->number ? o->number == e->number
+					    : ward_key_same_text(e->key, o->value, e->value));
 		if (is_meta(e) || (o && swapped) || same)
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf key = WARD_BUF_INIT;

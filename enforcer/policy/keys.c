@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "enforcer/base/limit.h"
 #include "enforcer/modes/table/mode.h"
@@ -74,6 +75,11 @@ int ward_key_check(
 	*ret_number = 0;
 	return type->parse ? type->parse(k, value, ret_number, err)
 			   : ward_err_set(err, -EINVAL, "a key without a type");
+}
+
+bool ward_key_same_text(const struct ward_key *k, const char *a, const char *b)
+{
+	return ward_key_types[k->type].any_case ? strcasecmp(a, b) == 0 : strcmp(a, b) == 0;
 }
 
 uint64_t ward_key_fallback(const struct ward_key *k)

@@ -150,6 +150,7 @@ struct ward_key {
 struct ward_key_type_ops {
 	const char *name;    /* what the documents call a value; NULL: they list the words */
 	const char *example; /* a value; NULL: the first word */
+	bool any_case;	     /* values that differ in case alone are one (RFC 4343) */
 	bool host_path;	     /* a relative path belongs to the directory of its file */
 	/* Checks a value; *ret_number: what it counts, 0 where it counts nothing. */
 	int (*parse)(const struct ward_key *k, const char *value, uint64_t *ret_number,
@@ -197,3 +198,6 @@ int ward_key_check(const struct ward_key *k, const char *value, uint64_t *ret_nu
 
 /* What stands where nothing is set: the number of the default, else WARD_UNLIMITED. */
 uint64_t ward_key_fallback(const struct ward_key *k);
+
+/* Do two texts say the same in a list of this key? */
+bool ward_key_same_text(const struct ward_key *k, const char *a, const char *b);

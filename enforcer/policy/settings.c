@@ -61,7 +61,8 @@ static bool cut_from_list(const struct ward_entry *const *v, size_t n, const str
 		bool speaks = false, has = false;
 		for (size_t i = 0; i < n; i++) {
 			speaks = speaks || v[i]->source == k;
-			has = has || (v[i]->source == k && strcmp(v[i]->value, e->value) == 0);
+			has = has || (v[i]->source == k &&
+					     ward_key_same_text(e->key, v[i]->value, e->value));
 		}
 		if (speaks && !has)
 			return true;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "audit/log/chain.h"
 #include "audit/verify/verify.h"
@@ -147,7 +148,8 @@ static const char *judge(
 	case WARD_TOKEN_GOOD:
 		break;
 	}
-	if (destination && strcmp(destination, ret->destination) != 0)
+	/* a proxy may name it as a request does: the case of a name says nothing (RFC 4343) */
+	if (destination && strcasecmp(destination, ret->destination) != 0)
 		return "for another destination";
 	return NULL;
 }
