@@ -477,7 +477,7 @@ static int try_fill(char **argv)
 	return close(fd);
 }
 
-/* argv: scheduler|affinity|nice|group|limit|io, pid: makes a process slow, or asks what it already has */
+/* argv: scheduler|affinity|nice|group|limit|io, pid: makes a process slow, or asks what it has. */
 static int try_slow(char **argv)
 {
 	pid_t pid = (pid_t)atol(argv[1]);
