@@ -8,6 +8,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/modes/table/mode.h"
+#include "enforcer/policy/explain.h"
 #include "enforcer/policy/keys.h"
 #include "enforcer/policy/reloadable.h"
 #include "enforcer/policy/settings.h"
@@ -366,6 +367,49 @@ START_TEST(sources_follow_the_rows)
 }
 END_TEST
 
+/* What the sources say of [guard] fold, NULL: nothing; and whether guards fold then. */
+static bool folds(const char *profile, const char *base, const char *floor, const char *project)
+{
+	const char *says[] = {profile, base, floor, project};
+	static const enum ward_source_kind kinds[] = {
+		WARD_SOURCE_PROFILE, WARD_SOURCE_BASE, WARD_SOURCE_FLOOR, WARD_SOURCE_PROJECT};
+	struct ward_buf texts[4] = {WARD_BUF_INIT, WARD_BUF_INIT, WARD_BUF_INIT, WARD_BUF_INIT};
+	struct ward_source_text s[4];
+	struct ward_policy *p = NULL;
+	for (size_t i = 0; i < 4; i++) {
+		ward_buf_puts(&texts[i], HEAD);
+		if (kinds[i] == WARD_SOURCE_BASE)
+			ward_buf_puts(&texts[i], "extends = profile\n");
+		if (says[i])
+			ward_buf_printf(&texts[i], "[guard]\nfold = %s\n", says[i]);
+		s[i] = (struct ward_source_text){
+			kinds[i], "f", ward_buf_str(&texts[i]), texts[i].len};
+	}
+	ck_assert_int_eq(ward_policy_compile(s, 4, &p, NULL), 0);
+	const bool yes = ward_policy_folds(p);
+	ward_buf_clear(&texts[0]);
+	ck_assert_int_eq(ward_policy_show(p, &texts[0]), 0);
+	/* what is shown is what holds */
+	ck_assert_int_eq(yes, strstr(ward_buf_str(&texts[0]), "fold = yes") != NULL);
+	for (size_t i = 0; i < 4; i++)
+		ward_buf_clear(&texts[i]);
+	ward_policy_unref(p);
+	return yes;
+}
+
+START_TEST(fold_merges_as_its_row_says)
+{
+	ck_assert(!folds(NULL, NULL, NULL, NULL));
+	ck_assert(folds("yes", NULL, NULL, NULL));
+	ck_assert(!folds("yes", "no", NULL, NULL));
+	ck_assert(folds("no", "yes", NULL, NULL));
+	/* nobody takes away what makes guards match more */
+	ck_assert(folds(NULL, "yes", "no", "no"));
+	ck_assert(folds(NULL, "no", "yes", NULL));
+	ck_assert(folds("yes", "no", NULL, "yes"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_keys");
@@ -376,6 +420,7 @@ int main(void)
 	tcase_add_test(t, settings_follow_the_rows);
 	tcase_add_test(t, reloads_follow_the_rows);
 	tcase_add_test(t, sources_follow_the_rows);
+	tcase_add_test(t, fold_merges_as_its_row_says);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }
