@@ -3,6 +3,7 @@
 #include "audit/query/parse.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/buf.h"
@@ -58,4 +59,21 @@ json_t *ward_parse(const char *text, size_t len, size_t flags, const char *mark)
 		return v;
 	quote_large(text, len, mark, &b);
 	return ward_buf_error(&b) < 0 ? NULL : json_loadb(b.data, b.len, flags, NULL);
+}
+
+char *ward_json_ascii(const json_t *v, size_t flags)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup_free char *text = json_dumps(v, flags | JSON_ENSURE_ASCII);
+	if (!text)
+		return NULL;
+	/* DEL is ASCII, and within a string. */
+	for (const char *s = text; *s;) {
+		const size_t n = strcspn(s, "\177");
+		ward_buf_add(&b, s, n);
+		s += n;
+		if (*s && s++)
+			ward_buf_puts(&b, "\\u007f");
+	}
+	return ward_buf_steal(&b);
 }

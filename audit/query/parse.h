@@ -10,3 +10,6 @@
  * have all 64 bits) strings: `mark` and the digits. NULL: it is no JSON, or memory is short.
  */
 json_t *ward_parse(const char *text, size_t len, size_t flags, const char *mark);
+
+/* As json_dumps(3), in printable ASCII. Owned; NULL: memory is short. */
+char *ward_json_ascii(const json_t *v, size_t flags);
