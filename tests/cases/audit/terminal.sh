@@ -58,6 +58,20 @@ for format in jsonl cef ocsf otel; do
 done
 told export.csv export --format csv bad
 [ -s out/export.csv ] || fail "csv is empty"
+
+# The ledger, the checkpoints, and the names of sessions that are there.
+python3 "$WARD_SRC/tests/cases/audit/lib/terminal-store.py" state
+told ledger-list list
+told ledger-list-json list --json
+told ledger-verify verify --all
+told ledger-verify-json verify --json --all
+told ledger-keys key list
+told ledger-chain key chain
+told ledger-show show "$(printf 'x\033]0;T\007\nFORGED')"
+told ledger-attest attest other
+told ledger-prove prove other 2
+told ledger-index index --rebuild
+told ledger-sql sql "SELECT DISTINCT session FROM records"
 failed=
 for name in out/*; do
 	crlf=

@@ -70,7 +70,6 @@ mkdir -p "new/.git/hooks" && echo '#!/bin/sh' >"new/.git/hooks/$bad" && chmod 75
 mkdir -p "$bad-repo/.husky" && echo x >"$bad-repo/.husky/pre-commit" && chmod 755 "$bad-repo/.husky/pre-commit"
 mkfifo "$bad-fifo"
 cp /bin/sleep "$bad-program" 2>/dev/null && "./$bad-program" 0
-(exec -a "$bad" true) 2>/dev/null
 getent hosts "$bad" >/dev/null 2>&1
 exit 3
 END
