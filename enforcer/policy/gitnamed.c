@@ -361,13 +361,9 @@ static int read_config(struct config *c, const char *name)
 		return key ? 0 : -ENOMEM;
 	if (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX)
 		return -E2BIG;
-	ward_cleanup_fd int fd = openat(c->n->tree_fd, ward_buf_str(&real),
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return 0;
+	ward_cleanup_fd int fd = ward_fd_open_beneath(c->n->tree_fd, ward_buf_str(&real));
+	if (fd < 0)
+		return fd == -EINVAL ? 0 : fd;
 	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
 	if (r == 0)
 		r = ward_budget_take(c->n->budget, text.len);
@@ -409,17 +405,16 @@ int ward_named_git_file(struct ward_named *n, const char *dir, struct ward_buf *
 	int r = pin(n, dir, ".git", NO_DIR, &real);
 	if (r <= 0)
 		return r;
-	ward_cleanup_fd int fd = openat(n->tree_fd, ward_buf_str(&real),
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstatat(n->tree_fd, real.len ? ward_buf_str(&real) : ".", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode)) {
 		ward_buf_puts(ret_dir, ward_buf_str(&real));
 		return ward_buf_error(ret_dir) < 0 ? -ENOMEM : 1;
 	}
-	if (!S_ISREG(st.st_mode))
-		return 0;
+	ward_cleanup_fd int fd = ward_fd_open_beneath(n->tree_fd, ward_buf_str(&real));
+	if (fd < 0)
+		return fd == -EINVAL ? 0 : fd;
 	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
 	size_t len = strlen(is);
 	if (r < 0 || text.len <= len || memcmp(text.data, is, len) != 0)

@@ -8,6 +8,8 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
+#include "enforcer/base/cleanup.h"
+
 int ward_as_owner_begin(
 	const struct ward_identity *id, struct ward_as_owner *ret, struct ward_err *err)
 {
@@ -55,10 +57,18 @@ void ward_as_owner_end(struct ward_as_owner *o)
 int ward_policy_load_owned(const struct ward_identity *id, const struct ward_load *l,
 	struct ward_policy **ret, struct ward_err *err)
 {
+	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
 	struct ward_as_owner o = {0};
-	int r = l->policy ? 0 : ward_as_owner_begin(id, &o, err);
+	struct ward_load rest = *l;
+	int r = l->policy ? ward_base_find(l->policy, &base, err) : 0;
+	if (l->policy) {
+		rest.policy = NULL;
+		rest.base = &base;
+	}
 	if (r == 0)
-		r = ward_policy_load(l, ret, err);
+		r = ward_as_owner_begin(id, &o, err);
+	if (r == 0)
+		r = ward_policy_load(&rest, ret, err);
 	ward_as_owner_end(&o);
 	return r;
 }

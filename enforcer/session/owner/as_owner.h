@@ -28,9 +28,9 @@ int ward_as_owner_begin(const struct ward_identity *id, struct ward_as_owner *re
 void ward_as_owner_end(struct ward_as_owner *o);
 
 /*
- * ward_policy_load() with the owner's rights: the owner's directories may hold links to anywhere,
- * and what a loader complains of, it quotes. With l->policy, which is the caller's word, with the
- * caller's.
+ * ward_policy_load() with the owner's rights: the owner's directories, and the project, may hold
+ * links to anywhere, and what a loader complains of, it quotes. Only l->policy, which is the
+ * caller's word, and what that extends, are read with the caller's.
  */
 int ward_policy_load_owned(const struct ward_identity *id, const struct ward_load *l,
 	struct ward_policy **ret, struct ward_err *err) ward_must_check;

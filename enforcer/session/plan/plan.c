@@ -193,13 +193,7 @@ static int load_policy(
 	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
 	if (r < 0)
 		return r;
-	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
-	struct ward_as_owner as = {0};
-	if (!o->policy)
-		r = ward_as_owner_begin(&p->id, &as, err);
-	if (r == 0)
-		r = ward_policy_load(&l, &p->policy, err);
-	ward_as_owner_end(&as);
+	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	if (r < 0)
 		return r == -ENOMEM ? r
 				    : -EINVAL; /* of the policy, whatever the system call said */

@@ -152,8 +152,8 @@ static int load(const struct ward_reload *r, int base_fd, struct ward_policy **r
 		.run_text = run_text};
 	if (run.text && !run_text)
 		return ward_err_sys(err, -ENOMEM, "policy");
-	if (!r->as_caller)
-		e = ward_as_owner_begin(&p->id, &as, err);
+	/* The base is here; all else lies where its owner, and the agent, write. */
+	e = ward_as_owner_begin(&p->id, &as, err);
 	if (e == 0)
 		e = ward_policy_load(&l, ret, err);
 	if (e == 0)
