@@ -223,8 +223,8 @@ static int start(struct mount_run *m, struct ward_err *err)
 	struct ward_record_start s = {.verb = "mount"};
 	r = ward_record_session_start(&m->guard, p, &s, err);
 	if (r == 0)
-		r = ward_anchors_start(&p->settings->anchors, &p->id, m->guard.store.checkpoints_fd,
-			&m->anchors, err);
+		r = ward_anchors_start(
+			p->settings, &p->id, m->guard.store.checkpoints_fd, &m->anchors, err);
 	return r;
 }
 
