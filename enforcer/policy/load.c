@@ -61,7 +61,7 @@ static int slurp(int dirfd, const char *path, int flags, struct ward_buf *text)
 static int slurp_project(const struct ward_load *l, struct ward_buf *text)
 {
 	ward_cleanup_fd int fd = ward_fd_open_beneath(l->tree_fd, PROJECT);
-	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_POLICY_TEXT_MAX, text);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_POLICY_PROJECT_MAX, text);
 	return r < 0 ? r : ward_budget_take(l->budget, text->len);
 }
 
@@ -304,7 +304,7 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 	if (l->tree_fd >= 0) {
 		r = slurp_project(l, &t->text[WARD_SOURCE_PROJECT]);
 		if (r < 0 && r != -ENOENT &&
-			ward_budget_refuse(r, ward_buf_str(project), WARD_POLICY_TEXT_MAX, err))
+			ward_budget_refuse(r, ward_buf_str(project), WARD_POLICY_PROJECT_MAX, err))
 			return r;
 		if (r < 0 && r != -ENOENT)
 			return ward_err_sys(err, r, "%s", ward_buf_str(project));

@@ -22,7 +22,7 @@ fresh
 start 0
 
 echo "--- a terabyte, or a pipe, where a file is read: which one, and how large it may be"
-for file in .wardfs.policy:4 .git/config:1 .git/config.worktree:1 .git:1; do
+for file in .wardfs.policy:1 .git/config:1 .git/config.worktree:1 .git:1; do
 	name=${file%:*}
 	fresh
 	[ "$name" != .git ] || rm -rf .git
@@ -50,6 +50,20 @@ for name in .git/HEAD .git/index .git/packed-refs .gitmodules .git/commondir .gi
 	mkfifo "$name"
 	start 0
 done
+
+echo "--- a project file of as many patterns as it may have, and of more"
+fresh
+{
+	printf '[policy]\nversion = 1\n[guard]\n'
+	seq 4500 | sed "s,.*,hide = /workspace/$(printf '*a%.0s' $(seq 100))&*,"
+} >.wardfs.policy
+[ "$(stat -c %s .wardfs.policy)" -gt 950000 ] || fail "control: $(stat -c %s .wardfs.policy)"
+has "$("$WARDFS" policy explain read a1 2>&1)" "/workspace/a1"
+start 0
+cat .wardfs.policy .wardfs.policy >twice
+mv twice .wardfs.policy
+start 2
+has "$ERR" "/.wardfs.policy is larger than 1 MiB"
 
 echo "--- the index, which policy check reads"
 fresh
