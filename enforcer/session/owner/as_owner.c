@@ -41,6 +41,27 @@ int ward_as_owner_begin(
 	return 0;
 }
 
+int ward_as_caller_begin(struct ward_as_owner *ret, struct ward_err *err)
+{
+	struct ward_as_owner o = {
+		.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
+	*ret = (struct ward_as_owner){0};
+	if (o.uid == geteuid())
+		return 0;
+	o.n_groups = getgroups(0, NULL);
+	o.groups = calloc((size_t)(o.n_groups > 0 ? o.n_groups : 1), sizeof(gid_t));
+	if (!o.groups || o.n_groups < 0 || (o.n_groups = getgroups(o.n_groups, o.groups)) < 0) {
+		int r = o.groups ? -errno : -ENOMEM;
+		free(o.groups);
+		return ward_err_sys(err, r, "the owner's groups");
+	}
+	o.active = true;
+	setfsgid(getegid());
+	setfsuid(geteuid());
+	*ret = o;
+	return 0;
+}
+
 void ward_as_owner_end(struct ward_as_owner *o)
 {
 	if (!o->active)

@@ -23,6 +23,11 @@ struct ward_as_owner {
 /* Does nothing where the owner is the caller. */
 int ward_as_owner_begin(const struct ward_identity *id, struct ward_as_owner *ret,
 	struct ward_err *err) ward_must_check;
+/*
+ * Back to this process's own rights in between: what a caller named may lie where the owner cannot
+ * go. Ends with ward_as_owner_end(), too.
+ */
+int ward_as_caller_begin(struct ward_as_owner *ret, struct ward_err *err) ward_must_check;
 /* Idempotent. Ends the process where the old rights cannot be had back: it must not go on with
  * half. */
 void ward_as_owner_end(struct ward_as_owner *o);

@@ -55,7 +55,9 @@ run plain true || fail "plain: $(cat ../err)"
 echo "--- the floor's get everything, and so do the owner's"
 floor 'anchor = exec:/etc/wardfs/take' 'anchor = file:/etc/wardfs/anchored'
 expect 0 "$WARDFS" policy check --as floor /etc/wardfs/floor.policy
-for anchor in none "file:$top/p/own" 'exec:/etc/wardfs/take'; do
+mkdir ../theirs
+chown 4711:4711 ../theirs
+for anchor in none "file:$top/theirs/own" 'exec:/etc/wardfs/take'; do
 	name=with-$(printf '%s' "${anchor%%:*}")
 	: >/etc/wardfs/taken
 	rm -f /etc/wardfs/anchored
@@ -71,8 +73,8 @@ for anchor in none "file:$top/p/own" 'exec:/etc/wardfs/take'; do
 	[ "$(grep -c '^seen ' /etc/wardfs/taken)" -le "$(grep -c '^wardfs/trail/' "$XDG_STATE_HOME/wardfs/sessions/$name/checkpoints")" ] ||
 		fail "$name: asked twice for one"
 done
-[ "$(stat -c %u own)" = 4711 ] || fail "the owner's file is not the owner's"
-cmp own "$XDG_STATE_HOME/wardfs/sessions/with-file/checkpoints" || fail "the owner's file lacks some"
+[ "$(stat -c %u ../theirs/own)" = 4711 ] || fail "the owner's file is not the owner's"
+cmp ../theirs/own "$XDG_STATE_HOME/wardfs/sessions/with-file/checkpoints" || fail "the owner's file lacks some"
 # A project may not name one: it is the repository's word.
 printf '[policy]\nversion = 1\n[audit]\nanchor = none\n' >.wardfs.policy
 expect 2 run project true
@@ -107,8 +109,8 @@ run refused4 touch started && fail "follows a link"
 grep -q "anchor /etc/wardfs/link" ../err || fail "another reason: $(cat ../err)"
 floor 'anchor = exec:/etc/wardfs/dir/up/take'
 refused_for 5
-floor "anchor = exec:$top/p/take"
-cp /etc/wardfs/take take
+floor "anchor = exec:$top/theirs/take"
+cp /etc/wardfs/take ../theirs/take
 refused_for 6
 floor 'anchor = file:/etc/wardfs/anchored'
 chown 4711 /etc/wardfs/anchored
@@ -137,7 +139,6 @@ grep -q mine /etc/wardfs/taken || fail "nothing of it arrived"
 rm /etc/wardfs/floor.policy
 
 echo "--- an owner's command has no terminal of root's, in which it could type"
-mkdir ../theirs
 cat >../theirs/take <<.
 #!/bin/sh
 cat >/dev/null

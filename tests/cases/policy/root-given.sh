@@ -11,10 +11,12 @@ project p
 cd p || exit 1
 writer=
 trap '[ -z "$writer" ] || kill "$writer" 2>/dev/null || :' EXIT
-printf '[policy]\nversion = 1\nextends = medium\n' >../roots.policy
-chmod 600 ../roots.policy
+mkdir ../roots-own
+printf '[policy]\nversion = 1\nextends = medium\n' >../roots-own/given.policy
+chmod 600 ../roots-own/given.policy
+chmod 700 ../roots-own
 export SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=t4711
-guards() { expect "$1" "$WARDFS" policy explain --policy ../roots.policy write named-by-root/x; }
+guards() { expect "$1" "$WARDFS" policy explain --policy ../roots-own/given.policy write named-by-root/x; }
 
 echo "--- the configuration names a file of root's: what that says is no guard, and not told"
 printf '[core]\n\thooksPath = named-by-root\n' >roots
@@ -27,22 +29,22 @@ has "$OUT" "guard] read = /workspace/named-by-root"
 chmod 600 roots
 guards 0
 # Nobody knows what it names, so none of the git directory can be written.
-expect 1 "$WARDFS" policy explain --policy ../roots.policy write .git/objects/x
+expect 1 "$WARDFS" policy explain --policy ../roots-own/given.policy write .git/objects/x
 has "$OUT" "guard] read = /workspace/.git"
-expect 0 "$WARDFS" run --policy ../roots.policy -- true
-expect 2 "$WARDFS" run --policy ../roots.policy -- sh -c 'echo x >.git/description'
+expect 0 "$WARDFS" run --policy ../roots-own/given.policy -- true
+expect 2 "$WARDFS" run --policy ../roots-own/given.policy -- sh -c 'echo x >.git/description'
 rm roots
 git config --unset include.path
 chown -R 4711:4711 .git
-expect 0 "$WARDFS" run --policy ../roots.policy -- sh -c 'echo x >.git/objects/x'
+expect 0 "$WARDFS" run --policy ../roots-own/given.policy -- sh -c 'echo x >.git/objects/x'
 
 echo "--- a project file of root's is not quoted"
 echo '[roots-secret]' >.wardfs.policy
 chmod 644 .wardfs.policy
-expect 2 "$WARDFS" run --policy ../roots.policy -- true
+expect 2 "$WARDFS" run --policy ../roots-own/given.policy -- true
 has "$ERR" roots-secret
 chmod 600 .wardfs.policy
-for verb in "run --policy ../roots.policy -- true" "policy show --policy ../roots.policy"; do
+for verb in "run --policy ../roots-own/given.policy -- true" "policy show --policy ../roots-own/given.policy"; do
 	# shellcheck disable=SC2086 # several words
 	expect 2 "$WARDFS" $verb
 	has "$ERR" "Permission denied"
@@ -61,8 +63,8 @@ wait_at_pipe() {
 	wait_until 60 begun || fail "the writer does not begin"
 }
 wait_at_pipe
-expect 0 "$WARDFS" run --policy ../roots.policy -- true
-expect 0 "$WARDFS" policy show --policy ../roots.policy
+expect 0 "$WARDFS" run --policy ../roots-own/given.policy -- true
+expect 0 "$WARDFS" policy show --policy ../roots-own/given.policy
 [ ! -e ../opened ] || fail "wardfs opened the pipe"
 : <.git/config
 is_open() { [ -e ../opened ]; }

@@ -39,7 +39,10 @@ has "$(ask given reload "$PWD/open")" "False this user may not ask for 'reload':
 ! in_force given || fail "the owner weakened what root gave"
 expect 0 "$WARDFS" policy reload given "$PWD/open"
 in_force given || fail "control: root's reload did not take effect"
-expect 0 "$WARDFS" policy reload given "$PWD/tight"
+# Also where the owner cannot go.
+mkdir -m 700 roots-own
+mv tight roots-own
+expect 0 "$WARDFS" policy reload given "$PWD/roots-own/tight"
 
 # A project file that only root may read: its text is not told, and nothing else comes into force.
 echo "[roots-secret]" >p/.wardfs.policy
