@@ -117,6 +117,10 @@ int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char 
 int ward_checkpoint_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
 	void *base, struct ward_err *err) ward_must_check;
 
+/* Of [audit] anchor the floor's come first. All count, once; `none` only where nobody names one. */
+int ward_anchors_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+
 /*
  * exec_rules.c. The n entries of [process] exec: keeps in p->effective those that every list
  * allows, as far as that can be seen from the patterns. -ENOMEM.

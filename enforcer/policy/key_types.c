@@ -244,3 +244,36 @@ int ward_checkpoint_read(struct ward_policy *p, const struct ward_key *k, const 
 	}
 	return 0;
 }
+
+static bool has_string(const struct ward_strings *s, const char *text)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->v[i], text) == 0)
+			return true;
+	return false;
+}
+
+int ward_anchors_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
+{
+	struct ward_settings *s = base;
+	bool none = false;
+	int r = 0;
+	(void)instance, (void)err;
+	for (int floor = 1; floor >= 0; floor--) {
+		for (size_t i = 0; r == 0 && i < p->n_effective; i++) {
+			const struct ward_entry *e = p->effective[i];
+			if (e->key != k || (e->source == WARD_SOURCE_FLOOR) != floor)
+				continue;
+			const bool is_none = strcmp(e->value, "none") == 0;
+			none = none || is_none;
+			if (!is_none && !has_string(&s->anchors, e->value))
+				r = ward_strings_add(&s->anchors, strdup(e->value));
+		}
+		if (floor)
+			s->anchors_floor = s->anchors.n;
+	}
+	if (r == 0 && none && s->anchors.n == 0)
+		r = ward_strings_add(&s->anchors, strdup("none"));
+	return r;
+}

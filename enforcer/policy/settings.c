@@ -334,6 +334,7 @@ void ward_settings_clear(struct ward_settings *s)
 		if (!k->section->path && k->into.fill == WARD_FILL_TEXT)
 			free(*(char **)member);
 	}
+	clear_strings(&s->anchors);
 	clear_strings(&s->unavailable);
 	*s = (struct ward_settings){0};
 }

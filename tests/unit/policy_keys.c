@@ -218,6 +218,9 @@ static void check_read(
 		ok = ward_policy_has_programs(p) == (value != NULL);
 	} else if (k->type == WARD_KEY_TYPE_CHECKPOINT) {
 		ok = s->checkpoint_records == (value ? n : 0);
+	} else if (k->type == WARD_KEY_TYPE_ANCHOR) {
+		ok = value ? s->anchors.n == 1 && strcmp(s->anchors.v[0], value) == 0
+			   : s->anchors.n == 0;
 	}
 	ck_assert_msg(ok, "[%s] %s", k->section->name, k->name);
 }

@@ -10,6 +10,7 @@
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_keys.h"
+#include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/say.h"
 
 #define OPTION_HELP 'h'
@@ -154,7 +155,7 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 		c->output = arg;
 		return 0;
 	case OPTION_HELP:
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		ward_arguments_help(state);
 		return 0;
 	case AUDIT_OPTION_NO_INDEX:
 		c->no_index = true;

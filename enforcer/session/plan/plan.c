@@ -171,13 +171,25 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy, s
 	return p->id.agent_home ? 0 : ward_err_sys(err, -ENOMEM, "home");
 }
 
+struct load_user {
+	const struct ward_run_options *options;
+	struct ward_run_plan *plan;
+};
+
 /* What follows from what the sources say; struct ward_load. */
 static int add_more(
 	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
-	struct ward_run_plan *p = user;
+	const struct load_user *u = user;
+	struct ward_run_plan *p = u->plan;
+	struct ward_as_owner as = {0};
 	int r = add_home(p, policy, b, err);
-	return r < 0 ? r : ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	if (r == 0 && u->options->policy)
+		r = ward_as_caller_begin(&as, err);
+	if (r == 0)
+		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	ward_as_owner_end(&as);
+	return r;
 }
 
 static int load_policy(
@@ -191,6 +203,7 @@ static int load_policy(
 	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
 	if (r < 0)
 		return r;
+	struct load_user user = {o, p};
 	struct ward_load l = {.policy = o->policy,
 		.stand_in = o->stand_in,
 		.config_home = config,
@@ -198,17 +211,11 @@ static int load_policy(
 		.tree_path = p->project.path,
 		.run_text = run_text,
 		.more = add_more,
-		.user = p};
+		.user = &user};
 	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
 	if (r < 0)
 		return r;
-	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
-	struct ward_as_owner as = {0};
-	if (!o->policy)
-		r = ward_as_owner_begin(&p->id, &as, err);
-	if (r == 0)
-		r = ward_policy_load(&l, &p->policy, err);
-	ward_as_owner_end(&as);
+	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	if (r < 0)
 		return r == -ENOMEM ? r
 				    : -EINVAL; /* of the policy, whatever the system call said */
