@@ -13,6 +13,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy/init_git.h"
@@ -259,7 +261,7 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 		if (r < 0)
 			return r;
 	}
-	fputs(ward_buf_str(&d->text), stdout);
+	ward_print_policy(d->text.data, d->text.len);
 	ward_sayf("%s %s", a->dry ? "not written:" : "written:", place->owner_file);
 	return 0;
 }
@@ -267,7 +269,7 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 int ward_cmd_init(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {

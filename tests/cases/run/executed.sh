@@ -144,3 +144,8 @@ for mode in 755 700; do
 	700) hasnt "$(cat "$WARD_TMP/said")" .vscode ;;
 	esac
 done
+
+echo "--- a link to a file system that never answers holds nobody up"
+mkdir "$WARD_TMP/dead" "$WARD_TMP/near"
+/usr/bin/python3 "$WARD_SRC/tests/cases/run/lib/executed-dead.py" "$WARD_TMP/dead" "$WARD_TMP/near" </dev/null >"$WARD_TMP/held" 2>&1 ||
+	fail "$(cat "$WARD_TMP/held")"
