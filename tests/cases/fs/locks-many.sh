@@ -15,7 +15,7 @@ END
 for mode in $MODES; do
 	policy
 	fresh
-	what=file
-	[ "$mode" != root ] || what=all
+	what="file"
+	[ "$mode" != root ] || what="all"
 	in_mode "$mode" "$WARD_TMP/many" $what || fail "$mode: many"
 done
