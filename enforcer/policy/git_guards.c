@@ -57,16 +57,18 @@ static bool is(const char *f, size_t n, const char *word)
 	return strlen(word) == n && memcmp(f, word, n) == 0;
 }
 
-/* Writes the path as a pattern. */
-static void put_path(struct ward_buf *text, const char *path)
+/* Writes the path, which is beneath `root`, as a pattern. */
+static void put_path(struct ward_buf *text, const char *root, const char *path)
 {
-	ward_buf_printf(text, "/workspace%s", *path ? "/" : "");
+	ward_buf_printf(text, "%s%s", root, *path ? "/" : "");
 	ward_pattern_quote(text, path, strlen(path));
 }
 
-/* Writes the list's lines of class `where`: their patterns below path and, below that, a pattern.
+/* Writes the list's lines of class `where`: their patterns below root/path and, below that, a
+ * pattern.
  */
-static void emit(struct guards *g, const char *where, const char *path, const char *below)
+static void emit_lines(struct ward_buf *text, const char *where, const char *root, const char *path,
+	const char *below)
 {
 	const char *list = ward_embedded_lists[0].data;
 	while (*list) {
@@ -80,13 +82,27 @@ static void emit(struct guards *g, const char *where, const char *path, const ch
 		size_t n_verb = field(&s, &verb), n_pattern = field(&s, &pattern);
 		if (is(verb, n_verb, "-"))
 			continue;
-		ward_buf_add(g->text, verb, n_verb);
-		ward_buf_puts(g->text, " = ");
-		put_path(g->text, path);
-		ward_buf_printf(g->text, "%s/", below);
-		ward_buf_add(g->text, pattern, n_pattern);
-		ward_buf_putc(g->text, '\n');
+		ward_buf_add(text, verb, n_verb);
+		ward_buf_puts(text, " = ");
+		put_path(text, root, path);
+		ward_buf_printf(text, "%s/", below);
+		ward_buf_add(text, pattern, n_pattern);
+		ward_buf_putc(text, '\n');
 	}
+}
+
+/* The same for a path in the project. */
+static void emit(struct guards *g, const char *where, const char *path, const char *below)
+{
+	emit_lines(g->text, where, "/workspace", path, below);
+}
+
+void ward_git_dir_guards(const char *path, struct ward_buf *text)
+{
+	/* Not at every depth: refs/remotes is what fetching writes. */
+	emit_lines(text, "git", "", path + 1, "");
+	emit_lines(text, "git", "", path + 1, "/modules/**");
+	emit_lines(text, "git", "", path + 1, "/worktrees/**");
 }
 
 static bool has(int dir, const char *name, mode_t type)
@@ -223,7 +239,7 @@ static int follow(struct guards *g, int dir, const char *prefix)
 		return r;
 	/* not even to be looked into */
 	ward_buf_puts(g->text, "read = ");
-	put_path(g->text, ward_buf_str(&path));
+	put_path(g->text, "/workspace", ward_buf_str(&path));
 	ward_buf_putc(g->text, '\n');
 	return 0;
 }
@@ -233,7 +249,7 @@ static int repository(struct guards *g, int dir, const char *prefix)
 {
 	int r = follow(g, dir, prefix);
 	if (r < 0 && g->failed.len == 0)
-		put_path(&g->failed, prefix);
+		put_path(&g->failed, "/workspace", prefix);
 	return r;
 }
 

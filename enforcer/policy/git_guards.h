@@ -18,3 +18,9 @@
  * errno of a directory that cannot be read; err names the repository where it is one's.
  */
 int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err) ward_must_check;
+
+/*
+ * Appends lines "verb = pattern" for a git directory that is served at `path` (absolute), and for
+ * those of submodules and worktrees beneath it. The caller has begun [guard].
+ */
+void ward_git_dir_guards(const char *path, struct ward_buf *text);

@@ -22,6 +22,7 @@
 #include "enforcer/session/owner/git_settings.h"
 #include "enforcer/session/owner/session_place.h"
 #include "enforcer/session/plan/places.h"
+#include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/plan/run_text.h"
 #include "enforcer/session/tree/tree_backing.h"
 
@@ -156,11 +157,10 @@ static int owner_policy_file(
 	return p->owner_policy ? 0 : ward_err_sys(err, r ? r : -ENOMEM, "owner's policy file");
 }
 
-/* What the policy makes of [home] mode = project; struct ward_load. */
-static int add_home(
-	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+/* What the policy makes of [home] mode = project. */
+static int add_home(struct ward_run_plan *p, const struct ward_policy *policy, struct ward_buf *b,
+	struct ward_err *err)
 {
-	struct ward_run_plan *p = user;
 	int r = ward_home_text(&p->home, policy, b, err);
 	if (r < 0 || !b->len) {
 		ward_home_clear(&p->home);
@@ -169,6 +169,15 @@ static int add_home(
 	free(p->id.agent_home);
 	p->id.agent_home = strdup(WARD_HOME_PATH);
 	return p->id.agent_home ? 0 : ward_err_sys(err, -ENOMEM, "home");
+}
+
+/* What follows from what the sources say; struct ward_load. */
+static int add_more(
+	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+{
+	struct ward_run_plan *p = user;
+	int r = add_home(p, policy, b, err);
+	return r < 0 ? r : ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
 }
 
 static int load_policy(
@@ -188,7 +197,7 @@ static int load_policy(
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
 		.run_text = run_text,
-		.more = add_home,
+		.more = add_more,
 		.user = p};
 	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
 	if (r < 0)
@@ -570,6 +579,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	r = ward_control_runtime(&p->runtime, err);
 	if (r == 0)
 		r = ward_places_check(p, err);
+	if (r == 0)
+		r = ward_places_check_ways(o, p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
