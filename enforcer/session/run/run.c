@@ -288,8 +288,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 		.envp = r->envp,
 		.cwd = r->plan->cwd,
 		.terminal = r->plan->settings->terminal,
-		.no_argv = ward_word_said(
-			r->plan->settings->redact, WARD_REDACT_ARGV),
+		.no_argv = ward_word_said(r->plan->settings->redact, WARD_REDACT_ARGV),
 		.apart = what_is_apart(r->plan),
 		.owner = command_uid(r->plan),
 		.file_size = r->plan->settings->file_size,
