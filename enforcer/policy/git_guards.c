@@ -363,8 +363,9 @@ static int walk(struct guards *g, int at, const char *name, const char *prefix, 
 		g->cut = true;
 		return 0;
 	}
-	int fd = depth > WALK_DEPTH_MAX ? -EACCES : open_dir(at, name);
-	if (fd == -EACCES && depth > 0 && is_owners(at, name)) {
+	const bool deep = depth > WALK_DEPTH_MAX;
+	int fd = deep ? -EACCES : open_dir(at, name);
+	if (fd == -EACCES && !deep && depth > 0 && is_owners(at, name)) {
 		/* One session takes the mode away, the next one would find nothing to guard. */
 		close_all(g, prefix);
 		return ward_buf_error(g->text);

@@ -58,14 +58,14 @@ done
 # What `wardfs exec` is asked for has arguments as well.
 for word in sni argv; do
 	printf '[policy]\nversion = 1\nextends = medium\n[audit]\nredact = %s\n' $word >../redact.policy
-	rm -f begun done
+	rm -f begun finish
 	"$WARDFS" run --policy ../redact.policy --session asked-$word -- sh -c ': >begun; i=0
-		until [ -e done ] || [ $i = 600 ]; do sleep 0.1; i=$((i + 1)); done' &
+		until [ -e finish ] || [ $i = 600 ]; do sleep 0.1; i=$((i + 1)); done' &
 	run=$!
 	trap 'kill $run 2>/dev/null || :' EXIT
 	wait_until 60 test -e begun || fail "not started"
 	expect 0 "$WARDFS" exec asked-$word -- /bin/echo secretly
-	: >done
+	: >finish
 	wait $run || fail "asked-$word"
 	"$WARDFS" audit show --json --kind exec asked-$word >../asked-$word
 	grep -q /bin/echo ../asked-$word || fail "nothing recorded: $(cat ../asked-$word)"
