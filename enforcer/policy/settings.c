@@ -186,6 +186,7 @@ static int fill_tree(const struct ward_policy *p, const char *path,
 	/* what has no path on the host cannot be seen there */
 	t->at = strdup(at ? at->value : t->tmpfs_size ? "none" : "same");
 	t->hardlinks = links ? (enum ward_hardlinks)links->number : WARD_HARDLINKS_READ;
+	t->of_run = source && source->source == WARD_SOURCE_RUN;
 	return t->path && t->at ? 0 : no_memory(err);
 }
 

@@ -96,7 +96,8 @@ static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[
 	const struct ward_run_plan *p = r->plan;
 	for (size_t i = 0; i < p->n_trees; i++)
 		ret[i] = (struct ward_guard_tree){p->trees[i].path,
-			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing};
+			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing,
+			p->spots.elsewhere[i]};
 }
 
 static int serve(struct ward_running *r, struct ward_err *err)
