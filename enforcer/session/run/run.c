@@ -349,7 +349,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ward_ask_fs_clear(&r->ask_fs);
 	ward_execs_close(&r->execs);
 	ward_reload_clear(&r->reload);
-	ward_relay_drain(r->relay, DRAIN_MS);
+	ward_relay_finish(r->relay, DRAIN_MS);
 	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
 	if (lost && !r->ending && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
