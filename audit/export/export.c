@@ -6,10 +6,11 @@
 
 #include "audit/export/export_json.h"
 #include "audit/export/export_text.h"
+#include "enforcer/base/escape.h"
 
 static void export_jsonl(struct ward_buf *b, const struct ward_export_record *r)
 {
-	ward_buf_add(b, r->line, r->len);
+	ward_escape_in_json(b, r->line, r->len);
 	ward_buf_putc(b, '\n');
 }
 

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "audit/export/member_names.h"
+#include "audit/query/parse.h"
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "enforcer/base/cleanup.h"
 
 static void put_object(struct ward_buf *b, json_t *o)
 {
-	char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	char *text = ward_json_ascii(o, JSON_COMPACT);
 	if (text)
 		ward_buf_puts(b, text);
 	else
@@ -374,7 +375,7 @@ static json_t *otel_value(const json_t *v)
 		return json_pack("{s:{s:o}}", "arrayValue", "values", values);
 	}
 	if (json_is_object(v)) {
-		char *text = json_dumps(v, JSON_COMPACT | JSON_ENSURE_ASCII);
+		char *text = ward_json_ascii(v, JSON_COMPACT);
 		json_t *o = json_pack("{s:s?}", "stringValue", text);
 		free(text);
 		return o;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/export/member_names.h"
+#include "audit/query/parse.h"
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "enforcer/base/cleanup.h"
@@ -43,7 +44,7 @@ static void csv_value(struct ward_buf *b, const json_t *v)
 		ward_export_join(&set, v);
 		csv_text(b, ward_buf_str(&set));
 	} else if (json_is_object(v)) {
-		ward_cleanup_free char *text = json_dumps(v, JSON_COMPACT | JSON_ENSURE_ASCII);
+		ward_cleanup_free char *text = ward_json_ascii(v, JSON_COMPACT);
 		csv_text(b, text ? text : "");
 	} else if (json_is_integer(v)) {
 		ward_buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
@@ -141,7 +142,9 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 	ward_buf_printf(b, "|%d|", deny ? 6 : 2);
 	ward_buf_printf(
 		b, "rt=%llu ", (unsigned long long)(ward_export_time_ns(record, "time") / 1000000));
-	ward_buf_printf(b, "externalId=%s:%" JSON_INTEGER_FORMAT " ", session ? session : "?",
+	ward_buf_puts(b, "externalId=");
+	cef_escape(b, session ? session : "?", '=');
+	ward_buf_printf(b, ":%" JSON_INTEGER_FORMAT " ",
 		json_integer_value(json_object_get(record, "seq")));
 	for (size_t i = 0; i < WARD_EXPORT_MEMBERS; i++)
 		if (ward_export_members[i].cef)

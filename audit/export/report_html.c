@@ -7,6 +7,7 @@
 #include "audit/export/report.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 
 /* Directories that are drawn within each other; what lies deeper is shown by its whole rest. */
 #define DEPTH_MAX 40
@@ -38,9 +39,11 @@ static const char head[] =
 	"</style>\n";
 
 /* Text between tags and in attributes. */
-static void put(struct ward_buf *b, const char *s)
+static void put(struct ward_buf *b, const char *text)
 {
-	for (; s && *s; s++) {
+	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
+	ward_shown(&shown, text ? text : "");
+	for (const char *s = ward_buf_str(&shown); *s; s++) {
 		switch (*s) {
 		case '&':
 			ward_buf_puts(b, "&amp;");

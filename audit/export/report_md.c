@@ -5,15 +5,29 @@
 #include "audit/export/report.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 
 /* Text as a code span: whatever it holds, Markdown and HTML in it mean nothing. */
-static void code(struct ward_buf *b, const char *s)
+static void code(struct ward_buf *b, const char *text)
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
+	ward_shown(&shown, text ? text : "");
 	ward_buf_putc(b, '`');
-	for (; s && *s; s++)
+	for (const char *s = ward_buf_str(&shown); *s; s++)
 		/* A backtick ends the span, a bar the cell. */
 		ward_buf_putc(b, *s == '`' ? '\'' : *s == '|' ? '/' : *s);
 	ward_buf_putc(b, '`');
+}
+
+/* What is a word or a time in a trail that nobody edited; anything else as a code span. */
+static void word(struct ward_buf *b, const char *s)
+{
+	static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789 .:+/-_,()=@'";
+	if (!s || s[strspn(s, harmless)] == '\0')
+		ward_buf_puts(b, s ? s : "?");
+	else
+		code(b, s);
 }
 
 static void cell(struct ward_buf *b, const char *name, const char *text)
@@ -83,9 +97,11 @@ static void reloads(struct ward_buf *b, const json_t *report)
 	json_t *d = NULL;
 	json_array_foreach(json_object_get(report, "reloads"), i, d)
 	{
-		ward_buf_printf(b, "%sAnother policy, %s %s: ", i ? "" : "\n",
-			ward_query_text(d, "result") ? ward_query_text(d, "result") : "?",
-			ward_query_text(d, "time") ? ward_query_text(d, "time") : "?");
+		ward_buf_printf(b, "%sAnother policy, ", i ? "" : "\n");
+		word(b, ward_query_text(d, "result"));
+		ward_buf_putc(b, ' ');
+		word(b, ward_query_text(d, "time"));
+		ward_buf_puts(b, ": ");
 		code(b, ward_query_text(d, "policy") ? ward_query_text(d, "policy")
 						     : ward_query_text(d, "text"));
 		ward_buf_puts(b, "\n");
@@ -102,9 +118,10 @@ static void refusals(struct ward_buf *b, const json_t *report)
 					      : "Nothing was refused.\n");
 	json_array_foreach(all, i, d)
 	{
-		ward_buf_printf(b, "| %" JSON_INTEGER_FORMAT " | %s ",
-			json_integer_value(json_object_get(d, "count")),
-			ward_query_text(d, "action") ? ward_query_text(d, "action") : "?");
+		ward_buf_printf(b, "| %" JSON_INTEGER_FORMAT " | ",
+			json_integer_value(json_object_get(d, "count")));
+		word(b, ward_query_text(d, "action"));
+		ward_buf_putc(b, ' ');
 		code(b, ward_query_text(d, "object"));
 		ward_buf_puts(b, " | ");
 		code(b, ward_query_text(d, "rule"));
@@ -122,11 +139,14 @@ static void approvals(struct ward_buf *b, const json_t *report)
 		ward_buf_puts(b, "\n## Asked and approved\n\n");
 	json_array_foreach(json_object_get(report, "approvals"), i, d)
 	{
-		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " %s %s %s ",
-			json_integer_value(json_object_get(d, "seq")),
-			ward_query_text(d, "time") ? ward_query_text(d, "time") : "?",
-			ward_query_text(d, "kind") ? ward_query_text(d, "kind") : "?",
-			ward_query_text(d, "result") ? ward_query_text(d, "result") : "");
+		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " ",
+			json_integer_value(json_object_get(d, "seq")));
+		word(b, ward_query_text(d, "time"));
+		ward_buf_putc(b, ' ');
+		word(b, ward_query_text(d, "kind"));
+		ward_buf_putc(b, ' ');
+		word(b, ward_query_text(d, "result") ? ward_query_text(d, "result") : "");
+		ward_buf_putc(b, ' ');
 		code(b, ward_query_text(d, "path") ? ward_query_text(d, "path")
 						   : ward_query_text(d, "host"));
 		static const char *const members[] = {"request", "by", "scope", "until"};
@@ -163,9 +183,11 @@ static void files(struct ward_buf *b, const json_t *report)
 		ward_buf_puts(b, " |");
 		json_object_foreach(verbs, verb, n)
 		{
-			if (json_integer_value(n) > 0)
-				ward_buf_printf(b, " %s %" JSON_INTEGER_FORMAT "×", verb,
-					json_integer_value(n));
+			if (json_integer_value(n) <= 0)
+				continue;
+			ward_buf_putc(b, ' ');
+			word(b, verb);
+			ward_buf_printf(b, " %" JSON_INTEGER_FORMAT "×", json_integer_value(n));
 		}
 		ward_buf_puts(b, " | ");
 		if (json_array_size(seqs) > 0)
@@ -186,9 +208,10 @@ static void beside(struct ward_buf *b, const json_t *report)
 	json_array_foreach(json_object_get(report, "external"), i, d)
 	{
 		ward_buf_puts(b, i ? "" : "\n## Changed by others meanwhile\n\n");
-		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " %s ",
-			json_integer_value(json_object_get(d, "seq")),
-			ward_query_text(d, "action") ? ward_query_text(d, "action") : "?");
+		ward_buf_printf(b, "- #%" JSON_INTEGER_FORMAT " ",
+			json_integer_value(json_object_get(d, "seq")));
+		word(b, ward_query_text(d, "action"));
+		ward_buf_putc(b, ' ');
 		code(b, ward_query_text(d, "path"));
 		ward_buf_puts(b, "\n");
 	}
@@ -200,9 +223,9 @@ static void beside(struct ward_buf *b, const json_t *report)
 	}
 	json_array_foreach(json_object_get(detail, "left"), i, d)
 	{
-		const char *kind = ward_query_text(d, "kind");
 		ward_buf_puts(b, i ? "- " : "\n## Left in the project, and no files of it\n\n- ");
-		ward_buf_printf(b, "%s ", kind ? kind : "?");
+		word(b, ward_query_text(d, "kind"));
+		ward_buf_putc(b, ' ');
 		code(b, ward_query_text(d, "path"));
 		if (ward_query_text(d, "to")) {
 			ward_buf_puts(b, " to ");
@@ -223,9 +246,11 @@ static void probes(struct ward_buf *b, const json_t *report)
 	{
 		ward_buf_puts(b, "| ");
 		code(b, ward_query_text(d, "layer"));
-		ward_buf_printf(b, " | %s | %s | ",
-			ward_query_text(d, "result") ? ward_query_text(d, "result") : "?",
-			ward_query_text(d, "attempt") ? ward_query_text(d, "attempt") : "");
+		ward_buf_puts(b, " | ");
+		word(b, ward_query_text(d, "result"));
+		ward_buf_puts(b, " | ");
+		word(b, ward_query_text(d, "attempt") ? ward_query_text(d, "attempt") : "");
+		ward_buf_puts(b, " | ");
 		code(b, ward_query_text(d, "text"));
 		ward_buf_puts(b, " |\n");
 	}

@@ -226,7 +226,7 @@ static int take_line(void *ctx, const char *line, size_t len, const json_t *reco
 		return take(ctx, record);
 	if (!memmem(line, len, member, sizeof(member) - 1))
 		return 0;
-	json_t *parsed = ward_parse(line, len, 0, "");
+	json_t *parsed = ward_parse_record(line, len);
 	int r = json_is_object(parsed) ? take(ctx, parsed) : 0;
 	json_decref(parsed);
 	return r;

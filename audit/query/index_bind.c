@@ -70,7 +70,7 @@ static int bind_scanned(sqlite3_stmt *s, int first, const char *line, size_t len
 
 static int bind_parsed(sqlite3_stmt *s, int first, const char *line, size_t len)
 {
-	json_t *rec = ward_parse(line, len, 0, "");
+	json_t *rec = ward_parse_record(line, len);
 	bool good = json_is_object(rec);
 	for (size_t i = 0; good && i < COLUMNS; i++) {
 		const json_t *v = json_object_get(rec, columns[i].name);

@@ -3,10 +3,12 @@
 #include "audit/query/parse.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 
 /* The largest json_int_t. */
 #define LARGEST "9223372036854775807"
@@ -58,4 +60,89 @@ json_t *ward_parse(const char *text, size_t len, size_t flags, const char *mark)
 		return v;
 	quote_large(text, len, mark, &b);
 	return ward_buf_error(&b) < 0 ? NULL : json_loadb(b.data, b.len, flags, NULL);
+}
+
+/* --- records --- */
+
+/* No text in the line holds more than printable ASCII: true of most lines. */
+static bool is_plain(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (line[i] < ' ' || line[i] > '~')
+			return false;
+		if (line[i] != '\\')
+			continue;
+		/* "\n", "\u001b" and their like stand for something else than themselves. */
+		if (i + 1 == len || !strchr("\"\\/", line[i + 1]))
+			return false;
+		i++;
+	}
+	return true;
+}
+
+static int show_text(json_t *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *s = json_string_value(text);
+	ward_shown(&b, s);
+	int r = ward_buf_error(&b);
+	if (r == 0 && b.len != strlen(s))
+		r = json_string_setn(text, ward_buf_str(&b), b.len);
+	return r;
+}
+
+/* Escapes the texts in v; how deep JSON can be nested, jansson bounds. */
+static int show_texts(json_t *v)
+{
+	int r = 0;
+	size_t i = 0;
+	const char *name = NULL;
+	json_t *item = NULL;
+	if (json_is_string(v))
+		return show_text(v);
+	json_array_foreach(v, i, item)
+	{
+		if (r == 0)
+			r = show_texts(item);
+	}
+	json_object_foreach(v, name, item)
+	{
+		if (r == 0)
+			r = show_texts(item);
+	}
+	return r;
+}
+
+json_t *ward_parse_record(const char *line, size_t len)
+{
+	json_t *rec = ward_parse(line, len, 0, "");
+	const char *name = NULL;
+	json_t *v = NULL;
+	if (!rec || is_plain(line, len))
+		return rec;
+	json_object_foreach(rec, name, v)
+	{
+		if (strcmp(name, "detail") != 0 && show_texts(v) < 0) {
+			json_decref(rec);
+			return NULL;
+		}
+	}
+	return rec;
+}
+
+char *ward_json_ascii(const json_t *v, size_t flags)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup_free char *text = json_dumps(v, flags | JSON_ENSURE_ASCII);
+	if (!text)
+		return NULL;
+	/* DEL is ASCII, and within a string. */
+	for (const char *s = text; *s;) {
+		const size_t n = strcspn(s, "\177");
+		ward_buf_add(&b, s, n);
+		s += n;
+		if (*s && s++)
+			ward_buf_puts(&b, "\\u007f");
+	}
+	return ward_buf_steal(&b);
 }

@@ -29,7 +29,7 @@ int ward_query_walk_from(struct ward_log *log, uint64_t *offset, bool parse, war
 		if (!text.whole)
 			continue;
 		*offset = text.offset + text.len + 1;
-		json_t *record = parse ? ward_parse(text.p, text.len, 0, "") : NULL;
+		json_t *record = parse ? ward_parse_record(text.p, text.len) : NULL;
 		r = fn(ctx, text.p, text.len, json_is_object(record) ? record : NULL);
 		json_decref(record);
 	}
@@ -68,7 +68,7 @@ int ward_query_walk_at(struct ward_log *log, const struct ward_query_lines *l, w
 		ssize_t len = read_line(log, l->v[i], buf);
 		if (len < 0)
 			return ward_err_sys(err, (int)len, "trail");
-		json_t *record = ward_parse(buf, (size_t)len, 0, "");
+		json_t *record = ward_parse_record(buf, (size_t)len);
 		r = fn(ctx, buf, (size_t)len, json_is_object(record) ? record : NULL);
 		json_decref(record);
 	}

@@ -37,6 +37,7 @@
 #include "audit/write/writer.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/out.h"
 #include "enforcer/base/sched.h"
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/helper.h"
@@ -83,7 +84,7 @@ static void send_text(uint32_t type, const char *text)
 	ward_msg_put_str(&m, text);
 	/* If the supervisor is gone the loop will see it. */
 	if (ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0) < 0)
-		fprintf(stderr, "wardfs-audit: %s\n", text);
+		ward_tellf("wardfs-audit: %s\n", text);
 	ward_msg_clear(&m);
 }
 
@@ -454,7 +455,7 @@ int main(int argc, char **argv)
 	loop(&a);
 	int r = finish(&a, &err);
 	if (r < 0) {
-		fprintf(stderr, "wardfs-audit: %s\n", err.text);
+		ward_tellf("wardfs-audit: %s\n", err.text);
 		send_text(WARD_MSG_FAILED, err.text);
 		_exit(1);
 	}

@@ -43,6 +43,7 @@ def head(row):
     if row["here"] != "yes":
         facts.append(f"So far a run takes {listed(row['here'])} alone.")
     doc = re.sub(r"`([^`]*)`", r"\\fB\1\\fP", row["doc"])
+    doc = re.sub(r"([A-Za-z)*\]]{2})\. (?=[A-Z])", r"\1.\n", doc)  # each sentence begins a line
     return f".It Cm {row['key']} No = Ar {listed(row['type'])}\n{doc}\n" + "".join(f + "\n" for f in facts)
 
 

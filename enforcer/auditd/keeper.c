@@ -18,6 +18,7 @@
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
 #include "enforcer/ipc/system.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/guard/segment_keeper.h"
@@ -143,7 +144,7 @@ static int let_read(struct keeping *c, struct ward_err *err)
 	ward_store_close(st);
 	/* They bind all the same; it is the journal that says why only root can read them. */
 	if (r == -EOPNOTSUPP) {
-		fprintf(stderr, "wardfs-auditd: %s\n", err->text);
+		ward_tellf("wardfs-auditd: %s\n", err->text);
 		*err = WARD_ERR_INIT;
 		return 0;
 	}
@@ -469,7 +470,7 @@ int ward_keeper_serve(const struct ward_keeper *k)
 			    : ward_err_set(&err, -EBADMSG, "nothing was asked for");
 	}
 	if (r < 0)
-		fprintf(stderr, "wardfs-auditd: user %u: %s\n", (unsigned)k->uid, err.text);
+		ward_tellf("wardfs-auditd: user %u: %s\n", (unsigned)k->uid, err.text);
 	ward_guard_close(&c.g);
 	free(c.path);
 	free(c.buf);

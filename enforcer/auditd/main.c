@@ -15,7 +15,6 @@
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -29,6 +28,7 @@
 #include "audit/log/chain.h"
 #include "enforcer/auditd/keeper.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
@@ -67,7 +67,7 @@ struct auditd {
 
 static int complain(const char *what)
 {
-	fprintf(stderr, "wardfs-auditd: %s\n", what);
+	ward_tellf("wardfs-auditd: %s\n", what);
 	return USAGE;
 }
 
@@ -131,7 +131,7 @@ static void refuse(int conn, uid_t uid)
 {
 	struct ward_msg m;
 	static const char text[] = "too many sessions at a time";
-	fprintf(stderr, "wardfs-auditd: user %u: %s\n", (unsigned)uid, text);
+	ward_tellf("wardfs-auditd: user %u: %s\n", (unsigned)uid, text);
 	ward_msg_init(&m, WARD_MSG_FAILED);
 	ward_msg_put_str(&m, text);
 	if (ward_buf_error(&m.buf) == 0)
@@ -168,7 +168,7 @@ static void take_one(struct auditd *a)
 	if (pid == 0)
 		child(a, conn, peer.uid);
 	if (pid < 0)
-		fprintf(stderr, "wardfs-auditd: fork: %s\n", strerror(errno));
+		ward_tellf("wardfs-auditd: fork: %s\n", strerror(errno));
 	else
 		a->v[a->n++] = (struct peer){.pid = pid, .uid = peer.uid};
 }
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 	static struct auditd a = {.keep_min = 90, .user_max = USER_MAX};
 	for (int o = 0; (o = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		if (o == 'h') {
-			fputs(help, stdout);
+			ward_outf(help);
 			return 0;
 		}
 		if (!(o == 'k' && ward_quantity_whole(optarg, 1, 36500, &a.keep_min, NULL) == 0) &&

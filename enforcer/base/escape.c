@@ -98,6 +98,33 @@ void ward_escape_json(struct ward_buf *b, const void *s, size_t len)
 	ward_buf_putc(b, '"');
 }
 
+void ward_escape_in_json(struct ward_buf *b, const void *json, size_t len)
+{
+	const unsigned char *s = json;
+	for (size_t i = 0; i < len;) {
+		uint32_t cp = 0;
+		const size_t start = i;
+		while (i < len && (plain[s[i]] || s[i] == '\\'))
+			i++;
+		ward_buf_add(b, s + start, i - start);
+		if (i == len)
+			break;
+		const size_t n = utf8_sequence(s + i, len - i, &cp);
+		if (n == 0)
+			ward_buf_puts(b, "\\ufffd");
+		else if (cp < 0x20)
+			ward_buf_putc(b, ' ');
+		else if (!deceptive(cp))
+			ward_buf_add(b, s + i, n);
+		else if (cp < 0x10000)
+			ward_buf_printf(b, "\\u%04x", cp);
+		else
+			ward_buf_printf(b, "\\u%04x\\u%04x", 0xd800 + ((cp - 0x10000) >> 10),
+				0xdc00 + (cp & 0x3ff));
+		i += n ? n : 1;
+	}
+}
+
 static int hex(char c)
 {
 	if (c >= '0' && c <= '9')

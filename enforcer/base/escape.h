@@ -24,5 +24,12 @@ void ward_escape(struct ward_buf *b, const void *s, size_t len);
  */
 void ward_escape_json(struct ward_buf *b, const void *s, size_t len);
 
+/*
+ * Appends text that is JSON with what would be escaped above as \uXXXX of JSON: to a parser it is
+ * the same, but for what is no UTF-8, which becomes U+FFFD. Blanks between the values become
+ * spaces.
+ */
+void ward_escape_in_json(struct ward_buf *b, const void *json, size_t len);
+
 /* Appends the bytes that text stands for. -EINVAL for a bad escape. */
 int ward_unescape(struct ward_buf *b, const char *text, size_t len) ward_must_check;

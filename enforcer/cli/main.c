@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/build_id.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/verbs.h"
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		char id[WARD_BUILD_ID_SIZE];
 
-		printf("wardfs " WARD_VERSION "\nbuild %s\n", ward_build_id(id));
+		ward_outf("wardfs " WARD_VERSION "\nbuild %s\n", ward_build_id(id));
 		return ward_finish_output(0);
 	}
 	return ward_finish_output(ward_cli_call(&all, argc, argv));

@@ -13,6 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
 #include "enforcer/session/owner/identity.h"
 
 /* The last name of path. */
@@ -198,11 +199,15 @@ int ward_output_write(
 	const char *path, bool replace, const struct ward_buf *b, struct ward_err *err)
 {
 	ward_cleanup(ward_output_drop) struct ward_output o = WARD_OUTPUT_INIT;
-	int r = path ? ward_output_begin(path, 0644, replace, &o, err) : 0;
+	int r = 0;
+	if (!path) {
+		ward_out_lines(b->data, b->len);
+		r = ward_out_flush();
+		return r < 0 ? ward_err_sys(err, r, "stdout") : 0;
+	}
+	r = ward_output_begin(path, 0644, replace, &o, err);
 	if (r < 0)
 		return r;
-	r = ward_fd_write_all(path ? o.fd : STDOUT_FILENO, b->data, b->len);
-	if (r < 0)
-		return ward_err_sys(err, r, "%s", path ? path : "stdout");
-	return path ? ward_output_finish(&o, err) : 0;
+	r = ward_fd_write_all(o.fd, b->data, b->len);
+	return r < 0 ? ward_err_sys(err, r, "%s", path) : ward_output_finish(&o, err);
 }

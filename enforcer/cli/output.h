@@ -40,6 +40,7 @@ int ward_output_finish(struct ward_output *o, struct ward_err *err) ward_must_ch
 /* Takes away what was not finished, and closes. Idempotent; for ward_cleanup(). */
 void ward_output_drop(struct ward_output *o);
 
-/* Writes all of b to path, made as above with mode 0644; NULL: to stdout. */
+/* Writes all of b to path, made as above with mode 0644; NULL: to stdout, escaped
+ * as ward_out_lines() does. */
 int ward_output_write(const char *path, bool replace, const struct ward_buf *b,
 	struct ward_err *err) ward_must_check;

@@ -3,10 +3,10 @@
 #include "enforcer/cli/progress.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
+#include "enforcer/base/out.h"
 
 /* Shorter work shows nothing; then the line changes ten times a second. */
 #define QUIET_NS WARD_NS_PER_SEC
@@ -28,13 +28,12 @@ void ward_progress_tell(void *arg, uint64_t done)
 		return;
 	p->shown_ns = now;
 	/* ECMA-48: back to the first column, the rest of the line erased */
-	fprintf(stderr, "\r\033[Kwardfs: %s: %" PRIu64 " %s", p->what, done, p->unit);
-	(void)fflush(stderr);
+	ward_tellf("\r\033[Kwardfs: %s: %" PRIu64 " %s", p->what, done, p->unit);
 }
 
 void ward_progress_end(struct ward_progress *p)
 {
 	if (p->shown_ns)
-		fputs("\r\033[K", stderr);
+		ward_tellf("\r\033[K");
 	p->shown_ns = 0;
 }

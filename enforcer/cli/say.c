@@ -9,30 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/query/parse.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/out.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/policy/value.h"
 
 /* Spellings farther off than this are no slip of the finger. */
 #define NEAR_MAX 2U
 
-void ward_shown(struct ward_buf *b, const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\\");
-		ward_escape(b, text, n);
-		text += n;
-		if (*text)
-			ward_buf_putc(b, *text++);
-	}
-}
-
 void ward_say(const char *text)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_shown(&b, text);
-	fprintf(stderr, "wardfs: %s\n", ward_buf_str(&b));
+	ward_tellf("wardfs: %s\n", text);
 }
 
 void ward_sayf(const char *fmt, ...)
@@ -47,18 +36,31 @@ void ward_sayf(const char *fmt, ...)
 	ward_say(text ? text : "out of memory");
 }
 
-void ward_print(const char *text)
+void ward_print_policy(const char *text, size_t len)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_shown(&b, text);
-	fputs(ward_buf_str(&b), stdout);
+	ward_shown_lines(&b, text, len);
+	ward_out_lines(text, len);
+	/* Then it is another pattern, and nobody is to take it for the one that is in force. */
+	if (b.len != len)
+		ward_say(
+			"bytes that a terminal obeys or does not show stand as \\xNN above: a pattern "
+			"with them is not to be copied; '?' stands for any byte");
+}
+
+void ward_put_json(const json_t *o, size_t flags)
+{
+	ward_cleanup_free char *text = ward_json_ascii(o, flags);
+	if (text)
+		ward_out_lines(text, strlen(text));
+	else
+		ward_say("out of memory");
 }
 
 void ward_print_json(json_t *o)
 {
-	if (json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) < 0)
-		ward_say("out of memory");
-	putchar('\n');
+	ward_put_json(o, JSON_INDENT(2));
+	ward_outf("\n");
 	json_decref(o);
 }
 
@@ -102,15 +104,10 @@ const char *ward_near(const char *word, const void *names, size_t n, size_t stri
 
 int ward_finish_output(int status)
 {
-	bool failed = ferror(stdout);
-	int code = failed ? EIO : 0;
-	if (fflush(stdout) != 0) {
-		failed = true;
-		code = errno;
-	}
-	if (!failed)
+	const int r = ward_out_flush();
+	if (r == 0)
 		return status;
-	ward_sayf("standard output: %s", strerror(code));
+	ward_sayf("standard output: %s", strerror(-r));
 	return status > 1 ? status : 125;
 }
 

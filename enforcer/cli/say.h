@@ -10,23 +10,18 @@
 
 /*
  * Prints "wardfs: TEXT" and a newline on stderr. Text may carry names from a hostile repository or
- * the agent: everything but backslashes is escaped (base/escape.h), newlines too, so that it can
- * neither steer a terminal nor look like a second message. A backslash stays single: paths in
- * messages are copied and used.
+ * the agent: it is escaped as base/out.h says, newlines too.
  */
 void ward_say(const char *text);
 void ward_sayf(const char *fmt, ...) ward_printf(1, 2);
 
-/* Appends text as ward_say() shows it. */
-void ward_shown(struct ward_buf *b, const char *text);
+/* Prints the text of a policy on stdout as ward_out_lines() does, and says so if it changed. */
+void ward_print_policy(const char *text, size_t len);
 
-/* Prints text on stdout as ward_say() shows it. */
-void ward_print(const char *text);
+/* Prints o on stdout with these flags of json_dumps(3), in printable ASCII. */
+void ward_put_json(const json_t *o, size_t flags);
 
-/*
- * Prints o on stdout, indented, in ASCII (what a terminal may obey stands as \u), and a newline.
- * Takes the reference.
- */
+/* The same indented, and a newline. Takes the reference. */
 void ward_print_json(json_t *o);
 
 /* The escaped text as a JSON string; null for NULL. The caller's reference. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/control/control.h"
 
@@ -93,7 +94,7 @@ error_t ward_sessions_parse(int key, char *arg, struct argp_state *state)
 void ward_sessions_need(const struct argp_state *state, const char *session)
 {
 	if (!session)
-		argp_error(state, "a session is needed; wardfs ps lists them");
+		ward_arguments_wrong(state, "a session is needed; wardfs ps lists them");
 }
 
 int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_all)

@@ -4,18 +4,25 @@
 
 #include <getopt.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "enforcer/base/out.h"
 #include "enforcer/cli/say.h"
 
-static void usage(const struct ward_cli_verbs *verbs, FILE *f)
+static void usage(
+	const struct ward_cli_verbs *verbs, void print(const char *fmt, ...) ward_printf(1, 2))
 {
-	fprintf(f, "Usage: %s VERB [OPTION...] [ARGUMENT...]\n%s\nVerbs:\n", verbs->self,
-		verbs->what);
+	print("Usage: %s VERB [OPTION...] [ARGUMENT...]\n", verbs->self);
+	/* Lines of its own. */
+	for (const char *what = verbs->what; *what;) {
+		const size_t n = strcspn(what, "\n");
+		print("%.*s\n", (int)n, what);
+		what += n + (what[n] == '\n');
+	}
+	print("\nVerbs:\n");
 	for (size_t i = 0; i < verbs->n; i++)
-		fprintf(f, "  %-8s %s\n", verbs->v[i].name, verbs->v[i].what);
-	fprintf(f, "\n%s VERB --help tells the options of a verb; man wardfs tells all of it.\n",
+		print("  %-8s %s\n", verbs->v[i].name, verbs->v[i].what);
+	print("\n%s VERB --help tells the options of a verb; man wardfs tells all of it.\n",
 		verbs->self);
 }
 
@@ -92,12 +99,12 @@ int ward_cli_call(const struct ward_cli_verbs *verbs, int argc, char **argv)
 {
 	static char help[] = "--help";
 	if (argc < 2) {
-		usage(verbs, stderr);
+		usage(verbs, ward_tellf);
 		return 2;
 	}
 	if (is(argv[1], "--help", "-h", "-?") || take_early(verbs, argc, argv) ||
 		(strcmp(argv[1], "help") == 0 && argc == 2)) {
-		usage(verbs, stdout);
+		usage(verbs, ward_outf);
 		return 0;
 	}
 	if (strcmp(argv[1], "help") == 0) {

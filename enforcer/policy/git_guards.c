@@ -12,7 +12,6 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/clock.h"
 #include "enforcer/policy/gitnamed.h"
 #include "enforcer/policy/policy.h"
 
@@ -26,10 +25,8 @@
  */
 #define WALK_DEPTH_MAX 64U
 #define WALK_DIRS_MAX 65536U
-#define PLACES_MAX 64U /* guarded one by one, before the whole tree is */
-/* Of all repositories together: a thousand times what large ones need. */
-#define CONFIG_BYTES_MAX ((size_t)32 << 20)
-#define SEARCH_NS (10 * WARD_NS_PER_SEC)
+#define HALF_EVERY 256U /* names between two looks at what the search has left */
+#define PLACES_MAX 64U	/* guarded one by one, before the whole tree is */
 
 /* Paths are relative to the tree, as their bytes; "" is the top. */
 struct guards {
@@ -57,16 +54,18 @@ static bool is(const char *f, size_t n, const char *word)
 	return strlen(word) == n && memcmp(f, word, n) == 0;
 }
 
-/* Writes the path as a pattern. */
-static void put_path(struct ward_buf *text, const char *path)
+/* Writes the path, which is beneath `root`, as a pattern. */
+static void put_path(struct ward_buf *text, const char *root, const char *path)
 {
-	ward_buf_printf(text, "/workspace%s", *path ? "/" : "");
+	ward_buf_printf(text, "%s%s", root, *path ? "/" : "");
 	ward_pattern_quote(text, path, strlen(path));
 }
 
-/* Writes the list's lines of class `where`: their patterns below path and, below that, a pattern.
+/* Writes the list's lines of class `where`: their patterns below root/path and, below that, a
+ * pattern.
  */
-static void emit(struct guards *g, const char *where, const char *path, const char *below)
+static void emit_lines(struct ward_buf *text, const char *where, const char *root, const char *path,
+	const char *below)
 {
 	const char *list = ward_embedded_lists[0].data;
 	while (*list) {
@@ -80,13 +79,27 @@ static void emit(struct guards *g, const char *where, const char *path, const ch
 		size_t n_verb = field(&s, &verb), n_pattern = field(&s, &pattern);
 		if (is(verb, n_verb, "-"))
 			continue;
-		ward_buf_add(g->text, verb, n_verb);
-		ward_buf_puts(g->text, " = ");
-		put_path(g->text, path);
-		ward_buf_printf(g->text, "%s/", below);
-		ward_buf_add(g->text, pattern, n_pattern);
-		ward_buf_putc(g->text, '\n');
+		ward_buf_add(text, verb, n_verb);
+		ward_buf_puts(text, " = ");
+		put_path(text, root, path);
+		ward_buf_printf(text, "%s/", below);
+		ward_buf_add(text, pattern, n_pattern);
+		ward_buf_putc(text, '\n');
 	}
+}
+
+/* The same for a path in the project. */
+static void emit(struct guards *g, const char *where, const char *path, const char *below)
+{
+	emit_lines(g->text, where, "/workspace", path, below);
+}
+
+void ward_git_dir_guards(const char *path, struct ward_buf *text)
+{
+	/* Not at every depth: refs/remotes is what fetching writes. */
+	emit_lines(text, "git", "", path + 1, "");
+	emit_lines(text, "git", "", path + 1, "/modules/**");
+	emit_lines(text, "git", "", path + 1, "/worktrees/**");
 }
 
 static bool has(int dir, const char *name, mode_t type)
@@ -137,7 +150,10 @@ static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
 	struct dirent *e;
 	int r = 0;
 	while (r == 0 && (errno = 0, e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		r = ward_budget_entry(g->named.budget);
+		if (r < 0 && !g->named.culprit.len)
+			ward_buf_puts(&g->named.culprit, prefix);
+		if (r < 0 || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
 			!has(dirfd(d), e->d_name, S_IFDIR))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
@@ -223,7 +239,7 @@ static int follow(struct guards *g, int dir, const char *prefix)
 		return r;
 	/* not even to be looked into */
 	ward_buf_puts(g->text, "read = ");
-	put_path(g->text, ward_buf_str(&path));
+	put_path(g->text, "/workspace", ward_buf_str(&path));
 	ward_buf_putc(g->text, '\n');
 	return 0;
 }
@@ -233,7 +249,7 @@ static int repository(struct guards *g, int dir, const char *prefix)
 {
 	int r = follow(g, dir, prefix);
 	if (r < 0 && g->failed.len == 0)
-		put_path(&g->failed, prefix);
+		put_path(&g->failed, "/workspace", prefix);
 	return r;
 }
 
@@ -250,7 +266,10 @@ static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned dept
 	struct dirent *e;
 	int r = 0;
 	while (r == 0 && !g->cut && (errno = 0, e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		g->cut = ward_budget_entry(g->named.budget) < 0 ||
+			 (g->named.budget->entries % HALF_EVERY == 0 &&
+				 ward_budget_half(g->named.budget));
+		if (g->cut || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if (strcmp(e->d_name, ".git") == 0) {
 			r = depth > 0 ? repository(g, dirfd(d), prefix) : 0;
@@ -276,7 +295,7 @@ static bool is_bare(int dir)
 /* Searches the directory `name` in `at` for repositories. */
 static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth)
 {
-	if (g->walked >= WALK_DIRS_MAX || ward_budget_take(g->named.budget, 0) < 0) {
+	if (g->walked >= WALK_DIRS_MAX || ward_budget_half(g->named.budget)) {
 		g->cut = true;
 		return 0;
 	}
@@ -335,13 +354,37 @@ static int search(struct guards *g, int tree)
 	return r;
 }
 
-int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err)
+/* Says which repository, which of its files, and what is wrong with it or which bound is met. */
+static void explain(const struct guards *g, int r, struct ward_err *err)
 {
-	struct ward_budget budget;
+	struct ward_err why = WARD_ERR_INIT;
+	const char *file = g->named.culprit.len ? ward_buf_str(&g->named.culprit) : NULL;
+	const char *where = g->failed.len ? ward_buf_str(&g->failed) : "/workspace";
+	ward_cleanup(ward_buf_clear) struct ward_buf any = WARD_BUF_INIT;
+	ward_buf_printf(&any, "%s%s", file ? "/workspace/" : where, file ? file : "/.git");
+	if (r == -E2BIG)
+		ward_err_set(&why, r, "%s: more files or git directories than anyone has",
+			ward_buf_str(&any));
+	else if (!ward_budget_refuse(r, ward_buf_str(&any), WARD_NAMED_FILE_MAX, &why))
+		ward_err_sys(&why, r, "%s", ward_buf_str(&any));
+	if (!g->failed.len && !file)
+		ward_err_sys(err, r, "looking for repositories in the project");
+	else
+		ward_err_set(err, r,
+			"looking for repositories in the project: what %s/.git leads to cannot be "
+			"guarded: %s (fix: look at it, or move it away)",
+			where, why.text);
+}
+
+int ward_present_guards(
+	int tree_fd, struct ward_budget *budget, struct ward_buf *text, struct ward_err *err)
+{
 	struct guards g = {.text = text,
-		.named = {.tree_fd = tree_fd, .text = text, .budget = &budget},
+		.named = {.tree_fd = tree_fd,
+			.text = text,
+			.budget = budget,
+			.culprit = WARD_BUF_INIT},
 		.failed = WARD_BUF_INIT};
-	ward_budget_begin(&budget, SEARCH_NS, CONFIG_BYTES_MAX);
 	int r = ward_buf_error(text);
 	if (r < 0)
 		return ward_err_sys(err, r, "looking for repositories in the project");
@@ -351,20 +394,8 @@ int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err
 	r = tree_fd < 0 ? 0 : search(&g, tree_fd);
 	if (r == 0)
 		r = ward_buf_error(text);
-	if (r == -ETIME || r == -EDQUOT)
-		ward_err_set(err, r,
-			"the git configuration of %s cannot be looked through within %s (fix: look at "
-			"%s/.git/config, or move the repository away)",
-			g.failed.len ? ward_buf_str(&g.failed) : "the project",
-			r == -ETIME ? "10 s" : "32 MiB",
-			g.failed.len ? ward_buf_str(&g.failed) : ".");
-	else if (r < 0 && g.failed.len)
-		ward_err_sys(err, r,
-			"looking for repositories in the project: what %s/.git leads to cannot be "
-			"guarded (fix: look at it, or move it away)",
-			ward_buf_str(&g.failed));
-	else if (r < 0)
-		ward_err_sys(err, r, "looking for repositories in the project");
+	if (r < 0)
+		explain(&g, r, err);
 	ward_buf_clear(&g.failed);
 	ward_named_clear(&g.named);
 	return r;

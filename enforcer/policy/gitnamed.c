@@ -18,7 +18,6 @@
 /* Of one project; far more than repositories have. */
 #define LINES_MAX 4096U
 #define FILES_MAX 16384U
-#define CONFIG_MAX ((size_t)1 << 20)
 /* Of one path, as the kernel counts links (MAXSYMLINKS). */
 #define LINKS_MAX 40U
 /* Of one file in another, as git counts them (MAX_INCLUDE_DEPTH). */
@@ -285,6 +284,23 @@ void ward_named_clear(struct ward_named *n)
 {
 	tdestroy(n->read, free);
 	n->read = NULL;
+	ward_buf_clear(&n->culprit);
+}
+
+/* Reads a file of the tree, all of it. -EINVAL: no regular file. */
+static int slurp(struct ward_named *n, const char *path, struct ward_buf *ret)
+{
+	ward_cleanup_fd int fd = ward_fd_open_beneath(n->tree_fd, path);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_NAMED_FILE_MAX, ret);
+	return r < 0 ? r : ward_budget_take(n->budget, ret->len);
+}
+
+/* Remembers the file that ends it all; r as it was. */
+static int blame(struct ward_named *n, const char *path, int r)
+{
+	if (r < 0 && !n->culprit.len)
+		ward_buf_puts(&n->culprit, path);
+	return r;
 }
 
 /* Each word of a command line that names a file of the tree, and its first one also while missing.
@@ -359,25 +375,27 @@ static int read_config(struct config *c, const char *name)
 	ward_cleanup_free char *key = meaning_of(c, ward_buf_str(&real));
 	if (!key || tfind(key, &c->n->read, by_text))
 		return key ? 0 : -ENOMEM;
-	if (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX)
-		return -E2BIG;
-	ward_cleanup_fd int fd = openat(c->n->tree_fd, ward_buf_str(&real),
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_buf_puts(&path, ward_buf_str(&real));
+	r = ward_buf_error(&path);
+	if (r == 0 && (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX))
+		r = -E2BIG;
+	/* What is remembered of it stays in memory. */
 	if (r == 0)
-		r = ward_budget_take(c->n->budget, text.len);
+		r = ward_budget_take(c->n->budget, strlen(key));
+	if (r == 0)
+		r = slurp(c->n, ward_buf_str(&path), &text);
+	if (r == -EINVAL)
+		return 0;
 	cut_last(&real);
 	struct config in = *c;
 	in.dir = ward_buf_str(&real);
 	in.depth++;
 	if (r == 0)
 		r = ward_git_config_read(ward_buf_str(&text), text.len, entry, &in);
-	return r == 0 ? remember(c->n, &key) : r;
+	if (r == 0)
+		r = remember(c->n, &key);
+	return blame(c->n, ward_buf_str(&path), r);
 }
 
 int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *work_tree)
@@ -409,21 +427,19 @@ int ward_named_git_file(struct ward_named *n, const char *dir, struct ward_buf *
 	int r = pin(n, dir, ".git", NO_DIR, &real);
 	if (r <= 0)
 		return r;
-	ward_cleanup_fd int fd = openat(n->tree_fd, ward_buf_str(&real),
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstatat(n->tree_fd, real.len ? ward_buf_str(&real) : ".", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode)) {
 		ward_buf_puts(ret_dir, ward_buf_str(&real));
 		return ward_buf_error(ret_dir) < 0 ? -ENOMEM : 1;
 	}
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	r = slurp(n, ward_buf_str(&real), &text);
+	if (r < 0)
+		return r == -EINVAL ? 0 : blame(n, ward_buf_str(&real), r);
 	size_t len = strlen(is);
-	if (r < 0 || text.len <= len || memcmp(text.data, is, len) != 0)
-		return r;
+	if (text.len <= len || memcmp(text.data, is, len) != 0)
+		return 0;
 	text.data[strcspn(text.data, "\r\n")] = 0;
 	cut_last(&real);
 	ward_cleanup(ward_buf_clear) struct ward_buf at = WARD_BUF_INIT;

@@ -268,9 +268,10 @@ const struct ward_key ward_keys[] = {
 	LIST("audit", "checkpoint", CHECKPOINT, ADD, FROM_HOST, NO, ALL, "10000", BY_HAND,
 		"After how many records a checkpoint is signed, or how long after the one before. "
 		"Of several counts or times the smallest counts. Without a time: 10s."),
-	LIST("audit", "anchor", ANCHOR, BASE, BASE_ONLY, NO, ALL, NULL, INTO(anchors),
-		"Where checkpoints are also sent. Without it the journal, if there is one, gets "
-		"the first and the last checkpoint; `none` sends nothing."),
+	LIST("audit", "anchor", ANCHOR, ADD, FROM_HOST, NO, ALL, NULL, BY_HAND,
+		"Where checkpoints are also sent: to all that any source names. Without it the "
+		"journal, if there is one, gets the first and the last checkpoint; `none` sends "
+		"nothing where no other anchor is named."),
 	KEY("audit", "rotate", SIZE, MIN, FROM_HOST, NO, ALL, "256M", INTO(rotate),
 		"A longer trail goes on in a new file, and the finished one is compressed. At least "
 		"64K."),

@@ -326,6 +326,39 @@ static void fill_redact(struct ward_policy *p)
 	}
 }
 
+static bool has_string(const struct ward_strings *s, const char *text)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->v[i], text) == 0)
+			return true;
+	return false;
+}
+
+/* The floor's first. All count, once; `none` only where nobody names one. */
+static int fill_anchors(struct ward_policy *p)
+{
+	struct ward_strings *to = &p->settings.anchors;
+	bool none = false;
+	for (int floor = 1; floor >= 0; floor--) {
+		for (size_t i = 0; i < p->n_effective; i++) {
+			const struct ward_entry *e = p->effective[i];
+			if (!is_key(e->key, "audit", "anchor") ||
+				(e->source == WARD_SOURCE_FLOOR) != floor)
+				continue;
+			bool is_none = strcmp(e->value, "none") == 0;
+			none = none || is_none;
+			if (is_none || has_string(to, e->value))
+				continue;
+			int r = add_string(to, strdup(e->value));
+			if (r < 0)
+				return r;
+		}
+		if (floor)
+			p->settings.anchors_floor = to->n;
+	}
+	return none && to->n == 0 ? add_string(to, strdup("none")) : 0;
+}
+
 static void fill_mode(struct ward_policy *p)
 {
 	const struct ward_key *k = NULL;
@@ -375,6 +408,8 @@ int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 	for (const struct ward_key *k = ward_keys; r == 0 && k->section; k++)
 		r = fill_member(p, k);
 	if (r == 0)
+		r = fill_anchors(p);
+	if (r == 0)
 		r = fill_unavailable(p);
 	if (r < 0)
 		return no_memory(err);
@@ -407,6 +442,7 @@ void ward_settings_clear(struct ward_settings *s)
 	for (const struct ward_key *k = ward_keys; k->section; k++)
 		if (k->into.fill == WARD_FILL_STRINGS)
 			clear_strings((struct ward_strings *)(void *)((char *)s + k->into.offset));
+	clear_strings(&s->anchors);
 	clear_strings(&s->unavailable);
 	*s = (struct ward_settings){0};
 }

@@ -129,7 +129,8 @@ struct ward_settings {
 	enum ward_audit_log log;
 	enum ward_audit_hash hash;
 	bool exec;		     /* programs that are started are recorded */
-	struct ward_strings anchors; /* journald, syslog, file:PATH, exec:PATH */
+	struct ward_strings anchors; /* journald, syslog, file:PATH, exec:PATH; `none` alone */
+	size_t anchors_floor;	     /* so many in front are the floor's */
 	bool redact_argv;
 	bool redact_sni;
 	enum ward_on_failure on_failure;

@@ -204,11 +204,12 @@ static void op_fallocate(
 	if (r == 0 && h->append_only && mode != FALLOC_FL_KEEP_SIZE)
 		r = -EACCES;
 	if (r == 0)
-		r = ward_record_io(&op, h, "fallocate", off, (size_t)len, 0);
+		r = ward_record_fallocate(&op, h, mode, off, len, 0);
 	if (r == 0) {
 		r = ward_quota_fallocate(&op, h, mode, off, len);
+		/* It fails whether or not that could be recorded. */
 		if (r < 0)
-			r = (int)record_outcome(&op, h, "fallocate", off, (size_t)len, r);
+			(void)!ward_record_fallocate(&op, h, mode, off, len, r);
 	}
 	ward_op_reply(&op, r);
 }

@@ -2,6 +2,7 @@
 /* Files opened, created, flushed and released. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/xattr.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "fs/base/fuse_kernel.h"
 #include "fs/gate/gate.h"
 #include "fs/handle/writers.h"
+#include "fs/kernel/forget_queue.h"
 #include "fs/kernel/passthrough.h"
 #include "fs/node/node_links.h"
 #include "fs/ops/inherited_acl.h"
@@ -301,6 +303,64 @@ static int count_open(struct ward_op *op, const struct ward_record_paths *paths,
 	return r;
 }
 
+/* setuid and setgid, as a change of the mode; -ENODATA: it has none. */
+static int take_bits(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_decision *by, int fd)
+{
+	struct stat attr = {.st_mode = paths->file->st.st_mode & 01777};
+	struct ward_record_paths change = *paths;
+	int r;
+
+	if (!(paths->file->st.st_mode & (S_ISUID | S_ISGID)))
+		return -ENODATA;
+	change.attr = &attr;
+	change.to_set = FUSE_SET_ATTR_MODE;
+	r = ward_record_change(op, WARD_EVENT_ATTR, &change, by);
+	if (r == 0)
+		r = ward_record_outcome(
+			op, WARD_EVENT_ATTR, &change, by, ward_backing_chmod(fd, attr.st_mode));
+	return r;
+}
+
+/* File capabilities; -ENODATA: it has none. */
+static int take_capabilities(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_decision *by, int fd)
+{
+	struct ward_record_paths change = *paths;
+	const ssize_t n = ward_backing_getxattr(fd, XATTR_NAME_CAPS, NULL, 0);
+	int r;
+
+	if (n < 0)
+		return n == -EOPNOTSUPP ? -ENODATA : (int)n;
+	change.xattr = XATTR_NAME_CAPS;
+	r = ward_record_change(op, WARD_EVENT_XATTR, &change, by);
+	if (r == 0)
+		r = ward_record_outcome(op, WARD_EVENT_XATTR, &change, by,
+			ward_backing_removexattr(fd, XATTR_NAME_CAPS));
+	return r;
+}
+
+/*
+ * Writing takes setuid, setgid and capabilities from a file, but by a mapping the kernel lets its
+ * owner keep them (file_remove_privs() in fs/inode.c is not called for pages), and what the agent
+ * put there would run with the rights of the file's owner. So they go before anything can be
+ * written. file: as it is then.
+ */
+static int take_privileges(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_decision *by, int fd, struct ward_file *file)
+{
+	int bits, caps;
+
+	if (op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+		return 0;
+	bits = take_bits(op, paths, by, fd);
+	caps = bits == 0 || bits == -ENODATA ? take_capabilities(op, paths, by, fd) : bits;
+	if (bits == -ENODATA && caps == -ENODATA)
+		return 0;
+	ward_forget_attr(op->tree->forget, ward_node_to_ino(op->tree->nodes, paths->node));
+	return caps == 0 || caps == -ENODATA ? ward_backing_fstat(fd, file) : caps;
+}
+
 static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	struct ward_handle **ret, struct ward_file *ret_file, int32_t *ret_id)
 {
@@ -358,6 +418,8 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		ward_digest_make(op->tree, *ret, &(*ret)->before);
 	r = ward_record_open(op, WARD_EVENT_OPEN, &paths, *ret,
 		w.trunc ? w.rights | WARD_RIGHT_WRITE : w.rights, &by);
+	if (r == 0 && w.acc != O_RDONLY)
+		r = take_privileges(op, &paths, &by, (*ret)->fd, ret_file);
 	/* Nothing is lost before it is written down. */
 	if (r == 0 && w.trunc)
 		r = truncate_opened(op, *ret, trunc_fd >= 0 ? trunc_fd : (*ret)->fd, ret_file);

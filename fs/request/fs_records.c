@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -248,14 +249,12 @@ static void add_error(struct ward_event *ev, int r)
 		ward_event_u64(ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)-r);
 }
 
-int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
+static int record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
 	off_t off, size_t n, int r)
 {
 	struct ward_event ev;
 	bool reads = strcmp(action, "read") == 0;
 
-	if (op->tree->fs->log != WARD_LOG_IO)
-		return 0;
 	ward_event_begin(&ev, WARD_EVENT_IO);
 	/* Pages of a mapping are the kernel's to fetch and write: nobody's pid then. */
 	if (op->pid)
@@ -271,6 +270,24 @@ int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const 
 	ward_event_u64(&ev, reads ? WARD_TAG_READ : WARD_TAG_WRITTEN, n);
 	ward_event_u64(&ev, WARD_TAG_OFFSET, (uint64_t)off);
 	return put(op, &ev);
+}
+
+int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
+	off_t off, size_t n, int r)
+{
+	return op->tree->fs->log == WARD_LOG_IO ? record_io(op, h, action, off, n, r) : 0;
+}
+
+int ward_record_fallocate(const struct ward_op *op, const struct ward_handle *h, int mode,
+	off_t off, off_t len, int r)
+{
+	const enum ward_audit_log log = op->tree->fs->log;
+	/* Content is gone, and no count of bytes written tells. */
+	const bool clears = mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_UNSHARE_RANGE);
+
+	if (log == WARD_LOG_IO || (log != WARD_LOG_DENIALS && clears))
+		return record_io(op, h, "fallocate", off, (size_t)len, r);
+	return 0;
 }
 
 int ward_record_lock(const struct ward_op *op, const struct ward_handle *h, int type, off_t off,

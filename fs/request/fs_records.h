@@ -42,6 +42,12 @@ int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
 int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,
 	off_t off, size_t n, int r) ward_must_check;
 /*
+ * fallocate(2) with these arguments, about to be done, or r: what it failed with. log = io: each.
+ * log = opens: one that clears or moves content, which no number of bytes written would tell.
+ */
+int ward_record_fallocate(const struct ward_op *op, const struct ward_handle *h, int mode,
+	off_t off, off_t len, int r) ward_must_check;
+/*
  * log = io: a lock was taken, refused or given back; op->action tells which kind. type as fcntl(2)
  * has it (F_RDLCK …), of flock(2) the same. len 0: to the end.
  */

@@ -477,7 +477,7 @@ static int try_fill(char **argv)
 	return close(fd);
 }
 
-/* argv: scheduler|affinity|nice|limit|io, pid: makes a process slow, or asks what it already has */
+/* argv: scheduler|affinity|nice|group|limit|io, pid: makes a process slow, or asks what it has. */
 static int try_slow(char **argv)
 {
 	pid_t pid = (pid_t)atol(argv[1]);
@@ -488,6 +488,9 @@ static int try_slow(char **argv)
 		return sched_setscheduler(pid, SCHED_IDLE, &param);
 	if (strcmp(argv[0], "nice") == 0)
 		return setpriority(PRIO_PROCESS, (id_t)pid, 19);
+	/* All of a group that it joins. */
+	if (strcmp(argv[0], "group") == 0)
+		return setpgid(0, pid) < 0 ? -1 : setpriority(PRIO_PGRP, 0, 19);
 	if (strcmp(argv[0], "user") == 0)
 		return setpriority(PRIO_USER, 0, 19);
 	if (strcmp(argv[0], "io") == 0)

@@ -25,6 +25,8 @@ check() {
 		works inside "$1" -- sh -c "sleep 60 & /attack slow $how \$!; rc=\$?; kill \$!; exit \$rc"
 	done
 	blocked "$1" EPERM slow user 0
+	blocked "$1" EPERM slow group 1
+	works inside "$1" -- /attack slow group 0
 	# One's own child may be killed, but not traced.
 	inside "$1" -- sh -c 'sleep 60 & kill -9 $!' || fail "$1: a child cannot be killed"
 	for how in ptrace read-memory write-memory "take-fd 1"; do

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names as hostile as bytes can be, in every member that has text, in each of the formats of
- * others: one line a record, no field that ends early, nothing that a terminal would obey.
+ * others: one line a record, no field that ends early, nothing that a terminal would obey. The same
+ * of a trail that somebody edited: its texts are what the bytes are.
  */
 #include <jansson.h>
 #include <string.h>
 
 #include "audit/export/export.h"
 #include "audit/log/chain.h"
+#include "audit/query/parse.h"
 #include "audit/write/encode.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "tests/fuzz/fuzz.h"
 
-/* One line, its end apart, without control characters. */
+/* One line, its end apart, in which nothing is left to be escaped. */
 static void check_line(const struct ward_buf *b, size_t end)
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
 	fuzz_insist(ward_buf_error(b) == 0 && b->len > end && b->data[b->len - 1] == '\n');
-	for (size_t i = 0; i < b->len - end; i++)
-		fuzz_insist((uint8_t)b->data[i] >= ' ' && b->data[i] != 0x7f);
+	ward_shown_lines(&shown, b->data, b->len - end);
+	fuzz_insist(shown.len == b->len - end && !memchr(b->data, '\n', b->len - end) &&
+		    !memchr(b->data, '\t', b->len - end));
 }
 
 /* RFC 4180: as many fields as the head has, quotes in pairs; none begins a formula. */
@@ -84,7 +89,7 @@ static void check_json(const struct ward_buf *b)
 
 static void export_all(const struct ward_buf *line)
 {
-	json_t *o = json_loadb(line->data, line->len - 1, JSON_REJECT_DUPLICATES, NULL);
+	json_t *o = ward_parse_record(line->data, line->len - 1);
 	fuzz_insist(json_is_object(o));
 	const struct ward_export_record r = {
 		.json = o, .line = line->data, .len = line->len - 1, .host = "host"};
@@ -107,6 +112,35 @@ static void export_all(const struct ward_buf *line)
 	json_decref(o);
 }
 
+/* Each text of the record becomes this one, escaped as JSON has it, or as its bytes. */
+static void export_edited(const struct ward_buf *line, const uint8_t *data, size_t size)
+{
+	json_t *o = json_loadb(line->data, line->len - 1, 0, NULL);
+	json_t *text = json_stringn((const char *)data, size);
+	const char *name = NULL;
+	json_t *v = NULL;
+	fuzz_insist(json_is_object(o));
+	json_object_foreach(o, name, v)
+	{
+		if (text && json_is_string(v))
+			json_object_set(o, name, text);
+	}
+	if (text)
+		json_object_set_new(o, "detail", json_pack("{s:O, s:[O]}", "a", text, "b", text));
+	for (size_t flags = 0; flags <= JSON_ENSURE_ASCII; flags += JSON_ENSURE_ASCII) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_cleanup_free char *edited = json_dumps(o, flags);
+		fuzz_insist(edited != NULL);
+		ward_buf_puts(&b, edited);
+		ward_buf_putc(&b, '\n');
+		/* U+0000 is none that a reader takes. */
+		if (!memchr(data, 0, size))
+			export_all(&b);
+	}
+	json_decref(text);
+	json_decref(o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ward_event ev;
@@ -115,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		WARD_TAG_PATH2, WARD_TAG_RULE, WARD_TAG_RULE_TEXT, WARD_TAG_TEXT, WARD_TAG_EXE,
 		WARD_TAG_CWD, WARD_TAG_NAME, WARD_TAG_HOST, WARD_TAG_SNI, WARD_TAG_ADDR};
 	uint8_t prev[WARD_MAC_BYTES] = {0};
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	if (size < 2 || size > 512 || ward_chain_setup() < 0)
 		return 0;
 	ward_event_begin(&ev, (enum ward_event_kind)(1 + data[0] % (WARD_EVENT_COUNT_ - 1)));
@@ -124,12 +158,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ward_event_list(&ev, WARD_TAG_ARGV, data + 1, size - 1);
 	ward_event_u64(&ev, WARD_TAG_PID, size);
 	ward_event_u64(&ev, WARD_TAG_READ, WARD_EVENT_UNKNOWN);
-	fuzz_insist(ward_event_decode(&ev, ward_event_size(&ev), fields) == 0);
+	fuzz_insist(ward_event_decode(&ev, ward_event_size(&ev), &fields) == 0);
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_record_place place = {.seq = 1, .session = "fuzz", .ring = 1};
-	ward_encode_record(&b, &place, &ev.head, fields);
+	ward_encode_record(&b, &place, &ev.head, &fields);
 	ward_chain_seal(key, prev, &b, 0);
 	fuzz_insist(ward_buf_error(&b) == 0);
 	export_all(&b);
+	export_edited(&b, data + 1, size - 1);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
@@ -87,6 +88,79 @@ START_TEST(escape_is_lossless)
 	ck_assert_int_eq(ward_unescape(&back, b.data, b.len), 0);
 	ck_assert_uint_eq(back.len, sizeof(all));
 	ck_assert_mem_eq(back.data, all, sizeof(all));
+}
+END_TEST
+
+/* The same text from both, of arguments that nobody escapes. */
+#define CHECK_SAME(...)                                                                            \
+	do {                                                                                       \
+		ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;                \
+		ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;                \
+		ward_shownf(&shown, __VA_ARGS__);                                                  \
+		ward_buf_printf(&plain, __VA_ARGS__);                                              \
+		ck_assert_str_eq(ward_buf_str(&shown), ward_buf_str(&plain));                      \
+	} while (0)
+
+START_TEST(formats_are_those_of_printf)
+{
+	CHECK_SAME("no conversion");
+	CHECK_SAME("%d %i %u %x %X %o %%", -1, 2, 3U, 255U, 255U, 8U);
+	CHECK_SAME("%hhd %hd %ld %lld %jd %zd %td", (signed char)-1, (short)-2, -3L, -4LL,
+		(intmax_t)-5, (ssize_t)-6, (ptrdiff_t)-7);
+	CHECK_SAME("%hhu %hu %lu %llu %ju %zu", (unsigned char)255, (unsigned short)65535,
+		(unsigned long)-1, (unsigned long long)-1, (uintmax_t)-1, (size_t)-1);
+	CHECK_SAME("[%5d] [%-5d] [%05d] [%+d] [% d] [%#x] [%.3d]", 1, 2, 3, 4, 5, 6U, 7);
+	CHECK_SAME("[%*d] [%-*d] [%*d] [%.*d]", 6, 1, 6, 2, -6, 3, 4, 4);
+	CHECK_SAME("%.0f %.1f %8.2f %e %g", 1.5, 2.25, 3.125, 4.0, 5.5);
+	CHECK_SAME("[%s] [%9s] [%-9s] [%.2s] [%5.2s] [%-5.2s] [%.*s] [%*s]", "one", "two", "three",
+		"four", "five", "six", 3, "seven", 7, "eight");
+	CHECK_SAME("[%c] [%3c] [%-3c]", 'a', 'b', 'c');
+}
+END_TEST
+
+static void check_shown(const char *bytes, const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_shownf(&b, "\033[31m%s\n", bytes);
+	ck_assert_int_eq(ward_buf_error(&b), 0);
+	ck_assert_uint_gt(b.len, 6);
+	ck_assert_int_eq(memcmp(b.data, "\033[31m", 5), 0);
+	ck_assert_int_eq(b.data[b.len - 1], '\n');
+	b.data[b.len - 1] = 0;
+	ck_assert_str_eq(b.data + 5, text);
+}
+
+START_TEST(what_is_foreign_is_shown_and_what_is_ours_printed)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	check_shown("a b", "a b");
+	check_shown("\xc3\xa4", "\xc3\xa4");
+	check_shown("a\\x1b\\n", "a\\x1b\\n"); /* escaped already: as it is */
+	check_shown("\033]0;t\a\r\n\t", "\\x1b]0;t\\x07\\r\\n\\t");
+	check_shown("\xc2\x9b\x9b\x7f\xff", "\\xc2\\x9b\\x9b\\x7f\\xff");
+	check_shown("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f",
+		"\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8f");
+	/* A character that a precision cuts is none. */
+	ward_shownf(&b, "%.1s|%c|%4s|", "\xc3\xa4", '\033', "\a");
+	ck_assert_str_eq(ward_buf_str(&b), "\\xc3|\\x1b|\\x07|");
+	ward_buf_clear(&b);
+	const char *volatile none = NULL;
+	ward_shownf(&b, "%s %-3s|", none, none);
+	ck_assert_str_eq(ward_buf_str(&b), "? ?  |");
+	ward_buf_clear(&b);
+	ward_shown_lines(&b, "a\tb\r\n\0\033c\\n", 10);
+	ck_assert_str_eq(ward_buf_str(&b), "a\tb\\r\n\\x00\\x1bc\\n");
+}
+END_TEST
+
+START_TEST(json_stays_json)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	static const char text[] =
+		"{\"a\":\t\"\xc3\xa4\xc2\x9b\x7f\xe2\x80\xae\xf3\xa0\x80\x81\\u001b\xff\"}\r";
+	ward_escape_in_json(&b, text, sizeof(text) - 1);
+	ck_assert_str_eq(ward_buf_str(&b),
+		"{\"a\": \"\xc3\xa4\\u009b\\u007f\\u202e\\udb40\\udc01\\u001b\\ufffd\"} ");
 }
 END_TEST
 
@@ -352,6 +426,9 @@ int main(void)
 	tcase_add_test(t, err_text_is_wrapped_and_cut);
 	tcase_add_test(t, buf_error_is_sticky);
 	tcase_add_test(t, escape_is_lossless);
+	tcase_add_test(t, formats_are_those_of_printf);
+	tcase_add_test(t, what_is_foreign_is_shown_and_what_is_ours_printed);
+	tcase_add_test(t, json_stays_json);
 	tcase_add_test(t, unescape_refuses_what_it_never_wrote);
 	tcase_add_test(t, a_descriptor_has_the_path_that_the_kernel_gives_it);
 	tcase_add_test(t, clock_for_timers);

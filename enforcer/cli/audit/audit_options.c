@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/say.h"
@@ -158,7 +159,7 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 		c->output = arg;
 		return 0;
 	case OPTION_HELP:
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		ward_arguments_help(state);
 		return 0;
 	case AUDIT_OPTION_NO_INDEX:
 		c->no_index = true;

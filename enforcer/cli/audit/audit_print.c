@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/query/query.h"
 #include "audit/record_table.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/say.h"
 
 #define RED "\033[31m"
@@ -23,7 +28,7 @@ void audit_print_rights(const json_t *set)
 	json_array_foreach(set, i, v)
 	{
 		if (json_is_string(v))
-			printf("%s%s", comma, json_string_value(v));
+			ward_outf("%s%s", comma, json_string_value(v));
 		comma = ",";
 	}
 }
@@ -31,7 +36,7 @@ void audit_print_rights(const json_t *set)
 void audit_print_text(const char *before, const char *text, const char *after)
 {
 	if (text && *text)
-		printf("%s%s%s", before, text, after);
+		ward_outf("%s%s%s", before, text, after);
 }
 
 /* Texts as long as a policy are for --json. */
@@ -42,10 +47,11 @@ enum shown { SHOWN_HEAD, SHOWN_WORD, SHOWN_LIST, SHOWN_NUMBER, SHOWN_BARE, SHOWN
 /* Where each member of a record is printed: the column SHOW of the table. */
 static const struct {
 	const char *name;
+	const char *unit;
 	enum shown where;
 } members[] = {
 #define FRAME(id, name, csv, what)
-#define MEMBER(id, name, type, unit, show, csv, cef, ocsf, what) {(name), SHOWN_##show},
+#define MEMBER(id, name, type, unit, show, csv, cef, ocsf, what) {(name), (unit), SHOWN_##show},
 #include "audit/record_members.def"
 #undef FRAME
 #undef MEMBER
@@ -57,15 +63,27 @@ static void print_value(const json_t *v)
 	size_t i = 0;
 	json_t *item = NULL;
 	if (json_is_string(v))
-		fputs(json_string_value(v), stdout);
+		ward_outf("%s", json_string_value(v));
 	else if (json_is_integer(v))
-		printf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		ward_outf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else if (json_array_size(v) == 0)
-		putchar('-');
+		ward_outf("-");
 	json_array_foreach(v, i, item)
 	{
-		printf("%s%s", i ? " " : "", json_is_string(item) ? json_string_value(item) : "?");
+		ward_outf(
+			"%s%s", i ? " " : "", json_is_string(item) ? json_string_value(item) : "?");
 	}
+}
+
+/* Nanoseconds as seconds, with as many digits as there are: "1.5 s". */
+static void print_seconds(json_int_t ns)
+{
+	const long long second = (long long)WARD_NS_PER_SEC;
+	char digits[16];
+	size_t n = (size_t)snprintf(digits, sizeof(digits), ".%09lld", llabs(ns % second));
+	while (n > 0 && (digits[n - 1] == '0' || digits[n - 1] == '.'))
+		digits[--n] = '\0';
+	ward_outf("%s%lld%s s", ns < 0 ? "-" : "", llabs(ns / second), digits);
 }
 
 static void print_members(const json_t *rec, enum shown where)
@@ -76,9 +94,13 @@ static void print_members(const json_t *rec, enum shown where)
 		bool empty = json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0);
 		if (!v || (empty ? SHOWN_REST : members[i].where) != where)
 			continue;
-		printf("  %s%s", where == SHOWN_LIST ? "" : members[i].name,
+		ward_outf("  %s%s", where == SHOWN_LIST ? "" : members[i].name,
 			where == SHOWN_LIST ? "" : " ");
-		print_value(v);
+		/* All else that has a unit are bytes, and names. */
+		if (json_is_integer(v) && strcmp(members[i].unit, "ns") == 0)
+			print_seconds(json_integer_value(v));
+		else
+			print_value(v);
 	}
 }
 
@@ -88,44 +110,42 @@ static void print_who(const json_t *rec)
 	const char *comm = ward_query_text(rec, "comm");
 	const json_t *pid = json_object_get(rec, "pid");
 	if (comm)
-		printf("  %s[%" JSON_INTEGER_FORMAT "]", comm, json_integer_value(pid));
+		ward_outf("  %s[%" JSON_INTEGER_FORMAT "]", comm, json_integer_value(pid));
 	else if (pid)
-		printf("  pid %" JSON_INTEGER_FORMAT, json_integer_value(pid));
+		ward_outf("  pid %" JSON_INTEGER_FORMAT, json_integer_value(pid));
 	if (json_is_true(json_object_get(rec, "cut")))
-		fputs("  cut", stdout);
+		ward_outf("  cut");
 }
 
-/*
- * All text in a record is escaped already: no byte that a terminal obeys is in it. "detail" alone
- * is free JSON, whose characters beyond ASCII the writer wrote as \u.
- */
 void audit_print_record(const struct audit_cmd *c, const json_t *rec)
 {
 	if (!rec) {
-		printf("  (a line that is no record)\n");
+		ward_outf("  (a line that is no record)\n");
 		return;
 	}
 	const char *kind = ward_query_text(rec, "kind");
 	const char *time = ward_query_text(rec, "time");
 	const char *action = ward_query_text(rec, "action");
 	bool deny = ward_record_named_is(kind, WARD_KIND_REFUSAL);
-	printf("%6" JSON_INTEGER_FORMAT "  %.12s  ",
+	ward_outf("%6" JSON_INTEGER_FORMAT "  %.12s  ",
 		json_integer_value(json_object_get(rec, "seq")),
 		time && strlen(time) > 23 ? time + 11 : "?");
-	printf("%s%-13s%s", c->color && deny ? RED : "", kind ? kind : "?",
-		c->color && deny ? PLAIN : "");
+	if (c->color && deny)
+		ward_outf(RED "%-13s" PLAIN, kind);
+	else
+		ward_outf("%-13s", kind);
 	if (action && (!kind || strcmp(kind, action) != 0))
-		printf(" %s", action);
+		ward_outf(" %s", action);
 	audit_print_text(" ", ward_query_text(rec, "path"), "");
 	audit_print_text(" -> ", ward_query_text(rec, "path2"), "");
 	audit_print_rights(json_object_get(rec, "asked"));
 	audit_print_text("  ", ward_query_text(rec, "errno"), "");
 	if (c->color)
-		fputs(DIM, stdout);
+		ward_outf(DIM);
 	audit_print_text("  [", ward_query_text(rec, "rule"), "");
 	audit_print_text(" ", ward_query_text(rec, "rule_text"), "");
 	if (ward_query_text(rec, "rule"))
-		putchar(']');
+		ward_outf("]");
 	print_members(rec, SHOWN_WORD);
 	print_members(rec, SHOWN_LIST);
 	print_members(rec, SHOWN_NUMBER);
@@ -133,17 +153,28 @@ void audit_print_record(const struct audit_cmd *c, const json_t *rec)
 	if (text && strlen(text) <= TEXT_SHOWN)
 		audit_print_text("  ", text, "");
 	else if (text)
-		printf("  (%zu bytes)", strlen(text));
+		ward_outf("  (%zu bytes)", strlen(text));
 	json_t *detail = json_object_get(rec, "detail");
 	if (json_object_size(detail) > 0) {
-		fputs("  ", stdout);
-		json_dumpf(detail, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+		ward_outf("  ");
+		ward_put_json(detail, JSON_COMPACT);
 	}
 	print_members(rec, SHOWN_REST);
 	print_who(rec);
 	if (c->color)
-		fputs(PLAIN, stdout);
-	putchar('\n');
+		ward_outf(PLAIN);
+	ward_outf("\n");
+}
+
+void audit_print_line(const char *line, size_t len, const json_t *rec)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (rec)
+		ward_escape_in_json(&b, line, len);
+	else
+		ward_escape(&b, line, len);
+	ward_out_lines(b.data, b.len);
+	ward_outf("\n");
 }
 
 void audit_print_names(const struct ward_file_names *names)

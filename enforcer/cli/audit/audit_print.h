@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as people read them. All text in a record is escaped: no byte of it steers a terminal. */
+/* Records as people read them, and lines of a trail as programs do. */
 #pragma once
 
 #include <jansson.h>
@@ -9,6 +9,11 @@
 
 /* Prints a record in one line; rec NULL: the line is none. */
 void audit_print_record(const struct audit_cmd *c, const json_t *rec);
+/*
+ * Prints a line of the trail as it is. Where somebody edited the trail, a record has what a
+ * terminal obeys as \u of JSON; a line that is none (rec NULL) is escaped.
+ */
+void audit_print_line(const char *line, size_t len, const json_t *rec);
 /* "  read,write" for a set; nothing for an empty or missing one. */
 void audit_print_rights(const json_t *set);
 /* before, text, after, unless text is NULL or empty. */

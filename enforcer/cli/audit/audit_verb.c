@@ -10,6 +10,7 @@
 
 #include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/say.h"
@@ -116,7 +117,7 @@ int audit_verb_call(const struct audit_verb *v, int argc, char **argv)
 	struct audit_cmd c = {
 		.verb = v->name, .color = isatty(STDOUT_FILENO) && !(no_color && *no_color)};
 	struct given g = {.v = v, .c = &c};
-	int status = argp_parse(v->argp, argc, argv, 0, NULL, &g) ? USAGE : run(v, &c);
+	int status = ward_arguments_parse(v->argp, argc, argv, 0, &g) ? USAGE : run(v, &c);
 	audit_filter_clear(&c.filter);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "audit/query/query.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_select.h"
@@ -78,8 +79,11 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 {
 	const json_t *rec = d->record;
 	const char *verdict = ward_query_text(rec, "verdict");
-	printf("%s%" PRIu64 "x %s%s", c->color ? RED : "", d->count, verdict ? verdict : "deny",
-		c->color ? PLAIN : "");
+	if (c->color)
+		ward_outf(RED);
+	ward_outf("%" PRIu64 "x %s", d->count, verdict ? verdict : "deny");
+	if (c->color)
+		ward_outf(PLAIN);
 	audit_print_text("  ", ward_query_text(rec, "action"), "");
 	audit_print_text(" ", ward_query_text(rec, "path"), "");
 	audit_print_text(" -> ", ward_query_text(rec, "path2"), "");
@@ -87,27 +91,27 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	bool brackets = !host && addr && strchr(addr, ':');
 	audit_print_text(brackets ? " [" : " ", host ? host : addr, brackets ? "]" : "");
 	if (json_object_get(rec, "port"))
-		printf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
+		ward_outf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
 	audit_print_rights(json_object_get(rec, "asked"));
 	audit_print_text("  (", ward_query_text(rec, "errno"), ")");
-	printf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
+	ward_outf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
 	audit_print_text("  ", ward_query_text(rec, "rule_text"), "");
 	audit_print_text("  (", ward_query_text(rec, "source"), ")");
 	audit_print_text("  (", ward_query_text(rec, "text"), ")");
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	put_command(&command, d);
 	if (d->line)
-		printf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
+		ward_outf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
 			strncmp(d->line, "allow = ", 8) == 0 ? "network" : "files",
 			d->file ? d->file : "the owner's policy file for this project");
 	if (command.len)
-		printf("    by:        %s\n", ward_buf_str(&command));
+		ward_outf("    by:        %s\n", ward_buf_str(&command));
 	if (d->line)
 		return;
 	if (d->forbidden_by)
-		printf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
+		ward_outf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
 	else
-		printf("\n    %s\n", d->reason ? d->reason : "");
+		ward_outf("\n    %s\n", d->reason ? d->reason : "");
 }
 
 static int run_denials(struct audit_cmd *c, struct ward_err *err)
@@ -133,14 +137,15 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 	if (c->json) {
 		ward_print_json(json_incref(all));
 	} else {
-		printf("%s%" PRIu64 " %srefusals in session %s\n", d.n ? "\n" : "", d.total,
-			s.sel ? "such " : "", name);
+		ward_outf(d.n ? "\n" : "");
+		ward_outf("%" PRIu64 " %srefusals in session %s\n", d.total, s.sel ? "such " : "",
+			name);
 	}
 	if (d.left_out > 0)
 		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
 	json_decref(all);
 	ward_denials_free(&d);
-	if (fflush(stdout) != 0)
+	if (ward_out_flush() < 0)
 		return ward_err_sys(err, -EIO, "stdout");
 	audit_select_warn(c, name, log, s.indexed);
 	return 0;

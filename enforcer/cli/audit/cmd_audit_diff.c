@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs audit diff: what only one of two sessions did. */
-#include <stdio.h>
 
 #include "audit/query/query.h"
 #include "audit/query/session_diff.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_select.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -28,20 +28,20 @@ static int collect(struct audit_cmd *c, const char *session, char **ret_name, js
 	return r;
 }
 
-/* All text in it is escaped: no byte that a terminal obeys. */
 static void print(const char *first, const char *second, const json_t *diff)
 {
 	size_t i = 0;
 	json_t *d = NULL;
-	printf("- %s\n+ %s\n", first, second);
+	ward_outf("- %s\n+ %s\n", first, second);
 	json_array_foreach(diff, i, d)
 	{
 		json_int_t n = json_integer_value(json_object_get(d, "count"));
-		printf("%c %s  %s", json_integer_value(json_object_get(d, "only")) == 1 ? '-' : '+',
+		ward_outf("%c %s  %s",
+			json_integer_value(json_object_get(d, "only")) == 1 ? '-' : '+',
 			ward_query_text(d, "path"), ward_query_text(d, "verb"));
 		if (n > 1)
-			printf(" %" JSON_INTEGER_FORMAT "x", n);
-		putchar('\n');
+			ward_outf(" %" JSON_INTEGER_FORMAT "x", n);
+		ward_outf("\n");
 	}
 }
 
@@ -67,8 +67,7 @@ static int run_diff(struct audit_cmd *c, struct ward_err *err)
 	if (r < 0)
 		return r;
 	if (c->json) {
-		json_dumpf(diff, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
+		ward_print_json(json_incref(diff));
 	} else {
 		print(first, second, diff);
 	}

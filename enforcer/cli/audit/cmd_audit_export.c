@@ -10,6 +10,7 @@
 #include "audit/export/export.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_select.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -17,6 +18,11 @@
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/audit/export_to.h"
 #include "enforcer/cli/say.h"
+
+/* RFC 5424: no MSGID is longer. No name of a session and no MAC has as many bytes as a value may.
+ */
+#define MSGID_MAX 32
+#define SD_VALUE_MAX 256
 
 struct export
 {
@@ -28,6 +34,13 @@ struct export
 	struct ward_err *err;
 	char host[HOST_NAME_MAX + 1];
 };
+
+/* A name of RFC 5424, with nothing that ends a value of its structured data. */
+static void put_name(struct ward_buf *b, const char *s, size_t max)
+{
+	for (size_t i = 0; s[i] && i < max; i++)
+		ward_buf_putc(b, s[i] > ' ' && s[i] < 127 && !strchr("\"\\]", s[i]) ? s[i] : '_');
+}
 
 /* RFC 5424: "<PRI>1 TIME HOST APP PROCID MSGID [SD] MSG". The SD is under the number of examples.
  */
@@ -46,12 +59,15 @@ static void put_message(
 	else
 		ward_buf_putc(b, '-');
 	ward_buf_putc(b, ' ');
-	for (const char *h = r->host; *h; h++)
-		ward_buf_putc(b, *h > ' ' && *h < 127 ? *h : '_');
-	ward_buf_printf(b,
-		"%s wardfs %d %.32s [wardfs@32473 session=\"%s\" seq=\"%" PRIu64 "\" mac=\"%s\"] ",
-		r->host[0] ? "" : "-", (int)getpid(), kind ? kind : "-", session ? session : "",
-		(uint64_t)json_integer_value(json_object_get(r->json, "seq")), mac ? mac : "");
+	put_name(b, r->host[0] ? r->host : "-", HOST_NAME_MAX);
+	ward_buf_printf(b, " wardfs %d ", (int)getpid());
+	put_name(b, kind ? kind : "-", MSGID_MAX);
+	ward_buf_puts(b, " [wardfs@32473 session=\"");
+	put_name(b, session ? session : "", SD_VALUE_MAX);
+	ward_buf_printf(b, "\" seq=\"%" PRIu64 "\" mac=\"",
+		(uint64_t)json_integer_value(json_object_get(r->json, "seq")));
+	put_name(b, mac ? mac : "", SD_VALUE_MAX);
+	ward_buf_puts(b, "\"] ");
 	ward_buf_add(b, text->data, text->len > 0 ? text->len - 1 : 0);
 }
 
@@ -74,9 +90,10 @@ static int export_record(void *ctx, const char *line, size_t len, const json_t *
 				       (uint64_t)json_integer_value(json_object_get(rec, "seq")),
 				       b.data, b.len, x->err);
 	}
-	if (r == 0 && fwrite(x->line.data, 1, x->line.len, stdout) != x->line.len)
-		r = -EIO;
-	return r;
+	/* Each format escapes; the lines of CSV end with a carriage return. */
+	if (r == 0)
+		ward_out_bytes(x->line.data, x->line.len);
+	return r == 0 && ward_out_failed() ? -EIO : r;
 }
 
 static int after_to(struct audit_cmd *c, struct export *x, int r, const char *name,
@@ -139,7 +156,7 @@ static int run_export(struct audit_cmd *c, struct ward_err *err)
 	/* A later part has its head already. */
 	if (x.format->head && x.after == 0 && !x.to) {
 		x.format->head(&x.line);
-		fputs(ward_buf_str(&x.line), stdout);
+		ward_out_bytes(x.line.data, x.line.len);
 	}
 	r = ward_query_walk(log, true, export_record, &x, err);
 	/* A record that could not be judged was passed over. */
@@ -148,8 +165,8 @@ static int run_export(struct audit_cmd *c, struct ward_err *err)
 	ward_buf_clear(&x.line);
 	if (x.to)
 		return after_to(c, &x, r, name, log, err);
-	if (r == 0 && fflush(stdout) != 0)
-		r = -EIO;
+	if (r == 0)
+		r = ward_out_flush();
 	if (r < 0)
 		return ward_err_sys(err, r, "export");
 	audit_trail_warn(c, name, log);

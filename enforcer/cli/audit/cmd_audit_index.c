@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "audit/query/index.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/progress.h"
+#include "enforcer/cli/say.h"
 
 /* The first one of a large state directory takes a while. */
 static int update(
@@ -33,11 +35,11 @@ static int run_index(struct audit_cmd *c, struct ward_err *err)
 	if (r < 0)
 		return r;
 	if (c->json)
-		printf("{\"sessions\": %" PRIu64 ", \"records\": %" PRIu64 ", \"added\": %" PRIu64
-		       "}\n",
+		ward_outf("{\"sessions\": %" PRIu64 ", \"records\": %" PRIu64
+			  ", \"added\": %" PRIu64 "}\n",
 			res.sessions, res.records, res.added);
 	else
-		printf("%" PRIu64 " sessions, %" PRIu64 " records, %" PRIu64 " of them new\n",
+		ward_outf("%" PRIu64 " sessions, %" PRIu64 " records, %" PRIu64 " of them new\n",
 			res.sessions, res.records, res.added);
 	return 0;
 }
@@ -46,13 +48,6 @@ struct rows {
 	bool json;
 	uint64_t n;
 };
-
-/* Records are escaped; what a question makes itself of them need not be. */
-static void print_text(const char *s)
-{
-	for (; *s; s++)
-		putchar((unsigned char)*s < ' ' || *s == 127 ? '?' : *s);
-}
 
 static int print_row(
 	void *ctx, int n, const char *const *names, const char *const *values, const bool *numbers)
@@ -67,15 +62,15 @@ static int print_row(
 					    : json_string(values[i]);
 			json_object_set_new(o, names[i], v ? v : json_null());
 		}
-		printf("%s", rows->n ? ",\n" : "");
-		json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+		ward_outf(rows->n ? ",\n" : "");
+		ward_put_json(o, JSON_COMPACT);
 		json_decref(o);
 	} else {
 		for (int i = 0; rows->n == 0 && i < n; i++)
-			printf("%s%s", names[i], i + 1 < n ? "\t" : "\n");
+			ward_outf(i + 1 < n ? "%s\t" : "%s\n", names[i]);
 		for (int i = 0; i < n; i++) {
-			print_text(values[i] ? values[i] : "");
-			putchar(i + 1 < n ? '\t' : '\n');
+			ward_outf("%s", values[i] ? values[i] : "");
+			ward_outf(i + 1 < n ? "\t" : "\n");
 		}
 	}
 	rows->n++;
@@ -91,11 +86,11 @@ static int run_sql(struct audit_cmd *c, struct ward_err *err)
 		return r;
 	audit_ledger_note_question(c, c->object);
 	if (c->json)
-		puts("[");
+		ward_outf("[\n");
 	r = ward_index_query(c->store, c->object, print_row, &rows, err);
 	if (c->json)
-		puts("\n]");
-	if (r == 0 && fflush(stdout) != 0)
+		ward_outf("\n]\n");
+	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	return r;
 }

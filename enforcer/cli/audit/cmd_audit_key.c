@@ -2,7 +2,6 @@
 /* wardfs audit key: the keys that sign checkpoints, of this host and of others. */
 #include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "audit/write/ledger.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -27,12 +27,10 @@ static void print_keys(const struct audit_cmd *c, char (*keys)[WARD_VKEY_MAX], s
 		if (c->json)
 			json_array_append_new(all, json_string(keys[i]));
 		else
-			puts(keys[i]);
+			ward_outf("%s\n", keys[i]);
 	}
-	if (c->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
+	if (c->json)
+		ward_print_json(json_incref(all));
 	json_decref(all);
 }
 
@@ -181,7 +179,7 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 				all, json_pack("{s:s, s:b, s:s?}", "key", text, "enrolled",
 					     v.enrolled[i], "revoked", until[0] ? until : NULL));
 		else
-			printf("%s %s%s\n", text, until[0] ? "revoked " : "enrolled", until);
+			ward_outf("%s %s%s\n", text, until[0] ? "revoked " : "enrolled", until);
 	}
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(all));
@@ -200,7 +198,7 @@ static int run_chain(struct audit_cmd *c, struct ward_err *err)
 		r = audit_ledger_read(c, root, &v, err);
 	ward_chain_wipe(root, sizeof(root));
 	for (size_t i = 0; r == 0 && i < v.n_rotations; i++)
-		puts(v.rotations[i]);
+		ward_outf("%s\n", v.rotations[i]);
 	ward_ledger_view_free(&v);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "audit/log/chain.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -101,10 +102,10 @@ static void print_session(
 	audit_ledger_gone_text(s, &gone);
 	if (s->ended)
 		snprintf(records, sizeof(records), "%" PRIu64, s->records);
-	printf("%-28s %.19sZ %10s  ", s->name, s->start_time, records);
+	ward_outf("%-28s %.19sZ %10s  ", s->name, s->start_time, records);
 	if (l->asked)
-		printf("%10" PRIu64 "  ", matching);
-	printf("%s%s%s\n",
+		ward_outf("%10" PRIu64 "  ", matching);
+	ward_outf("%s%s%s\n",
 		!there	      ? (gone.len ? ward_buf_str(&gone) : "trail missing")
 		: !s->ended   ? "no end"
 		: s->complete ? "complete"
@@ -117,7 +118,7 @@ static void print_session(
 static void list_ledger(struct list *l, const struct ward_ledger_view *v)
 {
 	if (!l->c->json)
-		printf("%-28s %-20s %10s  %s%s\n", "SESSION", "START", "RECORDS",
+		ward_outf("%-28s %-20s %10s  %s%s\n", "SESSION", "START", "RECORDS",
 			l->asked ? "  MATCHING  " : "", "END");
 	for (size_t i = 0; i < v->n; i++) {
 		uint64_t matching = 0;
@@ -149,10 +150,10 @@ static int list_names(struct list *l, const struct ward_ledger_view *known, stru
 		if (l->c->json)
 			put(l, json_pack("{s:s}", "session", names.v[i]), matching);
 		else if (l->asked)
-			printf("%-28s %-20s %10s  %10" PRIu64 "%s\n", names.v[i], "-", "-",
+			ward_outf("%-28s %-20s %10s  %10" PRIu64 "%s\n", names.v[i], "-", "-",
 				matching, known ? "  not in the ledger" : "");
 		else
-			puts(names.v[i]);
+			ward_outf("%s\n", names.v[i]);
 	}
 	ward_store_names_free(&names);
 	return 0;
@@ -196,7 +197,7 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(l.all));
 	json_decref(l.all);
-	if (r == 0 && fflush(stdout) != 0)
+	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	if (r == 0 && l.asked)
 		ward_say("none of these trails was verified; wardfs audit verify --all does");

@@ -10,6 +10,7 @@
 #include "audit/verify/prune.h"
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
@@ -64,12 +65,12 @@ static int run_prune(struct audit_cmd *c, struct ward_err *err)
 			ward_store_path(c->store));
 	int r = ward_prune(c->store, (uint64_t)time(NULL), UINT64_MAX, true, &res, err);
 	if (c->json)
-		printf("{\"expired\": %" PRIu64 ", \"packed\": %" PRIu64 ", \"before\": %" PRIu64
-		       ", \"after\": %" PRIu64 "}\n",
+		ward_outf("{\"expired\": %" PRIu64 ", \"packed\": %" PRIu64 ", \"before\": %" PRIu64
+			  ", \"after\": %" PRIu64 "}\n",
 			res.expired, res.packed, res.before, res.after);
 	else
-		printf("%" PRIu64 " trails expired; %" PRIu64 " files compressed, from %" PRIu64
-		       " to %" PRIu64 " bytes\n",
+		ward_outf("%" PRIu64 " trails expired; %" PRIu64 " files compressed, from %" PRIu64
+			  " to %" PRIu64 " bytes\n",
 			res.expired, res.packed, res.before, res.after);
 	return r;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/export/report.h"
+#include "audit/query/parse.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -15,7 +16,7 @@
 
 static int put_json(struct ward_buf *b, const json_t *report)
 {
-	char *text = json_dumps(report, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+	char *text = ward_json_ascii(report, JSON_INDENT(1));
 	if (!text)
 		return -ENOMEM;
 	ward_buf_puts(b, text);

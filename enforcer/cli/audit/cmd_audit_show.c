@@ -11,6 +11,7 @@
 #include "audit/query/query.h"
 #include "audit/query/summary.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_proofs.h"
@@ -70,9 +71,9 @@ static int show_record(void *ctx, const char *line, size_t len, const json_t *re
 	s->shown++;
 	if (!s->c->json)
 		audit_print_record(s->c, rec);
-	else if (fwrite(line, 1, len, stdout) != len || putchar('\n') == EOF)
-		return -EIO;
-	return 0;
+	else
+		audit_print_line(line, len, rec);
+	return ward_out_failed() ? -EIO : 0;
 }
 
 /* Prints what there is, and with --follow what comes until the session ends. */
@@ -81,7 +82,7 @@ static int walk(struct show *s, struct ward_log *log, struct ward_err *err)
 	uint64_t offset = s->offset;
 	for (;;) {
 		int r = ward_query_walk_from(log, &offset, true, show_record, s, err);
-		if (r == 0 && fflush(stdout) != 0)
+		if (r == 0 && ward_out_flush() < 0)
 			r = ward_err_sys(err, -EIO, "stdout");
 		if (r == 0 && ward_actors_error(s->c->filter.f.actors) < 0)
 			r = ward_err_sys(err, -ENOMEM, "processes");
@@ -239,13 +240,13 @@ static void print_counts(const char *title, json_t *counts)
 	qsort(v, i, sizeof(json_t *), compare_counts);
 	for (size_t k = 0; k < i; k++) {
 		if (k < SUMMARY_LINES)
-			printf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
+			ward_outf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
 				json_integer_value(json_array_get(v[k], 1)),
 				json_string_value(json_array_get(v[k], 0)));
 		json_decref(v[k]);
 	}
 	if (i > SUMMARY_LINES)
-		printf("%-10s %8zu  more\n", "", i - SUMMARY_LINES);
+		ward_outf("%-10s %8zu  more\n", "", i - SUMMARY_LINES);
 	free(v);
 }
 
@@ -256,19 +257,20 @@ static json_int_t figure(const json_t *o, const char *group, const char *name)
 
 static void print_summary(const json_t *o)
 {
-	printf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
+	ward_outf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
 		json_integer_value(json_object_get(o, "records")), ward_query_text(o, "first"),
 		ward_query_text(o, "last"));
-	printf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
-	printf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
-	printf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
-	printf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
-	printf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
+	ward_outf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
+	ward_outf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
+	ward_outf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
+	ward_outf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
+	ward_outf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
 	if (json_is_null(json_object_get(o, "bytes")))
-		printf("bytes             -  a close tells neither process nor rule: leave those filters out\n");
+		ward_outf(
+			"bytes             -  a close tells neither process nor rule: leave those filters out\n");
 	else
-		printf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
-		       " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
+		ward_outf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
+			  " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
 			figure(o, "bytes", "read"), figure(o, "bytes", "written"),
 			figure(o, "bytes", "unseen"));
 	print_counts("kinds", json_object_get(o, "kinds"));

@@ -15,6 +15,7 @@
 #include "audit/verify/verify_anchored.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -45,10 +46,10 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 				"running", r->running, "text", r->text));
 		return;
 	}
-	printf("%s: %s", name, state);
+	ward_outf("%s: %s", name, state);
 	if (r->first_bad)
-		printf(" at record %" PRIu64, r->first_bad);
-	printf("%s%s (%" PRIu64 " records good)\n", r->text[0] ? ": " : "", r->text, r->records);
+		ward_outf(" at record %" PRIu64, r->first_bad);
+	ward_outf("%s%s (%" PRIu64 " records good)\n", r->text[0] ? ": " : "", r->text, r->records);
 }
 
 /* notes NULL: the checkpoints are not looked at. */

@@ -3,8 +3,9 @@
 #include <argp.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/doctor/doctor_list.h"
 #include "enforcer/cli/say.h"
@@ -25,12 +26,12 @@ static const char *status_name(enum ward_check_status s)
 static void print_text(const struct ward_check *c, size_t n, bool fit)
 {
 	for (size_t i = 0; i < n; i++) {
-		printf("%-8s %-17s %s\n", status_name(c[i].status), c[i].name, c[i].tried);
+		ward_outf("%-8s %-17s %s\n", status_name(c[i].status), c[i].name, c[i].tried);
 		if (c[i].fix)
-			printf("%-8s %-17s fix: %s\n", "", "", c[i].fix);
+			ward_outf("%-8s %-17s fix: %s\n", "", "", c[i].fix);
 	}
-	puts(fit ? "This host can run the default policy."
-		 : "This host cannot run the default policy: fix what is missing.");
+	ward_outf("%s\n", fit ? "This host can run the default policy."
+			      : "This host cannot run the default policy: fix what is missing.");
 }
 
 static void print_json(const struct ward_check *c, size_t n, bool fit)
@@ -69,7 +70,7 @@ int ward_cmd_doctor(int argc, char **argv)
 	struct ward_check report[WARD_DOCTOR_MAX];
 	bool json = false;
 	bool fit = false;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &json))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &json))
 		return 2;
 	size_t n = ward_doctor_try(report, &fit);
 	if (json)

@@ -3,8 +3,8 @@
 #include "enforcer/cli/doctor/doctor_list.h"
 
 #include <assert.h>
-#include <stdio.h>
 
+#include "enforcer/base/out.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/say.h"
 
@@ -45,7 +45,7 @@ size_t ward_doctor_try(struct ward_check ret[WARD_DOCTOR_MAX], bool *ret_fit)
 {
 	bool fit = true;
 	/* Children would print once more what is still in the buffer. */
-	(void)fflush(stdout);
+	(void)!ward_out_flush();
 	for (size_t i = 0; i < CHECKS; i++) {
 		ret[i] =
 			(struct ward_check){.name = checks[i].name, .required = checks[i].required};
@@ -59,7 +59,7 @@ size_t ward_doctor_try(struct ward_check ret[WARD_DOCTOR_MAX], bool *ret_fit)
 /* What is tried as a whole, and says "see the lines above", comes last and explains least. */
 void ward_doctor_say(void)
 {
-	(void)fflush(stdout);
+	(void)!ward_out_flush();
 	for (size_t i = 0; i < CHECKS; i++) {
 		struct ward_check c = {.name = checks[i].name};
 		if (!checks[i].required || checks[i].check == ward_check_whole)

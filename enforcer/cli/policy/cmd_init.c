@@ -13,8 +13,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/owner_file.h"
+#include "enforcer/cli/policy/init_git.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/owner/git_tracked.h"
@@ -158,134 +161,6 @@ static bool is_kind(const struct draft *d, const struct kind *k)
 	return false;
 }
 
-/* --- a git directory outside of the project --- */
-
-/* The first line of a small file, without what is in front of it. False: none, or no such line. */
-static bool first_line(int dir, const char *name, const char *front, struct ward_buf *ret)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_cleanup_fd int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-		ward_fd_read_all(fd, 8192, &b) < 0)
-		return false;
-	size_t n = strlen(front), len = strcspn(ward_buf_str(&b), "\n");
-	if (len <= n || strncmp(ward_buf_str(&b), front, n) != 0)
-		return false;
-	ward_buf_add(ret, b.data + n, len - n);
-	return ward_buf_error(ret) == 0;
-}
-
-static bool same_dir(int a, int b)
-{
-	struct stat x, y;
-	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
-/* The path of an open directory, as the kernel names it. */
-static bool path_of(int fd, struct ward_buf *ret)
-{
-	char link[64], path[4097];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || (size_t)n >= sizeof(path) - 1 || path[0] != '/')
-		return false;
-	for (ssize_t i = 0; i < n; i++)
-		if ((unsigned char)path[i] < 0x20 || strchr("];#~\\\x7f", path[i]))
-			return false;
-	ward_buf_add(ret, path, (size_t)n);
-	return ward_buf_error(ret) == 0;
-}
-
-static int open_dir(int at, const char *path)
-{
-	return openat(at, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/*
- * Does the git directory say that this project is its work tree? A `.git` file may come from
- * anywhere: what does not point back is not granted.
- */
-static bool points_back(const struct draft *d, int git)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf back = WARD_BUF_INIT;
-	if (first_line(git, "gitdir", "", &back)) { /* of a worktree: PROJECT/.git */
-		char *slash = strrchr(ward_buf_str(&back), '/');
-		if (!slash || strcmp(slash, "/.git") != 0)
-			return false;
-		*slash = 0;
-		ward_cleanup_fd int fd = open_dir(git, back.data);
-		return fd >= 0 && same_dir(fd, d->place->project.fd);
-	}
-	/* of a submodule: core.worktree, relative to the git directory */
-	ward_cleanup_fd int config = openat(git, "config", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (config < 0 || ward_fd_read_all(config, 1 << 20, &back) < 0)
-		return false;
-	const char *s = strstr(ward_buf_str(&back), "\tworktree = ");
-	if (!s)
-		return false;
-	s += strlen("\tworktree = ");
-	ward_cleanup_free char *path = strndup(s, strcspn(s, "\n"));
-	ward_cleanup_fd int fd = path ? open_dir(git, path) : -1;
-	return fd >= 0 && same_dir(fd, d->place->project.fd);
-}
-
-static void put_outside(struct draft *d, const char *path, const char *own)
-{
-	static const char *const written[] = {"objects", "refs", "logs", "packed-refs",
-		"packed-refs.*", "info/refs", "shallow", "shallow.lock"};
-	static const char *const executed[] = {"hooks", "config", "config.worktree", "config.lock",
-		"commondir", "gitdir", "info/attributes"};
-	ward_buf_printf(&d->text,
-		"\n; The git directory of this work tree lies outside of it: served at its own path, so\n"
-		"; that git finds it. Work at the project's own path inside, not in /workspace.\n"
-		"[tree %s]\nsource = %s\nat = none\n\n[files]\n",
-		path, path);
-	ward_cleanup(ward_buf_clear) struct ward_buf q = WARD_BUF_INIT;
-	ward_pattern_quote(&q, path, strlen(path));
-	const char *p = ward_buf_str(&q);
-	ward_buf_printf(&d->text, "read = %s\n; what commits write\n", p);
-	for (size_t i = 0; i < LENGTH(written); i++)
-		ward_buf_printf(&d->text, "write = %s/%s\n", p, written[i]);
-	ward_buf_puts(&d->text, "write = ");
-	ward_pattern_quote(&d->text, own, strlen(own));
-	ward_buf_puts(&d->text, "\n\n[guard]\n; what git on the host executes later\n");
-	for (size_t i = 0; i < LENGTH(executed); i++)
-		ward_buf_printf(&d->text, "read = %s/**/%s\n", p, executed[i]);
-}
-
-static void put_git(struct draft *d)
-{
-	int top = d->place->project.fd;
-	struct stat st;
-	if (fstatat(top, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	if (S_ISDIR(st.st_mode)) {
-		ward_buf_puts(&d->text,
-			"\n; git: hooks, config and the like of .git, its submodules and worktrees are\n"
-			"; guarded by medium. wardfs policy explain write .git/config shows it.\n");
-		return;
-	}
-	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf own = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf rel = WARD_BUF_INIT;
-	ward_cleanup_fd int git = -1, common = -1;
-	if (first_line(top, ".git", "gitdir: ", &line))
-		git = open_dir(top, ward_buf_str(&line));
-	if (git >= 0)
-		common = open_dir(
-			git, first_line(git, "commondir", "", &rel) ? ward_buf_str(&rel) : ".");
-	if (common >= 0 && exists(common, "objects") && exists(common, "HEAD") &&
-		points_back(d, git) && path_of(common, &path) && path_of(git, &own))
-		put_outside(d, ward_buf_str(&path), ward_buf_str(&own));
-	else
-		ward_buf_puts(&d->text,
-			"\n; .git is a file, but what it names is no git directory of this project: not\n"
-			"; served, git does not work inside.\n");
-}
-
 /* --- the text --- */
 
 static void put_rules(struct draft *d)
@@ -318,7 +193,7 @@ static void put_rules(struct draft *d)
 static void put_tools(struct draft *d)
 {
 	const char *home = d->place->id.home;
-	ward_cleanup_fd int fd = home ? open_dir(AT_FDCWD, home) : -1;
+	ward_cleanup_fd int fd = home ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	bool begun = false;
 	for (size_t i = 0; fd >= 0 && i < LENGTH(tools); i++) {
 		const struct kind *k = NULL;
@@ -359,7 +234,7 @@ static int make_draft(struct draft *d, struct ward_err *err)
 		"; The language: man 5 wardfs-policy.\n\n"
 		"[policy]\nversion = 1\n; the project can be written, secrets cannot be read, what the host executes later\n"
 		"; cannot be changed, no network; all of it: wardfs policy show\nextends = medium\n");
-	put_git(d);
+	ward_init_git(d->place->project.fd, &d->text);
 	put_rules(d);
 	put_tools(d);
 	ward_buf_puts(&d->text, "\n[limits]\n; wall = 2h\n");
@@ -386,7 +261,7 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 		if (r < 0)
 			return r;
 	}
-	fputs(ward_buf_str(&d->text), stdout);
+	ward_print_policy(d->text.data, d->text.len);
 	ward_sayf("%s %s", a->dry ? "not written:" : "written:", place->owner_file);
 	return 0;
 }
@@ -394,7 +269,7 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 int ward_cmd_init(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {

@@ -17,6 +17,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/output.h"
 #include "enforcer/cli/owner_file.h"
@@ -54,12 +55,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'e':
 		if (o->env.n == most)
-			argp_error(state, "--env is given too often");
+			ward_arguments_wrong(state, "--env is given too often");
 		a->env[o->env.n++] = arg;
 		return 0;
 	case OPT_NET:
 		if (o->net.n == most)
-			argp_error(state, "--net is given too often");
+			ward_arguments_wrong(state, "--net is given too often");
 		a->net[o->net.n++] = arg;
 		return 0;
 	case OPT_WRITE:
@@ -77,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given");
+		ward_arguments_wrong(state, "no command given");
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -406,7 +407,7 @@ static int propose(const struct args *a, struct proposal *p, struct ward_err *er
 			"text", p->text.data, p->text.len, "rules", rules_json(&p->rules),
 			"refused", p->learned.refused, "asked", p->learned.asked));
 	else if (!a->write)
-		(void)fwrite(p->text.data, 1, p->text.len, stdout);
+		ward_print_policy(p->text.data, p->text.len);
 	return 0;
 }
 
@@ -450,7 +451,7 @@ int ward_cmd_learn(int argc, char **argv)
 	char id[WARD_SESSION_ID_MAX];
 	a.o.env.v = a.env;
 	a.o.net.v = a.net;
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &a))
 		return WARD_EXIT_USAGE;
 	if (ward_chain_setup() < 0 || ward_store_session_id(id, &err) < 0) {
 		ward_say(err.code ? err.text : "libsodium cannot be used");

@@ -13,6 +13,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/output.h"
 #include "enforcer/cli/policy/policy_place.h"
@@ -136,7 +138,7 @@ static json_t *list_json(const char *own)
 static int cmd_list(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&list_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&list_argp, argc, argv, 0, &a))
 		return 2;
 	if (a.name) {
 		ward_sayf(
@@ -152,15 +154,14 @@ static int cmd_list(int argc, char **argv)
 		ward_print_json(list_json(own));
 		return 0;
 	}
-	printf("%-10s %-26s %s\n", "PROFILE", "FROM", "WHAT FOR");
+	ward_outf("%-10s %-26s %s\n", "PROFILE", "FROM", "WHAT FOR");
 	for (size_t i = 0; ward_profile_name(i); i++) {
 		size_t n = 0;
 		const char *name = ward_profile_name(i), *what = purpose(name, &n);
-		printf("%-10s %-26s %.*s\n", name, SHIPPED, (int)n, what);
+		ward_outf("%-10s %-26s %.*s\n", name, SHIPPED, (int)n, what);
 	}
-	fputs("A run here begins with ", stdout);
-	ward_print(own ? own : "medium");
-	puts(own ? " (your file for this project)." : " (the default).");
+	ward_outf("A run here begins with %s (%s).\n", own ? own : "medium",
+		own ? "your file for this project" : "the default");
 	return 0;
 }
 
@@ -200,7 +201,7 @@ static int show(const struct args *a, struct ward_err *err)
 			SHIPPED, "purpose", what, n, "digest", ward_policy_digest(p), "text", text,
 			len));
 	} else if (r == 0) {
-		(void)fwrite(text, 1, len, stdout);
+		ward_print_policy(text, len);
 	}
 	ward_policy_unref(p);
 	return r;
@@ -210,7 +211,7 @@ static int cmd_show(int argc, char **argv)
 {
 	struct args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
-	if (argp_parse(&show_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&show_argp, argc, argv, 0, &a))
 		return 2;
 	if (show(&a, &err) < 0) {
 		ward_say(err.text);
@@ -328,7 +329,7 @@ static int export(const struct args *a, struct ward_err *err)
 			!a->whole, "file", ward_json_text(a->output), "text",
 			plain ? plain : ward_json_text(ward_buf_str(&b))));
 	} else if (!a->output) {
-		(void)fwrite(b.data, 1, b.len, stdout);
+		ward_print_policy(b.data, b.len);
 	}
 	return 0;
 }
@@ -337,7 +338,7 @@ static int cmd_export(int argc, char **argv)
 {
 	struct args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
-	if (argp_parse(&export_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&export_argp, argc, argv, 0, &a))
 		return 2;
 	if (export(&a, &err) < 0) {
 		ward_say(err.text);

@@ -3,10 +3,11 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/verbs.h"
@@ -35,7 +36,7 @@ static error_t parse_explain(int key, char *arg, struct argp_state *state)
 		a->n_names = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "the name of a system call is needed");
+		ward_arguments_wrong(state, "the name of a system call is needed");
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -59,7 +60,7 @@ static void print_line(const char *list, char *line)
 			return;
 		*field[i]++ = '\0';
 	}
-	printf("  %-8s %s%s%s%s%s  (%s)\n", list, field[0], *field[1] ? " " : "", field[1],
+	ward_outf("  %-8s %s%s%s%s%s  (%s)\n", list, field[0], *field[1] ? " " : "", field[1],
 		*field[2] ? "   # " : "", field[2], field[3]);
 }
 
@@ -71,7 +72,7 @@ static bool explain(enum ward_seccomp s, const char *name)
 	char *save = NULL;
 	int r = ward_seccomp_explain(s, name, &b);
 	if (r < 1) {
-		printf("  %-8s ENOSYS   # not in the list\n", list);
+		ward_outf("  %-8s ENOSYS   # not in the list\n", list);
 		return false;
 	}
 	bool first = true;
@@ -87,7 +88,7 @@ static int cmd_explain(int argc, char **argv)
 	struct explain_args a = {0};
 	bool known_list = false;
 	int status = 0;
-	if (argp_parse(&explain_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&explain_argp, argc, argv, 0, &a))
 		return 2;
 	for (int s = WARD_SECCOMP_NO_EXEC; s <= WARD_SECCOMP_DEFAULT; s++)
 		known_list |=
@@ -98,9 +99,7 @@ static int cmd_explain(int argc, char **argv)
 	}
 	for (int i = 0; i < a.n_names; i++) {
 		bool known = false;
-		ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
-		ward_shown(&shown, a.names[i]);
-		printf("%s\n", ward_buf_str(&shown));
+		ward_outf("%s\n", a.names[i]);
 		for (int s = WARD_SECCOMP_DEFAULT; s >= WARD_SECCOMP_NO_EXEC; s--)
 			if (!a.list || strcmp(a.list, ward_seccomp_name((enum ward_seccomp)s)) == 0)
 				known |= explain((enum ward_seccomp)s, a.names[i]);

@@ -11,6 +11,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/owner_file.h"
 #include "enforcer/cli/policy/policy_difference.h"
 #include "enforcer/cli/policy/policy_place.h"
@@ -36,12 +38,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 2)
-			argp_error(state, "too many arguments");
+			ward_arguments_wrong(state, "too many arguments");
 		a->words[a->n++] = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->n < 2)
-			argp_error(state, "a verb and a pattern are needed");
+			ward_arguments_wrong(state, "a verb and a pattern are needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -122,7 +124,7 @@ static void print_rights(const char *when, const struct ward_policy *p, const ch
 		return;
 	ward_rights_format(&b, ward_policy_rights(p, s));
 	ward_policy_state_put(p, s);
-	printf("  %-7s %s\n", when, ward_buf_str(&b));
+	ward_outf("  %-7s %s\n", when, ward_buf_str(&b));
 }
 
 /* Of what changes, as much as fits on a screen; the rest is counted. */
@@ -141,7 +143,7 @@ static void put_effect(void *user, const struct ward_difference *d)
 	ward_progress_end(&e->progress); /* its place is this line's */
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_difference_show(d, false, &b);
-	printf("  %s\n", ward_buf_str(&b));
+	ward_outf("  %s\n", ward_buf_str(&b));
 }
 
 static void tell(void *user, uint64_t steps)
@@ -162,11 +164,12 @@ static int print_effect(
 	if (r < 0)
 		return ward_err_sys(err, r, "comparing");
 	if (e.n > EFFECTS_MAX)
-		printf("  and %zu more\n", e.n - EFFECTS_MAX);
+		ward_outf("  and %zu more\n", e.n - EFFECTS_MAX);
 	if (reach == WARD_DIFF_CUT)
-		puts("  there are too many rules to compare all paths");
+		ward_outf("  there are too many rules to compare all paths\n");
 	else if (e.n == 0)
-		puts("  no path gains or loses a right: other rules decide (wardfs policy check)");
+		ward_outf(
+			"  no path gains or loses a right: other rules decide (wardfs policy check)\n");
 	return 0;
 }
 
@@ -226,10 +229,7 @@ static int add(const struct ward_policy_place *place, const struct args *a, stru
 		r = ward_owner_file_put(place, &text, true, &after, err);
 	if (r < 0)
 		return r;
-	ward_print(file);
-	printf(": %s %s = ", section_of(a), a->words[0]);
-	ward_print(a->words[1]);
-	putchar('\n');
+	ward_outf("%s: %s %s = %s\n", file, section_of(a), a->words[0], a->words[1]);
 	bool exact = is_path(a->words[1]);
 	if (exact) {
 		print_rights("before", place->policy, a->words[1]);
@@ -237,7 +237,7 @@ static int add(const struct ward_policy_place *place, const struct args *a, stru
 	}
 	if (!is_allow(a) && !(exact && is_file(place, a->words[1])))
 		r = print_effect(place->policy, after.policy, err);
-	if (r == 0 && fflush(stdout) != 0)
+	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	return r == 0 ? print_findings(file, &text, after.policy, err) : r;
 }
@@ -245,7 +245,7 @@ static int add(const struct ward_policy_place *place, const struct args *a, stru
 int ward_policy_cmd_add(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;

@@ -10,6 +10,8 @@
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/policy/check_links.h"
 #include "enforcer/cli/policy/check_programs.h"
 #include "enforcer/cli/policy/policy_place.h"
@@ -48,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_AS:
 		if (strcmp(arg, "base") != 0 && strcmp(arg, "floor") != 0 &&
 			strcmp(arg, "project") != 0)
-			argp_error(state, "--as: base, floor or project");
+			ward_arguments_wrong(state, "--as: base, floor or project");
 		a->as = arg;
 		return 0;
 	case 's':
@@ -59,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->file)
-			argp_error(state, "one file at a time");
+			ward_arguments_wrong(state, "one file at a time");
 		a->file = arg;
 		return 0;
 	default:
@@ -95,19 +97,13 @@ static void put_finding(struct report *rp, const char *severity, const char *fil
 		json_array_append_new(rp->list, o);
 		return;
 	}
-	ward_print(file);
+	ward_outf("%s", file);
 	if (line)
-		printf(":%u", line);
-	printf(": %s: ", severity);
-	ward_print(what);
-	fputs(": ", stdout);
-	ward_print(why);
-	if (fix && *fix) {
-		fputs(" (", stdout);
-		ward_print(fix);
-		putchar(')');
-	}
-	putchar('\n');
+		ward_outf(":%u", line);
+	ward_outf(": %s: %s: %s", severity, what, why);
+	if (fix && *fix)
+		ward_outf(" (%s)", fix);
+	ward_outf("\n");
 }
 
 static bool is_profile(const char *file)
@@ -359,7 +355,7 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 int ward_policy_cmd_check(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	if (!a.file)
 		a.file = a.policy;

@@ -12,6 +12,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/policy/policy_difference.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
@@ -49,12 +51,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 2)
-			argp_error(state, "two policies at a time");
+			ward_arguments_wrong(state, "two policies at a time");
 		a->words[a->n++] = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->n < 2)
-			argp_error(state, "two policies are needed");
+			ward_arguments_wrong(state, "two policies are needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -109,7 +111,7 @@ static void put(void *user, const struct ward_difference *d)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_difference_show(d, true, &b);
 	ward_progress_end(&rp->progress); /* its place is this line's */
-	puts(ward_buf_str(&b));
+	ward_outf("%s\n", ward_buf_str(&b));
 }
 
 static void tell(void *user, uint64_t steps)
@@ -264,7 +266,7 @@ static int compare(const struct args *args, struct report *rp, struct ward_err *
 int ward_policy_cmd_diff(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct report rp = {.json = a.json, .list = json_array()};
 	struct ward_err err = WARD_ERR_INIT;

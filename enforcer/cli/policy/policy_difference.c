@@ -3,6 +3,7 @@
 #include "enforcer/cli/policy/policy_difference.h"
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
 

@@ -14,6 +14,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/policy/policy_look.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
@@ -54,17 +56,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 3)
-			argp_error(state, "too many arguments");
+			ward_arguments_wrong(state, "too many arguments");
 		a->words[a->n++] = arg;
 		return 0;
 	case ARGP_KEY_END: {
 		if (a->n < 2)
-			argp_error(state, "an action and a path are needed");
+			ward_arguments_wrong(state, "an action and a path are needed");
 		bool two = strcmp(a->words[0], "rename") == 0 || strcmp(a->words[0], "link") == 0;
 		if (two && a->n != 3)
-			argp_error(state, "%s takes two paths", a->words[0]);
+			ward_arguments_wrong(state, "%s takes two paths", a->words[0]);
 		if (!two && a->n != 2)
-			argp_error(state, "%s takes one path", a->words[0]);
+			ward_arguments_wrong(state, "%s takes one path", a->words[0]);
 		return 0;
 	}
 	default:
@@ -158,19 +160,6 @@ static void print_json(const struct answer *a)
 	ward_print_json(o);
 }
 
-/* Each line escaped by itself: no pattern has a newline in it. */
-static void print_lines(const char *text)
-{
-	while (*text) {
-		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-		const size_t n = strcspn(text, "\n");
-		ward_buf_add(&line, text, n);
-		ward_print(ward_buf_str(&line));
-		putchar('\n');
-		text += n + (text[n] == '\n');
-	}
-}
-
 /* What bounds a change that the rules allow. */
 static void print_quotas(const struct answer *a)
 {
@@ -186,66 +175,52 @@ static void print_quotas(const struct answer *a)
 		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
 			if (!q->limits[k].text)
 				continue;
-			fputs("  quota   ", stdout);
-			ward_print(q->limits[k].place);
-			fputs("  [quota ", stdout);
-			ward_print(q->path);
-			fputs("] ", stdout);
-			ward_print(q->limits[k].text);
-			putchar('\n');
+			ward_outf("  quota   %s  [quota %s] %s\n", q->limits[k].place, q->path,
+				q->limits[k].text);
 		}
 	}
 	for (size_t i = 0; a->path2 && (q = ward_explain_quota(a->policy, a->path2, i)); i++)
 		last2 = q;
 	if (a->path2 && last != last2)
-		puts("  note    another quota is above the second path: the answer is EXDEV, at which "
-		     "mv copies");
+		ward_outf(
+			"  note    another quota is above the second path: the answer is EXDEV, at which "
+			"mv copies\n");
 }
 
 static void print_text(const struct answer *a)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const char *error = error_name(a->d.error);
-	printf("%s ", a->action);
-	ward_print(a->path);
-	if (a->path2) {
-		putchar(' ');
-		ward_print(a->path2);
-	}
-	printf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
+	ward_outf("%s %s", a->action, a->path);
+	if (a->path2)
+		ward_outf(" %s", a->path2);
+	ward_outf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
 		error ? error : "", error ? ")" : "");
 	ward_rule_place(a->d.rule, &b);
 	ward_buf_puts(&b, "  ");
 	ward_rule_text(a->d.rule, &b);
-	fputs("  rule    ", stdout);
-	ward_print(ward_buf_str(&b));
+	ward_outf("  rule    %s", ward_buf_str(&b));
 	if (!a->d.rule)
-		fputs(a->d.verdict == WARD_VERDICT_ALLOW
-				? "a directory on the way to something visible"
-				: "nothing makes it visible",
-			stdout);
+		ward_outf("%s", a->d.verdict == WARD_VERDICT_ALLOW
+					? "a directory on the way to something visible"
+					: "nothing makes it visible");
 	if (a->program) {
-		fputs("\n  note    the list begins there; on this host it means ", stdout);
-		fputs(a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone",
-			stdout);
+		ward_outf("\n  note    the list begins there; on this host it means %s",
+			a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone");
 	} else if (a->outside) {
-		fputs("\n  note    ", stdout);
-		ward_print(a->outside);
-		fputs(" is in no tree: rules do not reach it. Of the host outside of the trees a "
-		      "session\n          sees /usr, parts of /etc and what [system] read names, "
-		      "read-only, and nothing else",
-			stdout);
+		ward_outf(
+			"\n  note    %s is in no tree: rules do not reach it. Of the host outside of "
+			"the trees a session\n          sees /usr, parts of /etc and what [system] "
+			"read names, read-only, and nothing else",
+			a->outside);
 	}
 	ward_buf_clear(&b);
 	ward_explain_rules(a->d.granted, &a->trace, &b);
-	putchar('\n');
-	print_lines(ward_buf_str(&b));
+	ward_outf("\n");
+	ward_out_lines(b.data, b.len);
 	print_quotas(a);
-	if (a->permit.len) {
-		fputs("  to permit it: ", stdout);
-		ward_print(ward_buf_str(&a->permit));
-		putchar('\n');
-	}
+	if (a->permit.len)
+		ward_outf("  to permit it: %s\n", ward_buf_str(&a->permit));
 }
 
 /* --- connect --- */
@@ -280,13 +255,8 @@ static int connect_to(
 		json_object_set_new(o, "rule_text", ward_json_text(ward_buf_str(&line)));
 		ward_print_json(o);
 	} else {
-		fputs("connect ", stdout);
-		ward_print(a->words[1]);
-		printf(": %s\n  rule    ", ward_verdict_name(v));
-		ward_print(ward_buf_str(&rule));
-		fputs("  ", stdout);
-		ward_print(ward_buf_str(&line));
-		putchar('\n');
+		ward_outf("connect %s: %s\n  rule    %s  %s\n", a->words[1], ward_verdict_name(v),
+			ward_buf_str(&rule), ward_buf_str(&line));
 	}
 	return v == WARD_VERDICT_ALLOW ? 0 : 1;
 }
@@ -510,7 +480,7 @@ static int explain(
 int ward_policy_cmd_explain(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;

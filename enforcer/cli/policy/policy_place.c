@@ -60,10 +60,12 @@ static int find_sources(struct ward_policy_place *p, struct ward_err *err)
 void ward_project_say(const struct ward_project *project)
 {
 	if (project->nearer)
-		ward_sayf(
-			"the project is %s, since you have a policy or a home for it; that %s looks "
-			"like a project does not count; to make that one: 'wardfs init' there",
-			project->path, project->nearer);
+		ward_sayf("the project is %s, since %s; that %s looks "
+			  "like a project does not count; to make that one: 'wardfs init' there",
+			project->path,
+			project->by_file ? "its .wardfs.policy holds for all beneath"
+					 : "you have a policy or a home for it",
+			project->nearer);
 }
 
 int ward_policy_place_find(const char *policy, struct ward_policy_place *p, struct ward_err *err)

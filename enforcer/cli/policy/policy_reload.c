@@ -9,6 +9,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -35,12 +37,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (!a->policy)
 			a->policy = arg;
 		else
-			argp_error(state, "too many arguments");
+			ward_arguments_wrong(state, "too many arguments");
 		return 0;
 	case ARGP_KEY_END:
 		if (!a->policy)
-			argp_error(state, "a session and a policy are needed; wardfs ps lists the "
-					  "sessions");
+			ward_arguments_wrong(state,
+				"a session and a policy are needed; wardfs ps lists the "
+				"sessions");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -126,9 +129,9 @@ static int show(const struct args *a, json_t *o)
 		ward_print_json(json_incref(o));
 	} else if (ok) {
 		const char *digest = json_string_value(json_object_get(o, "digest"));
-		printf("in force: %s\n", digest ? digest : "?");
+		ward_outf("in force: %s\n", digest ? digest : "?");
 		if (number(o, "checked") + number(o, "directories") > 0)
-			printf("taken back: %lld open files, %lld open directories\n",
+			ward_outf("taken back: %lld open files, %lld open directories\n",
 				number(o, "checked"), number(o, "directories"));
 	}
 	return ok || status ? status : 1;
@@ -141,7 +144,7 @@ int ward_policy_cmd_reload(int argc, char **argv)
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup_free char *answer = NULL;
 	ward_cleanup_fd int fd = -1;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	if (read_base(a.policy, &fd, &err) < 0) {
 		ward_say(err.text);

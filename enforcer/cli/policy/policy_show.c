@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/cli/say.h"
@@ -44,7 +46,7 @@ static const struct argp argp = {options, parse, NULL,
 int ward_policy_cmd_show(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
@@ -61,7 +63,8 @@ int ward_policy_cmd_show(int argc, char **argv)
 	}
 	const char *digest = ward_policy_digest(place.policy);
 	if (!a.json) {
-		printf("; digest %s\n%s", digest, ward_buf_str(&text));
+		ward_outf("; digest %s\n", digest);
+		ward_print_policy(text.data, text.len);
 		return 0;
 	}
 	/* A pattern may hold any bytes. */

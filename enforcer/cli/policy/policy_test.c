@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/cli/say.h"
@@ -66,13 +68,10 @@ static void on_expectation(void *user, const struct ward_expectation *e)
 		json_array_append_new(run->list, o);
 		return;
 	}
-	printf("%s %zu - ", e->met ? "ok" : "not ok", run->n);
-	ward_print(e->file);
-	printf(":%u: ", e->line);
-	ward_print(e->text);
-	putchar('\n');
+	ward_outf("%s %zu - %s:%u: %s\n", e->met ? "ok" : "not ok", run->n, e->file, e->line,
+		e->text);
 	if (!e->met)
-		printf("# got: %s\n", e->got);
+		ward_outf("# got: %s\n", e->got);
 }
 
 static int test(const struct args *a, struct run *run, struct ward_err *err)
@@ -96,21 +95,21 @@ static int test(const struct args *a, struct run *run, struct ward_err *err)
 int ward_policy_cmd_test(int argc, char **argv)
 {
 	struct args a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	struct run run = {.json = a.json, .list = json_array()};
 	if (!a.json)
-		puts("TAP version 13");
+		ward_outf("TAP version 13\n");
 	int r = test(&a, &run, &err);
 	if (r < 0) {
 		if (!a.json)
-			puts("Bail out!");
+			ward_outf("Bail out!\n");
 		ward_say(err.text[0] ? err.text : strerror(-r));
 	} else if (a.json) {
 		ward_print_json(json_incref(run.list));
 	} else {
-		printf("1..%zu\n", run.n);
+		ward_outf("1..%zu\n", run.n);
 	}
 	json_decref(run.list);
 	return r < 0 ? 2 : run.failed ? 1 : 0;

@@ -3,6 +3,7 @@
 #include <argp.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -29,7 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->session)
-			argp_error(state, "one session at a time");
+			ward_arguments_wrong(state, "one session at a time");
 		a->session = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -53,7 +54,7 @@ int ward_cmd_attach(int argc, char **argv)
 {
 	struct args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	ward_cleanup_free char *session = ward_sessions_meant(a.session);
 	if (!session)

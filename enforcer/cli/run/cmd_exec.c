@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -35,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->env = more;
 		a->env[a->join.n_env++] = arg;
 		if (arg[0] == '=' || !strchr(arg, '='))
-			argp_error(state, "--env %s: NAME=VALUE is meant", arg);
+			ward_arguments_wrong(state, "--env %s: NAME=VALUE is meant", arg);
 		return 0;
 	}
 	case OPT_CWD:
@@ -53,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		ward_sessions_need(state, a->join.session);
 		if (!a->join.argv)
-			argp_error(state, "no command given");
+			ward_arguments_wrong(state, "no command given");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -74,7 +75,7 @@ int ward_cmd_exec(int argc, char **argv)
 	struct args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
 	int status = 2;
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a) == 0) {
+	if (ward_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &a) == 0) {
 		ward_cleanup_free char *session = ward_sessions_meant(a.join.session);
 		a.join.env = a.env;
 		a.join.session = session;

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include "audit/log/chain.h"
 #include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/policy/policy_place.h"
 #include "enforcer/cli/progress.h"
@@ -43,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (a->all && a->project)
-			argp_error(state, "--all means every home; name none besides");
+			ward_arguments_wrong(state, "--all means every home; name none besides");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -121,11 +122,11 @@ static void print_row(const struct look *l, const json_t *o)
 	const json_t *bytes = json_object_get(o, "bytes");
 	const json_t *files = json_object_get(o, "files");
 	if (bytes)
-		printf("%8s %9" JSON_INTEGER_FORMAT "  ",
+		ward_outf("%8s %9" JSON_INTEGER_FORMAT "  ",
 			ward_size_text((uint64_t)json_integer_value(bytes), text, sizeof(text)),
 			json_integer_value(files));
 	/* escaped once, when it was found */
-	printf("%s%s%s\n", l->clear ? "cleared: " : "",
+	ward_outf("%s%s%s\n", l->clear ? "cleared: " : "",
 		json_string_value(json_object_get(o, "project")),
 		json_is_true(json_object_get(o, "busy")) ? "  (a session runs)" : "");
 }
@@ -139,7 +140,7 @@ static int tell(struct look *l, int r, const struct ward_err *err)
 	if (l->args->json)
 		ward_print_json(json_incref(l->found));
 	if (!l->args->json && l->measure && l->n)
-		printf("%8s %9s  %s\n", "SIZE", "FILES", "PROJECT");
+		ward_outf("%8s %9s  %s\n", "SIZE", "FILES", "PROJECT");
 	if (!l->args->json)
 		json_array_foreach(l->found, i, o) print_row(l, o);
 	if (r < 0)
@@ -152,7 +153,7 @@ static int look(const struct argp *argp, struct look *l, int argc, char **argv, 
 	struct args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup_free char *state = NULL;
-	if (argp_parse(argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(argp, argc, argv, 0, &a))
 		return 2;
 	a.all = a.all || (all && !a.project);
 	l->args = &a;

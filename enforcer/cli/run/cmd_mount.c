@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/kernel.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/session/mount/mount.h"
@@ -58,11 +59,11 @@ static error_t parse_mount(int key, char *arg, struct argp_state *state)
 		else if (!a->o.mountpoint)
 			a->o.mountpoint = arg;
 		else
-			argp_error(state, "too many arguments");
+			ward_arguments_wrong(state, "too many arguments");
 		return 0;
 	case ARGP_KEY_END:
 		if (!a->o.mountpoint)
-			argp_error(state, "a source and a mount point are needed");
+			ward_arguments_wrong(state, "a source and a mount point are needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -136,7 +137,7 @@ int ward_cmd_mount(int argc, char **argv)
 {
 	struct mount_args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
-	if (argp_parse(&mount_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&mount_argp, argc, argv, 0, &a))
 		return 2;
 	if (ward_kernel_check(&err) < 0) {
 		ward_say(err.text);
@@ -167,7 +168,7 @@ static error_t parse_umount(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	if (key == ARGP_KEY_NO_ARGS)
-		argp_error(state, "a mount point is needed");
+		ward_arguments_wrong(state, "a mount point is needed");
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -178,7 +179,7 @@ int ward_cmd_umount(int argc, char **argv)
 {
 	struct umount_args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
-	if (argp_parse(&umount_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&umount_argp, argc, argv, 0, &a))
 		return 2;
 	if (ward_umount(a.mountpoint, a.lazy, &err) < 0) {
 		ward_say(err.text);

@@ -16,7 +16,9 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/verbs.h"
@@ -88,14 +90,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'k':
 		if (!add_keys(v, arg))
-			argp_error(state, "--key %s: neither a public key nor a file of them", arg);
+			ward_arguments_wrong(
+				state, "--key %s: neither a public key nor a file of them", arg);
 		return 0;
 	case 'd':
 		v->destination = arg;
 		return 0;
 	case OPT_AT:
 		if (ward_quantity_whole(arg, 1, WARD_QUANTITY_MAX, &v->at_s, NULL) < 0)
-			argp_error(state, "--at %s: seconds since 1970 are needed", arg);
+			ward_arguments_wrong(state, "--at %s: seconds since 1970 are needed", arg);
 		return 0;
 	case OPT_LINES:
 		v->lines = true;
@@ -110,9 +113,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (v->n_keys == 0)
-			argp_error(state, "--key is needed: what `wardfs audit key show` prints");
+			ward_arguments_wrong(
+				state, "--key is needed: what `wardfs audit key show` prints");
 		if (v->lines == (v->token != NULL))
-			argp_error(state, "either a token or --lines is needed");
+			ward_arguments_wrong(state, "either a token or --lines is needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -163,9 +167,7 @@ static void print_json(const char *fault, const struct ward_token *t)
 			o, json_pack("{s:s, s:s, s:s, s:I, s:I}", "session", t->session,
 				   "destination", t->destination, "policy", t->policy, "number",
 				   (json_int_t)t->number, "expires", (json_int_t)t->expires_s));
-	json_dumpf(o, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(o);
+	ward_print_json(o);
 }
 
 static int verify_one(const struct verify *v)
@@ -177,7 +179,7 @@ static int verify_one(const struct verify *v)
 	else if (fault)
 		ward_sayf("the token is not good: %s", fault);
 	else
-		printf("session      %s\ndestination  %s\npolicy       %s\nnumber       %llu\n",
+		ward_outf("session      %s\ndestination  %s\npolicy       %s\nnumber       %llu\n",
 			t.session, t.destination, t.policy, (unsigned long long)t.number);
 	return fault ? 1 : 0;
 }
@@ -275,12 +277,12 @@ static int verify_lines(const struct verify *v)
 		if (!fault && !take_number(all, n, &t))
 			fault = "its number was taken before";
 		if (fault)
-			printf("ERR message=\"%s\"\n", fault);
+			ward_outf("ERR message=\"%s\"\n", fault);
 		else
-			printf("OK user=%s tag=%llu\n", t.session, (unsigned long long)t.number);
+			ward_outf("OK user=%s tag=%llu\n", t.session, (unsigned long long)t.number);
 		for (int c = 0; !whole && c != '\n' && c != EOF;)
 			c = getchar();
-		if (fflush(stdout) == EOF)
+		if (ward_out_flush() < 0)
 			return 2;
 	}
 	return 0;
@@ -293,7 +295,7 @@ static int cmd_verify_token(int argc, char **argv)
 		ward_say("libsodium cannot be used");
 		return 2;
 	}
-	if (argp_parse(&argp, argc, argv, 0, NULL, &v))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &v))
 		return 2;
 	return v.lines ? verify_lines(&v) : verify_one(&v);
 }

@@ -2,11 +2,12 @@
 /* wardfs ps, wardfs kill: running sessions. */
 #include <argp.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -51,32 +52,26 @@ static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
 	"SESSION is its name, or latest: the one started last.",
 	NULL, NULL, NULL};
 
-/* A member's text as it may be shown; it comes over a socket. The buffer is the caller's. */
-static const char *member(const json_t *o, const char *name, struct ward_buf *b)
+/* Borrowed; NULL where there is none. */
+static const char *member(const json_t *o, const char *name)
 {
-	const char *s = json_string_value(json_object_get(o, name));
-	ward_buf_clear(b);
-	ward_shown(b, s ? s : "?");
-	return ward_buf_str(b);
+	return json_string_value(json_object_get(o, name));
 }
 
 static void print_row(const json_t *o)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	printf("%-28s %7lld  ", member(o, "session", &b),
+	ward_outf("%-28s %7lld  ", member(o, "session"),
 		(long long)json_integer_value(json_object_get(o, "pid")));
-	printf("%-10.10s ", member(o, "verb", &b));
-	printf("%.19s ", member(o, "started", &b));
+	ward_outf("%-10.10s ", member(o, "verb"));
+	ward_outf("%.19s ", member(o, "started"));
 	const json_t *argv = json_object_get(o, "argv");
 	size_t i = 0;
 	const json_t *v = NULL;
 	json_array_foreach(argv, i, v)
 	{
-		ward_buf_clear(&b);
-		ward_shown(&b, json_string_value(v) ? json_string_value(v) : "?");
-		printf(" %s", ward_buf_str(&b));
+		ward_outf(" %s", json_string_value(v));
 	}
-	putchar('\n');
+	ward_outf("\n");
 }
 
 /* Asks a session about its open files and puts the answer into o as "io". 1 after a message. */
@@ -95,36 +90,33 @@ static void print_io(const json_t *io)
 	if (!io)
 		return; /* add_io() has said why */
 	static const char *const kinds[] = {"passthrough", "checked", "cached", "direct"};
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const json_t *totals = json_object_get(io, "totals");
-	printf("    open:");
+	ward_outf("    open:");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		const json_t *n = json_object_get(totals, kinds[i]);
 		if (n)
-			printf(" %lld %s,", (long long)json_integer_value(n), kinds[i]);
+			ward_outf(" %lld %s,", (long long)json_integer_value(n), kinds[i]);
 	}
-	printf(" %lld directories\n",
+	ward_outf(" %lld directories\n",
 		(long long)json_integer_value(json_object_get(totals, "directories")));
 	size_t i = 0;
 	const json_t *h = NULL;
 	json_array_foreach(json_object_get(io, "handles"), i, h)
 	{
-		printf("    %7lld  ", (long long)json_integer_value(json_object_get(h, "pid")));
-		printf("%-11s  ", member(h, "io", &b));
-		/* escaped once, on its way here */
-		const char *path = json_string_value(json_object_get(h, "path"));
-		printf("%s  ", path ? path : "?");
-		printf("(%s)\n", member(h, "why", &b));
+		ward_outf("    %7lld  ", (long long)json_integer_value(json_object_get(h, "pid")));
+		ward_outf("%-11s  ", member(h, "io"));
+		ward_outf("%s  ", member(h, "path"));
+		ward_outf("(%s)\n", member(h, "why"));
 	}
 	long long more = (long long)json_integer_value(json_object_get(io, "more"));
 	if (more > 0)
-		printf("    and %lld more\n", more);
+		ward_outf("    and %lld more\n", more);
 }
 
 int ward_cmd_ps(int argc, char **argv)
 {
 	struct ps_args a = {0};
-	if (argp_parse(&ps_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&ps_argp, argc, argv, 0, &a))
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	json_t *all = NULL;
@@ -139,7 +131,7 @@ int ward_cmd_ps(int argc, char **argv)
 		size_t i = 0;
 		const json_t *o = NULL;
 		if (json_array_size(all))
-			printf("%-28s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
+			ward_outf("%-28s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
 				"STARTED (UTC)", "COMMAND");
 		json_array_foreach(all, i, o)
 		{
@@ -155,7 +147,7 @@ int ward_cmd_ps(int argc, char **argv)
 int ward_cmd_kill(int argc, char **argv)
 {
 	struct ward_sessions_asked a = {0};
-	if (argp_parse(&kill_argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&kill_argp, argc, argv, 0, &a))
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup_free char *answer = NULL;

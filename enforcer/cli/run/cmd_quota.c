@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -44,7 +46,7 @@ static void print_key(const char *path, const char *key, const json_t *k)
 		snprintf(limit, sizeof(limit), "%" PRIu64, number(k, "limit"));
 	snprintf(all, sizeof(all), "%s%s", limit, per_text(number(k, "per")));
 	const json_t *delayed = json_object_get(k, "delayed");
-	printf("  %-32s %-7s %10s %10s  %" PRIu64 "%s\n", path, key, *used ? used : "-", all,
+	ward_outf("  %-32s %-7s %10s %10s  %" PRIu64 "%s\n", path, key, *used ? used : "-", all,
 		delayed ? (uint64_t)json_integer_value(delayed) : number(k, "refused"),
 		delayed ? " delayed" : " refused");
 }
@@ -54,9 +56,9 @@ static void print_session(const char *session, const json_t *answer)
 	static const char *const keys[] = {"growth", "files", "file", "rate", "churn"};
 	const json_t *quotas = json_object_get(answer, "quotas"), *q = NULL;
 	size_t i = 0;
-	printf("%s%s\n", session, json_array_size(quotas) ? "" : ": its policy has no quota");
+	ward_outf("%s%s\n", session, json_array_size(quotas) ? "" : ": its policy has no quota");
 	if (json_array_size(quotas))
-		printf("  %-32s %-7s %10s %10s\n", "PATH", "KEY", "USED", "LIMIT");
+		ward_outf("  %-32s %-7s %10s %10s\n", "PATH", "KEY", "USED", "LIMIT");
 	json_array_foreach(quotas, i, q)
 	{
 		/* escaped once, on its way here */
@@ -68,7 +70,7 @@ static void print_session(const char *session, const json_t *answer)
 		}
 	}
 	if (number(answer, "more"))
-		printf("  and %" PRIu64 " more\n", number(answer, "more"));
+		ward_outf("  and %" PRIu64 " more\n", number(answer, "more"));
 }
 
 static int tell(const struct ward_sessions_asked *a, const char *runtime, const json_t *sessions)
@@ -100,7 +102,7 @@ static int tell(const struct ward_sessions_asked *a, const char *runtime, const 
 int ward_cmd_quota(int argc, char **argv)
 {
 	struct ward_sessions_asked a = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	json_t *sessions = NULL;

@@ -10,6 +10,7 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
@@ -100,8 +101,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		 */
 		if (*end || end == arg || fd < 3 || fd > INT_MAX ||
 			fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
-			argp_error(state, "--status-fd %s: an open descriptor from 3 on is meant",
-				arg);
+			ward_arguments_wrong(state,
+				"--status-fd %s: an open descriptor from 3 on is meant", arg);
 		o->status_fd = (int)fd;
 		return 0;
 	}
@@ -126,10 +127,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		if (a->json && !a->dry)
-			argp_error(state, "--json goes with --dry-run");
+			ward_arguments_wrong(state, "--json goes with --dry-run");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given");
+		ward_arguments_wrong(state, "no command given");
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -171,7 +172,7 @@ int ward_cmd_run(int argc, char **argv)
 {
 	struct args a = {.o = {.say = ward_say, .verb = "run"}};
 	struct ward_run_options *o = &a.o;
-	int r = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	int r = ward_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
 	int status = r	       ? WARD_EXIT_USAGE
 		     : a.dry   ? ward_run_once_dry(o, a.json)
 		     : o->keep ? ward_run_keep(o, argv, ward_run_once)

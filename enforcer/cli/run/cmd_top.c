@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,7 +18,9 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/limit.h"
+#include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/cli.h"
 #include "enforcer/cli/say.h"
 #include "enforcer/cli/sessions.h"
@@ -62,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'd':
 		if (ward_quantity_whole(arg, 1, 3600, &n, NULL) < 0)
-			argp_error(
+			ward_arguments_wrong(
 				state, "--delay %s: whole seconds from 1 to 3600 are meant", arg);
 		a->seconds = (unsigned)n;
 		return 0;
@@ -254,34 +255,34 @@ static void put_size(const json_t *v)
 	double n = json_number_value(v);
 	size_t u = 0;
 	if (!json_is_number(v)) {
-		putchar('?');
+		ward_outf("?");
 		return;
 	}
 	for (; n >= 1024 && u < sizeof(units) - 1; u++)
 		n /= 1024;
 	if (u == 0)
-		printf("%.0f", n);
+		ward_outf("%.0f", n);
 	else
-		printf("%.1f%c", n, units[u - 1]);
+		ward_outf("%.1f%c", n, units[u - 1]);
 }
 
 static void put_of(const json_t *o, const char *what, const char *limit, bool size)
 {
 	const json_t *v = json_object_get(o, what), *l = json_object_get(o, limit);
-	printf("  %s ", what);
+	ward_outf("  %s ", what);
 	if (size)
 		put_size(v);
 	else if (json_is_integer(v))
-		printf("%lld", (long long)json_integer_value(v));
+		ward_outf("%lld", (long long)json_integer_value(v));
 	else
-		putchar('?');
+		ward_outf("?");
 	if (!json_is_integer(l))
 		return;
-	putchar('/');
+	ward_outf("/");
 	if (size)
 		put_size(l);
 	else
-		printf("%lld", (long long)json_integer_value(l));
+		ward_outf("%lld", (long long)json_integer_value(l));
 }
 
 static double real(const json_t *o, const char *name)
@@ -294,30 +295,29 @@ static void put_session(const json_t *o)
 	size_t i = 0;
 	const json_t *v = NULL;
 	const char *session = json_string_value(json_object_get(o, "session"));
-	ward_print(session ? session : "?");
+	ward_outf("%s", session);
 	json_array_foreach(json_object_get(o, "argv"), i, v)
 	{
-		putchar(' ');
-		ward_print(json_string_value(v) ? json_string_value(v) : "?");
+		ward_outf(" %s", json_string_value(v));
 	}
 	long long seconds = (long long)json_integer_value(json_object_get(o, "seconds"));
-	printf("\n  up %lld:%02lld:%02lld", seconds / 3600, seconds / 60 % 60, seconds % 60);
-	printf("  cpus %.2f", real(o, "cpus"));
+	ward_outf("\n  up %lld:%02lld:%02lld", seconds / 3600, seconds / 60 % 60, seconds % 60);
+	ward_outf("  cpus %.2f", real(o, "cpus"));
 	const json_t *cpus = json_object_get(o, "cpus_limit_tenths");
 	if (json_is_integer(cpus))
-		printf("/%.1f", (double)json_integer_value(cpus) / 10);
+		ward_outf("/%.1f", (double)json_integer_value(cpus) / 10);
 	put_of(o, "memory", "memory_limit", true);
 	put_of(o, "processes", "processes_limit", false);
-	fputs("  disk ", stdout);
+	ward_outf("  disk ");
 	put_size(json_object_get(o, "read_per_second"));
-	fputs("/s read, ", stdout);
+	ward_outf("/s read, ");
 	put_size(json_object_get(o, "written_per_second"));
-	fputs("/s written\n", stdout);
+	ward_outf("/s written\n");
 	if (!json_is_integer(json_object_get(o, "records"))) {
-		puts("  its trail cannot be read");
+		ward_outf("  its trail cannot be read\n");
 		return;
 	}
-	printf("  records %lld (%.1f/s)  refused %lld (%.1f/s)\n",
+	ward_outf("  records %lld (%.1f/s)  refused %lld (%.1f/s)\n",
 		(long long)json_integer_value(json_object_get(o, "records")),
 		real(o, "records_per_second"),
 		(long long)json_integer_value(json_object_get(o, "refused")),
@@ -325,16 +325,14 @@ static void put_session(const json_t *o)
 	json_array_foreach(json_object_get(o, "last_refused"), i, v)
 	{
 		static const char *const members[] = {"action", "path", "rule"};
-		fputs("   ", stdout);
+		ward_outf("   ");
 		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
 			const char *text = json_string_value(json_object_get(v, members[k]));
 			if (!text)
 				continue;
-			fputs(k == 2 ? "  (" : " ", stdout);
-			ward_print(text);
-			fputs(k == 2 ? ")" : "", stdout);
+			ward_outf(k == 2 ? "  (%s)" : " %s", text);
 		}
-		putchar('\n');
+		ward_outf("\n");
 	}
 }
 
@@ -343,9 +341,9 @@ static void put_all(const json_t *all, bool live)
 	size_t i = 0;
 	const json_t *o = NULL;
 	if (live)
-		fputs("\033[H\033[J", stdout);
+		ward_outf("\033[H\033[J");
 	if (live && json_array_size(all) == 0)
-		puts("No session is running.");
+		ward_outf("No session is running.\n");
 	json_array_foreach(all, i, o) put_session(o);
 }
 
@@ -367,7 +365,7 @@ int ward_cmd_top(int argc, char **argv)
 	struct top t = {.args = {.seconds = 1}};
 	ward_cleanup_free char *state = NULL;
 	struct ward_err err = WARD_ERR_INIT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &t.args))
+	if (ward_arguments_parse(&argp, argc, argv, 0, &t.args))
 		return 2;
 	/* Without trails it still tells what is used. */
 	if (ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
@@ -384,7 +382,7 @@ int ward_cmd_top(int argc, char **argv)
 		else
 			put_all(all, live);
 		json_decref(all);
-		if (fflush(stdout) != 0)
+		if (ward_out_flush() < 0)
 			break; /* main() tells */
 		if (live && status == 0)
 			(void)poll(NULL, 0, (int)t.args.seconds * 1000);

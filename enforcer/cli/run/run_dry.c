@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/doctor/doctor_list.h"
 #include "enforcer/cli/program.h"
@@ -311,7 +312,7 @@ int ward_run_dry(const struct ward_run_plan *plan, const struct ward_run_options
 	for (char *const *a = o->argv; *a; a++)
 		json_array_append_new(argv, ward_json_text(*a));
 	json_object_set_new(out, "argv", argv);
-	(void)fflush(stdout); /* children would print it once more */
+	(void)!ward_out_flush(); /* children would print it once more */
 	int status = plan ? look(plan, o, out, &err) : status_of(why->code, false);
 	verdict(out, status, plan ? err.text : why->text);
 	if (json)

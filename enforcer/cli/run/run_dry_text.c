@@ -3,8 +3,9 @@
 #include "enforcer/cli/run/run_dry_text.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "enforcer/base/out.h"
 
 static const char *text(const json_t *o, const char *name)
 {
@@ -14,7 +15,7 @@ static const char *text(const json_t *o, const char *name)
 
 static void print_person(const char *head, const json_t *p)
 {
-	printf("%-12s %s (uid %lld)\n", head, text(p, "name"),
+	ward_outf("%-12s %s (uid %lld)\n", head, text(p, "name"),
 		(long long)json_integer_value(json_object_get(p, "uid")));
 }
 
@@ -22,11 +23,11 @@ static void print_trees(const json_t *all)
 {
 	size_t i = 0;
 	const json_t *t = NULL;
-	puts("trees");
+	ward_outf("trees\n");
 	json_array_foreach(all, i, t)
 	{
 		const char *source = text(t, "source"), *at = text(t, "at");
-		printf("  %s: %s%s%s\n", text(t, "path"), *source ? source : "in memory",
+		ward_outf("  %s: %s%s%s\n", text(t, "path"), *source ? source : "in memory",
 			*at ? ", also at " : "", at);
 	}
 }
@@ -36,7 +37,7 @@ static void print_mounts(const json_t *all)
 {
 	size_t i = 0, k = 0;
 	const json_t *m = NULL, *other = NULL;
-	puts("also seen");
+	ward_outf("also seen\n");
 	json_array_foreach(all, i, m)
 	{
 		bool first = true;
@@ -44,16 +45,17 @@ static void print_mounts(const json_t *all)
 			first = strcmp(text(json_array_get(all, k), "what"), text(m, "what")) != 0;
 		if (!first)
 			continue;
-		printf("  %s:", text(m, "what"));
+		ward_outf("  %s:", text(m, "what"));
 		json_array_foreach(all, k, other)
 		{
 			if (strcmp(text(other, "what"), text(m, "what")) != 0)
 				continue;
 			bool host = !strstr(text(m, "what"), "memory");
 			bool there = json_is_true(json_object_get(other, "there"));
-			printf(" %s%s", text(other, "path"), host && !there ? " (not there)" : "");
+			ward_outf(
+				" %s%s", text(other, "path"), host && !there ? " (not there)" : "");
 		}
-		putchar('\n');
+		ward_outf("\n");
 	}
 }
 
@@ -61,12 +63,13 @@ static void print_sources(const json_t *all)
 {
 	size_t i = 0, k = 0;
 	const json_t *s = NULL, *l = NULL;
-	puts("rules and keys (in [files] the last that matches decides, a [guard] always holds)");
+	ward_outf(
+		"rules and keys (in [files] the last that matches decides, a [guard] always holds)\n");
 	json_array_foreach(all, i, s)
 	{
-		printf("  %s: %s\n", text(s, "source"), text(s, "file"));
+		ward_outf("  %s: %s\n", text(s, "source"), text(s, "file"));
 		json_array_foreach(json_object_get(s, "lines"), k, l)
-			printf("    %s:%lld [%s] %s = %s\n", text(s, "file"),
+			ward_outf("    %s:%lld [%s] %s = %s\n", text(s, "file"),
 				(long long)json_integer_value(json_object_get(l, "line")),
 				text(l, "section"), text(l, "key"), text(l, "value"));
 	}
@@ -76,9 +79,9 @@ static void print_network(const json_t *n)
 {
 	size_t i = 0;
 	const json_t *k = NULL;
-	printf("%-12s %s\n", "network", text(n, "mode"));
+	ward_outf("%-12s %s\n", "network", text(n, "mode"));
 	json_array_foreach(json_object_get(n, "keys"), i, k)
-		printf("  %s = %s\n", text(k, "key"), text(k, "value"));
+		ward_outf("  %s = %s\n", text(k, "key"), text(k, "value"));
 }
 
 static void print_limits(const json_t *o)
@@ -89,31 +92,31 @@ static void print_limits(const json_t *o)
 	json_t *limits = json_object_get(o, "limits"), *missing = json_object_get(o, "missing");
 	if (!limits)
 		return;
-	puts("limits");
+	ward_outf("limits\n");
 	/* jansson's iterator wants a plain pointer */
 	json_t *member = NULL;
-	json_object_foreach(limits, name, member) printf("  %s = %lld (held by: %s)\n", name,
+	json_object_foreach(limits, name, member) ward_outf("  %s = %lld (held by: %s)\n", name,
 		(long long)json_integer_value(json_object_get(member, "value")),
 		text(member, "by"));
 	if (*text(o, "delegation"))
-		printf("  %s\n", text(o, "delegation"));
-	printf("%-12s", "guarantees");
+		ward_outf("  %s\n", text(o, "delegation"));
+	ward_outf("%-12s", "guarantees");
 	json_array_foreach(json_object_get(o, "guarantees"), i, v)
-		printf(" %s", json_string_value(v));
-	printf("\n%-12s%s\n", "missing", json_object_size(missing) ? "" : " none");
+		ward_outf(" %s", json_string_value(v));
+	ward_outf("\n%-12s%s\n", "missing", json_object_size(missing) ? "" : " none");
 	json_object_foreach(missing, name, member)
-		printf("  %s: %s (%s)\n", name, text(member, "why"), text(member, "because"));
+		ward_outf("  %s: %s (%s)\n", name, text(member, "why"), text(member, "because"));
 }
 
 static void print_environment(const json_t *all)
 {
 	size_t i = 0;
 	const json_t *v = NULL;
-	puts("environment");
+	ward_outf("environment\n");
 	json_array_foreach(all, i, v)
 	{
 		const json_t *value = json_object_get(v, "value");
-		printf("  %s%s%s (%s)\n", text(v, "name"), json_is_string(value) ? "=" : "",
+		ward_outf("  %s%s%s (%s)\n", text(v, "name"), json_is_string(value) ? "=" : "",
 			json_is_string(value) ? json_string_value(value) : "", text(v, "from"));
 	}
 }
@@ -123,12 +126,12 @@ static void print_program(const json_t *o)
 	const json_t *p = json_object_get(o, "program");
 	if (!p)
 		return;
-	printf("%-12s %s", "program", text(p, "inside"));
+	ward_outf("%-12s %s", "program", text(p, "inside"));
 	if (strcmp(text(p, "inside"), text(p, "host")) != 0)
-		printf(", on the host %s", text(p, "host"));
+		ward_outf(", on the host %s", text(p, "host"));
 	if (*text(p, "interpreter"))
-		printf(", a script for %s", text(p, "interpreter"));
-	putchar('\n');
+		ward_outf(", a script for %s", text(p, "interpreter"));
+	ward_outf("\n");
 }
 
 void ward_run_dry_print(const json_t *o)
@@ -136,29 +139,29 @@ void ward_run_dry_print(const json_t *o)
 	size_t i = 0;
 	const json_t *u = NULL;
 	if (json_object_get(o, "project")) {
-		printf("%-12s %s\n", "project", text(o, "project"));
+		ward_outf("%-12s %s\n", "project", text(o, "project"));
 		print_person("owner", json_object_get(o, "owner"));
 		print_person("runs as", json_object_get(o, "command_runs_as"));
-		printf("%-12s %s\n", "mode", text(o, "mode"));
-		printf("%-12s %s\n", "directory", text(o, "directory"));
+		ward_outf("%-12s %s\n", "mode", text(o, "mode"));
+		ward_outf("%-12s %s\n", "directory", text(o, "directory"));
 		print_trees(json_object_get(o, "trees"));
 		print_mounts(json_object_get(o, "mounts"));
 		print_sources(json_object_get(o, "sources"));
 		print_network(json_object_get(o, "network"));
 		if (*text(o, "seccomp"))
-			printf("%-12s list %s\n", "system calls", text(o, "seccomp"));
+			ward_outf("%-12s list %s\n", "system calls", text(o, "seccomp"));
 		print_limits(o);
 		print_environment(json_object_get(o, "environment"));
-		printf("%-12s in %s\n", "trail", text(o, "state"));
+		ward_outf("%-12s in %s\n", "trail", text(o, "state"));
 		print_program(o);
-		printf("not tried   ");
+		ward_outf("not tried   ");
 		json_array_foreach(json_object_get(o, "untried"), i, u)
-			printf("%s%s", i ? "; " : " ", json_string_value(u));
-		putchar('\n');
+			ward_outf("%s%s", i ? "; " : " ", json_string_value(u));
+		ward_outf("\n");
 	}
 	if (json_is_true(json_object_get(o, "would_start")))
-		puts("It would start.");
+		ward_outf("It would start.\n");
 	else
-		printf("It would not start: exit status %lld.\n",
+		ward_outf("It would not start: exit status %lld.\n",
 			(long long)json_integer_value(json_object_get(o, "status")));
 }

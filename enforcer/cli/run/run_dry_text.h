@@ -4,5 +4,5 @@
 
 #include <jansson.h>
 
-/* Prints it on stdout. Texts in it are escaped already. */
+/* Prints it on stdout. */
 void ward_run_dry_print(const json_t *o);

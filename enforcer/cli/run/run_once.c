@@ -4,10 +4,12 @@
 #include "enforcer/cli/run/run_once.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/kernel.h"
 #include "enforcer/base/sched.h"
 #include "enforcer/cli/doctor/doctor_list.h"
@@ -24,11 +26,28 @@ static int exit_of(int code)
 	return code == -EINVAL || code == -ENOENT ? WARD_EXIT_USAGE : WARD_EXIT_SETUP;
 }
 
+/*
+ * The kernel's name of a path, as given where it lies on another mount: what stands in a project
+ * may name a file system that never answers. NULL: nothing is there.
+ */
+static char *real_name(const struct ward_project *p, const char *path)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS};
+	char *real = NULL;
+	const char *rel = ward_path_beneath(path, p->path);
+	ward_cleanup_fd int fd =
+		rel ? ward_fd_openat2(p->fd, rel, &how) : ward_fd_openat2(AT_FDCWD, path, &how);
+	if (fd == -EXDEV)
+		return strdup(path);
+	return fd >= 0 && ward_fd_path(fd, &real) == 0 ? real : NULL;
+}
+
 /* Inside, git fails in such a project with a message that explains nothing. */
 static void say_git_elsewhere(const struct ward_run_plan *p)
 {
 	ward_cleanup_free char *given = ward_project_git_elsewhere(&p->project);
-	ward_cleanup_free char *path = given ? realpath(given, NULL) : NULL; /* a name only */
+	ward_cleanup_free char *path = given ? real_name(&p->project, given) : NULL;
 	for (size_t i = 0; path && i < p->n_trees; i++)
 		if (p->trees[i].source && ward_path_beneath(path, p->trees[i].source))
 			return;

@@ -7,12 +7,12 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/control/signals.h"
 #include "enforcer/session/owner/exit_status.h"
@@ -97,7 +97,7 @@ static void look_away(void *arg, short revents)
 	if (!ward_relay_wants_away(c->relay))
 		return;
 	ward_relay_away(c->relay);
-	dprintf(STDERR_FILENO, "\nwardfs: detached; wardfs attach %s joins again\n", c->session);
+	ward_tellf("\nwardfs: detached; wardfs attach %s joins again\n", c->session);
 	ward_client_finish(c, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -214,6 +215,23 @@ void ward_fusemount_clear(struct ward_fusemount *m)
 	*m = (struct ward_fusemount){0};
 }
 
+/* The field of mountinfo, where blanks and the like are written as \\ooo (proc_pid_mountinfo(5)).
+ */
+static bool is_field(const char *field, const char *path)
+{
+	for (; *field && *path; path++) {
+		char c = *field++;
+		if (c == '\\' && strspn(field, "01234567") >= 3) {
+			c = (char)((field[0] - '0') << 6 | (field[1] - '0') << 3 |
+				   (field[2] - '0'));
+			field += 3;
+		}
+		if (c != *path)
+			return false;
+	}
+	return !*field && !*path;
+}
+
 bool ward_fusemount_is_ours(const char *path)
 {
 	ward_cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -221,11 +239,11 @@ bool ward_fusemount_is_ours(const char *path)
 	size_t cap = 0;
 	bool ours = false;
 	while (f && getline(&line, &cap, f) > 0) {
-		char point[4097];
+		char point[4 * PATH_MAX];
 		const char *dash = strstr(line, " - ");
 		/* Fields as proc(5): id parent dev root POINT options … - TYPE SOURCE super. */
-		if (dash && sscanf(line, "%*s %*s %*s %*s %4096s", point) == 1 &&
-			strcmp(point, path) == 0)
+		if (dash && sscanf(line, "%*s %*s %*s %*s %16383s", point) == 1 &&
+			is_field(point, path))
 			ours = strncmp(dash, " - fuse.wardfs wardfs ", 22) == 0;
 	}
 	return ours;

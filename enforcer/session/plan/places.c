@@ -13,6 +13,9 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/way.h"
+#include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/project.h"
 
 /* Levels from a directory up to the root: PATH_MAX has room for 2048. */
 #define LEVELS_MAX 2048
@@ -93,17 +96,18 @@ static int lies_below(int fd, int top)
 	return -ELOOP;
 }
 
-/* What the policy gives on a place that lies in the tree; everything where that cannot be told. */
-static uint32_t rights_on(
-	const struct ward_run_plan *p, const struct ward_run_plan_tree *t, const struct place *pl)
+/*
+ * What the policy gives on real/rest, which lies in the tree; everything where that cannot be told.
+ */
+static uint32_t rights_on(const struct ward_run_plan *p, const struct ward_run_plan_tree *t,
+	const char *real, const char *rest)
 {
 	ward_cleanup_free char *top = NULL;
-	const char *rel =
-		ward_fd_path(t->backing, &top) == 0 ? ward_path_beneath(pl->real, top) : NULL;
+	const char *rel = ward_fd_path(t->backing, &top) == 0 ? ward_path_beneath(real, top) : NULL;
 	ward_cleanup_free char *inside = NULL;
 	const struct ward_state *s = NULL;
-	if (!rel || asprintf(&inside, "%s%s%s%s%s", t->path, *rel ? "/" : "", rel,
-			    *pl->rest ? "/" : "", pl->rest) < 0)
+	if (!rel || asprintf(&inside, "%s%s%s%s%s", t->path, *rel ? "/" : "", rel, *rest ? "/" : "",
+			    rest) < 0)
 		return WARD_RIGHTS_ALL;
 	if (ward_policy_walk(p->policy, inside, strlen(inside), &s) < 0)
 		return WARD_RIGHTS_ALL;
@@ -170,7 +174,7 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 			return ward_err_set(err, -EPERM,
 				"the tree %s lies in the %s %s: the agent could change what is ours",
 				t->path, what, path);
-		if (in && rights_on(p, t, &pl) & forbidden)
+		if (in && rights_on(p, t, pl.real, pl.rest) & forbidden)
 			return ward_err_set(err, -EPERM,
 				"the %s %s lies in the tree %s, within the agent's reach: set %s to a "
 				"place outside, or hide it there",
@@ -179,16 +183,130 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 	return 0;
 }
 
+/* --- what leads to a place --- */
+
+#define CHANGE                                                                                     \
+	(WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ |       \
+				       WARD_RIGHT_EXEC))
+
+/* The way to what the policy or the command line names. */
+struct named {
+	const struct ward_run_plan *plan;
+	const char *what, *path;
+	char *target;	  /* where it leads now; NULL: nowhere */
+	bool run_outside; /* not only the links count: what is there in the end is run or written */
+	bool told;	  /* err is set */
+	struct ward_err *err;
+};
+
+/* The tree in which a session could change this name; NULL: none. */
+static const struct ward_run_plan_tree *changed_in(
+	const struct ward_run_plan *p, const char *dir, const char *name, const char *target)
+{
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		ward_cleanup_free char *top = NULL;
+		if (!t->source || t->backing < 0 || ward_fd_path(t->backing, &top) < 0 ||
+			!ward_path_beneath(dir, top) || !(rights_on(p, t, dir, name) & CHANGE))
+			continue;
+		/* From one place of the tree to another: the rules of the tree hold there. */
+		if (!target || !ward_path_beneath(target, top))
+			return t;
+	}
+	return NULL;
+}
+
+/* ward_way_fn */
+static int check_name(void *user, const char *dir, const char *name, bool is_link)
+{
+	struct named *n = user;
+	if (!is_link && !n->run_outside)
+		return 0;
+	const struct ward_run_plan_tree *t =
+		changed_in(n->plan, dir, name, n->run_outside ? NULL : n->target);
+	if (!t)
+		return 0;
+	n->told = true;
+	if (n->run_outside)
+		return ward_err_set(n->err, -EPERM,
+			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and this host "
+			"would run or write it; fix: keep it elsewhere",
+			n->what, n->path, dir, name, t->path);
+	return ward_err_set(n->err, -EPERM,
+		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; "
+		"fix: name %s, if that is what is meant",
+		n->what, n->path, t->path, n->target ? n->target : "nowhere", dir, name,
+		n->target ? n->target : "what is meant");
+}
+
+static int check_way(const struct ward_run_plan *p, const char *what, const char *path,
+	bool run_outside, struct ward_err *err)
+{
+	struct named n = {
+		.plan = p, .what = what, .path = path, .run_outside = run_outside, .err = err};
+	ward_cleanup_fd int fd = open(path, O_PATH | O_CLOEXEC);
+	int r = fd < 0 ? 0 : ward_fd_path(fd, &n.target);
+	if (r == 0)
+		r = ward_way_each(path, check_name, &n);
+	free(n.target);
+	/* What is not there gives nothing. */
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	return r < 0 && !n.told ? ward_err_sys(err, r, "what leads to %s", path) : r;
+}
+
+static int check_anchors(const struct ward_run_plan *p, struct ward_err *err)
+{
+	const struct ward_strings *anchors = &p->settings->anchors;
+	int r = 0;
+	for (size_t i = 0; i < anchors->n && r == 0; i++) {
+		const char *path = strchr(anchors->v[i], ':');
+		if (path)
+			r = check_way(p, "[audit] anchor =", path + 1, true, err);
+	}
+	return r;
+}
+
+/* As the owner reaches it. */
+static int check_sources(const struct ward_run_plan *p, struct ward_err *err)
+{
+	int r = 0;
+	for (size_t i = 0; i < p->n_trees && r == 0; i++)
+		if (p->trees[i].source && p->trees[i].backing >= 0)
+			r = check_way(p, "[tree] source =", p->trees[i].source, false, err);
+	for (size_t i = 0; i < p->n_reads && r == 0; i++)
+		r = check_way(p, "[system] read =", p->reads[i], false, err);
+	for (size_t i = 0; i < p->n_sockets && r == 0; i++)
+		r = check_way(p, "[network] socket =", p->sockets[i], false, err);
+	return r == 0 ? check_anchors(p, err) : r;
+}
+
+int ward_places_check_ways(
+	const struct ward_run_options *o, const struct ward_run_plan *p, struct ward_err *err)
+{
+	struct ward_as_owner as;
+	int r = 0;
+	for (size_t i = 0; i < o->read.n && r == 0; i++)
+		r = check_way(p, "--read", o->read.v[i], false, err);
+	for (size_t i = 0; i < o->write.n && r == 0; i++)
+		r = check_way(p, "--write", o->write.v[i], false, err);
+	if (r == 0)
+		r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0) {
+		r = check_sources(p, err);
+		ward_as_owner_end(&as);
+	}
+	return r;
+}
+
 int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
 {
-	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
-							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 	int r = check(p, "state directory", "XDG_STATE_HOME", p->state, WARD_RIGHTS_ALL, err);
 	if (r == 0)
 		r = check(p, "runtime directory", "XDG_RUNTIME_DIR", p->runtime, WARD_RIGHTS_ALL,
 			err);
 	/* The owner's policies may be read, never written: the next session would obey them. */
 	if (r == 0 && p->config)
-		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, change, err);
+		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, CHANGE, err);
 	return r;
 }

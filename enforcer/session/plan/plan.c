@@ -22,6 +22,7 @@
 #include "enforcer/session/owner/git_settings.h"
 #include "enforcer/session/owner/session_place.h"
 #include "enforcer/session/plan/places.h"
+#include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/plan/run_text.h"
 #include "enforcer/session/tree/tree_backing.h"
 
@@ -156,11 +157,10 @@ static int owner_policy_file(
 	return p->owner_policy ? 0 : ward_err_sys(err, r ? r : -ENOMEM, "owner's policy file");
 }
 
-/* What the policy makes of [home] mode = project; struct ward_load. */
-static int add_home(
-	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+/* What the policy makes of [home] mode = project. */
+static int add_home(struct ward_run_plan *p, const struct ward_policy *policy, struct ward_buf *b,
+	struct ward_err *err)
 {
-	struct ward_run_plan *p = user;
 	int r = ward_home_text(&p->home, policy, b, err);
 	if (r < 0 || !b->len) {
 		ward_home_clear(&p->home);
@@ -169,6 +169,27 @@ static int add_home(
 	free(p->id.agent_home);
 	p->id.agent_home = strdup(WARD_HOME_PATH);
 	return p->id.agent_home ? 0 : ward_err_sys(err, -ENOMEM, "home");
+}
+
+struct load_user {
+	const struct ward_run_options *options;
+	struct ward_run_plan *plan;
+};
+
+/* What follows from what the sources say; struct ward_load. */
+static int add_more(
+	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+{
+	const struct load_user *u = user;
+	struct ward_run_plan *p = u->plan;
+	struct ward_as_owner as = {0};
+	int r = add_home(p, policy, b, err);
+	if (r == 0 && u->options->policy)
+		r = ward_as_caller_begin(&as, err);
+	if (r == 0)
+		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	ward_as_owner_end(&as);
+	return r;
 }
 
 static int load_policy(
@@ -182,24 +203,19 @@ static int load_policy(
 	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
 	if (r < 0)
 		return r;
+	struct load_user user = {o, p};
 	struct ward_load l = {.policy = o->policy,
 		.stand_in = o->stand_in,
 		.config_home = config,
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
 		.run_text = run_text,
-		.more = add_home,
-		.user = p};
+		.more = add_more,
+		.user = &user};
 	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
 	if (r < 0)
 		return r;
-	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
-	struct ward_as_owner as = {0};
-	if (!o->policy)
-		r = ward_as_owner_begin(&p->id, &as, err);
-	if (r == 0)
-		r = ward_policy_load(&l, &p->policy, err);
-	ward_as_owner_end(&as);
+	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	if (r < 0)
 		return r == -ENOMEM ? r
 				    : -EINVAL; /* of the policy, whatever the system call said */
@@ -591,6 +607,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	r = ward_control_runtime(&p->runtime, err);
 	if (r == 0)
 		r = ward_places_check(p, err);
+	if (r == 0)
+		r = ward_places_check_ways(o, p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)

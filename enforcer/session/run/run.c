@@ -251,7 +251,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 	/* What the host was to refuse with is of no more use. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
-		e = ward_anchors_start(&r->plan->settings->anchors, &r->plan->id,
+		e = ward_anchors_start(r->plan->settings, &r->plan->id,
 			r->guard.store.checkpoints_fd, &r->anchors, err);
 	if (e == 0 && ward_sandbox_listens(r->sandbox))
 		e = ward_exec_watch_start(

@@ -7,6 +7,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/policy.h"
+#include "enforcer/session/owner/as_owner.h"
 
 /*
  * The tree that the summary at the end is about; NULL: nothing of this host. The project may stand
@@ -30,8 +31,13 @@ static const struct ward_run_plan_tree *project_tree(const struct ward_running *
 void ward_run_project_look(struct ward_running *r)
 {
 	const struct ward_run_plan_tree *t = project_tree(r);
-	if (t && ward_executed_look(t->backing, &r->before) < 0)
+	struct ward_as_owner as;
+	/* Links lead out of the project: only to where its owner may go. */
+	if (!t || ward_as_owner_begin(&r->plan->id, &as, NULL) < 0)
+		return;
+	if (ward_executed_look(t->backing, &r->before) < 0)
 		r->before = NULL;
+	ward_as_owner_end(&as);
 }
 
 struct tree_policy {
@@ -60,6 +66,9 @@ void ward_run_project_find(const struct ward_running *r, struct ward_executed *f
 	if (!t || !r->started)
 		return;
 	struct tree_policy p = {ward_running_policy(r), t->path};
-	if (!r->before || ward_executed_find(t->backing, r->before, may_write, &p, found) < 0)
+	struct ward_as_owner as = {0};
+	if (!r->before || ward_as_owner_begin(&r->plan->id, &as, NULL) < 0 ||
+		ward_executed_find(t->backing, r->before, may_write, &p, found) < 0)
 		*found = (struct ward_executed){.whole = false};
+	ward_as_owner_end(&as);
 }

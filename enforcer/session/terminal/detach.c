@@ -3,10 +3,10 @@
 #include "enforcer/session/terminal/detach.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
 #include "enforcer/session/owner/exit_status.h"
 
 #define DRAIN_MS 1000
@@ -28,11 +28,11 @@ void ward_keep_let_go(struct ward_relay *relay, const char *session, int fd, int
 	ward_relay_suspend(relay);
 	const struct ward_err *lost = ward_relay_failed(relay);
 	if (lost)
-		dprintf(STDERR_FILENO, "wardfs: %s\n", lost->text);
+		ward_tellf("wardfs: %s\n", lost->text);
 	if (lost)
 		status = WARD_EXIT_SETUP;
-	dprintf(STDERR_FILENO, "wardfs: the session goes on: wardfs exec %s CMD; wardfs kill %s\n",
-		session, session);
+	ward_tellf("wardfs: the session goes on: wardfs exec %s CMD; wardfs kill %s\n", session,
+		session);
 	ward_relay_let_go(relay);
 	leave(fd, status);
 }
@@ -40,7 +40,7 @@ void ward_keep_let_go(struct ward_relay *relay, const char *session, int fd, int
 void ward_keep_detach(struct ward_relay *relay, const char *session, int fd)
 {
 	ward_relay_away(relay);
-	dprintf(STDERR_FILENO, "\nwardfs: detached; wardfs attach %s joins again; wardfs kill %s\n",
-		session, session);
+	ward_tellf("\nwardfs: detached; wardfs attach %s joins again; wardfs kill %s\n", session,
+		session);
 	leave(fd, 0);
 }

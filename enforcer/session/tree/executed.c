@@ -262,17 +262,11 @@ static void take_down_dir(struct search *s, const struct part *p, DIR *d, unsign
 	}
 }
 
-/* What the link at p->path leads to, in the tree or at least on its file system. */
+/* What the link at p->path leads to, as far as it is looked at. */
 static void take_down_behind(struct search *s, const struct part *p, unsigned depth)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
 	const char *path = ward_buf_str(p->path);
-	ward_cleanup_fd int fd = ward_fd_openat2(s->tree, path, &how);
-	if (fd == -EXDEV) {
-		how.resolve = RESOLVE_NO_MAGICLINKS;
-		fd = ward_fd_openat2(s->tree, path, &how);
-	}
+	ward_cleanup_fd int fd = ward_links_open(&s->links, path);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != s->dev)
 		return;

@@ -93,5 +93,11 @@ struct ward_links {
 void ward_links_init(struct ward_links *l, int tree);
 /* The link at path (relative to the tree) that says `to`: does its text lead out of the tree? */
 bool ward_links_leave(const struct ward_links *l, const char *path, const char *to);
+/*
+ * What the link at path (relative to the tree) leads to, O_PATH, in the tree or at least on its
+ * mount: another file system may never answer. The caller's, or a negative errno; -EXDEV: it leads
+ * further.
+ */
+int ward_links_open(const struct ward_links *l, const char *path);
 /* The same and more, as the kernel follows it: NONE, OUT or CLOSED. */
 enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *path, const char *to);

@@ -119,3 +119,46 @@ enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *pat
 		return WARD_LEFT_OUT;
 	return *at && l->may_write && !l->may_write(l->arg, at) ? WARD_LEFT_CLOSED : WARD_LEFT_NONE;
 }
+
+/* An absolute path as one from the tree, which is at root: up as far as they differ. */
+static void put_relative(const char *root, const char *path, struct ward_buf *b)
+{
+	size_t same = 0;
+	for (size_t i = 0;; i++) {
+		const bool ends = !root[i] || root[i] == '/';
+		if (ends && (!path[i] || path[i] == '/'))
+			same = i;
+		if (!root[i] || root[i] != path[i])
+			break;
+	}
+	for (const char *up = root + same; *up; up++)
+		if (*up == '/')
+			ward_buf_puts(b, "../");
+	path += same;
+	path += strspn(path, "/");
+	ward_buf_puts(b, *path ? path : ".");
+}
+
+int ward_links_open(const struct ward_links *l, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	char to[4096];
+	int fd = ward_fd_openat2(l->tree, path, &how);
+	if (fd != -EXDEV)
+		return fd;
+	ssize_t n = readlinkat(l->tree, path, to, sizeof(to) - 1);
+	if (n < 0)
+		return -errno;
+	to[n] = '\0';
+	how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS;
+	if (to[0] != '/')
+		return ward_fd_openat2(l->tree, path, &how);
+	if (!l->root[0])
+		return -EXDEV;
+	/* The root may be another mount. */
+	put_relative(l->root, to, &b);
+	return ward_buf_error(&b) < 0 ? ward_buf_error(&b)
+				      : ward_fd_openat2(l->tree, ward_buf_str(&b), &how);
+}

@@ -49,6 +49,15 @@ has "$OUT" "shared b'0XY'"
 grep -q '"kind":"io"' ../opens.jsonl && fail "io without log = io"
 grep -v '"kind":"program"' ../opens.jsonl | grep -q '"sha256' && fail "digests without hash"
 
+# What clears content without writing it stands there all the same.
+cp "$WARD_SRC/tests/cases/audit/lib/io-punch.py" punch.py
+head -c 8192 /dev/zero | tr '\0' x | tee cleared >reserved
+session punched opens none python3 punch.py
+[ "$(tr -d '\0' <cleared | wc -c)" = 0 ] || fail "control: nothing was cleared"
+grep '"kind":"io"' ../punched.jsonl >ios || fail "content was cleared without a record"
+has "$(cat ios)" '"action":"fallocate","path":"/workspace/cleared"'
+hasnt "$(cat ios)" reserved
+
 # A read that the backing refuses, a write beyond a limit: the second record tells the errno.
 cp "$WARD_SRC/tests/cases/audit/lib/io-limit.py" limit.py
 session refused io none python3 limit.py

@@ -78,8 +78,11 @@ written '[tree '
 	echo x >x
 	git add x
 	git commit -qm inside
+	git update-ref refs/remotes/origin/main HEAD
 	if git config core.fsmonitor /workspace/evil 2>/dev/null; then exit 1; fi
-	if sh -c "echo x >\"$2/.git/hooks/pre-commit\"" 2>/dev/null; then exit 1; fi
+	for guarded in hooks/pre-commit remotes/origin objects/info/alternates worktrees/tree/config.worktree; do
+		if sh -c "mkdir -p \"\$(dirname \"$2/.git/$guarded\")\" && echo x >\"$2/.git/$guarded\"" 2>/dev/null; then exit 1; fi
+	done
 	' sh "$PWD" "${PWD%/*}/all" >run 2>&1 || fail "$(cat run)"
 git log --oneline | grep -q inside || fail "the commit did not arrive"
 [ ! -e ../all/.git/hooks/pre-commit ] || fail "a hook"
@@ -94,6 +97,27 @@ init
 written '[tree '
 "$WARDFS" run -- sh -euc 'cd "$1" && git status --porcelain' sh "$PWD" >run 2>&1 || fail "$(cat run)"
 cd ../..
+
+echo "--- a .git file of the agent's, and a directory of its own that says it is the project's"
+git -C all worktree add -q "$PWD/true-tree"
+git init -q other && echo key >other/key && git -C other add key && git -C other commit -qm key
+other=$PWD/other/.git
+mkdir claimed && cd claimed
+mkdir -p fake worktrees/fake
+printf '%s/.git\n' "$PWD" | tee fake/gitdir >worktrees/fake/gitdir
+echo 'ref: refs/heads/x' | tee fake/HEAD >worktrees/fake/HEAD
+echo "$other" >fake/commondir
+echo ../.. >worktrees/fake/commondir
+ln -s "$other/objects" objects
+touch HEAD
+# The last: a true worktree of a repository, but another one.
+for named in fake worktrees/fake "$other" "${other%/other/.git}/all/.git/worktrees/true-tree"; do
+	echo "gitdir: $named" >.git
+	"$WARDFS" init --dry-run >out 2>err || fail "$named: $(cat err)"
+	written 'no git directory of this project'
+	! grep -q '^\[tree' out || fail "$named: it would be served"
+done
+cd ..
 
 echo "--- a .git file that names what is not its own"
 mkdir planted && cd planted

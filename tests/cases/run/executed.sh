@@ -122,3 +122,30 @@ session=$(printf '%s\n' "$ERR" | sed -n 's/.*wardfs audit show //p' | tail -n 1)
 expect 0 "$WARDFS" audit show --json "$session"
 has "$OUT" '"host_executed"'
 has "$OUT" 'many9/.envrc'
+
+echo "--- in another's project what is behind a link is looked at with the rights of its owner"
+mkdir "$WARD_TMP/theirs" "$WARD_TMP/behind"
+cd "$WARD_TMP/theirs"
+ln -s ../behind .vscode
+chown -hR 4711:4711 .
+for mode in 755 700; do
+	chmod $mode "$WARD_TMP/behind"
+	echo before >"$WARD_TMP/behind/tasks.json"
+	rm -f begun go
+	"$WARDFS" run --policy medium -- sh -c ': >begun; i=0; until [ -e go ] || [ $i = 600 ]; do sleep 0.1; i=$((i + 1)); done' 2>"$WARD_TMP/said" &
+	run=$!
+	trap 'kill $run 2>/dev/null || :' EXIT
+	wait_until 60 test -e begun || fail "not started: $(cat "$WARD_TMP/said")"
+	echo after >>"$WARD_TMP/behind/tasks.json"
+	: >go
+	wait $run || fail "$(cat "$WARD_TMP/said")"
+	case $mode in
+	755) has "$(cat "$WARD_TMP/said")" .vscode ;;
+	700) hasnt "$(cat "$WARD_TMP/said")" .vscode ;;
+	esac
+done
+
+echo "--- a link to a file system that never answers holds nobody up"
+mkdir "$WARD_TMP/dead" "$WARD_TMP/near"
+/usr/bin/python3 "$WARD_SRC/tests/cases/run/lib/executed-dead.py" "$WARD_TMP/dead" "$WARD_TMP/near" </dev/null >"$WARD_TMP/held" 2>&1 ||
+	fail "$(cat "$WARD_TMP/held")"

@@ -98,6 +98,14 @@ for victim in fs_pid audit_pid; do
 	"$WARDFS" audit verify "die-$victim" >verdict || [ $? -eq 1 ]
 	grep -q died verdict || fail "$victim: $(cat verdict)"
 done
+# The kernel's list of mounts writes such a name in another way.
+odd=$(printf 'a b\tc\\d\ne')
+mkdir "$odd"
+expect 0 "$WARDFS" mount src "$odd"
+expect 2 "$WARDFS" mount src "$odd"
+has "$ERR" 'there is a mount of wardfs already'
+expect 0 "$WARDFS" umount "$odd"
+
 # Its supervisor killed: nothing is served any more, and umount still takes the mount away.
 expect 0 "$WARDFS" mount --session die-super src mnt
 pid=$("$WARDFS" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["pid"])')

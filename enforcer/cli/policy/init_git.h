@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `wardfs init` writes about a project's git directory, which a worktree and a submodule have
+ * outside of it. */
+#pragma once
+
+#include "enforcer/base/buf.h"
+
+/*
+ * Adds to a policy's text what is to say of the git directory of the project open as project_fd
+ * (kept): comments, or, where it is a true one outside of the project, a tree that serves it with
+ * the guards that its parts need. What .git names is not believed: see init_git.c. What fails is in
+ * ward_buf_error(text).
+ */
+void ward_init_git(int project_fd, struct ward_buf *text);

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# A link that one session left in the project decides nothing for the next: neither what --read, --write and the
+# policy's sources give, nor what program of an anchor this host runs.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+mkdir private p && echo secret >private/f && cd p && git init -q .
+mkdir out data tools inside && echo own | tee out/f data/f tools/f >inside/f
+echo own >one
+printf '[policy]\nversion = 1\nextends = medium\n' | tee ../plain.policy ../tree.policy ../system.policy >../anchor.policy
+printf '[tree /data]\nsource = %s/data\nat = none\n[files]\nwrite = /data\n' "$PWD" >>../tree.policy
+printf '[tree /workspace]\nsource = .\nat = none\n[system]\nread = %s/tools\n' "$PWD" >>../system.policy
+printf '[audit]\nanchor = exec:%s/anchor\n' "$PWD" >>../anchor.policy
+
+run() {
+	"$WARDFS" run "$@" >out.txt 2>err.txt
+}
+plain() {
+	run --policy ../plain.policy "$@"
+}
+
+echo "--- controls: directories of the project, the directory by its own name"
+plain --write out -- cat out/f || fail "$(cat err.txt)"
+plain --read one -- cat one || fail "$(cat err.txt)"
+run --policy ../system.policy -- cat "$PWD/tools/f" || fail "$(cat err.txt)"
+run --policy ../tree.policy -- cat /data/f || fail "$(cat err.txt)"
+plain --read ../private -- cat "${PWD%/p}/private/f" || fail "$(cat err.txt)"
+has "$(cat out.txt)" secret
+
+echo "--- one session leaves links"
+plain -- sh -euc 'rm -r out data tools one; for l in out data tools; do ln -s "$1" $l; done; ln -s "$1/f" one
+	ln -s inside near; mkdir deep; ln -s ../out deep/second' sh "${PWD%/p}/private" || fail "$(cat err.txt)"
+[ "$(cat out/f)" = secret ] || fail "control: the link does not lead out"
+
+denied() {
+	"$@" && fail "$*: $(cat out.txt)"
+	has "$(cat err.txt)" "$by"
+	! grep -q secret out.txt || fail "$*: it was read"
+}
+by='by a link that a session can change'
+for option in --read --write; do
+	denied plain $option out -- cat out/f
+	denied plain $option "$PWD/out" -- cat out/f
+	denied plain $option deep/second -- cat out/f
+done
+denied plain --read one -- cat one
+denied plain --read out/f -- cat out/f
+denied run --policy ../tree.policy -- cat /data/f
+denied run --policy ../system.policy -- cat tools/f
+
+echo "--- one that stays in the project is what it was"
+plain --read near -- cat near/f || fail "$(cat err.txt)"
+has "$(cat out.txt)" own
+
+echo "--- an anchor"
+by='would run or write it'
+printf '#!/bin/sh\nexit 0\n' >anchor && chmod +x anchor
+denied run --policy ../anchor.policy -- true
+rm anchor && ln -s ../private/f anchor
+denied run --policy ../anchor.policy -- true
