@@ -31,6 +31,8 @@
 #define FILE_MS 60000
 #define TICK_MS 20
 
+const char *const ward_relay_names[3] = {"standard input", "standard output", "standard error"};
+
 /*
  * A terminal or pipe that nobody reads takes less than it is offered, and the rest would be waited
  * for: no clock would ring meanwhile. That it does not wait is a property of an open file, and the
@@ -47,7 +49,7 @@ int ward_relay_output(struct ward_relay *r, int i)
 }
 
 /* What was given as i is not needed any more. */
-static void let_go_of(struct ward_relay *r, int i, struct ward_stream *s)
+static void let_go_of(struct ward_relay *r, int i, struct ward_relay_stream *s)
 {
 	if (s->slow) {
 		ward_slow_file_free(s->slow);
@@ -90,7 +92,7 @@ static size_t take_back(struct ward_relay *r)
 /* What is read of a file just now, once it is there; false: it does not come. */
 static bool last_read(struct ward_relay *r)
 {
-	struct ward_stream *s = &r->stream[PIPE_IN];
+	struct ward_relay_stream *s = &r->stream[PIPE_IN];
 	if (!s->slow || !ward_slow_file_busy(s->slow))
 		return true;
 	struct pollfd p = {.fd = ward_slow_file_fd(s->slow), .events = POLLIN};
@@ -110,7 +112,7 @@ static bool last_read(struct ward_relay *r)
  */
 static void end_of_input(struct ward_relay *r)
 {
-	struct ward_stream *s = &r->stream[PIPE_IN];
+	struct ward_relay_stream *s = &r->stream[PIPE_IN];
 	/* While it is read, the place in a file is locked: who asked for it would wait as well. */
 	const bool may_seek = last_read(r);
 	uint64_t left = s->end - s->start;
@@ -132,7 +134,7 @@ static void end_of_input(struct ward_relay *r)
 /* The command sees it, too: nobody reads its pipe any more (EPIPE, SIGPIPE). */
 static void end_of_output(struct ward_relay *r, int which)
 {
-	struct ward_stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	int i = which == PIPE_OUT ? 1 : 2;
 	if (s->from >= 0)
 		close(s->from);
@@ -276,7 +278,7 @@ bool ward_relay_wants_away(const struct ward_relay *r)
 
 void ward_relay_away(struct ward_relay *r)
 {
-	struct ward_stream *screen = &r->stream[SCREEN];
+	struct ward_relay_stream *screen = &r->stream[SCREEN];
 	ward_relay_suspend(r);
 	r->wants_away = r->detachable = r->raw_wanted = r->held = false;
 	r->stream[KEYS].from = -1;
@@ -339,7 +341,7 @@ static void fail(struct ward_relay *r, int which, int code)
 
 static void end_of_stream(struct ward_relay *r, int which)
 {
-	struct ward_stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	s->from = -1;
 	if (which == PIPE_OUT || which == PIPE_ERR)
 		end_of_output(r, which);
@@ -353,7 +355,7 @@ static void end_of_stream(struct ward_relay *r, int which)
 /* A file's next read or write, unless one is under way; false: there is no thread for it. */
 static bool begin(struct ward_relay *r, int which)
 {
-	struct ward_stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	int e = 0;
 	if (ward_slow_file_busy(s->slow))
 		return true;
@@ -367,7 +369,7 @@ static bool begin(struct ward_relay *r, int which)
 }
 
 /* Is it the file that a stream waits for: to be read, or to take what is there? */
-static bool of_file(const struct ward_stream *s, int which)
+static bool of_file(const struct ward_relay_stream *s, int which)
 {
 	bool empty = s->start == s->end;
 	return s->slow && (which == PIPE_IN ? empty && s->from >= 0 : !empty);
@@ -376,7 +378,7 @@ static bool of_file(const struct ward_stream *s, int which)
 /* What a stream waits for now: events of *ret_fd, -1: nothing. */
 static short wanted(struct ward_relay *r, int i, int *ret_fd)
 {
-	struct ward_stream *s = &r->stream[i];
+	struct ward_relay_stream *s = &r->stream[i];
 	bool empty = s->start == s->end;
 	if (of_file(s, i)) {
 		bool going = begin(r, i);
@@ -394,7 +396,7 @@ static short wanted(struct ward_relay *r, int i, int *ret_fd)
 }
 
 /* The end of the terminal's input (Ctrl-D while it is not raw) becomes the pty's. */
-static void end_of_keys(struct ward_relay *r, struct ward_stream *s)
+static void end_of_keys(struct ward_relay *r, struct ward_relay_stream *s)
 {
 	struct termios t;
 	if (isatty(0) && tcgetattr(r->pty, &t) == 0 && t.c_lflag & ICANON) {
@@ -410,7 +412,7 @@ static void end_of_keys(struct ward_relay *r, struct ward_stream *s)
  * Takes the keys for leaving out of s. The first one is kept back, until another key or a moment
  * without one shows what was meant: the command gets both or none.
  */
-static void look_for_detach(struct ward_relay *r, struct ward_stream *s)
+static void look_for_detach(struct ward_relay *r, struct ward_relay_stream *s)
 {
 	char out[WARD_RELAY_CHUNK];
 	size_t n = 0;
@@ -433,7 +435,7 @@ static void look_for_detach(struct ward_relay *r, struct ward_stream *s)
 
 static void give_held(struct ward_relay *r)
 {
-	struct ward_stream *s = &r->stream[KEYS];
+	struct ward_relay_stream *s = &r->stream[KEYS];
 	if (!r->held || r->wants_away || s->start != s->end ||
 		ward_clock_mono_ns() - r->held_at < HELD_NS)
 		return;
@@ -444,7 +446,7 @@ static void give_held(struct ward_relay *r)
 }
 
 /* Room for the one that was kept back. */
-static ssize_t take(struct ward_stream *s, int which)
+static ssize_t take(struct ward_relay_stream *s, int which)
 {
 	if (which != PIPE_IN || !(s->slow || s->socket))
 		return read(s->from, s->data, s->room - 1);
@@ -459,7 +461,7 @@ static ssize_t take(struct ward_stream *s, int which)
 
 static void fill(struct ward_relay *r, int which)
 {
-	struct ward_stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	ssize_t n = take(s, which);
 	if (n > 0) {
 		s->start = 0;
@@ -487,7 +489,7 @@ static void fill(struct ward_relay *r, int which)
 
 static ssize_t put(struct ward_relay *r, int which)
 {
-	const struct ward_stream *s = &r->stream[which];
+	const struct ward_relay_stream *s = &r->stream[which];
 	const char *data = s->data + s->start;
 	size_t n = s->end - s->start;
 	if (s->slow && which != PIPE_IN) {
@@ -508,7 +510,7 @@ static ssize_t put(struct ward_relay *r, int which)
 
 static void flush(struct ward_relay *r, int which)
 {
-	struct ward_stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	ssize_t n = put(r, which);
 	if (n >= 0 || errno == EINTR || errno == EAGAIN) {
 		s->start += n > 0 ? (size_t)n : 0;
@@ -533,7 +535,7 @@ static void flush(struct ward_relay *r, int which)
  */
 static void move_stream(struct ward_relay *r, int i, short asked)
 {
-	struct ward_stream *s = &r->stream[i];
+	struct ward_relay_stream *s = &r->stream[i];
 	if (s->start != s->end && (asked == POLLOUT || (s->slow && i != PIPE_IN)))
 		flush(r, i);
 	else if (s->start == s->end && s->from >= 0 && asked == POLLIN)
@@ -549,7 +551,7 @@ static int ask_streams(void *arg)
 {
 	struct ward_relay *r = arg;
 	for (int i = 0; i < STREAMS; i++) {
-		struct ward_stream *s = &r->stream[i];
+		struct ward_relay_stream *s = &r->stream[i];
 		int fd = -1;
 		s->asked = wanted(r, i, &fd);
 		ward_pollset_ask(r->set, s->id, fd, s->asked);
@@ -565,7 +567,7 @@ static void on_round(void *arg, short revents)
 
 static void on_stream(void *arg, short revents)
 {
-	const struct ward_stream *s = arg;
+	const struct ward_relay_stream *s = arg;
 	(void)revents;
 	move_stream(s->relay, (int)(s - s->relay->stream), s->asked);
 }
@@ -582,7 +584,7 @@ int ward_relay_watch(
 }
 
 /* What is in its pipe now. */
-static size_t held_by_pipe(const struct ward_stream *s)
+static size_t held_by_pipe(const struct ward_relay_stream *s)
 {
 	int n = 0;
 	return s->from >= 0 && ioctl(s->from, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
@@ -592,7 +594,7 @@ static size_t held_by_pipe(const struct ward_stream *s)
  * what that left running may write for ever. */
 static short drains(struct ward_relay *r, int i, int *ret_fd)
 {
-	const struct ward_stream *s = &r->stream[i];
+	const struct ward_relay_stream *s = &r->stream[i];
 	if (i != SCREEN && s->owed == 0 && s->start == s->end) {
 		*ret_fd = -1;
 		return 0;
@@ -603,7 +605,7 @@ static short drains(struct ward_relay *r, int i, int *ret_fd)
 /* An output file has not got all yet. */
 static bool waits_for_file(const struct ward_relay *r, int i)
 {
-	const struct ward_stream *s = &r->stream[i];
+	const struct ward_relay_stream *s = &r->stream[i];
 	return s->slow && (s->start != s->end || (s->from >= 0 && s->owed > 0));
 }
 

@@ -11,7 +11,7 @@
 #define WARD_RELAY_CHUNK 4096
 
 /* Bytes on their way from one descriptor to another. */
-struct ward_stream {
+struct ward_relay_stream {
 	int from; /* -1: not used or at its end */
 	int to;
 	struct ward_relay *relay;
@@ -28,7 +28,7 @@ struct ward_stream {
 };
 
 /* Input first: what drains begins at SCREEN. */
-enum ward_stream_name { KEYS = 0, PIPE_IN, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
+enum ward_relay_stream_name { KEYS = 0, PIPE_IN, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
 
 struct ward_relay {
 	struct ward_relay_spec spec;
@@ -47,7 +47,7 @@ struct ward_relay {
 	uint64_t file_max;
 	struct ward_err failed; /* what could not be read or written, with its code; 0: nothing */
 	struct termios saved;
-	struct ward_stream stream[STREAMS];
+	struct ward_relay_stream stream[STREAMS];
 	struct ward_pollset *set; /* borrowed; NULL: not watched */
 	ward_pollset_id each;
 	uint64_t moved; /* bytes read from any stream */

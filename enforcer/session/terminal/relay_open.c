@@ -12,8 +12,6 @@
 /* Sockets and named pipes take more at once than a terminal; files as much as slow_file.h says. */
 #define BULK ((size_t)64 << 10)
 
-const char *const ward_relay_names[3] = {"standard input", "standard output", "standard error"};
-
 static void plan_pty(struct ward_relay *r)
 {
 	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
@@ -32,7 +30,7 @@ static int make_pipe(const struct ward_relay *r, int ret[2], struct ward_err *er
 	return 0;
 }
 
-static int hold(struct ward_relay *r, int i, struct ward_stream *s, struct ward_err *err)
+static int hold(struct ward_relay *r, int i, struct ward_relay_stream *s, struct ward_err *err)
 {
 	struct stat st;
 	/* A number of our own: what was given stays open when the caller replaces 0, 1, 2. */
@@ -78,7 +76,7 @@ static int plan_input(struct ward_relay *r, struct ward_err *err)
 {
 	char self[32];
 	int p[2];
-	struct ward_stream *s = &r->stream[PIPE_IN];
+	struct ward_relay_stream *s = &r->stream[PIPE_IN];
 	if (!opened_for(0))
 		return other_way(r, 0, err);
 	int e = hold(r, 0, s, err);
@@ -110,7 +108,7 @@ static bool both_one(void)
 static int plan_output(struct ward_relay *r, int i, bool apart, struct ward_err *err)
 {
 	int p[2];
-	struct ward_stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
+	struct ward_relay_stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
 	if (apart && !opened_for(i))
 		return other_way(r, i, err);
 	/* One pipe for both keeps the order in which the command wrote. */
@@ -168,8 +166,8 @@ int ward_relay_open(
 	for (int i = 0; i < 3; i++)
 		r->child[i] = r->ours[i] = r->apart[i] = -1;
 	for (int i = 0; i < STREAMS; i++) {
-		struct ward_stream *s = &r->stream[i];
-		*s = (struct ward_stream){
+		struct ward_relay_stream *s = &r->stream[i];
+		*s = (struct ward_relay_stream){
 			.from = -1, .to = -1, .relay = r, .room = WARD_RELAY_CHUNK};
 		s->data = s->few;
 	}
