@@ -38,6 +38,30 @@ struct ward_shown_file {
 void ward_shown_file_clear(struct ward_shown_file *s);
 
 /*
+ * A path of the host as the policy has it, as the owner means it: home (or NULL) for "~", project
+ * for ".". *ret is the caller's. -EINVAL; -ENOMEM.
+ */
+int ward_shown_path(const char *text, const char *home, const char *project, char **ret,
+	struct ward_err *err) ward_must_check;
+
+/* What [system] read shows at a path, read-only. */
+struct ward_shown_by {
+	bool shown;	 /* the path is named, or beneath what is */
+	bool there;	 /* something is, and is no link out of what is shown */
+	uint32_t rights; /* of all that is shown with it */
+	size_t entry;	 /* index in the settings' system_read */
+};
+
+/*
+ * Whether [system] read shows the path, which is in no tree, with the caller's rights: as the start
+ * of a session does it. trees as for ward_shown_look(), home and project as for
+ * ward_shown_path(). -EINVAL; -ENOMEM.
+ */
+int ward_shown_find(const struct ward_policy *p, const struct ward_tree_spots *trees,
+	const char *home, const char *project, const char *path, struct ward_shown_by *ret,
+	struct ward_err *err) ward_must_check;
+
+/*
  * path and at (or NULL) are where it would be shown, path also where it is on the host; trees: of
  * p. Opens path with the caller's rights. What is there and cannot be reached by them counts as not
  * there. *ret is the caller's. -ENOMEM; -EINVAL: a name too long.
