@@ -131,6 +131,20 @@ static int plan_output(struct ward_relay *r, int i, bool apart, struct ward_err 
 	return 0;
 }
 
+/*
+ * What is in no other way the command's own: a pipe of the caller's is opened anew, and where that
+ * may not be, one of ours stands between.
+ */
+static int own_pipe(struct ward_relay *r, int i, struct ward_err *err)
+{
+	if (r->child[i] >= 0 || r->given[i] != WARD_GIVEN_PLAIN)
+		return 0;
+	if (ward_given_own_pipe(i, &r->child[i]) == 0)
+		return 0;
+	r->child[i] = -1;
+	return i == 0 ? plan_input(r, err) : plan_output(r, i, true, err);
+}
+
 /* What the command gets in place of terminals, where it is to have none, and of what stays apart.
  */
 static int plan(struct ward_relay *r, struct ward_err *err)
@@ -150,6 +164,8 @@ static int plan(struct ward_relay *r, struct ward_err *err)
 		if (apart || (r->tty[i] ? !pty : count))
 			e = plan_output(r, i, apart, err);
 	}
+	for (int i = 0; i < 3 && e == 0; i++)
+		e = own_pipe(r, i, err);
 	return e;
 }
 
