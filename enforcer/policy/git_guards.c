@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,11 +165,53 @@ static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
 	return r == 0 && errno ? -errno : r;
 }
 
+/* Where a git directory has others. */
+static const char *const inner[] = {"modules", "worktrees"};
+
+static bool is_inner(const char *name)
+{
+	return strcmp(name, inner[0]) == 0 || strcmp(name, inner[1]) == 0;
+}
+
+/*
+ * Beneath what looks like a git directory in modules/: that takes one name, which anybody can make
+ * in a part of the name of others. Only what is whole counts here, objects have many directories.
+ */
+static int hidden_modules(struct guards *g, int fd, const char *prefix, bool top, unsigned depth)
+{
+	ward_cleanup_dir DIR *d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	struct dirent *e;
+	int r = 0;
+	while (r == 0 && (errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			!has(dirfd(d), e->d_name, S_IFDIR) || (top && is_inner(e->d_name)))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		ward_cleanup_fd int sub = open_dir(dirfd(d), e->d_name);
+		r = join(&path, prefix, e->d_name);
+		if (r == 0)
+			r = ward_budget_entry(g->named.budget);
+		if (r < 0 || sub == -ENOENT)
+			continue;
+		if (sub < 0 || depth > DEPTH_MAX)
+			r = sub < 0 ? sub : -E2BIG;
+		else if (has(sub, "HEAD", S_IFREG) && has(sub, "config", S_IFREG))
+			r = git_dirs(g, dirfd(d), e->d_name, ward_buf_str(&path), NULL, depth + 1);
+		else
+			r = hidden_modules(
+				g, ward_steal_fd(&sub), ward_buf_str(&path), false, depth + 1);
+	}
+	return r == 0 && errno ? -errno : r;
+}
+
 /* The directory `name` in `at`: guarded if it is a git directory, and what it holds looked at. */
 static int git_dirs(struct guards *g, int at, const char *name, const char *prefix,
 	const char *work_tree, unsigned depth)
 {
-	static const char *const inner[] = {"modules", "worktrees"};
 	if (depth > DEPTH_MAX || ++g->dirs > GIT_DIRS_MAX)
 		return -E2BIG;
 	ward_cleanup_fd int fd = open_dir(at, name);
@@ -201,7 +244,23 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return depth > 0 ? hidden_modules(g, ward_steal_fd(&fd), prefix, true, depth) : 0;
+}
+
+/* Everything beneath can at most be read. */
+static void close_all(struct guards *g, const char *path)
+{
+	ward_buf_puts(g->text, "read = ");
+	put_path(g->text, "/workspace", path);
+	ward_buf_putc(g->text, '\n');
+}
+
+/* Could a session of whoever we act as change the mode of it? */
+static bool is_owners(int dir, const char *name)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       st.st_uid == (uid_t)setfsuid((uid_t)-1);
 }
 
 /* Guards for every repository beneath prefix, there or still to be made: it was not searched. */
@@ -237,11 +296,10 @@ static int follow(struct guards *g, int dir, const char *prefix)
 		r = git_dirs(g, dir, ".git", ward_buf_str(&path), prefix, 0);
 	if (r != -EACCES)
 		return r;
-	/* not even to be looked into */
-	ward_buf_puts(g->text, "read = ");
-	put_path(g->text, "/workspace", ward_buf_str(&path));
-	ward_buf_putc(g->text, '\n');
-	return 0;
+	close_all(g, ward_buf_str(&path));
+	/* Its owner can take the mode back, and git finds the configuration by its name. */
+	return is_owners(dir, ".git") ? ward_named_git_dir(&g->named, ward_buf_str(&path), prefix)
+				      : 0;
 }
 
 /* `.git` in the directory dir, a repository's work tree. */
@@ -258,6 +316,19 @@ static bool is_dir(int dir, const struct dirent *e)
 	return e->d_type == DT_DIR || (e->d_type == DT_UNKNOWN && has(dir, e->d_name, S_IFDIR));
 }
 
+static bool is_bare(int dir)
+{
+	struct stat st;
+	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
+	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_repository(int dir, const char *name)
+{
+	ward_cleanup_fd int fd = open_dir(dir, name);
+	return fd == -EACCES || (fd >= 0 && is_bare(fd));
+}
+
 static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth);
 
 /* What one directory holds, and those beneath. The top itself is looked at elsewhere. */
@@ -271,11 +342,11 @@ static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned dept
 				 ward_budget_half(g->named.budget));
 		if (g->cut || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (strcmp(e->d_name, ".git") == 0) {
-			r = depth > 0 ? repository(g, dirfd(d), prefix) : 0;
-			continue;
-		}
-		if (!is_dir(dirfd(d), e))
+		const bool named = strcmp(e->d_name, ".git") == 0;
+		if (named && depth > 0)
+			r = repository(g, dirfd(d), prefix);
+		/* A directory of that name that is none may hold one. */
+		if (r < 0 || !is_dir(dirfd(d), e) || (named && is_repository(dirfd(d), e->d_name)))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 		r = join(&path, prefix, e->d_name);
@@ -285,13 +356,6 @@ static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned dept
 	return r == 0 && !g->cut && errno ? -errno : r;
 }
 
-static bool is_bare(int dir)
-{
-	struct stat st;
-	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
-	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /* Searches the directory `name` in `at` for repositories. */
 static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth)
 {
@@ -299,7 +363,13 @@ static int walk(struct guards *g, int at, const char *name, const char *prefix, 
 		g->cut = true;
 		return 0;
 	}
-	int fd = depth > WALK_DEPTH_MAX ? -EACCES : open_dir(at, name);
+	const bool deep = depth > WALK_DEPTH_MAX;
+	int fd = deep ? -EACCES : open_dir(at, name);
+	if (fd == -EACCES && !deep && depth > 0 && is_owners(at, name)) {
+		/* One session takes the mode away, the next one would find nothing to guard. */
+		close_all(g, prefix);
+		return ward_buf_error(g->text);
+	}
 	if (fd == -EACCES)
 		return unsearched(g, prefix);
 	if (fd < 0) /* gone, or replaced? */
@@ -312,9 +382,12 @@ static int walk(struct guards *g, int at, const char *name, const char *prefix, 
 	}
 	if (depth > 0 && is_bare(fd)) {
 		emit(g, "bare", prefix, "");
-		return ++g->dirs > GIT_DIRS_MAX ? -E2BIG
-						: ward_named_git_dir(&g->named, prefix, NULL);
+		int r = ++g->dirs > GIT_DIRS_MAX ? -E2BIG
+						 : ward_named_git_dir(&g->named, prefix, NULL);
+		if (r < 0)
+			return r;
 	}
+	/* Also of what looks like a repository: that takes three names, which anybody can make. */
 	return walk_each(g, d, prefix, depth);
 }
 

@@ -28,6 +28,7 @@ enum {
 	IF_THERE = 1, /* guard it only if it exists */
 	NO_DIR = 2,   /* and is no directory */
 	LOOK = 4,     /* guard nothing */
+	NEEDED = 8,   /* what may not be entered is an error */
 };
 
 /* The line of a guard, once. */
@@ -154,7 +155,7 @@ static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, str
 	r = ward_buf_error(real);
 	struct stat st;
 	if (r == 0 && fstatat(n->tree_fd, ward_buf_str(real), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		r = errno == EACCES || errno == ENAMETOOLONG ? -ENOENT : -errno;
+		r = errno == ENAMETOOLONG ? -ENOENT : -errno;
 	if (r != 0)
 		return r;
 	*type = st.st_mode & S_IFMT;
@@ -186,6 +187,12 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 		r = step(n, &left, flags, real, &type);
 	if (r == -EXDEV)
 		return 0;
+	/* It may not be entered: what is in there comes to light once its owner lets it be. */
+	if (r == -EACCES && !(flags & NEEDED)) {
+		cut_last(real);
+		r = guard(n, ward_buf_str(real), flags);
+		return r < 0 ? r : 0;
+	}
 	if (r == -ENOENT)
 		return flags & IF_THERE ? 0 : missing(n, ward_buf_str(real), flags);
 	if (r >= 0 && !(flags & NO_DIR && type == S_IFDIR))
@@ -195,7 +202,7 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 
 /* --- the configuration --- */
 
-enum kind { PROGRAM, PLACE, INCLUDE };
+enum kind { PROGRAM, PLACE, INCLUDE, REMOTE };
 
 struct key {
 	const char *name; /* without the subsection; "section." for all of it */
@@ -243,10 +250,20 @@ static const struct key keys[] = {
 	{"submodule.update", PROGRAM},
 	{"sendemail.", PROGRAM},
 	{"tar.command", PROGRAM},
+	{"gc.recentobjectshook", PROGRAM},
+	{"imap.tunnel", PROGRAM},
+	{"instaweb.httpd", PROGRAM},
+	{"lfs.path", PROGRAM}, /* lfs.customtransfer.NAME.path */
+	{"lfs.clean", PROGRAM},
+	{"lfs.smudge", PROGRAM},
+	{"annex.", PROGRAM},
+	{"remote.url", REMOTE},
+	{"remote.pushurl", REMOTE},
 };
 
 struct config {
 	struct ward_named *n;
+	const char *git;  /* the git directory */
 	const char *dir;  /* of the file that is read */
 	const char *work; /* where programs run */
 	unsigned depth;
@@ -355,7 +372,12 @@ static int entry(void *user, const char *name, const char *value)
 		case PLACE:
 			if (*value && *value != '~')
 				r = pin(c->n, c->work, value, 0, &real);
+			/* What a push runs begins in the git directory (githooks(5)). */
+			if (r >= 0 && *value && *value != '~' && strcmp(c->git, c->work) != 0)
+				r = pin(c->n, c->git, value, 0, &real);
 			return r < 0 ? r : 0;
+		case REMOTE: /* gitremote-helpers(7): "ext::" runs a program */
+			return strncmp(value, "ext::", 5) == 0 ? program(c, value + 5) : 0;
 		case INCLUDE:
 			return *value && *value != '~' ? read_config(c, value) : 0;
 		}
@@ -369,9 +391,9 @@ static int read_config(struct config *c, const char *name)
 	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;
 	bool included = c->depth > 0, look = c->worktree != NULL;
 	unsigned flags = look ? IF_THERE | LOOK : included ? 0 : IF_THERE;
-	int r = pin(c->n, c->dir, name, flags, &real);
+	int r = pin(c->n, c->dir, name, flags | NEEDED, &real);
 	if (r <= 0)
-		return r;
+		return blame(c->n, ward_buf_str(&real), r);
 	ward_cleanup_free char *key = meaning_of(c, ward_buf_str(&real));
 	if (!key || tfind(key, &c->n->read, by_text))
 		return key ? 0 : -ENOMEM;
@@ -398,25 +420,80 @@ static int read_config(struct config *c, const char *name)
 	return blame(c->n, ward_buf_str(&path), r);
 }
 
+static const char *const config_files[] = {"config", "config.worktree"};
+
+static int read_configs(struct config *c)
+{
+	int r = 0;
+	for (size_t i = 0; r >= 0 && i < 2; i++)
+		r = read_config(c, config_files[i]);
+	return r;
+}
+
+/* The directory that the first line of a file in git_dir names: 1 and *ret, or 0 and what *ret was.
+ */
+static int named_by(struct ward_named *n, const char *git_dir, const char *file, const char *behind,
+	struct ward_buf *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT;
+	int r = pin(n, git_dir, file, IF_THERE | LOOK, &path);
+	if (r == 1)
+		r = slurp(n, ward_buf_str(&path), &text);
+	else
+		return r;
+	if (r < 0)
+		return r == -EINVAL ? 0 : blame(n, ward_buf_str(&path), r);
+	ward_buf_puts(&text, "");
+	if (!text.data || ward_buf_error(&text) < 0)
+		return ward_buf_error(&text);
+	text.data[strcspn(text.data, "\r\n")] = 0;
+	size_t len = strlen(text.data), cut = strlen(behind);
+	if (len <= cut || strcmp(text.data + len - cut, behind) != 0)
+		return 0;
+	text.data[len - cut] = 0;
+	r = pin(n, git_dir, text.data, LOOK, &real);
+	return r == 1 ? set(ret, ward_buf_str(&real), "") < 0 ? -ENOMEM : 1 : r;
+}
+
+/*
+ * A linked worktree takes the configuration of the repository for its own: what that names by a
+ * relative path is in its work tree as well (git-worktree(1), "CONFIGURATION FILE").
+ */
+static int linked_worktree(struct ward_named *n, const char *git_dir)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf work = WARD_BUF_INIT, common = WARD_BUF_INIT;
+	int r = named_by(n, git_dir, "gitdir", "/.git", &work);
+	if (r == 1)
+		r = named_by(n, git_dir, "commondir", "", &common);
+	if (r <= 0)
+		return r;
+	struct config c = {
+		.n = n, .git = git_dir, .dir = ward_buf_str(&common), .work = ward_buf_str(&work)};
+	r = read_configs(&c);
+	c.dir = git_dir;
+	return r < 0 ? r : read_configs(&c);
+}
+
 int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *work_tree)
 {
-	static const char *const files[] = {"config", "config.worktree"};
 	static const char *const others[] = {
 		"hooks", "info/attributes", "remotes", "branches", "objects/info/alternates"};
 	ward_cleanup(ward_buf_clear) struct ward_buf named = WARD_BUF_INIT, real = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf work = WARD_BUF_INIT;
-	struct config c = {.n = n, .dir = git_dir, .work = git_dir, .worktree = &named};
-	int r = 0;
-	for (size_t i = 0; r >= 0 && !work_tree && i < 2; i++)
-		r = read_config(&c, files[i]);
+	struct config c = {
+		.n = n, .git = git_dir, .dir = git_dir, .work = git_dir, .worktree = &named};
+	int r = work_tree ? 0 : read_configs(&c);
 	if (r >= 0 && named.len)
 		r = pin(n, git_dir, ward_buf_str(&named), LOOK, &work);
 	c.work = work_tree ? work_tree : r == 1 && named.len ? ward_buf_str(&work) : git_dir;
 	c.worktree = NULL;
 	for (size_t i = 0; r >= 0 && i < sizeof(others) / sizeof(others[0]); i++)
 		r = pin(n, git_dir, others[i], IF_THERE, &real);
-	for (size_t i = 0; r >= 0 && i < 2; i++)
-		r = read_config(&c, files[i]);
+	if (r >= 0)
+		r = read_configs(&c);
+	if (r >= 0)
+		r = linked_worktree(n, git_dir);
 	return r < 0 ? r : 0;
 }
 

@@ -20,6 +20,8 @@
 
 static const char beneath_text[] = "another tree lies there, or beneath it";
 
+static const char elsewhere_text[] = "another tree serves what is there, under other rules";
+
 static const char link_text[] = "a symbolic link there would lead past the rule";
 
 /* A refusal: recorded, and turned into what the system call answers. flags: of the request. */
@@ -29,9 +31,10 @@ static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uin
 	const bool beneath =
 		flags & WARD_REQUEST_COVERED || (flags & WARD_REQUEST_LEADS && d->error == EBUSY);
 	int r = ward_record_deny(op, paths, asked, d,
-		beneath	  ? beneath_text
-		: d->link ? link_text
-			  : NULL);
+		beneath				 ? beneath_text
+		: flags & WARD_REQUEST_ELSEWHERE ? elsewhere_text
+		: d->link			 ? link_text
+						 : NULL);
 
 	if (r < 0)
 		return r;
@@ -251,12 +254,15 @@ static int check_writers(struct ward_op *op, const struct ward_record_paths *pat
 void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *name,
 	struct ward_node *parent2, const char *name2)
 {
-	const struct ward_state *to;
+	const struct ward_state *from = NULL, *to = NULL;
 
 	if (!ward_ends_late(op->tree) ||
 		ward_node_child_state(op->tree->nodes, parent2, name2, &to) < 0)
 		return;
-	ward_writers_settle(op->tree->nodes, node, name, to);
+	if (!name || ward_node_child_state(op->tree->nodes, node, name, &from) < 0 ||
+		!ward_policy_same_state(from, to))
+		ward_writers_settle(op->tree->nodes, node, name, to);
+	ward_policy_state_put(op->tree->fs->policy, from);
 	ward_policy_state_put(op->tree->fs->policy, to);
 }
 
@@ -307,7 +313,8 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 		if (d.verdict != WARD_VERDICT_ALLOW &&
 			!(d.look && look_allows(tree, &req, dirs, name, name2, &d)))
 			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d, flags);
-		else
+		else if (!ward_policy_same_state(from, to))
+			/* Where that is one, no right is taken; and who writes is many to ask. */
 			r = check_writers(
 				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
 		if (r == 0 && ret)

@@ -28,6 +28,7 @@
 #include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/limits/limits.h"
+#include "enforcer/session/limits/limits_helpers.h"
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/plan/not_executed.h"
 #include "enforcer/session/records/session_records.h"
@@ -96,7 +97,8 @@ static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[
 	const struct ward_run_plan *p = r->plan;
 	for (size_t i = 0; i < p->n_trees; i++)
 		ret[i] = (struct ward_guard_tree){p->trees[i].path,
-			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing};
+			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing,
+			p->spots.elsewhere[i]};
 }
 
 static int serve(struct ward_running *r, struct ward_err *err)
@@ -165,6 +167,10 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		e = ward_network_start(&r->network, r->sandbox, err);
 	if (e == 0)
 		e = ward_mode_reach(r->confined, WARD_STAGE_READY, err);
+	const pid_t helpers[] = {
+		r->guard.fs.pid, r->guard.system ? 0 : r->guard.audit.pid, r->network.helper.pid};
+	if (e == 0)
+		e = ward_limits_helpers(r->limits, helpers, 3, err);
 	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
@@ -257,6 +263,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
 	if (e == 0)
 		e = ward_network_wait(&r->network, err);
+	if (e == 0)
+		e = ward_limits_helpers_in(r->limits, err);
 	if (e < 0)
 		return WARD_EXIT_SETUP;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
@@ -281,6 +289,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 		.envp = r->envp,
 		.cwd = r->plan->cwd,
 		.terminal = r->plan->settings->terminal,
+		.no_argv = ward_word_said(r->plan->settings->redact, WARD_REDACT_ARGV),
 		.apart = what_is_apart(r->plan),
 		.owner = command_uid(r->plan),
 		.file_size = r->plan->settings->file_size,
@@ -348,7 +357,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ward_ask_fs_clear(&r->ask_fs);
 	ward_execs_close(&r->execs);
 	ward_reload_clear(&r->reload);
-	ward_relay_drain(r->relay, DRAIN_MS);
+	ward_relay_finish(r->relay, DRAIN_MS);
 	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
 	if (lost && !r->ending && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
@@ -381,8 +390,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	json_decref(details);
 	if (e == 0)
 		ward_guard_last_word(&r->guard);
-	/* While the writer waits for the disk. A delegated group may hold our helpers, too. */
-	if (r->plan->id.root)
+	/* While the writer waits for the disk. Groups may hold our helpers, too. */
+	if (r->plan->id.root && !ward_limits_hold_helpers(r->limits))
 		ward_limits_leave(r->limits);
 	ward_cleanup(ward_guard_summary_clear) struct ward_guard_summary s = {0};
 	if (e == 0)
@@ -415,7 +424,7 @@ static void close_run(struct ward_running *r)
 	if (r->control >= 0)
 		ward_control_remove(r->plan->runtime, r->guard.store.name, r->control_dir);
 	ward_guard_close(&r->guard);
-	/* Last: a delegated group may hold our helpers beside the session. */
+	/* Last: groups may hold our helpers beside the session. */
 	ward_limits_close(r->limits);
 	const int fds[] = {r->alive[0], r->alive[1], r->signals, r->clock, r->control,
 		r->control_dir, r->offline};

@@ -5,15 +5,7 @@
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir p && cd p && git init -q .
-cat >names.py <<'P'
-import os, sys
-open("main.c", "a").close()
-last = "main.c"
-for i in range(int(sys.argv[1])):
-    os.rename(last, f"t{i}")
-    last = f"t{i}"
-os.rename(last, "main.c")
-P
+cp "$WARD_SRC/tests/cases/audit/lib/many-names.py" names.py
 expect 0 "$WARDFS" run --session some --policy medium -- python3 names.py 1500
 expect 0 "$WARDFS" audit file /workspace/main.c some
 has "$OUT" /workspace/t1499
