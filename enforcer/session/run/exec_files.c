@@ -111,8 +111,6 @@ static void *run(void *arg)
 {
 	struct ward_exec_files *x = arg;
 	ward_cleanup_free uint8_t *buf = malloc(CHUNK);
-	/* What the command may not read is not read for it. */
-	const bool rights = ward_exec_rights_take(x->id) == 0;
 	for (;;) {
 		pthread_mutex_lock(&x->lock);
 		while (x->n == 0 && !x->stop)
@@ -125,6 +123,9 @@ static void *run(void *arg)
 		x->first = (x->first + 1) % WAITING_MAX;
 		x->n--;
 		pthread_mutex_unlock(&x->lock);
+		/* What the command may not read is not read for it. Anew each time: setgroups(2) of
+		 * another thread would be for this one, too. */
+		const bool rights = ward_exec_rights_take(x->id) == 0;
 		if (buf && rights)
 			make(x, &w, buf);
 		else
