@@ -30,12 +30,15 @@ const char *ward_path_beneath(const char *path, const char *dir)
 	return path;
 }
 
-/* True if `name` is in dir and of one of the two owners: what anybody can plant is no mark. */
-static bool mark(int dir, const char *name, uid_t a, uid_t b)
+/*
+ * True if `name` is in dir and of the directory's owner or of the caller. What another one of a
+ * group may plant is no mark: that account would choose what the owner's session is about.
+ */
+static bool mark(int dir, const struct stat *of, const char *name, uid_t caller)
 {
 	struct stat st;
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       (st.st_uid == a || st.st_uid == b);
+	       (st.st_uid == of->st_uid || st.st_uid == caller);
 }
 
 static bool same_dir(const struct stat *a, const struct stat *b)
@@ -45,11 +48,27 @@ static bool same_dir(const struct stat *a, const struct stat *b)
 
 /* What is known before the project is. */
 struct search {
-	struct ward_chosen *chosen;
-	const char *home; /* of the caller; NULL: none */
-	const char *user; /* of --user; NULL: none */
-	uid_t a, b;	  /* whose marks count */
+	struct ward_chosen *chosen; /* of who would be the owner where the search begins */
+	struct ward_chosen *here;   /* of who would be it in the directory that is looked at */
+	uid_t of;		    /* whose that directory is */
+	const char *home;	    /* of the caller; NULL: none */
+	const char *user;	    /* of --user; NULL: none */
+	uid_t a, b;		    /* whose directories have marks that count */
 };
+
+/*
+ * As root the session is the owner's of the project (identity.h), so another account has the word
+ * where directories change hands: what one chose makes no directory of another a project.
+ */
+static int ask_owner_of(struct search *f, const struct stat *st)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (st->st_uid == f->of)
+		return 0;
+	ward_chosen_clear(f->here);
+	f->of = st->st_uid;
+	return ward_chosen_begin(f->here, f->user, st->st_uid, &ignored);
+}
 
 static bool is_dir(const struct stat *st, const char *path)
 {
@@ -60,7 +79,8 @@ static bool is_dir(const struct stat *st, const char *path)
 /* True for "/" and for homes: what must not become a tree. */
 static bool forbidden(const struct search *f, const struct stat *st)
 {
-	return is_dir(st, "/") || is_dir(st, f->home) || is_dir(st, f->chosen->id.home);
+	return is_dir(st, "/") || is_dir(st, f->home) || is_dir(st, f->chosen->id.home) ||
+	       is_dir(st, f->here->id.home);
 }
 
 /* Drops the last component of path in place. */
@@ -103,23 +123,23 @@ static int look_for_marks(
 {
 	bool ours = (st->st_uid == f->a || st->st_uid == f->b) &&
 		    (level == 0 || !(st->st_mode & S_IWOTH));
-	bool file = ours && mark(fd, ".wardfs.policy", f->a, f->b);
+	bool file = ours && mark(fd, st, ".wardfs.policy", f->b);
 	int r = file ? keep_last(&ret->file, fd, level) : 0;
-	if (r == 0 && (file || (ours && mark(fd, ".git", f->a, f->b))))
+	if (r == 0 && (file || (ours && mark(fd, st, ".git", f->b))))
 		r = keep_first(&ret->mark, fd, level);
 	return r;
 }
 
-/* Whose a chosen directory is, and who else can write there, plays no part: its path was chosen,
- * and an agent can change a mode. 1: nothing above plays a part. */
+/* Who else can write in a chosen directory plays no part: its path was chosen, and an agent can
+ * change a mode. 1: nothing above plays a part. */
 static int look(const struct search *f, int fd, const struct stat *st, const char *path,
 	size_t level, struct found *ret)
 {
 	int r = look_for_marks(f, fd, st, level, ret);
-	int home = r == 0 ? ward_chosen_home(f->chosen, path) : r;
+	int home = r == 0 ? ward_chosen_home(f->here, path) : r;
 	if (home > 0)
 		home = keep_first(&ret->home, fd, level);
-	int policy = home == 0 ? ward_chosen_policy(f->chosen, path) : home;
+	int policy = home == 0 ? ward_chosen_policy(f->here, path) : home;
 	if (policy <= 0)
 		return policy;
 	r = keep_first(&ret->policy, fd, level);
@@ -127,7 +147,7 @@ static int look(const struct search *f, int fd, const struct stat *st, const cha
 }
 
 /* Looks upwards from start, whose path this is; that becomes a parent's. */
-static int climb(const struct search *f, int start, char *path, struct found *ret)
+static int climb(struct search *f, int start, char *path, struct found *ret)
 {
 	struct stat st, up_st;
 	ward_cleanup_fd int fd = fcntl(start, F_DUPFD_CLOEXEC, 3);
@@ -142,7 +162,11 @@ static int climb(const struct search *f, int start, char *path, struct found *re
 			break;
 		close(fd);
 		fd = up;
-		if (fstat(fd, &up_st) < 0 || same_dir(&up_st, &st) || forbidden(f, &up_st))
+		if (fstat(fd, &up_st) < 0 || same_dir(&up_st, &st))
+			break;
+		if ((r = ask_owner_of(f, &up_st)) < 0)
+			return r;
+		if (forbidden(f, &up_st))
 			break;
 		st = up_st;
 		parent_path(path);
@@ -196,7 +220,7 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 	return which == WARD_PROJECT_OWNERS && nearer < levels && !p->nearer ? -ENOMEM : 0;
 }
 
-static int choose(const struct search *f, enum ward_project_which which, struct ward_project *p)
+static int choose(struct search *f, enum ward_project_which which, struct ward_project *p)
 {
 	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
 	ward_cleanup_free char *path = strdup(p->cwd);
@@ -224,7 +248,10 @@ static int find(struct search *f, enum ward_project_which which, struct ward_pro
 		return ward_err_sys(err, -errno, "%s", p->cwd);
 	f->a = st.st_uid;
 	f->b = getuid();
+	f->of = st.st_uid;
 	int r = ward_chosen_begin(f->chosen, f->user, st.st_uid, err);
+	if (r == 0)
+		r = ward_chosen_begin(f->here, f->user, st.st_uid, err);
 	if (r < 0)
 		return r;
 	if (forbidden(f, &st))
@@ -242,11 +269,12 @@ static int find(struct search *f, enum ward_project_which which, struct ward_pro
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err)
 {
-	struct ward_chosen chosen = {.state = NULL};
-	struct search f = {.chosen = &chosen, .home = getenv("HOME"), .user = user};
+	struct ward_chosen chosen = {.state = NULL}, here = {.state = NULL};
+	struct search f = {.chosen = &chosen, .here = &here, .home = getenv("HOME"), .user = user};
 	struct ward_project p = {.fd = -1};
 	int r = find(&f, which, &p, err);
 	ward_chosen_clear(&chosen);
+	ward_chosen_clear(&here);
 	if (r == 0)
 		*ret = p;
 	else
