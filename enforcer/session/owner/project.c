@@ -54,6 +54,7 @@ struct search {
 	const char *home;	    /* of the caller; NULL: none */
 	const char *user;	    /* of --user; NULL: none */
 	uid_t a, b;		    /* whose directories have marks that count */
+	enum ward_project_which which;
 };
 
 /*
@@ -96,6 +97,7 @@ static void parent_path(char *path)
 struct step {
 	int fd;
 	size_t level;
+	const char *open; /* a mark where others can write; NULL: what can be believed */
 };
 
 static int keep_last(struct step *s, int fd, size_t level)
@@ -104,6 +106,7 @@ static int keep_last(struct step *s, int fd, size_t level)
 		close(s->fd);
 	s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	s->level = level;
+	s->open = NULL;
 	return s->fd < 0 ? -errno : 0;
 }
 
@@ -117,16 +120,28 @@ struct found {
 	struct step policy, home, file, mark;
 };
 
-/* Where others can write, they can also move something of ours under such a name. */
+/*
+ * Where others can write, they can also move something of ours under such a name. Yet a session can
+ * give them that right, and so take the mark away from later ones: such a mark is kept, and refuses
+ * the search where it would decide.
+ */
 static int look_for_marks(
 	const struct search *f, int fd, const struct stat *st, size_t level, struct found *ret)
 {
-	bool ours = (st->st_uid == f->a || st->st_uid == f->b) &&
-		    (level == 0 || !(st->st_mode & S_IWOTH));
-	bool file = ours && mark(fd, st, ".wardfs.policy", f->b);
+	static const char policy[] = ".wardfs.policy", git[] = ".git";
+	const bool open = level > 0 && st->st_mode & S_IWOTH;
+	if ((st->st_uid != f->a && st->st_uid != f->b) ||
+		(open && f->which == WARD_PROJECT_NEAREST))
+		return 0;
+	bool file = mark(fd, st, policy, f->b);
 	int r = file ? keep_last(&ret->file, fd, level) : 0;
-	if (r == 0 && (file || (ours && mark(fd, st, ".git", f->b))))
-		r = keep_first(&ret->mark, fd, level);
+	if (r == 0 && file && open)
+		ret->file.open = policy;
+	if (r < 0 || ret->mark.fd >= 0 || (!file && !mark(fd, st, git, f->b)))
+		return r;
+	r = keep_last(&ret->mark, fd, level);
+	if (open)
+		ret->mark.open = file ? policy : git;
 	return r;
 }
 
@@ -198,9 +213,24 @@ static struct step *best_of(struct found *f, enum ward_project_which which)
 	return f->home.fd >= 0 ? &f->home : &f->mark;
 }
 
-static int take(struct found *f, enum ward_project_which which, struct ward_project *p)
+static int refuse_open(const struct step *s, const char *cwd, struct ward_err *err)
+{
+	ward_cleanup_free char *path = path_above(cwd, s->level);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "the project of %s", cwd);
+	return ward_err_set(err, -EACCES,
+		"%s/%s would make that directory the project, but others can write there, so it "
+		"may not be yours (fix: 'chmod o-w %s'; or 'wardfs init' here, which makes %s a "
+		"project of its own)",
+		path, s->open, path, cwd);
+}
+
+static int take(struct found *f, enum ward_project_which which, struct ward_project *p,
+	struct ward_err *err)
 {
 	struct step *best = best_of(f, which);
+	if (best->fd >= 0 && best->open)
+		return refuse_open(best, p->cwd, err);
 	size_t levels = best->fd >= 0 ? best->level : 0, nearer = levels;
 	if (f->home.fd >= 0 && f->home.level < nearer)
 		nearer = f->home.level;
@@ -220,13 +250,13 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 	return which == WARD_PROJECT_OWNERS && nearer < levels && !p->nearer ? -ENOMEM : 0;
 }
 
-static int choose(struct search *f, enum ward_project_which which, struct ward_project *p)
+static int choose(struct search *f, struct ward_project *p, struct ward_err *err)
 {
 	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
 	ward_cleanup_free char *path = strdup(p->cwd);
 	int r = path ? climb(f, p->fd, path, &found) : -ENOMEM;
 	if (r == 0)
-		r = take(&found, which, p);
+		r = take(&found, f->which, p, err);
 	const int left[] = {found.policy.fd, found.home.fd, found.file.fd, found.mark.fd};
 	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
 		if (left[i] >= 0)
@@ -234,8 +264,7 @@ static int choose(struct search *f, enum ward_project_which which, struct ward_p
 	return r;
 }
 
-static int find(struct search *f, enum ward_project_which which, struct ward_project *p,
-	struct ward_err *err)
+static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 {
 	struct stat st;
 	p->fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -259,7 +288,9 @@ static int find(struct search *f, enum ward_project_which which, struct ward_pro
 			"%s is your home directory or the root of the host: it cannot be a workspace. "
 			"Change into a project directory first",
 			p->cwd);
-	r = choose(f, which, p);
+	r = choose(f, p, err);
+	if (r < 0 && err && err->code)
+		return r;
 	if (r == 0 && fstat(p->fd, &st) < 0)
 		r = -errno;
 	p->uid = st.st_uid;
@@ -270,9 +301,13 @@ int ward_project_find(const char *user, enum ward_project_which which, struct wa
 	struct ward_err *err)
 {
 	struct ward_chosen chosen = {.state = NULL}, here = {.state = NULL};
-	struct search f = {.chosen = &chosen, .here = &here, .home = getenv("HOME"), .user = user};
+	struct search f = {.chosen = &chosen,
+		.here = &here,
+		.home = getenv("HOME"),
+		.user = user,
+		.which = which};
 	struct ward_project p = {.fd = -1};
-	int r = find(&f, which, &p, err);
+	int r = find(&f, &p, err);
 	ward_chosen_clear(&chosen);
 	ward_chosen_clear(&here);
 	if (r == 0)

@@ -32,7 +32,11 @@ enum ward_project_which {
 	WARD_PROJECT_NEAREST,	 /* the nearest mark: what the owner is about to make a project */
 };
 
-/* user: of --user, or NULL. -EPERM for "/" and the homes themselves. */
+/*
+ * user: of --user, or NULL. -EPERM for "/" and the homes themselves. -EACCES: a mark above would
+ * decide, in a directory that everybody may write (a session can have made it so); never with
+ * WARD_PROJECT_NEAREST, which passes over it. `err` is not NULL.
+ */
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err) ward_must_check;
 void ward_project_clear(struct ward_project *p);
