@@ -120,7 +120,7 @@ int ward_policy_find(const char *name, struct ward_buf *ret_text, struct ward_bu
 /* --- extends --- */
 
 struct peek {
-	bool in_policy;
+	const struct ward_section *section; /* NULL: no such section */
 	struct ward_buf name;
 };
 
@@ -131,17 +131,21 @@ static int peek_section(
 	(void)arg;
 	(void)line;
 	(void)err;
-	p->in_policy = strcmp(kind, "policy") == 0;
-	return 0;
+	p->section = NULL;
+	/* what is wrong with it is said when it is compiled */
+	int r = ward_section_find(kind, &p->section, NULL);
+	return r == -EINVAL ? 0 : r;
 }
 
 static int peek_pair(
 	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
 {
 	struct peek *p = user;
+	const struct ward_key *k = NULL;
 	(void)line;
 	(void)err;
-	if (p->in_policy && strcmp(key, "extends") == 0 && !p->name.len)
+	if (p->section && ward_key_find(p->section, key, &k, NULL) == 0 &&
+		k->type == WARD_KEY_TYPE_EXTENDS && !p->name.len)
 		ward_buf_puts(&p->name, value);
 	return 0;
 }
@@ -162,7 +166,7 @@ static int load_extended(const char *base_file, const struct ward_buf *base, con
 	struct ward_buf *ret_text, struct ward_buf *ret_file, struct ward_err *err)
 {
 	static const struct ward_read_ops ops = {peek_section, peek_pair};
-	struct peek p = {.in_policy = false};
+	struct peek p = {0};
 	int read = ward_policy_read(base_file, ward_buf_str(base), base->len, &ops, &p, NULL);
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	const char *name = ward_buf_str(&p.name);

@@ -222,6 +222,10 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 	struct ward_blueprint_entry *e = ward_view_find(w, inside);
 	if (!e) {
 		ward_view_add(w, WARD_BLUEPRINT_BIND, inside, bind->host, 0, flags);
+		if (!w->error) {
+			w->v[w->n - 1].dev = bind->dev;
+			w->v[w->n - 1].ino = bind->ino;
+		}
 		return 0;
 	}
 	if (e->kind == WARD_BLUEPRINT_BIND && strcmp(e->text, bind->host) == 0)
@@ -232,8 +236,12 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 	if (!text)
 		return ward_err_sys(err, -ENOMEM, "view");
 	free(e->text);
-	*e = (struct ward_blueprint_entry){
-		.kind = WARD_BLUEPRINT_BIND, .flags = flags, .path = e->path, .text = text};
+	*e = (struct ward_blueprint_entry){.kind = WARD_BLUEPRINT_BIND,
+		.flags = flags,
+		.dev = bind->dev,
+		.ino = bind->ino,
+		.path = e->path,
+		.text = text};
 	return 0;
 }
 
@@ -280,7 +288,8 @@ static int add_tree(struct ward_view_list *w, enum ward_blueprint_kind kind, con
 		bool same = strcmp(e->path, path) == 0;
 		bool cover = same &&
 			     (e->kind == WARD_BLUEPRINT_BIND || e->kind == WARD_BLUEPRINT_TMPFS ||
-				     e->kind == WARD_BLUEPRINT_SHARED);
+				     e->kind == WARD_BLUEPRINT_SHARED ||
+				     e->kind == WARD_BLUEPRINT_COVER);
 		if (ward_blueprint_path_below(e->path, path) && !cover)
 			return ward_err_set(err, -EINVAL,
 				"the tree %s cannot be shown inside: it would cover %s, which the "
@@ -364,6 +373,7 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 	struct ward_view_list *view, struct ward_err *err)
 {
 	struct ward_view_list w = {0};
+	const char *own[WARD_SANDBOX_OWN_MAX];
 	int r = 0;
 	if (layers & WARD_LAYER_VIEW) {
 		add_system(&w);
@@ -380,6 +390,8 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		r = add_home(&w, spec->home, n_system, err);
 	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
 		r = add_read(&w, &spec->reads[i], n_system, err);
+	if (r == 0 && !w.error && layers & WARD_LAYER_VIEW)
+		r = ward_view_guarded(spec, own, ward_sandbox_own_paths(own), &w, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
 	if (r == 0 && !w.error && spec->link && layers & WARD_LAYER_VIEW && !spec->whole)

@@ -107,7 +107,7 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 		return r < 0 ? r : -EACCES;
 	}
 	r = ward_resolve_dir(op->tree, parent, &dir);
-	if (r < 0 && !beneath)
+	if (r < 0 && !(beneath & WARD_REQUEST_LEADS))
 		return r;
 	for (int tries = 0; again && tries < LOOK_TRIES; tries++) {
 		pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);

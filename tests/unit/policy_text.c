@@ -267,6 +267,10 @@ START_TEST(values)
 	refused(HEAD "[network]\nallow = http://x\n",
 		"f:4: allow: 'http://x' is no destination: write example.org:443, *.example.org or "
 		"10.1.0.0/16:80,443");
+	/* ports are compared as text: this line would deny nothing */
+	refused(HEAD "[network]\ndeny = x.org:0443\n",
+		"f:4: deny: 'x.org:0443' is no destination: write example.org:443, *.example.org or "
+		"10.1.0.0/16:80,443");
 	refused(HEAD "[network]\npublish = 0\n", "f:4: publish: '0': write 8080 or 8080:80");
 	refused(HEAD "[env]\nset = 1X=2\n", "f:4: set: '1X=2': write NAME=VALUE");
 	refused(HEAD "[limits]\nwall = 1\nwall = 2\n", "f:5: wall was set in line 4 already");
@@ -536,8 +540,9 @@ START_TEST(whatever_is_redacted_stays_so)
 		struct ward_policy *p = NULL;
 		struct ward_err err = WARD_ERR_INIT;
 		ck_assert_msg(ward_policy_compile(s, 2, &p, &err) == 0, "%zu: %s", i, err.text);
-		ck_assert_msg(ward_policy_settings(p)->redact_argv == v[i].argv, "%zu: argv", i);
-		ck_assert_msg(ward_policy_settings(p)->redact_sni == v[i].sni, "%zu: sni", i);
+		const struct ward_word_set said = ward_policy_settings(p)->redact;
+		ck_assert_msg(ward_word_said(said, WARD_REDACT_ARGV) == v[i].argv, "%zu: argv", i);
+		ck_assert_msg(ward_word_said(said, WARD_REDACT_SNI) == v[i].sni, "%zu: sni", i);
 		ward_policy_unref(p);
 	}
 }

@@ -14,7 +14,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 #define RED "\033[31m"
 #define DIM "\033[2m"

@@ -82,7 +82,7 @@ static int record(struct ward_execs *x, const struct ward_exec *e, json_t *argv,
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		size_t i = 0;
 		json_t *v = NULL;
-		json_array_foreach(argv, i, v)
+		json_array_foreach(argv, i, v) if (i == 0 || !x->no_argv)
 			ward_buf_add(&b, json_string_value(v), json_string_length(v) + 1);
 		if (ward_buf_error(&b))
 			return -ENOMEM;

@@ -229,36 +229,6 @@ static int load_policy(
 	return r < 0 ? r : check_available(p->settings, err);
 }
 
-/* True where a path goes on in another way than its names say. */
-static bool is_winding(const char *s)
-{
-	size_t n = strlen(s);
-	return strstr(s, "//") || strstr(s, "/./") || strstr(s, "/../") ||
-	       (n > 1 && s[n - 1] == '/') || (n > 1 && strcmp(s + n - 2, "/.") == 0) ||
-	       (n > 2 && strcmp(s + n - 3, "/..") == 0);
-}
-
-/*
- * What is relative to a file may go up from there. The kernel says where that leads; with the
- * owner's rights it is opened later. What is not there stays as it was written.
- */
-static int straighten(struct ward_buf *b)
-{
-	char self[64], path[PATH_MAX];
-	if (ward_buf_error(b) < 0 || !is_winding(ward_buf_str(b)))
-		return ward_buf_error(b);
-	ward_cleanup_fd int fd = open(ward_buf_str(b), O_PATH | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(self, path, sizeof(path));
-	if (n <= 0 || (size_t)n == sizeof(path) || path[0] != '/')
-		return 0;
-	ward_buf_clear(b);
-	ward_buf_add(b, path, (size_t)n);
-	return ward_buf_error(b);
-}
-
 /* Paths of the host as the owner means them. optional: what is in no home is left out. */
 static int resolve_paths(const struct ward_run_plan *p, const struct ward_strings *s,
 	const char *key, bool optional, char ***ret, size_t *ret_n, struct ward_err *err)
@@ -267,19 +237,14 @@ static int resolve_paths(const struct ward_run_plan *p, const struct ward_string
 	if (!*ret)
 		return ward_err_sys(err, -ENOMEM, "%s", key);
 	for (size_t i = 0; i < s->n; i++) {
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		/* An account without a home (a uid that only a container knows) has nothing in it.
 		 */
 		if (optional && s->v[i][0] == '~' && !p->id.home)
 			continue;
-		int r = ward_tree_source_resolve(s->v[i], p->id.home, p->project.path, &b, err);
+		int r = ward_shown_path(s->v[i], p->id.home, p->project.path, &(*ret)[*ret_n], err);
 		if (r < 0)
 			return ward_err_wrap(err, "%s", key);
-		if (straighten(&b) < 0)
-			return ward_err_sys(err, -ENOMEM, "%s", key);
-		(*ret)[*ret_n] = ward_buf_steal(&b);
-		if (!(*ret)[(*ret_n)++])
-			return ward_err_sys(err, -ENOMEM, "%s", key);
+		++*ret_n;
 	}
 	return 0;
 }
@@ -542,6 +507,29 @@ static int open_home(
 	return r < 0 ? r : link_reads(p, t->backing, err);
 }
 
+/* What a tree guards must not be seen by another name: in another tree, or as it is. */
+static int check_overlaps(struct ward_run_plan *p, struct ward_err *err)
+{
+	int backings[WARD_TREES_MAX];
+	struct ward_as_owner as;
+	p->shown = calloc(p->n_reads + 1, sizeof(*p->shown));
+	if (!p->shown)
+		return ward_err_sys(err, -ENOMEM, "[system] read");
+	for (size_t i = 0; i < p->n_reads; i++)
+		p->shown[i] = WARD_SHOWN_FILE_INIT;
+	for (size_t i = 0; i < p->n_trees; i++)
+		backings[i] = p->trees[i].source ? p->trees[i].backing : -1;
+	int r = ward_as_owner_begin(&p->id, &as, err);
+	/* Where the command sees the host, no rule holds for what it reaches by other paths. */
+	if (r == 0)
+		r = ward_tree_spots_find(backings,
+			p->mode->layers & WARD_LAYER_VIEW ? p->n_trees : 0, &p->spots, err);
+	ward_as_owner_end(&as);
+	if (r == 0)
+		r = ward_tree_spots_check(&p->spots, p->policy, err);
+	return r < 0 ? r : ward_shown_check(p, err);
+}
+
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
@@ -572,10 +560,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = check_hides(o, p, err);
 	if (r == 0)
 		r = find_reads(p, err);
-	if (r == 0 && !(p->shown = calloc(p->n_reads + 1, sizeof(*p->shown))))
-		r = ward_err_sys(err, -ENOMEM, "[system] read");
 	if (r == 0)
-		r = ward_shown_check(p, p->policy, p->shown, err);
+		r = check_overlaps(p, err);
 	if (r == 0 && p->mode->layers & WARD_LAYER_VIEW)
 		r = ward_git_settings(&p->id, &p->git_settings, err);
 	if (r == 0)
@@ -627,9 +613,10 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 		if (p->reads_at)
 			free(p->reads_at[i]);
 		if (p->shown)
-			free(p->shown[i].real);
+			ward_shown_file_clear(&p->shown[i]);
 	}
 	free(p->shown);
+	ward_tree_spots_clear(&p->spots);
 	free(p->reads);
 	free(p->reads_at);
 	free(p->git_settings);

@@ -156,6 +156,11 @@ for mode in 755 700; do
 	esac
 done
 
+echo "--- links to all of the host hide nothing that is new in the project"
+mkdir "$WARD_TMP/flood" && cd "$WARD_TMP/flood" && git init -q .
+named 'mkdir a; for i in 0 1 2 3 4 5 6 7 8 9; do mkdir a/$i; ln -s / a/$i/.vscode; done
+	mkdir z z/.vscode; echo x >z/.vscode/tasks.json' z/.vscode
+
 echo "--- a link to a file system that never answers holds nobody up"
 mkdir "$WARD_TMP/dead" "$WARD_TMP/near"
 /usr/bin/python3 "$WARD_SRC/tests/cases/run/lib/executed-dead.py" "$WARD_TMP/dead" "$WARD_TMP/near" </dev/null >"$WARD_TMP/held" 2>&1 ||
