@@ -175,10 +175,25 @@ static DIR *enter_fd(struct search *s, int fd)
 	return d;
 }
 
+static uint64_t ctime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st->st_ctim.tv_nsec;
+}
+
+/* Closed to us all the while since the start, and so to the session: nothing is new in there. */
+static bool stayed_closed(const struct search *s, int at, const char *name)
+{
+	struct stat st;
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ctime_ns(&st) < s->links.since_ns;
+}
+
 static DIR *enter(struct search *s, int at, const char *name)
 {
-	return enter_fd(
-		s, openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES && stayed_closed(s, at, name))
+		return NULL;
+	return enter_fd(s, fd);
 }
 
 static bool is_dots(const char *name)
@@ -376,11 +391,6 @@ static bool is_objects_of_git(int objects)
 {
 	ward_cleanup_fd int above = openat(objects, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return above >= 0 && is_git_dir(above);
-}
-
-static uint64_t ctime_ns(const struct stat *st)
-{
-	return (uint64_t)st->st_ctim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st->st_ctim.tv_nsec;
 }
 
 /* One name of the list in a git directory; path ends in it. */
