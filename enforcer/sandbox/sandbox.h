@@ -115,10 +115,10 @@ struct ward_sandbox_spec {
 	const char *link_to;
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
-	bool whole; /* the view shows the whole host, read-only, but for view_readonly.c's
-		     * exceptions
+	bool whole; /* the view shows the whole host, read-only, but for what view_readonly.c
+		     * leaves out
 		     */
-	const char *const *covers; /* host paths that a whole view hides besides; NULL-terminated */
+	const char *const *covers; /* host paths that a view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
 	/* Inside: nothing there or beneath is executed; a tree in one of them is mounted noexec.
 	 * NULL-terminated; NULL: none. */
@@ -280,6 +280,7 @@ struct ward_sandbox_facts {
 	bool groups_kept;      /* rootless: supplementary groups cannot be dropped */
 	bool keyring;	       /* own session keyring; false: a kernel without keys */
 	bool userns_closed;    /* user.max_user_namespaces is 0 inside */
+	bool sockets_shut;     /* no socket of another user answers in what shows of the host */
 };
 void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);
 
