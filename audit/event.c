@@ -105,12 +105,6 @@ const char *ward_event_kind_name(enum ward_event_kind kind)
 	return ward_record_kinds[kind].name;
 }
 
-const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len)
-{
-	*ret_len = (unsigned)tag < WARD_TAG_COUNT_ ? ward_record_members[tag].begin_len : 0;
-	return *ret_len ? ward_record_members[tag].begin : NULL;
-}
-
 enum ward_event_type ward_event_tag_type(enum ward_event_tag tag)
 {
 	return (unsigned)tag < WARD_TAG_COUNT_ ? (enum ward_event_type)ward_record_members[tag].type
@@ -140,8 +134,7 @@ static bool is_number(enum ward_event_type type)
 	return false;
 }
 
-int ward_event_decode(
-	const struct ward_event *ev, size_t size, struct ward_event_field ret[WARD_TAG_COUNT_])
+int ward_event_decode(const struct ward_event *ev, size_t size, struct ward_event_fields *ret)
 {
 	if (size < sizeof(ev->head) || size > sizeof(*ev))
 		return -EBADMSG;
@@ -149,7 +142,7 @@ int ward_event_decode(
 	if (h->len != size - sizeof(*h) || h->zero != 0 || h->flags & ~(uint32_t)WARD_EVENT_CUT ||
 		h->kind == WARD_EVENT_NONE || h->kind >= WARD_EVENT_COUNT_)
 		return -EBADMSG;
-	memset(ret, 0, sizeof(*ret) * WARD_TAG_COUNT_);
+	memset(ret, 0, sizeof(*ret));
 	size_t off = 0;
 	while (off < h->len) {
 		struct field_head fh;
@@ -158,9 +151,10 @@ int ward_event_decode(
 		memcpy(&fh, ev->fields + off, sizeof(fh));
 		off += sizeof(fh);
 		if (fh.zero != 0 || fh.tag == WARD_TAG_NONE || fh.tag >= WARD_TAG_COUNT_ ||
-			ret[fh.tag].p || fh.len > h->len - off || padded(fh.len) > h->len - off)
+			ret->of[fh.tag].p || fh.len > h->len - off || padded(fh.len) > h->len - off)
 			return -EBADMSG;
-		struct ward_event_field *f = &ret[fh.tag];
+		struct ward_event_field *f = &ret->of[fh.tag];
+		ward_member_set_add(&ret->members, (enum ward_event_tag)fh.tag);
 		*f = (struct ward_event_field){.p = ev->fields + off, .len = fh.len};
 		const enum ward_event_type type =
 			(enum ward_event_type)ward_record_members[fh.tag].type;

@@ -63,8 +63,6 @@ const char *ward_event_kind_name(enum ward_event_kind kind);
 
 /* The JSON type of a tag; WARD_TYPE_NONE out of range. */
 enum ward_event_type ward_event_tag_type(enum ward_event_tag tag);
-/* The name as it begins the member in a record: `,"pid":`, and its length. */
-const char *ward_event_tag_member(enum ward_event_tag tag, size_t *ret_len);
 
 /* A field, borrowed from the event. */
 struct ward_event_field {
@@ -73,14 +71,20 @@ struct ward_event_field {
 	uint64_t u64; /* types of 8 bytes: the value */
 };
 
+/* The fields of an event: of[tag].p is set where `members` has the tag, and there alone. */
+struct ward_event_fields {
+	struct ward_member_set members;
+	struct ward_event_field of[WARD_TAG_COUNT_];
+};
+
 /*
- * Takes an event apart that came from anywhere: `size` bytes of it are there. Fills ret[tag].
+ * Takes an event apart that came from anywhere: `size` bytes of it are there.
  * -EBADMSG, with ret undefined, unless every byte is accounted for: kind, flags and tags known, no
  * tag twice, lengths inside, numbers of 8 bytes, digests of 32, lists ended by NUL, padding and
  * reserved words zero.
  */
-int ward_event_decode(const struct ward_event *ev, size_t size,
-	struct ward_event_field ret[WARD_TAG_COUNT_]) ward_must_check;
+int ward_event_decode(
+	const struct ward_event *ev, size_t size, struct ward_event_fields *ret) ward_must_check;
 
 /* Bytes of the event that are in use: head and fields. Believes head.len. */
 static inline size_t ward_event_size(const struct ward_event *ev)

@@ -5,11 +5,29 @@
 #include <assert.h>
 #include <string.h>
 
+static_assert(WARD_TAG_COUNT_ <= 64 * WARD_MEMBER_WORDS, "a bit for each member");
+
+/* Bit `tag` in word n of a set; 0 where it stands in another. */
+#define BIT(tag, n) ((tag) / 64 == (n) ? UINT64_C(1) << (tag) % 64 : 0)
+/* Who it was: each kind can have it. */
+#define HAS_WHO HAS(PID) HAS(UID) HAS(COMM) HAS(PROCESS) HAS(PARENT)
+
 const struct ward_record_kind ward_record_kinds[WARD_EVENT_COUNT_] = {
-#define KIND(id, n, who, what_is, has, what)                                                       \
-	[WARD_EVENT_##id] = {(n), sizeof(n) - 1, (who), (what_is)},
+#define KIND(id, n, who, what_is, members, what)                                                   \
+	[WARD_EVENT_##id].name = (n), [WARD_EVENT_##id].name_len = sizeof(n) - 1,                  \
+	[WARD_EVENT_##id].by = (who), [WARD_EVENT_##id].is = (what_is),
 #include "audit/record_kinds.def"
 #undef KIND
+#define KIND(id, n, who, what_is, members, what) [WARD_EVENT_##id].has.word[0] = 0 HAS_WHO members,
+#define HAS(id) | BIT(WARD_TAG_##id, 0)
+#include "audit/record_kinds.def"
+#undef KIND
+#undef HAS
+#define KIND(id, n, who, what_is, members, what) [WARD_EVENT_##id].has.word[1] = 0 HAS_WHO members,
+#define HAS(id) | BIT(WARD_TAG_##id, 1)
+#include "audit/record_kinds.def"
+#undef KIND
+#undef HAS
 };
 
 const struct ward_record_member ward_record_members[WARD_TAG_COUNT_] = {
@@ -21,9 +39,21 @@ const struct ward_record_member ward_record_members[WARD_TAG_COUNT_] = {
 #undef MEMBER
 };
 
-/* Each row says who may write the kind, and of which type the member is. */
-#define KIND(id, name, by, is, has, what)                                                          \
-	static_assert((by) > 0 && (by) < 1U << 4 && (is) < 1U << 5, name);
+/* Does the kind have a free description? */
+#define KIND(id, n, who, what_is, members, what) DESCRIBED_##id = 0 HAS_WHO members,
+#define HAS(id) || WARD_TAG_##id == WARD_TAG_JSON
+enum {
+#include "audit/record_kinds.def"
+};
+#undef KIND
+#undef HAS
+/*
+ * Each row says who may write the kind, and of which type the member is. A free description is the
+ * supervisor's or the writer's.
+ */
+#define KIND(id, name, by, is, members, what)                                                      \
+	static_assert((by) > 0 && (by) < 1U << 4 && (is) < 1U << 5, name);                         \
+	static_assert(!((by) & (WARD_BY_FILESYSTEM | WARD_BY_BROKER)) || !DESCRIBED_##id, name);
 #include "audit/record_kinds.def"
 #undef KIND
 #define FRAME(id, name, csv, what)
@@ -56,4 +86,17 @@ bool ward_record_kind_reserved(uint32_t kind)
 {
 	return kind >= WARD_EVENT_COUNT_ ||
 	       !(ward_record_kinds[kind].by & (WARD_BY_FILESYSTEM | WARD_BY_BROKER));
+}
+
+enum ward_event_tag ward_record_kind_foreign(uint32_t kind, const struct ward_member_set *members)
+{
+	static const struct ward_member_set none;
+	const struct ward_member_set *has =
+		kind < WARD_EVENT_COUNT_ ? &ward_record_kinds[kind].has : &none;
+	for (unsigned i = 0; i < WARD_MEMBER_WORDS; i++) {
+		uint64_t foreign = members->word[i] & ~has->word[i];
+		if (foreign)
+			return (enum ward_event_tag)(i * 64 + (unsigned)__builtin_ctzll(foreign));
+	}
+	return WARD_TAG_NONE;
 }

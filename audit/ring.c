@@ -350,8 +350,8 @@ static int spoiled(struct ward_ring *r)
 	return -EBADMSG;
 }
 
-int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev,
-	struct ward_event_field ret_fields[WARD_TAG_COUNT_])
+int ward_ring_get(
+	struct ward_ring *r, struct ward_event *ret_ev, struct ward_event_fields *ret_fields)
 {
 	if (r->given_up)
 		return 0;

@@ -82,7 +82,7 @@ uint64_t ward_ring_written(const struct ward_ring *r);
  * one, 0 none now, -EBADMSG a spoiled record (skipped).
  */
 int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev,
-	struct ward_event_field ret_fields[WARD_TAG_COUNT_]) ward_must_check;
+	struct ward_event_fields *ret_fields) ward_must_check;
 
 /*
  * Reader: its position, that is, the end of the record got last. The log says it of each record;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "audit/export/export_record.h"
+#include "audit/export/member_names.h"
 #include "audit/query/denials.h"
 #include "audit/query/query.h"
 #include "audit/query/session_diff.h"
@@ -38,58 +39,32 @@ struct collect {
 	json_t *report;
 };
 
-/* A verdict of a start-up probe; what the file system adds about one has none. */
-static int take_probe(struct collect *c, const json_t *rec)
+/* A record with all that its event brought: of the frame it has seq, time and kind alone. */
+static json_t *record_of(const json_t *rec)
 {
-	static const char *const members[] = {
-		"name", "layer", "result", "attempt", "control", "text"};
-	json_t *o = json_object();
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
-		json_t *v = json_object_get(rec, members[i]);
-		if (v)
-			json_object_set(o, members[i], v);
+	json_t *o = json_pack("{s:O?, s:O?, s:O?}", "seq", json_object_get(rec, "seq"), "time",
+		json_object_get(rec, "time"), "kind", json_object_get(rec, "kind"));
+	for (size_t i = 0; i < WARD_EXPORT_MEMBERS; i++) {
+		const struct ward_export_member *m = &ward_export_members[i];
+		json_t *v = m->tag == WARD_TAG_NONE ? NULL : json_object_get(rec, m->name);
+		if (v && json_object_set(o, m->name, v) < 0) {
+			json_decref(o);
+			return NULL;
+		}
 	}
-	return json_array_append_new(json_object_get(c->report, "probes"), o);
+	return o;
 }
 
-/* Another policy, in force or refused. */
-static int take_reload(struct collect *c, const json_t *rec)
+static int take_record(struct collect *c, const char *list, const json_t *rec)
 {
-	return json_array_append_new(json_object_get(c->report, "reloads"),
-		json_pack("{s:O?, s:O?, s:O?, s:O?}", "time", json_object_get(rec, "time"),
-			"result", json_object_get(rec, "result"), "policy",
-			json_object_get(rec, "policy"), "text", json_object_get(rec, "text")));
-}
-
-/* Of a record what there is of these members, with seq and time; appended to the list. */
-static int take_members(
-	json_t *list, const json_t *rec, const char *const members[], size_t n_members)
-{
-	json_t *o = json_pack("{s:O?, s:O?}", "seq", json_object_get(rec, "seq"), "time",
-		json_object_get(rec, "time"));
-	for (size_t i = 0; i < n_members; i++) {
-		json_t *v = json_object_get(rec, members[i]);
-		if (v)
-			json_object_set(o, members[i], v);
-	}
-	return json_array_append_new(list, o);
-}
-
-static int take_approval(struct collect *c, const json_t *rec)
-{
-	static const char *const members[] = {"kind", "request", "result", "asked", "path", "host",
-		"by", "scope", "until", "text"};
-	return take_members(json_object_get(c->report, "approvals"), rec, members,
-		sizeof(members) / sizeof(*members));
+	return json_array_append_new(json_object_get(c->report, list), record_of(rec));
 }
 
 static int take_external(struct collect *c, const json_t *rec)
 {
-	static const char *const members[] = {"action", "path", "comm", "text"};
-	json_t *list = json_object_get(c->report, "external");
-	return json_array_size(list) >= WARD_REPORT_PATHS
+	return json_array_size(json_object_get(c->report, "external")) >= WARD_REPORT_PATHS
 		       ? 0
-		       : take_members(list, rec, members, sizeof(members) / sizeof(*members));
+		       : take_record(c, "external", rec);
 }
 
 /* The record is one of this path. */
@@ -139,11 +114,12 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	if (r < 0)
 		return -ENOMEM;
 	if (ward_record_kind_is(kind, WARD_KIND_QUESTION)) {
-		r = take_approval(c, rec);
+		r = take_record(c, "approvals", rec);
 	} else if (kind == WARD_EVENT_EXTERNAL) {
 		r = take_external(c, rec);
 	} else if (kind == WARD_EVENT_PROBE && ward_query_text(rec, "result")) {
-		r = take_probe(c, rec);
+		/* What the filesystem adds about a probe has no verdict. */
+		r = take_record(c, "probes", rec);
 	} else if (kind == WARD_EVENT_SESSION_START) {
 		json_t *detail = json_object_get(rec, "detail");
 		r = json_object_set(c->report, "start", detail ? detail : json_null());
@@ -151,14 +127,9 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 		if (r == 0 && policy)
 			r = json_object_set(c->report, "policy", policy);
 	} else if (kind == WARD_EVENT_RELOAD) {
-		r = take_reload(c, rec);
+		r = take_record(c, "reloads", rec);
 	} else if (kind == WARD_EVENT_SESSION_END) {
-		r = json_object_set_new(c->report, "end",
-			json_pack("{s:O?, s:O?, s:O?, s:O?}", "status",
-				json_object_get(rec, "status"), "signal",
-				json_object_get(rec, "signal"), "text",
-				json_object_get(rec, "text"), "detail",
-				json_object_get(rec, "detail")));
+		r = json_object_set_new(c->report, "end", record_of(rec));
 	}
 	return r < 0 ? -ENOMEM : 0;
 }

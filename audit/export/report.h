@@ -24,17 +24,19 @@
  *   session, verify {state, text, records, first_bad}, generated
  *   summary   ward_query_summary()
  *   start     detail of session.start; policy (digest)
- *   end       {status, signal, text, detail} of session.end; null where there is none
+ *   end       session.end; null where there is none
  *   refusals  [{count, action, object, path, host, addr, port, rule, rule_text, errno, permit,
  *             forbidden_by}]; object: the path, or HOST:PORT
- *   probes    [{name, layer, result, attempt, control, text}]: start-up probes, as recorded
+ *   probes    start-up probes
+ *   reloads   other policies, in force or refused
  *   slots     [{"done": n, "refused": n}] of equal time between first and last record
  *   files     ward_diff_collect()
  *   records   {PATH: [seq, …]}: the records of each of these paths, the first
  *             WARD_REPORT_RECORDS; then null, if there are more
- *   approvals [{seq, time, kind, …}]: questions to a person and their answers (`ask`, `grant`)
- *   external  [{seq, time, action, path}]: what others changed meanwhile, the first
- *             WARD_REPORT_PATHS
+ *   approvals questions to a person and their answers (`ask`, `grant`)
+ *   external  what others changed meanwhile, the first WARD_REPORT_PATHS
+ * end, and each of probes, reloads, approvals and external, is a record: {seq, time, kind, …} with
+ * all members that its event brought (audit/record_members.def).
  */
 int ward_report_collect(struct ward_log *log, const char *session,
 	const struct ward_verify_result *verify, json_t **ret,

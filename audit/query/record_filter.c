@@ -117,8 +117,9 @@ struct move {
 };
 
 struct ward_file_names {
-	struct name v[WARD_FILE_NAMES_MAX];
+	struct name *v;
 	size_t n;
+	size_t cap;
 	struct move *moves; /* in order */
 	size_t n_moves;
 	size_t cap_moves;
@@ -190,7 +191,16 @@ static int add_name(
 {
 	if (n->n == WARD_FILE_NAMES_MAX)
 		return -E2BIG;
+	if (n->n == n->cap) {
+		size_t cap = n->cap ? 2 * n->cap : 64;
+		struct name *v = reallocarray(n->v, cap, sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		n->v = v;
+		n->cap = cap;
+	}
 	struct name *x = &n->v[n->n];
+	*x = (struct name){.path = NULL};
 	if (asprintf(&x->path, "%s%s", top, rest) < 0)
 		return -ENOMEM;
 	x->from = from;
@@ -221,22 +231,40 @@ static uint64_t born(const struct ward_file_names *n, size_t k, const char *top,
 	return 0;
 }
 
+/* Until when top + rest means what it means behind move k: the next time it is moved away. */
+static uint64_t gone(const struct ward_file_names *n, size_t k, const char *top, const char *rest)
+{
+	ward_cleanup_free char *path = NULL;
+	const char *unused = NULL;
+	if (asprintf(&path, "%s%s", top, rest) < 0) {
+		path = NULL;
+		return UINT64_MAX;
+	}
+	/* Not the other half of an exchange. */
+	const uint64_t seq = n->moves[k].seq;
+	while (++k < n->n_moves)
+		if (n->moves[k].seq > seq && !n->moves[k].link &&
+			ward_asked_path_beneath(n->moves[k].path, path, &unused))
+			return n->moves[k].seq;
+	return UINT64_MAX;
+}
+
 /* Where name i came from and went to. */
 static int follow(struct ward_file_names *n, size_t i)
 {
 	const char *rest = NULL;
-	bool gone = false;
+	bool left = false;
 	int r = 0;
-	for (size_t k = 0; r == 0 && !gone && k < n->n_moves; k++) {
+	for (size_t k = 0; r == 0 && !left && k < n->n_moves; k++) {
 		const struct move *m = &n->moves[k];
 		if (m->seq < n->v[i].from || m->seq > n->v[i].to ||
 			!ward_asked_path_beneath(m->path, n->v[i].path, &rest))
 			continue;
-		gone = !m->link;
+		left = !m->link;
 		/* Behind this record: an exchange does not take it back. */
-		r = add_name(n, m->path2, rest, m->seq + 1, UINT64_MAX);
+		r = add_name(n, m->path2, rest, m->seq + 1, gone(n, k, m->path2, rest));
 		/* The name that was asked for stays: a new file under it is meant as well. */
-		if (gone && i > 0)
+		if (left && i > 0)
 			n->v[i].to = m->seq;
 	}
 	for (size_t k = n->n_moves; r == 0 && k-- > 0;) {
@@ -329,6 +357,11 @@ int ward_file_names_find_in(struct ward_log *log, const struct ward_query_lines 
 		r = add_elsewhere(n);
 	if (r < 0) {
 		ward_file_names_free(n);
+		if (r == -E2BIG)
+			return ward_err_set(err, r,
+				"%s had more than %d names in this session, so it cannot be said which "
+				"records are about it; fix: ask for one name (wardfs audit show --path)",
+				path, WARD_FILE_NAMES_MAX);
 		return ward_err_sys(err, r, "names of %s", path);
 	}
 	*ret = n;
@@ -341,6 +374,7 @@ void ward_file_names_free(struct ward_file_names *n)
 		return;
 	for (size_t i = 0; i < n->n; i++)
 		free(n->v[i].path);
+	free(n->v);
 	for (size_t i = 0; i < n->n_moves; i++) {
 		free(n->moves[i].path);
 		free(n->moves[i].path2);

@@ -66,7 +66,7 @@ int ward_select_walk(struct ward_log *log, const struct ward_select *s, ward_que
  */
 struct ward_file_names;
 /* Names that are followed at most; a trail in which one file had more says so (-E2BIG). */
-#define WARD_FILE_NAMES_MAX 1000
+#define WARD_FILE_NAMES_MAX 10000
 
 /*
  * path: escaped, a name at any time of the session, in either place where a tree is seen. *ret is

@@ -167,7 +167,7 @@ static bool put_value(struct ward_buf *b, enum ward_event_tag tag, const struct 
 }
 
 void ward_encode_record(struct ward_buf *b, const struct ward_record_place *place,
-	const struct ward_event_head *head, const struct ward_event_field fields[WARD_TAG_COUNT_])
+	const struct ward_event_head *head, const struct ward_event_fields *fields)
 {
 	bool cut = head->flags & WARD_EVENT_CUT;
 	ward_buf_puts(b, "{\"v\":1,\"seq\":");
@@ -189,13 +189,13 @@ void ward_encode_record(struct ward_buf *b, const struct ward_record_place *plac
 	/* A producer's clock is its word: one that is ahead of ours waited for nothing. */
 	ward_buf_puts(b, ",\"lag\":");
 	ward_put_u64(b, place->mono_ns > head->mono_ns ? place->mono_ns - head->mono_ns : 0);
-	for (int t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++) {
-		enum ward_event_tag tag = (enum ward_event_tag)t;
-		if (!fields[t].p)
-			continue;
-		const struct ward_record_member *m = &ward_record_members[t];
-		ward_buf_add(b, m->begin, m->begin_len);
-		cut |= !put_value(b, tag, &fields[t]);
+	for (unsigned i = 0; i < WARD_MEMBER_WORDS; i++) {
+		for (uint64_t left = fields->members.word[i]; left; left &= left - 1) {
+			unsigned t = i * 64 + (unsigned)__builtin_ctzll(left);
+			const struct ward_record_member *m = &ward_record_members[t];
+			ward_buf_add(b, m->begin, m->begin_len);
+			cut |= !put_value(b, (enum ward_event_tag)t, &fields->of[t]);
+		}
 	}
 	if (cut)
 		ward_buf_puts(b, ",\"cut\":true");

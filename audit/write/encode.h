@@ -18,4 +18,4 @@ struct ward_record_place {
  * has no text (an unknown verdict, a description that is no JSON object) marks the record "cut".
  */
 void ward_encode_record(struct ward_buf *b, const struct ward_record_place *place,
-	const struct ward_event_head *head, const struct ward_event_field fields[WARD_TAG_COUNT_]);
+	const struct ward_event_head *head, const struct ward_event_fields *fields);

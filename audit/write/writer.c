@@ -92,7 +92,7 @@ static void seal(struct ward_writer *w, size_t start)
 }
 
 static void add_record(struct ward_writer *w, int ring, uint64_t pos,
-	const struct ward_event_head *head, const struct ward_event_field *fields)
+	const struct ward_event_head *head, const struct ward_event_fields *fields)
 {
 	size_t start = w->batch.len;
 	struct ward_record_place place = {.seq = w->seq + 1,
@@ -110,12 +110,13 @@ static void add_record(struct ward_writer *w, int ring, uint64_t pos,
 static void add_note(
 	struct ward_writer *w, enum ward_event_kind kind, int ring, uint64_t pos, const char *text)
 {
-	struct ward_event_field fields[WARD_TAG_COUNT_] = {
-		[WARD_TAG_TEXT] = {.p = (const uint8_t *)text, .len = strlen(text)}};
+	struct ward_event_fields fields = {
+		.of[WARD_TAG_TEXT] = {.p = (const uint8_t *)text, .len = strlen(text)}};
+	ward_member_set_add(&fields.members, WARD_TAG_TEXT);
 	struct ward_event_head head = {
 		.kind = kind, .real_ns = ward_clock_real_ns(), .mono_ns = ward_clock_mono_ns()};
 	w->now_ns = head.mono_ns;
-	add_record(w, ring, pos, &head, fields);
+	add_record(w, ring, pos, &head, &fields);
 }
 
 static char *text_of(const struct ward_event_field *f, bool escaped)
@@ -132,16 +133,16 @@ static char *text_of(const struct ward_event_field *f, bool escaped)
  * What was refused: a path; of the network "HOST:PORT", or the address where no name was asked for;
  * of what has none of these (attempts that were only counted) what the record says for people.
  */
-static char *object_of(const struct ward_event_field *fields)
+static char *object_of(const struct ward_event_fields *fields)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	const struct ward_event_field *host = &fields[WARD_TAG_HOST];
-	const struct ward_event_field *addr = &fields[WARD_TAG_ADDR];
-	const struct ward_event_field *port = &fields[WARD_TAG_PORT];
+	const struct ward_event_field *host = &fields->of[WARD_TAG_HOST];
+	const struct ward_event_field *addr = &fields->of[WARD_TAG_ADDR];
+	const struct ward_event_field *port = &fields->of[WARD_TAG_PORT];
 	const struct ward_event_field *what = host->p ? host : addr;
-	if (fields[WARD_TAG_PATH].p || !what->p || what->len == 0)
-		return text_of(
-			fields[WARD_TAG_PATH].p ? &fields[WARD_TAG_PATH] : &fields[WARD_TAG_TEXT],
+	if (fields->of[WARD_TAG_PATH].p || !what->p || what->len == 0)
+		return text_of(fields->of[WARD_TAG_PATH].p ? &fields->of[WARD_TAG_PATH]
+							   : &fields->of[WARD_TAG_TEXT],
 			true);
 	bool brackets = !host->p && memchr(addr->p, ':', addr->len);
 	ward_buf_puts(&b, brackets ? "[" : "");
@@ -153,27 +154,27 @@ static char *object_of(const struct ward_event_field *fields)
 }
 
 /* The line that decided; of a quota also what it says: it is what would have to be raised. */
-static char *rule_of(const struct ward_event_field *fields)
+static char *rule_of(const struct ward_event_fields *fields)
 {
-	if (!fields[WARD_TAG_QUOTA].p)
-		return text_of(&fields[WARD_TAG_RULE], true);
+	if (!fields->of[WARD_TAG_QUOTA].p)
+		return text_of(&fields->of[WARD_TAG_RULE], true);
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, fields[WARD_TAG_RULE].p, fields[WARD_TAG_RULE].len);
+	ward_escape(&b, fields->of[WARD_TAG_RULE].p, fields->of[WARD_TAG_RULE].len);
 	ward_buf_puts(&b, " ");
-	ward_escape(&b, fields[WARD_TAG_RULE_TEXT].p, fields[WARD_TAG_RULE_TEXT].len);
+	ward_escape(&b, fields->of[WARD_TAG_RULE_TEXT].p, fields->of[WARD_TAG_RULE_TEXT].len);
 	return ward_buf_steal(&b);
 }
 
-static void note_refusal(struct ward_writer *w, const struct ward_event_field *fields)
+static void note_refusal(struct ward_writer *w, const struct ward_event_fields *fields)
 {
 	w->sum.refusals++;
 	if (w->sum.n >= WARD_WRITER_FIRST)
 		return;
 	struct ward_writer_refusal *r = &w->sum.first[w->sum.n];
-	const struct ward_event_field *verdict = &fields[WARD_TAG_VERDICT];
+	const struct ward_event_field *verdict = &fields->of[WARD_TAG_VERDICT];
 	const char *name = verdict->p ? ward_name_verdict(verdict->u64) : NULL;
 	snprintf(r->verdict, sizeof(r->verdict), "%s", name ? name : "deny");
-	r->action = text_of(&fields[WARD_TAG_ACTION], true);
+	r->action = text_of(&fields->of[WARD_TAG_ACTION], true);
 	r->path = object_of(fields);
 	r->rule = rule_of(fields);
 	if (r->action && r->path && r->rule) {
@@ -186,30 +187,53 @@ static void note_refusal(struct ward_writer *w, const struct ward_event_field *f
 	*r = (struct ward_writer_refusal){0};
 }
 
+/*
+ * Kinds that speak for the whole session are the supervisor's. A filesystem's record of kind
+ * `probe` is one of a refusal during the probes: that a probe held is for the supervisor to say.
+ */
+static bool speaks_for_another(
+	const struct ward_event_head *head, size_t ring, const struct ward_event_fields *fields)
+{
+	bool verdict = head->kind == WARD_EVENT_PROBE && fields->of[WARD_TAG_RESULT].p;
+	return ring > 0 && (ward_record_kind_reserved(head->kind) || verdict);
+}
+
+/* A record that its producer may not write is left out; the gap in its place says which. */
+static void leave_out(struct ward_writer *w, size_t ring, uint64_t pos, enum ward_event_tag foreign)
+{
+	char text[160];
+	const char *kind = ward_event_kind_name((enum ward_event_kind)w->ev.head.kind);
+	if (foreign == WARD_TAG_NONE)
+		snprintf(text, sizeof(text), "a record of kind %s came from ring %zu: left out",
+			kind, ring);
+	else
+		snprintf(text, sizeof(text),
+			"a record of kind %s came from ring %zu with %s, which is no member of its kind: left out",
+			kind, ring, ward_record_members[foreign].name);
+	add_note(w, WARD_EVENT_GAP, (int)ring, pos, text);
+}
+
 static void take_event(
-	struct ward_writer *w, size_t ring, uint64_t pos, const struct ward_event_field *fields)
+	struct ward_writer *w, size_t ring, uint64_t pos, const struct ward_event_fields *fields)
 {
 	const struct ward_event_head *head = &w->ev.head;
-	char text[128];
-	/*
-	 * Kinds that speak for the whole session, and free descriptions, are the supervisor's. A
-	 * filesystem's record of kind `probe` is one of a refusal during the probes: that a probe
-	 * held is for the supervisor to say.
-	 */
-	bool verdict = head->kind == WARD_EVENT_PROBE && fields[WARD_TAG_RESULT].p;
-	if (ring > 0 &&
-		(ward_record_kind_reserved(head->kind) || fields[WARD_TAG_JSON].p || verdict)) {
-		snprintf(text, sizeof(text), "a record of kind %s came from ring %zu: left out",
-			ward_event_kind_name((enum ward_event_kind)head->kind), ring);
-		add_note(w, WARD_EVENT_GAP, (int)ring, pos, text);
+	if (speaks_for_another(head, ring, fields)) {
+		leave_out(w, ring, pos, WARD_TAG_NONE);
+		return;
+	}
+	enum ward_event_tag foreign = ward_record_kind_foreign(head->kind, &fields->members);
+	if (foreign != WARD_TAG_NONE) {
+		leave_out(w, ring, pos, foreign);
 		return;
 	}
 	if (head->kind == WARD_EVENT_SESSION_END) {
 		memcpy(&w->end, &w->ev, ward_event_size(&w->ev));
 		w->end_pos = pos;
 		w->end_held = true;
-		snprintf(w->end_text, sizeof(w->end_text), "%.*s", (int)fields[WARD_TAG_TEXT].len,
-			fields[WARD_TAG_TEXT].p ? (const char *)fields[WARD_TAG_TEXT].p : "");
+		snprintf(w->end_text, sizeof(w->end_text), "%.*s",
+			(int)fields->of[WARD_TAG_TEXT].len,
+			fields->of[WARD_TAG_TEXT].p ? (const char *)fields->of[WARD_TAG_TEXT].p
+						    : "");
 		return;
 	}
 	if (ward_record_kind_is((enum ward_event_kind)head->kind, WARD_KIND_REFUSAL))
@@ -220,19 +244,19 @@ static void take_event(
 /* Takes what ring i has into the batch. Returns the number of events. */
 static int take_ring(struct ward_writer *w, size_t i)
 {
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	int n = 0;
 	while (n < BATCH_PER_RING && w->batch.len + WARD_LINE_MAX <= BATCH_BYTES) {
 		/* The end waits for the other rings, and nothing of the supervisor's follows it. */
 		if (i == 0 && w->end_held)
 			break;
-		int r = ward_ring_get(w->rings[i], &w->ev, fields);
+		int r = ward_ring_get(w->rings[i], &w->ev, &fields);
 		if (r == 0)
 			break;
 		n++;
 		uint64_t pos = ward_ring_pos(w->rings[i]);
 		if (r == 1) {
-			take_event(w, i, pos, fields);
+			take_event(w, i, pos, &fields);
 			continue;
 		}
 		char text[96];
@@ -354,13 +378,14 @@ static int put_segment(struct ward_writer *w)
 	ward_resume_put(&b, w->next_number, &res);
 	if (ward_buf_error(&b) < 0)
 		return -ENOMEM;
-	struct ward_event_field fields[WARD_TAG_COUNT_] = {
-		[WARD_TAG_JSON] = {.p = (const uint8_t *)b.data, .len = b.len}};
+	struct ward_event_fields fields = {
+		.of[WARD_TAG_JSON] = {.p = (const uint8_t *)b.data, .len = b.len}};
+	ward_member_set_add(&fields.members, WARD_TAG_JSON);
 	struct ward_event_head head = {.kind = WARD_EVENT_SEGMENT,
 		.real_ns = ward_clock_real_ns(),
 		.mono_ns = ward_clock_mono_ns()};
 	w->now_ns = head.mono_ns;
-	add_record(w, -1, 0, &head, fields);
+	add_record(w, -1, 0, &head, &fields);
 	return 0;
 }
 
@@ -628,10 +653,10 @@ void ward_writer_free(struct ward_writer *w)
 
 static void log_end(struct ward_writer *w, const char *cause)
 {
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	w->now_ns = ward_clock_mono_ns();
-	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), fields) == 0)
-		add_record(w, 0, w->end_pos, &w->end.head, fields);
+	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), &fields) == 0)
+		add_record(w, 0, w->end_pos, &w->end.head, &fields);
 	else
 		add_note(w, WARD_EVENT_SESSION_END, -1, 0, cause);
 	w->end_logged = true;

@@ -6,9 +6,16 @@
 
 #include "enforcer/base/clock.h"
 
-void ward_budget_begin(struct ward_budget *b, uint64_t ns, size_t bytes)
+/* Entries between two looks at the clock. */
+#define LOOK_EVERY 256U
+
+void ward_budget_begin(struct ward_budget *b)
 {
-	*b = (struct ward_budget){.until_ns = ward_clock_mono_ns() + ns, .bytes = bytes};
+	uint64_t now = ward_clock_mono_ns();
+	*b = (struct ward_budget){.from_ns = now,
+		.until_ns = now + WARD_START_NS,
+		.bytes = WARD_START_BYTES,
+		.entries = WARD_START_ENTRIES};
 }
 
 int ward_budget_take(struct ward_budget *b, size_t bytes)
@@ -19,4 +26,39 @@ int ward_budget_take(struct ward_budget *b, size_t bytes)
 		return -EDQUOT;
 	b->bytes -= bytes;
 	return 0;
+}
+
+int ward_budget_entry(struct ward_budget *b)
+{
+	if (b->entries == 0)
+		return -EOVERFLOW;
+	return --b->entries % LOOK_EVERY ? 0 : ward_budget_take(b, 0);
+}
+
+bool ward_budget_half(const struct ward_budget *b)
+{
+	return b->entries < WARD_START_ENTRIES / 2 ||
+	       ward_clock_mono_ns() >= b->from_ns + (b->until_ns - b->from_ns) / 2;
+}
+
+bool ward_budget_refuse(int r, const char *file, size_t max, struct ward_err *err)
+{
+	const char *unit = max >> 20 ? "MiB" : "KiB";
+	size_t n = max >> 20 ? max >> 20 : max >> 10;
+	if (r == -EFBIG)
+		ward_err_set(err, r, "%s is larger than %zu %s", file, n, unit);
+	else if (r == -EINVAL)
+		ward_err_set(err, r, "%s is no regular file", file);
+	else if (r == -ETIME)
+		ward_err_set(err, r, "at %s a start has looked through the project for %u s", file,
+			(unsigned)(WARD_START_NS / WARD_NS_PER_SEC));
+	else if (r == -EDQUOT)
+		ward_err_set(err, r, "with %s a start would read more than %zu MiB", file,
+			WARD_START_BYTES >> 20);
+	else if (r == -EOVERFLOW)
+		ward_err_set(err, r, "at %s a start has looked at %u names", file,
+			(unsigned)WARD_START_ENTRIES);
+	else
+		return false;
+	return true;
 }

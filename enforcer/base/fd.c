@@ -138,6 +138,24 @@ int ward_fd_open_regular(int at, const char *name, int flags)
 	return S_ISREG(st.st_mode) ? ward_steal_fd(&fd) : -EINVAL;
 }
 
+int ward_fd_open_beneath(int at, const char *path)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	char self[64];
+	struct stat st;
+	ward_cleanup_fd int there = ward_fd_openat2(at, *path ? path : ".", &how);
+	if (there < 0)
+		return there;
+	if (fstat(there, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", there);
+	int fd = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 int ward_fd_inherit(const int *from, const int *to, size_t n)
 {
 	int tmp[INHERIT_MAX];

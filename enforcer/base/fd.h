@@ -59,6 +59,14 @@ void ward_fd_room(int n);
 int ward_fd_open_regular(int at, const char *name, int flags) ward_must_check;
 
 /*
+ * A regular file anywhere beneath the directory `at`, for reading, close-on-exec. No name on the
+ * way may be a symbolic link: whoever writes there could lead us to any file of the host. What is
+ * no regular file is never opened, since that alone has effects (a device, a pipe): -EINVAL. The
+ * descriptor, the caller's, or a negative errno; -ELOOP: a link. Needs /proc.
+ */
+int ward_fd_open_beneath(int at, const char *path) ward_must_check;
+
+/*
  * In a child, between fork and exec: makes the n descriptors from[] the numbers to[] (both lists
  * without repeats, from[i] == -1 leaves to[i] closed) and everything else at or above 3
  * close-on-exec. Async-signal-safe. Returns 0 or a negative errno.

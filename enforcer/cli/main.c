@@ -9,9 +9,9 @@
 
 #include "enforcer/base/build_id.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 
 static const struct ward_cli_verb verbs[] = {
 	{"run", ward_cmd_run, "wardfs run", "run a command in a guarded workspace"},

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,6 +46,36 @@ void ward_msg_put_str(struct ward_msg *m, const char *s)
 	ward_msg_put_bytes(m, s ? s : "", s ? strlen(s) : 0);
 }
 
+/*
+ * The kernel counts descriptors in flight for a user, and compares with the soft limit of whoever
+ * sends (too_many_unix_fds()): what a session has in flight must not keep the owner's next one from
+ * its start. Returns whether more are allowed now; *ret_before is to be set again.
+ */
+static bool raise_files(struct rlimit *ret_before)
+{
+	struct rlimit more;
+	if (getrlimit(RLIMIT_NOFILE, ret_before) < 0 ||
+		ret_before->rlim_cur >= ret_before->rlim_max)
+		return false;
+	more = *ret_before;
+	more.rlim_cur = more.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &more) == 0;
+}
+
+static ssize_t send_raised(int sock, const struct msghdr *mh)
+{
+	struct rlimit before;
+	if (!raise_files(&before)) {
+		errno = ETOOMANYREFS;
+		return -1;
+	}
+	ssize_t n = sendmsg(sock, mh, MSG_NOSIGNAL);
+	int code = errno;
+	(void)!setrlimit(RLIMIT_NOFILE, &before);
+	errno = code;
+	return n;
+}
+
 int ward_msg_send(int sock, const struct ward_msg *m, const int *fds, size_t n_fds)
 {
 	int r = ward_buf_error(&m->buf);
@@ -70,6 +101,8 @@ int ward_msg_send(int sock, const struct ward_msg *m, const int *fds, size_t n_f
 	}
 	for (;;) {
 		ssize_t n = sendmsg(sock, &mh, MSG_NOSIGNAL);
+		if (n < 0 && errno == ETOOMANYREFS)
+			n = send_raised(sock, &mh);
 		if (n >= 0)
 			return (size_t)n == m->buf.len ? 0 : -EIO;
 		if (errno != EINTR)

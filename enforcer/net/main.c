@@ -18,6 +18,7 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
+#include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/conn/conn.h"
 #include "enforcer/net/conn/pipes.h"
 #include "enforcer/net/conn/refused.h"
@@ -29,7 +30,6 @@
 #include "enforcer/net/names/host_addresses.h"
 #include "enforcer/net/names/name_table.h"
 #include "enforcer/net/names/resolve.h"
-#include "enforcer/net/net_limits.h"
 #include "enforcer/net/setup/looker.h"
 #include "enforcer/net/setup/net_confine.h"
 

@@ -32,7 +32,7 @@ static int cmp_guards(const void *a, const void *b)
 static bool list_is_guards(const struct ward_policy *p, enum ward_rule_group group)
 {
 	/* a guard that was none would be folded */
-	if (p->fold)
+	if (p->settings.fold)
 		return false;
 	uint32_t before = WARD_RIGHTS_ALL;
 	for (size_t i = 0; i < p->n_rules; i++) {
@@ -61,14 +61,10 @@ static bool means_guard_in(const struct ward_rule *r, const bool *lists)
 static bool is_meant(const struct ward_policy *p, const struct ward_entry *e)
 {
 	const struct ward_key *k = e->key;
-	bool tree = strcmp(k->section, "tree") == 0;
 	if (k->type == WARD_KEY_TYPE_VERSION || k->type == WARD_KEY_TYPE_EXTENDS ||
 		k->type == WARD_KEY_TYPE_EXPECT)
 		return false;
-	bool there = !tree;
-	for (size_t i = 0; i < p->n_trees; i++)
-		there = there || strcmp(p->trees[i], e->instance) == 0;
-	if (!there)
+	if (!ward_entry_of_tree(p, e))
 		return false; /* the floor speaks of a tree that this policy does not have */
 	if (k->repeats || !k->fallback)
 		return true;
@@ -80,14 +76,15 @@ static void put_settings(const struct ward_policy *p, struct ward_buf *b)
 	ward_buf_puts(b, "[policy]\nversion = 1\n");
 	for (size_t i = 0; i < p->n_trees; i++)
 		ward_buf_printf(b, "[tree %s]\n", p->trees[i]);
-	const char *section = "", *instance = "";
+	const struct ward_section *section = NULL;
+	const char *instance = "";
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
 		if (!is_meant(p, e))
 			continue;
-		if (strcmp(section, e->key->section) != 0 || strcmp(instance, e->instance) != 0)
-			ward_buf_printf(b, "[%s%s%s]\n", e->key->section, *e->instance ? " " : "",
-				e->instance);
+		if (section != e->key->section || strcmp(instance, e->instance) != 0)
+			ward_buf_printf(b, "[%s%s%s]\n", e->key->section->name,
+				*e->instance ? " " : "", e->instance);
 		section = e->key->section;
 		instance = e->instance;
 		ward_buf_printf(b, "%s = %s\n", e->key->name, e->value);

@@ -10,6 +10,7 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
 #include "enforcer/policy/load.h"
@@ -41,8 +42,8 @@ static void say_entry(
 	const struct checker *c, const struct ward_entry *e, const char *why, const char *fix)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_printf(&b, "[%s%s%s] %s = %s", e->key->section, *e->instance ? " " : "",
-		e->instance, e->key->name, e->value);
+	ward_entry_name(&b, e);
+	ward_buf_printf(&b, " = %s", e->value);
 	say(c, e->file, e->line, ward_buf_str(&b), why, fix);
 }
 
@@ -305,7 +306,7 @@ static void check_system(const struct checker *c)
 	static const char *const homes[] = {"/", "~", "~/", "/home", "/home/", "/root", "/root/"};
 	for (size_t i = 0; i < c->p->n_effective; i++) {
 		const struct ward_entry *e = c->p->effective[i];
-		if (strcmp(e->key->section, "system") != 0 || strcmp(e->key->name, "read") != 0)
+		if (!WARD_ENTRY_IS(e, system_read))
 			continue;
 		for (size_t k = 0; k < sizeof(homes) / sizeof(*homes); k++)
 			if (strcmp(e->value, homes[k]) == 0)
@@ -522,10 +523,10 @@ static bool one_of(const char *host, const char *const *patterns, size_t n)
 static bool is_wide(const char *value)
 {
 	const char *slash = strchr(value, '/'), *colon = strchr(value, ':');
-	if (!slash || slash[1] < '0' || slash[1] > '9')
-		return false;
+	const char *s = slash ? slash + 1 : "";
 	bool v6 = colon && colon < slash;
-	return strtoul(slash + 1, NULL, 10) < (v6 ? 32U : 16U);
+	uint64_t bits;
+	return ward_quantity_digits(&s, &bits) && bits < (v6 ? 32U : 16U);
 }
 
 /* An entry that allows nothing, whatever it says. */
@@ -586,8 +587,8 @@ static void check_allow(const struct checker *c, const struct ward_entry *e)
 static void check_led(const struct checker *c, const struct ward_entry *e)
 {
 	enum ward_net net = c->p->settings.net;
-	bool led = strcmp(e->key->name, "socket") == 0 || strcmp(e->key->name, "publish") == 0 ||
-		   strcmp(e->key->name, "forward") == 0;
+	bool led = WARD_ENTRY_IS(e, net_socket) || WARD_ENTRY_IS(e, net_publish) ||
+		   WARD_ENTRY_IS(e, net_forward);
 	if (led && (net == WARD_NET_NONE || net == WARD_NET_HOST))
 		say_entry(c, e,
 			"never there: only mode = allowlist and proxy lead anything through",
@@ -638,18 +639,16 @@ static void check_network(const struct checker *c)
 {
 	for (size_t i = 0; i < c->p->n_effective; i++) {
 		const struct ward_entry *e = c->p->effective[i];
-		if (strcmp(e->key->section, "network") == 0)
-			check_led(c, e);
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "socket") == 0)
+		check_led(c, e);
+		if (WARD_ENTRY_IS(e, net_socket))
 			check_socket(c, e);
 		if (strcmp(e->value, "/var/run/docker.sock") == 0 ||
 			strcmp(e->value, "/run/docker.sock") == 0)
 			say_entry(c, e, "who speaks to it is root on the host",
 				"take it out; build images outside");
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "allow") == 0)
+		if (e->key->type == WARD_KEY_TYPE_ALLOW)
 			check_allow(c, e);
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "mode") == 0 &&
-			strcmp(e->value, "host") == 0)
+		if (WARD_ENTRY_IS(e, net) && e->number == WARD_NET_HOST)
 			say_entry(c, e,
 				"too wide: every host that this one reaches, and its own loopback; nothing "
 				"is decided or recorded",
@@ -663,7 +662,7 @@ static void check_quotas(const struct checker *c)
 	const struct ward_policy *p = c->p;
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
-		for (size_t k = 0; strcmp(e->key->section, "quota") == 0 && k < p->n_effective;
+		for (size_t k = 0; ward_key_in(e->key, WARD_SECTION_QUOTA) && k < p->n_effective;
 			k++) {
 			const struct ward_entry *o = p->effective[k];
 			/* Of rates in different times neither need be the less. */

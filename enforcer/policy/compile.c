@@ -14,8 +14,8 @@
 struct reading {
 	struct ward_policy *p;
 	const struct ward_source *source;
-	const char *section; /* of ward_sections */
-	char *instance;	     /* owned */
+	const struct ward_section *section;
+	char *instance; /* owned */
 	bool version;
 	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
 	enum ward_source_kind kind;
@@ -40,23 +40,19 @@ static int grow(void **v, size_t *cap, size_t n, size_t size)
 }
 
 /* Which sections a source of this kind may hold at all. */
-static int section_allowed(enum ward_source_kind kind, const char *section, struct ward_err *err)
+static int section_allowed(
+	enum ward_source_kind kind, const struct ward_section *section, struct ward_err *err)
 {
-	static const char *const run[] = {
-		"policy", "guard", "files", "tree", "quota", "system", "network", NULL};
-	bool allowed = kind != WARD_SOURCE_RUN;
-	if (kind == WARD_SOURCE_PROJECT)
-		allowed = ward_section_of_project(section);
-	for (size_t i = 0; !allowed && kind == WARD_SOURCE_RUN && run[i]; i++)
-		allowed = strcmp(run[i], section) == 0;
+	bool allowed = kind == WARD_SOURCE_PROJECT ? ward_section_of_project(section)
+						   : section->run || kind != WARD_SOURCE_RUN;
 	if (allowed)
 		return 0;
 	if (kind == WARD_SOURCE_PROJECT)
 		return ward_err_set(err, -EINVAL,
 			"a project file cannot hold [%s]: it only takes away (allowed: [guard] [files] "
 			"[quota] [limits] [network] deny [test])",
-			section);
-	return ward_err_set(err, -EINVAL, "[%s] cannot stand on the command line", section);
+			section->name);
+	return ward_err_set(err, -EINVAL, "[%s] cannot stand on the command line", section->name);
 }
 
 /* Remembers the tree, sorted by path: one beneath another comes behind it. */
@@ -90,13 +86,14 @@ static int add_tree(struct ward_policy *p, const char *path, const char *file, u
  */
 static int files_of(struct reading *rd, const char *arg, struct ward_err *err)
 {
-	bool base = rd->source->kind == WARD_SOURCE_BASE && strcmp(rd->section, "files") == 0;
+	bool base = rd->source->kind == WARD_SOURCE_BASE &&
+		    rd->section == &ward_sections[WARD_SECTION_FILES];
 	if (base && strcmp(arg, "floor") == 0)
 		rd->kind = WARD_SOURCE_FLOOR;
 	else if (base && strcmp(arg, "project") == 0)
 		rd->kind = WARD_SOURCE_PROJECT;
 	else
-		return ward_err_set(err, -EINVAL, "[%s] takes no '%s'", rd->section, arg);
+		return ward_err_set(err, -EINVAL, "[%s] takes no '%s'", rd->section->name, arg);
 	return 0;
 }
 
@@ -110,13 +107,13 @@ static int on_section(
 	if (r < 0)
 		return r;
 	rd->kind = rd->source->kind;
-	if (ward_section_has_path(rd->section)) {
+	if (rd->section->path) {
 		if (!*arg)
 			return ward_err_set(err, -EINVAL,
-				"write [%s PATH], such as [%s /workspace]", rd->section,
-				rd->section);
+				"write [%s PATH], such as [%s /workspace]", rd->section->name,
+				rd->section->name);
 		r = ward_value_sandbox_path(arg, false, err);
-		if (r == 0 && strcmp(rd->section, "tree") == 0 &&
+		if (r == 0 && rd->section == &ward_sections[WARD_SECTION_TREE] &&
 			rd->source->kind != WARD_SOURCE_FLOOR)
 			r = add_tree(rd->p, arg, rd->source->file, line, err);
 	} else if (*arg) {
@@ -133,23 +130,16 @@ static int key_allowed(const struct reading *rd, const struct ward_key *k, struc
 {
 	enum ward_source_kind kind = rd->source->kind;
 	if (kind == WARD_SOURCE_PROJECT && !(k->by & WARD_BY_PROJECT))
-		return ward_err_set(
-			err, -EINVAL, "a project file cannot set %s in [%s]", k->name, k->section);
+		return ward_err_set(err, -EINVAL, "a project file cannot set %s in [%s]", k->name,
+			k->section->name);
 	if (kind == WARD_SOURCE_FLOOR && !(k->by & WARD_BY_FLOOR))
 		return ward_err_set(err, -EINVAL,
-			"the floor cannot set %s in [%s]: only the base may", k->name, k->section);
+			"the floor cannot set %s in [%s]: only the base may", k->name,
+			k->section->name);
 	if (k->type == WARD_KEY_TYPE_EXTENDS && kind == WARD_SOURCE_PROFILE)
 		return ward_err_set(err, -EINVAL,
 			"extends goes one level: this file is itself extended by another");
 	return 0;
-}
-
-static enum ward_verb verb_of(const char *name)
-{
-	for (unsigned v = 0; v < WARD_VERB_COUNT_; v++)
-		if (strcmp(name, ward_verb_name((enum ward_verb)v)) == 0)
-			return (enum ward_verb)v;
-	return WARD_VERB_HIDE;
 }
 
 static int add_rule(struct reading *rd, const struct ward_key *k, const char *value, unsigned line,
@@ -166,8 +156,8 @@ static int add_rule(struct reading *rd, const struct ward_key *k, const char *va
 	p->rules[p->n_rules++] = (struct ward_rule){.source = rd->kind,
 		.file = rd->source->file,
 		.line = line,
-		.guard = strcmp(k->section, "guard") == 0,
-		.verb = verb_of(k->name),
+		.guard = ward_key_in(k, WARD_SECTION_GUARD),
+		.verb = k->verb,
 		.pattern = copy};
 	return 0;
 }
@@ -190,8 +180,8 @@ static char *host_path(const char *file, const char *value)
 
 static bool is_host_path(const struct ward_key *k, const char *value)
 {
-	return k->type == WARD_KEY_TYPE_HOST_PATH ||
-	       (k->type == WARD_KEY_TYPE_TREE_SOURCE && strncmp(value, "tmpfs:", 6) != 0);
+	return ward_key_types[k->type].host_path &&
+	       (k->type != WARD_KEY_TYPE_TREE_SOURCE || !ward_tree_tmpfs(value));
 }
 
 static int add_entry(struct reading *rd, const struct ward_key *k, const char *value,
@@ -291,7 +281,8 @@ static int add_built_in(struct ward_policy *p, struct ward_err *err)
 	static const struct ward_source built_in = {.kind = WARD_SOURCE_NONE};
 	struct reading rd = {.p = p, .source = &built_in};
 	const struct ward_key *k = NULL;
-	int r = ward_key_find("guard", "read", &k, err);
+	int r = ward_key_find(
+		&ward_sections[WARD_SECTION_GUARD], ward_verb_name(WARD_VERB_READ), &k, err);
 	if (r == 0)
 		r = add_rule(&rd, k, "/workspace/.wardfs.policy", 1, err);
 	if (r == 0)
@@ -319,8 +310,6 @@ static int read_all(struct ward_policy *p, struct ward_err *err)
 		if (e->key->type == WARD_KEY_TYPE_EXTENDS && !profile)
 			return ward_err_set(err, -EINVAL, "%s:%u: extends: '%s' was not loaded",
 				e->file, e->line, e->value);
-		if (strcmp(e->key->section, "guard") == 0 && strcmp(e->key->name, "fold") == 0)
-			p->fold = p->fold || e->number;
 	}
 	return 0;
 }
@@ -397,8 +386,6 @@ int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, 
 		r = read_all(p, err);
 	if (r == 0)
 		r = ward_policy_settle(p, err);
-	if (r == 0)
-		r = ward_programs_add(p, err);
 	if (r == 0 && parts & WARD_POLICY_PATHS)
 		r = build_automaton(p, err);
 	if (r == 0 && parts & WARD_POLICY_DIGEST)
@@ -522,7 +509,7 @@ void ward_policy_state_put(const struct ward_policy *p, const struct ward_state 
 
 bool ward_policy_folds(const struct ward_policy *p)
 {
-	return p->fold;
+	return p->settings.fold;
 }
 
 bool ward_policy_same_state(const struct ward_state *a, const struct ward_state *b)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/address.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
@@ -31,12 +32,14 @@ struct destination {
 static void parse_block(struct destination *d, bool loose)
 {
 	char *slash = strchr(d->host, '/');
-	unsigned bits = 0;
+	uint64_t number = 0;
 	if (slash) {
+		const char *s = slash + 1;
 		*slash = 0;
-		for (const char *s = slash + 1; *s >= '0' && *s <= '9' && bits < 1000; s++)
-			bits = bits * 10 + (unsigned)(*s - '0');
+		if (!ward_quantity_digits(&s, &number) || number > 128)
+			number = 1000; /* no block has so many */
 	}
+	const unsigned bits = (unsigned)number;
 	d->is_address = ward_address_parse(d->host, loose, &d->address);
 	d->bits = !slash ? 128 : strchr(d->host, ':') ? bits : bits + 96;
 	if (d->bits > 128)
@@ -126,10 +129,8 @@ static bool names_host(const struct destination *e, const struct destination *as
  * UDP as well. */
 static bool parse_entry(const struct ward_entry *e, struct destination *ret, bool *ret_deny)
 {
-	if (strcmp(e->key->section, "network") != 0)
-		return false;
-	*ret_deny = strcmp(e->key->name, "deny") == 0;
-	if ((!*ret_deny && strcmp(e->key->name, "allow") != 0) ||
+	*ret_deny = e->key->type == WARD_KEY_TYPE_DENY;
+	if ((!*ret_deny && e->key->type != WARD_KEY_TYPE_ALLOW) ||
 		!parse_destination(e->value, false, ret))
 		return false;
 	if (!ret->ports && !*ret_deny) {
@@ -143,16 +144,6 @@ static bool covers(const struct destination *e, const struct destination *asked,
 {
 	bool protocol = e->udp == asked->udp || (deny && !e->ports);
 	return protocol && port_listed(e, asked) && names_host(e, asked, deny);
-}
-
-static const struct ward_entry *find_mode(const struct ward_policy *p)
-{
-	for (size_t i = 0; i < p->n_effective; i++) {
-		const struct ward_entry *e = p->effective[i];
-		if (strcmp(e->key->section, "network") == 0 && strcmp(e->key->name, "mode") == 0)
-			return e;
-	}
-	return NULL;
 }
 
 static const struct ward_entry *find_host(
@@ -199,7 +190,7 @@ enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *h
 {
 	struct destination asked;
 	bool ok = parse_destination(host_port, true, &asked);
-	const struct ward_entry *mode = find_mode(p);
+	const struct ward_entry *mode = WARD_ENTRY(p, net);
 	if (p->settings.net == WARD_NET_NONE || !ok) {
 		put_entry(mode, "[network] mode = none", ret_place, ret_text);
 		return WARD_VERDICT_DENY;

@@ -420,12 +420,10 @@ static int walk_all(struct diff *d, bool exact, enum ward_diff_reach *ret)
 
 /* --- settings --- */
 
-static bool is_meta(const struct ward_key *k)
+static bool is_meta(const struct ward_entry *e)
 {
-	return strcmp(k->section, "test") == 0 ||
-	       (strcmp(k->section, "policy") == 0 &&
-		       (strcmp(k->name, "version") == 0 || strcmp(k->name, "extends") == 0 ||
-			       strcmp(k->name, "name") == 0));
+	return e->key->type == WARD_KEY_TYPE_EXPECT || e->key->type == WARD_KEY_TYPE_VERSION ||
+	       e->key->type == WARD_KEY_TYPE_EXTENDS || WARD_ENTRY_IS(e, name);
 }
 
 static bool same_key(const struct ward_entry *x, const struct ward_entry *y)
@@ -438,7 +436,8 @@ static const struct ward_entry *partner(const struct ward_policy *p, const struc
 {
 	for (size_t i = 0; i < p->n_effective; i++)
 		if (same_key(p->effective[i], e) &&
-			(!e->key->repeats || strcmp(p->effective[i]->value, e->value) == 0))
+			(!e->key->repeats ||
+				ward_key_same_text(e->key, p->effective[i]->value, e->value)))
 			return p->effective[i];
 	return NULL;
 }
@@ -449,13 +448,12 @@ static int settings(const struct diff *d, const struct ward_policy *p,
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i], *o = partner(other, e);
-		bool same =
-			o && (e->number ? o->number == e->number : strcmp(o->value, e->value) == 0);
-		if (is_meta(e->key) || (o && swapped) || same)
+		bool same = o && (e->number ? o->number == e->number
+					    : ward_key_same_text(e->key, o->value, e->value));
+		if (is_meta(e) || (o && swapped) || same)
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf key = WARD_BUF_INIT;
-		ward_buf_printf(&key, "[%s%s%s] %s", e->key->section, *e->instance ? " " : "",
-			e->instance, e->key->name);
+		ward_entry_name(&key, e);
 		int r = ward_buf_error(&key);
 		if (r < 0)
 			return r;

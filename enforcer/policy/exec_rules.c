@@ -14,11 +14,6 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/pattern.h"
 
-static bool is_program(const struct ward_entry *e)
-{
-	return e->key->type == WARD_KEY_TYPE_PROGRAM;
-}
-
 /* Does the name, len bytes, match the elements? */
 static bool glob_matches(const struct ward_pattern *p, const struct ward_glob_elem *e, size_t n,
 	const uint8_t *name, size_t len)
@@ -156,12 +151,14 @@ static int add_rule(struct ward_policy *p, const struct ward_entry *e)
 	return 0;
 }
 
-int ward_programs_add(struct ward_policy *p, struct ward_err *err)
+int ward_programs_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
 {
+	(void)instance, (void)base;
 	const struct ward_entry *any = NULL;
 	p->first_program = 0;
 	for (size_t i = 0; i < p->n_effective; i++) {
-		if (!is_program(p->effective[i]))
+		if (p->effective[i]->key != k)
 			continue;
 		int r = add_rule(p, p->effective[i]);
 		if (r < 0)
@@ -170,7 +167,7 @@ int ward_programs_add(struct ward_policy *p, struct ward_err *err)
 			p->first_program = (uint32_t)p->n_rules;
 	}
 	for (size_t i = 0; i < p->n_entries && !any; i++)
-		any = is_program(&p->entries[i]) ? &p->entries[i] : NULL;
+		any = p->entries[i].key == k ? &p->entries[i] : NULL;
 	if (p->programs && !p->first_program && any)
 		return ward_err_set(err, -EINVAL,
 			"%s:%u: [process] exec: this list and that of the floor have no program in "

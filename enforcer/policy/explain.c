@@ -125,6 +125,19 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	ward_buf_printf(b, "' at the end of [files] in %s", owner);
 }
 
+void ward_explain_shown(const struct ward_policy *p, size_t i, struct ward_buf *ret_place,
+	struct ward_buf *ret_text)
+{
+	for (size_t k = 0; k < p->n_effective; k++) {
+		const struct ward_entry *e = p->effective[k];
+		if (!WARD_ENTRY_IS(e, system_read) || i-- > 0)
+			continue;
+		ward_buf_printf(ret_place, "%s:%u", e->file, e->line);
+		ward_buf_printf(ret_text, "[system] %s = %s", e->key->name, e->value);
+		return;
+	}
+}
+
 void ward_explain_rules(uint32_t rights, const struct ward_trace *trace, struct ward_buf *b)
 {
 	ward_buf_puts(b, "  rights  ");

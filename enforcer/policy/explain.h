@@ -19,6 +19,10 @@ const char *ward_rule_section(const struct ward_rule *r);
 void ward_rule_place(const struct ward_rule *r, struct ward_buf *b);
 void ward_rule_text(const struct ward_rule *r, struct ward_buf *b);
 
+/* As these two, of the i-th [system] read that holds. */
+void ward_explain_shown(const struct ward_policy *p, size_t i, struct ward_buf *ret_place,
+	struct ward_buf *ret_text);
+
 /*
  * One sentence: which line would permit what decision d refused, and in which file it belongs, or
  * what forbids it. path is the sandbox path, want the rights that were asked for; owner_file names

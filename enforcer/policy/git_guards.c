@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/clock.h"
 #include "enforcer/policy/gitnamed.h"
 #include "enforcer/policy/policy.h"
 
@@ -26,10 +26,8 @@
  */
 #define WALK_DEPTH_MAX 64U
 #define WALK_DIRS_MAX 65536U
-#define PLACES_MAX 64U /* guarded one by one, before the whole tree is */
-/* Of all repositories together: a thousand times what large ones need. */
-#define CONFIG_BYTES_MAX ((size_t)32 << 20)
-#define SEARCH_NS (10 * WARD_NS_PER_SEC)
+#define HALF_EVERY 256U /* names between two looks at what the search has left */
+#define PLACES_MAX 64U	/* guarded one by one, before the whole tree is */
 
 /* Paths are relative to the tree, as their bytes; "" is the top. */
 struct guards {
@@ -153,7 +151,10 @@ static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
 	struct dirent *e;
 	int r = 0;
 	while (r == 0 && (errno = 0, e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		r = ward_budget_entry(g->named.budget);
+		if (r < 0 && !g->named.culprit.len)
+			ward_buf_puts(&g->named.culprit, prefix);
+		if (r < 0 || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
 			!has(dirfd(d), e->d_name, S_IFDIR))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
@@ -164,11 +165,53 @@ static int each(struct guards *g, int fd, const char *prefix, unsigned depth)
 	return r == 0 && errno ? -errno : r;
 }
 
+/* Where a git directory has others. */
+static const char *const inner[] = {"modules", "worktrees"};
+
+static bool is_inner(const char *name)
+{
+	return strcmp(name, inner[0]) == 0 || strcmp(name, inner[1]) == 0;
+}
+
+/*
+ * Beneath what looks like a git directory in modules/: that takes one name, which anybody can make
+ * in a part of the name of others. Only what is whole counts here, objects have many directories.
+ */
+static int hidden_modules(struct guards *g, int fd, const char *prefix, bool top, unsigned depth)
+{
+	ward_cleanup_dir DIR *d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	struct dirent *e;
+	int r = 0;
+	while (r == 0 && (errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			!has(dirfd(d), e->d_name, S_IFDIR) || (top && is_inner(e->d_name)))
+			continue;
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		ward_cleanup_fd int sub = open_dir(dirfd(d), e->d_name);
+		r = join(&path, prefix, e->d_name);
+		if (r == 0)
+			r = ward_budget_entry(g->named.budget);
+		if (r < 0 || sub == -ENOENT)
+			continue;
+		if (sub < 0 || depth > DEPTH_MAX)
+			r = sub < 0 ? sub : -E2BIG;
+		else if (has(sub, "HEAD", S_IFREG) && has(sub, "config", S_IFREG))
+			r = git_dirs(g, dirfd(d), e->d_name, ward_buf_str(&path), NULL, depth + 1);
+		else
+			r = hidden_modules(
+				g, ward_steal_fd(&sub), ward_buf_str(&path), false, depth + 1);
+	}
+	return r == 0 && errno ? -errno : r;
+}
+
 /* The directory `name` in `at`: guarded if it is a git directory, and what it holds looked at. */
 static int git_dirs(struct guards *g, int at, const char *name, const char *prefix,
 	const char *work_tree, unsigned depth)
 {
-	static const char *const inner[] = {"modules", "worktrees"};
 	if (depth > DEPTH_MAX || ++g->dirs > GIT_DIRS_MAX)
 		return -E2BIG;
 	ward_cleanup_fd int fd = open_dir(at, name);
@@ -201,7 +244,23 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return depth > 0 ? hidden_modules(g, ward_steal_fd(&fd), prefix, true, depth) : 0;
+}
+
+/* Everything beneath can at most be read. */
+static void close_all(struct guards *g, const char *path)
+{
+	ward_buf_puts(g->text, "read = ");
+	put_path(g->text, "/workspace", path);
+	ward_buf_putc(g->text, '\n');
+}
+
+/* Could a session of whoever we act as change the mode of it? */
+static bool is_owners(int dir, const char *name)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       st.st_uid == (uid_t)setfsuid((uid_t)-1);
 }
 
 /* Guards for every repository beneath prefix, there or still to be made: it was not searched. */
@@ -237,11 +296,10 @@ static int follow(struct guards *g, int dir, const char *prefix)
 		r = git_dirs(g, dir, ".git", ward_buf_str(&path), prefix, 0);
 	if (r != -EACCES)
 		return r;
-	/* not even to be looked into */
-	ward_buf_puts(g->text, "read = ");
-	put_path(g->text, "/workspace", ward_buf_str(&path));
-	ward_buf_putc(g->text, '\n');
-	return 0;
+	close_all(g, ward_buf_str(&path));
+	/* Its owner can take the mode back, and git finds the configuration by its name. */
+	return is_owners(dir, ".git") ? ward_named_git_dir(&g->named, ward_buf_str(&path), prefix)
+				      : 0;
 }
 
 /* `.git` in the directory dir, a repository's work tree. */
@@ -258,6 +316,19 @@ static bool is_dir(int dir, const struct dirent *e)
 	return e->d_type == DT_DIR || (e->d_type == DT_UNKNOWN && has(dir, e->d_name, S_IFDIR));
 }
 
+static bool is_bare(int dir)
+{
+	struct stat st;
+	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
+	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_repository(int dir, const char *name)
+{
+	ward_cleanup_fd int fd = open_dir(dir, name);
+	return fd == -EACCES || (fd >= 0 && is_bare(fd));
+}
+
 static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth);
 
 /* What one directory holds, and those beneath. The top itself is looked at elsewhere. */
@@ -266,13 +337,16 @@ static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned dept
 	struct dirent *e;
 	int r = 0;
 	while (r == 0 && !g->cut && (errno = 0, e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		g->cut = ward_budget_entry(g->named.budget) < 0 ||
+			 (g->named.budget->entries % HALF_EVERY == 0 &&
+				 ward_budget_half(g->named.budget));
+		if (g->cut || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (strcmp(e->d_name, ".git") == 0) {
-			r = depth > 0 ? repository(g, dirfd(d), prefix) : 0;
-			continue;
-		}
-		if (!is_dir(dirfd(d), e))
+		const bool named = strcmp(e->d_name, ".git") == 0;
+		if (named && depth > 0)
+			r = repository(g, dirfd(d), prefix);
+		/* A directory of that name that is none may hold one. */
+		if (r < 0 || !is_dir(dirfd(d), e) || (named && is_repository(dirfd(d), e->d_name)))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 		r = join(&path, prefix, e->d_name);
@@ -282,21 +356,19 @@ static int walk_each(struct guards *g, DIR *d, const char *prefix, unsigned dept
 	return r == 0 && !g->cut && errno ? -errno : r;
 }
 
-static bool is_bare(int dir)
-{
-	struct stat st;
-	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
-	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /* Searches the directory `name` in `at` for repositories. */
 static int walk(struct guards *g, int at, const char *name, const char *prefix, unsigned depth)
 {
-	if (g->walked >= WALK_DIRS_MAX || ward_budget_take(g->named.budget, 0) < 0) {
+	if (g->walked >= WALK_DIRS_MAX || ward_budget_half(g->named.budget)) {
 		g->cut = true;
 		return 0;
 	}
 	int fd = depth > WALK_DEPTH_MAX ? -EACCES : open_dir(at, name);
+	if (fd == -EACCES && depth > 0 && is_owners(at, name)) {
+		/* One session takes the mode away, the next one would find nothing to guard. */
+		close_all(g, prefix);
+		return ward_buf_error(g->text);
+	}
 	if (fd == -EACCES)
 		return unsearched(g, prefix);
 	if (fd < 0) /* gone, or replaced? */
@@ -309,9 +381,12 @@ static int walk(struct guards *g, int at, const char *name, const char *prefix, 
 	}
 	if (depth > 0 && is_bare(fd)) {
 		emit(g, "bare", prefix, "");
-		return ++g->dirs > GIT_DIRS_MAX ? -E2BIG
-						: ward_named_git_dir(&g->named, prefix, NULL);
+		int r = ++g->dirs > GIT_DIRS_MAX ? -E2BIG
+						 : ward_named_git_dir(&g->named, prefix, NULL);
+		if (r < 0)
+			return r;
 	}
+	/* Also of what looks like a repository: that takes three names, which anybody can make. */
 	return walk_each(g, d, prefix, depth);
 }
 
@@ -351,13 +426,37 @@ static int search(struct guards *g, int tree)
 	return r;
 }
 
-int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err)
+/* Says which repository, which of its files, and what is wrong with it or which bound is met. */
+static void explain(const struct guards *g, int r, struct ward_err *err)
 {
-	struct ward_budget budget;
+	struct ward_err why = WARD_ERR_INIT;
+	const char *file = g->named.culprit.len ? ward_buf_str(&g->named.culprit) : NULL;
+	const char *where = g->failed.len ? ward_buf_str(&g->failed) : "/workspace";
+	ward_cleanup(ward_buf_clear) struct ward_buf any = WARD_BUF_INIT;
+	ward_buf_printf(&any, "%s%s", file ? "/workspace/" : where, file ? file : "/.git");
+	if (r == -E2BIG)
+		ward_err_set(&why, r, "%s: more files or git directories than anyone has",
+			ward_buf_str(&any));
+	else if (!ward_budget_refuse(r, ward_buf_str(&any), WARD_NAMED_FILE_MAX, &why))
+		ward_err_sys(&why, r, "%s", ward_buf_str(&any));
+	if (!g->failed.len && !file)
+		ward_err_sys(err, r, "looking for repositories in the project");
+	else
+		ward_err_set(err, r,
+			"looking for repositories in the project: what %s/.git leads to cannot be "
+			"guarded: %s (fix: look at it, or move it away)",
+			where, why.text);
+}
+
+int ward_present_guards(
+	int tree_fd, struct ward_budget *budget, struct ward_buf *text, struct ward_err *err)
+{
 	struct guards g = {.text = text,
-		.named = {.tree_fd = tree_fd, .text = text, .budget = &budget},
+		.named = {.tree_fd = tree_fd,
+			.text = text,
+			.budget = budget,
+			.culprit = WARD_BUF_INIT},
 		.failed = WARD_BUF_INIT};
-	ward_budget_begin(&budget, SEARCH_NS, CONFIG_BYTES_MAX);
 	int r = ward_buf_error(text);
 	if (r < 0)
 		return ward_err_sys(err, r, "looking for repositories in the project");
@@ -367,20 +466,8 @@ int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err
 	r = tree_fd < 0 ? 0 : search(&g, tree_fd);
 	if (r == 0)
 		r = ward_buf_error(text);
-	if (r == -ETIME || r == -EDQUOT)
-		ward_err_set(err, r,
-			"the git configuration of %s cannot be looked through within %s (fix: look at "
-			"%s/.git/config, or move the repository away)",
-			g.failed.len ? ward_buf_str(&g.failed) : "the project",
-			r == -ETIME ? "10 s" : "32 MiB",
-			g.failed.len ? ward_buf_str(&g.failed) : ".");
-	else if (r < 0 && g.failed.len)
-		ward_err_sys(err, r,
-			"looking for repositories in the project: what %s/.git leads to cannot be "
-			"guarded (fix: look at it, or move it away)",
-			ward_buf_str(&g.failed));
-	else if (r < 0)
-		ward_err_sys(err, r, "looking for repositories in the project");
+	if (r < 0)
+		explain(&g, r, err);
 	ward_buf_clear(&g.failed);
 	ward_named_clear(&g.named);
 	return r;

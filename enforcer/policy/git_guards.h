@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "enforcer/base/budget.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
@@ -14,10 +15,13 @@
 
 /*
  * Appends lines "verb = pattern" under a [guard] of their own. tree_fd: the project's directory,
- * served at /workspace; -1: none is at hand, only what holds everywhere is written. -ENOMEM, or the
- * errno of a directory that cannot be read; err names the repository where it is one's.
+ * served at /workspace; -1: none is at hand, only what holds everywhere is written. The search for
+ * repositories takes at most half of the budget; where it ends, guards stand at every depth.
+ * -ENOMEM, the errno of a directory that cannot be read, or beyond the budget; err names the
+ * repository where it is one's, the file, and the bound.
  */
-int ward_present_guards(int tree_fd, struct ward_buf *text, struct ward_err *err) ward_must_check;
+int ward_present_guards(int tree_fd, struct ward_budget *budget, struct ward_buf *text,
+	struct ward_err *err) ward_must_check;
 
 /*
  * Appends lines "verb = pattern" for a git directory that is served at `path` (absolute), and for

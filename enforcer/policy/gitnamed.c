@@ -18,7 +18,6 @@
 /* Of one project; far more than repositories have. */
 #define LINES_MAX 4096U
 #define FILES_MAX 16384U
-#define CONFIG_MAX ((size_t)1 << 20)
 /* Of one path, as the kernel counts links (MAXSYMLINKS). */
 #define LINKS_MAX 40U
 /* Of one file in another, as git counts them (MAX_INCLUDE_DEPTH). */
@@ -29,6 +28,7 @@ enum {
 	IF_THERE = 1, /* guard it only if it exists */
 	NO_DIR = 2,   /* and is no directory */
 	LOOK = 4,     /* guard nothing */
+	NEEDED = 8,   /* what may not be entered is an error */
 };
 
 /* The line of a guard, once. */
@@ -155,7 +155,7 @@ static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, str
 	r = ward_buf_error(real);
 	struct stat st;
 	if (r == 0 && fstatat(n->tree_fd, ward_buf_str(real), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		r = errno == EACCES || errno == ENAMETOOLONG ? -ENOENT : -errno;
+		r = errno == ENAMETOOLONG ? -ENOENT : -errno;
 	if (r != 0)
 		return r;
 	*type = st.st_mode & S_IFMT;
@@ -187,6 +187,12 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 		r = step(n, &left, flags, real, &type);
 	if (r == -EXDEV)
 		return 0;
+	/* It may not be entered: what is in there comes to light once its owner lets it be. */
+	if (r == -EACCES && !(flags & NEEDED)) {
+		cut_last(real);
+		r = guard(n, ward_buf_str(real), flags);
+		return r < 0 ? r : 0;
+	}
 	if (r == -ENOENT)
 		return flags & IF_THERE ? 0 : missing(n, ward_buf_str(real), flags);
 	if (r >= 0 && !(flags & NO_DIR && type == S_IFDIR))
@@ -196,7 +202,7 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 
 /* --- the configuration --- */
 
-enum kind { PROGRAM, PLACE, INCLUDE };
+enum kind { PROGRAM, PLACE, INCLUDE, REMOTE };
 
 struct key {
 	const char *name; /* without the subsection; "section." for all of it */
@@ -244,10 +250,20 @@ static const struct key keys[] = {
 	{"submodule.update", PROGRAM},
 	{"sendemail.", PROGRAM},
 	{"tar.command", PROGRAM},
+	{"gc.recentobjectshook", PROGRAM},
+	{"imap.tunnel", PROGRAM},
+	{"instaweb.httpd", PROGRAM},
+	{"lfs.path", PROGRAM}, /* lfs.customtransfer.NAME.path */
+	{"lfs.clean", PROGRAM},
+	{"lfs.smudge", PROGRAM},
+	{"annex.", PROGRAM},
+	{"remote.url", REMOTE},
+	{"remote.pushurl", REMOTE},
 };
 
 struct config {
 	struct ward_named *n;
+	const char *git;  /* the git directory */
 	const char *dir;  /* of the file that is read */
 	const char *work; /* where programs run */
 	unsigned depth;
@@ -285,6 +301,23 @@ void ward_named_clear(struct ward_named *n)
 {
 	tdestroy(n->read, free);
 	n->read = NULL;
+	ward_buf_clear(&n->culprit);
+}
+
+/* Reads a file of the tree, all of it. -EINVAL: no regular file. */
+static int slurp(struct ward_named *n, const char *path, struct ward_buf *ret)
+{
+	ward_cleanup_fd int fd = ward_fd_open_beneath(n->tree_fd, path);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_NAMED_FILE_MAX, ret);
+	return r < 0 ? r : ward_budget_take(n->budget, ret->len);
+}
+
+/* Remembers the file that ends it all; r as it was. */
+static int blame(struct ward_named *n, const char *path, int r)
+{
+	if (r < 0 && !n->culprit.len)
+		ward_buf_puts(&n->culprit, path);
+	return r;
 }
 
 /* Each word of a command line that names a file of the tree, and its first one also while missing.
@@ -339,7 +372,12 @@ static int entry(void *user, const char *name, const char *value)
 		case PLACE:
 			if (*value && *value != '~')
 				r = pin(c->n, c->work, value, 0, &real);
+			/* What a push runs begins in the git directory (githooks(5)). */
+			if (r >= 0 && *value && *value != '~' && strcmp(c->git, c->work) != 0)
+				r = pin(c->n, c->git, value, 0, &real);
 			return r < 0 ? r : 0;
+		case REMOTE: /* gitremote-helpers(7): "ext::" runs a program */
+			return strncmp(value, "ext::", 5) == 0 ? program(c, value + 5) : 0;
 		case INCLUDE:
 			return *value && *value != '~' ? read_config(c, value) : 0;
 		}
@@ -353,52 +391,109 @@ static int read_config(struct config *c, const char *name)
 	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;
 	bool included = c->depth > 0, look = c->worktree != NULL;
 	unsigned flags = look ? IF_THERE | LOOK : included ? 0 : IF_THERE;
-	int r = pin(c->n, c->dir, name, flags, &real);
+	int r = pin(c->n, c->dir, name, flags | NEEDED, &real);
 	if (r <= 0)
-		return r;
+		return blame(c->n, ward_buf_str(&real), r);
 	ward_cleanup_free char *key = meaning_of(c, ward_buf_str(&real));
 	if (!key || tfind(key, &c->n->read, by_text))
 		return key ? 0 : -ENOMEM;
-	if (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX)
-		return -E2BIG;
-	ward_cleanup_fd int fd = openat(c->n->tree_fd, ward_buf_str(&real),
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_buf_puts(&path, ward_buf_str(&real));
+	r = ward_buf_error(&path);
+	if (r == 0 && (c->depth >= INCLUDE_MAX || ++c->n->files > FILES_MAX))
+		r = -E2BIG;
+	/* What is remembered of it stays in memory. */
 	if (r == 0)
-		r = ward_budget_take(c->n->budget, text.len);
+		r = ward_budget_take(c->n->budget, strlen(key));
+	if (r == 0)
+		r = slurp(c->n, ward_buf_str(&path), &text);
+	if (r == -EINVAL)
+		return 0;
 	cut_last(&real);
 	struct config in = *c;
 	in.dir = ward_buf_str(&real);
 	in.depth++;
 	if (r == 0)
 		r = ward_git_config_read(ward_buf_str(&text), text.len, entry, &in);
-	return r == 0 ? remember(c->n, &key) : r;
+	if (r == 0)
+		r = remember(c->n, &key);
+	return blame(c->n, ward_buf_str(&path), r);
+}
+
+static const char *const config_files[] = {"config", "config.worktree"};
+
+static int read_configs(struct config *c)
+{
+	int r = 0;
+	for (size_t i = 0; r >= 0 && i < 2; i++)
+		r = read_config(c, config_files[i]);
+	return r;
+}
+
+/* The directory that the first line of a file in git_dir names: 1 and *ret, or 0 and what *ret was.
+ */
+static int named_by(struct ward_named *n, const char *git_dir, const char *file, const char *behind,
+	struct ward_buf *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT;
+	int r = pin(n, git_dir, file, IF_THERE | LOOK, &path);
+	if (r == 1)
+		r = slurp(n, ward_buf_str(&path), &text);
+	else
+		return r;
+	if (r < 0)
+		return r == -EINVAL ? 0 : blame(n, ward_buf_str(&path), r);
+	ward_buf_puts(&text, "");
+	if (!text.data || ward_buf_error(&text) < 0)
+		return ward_buf_error(&text);
+	text.data[strcspn(text.data, "\r\n")] = 0;
+	size_t len = strlen(text.data), cut = strlen(behind);
+	if (len <= cut || strcmp(text.data + len - cut, behind) != 0)
+		return 0;
+	text.data[len - cut] = 0;
+	r = pin(n, git_dir, text.data, LOOK, &real);
+	return r == 1 ? set(ret, ward_buf_str(&real), "") < 0 ? -ENOMEM : 1 : r;
+}
+
+/*
+ * A linked worktree takes the configuration of the repository for its own: what that names by a
+ * relative path is in its work tree as well (git-worktree(1), "CONFIGURATION FILE").
+ */
+static int linked_worktree(struct ward_named *n, const char *git_dir)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf work = WARD_BUF_INIT, common = WARD_BUF_INIT;
+	int r = named_by(n, git_dir, "gitdir", "/.git", &work);
+	if (r == 1)
+		r = named_by(n, git_dir, "commondir", "", &common);
+	if (r <= 0)
+		return r;
+	struct config c = {
+		.n = n, .git = git_dir, .dir = ward_buf_str(&common), .work = ward_buf_str(&work)};
+	r = read_configs(&c);
+	c.dir = git_dir;
+	return r < 0 ? r : read_configs(&c);
 }
 
 int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *work_tree)
 {
-	static const char *const files[] = {"config", "config.worktree"};
 	static const char *const others[] = {
 		"hooks", "info/attributes", "remotes", "branches", "objects/info/alternates"};
 	ward_cleanup(ward_buf_clear) struct ward_buf named = WARD_BUF_INIT, real = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf work = WARD_BUF_INIT;
-	struct config c = {.n = n, .dir = git_dir, .work = git_dir, .worktree = &named};
-	int r = 0;
-	for (size_t i = 0; r >= 0 && !work_tree && i < 2; i++)
-		r = read_config(&c, files[i]);
+	struct config c = {
+		.n = n, .git = git_dir, .dir = git_dir, .work = git_dir, .worktree = &named};
+	int r = work_tree ? 0 : read_configs(&c);
 	if (r >= 0 && named.len)
 		r = pin(n, git_dir, ward_buf_str(&named), LOOK, &work);
 	c.work = work_tree ? work_tree : r == 1 && named.len ? ward_buf_str(&work) : git_dir;
 	c.worktree = NULL;
 	for (size_t i = 0; r >= 0 && i < sizeof(others) / sizeof(others[0]); i++)
 		r = pin(n, git_dir, others[i], IF_THERE, &real);
-	for (size_t i = 0; r >= 0 && i < 2; i++)
-		r = read_config(&c, files[i]);
+	if (r >= 0)
+		r = read_configs(&c);
+	if (r >= 0)
+		r = linked_worktree(n, git_dir);
 	return r < 0 ? r : 0;
 }
 
@@ -409,21 +504,19 @@ int ward_named_git_file(struct ward_named *n, const char *dir, struct ward_buf *
 	int r = pin(n, dir, ".git", NO_DIR, &real);
 	if (r <= 0)
 		return r;
-	ward_cleanup_fd int fd = openat(n->tree_fd, ward_buf_str(&real),
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstatat(n->tree_fd, real.len ? ward_buf_str(&real) : ".", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode)) {
 		ward_buf_puts(ret_dir, ward_buf_str(&real));
 		return ward_buf_error(ret_dir) < 0 ? -ENOMEM : 1;
 	}
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	r = ward_fd_read_all(fd, CONFIG_MAX, &text);
+	r = slurp(n, ward_buf_str(&real), &text);
+	if (r < 0)
+		return r == -EINVAL ? 0 : blame(n, ward_buf_str(&real), r);
 	size_t len = strlen(is);
-	if (r < 0 || text.len <= len || memcmp(text.data, is, len) != 0)
-		return r;
+	if (text.len <= len || memcmp(text.data, is, len) != 0)
+		return 0;
 	text.data[strcspn(text.data, "\r\n")] = 0;
 	cut_last(&real);
 	ward_cleanup(ward_buf_clear) struct ward_buf at = WARD_BUF_INIT;

@@ -19,7 +19,11 @@ struct ward_named {
 	unsigned lines, files, hops; /* how many, of what is bounded */
 	struct ward_budget *budget;  /* what all of this may cost */
 	void *read;		     /* owned: which configuration was read (tsearch(3)) */
+	struct ward_buf culprit;     /* owned: the first file that ended it, relative to the tree */
 };
+
+/* A git's file with configuration has at most these bytes. */
+#define WARD_NAMED_FILE_MAX ((size_t)1 << 20)
 
 /* Frees what it owns. */
 void ward_named_clear(struct ward_named *n);

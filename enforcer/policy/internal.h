@@ -64,7 +64,6 @@ struct ward_policy {
 	char *trees[WARD_TREES_MAX];			  /* paths of all [tree P], sorted */
 	struct ward_place_of tree_places[WARD_TREES_MAX]; /* where each was first named */
 	size_t n_trees;
-	bool fold;
 	bool fold_all;		/* WARD_POLICY_FOLD_ALL */
 	bool programs;		/* there is a list of programs */
 	uint32_t first_program; /* 1 + number of its first rule; 0: none */
@@ -82,9 +81,45 @@ struct ward_policy {
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
 void ward_settings_clear(struct ward_settings *s);
 
-/* Fills p->settings.quotas from p->effective and p->trees (quotas.c). */
+/*
+ * Entries of p->effective (entry.c). A key is named by its member of struct ward_settings:
+ * WARD_ENTRY(p, net) is what holds of [network] mode, NULL where the default does.
+ */
+#define WARD_ENTRY(p, member) ward_entry_filling(p, offsetof(struct ward_settings, member))
+#define WARD_ENTRY_IS(e, member) ward_key_fills((e)->key, offsetof(struct ward_settings, member))
+const struct ward_entry *ward_entry_of(
+	const struct ward_policy *p, const struct ward_key *k, const char *instance);
+const struct ward_entry *ward_entry_filling(const struct ward_policy *p, size_t offset);
+/* False: it speaks of a tree that the policy does not have, as a floor may. */
+bool ward_entry_of_tree(const struct ward_policy *p, const struct ward_entry *e);
+/* Appends "[tree /workspace] source". */
+void ward_entry_name(struct ward_buf *b, const struct ward_entry *e);
+/* Takes text. -ENOMEM, also where it is NULL. */
+int ward_strings_add(struct ward_strings *s, char *text) ward_must_check;
+
+/* trees.c: the trees of p->trees, without what their keys say; and the readers of two keys. */
+int ward_trees_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
+void ward_trees_clear(struct ward_settings *s);
+int ward_tree_source_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+int ward_tree_at_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+/* The size of a source "tmpfs:SIZE"; NULL: it is a path. */
+const char *ward_tree_tmpfs(const char *source);
+
+/* quotas.c: a quota for each path that p->effective has, without limits; and what a key says. */
 int ward_quotas_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
 void ward_quotas_clear(struct ward_settings *s);
+int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+
+/* key_types.c: the smallest count and the shortest time of [audit] checkpoint. */
+int ward_checkpoint_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+
+/* Of [audit] anchor the floor's come first. All count, once; `none` only where nobody names one. */
+int ward_anchors_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
 
 /*
  * exec_rules.c. The n entries of [process] exec: keeps in p->effective those that every list
@@ -93,7 +128,8 @@ void ward_quotas_clear(struct ward_settings *s);
 int ward_programs_merge(
 	struct ward_policy *p, const struct ward_entry *const *v, size_t n) ward_must_check;
 /* Makes rules of them. -EINVAL where nothing was left. */
-int ward_programs_add(struct ward_policy *p, struct ward_err *err) ward_must_check;
+int ward_programs_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
 /* May what is beneath a directory go from src to dst without something becoming a program? */
 bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, uint32_t *ret_rule);
@@ -120,7 +156,7 @@ enum ward_rule_group ward_rule_group(const struct ward_rule *r);
 /* [guard] fold: do the letters of its pattern match both cases? */
 static inline bool ward_rule_folds(const struct ward_policy *p, const struct ward_rule *r)
 {
-	return (p->fold_all || (p->fold && r->guard)) && r->verb != WARD_VERB_PROGRAM;
+	return (p->fold_all || (p->settings.fold && r->guard)) && r->verb != WARD_VERB_PROGRAM;
 }
 
 /* ward_outcome_fn; ctx is the struct ward_policy. */

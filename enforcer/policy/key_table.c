@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one table of keys: a row says all of a key but what its value does. */
-#include "enforcer/policy/keys.h"
-
 #include <assert.h>
 
 #include "enforcer/modes/table/mode.h"
-#include "enforcer/policy/settings.h"
+#include "enforcer/policy/internal.h"
 
 /*
  * The words of an enum: `WORDS_OF(X)` lists enumerators and words, the strictest first. An
@@ -41,6 +39,10 @@
 #define FAILURE(X) X(WARD_ON_FAILURE_STOP, "stop") X(WARD_ON_FAILURE_DENY, "deny")
 #define SYNC(X) X(WARD_SYNC_RECORD, "record") X(WARD_SYNC_BATCH, "batch") \
 	X(WARD_SYNC_CLOSE, "close")
+#define TRUST(X) X(WARD_TRUST_LOW, "low") X(WARD_TRUST_MEDIUM, "medium") \
+	X(WARD_TRUST_HIGH, "high")
+#define REDACT(X) X(WARD_REDACT_ARGV, "argv") X(WARD_REDACT_SNI, "sni") \
+	X(WARD_REDACT_NOTHING, "none")
 #define WRITER(X) X(WARD_WRITER_SYSTEM, "system") X(WARD_WRITER_OWN, "own")
 /* clang-format on */
 
@@ -54,236 +56,249 @@ TIED(audit_log, ward_audit_log, LOG)
 TIED(audit_hash, ward_audit_hash, HASH)
 TIED(on_failure, ward_on_failure, FAILURE)
 TIED(audit_sync, ward_audit_sync, SYNC)
+TIED(trust, ward_trust, TRUST)
+TIED(redact, ward_redact, REDACT)
 TIED(audit_writer, ward_audit_writer, WRITER)
 
 /* Of two words the second one is true. */
 static const char *const flag[] = {"no", "yes", NULL};
 static const char *const require[] = {"yes", "where-available", NULL};
-/* No enum stands for these. */
-static const char *const trust[] = {"low", "medium", "high", NULL};
+/* No enum stands for these: nothing but the last is ready. */
 static const char *const changes[] = {"discard", "review", "keep", NULL};
-static const char *const redact[] = {"argv", "sni", "none", NULL};
 
-/* A member of struct ward_settings, and how its type is filled; no other type compiles. */
+/* clang-format off */
+/* A member, and how its type is filled; no other type compiles. */
 #define FILL_OF(member)                                                                            \
-	_Generic(((struct ward_settings *)0)->member, uint64_t                                     \
-		 : WARD_FILL_NUMBER, bool                                                          \
-		 : WARD_FILL_FLAG, unsigned                                                        \
-		 : WARD_FILL_WORD, struct ward_strings                                             \
-		 : WARD_FILL_STRINGS)
-#define INTO(member)                                                                               \
-	{                                                                                          \
-		FILL_OF(member), offsetof(struct ward_settings, member)                            \
-	}
-/* Code of its own fills it: settings.c, quotas.c, compile.c. */
-#define BY_HAND                                                                                    \
-	{                                                                                          \
-		WARD_FILL_NONE, 0                                                                  \
-	}
+	_Generic((member),                                                                         \
+		uint64_t: WARD_FILL_NUMBER,                                                        \
+		bool: WARD_FILL_FLAG,                                                              \
+		unsigned: WARD_FILL_WORD,                                                          \
+		char *: WARD_FILL_TEXT,                                                            \
+		const struct ward_mode *: WARD_FILL_MODE,                                          \
+		struct ward_proxy: WARD_FILL_PROXY,                                                \
+		struct ward_word_set: WARD_FILL_WORDS,                                             \
+		struct ward_strings: WARD_FILL_STRINGS)
+#define INTO_OF(type, member) {FILL_OF(((struct type *)0)->member), offsetof(struct type, member), NULL}
+#define INTO(member) INTO_OF(ward_settings, member)
+#define INTO_TREE(member) INTO_OF(ward_tree, member)
+/* These speak of a structure of their own: the function reads them. */
+#define READ(function) {WARD_FILL_READER, 0, function}
+#define LIMIT_OF(key) {WARD_FILL_READER, offsetof(struct ward_quota, limits[key]), ward_quota_read}
+/* No member: rules, or what one file asks for by its type. */
+#define NOWHERE {WARD_FILL_NONE, 0, NULL}
+/* clang-format on */
 
 #define BASE_ONLY WARD_BY_BASE
 #define FROM_HOST (WARD_BY_BASE | WARD_BY_FLOOR)
 #define FROM_ANY (WARD_BY_BASE | WARD_BY_FLOOR | WARD_BY_PROJECT)
 
-#define ROW(sec, key, TYPE, rep, wds, MERGE, who, LIVE, rdy, def, text, ...)                       \
+#define ROW(SEC, key, TYPE, rep, wds, MERGE, who, LIVE, rdy, def, text, ...)                       \
 	{                                                                                          \
-		.section = (sec), .name = (key), .type = WARD_KEY_TYPE_##TYPE, .repeats = (rep),   \
-		.words = (wds), .merge = WARD_MERGE_##MERGE, .by = (who),                          \
-		.live = WARD_LIVE_##LIVE, .ready = (rdy), .fallback = (def), .into = __VA_ARGS__,  \
-		.doc = (text)                                                                      \
+		.section = &ward_sections[WARD_SECTION_##SEC], .name = (key),                      \
+		.type = WARD_KEY_TYPE_##TYPE, .repeats = (rep), .words = (wds),                    \
+		.merge = WARD_MERGE_##MERGE, .by = (who), .live = WARD_LIVE_##LIVE,                \
+		.ready = (rdy), .fallback = (def), .into = __VA_ARGS__, .doc = (text)              \
 	}
-#define KEY(sec, key, TYPE, MERGE, who, LIVE, READY, def, to, text)                                \
-	ROW(sec, key, TYPE, false, NULL, MERGE, who, LIVE, WARD_READY_##READY, def, text, to)
-#define LIST(sec, key, TYPE, MERGE, who, LIVE, READY, def, to, text)                               \
-	ROW(sec, key, TYPE, true, NULL, MERGE, who, LIVE, WARD_READY_##READY, def, text, to)
-#define WORD(sec, key, wds, MERGE, who, LIVE, rdy, def, to, text)                                  \
-	ROW(sec, key, WORD, false, wds, MERGE, who, LIVE, rdy, def, text, to)
-#define WORDS(sec, key, wds, MERGE, who, LIVE, rdy, def, to, text)                                 \
-	ROW(sec, key, WORD, true, wds, MERGE, who, LIVE, rdy, def, text, to)
-#define RULE(sec, verb, text)                                                                      \
-	ROW(sec, verb, RULE, true, NULL, ADD, FROM_ANY, YES, WARD_READY_ALL, NULL, text, BY_HAND)
+#define KEY(SEC, key, TYPE, MERGE, who, LIVE, READY, def, to, text)                                \
+	ROW(SEC, key, TYPE, false, NULL, MERGE, who, LIVE, WARD_READY_##READY, def, text, to)
+#define LIST(SEC, key, TYPE, MERGE, who, LIVE, READY, def, to, text)                               \
+	ROW(SEC, key, TYPE, true, NULL, MERGE, who, LIVE, WARD_READY_##READY, def, text, to)
+#define WORD(SEC, key, wds, MERGE, who, LIVE, rdy, def, to, text)                                  \
+	ROW(SEC, key, WORD, false, wds, MERGE, who, LIVE, rdy, def, text, to)
+#define WORDS(SEC, key, wds, MERGE, who, LIVE, rdy, def, to, text)                                 \
+	ROW(SEC, key, WORD, true, wds, MERGE, who, LIVE, rdy, def, text, to)
+/* clang-format off */
+#define RULE(SEC, key, VERB, text)                                                                 \
+	{                                                                                          \
+		.section = &ward_sections[WARD_SECTION_##SEC], .name = (key),                      \
+		.type = WARD_KEY_TYPE_RULE, .repeats = true, .verb = WARD_VERB_##VERB,             \
+		.merge = WARD_MERGE_ADD, .by = FROM_ANY, .live = WARD_LIVE_YES,                    \
+		.ready = WARD_READY_ALL, .into = NOWHERE, .doc = (text)                            \
+	}
+/* clang-format on */
 #define ALL WARD_READY_ALL
 
 /* Section, key, type or words, merge, who sets it, live, machinery, default, member, what it says.
  */
 const struct ward_key ward_keys[] = {
-	KEY("policy", "version", VERSION, BASE, FROM_ANY, YES, ALL, NULL, BY_HAND,
+	KEY(POLICY, "version", VERSION, BASE, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"The version of the language. Required."),
-	KEY("policy", "extends", EXTENDS, BASE, BASE_ONLY, YES, ALL, NULL, BY_HAND,
+	KEY(POLICY, "extends", EXTENDS, BASE, BASE_ONLY, YES, ALL, NULL, NOWHERE,
 		"A shipped profile, or a file beside this one. Its rules come before those of this "
 		"file. One level."),
 	/* The table of modes says which words are ready. */
-	WORD("policy", "mode", ward_mode_words, MIN, FROM_HOST, NO, WARD_READY_NONE,
-		WARD_DEFAULT_MODE, BY_HAND,
+	WORD(POLICY, "mode", ward_mode_words, MIN, FROM_HOST, NO, WARD_READY_NONE,
+		WARD_DEFAULT_MODE, INTO(mode),
 		"How wardfs isolates the command. `wardfs doctor` tells which modes work on this host."),
-	WORD("policy", "trust", trust, MIN, FROM_HOST, NO, WARD_READY_NONE, "medium", BY_HAND,
+	WORD(POLICY, "trust", trust, MIN, FROM_HOST, NO, WARD_READY_NONE, "medium", INTO(trust),
 		"How far the owner trusts the command. `low` refuses the network of the host."),
-	KEY("policy", "name", TEXT, BASE, BASE_ONLY, YES, ALL, NULL, BY_HAND,
+	KEY(POLICY, "name", TEXT, BASE, BASE_ONLY, YES, ALL, NULL, INTO(name),
 		"What the trail calls the policy. Without it: the name of the file."),
-	KEY("tree", "source", TREE_SOURCE, BASE, BASE_ONLY, NO, ALL, NULL, BY_HAND,
+	KEY(TREE, "source", TREE_SOURCE, BASE, BASE_ONLY, NO, ALL, NULL,
+		READ(ward_tree_source_read),
 		"The directory that is served; `.` is the project. Only /workspace may leave it "
 		"out: then it serves the project."),
-	KEY("tree", "at", TREE_AT, BASE, BASE_ONLY, NO, ALL, "same", BY_HAND,
+	KEY(TREE, "at", TREE_AT, BASE, BASE_ONLY, NO, ALL, "same", READ(ward_tree_at_read),
 		"Where else the tree is seen. `same` is its path on the host; a tmpfs has none."),
-	WORD("tree", "changes", changes, MIN, FROM_HOST, NO, WARD_READY_NONE, "keep", BY_HAND,
+	WORD(TREE, "changes", changes, MIN, FROM_HOST, NO, WARD_READY_NONE, "keep", NOWHERE,
 		"What happens to changes when the session ends."),
-	WORD("tree", "hardlinks", hardlinks, MIN, FROM_HOST, YES, ALL, "read", BY_HAND,
+	WORD(TREE, "hardlinks", hardlinks, MIN, FROM_HOST, YES, ALL, "read", INTO_TREE(hardlinks),
 		"The most that a file allows that has names unknown to the tree."),
-	RULE("guard", "hide", "The name does not exist for the agent."),
-	RULE("guard", "deny", "The name is visible and cannot be opened."),
-	RULE("guard", "read", "The file can at most be read and executed."),
-	RULE("guard", "append", "The file can at most be read and appended to."),
-	RULE("guard", "ask",
+	RULE(GUARD, "hide", HIDE, "The name does not exist for the agent."),
+	RULE(GUARD, "deny", DENY, "The name is visible and cannot be opened."),
+	RULE(GUARD, "read", READ, "The file can at most be read and executed."),
+	RULE(GUARD, "append", APPEND, "The file can at most be read and appended to."),
+	RULE(GUARD, "ask", ASK,
 		"The file can be read. A person decides the rest; until approvals exist, it is refused."),
-	RULE("guard", "noexec",
+	RULE(GUARD, "noexec", NOEXEC,
 		"The file cannot be executed. A tree that the pattern names as a whole is also "
 		"mounted noexec."),
-	WORD("guard", "fold", flag, MAX, FROM_ANY, YES, ALL, "no", BY_HAND,
+	WORD(GUARD, "fold", flag, MAX, FROM_ANY, YES, ALL, "no", INTO(fold),
 		"Guards match letters of both cases of ASCII. A tree on a file system that "
 		"takes a.txt and A.TXT for one name needs it."),
-	RULE("files", "hide", "The name does not exist for the agent."),
-	RULE("files", "deny", "The name is visible and cannot be opened."),
-	RULE("files", "read", "The file can be read and executed."),
-	RULE("files", "write", "Everything is allowed."),
-	RULE("files", "append", "The file can be read and appended to. New files can be made."),
-	RULE("files", "ask",
+	RULE(FILES, "hide", HIDE, "The name does not exist for the agent."),
+	RULE(FILES, "deny", DENY, "The name is visible and cannot be opened."),
+	RULE(FILES, "read", READ, "The file can be read and executed."),
+	RULE(FILES, "write", WRITE, "Everything is allowed."),
+	RULE(FILES, "append", APPEND,
+		"The file can be read and appended to. New files can be made."),
+	RULE(FILES, "ask", ASK,
 		"What the rule before it gives. A person decides the rest; until approvals exist, it is "
 		"refused."),
-	RULE("files", "noexec",
+	RULE(FILES, "noexec", NOEXEC,
 		"The file cannot be executed, whatever other rules give. A tree that the pattern "
 		"names as a whole is also mounted noexec."),
-	KEY("quota", "growth", SIZE, MIN, FROM_ANY, VALUE, ALL, NULL, BY_HAND,
+	KEY(QUOTA, "growth", SIZE, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_GROWTH),
 		"Bytes that the session added and that are still there. More: EDQUOT."),
-	KEY("quota", "files", COUNT, MIN, FROM_ANY, VALUE, ALL, NULL, BY_HAND,
+	KEY(QUOTA, "files", COUNT, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_FILES),
 		"Files, directories and links that the session made and that are still there. More: "
 		"EDQUOT."),
-	KEY("quota", "file", SIZE, MIN, FROM_ANY, VALUE, ALL, NULL, BY_HAND,
+	KEY(QUOTA, "file", SIZE, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_FILE),
 		"How large one file may grow. More: EFBIG."),
-	KEY("quota", "rate", SIZE_RATE, MIN, FROM_ANY, VALUE, ALL, NULL, BY_HAND,
+	KEY(QUOTA, "rate", SIZE_RATE, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_RATE),
 		"How fast the session may write. A faster write waits."),
-	KEY("quota", "churn", COUNT_RATE, MIN, FROM_ANY, VALUE, ALL, NULL, BY_HAND,
+	KEY(QUOTA, "churn", COUNT_RATE, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_CHURN),
 		"How many files of others the session may remove, replace, cut or open for writing "
 		"in a time. More: EDQUOT."),
-	WORD("limits", "require", require, MIN, FROM_ANY, NO, ALL, "yes",
+	WORD(LIMITS, "require", require, MIN, FROM_ANY, NO, ALL, "yes",
 		INTO(limits_where_available),
 		"`yes`: a limit that this host cannot enforce refuses the run."),
-	KEY("limits", "cpus", TENTHS, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpus),
+	KEY(LIMITS, "cpus", TENTHS, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpus),
 		"Processors of the session, in steps of 0.1."),
-	KEY("limits", "memory", SIZE, MIN, FROM_ANY, NO, ALL, NULL, INTO(memory),
+	KEY(LIMITS, "memory", SIZE, MIN, FROM_ANY, NO, ALL, NULL, INTO(memory),
 		"Memory of all processes together, without swap. Page cache and `/tmp` count."),
-	KEY("limits", "processes", COUNT, MIN, FROM_ANY, NO, ALL, "512", INTO(processes),
+	KEY(LIMITS, "processes", COUNT, MIN, FROM_ANY, NO, ALL, "512", INTO(processes),
 		"Processes and threads of the session."),
-	KEY("limits", "open-files", COUNT, MIN, FROM_ANY, NO, ALL, "4096", INTO(open_files),
+	KEY(LIMITS, "open-files", COUNT, MIN, FROM_ANY, NO, ALL, "4096", INTO(open_files),
 		"Open files of each process; at least 16."),
-	KEY("limits", "file", SIZE, MIN, FROM_ANY, NO, ALL, NULL, INTO(file_size),
+	KEY(LIMITS, "file", SIZE, MIN, FROM_ANY, NO, ALL, NULL, INTO(file_size),
 		"Size of each file that is written."),
-	KEY("limits", "cpu-time", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpu_time_ns),
+	KEY(LIMITS, "cpu-time", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpu_time_ns),
 		"CPU time of all processes together. Then the session ends."),
-	KEY("limits", "wall", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(wall_ns),
+	KEY(LIMITS, "wall", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(wall_ns),
 		"Time from start to end."),
-	KEY("limits", "idle", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(idle_ns),
+	KEY(LIMITS, "idle", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(idle_ns),
 		"Time without output, input or file access."),
-	KEY("limits", "grace", TIME, MIN, FROM_ANY, NO, ALL, "2s", INTO(grace_ns),
+	KEY(LIMITS, "grace", TIME, MIN, FROM_ANY, NO, ALL, "2s", INTO(grace_ns),
 		"Time from SIGTERM to SIGKILL when a session ends."),
-	KEY("limits", "per-command", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(per_command_ns),
+	KEY(LIMITS, "per-command", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(per_command_ns),
 		"Time of each `wardfs exec`."),
-	KEY("limits", "tmp", SIZE, MIN, FROM_ANY, NO, ALL, "1G", INTO(tmp_bytes),
+	KEY(LIMITS, "tmp", SIZE, MIN, FROM_ANY, NO, ALL, "1G", INTO(tmp_bytes),
 		"Size of /tmp, /var/tmp, /run and /dev/shm together."),
-	WORD("limits", "core", flag, MIN, FROM_ANY, NO, ALL, "no", INTO(core),
+	WORD(LIMITS, "core", flag, MIN, FROM_ANY, NO, ALL, "no", INTO(core),
 		"Processes may write core files."),
-	WORD("home", "mode", home, MIN, FROM_HOST, NO, ALL, "tmpfs", INTO(home),
+	WORD(HOME, "mode", home, MIN, FROM_HOST, NO, ALL, "tmpfs", INTO(home),
 		"The home directory: kept for the project, in memory until the session ends, or "
 		"missing."),
-	KEY("home", "size", SIZE, MIN, FROM_HOST, NO, ALL, NULL, INTO(home_size),
+	KEY(HOME, "size", SIZE, MIN, FROM_HOST, NO, ALL, NULL, INTO(home_size),
 		"How large a kept home may become."),
-	WORD("system", "view", view, MIN, FROM_HOST, NO, ALL, "minimal", INTO(view),
+	WORD(SYSTEM, "view", view, MIN, FROM_HOST, NO, ALL, "minimal", INTO(view),
 		"`minimal`: programs and libraries of the host. `readonly`: all of it that others "
 		"may read."),
-	LIST("system", "read", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(system_read),
+	LIST(SYSTEM, "read", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(system_read),
 		"More of the host, read-only. A path that a guard, the floor or the project file closes "
 		"refuses the start."),
-	LIST("env", "pass", ENV_PASS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_pass),
+	LIST(ENV, "pass", ENV_PASS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_pass),
 		"A variable that is passed on, besides PATH TERM LANG LC_* TZ COLORTERM. Not from root to "
 		"another owner, but under sudo by exact name."),
-	LIST("env", "set", ENV_SET, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_set),
+	LIST(ENV, "set", ENV_SET, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_set),
 		"A variable that is set."),
-	WORD("process", "seccomp", seccomp, MIN, FROM_HOST, NO, ALL, "default", INTO(seccomp),
+	WORD(PROCESS, "seccomp", seccomp, MIN, FROM_HOST, NO, ALL, "default", INTO(seccomp),
 		"Which system calls are allowed: `wardfs seccomp explain NAME`."),
-	LIST("process", "exec", PROGRAM, COMMON, FROM_HOST, NO, ALL, NULL, BY_HAND,
+	LIST(PROCESS, "exec", PROGRAM, COMMON, FROM_HOST, NO, ALL, NULL, READ(ward_programs_read),
 		"Only these programs may be executed, whatever name reaches them. A directory "
 		"stands for everything beneath it. Without a list: all programs."),
-	WORD("process", "terminal", flag, MIN, FROM_HOST, NO, ALL, "yes", INTO(terminal),
+	WORD(PROCESS, "terminal", flag, MIN, FROM_HOST, NO, ALL, "yes", INTO(terminal),
 		"The command gets a terminal where there is one."),
-	WORD("network", "mode", net, MIN, FROM_ANY, NO, ALL, "none", INTO(net),
+	WORD(NETWORK, "mode", net, MIN_OPEN, FROM_ANY, NO, ALL, "none", INTO(net),
 		"No network, what is listed, everything through a proxy, or the network of the "
 		"host."),
-	LIST("network", "allow", HOST, COMMON, FROM_HOST, YES, ALL, NULL, BY_HAND,
+	LIST(NETWORK, "allow", ALLOW, COMMON, FROM_HOST, YES, ALL, NULL, NOWHERE,
 		"A destination that may be connected to. Without a port: 443 and 80. `*` is any "
 		"name and any public address."),
 	/* whoever denies more while there is no network at all has what they ask for */
-	LIST("network", "deny", HOST, ADD, FROM_ANY, YES, ALL, NULL, BY_HAND,
+	LIST(NETWORK, "deny", DENY, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"A destination that is refused, whatever else is allowed. Without a port: all of "
 		"them, UDP as well."),
-	KEY("network", "proxy", URL, BASE, BASE_ONLY, NO, ALL, NULL, BY_HAND,
+	KEY(NETWORK, "proxy", URL, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_proxy),
 		"The proxy of mode `proxy`: http://HOST:PORT or socks5://HOST:PORT."),
-	KEY("network", "identify", HEADER, BASE, BASE_ONLY, NO, ALL, NULL, BY_HAND,
+	KEY(NETWORK, "identify", HEADER, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_identify),
 		"The header that tells the proxy which session asks, or `proxy-authorization`."),
-	WORD("network", "sni", sni, MIN, FROM_HOST, YES, ALL, "require", INTO(sni),
+	WORD(NETWORK, "sni", sni, MIN, FROM_HOST, YES, ALL, "require", INTO(sni),
 		"Whether the name in a TLS greeting, and the host of a plain HTTP request, must be "
 		"the name that the program asked for."),
-	KEY("network", "upload", SIZE, MIN, FROM_HOST, YES, ALL, NULL, INTO(net_upload),
+	KEY(NETWORK, "upload", SIZE, MIN, FROM_HOST, YES, ALL, NULL, INTO(net_upload),
 		"How much the session may send to all destinations together."),
-	KEY("network", "rate", SIZE_RATE, MIN, FROM_HOST, YES, ALL, NULL, INTO(net_rate),
+	KEY(NETWORK, "rate", SIZE_RATE, MIN, FROM_HOST, YES, ALL, NULL, INTO(net_rate),
 		"How fast bytes move to and from each destination, both ways together."),
-	KEY("network", "connections", COUNT, MIN, FROM_HOST, YES, ALL, NULL, INTO(net_connections),
+	KEY(NETWORK, "connections", COUNT, MIN, FROM_HOST, YES, ALL, NULL, INTO(net_connections),
 		"Connections to each destination at once."),
-	KEY("network", "connect-time", TIME, MIN, FROM_HOST, YES, ALL, "10s", INTO(net_connect_ns),
+	KEY(NETWORK, "connect-time", TIME, MIN, FROM_HOST, YES, ALL, "10s", INTO(net_connect_ns),
 		"How long each address of a server has to take a connection. Then the next one is "
 		"tried."),
-	KEY("network", "handshake-time", TIME, MIN, FROM_HOST, YES, ALL, "30s",
+	KEY(NETWORK, "handshake-time", TIME, MIN, FROM_HOST, YES, ALL, "30s",
 		INTO(net_handshake_ns),
 		"How long a TLS greeting, or the head of a plain HTTP request, may take to arrive."),
-	KEY("network", "idle", TIME, MIN, FROM_HOST, YES, ALL, "1h", INTO(net_idle_ns),
+	KEY(NETWORK, "idle", TIME, MIN, FROM_HOST, YES, ALL, "1h", INTO(net_idle_ns),
 		"A connection on which nothing moves for so long is closed."),
-	LIST("network", "publish", PORTS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_publish),
+	LIST(NETWORK, "publish", PORTS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_publish),
 		"A port of the host, and the port inside that it leads to."),
-	LIST("network", "forward", PORTS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_forward),
+	LIST(NETWORK, "forward", PORTS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_forward),
 		"A port inside, and the port of the host that it leads to."),
-	LIST("network", "socket", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_socket),
+	LIST(NETWORK, "socket", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_socket),
 		"A unix socket (a stream) of the host, which programs inside reach at the same "
 		"path."),
-	WORD("audit", "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
+	WORD(AUDIT, "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
 		"How much the trail holds."),
-	WORD("audit", "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),
+	WORD(AUDIT, "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),
 		"Which contents have a digest (SHA-256) in the records of opens and closes."),
-	WORD("audit", "exec", flag, MAX, FROM_HOST, NO, ALL, "yes", INTO(exec),
+	WORD(AUDIT, "exec", flag, MAX, FROM_HOST, NO, ALL, "yes", INTO(exec),
 		"The trail records each program, with its arguments and who started it, before it "
 		"runs."),
-	WORD("audit", "on-failure", on_failure, MIN, FROM_HOST, YES, ALL, "deny", INTO(on_failure),
+	WORD(AUDIT, "on-failure", on_failure, MIN, FROM_HOST, YES, ALL, "deny", INTO(on_failure),
 		"What happens when the trail cannot be written."),
-	WORD("audit", "sync", audit_sync, MIN, FROM_HOST, NO, ALL, "batch", INTO(sync),
+	WORD(AUDIT, "sync", audit_sync, MIN, FROM_HOST, NO, ALL, "batch", INTO(sync),
 		"When records reach the disk."),
-	WORD("audit", "writer", audit_writer, MIN, FROM_HOST, NO, ALL, "own", INTO(writer),
+	WORD(AUDIT, "writer", audit_writer, MIN, FROM_HOST, NO, ALL, "own", INTO(writer),
 		"Whose process writes the trail."),
-	LIST("audit", "checkpoint", CHECKPOINT, ADD, FROM_HOST, NO, ALL, "10000", BY_HAND,
+	LIST(AUDIT, "checkpoint", CHECKPOINT, ADD, FROM_HOST, NO, ALL, "10000",
+		READ(ward_checkpoint_read),
 		"After how many records a checkpoint is signed, or how long after the one before. "
 		"Of several counts or times the smallest counts. Without a time: 10s."),
-	LIST("audit", "anchor", ANCHOR, BASE, BASE_ONLY, NO, ALL, NULL, INTO(anchors),
-		"Where checkpoints are also sent. Without it the journal, if there is one, gets "
-		"the first and the last checkpoint; `none` sends nothing."),
-	KEY("audit", "rotate", SIZE, MIN, FROM_HOST, NO, ALL, "256M", INTO(rotate),
+	LIST(AUDIT, "anchor", ANCHOR, ADD, FROM_HOST, NO, ALL, NULL, READ(ward_anchors_read),
+		"Where checkpoints are also sent: to all that any source names. Without it the "
+		"journal, if there is one, gets the first and the last checkpoint; `none` sends "
+		"nothing where no other anchor is named."),
+	KEY(AUDIT, "rotate", SIZE, MIN, FROM_HOST, NO, ALL, "256M", INTO(rotate),
 		"A longer trail goes on in a new file, and the finished one is compressed. At least "
 		"64K."),
-	KEY("audit", "keep", TIME, MAX, FROM_HOST, NO, ALL, "90d", INTO(keep_ns),
+	KEY(AUDIT, "keep", TIME, MAX, FROM_HOST, NO, ALL, "90d", INTO(keep_ns),
 		"How long the trail is kept after the end of its session."),
-	WORDS("audit", "redact", redact, ADD, FROM_HOST, NO, ALL, "none", BY_HAND,
+	WORDS(AUDIT, "redact", redact, ADD, FROM_HOST, NO, ALL, "none", INTO(redact),
 		"What the trail leaves out. `argv`: the arguments of programs. `sni`: the names in "
 		"TLS greetings."),
-	LIST("test", "expect", EXPECT, ADD, FROM_ANY, YES, ALL, NULL, BY_HAND,
+	LIST(TEST, "expect", EXPECT, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"What an action answers; `wardfs policy test` checks it. No disk plays a part: a "
 		"directory moves only where the rules alone allow it."),
 	{0},
 };
-
-const char *const ward_sections[] = {"policy", "tree", "guard", "files", "quota", "limits", "home",
-	"system", "env", "process", "network", "audit", "test", NULL};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of sections and keys (key_table.c). Reading, merging, filling struct ward_settings,
- * reloading and the documents follow it: docs/policy.md has its rows (static/keys compares them),
- * and wardfs-policy(5) is made from it.
+ * The one table of sections and keys (key_table.c), and what their types do (key_types.c). Reading,
+ * merging, filling struct ward_settings, reloading and the documents follow them: docs/policy.md
+ * has their rows (static/keys compares them), and wardfs-policy(5) is made from them. No other code
+ * compares the word of a key or of a section.
  */
 #pragma once
 
@@ -11,6 +12,35 @@
 #include <stdint.h>
 
 #include "enforcer/base/err.h"
+#include "enforcer/policy/policy.h"
+
+struct ward_entry;
+
+enum ward_section_id {
+	WARD_SECTION_POLICY = 0,
+	WARD_SECTION_TREE,
+	WARD_SECTION_GUARD,
+	WARD_SECTION_FILES,
+	WARD_SECTION_QUOTA,
+	WARD_SECTION_LIMITS,
+	WARD_SECTION_HOME,
+	WARD_SECTION_SYSTEM,
+	WARD_SECTION_ENV,
+	WARD_SECTION_PROCESS,
+	WARD_SECTION_NETWORK,
+	WARD_SECTION_AUDIT,
+	WARD_SECTION_TEST,
+	WARD_SECTION_COUNT_,
+};
+
+struct ward_section {
+	const char *name;
+	bool path; /* stands with a path: [tree P] */
+	bool run;  /* the command line of a run speaks of it */
+};
+
+/* By enum ward_section_id. */
+extern const struct ward_section ward_sections[WARD_SECTION_COUNT_];
 
 enum ward_key_type {
 	WARD_KEY_TYPE_NONE = 0,
@@ -31,19 +61,22 @@ enum ward_key_type {
 	WARD_KEY_TYPE_ENV_PASS,
 	WARD_KEY_TYPE_ENV_SET,
 	WARD_KEY_TYPE_PROGRAM, /* absolute path or pattern */
-	WARD_KEY_TYPE_HOST,
+	WARD_KEY_TYPE_ALLOW,   /* a destination */
+	WARD_KEY_TYPE_DENY,
 	WARD_KEY_TYPE_PORTS,
 	WARD_KEY_TYPE_URL,	  /* of a proxy */
 	WARD_KEY_TYPE_HEADER,	  /* the name of one */
 	WARD_KEY_TYPE_CHECKPOINT, /* count or time */
 	WARD_KEY_TYPE_ANCHOR,
 	WARD_KEY_TYPE_EXPECT,
+	WARD_KEY_TYPE_COUNT_,
 };
 
 /* How floor and project file combine with the base. */
 enum ward_merge {
 	WARD_MERGE_BASE = 0, /* only the base may set it */
 	WARD_MERGE_MIN,	     /* the smaller number; of words the stricter */
+	WARD_MERGE_MIN_OPEN, /* so, and the command line of a run only opens what is closed */
 	WARD_MERGE_MAX,	     /* the later word (flags: yes wins) */
 	WARD_MERGE_ADD,	     /* lists: all entries hold */
 	WARD_MERGE_COMMON,   /* lists: what both have */
@@ -67,21 +100,39 @@ enum ward_key_live {
 	WARD_LIVE_YES,
 };
 
-/* How a key fills its member of struct ward_settings. */
+/*
+ * How a key fills its member: of struct ward_settings, or in a section with a path, of the struct
+ * of that path (struct ward_tree, struct ward_quota).
+ */
 enum ward_key_fill {
-	WARD_FILL_NONE = 0, /* code of its own does */
+	WARD_FILL_NONE = 0, /* no member: the rules, the check or one file asks for its type */
 	WARD_FILL_NUMBER,   /* uint64_t; WARD_UNLIMITED: neither set nor a default */
 	WARD_FILL_FLAG,	    /* bool: the second of two words */
 	WARD_FILL_WORD,	    /* an enum: the index of the word */
+	WARD_FILL_WORDS,    /* struct ward_word_set: all that were said */
+	WARD_FILL_MODE,	    /* a row of the table of modes */
+	WARD_FILL_TEXT,	    /* char *; NULL: neither set nor a default */
 	WARD_FILL_STRINGS,  /* struct ward_strings: one a line */
+	WARD_FILL_PROXY,    /* struct ward_proxy */
+	WARD_FILL_READER,   /* read() does */
 };
 
+struct ward_key;
+
+/*
+ * Fills what a key says after the merge into `base`, where the member begins that the row names.
+ * instance: the path of [tree P] and [quota P], else "".
+ */
+typedef int (*ward_key_read_fn)(struct ward_policy *p, const struct ward_key *k,
+	const char *instance, void *base, struct ward_err *err);
+
 struct ward_key {
-	const char *section;
+	const struct ward_section *section;
 	const char *name;
 	enum ward_key_type type;
 	bool repeats;
 	const char *const *words; /* WARD_KEY_TYPE_WORD */
+	enum ward_verb verb;	  /* WARD_KEY_TYPE_RULE */
 	enum ward_merge merge;
 	unsigned by; /* set of ward_key_setter */
 	enum ward_key_live live;
@@ -89,23 +140,53 @@ struct ward_key {
 	const char *fallback; /* default as text; NULL: none */
 	struct {
 		enum ward_key_fill fill;
-		size_t offset; /* in struct ward_settings */
+		size_t offset;
+		ward_key_read_fn read; /* WARD_FILL_READER */
 	} into;
 	const char *doc; /* what it says, in a sentence or two; `word` as in Markdown */
 };
 
+/* What all keys of a type have in common. */
+struct ward_key_type_ops {
+	const char *name;    /* what the documents call a value; NULL: they list the words */
+	const char *example; /* a value; NULL: the first word */
+	bool any_case;	     /* values that differ in case alone are one (RFC 4343) */
+	bool host_path;	     /* a relative path belongs to the directory of its file */
+	/* Checks a value; *ret_number: what it counts, 0 where it counts nothing. */
+	int (*parse)(const struct ward_key *k, const char *value, uint64_t *ret_number,
+		struct ward_err *err);
+	/*
+	 * Adds to p->effective what holds of the n > 0 entries of one key and path. NULL: the row's
+	 * merge says it. -ENOMEM.
+	 */
+	int (*merge)(struct ward_policy *p, const struct ward_entry *const *v, size_t n);
+};
+
+/* By enum ward_key_type. */
+extern const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_];
+
 /* All keys, ended by a NULL section. */
 extern const struct ward_key ward_keys[];
 
-/* "tree" and "quota" stand with a path. NULL-terminated. */
-extern const char *const ward_sections[];
-bool ward_section_has_path(const char *section);
+static inline bool ward_key_in(const struct ward_key *k, enum ward_section_id id)
+{
+	return k->section == &ward_sections[id];
+}
+
+/* Does it fill the member of struct ward_settings at this offset? */
+static inline bool ward_key_fills(const struct ward_key *k, size_t offset)
+{
+	return !k->section->path && k->into.fill != WARD_FILL_NONE && k->into.offset == offset &&
+	       k->into.fill != WARD_FILL_READER;
+}
+
 /* Does the section hold a key that a project file may set? */
-bool ward_section_of_project(const char *section);
+bool ward_section_of_project(const struct ward_section *section);
 
 /* -EINVAL naming the nearest spelling. */
-int ward_section_find(const char *name, const char **ret, struct ward_err *err) ward_must_check;
-int ward_key_find(const char *section, const char *name, const struct ward_key **ret,
+int ward_section_find(
+	const char *name, const struct ward_section **ret, struct ward_err *err) ward_must_check;
+int ward_key_find(const struct ward_section *section, const char *name, const struct ward_key **ret,
 	struct ward_err *err) ward_must_check;
 
 /* Does this word of the key have its machinery? For [policy] mode the table of modes says so. */
@@ -115,5 +196,8 @@ bool ward_key_word_ready(const struct ward_key *k, uint64_t word);
 int ward_key_check(const struct ward_key *k, const char *value, uint64_t *ret_number,
 	struct ward_err *err) ward_must_check;
 
-/* Of WARD_KEY_TYPE_CHECKPOINT: a time, or a count? */
-bool ward_checkpoint_is_time(const char *value);
+/* What stands where nothing is set: the number of the default, else WARD_UNLIMITED. */
+uint64_t ward_key_fallback(const struct ward_key *k);
+
+/* Do two texts say the same in a list of this key? */
+bool ward_key_same_text(const struct ward_key *k, const char *a, const char *b);

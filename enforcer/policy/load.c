@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "conf/embedded.h"
+#include "enforcer/base/budget.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/msg.h"
@@ -56,15 +57,12 @@ static int slurp(int dirfd, const char *path, int flags, struct ward_buf *text)
 	return ward_fd_read_all(fd, WARD_POLICY_TEXT_MAX + 1, text);
 }
 
-/* The same, but only a regular file, and no symbolic link in its last part. Waits for nobody. */
-static int slurp_regular(int dirfd, const char *path, struct ward_buf *text)
+/* The project file: only a regular file, which is no link. Waits for nobody. */
+static int slurp_project(const struct ward_load *l, struct ward_buf *text)
 {
-	struct stat st;
-	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
-	return slurp(dirfd, path, O_NOFOLLOW | O_NONBLOCK, text);
+	ward_cleanup_fd int fd = ward_fd_open_beneath(l->tree_fd, PROJECT);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_POLICY_PROJECT_MAX, text);
+	return r < 0 ? r : ward_budget_take(l->budget, text->len);
 }
 
 /* The absolute form of path, without looking at the disk but for the current directory. */
@@ -122,7 +120,7 @@ int ward_policy_find(const char *name, struct ward_buf *ret_text, struct ward_bu
 /* --- extends --- */
 
 struct peek {
-	bool in_policy;
+	const struct ward_section *section; /* NULL: no such section */
 	struct ward_buf name;
 };
 
@@ -133,30 +131,34 @@ static int peek_section(
 	(void)arg;
 	(void)line;
 	(void)err;
-	p->in_policy = strcmp(kind, "policy") == 0;
-	return 0;
+	p->section = NULL;
+	/* what is wrong with it is said when it is compiled */
+	int r = ward_section_find(kind, &p->section, NULL);
+	return r == -EINVAL ? 0 : r;
 }
 
 static int peek_pair(
 	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
 {
 	struct peek *p = user;
+	const struct ward_key *k = NULL;
 	(void)line;
 	(void)err;
-	if (p->in_policy && strcmp(key, "extends") == 0 && !p->name.len)
+	if (p->section && ward_key_find(p->section, key, &k, NULL) == 0 &&
+		k->type == WARD_KEY_TYPE_EXTENDS && !p->name.len)
 		ward_buf_puts(&p->name, value);
 	return 0;
 }
 
 /* Adds what the project at hand brings to a shipped profile that asks for it. */
-static int complete(
-	int tree_fd, const struct ward_buf *file, struct ward_buf *text, struct ward_err *err)
+static int complete(const struct ward_load *l, const struct ward_buf *file, struct ward_buf *text,
+	struct ward_err *err)
 {
 	size_t len = 0;
 	if (!file->len || !ward_profile_text(ward_buf_str(file), &len) ||
 		!strstr(ward_buf_str(text), "\n" WARD_PRESENT_MARK "\n"))
 		return 0;
-	return ward_present_guards(tree_fd, text, err);
+	return ward_present_guards(l->tree_fd, l->budget, text, err);
 }
 
 /* Loads what base extends, if it does, into the two buffers. stand_in: of struct ward_load. */
@@ -164,7 +166,7 @@ static int load_extended(const char *base_file, const struct ward_buf *base, con
 	struct ward_buf *ret_text, struct ward_buf *ret_file, struct ward_err *err)
 {
 	static const struct ward_read_ops ops = {peek_section, peek_pair};
-	struct peek p = {.in_policy = false};
+	struct peek p = {0};
 	int read = ward_policy_read(base_file, ward_buf_str(base), base->len, &ops, &p, NULL);
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	const char *name = ward_buf_str(&p.name);
@@ -218,7 +220,11 @@ static int load_owner(const struct ward_load *l, struct texts *t, struct ward_er
 		return ward_err_sys(err, r, "%s", l->tree_path);
 	r = slurp(AT_FDCWD, ward_buf_str(file), O_NONBLOCK, &t->text[WARD_SOURCE_BASE]);
 	if (r == 0)
+		r = ward_budget_take(l->budget, t->text[WARD_SOURCE_BASE].len);
+	if (r == 0)
 		return 1;
+	if (ward_budget_refuse(r, ward_buf_str(file), WARD_POLICY_TEXT_MAX, err))
+		return r;
 	if (r != -ENOENT && r != -ENOTDIR)
 		return ward_err_sys(err, r, "%s", ward_buf_str(file));
 	ward_buf_clear(file);
@@ -233,7 +239,7 @@ static int given_base(const struct ward_load *l, struct texts *t, struct ward_er
 		ward_buf_add(&t->text[kinds[i]], b->text[i].data, b->text[i].len);
 		ward_buf_add(&t->file[kinds[i]], b->file[i].data, b->file[i].len);
 		t->there[kinds[i]] = b->file[i].len > 0;
-		int r = complete(l->tree_fd, &t->file[kinds[i]], &t->text[kinds[i]], err);
+		int r = complete(l, &t->file[kinds[i]], &t->text[kinds[i]], err);
 		if (r < 0)
 			return r;
 	}
@@ -258,10 +264,9 @@ static int load_base(const struct ward_load *l, struct texts *t, struct ward_err
 		&t->text[WARD_SOURCE_PROFILE], &t->file[WARD_SOURCE_PROFILE], err);
 	t->there[WARD_SOURCE_PROFILE] = r == 0 && t->file[WARD_SOURCE_PROFILE].len;
 	if (r == 0)
-		r = complete(l->tree_fd, file, text, err);
+		r = complete(l, file, text, err);
 	if (r == 0)
-		r = complete(l->tree_fd, &t->file[WARD_SOURCE_PROFILE],
-			&t->text[WARD_SOURCE_PROFILE], err);
+		r = complete(l, &t->file[WARD_SOURCE_PROFILE], &t->text[WARD_SOURCE_PROFILE], err);
 	return r;
 }
 
@@ -301,7 +306,10 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 		ward_buf_printf(project, "%s/", strcmp(l->tree_path, "/") ? l->tree_path : "");
 	ward_buf_puts(project, PROJECT);
 	if (l->tree_fd >= 0) {
-		r = slurp_regular(l->tree_fd, PROJECT, &t->text[WARD_SOURCE_PROJECT]);
+		r = slurp_project(l, &t->text[WARD_SOURCE_PROJECT]);
+		if (r < 0 && r != -ENOENT &&
+			ward_budget_refuse(r, ward_buf_str(project), WARD_POLICY_PROJECT_MAX, err))
+			return r;
 		if (r < 0 && r != -ENOENT)
 			return ward_err_sys(err, r, "%s", ward_buf_str(project));
 		t->there[WARD_SOURCE_PROJECT] = r == 0;
@@ -349,14 +357,18 @@ static int load_more(const struct ward_load *l, struct texts *t, struct ward_err
 	return ward_buf_error(&b) < 0 ? ward_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-int ward_policy_load(const struct ward_load *l, struct ward_policy **ret, struct ward_err *err)
+int ward_policy_load(const struct ward_load *given, struct ward_policy **ret, struct ward_err *err)
 {
 	struct texts t = {0};
-	int r = load_base(l, &t, err);
+	struct ward_budget budget;
+	struct ward_load l = *given;
+	l.budget = &budget;
+	ward_budget_begin(&budget);
+	int r = load_base(&l, &t, err);
 	if (r >= 0)
-		r = load_others(l, &t, err);
-	if (r >= 0 && l->more)
-		r = load_more(l, &t, err);
+		r = load_others(&l, &t, err);
+	if (r >= 0 && l.more)
+		r = load_more(&l, &t, err);
 	if (r >= 0)
 		r = compile_texts(&t, WHOLE, ret, err);
 	texts_clear(&t);
@@ -366,7 +378,9 @@ int ward_policy_load(const struct ward_load *l, struct ward_policy **ret, struct
 int ward_policy_load_alone(const char *name, struct ward_policy **ret, struct ward_err *err)
 {
 	struct texts t = {0};
-	const struct ward_load l = {.policy = name, .tree_fd = -1};
+	struct ward_budget budget;
+	const struct ward_load l = {.policy = name, .tree_fd = -1, .budget = &budget};
+	ward_budget_begin(&budget);
 	int r = load_base(&l, &t, err);
 	if (r >= 0)
 		r = compile_texts(&t, WHOLE, ret, err);

@@ -12,6 +12,8 @@
 
 #include "enforcer/policy/policy.h"
 
+struct ward_budget; /* base/budget.h */
+
 /*
  * A base as texts, from where it is found to where it is loaded: `wardfs policy reload` reads it
  * with its caller's rights, the session's supervisor puts the other sources on top.
@@ -51,6 +53,7 @@ struct ward_load {
 	int (*more)(
 		void *user, const struct ward_policy *p, struct ward_buf *b, struct ward_err *err);
 	void *user;
+	struct ward_budget *budget; /* the loader's own: what reading all of this may cost */
 };
 
 /* Loads and compiles all sources. Errors as ward_policy_compile(), and -ENOENT, -EACCES, … */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses [network] proxy and identify. */
 #include "enforcer/policy/proxy.h"
+#include "enforcer/base/quantity.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,12 +14,10 @@
 
 static int parse_port(const char *s, uint16_t *ret)
 {
-	unsigned long port = 0;
-	size_t n = 0;
-	for (; s[n] >= '0' && s[n] <= '9' && n < 6; n++)
-		port = port * 10 + (unsigned long)(s[n] - '0');
-	if (n == 0 || s[n] || port == 0 || port > UINT16_MAX)
-		return -EINVAL;
+	uint64_t port = 0;
+	int r = ward_quantity_whole(s, 1, UINT16_MAX, &port, NULL);
+	if (r < 0)
+		return r;
 	*ret = (uint16_t)port;
 	return 0;
 }

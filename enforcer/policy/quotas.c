@@ -11,9 +11,6 @@
 #include "enforcer/base/quantity.h"
 #include "enforcer/policy/explain.h"
 
-/* In the order of enum ward_quota_key. */
-static const char *const names[WARD_QUOTA_KEYS_] = {"growth", "files", "file", "rate", "churn"};
-
 /* Is path dir, or beneath it? Both are normalised. */
 static bool lies_in(const char *path, const char *dir)
 {
@@ -50,19 +47,23 @@ static int add_quota(struct ward_settings *s, const char *path, struct ward_err 
 	s->quotas = v;
 	struct ward_quota *q = &v[s->n_quotas];
 	*q = (struct ward_quota){.path = strdup(path)};
-	for (size_t i = 0; i < WARD_QUOTA_KEYS_; i++)
-		q->limits[i].value = WARD_UNLIMITED;
 	s->n_quotas++;
 	return q->path ? 0 : no_memory(err);
 }
 
-static int fill_limit(const struct ward_entry *e, struct ward_quota_limit *l, struct ward_err *err)
+int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
 {
+	struct ward_quota_limit *l = base;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
-	const bool size = e->key->type == WARD_KEY_TYPE_SIZE_RATE;
+	const struct ward_entry *e = ward_entry_of(p, k, instance);
+	const bool size = k->type == WARD_KEY_TYPE_SIZE_RATE;
+	l->value = WARD_UNLIMITED;
+	if (!e)
+		return 0;
 	l->value = e->number;
-	if (size || e->key->type == WARD_KEY_TYPE_COUNT_RATE) {
+	if (size || k->type == WARD_KEY_TYPE_COUNT_RATE) {
 		int r = ward_quantity_rate(e->value, size, &l->value, &l->per_s, err);
 		if (r < 0)
 			return r;
@@ -72,7 +73,7 @@ static int fill_limit(const struct ward_entry *e, struct ward_quota_limit *l, st
 			"%s:%u: rate = %s would make every write wait for ever; growth = 0 refuses "
 			"what is new",
 			e->file, e->line, e->value);
-	ward_buf_printf(&text, "%s = %s", e->key->name, e->value);
+	ward_buf_printf(&text, "%s = %s", k->name, e->value);
 	ward_buf_printf(&place, "%s:%u", e->file, e->line);
 	l->text = ward_buf_steal(&text);
 	l->place = ward_buf_steal(&place);
@@ -87,7 +88,7 @@ static int cmp_quotas(const void *a, const void *b)
 static int settle_entry(struct ward_policy *p, const struct ward_entry *e, struct ward_err *err)
 {
 	struct ward_settings *s = &p->settings;
-	size_t at = 0, key = 0;
+	size_t at = 0;
 	if (!has_tree(p, e->instance)) {
 		/* the floor may speak of trees that this policy does not have */
 		if (e->source == WARD_SOURCE_FLOOR)
@@ -102,23 +103,14 @@ static int settle_entry(struct ward_policy *p, const struct ward_entry *e, struc
 			e->file, e->line, WARD_QUOTA_DEPTH_MAX);
 	while (at < s->n_quotas && strcmp(s->quotas[at].path, e->instance) != 0)
 		at++;
-	if (at == s->n_quotas) {
-		int r = add_quota(s, e->instance, err);
-		if (r < 0)
-			return r;
-	}
-	while (key < WARD_QUOTA_KEYS_ && strcmp(names[key], e->key->name) != 0)
-		key++;
-	if (key == WARD_QUOTA_KEYS_)
-		return ward_err_set(err, -EINVAL, "[quota] %s: unknown", e->key->name);
-	return fill_limit(e, &s->quotas[at].limits[key], err);
+	return at < s->n_quotas ? 0 : add_quota(s, e->instance, err);
 }
 
 int ward_quotas_settle(struct ward_policy *p, struct ward_err *err)
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
-		if (strcmp(e->key->section, "quota") != 0)
+		if (!ward_key_in(e->key, WARD_SECTION_QUOTA))
 			continue;
 		int r = settle_entry(p, e, err);
 		if (r < 0)

@@ -15,6 +15,8 @@
 
 /* A source is at most this long: ten times what 10,000 rules need. */
 #define WARD_POLICY_TEXT_MAX ((size_t)4 << 20)
+/* A project file may be hostile. Compiled, patterns take a hundred times their size in memory. */
+#define WARD_POLICY_PROJECT_MAX ((size_t)1 << 20)
 /* A line is at most this long: a path of PATH_MAX with every byte escaped, and the key. */
 #define WARD_POLICY_LINE_MAX ((size_t)8448)
 

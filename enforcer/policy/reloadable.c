@@ -53,12 +53,6 @@ static bool other_value(const struct ward_policy *p, const struct ward_entry *e)
 	return e->key->live == WARD_LIVE_VALUE && counterpart(p, e);
 }
 
-static void name_key(struct ward_buf *b, const struct ward_entry *e)
-{
-	ward_buf_printf(b, "[%s%s%s] %s", e->key->section, *e->instance ? " " : "", e->instance,
-		e->key->name);
-}
-
 static void trees(const struct ward_policy *a, const struct ward_policy *b, const char *text,
 	struct ward_buf *ret, size_t *ret_n)
 {
@@ -79,14 +73,7 @@ static void trees(const struct ward_policy *a, const struct ward_policy *b, cons
 static bool of_common_tree(
 	const struct ward_policy *old, const struct ward_policy *now, const struct ward_entry *e)
 {
-	bool a = false, b = false;
-	if (strcmp(e->key->section, "tree") != 0)
-		return true;
-	for (size_t i = 0; i < old->n_trees; i++)
-		a = a || strcmp(old->trees[i], e->instance) == 0;
-	for (size_t i = 0; i < now->n_trees; i++)
-		b = b || strcmp(now->trees[i], e->instance) == 0;
-	return a && b;
+	return ward_entry_of_tree(old, e) && ward_entry_of_tree(now, e);
 }
 
 int ward_policy_fixed(const struct ward_policy *old, const struct ward_policy *now,
@@ -106,7 +93,7 @@ int ward_policy_fixed(const struct ward_policy *old, const struct ward_policy *n
 				    : e->key->fallback ? e->key->fallback
 						       : "not set";
 		ward_buf_printf(ret, "%s:%u: ", e->file, e->line);
-		name_key(ret, e);
+		ward_entry_name(ret, e);
 		ward_buf_printf(ret, " = %s (in force: %s)\n", e->value, value);
 		++*ret_n;
 	}
@@ -116,7 +103,7 @@ int ward_policy_fixed(const struct ward_policy *old, const struct ward_policy *n
 		if (is_live(e->key) || holds(now, e) || !of_common_tree(old, now, e) ||
 			(!e->key->repeats && counterpart(now, e)))
 			continue;
-		name_key(ret, e);
+		ward_entry_name(ret, e);
 		ward_buf_printf(ret, " = %s is in force, and missing\n", e->value);
 		++*ret_n;
 	}

@@ -16,6 +16,7 @@
 
 struct ward_mode; /* a row of the table of modes: enforcer/modes/table/mode.h */
 
+enum ward_trust { WARD_TRUST_LOW = 0, WARD_TRUST_MEDIUM, WARD_TRUST_HIGH };
 enum ward_hardlinks { WARD_HARDLINKS_DENY = 0, WARD_HARDLINKS_READ, WARD_HARDLINKS_ALLOW };
 enum ward_home { WARD_HOME_NONE = 0, WARD_HOME_TMPFS, WARD_HOME_PROJECT };
 enum ward_net { WARD_NET_NONE = 0, WARD_NET_ALLOWLIST, WARD_NET_PROXY, WARD_NET_HOST };
@@ -26,6 +27,7 @@ enum ward_audit_hash { WARD_HASH_ALL = 0, WARD_HASH_WRITES, WARD_HASH_NONE };
 enum ward_audit_sync { WARD_SYNC_RECORD = 0, WARD_SYNC_BATCH, WARD_SYNC_CLOSE };
 /* Whose process writes the trail, and with whose key. */
 enum ward_audit_writer { WARD_WRITER_SYSTEM = 0, WARD_WRITER_OWN };
+enum ward_redact { WARD_REDACT_ARGV = 0, WARD_REDACT_SNI, WARD_REDACT_NOTHING };
 enum ward_on_failure { WARD_ON_FAILURE_STOP = 0, WARD_ON_FAILURE_DENY };
 
 /* The closest first. */
@@ -72,10 +74,22 @@ struct ward_quota {
 	struct ward_quota_limit limits[WARD_QUOTA_KEYS_];
 };
 
+/* Words of a key that repeats: 1 << index of each that was said. */
+struct ward_word_set {
+	uint32_t bits;
+};
+
+static inline bool ward_word_said(struct ward_word_set s, unsigned word)
+{
+	return s.bits >> word & 1;
+}
+
 struct ward_settings {
-	char *name;
+	char *name;		      /* never NULL */
 	const struct ward_mode *mode; /* never NULL */
-	struct ward_tree *trees;      /* sorted by path; /workspace is always there */
+	enum ward_trust trust;
+	bool fold;		 /* guards match letters of both cases */
+	struct ward_tree *trees; /* sorted by path; /workspace is always there */
 	size_t n_trees;
 	struct ward_quota *quotas; /* sorted by path; each with a tree in, at or above it */
 	size_t n_quotas;
@@ -128,9 +142,9 @@ struct ward_settings {
 	enum ward_audit_log log;
 	enum ward_audit_hash hash;
 	bool exec;		     /* programs that are started are recorded */
-	struct ward_strings anchors; /* journald, syslog, file:PATH, exec:PATH */
-	bool redact_argv;
-	bool redact_sni;
+	struct ward_strings anchors; /* journald, syslog, file:PATH, exec:PATH; `none` alone */
+	size_t anchors_floor;	     /* so many in front are the floor's */
+	struct ward_word_set redact; /* of enum ward_redact */
 	enum ward_on_failure on_failure;
 	enum ward_audit_sync sync;
 	enum ward_audit_writer writer;

@@ -34,12 +34,12 @@ int ward_value_word(const char *text, const char *const *words, uint64_t *ret, s
 	return ward_err_set(err, -EINVAL, "'%s' is none of: %s", text, all);
 }
 
-/* A list "1,2,3" of ports, at least one. */
+/* A list "1,2,3" of ports, at least one. They are compared as text: no zero may stand in front. */
 static bool ports(const char *s)
 {
 	for (;;) {
 		uint64_t v;
-		if (!ward_quantity_digits(&s, &v) || v == 0 || v > 65535)
+		if (*s == '0' || !ward_quantity_digits(&s, &v) || v > 65535)
 			return false;
 		if (!*s)
 			return true;

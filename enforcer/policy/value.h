@@ -23,5 +23,7 @@ int ward_value_env(const char *text, bool set, struct ward_err *err) ward_must_c
 /* An absolute path without "." and "..", double or trailing '/'; "/" only if root_too. */
 int ward_value_sandbox_path(const char *text, bool root_too, struct ward_err *err) ward_must_check;
 
+/* Spellings farther off than this are no slip of the finger. */
+#define WARD_NEAR 3U
 /* Steps from a to b by insertion, deletion, replacement, swap of neighbours; at most max. */
 unsigned ward_value_distance(const char *a, const char *b, unsigned max);

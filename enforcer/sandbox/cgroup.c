@@ -59,12 +59,21 @@ static int open_dir(int at, const char *path)
 
 /* --- a session's directory below PARENT/wardfs --- */
 
+static const char inside_name[] = "inside", guard_name[] = "guard";
+
+static int remove_session_dir(int parent, int dir, const char *name)
+{
+	unlinkat(dir, inside_name, AT_REMOVEDIR);
+	unlinkat(dir, guard_name, AT_REMOVEDIR);
+	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
 /* Removes what nobody holds: a live session's directory is locked, one with processes is busy. */
 static bool remove_stale(int parent, const char *name)
 {
 	ward_cleanup_fd int dir = open_dir(parent, name);
 	return dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0 &&
-	       unlinkat(parent, name, AT_REMOVEDIR) == 0;
+	       remove_session_dir(parent, dir, name) == 0;
 }
 
 static void sweep(int parent)
@@ -280,6 +289,31 @@ static int make_group(const struct ward_hierarchy *h, const struct ward_cgroup_s
 	return r;
 }
 
+static int make_leaf(int dir, const char *name, int *ret)
+{
+	if (mkdirat(dir, name, 0755) < 0)
+		return -errno;
+	int fd = open_dir(dir, name);
+	if (fd < 0)
+		return fd;
+	*ret = fd;
+	return 0;
+}
+
+/*
+ * The session's processes and its helpers side by side, beneath what limits both. Of v2 only
+ * threaded controllers are given on: memory is then counted in the directory itself.
+ */
+static int make_leaves(struct ward_group *g)
+{
+	int r = make_leaf(g->dir, inside_name, &g->inside);
+	if (r == 0)
+		r = make_leaf(g->dir, guard_name, &g->guard);
+	if (r == 0 && g->v2)
+		r = enable(g->dir, g->parts & (1U << WARD_CGROUP_PIDS | 1U << WARD_CGROUP_CPU));
+	return r;
+}
+
 /* --- limits --- */
 
 static int limit_memory(const struct ward_group *g, uint64_t bytes)
@@ -367,11 +401,13 @@ static int set_limits(
 		return ward_err_sys(err, r, "limit memory in %s", memory->path);
 	/* Our pid 1 and the starter (init/starter.c) are two more. */
 	if (pids && s->processes != WARD_UNLIMITED)
-		r = write_number(pids->dir, "pids.max", (s->processes ? s->processes : 1) + 2);
+		r = write_number(
+			ward_group_inside(pids), "pids.max", (s->processes ? s->processes : 1) + 2);
 	if (r < 0)
 		return ward_err_sys(err, r, "limit processes in %s", pids->path);
 	if (pids)
-		cg->pids_event = openat(pids->dir, "pids.events", O_RDONLY | O_CLOEXEC);
+		cg->pids_event =
+			openat(ward_group_inside(pids), "pids.events", O_RDONLY | O_CLOEXEC);
 	r = cpu ? limit_cpus(cpu, s->cpus) : 0;
 	return r < 0 ? ward_err_sys(err, r, "limit CPUs in %s", cpu->path) : 0;
 }
@@ -398,11 +434,14 @@ static void take_hierarchy(
 	struct ward_group *g = &cg->groups[cg->n_groups];
 	*g = WARD_GROUP_INIT;
 	int r = make_group(h, spec, parts, g);
+	if (r == 0 && spec->helpers)
+		r = make_leaves(g);
 	if (r == 0) {
-		g->procs = openat(g->dir, "cgroup.procs", O_RDWR | O_CLOEXEC);
+		int at = ward_group_inside(g);
+		g->procs = openat(at, "cgroup.procs", O_RDWR | O_CLOEXEC);
 		r = g->procs < 0 ? -errno : 0;
 		if (!g->v2)
-			g->tasks = openat(g->dir, "tasks", O_WRONLY | O_CLOEXEC);
+			g->tasks = openat(at, "tasks", O_WRONLY | O_CLOEXEC);
 	}
 	cg->n_groups++; /* what was made of it is removed with the rest */
 	char why[sizeof(cg->part[0].why)];
@@ -486,10 +525,20 @@ size_t ward_cgroup_join(
 	for (size_t i = 0; cg && i < cg->n_groups; i++) {
 		const struct ward_group *g = &cg->groups[i];
 		if (g->procs >= 0)
-			ret[n++] = (struct ward_cgroup_way){
-				.procs = g->procs, .self = g->tasks, .into = g->v2 ? g->dir : -1};
+			ret[n++] = (struct ward_cgroup_way){.procs = g->procs,
+				.self = g->tasks,
+				.into = g->v2 ? ward_group_inside(g) : -1};
 	}
 	return n;
+}
+
+int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid)
+{
+	int r = 0;
+	for (size_t i = 0; i < cg->n_groups && r == 0; i++)
+		if (cg->groups[i].procs >= 0 && cg->groups[i].guard >= 0)
+			r = write_number(cg->groups[i].guard, "cgroup.procs", (uint64_t)pid);
+	return r;
 }
 
 size_t ward_cgroup_poll(const struct ward_cgroup *cg, struct pollfd ret_fds[WARD_CGROUP_POLL_MAX])
@@ -545,7 +594,8 @@ void ward_cgroup_kill(struct ward_cgroup *cg)
 {
 	for (size_t i = 0; cg && i < cg->n_groups; i++) {
 		const struct ward_group *g = &cg->groups[i];
-		if (g->procs < 0 || (g->v2 && write_file(g->dir, "cgroup.kill", "1") == 0))
+		if (g->procs < 0 ||
+			(g->v2 && write_file(ward_group_inside(g), "cgroup.kill", "1") == 0))
 			continue;
 		for (int k = 0; k < REMOVE_TRIES && kill_each(g); k++)
 			usleep(REMOVE_NAP_US);
@@ -556,7 +606,7 @@ static void remove_group(struct ward_group *g)
 {
 	if (g->dir >= 0 && g->parent >= 0) {
 		for (int i = 0; i < REMOVE_TRIES; i++) {
-			if (unlinkat(g->parent, g->name, AT_REMOVEDIR) == 0 || errno != EBUSY)
+			if (remove_session_dir(g->parent, g->dir, g->name) != -EBUSY)
 				break;
 			usleep(REMOVE_NAP_US);
 		}
@@ -565,7 +615,7 @@ static void remove_group(struct ward_group *g)
 	if (g->base >= 0)
 		unlinkat(g->base, WARD_CGROUP_DIR, AT_REMOVEDIR);
 	step_back(g);
-	const int fds[] = {g->procs, g->tasks, g->dir, g->parent, g->base};
+	const int fds[] = {g->procs, g->tasks, g->inside, g->guard, g->dir, g->parent, g->base};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "enforcer/base/err.h"
 #include "enforcer/base/limit.h"
@@ -54,6 +55,7 @@ struct ward_cgroup_spec {
 	uint64_t memory;    /* bytes, swap included; WARD_UNLIMITED: none */
 	uint64_t processes; /* WARD_UNLIMITED: none */
 	uint64_t cpus;	    /* tenths of a CPU; WARD_UNLIMITED: none */
+	bool helpers;	    /* those of the session count, too: ward_cgroup_add_helper() */
 };
 
 /*
@@ -90,6 +92,14 @@ struct ward_cgroup_way {
 size_t ward_cgroup_join(
 	const struct ward_cgroup *cg, struct ward_cgroup_way ret[WARD_CGROUP_JOIN_MAX]);
 
+/*
+ * Made with spec.helpers: pid, of ours, is in the session's groups from now on, with what it
+ * starts. Memory and CPU time are counted and limited with the session's, processes are not. What
+ * it has allocated by then is not counted. -ESRCH: there is no such process. Takes a grace period
+ * as above.
+ */
+int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid) ward_must_check;
+
 /* What is used now. Fields without their part are WARD_USAGE_UNKNOWN. */
 void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret);
 
@@ -108,7 +118,7 @@ void ward_cgroup_glance(struct ward_cgroup *cg, struct ward_usage *io);
 size_t ward_cgroup_poll(const struct ward_cgroup *cg, struct pollfd ret_fds[WARD_CGROUP_POLL_MAX]);
 void ward_cgroup_seen(struct ward_cgroup *cg);
 
-/* SIGKILL to every process in the groups (cgroup.kill, else one by one); bounded. */
+/* SIGKILL to every process in the groups but helpers (cgroup.kill, else one by one); bounded. */
 void ward_cgroup_kill(struct ward_cgroup *cg);
 
 /*

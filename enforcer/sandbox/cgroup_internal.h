@@ -31,12 +31,26 @@ struct ward_group {
 	unsigned parts;		      /* as above */
 	int base, parent, dir, procs; /* BASE/wardfs (parent)/NAME (dir)/cgroup.procs; -1: none */
 	int tasks;		      /* v1: NAME/tasks; -1: none */
+	/* With helpers: NAME/inside, which procs and tasks are of then, and NAME/guard; -1: none.
+	 */
+	int inside, guard;
 	char name[128];
 	char leaf[64]; /* v2: where our own processes went; "" */
 	char path[2 * WARD_CGROUP_PATH_MAX + 256];
 };
+/* Where the session's own processes are. */
+static inline int ward_group_inside(const struct ward_group *g)
+{
+	return g->inside >= 0 ? g->inside : g->dir;
+}
 #define WARD_GROUP_INIT                                                                            \
-	((struct ward_group){.base = -1, .parent = -1, .dir = -1, .procs = -1, .tasks = -1})
+	((struct ward_group){.base = -1,                                                           \
+		.parent = -1,                                                                      \
+		.dir = -1,                                                                         \
+		.procs = -1,                                                                       \
+		.tasks = -1,                                                                       \
+		.inside = -1,                                                                      \
+		.guard = -1})
 
 /* What ward_cgroup_glance() keeps open. */
 enum ward_glance {

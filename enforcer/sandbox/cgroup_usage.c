@@ -225,20 +225,20 @@ static const struct ward_group *group_of(const struct ward_cgroup *cg, enum ward
 	return i < 0 ? NULL : &cg->groups[i];
 }
 
-static uint64_t number(const struct ward_group *g, const char *file)
+static uint64_t number(int dir, const char *file)
 {
 	char text[64];
-	if (!read_file(g->dir, file, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+	if (!read_file(dir, file, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
 		return WARD_USAGE_UNKNOWN;
 	return strtoull(text, NULL, 10);
 }
 
 /* The number behind "KEY " at the start of a line. */
-static uint64_t keyed(const struct ward_group *g, const char *file, const char *key)
+static uint64_t keyed(int dir, const char *file, const char *key)
 {
 	char text[4096];
 	size_t len = strlen(key);
-	if (!read_file(g->dir, file, text, sizeof(text)))
+	if (!read_file(dir, file, text, sizeof(text)))
 		return WARD_USAGE_UNKNOWN;
 	for (const char *s = text; *s;) {
 		if (strncmp(s, key, len) == 0 && s[len] == ' ')
@@ -273,11 +273,16 @@ static uint64_t waited(const struct ward_group *g, const char *file)
 
 static void use_memory(const struct ward_group *g, struct ward_usage *u)
 {
-	u->memory = number(g, g->v2 ? "memory.current" : "memory.usage_in_bytes");
+	u->memory = number(g->dir, g->v2 ? "memory.current" : "memory.usage_in_bytes");
 	/* memory.peak: Linux 5.19 */
-	u->memory_peak = number(g, g->v2 ? "memory.peak" : "memory.max_usage_in_bytes");
-	u->oom_kills = g->v2 ? keyed(g, "memory.events", "oom_kill")
-			     : keyed(g, "memory.oom_control", "oom_kill");
+	u->memory_peak = number(g->dir, g->v2 ? "memory.peak" : "memory.max_usage_in_bytes");
+	u->oom_kills = g->v2 ? keyed(g->dir, "memory.events", "oom_kill")
+			     : keyed(ward_group_inside(g), "memory.oom_control", "oom_kill");
+	/* v1 counts one where it was, and not in the group above. */
+	uint64_t more =
+		g->v2 || g->guard < 0 ? 0 : keyed(g->guard, "memory.oom_control", "oom_kill");
+	if (u->oom_kills != WARD_USAGE_UNKNOWN && more != WARD_USAGE_UNKNOWN)
+		u->oom_kills += more;
 }
 
 static uint64_t less_pid1(uint64_t n)
@@ -287,10 +292,11 @@ static uint64_t less_pid1(uint64_t n)
 
 static void use_pids(const struct ward_group *g, struct ward_usage *u)
 {
-	u->processes = less_pid1(number(g, "pids.current"));
+	int dir = ward_group_inside(g);
+	u->processes = less_pid1(number(dir, "pids.current"));
 	/* pids.peak: Linux 6.1 */
-	u->processes_peak = less_pid1(number(g, "pids.peak"));
-	u->forks_refused = keyed(g, "pids.events", "max");
+	u->processes_peak = less_pid1(number(dir, "pids.peak"));
+	u->forks_refused = keyed(dir, "pids.events", "max");
 }
 
 static void use_io(const struct ward_group *g, struct ward_usage *u)
@@ -320,10 +326,10 @@ void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret)
 		use_io(g, ret);
 	g = group_of(cg, WARD_CGROUP_CPUACCT);
 	if (g && g->v2) {
-		uint64_t us = keyed(g, "cpu.stat", "usage_usec");
+		uint64_t us = keyed(g->dir, "cpu.stat", "usage_usec");
 		ret->cpu_ns = us == WARD_USAGE_UNKNOWN ? us : us * 1000;
 	} else if (g) {
-		ret->cpu_ns = number(g, "cpuacct.usage");
+		ret->cpu_ns = number(g->dir, "cpuacct.usage");
 	}
 	g = group_of(cg, WARD_CGROUP_PRESSURE);
 	if (g) {
@@ -335,27 +341,29 @@ void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret)
 
 /* --- at a glance --- */
 
-static int open_file(const struct ward_group *g, const char *file)
+static int open_file(int dir, const char *file)
 {
-	return openat(g->dir, file, O_RDONLY | O_CLOEXEC);
+	return openat(dir, file, O_RDONLY | O_CLOEXEC);
 }
 
 static void open_glance(struct ward_cgroup *cg)
 {
 	const struct ward_group *g = group_of(cg, WARD_CGROUP_CPUACCT);
 	if (g)
-		cg->glance[WARD_GLANCE_CPU] = open_file(g, g->v2 ? "cpu.stat" : "cpuacct.usage");
+		cg->glance[WARD_GLANCE_CPU] =
+			open_file(g->dir, g->v2 ? "cpu.stat" : "cpuacct.usage");
 	g = group_of(cg, WARD_CGROUP_PIDS);
 	if (g) {
-		cg->glance[WARD_GLANCE_PIDS_PEAK] = open_file(g, "pids.peak");
+		cg->glance[WARD_GLANCE_PIDS_PEAK] = open_file(ward_group_inside(g), "pids.peak");
 		if (cg->glance[WARD_GLANCE_PIDS_PEAK] < 0)
-			cg->glance[WARD_GLANCE_PIDS] = open_file(g, "pids.current");
+			cg->glance[WARD_GLANCE_PIDS] =
+				open_file(ward_group_inside(g), "pids.current");
 	}
 	g = group_of(cg, WARD_CGROUP_MEMORY);
 	if (g && g->v2) {
-		cg->glance[WARD_GLANCE_MEMORY_PEAK] = open_file(g, "memory.peak");
+		cg->glance[WARD_GLANCE_MEMORY_PEAK] = open_file(g->dir, "memory.peak");
 		if (cg->glance[WARD_GLANCE_MEMORY_PEAK] < 0)
-			cg->glance[WARD_GLANCE_MEMORY] = open_file(g, "memory.current");
+			cg->glance[WARD_GLANCE_MEMORY] = open_file(g->dir, "memory.current");
 	}
 	cg->glanced = true;
 }

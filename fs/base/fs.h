@@ -71,6 +71,8 @@ struct ward_fs {
 	struct ward_delay *delay;	 /* answers that are given later */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
+	/* Of POSIX locks (lock_count.h). */
+	atomic_uint n_lockers, n_locks, n_lock_owners;
 
 	struct ward_fs_tree *trees;
 	size_t n_trees;

@@ -251,12 +251,15 @@ static int check_writers(struct ward_op *op, const struct ward_record_paths *pat
 void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *name,
 	struct ward_node *parent2, const char *name2)
 {
-	const struct ward_state *to;
+	const struct ward_state *from = NULL, *to = NULL;
 
 	if (!ward_ends_late(op->tree) ||
 		ward_node_child_state(op->tree->nodes, parent2, name2, &to) < 0)
 		return;
-	ward_writers_settle(op->tree->nodes, node, name, to);
+	if (!name || ward_node_child_state(op->tree->nodes, node, name, &from) < 0 ||
+		!ward_policy_same_state(from, to))
+		ward_writers_settle(op->tree->nodes, node, name, to);
+	ward_policy_state_put(op->tree->fs->policy, from);
 	ward_policy_state_put(op->tree->fs->policy, to);
 }
 
@@ -307,7 +310,8 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 		if (d.verdict != WARD_VERDICT_ALLOW &&
 			!(d.look && look_allows(tree, &req, dirs, name, name2, &d)))
 			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d, flags);
-		else
+		else if (!ward_policy_same_state(from, to))
+			/* Where that is one, no right is taken; and who writes is many to ask. */
 			r = check_writers(
 				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
 		if (r == 0 && ret)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fs/handle/handle.h"
+#include "fs/handle/written_nodes.h"
 
 /* Locked. */
 static int note(struct ward_nodes *nodes, uint64_t number)
@@ -47,6 +48,7 @@ void ward_retire(struct ward_nodes *nodes, struct ward_node *node)
 	}
 	ward_node_ids_give(&nodes->ids, old);
 	node->number = number;
+	ward_written_again(nodes, node);
 	/* The kernel's lookups were of the old number; the handles keep the node. */
 	node->nlookup = 0;
 	node->n_pass = 0;

@@ -8,8 +8,15 @@
 #include <string.h>
 
 #include "enforcer/base/clock.h"
+#include "fs/handle/written_nodes.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/node/node_names.h"
+
+/*
+ * Names that one check walks up, past which the answer is no: a command can have many files open
+ * deep down, and each rename above them would cost the guard all of that.
+ */
+#define STEPS_MAX (1U << 20)
 
 static bool writes(const struct ward_handle *h)
 {
@@ -24,7 +31,7 @@ static void count_writer(struct ward_nodes *nodes, struct ward_handle *h)
 	/* A shared mapping that can be written to needs a handle that can read. */
 	if ((h->io == WARD_IO_PASSTHROUGH || h->paired) && (h->flags & O_ACCMODE) == O_RDWR)
 		h->node->mapped = true;
-	nodes->written = true;
+	ward_written_add(nodes, h->node);
 }
 
 void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h)
@@ -114,11 +121,12 @@ static int check_beneath(const struct ward_nodes *nodes, const struct ward_name 
 	return r;
 }
 
-/* Locked: how many names n is beneath dir, 0: it is not. */
-static size_t depth_beneath(
-	const struct ward_nodes *nodes, const struct ward_name *n, const struct ward_node *dir)
+/* Locked: how many names n is beneath dir, 0: it is not. Counts in *io_steps. */
+static size_t depth_beneath(const struct ward_nodes *nodes, const struct ward_name *n,
+	const struct ward_node *dir, size_t *io_steps)
 {
 	for (size_t depth = 1; n && n->live; n = n->parent->names, depth++) {
+		++*io_steps;
 		if (n->parent == dir)
 			return depth;
 		if (n->parent == &nodes->root)
@@ -127,30 +135,41 @@ static size_t depth_beneath(
 	return 0;
 }
 
-/* Locked. */
-static int check_dir(
-	const struct ward_nodes *nodes, const struct ward_node *dir, const struct ward_state *to)
+/* Locked: file can be written to; where it is beneath dir, it comes beneath `to`. */
+static int check_file(const struct ward_nodes *nodes, const struct ward_node *file,
+	const struct ward_node *dir, const struct ward_state *to, size_t *io_steps)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && nodes->written && i <= nodes->mask_inos; i++)
-		for (const struct ward_node *at = nodes->inos[i]; r == 0 && at; at = at->ino_next) {
-			if (!at->n_writers && !at->mapped)
-				continue;
-			for (const struct ward_name *n = at->names; r == 0 && n;
-				n = ward_node_name_older(n)) {
-				const size_t depth = depth_beneath(nodes, n, dir);
+	++*io_steps;
+	for (const struct ward_name *n = file->names; r == 0 && n; n = ward_node_name_older(n)) {
+		const size_t depth = depth_beneath(nodes, n, dir, io_steps);
 
-				if (depth)
-					r = check_beneath(nodes, n, depth, to);
-			}
-		}
+		if (depth)
+			r = check_beneath(nodes, n, depth, to);
+		if (*io_steps > STEPS_MAX)
+			return -EXDEV;
+	}
 	return r;
 }
 
 /* Locked. */
-static int check_name(const struct ward_nodes *nodes, const struct ward_node *parent,
-	const char *name, const struct ward_state *to)
+static int check_dir(
+	struct ward_nodes *nodes, const struct ward_node *dir, const struct ward_state *to)
+{
+	const struct ward_node *file;
+	uint64_t at = 0;
+	size_t steps = 0;
+	int r = 0;
+
+	while (r == 0 && (file = ward_written_next(nodes, &at)))
+		r = check_file(nodes, file, dir, to, &steps);
+	return r;
+}
+
+/* Locked. */
+static int check_name(struct ward_nodes *nodes, const struct ward_node *parent, const char *name,
+	const struct ward_state *to)
 {
 	const struct ward_name *n = ward_nodes_find(nodes, parent, name, strlen(name));
 

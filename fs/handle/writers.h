@@ -21,7 +21,8 @@ int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h) 
 /*
  * name below node, and everything known beneath, is to stand where the policy's state is `to`; name
  * NULL: the file node is to get a further name there. -EXDEV: a file among it could then be written
- * to by what is open, and not by the policy; -ENOMEM. renames_lock held for writing.
+ * to by what is open, and not by the policy, or there are too many to look at; -ENOMEM.
+ * renames_lock held for writing.
  */
 int ward_writers_check(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
 	const struct ward_state *to) ward_must_check;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fs/base/fuse_kernel.h"
+#include "fs/node/node_depth.h"
 #include "fs/node/node_names.h"
 
 #define HASH_START 1024U
@@ -352,6 +353,7 @@ static int bind_name(struct ward_nodes *nodes, struct ward_node *node, struct wa
 	n->gen = nodes->gen - 1;
 	memcpy(n->text, name, len);
 	hash_in_name(nodes, n);
+	ward_node_came(nodes, parent, node);
 	if (ghost) {
 		drop_ref(nodes, ghost->parent);
 		free_name(nodes, ghost);
@@ -384,17 +386,6 @@ static struct ward_node *new_node(struct ward_nodes *nodes, const struct ward_fi
 	return node;
 }
 
-/* Deeper than any path can say: refused, since every use of a node walks up. */
-static bool too_deep(const struct ward_nodes *nodes, const struct ward_node *node)
-{
-	unsigned depth = 0;
-
-	for (; node != &nodes->root && node->names; node = node->names->parent)
-		if (++depth > WARD_NODE_DEPTH_MAX)
-			return true;
-	return false;
-}
-
 static bool is_above(
 	const struct ward_nodes *nodes, const struct ward_node *above, const struct ward_node *node)
 {
@@ -421,6 +412,7 @@ static void take_old_names(
 	 */
 	if (node->dir) {
 		nodes->gen++;
+		nodes->moves++;
 		nodes->hooks->moved(nodes->tree, node->number);
 	}
 }
@@ -438,7 +430,7 @@ static int enter_locked(struct ward_nodes *nodes, struct ward_node *parent, cons
 		*ret = n->node;
 		return 0;
 	}
-	if (too_deep(nodes, parent))
+	if (!ward_node_fits(nodes, parent, NULL))
 		return -ENAMETOOLONG;
 	if (n)
 		unbind(nodes, n);
@@ -448,6 +440,8 @@ static int enter_locked(struct ward_nodes *nodes, struct ward_node *parent, cons
 	/* A directory above itself: the host is moving things as we look. A fresh node then. */
 	if (node && (node == &nodes->root || (node->dir && is_above(nodes, node, parent))))
 		node = NULL;
+	if (node && !ward_node_fits(nodes, parent, node))
+		return -ENAMETOOLONG;
 	if (node)
 		take_old_names(nodes, node, file);
 	else
@@ -489,7 +483,7 @@ int ward_nodes_enter_unnamed(struct ward_nodes *nodes, struct ward_node *parent,
 	int r = n ? 0 : -ENOMEM;
 
 	pthread_mutex_lock(&nodes->lock);
-	if (r == 0 && too_deep(nodes, parent))
+	if (r == 0 && !ward_node_fits(nodes, parent, NULL))
 		r = -ENAMETOOLONG;
 	node = r == 0 ? new_node(nodes, file) : NULL;
 	if (node) {
@@ -603,14 +597,36 @@ void ward_nodes_miss(struct ward_nodes *nodes, struct ward_node *parent, const c
 	take_away(nodes, parent, name, true);
 }
 
+static const struct ward_node *known(
+	const struct ward_nodes *nodes, const struct ward_node *parent, const char *name)
+{
+	const struct ward_name *n = ward_nodes_find(nodes, parent, name, strlen(name));
+
+	return n ? n->node : NULL;
+}
+
+int ward_nodes_check_move(struct ward_nodes *nodes, const struct ward_node *parent,
+	const char *name, const struct ward_node *parent2, const char *name2, bool exchange)
+{
+	bool fits;
+
+	pthread_mutex_lock(&nodes->lock);
+	fits = ward_node_fits(nodes, parent2, known(nodes, parent, name)) &&
+	       (!exchange || ward_node_fits(nodes, parent, known(nodes, parent2, name2)));
+	pthread_mutex_unlock(&nodes->lock);
+	return fits ? 0 : -ENAMETOOLONG;
+}
+
 int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, bool exchange)
 {
 	struct ward_name *a, *b;
 	struct ward_node *na = NULL, *nb = NULL;
+	bool same;
 	int r = 0;
 
 	pthread_mutex_lock(&nodes->lock);
+	same = ward_nodes_same_state(nodes, parent, name, parent2, name2);
 	a = ward_nodes_find(nodes, parent, name, strlen(name));
 	b = ward_nodes_find(nodes, parent2, name2, strlen(name2));
 	/* Pinned, so that neither vanishes with its name. */
@@ -630,10 +646,12 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 		r = bind_name(nodes, na, parent2, name2, strlen(name2));
 	if (r == 0 && nb && exchange)
 		r = bind_name(nodes, nb, parent, name, strlen(name));
-	/* Directories carry everything beneath to new states. A node that was not known has no
-	 * known descendants. */
-	if ((na && na->dir) || (nb && nb->dir))
-		nodes->gen++;
+	/* Directories carry everything beneath to new states, if their own is another one. A node
+	 * that was not known has no known descendants. */
+	if ((na && na->dir) || (nb && nb->dir)) {
+		nodes->moves++;
+		nodes->gen += !same;
+	}
 	drop_ref(nodes, na);
 	drop_ref(nodes, nb);
 	pthread_mutex_unlock(&nodes->lock);
@@ -647,6 +665,7 @@ static void free_tables(struct ward_nodes *nodes)
 	free(nodes->names);
 	free(nodes->inos);
 	free(nodes->retired);
+	free(nodes->written);
 	ward_node_ids_clear(&nodes->ids);
 	pthread_mutex_destroy(&nodes->lock);
 	pthread_rwlock_destroy(&nodes->renames_lock);

@@ -33,7 +33,7 @@
 
 /* Distinct states that the names of one file may have; a file with more is refused (-EMLINK). */
 #define WARD_NODE_STATES_MAX 32
-/* Components below the tree's root: PATH_MAX of one-letter names. */
+/* Components below the tree's root: PATH_MAX of one-letter names (node_depth.h). */
 #define WARD_NODE_DEPTH_MAX 2048
 /* Descriptors of directories kept per tree; the least recently used are closed beyond. */
 #define WARD_NODE_DIRS_MAX 768
@@ -73,6 +73,7 @@ struct ward_dir {
 	uint64_t first_dir, next_dir;
 	uint64_t last_dir; /* the last one in the listing that is being made (listing.c) */
 	bool listed;
+	uint32_t below; /* levels of nodes that there have been beneath (node_depth.h) */
 	TAILQ_ENTRY(ward_node) lru;
 };
 
@@ -102,6 +103,7 @@ struct ward_node {
 	bool gone;	    /* has no link any more: its number may be another file's */
 	bool missed;	    /* a directory that others moved, or removed: gone until it is seen */
 	bool retired; /* it has no new number, and its inode is to go bad (retired_inodes.h) */
+	bool listed;  /* among nodes->written */
 	struct ward_node_digest
 		*digest; /* of the content as last recorded, or NULL (file_digest.c) */
 	uint64_t stamp;	 /* of times and size when it was last opened (ops_open.c) */
@@ -123,6 +125,7 @@ struct ward_nodes {
 	struct ward_node **inos;
 	size_t n_names, n_inos, mask_names, mask_inos;
 	uint32_t gen;
+	uint32_t moves;		     /* directories that came to another place, and policies */
 	struct ward_dir_key dir_key; /* dir_cookie.h */
 	/* Of files with many names (links_known.h). */
 	atomic_size_t n_sure;	/* whose links are known, or are just looked at */
@@ -137,9 +140,12 @@ struct ward_nodes {
 	uint64_t n_ended;		  /* handles that were released */
 	unsigned n_awaiting;		  /* threads that wait for it */
 	size_t n_open_dirs;
-	bool written;	  /* some node had a writer */
 	size_t n_passing; /* open handles that write in passthrough */
 	uint64_t passed;  /* the ward_watch_round() behind the end of the last one; 0: none */
+	/* Numbers of nodes that have a writer, or had one (written_nodes.h). */
+	uint64_t *written;
+	size_t n_written, room_written;
+	bool written_lost; /* some may be missing there */
 	/* Numbers of inodes that are to go bad in the kernel (retired_inodes.h). */
 	uint64_t *retired;
 	size_t n_retired, room_retired;
@@ -201,6 +207,13 @@ bool ward_node_unnamed(struct ward_nodes *nodes, const struct ward_node *node);
 void ward_nodes_remove(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
 /* The same, but others did it: a directory may have been moved, and be seen under another name. */
 void ward_nodes_miss(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
+/*
+ * -ENAMETOOLONG: by this rename something would come to lie too deep. renames_lock held for
+ * writing; what is made beneath meanwhile can add a level for each request that is under way.
+ */
+int ward_nodes_check_move(struct ward_nodes *nodes, const struct ward_node *parent,
+	const char *name, const struct ward_node *parent2, const char *name2,
+	bool exchange) ward_must_check;
 /* The backing was renamed; exchange: both names existed and changed places. */
 int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, bool exchange) ward_must_check;
@@ -251,6 +264,10 @@ void ward_states_put(struct ward_nodes *nodes, struct ward_states *states);
 /* The state of a child's name, a reference of the caller's. -EINVAL (bad name), -ENOMEM. */
 int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_state **ret) ward_must_check;
+
+/* Locked: have these two names one state? What lies beneath has one then, too. */
+bool ward_nodes_same_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2);
 
 /*
  * Locked: from now on states are policy's, of which root (taken) is that of the tree's root. Names

@@ -19,7 +19,8 @@ static struct ward_several *new_several(struct ward_nodes *nodes, struct ward_na
 		return NULL;
 	}
 	s->room = NAMES_START;
-	s->gen = s->quota_gen = nodes->gen - 1;
+	s->gen = nodes->gen - 1;
+	s->quota_moves = nodes->moves - 1;
 	only->slot = 0;
 	only->counted = only->placed = false;
 	s->v[0] = only;
@@ -114,11 +115,11 @@ int ward_node_names_add(struct ward_nodes *nodes, struct ward_node *node, struct
 
 static void uncount(struct ward_nodes *nodes, struct ward_several *s, const struct ward_name *n)
 {
-	if (n->placed && s->quota_gen == nodes->gen) {
+	if (n->placed && s->quota_moves == nodes->moves) {
 		s->n_placed--;
 		/* It may have been the one that differs. */
 		if (s->differs)
-			s->quota_gen = nodes->gen - 1;
+			s->quota_moves = nodes->moves - 1;
 	}
 	if (!n->counted || s->gen != nodes->gen)
 		return;

@@ -29,10 +29,11 @@ struct ward_several {
 	uint32_t n_states, states_room;
 	uint32_t n_counted;
 	uint32_t gen;
-	/* quota_name.c: where names lie that are marked as placed, if quota_gen is nodes->gen. */
+	/* quota_name.c: where names lie that are marked as placed, if quota_moves is nodes->moves.
+	 */
 	struct ward_quota_domain *domain;
 	uint32_t n_placed;
-	uint32_t quota_gen;
+	uint32_t quota_moves;
 	bool differs; /* one of them lies elsewhere */
 	/* links_known.c: all links of the file are these names, if sure_gen is nodes->dirs_gen. */
 	bool sure;

@@ -167,13 +167,13 @@ void ward_states_put(struct ward_nodes *nodes, struct ward_states *states)
 	states->n = 0;
 }
 
-int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+/* Locked. */
+static int child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_state **ret)
 {
 	const struct ward_state *from = nodes->root_state;
 	int r = 0;
 
-	pthread_mutex_lock(&nodes->lock);
 	if (parent != &nodes->root) {
 		r = parent->names ? refresh(nodes, parent->names) : -ESTALE;
 		if (r == 0)
@@ -181,8 +181,31 @@ int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, co
 	}
 	if (r == 0)
 		r = ward_policy_step(nodes->policy, from, name, strlen(name), ret);
+	return r;
+}
+
+int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	const struct ward_state **ret)
+{
+	int r;
+
+	pthread_mutex_lock(&nodes->lock);
+	r = child_state(nodes, parent, name, ret);
 	pthread_mutex_unlock(&nodes->lock);
 	return r;
+}
+
+bool ward_nodes_same_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	struct ward_node *parent2, const char *name2)
+{
+	const struct ward_state *a = NULL, *b = NULL;
+	const bool same = child_state(nodes, parent, name, &a) == 0 &&
+			  child_state(nodes, parent2, name2, &b) == 0 &&
+			  ward_policy_same_state(a, b);
+
+	ward_policy_state_put(nodes->policy, a);
+	ward_policy_state_put(nodes->policy, b);
+	return same;
 }
 
 const struct ward_state *ward_nodes_set_policy(
@@ -193,6 +216,7 @@ const struct ward_state *ward_nodes_set_policy(
 	nodes->policy = policy;
 	nodes->root_state = root;
 	nodes->gen++;
+	nodes->moves++;
 	return old;
 }
 

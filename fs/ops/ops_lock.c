@@ -11,6 +11,7 @@
 
 #include "enforcer/base/clock.h"
 #include "fs/base/caller_signals.h"
+#include "fs/ops/lock_count.h"
 #include "fs/ops/ops.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/request/fs_records.h"
@@ -27,12 +28,19 @@
 #define WAITER_LOOK_NS 50000000L
 /* Lock owners of one file that are asked whether a lock is theirs. */
 #define HOLDERS_MAX 64
+/* Ranges of an owner of which nobody asks the kernel whether they are really there. */
+#define RANGES_FREE 16U
+/* Percent of a bound that are left when the kernel was asked. */
+#define ROOM_LEFT 5U
+/* Past a bound the kernel is asked for one call in so many. */
+#define REFUSALS 256U
 
 struct ward_locker {
 	struct ward_locker *next;
 	uint64_t owner;
 	pid_t pid; /* who locked last, as the mounter sees it */
 	int fd;	   /* O_RDWR where the owner may, since a read lock may become a write lock */
+	struct ward_lock_count count;
 	unsigned users;
 	bool detached;
 };
@@ -55,80 +63,123 @@ static void put(struct ward_fs_tree *tree, struct ward_locker *l)
 	last = --l->users == 0 && l->detached;
 	pthread_mutex_unlock(&tree->nodes->lock);
 	if (last) {
+		atomic_fetch_sub(&tree->fs->n_locks, l->count.ranges);
+		atomic_fetch_sub(&tree->fs->n_lockers, 1);
 		close(l->fd);
 		free(l);
 	}
 }
 
+/* Takes one of at most max. */
+static bool take(atomic_uint *n, unsigned max)
+{
+	if (atomic_fetch_add(n, 1) < max)
+		return true;
+	atomic_fetch_sub(n, 1);
+	return false;
+}
+
 /* nodes->lock held: does the handle remember the owner? Then, with `forget`, no more. */
-static bool remembers(struct ward_handle *h, uint64_t owner, bool forget)
+static bool remembers(struct ward_fs *fs, struct ward_handle *h, uint64_t owner, bool forget)
 {
 	for (size_t i = 0; i < h->n_owners; i++) {
 		if (h->owners[i] != owner)
 			continue;
-		if (forget)
+		if (forget) {
 			h->owners[i] = h->owners[--h->n_owners];
+			atomic_fetch_sub(&fs->n_lock_owners, 1);
+		}
 		return true;
 	}
 	return false;
 }
 
 /* nodes->lock held: the handle remembers the owner, RELEASE ends its locks. */
-static int remember(struct ward_handle *h, uint64_t owner)
+static int remember(struct ward_fs *fs, struct ward_handle *h, uint64_t owner)
 {
 	uint64_t *v;
 
-	if (remembers(h, owner, false))
+	if (remembers(fs, h, owner, false))
 		return 0;
-	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
-	if (!v)
+	if (!take(&fs->n_lock_owners, WARD_LOCK_OWNERS_MAX))
 		return -ENOLCK;
+	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
+	if (!v) {
+		atomic_fetch_sub(&fs->n_lock_owners, 1);
+		return -ENOLCK;
+	}
 	h->owners = v;
 	v[h->n_owners++] = owner;
 	return 0;
+}
+
+/* A locker that no node has. */
+static int make(const struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
+{
+	struct ward_locker *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return -ENOLCK;
+	l->owner = owner;
+	l->count.ask_at = RANGES_FREE;
+	r = ward_backing_reopen(h->fd, O_RDWR, &l->fd);
+	if (r < 0)
+		r = ward_backing_reopen(h->fd, h->flags & O_ACCMODE, &l->fd);
+	if (r < 0) {
+		free(l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+/*
+ * The owner's locker, in use until put(): the one that the node has, else made. Where that becomes
+ * the node's, *io_made is NULL afterwards. NULL: there is none; or r < 0.
+ */
+static struct ward_locker *use(struct ward_fs_tree *tree, struct ward_handle *h, uint64_t owner,
+	struct ward_locker **io_made, int *ret_r)
+{
+	struct ward_locker *l;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	l = find(h->node, owner);
+	*ret_r = l || *io_made ? remember(tree->fs, h, owner) : 0;
+	if (!l && *io_made && *ret_r == 0) {
+		l = *io_made;
+		l->next = h->node->lockers;
+		h->node->lockers = l;
+		*io_made = NULL;
+	}
+	if (l)
+		l->users++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	return l;
 }
 
 /* The owner's locker, made if there is none; in use until put(). */
 static int get(
 	struct ward_fs_tree *tree, struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
 {
-	struct ward_locker *l, *made = NULL;
+	struct ward_locker *made = NULL;
 	int r;
+	struct ward_locker *l = use(tree, h, owner, &made, &r);
 
-	pthread_mutex_lock(&tree->nodes->lock);
-	r = remember(h, owner);
-	l = find(h->node, owner);
-	if (l)
-		l->users++;
-	pthread_mutex_unlock(&tree->nodes->lock);
-	if (r < 0 || l)
-		goto out;
-	made = calloc(1, sizeof(*made));
-	if (!made)
+	if (!l && !take(&tree->fs->n_lockers, WARD_LOCKERS_MAX))
 		return -ENOLCK;
-	made->owner = owner;
-	r = ward_backing_reopen(h->fd, O_RDWR, &made->fd);
-	if (r < 0)
-		r = ward_backing_reopen(h->fd, h->flags & O_ACCMODE, &made->fd);
-	if (r < 0) {
-		free(made);
-		return r;
-	}
-	pthread_mutex_lock(&tree->nodes->lock);
-	l = find(h->node, owner);
 	if (!l) {
-		l = made;
-		l->next = h->node->lockers;
-		h->node->lockers = l;
-		made = NULL;
+		r = make(h, owner, &made);
+		if (r == 0)
+			l = use(tree, h, owner, &made, &r);
+		/* Another request was first, or there is none. */
+		if (made || !l)
+			atomic_fetch_sub(&tree->fs->n_lockers, 1);
+		if (made) {
+			close(made->fd);
+			free(made);
+		}
 	}
-	l->users++;
-	pthread_mutex_unlock(&tree->nodes->lock);
-	if (made) {
-		close(made->fd);
-		free(made);
-	}
-out:
 	if (r < 0) {
 		if (l)
 			put(tree, l);
@@ -136,6 +187,73 @@ out:
 	}
 	*ret = l;
 	return 0;
+}
+
+/*
+ * nodes->lock held: are there too many? asked: they were just counted. Then some room must be left,
+ * lest the kernel is asked, which takes a millisecond, at each call of a program that is near.
+ */
+static bool too_many(struct ward_fs *fs, const struct ward_node *node, bool asked)
+{
+	const unsigned part = asked ? ROOM_LEFT : 0;
+	unsigned n = 0;
+
+	for (const struct ward_locker *l = node->lockers; l; l = l->next)
+		n += l->count.ranges;
+	return n > WARD_LOCKS_FILE_MAX - WARD_LOCKS_FILE_MAX / 100 * part ||
+	       atomic_load(&fs->n_locks) > WARD_LOCKS_MAX - WARD_LOCKS_MAX / 100 * part;
+}
+
+/* nodes->lock held: l, in use, has so many ranges, and those that its users are about to add. */
+static void counted(struct ward_fs *fs, struct ward_locker *l, unsigned ranges)
+{
+	const unsigned n = ranges + l->users * WARD_LOCK_ADDS;
+
+	if (n < l->count.ranges) {
+		atomic_fetch_sub(&fs->n_locks, l->count.ranges - n);
+		l->count.ranges = n;
+	}
+	l->count.ask_at = n * 2 > RANGES_FREE ? n * 2 : RANGES_FREE;
+}
+
+/* A call that locks or unlocks with l, in use, may add ranges. -ENOLCK: there are too many. */
+static int reserve(struct ward_fs_tree *tree, const struct ward_node *node, struct ward_locker *l,
+	const struct flock *lock)
+{
+	struct ward_lock_count *c = &l->count;
+	bool ask, many;
+	int n = -ENOLCK;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	/* To unlock the whole file adds nothing. */
+	if (lock->l_type == F_UNLCK && !lock->l_start && !lock->l_len) {
+		c->refusals = 0;
+		pthread_mutex_unlock(&tree->nodes->lock);
+		return 0;
+	}
+	c->ranges += WARD_LOCK_ADDS;
+	atomic_fetch_add(&tree->fs->n_locks, WARD_LOCK_ADDS);
+	many = too_many(tree->fs, node, false);
+	ask = c->ranges > c->ask_at || (many && c->refusals == 0);
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (ask)
+		n = ward_locks_of(l->fd);
+	if (!ask && !many)
+		return 0;
+	pthread_mutex_lock(&tree->nodes->lock);
+	if (n >= 0)
+		counted(tree->fs, l, (unsigned)n);
+	else if (c->refusals)
+		c->refusals--;
+	many = many && too_many(tree->fs, node, n >= 0);
+	if (many && n >= 0)
+		c->refusals = REFUSALS;
+	if (many) {
+		c->ranges -= WARD_LOCK_ADDS;
+		atomic_fetch_sub(&tree->fs->n_locks, WARD_LOCK_ADDS);
+	}
+	pthread_mutex_unlock(&tree->nodes->lock);
+	return many ? -ENOLCK : 0;
 }
 
 /* nodes->lock held: takes the owner's locker from the node, for end(). NULL: there is none. */
@@ -174,7 +292,7 @@ void ward_lock_drop_owner(struct ward_fs_tree *tree, struct ward_node *node, uin
 	l = detach(node, owner, &idle);
 	/* Whatever the owner locks from here on is nothing that these handles have locked. */
 	for (struct ward_handle *h = l ? node->handles : NULL; h; h = h->next)
-		(void)remembers(h, owner, true);
+		(void)remembers(tree->fs, h, owner, true);
 	pthread_mutex_unlock(&tree->nodes->lock);
 	if (l)
 		end(tree, l, idle);
@@ -194,8 +312,9 @@ void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
 		const uint64_t owner = h->owners[--h->n_owners];
 		bool others = false;
 
+		atomic_fetch_sub(&tree->fs->n_lock_owners, 1);
 		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
-			others = o != h && remembers(o, owner, false);
+			others = o != h && remembers(tree->fs, o, owner, false);
 		l = others ? NULL : detach(h->node, owner, &idle);
 		if (!l)
 			continue;
@@ -490,7 +609,11 @@ static void op_setlk(
 
 	if (r == 0)
 		r = get(op.tree, h, fi->lock_owner, &l);
+	if (r == 0)
+		r = reserve(op.tree, h->node, l, lock);
 	if (r != 0) {
+		if (l)
+			put(op.tree, l);
 		ward_op_reply(&op, r);
 		return;
 	}

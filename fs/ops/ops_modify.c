@@ -306,6 +306,9 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	if (r == 0)
 		r = count_rename(op, m, ask, there && !ward_file_id_equal(&from->id, &to->id));
 	if (r == 0)
+		r = ward_nodes_check_move(tree->nodes, m->parent, m->name, m->parent2, m->name2,
+			flags & RENAME_EXCHANGE);
+	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
 		return r;

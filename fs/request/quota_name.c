@@ -68,19 +68,19 @@ static struct ward_quota_domain *find_locked(const struct ward_nodes *nodes,
 
 /*
  * Locked: does some name lie in another domain than the newest one, which lies in d? Names are
- * placed once; other paths of quotas (a reload) are another gen as well.
+ * placed once; other paths of quotas (a reload) are counted as moves as well.
  */
 static bool in_several(
 	struct ward_nodes *nodes, struct ward_several *s, struct ward_quota_domain *d)
 {
-	if (s->quota_gen != nodes->gen) {
+	if (s->quota_moves != nodes->moves) {
 		for (uint32_t i = s->first; i < s->end; i++)
 			if (s->v[i])
 				s->v[i]->placed = false;
 		s->n_placed = 0;
 		s->domain = d;
 		s->differs = false;
-		s->quota_gen = nodes->gen;
+		s->quota_moves = nodes->moves;
 	}
 	for (uint32_t i = s->end; s->n_placed < s->n && i-- > s->first;)
 		if (s->v[i] && !s->v[i]->placed) {

@@ -48,14 +48,14 @@ left() {
 }
 
 check() {
-	for what in instances timers; do
+	for what in instances timers flight; do
 		out=$(left within "$1" $what hold)
 		[ "$out" -gt 0 ] || fail "$1: $what: none is left; inside: $(cat "$WARD_TMP/took")"
 		[ "$(cat "$WARD_TMP/took")" -gt "$out" ] || fail "$1: $what: inside only $(cat "$WARD_TMP/took")"
 	done
 }
 
-for what in instances timers; do
+for what in instances timers flight; do
 	out=$(left outside $what hold)
 	[ "$out" = 0 ] || fail "control: $what: $out are left"
 done

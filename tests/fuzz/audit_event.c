@@ -12,17 +12,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ward_event ev;
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	static const uint8_t key[WARD_KEY_BYTES] = {7};
 	uint8_t prev[WARD_MAC_BYTES] = {0};
 	if (size > sizeof(ev) || ward_chain_setup() < 0)
 		return 0;
 	memcpy(&ev, data, size);
-	if (ward_event_decode(&ev, size, fields) < 0)
+	if (ward_event_decode(&ev, size, &fields) < 0)
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_record_place place = {.seq = 1, .session = "fuzz", .ring = 1, .pos = size};
-	ward_encode_record(&b, &place, &ev.head, fields);
+	ward_encode_record(&b, &place, &ev.head, &fields);
 	ward_chain_seal(key, prev, &b, 0);
 	struct ward_line l;
 	int64_t ring = 0;

@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		WARD_TAG_PATH2, WARD_TAG_RULE, WARD_TAG_RULE_TEXT, WARD_TAG_TEXT, WARD_TAG_EXE,
 		WARD_TAG_CWD, WARD_TAG_NAME, WARD_TAG_HOST, WARD_TAG_SNI, WARD_TAG_ADDR};
 	uint8_t prev[WARD_MAC_BYTES] = {0};
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	if (size < 2 || size > 512 || ward_chain_setup() < 0)
 		return 0;
 	ward_event_begin(&ev, (enum ward_event_kind)(1 + data[0] % (WARD_EVENT_COUNT_ - 1)));
@@ -158,10 +158,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ward_event_list(&ev, WARD_TAG_ARGV, data + 1, size - 1);
 	ward_event_u64(&ev, WARD_TAG_PID, size);
 	ward_event_u64(&ev, WARD_TAG_READ, WARD_EVENT_UNKNOWN);
-	fuzz_insist(ward_event_decode(&ev, ward_event_size(&ev), fields) == 0);
+	fuzz_insist(ward_event_decode(&ev, ward_event_size(&ev), &fields) == 0);
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_record_place place = {.seq = 1, .session = "fuzz", .ring = 1};
-	ward_encode_record(&b, &place, &ev.head, fields);
+	ward_encode_record(&b, &place, &ev.head, &fields);
 	ward_chain_seal(key, prev, &b, 0);
 	fuzz_insist(ward_buf_error(&b) == 0);
 	export_all(&b);

@@ -37,21 +37,24 @@ static unsigned next(struct input *in)
 static void take(struct ward_ring *reader)
 {
 	static struct ward_event ev;
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	uint64_t before = ward_ring_pos(reader);
 	size_t n = 0;
 	for (int r = 1; r != 0; n++) {
-		r = ward_ring_get(reader, &ev, fields);
+		r = ward_ring_get(reader, &ev, &fields);
 		fuzz_insist(n <= EVENTS_MAX);
 		fuzz_insist(ward_ring_pos(reader) >= before && ward_ring_pos(reader) % 8 == 0);
 		before = ward_ring_pos(reader);
 		if (r != 1)
 			continue;
 		fuzz_insist(ward_event_size(&ev) <= WARD_EVENT_MAX);
-		for (size_t t = 0; t < WARD_TAG_COUNT_; t++)
-			fuzz_insist(!fields[t].p ||
-				    (fields[t].p >= ev.fields && fields[t].p + fields[t].len <=
-									 ev.fields + ev.head.len));
+		for (unsigned t = 0; t < WARD_TAG_COUNT_; t++) {
+			fuzz_insist(ward_member_set_has(&fields.members, (enum ward_event_tag)t) ==
+				    (fields.of[t].p != NULL));
+			fuzz_insist(!fields.of[t].p || (fields.of[t].p >= ev.fields &&
+							       fields.of[t].p + fields.of[t].len <=
+								       ev.fields + ev.head.len));
+		}
 	}
 }
 

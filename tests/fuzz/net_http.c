@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as what a program sends to a server: as a whole, byte by byte and in other pieces they
- * are judged alike, also where the stream ends, and of a request whose line names HTTP nothing but
- * a good one passes.
+ * are judged alike, also where the stream ends, and as much of them passes; and of a request whose
+ * line names HTTP nothing but a good one passes.
  */
 #include <ctype.h>
 #include <string.h>
@@ -13,36 +13,78 @@
 
 #define SIZE_MAX_HERE 4096
 
-/* Feeds data in steps, and the end; returns the bytes that passed, *ret_refused. */
-static size_t feed(const uint8_t *data, size_t size, size_t step, bool *ret_refused)
+/* What became of a stream. */
+struct fed {
+	size_t passed;
+	size_t shown; /* bytes in the pieces that were not refused */
+	size_t first; /* of a first line up to the byte that made it a request; 0: no head waits */
+	bool refused; /* with the piece behind these */
+	bool end_refused; /* all passed, and then the end was */
+};
+
+/* Feeds data in steps, and the end. */
+static struct fed feed(const uint8_t *data, size_t size, size_t step)
 {
 	struct ward_inspect in;
-	size_t done = 0, have = 0;
-	bool may_end;
+	struct fed f = {0};
 	ward_inspect_init(&in, "a.example", true);
-	*ret_refused = false;
-	while (have < size) {
+	while (f.shown < size) {
+		const size_t have = f.shown + step < size ? f.shown + step : size;
 		size_t pass = 0;
-		have = have + step < size ? have + step : size;
-		if (ward_inspect(&in, data + done, have - done, &pass) < 0) {
+		if (ward_inspect(&in, data + f.passed, have - f.passed, &pass) < 0) {
 			fuzz_insist(in.complaint);
-			*ret_refused = true;
-			ward_inspect_free(&in);
-			return done;
+			f.refused = true;
+			break;
 		}
-		fuzz_insist(pass <= have - done);
-		done += pass;
+		f.shown = have;
+		fuzz_insist(pass <= have - f.passed);
+		f.passed += pass;
 		/* What passes before it is known what it is, is kept, and bounded. */
-		fuzz_insist(!in.early || (in.n_early && in.n_early <= done));
-		fuzz_insist(in.state != WARD_INSPECT_OPAQUE || done == have);
+		fuzz_insist(!in.early || (in.n_early && in.n_early <= f.passed));
+		fuzz_insist(in.state != WARD_INSPECT_OPAQUE || f.passed == have);
 	}
-	may_end = ward_inspect_may_end(&in);
-	if (done == size) {
-		*ret_refused = ward_inspect_end(&in) < 0;
-		fuzz_insist(*ret_refused == !may_end);
+	if (!f.refused && in.state == WARD_INSPECT_HTTP && !in.requests)
+		f.first = in.first.taken;
+	const bool may_end = ward_inspect_may_end(&in);
+	if (!f.refused && f.passed == size) {
+		f.end_refused = ward_inspect_end(&in) < 0;
+		fuzz_insist(f.end_refused == !may_end);
 	}
 	ward_inspect_free(&in);
-	return done;
+	return f;
+}
+
+/*
+ * All of f, in pieces of this size, is what the whole w is. As much passes, but for one thing:
+ * while the head of a first request is not whole, nothing passes of it where it came at once, and
+ * in pieces those did that came before the byte which made it a request.
+ */
+static void check_alike(const struct fed *f, const struct fed *w, size_t step)
+{
+	fuzz_insist(!f->refused && !w->refused);
+	fuzz_insist(f->end_refused == w->end_refused);
+	fuzz_insist(f->first == w->first);
+	fuzz_insist(!w->first || w->passed == 0);
+	fuzz_insist(f->passed == (w->first ? (w->first - 1) / step * step : w->passed));
+}
+
+/* As check_alike(), where a piece may have been refused: what came before it, and with it. */
+static void check_pieces(const uint8_t *data, size_t size, size_t step, const struct fed *w)
+{
+	struct fed f = feed(data, size, step);
+	fuzz_insist(f.refused == w->refused);
+	if (!f.refused) {
+		check_alike(&f, w, step);
+		return;
+	}
+	const size_t with = f.shown + step < size ? f.shown + step : size;
+	const struct fed before = feed(data, f.shown, f.shown ? f.shown : 1);
+	fuzz_insist(w->passed == 0 && feed(data, with, with).refused);
+	/* This stream did not end there. */
+	f.refused = false;
+	f.end_refused = before.end_refused;
+	f.first = before.first;
+	check_alike(&f, &before, step);
 }
 
 /* A first line of words that names HTTP is looked at, by this simple reader as well. */
@@ -90,18 +132,13 @@ static void check_parts(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	bool refused, refused_slowly;
 	if (size > SIZE_MAX_HERE)
 		return 0;
 	check_parts(data, size);
-	size_t whole = feed(data, size, size ? size : 1, &refused);
-	for (size_t step = 1; step < size; step = step * 3 + 1) {
-		size_t slowly = feed(data, size, step, &refused_slowly);
-		/* In pieces, more of it may have passed before a bad byte, or a request's, came. */
-		fuzz_insist(refused == refused_slowly);
-		fuzz_insist(slowly >= whole);
-	}
+	const struct fed whole = feed(data, size, size ? size : 1);
+	for (size_t step = 1; step < size; step = step * 3 + 1)
+		check_pieces(data, size, step, &whole);
 	if (simple_request(data, size))
-		fuzz_insist(whole == 0 || is_good(data, size));
+		fuzz_insist(whole.passed == 0 || is_good(data, size));
 	return 0;
 }

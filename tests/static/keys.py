@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of keys in docs/policy.md is the one of the program. keys.py --write puts it there."""
+"""The table of keys in docs/policy.md is the one of the program. keys.py --write puts it there.
+And no code but that of the table compares the word of a key or of a section."""
 import os
+import re
 import sys
 
-from _sources import BUILD, SRC, finish, read
+from _sources import BUILD, SRC, files, finish, read
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "docs", "man"))
@@ -41,7 +43,25 @@ def compare(have, want):
     return complaints
 
 
+FINDS = "enforcer/policy/keys.c"  # the words of a file, among those of the table
+COMPARED = re.compile(
+    r"\bstr\w*cmp\((?:[^();]|\([^();]*\))*?(?:\bkey|\bk|section)->name\b")
+
+
+def comparisons(path, text):
+    for found in COMPARED.finditer(text):
+        line = text.count("\n", 0, found.end()) + 1
+        yield f"{path}:{line}: a row of the table, its type or its member says which key it is"
+
+
 def main():
+    # The control: each of these compares one.
+    for bad in ("if (strcmp(e->key->name, \"deny\") == 0)", "strcmp(name,\n\tk->name)",
+                "!strcmp(rd->section->name, \"tree\")"):
+        if not list(comparisons("x.c", bad)):
+            sys.exit(f"control: not found: {bad}")
+    compared = [line for path in files(".c", ".h", below="enforcer") if path != FINDS
+                for line in comparisons(path, read(path))]
     want = list(lines(policy_keys.rows(os.path.join(BUILD, "enforcer/policy/policy-keys")).values()))
     # The control: a row less, a row more, a cell that differs.
     cut = [want[0].replace(" yes ", " no ", 1)] + want[1:]
@@ -59,7 +79,7 @@ def main():
             f.write("\n".join(page))
         return
     complaints = [] if page[start:start + 2] == HEAD else [f"{PAGE}: the head is to be: {HEAD[0]}"]
-    finish(complaints + compare(page[start + 2:end], want), want)
+    finish(compared + complaints + compare(page[start + 2:end], want), want)
 
 
 main()

@@ -7,8 +7,7 @@ import re
 from _sources import files, finish, read
 
 # What a way in or out of a session stands on.
-NET = ["enforcer/net/net.h", "enforcer/net/decide.h", "enforcer/net/net_limits.h",
-       "enforcer/net/net_records.h", "enforcer/net/setup", "enforcer/net/protocol"]
+NET = ["enforcer/net/base", "enforcer/net/decide", "enforcer/net/setup", "enforcer/net/protocol"]
 # folder: the folders (or single headers) of ours that its files may include, besides its own.
 MAY_INCLUDE = {
     "enforcer/base": [],
@@ -20,13 +19,18 @@ MAY_INCLUDE = {
     "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
               "enforcer/policy/settings.h"],
     "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
-    # main knows all rooms; the rooms, those beneath them (enforcer/net/README.md).
+    # main knows all rooms; static/tiers says which of them may use which.
     "enforcer/net": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"] + [
-        "enforcer/net/" + room for room in ("setup", "protocol", "names", "conn", "entry")],
-    "enforcer/net/setup": ["enforcer/base", "enforcer/ipc", "audit", "enforcer/net/net.h"],
+        "enforcer/net/" + room for room in ("setup", "protocol", "base", "names", "decide",
+                                            "conn", "entry")],
+    "enforcer/net/setup": ["enforcer/base", "enforcer/ipc"],
     "enforcer/net/protocol": ["enforcer/base", "enforcer/policy", "audit"],
-    "enforcer/net/names": ["enforcer/base", "enforcer/policy", "enforcer/net/net.h",
-                           "enforcer/net/net_limits.h", "enforcer/net/setup"],
+    "enforcer/net/base": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h", "audit",
+                          "enforcer/net/setup", "enforcer/net/protocol"],
+    "enforcer/net/names": ["enforcer/base", "enforcer/policy", "enforcer/net/base",
+                           "enforcer/net/setup"],
+    "enforcer/net/decide": ["enforcer/policy", "enforcer/base", "enforcer/net/base",
+                            "enforcer/net/names"],
     "enforcer/net/conn": ["enforcer/base", "enforcer/ipc"] + NET + ["enforcer/net/names"],
     "enforcer/net/entry": ["enforcer/base"] + NET + ["enforcer/net/names", "enforcer/net/conn"],
     # settings.h: what "unlimited" is.

@@ -24,11 +24,11 @@ BUILD = {"enforcer/sandbox/filter_main.c", "enforcer/net/setup/filter_main.c", "
 MAY = {
     "enforcer/base/out.c": r".*",
     # argp(3) writes by itself: what it writes goes through enforcer/base/out.c.
-    "enforcer/cli/arguments.c": r"argp_parse\(|argp_error\(|argp_state_help\(|stdout|stderr|STDERR_FILENO",
+    "enforcer/cli/base/arguments.c": r"argp_parse\(|argp_error\(|argp_state_help\(|stdout|stderr|STDERR_FILENO",
     # They ask whether it is a terminal.
     "enforcer/cli/audit/audit_verb.c": r"STDOUT_FILENO",
     "enforcer/cli/run/cmd_top.c": r"STDOUT_FILENO",
-    "enforcer/cli/progress.c": r"STDERR_FILENO",
+    "enforcer/cli/base/progress.c": r"STDERR_FILENO",
     # A tar archive, which it refuses to write to a terminal.
     "enforcer/cli/audit/cmd_audit_bundle.c": r"STDOUT_FILENO",
 }

@@ -19,6 +19,8 @@ TIERS = {
                          "terminal", "exec", "reload", "run", "mount"],
     "enforcer/sandbox": ["", "init"],
     "enforcer/modes": ["table", ""],
+    "enforcer/net": ["protocol setup", "base", "names", "decide", "conn", "entry", ""],
+    "enforcer/cli": ["base", "audit doctor place", "run", "policy", ""],
 }
 
 

@@ -124,12 +124,13 @@ static const struct {
 	{WARD_TAG_NAMES, "names", true},
 };
 
-static void print_event(FILE *f, const struct ward_event *ev, const struct ward_event_field *fields)
+static void print_event(
+	FILE *f, const struct ward_event *ev, const struct ward_event_fields *fields)
 {
 	fputs(ward_event_kind_name(ev->head.kind), f);
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		const struct ward_event_field *v = &fields[tags[i].tag];
+		const struct ward_event_field *v = &fields->of[tags[i].tag];
 
 		if (!v->p)
 			continue;
@@ -158,7 +159,7 @@ static void *drain_run(void *arg)
 {
 	struct drain *d = arg;
 	struct ward_event *ev = malloc(sizeof(*ev));
-	struct ward_event_field fields[WARD_TAG_COUNT_];
+	struct ward_event_fields fields;
 	struct pollfd p = {.fd = d->wake_fd, .events = POLLIN};
 	uint64_t n;
 
@@ -167,12 +168,17 @@ static void *drain_run(void *arg)
 		bool got = false;
 		int r;
 
-		while ((r = ward_ring_get(d->ring, ev, fields)) != 0) {
+		while ((r = ward_ring_get(d->ring, ev, &fields)) != 0) {
 			got = true;
-			if (r == 1 && d->fail_at && ends_in(&fields[WARD_TAG_PATH], d->fail_at))
+			if (r == 1 && ward_record_kind_foreign(ev->head.kind, &fields.members)) {
+				fputs("fsmount: a member that its kind does not have: ", stderr);
+				print_event(stderr, ev, &fields);
+				abort();
+			}
+			if (r == 1 && d->fail_at && ends_in(&fields.of[WARD_TAG_PATH], d->fail_at))
 				ward_ring_fail(d->ring, true);
 			if (r == 1 && d->log)
-				print_event(d->log, ev, fields);
+				print_event(d->log, ev, &fields);
 			else if (r < 0 && d->log)
 				fputs("SPOILED\n", d->log);
 		}

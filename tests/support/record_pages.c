@@ -26,15 +26,18 @@ static const struct row rows[WARD_EXPORT_MEMBERS] = {
 #undef FRAME
 #undef MEMBER
 
+/* The members of a kind, in the order of its row; WARD_TAG_NONE ends them. */
 static const struct {
 	const char *name;
 	unsigned by;
-	const char *has;
 	const char *what;
+	enum ward_event_tag has[WARD_TAG_COUNT_];
 } kinds[] = {
-#define KIND(id, name, by, is, has, what) {(name), (by), (has), (what)},
+#define KIND(id, name, by, is, members, what) {(name), (by), (what), {members WARD_TAG_NONE}},
+#define HAS(id) WARD_TAG_##id,
 #include "audit/record_kinds.def"
 #undef KIND
+#undef HAS
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -124,7 +127,13 @@ static void put_kinds(void)
 			printf("%s%s", before, who[k]);
 			before = ", ";
 		}
-		printf(" | `%s` | %s |\n", kinds[i].has, kinds[i].what);
+		fputs(" | `", stdout);
+		before = "";
+		for (const enum ward_event_tag *t = kinds[i].has; *t != WARD_TAG_NONE; t++) {
+			printf("%s%s", before, ward_record_members[*t].name);
+			before = " ";
+		}
+		printf("` | %s |\n", kinds[i].what);
 	}
 }
 

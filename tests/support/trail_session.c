@@ -125,7 +125,8 @@ void put_access(struct session *s, int n)
 	ward_event_text(&ev, WARD_TAG_RULE_TEXT, "deny = .env");
 	ward_event_u64(&ev, WARD_TAG_SOURCE, WARD_SOURCE_PROFILE);
 	ward_event_u64(&ev, WARD_TAG_ERRNO, n % 3 ? 0 : EACCES);
-	ward_event_u64(&ev, WARD_TAG_READ, WARD_EVENT_UNKNOWN);
+	if (n % 3)
+		ward_event_u64(&ev, WARD_TAG_SIZE_BEFORE, WARD_EVENT_UNKNOWN);
 	ck_assert_int_eq(ward_ring_put(s->in[1], &ev), 0);
 }
 

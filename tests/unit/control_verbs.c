@@ -19,7 +19,8 @@
 #include "enforcer/session/owner/exit_status.h"
 #include "tests/support/suite.h"
 
-#define EVERYBODY (WARD_CONTROL_ROOT | WARD_CONTROL_STARTER | WARD_CONTROL_OWNER)
+#define EVERYBODY                                                                                  \
+	(WARD_CONTROL_ROOT | WARD_CONTROL_STARTER | WARD_CONTROL_OWNER | WARD_CONTROL_CHOOSER)
 
 /* What the handlers saw. */
 struct seen {
@@ -152,13 +153,25 @@ START_TEST(refuses_who_may_not_ask)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	const uid_t us = geteuid(), owner = us + 1, stranger = us + 2;
-	ck_assert_uint_ne(ward_control_who(us, owner) & WARD_CONTROL_STARTER, 0);
-	ck_assert_uint_ne(ward_control_who(0, owner) & WARD_CONTROL_ROOT, 0);
-	ck_assert_uint_eq(ward_control_who(owner, owner), WARD_CONTROL_OWNER);
-	ck_assert_uint_eq(ward_control_who(stranger, owner), 0);
-	refuses("{\"verb\":\"status\"}", 0, ward_control_who(stranger, owner), WARD_EXIT_SETUP,
+	const struct ward_control_users users = {.owner = owner, .chooser = us};
+	ck_assert_uint_ne(ward_control_who(us, &users) & WARD_CONTROL_STARTER, 0);
+	ck_assert_uint_ne(ward_control_who(us, &users) & WARD_CONTROL_CHOOSER, 0);
+	ck_assert_uint_ne(ward_control_who(0, &users) & WARD_CONTROL_ROOT, 0);
+	ck_assert_uint_eq(ward_control_who(owner, &users), WARD_CONTROL_OWNER);
+	ck_assert_uint_eq(ward_control_who(stranger, &users), 0);
+	refuses("{\"verb\":\"status\"}", 0, ward_control_who(stranger, &users), WARD_EXIT_SETUP,
 		"may not ask for 'status'");
 	answers("{\"verb\":\"status\"}", 0, "status");
+	/* A policy that root gave is root's to exchange; the owner's own is the owner's. */
+	const struct ward_control_users own = {.owner = owner, .chooser = owner};
+	const struct ward_control_verb *reload = ward_control_verb("reload");
+	ck_assert_int_eq(ward_control_check(reload, ward_control_who(owner, &own), 1, &err), 0);
+	ck_assert_int_eq(ward_control_check(reload, ward_control_who(0, &users), 1, &err), 0);
+	refuses("{\"verb\":\"reload\"}", 1, ward_control_who(owner, &users), WARD_EXIT_SETUP,
+		"root gave this session its policy");
+	ck_assert_int_eq(ward_control_check(ward_control_verb("kill"),
+				 ward_control_who(owner, &users), 0, &err),
+		0);
 	/* Rows as there may be: for some of those who are let in; and zero, for nobody. */
 	const struct ward_control_verb root = {.word = "root", .who = WARD_CONTROL_ROOT};
 	const struct ward_control_verb nobody = {.word = "nobody"};
@@ -198,7 +211,10 @@ START_TEST(each_word_has_its_row)
 		ck_assert_uint_eq(v->fds, rows[i].fds);
 		ck_assert_uint_eq(v->handler, rows[i].handler);
 		ck_assert_uint_eq(v->what, rows[i].what);
-		ck_assert_uint_eq(v->who, EVERYBODY);
+		/* Whoever chose the policy exchanges it; the rest is everybody's. */
+		unsigned owners = v->who & WARD_CONTROL_OWNER;
+		ck_assert_int_eq(owners == 0, strcmp(v->word, "reload") == 0);
+		ck_assert_uint_eq(v->who & WARD_CONTROL_ROOT, WARD_CONTROL_ROOT);
 	}
 	/* The inodes that go bad are the supervisor's to ask for alone. */
 	ck_assert_ptr_null(ward_control_verb("retired"));

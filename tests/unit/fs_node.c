@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fs/handle/written_nodes.h"
 #include "fs/node/node.h"
 #include "fs/ops/listing_ahead.h"
 #include "fs/resolve/trees_beneath.h"
@@ -479,6 +480,98 @@ START_TEST(replacing_move)
 }
 END_TEST
 
+/* What comes with a directory that moves must fit as well, wherever others move it. */
+START_TEST(deep_moves)
+{
+	struct ward_node *a = &nodes->root, *b = &nodes->root, *found;
+	const struct ward_file moved = {.id = {.ino = 5000, .btime_ns = 1},
+		.st = {.st_mode = S_IFDIR | 0755, .st_ino = 5000, .st_nlink = 2}};
+	const unsigned half = WARD_NODE_DEPTH_MAX / 2;
+
+	for (uint64_t i = 0; i < half; i++)
+		a = enter(a, i ? "d" : "a", S_IFDIR, 100 + i, 2);
+	for (uint64_t i = 0; i < half + 2; i++)
+		b = enter(b, i ? "d" : "b", S_IFDIR, 5000 + i, 2);
+	/* b is one level too many, what is in b is not */
+	ck_assert_int_eq(
+		ward_nodes_check_move(nodes, &nodes->root, "b", a, "x", false), -ENAMETOOLONG);
+	ck_assert_int_eq(ward_nodes_check_move(nodes, a, "x", &nodes->root, "b", false), 0);
+	ck_assert_int_eq(
+		ward_nodes_check_move(nodes, a, "x", &nodes->root, "b", true), -ENAMETOOLONG);
+	ck_assert_int_eq(ward_nodes_enter(nodes, a, "x", &moved, &found), -ENAMETOOLONG);
+	found = ward_nodes_find(nodes, &nodes->root, "b", 1)->node;
+	ck_assert_int_eq(ward_nodes_check_move(nodes, found, "d", a, "x", false), 0);
+	ck_assert_int_eq(ward_nodes_move(nodes, found, "d", a, "x", false), 0);
+	ck_assert_uint_eq(found->dir->below, half + 1);
+	found = ward_nodes_find(nodes, &nodes->root, "a", 1)->node;
+	ck_assert_uint_eq(found->dir->below, 2 * half);
+}
+END_TEST
+
+/* States are found anew only where a move makes them others. */
+START_TEST(same_states)
+{
+	struct ward_node *d = enter(&nodes->root, "d", S_IFDIR, 2, 2);
+	struct ward_node *ro = enter(&nodes->root, "ro", S_IFDIR, 3, 2);
+	struct ward_node *f = enter(d, "f", S_IFREG, 4, 1);
+	const uint32_t gen = nodes->gen, moves = nodes->moves;
+
+	ck_assert_uint_ne(rights(f) & WARD_RIGHT_WRITE, 0);
+	ck_assert_int_eq(ward_nodes_move(nodes, &nodes->root, "d", &nodes->root, "e", false), 0);
+	ck_assert_uint_eq(nodes->gen, gen);
+	ck_assert_uint_ne(nodes->moves, moves);
+	ck_assert_uint_ne(rights(f) & WARD_RIGHT_WRITE, 0);
+	check_path(f, NULL, "/w/e/f");
+	ck_assert_int_eq(ward_nodes_move(nodes, &nodes->root, "e", ro, "e", false), 0);
+	ck_assert_uint_ne(nodes->gen, gen);
+	ck_assert_uint_eq(rights(f) & WARD_RIGHT_WRITE, 0);
+}
+END_TEST
+
+static size_t n_written(void)
+{
+	uint64_t at = 0;
+	size_t n = 0;
+
+	while (ward_written_next(nodes, &at))
+		n++;
+	return n;
+}
+
+/* However many files come and go, the list is as long as those that are written to. */
+START_TEST(written)
+{
+	struct ward_node *kept = enter(&nodes->root, "kept", S_IFREG, 2, 1), *f;
+	char name[32];
+
+	kept->n_writers = 1;
+	ward_written_add(nodes, kept);
+	ward_written_add(nodes, kept);
+	ck_assert_uint_eq(n_written(), 1);
+	for (unsigned i = 0; i < 10000; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		f = enter(&nodes->root, name, S_IFREG, 100 + i, 1);
+		f->n_writers = 1;
+		ward_written_add(nodes, f);
+		f->n_writers = 0;
+		if (i % 2)
+			ward_node_forget(nodes, f, 1);
+	}
+	ck_assert_uint_eq(n_written(), 1);
+	ck_assert_uint_le(nodes->room_written, 128);
+	/* it is written to again, and once more under another number */
+	f = ward_nodes_find(nodes, &nodes->root, "0", 1)->node;
+	f->n_writers = 1;
+	ward_written_add(nodes, f);
+	ck_assert_uint_eq(n_written(), 2);
+	nodes->written_lost = true;
+	ck_assert_uint_eq(n_written(), 2);
+	f->n_writers = 0;
+	ck_assert_uint_eq(n_written(), 1);
+	kept->n_writers = 0;
+}
+END_TEST
+
 /* A chain that only its last member keeps alive, deeper than a stack. */
 START_TEST(deep)
 {
@@ -686,6 +779,9 @@ int main(void)
 	tcase_add_test(t, replacing_move);
 	tcase_add_test(t, deep);
 	tcase_add_test(t, no_loop);
+	tcase_add_test(t, deep_moves);
+	tcase_add_test(t, same_states);
+	tcase_add_test(t, written);
 	tcase_add_test(t, beneath);
 	tcase_add_test(t, listing_ends);
 	tcase_add_test(t, siphash);

@@ -438,6 +438,9 @@ START_TEST(name_with_a_dot)
 	size_t done;
 	ward_inspect_init(&in, "a.example", true);
 	ck_assert_int_eq(send_in(&in, sent, put_hello(sent, "A.Example"), 99, &done), 0);
+	/* RFC 6066, 3, and RFC 4343: the case of a name says nothing, in either direction */
+	ward_inspect_init(&in, "a.example", true);
+	ck_assert_int_eq(send_in(&in, sent, put_hello(sent, "B.Example"), 99, &done), -EACCES);
 	ward_inspect_init(&in, "a.example", true);
 	ck_assert_int_eq(send_in(&in, sent, put_hello(sent, "a.example."), 99, &done), -EACCES);
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "enforcer/base/clock.h"
-#include "enforcer/net/net_limits.h"
+#include "enforcer/net/base/net_limits.h"
 #include "tests/support/suite.h"
 
 static struct ward_settings settings;

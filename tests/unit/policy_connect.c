@@ -55,6 +55,10 @@ START_TEST(destinations)
 		{"allow = example.org:53/udp\n", "example.org:53/udp", true},
 		{"allow = *.example.org:1\n", "a.example.org:1", true},
 		{"allow = *.example.org\n", "example.org:1", false},
+		{"allow = Example.ORG:1\n", "eXample.org:1", true},
+		{"allow = *.Example.ORG:1\n", "A.example.org:1", true},
+		{"allow = *\ndeny = Evil.Example\n", "eviL.example:443", false},
+		{"allow = *\ndeny = *.Evil.Example\n", "a.EVIL.example:443", false},
 		{"allow = *.example.org\n", "badexample.org:1", false},
 		{"allow = *\n", "10.0.0.1:80", false},
 		{"allow = *\n", "169.254.169.254:80", false},
@@ -221,6 +225,28 @@ START_TEST(without_paths)
 }
 END_TEST
 
+/* Names are the same in capitals (RFC 4343), also where two lists are compared. */
+START_TEST(lists_of_two_sources)
+{
+	static const char base[] = "[policy]\nversion = 1\n[network]\nmode = allowlist\n"
+				   "allow = Web.Example:443\nallow = other.example:443\n";
+	static const char floor[] =
+		"[policy]\nversion = 1\n[network]\nmode = allowlist\nallow = wEB.example:443\n";
+	const struct ward_source_text s[] = {{WARD_SOURCE_BASE, "b", base, sizeof(base) - 1},
+		{WARD_SOURCE_FLOOR, "f", floor, sizeof(floor) - 1}};
+	struct ward_policy *p = NULL;
+	struct ward_buf place = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	ck_assert_int_eq(ward_policy_compile(s, 2, &p, NULL), 0);
+	ck_assert_int_eq(
+		ward_policy_connect(p, "web.example:443", &place, &text), WARD_VERDICT_ALLOW);
+	ck_assert_int_eq(
+		ward_policy_connect(p, "other.example:443", &place, &text), WARD_VERDICT_DENY);
+	ward_buf_clear(&place);
+	ward_buf_clear(&text);
+	ward_policy_unref(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_connect");
@@ -230,6 +256,7 @@ int main(void)
 	tcase_add_test(t, proxied);
 	tcase_add_test(t, answers);
 	tcase_add_test(t, without_paths);
+	tcase_add_test(t, lists_of_two_sources);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -71,7 +71,7 @@ static void add_all(struct ward_classes *c, const struct ward_policy *p)
 	for (size_t i = 0; i < p->n_rules; i++) {
 		struct ward_pattern pattern;
 		ck_assert_int_eq(ward_pattern_parse(p->rules[i].pattern,
-					 p->fold && p->rules[i].guard, &pattern, NULL),
+					 p->settings.fold && p->rules[i].guard, &pattern, NULL),
 			0);
 		ck_assert_int_eq(ward_classes_add(c, &pattern), 0);
 		ward_pattern_clear(&pattern);

@@ -7,6 +7,8 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/modes/table/mode.h"
+#include "enforcer/policy/explain.h"
 #include "enforcer/policy/keys.h"
 #include "enforcer/policy/reloadable.h"
 #include "enforcer/policy/settings.h"
@@ -51,7 +53,8 @@ static const char *other_value(const struct ward_key *k)
 		return "SEVEN";
 	case WARD_KEY_TYPE_ENV_SET:
 		return "SEVEN=7";
-	case WARD_KEY_TYPE_HOST:
+	case WARD_KEY_TYPE_ALLOW:
+	case WARD_KEY_TYPE_DENY:
 		return "seven.example.org";
 	case WARD_KEY_TYPE_PORTS:
 		return "777";
@@ -69,6 +72,7 @@ static const char *other_value(const struct ward_key *k)
 	case WARD_KEY_TYPE_VERSION:
 	case WARD_KEY_TYPE_EXTENDS: /* takes a profile */
 	case WARD_KEY_TYPE_NONE:
+	case WARD_KEY_TYPE_COUNT_:
 		break;
 	}
 	return NULL;
@@ -80,44 +84,58 @@ static struct ward_policy *policy_with(const struct ward_key *k, const char *val
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_puts(&b, HEAD);
 	/* what the value of another key asks for */
-	if (value && strcmp(k->section, "network") == 0 && strcmp(value, "proxy") == 0)
+	if (value && ward_key_in(k, WARD_SECTION_NETWORK) && strcmp(value, "proxy") == 0)
 		ward_buf_puts(&b, "[network]\nproxy = http://127.0.0.1:3128\n");
 	if (value)
-		ward_buf_printf(&b, "[%s%s]\n%s = %s\n", k->section,
-			ward_section_has_path(k->section) ? " /workspace" : "", k->name, value);
+		ward_buf_printf(&b, "[%s%s]\n%s = %s\n", k->section->name,
+			k->section->path ? " /workspace" : "", k->name, value);
 	return policy_of(ward_buf_str(&b));
 }
 
 START_TEST(rows_agree_with_themselves)
 {
 	for (const struct ward_key *k = ward_keys; k->section; k++) {
-		const char *section = NULL;
+		const struct ward_section *section = NULL;
 		const struct ward_key *found = NULL;
 		uint64_t n = 0;
-		ck_assert_int_eq(ward_section_find(k->section, &section, NULL), 0);
+		ck_assert_int_eq(ward_section_find(k->section->name, &section, NULL), 0);
+		ck_assert_ptr_eq(section, k->section);
 		/* a second row of the same name would never be found */
 		ck_assert_int_eq(ward_key_find(k->section, k->name, &found, NULL), 0);
-		ck_assert_msg(found == k, "[%s] %s stands twice", k->section, k->name);
+		ck_assert_msg(found == k, "[%s] %s stands twice", k->section->name, k->name);
 		ck_assert_msg(k->doc && strlen(k->doc) > 9 && k->doc[strlen(k->doc) - 1] == '.',
-			"[%s] %s: no sentence says what it is", k->section, k->name);
-		ck_assert_msg(!strpbrk(k->doc, "|\n\t"), "[%s] %s: no text for a table", k->section,
-			k->name);
+			"[%s] %s: no sentence says what it is", k->section->name, k->name);
+		ck_assert_msg(!strpbrk(k->doc, "|\n\t"), "[%s] %s: no text for a table",
+			k->section->name, k->name);
+		ck_assert_msg(ward_key_types[k->type].parse, "[%s] %s: its type does nothing",
+			k->section->name, k->name);
+		ck_assert_msg(k->words || (ward_key_types[k->type].name &&
+						  ward_key_check(k, ward_key_types[k->type].example,
+							  &n, NULL) == 0),
+			"[%s] %s: the example of its type is no value", k->section->name, k->name);
+		ck_assert_msg(k->type != WARD_KEY_TYPE_RULE ||
+				      strcmp(k->name, ward_verb_name(k->verb)) == 0,
+			"[%s] %s: its verb is another", k->section->name, k->name);
+		ck_assert_msg((k->into.fill == WARD_FILL_READER) == (k->into.read != NULL),
+			"[%s] %s: a reader goes with its fill", k->section->name, k->name);
 		ck_assert_msg((k->type == WARD_KEY_TYPE_WORD) == (k->words != NULL),
-			"[%s] %s: words go with their type", k->section, k->name);
+			"[%s] %s: words go with their type", k->section->name, k->name);
 		ck_assert_msg(!k->fallback || k->type == WARD_KEY_TYPE_TREE_AT ||
 				      ward_key_check(k, k->fallback, &n, NULL) == 0,
-			"[%s] %s: its default is no value of it", k->section, k->name);
-		ck_assert_msg(
-			k->by & WARD_BY_BASE, "[%s] %s: nobody may set it", k->section, k->name);
+			"[%s] %s: its default is no value of it", k->section->name, k->name);
+		ck_assert_msg(k->by & WARD_BY_BASE, "[%s] %s: nobody may set it", k->section->name,
+			k->name);
 		ck_assert_msg((k->merge == WARD_MERGE_BASE) == (k->by == WARD_BY_BASE) ||
 				      k->type == WARD_KEY_TYPE_VERSION,
-			"[%s] %s: who sets it and how it merges disagree", k->section, k->name);
+			"[%s] %s: who sets it and how it merges disagree", k->section->name,
+			k->name);
 		ck_assert_msg(k->repeats == (k->merge == WARD_MERGE_ADD ||
 						    k->merge == WARD_MERGE_COMMON) ||
 				      k->merge == WARD_MERGE_BASE,
-			"[%s] %s: a list does not merge so", k->section, k->name);
+			"[%s] %s: a list does not merge so", k->section->name, k->name);
 		ck_assert_msg(k->ready == WARD_READY_ALL || k->fallback,
-			"[%s] %s: nothing of it is ready, and nothing holds", k->section, k->name);
+			"[%s] %s: nothing of it is ready, and nothing holds", k->section->name,
+			k->name);
 	}
 }
 END_TEST
@@ -129,61 +147,129 @@ START_TEST(members_fit_their_rows)
 		case WARD_FILL_NONE:
 			continue;
 		case WARD_FILL_NUMBER:
-			ck_assert_msg(counts(k) && !k->repeats, "[%s] %s", k->section, k->name);
+			ck_assert_msg(
+				counts(k) && !k->repeats, "[%s] %s", k->section->name, k->name);
 			break;
 		case WARD_FILL_FLAG:
 			ck_assert_msg(k->words && !k->repeats && k->words[1] && !k->words[2],
-				"[%s] %s: a flag has two words", k->section, k->name);
+				"[%s] %s: a flag has two words", k->section->name, k->name);
 			break;
 		case WARD_FILL_WORD:
-			ck_assert_msg(k->words && !k->repeats, "[%s] %s", k->section, k->name);
+		case WARD_FILL_MODE:
+			ck_assert_msg(
+				k->words && !k->repeats, "[%s] %s", k->section->name, k->name);
+			break;
+		case WARD_FILL_WORDS:
+			ck_assert_msg(k->words && k->repeats, "[%s] %s", k->section->name, k->name);
+			break;
+		case WARD_FILL_TEXT:
+			ck_assert_msg(
+				!k->words && !k->repeats, "[%s] %s", k->section->name, k->name);
+			break;
+		case WARD_FILL_PROXY:
+			ck_assert_msg(
+				k->type == WARD_KEY_TYPE_URL, "[%s] %s", k->section->name, k->name);
 			break;
 		case WARD_FILL_STRINGS:
-			ck_assert_msg(k->repeats, "[%s] %s", k->section, k->name);
+			ck_assert_msg(k->repeats, "[%s] %s", k->section->name, k->name);
 			break;
+		case WARD_FILL_READER: /* may fill several, from the start of its structure */
+			continue;
 		}
 		for (const struct ward_key *o = ward_keys; o < k; o++)
-			ck_assert_msg(
-				o->into.fill == WARD_FILL_NONE || o->into.offset != k->into.offset,
-				"[%s] %s and [%s] %s fill one member", k->section, k->name,
-				o->section, o->name);
+			ck_assert_msg(o->into.fill == WARD_FILL_NONE ||
+					      o->into.fill == WARD_FILL_READER ||
+					      o->section->path != k->section->path ||
+					      o->into.offset != k->into.offset,
+				"[%s] %s and [%s] %s fill one member", k->section->name, k->name,
+				o->section->name, o->name);
 	}
 }
 END_TEST
 
 static const void *member(const struct ward_policy *p, const struct ward_key *k)
 {
-	return (const char *)ward_policy_settings(p) + k->into.offset;
+	const struct ward_settings *s = ward_policy_settings(p);
+	const void *base = s;
+	if (ward_key_in(k, WARD_SECTION_TREE))
+		base = s->trees;
+	return (const char *)base + k->into.offset;
+}
+
+/* As check_member(), of a key that a function reads. */
+static void check_read(
+	const struct ward_policy *p, const struct ward_key *k, const char *value, uint64_t n)
+{
+	const struct ward_settings *s = ward_policy_settings(p);
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	const struct ward_quota *q = s->quotas;
+	bool ok = false;
+	ward_buf_printf(&text, "%s = %s", k->name, value ? value : "");
+	if (ward_key_in(k, WARD_SECTION_QUOTA)) {
+		const struct ward_quota_limit *l =
+			q ? (const void *)((const char *)q + k->into.offset) : NULL;
+		ok = value ? l && l->text && strcmp(l->text, ward_buf_str(&text)) == 0
+			   : !l || (!l->text && l->value == WARD_UNLIMITED);
+	} else if (k->type == WARD_KEY_TYPE_TREE_SOURCE) {
+		ok = strcmp(s->trees[0].source, value ? value : ".") == 0;
+	} else if (k->type == WARD_KEY_TYPE_TREE_AT) {
+		ok = strcmp(s->trees[0].at, value ? value : k->fallback) == 0;
+	} else if (k->type == WARD_KEY_TYPE_PROGRAM) {
+		ok = ward_policy_has_programs(p) == (value != NULL);
+	} else if (k->type == WARD_KEY_TYPE_CHECKPOINT) {
+		ok = s->checkpoint_records == (value ? n : 0);
+	} else if (k->type == WARD_KEY_TYPE_ANCHOR) {
+		ok = value ? s->anchors.n == 1 && strcmp(s->anchors.v[0], value) == 0
+			   : s->anchors.n == 0;
+	}
+	ck_assert_msg(ok, "[%s] %s", k->section->name, k->name);
 }
 
 /* What the key fills holds this value (NULL: the default). */
 static void check_member(const struct ward_policy *p, const struct ward_key *k, const char *value)
 {
-	const struct ward_strings *list = member(p, k);
-	const uint64_t *number = member(p, k);
-	const unsigned *word = member(p, k);
-	const bool *flag = member(p, k);
+	const void *at = member(p, k);
+	const struct ward_strings *list = at;
+	const struct ward_word_set *set = at;
+	const char *const *string = at;
 	const char *text = value ? value : k->fallback;
 	uint64_t n = WARD_UNLIMITED;
+	bool ok = true;
 	if (text)
 		ck_assert_int_eq(ward_key_check(k, text, &n, NULL), 0);
 	switch (k->into.fill) {
 	case WARD_FILL_NONE:
 		break;
 	case WARD_FILL_NUMBER:
-		ck_assert_msg(*number == n, "[%s] %s", k->section, k->name);
+		ok = *(const uint64_t *)at == n;
 		break;
 	case WARD_FILL_FLAG:
-		ck_assert_msg(*flag == (n == 1), "[%s] %s", k->section, k->name);
+		ok = *(const bool *)at == (n == 1);
 		break;
 	case WARD_FILL_WORD:
-		ck_assert_msg(*word == n, "[%s] %s", k->section, k->name);
+		ok = *(const unsigned *)at == n;
+		break;
+	case WARD_FILL_WORDS:
+		ok = set->bits == (value ? UINT32_C(1) << n : 0);
+		break;
+	case WARD_FILL_MODE:
+		ok = *(const struct ward_mode *const *)at == ward_mode_at(n);
+		break;
+	case WARD_FILL_TEXT: /* the name has a default of its own: the file's */
+		ok = value ? strcmp(*string, value) == 0
+			   : !*string || k->type == WARD_KEY_TYPE_TEXT;
 		break;
 	case WARD_FILL_STRINGS:
-		ck_assert_msg(!value || (list->n && strcmp(list->v[list->n - 1], value) == 0),
-			"[%s] %s", k->section, k->name);
+		ok = !value || (list->n && strcmp(list->v[list->n - 1], value) == 0);
+		break;
+	case WARD_FILL_PROXY:
+		ok = ((const struct ward_proxy *)at)->port == (value ? 777 : 0);
+		break;
+	case WARD_FILL_READER:
+		check_read(p, k, value, n);
 		break;
 	}
+	ck_assert_msg(ok, "[%s] %s", k->section->name, k->name);
 }
 
 START_TEST(settings_follow_the_rows)
@@ -194,7 +280,7 @@ START_TEST(settings_follow_the_rows)
 		if (k->into.fill == WARD_FILL_NONE)
 			continue;
 		const char *value = other_value(k);
-		ck_assert_msg(value, "[%s] %s", k->section, k->name);
+		ck_assert_msg(value, "[%s] %s", k->section->name, k->name);
 		struct ward_policy *p = policy_with(k, value);
 		check_member(p, k, value);
 		for (const struct ward_key *o = ward_keys; o->section; o++)
@@ -229,8 +315,10 @@ START_TEST(reloads_follow_the_rows)
 			continue;
 		struct ward_policy *p = policy_with(k, value);
 		size_t want = k->live != WARD_LIVE_YES;
-		ck_assert_msg(fixed(bare, p) == want, "[%s] %s = %s", k->section, k->name, value);
-		ck_assert_msg(fixed(p, bare) == want, "[%s] %s left out", k->section, k->name);
+		ck_assert_msg(
+			fixed(bare, p) == want, "[%s] %s = %s", k->section->name, k->name, value);
+		ck_assert_msg(
+			fixed(p, bare) == want, "[%s] %s left out", k->section->name, k->name);
 		ck_assert_uint_eq(fixed(p, p), 0);
 		/* another value of what both have */
 		if (counts(k)) {
@@ -240,7 +328,7 @@ START_TEST(reloads_follow_the_rows)
 										 : "8";
 			struct ward_policy *q = policy_with(k, more);
 			ck_assert_msg(fixed(p, q) == (k->live == WARD_LIVE_NO), "[%s] %s = %s",
-				k->section, k->name, more);
+				k->section->name, k->name, more);
 			ward_policy_unref(q);
 		}
 		ward_policy_unref(p);
@@ -254,8 +342,8 @@ static int set_by(enum ward_source_kind kind, const struct ward_key *k, const ch
 	static const char base[] = HEAD "[files]\nwrite = /\n";
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_policy *p = NULL;
-	ward_buf_printf(&b, HEAD "[%s%s]\n%s = %s\n", k->section,
-		ward_section_has_path(k->section) ? " /workspace" : "", k->name, value);
+	ward_buf_printf(&b, HEAD "[%s%s]\n%s = %s\n", k->section->name,
+		k->section->path ? " /workspace" : "", k->name, value);
 	const struct ward_source_text s[] = {
 		{WARD_SOURCE_BASE, "base", base, sizeof(base) - 1},
 		{kind, "f", ward_buf_str(&b), b.len},
@@ -274,11 +362,54 @@ START_TEST(sources_follow_the_rows)
 			continue;
 		ck_assert_msg(
 			(set_by(WARD_SOURCE_FLOOR, k, value) == 0) == !!(k->by & WARD_BY_FLOOR),
-			"[%s] %s in the floor", k->section, k->name);
+			"[%s] %s in the floor", k->section->name, k->name);
 		ck_assert_msg(
 			(set_by(WARD_SOURCE_PROJECT, k, value) == 0) == !!(k->by & WARD_BY_PROJECT),
-			"[%s] %s in a project file", k->section, k->name);
+			"[%s] %s in a project file", k->section->name, k->name);
 	}
+}
+END_TEST
+
+/* What the sources say of [guard] fold, NULL: nothing; and whether guards fold then. */
+static bool folds(const char *profile, const char *base, const char *floor, const char *project)
+{
+	const char *says[] = {profile, base, floor, project};
+	static const enum ward_source_kind kinds[] = {
+		WARD_SOURCE_PROFILE, WARD_SOURCE_BASE, WARD_SOURCE_FLOOR, WARD_SOURCE_PROJECT};
+	struct ward_buf texts[4] = {WARD_BUF_INIT, WARD_BUF_INIT, WARD_BUF_INIT, WARD_BUF_INIT};
+	struct ward_source_text s[4];
+	struct ward_policy *p = NULL;
+	for (size_t i = 0; i < 4; i++) {
+		ward_buf_puts(&texts[i], HEAD);
+		if (kinds[i] == WARD_SOURCE_BASE)
+			ward_buf_puts(&texts[i], "extends = profile\n");
+		if (says[i])
+			ward_buf_printf(&texts[i], "[guard]\nfold = %s\n", says[i]);
+		s[i] = (struct ward_source_text){
+			kinds[i], "f", ward_buf_str(&texts[i]), texts[i].len};
+	}
+	ck_assert_int_eq(ward_policy_compile(s, 4, &p, NULL), 0);
+	const bool yes = ward_policy_folds(p);
+	ward_buf_clear(&texts[0]);
+	ck_assert_int_eq(ward_policy_show(p, &texts[0]), 0);
+	/* what is shown is what holds */
+	ck_assert_int_eq(yes, strstr(ward_buf_str(&texts[0]), "fold = yes") != NULL);
+	for (size_t i = 0; i < 4; i++)
+		ward_buf_clear(&texts[i]);
+	ward_policy_unref(p);
+	return yes;
+}
+
+START_TEST(fold_merges_as_its_row_says)
+{
+	ck_assert(!folds(NULL, NULL, NULL, NULL));
+	ck_assert(folds("yes", NULL, NULL, NULL));
+	ck_assert(!folds("yes", "no", NULL, NULL));
+	ck_assert(folds("no", "yes", NULL, NULL));
+	/* nobody takes away what makes guards match more */
+	ck_assert(folds(NULL, "yes", "no", "no"));
+	ck_assert(folds(NULL, "no", "yes", NULL));
+	ck_assert(folds("yes", "no", NULL, "yes"));
 }
 END_TEST
 
@@ -292,6 +423,7 @@ int main(void)
 	tcase_add_test(t, settings_follow_the_rows);
 	tcase_add_test(t, reloads_follow_the_rows);
 	tcase_add_test(t, sources_follow_the_rows);
+	tcase_add_test(t, fold_merges_as_its_row_says);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

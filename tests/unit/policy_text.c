@@ -267,6 +267,10 @@ START_TEST(values)
 	refused(HEAD "[network]\nallow = http://x\n",
 		"f:4: allow: 'http://x' is no destination: write example.org:443, *.example.org or "
 		"10.1.0.0/16:80,443");
+	/* ports are compared as text: this line would deny nothing */
+	refused(HEAD "[network]\ndeny = x.org:0443\n",
+		"f:4: deny: 'x.org:0443' is no destination: write example.org:443, *.example.org or "
+		"10.1.0.0/16:80,443");
 	refused(HEAD "[network]\npublish = 0\n", "f:4: publish: '0': write 8080 or 8080:80");
 	refused(HEAD "[env]\nset = 1X=2\n", "f:4: set: '1X=2': write NAME=VALUE");
 	refused(HEAD "[limits]\nwall = 1\nwall = 2\n", "f:5: wall was set in line 4 already");
@@ -536,8 +540,44 @@ START_TEST(whatever_is_redacted_stays_so)
 		struct ward_policy *p = NULL;
 		struct ward_err err = WARD_ERR_INIT;
 		ck_assert_msg(ward_policy_compile(s, 2, &p, &err) == 0, "%zu: %s", i, err.text);
-		ck_assert_msg(ward_policy_settings(p)->redact_argv == v[i].argv, "%zu: argv", i);
-		ck_assert_msg(ward_policy_settings(p)->redact_sni == v[i].sni, "%zu: sni", i);
+		const struct ward_word_set said = ward_policy_settings(p)->redact;
+		ck_assert_msg(ward_word_said(said, WARD_REDACT_ARGV) == v[i].argv, "%zu: argv", i);
+		ck_assert_msg(ward_word_said(said, WARD_REDACT_SNI) == v[i].sni, "%zu: sni", i);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
+/* The floor's stand in front and stay; each is one; `none` counts where nobody names another. */
+START_TEST(anchors_add_up)
+{
+	static const struct {
+		const char *base, *floor, *all;
+		size_t floors;
+	} v[] = {{"", "", "", 0}, {"anchor = none\n", "", "none ", 0},
+		{"anchor = none\n", "anchor = exec:/x\n", "exec:/x ", 1},
+		{"", "anchor = none\n", "none ", 0},
+		{"anchor = syslog\n", "anchor = none\n", "syslog ", 0},
+		{"anchor = none\nanchor = syslog\n", "", "syslog ", 0},
+		{"anchor = syslog\nanchor = exec:/x\n", "anchor = exec:/x\nanchor = file:/y\n",
+			"exec:/x file:/y syslog ", 2}};
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		char base[128];
+		char floor[128];
+		char all[128] = "";
+		int n = snprintf(base, sizeof(base), HEAD "[audit]\n%s", v[i].base);
+		int m = snprintf(floor, sizeof(floor), HEAD "[audit]\n%s", v[i].floor);
+		const struct ward_source_text s[] = {{WARD_SOURCE_BASE, "b", base, (size_t)n},
+			{WARD_SOURCE_FLOOR, "f", floor, (size_t)m}};
+		struct ward_policy *p = NULL;
+		struct ward_err err = WARD_ERR_INIT;
+		ck_assert_msg(ward_policy_compile(s, 2, &p, &err) == 0, "%zu: %s", i, err.text);
+		const struct ward_settings *set = ward_policy_settings(p);
+		for (size_t k = 0, at = 0; k < set->anchors.n; k++)
+			at += (size_t)snprintf(
+				all + at, sizeof(all) - at, "%s ", set->anchors.v[k]);
+		ck_assert_msg(strcmp(all, v[i].all) == 0, "%zu: %s", i, all);
+		ck_assert_uint_eq(set->anchors_floor, v[i].floors);
 		ward_policy_unref(p);
 	}
 }
@@ -684,6 +724,7 @@ int main(void)
 	tcase_add_test(t, what_is_not_there_yet_is_named);
 	tcase_add_test(t, of_several_checkpoints_the_smallest_holds);
 	tcase_add_test(t, whatever_is_redacted_stays_so);
+	tcase_add_test(t, anchors_add_up);
 	tcase_add_test(t, merging);
 	tcase_add_test(t, show_loads_again);
 	tcase_add_test(t, names_of_the_owners_files);

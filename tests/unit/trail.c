@@ -43,12 +43,12 @@ START_TEST(a_record_is_one_line_of_json)
 	ck_assert_str_eq(json_string_value(json_object_get(j, "verdict")), "deny");
 	ck_assert_str_eq(json_string_value(json_object_get(j, "errno")), "EACCES");
 	ck_assert_str_eq(json_string_value(json_object_get(j, "source")), "profile");
-	ck_assert(json_is_null(json_object_get(j, "read")));
 	ck_assert_int_eq(json_array_size(json_object_get(j, "asked")), 1);
 	ck_assert_int_eq(json_array_size(json_object_get(j, "given")), 0);
 	json_decref(j);
 	j = json_loadb(line[2], (size_t)(line[3] - line[2]), 0, NULL);
 	ck_assert_int_eq(json_array_size(json_object_get(j, "given")), 9);
+	ck_assert(json_is_null(json_object_get(j, "size_before")));
 	json_decref(j);
 	const struct ward_writer_summary *sum = ward_writer_summary(s.w);
 	ck_assert_uint_eq(sum->records, 6);
@@ -166,6 +166,147 @@ START_TEST(the_table_says_from_whom_a_kind_is_taken)
 	ck_assert(!ward_record_kind_is(WARD_EVENT_NONE, WARD_KIND_REFUSAL));
 	ck_assert(!ward_record_named_is(NULL, WARD_KIND_REFUSAL));
 	ck_assert(ward_record_named_is("quota", WARD_KIND_REFUSAL)); /* control */
+}
+END_TEST
+
+/* Something of the member's type. */
+static void put_member(struct ward_event *ev, enum ward_event_tag tag)
+{
+	static const uint8_t zeros[32];
+	switch (ward_event_tag_type(tag)) {
+	case WARD_TYPE_BYTES:
+	case WARD_TYPE_JSON:
+		ward_event_text(ev, tag, "{}");
+		return;
+	case WARD_TYPE_LIST:
+	case WARD_TYPE_DIGEST:
+		ward_event_bytes(ev, tag, zeros, sizeof(zeros));
+		return;
+	case WARD_TYPE_NONE:
+		ck_abort_msg("member %d has no type", (int)tag);
+	case WARD_TYPE_U64:
+	case WARD_TYPE_COUNT:
+	case WARD_TYPE_OCTAL:
+	case WARD_TYPE_RIGHTS:
+	case WARD_TYPE_VERDICT:
+	case WARD_TYPE_SOURCE:
+	case WARD_TYPE_ERRNO:
+	case WARD_TYPE_I64:
+	case WARD_TYPE_TIME:
+		ward_event_u64(ev, tag, 1);
+		return;
+	}
+}
+
+/* How often a text stands in there. */
+static size_t count_in(const struct ward_buf *log, const char *text)
+{
+	size_t n = 0;
+	for (const char *p = ward_buf_str(log); (p = strstr(p, text)); p++)
+		n++;
+	return n;
+}
+
+/*
+ * Every kind with every member, one at a time, from ring 0, which may write all of them. A record
+ * is in the log with its member, or there is a gap that names both.
+ */
+START_TEST(the_table_says_which_members_a_kind_has)
+{
+	static const enum ward_event_tag who[] = {
+		WARD_TAG_PID, WARD_TAG_UID, WARD_TAG_COMM, WARD_TAG_PROCESS, WARD_TAG_PARENT};
+	for (int k = WARD_EVENT_NONE + 1; k < WARD_EVENT_SESSION_END; k++) {
+		const struct ward_record_kind *kind = &ward_record_kinds[k];
+		struct session s = session_new("one");
+		size_t n_left_out = 0;
+		for (size_t i = 0; i < sizeof(who) / sizeof(*who); i++)
+			ck_assert(ward_member_set_has(&kind->has, who[i]));
+		for (int t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++) {
+			struct ward_event ev;
+			ward_event_begin(&ev, (enum ward_event_kind)k);
+			put_member(&ev, (enum ward_event_tag)t);
+			ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
+			n_left_out += !ward_member_set_has(&kind->has, (enum ward_event_tag)t);
+		}
+		drain(&s);
+		ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+		for (int t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++) {
+			const bool has = ward_member_set_has(&kind->has, (enum ward_event_tag)t);
+			const char *name = ward_record_members[t].name;
+			char written[64];
+			char gap[160];
+			snprintf(written, sizeof(written), ",\"%s\":", name);
+			snprintf(gap, sizeof(gap),
+				"a record of kind %s came from ring 0 with %s, which is no member "
+				"of its kind: left out",
+				kind->name, name);
+			/* The text of the gaps is a member, too. */
+			size_t want = has + (t == WARD_TAG_TEXT ? n_left_out : 0);
+			ck_assert_msg(
+				count_in(&log, written) == want, "%s of %s", name, kind->name);
+			ck_assert_msg(count_in(&log, gap) == !has, "%s of %s", name, kind->name);
+		}
+		ck_assert_uint_gt(n_left_out, 0);
+		ck_assert_uint_eq(ward_writer_summary(s.w)->records, WARD_TAG_COUNT_ - 1);
+		session_free(&s);
+	}
+	const struct ward_member_set any = {.word = {0, 1}};
+	ck_assert_int_eq(ward_record_kind_foreign(WARD_EVENT_NONE, &any), 64);
+	ck_assert_int_eq(ward_record_kind_foreign(WARD_EVENT_COUNT_, &any), 64);
+}
+END_TEST
+
+/* Two members, of which one is foreign: nothing of the record is written, and verify tells of it.
+ */
+START_TEST(one_foreign_member_spoils_its_record_alone)
+{
+	struct session s = session_new("foreign");
+	struct ward_event ev;
+	put_kind(&s, 0, WARD_EVENT_SESSION_START);
+	put_access(&s, 1);
+	ward_event_begin(&ev, WARD_EVENT_OPEN);
+	ward_event_text(&ev, WARD_TAG_PATH, "/workspace/foreign");
+	ward_event_text(&ev, WARD_TAG_BY, "uid 0");
+	ck_assert_int_eq(ward_ring_put(s.in[1], &ev), 0);
+	put_access(&s, 2);
+	put_kind(&s, 0, WARD_EVENT_SESSION_END);
+	finish(&s, "");
+	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	struct ward_ledger_view v = ledger_of(&ledger, s.root);
+	struct ward_verify_result r = verify_bytes(
+		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, s.st.name));
+	ck_assert_int_eq(r.state, WARD_VERIFY_GAP);
+	ck_assert_uint_eq(r.records, 5);
+	ck_assert_uint_eq(count_in(&log, "\"kind\":\"open\""), 2);
+	ck_assert_uint_eq(count_in(&log, "/workspace/foreign"), 0);
+	ck_assert_uint_eq(count_in(&log, "of kind open came from ring 1 with by,"), 1);
+	ward_ledger_view_free(&v);
+	session_free(&s);
+}
+END_TEST
+
+/* A session whose end cannot be written as it was said has no end. */
+START_TEST(an_end_with_a_foreign_member_is_none)
+{
+	static const enum ward_event_tag tags[] = {WARD_TAG_TEXT, WARD_TAG_PATH};
+	for (size_t i = 0; i < 2; i++) {
+		struct session s = session_new("end");
+		struct ward_event ev;
+		put_kind(&s, 0, WARD_EVENT_SESSION_START);
+		ward_event_begin(&ev, WARD_EVENT_SESSION_END);
+		ward_event_text(&ev, tags[i], "x");
+		ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
+		finish(&s, "");
+		ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
+		ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+		ck_assert_uint_eq(
+			count_in(&log, "of kind session.end came from ring 0 with path,"), i);
+		/* The ledger is that of both: the first one, the control, is complete. */
+		ck_assert_uint_eq(count_in(&ledger, "\"verdict\":\"complete\""), 1);
+		ck_assert_uint_eq(count_in(&ledger, "the supervisor gave no end record"), i);
+		session_free(&s);
+	}
 }
 END_TEST
 
@@ -614,6 +755,9 @@ int main(void)
 	tcase_add_test(t, a_refusal_is_named_by_what_was_asked_for);
 	tcase_add_test(t, a_producer_cannot_speak_for_the_supervisor);
 	tcase_add_test(t, the_table_says_from_whom_a_kind_is_taken);
+	tcase_add_test(t, the_table_says_which_members_a_kind_has);
+	tcase_add_test(t, one_foreign_member_spoils_its_record_alone);
+	tcase_add_test(t, an_end_with_a_foreign_member_is_none);
 	tcase_add_test(t, the_end_record_is_the_last);
 	tcase_add_test(t, a_description_that_is_no_object_stays_out);
 	tcase_add_test(t, a_spoiled_ring_leaves_a_gap_and_spares_the_others);

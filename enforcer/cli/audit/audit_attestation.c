@@ -9,7 +9,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_trail.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 static int sign(
 	struct audit_cmd *c, const json_t *statement, struct ward_buf *ret, struct ward_err *err)

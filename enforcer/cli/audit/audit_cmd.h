@@ -12,6 +12,9 @@
 #include "enforcer/base/err.h"
 #include "enforcer/cli/audit/audit_filter.h"
 
+/* More than anybody reads at the end of a trail. */
+#define AUDIT_LINES_MAX 1000000U
+
 struct audit_cmd {
 	bool json;
 	bool all;
@@ -21,7 +24,7 @@ struct audit_cmd {
 	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;
-	uint64_t lines; /* tail: so many records; 0: ten */
+	uint64_t lines; /* tail: so many records, AUDIT_LINES_MAX; 0: ten */
 	struct audit_filter filter;
 	const char *output; /* report: a file; NULL: stdout */
 	const char *format; /* export; NULL: jsonl */

@@ -2,17 +2,16 @@
 /* Takes the options that select records, and checks their words and times. */
 #include "enforcer/cli/audit/audit_filter.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "audit/event.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/base/timestamp.h"
 #include "enforcer/cli/audit/audit_cmd.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 const struct argp_option audit_filter_options[] = {
 	{"kind", AUDIT_FILTER_KIND, "KIND", 0,
@@ -82,10 +81,7 @@ static const char *escaped(struct ward_buf *b, const char *text)
 
 static int take_pid(struct ward_filter *f, const char *arg)
 {
-	char *end = NULL;
-	errno = 0;
-	f->pid = strtoull(arg, &end, 10);
-	if (!errno && !*end && isdigit((unsigned char)*arg) && f->pid > 0)
+	if (ward_quantity_whole(arg, 1, INT32_MAX, &f->pid, NULL) == 0)
 		return 1;
 	ward_sayf("audit: --pid %s: that is no process number", arg);
 	return -EINVAL;

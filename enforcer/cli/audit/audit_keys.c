@@ -13,7 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/audit/audit_cmd.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 /* A file of public keys is no longer. */
 #define KEY_FILE_MAX 65536

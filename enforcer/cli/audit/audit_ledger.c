@@ -11,7 +11,7 @@
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_cmd.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/session/guard/system_writer.h"
 
 int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],

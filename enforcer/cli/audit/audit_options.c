@@ -2,17 +2,16 @@
 /* The options of the audit verbs, and taking them from the command line. */
 #include "enforcer/cli/audit/audit_options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "enforcer/cli/arguments.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_keys.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
 
 #define OPTION_HELP 'h'
 
@@ -73,28 +72,22 @@ error_t audit_options_wrong(const struct audit_cmd *c, const char *what, const c
 	return EINVAL;
 }
 
-/* An option whose argument is a number. */
-static error_t take_number(
-	const struct audit_cmd *c, const char *option, const char *arg, uint64_t *to)
+/* An option whose argument is a number: what it takes, and of what size. */
+static error_t take_number(const struct audit_cmd *c, const char *takes, const char *arg,
+	uint64_t min, uint64_t max, uint64_t *to)
 {
-	char what[64];
-	char *end = NULL;
-	errno = 0;
-	*to = strtoull(arg, &end, 10);
-	if (!errno && end != arg && !*end && isdigit((unsigned char)*arg))
-		return 0;
-	snprintf(what, sizeof(what), "%s takes the number of a record, not ", option);
-	return audit_options_wrong(c, what, arg);
+	struct ward_err err = {0};
+	if (ward_quantity_whole(arg, min, max, to, &err) < 0)
+		return audit_options_wrong(c, takes, err.text);
+	return 0;
 }
 
 /* Whose trails of the system's writer. */
 static error_t take_owner(struct audit_cmd *c, const char *arg)
 {
-	char *end = NULL;
 	const struct passwd *pw = getpwnam(arg);
-	errno = 0;
-	unsigned long n = pw ? pw->pw_uid : strtoul(arg, &end, 10);
-	if (!pw && (errno || end == arg || *end || n > UINT32_MAX - 1))
+	uint64_t n = pw ? pw->pw_uid : 0;
+	if (!pw && ward_quantity_whole(arg, 0, UINT32_MAX - 1, &n, NULL) < 0)
 		return audit_options_wrong(c, "no such user: ", arg);
 	c->system = true;
 	c->owner = (uid_t)n;
@@ -130,14 +123,17 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 		c->prove_file = arg;
 		return 0;
 	case AUDIT_OPTION_AFTER:
-		return take_number(c, "--after", arg, &c->after);
+		return take_number(c, "--after takes the number of a record: ", arg, 0,
+			WARD_QUANTITY_MAX, &c->after);
 	case AUDIT_OPTION_LINES:
-		return take_number(c, "--lines", arg, &c->lines);
+		return take_number(c, "--lines: ", arg, 1, AUDIT_LINES_MAX, &c->lines);
 	case AUDIT_OPTION_SIZE:
-		return take_number(c, "--size", arg, &c->size);
+		return take_number(c, "--size takes a number of records: ", arg, 1,
+			WARD_QUANTITY_MAX, &c->size);
 	case AUDIT_OPTION_FROM:
 		c->has_from = true;
-		return take_number(c, "--from", arg, &c->from);
+		return take_number(c, "--from takes a number of records: ", arg, 0,
+			WARD_QUANTITY_MAX, &c->from);
 	default:
 		break;
 	}

@@ -4,14 +4,17 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 #define RED "\033[31m"
 #define DIM "\033[2m"
@@ -44,10 +47,11 @@ enum shown { SHOWN_HEAD, SHOWN_WORD, SHOWN_LIST, SHOWN_NUMBER, SHOWN_BARE, SHOWN
 /* Where each member of a record is printed: the column SHOW of the table. */
 static const struct {
 	const char *name;
+	const char *unit;
 	enum shown where;
 } members[] = {
 #define FRAME(id, name, csv, what)
-#define MEMBER(id, name, type, unit, show, csv, cef, ocsf, what) {(name), SHOWN_##show},
+#define MEMBER(id, name, type, unit, show, csv, cef, ocsf, what) {(name), (unit), SHOWN_##show},
 #include "audit/record_members.def"
 #undef FRAME
 #undef MEMBER
@@ -71,6 +75,17 @@ static void print_value(const json_t *v)
 	}
 }
 
+/* Nanoseconds as seconds, with as many digits as there are: "1.5 s". */
+static void print_seconds(json_int_t ns)
+{
+	const long long second = (long long)WARD_NS_PER_SEC;
+	char digits[16];
+	size_t n = (size_t)snprintf(digits, sizeof(digits), ".%09lld", llabs(ns % second));
+	while (n > 0 && (digits[n - 1] == '0' || digits[n - 1] == '.'))
+		digits[--n] = '\0';
+	ward_outf("%s%lld%s s", ns < 0 ? "-" : "", llabs(ns / second), digits);
+}
+
 static void print_members(const json_t *rec, enum shown where)
 {
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -81,7 +96,11 @@ static void print_members(const json_t *rec, enum shown where)
 			continue;
 		ward_outf("  %s%s", where == SHOWN_LIST ? "" : members[i].name,
 			where == SHOWN_LIST ? "" : " ");
-		print_value(v);
+		/* All else that has a unit are bytes, and names. */
+		if (json_is_integer(v) && strcmp(members[i].unit, "ns") == 0)
+			print_seconds(json_integer_value(v));
+		else
+			print_value(v);
 	}
 }
 

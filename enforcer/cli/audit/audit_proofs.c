@@ -13,8 +13,8 @@
 #include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_select.h"
 #include "enforcer/cli/audit/audit_trail.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/base/say.h"
 
 int audit_proofs_make(struct audit_cmd *c, const char *path, const char *name, struct ward_log *log,
 	const struct ward_checkpoint_list *notes, struct ward_buf *ret, struct ward_err *err)

@@ -8,7 +8,7 @@
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_trail.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 int audit_select_prepare(
 	struct audit_cmd *c, const char *session, struct ward_log *log, struct ward_err *err)

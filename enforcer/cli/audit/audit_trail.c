@@ -10,7 +10,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_ledger.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 int audit_trail_open(
 	struct audit_cmd *c, char **ret_name, struct ward_log **ret, struct ward_err *err)

@@ -10,10 +10,10 @@
 
 #include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/arguments.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_options.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/ipc/system.h"
 
 #define USAGE 2

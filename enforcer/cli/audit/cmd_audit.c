@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs audit: finds the verb and hands over. */
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/verbs.h"
 
 static const struct ward_cli_verb verbs[] = {
 	{"list", ward_audit_cmd_list, "wardfs audit list",

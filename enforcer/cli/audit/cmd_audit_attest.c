@@ -5,7 +5,7 @@
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/output.h"
+#include "enforcer/cli/base/output.h"
 
 static int run_attest(struct audit_cmd *c, struct ward_err *err)
 {

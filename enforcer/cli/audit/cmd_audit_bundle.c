@@ -19,8 +19,8 @@
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/base/say.h"
 
 #define BLOCK 512U
 /* Eleven octal digits of a size. */

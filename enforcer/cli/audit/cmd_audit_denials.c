@@ -18,7 +18,7 @@
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 #define RED "\033[31m"
 #define PLAIN "\033[0m"

@@ -10,7 +10,7 @@
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 static int collect(struct audit_cmd *c, const char *session, char **ret_name, json_t **ret,
 	struct ward_err *err)

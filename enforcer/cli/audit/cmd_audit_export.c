@@ -17,7 +17,7 @@
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/audit/export_to.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 /* RFC 5424: no MSGID is longer. No name of a session and no MAC has as many bytes as a value may.
  */

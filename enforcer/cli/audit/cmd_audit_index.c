@@ -12,8 +12,8 @@
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/progress.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/progress.h"
+#include "enforcer/cli/base/say.h"
 
 /* The first one of a large state directory takes a while. */
 static int update(

@@ -15,8 +15,8 @@
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 
 #define NEEDS_KEY "a public key is needed, as 'wardfs audit key show' prints it"
 

@@ -15,7 +15,7 @@
 #include "enforcer/cli/audit/audit_select.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 /* A list as it is made. */
 struct list {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs audit prove: proofs that records are in a trail. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "audit/verify/proof.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_proofs.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/base/say.h"
 
 static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	ward_cleanup_free char *name = NULL;
-	char *end = NULL;
+	uint64_t seq = 0;
 	int r = audit_proofs_open(c, &name, &log, &notes, err);
 	if (r < 0)
 		return r;
@@ -25,9 +25,7 @@ static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 		return audit_proofs_make(c, c->prove_file, name, log, &notes, ret, err);
 	if (c->has_from)
 		return ward_prove_consistency(log, &notes, c->from, c->size, ret, err);
-	errno = 0;
-	uint64_t seq = strtoull(c->object, &end, 10);
-	if (errno || *end || c->object[0] < '1' || c->object[0] > '9')
+	if (ward_quantity_whole(c->object, 1, WARD_QUANTITY_MAX, &seq, NULL) < 0)
 		return ward_err_set(err, -EINVAL, "%s is no number of a record", c->object);
 	return ward_prove_record(log, &notes, seq, c->size, ret, err);
 }

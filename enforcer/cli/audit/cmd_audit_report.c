@@ -11,8 +11,8 @@
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/base/say.h"
 
 static int put_json(struct ward_buf *b, const json_t *report)
 {

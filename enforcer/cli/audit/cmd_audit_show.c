@@ -12,6 +12,7 @@
 #include "audit/query/summary.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_proofs.h"
@@ -19,7 +20,7 @@
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 /* --follow: how often the log is looked at. */
 #define FOLLOW_MS 250
@@ -166,16 +167,11 @@ static int run_show(struct audit_cmd *c, struct ward_err *err)
 	return show(c, false, err);
 }
 
-/* More than anybody reads at the end of a trail. */
-#define TAIL_MAX 1000000
-
 static int run_tail(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	struct show s = {.c = c, .n_last = c->lines ? c->lines : 10};
-	if (s.n_last > TAIL_MAX)
-		return ward_err_set(err, -EINVAL, "at most %d lines", TAIL_MAX);
 	ward_cleanup_free uint64_t *last = calloc(s.n_last, sizeof(*last));
 	int r = last ? audit_trail_open(c, &name, &log, err) : ward_err_sys(err, -ENOMEM, "tail");
 	if (r == 0)
@@ -202,11 +198,7 @@ static int run_file(struct audit_cmd *c, struct ward_err *err)
 
 static int run_process(struct audit_cmd *c, struct ward_err *err)
 {
-	struct ward_filter *f = &c->filter.f;
-	char *end = NULL;
-	errno = 0;
-	f->pid = strtoull(c->object, &end, 10);
-	if (errno || *end || f->pid == 0)
+	if (ward_quantity_whole(c->object, 1, INT32_MAX, &c->filter.f.pid, NULL) < 0)
 		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
 	return show(c, false, err);
 }

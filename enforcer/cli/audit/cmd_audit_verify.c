@@ -21,7 +21,7 @@
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 
 struct verify {
 	struct audit_cmd *c;

@@ -21,6 +21,7 @@
 
 #include "audit/format.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 
 /* Messages on their way whose ends are remembered. */
 #define FLIGHT 1024
@@ -68,14 +69,13 @@ static int open_cursor(struct ward_export_to *x, const char *path, struct ward_e
 	if (n == 0)
 		return 0;
 	const size_t len = strlen(x->session);
-	char *end = NULL;
-	errno = 0;
+	const char *number = text + len + 1;
 	if (strncmp(text, x->session, len) != 0 || text[len] != ' ')
 		return ward_err_set(
 			err, -EINVAL, "%s: the cursor of another session (or of nothing)", path);
-	x->seq = x->taken = strtoull(text + len + 1, &end, 10);
-	if (errno || end == text + len + 1)
+	if (!ward_quantity_digits(&number, &x->seq))
 		return ward_err_set(err, -EINVAL, "%s: no cursor", path);
+	x->taken = x->seq;
 	return 0;
 }
 

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor_list.h"
-#include "enforcer/cli/say.h"
 
 static const char *status_name(enum ward_check_status s)
 {

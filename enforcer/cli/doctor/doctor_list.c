@@ -5,8 +5,8 @@
 #include <assert.h>
 
 #include "enforcer/base/out.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor.h"
-#include "enforcer/cli/say.h"
 
 static const struct {
 	const char *name;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/base/sessions.h"
 #include "enforcer/cli/doctor/doctor.h"
-#include "enforcer/cli/sessions.h"
 #include "enforcer/session/control/control.h"
 
 static const char fix_room[] = "as root: sysctl -w user.max_fanotify_marks=1048576 "

@@ -2,7 +2,7 @@
 /* wardfs policy check: symbolic links of today that lead past rules. */
 #pragma once
 
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/policy/check.h"
 
 /*

@@ -14,12 +14,12 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/owner_file.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/owner_file.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/init_git.h"
-#include "enforcer/cli/policy/policy_place.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/session/owner/git_tracked.h"
 
 struct args {

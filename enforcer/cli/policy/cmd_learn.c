@@ -17,18 +17,19 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/output.h"
-#include "enforcer/cli/owner_file.h"
-#include "enforcer/cli/policy/agent_profile.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/base/progress.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/agent_profile.h"
+#include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/policy/learn.h"
-#include "enforcer/cli/progress.h"
 #include "enforcer/cli/run/run_once.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/ipc/system.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/diff.h"
+#include "enforcer/policy/keys.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/run/run.h"
@@ -163,8 +164,8 @@ static int read_trail(struct proposal *p, struct ward_err *err)
 
 struct denials {
 	struct ward_buf *b;
-	bool in_files;
-	bool others; /* rules that take something and are not repeated */
+	const struct ward_section *section; /* NULL: none that there is */
+	bool others;			    /* rules that take something and are not repeated */
 };
 
 static int files_section(
@@ -172,18 +173,23 @@ static int files_section(
 {
 	struct denials *d = user;
 	(void)arg, (void)line, (void)err;
-	d->in_files = strcmp(kind, "files") == 0;
-	return 0;
+	d->section = NULL;
+	int r = ward_section_find(kind, &d->section, NULL);
+	return r == -EINVAL ? 0 : r;
 }
 
 static int files_pair(
 	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
 {
 	struct denials *d = user;
+	const struct ward_key *k = NULL;
 	(void)line, (void)err;
-	if (d->in_files && (strcmp(key, "deny") == 0 || strcmp(key, "hide") == 0))
+	if (d->section != &ward_sections[WARD_SECTION_FILES] ||
+		ward_key_find(d->section, key, &k, NULL) < 0)
+		return 0;
+	if (k->verb == WARD_VERB_DENY || k->verb == WARD_VERB_HIDE)
 		ward_buf_printf(d->b, "%-5s = %s\n", key, value);
-	else if (d->in_files && strcmp(key, "write") != 0)
+	else if (k->verb != WARD_VERB_WRITE)
 		d->others = true;
 	return 0;
 }

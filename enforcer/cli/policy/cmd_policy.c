@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs policy: finds the verb and hands over. */
-#include "enforcer/cli/cli.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/verbs.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/verbs.h"
 
 static const struct ward_cli_verb verbs[] = {
 	{"explain", ward_policy_cmd_explain, "wardfs policy explain",

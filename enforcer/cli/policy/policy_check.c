@@ -11,22 +11,23 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/check_links.h"
 #include "enforcer/cli/policy/check_programs.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/owner/git_tracked.h"
 
 struct args {
-	const char *policy;
+	struct policy_options o;
 	const char *as;
-	bool strict, json;
+	bool strict;
 	const char *file;
 };
 
@@ -44,9 +45,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	switch (key) {
-	case 'p':
-		a->policy = arg;
-		return 0;
 	case OPT_AS:
 		if (strcmp(arg, "base") != 0 && strcmp(arg, "floor") != 0 &&
 			strcmp(arg, "project") != 0)
@@ -56,16 +54,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 's':
 		a->strict = true;
 		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (a->file)
 			ward_arguments_wrong(state, "one file at a time");
 		a->file = arg;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return policy_option_take(key, arg, &a->o);
 	}
 }
 
@@ -86,7 +81,7 @@ static const struct argp argp = {options, parse, "[FILE|PROFILE]",
 static void put_finding(struct report *rp, const char *severity, const char *file, unsigned line,
 	const char *what, const char *why, const char *fix)
 {
-	if (rp->args->json) {
+	if (rp->args->o.json) {
 		json_t *o = json_object();
 		json_object_set_new(o, "severity", json_string(severity));
 		json_object_set_new(o, "file", ward_json_text(file));
@@ -302,7 +297,7 @@ static void put_error(struct report *rp, const char *message)
 	if (number && sscanf(number + 1, "%u", &line) == 1)
 		*number = 0;
 	rp->errors++;
-	if (rp->args->json)
+	if (rp->args->o.json)
 		put_finding(rp, "error", line ? file : rp->name, line, "",
 			line ? colon + 2 : message, "");
 	else
@@ -358,13 +353,13 @@ int ward_policy_cmd_check(int argc, char **argv)
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	if (!a.file)
-		a.file = a.policy;
+		a.file = a.o.policy;
 	struct report rp = {.args = &a, .name = a.file ? a.file : "", .list = json_array()};
 	struct ward_err err = WARD_ERR_INIT;
 	int r = check(&a, &rp, &err);
 	if (r < 0)
 		put_error(&rp, err.text[0] ? err.text : strerror(-r));
-	if (a.json)
+	if (a.o.json)
 		ward_print_json(json_incref(rp.list));
 	json_decref(rp.list);
 	if (rp.errors)

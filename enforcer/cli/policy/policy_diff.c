@@ -13,12 +13,13 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/progress.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/policy_difference.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/progress.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/policy/diff.h"
 #include "enforcer/policy/explain.h"
 
@@ -26,8 +27,8 @@
 #define DEPTH_MAX 256U
 
 struct args {
+	struct policy_options o;
 	const char *tree;
-	bool json;
 	const char *words[2]; /* A B */
 	unsigned n;
 };
@@ -46,9 +47,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 't':
 		a->tree = arg;
 		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 2)
 			ward_arguments_wrong(state, "two policies at a time");
@@ -59,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			ward_arguments_wrong(state, "two policies are needed");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return policy_option_take(key, arg, &a->o);
 	}
 }
 
@@ -268,10 +266,10 @@ int ward_policy_cmd_diff(int argc, char **argv)
 	struct args a = {0};
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
-	struct report rp = {.json = a.json, .list = json_array()};
+	struct report rp = {.json = a.o.json, .list = json_array()};
 	struct ward_err err = WARD_ERR_INIT;
 	int r = compare(&a, &rp, &err);
-	if (a.json && r == 0)
+	if (a.o.json && r == 0)
 		ward_print_json(json_incref(rp.list));
 	json_decref(rp.list);
 	if (r < 0) {

@@ -4,7 +4,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/policy/explain.h"
 
 static void put_rule(struct ward_buf *b, const struct ward_rule *r)

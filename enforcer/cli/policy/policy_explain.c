@@ -15,18 +15,19 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
+#include "enforcer/base/quantity.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/policy_look.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/session/plan/exec_programs.h"
 #include "enforcer/session/plan/shown.h"
 
 struct args {
-	const char *policy;
-	bool json;
+	struct policy_options o;
 	const char *words[3]; /* ACTION PATH [PATH2] */
 	unsigned n;
 };
@@ -40,20 +41,15 @@ struct answer {
 	struct ward_trace trace;
 	struct ward_buf permit;
 	const struct ward_policy *policy;
-	const char *outside; /* the path that is in no tree, borrowed; NULL: none */
-	bool program;	     /* decided by [process] exec alone, whose list rule begins */
+	const char *outside;	    /* the path that is in no tree, borrowed; NULL: none */
+	struct ward_shown_by shown; /* what [system] read shows there decided */
+	bool program;		    /* decided by [process] exec alone, whose list rule begins */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	switch (key) {
-	case 'p':
-		a->policy = arg;
-		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 3)
 			ward_arguments_wrong(state, "too many arguments");
@@ -70,12 +66,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return policy_option_take(key, arg, &a->o);
 	}
 }
 
 static const struct argp_option options[] = {
-	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for wardfs run", 0},
+	POLICY_OPTION,
 	{"json", 'j', NULL, 0, "One JSON object", 0},
 	{0},
 };
@@ -98,6 +94,8 @@ static const char *error_name(int error)
 		return "ENOENT";
 	case EXDEV:
 		return "EXDEV";
+	case EROFS:
+		return "EROFS";
 	default:
 		return NULL;
 	}
@@ -116,12 +114,22 @@ static json_t *rule_object(const struct ward_rule *r)
 	return o;
 }
 
+/* What decided: where it stands, and the line. */
+static void deciding(const struct answer *a, struct ward_buf *place, struct ward_buf *line)
+{
+	if (a->shown.shown) {
+		ward_explain_shown(a->policy, a->shown.entry, place, line);
+		return;
+	}
+	ward_rule_place(a->d.rule, place);
+	ward_rule_text(a->d.rule, line);
+}
+
 static void print_json(const struct answer *a)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	ward_rule_place(a->d.rule, &place);
-	ward_rule_text(a->d.rule, &line);
+	deciding(a, &place, &line);
 	json_t *o = json_object();
 	json_object_set_new(o, "action", json_string(a->action));
 	json_object_set_new(o, "path", ward_json_text(a->path));
@@ -190,23 +198,26 @@ static void print_quotas(const struct answer *a)
 static void print_text(const struct answer *a)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	const char *error = error_name(a->d.error);
 	ward_outf("%s %s", a->action, a->path);
 	if (a->path2)
 		ward_outf(" %s", a->path2);
 	ward_outf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
 		error ? error : "", error ? ")" : "");
-	ward_rule_place(a->d.rule, &b);
-	ward_buf_puts(&b, "  ");
-	ward_rule_text(a->d.rule, &b);
-	ward_outf("  rule    %s", ward_buf_str(&b));
-	if (!a->d.rule)
+	deciding(a, &b, &line);
+	ward_outf("  rule    %s  %s", ward_buf_str(&b), ward_buf_str(&line));
+	if (!a->d.rule && !a->shown.shown)
 		ward_outf("%s", a->d.verdict == WARD_VERDICT_ALLOW
 					? "a directory on the way to something visible"
 					: "nothing makes it visible");
 	if (a->program) {
 		ward_outf("\n  note    the list begins there; on this host it means %s",
 			a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone");
+	} else if (a->shown.shown) {
+		ward_outf(
+			"\n  note    a session sees it as it is on the host, read-only: rules do not "
+			"reach what is in no tree");
 	} else if (a->outside) {
 		ward_outf(
 			"\n  note    %s is in no tree: rules do not reach it. Of the host outside of "
@@ -229,11 +240,10 @@ static void print_text(const struct answer *a)
 static bool is_host_port(const char *text)
 {
 	const char *colon = strrchr(text, ':');
-	char *end = NULL;
-	if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
-		return false;
-	unsigned long port = strtoul(colon + 1, &end, 10);
-	return port > 0 && port <= 65535 &&
+	const char *end = colon ? colon + 1 : "";
+	uint64_t port = 0;
+	return colon && colon != text && ward_quantity_digits(&end, &port) && port > 0 &&
+	       port <= UINT16_MAX &&
 	       (!*end || strcmp(end, "/udp") == 0 || strcmp(end, "/tcp") == 0);
 }
 
@@ -246,7 +256,7 @@ static int connect_to(
 	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	enum ward_verdict v = ward_policy_connect(place->policy, a->words[1], &rule, &line);
-	if (a->json) {
+	if (a->o.json) {
 		json_t *o = json_object();
 		json_object_set_new(o, "action", json_string("connect"));
 		json_object_set_new(o, "path", ward_json_text(a->words[1]));
@@ -324,6 +334,49 @@ static int decide_program(
 	return 0;
 }
 
+/* Of the rights, those that only change something. */
+static uint32_t changes(uint32_t rights)
+{
+	return rights &
+	       ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC);
+}
+
+/* What [system] read shows: nothing stands between, but the mount is read-only. */
+static int decide_shown(const struct ward_policy_place *place, const struct ward_request *req,
+	struct answer *ans, struct ward_err *err)
+{
+	struct ward_shown_by by;
+	int r = ward_shown_find(place->policy, (const char *const *)place->sources, place->id.home,
+		place->in_project ? place->project.path : place->project.cwd, ans->path, &by, err);
+	if (r < 0 || !by.shown || (!by.there && req->action != WARD_ACTION_CREATE))
+		return r;
+	const uint32_t missing = wanted(req) & ~by.rights;
+	/* A program has to be on the list, and to be shown as one. */
+	if (ans->program && (ans->d.verdict != WARD_VERDICT_ALLOW || !missing))
+		return 0;
+	ans->program = false;
+	ans->shown = by;
+	ans->d = (struct ward_decision){.verdict = missing ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW,
+		.error = !missing	    ? 0
+			 : changes(missing) ? EROFS
+					    : EACCES,
+		.granted = by.rights};
+	return 0;
+}
+
+/* What no tree serves, of one path. *ret: it was decided. */
+static int decide_outside(const struct ward_policy_place *place, const struct args *a,
+	const struct ward_request *req, struct answer *ans, bool *ret, struct ward_err *err)
+{
+	int r = 0;
+	if (strcmp(a->words[0], "exec") == 0 && ward_policy_has_programs(place->policy))
+		r = decide_program(place, ans, err);
+	if (r == 0 && !ans->path2)
+		r = decide_shown(place, req, ans, err);
+	*ret = ans->program || ans->shown.shown;
+	return r;
+}
+
 static int decide(const struct ward_policy_place *place, const struct args *a,
 	struct ward_request *req, struct answer *ans, struct ward_err *err)
 {
@@ -347,9 +400,11 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 		req->flags |= WARD_REQUEST_DST_DIR;
 	if (ans->path2 && ward_policy_place_type(place, ans->path) == S_IFLNK)
 		req->flags |= WARD_REQUEST_SYMLINK;
-	if (ans->outside && strcmp(a->words[0], "exec") == 0 &&
-		ward_policy_has_programs(place->policy))
-		return decide_program(place, ans, err);
+	bool decided = false;
+	if (ans->outside)
+		r = decide_outside(place, a, req, ans, &decided, err);
+	if (r < 0 || decided)
+		return r;
 	r = walk(place->policy, ans->path, &req->state, err);
 	if (r == 0 && ans->path2)
 		r = walk(place->policy, ans->path2, &req->state2, err);
@@ -395,17 +450,21 @@ static void permit_outside(const struct ward_policy_place *place, uint32_t want,
 static void permit(
 	const struct ward_policy_place *place, const struct ward_request *req, struct answer *a)
 {
-	const uint32_t change = WARD_RIGHTS_ALL & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST |
-							      WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 	if (a->d.verdict == WARD_VERDICT_ALLOW)
 		return;
 	if (a->program) {
 		ward_explain_permit(&a->d, wanted(req), a->path, place->owner_file, &a->permit);
 		return;
 	}
-	if (a->outside && wanted(req) & change) {
+	if (a->outside && changes(wanted(req))) {
 		ward_buf_puts(&a->permit,
 			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the policy");
+		return;
+	}
+	if (a->shown.shown) {
+		ward_buf_puts(&a->permit,
+			"a rule takes executing away from what [system] read shows: "
+			"only a policy without this rule permits it");
 		return;
 	}
 	if (a->outside) {
@@ -445,7 +504,7 @@ static int explain(
 	r = decide(place, a, &req, &ans, err);
 	if (r == 0) {
 		permit(place, &req, &ans);
-		if (a->json)
+		if (a->o.json)
 			print_json(&ans);
 		else
 			print_text(&ans);
@@ -464,7 +523,7 @@ int ward_policy_cmd_explain(int argc, char **argv)
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
-	int r = ward_policy_place_find(a.policy, &place, &err);
+	int r = ward_policy_place_find(a.o.policy, &place, &err);
 	if (r == 0)
 		r = explain(&place, &a, &err);
 	if (r < 0) {

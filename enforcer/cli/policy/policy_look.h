@@ -2,7 +2,7 @@
 /* What a mounted tree looks at before it renames a directory, looked at on the host. */
 #pragma once
 
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/place/policy_place.h"
 
 /*
  * Decides a rename once more where the first decision wants a look (*d, unchanged unless what is

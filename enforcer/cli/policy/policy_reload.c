@@ -10,10 +10,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/reload/reload.h"
@@ -21,16 +22,13 @@
 struct args {
 	const char *session;
 	const char *policy;
-	bool json;
+	struct policy_options o;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	switch (key) {
-	case 'j':
-		a->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (!a->session)
 			a->session = arg;
@@ -46,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				"sessions");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return policy_option_take(key, arg, &a->o);
 	}
 }
 
@@ -125,7 +123,7 @@ static int show(const struct args *a, json_t *o)
 		say_lines(error ? error : "an answer that is none");
 	else
 		say_left(a, o);
-	if (a->json) {
+	if (a->o.json) {
 		ward_print_json(json_incref(o));
 	} else if (ok) {
 		const char *digest = json_string_value(json_object_get(o, "digest"));

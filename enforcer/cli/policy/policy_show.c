@@ -7,34 +7,20 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
-
-struct args {
-	const char *policy;
-	bool json;
-};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct args *a = state->input;
-	switch (key) {
-	case 'p':
-		a->policy = arg;
-		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return policy_option_take(key, arg, state->input);
 }
 
 static const struct argp_option options[] = {
-	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for wardfs run", 0},
+	POLICY_OPTION,
 	{"json", 'j', NULL, 0, "One JSON object: digest and text", 0},
 	{0},
 };
@@ -45,7 +31,7 @@ static const struct argp argp = {options, parse, NULL,
 
 int ward_policy_cmd_show(int argc, char **argv)
 {
-	struct args a = {0};
+	struct policy_options a = {0};
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;

@@ -9,14 +9,15 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/policy/policy_place.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
 
 struct args {
-	bool json;
+	struct policy_options o;
 	char **files; /* borrowed from argv */
 	size_t n_files;
 };
@@ -31,15 +32,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	switch (key) {
-	case 'j':
-		a->json = true;
-		return 0;
 	case ARGP_KEY_ARGS:
 		a->files = state->argv + state->next;
 		a->n_files = (size_t)(state->argc - state->next);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return policy_option_take(key, arg, &a->o);
 	}
 }
 
@@ -98,15 +96,15 @@ int ward_policy_cmd_test(int argc, char **argv)
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
-	struct run run = {.json = a.json, .list = json_array()};
-	if (!a.json)
+	struct run run = {.json = a.o.json, .list = json_array()};
+	if (!a.o.json)
 		ward_outf("TAP version 13\n");
 	int r = test(&a, &run, &err);
 	if (r < 0) {
-		if (!a.json)
+		if (!a.o.json)
 			ward_outf("Bail out!\n");
 		ward_say(err.text[0] ? err.text : strerror(-r));
-	} else if (a.json) {
+	} else if (a.o.json) {
 		ward_print_json(json_incref(run.list));
 	} else {
 		ward_outf("1..%zu\n", run.n);

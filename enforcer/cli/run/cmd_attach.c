@@ -3,10 +3,10 @@
 #include <argp.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 #include "enforcer/session/exec/attach_client.h"
 #include "enforcer/session/run/run.h"
 

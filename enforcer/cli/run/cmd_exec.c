@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 #include "enforcer/session/exec/join.h"
 
 enum { OPT_CWD = 0x100 };

@@ -12,9 +12,9 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/kernel.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/session/mount/mount.h"
 
 enum { OPT_ALLOW_OTHER = 0x100 };

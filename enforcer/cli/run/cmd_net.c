@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "audit/log/chain.h"
 #include "audit/verify/verify.h"
@@ -18,10 +19,10 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/verbs.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/verbs.h"
 #include "enforcer/net/protocol/token.h"
 
 /* A file of public keys is no longer. */
@@ -151,7 +152,8 @@ static const char *judge(
 	case WARD_TOKEN_GOOD:
 		break;
 	}
-	if (destination && strcmp(destination, ret->destination) != 0)
+	/* a proxy may name it as a request does: the case of a name says nothing (RFC 4343) */
+	if (destination && strcasecmp(destination, ret->destination) != 0)
 		return "for another destination";
 	return NULL;
 }

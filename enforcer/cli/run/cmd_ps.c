@@ -7,10 +7,10 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 #include "enforcer/session/control/control.h"
 
 struct ps_args {

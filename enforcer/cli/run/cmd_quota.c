@@ -8,10 +8,10 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects, amounts in bytes and files", 0},

@@ -10,11 +10,12 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
+#include "enforcer/base/quantity.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/run/run.h"
 
@@ -95,11 +96,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->keep = true;
 		return 0;
 	case OPT_STATUS_FD: {
-		char *end = NULL;
-		long fd = strtol(arg, &end, 10);
+		uint64_t fd = 0;
 		/* Nobody else gets it: the command and the helpers have descriptors of their own.
 		 */
-		if (*end || end == arg || fd < 3 || fd > INT_MAX ||
+		if (ward_quantity_whole(arg, 3, INT_MAX, &fd, NULL) < 0 ||
 			fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
 			ward_arguments_wrong(state,
 				"--status-fd %s: an open descriptor from 3 on is meant", arg);

@@ -20,10 +20,11 @@
 #include "enforcer/base/limit.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
-#include "enforcer/cli/arguments.h"
-#include "enforcer/cli/cli.h"
-#include "enforcer/cli/say.h"
-#include "enforcer/cli/sessions.h"
+#include "enforcer/base/timestamp.h"
+#include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 
 /* Refusals shown of a session: the last ones. */
 #define LAST 5
@@ -120,11 +121,8 @@ static int count(void *ctx, const char *line, size_t len, const json_t *unused)
 
 static uint64_t started_ns(const json_t *status)
 {
-	struct tm tm = {0};
-	const char *text = json_string_value(json_object_get(status, "started"));
-	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-		return ward_clock_real_ns();
-	return (uint64_t)timegm(&tm) * WARD_NS_PER_SEC;
+	uint64_t ns = ward_timestamp_ns(json_string_value(json_object_get(status, "started")));
+	return ns ? ns : ward_clock_real_ns();
 }
 
 static struct watched *find(struct top *t, const json_t *status)

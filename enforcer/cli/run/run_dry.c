@@ -11,12 +11,13 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/cli/base/program.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/doctor/doctor_list.h"
-#include "enforcer/cli/program.h"
 #include "enforcer/cli/run/run_dry_text.h"
-#include "enforcer/cli/say.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/keys.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/run/facts.h"
@@ -133,6 +134,17 @@ static json_t *sources(const struct ward_policy *p)
 	return all;
 }
 
+/* A key of [network] but for its mode. */
+static bool of_network(const char *section, const char *key)
+{
+	const struct ward_section *in = NULL;
+	const struct ward_key *k = NULL;
+	return section && key && ward_section_find(section, &in, NULL) == 0 &&
+	       in == &ward_sections[WARD_SECTION_NETWORK] &&
+	       ward_key_find(in, key, &k, NULL) == 0 &&
+	       !ward_key_fills(k, offsetof(struct ward_settings, net));
+}
+
 /* What of [network] holds after all sources. */
 static json_t *network(const struct ward_run_plan *p)
 {
@@ -146,7 +158,7 @@ static json_t *network(const struct ward_run_plan *p)
 	{
 		const char *section = json_string_value(json_object_get(one, "section"));
 		const char *key = json_string_value(json_object_get(one, "key"));
-		if (section && key && strcmp(section, "network") == 0 && strcmp(key, "mode") != 0)
+		if (of_network(section, key))
 			json_array_append_new(keys, json_pack("{s:s, s:O}", "key", key, "value",
 							    json_object_get(one, "value")));
 	}

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/cli/say.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/session/run/run.h"
 
 /* Stops with the supervisor, which stopped with its command, and goes on with it. */

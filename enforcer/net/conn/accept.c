@@ -9,9 +9,9 @@
 
 #include "enforcer/base/clock.h"
 #include "enforcer/ipc/helper.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/names/name_table.h"
-#include "enforcer/net/net_records.h"
 
 /* Of those that are turned away in a row, one record. */
 #define REPEAT_NS (10 * WARD_NS_PER_SEC)

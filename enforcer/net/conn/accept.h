@@ -2,7 +2,7 @@
 /* Accepting, also when all descriptors are in use. */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 /*
  * A connection from the listener, non-blocking and close-on-exec; -1: there is none. Where all

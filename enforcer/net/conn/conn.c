@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
+#include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/names/host_addresses.h"
-#include "enforcer/net/net_limits.h"
 
 /* Connections at once; each takes two descriptors. */
 #define CONNS_MAX 8000U

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
+#include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/conn/pump.h"
-#include "enforcer/net/net_limits.h"
 #include "enforcer/net/protocol/socks.h"
 #include "enforcer/net/protocol/upstream.h"
 

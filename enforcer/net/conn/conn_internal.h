@@ -5,12 +5,12 @@
  */
 #pragma once
 
+#include "enforcer/net/base/asker.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/conn/conn.h"
-#include "enforcer/net/decide.h"
+#include "enforcer/net/decide/decide.h"
 #include "enforcer/net/names/resolve.h"
-#include "enforcer/net/net_records.h"
 #include "enforcer/net/protocol/inspect.h"
-#include "enforcer/net/setup/asker.h"
 
 struct event;
 struct ward_account;

@@ -10,7 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
-#include "enforcer/net/net_limits.h"
+#include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/protocol/upstream.h"
 
 /* A proxy connects on its side meanwhile: for what it says until the stream begins. */

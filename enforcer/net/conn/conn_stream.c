@@ -11,8 +11,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/conn/pump.h"
-#include "enforcer/net/net_limits.h"
 #include "enforcer/net/protocol/socks.h"
 
 /* "by the proxy NAME:PORT, with token N" */

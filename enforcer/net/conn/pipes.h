@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 struct ward_pipe {
 	LIST_ENTRY(ward_pipe) link;

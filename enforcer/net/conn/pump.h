@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 struct event;
 struct ward_pump;

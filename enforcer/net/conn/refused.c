@@ -13,9 +13,9 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/net/base/asker.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/names/name_table.h"
-#include "enforcer/net/net_records.h"
-#include "enforcer/net/setup/asker.h"
 
 /* As much as the filter of the wire lets through. */
 #define PACKET_MAX 96

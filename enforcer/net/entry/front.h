@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 int ward_front_open(struct ward_broker *net, struct ward_err *err) ward_must_check;
 void ward_front_close(struct ward_broker *net);

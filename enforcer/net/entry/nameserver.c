@@ -13,11 +13,11 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/net/base/asker.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/names/name_table.h"
-#include "enforcer/net/net_records.h"
 #include "enforcer/net/protocol/dns.h"
-#include "enforcer/net/setup/asker.h"
 
 #define PORT 53
 /* A question fits in far less (RFC 1035, 4.2.1; an EDNS record behind it). */

@@ -14,11 +14,12 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/quantity.h"
+#include "enforcer/net/base/asker.h"
+#include "enforcer/net/base/net_records.h"
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/entry/reach.h"
-#include "enforcer/net/net_records.h"
-#include "enforcer/net/setup/asker.h"
 
 #define LINKS_MAX 1024U
 /* So often is looked whether nothing has moved for too long. */
@@ -280,9 +281,12 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 /* "8080" or "8080:80"; the policy has checked it. */
 static void read_ports(const char *text, struct port *ret)
 {
-	char *end;
-	ret->listen = (uint16_t)strtoul(text, &end, 10);
-	ret->target = *end == ':' ? (uint16_t)strtoul(end + 1, NULL, 10) : ret->listen;
+	const char *s = text;
+	uint64_t listen = 0, target = 0;
+	if (ward_quantity_digits(&s, &listen) && *s++ == ':')
+		(void)ward_quantity_digits(&s, &target);
+	ret->listen = (uint16_t)listen;
+	ret->target = (uint16_t)(target ? target : listen);
 }
 
 static int bind_host(const union ward_sockaddr *a, int *ret)

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 /* Of one key. */
 #define WARD_PORTS_MAX 64

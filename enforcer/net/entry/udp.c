@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
-#include "enforcer/net/decide.h"
+#include "enforcer/net/base/asker.h"
+#include "enforcer/net/base/net_limits.h"
+#include "enforcer/net/base/net_records.h"
+#include "enforcer/net/decide/decide.h"
 #include "enforcer/net/names/host_addresses.h"
 #include "enforcer/net/names/resolve.h"
-#include "enforcer/net/net_limits.h"
-#include "enforcer/net/net_records.h"
-#include "enforcer/net/setup/asker.h"
 
 /* Flows at once, datagrams that wait for the resolver, datagrams in a row. */
 #define FLOWS_MAX 1024U

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 /* Opens what asks; before confinement. Nothing is asked yet. */
 int ward_near_open(struct ward_broker *net, struct ward_err *err) ward_must_check;

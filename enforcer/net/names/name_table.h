@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 #include "enforcer/policy/explain.h"
 
 /* Names at once; each takes two listeners a port. */

@@ -16,7 +16,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/net/net_limits.h"
+#include "enforcer/net/base/net_limits.h"
 
 /* A hosts file that blocks advertisements has some megabytes. */
 #define HOSTS_MAX ((size_t)8 << 20)

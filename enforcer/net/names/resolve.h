@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "enforcer/net/net.h"
+#include "enforcer/net/base/net.h"
 
 /* Addresses of one answer that are looked at; and names on the way to them. */
 #define WARD_RESOLVE_MAX 16

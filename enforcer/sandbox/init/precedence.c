@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,6 +20,12 @@
 #define IOPRIO_CLASS_SHIFT 13
 #define IOPRIO_CLASS_RT 1
 
+/* Of 1000: as if half of all memory were in use by a process beside what is. */
+#define OOM_SCORE 500
+
+/* Below this a command needs all descriptors that it can have. */
+#define FILES_SHARED 1024
+
 static int rights(void)
 {
 	static const __rlimit_resource_t given[] = {RLIMIT_RTPRIO, RLIMIT_NICE};
@@ -29,18 +36,30 @@ static int rights(void)
 	return 0;
 }
 
-/* Queued signals and timers, counted for a user as a whole: a quarter stays to others. */
+/*
+ * What the kernel counts for a user as a whole, and compares with the limit of whoever asks: a
+ * quarter stays to others. Queued signals and timers; descriptors that are in flight in Unix
+ * sockets (too_many_unix_fds()), of which a limit that is small anyway leaves none.
+ */
 static int share(void)
 {
-	struct rlimit now;
-	if (getrlimit(RLIMIT_SIGPENDING, &now) < 0)
-		return -errno;
-	if (now.rlim_max == RLIM_INFINITY)
-		return 0;
-	now.rlim_max -= now.rlim_max / 4;
-	if (now.rlim_cur > now.rlim_max)
-		now.rlim_cur = now.rlim_max;
-	return setrlimit(RLIMIT_SIGPENDING, &now) < 0 ? -errno : 0;
+	static const struct {
+		__rlimit_resource_t resource;
+		rlim_t from;
+	} shared[] = {{RLIMIT_SIGPENDING, 0}, {RLIMIT_NOFILE, FILES_SHARED}};
+	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++) {
+		struct rlimit now;
+		if (getrlimit(shared[i].resource, &now) < 0)
+			return -errno;
+		if (now.rlim_max == RLIM_INFINITY || now.rlim_max < shared[i].from)
+			continue;
+		now.rlim_max -= now.rlim_max / 4;
+		if (now.rlim_cur > now.rlim_max)
+			now.rlim_cur = now.rlim_max;
+		if (setrlimit(shared[i].resource, &now) < 0)
+			return -errno;
+	}
+	return 0;
 }
 
 /* Real-time classes and deadlines, negative nice values. What is less than usual stays. */
@@ -72,8 +91,9 @@ static int disk(void)
 }
 
 /*
- * Whom the kernel takes last when memory is short: a service that must not die, and so far all that
- * it starts. With CAP_SYS_RESOURCE this also ends the right to go back (proc(5)).
+ * Whom the kernel takes when memory is short: what runs here before our helpers, which stand in the
+ * same control groups, and before the rest of the host; nobody last, whom a service that must not
+ * die has started. With CAP_SYS_RESOURCE this also ends the right to go back (proc(5)).
  */
 static int memory(void)
 {
@@ -85,11 +105,15 @@ static int memory(void)
 	if (n <= 0)
 		return n < 0 ? -errno : -EIO;
 	text[n] = '\0';
-	if (strtol(text, NULL, 10) >= 0)
+	long now = strtol(text, NULL, 10);
+	if (now >= OOM_SCORE)
 		return 0;
-	/* Only now: where we are not dumpable, the file is root's. */
 	ward_cleanup_fd int out = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	return out < 0 || write(out, "0", 1) != 1 ? -errno : 0;
+	int len = snprintf(text, sizeof(text), "%d", OOM_SCORE);
+	if (out >= 0 && write(out, text, (size_t)len) == len)
+		return 0;
+	/* Where we are not dumpable, the file is root's: what is nobody's gain can stay. */
+	return now < 0 ? -errno : 0;
 }
 
 int ward_init_no_precedence(struct ward_err *err)

@@ -16,18 +16,21 @@
 
 /* Whom ward_control_accept() lets in, in whatever role. */
 #define EVERYBODY (WARD_CONTROL_ROOT | WARD_CONTROL_STARTER | WARD_CONTROL_OWNER)
+/* An owner to whom root gave a policy gives themselves no other one. */
+#define CHOOSERS (WARD_CONTROL_ROOT | WARD_CONTROL_CHOOSER)
 #define HANDLER(name) offsetof(struct ward_control_handlers, name)
 
 static const struct ward_control_verb verbs[] = {
-	{"status", 0, EVERYBODY, HANDLER(status), 0},
-	{"kill", 0, EVERYBODY, HANDLER(kill), 0},
-	{"exec", 3, EVERYBODY, HANDLER(exec), 0},
-	{"attach", 0, EVERYBODY, HANDLER(attach), 0},
-	{"reload", 1, EVERYBODY, HANDLER(reload), 0},
-	{"umount", 0, EVERYBODY, HANDLER(umount), 0},
-	{"io", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_IO},
-	{"quota", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_QUOTA},
-	{"watch", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_WATCH},
+	{"status", 0, EVERYBODY, HANDLER(status), 0, NULL},
+	{"kill", 0, EVERYBODY, HANDLER(kill), 0, NULL},
+	{"exec", 3, EVERYBODY, HANDLER(exec), 0, NULL},
+	{"attach", 0, EVERYBODY, HANDLER(attach), 0, NULL},
+	{"reload", 1, CHOOSERS, HANDLER(reload), 0,
+		"root gave this session its policy, so root alone exchanges it"},
+	{"umount", 0, EVERYBODY, HANDLER(umount), 0, NULL},
+	{"io", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_IO, NULL},
+	{"quota", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_QUOTA, NULL},
+	{"watch", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_WATCH, NULL},
 };
 
 const struct ward_control_verb *ward_control_verb(const char *word)
@@ -46,18 +49,20 @@ static ward_control_fn *handler_of(
 	return fn;
 }
 
-unsigned ward_control_who(uid_t uid, uid_t owner)
+unsigned ward_control_who(uid_t uid, const struct ward_control_users *users)
 {
 	return (uid == 0 ? (unsigned)WARD_CONTROL_ROOT : 0) |
 	       (uid == geteuid() ? (unsigned)WARD_CONTROL_STARTER : 0) |
-	       (uid == owner ? (unsigned)WARD_CONTROL_OWNER : 0);
+	       (uid == users->owner ? (unsigned)WARD_CONTROL_OWNER : 0) |
+	       (uid == users->chooser ? (unsigned)WARD_CONTROL_CHOOSER : 0);
 }
 
 int ward_control_check(
 	const struct ward_control_verb *v, unsigned who, size_t n_fds, struct ward_err *err)
 {
 	if (!(v->who & who))
-		return ward_err_set(err, -EPERM, "this user may not ask for '%s'", v->word);
+		return ward_err_set(err, -EPERM, "this user may not ask for '%s'%s%s", v->word,
+			v->who_may ? ": " : "", v->who_may ? v->who_may : "");
 	if (n_fds != v->fds)
 		return ward_err_set(err, -EINVAL, "'%s' comes with %zu descriptors, and %zu came",
 			v->word, v->fds, n_fds);
@@ -105,19 +110,19 @@ void ward_control_hand_over(struct ward_control_request *q, unsigned who,
 	q->client = -1;
 }
 
-void ward_control_serve(
-	int listen_fd, uid_t owner, const struct ward_control_handlers *handlers, void *arg)
+void ward_control_serve(int listen_fd, const struct ward_control_users *users,
+	const struct ward_control_handlers *handlers, void *arg)
 {
 	struct ward_control_request q = {.client = -1, .n_fds = WARD_CONTROL_FDS_MAX};
 	ward_cleanup_free char *text = NULL;
 	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t len = sizeof(peer);
 	const struct timeval tv = {.tv_sec = 1};
-	if (ward_control_accept(listen_fd, owner, &q.client) < 0)
+	if (ward_control_accept(listen_fd, users->owner, &q.client) < 0)
 		return;
 	setsockopt(q.client, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	unsigned who = getsockopt(q.client, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
-			       ? ward_control_who(peer.uid, owner)
+			       ? ward_control_who(peer.uid, users)
 			       : 0;
 	int r = ward_control_hear(q.client, &text, q.fds, &q.n_fds);
 	json_t *body = r == 0 ? json_loads(text, 0, NULL) : NULL;

@@ -21,6 +21,13 @@ enum ward_control_who {
 	WARD_CONTROL_ROOT = 1,
 	WARD_CONTROL_STARTER = 2, /* the user that the supervisor runs as */
 	WARD_CONTROL_OWNER = 4,	  /* whom the session belongs to, where root started it for them */
+	WARD_CONTROL_CHOOSER = 8, /* whose word the policy is */
+};
+
+/* The users of a session, to tell who asks. */
+struct ward_control_users {
+	uid_t owner;
+	uid_t chooser; /* who gave --policy; without it the owner, whose policy file counts */
 };
 
 /* One more than any request takes: what is too many is seen, and refused. */
@@ -50,6 +57,7 @@ struct ward_control_verb {
 	unsigned who;	/* set of ward_control_who */
 	size_t handler; /* offsetof(struct ward_control_handlers, …) */
 	uint32_t what;
+	const char *who_may; /* for those who may not, a sentence; NULL: none */
 };
 /* The row for a word; NULL: there is none. */
 const struct ward_control_verb *ward_control_verb(const char *word);
@@ -62,14 +70,14 @@ int ward_control_check(const struct ward_control_verb *v, unsigned who, size_t n
 	struct ward_err *err) ward_must_check;
 
 /* A user as a set of ward_control_who; 0: nobody who may ask anything. */
-unsigned ward_control_who(uid_t uid, uid_t owner);
+unsigned ward_control_who(uid_t uid, const struct ward_control_users *users);
 
 /*
  * A client waits at listen_fd: accepts it, hears its request (for a second at most), and calls the
  * handler or refuses.
  */
-void ward_control_serve(
-	int listen_fd, uid_t owner, const struct ward_control_handlers *handlers, void *arg);
+void ward_control_serve(int listen_fd, const struct ward_control_users *users,
+	const struct ward_control_handlers *handlers, void *arg);
 /* The part after the accept: q->client asks, and `who` (a set) is known. Takes all of q. */
 void ward_control_hand_over(struct ward_control_request *q, unsigned who,
 	const struct ward_control_handlers *handlers, void *arg);

@@ -21,6 +21,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/session/guard/anchor_command.h"
+#include "enforcer/session/guard/anchor_place.h"
 #include "enforcer/session/owner/as_owner.h"
 
 /* How often the file of checkpoints is looked at. */
@@ -46,6 +47,7 @@ struct anchor {
 	int fd;		  /* file: */
 	uint64_t offset;  /* in the file of checkpoints, of the first that it does not have */
 	int error;	  /* of the last attempt */
+	bool hosts; /* the floor's: with this process's rights, and from where no owner writes */
 	const struct ward_identity *id;
 };
 
@@ -152,7 +154,7 @@ static int to_file(struct anchor *a, const struct note *n)
 
 static int to_command(struct anchor *a, const struct note *n)
 {
-	return ward_anchor_exec(a->path, a->id, n->text, n->c.len);
+	return ward_anchor_exec(a->path, a->hosts ? NULL : a->id, n->text, n->c.len);
 }
 
 /* --- which --- */
@@ -193,12 +195,16 @@ static int set_up(struct ward_anchors *x, struct anchor *a, struct ward_err *err
 	if (strncmp(a->name, "file:", 5) == 0) {
 		a->deliver = to_file;
 		a->path = a->name + 5;
+		if (a->hosts)
+			return ward_anchor_place_file(a->path, x->id->owner_uid, &a->fd, err);
 		return open_as_owner(x->id, a->path, O_WRONLY | O_APPEND | O_CREAT, &a->fd, err);
 	}
 	if (strncmp(a->name, "exec:", 5) != 0)
 		return ward_err_set(err, -EINVAL, "anchor %s: unknown", a->name);
 	a->deliver = to_command;
 	a->path = a->name + 5;
+	if (a->hosts)
+		return ward_anchor_place_program(a->path, err);
 	int r = open_as_owner(x->id, a->path, O_RDONLY, &a->fd, err);
 	if (r < 0)
 		return r;
@@ -339,9 +345,10 @@ static int start_unasked(const char *name, const struct ward_identity *id, int c
 	return r;
 }
 
-int ward_anchors_start(const struct ward_strings *what, const struct ward_identity *id,
+int ward_anchors_start(const struct ward_settings *s, const struct ward_identity *id,
 	int checkpoints_fd, struct ward_anchors **ret, struct ward_err *err)
 {
+	const struct ward_strings *what = &s->anchors;
 	const char *unasked = ward_anchors_unasked(what);
 	*ret = NULL;
 	if (unasked)
@@ -357,6 +364,7 @@ int ward_anchors_start(const struct ward_strings *what, const struct ward_identi
 	int r = x->stop < 0 ? ward_err_sys(err, -errno, "anchors") : 0;
 	for (; r == 0 && x->n < what->n; x->n++) {
 		x->v[x->n].name = what->v[x->n];
+		x->v[x->n].hosts = x->n < s->anchors_floor;
 		r = set_up(x, &x->v[x->n], err);
 	}
 	if (r == 0 && !grown(x))

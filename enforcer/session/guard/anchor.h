@@ -21,11 +21,12 @@ struct ward_anchors;
 const char *ward_anchors_unasked(const struct ward_strings *what);
 
 /*
- * what: the values of the policy, checked by it. checkpoints_fd: borrowed until
- * ward_anchors_finish(), its position is not used. Files are opened, and commands run, with the
- * owner's rights. *ret NULL: there are none. Call before there are other threads.
+ * s: its anchors count. checkpoints_fd: borrowed until ward_anchors_finish(), its position is not
+ * used. Files are opened, and commands run, with the owner's rights; those of the floor with this
+ * process's, which in a session of root's are root's (anchor_place.h says from where). *ret NULL:
+ * there are none. Call before there are other threads.
  */
-int ward_anchors_start(const struct ward_strings *what, const struct ward_identity *id,
+int ward_anchors_start(const struct ward_settings *s, const struct ward_identity *id,
 	int checkpoints_fd, struct ward_anchors **ret, struct ward_err *err) ward_must_check;
 /*
  * After the trail has its end. Returns 0, or the error of the first anchor that does not have the

@@ -29,7 +29,12 @@ become(const char *path, const struct ward_identity *id, int input)
 		(char *)(uintptr_t) "LANG=C.UTF-8", NULL};
 	int null = open("/dev/null", O_RDWR);
 	bool good = null >= 0 && dup2(input, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2;
-	if (good && id->root)
+	/*
+	 * Who has a terminal can type into it for whoever reads from it next: root's shell. And
+	 * Ctrl-C there is for the command.
+	 */
+	good = good && setsid() >= 0 && chdir("/") == 0;
+	if (good && id && id->root)
 		good = syscall(SYS_setgroups, id->n_groups, id->groups) == 0 &&
 		       syscall(SYS_setresgid, id->owner_gid, id->owner_gid, id->owner_gid) == 0 &&
 		       syscall(SYS_setresuid, id->owner_uid, id->owner_uid, id->owner_uid) == 0;
@@ -38,8 +43,10 @@ become(const char *path, const struct ward_identity *id, int input)
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (good && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-		syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
+	/* A program of the host's may need the group of where it delivers. */
+	if (good && id)
+		good = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+	if (good && syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
 		execve(path, argv, envp);
 	_exit(127);
 }

@@ -22,6 +22,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/limit.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/modes/table/mode.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
@@ -406,11 +407,10 @@ static int visit_user(const char *state, int homes, const char *name, ward_home_
 	void *arg, struct ward_err *err)
 {
 	struct dirent **v = NULL;
-	char *end = NULL;
-	unsigned long uid = strtoul(name, &end, 10);
+	uint64_t uid = 0;
 	ward_cleanup_fd int user =
 		openat(homes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (user < 0 || *end || uid > UINT32_MAX)
+	if (user < 0 || ward_quantity_whole(name, 0, UINT32_MAX, &uid, NULL) < 0)
 		return 0;
 	int n = scandirat(user, ".", &v, no_dots, cmp_names);
 	int r = n < 0 ? ward_err_sys(err, -errno, "homes") : 0;

@@ -222,7 +222,9 @@ int ward_limits_open(
 		.root = spec->root,
 		.memory = spec->settings->memory,
 		.processes = spec->settings->processes,
-		.cpus = spec->settings->cpus};
+		.cpus = spec->settings->cpus,
+		.helpers = accounted(spec->settings)};
+	l->counts_helpers = cg.helpers;
 	int r = l->timer < 0 ? ward_err_sys(err, -errno, "clock")
 			     : ward_cgroup_make(&cg, &l->cg, err);
 	if (r == 0)
@@ -341,6 +343,7 @@ void ward_limits_leave(struct ward_limits *l)
 {
 	if (!l)
 		return;
+	ward_limits_helpers_end(l);
 	ward_cgroup_kill(l->cg);
 	ward_cgroup_free(l->cg);
 	l->cg = NULL;

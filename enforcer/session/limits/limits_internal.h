@@ -2,10 +2,13 @@
 /* What the limits*.c files share. */
 #pragma once
 
+#include <pthread.h>
+
 #include "enforcer/base/buf.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/session/limits/limits.h"
+#include "enforcer/session/limits/limits_helpers.h"
 
 enum ward_limit_unit { WARD_LIMIT_BYTES = 0, WARD_LIMIT_TENTHS, WARD_LIMIT_NS, WARD_LIMIT_COUNT };
 
@@ -21,12 +24,26 @@ struct ward_limits_place {
 	bool near_bytes, near_files; /* recorded */
 };
 
+/* Those that are moved (limits_helpers.c). */
+struct ward_helpers {
+	const struct ward_cgroup *cg;
+	pid_t pids[WARD_LIMITS_HELPERS_MAX];
+	size_t n;
+	pthread_t mover; /* while moving; it alone writes error */
+	bool moving;
+	int error;
+};
+/* Waits for the thread. */
+void ward_limits_helpers_end(struct ward_limits *l);
+
 struct ward_limits {
 	const struct ward_settings *settings;
 	const struct ward_mode *mode;
 	struct ward_cgroup *cg;
 	bool root;
 	uint32_t held, weakened, left_out; /* sets of WARD_GUARANTEE_BIT() */
+	bool counts_helpers;
+	struct ward_helpers helpers;
 
 	int timer;
 	bool rang, told;       /* the timer; a control group: since the last check */

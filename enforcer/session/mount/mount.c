@@ -223,8 +223,8 @@ static int start(struct mount_run *m, struct ward_err *err)
 	struct ward_record_start s = {.verb = "mount"};
 	r = ward_record_session_start(&m->guard, p, &s, err);
 	if (r == 0)
-		r = ward_anchors_start(&p->settings->anchors, &p->id, m->guard.store.checkpoints_fd,
-			&m->anchors, err);
+		r = ward_anchors_start(
+			p->settings, &p->id, m->guard.store.checkpoints_fd, &m->anchors, err);
 	return r;
 }
 
@@ -285,7 +285,6 @@ static void on_reload_asked(void *arg, struct ward_control_request *q)
 	l->guard = &m->guard;
 	l->ask = &m->ask_fs;
 	l->plan = &m->plan;
-	l->as_caller = true;
 	ward_reload_begin(l, &q->client, &q->fds[0]);
 }
 
@@ -374,7 +373,9 @@ static void on_control(void *arg, short revents)
 		.ask_fs = on_ask_fs};
 	struct mount_run *m = arg;
 	(void)revents;
-	ward_control_serve(m->control, m->plan.id.owner_uid, &handlers, m);
+	const struct ward_control_users users = {.owner = m->plan.id.owner_uid,
+		.chooser = m->options->policy ? geteuid() : m->plan.id.owner_uid};
+	ward_control_serve(m->control, &users, &handlers, m);
 }
 
 static void on_reload(void *arg, short revents)

@@ -8,6 +8,8 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
+#include "enforcer/base/cleanup.h"
+
 int ward_as_owner_begin(
 	const struct ward_identity *id, struct ward_as_owner *ret, struct ward_err *err)
 {
@@ -39,6 +41,27 @@ int ward_as_owner_begin(
 	return 0;
 }
 
+int ward_as_caller_begin(struct ward_as_owner *ret, struct ward_err *err)
+{
+	struct ward_as_owner o = {
+		.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
+	*ret = (struct ward_as_owner){0};
+	if (o.uid == geteuid())
+		return 0;
+	o.n_groups = getgroups(0, NULL);
+	o.groups = calloc((size_t)(o.n_groups > 0 ? o.n_groups : 1), sizeof(gid_t));
+	if (!o.groups || o.n_groups < 0 || (o.n_groups = getgroups(o.n_groups, o.groups)) < 0) {
+		int r = o.groups ? -errno : -ENOMEM;
+		free(o.groups);
+		return ward_err_sys(err, r, "the owner's groups");
+	}
+	o.active = true;
+	setfsgid(getegid());
+	setfsuid(geteuid());
+	*ret = o;
+	return 0;
+}
+
 void ward_as_owner_end(struct ward_as_owner *o)
 {
 	if (!o->active)
@@ -55,10 +78,18 @@ void ward_as_owner_end(struct ward_as_owner *o)
 int ward_policy_load_owned(const struct ward_identity *id, const struct ward_load *l,
 	struct ward_policy **ret, struct ward_err *err)
 {
+	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
 	struct ward_as_owner o = {0};
-	int r = l->policy ? 0 : ward_as_owner_begin(id, &o, err);
+	struct ward_load rest = *l;
+	int r = l->policy ? ward_base_find(l->policy, &base, err) : 0;
+	if (l->policy) {
+		rest.policy = NULL;
+		rest.base = &base;
+	}
 	if (r == 0)
-		r = ward_policy_load(l, ret, err);
+		r = ward_as_owner_begin(id, &o, err);
+	if (r == 0)
+		r = ward_policy_load(&rest, ret, err);
 	ward_as_owner_end(&o);
 	return r;
 }

@@ -23,14 +23,19 @@ struct ward_as_owner {
 /* Does nothing where the owner is the caller. */
 int ward_as_owner_begin(const struct ward_identity *id, struct ward_as_owner *ret,
 	struct ward_err *err) ward_must_check;
+/*
+ * Back to this process's own rights in between: what a caller named may lie where the owner cannot
+ * go. Ends with ward_as_owner_end(), too.
+ */
+int ward_as_caller_begin(struct ward_as_owner *ret, struct ward_err *err) ward_must_check;
 /* Idempotent. Ends the process where the old rights cannot be had back: it must not go on with
  * half. */
 void ward_as_owner_end(struct ward_as_owner *o);
 
 /*
- * ward_policy_load() with the owner's rights: the owner's directories may hold links to anywhere,
- * and what a loader complains of, it quotes. With l->policy, which is the caller's word, with the
- * caller's.
+ * ward_policy_load() with the owner's rights: the owner's directories, and the project, may hold
+ * links to anywhere, and what a loader complains of, it quotes. Only l->policy, which is the
+ * caller's word, and what that extends, are read with the caller's.
  */
 int ward_policy_load_owned(const struct ward_identity *id, const struct ward_load *l,
 	struct ward_policy **ret, struct ward_err *err) ward_must_check;

@@ -44,7 +44,11 @@ static int open_dir(int at, const char *path, uint64_t resolve)
 static int read_file(int at, const char *name, size_t max, struct ward_buf *ret)
 {
 	ward_cleanup_fd int fd = ward_fd_open_regular(at, name, O_RDONLY);
-	return fd < 0 ? fd : ward_fd_read_all(fd, max, ret);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fd < 0 ? fd : -errno;
+	/* A file of which nothing is on the disk is not read until memory is full. */
+	return (uint64_t)st.st_size > max ? -EFBIG : ward_fd_read_all(fd, max, ret);
 }
 
 /* The directory that a file names in one line, behind `before`. Relative paths begin at `at`. */

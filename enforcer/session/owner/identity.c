@@ -12,15 +12,14 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 
 /* A decimal id from the environment (SUDO_UID), or false. */
 static bool env_id(const char *name, uint32_t *ret)
 {
 	const char *s = getenv(name);
-	if (!s || !*s || strspn(s, "0123456789") != strlen(s) || strlen(s) > 10)
-		return false;
-	unsigned long long v = strtoull(s, NULL, 10);
-	if (v >= UINT32_MAX)
+	uint64_t v = 0;
+	if (!s || ward_quantity_whole(s, 0, UINT32_MAX - 1, &v, NULL) < 0)
 		return false;
 	*ret = (uint32_t)v;
 	return true;

@@ -78,41 +78,51 @@ struct step {
 	size_t level;
 };
 
-static int keep(struct step *s, int fd, size_t level)
+static int keep_last(struct step *s, int fd, size_t level)
 {
 	if (s->fd >= 0)
-		return 0;
+		close(s->fd);
 	s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	s->level = level;
 	return s->fd < 0 ? -errno : 0;
 }
 
+static int keep_first(struct step *s, int fd, size_t level)
+{
+	return s->fd >= 0 ? 0 : keep_last(s, fd, level);
+}
+
+/* The nearest of each kind, but the outermost of `file`. */
+struct found {
+	struct step policy, home, file, mark;
+};
+
 /* Where others can write, they can also move something of ours under such a name. */
-static bool has_mark(const struct search *f, int fd, const struct stat *st, size_t level)
+static int look_for_marks(
+	const struct search *f, int fd, const struct stat *st, size_t level, struct found *ret)
 {
 	bool ours = (st->st_uid == f->a || st->st_uid == f->b) &&
 		    (level == 0 || !(st->st_mode & S_IWOTH));
-	return ours && (mark(fd, ".wardfs.policy", f->a, f->b) || mark(fd, ".git", f->a, f->b));
+	bool file = ours && mark(fd, ".wardfs.policy", f->a, f->b);
+	int r = file ? keep_last(&ret->file, fd, level) : 0;
+	if (r == 0 && (file || (ours && mark(fd, ".git", f->a, f->b))))
+		r = keep_first(&ret->mark, fd, level);
+	return r;
 }
-
-/* The nearest of each kind. */
-struct found {
-	struct step policy, home, mark;
-};
 
 /* Whose a chosen directory is, and who else can write there, plays no part: its path was chosen,
  * and an agent can change a mode. 1: nothing above plays a part. */
 static int look(const struct search *f, int fd, const struct stat *st, const char *path,
 	size_t level, struct found *ret)
 {
-	int r = has_mark(f, fd, st, level) ? keep(&ret->mark, fd, level) : 0;
+	int r = look_for_marks(f, fd, st, level, ret);
 	int home = r == 0 ? ward_chosen_home(f->chosen, path) : r;
 	if (home > 0)
-		home = keep(&ret->home, fd, level);
+		home = keep_first(&ret->home, fd, level);
 	int policy = home == 0 ? ward_chosen_policy(f->chosen, path) : home;
 	if (policy <= 0)
 		return policy;
-	r = keep(&ret->policy, fd, level);
+	r = keep_first(&ret->policy, fd, level);
 	return r < 0 ? r : 1;
 }
 
@@ -149,13 +159,18 @@ static char *path_above(const char *cwd, size_t levels)
 	return path;
 }
 
-/* A policy is the owner's word; a home is left by each session, a mark by whoever may write. */
+/*
+ * A policy is the owner's word; a home is left by each session, a mark by whoever may write.
+ * Beneath a project file a session can make both, so the one that lies further out counts.
+ */
 static struct step *best_of(struct found *f, enum ward_project_which which)
 {
 	if (which == WARD_PROJECT_NEAREST && f->mark.fd >= 0)
 		return &f->mark;
 	if (f->policy.fd >= 0)
 		return &f->policy;
+	if (f->file.fd >= 0 && (f->home.fd < 0 || f->home.level < f->file.level))
+		return &f->file;
 	return f->home.fd >= 0 ? &f->home : &f->mark;
 }
 
@@ -167,6 +182,7 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 		nearer = f->home.level;
 	if (f->mark.fd >= 0 && f->mark.level < nearer)
 		nearer = f->mark.level;
+	p->by_file = best == &f->file;
 	if (best->fd >= 0) {
 		close(p->fd);
 		p->fd = best->fd;
@@ -182,12 +198,12 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 
 static int choose(const struct search *f, enum ward_project_which which, struct ward_project *p)
 {
-	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
 	ward_cleanup_free char *path = strdup(p->cwd);
 	int r = path ? climb(f, p->fd, path, &found) : -ENOMEM;
 	if (r == 0)
 		r = take(&found, which, p);
-	const int left[] = {found.policy.fd, found.home.fd, found.mark.fd};
+	const int left[] = {found.policy.fd, found.home.fd, found.file.fd, found.mark.fd};
 	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
 		if (left[i] >= 0)
 			close(left[i]);

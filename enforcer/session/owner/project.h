@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The project that a command is about: the nearest directory upwards for which the owner has a
- * policy file; else the nearest with a kept home, as a session leaves one; else the nearest with a
- * mark, `.wardfs.policy` or `.git`; else the current one. What is in a project an agent may have
- * put there, so no mark beneath one counts. A directory of somebody else's does not count as a mark
- * (it could be planted in a shared place above); "/", the caller's home and the owner's are never a
- * project.
+ * policy file; else the nearest with a kept home, as a session leaves one, or the outermost with a
+ * `.wardfs.policy`, of both the outer one; else the nearest with a `.git`; else the current one.
+ * What is in a project an agent may have put there, so no mark beneath one counts. A directory of
+ * somebody else's does not count as a mark (it could be planted in a shared place above); "/", the
+ * caller's home and the owner's are never a project.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
@@ -20,6 +21,7 @@ struct ward_project {
 	uid_t uid;  /* who owns the directory */
 	char *nearer; /* a directory nearer than path whose mark or home does not count, owned;
 			 NULL: none */
+	bool by_file; /* path is the project for its `.wardfs.policy` */
 };
 
 enum ward_project_which {

@@ -171,13 +171,25 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy, s
 	return p->id.agent_home ? 0 : ward_err_sys(err, -ENOMEM, "home");
 }
 
+struct load_user {
+	const struct ward_run_options *options;
+	struct ward_run_plan *plan;
+};
+
 /* What follows from what the sources say; struct ward_load. */
 static int add_more(
 	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
-	struct ward_run_plan *p = user;
+	const struct load_user *u = user;
+	struct ward_run_plan *p = u->plan;
+	struct ward_as_owner as = {0};
 	int r = add_home(p, policy, b, err);
-	return r < 0 ? r : ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	if (r == 0 && u->options->policy)
+		r = ward_as_caller_begin(&as, err);
+	if (r == 0)
+		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	ward_as_owner_end(&as);
+	return r;
 }
 
 static int load_policy(
@@ -191,6 +203,7 @@ static int load_policy(
 	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
 	if (r < 0)
 		return r;
+	struct load_user user = {o, p};
 	struct ward_load l = {.policy = o->policy,
 		.stand_in = o->stand_in,
 		.config_home = config,
@@ -198,17 +211,11 @@ static int load_policy(
 		.tree_path = p->project.path,
 		.run_text = run_text,
 		.more = add_more,
-		.user = p};
+		.user = &user};
 	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
 	if (r < 0)
 		return r;
-	/* --policy is the caller's word; what lies in the owner's directories is the owner's. */
-	struct ward_as_owner as = {0};
-	if (!o->policy)
-		r = ward_as_owner_begin(&p->id, &as, err);
-	if (r == 0)
-		r = ward_policy_load(&l, &p->policy, err);
-	ward_as_owner_end(&as);
+	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	if (r < 0)
 		return r == -ENOMEM ? r
 				    : -EINVAL; /* of the policy, whatever the system call said */
@@ -222,36 +229,6 @@ static int load_policy(
 	return r < 0 ? r : check_available(p->settings, err);
 }
 
-/* True where a path goes on in another way than its names say. */
-static bool is_winding(const char *s)
-{
-	size_t n = strlen(s);
-	return strstr(s, "//") || strstr(s, "/./") || strstr(s, "/../") ||
-	       (n > 1 && s[n - 1] == '/') || (n > 1 && strcmp(s + n - 2, "/.") == 0) ||
-	       (n > 2 && strcmp(s + n - 3, "/..") == 0);
-}
-
-/*
- * What is relative to a file may go up from there. The kernel says where that leads; with the
- * owner's rights it is opened later. What is not there stays as it was written.
- */
-static int straighten(struct ward_buf *b)
-{
-	char self[64], path[PATH_MAX];
-	if (ward_buf_error(b) < 0 || !is_winding(ward_buf_str(b)))
-		return ward_buf_error(b);
-	ward_cleanup_fd int fd = open(ward_buf_str(b), O_PATH | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(self, path, sizeof(path));
-	if (n <= 0 || (size_t)n == sizeof(path) || path[0] != '/')
-		return 0;
-	ward_buf_clear(b);
-	ward_buf_add(b, path, (size_t)n);
-	return ward_buf_error(b);
-}
-
 /* Paths of the host as the owner means them. optional: what is in no home is left out. */
 static int resolve_paths(const struct ward_run_plan *p, const struct ward_strings *s,
 	const char *key, bool optional, char ***ret, size_t *ret_n, struct ward_err *err)
@@ -260,19 +237,14 @@ static int resolve_paths(const struct ward_run_plan *p, const struct ward_string
 	if (!*ret)
 		return ward_err_sys(err, -ENOMEM, "%s", key);
 	for (size_t i = 0; i < s->n; i++) {
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		/* An account without a home (a uid that only a container knows) has nothing in it.
 		 */
 		if (optional && s->v[i][0] == '~' && !p->id.home)
 			continue;
-		int r = ward_tree_source_resolve(s->v[i], p->id.home, p->project.path, &b, err);
+		int r = ward_shown_path(s->v[i], p->id.home, p->project.path, &(*ret)[*ret_n], err);
 		if (r < 0)
 			return ward_err_wrap(err, "%s", key);
-		if (straighten(&b) < 0)
-			return ward_err_sys(err, -ENOMEM, "%s", key);
-		(*ret)[*ret_n] = ward_buf_steal(&b);
-		if (!(*ret)[(*ret_n)++])
-			return ward_err_sys(err, -ENOMEM, "%s", key);
+		++*ret_n;
 	}
 	return 0;
 }

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/load.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/plan/plan.h"
 #include "enforcer/session/owner/project.h"
@@ -75,6 +78,92 @@ int ward_shown_look(const struct ward_policy *p, const char *const *sources, con
 		return r;
 	}
 	*ret = s;
+	return 0;
+}
+
+/* True where a path goes on in another way than its names say. */
+static bool is_winding(const char *s)
+{
+	size_t n = strlen(s);
+	return strstr(s, "//") || strstr(s, "/./") || strstr(s, "/../") ||
+	       (n > 1 && s[n - 1] == '/') || (n > 1 && strcmp(s + n - 2, "/.") == 0) ||
+	       (n > 2 && strcmp(s + n - 3, "/..") == 0);
+}
+
+/*
+ * What is relative to a file may go up from there. The kernel says where that leads; with the
+ * owner's rights it is opened later. What is not there stays as it was written.
+ */
+static int straighten(struct ward_buf *b)
+{
+	char self[64], path[PATH_MAX];
+	if (ward_buf_error(b) < 0 || !is_winding(ward_buf_str(b)))
+		return ward_buf_error(b);
+	ward_cleanup_fd int fd = open(ward_buf_str(b), O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(self, path, sizeof(path));
+	if (n <= 0 || (size_t)n == sizeof(path) || path[0] != '/')
+		return 0;
+	ward_buf_clear(b);
+	ward_buf_add(b, path, (size_t)n);
+	return ward_buf_error(b);
+}
+
+int ward_shown_path(
+	const char *text, const char *home, const char *project, char **ret, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	int r = ward_tree_source_resolve(text, home, project, &b, err);
+	if (r < 0)
+		return r;
+	char *path = straighten(&b) < 0 ? NULL : ward_buf_steal(&b);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "%s", text);
+	*ret = path;
+	return 0;
+}
+
+/* Is path, which is beneath what s shows, there, and no link that leads out of it? */
+static bool lies_in(const char *path, const struct ward_shown_file *s)
+{
+	ward_cleanup_free char *real = NULL;
+	ward_cleanup_fd int fd = open(path, O_PATH | O_CLOEXEC);
+	return fd >= 0 && ward_fd_path(fd, &real) == 0 && ward_path_beneath(real, s->real);
+}
+
+int ward_shown_find(const struct ward_policy *p, const char *const *sources, const char *home,
+	const char *project, const char *path, struct ward_shown_by *ret, struct ward_err *err)
+{
+	const struct ward_strings *all = &ward_policy_settings(p)->system_read;
+	struct ward_shown_by by = {0};
+	size_t longest = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		ward_cleanup_free char *at = NULL;
+		struct ward_shown_file s = {0};
+		if (all->v[i][0] == '~' && !home)
+			continue;
+		int r = ward_shown_path(all->v[i], home, project, &at, err);
+		if (r < 0)
+			return r;
+		/* of those beneath each other the inner one is seen */
+		if (!ward_path_beneath(path, at) || strlen(at) < longest)
+			continue;
+		r = ward_shown_look(p, sources, at, NULL, &s);
+		if (r < 0)
+			return ward_err_sys(err, r, "%s", at);
+		const bool shown = s.real && !s.closed && (S_ISREG(s.type) || S_ISDIR(s.type));
+		if (s.real)
+			longest = strlen(at);
+		if (s.real)
+			by = (struct ward_shown_by){.shown = shown,
+				.there = shown && lies_in(path, &s),
+				.rights = NEEDED | WARD_RIGHT_LIST | (s.rights & WARD_RIGHT_EXEC),
+				.entry = i};
+		free(s.real);
+	}
+	*ret = by;
 	return 0;
 }
 

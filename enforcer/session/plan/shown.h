@@ -28,6 +28,30 @@ int ward_shown_look(const struct ward_policy *p, const char *const *sources, con
 	const char *at, struct ward_shown_file *ret) ward_must_check;
 
 /*
+ * A path of the host as the policy has it, as the owner means it: home (or NULL) for "~", project
+ * for ".". *ret is the caller's. -EINVAL; -ENOMEM.
+ */
+int ward_shown_path(const char *text, const char *home, const char *project, char **ret,
+	struct ward_err *err) ward_must_check;
+
+/* What [system] read shows at a path, read-only. */
+struct ward_shown_by {
+	bool shown;	 /* the path is named, or beneath what is */
+	bool there;	 /* something is, and is no link out of what is shown */
+	uint32_t rights; /* of all that is shown with it */
+	size_t entry;	 /* index in the settings' system_read */
+};
+
+/*
+ * Whether [system] read shows the path, which is in no tree, with the caller's rights: as the start
+ * of a session does it. sources as for ward_shown_look(), home and project as for
+ * ward_shown_path(). -EINVAL; -ENOMEM.
+ */
+int ward_shown_find(const struct ward_policy *p, const char *const *sources, const char *home,
+	const char *project, const char *path, struct ward_shown_by *ret,
+	struct ward_err *err) ward_must_check;
+
+/*
  * Asks policy about each of the plan's reads, with the owner's rights, and fills ret, which has as
  * many. -EINVAL names the file and the rule if one is closed.
  */

@@ -134,7 +134,7 @@ static json_t *start_json(
 	json_object_set_new(o, "project", escaped(p->project.path));
 	if (p->owner_policy)
 		json_object_set_new(o, "owner_policy_file", escaped(p->owner_policy));
-	if (s->argv && !p->settings->redact_argv)
+	if (s->argv && !ward_word_said(p->settings->redact, WARD_REDACT_ARGV))
 		json_object_set_new(o, "argv", argv_json(s->argv));
 	json_object_set_new(o, "env", env_json(s->env));
 	if (p->settings->anchors.n > 0)

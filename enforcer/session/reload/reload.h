@@ -41,9 +41,7 @@ struct ward_reload {
 	struct ward_guard *guard;
 	struct ward_ask_fs *ask;
 	struct ward_run_plan *plan;
-	int net_control; /* of wardfs-net, -1: there is none */
-	bool as_caller;	 /* the base came by --policy: floor and project file are read as the caller
-			  */
+	int net_control;	     /* of wardfs-net, -1: there is none */
 	char *trees[WARD_TREES_MAX]; /* where this process sees the mounts, owned; NULL: nowhere */
 
 	enum ward_reload_step step;

@@ -138,8 +138,15 @@ static int read_base(int fd, struct ward_base *ret, struct ward_err *err)
 static int add_guards(
 	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
-	const struct ward_run_plan *p = *(const struct ward_run_plan **)user;
-	return ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	const struct ward_reload *l = user;
+	const struct ward_run_plan *p = l->plan;
+	struct ward_as_owner as = {0};
+	/* The client named the paths: root, or the owner. */
+	int r = l->by == p->id.owner_uid ? 0 : ward_as_caller_begin(&as, err);
+	if (r == 0)
+		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
+	ward_as_owner_end(&as);
+	return r;
 }
 
 static int load(const struct ward_reload *r, int base_fd, struct ward_policy **ret,
@@ -160,11 +167,11 @@ static int load(const struct ward_reload *r, int base_fd, struct ward_policy **r
 		.tree_path = p->project.path,
 		.run_text = run_text,
 		.more = add_guards,
-		.user = &p};
+		.user = (void *)(uintptr_t)r};
 	if (run.text && !run_text)
 		return ward_err_sys(err, -ENOMEM, "policy");
-	if (!r->as_caller)
-		e = ward_as_owner_begin(&p->id, &as, err);
+	/* The base is here; all else lies where its owner, and the agent, write. */
+	e = ward_as_owner_begin(&p->id, &as, err);
 	if (e == 0)
 		e = ward_policy_load(&l, ret, err);
 	if (e == 0)

@@ -405,7 +405,7 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	x->guard = g;
 	x->listener = listener;
 	x->plan = plan;
-	x->no_argv = plan->settings->redact_argv;
+	x->no_argv = ward_word_said(plan->settings->redact, WARD_REDACT_ARGV);
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	/* Linux 6.6: the caller runs again at once, where we ran. Without it, a moment later. */
 	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);

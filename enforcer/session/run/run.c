@@ -28,6 +28,7 @@
 #include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/limits/limits.h"
+#include "enforcer/session/limits/limits_helpers.h"
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/plan/not_executed.h"
 #include "enforcer/session/records/session_records.h"
@@ -165,6 +166,10 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		e = ward_network_start(&r->network, r->sandbox, err);
 	if (e == 0)
 		e = ward_mode_reach(r->confined, WARD_STAGE_READY, err);
+	const pid_t helpers[] = {
+		r->guard.fs.pid, r->guard.system ? 0 : r->guard.audit.pid, r->network.helper.pid};
+	if (e == 0)
+		e = ward_limits_helpers(r->limits, helpers, 3, err);
 	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
@@ -250,13 +255,15 @@ static int start(struct ward_running *r, struct ward_err *err)
 	/* What the host was to refuse with is of no more use. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
-		e = ward_anchors_start(&r->plan->settings->anchors, &r->plan->id,
+		e = ward_anchors_start(r->plan->settings, &r->plan->id,
 			r->guard.store.checkpoints_fd, &r->anchors, err);
 	if (e == 0 && ward_sandbox_listens(r->sandbox))
 		e = ward_exec_watch_start(
 			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
 	if (e == 0)
 		e = ward_network_wait(&r->network, err);
+	if (e == 0)
+		e = ward_limits_helpers_in(r->limits, err);
 	if (e < 0)
 		return WARD_EXIT_SETUP;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
@@ -381,8 +388,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	json_decref(details);
 	if (e == 0)
 		ward_guard_last_word(&r->guard);
-	/* While the writer waits for the disk. A delegated group may hold our helpers, too. */
-	if (r->plan->id.root)
+	/* While the writer waits for the disk. Groups may hold our helpers, too. */
+	if (r->plan->id.root && !ward_limits_hold_helpers(r->limits))
 		ward_limits_leave(r->limits);
 	ward_cleanup(ward_guard_summary_clear) struct ward_guard_summary s = {0};
 	if (e == 0)
@@ -415,7 +422,7 @@ static void close_run(struct ward_running *r)
 	if (r->control >= 0)
 		ward_control_remove(r->plan->runtime, r->guard.store.name, r->control_dir);
 	ward_guard_close(&r->guard);
-	/* Last: a delegated group may hold our helpers beside the session. */
+	/* Last: groups may hold our helpers beside the session. */
 	ward_limits_close(r->limits);
 	const int fds[] = {r->alive[0], r->alive[1], r->signals, r->clock, r->control,
 		r->control_dir, r->offline};

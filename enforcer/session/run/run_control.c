@@ -68,7 +68,6 @@ static void on_reload(void *arg, struct ward_control_request *q)
 	l->net_control = r->network.helper.control;
 	l->ask = &r->ask_fs;
 	l->plan = r->plan;
-	l->as_caller = r->options->policy != NULL;
 	ward_reload_begin(l, &q->client, &q->fds[0]);
 }
 
@@ -86,5 +85,7 @@ void ward_run_control(struct ward_running *r)
 		.attach = on_attach,
 		.reload = on_reload,
 		.ask_fs = on_ask_fs};
-	ward_control_serve(r->control, r->plan->id.owner_uid, &handlers, r);
+	const struct ward_control_users users = {.owner = r->plan->id.owner_uid,
+		.chooser = r->options->policy ? geteuid() : r->plan->id.owner_uid};
+	ward_control_serve(r->control, &users, &handlers, r);
 }

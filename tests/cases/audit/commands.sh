@@ -119,7 +119,7 @@ audit export --pid "$pid" alpha | cmp -s - state/sessions/alpha/trail.jsonl && f
 [ "$(audit tail --json --lines 99 --pid "$pid" alpha | wc -l)" -eq 21 ] || fail "tail --pid"
 [ "$(audit show --proof --pid "$pid" --kind deny alpha | grep -c '^extra')" -eq 3 ] || fail "proofs --pid"
 
-for args in "" file "denials --kind x" "denials --lines 3" "show --descendants" "show --pid x" "show --pid 0" "process --pid 1 2" "list --follow" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "show --kind open --kind deny" "key" "key frob" "list --key x" "diff alpha"; do
+for args in "" file "denials --kind x" "denials --lines 3" "tail --lines 0" "tail --lines 3x" "tail --lines 1000001" "show --descendants" "show --pid x" "show --pid 0" "process --pid 1 2" "list --follow" "verify --follow" frob "show a b" "verify --all x" "show --nope" "list x" "show --kind open --kind deny" "key" "key frob" "list --key x" "diff alpha"; do
 	rc=0
 	# shellcheck disable=SC2086
 	audit $args >/dev/null 2>err || rc=$?

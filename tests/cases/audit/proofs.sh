@@ -68,7 +68,7 @@ done
 both --proof same intact
 # An integer of 64 bits; and a string that only reads like it.
 run --session large --events 1 --every
-audit show --proof --json --kind connect large >large || fail "show --proof of large integers"
+audit show --proof --json --kind exec large >large || fail "show --proof of large integers"
 grep -q '"ino":18446744073709551614' large || fail "no large integer: $(cat large)"
 both --proof large intact
 sed 's/"ino":18446744073709551614/"ino":"18446744073709551614"/' large >badlarge

@@ -110,8 +110,8 @@ again" ] || fail "connections: $OUT"
 policy pol 'mode = allowlist' 'allow = web.example' 'rate = 200K/s'
 expect 0 "$WARDFS" run --policy pol -- sh -c 'curl -sS --noproxy "*" --max-time 100 http://web.example/bytes/400000 | wc -c'
 [ "$OUT" = 400000 ] || fail "rate: $OUT"
-"$WARDFS" audit show | sed -n 's/.*received 400[0-9]* .*duration \([0-9]*\).*/\1/p' >took
-[ "$(cat took)" -ge 1000000000 ] || fail "rate: 400000 bytes took $(cat took) ns"
+"$WARDFS" audit show | sed -n 's/.*received 400[0-9]* .*duration \([0-9]*\)[0-9.]* s.*/\1/p' >took
+[ "$(cat took)" -ge 1 ] || fail "rate: 400000 bytes took $(cat took) s"
 
 # A process of the broker's dies, each of them once, with a connection open: everything inside ends, the
 # session says why, and nothing is left: no process, and nobody who holds one of its network namespaces.

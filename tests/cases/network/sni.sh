@@ -23,6 +23,7 @@ http other.example /blanks
 http None /end
 http other.example /body
 tls other.example
+tls Other.EXAMPLE
 tls None'
 
 echo '--- the control: nobody looks'
@@ -63,16 +64,18 @@ half "$HOME/pol"
 echo '--- sni = require'
 : >"$NET/log"
 expect 0 "$WARDFS" run --policy "$HOME/pol" --session around -- python3 around.py
-for way in method later version blanks end body retry old; do
+for way in method later version blanks end body retry old mixed; do
 	has "$OUT" "$way reset"
 done
 has "$OUT" 'good ended'
 echo "$reached" | while read -r line; do
 	! grep -qxF "$line" "$NET/log" || fail "reached: $line: $OUT"
 done || exit 1
+has "$OUT" 'upper ended'
+grep -qxF 'tls WEB.Example' "$NET/log" || fail "a name in capitals did not arrive: $(cat "$NET/log")"
 grep -qxF 'tls web.example' "$NET/log" || fail "the good one did not arrive: $(cat "$NET/log")"
 expect 0 "$WARDFS" audit show around --kind deny
-[ "$(echo "$OUT" | grep -c 'sni = require')" -eq 8 ] || fail "not 8 refusals: $OUT"
+[ "$(echo "$OUT" | grep -c 'sni = require')" -eq 9 ] || fail "not 9 refusals: $OUT"
 has "$OUT" 'body begins with another request'
 has "$OUT" 'without a server name'
 has "$OUT" 'server name in TLS is not the name'

@@ -81,6 +81,8 @@ token=$(head -1 tokens)
 # A token is good for a minute: all of this is asked of the moment at which it was made, but for the last one.
 at=$(made "$token")
 expect 0 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:80 "$token"
+# A name is the same in capitals (RFC 4343), as a proxy may have it from a request.
+expect 0 "$WARDFS" net verify-token --key key --at "$at" --destination WEB.Example:80 "$token"
 has "$OUT" 'session      tokens'
 digest=$("$WARDFS" audit show --json tokens | sed -n 's/.*"policy":"\([0-9a-f]*\)".*/\1/p' | head -1)
 [ -n "$digest" ] || fail "no digest in the trail"

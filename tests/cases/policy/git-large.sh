@@ -36,7 +36,8 @@ for i in $(seq 40); do
 	git config --add include.path "../large$i"
 done
 expect 2 timeout 120 "$WARDFS" run -- true
-has "$ERR" "the git configuration of /workspace cannot be looked through within 32 MiB"
-has "$ERR" "/workspace/.git/config"
+has "$ERR" "what /workspace/.git leads to cannot be guarded"
+has "$ERR" "with /workspace/large"
+has "$ERR" "a start would read more than 32 MiB"
 git config --unset-all include.path
 expect 0 timeout 120 "$WARDFS" run -- true

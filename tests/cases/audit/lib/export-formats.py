@@ -61,7 +61,8 @@ for uid in CLASSES:
     for attribute in [a for a in whole if a not in ("raw_data", "status_id", "message")]:
         less = {a: v for a, v in whole.items() if a != attribute}
         if attribute in ("disposition_id", "firewall_rule", "connection_info", "src_endpoint", "query",
-                         "answers", "tls", "traffic", "status_code", "file_result", "activity_name"):
+                         "answers", "tls", "traffic", "status_code", "file_result", "activity_name",
+                         "unmapped"):
             continue
         if attribute in ("actor", "device") and uid not in (1001, 1007):
             continue
@@ -72,8 +73,9 @@ for uid in CLASSES:
         assert wrong({**o, "activity_id": 77, "type_uid": uid * 100 + 77}), uid
         if "action_id" in o:
             assert wrong({**o, "metadata": {**o["metadata"], "profiles": []}}), uid
-launch, connect, dns = (max((o for o in every if o["class_uid"] == c), key=lambda o: len(o["raw_data"]))
-                        for c in (1007, 4001, 4003))
+whole = {json.loads(o["raw_data"])["kind"]: o for o in sorted(every, key=lambda o: len(o["raw_data"]))}
+launch, connect, dns = whole["exec"], whole["connect"], whole["dns"]
+assert [o["class_uid"] for o in (launch, connect, dns)] == [1007, 4001, 4003]
 assert launch["process"]["cmd_line"].startswith("sh -c a ") and launch["process"]["parent_process"]["pid"] == 3
 assert launch["actor"]["process"]["name"] == "text" and launch["process"]["file"]["path"] == "text"
 assert connect["dst_endpoint"] == {"hostname": "text", "ip": "text", "port": 3}, connect["dst_endpoint"]

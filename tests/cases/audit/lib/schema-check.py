@@ -42,14 +42,15 @@ for r in records:
     assert not wrong, wrong
 assert {r["kind"] for r in records} == set(schema["properties"]["kind"]["enum"])
 assert set().union(*records) | {"cut"} == set(schema["properties"]), "members of no record"
-full = max((r for r in records if r["kind"] == "exec"), key=len)
-assert full["argv"] == ["sh", "-c", 'a "b"\\\\\\n\\xff', ""], full["argv"]
-assert full["step"] == -3 and full["sha256"][:4] == "abcd" and full["control"] == "ESRCH", full
-assert full["until"] == "1970-01-01T00:00:00.000000003Z", full["until"]
+whole = {r["kind"]: r for r in sorted(records, key=len)}
+assert whole["exec"]["argv"] == ["sh", "-c", 'a "b"\\\\\\n\\xff', ""], whole["exec"]
+assert whole["clock"]["step"] == -3 and whole["close"]["sha256"][:4] == "abcd", whole
+assert whole["probe"]["control"] == "ESRCH", whole["probe"]
+assert whole["grant"]["until"] == "1970-01-01T00:00:00.000000003Z", whole["grant"]
 for name in list(schema["properties"]) + schema["properties"]["kind"]["enum"]:
     assert f"`{name}" in page or f" {name}`" in page or f" {name} " in page or f'"{name}"' in page, name
 # What does not fit is told: otherwise the above says nothing.
 for m, v in (("seq", "1"), ("kind", "opened"), ("time", "now"), ("mac", "00"), ("asked", ["fly"]),
              ("cut", 1), ("frob", 1)):
-    assert fits({**full, m: v}, schema, "control"), m
-assert fits({m: v for m, v in full.items() if m != "pos"}, schema, "control")
+    assert fits({**whole["exec"], m: v}, schema, "control"), m
+assert fits({m: v for m, v in whole["exec"].items() if m != "pos"}, schema, "control")

@@ -118,10 +118,10 @@ assert os.copy_file_range(a, b, 100) == os.stat('ap').st_size
 assert os.lseek(os.open('mm', os.O_RDONLY), 0, os.SEEK_DATA) == 0
 st = os.statvfs(".")
 assert st.f_namemax == 255
-# setuid goes with the first write by a process without CAP_FSETID
+# setuid goes with the first write by a process without CAP_FSETID, in a session with the open before it
 if os.geteuid():
-    fd = os.open("suid", os.O_RDWR)
     assert os.stat("suid").st_mode & 0o4000
+    fd = os.open("suid", os.O_RDWR)
     os.write(fd, b"x")
     os.close(fd)
     assert not os.stat("suid").st_mode & 0o4000

@@ -16,7 +16,9 @@ WAYS = {
     "body": (80, b"GET / HTTP/1.1\r\nHost: web.example\r\nContent-Length: %d\r\n\r\n" % len(INNER) + INNER),
     "retry": (443, hellos.retried("web.example", "other.example", hellos.EARLY_DATA)),
     "old": (443, hellos.old_hello()),
-    # and one that is none
+    "mixed": (443, hellos.hello("Other.EXAMPLE")),
+    # and some that are none
+    "upper": (443, hellos.hello("WEB.Example")),
     "good": (443, hellos.retried("web.example", "web.example", hellos.EARLY_DATA)),
 }
 for name, (port, *pieces) in WAYS.items():

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the shipped profile for the agent that a command starts. */
+#include "enforcer/cli/place/agent_profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/cli/base/program.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/owner/project.h"
+
+/* A line of a shipped profile: the names of programs that it is for, blanks between them. */
+#define MARK "\n;@program "
+
+void ward_agent_clear(struct ward_agent *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		free(a->places[i]);
+	free(a->program);
+	free(a->told);
+	*a = (struct ward_agent){0};
+}
+
+/* Does the profile's text name this program? */
+static bool is_for(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+	const char *s = strstr(text, MARK);
+	if (!s || !len)
+		return false;
+	s += strlen(MARK);
+	for (size_t n = 0; *s && *s != '\n'; s += n) {
+		s += strspn(s, " ");
+		n = strcspn(s, " \n");
+		if (n == len && memcmp(s, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *profile_for(const char *name)
+{
+	for (size_t i = 0; ward_profile_name(i); i++) {
+		size_t len = 0;
+		const char *text = ward_profile_text(ward_profile_name(i), &len);
+		if (text && is_for(text, name))
+			return ward_profile_name(i);
+	}
+	return NULL;
+}
+
+/* --- where it is --- */
+
+struct search {
+	struct ward_agent *a;
+	const char *home; /* or NULL */
+	const char *project;
+};
+
+/* Stands as it is in a policy, which knows no quoting there, and in the view. */
+static bool good_path(const char *path)
+{
+	for (const char *s = path; *s; s++)
+		if ((unsigned char)*s < 0x20 || strchr("];#~\\\x7f", *s))
+			return false;
+	return !strstr(path, "//") && !strstr(path, "/./") && !strstr(path, "/../");
+}
+
+static int add_place(const struct search *f, const char *path, size_t len)
+{
+	struct ward_agent *a = f->a;
+	ward_cleanup_free char *copy = strndup(path, len);
+	struct stat st;
+	if (!copy)
+		return -ENOMEM;
+	/* What is in the project is seen as it is. */
+	if (!good_path(copy) || ward_path_beneath(copy, f->project) ||
+		ward_path_beneath(f->project, copy))
+		return 0;
+	for (size_t i = 0; i < a->n; i++)
+		if (ward_path_beneath(copy, a->places[i]))
+			return 0;
+	if (a->n < WARD_AGENT_PLACES_MAX && stat(copy, &st) == 0) {
+		a->shown[a->n] = copy;
+		a->places[a->n++] = ward_steal_ptr(&copy);
+	}
+	return 0;
+}
+
+/* Does every view show it without being told? */
+static bool is_system(const char *path)
+{
+	const char *own[WARD_SANDBOX_OWN_MAX];
+	size_t n = ward_sandbox_own_paths(own);
+	for (size_t i = 0; i < n; i++)
+		if (!ward_program_made_inside(own[i]) && ward_path_beneath(path, own[i]))
+			return true;
+	return false;
+}
+
+/*
+ * How much of path is to be shown, in bytes, where what is around a program is known: all modules
+ * of node that one is among, the environment of python, a directory for programs. 0: the file
+ * alone.
+ */
+static size_t around(const char *path)
+{
+	static const char modules[] = "/node_modules/", bin[] = "/bin";
+	struct stat st;
+	const char *s = strstr(path, modules);
+	if (s)
+		return (size_t)(s - path) + strlen(modules) - 1;
+	size_t dir = (size_t)(strrchr(path, '/') - path);
+	if (dir <= strlen(bin) || strncmp(path + dir - strlen(bin), bin, strlen(bin)) != 0)
+		return 0;
+	size_t above = dir - strlen(bin);
+	ward_cleanup_free char *mark = NULL;
+	if (asprintf(&mark, "%.*s/pyvenv.cfg", (int)above, path) < 0) {
+		mark = NULL;
+		return dir;
+	}
+	return stat(mark, &st) == 0 ? above : dir;
+}
+
+/* Never a home, or what is above one. */
+static int add_around(const struct search *f, const char *path)
+{
+	size_t n = around(path);
+	ward_cleanup_free char *dir = strndup(path, n);
+	if (!dir)
+		return -ENOMEM;
+	bool whole = n > 0 && !(f->home && ward_path_beneath(f->home, dir));
+	return add_place(f, path, whole ? n : strlen(path));
+}
+
+/* The program by the name that PATH leads to, and what that is a link to. */
+static int add_program(const struct search *f, const char *path)
+{
+	ward_cleanup_free char *real = realpath(path, NULL); /* a name only */
+	int r = is_system(path) ? 0 : add_around(f, path);
+	if (r == 0 && real && !is_system(real))
+		r = add_around(f, real);
+	return r;
+}
+
+static int add_interpreter(const struct search *f)
+{
+	ward_cleanup_free char *name = ward_program_interpreter(f->a->program);
+	if (!name)
+		return 0;
+	ward_cleanup_free char *path =
+		strchr(name, '/') ? strdup(name) : ward_program_in_path(name, getenv("PATH"));
+	return path && path[0] == '/' ? add_program(f, path) : 0;
+}
+
+/* --- the choice --- */
+
+/* The program's path, its directory without links. NULL: not found; the run says so. */
+static char *locate(const char *name, const char *base)
+{
+	ward_cleanup_free char *path =
+		strchr(name, '/') ? strdup(name) : ward_program_in_path(name, getenv("PATH"));
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	ward_cleanup_free char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+	ward_cleanup_free char *real = dir ? realpath(dir, NULL) : NULL;
+	char *ret = NULL;
+	return !real || asprintf(&ret, "%s/%s", strcmp(real, "/") ? real : "", base) < 0 ? NULL
+											 : ret;
+}
+
+/* In the project, by its name or by what it is a link to. */
+static bool in_project(const char *program, const char *project)
+{
+	ward_cleanup_free char *real = realpath(program, NULL);
+	ward_cleanup_free char *top = realpath(project, NULL);
+	return !real || !top || ward_path_beneath(real, top) || ward_path_beneath(program, top);
+}
+
+int ward_agent_find(struct ward_run_options *o, struct ward_agent *ret, struct ward_err *err)
+{
+	const char *name = o->argv[0], *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name;
+	struct ward_err ignored = WARD_ERR_INIT;
+	ward_cleanup(ward_project_clear) struct ward_project project = {.fd = -1};
+	*ret = (struct ward_agent){0};
+	const char *profile = profile_for(base);
+	if (profile && o->policy && strcmp(o->policy, profile) != 0)
+		return 0;
+	ret->chosen = o->policy != NULL;
+	/* Where there is no project the plan says so. */
+	if (!profile || ward_project_find(o->user, WARD_PROJECT_OWNERS, &project, &ignored) < 0)
+		return 0;
+	ret->program = locate(name, base);
+	if (!ret->program)
+		return 0;
+	if (in_project(ret->program, project.path)) {
+		if (!ret->chosen &&
+			asprintf(&ret->told,
+				"%s lies in the project: the profile %s is not taken for it "
+				"(--policy %s takes it)",
+				ret->program, profile, profile) < 0)
+			ret->told = NULL;
+		return 0;
+	}
+	ret->profile = profile;
+	const struct search f = {ret, getenv("HOME"), project.path};
+	int r = add_program(&f, ret->program);
+	if (r == 0)
+		r = add_interpreter(&f);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", name);
+	o->stand_in = profile;
+	o->shown = (struct ward_strs){ret->shown, ret->n};
+	return 0;
+}
+
+bool ward_agent_say(const struct ward_agent *a, const struct ward_run_plan *p)
+{
+	struct ward_source_text base, extended;
+	if (a->told)
+		ward_say(a->told);
+	if (!a->profile || !ward_policy_source(p->policy, WARD_SOURCE_BASE, &base))
+		return false;
+	if (strcmp(base.file, a->profile) == 0 && a->chosen)
+		return true;
+	if (strcmp(base.file, a->profile) == 0) {
+		ward_sayf("profile %s, by the name of the program (--policy chooses another)",
+			a->profile);
+		return true;
+	}
+	if (ward_policy_source(p->policy, WARD_SOURCE_PROFILE, &extended) &&
+		strcmp(extended.file, a->profile) == 0) {
+		ward_sayf("profile %s, by the name of the program, and on it %s", a->profile,
+			base.file);
+		return true;
+	}
+	ward_sayf("%s decides, not the profile %s: it extends neither that nor medium", base.file,
+		a->profile);
+	return false;
+}

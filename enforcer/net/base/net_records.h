@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the broker puts into the trail. A record that cannot be written makes the operation fail
+ * (-EIO), as everywhere; a full ring makes the broker wait.
+ */
+#pragma once
+
+#include "enforcer/base/buf.h"
+#include "enforcer/net/base/net.h"
+
+/* One question, decision or end. Texts are borrowed; what is NULL or 0 is left out. */
+struct ward_net_record {
+	const char *action; /* of a refusal: connect, resolve */
+	const char *proto;  /* tcp, udp, http, socks5, unix; of a question its type */
+	const char *host;   /* the name asked for */
+	const char *path;   /* of a unix socket */
+	const union ward_sockaddr *addr;
+	uint16_t port;
+	const char *sni;
+	const char *place, *rule; /* what decided: "FILE:LINE", "[network] allow = …" */
+	const char *text;	  /* for people */
+	int error;		  /* refused: what the program sees */
+	uint64_t uid, pid;	  /* WARD_EVENT_UNKNOWN: not known */
+	const char *comm;	  /* the name of that process */
+	const char *answers;	  /* of a question: addresses that are given, each ended by a NUL */
+	size_t answers_len;
+	bool ended; /* sent, received and duration are known */
+	uint64_t sent, received, duration_ns;
+};
+
+/* kind CONNECT or DNS: allowed; DENY: refused. */
+int ward_net_record(struct ward_broker *net, enum ward_event_kind kind,
+	const struct ward_net_record *r) ward_must_check;

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the types of keys do: a value from text, the merge where the rule of the row is not all. */
+#include <errno.h>
+#include <string.h>
+
+#include "enforcer/base/quantity.h"
+#include "enforcer/policy/internal.h"
+#include "enforcer/policy/pattern.h"
+#include "enforcer/policy/proxy.h"
+#include "enforcer/policy/value.h"
+
+/* The parse function of a type. *number is 0 before (ward_key_check()). */
+#define PARSE(name)                                                                                \
+	static int parse_##name(const struct ward_key *k __attribute__((unused)),                  \
+		const char *value, uint64_t *number __attribute__((unused)), struct ward_err *err)
+
+PARSE(version)
+{
+	return strcmp(value, "1") == 0
+		       ? 0
+		       : ward_err_set(err, -EINVAL, "version '%.20s' is not known: 1 is", value);
+}
+
+PARSE(text)
+{
+	return strlen(value) <= 200 ? 0 : ward_err_set(err, -EINVAL, "a text over 200 bytes");
+}
+
+PARSE(word)
+{
+	return ward_value_word(value, k->words, number, err);
+}
+
+PARSE(pattern)
+{
+	struct ward_pattern p;
+	int r = ward_pattern_parse(value, false, &p, err);
+	if (r == 0)
+		ward_pattern_clear(&p);
+	return r;
+}
+
+PARSE(program)
+{
+	/* A bare name would be any file that the command calls so. */
+	if (value[0] != '/')
+		return ward_err_set(
+			err, -EINVAL, "write where the program is, such as /usr/bin/%.60s", value);
+	return parse_pattern(k, value, number, err);
+}
+
+PARSE(size)
+{
+	return ward_quantity_size(value, number, err);
+}
+
+PARSE(count)
+{
+	return ward_quantity_count(value, number, err);
+}
+
+PARSE(time)
+{
+	return ward_quantity_duration(
+		value, WARD_DURATION_BARE | WARD_DURATION_SEVERAL, number, err);
+}
+
+/* Per second, times 1000. */
+static int rate(const char *value, bool size, uint64_t *number, struct ward_err *err)
+{
+	uint64_t n = 0;
+	uint32_t per_s = 0;
+	int r = ward_quantity_rate(value, size, &n, &per_s, err);
+	if (r == 0)
+		*number = n * 1000 / per_s;
+	return r;
+}
+
+PARSE(size_rate)
+{
+	return rate(value, true, number, err);
+}
+
+PARSE(count_rate)
+{
+	return rate(value, false, number, err);
+}
+
+PARSE(tenths)
+{
+	return ward_quantity_tenths(value, number, err);
+}
+
+PARSE(host_path)
+{
+	if (value[0] == '~' && value[1] && value[1] != '/')
+		return ward_err_set(err, -EINVAL, "'%s': only the owner's own ~/ is known", value);
+	return strlen(value) < 4096 ? 0 : ward_err_set(err, -EINVAL, "a path over 4095 bytes");
+}
+
+PARSE(source)
+{
+	const char *size = ward_tree_tmpfs(value);
+	if (!size)
+		return parse_host_path(k, value, number, err);
+	int r = ward_quantity_size(size, number, err);
+	if (r == 0 && *number < 4096)
+		return ward_err_set(err, -EINVAL, "a tmpfs of less than 4K");
+	return r;
+}
+
+PARSE(at)
+{
+	return strcmp(value, "same") == 0 || strcmp(value, "none") == 0
+		       ? 0
+		       : ward_value_sandbox_path(value, false, err);
+}
+
+PARSE(env_pass)
+{
+	return ward_value_env(value, false, err);
+}
+
+PARSE(env_set)
+{
+	return ward_value_env(value, true, err);
+}
+
+PARSE(host)
+{
+	return ward_value_host(value, err);
+}
+
+PARSE(ports)
+{
+	return ward_value_ports(value, err);
+}
+
+PARSE(url)
+{
+	struct ward_proxy proxy;
+	return ward_proxy_parse(value, &proxy, err);
+}
+
+PARSE(header)
+{
+	return ward_proxy_header(value, err);
+}
+
+/* A time, or a count? */
+static bool is_time(const char *value)
+{
+	return strpbrk(value, "smhd");
+}
+
+PARSE(checkpoint)
+{
+	return is_time(value) ? parse_time(k, value, number, err)
+			      : ward_quantity_count(value, number, err);
+}
+
+PARSE(anchor)
+{
+	if (strcmp(value, "journald") == 0 || strcmp(value, "syslog") == 0 ||
+		strcmp(value, "none") == 0)
+		return 0;
+	if (strncmp(value, "file:", 5) == 0 || strncmp(value, "exec:", 5) == 0)
+		return ward_value_sandbox_path(value + 5, false, err);
+	return ward_err_set(err, -EINVAL,
+		"'%s' is none of: journald, syslog, file:PATH, exec:PATH, none", value);
+}
+
+/* ACTION PATH [PATH2] VERDICT, taken apart where it is run; here only counted and the ends known.
+ */
+PARSE(expect)
+{
+	static const char *const verdicts[] = {"allow", "deny", "hide", "ask"};
+	size_t fields = 0;
+	const char *last = "";
+	for (const char *s = value; *s;) {
+		last = s;
+		fields++;
+		s += strcspn(s, " \t");
+		s += strspn(s, " \t");
+	}
+	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++)
+		if (strcmp(last, verdicts[i]) == 0 && (fields == 3 || fields == 4))
+			return 0;
+	return ward_err_set(err, -EINVAL,
+		"write ACTION PATH [PATH2] VERDICT, the verdict one of: allow, deny, hide, ask");
+}
+
+/* What a destination is written as. */
+#define HOST "HOST[:PORT,...][/udp] or CIDR[:PORT,...]"
+
+/* clang-format off */
+const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
+	[WARD_KEY_TYPE_VERSION] = {"1", "1", .parse = parse_version},
+	[WARD_KEY_TYPE_TEXT] = {"text", "example", .parse = parse_text},
+	[WARD_KEY_TYPE_EXTENDS] = {"profile or path", "medium", .parse = parse_text},
+	[WARD_KEY_TYPE_WORD] = {.parse = parse_word},
+	[WARD_KEY_TYPE_RULE] = {"pattern", "/workspace/example", .parse = parse_pattern},
+	[WARD_KEY_TYPE_SIZE] = {"size", "10M", .parse = parse_size},
+	[WARD_KEY_TYPE_COUNT] = {"count", "200", .parse = parse_count},
+	[WARD_KEY_TYPE_TIME] = {"time", "10m", .parse = parse_time},
+	[WARD_KEY_TYPE_SIZE_RATE] = {"size rate", "10M/s", .parse = parse_size_rate},
+	[WARD_KEY_TYPE_COUNT_RATE] = {"count rate", "100/m", .parse = parse_count_rate},
+	[WARD_KEY_TYPE_TENTHS] = {"number", "1.5", .parse = parse_tenths},
+	[WARD_KEY_TYPE_HOST_PATH] = {"host path", "/opt/example", .host_path = true, .parse = parse_host_path},
+	[WARD_KEY_TYPE_TREE_SOURCE] = {"host path or tmpfs:SIZE", ".", .host_path = true, .parse = parse_source},
+	[WARD_KEY_TYPE_TREE_AT] = {"same, none or path", "none", .parse = parse_at},
+	[WARD_KEY_TYPE_ENV_PASS] = {"name or glob", "EXAMPLE_*", .parse = parse_env_pass},
+	[WARD_KEY_TYPE_ENV_SET] = {"NAME=VALUE", "EXAMPLE=1", .parse = parse_env_set},
+	[WARD_KEY_TYPE_PROGRAM] = {"path or pattern", "/usr/bin/git", .parse = parse_program,
+		.merge = ward_programs_merge},
+	[WARD_KEY_TYPE_ALLOW] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
+	[WARD_KEY_TYPE_DENY] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
+	[WARD_KEY_TYPE_PORTS] = {"port[:port]", "8080", .parse = parse_ports},
+	[WARD_KEY_TYPE_URL] = {"URL", "http://127.0.0.1:3128", .parse = parse_url},
+	[WARD_KEY_TYPE_HEADER] = {"header name", "X-Session", .parse = parse_header},
+	[WARD_KEY_TYPE_CHECKPOINT] = {"count or time", "5000", .parse = parse_checkpoint},
+	[WARD_KEY_TYPE_ANCHOR] = {"journald, syslog, file:PATH, exec:PATH or none", "journald",
+		.parse = parse_anchor},
+	[WARD_KEY_TYPE_EXPECT] = {"ACTION PATH [PATH2] VERDICT", "read /workspace/x hide",
+		.parse = parse_expect},
+};
+/* clang-format on */
+
+int ward_checkpoint_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
+{
+	struct ward_settings *s = base;
+	(void)instance, (void)err;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (e->key != k)
+			continue;
+		uint64_t v = is_time(e->value) ? e->number / 1000000 : e->number;
+		uint64_t *to = is_time(e->value) ? &s->checkpoint_ms : &s->checkpoint_records;
+		/* 0 stands for the default: the least that can be meant is 1. */
+		v = v ? v : 1;
+		if (*to == 0 || v < *to)
+			*to = v;
+	}
+	return 0;
+}
+
+static bool has_string(const struct ward_strings *s, const char *text)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->v[i], text) == 0)
+			return true;
+	return false;
+}
+
+int ward_anchors_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
+{
+	struct ward_settings *s = base;
+	bool none = false;
+	int r = 0;
+	(void)instance, (void)err;
+	for (int floor = 1; floor >= 0; floor--) {
+		for (size_t i = 0; r == 0 && i < p->n_effective; i++) {
+			const struct ward_entry *e = p->effective[i];
+			if (e->key != k || (e->source == WARD_SOURCE_FLOOR) != floor)
+				continue;
+			const bool is_none = strcmp(e->value, "none") == 0;
+			none = none || is_none;
+			if (!is_none && !has_string(&s->anchors, e->value))
+				r = ward_strings_add(&s->anchors, strdup(e->value));
+		}
+		if (floor)
+			s->anchors_floor = s->anchors.n;
+	}
+	if (r == 0 && none && s->anchors.n == 0)
+		r = ward_strings_add(&s->anchors, strdup("none"));
+	return r;
+}

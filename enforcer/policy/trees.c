@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* [tree P]: the trees that are served, from the sections; what `source` and `at` say. */
+#include "enforcer/policy/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct ward_err *err)
+{
+	return ward_err_set(err, -ENOMEM, "out of memory");
+}
+
+const char *ward_tree_tmpfs(const char *source)
+{
+	return strncmp(source, "tmpfs:", 6) == 0 ? source + 6 : NULL;
+}
+
+int ward_trees_settle(struct ward_policy *p, struct ward_err *err)
+{
+	struct ward_settings *s = &p->settings;
+	s->trees = calloc(p->n_trees, sizeof(*s->trees));
+	if (!s->trees)
+		return no_memory(err);
+	s->n_trees = p->n_trees;
+	for (size_t i = 0; i < p->n_trees; i++) {
+		s->trees[i].path = strdup(p->trees[i]);
+		if (!s->trees[i].path)
+			return no_memory(err);
+	}
+	return 0;
+}
+
+/* Where the tree was named first. */
+static const struct ward_place_of *place_of(const struct ward_policy *p, const char *path)
+{
+	size_t i = 0;
+	while (i + 1 < p->n_trees && strcmp(p->trees[i], path) != 0)
+		i++;
+	return &p->tree_places[i];
+}
+
+int ward_tree_source_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
+{
+	struct ward_tree *t = base;
+	const struct ward_entry *e = ward_entry_of(p, k, instance);
+	const struct ward_place_of *where = place_of(p, instance);
+	if (!e && strcmp(instance, "/workspace") != 0)
+		return ward_err_set(err, -EINVAL, "%s:%u: [tree %s] has no source", where->file,
+			where->line, instance);
+	if (e && ward_tree_tmpfs(e->value)) {
+		t->tmpfs_size = e->number;
+		return 0;
+	}
+	t->source = strdup(e ? e->value : ".");
+	return t->source ? 0 : no_memory(err);
+}
+
+int ward_tree_at_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err)
+{
+	struct ward_tree *t = base;
+	const struct ward_entry *e = ward_entry_of(p, k, instance);
+	/* what has no path on the host cannot be seen there; the row of `source` comes first */
+	t->at = strdup(e ? e->value : t->tmpfs_size ? "none" : k->fallback);
+	return t->at ? 0 : no_memory(err);
+}
+
+void ward_trees_clear(struct ward_settings *s)
+{
+	for (size_t i = 0; s->trees && i < s->n_trees; i++) {
+		free(s->trees[i].path);
+		free(s->trees[i].source);
+		free(s->trees[i].at);
+	}
+	free(s->trees);
+	s->trees = NULL;
+	s->n_trees = 0;
+}
