@@ -50,6 +50,10 @@ int ward_view_all(struct ward_view_list *view, const char *dir, const char *cons
 /* view_names.c: reads /proc/self/mountinfo. */
 int ward_view_mounts_read(struct ward_view_mounts *ret) ward_must_check;
 void ward_view_mounts_clear(struct ward_view_mounts *m);
+/* This errno of open(2) says that nobody inside reaches it either; any other is a failure. */
+bool ward_view_unreachable(int code);
+/* Could a lookup of path (from dir, if it is relative) wait for a server that never answers? */
+bool ward_view_may_wait(const struct ward_view_mounts *m, int dir, const char *path);
 /* Ends the list of names if it returns something else than 0. type: S_IFMT of what is there. */
 typedef int (*ward_view_name_fn)(void *user, const char *path, mode_t type);
 /*

@@ -101,7 +101,7 @@ static int hide(struct ward_view_list *w, const struct ward_view_mounts *m, cons
 	if (!path || path[0] != '/')
 		return 0;
 	ward_cleanup_fd int fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP))
+	if (fd < 0 && ward_view_unreachable(errno))
 		return 0;
 	int r = fd < 0 ? -errno : ward_view_names(m, fd, parts, cover_name, w);
 	return r < 0 ? ward_err_sys(err, r, "hide %s", path) : 0;

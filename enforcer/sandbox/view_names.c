@@ -24,7 +24,12 @@ struct ward_view_mount {
 	char *device; /* "major:minor" */
 	char *root;   /* the directory of its file system that it shows */
 	char *point;
+	bool remote; /* a lookup may wait for somebody else */
 };
+
+/* File systems that another machine or a process serves, who may never answer. */
+static const char *const remote_types[] = {
+	"9p", "afs", "autofs", "ceph", "cifs", "fuse", "lustre", "ncpfs", "nfs", "smb3"};
 
 /* proc_pid_mountinfo(5): blanks, newlines and backslashes stand as \ooo. */
 static void unescape(char *s)
@@ -42,10 +47,21 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* "ID PARENT DEVICE ROOT POINT OPTIONS …" */
+/* "nfs4" and "fuse.sshfs" begin with one of them. */
+static bool is_remote(const char *type)
+{
+	for (size_t i = 0; i < sizeof(remote_types) / sizeof(*remote_types); i++)
+		if (strncmp(type, remote_types[i], strlen(remote_types[i])) == 0)
+			return true;
+	return false;
+}
+
+/* "ID PARENT DEVICE ROOT POINT OPTIONS … - TYPE SOURCE OPTIONS" */
 static int take_line(struct ward_view_mounts *m, char *line)
 {
 	char *save = NULL;
+	const char *dash = strstr(line, " - ");
+	bool remote = !dash || is_remote(dash + 3);
 	const char *id = strtok_r(line, " ", &save);
 	const char *parent = id ? strtok_r(NULL, " ", &save) : NULL;
 	const char *device = parent ? strtok_r(NULL, " ", &save) : NULL;
@@ -69,7 +85,8 @@ static int take_line(struct ward_view_mounts *m, char *line)
 	*row = (struct ward_view_mount){.id = strtoull(id, NULL, 10),
 		.device = strdup(device),
 		.root = strdup(root),
-		.point = strdup(point)};
+		.point = strdup(point),
+		.remote = remote};
 	return row->device && row->root && row->point ? 0 : -ENOMEM;
 }
 
@@ -119,14 +136,44 @@ static char *join(const char *dir, const char *rest)
 	return asprintf(&s, "%s%s", dir, rest) < 0 ? NULL : s;
 }
 
+bool ward_view_unreachable(int code)
+{
+	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ELOOP ||
+	       code == ENOTCONN;
+}
+
+/* By the longest mount point above it, or by the id of its mount. */
+bool ward_view_may_wait(const struct ward_view_mounts *m, int dir, const char *path)
+{
+	struct statx st = {0};
+	const struct ward_view_mount *at = NULL;
+	bool absolute = path[0] == '/';
+	if (!absolute && statx(dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
+		return true;
+	for (size_t i = 0; i < m->n; i++)
+		if (absolute ? beneath(path, m->v[i].point) &&
+					(!at || strlen(m->v[i].point) >= strlen(at->point))
+			     : m->v[i].id == st.stx_mnt_id)
+			at = &m->v[i];
+	return !at || at->remote;
+}
+
 static int look(const char *path, struct statx *ret)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
 	ward_cleanup_fd int fd = ward_fd_openat2(AT_FDCWD, path, &how);
 	if (fd < 0)
 		return fd;
-	return statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_MNT_ID, ret) < 0 ? -errno
-											    : 0;
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		       STATX_TYPE | STATX_INO | STATX_MNT_ID, ret) < 0
+		       ? -errno
+		       : 0;
+}
+
+static bool same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
 /* One mount of the same file system. wanted: what the path has to lead to. */
@@ -142,10 +189,12 @@ static int name_in(const struct ward_view_mount *row, const char *inner, bool pa
 	if (!path)
 		return -ENOMEM;
 	/* Something else may be mounted on it or above. */
-	if (look(path, &st) < 0 || st.stx_mnt_id != row->id)
+	int r = look(path, &st);
+	if (r < 0)
+		return ward_view_unreachable(-r) ? 0 : r;
+	if (st.stx_mnt_id != row->id)
 		return 0;
-	if (!part && (st.stx_ino != wanted->stx_ino || st.stx_dev_major != wanted->stx_dev_major ||
-			     st.stx_dev_minor != wanted->stx_dev_minor))
+	if (!part && !same(&st, wanted))
 		return 0;
 	return fn(user, path, st.stx_mode & S_IFMT);
 }
@@ -156,7 +205,8 @@ int ward_view_names(
 	struct statx st = {0};
 	const struct ward_view_mount *own = NULL;
 	ward_cleanup_free char *path = NULL;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_MNT_ID, &st) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO | STATX_MNT_ID,
+		    &st) < 0)
 		return -errno;
 	int r = ward_fd_path(fd, &path);
 	if (r < 0)
@@ -165,9 +215,14 @@ int ward_view_names(
 		if (m->v[i].id == st.stx_mnt_id)
 			own = &m->v[i];
 	const char *rest = own ? beneath(path, own->point) : NULL;
-	/* Mounted or renamed this moment: by the name that it has now. */
-	if (!rest)
-		return fn(user, path, st.stx_mode & S_IFMT);
+	/* Mounted or renamed this moment, or of another mount namespace: by the name that it has.
+	 */
+	if (!rest) {
+		struct statx found = {0};
+		return look(path, &found) == 0 && same(&found, &st)
+			       ? fn(user, path, st.stx_mode & S_IFMT)
+			       : 0;
+	}
 	ward_cleanup_free char *inner = join(own->root, rest);
 	r = inner ? 0 : -ENOMEM;
 	for (size_t i = 0; i < m->n && r == 0; i++)

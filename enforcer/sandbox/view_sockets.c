@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -47,7 +48,6 @@ struct search {
 	struct bound *v; /* the host's, each file once */
 	size_t n, cap;
 	size_t beside;
-	const char *name; /* now */
 };
 
 static void clear(struct search *s)
@@ -213,8 +213,10 @@ static int find_shown(struct search *s)
 		if (!(e->flags & WARD_BLUEPRINT_SHUT))
 			continue;
 		ward_cleanup_fd int fd = open(e->text, O_PATH | O_CLOEXEC);
+		if (fd < 0 && ward_view_unreachable(errno))
+			continue;
 		int r = fd < 0 ? -errno : ward_fd_path(fd, &s->shown[i]);
-		if (r == -ENOMEM || r == -ENAMETOOLONG)
+		if (r < 0)
 			return r;
 	}
 	return 0;
@@ -236,25 +238,51 @@ static int cover_socket(void *user, const char *path, mode_t type)
 	return r;
 }
 
+static bool is_shown(const struct search *s, const char *path)
+{
+	for (size_t i = 0; i < s->n_shown; i++)
+		if (s->shown[i] && ward_blueprint_path_below(path, s->shown[i]))
+			return true;
+	return false;
+}
+
 static int tell_shown(void *user, const char *path, mode_t type)
 {
-	const struct search *s = user;
 	(void)type;
-	for (size_t i = 0; i < s->n_shown; i++)
-		if (s->shown[i] && (ward_blueprint_path_below(path, s->shown[i])))
-			return 1;
-	return 0;
+	return is_shown(user, path);
+}
+
+/* Elsewhere than in what shows, nobody waits for a server: sockets there are not in the view. */
+static bool may_ask(const struct search *s, int dir, const char *name)
+{
+	return is_shown(s, name) || !ward_view_may_wait(s->mounts, dir, name);
+}
+
+/*
+ * Without waiting, if it can be: a socket keeps the name by which it was bound in the kernel's
+ * cache as long as it lives.
+ */
+static int open_name(const struct search *s, int dir, const char *name)
+{
+	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+	if (fd < 0 && errno == EAGAIN && may_ask(s, dir, name))
+		fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd;
 }
 
 /* 1: it is the socket with this inode; 0: another or none. inode 0: whichever. */
 static int try(struct search *s, int dir, const char *name, uint32_t inode)
 {
-	struct stat st;
-	ward_cleanup_fd int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
+	struct statx st;
+	ward_cleanup_fd int fd = open_name(s, dir, name);
+	if (fd < 0 ||
+		statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) < 0)
+		return errno == ENOMEM || errno == ENFILE || errno == EMFILE ? -errno : 0;
+	if (!S_ISSOCK(st.stx_mode))
 		return 0;
 	int r = ward_view_names(s->mounts, fd, false, cover_socket, s);
-	return r < 0 ? r : inode && (uint32_t)st.st_ino == inode;
+	return r < 0 ? r : inode && (uint32_t)st.stx_ino == inode;
 }
 
 /* All sockets in the directory of the name, if it is shown. */
@@ -264,6 +292,8 @@ static int try_beside(struct search *s, int dir, const char *name)
 	ward_cleanup_free char *part = strdup(name);
 	if (!part)
 		return -ENOMEM;
+	if (!may_ask(s, dir, name))
+		return 0;
 	char *slash = strrchr(part, '/');
 	if (slash)
 		slash[slash == part] = '\0';

@@ -108,6 +108,26 @@ S
 sh ./try.sh || fail "as root"
 (as_user "$WARD_TMP/try.sh") || fail "as an ordinary user"
 
+# A project in a home that is hidden at the path where it really lies.
+mkdir -p /opt/home/alice/p
+chown -R 4711:4711 /opt/home/alice
+cat >project.sh <<'S'
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+export HOME=/home/alice XDG_STATE_HOME=/srv/state/project
+WARD_TMP=/opt/home/alice
+cd /home/alice/p
+project .
+for view in minimal readonly; do
+	printf '[policy]\nversion = 1\nextends = medium\n[system]\nview = %s\n' "$view" >it.policy
+	expect 0 "$WARDFS" run --policy it.policy -- sh -c '
+		echo written >"$1/new"; cat /workspace/new; ls -a /opt/home/alice' sh /opt/home/alice/p
+	has "$OUT" written
+	hasnt "$OUT" key
+done
+S
+(as_user "$WARD_TMP/project.sh") || fail "a project in a hidden home"
+
 # Started by root for a member of a group: what is the group's shows, but for a home in it.
 echo 'wardteam:x:4799:alice' >>/etc/group
 secret /srv/team/shown /srv/team/own/key
