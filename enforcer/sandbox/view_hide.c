@@ -104,6 +104,11 @@ static int hide(struct ward_view_list *w, const struct ward_view_mounts *m, cons
 	if (fd < 0 && ward_view_unreachable(errno))
 		return 0;
 	int r = fd < 0 ? -errno : ward_view_names(m, fd, parts, cover_name, w);
+	if (r == -ENOSYS || r == -EPERM)
+		return ward_err_sys(err, r,
+			"hide %s: openat2(2) is refused or missing; fix: Linux 5.6 or later, and in a "
+			"container a seccomp profile that passes it",
+			path);
 	return r < 0 ? ward_err_sys(err, r, "hide %s", path) : 0;
 }
 

@@ -158,7 +158,8 @@ static int ask(struct search *s)
 	return r < 0 ? r : 0;
 }
 
-/* A kernel without unix_diag: names alone, so each is one whose inode is another. */
+/* A kernel without unix_diag, or a container that refuses it: names alone, and for each of them the
+ * search that finds files that were renamed. */
 static int read_names(struct search *s)
 {
 	char line[512];
@@ -350,7 +351,7 @@ int ward_view_hide_sockets(
 {
 	ward_cleanup(clear) struct search s = {.w = w, .mounts = m};
 	int r = ask(&s);
-	if (r == -ENOENT || r == -EPROTONOSUPPORT || r == -EOPNOTSUPP || r == -EINVAL) {
+	if (r < 0 && r != -ENOMEM && r != -E2BIG) {
 		s.n = 0;
 		r = read_names(&s);
 	}

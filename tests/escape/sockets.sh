@@ -24,7 +24,8 @@ stop() {
 trap stop EXIT
 inside=$(cat "$WARD_SRC/tests/escape/lib/sockets-inside.py")
 listen=$(cat "$WARD_SRC/tests/escape/lib/sockets-listen.py")
-export inside
+without=
+export inside without
 
 # try WHO SERVER TOP SYSTEM...: a session of WHO (root, user, owner: root for the user's project) while a
 # server of that uid listens in TOP; SYSTEM: lines of [system]. Sets ANSWER to who answered.
@@ -47,7 +48,7 @@ try() {
 	(cd / && exec setpriv --reuid="$uid" --regid="$uid" --clear-groups /usr/bin/python3 -c "$listen" "$top" "$dir") &
 	server=$!
 	wait_until 60 test -e "$dir/ready" || fail "control: no server in $top"
-	printf 'cd "%s" && "$WARDFS" run --policy "$WARD_TMP/it.policy" -- /usr/bin/python3 -c "$inside" "%s" && "$WARDFS" audit show\n' \
+	printf 'cd "%s" && $without "$WARDFS" run --policy "$WARD_TMP/it.policy" -- /usr/bin/python3 -c "$inside" "%s" && "$WARDFS" audit show\n' \
 		"$dir" "$top" >"$WARD_TMP/session.sh"
 	if [ "$who" = user ]; then
 		expect 0 as_user "$WARD_TMP/session.sh"
@@ -103,6 +104,11 @@ try user 4711 /srv/top 'view = readonly'
 only own later
 try user 4711 /srv/top 'read = /srv/top'
 only own later
+# The same without sock_diag.
+without="$WARD_BUILD/tests/support/knockout recvfrom=EPERM --"
+try user 4711 /opt/top
+only own later
+without=
 # Where the server works is closed to this user.
 try user 0 /opt/top
 only own relative elsewhere later
