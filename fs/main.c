@@ -86,6 +86,7 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		t->dev_fd = WARD_FD_FS_TREES + 2 * (int)i;
 		t->root_fd = t->dev_fd + 1;
 		t->path = ward_msg_get_str(r);
+		t->elsewhere = ward_msg_get_u32(r);
 		if (!t->path || t->path[0] != '/')
 			return -EBADMSG;
 		t->path_len = strlen(t->path);

@@ -7,16 +7,39 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
 
-/* Text as a code span: whatever it holds, Markdown and HTML in it mean nothing. */
+static size_t longest_run(const char *s, char of)
+{
+	size_t longest = 0;
+	for (size_t n = 0; *s; s++) {
+		n = *s == of ? n + 1 : 0;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/*
+ * Text as a code span: whatever it holds, Markdown and HTML in it mean nothing. Its fence is longer
+ * than what it holds of the kind (CommonMark 0.31, 6.1), and in a table a bar is "\|" (GFM 4.10);
+ * a backslash of a name is doubled in a trail, so this one is none.
+ */
 static void code(struct ward_buf *b, const char *text)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
 	ward_shown(&shown, text ? text : "");
-	ward_buf_putc(b, '`');
-	for (const char *s = ward_buf_str(&shown); *s; s++)
-		/* A backtick ends the span, a bar the cell. */
-		ward_buf_putc(b, *s == '`' ? '\'' : *s == '|' ? '/' : *s);
-	ward_buf_putc(b, '`');
+	const char *s = ward_buf_str(&shown);
+	const size_t fence = longest_run(s, '`') + 1;
+	const char *apart = fence > 1 ? " " : "";
+	for (size_t i = 0; i < fence; i++)
+		ward_buf_putc(b, '`');
+	ward_buf_puts(b, *s ? apart : " ");
+	for (; *s; s++) {
+		if (*s == '|')
+			ward_buf_putc(b, '\\');
+		ward_buf_putc(b, *s);
+	}
+	ward_buf_puts(b, apart);
+	for (size_t i = 0; i < fence; i++)
+		ward_buf_putc(b, '`');
 }
 
 /* What is a word or a time in a trail that nobody edited; anything else as a code span. */

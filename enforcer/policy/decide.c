@@ -203,6 +203,23 @@ static void trace_state(
 	}
 }
 
+/* Of what another tree serves, the name alone is this tree's: to be seen, where the rules say so.
+ */
+static bool decide_elsewhere(
+	const struct ward_policy *p, const struct ward_request *req, struct ward_decision *ret)
+{
+	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR);
+	r.give &= WARD_RIGHT_STAT;
+	r.may &= WARD_RIGHT_STAT;
+	if (req->action != WARD_ACTION_ACCESS)
+		*ret = refuse(p, EBUSY, &r, 0);
+	else if (req->rights & ~(uint32_t)WARD_RIGHT_STAT && r.give)
+		*ret = refuse(p, EACCES, &r, 0);
+	else
+		*ret = ask_for(p, &r, req->rights, false);
+	return true;
+}
+
 /*
  * The way to another tree shows itself and stays as it is, whatever the rules say; what that tree
  * covers is not to be had through the one above, but for the name of its place.
@@ -213,6 +230,8 @@ static bool decide_beneath(
 	const struct reach none = {.give = 0};
 	const struct reach place = {.give = WARD_RIGHT_STAT};
 	bool leads = req->flags & WARD_REQUEST_LEADS, covered = req->flags & WARD_REQUEST_COVERED;
+	if (req->flags & WARD_REQUEST_ELSEWHERE && !covered)
+		return decide_elsewhere(p, req, ret);
 	if (req->action != WARD_ACTION_ACCESS && (leads || covered))
 		*ret = refuse(p, leads ? EBUSY : EACCES, &none, 0);
 	else if (covered && leads && !(req->rights & ~(uint32_t)WARD_RIGHT_STAT))

@@ -297,9 +297,17 @@ static int follow(struct guards *g, int dir, const char *prefix)
 	if (r != -EACCES)
 		return r;
 	close_all(g, ward_buf_str(&path));
-	/* Its owner can take the mode back, and git finds the configuration by its name. */
-	return is_owners(dir, ".git") ? ward_named_git_dir(&g->named, ward_buf_str(&path), prefix)
-				      : 0;
+	/* Its owner can take the mode back, and git finds the configuration by its name. What is
+	 * another's the owner cannot read there either, nor can the owner's git. */
+	if (!is_owners(dir, ".git"))
+		return 0;
+	r = ward_named_git_dir(&g->named, ward_buf_str(&path), prefix);
+	if (r == -EACCES && g->named.culprit.len &&
+		!is_owners(g->named.tree_fd, ward_buf_str(&g->named.culprit))) {
+		ward_buf_clear(&g->named.culprit);
+		return 0;
+	}
+	return r;
 }
 
 /* `.git` in the directory dir, a repository's work tree. */
@@ -363,8 +371,9 @@ static int walk(struct guards *g, int at, const char *name, const char *prefix, 
 		g->cut = true;
 		return 0;
 	}
-	int fd = depth > WALK_DEPTH_MAX ? -EACCES : open_dir(at, name);
-	if (fd == -EACCES && depth > 0 && is_owners(at, name)) {
+	const bool deep = depth > WALK_DEPTH_MAX;
+	int fd = deep ? -EACCES : open_dir(at, name);
+	if (fd == -EACCES && !deep && depth > 0 && is_owners(at, name)) {
 		/* One session takes the mode away, the next one would find nothing to guard. */
 		close_all(g, prefix);
 		return ward_buf_error(g->text);

@@ -81,6 +81,9 @@ enum ward_request_flag {
 	/* The object is a symbolic link: CREATE, RENAME (what is moved), LINK. */
 	WARD_REQUEST_SYMLINK = 1U << 7,
 	WARD_REQUEST_DST_SYMLINK = 1U << 8, /* rename: the exchanged target is one */
+	/* The top of a directory that another tree serves under rules that this one has not; what
+	 * lies beneath it is COVERED. Of either name. */
+	WARD_REQUEST_ELSEWHERE = 1U << 9,
 };
 
 /* The states of a file's other known names: content has the intersection of their rights. */
@@ -259,6 +262,16 @@ uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state
  */
 uint32_t ward_policy_ceiling(const struct ward_policy *p, const struct ward_state *s, uint32_t want,
 	const struct ward_rule **ret_rule);
+
+/*
+ * One directory has two names, in two trees. May the second one, or what lies beneath it, give a
+ * right that guards, `noexec`, floor or project file take under the first? Asked of rules of these
+ * sources: a set of 1 << enum ward_source_kind. *ret_rule, filled for true: one that does. "Yes"
+ * may be said where nothing is given, never the other way. Pure.
+ */
+#define WARD_SOURCES_ALL ((1U << WARD_SOURCE_COUNT_) - 1)
+bool ward_policy_reveals(const struct ward_policy *p, const struct ward_state *first,
+	const struct ward_state *second, uint32_t sources, const struct ward_rule **ret_rule);
 
 /*
  * The decision. Pure and total: no I/O, no lock, no allocation, no clock; any request gets an

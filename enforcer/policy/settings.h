@@ -46,6 +46,7 @@ struct ward_tree {
 	uint64_t tmpfs_size; /* source = tmpfs:SIZE, else 0 */
 	char *at;	     /* "same", "none" or an absolute path */
 	enum ward_hardlinks hardlinks;
+	bool of_run; /* of the command line */
 };
 
 /* Components of P in [quota P]. */

@@ -49,6 +49,7 @@ int ward_tree_source_read(struct ward_policy *p, const struct ward_key *k, const
 	if (!e && strcmp(instance, "/workspace") != 0)
 		return ward_err_set(err, -EINVAL, "%s:%u: [tree %s] has no source", where->file,
 			where->line, instance);
+	t->of_run = e && e->source == WARD_SOURCE_RUN;
 	if (e && ward_tree_tmpfs(e->value)) {
 		t->tmpfs_size = e->number;
 		return 0;

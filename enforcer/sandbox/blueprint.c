@@ -46,6 +46,8 @@ static void put_entries(struct ward_msg *m, const struct ward_blueprint *p)
 		ward_msg_put_u32(m, e->kind);
 		ward_msg_put_u32(m, e->flags);
 		ward_msg_put_u32(m, e->mode);
+		ward_msg_put_u64(m, e->dev);
+		ward_msg_put_u64(m, e->ino);
 		ward_msg_put_str(m, e->path);
 		ward_msg_put_str(m, e->text);
 	}
@@ -139,7 +141,7 @@ static void get_groups(struct ward_msg_reader *r, struct ward_blueprint *p)
 
 static void get_entries(struct ward_msg_reader *r, struct ward_blueprint *p)
 {
-	size_t n = get_count(r, WARD_BLUEPRINT_ENTRIES_MAX, 5 * sizeof(uint32_t));
+	size_t n = get_count(r, WARD_BLUEPRINT_ENTRIES_MAX, 9 * sizeof(uint32_t));
 	p->entries = calloc(n + 1, sizeof(*p->entries));
 	if (!p->entries) {
 		r->bad = true;
@@ -151,6 +153,8 @@ static void get_entries(struct ward_msg_reader *r, struct ward_blueprint *p)
 		uint32_t kind = ward_msg_get_u32(r);
 		e->flags = ward_msg_get_u32(r);
 		e->mode = ward_msg_get_u32(r);
+		e->dev = ward_msg_get_u64(r);
+		e->ino = ward_msg_get_u64(r);
 		e->path = ward_msg_get_str(r);
 		e->text = ward_msg_get_str(r);
 		bool tree = kind == WARD_BLUEPRINT_TREE || kind == WARD_BLUEPRINT_TREE_AT;

@@ -132,18 +132,22 @@ enum ward_blueprint_entry_flag {
 	WARD_BLUEPRINT_NOEXEC = 1U << 3, /* BIND, SHARED, TMPFS, TREE: nothing in it is executed */
 	WARD_BLUEPRINT_EXEC =
 		1U << 4, /* SHARED, TMPFS, TREE: though WARD_BLUEPRINT_LISTED, all in it may be */
-	WARD_BLUEPRINT_PLAIN = 1U << 5, /* BIND: refused if a symbolic link is on the way */
-	WARD_BLUEPRINT_SHUT = 1U << 6,	/* BIND: no socket in it is to answer (init/shut.c) */
+	/* BIND: refused if a symbolic link is on the way, or if it is not the file `dev`, `ino` */
+	WARD_BLUEPRINT_PLAIN = 1U << 5,
+	WARD_BLUEPRINT_ON_SAME =
+		1U << 6, /* BIND, COVER: refused if what it lies on is not the file `dev`, `ino` */
+	WARD_BLUEPRINT_SHUT = 1U << 7, /* BIND: no socket in it is to answer (init/shut.c) */
 	WARD_BLUEPRINT_HIDES =
-		1U << 7, /* BIND, COVER: over what the host has there, if the command could look */
+		1U << 8, /* BIND, COVER: over what the host has there, if the command could look */
 };
-#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 255U
+#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 511U
 
 struct ward_blueprint_entry {
 	enum ward_blueprint_kind kind;
 	uint32_t flags;
 	uint32_t mode;
-	char *path; /* inside: absolute, normalised */
+	uint64_t dev, ino; /* PLAIN, ON_SAME: stat(2); else 0 */
+	char *path;	   /* inside: absolute, normalised */
 	char *text;
 };
 

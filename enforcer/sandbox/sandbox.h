@@ -31,6 +31,7 @@
 #include <sys/ioctl.h>
 
 #include "enforcer/base/err.h"
+#include "enforcer/base/mounts.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/modes/table/mode.h"
 #include "enforcer/sandbox/cgroup.h"
@@ -46,14 +47,24 @@ struct ward_sandbox_bind {
 	const char *host;
 	const char *inside; /* NULL: the same path */
 	bool optional;	    /* absent on the host: left out; else an error */
-	bool ours;   /* the caller's own, looked up with the caller's rights, not the owner's */
-	bool plain;  /* host is a path without links, and is refused if it has become another */
+	bool ours; /* the caller's own, looked up with the caller's rights, not the owner's */
+	/* host is a path without links, and is refused if it is not the file dev, ino any more */
+	bool plain;
+	dev_t dev;
+	ino_t ino;
 	bool noexec; /* nothing there is executed */
 };
 
 struct ward_sandbox_tree {
 	const char *path; /* sandbox path */
 	const char *at;	  /* second absolute path where it is seen too; NULL: none */
+};
+
+/* A directory of the host that a tree serves. */
+struct ward_sandbox_guarded {
+	const struct ward_spot *spot;
+	dev_t dev;
+	ino_t ino;
 };
 
 /* Value 0 refuses: no way out. */
@@ -115,6 +126,11 @@ struct ward_sandbox_spec {
 	const char *link_to;
 	const struct ward_sandbox_bind *reads; /* beyond the system directories of the view */
 	size_t n_reads;
+	/* Where these show besides, as they are, something empty lies on them. mounts: what the
+	 * host has; may be NULL without any. */
+	const struct ward_sandbox_guarded *guarded;
+	size_t n_guarded; /* <= WARD_TREES_MAX */
+	const struct ward_mounts *mounts;
 	bool whole; /* the view shows the whole host, read-only, but for what view_readonly.c
 		     * leaves out
 		     */

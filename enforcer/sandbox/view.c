@@ -234,6 +234,10 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 	struct ward_blueprint_entry *e = ward_view_find(w, inside);
 	if (!e) {
 		ward_view_add(w, WARD_BLUEPRINT_BIND, inside, bind->host, 0, flags);
+		if (!w->error) {
+			w->v[w->n - 1].dev = bind->dev;
+			w->v[w->n - 1].ino = bind->ino;
+		}
 		return 0;
 	}
 	if (e->kind == WARD_BLUEPRINT_BIND && strcmp(e->text, bind->host) == 0)
@@ -244,8 +248,12 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 	if (!text)
 		return ward_err_sys(err, -ENOMEM, "view");
 	free(e->text);
-	*e = (struct ward_blueprint_entry){
-		.kind = WARD_BLUEPRINT_BIND, .flags = flags, .path = e->path, .text = text};
+	*e = (struct ward_blueprint_entry){.kind = WARD_BLUEPRINT_BIND,
+		.flags = flags,
+		.dev = bind->dev,
+		.ino = bind->ino,
+		.path = e->path,
+		.text = text};
 	return 0;
 }
 
@@ -396,21 +404,24 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 {
 	struct ward_view_list w = {0};
 	ward_cleanup(ward_view_mounts_clear) struct ward_view_mounts mounts = {0};
-	const bool own = layers & WARD_LAYER_VIEW;
-	int r = own ? ward_view_mounts_read(&mounts) : 0;
+	const char *own[WARD_SANDBOX_OWN_MAX];
+	const bool own_view = layers & WARD_LAYER_VIEW;
+	int r = own_view ? ward_view_mounts_read(&mounts) : 0;
 	if (r < 0)
 		return ward_err_sys(err, r, "read the mounts of the host");
-	r = own ? add_view(&w, spec, &mounts, err) : ward_view_host(layers, &w, err);
+	r = own_view ? add_view(&w, spec, &mounts, err) : ward_view_host(layers, &w, err);
 	size_t n_system = w.n;
 	if (r == 0 && !w.error && spec->home && !is_tree_path(spec, spec->home))
 		r = add_home(&w, spec->home, n_system, err);
 	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
 		r = add_read(&w, &spec->reads[i], n_system, err);
+	if (r == 0 && !w.error && own_view)
+		r = ward_view_guarded(spec, own, ward_sandbox_own_paths(own), &w, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
-	if (r == 0 && !w.error && own)
+	if (r == 0 && !w.error && own_view)
 		r = ward_view_hide_sockets(&mounts, &w, err);
-	if (r == 0 && !w.error && spec->link && own && !spec->whole)
+	if (r == 0 && !w.error && spec->link && own_view && !spec->whole)
 		add_other_path(&w, spec->link, spec->link_to);
 	if (r == 0 && !w.error)
 		mark_noexec(&w, spec);

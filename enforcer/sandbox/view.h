@@ -78,6 +78,12 @@ int ward_view_hide_sockets(const struct ward_view_mounts *m, struct ward_view_li
  */
 int ward_view_programs(const struct ward_sandbox_spec *spec, struct ward_view_list *view,
 	struct ward_err *err) ward_must_check;
+/*
+ * view_guarded.c: covers what trees serve wherever the host shows it as it is (spec.guarded), but
+ * for the n_own paths of ward_sandbox_own_paths().
+ */
+int ward_view_guarded(const struct ward_sandbox_spec *spec, const char *const *own, size_t n_own,
+	struct ward_view_list *view, struct ward_err *err) ward_must_check;
 /* view_list.c: the entry at this path, or NULL. */
 struct ward_blueprint_entry *ward_view_find(const struct ward_view_list *view, const char *path);
 /* Appends an entry; text may be NULL. Errors are sticky in view. */

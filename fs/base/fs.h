@@ -83,13 +83,14 @@ struct ward_fs_tree {
 	size_t index;
 	char *path; /* sandbox path, owned */
 	size_t path_len;
-	int dev_fd;	 /* /dev/fuse */
-	int root_fd;	 /* O_PATH directory of the backing */
-	dev_t dev;	 /* of the backing: nothing on another device is served */
-	uint64_t mnt_id; /* of the backing, 0 where the kernel does not tell */
-	uint32_t type;	 /* of the backing's file system: statfs f_type */
-	bool folds;	 /* the backing takes several spellings for one name (folding.h) */
-	bool folds_each; /* ... or directories of it may: each is asked */
+	uint32_t elsewhere; /* bit i: tree i serves a directory of this one under other rules */
+	int dev_fd;	    /* /dev/fuse */
+	int root_fd;	    /* O_PATH directory of the backing */
+	dev_t dev;	    /* of the backing: nothing on another device is served */
+	uint64_t mnt_id;    /* of the backing, 0 where the kernel does not tell */
+	uint32_t type;	    /* of the backing's file system: statfs f_type */
+	bool folds;	    /* the backing takes several spellings for one name (folding.h) */
+	bool folds_each;    /* ... or directories of it may: each is asked */
 	/*
 	 * max_stack_depth of the INIT reply: 2 where the backing is an overlay, which is a layer by
 	 * itself (and then no overlay can be mounted on the tree: FILESYSTEM_MAX_STACK_DEPTH),

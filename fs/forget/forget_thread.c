@@ -149,7 +149,8 @@ static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct
 			if (!is_beneath(nodes, n->parent, dir))
 				continue;
 			/* What is told to be gone loses what is mounted on it. */
-			if (!ward_beneath_flags_locked(nodes->tree, n->parent, n->text))
+			if (!(ward_beneath_flags_locked(nodes->tree, n->parent, n->text) &
+				    ~WARD_REQUEST_ELSEWHERE))
 				r = add_again(ward_node_to_ino(nodes, n->parent), n->text, &list);
 			if (r == 0 && n->node->dir)
 				r = add_again(ward_node_to_ino(nodes, n->node), "", &list);

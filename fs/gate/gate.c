@@ -20,6 +20,8 @@
 
 static const char beneath_text[] = "another tree lies there, or beneath it";
 
+static const char elsewhere_text[] = "another tree serves what is there, under other rules";
+
 static const char link_text[] = "a symbolic link there would lead past the rule";
 
 /* A refusal: recorded, and turned into what the system call answers. flags: of the request. */
@@ -29,9 +31,10 @@ static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uin
 	const bool beneath =
 		flags & WARD_REQUEST_COVERED || (flags & WARD_REQUEST_LEADS && d->error == EBUSY);
 	int r = ward_record_deny(op, paths, asked, d,
-		beneath	  ? beneath_text
-		: d->link ? link_text
-			  : NULL);
+		beneath				 ? beneath_text
+		: flags & WARD_REQUEST_ELSEWHERE ? elsewhere_text
+		: d->link			 ? link_text
+						 : NULL);
 
 	if (r < 0)
 		return r;

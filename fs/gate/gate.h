@@ -65,8 +65,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct stat
 	struct ward_node *parent2, const char *name2, struct ward_decision *ret) ward_must_check;
 
 /*
- * LOOKUP of a name that exists: 0, or -ENOENT with a record where it is hidden; -EACCES, whether it
- * exists or not, beneath another tree's place.
+ * LOOKUP of a name, whether something is there or not: 0, or -ENOENT with a record where it is
+ * hidden; -EACCES beneath another tree's place. is_dir: a directory is there.
  */
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name,
 	bool is_dir) ward_must_check;

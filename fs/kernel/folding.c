@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,6 +39,25 @@
 #define FUSE 0x65735546U
 #define HFS 0x4244U
 #define HFSPLUS 0x482bU
+#define AFFS 0xadffU
+#define ADFS 0xadf5U
+#define HPFS 0xf995e849U
+#define BCACHEFS 0xca451a4eU
+
+/* XFS_IOC_FSGEOMETRY_V1 (xfs_fs.h), of which the flags alone are read; `mkfs.xfs -n version=ci`. */
+struct xfs_geometry {
+	uint32_t sizes[8];
+	uint64_t blocks[4];
+	uint8_t uuid[16];
+	uint32_t sunit, swidth;
+	int32_t version;
+	uint32_t flags;
+	uint32_t sector, rt_sector, dir_block;
+};
+_Static_assert(sizeof(struct xfs_geometry) == 112 && offsetof(struct xfs_geometry, flags) == 92,
+	"as the kernel has it");
+#define XFS_GEOMETRY _IOR('X', 100, struct xfs_geometry)
+#define XFS_GEOMETRY_CI (1U << 12)
 
 /* Accented letters of Latin-1: the composed form, and the letter and accent that it is made of. */
 static const struct {
@@ -255,26 +276,54 @@ static enum folding ask_above(int root_fd, struct spellings *ret)
 	return ask_name(fd, slash + 1, ret);
 }
 
-/* Always: folds or has short names whatever a look says. Where: may, directory by directory. */
-enum habit { HABIT_WHOLE, HABIT_WHERE, HABIT_ALWAYS };
+/*
+ * May: whether it does, its options or the host that serves it say (ZFS, NFS, JFS, ISO 9660), or
+ * nobody here knows it. Where: may, directory by directory. Always: folds or has short names
+ * whatever a look says. Never: but for directories whose flags tell, or, on XFS, the whole.
+ */
+enum habit { HABIT_MAY = 0, HABIT_WHERE, HABIT_ALWAYS, HABIT_NEVER };
+
+static bool is_one_of(uint32_t type, const uint32_t *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (type == list[i])
+			return true;
+	return false;
+}
 
 static enum habit habit_of(uint32_t type)
 {
 	static const uint32_t where[] = {
 		NTFS, NTFS3, SMB, CIFS, SMB2, V9FS, VBOXSF, VMHGFS, PRL_FS, FUSE, HFS, HFSPLUS};
 
-	if (type == MSDOS || type == EXFAT)
+	static const uint32_t always[] = {MSDOS, EXFAT, AFFS, ADFS, HPFS};
+	static const uint32_t never[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC, BCACHEFS, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC,
+		EROFS_SUPER_MAGIC_V1};
+
+	if (is_one_of(type, always, sizeof(always) / sizeof(*always)))
 		return HABIT_ALWAYS;
-	for (size_t i = 0; i < sizeof(where) / sizeof(*where); i++)
-		if (type == where[i])
-			return HABIT_WHERE;
-	return HABIT_WHOLE;
+	if (is_one_of(type, where, sizeof(where) / sizeof(*where)))
+		return HABIT_WHERE;
+	return is_one_of(type, never, sizeof(never) / sizeof(*never)) ? HABIT_NEVER : HABIT_MAY;
+}
+
+/* XFS says so of itself, to whoever may list its directory. */
+static enum folding ask_xfs(int root_fd)
+{
+	struct xfs_geometry geometry = {.flags = 0};
+	ward_cleanup_fd int fd = -1;
+
+	if (ward_backing_open(root_fd, "", O_RDONLY | O_DIRECTORY, 0, &fd) < 0 ||
+		ioctl(fd, XFS_GEOMETRY, &geometry) < 0)
+		return FOLDING_UNKNOWN;
+	return geometry.flags & XFS_GEOMETRY_CI ? FOLDING_YES : FOLDING_NO;
 }
 
 /*
  * Of the root of a tree, by statfs f_type where asking is not enough: file systems that always
- * fold, and those that may where nothing can be asked. *ret_each: directories further down may
- * differ.
+ * fold, and those that may where nothing can be asked: an empty directory. *ret_each: directories
+ * further down may differ.
  */
 static enum folding ask_root(int root_fd, uint32_t type, struct spellings *ret, bool *ret_each)
 {
@@ -285,11 +334,13 @@ static enum folding ask_root(int root_fd, uint32_t type, struct spellings *ret, 
 	*ret_each = habit == HABIT_WHERE;
 	if (habit == HABIT_ALWAYS)
 		return FOLDING_YES;
-	answer = ask(root_fd, ret);
+	answer = type == XFS_SUPER_MAGIC ? ask_xfs(root_fd) : FOLDING_UNKNOWN;
+	if (answer == FOLDING_UNKNOWN)
+		answer = ask(root_fd, ret);
 	if (answer == FOLDING_UNKNOWN)
 		answer = ask_above(root_fd, ret);
 	if (answer == FOLDING_UNKNOWN)
-		answer = habit == HABIT_WHERE ? FOLDING_YES : FOLDING_NO;
+		answer = habit == HABIT_NEVER && type != XFS_SUPER_MAGIC ? FOLDING_NO : FOLDING_YES;
 	return answer;
 }
 

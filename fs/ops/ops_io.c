@@ -200,8 +200,8 @@ static void op_fallocate(
 		r = -EBADF;
 	if (r == 0 && !ward_handle_may(h, writes(h)))
 		r = -EACCES;
-	/* Space beyond the end is no content; everything else moves or clears bytes. */
-	if (r == 0 && h->append_only && mode != FALLOC_FL_KEEP_SIZE)
+	/* It moves or clears bytes, or takes space that no size and no limit of one tells. */
+	if (r == 0 && h->append_only)
 		r = -EACCES;
 	if (r == 0)
 		r = ward_record_fallocate(&op, h, mode, off, len, 0);

@@ -52,6 +52,11 @@ static int look_and_enter(struct ward_op *op, struct ward_node *parent, const ch
 
 	if (r == 0 && (r = ward_gate_spelling(op, parent, name)) < 0)
 		return r;
+	/* Whatever is there is hidden: it is not even looked whether something is. */
+	if (r == 0 && !ward_beneath_flags(op->tree, parent, name) &&
+		!ward_gate_visible(op->tree, parent, name, true) &&
+		(r = ward_gate_lookup(op, parent, name, false)) < 0)
+		return r;
 	if (r == 0)
 		r = ward_replaced_look(op->tree, parent, name, dir->fd, &file, &fd);
 	r = ward_beneath_look(op->tree, parent, name, r, &file);
@@ -60,8 +65,9 @@ static int look_and_enter(struct ward_op *op, struct ward_node *parent, const ch
 	if (r == -ENOENT)
 		ward_nodes_miss(op->tree->nodes, parent, name);
 	/* Visible or not is asked first: a hidden mount point must not show itself. */
-	if (r == 0 || r == -EXDEV) {
-		int gate = ward_gate_lookup(op, parent, name, r < 0 || S_ISDIR(file.st.st_mode));
+	if (r == 0 || r == -EXDEV || r == -ENOENT) {
+		const bool is_dir = r == -EXDEV || (r == 0 && S_ISDIR(file.st.st_mode));
+		int gate = ward_gate_lookup(op, parent, name, is_dir);
 
 		if (gate < 0)
 			r = gate;
@@ -107,7 +113,7 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 		return r < 0 ? r : -EACCES;
 	}
 	r = ward_resolve_dir(op->tree, parent, &dir);
-	if (r < 0 && !beneath)
+	if (r < 0 && !(beneath & WARD_REQUEST_LEADS))
 		return r;
 	for (int tries = 0; again && tries < LOOK_TRIES; tries++) {
 		pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);

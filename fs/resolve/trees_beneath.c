@@ -21,6 +21,8 @@ struct point {
 };
 
 struct ward_beneath {
+	struct ward_file_id elsewhere[WARD_TREES_MAX]; /* tops of other trees */
+	size_t n_elsewhere;
 	size_t n;
 	struct point v[];
 };
@@ -57,16 +59,36 @@ static void add_points(struct ward_beneath *b, const char *path)
 	}
 }
 
+static int add_elsewhere(
+	const struct ward_fs_tree *tree, struct ward_beneath *b, struct ward_err *err)
+{
+	const struct ward_fs *fs = tree->fs;
+
+	for (size_t i = 0; i < fs->n_trees; i++) {
+		struct ward_file file;
+		int r;
+
+		if (!(tree->elsewhere & 1U << i))
+			continue;
+		r = ward_backing_fstat(fs->trees[i].root_fd, &file);
+		if (r < 0)
+			return ward_err_sys(err, r, "%s", fs->trees[i].path);
+		b->elsewhere[b->n_elsewhere++] = file.id;
+	}
+	return 0;
+}
+
 int ward_beneath_new(
 	const struct ward_fs_tree *tree, struct ward_beneath **ret, struct ward_err *err)
 {
 	const struct ward_fs *fs = tree->fs;
 	struct ward_beneath *b;
 	size_t n = 0;
+	int r;
 
 	for (size_t i = 0; i < fs->n_trees; i++)
 		n += components(below(tree, &fs->trees[i]));
-	if (!n) {
+	if (!n && !tree->elsewhere) {
 		*ret = NULL;
 		return 0;
 	}
@@ -79,8 +101,12 @@ int ward_beneath_new(
 		if (p)
 			add_points(b, p);
 	}
-	*ret = b;
-	return 0;
+	r = add_elsewhere(tree, b, err);
+	if (r < 0)
+		free(b);
+	else
+		*ret = b;
+	return r;
 }
 
 void ward_beneath_free(struct ward_fs_tree *tree)
@@ -153,6 +179,22 @@ static const struct point *find_node(
 	return NULL;
 }
 
+/* Is it the top of what another tree serves? */
+static bool is_elsewhere(const struct ward_fs_tree *tree, const struct ward_node *node)
+{
+	const struct ward_beneath *b = tree->beneath;
+
+	for (size_t i = 0; node->dir && i < b->n_elsewhere; i++)
+		if (ward_file_id_equal(&node->id, &b->elsewhere[i]))
+			return true;
+	return false;
+}
+
+static uint32_t elsewhere_flag(const struct ward_fs_tree *tree, const struct ward_node *node)
+{
+	return is_elsewhere(tree, node) ? WARD_REQUEST_ELSEWHERE : 0;
+}
+
 static uint32_t flags_of(const struct point *p)
 {
 	if (!p)
@@ -168,7 +210,7 @@ static uint32_t flags_at(const struct ward_fs_tree *tree, struct at at)
 
 	/* One tree's place may be above another's. */
 	for (;;) {
-		if (find_node(tree, at.parent, true))
+		if (find_node(tree, at.parent, true) || is_elsewhere(tree, at.parent))
 			return flags | WARD_REQUEST_COVERED;
 		if (!up(nodes, &at))
 			return flags;
@@ -190,11 +232,13 @@ uint32_t ward_beneath_flags_locked(
 
 		flags = flags_at(
 			tree, (struct at){.parent = node, .name = name, .len = strlen(name)});
-		return n ? flags | flags_of(find_node(tree, n->node, false)) : flags;
+		return n ? flags | flags_of(find_node(tree, n->node, false)) |
+				       elsewhere_flag(tree, n->node)
+			 : flags;
 	}
 	if (node == &nodes->root)
 		return 0;
-	flags = flags_of(find_node(tree, node, false));
+	flags = flags_of(find_node(tree, node, false)) | elsewhere_flag(tree, node);
 	for (const struct ward_name *n = node->names; n; n = ward_node_name_older(n))
 		flags |= flags_at(
 			tree, (struct at){.parent = n->parent, .name = n->text, .len = n->len});

@@ -14,6 +14,10 @@
  * A place is known by its path in this tree and, once it is held, by its node as well: moved on the
  * host it takes the mount along.
  *
+ * A directory of this tree may also be what another tree serves, wherever that is mounted, under
+ * rules that this one has not (tree->elsewhere). Then that tree decides alone. Such a directory is
+ * known by its inode, whatever its name is by now.
+ *
  * tree->beneath is NULL where there are none, and nothing here costs anything then.
  */
 #pragma once
@@ -22,13 +26,14 @@
 
 struct ward_beneath;
 
-/* Of all trees of fs, whose paths are known. *ret NULL: none lies beneath this one. -ENOMEM. */
+/* Of all trees of fs, whose paths and descriptors are known. *ret NULL: none lies beneath this one.
+ * -ENOMEM. */
 int ward_beneath_new(const struct ward_fs_tree *tree, struct ward_beneath **ret,
 	struct ward_err *err) ward_must_check;
 /* Before the nodes. NULL is fine. */
 void ward_beneath_free(struct ward_fs_tree *tree);
 
-/* WARD_REQUEST_LEADS and WARD_REQUEST_COVERED of node, or of its child name if that is not NULL. */
+/* WARD_REQUEST_LEADS, COVERED and ELSEWHERE of node, or of its child name if that is not NULL. */
 uint32_t ward_beneath_flags(struct ward_fs_tree *tree, struct ward_node *node, const char *name);
 /* The same, locked (nodes->lock). */
 uint32_t ward_beneath_flags_locked(

@@ -91,9 +91,12 @@ double ward_keep_absent(
 {
 	bool covered;
 
+	/* Each look at a name that rules hide comes here again: whoever looks, it is recorded. */
+	if (!visible)
+		return 0;
 	/* Names that are not there stand in no table of ours: only the kernel can forget them all
-	 * at once. Each look at a hidden one is to be recorded. */
-	if (!nodes->tree->epoch || !visible)
+	 * at once. */
+	if (!nodes->tree->epoch)
 		return WARD_KEEP_SHORT;
 	pthread_mutex_lock(&nodes->lock);
 	covered = covers(nodes, parent, since);

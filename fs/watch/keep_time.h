@@ -37,6 +37,9 @@ void ward_keep_opened(struct ward_nodes *nodes, struct ward_node *node, const st
 bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir);
 /* May somebody in here be writing to it, unseen? */
 bool ward_keep_writing(struct ward_nodes *nodes, const struct ward_node *node);
-/* For the answer that parent has no such name; the same whether it is absent or hidden. */
+/*
+ * For the answer that parent has no such name. visible: whether rules would show it; where they
+ * would not, it is 0, whether something is there or not.
+ */
 double ward_keep_absent(
 	struct ward_nodes *nodes, struct ward_node *parent, bool visible, uint64_t since);

@@ -414,19 +414,26 @@ static bool reached(const struct ward_policy *p, const char *host_port)
 START_TEST(agents_have_what_medium_gives_and_their_provider)
 {
 	static const struct {
-		const char *name, *host, *kept, *instructs; /* NULL: no state */
+		const char *name, *host, *kept; /* NULL: none */
+		const char *instructs[8];
 	} agents[] = {
 		{"claude", "api.anthropic.com:443", "/var/agent/claude/.claude.json",
-			"/var/agent/claude/settings.json"},
+			{"/var/agent/claude/settings.json", "/var/agent/claude/rules/all.md",
+				"/var/agent/claude/CLAUDE.local.md", "/var/agent/claude/loop.md",
+				"/var/agent/claude/statusline.sh", NULL}},
 		{"codex", "api.openai.com:443", "/var/agent/codex/auth.json",
-			"/var/agent/codex/config.toml"},
+			{"/var/agent/codex/config.toml", "/var/agent/codex/p.config.toml",
+				"/var/agent/codex/AGENTS.md", "/var/agent/codex/AGENTS.override.md",
+				"/var/agent/codex/agents/a.toml", NULL}},
 		{"gemini", "generativelanguage.googleapis.com:443",
 			"/var/agent/gemini/.gemini/oauth_creds.json",
-			"/var/agent/gemini/.gemini/settings.json"},
+			{"/var/agent/gemini/.gemini/settings.json",
+				"/var/agent/gemini/.agents/skills/s/SKILL.md", NULL}},
 		{"opencode", "models.dev:443", "/var/agent/opencode/data/opencode/auth.json",
-			"/var/agent/opencode/config/opencode/opencode.json"},
-		{"aider", "api.openai.com:443", NULL, NULL},
-		{"agent", NULL, "/var/agent/agent/data/x", NULL},
+			{"/var/agent/opencode/config/opencode/opencode.json",
+				"/var/agent/opencode/config/opencode/tui.json", NULL}},
+		{"aider", "api.openai.com:443", NULL, {NULL}},
+		{"agent", NULL, "/var/agent/agent/data/x", {NULL}},
 	};
 	for (size_t i = 0; i < sizeof(agents) / sizeof(*agents); i++) {
 		struct ward_policy *p = loaded(agents[i].name);
@@ -436,8 +443,7 @@ START_TEST(agents_have_what_medium_gives_and_their_provider)
 		hidden(p, (const char *const[]){"/etc/passwd", "/var/agent/other/x", "/x", NULL});
 		if (agents[i].kept)
 			writable(p, (const char *const[]){agents[i].kept, NULL});
-		if (agents[i].instructs)
-			readable(p, (const char *const[]){agents[i].instructs, NULL});
+		readable(p, agents[i].instructs);
 		if (agents[i].host)
 			ck_assert_msg(reached(p, agents[i].host), "%s", agents[i].name);
 		ck_assert_msg(!reached(p, "example.org:443"), "%s", agents[i].name);

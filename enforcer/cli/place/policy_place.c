@@ -79,9 +79,11 @@ int ward_policy_place_look(const char *policy, enum ward_project_which which,
 	struct ward_policy_place *p, struct ward_err *err)
 {
 	*p = (struct ward_policy_place){.project = {.fd = -1}, .which = which};
-	struct ward_err ignored = WARD_ERR_INIT;
-	int r = ward_project_find(NULL, which, &p->project, &ignored);
+	struct ward_err why = WARD_ERR_INIT;
+	int r = ward_project_find(NULL, which, &p->project, &why);
 	p->in_project = r == 0;
+	if (r == -EACCES)
+		return ward_err_set(err, r, "%s", why.text);
 	if (r < 0)
 		r = no_project(p, err);
 	if (r == 0)

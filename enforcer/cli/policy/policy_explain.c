@@ -341,13 +341,33 @@ static uint32_t changes(uint32_t rights)
 	       ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 }
 
+static int find_trees(
+	const struct ward_policy_place *place, struct ward_tree_spots *ret, struct ward_err *err)
+{
+	int fds[WARD_TREES_MAX];
+	size_t n = ward_policy_settings(place->policy)->n_trees;
+	for (size_t i = 0; i < n && i < WARD_TREES_MAX; i++)
+		fds[i] = place->sources[i]
+				 ? open(place->sources[i], O_PATH | O_DIRECTORY | O_CLOEXEC)
+				 : -1;
+	int r = ward_tree_spots_find(fds, n, ret, err);
+	for (size_t i = 0; i < n && i < WARD_TREES_MAX; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return r;
+}
+
 /* What [system] read shows: nothing stands between, but the mount is read-only. */
 static int decide_shown(const struct ward_policy_place *place, const struct ward_request *req,
 	struct answer *ans, struct ward_err *err)
 {
+	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots trees = {0};
 	struct ward_shown_by by;
-	int r = ward_shown_find(place->policy, (const char *const *)place->sources, place->id.home,
-		place->in_project ? place->project.path : place->project.cwd, ans->path, &by, err);
+	int r = find_trees(place, &trees, err);
+	if (r == 0)
+		r = ward_shown_find(place->policy, &trees, place->id.home,
+			place->in_project ? place->project.path : place->project.cwd, ans->path,
+			&by, err);
 	if (r < 0 || !by.shown || (!by.there && req->action != WARD_ACTION_CREATE))
 		return r;
 	const uint32_t missing = wanted(req) & ~by.rights;
@@ -423,16 +443,20 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 /* What no tree serves can be shown as it is, unless a guard names it. */
 static void permit_outside(const struct ward_policy_place *place, uint32_t want, struct answer *a)
 {
-	ward_cleanup_free char *real = NULL;
-	struct ward_shown_file s = {.closed = NULL};
-	int r = ward_shown_look(
-		place->policy, (const char *const *)place->sources, a->outside, NULL, &s);
-	real = s.real;
-	if (r < 0)
+	ward_cleanup(ward_shown_file_clear) struct ward_shown_file s = WARD_SHOWN_FILE_INIT;
+	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots trees = {0};
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (find_trees(place, &trees, &ignored) < 0 ||
+		ward_shown_look(place->policy, &trees, a->outside, NULL, &s) < 0)
 		return;
 	if (s.closed) {
 		const struct ward_decision d = {.error = EACCES, .rule = s.closed};
 		ward_explain_permit(&d, want, a->outside, place->owner_file, &a->permit);
+	} else if (s.served >= 0 || s.links >= 0) {
+		ward_buf_printf(&a->permit, "nothing permits it here: the tree %s guards it",
+			ward_policy_settings(place->policy)
+				->trees[s.served >= 0 ? s.served : s.links]
+				.path);
 	} else if (!s.type) {
 		ward_buf_puts(&a->permit, "nothing that you can reach is there");
 	} else if (s.type != S_IFREG && s.type != S_IFDIR) {

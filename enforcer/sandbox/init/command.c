@@ -77,6 +77,9 @@ static int descriptors(const struct ward_init *in, struct ward_err *err)
 	for (int i = 0; i < 3; i++)
 		if (in->blueprint.tty_slots & (1U << i) && dup2(in->tty, i) < 0)
 			return ward_err_sys(err, -errno, "give descriptor %d", i);
+	int r = ward_init_own_devices(in->blueprint.layers, err);
+	if (r < 0)
+		return r;
 	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "close descriptors");
 	return 0;

@@ -162,6 +162,10 @@ int ward_init_programs_close(const struct ward_init *in, struct ward_err *err) w
 /* Makes the pty; *ret_master is the caller's to send away. */
 int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err) ward_must_check;
 
+/* --- devices.c: in the child --- */
+/* Where there is a view: 0, 1 and 2 that are /dev/null or its like become those of the view. */
+int ward_init_own_devices(uint32_t layers, struct ward_err *err) ward_must_check;
+
 /* --- execute.c --- */
 /* As execvp(3) of argv[0] with PATH of envp, but a script without "#!" stays an error. Returns only
  * on failure. */

@@ -219,16 +219,26 @@ static unsigned noexec(const struct ward_blueprint_entry *e)
 
 /* --- sources, before anything is mounted --- */
 
-/* What was looked at is what is shown: no link that has come since leads elsewhere. */
-static int clone_plain(const char *path)
+static bool is_file(int fd, const struct ward_blueprint_entry *e)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 && st.st_dev == e->dev && st.st_ino == e->ino;
+}
+
+/*
+ * What was looked at is what is shown: no link that has come since leads elsewhere, and no other
+ * file has taken the name. The supervisor's descriptor would do, but belongs to a mount of another
+ * namespace, which open_tree(2) does not clone.
+ */
+static int clone_plain(const struct ward_blueprint_entry *e)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_NO_SYMLINKS,
 	};
-	ward_cleanup_fd int at = ward_fd_openat2(AT_FDCWD, path, &how);
-	if (at < 0) {
-		errno = -at;
+	ward_cleanup_fd int at = ward_fd_openat2(AT_FDCWD, e->text, &how);
+	if (at < 0 || !is_file(at, e)) {
+		errno = at < 0 ? -at : ESTALE;
 		return -1;
 	}
 	return open_tree(
@@ -238,7 +248,7 @@ static int clone_plain(const char *path)
 static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struct ward_err *err)
 {
 	bool device = e->kind == WARD_BLUEPRINT_DEVICE;
-	int fd = e->flags & WARD_BLUEPRINT_PLAIN ? clone_plain(e->text)
+	int fd = e->flags & WARD_BLUEPRINT_PLAIN ? clone_plain(e)
 						 : open_tree(AT_FDCWD, e->text,
 							   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
 								   (device ? 0 : AT_RECURSIVE));
@@ -246,6 +256,10 @@ static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struc
 		if (e->flags & WARD_BLUEPRINT_OPTIONAL &&
 			(errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 			return 0;
+		if (errno == ESTALE)
+			return ward_err_set(err, -ESTALE,
+				"%s of the host was replaced while the session started; start it again",
+				e->text);
 		return ward_err_sys(
 			err, -errno, "cannot show %s of the host%s", e->text, fix(-errno));
 	}
@@ -582,6 +596,10 @@ static int place(
 	}
 	if (r == 0)
 		r = make_point(in, e->path, mode, &point, err);
+	if (r == 0 && e->flags & WARD_BLUEPRINT_ON_SAME && !is_file(point, e))
+		r = ward_err_set(err, -ESTALE,
+			"%s, which a tree serves, was replaced while the session started; start it again",
+			e->path);
 	return r < 0 ? r : ward_init_attach(mount >= 0 ? mount : source, point, e->path, err);
 }
 

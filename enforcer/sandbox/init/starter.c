@@ -59,7 +59,7 @@ static int take_stdio(struct ward_init *in, const struct ward_blueprint_exec *e,
 	for (int i = 0; i < 3 && r == 0; i++)
 		if (dup2(e->pty & (1U << i) ? in->tty : fds[1 + i], i) < 0)
 			r = ward_err_sys(err, -errno, "give descriptor %d", i);
-	return r;
+	return r < 0 ? r : ward_init_own_devices(in->blueprint.layers, err);
 }
 
 /* The new process, until it is the command. fds: the description, 0, 1, 2. */

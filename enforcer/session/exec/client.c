@@ -140,7 +140,7 @@ void ward_client_loop(struct ward_client *c)
 int ward_client_close(struct ward_client *c, int r)
 {
 	if (c->begun)
-		ward_relay_drain(c->relay, DRAIN_MS);
+		ward_relay_finish(c->relay, DRAIN_MS);
 	const struct ward_err *lost = c->begun ? ward_relay_failed(c->relay) : NULL;
 	if (lost && !c->err->code) {
 		ward_err_set(c->err, lost->code, "%s", lost->text);

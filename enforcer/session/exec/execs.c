@@ -82,7 +82,7 @@ static int record(struct ward_execs *x, const struct ward_exec *e, json_t *argv,
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		size_t i = 0;
 		json_t *v = NULL;
-		json_array_foreach(argv, i, v)
+		json_array_foreach(argv, i, v) if (i == 0 || !x->no_argv)
 			ward_buf_add(&b, json_string_value(v), json_string_length(v) + 1);
 		if (ward_buf_error(&b))
 			return -ENOMEM;
@@ -153,6 +153,21 @@ static int check_stdio(const struct ward_execs *x, const int *fds, size_t n, str
 	return 0;
 }
 
+/* The client's pipes get descriptions of their own, where we may open them; the rest stays. */
+static int start(struct ward_execs *x, const struct ward_exec *e, struct ward_sandbox_exec *s,
+	const int *fds, struct ward_err *err)
+{
+	int own[3] = {-1, -1, -1};
+	for (size_t i = 0; i < 3; i++)
+		s->stdio[i] =
+			ward_given_own_pipe(fds[i], &own[i]) == 0 && own[i] >= 0 ? own[i] : fds[i];
+	int r = ward_mode_exec(x->confined, e->id, s, err);
+	for (size_t i = 0; i < 3; i++)
+		if (own[i] >= 0)
+			close(own[i]);
+	return r;
+}
+
 /*
  * The command may open its /dev/stdin anew. Where root started the session and root asks, it could
  * not: the pipes are root's. Nobody else can have us give anything away.
@@ -191,11 +206,9 @@ static int begin(struct ward_execs *x, struct ward_exec *e, const json_t *q, con
 	int r = check_stdio(x, fds, n_fds, err);
 	if (r == 0)
 		r = own_pipes(x, e, fds, json_integer_value(json_object_get(q, "pipes")), err);
-	for (size_t i = 0; i < 3 && r == 0; i++)
-		s.stdio[i] = fds[i];
 	if (r == 0 && record(x, e, list, s.cwd, NULL) < 0)
 		r = ward_err_set(err, -EIO, "the trail cannot be written");
-	return r < 0 ? r : ward_mode_exec(x->confined, e->id, &s, err);
+	return r < 0 ? r : start(x, e, &s, fds, err);
 }
 
 static void end(struct ward_execs *x, struct ward_exec *e, int sig)

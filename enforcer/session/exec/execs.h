@@ -34,6 +34,7 @@ struct ward_execs {
 	char *const *envp; /* the session's */
 	const char *cwd;
 	bool terminal;		 /* the policy gives terminals */
+	bool no_argv;		 /* [audit] redact = argv */
 	unsigned apart;		 /* set of ward_given_apart: what no command gets itself */
 	uid_t owner;		 /* the commands' user on the host */
 	uint64_t per_command_ns; /* WARD_UNLIMITED: none */

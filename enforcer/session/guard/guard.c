@@ -282,8 +282,10 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 	ward_msg_put_u32(m, id->agent_uid);
 	ward_msg_put_u32(m, id->agent_gid);
 	ward_msg_put_u32(m, (uint32_t)n_trees);
-	for (size_t i = 0; i < n_trees; i++)
+	for (size_t i = 0; i < n_trees; i++) {
 		ward_msg_put_str(m, trees[i].path);
+		ward_msg_put_u32(m, trees[i].elsewhere);
+	}
 	ward_msg_put_u32(m, 0);
 }
 

@@ -85,9 +85,10 @@ void ward_guard_take_early(struct ward_guard *g, struct ward_guard_early *a);
 void ward_guard_early_clear(struct ward_guard_early *a);
 
 struct ward_guard_tree {
-	const char *path; /* sandbox path */
-	int fuse;	  /* mounted /dev/fuse */
-	int backing;	  /* O_PATH directory */
+	const char *path;   /* sandbox path */
+	int fuse;	    /* mounted /dev/fuse */
+	int backing;	    /* O_PATH directory */
+	uint32_t elsewhere; /* bit i: tree i serves a directory of this one under other rules */
 };
 
 /*

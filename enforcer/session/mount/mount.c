@@ -193,7 +193,7 @@ static int start(struct mount_run *m, struct ward_err *err)
 		r = ward_wallclock_open(&m->wallclock, err);
 	if (r == 0)
 		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
-	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing};
+	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing, 0};
 	if (r == 0)
 		r = ward_guard_start(&m->guard, &tree, 1, err);
 	if (r == 0)

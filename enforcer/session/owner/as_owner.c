@@ -3,12 +3,21 @@
 #include "enforcer/session/owner/as_owner.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+
+/*
+ * Of this thread alone, as the ids: setgroups(3) has every thread take part, and one that waits for
+ * a file whose server does not answer never would.
+ */
+static int set_groups(size_t n, const gid_t *groups)
+{
+	return (int)syscall(SYS_setgroups, n, groups);
+}
 
 int ward_as_owner_begin(
 	const struct ward_identity *id, struct ward_as_owner *ret, struct ward_err *err)
@@ -23,7 +32,7 @@ int ward_as_owner_begin(
 	o.n_groups = getgroups(0, NULL);
 	o.groups = calloc((size_t)(o.n_groups > 0 ? o.n_groups : 1), sizeof(gid_t));
 	if (!o.groups || o.n_groups < 0 || (o.n_groups = getgroups(o.n_groups, o.groups)) < 0 ||
-		setgroups(id->n_groups, id->groups) < 0) {
+		set_groups(id->n_groups, id->groups) < 0) {
 		int r = -errno;
 		free(o.groups);
 		return ward_err_sys(err, r ? r : -ENOMEM, "the owner's groups");
@@ -69,7 +78,7 @@ void ward_as_owner_end(struct ward_as_owner *o)
 	setfsuid(o->uid);
 	setfsgid(o->gid);
 	if ((uid_t)setfsuid((uid_t)-1) != o->uid || (gid_t)setfsgid((gid_t)-1) != o->gid ||
-		setgroups((size_t)o->n_groups, o->groups) < 0)
+		set_groups((size_t)o->n_groups, o->groups) < 0)
 		abort();
 	free(o->groups);
 	*o = (struct ward_as_owner){0};

@@ -30,12 +30,15 @@ const char *ward_path_beneath(const char *path, const char *dir)
 	return path;
 }
 
-/* True if `name` is in dir and of one of the two owners: what anybody can plant is no mark. */
-static bool mark(int dir, const char *name, uid_t a, uid_t b)
+/*
+ * True if `name` is in dir and of the directory's owner or of the caller. What another one of a
+ * group may plant is no mark: that account would choose what the owner's session is about.
+ */
+static bool mark(int dir, const struct stat *of, const char *name, uid_t caller)
 {
 	struct stat st;
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       (st.st_uid == a || st.st_uid == b);
+	       (st.st_uid == of->st_uid || st.st_uid == caller);
 }
 
 static bool same_dir(const struct stat *a, const struct stat *b)
@@ -45,11 +48,28 @@ static bool same_dir(const struct stat *a, const struct stat *b)
 
 /* What is known before the project is. */
 struct search {
-	struct ward_chosen *chosen;
-	const char *home; /* of the caller; NULL: none */
-	const char *user; /* of --user; NULL: none */
-	uid_t a, b;	  /* whose marks count */
+	struct ward_chosen *chosen; /* of who would be the owner where the search begins */
+	struct ward_chosen *here;   /* of who would be it in the directory that is looked at */
+	uid_t of;		    /* whose that directory is */
+	const char *home;	    /* of the caller; NULL: none */
+	const char *user;	    /* of --user; NULL: none */
+	uid_t a, b;		    /* whose directories have marks that count */
+	enum ward_project_which which;
 };
+
+/*
+ * As root the session is the owner's of the project (identity.h), so another account has the word
+ * where directories change hands: what one chose makes no directory of another a project.
+ */
+static int ask_owner_of(struct search *f, const struct stat *st)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (st->st_uid == f->of)
+		return 0;
+	ward_chosen_clear(f->here);
+	f->of = st->st_uid;
+	return ward_chosen_begin(f->here, f->user, st->st_uid, &ignored);
+}
 
 static bool is_dir(const struct stat *st, const char *path)
 {
@@ -60,7 +80,8 @@ static bool is_dir(const struct stat *st, const char *path)
 /* True for "/" and for homes: what must not become a tree. */
 static bool forbidden(const struct search *f, const struct stat *st)
 {
-	return is_dir(st, "/") || is_dir(st, f->home) || is_dir(st, f->chosen->id.home);
+	return is_dir(st, "/") || is_dir(st, f->home) || is_dir(st, f->chosen->id.home) ||
+	       is_dir(st, f->here->id.home);
 }
 
 /* Drops the last component of path in place. */
@@ -76,6 +97,7 @@ static void parent_path(char *path)
 struct step {
 	int fd;
 	size_t level;
+	const char *open; /* a mark where others can write; NULL: what can be believed */
 };
 
 static int keep_last(struct step *s, int fd, size_t level)
@@ -84,6 +106,7 @@ static int keep_last(struct step *s, int fd, size_t level)
 		close(s->fd);
 	s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	s->level = level;
+	s->open = NULL;
 	return s->fd < 0 ? -errno : 0;
 }
 
@@ -97,29 +120,41 @@ struct found {
 	struct step policy, home, file, mark;
 };
 
-/* Where others can write, they can also move something of ours under such a name. */
+/*
+ * Where others can write, they can also move something of ours under such a name. Yet a session can
+ * give them that right, and so take the mark away from later ones: such a mark is kept, and refuses
+ * the search where it would decide.
+ */
 static int look_for_marks(
 	const struct search *f, int fd, const struct stat *st, size_t level, struct found *ret)
 {
-	bool ours = (st->st_uid == f->a || st->st_uid == f->b) &&
-		    (level == 0 || !(st->st_mode & S_IWOTH));
-	bool file = ours && mark(fd, ".wardfs.policy", f->a, f->b);
+	static const char policy[] = ".wardfs.policy", git[] = ".git";
+	const bool open = level > 0 && st->st_mode & S_IWOTH;
+	if ((st->st_uid != f->a && st->st_uid != f->b) ||
+		(open && f->which == WARD_PROJECT_NEAREST))
+		return 0;
+	bool file = mark(fd, st, policy, f->b);
 	int r = file ? keep_last(&ret->file, fd, level) : 0;
-	if (r == 0 && (file || (ours && mark(fd, ".git", f->a, f->b))))
-		r = keep_first(&ret->mark, fd, level);
+	if (r == 0 && file && open)
+		ret->file.open = policy;
+	if (r < 0 || ret->mark.fd >= 0 || (!file && !mark(fd, st, git, f->b)))
+		return r;
+	r = keep_last(&ret->mark, fd, level);
+	if (open)
+		ret->mark.open = file ? policy : git;
 	return r;
 }
 
-/* Whose a chosen directory is, and who else can write there, plays no part: its path was chosen,
- * and an agent can change a mode. 1: nothing above plays a part. */
+/* Who else can write in a chosen directory plays no part: its path was chosen, and an agent can
+ * change a mode. 1: nothing above plays a part. */
 static int look(const struct search *f, int fd, const struct stat *st, const char *path,
 	size_t level, struct found *ret)
 {
 	int r = look_for_marks(f, fd, st, level, ret);
-	int home = r == 0 ? ward_chosen_home(f->chosen, path) : r;
+	int home = r == 0 ? ward_chosen_home(f->here, path) : r;
 	if (home > 0)
 		home = keep_first(&ret->home, fd, level);
-	int policy = home == 0 ? ward_chosen_policy(f->chosen, path) : home;
+	int policy = home == 0 ? ward_chosen_policy(f->here, path) : home;
 	if (policy <= 0)
 		return policy;
 	r = keep_first(&ret->policy, fd, level);
@@ -127,7 +162,7 @@ static int look(const struct search *f, int fd, const struct stat *st, const cha
 }
 
 /* Looks upwards from start, whose path this is; that becomes a parent's. */
-static int climb(const struct search *f, int start, char *path, struct found *ret)
+static int climb(struct search *f, int start, char *path, struct found *ret)
 {
 	struct stat st, up_st;
 	ward_cleanup_fd int fd = fcntl(start, F_DUPFD_CLOEXEC, 3);
@@ -142,7 +177,11 @@ static int climb(const struct search *f, int start, char *path, struct found *re
 			break;
 		close(fd);
 		fd = up;
-		if (fstat(fd, &up_st) < 0 || same_dir(&up_st, &st) || forbidden(f, &up_st))
+		if (fstat(fd, &up_st) < 0 || same_dir(&up_st, &st))
+			break;
+		if ((r = ask_owner_of(f, &up_st)) < 0)
+			return r;
+		if (forbidden(f, &up_st))
 			break;
 		st = up_st;
 		parent_path(path);
@@ -174,9 +213,24 @@ static struct step *best_of(struct found *f, enum ward_project_which which)
 	return f->home.fd >= 0 ? &f->home : &f->mark;
 }
 
-static int take(struct found *f, enum ward_project_which which, struct ward_project *p)
+static int refuse_open(const struct step *s, const char *cwd, struct ward_err *err)
+{
+	ward_cleanup_free char *path = path_above(cwd, s->level);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "the project of %s", cwd);
+	return ward_err_set(err, -EACCES,
+		"%s/%s would make that directory the project, but others can write there, so it "
+		"may not be yours (fix: 'chmod o-w %s'; or 'wardfs init' here, which makes %s a "
+		"project of its own)",
+		path, s->open, path, cwd);
+}
+
+static int take(struct found *f, enum ward_project_which which, struct ward_project *p,
+	struct ward_err *err)
 {
 	struct step *best = best_of(f, which);
+	if (best->fd >= 0 && best->open)
+		return refuse_open(best, p->cwd, err);
 	size_t levels = best->fd >= 0 ? best->level : 0, nearer = levels;
 	if (f->home.fd >= 0 && f->home.level < nearer)
 		nearer = f->home.level;
@@ -196,13 +250,13 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 	return which == WARD_PROJECT_OWNERS && nearer < levels && !p->nearer ? -ENOMEM : 0;
 }
 
-static int choose(const struct search *f, enum ward_project_which which, struct ward_project *p)
+static int choose(struct search *f, struct ward_project *p, struct ward_err *err)
 {
 	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
 	ward_cleanup_free char *path = strdup(p->cwd);
 	int r = path ? climb(f, p->fd, path, &found) : -ENOMEM;
 	if (r == 0)
-		r = take(&found, which, p);
+		r = take(&found, f->which, p, err);
 	const int left[] = {found.policy.fd, found.home.fd, found.file.fd, found.mark.fd};
 	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
 		if (left[i] >= 0)
@@ -210,8 +264,7 @@ static int choose(const struct search *f, enum ward_project_which which, struct 
 	return r;
 }
 
-static int find(struct search *f, enum ward_project_which which, struct ward_project *p,
-	struct ward_err *err)
+static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 {
 	struct stat st;
 	p->fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -224,7 +277,10 @@ static int find(struct search *f, enum ward_project_which which, struct ward_pro
 		return ward_err_sys(err, -errno, "%s", p->cwd);
 	f->a = st.st_uid;
 	f->b = getuid();
+	f->of = st.st_uid;
 	int r = ward_chosen_begin(f->chosen, f->user, st.st_uid, err);
+	if (r == 0)
+		r = ward_chosen_begin(f->here, f->user, st.st_uid, err);
 	if (r < 0)
 		return r;
 	if (forbidden(f, &st))
@@ -232,7 +288,9 @@ static int find(struct search *f, enum ward_project_which which, struct ward_pro
 			"%s is your home directory or the root of the host: it cannot be a workspace. "
 			"Change into a project directory first",
 			p->cwd);
-	r = choose(f, which, p);
+	r = choose(f, p, err);
+	if (r < 0 && err && err->code)
+		return r;
 	if (r == 0 && fstat(p->fd, &st) < 0)
 		r = -errno;
 	p->uid = st.st_uid;
@@ -242,11 +300,16 @@ static int find(struct search *f, enum ward_project_which which, struct ward_pro
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err)
 {
-	struct ward_chosen chosen = {.state = NULL};
-	struct search f = {.chosen = &chosen, .home = getenv("HOME"), .user = user};
+	struct ward_chosen chosen = {.state = NULL}, here = {.state = NULL};
+	struct search f = {.chosen = &chosen,
+		.here = &here,
+		.home = getenv("HOME"),
+		.user = user,
+		.which = which};
 	struct ward_project p = {.fd = -1};
-	int r = find(&f, which, &p, err);
+	int r = find(&f, &p, err);
 	ward_chosen_clear(&chosen);
+	ward_chosen_clear(&here);
 	if (r == 0)
 		*ret = p;
 	else

@@ -3,9 +3,12 @@
  * The project that a command is about: the nearest directory upwards for which the owner has a
  * policy file; else the nearest with a kept home, as a session leaves one, or the outermost with a
  * `.wardfs.policy`, of both the outer one; else the nearest with a `.git`; else the current one.
- * What is in a project an agent may have put there, so no mark beneath one counts. A directory of
- * somebody else's does not count as a mark (it could be planted in a shared place above); "/", the
- * caller's home and the owner's are never a project.
+ * What is in a project an agent may have put there, so no mark beneath one counts. The account that
+ * chose is the one whose session it becomes: with root as the caller, and nobody named, that is the
+ * owner of each directory, so what one account keeps chooses no directory of another. A mark counts
+ * where it is of the directory's owner or the caller, in a directory of the caller or of whoever
+ * owns the current one (others could plant it in a shared place above); "/", the caller's home and
+ * the owner's are never a project.
  */
 #pragma once
 
@@ -29,7 +32,11 @@ enum ward_project_which {
 	WARD_PROJECT_NEAREST,	 /* the nearest mark: what the owner is about to make a project */
 };
 
-/* user: of --user, or NULL. -EPERM for "/" and the homes themselves. */
+/*
+ * user: of --user, or NULL. -EPERM for "/" and the homes themselves. -EACCES: a mark above would
+ * decide, in a directory that everybody may write (a session can have made it so); never with
+ * WARD_PROJECT_NEAREST, which passes over it. `err` is not NULL.
+ */
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err) ward_must_check;
 void ward_project_clear(struct ward_project *p);

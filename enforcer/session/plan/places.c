@@ -116,14 +116,28 @@ static uint32_t rights_on(const struct ward_run_plan *p, const struct ward_run_p
 	return rights;
 }
 
+/* The same by what lies in which file system: a bind mount of one has no way up to the other. */
+static int spot_below(
+	const struct ward_run_plan *p, const struct place *pl, const struct ward_shown_file *shown)
+{
+	ward_cleanup(ward_spot_clear) struct ward_spot place = {0};
+	int r = shown->spot.path ? ward_spot_find(&p->spots.mounts, pl->fd, &place) : 0;
+	if (r < 0 || !place.path)
+		return r;
+	return (!*pl->rest && ward_spot_beneath(&shown->spot, &place)) ||
+	       ward_spot_beneath(&place, &shown->spot);
+}
+
 /* [system] read shows files as they are: no rule stands between, so ours may not be among them. */
 static int check_reads(const struct ward_run_plan *p, const char *what, const char *variable,
 	const struct place *pl, struct ward_err *err)
 {
 	for (size_t i = 0; i < p->n_reads; i++) {
-		ward_cleanup_fd int fd = open(p->reads[i], O_PATH | O_CLOEXEC);
+		const struct ward_shown_file *shown = &p->shown[i];
 		/* What is not there is left out of the view as well. */
-		int in = fd < 0 ? 0 : lies_below(pl->fd, fd);
+		int in = shown->fd < 0 ? 0 : lies_below(pl->fd, shown->fd);
+		if (in == 0)
+			in = spot_below(p, pl, shown);
 		if (in < 0)
 			return ward_err_sys(err, in, "[system] read = %s", p->reads[i]);
 		if (in)

@@ -507,6 +507,29 @@ static int open_home(
 	return r < 0 ? r : link_reads(p, t->backing, err);
 }
 
+/* What a tree guards must not be seen by another name: in another tree, or as it is. */
+static int check_overlaps(struct ward_run_plan *p, struct ward_err *err)
+{
+	int backings[WARD_TREES_MAX];
+	struct ward_as_owner as;
+	p->shown = calloc(p->n_reads + 1, sizeof(*p->shown));
+	if (!p->shown)
+		return ward_err_sys(err, -ENOMEM, "[system] read");
+	for (size_t i = 0; i < p->n_reads; i++)
+		p->shown[i] = WARD_SHOWN_FILE_INIT;
+	for (size_t i = 0; i < p->n_trees; i++)
+		backings[i] = p->trees[i].source ? p->trees[i].backing : -1;
+	int r = ward_as_owner_begin(&p->id, &as, err);
+	/* Where the command sees the host, no rule holds for what it reaches by other paths. */
+	if (r == 0)
+		r = ward_tree_spots_find(backings,
+			p->mode->layers & WARD_LAYER_VIEW ? p->n_trees : 0, &p->spots, err);
+	ward_as_owner_end(&as);
+	if (r == 0)
+		r = ward_tree_spots_check(&p->spots, p->policy, err);
+	return r < 0 ? r : ward_shown_check(p, err);
+}
+
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
@@ -537,10 +560,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = check_hides(o, p, err);
 	if (r == 0)
 		r = find_reads(p, err);
-	if (r == 0 && !(p->shown = calloc(p->n_reads + 1, sizeof(*p->shown))))
-		r = ward_err_sys(err, -ENOMEM, "[system] read");
 	if (r == 0)
-		r = ward_shown_check(p, p->policy, p->shown, err);
+		r = check_overlaps(p, err);
 	if (r == 0 && p->mode->layers & WARD_LAYER_VIEW)
 		r = ward_git_settings(&p->id, &p->git_settings, err);
 	if (r == 0)
@@ -592,9 +613,10 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 		if (p->reads_at)
 			free(p->reads_at[i]);
 		if (p->shown)
-			free(p->shown[i].real);
+			ward_shown_file_clear(&p->shown[i]);
 	}
 	free(p->shown);
+	ward_tree_spots_clear(&p->spots);
 	free(p->reads);
 	free(p->reads_at);
 	free(p->git_settings);

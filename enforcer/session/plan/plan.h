@@ -13,6 +13,7 @@
 #include "enforcer/session/plan/environment.h"
 #include "enforcer/session/plan/exec_programs.h"
 #include "enforcer/session/plan/shown.h"
+#include "enforcer/session/plan/tree_spots.h"
 
 struct ward_strs {
 	const char **v; /* owned vector of borrowed strings */
@@ -61,6 +62,7 @@ struct ward_run_plan {
 	uint32_t allow_missing;		      /* set of WARD_GUARANTEE_BIT() */
 	struct ward_run_plan_tree trees[8];   /* WARD_TREES_MAX */
 	size_t n_trees;
+	struct ward_tree_spots spots; /* of the trees; empty where the host is in plain view */
 	char **reads; /* [system] read as absolute host paths, owned; what is absent is left out */
 	char **reads_at;	       /* each once more in the agent's home, owned; NULL: not */
 	struct ward_shown_file *shown; /* what each is on the host, owned (shown.h) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the policy about a file that is shown as it is. */
+/* Asks the policy about what is shown as it is. */
 #include "enforcer/session/plan/shown.h"
 
 #include <errno.h>
@@ -16,10 +16,19 @@
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/owner/as_owner.h"
-#include "enforcer/session/plan/plan.h"
 #include "enforcer/session/owner/project.h"
+#include "enforcer/session/plan/plan.h"
 
 #define NEEDED (WARD_RIGHT_STAT | WARD_RIGHT_READ)
+
+void ward_shown_file_clear(struct ward_shown_file *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->real);
+	ward_spot_clear(&s->spot);
+	*s = WARD_SHOWN_FILE_INIT;
+}
 
 /* One of its names. */
 static int ask(const struct ward_policy *p, const char *path, struct ward_shown_file *ret)
@@ -36,49 +45,73 @@ static int ask(const struct ward_policy *p, const char *path, struct ward_shown_
 	return 0;
 }
 
-/* The name that it has in a tree from this source, whatever the source is called. */
-static int ask_tree(const struct ward_policy *p, const char *tree, const char *source,
+/* The name that it has in a tree that serves the place where it lies. */
+static int ask_tree(const struct ward_policy *p, const struct ward_tree_spots *trees, size_t i,
 	struct ward_shown_file *ret)
 {
-	ward_cleanup_fd int fd = open(source, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ward_cleanup_free char *top = NULL;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (fd < 0)
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	const struct ward_tree *t = &ward_policy_settings(p)->trees[i];
+	/* It may be another name of a file whose other names close it. */
+	if (ret->linked && trees->v[i].path && trees->v[i].dev == ret->spot.dev &&
+		t->hardlinks == WARD_HARDLINKS_DENY)
+		ret->links = (int)i;
+	if (!ward_tree_spots_name(trees, p, i, &ret->spot, &name))
 		return 0;
-	int r = ward_fd_path(fd, &top);
-	const char *rel = r == 0 ? ward_path_beneath(ret->real, top) : NULL;
-	if (!rel)
-		return r == -ENOMEM ? r : 0;
-	ward_buf_printf(&b, "%s%s%s", tree, *rel ? "/" : "", rel);
-	r = ward_buf_error(&b);
-	return r < 0 ? r : ask(p, ward_buf_str(&b), ret);
+	if (ret->type == S_IFDIR)
+		ret->served = (int)i;
+	int r = ward_buf_error(&name);
+	return r < 0 ? r : ask(p, ward_buf_str(&name), ret);
 }
 
-int ward_shown_look(const struct ward_policy *p, const char *const *sources, const char *path,
-	const char *at, struct ward_shown_file *ret)
+/* All of its names; fills what the policy says. */
+static int ask_all(const struct ward_policy *p, const struct ward_tree_spots *trees,
+	const char *path, const char *at, struct ward_shown_file *s)
 {
-	const struct ward_settings *settings = ward_policy_settings(p);
-	struct ward_shown_file s = {.rights = WARD_RIGHTS_ALL};
-	struct stat st;
-	ward_cleanup_fd int fd = open(path, O_PATH | O_CLOEXEC);
-	int r = ask(p, path, &s);
+	int r = ask(p, path, s);
 	if (r == 0 && at)
-		r = ask(p, at, &s);
-	if (r == 0 && fd >= 0 && fstat(fd, &st) == 0) {
-		s.type = st.st_mode & S_IFMT;
-		r = ward_fd_path(fd, &s.real);
+		r = ask(p, at, s);
+	if (r == 0 && s->real)
+		r = ask(p, s->real, s);
+	for (size_t i = 0; i < trees->n && r == 0 && s->real; i++)
+		r = ask_tree(p, trees, i, s);
+	return r;
+}
+
+static int open_shown(
+	const struct ward_tree_spots *trees, const char *path, struct ward_shown_file *s)
+{
+	struct stat st;
+	int r = 0;
+	s->fd = open(path, O_PATH | O_CLOEXEC);
+	if (s->fd >= 0 && fstat(s->fd, &st) == 0) {
+		s->type = st.st_mode & S_IFMT;
+		s->linked = S_ISREG(st.st_mode) && st.st_nlink > 1;
+		s->dev = st.st_dev;
+		s->ino = st.st_ino;
+		r = ward_fd_path(s->fd, &s->real);
 		if (r == 0)
-			r = ask(p, s.real, &s);
+			r = ward_spot_find(&trees->mounts, s->fd, &s->spot);
 	}
-	for (size_t i = 0; i < settings->n_trees && r == 0 && s.real; i++)
-		if (sources[i])
-			r = ask_tree(p, settings->trees[i].path, sources[i], &s);
-	if (r < 0) {
-		free(s.real);
-		return r;
-	}
-	*ret = s;
-	return 0;
+	return r;
+}
+
+int ward_shown_look(const struct ward_policy *p, const struct ward_tree_spots *trees,
+	const char *path, const char *at, struct ward_shown_file *ret)
+{
+	struct ward_shown_file s = WARD_SHOWN_FILE_INIT;
+	int r = open_shown(trees, path, &s);
+	if (r == 0)
+		r = ask_all(p, trees, path, at, &s);
+	if (r < 0)
+		ward_shown_file_clear(&s);
+	else
+		*ret = s;
+	return r;
+}
+
+static bool is_open(const struct ward_shown_file *s)
+{
+	return !s->closed && s->served < 0 && s->links < 0;
 }
 
 /* True where a path goes on in another way than its names say. */
@@ -133,15 +166,16 @@ static bool lies_in(const char *path, const struct ward_shown_file *s)
 	return fd >= 0 && ward_fd_path(fd, &real) == 0 && ward_path_beneath(real, s->real);
 }
 
-int ward_shown_find(const struct ward_policy *p, const char *const *sources, const char *home,
-	const char *project, const char *path, struct ward_shown_by *ret, struct ward_err *err)
+int ward_shown_find(const struct ward_policy *p, const struct ward_tree_spots *trees,
+	const char *home, const char *project, const char *path, struct ward_shown_by *ret,
+	struct ward_err *err)
 {
 	const struct ward_strings *all = &ward_policy_settings(p)->system_read;
 	struct ward_shown_by by = {0};
 	size_t longest = 0;
 	for (size_t i = 0; i < all->n; i++) {
 		ward_cleanup_free char *at = NULL;
-		struct ward_shown_file s = {0};
+		ward_cleanup(ward_shown_file_clear) struct ward_shown_file s = WARD_SHOWN_FILE_INIT;
 		if (all->v[i][0] == '~' && !home)
 			continue;
 		int r = ward_shown_path(all->v[i], home, project, &at, err);
@@ -150,10 +184,10 @@ int ward_shown_find(const struct ward_policy *p, const char *const *sources, con
 		/* of those beneath each other the inner one is seen */
 		if (!ward_path_beneath(path, at) || strlen(at) < longest)
 			continue;
-		r = ward_shown_look(p, sources, at, NULL, &s);
+		r = ward_shown_look(p, trees, at, NULL, &s);
 		if (r < 0)
 			return ward_err_sys(err, r, "%s", at);
-		const bool shown = s.real && !s.closed && (S_ISREG(s.type) || S_ISDIR(s.type));
+		const bool shown = s.real && is_open(&s) && (S_ISREG(s.type) || S_ISDIR(s.type));
 		if (s.real)
 			longest = strlen(at);
 		if (s.real)
@@ -161,38 +195,48 @@ int ward_shown_find(const struct ward_policy *p, const char *const *sources, con
 				.there = shown && lies_in(path, &s),
 				.rights = NEEDED | WARD_RIGHT_LIST | (s.rights & WARD_RIGHT_EXEC),
 				.entry = i};
-		free(s.real);
 	}
 	*ret = by;
 	return 0;
 }
 
-static int refuse(const struct ward_shown_file *s, const char *path, struct ward_err *err)
+static int refuse(const struct ward_policy *p, const struct ward_shown_file *s, const char *path,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
-	bool other = s->real && strcmp(s->real, path) != 0;
-	ward_rule_place(s->closed, &why);
-	ward_buf_puts(&why, " ");
-	ward_rule_text(s->closed, &why);
-	return ward_err_set(err, -EINVAL,
-		"%s%s%s cannot be shown: %s closes it, and --read and [system] read lift nothing",
-		path, other ? ", which is " : "", other ? s->real : "", ward_buf_str(&why));
+	const struct ward_tree *trees = ward_policy_settings(p)->trees;
+	const bool other = s->real && strcmp(s->real, path) != 0;
+	if (s->closed) {
+		ward_rule_place(s->closed, &why);
+		ward_buf_puts(&why, " ");
+		ward_rule_text(s->closed, &why);
+		ward_buf_puts(&why, " closes it, and --read and [system] read lift nothing");
+	} else if (s->served >= 0) {
+		ward_buf_printf(&why,
+			"the tree %s serves it, and its rules would not hold there; take it out of "
+			"[system] read, or let the tree be seen at its own path (at = same)",
+			trees[s->served].path);
+	} else {
+		ward_buf_printf(&why,
+			"it has more than one name (hard links), and the tree %s on the same file "
+			"system closes such files (hardlinks = deny)",
+			trees[s->links].path);
+	}
+	return ward_err_set(err, -EINVAL, "%s%s%s cannot be shown: %s", path,
+		other ? ", which is " : "", other ? s->real : "", ward_buf_str(&why));
 }
 
-int ward_shown_check(const struct ward_run_plan *p, const struct ward_policy *policy,
-	struct ward_shown_file *ret, struct ward_err *err)
+int ward_shown_check(struct ward_run_plan *p, struct ward_err *err)
 {
 	struct ward_as_owner as;
-	const char *sources[WARD_TREES_MAX] = {NULL};
-	for (size_t i = 0; i < p->n_trees; i++)
-		sources[i] = p->trees[i].source;
 	int r = ward_as_owner_begin(&p->id, &as, err);
 	for (size_t i = 0; i < p->n_reads && r == 0; i++) {
-		r = ward_shown_look(policy, sources, p->reads[i], p->reads_at[i], &ret[i]);
+		r = ward_shown_look(
+			p->policy, &p->spots, p->reads[i], p->reads_at[i], &p->shown[i]);
 		if (r < 0)
 			ward_err_sys(err, r, "[system] read = %s", p->reads[i]);
-		else if (ret[i].closed)
-			r = refuse(&ret[i], p->reads[i], err);
+		else if (!is_open(&p->shown[i]))
+			r = refuse(p->policy, &p->shown[i], p->reads[i], err);
 	}
 	ward_as_owner_end(&as);
 	return r;
@@ -201,15 +245,19 @@ int ward_shown_check(const struct ward_run_plan *p, const struct ward_policy *po
 int ward_shown_recheck(
 	const struct ward_run_plan *p, const struct ward_policy *policy, struct ward_err *err)
 {
-	struct ward_shown_file *now = calloc(p->n_reads + 1, sizeof(*now));
-	int r = now ? ward_shown_check(p, policy, now, err)
-		    : ward_err_sys(err, -ENOMEM, "[system] read");
-	for (size_t i = 0; i < p->n_reads && r == 0; i++)
-		if (p->shown[i].rights & ~now[i].rights & WARD_RIGHT_EXEC)
-			r = ward_err_set(err, -EINVAL, "%s is shown as one that may be executed",
+	for (size_t i = 0; i < p->n_reads; i++) {
+		struct ward_shown_file now = p->shown[i]; /* borrows */
+		now.rights = WARD_RIGHTS_ALL;
+		now.closed = NULL;
+		now.served = now.links = -1;
+		int r = ask_all(policy, &p->spots, p->reads[i], p->reads_at[i], &now);
+		if (r < 0)
+			return ward_err_sys(err, r, "[system] read = %s", p->reads[i]);
+		if (!is_open(&now))
+			return refuse(policy, &now, p->reads[i], err);
+		if (p->shown[i].rights & ~now.rights & WARD_RIGHT_EXEC)
+			return ward_err_set(err, -EINVAL, "%s is shown as one that may be executed",
 				p->reads[i]);
-	for (size_t i = 0; now && i < p->n_reads; i++)
-		free(now[i].real);
-	free(now);
-	return r;
+	}
+	return 0;
 }

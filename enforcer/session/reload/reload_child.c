@@ -266,9 +266,12 @@ void ward_reload_child(const struct ward_reload *r, int sock, int base)
 	e = check(r->plan->policy, p, &text);
 	if (e < 0)
 		fail(sock, e == -EINVAL ? WARD_EXIT_USAGE : WARD_EXIT_SETUP, ward_buf_str(&text));
-	e = ward_shown_recheck(r->plan, p, &err);
+	e = ward_tree_spots_recheck(&r->plan->spots, p, &err);
+	if (e == 0)
+		e = ward_shown_recheck(r->plan, p, &err);
 	if (e < 0) {
-		ward_err_wrap(&err, "what [system] read shows stays until the session ends");
+		ward_err_wrap(
+			&err, "what [system] read and trees show stays until the session ends");
 		fail(sock, e == -EINVAL ? WARD_EXIT_USAGE : WARD_EXIT_SETUP, err.text);
 	}
 	revoke_open(r, &v);

@@ -14,10 +14,12 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/session/run/exec_path.h"
 
 /* Programs that a session remembers; one that is forgotten is said again. */
 #define KNOWN_MAX 1024U
@@ -44,6 +46,7 @@ struct waiting {
 
 struct ward_exec_files {
 	struct ward_guard *guard;
+	const struct ward_identity *id;
 	pthread_t thread;
 	pthread_mutex_t lock; /* all below */
 	pthread_cond_t more;
@@ -120,16 +123,22 @@ static void *run(void *arg)
 		x->first = (x->first + 1) % WAITING_MAX;
 		x->n--;
 		pthread_mutex_unlock(&x->lock);
-		if (buf)
+		/* What the command may not read is not read for it. Anew each time: setgroups(2) of
+		 * another thread would be for this one, too. */
+		const bool rights = ward_exec_rights_take(x->id) == 0;
+		if (buf && rights)
 			make(x, &w, buf);
 		else
-			say(x, &w, NULL, "no digest: no memory");
+			say(x, &w, NULL,
+				buf ? "no digest: without the rights of the command"
+				    : "no digest: no memory");
 		close(w.fd);
 		free(w.path);
 	}
 }
 
-int ward_exec_files_new(struct ward_guard *g, struct ward_exec_files **ret, struct ward_err *err)
+int ward_exec_files_new(struct ward_guard *g, const struct ward_identity *id,
+	struct ward_exec_files **ret, struct ward_err *err)
 {
 	sigset_t all;
 	sigset_t old;
@@ -137,6 +146,7 @@ int ward_exec_files_new(struct ward_guard *g, struct ward_exec_files **ret, stru
 	if (!x)
 		return ward_err_sys(err, -ENOMEM, "digests of programs");
 	x->guard = g;
+	x->id = id;
 	pthread_mutex_init(&x->lock, NULL);
 	pthread_cond_init(&x->more, NULL);
 	/* Signals are the main thread's. */
@@ -159,13 +169,30 @@ static bool same(const struct program *a, const struct program *b)
 	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
 }
 
-/* A file that stays what it is while it is read, as far as anybody inside is concerned. */
+/* What the kernel makes up as it is read: no program, and reading may do something. */
+static bool made_up(const struct statfs *fs)
+{
+	static const uint32_t types[] = {FUSE_SUPER_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC,
+		CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+		SECURITYFS_MAGIC, EFIVARFS_MAGIC, PSTOREFS_MAGIC, BPF_FS_MAGIC, SELINUX_MAGIC,
+		BINFMTFS_MAGIC, DEVPTS_SUPER_MAGIC};
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if ((uint32_t)fs->f_type == types[i])
+			return true;
+	return false;
+}
+
+/*
+ * A program: a file that stays what it is while it is read, as far as anybody inside is concerned,
+ * and that this thread, which has the command's rights, may execute.
+ */
 static bool steady(int fd, const struct stat *st)
 {
 	struct statvfs vfs;
 	struct statfs fs;
 	return S_ISREG(st->st_mode) && st->st_size <= SIZE_MAX_READ && fstatvfs(fd, &vfs) == 0 &&
-	       vfs.f_flag & ST_RDONLY && fstatfs(fd, &fs) == 0 && fs.f_type != FUSE_SUPER_MAGIC;
+	       vfs.f_flag & ST_RDONLY && fstatfs(fd, &fs) == 0 && !made_up(&fs) &&
+	       syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
 }
 
 void ward_exec_files_seen(

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,15 +16,15 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
-#include "enforcer/base/fd.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/session/run/exec_files.h"
+#include "enforcer/session/run/exec_memory.h"
+#include "enforcer/session/run/exec_path.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* linux/seccomp.h, 6.6 */
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
@@ -35,8 +34,6 @@
 /* Of the arguments this much is recorded; the rest is said to be missing ("cut"). */
 #define ARGV_BYTES 6144
 #define ARGV_ITEMS 512
-/* Memory is read up to the next boundary: what lies behind may not be there. */
-#define PAGE 4096U
 /* The thread answers within microseconds; nobody waits longer for one that cannot. */
 #define STOP_MS 2000
 
@@ -48,6 +45,7 @@ struct ward_exec_watch {
 	int stop; /* eventfd */
 	bool no_argv;
 	pthread_t thread;
+	struct ward_exec_memory memory; /* of who calls */
 	struct ward_event ev;
 	char path[PATH_MAX + PATH_MAX + 1];
 	char argv[ARGV_BYTES];
@@ -55,50 +53,8 @@ struct ward_exec_watch {
 
 /* --- what the caller asks for --- */
 
-/* Up to len bytes at addr of a process, page by page; how many could be had. */
-static size_t peek(pid_t pid, uint64_t addr, void *to, size_t len)
-{
-	size_t have = 0;
-	while (have < len) {
-		size_t n = PAGE - (size_t)((addr + have) % PAGE);
-		n = n < len - have ? n : len - have;
-		struct iovec local = {(char *)to + have, n};
-		struct iovec remote = {(void *)(uintptr_t)(addr + have), n};
-		ssize_t r = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-		if (r <= 0)
-			break;
-		have += (size_t)r;
-	}
-	return have;
-}
-
-/*
- * The string at addr with its NUL, at most `size` bytes. Returns its length with NUL; 0: it cannot
- * be read, or does not end there (what there is of it stands in `to`, *ret_have bytes).
- */
-static size_t peek_string(pid_t pid, uint64_t addr, char *to, size_t size, size_t *ret_have)
-{
-	size_t have = 0;
-	while (have < size) {
-		/* Most are short: not a whole page for each. */
-		size_t n = 256 - (size_t)((addr + have) % 256);
-		n = n < size - have ? n : size - have;
-		size_t got = peek(pid, addr + have, to + have, n);
-		const char *end = memchr(to + have, '\0', got);
-		have += got;
-		if (end) {
-			*ret_have = (size_t)(end - to) + 1;
-			return *ret_have;
-		}
-		if (got < n)
-			break;
-	}
-	*ret_have = have;
-	return 0;
-}
-
 /* Arguments as a list of events (audit/event.h). False: something of them is missing. */
-static bool peek_argv(struct ward_exec_watch *x, pid_t pid, uint64_t addr, size_t *ret_len)
+static bool peek_argv(struct ward_exec_watch *x, uint64_t addr, size_t *ret_len)
 {
 	uint64_t pointers[ARGV_ITEMS];
 	size_t len = 0;
@@ -106,13 +62,15 @@ static bool peek_argv(struct ward_exec_watch *x, pid_t pid, uint64_t addr, size_
 	*ret_len = 0;
 	if (!addr)
 		return true;
-	size_t n = peek(pid, addr, pointers, sizeof(pointers)) / sizeof(*pointers);
+	size_t n = ward_exec_memory_read(&x->memory, addr, pointers, sizeof(pointers)) /
+		   sizeof(*pointers);
 	for (size_t i = 0; i < n && !whole; i++) {
 		size_t have = 0;
 		whole = pointers[i] == 0;
 		if (whole || len == sizeof(x->argv))
 			break;
-		if (peek_string(pid, pointers[i], x->argv + len, sizeof(x->argv) - len, &have)) {
+		if (ward_exec_memory_string(
+			    &x->memory, pointers[i], x->argv + len, sizeof(x->argv) - len, &have)) {
 			len += have;
 			continue;
 		}
@@ -144,7 +102,7 @@ static size_t path_of(struct ward_exec_watch *x, const struct seccomp_notif *req
 	char name[PATH_MAX];
 	char what[32] = "cwd";
 	size_t len = 0;
-	size_t n = peek_string(pid, addr, name, sizeof(name), &len);
+	size_t n = ward_exec_memory_string(&x->memory, addr, name, sizeof(name), &len);
 	if (n == 0)
 		return 0;
 	if (dir != AT_FDCWD)
@@ -233,6 +191,7 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 	char link[PATH_MAX];
 	size_t len = 0, path = 0;
 	find_caller(tid, &c);
+	ward_exec_memory_open(&x->memory, x->plan, tid);
 	ward_event_begin(&x->ev, WARD_EVENT_EXEC);
 	ward_event_u64(&x->ev, WARD_TAG_PID, (uint64_t)c.process);
 	ward_event_u64(&x->ev, WARD_TAG_UID, c.uid);
@@ -253,7 +212,7 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 		ward_event_bytes(&x->ev, WARD_TAG_EXE, link, len);
 	if (!x->no_argv) {
 		uint64_t argv = req->data.args[req->data.nr == SYS_execveat ? 2 : 1];
-		if (!peek_argv(x, tid, argv, &len))
+		if (!peek_argv(x, argv, &len))
 			x->ev.head.flags |= WARD_EVENT_CUT;
 		ward_event_list(&x->ev, WARD_TAG_ARGV, x->argv, len);
 	}
@@ -261,40 +220,8 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 	if (len > 0)
 		ward_event_bytes(&x->ev, WARD_TAG_CWD, link, len);
 	ward_event_text(&x->ev, WARD_TAG_HOW, "observed");
+	ward_exec_memory_close(&x->memory);
 	return path;
-}
-
-/*
- * What the call leads to, through links, as it is called inside; to has PATH_MAX bytes; *ret_fd: an
- * O_PATH descriptor of it, untouched where it cannot be had: in a tree of another user's only the
- * path that was asked for is known. Nothing here waits for the caller's
- * memory, and a lookup in a tree waits for wardfs-fs, which waits for nobody but the writer.
- */
-static size_t resolve(const struct ward_exec_watch *x, pid_t tid, size_t len, char *to, int *ret_fd)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	char name[64];
-	char asked[PATH_MAX];
-	ward_cleanup_free char *path = NULL;
-	if (len >= sizeof(asked))
-		return 0;
-	memcpy(asked, x->path, len);
-	asked[len] = '\0';
-	snprintf(name, sizeof(name), "/proc/%d/root", (int)tid);
-	ward_cleanup_fd int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ward_cleanup_fd int fd = root < 0 ? -errno : ward_fd_openat2(root, asked, &how);
-	/* Nothing to be refused: it fails for another reason. */
-	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return 0;
-	const char *is = fd >= 0 && ward_fd_path(fd, &path) == 0 ? path : asked;
-	len = strlen(is);
-	if (len >= PATH_MAX)
-		return 0;
-	memcpy(to, is, len + 1);
-	if (fd >= 0)
-		*ret_fd = ward_steal_fd(&fd);
-	return len;
 }
 
 /* Does [process] exec refuse this path outside of what the guard decides by name? */
@@ -328,31 +255,24 @@ static int note_unlisted(struct ward_exec_watch *x, const char *path)
 	return ward_guard_put(x->guard, &x->ev);
 }
 
-static bool in_tree(const struct ward_exec_watch *x, const char *path)
-{
-	const struct ward_run_plan *p = x->plan;
-	for (size_t i = 0; i < p->n_trees; i++)
-		if (ward_path_beneath(path, p->trees[i].path) ||
-			(p->trees[i].at && ward_path_beneath(path, p->trees[i].at)))
-			return true;
-	return false;
-}
-
 /*
- * Which file it is. Not of a path in a tree: looking there is an access that the guard decides and
- * records, and the kernel is about to do it. Returns its path, "" where it is not known.
+ * Which file it is, with the rights of the command; not in a tree, where the kernel is about to
+ * look and the guard decides. Returns its path as it is called inside, "" where it is not known.
  */
-static const char *note_file(
-	struct ward_exec_watch *x, pid_t tid, size_t len, char to[PATH_MAX], bool everywhere)
+static const char *note_file(struct ward_exec_watch *x, pid_t tid, size_t len, char to[PATH_MAX])
 {
+	char name[64];
 	ward_cleanup_fd int fd = -1;
-	to[0] = '\0';
 	x->path[len] = '\0';
-	if (len == 0 || (!everywhere && in_tree(x, x->path)) || resolve(x, tid, len, to, &fd) == 0)
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)tid);
+	ward_cleanup_fd int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (len == 0 || root < 0 || ward_exec_rights_take(&x->plan->id) < 0)
 		return "";
-	if (fd >= 0 && !in_tree(x, to))
+	bool found = ward_exec_path_follow(x->plan, root, x->path, to, &fd);
+	if (found && fd >= 0)
 		ward_exec_files_seen(x->files, fd, to, &x->ev);
-	return to;
+	ward_exec_rights_drop(&x->plan->id);
+	return found ? to : "";
 }
 
 /* Takes a call and answers it. -ENOENT: its caller died meanwhile. */
@@ -365,7 +285,7 @@ static int serve(struct ward_exec_watch *x)
 	char path[PATH_MAX];
 	bool listed = ward_policy_has_programs(x->plan->policy);
 	size_t len = fill(x, &req);
-	const char *file = note_file(x, (pid_t)req.pid, len, path, listed);
+	const char *file = note_file(x, (pid_t)req.pid, len, path);
 	/* What was read is the caller's only if it still waits: its number may be another's by now.
 	 */
 	if (ioctl(x->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &req.id) < 0)
@@ -412,7 +332,7 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	/* Signals are the main thread's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int r = x->stop < 0 ? -errno : ward_exec_files_new(g, &x->files, err);
+	int r = x->stop < 0 ? -errno : ward_exec_files_new(g, &plan->id, &x->files, err);
 	if (r == 0)
 		r = -pthread_create(&x->thread, NULL, run, x);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -97,7 +97,8 @@ static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[
 	const struct ward_run_plan *p = r->plan;
 	for (size_t i = 0; i < p->n_trees; i++)
 		ret[i] = (struct ward_guard_tree){p->trees[i].path,
-			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing};
+			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing,
+			p->spots.elsewhere[i]};
 }
 
 static int serve(struct ward_running *r, struct ward_err *err)
@@ -288,6 +289,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 		.envp = r->envp,
 		.cwd = r->plan->cwd,
 		.terminal = r->plan->settings->terminal,
+		.no_argv = ward_word_said(r->plan->settings->redact, WARD_REDACT_ARGV),
 		.apart = what_is_apart(r->plan),
 		.owner = command_uid(r->plan),
 		.file_size = r->plan->settings->file_size,
@@ -355,7 +357,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ward_ask_fs_clear(&r->ask_fs);
 	ward_execs_close(&r->execs);
 	ward_reload_clear(&r->reload);
-	ward_relay_drain(r->relay, DRAIN_MS);
+	ward_relay_finish(r->relay, DRAIN_MS);
 	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
 	if (lost && !r->ending && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;

@@ -24,6 +24,8 @@ static int describe_reads(const struct ward_run_plan *p, const struct ward_socke
 			.inside = p->reads[i],
 			.optional = true,
 			.plain = true,
+			.dev = s->dev,
+			.ino = s->ino,
 			.noexec = !(s->rights & WARD_RIGHT_EXEC)};
 		if (!s->real)
 			continue;
@@ -37,6 +39,19 @@ static int describe_reads(const struct ward_run_plan *p, const struct ward_socke
 	ret->spec.reads = ret->reads;
 	ret->spec.n_reads = p->mode->layers & WARD_LAYER_VIEW ? n + n_sockets : 0;
 	return 0;
+}
+
+/* Which directories of the host only trees may show. */
+static void describe_guarded(const struct ward_run_plan *p, struct ward_run_sandbox *ret)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->spots.n; i++)
+		if (p->spots.v[i].path)
+			ret->guarded[n++] = (struct ward_sandbox_guarded){
+				&p->spots.v[i], p->spots.dev[i], p->spots.ino[i]};
+	ret->spec.guarded = ret->guarded;
+	ret->spec.n_guarded = n;
+	ret->spec.mounts = &p->spots.mounts;
 }
 
 /* Who the command is, and what it sees. */
@@ -106,6 +121,7 @@ int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_o
 	if (r < 0)
 		return r;
 	describe_view(p, ret);
+	describe_guarded(p, ret);
 	describe_limits(p->settings, limits, ret);
 	ret->spec.argv = o->argv;
 	ret->spec.envp = envp;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -74,4 +75,20 @@ bool ward_given_is_apart(enum ward_given g, unsigned apart)
 {
 	return (g == WARD_GIVEN_FILE && apart & WARD_APART_FILES) ||
 	       (g == WARD_GIVEN_SOCKET && apart & WARD_APART_SOCKETS);
+}
+
+int ward_given_own_pipe(int fd, int *ret)
+{
+	char self[32];
+	struct stat st;
+	struct statfs fs;
+	int flags = fcntl(fd, F_GETFL);
+	*ret = -1;
+	if (flags < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISFIFO(st.st_mode) || fstatfs(fd, &fs) < 0 || fs.f_type != PIPEFS_MAGIC)
+		return 0;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	*ret = open(self, (flags & (O_ACCMODE | O_NONBLOCK | O_DIRECT)) | O_CLOEXEC);
+	return *ret < 0 ? -errno : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves bytes between what the user gave as 0, 1, 2 and the pty and pipes of the sandbox. */
-#include "enforcer/session/terminal/relay.h"
+#include "enforcer/session/terminal/relay_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,6 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 
-/* A terminal takes this much at once without making us wait long. */
-#define CHUNK 4096
-
-/* Files and sockets take more at once. */
-#define BULK ((size_t)64 << 10)
-
 /*
  * How often a job in the background looks whether it came to the front: a shell's `fg` sends
  * SIGCONT to stopped jobs only, and nothing tells those that run.
@@ -31,59 +25,20 @@
 /* The first of two keys that mean leaving is the command's if nothing follows for so long. */
 #define HELD_NS (WARD_NS_PER_SEC * 3 / 10)
 
-/* Bytes on their way from one descriptor to another. */
-struct stream {
-	int from; /* -1: not used or at its end */
-	int to;
-	struct ward_relay *relay;
-	ward_pollset_id id;
-	short asked; /* POLLIN of from, or POLLOUT of to */
-	size_t start;
-	size_t end;  /* data[start..end) wait to be written */
-	size_t owed; /* ward_relay_drain(): what the pipe held at its start */
-	size_t room; /* of data */
-	char *data;  /* few, or owned */
-	bool socket; /* what was given is one: it is asked not to wait in each call */
-	char few[CHUNK];
-};
+/* For a read of a file that is under way when nobody wants more of it. */
+#define LAST_READ_MS 1000
+/* Nothing is written to a file for so long when all else is over: then the rest is given up. */
+#define FILE_MS 60000
+#define TICK_MS 20
 
-/* Input first: what drains begins at SCREEN. */
-enum stream_name { KEYS = 0, PIPE_IN, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
-
-struct ward_relay {
-	struct ward_relay_spec spec;
-	enum ward_given given[3];
-	bool tty[3];
-	int apart[3]; /* 0, 1, 2 again, where pipes stand in for them; owned, -1: not so */
-	bool pty_wanted;
-	bool raw_wanted; /* keys and screen are on the terminal: raw while in the foreground */
-	bool raw_now;
-	int terminal; /* 0, 1, 2 or -1: the descriptor whose modes and size count */
-	int pty;      /* borrowed; -1 without */
-	int ours[3];  /* 0, 1, 2 opened anew, so as never to wait in write(2); -1: not so */
-	int child[3]; /* ends for the command, owned; -1: inherited as they are or the pty */
-	int unread;   /* of the pipe for 0: a read end, to look at what is left; owned, -1: none */
-	uint64_t taken; /* bytes read of what was given as 0 */
-	uint64_t file_max;
-	struct ward_err failed; /* what could not be read or written, with its code; 0: nothing */
-	struct termios saved;
-	struct stream stream[STREAMS];
-	struct ward_pollset *set; /* borrowed; NULL: not watched */
-	ward_pollset_id each;
-	uint64_t moved; /* bytes read from any stream */
-	void (*tap)(void *user, const char *data, size_t n);
-	void *tap_user;
-	bool detachable, wants_away;
-	bool held; /* the first of two keys that mean leaving, since held_at (CLOCK_MONOTONIC ns) */
-	uint64_t held_at;
-};
+const char *const ward_relay_names[3] = {"standard input", "standard output", "standard error"};
 
 /*
  * A terminal or pipe that nobody reads takes less than it is offered, and the rest would be waited
  * for: no clock would ring meanwhile. That it does not wait is a property of an open file, and the
  * caller's is shared with others. What may not be opened (su(1): a terminal of another user) waits.
  */
-static int output(struct ward_relay *r, int i)
+int ward_relay_output(struct ward_relay *r, int i)
 {
 	char self[32];
 	if (r->ours[i] < 0) {
@@ -93,168 +48,18 @@ static int output(struct ward_relay *r, int i)
 	return r->ours[i] >= 0 ? r->ours[i] : i;
 }
 
-static void plan_pty(struct ward_relay *r)
+/* What was given as i is not needed any more. */
+static void let_go_of(struct ward_relay *r, int i, struct ward_relay_stream *s)
 {
-	r->pty_wanted = r->tty[0] || r->tty[1] || r->tty[2];
-	r->terminal = r->tty[1] ? 1 : r->tty[0] ? 0 : r->tty[2] ? 2 : -1;
-	if (r->terminal >= 0)
-		r->raw_wanted = r->tty[0] && r->tty[1];
-}
-
-static const char *const names[] = {"standard input", "standard output", "standard error"};
-
-/* The command may open its /dev/stdin anew, where we may give the pipe away. */
-static int make_pipe(const struct ward_relay *r, int ret[2], struct ward_err *err)
-{
-	if (pipe2(ret, O_CLOEXEC) < 0)
-		return ward_err_sys(err, -errno, "pipe");
-	if (r->spec.owner != geteuid())
-		(void)!fchown(ret[0], r->spec.owner, (gid_t)-1);
-	return 0;
-}
-
-static int hold(struct ward_relay *r, int i, struct stream *s, struct ward_err *err)
-{
-	s->data = malloc(BULK);
-	/* A number of our own: what was given stays open when the caller replaces 0, 1, 2. */
-	r->apart[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-	if (!s->data || r->apart[i] < 0)
-		return ward_err_sys(err, s->data ? -errno : -ENOMEM, "%s", names[i]);
-	/* A device may make us wait for each byte. */
-	struct stat st;
-	s->room = fstat(i, &st) == 0 && S_ISCHR(st.st_mode) ? CHUNK : BULK;
-	s->socket = r->given[i] == WARD_GIVEN_SOCKET;
-	return 0;
-}
-
-/*
- * Read or written against what it was opened for, it is an error inside as well (EBADF): the
- * unreadable input of nohup(1), say.
- */
-static int other_way(struct ward_relay *r, int i, struct ward_err *err)
-{
-	r->child[i] = open("/dev/null", (i == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-	return r->child[i] < 0 ? ward_err_sys(err, -errno, "/dev/null") : 0;
-}
-
-static bool opened_for(int i)
-{
-	int mode = fcntl(i, F_GETFL) & O_ACCMODE;
-	return mode == O_RDWR || mode == (i == 0 ? O_RDONLY : O_WRONLY);
-}
-
-static int plan_input(struct ward_relay *r, struct ward_err *err)
-{
-	char self[32];
-	int p[2];
-	struct stream *s = &r->stream[PIPE_IN];
-	if (!opened_for(0))
-		return other_way(r, 0, err);
-	int e = hold(r, 0, s, err);
-	if (e == 0)
-		e = make_pipe(r, p, err);
-	if (e < 0)
-		return e;
-	r->child[0] = p[0];
-	s->from = r->apart[0];
-	s->to = p[1];
-	/* An open file of its own, and so a flag of its own: we never wait there. */
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", p[0]);
-	r->unread = open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (r->unread < 0 || fcntl(p[1], F_SETFL, O_NONBLOCK) < 0)
-		return ward_err_sys(err, -errno, "pipe");
-	return 0;
-}
-
-/* Are 1 and 2 one open file, as after 2>&1? Two of one name differ in their flags or their place.
- */
-static bool both_one(void)
-{
-	struct stat a, b;
-	return fstat(1, &a) == 0 && fstat(2, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino && fcntl(1, F_GETFL) == fcntl(2, F_GETFL) &&
-	       lseek(1, 0, SEEK_CUR) == lseek(2, 0, SEEK_CUR);
-}
-
-static int plan_output(struct ward_relay *r, int i, bool apart, struct ward_err *err)
-{
-	int p[2];
-	struct stream *s = &r->stream[i == 1 ? PIPE_OUT : PIPE_ERR];
-	if (apart && !opened_for(i))
-		return other_way(r, i, err);
-	/* One pipe for both keeps the order in which the command wrote. */
-	if (i == 2 && r->stream[PIPE_OUT].from >= 0 && both_one()) {
-		r->child[2] = fcntl(r->child[1], F_DUPFD_CLOEXEC, 3);
-		return r->child[2] < 0 ? ward_err_sys(err, -errno, "pipe") : 0;
-	}
-	int e = apart ? hold(r, i, s, err) : 0;
-	if (e == 0)
-		e = make_pipe(r, p, err);
-	if (e < 0)
-		return e;
-	r->child[i] = p[1];
-	s->from = p[0];
-	/* The command may open it anew, and read before us what made it ready. */
-	if (fcntl(p[0], F_SETFL, O_NONBLOCK) < 0)
-		return ward_err_sys(err, -errno, "pipe");
-	/* Opened anew, a file would be written from its start, and a device begin anew. */
-	s->to = apart ? r->apart[i] : output(r, i);
-	return 0;
-}
-
-/* What the command gets in place of terminals, where it is to have none, and of what stays apart.
- */
-static int plan(struct ward_relay *r, struct ward_err *err)
-{
-	const bool pty = r->spec.flags & WARD_RELAY_TERMINAL;
-	const bool count = r->spec.flags & WARD_RELAY_COUNT;
-	int e = 0;
-	if (r->tty[0] && !pty) {
-		r->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-		if (r->child[0] < 0)
-			return ward_err_sys(err, -errno, "/dev/null");
-	} else if (ward_given_is_apart(r->given[0], r->spec.apart)) {
-		e = plan_input(r, err);
-	}
-	for (int i = 1; i < 3 && e == 0; i++) {
-		bool apart = ward_given_is_apart(r->given[i], r->spec.apart);
-		if (apart || (r->tty[i] ? !pty : count))
-			e = plan_output(r, i, apart, err);
-	}
-	return e;
-}
-
-int ward_relay_open(
-	const struct ward_relay_spec *spec, struct ward_relay **ret, struct ward_err *err)
-{
-	struct ward_relay *r = calloc(1, sizeof(*r));
-	int e = r ? 0 : ward_err_sys(err, -ENOMEM, "terminal");
-	if (e < 0)
-		return e;
-	r->spec = *spec;
-	r->file_max = UINT64_MAX;
-	r->pty = r->terminal = r->unread = -1;
-	for (int i = 0; i < 3; i++)
-		r->child[i] = r->ours[i] = r->apart[i] = -1;
-	for (int i = 0; i < STREAMS; i++) {
-		struct stream *s = &r->stream[i];
-		*s = (struct stream){.from = -1, .to = -1, .relay = r, .room = CHUNK};
+	if (s->slow) {
+		ward_slow_file_free(s->slow);
+		s->slow = NULL;
 		s->data = s->few;
+		s->room = WARD_RELAY_CHUNK;
+	} else if (r->apart[i] >= 0) {
+		close(r->apart[i]);
 	}
-	for (int i = 0; i < 3 && e == 0; i++) {
-		e = ward_given_look(i, names[i], &r->given[i], err);
-		r->tty[i] = r->given[i] == WARD_GIVEN_TERMINAL;
-	}
-	if (e == 0 && spec->flags & WARD_RELAY_TERMINAL)
-		plan_pty(r);
-	if (e == 0)
-		e = plan(r, err);
-	if (e < 0) {
-		ward_relay_close(r);
-		return e;
-	}
-	*ret = r;
-	return 0;
+	r->apart[i] = -1;
 }
 
 static void close_child_ends(struct ward_relay *r)
@@ -270,18 +75,35 @@ static void close_child_ends(struct ward_relay *r)
  * holds. */
 static size_t take_back(struct ward_relay *r)
 {
-	struct stream *s = &r->stream[PIPE_IN];
+	char data[WARD_RELAY_CHUNK];
 	int held = 0;
 	size_t got = 0;
 	if (ioctl(r->unread, FIONREAD, &held) < 0)
 		return 0;
 	while (got < (size_t)held) {
-		ssize_t n = read(r->unread, s->data, s->room);
+		ssize_t n = read(r->unread, data, sizeof(data));
 		if (n <= 0)
 			break;
 		got += (size_t)n;
 	}
 	return got;
+}
+
+/* What is read of a file just now, once it is there; false: it does not come. */
+static bool last_read(struct ward_relay *r)
+{
+	struct ward_relay_stream *s = &r->stream[PIPE_IN];
+	if (!s->slow || !ward_slow_file_busy(s->slow))
+		return true;
+	struct pollfd p = {.fd = ward_slow_file_fd(s->slow), .events = POLLIN};
+	(void)poll(&p, 1, LAST_READ_MS);
+	ssize_t n = ward_slow_file_done(s->slow);
+	if (n > 0) {
+		s->start = 0;
+		s->end = (size_t)n;
+		r->taken += (uint64_t)n;
+	}
+	return n != -EINPROGRESS;
 }
 
 /*
@@ -290,7 +112,9 @@ static size_t take_back(struct ward_relay *r)
  */
 static void end_of_input(struct ward_relay *r)
 {
-	struct stream *s = &r->stream[PIPE_IN];
+	struct ward_relay_stream *s = &r->stream[PIPE_IN];
+	/* While it is read, the place in a file is locked: who asked for it would wait as well. */
+	const bool may_seek = last_read(r);
 	uint64_t left = s->end - s->start;
 	if (s->to >= 0)
 		close(s->to);
@@ -300,24 +124,22 @@ static void end_of_input(struct ward_relay *r)
 	}
 	if (left > r->taken)
 		left = r->taken;
-	if (left > 0 && r->given[0] == WARD_GIVEN_FILE)
+	if (left > 0 && may_seek && r->given[0] == WARD_GIVEN_FILE)
 		(void)lseek(r->apart[0], -(off_t)left, SEEK_CUR);
-	if (r->apart[0] >= 0)
-		close(r->apart[0]);
-	r->unread = r->apart[0] = s->from = s->to = -1;
+	let_go_of(r, 0, s);
+	r->unread = s->from = s->to = -1;
 	s->start = s->end = 0;
 }
 
 /* The command sees it, too: nobody reads its pipe any more (EPIPE, SIGPIPE). */
 static void end_of_output(struct ward_relay *r, int which)
 {
-	struct stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	int i = which == PIPE_OUT ? 1 : 2;
 	if (s->from >= 0)
 		close(s->from);
-	if (r->apart[i] >= 0)
-		close(r->apart[i]);
-	r->apart[i] = s->from = s->to = -1;
+	let_go_of(r, i, s);
+	s->from = s->to = -1;
 	s->start = s->end = 0;
 }
 
@@ -409,7 +231,7 @@ int ward_relay_start(struct ward_relay *r, int pty, struct ward_err *err)
 	if (fcntl(pty, F_SETFL, O_NONBLOCK) < 0)
 		return ward_err_sys(err, -errno, "pty");
 	r->stream[SCREEN].from = pty;
-	r->stream[SCREEN].to = output(r, r->tty[1] ? 1 : r->tty[2] ? 2 : 0);
+	r->stream[SCREEN].to = ward_relay_output(r, r->tty[1] ? 1 : r->tty[2] ? 2 : 0);
 	if (r->tty[0]) {
 		r->stream[KEYS].from = 0;
 		r->stream[KEYS].to = pty;
@@ -456,7 +278,7 @@ bool ward_relay_wants_away(const struct ward_relay *r)
 
 void ward_relay_away(struct ward_relay *r)
 {
-	struct stream *screen = &r->stream[SCREEN];
+	struct ward_relay_stream *screen = &r->stream[SCREEN];
 	ward_relay_suspend(r);
 	r->wants_away = r->detachable = r->raw_wanted = r->held = false;
 	r->stream[KEYS].from = -1;
@@ -507,11 +329,64 @@ static int timeout(const struct ward_relay *r)
 	return r->stream[KEYS].from >= 0 && !r->raw_now && !foreground(0) ? FOREGROUND_MS : -1;
 }
 
+static void fail(struct ward_relay *r, int which, int code)
+{
+	const bool in = which == PIPE_IN;
+	if (!r->failed.code)
+		ward_err_sys(&r->failed, code, "cannot %s %s", in ? "read" : "write",
+			ward_relay_names[in		     ? 0
+					 : which == PIPE_OUT ? 1
+							     : 2]);
+}
+
+static void end_of_stream(struct ward_relay *r, int which)
+{
+	struct ward_relay_stream *s = &r->stream[which];
+	s->from = -1;
+	if (which == PIPE_OUT || which == PIPE_ERR)
+		end_of_output(r, which);
+	if (which == PIPE_IN && s->to >= 0) {
+		/* What was not read of it is looked at in the end. */
+		close(s->to);
+		s->to = -1;
+	}
+}
+
+/* A file's next read or write, unless one is under way; false: there is no thread for it. */
+static bool begin(struct ward_relay *r, int which)
+{
+	struct ward_relay_stream *s = &r->stream[which];
+	int e = 0;
+	if (ward_slow_file_busy(s->slow))
+		return true;
+	if (which == PIPE_IN)
+		e = ward_slow_file_read(s->slow, s->room - 1);
+	else
+		e = ward_slow_file_write(s->slow, s->start, s->end - s->start, r->file_max);
+	if (e < 0)
+		fail(r, which, e);
+	return e == 0;
+}
+
+/* Is it the file that a stream waits for: to be read, or to take what is there? */
+static bool of_file(const struct ward_relay_stream *s, int which)
+{
+	bool empty = s->start == s->end;
+	return s->slow && (which == PIPE_IN ? empty && s->from >= 0 : !empty);
+}
+
 /* What a stream waits for now: events of *ret_fd, -1: nothing. */
 static short wanted(struct ward_relay *r, int i, int *ret_fd)
 {
-	const struct stream *s = &r->stream[i];
+	struct ward_relay_stream *s = &r->stream[i];
 	bool empty = s->start == s->end;
+	if (of_file(s, i)) {
+		bool going = begin(r, i);
+		if (!going)
+			end_of_stream(r, i);
+		*ret_fd = going ? ward_slow_file_fd(s->slow) : -1;
+		return going ? POLLIN : 0;
+	}
 	if (empty && (s->from < 0 || (i == KEYS && !may_read_keys(r)))) {
 		*ret_fd = -1;
 		return 0;
@@ -521,7 +396,7 @@ static short wanted(struct ward_relay *r, int i, int *ret_fd)
 }
 
 /* The end of the terminal's input (Ctrl-D while it is not raw) becomes the pty's. */
-static void end_of_keys(struct ward_relay *r, struct stream *s)
+static void end_of_keys(struct ward_relay *r, struct ward_relay_stream *s)
 {
 	struct termios t;
 	if (isatty(0) && tcgetattr(r->pty, &t) == 0 && t.c_lflag & ICANON) {
@@ -537,9 +412,9 @@ static void end_of_keys(struct ward_relay *r, struct stream *s)
  * Takes the keys for leaving out of s. The first one is kept back, until another key or a moment
  * without one shows what was meant: the command gets both or none.
  */
-static void look_for_detach(struct ward_relay *r, struct stream *s)
+static void look_for_detach(struct ward_relay *r, struct ward_relay_stream *s)
 {
-	char out[CHUNK];
+	char out[WARD_RELAY_CHUNK];
 	size_t n = 0;
 	for (size_t i = 0; i < s->end; i++) {
 		bool is = s->data[i] == WARD_RELAY_DETACH;
@@ -560,7 +435,7 @@ static void look_for_detach(struct ward_relay *r, struct stream *s)
 
 static void give_held(struct ward_relay *r)
 {
-	struct stream *s = &r->stream[KEYS];
+	struct ward_relay_stream *s = &r->stream[KEYS];
 	if (!r->held || r->wants_away || s->start != s->end ||
 		ward_clock_mono_ns() - r->held_at < HELD_NS)
 		return;
@@ -570,36 +445,24 @@ static void give_held(struct ward_relay *r)
 	s->end = 1;
 }
 
-static void fail(struct ward_relay *r, int which, int code)
+/* Room for the one that was kept back. */
+static ssize_t take(struct ward_relay_stream *s, int which)
 {
-	const bool in = which == PIPE_IN;
-	if (!r->failed.code)
-		ward_err_sys(&r->failed, code, "cannot %s %s", in ? "read" : "write",
-			names[in		    ? 0
-				: which == PIPE_OUT ? 1
-						    : 2]);
-}
-
-static void end_of_stream(struct ward_relay *r, int which)
-{
-	struct stream *s = &r->stream[which];
-	s->from = -1;
-	if (which == PIPE_OUT || which == PIPE_ERR)
-		end_of_output(r, which);
-	if (which == PIPE_IN && s->to >= 0) {
-		/* What was not read of it is looked at in the end. */
-		close(s->to);
-		s->to = -1;
-	}
+	if (which != PIPE_IN || !(s->slow || s->socket))
+		return read(s->from, s->data, s->room - 1);
+	if (s->socket)
+		return recv(s->from, s->data, s->room - 1, MSG_DONTWAIT);
+	ssize_t n = ward_slow_file_done(s->slow);
+	if (n >= 0)
+		return n;
+	errno = n == -EINPROGRESS ? EAGAIN : (int)-n;
+	return -1;
 }
 
 static void fill(struct ward_relay *r, int which)
 {
-	struct stream *s = &r->stream[which];
-	/* Room for the one that was kept back. */
-	ssize_t n = which == PIPE_IN && s->socket
-			    ? recv(s->from, s->data, s->room - 1, MSG_DONTWAIT)
-			    : read(s->from, s->data, s->room - 1);
+	struct ward_relay_stream *s = &r->stream[which];
+	ssize_t n = take(s, which);
 	if (n > 0) {
 		s->start = 0;
 		s->end = (size_t)n;
@@ -624,38 +487,30 @@ static void fill(struct ward_relay *r, int which)
 	}
 }
 
-/*
- * How much of n bytes a file takes: RLIMIT_FSIZE is the command's, for what it opens itself, and
- * counts for what we write for it as well.
- */
-static size_t takes(const struct ward_relay *r, const struct stream *s, size_t n)
+static ssize_t put(struct ward_relay *r, int which)
 {
-	struct stat st;
-	if (r->file_max == UINT64_MAX || fstat(s->to, &st) < 0 || !S_ISREG(st.st_mode))
-		return n;
-	off_t at = fcntl(s->to, F_GETFL) & O_APPEND ? st.st_size : lseek(s->to, 0, SEEK_CUR);
-	uint64_t left = (uint64_t)at < r->file_max ? r->file_max - (uint64_t)at : 0;
-	return left < n ? (size_t)left : n;
-}
-
-static ssize_t put(const struct ward_relay *r, int which)
-{
-	const struct stream *s = &r->stream[which];
+	const struct ward_relay_stream *s = &r->stream[which];
 	const char *data = s->data + s->start;
 	size_t n = s->end - s->start;
-	if (which != PIPE_OUT && which != PIPE_ERR)
-		return write(s->to, data, n);
-	if (s->socket)
+	if (s->slow && which != PIPE_IN) {
+		ssize_t done = -EINPROGRESS;
+		if (ward_slow_file_busy(s->slow))
+			done = ward_slow_file_done(s->slow);
+		else if (!begin(r, which))
+			done = r->failed.code;
+		if (done >= 0)
+			return done;
+		errno = done == -EINPROGRESS ? EAGAIN : (int)-done;
+		return -1;
+	}
+	if (s->socket && which != PIPE_IN)
 		return send(s->to, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-	n = takes(r, s, n);
-	if (n == 0)
-		errno = EFBIG;
-	return n ? write(s->to, data, n) : -1;
+	return write(s->to, data, n);
 }
 
 static void flush(struct ward_relay *r, int which)
 {
-	struct stream *s = &r->stream[which];
+	struct ward_relay_stream *s = &r->stream[which];
 	ssize_t n = put(r, which);
 	if (n >= 0 || errno == EINTR || errno == EAGAIN) {
 		s->start += n > 0 ? (size_t)n : 0;
@@ -680,12 +535,12 @@ static void flush(struct ward_relay *r, int which)
  */
 static void move_stream(struct ward_relay *r, int i, short asked)
 {
-	struct stream *s = &r->stream[i];
-	if (s->start != s->end && asked == POLLOUT)
+	struct ward_relay_stream *s = &r->stream[i];
+	if (s->start != s->end && (asked == POLLOUT || (s->slow && i != PIPE_IN)))
 		flush(r, i);
 	else if (s->start == s->end && s->from >= 0 && asked == POLLIN)
 		fill(r, i);
-	/* Files take it at once, and neither a socket nor the pipe for 0 is waited for. */
+	/* Neither a file's thread nor a socket nor the pipe for 0 is waited for. */
 	if (s->data != s->few && s->start != s->end && asked == POLLIN)
 		flush(r, i);
 }
@@ -696,7 +551,7 @@ static int ask_streams(void *arg)
 {
 	struct ward_relay *r = arg;
 	for (int i = 0; i < STREAMS; i++) {
-		struct stream *s = &r->stream[i];
+		struct ward_relay_stream *s = &r->stream[i];
 		int fd = -1;
 		s->asked = wanted(r, i, &fd);
 		ward_pollset_ask(r->set, s->id, fd, s->asked);
@@ -712,7 +567,7 @@ static void on_round(void *arg, short revents)
 
 static void on_stream(void *arg, short revents)
 {
-	const struct stream *s = arg;
+	const struct ward_relay_stream *s = arg;
 	(void)revents;
 	move_stream(s->relay, (int)(s - s->relay->stream), s->asked);
 }
@@ -729,7 +584,7 @@ int ward_relay_watch(
 }
 
 /* What is in its pipe now. */
-static size_t held_by_pipe(const struct stream *s)
+static size_t held_by_pipe(const struct ward_relay_stream *s)
 {
 	int n = 0;
 	return s->from >= 0 && ioctl(s->from, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
@@ -739,7 +594,7 @@ static size_t held_by_pipe(const struct stream *s)
  * what that left running may write for ever. */
 static short drains(struct ward_relay *r, int i, int *ret_fd)
 {
-	const struct stream *s = &r->stream[i];
+	const struct ward_relay_stream *s = &r->stream[i];
 	if (i != SCREEN && s->owed == 0 && s->start == s->end) {
 		*ret_fd = -1;
 		return 0;
@@ -747,11 +602,23 @@ static short drains(struct ward_relay *r, int i, int *ret_fd)
 	return wanted(r, i, ret_fd);
 }
 
-void ward_relay_drain(struct ward_relay *r, int ms)
+/* An output file has not got all yet. */
+static bool waits_for_file(const struct ward_relay *r, int i)
+{
+	const struct ward_relay_stream *s = &r->stream[i];
+	return s->slow && (s->start != s->end || (s->from >= 0 && s->owed > 0));
+}
+
+static bool waits_for_files(const struct ward_relay *r)
+{
+	return waits_for_file(r, PIPE_OUT) || waits_for_file(r, PIPE_ERR);
+}
+
+static void drain(struct ward_relay *r, int ms, int file_ms)
 {
 	for (int i = PIPE_OUT; i < STREAMS; i++)
 		r->stream[i].owed = held_by_pipe(&r->stream[i]);
-	for (int left = ms; left > 0;) {
+	for (int left = ms, files = file_ms; left > 0 || (files > 0 && waits_for_files(r));) {
 		struct pollfd fds[STREAMS] = {0};
 		bool any = false;
 		for (int i = SCREEN; i < STREAMS; i++) {
@@ -760,9 +627,10 @@ void ward_relay_drain(struct ward_relay *r, int ms)
 		}
 		if (!any)
 			return;
-		int got = poll(fds + SCREEN, STREAMS - SCREEN, 20);
+		int got = poll(fds + SCREEN, STREAMS - SCREEN, TICK_MS);
 		if (got == 0) {
-			left -= 20;
+			left -= left > 0 ? TICK_MS : 0;
+			files -= TICK_MS;
 			/* Quiet, and nothing pending: a pipe held open by nobody we wait for. */
 			bool pending = false;
 			for (int i = SCREEN; i < STREAMS; i++)
@@ -774,4 +642,19 @@ void ward_relay_drain(struct ward_relay *r, int ms)
 			if (fds[i].revents)
 				move_stream(r, i, fds[i].events);
 	}
+}
+
+void ward_relay_drain(struct ward_relay *r, int ms)
+{
+	drain(r, ms, 0);
+}
+
+void ward_relay_finish(struct ward_relay *r, int ms)
+{
+	drain(r, ms, FILE_MS);
+	for (int i = PIPE_OUT; i < STREAMS; i++)
+		if (waits_for_file(r, i) && !r->failed.code)
+			ward_err_set(&r->failed, -ETIMEDOUT,
+				"cannot write %s: nothing was taken for %d s",
+				ward_relay_names[i == PIPE_OUT ? 1 : 2], FILE_MS / 1000);
 }

@@ -12,6 +12,7 @@
  *  - A file that was given as 0 is read ahead. In the end its place is set back by what was not
  *    read (ward_relay_let_go(), ward_relay_close()).
  *  - Where 1 and 2 are one open file, they are one pipe: the order stays.
+ *  - A regular file is read and written by a thread (slow_file.h): who serves it may not answer.
  *  - What cannot be written is an error for the command (EPIPE) and for us (ward_relay_failed()).
  */
 #pragma once
@@ -100,3 +101,6 @@ void ward_relay_suspend(struct ward_relay *r);
 void ward_relay_resume(struct ward_relay *r);
 /* Writes out what is in the pty and the pipes now; a reader that stalls is given ms. */
 void ward_relay_drain(struct ward_relay *r, int ms);
+/* The same at the end of all. A file gets a minute in which nothing is written; then the rest is
+ * lost, and ward_relay_failed() says so. */
+void ward_relay_finish(struct ward_relay *r, int ms);

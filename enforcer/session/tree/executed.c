@@ -66,6 +66,9 @@ struct search {
 	struct wanted git[NAMES_MAX];	/* class git: in a git directory */
 	size_t n_names, n_git;
 	uint64_t deadline_ns;
+	bool over; /* the time is, or the number of entries */
+	bool out;  /* what is looked at lies outside of the tree */
+	size_t entries_out;
 	int tree;
 	dev_t dev;
 	unsigned entries;
@@ -145,8 +148,14 @@ static bool listed(const struct wanted *w, size_t n, const char *dir, const char
 /* False: a bound is met, which is written down. */
 static bool go_on(struct search *s, unsigned depth)
 {
-	bool ok = depth <= WARD_EXECUTED_DEPTH_MAX && s->entries++ < WARD_EXECUTED_ENTRIES_MAX &&
-		  (s->entries % 256 || coarse(CLOCK_MONOTONIC_COARSE) < s->deadline_ns);
+	/* Between two looks at the clock files are read, perhaps from a slow disk. */
+	if (s->entries++ >= WARD_EXECUTED_ENTRIES_MAX ||
+		(s->entries % 16 == 0 && coarse(CLOCK_MONOTONIC_COARSE) >= s->deadline_ns))
+		s->over = true;
+	/* A link may lead to all of the host: what is new in the project comes first. */
+	s->entries_out += s->out;
+	bool ok = !s->over && depth <= WARD_EXECUTED_DEPTH_MAX &&
+		  !(s->out && s->entries_out > WARD_EXECUTED_OUTSIDE_MAX);
 	if (!ok)
 		s->found->whole = false;
 	return ok;
@@ -166,10 +175,25 @@ static DIR *enter_fd(struct search *s, int fd)
 	return d;
 }
 
+static uint64_t ctime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st->st_ctim.tv_nsec;
+}
+
+/* Closed to us all the while since the start, and so to the session: nothing is new in there. */
+static bool stayed_closed(const struct search *s, int at, const char *name)
+{
+	struct stat st;
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ctime_ns(&st) < s->links.since_ns;
+}
+
 static DIR *enter(struct search *s, int at, const char *name)
 {
-	return enter_fd(
-		s, openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES && stayed_closed(s, at, name))
+		return NULL;
+	return enter_fd(s, fd);
 }
 
 static bool is_dots(const char *name)
@@ -266,7 +290,8 @@ static void take_down_dir(struct search *s, const struct part *p, DIR *d, unsign
 static void take_down_behind(struct search *s, const struct part *p, unsigned depth)
 {
 	const char *path = ward_buf_str(p->path);
-	ward_cleanup_fd int fd = ward_links_open(&s->links, path);
+	bool out = false;
+	ward_cleanup_fd int fd = ward_links_open(&s->links, path, &out);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != s->dev)
 		return;
@@ -275,7 +300,9 @@ static void take_down_behind(struct search *s, const struct part *p, unsigned de
 	/* by the descriptor, which leads nowhere else any more */
 	if (S_ISDIR(st.st_mode)) {
 		ward_cleanup_dir DIR *d = enter(s, fd, ".");
+		s->out = out;
 		take_down_dir(s, &once, d, depth + 1);
+		s->out = false;
 	}
 }
 
@@ -364,11 +391,6 @@ static bool is_objects_of_git(int objects)
 {
 	ward_cleanup_fd int above = openat(objects, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return above >= 0 && is_git_dir(above);
-}
-
-static uint64_t ctime_ns(const struct stat *st)
-{
-	return (uint64_t)st->st_ctim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st->st_ctim.tv_nsec;
 }
 
 /* One name of the list in a git directory; path ends in it. */

@@ -27,6 +27,8 @@
 /* Bounds of each look; what lies past those of the last is said, not passed over. */
 #define WARD_EXECUTED_DEPTH_MAX 48U
 #define WARD_EXECUTED_ENTRIES_MAX 1000000U
+/* Of those outside of the tree, where links lead: all together. */
+#define WARD_EXECUTED_OUTSIDE_MAX 4096
 /* Of the last look; of the first, for which the command waits. */
 #define WARD_EXECUTED_TIME_NS 3000000000ULL
 #define WARD_EXECUTED_START_NS 500000000ULL
@@ -96,8 +98,8 @@ bool ward_links_leave(const struct ward_links *l, const char *path, const char *
 /*
  * What the link at path (relative to the tree) leads to, O_PATH, in the tree or at least on its
  * mount: another file system may never answer. The caller's, or a negative errno; -EXDEV: it leads
- * further.
+ * further. *ret_out: it lies outside of the tree.
  */
-int ward_links_open(const struct ward_links *l, const char *path);
+int ward_links_open(const struct ward_links *l, const char *path, bool *ret_out);
 /* The same and more, as the kernel follows it: NONE, OUT or CLOSED. */
 enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *path, const char *to);

@@ -139,13 +139,14 @@ static void put_relative(const char *root, const char *path, struct ward_buf *b)
 	ward_buf_puts(b, *path ? path : ".");
 }
 
-int ward_links_open(const struct ward_links *l, const char *path)
+int ward_links_open(const struct ward_links *l, const char *path, bool *ret_out)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	char to[4096];
 	int fd = ward_fd_openat2(l->tree, path, &how);
+	*ret_out = fd == -EXDEV;
 	if (fd != -EXDEV)
 		return fd;
 	ssize_t n = readlinkat(l->tree, path, to, sizeof(to) - 1);

@@ -55,6 +55,24 @@ for both in argv-sni sni-argv; do
 	grep -q secretly "../$both" "../$both.start" && fail "arguments in spite of $both"
 done
 
+# What `wardfs exec` is asked for has arguments as well.
+for word in sni argv; do
+	printf '[policy]\nversion = 1\nextends = medium\n[audit]\nredact = %s\n' $word >../redact.policy
+	rm -f begun finish
+	"$WARDFS" run --policy ../redact.policy --session asked-$word -- sh -c ': >begun; i=0
+		until [ -e finish ] || [ $i = 600 ]; do sleep 0.1; i=$((i + 1)); done' &
+	run=$!
+	trap 'kill $run 2>/dev/null || :' EXIT
+	wait_until 60 test -e begun || fail "not started"
+	expect 0 "$WARDFS" exec asked-$word -- /bin/echo secretly
+	: >finish
+	wait $run || fail "asked-$word"
+	"$WARDFS" audit show --json --kind exec asked-$word >../asked-$word
+	grep -q /bin/echo ../asked-$word || fail "nothing recorded: $(cat ../asked-$word)"
+done
+grep -q secretly ../asked-sni || fail "the control: the arguments of exec are not recorded"
+grep -q secretly ../asked-argv && fail "arguments of exec in spite of redact"
+
 # Under a storm of signals, from several at once: each comes back, each has its record, once.
 cp "$WARD_SRC/tests/cases/audit/lib/exec-storm.py" storm.py
 session storm 'exec = yes' python3 storm.py

@@ -35,3 +35,11 @@ grep -q 'Asked and approved' every.html || fail "approvals are not on the page"
 grep -q '>grant<' every.html || fail "which"
 grep -q 'Changed by others' every.html || fail "external is not on the page"
 grep -q '^- #.* grant' every.md || fail "approvals, md: $(cat every.md)"
+
+# A name that Markdown could read otherwise stands as it is: bars of a cell, backticks of a span.
+mkdir names && cd names && git init -q .
+"$WARDFS" run --session odd --policy medium -- sh -c 'echo x >"src|main.c"; echo x >"a\`b"; echo x >"\`\`c"' || fail "odd names"
+"$WARDFS" audit report odd --format md >../odd.md || fail "odd, md"
+for shown in '| `/workspace/src\|main.c` |' '| `` /workspace/a`b `` |' '| ``` /workspace/``c ``` |'; do
+	grep -qF -- "$shown" ../odd.md || fail "no $shown in: $(cat ../odd.md)"
+done

@@ -124,6 +124,39 @@ END
 fill
 on fold "$WARD_TMP/work" || fail "work: $(cat "$OUT")"
 
+echo "--- an empty root: nothing can be asked"
+sed '/^fold/d' "$POLICY" >"$POLICY.plain"
+# served TYPE OPTIONS POLICY SCRIPT: on a fresh one, after SCRIPT in its root
+served() {
+	unshare --mount --propagation private sh -eu -c '
+		mkdir -p "$5"
+		mount -t "$1" $2 "$5"
+		chown "$OWNER:$OWNER" "$5"
+		cd "$5" && eval "$4" && cd /
+		"$FSMOUNT" -m root -o "$OWNER:$OWNER" "$3" "$5" "$6" echo served' \
+		sh "$1" "$2" "$3" "$4" "$WARD_TMP/empty" "$MNT" >"$OUT" 2>&1
+}
+# No list of ours has ramfs: a name in it is asked about, and without one it may fold.
+served ramfs ramfs "$POLICY.plain" "mkdir name" || fail "ramfs with a name: $(cat "$OUT")"
+served ramfs ramfs "$POLICY" : || fail "ramfs, folded: $(cat "$OUT")"
+! served ramfs ramfs "$POLICY.plain" : || fail "an empty file system that may fold was served"
+grep -qF "fix: [guard] fold = yes" "$OUT" || fail "ramfs: $(cat "$OUT")"
+served tmpfs tmpfs "$POLICY.plain" : || fail "tmpfs: $(cat "$OUT")"
+if grep -qw xfs /proc/filesystems && command -v mkfs.xfs >/dev/null; then
+	truncate -s 320M "$WARD_TMP/xfs"
+	mkfs.xfs -q "$WARD_TMP/xfs"
+	served xfs "-o loop $WARD_TMP/xfs" "$POLICY.plain" : || fail "xfs: $(cat "$OUT")"
+	truncate -s 0 "$WARD_TMP/xfs"
+	truncate -s 320M "$WARD_TMP/xfs"
+	mkfs.xfs -q -n version=ci "$WARD_TMP/xfs"
+	# Only where the kernel mounts such a one (CONFIG_XFS_SUPPORT_ASCII_CI).
+	if unshare --mount --propagation private mount -o loop "$WARD_TMP/xfs" "$WARD_TMP/empty" 2>/dev/null; then
+		! served xfs "-o loop $WARD_TMP/xfs" "$POLICY.plain" : || fail "xfs that folds was served"
+		served xfs "-o loop $WARD_TMP/xfs" "$POLICY" : || fail "xfs, folded: $(cat "$OUT")"
+	fi
+	rm "$WARD_TMP/xfs"
+fi
+
 echo "--- casefolded ext4, where the kernel has it"
 if [ -e /sys/fs/ext4/features/casefold ] && command -v mkfs.ext4 >/dev/null; then
 	sed '/^fold/d' "$POLICY" >"$POLICY.plain"

@@ -178,3 +178,14 @@ as_user -c '
 	[ "$("$WARDFS" run -- codex)" = k1 ]
 	[ "$(wc -l <~/.local/share/wardfs/agents/codex/log)" -eq 2 ]' || fail "an ordinary user"
 exit 0
+
+# What instructs or starts the agent in all projects is not for a session to change; the control: what it remembers is.
+cd "$HOME/proj" || exit 1
+for at in claude/rules/all.md claude/CLAUDE.local.md claude/CLAUDE.md claude/loop.md claude/statusline.sh \
+	codex/AGENTS.override.md codex/AGENTS.md codex/agents/a.toml codex/p.config.toml gemini/.agents/skills/s/SKILL.md \
+	gemini/.gemini/GEMINI.md opencode/config/opencode/tui.json opencode/config/opencode/AGENTS.md; do
+	agent=${at%%/*}
+	expect 0 "$WARDFS" run --policy "$agent" -- sh -ec 'mkdir -p "$1/own"; echo x >"$1/own/history"' sh "/var/agent/$agent"
+	expect 1 "$WARDFS" run --policy "$agent" -- sh -c 'mkdir -p "${1%/*}" 2>/dev/null; (echo x >"$1") && exit; exit 1' sh "/var/agent/$at"
+	[ ! -e "$HOME/.local/share/wardfs/agents/$at" ] || fail "a session wrote $at"
+done

@@ -68,6 +68,7 @@ rm ../part/wardfs-audit
 never "no writer"
 {
 	echo "#!$(command -v python3)"
+	echo "LOCKED = '$WARD_TMP/locked'"
 	cat <<'END'
 import fcntl, os, signal, socket, sys
 if len(sys.argv) > 1:
@@ -76,7 +77,7 @@ for fd in map(int, os.listdir("/proc/self/fd")):
     try:
         if os.readlink("/proc/self/fd/%d" % fd).endswith("/ledger.jsonl"):
             fcntl.flock(fd, fcntl.LOCK_EX)
-            open("../locked", "w").close()
+            open(LOCKED, "w").close()
     except OSError:
         pass
 os.kill(os.getpid(), signal.SIGKILL)
@@ -84,7 +85,7 @@ END
 } >../part/wardfs-audit
 chmod 755 ../part/wardfs-audit
 never "a writer that dies"
-[ -e ../locked ] || fail "the ledger was not locked"
+[ -e "$WARD_TMP/locked" ] || fail "the ledger was not locked"
 
 # And whoever takes such a trail away is found.
 rm -r "$STATE/sessions/second"

@@ -86,6 +86,17 @@ named 'mkdir -p .github/workflows; echo x >.github/workflows/ci.yml' .github/wor
 named 'mkdir -p node_modules/.bin; echo x >node_modules/.bin/tsc' node_modules/.bin
 named 'mkdir -p .venv/bin; echo x >.venv/bin/python' .venv/bin
 named 'echo x >AGENTS.md' AGENTS.md
+named 'echo x >AGENTS.override.md' AGENTS.override.md
+named 'echo x >src/CLAUDE.local.md' src/CLAUDE.local.md
+named 'echo x >.Renviron' .Renviron
+named 'mkdir -p .direnv/bin; echo x >.direnv/bin/ls' .direnv
+named 'echo x >src/.pylintrc' src/.pylintrc
+closed 'sh -c "mkdir -p .hg && echo x >.hg/hgrc-not-shared"'
+closed 'sh -c "mkdir -p .hg && echo x >.hg/sharedpath"'
+for f in hgrc hgrc-not-shared sharedpath requires; do
+	named "mkdir -p hg$f/.hg; echo x >hg$f/.hg/$f" "hg$f/.hg/$f"
+done
+named 'mkdir -p .hg; echo shared >.hg/requires' .hg/requires
 
 echo "--- an old time, another name and a move do not help"
 named 'mkdir o; echo x >o/.envrc; touch -d @1 o/.envrc' o/.envrc
@@ -144,6 +155,11 @@ for mode in 755 700; do
 	700) hasnt "$(cat "$WARD_TMP/said")" .vscode ;;
 	esac
 done
+
+echo "--- links to all of the host hide nothing that is new in the project"
+mkdir "$WARD_TMP/flood" && cd "$WARD_TMP/flood" && git init -q .
+named 'mkdir a; for i in 0 1 2 3 4 5 6 7 8 9; do mkdir a/$i; ln -s / a/$i/.vscode; done
+	mkdir z z/.vscode; echo x >z/.vscode/tasks.json' z/.vscode
 
 echo "--- a link to a file system that never answers holds nobody up"
 mkdir "$WARD_TMP/dead" "$WARD_TMP/near"

@@ -6,11 +6,10 @@
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir private p && echo secret >private/f && cd p && git init -q .
-mkdir out data tools inside && echo own | tee out/f data/f tools/f >inside/f
+mkdir out data inside && echo own | tee out/f data/f >inside/f
 echo own >one
-printf '[policy]\nversion = 1\nextends = medium\n' | tee ../plain.policy ../tree.policy ../system.policy >../anchor.policy
+printf '[policy]\nversion = 1\nextends = medium\n' | tee ../plain.policy ../tree.policy >../anchor.policy
 printf '[tree /data]\nsource = %s/data\nat = none\n[files]\nwrite = /data\n' "$PWD" >>../tree.policy
-printf '[tree /workspace]\nsource = .\nat = none\n[system]\nread = %s/tools\n' "$PWD" >>../system.policy
 printf '[audit]\nanchor = exec:%s/anchor\n' "$PWD" >>../anchor.policy
 
 run() {
@@ -23,13 +22,12 @@ plain() {
 echo "--- controls: directories of the project, the directory by its own name"
 plain --write out -- cat out/f || fail "$(cat err.txt)"
 plain --read one -- cat one || fail "$(cat err.txt)"
-run --policy ../system.policy -- cat "$PWD/tools/f" || fail "$(cat err.txt)"
 run --policy ../tree.policy -- cat /data/f || fail "$(cat err.txt)"
 plain --read ../private -- cat "${PWD%/p}/private/f" || fail "$(cat err.txt)"
 has "$(cat out.txt)" secret
 
 echo "--- one session leaves links"
-plain -- sh -euc 'rm -r out data tools one; for l in out data tools; do ln -s "$1" $l; done; ln -s "$1/f" one
+plain -- sh -euc 'rm -r out data one; for l in out data; do ln -s "$1" $l; done; ln -s "$1/f" one
 	ln -s inside near; mkdir deep; ln -s ../out deep/second' sh "${PWD%/p}/private" || fail "$(cat err.txt)"
 [ "$(cat out/f)" = secret ] || fail "control: the link does not lead out"
 
@@ -47,7 +45,6 @@ done
 denied plain --read one -- cat one
 denied plain --read out/f -- cat out/f
 denied run --policy ../tree.policy -- cat /data/f
-denied run --policy ../system.policy -- cat tools/f
 
 echo "--- one that stays in the project is what it was"
 plain --read near -- cat near/f || fail "$(cat err.txt)"

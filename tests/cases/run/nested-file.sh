@@ -67,3 +67,43 @@ cd sub || exit 1
 expect 0 "$WARDFS" init
 expect 0 "$WARDFS" run -- cat deep/secret
 hasnt "$ERR" "wardfs init"
+
+# A session gives everybody the right to write at the top of p. The mark there is not passed over: where it would
+# decide, what starts beneath is refused, by every verb, with the way out. Controls: at the top, and without the right.
+cd "$p" || exit 1
+rm -rf .git "$XDG_CONFIG_HOME/wardfs/projects"/*sub.policy
+"$WARDFS" home clear --all >/dev/null
+for mark in .wardfs.policy .git; do
+	expect 0 "$WARDFS" run --policy ../no-home.policy -- chmod 777 /workspace
+	expect 0 "$WARDFS" run --policy ../no-home.policy -- test -d /workspace/sub
+	cd sub || exit 1
+	for verb in "run --policy $WARD_TMP/no-home.policy -- cat deep/secret" "policy explain read deep/secret" "policy check"; do
+		# shellcheck disable=SC2086
+		expect 2 "$WARDFS" $verb
+		has "$ERR" "$p/$mark would make that directory the project"
+		has "$ERR" "chmod o-w $p"
+	done
+	# The file is believed before the mark is, whichever is nearer.
+	git init -q .
+	if [ "$mark" = .git ]; then
+		expect 0 "$WARDFS" run --policy "$WARD_TMP/no-home.policy" -- cat deep/secret
+	else
+		expect 2 "$WARDFS" run --policy "$WARD_TMP/no-home.policy" -- cat deep/secret
+	fi
+	rm -rf .git
+	# Both ways out.
+	expect 0 "$WARDFS" init
+	expect 0 "$WARDFS" run --policy "$WARD_TMP/no-home.policy" -- cat deep/secret
+	rm "$XDG_CONFIG_HOME/wardfs/projects"/*sub.policy
+	"$WARDFS" home clear --all >/dev/null
+	cd ..
+	chmod o-w .
+	if [ "$mark" = .wardfs.policy ]; then
+		held "$p/sub"
+		rm .wardfs.policy
+		git init -q .
+	else
+		cd sub
+		expect 0 "$WARDFS" run --policy "$WARD_TMP/no-home.policy" -- test -d /workspace/sub
+	fi
+done

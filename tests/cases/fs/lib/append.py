@@ -103,6 +103,17 @@ for name, what in attempts.items():
     if error and error.errno not in (errno.EACCES, errno.EXDEV, errno.ENODEV, errno.ENOTTY, errno.EPERM,
                                      errno.EOPNOTSUPP, errno.EINVAL):
         sys.exit("FAIL: %s: %s" % (name, error))
+# Nor is room taken behind its end, which no size tells.
+fresh()
+try:
+    with_fd(lambda fd: call(libc.fallocate(fd, 1, 0, 1 << 20)))
+    kept_room = True
+except OSError as e:
+    if e.errno != errno.EACCES:
+        sys.exit("FAIL: room behind the end: %s" % e)
+    kept_room = False
+if kept_room != bool(free):
+    sys.exit("FAIL: room behind the end, %s: %s" % ("free" if free else "append", kept_room))
 # And it can be appended to.
 with open(path, "ab") as f:
     f.write(b"line\n")

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a relay is made of. For relay.c and relay_open.c alone. */
+#pragma once
+
+#include <termios.h>
+
+#include "enforcer/session/terminal/relay.h"
+#include "enforcer/session/terminal/slow_file.h"
+
+/* A terminal takes this much at once without making us wait long. */
+#define WARD_RELAY_CHUNK 4096
+
+/* Bytes on their way from one descriptor to another. */
+struct ward_relay_stream {
+	int from; /* -1: not used or at its end */
+	int to;
+	struct ward_relay *relay;
+	ward_pollset_id id;
+	short asked; /* POLLIN of from, or POLLOUT of to */
+	size_t start;
+	size_t end;		     /* data[start..end) wait to be written */
+	size_t owed;		     /* ward_relay_drain(): what the pipe held at its start */
+	size_t room;		     /* of data */
+	char *data;		     /* few, slow's, or owned */
+	struct ward_slow_file *slow; /* what was given, if it is a regular file; it owns apart[] */
+	bool socket; /* what was given is one: it is asked not to wait in each call */
+	char few[WARD_RELAY_CHUNK];
+};
+
+/* Input first: what drains begins at SCREEN. */
+enum ward_relay_stream_name { KEYS = 0, PIPE_IN, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
+
+struct ward_relay {
+	struct ward_relay_spec spec;
+	enum ward_given given[3];
+	bool tty[3];
+	int apart[3]; /* 0, 1, 2 again, where pipes stand in for them; owned, -1: not so */
+	bool pty_wanted;
+	bool raw_wanted; /* keys and screen are on the terminal: raw while in the foreground */
+	bool raw_now;
+	int terminal; /* 0, 1, 2 or -1: the descriptor whose modes and size count */
+	int pty;      /* borrowed; -1 without */
+	int ours[3];  /* 0, 1, 2 opened anew, so as never to wait in write(2); -1: not so */
+	int child[3]; /* ends for the command, owned; -1: inherited as they are or the pty */
+	int unread;   /* of the pipe for 0: a read end, to look at what is left; owned, -1: none */
+	uint64_t taken; /* bytes read of what was given as 0 */
+	uint64_t file_max;
+	struct ward_err failed; /* what could not be read or written, with its code; 0: nothing */
+	struct termios saved;
+	struct ward_relay_stream stream[STREAMS];
+	struct ward_pollset *set; /* borrowed; NULL: not watched */
+	ward_pollset_id each;
+	uint64_t moved; /* bytes read from any stream */
+	void (*tap)(void *user, const char *data, size_t n);
+	void *tap_user;
+	bool detachable, wants_away;
+	bool held; /* the first of two keys that mean leaving, since held_at (CLOCK_MONOTONIC ns) */
+	uint64_t held_at;
+};
+
+/* Of 0, 1, 2, for people. */
+extern const char *const ward_relay_names[3];
+
+/*
+ * Where to write what goes to descriptor i, which is no file: it is opened anew, so as not to wait
+ * there, if it may be; else i itself.
+ */
+int ward_relay_output(struct ward_relay *r, int i);
