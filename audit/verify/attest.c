@@ -85,7 +85,7 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 static const char *how(const char *name)
 {
 	static const char *const reported[] = {
-		"landlock_abi", "groups_kept", "keyring", "userns_closed"};
+		"landlock_abi", "groups_kept", "keyring", "userns_closed", "sockets_shut"};
 	static const char *const required[] = {
 		"namespaces", "network", "seccomp", "no_new_privs", "capabilities"};
 	for (size_t i = 0; i < sizeof(reported) / sizeof(*reported); i++)

@@ -88,6 +88,7 @@ enum ward_init_applied {
 	WARD_INIT_GROUPS_KEPT = 1U << 0, /* supplementary groups could not be dropped (rootless) */
 	WARD_INIT_KEYRING = 1U << 1,	 /* a fresh session keyring; off: kernel without keys */
 	WARD_INIT_NO_USERNS = 1U << 2,	 /* user.max_user_namespaces is 0 inside */
+	WARD_INIT_SHUT = 1U << 3,	 /* all mounts with WARD_BLUEPRINT_SHUT are shut */
 };
 
 /* Bounds of a blueprint; more is a mistake of the caller, not a large session. */
@@ -135,8 +136,11 @@ enum ward_blueprint_entry_flag {
 	WARD_BLUEPRINT_PLAIN = 1U << 5,
 	WARD_BLUEPRINT_ON_SAME =
 		1U << 6, /* BIND, COVER: refused if what it lies on is not the file `dev`, `ino` */
+	WARD_BLUEPRINT_SHUT = 1U << 7, /* BIND: no socket in it is to answer (init/shut.c) */
+	WARD_BLUEPRINT_HIDES =
+		1U << 8, /* BIND, COVER: over what the host has there, if the command could look */
 };
-#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 127U
+#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 511U
 
 struct ward_blueprint_entry {
 	enum ward_blueprint_kind kind;

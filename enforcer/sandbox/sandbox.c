@@ -432,6 +432,7 @@ static int hear_ready(struct ward_sandbox *sb, bool pty, struct ward_err *err)
 	sb->facts.groups_kept = applied & WARD_INIT_GROUPS_KEPT;
 	sb->facts.keyring = applied & WARD_INIT_KEYRING;
 	sb->facts.userns_closed = applied & WARD_INIT_NO_USERNS;
+	sb->facts.sockets_shut = applied & WARD_INIT_SHUT;
 	return 0;
 }
 

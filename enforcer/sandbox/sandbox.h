@@ -131,10 +131,10 @@ struct ward_sandbox_spec {
 	const struct ward_sandbox_guarded *guarded;
 	size_t n_guarded; /* <= WARD_TREES_MAX */
 	const struct ward_mounts *mounts;
-	bool whole; /* the view shows the whole host, read-only, but for view_readonly.c's
-		     * exceptions
+	bool whole; /* the view shows the whole host, read-only, but for what view_readonly.c
+		     * leaves out
 		     */
-	const char *const *covers; /* host paths that a whole view hides besides; NULL-terminated */
+	const char *const *covers; /* host paths that a view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
 	/* Inside: nothing there or beneath is executed; a tree in one of them is mounted noexec.
 	 * NULL-terminated; NULL: none. */
@@ -296,6 +296,7 @@ struct ward_sandbox_facts {
 	bool groups_kept;      /* rootless: supplementary groups cannot be dropped */
 	bool keyring;	       /* own session keyring; false: a kernel without keys */
 	bool userns_closed;    /* user.max_user_namespaces is 0 inside */
+	bool sockets_shut;     /* no socket of another user answers in what shows of the host */
 };
 void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);
 

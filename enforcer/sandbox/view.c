@@ -26,7 +26,7 @@ static const char *const etc_parts[] = {"ImageMagick-6", "ImageMagick-7", "R", "
 	"java-17-openjdk", "java-21-openjdk", "java-25-openjdk", "java-8-openjdk", "ld.so.cache",
 	"ld.so.conf", "ld.so.conf.d", "libreoffice", "locale.alias", "locale.conf", "locale.gen",
 	"localtime", "login.defs", "lsb-release", "lua", "magic", "magic.mime", "mailcap",
-	"manpath.config", "maven", "mime.types", "nanorc", "networks", "nodejs", "ocamlfind.conf",
+	"manpath.config", "mime.types", "nanorc", "networks", "nodejs", "ocamlfind.conf",
 	"octave.conf", "openmpi", "os-release", "perl", "php", "pki", "profile", "profile.d",
 	"protocols", "python3", "python3.11", "python3.12", "python3.13", "rpc", "ruby", "services",
 	"sgml", "shells", "ssl", "terminfo", "texmf", "timezone", "vim", "xattr.conf", "xdg",
@@ -78,7 +78,8 @@ static void add_link_or_bind(struct ward_view_list *w, const char *path)
 		target[n] = '\0';
 		ward_view_add(w, WARD_BLUEPRINT_LINK, path, target, 0, 0);
 	} else {
-		ward_view_add(w, WARD_BLUEPRINT_BIND, path, path, 0, WARD_BLUEPRINT_OPTIONAL);
+		ward_view_add(w, WARD_BLUEPRINT_BIND, path, path, 0,
+			WARD_BLUEPRINT_OPTIONAL | WARD_BLUEPRINT_SHUT);
 	}
 }
 
@@ -141,6 +142,17 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 		ward_buf_printf(&b, "%02x", id[i]);
 	ward_buf_putc(&b, '\n');
 	add_file(w, "/etc/machine-id", &b);
+}
+
+/* Passwords of repositories; empty it would be no XML. [system] read can show it. */
+static const char *const maven_secrets[] = {"settings.xml"};
+
+static int add_maven(struct ward_view_list *w, struct ward_err *err)
+{
+	struct stat st;
+	return lstat("/etc/maven", &st) == 0 && S_ISDIR(st.st_mode)
+		       ? ward_view_all(w, "/etc/maven", maven_secrets, COUNT(maven_secrets), err)
+		       : 0;
 }
 
 static void add_minimal(struct ward_view_list *w)
@@ -215,7 +227,7 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 			"cannot show %s of the host at %s: both must be absolute and normalised, "
 			"and not in /proc or /dev",
 			bind->host, inside);
-	uint32_t flags = (bind->ours ? 0 : WARD_BLUEPRINT_AS_OWNER) |
+	uint32_t flags = (bind->ours ? 0 : WARD_BLUEPRINT_AS_OWNER | WARD_BLUEPRINT_SHUT) |
 			 (bind->optional ? WARD_BLUEPRINT_OPTIONAL : 0) |
 			 (bind->plain ? WARD_BLUEPRINT_PLAIN : 0) |
 			 (bind->noexec ? WARD_BLUEPRINT_NOEXEC : 0);
@@ -265,9 +277,11 @@ static int add_home(
 		ward_view_add(w, WARD_BLUEPRINT_TMPFS, home, NULL, 0700, 0);
 		return 0;
 	}
-	if ((size_t)(e - w->v) >= n_system || e->kind != WARD_BLUEPRINT_DIR)
+	if ((size_t)(e - w->v) >= n_system ||
+		(e->kind != WARD_BLUEPRINT_DIR && e->kind != WARD_BLUEPRINT_COVER))
 		return ward_err_set(err, -EINVAL, "the home %s is taken by something else", home);
 	e->kind = WARD_BLUEPRINT_TMPFS;
+	e->flags = 0;
 	e->mode = 0700;
 	return 0;
 }
@@ -288,8 +302,8 @@ static int add_tree(struct ward_view_list *w, enum ward_blueprint_kind kind, con
 		bool same = strcmp(e->path, path) == 0;
 		bool cover = same &&
 			     (e->kind == WARD_BLUEPRINT_BIND || e->kind == WARD_BLUEPRINT_TMPFS ||
-				     e->kind == WARD_BLUEPRINT_SHARED ||
-				     e->kind == WARD_BLUEPRINT_COVER);
+				     e->kind == WARD_BLUEPRINT_COVER ||
+				     e->kind == WARD_BLUEPRINT_SHARED);
 		if (ward_blueprint_path_below(e->path, path) && !cover)
 			return ward_err_set(err, -EINVAL,
 				"the tree %s cannot be shown inside: it would cover %s, which the "
@@ -369,32 +383,45 @@ static int compare(const void *left, const void *right)
 	return rank_a != rank_b ? rank_a - rank_b : strcmp(a->path, b->path);
 }
 
+/* A view of its own: what is ours, what of the host it shows, and what of that stays hidden. */
+static int add_view(struct ward_view_list *w, const struct ward_sandbox_spec *spec,
+	const struct ward_view_mounts *mounts, struct ward_err *err)
+{
+	int r = 0;
+	add_system(w);
+	add_synthetic(w, spec);
+	if (spec->whole)
+		r = ward_view_whole(w, err);
+	else
+		add_minimal(w);
+	if (r == 0)
+		r = add_maven(w, err);
+	return r == 0 && !w->error ? ward_view_hide(spec, mounts, w, err) : r;
+}
+
 int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 	struct ward_view_list *view, struct ward_err *err)
 {
 	struct ward_view_list w = {0};
+	ward_cleanup(ward_view_mounts_clear) struct ward_view_mounts mounts = {0};
 	const char *own[WARD_SANDBOX_OWN_MAX];
-	int r = 0;
-	if (layers & WARD_LAYER_VIEW) {
-		add_system(&w);
-		add_synthetic(&w, spec);
-		if (spec->whole)
-			r = ward_view_whole(spec->covers, &w, err);
-		else
-			add_minimal(&w);
-	} else {
-		r = ward_view_host(layers, &w, err);
-	}
+	const bool own_view = layers & WARD_LAYER_VIEW;
+	int r = own_view ? ward_view_mounts_read(&mounts) : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "read the mounts of the host");
+	r = own_view ? add_view(&w, spec, &mounts, err) : ward_view_host(layers, &w, err);
 	size_t n_system = w.n;
 	if (r == 0 && !w.error && spec->home && !is_tree_path(spec, spec->home))
 		r = add_home(&w, spec->home, n_system, err);
 	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
 		r = add_read(&w, &spec->reads[i], n_system, err);
-	if (r == 0 && !w.error && layers & WARD_LAYER_VIEW)
+	if (r == 0 && !w.error && own_view)
 		r = ward_view_guarded(spec, own, ward_sandbox_own_paths(own), &w, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
-	if (r == 0 && !w.error && spec->link && layers & WARD_LAYER_VIEW && !spec->whole)
+	if (r == 0 && !w.error && own_view)
+		r = ward_view_hide_sockets(&mounts, &w, err);
+	if (r == 0 && !w.error && spec->link && own_view && !spec->whole)
 		add_other_path(&w, spec->link, spec->link_to);
 	if (r == 0 && !w.error)
 		mark_noexec(&w, spec);

@@ -9,6 +9,13 @@
 #include "enforcer/sandbox/blueprint.h"
 #include "enforcer/sandbox/sandbox.h"
 
+/* The mounts of the host, to find a file under all its names. */
+struct ward_view_mount;
+struct ward_view_mounts {
+	struct ward_view_mount *v;
+	size_t n, cap;
+};
+
 /* A growing list of entries; all strings are its own. */
 struct ward_view_list {
 	struct ward_blueprint_entry *v;
@@ -32,10 +39,38 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 int ward_view_host(
 	uint32_t layers, struct ward_view_list *view, struct ward_err *err) ward_must_check;
 /*
- * view_readonly.c: the whole host, read-only, but for homes, credentials, sockets, and what covers
- * names. Entries that are there already keep their place: what we make ourselves comes first.
+ * view_readonly.c: the whole host, read-only, but for homes and credentials that are entries of /
+ * and /etc. Entries that are there already keep their place: what we make ourselves comes first.
  */
-int ward_view_whole(const char *const *covers, struct ward_view_list *view,
+int ward_view_whole(struct ward_view_list *view, struct ward_err *err) ward_must_check;
+/* The same for one directory: all its entries but those n. */
+int ward_view_all(struct ward_view_list *view, const char *dir, const char *const *but, size_t n,
+	struct ward_err *err) ward_must_check;
+
+/* view_names.c: reads /proc/self/mountinfo. */
+int ward_view_mounts_read(struct ward_view_mounts *ret) ward_must_check;
+void ward_view_mounts_clear(struct ward_view_mounts *m);
+/* This errno of open(2) says that nobody inside reaches it either; any other is a failure. */
+bool ward_view_unreachable(int code);
+/* Could a lookup of path (from dir, if it is relative) wait for a server that never answers? */
+bool ward_view_may_wait(const struct ward_view_mounts *m, int dir, const char *path);
+/* Ends the list of names if it returns something else than 0. type: S_IFMT of what is there. */
+typedef int (*ward_view_name_fn)(void *user, const char *path, mode_t type);
+/*
+ * Calls fn with each absolute path, without symbolic links, by which these mounts show what fd is.
+ * parts: and with the mount points that show something beneath it. What fn returned or an errno.
+ */
+int ward_view_names(const struct ward_view_mounts *m, int fd, bool parts, ward_view_name_fn fn,
+	void *user) ward_must_check;
+
+/* view_hide.c: covers homes, credentials and spec->covers wherever the view so far shows them. */
+int ward_view_hide(const struct ward_sandbox_spec *spec, const struct ward_view_mounts *m,
+	struct ward_view_list *view, struct ward_err *err) ward_must_check;
+/* Covers the path inside, unless another entry than this one shows what is there. */
+int ward_view_cover(
+	struct ward_view_list *view, size_t entry, const char *inside, mode_t type) ward_must_check;
+/* view_sockets.c: covers sockets of the host in what the finished view shows. */
+int ward_view_hide_sockets(const struct ward_view_mounts *m, struct ward_view_list *view,
 	struct ward_err *err) ward_must_check;
 /*
  * view_programs.c: what of the finished list is mounted noexec, where that has holes for programs

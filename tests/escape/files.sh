@@ -45,7 +45,8 @@ check_bind() {
 	out=$(inside "$1" --bind "$2=/show" -- cat /show/file)
 	[ "$out" = shown ] || fail "$1: bound file: $out"
 	out=$(inside "$1" --bind "$2=/show" -- /attack open /show/file w) && fail "$1: written"
-	[ "$out" = EROFS ] || fail "$1: $out"
+	# Where mounts can be shut, the file's owner has no id in this one.
+	[ "$out" = EROFS ] || [ "$1:$out" = root:EACCES ] || fail "$1: $out"
 	out=$(inside "$1" --bind "$2=/show" -- /show/suid -u)
 	[ "$out" != 0 ] || fail "$1: a set-user-id program has effect"
 }

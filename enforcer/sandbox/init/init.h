@@ -36,6 +36,7 @@ struct ward_init {
 	uint64_t nested_ids[WARD_INIT_NESTED_MAX]; /* of these, once attached: STATX_MNT_ID */
 	size_t n_nested;
 	int root;      /* O_PATH of the new root */
+	int shut;      /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
 	int tty;       /* other side of the pty, pid 1's controlling terminal; -1 */
 	int child;     /* to the command's child: its reports, our go; -1: executed */
 	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
@@ -103,6 +104,13 @@ int ward_init_open_inside(int root, const char *path) ward_must_check;
 /* A detached clone of an attached mount, or -1. By descriptor: a path would be a lookup in a file
  * system that nobody may serve yet. */
 int ward_init_clone_tree(int mount) ward_must_check;
+
+/* --- shut.c: in stage 0 --- */
+/* As root: in->shut, and WARD_INIT_SHUT while no mount was left open. 0, or a negative errno. */
+int ward_init_shut_begin(struct ward_init *in) ward_must_check;
+/* Shuts this detached mount and those on it, if that can be done. */
+void ward_init_shut(struct ward_init *in, int mount);
+void ward_init_shut_end(struct ward_init *in);
 
 /* --- nested.c: in pid 1 --- */
 /* Once the trees are served: mounts those that lie beneath others, wherever these are seen. */

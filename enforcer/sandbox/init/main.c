@@ -203,7 +203,7 @@ int main(void)
 	in.root = in.tty = in.child = in.asks = in.starter = in.mount_table = -1;
 	for (size_t i = 0; i < WARD_BLUEPRINT_EXECS_MAX; i++)
 		in.execs[i] = WARD_INIT_EXEC_NONE;
-	in.mounted = in.unshared = in.outside = -1;
+	in.mounted = in.unshared = in.outside = in.shut = -1;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		in.fuse[i] = in.nested[i] = -1;
 	/* Nothing interrupts; SIGCHLD is read from a descriptor, SIGKILL needs nobody's leave. */

@@ -77,6 +77,43 @@ int ward_init_open_inside(int root, const char *path)
 	return ward_fd_openat2(root, path, &how);
 }
 
+/*
+ * Another id for file lookups alone: setfsuid(2) to a non-zero id also takes CAP_DAC_* out of the
+ * effective set, and gives it back on the way to 0; CAP_SYS_ADMIN, which open_tree needs, stays.
+ */
+static int look_up_as(uid_t uid, gid_t gid, const gid_t *groups, size_t n)
+{
+	if (uid != 0 && setgroups(n, groups) < 0)
+		return -errno;
+	setfsgid(gid);
+	setfsuid(uid);
+	/* They report the previous id and no error: ask again. */
+	return setfsuid((uid_t)-1) == (int)uid && setfsgid((gid_t)-1) == (int)gid ? 0 : -EPERM;
+}
+
+/*
+ * Opens path inside. Root's right to pass any directory counts only where a mount has an id for its
+ * owner (capable_wrt_inode_uidgid()), which mounts that are shut do not: there the command's ids
+ * do.
+ */
+static int open_place(const struct ward_init *in, const char *path)
+{
+	const struct ward_blueprint *p = &in->blueprint;
+	int fd = ward_init_open_inside(in->root, path);
+	if (fd != -EACCES || !(p->flags & WARD_BLUEPRINT_ROOT))
+		return fd;
+	int r = look_up_as(p->agent_uid, p->agent_gid, p->groups,
+		p->owner_uid == p->agent_uid ? p->n_groups : 0);
+	if (r == 0)
+		fd = ward_init_open_inside(in->root, path);
+	if (look_up_as(0, 0, NULL, 0) < 0 || r < 0) {
+		if (fd >= 0)
+			close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
 /* As root, what is made below a directory of the agent's belongs to the agent as well. */
 static int inherit_owner(const struct ward_init *in, int parent, const char *name)
 {
@@ -144,10 +181,10 @@ static int make_point(const struct ward_init *in, const char *path, mode_t mode,
 		return ward_err_sys(err, -ENOMEM, "mount point %s", path);
 	/* Back to what exists (mostly the parent), then forward. "" stands for the root. */
 	size_t whole = strlen(part);
-	int at = ward_init_open_inside(in->root, part);
+	int at = open_place(in, part);
 	while (at == -ENOENT && part[0] != '\0') {
 		*strrchr(part, '/') = '\0';
-		at = ward_init_open_inside(in->root, part[0] != '\0' ? part : "/");
+		at = open_place(in, part[0] != '\0' ? part : "/");
 	}
 	if (at == -ENOSYS || at == -EPERM)
 		return ward_err_sys(err, at,
@@ -246,23 +283,7 @@ static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struc
 	return 0;
 }
 
-/*
- * Another id for file lookups alone: setfsuid(2) to a non-zero id also takes CAP_DAC_* out of the
- * effective set, and gives it back on the way to 0; CAP_SYS_ADMIN, which open_tree needs, stays.
- */
-static int look_up_as(const struct ward_blueprint *p, bool owner)
-{
-	uid_t uid = owner ? p->owner_uid : 0;
-	gid_t gid = owner ? p->owner_gid : 0;
-	if (owner && setgroups(p->n_groups, p->groups) < 0)
-		return -errno;
-	setfsgid(gid);
-	setfsuid(uid);
-	/* They report the previous id and no error: ask again. */
-	return setfsuid((uid_t)-1) == (int)uid && setfsgid((gid_t)-1) == (int)gid ? 0 : -EPERM;
-}
-
-static int clone_sources(const struct ward_init *in, int *mounts, struct ward_err *err)
+static int clone_sources(struct ward_init *in, int *mounts, struct ward_err *err)
 {
 	const struct ward_blueprint *p = &in->blueprint;
 	bool switching = p->flags & WARD_BLUEPRINT_ROOT && p->owner_uid != 0;
@@ -276,14 +297,17 @@ static int clone_sources(const struct ward_init *in, int *mounts, struct ward_er
 			continue;
 		bool want = switching && e->flags & WARD_BLUEPRINT_AS_OWNER;
 		if (want != as_owner) {
-			r = look_up_as(p, want);
+			r = want ? look_up_as(p->owner_uid, p->owner_gid, p->groups, p->n_groups)
+				 : look_up_as(0, 0, NULL, 0);
 			if (r < 0)
 				return ward_err_sys(err, r, "look up as user %u", p->owner_uid);
 			as_owner = want;
 		}
 		r = clone_source(e, &mounts[i], err);
+		if (r == 0 && mounts[i] >= 0 && e->flags & WARD_BLUEPRINT_SHUT)
+			ward_init_shut(in, mounts[i]);
 	}
-	if (as_owner && look_up_as(p, false) < 0 && r == 0)
+	if (as_owner && look_up_as(0, 0, NULL, 0) < 0 && r == 0)
 		r = ward_err_set(err, -EPERM, "cannot leave the owner's identity");
 	return r;
 }
@@ -508,6 +532,20 @@ static int place_tree(
 	return ward_init_attach(again, point, e->path, err);
 }
 
+/* Over what the host has there: where that is gone, or closed to the command, nothing is to hide.
+ */
+static int place_cover(const struct ward_init *in, const struct ward_blueprint_entry *e, int source,
+	struct ward_err *err)
+{
+	int at = open_place(in, e->path);
+	if (at == -EACCES || at == -ENOENT || at == -ENOTDIR)
+		return 0;
+	if (at < 0)
+		return ward_err_sys(err, at, "hide %s", e->path);
+	ward_cleanup_fd int point = at;
+	return ward_init_attach(source, point, e->path, err);
+}
+
 /* source: the entry's clone or cover, -1: none. tree: mounts of the trees so far. */
 static int place(
 	struct ward_init *in, size_t i, int source, int shared, int *tree, struct ward_err *err)
@@ -518,6 +556,8 @@ static int place(
 	mode_t mode = S_IFDIR | 0755;
 	struct stat st;
 	int r = 0;
+	if (e->flags & WARD_BLUEPRINT_HIDES)
+		return place_cover(in, e, source, err);
 	switch (e->kind) {
 	case WARD_BLUEPRINT_DIR:
 		return make_point(in, e->path, S_IFDIR | e->mode, &point, err);
@@ -612,7 +652,12 @@ int ward_init_mounts(struct ward_init *in, struct ward_err *err)
 		return ward_err_sys(err, -ENOMEM, "mounts");
 	for (size_t i = 0; i < in->blueprint.n_entries; i++)
 		sources[i] = -1;
-	int r = clone_sources(in, sources, err);
+	int r = ward_init_shut_begin(in);
+	if (r < 0)
+		r = ward_err_sys(err, r, "make a map of ids");
+	if (r == 0)
+		r = clone_sources(in, sources, err);
+	ward_init_shut_end(in);
 	if (r == 0)
 		r = place_all(in, sources, err);
 	for (size_t i = 0; i < in->blueprint.n_entries; i++)

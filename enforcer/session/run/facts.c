@@ -68,6 +68,8 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 	json_object_set_new(o, "groups_kept", json_boolean(f.groups_kept));
 	json_object_set_new(o, "keyring", json_boolean(f.keyring));
 	json_object_set_new(o, "userns_closed", json_boolean(f.userns_closed));
+	if (layers & WARD_LAYER_VIEW)
+		json_object_set_new(o, "sockets_shut", json_boolean(f.sockets_shut));
 	json_object_set_new(o, "own_view", json_boolean(layers & WARD_LAYER_VIEW));
 	json_object_set_new(o, "view",
 		json_string(!(layers & WARD_LAYER_VIEW)		      ? "host"

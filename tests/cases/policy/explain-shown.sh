@@ -48,7 +48,8 @@ agree 0 "allow" list "$k/sub" ls "$k/sub"
 agree 0 "allow" exec "$k/tool" "$k/tool"
 # Also for who may write on the host.
 agree 1 "EROFS" write "$k/plain" sh -c 'echo x >>"$1"' sh "$k/plain"
-grep -q "Read-only file system" out || fail "write: $(cat out)"
+# In a session of root's, the file's owner has no id in that mount, which the kernel looks at first.
+grep -qE "Read-only file system|Permission denied" out || fail "write: $(cat out)"
 has "$OUT" "wardfs run --write"
 agree 1 "EROFS" create "$k/new" touch "$k/new"
 grep -q "Read-only file system" out || fail "create: $(cat out)"
