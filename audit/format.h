@@ -8,6 +8,9 @@
  *   key                          32 random bytes, 0600: the root key
  *   signing.key                  32 random bytes, 0600: the seed of the key of checkpoints
  *   ledger.jsonl                 starts and ends of all sessions
+ *   ledger.checkpoints           its signed checkpoints (audit/log/tlog.h)
+ *   ledger.cosigned              those that witnesses cosigned
+ *   ledger.tree                  its tree as it was at the last append (write/ledger_tree.h)
  *   sessions/SESSION/trail.jsonl the trail, or its first segment (audit/log/segments.h)
  *   sessions/SESSION/checkpoints signed checkpoints (audit/log/note.h)
  *   sessions/SESSION/policy      the policy's text as it was in force
@@ -42,11 +45,14 @@
  *    "signature":"B","mac":"M"}
  *   {"v":1,"seq":N,"session":"host","kind":"enroll|revoke","time":"T","key":"K","by":UID,"mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"read","time":"T","verb":"V","by":UID,"mac":"M"}
- *   {"v":1,"seq":N,"session":"S","kind":"removed","time":"T","records":N,"by":UID,"key":"K",
- *    "signature":"B","mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"removed","time":"T","records":N,"reason":"text",
+ *    "by":UID,"key":"K","signature":"B","mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"hold|release","time":"T","reason":"text","by":UID,
+ *    "mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"expired","time":"T","records":N,"key":"K",
  *    "signature":"B","mac":"M"}
  *
+ *   Behind "time" each can have "covered":N: the ledger's last checkpoint covered N entries then.
  *   records, bytes, last: number of records, size of the trail and mac of its last record at the
  *   end of the session. Of several ends of a session the last counts (a writer that died after its
  *   own end, then recovery). torn: this writer found that many bytes of a line without end behind
@@ -54,7 +60,8 @@
  *   checkpoints, and the first or last of them. rotate: the host has another signing key, and
  *   the one before signs that; enroll, revoke: keys of other hosts, keys that are nobody's any
  * more. read: who looked at the trail; question: who asked all of them, and what; removed, expired:
- * it was deleted, signed (ledger.h) by the key; expired because `keep` seconds had gone by.
+ * it was deleted, signed (ledger.h) by the key; expired because `keep` seconds had gone by. hold:
+ * it is not to be deleted until release.
  *
  * Keys and macs. H(k, m) is BLAKE2b (RFC 7693) with 32 bytes of output and key k, or none:
  *

@@ -46,7 +46,7 @@ enum ward_kind_by {
 	WARD_BY_WRITER = 1U << 3,
 };
 
-/* What a kind is, for those who count and compare. */
+/* Properties of a kind, for code that counts and compares records. */
 enum ward_kind_is {
 	WARD_KIND_REFUSAL = 1U << 0, /* something was refused */
 	WARD_KIND_CHANGE = 1U << 1,  /* of a name, of content or of attributes */

@@ -70,7 +70,8 @@ bool ward_ring_probing(const struct ward_ring *r);
 
 /*
  * Producer: from now on ward_ring_put() returns 0 only when the record is on disk ([audit] sync =
- * record); -EIO if the log fails before. A record whose operation failed so may yet reach the log.
+ * record); -EIO if the log fails before. Such a record may still reach the log, although its
+ * operation failed.
  */
 void ward_ring_sync(struct ward_ring *r, bool on);
 

@@ -10,6 +10,12 @@
 
 #include "enforcer/policy/policy.h"
 
+/* `name` of a record `policy`: which text of it that is a piece of. */
+#define WARD_POLICY_SOURCES "sources"
+#define WARD_POLICY_MEANING "meaning"
+/* `result` of a session.end which says that a process of wardfs died. */
+#define WARD_RESULT_INCOMPLETE "incomplete"
+
 /* Name of the right with bit number `bit`; NULL where there is none. */
 const char *ward_name_right(unsigned bit);
 /* "deny", "hide", "ask", "allow"; NULL out of range. */

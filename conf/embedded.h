@@ -12,4 +12,5 @@ struct ward_embedded {
 
 extern const struct ward_embedded ward_embedded_profiles[];
 extern const struct ward_embedded ward_embedded_seccomp[];
-extern const struct ward_embedded ward_embedded_lists[]; /* host-executed, home-dropped */
+/* host-executed, home-dropped, open-hosts */
+extern const struct ward_embedded ward_embedded_lists[];

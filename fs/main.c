@@ -34,12 +34,15 @@
 #include "fs/kernel/uring.h"
 #include "fs/node/node.h"
 #include "fs/ops/listing_ahead.h"
+#include "fs/ops/lock_count.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/policy_swap.h"
 #include "fs/quota/quota.h"
+#include "fs/replay/replay.h"
 #include "fs/request/fs_records.h"
 #include "fs/request/op.h"
 #include "fs/resolve/replaced_files.h"
+#include "fs/resolve/secret_facts.h"
 #include "fs/resolve/trees_beneath.h"
 #include "fs/serve/fuse_session.h"
 #include "fs/serve/slow_pool.h"
@@ -80,6 +83,7 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		struct ward_fs_tree *t = &fs->trees[i];
+		uint32_t kind;
 
 		t->fs = fs;
 		t->index = i;
@@ -87,10 +91,14 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		t->root_fd = t->dev_fd + 1;
 		t->path = ward_msg_get_str(r);
 		t->elsewhere = ward_msg_get_u32(r);
-		if (!t->path || t->path[0] != '/')
+		kind = ward_msg_get_u32(r);
+		if (!t->path || t->path[0] != '/' || kind > WARD_FS_TREE_FILES)
 			return -EBADMSG;
+		t->files = kind == WARD_FS_TREE_FILES;
 		t->path_len = strlen(t->path);
 		pthread_mutex_init(&t->left.lock, NULL);
+		pthread_mutex_init(&t->lock_waits_lock, NULL);
+		LIST_INIT(&t->lock_waits);
 		t->passthrough = fs->flags & WARD_FS_PASSTHROUGH;
 		fs->n_trees = i + 1;
 	}
@@ -217,8 +225,8 @@ static int raise_files(struct ward_err *err)
 
 /*
  * What a quota gives back comes with RELEASE and FORGET, and whoever removes a file to make room
- * writes right after: /dev/fuse keeps that order, rings do not. And writes beneath `rate` are
- * answered late, as many as there are writers: each would keep a place of its CPU's queue.
+ * writes right after: /dev/fuse keeps that order, rings do not. And writes beneath `rate` wait, as
+ * many as there are writers: each would keep a place of its CPU's queue.
  */
 static bool needs_order(const struct ward_fs *fs)
 {
@@ -245,6 +253,32 @@ static int prepare_beside(struct ward_fs *fs, struct ward_err *err)
 	return r < 0 ? ward_err_wrap(err, "ring") : load_policy(fs, err);
 }
 
+/* Descriptors that are no handle: directories that are kept, lock owners, requests under way. */
+#define OWN_FILES 16384U
+
+/* With many users each gets a share of what there is. */
+static int share_out(struct ward_fs *fs, struct ward_err *err)
+{
+	unsigned most[WARD_SHARE_KINDS_] = {[WARD_SHARE_LOCKERS] = WARD_LOCKERS_MAX,
+		[WARD_SHARE_OWNERS] = WARD_LOCK_OWNERS_MAX,
+		[WARD_SHARE_RANGES] = WARD_LOCKS_MAX,
+		[WARD_SHARE_WAITERS] = WARD_WAITERS_MAX};
+	struct rlimit lim;
+	int r = 0;
+
+	if (!(fs->flags & WARD_FS_ALLOW_OTHER))
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return ward_err_sys(err, -errno, "RLIMIT_NOFILE");
+	if (lim.rlim_cur > UINT_MAX)
+		lim.rlim_cur = UINT_MAX;
+	most[WARD_SHARE_OPEN] =
+		(unsigned)(lim.rlim_cur -
+			   (lim.rlim_cur / 4 < OWN_FILES ? lim.rlim_cur / 4 : OWN_FILES));
+	r = ward_shares_new(most, &fs->shares);
+	return r < 0 ? ward_err_sys(err, r, "shares") : 0;
+}
+
 /* What can only be opened before confinement. */
 static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
 {
@@ -262,7 +296,7 @@ static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
 	}
 	for (size_t i = 0; i < fs->n_trees && !needs_order(fs); i++)
 		ward_transport_prepare(&fs->trees[i], wake);
-	return 0;
+	return share_out(fs, err);
 }
 
 static void on_signal(int sig)
@@ -307,6 +341,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 	if (r == 0)
 		r = ward_delay_ready(fs->delay, ward_policy_settings(fs->policy), err);
 	ward_comm_init(&fs->comm);
+	if (r == 0 && ward_replay_new(fs, &fs->replay) < 0)
+		r = ward_err_sys(err, -ENOMEM, "replayed changes");
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		struct ward_fs_tree *t = &fs->trees[i];
 
@@ -315,6 +351,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 			r = ward_nodes_new(t, &ward_node_hooks, &t->nodes, err);
 		if (r == 0 && ward_replaced_new(&t->replaced) < 0)
 			r = ward_err_sys(err, -ENOMEM, "replaced files");
+		if (r == 0 && ward_secrets_new(&t->secrets) < 0)
+			r = ward_err_sys(err, -ENOMEM, "secrets");
 		if (r == 0)
 			r = ward_beneath_new(t, &t->beneath, err);
 		/* Answers made ahead are made as the owner, not as one of many callers. */
@@ -364,6 +402,10 @@ static int obey(struct ward_fs *fs)
 	if (r.type == WARD_MSG_FS_POLICY && ward_msg_done(&r) == 0) {
 		ward_query_policy(fs, fd, &json);
 		return answer(&json) < 0;
+	}
+	if (r.type == WARD_MSG_FS_REPLAY && ward_msg_done(&r) == 0 && fd >= 0) {
+		ward_replay_reach(fs->replay, ward_steal_fd(&fd));
+		return 0;
 	}
 	if (r.type != WARD_MSG_FS_QUERY)
 		return 0;
@@ -417,6 +459,7 @@ static void record_left(const struct ward_fs *fs)
 
 static void stop(struct ward_fs *fs, struct server *s)
 {
+	ward_replay_end(fs->replay);
 	for (size_t i = 0; i < fs->n_trees; i++)
 		ward_transport_free(s->transports[i]);
 	ward_pool_free(fs->pool);
@@ -432,11 +475,14 @@ static void stop(struct ward_fs *fs, struct server *s)
 		ward_beneath_free(&fs->trees[i]);
 		ward_replaced_free(&fs->trees[i]);
 		ward_nodes_free(fs->trees[i].nodes);
+		ward_secrets_free(fs->trees[i].secrets);
 		ward_forget_queue_free(fs->trees[i].forget);
 		ward_watch_free(fs->trees[i].watch);
 		free(fs->trees[i].path);
 	}
+	ward_replay_free(fs->replay);
 	ward_quotas_free(fs->quotas);
+	ward_shares_free(fs->shares);
 	pthread_rwlock_destroy(&fs->turn);
 	ward_ring_close(fs->ring);
 	ward_policy_unref(fs->policy);

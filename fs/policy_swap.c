@@ -107,8 +107,12 @@ void ward_swap_settings(struct ward_fs *fs)
 	const struct ward_settings *s = ward_policy_settings(fs->policy);
 
 	for (size_t i = 0; i < fs->n_trees; i++)
+		/* Of a single file one name is known, and nobody writes to it here. */
+		if (fs->trees[i].files)
+			fs->trees[i].hardlinks = WARD_HARDLINKS_READ;
+	for (size_t i = 0; i < fs->n_trees; i++)
 		for (size_t j = 0; j < s->n_trees; j++)
-			if (!strcmp(fs->trees[i].path, s->trees[j].path))
+			if (!fs->trees[i].files && !strcmp(fs->trees[i].path, s->trees[j].path))
 				fs->trees[i].hardlinks = s->trees[j].hardlinks;
 }
 

@@ -46,6 +46,10 @@ gzip -9nc "$src/NEWS.md" >"$doc/changelog.gz"
 {
 	printf 'Source: the repository that this package was built from\n\nLicense: Apache-2.0\n\n'
 	cat "$src/LICENSE"
+	if [ -e "$root/usr/libexec/wardfs/wardfs-quickjs" ]; then
+		printf '\nusr/libexec/wardfs/wardfs-quickjs contains QuickJS-ng as quickjs-wasi has it:\n\n'
+		cat "$src/build-quickjs/LICENSE"
+	fi
 } >"$doc/copyright"
 find "$root/usr/share/man" -type f -exec gzip -9n {} +
 chmod -R u=rwX,go=rX "$root"

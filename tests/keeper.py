@@ -9,6 +9,7 @@ Exits with the status of the test, 98 for leftovers, 124 for a timeout.
 """
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -46,11 +47,12 @@ def own_mounts():
 def mounts(scratch):
     """Mount points that can be a test's: below its scratch, and of FUSE anywhere as root."""
     found = []
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as f:
-        for line in f:
-            fields = line.split()
-            kind = fields[fields.index("-") + 1]
-            point = fields[4].encode("utf-8", "surrogateescape").decode("unicode_escape")
+    # In bytes: of control characters the kernel escapes but blank, tab, newline and backslash.
+    with open("/proc/self/mountinfo", "rb") as f:
+        for line in f.read().split(b"\n")[:-1]:
+            fields = line.split(b" ")
+            kind = os.fsdecode(fields[fields.index(b"-") + 1])
+            point = os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), fields[4]))
             if (scratch and point.startswith(scratch + "/")) or (os.geteuid() == 0 and kind.startswith("fuse")):
                 found.append((int(fields[0]), point, kind))
     return found

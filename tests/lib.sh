@@ -4,8 +4,8 @@
 #
 #     . "$WARD_SRC/tests/lib.sh"
 #
-# A file in a folder lib/ adds what one area needs; it sources this file. No script defines a function
-# of this file again (static/shell).
+# A file in a folder lib/ adds what one area needs; it sources this file. No script defines a
+# function of this file again (static/shell).
 set -eu
 WARDFS=$WARD_BUILD/wardfs
 export WARDFS
@@ -36,7 +36,8 @@ stdout: $OUT
 stderr: $ERR"
 }
 
-# refused TEXT CMD...: the command must fail, and its output must contain the fixed string. Sets OUT.
+# refused TEXT CMD...: the command must fail, and its output must contain the fixed string. Sets
+# OUT.
 refused() {
 	text=$1
 	shift
@@ -63,8 +64,8 @@ hasnt() {
 	esac
 }
 
-# wait_until SECONDS CMD...: tries the command until it succeeds; fails when the time is over. The time
-# only ends a wait that would never end: give as much as a loaded machine may need.
+# wait_until SECONDS CMD...: tries the command until it succeeds; fails when the time is over. The
+# time only ends a wait that would never end: give as much as a loaded machine may need.
 wait_until() {
 	tries=$(($1 * 20))
 	shift
@@ -75,9 +76,9 @@ wait_until() {
 	done
 }
 
-# running MARK: some process has exactly this argument. Other tests, and other runs of this test, use the
-# machine at the same time. So a test that looks for its process by an argument makes the argument unique
-# (sleep 9$$7, say). The brackets keep the search from finding itself.
+# running MARK: some process has exactly this argument. Other tests, and other runs of this test,
+# use the machine at the same time. So a test that looks for its process by an argument makes the
+# argument unique (sleep 9$$7, say). The brackets keep the search from finding itself.
 running() {
 	first=${1%"${1#?}"}
 	grep -qszx -e "[$first]${1#?}" /proc/[0-9]*/cmdline
@@ -100,8 +101,8 @@ project() {
 	git -C "$1" config user.email t@example.org
 }
 
-# status_of SESSION MEMBER: prints that member of the session in `wardfs ps --json`; nothing where the
-# session does not run.
+# status_of SESSION MEMBER: prints that member of the session in `wardfs ps --json`; nothing where
+# the session does not run.
 status_of() {
 	"$WARDFS" ps --json | python3 -c '
 import json, sys
@@ -117,9 +118,15 @@ git_identity() {
 	git config --global init.defaultBranch main
 }
 
+# said_besides_limits: what $ERR says, but for the line about limits of the profile that an ordinary
+# user cannot have held on this host.
+said_besides_limits() {
+	printf '%s\n' "$ERR" | grep -v '^wardfs: this host cannot hold these limits of the profile: ' || :
+}
+
 # as_user SCRIPT [ARG...]: runs the sh script as an ordinary user (uid 4711, no groups) who can open
-# /dev/fuse: the user has a node of mode 0666, as on most machines, in a private mount namespace. The
-# user's home is $WARD_TMP/home. Others must be able to reach the build tree.
+# /dev/fuse: the user has a node of mode 0666, as on most machines, in a private mount namespace.
+# The user's home is $WARD_TMP/home. Others must be able to reach the build tree.
 as_user() {
 	mkdir -p "$WARD_TMP/home" "$WARD_TMP/dev"
 	chmod 755 "$WARD_TMP"

@@ -40,8 +40,8 @@ SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITES = ("static", "unit", "fuzz", "cases", "escape", "agents")
 SKIP = 77
 TIMEOUT = 300
-# A program tells no time of its own. How often a test of libcheck may have what is written beside it, and
-# the whole program what a script has.
+# A program tells no time of its own. How often a test of libcheck may have what is written beside
+# it, and the whole program what a script has.
 PROGRAMS = 3
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT_SHOWN = 64 * 1024

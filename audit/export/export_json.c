@@ -294,7 +294,9 @@ static json_t *ocsf_network_event(const struct ward_export_record *r, bool deny)
 	if (!json_object_get(to, "hostname") && !json_object_get(to, "ip"))
 		put_at(o, "dst_endpoint.hostname", json_string("?"));
 	put_at(o, "src_endpoint.hostname", json_string(r->host));
-	put_at(o, "connection_info.direction_id", json_integer(2)); /* outbound */
+	const char *action = ward_query_text(r->json, "action");
+	const bool inbound = action && strcmp(action, "accept") == 0;
+	put_at(o, "connection_info.direction_id", json_integer(inbound ? 1 : 2));
 	if (json_object_get(o, "tls"))
 		put_at(o, "tls.version", json_string("unknown"));
 	ocsf_put_control(o, r->json);

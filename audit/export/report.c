@@ -8,11 +8,15 @@
 #include "audit/export/export_record.h"
 #include "audit/export/member_names.h"
 #include "audit/query/denials.h"
+#include "audit/query/traffic.h"
+#include "audit/query/policies.h"
 #include "audit/query/query.h"
 #include "audit/query/session_diff.h"
 #include "audit/query/summary.h"
 #include "audit/record_table.h"
+#include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/out.h"
 
 const struct ward_report_control ward_report_controls[] = {
 	{"SOC 2 CC7.2", "monitoring of system components: every open, change and refusal of the "
@@ -88,6 +92,19 @@ static int note_path(struct collect *c, const char *path, const json_t *rec)
 	return n == WARD_REPORT_RECORDS ? json_array_append_new(list, json_null()) : 0;
 }
 
+/* Whose rules decide: the first rule of the base and of the profile names them, as FILE:LINE. */
+static int note_source(struct collect *c, const json_t *rec)
+{
+	const char *source = ward_query_text(rec, "source");
+	const char *rule = ward_query_text(rec, "rule");
+	const char *line = rule ? strrchr(rule, ':') : NULL;
+	json_t *under = json_object_get(c->report, "under");
+	if (!source || !line || json_object_get(under, source) ||
+		(strcmp(source, "base") != 0 && strcmp(source, "profile") != 0))
+		return 0;
+	return json_object_set_new(under, source, json_stringn(rule, (size_t)(line - rule)));
+}
+
 static int note_paths(struct collect *c, enum ward_event_kind kind, const json_t *rec)
 {
 	if (kind == WARD_EVENT_EXEC || kind == WARD_EVENT_PROGRAM || kind == WARD_EVENT_PROBE)
@@ -110,9 +127,9 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 		c->refused[at]++;
 	else if (ward_query_text(rec, "path") && kind != WARD_EVENT_PROBE)
 		c->done[at]++;
-	int r = note_paths(c, kind, rec);
-	if (r < 0)
+	if (note_paths(c, kind, rec) < 0 || note_source(c, rec) < 0)
 		return -ENOMEM;
+	int r = 0;
 	if (ward_record_kind_is(kind, WARD_KIND_QUESTION)) {
 		r = take_record(c, "approvals", rec);
 	} else if (kind == WARD_EVENT_EXTERNAL) {
@@ -161,6 +178,39 @@ static json_t *object_of(const json_t *rec)
 			: json_string(host);
 }
 
+/* Those that came into force, with their lines. */
+static int put_policies(struct ward_log *log, json_t *report, struct ward_err *err)
+{
+	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts t = {0};
+	json_t *all = json_array();
+	int r = ward_policy_texts_read(log, false, &t, err);
+	for (size_t i = 0; i < t.n; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		const struct ward_policy_text *p = &t.v[i];
+		if (!p->loaded || !p->meaning.len)
+			continue;
+		ward_shown_lines(&b, p->meaning.data, p->meaning.len);
+		json_array_append_new(
+			all, json_pack("{s:s?, s:I, s:s?, s:s?, s:b, s:s}", "since", p->since,
+				     "seq", (json_int_t)p->seq, "by", p->by, "sha256", p->digest,
+				     "good", ward_policy_text_good(p), "text", ward_buf_str(&b)));
+	}
+	if (json_object_set_new(report, "policies", all) < 0 && r == 0)
+		r = ward_err_sys(err, -ENOMEM, "report");
+	return r;
+}
+
+static int put_network(
+	struct ward_log *log, const char *session, json_t *report, struct ward_err *err)
+{
+	ward_cleanup(ward_traffic_clear) struct ward_traffic n = {0};
+	int r = ward_traffic_read(&n, session, log, err);
+	if (r == 0 && json_object_set_new(
+			      report, "network", n.rows ? json_incref(n.rows) : json_array()) < 0)
+		r = ward_err_sys(err, -ENOMEM, "report");
+	return r;
+}
+
 static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *err)
 {
 	static const char *const members[] = {
@@ -196,9 +246,10 @@ static int put_head(json_t *report, const char *session, const struct ward_verif
 	ward_clock_format(ward_clock_real_ns(), now);
 	int r = json_object_update_new(report,
 		json_pack(
-			"{s:s, s:s, s:n, s:n, s:[], s:[], s:[], s:[], s:{}, s:{s:s, s:s, s:I, s:I}}",
+			"{s:s, s:s, s:n, s:n, s:[], s:[], s:[], s:[], s:{}, s:{}, s:{s:s, s:s, s:I, "
+			"s:I}}",
 			"session", session, "generated", now, "start", "end", "probes", "reloads",
-			"approvals", "external", "records", "verify", "state",
+			"approvals", "external", "records", "under", "verify", "state",
 			ward_verify_state_name(v->state), "text", v->text, "records",
 			(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
 	return r < 0 ? ward_err_sys(err, -ENOMEM, "report") : 0;
@@ -228,6 +279,10 @@ int ward_report_collect(struct ward_log *log, const char *session,
 		r = put_slots(&c);
 	if (r == 0)
 		r = put_refusals(log, c.report, err);
+	if (r == 0)
+		r = put_network(log, session, c.report, err);
+	if (r == 0)
+		r = put_policies(log, c.report, err);
 	if (r == 0)
 		r = ward_diff_collect(log, NULL, &files, err);
 	if (r == 0)

@@ -2,7 +2,7 @@
 /*
  * A session for people who were not there: what was read, written, refused, when, by what, and
  * whether the trail is whole. Collected once as JSON, then written as a page that needs nothing
- * else (no network, no script), as Markdown, or as it is.
+ * else (no network; one script of its own, for searching), as Markdown, or as it is.
  */
 #pragma once
 
@@ -24,10 +24,13 @@
  *   session, verify {state, text, records, first_bad}, generated
  *   summary   ward_query_summary()
  *   start     detail of session.start; policy (digest)
+ *   under     {base, profile}: the file and the profile whose rules decided, as far as known
  *   end       session.end; null where there is none
  *   refusals  [{count, action, object, path, host, addr, port, rule, rule_text, errno, permit,
  *             forbidden_by}]; object: the path, or HOST:PORT
  *   probes    start-up probes
+ *   network   connections: the rows of audit/query/traffic.h
+ *   policies  [{since, seq, by, sha256, good, text}]: those in force; good: text has that digest
  *   reloads   other policies, in force or refused
  *   slots     [{"done": n, "refused": n}] of equal time between first and last record
  *   files     ward_diff_collect()

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/export/export_record.h"
 #include "audit/export/report.h"
+#include "audit/export/report_words.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 
 /* Directories that are drawn within each other; what lies deeper is shown by its whole rest. */
@@ -14,28 +18,49 @@
 #define CHART_WIDTH 900
 #define CHART_HEIGHT 120
 
+/* Searches within the page. The page's policy permits the script of this digest alone. */
+static const char script[] =
+	"\"use strict\";\n"
+	"const find = document.getElementById(\"find\"), box = document.getElementById(\"finder\");\n"
+	"box.hidden = false;\n"
+	"find.addEventListener(\"input\", () => {\n"
+	"  const want = find.value.toLowerCase();\n"
+	"  for (const e of document.querySelectorAll(\"tbody tr, li\"))\n"
+	"    if (!e.querySelector(\"li\"))\n"
+	"      e.hidden = want !== \"\" && !e.textContent.toLowerCase().includes(want);\n"
+	"});\n";
+#define SCRIPT_SHA256 "Mb9BrUZHs6BTmHK5W/E/eENex3GJ6st5JFUhlBC3Qts="
+
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-	"'unsafe-inline'\">\n<style>\n"
+	"'unsafe-inline'; script-src 'sha256-" SCRIPT_SHA256 "'\">\n<style>\n"
 	":root{color-scheme:light dark;--bg:#fff;--fg:#1d2126;--dim:#667;--line:#d8dde3;"
 	"--ok:#2a78b8;--no:#c0392b;--card:#f5f7f9}\n"
 	"@media(prefers-color-scheme:dark){:root{--bg:#15181c;--fg:#e4e7ea;--dim:#9aa4ae;"
 	"--line:#333a42;--ok:#5aa9e6;--no:#ef6b5e;--card:#1d2126}}\n"
 	"body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;margin:0 auto;"
 	"max-width:960px;padding:1.5rem}\n"
-	"h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid var(--line)}\n"
+	"h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid var(--line)}h3{font-size:1rem}\n"
 	"table{border-collapse:collapse;width:100%;table-layout:fixed}"
 	"td,th{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line);"
 	"vertical-align:top;overflow-wrap:anywhere}\n"
+	"caption{text-align:left;color:var(--dim)}"
+	"nav ul{columns:2;padding:0}nav li,p code{font-size:inherit}nav li{font-family:inherit}"
+	"a{color:var(--ok)}input{font:inherit;width:100%;box-sizing:border-box;padding:.3rem}"
+	".t{display:flex;justify-content:space-between;margin:.2rem 0;font-size:13px}"
 	"code,summary,li{font-family:ui-monospace,monospace;font-size:13px;overflow-wrap:anywhere}"
+	"pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px}"
 	"ul{list-style:none;padding-left:1rem;margin:0}\n"
 	/* Forty levels have to fit on a telephone. */
 	"ul ul ul ul ul ul ul ul ul{padding-left:.15rem}\n"
 	".v{background:var(--card);border-left:4px solid var(--no);padding:.5rem 1rem}"
 	".v.intact{border-color:var(--ok)}.no{color:var(--no)}.dim{color:var(--dim)}"
 	".n{width:5rem}svg{width:100%;height:auto;display:block}\n"
+	"@media print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#999;--card:#fff}"
+	"body{max-width:none;font-size:11px;padding:0}nav,#finder{display:none}"
+	"tr,li,svg{break-inside:avoid}h2{break-after:avoid}}\n"
 	"</style>\n";
 
 /* Text between tags and in attributes. */
@@ -63,6 +88,20 @@ static void put(struct ward_buf *b, const char *text)
 	}
 }
 
+static void put_code(struct ward_buf *b, const char *name)
+{
+	ward_buf_puts(b, "<code>");
+	put(b, name);
+	ward_buf_puts(b, "</code>");
+}
+
+static void put_text(struct ward_buf *b, const char *s, size_t len)
+{
+	char *copy = strndup(s, len);
+	put(b, copy ? copy : "?");
+	free(copy);
+}
+
 static json_int_t number(const json_t *o, const char *a, const char *b)
 {
 	return json_integer_value(json_object_get(b ? json_object_get(o, a) : o, b ? b : a));
@@ -72,7 +111,7 @@ static void row(struct ward_buf *b, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
-	ward_buf_puts(b, "<tr><th>");
+	ward_buf_puts(b, "<tr><th scope=\"row\">");
 	put(b, name);
 	ward_buf_puts(b, "</th><td>");
 	put(b, value);
@@ -81,8 +120,53 @@ static void row(struct ward_buf *b, const char *name, const char *value)
 
 static void row_number(struct ward_buf *b, const char *name, json_int_t n)
 {
-	ward_buf_printf(b, "<tr><th>%s</th><td>%" JSON_INTEGER_FORMAT "</td></tr>\n", name, n);
+	ward_buf_printf(b, "<tr><th scope=\"row\">%s</th><td>%" JSON_INTEGER_FORMAT "</td></tr>\n",
+		name, n);
 }
+
+/* Sections that every page has, in their order: the table of contents leads to them. */
+static const struct {
+	const char *id, *title;
+} sections[] = {
+	{"facts", "The session"},
+	{"changed", "What changed"},
+	{"refused", "What was refused, and why"},
+	{"programs", "Programs"},
+	{"network", "Network"},
+	{"timeline", "Time line"},
+	{"files", "All files"},
+	{"held", "What was enforced"},
+	{"verify", "How to verify"},
+	{"controls", "Controls"},
+};
+
+static void heading(struct ward_buf *b, const char *id)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		if (strcmp(sections[i].id, id) == 0)
+			ward_buf_printf(b, "<h2 id=\"%s\">%s</h2>\n", id, sections[i].title);
+}
+
+static void put_contents(struct ward_buf *b)
+{
+	ward_buf_puts(b, "<nav aria-label=\"Contents\"><ul>\n");
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		ward_buf_printf(
+			b, "<li><a href=\"#%s\">%s</a></li>\n", sections[i].id, sections[i].title);
+	ward_buf_puts(b, "</ul></nav>\n<p id=\"finder\" hidden><label>Search within this page "
+			 "<input id=\"find\" type=\"search\"></label></p>\n");
+}
+
+/* The head of a table: its columns, NULL at the end. */
+static void columns(struct ward_buf *b, const char *const names[])
+{
+	ward_buf_puts(b, "<table><thead><tr>");
+	for (size_t i = 0; names[i]; i++)
+		ward_buf_printf(b, "<th scope=\"col\">%s</th>", names[i]);
+	ward_buf_puts(b, "</tr></thead><tbody>\n");
+}
+
+static const char table_end[] = "</tbody></table>\n";
 
 static void put_verdict(struct ward_buf *b, const json_t *report)
 {
@@ -128,9 +212,9 @@ static void put_command(struct ward_buf *b, const json_t *report)
 	json_array_foreach(json_object_get(start, "argv"), i, v)
 	{
 		ward_buf_puts(&argv, i ? " " : "");
-		ward_buf_puts(&argv, json_string_value(v) ? json_string_value(v) : "?");
+		ward_shell_word(&argv, json_is_string(v) ? json_string_value(v) : "?");
 	}
-	ward_buf_puts(b, "<table>\n");
+	ward_buf_puts(b, "<table><tbody>\n");
 	row(b, "command", ward_buf_str(&argv));
 	ward_buf_clear(&argv);
 	row(b, "owner", ward_query_text(start, "owner"));
@@ -152,7 +236,7 @@ static void put_command(struct ward_buf *b, const json_t *report)
 	row_number(b, "files removed", number(summary, "files", "removed"));
 	row_number(b, "refusals", number(summary, "refusals", "count"));
 	row_number(b, "handles whose bytes were not seen", number(summary, "bytes", "unseen"));
-	ward_buf_puts(b, "</table>\n");
+	ward_buf_puts(b, "</tbody></table>\n");
 }
 
 static void put_bar(struct ward_buf *b, size_t slot, json_int_t below, json_int_t n, json_int_t max,
@@ -195,19 +279,41 @@ static void put_timeline(struct ward_buf *b, const json_t *report)
 		CHART_HEIGHT + 1, CHART_WIDTH, CHART_HEIGHT + 1, max);
 }
 
+/* The times of the first bar, of the middle and of the last bar. */
+static void put_times(struct ward_buf *b, const json_t *report)
+{
+	const json_t *summary = json_object_get(report, "summary");
+	const uint64_t first = ward_export_time_ns(summary, "first");
+	const uint64_t last = ward_export_time_ns(summary, "last");
+	const uint64_t times[] = {first, last > first ? first + (last - first) / 2 : first, last};
+	ward_buf_puts(b, "<p class=\"t\">");
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		char text[WARD_CLOCK_TEXT_MAX];
+		ward_clock_format(times[i], text);
+		/* Of 2026-01-02T03:04:05.123456789Z: the day with the first, then the time. */
+		ward_buf_printf(b, "<span>%.10s%s%.12s</span>", i == 0 ? text : "",
+			i == 0 ? " " : "", text + 11);
+	}
+	ward_buf_puts(b, "</p>\n");
+}
+
 static void put_programs(struct ward_buf *b, const json_t *report)
 {
 	json_t *programs = json_object_get(json_object_get(report, "summary"), "programs");
 	json_int_t max = 1;
 	const char *name = NULL;
 	json_t *n = NULL;
-	if (json_object_size(programs) == 0)
+	static const char *const names[] = {"program", "records", "share", NULL};
+	heading(b, "programs");
+	if (json_object_size(programs) == 0) {
+		ward_buf_puts(b, "<p>The trail names no program.</p>\n");
 		return;
+	}
 	json_object_foreach(programs, name, n)
 	{
 		max = json_integer_value(n) > max ? json_integer_value(n) : max;
 	}
-	ward_buf_puts(b, "<h2>Programs</h2>\n<table>\n");
+	columns(b, names);
 	json_object_foreach(programs, name, n)
 	{
 		ward_buf_puts(b, "<tr><td>");
@@ -218,7 +324,7 @@ static void put_programs(struct ward_buf *b, const json_t *report)
 			"width=\"%.1f\" height=\"6\" fill=\"var(--ok)\"/></svg></td></tr>\n",
 			json_integer_value(n), 100.0 * (double)json_integer_value(n) / (double)max);
 	}
-	ward_buf_puts(b, "</table>\n");
+	ward_buf_puts(b, table_end);
 }
 
 static void put_refusals(struct ward_buf *b, const json_t *report)
@@ -226,12 +332,14 @@ static void put_refusals(struct ward_buf *b, const json_t *report)
 	const json_t *all = json_object_get(report, "refusals");
 	size_t i = 0;
 	json_t *d = NULL;
-	ward_buf_puts(b, "<h2>Refused</h2>\n");
+	static const char *const names[] = {
+		"times", "what", "rule that refused", "what would permit it", NULL};
+	heading(b, "refused");
 	if (json_array_size(all) == 0) {
 		ward_buf_puts(b, "<p>Nothing was refused.</p>\n");
 		return;
 	}
-	ward_buf_puts(b, "<table><tr><th class=\"n\">times</th><th>what</th><th>rule</th></tr>\n");
+	columns(b, names);
 	json_array_foreach(all, i, d)
 	{
 		ward_buf_printf(b, "<tr><td class=\"n\">%" JSON_INTEGER_FORMAT "</td><td><code>",
@@ -245,9 +353,58 @@ static void put_refusals(struct ward_buf *b, const json_t *report)
 		put(b, ward_query_text(d, "rule"));
 		ward_buf_puts(b, " ");
 		put(b, ward_query_text(d, "rule_text"));
-		ward_buf_puts(b, "</code></td></tr>\n");
+		ward_buf_puts(b, "</code></td><td>");
+		if (ward_query_text(d, "permit")) {
+			put_code(b, ward_query_text(d, "permit"));
+		} else if (ward_query_text(d, "forbidden_by")) {
+			ward_buf_puts(b, "no rule: forbidden by ");
+			put_code(b, ward_query_text(d, "forbidden_by"));
+		}
+		ward_buf_puts(b, "</td></tr>\n");
 	}
-	ward_buf_puts(b, "</table>\n");
+	ward_buf_puts(b, table_end);
+	ward_buf_puts(b,
+		"<p class=\"dim\">A rule is named by file and line. <code>wardfs profile show "
+		"NAME</code> prints a shipped profile, <code>wardfs audit policy</code> the "
+		"policy that was in force.</p>\n");
+}
+
+static void put_network(struct ward_buf *b, const json_t *report)
+{
+	static const char *const figures[] = {"times", "sent", "received"};
+	const json_t *all = json_object_get(report, "network");
+	size_t i = 0;
+	json_t *d = NULL;
+	static const char *const names[] = {"decision", "way", "destination", "program", "times",
+		"bytes sent", "bytes received", NULL};
+	heading(b, "network");
+	if (json_array_size(all) == 0) {
+		ward_buf_puts(b, "<p>No connection was made, and none refused.</p>\n");
+		return;
+	}
+	columns(b, names);
+	json_array_foreach(all, i, d)
+	{
+		ward_buf_puts(b, "<tr><td>");
+		put(b, ward_query_text(d, "decision"));
+		ward_buf_puts(b, "</td><td>");
+		put(b, ward_query_text(d, "direction"));
+		ward_buf_puts(b, "</td><td><code>");
+		put(b, ward_query_text(d, "host") ? ward_query_text(d, "host")
+						  : ward_query_text(d, "addr"));
+		if (json_is_integer(json_object_get(d, "port")))
+			ward_buf_printf(b, ":%" JSON_INTEGER_FORMAT, number(d, "port", NULL));
+		ward_buf_puts(b, "</code></td><td>");
+		put(b, ward_query_text(d, "comm"));
+		for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++) {
+			ward_buf_puts(b, "</td><td>");
+			if (json_is_integer(json_object_get(d, figures[k])))
+				ward_buf_printf(
+					b, "%" JSON_INTEGER_FORMAT, number(d, figures[k], NULL));
+		}
+		ward_buf_puts(b, "</td></tr>\n");
+	}
+	ward_buf_puts(b, table_end);
 }
 
 static void put_probes(struct ward_buf *b, const json_t *report)
@@ -256,10 +413,16 @@ static void put_probes(struct ward_buf *b, const json_t *report)
 	const json_t *all = json_object_get(report, "probes");
 	size_t i = 0;
 	json_t *p = NULL;
-	if (json_array_size(all) == 0)
+	static const char *const names[] = {"layer", "result", "answer", "attempt", NULL};
+	heading(b, "held");
+	if (json_array_size(all) == 0) {
+		ward_buf_puts(b, "<p>No layer was tried before the command started.</p>\n");
 		return;
-	ward_buf_puts(b, "<h2>Probed before the command started</h2>\n<table><tr><th>layer</th>"
-			 "<th>result</th><th>answer</th><th>attempt</th></tr>\n");
+	}
+	ward_buf_puts(b,
+		"<p>Before the command started, a process inside tried to pass each layer. "
+		"<em>held</em> means that the layer refused the attempt.</p>\n");
+	columns(b, names);
 	json_array_foreach(all, i, p)
 	{
 		ward_buf_puts(b, "<tr>");
@@ -270,7 +433,32 @@ static void put_probes(struct ward_buf *b, const json_t *report)
 		}
 		ward_buf_puts(b, "</tr>\n");
 	}
-	ward_buf_puts(b, "</table>\n");
+	ward_buf_puts(b, table_end);
+}
+
+static void put_policies(struct ward_buf *b, const json_t *report)
+{
+	size_t i = 0;
+	json_t *p = NULL;
+	json_array_foreach(json_object_get(report, "policies"), i, p)
+	{
+		const char *s = ward_query_text(p, "text");
+		ward_buf_puts(b, i ? "" : "<h3>Policy in force</h3>\n");
+		ward_buf_puts(b, "<details><summary>from ");
+		put(b, ward_query_text(p, "since"));
+		ward_buf_puts(b, json_is_true(json_object_get(p, "good"))
+					 ? ", SHA-256 "
+					 : ", not the text whose SHA-256 is ");
+		put(b, ward_query_text(p, "sha256"));
+		ward_buf_puts(b, "</summary><pre>");
+		while (s && *s) {
+			const size_t n = strcspn(s, "\n");
+			put_text(b, s, n);
+			ward_buf_putc(b, '\n');
+			s += n + (s[n] == '\n');
+		}
+		ward_buf_puts(b, "</pre></details>\n");
+	}
 }
 
 static void put_path(struct ward_buf *b, const json_t *path)
@@ -299,7 +487,7 @@ static void put_found(struct ward_buf *b, const json_t *report, const char *memb
 	json_t *v = NULL;
 	if (json_array_size(found) == 0)
 		return;
-	ward_buf_printf(b, "<h2>%s</h2>\n<ul>\n", title);
+	ward_buf_printf(b, "<h3>%s</h3>\n<ul>\n", title);
 	json_array_foreach(found, i, v)
 	{
 		ward_buf_puts(b, "<li>");
@@ -348,13 +536,6 @@ static size_t common(const char *a, const char *b, size_t *ret_depth)
 	return at;
 }
 
-static void put_text(struct ward_buf *b, const char *s, size_t len)
-{
-	char *copy = strndup(s, len);
-	put(b, copy ? copy : "?");
-	free(copy);
-}
-
 /* The records of a path by their numbers. */
 static void put_records(struct ward_buf *b, const json_t *list)
 {
@@ -381,7 +562,11 @@ static void put_list(struct ward_buf *b, const json_t *list, const char *title,
 	json_t *v = NULL;
 	if (json_array_size(list) == 0)
 		return;
-	ward_buf_printf(b, "<h2>%s</h2>\n<table>\n", title);
+	ward_buf_printf(b,
+		"<h3>%s</h3>\n<table><thead><tr><th scope=\"col\" class=\"n\">record</th>", title);
+	for (size_t k = 0; k < n_members; k++)
+		ward_buf_printf(b, "<th scope=\"col\">%s</th>", members[k]);
+	ward_buf_puts(b, "</tr></thead><tbody>\n");
 	json_array_foreach(list, i, v)
 	{
 		ward_buf_printf(b, "<tr><td class=\"n\">#%" JSON_INTEGER_FORMAT "</td>",
@@ -393,7 +578,7 @@ static void put_list(struct ward_buf *b, const json_t *list, const char *title,
 		}
 		ward_buf_puts(b, "</tr>\n");
 	}
-	ward_buf_puts(b, "</table>\n");
+	ward_buf_puts(b, table_end);
 }
 
 static const char *const approval[] = {
@@ -443,9 +628,9 @@ static void put_files(struct ward_buf *b, const json_t *report)
 		paths[n++] = path;
 	}
 	qsort(paths, n, sizeof(*paths), by_name);
-	ward_buf_puts(b,
-		"<h2>Files</h2>\n<p class=\"dim\"># names a record; wardfs audit file PATH shows "
-		"those of one file.</p>\n<ul>\n");
+	heading(b, "files");
+	ward_buf_puts(b, "<p class=\"dim\"># names a record; wardfs audit file PATH shows "
+			 "those of one file.</p>\n<ul>\n");
 	put_tree(b, files, json_object_get(report, "records"), paths,
 		n < WARD_REPORT_PATHS ? n : WARD_REPORT_PATHS);
 	ward_buf_puts(b, "</ul>\n");
@@ -454,33 +639,110 @@ static void put_files(struct ward_buf *b, const json_t *report)
 	free(paths);
 }
 
-void ward_report_html(struct ward_buf *b, const json_t *report)
+/* Whether something was done to the path but reading, and was not refused. */
+static bool changed(json_t *verbs)
 {
+	const char *verb = NULL;
+	json_t *n = NULL;
+	json_object_foreach(verbs, verb, n)
+	{
+		if (json_integer_value(n) > 0 && strcmp(verb, "read") != 0 &&
+			strncmp(verb, "refused", 7) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void put_changed(struct ward_buf *b, const json_t *report)
+{
+	static const char *const names[] = {"file", "what was done", NULL};
+	json_t *files = json_object_get(report, "files");
+	const char *path = NULL;
+	json_t *verbs = NULL;
+	size_t n = 0;
+	heading(b, "changed");
+	json_object_foreach(files, path, verbs)
+	{
+		if (!changed(verbs) || n++ >= WARD_REPORT_PATHS)
+			continue;
+		if (n == 1)
+			columns(b, names);
+		ward_buf_puts(b, "<tr><td>");
+		put_code(b, path);
+		ward_buf_puts(b, "</td><td>");
+		put_verbs(b, verbs);
+		ward_buf_puts(b, "</td></tr>\n");
+	}
+	ward_buf_puts(b, n ? table_end : "<p>No file was changed.</p>\n");
+	if (n > WARD_REPORT_PATHS)
+		ward_buf_printf(b, "<p>%zu more are not listed.</p>\n", n - WARD_REPORT_PATHS);
+	put_found(b, report, "host_executed", "New files that this host may execute", put_path);
+	put_found(b, report, "left", "Left in the project, and no files of it", put_one_left);
+	put_list(b, json_object_get(report, "external"), "Changed by others meanwhile", outside,
+		sizeof(outside) / sizeof(*outside));
+}
+
+static void put_verifying(struct ward_buf *b, const json_t *report)
+{
+	static const char *const commands[] = {"wardfs audit verify ",
+		"wardfs audit bundle -o evidence.tar ",
+		"wardfs audit verify --key KEY evidence.tar"};
+	static const char *const before[] = {
+		"<p>The trail is the evidence; this page is not. On this host:</p>\n",
+		"<p>For another host: take a bundle along, and this host's public key (<code>wardfs audit "
+		"key show</code>).</p>\n",
+		""};
+	heading(b, "verify");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		ward_buf_puts(b, before[i]);
+		ward_buf_puts(b, "<pre>");
+		ward_buf_puts(b, commands[i]);
+		put(b, i < 2 ? ward_query_text(report, "session") : NULL);
+		ward_buf_puts(b, "</pre>\n");
+	}
+}
+
+static void put_head(struct ward_buf *b, const json_t *report)
+{
+	static const struct ward_report_style style = {put, put_code};
 	ward_buf_puts(b, head);
 	ward_buf_puts(b, "<title>");
 	put(b, ward_query_text(report, "session"));
-	ward_buf_puts(b, "</title></head><body>\n<h1>Session ");
+	ward_buf_puts(b, "</title></head><body><main>\n<h1>Session ");
 	put(b, ward_query_text(report, "session"));
-	ward_buf_puts(b, "</h1>\n");
+	ward_buf_puts(b, "</h1>\n<p>");
+	ward_report_words(b, report, &style);
+	ward_buf_puts(b, "</p>\n");
 	put_verdict(b, report);
+	put_contents(b);
+}
+
+void ward_report_html(struct ward_buf *b, const json_t *report)
+{
+	put_head(b, report);
+	heading(b, "facts");
 	put_command(b, report);
-	ward_buf_puts(b, "<h2>Time line</h2>\n");
-	put_timeline(b, report);
+	put_changed(b, report);
 	put_refusals(b, report);
 	put_list(b, json_object_get(report, "approvals"), "Asked and approved", approval,
 		sizeof(approval) / sizeof(*approval));
 	put_programs(b, report);
-	put_found(b, report, "host_executed", "New files that this host may execute", put_path);
-	put_found(b, report, "left", "Left in the project, and no files of it", put_one_left);
+	put_network(b, report);
+	heading(b, "timeline");
+	put_timeline(b, report);
+	put_times(b, report);
 	put_files(b, report);
-	put_list(b, json_object_get(report, "external"), "Changed by others meanwhile", outside,
-		sizeof(outside) / sizeof(*outside));
 	put_probes(b, report);
-	ward_buf_puts(b, "<h2>Controls</h2>\n<table>\n");
+	put_policies(b, report);
+	put_verifying(b, report);
+	heading(b, "controls");
+	ward_buf_puts(b, "<table><tbody>\n");
 	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)
 		row(b, c->control, c->answer);
-	ward_buf_puts(b, "</table>\n<p class=\"dim\">Written ");
+	ward_buf_puts(b, table_end);
+	ward_buf_puts(b, "<p class=\"dim\">Written ");
 	put(b, ward_query_text(report, "generated"));
-	ward_buf_puts(b, " from the trail; the trail is the evidence, this page is not.</p>\n"
-			 "</body></html>\n");
+	ward_buf_puts(b, " from the trail.</p>\n</main>\n<script>");
+	ward_buf_puts(b, script);
+	ward_buf_puts(b, "</script></body></html>\n");
 }

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "audit/export/report.h"
+#include "audit/export/report_words.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 
 static size_t longest_run(const char *s, char of)
@@ -22,7 +24,7 @@ static size_t longest_run(const char *s, char of)
  * than what it holds of the kind (CommonMark 0.31, 6.1), and in a table a bar is "\|" (GFM 4.10);
  * a backslash of a name is doubled in a trail, so this one is none.
  */
-static void code(struct ward_buf *b, const char *text)
+static void span(struct ward_buf *b, const char *text, bool in_table)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf shown = WARD_BUF_INIT;
 	ward_shown(&shown, text ? text : "");
@@ -33,13 +35,18 @@ static void code(struct ward_buf *b, const char *text)
 		ward_buf_putc(b, '`');
 	ward_buf_puts(b, *s ? apart : " ");
 	for (; *s; s++) {
-		if (*s == '|')
+		if (*s == '|' && in_table)
 			ward_buf_putc(b, '\\');
 		ward_buf_putc(b, *s);
 	}
 	ward_buf_puts(b, apart);
 	for (size_t i = 0; i < fence; i++)
 		ward_buf_putc(b, '`');
+}
+
+static void code(struct ward_buf *b, const char *text)
+{
+	span(b, text, true);
 }
 
 /* What is a word or a time in a trail that nobody edited; anything else as a code span. */
@@ -79,7 +86,8 @@ static void command(struct ward_buf *b, const json_t *report)
 	json_t *v = NULL;
 	json_array_foreach(json_object_get(start, "argv"), i, v)
 	{
-		ward_buf_printf(&argv, "%s%s", i ? " " : "", json_string_value(v));
+		ward_buf_puts(&argv, i ? " " : "");
+		ward_shell_word(&argv, json_is_string(v) ? json_string_value(v) : "?");
 	}
 	ward_buf_puts(b, "\n| | |\n|---|---|\n");
 	cell(b, "command", argv.len ? ward_buf_str(&argv) : NULL);
@@ -279,11 +287,102 @@ static void probes(struct ward_buf *b, const json_t *report)
 	}
 }
 
+static void network(struct ward_buf *b, const json_t *report)
+{
+	static const char *const figures_of[] = {"times", "sent", "received"};
+	const json_t *all = json_object_get(report, "network");
+	size_t i = 0;
+	json_t *d = NULL;
+	ward_buf_puts(b, "\n## Network\n\n");
+	ward_buf_puts(
+		b, json_array_size(all)
+			   ? "| decision | way | destination | program | times | bytes sent | "
+			     "bytes received |\n|---|---|---|---|---|---|---|\n"
+			   : "No connection was made, and none refused.\n");
+	json_array_foreach(all, i, d)
+	{
+		const json_t *port = json_object_get(d, "port");
+		ward_buf_puts(b, "| ");
+		word(b, ward_query_text(d, "decision"));
+		ward_buf_puts(b, " | ");
+		word(b, ward_query_text(d, "direction"));
+		ward_buf_puts(b, " | ");
+		code(b, ward_query_text(d, "host") ? ward_query_text(d, "host")
+						   : ward_query_text(d, "addr"));
+		if (json_is_integer(port))
+			ward_buf_printf(b, " port %" JSON_INTEGER_FORMAT, json_integer_value(port));
+		ward_buf_puts(b, " | ");
+		code(b, ward_query_text(d, "comm") ? ward_query_text(d, "comm") : "-");
+		for (size_t k = 0; k < sizeof(figures_of) / sizeof(*figures_of); k++) {
+			const json_t *v = json_object_get(d, figures_of[k]);
+			if (json_is_integer(v))
+				ward_buf_printf(
+					b, " | %" JSON_INTEGER_FORMAT, json_integer_value(v));
+			else
+				ward_buf_puts(b, " | -");
+		}
+		ward_buf_puts(b, " |\n");
+	}
+}
+
+/* Indented by four: no line of it means anything to Markdown. */
+static void policies(struct ward_buf *b, const json_t *report)
+{
+	size_t i = 0;
+	json_t *p = NULL;
+	json_array_foreach(json_object_get(report, "policies"), i, p)
+	{
+		const char *s = ward_query_text(p, "text");
+		ward_buf_puts(b, i ? "\nFrom " : "\n## Policy in force\n\nFrom ");
+		word(b, ward_query_text(p, "since"));
+		ward_buf_puts(b, json_is_true(json_object_get(p, "good"))
+					 ? ", SHA-256 "
+					 : ", not the text whose SHA-256 is ");
+		word(b, ward_query_text(p, "sha256"));
+		ward_buf_puts(b, ":\n\n");
+		while (s && *s) {
+			const size_t n = strcspn(s, "\n");
+			ward_buf_puts(b, "    ");
+			ward_buf_add(b, s, n);
+			ward_buf_putc(b, '\n');
+			s += n + (s[n] == '\n');
+		}
+	}
+}
+
+static void plain(struct ward_buf *b, const char *words)
+{
+	ward_buf_puts(b, words);
+}
+
+/* In a paragraph a backslash before a bar would be shown. */
+static void name(struct ward_buf *b, const char *text)
+{
+	span(b, text, false);
+}
+
+static void verifying(struct ward_buf *b, const json_t *report)
+{
+	const char *session = ward_query_text(report, "session");
+	ward_buf_puts(b,
+		"\n## How to verify\n\nThe trail is the evidence; this page is not. On this "
+		"host:\n\n    wardfs audit verify ");
+	ward_buf_puts(b, session);
+	ward_buf_puts(b,
+		"\n\nOn another host, with the public key of this one:\n\n    wardfs audit "
+		"bundle -o evidence.tar ");
+	ward_buf_puts(b, session);
+	ward_buf_puts(b, "\n    wardfs audit verify --key KEY evidence.tar\n");
+}
+
 void ward_report_markdown(struct ward_buf *b, const json_t *report)
 {
+	static const struct ward_report_style style = {plain, name};
 	const json_t *v = json_object_get(report, "verify");
 	ward_buf_puts(b, "# Session ");
 	code(b, ward_query_text(report, "session"));
+	ward_buf_puts(b, "\n\n");
+	ward_report_words(b, report, &style);
 	ward_buf_printf(b, "\n\nTrail: **%s**", ward_query_text(v, "state"));
 	if (ward_query_text(v, "text") && *ward_query_text(v, "text")) {
 		ward_buf_puts(b, ", ");
@@ -294,11 +393,14 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 	command(b, report);
 	figures(b, json_object_get(report, "summary"));
 	reloads(b, report);
-	refusals(b, report);
-	approvals(b, report);
 	files(b, report);
 	beside(b, report);
+	refusals(b, report);
+	approvals(b, report);
+	network(b, report);
 	probes(b, report);
+	policies(b, report);
+	verifying(b, report);
 	ward_buf_puts(b, "\n## Controls\n\n| control | what answers to it |\n|---|---|\n");
 	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)
 		ward_buf_printf(b, "| %s | %s |\n", c->control, c->answer);

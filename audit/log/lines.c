@@ -61,6 +61,8 @@ int ward_lines_next(struct ward_lines *l, struct ward_lines_line *ret)
 			*ret = (struct ward_lines_line){
 				.p = p, .len = len, .offset = l->offset + l->start, .whole = whole};
 			l->start += len + (nl ? 1 : 0);
+			l->pieces = nl ? 0 : l->pieces + 1;
+			l->ended = l->pieces == WARD_LINES_PIECES_MAX;
 			return 1;
 		}
 		looked = have;

@@ -9,6 +9,12 @@
 #include "audit/log/log.h"
 #include "enforcer/base/err.h"
 
+/*
+ * Pieces of one line that is too long, 64 MiB together. A sparse file has a line of a terabyte and
+ * takes no room for it: nothing behind so many is looked at.
+ */
+#define WARD_LINES_PIECES_MAX 512U
+
 struct ward_lines {
 	struct ward_log *log; /* borrowed */
 	char *buf;
@@ -16,6 +22,7 @@ struct ward_lines {
 	size_t start; /* of what was not handed out yet */
 	size_t end;
 	uint64_t offset; /* in the text, of buf[0] */
+	uint32_t pieces; /* of the line at hand */
 	bool ended;	 /* a line without its end was handed out: what comes now is not one */
 };
 
@@ -34,7 +41,8 @@ int ward_lines_open_one(
 void ward_lines_close(struct ward_lines *l);
 /*
  * 1 got a line, 0 end of file, negative errno. A line longer than WARD_LINE_MAX comes in pieces
- * that are not whole. Behind a line that is not whole because the text ends there nothing comes,
- * also if a writer goes on with it meanwhile: open again at its offset.
+ * that are not whole; the text ends behind WARD_LINES_PIECES_MAX of them. Behind a line that is not
+ * whole because the text ends there nothing comes, also if a writer goes on with it meanwhile: open
+ * again at its offset.
  */
 int ward_lines_next(struct ward_lines *l, struct ward_lines_line *ret) ward_must_check;

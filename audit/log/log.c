@@ -166,6 +166,36 @@ int ward_log_open_file(int fd, struct ward_log **ret)
 	return 0;
 }
 
+int ward_log_open_files(const struct ward_log_file *files, size_t n, struct ward_log **ret)
+{
+	struct ward_log *l = calloc(1, sizeof(*l));
+	struct part *v = calloc(n, sizeof(*v));
+	if (!l || !v) {
+		free(l);
+		free(v);
+		return -ENOMEM;
+	}
+	*l = (struct ward_log){.dir_fd = -1, .v = v};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		v[i] = (struct part){.number = files[i].number,
+			.fd = files[i].fd,
+			.borrowed = true,
+			.packed = files[i].packed};
+		l->n++;
+		r = find_frames(&v[i]);
+		if (r == 0)
+			r = measure(&v[i]);
+		if (i > 0)
+			v[i].from = v[i - 1].from + v[i - 1].size;
+	}
+	if (r < 0)
+		ward_log_close(l);
+	else
+		*ret = l;
+	return r;
+}
+
 void ward_log_close(struct ward_log *l)
 {
 	if (!l)

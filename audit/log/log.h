@@ -18,6 +18,10 @@ struct ward_log;
 int ward_log_open(int dir_fd, struct ward_log **ret) ward_must_check;
 /* One file, plain or compressed; fd (read-only or more) is borrowed. */
 int ward_log_open_file(int fd, struct ward_log **ret) ward_must_check;
+/* n >= 1 files that are segments, by rising number; their descriptors are borrowed. */
+struct ward_log_file;
+int ward_log_open_files(
+	const struct ward_log_file *files, size_t n, struct ward_log **ret) ward_must_check;
 void ward_log_close(struct ward_log *l);
 /* For ward_cleanup(). */
 void ward_log_closep(struct ward_log **l);

@@ -25,13 +25,17 @@ static size_t find(const struct ward_lines_line *line, size_t *ret_at)
 	return 0;
 }
 
-/* How many zeros stand in the log from `at` on. */
+/* A sparse file has as many as anybody likes, and takes nothing for them: no host leaves so many.
+ */
+#define COUNT_MAX (UINT64_C(64) << 20)
+
+/* How many zeros stand in the log from `at` on, as far as they are counted. */
 static uint64_t count(struct ward_log *log, uint64_t at)
 {
 	uint64_t n = 0;
 	char buf[4096];
 	ssize_t got = 0;
-	while ((got = ward_log_read(log, buf, sizeof(buf), at + n)) > 0) {
+	while (n < COUNT_MAX && (got = ward_log_read(log, buf, sizeof(buf), at + n)) > 0) {
 		ssize_t i = 0;
 		while (i < got && buf[i] == '\0')
 			i++;
@@ -57,9 +61,10 @@ bool ward_zeros_tell(struct ward_log *log, const struct ward_lines_line *line, u
 	if (segment > 0)
 		ward_segment_name(name, segment, false);
 	snprintf(ret, WARD_ZEROS_TEXT_MAX,
-		"line %" PRIu64 " is not one that the writer writes: %" PRIu64
+		"line %" PRIu64 " is not one that the writer writes: %s%" PRIu64
 		" bytes of zeros at byte %" PRIu64 "%s%s, as a host that stops can leave them, and "
 		"as anybody can write them",
-		number, n + more, from, segment ? " of " : "", name);
+		number, more >= COUNT_MAX ? "at least " : "", n + more, from, segment ? " of " : "",
+		name);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/query/asked_path.h"
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "enforcer/base/buf.h"
@@ -24,6 +25,7 @@ struct grouping {
 	size_t cap;
 	void *tree;	  /* of struct group, by key: tsearch(3) */
 	char *owner_file; /* the owner's policy file, from session.start */
+	json_t *mounts;	  /* of session.start: {path, source, at, recorded}; a reference, or NULL */
 };
 
 static int compare_groups(const void *a, const void *b)
@@ -41,7 +43,7 @@ static void free_group(void *p)
 static char *key_of(const json_t *record)
 {
 	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
-		"asked", "verdict", "rule", "rule_text", "errno"};
+		"asked", "verdict", "rule", "rule_text", "errno", "expected"};
 	json_t *a = json_array();
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		json_t *v = json_object_get(record, members[i]);
@@ -88,9 +90,14 @@ static struct ward_denial *group_of(struct grouping *g, json_t *record, bool *fu
 static int take_start(void *ctx, const char *line, size_t len, const json_t *record)
 {
 	struct grouping *g = ctx;
-	const char *file = ward_query_text(json_object_get(record, "detail"), "owner_policy_file");
+	const json_t *detail = json_object_get(record, "detail");
+	const char *file = ward_query_text(detail, "owner_policy_file");
 	(void)line, (void)len;
-	if (ward_query_kind(record) != WARD_EVENT_SESSION_START || !file || g->owner_file)
+	if (ward_query_kind(record) != WARD_EVENT_SESSION_START)
+		return 0;
+	if (!g->mounts)
+		g->mounts = json_incref(json_object_get(detail, "mounts"));
+	if (!file || g->owner_file)
 		return 0;
 	g->owner_file = strdup(file);
 	return g->owner_file ? 0 : -ENOMEM;
@@ -106,6 +113,7 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 	if (!d && !full)
 		return -ENOMEM;
 	g->d.total++;
+	g->d.expected += json_object_get(record, "expected") != NULL;
 	if (d)
 		d->count++;
 	else
@@ -129,7 +137,7 @@ static bool asks(const json_t *record, const char *right)
 	return false;
 }
 
-/* The least verb that gives what was asked (docs/policy.md: verbs and rights). */
+/* The least verb that gives what was asked (wardfs-policy(5): verbs and rights). */
 static const char *verb_for(const json_t *record)
 {
 	if (asks(record, "write") || asks(record, "remove") || asks(record, "attr"))
@@ -183,7 +191,77 @@ static int allow_line(struct ward_denial *d)
 		       : 0;
 }
 
-static int advise(struct ward_denial *d, const char *owner_file)
+/* A program that [process] exec does not list, whatever else may be done with the file. */
+static bool unlisted_program(const json_t *rec)
+{
+	const char *text = ward_query_text(rec, "rule_text");
+	return text && strncmp(text, "[process] exec", 14) == 0;
+}
+
+/*
+ * `exec` names what lies in a tree as it lies in it, and the record says by which path it was
+ * called, which may be the tree's second one. Where only a whole directory can be listed, the line
+ * would give more than was asked for: a person decides that.
+ */
+static int exec_line(struct ward_denial *d, const char *path, const json_t *mounts)
+{
+	static const char *const whole[] = {
+		"/tmp", "/var/tmp", "/run", "/dev/shm", "/home", "/var/home"};
+	const json_t *t = NULL;
+	const char *rest = NULL;
+	size_t i = 0;
+	json_array_foreach(mounts, i, t)
+	{
+		const char *at = ward_query_text(t, "at"), *inside = ward_query_text(t, "path");
+		/* A file that shows singly is listed as what the host shows. */
+		if (!json_is_true(json_object_get(t, "recorded")) || !ward_query_text(t, "source"))
+			continue;
+		if (inside && ward_asked_path_beneath(inside, path, &rest))
+			return asprintf(&d->line, "exec = %s", path) < 0 ? -ENOMEM : 0;
+		if (at && inside && ward_asked_path_beneath(at, path, &rest))
+			return asprintf(&d->line, "exec = %s%s", inside, rest) < 0 ? -ENOMEM : 0;
+	}
+	for (i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		if (ward_asked_path_beneath(whole[i], path, &rest)) {
+			d->reason =
+				"of that directory [process] exec can list only the whole: name it "
+				"there if all of it may be executed";
+			return 0;
+		}
+	return asprintf(&d->line, "exec = %s", path) < 0 ? -ENOMEM : 0;
+}
+
+/*
+ * Where a file that only the host's programs may change lies there: by the innermost tree of the
+ * session around it.
+ */
+static int find_on_host(struct ward_denial *d, const json_t *mounts, const char *path)
+{
+	const json_t *m = NULL;
+	const char *source = NULL, *rest = NULL;
+	size_t i = 0, longest = 0;
+	json_array_foreach(mounts, i, m)
+	{
+		const char *at = ward_query_text(m, "path"), *from = ward_query_text(m, "source");
+		const size_t n = at ? strlen(at) : 0;
+		if (!from || n < longest || strncmp(path, at, n) != 0 || path[n] != '/')
+			continue;
+		longest = n;
+		source = from;
+		rest = path + n;
+	}
+	if (!source)
+		return 0;
+	ward_cleanup_free char *whole = NULL;
+	if (asprintf(&whole, "%s%s", source, rest) < 0) {
+		whole = NULL;
+		return -ENOMEM;
+	}
+	d->host_file = file_name(whole);
+	return d->host_file ? 0 : -ENOMEM;
+}
+
+static int advise(struct ward_denial *d, const char *owner_file, const json_t *mounts)
 {
 	const json_t *rec = d->record;
 	const char *source = ward_query_text(rec, "source");
@@ -194,6 +272,10 @@ static int advise(struct ward_denial *d, const char *owner_file)
 				   ? NULL
 				   : ward_query_text(rec, "path");
 	bool guard = text && strncmp(text, "[guard]", 7) == 0;
+	/* A shipped profile is no path. */
+	bool liftable = text && strncmp(text, "[guard] secret = ", 17) == 0 && rule &&
+			!strchr(rule, '/') && source &&
+			(strcmp(source, "profile") == 0 || strcmp(source, "base") == 0);
 	bool takes_away =
 		source && (strcmp(source, "floor") == 0 || strcmp(source, "project") == 0);
 	if (ward_query_kind(rec) == WARD_EVENT_QUOTA) {
@@ -202,9 +284,20 @@ static int advise(struct ward_denial *d, const char *owner_file)
 		d->reason = "answered as across file systems: programs copy instead";
 	} else if (rule && strcmp(rule, "built-in") == 0) {
 		d->reason = "no rule of a policy permits that";
+	} else if (liftable) {
+		d->reason =
+			"it was there before the session, and is not what git has committed: if "
+			"it is no secret, you can lift the guard of this one file, from the next "
+			"session on";
+		if (path && plain(path) && !ward_query_text(rec, "path2"))
+			d->lift = strcmp(verb_for(rec), "read") == 0 ? "read" : "write";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
+		const char *file = ward_query_text(rec, "path2");
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
 			return -ENOMEM;
+		file = file ? file : ward_query_text(rec, "path");
+		if (guard && file && strncmp(text, "[guard] read = ", 15) == 0)
+			return find_on_host(d, mounts, file);
 	} else if (unlisted(rec)) {
 		if (allow_line(d) < 0)
 			return -ENOMEM;
@@ -215,9 +308,12 @@ static int advise(struct ward_denial *d, const char *owner_file)
 	} else if (!path || !plain(path)) {
 		d->reason = "its name cannot be written as a plain pattern";
 	} else {
-		if (asprintf(&d->line, "%s = %s", verb_for(rec), path) < 0)
-			return -ENOMEM;
-		d->file = owner_file ? file_name(owner_file) : NULL;
+		int r = unlisted_program(rec) ? exec_line(d, path, mounts)
+			: asprintf(&d->line, "%s = %s", verb_for(rec), path) < 0 ? -ENOMEM
+										 : 0;
+		if (r < 0)
+			return r;
+		d->file = owner_file && d->line ? file_name(owner_file) : NULL;
 	}
 	return 0;
 }
@@ -232,15 +328,25 @@ int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
 	if (r == 0)
 		r = ward_select_walk(log, sel, take_record, &g, err);
 	for (size_t i = 0; r == 0 && i < g.d.n; i++)
-		r = advise(&g.d.v[i], g.owner_file);
+		r = advise(&g.d.v[i], g.owner_file, g.mounts);
 	tdestroy(g.tree, free_group);
 	free(g.owner_file);
+	json_decref(g.mounts);
 	if (r < 0) {
 		ward_denials_free(&g.d);
 		return ward_err_sys(err, r, "trail");
 	}
 	*ret = g.d;
 	return 0;
+}
+
+void ward_denial_forbid(struct ward_denial *d, char *forbidden_by)
+{
+	free(d->line);
+	free(d->file);
+	free(d->forbidden_by);
+	d->line = d->file = NULL;
+	d->forbidden_by = forbidden_by;
 }
 
 void ward_denials_free(struct ward_denials *d)
@@ -250,6 +356,7 @@ void ward_denials_free(struct ward_denials *d)
 		free(d->v[i].line);
 		free(d->v[i].file);
 		free(d->v[i].forbidden_by);
+		free(d->v[i].host_file);
 	}
 	free(d->v);
 	*d = (struct ward_denials){0};

@@ -25,11 +25,18 @@ struct ward_denial {
 	char *file;
 	char *forbidden_by;
 	const char *reason; /* static */
+	/* With a reason: "read" or "write", static. `wardfs policy add --lift-guard` with this verb
+	 * and the path of the record permits it; NULL: nothing of that kind does. */
+	const char *lift;
+	/* Of a guard that lets a file be read: its name on the host, where its owner may change it;
+	 * owned or NULL. */
+	char *host_file;
 };
 struct ward_denials {
 	struct ward_denial *v; /* in the order of their first record */
 	size_t n;
 	uint64_t total;
+	uint64_t expected; /* of total: what [expect] says is no news */
 	uint64_t left_out; /* refusals beyond WARD_DENIALS_MAX groups */
 };
 /* Groups that are told apart. */
@@ -38,4 +45,7 @@ struct ward_denials {
 /* sel: of these records (audit/query/record_filter.h); NULL: of all. */
 int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
 	struct ward_denials *ret, struct ward_err *err) ward_must_check;
+/* The line would permit nothing, since another rule takes it away: forbidden_by (owned) says which.
+ */
+void ward_denial_forbid(struct ward_denial *d, char *forbidden_by);
 void ward_denials_free(struct ward_denials *d);

@@ -4,11 +4,17 @@
  * many records at once. It is made from the trails and can be made anew at any time; it proves
  * nothing, and nothing is decided by it. The file index.sqlite, 0600, beside the ledger.
  *
+ *   word     id, text: each text of a record once. Texts of trails that are gone stay.
  *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
- *            are no record or not in order (odd)
- *   record   session, seq, at (offset of its line in the trail), time, kind, verdict, action, path,
- *            path2, pid, process, parent, comm, rule, errno, read, written: as in the record,
- * escaped records  a view: the same with the session's name
+ *            no row can hold (odd), what its files looked like then (stamp)
+ *   record   session, seq, at (offset of its line in the trail), time (ns since 1970), pid,
+ *            process, parent, read, written; words: kind, verdict, action, path, path2, comm, rule,
+ *            errno
+ *   net      session, seq, port, sent, received, duration; words: host, addr, proto
+ *   tally    session, kind, verdict (0: none), n: how many records
+ *   label    session; words: key, value, of session.start
+ *   labels   a view of label: session (its name), key, value
+ *   records  a view of record and net as in the trail, escaped, with the name of the session
  */
 #pragma once
 
@@ -33,10 +39,17 @@ struct ward_index_result {
  * Brings the index up to date: what trails gained is added, a trail that is not the one that was
  * indexed is indexed anew, one that is gone leaves. Of *ret `tell` and `user` count, the rest is
  * filled. rebuild: from nothing. An index that SQLite cannot read, or whose tables are not those
- * above, is made anew. -EPERM: the directory belongs to somebody else, who keeps its index.
+ * above, is made anew. -EPERM: the directory belongs to another user, who keeps the index.
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * The same for one session, whose writer has ended: nothing is looked at but its trail. What was in
+ * the index of others stays as it is.
+ */
+int ward_index_add(
+	struct ward_store *st, const char *session, struct ward_err *err) ward_must_check;
 
 enum ward_index_which {
 	WARD_INDEX_NONE = 0,
@@ -58,6 +71,27 @@ int ward_index_find(struct ward_store *st, const char *session, struct ward_log 
 	const struct ward_filter *f, const struct ward_file_names *names,
 	enum ward_index_which which, struct ward_query_lines *ret,
 	struct ward_err *err) ward_must_check;
+
+/* How many records of a session match, by the index alone. */
+struct ward_index_count {
+	char *name; /* owned */
+	uint64_t n;
+};
+struct ward_index_counts {
+	struct ward_index_count *v; /* by name */
+	size_t n;
+	bool exact; /* false: n is at least as many as match, and 0 where none does */
+};
+void ward_index_counts_clear(struct ward_index_counts *c);
+/* NULL: the index does not answer for this session. Borrowed. */
+const struct ward_index_count *ward_index_counts_find(
+	const struct ward_index_counts *c, const char *session);
+/*
+ * Of each session whose trail is as it was when it was indexed how many records match. -ENODATA:
+ * there is no index, or the filter asks for a program. ret is the caller's to clear in any case.
+ */
+int ward_index_count(struct ward_store *st, const struct ward_filter *f,
+	struct ward_index_counts *ret, struct ward_err *err) ward_must_check;
 
 /*
  * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are

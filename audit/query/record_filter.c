@@ -41,6 +41,12 @@ void ward_filter_clear(struct ward_filter *f)
 	f->actors = NULL;
 }
 
+/* wardfs itself makes them, to be refused: nobody's access was allowed or refused by that. */
+static bool is_own_attempt(const struct ward_filter *f, const json_t *record)
+{
+	return f->verdict && !f->kind && ward_query_kind(record) == WARD_EVENT_PROBE;
+}
+
 bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 {
 	const char *time = ward_query_text(record, "time");
@@ -49,7 +55,7 @@ bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 		return false;
 	if (!same(f->kind, ward_query_text(record, "kind")) ||
 		!same(f->verdict, ward_query_text(record, "verdict")) ||
-		!same(f->rule, ward_query_text(record, "rule")) ||
+		is_own_attempt(f, record) || !same(f->rule, ward_query_text(record, "rule")) ||
 		!same(f->comm, ward_query_text(record, "comm")))
 		return false;
 	if (f->since && (!time || strcmp(time, f->since) < 0))

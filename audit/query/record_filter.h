@@ -15,7 +15,7 @@
 /* All borrowed; NULL, 0 or false asks for everything. */
 struct ward_filter {
 	const char *kind;    /* exact */
-	const char *verdict; /* exact */
+	const char *verdict; /* exact; without a kind, of no probe */
 	const char *rule;    /* exact: FILE:LINE */
 	const char *comm;    /* exact */
 	/*

@@ -11,9 +11,9 @@
 #include "audit/record_table.h"
 
 struct summary {
-	json_t *kinds, *programs, *rules;		      /* name: count */
+	json_t *kinds, *programs, *rules, *hidden;	      /* name: count */
 	json_t *read, *written, *created, *removed, *refused; /* path: count */
-	json_int_t records, refusals, bytes_read, bytes_written, unseen, not_counted;
+	json_int_t records, refusals, expected, bytes_read, bytes_written, unseen, not_counted;
 	char first[40], last[40];
 	size_t names;
 };
@@ -44,6 +44,12 @@ static bool has_right(const json_t *record, const char *right)
 	return false;
 }
 
+static bool is(const json_t *record, const char *member, const char *value)
+{
+	const char *s = ward_query_text(record, member);
+	return s && strcmp(s, value) == 0;
+}
+
 static int count_refusal(struct summary *s, const json_t *rec)
 {
 	char rule[1024];
@@ -52,7 +58,10 @@ static int count_refusal(struct summary *s, const json_t *rec)
 	snprintf(rule, sizeof(rule), "%s%s%s", where ? where : "?", text ? " " : "",
 		text ? text : "");
 	s->refusals++;
+	s->expected += json_object_get(rec, "expected") != NULL;
 	int r = count(s, s->rules, rule);
+	if (r == 0 && text && strstr(text, "secret = ") && is(rec, "action", "lookup"))
+		r = count(s, s->hidden, ward_query_text(rec, "path"));
 	return r == 0 ? count(s, s->refused, ward_query_text(rec, "path")) : r;
 }
 
@@ -124,18 +133,19 @@ int ward_query_summary(
 {
 	struct summary s = {0};
 	json_t **const sets[] = {&s.kinds, &s.programs, &s.rules, &s.read, &s.written, &s.created,
-		&s.removed, &s.refused};
+		&s.removed, &s.refused, &s.hidden};
 	const size_t n_sets = sizeof(sets) / sizeof(*sets);
 	for (size_t i = 0; i < n_sets; i++)
 		*sets[i] = json_object();
 	int r = ward_select_walk(log, sel, take_record, &s, err);
 	json_t *o = NULL;
 	if (r == 0) {
-		o = json_pack("{s:I,s:s,s:s,s:O,s:O,s:{s:I,s:O},s:{s:I,s:I,s:I,s:I,s:I},"
+		o = json_pack("{s:I,s:s,s:s,s:O,s:O,s:{s:I,s:I,s:O,s:O},s:{s:I,s:I,s:I,s:I,s:I},"
 			      "s:{s:I,s:I,s:I},s:I}",
 			"records", s.records, "first", s.first, "last", s.last, "kinds", s.kinds,
-			"programs", s.programs, "refusals", "count", s.refusals, "rules", s.rules,
-			"files", "read", (json_int_t)json_object_size(s.read), "written",
+			"programs", s.programs, "refusals", "count", s.refusals, "expected",
+			s.expected, "rules", s.rules, "hidden", s.hidden, "files", "read",
+			(json_int_t)json_object_size(s.read), "written",
 			(json_int_t)json_object_size(s.written), "created",
 			(json_int_t)json_object_size(s.created), "removed",
 			(json_int_t)json_object_size(s.removed), "refused",

@@ -16,7 +16,9 @@
  *   records, first, last (times)
  *   kinds     {kind: count}
  *   programs  {comm: count}
- *   refusals  {"count": n, "rules": {"FILE:LINE text": count}}
+ *   refusals  {"count": n, "expected": how many of them [expect] names,
+ *             "rules": {"FILE:LINE text": count},
+ *             "hidden": {path: count}}   looks for secrets that were there and are hidden
  *   files     {"read": n, "written": n, "created": n, "removed": n, "refused": n}   different paths
  *   bytes     {"read": n, "written": n, "unseen": handles whose bytes the guard could not see};
  *             null where sel asks for something that the close of a handle does not tell

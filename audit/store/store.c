@@ -32,7 +32,9 @@ int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *h
 	else if (home && home[0] == '/')
 		n = asprintf(&path, "%s/.local/state/wardfs", home);
 	else
-		return ward_err_set(err, -ENOENT, "state directory: no home directory is known");
+		return ward_err_set(err, -ENOENT,
+			"cannot find the state directory: the user has no home directory; set "
+			"XDG_STATE_HOME");
 	if (n < 0)
 		return ward_err_sys(err, -ENOMEM, "state directory");
 	*ret_path = path;
@@ -154,7 +156,8 @@ static int open_contents(
 int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
 {
 	if (path[0] != '/')
-		return ward_err_set(err, -EINVAL, "state directory %s: not absolute", path);
+		return ward_err_set(
+			err, -EINVAL, "state directory %s: the path must be absolute", path);
 	int r = create ? make_path(path) : 0;
 	if (r < 0)
 		return ward_err_sys(err, r, "state directory %s", path);
@@ -164,7 +167,7 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 	r = check_dir(dir, create);
 	if (r == -EPERM)
 		return ward_err_set(err, r,
-			"state directory %s: belongs to another user or can be written by others",
+			"state directory %s belongs to another user, or others can write to it",
 			path);
 	if (r == 0 && create)
 		r = make_contents(dir);
@@ -194,7 +197,7 @@ int ward_store_open_system(
 	if (here.st_uid != above.st_uid || here.st_uid == uid ||
 		(here.st_mode | above.st_mode) & 022)
 		return ward_err_set(err, -EPERM,
-			"state directory %s: is not the system's writer's alone", path);
+			"state directory %s does not belong to the system's writer alone", path);
 	return open_contents(path, &dir, false, ret, err);
 }
 
@@ -289,23 +292,68 @@ int ward_store_open_policy(
 	return open_in_session(st, session, "policy", ret_fd, err);
 }
 
-int ward_store_open_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
+/* Another user's directory may have any file as one of ours. */
+static bool has_second_name(const struct ward_store *st, int fd)
 {
-	int fd = ward_fd_open_regular(st->dir_fd, "ledger.jsonl", O_RDONLY);
+	struct stat dir, file;
+	if (fstat(st->dir_fd, &dir) < 0 || fstat(fd, &file) < 0)
+		return true;
+	return dir.st_uid != geteuid() && file.st_nlink != 1;
+}
+
+/* To write: is made where it is not there. */
+static int open_in_state(
+	struct ward_store *st, const char *name, int flags, int *ret_fd, struct ward_err *err)
+{
+	int fd = flags & O_RDWR ? ward_fd_make_regular(st->dir_fd, name, flags, 0600)
+				: ward_fd_open_regular(st->dir_fd, name, flags);
 	if (fd < 0)
-		return ward_err_sys(err, fd, "%s/ledger.jsonl", st->path);
+		return ward_err_sys(err, fd, "%s/%s", st->path, name);
+	if (flags & O_RDWR && has_second_name(st, fd)) {
+		close(fd);
+		return ward_err_set(err, -EMLINK,
+			"%s/%s has a second name, in a directory of another user's: what is "
+			"written there would go into another file",
+			st->path, name);
+	}
 	*ret_fd = fd;
 	return 0;
 }
 
-int ward_store_extend_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
+int ward_store_open_ledger(struct ward_store *st, int *ret_fd, struct ward_err *err)
 {
-	int fd = openat(st->dir_fd, "ledger.jsonl",
-		O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s/ledger.jsonl", st->path);
-	*ret_fd = fd;
-	return 0;
+	return open_in_state(st, "ledger.jsonl", O_RDONLY, ret_fd, err);
+}
+
+int ward_store_open_ledger_checkpoints(struct ward_store *st, int *ret_fd, struct ward_err *err)
+{
+	return open_in_state(st, "ledger.checkpoints", O_RDONLY, ret_fd, err);
+}
+
+int ward_store_open_cosigned(struct ward_store *st, int *ret_fd, struct ward_err *err)
+{
+	return open_in_state(st, "ledger.cosigned", O_RDONLY, ret_fd, err);
+}
+
+int ward_store_extend_cosigned(struct ward_store *st, int *ret_fd, struct ward_err *err)
+{
+	return open_in_state(st, "ledger.cosigned", O_RDWR | O_APPEND, ret_fd, err);
+}
+
+int ward_store_extend_ledger(
+	struct ward_store *st, struct ward_ledger_files *ret, struct ward_err *err)
+{
+	struct ward_ledger_files f = WARD_LEDGER_FILES_INIT;
+	int r = open_in_state(st, "ledger.jsonl", O_RDWR | O_APPEND, &f.fd, err);
+	if (r == 0)
+		r = open_in_state(st, "ledger.checkpoints", O_RDWR | O_APPEND, &f.notes_fd, err);
+	if (r == 0)
+		r = open_in_state(st, "ledger.tree", O_RDWR, &f.tree_fd, err);
+	if (r < 0)
+		ward_ledger_files_close(&f);
+	else
+		*ret = f;
+	return r;
 }
 
 static int read_secret(
@@ -365,8 +413,7 @@ int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err)
 bool ward_store_daily(struct ward_store *st, uint64_t now_s, uint64_t every)
 {
 	struct stat sb;
-	ward_cleanup_fd int fd =
-		openat(st->dir_fd, DAILY, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ward_cleanup_fd int fd = ward_fd_make_regular(st->dir_fd, DAILY, O_WRONLY, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &sb) < 0)
 		return false;
 	uint64_t last = (uint64_t)sb.st_mtim.tv_sec;

@@ -13,6 +13,7 @@
 
 #include "audit/format.h"
 #include "audit/log/log.h"
+#include "audit/write/ledger_tree.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
@@ -31,7 +32,7 @@ int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *h
  * the signing key.
  * Refused (-EPERM) when others can write to it, or it belongs to another uid than the process'
  * (root may read it all the same).
- * -ENOENT when it is not there. *ret is the caller's.
+ * -ENOENT if it does not exist. *ret is the caller's.
  */
 int ward_store_open(const char *path, bool create, struct ward_store **ret,
 	struct ward_err *err) ward_must_check;
@@ -75,10 +76,10 @@ int ward_store_session_id(char ret[WARD_SESSION_ID_MAX], struct ward_err *err) w
 /* A session's files, opened for writing; each descriptor is close-on-exec. */
 struct ward_store_session {
 	char name[WARD_SESSION_NAME_MAX + 1];
-	int dir_fd;	    /* O_PATH: sessions/NAME */
-	int log_fd;	    /* O_RDWR|O_APPEND: the segment that is written */
-	unsigned segment;   /* its number */
-	int ledger_fd;	    /* O_RDWR|O_APPEND */
+	int dir_fd;	  /* O_PATH: sessions/NAME */
+	int log_fd;	  /* O_RDWR|O_APPEND: the segment that is written */
+	unsigned segment; /* its number */
+	struct ward_ledger_files ledger;
 	int key_fd;	    /* O_RDONLY */
 	int sign_fd;	    /* O_RDONLY: the signing key's seed */
 	int checkpoints_fd; /* O_RDWR|O_APPEND, new */
@@ -86,7 +87,7 @@ struct ward_store_session {
 #define WARD_STORE_SESSION_INIT                                                                    \
 	((struct ward_store_session){.dir_fd = -1,                                                 \
 		.log_fd = -1,                                                                      \
-		.ledger_fd = -1,                                                                   \
+		.ledger = WARD_LEDGER_FILES_INIT,                                                  \
 		.key_fd = -1,                                                                      \
 		.sign_fd = -1,                                                                     \
 		.checkpoints_fd = -1})
@@ -100,8 +101,8 @@ struct ward_store_session {
 int ward_store_create_session(struct ward_store *st, const char *name, const void *policy,
 	size_t len, struct ward_store_session *ret, struct ward_err *err) ward_must_check;
 /*
- * Closes s and removes its directory: for a session whose writer did not become ready. Does nothing
- * to a trail that is not empty.
+ * Closes s and removes its directory. Used when the session's writer did not become ready. Does
+ * nothing to a trail that is not empty.
  */
 void ward_store_discard_session(struct ward_store *st, struct ward_store_session *s);
 /*
@@ -186,6 +187,17 @@ int ward_store_list(
 	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;
 void ward_store_names_free(struct ward_store_names *names);
 
+/* Is it this session that is looked for? */
+struct ward_store_wanted {
+	bool (*is)(void *user, const char *name);
+	void *user;
+};
+/*
+ * Of those that are wanted (NULL: of all) the one that the ledger saw start last. As
+ * ward_store_find().
+ */
+int ward_store_find_last(struct ward_store *st, const struct ward_store_wanted *wanted,
+	char **ret_name, struct ward_err *err) ward_must_check;
 /*
  * The session that `what` means: NULL or "latest" the one that the ledger saw start last, else an
  * exact name, else the only one that begins so. -ENOENT: none; -EEXIST: several (err lists them).
@@ -203,8 +215,16 @@ int ward_store_open_policy(struct ward_store *st, const char *session, int *ret_
 	struct ward_err *err) ward_must_check;
 int ward_store_open_ledger(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
-/* For a further entry: O_RDWR|O_APPEND. */
+/* Its checkpoints, and those that witnesses cosigned. -ENOENT: there are none. */
+int ward_store_open_ledger_checkpoints(
+	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
+int ward_store_open_cosigned(
+	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
+/* For a further entry; made where they are not there. ward_ledger_files_close(). */
 int ward_store_extend_ledger(
+	struct ward_store *st, struct ward_ledger_files *ret, struct ward_err *err) ward_must_check;
+/* For a further one that was cosigned: O_RDWR|O_APPEND. */
+int ward_store_extend_cosigned(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
 /*
  * The root key, and the seed of the signing key. -EINVAL if the file is not one. Wipe them after
@@ -219,5 +239,5 @@ int ward_store_read_seed(
  * what was read decides what is written.
  */
 int ward_store_lock(struct ward_store *st, struct ward_err *err) ward_must_check;
-/* A fresh signing key takes the place of the present one, whose file goes. */
+/* Replaces the present signing key by a fresh one, and removes the old file. */
 int ward_store_rotate_seed(struct ward_store *st, struct ward_err *err) ward_must_check;

@@ -60,9 +60,9 @@ static int add_key(struct ward_store *st, int *ret, struct ward_err *err)
 	ward_public_key_print(&key.pub, text);
 	ward_chain_wipe(seed, sizeof(seed));
 	ward_chain_wipe(&key, sizeof(key));
-	ward_cleanup_fd int fd = openat(st->dir_fd, WARD_STORE_KEYS,
-		O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : ward_fd_read_all(fd, WARD_STORE_KEYS_MAX, &b);
+	ward_cleanup_fd int fd =
+		ward_fd_make_regular(st->dir_fd, WARD_STORE_KEYS, O_RDWR | O_APPEND, 0600);
+	r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_STORE_KEYS_MAX, &b);
 	/* Twice, where two sessions begin at once, is no harm. */
 	if (r == 0 && !strstr(ward_buf_str(&b), text)) {
 		ward_buf_printf(&line, "%s\n", text);

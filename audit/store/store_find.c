@@ -87,8 +87,14 @@ int ward_store_list_marks(struct ward_store *st, struct ward_store_names *ret, s
 	return list_names(st, st->running_fd, "running", ret, err);
 }
 
+static bool is_wanted(const struct ward_store_wanted *w, const char *name)
+{
+	return !w || w->is(w->user, name);
+}
+
 /* Of who may not read the ledger: the session whose checkpoints are the newest. */
-static int find_newest(struct ward_store *st, char **ret_name, struct ward_err *err)
+static int find_newest(struct ward_store *st, const struct ward_store_wanted *wanted,
+	char **ret_name, struct ward_err *err)
 {
 	struct ward_store_names names = {0};
 	struct timespec last = {0};
@@ -102,7 +108,8 @@ static int find_newest(struct ward_store *st, char **ret_name, struct ward_err *
 		snprintf(path, sizeof(path), "%s/checkpoints", names.v[i]);
 		if (fstatat(st->sessions_fd, path, &sb, AT_SYMLINK_NOFOLLOW) < 0 ||
 			sb.st_mtim.tv_sec < last.tv_sec ||
-			(sb.st_mtim.tv_sec == last.tv_sec && sb.st_mtim.tv_nsec < last.tv_nsec))
+			(sb.st_mtim.tv_sec == last.tv_sec && sb.st_mtim.tv_nsec < last.tv_nsec) ||
+			!is_wanted(wanted, names.v[i]))
 			continue;
 		last = sb.st_mtim;
 		found = names.v[i];
@@ -116,14 +123,15 @@ static int find_newest(struct ward_store *st, char **ret_name, struct ward_err *
 }
 
 /* The session of the last "start" that has a directory. */
-static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *err)
+static int find_latest(struct ward_store *st, const struct ward_store_wanted *wanted,
+	char **ret_name, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
 	int r = ward_store_open_ledger(st, &fd, err);
 	if (r == -ENOENT)
 		return ward_err_set(err, r, "%s: no session yet", st->path);
 	if (r == -EACCES)
-		return find_newest(st, ret_name, err);
+		return find_newest(st, wanted, ret_name, err);
 	if (r < 0)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = LEDGER_MAX};
@@ -142,7 +150,8 @@ static int find_latest(struct ward_store *st, char **ret_name, struct ward_err *
 			ward_line_is(&l, "start")) {
 			any = true;
 			snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
-			if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, name, &sb, 0) == 0) {
+			if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, name, &sb, 0) == 0 &&
+				is_wanted(wanted, name)) {
 				*ret_name = strdup(name);
 				return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
 			}
@@ -228,7 +237,7 @@ static int find_prefix(const struct ward_store_names *names, const char *what, c
 int ward_store_find(struct ward_store *st, const char *what, char **ret_name, struct ward_err *err)
 {
 	if (!what || strcmp(what, "latest") == 0)
-		return find_latest(st, ret_name, err);
+		return find_latest(st, NULL, ret_name, err);
 	if (!ward_session_name_valid(what, strlen(what)))
 		return ward_err_set(err, -ENOENT, "no session of that name");
 	struct ward_store_names names = {0};
@@ -238,4 +247,10 @@ int ward_store_find(struct ward_store *st, const char *what, char **ret_name, st
 	r = find_prefix(&names, what, ret_name, err);
 	ward_store_names_free(&names);
 	return r;
+}
+
+int ward_store_find_last(struct ward_store *st, const struct ward_store_wanted *wanted,
+	char **ret_name, struct ward_err *err)
+{
+	return find_latest(st, wanted, ret_name, err);
 }

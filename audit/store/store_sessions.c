@@ -126,9 +126,9 @@ static int open_files(struct ward_store *st, struct ward_store_session *s, int e
 		return r;
 	if (s->log_fd < 0)
 		return -errno;
-	s->ledger_fd = openat(st->dir_fd, "ledger.jsonl", log, 0600);
-	if (s->ledger_fd < 0)
-		return -errno;
+	r = ward_store_extend_ledger(st, &s->ledger, NULL);
+	if (r < 0)
+		return r;
 	s->checkpoints_fd = openat(s->dir_fd, "checkpoints", log | excl, mode);
 	if (s->checkpoints_fd < 0)
 		return -errno;
@@ -250,8 +250,8 @@ int ward_store_remove_session(struct ward_store *st, const char *session, struct
 
 void ward_store_session_close(struct ward_store_session *s)
 {
-	const int fds[] = {
-		s->dir_fd, s->log_fd, s->ledger_fd, s->key_fd, s->sign_fd, s->checkpoints_fd};
+	const int fds[] = {s->dir_fd, s->log_fd, s->key_fd, s->sign_fd, s->checkpoints_fd};
+	ward_ledger_files_close(&s->ledger);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -301,7 +301,7 @@ static void discard_unborn(struct ward_store *st, const char *session)
 	snprintf(s.name, sizeof(s.name), "%s", session);
 	s.dir_fd = openat(st->sessions_fd, s.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s.dir_fd >= 0)
-		s.log_fd = openat(s.dir_fd, "trail.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		s.log_fd = ward_fd_open_regular(s.dir_fd, "trail.jsonl", O_RDONLY);
 	ward_store_discard_session(st, &s);
 }
 
@@ -310,7 +310,7 @@ static void sweep_mark(struct ward_store *st, const char *name, const char *sess
 {
 	struct stat mine;
 	struct stat there;
-	ward_cleanup_fd int fd = openat(st->running_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int fd = ward_fd_open_regular(st->running_fd, name, O_RDWR);
 	/* Held: it is starting. Another name: it has started, and was killed then. */
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &mine) < 0 ||
 		fstatat(st->running_fd, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -342,9 +342,9 @@ int ward_store_sync(struct ward_store *st, const struct ward_store_session *s, i
 {
 	char fresh[MARK_NAME_MAX];
 	(void)snprintf(fresh, sizeof(fresh), FRESH_MARK, s->name);
-	ward_cleanup_fd int policy = openat(s->dir_fd, "policy", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int policy = ward_fd_open_regular(s->dir_fd, "policy", O_RDONLY);
 	const int fds[] = {policy, mark_fd, s->dir_fd, st->sessions_fd, st->dir_fd};
-	int r = policy < 0 ? -errno : 0;
+	int r = policy < 0 ? policy : 0;
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && r == 0; i++)
 		r = ward_store_sync_dir(fds[i]);
 	if (r == 0 && renameat(st->running_fd, fresh, st->running_fd, s->name) < 0)
@@ -373,8 +373,9 @@ int ward_store_take_mark(struct ward_store *st, const char *session, int *ret_fd
 	struct stat sb = {0};
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
-	ward_cleanup_fd int fd =
-		openat(st->running_fd, session, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	ward_cleanup_fd int fd = ward_fd_open_regular(st->running_fd, session, O_RDWR);
+	if (fd < 0)
+		errno = -fd;
 	int r = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &sb) < 0 ? -errno : 0;
 	if (r == 0 && sb.st_nlink == 0)
 		r = -ENOENT; /* somebody else was there before */

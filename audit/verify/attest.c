@@ -12,6 +12,7 @@
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "audit/verify/attest_form.h"
+#include "audit/verify/attest_products.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 
@@ -29,6 +30,7 @@ struct collect {
 	json_t *policies;	  /* what came into force later: of kind reload */
 	json_int_t more;	  /* of them, that are not in the list */
 	json_int_t refused;
+	struct ward_products products;
 };
 
 static void drop(struct collect *c)
@@ -37,6 +39,7 @@ static void drop(struct collect *c)
 	json_decref(c->end);
 	json_decref(c->probes);
 	json_decref(c->policies);
+	ward_products_clear(&c->products);
 }
 
 /* A policy that was loaded while the session ran: the statement must not be about the first alone.
@@ -76,7 +79,7 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	else if (kind == WARD_EVENT_RELOAD)
 		return take_policy(c, rec) < 0 ? -ENOMEM : 0;
 	c->refused += ward_record_kind_is(kind, WARD_KIND_REFUSAL);
-	return 0;
+	return ward_products_take(&c->products, rec);
 }
 
 /* --- the parts of the predicate; NULL or a negative value: no memory --- */
@@ -152,7 +155,8 @@ static int put_mounts(json_t *predicate, const struct collect *c)
 static int put_start(json_t *predicate, const struct collect *c)
 {
 	static const char *const members[] = {"verb", "mode", "version", "kernel", "project",
-		"owner", "owner_uid", "agent_uid", "started_by", "sudo_user"};
+		"owner", "owner_uid", "agent_uid", "started_by", "sudo_user", "login_uid",
+		"audit_session", "labels", "clock"};
 	const json_t *detail = json_object_get(c->start, "detail");
 	json_t *o = json_object();
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -218,9 +222,16 @@ static json_t *statement(const struct ward_attest_about *a, struct collect *c, j
 	sha256_digest(&c->digest, sizeof(sum), sum);
 	(void)sodium_bin2hex(hex, sizeof(hex), sum, sizeof(sum));
 	ward_buf_printf(&name, "wardfs/trail/%s", a->session);
-	return json_pack("{s:s, s:[{s:s, s:{s:s}}], s:s, s:O}", "_type", WARD_ATTEST_STATEMENT,
-		"subject", "name", ward_buf_str(&name), "digest", "sha256", hex, "predicateType",
-		WARD_ATTEST_PREDICATE, "predicate", predicate);
+	json_t *subjects =
+		json_pack("[{s:s, s:{s:s}}]", "name", ward_buf_str(&name), "digest", "sha256", hex);
+	json_t *products = NULL;
+	if (!subjects || ward_products_list(&c->products, subjects, &products) < 0 ||
+		json_object_set_new(predicate, "products", products) < 0) {
+		json_decref(subjects);
+		return NULL;
+	}
+	return json_pack("{s:s, s:o, s:s, s:O}", "_type", WARD_ATTEST_STATEMENT, "subject",
+		subjects, "predicateType", WARD_ATTEST_PREDICATE, "predicate", predicate);
 }
 
 int ward_attest_state(

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enforcer/base/timestamp.h"
+
 void ward_ledger_view_free(struct ward_ledger_view *v)
 {
-	for (size_t i = 0; i < v->n; i++)
+	for (size_t i = 0; i < v->n; i++) {
 		free(v->v[i].cause);
+		free(v->v[i].held_reason);
+	}
 	free(v->v);
 	free(v->host_keys);
 	free(v->enrolled);
@@ -23,6 +27,15 @@ const struct ward_ledger_session *ward_ledger_view_find(
 		if (strcmp(v->v[i].name, session) == 0)
 			return &v->v[i];
 	return NULL;
+}
+
+uint64_t ward_ledger_kept_until(const struct ward_ledger_session *s)
+{
+	const uint64_t end = ward_timestamp_ns(s->end_time) / WARD_NS_PER_SEC;
+	const uint64_t keep = s->keep_s ? s->keep_s : WARD_KEEP_UNSAID_SECONDS;
+	if (!s->started || !s->ended || end == 0)
+		return 0;
+	return keep > UINT64_MAX - end ? UINT64_MAX : end + keep;
 }
 
 size_t ward_ledger_view_enrolled(

@@ -10,8 +10,11 @@
 #include "audit/log/note.h"
 #include "audit/verify/result.h"
 
-/* [audit] keep where the ledger does not say it: 90 days. */
-#define WARD_KEEP_SECONDS ((uint64_t)90 * 24 * 60 * 60)
+/* [audit] keep where the ledger does not say it, as wardfs 0.1 had it by default: 90 days. */
+#define WARD_KEEP_UNSAID_SECONDS ((uint64_t)90 * 24 * 60 * 60)
+/* [audit] keep by default: 200 days. Regulation (EU) 2024/1689, article 26 (6), asks for logs of
+ * at least six months. */
+#define WARD_KEEP_SECONDS ((uint64_t)200 * 24 * 60 * 60)
 
 /* What the ledger's genuine entries say about one session. */
 struct ward_ledger_session {
@@ -30,6 +33,11 @@ struct ward_ledger_session {
 	bool removed; /* the last thing that was done to it; the entry's signature is good */
 	char removed_time[40];
 	uint64_t removed_by; /* user id */
+	/* "hold" without a later "release": neither removed nor expired counts meanwhile. */
+	bool held;
+	char held_time[40];
+	uint64_t held_by;  /* user id */
+	char *held_reason; /* owned, escaped; NULL: never held */
 	/* An earlier session had this name and an end, and nothing says that its trail was to go:
 	 * what is there is not all that there was. */
 	bool lost;
@@ -53,11 +61,17 @@ struct ward_ledger_view {
 	char (*rotations)[WARD_ROTATION_MAX]; /* "FROM TO SIGNATURE", in their order */
 	size_t n_rotations;
 	struct ward_verify_result result; /* of the ledger itself */
-	struct ward_ledger_session *v;	  /* in the order in which they started */
+	/* Its own checkpoints: sizes of the first and the last one, 0 where there is none. */
+	uint64_t covered_from;
+	uint64_t covered_to;
+	uint64_t claimed;	       /* the largest one that an entry says was there */
+	struct ward_ledger_session *v; /* in the order in which they started */
 	size_t n;
 };
 
 void ward_ledger_view_free(struct ward_ledger_view *v);
+/* When the time of its trail is over, in seconds since 1970; 0: it has no end. */
+uint64_t ward_ledger_kept_until(const struct ward_ledger_session *s);
 /* The enrolled ones into ret, at most max. Returns how many. */
 size_t ward_ledger_view_enrolled(
 	const struct ward_ledger_view *v, struct ward_public_key *ret, size_t max);

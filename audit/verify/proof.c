@@ -30,15 +30,7 @@ int ward_proof_choose(
 	return ward_err_set(err, -ENODATA, "there is no checkpoint of %" PRIu64 " records", size);
 }
 
-/* A walk over the lines that computes the nodes of a plan. */
-struct nodes {
-	const struct ward_merkle_plan *plan;
-	uint8_t node[WARD_PROOF_MAX][WARD_HASH_BYTES];
-	struct ward_merkle all;
-	struct ward_merkle part; /* of the range in hand */
-};
-
-static void add_leaf(struct nodes *n, const uint8_t leaf[WARD_HASH_BYTES])
+static void add_leaf(struct ward_proof_nodes *n, const uint8_t leaf[WARD_HASH_BYTES])
 {
 	for (size_t i = 0; i < n->plan->n; i++) {
 		const struct ward_merkle_range *r = &n->plan->v[i];
@@ -54,15 +46,15 @@ static void add_leaf(struct nodes *n, const uint8_t leaf[WARD_HASH_BYTES])
 	ward_merkle_add(&n->all, leaf);
 }
 
-/* line: of record seq (0: of none) is copied. */
-static int compute(struct ward_log *log, const struct ward_checkpoint *c, uint64_t seq,
-	struct nodes *n, struct ward_buf *line, struct ward_err *err)
+int ward_proof_nodes_compute(struct ward_log *log, uint64_t size,
+	const uint8_t root[WARD_HASH_BYTES], uint64_t seq, struct ward_proof_nodes *n,
+	struct ward_buf *line, struct ward_err *err)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	uint8_t h[WARD_HASH_BYTES];
 	int r = ward_lines_open(&lines, log, 0);
-	while (r == 0 && n->all.n < c->size && (r = ward_lines_next(&lines, &text)) == 1) {
+	while (r == 0 && n->all.n < size && (r = ward_lines_next(&lines, &text)) == 1) {
 		r = 0;
 		if (!text.whole)
 			break;
@@ -74,14 +66,14 @@ static int compute(struct ward_log *log, const struct ward_checkpoint *c, uint64
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
 	ward_merkle_root(&n->all, h);
-	if (n->all.n != c->size || memcmp(h, c->root, sizeof(h)) != 0)
+	if (n->all.n != size || memcmp(h, root, sizeof(h)) != 0)
 		return ward_err_set(err, -EBADMSG,
 			"the trail is not that of its checkpoint of %" PRIu64 " records: verify it",
-			c->size);
+			size);
 	return 0;
 }
 
-static void put_nodes(struct ward_buf *b, const uint8_t (*node)[WARD_HASH_BYTES], size_t n)
+void ward_proof_put_nodes(struct ward_buf *b, const uint8_t (*node)[WARD_HASH_BYTES], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		ward_put_base64(b, node[i], WARD_HASH_BYTES);
@@ -102,7 +94,7 @@ void ward_proof_put(struct ward_buf *b, uint64_t seq, const void *line, size_t l
 	ward_buf_puts(b, INCLUSION "extra ");
 	ward_put_base64(b, line, len);
 	ward_buf_printf(b, "\nindex %" PRIu64 "\n", seq - 1);
-	put_nodes(b, path, path_n);
+	ward_proof_put_nodes(b, path, path_n);
 	put_note(b, notes, at);
 }
 
@@ -112,7 +104,7 @@ int ward_prove_record(struct ward_log *log, const struct ward_checkpoint_list *n
 	size_t at = 0;
 	struct ward_merkle_plan plan;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	ward_cleanup_free struct nodes *n = calloc(1, sizeof(*n));
+	ward_cleanup_free struct ward_proof_nodes *n = calloc(1, sizeof(*n));
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "proof");
 	int r = ward_proof_choose(notes, size, &at, err);
@@ -125,7 +117,8 @@ int ward_prove_record(struct ward_log *log, const struct ward_checkpoint_list *n
 	r = ward_merkle_plan_inclusion(seq - 1, notes->v[at].size, &plan);
 	n->plan = &plan;
 	if (r == 0)
-		r = compute(log, &notes->v[at], seq, n, &line, err);
+		r = ward_proof_nodes_compute(
+			log, notes->v[at].size, notes->v[at].root, seq, n, &line, err);
 	if (r < 0)
 		return r;
 	ward_proof_put(ret, seq, ward_buf_str(&line), line.len, n->node, plan.n, notes, at);
@@ -141,7 +134,7 @@ int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_li
 	size_t second = 0;
 	struct ward_merkle_plan plan;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	ward_cleanup_free struct nodes *n = calloc(1, sizeof(*n));
+	ward_cleanup_free struct ward_proof_nodes *n = calloc(1, sizeof(*n));
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "proof");
 	int r = ward_proof_choose(notes, size, &second, err);
@@ -153,11 +146,12 @@ int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_li
 	if (ward_merkle_plan_consistency(notes->v[first].size, notes->v[second].size, &plan) < 0)
 		return ward_err_set(err, -ENODATA, "the first checkpoint is the larger one");
 	n->plan = &plan;
-	r = compute(log, &notes->v[second], 0, n, &line, err);
+	r = ward_proof_nodes_compute(
+		log, notes->v[second].size, notes->v[second].root, 0, n, &line, err);
 	if (r < 0)
 		return r;
 	ward_buf_puts(ret, CONSISTENCY);
-	put_nodes(ret, n->node, plan.n);
+	ward_proof_put_nodes(ret, n->node, plan.n);
 	put_note(ret, notes, first);
 	put_note(ret, notes, second);
 	r = ward_buf_error(ret);
@@ -228,8 +222,8 @@ static bool take_index(struct proof *p, const char *line, size_t len)
 	return true;
 }
 
-/* The proof at the beginning of the text; *ret_len: how long it is. */
-static bool take_proof(struct proof *p, const char *text, size_t len, size_t *ret_len)
+/* What stands before the notes; *ret: where they begin. */
+static bool take_head(struct proof *p, const char *text, size_t len, const char **ret)
 {
 	const char *at = text;
 	const char *end = text + len;
@@ -251,6 +245,17 @@ static bool take_proof(struct proof *p, const char *text, size_t len, size_t *re
 			return false;
 		p->path_n++;
 	}
+	*ret = at;
+	return true;
+}
+
+/* The proof at the beginning of the text; *ret_len: how long it is. */
+static bool take_proof(struct proof *p, const char *text, size_t len, size_t *ret_len)
+{
+	const char *at = NULL;
+	const char *end = text + len;
+	if (!take_head(p, text, len, &at))
+		return false;
 	for (; p->n_notes < (p->inclusion ? 1U : 2U); p->n_notes++) {
 		struct ward_checkpoint *c = &p->note[p->n_notes];
 		if (ward_checkpoint_parse(at, (size_t)(end - at), c) < 0)
@@ -388,4 +393,80 @@ void ward_proof_check(const char *text, size_t len, const struct ward_public_key
 		*ret_record = record;
 		record = WARD_BUF_INIT;
 	}
+}
+
+/* --- entries of the ledger --- */
+
+int ward_prove_entry(int ledger_fd, const char *text, const struct ward_tlog_note *note,
+	uint64_t seq, struct ward_buf *ret, struct ward_err *err)
+{
+	struct ward_merkle_plan plan;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	ward_cleanup_free struct ward_proof_nodes *n = calloc(1, sizeof(*n));
+	if (!n)
+		return ward_err_sys(err, -ENOMEM, "proof");
+	if (seq == 0 || ward_merkle_plan_inclusion(seq - 1, note->size, &plan) < 0)
+		return ward_err_set(err, -ENODATA,
+			"the checkpoint covers %" PRIu64 " entries, not entry %" PRIu64, note->size,
+			seq);
+	int r = ward_log_open_file(ledger_fd, &log);
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger");
+	n->plan = &plan;
+	r = ward_proof_nodes_compute(log, note->size, note->root, seq, n, &line, err);
+	if (r < 0)
+		return r;
+	ward_buf_puts(ret, INCLUSION "extra ");
+	ward_put_base64(ret, (const uint8_t *)ward_buf_str(&line), line.len);
+	ward_buf_printf(ret, "\nindex %" PRIu64 "\n", seq - 1);
+	ward_proof_put_nodes(ret, n->node, plan.n);
+	ward_buf_add(ret, text, note->len);
+	r = ward_buf_error(&line);
+	r = r < 0 ? r : ward_buf_error(ret);
+	return r < 0 ? ward_err_sys(err, r, "proof") : 0;
+}
+
+bool ward_proof_is_entry(const char *text, size_t len)
+{
+	ward_cleanup(clear) struct proof p = {0};
+	const char *at = NULL;
+	return take_head(&p, text, len, &at) && p.inclusion &&
+	       ward_tlog_is(at, (size_t)(text + len - at));
+}
+
+void ward_proof_check_entry(const char *text, size_t len, const struct ward_note_key *key,
+	struct ward_verify_result *ret)
+{
+	ward_cleanup(clear) struct proof p = {0};
+	struct ward_tlog_note note;
+	struct ward_line l;
+	uint8_t leaf[WARD_HASH_BYTES];
+	const char *at = NULL;
+	*ret = (struct ward_verify_result){0};
+	if (!take_head(&p, text, len, &at) || !p.inclusion ||
+		ward_tlog_parse(at, (size_t)(text + len - at), &note) < 0 ||
+		note.len != (size_t)(text + len - at)) {
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0, "it has not the form of a proof");
+		return;
+	}
+	enum ward_tlog_signed s = ward_tlog_check(&note, at, key, NULL);
+	const char *entry = ward_buf_str(&p.record);
+	ward_merkle_leaf(entry, p.record.len, leaf);
+	ret->records = note.size;
+	if (strcmp(note.origin, key->name) != 0 || s == WARD_TLOG_UNKNOWN)
+		ward_verify_say(ret, WARD_VERIFY_FOREIGN, 0, "its checkpoint is of another log: %s",
+			note.origin);
+	else if (s != WARD_TLOG_GOOD)
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0, "its checkpoint was changed");
+	else if (ward_line_parse(entry, p.record.len, &l) < 0 || l.seq - 1 != p.index ||
+		 !ward_merkle_check_inclusion(
+			 leaf, p.index, note.size, p.path, p.path_n, note.root))
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+			"the entry is not in the tree of the checkpoint");
+	else
+		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
+			"entry %" PRIu64 " of the ledger, \"%.*s\" of %.*s, is one of the %" PRIu64,
+			p.index + 1, (int)l.kind_len, l.kind, (int)l.session_len, l.session,
+			note.size);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "audit/log/log.h"
+#include "audit/log/tlog.h"
 #include "audit/query/record_filter.h"
 #include "audit/verify/verify.h"
 #include "audit/write/checkpoint.h"
@@ -39,7 +40,7 @@ struct ward_proof_want {
 };
 /*
  * Appends the proofs of those records that the checkpoint covers, one behind the other. *ret_n: how
- * many; *ret_behind: those that are wanted too and come after the checkpoint. -ENOENT: there is
+ * many; *ret_behind: those that are wanted too and come after the checkpoint. -ENOMSG: there is
  * none to be proved. -E2BIG: more than the limits above.
  */
 int ward_prove_records(struct ward_log *log, const struct ward_checkpoint_list *notes,
@@ -64,6 +65,35 @@ int ward_proof_choose(const struct ward_checkpoint_list *l, uint64_t size, size_
 void ward_proof_put(struct ward_buf *b, uint64_t seq, const void *line, size_t len,
 	const uint8_t (*path)[WARD_HASH_BYTES], size_t path_n,
 	const struct ward_checkpoint_list *notes, size_t at);
+
+/* A walk over the lines that computes the nodes of a plan. Zero but for the plan. */
+struct ward_proof_nodes {
+	const struct ward_merkle_plan *plan;
+	uint8_t node[WARD_PROOF_MAX][WARD_HASH_BYTES];
+	struct ward_merkle all;
+	struct ward_merkle part; /* of the range in hand */
+};
+/*
+ * n->node becomes those of n->plan in the tree over the first `size` lines, whose root must be
+ * `root`: else -EBADMSG. The line of record seq is added to `line` (0: of none).
+ */
+int ward_proof_nodes_compute(struct ward_log *log, uint64_t size,
+	const uint8_t root[WARD_HASH_BYTES], uint64_t seq, struct ward_proof_nodes *n,
+	struct ward_buf *line, struct ward_err *err) ward_must_check;
+/* A line for each, in base64, and an empty one. */
+void ward_proof_put_nodes(struct ward_buf *b, const uint8_t (*node)[WARD_HASH_BYTES], size_t n);
+
+/*
+ * Appends the proof that entry seq of the ledger (read-only) is in the tree of the note, which was
+ * taken from text. -ENODATA: the note does not cover it; -EBADMSG: it is of another ledger.
+ */
+int ward_prove_entry(int ledger_fd, const char *text, const struct ward_tlog_note *note,
+	uint64_t seq, struct ward_buf *ret, struct ward_err *err) ward_must_check;
+/* True if the text is a proof up to its checkpoint, and that is a ledger's. */
+bool ward_proof_is_entry(const char *text, size_t len);
+/* Checks such a proof: INTACT, EDITED or FOREIGN; records: the size of its checkpoint. */
+void ward_proof_check_entry(const char *text, size_t len, const struct ward_note_key *key,
+	struct ward_verify_result *ret);
 
 /* True if the text begins as a proof does. */
 bool ward_proof_is(const char *text, size_t len);

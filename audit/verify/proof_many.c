@@ -219,7 +219,7 @@ int ward_prove_records(struct ward_log *log, const struct ward_checkpoint_list *
 	if (r < 0)
 		return r;
 	if (f.n == 0)
-		return ward_err_set(err, -ENOENT,
+		return ward_err_set(err, -ENOMSG,
 			"none of the %" PRIu64 " records of the checkpoint is %s", f.size,
 			want->names ? "of this file" : "asked for");
 	r = make(log, &f, notes, at, ret);

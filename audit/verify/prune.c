@@ -15,7 +15,6 @@
 #include "audit/log/segments.h"
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/timestamp.h"
 
 /* Of one start. */
 #define DAILY_MAX 16
@@ -67,20 +66,20 @@ int ward_prune_sign(struct ward_store *st, const char *kind, const struct ward_l
 static int tell(struct prune *p, const struct ward_ledger_session *s, struct ward_err *err)
 {
 	struct ward_gone gone;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files files =
+		WARD_LEDGER_FILES_INIT;
 	int r = ward_prune_sign(p->st, "expired", s, &gone, err);
 	if (r == 0)
-		r = ward_store_extend_ledger(p->st, &fd, err);
+		r = ward_store_extend_ledger(p->st, &files, err);
 	return r < 0 ? r
 		     : ward_ledger_expired(
-			       fd, p->root, s->name, s->records, gone.pub, gone.signature, err);
+			       &files, p->root, s->name, s->records, gone.pub, gone.signature, err);
 }
 
 static bool is_over(const struct ward_ledger_session *s, uint64_t now_s)
 {
-	uint64_t keep = s->keep_s ? s->keep_s : WARD_KEEP_SECONDS;
-	uint64_t end = ward_timestamp_ns(s->end_time) / WARD_NS_PER_SEC;
-	return s->started && s->ended && end > 0 && now_s >= end && now_s - end >= keep;
+	const uint64_t until = ward_ledger_kept_until(s);
+	return until > 0 && now_s >= until;
 }
 
 /* 1: its time is over, and it went. */
@@ -88,7 +87,7 @@ static int expire(struct prune *p, const struct ward_ledger_session *s, uint64_t
 {
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	if (s->removed || !is_over(s, now_s))
+	if (s->removed || s->held || !is_over(s, now_s))
 		return 0;
 	/* Where there is none it is missing, and stays so. */
 	int r = ward_store_open_log(p->st, s->name, &log, &err);
@@ -173,6 +172,7 @@ int ward_prune(struct ward_store *st, uint64_t now_s, uint64_t max, bool pack,
 {
 	struct prune p = {.st = st, .err = WARD_ERR_INIT};
 	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int notes_fd = -1;
 	int r = ward_store_read_key(st, p.root, err);
 	if (r == 0)
 		r = ward_store_open_ledger(st, &fd, err);
@@ -181,9 +181,14 @@ int ward_prune(struct ward_store *st, uint64_t now_s, uint64_t max, bool pack,
 		return 0; /* no session yet */
 	}
 	if (r == 0)
-		r = ward_verify_ledger(fd, p.root, &p.ledger, err);
+		r = ward_store_open_ledger_checkpoints(st, &notes_fd, NULL);
+	if (r == 0 || r == -ENOENT)
+		r = ward_verify_ledger(fd, notes_fd, p.root, &p.ledger, err);
 	if (r < 0)
 		return r;
+	/* What was cut off can have said that a trail is to stay. */
+	if (p.ledger.result.state == WARD_VERIFY_TRUNCATED)
+		max = 0;
 	for (size_t i = 0; i < p.ledger.n && p.result.expired < max; i++)
 		p.result.expired += (uint64_t)expire(&p, &p.ledger.v[i], now_s);
 	for (size_t i = 0; pack && i < p.ledger.n; i++)

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "enforcer/base/cut.h"
+
 const char *ward_verify_state_name(enum ward_verify_state s)
 {
 	static const char *const names[] = {
@@ -25,6 +27,13 @@ const char *ward_verify_state_name(enum ward_verify_state s)
 	return (unsigned)s < sizeof(names) / sizeof(*names) ? names[s] : "?";
 }
 
+void ward_verify_vsay(struct ward_verify_result *ret, const char *fmt, va_list ap)
+{
+	char all[4 * WARD_VERIFY_TEXT_MAX];
+	vsnprintf(all, sizeof(all), fmt, ap);
+	ward_cut(ret->text, sizeof(ret->text), all, sizeof(all));
+}
+
 void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state state,
 	uint64_t first_bad, const char *fmt, ...)
 {
@@ -32,6 +41,6 @@ void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state stat
 	ret->state = state;
 	ret->first_bad = first_bad;
 	va_start(ap, fmt);
-	vsnprintf(ret->text, sizeof(ret->text), fmt, ap);
+	ward_verify_vsay(ret, fmt, ap);
 	va_end(ap);
 }

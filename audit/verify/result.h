@@ -2,6 +2,7 @@
 /* What a verification concludes. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,8 @@ struct ward_verify_result {
 /* Steps of the ratchet that are tried for what such lines claim to be: some seconds at worst. */
 #define WARD_VERIFY_STEPS ((uint64_t)1 << 24)
 
-/* For the files of verify: what is said last stands. */
+/* For the files of verify: what is said last stands; what does not fit is cut (base/cut.h). */
+void ward_verify_vsay(struct ward_verify_result *ret, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state state,
 	uint64_t first_bad, const char *fmt, ...) ward_printf(4, 5);

@@ -36,11 +36,12 @@ bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct wa
 {
 	char label[32];
 	char session[WARD_SESSION_NAME_MAX + 1];
-	if (!ward_line_is(l, "start") && !ward_line_is(l, "end") && !ward_line_is(l, "torn") &&
-		!ward_line_is(l, "rotate") && !ward_line_is(l, "read") &&
-		!ward_line_is(l, "removed") && !ward_line_is(l, "expired") &&
-		!ward_line_is(l, "enroll") && !ward_line_is(l, "revoke") &&
-		!ward_line_is(l, "question"))
+	static const char *const kinds[] = {"start", "end", "torn", "rotate", "read", "removed",
+		"expired", "enroll", "revoke", "question", "hold", "release"};
+	bool known = false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !known; i++)
+		known = ward_line_is(l, kinds[i]);
+	if (!known)
 		return false;
 	snprintf(label, sizeof(label), "wardfs ledger %.*s", (int)l->kind_len, l->kind);
 	snprintf(session, sizeof(session), "%.*s", (int)l->session_len, l->session);

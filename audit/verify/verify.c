@@ -14,6 +14,7 @@
 #include "audit/log/chain.h"
 #include "audit/log/lines.h"
 #include "audit/log/segments.h"
+#include "audit/verify/ledger_notes.h"
 #include "audit/verify/suspect.h"
 #include "audit/verify/verify_keys.h"
 #include "audit/write/ledger.h"
@@ -27,7 +28,7 @@ say(struct ward_verify_result *ret, enum ward_verify_state state, const char *fm
 	va_list ap;
 	ret->state = state;
 	va_start(ap, fmt);
-	vsnprintf(ret->text, sizeof(ret->text), fmt, ap);
+	ward_verify_vsay(ret, fmt, ap);
 	va_end(ap);
 }
 
@@ -365,7 +366,7 @@ static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger
 static void take_removed(
 	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
-	s->removed = is_signed(v, s, "removed", entry);
+	s->removed = !s->held && is_signed(v, s, "removed", entry);
 	s->removed_by = (uint64_t)json_integer_value(json_object_get(entry, "by"));
 	take_time(s->removed_time, entry);
 }
@@ -375,11 +376,23 @@ static void take_expired(
 	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
 	take_time(s->expired_time, entry);
-	uint64_t keep = s->keep_s ? s->keep_s : WARD_KEEP_SECONDS;
-	uint64_t end = ward_timestamp_ns(s->end_time) / WARD_NS_PER_SEC;
-	uint64_t at = ward_timestamp_ns(s->expired_time) / WARD_NS_PER_SEC;
-	s->expired = s->ended && end > 0 && at >= end && at - end >= keep &&
-		     is_signed(v, s, "expired", entry);
+	const uint64_t until = ward_ledger_kept_until(s);
+	const uint64_t at = ward_timestamp_ns(s->expired_time) / WARD_NS_PER_SEC;
+	s->expired = !s->held && until > 0 && at >= until && is_signed(v, s, "expired", entry);
+}
+
+/* Nobody shall delete it, or somebody may again. */
+static int take_hold(struct ward_ledger_session *s, const json_t *entry, bool held)
+{
+	const char *reason = json_string_value(json_object_get(entry, "reason"));
+	s->held = held;
+	if (!held)
+		return 0;
+	s->held_by = (uint64_t)json_integer_value(json_object_get(entry, "by"));
+	take_time(s->held_time, entry);
+	free(s->held_reason);
+	s->held_reason = strdup(reason ? reason : "");
+	return s->held_reason ? 0 : -ENOMEM;
 }
 
 /*
@@ -391,6 +404,7 @@ static void begin_anew(struct ward_ledger_session *s)
 	struct ward_ledger_session fresh = {.lost = s->lost || !(s->removed || s->expired)};
 	memcpy(fresh.name, s->name, sizeof(fresh.name));
 	free(s->cause);
+	free(s->held_reason);
 	*s = fresh;
 }
 
@@ -398,6 +412,8 @@ static void begin_anew(struct ward_ledger_session *s)
 static int take_entry(
 	struct ward_ledger_view *v, const struct ward_line *l, const struct ward_lines_line *text)
 {
+	uint64_t claimed = ward_ledger_claims(l);
+	v->claimed = claimed > v->claimed ? claimed : v->claimed;
 	if (ward_line_is(l, "read") || ward_line_is(l, "question"))
 		return 0;
 	/* Of the host, not of a session. */
@@ -431,6 +447,8 @@ static int take_entry(
 		take_removed(v, s, e);
 	} else if (s && ward_line_is(l, "expired")) {
 		take_expired(v, s, e);
+	} else if (s && (ward_line_is(l, "hold") || ward_line_is(l, "release"))) {
+		r = take_hold(s, e, ward_line_is(l, "hold"));
 	} else if (s) {
 		v->result.gaps++;
 	}
@@ -444,6 +462,7 @@ struct ledger_walk {
 	uint64_t bad_off;
 	uint64_t torn;
 	bool good; /* every line so far */
+	struct ward_ledger_notes notes;
 };
 
 static int take_ledger_line(struct ward_ledger_view *v, struct ledger_walk *w,
@@ -454,6 +473,8 @@ static int take_ledger_line(struct ward_ledger_view *v, struct ledger_walk *w,
 	uint8_t mac[WARD_MAC_BYTES];
 	bool genuine = false;
 	int r = 0;
+	if (w->good)
+		ward_ledger_notes_line(&w->notes, text->p, text->len);
 	if (text->whole && ward_line_parse(text->p, text->len, &l) == 0) {
 		if (ward_suspect_ledger_key(root, &l, key)) {
 			ward_chain_mac(key, w->prev, text->p, l.body_len, mac);
@@ -496,39 +517,49 @@ static int judge_ledger(const struct ledger_walk *w, struct ward_log *log,
 	return 0;
 }
 
-int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *ret,
-	struct ward_err *err)
+/* With the lock: an entry and the checkpoint over it come together. */
+static int walk_ledger(struct ledger_walk *w, struct ward_log *log, int notes_fd,
+	const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *v, struct ward_err *err)
 {
-	struct ward_ledger_view v = {0};
-	if (fd < 0) {
-		v.result.state = WARD_VERIFY_INTACT;
-		*ret = v;
-		return 0;
-	}
-	struct ledger_walk w = {.good = true};
-	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
-	int r = ward_log_open_file(fd, &log);
-	if (r == 0)
-		r = ward_lines_open(&lines, log, 0);
+	const bool look = notes_fd != WARD_LEDGER_NOTES_UNSEEN;
+	int r = look ? ward_ledger_notes_read(notes_fd, &w->notes) : 0;
 	if (r < 0)
-		return ward_err_sys(err, r, "ledger");
-	while (flock(fd, LOCK_SH) < 0)
-		if (errno != EINTR)
-			return ward_err_sys(err, -errno, "ledger: lock");
-	while (r == 0 && (r = ward_lines_next(&lines, &text)) == 1) {
+		return ward_err_sys(err, r, "ledger.checkpoints");
+	if (log)
+		r = ward_lines_open(&lines, log, 0);
+	while (log && r == 0 && (r = ward_lines_next(&lines, &text)) == 1) {
 		r = 0;
 		if (text.whole || text.len >= WARD_LINE_MAX)
-			r = take_ledger_line(&v, &w, root, &text);
+			r = take_ledger_line(v, w, root, &text);
 		else
-			w.torn = text.len;
+			w->torn = text.len;
 	}
-	if (r == 0)
-		r = judge_ledger(&w, log, root, &v.result, err);
-	else
-		(void)ward_err_sys(err, r, "ledger");
-	(void)flock(fd, LOCK_UN);
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger");
+	r = judge_ledger(w, log, root, &v->result, err);
+	if (r == 0 && w->good && look)
+		ward_ledger_notes_judge(&w->notes, root, v);
+	return r;
+}
+
+int ward_verify_ledger(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err)
+{
+	struct ward_ledger_view v = {0};
+	struct ledger_walk w = {.good = true};
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	int r = fd < 0 ? 0 : ward_log_open_file(fd, &log);
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger");
+	r = fd < 0 ? 0 : ward_ledger_lock(fd, LOCK_SH, err);
+	if (r < 0)
+		return r;
+	r = walk_ledger(&w, log, notes_fd, root, &v, err);
+	if (fd >= 0)
+		(void)flock(fd, LOCK_UN);
+	ward_ledger_notes_clear(&w.notes);
 	if (r < 0) {
 		ward_ledger_view_free(&v);
 		return r;

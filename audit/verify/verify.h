@@ -18,12 +18,16 @@
 #include "audit/verify/verify_notes.h"
 #include "enforcer/base/err.h"
 
+/* For callers that only want the ledger's content, without a verdict. */
+#define WARD_LEDGER_NOTES_UNSEEN (-2)
 /*
  * Reads and verifies the whole ledger (fd: read-only, own open file: it is locked for the time of
- * the reading). fd -1: there is none, an empty view. ward_ledger_view_free().
+ * the reading) with its checkpoints (notes_fd: read-only; -1: the file does not exist;
+ * WARD_LEDGER_NOTES_UNSEEN: they are not looked at). fd -1: there is no ledger, as if it were
+ * empty. ward_ledger_view_free().
  */
-int ward_verify_ledger(int fd, const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *ret,
-	struct ward_err *err) ward_must_check;
+int ward_verify_ledger(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
 /*
  * Verifies the trail of a session. known: what the ledger says,
  * NULL if it does not know the session. notes: its checkpoints, read before; NULL if they shall not

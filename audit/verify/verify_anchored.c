@@ -26,10 +26,24 @@ static int compare(const void *a, const void *b)
 	return r ? r : (x->c.size > y->c.size) - (x->c.size < y->c.size);
 }
 
-/* All notes of the text; *ret_n of them. */
-static int take_apart(
-	const struct ward_buf *text, struct placed **ret, size_t *ret_n, struct ward_err *err)
+/* One of a ledger, if it is one: *ret_len of it. */
+static int take_ledger(
+	const struct ward_buf *text, size_t at, struct ward_ledger_notes *to, size_t *ret_len)
 {
+	struct ward_tlog_note note;
+	*ret_len = 0;
+	if (!ward_tlog_is(text->data + at, text->len - at) ||
+		ward_tlog_parse(text->data + at, text->len - at, &note) < 0)
+		return 0;
+	*ret_len = note.len;
+	return ward_ledger_notes_add(to, &note, at);
+}
+
+/* All notes of the text; *ret_n of them are of sessions. */
+static int take_apart(const struct ward_buf *text, struct placed **ret, size_t *ret_n,
+	struct ward_ledger_notes *ledger, struct ward_err *err)
+{
+	size_t len = 0;
 	struct placed *v = NULL;
 	size_t n = 0, room = 0, at = 0;
 	int r = 0;
@@ -38,6 +52,14 @@ static int take_apart(
 			at++;
 		if (at == text->len)
 			break;
+		r = take_ledger(text, at, ledger, &len);
+		if (r < 0) {
+			(void)ward_err_sys(err, r, "checkpoints");
+			break;
+		}
+		at += len;
+		if (len > 0)
+			continue;
 		if (n == room) {
 			room = room ? 2 * room : 64;
 			struct placed *more = reallocarray(v, room, sizeof(*v));
@@ -48,8 +70,7 @@ static int take_apart(
 			v = more;
 		}
 		if (ward_checkpoint_parse(text->data + at, text->len - at, &v[n].c) < 0) {
-			r = ward_err_set(err, -EBADMSG,
-				"there is something else than a checkpoint at byte %zu", at);
+			r = ward_err_set(err, -EBADMSG, "no checkpoint begins at byte %zu", at);
 			break;
 		}
 		v[n].offset = at;
@@ -64,31 +85,171 @@ static int take_apart(
 	return 0;
 }
 
-int ward_anchored_read(int fd, struct ward_checkpoint_list *ret, struct ward_err *err)
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = (*(const struct ward_tlog_note *const *)a)->size;
+	const uint64_t y = (*(const struct ward_tlog_note *const *)b)->size;
+	return (x > y) - (x < y);
+}
+
+/* In the order of their sizes. */
+static int sort_ledger(struct ward_ledger_notes *n)
+{
+	struct ward_ledger_notes sorted = {.text = n->text};
+	const struct ward_tlog_note **order = calloc(n->n ? n->n : 1, sizeof(const void *));
+	int r = order ? 0 : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < n->n; i++)
+		order[i] = &n->v[i];
+	if (r == 0)
+		qsort(order, n->n, sizeof(*order), by_size);
+	for (size_t i = 0; r == 0 && i < n->n; i++)
+		r = ward_ledger_notes_add(&sorted, order[i], n->offset[order[i] - n->v]);
+	free(order);
+	sorted.text = (struct ward_buf)WARD_BUF_INIT;
+	if (r < 0) {
+		ward_ledger_notes_clear(&sorted);
+		return r;
+	}
+	free(n->v);
+	free(n->offset);
+	n->v = sorted.v;
+	n->offset = sorted.offset;
+	return 0;
+}
+
+static int sort_sessions(
+	struct placed *v, size_t n, struct ward_checkpoint_list *l, struct ward_err *err)
+{
+	if (n == 0)
+		return 0;
+	qsort(v, n, sizeof(*v), compare);
+	l->v = calloc(n, sizeof(*l->v));
+	l->offset = calloc(n, sizeof(*l->offset));
+	if (!l->v || !l->offset)
+		return ward_err_sys(err, -ENOMEM, "checkpoints");
+	for (; l->n < n; l->n++) {
+		l->v[l->n] = v[l->n].c;
+		l->offset[l->n] = v[l->n].offset;
+	}
+	return 0;
+}
+
+int ward_anchored_read(int fd, struct ward_checkpoint_list *ret,
+	struct ward_ledger_notes *ret_ledger, struct ward_err *err)
 {
 	struct ward_checkpoint_list l = {.text = {.max = WARD_CHECKPOINTS_MAX}};
+	struct ward_ledger_notes ledger = {.text = {.max = WARD_CHECKPOINTS_MAX}};
 	ward_cleanup_free struct placed *v = NULL;
 	size_t n = 0;
 	int r = ward_fd_read_all(fd, WARD_CHECKPOINTS_MAX, &l.text);
 	if (r < 0)
-		r = ward_err_sys(err, r, "checkpoints");
+		(void)ward_err_sys(err, r, "checkpoints");
 	else
-		r = take_apart(&l.text, &v, &n, err);
-	if (r == 0 && n > 0) {
-		qsort(v, n, sizeof(*v), compare);
-		l.v = calloc(n, sizeof(*l.v));
-		l.offset = calloc(n, sizeof(*l.offset));
-		r = l.v && l.offset ? 0 : ward_err_sys(err, -ENOMEM, "checkpoints");
+		r = take_apart(&l.text, &v, &n, &ledger, err);
+	if (r == 0)
+		r = sort_sessions(v, n, &l, err);
+	if (r == 0 && ledger.n > 0) {
+		ward_buf_add(&ledger.text, l.text.data, l.text.len);
+		r = ward_buf_error(&ledger.text);
+		if (r == 0)
+			r = sort_ledger(&ledger);
+		if (r < 0)
+			(void)ward_err_sys(err, r, "checkpoints");
 	}
 	if (r < 0) {
 		ward_checkpoint_list_clear(&l);
+		ward_ledger_notes_clear(&ledger);
 		return r;
 	}
-	for (; l.n < n; l.n++) {
-		l.v[l.n] = v[l.n].c;
-		l.offset[l.n] = v[l.n].offset;
-	}
 	*ret = l;
+	*ret_ledger = ledger;
+	return 0;
+}
+
+void ward_anchored_own(
+	struct ward_ledger_notes *n, const struct ward_note_key *key, size_t *ret_foreign)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n->n; i++) {
+		if (strcmp(n->v[i].origin, key->name) != 0 ||
+			ward_tlog_check(&n->v[i], n->text.data + n->offset[i], key, NULL) !=
+				WARD_TLOG_GOOD)
+			continue;
+		n->v[kept] = n->v[i];
+		n->offset[kept++] = n->offset[i];
+	}
+	*ret_foreign = n->n - kept;
+	n->n = kept;
+}
+
+int ward_anchored_cosigned(int fd, const struct ward_note_key *log,
+	const struct ward_note_key *witness, struct ward_ledger_notes *ret, uint64_t *ret_time,
+	size_t *ret_bad, struct ward_err *err)
+{
+	struct ward_ledger_notes n = {0};
+	size_t kept = 0;
+	int r = ward_ledger_notes_read(fd, &n);
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger.cosigned");
+	*ret_bad = 0;
+	*ret_time = 0;
+	for (size_t i = 0; i < n.n; i++) {
+		const char *text = n.text.data + n.offset[i];
+		uint64_t time = 0;
+		enum ward_tlog_signed own = ward_tlog_check(&n.v[i], text, log, NULL);
+		enum ward_tlog_signed theirs = ward_tlog_check(&n.v[i], text, witness, &time);
+		*ret_bad += own == WARD_TLOG_BAD || theirs == WARD_TLOG_BAD;
+		if (own != WARD_TLOG_GOOD || theirs != WARD_TLOG_GOOD ||
+			strcmp(n.v[i].origin, log->name) != 0)
+			continue;
+		n.v[kept] = n.v[i];
+		n.offset[kept++] = n.offset[i];
+		*ret_time = time > *ret_time ? time : *ret_time;
+	}
+	n.n = kept;
+	r = sort_ledger(&n);
+	if (r < 0) {
+		ward_ledger_notes_clear(&n);
+		return ward_err_sys(err, r, "ledger.cosigned");
+	}
+	*ret = n;
+	return 0;
+}
+
+int ward_verify_anchored_ledger(
+	int fd, struct ward_ledger_notes *n, struct ward_verify_result *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text = {0};
+	struct ward_verify_result res = {.state = WARD_VERIFY_INTACT};
+	int r = fd < 0 ? 0 : ward_log_open_file(fd, &log);
+	if (r == 0 && log)
+		r = ward_lines_open(&lines, log, 0);
+	/* Over no entry: of every ledger. */
+	while (n->met < n->n && n->v[n->met].size == 0)
+		n->met++;
+	while (r == 0 && log && !n->mismatch && n->met < n->n &&
+		(r = ward_lines_next(&lines, &text)) == 1) {
+		r = 0;
+		if (!text.whole)
+			break;
+		ward_ledger_notes_line(n, text.p, text.len);
+	}
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger");
+	res.records = n->matched;
+	if (n->mismatch)
+		ward_verify_say(&res, WARD_VERIFY_EDITED, n->matched + 1,
+			"a checkpoint that was kept elsewhere covers other entries: one of %" PRIu64
+			" to %" PRIu64 " is not what it was",
+			n->matched + 1, n->v[n->met].size);
+	else if (n->met < n->n)
+		ward_verify_say(&res, WARD_VERIFY_TRUNCATED, n->tree.n + 1,
+			"a checkpoint that was kept elsewhere covers %" PRIu64
+			" entries, and there are %" PRIu64,
+			n->v[n->n - 1].size, n->tree.n);
+	*ret = res;
 	return 0;
 }
 

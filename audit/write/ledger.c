@@ -18,8 +18,14 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 
+/* Longer than a ledger of a million entries is read. */
+#define LOCK_S 8U
+
 /* Two entries of ours are shorter; what a damaged end needs is read when it is there. */
 #define TAIL_BYTES 4096U
+/* So many entries of sessions may follow before an end waits until their checkpoints are on disk.
+ */
+#define UNSYNCED_MAX 64U
 
 void ward_ledger_keys_derive(
 	const uint8_t root[WARD_KEY_BYTES], const char *session, struct ward_ledger_keys *ret)
@@ -35,6 +41,7 @@ struct tail {
 	uint8_t mac[WARD_MAC_BYTES];
 	off_t whole; /* bytes up to the last newline */
 	off_t size;
+	struct ward_ledger_tree tree;
 };
 
 /* The end of the file, `size` bytes of it if there are so many: *ret_from is where it begins. */
@@ -106,6 +113,11 @@ static void begin_entry(struct ward_buf *b, struct tail *t, const char *session,
 	ward_put_u64(b, ++t->seq);
 	ward_buf_printf(b, ",\"session\":\"%s\",\"kind\":\"%s\",\"time\":", session, kind);
 	ward_put_time(b, ward_clock_real_ns());
+	/* Who cuts checkpoints off cuts what this says off, too, or is found out. */
+	if (t->tree.synced > 0) {
+		ward_buf_puts(b, ",\"covered\":");
+		ward_put_u64(b, t->tree.synced);
+	}
 }
 
 static void put_torn(struct ward_buf *b, struct tail *t, const char *session,
@@ -154,90 +166,152 @@ static void put_end(struct ward_buf *b, struct tail *t, const char *session,
 	ward_chain_seal(keys->end, t->mac, b, start);
 }
 
+/* What one append needs. */
+struct append {
+	const struct ward_ledger_files *f;
+	const struct ward_tlog_key *sign;
+	struct tail t;
+	struct ward_buf b; /* the entries */
+};
+
 /* Reads the end and removes what is left of an unfinished line; the entries that follow go to b. */
-static int begin(int fd, const char *session, const struct ward_ledger_keys *keys, struct tail *ret,
-	struct ward_buf *b)
+static int begin(struct append *a, const char *session, const struct ward_ledger_keys *keys)
 {
-	int r = read_tail(fd, ret);
-	if (r < 0 || ret->whole == ret->size)
+	struct tail *t = &a->t;
+	int r = read_tail(a->f->fd, t);
+	if (r == 0)
+		r = ward_ledger_tree_load(a->f, (uint64_t)t->whole, &a->sign->pub, &t->tree);
+	/* The last line is the one that the tree ends with: else something was cut or damaged. */
+	if (r == 0 && t->tree.good && t->seq != t->tree.tree.n)
+		t->tree.good = false;
+	if (r < 0 || t->whole == t->size)
 		return r;
-	if (ftruncate(fd, ret->whole) < 0)
+	if (ftruncate(a->f->fd, t->whole) < 0)
 		return -errno;
-	put_torn(b, ret, session, keys);
+	put_torn(&a->b, t, session, keys);
 	return 0;
 }
 
-static int commit(int fd, const struct ward_buf *b)
+/* To disk; and the checkpoint: `sync`, to disk as well. */
+static int commit(struct append *a, bool sync)
 {
-	int r = ward_buf_error(b);
+	int r = ward_buf_error(&a->b);
 	if (r == 0)
-		r = ward_fd_write_all(fd, b->data, b->len);
-	if (r == 0 && fdatasync(fd) < 0)
+		r = ward_fd_write_all(a->f->fd, a->b.data, a->b.len);
+	if (r == 0 && fdatasync(a->f->fd) < 0)
 		r = -errno;
-	return r;
-}
-
-static int append_locked(int fd, const char *session, const struct ward_ledger_keys *keys,
-	const struct ward_ledger_start *start, const struct ward_ledger_end *end)
-{
-	struct tail t = {0};
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	int r = begin(fd, session, keys, &t, &b);
-	if (r < 0)
+	if (r < 0 || !a->t.tree.good)
 		return r;
-	if (end)
-		put_end(&b, &t, session, keys, end);
-	else
-		put_start(&b, &t, session, keys, start);
-	return commit(fd, &b);
+	ward_ledger_tree_add(&a->t.tree, a->b.data, a->b.len);
+	return ward_ledger_tree_sign(a->f, &a->t.tree, a->sign, sync);
 }
 
-int ward_ledger_append(int fd, const char *session, const struct ward_ledger_keys *keys,
+/* The ledger is the caller's own: what others append now is soon done. */
+static int lock(const struct ward_ledger_files *f, struct ward_err *err)
+{
+	while (flock(f->fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return ward_err_sys(err, -errno, "ledger: lock");
+	return 0;
+}
+
+int ward_ledger_append(const struct ward_ledger_files *f, const struct ward_tlog_key *sign,
+	const char *session, const struct ward_ledger_keys *keys,
 	const struct ward_ledger_start *start, const struct ward_ledger_end *end,
 	struct ward_err *err)
 {
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return ward_err_sys(err, -errno, "ledger: lock");
-	int r = append_locked(fd, session, keys, start, end);
-	(void)flock(fd, LOCK_UN);
+	struct append a = {.f = f, .sign = sign, .b = WARD_BUF_INIT};
+	int r = lock(f, err);
+	if (r < 0)
+		return r;
+	r = begin(&a, session, keys);
+	if (r == 0 && end)
+		put_end(&a.b, &a.t, session, keys, end);
+	else if (r == 0)
+		put_start(&a.b, &a.t, session, keys, start);
+	/* A command waits for its start; its end can wait for the disk once in many times. */
+	const struct ward_ledger_tree *tree = &a.t.tree;
+	if (r == 0)
+		r = commit(&a,
+			end && (tree->synced == 0 || tree->tree.n - tree->synced >= UNSYNCED_MAX));
+	(void)flock(f->fd, LOCK_UN);
+	ward_buf_clear(&a.b);
 	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
 }
 
 #define HOST "host"
 
-static int note_locked(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
+static int note_locked(struct append *a, const uint8_t root[WARD_KEY_BYTES], const char *session,
 	const char *kind, const char *members)
 {
-	struct tail t = {0};
 	struct ward_ledger_keys keys;
 	uint8_t key[WARD_KEY_BYTES];
 	char label[64];
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_ledger_keys_derive(root, session, &keys);
-	int r = begin(fd, session, &keys, &t, &b);
+	int r = begin(a, session, &keys);
 	if (r == 0) {
-		size_t start = b.len;
-		begin_entry(&b, &t, session, kind);
-		ward_buf_puts(&b, members);
+		size_t start = a->b.len;
+		begin_entry(&a->b, &a->t, session, kind);
+		ward_buf_puts(&a->b, members);
 		snprintf(label, sizeof(label), "wardfs ledger %s", kind);
 		ward_chain_derive(root, label, session, key);
-		ward_chain_seal(key, t.mac, &b, start);
-		r = commit(fd, &b);
+		ward_chain_seal(key, a->t.mac, &a->b, start);
+		r = commit(a, true);
 	}
 	ward_chain_wipe(&keys, sizeof(keys));
 	ward_chain_wipe(key, sizeof(key));
 	return r;
 }
 
-static int note(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session, const char *kind,
-	const char *members, struct ward_err *err)
+int ward_ledger_lock(int fd, int op, struct ward_err *err)
 {
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return ward_err_sys(err, -errno, "ledger: lock");
-	int r = note_locked(fd, root, session, kind, members);
-	(void)flock(fd, LOCK_UN);
+	int r = ward_fd_lock(fd, op, LOCK_S);
+	if (r == -EBUSY)
+		return ward_err_set(err, r,
+			"ledger: another process has held its lock for %u s; 'lslocks' names it. Try "
+			"again when it has ended",
+			LOCK_S);
+	return r < 0 ? ward_err_sys(err, r, "ledger: lock") : 0;
+}
+
+static int note(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const char *kind, const char *members, struct ward_err *err)
+{
+	struct ward_tlog_key sign;
+	struct append a = {.f = f, .sign = &sign, .b = WARD_BUF_INIT};
+	int r = ward_ledger_lock(f->fd, LOCK_EX, err);
+	if (r < 0)
+		return r;
+	ward_tlog_key_derive(root, &sign);
+	r = note_locked(&a, root, session, kind, members);
+	(void)flock(f->fd, LOCK_UN);
+	ward_chain_wipe(&sign, sizeof(sign));
+	ward_buf_clear(&a.b);
+	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
+}
+
+int ward_ledger_checkpoint(
+	const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES], struct ward_err *err)
+{
+	struct ward_tlog_key sign;
+	struct tail t = {0};
+	int r = ward_ledger_lock(f->fd, LOCK_EX, err);
+	if (r < 0)
+		return r;
+	ward_tlog_key_derive(root, &sign);
+	r = read_tail(f->fd, &t);
+	if (r == 0)
+		r = ward_ledger_tree_load(f, (uint64_t)t.whole, &sign.pub, &t.tree);
+	if (r == 0 && (!t.tree.good || t.seq != t.tree.tree.n))
+		r = -EBADMSG;
+	if (r == 0 && t.tree.covered < t.tree.tree.n)
+		r = ward_ledger_tree_sign(f, &t.tree, &sign, true);
+	(void)flock(f->fd, LOCK_UN);
+	ward_chain_wipe(&sign, sizeof(sign));
+	if (r == -EBADMSG)
+		return ward_err_set(err, r,
+			"the ledger differs from what its last checkpoint covers; run 'wardfs "
+			"audit verify --all'");
 	return r < 0 ? ward_err_sys(err, r, "ledger") : 0;
 }
 
@@ -246,40 +320,40 @@ void ward_ledger_rotate_text(struct ward_buf *b, const char *from, const char *t
 	ward_buf_printf(b, "wardfs/rotate\n%s\n%s\n", from, to);
 }
 
-int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
-	const char *signature, struct ward_err *err)
+int ward_ledger_rotate(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *from, const char *to, const char *signature, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(
 		&b, ",\"from\":\"%s\",\"to\":\"%s\",\"signature\":\"%s\"", from, to, signature);
-	return note(fd, root, HOST, "rotate", ward_buf_str(&b), err);
+	return note(f, root, HOST, "rotate", ward_buf_str(&b), err);
 }
 
-int ward_ledger_key(int fd, const uint8_t root[WARD_KEY_BYTES], const char *kind, const char *key,
-	uint32_t by, struct ward_err *err)
+int ward_ledger_key(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *kind, const char *key, uint32_t by, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, ",\"key\":\"%s\",\"by\":%u", key, by);
-	return note(fd, root, HOST, kind, ward_buf_str(&b), err);
+	return note(f, root, HOST, kind, ward_buf_str(&b), err);
 }
 
-int ward_ledger_read(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
-	const char *verb, uint32_t by, struct ward_err *err)
+int ward_ledger_read(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const char *verb, uint32_t by, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, ",\"verb\":\"%s\",\"by\":%u", verb, by);
-	return note(fd, root, session, "read", ward_buf_str(&b), err);
+	return note(f, root, session, "read", ward_buf_str(&b), err);
 }
 
-int ward_ledger_question(int fd, const uint8_t root[WARD_KEY_BYTES], const char *verb,
-	const char *text, uint32_t by, struct ward_err *err)
+int ward_ledger_question(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *verb, const char *text, uint32_t by, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	size_t len = strnlen(text, WARD_LEDGER_QUESTION_MAX);
 	ward_buf_printf(&b, ",\"verb\":\"%s\",\"question\":", verb);
 	ward_escape_json(&b, text, len);
 	ward_buf_printf(&b, ",\"by\":%u", by);
-	return note(fd, root, HOST, "question", ward_buf_str(&b), err);
+	return note(f, root, HOST, "question", ward_buf_str(&b), err);
 }
 
 void ward_ledger_gone_text(struct ward_buf *b, const char *kind, const char *session,
@@ -290,20 +364,40 @@ void ward_ledger_gone_text(struct ward_buf *b, const char *kind, const char *ses
 	ward_buf_putc(b, '\n');
 }
 
-int ward_ledger_removed(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
-	uint64_t records, const char *key, const char *signature, uint32_t by, struct ward_err *err)
+static void put_reason(struct ward_buf *b, const char *reason)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_printf(&b, ",\"records\":%llu,\"by\":%u,\"key\":\"%s\",\"signature\":\"%s\"",
-		(unsigned long long)records, by, key, signature);
-	return note(fd, root, session, "removed", ward_buf_str(&b), err);
+	ward_buf_puts(b, ",\"reason\":");
+	ward_escape_json(b, reason, strnlen(reason, WARD_LEDGER_REASON_MAX));
 }
 
-int ward_ledger_expired(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
-	uint64_t records, const char *key, const char *signature, struct ward_err *err)
+int ward_ledger_hold(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const char *kind, const char *reason, uint32_t by,
+	struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	put_reason(&b, reason);
+	ward_buf_printf(&b, ",\"by\":%u", by);
+	return note(f, root, session, kind, ward_buf_str(&b), err);
+}
+
+int ward_ledger_removed(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, uint64_t records, const char *key, const char *signature,
+	const char *reason, uint32_t by, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, ",\"records\":%llu", (unsigned long long)records);
+	if (reason)
+		put_reason(&b, reason);
+	ward_buf_printf(&b, ",\"by\":%u,\"key\":\"%s\",\"signature\":\"%s\"", by, key, signature);
+	return note(f, root, session, "removed", ward_buf_str(&b), err);
+}
+
+int ward_ledger_expired(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, uint64_t records, const char *key, const char *signature,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, ",\"records\":%llu,\"key\":\"%s\",\"signature\":\"%s\"",
 		(unsigned long long)records, key, signature);
-	return note(fd, root, session, "expired", ward_buf_str(&b), err);
+	return note(f, root, session, "expired", ward_buf_str(&b), err);
 }

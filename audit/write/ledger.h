@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Appending to the host's ledger (audit/format.h). Several writers share it: each takes flock(2) on
- * it, reads its end, appends one line, syncs, unlocks.
+ * it, reads its end, appends one line, syncs, signs a checkpoint over all lines, unlocks. A
+ * checkpoint is signed only over a ledger that begins with what the one before covers.
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "audit/format.h"
+#include "audit/log/tlog.h"
+#include "audit/write/ledger_tree.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
+
+/*
+ * Locks a ledger to read it (LOCK_SH), or for an entry of a reader's (LOCK_EX). It may be another
+ * user's, who can hold the lock as long as they like. -EBUSY: so it was, for some seconds.
+ */
+int ward_ledger_lock(int fd, int op, struct ward_err *err) ward_must_check;
 
 /* The keys of the entries of one session. */
 struct ward_ledger_keys {
@@ -36,12 +45,19 @@ struct ward_ledger_end {
 };
 
 /*
- * Appends the entry "start" of a session (end NULL) or its "end" (start NULL) to the ledger fd
- * (O_RDWR, and O_APPEND), to disk. What is left of a line that its writer did not finish is removed
- * first, and an entry "torn" says so.
+ * Appends the entry "start" of a session (end NULL) or its "end" (start NULL) to the ledger, to
+ * disk, and then a checkpoint signed by `sign`, which is not waited for. What is
+ * left of a line that its writer did not finish is removed first, and an entry "torn" says so.
  */
-int ward_ledger_append(int fd, const char *session, const struct ward_ledger_keys *keys,
+int ward_ledger_append(const struct ward_ledger_files *f, const struct ward_tlog_key *sign,
+	const char *session, const struct ward_ledger_keys *keys,
 	const struct ward_ledger_start *start, const struct ward_ledger_end *end,
+	struct ward_err *err) ward_must_check;
+/*
+ * Signs a checkpoint over the ledger as it stands, unless the last one covers all of it. -EBADMSG:
+ * the ledger is not the one that the last checkpoint covers, or its last line is damaged.
+ */
+int ward_ledger_checkpoint(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_err *err) ward_must_check;
 
 /*
@@ -50,23 +66,24 @@ int ward_ledger_append(int fd, const char *session, const struct ward_ledger_key
  */
 void ward_ledger_rotate_text(struct ward_buf *b, const char *from, const char *to);
 /* Appends the entry "rotate" of the host: the signing key `from` gave way to `to`. */
-int ward_ledger_rotate(int fd, const uint8_t root[WARD_KEY_BYTES], const char *from, const char *to,
-	const char *signature, struct ward_err *err) ward_must_check;
+int ward_ledger_rotate(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *from, const char *to, const char *signature,
+	struct ward_err *err) ward_must_check;
 /* Appends "enroll" or "revoke" (kind) of the host: a public key, by a user. */
-int ward_ledger_key(int fd, const uint8_t root[WARD_KEY_BYTES], const char *kind, const char *key,
-	uint32_t by, struct ward_err *err) ward_must_check;
+int ward_ledger_key(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *kind, const char *key, uint32_t by, struct ward_err *err) ward_must_check;
 
 /* Appends "read": somebody (by: user id) looked at the session's trail with this verb. */
-int ward_ledger_read(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
-	const char *verb, uint32_t by, struct ward_err *err) ward_must_check;
+int ward_ledger_read(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const char *verb, uint32_t by, struct ward_err *err) ward_must_check;
 
 /*
  * Appends "question" of the host: somebody asked all trails at once. text: the question, of which
  * the first WARD_LEDGER_QUESTION_MAX bytes are kept.
  */
 #define WARD_LEDGER_QUESTION_MAX 2048U
-int ward_ledger_question(int fd, const uint8_t root[WARD_KEY_BYTES], const char *verb,
-	const char *text, uint32_t by, struct ward_err *err) ward_must_check;
+int ward_ledger_question(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *verb, const char *text, uint32_t by, struct ward_err *err) ward_must_check;
 
 /*
  * What the signature of an entry "removed" or "expired" (kind) is over: that, the session, the
@@ -74,11 +91,19 @@ int ward_ledger_question(int fd, const uint8_t root[WARD_KEY_BYTES], const char 
  */
 void ward_ledger_gone_text(struct ward_buf *b, const char *kind, const char *session,
 	uint64_t records, const uint8_t last[WARD_MAC_BYTES]);
-/* Appends "removed": the trail is about to be deleted. signature: base64, by key. */
-int ward_ledger_removed(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
-	uint64_t records, const char *key, const char *signature, uint32_t by,
+/*
+ * Appends "removed": the trail is about to be deleted. signature: base64, by key. reason: why, of
+ * which the first WARD_LEDGER_REASON_MAX bytes are kept; NULL: its time was over.
+ */
+#define WARD_LEDGER_REASON_MAX 1024U
+int ward_ledger_removed(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, uint64_t records, const char *key, const char *signature,
+	const char *reason, uint32_t by, struct ward_err *err) ward_must_check;
+/* Appends "hold" or "release" (kind): the trail is not to be deleted, or may be again, and why. */
+int ward_ledger_hold(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const char *kind, const char *reason, uint32_t by,
 	struct ward_err *err) ward_must_check;
 /* Appends "expired": the same, because it was kept as long as the policy wants. */
-int ward_ledger_expired(int fd, const uint8_t root[WARD_KEY_BYTES], const char *session,
-	uint64_t records, const char *key, const char *signature,
+int ward_ledger_expired(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, uint64_t records, const char *key, const char *signature,
 	struct ward_err *err) ward_must_check;

@@ -243,7 +243,8 @@ static int start(struct audit *a, int argc, char **argv, struct ward_err *err)
 	if (r == 0) {
 		struct ward_writer_setup setup = {.session = a->session,
 			.log_fd = WARD_FD_AUDIT_LOG,
-			.ledger_fd = WARD_FD_AUDIT_LEDGER,
+			.ledger = {WARD_FD_AUDIT_LEDGER, WARD_FD_AUDIT_LEDGER_CHECKPOINTS,
+				WARD_FD_AUDIT_LEDGER_TREE},
 			.checkpoints_fd = WARD_FD_AUDIT_CHECKPOINTS,
 			.root_key = key,
 			.sign_seed = seed,
@@ -427,6 +428,8 @@ static void send_summary(const struct ward_writer_summary *s)
 	ward_msg_init(&m, WARD_MSG_AUDIT_SUMMARY);
 	ward_msg_put_u64(&m, s->records);
 	ward_msg_put_u64(&m, s->refusals);
+	ward_msg_put_u64(&m, s->expected);
+	ward_msg_put_str(&m, s->hidden ? s->hidden : "");
 	ward_msg_put_u32(&m, s->n);
 	for (uint32_t i = 0; i < s->n; i++) {
 		ward_msg_put_str(&m, s->first[i].verdict);

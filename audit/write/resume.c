@@ -325,7 +325,6 @@ int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, s
 	ward_buf_clear(&w.orphan_text);
 	ward_chain_wipe(&w.before, sizeof(w.before));
 	if (r == -EBADMSG)
-		return ward_err_set(
-			err, r, "log: its first record is not one that a segment begins with");
+		return ward_err_set(err, r, "log: its first record cannot begin a segment");
 	return r < 0 ? ward_err_sys(err, r, "log") : 0;
 }

@@ -17,6 +17,7 @@
 #include "audit/write/ledger.h"
 #include "audit/write/resume.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/cut.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 
@@ -30,7 +31,8 @@
 struct ward_writer {
 	char session[WARD_SESSION_NAME_MAX + 1];
 	int log_fd;
-	int ledger_fd;
+	struct ward_ledger_files ledger_files;
+	struct ward_tlog_key ledger_sign;
 	struct ward_ring *rings[WARD_RINGS_MAX];
 	size_t n_rings;
 
@@ -72,6 +74,7 @@ struct ward_writer {
 	bool end_told;	 /* and in the ledger */
 	struct ward_event end;
 	uint64_t end_pos;
+	bool end_lost;	    /* it says that a process of ours died */
 	char end_text[160]; /* what it says of the cause, cut; for the ledger */
 
 	uint64_t now_ns;      /* CLOCK_MONOTONIC: when the batch in hand was begun */
@@ -165,9 +168,23 @@ static char *rule_of(const struct ward_event_fields *fields)
 	return ward_buf_steal(&b);
 }
 
+static bool is_look(const struct ward_event_field *action)
+{
+	static const char look[] = "lookup";
+	return action->p && action->len == strlen(look) &&
+	       memcmp(action->p, look, action->len) == 0;
+}
+
 static void note_refusal(struct ward_writer *w, const struct ward_event_fields *fields)
 {
 	w->sum.refusals++;
+	if (fields->of[WARD_TAG_EXPECTED].p) {
+		const struct ward_event_field *path = &fields->of[WARD_TAG_PATH];
+		w->sum.expected++;
+		if (!w->sum.hidden && path->p && is_look(&fields->of[WARD_TAG_ACTION]))
+			w->sum.hidden = text_of(path, true);
+		return;
+	}
 	if (w->sum.n >= WARD_WRITER_FIRST)
 		return;
 	struct ward_writer_refusal *r = &w->sum.first[w->sum.n];
@@ -230,10 +247,12 @@ static void take_event(
 		memcpy(&w->end, &w->ev, ward_event_size(&w->ev));
 		w->end_pos = pos;
 		w->end_held = true;
-		snprintf(w->end_text, sizeof(w->end_text), "%.*s",
-			(int)fields->of[WARD_TAG_TEXT].len,
-			fields->of[WARD_TAG_TEXT].p ? (const char *)fields->of[WARD_TAG_TEXT].p
-						    : "");
+		const struct ward_event_field *text = &fields->of[WARD_TAG_TEXT];
+		ward_cut(w->end_text, sizeof(w->end_text), text->p ? (const char *)text->p : "",
+			text->p ? text->len : 0);
+		const struct ward_event_field *said = &fields->of[WARD_TAG_RESULT];
+		w->end_lost = said->len == strlen(WARD_RESULT_INCOMPLETE) &&
+			      memcmp(said->p, WARD_RESULT_INCOMPLETE, said->len) == 0;
 		return;
 	}
 	if (ward_record_kind_is((enum ward_event_kind)head->kind, WARD_KIND_REFUSAL))
@@ -562,7 +581,8 @@ static int tell_start(struct ward_writer *w, struct ward_err *err)
 	ward_public_key_print(&w->points.key.pub, key);
 	struct ward_ledger_start start = {
 		.key = key, .checkpoint = w->points.last, .keep_s = w->keep_s};
-	int r = ward_ledger_append(w->ledger_fd, w->session, &w->ledger, &start, NULL, err);
+	int r = ward_ledger_append(
+		&w->ledger_files, &w->ledger_sign, w->session, &w->ledger, &start, NULL, err);
 	if (r < 0)
 		return r;
 	r = ward_checkpoints_flush(&w->points);
@@ -604,7 +624,7 @@ int ward_writer_new(
 		return ward_err_sys(err, -ENOMEM, "writer");
 	snprintf(w->session, sizeof(w->session), "%s", setup->session);
 	w->log_fd = setup->log_fd;
-	w->ledger_fd = setup->ledger_fd;
+	w->ledger_files = setup->ledger;
 	w->n_rings = setup->n_rings;
 	for (size_t i = 0; i < setup->n_rings; i++)
 		w->rings[i] = setup->rings[i];
@@ -613,9 +633,10 @@ int ward_writer_new(
 	w->keep_s = setup->keep_s;
 	w->synced_ns = ward_clock_mono_ns();
 	w->sync_every_ns = sync_every(setup->sync);
-	snprintf(w->cause, sizeof(w->cause), "%s", setup->cause ? setup->cause : "");
+	ward_cut(w->cause, sizeof(w->cause), setup->cause ? setup->cause : "", SIZE_MAX);
 	ward_chain_first_key(setup->root_key, w->session, w->key);
 	ward_ledger_keys_derive(setup->root_key, w->session, &w->ledger);
+	ward_tlog_key_derive(setup->root_key, &w->ledger_sign);
 	w->points = (struct ward_checkpoints){.fd = setup->checkpoints_fd,
 		.session = w->session,
 		.every = setup->checkpoint_records ? setup->checkpoint_records
@@ -643,6 +664,7 @@ void ward_writer_free(struct ward_writer *w)
 		free(w->sum.first[i].path);
 		free(w->sum.first[i].rule);
 	}
+	free(w->sum.hidden);
 	ward_buf_clear(&w->batch);
 	ward_checkpoints_clear(&w->points);
 	ward_chain_wipe(w, sizeof(*w));
@@ -680,7 +702,8 @@ static int tell_end(struct ward_writer *w, const struct ward_ledger_end *given, 
 	ward_public_key_print(&w->points.key.pub, key);
 	end.key = key;
 	end.checkpoint = w->points.last;
-	return ward_ledger_append(w->ledger_fd, w->session, &w->ledger, NULL, &end, err);
+	return ward_ledger_append(
+		&w->ledger_files, &w->ledger_sign, w->session, &w->ledger, NULL, &end, err);
 }
 
 void ward_writer_close_rings(struct ward_writer *w)
@@ -689,16 +712,26 @@ void ward_writer_close_rings(struct ward_writer *w)
 	fail_rings(w, true);
 }
 
+/* "": it is complete. */
+static const char *why_incomplete(const struct ward_writer *w)
+{
+	if (!w->recovered && !w->end_held)
+		return "the supervisor gave no end record";
+	if (w->end_lost)
+		return w->end_text[0] ? w->end_text : "a process of wardfs died";
+	if (!w->recovered)
+		return "";
+	if (w->end_text[0])
+		return w->end_text;
+	return w->end_held || !w->cause[0] ? "the writer was replaced during the session"
+					   : w->cause;
+}
+
 int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err *err)
 {
-	bool complete = cause[0] == '\0' && w->end_held && !w->recovered;
-	if (cause[0] == '\0' && !complete)
-		cause = w->recovered
-				? (w->end_text[0] ? w->end_text
-					  : w->end_held
-						  ? "the writer was replaced during the session"
-						  : w->cause)
-				: "the supervisor gave no end record";
+	if (cause[0] == '\0')
+		cause = why_incomplete(w);
+	const bool complete = cause[0] == '\0';
 	int r = flush(w);
 	if (r == 0 && !w->end_logged) {
 		log_end(w, cause);

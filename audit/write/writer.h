@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "audit/ring.h"
+#include "audit/write/ledger_tree.h"
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/settings.h"
@@ -22,9 +23,9 @@ struct ward_writer;
 
 struct ward_writer_setup {
 	const char *session;
-	int log_fd;    /* O_RDWR|O_APPEND; borrowed until another follows it, then closed */
-	int ledger_fd; /* O_RDWR|O_APPEND; borrowed */
-	const uint8_t *root_key; /* WARD_KEY_BYTES; not kept */
+	int log_fd; /* O_RDWR|O_APPEND; borrowed until another follows it, then closed */
+	struct ward_ledger_files ledger; /* borrowed */
+	const uint8_t *root_key;	 /* WARD_KEY_BYTES; not kept */
 	struct ward_ring *const
 		*rings; /* borrowed, <= WARD_RINGS_MAX; ring 0 is the supervisor's */
 	size_t n_rings;
@@ -100,7 +101,9 @@ struct ward_writer_refusal {
 };
 struct ward_writer_summary {
 	uint64_t records;
-	uint64_t refusals;
+	uint64_t refusals; /* all of them */
+	uint64_t expected; /* of them those that [expect] says; none of them is in first */
+	char *hidden;	   /* owned: the path of the first look among the expected; NULL: none */
 	uint32_t n;
 	struct ward_writer_refusal first[WARD_WRITER_FIRST];
 };

@@ -14,10 +14,12 @@ import sys
 KINDS = {"FILE|PROFILE": "policy", "PROFILE": "profile", "FILE": "file", "PATH": "file",
          "SESSION|FILE": "trail", "PID": "text",
          "DIR": "dir", "SOURCE": "dir", "MOUNTPOINT": "dir", "MODE": "mode", "SESSION": "session",
+         "LEVEL": "level",
          "USER": "user", "CMD": "command", "ACTION": "action", "VERB": "rule", "KEY": "file",
          "A": "policy", "B": "policy"}
 # Lists of words, and where --help has them.
 WORDS_FROM = {"mode": (["run"], r"Isolation: (.*?) --net"),
+              "level": (["run"], r"for mode auto: ([a-z, ]+)\."),
               "action": (["policy", "explain"], r"ACTION is one of: ([a-z ]+)"),
               "rule": (["policy", "add"], r"VERB is one of: ([a-z ]+)")}
 WORDS = dict.fromkeys(WORDS_FROM, "")

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""policy_keys.py PRINT TEMPLATE: writes wardfs-policy(5), with what the table of keys says put in.
+"""policy_keys.py PRINT TEMPLATE REFERENCE: writes wardfs-policy(5).
 
-PRINT prints the table (enforcer/policy/key_print.c). The template has a section for each section of
-a policy, and an entry (.It Cm KEY) for each key of which there is more to say, or a better example.
+PRINT prints the table of keys (enforcer/policy/key_print.c). The template has a section for each
+section of a policy, and an entry (.It Cm KEY) for each key of which there is more to say, or a
+better example. REFERENCE is docs/wardfs-policy.5.md, whose sections come before FILES.
 """
 import re
 import subprocess
 import sys
+
+import from_markdown
 
 COLUMNS = ("section", "key", "type", "repeats", "default", "merge", "by", "live", "here", "example",
            "doc")
@@ -78,4 +81,10 @@ def page(template, table):
 
 if __name__ == "__main__":
     with open(sys.argv[2], encoding="utf-8") as f:
-        sys.stdout.write(page(f.read(), rows(sys.argv[1])))
+        made = page(f.read(), rows(sys.argv[1]))
+    with open(sys.argv[3], encoding="utf-8") as f:
+        reference = from_markdown.mdoc(f.read())
+    if made.count("\n.Sh FILES\n") != 1:
+        sys.exit("the template has no section FILES")
+    # The hint says that there are tables (tbl).
+    sys.stdout.write("'\\\" t\n" + made.replace("\n.Sh FILES\n", f"\n{reference}.Sh FILES\n"))

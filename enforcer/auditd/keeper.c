@@ -256,6 +256,8 @@ static void tell_summary(struct keeping *c, const struct ward_guard_summary *s)
 	ward_msg_init(&m, WARD_MSG_AUDIT_SUMMARY);
 	ward_msg_put_u64(&m, s->records);
 	ward_msg_put_u64(&m, s->refusals);
+	ward_msg_put_u64(&m, s->expected);
+	ward_msg_put_str(&m, s->hidden ? s->hidden : "");
 	ward_msg_put_u32(&m, (uint32_t)s->n_first);
 	for (size_t i = 0; i < s->n_first; i++) {
 		ward_msg_put_str(&m, s->first[i].verdict);
@@ -425,7 +427,8 @@ static int serve_read(struct keeping *c, struct ward_msg_reader *m, struct ward_
 	uint8_t root[WARD_KEY_BYTES];
 	struct ward_store *st = NULL;
 	ward_cleanup_fd int dir = -1;
-	ward_cleanup_fd int ledger = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files ledger =
+		WARD_LEDGER_FILES_INIT;
 	ward_cleanup_free char *session = ward_msg_get_str(m);
 	ward_cleanup_free char *verb = ward_msg_get_str(m);
 	ward_cleanup_free char *question = ward_msg_get_str(m);
@@ -439,8 +442,8 @@ static int serve_read(struct keeping *c, struct ward_msg_reader *m, struct ward_
 	if (r == 0)
 		r = ward_store_read_key(st, root, err);
 	if (r == 0)
-		r = *session ? ward_ledger_read(ledger, root, session, verb, c->k->uid, err)
-			     : ward_ledger_question(ledger, root, verb, question, c->k->uid, err);
+		r = *session ? ward_ledger_read(&ledger, root, session, verb, c->k->uid, err)
+			     : ward_ledger_question(&ledger, root, verb, question, c->k->uid, err);
 	ward_chain_wipe(root, sizeof(root));
 	ward_store_close(st);
 	if (r < 0)

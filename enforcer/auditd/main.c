@@ -47,7 +47,7 @@ static const char help[] =
 	"  Writes the trails of all users whose policy says [audit] writer = system. Started by\n"
 	"  wardfs-audit.socket, under a user of its own.\n"
 	"\n"
-	"  --keep DAYS   keeps trails for at least so long, whatever their policy says (default: 90)\n"
+	"  --keep DAYS   keeps trails for at least so long, whatever their policy says (default: 200)\n"
 	"  --sessions N  of one user at a time (default: 64, at most 1024)\n";
 
 struct peer {
@@ -184,23 +184,42 @@ static void take_signals(struct auditd *a)
 				a->v[i--] = a->v[--a->n];
 }
 
-int main(int argc, char **argv)
+/* Names the word that is wrong: what getopt_long(3) prints itself is escaped by nobody. */
+static int wrong(const char *what, const char *word)
+{
+	ward_tellf("wardfs-auditd: %s: %s; wardfs-auditd --help tells what it takes\n", word, what);
+	return USAGE;
+}
+
+/* 0: goes on; else 1 + the exit status. */
+static int take_options(struct auditd *a, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"keep", 1, NULL, 'k'}, {"sessions", 1, NULL, 's'}, {"help", 0, NULL, 'h'}, {0}};
-	static struct auditd a = {.keep_min = 90, .user_max = USER_MAX};
-	for (int o = 0; (o = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+	opterr = 0;
+	for (int o = 0; (o = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
 		if (o == 'h') {
 			ward_outf(help);
-			return 0;
+			return 1;
 		}
-		if (!(o == 'k' && ward_quantity_whole(optarg, 1, 36500, &a.keep_min, NULL) == 0) &&
-			!(o == 's' &&
-				ward_quantity_whole(optarg, 1, TOTAL_MAX, &a.user_max, NULL) == 0))
-			return complain("wardfs-auditd --help tells what it takes");
+		/* optind has gone past it, but within a word of several letters. */
+		if (o == ':' || o == '?')
+			return 1 + wrong(o == ':' ? "a value is missing" : "no such option",
+					   argv[optind > 1 ? optind - 1 : 1]);
+		if (o == 'k' && ward_quantity_whole(optarg, 1, 36500, &a->keep_min, NULL) < 0)
+			return 1 + wrong("--keep takes days, from 1 to 36500", optarg);
+		if (o == 's' && ward_quantity_whole(optarg, 1, TOTAL_MAX, &a->user_max, NULL) < 0)
+			return 1 + wrong("--sessions takes a number from 1 to 1024", optarg);
 	}
-	if (optind < argc)
-		return complain("wardfs-auditd --help tells what it takes");
+	return optind < argc ? 1 + wrong("no argument is taken", argv[optind]) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct auditd a = {.keep_min = 200, .user_max = USER_MAX};
+	int said = take_options(&a, argc, argv);
+	if (said)
+		return said - 1;
 	a.keep_min *= (uint64_t)24 * 60 * 60;
 	const char *top = getenv("STATE_DIRECTORY"); /* systemd.exec(5) */
 	a.top = top && top[0] == '/' ? top : WARD_SYSTEM_STATE;

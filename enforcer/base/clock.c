@@ -22,6 +22,11 @@ uint64_t ward_clock_mono_ns(void)
 	return now_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t ward_clock_boot_ns(void)
+{
+	return now_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t ward_clock_left_ns(uint64_t since_ns, uint64_t ns)
 {
 	const uint64_t gone = ward_clock_mono_ns() - since_ns;

@@ -173,3 +173,25 @@ int ward_unescape(struct ward_buf *b, const char *text, size_t len)
 	}
 	return ward_buf_error(b);
 }
+
+void ward_shell_word(struct ward_buf *b, const char *word)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "/._-:,@%+=";
+	bool bare = strspn(word, safe) == strlen(word);
+	ward_buf_puts(b, bare ? "" : "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			ward_buf_puts(b, "'\\''");
+		else
+			ward_buf_putc(b, *word);
+	}
+	ward_buf_puts(b, bare ? "" : "'");
+}
+
+const char *ward_shell_quoted(struct ward_buf *b, const char *word)
+{
+	ward_buf_clear(b);
+	ward_shell_word(b, word);
+	return ward_buf_str(b);
+}

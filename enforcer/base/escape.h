@@ -26,10 +26,18 @@ void ward_escape_json(struct ward_buf *b, const void *s, size_t len);
 
 /*
  * Appends text that is JSON with what would be escaped above as \uXXXX of JSON: to a parser it is
- * the same, but for what is no UTF-8, which becomes U+FFFD. Blanks between the values become
+ * the same, but bytes that are not UTF-8 become U+FFFD. Blanks between the values become
  * spaces.
  */
 void ward_escape_in_json(struct ward_buf *b, const void *json, size_t len);
 
 /* Appends the bytes that text stands for. -EINVAL for a bad escape. */
 int ward_unescape(struct ward_buf *b, const char *text, size_t len) ward_must_check;
+
+/*
+ * Appends word as a word of a shell's command line, in quotes where it needs them. For each name in
+ * a command that a message has for its reader: an agent chooses names, and the reader pastes.
+ */
+void ward_shell_word(struct ward_buf *b, const char *word);
+/* The same in a buffer of its own, for a format: *b is cleared first. Borrowed from b. */
+const char *ward_shell_quoted(struct ward_buf *b, const char *word);

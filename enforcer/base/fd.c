@@ -12,9 +12,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/file.h>
+#include <time.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 
 /* More than any helper inherits; bounds the stack array below. */
 #define INHERIT_MAX 64
@@ -128,14 +133,42 @@ void ward_fd_room(int n)
 		close(far);
 }
 
-int ward_fd_open_regular(int at, const char *name, int flags)
+/* Between two tries to lock. */
+#define LOCK_PAUSE_NS (2L * 1000 * 1000)
+
+#define REGULAR (O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+static int if_regular(int opened)
 {
 	struct stat st;
-	/* Means nothing to a regular file. */
-	ward_cleanup_fd int fd = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	ward_cleanup_fd int fd = opened;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	return S_ISREG(st.st_mode) ? ward_steal_fd(&fd) : -EINVAL;
+}
+
+int ward_fd_lock(int fd, int op, unsigned seconds)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	const uint64_t end = ward_clock_mono_ns() + (uint64_t)seconds * 1000000000U;
+	while (flock(fd, op | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (ward_clock_mono_ns() >= end)
+			return -EBUSY;
+		(void)nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+int ward_fd_open_regular(int at, const char *name, int flags)
+{
+	return if_regular(openat(at, name, flags | REGULAR));
+}
+
+int ward_fd_make_regular(int at, const char *name, int flags, mode_t mode)
+{
+	return if_regular(openat(at, name, flags | REGULAR | O_CREAT, mode));
 }
 
 int ward_fd_open_beneath(int at, const char *path)

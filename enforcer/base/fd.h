@@ -44,6 +44,12 @@ int ward_fd_path(int fd, char **ret_path) ward_must_check;
 int ward_fd_openat2(int at, const char *path, const struct open_how *how) ward_must_check;
 
 /*
+ * flock(2) with op (LOCK_SH or LOCK_EX) that waits for at most `seconds`: who can open a file can
+ * hold its lock for ever. -EBUSY: somebody held it all the time.
+ */
+int ward_fd_lock(int fd, int op, unsigned seconds) ward_must_check;
+
+/*
  * Makes this process's table of descriptors large enough for n of them, while it has one thread:
  * with more, each time it grows the kernel waits for a grace period of RCU, some 10 ms, in whatever
  * call needed the descriptor (expand_fdtable() in fs/file.c). Where n is beyond RLIMIT_NOFILE or
@@ -54,9 +60,11 @@ void ward_fd_room(int n);
 /*
  * A regular file beneath the directory `at`, close-on-exec, no symbolic link; flags: O_RDONLY or
  * O_RDWR, and O_APPEND. The descriptor, the caller's, or a negative errno: -EINVAL for what is no
- * regular file. Never waits: a fifo of that name would hold who opens it until somebody writes.
+ * regular file. Never waits: the open of a fifo of that name would block until somebody writes.
  */
 int ward_fd_open_regular(int at, const char *name, int flags) ward_must_check;
+/* The same, made with mode where there is none. */
+int ward_fd_make_regular(int at, const char *name, int flags, mode_t mode) ward_must_check;
 
 /*
  * A regular file anywhere beneath the directory `at`, for reading, close-on-exec. No name on the
@@ -65,6 +73,25 @@ int ward_fd_open_regular(int at, const char *name, int flags) ward_must_check;
  * descriptor, the caller's, or a negative errno; -ELOOP: a link. Needs /proc.
  */
 int ward_fd_open_beneath(int at, const char *path) ward_must_check;
+
+/* What ward_fd_open_named() takes. */
+enum ward_fd_named {
+	WARD_NAMED_FILE = 0, /* a regular file */
+	/* Also a pipe, of those that a caller hands to a program by a number: /dev/stdin,
+	   /dev/fd/N. */
+	WARD_NAMED_PIPE,
+};
+
+/*
+ * The one way to a file that a person named, or that lies where the person's files lie, for
+ * reading: follows links, close-on-exec. Whoever may write there can have put a fifo, a socket or a
+ * device in its place: such a thing is never opened, so that nothing waits for it and nothing
+ * happens in it. Sizes are for the reader to bound (ward_fd_read_all()): of a sparse file nothing
+ * is on the disk. *ret_fd is the caller's. 0; -EINVAL (no regular file), -EISDIR, -EAGAIN (somebody
+ * holds a lease on it), or what open(2) fails with; err names path and what it is. Needs /proc.
+ */
+int ward_fd_open_named(const char *path, enum ward_fd_named what, int *ret_fd,
+	struct ward_err *err) ward_must_check;
 
 /*
  * In a child, between fork and exec: makes the n descriptors from[] the numbers to[] (both lists

@@ -137,6 +137,12 @@ static const struct ward_mount_line *find(
 	return best;
 }
 
+const char *ward_mounts_point(const struct ward_mounts *m, const char *path)
+{
+	const struct ward_mount_line *at = find(m, 0, path);
+	return at ? at->point : NULL;
+}
+
 static int join(const char *dir, const char *rest, char **ret)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

@@ -26,6 +26,8 @@ struct ward_mounts {
 
 /* -ENOMEM, -E2BIG, or what opening and reading the table fails with. */
 int ward_mounts_read(struct ward_mounts *ret, struct ward_err *err) ward_must_check;
+/* Where what is mounted at the absolute path, or last above it, is mounted; NULL: nothing is. */
+const char *ward_mounts_point(const struct ward_mounts *m, const char *path);
 /* For ward_cleanup(). */
 void ward_mounts_clear(struct ward_mounts *m);
 

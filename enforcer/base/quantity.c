@@ -79,8 +79,8 @@ int ward_quantity_size(const char *text, uint64_t *ret, struct ward_err *err)
 	char why[WHY_SIZE];
 	uint64_t v = 0;
 	if (!scaled(&s, "KMGT", 1024, &v, why) || (*s && !no_unit(*s, why)))
-		return ward_err_set(
-			err, -EINVAL, "'%s' is no size (%s): write 512, 64K, 10M or 4G", text, why);
+		return ward_err_set(err, -EINVAL,
+			"'%s' is not a size (%s): write 512, 64K, 10M or 4G", text, why);
 	*ret = v;
 	return 0;
 }
@@ -92,7 +92,7 @@ int ward_quantity_count(const char *text, uint64_t *ret, struct ward_err *err)
 	uint64_t v = 0;
 	if (!scaled(&s, "kM", 1000, &v, why) || (*s && !no_unit(*s, why)))
 		return ward_err_set(
-			err, -EINVAL, "'%s' is no count (%s): write 200 or 200k", text, why);
+			err, -EINVAL, "'%s' is not a count (%s): write 200 or 200k", text, why);
 	*ret = v;
 	return 0;
 }
@@ -149,8 +149,8 @@ int ward_quantity_duration(const char *text, unsigned forms, uint64_t *ret_ns, s
 		}
 	}
 	if (!ok)
-		return ward_err_set(err, -EINVAL, "'%s' is no time (%s): write %s30s%s", text, why,
-			forms & WARD_DURATION_BARE ? "90, " : "",
+		return ward_err_set(err, -EINVAL, "'%s' is not a time (%s): write %s30s%s", text,
+			why, forms & WARD_DURATION_BARE ? "90, " : "",
 			forms & WARD_DURATION_SEVERAL ? ", 10m or 1h30m"
 			: forms & WARD_DURATION_WEEKS ? ", 10m, 12h, 2d or 1w"
 						      : ", 10m, 12h or 2d");
@@ -175,7 +175,7 @@ int ward_quantity_rate(
 		per = 0;
 	}
 	if (!per)
-		return ward_err_set(err, -EINVAL, "'%s' is no rate (%s): write %s", text, why,
+		return ward_err_set(err, -EINVAL, "'%s' is not a rate (%s): write %s", text, why,
 			size ? "10M/s or 1G/h" : "100/m or 2k/h");
 	*ret_n = v;
 	*ret_per_s = per;
@@ -196,6 +196,24 @@ int ward_quantity_tenths(const char *text, uint64_t *ret, struct ward_err *err)
 	}
 	if (!ok || *s || v == 0)
 		return ward_err_set(err, -EINVAL, "'%s': write a number such as 2 or 1.5", text);
+	*ret = v;
+	return 0;
+}
+
+int ward_quantity_percent(const char *text, uint64_t *ret, struct ward_err *err)
+{
+	const char *s = text;
+	uint64_t v = 0;
+	bool ok = digits(&s, &v) && v <= 100;
+	v *= 10;
+	if (ok && s[0] == '.' && digit(s[1])) {
+		v += (uint64_t)(s[1] - '0');
+		s += 2;
+	}
+	if (!ok || strcmp(s, "%") != 0 || v == 0 || v > 1000)
+		return ward_err_set(err, -EINVAL,
+			"'%s' is not a share: write a percentage from 0.1%% to 100%%, such as 75%%",
+			text);
 	*ret = v;
 	return 0;
 }

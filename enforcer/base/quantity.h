@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quantities as people write them, in policies and on command lines: sizes, counts, durations,
- * rates. The one place that knows their units. Nothing allocates. Each function takes the whole
- * text, or nothing of it: -EINVAL, and err says what is wrong with it and what is accepted.
+ * rates, percentages. The one place that knows their units. Nothing allocates. Each function takes
+ * the whole text, or nothing of it: -EINVAL, and err says what is wrong with it and what is
+ * accepted.
  */
 #pragma once
 
@@ -35,6 +36,8 @@ int ward_quantity_rate(const char *text, bool size, uint64_t *ret_n, uint32_t *r
 	struct ward_err *err) ward_must_check;
 /* Tenths, not 0: "2", "1.5"; more digits behind the point are an error. */
 int ward_quantity_tenths(const char *text, uint64_t *ret, struct ward_err *err) ward_must_check;
+/* Thousandths of "75%" or "12.5%": from 0.1 % to 100 %. */
+int ward_quantity_percent(const char *text, uint64_t *ret, struct ward_err *err) ward_must_check;
 /* Decimal digits alone, from min to max. */
 int ward_quantity_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret,
 	struct ward_err *err) ward_must_check;

@@ -13,7 +13,7 @@
 
 /*
  * Nanoseconds since 1970 of "2026-01-02T03:04:05Z", or with up to nine digits behind a point. 0:
- * text is NULL or no such time, or lies before 1970 or after 2554 (64 bits).
+ * text is NULL or not such a time, or lies before 1970 or after 2554 (64 bits).
  */
 uint64_t ward_timestamp_ns(const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What decides where a path leads: who can change one of these names can lead it elsewhere. */
+/* The names that decide where a path leads: whoever can change one can redirect the path. */
 #pragma once
 
 #include <stdbool.h>

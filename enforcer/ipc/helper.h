@@ -5,7 +5,8 @@
  *
  * A helper: 1. takes its numbers below, 2. receives WARD_MSG_CONFIG on WARD_FD_CONTROL, 3. confines
  * itself (before it reads anything that the agent or the project can shape), 4. answers
- * WARD_MSG_READY {wardfs-fs alone: str how requests reach it}, or WARD_MSG_FAILED {str text} and
+ * WARD_MSG_READY {wardfs-fs: str how requests reach it; wardfs-net: str what is published
+ * (ward_ports_published()); others nothing}, or WARD_MSG_FAILED {str text} and
  * exits. End of file on WARD_FD_CONTROL means that the supervisor is gone: the helper finishes what
  * is owed and exits.
  */
@@ -40,10 +41,14 @@ enum ward_fd_number {
 	WARD_FD_AUDIT_CHECKPOINTS = 12, /* the checkpoints, O_RDWR|O_APPEND */
 	WARD_FD_AUDIT_PACKED =
 		12, /* WARD_AUDIT_PACK: the compressed segment, O_RDWR; the plain one is LOG */
+	WARD_FD_AUDIT_LEDGER_CHECKPOINTS = 13, /* the ledger's, O_RDWR|O_APPEND */
+	WARD_FD_AUDIT_LEDGER_TREE = 14,	       /* what is remembered of its tree, O_RDWR */
 	WARD_FD_AUDIT_RINGS = 16, /* 16+i: memfd of ring i; all rings share WARD_FD_RING_WAKE */
 };
-/* Trees of one session; bounds the numbers above. */
-#define WARD_TREES_MAX 8
+/* Trees of a policy, and with that of single files those of a session, which bounds the numbers
+ * above. */
+#define WARD_POLICY_TREES_MAX 8
+#define WARD_TREES_MAX (WARD_POLICY_TREES_MAX + 1)
 /*
  * Where a kept home is seen ([home] mode = project). Not the owner's own path: nothing may stand
  * beneath a tree that comes and goes, and the project and the tool chains do stand beneath that.
@@ -67,7 +72,9 @@ enum ward_msg_type {
 
 	/*
 	 * To wardfs-audit: producers are done, drain, write the end record and the ledger. {}
-	 * Its answer WARD_MSG_AUDIT_SUMMARY: u64 records, u64 refusals, u32 n (<= 3), then n times:
+	 * Its answer WARD_MSG_AUDIT_SUMMARY: u64 records, u64 refusals, u64 expected ones
+	 * of them, str path (escaped) of the first expected look at a hidden name or "", u32 n
+	 * (<= 3), then n times:
 	 * str verdict, str action or kind, str path (escaped), str rule ("FILE:LINE" or "default").
 	 */
 	WARD_MSG_AUDIT_FINISH = 16,
@@ -116,6 +123,10 @@ enum ward_msg_type {
 	 */
 	WARD_MSG_FS_ENDED = 36,
 
+	/* To wardfs-fs, once at most: this socket leads to the replayer (ipc/replay.h). {}, and one
+	 * descriptor. Not answered. */
+	WARD_MSG_FS_REPLAY = 37,
+
 	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:
 	 *
@@ -156,7 +167,41 @@ enum ward_msg_type {
 	 * closed once joined. The answer is READY or FAILED; FAILED may come before it.
 	 */
 	WARD_MSG_NET_WIRE = 49,
+
+	/*
+	 * To wardfs-screen, which has no configuration but its first message. None is answered at
+	 * once; what it says comes in the order in which it was told.
+	 *
+	 * The window: u32 rows, u32 columns.
+	 */
+	WARD_MSG_SCREEN_SIZE = 80,
+	/* What the program wrote: bytes, at most WARD_SCREEN_PIECE. */
+	WARD_MSG_SCREEN_WROTE = 81,
+	/*
+	 * u32 who, u32 first: draw all for them (screen/picture.h). Answered by PICTURES. From then
+	 * on WROTE is answered by SHOWN, until QUIET {}.
+	 */
+	WARD_MSG_SCREEN_DRAW = 82,
+	WARD_MSG_SCREEN_QUIET = 83,
+	/* {} How does a terminal that showed it get back? Answered by one PICTURE, who 0. */
+	WARD_MSG_SCREEN_UNDO = 84,
+	/* u32 who, u32 set of ward_screen_flag, bytes: a part of a drawing. */
+	WARD_MSG_SCREEN_PICTURE = 85,
+	/* u32 flags as above, bytes: whole pieces of what the program wrote, without questions. */
+	WARD_MSG_SCREEN_SHOWN = 86,
+	/* bytes: a question of the program's to its terminal; bytes: the answer, if nobody else
+	 * gives one. */
+	WARD_MSG_SCREEN_ASKED = 87,
 };
+
+enum ward_screen_flag {
+	WARD_SCREEN_LAST = 1U << 0, /* the last part */
+	/* Part of a long string: nothing for whoever did not see its beginning. Of the last part of
+	 * a picture: such a string is under way. */
+	WARD_SCREEN_WITHIN = 1U << 1,
+};
+/* Of WROTE, SHOWN and PICTURE. */
+#define WARD_SCREEN_PIECE (16U << 10)
 
 /* What wardfs-fs can be asked for. A new one: a number here, a function in the table of wardfs-fs
  * that answers, and a verb in the table of the supervisor that asks. */
@@ -178,7 +223,8 @@ enum ward_fs_query {
  *   u32 n; n × u32       the owner's supplementary groups
  *   u32 uid, u32 gid     the agent's ids as it sees itself; where they differ from the owner's,
  *                        the guard maps ownership both ways
- *   u32 n; n × str       per tree: its sandbox path (numbers as WARD_FD_FS_TREES)
+ *   u32 n; n × tree      (numbers as WARD_FD_FS_TREES) str its sandbox path; u32 set of other
+ *                        trees' bits (fs.h: elsewhere); u32 enum ward_fs_tree_kind
  *   u32 wake             how requests wake us: set of 0 auto, else ward_fs_wake
  *
  * WARD_MSG_CONFIG to wardfs-net, which prepares itself while the sandbox is made:
@@ -201,6 +247,11 @@ enum ward_fs_query {
  *   u64 rotate           bytes of a segment; 0: the log is one
  *   u64 keep             seconds that the trail is to be kept
  */
+enum ward_fs_tree_kind {
+	WARD_FS_TREE_DIRECTORY = 0, /* a directory of the host, or a tmpfs */
+	WARD_FS_TREE_FILES,	    /* single files of the host, mounted on a tmpfs */
+};
+
 enum ward_fs_flag {
 	WARD_FS_ROOT = 1U << 0,	       /* started by root: drop to the owner, keep CAP_SYS_ADMIN */
 	WARD_FS_PASSTHROUGH = 1U << 1, /* try passthrough (root only); cached I/O where refused */

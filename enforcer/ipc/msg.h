@@ -9,7 +9,7 @@
  *     u32, u64    as they are, no padding
  *     bytes, str  u32 length, then the bytes (str: no NUL inside, none at the end)
  *
- * The reader has a sticky error and never dies: a field that is not there reads as 0 or "" and
+ * The reader has a sticky error and never dies: a missing field reads as 0 or "" and
  * marks the message bad; ward_msg_done() insists that nothing is left unread. A sender says
  * everything in the order in which the receiver asks. File descriptors travel beside (SCM_RIGHTS),
  * at most WARD_MSG_FDS_MAX.

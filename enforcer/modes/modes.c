@@ -26,15 +26,60 @@ int ward_mode_usable(const struct ward_mode *m, struct ward_err *err)
 	int r = ops && ops->usable ? ops->usable(m, err) : 0;
 	if (r < 0)
 		return r;
+	/* What picks another one never begins a run itself. */
+	if (m->ready && m->strictness == 0)
+		return 0;
 	if (!m->ready || !complete(ops))
 		return ward_err_set(err, -ENOTSUP, "wardfs has no way to run a command in it");
 	return 0;
+}
+
+int ward_mode_look(const struct ward_mode *m, const struct ward_mode_host *h,
+	struct ward_mode_found *ret, struct ward_buf *ret_text, struct ward_err *err)
+{
+	const struct ward_mode_ops *ops = operations_of(m);
+	*ret = WARD_RUNTIME_FOUND_INIT;
+	return ops && ops->look ? ops->look(h, ret, ret_text, err) : 0;
+}
+
+int ward_mode_build(const struct ward_mode *m, const struct ward_mode_found *f,
+	const struct ward_sandbox_spec *as, struct ward_err *err)
+{
+	const struct ward_mode_ops *ops = operations_of(m);
+	return ops && ops->build ? ops->build(m, f, as, err) : 0;
+}
+
+int ward_mode_command(const struct ward_mode *m, const struct ward_mode_asked *a,
+	struct ward_mode_command *ret, struct ward_err *err)
+{
+	const struct ward_mode_ops *ops = operations_of(m);
+	*ret = WARD_RUNTIME_COMMAND_INIT;
+	int r = ops && ops->command ? ops->command(a, ret, err) : 0;
+	if (r < 0)
+		ward_mode_command_clear(ret);
+	return r;
+}
+
+void ward_mode_command_clear(struct ward_mode_command *c)
+{
+	for (size_t i = 0; c->argv && c->argv[i]; i++)
+		free(c->argv[i]);
+	free(c->argv);
+	free(c->envp);
+	for (size_t i = 0; i < c->n_flags; i++) {
+		free(c->flags[i].text);
+		free(c->flags[i].from);
+	}
+	free(c->flags);
+	*c = WARD_RUNTIME_COMMAND_INIT;
 }
 
 int ward_mode_begin(const struct ward_mode *m, const struct ward_sandbox_spec *spec,
 	struct ward_confined **ret, struct ward_err *err)
 {
 	int r = ward_mode_usable(m, err);
+	if (r == 0 && !complete(operations_of(m)))
+		r = ward_err_set(err, -ENOTSUP, "it picks another mode, and runs nothing itself");
 	if (r < 0)
 		return ward_err_wrap(err, "mode '%s'", m->word ? m->word : "");
 	struct ward_confined *c = calloc(1, sizeof(*c));

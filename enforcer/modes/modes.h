@@ -10,7 +10,9 @@
  */
 #pragma once
 
+#include "enforcer/base/buf.h"
 #include "enforcer/modes/table/mode.h"
+#include "enforcer/policy/policy.h"
 #include "enforcer/sandbox/sandbox.h"
 
 /* A command, and what its mode puts around it. */
@@ -21,6 +23,78 @@ struct ward_confined;
  * and, where there is one, the fix. Looks only; costs microseconds.
  */
 int ward_mode_usable(const struct ward_mode *m, struct ward_err *err) ward_must_check;
+
+/*
+ * A mode may put a runtime of its own in front of the command (docs/modes.md). That takes two
+ * steps. While the policy is loaded, ward_mode_look() finds the runtime on the host and says what
+ * the policy needs for it. With the loaded policy, ward_mode_command() makes the command line. A
+ * mode without a runtime does nothing in either.
+ */
+struct ward_mode_host {
+	const struct ward_policy *policy; /* as far as it is loaded; NULL: only find the runtime */
+	const char *home;		  /* the owner's, or NULL */
+	const char *path;		  /* PATH of the caller, or NULL */
+	const char *own;     /* where wardfs' own programs lie, with a slash at the end */
+	const char *state;   /* the caller's state directory */
+	const char *project; /* a runtime in there is the agent's to change */
+	char *const *argv;   /* as the caller gave it; NULL with policy */
+};
+/* What was found. WARD_RUNTIME_FOUND_INIT is nothing; ward_mode_found_clear(). */
+struct ward_mode_found {
+	char *program; /* host path without links, owned; NULL: the mode has no runtime */
+	char *name;    /* how it was found: links may lead from here to it; owned; NULL: program */
+	/* A program that the runtime loads, made once and kept in the state directory; NULL: none.
+	 * module: as the caller wrote what it is made from. Both owned. */
+	char *module, *object;
+	void *source; /* what the object is made from */
+	size_t source_len;
+};
+#define WARD_RUNTIME_FOUND_INIT ((struct ward_mode_found){.program = NULL})
+/*
+ * Call it with the rights of the session's owner. Appends lines of a policy to ret_text; without a
+ * policy in h, what more there is to know of the runtime. -ENOTSUP:
+ * the runtime is not on this host, with where it was looked for; -EINVAL: not a command for this
+ * mode.
+ */
+int ward_mode_look(const struct ward_mode *m, const struct ward_mode_host *h,
+	struct ward_mode_found *ret, struct ward_buf *ret_text,
+	struct ward_err *err) ward_must_check;
+void ward_mode_found_clear(struct ward_mode_found *f);
+/* Where a session sees the object, read-only. */
+#define WARD_RUNTIME_OBJECT_PATH "/wardfs-module.so"
+/*
+ * Makes the object that was found, if there is one and it is missing. Of `as` the identities,
+ * covers, guarded directories, groups and limits count. Runs what it needs in a sandbox of its own.
+ * Errors are the mode's.
+ */
+int ward_mode_build(const struct ward_mode *m, const struct ward_mode_found *f,
+	const struct ward_sandbox_spec *as, struct ward_err *err) ward_must_check;
+
+struct ward_mode_asked {
+	const struct ward_policy *policy;
+	const struct ward_mode_found *found;
+	const struct ward_sandbox_tree *trees;
+	size_t n_trees;
+	const char *home; /* inside; NULL: none */
+	char *const *argv;
+	char *const *envp;
+};
+/* A part of the command line, and which line of the policy or which fact it comes from. */
+struct ward_mode_flag {
+	char *text; /* owned */
+	char *from; /* owned */
+};
+struct ward_mode_command {
+	char **argv; /* owned vector and strings; NULL: as it was asked */
+	char **envp; /* owned vector of strings that are those asked or constants; NULL: as asked */
+	struct ward_mode_flag *flags;
+	size_t n_flags;
+};
+#define WARD_RUNTIME_COMMAND_INIT ((struct ward_mode_command){.argv = NULL})
+/* Of the command, or of one more of `wardfs exec`. -EINVAL: not a command for this mode. */
+int ward_mode_command(const struct ward_mode *m, const struct ward_mode_asked *a,
+	struct ward_mode_command *ret, struct ward_err *err) ward_must_check;
+void ward_mode_command_clear(struct ward_mode_command *c);
 
 /*
  * Starts to build what the mode puts around the command. spec is borrowed during the call; its

@@ -20,6 +20,14 @@ struct ward_confined {
 struct ward_mode_ops {
 	/* Called before every run, by --dry-run and by doctor. -ENOTSUP with the reason. */
 	int (*usable)(const struct ward_mode *m, struct ward_err *err);
+	/* ward_mode_build(); NULL: nothing is made. */
+	int (*build)(const struct ward_mode *m, const struct ward_mode_found *f,
+		const struct ward_sandbox_spec *as, struct ward_err *err);
+	/* ward_mode_look(), ward_mode_command(); NULL in both: the mode has no runtime. */
+	int (*look)(const struct ward_mode_host *h, struct ward_mode_found *ret,
+		struct ward_buf *ret_text, struct ward_err *err);
+	int (*command)(const struct ward_mode_asked *a, struct ward_mode_command *ret,
+		struct ward_err *err);
 	/*
 	 * Changes the description as the mode needs it: another command in front, more that is
 	 * shown, more environment. What it points to afterwards is kept in c->own. Starts nothing.
@@ -44,6 +52,10 @@ struct ward_mode_ops {
 	void (*free)(struct ward_confined *c);
 };
 
+/* One more flag of a command line, for files of modes that have a runtime. -ENOMEM. */
+int ward_mode_put_flag(
+	struct ward_mode_command *c, const char *text, const char *from) ward_must_check;
+
 /* Of each row of ward_modes[], in the same order, ended by NULL. */
 extern const struct ward_mode_ops *const ward_mode_operations[];
 
@@ -65,3 +77,9 @@ int ward_walls_exec(struct ward_confined *c, uint32_t id, const struct ward_sand
 int ward_walls_signal(struct ward_confined *c, uint32_t id, int sig);
 void ward_walls_stop(struct ward_confined *c);
 void ward_walls_free(struct ward_confined *c);
+
+/*
+ * Which directory that every session begins with empty is path, or lies in? A program that lies
+ * there on the host is not seen inside, and [process] exec cannot name one. NULL: none of these.
+ */
+const char *ward_mode_emptied(const char *path);

@@ -1,13 +1,239 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mode wasm: a program in WebAssembly, within the walls of restricted. */
+/*
+ * Mode wasm: a program in WebAssembly, within the walls of restricted. What it computes stays in
+ * memory of its own; what it opens, it opens beneath the trees, where the guard decides.
+ */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "enforcer/base/cleanup.h"
 #include "enforcer/modes/operations.h"
+#include "enforcer/modes/wasm.h"
 
-static int usable(const struct ward_mode *m, struct ward_err *err)
+/* --- what is asked for --- */
+
+enum kind {
+	KIND_NONE = 0,
+	KIND_SCRIPT, /* JavaScript: a file, `-`, or `-e CODE` */
+	KIND_MODULE, /* a file in WebAssembly */
+};
+
+static bool ends_in_one_of(const char *s, const char *const *ends)
 {
-	(void)m;
-	return ward_err_set(err, -ENOTSUP, "this version of wardfs runs no WebAssembly");
+	for (; *ends; ends++) {
+		size_t n = strlen(s), m = strlen(*ends);
+		if (n > m && strcmp(s + n - m, *ends) == 0)
+			return true;
+	}
+	return false;
 }
 
-const struct ward_mode_ops ward_mode_ops_wasm = {.usable = usable};
+/* Which one, and where its arguments begin. */
+static int find_kind(char *const *argv, enum kind *ret, size_t *ret_first, struct ward_err *err)
+{
+	static const char *const scripts[] = {".js", ".mjs", ".cjs", NULL};
+	static const char *const modules[] = {".wasm", NULL}, *const python[] = {".py", NULL};
+	const char *s = argv[0];
+	*ret_first = 1;
+	if (!s)
+		return ward_err_set(err, -EINVAL,
+			"mode wasm needs a program: wardfs run --mode wasm script.js");
+	if (strcmp(s, "-e") == 0) {
+		if (!argv[1])
+			return ward_err_set(err, -EINVAL, "mode wasm: -e needs JavaScript");
+		*ret_first = 2;
+		*ret = KIND_SCRIPT;
+		return 0;
+	}
+	if (s[0] == '-' && s[1])
+		return ward_err_set(err, -EINVAL,
+			"mode wasm takes no flag but -e CODE: leave %s away. A script of that name "
+			"is ./%s",
+			s, s);
+	if (ends_in_one_of(s, python))
+		return ward_err_set(err, -EINVAL,
+			"mode wasm does not run Python (%s): that would need npm's pyodide, which "
+			"this version of wardfs does not start. "
+			"Use mode restricted",
+			s);
+	if (ends_in_one_of(s, modules)) {
+		*ret = KIND_MODULE;
+		return 0;
+	}
+	if (strcmp(s, "-") != 0 && !ends_in_one_of(s, scripts))
+		return ward_err_set(err, -EINVAL,
+			"mode wasm runs JavaScript and WebAssembly: %s does not end in .js, .mjs, "
+			".cjs or .wasm; for another program leave --mode wasm away",
+			s);
+	*ret = KIND_SCRIPT;
+	return 0;
+}
+
+/* --- where the runtime is --- */
+
+/* One of our own programs, which a build without its parts does not have. */
+static int find_own(const struct ward_mode_host *h, const char *name, char **ret)
+{
+	ward_cleanup_free char *path = NULL;
+	struct stat st;
+	if (!h->own)
+		return -ENOENT;
+	if (asprintf(&path, "%s%s", h->own, name) < 0)
+		return -ENOMEM;
+	char *real = realpath(path, NULL);
+	if (!real)
+		return -errno;
+	if (stat(real, &st) < 0 || !S_ISREG(st.st_mode)) {
+		free(real);
+		return -ENOENT;
+	}
+	*ret = real;
+	return 0;
+}
+
+static int take_module(
+	const struct ward_mode_host *h, struct ward_mode_found *ret, struct ward_err *err)
+{
+	ret->module = strdup(h->argv[0]);
+	if (!ret->module)
+		return ward_err_sys(err, -ENOMEM, "mode wasm");
+	return ward_wasm_read(h->argv[0], h, ret, err);
+}
+
+static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
+	struct ward_buf *ret_text, struct ward_err *err)
+{
+	enum kind kind = KIND_SCRIPT;
+	size_t first = 0;
+	/* Nothing is asked for yet where only the mode is weighed. */
+	int r = h->policy && h->argv ? find_kind(h->argv, &kind, &first, err) : 0;
+	if (r < 0)
+		return r;
+	const char *name = kind == KIND_MODULE ? "wardfs-wasi" : "wardfs-quickjs";
+	r = find_own(h, name, &ret->program);
+	if (r == -ENOMEM)
+		return ward_err_sys(err, r, "mode wasm");
+	if (r < 0)
+		return ward_err_set(err, -ENOTSUP,
+			"mode wasm: wardfs was built without its part for %s (%s is missing from "
+			"%s); fix: install wabt and npm, and build again with ./bootstrap",
+			kind == KIND_MODULE ? "modules" : "JavaScript", name,
+			h->own ? h->own : "its directory");
+	if (ward_mode_emptied(ret->program))
+		return ward_err_set(err, -ENOTSUP,
+			"mode wasm: %s lies beneath %s, which is empty when a session starts; fix: install "
+			"wardfs (meson install -C build), or move its sources elsewhere, and build again",
+			ret->program, ward_mode_emptied(ret->program));
+	if (kind == KIND_MODULE)
+		r = take_module(h, ret, err);
+	if (r < 0)
+		return r;
+	if (!h->policy) {
+		ward_wasm_say_tools(ret_text);
+		return 0;
+	}
+	if (strpbrk(ret->program, ";#\\*?[\n"))
+		return ward_err_set(err, -EINVAL,
+			"mode wasm: a policy cannot name %s: it has one of ; # * ? [ \\ in it",
+			ret->program);
+	ward_buf_printf(ret_text, "[system]\nread = %s\n", ret->program);
+	if (!ward_policy_has_programs(h->policy))
+		ward_buf_printf(ret_text, "[process]\nexec = %s\n", ret->program);
+	if (ward_policy_settings(h->policy)->seccomp == WARD_LIST_DEFAULT)
+		ward_buf_puts(ret_text, "[process]\nseccomp = strict\n");
+	r = ward_buf_error(ret_text);
+	return r < 0 ? ward_err_sys(err, r, "mode wasm") : 0;
+}
+
+/* --- the command line --- */
+
+static int put_tree(struct ward_mode_command *c, const char *path, const char *from)
+{
+	int r = ward_mode_put_flag(c, "--tree", from);
+	return r < 0 ? r : ward_mode_put_flag(c, path, from);
+}
+
+/* What the program reaches: the trees at each of their paths, the session's own directories. */
+static int put_flags(const struct ward_mode_asked *a, struct ward_mode_command *ret)
+{
+	const struct ward_settings *s = ward_policy_settings(a->policy);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < a->n_trees; i++) {
+		r = put_tree(ret, a->trees[i].path, "a tree of the policy");
+		if (r == 0 && a->trees[i].at)
+			r = put_tree(ret, a->trees[i].at, "a tree of the policy");
+	}
+	if (r == 0)
+		r = put_tree(ret, "/tmp", "/tmp of the session");
+	if (r == 0 && a->home)
+		r = put_tree(ret, a->home, "the session's home");
+	if (r == 0 && s->memory != WARD_UNLIMITED) {
+		char bytes[32];
+		snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)s->memory);
+		r = ward_mode_put_flag(ret, "--memory", "[limits] memory");
+		if (r == 0)
+			r = ward_mode_put_flag(ret, bytes, "[limits] memory");
+	}
+	return r;
+}
+
+/* PROGRAM FLAGS… [OBJECT] (MODULE | SCRIPT | --eval CODE) ARGUMENTS… */
+static int join(const struct ward_mode_asked *a, size_t first, struct ward_mode_command *ret)
+{
+	size_t n = 0, at = 0;
+	while (a->argv[n])
+		n++;
+	ret->argv = calloc(2 + ret->n_flags + n + 1, sizeof(*ret->argv));
+	if (!ret->argv)
+		return -ENOMEM;
+	ret->argv[at++] = strdup(a->found->program);
+	for (size_t i = 0; i < ret->n_flags; i++)
+		ret->argv[at++] = strdup(ret->flags[i].text);
+	if (a->found->object)
+		ret->argv[at++] = strdup(WARD_RUNTIME_OBJECT_PATH);
+	for (size_t i = 0; i < n; i++)
+		ret->argv[at++] = strdup(i == 0 && first == 2 ? "--eval" : a->argv[i]);
+	for (size_t i = 0; i < at; i++)
+		if (!ret->argv[i])
+			return -ENOMEM;
+	return 0;
+}
+
+static int command(
+	const struct ward_mode_asked *a, struct ward_mode_command *ret, struct ward_err *err)
+{
+	enum kind kind = KIND_NONE;
+	size_t first = 0;
+	int r = find_kind(a->argv, &kind, &first, err);
+	if (r < 0)
+		return r;
+	/* What a module needs is made before the session starts. */
+	if ((kind == KIND_MODULE) != (a->found->object != NULL) ||
+		(kind == KIND_MODULE && strcmp(a->argv[0], a->found->module) != 0))
+		return ward_err_set(err, -EINVAL,
+			"mode wasm: this session runs %s, and %s needs a session of its own",
+			a->found->object ? a->found->module : "scripts", a->argv[0]);
+	r = put_flags(a, ret);
+	if (r == 0)
+		r = join(a, first, ret);
+	return r < 0 ? ward_err_sys(err, r, "mode wasm") : 0;
+}
+
+const struct ward_mode_ops ward_mode_ops_wasm = {.usable = ward_walls_usable,
+	.build = ward_wasm_build,
+	.look = look,
+	.command = command,
+	.prepare = ward_walls_prepare,
+	.begin = ward_walls_begin,
+	.reach = ward_walls_reach,
+	.probe = ward_walls_probe,
+	.start = ward_walls_start,
+	.next = ward_walls_next,
+	.exec = ward_walls_exec,
+	.signal = ward_walls_signal,
+	.stop = ward_walls_stop,
+	.free = ward_walls_free};

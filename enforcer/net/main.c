@@ -19,6 +19,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/net/base/net_limits.h"
+#include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/conn.h"
 #include "enforcer/net/conn/pipes.h"
 #include "enforcer/net/conn/refused.h"
@@ -215,6 +216,8 @@ static void stop(struct ward_broker *net)
 	ward_refused_close(net);
 	ward_front_close(net);
 	ward_ports_close(net);
+	if (net->ring)
+		ward_net_turned_away(net);
 	ward_nameserver_close(net);
 	ward_net_names_close(net);
 	/* Nothing is put into the ring any more; that is what the supervisor waits for. */
@@ -311,7 +314,7 @@ static int serve(struct ward_broker *net)
 		watched[i] = event_new(net->base, children[i], EV_READ | EV_PERSIST, on_child, net);
 		ok = watched[i] && event_add(watched[i], NULL) == 0;
 	}
-	ok = ok && tell(WARD_MSG_READY, NULL) == 0;
+	ok = ok && tell(WARD_MSG_READY, ward_ports_published(net)) == 0;
 	while (ok && !net->over)
 		ok = event_base_loop(net->base, EVLOOP_ONCE) == 0;
 	for (size_t i = 0; i < sizeof(children) / sizeof(*children); i++)

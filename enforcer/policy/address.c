@@ -43,14 +43,16 @@ static bool within(const unsigned char *a, const struct block *b)
 static bool public_v4(const unsigned char *a)
 {
 	static const struct block closed[] = {
-		{{0}, 8},		  /* "this" network, RFC 791 */
-		{{10}, 8},		  /* RFC 1918 */
-		{{100, 64}, 10},	  /* carrier-grade NAT, RFC 6598; some clouds' metadata */
-		{{127}, 8},		  /* RFC 1122 */
-		{{169, 254}, 16},	  /* RFC 3927; 169.254.169.254: metadata */
-		{{172, 16}, 12},	  /* RFC 1918 */
-		{{192, 0, 0}, 24},	  /* RFC 6890 */
-		{{192, 168}, 16},	  /* RFC 1918 */
+		{{0}, 8},	     /* "this" network, RFC 791 */
+		{{10}, 8},	     /* RFC 1918 */
+		{{100, 64}, 10},     /* carrier-grade NAT, RFC 6598; some clouds' metadata */
+		{{127}, 8},	     /* RFC 1122 */
+		{{169, 254}, 16},    /* RFC 3927; 169.254.169.254: metadata */
+		{{172, 16}, 12},     /* RFC 1918 */
+		{{192, 0, 0}, 24},   /* RFC 6890 */
+		{{192, 88, 99}, 24}, /* relays of 6to4, deprecated, RFC 7526 */
+		{{192, 168}, 16},    /* RFC 1918 */
+		{{198, 18}, 15},     /* benchmarks, RFC 2544; labs, made-up addresses of TUNs */
 		{{168, 63, 129, 16}, 32}, /* Azure's agent and metadata address */
 		{{224}, 4},		  /* multicast, RFC 5771 */
 		{{240}, 4},		  /* RFC 1112; broadcast */
@@ -75,6 +77,8 @@ bool ward_address_is_public(const struct ward_address *a)
 	static const struct block global = {{0x20}, 3};
 	static const struct block closed[] = {
 		{{0x20, 0x01, 0x00, 0x00}, 32}, /* Teredo, RFC 4380: leads to any IPv4 address */
+		{{0x20, 0x01, 0x00, 0x02}, 48}, /* benchmarks, RFC 5180 */
+		{{0x20, 0x01, 0x00, 0x10}, 28}, /* ORCHID, deprecated, RFC 4843 */
 	};
 	if (is_v4(a))
 		return public_v4(a->bytes + 12);

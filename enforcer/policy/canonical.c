@@ -41,7 +41,7 @@ static bool list_is_guards(const struct ward_policy *p, enum ward_rule_group gro
 			continue;
 		uint32_t rights = ward_verb_rights(r->verb);
 		/* what `ask` gives depends on what matched before it */
-		if (rights & ~before || r->verb == WARD_VERB_ASK)
+		if (rights & ~before || r->verb == WARD_VERB_ASK || r->verb == WARD_VERB_SECRET)
 			return false;
 		before = rights;
 	}
@@ -71,7 +71,22 @@ static bool is_meant(const struct ward_policy *p, const struct ward_entry *e)
 	return strcmp(e->value, k->fallback) != 0;
 }
 
-static void put_settings(const struct ward_policy *p, struct ward_buf *b)
+/* What a share comes to here, as a comment: the meaning is the share. */
+static void put_share(const struct ward_policy *p, const struct ward_entry *e, struct ward_buf *b)
+{
+	if (e->key->type == WARD_KEY_TYPE_CPUS) {
+		ward_buf_printf(b, "   ; %llu.%llu of %llu.%llu here",
+			(unsigned long long)e->number / 10, (unsigned long long)e->number % 10,
+			(unsigned long long)p->host.cpus / 10,
+			(unsigned long long)p->host.cpus % 10);
+		return;
+	}
+	ward_buf_printf(b, "   ; %lluM of %lluM here", (unsigned long long)e->number >> 20,
+		(unsigned long long)p->host.memory >> 20);
+}
+
+/* here: with what shares come to on this host. */
+static void put_settings(const struct ward_policy *p, bool here, struct ward_buf *b)
 {
 	ward_buf_puts(b, "[policy]\nversion = 1\n");
 	for (size_t i = 0; i < p->n_trees; i++)
@@ -87,7 +102,10 @@ static void put_settings(const struct ward_policy *p, struct ward_buf *b)
 				*e->instance ? " " : "", e->instance);
 		section = e->key->section;
 		instance = e->instance;
-		ward_buf_printf(b, "%s = %s\n", e->key->name, e->value);
+		ward_buf_printf(b, "%s = %s", e->key->name, e->value);
+		if (here && e->share && p->host_known)
+			put_share(p, e, b);
+		ward_buf_putc(b, '\n');
 	}
 }
 
@@ -104,8 +122,8 @@ static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ward_rule *r = &p->rules[i];
 		/* in a list that only takes away, `write` takes nothing */
-		if (r->verb != WARD_VERB_PROGRAM && means_guard_in(r, lists) &&
-			(r->guard || r->verb != WARD_VERB_WRITE))
+		if (r->verb != WARD_VERB_PROGRAM && !ward_rule_lifts(r) &&
+			means_guard_in(r, lists) && (r->guard || r->verb != WARD_VERB_WRITE))
 			v[n++] = r;
 	}
 	qsort(v, n, sizeof(const struct ward_rule *), cmp_guards);
@@ -116,6 +134,25 @@ static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 			ward_buf_printf(b, "%s = %s\n", ward_verb_name(v[i]->verb), v[i]->pattern);
 	}
 	return 0;
+}
+
+/* Sorted, for they know no order. */
+static int put_lifts(const struct ward_policy *p, struct ward_buf *b)
+{
+	ward_cleanup_free const struct ward_rule **v =
+		calloc(p->n_rules + 1, sizeof(const struct ward_rule *));
+	size_t n = 0;
+	for (size_t i = 0; v && i < p->n_rules; i++)
+		if (ward_rule_lifts(&p->rules[i]))
+			v[n++] = &p->rules[i];
+	if (n)
+		qsort(v, n, sizeof(const struct ward_rule *), cmp_guards);
+	for (size_t i = 0; i < n; i++) {
+		ward_buf_puts(b, i ? "" : "[lift]\n");
+		if (i == 0 || cmp_guards(&v[i], &v[i - 1]) != 0)
+			ward_buf_printf(b, "%s = %s\n", ward_verb_name(v[i]->verb), v[i]->pattern);
+	}
+	return v ? 0 : -ENOMEM;
 }
 
 static void put_list(const struct ward_policy *p, enum ward_rule_group group, struct ward_buf *b)
@@ -134,19 +171,31 @@ static void put_list(const struct ward_policy *p, enum ward_rule_group group, st
 	}
 }
 
-int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text)
+static int put_all(const struct ward_policy *p, bool here, struct ward_buf *ret_text)
 {
-	put_settings(p, ret_text);
+	put_settings(p, here, ret_text);
 	int r = put_guards(p, ret_text);
+	if (r == 0)
+		r = put_lifts(p, ret_text);
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
 		put_list(p, (enum ward_rule_group)g, ret_text);
 	return r < 0 ? r : ward_buf_error(ret_text);
 }
 
+int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text)
+{
+	return put_all(p, true, ret_text);
+}
+
+int ward_policy_meaning(const struct ward_policy *p, struct ward_buf *ret_text)
+{
+	return put_all(p, false, ret_text);
+}
+
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (ward_policy_show(p, &b) < 0)
+	if (ward_policy_meaning(p, &b) < 0)
 		return ward_err_set(err, -ENOMEM, "out of memory");
 	unsigned char hash[crypto_hash_sha256_BYTES];
 	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(&b), b.len);

@@ -11,7 +11,9 @@
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/modes/table/mode.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/open_hosts.h"
 #include "enforcer/policy/internal.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/policy/shadow.h"
@@ -20,13 +22,18 @@ struct checker {
 	const struct ward_policy *p;
 	ward_finding_fn fn;
 	void *user;
+	enum ward_finding_about about; /* of what is said next */
 };
 
 static void say(const struct checker *c, const char *file, unsigned line, const char *what,
 	const char *why, const char *fix)
 {
-	const struct ward_finding f = {
-		.file = file, .line = line, .what = what, .why = why, .fix = fix};
+	const struct ward_finding f = {.about = c->about,
+		.file = file,
+		.line = line,
+		.what = what,
+		.why = why,
+		.fix = fix};
 	c->fn(c->user, &f);
 }
 
@@ -131,7 +138,8 @@ struct lifted {
 struct shadowed {
 	const struct checker *c;
 	unsigned undecided;
-	struct lifted *lifted; /* one for each rule */
+	const struct ward_rule *first; /* of these; one that is not a shipped profile's, if any */
+	struct lifted *lifted;	       /* one for each rule */
 };
 
 /* The name that a pattern ends in. */
@@ -139,6 +147,23 @@ static const char *last_name(const char *pattern)
 {
 	const char *slash = strrchr(pattern, '/');
 	return slash ? slash + 1 : pattern;
+}
+
+static bool refuses(const struct ward_rule *r)
+{
+	return r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_DENY ||
+	       r->verb == WARD_VERB_SECRET;
+}
+
+/* Does a line behind `by` refuse the same again, as the advice below says? */
+static bool is_repeated(
+	const struct ward_policy *p, const struct ward_rule *by, const struct ward_rule *r)
+{
+	for (const struct ward_rule *x = by + 1; x < p->rules + p->n_rules; x++)
+		if (x->source == by->source && !x->guard && refuses(x) &&
+			strcmp(x->pattern, r->pattern) == 0)
+			return true;
+	return false;
 }
 
 /*
@@ -150,10 +175,10 @@ static void note_lifted(struct shadowed *s, const struct ward_rule *r, const str
 	const struct ward_rule *by = x->n_by == 1 && !x->more ? x->by[0] : NULL;
 	if (r->source != WARD_SOURCE_PROFILE || r->guard || !by || by->source == r->source)
 		return;
-	bool refuses = r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_DENY;
 	bool gives = by->verb == WARD_VERB_READ || by->verb == WARD_VERB_APPEND ||
 		     by->verb == WARD_VERB_WRITE;
-	if (!refuses || !gives || strcmp(last_name(r->pattern), last_name(by->pattern)) == 0)
+	if (!refuses(r) || !gives || strcmp(last_name(r->pattern), last_name(by->pattern)) == 0 ||
+		is_repeated(s->c->p, by, r))
 		return;
 	struct lifted *l = &s->lifted[by - s->c->p->rules];
 	l->first = l->first ? l->first : r;
@@ -224,6 +249,8 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 	switch (x->answer) {
 	case WARD_SHADOW_UNDECIDED:
 		s->undecided++;
+		if (!s->first || s->first->source == WARD_SOURCE_PROFILE)
+			s->first = r;
 		return;
 	case WARD_SHADOW_COUNTS:
 		return;
@@ -234,8 +261,28 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 	case WARD_SHADOW_NOWHERE:
 		if (r->source != WARD_SOURCE_PROFILE)
 			say_rule(s->c, r, "names nothing in any [tree], nor beneath one",
-				"paths are those inside: /workspace/… is the project");
+				"paths are those inside: /workspace/… is the project; to show a path of the "
+				"host, read-only, wardfs run --read PATH, or read = PATH in [system]");
 		return;
+	}
+}
+
+/* What a person is to decide is refused as long as nobody can be asked. */
+static void check_asked(const struct checker *c)
+{
+	for (uint32_t i = 0; i < c->p->n_rules; i++) {
+		const struct ward_rule *r = &c->p->rules[i];
+		ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+		if (r->verb != WARD_VERB_ASK)
+			continue;
+		ward_rule_text(r, &what);
+		const struct ward_finding f = {.advice = true,
+			.file = r->file,
+			.line = r->line,
+			.what = ward_buf_str(&what),
+			.why = "approvals do not exist yet: what this line leaves to a person is refused",
+			.fix = "say what is meant without asking: read, append, write or deny"};
+		c->fn(c->user, &f);
 	}
 }
 
@@ -251,10 +298,10 @@ static int check_rules(const struct checker *c)
 	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
 	ward_buf_printf(&what, "%u of %zu rules", s.undecided, c->p->n_rules);
 	const struct ward_finding f = {.note = true,
-		.file = c->p->rules[0].file,
-		.line = c->p->rules[0].line,
+		.file = s.first->file,
+		.line = s.first->line,
 		.what = ward_buf_str(&what),
-		.why = "too many wildcards meet in one name to tell whether they ever decide",
+		.why = "too many patterns meet in one name to tell whether they ever decide",
 		.fix = "wardfs policy explain tells what decides for one path"};
 	c->fn(c->user, &f);
 	return 0;
@@ -411,6 +458,20 @@ static int hides_in_removable(
 	return r;
 }
 
+static void say_kept_dir(const struct checker *c, const struct ward_rule *r)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_rule_text(r, &what);
+	const struct ward_finding f = {.advice = true,
+		.file = r->file,
+		.line = r->line,
+		.what = ward_buf_str(&what),
+		.why = "what is hidden keeps its directory: rm -r, git checkout and the like fail with "
+		       "'Directory not empty' and cannot tell why",
+		.fix = "deny is seen; or hide the whole directory"};
+	c->fn(c->user, &f);
+}
+
 /* Hidden names in directories that programs will want to remove: rm -r sees an empty directory. */
 static int check_hidden(const struct checker *c)
 {
@@ -442,10 +503,7 @@ static int check_hidden(const struct checker *c)
 		if (r < 0)
 			return r;
 		if (found)
-			say_rule(c, rule,
-				"what is hidden keeps its directory: rm -r, git checkout and the like "
-				"fail with 'Directory not empty' and cannot tell why",
-				"deny is seen; or hide the whole directory");
+			say_kept_dir(c, rule);
 	}
 	return 0;
 }
@@ -496,21 +554,6 @@ static int check_host_executed(const struct checker *c)
 	return ward_buf_error(&why);
 }
 
-/* The host of "HOST[:PORTS][/udp]" into buf; false: it does not fit. */
-static bool host_of(const char *value, char buf[256])
-{
-	bool bracket = *value == '[';
-	size_t n = strcspn(value + bracket, bracket ? "]" : ":/");
-	/* an IPv6 address without brackets */
-	if (!bracket && strchr(value, ':') != strrchr(value, ':'))
-		n = strcspn(value, "/");
-	if (n >= 256)
-		return false;
-	memcpy(buf, value + bracket, n);
-	buf[n] = 0;
-	return true;
-}
-
 static bool one_of(const char *host, const char *const *patterns, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -554,33 +597,37 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 	say_entry(c, e, ward_buf_str(&why), "take one of the two out");
 }
 
+/* What it reaches beyond the hosts that somebody has named. */
+static void say_reach(
+	const struct checker *c, const struct ward_entry *e, const char *why, const char *fix)
+{
+	struct checker reach = *c;
+	reach.about = WARD_ABOUT_REACH;
+	say_entry(&reach, e, why, fix);
+}
+
 static void check_allow(const struct checker *c, const struct ward_entry *e)
 {
-	/* where anyone can put a text and anyone can fetch it */
-	static const char *const open_hosts[] = {"*pastebin.*", "gist.github*.com", "*.wiki*.org",
-		"*.wiki*.com", "paste.*", "*.paste.*", "transfer.sh", "file.io", "0x0.st",
-		"*.ngrok*", "webhook.site", "*.requestbin.*", "discord.com", "hooks.slack.com",
-		"api.telegram.org", "*.trycloudflare.com"};
 	/* what trusts whoever reaches it: the host itself, and what clouds tell their machines */
 	static const char *const near_hosts[] = {"localhost", "*.localhost", "127.*", "::1",
 		"0.0.0.0", "169.254.*", "fd00:ec2::254", "metadata.google.internal",
 		"host.docker.internal"};
 	char host[256];
 	if (strchr(e->value, '*'))
-		say_entry(c, e, "a wildcard allows hosts that nobody looked at", "name the hosts");
+		say_reach(c, e, "a wildcard allows hosts that nobody looked at", "name the hosts");
 	if (is_wide(e->value))
-		say_entry(c, e, "a wide block allows addresses that nobody looked at",
+		say_reach(c, e, "a wide block allows addresses that nobody looked at",
 			"name the hosts, or the blocks that are needed");
 	check_allowed(c, e);
-	if (!host_of(e->value, host))
+	if (!ward_open_host_name(e->value, host))
 		return;
-	if (one_of(host, open_hosts, sizeof(open_hosts) / sizeof(open_hosts[0])))
-		say_entry(c, e, "anyone can write there: a way out for what the agent reads",
+	if (ward_open_host(e->value) == WARD_HOST_DROP)
+		say_reach(c, e, "anyone can write there: a way out for what the agent reads",
 			"take it out");
 	if (one_of(host, near_hosts, sizeof(near_hosts) / sizeof(near_hosts[0])))
 		say_entry(c, e,
 			"the host itself, or what gives a machine its keys: it trusts who can reach it",
-			"take it out; [network] forward names single ports of the host");
+			"take it out; 'wardfs policy add forward PORT' leads one port of this host in");
 }
 
 /* What a broker leads through is not there without one. */
@@ -649,7 +696,7 @@ static void check_network(const struct checker *c)
 		if (e->key->type == WARD_KEY_TYPE_ALLOW)
 			check_allow(c, e);
 		if (WARD_ENTRY_IS(e, net) && e->number == WARD_NET_HOST)
-			say_entry(c, e,
+			say_reach(c, e,
 				"too wide: every host that this one reaches, and its own loopback; nothing "
 				"is decided or recorded",
 				"mode = allowlist, and an allow for each host that is needed");
@@ -682,23 +729,45 @@ static void check_quotas(const struct checker *c)
 	}
 }
 
-int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user)
+/* What mode auto never picks, whatever the line says. */
+static void check_auto(const struct checker *c)
 {
-	const struct checker c = {.p = p, .fn = fn, .user = user};
-	int r = check_rules(&c);
-	if (r == 0)
-		r = check_trees(&c);
+	const struct ward_entry *least = WARD_ENTRY(c->p, auto_least);
+	const struct ward_settings *s = &c->p->settings;
+	if (least && !(s->auto_least->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_PROCESSES)) &&
+		s->trust != WARD_TRUST_HIGH)
+		say_entry(c, least, "never picked: that mode takes trust = high as well",
+			"trust = high in [policy], and run --trust high; or least = process");
+}
+
+int ward_policy_check_regrets(const struct ward_policy *p, ward_finding_fn fn, void *user)
+{
+	struct checker c = {.p = p, .fn = fn, .user = user};
+	int r = check_trees(&c);
 	if (r == 0)
 		r = check_shared(&c);
 	if (r == 0)
 		r = check_hidden(&c);
+	c.about = WARD_ABOUT_HOST_EXECUTED;
 	if (r == 0)
 		r = check_host_executed(&c);
+	c.about = WARD_ABOUT_POLICY;
 	if (r == 0)
 		check_system(&c);
 	if (r == 0)
 		check_network(&c);
 	if (r == 0)
 		check_quotas(&c);
+	if (r == 0)
+		check_auto(&c);
 	return r;
+}
+
+int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user)
+{
+	const struct checker c = {.p = p, .fn = fn, .user = user};
+	int r = check_rules(&c);
+	if (r == 0)
+		check_asked(&c);
+	return r < 0 ? r : ward_policy_check_regrets(p, fn, user);
 }

@@ -10,8 +10,17 @@
 
 #include "enforcer/policy/policy.h"
 
+/* The subject of a finding, for callers that count findings in another way. */
+enum ward_finding_about {
+	WARD_ABOUT_POLICY = 0,
+	WARD_ABOUT_HOST_EXECUTED, /* files that the host executes later can be written */
+	WARD_ABOUT_REACH,	  /* [network] reaches hosts that nobody has named, or anyone's */
+};
+
 struct ward_finding {
+	enum ward_finding_about about;
 	bool note;	  /* what could not be looked at: no reason to act */
+	bool advice;	  /* the line does what it says and is not too wide: how it reads inside */
 	const char *file; /* borrowed from the policy */
 	unsigned line;
 	const char *what; /* of the rule or key: "[files] read = /x" */
@@ -23,6 +32,10 @@ typedef void (*ward_finding_fn)(void *user, const struct ward_finding *f);
 
 /* Calls fn for each finding, in no particular order; strings live during the call. -ENOMEM. */
 int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;
+
+/* The same without what compares rules with each other, which takes some milliseconds. */
+int ward_policy_check_regrets(
+	const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;
 
 /* Where the source of the tree at this sandbox path is set; where it is not, where the base begins.
  * Borrowed. */

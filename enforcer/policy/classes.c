@@ -73,6 +73,7 @@ struct ward_classes {
 	size_t n_classes, cap_classes, cap_globs_of;
 	uint32_t *now, *next; /* positions on the way, while the classes are looked for */
 	uint32_t steps;
+	uint64_t work;
 	struct least *least; /* 0: of all; 1 + glob */
 };
 
@@ -344,6 +345,7 @@ static int extend(struct ward_classes *c, uint32_t i, size_t n, uint8_t byte, ui
 {
 	uint32_t set = 0;
 	c->steps++;
+	c->work += n;
 	n = ward_names_advance(c->names, c->now, n, byte, c->next);
 	int r = sets_add(&c->positions, c->next, n, &set);
 	if (r < 0)
@@ -407,8 +409,8 @@ static int children(struct ward_classes *c, uint32_t i, const struct alphabet *a
 
 static bool in_bounds(const struct ward_classes *c)
 {
-	return c->steps < WARD_CLASSES_STEPS_MAX && c->positions.n < WARD_CLASSES_SETS_MAX &&
-	       c->globs.n < WARD_CLASSES_SETS_MAX &&
+	return c->steps < WARD_CLASSES_STEPS_MAX && c->work < WARD_CLASSES_WORK_MAX &&
+	       c->positions.n < WARD_CLASSES_SETS_MAX && c->globs.n < WARD_CLASSES_SETS_MAX &&
 	       c->positions.n_arena < WARD_CLASSES_POSITIONS_MAX &&
 	       c->globs.n_arena < WARD_CLASSES_POSITIONS_MAX;
 }

@@ -22,6 +22,9 @@
 #define WARD_CLASSES_SETS_MAX (UINT32_C(1) << 16)
 #define WARD_CLASSES_POSITIONS_MAX (UINT32_C(1) << 24)
 
+/* Numbers of positions that all steps together go through: some seconds. */
+#define WARD_CLASSES_WORK_MAX (UINT64_C(1) << 29)
+
 struct ward_classes;
 
 /* A component of an added pattern. */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/policy/image_name.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
 
@@ -17,6 +19,7 @@ struct reading {
 	const struct ward_section *section;
 	char *instance; /* owned */
 	bool version;
+	unsigned shipped; /* so many lines of it are a shipped profile's own */
 	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
 	enum ward_source_kind kind;
 };
@@ -49,10 +52,11 @@ static int section_allowed(
 		return 0;
 	if (kind == WARD_SOURCE_PROJECT)
 		return ward_err_set(err, -EINVAL,
-			"a project file cannot hold [%s]: it only takes away (allowed: [guard] [files] "
-			"[quota] [limits] [network] deny [test])",
+			"a project file cannot contain [%s]: it only takes away (allowed: "
+			"[guard] [files] [quota] [limits] [network] deny [test])",
 			section->name);
-	return ward_err_set(err, -EINVAL, "[%s] cannot stand on the command line", section->name);
+	return ward_err_set(
+		err, -EINVAL, "[%s] cannot be given on the command line", section->name);
 }
 
 /* Remembers the tree, sorted by path: one beneath another comes behind it. */
@@ -66,8 +70,8 @@ static int add_tree(struct ward_policy *p, const char *path, const char *file, u
 			return 0;
 		at += c < 0;
 	}
-	if (p->n_trees == WARD_TREES_MAX)
-		return ward_err_set(err, -EINVAL, "more than %d trees", WARD_TREES_MAX);
+	if (p->n_trees == WARD_POLICY_TREES_MAX)
+		return ward_err_set(err, -EINVAL, "more than %d trees", WARD_POLICY_TREES_MAX);
 	char *copy = strdup(path);
 	if (!copy)
 		return no_memory(err);
@@ -142,6 +146,32 @@ static int key_allowed(const struct reading *rd, const struct ward_key *k, struc
 	return 0;
 }
 
+/* Lines of a shipped profile's text; 0: there is none of that name. */
+static unsigned shipped_lines(const char *file)
+{
+	unsigned lines = 0;
+	const struct ward_embedded *e = ward_embedded_profiles;
+	while (e->name && strcmp(e->name, file) != 0)
+		e++;
+	for (size_t i = 0; e->name && i < e->len; i++)
+		lines += e->data[i] == '\n';
+	return lines;
+}
+
+/*
+ * Those for secrets that a shipped profile has as lines of its own: not the guards for repositories
+ * that are added behind them.
+ */
+static bool liftable(const struct reading *rd, const struct ward_key *k, unsigned line)
+{
+	const enum ward_source_kind kind = rd->source->kind;
+	return (kind == WARD_SOURCE_PROFILE || kind == WARD_SOURCE_BASE) &&
+	       ward_key_in(k, WARD_SECTION_GUARD) &&
+	       (k->verb == WARD_VERB_SECRET || k->verb == WARD_VERB_DENY ||
+		       k->verb == WARD_VERB_HIDE) &&
+	       line <= rd->shipped;
+}
+
 static int add_rule(struct reading *rd, const struct ward_key *k, const char *value, unsigned line,
 	struct ward_err *err)
 {
@@ -156,7 +186,8 @@ static int add_rule(struct reading *rd, const struct ward_key *k, const char *va
 	p->rules[p->n_rules++] = (struct ward_rule){.source = rd->kind,
 		.file = rd->source->file,
 		.line = line,
-		.guard = ward_key_in(k, WARD_SECTION_GUARD),
+		.guard = ward_key_in(k, WARD_SECTION_GUARD) || k->type == WARD_KEY_TYPE_LIFT,
+		.liftable = liftable(rd, k, line),
 		.verb = k->verb,
 		.pattern = copy};
 	return 0;
@@ -181,7 +212,8 @@ static char *host_path(const char *file, const char *value)
 static bool is_host_path(const struct ward_key *k, const char *value)
 {
 	return ward_key_types[k->type].host_path &&
-	       (k->type != WARD_KEY_TYPE_TREE_SOURCE || !ward_tree_tmpfs(value));
+	       (k->type != WARD_KEY_TYPE_TREE_SOURCE || !ward_tree_tmpfs(value)) &&
+	       (k->type != WARD_KEY_TYPE_IMAGE || ward_image_name_is_path(value));
 }
 
 static int add_entry(struct reading *rd, const struct ward_key *k, const char *value,
@@ -193,7 +225,7 @@ static int add_entry(struct reading *rd, const struct ward_key *k, const char *v
 		if (e->key == k && e->source == rd->source->kind &&
 			strcmp(e->instance, rd->instance) == 0)
 			return ward_err_set(
-				err, -EINVAL, "%s was set in line %u already", k->name, e->line);
+				err, -EINVAL, "%s was already set in line %u", k->name, e->line);
 	}
 	if (p->n_entries == WARD_POLICY_ENTRIES_MAX)
 		return ward_err_set(err, -EINVAL, "more than %u keys", WARD_POLICY_ENTRIES_MAX);
@@ -204,6 +236,8 @@ static int add_entry(struct reading *rd, const struct ward_key *k, const char *v
 		.value =
 			is_host_path(k, value) ? host_path(rd->source->file, value) : strdup(value),
 		.number = number,
+		.shipped = line <= rd->shipped && (rd->source->kind == WARD_SOURCE_PROFILE ||
+							  rd->source->kind == WARD_SOURCE_BASE),
 		.source = rd->source->kind,
 		.file = rd->source->file,
 		.line = line};
@@ -228,7 +262,7 @@ static int on_pair(
 		return r;
 	}
 	rd->version = rd->version || k->type == WARD_KEY_TYPE_VERSION;
-	if (k->type == WARD_KEY_TYPE_RULE)
+	if (k->type == WARD_KEY_TYPE_RULE || k->type == WARD_KEY_TYPE_LIFT)
 		return add_rule(rd, k, value, line, err);
 	return add_entry(rd, k, value, number, line, err);
 }
@@ -236,12 +270,13 @@ static int on_pair(
 static int read_source(struct ward_policy *p, const struct ward_source *s, struct ward_err *err)
 {
 	static const struct ward_read_ops ops = {on_section, on_pair};
-	struct reading rd = {.p = p, .source = s};
+	struct reading rd = {.p = p, .source = s, .shipped = shipped_lines(s->file)};
 	int r = ward_policy_read(s->file, s->text, s->len, &ops, &rd, err);
 	free(rd.instance);
 	if (r == 0 && !rd.version && s->kind != WARD_SOURCE_RUN)
 		r = ward_err_set(err, -EINVAL,
-			"%s:1: the version is missing: a policy begins with [policy] and version = 1",
+			"%s:1: the version is missing: a policy begins with [policy] and version "
+			"= 1",
 			s->file);
 	return r;
 }
@@ -285,6 +320,11 @@ static int add_built_in(struct ward_policy *p, struct ward_err *err)
 		&ward_sections[WARD_SECTION_GUARD], ward_verb_name(WARD_VERB_READ), &k, err);
 	if (r == 0)
 		r = add_rule(&rd, k, "/workspace/.wardfs.policy", 1, err);
+	if (r == 0)
+		p->rules[p->n_rules - 1].file = "built-in";
+	/* what it asks the owner for is the repository's to say */
+	if (r == 0)
+		r = add_rule(&rd, k, "/workspace/.wardfs.propose", 2, err);
 	if (r == 0)
 		p->rules[p->n_rules - 1].file = "built-in";
 	return r;
@@ -333,7 +373,8 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 		if (r < 0 || !patterns[i].n || !patterns[i].components[0].loop)
 			continue;
 		p->floats[p->n_floats++] = (uint32_t)i;
-		if (!rule->guard && rule->verb != WARD_VERB_HIDE && rule->verb != WARD_VERB_NOEXEC)
+		if (!rule->guard && rule->verb != WARD_VERB_HIDE &&
+			rule->verb != WARD_VERB_NOEXEC && rule->verb != WARD_VERB_SECRET)
 			p->float_visible[ward_rule_group(rule)] = (uint32_t)i + 1;
 	}
 	if (r == 0) {
@@ -363,7 +404,9 @@ static void policy_free(struct ward_policy *p)
 		free(p->sources[i].file);
 		free(p->sources[i].text);
 	}
+	ward_expected_clear(p);
 	ward_settings_clear(&p->settings);
+	ward_found_clear(&p->found);
 	free(p->rules);
 	free(p->entries);
 	free(p->effective);
@@ -384,6 +427,9 @@ int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, 
 		r = copy_source(p, &sources[i], err);
 	if (r == 0)
 		r = read_all(p, err);
+	for (size_t i = 0; r == 0 && i < p->n_sources; i++)
+		if (p->sources[i].kind == WARD_SOURCE_FOUND)
+			r = ward_found_parse(p->sources[i].text, p->sources[i].len, &p->found, err);
 	if (r == 0)
 		r = ward_policy_settle(p, err);
 	if (r == 0 && parts & WARD_POLICY_PATHS)
@@ -403,6 +449,23 @@ int ward_policy_compile(const struct ward_source_text *sources, size_t n, struct
 {
 	return ward_policy_compile_parts(
 		sources, n, WARD_POLICY_PATHS | WARD_POLICY_DIGEST, ret, err);
+}
+
+int ward_policy_set_found(struct ward_policy *p, const char *text, size_t len, struct ward_err *err)
+{
+	const struct ward_source_text t = {
+		.kind = WARD_SOURCE_FOUND, .file = "found", .text = text, .len = len};
+	struct ward_found found = {0};
+	int r = ward_found_parse(text, len, &found, err);
+	if (r == 0)
+		r = copy_source(p, &t, err);
+	if (r < 0) {
+		ward_found_clear(&found);
+		return r;
+	}
+	ward_found_clear(&p->found);
+	p->found = found;
+	return 0;
 }
 
 bool ward_policy_source(

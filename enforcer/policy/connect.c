@@ -9,12 +9,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/policy/address.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/internal.h"
 
-/* Ports of an `allow` that names none (docs/policy.md). */
+/* Ports of an `allow` that names none (wardfs-policy(5)). */
 static const char default_ports[] = "443,80";
 
 /* What a session asks for, or what an entry names. */
@@ -24,6 +26,7 @@ struct destination {
 	size_t n_ports;
 	bool udp;
 	bool is_address;
+	bool odd; /* an address in a spelling that programs read in different ways: 0177.0.0.1 */
 	struct ward_address address;
 	unsigned bits; /* of a block; 128: one address */
 };
@@ -40,7 +43,9 @@ static void parse_block(struct destination *d, bool loose)
 			number = 1000; /* no block has so many */
 	}
 	const unsigned bits = (unsigned)number;
+	struct ward_address strict;
 	d->is_address = ward_address_parse(d->host, loose, &d->address);
+	d->odd = d->is_address && !ward_address_parse(d->host, false, &strict);
 	d->bits = !slash ? 128 : strchr(d->host, ':') ? bits : bits + 96;
 	if (d->bits > 128)
 		d->is_address = false;
@@ -202,10 +207,104 @@ enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *h
 		put_entry(e ? e : mode, "", ret_place, ret_text);
 		return WARD_VERDICT_DENY;
 	}
-	e = find_host(p, false, &asked);
+	/* What it means is a guess, which only a `deny` may take: a resolver may read another one.
+	 */
+	e = asked.odd ? NULL : find_host(p, false, &asked);
 	bool allowed = e || p->settings.net == WARD_NET_HOST;
 	put_entry(e ? e : mode, "", ret_place, ret_text);
 	return allowed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
+}
+
+/* Inside, these names are the session itself, and never this host. */
+static bool is_loopback(const struct destination *d)
+{
+	static const struct destination blocks[] = {
+		{.bits = 104, .address = {.bytes = {[10] = 0xff, [11] = 0xff, [12] = 127}}},
+		{.bits = 128, .address = {.bytes = {[15] = 1}}},		 /* ::1 */
+		{.bits = 128, .address = {.bytes = {[10] = 0xff, [11] = 0xff}}}, /* 0.0.0.0 */
+		{.bits = 128},							 /* :: */
+	};
+	const size_t len = strlen(d->host), n = sizeof(".localhost") - 1;
+	if (!d->is_address)
+		return strcasecmp(d->host, "localhost") == 0 ||
+		       (len > n && strcasecmp(d->host + len - n, ".localhost") == 0);
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
+		if (in_block(&blocks[i], &d->address))
+			return true;
+	return false;
+}
+
+bool ward_connect_is_loopback(const char *host_port)
+{
+	struct destination d;
+	return parse_destination(host_port, true, &d) && is_loopback(&d);
+}
+
+/* The `forward` of that port inside. */
+static const struct ward_entry *find_forward(
+	const struct ward_policy *p, const struct destination *asked)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		const size_t n = strcspn(e->value, ":");
+		if (WARD_ENTRY_IS(e, net_forward) && n == asked->n_ports &&
+			memcmp(e->value, asked->ports, n) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+enum ward_verdict ward_policy_connect_inside(const struct ward_policy *p, const char *host_port,
+	struct ward_buf *ret_place, struct ward_buf *ret_text)
+{
+	struct destination asked;
+	const enum ward_net net = p->settings.net;
+	if (net == WARD_NET_HOST || !parse_destination(host_port, true, &asked) ||
+		!is_loopback(&asked))
+		return ward_policy_connect(p, host_port, ret_place, ret_text);
+	const struct ward_entry *e =
+		net == WARD_NET_NONE || asked.udp || !asked.ports ? NULL : find_forward(p, &asked);
+	if (!e)
+		e = WARD_ENTRY(p, net);
+	put_entry(e, "[network] mode = none", ret_place, ret_text);
+	return e && WARD_ENTRY_IS(e, net_forward) ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
+}
+
+static void explain_loopback(const struct destination *asked, struct ward_buf *b)
+{
+	const int n = asked->ports ? (int)asked->n_ports : 4;
+	const char *port = asked->ports ? asked->ports : "PORT";
+	if (asked->udp)
+		ward_buf_puts(b, "nothing permits it: forward leads TCP alone");
+	else
+		ward_buf_printf(b,
+			"wardfs policy add forward %.*s, for this project; wardfs run --forward %.*s, for one "
+			"run",
+			n, port, n, port);
+}
+
+void ward_explain_connect(const char *host_port, const char *text, struct ward_buf *b)
+{
+	struct destination asked;
+	if (!parse_destination(host_port, true, &asked)) {
+		ward_buf_puts(b, "nothing permits it: it is no HOST:PORT");
+		return;
+	}
+	if (is_loopback(&asked)) {
+		explain_loopback(&asked, b);
+		return;
+	}
+	/* Of the mode, whatever no `allow` covers; else of one line. */
+	if (strncmp(text, "[network] mode = ", 17) != 0) {
+		ward_buf_printf(
+			b, "nothing lifts '%s': only a policy without this line permits it", text);
+		return;
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	(void)ward_shell_quoted(&word, host_port);
+	ward_buf_printf(b,
+		"wardfs policy add allow %s, for this project; wardfs run --net %s, for one run",
+		ward_buf_str(&word), ward_buf_str(&word));
 }
 
 enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *host_port, bool near,
@@ -224,6 +323,26 @@ enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *ho
 	put_entry(e, "a name has led to an address that is not public: allow the block by itself",
 		ret_place, ret_text);
 	return e ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
+}
+
+bool ward_policy_expects_host(const struct ward_policy *p, const char *host_port,
+	const char **ret_file, unsigned *ret_line)
+{
+	struct destination asked, e;
+	if (!parse_destination(host_port, true, &asked))
+		return false;
+	for (size_t i = 0; i < p->n_effective; i++) {
+		const struct ward_entry *entry = p->effective[i];
+		/* As a `deny`: without ports it means all, and what it names is no more than that.
+		 */
+		if (entry->key->type != WARD_KEY_TYPE_EXPECTED_HOST ||
+			!parse_destination(entry->value, false, &e) || !covers(&e, &asked, true))
+			continue;
+		*ret_file = entry->file;
+		*ret_line = entry->line;
+		return true;
+	}
+	return false;
 }
 
 static void add_port(struct ward_reach *r, const char *s, size_t n, bool udp)

@@ -74,6 +74,13 @@ static bool guards_fit(const struct ward_policy *p, const struct ward_state *src
 			return false;
 		}
 	}
+	for (uint32_t i = 0; parts & WARD_MOVE_GAIN && i < dst->n_live; i++) {
+		if (ward_rule_lifts(&p->rules[pattern_at(p, dst, i)]) &&
+			!ward_state_stands_at(src, dst->ids[i])) {
+			*ret_rule = pattern_at(p, dst, i) + 1;
+			return false;
+		}
+	}
 	for (uint32_t i = 0; parts & WARD_MOVE_LOSS && i < dst->n_live; i++) {
 		const struct ward_rule *r = &p->rules[pattern_at(p, dst, i)];
 		if (takes_by_itself(r) && !ward_state_stands_at(src, dst->ids[i]) &&
@@ -121,6 +128,15 @@ static uint32_t list_gives(const struct ward_policy *p, enum ward_rule_group g, 
 	return ward_verb_rights(p->rules[n - 1].verb);
 }
 
+/*
+ * `secret` of a list gives what the rule before it gives, to some files: what it gives at least (0)
+ * counts where less is worse, what it gives at most where more is.
+ */
+static bool is_secret(const struct ward_policy *p, uint32_t n)
+{
+	return n && p->rules[n - 1].verb == WARD_VERB_SECRET;
+}
+
 static bool fits(unsigned parts, uint32_t src, uint32_t dst)
 {
 	return !(parts & WARD_MOVE_GAIN && dst & ~src) &&
@@ -143,6 +159,17 @@ static bool in_list(const struct lists *l, uint32_t pattern)
 	return !takes_by_itself(r) && ward_rule_group(r) == l->group;
 }
 
+/* pair_fits() where one of them is `secret`. */
+static bool secret_fits(const struct lists *l, uint32_t s, uint32_t d)
+{
+	const uint32_t most_s =
+		is_secret(l->p, s) ? WARD_RIGHTS_ALL : list_gives(l->p, l->group, s);
+	const uint32_t most_d =
+		is_secret(l->p, d) ? WARD_RIGHTS_ALL : list_gives(l->p, l->group, d);
+	return fits(l->parts & WARD_MOVE_GAIN, list_gives(l->p, l->group, s), most_d) &&
+	       fits(l->parts & WARD_MOVE_LOSS, most_s, list_gives(l->p, l->group, d));
+}
+
 /*
  * Do the source's highest rule s and the destination's d fit, where both meet c? Else why says
  * which of them is met at that place alone: the source's, where it takes away, else the
@@ -150,7 +177,10 @@ static bool in_list(const struct lists *l, uint32_t pattern)
  */
 static bool pair_fits(struct lists *l, uint32_t s, uint32_t d, uint32_t c)
 {
-	if (fits(l->parts, list_gives(l->p, l->group, s), list_gives(l->p, l->group, d)))
+	const uint32_t give_s = list_gives(l->p, l->group, s);
+	const uint32_t give_d = list_gives(l->p, l->group, d);
+	if (is_secret(l->p, s) || is_secret(l->p, d) ? secret_fits(l, s, d)
+						     : fits(l->parts, give_s, give_d))
 		return true;
 	l->why = s && s != max(l->now_src, c)	? s
 		 : d && d != max(l->now_dst, c) ? d

@@ -16,13 +16,38 @@ struct reach {
 	uint32_t rule[WARD_RIGHT_BITS];
 };
 
-static struct reach reach_of(const struct ward_state *s, bool dir)
+/* What a rule of `secret` leaves of a file of which this is known; no more than was given. */
+static uint32_t secret_leaves(const struct ward_state *s, enum ward_fact fact)
+{
+	switch (fact) {
+	case WARD_FACT_OWN:
+	case WARD_FACT_COMMITTED:
+	case WARD_FACT_ABSENT:
+		return WARD_RIGHTS_ALL;
+	case WARD_FACT_DIFFERS:
+		return VISIBLE | s->outcome.secret_give;
+	case WARD_FACT_THERE:
+	case WARD_FACT_COUNT_:
+		break;
+	}
+	return s->outcome.secret_give;
+}
+
+static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fact fact)
 {
 	struct reach r = {.give = s->outcome.give, .may = s->outcome.may};
 	memcpy(r.rule, s->outcome.rule, sizeof(r.rule));
 	if (dir && s->outcome.passage) {
 		r.give |= VISIBLE;
 		r.may |= VISIBLE;
+	}
+	if (s->outcome.secret) {
+		const uint32_t left = secret_leaves(s, fact);
+		for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+			if (r.give & ~left & 1U << i)
+				r.rule[i] = s->outcome.secret;
+		r.give &= left;
+		r.may &= left;
 	}
 	return r;
 }
@@ -78,8 +103,8 @@ static void lower(struct reach *r, uint32_t give, uint32_t may, const uint32_t *
 static void lower_by_links(struct reach *r, const struct ward_request *req)
 {
 	for (size_t i = 0; i < req->n_others; i++) {
-		const struct ward_outcome *v = &req->others[i]->outcome;
-		lower(r, v->give, v->may, v->rule);
+		const struct reach v = reach_of(req->others[i], false, req->fact);
+		lower(r, v.give, v.may, v.rule);
 	}
 	if (req->ceiling)
 		lower(r, req->ceiling, req->ceiling, NULL);
@@ -91,10 +116,17 @@ static struct ward_decision refuse(
 	return make(p, WARD_VERDICT_DENY, error, r, rule);
 }
 
+/* Where it comes to be it is the session's, whatever is known of it at src. */
+static uint32_t gain(
+	const struct ward_state *src, enum ward_fact fact, const struct ward_state *dst, bool dir)
+{
+	struct reach s = reach_of(src, dir, fact), d = reach_of(dst, dir, WARD_FACT_OWN);
+	return (d.give & ~s.give) | (d.may & ~s.may);
+}
+
 uint32_t ward_policy_gain(const struct ward_state *src, const struct ward_state *dst, bool dir)
 {
-	struct reach s = reach_of(src, dir), d = reach_of(dst, dir);
-	return (d.give & ~s.give) | (d.may & ~s.may);
+	return gain(src, WARD_FACT_OWN, dst, dir);
 }
 
 /* What a move comes to, by the rules alone. */
@@ -105,12 +137,13 @@ enum move { MOVE_NO = 0, MOVE_LOOK, MOVE_YES };
  * moves along. *ret_rule: the rule that limits src, there or beneath, or the one beneath dst.
  */
 static enum move move(const struct ward_policy *p, const struct ward_state *src,
-	const struct ward_state *dst, bool dir, uint32_t *ret_rule)
+	enum ward_fact fact, const struct ward_state *dst, bool dir, uint32_t *ret_rule)
 {
-	uint32_t more = ward_policy_gain(src, dst, false);
+	uint32_t more = gain(src, fact, dst, false);
+	const struct reach r = reach_of(src, false, fact);
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
-			*ret_rule = src->outcome.rule[i];
+			*ret_rule = r.rule[i];
 	if (more || (dir && (!ward_policy_contains(p, src, dst, WARD_MOVE_LOSS, ret_rule) ||
 				    ward_policy_links_move(p, src, dst, ret_rule))))
 		return MOVE_NO;
@@ -122,7 +155,7 @@ static enum move move(const struct ward_policy *p, const struct ward_state *src,
 static struct ward_decision unless_link(const struct ward_policy *p, const struct ward_request *req,
 	const struct ward_state *s, struct ward_decision d)
 {
-	const struct reach r = reach_of(s, false);
+	const struct reach r = reach_of(s, false, WARD_FACT_ABSENT);
 	uint32_t rule = 0;
 	if (d.verdict != WARD_VERDICT_ALLOW || !ward_policy_link_passes(p, s, req->root, &rule))
 		return d;
@@ -131,12 +164,44 @@ static struct ward_decision unless_link(const struct ward_policy *p, const struc
 	return d;
 }
 
+/*
+ * Would a file have one name under a rule of `secret` and another that is not? What is written at
+ * the first, once this session has ended, could be read at the second. A directory takes along
+ * files that have names elsewhere.
+ */
+static bool splits_secret(const struct ward_state *src, const struct ward_state *dst, bool kept)
+{
+	return kept && !src->outcome.secret != !dst->outcome.secret;
+}
+
+static bool link_splits(const struct ward_request *req)
+{
+	bool splits = splits_secret(req->state, req->state2, req->flags & WARD_REQUEST_LINKED);
+	for (size_t i = 0; i < req->n_others; i++)
+		splits = splits || splits_secret(req->others[i], req->state2, true);
+	return splits;
+}
+
+static uint32_t secret_of(const struct ward_state *a, const struct ward_state *b)
+{
+	return a->outcome.secret ? a->outcome.secret : b->outcome.secret;
+}
+
+static bool rename_splits(const struct ward_request *req)
+{
+	const uint32_t kept = WARD_REQUEST_DIR | WARD_REQUEST_LINKED;
+	const uint32_t dst_kept = WARD_REQUEST_DST_DIR | WARD_REQUEST_DST_LINKED;
+	return splits_secret(req->state, req->state2,
+		req->flags & kept || (req->flags & WARD_REQUEST_EXCHANGE && req->flags & dst_kept));
+}
+
 static struct ward_decision decide_rename(
 	const struct ward_policy *p, const struct ward_request *req)
 {
 	bool dir = req->flags & WARD_REQUEST_DIR;
 	bool exchange = req->flags & WARD_REQUEST_EXCHANGE;
-	struct reach src = reach_of(req->state, dir), dst = reach_of(req->state2, false);
+	struct reach src = reach_of(req->state, dir, req->fact);
+	struct reach dst = reach_of(req->state2, false, req->fact2);
 	uint32_t take = WARD_RIGHT_REMOVE, give = WARD_RIGHT_CREATE;
 	struct ward_decision d = ask_for(p, &src, exchange ? take | give : take, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
@@ -145,10 +210,13 @@ static struct ward_decision decide_rename(
 	d = ask_for(p, &dst, replaced ? take | give : give, true);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
+	if (rename_splits(req))
+		return refuse(p, EXDEV, &src, secret_of(req->state, req->state2));
 	uint32_t rule = src.rule[0], rule2 = dst.rule[0];
-	enum move there = move(p, req->state, req->state2, dir, &rule), back = MOVE_YES;
+	enum move there = move(p, req->state, req->fact, req->state2, dir, &rule), back = MOVE_YES;
 	if (there != MOVE_NO && exchange)
-		back = move(p, req->state2, req->state, req->flags & WARD_REQUEST_DST_DIR, &rule2);
+		back = move(p, req->state2, req->fact2, req->state,
+			req->flags & WARD_REQUEST_DST_DIR, &rule2);
 	bool look = there != MOVE_NO && back != MOVE_NO;
 	if (req->flags & WARD_REQUEST_SYMLINK)
 		d = unless_link(p, req, req->state2, d);
@@ -164,16 +232,19 @@ static struct ward_decision decide_rename(
 
 static struct ward_decision decide_link(const struct ward_policy *p, const struct ward_request *req)
 {
-	struct reach src = reach_of(req->state, false), dst = reach_of(req->state2, false);
+	struct reach src = reach_of(req->state, false, req->fact);
+	struct reach dst = reach_of(req->state2, false, req->fact2);
 	struct ward_decision d = ask_for(p, &src, WARD_RIGHT_STAT, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	d = ask_for(p, &dst, WARD_RIGHT_CREATE, true);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
+	if (link_splits(req))
+		return refuse(p, EXDEV, &src, secret_of(req->state, req->state2));
 	uint32_t rule = src.rule[0];
 	if (req->flags & WARD_REQUEST_DIR ||
-		move(p, req->state, req->state2, false, &rule) != MOVE_YES)
+		move(p, req->state, req->fact, req->state2, false, &rule) != MOVE_YES)
 		return refuse(p, EXDEV, &src, rule);
 	return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state2, d) : d;
 }
@@ -191,7 +262,7 @@ static void trace_state(
 			if (r->guard || r->verb == WARD_VERB_NOEXEC)
 				break;
 			decides = l->guard || l->verb == WARD_VERB_NOEXEC ||
-				  l->verb == WARD_VERB_ASK ||
+				  l->verb == WARD_VERB_ASK || l->verb == WARD_VERB_SECRET ||
 				  ward_rule_group(l) != ward_rule_group(r);
 		}
 		if (trace->n == WARD_TRACE_MAX) {
@@ -208,7 +279,7 @@ static void trace_state(
 static bool decide_elsewhere(
 	const struct ward_policy *p, const struct ward_request *req, struct ward_decision *ret)
 {
-	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR);
+	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact);
 	r.give &= WARD_RIGHT_STAT;
 	r.may &= WARD_RIGHT_STAT;
 	if (req->action != WARD_ACTION_ACCESS)
@@ -245,7 +316,7 @@ static bool decide_beneath(
 
 static struct ward_decision dispatch(const struct ward_policy *p, const struct ward_request *req)
 {
-	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR);
+	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact);
 	struct ward_decision d;
 	switch (req->action) {
 	case WARD_ACTION_ACCESS:
@@ -255,7 +326,7 @@ static struct ward_decision dispatch(const struct ward_policy *p, const struct w
 		return ask_for(p, &r, req->rights, false);
 	case WARD_ACTION_CREATE:
 		/* what makes a directory passable is beneath it: it does not let it be made */
-		r = reach_of(req->state, false);
+		r = reach_of(req->state, false, req->fact);
 		lower_by_links(&r, req);
 		d = ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
 		return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state, d) : d;

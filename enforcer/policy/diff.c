@@ -20,6 +20,8 @@
 /* Pairs of states that are kept. */
 #define PAIRS_MAX 65536U
 #define TABLE ((size_t)PAIRS_MAX * 2)
+/* Bytes of what they are known by. */
+#define KEYS_MAX ((size_t)64 << 20)
 
 struct pair {
 	const struct ward_state *a, *b;
@@ -52,6 +54,8 @@ struct diff {
 	struct told *told;
 	size_t n_told, cap_told;
 	uint32_t steps, steps_max; /* of the walk at hand */
+	uint64_t work;		   /* of the walk at hand */
+	size_t keys;		   /* bytes */
 	uint64_t told_steps;	   /* of all walks, as told */
 	bool exact;		   /* each rule counts by itself */
 	bool cut;
@@ -135,6 +139,8 @@ static void find_takers(const struct ward_policy *p, const struct ward_state *s,
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		uint32_t n = ward_state_hits(s)[i];
 		uint32_t give = ward_verb_rights(p->rules[n].verb);
+		if (p->rules[n].verb == WARD_VERB_SECRET)
+			continue; /* leaves what is no secret: put_key() */
 		for (unsigned k = 0; !run[n] && k < WARD_RIGHT_BITS; k++)
 			if (!ret[k] && !(give & 1U << k))
 				ret[k] = n + 1;
@@ -142,10 +148,14 @@ static void find_takers(const struct ward_policy *p, const struct ward_state *s,
 }
 
 /* Would guard n, were it matched too, take a right that is left, or (exact) be who takes one? */
-static bool would_take(const struct diff *d, const struct ward_policy *p, uint32_t n,
-	const uint32_t takers[WARD_RIGHT_BITS])
+static bool would_take(const struct diff *d, const struct ward_policy *p,
+	const struct ward_state *s, uint32_t n, const uint32_t takers[WARD_RIGHT_BITS])
 {
+	if (p->rules[n].verb == WARD_VERB_SECRET)
+		return d->exact || !s->outcome.secret || s->outcome.secret_give;
 	uint32_t give = ward_verb_rights(p->rules[n].verb);
+	if (ward_rule_lifts(&p->rules[n]))
+		return true;
 	for (unsigned k = 0; k < WARD_RIGHT_BITS; k++)
 		if (!(give & 1U << k) && (!takers[k] || (d->exact && takers[k] > n + 1)))
 			return true;
@@ -170,16 +180,17 @@ static void put_key(const struct diff *d, const struct ward_policy *p, const uin
 			continue;
 		enum ward_rule_group g = ward_rule_group(&p->rules[n]);
 		last[g] = run[n];
-		if (p->rules[n].verb != WARD_VERB_ASK)
+		if (p->rules[n].verb != WARD_VERB_ASK && p->rules[n].verb != WARD_VERB_SECRET)
 			firm[g] = run[n];
 	}
 	find_takers(p, s, run, takers);
 	for (uint32_t i = 0; i < s->n_live; i++) {
 		uint32_t n = ward_automaton_pattern(p->automaton, s->ids[i]);
 		enum ward_rule_group g = ward_rule_group(&p->rules[n]);
-		bool ask = p->rules[n].verb == WARD_VERB_ASK;
-		bool changes =
-			run[n] ? run[n] > (ask ? last[g] : firm[g]) : would_take(d, p, n, takers);
+		bool ask =
+			p->rules[n].verb == WARD_VERB_ASK || p->rules[n].verb == WARD_VERB_SECRET;
+		bool changes = run[n] ? run[n] > (ask ? last[g] : firm[g])
+				      : would_take(d, p, s, n, takers);
 		changes = changes || (p->rules[n].verb == WARD_VERB_PROGRAM && !listed);
 		if (!changes)
 			continue;
@@ -193,6 +204,9 @@ static void put_key(const struct diff *d, const struct ward_policy *p, const uin
 	ward_buf_add(b, firm, sizeof(firm));
 	ward_buf_add(b, takers, sizeof(takers));
 	ward_buf_add(b, &listed, sizeof(listed));
+	uint32_t secret = d->exact ? s->outcome.secret : s->outcome.secret != 0;
+	ward_buf_add(b, &secret, sizeof(secret));
+	ward_buf_add(b, &s->outcome.secret_give, sizeof(s->outcome.secret_give));
 }
 
 /* Takes the states and path; forgets them where such a pair is known. */
@@ -212,7 +226,7 @@ static int add_pair(
 		const struct ward_buf *k = &d->pairs[d->table[at] - 1].key;
 		known = k->len == p.key.len && memcmp(k->data, p.key.data, k->len) == 0;
 	}
-	if (!known && d->n_pairs == PAIRS_MAX)
+	if (!known && (d->n_pairs == PAIRS_MAX || d->keys + p.key.len > KEYS_MAX))
 		d->cut = known = true;
 	if (r == 0 && !known) {
 		void *v = d->pairs;
@@ -226,6 +240,7 @@ static int add_pair(
 		free(path);
 		return r;
 	}
+	d->keys += p.key.len;
 	d->pairs[d->n_pairs++] = p;
 	d->table[at] = (uint32_t)d->n_pairs;
 	return 0;
@@ -235,13 +250,20 @@ bool ward_policy_differ(const struct ward_policy *a, const struct ward_state *sa
 	const struct ward_policy *b, const struct ward_state *sb, bool dir,
 	struct ward_difference *ret)
 {
+	/* Where they agree about what was there before, they may differ about what comes to be. */
+	static const enum ward_fact facts[] = {WARD_FACT_THERE, WARD_FACT_DIFFERS, WARD_FACT_OWN};
 	struct ward_request req = {
 		.action = WARD_ACTION_ACCESS, .flags = dir ? WARD_REQUEST_DIR : 0};
-	req.state = sa;
-	struct ward_decision da = ward_policy_decide(a, &req, NULL);
-	req.state = sb;
-	struct ward_decision db = ward_policy_decide(b, &req, NULL);
-	uint32_t differ = da.granted ^ db.granted;
+	struct ward_decision da, db;
+	uint32_t differ = 0;
+	for (size_t i = 0; !differ && i < sizeof(facts) / sizeof(facts[0]); i++) {
+		req.fact = facts[i];
+		req.state = sa;
+		da = ward_policy_decide(a, &req, NULL);
+		req.state = sb;
+		db = ward_policy_decide(b, &req, NULL);
+		differ = da.granted ^ db.granted;
+	}
 	if (!differ)
 		return false;
 	ret->lost = da.granted & differ;
@@ -303,7 +325,7 @@ static int children(struct diff *d, size_t i)
 		const struct ward_state *a = NULL, *b = NULL;
 		/* d->pairs may move */
 		const struct pair p = d->pairs[i];
-		if (d->steps++ >= d->steps_max) {
+		if (d->steps++ >= d->steps_max || d->work >= WARD_DIFF_WORK_MAX) {
 			d->cut = true;
 			return 0;
 		}
@@ -317,6 +339,7 @@ static int children(struct diff *d, size_t i)
 			ward_policy_state_put(d->a, a);
 			return r;
 		}
+		d->work += a->n_live + a->n_hits + b->n_live + b->n_hits;
 		if (met_before(d, a, b))
 			continue;
 		r = look_at(d, a, b, p.path, &k);
@@ -371,6 +394,7 @@ static void forget_walk(struct diff *d)
 		ward_buf_clear(&d->pairs[i].key);
 	}
 	d->n_pairs = 0;
+	d->keys = 0;
 	free(d->table);
 	free(d->seen);
 	free(d->run_a);
@@ -385,6 +409,7 @@ static int walk(struct diff *d, bool exact)
 	forget_walk(d);
 	d->exact = exact;
 	d->steps = 0;
+	d->work = 0;
 	d->steps_max = exact ? WARD_DIFF_EXACT_STEPS_MAX : WARD_DIFF_STEPS_MAX;
 	d->table = calloc(TABLE, sizeof(*d->table));
 	d->seen = calloc(TABLE, sizeof(*d->seen));

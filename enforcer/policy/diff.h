@@ -8,6 +8,8 @@
 #define WARD_DIFF_STEPS_MAX 4000000U
 /* Of these in which each rule counts by itself. */
 #define WARD_DIFF_EXACT_STEPS_MAX 1000000U
+/* Positions and rules of the states that a walk leads to, all steps together: some seconds. */
+#define WARD_DIFF_WORK_MAX (UINT64_C(1) << 27)
 
 /* How far a comparison came. */
 enum ward_diff_reach {

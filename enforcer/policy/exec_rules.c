@@ -14,35 +14,6 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/pattern.h"
 
-/* Does the name, len bytes, match the elements? */
-static bool glob_matches(const struct ward_pattern *p, const struct ward_glob_elem *e, size_t n,
-	const uint8_t *name, size_t len)
-{
-	size_t i = 0, at = 0, star = SIZE_MAX, back = 0;
-	while (at < len) {
-		if (i < n && e[i].kind == WARD_GLOB_STAR) {
-			star = i++;
-			back = at;
-			continue;
-		}
-		if (i < n && (e[i].kind == WARD_GLOB_ANY ||
-				     (e[i].kind == WARD_GLOB_BYTE && e[i].byte == name[at]) ||
-				     (e[i].kind == WARD_GLOB_SET &&
-					     ward_byte_set_has(&p->sets[e[i].set], name[at])))) {
-			i++;
-			at++;
-			continue;
-		}
-		if (star == SIZE_MAX)
-			return false;
-		i = star + 1;
-		at = ++back;
-	}
-	while (i < n && e[i].kind == WARD_GLOB_STAR)
-		i++;
-	return i == n;
-}
-
 /* Does component a match every name that component b matches? False where it is not seen at once.
  */
 static bool component_covers(const struct ward_pattern *pa, const struct ward_component *a,
@@ -56,7 +27,7 @@ static bool component_covers(const struct ward_pattern *pa, const struct ward_co
 		return false;
 	for (size_t i = 0; i < b->n; i++)
 		name[i] = pb->elems[b->first + i].byte;
-	return glob_matches(pa, e, a->n, name, b->n);
+	return ward_component_matches(pa, a, name, b->n);
 }
 
 static bool pattern_covers(const struct ward_pattern *a, const struct ward_pattern *b)

@@ -28,8 +28,21 @@ static int decide(const struct ward_policy *p, const struct ward_expectation *e,
 		*ret = ward_verdict_name(ward_policy_connect(p, e->path, &place, &text));
 		return 0;
 	}
-	if (ward_explain_action(e->action, &req, NULL) < 0) {
+	ward_cleanup_free char *action = strdup(e->action);
+	if (!action)
+		return -ENOMEM;
+	char *fact = strchr(action, ':');
+	if (fact)
+		*fact++ = 0;
+	if (ward_explain_action(action, &req, NULL) < 0) {
 		*ret = "no such action";
+		return 0;
+	}
+	/* Nothing is looked at: what is made is not there before, all else is. */
+	req.fact = req.action == WARD_ACTION_CREATE ? WARD_FACT_ABSENT : WARD_FACT_THERE;
+	req.fact2 = WARD_FACT_ABSENT;
+	if (fact && ward_fact_find(fact, &req.fact) < 0) {
+		*ret = "no such fact";
 		return 0;
 	}
 	bool two = req.action == WARD_ACTION_RENAME || req.action == WARD_ACTION_LINK;

@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "enforcer/base/escape.h"
+#include "enforcer/policy/git_guards.h"
 #include "enforcer/policy/internal.h"
+#include "enforcer/policy/load.h"
 
 int ward_explain_action(const char *name, struct ward_request *ret, struct ward_err *err)
 {
@@ -43,6 +46,16 @@ int ward_explain_action(const char *name, struct ward_request *ret, struct ward_
 		name);
 }
 
+int ward_fact_find(const char *name, enum ward_fact *ret)
+{
+	for (unsigned f = 0; f < WARD_FACT_COUNT_; f++)
+		if (strcmp(ward_fact_name((enum ward_fact)f), name) == 0) {
+			*ret = (enum ward_fact)f;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 void ward_rule_place(const struct ward_rule *r, struct ward_buf *b)
 {
 	if (r)
@@ -53,7 +66,10 @@ void ward_rule_place(const struct ward_rule *r, struct ward_buf *b)
 
 const char *ward_rule_section(const struct ward_rule *r)
 {
-	return r->verb == WARD_VERB_PROGRAM ? "process" : r->guard ? "guard" : "files";
+	return r->verb == WARD_VERB_PROGRAM ? "process"
+	       : ward_rule_lifts(r)	    ? "lift"
+	       : r->guard		    ? "guard"
+					    : "files";
 }
 
 void ward_rule_text(const struct ward_rule *r, struct ward_buf *b)
@@ -106,6 +122,34 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 		ward_buf_puts(b, "' in [process] there");
 		return;
 	}
+	if (r && r->verb == WARD_VERB_SECRET && (r->liftable || !r->guard)) {
+		ward_buf_printf(b, "'secret = %s' (", r->pattern);
+		ward_rule_place(r, b);
+		ward_buf_puts(
+			b, ") hides what was there before the session and git has not committed");
+		if (r->liftable) {
+			ward_buf_printf(b, ": 'wardfs policy add --lift-guard %s ",
+				want & ~ward_verb_rights(WARD_VERB_READ) ? "write" : "read");
+			ward_shell_word(b, path);
+			ward_buf_puts(b, "', of this one file");
+		} else if (!r->guard && ward_rule_group(r) == WARD_GROUP_BASE) {
+			ward_buf_printf(b, ": '%s = ", ward_verb_name(verb_for(want)));
+			ward_pattern_quote(b, path, strlen(path));
+			ward_buf_printf(b, "' at the end of [files] in %s", owner);
+		} else {
+			ward_buf_puts(b, ": only a policy without this line shows it");
+		}
+		return;
+	}
+	if (r && r->liftable) {
+		ward_buf_printf(b, "'%s = %s' (", ward_verb_name(r->verb), r->pattern);
+		ward_rule_place(r, b);
+		ward_buf_printf(b, ") is a shipped guard: 'wardfs policy add --lift-guard %s ",
+			want & ~ward_verb_rights(WARD_VERB_READ) ? "write" : "read");
+		ward_shell_word(b, path);
+		ward_buf_puts(b, "' lifts it of this one file");
+		return;
+	}
 	if (r && (r->guard || r->verb == WARD_VERB_NOEXEC)) {
 		ward_buf_printf(b, "nothing lifts %s '%s = %s' (", r->guard ? "the guard" : "",
 			ward_verb_name(r->verb), r->pattern);
@@ -125,17 +169,48 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	ward_buf_printf(b, "' at the end of [files] in %s", owner);
 }
 
+bool ward_rule_remembered(const struct ward_policy *p, const struct ward_rule *r)
+{
+	struct ward_source_text t;
+	bool remembered = false;
+	if (!r || !r->guard || !ward_policy_source(p, r->source, &t))
+		return false;
+	const char *s = t.text;
+	for (unsigned line = 1; line < r->line && *s; line++) {
+		if (*s == '[')
+			remembered = false;
+		else if (strncmp(s, WARD_REMEMBERED_MARK "\n", sizeof(WARD_REMEMBERED_MARK)) == 0)
+			remembered = true;
+		s += strcspn(s, "\n");
+		s += *s == '\n';
+	}
+	return remembered;
+}
+
+/* The i-th [system] read; NULL: there are fewer. */
+static const struct ward_entry *find_shown(const struct ward_policy *p, size_t i)
+{
+	for (size_t k = 0; k < p->n_effective; k++)
+		if (WARD_ENTRY_IS(p->effective[k], system_read) && i-- == 0)
+			return p->effective[k];
+	return NULL;
+}
+
+bool ward_policy_shows_shipped(const struct ward_policy *p, size_t i)
+{
+	const struct ward_entry *e = find_shown(p, i);
+	size_t len = 0;
+	return e && ward_profile_text(e->file, &len);
+}
+
 void ward_explain_shown(const struct ward_policy *p, size_t i, struct ward_buf *ret_place,
 	struct ward_buf *ret_text)
 {
-	for (size_t k = 0; k < p->n_effective; k++) {
-		const struct ward_entry *e = p->effective[k];
-		if (!WARD_ENTRY_IS(e, system_read) || i-- > 0)
-			continue;
-		ward_buf_printf(ret_place, "%s:%u", e->file, e->line);
-		ward_buf_printf(ret_text, "[system] %s = %s", e->key->name, e->value);
+	const struct ward_entry *e = find_shown(p, i);
+	if (!e)
 		return;
-	}
+	ward_buf_printf(ret_place, "%s:%u", e->file, e->line);
+	ward_buf_printf(ret_text, "[system] %s = %s", e->key->name, e->value);
 }
 
 void ward_explain_rules(uint32_t rights, const struct ward_trace *trace, struct ward_buf *b)

@@ -13,11 +13,20 @@
 int ward_explain_action(
 	const char *name, struct ward_request *ret, struct ward_err *err) ward_must_check;
 
-/* "files", "guard", "process". */
+/* The fact behind its name (ward_fact_name()). -EINVAL. */
+int ward_fact_find(const char *name, enum ward_fact *ret) ward_must_check;
+
+/* "files", "guard", "lift", "process". */
 const char *ward_rule_section(const struct ward_rule *r);
 /* "FILE:LINE", or "default" for NULL; "[guard] deny = .env" (nothing for NULL). */
 void ward_rule_place(const struct ward_rule *r, struct ward_buf *b);
 void ward_rule_text(const struct ward_rule *r, struct ward_buf *b);
+
+/* Is it a guard that is kept for what an earlier start found (git_guards.h)? NULL: no. */
+bool ward_rule_remembered(const struct ward_policy *p, const struct ward_rule *r);
+
+/* Is the i-th [system] read that holds a shipped profile's own? */
+bool ward_policy_shows_shipped(const struct ward_policy *p, size_t i);
 
 /* As these two, of the i-th [system] read that holds. */
 void ward_explain_shown(const struct ward_policy *p, size_t i, struct ward_buf *ret_place,
@@ -65,6 +74,22 @@ enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *h
 	struct ward_buf *ret_place, struct ward_buf *ret_text);
 
 /*
+ * The same for a program inside: localhost is the session itself there, and a port of it that
+ * [network] forward names is that of this host. For people; connections are decided by the above.
+ */
+enum ward_verdict ward_policy_connect_inside(const struct ward_policy *p, const char *host_port,
+	struct ward_buf *ret_place, struct ward_buf *ret_text);
+
+/* Does it name the session's own loopback, as localhost:5432 does? */
+bool ward_connect_is_loopback(const char *host_port);
+
+/*
+ * What would permit what ward_policy_connect() refused, as one sentence: text is its ret_text.
+ * Where a line takes the destination away, it says that no other line lifts that.
+ */
+void ward_explain_connect(const char *host_port, const char *text, struct ward_buf *b);
+
+/*
  * A name that may be reached has led to HOST:PORT[/udp], an address or another name (CNAME): may it
  * be used? Not if a `deny` covers it. An address that is not public (address.h), or is near (the
  * caller knows that this host or its own networks have it), only if an `allow` of addresses covers
@@ -90,6 +115,8 @@ void ward_policy_reach_blocks(const struct ward_policy *p, struct ward_reach *re
  * The policy after all sources as one text, which compiles (as a base) to the same digest. -ENOMEM.
  */
 int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text) ward_must_check;
+/* The same without what shares come to on this host: the text whose SHA-256 is the digest. */
+int ward_policy_meaning(const struct ward_policy *p, struct ward_buf *ret_text) ward_must_check;
 
 /* The i-th [quota P] at or above an absolute path, the outermost first; NULL: there are no more. */
 const struct ward_quota *ward_explain_quota(

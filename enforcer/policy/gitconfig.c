@@ -42,16 +42,19 @@ static void skip_line(struct reader *r)
 		c = next(r);
 }
 
-/* After '['; the section's name without its subsection. False: malformed. */
-static bool section(struct reader *r, struct ward_buf *name)
+/* After '['; the section's name without its subsection, and that. False: malformed. */
+static bool section(struct reader *r, struct ward_buf *name, struct ward_buf *in)
 {
 	ward_buf_clear(name);
+	ward_buf_clear(in);
 	bool sub = false;
 	for (int c = next(r); c != ']'; c = next(r)) {
 		if (is_blank(c))
 			break;
 		if (!is_name(c) && c != '.')
 			return false;
+		if (sub)
+			put_lower(in, c);
 		sub = sub || c == '.'; /* [section.subsection], the old way */
 		if (!sub)
 			put_lower(name, c);
@@ -66,8 +69,9 @@ static bool section(struct reader *r, struct ward_buf *name)
 	for (c = next(r); c != '"'; c = next(r)) {
 		if (c == '\\')
 			c = next(r);
-		if (c < 0 || c == '\n')
+		if (c <= 0 || c == '\n')
 			return false;
+		ward_buf_putc(in, (char)c);
 	}
 	return next(r) == ']';
 }
@@ -134,7 +138,7 @@ static bool entry(struct reader *r, int c, struct ward_buf *name, struct ward_bu
 int ward_git_config_read(const char *text, size_t len, ward_git_config_fn fn, void *user)
 {
 	struct reader r = {text, text + len};
-	ward_cleanup(ward_buf_clear) struct ward_buf in = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf in = WARD_BUF_INIT, sub = WARD_BUF_INIT;
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		r.s += 3;
 	for (int c = next(&r); c >= 0; c = next(&r)) {
@@ -145,7 +149,7 @@ int ward_git_config_read(const char *text, size_t len, ward_git_config_fn fn, vo
 			continue;
 		}
 		if (c == '[') {
-			if (!section(&r, &in))
+			if (!section(&r, &in, &sub))
 				return 0;
 			continue;
 		}
@@ -156,7 +160,9 @@ int ward_git_config_read(const char *text, size_t len, ward_git_config_fn fn, vo
 			return ward_buf_error(&in);
 		int e = ward_buf_error(&name) < 0 ? ward_buf_error(&name) : ward_buf_error(&v);
 		if (e == 0)
-			e = fn(user, ward_buf_str(&name), ward_buf_str(&v));
+			e = ward_buf_error(&sub);
+		if (e == 0)
+			e = fn(user, ward_buf_str(&name), ward_buf_str(&sub), ward_buf_str(&v));
 		if (e < 0)
 			return e;
 	}

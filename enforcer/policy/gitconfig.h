@@ -14,10 +14,11 @@
 #include "enforcer/base/err.h"
 
 /*
- * One entry. name: "section.key" in lower case, without the subsection; value: NUL-terminated, ""
- * for a key alone. Both borrowed until it returns. What it returns, if not 0, ends the reading.
+ * One entry. name: "section.key" in lower case, without the subsection; sub: that, "" for none;
+ * value: NUL-terminated, "" for a key alone. All borrowed until it returns. What it returns, if not
+ * 0, ends the reading.
  */
-typedef int (*ward_git_config_fn)(void *user, const char *name, const char *value);
+typedef int (*ward_git_config_fn)(void *user, const char *name, const char *sub, const char *value);
 
 /*
  * Calls fn for each entry of the text, in order. What git would refuse ends the reading without an

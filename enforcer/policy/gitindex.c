@@ -66,13 +66,14 @@ static int get_name(struct reader *r, size_t keep)
 	return ward_buf_error(&r->name);
 }
 
-static int get_entry(struct reader *r, uint32_t *ret_mode)
+static int get_entry(struct reader *r, uint32_t *ret_mode, const unsigned char **ret_digest)
 {
 	const unsigned char *begin = r->s;
 	size_t fixed = STAT_SIZE + r->digest_len + 2, drop = 0;
 	if (left(r) < fixed + 2)
 		return -EBADMSG;
 	*ret_mode = get_u32(begin + MODE_AT);
+	*ret_digest = begin + STAT_SIZE;
 	unsigned flags = (unsigned)begin[fixed - 2] << 8 | begin[fixed - 1];
 	if (flags & FLAG_EXTENDED) {
 		if (r->version < 3)
@@ -153,10 +154,11 @@ int ward_git_index_read(const unsigned char *text, size_t len, unsigned digest_l
 		.name = WARD_BUF_INIT};
 	int e = r.version < 2 || r.version > 4 ? -EBADMSG : 0;
 	for (uint32_t n = get_u32(text + 8); e == 0 && n > 0; n--) {
+		const unsigned char *digest = NULL;
 		uint32_t mode = 0;
-		e = get_entry(&r, &mode);
+		e = get_entry(&r, &mode, &digest);
 		if (e == 0)
-			e = fn(user, mode, ward_buf_str(&r.name));
+			e = fn(user, mode, digest, ward_buf_str(&r.name));
 	}
 	if (e == 0)
 		e = get_extensions(&r, &link);

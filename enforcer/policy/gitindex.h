@@ -28,9 +28,10 @@
 /*
  * One entry, in the index's order. name: borrowed, NUL-terminated, relative to the work tree; ""
  * for an entry of a split index that stands in place of one of the shared index. What fn returns,
- * if not 0, ends the reading.
+ * if not 0, ends the reading. digest: of the object, digest_len bytes, borrowed.
  */
-typedef int (*ward_git_index_fn)(void *user, uint32_t mode, const char *name);
+typedef int (*ward_git_index_fn)(
+	void *user, uint32_t mode, const unsigned char *digest, const char *name);
 
 /* The extension "link". */
 struct ward_git_link {

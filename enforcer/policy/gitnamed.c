@@ -2,6 +2,7 @@
 /* Finds the files of the tree that a repository's configuration names. */
 #include "enforcer/policy/gitnamed.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -12,6 +13,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
+#include "enforcer/policy/command_words.h"
 #include "enforcer/policy/gitconfig.h"
 #include "enforcer/policy/policy.h"
 
@@ -37,7 +40,7 @@ static int guard(struct ward_named *n, const char *path, unsigned flags)
 	if (flags & LOOK || !*path)
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	ward_buf_puts(&line, "\nread = /workspace/");
+	ward_buf_printf(&line, "\nread = %s/", n->root);
 	ward_pattern_quote(&line, path, strlen(path));
 	ward_buf_putc(&line, '\n');
 	int r = ward_buf_error(&line);
@@ -53,28 +56,33 @@ static int guard(struct ward_named *n, const char *path, unsigned flags)
 
 /*
  * Where the path, which leads out of the tree, comes back to its top: what is left of it from
- * there, or NULL. By the identity of the directories, since a path may go through links.
+ * there, or NULL. By the identity of the directories, since a path may go through links. Whoever
+ * wrote the path may have named a file system that answers to nobody: -ETIMEDOUT.
  */
-static const char *back_inside(int tree, const char *path)
+static int back_inside(int tree, const char *path, const char **ret)
 {
 	struct stat top, st;
+	*ret = NULL;
 	if (fstatat(tree, ".", &top, 0) < 0)
-		return NULL;
+		return 0;
 	for (const char *s = path + 1; *s; s++) {
 		if (*s != '/' && s[1])
 			continue;
 		size_t len = (size_t)(s - path) + (*s != '/');
 		char part[4096];
 		if (len >= sizeof(part))
-			return NULL;
+			return 0;
 		memcpy(part, path, len);
 		part[len] = 0;
-		if (fstatat(tree, part, &st, 0) < 0)
-			return NULL;
-		if (st.st_dev == top.st_dev && st.st_ino == top.st_ino)
-			return path + len;
+		ward_cleanup_fd int fd = ward_patient_open_dir(tree, part, WARD_PATIENT_NS, &st);
+		if (fd < 0)
+			return fd == -ETIMEDOUT || fd == -ENOMEM || fd == -EAGAIN ? fd : 0;
+		if (st.st_dev == top.st_dev && st.st_ino == top.st_ino) {
+			*ret = path + len;
+			return 0;
+		}
 	}
-	return NULL;
+	return 0;
 }
 
 static int set(struct ward_buf *b, const char *s, const char *rest)
@@ -136,8 +144,11 @@ static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, str
 	bool up = len == 2 && memcmp(s, "..", 2) == 0;
 	*type = S_IFDIR;
 	if (len == 0 || (up && !real->len)) {
-		const char *in = back_inside(n->tree_fd, s);
+		const char *in = NULL;
+		int back = back_inside(n->tree_fd, s, &in);
 		ward_buf_clear(real);
+		if (back < 0)
+			return back;
 		return in ? set(left, in + strspn(in, "/"), "") < 0 ? -ENOMEM : 1 : -EXDEV;
 	}
 	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
@@ -187,6 +198,10 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 		r = step(n, &left, flags, real, &type);
 	if (r == -EXDEV)
 		return 0;
+	/* Nor does the kernel follow so many: the links up to here are guarded, and stay what they
+	 * are. */
+	if (r == -ELOOP && !(flags & (LOOK | NEEDED)))
+		return 0;
 	/* It may not be entered: what is in there comes to light once its owner lets it be. */
 	if (r == -EACCES && !(flags & NEEDED)) {
 		cut_last(real);
@@ -202,7 +217,7 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 
 /* --- the configuration --- */
 
-enum kind { PROGRAM, PLACE, INCLUDE, REMOTE };
+enum kind { PROGRAM, PLACE, INCLUDE, REMOTE, BASE };
 
 struct key {
 	const char *name; /* without the subsection; "section." for all of it */
@@ -253,12 +268,21 @@ static const struct key keys[] = {
 	{"gc.recentobjectshook", PROGRAM},
 	{"imap.tunnel", PROGRAM},
 	{"instaweb.httpd", PROGRAM},
+	{"instaweb.browser", PROGRAM},
+	{"web.browser", PROGRAM},
+	{"help.browser", PROGRAM},
 	{"lfs.path", PROGRAM}, /* lfs.customtransfer.NAME.path */
 	{"lfs.clean", PROGRAM},
 	{"lfs.smudge", PROGRAM},
 	{"annex.", PROGRAM},
 	{"remote.url", REMOTE},
 	{"remote.pushurl", REMOTE},
+	{"remote.pushdefault", REMOTE},
+	{"branch.remote", REMOTE},
+	{"branch.pushremote", REMOTE},
+	{"submodule.url", REMOTE},
+	{"url.insteadof", BASE},
+	{"url.pushinsteadof", BASE},
 };
 
 struct config {
@@ -320,36 +344,42 @@ static int blame(struct ward_named *n, const char *path, int r)
 	return r;
 }
 
-/* Each word of a command line that names a file of the tree, and its first one also while missing.
- */
-static int program(struct config *c, const char *value)
+/* ward_word_fn */
+static int word(void *user, const char *w, size_t len, enum ward_word kind)
 {
-	static const char apart[] = " \t\n!\"'`;&|()<>{}$=,";
-	bool first = true;
-	int r = 0;
-	for (const char *s = value; r >= 0 && *s; first = false) {
-		s += strspn(s, apart);
-		size_t len = strcspn(s, apart);
-		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-		ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT;
-		ward_buf_add(&word, s, len);
-		s += len;
-		const char *w = ward_buf_str(&word);
-		bool path = first && w[0] != '/' && strchr(w, '/');
-		if (len == 0)
-			continue;
-		r = ward_buf_error(&word);
-		if (r == 0)
-			r = pin(c->n, c->work, w, path ? 0 : IF_THERE | NO_DIR, &real);
-		/* "$(git rev-parse --show-toplevel)/tools/x" */
-		w += strspn(w, "/");
-		if (r == 0 && w != ward_buf_str(&word) && *w)
-			r = pin(c->n, "", w, IF_THERE | NO_DIR, &real);
-	}
+	const struct config *c = user;
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT, real = WARD_BUF_INIT;
+	ward_buf_add(&path, w, len);
+	int r = ward_buf_error(&path);
+	if (r < 0)
+		return r;
+	w = ward_buf_str(&path);
+	/* What is run by a path, or named as one, is guarded while it is missing, too. */
+	bool script = kind == WARD_WORD_SCRIPT && w[0] != '-';
+	bool run = w[0] != '/' && strchr(w, '/') && kind == WARD_WORD_PROGRAM;
+	bool named = strncmp(w, "./", 2) == 0 || strncmp(w, "../", 3) == 0;
+	unsigned flags = run ? 0 : (script && w[0] != '/') || named ? NO_DIR : IF_THERE | NO_DIR;
+	r = pin(c->n, c->work, w, flags, &real);
+	/* "$(git rev-parse --show-toplevel)/tools/x" */
+	w += strspn(w, "/");
+	if (r == 0 && w != ward_buf_str(&path) && *w)
+		r = pin(c->n, "", w, IF_THERE | NO_DIR, &real);
 	return r < 0 ? r : 0;
 }
 
-static int entry(void *user, const char *name, const char *value)
+/* Each word of a command line that names a file of the tree. */
+static int program(struct config *c, const char *value)
+{
+	return ward_command_words(value, word, c);
+}
+
+/* gitremote-helpers(7): "ext::" runs a program. */
+static int remote(struct config *c, const char *url)
+{
+	return strncmp(url, "ext::", 5) == 0 ? program(c, url + 5) : 0;
+}
+
+static int entry(void *user, const char *name, const char *sub, const char *value)
 {
 	struct config *c = user;
 	if (c->worktree) {
@@ -376,8 +406,10 @@ static int entry(void *user, const char *name, const char *value)
 			if (r >= 0 && *value && *value != '~' && strcmp(c->git, c->work) != 0)
 				r = pin(c->n, c->git, value, 0, &real);
 			return r < 0 ? r : 0;
-		case REMOTE: /* gitremote-helpers(7): "ext::" runs a program */
-			return strncmp(value, "ext::", 5) == 0 ? program(c, value + 5) : 0;
+		case REMOTE:
+			return remote(c, value);
+		case BASE: /* url.BASE.insteadOf: what BASE takes the place of */
+			return remote(c, sub);
 		case INCLUDE:
 			return *value && *value != '~' ? read_config(c, value) : 0;
 		}
@@ -475,6 +507,54 @@ static int linked_worktree(struct ward_named *n, const char *git_dir)
 	return r < 0 ? r : read_configs(&c);
 }
 
+/* The URLs of a remote in its old form: a file of lines "URL: …", or one that begins with it. */
+static int old_remote(struct config *c, const char *dir, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	int r = ward_budget_entry(c->n->budget);
+	if (r == 0)
+		r = pin(c->n, dir, name, IF_THERE | LOOK, &real);
+	if (r == 1)
+		r = slurp(c->n, ward_buf_str(&real), &text);
+	if (r < 0)
+		return r == -EINVAL || r == -EACCES || r == -ELOOP ? 0 : r;
+	for (const char *s = ward_buf_str(&text); *s && r == 0; s += strcspn(s, "\n")) {
+		s += strspn(s, "\n");
+		const char *url = strncmp(s, "URL:", 4) == 0 ? s + 4 : s;
+		url += strspn(url, " \t");
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		ward_buf_add(&line, url, strcspn(url, "\n"));
+		r = ward_buf_error(&line) < 0 ? -ENOMEM : remote(c, ward_buf_str(&line));
+	}
+	return r < 0 ? r : 0;
+}
+
+/* git-remote(1), "LEGACY": remotes/ and branches/. */
+static int old_remotes(struct config *c)
+{
+	static const char *const places[] = {"remotes", "branches"};
+	int r = 0;
+	for (size_t i = 0; i < 2 && r >= 0; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
+		const struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+			.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+		r = pin(c->n, c->git, places[i], IF_THERE | LOOK, &dir);
+		if (r <= 0 || !dir.len)
+			continue;
+		int fd = ward_fd_openat2(c->n->tree_fd, ward_buf_str(&dir), &how);
+		ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+		if (fd >= 0 && !d) {
+			close(fd);
+			return -ENOMEM;
+		}
+		const struct dirent *e;
+		while (d && r >= 0 && (e = readdir(d)))
+			if (e->d_name[0] != '.')
+				r = old_remote(c, ward_buf_str(&dir), e->d_name);
+	}
+	return r < 0 ? r : 0;
+}
+
 int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *work_tree)
 {
 	static const char *const others[] = {
@@ -492,6 +572,8 @@ int ward_named_git_dir(struct ward_named *n, const char *git_dir, const char *wo
 		r = pin(n, git_dir, others[i], IF_THERE, &real);
 	if (r >= 0)
 		r = read_configs(&c);
+	if (r >= 0)
+		r = old_remotes(&c);
 	if (r >= 0)
 		r = linked_worktree(n, git_dir);
 	return r < 0 ? r : 0;
@@ -523,4 +605,33 @@ int ward_named_git_file(struct ward_named *n, const char *dir, struct ward_buf *
 	ward_buf_puts(&at, ward_buf_str(&real));
 	r = pin(n, ward_buf_str(&at), text.data + len, NO_DIR, ret_dir);
 	return r == 1 && ret_dir->len ? 1 : r < 0 ? r : 0;
+}
+
+/* npm-config(7), and node-gyp's README: what npm of the project's directory runs. */
+int ward_named_npmrc(struct ward_named *n)
+{
+	static const char *const run[] = {"script-shell", "shell", "git", "editor", "viewer",
+		"browser", "call", "python", "node-options", "init-module", "init.module",
+		"node-gyp", "onload-script"};
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	struct config c = {.n = n, .git = "", .dir = "", .work = ""};
+	int r = pin(n, "", ".npmrc", IF_THERE | LOOK, &real);
+	if (r == 1)
+		r = slurp(n, ward_buf_str(&real), &text);
+	if (r < 0)
+		return r == -EINVAL || r == -EACCES ? 0 : blame(n, ".npmrc", r);
+	for (const char *s = ward_buf_str(&text); *s && r >= 0; s += strcspn(s, "\n")) {
+		s += strspn(s, " \t\r\n");
+		size_t key = strcspn(s, " \t=\n");
+		const char *value = s + key + strspn(s + key, " \t");
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		if (*value != '=')
+			continue;
+		ward_buf_add(&line, value + 1, strcspn(value + 1, "\r\n"));
+		r = ward_buf_error(&line);
+		for (size_t i = 0; i < sizeof(run) / sizeof(run[0]) && r >= 0; i++)
+			if (strlen(run[i]) == key && memcmp(s, run[i], key) == 0)
+				r = program(&c, ward_buf_str(&line));
+	}
+	return r < 0 ? r : 0;
 }

@@ -13,7 +13,8 @@
 #include "enforcer/base/err.h"
 
 struct ward_named {
-	int tree_fd;		     /* the project's directory, served at /workspace */
+	int tree_fd;		     /* the tree's directory */
+	const char *root;	     /* where that is served, as a pattern */
 	struct ward_buf *text;	     /* gets lines "read = pattern" */
 	size_t section;		     /* where in text the guards begin: those are not said again */
 	unsigned lines, files, hops; /* how many, of what is bounded */
@@ -33,10 +34,13 @@ void ward_named_clear(struct ward_named *n);
  * symbolic links, "" is the top. work_tree: where its programs run; NULL: what core.worktree says,
  * else the git directory. What lies outside the tree is left alone, so is what begins with "~".
  * -E2BIG: more than anyone has; -EFBIG, -EACCES: a configuration that cannot be read; -ELOOP;
- * -ETIME, -EDQUOT: beyond the budget.
+ * -ETIME, -EDQUOT: beyond the budget; -ETIMEDOUT: it leads to a file system that does not answer.
  */
 int ward_named_git_dir(
 	struct ward_named *n, const char *git_dir, const char *work_tree) ward_must_check;
+
+/* The same for what `.npmrc` at the top names; what cannot be read there names nothing. */
+int ward_named_npmrc(struct ward_named *n) ward_must_check;
 
 /*
  * For a `.git` in dir that is a file or a symbolic link: 1 and the git directory it names appended

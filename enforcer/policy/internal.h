@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "enforcer/base/host_size.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/automaton.h"
 #include "enforcer/policy/keys.h"
@@ -44,10 +45,32 @@ struct ward_entry {
 	char *instance; /* path of [tree P] and [quota P], else "" */
 	char *value;	/* as written, but paths of the host resolved */
 	uint64_t number;
+	bool share;   /* a percentage or the like: number is what it comes to here */
+	bool shipped; /* a line of a shipped profile, as it is shipped */
 	enum ward_source_kind source;
 	const char *file;
 	unsigned line;
 };
+
+/* What is known of secrets (found.c): sorted, by file and by path. */
+struct ward_found_file {
+	struct ward_file_seen seen;
+};
+struct ward_found_path {
+	char *path; /* owned */
+	enum ward_fact fact;
+	bool unknown;		    /* of all that is beneath */
+	struct ward_file_seen seen; /* of COMMITTED */
+};
+struct ward_found {
+	struct ward_found_file *files;
+	size_t n_files, cap_files;
+	struct ward_found_path *paths;
+	size_t n_paths, cap_paths;
+};
+void ward_found_clear(struct ward_found *f);
+int ward_found_parse(
+	const char *text, size_t len, struct ward_found *ret, struct ward_err *err) ward_must_check;
 
 struct ward_policy {
 	_Atomic uint32_t refs;
@@ -61,18 +84,23 @@ struct ward_policy {
 	/* what holds after the merge: entries of `entries`, in the order of ward_keys */
 	const struct ward_entry **effective;
 	size_t n_effective;
-	char *trees[WARD_TREES_MAX];			  /* paths of all [tree P], sorted */
-	struct ward_place_of tree_places[WARD_TREES_MAX]; /* where each was first named */
+	char *trees[WARD_POLICY_TREES_MAX];			 /* paths of all [tree P], sorted */
+	struct ward_place_of tree_places[WARD_POLICY_TREES_MAX]; /* where each was first named */
 	size_t n_trees;
-	bool fold_all;		/* WARD_POLICY_FOLD_ALL */
-	bool programs;		/* there is a list of programs */
-	uint32_t first_program; /* 1 + number of its first rule; 0: none */
+	struct ward_host_size host;	/* of which shares are */
+	bool host_known;		/* there is a source of kind WARD_SOURCE_HOST */
+	bool fold_all;			/* WARD_POLICY_FOLD_ALL */
+	bool programs;			/* there is a list of programs */
+	uint32_t first_program;		/* 1 + number of its first rule; 0: none */
+	struct ward_expected *expected; /* of [expect] path and lookup; expected.c */
+	size_t n_expected;
 	/* per group: 1 + number of the last rule without '/' in front that makes something visible
 	 */
 	uint32_t float_visible[WARD_GROUP_COUNT_];
 	uint32_t *floats; /* rules whose pattern may begin at every depth, ascending */
 	uint32_t n_floats;
 	struct ward_automaton *automaton;
+	struct ward_found found;
 	struct ward_settings settings;
 	char digest[65];
 };
@@ -113,6 +141,20 @@ void ward_quotas_clear(struct ward_settings *s);
 int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
 	void *base, struct ward_err *err) ward_must_check;
 
+/*
+ * shares.c. The values of keys of which the host has a share: number is a mark until
+ * ward_shares_settle(), then what it comes to. -EINVAL.
+ */
+int ward_share_size(const char *value, uint64_t *ret, struct ward_err *err) ward_must_check;
+int ward_share_cpus(const char *value, uint64_t *ret, struct ward_err *err) ward_must_check;
+/* Resolves the shares of p->entries by the source of kind WARD_SOURCE_HOST; without one every share
+ * is more than any size. -EINVAL: that source is none. */
+int ward_shares_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;
+/* A share of CPUs that is all of them limits nothing. */
+void ward_shares_trim(struct ward_policy *p);
+/* Appends the text of that source: "memory BYTES", "cpus TENTHS". -ENOMEM. */
+int ward_host_text(const struct ward_host_size *s, struct ward_buf *b) ward_must_check;
+
 /* key_types.c: the smallest count and the shortest time of [audit] checkpoint. */
 int ward_checkpoint_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
 	void *base, struct ward_err *err) ward_must_check;
@@ -134,6 +176,26 @@ int ward_programs_read(struct ward_policy *p, const struct ward_key *k, const ch
 bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, uint32_t *ret_rule);
 
+/* auto.c: values of [auto] and [agent]. */
+int ward_parse_least(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+int ward_parse_points(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+int ward_parse_from(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+int ward_parse_tools(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+int ward_parse_money(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+int ward_tools_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+
+/* expected.c: takes the patterns of [expect] path and lookup apart, one key a call, and
+ * frees them. -ENOMEM. */
+int ward_expected_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
+	void *base, struct ward_err *err) ward_must_check;
+void ward_expected_clear(struct ward_policy *p);
+
 /* What a policy is made of beside its settings and rules. */
 #define WARD_POLICY_PATHS 1u  /* the automaton; without it nobody may ask about a path */
 #define WARD_POLICY_DIGEST 2u /* without it the digest is empty */
@@ -148,15 +210,23 @@ int ward_policy_compile_parts(const struct ward_source_text *sources, size_t n, 
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err) ward_must_check;
 
 /* What a verb of [files] gives, and what it leaves at most as a guard. `ask` and `noexec`: as far
- * as they do not depend on others (docs/policy.md). */
+ * as they do not depend on others (wardfs-policy(5)). */
 uint32_t ward_verb_rights(enum ward_verb v);
 
 enum ward_rule_group ward_rule_group(const struct ward_rule *r);
 
+/* A rule of [lift], which gives back; it is no guard, though it counts as one that takes nothing.
+ */
+static inline bool ward_rule_lifts(const struct ward_rule *r)
+{
+	return r->verb == WARD_VERB_LIFT_READ || r->verb == WARD_VERB_LIFT_WRITE;
+}
+
 /* [guard] fold: do the letters of its pattern match both cases? */
 static inline bool ward_rule_folds(const struct ward_policy *p, const struct ward_rule *r)
 {
-	return (p->fold_all || (p->settings.fold && r->guard)) && r->verb != WARD_VERB_PROGRAM;
+	return (p->fold_all || (p->settings.fold && r->guard)) && r->verb != WARD_VERB_PROGRAM &&
+	       !ward_rule_lifts(r);
 }
 
 /* ward_outcome_fn; ctx is the struct ward_policy. */

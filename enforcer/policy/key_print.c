@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the table of keys for the documents that follow it: docs/policy.md, wardfs-policy(5). */
+/* Prints the table of keys for the documents that follow it: docs/wardfs-policy.5.md and the manual
+ * page. */
 #include <stdio.h>
 
 #include "enforcer/policy/keys.h"

@@ -84,6 +84,7 @@ static const char *const changes[] = {"discard", "review", "keep", NULL};
 /* These speak of a structure of their own: the function reads them. */
 #define READ(function) {WARD_FILL_READER, 0, function}
 #define LIMIT_OF(key) {WARD_FILL_READER, offsetof(struct ward_quota, limits[key]), ward_quota_read}
+#define READ_INTO(member, function) {WARD_FILL_READER, offsetof(struct ward_settings, member), function}
 /* No member: rules, or what one file asks for by its type. */
 #define NOWHERE {WARD_FILL_NONE, 0, NULL}
 /* clang-format on */
@@ -108,13 +109,15 @@ static const char *const changes[] = {"discard", "review", "keep", NULL};
 #define WORDS(SEC, key, wds, MERGE, who, LIVE, rdy, def, to, text)                                 \
 	ROW(SEC, key, WORD, true, wds, MERGE, who, LIVE, rdy, def, text, to)
 /* clang-format off */
-#define RULE(SEC, key, VERB, text)                                                                 \
+#define RULE_OF(SEC, key, TYPE, VERB, merges, who, text)                                           \
 	{                                                                                          \
 		.section = &ward_sections[WARD_SECTION_##SEC], .name = (key),                      \
-		.type = WARD_KEY_TYPE_RULE, .repeats = true, .verb = WARD_VERB_##VERB,             \
-		.merge = WARD_MERGE_ADD, .by = FROM_ANY, .live = WARD_LIVE_YES,                    \
+		.type = WARD_KEY_TYPE_##TYPE, .repeats = true, .verb = WARD_VERB_##VERB,           \
+		.merge = WARD_MERGE_##merges, .by = (who), .live = WARD_LIVE_YES,                  \
 		.ready = WARD_READY_ALL, .into = NOWHERE, .doc = (text)                            \
 	}
+#define RULE(SEC, key, VERB, text) RULE_OF(SEC, key, RULE, VERB, ADD, FROM_ANY, text)
+#define LIFT(key, VERB, text) RULE_OF(LIFT, key, LIFT, VERB, BASE, BASE_ONLY, text)
 /* clang-format on */
 #define ALL WARD_READY_ALL
 
@@ -130,8 +133,9 @@ const struct ward_key ward_keys[] = {
 	WORD(POLICY, "mode", ward_mode_words, MIN, FROM_HOST, NO, WARD_READY_NONE,
 		WARD_DEFAULT_MODE, INTO(mode),
 		"How wardfs isolates the command. `wardfs doctor` tells which modes work on this host."),
-	WORD(POLICY, "trust", trust, MIN, FROM_HOST, NO, WARD_READY_NONE, "medium", INTO(trust),
-		"How far the owner trusts the command. `low` refuses the network of the host."),
+	WORD(POLICY, "trust", trust, MIN, FROM_HOST, NO, ALL, "medium", INTO(trust),
+		"How far the owner trusts the command. `low` refuses the network of the host; mode `auto` "
+		"weighs it."),
 	KEY(POLICY, "name", TEXT, BASE, BASE_ONLY, YES, ALL, NULL, INTO(name),
 		"What the trail calls the policy. Without it: the name of the file."),
 	KEY(TREE, "source", TREE_SOURCE, BASE, BASE_ONLY, NO, ALL, NULL,
@@ -144,6 +148,11 @@ const struct ward_key ward_keys[] = {
 		"What happens to changes when the session ends."),
 	WORD(TREE, "hardlinks", hardlinks, MIN, FROM_HOST, YES, ALL, "read", INTO_TREE(hardlinks),
 		"The most that a file allows that has names unknown to the tree."),
+	LIST(TREE, "seed", SEED, BASE, BASE_ONLY, NO, ALL, NULL, INTO_TREE(seed),
+		"A line of a file that `run` makes in the tree where it is missing. Only in a "
+		"directory of `~/.local/share/wardfs/agents`."),
+	LIST(TREE, "seed-project", SEED, BASE, BASE_ONLY, NO, ALL, NULL, INTO_TREE(seed_project),
+		"The same, added once for each project: to a file that lacks the first of these lines."),
 	RULE(GUARD, "hide", HIDE, "The name does not exist for the agent."),
 	RULE(GUARD, "deny", DENY, "The name is visible and cannot be opened."),
 	RULE(GUARD, "read", READ, "The file can at most be read and executed."),
@@ -153,6 +162,9 @@ const struct ward_key ward_keys[] = {
 	RULE(GUARD, "noexec", NOEXEC,
 		"The file cannot be executed. A tree that the pattern names as a whole is also "
 		"mounted noexec."),
+	RULE(GUARD, "secret", SECRET,
+		"A file that was there before the session does not exist for the agent, unless git "
+		"has committed what it holds. Section Secrets."),
 	WORD(GUARD, "fold", flag, MAX, FROM_ANY, YES, ALL, "no", INTO(fold),
 		"Guards match letters of both cases of ASCII. A tree on a file system that "
 		"takes a.txt and A.TXT for one name needs it."),
@@ -168,6 +180,12 @@ const struct ward_key ward_keys[] = {
 	RULE(FILES, "noexec", NOEXEC,
 		"The file cannot be executed, whatever other rules give. A tree that the pattern "
 		"names as a whole is also mounted noexec."),
+	RULE(FILES, "secret", SECRET,
+		"As in [guard], of what the rule before it gives; a later rule takes its place."),
+	LIFT("read", LIFT_READ,
+		"One file, without wildcards, that may be read although a shipped profile's "
+		"`secret`, `deny` or `hide` of [guard] covers it."),
+	LIFT("write", LIFT_WRITE, "The same, for all rights that the other rules give."),
 	KEY(QUOTA, "growth", SIZE, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_GROWTH),
 		"Bytes that the session added and that are still there. More: EDQUOT."),
 	KEY(QUOTA, "files", COUNT, MIN, FROM_ANY, VALUE, ALL, NULL, LIMIT_OF(WARD_QUOTA_FILES),
@@ -183,9 +201,9 @@ const struct ward_key ward_keys[] = {
 	WORD(LIMITS, "require", require, MIN, FROM_ANY, NO, ALL, "yes",
 		INTO(limits_where_available),
 		"`yes`: a limit that this host cannot enforce refuses the run."),
-	KEY(LIMITS, "cpus", TENTHS, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpus),
-		"Processors of the session, in steps of 0.1."),
-	KEY(LIMITS, "memory", SIZE, MIN, FROM_ANY, NO, ALL, NULL, INTO(memory),
+	KEY(LIMITS, "cpus", CPUS, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpus),
+		"Processors of the session, in steps of 0.1, or a share of those there are."),
+	KEY(LIMITS, "memory", SIZE_SHARE, MIN, FROM_ANY, NO, ALL, NULL, INTO(memory),
 		"Memory of all processes together, without swap. Page cache and `/tmp` count."),
 	KEY(LIMITS, "processes", COUNT, MIN, FROM_ANY, NO, ALL, "512", INTO(processes),
 		"Processes and threads of the session."),
@@ -196,14 +214,18 @@ const struct ward_key ward_keys[] = {
 	KEY(LIMITS, "cpu-time", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpu_time_ns),
 		"CPU time of all processes together. Then the session ends."),
 	KEY(LIMITS, "wall", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(wall_ns),
-		"Time from start to end."),
+		"Time from start to end, also while the host is suspended."),
 	KEY(LIMITS, "idle", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(idle_ns),
-		"Time without output, input or file access."),
+		"Time without output, input or file access. While the host is suspended it stands still. "
+		"Of a shipped profile: time without CPU use and without a terminal."),
 	KEY(LIMITS, "grace", TIME, MIN, FROM_ANY, NO, ALL, "2s", INTO(grace_ns),
 		"Time from SIGTERM to SIGKILL when a session ends."),
+	KEY(LIMITS, "command", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(command_ns),
+		"Time of one command: of each `wardfs exec`, and of what `[process] shell` tells. Then the "
+		"command ends, not the session."),
 	KEY(LIMITS, "per-command", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(per_command_ns),
-		"Time of each `wardfs exec`."),
-	KEY(LIMITS, "tmp", SIZE, MIN, FROM_ANY, NO, ALL, "1G", INTO(tmp_bytes),
+		"Time of each `wardfs exec` alone."),
+	KEY(LIMITS, "tmp", SIZE_SHARE, MIN, FROM_ANY, NO, ALL, "1G", INTO(tmp_bytes),
 		"Size of /tmp, /var/tmp, /run and /dev/shm together."),
 	WORD(LIMITS, "core", flag, MIN, FROM_ANY, NO, ALL, "no", INTO(core),
 		"Processes may write core files."),
@@ -218,6 +240,9 @@ const struct ward_key ward_keys[] = {
 	LIST(SYSTEM, "read", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(system_read),
 		"More of the host, read-only. A path that a guard, the floor or the project file closes "
 		"refuses the start."),
+	KEY(SYSTEM, "image", IMAGE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(image),
+		"The image whose files take the place of `view`: a directory, what `wardfs image pull` "
+		"unpacked, or `none` (docs/images.md)."),
 	LIST(ENV, "pass", ENV_PASS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_pass),
 		"A variable that is passed on, besides PATH TERM LANG LC_* TZ COLORTERM. Not from root to "
 		"another owner, but under sudo by exact name."),
@@ -228,8 +253,27 @@ const struct ward_key ward_keys[] = {
 	LIST(PROCESS, "exec", PROGRAM, COMMON, FROM_HOST, NO, ALL, NULL, READ(ward_programs_read),
 		"Only these programs may be executed, whatever name reaches them. A directory "
 		"stands for everything beneath it. Without a list: all programs."),
+	LIST(PROCESS, "shell", SHELL, BASE, BASE_ONLY, NO, ALL, NULL, INTO(shells),
+		"How a command of an agent's shell tool begins: its program and first arguments. "
+		"`[limits] command` bounds it."),
 	WORD(PROCESS, "terminal", flag, MIN, FROM_HOST, NO, ALL, "yes", INTO(terminal),
 		"The command gets a terminal where there is one."),
+	LIST(AGENT, "tools", TOOLS, ADD, FROM_HOST, NO, ALL, NULL,
+		READ_INTO(agent_tools, ward_tools_read),
+		"The tools that the agent wants: files, search, terminal, browser, desktop, mail, "
+		"payments. Mode `auto` weighs them; they grant nothing."),
+	KEY(AGENT, "budget", MONEY, MIN, FROM_HOST, NO, ALL, NULL, INTO(budget),
+		"What the agent may spend, in any currency. Mode `auto` weighs it; wardfs does not see "
+		"what is spent."),
+	KEY(AUTO, "least", LEAST, MIN, FROM_HOST, NO, ALL, WARD_DEFAULT_MODE, INTO(auto_least),
+		"The weakest mode that mode `auto` may pick. `none` also takes `trust = high` and "
+		"`run --trust high`."),
+	LIST(AUTO, "points", RISK_POINTS, ADD, FROM_HOST, NO, ALL, NULL, INTO(auto_points),
+		"What a row of the table of risks costs, never less than by itself. Of several lines "
+		"the largest number counts."),
+	LIST(AUTO, "from", RISK_FROM, ADD, FROM_HOST, NO, ALL, NULL, INTO(auto_from),
+		"From so many points on mode `auto` picks at least this mode, never from more than by "
+		"itself. Of several lines the smallest number counts."),
 	WORD(NETWORK, "mode", net, MIN_OPEN, FROM_ANY, NO, ALL, "none", INTO(net),
 		"No network, what is listed, everything through a proxy, or the network of the "
 		"host."),
@@ -292,11 +336,21 @@ const struct ward_key ward_keys[] = {
 	KEY(AUDIT, "rotate", SIZE, MIN, FROM_HOST, NO, ALL, "256M", INTO(rotate),
 		"A longer trail goes on in a new file, and the finished one is compressed. At least "
 		"64K."),
-	KEY(AUDIT, "keep", TIME, MAX, FROM_HOST, NO, ALL, "90d", INTO(keep_ns),
-		"How long the trail is kept after the end of its session."),
+	KEY(AUDIT, "keep", TIME, MAX, FROM_HOST, NO, ALL, "200d", INTO(keep_ns),
+		"How long the trail is kept after the end of its session, by `prune` and by `remove` without `--force`. Where root starts a session for another owner, that owner's file can only make it longer than by default."),
 	WORDS(AUDIT, "redact", redact, ADD, FROM_HOST, NO, ALL, "none", INTO(redact),
 		"What the trail leaves out. `argv`: the arguments of programs. `sni`: the names in "
 		"TLS greetings."),
+	LIST(EXPECT, "path", EXPECTED_PATH, BASE, BASE_ONLY, YES, ALL, NULL,
+		READ(ward_expected_read),
+		"Refusals of this path, and beneath, are expected: recorded and counted, but not "
+		"printed at the end of a run."),
+	LIST(EXPECT, "lookup", EXPECTED_LOOK, BASE, BASE_ONLY, YES, ALL, NULL,
+		READ(ward_expected_read),
+		"The same of looks alone that are answered as if nothing were there: programs that "
+		"try `.env` in each directory."),
+	LIST(EXPECT, "host", EXPECTED_HOST, BASE, BASE_ONLY, YES, ALL, NULL, NOWHERE,
+		"The same of a destination. Without a port: all of them."),
 	LIST(TEST, "expect", EXPECT, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"What an action answers; `wardfs policy test` checks it. No disk plays a part: a "
 		"directory moves only where the rules alone allow it."),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "enforcer/base/quantity.h"
+#include "enforcer/policy/image_name.h"
 #include "enforcer/policy/internal.h"
 #include "enforcer/policy/pattern.h"
 #include "enforcer/policy/proxy.h"
@@ -18,12 +19,14 @@ PARSE(version)
 {
 	return strcmp(value, "1") == 0
 		       ? 0
-		       : ward_err_set(err, -EINVAL, "version '%.20s' is not known: 1 is", value);
+		       : ward_err_set(err, -EINVAL, "unknown version '%.20s': write 1", value);
 }
 
 PARSE(text)
 {
-	return strlen(value) <= 200 ? 0 : ward_err_set(err, -EINVAL, "a text over 200 bytes");
+	return strlen(value) <= 200
+		       ? 0
+		       : ward_err_set(err, -EINVAL, "the text has more than 200 bytes");
 }
 
 PARSE(word)
@@ -40,6 +43,12 @@ PARSE(pattern)
 	return r;
 }
 
+PARSE(seed)
+{
+	struct ward_seed_line line;
+	return ward_seed_parse(value, &line, err);
+}
+
 PARSE(program)
 {
 	/* A bare name would be any file that the command calls so. */
@@ -49,18 +58,50 @@ PARSE(program)
 	return parse_pattern(k, value, number, err);
 }
 
+PARSE(shell)
+{
+	size_t name = strcspn(value, " \t/");
+	if (strlen(value) > 200 || name == 0 || value[name] == '/' || !value[name])
+		return ward_err_set(err, -EINVAL,
+			"write the program's name and the arguments it begins with, such as bash "
+			"-c");
+	return 0;
+}
+
+PARSE(expected_path)
+{
+	/* A bare name would be silent wherever it stands. */
+	if (value[0] != '/')
+		return ward_err_set(err, -EINVAL,
+			"write the whole path, such as /var/agent/example/%.60s", value);
+	return parse_pattern(k, value, number, err);
+}
+
+/* `none` takes back what a profile bounds; a key with a default of its own always has a bound. */
+static bool is_none(const struct ward_key *k, const char *value, uint64_t *number)
+{
+	const bool bounds =
+		ward_key_in(k, WARD_SECTION_LIMITS) || ward_key_in(k, WARD_SECTION_QUOTA);
+	if (!bounds || k->fallback || strcmp(value, "none") != 0)
+		return false;
+	*number = WARD_UNLIMITED;
+	return true;
+}
+
 PARSE(size)
 {
-	return ward_quantity_size(value, number, err);
+	return is_none(k, value, number) ? 0 : ward_quantity_size(value, number, err);
 }
 
 PARSE(count)
 {
-	return ward_quantity_count(value, number, err);
+	return is_none(k, value, number) ? 0 : ward_quantity_count(value, number, err);
 }
 
 PARSE(time)
 {
+	if (is_none(k, value, number))
+		return 0;
 	return ward_quantity_duration(
 		value, WARD_DURATION_BARE | WARD_DURATION_SEVERAL, number, err);
 }
@@ -78,24 +119,36 @@ static int rate(const char *value, bool size, uint64_t *number, struct ward_err 
 
 PARSE(size_rate)
 {
-	return rate(value, true, number, err);
+	return is_none(k, value, number) ? 0 : rate(value, true, number, err);
 }
 
 PARSE(count_rate)
 {
-	return rate(value, false, number, err);
+	return is_none(k, value, number) ? 0 : rate(value, false, number, err);
 }
 
-PARSE(tenths)
+PARSE(size_share)
 {
-	return ward_quantity_tenths(value, number, err);
+	return is_none(k, value, number) ? 0 : ward_share_size(value, number, err);
+}
+
+PARSE(cpus)
+{
+	return is_none(k, value, number) ? 0 : ward_share_cpus(value, number, err);
 }
 
 PARSE(host_path)
 {
 	if (value[0] == '~' && value[1] && value[1] != '/')
 		return ward_err_set(err, -EINVAL, "'%s': only the owner's own ~/ is known", value);
-	return strlen(value) < 4096 ? 0 : ward_err_set(err, -EINVAL, "a path over 4095 bytes");
+	return strlen(value) < 4096
+		       ? 0
+		       : ward_err_set(err, -EINVAL, "the path has more than 4095 bytes");
+}
+
+PARSE(image)
+{
+	return ward_image_name_check(value, err);
 }
 
 PARSE(source)
@@ -103,9 +156,9 @@ PARSE(source)
 	const char *size = ward_tree_tmpfs(value);
 	if (!size)
 		return parse_host_path(k, value, number, err);
-	int r = ward_quantity_size(size, number, err);
+	int r = ward_share_size(size, number, err);
 	if (r == 0 && *number < 4096)
-		return ward_err_set(err, -EINVAL, "a tmpfs of less than 4K");
+		return ward_err_set(err, -EINVAL, "the tmpfs has less than 4K");
 	return r;
 }
 
@@ -145,6 +198,18 @@ PARSE(url)
 PARSE(header)
 {
 	return ward_proxy_header(value, err);
+}
+
+/* One file: what a wildcard would lift besides, nobody has seen. */
+PARSE(lift)
+{
+	if (value[0] != '/' || strpbrk(value, "*?[\\") || strlen(value) < 2 ||
+		value[strlen(value) - 1] == '/')
+		return ward_err_set(err, -EINVAL,
+			"'%s': one file, as an absolute path inside without wildcards, such as "
+			"/workspace/.env",
+			value);
+	return ward_value_sandbox_path(value, false, err);
 }
 
 /* A time, or a count? */
@@ -200,19 +265,25 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_EXTENDS] = {"profile or path", "medium", .parse = parse_text},
 	[WARD_KEY_TYPE_WORD] = {.parse = parse_word},
 	[WARD_KEY_TYPE_RULE] = {"pattern", "/workspace/example", .parse = parse_pattern},
+	[WARD_KEY_TYPE_LIFT] = {"path", "/workspace/.env", .parse = parse_lift},
 	[WARD_KEY_TYPE_SIZE] = {"size", "10M", .parse = parse_size},
 	[WARD_KEY_TYPE_COUNT] = {"count", "200", .parse = parse_count},
 	[WARD_KEY_TYPE_TIME] = {"time", "10m", .parse = parse_time},
 	[WARD_KEY_TYPE_SIZE_RATE] = {"size rate", "10M/s", .parse = parse_size_rate},
 	[WARD_KEY_TYPE_COUNT_RATE] = {"count rate", "100/m", .parse = parse_count_rate},
-	[WARD_KEY_TYPE_TENTHS] = {"number", "1.5", .parse = parse_tenths},
+	[WARD_KEY_TYPE_SIZE_SHARE] = {"size or percentage", "10M", .parse = parse_size_share},
+	[WARD_KEY_TYPE_CPUS] = {"number, percentage or all-N", "1.5", .parse = parse_cpus},
 	[WARD_KEY_TYPE_HOST_PATH] = {"host path", "/opt/example", .host_path = true, .parse = parse_host_path},
+	[WARD_KEY_TYPE_IMAGE] = {"image", "debian:12", .host_path = true, .parse = parse_image},
 	[WARD_KEY_TYPE_TREE_SOURCE] = {"host path or tmpfs:SIZE", ".", .host_path = true, .parse = parse_source},
 	[WARD_KEY_TYPE_TREE_AT] = {"same, none or path", "none", .parse = parse_at},
 	[WARD_KEY_TYPE_ENV_PASS] = {"name or glob", "EXAMPLE_*", .parse = parse_env_pass},
 	[WARD_KEY_TYPE_ENV_SET] = {"NAME=VALUE", "EXAMPLE=1", .parse = parse_env_set},
+	[WARD_KEY_TYPE_SEED] = {"FILE: TEXT or FILE if NAME: TEXT", "config.toml: example = 1",
+		.parse = parse_seed},
 	[WARD_KEY_TYPE_PROGRAM] = {"path or pattern", "/usr/bin/git", .parse = parse_program,
 		.merge = ward_programs_merge},
+	[WARD_KEY_TYPE_SHELL] = {"program and arguments", "bash -c", .parse = parse_shell},
 	[WARD_KEY_TYPE_ALLOW] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
 	[WARD_KEY_TYPE_DENY] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
 	[WARD_KEY_TYPE_PORTS] = {"port[:port]", "8080", .parse = parse_ports},
@@ -221,7 +292,17 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_CHECKPOINT] = {"count or time", "5000", .parse = parse_checkpoint},
 	[WARD_KEY_TYPE_ANCHOR] = {"journald, syslog, file:PATH, exec:PATH or none", "journald",
 		.parse = parse_anchor},
-	[WARD_KEY_TYPE_EXPECT] = {"ACTION PATH [PATH2] VERDICT", "read /workspace/x hide",
+	[WARD_KEY_TYPE_EXPECTED_PATH] = {"path or pattern", "/var/agent/example",
+		.parse = parse_expected_path},
+	[WARD_KEY_TYPE_EXPECTED_LOOK] = {"path or pattern", "/workspace/example",
+		.parse = parse_expected_path},
+	[WARD_KEY_TYPE_EXPECTED_HOST] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
+	[WARD_KEY_TYPE_LEAST] = {"mode", "process", .parse = ward_parse_least},
+	[WARD_KEY_TYPE_RISK_POINTS] = {"ROW POINTS", "no-time 20", .parse = ward_parse_points},
+	[WARD_KEY_TYPE_RISK_FROM] = {"MODE POINTS", "restricted 10", .parse = ward_parse_from},
+	[WARD_KEY_TYPE_TOOLS] = {"tools with commas", "files, terminal", .parse = ward_parse_tools},
+	[WARD_KEY_TYPE_MONEY] = {"amount", "20", .parse = ward_parse_money},
+	[WARD_KEY_TYPE_EXPECT] = {"ACTION[:FACT] PATH [PATH2] VERDICT", "read /workspace/x hide",
 		.parse = parse_expect},
 };
 /* clang-format on */

@@ -40,7 +40,7 @@ static int unknown_key(const struct ward_section *section, const char *name, str
 	if (near->section == section)
 		return ward_err_set(err, -EINVAL, "no key '%s' in [%s]: did you mean '%s'?", name,
 			section->name, near->name);
-	return ward_err_set(err, -EINVAL, "no key '%s' in [%s]: it stands in [%s]", name,
+	return ward_err_set(err, -EINVAL, "no key '%s' in [%s]: it belongs to [%s]", name,
 		section->name, near->section->name);
 }
 
@@ -56,7 +56,8 @@ int ward_key_find(const struct ward_section *section, const char *name, const st
 	if (section == &ward_sections[WARD_SECTION_GUARD] &&
 		strcmp(name, ward_verb_name(WARD_VERB_WRITE)) == 0)
 		return ward_err_set(err, -EINVAL,
-			"no key 'write' in [guard]: a guard only takes away; 'write' stands in [files]");
+			"no key 'write' in [guard]: a guard only takes away; 'write' belongs to "
+			"[files]");
 	return unknown_key(section, name, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one table of sections and keys (key_table.c), and what their types do (key_types.c). Reading,
- * merging, filling struct ward_settings, reloading and the documents follow them: docs/policy.md
+ * merging, filling struct ward_settings, reloading and the documents follow them: wardfs-policy(5)
  * has their rows (static/keys compares them), and wardfs-policy(5) is made from them. No other code
  * compares the word of a key or of a section.
  */
@@ -21,14 +21,18 @@ enum ward_section_id {
 	WARD_SECTION_TREE,
 	WARD_SECTION_GUARD,
 	WARD_SECTION_FILES,
+	WARD_SECTION_LIFT,
 	WARD_SECTION_QUOTA,
 	WARD_SECTION_LIMITS,
 	WARD_SECTION_HOME,
 	WARD_SECTION_SYSTEM,
 	WARD_SECTION_ENV,
 	WARD_SECTION_PROCESS,
+	WARD_SECTION_AGENT,
+	WARD_SECTION_AUTO,
 	WARD_SECTION_NETWORK,
 	WARD_SECTION_AUDIT,
+	WARD_SECTION_EXPECT,
 	WARD_SECTION_TEST,
 	WARD_SECTION_COUNT_,
 };
@@ -49,18 +53,23 @@ enum ward_key_type {
 	WARD_KEY_TYPE_EXTENDS,
 	WARD_KEY_TYPE_WORD, /* one of words, the strictest first */
 	WARD_KEY_TYPE_RULE, /* a pattern; the key is the verb */
+	WARD_KEY_TYPE_LIFT, /* the same, of one absolute path */
 	WARD_KEY_TYPE_SIZE,
 	WARD_KEY_TYPE_COUNT,
 	WARD_KEY_TYPE_TIME,
 	WARD_KEY_TYPE_SIZE_RATE,
 	WARD_KEY_TYPE_COUNT_RATE,
-	WARD_KEY_TYPE_TENTHS,
-	WARD_KEY_TYPE_HOST_PATH, /* absolute, ~/ or relative to the file */
+	WARD_KEY_TYPE_SIZE_SHARE, /* a size, or a percentage of the host's memory */
+	WARD_KEY_TYPE_CPUS,	  /* tenths, a percentage or all-N of the host's */
+	WARD_KEY_TYPE_HOST_PATH,  /* absolute, ~/ or relative to the file */
+	WARD_KEY_TYPE_IMAGE,	  /* a reference, or such a path (image_name.h) */
 	WARD_KEY_TYPE_TREE_SOURCE,
 	WARD_KEY_TYPE_TREE_AT,
 	WARD_KEY_TYPE_ENV_PASS,
 	WARD_KEY_TYPE_ENV_SET,
+	WARD_KEY_TYPE_SEED,    /* FILE[ if NAME]: TEXT */
 	WARD_KEY_TYPE_PROGRAM, /* absolute path or pattern */
+	WARD_KEY_TYPE_SHELL,   /* words: the name of a program, and arguments */
 	WARD_KEY_TYPE_ALLOW,   /* a destination */
 	WARD_KEY_TYPE_DENY,
 	WARD_KEY_TYPE_PORTS,
@@ -69,6 +78,14 @@ enum ward_key_type {
 	WARD_KEY_TYPE_CHECKPOINT, /* count or time */
 	WARD_KEY_TYPE_ANCHOR,
 	WARD_KEY_TYPE_EXPECT,
+	WARD_KEY_TYPE_LEAST,	   /* a mode that is a wall by itself */
+	WARD_KEY_TYPE_RISK_POINTS, /* a row of conf/risk.table, and points */
+	WARD_KEY_TYPE_RISK_FROM,   /* a mode, and points */
+	WARD_KEY_TYPE_TOOLS,
+	WARD_KEY_TYPE_MONEY,
+	WARD_KEY_TYPE_EXPECTED_PATH, /* absolute path or pattern */
+	WARD_KEY_TYPE_EXPECTED_LOOK, /* the same */
+	WARD_KEY_TYPE_EXPECTED_HOST, /* a destination */
 	WARD_KEY_TYPE_COUNT_,
 };
 

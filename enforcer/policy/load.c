@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,14 +15,18 @@
 #include "enforcer/base/budget.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/host_size.h"
+#include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/policy/git_guards.h"
 #include "enforcer/policy/internal.h"
+#include "enforcer/policy/known.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
 
 #define FLOOR "/etc/wardfs/floor.policy"
 #define PROJECT ".wardfs.policy"
+#define PROPOSAL ".wardfs.propose"
 #define DEFAULT_PROFILE "medium"
 
 const char *ward_profile_text(const char *name, size_t *ret_len)
@@ -43,18 +48,31 @@ const char *ward_profile_name(size_t i)
 	return ward_embedded_profiles[i].name;
 }
 
-/* Reads a whole file into text. One byte over the limit is enough to be refused by the reader. */
-static int slurp(int dirfd, const char *path, int flags, struct ward_buf *text)
+/*
+ * Reads a whole file into text, with err for what cannot be opened. One byte over the limit is
+ * enough to be refused by the reader.
+ */
+static int slurp(
+	const char *path, enum ward_fd_named what, struct ward_buf *text, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
-	if (fd < 0)
-		return -errno;
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	return ward_fd_read_all(fd, WARD_POLICY_TEXT_MAX + 1, text);
+	ward_cleanup_fd int fd = -1;
+	int r = ward_fd_open_named(path, what, &fd, err);
+	if (r < 0)
+		return r;
+	r = ward_fd_read_all(fd, WARD_POLICY_TEXT_MAX + 1, text);
+	return r < 0 ? ward_err_sys(err, r == -EFBIG ? -EINVAL : r, "%s", path) : 0;
+}
+
+/* A file that need not be there. 1: got it, 0: there is none. */
+static int slurp_if_there(const char *path, struct ward_buf *text, struct ward_err *err)
+{
+	struct ward_err e = WARD_ERR_INIT;
+	int r = slurp(path, WARD_NAMED_FILE, text, &e);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r < 0 && err)
+		*err = e;
+	return r < 0 ? r : 1;
 }
 
 /* The project file: only a regular file, which is no link. Waits for nobody. */
@@ -109,12 +127,13 @@ int ward_policy_find(const char *name, struct ward_buf *ret_text, struct ward_bu
 			r = ward_buf_error(ret_file);
 		return r < 0 ? ward_err_sys(err, r, "%s", name) : 0;
 	}
-	int r = slurp(AT_FDCWD, name, 0, ret_text);
+	int r = slurp(name, WARD_NAMED_PIPE, ret_text, err);
 	if (r == -ENOENT && !strchr(name, '/'))
 		return no_profile(name, err);
-	if (r == 0)
-		r = absolute(name, ret_file);
-	return r < 0 ? ward_err_sys(err, r == -EFBIG ? -EINVAL : r, "%s", name) : 0;
+	if (r < 0)
+		return r;
+	r = absolute(name, ret_file);
+	return r < 0 ? ward_err_sys(err, r, "%s", name) : 0;
 }
 
 /* --- extends --- */
@@ -148,17 +167,6 @@ static int peek_pair(
 		k->type == WARD_KEY_TYPE_EXTENDS && !p->name.len)
 		ward_buf_puts(&p->name, value);
 	return 0;
-}
-
-/* Adds what the project at hand brings to a shipped profile that asks for it. */
-static int complete(const struct ward_load *l, const struct ward_buf *file, struct ward_buf *text,
-	struct ward_err *err)
-{
-	size_t len = 0;
-	if (!file->len || !ward_profile_text(ward_buf_str(file), &len) ||
-		!strstr(ward_buf_str(text), "\n" WARD_PRESENT_MARK "\n"))
-		return 0;
-	return ward_present_guards(l->tree_fd, l->budget, text, err);
 }
 
 /* Loads what base extends, if it does, into the two buffers. stand_in: of struct ward_load. */
@@ -218,20 +226,22 @@ static int load_owner(const struct ward_load *l, struct texts *t, struct ward_er
 		r = ward_buf_error(file);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", l->tree_path);
-	r = slurp(AT_FDCWD, ward_buf_str(file), O_NONBLOCK, &t->text[WARD_SOURCE_BASE]);
-	if (r == 0)
-		r = ward_budget_take(l->budget, t->text[WARD_SOURCE_BASE].len);
-	if (r == 0)
-		return 1;
-	if (ward_budget_refuse(r, ward_buf_str(file), WARD_POLICY_TEXT_MAX, err))
+	r = slurp_if_there(ward_buf_str(file), &t->text[WARD_SOURCE_BASE], err);
+	if (r < 0)
 		return r;
-	if (r != -ENOENT && r != -ENOTDIR)
-		return ward_err_sys(err, r, "%s", ward_buf_str(file));
+	if (r > 0) {
+		r = ward_budget_take(l->budget, t->text[WARD_SOURCE_BASE].len);
+		if (r == 0)
+			return 1;
+		if (!ward_budget_refuse(r, ward_buf_str(file), WARD_POLICY_TEXT_MAX, err))
+			r = ward_err_sys(err, r, "%s", ward_buf_str(file));
+		return r;
+	}
 	ward_buf_clear(file);
 	return 0;
 }
 
-static int given_base(const struct ward_load *l, struct texts *t, struct ward_err *err)
+static int given_base(const struct ward_load *l, struct texts *t)
 {
 	static const enum ward_source_kind kinds[] = {WARD_SOURCE_BASE, WARD_SOURCE_PROFILE};
 	const struct ward_base *b = l->base;
@@ -239,9 +249,6 @@ static int given_base(const struct ward_load *l, struct texts *t, struct ward_er
 		ward_buf_add(&t->text[kinds[i]], b->text[i].data, b->text[i].len);
 		ward_buf_add(&t->file[kinds[i]], b->file[i].data, b->file[i].len);
 		t->there[kinds[i]] = b->file[i].len > 0;
-		int r = complete(l, &t->file[kinds[i]], &t->text[kinds[i]], err);
-		if (r < 0)
-			return r;
 	}
 	return 0;
 }
@@ -250,7 +257,7 @@ static int load_base(const struct ward_load *l, struct texts *t, struct ward_err
 {
 	struct ward_buf *text = &t->text[WARD_SOURCE_BASE], *file = &t->file[WARD_SOURCE_BASE];
 	if (l->base)
-		return given_base(l, t, err);
+		return given_base(l, t);
 	int r = l->policy ? 0 : load_owner(l, t, err);
 	if (r == 0)
 		r = ward_policy_find(l->policy	   ? l->policy
@@ -263,10 +270,6 @@ static int load_base(const struct ward_load *l, struct texts *t, struct ward_err
 	r = load_extended(ward_buf_str(file), text, l->policy ? NULL : l->stand_in,
 		&t->text[WARD_SOURCE_PROFILE], &t->file[WARD_SOURCE_PROFILE], err);
 	t->there[WARD_SOURCE_PROFILE] = r == 0 && t->file[WARD_SOURCE_PROFILE].len;
-	if (r == 0)
-		r = complete(l, file, text, err);
-	if (r == 0)
-		r = complete(l, &t->file[WARD_SOURCE_PROFILE], &t->text[WARD_SOURCE_PROFILE], err);
 	return r;
 }
 
@@ -296,10 +299,10 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 	if (l->like)
 		return load_like(l->like, t);
 	const char *floor = l->floor ? l->floor : FLOOR;
-	int r = slurp(AT_FDCWD, floor, O_NONBLOCK, &t->text[WARD_SOURCE_FLOOR]);
-	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
-		return ward_err_sys(err, r, "%s", floor);
-	t->there[WARD_SOURCE_FLOOR] = r == 0;
+	int r = slurp_if_there(floor, &t->text[WARD_SOURCE_FLOOR], err);
+	if (r < 0)
+		return r;
+	t->there[WARD_SOURCE_FLOOR] = r > 0;
 	ward_buf_puts(&t->file[WARD_SOURCE_FLOOR], floor);
 	struct ward_buf *project = &t->file[WARD_SOURCE_PROJECT];
 	if (l->tree_path)
@@ -314,6 +317,23 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 			return ward_err_sys(err, r, "%s", ward_buf_str(project));
 		t->there[WARD_SOURCE_PROJECT] = r == 0;
 	}
+	return 0;
+}
+
+/* What percentages are of. */
+static int load_host(const struct ward_load *l, struct texts *t, struct ward_err *err)
+{
+	struct ward_buf *text = &t->text[WARD_SOURCE_HOST];
+	struct ward_source_text s;
+	if (l->host_of && ward_policy_source(l->host_of, WARD_SOURCE_HOST, &s)) {
+		ward_buf_add(text, s.text, s.len);
+	} else {
+		const struct ward_host_size size = ward_host_size();
+		if (ward_host_text(&size, text) < 0)
+			return ward_err_set(err, -ENOMEM, "out of memory");
+	}
+	ward_buf_puts(&t->file[WARD_SOURCE_HOST], "host");
+	t->there[WARD_SOURCE_HOST] = true;
 	return 0;
 }
 
@@ -337,13 +357,208 @@ static int compile_texts(
 	return ward_policy_compile_parts(s, n, parts, ret, err);
 }
 
-/* Adds what follows from the settings that the sources make. */
+/* --- guards for what the trees hold --- */
+
+/* The text of a shipped profile that asks for guards of what is at hand; NULL: none does. */
+static struct ward_buf *wants_guards(struct texts *t)
+{
+	static const enum ward_source_kind kinds[] = {WARD_SOURCE_BASE, WARD_SOURCE_PROFILE};
+	for (size_t i = 0; i < 2; i++) {
+		const struct ward_buf *file = &t->file[kinds[i]];
+		size_t len = 0;
+		if (file->len && ward_profile_text(ward_buf_str(file), &len) &&
+			strstr(ward_buf_str(&t->text[kinds[i]]), "\n" WARD_PRESENT_MARK "\n"))
+			return &t->text[kinds[i]];
+	}
+	return NULL;
+}
+
+#define CHANGE                                                                                     \
+	(WARD_RIGHT_APPEND | WARD_RIGHT_CREATE | WARD_RIGHT_WRITE | WARD_RIGHT_REMOVE |            \
+		WARD_RIGHT_ATTR)
+
+/* Does the line give a right to change something beneath the tree, but not all of it? */
+static bool gives_beneath(const struct ward_rule *r, const char *tree)
+{
+	if (r->guard || (r->verb != WARD_VERB_WRITE && r->verb != WARD_VERB_APPEND &&
+				r->verb != WARD_VERB_ASK))
+		return false;
+	size_t n = strcspn(r->pattern, "*?[\\"), len = strlen(tree);
+	if (r->pattern[0] != '/')
+		return true;
+	return strncmp(r->pattern, tree, n < len ? n : len) == 0 && (n > len || r->pattern[n]);
+}
+
+int ward_policy_may_change(const struct ward_policy *p, const char *tree, bool *ret)
+{
+	const struct ward_state *s = NULL;
+	int r = ward_policy_walk(p, tree, strlen(tree), &s);
+	if (r < 0)
+		return r;
+	bool may = ward_policy_rights(p, s) & CHANGE;
+	ward_policy_state_put(p, s);
+	for (size_t i = 0; i < p->n_rules && !may; i++)
+		may = gives_beneath(&p->rules[i], tree);
+	*ret = may;
+	return 0;
+}
+
+/* Is it a directory that programs of the host use? Not what an agent keeps about itself, nor a kept
+ * home, nor what no directory of the host is. */
+static bool is_used(const struct ward_tree *t)
+{
+	return t->source && strcmp(t->path, WARD_HOME_PATH) != 0 &&
+	       !(t->source[0] == '~' && strncmp(t->source + 1, WARD_AGENTS_PLACE "/",
+						sizeof(WARD_AGENTS_PLACE)) == 0);
+}
+
+/* A tree as it is on the host. */
+struct at_hand {
+	const struct ward_tree *tree;
+	bool project;
+	bool change; /* something in it may be changed */
+	int fd;	     /* -1: not there */
+	char *host;  /* its path; NULL: not known */
+};
+
+struct hands {
+	struct at_hand v[WARD_TREES_MAX];
+	size_t n;
+	struct ward_tree served; /* in place of the policy's */
+};
+
+static void hands_clear(struct hands *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		if (!h->v[i].project && h->v[i].fd >= 0)
+			close(h->v[i].fd);
+		free(h->v[i].host);
+	}
+	h->n = 0;
+}
+
+static bool is_project(const struct ward_load *l, const struct ward_tree *t)
+{
+	return strcmp(t->source, ".") == 0 ||
+	       (l->tree_path && strcmp(t->source, l->tree_path) == 0);
+}
+
+/* Whoever serves the tree says what is wrong with its source. */
+static int find_other(const struct ward_load *l, const struct ward_policy *p, struct at_hand *a,
+	struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf source = WARD_BUF_INIT;
+	struct ward_err ignored = WARD_ERR_INIT;
+	int r = ward_policy_may_change(p, a->tree->path, &a->change);
+	if (r < 0)
+		return ward_err_sys(err, r, "[tree %s]", a->tree->path);
+	if (ward_tree_source_resolve(a->tree->source, l->home, l->tree_path, &source, &ignored) < 0)
+		return 0;
+	a->fd = open(ward_buf_str(&source), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (a->fd < 0)
+		return 0;
+	r = ward_fd_path(a->fd, &a->host);
+	return r < 0 ? ward_err_sys(err, r, "[tree %s]: %s", a->tree->path, ward_buf_str(&source))
+		     : 0;
+}
+
+/* The trees of the host, but for what agents keep. */
+static int find_hands(const struct ward_load *l, const struct ward_policy *p, struct hands *h,
+	struct ward_err *err)
+{
+	static char project[] = ".";
+	const struct ward_settings *s = ward_policy_settings(p);
+	const size_t n = l->served_at ? 1 : s->n_trees;
+	int r = 0;
+	/* Borrowed, and not cleared. */
+	h->served = (struct ward_tree){.path = (char *)(uintptr_t)l->served_at, .source = project};
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const struct ward_tree *t = l->served_at ? &h->served : &s->trees[i];
+		if (!is_used(t))
+			continue;
+		struct at_hand *a = &h->v[h->n++];
+		*a = (struct at_hand){.tree = t, .fd = -1, .project = is_project(l, t)};
+		if (!a->project) {
+			r = find_other(l, p, a, err);
+			continue;
+		}
+		a->fd = l->tree_fd;
+		a->host = l->tree_path ? strdup(l->tree_path) : NULL;
+		if (l->tree_path && !a->host)
+			r = ward_err_sys(err, -ENOMEM, "[tree %s]", t->path);
+	}
+	return r;
+}
+
+/* Does the tree lie in another one? */
+static bool is_part(const struct hands *h, const struct at_hand *a)
+{
+	for (size_t i = 0; i < h->n && a->host; i++) {
+		const char *rest = h->v[i].host ? ward_known_beneath(a->host, h->v[i].host) : NULL;
+		if (rest && *rest)
+			return true;
+	}
+	return false;
+}
+
+/* What a project says to wardfs. At /workspace it is guarded in every policy (compile.c). */
+static void guard_own(const struct at_hand *a, struct ward_buf *b)
+{
+	static const char *const names[] = {PROJECT, PROPOSAL};
+	const char *root = a->tree->path;
+	for (size_t i = 0; i < (a->project ? 2 : 1) && strcmp(root, "/workspace") != 0; i++) {
+		ward_buf_puts(b, "[guard]\nread = ");
+		ward_pattern_quote(b, root, strlen(root));
+		ward_buf_printf(b, "/%s\n", names[i]);
+	}
+}
+
+/* p: the sources so far; the project comes first, it has most of the budget. guards: NULL: none. */
+static int guard_trees(const struct ward_load *l, const struct ward_policy *p,
+	struct ward_buf *guards, struct ward_buf *always, struct ward_err *err)
+{
+	ward_cleanup(hands_clear) struct hands h = {.n = 0};
+	int r = find_hands(l, p, &h, err);
+	for (unsigned k = 0; k < 2 * h.n && r == 0; k++) {
+		const struct at_hand *a = &h.v[k % h.n];
+		const struct ward_guarded_tree tree = {.fd = a->fd,
+			.root = a->tree->path,
+			.host = a->host,
+			.part = !a->project && is_part(&h, a)};
+		if (a->project != (k < h.n) || (!a->project && (a->fd < 0 || !a->change)))
+			continue;
+		if (!tree.part)
+			guard_own(a, always);
+		if (guards)
+			r = ward_present_guards(&tree, l->known, l->budget, guards, err);
+	}
+	return r;
+}
+
+static bool has_others(const struct ward_load *l, const struct ward_policy *p)
+{
+	const struct ward_settings *s = ward_policy_settings(p);
+	for (size_t i = 0; i < s->n_trees; i++)
+		if (is_used(&s->trees[i]) && !is_project(l, &s->trees[i]))
+			return true;
+	return false;
+}
+
+/* Adds what the trees at hand bring, to a shipped profile that asks for it and to all, and what
+ * follows from the settings that the sources make. */
 static int load_more(const struct ward_load *l, struct texts *t, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_policy *p = NULL;
 	int r = compile_texts(t, 0, &p, err);
+	if (r == 0 && has_others(l, p)) {
+		ward_policy_unref(p);
+		p = NULL;
+		r = compile_texts(t, WARD_POLICY_PATHS, &p, err);
+	}
 	if (r == 0)
+		r = guard_trees(l, p, wants_guards(t), &b, err);
+	if (r == 0 && l->more)
 		r = l->more(l->user, p, &b, err);
 	ward_policy_unref(p);
 	if (r < 0 || !b.len)
@@ -367,7 +582,9 @@ int ward_policy_load(const struct ward_load *given, struct ward_policy **ret, st
 	int r = load_base(&l, &t, err);
 	if (r >= 0)
 		r = load_others(&l, &t, err);
-	if (r >= 0 && l.more)
+	if (r >= 0)
+		r = load_host(&l, &t, err);
+	if (r >= 0)
 		r = load_more(&l, &t, err);
 	if (r >= 0)
 		r = compile_texts(&t, WHOLE, ret, err);
@@ -382,6 +599,10 @@ int ward_policy_load_alone(const char *name, struct ward_policy **ret, struct wa
 	const struct ward_load l = {.policy = name, .tree_fd = -1, .budget = &budget};
 	ward_budget_begin(&budget);
 	int r = load_base(&l, &t, err);
+	if (r >= 0)
+		r = load_host(&l, &t, err);
+	if (r >= 0)
+		r = load_more(&l, &t, err);
 	if (r >= 0)
 		r = compile_texts(&t, WHOLE, ret, err);
 	texts_clear(&t);
@@ -401,13 +622,19 @@ void ward_base_clear(struct ward_base *b)
 	}
 }
 
-int ward_base_find(const char *name, struct ward_base *ret, struct ward_err *err)
+int ward_base_find_as(
+	const char *name, const char *stand_in, struct ward_base *ret, struct ward_err *err)
 {
 	int r = ward_policy_find(name, &ret->text[0], &ret->file[0], err);
 	if (r == 0)
-		r = load_extended(ward_buf_str(&ret->file[0]), &ret->text[0], NULL, &ret->text[1],
-			&ret->file[1], err);
+		r = load_extended(ward_buf_str(&ret->file[0]), &ret->text[0], stand_in,
+			&ret->text[1], &ret->file[1], err);
 	return r;
+}
+
+int ward_base_find(const char *name, struct ward_base *ret, struct ward_err *err)
+{
+	return ward_base_find_as(name, NULL, ret, err);
 }
 
 int ward_base_encode(const struct ward_base *b, struct ward_buf *ret)
@@ -480,6 +707,26 @@ int ward_project_file_name(const char *tree_path, struct ward_buf *b)
 	return ward_buf_error(&name) < 0 ? -ENOMEM : ward_buf_error(b);
 }
 
+int ward_project_file_path(const char *name, struct ward_buf *b)
+{
+	size_t n = strlen(name), end = n > 7 ? n - 7 : 0;
+	if (end == 0 || strcmp(name + end, ".policy") != 0 || strncmp(name, "long-", 5) == 0)
+		return -EINVAL;
+	ward_buf_putc(b, '/');
+	for (size_t i = strcmp(name, "-.policy") == 0; i < end; i++) {
+		unsigned c = 0;
+		if (name[i] != '\\') {
+			ward_buf_putc(b, name[i] == '-' ? '/' : name[i]);
+			continue;
+		}
+		if (end - i < 4 || sscanf(name + i, "\\x%2x", &c) != 1 || c == 0)
+			return -EINVAL;
+		ward_buf_putc(b, (char)c);
+		i += 3;
+	}
+	return ward_buf_error(b);
+}
+
 int ward_tree_source_resolve(const char *source, const char *home, const char *project,
 	struct ward_buf *b, struct ward_err *err)
 {
@@ -491,8 +738,8 @@ int ward_tree_source_resolve(const char *source, const char *home, const char *p
 		rest = source + 1; /* "" or "/…" */
 	} else if (source[0] != '/') {
 		if (!project)
-			return ward_err_set(
-				err, -EINVAL, "%s: relative, and there is no project", source);
+			return ward_err_set(err, -EINVAL,
+				"%s: the path is relative, and there is no project", source);
 		ward_buf_puts(b, project);
 		rest = strcmp(source, ".") == 0 ? "" : source;
 		if (strncmp(rest, "./", 2) == 0)

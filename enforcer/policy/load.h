@@ -13,6 +13,10 @@
 #include "enforcer/policy/policy.h"
 
 struct ward_budget; /* base/budget.h */
+struct ward_known;  /* policy/known.h */
+
+/* Beneath the owner's home: where the shipped profiles keep the state of agents. */
+#define WARD_AGENTS_PLACE "/.local/share/wardfs/agents"
 
 /*
  * A base as texts, from where it is found to where it is loaded: `wardfs policy reload` reads it
@@ -26,6 +30,10 @@ struct ward_base {
 void ward_base_clear(struct ward_base *b);
 /* What --policy NAME stands for, with what it extends. Errors as ward_policy_find(). */
 int ward_base_find(const char *name, struct ward_base *ret, struct ward_err *err) ward_must_check;
+/* The same, with a shipped profile in place of `medium` where that is extended (stand_in of struct
+ * ward_load); NULL: none. */
+int ward_base_find_as(const char *name, const char *stand_in, struct ward_base *ret,
+	struct ward_err *err) ward_must_check;
 /* As one blob, and back: a message (ipc/msg.h) of type "WBAS", u32 n, n times str file, bytes text.
  * The blob may come from anybody: -EBADMSG. */
 int ward_base_encode(const struct ward_base *b, struct ward_buf *ret) ward_must_check;
@@ -37,6 +45,8 @@ struct ward_load {
 	const struct ward_base *base; /* in place of `policy`; or NULL */
 	/* Floor and project file of this one are meant, not those on the disk; or NULL. */
 	const struct ward_policy *like;
+	/* Percentages are of the host as this one found it, not of what it is now; or NULL. */
+	const struct ward_policy *host_of;
 	const char *policy; /* --policy, or NULL */
 	/* A shipped profile that stands for `medium` where no --policy is given: as the default,
 	 * and where the owner's file extends that; or NULL. */
@@ -44,8 +54,15 @@ struct ward_load {
 	const char *config_home; /* $XDG_CONFIG_HOME or ~/.config of the owner; NULL: none */
 	int tree_fd;		 /* directory of the project, for .wardfs.policy; -1: none */
 	const char *tree_path;	 /* its absolute host path, NULL: none */
-	const char *floor;	 /* NULL: /etc/wardfs/floor.policy; tests give another */
-	const char *run_text;	 /* text of the run source, ordinary policy text; or NULL */
+	/* Inside: the only tree that is served, and it is the project (`wardfs mount --tree`).
+	 * NULL: the project is /workspace, and the policy's other trees are served as well. */
+	const char *served_at;
+	const char *home; /* the owner's, for sources of trees; NULL: none */
+	/* Repositories of earlier starts, which are guarded as well; gets those that are found. Or
+	 * NULL. */
+	struct ward_known *known;
+	const char *floor;    /* NULL: /etc/wardfs/floor.policy; tests give another */
+	const char *run_text; /* text of the run source, ordinary policy text; or NULL */
 	/*
 	 * Or NULL. Called with what the sources say; text that it appends to b counts as if it had
 	 * stood at the end of run_text. 0 or a negative errno with err set.
@@ -80,6 +97,16 @@ int ward_policy_load_alone(
  * absolute.
  */
 int ward_project_file_name(const char *tree_path, struct ward_buf *b) ward_must_check;
+
+/* The path behind such a name, appended. -EINVAL: it is none, or one that a name cannot say. */
+int ward_project_file_path(const char *name, struct ward_buf *b) ward_must_check;
+
+/*
+ * May anything in the tree at this sandbox path be changed? *ret is true as well where only a look
+ * at each path could tell. -ENOMEM, -EINVAL.
+ */
+int ward_policy_may_change(
+	const struct ward_policy *p, const char *tree, bool *ret) ward_must_check;
 
 /*
  * A tree's source (struct ward_tree) as an absolute host path: "." is the project, "~/x" in the

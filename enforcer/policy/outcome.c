@@ -27,6 +27,10 @@ uint32_t ward_verb_rights(enum ward_verb v)
 		return READABLE;
 	case WARD_VERB_NOEXEC:
 		return WARD_RIGHTS_ALL & ~(uint32_t)WARD_RIGHT_EXEC;
+	case WARD_VERB_SECRET:
+		return 0; /* of what is one; ward_policy_decide() knows of the rest */
+	case WARD_VERB_LIFT_READ:
+	case WARD_VERB_LIFT_WRITE: /* as guards they take nothing */
 	case WARD_VERB_PROGRAM:
 		return WARD_RIGHTS_ALL;
 	case WARD_VERB_COUNT_:
@@ -46,6 +50,8 @@ enum ward_rule_group ward_rule_group(const struct ward_rule *r)
 	case WARD_SOURCE_PROFILE:
 	case WARD_SOURCE_BASE:
 	case WARD_SOURCE_RUN:
+	case WARD_SOURCE_FOUND:
+	case WARD_SOURCE_HOST:
 	case WARD_SOURCE_COUNT_:
 		break;
 	}
@@ -55,7 +61,8 @@ enum ward_rule_group ward_rule_group(const struct ward_rule *r)
 /* One list's opinion. */
 struct opinion {
 	uint32_t give, may;
-	uint32_t rule; /* 1 + number; 0: none matched */
+	uint32_t rule;	 /* 1 + number; 0: none matched */
+	uint32_t secret; /* 1 + number of a later `secret`, which leaves that as it is; 0: none */
 };
 
 /* Sums up while the hits are gone through in order. */
@@ -63,6 +70,8 @@ struct sum {
 	struct opinion groups[WARD_GROUP_COUNT_];
 	uint32_t give, may;		 /* of guards and noexec */
 	uint32_t taker[WARD_RIGHT_BITS]; /* the first guard or noexec that takes this right */
+	uint32_t lifted;		 /* rights that [lift] keeps from what may be lifted */
+	uint32_t secret, secret_give;	 /* of guards, as in struct ward_outcome */
 };
 
 static void take(struct sum *s, uint32_t rule, uint32_t give, uint32_t may)
@@ -77,7 +86,14 @@ static void take(struct sum *s, uint32_t rule, uint32_t give, uint32_t may)
 static void add(struct sum *s, const struct ward_policy *p, uint32_t i)
 {
 	const struct ward_rule *r = &p->rules[i];
-	uint32_t rights = ward_verb_rights(r->verb);
+	uint32_t rights = ward_verb_rights(r->verb) | (r->liftable ? s->lifted : 0);
+	if (r->guard && r->verb == WARD_VERB_SECRET) {
+		/* one that nobody lifts answers for all */
+		if (!s->secret || (s->secret_give && !rights))
+			s->secret = i + 1;
+		s->secret_give &= rights;
+		return;
+	}
 	if (r->guard || r->verb == WARD_VERB_NOEXEC) {
 		/* what a guard `ask` takes, a person may give */
 		take(s, i + 1, rights, r->verb == WARD_VERB_ASK ? WARD_RIGHTS_ALL : rights);
@@ -85,6 +101,12 @@ static void add(struct sum *s, const struct ward_policy *p, uint32_t i)
 	}
 	enum ward_rule_group group = ward_rule_group(r);
 	struct opinion *o = &s->groups[group];
+	if (r->verb == WARD_VERB_SECRET) {
+		o->secret = i + 1;
+		return;
+	}
+	if (r->verb != WARD_VERB_ASK)
+		o->secret = 0;
 	if (r->verb == WARD_VERB_ASK) {
 		/* what the rule before gives; a source that only takes away leaves reading */
 		bool silent = group != WARD_GROUP_BASE && !o->rule;
@@ -112,7 +134,8 @@ static bool passage(const struct ward_policy *p, const struct ward_automaton *a,
 	for (uint32_t i = 0; i < s->n_live; i++) {
 		uint32_t n = ward_automaton_pattern(a, s->ids[i]);
 		const struct ward_rule *r = &p->rules[n];
-		if (r->guard || r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_NOEXEC)
+		if (r->guard || r->verb == WARD_VERB_HIDE || r->verb == WARD_VERB_NOEXEC ||
+			r->verb == WARD_VERB_SECRET)
 			continue;
 		enum ward_rule_group g = ward_rule_group(r);
 		if (n + 1 > later[g])
@@ -139,9 +162,17 @@ static uint32_t rule_for(const struct sum *s, uint32_t give, unsigned i)
 }
 
 /* Before the first rule: only what the base gives is there. */
-static struct sum sum_of_none(void)
+static struct sum sum_of_none(const struct ward_policy *p, const struct ward_state *s)
 {
-	struct sum sum = {.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL};
+	struct sum sum = {
+		.give = WARD_RIGHTS_ALL, .may = WARD_RIGHTS_ALL, .secret_give = WARD_RIGHTS_ALL};
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		enum ward_verb v = p->rules[ward_state_hits(s)[i]].verb;
+		if (v == WARD_VERB_LIFT_READ)
+			sum.lifted |= READABLE;
+		else if (v == WARD_VERB_LIFT_WRITE)
+			sum.lifted |= WARD_RIGHTS_ALL;
+	}
 	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
 		sum.groups[g].give = sum.groups[g].may = WARD_RIGHTS_ALL;
 	return sum;
@@ -151,7 +182,7 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	const struct ward_state *s, struct ward_outcome *ret)
 {
 	const struct ward_policy *p = ctx;
-	struct sum sum = sum_of_none();
+	struct sum sum = sum_of_none(p, s);
 	bool listed = !p->programs;
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		add(&sum, p, ward_state_hits(s)[i]);
@@ -169,19 +200,32 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		v.rule[i] = rule_for(&sum, v.give, i);
 	v.passage = passage(p, a, s, &sum);
+	v.secret = sum.secret;
+	v.secret_give = sum.secret ? sum.secret_give : 0;
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
+		if (sum.groups[g].secret) {
+			v.secret = v.secret && !v.secret_give ? v.secret : sum.groups[g].secret;
+			v.secret_give = 0;
+		}
 	*ret = v;
 }
 
 uint32_t ward_policy_ceiling(const struct ward_policy *p, const struct ward_state *s, uint32_t want,
 	const struct ward_rule **ret_rule)
 {
-	struct sum sum = sum_of_none();
+	struct sum sum = sum_of_none(p, s);
 	for (uint32_t i = 0; i < s->n_hits; i++)
 		add(&sum, p, ward_state_hits(s)[i]);
-	uint32_t rights = sum.give;
-	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
+	uint32_t rights = sum.give, secret = sum.secret;
+	uint32_t left = secret ? sum.secret_give : WARD_RIGHTS_ALL;
+	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++) {
 		rights &= sum.groups[g].give;
-	*ret_rule = NULL;
+		secret = sum.groups[g].secret ? sum.groups[g].secret : secret;
+		left &= sum.groups[g].secret ? 0 : WARD_RIGHTS_ALL;
+	}
+	/* Such a file was there before: no fact speaks for it. */
+	rights &= left;
+	*ret_rule = secret && want & ~left ? &p->rules[secret - 1] : NULL;
 	for (unsigned i = 0; i < WARD_RIGHT_BITS && !*ret_rule; i++) {
 		uint32_t rule = want & ~rights & 1U << i ? rule_for(&sum, rights, i) : 0;
 		if (rule)

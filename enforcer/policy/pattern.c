@@ -133,7 +133,8 @@ static int special(struct parser *ps, struct ward_component *c, uint8_t b)
 	case '*':
 		if (*ps->s == '*')
 			return ward_err_set(ps->err, -EINVAL,
-				"'**' stands for whole names: write **/*.c, or one '*' within a name");
+				"'**' stands for whole names: write **/*.c, or one '*' within a "
+				"name");
 		emit(ps, c, WARD_GLOB_STAR, 0);
 		return 0;
 	case '?':
@@ -143,7 +144,8 @@ static int special(struct parser *ps, struct ward_component *c, uint8_t b)
 		return set(ps, c);
 	case '{':
 		return ward_err_set(ps->err, -EINVAL,
-			"braces are no alternatives here: write one rule each (the character: \\{)");
+			"braces are no alternatives here: write one rule each (the character: "
+			"\\{)");
 	case '\\': {
 		int r = escaped(ps, &b);
 		if (r < 0)
@@ -177,8 +179,8 @@ static int component(struct parser *ps, bool loop)
 		return ward_err_set(ps->err, -EINVAL, "an empty name ('//')");
 	if ((len == 1 && from[0] == '.') || (len == 2 && memcmp(from, "..", 2) == 0))
 		return ward_err_set(ps->err, -EINVAL,
-			"'%.*s' is no name of a path: patterns are written from the root (/workspace/x) "
-			"or match at every depth (x)",
+			"'%.*s' is not a name in a path: patterns are written from the root "
+			"(/workspace/x) or match at every depth (x)",
 			(int)len, from);
 	size_t bytes = 0;
 	for (size_t i = 0; i < c->n; i++)
@@ -193,11 +195,11 @@ static int parse(struct parser *ps)
 {
 	if (ps->s[0] == '!')
 		return ward_err_set(ps->err, -EINVAL,
-			"'!' takes nothing back here: the last rule that matches decides (the "
+			"'!' does not negate here: the last rule that matches decides (the "
 			"character: \\!)");
 	if (ps->s[0] == '~' && (ps->s[1] == '/' || !ps->s[1]))
 		return ward_err_set(ps->err, -EINVAL,
-			"patterns speak of paths inside, '~' of the host (the character: \\~)");
+			"patterns name paths inside, '~' is one of the host (the character: \\~)");
 	bool loop = *ps->s != '/';
 	if (!loop)
 		ps->s++;
@@ -273,4 +275,67 @@ void ward_pattern_quote(struct ward_buf *b, const char *path, size_t len)
 		else
 			ward_buf_putc(b, (char)c);
 	}
+}
+
+bool ward_component_matches(const struct ward_pattern *p, const struct ward_component *c,
+	const uint8_t *name, size_t len)
+{
+	const struct ward_glob_elem *e = p->elems + c->first;
+	const size_t n = c->n;
+	size_t i = 0, at = 0, star = SIZE_MAX, back = 0;
+	while (at < len) {
+		if (i < n && e[i].kind == WARD_GLOB_STAR) {
+			star = i++;
+			back = at;
+			continue;
+		}
+		if (i < n && (e[i].kind == WARD_GLOB_ANY ||
+				     (e[i].kind == WARD_GLOB_BYTE && e[i].byte == name[at]) ||
+				     (e[i].kind == WARD_GLOB_SET &&
+					     ward_byte_set_has(&p->sets[e[i].set], name[at])))) {
+			i++;
+			at++;
+			continue;
+		}
+		if (star == SIZE_MAX)
+			return false;
+		i = star + 1;
+		at = ++back;
+	}
+	while (i < n && e[i].kind == WARD_GLOB_STAR)
+		i++;
+	return i == n;
+}
+
+bool ward_pattern_covers_path(const struct ward_pattern *p, const char *path, size_t len)
+{
+	size_t at = 0, i = 0, back = 0, loop = SIZE_MAX;
+	while (i < p->n) {
+		while (at < len && path[at] == '/')
+			at++;
+		if (at == len)
+			return false;
+		const char *slash = memchr(path + at, '/', len - at);
+		const size_t end = slash ? (size_t)(slash - path) : len;
+		/* The last "any names before" can always take more: no earlier one has to. */
+		if (p->components[i].loop && loop != i) {
+			loop = i;
+			back = at;
+		}
+		if (ward_component_matches(
+			    p, &p->components[i], (const uint8_t *)path + at, end - at)) {
+			i++;
+			at = end;
+			continue;
+		}
+		if (loop == SIZE_MAX)
+			return false;
+		slash = memchr(path + back, '/', len - back);
+		if (!slash)
+			return false;
+		back = (size_t)(slash - path) + 1;
+		at = back;
+		i = loop;
+	}
+	return true;
 }

@@ -70,3 +70,12 @@ static inline bool ward_byte_set_has(const struct ward_byte_set *s, uint8_t b)
 int ward_pattern_parse(const char *text, bool fold, struct ward_pattern *ret,
 	struct ward_err *err) ward_must_check;
 void ward_pattern_clear(struct ward_pattern *p);
+
+/* Does one component match the name of len bytes? What may come before it plays no part. */
+bool ward_component_matches(const struct ward_pattern *p, const struct ward_component *c,
+	const uint8_t *name, size_t len);
+/*
+ * Does the pattern cover the absolute path of len bytes? One walk over one path, for what is asked
+ * seldom; the automaton (automaton.h) asks all patterns at once.
+ */
+bool ward_pattern_covers_path(const struct ward_pattern *p, const char *path, size_t len);

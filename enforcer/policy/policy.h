@@ -8,7 +8,7 @@
  * only function that decides anything; the filesystem, `policy explain` and the tests call the same
  * one.
  *
- * Everything here is thread-safe on one policy unless it says otherwise. docs/policy.md is the
+ * Everything here is thread-safe on one policy unless it says otherwise. wardfs-policy(5) is the
  * language in prose.
  */
 #pragma once
@@ -39,11 +39,14 @@ enum ward_verb {
 	WARD_VERB_WRITE,
 	WARD_VERB_ASK,
 	WARD_VERB_NOEXEC,
+	WARD_VERB_SECRET,    /* nothing of what was there before, but what git has committed */
+	WARD_VERB_LIFT_READ, /* of [lift], no verbs of [files] */
+	WARD_VERB_LIFT_WRITE,
 	WARD_VERB_PROGRAM, /* of [process] exec, no verb of [files] */
 	WARD_VERB_COUNT_,
 };
 
-/* The rights that a path has, as a set. The table verb → rights stands in docs/policy.md. */
+/* The rights that a path has, as a set. The table verb → rights stands in wardfs-policy(5). */
 enum ward_right {
 	WARD_RIGHT_STAT = 1U << 0,   /* the name is visible: lookup, stat, readlink, in listings */
 	WARD_RIGHT_LIST = 1U << 1,   /* a directory may be listed and traversed */
@@ -84,6 +87,24 @@ enum ward_request_flag {
 	/* The top of a directory that another tree serves under rules that this one has not; what
 	 * lies beneath it is COVERED. Of either name. */
 	WARD_REQUEST_ELSEWHERE = 1U << 9,
+	/* The file keeps another name, beside the one that comes or goes: RENAME (what is moved),
+	   LINK. */
+	WARD_REQUEST_LINKED = 1U << 10,
+	WARD_REQUEST_DST_LINKED = 1U << 11, /* rename: so does the exchanged target */
+};
+
+/*
+ * What is known of the file behind a name; it counts under a rule of `secret` alone. Whoever asks
+ * finds it out, by the file itself: the filesystem and `policy explain` (ward_policy_found()),
+ * [test] by what a line says.
+ */
+enum ward_fact {
+	WARD_FACT_THERE = 0, /* something is there: hidden */
+	WARD_FACT_DIFFERS,   /* git tracks the name, and not this content: refused */
+	WARD_FACT_COMMITTED, /* git has this content, so whoever reads the repository has it */
+	WARD_FACT_OWN,	     /* this session put it there */
+	WARD_FACT_ABSENT,    /* nothing is there */
+	WARD_FACT_COUNT_,
 };
 
 /* The states of a file's other known names: content has the intersection of their rights. */
@@ -100,6 +121,8 @@ struct ward_request {
 	/* Read with the flags about symbolic links alone: the state of the tree's root. A `**` that
 	 * is in force there holds wherever a link in the tree leads. NULL: not known. */
 	const struct ward_state *root;
+	enum ward_fact fact;  /* of what stands at `state`, and so at the others: one file */
+	enum ward_fact fact2; /* of what stands at `state2` */
 };
 
 enum ward_verdict {
@@ -109,14 +132,16 @@ enum ward_verdict {
 	WARD_VERDICT_ALLOW,
 };
 
-/* Where a rule comes from; the order is that of docs/policy.md. */
+/* Where a rule comes from; the order is that of wardfs-policy(5). */
 enum ward_source_kind {
 	WARD_SOURCE_NONE = 0, /* no rule: the default */
 	WARD_SOURCE_PROFILE,  /* the shipped profile or file that the base extends */
 	WARD_SOURCE_BASE,
 	WARD_SOURCE_FLOOR,
 	WARD_SOURCE_PROJECT,
-	WARD_SOURCE_RUN, /* the command line of one run */
+	WARD_SOURCE_RUN,   /* the command line of one run */
+	WARD_SOURCE_FOUND, /* no rules: what was found of secrets (ward_policy_set_found()) */
+	WARD_SOURCE_HOST,  /* no rules: the memory and CPUs of which shares are meant */
 	WARD_SOURCE_COUNT_,
 };
 
@@ -126,6 +151,7 @@ struct ward_rule {
 	const char *file; /* display name of the source: path, profile name or "command line" */
 	unsigned line;	  /* from 1 */
 	bool guard;	  /* of [guard]: a ceiling */
+	bool liftable;	  /* of a shipped profile, for secrets: [lift] takes it back */
 	enum ward_verb verb;
 	const char *pattern; /* as written, NUL-terminated */
 };
@@ -225,6 +251,17 @@ const struct ward_state *ward_policy_state_get(const struct ward_state *s);
 void ward_policy_state_put(const struct ward_policy *p, const struct ward_state *s);
 
 /*
+ * [expect]. Is a refusal of this sandbox path (len bytes), or of HOST:PORT[/udp] or HOST alone, one
+ * that the base expects? absent: it is a look that was answered as if nothing were there, which is
+ * all that `lookup` means. The line that says so is *ret_file (the policy's) and *ret_line. Pure;
+ * decides nothing.
+ */
+bool ward_policy_expects_path(const struct ward_policy *p, const char *path, size_t len,
+	bool absent, const char **ret_file, unsigned *ret_line);
+bool ward_policy_expects_host(const struct ward_policy *p, const char *host_port,
+	const char **ret_file, unsigned *ret_line);
+
+/*
  * [process] exec. Is there a list of programs? Then only what it covers may be executed: in a tree
  * ward_policy_decide() says so, elsewhere whoever shows the path asks this. Pure.
  */
@@ -244,6 +281,52 @@ enum ward_listed ward_policy_listed(const struct ward_policy *p, const struct wa
  * ends with NULL and is the caller's: free each, and the list. -ENOMEM.
  */
 int ward_policy_noexec(const struct ward_policy *p, char ***ret) ward_must_check;
+
+/*
+ * [lift] of one file, by its absolute path. What of these rights does a shipped profile's guard for
+ * secrets take there (*ret_lifts; NULL: nothing is to be lifted), and what takes them whatever is
+ * lifted (*ret_left; NULL: nothing)? Whether they are lifted already plays no part. -ENOMEM,
+ * -EINVAL.
+ */
+int ward_policy_lift_look(const struct ward_policy *p, const char *path, uint32_t want,
+	const struct ward_rule **ret_lifts, const struct ward_rule **ret_left) ward_must_check;
+/* Calls fn for each line of [lift]; want: the rights that it gives back. */
+void ward_policy_each_lift(const struct ward_policy *p,
+	void (*fn)(void *user, const struct ward_rule *lift, uint32_t want), void *user);
+
+/* Is a rule of `secret` in force there, so that facts count? Pure. */
+bool ward_policy_secret(const struct ward_state *s);
+/* Has the policy such a rule at all? */
+bool ward_policy_has_secrets(const struct ward_policy *p);
+
+/*
+ * What was found of secrets when the policy was loaded (ward_policy_set_found()), asked about the
+ * file that stands at an absolute path now. A file is known by its identity and times, so that one
+ * which came later, or was changed, is not taken for it. A directory counts as committed where
+ * something beneath it is tracked. Pure; never says OWN or ABSENT.
+ */
+struct ward_file_seen {
+	uint64_t dev, ino;
+	int64_t btime_ns; /* 0: the file system keeps none, and nothing is known of its files */
+	int64_t mtime_ns, ctime_ns;
+	uint64_t size;
+	bool dir;
+};
+enum ward_fact ward_policy_found(const struct ward_policy *p, const struct ward_file_seen *file,
+	const char *path, size_t len);
+/*
+ * Gives a policy that nobody shares yet what was found; it travels with ward_policy_encode(), and
+ * is no part of the digest. text: lines, each ended by NUL, in any order, of
+ *	committed DEV INO BTIME MTIME CTIME SIZE PATH	numbers in decimal
+ *	tracked PATH					git tracks it; other content, or not
+ *readable unknown PATH					nothing is known at this path and beneath
+ * -EINVAL: a line that is none of these; -ENOMEM.
+ */
+int ward_policy_set_found(
+	struct ward_policy *p, const char *text, size_t len, struct ward_err *err) ward_must_check;
+/* Calls fn for each of them; `unknown` counts as WARD_FACT_DIFFERS, as what cannot be told. */
+void ward_policy_each_found(const struct ward_policy *p,
+	void (*fn)(void *user, enum ward_fact fact, const char *path), void *user);
 
 /* [guard] fold. */
 bool ward_policy_folds(const struct ward_policy *p);
@@ -309,9 +392,26 @@ int ward_policy_look(const struct ward_policy *p, const struct ward_state *src,
  */
 void ward_pattern_quote(struct ward_buf *b, const char *path, size_t len);
 
+/*
+ * What a setting was said as. shipped: lines of shipped profiles alone say it, so it is a default:
+ * nobody who is responsible for this host wrote it.
+ */
+struct ward_said {
+	const char *value; /* as written: "75%"; borrowed */
+	const char *file;  /* borrowed */
+	unsigned line;
+	uint64_t number; /* what it comes to; WARD_UNLIMITED: nobody says anything */
+	bool share;	 /* a percentage, or all-N: number depends on the host */
+	bool shipped;
+};
+/* offset: of a member of struct ward_settings. False: no source says it; a default holds. */
+bool ward_policy_said(const struct ward_policy *p, size_t offset, struct ward_said *ret);
+#define WARD_SAID(p, member, ret) ward_policy_said(p, offsetof(struct ward_settings, member), ret)
+
 /* Names for people and for the trail; "?" for values out of range. */
 const char *ward_verb_name(enum ward_verb v);
 const char *ward_verdict_name(enum ward_verdict v);
+const char *ward_fact_name(enum ward_fact f); /* "there", "differs", "committed", … */
 const char *ward_source_name(enum ward_source_kind k);
 /* Appends "read,append" style names of the set in bit order; "-" for none. */
 void ward_rights_format(struct ward_buf *b, uint32_t rights);

@@ -35,8 +35,8 @@ int ward_proxy_parse(const char *url, struct ward_proxy *ret, struct ward_err *e
 	const char *s = url;
 	if (strncmp(url, "https://", 8) == 0)
 		return ward_err_set(err, -EINVAL,
-			"'%s': TLS to the proxy itself is not spoken; http:// is (what goes through it "
-			"keeps its own TLS)",
+			"'%s': wardfs does not use TLS to the proxy itself; write http:// "
+			"(connections through it keep their own TLS)",
 			url);
 	if (strncmp(url, "http://", 7) == 0) {
 		s += 7;
@@ -44,12 +44,12 @@ int ward_proxy_parse(const char *url, struct ward_proxy *ret, struct ward_err *e
 		p.socks = true;
 		s += 9;
 	} else {
-		return ward_err_set(err, -EINVAL, "'%s' is no http:// or socks5:// URL", url);
+		return ward_err_set(err, -EINVAL, "'%s' is not an http:// or socks5:// URL", url);
 	}
 	if (strchr(s, '@'))
 		return ward_err_set(err, -EINVAL,
-			"a user and password do not belong into a policy, whose text stands in the "
-			"trail: 'identify' is how the proxy knows the session");
+			"a policy cannot contain a user and password, because its text is in the "
+			"trail: 'identify' tells the proxy which session asks");
 	bool brackets = *s == '[';
 	s += brackets;
 	size_t n = 0;
@@ -84,15 +84,15 @@ int ward_proxy_header(const char *name, struct ward_err *err)
 	/* tchar of RFC 9110, 5.6.2 */
 	for (size_t i = 0; i < n; i++)
 		if (!isalnum((unsigned char)name[i]) && !strchr("!#$%&'*+-.^_`|~", name[i]))
-			return ward_err_set(err, -EINVAL, "'%s' is no name of a header", name);
+			return ward_err_set(err, -EINVAL, "'%s' is not the name of a header", name);
 	if (n == 0 || n > HEADER_MAX)
 		return ward_err_set(
 			err, -EINVAL, "a header's name has 1 to %d characters", HEADER_MAX);
 	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (strcasecmp(name, meant[i]) == 0)
 			return ward_err_set(err, -EINVAL,
-				"'%s' says something else to a proxy: choose a header of your own, or "
-				"proxy-authorization",
+				"'%s' has another meaning for a proxy: choose a header of your "
+				"own, or proxy-authorization",
 				name);
 	return 0;
 }

@@ -60,7 +60,7 @@ int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char 
 	const struct ward_entry *e = ward_entry_of(p, k, instance);
 	const bool size = k->type == WARD_KEY_TYPE_SIZE_RATE;
 	l->value = WARD_UNLIMITED;
-	if (!e)
+	if (!e || e->number == WARD_UNLIMITED)
 		return 0;
 	l->value = e->number;
 	if (size || k->type == WARD_KEY_TYPE_COUNT_RATE) {
@@ -94,7 +94,7 @@ static int settle_entry(struct ward_policy *p, const struct ward_entry *e, struc
 		if (e->source == WARD_SOURCE_FLOOR)
 			return 0;
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: [quota %s]: no tree is there, so nothing would be counted%s",
+			"%s:%u: [quota %s]: no tree is at this path, so nothing would be counted%s",
 			e->file, e->line, e->instance,
 			lies_in(e->instance, "/tmp") ? "; [limits] tmp bounds /tmp" : "");
 	}

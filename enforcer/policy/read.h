@@ -5,7 +5,8 @@
  * inih splits lines into section, key and value. As Debian builds it, it cuts lines over 199 bytes,
  * takes an indented line for one more value of the key before, accepts ':' for '=' and says no line
  * numbers; so a reader function of ours sees every line first, refuses what does not fit the
- * grammar of docs/policy.md, counts, and keeps long values beside (inih gets a stand-in for them).
+ * grammar of wardfs-policy(5), counts, and keeps long values beside (inih gets a stand-in for
+ * them).
  */
 #pragma once
 

@@ -120,12 +120,12 @@ static uint64_t number(const struct ward_policy *p, const struct ward_key *k, co
 	return e ? e->number : ward_key_fallback(k);
 }
 
-static int fill_strings(
-	const struct ward_policy *p, const struct ward_key *k, struct ward_strings *ret)
+static int fill_strings(const struct ward_policy *p, const struct ward_key *k, const char *instance,
+	struct ward_strings *ret)
 {
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < p->n_effective; i++)
-		if (p->effective[i]->key == k)
+		if (p->effective[i]->key == k && strcmp(p->effective[i]->instance, instance) == 0)
 			r = ward_strings_add(ret, strdup(p->effective[i]->value));
 	return r;
 }
@@ -174,7 +174,7 @@ static int fill(struct ward_policy *p, const struct ward_key *k, const char *ins
 	case WARD_FILL_TEXT:
 		return fill_text(p, k, to);
 	case WARD_FILL_STRINGS:
-		return fill_strings(p, k, to);
+		return fill_strings(p, k, instance, to);
 	case WARD_FILL_PROXY:
 		return e ? ward_proxy_parse(e->value, to, err) : 0;
 	case WARD_FILL_READER:
@@ -228,12 +228,13 @@ static int check_proxy(const struct ward_policy *p, struct ward_err *err)
 	const struct ward_entry *identify = WARD_ENTRY(p, net_identify);
 	if (mode && s->net == WARD_NET_PROXY && !s->net_proxy.port)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: [network] mode = proxy takes a proxy: proxy = http://HOST:PORT or "
-			"socks5://HOST:PORT",
+			"%s:%u: [network] mode = proxy needs a proxy: proxy = http://HOST:PORT "
+			"or socks5://HOST:PORT",
 			mode->file, mode->line);
 	if (identify && s->net_proxy.socks && !ward_proxy_is_authorization(identify->value))
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: SOCKS5 has no header '%s': identify = proxy-authorization sends user "
+			"%s:%u: SOCKS5 has no header '%s': identify = proxy-authorization sends "
+			"user "
 			"and password",
 			identify->file, identify->line, identify->value);
 	return 0;
@@ -247,8 +248,8 @@ static int check_trust(const struct ward_policy *p, struct ward_err *err)
 	if (!trust || p->settings.trust != WARD_TRUST_LOW || p->settings.net != WARD_NET_HOST)
 		return 0;
 	return ward_err_set(err, -EINVAL,
-		"%s:%u: [network] mode = host is not for trust = low (%s:%u): mode = allowlist names "
-		"what is needed",
+		"%s:%u: [network] mode = host is not allowed with trust = low (%s:%u): mode = "
+		"allowlist names what is needed",
 		mode ? mode->file : "", mode ? mode->line : 0, trust->file, trust->line);
 }
 
@@ -291,7 +292,10 @@ static int pass_always(struct ward_settings *s)
 
 int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 {
-	int r = merge_all(p);
+	int r = ward_shares_settle(p, err);
+	if (r < 0)
+		return r;
+	r = merge_all(p);
 	if (r < 0)
 		return no_memory(err);
 	r = ward_trees_settle(p, err);
@@ -310,6 +314,7 @@ int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 		r = fill_unavailable(p);
 	if (r == -ENOMEM)
 		return no_memory(err);
+	ward_shares_trim(p);
 	if (r == 0)
 		r = check_trust(p, err);
 	return r < 0 ? r : check_proxy(p, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The settings of a session: every key of the policy that is not a path rule, after all sources
- * were merged. Filled by ward_policy_compile(); read-only afterwards. docs/policy.md lists each key
- * with its type, default and merge rule.
+ * were merged. Filled by ward_policy_compile(); read-only afterwards. wardfs-policy(5) lists each
+ * key with its type, default and merge rule.
  */
 #pragma once
 
@@ -46,8 +46,22 @@ struct ward_tree {
 	uint64_t tmpfs_size; /* source = tmpfs:SIZE, else 0 */
 	char *at;	     /* "same", "none" or an absolute path */
 	enum ward_hardlinks hardlinks;
-	bool of_run; /* of the command line */
+	bool of_run;			  /* of the command line */
+	struct ward_strings seed;	  /* lines of files, as ward_seed_parse() takes apart */
+	struct ward_strings seed_project; /* the same, once for each project */
 };
+
+/* One line of `seed`: "FILE[ if NAME]: TEXT". Names and text are borrowed. */
+struct ward_seed_line {
+	const char *file, *name; /* the file in the tree; a variable's name, or none */
+	size_t file_len, name_len;
+	const char *text;
+};
+/* What stands for the project's path inside, in a text. */
+#define WARD_SEED_PROJECT "@PROJECT@"
+struct ward_err;
+/* -EINVAL; a file is a relative path of plain names. */
+int ward_seed_parse(const char *value, struct ward_seed_line *ret, struct ward_err *err);
 
 /* Components of P in [quota P]. */
 #define WARD_QUOTA_DEPTH_MAX 64
@@ -104,6 +118,7 @@ struct ward_settings {
 	uint64_t file_size;	     /* bytes, RLIMIT_FSIZE */
 	uint64_t cpu_time_ns;	     /* of all processes together */
 	uint64_t wall_ns;
+	uint64_t command_ns;	 /* of each command: `wardfs exec`, and an agent's shell tool */
 	uint64_t per_command_ns; /* of each `wardfs exec` */
 	uint64_t idle_ns;
 	uint64_t grace_ns;  /* from SIGTERM to SIGKILL */
@@ -116,6 +131,7 @@ struct ward_settings {
 	/* [system] */
 	enum ward_view view;
 	struct ward_strings system_read; /* host paths */
+	char *image; /* as image_name.h says; NULL: the host's programs and libraries */
 
 	/* [env] */
 	struct ward_strings env_pass; /* names or globs */
@@ -125,6 +141,7 @@ struct ward_settings {
 	/* [process] */
 	enum ward_seccomp_list seccomp;
 	bool terminal;
+	struct ward_strings shells; /* how a command of an agent's begins: "bash -c" */
 	enum ward_net net;
 	enum ward_sni sni;
 	uint64_t net_upload;		 /* bytes, of the session */
@@ -138,6 +155,13 @@ struct ward_settings {
 	struct ward_strings net_socket; /* host paths */
 	struct ward_proxy net_proxy;	/* of mode proxy; port 0: none is named */
 	char *net_identify;		/* the header that identifies; NULL: none */
+
+	/* [agent], [auto]: enforcer/policy/auto.h */
+	uint32_t agent_tools;		    /* set of 1 << enum ward_risk_tool */
+	uint64_t budget;		    /* hundredths; WARD_UNLIMITED: none is said */
+	const struct ward_mode *auto_least; /* never NULL */
+	struct ward_strings auto_points;    /* "ROW POINTS" */
+	struct ward_strings auto_from;	    /* "MODE POINTS" */
 
 	/* [audit] */
 	enum ward_audit_log log;

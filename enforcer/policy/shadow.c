@@ -29,6 +29,7 @@ struct shadows {
 	bool whole;
 	uint32_t *literals; /* 1 + class of each literal */
 	uint32_t steps;
+	uint64_t work;
 	struct node nodes[WARD_SHADOW_STATES_MAX];
 	size_t n_nodes;
 	/* of the rule at hand */
@@ -56,7 +57,11 @@ static const struct ward_rule *who_beats(
 		uint32_t n = ward_state_hits(s)[k];
 		const struct ward_rule *l = &p->rules[n];
 		uint32_t left = ward_verb_rights(l->verb);
-		if (n == i || l->source == WARD_SOURCE_NONE || l->verb == WARD_VERB_ASK)
+		if (n == i || l->source == WARD_SOURCE_NONE || l->verb == WARD_VERB_ASK ||
+			ward_rule_lifts(l))
+			continue;
+		/* It leaves what is no secret: only its like is nothing beside it. */
+		if (l->verb == WARD_VERB_SECRET && !(r->verb == l->verb && r->guard == l->guard))
 			continue;
 		if (takes_by_itself(r)) {
 			if (takes_by_itself(l) && !(left & ~rights) && (left != rights || n < i))
@@ -87,6 +92,7 @@ static void name_beater(struct ward_shadow *a, const struct ward_rule *by)
 /* A state that was reached, the first `at` components matched. Takes the state. */
 static void reach(struct shadows *x, const struct ward_state *s, size_t at)
 {
+	x->work += s->n_hits + s->n_live;
 	const struct ward_rule *by = who_beats(x->p, s, x->rule, &x->answer.taken);
 	bool known = by != NULL;
 	if (by)
@@ -108,7 +114,7 @@ static int go(struct shadows *x, const struct node *n, uint32_t class, size_t at
 {
 	const struct ward_class *k = ward_classes_at(x->classes, class);
 	const struct ward_state *s = NULL;
-	if (x->steps++ >= WARD_SHADOW_STEPS_MAX) {
+	if (x->steps++ >= WARD_SHADOW_STEPS_MAX || x->work >= WARD_SHADOW_WORK_MAX) {
 		x->answer.answer = WARD_SHADOW_UNDECIDED;
 		return 0;
 	}

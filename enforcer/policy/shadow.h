@@ -10,6 +10,11 @@
 /* States looked at for one rule, and steps for all; past them a rule is not decided. */
 #define WARD_SHADOW_STATES_MAX 1024U
 #define WARD_SHADOW_STEPS_MAX 4000000U
+/*
+ * Rules and positions that all steps together go through, some seconds: of tens of thousands of
+ * rules that match the same names each is compared with all others.
+ */
+#define WARD_SHADOW_WORK_MAX (UINT64_C(1) << 28)
 /* Rules named that together leave nothing to one. */
 #define WARD_SHADOW_NAMED_MAX 3U
 

@@ -14,8 +14,8 @@
 static uint32_t takes(const struct ward_policy *p, uint32_t n, uint32_t last, uint32_t gives)
 {
 	const struct ward_rule *r = &p->rules[n];
-	if (r->verb == WARD_VERB_PROGRAM)
-		return 0; /* the list of programs gives */
+	if (r->verb == WARD_VERB_PROGRAM || ward_rule_lifts(r))
+		return 0; /* they give */
 	if (r->guard || r->verb == WARD_VERB_NOEXEC)
 		return gives & ~ward_verb_rights(r->verb);
 	if (last > n + 1)

@@ -68,12 +68,58 @@ int ward_tree_at_read(struct ward_policy *p, const struct ward_key *k, const cha
 	return t->at ? 0 : no_memory(err);
 }
 
+/* No way up, no blank, nothing that a file system would not take: [A-Za-z0-9._-] and slashes. */
+static bool plain_file(const char *s, size_t n)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "._-/";
+	if (n == 0 || n > 200 || strspn(s, good) < n || s[0] == '/' || s[n - 1] == '/')
+		return false;
+	for (size_t i = 0, len; i < n; i += len + 1) {
+		const char *slash = memchr(s + i, '/', n - i);
+		len = slash ? (size_t)(slash - s) - i : n - i;
+		if (len == 0 || (s[i] == '.' && (len == 1 || (len == 2 && s[i + 1] == '.'))))
+			return false;
+	}
+	return true;
+}
+
+int ward_seed_parse(const char *value, struct ward_seed_line *ret, struct ward_err *err)
+{
+	static const char with[] = " if ";
+	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	struct ward_seed_line l = {.file = value, .file_len = strcspn(value, " :")};
+	const char *s = value + l.file_len;
+	if (strncmp(s, with, sizeof(with) - 1) == 0) {
+		l.name = s + sizeof(with) - 1;
+		l.name_len = strspn(l.name, upper);
+		s = l.name_len ? l.name + l.name_len : s;
+	}
+	if (*s != ':' || !plain_file(value, l.file_len))
+		return ward_err_set(err, -EINVAL,
+			"write FILE: TEXT, or FILE if VARIABLE: TEXT, the file a path within the "
+			"tree");
+	l.text = s + 1 + (s[1] == ' ');
+	*ret = l;
+	return 0;
+}
+
+static void strings_clear(struct ward_strings *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->v[i]);
+	free(s->v);
+	*s = (struct ward_strings){0};
+}
+
 void ward_trees_clear(struct ward_settings *s)
 {
 	for (size_t i = 0; s->trees && i < s->n_trees; i++) {
 		free(s->trees[i].path);
 		free(s->trees[i].source);
 		free(s->trees[i].at);
+		strings_clear(&s->trees[i].seed);
+		strings_clear(&s->trees[i].seed_project);
 	}
 	free(s->trees);
 	s->trees = NULL;

@@ -122,7 +122,7 @@ int ward_value_host(const char *text, struct ward_err *err)
 	}
 	if (!ok)
 		return ward_err_set(err, -EINVAL,
-			"'%s' is no destination: write example.org:443, *.example.org or "
+			"'%s' is not a destination: write example.org:443, *.example.org or "
 			"10.1.0.0/16:80,443",
 			text);
 	return 0;
@@ -168,7 +168,8 @@ int ward_value_sandbox_path(const char *text, bool root_too, struct ward_err *er
 	}
 	if (!ok)
 		return ward_err_set(err, -EINVAL,
-			"'%s' is no absolute path (without '.', '..', '//' and a '/' at the end)",
+			"'%s' is not an absolute path (without '.', '..', '//' and a '/' at the "
+			"end)",
 			text);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The types of values in a policy (docs/policy.md), from text. Nothing allocates. Sizes, counts,
+ * The types of values in a policy (wardfs-policy(5)), from text. Nothing allocates. Sizes, counts,
  * times and rates: enforcer/base/quantity.h.
  */
 #pragma once

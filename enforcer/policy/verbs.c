@@ -19,6 +19,12 @@ const char *ward_verb_name(enum ward_verb v)
 		return "ask";
 	case WARD_VERB_NOEXEC:
 		return "noexec";
+	case WARD_VERB_SECRET:
+		return "secret";
+	case WARD_VERB_LIFT_READ:
+		return "read";
+	case WARD_VERB_LIFT_WRITE:
+		return "write";
 	case WARD_VERB_PROGRAM:
 		return "exec";
 	case WARD_VERB_COUNT_:
@@ -42,6 +48,25 @@ const char *ward_verdict_name(enum ward_verdict v)
 	return "?";
 }
 
+const char *ward_fact_name(enum ward_fact f)
+{
+	switch (f) {
+	case WARD_FACT_THERE:
+		return "there";
+	case WARD_FACT_DIFFERS:
+		return "differs";
+	case WARD_FACT_COMMITTED:
+		return "committed";
+	case WARD_FACT_OWN:
+		return "own";
+	case WARD_FACT_ABSENT:
+		return "absent";
+	case WARD_FACT_COUNT_:
+		break;
+	}
+	return "?";
+}
+
 const char *ward_source_name(enum ward_source_kind k)
 {
 	switch (k) {
@@ -57,6 +82,10 @@ const char *ward_source_name(enum ward_source_kind k)
 		return "project";
 	case WARD_SOURCE_RUN:
 		return "run";
+	case WARD_SOURCE_FOUND:
+		return "found";
+	case WARD_SOURCE_HOST:
+		return "host";
 	case WARD_SOURCE_COUNT_:
 		break;
 	}

@@ -92,6 +92,7 @@ int ward_blueprint_encode(const struct ward_blueprint *p, struct ward_buf *ret_b
 	ward_msg_put_bytes(&m, p->filter, p->filter_len);
 	ward_msg_put_bytes(&m, p->init_filter, p->init_filter_len);
 	ward_msg_put_bytes(&m, p->exec_filter, p->exec_filter_len);
+	ward_msg_put_bytes(&m, p->replay_filter, p->replay_filter_len);
 	int r = ward_buf_error(&m.buf);
 	if (r < 0)
 		return r;
@@ -157,11 +158,13 @@ static void get_entries(struct ward_msg_reader *r, struct ward_blueprint *p)
 		e->ino = ward_msg_get_u64(r);
 		e->path = ward_msg_get_str(r);
 		e->text = ward_msg_get_str(r);
-		bool tree = kind == WARD_BLUEPRINT_TREE || kind == WARD_BLUEPRINT_TREE_AT;
+		bool tree = kind >= WARD_BLUEPRINT_TREE && kind < WARD_BLUEPRINT_KINDS_;
+		bool file = kind == WARD_BLUEPRINT_TREE_FILE;
 		if (kind == WARD_BLUEPRINT_NONE || kind >= WARD_BLUEPRINT_KINDS_ || !e->path ||
 			!ward_blueprint_path_ok(e->path) ||
 			e->flags & ~WARD_BLUEPRINT_ENTRY_FLAGS_ALL ||
-			(tree ? e->mode >= WARD_TREES_MAX : e->mode > 07777))
+			(tree ? e->mode >= WARD_TREES_MAX : e->mode > 07777) ||
+			(file && (!e->text || !ward_blueprint_path_ok(e->text))))
 			r->bad = true;
 		else
 			e->kind = (enum ward_blueprint_kind)kind;
@@ -227,13 +230,16 @@ int ward_blueprint_decode(const void *data, size_t len, struct ward_blueprint *r
 	p.filter = ward_msg_get_bytes(&r, &p.filter_len);
 	p.init_filter = ward_msg_get_bytes(&r, &p.init_filter_len);
 	p.exec_filter = ward_msg_get_bytes(&r, &p.exec_filter_len);
+	p.replay_filter = ward_msg_get_bytes(&r, &p.replay_filter_len);
 	if (ward_msg_done(&r) < 0 || p.n_argv == 0 || p.argv[0][0] == '\0' ||
 		!(strcmp(p.cwd, "/") == 0 || ward_blueprint_path_ok(p.cwd)) ||
 		!absolute_or_empty(p.probe_outside) || !absolute_or_empty(p.probe_hidden) ||
 		!absolute_or_empty(p.probe_write) || p.filter_len % 8 || p.init_filter_len % 8 ||
 		p.exec_filter_len % 8 || p.filter_len > WARD_BLUEPRINT_FILTER_MAX ||
 		p.init_filter_len > WARD_BLUEPRINT_FILTER_MAX ||
-		p.exec_filter_len > WARD_BLUEPRINT_FILTER_MAX) {
+		p.exec_filter_len > WARD_BLUEPRINT_FILTER_MAX || p.replay_filter_len % 8 ||
+		p.replay_filter_len > WARD_BLUEPRINT_FILTER_MAX ||
+		!p.replay_filter_len != !(p.flags & WARD_BLUEPRINT_REPLAY)) {
 		ward_blueprint_clear(&p);
 		return -EBADMSG;
 	}

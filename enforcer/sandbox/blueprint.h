@@ -55,6 +55,8 @@ enum ward_init_fd {
 	WARD_INIT_FD_CONTROL = 3,
 	WARD_INIT_FD_BLUEPRINT = 4,
 	WARD_INIT_FD_LIFELINES = 5, /* 5+i */
+	WARD_INIT_FD_REPLAY =
+		31, /* to wardfs-fs (enforcer/ipc/replay.h), with WARD_BLUEPRINT_REPLAY */
 	WARD_INIT_FD_TASKS = 32, /* 32+i: tasks of the session's v1 groups, for stage 0 to enter */
 };
 
@@ -96,6 +98,9 @@ enum ward_init_applied {
 #define WARD_BLUEPRINT_GROUPS_MAX 1024
 #define WARD_BLUEPRINT_LIFELINES_MAX 16
 #define WARD_BLUEPRINT_TASKS_MAX 16
+/* Those of enum ward_init_fd. */
+#define WARD_INIT_FDS_MAX                                                                          \
+	(WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX + 1)
 /* execve(2) takes MAX_ARG_STRINGS; its stack limit is reached long before. */
 #define WARD_BLUEPRINT_STRINGS_MAX 65536
 /* A classic BPF program has at most BPF_MAXINSNS (4096) instructions of eight bytes. */
@@ -120,6 +125,10 @@ enum ward_blueprint_kind {
 	WARD_BLUEPRINT_PTS,    /* a private devpts */
 	WARD_BLUEPRINT_TREE,   /* FUSE tree number `mode` */
 	WARD_BLUEPRINT_TREE_AT, /* the same tree again */
+	/* FUSE tree number `mode`, of which only files show; at `path` for a moment */
+	WARD_BLUEPRINT_FILES,
+	/* file `text` (absolute) of that tree, read-only, mounted once that is served */
+	WARD_BLUEPRINT_TREE_FILE,
 	WARD_BLUEPRINT_KINDS_,
 };
 
@@ -129,7 +138,8 @@ enum ward_blueprint_entry_flag {
 				  << 1, /* BIND: looked up with the owner's rights, also as root */
 	WARD_BLUEPRINT_NESTED =
 		1U << 2, /* TREE: beneath another one, so mounted once that is served */
-	WARD_BLUEPRINT_NOEXEC = 1U << 3, /* BIND, SHARED, TMPFS, TREE: nothing in it is executed */
+	/* BIND, SHARED, TMPFS, TREE, TREE_FILE: nothing in it is executed */
+	WARD_BLUEPRINT_NOEXEC = 1U << 3,
 	WARD_BLUEPRINT_EXEC =
 		1U << 4, /* SHARED, TMPFS, TREE: though WARD_BLUEPRINT_LISTED, all in it may be */
 	/* BIND: refused if a symbolic link is on the way, or if it is not the file `dev`, `ino` */
@@ -139,8 +149,9 @@ enum ward_blueprint_entry_flag {
 	WARD_BLUEPRINT_SHUT = 1U << 7, /* BIND: no socket in it is to answer (init/shut.c) */
 	WARD_BLUEPRINT_HIDES =
 		1U << 8, /* BIND, COVER: over what the host has there, if the command could look */
+	WARD_BLUEPRINT_OVER = 1U << 9, /* FILE: mounted on a file that is there */
 };
-#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 511U
+#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 1023U
 
 struct ward_blueprint_entry {
 	enum ward_blueprint_kind kind;
@@ -160,8 +171,9 @@ enum ward_blueprint_flag {
 	WARD_BLUEPRINT_KEEP = 1U << 6,	  /* the command's end is not pid 1's */
 	WARD_BLUEPRINT_WIRE = 1U << 5,	  /* somebody joins the network namespace to another one */
 	WARD_BLUEPRINT_LISTED = 1U << 7,  /* only `programs` may be executed */
+	WARD_BLUEPRINT_REPLAY = 1U << 8,  /* what the host changes is replayed inside */
 };
-#define WARD_BLUEPRINT_FLAGS_ALL 255U
+#define WARD_BLUEPRINT_FLAGS_ALL 511U
 
 struct ward_blueprint {
 	uint32_t flags;
@@ -185,14 +197,15 @@ struct ward_blueprint {
 	size_t n_argv, n_envp;
 	char *cwd;
 	/* What probes are made with (probe.h); "": not this one. */
-	char *probe_outside;	 /* a directory of the host that the view lacks */
-	char *probe_socket;	 /* an abstract address of the host, without its leading NUL */
-	char *probe_hidden;	 /* inside: a name that the policy hides, and the host has */
-	char *probe_write;	 /* inside: a name that the policy does not let come into being */
-	const void *filter;	 /* classic BPF of the command; owned by the decoded bytes */
-	const void *init_filter; /* of pid 1 */
-	const void *exec_filter; /* of the command too: its listener goes to the supervisor */
-	size_t filter_len, init_filter_len, exec_filter_len;
+	char *probe_outside;	   /* a directory of the host that the view lacks */
+	char *probe_socket;	   /* an abstract address of the host, without its leading NUL */
+	char *probe_hidden;	   /* inside: a name that the policy hides, and the host has */
+	char *probe_write;	   /* inside: a name that the policy does not let come into being */
+	const void *filter;	   /* classic BPF of the command; owned by the decoded bytes */
+	const void *init_filter;   /* of pid 1 */
+	const void *exec_filter;   /* of the command too: its listener goes to the supervisor */
+	const void *replay_filter; /* of the replayer */
+	size_t filter_len, init_filter_len, exec_filter_len, replay_filter_len;
 };
 
 /* Appends the encoded blueprint to ret_bytes. */

@@ -20,6 +20,8 @@
 #define CPU_PERIOD_US 100000
 /* Of a memory limit this much is told to us when it is met (v1 has thresholds; v2: see limits). */
 #define NEAR_PERCENT 90
+/* The host shares tcp_mem and udp_mem: one session gets this part of where pressure is none. */
+#define SOCKETS_PART 4
 /* How often names and removals are tried again: others make and remove beside us. */
 #define TRIES 100
 /* The kernel lets go of a group some milliseconds after its last process; more ends a hang. */
@@ -316,6 +318,55 @@ static int make_leaves(struct ward_group *g)
 
 /* --- limits --- */
 
+/* Pages: "low pressure high" (tcp(7), udp(7)). WARD_UNLIMITED: it cannot be read. */
+static uint64_t low_pages(const char *path)
+{
+	char text[64];
+	char *end = text;
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return WARD_UNLIMITED;
+	text[n] = '\0';
+	uint64_t pages = strtoull(text, &end, 10);
+	return end == text ? WARD_UNLIMITED : pages;
+}
+
+/*
+ * What one session may keep in buffers of TCP and UDP: bytes, or its part of net.ipv4.tcp_mem and
+ * udp_mem, whichever is less.
+ */
+static uint64_t sockets_share(uint64_t bytes)
+{
+	static const char *const bounds[] = {
+		"/proc/sys/net/ipv4/tcp_mem", "/proc/sys/net/ipv4/udp_mem"};
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+		uint64_t low = low_pages(bounds[i]);
+		if (low != WARD_UNLIMITED && low / SOCKETS_PART < bytes / page)
+			bytes = low / SOCKETS_PART * page;
+	}
+	return bytes;
+}
+
+/*
+ * Version 1 counts what TCP and UDP keep in buffers beside the rest of the memory, and only for
+ * sockets of a group that has a limit itself (mm/memcontrol-v1.c: tcpmem_active), of its own leaf.
+ * Not there: the kernel was started with cgroup.memory=nosocket.
+ */
+static int limit_sockets(const struct ward_group *g, uint64_t bytes)
+{
+	static const char file[] = "memory.kmem.tcp.limit_in_bytes";
+	const int dirs[] = {g->dir, g->inside};
+	bytes = sockets_share(bytes);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		int r = dirs[i] < 0 ? 0 : write_number(dirs[i], file, bytes);
+		if (r < 0)
+			return r == -ENOENT ? 0 : r;
+	}
+	return 0;
+}
+
 static int limit_memory(const struct ward_group *g, uint64_t bytes)
 {
 	if (bytes == WARD_UNLIMITED)
@@ -333,7 +384,11 @@ static int limit_memory(const struct ward_group *g, uint64_t bytes)
 		return r;
 	/* Memory and swap together: no swap. Without swap accounting at least none on its own. */
 	r = write_number(g->dir, "memory.memsw.limit_in_bytes", bytes);
-	return r == -ENOENT ? write_number(g->dir, "memory.swappiness", 0) : r;
+	if (r == -ENOENT)
+		r = write_number(g->dir, "memory.swappiness", 0);
+	if (r < 0)
+		return r;
+	return limit_sockets(g, bytes);
 }
 
 static int limit_cpus(const struct ward_group *g, uint64_t tenths)
@@ -399,10 +454,10 @@ static int set_limits(
 		r = watch_memory(cg, memory, s->memory);
 	if (r < 0)
 		return ward_err_sys(err, r, "limit memory in %s", memory->path);
-	/* Our pid 1 and the starter (init/starter.c) are two more. */
+	/* Our pid 1, the starter (init/starter.c) and the replayer are more. */
 	if (pids && s->processes != WARD_UNLIMITED)
-		r = write_number(
-			ward_group_inside(pids), "pids.max", (s->processes ? s->processes : 1) + 2);
+		r = write_number(ward_group_inside(pids), "pids.max",
+			(s->processes ? s->processes : 1) + (s->replayed ? 3 : 2));
 	if (r < 0)
 		return ward_err_sys(err, r, "limit processes in %s", pids->path);
 	if (pids)
@@ -471,6 +526,7 @@ int ward_cgroup_make(
 		return ward_err_sys(err, -ENOMEM, "control groups");
 	}
 	cg->memory_event = cg->pids_event = -1;
+	cg->replayed = spec->replayed;
 	for (size_t i = 0; i < WARD_GLANCES; i++)
 		cg->glance[i] = -1;
 	for (size_t i = 0; i < WARD_CGROUP_PARTS; i++) {

@@ -55,6 +55,7 @@ struct ward_cgroup_spec {
 	uint64_t memory;    /* bytes, swap included; WARD_UNLIMITED: none */
 	uint64_t processes; /* WARD_UNLIMITED: none */
 	uint64_t cpus;	    /* tenths of a CPU; WARD_UNLIMITED: none */
+	bool replayed;	    /* the replayer is inside (init/replayer.c) */
 	bool helpers;	    /* those of the session count, too: ward_cgroup_add_helper() */
 };
 

@@ -71,6 +71,7 @@ struct ward_cgroup {
 	} part[WARD_CGROUP_PARTS];
 	int memory_event; /* v2: memory.events; v1: an eventfd */
 	int pids_event;	  /* pids.events */
+	bool replayed;	  /* as the specification says */
 	bool glanced;	  /* those files are open, where they are there */
 	int glance[WARD_GLANCES];
 };

@@ -285,17 +285,19 @@ static void use_memory(const struct ward_group *g, struct ward_usage *u)
 		u->oom_kills += more;
 }
 
-static uint64_t less_pid1(uint64_t n)
+/* Without pid 1 and the replayer, which are ours. */
+static uint64_t less_ours(const struct ward_cgroup *cg, uint64_t n)
 {
-	return n == WARD_USAGE_UNKNOWN || n == 0 ? n : n - 1;
+	const uint64_t ours = cg->replayed ? 2 : 1;
+	return n == WARD_USAGE_UNKNOWN ? n : n > ours ? n - ours : 0;
 }
 
-static void use_pids(const struct ward_group *g, struct ward_usage *u)
+static void use_pids(const struct ward_cgroup *cg, const struct ward_group *g, struct ward_usage *u)
 {
 	int dir = ward_group_inside(g);
-	u->processes = less_pid1(number(dir, "pids.current"));
+	u->processes = less_ours(cg, number(dir, "pids.current"));
 	/* pids.peak: Linux 6.1 */
-	u->processes_peak = less_pid1(number(dir, "pids.peak"));
+	u->processes_peak = less_ours(cg, number(dir, "pids.peak"));
 	u->forks_refused = keyed(dir, "pids.events", "max");
 }
 
@@ -320,7 +322,7 @@ void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret)
 		use_memory(g, ret);
 	g = group_of(cg, WARD_CGROUP_PIDS);
 	if (g)
-		use_pids(g, ret);
+		use_pids(cg, g, ret);
 	g = group_of(cg, WARD_CGROUP_IO);
 	if (g)
 		use_io(g, ret);
@@ -394,9 +396,9 @@ void ward_cgroup_glance(struct ward_cgroup *cg, struct ward_usage *io)
 	read_glance(cg->glance[WARD_GLANCE_PIDS], 1, &n);
 	read_glance(cg->glance[WARD_GLANCE_PIDS_PEAK], 1, &peak);
 	if (n != WARD_USAGE_UNKNOWN)
-		io->processes = less_pid1(n);
+		io->processes = less_ours(cg, n);
 	if (peak != WARD_USAGE_UNKNOWN)
-		io->processes_peak = less_pid1(peak);
+		io->processes_peak = less_ours(cg, peak);
 	read_glance(cg->glance[WARD_GLANCE_MEMORY], 1, &io->memory);
 	read_glance(cg->glance[WARD_GLANCE_MEMORY_PEAK], 1, &io->memory_peak);
 }

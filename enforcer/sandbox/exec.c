@@ -41,7 +41,7 @@ int ward_sandbox_exec(struct ward_sandbox *sb, uint32_t id, const struct ward_sa
 	ward_cleanup_fd int description = -1;
 	ward_msg_init(&m, WARD_INIT_EXEC);
 	if (!ward_sandbox_is_started(sb))
-		return ward_err_set(err, -ESRCH, "the session's command does not run yet");
+		return ward_err_set(err, -ESRCH, "the session's command has not started yet");
 	if (!e->argv || !e->argv[0] || !e->argv[0][0])
 		return ward_err_set(err, -EINVAL, "no command");
 	if (!e->cwd || e->cwd[0] != '/')

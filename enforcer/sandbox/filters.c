@@ -56,6 +56,11 @@ struct ward_seccomp_filter ward_seccomp_init(void)
 	return compiled("init");
 }
 
+struct ward_seccomp_filter ward_seccomp_replay(void)
+{
+	return compiled("replay");
+}
+
 /* --- explaining --- */
 
 static const char *answer(const char *action)

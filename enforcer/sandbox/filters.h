@@ -26,6 +26,8 @@ struct ward_seccomp_filter {
 struct ward_seccomp_filter ward_seccomp_command(enum ward_seccomp s);
 /* What pid 1 needs while it watches; nothing else. */
 struct ward_seccomp_filter ward_seccomp_init(void);
+/* The same of the replayer. */
+struct ward_seccomp_filter ward_seccomp_replay(void);
 
 /*
  * What a list says of a system call. Appends a line each: answer, conditions, reason and place,

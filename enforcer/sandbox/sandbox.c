@@ -35,10 +35,10 @@
 #define SETUP_WAIT_MS 60000
 /* Milliseconds for wardfs-init to end what descends from it, where no pid namespace does. */
 #define END_WAIT_MS 10000
+#define STUCK_MS 20000 /* the death of all inside */
 /* Linux's MAX_ERRNO (include/linux/err.h): no error has a higher number. */
 #define ERRNO_MAX 4095
-/* Exit status of what could not become wardfs-init for want of descriptors, and says nothing else.
- */
+/* Exit status of what could not become wardfs-init for want of descriptors. It says no more. */
 #define NOT_INHERITED 124
 
 struct ward_sandbox {
@@ -66,7 +66,8 @@ struct ward_sandbox {
 	bool probed;  /* all probes held */
 	bool started; /* the command was executed */
 	bool reaped;
-	bool over; /* the last event was handed out */
+	bool stuck; /* it was left: what is inside waits for a file system that does not answer */
+	bool over;  /* the last event was handed out */
 	struct ward_sandbox_facts facts;
 };
 
@@ -88,7 +89,8 @@ static uint32_t flags_of(const struct ward_sandbox_spec *s, bool filtered)
 	       (s->programs ? WARD_BLUEPRINT_LISTED : 0) | (s->served ? WARD_BLUEPRINT_SERVED : 0) |
 	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
 	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
-	       (s->pty ? WARD_BLUEPRINT_PTY : 0) | (s->grouped ? WARD_BLUEPRINT_GROUPED : 0);
+	       (s->replay ? WARD_BLUEPRINT_REPLAY : 0) | (s->pty ? WARD_BLUEPRINT_PTY : 0) |
+	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0);
 }
 
 static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb,
@@ -104,6 +106,7 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 	const struct ward_seccomp_filter filter =
 		filtered ? ward_seccomp_command(s->seccomp) : none;
 	const struct ward_seccomp_filter init_filter = filtered ? ward_seccomp_init() : none;
+	const struct ward_seccomp_filter replay_filter = s->replay ? ward_seccomp_replay() : none;
 	/*
 	 * Asks about each execve(2) and execveat(2), lets all else be. It stands beside that of the
 	 * command, which has refused other architectures (and x32) already.
@@ -139,7 +142,7 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 		.cols = s->winsize.ws_col,
 		.n_lifelines = (uint32_t)s->n_lifelines,
 		.n_tasks = (uint32_t)sb->n_tasks,
-		.n_trees = (uint32_t)s->n_trees,
+		.n_trees = (uint32_t)(s->n_trees + s->single_files),
 		.entries = view.v,
 		.n_entries = view.n,
 		.programs = view.programs,
@@ -159,6 +162,8 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 		.init_filter_len = init_filter.len,
 		.exec_filter = sb->listen_execs ? execs : NULL,
 		.exec_filter_len = sb->listen_execs ? sizeof(execs) : 0,
+		.replay_filter = replay_filter.bpf,
+		.replay_filter_len = replay_filter.len,
 	};
 	for (unsigned i = 0; i < 3; i++)
 		if (s->pty && s->stdio[i] < 0)
@@ -198,8 +203,7 @@ static pid_t start_init(const struct ward_sandbox_spec *s, struct ward_sandbox *
 static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control,
 	int blueprint, struct ward_err *err)
 {
-	int from[WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX];
-	int to[WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX];
+	int from[WARD_INIT_FDS_MAX], to[WARD_INIT_FDS_MAX];
 	size_t n = 0;
 	ward_cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
@@ -216,6 +220,10 @@ static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int
 		from[n] = s->lifelines[i];
 		to[n++] = WARD_INIT_FD_LIFELINES + (int)i;
 	}
+	if (s->replay) {
+		from[n] = *s->replay;
+		to[n++] = WARD_INIT_FD_REPLAY;
+	}
 	for (size_t i = 0; i < sb->n_tasks; i++) {
 		from[n] = sb->tasks[i];
 		to[n++] = WARD_INIT_FD_TASKS + (int)i;
@@ -230,9 +238,8 @@ static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int
 static int wait_pid(pid_t pid)
 {
 	int status = 0;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	}
 	return status;
 }
 
@@ -528,7 +535,7 @@ int ward_sandbox_begin(
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		sb->fuse[i] = -1;
 	sb->layers = spec->layers;
-	sb->n_trees = spec->n_trees;
+	sb->n_trees = spec->n_trees + spec->single_files;
 	ward_groups_init(&sb->cgroups, spec);
 	sb->n_tasks = ward_groups_tasks(&sb->cgroups, sb->tasks);
 	sb->root = spec->root;
@@ -744,13 +751,10 @@ int ward_sandbox_signal(struct ward_sandbox *sb, int sig)
 	return r == -EPIPE || r == -ECONNRESET ? -ESRCH : r;
 }
 
-/* Without a pid namespace its death would end nobody else: it gets the time to do it itself. */
-static void ask_to_end(struct ward_sandbox *sb)
+static bool ended(const struct ward_sandbox *sb, int ms)
 {
 	struct pollfd end = {.fd = sb->pidfd, .events = POLLIN};
-	shutdown(sb->control, SHUT_RDWR);
-	if (sb->pidfd >= 0)
-		poll(&end, 1, END_WAIT_MS);
+	return sb->pidfd < 0 || poll(&end, 1, ms) != 0;
 }
 
 void ward_sandbox_kill(struct ward_sandbox *sb)
@@ -762,15 +766,23 @@ void ward_sandbox_kill(struct ward_sandbox *sb)
 	}
 	if (sb->pid == 0 || sb->reaped)
 		return;
-	if (!(sb->layers & WARD_LAYER_PID))
-		ask_to_end(sb);
+	/* Its death alone would end nobody else: it gets the time to do it itself. */
+	if (!(sb->layers & WARD_LAYER_PID) && shutdown(sb->control, SHUT_RDWR) == 0)
+		(void)ended(sb, END_WAIT_MS);
 	if (sb->pidfd >= 0)
 		pidfd_send_signal(sb->pidfd, SIGKILL, NULL, 0);
 	else
 		kill(sb->pid, SIGKILL);
 	/* The kernel lets pid 1 be reaped only after every other process inside is gone. */
-	wait_pid(sb->pid);
+	sb->stuck = !ended(sb, STUCK_MS);
+	if (!sb->stuck)
+		wait_pid(sb->pid);
 	sb->reaped = true;
+}
+
+bool ward_sandbox_stuck(const struct ward_sandbox *sb)
+{
+	return sb && sb->stuck;
 }
 
 void ward_sandbox_free(struct ward_sandbox *sb)
@@ -780,14 +792,9 @@ void ward_sandbox_free(struct ward_sandbox *sb)
 	ward_sandbox_kill(sb);
 	ward_sandbox_forget_fuse(sb);
 	ward_sandbox_forget_namespaces(sb);
-	if (sb->control >= 0)
-		close(sb->control);
-	if (sb->pty >= 0)
-		close(sb->pty);
-	if (sb->pidfd >= 0)
-		close(sb->pidfd);
-	if (sb->execs >= 0)
-		close(sb->execs);
+	const int fds[] = {sb->control, sb->pty, sb->pidfd, sb->execs}; /* -1: none */
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		(void)close(fds[i]);
 	free(sb->groups);
 	free(sb);
 }

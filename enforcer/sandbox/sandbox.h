@@ -53,6 +53,9 @@ struct ward_sandbox_bind {
 	dev_t dev;
 	ino_t ino;
 	bool noexec; /* nothing there is executed */
+	/* Absolute, a path in the tree of single files, which shows the file in place of a mount of
+	 * the host's; NULL: none does. */
+	const char *served;
 };
 
 struct ward_sandbox_tree {
@@ -65,6 +68,17 @@ struct ward_sandbox_guarded {
 	const struct ward_spot *spot;
 	dev_t dev;
 	ino_t ino;
+};
+
+/*
+ * A directory whose files take the place of the host's programs and libraries, read-only. It has no
+ * mounts beneath but in /dev, /proc, /run, /sys and /tmp, which are the session's own.
+ */
+struct ward_sandbox_image {
+	const char *root; /* its path on the host, without links */
+	int fd;		  /* O_PATH */
+	bool ours;	  /* the caller's own, looked up with the caller's rights, not the owner's;
+			   * no socket lies in it */
 };
 
 /* Value 0 refuses: no way out. */
@@ -119,7 +133,9 @@ struct ward_sandbox_spec {
 
 	const struct ward_sandbox_tree *trees;
 	bool served;	/* wardfs-fs serves the trees before ward_sandbox_start() */
-	size_t n_trees; /* <= WARD_TREES_MAX */
+	size_t n_trees; /* <= WARD_POLICY_TREES_MAX */
+	/* There is one tree more, number n_trees: of it only what `reads` says is seen. */
+	bool single_files;
 	/* Another path, in a view of its own a symbolic link to link_to; left out where anything
 	 * else is seen at it, above or beneath. NULL: none. */
 	const char *link;
@@ -134,6 +150,7 @@ struct ward_sandbox_spec {
 	bool whole; /* the view shows the whole host, read-only, but for what view_readonly.c
 		     * leaves out
 		     */
+	const struct ward_sandbox_image *image; /* NULL: the host's; else `whole` says nothing */
 	const char *const *covers; /* host paths that a view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
 	/* Inside: nothing there or beneath is executed; a tree in one of them is mounted noexec.
@@ -169,6 +186,10 @@ struct ward_sandbox_spec {
 	const int *lifelines; /* read ends; any end of file ends the sandbox */
 	size_t n_lifelines;
 
+	/* To wardfs-fs, for the process that replays what the host changes (enforcer/ipc/replay.h);
+	 * NULL: none is made. With WARD_LAYERS_REPLAY alone. */
+	const int *replay;
+
 	/* What probes are made with; NULL: that probe is not made. */
 	const char *probe_outside; /* a directory of the host that the view does not show */
 	const char *probe_socket;  /* an abstract address of the host, without its leading NUL, that
@@ -185,6 +206,14 @@ struct ward_sandbox_spec {
  */
 #define WARD_SANDBOX_OWN_MAX 32
 size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX]);
+
+/* Of a path of the host: what a session has there without being told. */
+enum ward_sandbox_own {
+	WARD_SANDBOX_OWN_NOT = 0, /* nothing */
+	WARD_SANDBOX_OWN_HOST,	  /* the host's, read-only, but for homes, credentials, sockets */
+	WARD_SANDBOX_OWN_MADE,	  /* the session's own, with or without parts of the host's */
+};
+enum ward_sandbox_own ward_sandbox_own(const char *path);
 
 /*
  * Builds the sandbox, in four steps that the caller may do other things between. Errors name what
@@ -311,4 +340,10 @@ int ward_sandbox_signal(struct ward_sandbox *sb, int sig) ward_must_check;
  * reaped. Where a mode has no pid namespace, wardfs-init ends what descends from it, and exits.
  */
 void ward_sandbox_kill(struct ward_sandbox *sb);
+/*
+ * Whether processes inside were left behind by ward_sandbox_kill(): they are killed, and wait in
+ * the kernel for a file system whose server took a request and does not answer. No code of theirs
+ * runs any more; they go when that server does.
+ */
+bool ward_sandbox_stuck(const struct ward_sandbox *sb);
 void ward_sandbox_free(struct ward_sandbox *sb);

@@ -19,12 +19,19 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 			err, -EINVAL, "the command may not run as user %d", (int)s->agent_uid);
 	if (!s->root && (s->agent_uid != s->owner_uid || s->agent_gid != s->owner_gid))
 		return ward_err_set(
-			err, -EINVAL, "without root the command can run as the owner alone");
-	if (s->n_trees > WARD_TREES_MAX || s->n_lifelines > WARD_BLUEPRINT_LIFELINES_MAX ||
+			err, -EINVAL, "without root the command can only run as the owner");
+	if (s->n_trees > WARD_POLICY_TREES_MAX || s->n_lifelines > WARD_BLUEPRINT_LIFELINES_MAX ||
 		s->n_groups > WARD_BLUEPRINT_GROUPS_MAX)
 		return ward_err_set(err, -E2BIG, "too many trees, lifelines or groups");
 	if (s->n_join > WARD_SANDBOX_JOIN_MAX)
 		return ward_err_set(err, -E2BIG, "too many control groups");
+	if (s->image && (!(s->layers & WARD_LAYER_VIEW) || s->programs || s->image->fd < 0 ||
+				!ward_blueprint_path_ok(s->image->root)))
+		return ward_err_set(err, -EINVAL,
+			"an image needs a view of its own, a path without "
+			"links, and no list of programs");
+	if (s->replay && !ward_layers_replay(s->layers))
+		return ward_err_set(err, -EINVAL, "what the host changes cannot be replayed here");
 	if (s->layers == 0 || s->layers & ~WARD_LAYERS_ALL)
 		return ward_err_set(err, -EINVAL, "no layers of the sandbox are named");
 	if (s->open_files < OPEN_FILES_MIN)

@@ -69,6 +69,23 @@ size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX])
 	return n;
 }
 
+static bool is_beneath(const char *path, const char *const *dirs, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		const size_t len = strlen(dirs[k]);
+		if (strncmp(path, dirs[k], len) == 0 && (path[len] == '/' || !path[len]))
+			return true;
+	}
+	return false;
+}
+
+enum ward_sandbox_own ward_sandbox_own(const char *path)
+{
+	return is_beneath(path, system_dirs, COUNT(system_dirs)) ? WARD_SANDBOX_OWN_HOST
+	       : is_beneath(path, own_dirs, COUNT(own_dirs))	 ? WARD_SANDBOX_OWN_MADE
+								 : WARD_SANDBOX_OWN_NOT;
+}
+
 /* A link of the host is a link inside as well: what it points at is in the view or not. */
 static void add_link_or_bind(struct ward_view_list *w, const char *path)
 {
@@ -121,8 +138,16 @@ static void add_synthetic(struct ward_view_list *w, const struct ward_sandbox_sp
 	}
 	ward_buf_printf(&b, "%s\n", spec->hostname);
 	add_file(w, "/etc/hostname", &b);
-	ward_buf_puts(&b, "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
-			  "networks: files\nprotocols: files\nservices: files\n");
+	/*
+	 * Without a network the kernel refuses the question to a name server at once. glibc makes
+	 * EAI_AGAIN of that, and programs try again for minutes (npm: 70 s). Where "files" has the
+	 * last word the answer is EAI_NONAME. The question itself stays: the counters of the
+	 * namespace then say that a host was looked for (session/run/no_network.h).
+	 */
+	ward_buf_printf(&b,
+		"passwd: files\ngroup: files\nshadow: files\nhosts: files dns%s\n"
+		"networks: files\nprotocols: files\nservices: files\n",
+		spec->net == WARD_SANDBOX_NET_NONE ? " files" : "");
 	add_file(w, "/etc/nsswitch.conf", &b);
 	ward_buf_puts(&b, spec->resolv ? spec->resolv : "");
 	if (spec->net == WARD_SANDBOX_NET_HOST)
@@ -213,11 +238,47 @@ static int check_path(const char *path, const char *what, struct ward_err *err)
 	return 0;
 }
 
+/* What stands at a place that the caller names. made: an entry for it, without path and text. */
+static int put_read(struct ward_view_list *w, struct ward_blueprint_entry made, const char *inside,
+	const char *text, size_t n_system, struct ward_err *err)
+{
+	struct ward_blueprint_entry *e = ward_view_find(w, inside);
+	if (!e) {
+		ward_view_add(w, made.kind, inside, text, made.mode, made.flags);
+		if (!w->error) {
+			w->v[w->n - 1].dev = made.dev;
+			w->v[w->n - 1].ino = made.ino;
+		}
+		return 0;
+	}
+	if (e->kind == made.kind && strcmp(e->text, text) == 0)
+		return 0;
+	if ((size_t)(e - w->v) >= n_system || e->kind == WARD_BLUEPRINT_SHARED)
+		return ward_err_set(err, -EINVAL, "two things cannot both be at %s", inside);
+	made.path = e->path;
+	made.text = strdup(text);
+	if (!made.text)
+		return ward_err_sys(err, -ENOMEM, "view");
+	free(e->text);
+	*e = made;
+	return 0;
+}
+
 /* The n_system first entries are ours: what the caller names takes their place. */
-static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bind, size_t n_system,
-	struct ward_err *err)
+static int add_read(struct ward_view_list *w, const struct ward_sandbox_spec *spec,
+	const struct ward_sandbox_bind *bind, size_t n_system, struct ward_err *err)
 {
 	const char *inside = bind->inside ? bind->inside : bind->host;
+	const uint32_t noexec = bind->noexec ? WARD_BLUEPRINT_NOEXEC : 0;
+	/* Its place is made, its mount comes later (init/files.c). */
+	const struct ward_blueprint_entry served = {
+		.kind = WARD_BLUEPRINT_TREE_FILE, .mode = (uint32_t)spec->n_trees, .flags = noexec};
+	const struct ward_blueprint_entry plain = {.kind = WARD_BLUEPRINT_BIND,
+		.flags = (bind->ours ? 0 : WARD_BLUEPRINT_AS_OWNER | WARD_BLUEPRINT_SHUT) |
+			 (bind->optional ? WARD_BLUEPRINT_OPTIONAL : 0) |
+			 (bind->plain ? WARD_BLUEPRINT_PLAIN : 0) | noexec,
+		.dev = bind->dev,
+		.ino = bind->ino};
 	int r = ward_blueprint_path_ok(inside) ? 0 : -EINVAL;
 	for (size_t i = 0; i < COUNT(closed_to_reads) && r == 0; i++)
 		if (ward_blueprint_path_below(inside, closed_to_reads[i]))
@@ -227,34 +288,8 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_bind *bi
 			"cannot show %s of the host at %s: both must be absolute and normalised, "
 			"and not in /proc or /dev",
 			bind->host, inside);
-	uint32_t flags = (bind->ours ? 0 : WARD_BLUEPRINT_AS_OWNER | WARD_BLUEPRINT_SHUT) |
-			 (bind->optional ? WARD_BLUEPRINT_OPTIONAL : 0) |
-			 (bind->plain ? WARD_BLUEPRINT_PLAIN : 0) |
-			 (bind->noexec ? WARD_BLUEPRINT_NOEXEC : 0);
-	struct ward_blueprint_entry *e = ward_view_find(w, inside);
-	if (!e) {
-		ward_view_add(w, WARD_BLUEPRINT_BIND, inside, bind->host, 0, flags);
-		if (!w->error) {
-			w->v[w->n - 1].dev = bind->dev;
-			w->v[w->n - 1].ino = bind->ino;
-		}
-		return 0;
-	}
-	if (e->kind == WARD_BLUEPRINT_BIND && strcmp(e->text, bind->host) == 0)
-		return 0;
-	if ((size_t)(e - w->v) >= n_system || e->kind == WARD_BLUEPRINT_SHARED)
-		return ward_err_set(err, -EINVAL, "two things are to be seen at %s", inside);
-	char *text = strdup(bind->host);
-	if (!text)
-		return ward_err_sys(err, -ENOMEM, "view");
-	free(e->text);
-	*e = (struct ward_blueprint_entry){.kind = WARD_BLUEPRINT_BIND,
-		.flags = flags,
-		.dev = bind->dev,
-		.ino = bind->ino,
-		.path = e->path,
-		.text = text};
-	return 0;
+	return put_read(w, bind->served ? served : plain, inside,
+		bind->served ? bind->served : bind->host, n_system, err);
 }
 
 /* A home that is a tree needs nothing besides. */
@@ -314,7 +349,8 @@ static int add_tree(struct ward_view_list *w, enum ward_blueprint_kind kind, con
 		/* Where a tree is seen a second time, nothing else is. */
 		if (kind != WARD_BLUEPRINT_TREE || e->kind != WARD_BLUEPRINT_TREE)
 			return ward_err_set(err, -EINVAL,
-				"the tree %s would be seen a second time below the tree %s: at = none for "
+				"the tree %s would be seen a second time below the tree %s: at = "
+				"none for "
 				"one of them",
 				path, e->path);
 		flags |= WARD_BLUEPRINT_NESTED;
@@ -334,6 +370,9 @@ static int add_trees(
 		if (t->at && strcmp(t->at, t->path) != 0)
 			r = add_tree(w, WARD_BLUEPRINT_TREE_AT, t->at, i, err);
 	}
+	/* A directory that every view has, of ours. */
+	if (r == 0 && spec->single_files)
+		ward_view_add(w, WARD_BLUEPRINT_FILES, "/root", NULL, (uint32_t)spec->n_trees, 0);
 	return r;
 }
 
@@ -378,8 +417,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct ward_blueprint_entry *a = left;
 	const struct ward_blueprint_entry *b = right;
-	int rank_a = is_tree(a) ? (int)a->kind : 0;
-	int rank_b = is_tree(b) ? (int)b->kind : 0;
+	int rank_a = is_tree(a) || a->kind == WARD_BLUEPRINT_FILES ? (int)a->kind : 0;
+	int rank_b = is_tree(b) || b->kind == WARD_BLUEPRINT_FILES ? (int)b->kind : 0;
 	return rank_a != rank_b ? rank_a - rank_b : strcmp(a->path, b->path);
 }
 
@@ -390,6 +429,8 @@ static int add_view(struct ward_view_list *w, const struct ward_sandbox_spec *sp
 	int r = 0;
 	add_system(w);
 	add_synthetic(w, spec);
+	if (spec->image)
+		return 0; /* ward_view_image() comes last */
 	if (spec->whole)
 		r = ward_view_whole(w, err);
 	else
@@ -397,6 +438,13 @@ static int add_view(struct ward_view_list *w, const struct ward_sandbox_spec *sp
 	if (r == 0)
 		r = add_maven(w, err);
 	return r == 0 && !w->error ? ward_view_hide(spec, mounts, w, err) : r;
+}
+
+static int add_image(struct ward_view_list *w, const struct ward_sandbox_image *image,
+	const struct ward_view_mounts *mounts, struct ward_err *err)
+{
+	int r = ward_view_image(image, w, err);
+	return r == 0 && !w->error ? ward_view_hide_sockets(mounts, w, err) : r;
 }
 
 int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
@@ -414,15 +462,17 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 	if (r == 0 && !w.error && spec->home && !is_tree_path(spec, spec->home))
 		r = add_home(&w, spec->home, n_system, err);
 	for (size_t i = 0; i < spec->n_reads && r == 0 && !w.error; i++)
-		r = add_read(&w, &spec->reads[i], n_system, err);
+		r = add_read(&w, spec, &spec->reads[i], n_system, err);
 	if (r == 0 && !w.error && own_view)
 		r = ward_view_guarded(spec, own, ward_sandbox_own_paths(own), &w, err);
 	if (r == 0 && !w.error)
 		r = add_trees(&w, spec, err);
-	if (r == 0 && !w.error && own_view)
+	if (r == 0 && !w.error && own_view && !spec->image)
 		r = ward_view_hide_sockets(&mounts, &w, err);
 	if (r == 0 && !w.error && spec->link && own_view && !spec->whole)
 		add_other_path(&w, spec->link, spec->link_to);
+	if (r == 0 && !w.error && own_view && spec->image)
+		r = add_image(&w, spec->image, &mounts, err);
 	if (r == 0 && !w.error)
 		mark_noexec(&w, spec);
 	if (r == 0 && !w.error && spec->programs)

@@ -43,7 +43,13 @@ int ward_view_host(
  * and /etc. Entries that are there already keep their place: what we make ourselves comes first.
  */
 int ward_view_whole(struct ward_view_list *view, struct ward_err *err) ward_must_check;
-/* The same for one directory: all its entries but those n. */
+/*
+ * view_image.c: the files of an image, around what the view has so far. -E2BIG: too many names in
+ * its root.
+ */
+int ward_view_image(const struct ward_sandbox_image *image, struct ward_view_list *view,
+	struct ward_err *err) ward_must_check;
+/* As ward_view_whole() for one directory: all its entries but those n. */
 int ward_view_all(struct ward_view_list *view, const char *dir, const char *const *but, size_t n,
 	struct ward_err *err) ward_must_check;
 

@@ -44,7 +44,9 @@ static struct ward_blueprint_entry *shown_by(
 		if (ward_blueprint_path_below(path, w->v[i].path) &&
 			(!deepest || strlen(w->v[i].path) > strlen(deepest->path)))
 			deepest = &w->v[i];
-	bool same = deepest && deepest->kind == WARD_BLUEPRINT_BIND &&
+	bool same = deepest &&
+		    (deepest->kind == WARD_BLUEPRINT_BIND ||
+			    deepest->kind == WARD_BLUEPRINT_TREE_FILE) &&
 		    strcmp(deepest->path, deepest->text) == 0;
 	return same ? deepest : NULL;
 }
@@ -106,6 +108,7 @@ static int mark(
 			mark_tree(spec, e);
 			break;
 		case WARD_BLUEPRINT_BIND:
+		case WARD_BLUEPRINT_TREE_FILE:
 			mark_bind(spec->programs, e);
 			break;
 		case WARD_BLUEPRINT_NONE:
@@ -116,6 +119,7 @@ static int mark(
 		case WARD_BLUEPRINT_DEVICE:
 		case WARD_BLUEPRINT_COVER:
 		case WARD_BLUEPRINT_PTS:
+		case WARD_BLUEPRINT_FILES:
 		case WARD_BLUEPRINT_KINDS_:
 			break;
 		}

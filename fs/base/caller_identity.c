@@ -27,8 +27,9 @@ static int read_groups(pid_t tid, gid_t groups[GROUPS_MAX], size_t *ret_n)
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A lack of descriptors is no refusal, and is ours, not the caller's. */
 	if (fd < 0)
-		return -errno;
+		return errno == EMFILE || errno == ENFILE ? -ENFILE : -EACCES;
 	while (len < STATUS_MAX && (got = read(fd, text + len, STATUS_MAX - len)) > 0)
 		len += (size_t)got;
 	text[len] = '\0';
@@ -72,7 +73,7 @@ int ward_identity_enter(uid_t uid, gid_t gid, pid_t tid)
 	if (tid > 0 && uid != 0)
 		r = read_groups(tid, groups, &n);
 	if (r < 0)
-		return -EACCES;
+		return r == -ENFILE ? r : -EACCES;
 	if (syscall(SYS_setgroups, n, n ? groups : NULL) < 0)
 		return -EACCES;
 	syscall(SYS_setfsgid, gid);

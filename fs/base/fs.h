@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "audit/ring.h"
@@ -17,6 +18,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
 #include "fs/base/caller_names.h"
+#include "fs/base/user_shares.h"
 
 struct fuse_session;
 struct ward_nodes;
@@ -27,9 +29,11 @@ struct ward_replaced;
 struct ward_watch;
 struct ward_ahead;
 struct ward_beneath;
+struct ward_secrets;
 struct ward_quotas;
 struct ward_delay;
 struct ward_uring;
+struct ward_replay;
 
 #define WARD_PASSTHROUGH_LEFT 64U
 
@@ -68,7 +72,10 @@ struct ward_fs {
 	struct ward_comm comm;		 /* names of the programs that ask */
 	struct ward_pool *pool;		 /* threads for what may be slow */
 	struct ward_quotas *quotas;	 /* NULL: in tests that need none */
-	struct ward_delay *delay;	 /* answers that are given later */
+	struct ward_replay *replay;	 /* NULL: in tests that need none */
+	struct ward_delay *delay;	 /* requests that wait for their time */
+
+	struct ward_shares *shares; /* NULL: one owner is served */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
 	/* Of POSIX locks (lock_count.h). */
@@ -84,13 +91,18 @@ struct ward_fs_tree {
 	char *path; /* sandbox path, owned */
 	size_t path_len;
 	uint32_t elsewhere; /* bit i: tree i serves a directory of this one under other rules */
-	int dev_fd;	    /* /dev/fuse */
-	int root_fd;	    /* O_PATH directory of the backing */
-	dev_t dev;	    /* of the backing: nothing on another device is served */
-	uint64_t mnt_id;    /* of the backing, 0 where the kernel does not tell */
-	uint32_t type;	    /* of the backing's file system: statfs f_type */
-	bool folds;	    /* the backing takes several spellings for one name (folding.h) */
-	bool folds_each;    /* ... or directories of it may: each is asked */
+	/*
+	 * Single files of the host: the backing is a tmpfs of ours with their paths, on which each
+	 * is mounted, read-only. No other tree lies beneath this one, and nothing is watched.
+	 */
+	bool files;
+	int dev_fd;	 /* /dev/fuse */
+	int root_fd;	 /* O_PATH directory of the backing */
+	dev_t dev;	 /* of the backing: nothing on another device is served */
+	uint64_t mnt_id; /* of the backing, 0 where the kernel does not tell */
+	uint32_t type;	 /* of the backing's file system: statfs f_type */
+	bool folds;	 /* the backing takes several spellings for one name (folding.h) */
+	bool folds_each; /* ... or directories of it may: each is asked */
 	/*
 	 * max_stack_depth of the INIT reply: 2 where the backing is an overlay, which is a layer by
 	 * itself (and then no overlay can be mounted on the tree: FILESYSTEM_MAX_STACK_DEPTH),
@@ -110,6 +122,7 @@ struct ward_fs_tree {
 	 * directory. Where one owner's rights count and the backing is watched.
 	 */
 	bool list_anew;
+	atomic_bool watch_now;		/* the session lives long enough: watch */
 	struct ward_watch *watch;	/* NULL: the backing cannot be watched */
 	const char *watch_why;		/* static: why not; NULL where it is */
 	atomic_uint_fast64_t watch_seq; /* watches made and changes seen (backing_watch.h) */
@@ -121,7 +134,10 @@ struct ward_fs_tree {
 	struct ward_forget_queue *forget;     /* what the kernel is to forget */
 	struct ward_forget_thread *forgetter; /* the thread that tells it */
 	struct ward_replaced *replaced;
-	struct ward_ahead *ahead;	  /* NULL: nothing is prepared */
+	struct ward_secrets *secrets;	 /* which files the session made (secret_facts.h) */
+	struct ward_ahead *ahead;	 /* NULL: nothing is prepared */
+	pthread_mutex_t lock_waits_lock; /* before nodes->lock */
+	LIST_HEAD(, ward_lock_wait) lock_waits;
 	struct ward_beneath *beneath;	  /* NULL: no other tree lies beneath this one */
 	atomic_uint_fast64_t n_requests;  /* that were served by name or node (op.c) */
 	atomic_uint_fast64_t outside_seq; /* changes by others, counted */

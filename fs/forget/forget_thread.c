@@ -17,6 +17,8 @@
 #include "fs/handle/retired_inodes.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/resolve/replaced_files.h"
+#include "fs/replay/replay.h"
+#include "fs/resolve/resolve_node.h"
 #include "fs/resolve/trees_beneath.h"
 #include "fs/watch/backing_watch.h"
 
@@ -28,6 +30,9 @@
  */
 #define AGAIN_MS 300
 #define AGAIN_MAX 4096
+/* A session that lives so long is worth its watches (ward_watch_due()): somebody inside may wait
+ * for what others change. */
+#define WATCH_MS 150
 /* Without epochs absent names, which stand in no table, end by themselves (keep_time.h: one
  * second). */
 #define ABSENT_NS UINT64_C(1100000000)
@@ -46,6 +51,7 @@ struct ward_forget_thread {
 	pthread_t thread;
 	struct ward_stall *stall;
 	struct ward_external *external;
+	uint64_t begun_ns;
 	atomic_bool stop;
 
 	/* the thread's own */
@@ -231,6 +237,20 @@ static void forget_entry(void *arg, uint64_t dir, const char *name)
 	remember(n, dir, name);
 }
 
+/* The kernel ends the file's inode with its name: those who watch it hear of it. */
+static void forget_removed(void *arg, uint64_t dir, uint64_t gone, const char *name)
+{
+	struct ward_forget_thread *n = arg;
+
+	ward_stall_begin(n->stall);
+	(void)fuse_lowlevel_notify_delete(n->tree->se, dir, gone, name, strlen(name));
+	ward_stall_end(n->stall);
+	/* It may have come to another name: the count of links that the kernel has is wrong then.
+	 */
+	forget_attr(arg, gone);
+	remember(n, dir, name);
+}
+
 static void forget_beneath(void *arg, uint64_t dir)
 {
 	struct ward_forget_thread *n = arg;
@@ -239,17 +259,20 @@ static void forget_beneath(void *arg, uint64_t dir)
 	remember(n, dir, "/");
 }
 
-static void changed(
-	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure)
+static void changed(void *arg, const struct ward_watch_change *c)
 {
 	struct ward_forget_thread *n = arg;
-	const struct ward_forget_calls forget = {
-		.attr = forget_attr, .entry = forget_entry, .beneath = forget_beneath, .arg = n};
+	const struct ward_forget_calls forget = {.attr = forget_attr,
+		.entry = forget_entry,
+		.removed = forget_removed,
+		.beneath = forget_beneath,
+		.arg = n};
 
 	atomic_fetch_add(&n->tree->outside_seq, 1);
-	ward_external_change(n->external, dir, name, mask, pid, sure, false);
-	ward_outside_change(n->tree, &forget, dir, name, mask);
-	ward_external_change(n->external, dir, name, mask, pid, sure, true);
+	ward_external_change(n->external, c, false);
+	ward_outside_change(
+		n->tree, &forget, c, c->sure || ward_external_is_host(n->external, c->pid));
+	ward_external_change(n->external, c, true);
 }
 
 /* --- the thread --- */
@@ -325,6 +348,42 @@ static void serve_again(struct ward_forget_thread *n)
 	n->again_ns = now + AGAIN_MS * UINT64_C(1000000);
 }
 
+/*
+ * The directories that the kernel asked about before there were watches: a program inside may wait
+ * for a change in one of them, and ask for nothing more.
+ */
+static void watch_all(struct ward_fs_tree *tree)
+{
+	uint64_t number = FUSE_ROOT_ID;
+
+	if (atomic_exchange(&tree->watch_now, true))
+		return;
+	do {
+		struct ward_node *node = ward_nodes_pin(tree->nodes, number);
+		struct ward_dirref ref = {0};
+
+		if (node && node->dir && ward_resolve_dir(tree, node, &ref) == 0)
+			ward_watch_dir(tree, node, ref.fd);
+		ward_dirref_put(tree, &ref);
+		if (node)
+			ward_node_unpin(tree->nodes, node);
+		number = ward_nodes_next(tree->nodes, number);
+	} while (number);
+}
+
+static bool waits_to_watch(const struct ward_forget_thread *n)
+{
+	return n->tree->watch && ward_replay_on(n->tree->fs) && !atomic_load(&n->tree->watch_now);
+}
+
+/* How long to wait for something to do, in milliseconds; -1: for ever. */
+static int wait_ms(const struct ward_forget_thread *n, bool due)
+{
+	if (due)
+		return AGAIN_MS / 2;
+	return waits_to_watch(n) ? WATCH_MS : -1;
+}
+
 static bool again_due(const struct ward_forget_thread *n)
 {
 	return n->n_again || n->young_all || n->old_all;
@@ -340,8 +399,11 @@ static void *run(void *arg)
 
 	while (!atomic_load(&n->stop)) {
 		p[0].revents = p[1].revents = 0;
-		if (poll(p, 2, due ? AGAIN_MS / 2 : -1) < 0 && errno != EINTR)
+		if (poll(p, 2, wait_ms(n, due)) < 0 && errno != EINTR)
 			break;
+		if (waits_to_watch(n) &&
+			ward_clock_mono_ns() - n->begun_ns > WATCH_MS * UINT64_C(1000000))
+			watch_all(n->tree);
 		serve_queue(n);
 		if (p[1].revents || (w && ward_watch_left(w))) {
 			/* Only a wake-up shortens it. */
@@ -349,6 +411,7 @@ static void *run(void *arg)
 			if (ward_watch_read(n->tree, changed, n) < 0) {
 				ward_external_lost(n->external);
 				ward_forget_lost(n->tree->forget);
+				ward_replay_lost(n->tree);
 			}
 			serve_queue(n);
 		}
@@ -368,6 +431,7 @@ int ward_forget_thread_new(
 	if (!n)
 		return ward_err_sys(err, -ENOMEM, "notifications");
 	n->tree = tree;
+	n->begun_ns = ward_clock_mono_ns();
 	if (ward_external_new(tree, &n->external) < 0) {
 		free(n);
 		return ward_err_sys(err, -ENOMEM, "notifications");
@@ -398,13 +462,12 @@ static void end_thread(struct ward_forget_thread *n)
 }
 
 /* Nobody is there any more who could be told to forget. */
-static void record_change(
-	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure)
+static void record_change(void *arg, const struct ward_watch_change *c)
 {
 	struct ward_forget_thread *n = arg;
 
-	ward_external_change(n->external, dir, name, mask, pid, sure, false);
-	ward_external_change(n->external, dir, name, mask, pid, sure, true);
+	ward_external_change(n->external, c, false);
+	ward_external_change(n->external, c, true);
 }
 
 void ward_forget_thread_end(struct ward_forget_thread *n)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "fs/node/node_links.h"
+#include "fs/replay/replay.h"
 #include "fs/request/quota_name.h"
 #include "fs/resolve/resolve_node.h"
 #include "fs/resolve/trees_beneath.h"
@@ -20,7 +21,16 @@ struct known {
 	uint64_t number; /* 0: nothing */
 	struct ward_file_id id;
 	uint32_t type;
+	uint32_t nlink;
 	bool dir, kept, writing, muted;
+	uint64_t passed; /* UINT64_MAX: processes in here may still write to it by themselves */
+};
+
+/* What is there now. */
+struct found {
+	int r; /* of the look: 0, -ENOENT or what else failed */
+	struct ward_file file;
+	bool same; /* as what the table has */
 };
 
 static struct known look_up(struct ward_nodes *nodes, struct ward_node *dir, const char *name)
@@ -38,6 +48,10 @@ static struct known look_up(struct ward_nodes *nodes, struct ward_node *dir, con
 		k.kept = n->node->kept;
 		k.writing = n->node->n_writing;
 		k.muted = n->node->muted;
+		k.nlink = n->node->nlink;
+		k.passed = n->node->n_writing || n->node->mapped
+				   ? UINT64_MAX
+				   : ward_handle_passed(nodes, k.number);
 		n->node->kept = false;
 	}
 	pthread_mutex_unlock(&nodes->lock);
@@ -106,63 +120,159 @@ static void attributes(struct ward_fs_tree *tree, const struct ward_forget_calls
 		mute(tree, k->number);
 }
 
+/* Was directory number removed, and not moved to somewhere else? */
+static bool dir_ended(struct ward_fs_tree *tree, uint64_t number)
+{
+	struct ward_node *node = ward_nodes_pin(tree->nodes, number);
+	struct ward_file file;
+	bool ended;
+
+	if (!node)
+		return false;
+	ended = ward_resolve_stat(tree, node, &file) == 0 && file.st.st_nlink == 0;
+	ward_node_unpin(tree->nodes, node);
+	return ended;
+}
+
+static void forget_name(struct ward_fs_tree *tree, const struct ward_forget_calls *forget,
+	uint64_t dir, const char *name, const struct known *k)
+{
+	/* Of a directory that lives on elsewhere the kernel would let nobody use its inode again.
+	 */
+	if (k->number && ward_replay_on(tree->fs) &&
+		(k->dir ? dir_ended(tree, k->number) : k->nlink == 1))
+		forget->removed(forget->arg, dir, k->number, name);
+	else
+		forget->entry(forget->arg, dir, name);
+}
+
 /* A name came, went or leads elsewhere. */
 static void name_changed(struct ward_fs_tree *tree, const struct ward_forget_calls *forget,
-	struct ward_node *dir, const char *name, struct known *k)
+	struct ward_node *dir, const char *name, struct known *k, struct found *f)
 {
 	const uint64_t number = ward_node_to_ino(tree->nodes, dir);
 	struct ward_dirref ref = {0};
-	struct ward_file file = {.id = {0}};
 	const uint64_t before = ward_nodes_number(tree->nodes, dir, name);
 	uint64_t linked = 0;
-	bool same = false;
 	int r = ward_resolve_dir(tree, dir, &ref);
 
 	pthread_rwlock_rdlock(&tree->nodes->renames_lock);
 	if (r == 0)
-		r = ward_backing_stat(tree, ref.fd, name, &file);
+		r = ward_backing_stat(tree, ref.fd, name, &f->file);
 	*k = look_up(tree->nodes, dir, name);
 	/* Not what the agent made there since we looked. */
 	if (r == 0 || r == -ENOENT)
-		ward_quota_missing(tree, dir, name, before, r == 0 ? &file : NULL);
+		ward_quota_missing(tree, dir, name, before, r == 0 ? &f->file : NULL);
 	if (r == -ENOENT && k->number && k->number == before)
 		ward_nodes_miss(tree->nodes, dir, name);
 	else if (r == 0 && k->number)
-		same = k->type == (file.st.st_mode & S_IFMT) &&
-		       ward_file_id_equal(&k->id, &file.id);
-	if (r == 0 && !same && file.st.st_nlink > 1)
-		linked = ward_nodes_linked(tree->nodes, &file);
+		f->same = k->type == (f->file.st.st_mode & S_IFMT) &&
+			  ward_file_id_equal(&k->id, &f->file.id);
+	if (r == 0 && !f->same && f->file.st.st_nlink > 1)
+		linked = ward_nodes_linked(tree->nodes, &f->file);
 	pthread_rwlock_unlock(&tree->nodes->renames_lock);
 	ward_dirref_put(tree, &ref);
+	f->r = r;
 	/* Told to be gone, it would lose what is mounted on it. */
-	if (!same && (r == 0 || ward_beneath_look(tree, dir, name, r, &file) < 0))
-		forget->entry(forget->arg, number, name);
+	if (!f->same && (r == 0 || ward_beneath_look(tree, dir, name, r, &f->file) < 0))
+		forget_name(tree, forget, number, name, k);
 	if (linked)
 		forget->attr(forget->arg, linked);
 	forget->attr(forget->arg, number);
 }
 
-void ward_outside_change(struct ward_fs_tree *tree, const struct ward_forget_calls *forget,
-	uint64_t dir, const char *name, uint64_t mask)
+/* --- told to watchers inside --- */
+
+static void replay_content(struct ward_fs_tree *tree, struct ward_node *dir,
+	const struct ward_watch_change *c, mode_t type, uint64_t ino)
 {
-	struct ward_node *node = ward_nodes_pin(tree->nodes, dir);
-	struct known k;
+	struct ward_replay_change change = {.type = type, .ino = ino};
+
+	change.kind = WARD_REPLAY_MODIFY;
+	if (c->mask & FAN_MODIFY)
+		ward_replay_put(tree, dir, c->name, &change);
+	change.kind = WARD_REPLAY_ATTRIB;
+	if (c->mask & FAN_ATTRIB)
+		ward_replay_put(tree, dir, c->name, &change);
+}
+
+/*
+ * Several changes of one name come as one, in no order: what was there before, and what is there
+ * now, tells what watchers have to know.
+ */
+static void replay_name(struct ward_fs_tree *tree, struct ward_node *dir,
+	const struct ward_watch_change *c, const struct known *k, const struct found *f)
+{
+	const bool came = c->mask & (FAN_CREATE | FAN_MOVED_TO);
+	const struct ward_replay_change went = {.kind = WARD_REPLAY_REMOVE,
+		.type = k->number	      ? k->type
+			: c->mask & FAN_ONDIR ? S_IFDIR
+					      : S_IFREG,
+		.ino = k->id.ino,
+		.gone = k->number};
+	const struct ward_replay_change new = {
+		.kind = WARD_REPLAY_CREATE, .type = f->file.st.st_mode, .ino = f->file.id.ino};
+
+	if (f->r == -ENOENT) {
+		/* What came and went unseen was nothing. */
+		if (k->number || !came)
+			ward_replay_put(tree, dir, c->name, &went);
+		return;
+	}
+	if (f->r < 0)
+		return;
+	if (came && k->number && !f->same)
+		ward_replay_put(tree, dir, c->name, &went);
+	if (came)
+		ward_replay_put(tree, dir, c->name, &new);
+	if (!came || c->mask & FAN_MODIFY)
+		replay_content(tree, dir, c, new.type, new.ino);
+}
+
+/* Its parent's watch told of it as well, by its name. */
+static bool told_by_name(struct ward_fs_tree *tree, const struct ward_node *dir)
+{
+	const struct ward_name *name;
+	bool told;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	name = ward_node_first_name(dir);
+	told = name && name->parent->dir->watched;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	return told;
+}
+
+void ward_outside_change(struct ward_fs_tree *tree, const struct ward_forget_calls *forget,
+	const struct ward_watch_change *c, bool others)
+{
+	struct ward_node *node = ward_nodes_pin(tree->nodes, c->dir);
+	const char *name = c->name;
+	struct known k = {.number = 0};
+	struct found f = {.r = -EINVAL};
 
 	if (!node)
 		return;
 	ward_watch_changed(tree, node);
 	/* For those who began to ask after it was read. */
-	if (mask & NAMES)
-		ward_links_changed(tree->nodes, dir, name);
+	if (c->mask & NAMES)
+		ward_links_changed(tree->nodes, c->dir, name);
 	if (!strcmp(name, ".")) {
 		dir_attributes(tree, forget, node);
+		if (c->mask & FAN_ATTRIB && !told_by_name(tree, node))
+			ward_replay_put(tree, node, ".",
+				&(const struct ward_replay_change){
+					.kind = WARD_REPLAY_ATTRIB, .type = S_IFDIR});
 	} else {
-		if (mask & NAMES)
-			name_changed(tree, forget, node, name, &k);
+		if (c->mask & NAMES)
+			name_changed(tree, forget, node, name, &k, &f);
 		else
 			k = look_up(tree->nodes, node, name);
 		if (k.number)
-			attributes(tree, forget, &k, mask);
+			attributes(tree, forget, &k, c->mask);
+		if (c->mask & NAMES)
+			replay_name(tree, node, c, &k, &f);
+		else if (others || k.passed <= c->empty)
+			replay_content(tree, node, c, k.type, k.id.ino);
 	}
 	ward_node_unpin(tree->nodes, node);
 }

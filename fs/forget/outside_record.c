@@ -14,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "fs/resolve/resolve_node.h"
+#include "fs/watch/backing_watch.h"
 
 /* A file that is written to piece by piece, or again and again, is recorded once in this time. */
 #define REPEAT_NS WARD_NS_PER_SEC
@@ -167,30 +168,43 @@ static void record(struct ward_external *x, struct ward_node *dir, const char *n
 	(void)!ward_ring_put(x->tree->fs->ring, &ev);
 }
 
-void ward_external_change(struct ward_external *x, uint64_t dir, const char *name, uint64_t mask,
-	uint32_t pid, bool sure, bool after)
+static void look_at_pid(uint32_t pid, struct other *ret)
 {
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	look_at(path, ret);
+}
+
+bool ward_external_is_host(const struct ward_external *x, uint32_t pid)
+{
+	struct other who = {.depth = 0};
+
+	if (pid)
+		look_at_pid(pid, &who);
+	return who.depth && who.depth == x->depth;
+}
+
+void ward_external_change(struct ward_external *x, const struct ward_watch_change *c, bool after)
+{
+	uint64_t mask = c->mask & (after ? ~(uint64_t)LEFT : (uint64_t)LEFT);
 	struct ward_node *node;
 	struct other who = {.depth = 0};
-	char path[32];
 	bool host;
 
-	mask &= after ? ~(uint64_t)LEFT : (uint64_t)LEFT;
 	if (x->tree->fs->log == WARD_LOG_DENIALS || !mask)
 		return;
-	if (pid) {
-		(void)snprintf(path, sizeof(path), "/proc/%u/status", pid);
-		look_at(path, &who);
-	}
+	if (c->pid)
+		look_at_pid(c->pid, &who);
 	host = who.depth && who.depth == x->depth;
-	if (!sure && !host && !(mask & FAN_ONDIR))
+	if (!c->sure && !host && !(mask & FAN_ONDIR))
 		mask &= ~(uint64_t)CONTENT;
-	node = ward_nodes_pin(x->tree->nodes, dir);
+	node = ward_nodes_pin(x->tree->nodes, c->dir);
 	if (!node)
 		return;
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
-		if (mask & actions[i].bit && !repeated(x, dir, name, actions[i].bit))
-			record(x, node, name, actions[i].action, pid, &who, !after);
+		if (mask & actions[i].bit && !repeated(x, c->dir, c->name, actions[i].bit))
+			record(x, node, c->name, actions[i].action, c->pid, &who, !after);
 	ward_node_unpin(x->tree->nodes, node);
 }
 

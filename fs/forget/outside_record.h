@@ -20,12 +20,14 @@ struct ward_external;
 int ward_external_new(struct ward_fs_tree *tree, struct ward_external **ret) ward_must_check;
 void ward_external_free(struct ward_external *x);
 
+struct ward_watch_change;
+
+/* Is that process still there, and in no pid namespace below ours? */
+bool ward_external_is_host(const struct ward_external *x, uint32_t pid);
 /*
- * One change, as ward_watch_fn() has it (mask, dir, name, pid; sure: no handle in passthrough can
- * have made it). `after`: what ward_outside_change() does is done; called before and after it, each
+ * One change. `after`: what ward_outside_change() does is done; called before and after it, each
  * time records the part of the mask that it can say more about.
  */
-void ward_external_change(struct ward_external *x, uint64_t dir, const char *name, uint64_t mask,
-	uint32_t pid, bool sure, bool after);
+void ward_external_change(struct ward_external *x, const struct ward_watch_change *c, bool after);
 /* Events were lost. */
 void ward_external_lost(struct ward_external *x);

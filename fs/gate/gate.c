@@ -12,6 +12,8 @@
 #include "fs/handle/writers.h"
 #include "fs/request/fs_records.h"
 #include "fs/resolve/links_known.h"
+#include "fs/resolve/resolve_node.h"
+#include "fs/resolve/secret_facts.h"
 #include "fs/resolve/trees_beneath.h"
 
 /* What an unknown further link leaves of a file's content ([tree] hardlinks). */
@@ -95,18 +97,62 @@ static uint32_t sure_ceiling(struct ward_fs_tree *tree, struct ward_node *node,
 	return ward_links_known(tree, node, nlink, states->n_names) ? 0 : least;
 }
 
-int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
-	uint64_t nlink, struct ward_decision *ret)
+static bool any_secret(const struct ward_states *states)
+{
+	for (size_t i = 0; i < states->n; i++)
+		if (ward_policy_secret(states->v[i]))
+			return true;
+	return false;
+}
+
+/* What is known of the node's file, where that counts. fd: of it, -1: none is at hand. */
+static int find_fact(struct ward_fs_tree *tree, struct ward_node *node,
+	const struct ward_states *states, int fd, enum ward_fact *ret)
+{
+	struct ward_fdref ref = {.fd = -1};
+	struct ward_file file;
+	int r = 0;
+
+	*ret = WARD_FACT_THERE;
+	if (!any_secret(states)) {
+		atomic_store(&node->fact, 0);
+		return 0;
+	}
+	if (fd < 0)
+		r = ward_resolve_fd(tree, node, &ref);
+	if (r == 0)
+		r = ward_backing_fstat(fd < 0 ? ref.fd : fd, &file);
+	if (r == 0) {
+		*ret = ward_secret_fact(tree, fd < 0 ? ref.fd : fd, &file, node, NULL);
+		atomic_store(&node->fact, (uint8_t)(1 + *ret));
+	}
+	ward_fdref_put(tree, &ref);
+	return r;
+}
+
+bool ward_gate_secret(const struct ward_node *node, enum ward_fact fact)
+{
+	return atomic_load(&node->fact) == 1 + fact;
+}
+
+static int gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, int fd, struct ward_decision *ret)
 {
 	struct ward_fs_tree *tree = op->tree;
 	const struct ward_record_paths paths = {.node = node};
 	struct ward_states states;
 	struct ward_decision d;
 	struct ward_request req;
+	enum ward_fact fact;
 	int r = ward_node_states(tree->nodes, node, &states);
 
 	if (r < 0)
 		return r == -EMLINK ? -EACCES : r;
+	r = find_fact(tree, node, &states, fd, &fact);
+	if (r < 0) {
+		ward_states_put(tree->nodes, &states);
+		return r;
+	}
 	req = (struct ward_request){
 		.action = WARD_ACTION_ACCESS,
 		.rights = rights,
@@ -115,6 +161,7 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 		.others = states.v + 1,
 		.n_others = states.n - 1,
 		.ceiling = sure_ceiling(tree, node, &states, nlink, rights | alt),
+		.fact = fact,
 	};
 	if (allowed(tree->fs->policy, &req, alt, &d)) {
 		if (ret)
@@ -126,8 +173,46 @@ int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, 
 	return r;
 }
 
+int ward_gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, struct ward_decision *ret)
+{
+	return gate_node(op, node, rights, alt, nlink, -1, ret);
+}
+
+int ward_gate_opened(struct ward_op *op, struct ward_node *node, uint32_t rights, uint32_t alt,
+	uint64_t nlink, int fd, struct ward_decision *ret)
+{
+	return gate_node(op, node, rights, alt, nlink, fd, ret);
+}
+
+int ward_gate_own(struct ward_op *op, struct ward_node *node, int fd)
+{
+	int r = ward_secret_own(op->tree, fd);
+
+	if (r == 0)
+		atomic_store(&node->fact, 1 + WARD_FACT_OWN);
+	return r;
+}
+
+int ward_gate_made(struct ward_op *op, struct ward_node *parent, const char *name, int fd,
+	struct ward_node *node)
+{
+	const struct ward_state *state = NULL;
+	int r = name ? ward_node_child_state(op->tree->nodes, parent, name, &state) : 0;
+	struct ward_states states = {.n = 0};
+
+	if (!name)
+		r = ward_node_states(op->tree->nodes, parent, &states);
+	if (r == 0 && ward_policy_secret(name ? state : states.v[0]))
+		r = node ? ward_gate_own(op, node, fd) : ward_secret_own(op->tree, fd);
+	ward_policy_state_put(op->tree->fs->policy, state);
+	ward_states_put(op->tree->nodes, &states);
+	return r;
+}
+
 uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
 {
+	const uint8_t fact = atomic_load(&node->fact);
 	struct ward_states states;
 	struct ward_decision d;
 
@@ -143,6 +228,7 @@ uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
 			.others = states.v + 1,
 			.n_others = states.n - 1,
 			.ceiling = ceiling(tree, node, &states, node->nlink),
+			.fact = fact ? (enum ward_fact)(fact - 1) : WARD_FACT_THERE,
 		},
 		NULL);
 	ward_states_put(tree->nodes, &states);
@@ -166,6 +252,46 @@ int ward_gate_spelling(struct ward_op *op, struct ward_node *parent, const char 
 	return why ? ward_gate_refuse(op, parent, name, EACCES, why) : 0;
 }
 
+/* Of a name in parent. No lock is held. */
+static int fact_in(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	const struct ward_state *state, enum ward_fact *ret)
+{
+	struct ward_dirref dir;
+	int r;
+
+	*ret = WARD_FACT_THERE;
+	if (!ward_policy_secret(state))
+		return 0;
+	r = ward_resolve_dir(tree, parent, &dir);
+	if (r < 0)
+		return r;
+	*ret = ward_secret_fact_at(tree, dir.fd, parent, name, NULL);
+	ward_dirref_put(tree, &dir);
+	return 0;
+}
+
+/* The same where the descriptor of parent is at hand. */
+static enum ward_fact fact_at(struct ward_fs_tree *tree, int dirfd, struct ward_node *parent,
+	const char *name, const struct ward_state *state, const struct ward_file *expect)
+{
+	return ward_policy_secret(state) ? ward_secret_fact_at(tree, dirfd, parent, name, expect)
+					 : WARD_FACT_THERE;
+}
+
+/* Of a file that is held at a name; fd -1: none is. */
+static enum ward_fact fact_of(struct ward_fs_tree *tree, int fd, struct ward_node *parent,
+	const char *name, const struct ward_state *state, enum ward_fact none)
+{
+	struct ward_file file;
+
+	if (!ward_policy_secret(state))
+		return WARD_FACT_THERE;
+	if (fd < 0)
+		return none;
+	return ward_backing_fstat(fd, &file) < 0 ? WARD_FACT_THERE
+						 : ward_secret_fact(tree, fd, &file, parent, name);
+}
+
 int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
 	enum ward_action action, uint32_t rights, uint32_t alt, mode_t type,
 	struct ward_decision *ret)
@@ -175,13 +301,20 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 	const struct ward_state *state;
 	struct ward_decision d;
 	struct ward_request req;
+	enum ward_fact fact;
 	int r = ward_gate_spelling(op, parent, name);
 
 	if (r == 0)
 		r = ward_node_child_state(tree->nodes, parent, name, &state);
 	if (r < 0)
 		return r;
+	r = fact_in(tree, parent, name, state, &fact);
+	if (r < 0) {
+		ward_policy_state_put(tree->fs->policy, state);
+		return r;
+	}
 	req = (struct ward_request){
+		.fact = fact,
 		.action = action,
 		.rights = rights,
 		.flags = (S_ISDIR(type) ? WARD_REQUEST_DIR : 0) |
@@ -212,7 +345,8 @@ int ward_gate_unnamed(
 	/* In a place, or beneath one: not at it. */
 	struct ward_request req = {.action = WARD_ACTION_CREATE,
 		.rights = rights,
-		.flags = ward_beneath_flags(op->tree, parent, NULL) & WARD_REQUEST_COVERED};
+		.flags = ward_beneath_flags(op->tree, parent, NULL) & WARD_REQUEST_COVERED,
+		.fact = WARD_FACT_ABSENT};
 	struct ward_states states;
 	int r = ward_node_states(op->tree->nodes, parent, &states);
 
@@ -284,7 +418,7 @@ static bool look_allows(const struct ward_fs_tree *tree, struct ward_request *re
 }
 
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
-	struct ward_node *parent2, const char *name2, const int dirs[2], uint32_t flags,
+	struct ward_node *parent2, const char *name2, const int fds[4], uint32_t flags,
 	struct ward_decision *ret)
 {
 	struct ward_fs_tree *tree = op->tree;
@@ -307,11 +441,15 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 			.flags = flags,
 			.state = from,
 			.state2 = to,
+			.fact = fact_of(tree, fds[2], parent, name, from, WARD_FACT_THERE),
+			.fact2 = fact_of(tree, fds[3], parent2, name2, to,
+				flags & WARD_REQUEST_DST_EXISTS ? WARD_FACT_THERE
+								: WARD_FACT_ABSENT),
 			.root = tree->nodes->root_state};
 
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW &&
-			!(d.look && look_allows(tree, &req, dirs, name, name2, &d)))
+			!(d.look && look_allows(tree, &req, fds, name, name2, &d)))
 			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d, flags);
 		else if (!ward_policy_same_state(from, to))
 			/* Where that is one, no right is taken; and who writes is many to ask. */
@@ -325,8 +463,8 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 	return r;
 }
 
-int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct stat *st,
-	struct ward_node *parent2, const char *name2, struct ward_decision *ret)
+int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward_file *file,
+	const int fds[2], struct ward_node *parent2, const char *name2, struct ward_decision *ret)
 {
 	struct ward_fs_tree *tree = op->tree;
 	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
@@ -343,14 +481,19 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct stat
 	r = ward_node_child_state(tree->nodes, parent2, name2, &to);
 	if (r == 0) {
 		const struct ward_request req = {.action = WARD_ACTION_LINK,
-			.flags = (S_ISLNK(st->st_mode) ? WARD_REQUEST_SYMLINK : 0) |
+			.flags = (S_ISLNK(file->st.st_mode) ? WARD_REQUEST_SYMLINK : 0) |
+				 (file->st.st_nlink ? WARD_REQUEST_LINKED : 0) |
 				 ward_beneath_flags(tree, node, NULL) |
 				 ward_beneath_flags(tree, parent2, name2),
 			.state = states.v[0],
 			.others = states.v + 1,
 			.n_others = states.n - 1,
 			.state2 = to,
-			.ceiling = ceiling(tree, node, &states, st->st_nlink),
+			.ceiling = ceiling(tree, node, &states, file->st.st_nlink),
+			.fact = any_secret(&states)
+					? ward_secret_fact(tree, fds[0], file, node, NULL)
+					: WARD_FACT_THERE,
+			.fact2 = fact_at(tree, fds[1], parent2, name2, to, NULL),
 			.root = tree->nodes->root_state};
 
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
@@ -366,8 +509,9 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct stat
 	return r;
 }
 
+/* file: what was seen there; NULL: nothing is, or nobody has looked. */
 static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
-	uint32_t flags, struct ward_decision *ret)
+	uint32_t flags, int dirfd, const struct ward_file *file, struct ward_decision *ret)
 {
 	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT};
 	int r = ward_node_child_state(tree->nodes, parent, name, &req.state);
@@ -375,18 +519,21 @@ static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, c
 	if (r < 0)
 		return r;
 	req.flags = flags;
+	req.fact = dirfd == WARD_GATE_ABSENT ? WARD_FACT_ABSENT
+					     : fact_at(tree, dirfd, parent, name, req.state, file);
 	*ret = ward_policy_decide(tree->fs->policy, &req, NULL);
 	ward_policy_state_put(tree->fs->policy, req.state);
 	return 0;
 }
 
-int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir)
+int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir,
+	int dirfd, const struct ward_file *file)
 {
 	const struct ward_record_paths paths = {.node = parent, .name = name};
 	const uint32_t flags =
 		(is_dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(op->tree, parent, name);
 	struct ward_decision d;
-	int r = decide_visible(op->tree, parent, name, flags, &d);
+	int r = decide_visible(op->tree, parent, name, flags, dirfd, file, &d);
 
 	if (r < 0 || d.verdict == WARD_VERDICT_ALLOW)
 		return r;
@@ -397,8 +544,8 @@ int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *n
 	return r == -EIO ? r : -ENOENT;
 }
 
-int ward_gate_visible(
-	struct ward_fs_tree *tree, struct ward_node *parent, const char *name, bool is_dir)
+int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	bool is_dir, int dirfd)
 {
 	struct ward_decision d;
 	int r;
@@ -407,8 +554,35 @@ int ward_gate_visible(
 		ward_spelling_wrong(tree, parent, name))
 		return 0;
 	/* Where rules hide the way to another tree, listings do too. */
-	r = decide_visible(tree, parent, name, is_dir ? WARD_REQUEST_DIR : 0, &d);
+	r = decide_visible(tree, parent, name, is_dir ? WARD_REQUEST_DIR : 0, dirfd, NULL, &d);
 	return r < 0 ? r : d.verdict == WARD_VERDICT_ALLOW;
+}
+
+bool ward_gate_readable(
+	struct ward_fs_tree *tree, struct ward_node *node, const char *name, bool is_dir)
+{
+	struct ward_request req = {.action = WARD_ACTION_ACCESS,
+		.rights = is_dir ? WARD_RIGHT_LIST : WARD_RIGHT_READ,
+		.flags = (is_dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(tree, node, name)};
+	struct ward_states states;
+	struct ward_decision d;
+
+	if (!name) {
+		if (ward_node_states(tree->nodes, node, &states) < 0)
+			return false;
+		req.state = states.v[0];
+		req.others = states.v + 1;
+		req.n_others = states.n - 1;
+		d = ward_policy_decide(tree->fs->policy, &req, NULL);
+		ward_states_put(tree->nodes, &states);
+		return d.verdict == WARD_VERDICT_ALLOW;
+	}
+	if ((tree->folds && ward_spelling_wrong(tree, node, name)) ||
+		ward_node_child_state(tree->nodes, node, name, &req.state) < 0)
+		return false;
+	d = ward_policy_decide(tree->fs->policy, &req, NULL);
+	ward_policy_state_put(tree->fs->policy, req.state);
+	return d.verdict == WARD_VERDICT_ALLOW;
 }
 
 int ward_gate_mode(

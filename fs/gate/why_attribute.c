@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "enforcer/policy/explain.h"
+#include "fs/gate/gate.h"
 
 /* What is refused of these is explained, the first one that is. */
 static const struct {
@@ -59,6 +60,10 @@ int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
 		.others = states.v + 1,
 		.n_others = states.n - 1,
 	};
+	/* The attribute is read through the node: what is known of it was asked a moment ago. */
+	for (unsigned f = 0; f < WARD_FACT_COUNT_; f++)
+		if (ward_gate_secret(node, (enum ward_fact)f))
+			req.fact = (enum ward_fact)f;
 	d = ward_policy_decide(op->tree->fs->policy, &req, &trace);
 	ward_buf_puts(ret, path);
 	if (states.n_names > 1)

@@ -25,16 +25,41 @@ const char *ward_io_name(enum ward_io io)
 	return "?";
 }
 
-int ward_handle_new(
-	struct ward_nodes *nodes, struct ward_node *node, int fd, struct ward_handle **ret)
+static bool same_time(const struct timespec *a, const struct timespec *b)
 {
-	struct ward_handle *h = calloc(1, sizeof(*h));
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
 
+bool ward_handle_seen(struct ward_nodes *nodes, struct ward_handle *h, const struct stat *st)
+{
+	bool same;
+
+	pthread_mutex_lock(&nodes->lock);
+	same = same_time(&h->seen_mtime, &st->st_mtim) && same_time(&h->seen_ctime, &st->st_ctim);
+	h->seen_mtime = st->st_mtim;
+	h->seen_ctime = st->st_ctim;
+	pthread_mutex_unlock(&nodes->lock);
+	return !same;
+}
+
+int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd, uid_t uid,
+	struct ward_handle **ret)
+{
+	struct ward_shares *shares = nodes->tree->fs->shares;
+	struct ward_handle *h;
+
+	if (!ward_share_take(shares, WARD_SHARE_OPEN, uid, 1)) {
+		close(fd);
+		return -ENFILE;
+	}
+	h = calloc(1, sizeof(*h));
 	if (!h) {
+		ward_share_give(shares, WARD_SHARE_OPEN, uid, 1);
 		close(fd);
 		return -ENOMEM;
 	}
 	h->fd = fd;
+	h->uid = uid;
 	h->refs = 1;
 	h->node = node;
 	pthread_mutex_init(&h->dir_lock, NULL);
@@ -82,12 +107,31 @@ void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h)
 	if (!last)
 		return;
 	close(h->fd);
+	ward_share_give(nodes->tree->fs->shares, WARD_SHARE_OPEN, h->uid, 1);
 	ward_quota_put(nodes->tree->fs->quotas, h->quota);
 	ward_node_unpin(nodes, h->node);
 	pthread_mutex_destroy(&h->dir_lock);
 	free(h->owners);
 	free(h->dir_buf);
 	free(h);
+}
+
+/* Locked. */
+static void note_passed(struct ward_nodes *nodes, uint64_t number)
+{
+	struct ward_passed *p = &nodes->passed_by[number % WARD_NODE_PASSED];
+
+	if (p->number != number)
+		nodes->passed_others =
+			p->round > nodes->passed_others ? p->round : nodes->passed_others;
+	*p = (struct ward_passed){.number = number, .round = nodes->passed};
+}
+
+uint64_t ward_handle_passed(const struct ward_nodes *nodes, uint64_t number)
+{
+	const struct ward_passed *p = &nodes->passed_by[number % WARD_NODE_PASSED];
+
+	return p->number == number ? p->round : nodes->passed_others;
 }
 
 void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
@@ -107,6 +151,7 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h)
 	if (h->passing) {
 		nodes->n_passing--;
 		nodes->passed = ward_watch_round(nodes->tree->watch) + 1;
+		note_passed(nodes, h->node->number);
 	}
 	/* Muted until the mark is off: its attributes are not kept meanwhile. */
 	if (h->writing && !--h->node->n_writing)

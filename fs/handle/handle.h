@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -44,17 +45,24 @@ struct ward_handle {
 	unsigned refs;
 	bool is_dir;
 	bool append_only; /* the policy gives no more: fd is O_APPEND whatever the client says */
-	bool fresh;   /* append_only, made by CREATE without O_APPEND: written at its end only */
-	bool writing; /* counted in the node's n_writing */
-	bool passing; /* counted in nodes->n_passing */
-	bool writes;  /* counted among the node's writers (writers.h) */
+	bool fresh;	/* append_only, made by CREATE without O_APPEND: written at its end only */
+	bool writing;	/* counted in the node's n_writing */
+	bool passing;	/* counted in nodes->n_passing */
+	bool committed; /* a secret but for what git has: looked at after each read (ops_io.c) */
+	/* As it was then; or, where a mapping may write past us, when its times were looked at last
+	 * (ops_close.c), protected by nodes->lock. */
+	struct timespec seen_mtime, seen_ctime;
+	off_t seen_size;
+	bool writes;	     /* counted among the node's writers (writers.h) */
 	atomic_bool flushed; /* a descriptor of it was closed: the end may be on its way */
 	atomic_bool locked;  /* something was, or tried, and not the whole file unlocked since */
+	bool flushes;	     /* the kernel says when a descriptor of it is closed */
 	bool paired; /* WARD_IO_DIRECT beside handles in passthrough: with their backing id */
 	struct ward_quota_file *quota; /* in use; NULL: no quota is above it */
 	enum ward_io io;
 	const char *io_why; /* the reason for io, for `wardfs ps --io`; static, NULL: directories */
 	uint32_t pid;	    /* of the thread that opened it, 0: not known */
+	uid_t uid;	    /* whose share of open files it is of (user_shares.h) */
 	uint32_t rights; /* set of ward_right that the policy gave; a new one takes, never adds */
 	uint32_t needs;	 /* those that it was opened to use */
 	bool retired; /* its inode is to go bad: it counts at its node no more (retired_inodes.h) */
@@ -81,11 +89,22 @@ static inline bool ward_handle_may(const struct ward_handle *h, uint32_t right)
 	return (h->rights & right) == right;
 }
 
+/* May a shared mapping of it write, past us? That takes a handle that can read, too. */
+static inline bool ward_handle_maps_past(const struct ward_handle *h)
+{
+	return (h->io == WARD_IO_PASSTHROUGH || h->paired) && (h->flags & O_ACCMODE) == O_RDWR;
+}
+/* Takes up the times of st as those that were seen last. True: they are others. */
+bool ward_handle_seen(struct ward_nodes *nodes, struct ward_handle *h, const struct stat *st);
+
 /* "passthrough", as records and answers have it. */
 const char *ward_io_name(enum ward_io io);
 
-/* Makes a handle for fd (taken, also on failure) at node. -ENOMEM. */
-int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd,
+/*
+ * Makes a handle for fd (taken, also on failure) at node, for that user. -ENOMEM; -ENFILE: the user
+ * has its share of open files.
+ */
+int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd, uid_t uid,
 	struct ward_handle **ret) ward_must_check;
 /* The first open handle of node with a reference more, or NULL. */
 struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node);
@@ -98,6 +117,11 @@ struct ward_handle *ward_handle_take_left(struct ward_nodes *nodes);
 void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h);
 /* RELEASE: takes it from the node, gives the first reference back. */
 void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h);
+/*
+ * Locked: the ward_watch_round() behind the end of the last handle of node number that wrote in
+ * passthrough, or a later one; 0: there was none.
+ */
+uint64_t ward_handle_passed(const struct ward_nodes *nodes, uint64_t number);
 
 /*
  * Ends that are late. Nobody waits for the answer to RELEASE: where several threads serve

@@ -28,8 +28,7 @@ static void count_writer(struct ward_nodes *nodes, struct ward_handle *h)
 {
 	h->writes = true;
 	h->node->n_writers++;
-	/* A shared mapping that can be written to needs a handle that can read. */
-	if ((h->io == WARD_IO_PASSTHROUGH || h->paired) && (h->flags & O_ACCMODE) == O_RDWR)
+	if (ward_handle_maps_past(h))
 		h->node->mapped = true;
 	ward_written_add(nodes, h->node);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives answers to writes after the time that a rate makes them wait. */
+/* Does requests after the time that a rate makes them wait. */
 #include "fs/kernel/answer_later.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <time.h>
@@ -15,9 +17,10 @@ struct ward_delayed {
 	TAILQ_ENTRY(ward_delayed) at; /* by due_ns */
 	struct ward_delay *delay;
 	fuse_req_t req;
-	size_t n;
+	ward_delayed_fn *fn;
 	uint64_t due_ns;
-	bool queued;
+	bool queued, cut;
+	max_align_t data[];
 };
 
 TAILQ_HEAD(waiting_list, ward_delayed);
@@ -53,10 +56,13 @@ static void on_interrupt(fuse_req_t req, void *data)
 	struct ward_delay *d = w->delay;
 
 	pthread_mutex_lock(&d->lock);
-	w->due_ns = 0;
-	if (w->queued) {
-		TAILQ_REMOVE(&d->list, w, at);
-		insert(d, w);
+	if (w->due_ns > ward_clock_mono_ns() + WARD_DELAY_KEPT_NS) {
+		w->cut = true;
+		w->due_ns = 0;
+		if (w->queued) {
+			TAILQ_REMOVE(&d->list, w, at);
+			insert(d, w);
+		}
 	}
 	pthread_mutex_unlock(&d->lock);
 }
@@ -70,6 +76,7 @@ static struct ward_delayed *take(struct ward_delay *d)
 		return NULL;
 	TAILQ_REMOVE(&d->list, w, at);
 	w->queued = false;
+	w->cut = w->cut || d->stop;
 	return w;
 }
 
@@ -100,7 +107,7 @@ static void *run(void *arg)
 			pthread_mutex_unlock(&d->lock);
 			/* From here on nobody calls on_interrupt() with w. */
 			fuse_req_interrupt_func(w->req, NULL, NULL);
-			(void)fuse_reply_write(w->req, w->n);
+			w->fn(w->req, w->data, w->cut ? -EINTR : 0);
 			free(w);
 			pthread_mutex_lock(&d->lock);
 		} else if (d->stop) {
@@ -165,14 +172,14 @@ int ward_delay_ready(struct ward_delay *d, const struct ward_settings *s, struct
 		return 0;
 	r = pthread_create(&d->thread, NULL, run, d);
 	if (r)
-		return ward_err_sys(err, -r, "[quota] rate: the thread that answers late");
+		return ward_err_sys(err, -r, "[quota] rate: the thread for writes that wait");
 	pthread_mutex_lock(&d->lock);
 	d->started = true;
 	pthread_mutex_unlock(&d->lock);
 	return 0;
 }
 
-int ward_delay_place(struct ward_delay *d, struct ward_delayed **ret)
+int ward_delay_place(struct ward_delay *d, size_t data, struct ward_delayed **ret)
 {
 	struct ward_delayed *place;
 	bool started;
@@ -182,24 +189,26 @@ int ward_delay_place(struct ward_delay *d, struct ward_delayed **ret)
 	pthread_mutex_unlock(&d->lock);
 	if (!started)
 		return -EIO;
-	place = calloc(1, sizeof(*place));
+	if (data > SIZE_MAX - sizeof(*place))
+		return -ENOMEM;
+	place = calloc(1, sizeof(*place) + data);
 	if (!place)
 		return -ENOMEM;
 	*ret = place;
 	return 0;
 }
 
-void ward_delay_reply_write(
-	struct ward_delay *d, struct ward_delayed *place, fuse_req_t req, size_t n, uint64_t ns)
+void *ward_delayed_data(struct ward_delayed *place)
 {
-	if (!ns || !place) {
-		(void)fuse_reply_write(req, n);
-		free(place);
-		return;
-	}
+	return place->data;
+}
+
+void ward_delay_for(struct ward_delay *d, struct ward_delayed *place, fuse_req_t req, uint64_t ns,
+	ward_delayed_fn *fn)
+{
 	place->delay = d;
 	place->req = req;
-	place->n = n;
+	place->fn = fn;
 	place->due_ns = ward_clock_mono_ns() + ns;
 	/* Before it is in the list: from then on the thread may answer and free it. */
 	fuse_req_interrupt_func(req, on_interrupt, place);

@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that are given later ([quota] rate): what was asked for is done, and whoever asked waits.
- * No thread waits with them but one for all, which is there as soon as a policy has a rate, and not
- * before. An interrupted request is answered at once, so that a process that is killed does not
- * outlive it.
- *
- * Nothing is done that could not be answered late: the place where an answer waits is had before,
- * and without it, or without the thread, the request fails.
+ * Requests that wait for their time ([quota] rate): nothing is done of them before, and whoever
+ * asked waits. No thread waits with them but one for all, which also does what was asked for. It is
+ * there as soon as a policy has a rate, and not before. A request that is interrupted and would
+ * have to wait for more than WARD_DELAY_KEPT_NS is cut: nothing is done, so that a process that is
+ * killed does not outlive it. A shorter wait goes on: a program whose timers or children signal it
+ * neither fails nor gets ahead of the rate.
  */
 #pragma once
 
 #include <fuse3/fuse_lowlevel.h>
 
+#include "enforcer/base/clock.h"
 #include "enforcer/base/err.h"
 #include "enforcer/policy/settings.h"
 
+#define WARD_DELAY_KEPT_NS WARD_NS_PER_SEC
+
 struct ward_delay;
-/* The place of one answer; given back with free(3) where it was not used. */
+/* The place of one request; given back with free(3) where it was not used. */
 struct ward_delayed;
+/*
+ * Does what was asked for and answers req, from the thread. error: 0, or -EINTR where it was cut;
+ * data: ward_delayed_data(), gone afterwards. No lock is held.
+ */
+typedef void ward_delayed_fn(fuse_req_t req, void *data, int error);
 
 /* Without a thread. -ENOMEM. */
 int ward_delay_new(struct ward_delay **ret, struct ward_err *err) ward_must_check;
-/* Answers what still waits. The sessions of the requests must exist. */
+/* Cuts what still waits. The sessions of the requests must exist. */
 void ward_delay_free(struct ward_delay *d);
 /*
  * Before a policy with these settings comes into force: makes the thread if it has a rate and there
@@ -31,10 +38,12 @@ void ward_delay_free(struct ward_delay *d);
 int ward_delay_ready(
 	struct ward_delay *d, const struct ward_settings *s, struct ward_err *err) ward_must_check;
 /*
- * Before what may have to be answered late is done. *ret is the caller's. -ENOMEM; -EIO: there is
- * no thread.
+ * A place with so many bytes of data, zeroes. *ret is the caller's. -ENOMEM; -EIO: there is no
+ * thread.
  */
-int ward_delay_place(struct ward_delay *d, struct ward_delayed **ret) ward_must_check;
-/* fuse_reply_write(req, n) in ns nanoseconds, by way of place (taken; NULL: there is no rate). */
-void ward_delay_reply_write(
-	struct ward_delay *d, struct ward_delayed *place, fuse_req_t req, size_t n, uint64_t ns);
+int ward_delay_place(struct ward_delay *d, size_t data, struct ward_delayed **ret) ward_must_check;
+/* Aligned as malloc(3) aligns. */
+void *ward_delayed_data(struct ward_delayed *place);
+/* fn(req, data, …) in ns nanoseconds; place is taken. */
+void ward_delay_for(struct ward_delay *d, struct ward_delayed *place, fuse_req_t req, uint64_t ns,
+	ward_delayed_fn *fn);

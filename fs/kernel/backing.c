@@ -59,7 +59,8 @@ int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
 	if (statx(tree->root_fd, "", AT_EMPTY_PATH, STAT_MASK, &stx) < 0 ||
 		fstatfs(tree->root_fd, &fs) < 0)
 		return ward_err_sys(err, -errno, "%s: stat of the backing", tree->path);
-	tree->stack_depth = fs.f_type == OVERLAYFS_SUPER_MAGIC ? 2 : 1;
+	/* A single file may lie on whatever file system. */
+	tree->stack_depth = tree->files || fs.f_type == OVERLAYFS_SUPER_MAGIC ? 2 : 1;
 	if (!S_ISDIR(stx.stx_mode))
 		return ward_err_set(err, -ENOTDIR, "%s: the backing is no directory", tree->path);
 	tree->dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
@@ -77,9 +78,10 @@ int ward_backing_stat(
 	if (statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STAT_MASK,
 		    &stx) < 0)
 		return -errno;
-	if (makedev(stx.stx_dev_major, stx.stx_dev_minor) != tree->dev)
+	if (makedev(stx.stx_dev_major, stx.stx_dev_minor) != tree->dev && !tree->files)
 		return -EXDEV;
-	if (tree->mnt_id && stx.stx_mask & STATX_MNT_ID && stx.stx_mnt_id != tree->mnt_id)
+	if (!tree->files && tree->mnt_id && stx.stx_mask & STATX_MNT_ID &&
+		stx.stx_mnt_id != tree->mnt_id)
 		return -EXDEV;
 	from_statx(&stx, ret);
 	return 0;
@@ -101,11 +103,11 @@ static int not_yours(int error)
 	return error == EMFILE ? -ENFILE : -error;
 }
 
-int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
+/* resolve: besides what holds for each name. */
+static int open_name(
+	int dirfd, const char *name, int flags, mode_t mode, uint64_t resolve, int *ret_fd)
 {
-	struct open_how how = {
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
-	};
+	struct open_how how = {.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve};
 	int fd;
 
 	if (flags & O_TRUNC)
@@ -124,6 +126,17 @@ int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *
 		return fd == -EAGAIN ? fd : not_yours(-fd);
 	*ret_fd = fd;
 	return 0;
+}
+
+int ward_backing_open(int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
+{
+	return open_name(dirfd, name, flags, mode, RESOLVE_NO_XDEV, ret_fd);
+}
+
+int ward_backing_open_shown(
+	const struct ward_fs_tree *tree, int dirfd, const char *name, int flags, int *ret_fd)
+{
+	return open_name(dirfd, name, flags, 0, tree->files ? 0 : RESOLVE_NO_XDEV, ret_fd);
 }
 
 int ward_backing_reopen(int fd, int flags, int *ret_fd)

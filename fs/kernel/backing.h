@@ -4,7 +4,8 @@
  *
  * Every name is one component below a directory's descriptor, never followed if it is a symbolic
  * link (openat2(2): BENEATH, NO_MAGICLINKS, NO_XDEV). The component "" stands for the directory
- * itself. What lies on another file system or mount than the tree's root is refused with -EXDEV.
+ * itself. What lies on another file system or mount than the tree's root is refused with -EXDEV,
+ * but for single files (struct ward_fs_tree, `files`), each of which is a mount of its own.
  */
 #pragma once
 
@@ -51,6 +52,9 @@ int ward_backing_fstat(int fd, struct ward_file *ret) ward_must_check;
  */
 int ward_backing_open(
 	int dirfd, const char *name, int flags, mode_t mode, int *ret_fd) ward_must_check;
+/* The same of what a tree shows, for reading or O_PATH: also a single file. */
+int ward_backing_open_shown(const struct ward_fs_tree *tree, int dirfd, const char *name, int flags,
+	int *ret_fd) ward_must_check;
 /* Opens the file of fd once more: a new open file description, permission checked anew. */
 int ward_backing_reopen(int fd, int flags, int *ret_fd) ward_must_check;
 

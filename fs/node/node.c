@@ -12,6 +12,7 @@
 #include "fs/base/fuse_kernel.h"
 #include "fs/node/node_depth.h"
 #include "fs/node/node_names.h"
+#include "fs/node/removed_files.h"
 
 #define HASH_START 1024U
 
@@ -212,6 +213,8 @@ static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 		close_dir(nodes, node);
 		free(node->dir);
 	}
+	if (node->fd_kept)
+		ward_removed_drop(nodes, node);
 	if (node->backing_id > 0 || node->quota_held)
 		nodes->hooks->ended(nodes->tree, node);
 	hash_out_ino(nodes, node);
@@ -253,6 +256,13 @@ void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node)
 {
 	pthread_mutex_lock(&nodes->lock);
 	drop_ref(nodes, node);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void ward_node_told(struct ward_nodes *nodes, struct ward_node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->nlookup++;
 	pthread_mutex_unlock(&nodes->lock);
 }
 
@@ -662,6 +672,7 @@ static void free_tables(struct ward_nodes *nodes)
 {
 	ward_policy_state_put(nodes->policy, nodes->root_state);
 	free(nodes->root.dir);
+	free(nodes->removed);
 	free(nodes->names);
 	free(nodes->inos);
 	free(nodes->retired);
@@ -698,12 +709,13 @@ int ward_nodes_new(struct ward_fs_tree *tree, const struct ward_nodes_hooks *hoo
 	nodes->names = calloc(HASH_START, sizeof(struct ward_name *));
 	nodes->inos = calloc(HASH_START, sizeof(struct ward_node *));
 	nodes->root.dir = calloc(1, sizeof(*nodes->root.dir));
+	nodes->removed = calloc(WARD_REMOVED_MAX, sizeof(*nodes->removed));
 	pthread_mutex_init(&nodes->lock, NULL);
 	pthread_rwlock_init(&nodes->renames_lock, NULL);
 	init_ended(nodes);
 	TAILQ_INIT(&nodes->lru);
 	LIST_INIT(&nodes->handles);
-	if (!nodes->names || !nodes->inos || !nodes->root.dir) {
+	if (!nodes->names || !nodes->inos || !nodes->root.dir || !nodes->removed) {
 		r = ward_err_sys(err, -ENOMEM, "%s", tree->path);
 		goto fail;
 	}

@@ -42,6 +42,7 @@ struct ward_handle;
 struct ward_locker;
 struct ward_nodes_hooks;
 struct ward_node_digest;
+struct ward_removed;
 struct ward_several;
 struct ward_watched;
 
@@ -95,7 +96,9 @@ struct ward_node {
 	uint32_t n_writers; /* open handles that may write anywhere (writers.h) */
 	uint32_t n_writing; /* open handles that may write at all */
 	uint16_t type;	    /* S_IFMT bits */
-	bool mapped;	    /* a mapping that may write may live on (writers.h) */
+	bool mapped : 1;    /* a mapping that may write may live on (writers.h) */
+	bool locked : 1;    /* somebody has asked for a POSIX lock of it (ops_lock.c) */
+	bool fd_kept : 1;   /* removed, with a descriptor (removed_files.h) */
 	bool kept;	    /* the kernel may keep its attributes for long (keep_time.h) */
 	bool muted;	    /* its writes may make no events (backing_watch.h) */
 	bool hashed;	    /* in the hash by inode number */
@@ -104,12 +107,19 @@ struct ward_node {
 	bool missed;	    /* a directory that others moved, or removed: gone until it is seen */
 	bool retired; /* it has no new number, and its inode is to go bad (retired_inodes.h) */
 	bool listed;  /* among nodes->written */
+	/* 1 + enum ward_fact, as it was asked last; 0: no rule of `secret` covers it (gate.c). */
+	_Atomic uint8_t fact;
 	struct ward_node_digest
 		*digest; /* of the content as last recorded, or NULL (file_digest.c) */
 	uint64_t stamp;	 /* of times and size when it was last opened (ops_open.c) */
 };
 
 TAILQ_HEAD(ward_node_list, ward_node);
+
+#define WARD_NODE_PASSED 64U
+struct ward_passed {
+	uint64_t number, round;
+};
 
 struct ward_nodes {
 	struct ward_fs_tree *tree;
@@ -142,6 +152,9 @@ struct ward_nodes {
 	size_t n_open_dirs;
 	size_t n_passing; /* open handles that write in passthrough */
 	uint64_t passed;  /* the ward_watch_round() behind the end of the last one; 0: none */
+	/* The same of each node, as far as there is room, by its number; and of all others. */
+	struct ward_passed passed_by[WARD_NODE_PASSED];
+	uint64_t passed_others;
 	/* Numbers of nodes that have a writer, or had one (written_nodes.h). */
 	uint64_t *written;
 	size_t n_written, room_written;
@@ -149,6 +162,8 @@ struct ward_nodes {
 	/* Numbers of inodes that are to go bad in the kernel (retired_inodes.h). */
 	uint64_t *retired;
 	size_t n_retired, room_retired;
+	struct ward_removed *removed; /* WARD_REMOVED_MAX of them (removed_files.h) */
+	size_t next_removed;
 };
 
 /* What others do for the tables, which know nothing of them. nodes->lock is held at each. */
@@ -185,6 +200,8 @@ struct ward_node *ward_nodes_pin(struct ward_nodes *nodes, uint64_t number);
 uint64_t ward_nodes_next(struct ward_nodes *nodes, uint64_t number);
 
 void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node);
+/* The kernel is told of the pinned node once more. */
+void ward_node_told(struct ward_nodes *nodes, struct ward_node *node);
 /* The kernel gives back n lookups. */
 void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t n);
 

@@ -77,7 +77,7 @@ static int shown(struct ward_op *op, struct ward_handle *h, struct dent *d, bool
 			return 0;
 		d->type = IFTODT(file.st.st_mode);
 	}
-	return ward_gate_visible(op->tree, h->node, d->name, d->type == DT_DIR);
+	return ward_gate_visible(op->tree, h->node, d->name, d->type == DT_DIR, h->fd);
 }
 
 /* Bytes that the entry takes in the reply: more than left means that it did not fit. */

@@ -208,7 +208,7 @@ static int begin(struct ward_ahead *a)
 	if (r == 0)
 		r = ward_resolve_open(a->tree, node, O_RDONLY | O_DIRECTORY, &fd, &file);
 	if (r == 0)
-		r = ward_handle_new(a->tree->nodes, node, fd, &a->h);
+		r = ward_handle_new(a->tree->nodes, node, fd, 0, &a->h);
 	if (r == 0) {
 		a->h->is_dir = true;
 		ward_watch_dir(a->tree, node, a->h->fd);

@@ -17,6 +17,8 @@
 #define WARD_LOCKS_MAX 32768U
 #define WARD_LOCKERS_MAX 8192U
 #define WARD_LOCK_OWNERS_MAX 65536U
+/* Threads that wait for a lock, in the whole process; a request beyond is ENOLCK. */
+#define WARD_WAITERS_MAX 256
 
 /* A call splits one range into two and puts one between them. */
 #define WARD_LOCK_ADDS 2U

@@ -18,7 +18,7 @@
  *   OPEN CREATE FLUSH RELEASE FSYNC	ops_open.c
  *   TMPFILE	ops_tmpfile.c
  *   READ WRITE FALLOCATE LSEEK COPY_FILE_RANGE IOCTL	ops_io.c; IOCTL: ENOTTY, see there
- *   OPENDIR RELEASEDIR READDIR READDIRPLUS FSYNCDIR	ops_dir.c; OPENDIR: ENOSYS where fs.h says so
+ *   OPENDIR RELEASEDIR READDIR READDIRPLUS FSYNCDIR	ops_dir.c (OPENDIR: see fs.h)
  *   SYMLINK MKNOD MKDIR UNLINK RMDIR RENAME RENAME2 LINK	ops_modify.c
  *   GETXATTR SETXATTR LISTXATTR REMOVEXATTR	ops_xattr.c
  *   GETLK SETLK SETLKW	ops_lock.c
@@ -43,6 +43,7 @@
 void ward_ops_lookup_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_attr_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_open_fill(struct fuse_lowlevel_ops *ops);
+void ward_ops_close_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_io_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_dir_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_modify_fill(struct fuse_lowlevel_ops *ops);
@@ -52,6 +53,8 @@ void ward_ops_lock_fill(struct fuse_lowlevel_ops *ops);
 /* Whole messages that libfuse does not understand (FUSE_TMPFILE, FUSE_STATX); these answer. */
 void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len);
 void ward_ops_statx(struct ward_fs_tree *tree, const char *msg);
+/* A request of the replayer (replay.h), at least a head long. False: it is served as anybody's. */
+bool ward_ops_replay(struct ward_fs_tree *tree, const char *msg, size_t len);
 
 /*
  * What now stands at name: stat, policy, node. 0 with *ret filled and one lookup counted, or a

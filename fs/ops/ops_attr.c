@@ -142,6 +142,9 @@ static int do_setattr(struct ward_op *op, struct ward_node *node, const struct s
 		r = ward_gate_mode(op, node, NULL, attr->st_mode, ret->st.st_mode);
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_ATTR, &paths, &by);
+	/* Its times change: what git has committed would not be known again. */
+	if (r == 0 && ward_gate_secret(node, WARD_FACT_COMMITTED))
+		r = ward_gate_own(op, node, ref.fd);
 	if (r == 0) {
 		r = apply(op, node, ref.fd, attr, to_set, h);
 		r = ward_record_outcome(op, WARD_EVENT_ATTR, &paths, &by, r);

@@ -32,7 +32,7 @@ static int open_dir(struct ward_op *op, struct ward_node *node, struct ward_hand
 	if (r == 0)
 		r = ward_folding_check(op->tree, fd);
 	if (r == 0)
-		r = ward_handle_new(op->tree->nodes, node, ward_steal_fd(&fd), &h);
+		r = ward_handle_new(op->tree->nodes, node, ward_steal_fd(&fd), op->uid, &h);
 	if (r != 0)
 		return r;
 	h->is_dir = true;

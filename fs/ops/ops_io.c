@@ -7,12 +7,15 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "fs/base/request_turn.h"
 #include "fs/kernel/answer_later.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/ops/ops.h"
 #include "fs/request/fs_records.h"
 #include "fs/request/quota_io.h"
+#include "fs/resolve/secret_facts.h"
 
 #define IO_STACK (64U << 10)
 /* The kernel asks for at most max_pages * 4096 (INIT). */
@@ -59,11 +62,35 @@ static int record_read(fuse_req_t req, const struct ward_handle *h, off_t off, s
 	return r;
 }
 
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* What git has was read, or what somebody has put in its place since? */
+static int still_committed(struct ward_fs_tree *tree, struct ward_handle *h)
+{
+	struct ward_file now;
+	int r = ward_backing_fstat(h->fd, &now);
+
+	if (r < 0)
+		return r;
+	if (now.st.st_size == h->seen_size && same_time(&now.st.st_mtim, &h->seen_mtime) &&
+		same_time(&now.st.st_ctim, &h->seen_ctime))
+		return 0;
+	/* The session itself, as it may. */
+	return ward_secret_fact(tree, h->fd, &now, h->node, NULL) == WARD_FACT_OWN ? 0 : -EACCES;
+}
+
 static void read_into(fuse_req_t req, struct ward_handle *h, char *buf, size_t size, off_t off)
 {
-	const struct ward_fs_tree *tree = fuse_req_userdata(req);
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
 	ssize_t n = read_all(h->fd, buf, size, off);
-	int r = tree->fs->log == WARD_LOG_IO ? record_read(req, h, off, n) : 0;
+	int r = n >= 0 && h->committed ? still_committed(tree, h) : 0;
+
+	if (r < 0)
+		n = r;
+	r = tree->fs->log == WARD_LOG_IO ? record_read(req, h, off, n) : 0;
 
 	if (r < 0)
 		n = r;
@@ -102,12 +129,12 @@ static void op_read(
  * made that we see: mappings and passthrough handles write on unseen, so a mapping's pages, which
  * its owner holds as written, are not lost here either.
  */
-static int begin_change(struct ward_op *op, fuse_req_t req, const struct fuse_file_info *fi)
+static int begin_change(struct ward_op *op, fuse_req_t req, bool page)
 {
 	/* As the caller: the backing takes setuid bits from what others write to. */
 	int r = ward_op_begin_io(op, req);
 
-	if (r == 0 && !fi->writepage && ward_ring_failed(op->tree->fs->ring))
+	if (r == 0 && !page && ward_ring_failed(op->tree->fs->ring))
 		r = -EIO;
 	return r;
 }
@@ -128,13 +155,13 @@ static ssize_t record_outcome(const struct ward_op *op, const struct ward_handle
 
 /* Handles that may only append: the daemon's descriptor is O_APPEND, whatever F_SETFL said since.
  */
-static int check_append(const struct ward_handle *h, off_t off, const struct fuse_file_info *fi)
+static int check_append(const struct ward_handle *h, off_t off, bool page)
 {
 	struct ward_file file;
 	int r;
 
 	/* Pages of a mapping go back to where they came from, not to the end. */
-	if (fi->writepage)
+	if (page)
 		return -EACCES;
 	if (!h->fresh)
 		return 0;
@@ -144,18 +171,116 @@ static int check_append(const struct ward_handle *h, off_t off, const struct fus
 	return off == file.st.st_size ? 0 : -EACCES;
 }
 
-/* Before content is written whose answer may have to wait; *ret stays NULL where it cannot. */
-static int place_answer(
-	const struct ward_op *op, const struct ward_handle *h, struct ward_delayed **ret)
+/* --- [quota] rate: what has to wait before it is done --- */
+
+/* Bytes of a write that wait with it; the rest is left to the next write(2). */
+#define LATE_WRITE_MAX (64U << 10)
+/* Bytes that one copy may have beneath a rate. */
+#define LATE_COPY_MAX (1U << 20)
+
+struct late {
+	struct ward_fs_tree *tree;
+	struct ward_handle *out, *in; /* references; in: of a copy, else NULL */
+	off_t off, off_in;
+	size_t size;
+	bool append;
+	char buf[]; /* of a write */
+};
+
+/* Of a write: may it be done, as far as the handle tells? */
+static int check_write(const struct ward_handle *h, off_t off, bool page)
 {
-	return ward_quota_has_rate(op, h) ? ward_delay_place(op->tree->fs->delay, ret) : 0;
+	if ((h->flags & O_ACCMODE) == O_RDONLY)
+		return -EBADF;
+	if (!ward_handle_may(h, writes(h)))
+		return -EACCES;
+	return h->append_only ? check_append(h, off, page) : 0;
 }
 
-static void reply_written(
-	struct ward_op *op, const struct ward_handle *h, struct ward_delayed **place, size_t n)
+/* All are taken from the rate; those that are not written go back. */
+static ssize_t write_taken(struct ward_op *op, struct ward_handle *h, const char *buf, size_t size,
+	off_t off, bool append)
 {
-	ward_delay_reply_write(op->tree->fs->delay, ward_steal_ptr(place), op->req, n,
-		ward_quota_written(op, h, n));
+	ssize_t n = ward_record_io(op, h, "write", off, size, 0);
+
+	if (n == 0)
+		n = record_outcome(
+			op, h, "write", off, size, ward_quota_write(op, h, buf, size, off, append));
+	ward_quota_unwritten(op->tree, h, n < 0 ? size : size - (size_t)n);
+	if (n > 0)
+		atomic_fetch_add_explicit(&h->n_written, (uint64_t)n, memory_order_relaxed);
+	return n;
+}
+
+static void reply_written(const struct ward_op *op, ssize_t n)
+{
+	if (n < 0)
+		(void)fuse_reply_err(op->req, (int)-n);
+	else
+		(void)fuse_reply_write(op->req, (size_t)n);
+}
+
+static void hold(const struct ward_fs_tree *tree, struct ward_handle *h)
+{
+	pthread_mutex_lock(&tree->nodes->lock);
+	h->refs++;
+	pthread_mutex_unlock(&tree->nodes->lock);
+}
+
+static void do_late(fuse_req_t req, const struct late *l);
+
+/* From the thread of answer_later.h: the policy may be another one by now. */
+static void on_time(fuse_req_t req, void *data, int error)
+{
+	struct late *late = data;
+	struct ward_fs_tree *tree = late->tree;
+
+	ward_turn_begin(tree->fs);
+	if (error < 0) {
+		ward_quota_unwritten(tree, late->out, late->size);
+		(void)fuse_reply_err(req, -error);
+	} else {
+		do_late(req, late);
+	}
+	ward_handle_put(tree->nodes, late->out);
+	if (late->in)
+		ward_handle_put(tree->nodes, late->in);
+	ward_turn_end(tree->fs);
+}
+
+/*
+ * Takes what is to be written from the rate. 0: do it now. 1: it waits, and will be done and
+ * answered. `late` is what it needs; its size may become smaller, if it is a write with content.
+ */
+static int take_rate(struct ward_op *op, struct late *late, const char *content)
+{
+	struct ward_fs_tree *tree = op->tree;
+	const uint64_t ns = ward_quota_to_write(tree, late->out, late->size);
+	ward_cleanup_free struct ward_delayed *place = NULL;
+	struct late *kept;
+	int r;
+
+	if (!ns)
+		return 0;
+	if (content && late->size > LATE_WRITE_MAX) {
+		ward_quota_unwritten(tree, late->out, late->size - LATE_WRITE_MAX);
+		late->size = LATE_WRITE_MAX;
+	}
+	r = ward_delay_place(tree->fs->delay, sizeof(*late) + (content ? late->size : 0), &place);
+	if (r < 0) {
+		ward_quota_unwritten(tree, late->out, late->size);
+		return r;
+	}
+	kept = ward_delayed_data(place);
+	*kept = *late;
+	kept->tree = tree;
+	if (content)
+		memcpy(kept->buf, content, late->size);
+	hold(tree, kept->out);
+	if (kept->in)
+		hold(tree, kept->in);
+	ward_delay_for(tree->fs->delay, ward_steal_ptr(&place), op->req, ns, on_time);
+	return 1;
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
@@ -164,29 +289,22 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	/* fi->flags are the file's as they are now: F_SETFL may have changed O_APPEND. */
 	const bool append = h->append_only || (fi->flags & O_APPEND && !fi->writepage);
-	ward_cleanup_free struct ward_delayed *place = NULL;
+	struct late late = {.out = h, .off = off, .size = size, .append = append};
 	ward_cleanup_op op = {.acting = false};
-	ssize_t n = begin_change(&op, req, fi);
+	ssize_t n = begin_change(&op, req, fi->writepage);
 
-	if (n == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
-		n = -EBADF;
-	else if (n == 0 && !ward_handle_may(h, writes(h)))
-		n = -EACCES;
-	else if (n == 0 && h->append_only)
-		n = check_append(h, off, fi);
 	if (n == 0)
-		n = place_answer(&op, h, &place);
-	if (n == 0)
-		n = ward_record_io(&op, h, "write", off, size, 0);
-	if (n == 0)
-		n = record_outcome(&op, h, "write", off, size,
-			ward_quota_write(&op, h, buf, size, off, append));
-	if (n < 0) {
-		(void)fuse_reply_err(req, (int)-n);
+		n = check_write(h, off, fi->writepage);
+	/* Pages of a mapping are owed, and do not wait: the whole host would, with sync(2). */
+	if (n == 0 && fi->writepage)
+		(void)ward_quota_to_write(op.tree, h, size);
+	else if (n == 0)
+		n = take_rate(&op, &late, buf);
+	if (n > 0)
 		return;
-	}
-	atomic_fetch_add_explicit(&h->n_written, (uint64_t)n, memory_order_relaxed);
-	reply_written(&op, h, &place, (size_t)n);
+	if (n == 0)
+		n = write_taken(&op, h, buf, size, off, append);
+	reply_written(&op, n);
 }
 
 static void op_fallocate(
@@ -194,7 +312,7 @@ static void op_fallocate(
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	ward_cleanup_op op = {.acting = false};
-	int r = begin_change(&op, req, fi);
+	int r = begin_change(&op, req, fi->writepage);
 
 	if (r == 0 && (h->flags & O_ACCMODE) == O_RDONLY)
 		r = -EBADF;
@@ -258,50 +376,80 @@ static ssize_t copy_told(struct ward_op *op, struct ward_handle *in, off_t off_i
 	return n;
 }
 
+/* May it be done, as far as the handles tell? */
+static int check_copy(const struct ward_handle *in, const struct ward_handle *out)
+{
+	if ((in->flags & O_ACCMODE) == O_WRONLY || (out->flags & O_ACCMODE) == O_RDONLY)
+		return -EBADF;
+	if (!ward_handle_may(in, reads(in)) || !ward_handle_may(out, writes(out)))
+		return -EACCES;
+	/* The kernel then copies through its pages, by READ and WRITE: what is read is looked at
+	 * there, where only what git has may be. */
+	return out->append_only || in->committed ? -EOPNOTSUPP : 0;
+}
+
+/* As write_taken(). */
+static ssize_t copy_taken(struct ward_op *op, struct ward_handle *in, off_t off_in,
+	struct ward_handle *out, off_t off_out, size_t len)
+{
+	ssize_t n = ward_record_io(op, out, "write", off_out, len, 0);
+
+	if (n == 0) {
+		n = copy_told(op, in, off_in, out, off_out, len);
+		n = record_outcome(op, out, "write", off_out, len, n);
+	}
+	ward_quota_unwritten(op->tree, out, n < 0 ? len : len - (size_t)n);
+	if (n >= 0) {
+		const int r = ward_record_io(op, in, "read", off_in, (size_t)n, 0);
+
+		n = r < 0 ? r : n;
+	}
+	if (n < 0)
+		return n == -EXDEV ? -EOPNOTSUPP : n;
+	atomic_fetch_add_explicit(&in->n_read, (uint64_t)n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&out->n_written, (uint64_t)n, memory_order_relaxed);
+	return n;
+}
+
 static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
 	struct fuse_file_info *fi_out, size_t len, int flags)
 {
-	struct ward_handle *in = ward_handle_from(fi_in->fh);
-	struct ward_handle *out = ward_handle_from(fi_out->fh);
-	ward_cleanup_free struct ward_delayed *place = NULL;
+	struct late late = {.in = ward_handle_from(fi_in->fh),
+		.out = ward_handle_from(fi_out->fh),
+		.off_in = off_in,
+		.off = off_out,
+		.size = len};
 	ward_cleanup_op op = {.acting = false};
-	ssize_t n = begin_change(&op, req, fi_out);
+	ssize_t n = begin_change(&op, req, false);
 
-	if (n == 0 && ((in->flags & O_ACCMODE) == O_WRONLY || (out->flags & O_ACCMODE) == O_RDONLY))
-		n = -EBADF;
-	if (n == 0 && (!ward_handle_may(in, reads(in)) || !ward_handle_may(out, writes(out))))
-		n = -EACCES;
-	if (n < 0) {
-		(void)fuse_reply_err(req, (int)-n);
-		return;
-	}
-	/* The kernel then copies through its pages, by READ and WRITE. */
-	if (out->append_only) {
-		(void)fuse_reply_err(req, EOPNOTSUPP);
-		return;
-	}
-	n = place_answer(&op, out, &place);
 	if (n == 0)
-		n = ward_record_io(&op, out, "write", off_out, len, 0);
-	if (n < 0) {
-		(void)fuse_reply_err(req, (int)-n);
+		n = check_copy(late.in, late.out);
+	if (n == 0 && len > LATE_COPY_MAX && ward_quota_has_rate(op.tree, late.out->quota))
+		late.size = LATE_COPY_MAX;
+	if (n == 0)
+		n = take_rate(&op, &late, NULL);
+	if (n > 0)
 		return;
-	}
-	n = copy_told(&op, in, off_in, out, off_out, len);
-	n = record_outcome(&op, out, "write", off_out, len, n);
-	if (n >= 0) {
-		const int r = ward_record_io(&op, in, "read", off_in, (size_t)n, 0);
+	if (n == 0)
+		n = copy_taken(&op, late.in, off_in, late.out, off_out, late.size);
+	reply_written(&op, n);
+}
 
-		n = r < 0 ? r : n;
-	}
-	if (n < 0) {
-		(void)fuse_reply_err(req, n == -EXDEV ? EOPNOTSUPP : (int)-n);
-		return;
-	}
-	atomic_fetch_add_explicit(&in->n_read, (uint64_t)n, memory_order_relaxed);
-	atomic_fetch_add_explicit(&out->n_written, (uint64_t)n, memory_order_relaxed);
-	reply_written(&op, out, &place, (size_t)n);
+static void do_late(fuse_req_t req, const struct late *l)
+{
+	ward_cleanup_op op = {.acting = false};
+	ssize_t n = begin_change(&op, req, false);
+
+	if (n == 0)
+		n = l->in ? check_copy(l->in, l->out) : check_write(l->out, l->off, false);
+	if (n < 0)
+		ward_quota_unwritten(op.tree, l->out, l->size);
+	else if (l->in)
+		n = copy_taken(&op, l->in, l->off_in, l->out, l->off, l->size);
+	else
+		n = write_taken(&op, l->out, l->buf, l->size, l->off, l->append);
+	reply_written(&op, n);
 }
 
 /*

@@ -11,13 +11,12 @@
 
 #include "enforcer/base/clock.h"
 #include "fs/base/caller_signals.h"
+#include "fs/ops/lock_circle.h"
 #include "fs/ops/lock_count.h"
 #include "fs/ops/ops.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/request/fs_records.h"
 
-/* Threads that wait for a lock, in the whole process; a request beyond is ENOLCK. */
-#define WAITERS_MAX 256
 /* A thread does little but wait. */
 #define WAITER_STACK (64U << 10)
 /*
@@ -39,14 +38,17 @@ struct ward_locker {
 	struct ward_locker *next;
 	uint64_t owner;
 	pid_t pid; /* who locked last, as the mounter sees it */
-	int fd;	   /* O_RDWR where the owner may, since a read lock may become a write lock */
+	uid_t uid; /* whose share it is of */
+	/* fd is of this one's open file, which may be gone: to compare alone. NULL: its own. */
+	const struct ward_handle *borrowed;
+	int fd; /* O_RDWR where the owner may, since a read lock may become a write lock */
 	struct ward_lock_count count;
 	unsigned users;
 	bool detached;
 };
 
 /* nodes->lock held. */
-static struct ward_locker *find(struct ward_node *node, uint64_t owner)
+static struct ward_locker *find(const struct ward_node *node, uint64_t owner)
 {
 	struct ward_locker *l = node->lockers;
 
@@ -55,19 +57,18 @@ static struct ward_locker *find(struct ward_node *node, uint64_t owner)
 	return l;
 }
 
-static void put(struct ward_fs_tree *tree, struct ward_locker *l)
+/* ward_lock_descriptor() */
+static int descriptor(struct ward_fs_tree *tree, const struct ward_node *node, uint64_t owner)
 {
-	bool last;
+	const struct ward_locker *l;
+	int fd = -ENOENT;
 
 	pthread_mutex_lock(&tree->nodes->lock);
-	last = --l->users == 0 && l->detached;
+	l = find(node, owner);
+	if (l)
+		fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&tree->nodes->lock);
-	if (last) {
-		atomic_fetch_sub(&tree->fs->n_locks, l->count.ranges);
-		atomic_fetch_sub(&tree->fs->n_lockers, 1);
-		close(l->fd);
-		free(l);
-	}
+	return fd;
 }
 
 /* Takes one of at most max. */
@@ -79,6 +80,80 @@ static bool take(atomic_uint *n, unsigned max)
 	return false;
 }
 
+static bool take_locker(struct ward_fs *fs, uid_t uid)
+{
+	if (!ward_share_take(fs->shares, WARD_SHARE_LOCKERS, uid, 1))
+		return false;
+	if (take(&fs->n_lockers, WARD_LOCKERS_MAX))
+		return true;
+	ward_share_give(fs->shares, WARD_SHARE_LOCKERS, uid, 1);
+	return false;
+}
+
+static void give_locker(struct ward_fs *fs, uid_t uid)
+{
+	atomic_fetch_sub(&fs->n_lockers, 1);
+	ward_share_give(fs->shares, WARD_SHARE_LOCKERS, uid, 1);
+}
+
+static bool take_owner(struct ward_fs *fs, const struct ward_handle *h)
+{
+	if (!ward_share_take(fs->shares, WARD_SHARE_OWNERS, h->uid, 1))
+		return false;
+	if (take(&fs->n_lock_owners, WARD_LOCK_OWNERS_MAX))
+		return true;
+	ward_share_give(fs->shares, WARD_SHARE_OWNERS, h->uid, 1);
+	return false;
+}
+
+static void give_owner(struct ward_fs *fs, const struct ward_handle *h)
+{
+	atomic_fetch_sub(&fs->n_lock_owners, 1);
+	ward_share_give(fs->shares, WARD_SHARE_OWNERS, h->uid, 1);
+}
+
+static bool take_waiter(struct ward_fs *fs, uid_t uid)
+{
+	if (!ward_share_take(fs->shares, WARD_SHARE_WAITERS, uid, 1))
+		return false;
+	if (atomic_fetch_add(&fs->n_waiters, 1) < WARD_WAITERS_MAX)
+		return true;
+	atomic_fetch_sub(&fs->n_waiters, 1);
+	ward_share_give(fs->shares, WARD_SHARE_WAITERS, uid, 1);
+	return false;
+}
+
+static void give_waiter(struct ward_fs *fs, uid_t uid)
+{
+	ward_share_give(fs->shares, WARD_SHARE_WAITERS, uid, 1);
+	atomic_fetch_sub(&fs->n_waiters, 1);
+}
+
+static void unlock_all(const struct ward_locker *l)
+{
+	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
+	(void)fcntl(l->fd, F_OFD_SETLK, &all);
+}
+
+static void put(struct ward_fs_tree *tree, struct ward_locker *l)
+{
+	bool last;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	last = --l->users == 0 && l->detached;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (last) {
+		atomic_fetch_sub(&tree->fs->n_locks, l->count.ranges);
+		ward_share_give(tree->fs->shares, WARD_SHARE_RANGES, l->uid, l->count.ranges);
+		give_locker(tree->fs, l->uid);
+		if (l->borrowed)
+			unlock_all(l);
+		close(l->fd);
+		free(l);
+	}
+}
+
 /* nodes->lock held: does the handle remember the owner? Then, with `forget`, no more. */
 static bool remembers(struct ward_fs *fs, struct ward_handle *h, uint64_t owner, bool forget)
 {
@@ -87,7 +162,7 @@ static bool remembers(struct ward_fs *fs, struct ward_handle *h, uint64_t owner,
 			continue;
 		if (forget) {
 			h->owners[i] = h->owners[--h->n_owners];
-			atomic_fetch_sub(&fs->n_lock_owners, 1);
+			give_owner(fs, h);
 		}
 		return true;
 	}
@@ -101,11 +176,11 @@ static int remember(struct ward_fs *fs, struct ward_handle *h, uint64_t owner)
 
 	if (remembers(fs, h, owner, false))
 		return 0;
-	if (!take(&fs->n_lock_owners, WARD_LOCK_OWNERS_MAX))
+	if (!take_owner(fs, h))
 		return -ENOLCK;
 	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
 	if (!v) {
-		atomic_fetch_sub(&fs->n_lock_owners, 1);
+		give_owner(fs, h);
 		return -ENOLCK;
 	}
 	h->owners = v;
@@ -113,8 +188,28 @@ static int remember(struct ward_fs *fs, struct ward_handle *h, uint64_t owner)
 	return 0;
 }
 
+/*
+ * The file was made with, or got, a mode under which nobody may open it so again: the open file of
+ * the handle serves, for one owner at a time.
+ */
+static int borrow(struct ward_fs_tree *tree, const struct ward_handle *h, struct ward_locker *ret)
+{
+	bool taken = false;
+
+	pthread_mutex_lock(&tree->nodes->lock);
+	for (const struct ward_locker *l = h->node->lockers; l; l = l->next)
+		taken = taken || l->borrowed == h;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (taken)
+		return -ENOLCK;
+	ret->borrowed = h;
+	ret->fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
+	return ret->fd < 0 ? -errno : 0;
+}
+
 /* A locker that no node has. */
-static int make(const struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
+static int make(
+	struct ward_op *op, const struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
 {
 	struct ward_locker *l = calloc(1, sizeof(*l));
 	int r;
@@ -122,10 +217,17 @@ static int make(const struct ward_handle *h, uint64_t owner, struct ward_locker 
 	if (!l)
 		return -ENOLCK;
 	l->owner = owner;
+	l->uid = op->uid;
 	l->count.ask_at = RANGES_FREE;
 	r = ward_backing_reopen(h->fd, O_RDWR, &l->fd);
-	if (r < 0)
+	/* No more than the handle has, which may have come from another user (SCM_RIGHTS): what
+	 * the caller could open does not matter. */
+	if (r < 0) {
+		ward_op_end(op);
 		r = ward_backing_reopen(h->fd, h->flags & O_ACCMODE, &l->fd);
+	}
+	if (r == -EACCES)
+		r = borrow(op->tree, h, l);
 	if (r < 0) {
 		free(l);
 		return r;
@@ -159,22 +261,22 @@ static struct ward_locker *use(struct ward_fs_tree *tree, struct ward_handle *h,
 }
 
 /* The owner's locker, made if there is none; in use until put(). */
-static int get(
-	struct ward_fs_tree *tree, struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
+static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
 {
+	struct ward_fs_tree *tree = op->tree;
 	struct ward_locker *made = NULL;
 	int r;
 	struct ward_locker *l = use(tree, h, owner, &made, &r);
 
-	if (!l && !take(&tree->fs->n_lockers, WARD_LOCKERS_MAX))
+	if (!l && r == 0 && !take_locker(tree->fs, op->uid))
 		return -ENOLCK;
 	if (!l) {
-		r = make(h, owner, &made);
+		r = make(op, h, owner, &made);
 		if (r == 0)
 			l = use(tree, h, owner, &made, &r);
 		/* Another request was first, or there is none. */
 		if (made || !l)
-			atomic_fetch_sub(&tree->fs->n_lockers, 1);
+			give_locker(tree->fs, op->uid);
 		if (made) {
 			close(made->fd);
 			free(made);
@@ -193,14 +295,19 @@ static int get(
  * nodes->lock held: are there too many? asked: they were just counted. Then some room must be left,
  * lest the kernel is asked, which takes a millisecond, at each call of a program that is near.
  */
-static bool too_many(struct ward_fs *fs, const struct ward_node *node, bool asked)
+static bool too_many(struct ward_fs *fs, const struct ward_node *node, uid_t uid, bool asked)
 {
 	const unsigned part = asked ? ROOM_LEFT : 0;
-	unsigned n = 0;
+	const unsigned left = WARD_LOCKS_FILE_MAX / 100 * part;
+	unsigned n = left, mine = left;
 
-	for (const struct ward_locker *l = node->lockers; l; l = l->next)
+	for (const struct ward_locker *l = node->lockers; l; l = l->next) {
 		n += l->count.ranges;
-	return n > WARD_LOCKS_FILE_MAX - WARD_LOCKS_FILE_MAX / 100 * part ||
+		mine += l->uid == uid ? l->count.ranges : 0;
+	}
+	return n > WARD_LOCKS_FILE_MAX ||
+	       (fs->shares && !ward_share_fair(uid, mine, n, WARD_LOCKS_FILE_MAX)) ||
+	       ward_share_over(fs->shares, WARD_SHARE_RANGES, uid, part) ||
 	       atomic_load(&fs->n_locks) > WARD_LOCKS_MAX - WARD_LOCKS_MAX / 100 * part;
 }
 
@@ -211,6 +318,7 @@ static void counted(struct ward_fs *fs, struct ward_locker *l, unsigned ranges)
 
 	if (n < l->count.ranges) {
 		atomic_fetch_sub(&fs->n_locks, l->count.ranges - n);
+		ward_share_give(fs->shares, WARD_SHARE_RANGES, l->uid, l->count.ranges - n);
 		l->count.ranges = n;
 	}
 	l->count.ask_at = n * 2 > RANGES_FREE ? n * 2 : RANGES_FREE;
@@ -233,7 +341,8 @@ static int reserve(struct ward_fs_tree *tree, const struct ward_node *node, stru
 	}
 	c->ranges += WARD_LOCK_ADDS;
 	atomic_fetch_add(&tree->fs->n_locks, WARD_LOCK_ADDS);
-	many = too_many(tree->fs, node, false);
+	ward_share_add(tree->fs->shares, WARD_SHARE_RANGES, l->uid, WARD_LOCK_ADDS);
+	many = too_many(tree->fs, node, l->uid, false);
 	ask = c->ranges > c->ask_at || (many && c->refusals == 0);
 	pthread_mutex_unlock(&tree->nodes->lock);
 	if (ask)
@@ -245,12 +354,13 @@ static int reserve(struct ward_fs_tree *tree, const struct ward_node *node, stru
 		counted(tree->fs, l, (unsigned)n);
 	else if (c->refusals)
 		c->refusals--;
-	many = many && too_many(tree->fs, node, n >= 0);
+	many = many && too_many(tree->fs, node, l->uid, n >= 0);
 	if (many && n >= 0)
 		c->refusals = REFUSALS;
 	if (many) {
 		c->ranges -= WARD_LOCK_ADDS;
 		atomic_fetch_sub(&tree->fs->n_locks, WARD_LOCK_ADDS);
+		ward_share_give(tree->fs->shares, WARD_SHARE_RANGES, l->uid, WARD_LOCK_ADDS);
 	}
 	pthread_mutex_unlock(&tree->nodes->lock);
 	return many ? -ENOLCK : 0;
@@ -275,11 +385,9 @@ static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *
 /* The locks of a detached locker. */
 static void end(struct ward_fs_tree *tree, struct ward_locker *l, bool idle)
 {
-	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-
 	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
 	if (!idle)
-		(void)fcntl(l->fd, F_OFD_SETLK, &all);
+		unlock_all(l);
 	put(tree, l);
 }
 
@@ -312,7 +420,7 @@ void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
 		const uint64_t owner = h->owners[--h->n_owners];
 		bool others = false;
 
-		atomic_fetch_sub(&tree->fs->n_lock_owners, 1);
+		give_owner(tree->fs, h);
 		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
 			others = o != h && remembers(tree->fs, o, owner, false);
 		l = others ? NULL : detach(h->node, owner, &idle);
@@ -334,6 +442,7 @@ struct waiter {
 	struct flock lock;
 	int flock_op;
 	pthread_t thread;
+	struct ward_lock_wait wait; /* of a POSIX lock */
 	atomic_bool interrupted;
 	atomic_bool started;
 	pid_t pid; /* the client's thread */
@@ -355,7 +464,7 @@ static void free_waiter(struct waiter *w)
 	if (w->locker)
 		put(w->tree, w->locker);
 	ward_handle_put(w->tree->nodes, w->handle);
-	atomic_fetch_sub(&w->tree->fs->n_waiters, 1);
+	give_waiter(w->tree->fs, w->uid);
 	free(w);
 }
 
@@ -441,6 +550,8 @@ static void *wait_for_lock(void *arg)
 		/* From here on nobody calls on_interrupt() with w. */
 		fuse_req_interrupt_func(w->req, NULL, NULL);
 	}
+	if (w->locker)
+		ward_lock_wait_end(w->tree, &w->wait);
 	const struct ward_op op = {.tree = w->tree,
 		.pid = (uint32_t)w->pid,
 		.uid = w->uid,
@@ -451,44 +562,63 @@ static void *wait_for_lock(void *arg)
 	return NULL;
 }
 
-/* Takes the locker's use. Answers the request, now or from another thread. */
-static void wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct ward_handle *h,
-	struct ward_locker *locker, const struct flock *lock, int flock_op)
+/*
+ * True: the request is answered later, from another thread, which takes the locker's use. False: it
+ * failed with *ret.
+ */
+static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct ward_handle *h,
+	struct ward_locker *locker, const struct flock *lock, int flock_op, int *ret)
 {
 	struct waiter *w = NULL;
 	pthread_attr_t attr;
 	pthread_t thread;
-	bool counted = atomic_fetch_add(&tree->fs->n_waiters, 1) < WAITERS_MAX;
+	const uid_t uid = fuse_req_ctx(req)->uid;
+	const bool counted = take_waiter(tree->fs, uid);
 
+	*ret = -ENOLCK;
 	if (counted)
 		w = calloc(1, sizeof(*w));
 	if (!w) {
-		atomic_fetch_sub(&tree->fs->n_waiters, 1);
-		if (locker)
-			put(tree, locker);
-		(void)fuse_reply_err(req, ENOLCK);
-		return;
+		if (counted)
+			give_waiter(tree->fs, uid);
+		return false;
 	}
 	w->req = req;
 	w->pid = fuse_req_ctx(req)->pid;
-	w->uid = fuse_req_ctx(req)->uid;
+	w->uid = uid;
 	w->tree = tree;
-	w->locker = locker;
 	w->handle = h;
-	if (lock)
+	if (lock) {
 		w->lock = *lock;
+		w->wait = (struct ward_lock_wait){
+			.node = h->node, .owner = locker->owner, .lock = &w->lock};
+		*ret = ward_lock_wait_begin(tree, &w->wait, descriptor);
+		if (*ret < 0) {
+			give_waiter(tree->fs, uid);
+			free(w);
+			return false;
+		}
+		w->locker = locker;
+	}
 	w->flock_op = flock_op;
 	pthread_mutex_lock(&tree->nodes->lock);
 	h->refs++;
+	if (locker)
+		locker->users++;
 	pthread_mutex_unlock(&tree->nodes->lock);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, WAITER_STACK);
-	if (pthread_create(&thread, &attr, wait_for_lock, w)) {
-		free_waiter(w);
-		(void)fuse_reply_err(req, ENOLCK);
-	}
+	*ret = pthread_create(&thread, &attr, wait_for_lock, w) ? -ENOLCK : 0;
 	pthread_attr_destroy(&attr);
+	if (*ret < 0) {
+		if (locker)
+			ward_lock_wait_end(tree, &w->wait);
+		free_waiter(w);
+	} else if (locker) {
+		put(tree, locker);
+	}
+	return *ret == 0;
 }
 
 /*
@@ -529,7 +659,7 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 	int r = ward_op_begin(&op, req, "lock");
 
 	if (r == 0)
-		r = get(op.tree, ward_handle_from(fi->fh), fi->lock_owner, &l);
+		r = get(&op, ward_handle_from(fi->fh), fi->lock_owner, &l);
 	if (r == 0) {
 		lock->l_pid = 0; /* as F_OFD_GETLK demands */
 		if (fcntl(l->fd, F_OFD_GETLK, lock) < 0)
@@ -553,8 +683,8 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 static bool others_end(const struct ward_handle *h)
 {
 	for (struct ward_handle *o = h->node->handles; o; o = o->next)
-		if (o != h && (atomic_load(&o->flushed) || ((o->flags & O_ACCMODE) == O_RDONLY &&
-								   atomic_load(&o->locked))))
+		if (o != h &&
+			(atomic_load(&o->flushed) || (!o->flushes && atomic_load(&o->locked))))
 			return true;
 	return false;
 }
@@ -608,7 +738,7 @@ static void op_setlk(
 	int r = ward_op_begin(&op, req, "lock");
 
 	if (r == 0)
-		r = get(op.tree, h, fi->lock_owner, &l);
+		r = get(&op, h, fi->lock_owner, &l);
 	if (r == 0)
 		r = reserve(op.tree, h->node, l, lock);
 	if (r != 0) {
@@ -620,6 +750,7 @@ static void op_setlk(
 	if (lock->l_type != F_UNLCK) {
 		pthread_mutex_lock(&op.tree->nodes->lock);
 		l->pid = lock->l_pid;
+		h->node->locked = true;
 		pthread_mutex_unlock(&op.tree->nodes->lock);
 		atomic_store(&h->locked, true);
 	} else if (lock->l_start == 0 && lock->l_len == 0) {
@@ -627,10 +758,8 @@ static void op_setlk(
 	}
 	lock->l_pid = 0; /* as F_OFD_SETLK demands */
 	r = try_lock(op.tree, h, l->fd, lock, 0, sleep);
-	if (sleep && r == -EAGAIN) {
-		wait_elsewhere(req, op.tree, h, l, lock, 0);
+	if (sleep && r == -EAGAIN && wait_elsewhere(req, op.tree, h, l, lock, 0, &r))
 		return;
-	}
 	r = recorded(&op, h, l, lock, 0, r);
 	put(op.tree, l);
 	ward_op_reply(&op, r);
@@ -649,9 +778,7 @@ static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 
 	atomic_store(&h->locked, !(flock_op & LOCK_UN));
 	r = try_lock(op.tree, h, h->fd, NULL, flock_op, sleep);
-	if (r == -EAGAIN && sleep)
-		wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op);
-	else
+	if (r != -EAGAIN || !sleep || !wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op, &r))
 		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));
 }
 

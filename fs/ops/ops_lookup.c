@@ -54,8 +54,8 @@ static int look_and_enter(struct ward_op *op, struct ward_node *parent, const ch
 		return r;
 	/* Whatever is there is hidden: it is not even looked whether something is. */
 	if (r == 0 && !ward_beneath_flags(op->tree, parent, name) &&
-		!ward_gate_visible(op->tree, parent, name, true) &&
-		(r = ward_gate_lookup(op, parent, name, false)) < 0)
+		!ward_gate_visible(op->tree, parent, name, true, WARD_GATE_ABSENT) &&
+		(r = ward_gate_lookup(op, parent, name, false, WARD_GATE_ABSENT, NULL)) < 0)
 		return r;
 	if (r == 0)
 		r = ward_replaced_look(op->tree, parent, name, dir->fd, &file, &fd);
@@ -67,7 +67,8 @@ static int look_and_enter(struct ward_op *op, struct ward_node *parent, const ch
 	/* Visible or not is asked first: a hidden mount point must not show itself. */
 	if (r == 0 || r == -EXDEV || r == -ENOENT) {
 		const bool is_dir = r == -EXDEV || (r == 0 && S_ISDIR(file.st.st_mode));
-		int gate = ward_gate_lookup(op, parent, name, is_dir);
+		int gate = ward_gate_lookup(
+			op, parent, name, is_dir, dir->node ? dir->fd : -1, r == 0 ? &file : NULL);
 
 		if (gate < 0)
 			r = gate;
@@ -109,7 +110,7 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 
 	/* Whether there is such a name is not told either. */
 	if (beneath & WARD_REQUEST_COVERED && !(beneath & WARD_REQUEST_LEADS)) {
-		r = ward_gate_lookup(op, parent, name, false);
+		r = ward_gate_lookup(op, parent, name, false, -1, NULL);
 		return r < 0 ? r : -EACCES;
 	}
 	r = ward_resolve_dir(op->tree, parent, &dir);
@@ -156,7 +157,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 		memset(&e, 0, sizeof(e));
 		e.entry_timeout = ward_keep_absent(op.tree->nodes, dir,
-			ward_gate_visible(op.tree, dir, name, false) > 0, op.since);
+			ward_gate_visible(op.tree, dir, name, false, -1) > 0, op.since);
 		/* What a probe looked at must be asked again by the command: that is recorded. */
 		if (ward_ring_probing(op.tree->fs->ring))
 			e.entry_timeout = 0;

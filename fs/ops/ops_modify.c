@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names made, removed, renamed and linked. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "enforcer/base/cleanup.h"
 #include "fs/gate/gate.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/node/node_links.h"
 #include "fs/ops/inherited_acl.h"
 #include "fs/ops/ops.h"
+#include "fs/ops/secret_moves.h"
 #include "fs/request/fs_records.h"
 #include "fs/request/quota_name.h"
 #include "fs/resolve/replaced_files.h"
@@ -23,12 +26,17 @@ struct make {
 	const char *target;
 };
 
-static int make_at(struct ward_op *op, int dirfd, const char *name, const struct make *m)
+/* *ret_fd: of what was made, if it can be had with it. */
+static int make_at(
+	struct ward_op *op, int dirfd, const char *name, const struct make *m, int *ret_fd)
 {
 	/* The thread's own umask (transport): a default ACL of the directory takes its place. */
 	umask(fuse_req_ctx(op->req)->umask & 0777);
 	switch (m->kind) {
 	case MAKE_NODE:
+		if (S_ISREG(m->mode))
+			return ward_backing_open(
+				dirfd, name, O_RDONLY | O_CREAT | O_EXCL, m->mode, ret_fd);
 		return ward_backing_mknod(dirfd, name, m->mode);
 	case MAKE_DIR:
 		return ward_backing_mkdir(dirfd, name, m->mode);
@@ -38,12 +46,34 @@ static int make_at(struct ward_op *op, int dirfd, const char *name, const struct
 	return -EINVAL;
 }
 
+/*
+ * What was made is the session's. No content can be had by what is no regular file: should others
+ * have replaced it already, it is of the same type, or not ours.
+ */
+static int remember(struct ward_op *op, struct ward_node *parent, const char *name,
+	const struct make *m, int dirfd, int *fd)
+{
+	struct ward_file file;
+	mode_t type = m->kind == MAKE_DIR    ? S_IFDIR
+		      : m->kind == MAKE_LINK ? S_IFLNK
+					     : m->mode & S_IFMT;
+	int r = 0;
+
+	if (*fd < 0 && ward_backing_open(dirfd, name, O_PATH, 0, fd) < 0)
+		return 0;
+	r = ward_backing_fstat(*fd, &file);
+	if (r < 0 || (file.st.st_mode & S_IFMT) != type)
+		return 0;
+	return ward_gate_made(op, parent, name, *fd, NULL);
+}
+
 static int make_counted(struct ward_op *op, struct ward_node *parent, const char *name,
 	const struct make *m, const struct ward_quota_new *count)
 {
 	struct ward_quota_file *quota = NULL;
 	struct ward_dirref dir;
 	struct ward_file file;
+	ward_cleanup_fd int fd = -1;
 	int r = ward_resolve_dir(op->tree, parent, &dir);
 
 	if (r < 0)
@@ -51,7 +81,9 @@ static int make_counted(struct ward_op *op, struct ward_node *parent, const char
 	/* What a rename or link has just seen to be a file does not become a directory or a
 	 * symbolic link before it is moved. */
 	pthread_rwlock_rdlock(&op->tree->nodes->renames_lock);
-	r = make_at(op, dir.fd, name, m);
+	r = make_at(op, dir.fd, name, m, &fd);
+	if (r == 0)
+		r = remember(op, parent, name, m, dir.fd, &fd);
 	pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 	if (r == 0 && count->domain) {
 		/* Gone already: others took it away. */
@@ -104,8 +136,10 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "mknod");
 
-	/* Devices are a way past every path rule. Overlay's whiteouts are devices too. */
-	if (r == 0 && !S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+	/* Devices are a way past every path rule. 0:0 is none: no driver has that number, and what
+	 * overlays on the host take for a name that is gone (mknod(2): anybody may make one). */
+	if (r == 0 && !S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode) &&
+		!(S_ISCHR(mode) && rdev == 0))
 		r = -EPERM;
 	if (r < 0)
 		ward_op_reply(&op, r);
@@ -153,8 +187,7 @@ static int remove_counted(struct ward_op *op, const struct ward_record_paths *pa
 		with.file = &file;
 	r = ward_record_change(op, WARD_EVENT_REMOVE, &with, by);
 	if (r == 0) {
-		if (is_dir)
-			ward_resolve_keep(op->tree, paths->node, dirfd, paths->name);
+		ward_resolve_keep(op->tree, paths->node, dirfd, paths->name);
 		ward_quota_old_lock(op, &old);
 		ward_links_removal(op->tree->nodes, true);
 		r = ward_backing_unlink(dirfd, paths->name, is_dir);
@@ -206,12 +239,15 @@ struct rename {
 	const char *name, *name2;
 	struct ward_dirref dir, dir2;
 	unsigned flags;
-	bool recorded;
+	bool recorded, nothing;
 	struct ward_decision by; /* what allowed it last */
 	/* As they were when it was decided; NULL in files: not there. */
 	struct ward_file found[2];
 	const struct ward_file *files[2];
-	struct ward_quota_old old; /* what is replaced */
+	struct ward_quota_old old;   /* what is replaced */
+	struct ward_quota_new white; /* RENAME_WHITEOUT: what comes to be at name */
+	struct ward_decision white_by;
+	struct ward_secret_move secrets;
 };
 
 static struct ward_record_paths paths_of(const struct rename *m)
@@ -272,6 +308,8 @@ static int count_rename(struct ward_op *op, struct rename *m, uint32_t ask, bool
 /* renames_lock held for writing. */
 static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
+	const struct ward_two_names at = {
+		m->parent, m->parent2, m->name, m->name2, m->dir.fd, m->dir2.fd};
 	struct ward_fs_tree *tree = op->tree;
 	struct ward_file *from = &m->found[0], *to = &m->found[1];
 	uint32_t ask = 0;
@@ -280,6 +318,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	int r;
 
 	*ret_again = false;
+	ward_secret_move_begin(op, &at, &m->secrets);
 	r = ward_backing_stat(tree, m->dir.fd, m->name, from);
 	if (r < 0)
 		return r;
@@ -301,8 +340,12 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 		ask |= WARD_REQUEST_DST_SYMLINK;
 	if (flags & RENAME_EXCHANGE)
 		ask |= WARD_REQUEST_EXCHANGE;
+	if (from->st.st_nlink > 1)
+		ask |= WARD_REQUEST_LINKED;
+	if (there && to->st.st_nlink > 1)
+		ask |= WARD_REQUEST_DST_LINKED;
 	r = ward_gate_rename(op, m->parent, m->name, m->parent2, m->name2,
-		(const int[]){m->dir.fd, m->dir2.fd}, ask, &m->by);
+		(const int[]){m->dir.fd, m->dir2.fd, m->secrets.fd, m->secrets.fd2}, ask, &m->by);
 	if (r == 0)
 		r = count_rename(op, m, ask, there && !ward_file_id_equal(&from->id, &to->id));
 	if (r == 0)
@@ -313,16 +356,19 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	if (r < 0)
 		return r;
 	/* Two names of one file: rename(2) does nothing. */
-	if (there && ward_file_id_equal(&from->id, &to->id))
+	m->nothing = there && ward_file_id_equal(&from->id, &to->id);
+	if (m->nothing)
 		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
 	/* What was not there when we asked must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
 	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);
+	if (there && !(flags & RENAME_EXCHANGE))
+		ward_resolve_keep(tree, m->parent2, m->dir2.fd, m->name2);
 	ward_quota_old_lock(op, &m->old);
-	r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
+	r = ward_secret_rename(op, &at, &m->secrets, flags, there);
 	if (r == -EINVAL && flags != m->flags) /* a backing without RENAME_NOREPLACE */
-		r = ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, m->flags);
+		r = ward_secret_rename(op, &at, &m->secrets, m->flags, there);
 	if (r == -EEXIST && !(m->flags & RENAME_NOREPLACE) && !there)
 		*ret_again = true;
 	ward_quota_old_end(op, &m->old, r == 0);
@@ -336,28 +382,75 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	return r;
 }
 
+/* RENAME_WHITEOUT makes a device 0:0 at the old name: decided, counted and recorded as if made. */
+static int whiteout_begin(struct ward_op *op, struct rename *m)
+{
+	const struct ward_record_paths paths = {.node = m->parent, .name = m->name};
+	int r;
+
+	if (!(m->flags & RENAME_WHITEOUT))
+		return 0;
+	r = ward_gate_name(op, m->parent, m->name, WARD_ACTION_CREATE, 0, 0, S_IFREG, &m->white_by);
+	if (r == 0)
+		r = ward_quota_new_begin(op, m->parent, m->name, NULL, 0, &m->white);
+	if (r < 0)
+		return r;
+	r = ward_record_change(op, WARD_EVENT_CREATE, &paths, &m->white_by);
+	if (r < 0)
+		ward_quota_new_undo(op, &m->white);
+	return r;
+}
+
+/* r: what became of the rename. renames_lock held for writing: the whiteout is still there. */
+static int whiteout_end(struct ward_op *op, struct rename *m, int r)
+{
+	const struct ward_record_paths paths = {.node = m->parent, .name = m->name};
+	ward_cleanup_fd int fd = -1;
+	struct ward_file file;
+
+	if (!(m->flags & RENAME_WHITEOUT))
+		return r;
+	if (r == 0 && !m->nothing && ward_backing_open(m->dir.fd, m->name, O_PATH, 0, &fd) == 0 &&
+		ward_backing_fstat(fd, &file) == 0 && S_ISCHR(file.st.st_mode)) {
+		ward_quota_put(
+			op->tree->fs->quotas, ward_quota_new_done(op, &m->white, &file, true));
+		return ward_gate_made(op, m->parent, m->name, fd, NULL);
+	}
+	ward_quota_new_undo(op, &m->white);
+	return ward_record_outcome(
+		       op, WARD_EVENT_CREATE, &paths, &m->white_by, r == 0 ? -EEXIST : r) == -EIO
+		       ? -EIO
+		       : r;
+}
+
 static int do_rename(struct ward_op *op, struct rename *m)
 {
 	bool again = true;
 	int r;
 
-	if (m->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
-		return -EINVAL; /* RENAME_WHITEOUT leaves a device behind */
-	r = ward_resolve_dir(op->tree, m->parent, &m->dir);
+	if (m->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT))
+		return -EINVAL;
+	r = whiteout_begin(op, m);
 	if (r < 0)
 		return r;
-	r = ward_resolve_dir(op->tree, m->parent2, &m->dir2);
-	if (r == 0) {
+	r = ward_resolve_dir(op->tree, m->parent, &m->dir);
+	if (r == 0)
+		r = ward_resolve_dir(op->tree, m->parent2, &m->dir2);
+	if (r < 0) {
+		r = whiteout_end(op, m, r);
+	} else {
 		ward_gate_settle(op, m->parent, m->name, m->parent2, m->name2);
 		if (m->flags & RENAME_EXCHANGE)
 			ward_gate_settle(op, m->parent2, m->name2, m->parent, m->name);
 		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
 		for (int tries = 0; again && tries < 16; tries++)
 			r = rename_once(op, m, &again);
+		r = whiteout_end(op, m, r);
 		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 		ward_dirref_put(op->tree, &m->dir2);
 	}
 	ward_dirref_put(op->tree, &m->dir);
+	ward_secret_move_end(&m->secrets);
 	ward_quota_old_end(op, &m->old, false);
 	const struct ward_record_paths paths = paths_of(m);
 	return m->recorded ? ward_record_outcome(op, WARD_EVENT_RENAME, &paths, &m->by, r) : r;
@@ -374,7 +467,8 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 			.parent2 = ward_op_node(&op, parent2),
 			.name = name,
 			.name2 = name2,
-			.flags = flags};
+			.flags = flags,
+			.secrets = WARD_SECRET_MOVE_INIT};
 
 		r = do_rename(&op, &m);
 	}
@@ -399,7 +493,8 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	if (r == 0 && !file.st.st_nlink && !unnamed)
 		r = ward_replaced_fd(tree, paths->node, &gone_fd, &file) == 0 ? -ENOENT : -ESTALE;
 	if (r == 0)
-		r = ward_gate_link(op, paths->node, &file.st, paths->node2, paths->name2, &by);
+		r = ward_gate_link(op, paths->node, &file, (const int[]){fd, dirfd}, paths->node2,
+			paths->name2, &by);
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_LINK, paths, &by);
 	if (r < 0)
@@ -410,6 +505,11 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 		r = ward_backing_link(fd, dirfd, paths->name2);
 		ward_quota_link_end(op, quota, unnamed, r);
 	}
+	/* Its link count has changed: what git has committed would not be known again. */
+	if (r == 0 && ward_gate_secret(paths->node, WARD_FACT_COMMITTED))
+		r = ward_gate_own(op, paths->node, fd);
+	if (r == 0)
+		r = ward_gate_made(op, paths->node2, paths->name2, fd, NULL);
 	if (r == 0)
 		r = ward_backing_stat(tree, dirfd, paths->name2, &file);
 	if (r == 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files opened, created, flushed and released. */
+/* Files opened and created. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/xattr.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include "fs/node/node_links.h"
 #include "fs/ops/inherited_acl.h"
 #include "fs/ops/ops.h"
-#include "fs/ops/ops_lock.h"
 #include "fs/ops/ops_open.h"
 #include "fs/request/file_digest.h"
 #include "fs/request/fs_records.h"
@@ -128,14 +126,19 @@ static int choose_recorded(struct ward_handle *h)
 }
 
 /* Why a handle gets no backing id. */
-static const char *no_passthrough(const struct ward_fs_tree *tree, bool weak, int32_t id)
+static const char *no_passthrough(
+	const struct ward_fs_tree *tree, bool weak, bool rated, bool committed, int32_t id)
 {
+	if (rated)
+		return "rate: no mapping may write past it";
 	if (!(tree->fs->flags & WARD_FS_PASSTHROUGH))
 		return "passthrough is for sessions that root starts";
 	if (tree->fs->hash != WARD_HASH_NONE)
 		return "hash: whether it was written to has to be known";
 	if (!tree->passthrough)
 		return "the kernel, or the backing's file system, refuses passthrough";
+	if (committed)
+		return "a secret but for what git has committed: each read looks for a change";
 	if (weak)
 		return "the file may be appended to: a mapping past us could write anywhere";
 	if (id <= 0)
@@ -153,6 +156,7 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 {
 	const bool counted = acc != O_RDONLY && ward_quota_counts_writes(tree, h->quota);
 	struct ward_node *node = h->node;
+	const bool rated = ward_quota_has_rate(tree, h->quota);
 	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
 	int32_t id = 0;
 
@@ -166,7 +170,8 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		weak = !node->n_pass;
 		pthread_mutex_unlock(&tree->nodes->lock);
 	}
-	if (tree->passthrough && !weak && tree->fs->hash == WARD_HASH_NONE)
+	if (tree->passthrough && !weak && !rated && !h->committed &&
+		tree->fs->hash == WARD_HASH_NONE)
 		id = backing_id(tree, node, h->fd, acc);
 	pthread_mutex_lock(&tree->nodes->lock);
 	/* Whatever kept us from an id: another thread has opened it with one meanwhile. */
@@ -183,9 +188,13 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		*ret_id = id;
 		if (acc != O_WRONLY)
 			ward_quota_mappable(tree->fs->quotas, h->quota);
+	} else if (rated && acc != O_RDONLY) {
+		/* As of log = io: the kernel refuses a shared mapping (ENODEV). */
+		h->io = WARD_IO_DIRECT;
+		h->io_why = "rate: each write waits for its time, and no mapping writes past it";
 	} else {
 		h->io = WARD_IO_CACHED;
-		h->io_why = no_passthrough(tree, weak, id);
+		h->io_why = no_passthrough(tree, weak, rated, h->committed, id);
 		node->n_cached++;
 	}
 	pthread_mutex_unlock(&tree->nodes->lock);
@@ -209,10 +218,12 @@ static bool unchanged(struct ward_fs_tree *tree, struct ward_node *node, const s
 }
 
 struct ward_open_out ward_open_reply(
-	struct ward_fs_tree *tree, const struct ward_handle *h, const struct stat *st, int32_t id)
+	struct ward_fs_tree *tree, struct ward_handle *h, const struct stat *st, int32_t id)
 {
 	struct ward_open_out out = {.fh = (uint64_t)(uintptr_t)h};
 
+	if (ward_handle_maps_past(h))
+		(void)ward_handle_seen(tree->nodes, h, st);
 	switch (h->io) {
 	case WARD_IO_PASSTHROUGH:
 		out.open_flags = WARD_FOPEN_PASSTHROUGH;
@@ -229,8 +240,12 @@ struct ward_open_out ward_open_reply(
 	case WARD_IO_NONE:
 		break;
 	}
-	/* Closing a writable handle gives up POSIX locks, which FLUSH tells us. */
-	if ((h->flags & O_ACCMODE) == O_RDONLY)
+	/* Closing any descriptor of a file gives up the process's POSIX locks, which FLUSH tells
+	 * us. Nobody takes them of most files that are only read: those save the request. */
+	pthread_mutex_lock(&tree->nodes->lock);
+	h->flushes = (h->flags & O_ACCMODE) != O_RDONLY || h->node->locked;
+	pthread_mutex_unlock(&tree->nodes->lock);
+	if (!h->flushes)
 		out.open_flags |= FOPEN_NOFLUSH;
 	return out;
 }
@@ -239,7 +254,7 @@ int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_ope
 	const struct ward_want *w, struct ward_handle **ret, int32_t *ret_id)
 {
 	struct ward_handle *h = NULL;
-	int r = ward_handle_new(op->tree->nodes, node, o->fd, &h);
+	int r = ward_handle_new(op->tree->nodes, node, o->fd, op->uid, &h);
 
 	o->fd = -1;
 	if (r != 0)
@@ -256,6 +271,12 @@ int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_ope
 									     : WARD_RIGHT_READ;
 	if (w->acc != O_RDONLY)
 		h->needs |= h->append_only ? WARD_RIGHT_APPEND : WARD_RIGHT_WRITE;
+	if (o->committed) {
+		h->committed = true;
+		h->seen_size = o->committed->st_size;
+		h->seen_mtime = o->committed->st_mtim;
+		h->seen_ctime = o->committed->st_ctim;
+	}
 	r = choose_io(op->tree, h, o->granted, w->acc, ret_id);
 	if (r == 0) {
 		ward_writers_add(op->tree->nodes, h);
@@ -381,6 +402,9 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	if (w.acc != O_RDONLY && !(by.granted & WARD_RIGHT_WRITE))
 		more |= O_APPEND;
 	r = ward_resolve_open(op->tree, node, w.acc | more, &fd, ret_file);
+	/* The kernel has let the owner do it that it was shown, who need not be the file's. */
+	if (r == -EPERM && more & O_NOATIME)
+		r = ward_resolve_open(op->tree, node, w.acc | (more & ~O_NOATIME), &fd, ret_file);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(ret_file->st.st_mode))
@@ -392,10 +416,10 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		return r;
 	/* Now the number of links is known for sure. */
 	ward_keep_opened(op->tree->nodes, node, &ret_file->st);
-	if (ret_file->st.st_nlink > 1) {
+	if (ret_file->st.st_nlink > 1 || atomic_load(&node->fact)) {
 		struct ward_decision now = {.verdict = WARD_VERDICT_DENY};
 
-		r = ward_gate_node(op, node, w.rights, w.alt, ret_file->st.st_nlink, &now);
+		r = ward_gate_opened(op, node, w.rights, w.alt, ret_file->st.st_nlink, fd, &now);
 		if (r < 0)
 			return r;
 		/* A descriptor that may write anywhere is not for who may append. */
@@ -403,6 +427,11 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 			return -ESTALE;
 		by = now;
 	}
+	/* Who may change it makes it its own: its times will tell nothing any more. */
+	if ((w.acc != O_RDONLY || w.trunc) && ward_gate_secret(node, WARD_FACT_COMMITTED))
+		r = ward_gate_own(op, node, fd);
+	if (r < 0)
+		return r;
 	if (w.trunc && w.acc == O_RDONLY)
 		r = open_to_truncate(op, node, ret_file, &trunc_fd);
 	if (r == 0)
@@ -411,6 +440,8 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		return r;
 	opened.granted = by.granted;
 	opened.fd = ward_steal_fd(&fd);
+	if (ward_gate_secret(node, WARD_FACT_COMMITTED))
+		opened.committed = &ret_file->st;
 	r = ward_open_handle(op, node, &opened, &w, ret, ret_id);
 	if (r != 0)
 		return r;
@@ -549,7 +580,10 @@ static int create_counted(struct ward_op *op, struct ward_node *parent, const ch
 static int do_create(struct ward_op *op, struct ward_node *parent, const char *name, mode_t mode,
 	int flags, struct created *ret)
 {
+	const struct ward_record_paths making = {.node = parent, .name = name};
 	const struct ward_record_paths paths = {.node = parent, .name = name, .file = &ret->file};
+	const enum ward_event_kind kind =
+		op->tree->fs->log == WARD_LOG_IO ? WARD_EVENT_OPEN : WARD_EVENT_CREATE;
 	const struct ward_want w = ward_want_from_flags(flags, true);
 	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
 	ward_cleanup_fd int fd = -1;
@@ -564,7 +598,12 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	if (r == 0)
 		r = ward_gate_mode(op, parent, name, mode, 0);
 	if (r == 0)
+		r = ward_record_making(op, &making, &by, 0);
+	if (r == 0) {
 		r = create_counted(op, parent, name, mode, &opened, ret, &fd);
+		if (r < 0)
+			(void)!ward_record_making(op, &making, &by, r);
+	}
 	if (r == -EEXIST && !(flags & O_EXCL))
 		return open_existing(op, parent, name, flags, ret);
 	if (r < 0)
@@ -583,10 +622,13 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	ret->entry.attr_timeout = WARD_KEEP_SHORT;
 	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
 	opened.fd = ward_steal_fd(&fd);
-	r = ward_open_handle(op, node, &opened, &w, &ret->h, &ret->id);
+	r = ward_gate_made(op, parent, name, opened.fd, node);
+	if (r < 0)
+		close(opened.fd);
+	else
+		r = ward_open_handle(op, node, &opened, &w, &ret->h, &ret->id);
 	if (r == 0) {
-		r = ward_record_open(
-			op, WARD_EVENT_CREATE, &paths, ret->h, w.rights | WARD_RIGHT_CREATE, &by);
+		r = ward_record_open(op, kind, &paths, ret->h, w.rights | WARD_RIGHT_CREATE, &by);
 		if (r < 0)
 			ward_handle_release(op->tree->nodes, ret->h);
 	}
@@ -653,47 +695,8 @@ static void op_create(
 	}
 }
 
-static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct ward_fs_tree *tree = fuse_req_userdata(req);
-	struct ward_handle *h = ward_handle_from(fi->fh);
-
-	atomic_store(&h->flushed, true);
-	/* Not by its number, which may be another one by now (retired_inodes.h). */
-	ward_lock_drop_owner(tree, h->node, fi->lock_owner);
-	(void)fuse_reply_err(req, 0);
-}
-
-static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct ward_handle *h = ward_handle_from(fi->fh);
-	struct ward_op op = {.tree = fuse_req_userdata(req), .req = req};
-
-	atomic_store(&h->flushed, true);
-	/* Closing would not do: a backing id may keep the open file (backing_id()). */
-	if (fi->flock_release)
-		(void)flock(h->fd, LOCK_UN);
-	/* Nobody waits for the answer; a trail that failed fails the next operation. */
-	if (ward_record_close(&op, h) < 0)
-		op.action = "close";
-	ward_lock_drop_handle(op.tree, h);
-	ward_handle_release(op.tree->nodes, h);
-	(void)fuse_reply_err(req, 0);
-}
-
-static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
-{
-	const struct ward_handle *h = ward_handle_from(fi->fh);
-	int r = datasync ? fdatasync(h->fd) : fsync(h->fd);
-
-	(void)fuse_reply_err(req, r < 0 ? errno : 0);
-}
-
 void ward_ops_open_fill(struct fuse_lowlevel_ops *ops)
 {
 	ops->open = op_open;
 	ops->create = op_create;
-	ops->flush = op_flush;
-	ops->release = op_release;
-	ops->fsync = op_fsync;
 }

@@ -9,7 +9,7 @@
 #include "fs/request/quota_name.h"
 
 /* What of the client's flags reaches the backing beside the access mode. */
-#define WARD_OPEN_PASSED (O_SYNC | O_DSYNC)
+#define WARD_OPEN_PASSED (O_SYNC | O_DSYNC | O_NOATIME)
 
 /* What an open asks of the policy. */
 struct ward_want {
@@ -31,11 +31,12 @@ struct ward_opened {
 	int flags; /* of open(2) */
 	uint32_t granted;
 	struct ward_quota_use *use;
+	const struct stat *committed; /* as it was decided; NULL: no secret */
 };
 int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_opened *o,
 	const struct ward_want *w, struct ward_handle **ret, int32_t *ret_id) ward_must_check;
 
 /* The parts of the answers; libfuse has none that carries a backing id. */
 struct ward_open_out ward_open_reply(
-	struct ward_fs_tree *tree, const struct ward_handle *h, const struct stat *st, int32_t id);
+	struct ward_fs_tree *tree, struct ward_handle *h, const struct stat *st, int32_t id);
 void ward_open_entry(const struct fuse_entry_param *e, struct fuse_entry_out *out);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fs/gate/gate.h"
 #include "fs/ops/inherited_acl.h"
@@ -85,7 +86,11 @@ static int make(struct ward_op *op, struct ward_node *parent, const struct fuse_
 		return r;
 	paths = (struct ward_record_paths){.node = ret->node, .file = &ret->file};
 	opened.fd = ward_steal_fd(&fd);
-	r = ward_open_handle(op, ret->node, &opened, &w, &ret->h, &ret->id);
+	r = ward_gate_made(op, parent, NULL, opened.fd, ret->node);
+	if (r < 0)
+		close(opened.fd);
+	else
+		r = ward_open_handle(op, ret->node, &opened, &w, &ret->h, &ret->id);
 	if (r == 0) {
 		r = ward_record_open(
 			op, WARD_EVENT_CREATE, &paths, ret->h, w.rights | WARD_RIGHT_CREATE, &by);

@@ -94,7 +94,7 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 
 	/* Asked before every write (security.capability): no work at all. */
 	if (kind == XATTR_FOREIGN) {
-		(void)fuse_reply_err(req, ENODATA);
+		(void)fuse_reply_err(req, foreign_error(name) == -EPERM ? ENODATA : EOPNOTSUPP);
 		return;
 	}
 	if (kind == XATTR_OURS) {
@@ -182,6 +182,9 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 	r = open_gated(op, node, WARD_RIGHT_ATTR, 0, &ref, &by);
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_XATTR, &paths, &by);
+	/* As for the other attributes (ops_attr.c). */
+	if (r == 0 && ward_gate_secret(node, WARD_FACT_COMMITTED))
+		r = ward_gate_own(op, node, ref.fd);
 	if (r == 0) {
 		if (inherited)
 			ward_quota_inherit_lock(q, true);

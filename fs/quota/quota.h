@@ -19,7 +19,8 @@
  *   files   names that the session made and that are still there; a file whose last name went
  *           counts until its last handle and mapping are gone.
  *   file    the size that one file may reach by growing.
- *   rate    bytes written in a time; what is too fast is answered later (answer_later.h).
+ *   rate    bytes written in a time; what is too fast waits before it is written
+ *           (answer_later.h).
  *   churn   files that the session did not make, removed, replaced, cut or opened for writing in a
  *           time.
  *
@@ -185,8 +186,15 @@ void ward_quota_unlock(struct ward_quotas *q, const struct ward_quota_file *f);
 /* One more file that the session did not make is about to be changed. -EDQUOT. */
 int ward_quota_churn(struct ward_quotas *q, struct ward_quota_domain *d, uint64_t now_ns,
 	struct ward_quota_hit *hit) ward_must_check;
-/* So many bytes were written: how long their writer is to wait, in ns. */
+/*
+ * Rate. So many bytes are to be written: takes them, and returns for how long their writer is to
+ * wait before, in ns; 0: all that was taken earlier has been paid for by time. So bytes that are
+ * written by any moment are no more than the rate gives since the first, and one write. What is
+ * then not written goes back.
+ */
 uint64_t ward_quota_delay(
+	struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes, uint64_t now_ns);
+void ward_quota_undelay(
 	struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes, uint64_t now_ns);
 
 /* --- what is left --- */

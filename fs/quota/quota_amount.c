@@ -123,30 +123,61 @@ int ward_quota_churn(struct ward_quotas *q, struct ward_quota_domain *d, uint64_
 	return r;
 }
 
+/* The time that bytes cost at a rate. */
+static uint64_t cost(const struct ward_quota_limit *l, uint64_t bytes)
+{
+	const double ns =
+		(double)bytes * (double)l->per_s * (double)WARD_NS_PER_SEC / (double)l->value;
+
+	return ns < (double)DELAY_MAX ? (uint64_t)ns : DELAY_MAX;
+}
+
+/* Locked. What is owed in d and all above. */
+static uint64_t owed(const struct ward_quota_domain *d, uint64_t now_ns)
+{
+	uint64_t most = 0;
+
+	for (; d; d = d->above)
+		if (d->limits[WARD_QUOTA_RATE].value != WARD_UNLIMITED && d->paid_ns > now_ns &&
+			d->paid_ns - now_ns > most)
+			most = d->paid_ns - now_ns;
+	return most;
+}
+
 uint64_t ward_quota_delay(
 	struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes, uint64_t now_ns)
 {
-	uint64_t delay = 0;
+	uint64_t delay;
 
 	pthread_mutex_lock(&q->lock);
+	delay = owed(d, now_ns);
 	for (; d; d = d->above) {
 		const struct ward_quota_limit *l = &d->limits[WARD_QUOTA_RATE];
-		double cost;
+		uint64_t ns;
 
 		if (l->value == WARD_UNLIMITED)
 			continue;
-		cost = (double)bytes * (double)l->per_s * (double)WARD_NS_PER_SEC /
-		       (double)l->value;
+		ns = cost(l, bytes);
+		d->refused[WARD_QUOTA_RATE] += d->paid_ns > now_ns;
 		if (d->paid_ns < now_ns)
 			d->paid_ns = now_ns;
-		if (cost < (double)DELAY_MAX && d->paid_ns < DELAY_MAX)
-			d->paid_ns += (uint64_t)cost;
-		else
-			d->paid_ns = DELAY_MAX;
-		if (d->paid_ns > now_ns && d->paid_ns - now_ns > delay)
-			delay = d->paid_ns - now_ns;
-		d->refused[WARD_QUOTA_RATE] += d->paid_ns > now_ns;
+		d->paid_ns = d->paid_ns < DELAY_MAX && ns < DELAY_MAX ? d->paid_ns + ns : DELAY_MAX;
 	}
 	pthread_mutex_unlock(&q->lock);
 	return delay;
+}
+
+void ward_quota_undelay(
+	struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes, uint64_t now_ns)
+{
+	pthread_mutex_lock(&q->lock);
+	for (; d; d = d->above) {
+		const struct ward_quota_limit *l = &d->limits[WARD_QUOTA_RATE];
+		const uint64_t ns = l->value == WARD_UNLIMITED ? 0 : cost(l, bytes);
+
+		/* No further back than now: time that passed meanwhile is not saved up. */
+		if (d->paid_ns > now_ns)
+			d->paid_ns -= ns < d->paid_ns - now_ns ? ns : d->paid_ns - now_ns;
+	}
+	pthread_mutex_unlock(&q->lock);
 }

@@ -161,6 +161,30 @@ static void add_rule(struct ward_event *ev, const struct ward_decision *by)
 	ward_event_u64(ev, WARD_TAG_SOURCE, by->rule->source);
 }
 
+/* Every path of the record has to be expected: a rename says two. */
+static void add_expected(struct ward_event *ev, const struct ward_policy *policy, bool absent)
+{
+	static const enum ward_event_tag tags[] = {WARD_TAG_PATH, WARD_TAG_PATH2};
+	struct ward_event_fields f;
+	const char *file = NULL;
+	char place[RULE_TEXT_MAX];
+	unsigned line = 0;
+
+	if (ev->head.flags & WARD_EVENT_CUT || ward_event_decode(ev, ward_event_size(ev), &f) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+		const struct ward_event_field *p = &f.of[tags[i]];
+
+		if (p->p && !ward_policy_expects_path(
+				    policy, (const char *)p->p, p->len, absent, &file, &line))
+			return;
+	}
+	if (!file)
+		return;
+	(void)snprintf(place, sizeof(place), "%s:%u", file, line);
+	ward_event_text(ev, WARD_TAG_EXPECTED, place);
+}
+
 int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
 	const struct ward_decision *d, const char *text)
 {
@@ -176,7 +200,10 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 	if (d->rule) {
 		(void)snprintf(rule, sizeof(rule), "%s:%u", d->rule->file, d->rule->line);
 		ward_event_text(&ev, WARD_TAG_RULE, rule);
-		(void)snprintf(rule, sizeof(rule), "%s%s = %s", d->rule->guard ? "[guard] " : "",
+		(void)snprintf(rule, sizeof(rule), "%s%s = %s",
+			d->rule->verb == WARD_VERB_PROGRAM ? "[process] "
+			: d->rule->guard		   ? "[guard] "
+							   : "",
 			ward_verb_name(d->rule->verb), d->rule->pattern);
 		ward_event_text(&ev, WARD_TAG_RULE_TEXT, rule);
 		ward_event_u64(&ev, WARD_TAG_SOURCE, d->rule->source);
@@ -184,6 +211,10 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 		ward_event_text(&ev, WARD_TAG_RULE, text ? "built-in" : "default");
 	}
 	ward_event_text(&ev, WARD_TAG_TEXT, text);
+	if (ev.head.kind == WARD_EVENT_DENY)
+		add_expected(&ev, op->tree->fs->policy,
+			d->verdict == WARD_VERDICT_HIDE && d->error == ENOENT &&
+				strcmp(op->action, "lookup") == 0);
 	return put(op, &ev);
 }
 
@@ -379,6 +410,13 @@ static int record_change(struct ward_op *op, enum ward_event_kind kind,
 	add_size_before(&ev, kind, paths);
 	add_error(&ev, r);
 	return put(op, &ev);
+}
+
+int ward_record_making(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_decision *by, int r)
+{
+	return op->tree->fs->log == WARD_LOG_IO ? record_change(op, WARD_EVENT_CREATE, paths, by, r)
+						: 0;
 }
 
 int ward_record_change(struct ward_op *op, enum ward_event_kind kind,

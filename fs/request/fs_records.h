@@ -37,6 +37,12 @@ int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
 	const struct ward_record_paths *paths, const struct ward_handle *h, uint32_t asked,
 	const struct ward_decision *by) ward_must_check;
 /*
+ * log = io: CREATE of a file that is about to be made and opened; its OPEN follows. r < 0: it was
+ * not made. Nothing with another log, where ward_record_open() says CREATE of what is open.
+ */
+int ward_record_making(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_decision *by, int r) ward_must_check;
+/*
  * log = io: `action` moved n bytes at `off` through h, or is about to. Nothing with another log.
  */
 int ward_record_io(const struct ward_op *op, const struct ward_handle *h, const char *action,

@@ -78,10 +78,14 @@ void ward_op_end(struct ward_op *op)
 {
 	if (op->acting)
 		ward_identity_leave();
+	op->acting = false;
 }
 
 void ward_op_reply(struct ward_op *op, int r)
 {
+	/* The table that is full is ours, not that of the caller's process. */
+	if (r == -EMFILE)
+		r = -ENFILE;
 	(void)fuse_reply_err(op->req, r < 0 ? -r : 0);
 }
 

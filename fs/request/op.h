@@ -32,6 +32,7 @@ int ward_op_begin_raw(struct ward_op *op, struct ward_fs_tree *tree,
 	const struct fuse_in_header *in, const char *action) ward_must_check;
 /* The same for requests on an open handle, where the caller's groups no longer matter. */
 int ward_op_begin_io(struct ward_op *op, fuse_req_t req) ward_must_check;
+/* Takes the identity off; also before the end, where the caller's rights matter no more. */
 void ward_op_end(struct ward_op *op);
 /* Who asked for what this thread does: a thread of the client, as requests have it. */
 uint32_t ward_op_asker(void);

@@ -329,19 +329,26 @@ int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const c
 	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
 }
 
-bool ward_quota_has_rate(const struct ward_op *op, const struct ward_handle *h)
+bool ward_quota_has_rate(const struct ward_fs_tree *tree, const struct ward_quota_file *f)
 {
-	const struct ward_quota_domain *d =
-		h->quota ? ward_quota_domain_of(op->tree->fs->quotas, h->quota) : NULL;
-
-	return ward_quota_wants(d) & WARD_QUOTA_WANT_RATE;
+	return f &&
+	       ward_quota_wants(ward_quota_domain_of(tree->fs->quotas, f)) & WARD_QUOTA_WANT_RATE;
 }
 
-uint64_t ward_quota_written(struct ward_op *op, const struct ward_handle *h, uint64_t n)
+uint64_t ward_quota_to_write(
+	const struct ward_fs_tree *tree, const struct ward_handle *h, uint64_t n)
 {
-	struct ward_quotas *q = op->tree->fs->quotas;
+	struct ward_quotas *q = tree->fs->quotas;
 
-	if (!n || !ward_quota_has_rate(op, h))
+	if (!n || !ward_quota_has_rate(tree, h->quota))
 		return 0;
 	return ward_quota_delay(q, ward_quota_domain_of(q, h->quota), n, ward_clock_mono_ns());
+}
+
+void ward_quota_unwritten(const struct ward_fs_tree *tree, const struct ward_handle *h, uint64_t n)
+{
+	struct ward_quotas *q = tree->fs->quotas;
+
+	if (n && ward_quota_has_rate(tree, h->quota))
+		ward_quota_undelay(q, ward_quota_domain_of(q, h->quota), n, ward_clock_mono_ns());
 }

@@ -37,7 +37,12 @@ int ward_quota_open_holes(struct ward_op *op, struct ward_node *node, struct war
 int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const char *name,
 	const char *value, size_t size, int flags) ward_must_check;
 
-/* May whoever writes to h have to wait ([quota] rate)? */
-bool ward_quota_has_rate(const struct ward_op *op, const struct ward_handle *h);
-/* How long whoever wrote n bytes to h is to wait, in ns ([quota] rate). */
-uint64_t ward_quota_written(struct ward_op *op, const struct ward_handle *h, uint64_t n);
+/* May whoever writes to f have to wait ([quota] rate)? NULL: no. */
+bool ward_quota_has_rate(const struct ward_fs_tree *tree, const struct ward_quota_file *f);
+/*
+ * n bytes are to be written to h: takes them from its rate, and returns for how long to wait
+ * before, in ns. What is not written then goes back with ward_quota_unwritten().
+ */
+uint64_t ward_quota_to_write(
+	const struct ward_fs_tree *tree, const struct ward_handle *h, uint64_t n);
+void ward_quota_unwritten(const struct ward_fs_tree *tree, const struct ward_handle *h, uint64_t n);

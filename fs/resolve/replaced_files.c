@@ -29,6 +29,7 @@ struct mark {
 struct held {
 	uint64_t number; /* of its node; 0: none */
 	uint64_t until_ns;
+	uint32_t pid;		       /* of the thread that looked */
 	int fd;			       /* O_PATH */
 	struct ward_quota_file *quota; /* in use, or NULL */
 };
@@ -111,7 +112,7 @@ int ward_replaced_look(struct ward_fs_tree *tree, struct ward_node *parent, cons
 	pthread_mutex_unlock(&r->lock);
 	if (!asks)
 		return ward_backing_stat(tree, dirfd, name, ret);
-	e = ward_backing_open(dirfd, name, O_PATH, 0, &fd);
+	e = ward_backing_open_shown(tree, dirfd, name, O_PATH, &fd);
 	/* Without a descriptor it is not held, and looked at all the same. */
 	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
 		return ward_backing_stat(tree, dirfd, name, ret);
@@ -138,11 +139,11 @@ static bool room_for(struct ward_quotas *q, struct ward_quota_file *f, const str
 	       (room.files == WARD_UNLIMITED || room.files_free >= 2 * (uint64_t)HELD_MAX);
 }
 
-/* Locked: where that node is held already, else the oldest one. */
+/* Locked: where that node is held already for who asks, else the oldest one. */
 static struct held *slot_for(struct ward_replaced *r, uint64_t number)
 {
 	for (size_t i = 0; i < HELD_MAX; i++)
-		if (r->held[i].number == number)
+		if (r->held[i].number == number && r->held[i].pid == ward_op_asker())
 			return &r->held[i];
 	return &r->held[r->next_held++ % HELD_MAX];
 }
@@ -166,6 +167,7 @@ int ward_replaced_hold(struct ward_op *op, struct ward_node *node, int *fd)
 	h = slot_for(r, node->number);
 	let_go(op->tree, h);
 	*h = (struct held){.number = node->number,
+		.pid = ward_op_asker(),
 		.until_ns = ward_clock_mono_ns() + WARD_REPLACED_HOLD_NS,
 		.fd = ward_steal_fd(fd),
 		.quota = use.f};
@@ -216,7 +218,7 @@ int ward_replaced_fd(
 		return -ESTALE;
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < HELD_MAX && fd < 0; i++)
-		if (r->held[i].number == node->number)
+		if (r->held[i].number == node->number && r->held[i].pid == ward_op_asker())
 			fd = fcntl(r->held[i].fd, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&r->lock);
 	if (fd < 0) {

@@ -5,7 +5,8 @@
  * kernel looks once more, not a third time (path_openat(), retry_estale()). So of a name at which
  * that happened the next looks of that program hold what they find by a descriptor, for a second (a
  * busy machine may not let it run at once): what is replaced in it is still reached by its node, as
- * a program natively reaches what it has looked up.
+ * a program natively reaches what it has looked up. No other program reaches it so: whose names the
+ * kernel has not forgotten yet would open what was removed a second ago.
  *
  * Only what has lost its last link is reached so: anything else has another name, under which other
  * rules may hold. What is held stays charged to its quota, and is not held where that is nearly

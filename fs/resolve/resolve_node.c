@@ -12,6 +12,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
 #include "fs/kernel/folding.h"
+#include "fs/node/removed_files.h"
+#include "fs/quota/quota.h"
 #include "fs/resolve/replaced_files.h"
 #include "fs/watch/backing_watch.h"
 
@@ -298,24 +300,42 @@ void ward_resolve_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	pthread_mutex_unlock(&tree->nodes->lock);
 }
 
+/*
+ * Locked: would a descriptor of what stands there be of use? What is held keeps its space in use:
+ * not of files where a quota would have it back.
+ */
+static bool keeps(const struct ward_fs_tree *tree, const struct ward_name *n)
+{
+	if (!n)
+		return false;
+	if (n->node->dir)
+		return n->node->dir->fd < 0;
+	return !ward_quotas_any(tree->fs->quotas) && ward_removed_wanted(n);
+}
+
 void ward_resolve_keep(
 	struct ward_fs_tree *tree, struct ward_node *parent, int dirfd, const char *name)
 {
 	struct ward_nodes *nodes = tree->nodes;
 	ward_cleanup_fd int fd = -1;
 	struct ward_name *n;
+	int flags = O_PATH;
 	bool asks;
 
 	pthread_mutex_lock(&nodes->lock);
 	n = ward_nodes_find(nodes, parent, name, strlen(name));
-	asks = n && n->node->dir && n->node->dir->fd < 0;
+	asks = keeps(tree, n);
+	if (asks && n->node->dir)
+		flags |= O_DIRECTORY;
 	pthread_mutex_unlock(&nodes->lock);
-	if (!asks || ward_backing_open(dirfd, name, O_PATH | O_DIRECTORY, 0, &fd) < 0)
+	if (!asks || ward_backing_open(dirfd, name, flags, 0, &fd) < 0)
 		return;
 	pthread_mutex_lock(&nodes->lock);
 	n = ward_nodes_find(nodes, parent, name, strlen(name));
 	if (n && n->node->dir)
 		keep_fd(nodes, n->node, &fd);
+	else if (keeps(tree, n))
+		ward_removed_keep(nodes, n, ward_steal_fd(&fd));
 	pthread_mutex_unlock(&nodes->lock);
 }
 
@@ -329,10 +349,14 @@ static int removed(
 	ward_cleanup_fd int fd = -1;
 	struct ward_file file;
 
-	if (!node->dir)
-		return ward_replaced_fd(tree, node, ret_fd, ret);
+	if (!node->dir) {
+		fd = ward_removed_fd(tree->nodes, node);
+		if (fd < 0)
+			return ward_replaced_fd(tree, node, ret_fd, ret);
+	}
 	pthread_mutex_lock(&tree->nodes->lock);
-	if (node->dir->fd >= 0 && node != &tree->nodes->root && !ward_node_first_name(node))
+	if (node->dir && node->dir->fd >= 0 && node != &tree->nodes->root &&
+		!ward_node_first_name(node))
 		fd = fcntl(node->dir->fd, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&tree->nodes->lock);
 	if (fd < 0 || ward_backing_fstat(fd, &file) < 0 || file.st.st_nlink ||
@@ -363,7 +387,7 @@ static int by_names(struct ward_fs_tree *tree, struct ward_node *node, int flags
 			return error;
 		r = ward_resolve_dir(tree, place.parent ? place.parent : node, &dir);
 		if (r == 0 && flags >= 0) {
-			r = ward_backing_open(dir.fd, place.name, flags, 0, &fd);
+			r = ward_backing_open_shown(tree, dir.fd, place.name, flags, &fd);
 			if (r == 0)
 				r = ward_backing_fstat(fd, &file);
 		} else if (r == 0) {

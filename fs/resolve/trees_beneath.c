@@ -32,7 +32,7 @@ static const char *below(const struct ward_fs_tree *tree, const struct ward_fs_t
 {
 	const size_t len = tree->path_len == 1 ? 0 : tree->path_len;
 
-	if (other == tree || other->path_len <= len + 1 ||
+	if (other == tree || tree->files || other->path_len <= len + 1 ||
 		memcmp(other->path, tree->path, len) != 0 || other->path[len] != '/')
 		return NULL;
 	return other->path + len + 1;

@@ -14,6 +14,7 @@
 #include "fs/kernel/answer.h"
 #include "fs/ops/listing_ahead.h"
 #include "fs/ops/ops.h"
+#include "fs/replay/replay.h"
 
 #define BACKGROUND_MAX 64
 
@@ -103,6 +104,7 @@ int ward_session_new(struct ward_fs_tree *tree, struct ward_err *err)
 	ward_ops_lookup_fill(&ops);
 	ward_ops_attr_fill(&ops);
 	ward_ops_open_fill(&ops);
+	ward_ops_close_fill(&ops);
 	ward_ops_io_fill(&ops);
 	ward_ops_dir_fill(&ops);
 	ward_ops_modify_fill(&ops);
@@ -144,6 +146,12 @@ void ward_session_process(struct ward_fs_tree *tree, char *msg, size_t len)
 		ward_order_release(tree);
 	if (turn)
 		ward_turn_begin(tree->fs);
+	if (len >= sizeof(*in) && ward_replay_asks(tree->fs, in->pid) &&
+		ward_ops_replay(tree, msg, len)) {
+		if (turn)
+			ward_turn_end(tree->fs);
+		return;
+	}
 	change = ward_ahead_begin(tree->ahead, msg, len);
 	if (len >= sizeof(*in) && in->opcode == FUSE_TMPFILE)
 		ward_ops_tmpfile(tree, msg, len);

@@ -223,7 +223,9 @@ int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
 	/* Who changes a kept home are sessions of its project, and an owner has 128 groups. */
 	if (strcmp(tree->path, WARD_HOME_PATH) == 0)
 		return 0;
-	if (!is_local(tree->root_fd))
+	if (tree->files)
+		tree->watch_why = "it shows single files";
+	else if (!is_local(tree->root_fd))
 		tree->watch_why = "its file system does not tell what others change";
 	else if (shared(tree))
 		tree->watch_why =
@@ -368,7 +370,8 @@ static int mark(const struct ward_watch *w, unsigned flags, uint64_t mask, int f
 bool ward_watch_due(const struct ward_fs_tree *tree)
 {
 	return tree->watch &&
-	       atomic_load_explicit(&tree->n_requests, memory_order_relaxed) >= REQUESTS_MIN;
+	       (atomic_load_explicit(&tree->n_requests, memory_order_relaxed) >= REQUESTS_MIN ||
+		       atomic_load_explicit(&tree->watch_now, memory_order_relaxed));
 }
 
 void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
@@ -540,8 +543,12 @@ static void hand_out(struct ward_watch *w, struct ward_nodes *nodes, const char 
 	name = parse_name(event + meta->metadata_len, meta->event_len - meta->metadata_len, &dir);
 	number = name ? find(w, &dir) : 0;
 	if (number)
-		to->fn(to->arg, number, name, meta->mask, meta->pid > 0 ? (uint32_t)meta->pid : 0,
-			nobody_passed(nodes, to->empty));
+		to->fn(to->arg, &(const struct ward_watch_change){.dir = number,
+					.mask = meta->mask,
+					.empty = to->empty,
+					.name = name,
+					.pid = meta->pid > 0 ? (uint32_t)meta->pid : 0,
+					.sure = nobody_passed(nodes, to->empty)});
 }
 
 /* The events of one read(2), one after the other. */

@@ -30,7 +30,7 @@ void ward_watch_free(struct ward_watch *w);
 
 /*
  * Is it time to watch? The end of a watch takes the kernel some 15 ms: a session that asks for next
- * to nothing has none.
+ * to nothing, and does not set tree->watch_now, has none.
  */
 bool ward_watch_due(const struct ward_fs_tree *tree);
 /*
@@ -59,11 +59,16 @@ int ward_watch_fd(const struct ward_watch *w);
 
 /*
  * One change that was not ours. mask: FAN_* of <linux/fanotify.h>; name: "." is dir itself; pid:
- * the process, 0: not told (to ordinary users); sure: nobody in here wrote in passthrough since the
- * queue was last empty.
+ * the process, 0: not told (to ordinary users); empty: the round in which the queue was last empty;
+ * sure: nobody in here wrote in passthrough since then.
  */
-typedef void ward_watch_fn(
-	void *arg, uint64_t dir, const char *name, uint64_t mask, uint32_t pid, bool sure);
+struct ward_watch_change {
+	uint64_t dir, mask, empty;
+	const char *name;
+	uint32_t pid;
+	bool sure;
+};
+typedef void ward_watch_fn(void *arg, const struct ward_watch_change *c);
 /*
  * For whoever has to know what others did up to now: reads the queue dry. Names are heeded
  * (links_known.h) before it returns; the rest is left for who reads: true, wake him.

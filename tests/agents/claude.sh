@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1200
 # plain
-# Claude Code, from the npm registry, starts under its profile, as root and as an ordinary user: that is chosen by the
-# name, keeps its state, and what guards it holds. It works no day here: it is no open-source program.
+# Claude Code, from the npm registry, starts under its profile, as root and as an ordinary user:
+# that is chosen by the name, keeps its state, and what guards it holds. It works no day here: it is
+# no open-source program.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
@@ -34,7 +35,7 @@ expect 0 "$WARDFS" run --session mcp -- claude mcp list
 expect 2 "$WARDFS" run --policy claude -- sh -c 'echo x >/var/agent/claude/note && echo x >/var/agent/claude/CLAUDE.md'
 [ "$(cat "$state/note")" = x ] && [ ! -e "$state/CLAUDE.md" ] || fail "instructions: $(ls -A "$state")"
 expect 1 "$WARDFS" run --policy claude -- cat .env
-has "$ERR" "1 refused: open /workspace/.env"
+has "$ERR" "had looked for /workspace/.env, which is there and hidden as a secret"
 expect 0 "$WARDFS" audit verify start
 exit 0
 S

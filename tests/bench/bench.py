@@ -22,6 +22,7 @@ import time
 
 import driver
 import projects
+import replay
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Row: (section, what it is called in the table, the ratio to reach as root on a quiet machine).
@@ -48,7 +49,10 @@ ROWS = {
     "start": ("start", "start of `-- true`, ms", None),
     "policy": ("policy", "policy of 10, 1,000, 10,000 rules", None),
     "trail": ("trail", "records to disk, verification", None),
+    "replay": ("replay", "git checkout outside, with a session that watches", None),
     "net": ("net", "start, streams and connections through the broker", None),
+    "wasm": ("wasm", "mode wasm: start, Fibonacci, JSON", None),
+    "image": ("image", "start with an unpacked image", None),
 }
 # Of a section that has its own, in its directory.
 POLICY = "./.bench.policy"
@@ -58,7 +62,7 @@ ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "net")
+ALONE = ("start", "policy", "trail", "net", "replay", "wasm", "image")
 IO_BYTES = 192 << 20
 
 
@@ -106,6 +110,8 @@ def prepare(section, where):
                 f.write(QUOTA)
     elif section == "c-build":
         projects.c_project(where)
+    elif section == "replay":
+        replay.prepare(where)
     elif section == "npm":
         projects.npm_project(where)
     elif section == "sqlite":
@@ -288,8 +294,8 @@ class Denials(Guarded):
 
 
 PEERS = (Bindfs, FuseOverlayfs)
-# Rows that are measured once more in a session of which one thing is left out: what that thing costs,
-# in percent, and what it may.
+# Rows that are measured once more in a session of which one thing is left out: what that thing
+# costs, in percent, and what it may.
 LESS = (("tar-x", "unwatched", "watches on the backing", 5),
         ("open-cold", "denials", "records of opens (against log = denials)", 10),
         ("open-warm", "denials", "records of opens (against log = denials)", 10),
@@ -324,6 +330,18 @@ def start_rows(build, where):
             if name == "guarded":
                 times.setdefault("probes", []).append(probes_seconds(build, where))
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def image_rows(build, where):
+    """Milliseconds, by name (image.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "image.py"), os.path.abspath(build), where])
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+def wasm_rows(build, where):
+    """Milliseconds, by name (wasm.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "wasm.py"), os.path.abspath(build), where])
+    return {name: float(value) for name, value in map(str.split, out.splitlines())}
 
 
 def policy_rows(build):
@@ -436,6 +454,15 @@ def measure(options, scratch, sections):
             if section == "trail":
                 for name, value in trail_rows(options.build, data["trail", "native"], options.records).items():
                     times.setdefault("trail", {}).setdefault(name, []).append(value)
+            if section == "replay" and not options.no_guarded and os.geteuid() == 0:
+                for name, value in replay.rows(options.build, data["replay", "native"]).items():
+                    times.setdefault("replay", {}).setdefault(name, []).append(value)
+            if section == "image" and not options.no_guarded:
+                for name, value in image_rows(options.build, data["image", "guarded"]).items():
+                    times.setdefault("image", {}).setdefault(name, []).append(value)
+            if section == "wasm" and not options.no_guarded:
+                for name, value in wasm_rows(options.build, data["wasm", "guarded"]).items():
+                    times.setdefault("wasm", {}).setdefault(name, []).append(value)
             if section == "net" and not options.no_guarded and os.geteuid() == 0:
                 for name, value in net_rows(options.build, data["net", "native"]).items():
                     times.setdefault("net", {}).setdefault(name, []).append(value)
@@ -507,6 +534,20 @@ def table(times, wanted):
               f"question about one file among {median['records']:,.0f}: {median['question-ms']:.0f} ms (< 100)")
         print(f"compressed: {median['packed-bytes-per-record']:.1f} bytes a record (≤ 60), in a second of "
               f"CPU {median['packed-MB-per-s']:.0f} MB; verified {median['verify-packed-MB-per-s']:.0f} MB")
+    if "replay" in times:
+        median = {name: statistics.median(v) for name, v in times["replay"].items()}
+        result["replay"] = {"median": median, "rounds": times["replay"]}
+        print(replay.said(median))
+    if "image" in times:
+        median = {name: statistics.median(v) for name, v in times["image"].items()}
+        result["image"] = {"median_ms": median, "rounds": times["image"]}
+        print("image, median ms: " + ", ".join(f"{n} {v:.1f}" for n, v in sorted(median.items())) +
+              " (to reach: start-image within 3 of start-restricted)")
+    if "wasm" in times:
+        median = {name: statistics.median(v) for name, v in times["wasm"].items()}
+        result["wasm"] = {"median_ms": median, "rounds": times["wasm"]}
+        print("mode wasm, median ms: " + ", ".join(f"{n} {v:.1f}" for n, v in sorted(median.items())) +
+              " (to reach: start-wasm within 5 of start-restricted)")
     if "net" in times:
         median = {name: statistics.median(v) for name, v in times["net"].items()}
         result["net"] = {"median": median, "rounds": times["net"]}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a command can do with the files, sockets and devices of the host that it got as 0, 1 and 2: read
-# and write, and nothing else. The control is the same attempt in mode none, which has no wall.
+# What a command can do with the files, sockets and devices of the host that it got as 0, 1 and 2:
+# read and write, and nothing else. The control is the same attempt in mode none, which has no wall.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -29,7 +29,8 @@ files() {
 	chmod 600 "$WARD_TMP/key"
 }
 
-# attack CMD...: runs the attacker with the files behind CMD; prints an act a line, and what became of it
+# attack CMD...: runs the attacker with the files behind CMD; prints an act a line, and what became
+# of it
 attack() {
 	files
 	{
@@ -60,8 +61,8 @@ grep -q "^what was read: b'for the command" "$WARD_TMP/out" || fail "nothing was
 attack run --mode process -- >"$WARD_TMP/process"
 grep -qx '1-mode reached' "$WARD_TMP/process" || fail "process: $(cat "$WARD_TMP/process")"
 
-# `wardfs exec`: the same, whatever the mode of the session. And a supervisor gives no file to a command,
-# should a client send it one.
+# `wardfs exec`: the same, whatever the mode of the session. And a supervisor gives no file to a
+# command, should a client send it one.
 run --keep --session descriptors -- true 2>"$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
 trap '"$WARDFS" kill descriptors >/dev/null 2>&1 || :' EXIT
 attack "$WARDFS" exec descriptors -- >"$WARD_TMP/acts"
@@ -92,8 +93,8 @@ exec 3<&-
 [ "$(reach 0-itself run -- <>/dev/fuse)" = '{"0-itself": "nothing"}' ] || fail "a device: $(cat report)"
 [ "$(reach 0-itself run -- </dev/null)" = '{"0-itself": "done"}' ] || fail "/dev/null: $(cat report)"
 
-# A socket of the host is taken off its peer and connected to something else: the host's network. Its
-# control has no network of its own. What has one gets no socket, whatever its mode.
+# A socket of the host is taken off its peer and connected to something else: the host's network.
+# Its control has no network of its own. What has one gets no socket, whatever its mode.
 sed 's/^\[files\]/[network]\nmode = host\n&/' "$WARD_TMP/policy" >"$WARD_TMP/host.policy"
 given_socket() { # given_socket KIND CMD...
 	python3 "$ATTACKER" socket "$@"

@@ -24,7 +24,8 @@ check() {
 	works inside "$1" -- /attack open /tmp/new w
 	works inside "$1" -- /attack open /dev/shm/new w
 	works inside "$1" -- /attack open /etc/passwd r
-	# The host's devices are written to, and stay as they are; the file that covers others is one of them.
+	# The host's devices are written to, and stay as they are; the file that covers others is
+	# one of them.
 	for file in /dev/null /dev/zero /dev/tty /proc/kmsg; do
 		[ ! -e $file ] || blocked "$1" EROFS touch $file
 	done

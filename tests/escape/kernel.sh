@@ -15,7 +15,8 @@ check() {
 		blocked "$1" EPERM mknod /tmp/node $type
 	done
 	works inside "$1" -- /attack mknod /tmp/node fifo
-	# All of them in one sandbox: each is refused, and by the filter, before the kernel looks at anything.
+	# All of them in one sandbox: each is refused, and by the filter, before the kernel looks at
+	# anything.
 	# shellcheck disable=SC2016
 	inside "$1" -- sh -c 'for c in $(/attack calls); do echo "$c $(/attack call "$c")"; done' >"$WARD_TMP/calls"
 	[ "$(grep -vc '^done ' "$WARD_TMP/calls")" -gt 28 ] || fail "$1: $(cat "$WARD_TMP/calls")"
@@ -54,7 +55,8 @@ done
 for file in /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sys/vm/overcommit_memory; do
 	works "$ATTACK" open $file w
 done
-# What is not there inside is there outside, as far as this kernel has it, and opens: reading it is not tried.
+# What is not there inside is there outside, as far as this kernel has it, and opens: reading it is
+# not tried.
 for file in /dev/fuse /dev/kmsg /dev/net/tun /dev/loop-control /proc/sysrq-trigger; do
 	[ ! -e $file ] || works "$ATTACK" open $file "$([ $file = /proc/sysrq-trigger ] && echo w || echo r)"
 done

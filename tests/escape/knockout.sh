@@ -51,8 +51,8 @@ check() {
 }
 each_mode check
 
-# Older Landlocks: all that this one knows is asked for and nothing more, it starts, and what is missing is
-# told. ABI 1 could not rename between directories: none, then.
+# Older Landlocks: all that this one knows is asked for and nothing more, it starts, and what is
+# missing is told. ABI 1 could not rename between directories: none, then.
 LIB=$WARD_SRC/tests/escape/lib/escape.sh
 # Traced by root in both cases: what is not dumpable shows its memory to nobody else.
 older() { # older MODE ABI [OPTION]... -- CMD
@@ -89,9 +89,9 @@ if [ "$(uname -m)" = x86_64 ]; then
 	each_mode ladder
 fi
 
-# A file that was given as 0 is not to be opened anew for writing, one given as 1 not for reading: with and
-# without Landlock they go through pipes, of which nothing more comes. The control: the same attempt in
-# mode none.
+# A file that was given as 0 is not to be opened anew for writing, one given as 1 not for reading:
+# with and without Landlock they go through pipes, of which nothing more comes. The control: the
+# same attempt in mode none.
 PROJECT=$WARD_TMP/project
 mkdir -p "$PROJECT"
 given() { # given PREFIX...: what the command could make of its own 0 and 1

@@ -22,7 +22,8 @@ check() {
 	out=$(inside "$1" --files 64 -- sh -c 'ulimit -n; ulimit -Hn' | tr '\n' ' ')
 	[ "$out" = "64 64 " ] || fail "$1: open files: $out"
 	[ "$(inside "$1" -- sh -c 'ulimit -Hc')" = 0 ] || fail "$1: core dumps"
-	# Not 0: at that the kernel hands a core to whatever program core_pattern(5) names. At 1, to nobody.
+	# Not 0: at that the kernel hands a core to whatever program core_pattern(5) names. At 1, to
+	# nobody.
 	for bytes in 0 4096 18446744073709551615; do
 		blocked "$1" EPERM core-limit $bytes
 	done

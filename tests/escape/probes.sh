@@ -64,8 +64,8 @@ fi
 probe outside "$RUN" --outside "$WARD_TMP/nowhere" -- echo ran
 grep -q "its control .* was answered with ENOENT" "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
 
-# The filter without the line of a system call, and without any. The blueprint is changed on its way to
-# wardfs-init by a program that stands in for it.
+# The filter without the line of a system call, and without any. The blueprint is changed on its way
+# to wardfs-init by a program that stands in for it.
 mkdir "$WARD_TMP/swap"
 cp "$WARD_BUILD/tests/support/blueprint_edit" "$WARD_TMP/swap/wardfs-init"
 ln -s "$WARD_BUILD/wardfs-init" "$WARD_TMP/swap/wardfs-init.real"

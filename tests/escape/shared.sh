@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the host has once for all its programs: files that others open, pages and requests of which there is
-# a fixed number, the order in which it serves. Nothing inside holds it up, uses it up or goes first.
+# What the host has once for all its programs: files that others open, pages and requests of which
+# there is a fixed number, the order in which it serves. Nothing inside holds it up, uses it up or
+# goes first.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 
@@ -29,8 +30,8 @@ S2
 chmod 755 "$WARD_TMP/spared"
 
 check() {
-	# A lease makes the host's next open(2) of the file wait for fs.lease-break-time, 45 seconds. Only the
-	# file's owner may take one.
+	# A lease makes the host's next open(2) of the file wait for fs.lease-break-time, 45
+	# seconds. Only the file's owner may take one.
 	owner=$TEST_UID
 	[ "$1" = user ] || owner=1000
 	echo text >"$WARD_TMP/tool/file"
@@ -51,7 +52,8 @@ check() {
 		out=$(inside "$1" --seccomp $list -- /attack huge-pages file) && fail "$1: $list: huge pages"
 		[ "$out" = ENOSYS ] || fail "$1: $list: $out"
 	done
-	# All requests of kernel AIO that the host has go by one call; databases of builds and tests use it.
+	# All requests of kernel AIO that the host has go by one call; databases of builds and tests
+	# use it.
 	for list in strict no-exec; do
 		out=$(inside "$1" --seccomp $list -- /attack aio 1) && fail "$1: $list: kernel AIO"
 		[ "$out" = ENOSYS ] || fail "$1: $list: AIO: $out"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # Programs of the host listen in directories that a session sees, and a read-only mount stops no
-# connect(2). Inside they do not answer, however they were bound, in both views, as root and as a user.
+# connect(2). Inside they do not answer, however they were bound, in both views, as root and as a
+# user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to mount over /opt and /srv"
@@ -27,8 +28,8 @@ listen=$(cat "$WARD_SRC/tests/escape/lib/sockets-listen.py")
 without=
 export inside without
 
-# try WHO SERVER TOP SYSTEM...: a session of WHO (root, user, owner: root for the user's project) while a
-# server of that uid listens in TOP; SYSTEM: lines of [system]. Sets ANSWER to who answered.
+# try WHO SERVER TOP SYSTEM...: a session of WHO (root, user, owner: root for the user's project)
+# while a server of that uid listens in TOP; SYSTEM: lines of [system]. Sets ANSWER to who answered.
 try() {
 	who=$1
 	top=$3

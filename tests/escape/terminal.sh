@@ -41,8 +41,8 @@ check() {
 		tr -d '\r')
 	[ "$out" = continued ] || fail "$1: after a stop: $out"
 	grep -q '^sandboxrun: stopped 20$' "$WARD_TMP/err" || fail "$1: $(cat "$WARD_TMP/err")"
-	# Ctrl-Z and Ctrl-C through the terminal: the line discipline makes signals of them. Sent once the
-	# command waits in a read of its own.
+	# Ctrl-Z and Ctrl-C through the terminal: the line discipline makes signals of them. Sent
+	# once the command waits in a read of its own.
 	open_terminal "$1" 'echo ready; read -r line; echo "got $line"'
 	printf '\032' >&9
 	wait_for_text "$WARD_TMP/err" '^sandboxrun: stopped 20$'
@@ -58,8 +58,9 @@ check() {
 	echo word >&9
 	wait_for_text "$WARD_TMP/out" '^continued'
 	close_terminal 0
-	# An interactive shell's own job control. On one line: between two prompts the shell may report the
-	# end of the job and forget it. KILL, since the shell ignores TERM and its child does until its exec.
+	# An interactive shell's own job control. On one line: between two prompts the shell may
+	# report the end of the job and forget it. KILL, since the shell ignores TERM and its child
+	# does until its exec.
 	out=$(printf 'set +o history\nsleep 60 & kill -KILL %%1; wait %%1; echo rc=$?\nexit\n' |
 		inside "$1" --pty -- bash --norc -i | tr -d '\r')
 	echo "$out" | grep -q '^rc=137' || fail "$1: job control: $out"

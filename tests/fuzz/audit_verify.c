@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* A last mac of zeros is nobody's. */
 	fuzz_insist(ward_verify_trail(log, "fuzz", root, &known, NULL, &r, NULL) == 0);
 	fuzz_insist(r.state != WARD_VERIFY_INTACT && r.state != WARD_VERIFY_UNREAD);
-	fuzz_insist(ward_verify_ledger(fd, root, &v, NULL) == 0);
+	fuzz_insist(ward_verify_ledger(fd, WARD_LEDGER_NOTES_UNSEEN, root, &v, NULL) == 0);
 	fuzz_insist(v.result.state != WARD_VERIFY_UNREAD);
 	ward_ledger_view_free(&v);
 	/* The same bytes as checkpoints: a zero key signed none of them. */

@@ -18,7 +18,8 @@ struct texts {
 	struct ward_buf text[3]; /* base, floor, project */
 };
 
-static const char *const verbs[] = {"hide", "deny", "read", "append", "ask", "noexec", "write"};
+static const char *const verbs[] = {
+	"hide", "deny", "read", "append", "ask", "noexec", "secret", "write"};
 
 /* One line of the input as a rule. Bytes that no policy holds end it. */
 static void add_rule(struct texts *t, const char *line, size_t n)
@@ -26,10 +27,22 @@ static void add_rule(struct texts *t, const char *line, size_t n)
 	unsigned char v = (unsigned char)line[0];
 	struct ward_buf *b = &t->text[v / 8 % 3];
 	bool guard = v / 24 % 2;
-	ward_buf_printf(b, "[%s]\n%s = ", guard ? "guard" : "files", verbs[v % (guard ? 6 : 7)]);
+	ward_buf_printf(b, "[%s]\n%s = ", guard ? "guard" : "files", verbs[v % (guard ? 7 : 8)]);
 	for (size_t i = 1; i < n && (unsigned char)line[i] > ' ' && line[i] != 0x7f; i++)
 		ward_buf_putc(b, line[i] == ';' ? ',' : line[i]);
 	ward_buf_puts(b, "\n");
+}
+
+static uint32_t rights_of(
+	const struct ward_policy *p, const char *path, size_t len, enum ward_fact fact)
+{
+	const struct ward_state *s = NULL;
+	if (ward_policy_walk(p, path, len, &s) < 0)
+		return 0;
+	const struct ward_request req = {.action = WARD_ACTION_ACCESS, .state = s, .fact = fact};
+	uint32_t r = ward_policy_decide(p, &req, NULL).granted;
+	ward_policy_state_put(p, s);
+	return r;
 }
 
 static uint32_t rights(const struct ward_policy *p, const char *path, size_t len)
@@ -40,6 +53,20 @@ static uint32_t rights(const struct ward_policy *p, const char *path, size_t len
 	uint32_t r = ward_policy_rights(p, s);
 	ward_policy_state_put(p, s);
 	return r;
+}
+
+/* The less is known of a file, the less it gives; what takes away takes of each. */
+static void facts(
+	const struct ward_policy *p, const struct ward_policy *q, const char *path, size_t len)
+{
+	for (unsigned f = 0; f < WARD_FACT_COUNT_; f++) {
+		uint32_t all = rights_of(p, path, len, (enum ward_fact)f);
+		fuzz_insist(!(rights_of(q, path, len, (enum ward_fact)f) & ~all));
+		fuzz_insist(!(all & ~rights(p, path, len)));
+	}
+	uint32_t there = rights_of(q, path, len, WARD_FACT_THERE);
+	uint32_t differs = rights_of(q, path, len, WARD_FACT_DIFFERS);
+	fuzz_insist(!(there & ~differs) && !(differs & ~rights(q, path, len)));
 }
 
 static void passages(const struct ward_policy *p, const char *path, size_t len)
@@ -55,7 +82,8 @@ static void passages(const struct ward_policy *p, const char *path, size_t len)
 		const struct ward_request req = {.action = WARD_ACTION_ACCESS,
 			.rights = WARD_RIGHT_STAT | WARD_RIGHT_LIST,
 			.flags = WARD_REQUEST_DIR,
-			.state = s};
+			.state = s,
+			.fact = WARD_FACT_OWN};
 		fuzz_insist(ward_policy_decide(p, &req, NULL).verdict == WARD_VERDICT_ALLOW);
 		ward_policy_state_put(p, s);
 	}
@@ -69,8 +97,12 @@ static void move(const struct ward_policy *p, const char *a, size_t n_a, const c
 		ward_policy_state_put(p, s);
 		return;
 	}
-	const struct ward_request req = {
-		.action = WARD_ACTION_RENAME, .flags = WARD_REQUEST_DIR, .state = s, .state2 = d};
+	const struct ward_request req = {.action = WARD_ACTION_RENAME,
+		.flags = WARD_REQUEST_DIR,
+		.state = s,
+		.state2 = d,
+		.fact = WARD_FACT_OWN,
+		.fact2 = WARD_FACT_ABSENT};
 	enum ward_verdict v = ward_policy_decide(p, &req, NULL).verdict;
 	ward_policy_state_put(p, s);
 	ward_policy_state_put(p, d);
@@ -82,9 +114,13 @@ static void move(const struct ward_policy *p, const char *a, size_t n_a, const c
 		ward_buf_puts(&x, suffixes[i]);
 		ward_buf_add(&y, b, n_b);
 		ward_buf_puts(&y, suffixes[i]);
-		uint32_t before = rights(p, ward_buf_str(&x), x.len);
-		uint32_t after = rights(p, ward_buf_str(&y), y.len);
-		fuzz_insist(!(after & ~before));
+		/* What is beneath keeps its fact; of the directory itself it is known. */
+		for (unsigned f = 0; f < WARD_FACT_COUNT_; f++) {
+			enum ward_fact fact = i ? (enum ward_fact)f : WARD_FACT_OWN;
+			uint32_t before = rights_of(p, ward_buf_str(&x), x.len, fact);
+			uint32_t after = rights_of(p, ward_buf_str(&y), y.len, fact);
+			fuzz_insist(!(after & ~before));
+		}
 	}
 }
 
@@ -107,6 +143,8 @@ static void decide(struct texts *t, const char *rest, size_t n)
 	size_t n_b = nl ? n - n_a - 1 : n;
 	fuzz_insist(!(rights(q, rest, n_a) & ~rights(p, rest, n_a)));
 	fuzz_insist(!(rights(q, b, n_b) & ~rights(p, b, n_b)));
+	facts(p, q, rest, n_a);
+	facts(p, q, b, n_b);
 	passages(q, rest, n_a);
 	move(q, rest, n_a, b, n_b);
 	ward_policy_unref(p);

@@ -15,8 +15,9 @@ struct seen {
 	size_t bytes;
 };
 
-static int on_entry(void *user, const char *name, const char *value)
+static int on_entry(void *user, const char *name, const char *sub, const char *value)
 {
+	fuzz_insist(strlen(sub) < 1 << 20);
 	struct seen *s = user;
 	const char *dot = strchr(name, '.');
 	fuzz_insist(dot && dot > name && dot[1] && !strchr(dot + 1, '.'));

@@ -11,7 +11,7 @@
 
 #define BITS 512
 
-static int on_entry(void *user, uint32_t mode, const char *name)
+static int on_entry(void *user, uint32_t mode, const unsigned char *digest, const char *name)
 {
 	size_t *n = user;
 	fuzz_insist(strlen(name) <= 1U << 20);

@@ -7,30 +7,36 @@ import subprocess
 from _sources import BUILD, SRC
 
 
-def symbols(obj):
-    """What an object file defines for others, and what it takes from others."""
-    defined, taken = set(), set()
-    text = subprocess.run(["nm", "-P", os.path.join(BUILD, obj)], check=True, capture_output=True,
-                          text=True).stdout
+def symbols(objects):
+    """{object: (what it defines for others, what it takes from others)}, by one call of nm for all."""
+    found = {obj: (set(), set()) for obj in objects}
+    text = subprocess.run(["nm", "-P", "-A", *found], check=True, capture_output=True, text=True,
+                          cwd=BUILD).stdout
     for line in text.splitlines():
-        name, kind = line.split()[:2]
+        obj, _, symbol = line.partition(": ")
+        name, kind = symbol.split()[:2]
         if kind == "U":
-            taken.add(name)
+            found[obj][1].add(name)
         elif kind in "TDBRGSC":
-            defined.add(name)
-    return defined, taken
+            found[obj][0].add(name)
+    return found
+
+
+def objects():
+    """[(source, its object)], as often as targets compile it; both relative: to SRC and to BUILD."""
+    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as f:
+        commands = json.load(f)
+    found = [(os.path.relpath(os.path.join(c["directory"], c["file"]), SRC), c["output"]) for c in commands]
+    return [pair for pair in found if os.path.exists(os.path.join(BUILD, pair[1]))]
 
 
 def read_objects():
     """({source: symbols it defines}, {symbol: sources that take it})."""
     defines, users = {}, {}
-    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as f:
-        commands = json.load(f)
-    for command in commands:
-        source = os.path.relpath(os.path.join(command["directory"], command["file"]), SRC)
-        if not os.path.exists(os.path.join(BUILD, command["output"])):
-            continue
-        defined, taken = symbols(command["output"])
+    pairs = objects()
+    table = symbols([obj for _, obj in pairs])
+    for source, obj in pairs:
+        defined, taken = table[obj]
         defines.setdefault(source, set()).update(defined)
         for name in taken:
             users.setdefault(name, set()).add(source)

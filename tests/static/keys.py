@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of keys in docs/policy.md is the one of the program. keys.py --write puts it there.
+"""The list of keys in docs/wardfs-policy.5.md is the table of the program. keys.py --write puts it
+there.
 And no code but that of the table compares the word of a key or of a section."""
 import os
 import re
 import sys
+import textwrap
 
 from _sources import BUILD, SRC, files, finish, read
 
@@ -12,34 +14,41 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "docs", "man"))
 import policy_keys  # what the manual page is made with
 
-PAGE = "docs/policy.md"
-HEAD = ["| section | key | type | default | merge | set by | live | here | what it says |",
-        "|---|---|---|---|---|---|---|---|---|"]
+PAGE = "docs/wardfs-policy.5.md"
+BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
 WITH_PATH = {"tree", "quota"}
 
 
+def entry(row):
+    """What the list says of one key, as one text."""
+    kind = row["type"].replace("|", ", ") + (", repeats" if row["repeats"] == "yes" else "")
+    default = f"default {row['default']}; " if row["default"] != "-" else ""
+    return (f"- `{row['key']}`: {row['doc']} *Type*: {kind}; {default}*merge*: {row['merge']}; "
+            f"*set by*: {row['by']}; *live*: {row['live']}; "
+            f"*here*: {row['here'].replace('|', ', ')}.")
+
+
 def lines(rows):
-    """The table as the page has it. A section is named in its first row."""
+    """The list as the page has it: a heading for each section, a point for each key."""
     before = None
     for row in rows:
-        section = row["section"] + (" *P*" if row["section"] in WITH_PATH else "")
-        kind = row["type"].replace("|", " ") + (", repeats" if row["repeats"] == "yes" else "")
-        default = row["default"] if row["default"] != "-" else "–"
-        yield f"| {'' if row['section'] == before else section + ' '}| " + " | ".join([
-            row["key"], kind, default, row["merge"], row["by"], row["live"],
-            row["here"].replace("|", " "), row["doc"]]) + " |"
+        if row["section"] != before:
+            yield from ("", f"### [{row['section']}{' PATH' if row['section'] in WITH_PATH else ''}]", "")
+        yield from textwrap.wrap(entry(row), 100, subsequent_indent="  ", break_long_words=False,
+                                 break_on_hyphens=False)
         before = row["section"]
+    yield ""
 
 
 def compare(have, want):
-    """What is wrong with the rows of the page, `have`."""
-    complaints = [f"{PAGE}: this row is missing or differs: {row}" for row in want
-                  if row not in have]
-    complaints += [f"{PAGE}: no key has this row: {row}" for row in have if row not in want]
+    """What is wrong with the lines of the page, `have`."""
+    complaints = [f"{PAGE}: this line is missing or differs: {line}" for line in want
+                  if line not in have]
+    complaints += [f"{PAGE}: no key has this line: {line}" for line in have if line not in want]
     if not complaints and have != want:
-        complaints.append(f"{PAGE}: the rows have another order than enforcer/policy/key_table.c")
+        complaints.append(f"{PAGE}: the keys have another order than enforcer/policy/key_table.c")
     if complaints:
-        complaints.append(f"{PAGE}: `python3 tests/static/keys.py --write` writes the table")
+        complaints.append(f"{PAGE}: `python3 tests/static/keys.py --write` writes the list")
     return complaints
 
 
@@ -63,23 +72,21 @@ def main():
     compared = [line for path in files(".c", ".h", below="enforcer") if path != FINDS
                 for line in comparisons(path, read(path))]
     want = list(lines(policy_keys.rows(os.path.join(BUILD, "enforcer/policy/policy-keys")).values()))
-    # The control: a row less, a row more, a cell that differs.
-    cut = [want[0].replace(" yes ", " no ", 1)] + want[1:]
-    for bad in (want[1:], want + ["| | more | size | – | min |"], cut, want[::-1]):
+    # The control: a line less, a line more, a line that differs, another order.
+    cut = [line.replace("*merge*: base", "*merge*: min", 1) for line in want]
+    for bad in (want[:3] + want[5:], want + ["- `more`: nothing."], cut, want[::-1]):
         if not compare(bad, want):
             sys.exit("control: a difference was not found")
     page = read(PAGE).split("\n")
-    start = next((i for i, line in enumerate(page) if line.startswith("| section | key |")), None)
-    if start is None:
-        sys.exit(f"{PAGE}: there is no table of keys")
-    end = next(i for i in range(start, len(page)) if not page[i].startswith("|"))
+    if BEGIN not in page or END not in page:
+        sys.exit(f"{PAGE}: there is no list of keys")
+    start, end = page.index(BEGIN) + 1, page.index(END)
     if sys.argv[1:] == ["--write"]:
-        page[start:end] = HEAD + want
+        page[start:end] = want
         with open(os.path.join(SRC, PAGE), "w", encoding="utf-8") as f:
             f.write("\n".join(page))
         return
-    complaints = [] if page[start:start + 2] == HEAD else [f"{PAGE}: the head is to be: {HEAD[0]}"]
-    finish(compared + complaints + compare(page[start + 2:end], want), want)
+    finish(compared + compare(page[start:end], want), want)
 
 
 main()

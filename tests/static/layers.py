@@ -12,6 +12,7 @@ NET = ["enforcer/net/base", "enforcer/net/decide", "enforcer/net/setup", "enforc
 MAY_INCLUDE = {
     "enforcer/base": [],
     "enforcer/ipc": ["enforcer/base"],
+    "enforcer/screen": ["enforcer/base", "enforcer/ipc"],
     "conf": [],
     # What is true of each mode, as data; the operations stand above the sandbox.
     "enforcer/modes/table": [],
@@ -36,15 +37,29 @@ MAY_INCLUDE = {
     # settings.h: what "unlimited" is.
     "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
                          "enforcer/policy/settings.h"],
-    "enforcer/modes": ["enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h"],
-    "enforcer/session": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
-                         "enforcer/modes/modes.h",
-                         "enforcer/policy", "audit",
+    # A runtime's flags follow from the policy.
+    "enforcer/modes": ["enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h",
+                       "enforcer/policy/policy.h", "enforcer/policy/settings.h",
+                       "enforcer/policy/outline.h", "enforcer/policy/explain.h",
+                       # The names of what a module may import.
+                       "enforcer/wasm/host/wasi.def"],
+    # Images of the store, and the program that unpacks them.
+    "enforcer/image": ["enforcer/base", "enforcer/ipc", "enforcer/policy/image_name.h"],
+    # What a run risks: from the policy, the host and earlier trails to a mode.
+    "enforcer/risk": ["enforcer/base", "enforcer/ipc/helper.h", "conf", "enforcer/modes/table",
+                      "enforcer/modes/modes.h", "enforcer/policy", "audit"],
+    # What the client of `attach` sees pass; what parses it stays in the helper.
+    "enforcer/session": ["enforcer/base", "enforcer/ipc", "enforcer/screen/tty_modes.h",
+                         "enforcer/screen/pieces.h", "conf", "enforcer/modes/table",
+                         "enforcer/modes/modes.h", "enforcer/risk/risk.h",
+                         "enforcer/image/image.h", "enforcer/policy", "audit",
                          "enforcer/net/protocol/token.h", "enforcer/sandbox"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
-                     "enforcer/modes/modes.h",
+                     "enforcer/modes/modes.h", "enforcer/image/image.h",
                      "enforcer/policy", "audit",
                      "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session"],
+    # Inside the session, of which it knows nothing.
+    "enforcer/wasm": ["enforcer/base", "conf"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",
                         "enforcer/session"],
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mandoc has nothing to say about the man pages; what is nested by mistake it says, as its control shows.
+# mandoc has nothing to say about the man pages; what is nested by mistake it says, as its control
+# shows.
 set -eu
 cd "$WARD_SRC"
 lint() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation links to exists; each decision has a number of its own, in name, title and link."""
+"""What the documentation links to exists. Each decision has a number of its own, in name, title and
+link, and says context and decision."""
 import os
 import re
 
@@ -25,6 +26,9 @@ for page in pages:
     title = re.match(r"# (\d+)\. ", read(page))
     if not title or int(title[1]) != int(decision[1]):
         complaints.append(f"{page}: its title has another number")
+    headings = " ".join(re.findall(r"^## (.*)$", read(page), re.M))
+    if not re.search(r"\bContext\b", headings) or not re.search(r"\b[Dd]ecision\b", headings):
+        complaints.append(f"{page}: no heading says the context, or none the decision")
     if decision[1] in numbers:
         complaints.append(f"{page}: {numbers[decision[1]]} has that number")
     numbers[decision[1]] = page

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of modes is the only place that knows a mode by name, and docs/policy.md lists its words.
+"""The table of modes is the only place that knows a mode by name, and docs/wardfs-policy.5.md lists its words.
 
-- docs/policy.md, section Modes, has each word of enforcer/modes/table/modes.def, and no other. So does the
+- docs/wardfs-policy.5.md, section Modes, has each word of enforcer/modes/table/modes.def, and no other. So does the
   sentence on strictness, in the order of the table.
 - Outside of enforcer/modes no code looks up a mode by a literal word or compares one.
 - The session and the command line call no operation of the sandbox beside enforcer/modes/modes.h.
@@ -11,8 +11,9 @@ import re
 
 from _sources import files, finish, read
 
-TABLE, PAGE = "enforcer/modes/table/modes.def", "docs/policy.md"
-# Whoever calls these beside the mode's operations starts or ends a command that the mode knows nothing of.
+TABLE, PAGE = "enforcer/modes/table/modes.def", "docs/wardfs-policy.5.md"
+# Whoever calls these beside the mode's operations starts or ends a command that the mode knows
+# nothing of.
 BESIDE = re.compile(r"\bward_sandbox_(begin|staged|mapped|ready|create|probe|start|next|exec|exec_signal|signal"
                     r"|kill|free)\(")
 BY_NAME = re.compile(r'\bWARD_MODE_\w+|ward_mode_find\("|\bstrn?cmp\([^;]*mode->word|->mode == &|&ward_modes\[')
@@ -25,7 +26,7 @@ rows = re.findall(r"^\|([^|]*)\|", text, re.M)
 told = [w for row in rows for w in re.findall(r"`([a-z]+)`", row)]
 for word in sorted(set(words) ^ set(told)):
     complaints.append(f"{PAGE}, Modes: {word} stands in {'the table of modes' if word in words else 'the page'} alone")
-order = re.search(r"the stricter mode wins: (.*), the strictest first", text)
+order = re.search(r"the stricter mode wins: (.*), the strictest first", " ".join(text.split()))
 if not order or re.findall(r"`([a-z]+)`", order.group(1)) != words:
     complaints.append(f"{PAGE}, Modes: the stricter mode wins: not in the order of {TABLE}")
 looked_at = 0

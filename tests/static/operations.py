@@ -7,8 +7,8 @@ import re
 import _sources
 
 HEADER = "/usr/include/linux/fuse.h"
-# Newer than the header of the oldest distribution (include/uapi/linux/fuse.h of 6.18), or of another
-# name there.
+# Newer than the header of the oldest distribution (include/uapi/linux/fuse.h of 6.18), or of
+# another name there.
 NEWER = {"STATX", "COPY_FILE_RANGE_64", "CUSE_INIT"}
 RESERVED = {"INIT_BSWAP_RESERVED"}
 # Operations whose function has another name in libfuse's struct fuse_lowlevel_ops.

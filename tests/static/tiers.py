@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inside a folder: a room includes and calls its own files and the rooms below it, never one above,
 and no files call each other in a circle. What is called is read from the objects of the build."""
-import json
 import os
 import re
-import subprocess
 
-from _sources import BUILD, SRC, files, finish, read
+import _objects
+from _sources import files, finish, read
 
 # folder: its rooms, the lowest first; "": the files of the folder itself. Rooms of one string stand
 # side by side: none of them may use another.
 TIERS = {
     "fs": ["base", "kernel", "quota", "node", "watch", "handle", "request", "resolve", "gate",
-           "forget", "ops", "serve", ""],
+           "replay", "forget", "ops", "serve", ""],
     "audit": ["", "log", "write", "store", "query", "verify", "export"],
     "enforcer/session": ["owner", "home", "tree", "guard", "plan", "records", "limits", "control",
                          "terminal", "exec", "reload", "run", "mount"],
@@ -36,28 +35,12 @@ def may_use(rank, room, other):
     return room == other or rank[other] < rank[room]
 
 
-def objects():
-    """source: its object, of the first target that compiles it."""
-    found = {}
-    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as f:
-        for entry in json.load(f):
-            source = os.path.relpath(os.path.join(entry["directory"], entry["file"]), SRC)
-            found.setdefault(source, os.path.join(entry["directory"], entry["output"]))
-    return found
-
-
 def symbols(paths):
     """({name: source that defines it}, {source: names that it uses}) of these (source, object)."""
     defines, uses = {}, {}
     for source, path in paths:
-        uses[source] = set()
-        text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
-        for line in text.splitlines():
-            word = line.split()
-            if word[-2] == "U":
-                uses[source].add(word[-1])
-            elif word[-2] in "TDBRC":
-                defines[word[-1]] = source
+        defined, uses[source] = TABLE[path]
+        defines.update(dict.fromkeys(defined, source))
     return defines, uses
 
 
@@ -132,12 +115,12 @@ def check(folder, tiers, built):
     for path in paths:
         if room_of(folder, path) not in rank:
             yield f"{path}: its room has no place among the tiers of {folder}"
-        elif path.endswith(".c") and not os.path.exists(built.get(path, "")):
+        elif path.endswith(".c") and path not in built:
             yield f"{path}: was not compiled"
     paths = [path for path in paths if room_of(folder, path) in rank]
     yield from check_includes(folder, rank, paths)
     graph = calls([(path, built[path]) for path in paths if path.endswith(".c")
-                   and os.path.exists(built.get(path, ""))])
+                   and path in built])
     yield from check_calls(folder, rank, graph)
 
 
@@ -153,7 +136,8 @@ def self_test():
 
 
 self_test()
-complaints, of = [], objects()
+complaints, of = [], dict(reversed(_objects.objects()))
+TABLE = _objects.symbols(of.values())
 for where, order in TIERS.items():
     complaints += check(where, order, of)
 finish(complaints, TIERS)

@@ -12,6 +12,8 @@ REGISTRIES = re.compile(r"\b(p[y]pi\.org|p[y]thonhosted|n[p]mjs\.(org|com)|c[r]a
                         r"p[r]oxy\.golang\.org|d[e]b\.debian\.org|d[o]cker\.io|g[h]cr\.io)\b")
 # A home directory of somebody.
 MACHINE = re.compile(r"/h[o]me/(?!(u|user|you|agent|owner|alice|somebody)\b)[a-z]\w*/")
+# The one table of the registries that `wardfs init` proposes.
+TABLE = "enforcer/cli/policy/ecosystems.c"
 complaints, looked_at = [], files()
 here = re.compile(re.escape(SRC) + r"\b") if SRC.count("/") > 1 else None
 for path in looked_at:
@@ -20,7 +22,12 @@ for path in looked_at:
     for number, line in enumerate(read(path).splitlines(), 1):
         for pattern, what in ((UNDONE, "work left undone"), (REGISTRIES, "a registry"),
                               (MACHINE, "this machine"), (here, "this machine")):
+            if pattern is REGISTRIES and path == TABLE:
+                continue
             found = pattern and pattern.search(line)
+            # That file is the list of them.
+            if path == "conf/open-hosts.list" and what == "a registry":
+                continue
             # mkstemp(3) wants its six letters.
             if found and not (what == "work left undone" and "XXX" in line and "XXXXXX" in line):
                 complaints.append(f"{path}:{number}: {what}: {found.group(0)}")

@@ -15,6 +15,8 @@
  *            [--sync MODE]  record, batch (default), close
  *            [--rotate N]     segments of about so many bytes; [--pack]: compressed, but the last
  *            [--keep S]       seconds that the trail is to be kept
+ *            [--start JSON]   the detail of session.start
+ *            [--end TEXT]     what session.end says of the reason
  *            [--hold]         after the events: waits until stdin ends, then finishes
  *
  * Exit: 0 the writers did what they owe, 1 they did not. stderr tells the session's name first, and
@@ -53,6 +55,8 @@
 struct run {
 	const char *program, *state, *session, *free_file, *name;
 	unsigned long events, threads, kill_ms, checkpoint, rotate, keep;
+	const char *begin; /* NULL: the detail that all have */
+	const char *end;   /* NULL: it says nothing */
 	bool die, hold, every, asked, pack;
 	int next_fd;
 	_Atomic unsigned long producing;
@@ -89,11 +93,13 @@ static void start_writer(struct run *r, const char *cause)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
 		die("socketpair: %m");
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const int from[] = {sock[1], r->wake, r->st.log_fd, r->st.ledger_fd, r->st.key_fd,
-		r->ring_fd[0], r->ring_fd[1], r->st.sign_fd, r->st.checkpoints_fd};
+	const int from[] = {sock[1], r->wake, r->st.log_fd, r->st.ledger.fd, r->st.key_fd,
+		r->ring_fd[0], r->ring_fd[1], r->st.sign_fd, r->st.checkpoints_fd,
+		r->st.ledger.notes_fd, r->st.ledger.tree_fd};
 	const int to[] = {WARD_FD_CONTROL, WARD_FD_RING_WAKE, WARD_FD_AUDIT_LOG,
 		WARD_FD_AUDIT_LEDGER, WARD_FD_AUDIT_KEY, WARD_FD_AUDIT_RINGS,
-		WARD_FD_AUDIT_RINGS + 1, WARD_FD_AUDIT_SIGN, WARD_FD_AUDIT_CHECKPOINTS};
+		WARD_FD_AUDIT_RINGS + 1, WARD_FD_AUDIT_SIGN, WARD_FD_AUDIT_CHECKPOINTS,
+		WARD_FD_AUDIT_LEDGER_CHECKPOINTS, WARD_FD_AUDIT_LEDGER_TREE};
 	r->pid = fork();
 	if (r->pid < 0)
 		die("fork: %m");
@@ -203,6 +209,8 @@ static void put_note(struct run *r, enum ward_event_kind kind, const char *json)
 {
 	struct ward_event ev;
 	ward_event_begin(&ev, kind);
+	if (kind == WARD_EVENT_SESSION_END)
+		ward_event_text(&ev, WARD_TAG_TEXT, r->end);
 	ward_event_text(&ev, WARD_TAG_JSON, json);
 	if (ward_ring_put(r->ring[0], &ev) < 0)
 		die("ring 0 fails");
@@ -427,6 +435,10 @@ static int finish(struct run *r)
 		die("no summary");
 	uint64_t records = ward_msg_get_u64(&reader);
 	uint64_t refusals = ward_msg_get_u64(&reader);
+	uint64_t expected = ward_msg_get_u64(&reader);
+	if (expected > refusals)
+		die("more expected refusals than refusals");
+	ward_cleanup_free char *hidden = ward_msg_get_str(&reader);
 	uint32_t n = ward_msg_get_u32(&reader);
 	fprintf(stderr, "summary %llu records %llu refusals\n", (unsigned long long)records,
 		(unsigned long long)refusals);
@@ -453,7 +465,8 @@ static void parse(struct run *r, int argc, char **argv)
 		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
 		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
 		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
-		{"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'}, {"pack", 0, NULL, 'P'}, {0}};
+		{"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'}, {"pack", 0, NULL, 'P'},
+		{"end", 1, NULL, 'E'}, {"start", 1, NULL, 'S'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -503,6 +516,12 @@ static void parse(struct run *r, int argc, char **argv)
 		case 'K':
 			r->keep = strtoul(optarg, NULL, 10);
 			break;
+		case 'E':
+			r->end = optarg;
+			break;
+		case 'S':
+			r->begin = optarg;
+			break;
 		case 'P':
 			r->pack = true;
 			break;
@@ -548,7 +567,8 @@ int main(int argc, char **argv)
 	if (receive(&r, &reader) != WARD_MSG_READY)
 		die("the writer is not ready");
 	put_note(&r, WARD_EVENT_SESSION_START,
-		"{\"owner_policy_file\":\"/srv/owner/.config/wardfs/projects/p.policy\"}");
+		r.begin ? r.begin
+			: "{\"owner_policy_file\":\"/srv/owner/.config/wardfs/projects/p.policy\"}");
 	if (r.every)
 		put_every(&r);
 	if (r.asked)

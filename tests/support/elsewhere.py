@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of the second verifier (verify.py, which is v here): checkpoints of any sessions that were kept elsewhere."""
 import os
+import re
 import sys
 
+import ledger_notes
 from segments import read_trail, segments
 
 
@@ -24,11 +26,21 @@ def judge(v, res, trail, notes):
     return None
 
 
-def elsewhere(v, path, state, sessions, keys, report):
+def elsewhere(v, path, state, root, sessions, keys, report):
     with open(path, "rb") as f:
         data = f.read().lstrip(b"\n")
-    of, foreign = {}, 0
+    of, foreign, ledger = {}, 0, []
+    key = ledger_notes.from_root(v, root)
     while data:
+        if re.match(rb"wardfs\.[0-9a-f]{16}/ledger\n", data):
+            note, rest = ledger_notes.take(v, data)
+            if note:
+                data = rest.lstrip(b"\n")
+                if note.origin == key.name and ledger_notes.check(v, note, key) == "good":
+                    ledger.append(note)
+                else:
+                    foreign += 1
+                continue
         note, rest = v.take_note(data)
         if note is None:
             sys.exit(f"{path}: something else than a checkpoint")
@@ -37,6 +49,10 @@ def elsewhere(v, path, state, sessions, keys, report):
             of.setdefault(note.session, []).append(note)
         else:
             foreign += 1
+    res = v.Result()
+    ledger_notes.judge_kept(v, res, os.path.join(state, "ledger.jsonl"), ledger)
+    if res.state != "intact":
+        report("ledger", res)
     for name in sorted(of):
         s, res = sessions.get(name, {"started": False, "removed": False, "expired": False, "lost": False}), v.Result()
         if not s["lost"] and (s["removed"] or s["expired"]):

@@ -30,6 +30,6 @@ def good_end(v, s, line, entry, revoked, rotations):
     text = f"wardfs/{line.kind}/{line.session}\n{entry['records']}\n{s['last']}\n".encode()
     sig = v.strict64(entry["signature"].encode())
     key = v.Key(entry["key"])
-    return key.public not in revoked and any(took_place(v, k, key, rotations) for k in s["keys"]) and \
+    return not s["held"] and key.public not in revoked and any(took_place(v, k, key, rotations) for k in s["keys"]) and \
         sig is not None and len(sig) == 64 and v.ed25519(key.public, text, sig) and \
         (line.kind == "removed" or kept_long_enough(s, entry))

@@ -51,7 +51,7 @@ void writer_start(struct session *s, bool recover, const char *cause)
 		ck_assert_int_eq(ward_ring_open(s->ring_fd[i], s->wake, &s->out[i], NULL), 0);
 	struct ward_writer_setup setup_writer = {.session = s->st.name,
 		.log_fd = s->st.log_fd,
-		.ledger_fd = s->st.ledger_fd,
+		.ledger = s->st.ledger,
 		.checkpoints_fd = s->st.checkpoints_fd,
 		.root_key = s->root,
 		.sign_seed = s->seed,
@@ -188,7 +188,7 @@ struct ward_ledger_view ledger_of(const struct ward_buf *text, const uint8_t *ro
 	int fd = memfd_create("t", MFD_CLOEXEC);
 	struct ward_ledger_view v;
 	ck_assert_int_eq(ward_fd_write_all(fd, text->data, text->len), 0);
-	ck_assert_int_eq(ward_verify_ledger(fd, root, &v, NULL), 0);
+	ck_assert_int_eq(ward_verify_ledger(fd, WARD_LEDGER_NOTES_UNSEEN, root, &v, NULL), 0);
 	close(fd);
 	return v;
 }
@@ -225,7 +225,7 @@ struct sample sample_new(const char *name, int n)
 {
 	struct sample x = {.s = whole_session(name, n)};
 	x.log = log_of(&x.s);
-	x.ledger = slurp(x.s.st.ledger_fd);
+	x.ledger = slurp(x.s.st.ledger.fd);
 	x.view = ledger_of(&x.ledger, x.s.root);
 	x.known = ward_ledger_view_find(&x.view, x.s.st.name);
 	ck_assert_ptr_nonnull(x.known);

@@ -4,6 +4,7 @@
 
 verify.py STATE [SESSION]               with the root key; without a session: the ledger and all
 verify.py STATE --checkpoints FILE      as well: with checkpoints of any sessions that were kept elsewhere
+verify.py STATE --witness VKEY          as well: with what a witness cosigned of the ledger
 verify.py --key KEY TRAIL CHECKPOINTS   with a public key alone
 verify.py --key KEY --attestation FILE  a signed statement about a session
 verify.py --key KEY --all STATE         every session in the directory
@@ -21,10 +22,13 @@ import subprocess
 import sys
 import tempfile
 
+import ledger_notes
 from elsewhere import elsewhere
 from gone import good_end
 from pairs import proofs_of_pairs
+from recorded import judge_policies
 from segments import read_trail, segments
+from strict import strict_json
 
 LINE_MAX = 131072
 WINDOW = 1048576
@@ -371,6 +375,7 @@ def verify_trail(path, name, root, known):
         res.set("gap")
     if known and known["started"]:
         judge_checkpoints(res, lines, known, notes)
+    judge_policies(os.path.dirname(path), lines, res)
     return res
 
 
@@ -549,12 +554,6 @@ ENVELOPE = re.compile(rb'\{"payloadType":"application/vnd\.in-toto\+json","paylo
                       rb'\[\{"keyid":"([^"]{0,23})","sig":"([A-Za-z0-9+/=]*)"\}\]\}\n\Z')
 
 
-def unique(pairs):
-    if len({k for k, _ in pairs}) < len(pairs):
-        raise ValueError("twice")
-    return dict(pairs)
-
-
 def check_attestation(data, key):
     """(session, state, records, first_bad)"""
     none = "attestation", "edited", 0, 0
@@ -563,7 +562,7 @@ def check_attestation(data, key):
     if payload is None or sig is None or len(sig) != 64 or len(data) > 1048576:
         return none
     try:
-        s = json.loads(payload, object_pairs_hook=unique)
+        s = strict_json(payload)
         p = s["predicate"]
         name, notes = p["session"], [p["checkpoints"][w] for w in ("first", "last")]
         if s["_type"] != "https://in-toto.io/Statement/v1" or \
@@ -598,7 +597,7 @@ def check_attestation(data, key):
 
 def ledger_key(root, line):
     if line.kind not in ("start", "end", "torn", "rotate", "read", "removed", "expired",
-                         "enroll", "revoke", "question"):
+                         "enroll", "revoke", "question", "hold", "release"):
         return None
     return h(root, b"wardfs ledger " + line.kind.encode() + b"\0" + line.session.encode())
 
@@ -637,13 +636,15 @@ def take_entry(sessions, line, revoked, rotations):
         return
     s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
                                            "name": line.session, "last": "0" * 64, "removed": False,
-                                           "expired": False, "keep": 0, "lost": False})
+                                           "expired": False, "keep": 0, "lost": False, "held": False})
+    if line.kind in ("hold", "release"):
+        s["held"] = line.kind == "hold"
     if line.kind in ("removed", "expired"):
         s[line.kind] = good_end(sys.modules[__name__], s, line, entry, revoked, rotations)
     if line.kind == "start":
         if s["ended"]:  # another session's, of the same name
             s.update(lost=s["lost"] or not (s["removed"] or s["expired"]), ended=False, keys=[],
-                     last="0" * 64, removed=False, expired=False)
+                     last="0" * 64, removed=False, expired=False, held=False)
             s.pop("checkpoint", None)
         s["started"], s["keep"] = True, entry.get("keep", 0)
         take_key(s, entry, revoked)
@@ -658,11 +659,11 @@ def take_entry(sessions, line, revoked, rotations):
 
 
 def verify_ledger(path, root):
-    res, sessions, revoked, rotations = Result(), {}, set(), []
-    if not os.path.exists(path):
-        return res, sessions
-    with open(path, "rb") as f:
-        lines, torn = split(f.read())
+    res, sessions, revoked, rotations, claimed = Result(), {}, set(), [], 0
+    lines, torn = [], 0
+    if os.path.exists(path):
+        with open(path, "rb") as f:
+            lines, torn = split(f.read())
     prev, good_prev, first_bad = bytes(32), bytes(32), None
     for place, line in enumerate(lines):
         genuine = False
@@ -672,6 +673,7 @@ def verify_ledger(path, root):
             prev = line.mac
         if genuine:
             take_entry(sessions, line, revoked, rotations)
+            claimed = max(claimed, json.loads(line.body + b"}").get("covered", 0))
             if line.kind == "rotate":
                 entry = json.loads(line.body + b"}")
                 res.host_keys += [Key(entry["from"]), Key(entry["to"])]
@@ -688,6 +690,9 @@ def verify_ledger(path, root):
         res.set("incomplete")
     elif res.gaps:
         res.set("gap")
+    if first_bad is None:
+        ledger_notes.judge(sys.modules[__name__], res, lines, claimed,
+                           os.path.join(os.path.dirname(path), "ledger.checkpoints"), root)
     return res, sessions
 
 
@@ -707,6 +712,7 @@ def public_all(there, keys):
             res.set("missing")
         else:
             _, res = verify_public(trail, notes, keys)
+            judge_policies(os.path.dirname(trail), split(read_trail(trail))[0], res)
         bad |= res.state not in ("intact", "unstarted")
         print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
     return int(bad)
@@ -714,6 +720,11 @@ def public_all(there, keys):
 
 def main():
     if sys.argv[1] == "--key":
+        if sys.argv[3] == "--proof" and sys.argv[2].startswith("wardfs."):
+            with open(sys.argv[4], "rb") as f:
+                state, size = ledger_notes.check_proof(sys.modules[__name__], f.read(), sys.argv[2])
+            print("ledger", state.replace(" ", "-"), size, 0)
+            return int(state != "intact")
         if sys.argv[3] == "--proof":
             with open(sys.argv[4], "rb") as f:
                 name, state, size = check_proof(f.read(), Key(sys.argv[2]))
@@ -765,9 +776,13 @@ def main():
     for name in sorted(os.listdir(there) if os.path.isdir(there) else []):
         if re.fullmatch(NAME, name) and name not in sessions:
             session(name)
-    if len(sys.argv) > 3:
+    if sys.argv[2:3] == ["--witness"]:
+        res = Result()
+        ledger_notes.cosigned(sys.modules[__name__], res, state, root, sys.argv[3])
+        report("witness", res)
+    elif len(sys.argv) > 3:
         keys = ledger.host_keys + [k for s in sessions.values() for k in s["keys"]]
-        elsewhere(sys.modules[__name__], sys.argv[3], state, sessions, keys, report)
+        elsewhere(sys.modules[__name__], sys.argv[3], state, root, sessions, keys, report)
     return int(bad)
 
 

@@ -14,6 +14,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/cut.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
@@ -35,6 +36,33 @@ START_TEST(err_text_is_wrapped_and_cut)
 	ck_assert_int_eq(ward_err_set(&e, 7, "%s", big), -EINVAL);
 	ck_assert_uint_eq(strlen(e.text), WARD_ERR_TEXT_MAX - 1);
 	ck_assert_int_eq(ward_err_set(NULL, -EIO, "nobody listens"), -EIO);
+}
+END_TEST
+
+/* Of every size: no half word, no half character, and it fits. */
+START_TEST(texts_are_cut_between_words)
+{
+	static const char text[] = "the clock \xc3\xa4nderte sich, and all of it was stopped";
+	static const char word[] = "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc";
+	char ret[sizeof(text) + 8];
+	for (size_t size = 8; size < sizeof(ret); size++) {
+		ward_cut(ret, size, text, SIZE_MAX);
+		const size_t n = strlen(ret);
+		ck_assert_uint_lt(n, size);
+		ck_assert_int_eq(ward_cut_is(ret), size < sizeof(text));
+		if (size >= sizeof(text)) {
+			ck_assert_str_eq(ret, text);
+			continue;
+		}
+		const size_t kept = n - strlen(WARD_CUT_MARK);
+		ck_assert_mem_eq(ret, text, kept);
+		if (memchr(ret, ' ', kept))
+			ck_assert(text[kept - 1] == ' ');
+	}
+	ward_cut(ret, 10, word, SIZE_MAX);
+	ck_assert_str_eq(ret, "\xc3\xa4\xc3\xb6" WARD_CUT_MARK);
+	ward_cut(ret, 8, "abc def", 3);
+	ck_assert_str_eq(ret, "abc");
 }
 END_TEST
 
@@ -389,7 +417,7 @@ START_TEST(descriptors_come_early_or_not_at_all)
 		{WARD_MSG_FDS, 3, {31, 5, WARD_FD_LIFELINE}, EBADMSG},
 		{WARD_MSG_FDS, 3, {31, 5, WARD_FD_EARLY}, EBADMSG},
 		{WARD_MSG_FDS, 3, {31, 5, 0}, EBADMSG},
-		{WARD_MSG_FDS, 3, {31, 5, 32}, EBADMSG},
+		{WARD_MSG_FDS, 3, {31, 5, WARD_FD_FS_TREES + 2 * WARD_TREES_MAX}, EBADMSG},
 		{WARD_MSG_FDS, 3, {31, 5, UINT32_MAX}, EBADMSG},
 		{WARD_MSG_FDS, 2, {31, 5}, EBADMSG},
 		{WARD_MSG_FDS, 4, {31, 5, 6, 7}, EBADMSG},
@@ -424,6 +452,7 @@ int main(void)
 	Suite *s = suite_create("base");
 	TCase *t = tcase_create("base");
 	tcase_add_test(t, err_text_is_wrapped_and_cut);
+	tcase_add_test(t, texts_are_cut_between_words);
 	tcase_add_test(t, buf_error_is_sticky);
 	tcase_add_test(t, escape_is_lossless);
 	tcase_add_test(t, formats_are_those_of_printf);

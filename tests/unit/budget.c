@@ -62,10 +62,10 @@ START_TEST(says_which_file_and_which_bound)
 	static const struct {
 		int r;
 		const char *text;
-	} v[] = {{-EFBIG, "/x/a is larger than 4 MiB"}, {-EINVAL, "/x/a is no regular file"},
-		{-ETIME, "at /x/a a start has looked through the project for 20 s"},
-		{-EDQUOT, "with /x/a a start would read more than 32 MiB"},
-		{-EOVERFLOW, "at /x/a a start has looked at 4000000 names"}};
+	} v[] = {{-EFBIG, "/x/a is larger than 4 MiB"}, {-EINVAL, "/x/a is not a regular file"},
+		{-ETIME, "at /x/a the search of the project has taken 20 s"},
+		{-EDQUOT, "with /x/a the start would read more than 32 MiB"},
+		{-EOVERFLOW, "at /x/a the start has looked at 4000000 names"}};
 	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
 		struct ward_err err = WARD_ERR_INIT;
 		ck_assert(ward_budget_refuse(v[i].r, "/x/a", (size_t)4 << 20, &err));

@@ -561,7 +561,7 @@ START_TEST(a_recovery_writer_goes_on_with_the_checkpoints)
 	struct public p = {.x = {.s = s}};
 	struct ward_signing_key key;
 	p.x.log = log_of(&s);
-	p.x.ledger = slurp(s.st.ledger_fd);
+	p.x.ledger = slurp(s.st.ledger.fd);
 	p.x.view = ledger_of(&p.x.ledger, s.root);
 	p.x.known = ward_ledger_view_find(&p.x.view, "recover");
 	p.notes = slurp(s.st.checkpoints_fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that come later, and what they need: a thread that cannot be made, memory that is not
+ * Requests that wait, and what they need: a thread that cannot be made, memory that is not
  * there. libfuse's requests are the test's.
  */
 #include <check.h>
@@ -20,8 +20,10 @@
 struct request {
 	fuse_interrupt_func_t fn;
 	void *data;
+	bool early; /* interrupted before anybody asked */
 	bool answered;
-	size_t n;
+	size_t n; /* what was given as data */
+	int error;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +39,6 @@ int __wrap_pthread_create(
 	pthread_t *t, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 void *__real_calloc(size_t n, size_t m);
 void *__wrap_calloc(size_t n, size_t m);
-int __wrap_fuse_reply_write(fuse_req_t req, size_t n);
 void __wrap_fuse_req_interrupt_func(fuse_req_t req, fuse_interrupt_func_t fn, void *data);
 
 int __wrap_pthread_create(
@@ -54,17 +55,17 @@ void *__wrap_calloc(size_t n, size_t m)
 	return fail_memory ? NULL : __real_calloc(n, m);
 }
 
-int __wrap_fuse_reply_write(fuse_req_t req, size_t n)
+static void done(fuse_req_t req, void *data, int error)
 {
 	struct request *r = (void *)req;
 
 	pthread_mutex_lock(&lock);
 	ck_assert(!r->answered);
 	r->answered = true;
-	r->n = n;
+	memcpy(&r->n, data, sizeof(r->n));
+	r->error = error;
 	pthread_cond_broadcast(&answer);
 	pthread_mutex_unlock(&lock);
-	return 0;
 }
 
 void __wrap_fuse_req_interrupt_func(fuse_req_t req, fuse_interrupt_func_t fn, void *data)
@@ -75,6 +76,9 @@ void __wrap_fuse_req_interrupt_func(fuse_req_t req, fuse_interrupt_func_t fn, vo
 	r->fn = fn;
 	r->data = data;
 	pthread_mutex_unlock(&lock);
+	/* As libfuse does. */
+	if (fn && r->early)
+		fn(req, data);
 }
 
 static bool answered(struct request *r)
@@ -122,8 +126,9 @@ static void later(struct request *r, size_t n, uint64_t ns)
 {
 	struct ward_delayed *place = NULL;
 
-	ck_assert_int_eq(ward_delay_place(d, &place), 0);
-	ward_delay_reply_write(d, place, (fuse_req_t)(void *)r, n, ns);
+	ck_assert_int_eq(ward_delay_place(d, sizeof(n), &place), 0);
+	memcpy(ward_delayed_data(place), &n, sizeof(n));
+	ward_delay_for(d, place, (fuse_req_t)(void *)r, ns, done);
 }
 
 /* Without a rate there is no thread, and nothing can be asked to wait. */
@@ -131,16 +136,12 @@ START_TEST(no_rate)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_delayed *place = NULL;
-	struct request r = {0};
 
 	ck_assert_int_eq(ready(HEAD, &err), 0);
 	ck_assert_int_eq(ready(HEAD "[quota /w]\ngrowth = 1G\nchurn = 5/m\n", &err), 0);
 	ck_assert_uint_eq(threads, 0);
-	ck_assert_int_eq(ward_delay_place(d, &place), -EIO);
+	ck_assert_int_eq(ward_delay_place(d, 10, &place), -EIO);
 	ck_assert_ptr_null(place);
-	ward_delay_reply_write(d, NULL, (fuse_req_t)(void *)&r, 7, 0);
-	ck_assert(answered(&r));
-	ck_assert_uint_eq(r.n, 7);
 }
 END_TEST
 
@@ -154,7 +155,7 @@ START_TEST(no_thread)
 	fail_thread = true;
 	ck_assert_int_eq(ready(rated, &err), -EAGAIN);
 	ck_assert_ptr_nonnull(strstr(err.text, "[quota] rate"));
-	ck_assert_int_eq(ward_delay_place(d, &place), -EIO);
+	ck_assert_int_eq(ward_delay_place(d, 10, &place), -EIO);
 	ck_assert_ptr_null(place);
 	/* One without a rate can; and this one later. One thread is enough for any number. */
 	ck_assert_int_eq(ready(HEAD, &err), 0);
@@ -162,11 +163,11 @@ START_TEST(no_thread)
 	ck_assert_int_eq(ready(rated, &err), 0);
 	ck_assert_int_eq(ready(rated, &err), 0);
 	ck_assert_uint_eq(threads, 1);
-	ck_assert_int_eq(ward_delay_place(d, &place), 0);
+	ck_assert_int_eq(ward_delay_place(d, 10, &place), 0);
 	free(place);
-	/* A policy without one leaves it: answers may wait. */
+	/* A policy without one leaves it: requests may wait. */
 	ck_assert_int_eq(ready(HEAD, &err), 0);
-	ck_assert_int_eq(ward_delay_place(d, &place), 0);
+	ck_assert_int_eq(ward_delay_place(d, 10, &place), 0);
 	free(place);
 }
 END_TEST
@@ -178,15 +179,16 @@ START_TEST(no_memory)
 
 	ck_assert_int_eq(ready(HEAD "[quota /w]\nrate = 1K/h\n", &err), 0);
 	fail_memory = true;
-	ck_assert_int_eq(ward_delay_place(d, &place), -ENOMEM);
+	ck_assert_int_eq(ward_delay_place(d, 10, &place), -ENOMEM);
 	ck_assert_ptr_null(place);
 	fail_memory = false;
-	ck_assert_int_eq(ward_delay_place(d, &place), 0);
+	ck_assert_int_eq(ward_delay_place(d, SIZE_MAX, &place), -ENOMEM);
+	ck_assert_int_eq(ward_delay_place(d, 10, &place), 0);
 	free(place);
 }
 END_TEST
 
-/* What is due is answered, what is not waits, in whatever order they came. */
+/* What is due is done, what is not waits, in whatever order they came. */
 START_TEST(order)
 {
 	const uint64_t hours = 100 * 3600 * WARD_NS_PER_SEC;
@@ -199,7 +201,7 @@ START_TEST(order)
 	await(&r[1]);
 	later(&r[2], 3, 2 * hours);
 	later(&r[3], 4, 0);
-	ck_assert(answered(&r[3]));
+	await(&r[3]);
 	ck_assert(!answered(&r[0]));
 	ck_assert(!answered(&r[2]));
 	/* The client is killed. */
@@ -208,13 +210,35 @@ START_TEST(order)
 	later(&r[4], 5, 1);
 	await(&r[4]);
 	ck_assert(!answered(&r[0]));
-	/* The end answers the rest. */
+	/* The end cuts the rest. */
 	ward_delay_free(d);
 	d = NULL;
 	for (unsigned i = 0; i < 5; i++) {
 		ck_assert(answered(&r[i]));
 		ck_assert_uint_eq(r[i].n, i + 1);
+		ck_assert_int_eq(r[i].error, i == 0 || i == 2 ? -EINTR : 0);
 	}
+}
+END_TEST
+
+/* A signal does not end a short wait, and gets nobody ahead. */
+START_TEST(signalled)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	struct request r = {.early = true};
+	uint64_t due;
+
+	ck_assert_int_eq(ready(HEAD "[quota /w]\nrate = 1K/h\n", &err), 0);
+	due = ward_clock_mono_ns() + WARD_DELAY_KEPT_NS / 4;
+	later(&r, 1, WARD_DELAY_KEPT_NS / 4);
+	await(&r);
+	ck_assert_int_eq(r.error, 0);
+	ck_assert_uint_ge(ward_clock_mono_ns(), due);
+	/* The control: a long one. */
+	r.answered = false;
+	later(&r, 1, 100 * 3600 * WARD_NS_PER_SEC);
+	await(&r);
+	ck_assert_int_eq(r.error, -EINTR);
 }
 END_TEST
 
@@ -229,6 +253,7 @@ int main(void)
 	tcase_add_test(t, no_thread);
 	tcase_add_test(t, no_memory);
 	tcase_add_test(t, order);
+	tcase_add_test(t, signalled);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

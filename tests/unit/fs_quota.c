@@ -372,17 +372,70 @@ START_TEST(rate)
 	struct ward_quotas *q =
 		quotas_of(QUOTAS_HEAD "[quota /w]\nrate = 1K/s\n[quota /w/a]\nrate = 60/m\n");
 	struct ward_quota_domain *w = quotas_at(q, "w", NULL), *a = quotas_at(q, "wa", NULL);
-	const uint64_t now = 50 * WARD_NS_PER_SEC;
+	const uint64_t s = WARD_NS_PER_SEC, now = 50 * s;
 
-	ck_assert_uint_eq(ward_quota_delay(q, w, 1024, now), WARD_NS_PER_SEC);
-	ck_assert_uint_eq(ward_quota_delay(q, w, 512, now), 3 * WARD_NS_PER_SEC / 2);
+	/* The first does not wait; who comes next, for it. */
+	ck_assert_uint_eq(ward_quota_delay(q, w, 1024, now), 0);
+	ck_assert_uint_eq(ward_quota_delay(q, w, 512, now), s);
+	ck_assert_uint_eq(ward_quota_delay(q, w, 1, now), 3 * s / 2);
 	/* Time that passed is paid for; none is saved up. */
-	ck_assert_uint_eq(
-		ward_quota_delay(q, w, 1024, now + 10 * WARD_NS_PER_SEC), WARD_NS_PER_SEC);
-	ck_assert_uint_eq(
-		ward_quota_delay(q, a, 3, now + 20 * WARD_NS_PER_SEC), 3 * WARD_NS_PER_SEC);
-	ck_assert_uint_gt(ward_quota_delay(q, w, UINT64_MAX, now), WARD_NS_PER_SEC);
+	ck_assert_uint_eq(ward_quota_delay(q, w, 1024, now + 10 * s), 0);
+	ck_assert_uint_eq(ward_quota_delay(q, w, 0, now + 10 * s), s);
+	/* The slower of two decides. */
+	ck_assert_uint_eq(ward_quota_delay(q, a, 3, now + 20 * s), 0);
+	ck_assert_uint_eq(ward_quota_delay(q, a, 1, now + 20 * s), 3 * s);
+	/* What is not written goes back, and no more than is owed. */
+	ward_quota_undelay(q, a, 1, now + 20 * s);
+	ck_assert_uint_eq(ward_quota_delay(q, a, 0, now + 20 * s), 3 * s);
+	ward_quota_undelay(q, a, 100, now + 20 * s);
+	ck_assert_uint_eq(ward_quota_delay(q, a, 1, now + 20 * s), 0);
+	ck_assert_uint_eq(ward_quota_delay(q, w, UINT64_MAX, now + 30 * s), 0);
+	ck_assert_uint_gt(ward_quota_delay(q, w, 1, now + 30 * s), 1000 * s);
 	ck_assert_uint_eq(ward_quota_delay(q, NULL, 1, now), 0);
+	ward_quotas_free(q);
+}
+END_TEST
+
+/*
+ * Writers come, wait, are killed while they wait: at no moment is more written than the rate gives
+ * since the first, and one write.
+ */
+START_TEST(rate_held)
+{
+	enum { WRITERS = 400, MOST = 1000 };
+	struct ward_quotas *q = quotas_of(QUOTAS_HEAD "[quota /w]\nrate = 1000/s\n");
+	struct ward_quota_domain *w = quotas_at(q, "w", NULL);
+	const uint64_t ms = WARD_NS_PER_SEC / 1000, begin = 50 * WARD_NS_PER_SEC;
+	struct {
+		uint64_t due, bytes;
+	} v[WRITERS];
+
+	srand(1);
+	for (unsigned round = 0; round < 50; round++) {
+		uint64_t now = begin + round * 10000 * WARD_NS_PER_SEC;
+		const uint64_t first = now;
+
+		for (size_t i = 0; i < WRITERS; i++) {
+			now += (uint64_t)(rand() % 3) * 100 * ms;
+			v[i].bytes = (uint64_t)(rand() % MOST) + 1;
+			v[i].due = now + ward_quota_delay(q, w, v[i].bytes, now);
+			/* One of those that still wait, if there is any. */
+			const size_t k = (size_t)rand() % (i + 1);
+
+			if (rand() % 3 && v[k].due > now && v[k].bytes) {
+				ward_quota_undelay(q, w, v[k].bytes, now);
+				v[k].bytes = 0;
+			}
+		}
+		for (size_t i = 0; i < WRITERS; i++) {
+			uint64_t sum = 0;
+
+			for (size_t k = 0; k < WRITERS; k++)
+				sum += v[k].due <= v[i].due ? v[k].bytes : 0;
+			/* A byte a millisecond. */
+			ck_assert_uint_le(sum, (v[i].due - first) / ms + MOST);
+		}
+	}
 	ward_quotas_free(q);
 }
 END_TEST
@@ -512,6 +565,7 @@ int main(void)
 	tcase_add_test(t, reload);
 	tcase_add_test(t, churn);
 	tcase_add_test(t, rate);
+	tcase_add_test(t, rate_held);
 	tcase_add_test(t, sixteen_at_once);
 	tcase_add_test(t, shown);
 	suite_add_tcase(s, t);

@@ -282,9 +282,18 @@ START_TEST(rows_and_operations_belong_together)
 		ck_assert_msg(n == 0 || m->strictness < m[-1].strictness,
 			"%s stands at the wrong place", m->word);
 		ck_assert_uint_eq(m->layers & ~WARD_LAYERS_ALL, 0);
-		ck_assert_uint_eq(m->takes & ~WARD_TAKES_ALL, 0);
-		if (m->ready) {
+		ck_assert_uint_eq(m->takes & ~(WARD_TAKES_ALL | WARD_TAKES_IMAGE), 0);
+		if (m->ready && m->strictness > 0) {
 			ck_assert_uint_ne(m->layers, 0);
+			continue;
+		}
+		/* What picks another one runs nothing itself. */
+		if (m->ready) {
+			const struct ward_sandbox_spec spec = {.root = false};
+			struct ward_confined *c = NULL;
+			ck_assert_uint_eq(m->guarantees | m->layers | m->takes, 0);
+			ck_assert_int_eq(ward_mode_usable(m, &err), 0);
+			ck_assert_int_eq(ward_mode_begin(m, &spec, &c, &err), -ENOTSUP);
 			continue;
 		}
 		/* A word alone promises nothing, and says why it cannot run. */

@@ -51,13 +51,16 @@ START_TEST(a_token_says_who_asks)
 	ck_assert_str_eq(t.policy, POLICY);
 	ck_assert_uint_eq(t.number, 1);
 	ck_assert_uint_eq(t.expires_s, NOW + 65);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 5, 0), WARD_TOKEN_GOOD);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 1, NOW + 5, 0), WARD_TOKEN_FORGED);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 65, 0), WARD_TOKEN_GOOD);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 66, 0), WARD_TOKEN_EXPIRED);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 66, 30), WARD_TOKEN_GOOD);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW - 1, 0), WARD_TOKEN_EARLY);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW - 1, 30), WARD_TOKEN_GOOD);
+	size_t signer = 0;
+	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 5, 0, &signer), WARD_TOKEN_GOOD);
+	ck_assert_uint_eq(signer, 1);
+	ck_assert_int_eq(ward_token_check(&t, text, both, 1, NOW + 5, 0, NULL), WARD_TOKEN_FORGED);
+	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 65, 0, NULL), WARD_TOKEN_GOOD);
+	ck_assert_int_eq(
+		ward_token_check(&t, text, both, 2, NOW + 66, 0, NULL), WARD_TOKEN_EXPIRED);
+	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 66, 30, NULL), WARD_TOKEN_GOOD);
+	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW - 1, 0, NULL), WARD_TOKEN_EARLY);
+	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW - 1, 30, NULL), WARD_TOKEN_GOOD);
 }
 END_TEST
 
@@ -73,14 +76,16 @@ START_TEST(nothing_of_a_token_can_change)
 		memcpy(bad, text, n + 1);
 		bad[i / 8] = (char)(bad[i / 8] ^ 1 << i % 8);
 		ck_assert(ward_token_parse(bad, n, &t) < 0 ||
-			  ward_token_check(&t, bad, &key.pub, 1, NOW + 5, 30) == WARD_TOKEN_FORGED);
+			  ward_token_check(&t, bad, &key.pub, 1, NOW + 5, 30, NULL) ==
+				  WARD_TOKEN_FORGED);
 	}
 	for (size_t i = 0; i < n; i++) {
 		memcpy(bad, text, i);
 		memcpy(bad + i, text + i + 1, n - i);
 		ck_assert(ward_token_parse(text, i, &t) < 0);
 		ck_assert(ward_token_parse(bad, n - 1, &t) < 0 ||
-			  ward_token_check(&t, bad, &key.pub, 1, NOW + 5, 30) == WARD_TOKEN_FORGED);
+			  ward_token_check(&t, bad, &key.pub, 1, NOW + 5, 30, NULL) ==
+				  WARD_TOKEN_FORGED);
 	}
 	memcpy(bad, text, n);
 	bad[n] = '~';

@@ -74,6 +74,12 @@ START_TEST(destinations)
 		{"allow = *\n", "[2606:4700::1]:443", true},
 		{"allow = *\nallow = 10.0.0.0/8\n", "10.0.0.1:80", true},
 		{"allow = 169.254.169.254\n", "169.254.169.254:80", true},
+		{"allow = *\n", "198.18.7.7:80", false},
+		{"allow = 198.18.0.0/15\n", "198.18.7.7:80", true},
+		{"allow = *\n", "198.20.0.1:80", true},
+		{"allow = *\n", "192.88.99.1:80", false},
+		{"allow = *\n", "[2001:2::1]:80", false},
+		{"allow = *\n", "[2001:2:1::1]:80", true},
 		{"allow = 10.1.0.0/16:80,443\n", "10.1.2.3:443", true},
 		{"allow = 10.1.0.0/16:80,443\n", "10.2.2.3:443", false},
 		{"allow = 10.1.0.0/16:80,443\n", "10.1.2.3:22", false},
@@ -100,6 +106,26 @@ START_TEST(destinations)
 		{"allow = *\n", "", false},
 		{"allow = *\n", ":443", false},
 		{"allow = *\n", "[::1", false},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		ck_assert_msg(allowed(t[i].lines, t[i].destination) == t[i].allowed, "%s: %s",
+			t[i].lines, t[i].destination);
+}
+END_TEST
+
+/* Spellings that one program reads as octal and another as decimal: no `allow` covers them. */
+START_TEST(odd_spellings)
+{
+	static const struct {
+		const char *lines, *destination;
+		bool allowed;
+	} t[] = {
+		{"allow = 127.0.0.1:8081\n", "127.0.0.1:8081", true},
+		{"allow = 127.0.0.1:8081\n", "0177.0.0.1:8081", false},
+		{"allow = 127.0.0.1:8081\n", "127.1:8081", false},
+		{"allow = 64.1.2.3\n", "0100.1.2.3:443", false},
+		{"allow = 64.1.2.3\n", "1073807875:443", false},
+		{"allow = *\n", "0100.1.2.3:443", false},
 	};
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		ck_assert_msg(allowed(t[i].lines, t[i].destination) == t[i].allowed, "%s: %s",
@@ -252,6 +278,7 @@ int main(void)
 	Suite *s = suite_create("policy_connect");
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, destinations);
+	tcase_add_test(t, odd_spellings);
 	tcase_add_test(t, reach);
 	tcase_add_test(t, proxied);
 	tcase_add_test(t, answers);

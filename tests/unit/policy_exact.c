@@ -222,7 +222,7 @@ static bool takes(const struct ward_rule *r)
 	return r->guard || r->verb == WARD_VERB_NOEXEC;
 }
 
-/* By the words of docs/policy.md: does rule i count where the path is in state s? */
+/* By the words of wardfs-policy(5): does rule i count where the path is in state s? */
 static bool counts(const struct ward_policy *p, const struct ward_state *s, uint32_t i)
 {
 	const struct ward_rule *r = &p->rules[i];

@@ -21,7 +21,8 @@ static bool counts(const struct ward_key *k)
 {
 	return k->type == WARD_KEY_TYPE_SIZE || k->type == WARD_KEY_TYPE_COUNT ||
 	       k->type == WARD_KEY_TYPE_TIME || k->type == WARD_KEY_TYPE_SIZE_RATE ||
-	       k->type == WARD_KEY_TYPE_COUNT_RATE || k->type == WARD_KEY_TYPE_TENTHS;
+	       k->type == WARD_KEY_TYPE_COUNT_RATE || k->type == WARD_KEY_TYPE_SIZE_SHARE ||
+	       k->type == WARD_KEY_TYPE_CPUS || k->type == WARD_KEY_TYPE_MONEY;
 }
 
 /* A value of the key that is not its default. */
@@ -32,6 +33,7 @@ static const char *other_value(const struct ward_key *k)
 		return k->fallback && strcmp(k->words[0], k->fallback) == 0 ? k->words[1]
 									    : k->words[0];
 	case WARD_KEY_TYPE_SIZE:
+	case WARD_KEY_TYPE_SIZE_SHARE:
 		return "7M";
 	case WARD_KEY_TYPE_COUNT:
 	case WARD_KEY_TYPE_CHECKPOINT:
@@ -42,19 +44,27 @@ static const char *other_value(const struct ward_key *k)
 		return "7M/s";
 	case WARD_KEY_TYPE_COUNT_RATE:
 		return "7/s";
-	case WARD_KEY_TYPE_TENTHS:
+	case WARD_KEY_TYPE_CPUS:
 		return "0.7";
 	case WARD_KEY_TYPE_HOST_PATH:
+	case WARD_KEY_TYPE_IMAGE:
 	case WARD_KEY_TYPE_TREE_SOURCE:
 	case WARD_KEY_TYPE_TREE_AT:
 	case WARD_KEY_TYPE_PROGRAM:
+	case WARD_KEY_TYPE_EXPECTED_PATH:
+	case WARD_KEY_TYPE_EXPECTED_LOOK:
 		return "/seven";
+	case WARD_KEY_TYPE_SEED:
+		return "seven: 7";
+	case WARD_KEY_TYPE_SHELL:
+		return "seven -c";
 	case WARD_KEY_TYPE_ENV_PASS:
 		return "SEVEN";
 	case WARD_KEY_TYPE_ENV_SET:
 		return "SEVEN=7";
 	case WARD_KEY_TYPE_ALLOW:
 	case WARD_KEY_TYPE_DENY:
+	case WARD_KEY_TYPE_EXPECTED_HOST:
 		return "seven.example.org";
 	case WARD_KEY_TYPE_PORTS:
 		return "777";
@@ -66,6 +76,18 @@ static const char *other_value(const struct ward_key *k)
 		return "none";
 	case WARD_KEY_TYPE_EXPECT:
 		return "read /seven hide";
+	case WARD_KEY_TYPE_LEAST:
+		return "process";
+	case WARD_KEY_TYPE_RISK_POINTS:
+		return "no-time 77";
+	case WARD_KEY_TYPE_RISK_FROM:
+		return "restricted 7";
+	case WARD_KEY_TYPE_TOOLS:
+		return "files, mail";
+	case WARD_KEY_TYPE_MONEY:
+		return "7";
+	case WARD_KEY_TYPE_LIFT:
+		return "/workspace/seven";
 	case WARD_KEY_TYPE_TEXT:
 	case WARD_KEY_TYPE_RULE:
 		return "seven";
@@ -154,8 +176,11 @@ START_TEST(members_fit_their_rows)
 			ck_assert_msg(k->words && !k->repeats && k->words[1] && !k->words[2],
 				"[%s] %s: a flag has two words", k->section->name, k->name);
 			break;
-		case WARD_FILL_WORD:
 		case WARD_FILL_MODE:
+			ck_assert_msg((k->words || k->type == WARD_KEY_TYPE_LEAST) && !k->repeats,
+				"[%s] %s", k->section->name, k->name);
+			break;
+		case WARD_FILL_WORD:
 			ck_assert_msg(
 				k->words && !k->repeats, "[%s] %s", k->section->name, k->name);
 			break;
@@ -216,8 +241,21 @@ static void check_read(
 		ok = strcmp(s->trees[0].at, value ? value : k->fallback) == 0;
 	} else if (k->type == WARD_KEY_TYPE_PROGRAM) {
 		ok = ward_policy_has_programs(p) == (value != NULL);
+	} else if (k->type == WARD_KEY_TYPE_EXPECTED_PATH ||
+		   k->type == WARD_KEY_TYPE_EXPECTED_LOOK) {
+		const char *file = NULL;
+		unsigned line = 0;
+		const bool absent = k->type == WARD_KEY_TYPE_EXPECTED_LOOK;
+		const bool all =
+			ward_policy_expects_path(p, "/seven/beneath", 14, false, &file, &line);
+		const bool looks =
+			ward_policy_expects_path(p, "/seven/beneath", 14, true, &file, &line);
+		ok = (absent ? looks && !all : all) == (value != NULL) &&
+		     !ward_policy_expects_path(p, "/sevent", 7, true, &file, &line);
 	} else if (k->type == WARD_KEY_TYPE_CHECKPOINT) {
 		ok = s->checkpoint_records == (value ? n : 0);
+	} else if (k->type == WARD_KEY_TYPE_TOOLS) {
+		ok = s->agent_tools == (value ? n : 0);
 	} else if (k->type == WARD_KEY_TYPE_ANCHOR) {
 		ok = value ? s->anchors.n == 1 && strcmp(s->anchors.v[0], value) == 0
 			   : s->anchors.n == 0;

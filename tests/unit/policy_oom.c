@@ -124,7 +124,7 @@ static int everything(void)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	r = ward_policy_walk(p, path, sizeof(path) - 1, &st);
 	if (r == 0) {
-		bool right = ward_policy_rights(p, st) == (WARD_RIGHT_STAT | WARD_RIGHT_LIST);
+		bool right = ward_policy_secret(st) && ward_policy_rights(p, st) != 0;
 		ward_policy_state_put(p, st);
 		r = right ? ward_policy_encode(p, &b) : -EPROTO;
 	}

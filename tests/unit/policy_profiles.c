@@ -76,14 +76,21 @@ static struct ward_policy *loaded(const char *policy)
 	return p;
 }
 
-static bool can(const struct ward_policy *p, uint32_t want, const char *path)
+static bool can_of(
+	const struct ward_policy *p, uint32_t want, const char *path, enum ward_fact fact)
 {
 	const struct ward_state *s = NULL;
 	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
-	const struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = want, .state = s};
+	const struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .rights = want, .state = s, .fact = fact};
 	struct ward_decision d = ward_policy_decide(p, &req, NULL);
 	ward_policy_state_put(p, s);
 	return d.verdict == WARD_VERDICT_ALLOW;
+}
+
+static bool can(const struct ward_policy *p, uint32_t want, const char *path)
+{
+	return can_of(p, want, path, WARD_FACT_THERE);
 }
 
 static void writable(const struct ward_policy *p, const char *const *paths)
@@ -109,6 +116,22 @@ static void denied(const struct ward_policy *p, const char *const *paths)
 		ck_assert_msg(can(p, WARD_RIGHT_STAT, *paths), "%s is hidden", *paths);
 		ck_assert_msg(!can(p, WARD_RIGHT_READ, *paths), "%s can be read", *paths);
 		ck_assert_msg(!can(p, WARD_RIGHT_CREATE, *paths), "%s can be made", *paths);
+	}
+}
+
+/* What was there before is hidden, what git has otherwise refused, all else as without the rule. */
+static void secret(const struct ward_policy *p, const char *const *paths, uint32_t else_)
+{
+	for (; *paths; paths++) {
+		ck_assert_msg(!can(p, WARD_RIGHT_STAT, *paths), "%s is visible", *paths);
+		ck_assert_msg(can_of(p, WARD_RIGHT_STAT, *paths, WARD_FACT_DIFFERS),
+			"%s is hidden where it differs", *paths);
+		ck_assert_msg(!can_of(p, WARD_RIGHT_READ, *paths, WARD_FACT_DIFFERS),
+			"%s can be read where it differs", *paths);
+		ck_assert_msg(can_of(p, else_, *paths, WARD_FACT_COMMITTED),
+			"%s cannot be used where it is committed", *paths);
+		ck_assert_msg(can_of(p, else_, *paths, WARD_FACT_OWN),
+			"%s cannot be used where it is the session's", *paths);
 	}
 }
 
@@ -151,17 +174,28 @@ static const char *const git[] = {"/workspace/.git/hooks/pre-commit", "/workspac
 	"/workspace/.git/config", "/workspace/.git/config.worktree", "/workspace/.git/commondir",
 	"/workspace/.git/info/attributes", NULL};
 
+/* Everything but execution. */
+static void rights_of_data(const struct ward_policy *p, const char *path)
+{
+	const struct ward_state *s = NULL;
+	ck_assert_int_eq(ward_policy_walk(p, path, strlen(path), &s), 0);
+	ck_assert_uint_eq(ward_policy_rights(p, s), WARD_RIGHTS_ALL & ~(uint32_t)WARD_RIGHT_EXEC);
+	ward_policy_state_put(p, s);
+}
+
 START_TEST(medium_guards_the_project)
 {
 	struct ward_policy *p = loaded("medium");
 	writable(p, work);
-	denied(p, secrets);
+	secret(p, secrets, WARD_RIGHTS_ALL);
 	readable(p, executed);
 	/* no repository yet: git init must be able to make one */
 	writable(p, git);
 	hidden(p, (const char *const[]){"/etc/passwd", "/host-home/x", "/other", NULL});
 	ck_assert_uint_eq(ward_policy_settings(p)->unavailable.n, 0);
-	ck_assert_uint_eq(ward_policy_settings(p)->processes, 512);
+	ck_assert_uint_eq(ward_policy_settings(p)->processes, 2048);
+	ck_assert_uint_eq(ward_policy_settings(p)->wall_ns, UINT64_C(43200000000000));
+	ck_assert_uint_ne(ward_policy_settings(p)->memory, WARD_UNLIMITED);
 	ck_assert_int_eq(ward_policy_settings(p)->net, WARD_NET_NONE);
 	ward_policy_unref(p);
 }
@@ -222,7 +256,8 @@ START_TEST(medium_guards_repositories_that_are_there)
 	ward_policy_unref(p);
 	/* and low, whose workspace is empty, has no repository to guard */
 	p = loaded("low");
-	writable(p, git);
+	for (const char *const *path = git; *path; path++)
+		rights_of_data(p, *path);
 	ward_policy_unref(p);
 }
 END_TEST
@@ -373,8 +408,10 @@ START_TEST(low_is_empty_and_high_shows_the_home)
 	struct ward_policy *p = loaded("low");
 	const struct ward_settings *s = ward_policy_settings(p);
 	ck_assert_uint_eq(s->n_trees, 1);
-	ck_assert_uint_eq(s->trees[0].tmpfs_size, UINT64_C(1) << 30);
-	writable(p, (const char *const[]){"/workspace/.env", "/workspace/a", NULL});
+	ck_assert_uint_eq(s->trees[0].tmpfs_size, UINT64_C(256) << 20);
+	rights_of_data(p, "/workspace/.env");
+	rights_of_data(p, "/workspace/a");
+	ck_assert(ward_policy_has_programs(p));
 	hidden(p, (const char *const[]){"/host-home", "/etc", NULL});
 	ck_assert_uint_eq(s->unavailable.n, 0);
 	ward_policy_unref(p);
@@ -386,7 +423,7 @@ START_TEST(low_is_empty_and_high_shows_the_home)
 	ck_assert_str_eq(s->trees[0].source, "~");
 	ck_assert_uint_eq(s->unavailable.n, 0);
 	writable(p, work);
-	denied(p, secrets);
+	secret(p, secrets, WARD_RIGHTS_ALL);
 	readable(p, executed);
 	readable(p,
 		(const char *const[]){"/host-home/notes.txt", "/host-home/.bashrc",
@@ -399,7 +436,7 @@ START_TEST(low_is_empty_and_high_shows_the_home)
 			  "/host-home/.local/share/keyrings/x", "/host-home/.config/x/access_token",
 			  "/host-home/deep/a.pem", "/host-home/.config/wardfs/projects/x",
 			  "/host-home/.local/share/wardfs/agents/claude/x", NULL});
-	denied(p, (const char *const[]){"/host-home/other/.env", NULL});
+	secret(p, (const char *const[]){"/host-home/other/.env", NULL}, WARD_RIGHT_READ);
 	ward_policy_unref(p);
 }
 END_TEST
@@ -438,7 +475,7 @@ START_TEST(agents_have_what_medium_gives_and_their_provider)
 	for (size_t i = 0; i < sizeof(agents) / sizeof(*agents); i++) {
 		struct ward_policy *p = loaded(agents[i].name);
 		writable(p, work);
-		denied(p, secrets);
+		secret(p, secrets, WARD_RIGHTS_ALL);
 		readable(p, executed);
 		hidden(p, (const char *const[]){"/etc/passwd", "/var/agent/other/x", "/x", NULL});
 		if (agents[i].kept)
@@ -516,7 +553,7 @@ START_TEST(profiles_are_without_fault)
 		ck_assert_str_eq(ward_policy_settings(p)->name, name);
 		ward_policy_unref(p);
 	}
-	ck_assert_uint_eq(n, 9);
+	ck_assert_uint_eq(n, 10);
 }
 END_TEST
 
@@ -557,7 +594,7 @@ START_TEST(what_cannot_be_loaded)
 	ck_assert_ptr_null(load("mediun", &err));
 	ck_assert_str_eq(err.text,
 		"mediun: neither a file nor a shipped profile (low, medium, high, agent, aider, "
-		"claude, codex, gemini, opencode): "
+		"claude, codex, convention, gemini, opencode): "
 		"did you mean medium?");
 	ck_assert_int_eq(err.code, -ENOENT);
 	ck_assert_ptr_null(load("/nonexistent/x.policy", &err));

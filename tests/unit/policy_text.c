@@ -71,7 +71,7 @@ START_TEST(lines_that_fit_nothing)
 	refused_as(WARD_SOURCE_BASE, "[policy]\nversion = 1\n[files]\nhide = a\0b\n", 40,
 		"f:4: a NUL byte");
 	refused("", "f:1: the version is missing: a policy begins with [policy] and version = 1");
-	refused("[policy]\nversion = 2\n", "f:2: version: version '2' is not known: 1 is");
+	refused("[policy]\nversion = 2\n", "f:2: version: unknown version '2': write 1");
 }
 END_TEST
 
@@ -233,15 +233,18 @@ START_TEST(spellings)
 	refused(HEAD "[limits]\nprocesess = 1\n",
 		"f:4: no key 'procesess' in [limits]: did you mean 'processes'?");
 	refused(HEAD "[files]\nmemory = 4G\n",
-		"f:4: no key 'memory' in [files]: it stands in [limits]");
+		"f:4: no key 'memory' in [files]: it belongs to [limits]");
 	refused(HEAD "[files]\nqqqqqq = 4G\n", "f:4: no key 'qqqqqq' in [files]");
 	refused(HEAD "[guard]\nwrite = x\n",
-		"f:4: no key 'write' in [guard]: a guard only takes away; 'write' stands in [files]");
+		"f:4: no key 'write' in [guard]: a guard only takes away; 'write' belongs to "
+		"[files]");
 	refused(HEAD "[tree]\n", "f:3: write [tree PATH], such as [tree /workspace]");
 	refused(HEAD "[tree workspace]\n",
-		"f:3: 'workspace' is no absolute path (without '.', '..', '//' and a '/' at the end)");
+		"f:3: 'workspace' is not an absolute path (without '.', '..', '//' and a '/' at "
+		"the end)");
 	refused(HEAD "[tree /a/../b]\n",
-		"f:3: '/a/../b' is no absolute path (without '.', '..', '//' and a '/' at the end)");
+		"f:3: '/a/../b' is not an absolute path (without '.', '..', '//' and a '/' at "
+		"the end)");
 	refused(HEAD "[limits x]\n", "f:3: [limits] takes no 'x'");
 }
 END_TEST
@@ -249,31 +252,36 @@ END_TEST
 START_TEST(values)
 {
 	refused(HEAD "[limits]\nmemory = 4X\n",
-		"f:4: memory: '4X' is no size ('X' is no unit): write 512, 64K, 10M or 4G");
+		"f:4: memory: '4X' is not a size ('X' is no unit): write 512, 64K, 10M or 4G");
 	refused(HEAD "[limits]\nmemory = 99999999999999999999\n",
-		"f:4: memory: '99999999999999999999' is no size (too large): write 512, 64K, 10M or 4G");
+		"f:4: memory: '99999999999999999999' is not a size (too large): write 512, 64K, "
+		"10M or 4G");
 	/* 2^64, which no 64 bits hold */
 	refused(HEAD "[limits]\nmemory = 18446744073709551616\n",
-		"f:4: memory: '18446744073709551616' is no size (too large): write 512, 64K, 10M or "
+		"f:4: memory: '18446744073709551616' is not a size (too large): write 512, 64K, "
+		"10M or "
 		"4G");
 	refused(HEAD "[limits]\nprocesses = 1K\n",
-		"f:4: processes: '1K' is no count ('K' is no unit): write 200 or 200k");
+		"f:4: processes: '1K' is not a count ('K' is no unit): write 200 or 200k");
 	refused(HEAD "[limits]\nwall = 30m1h\n",
-		"f:4: wall: '30m1h' is no time ('h' stands behind 'm'): write 90, 30s, 10m or 1h30m");
+		"f:4: wall: '30m1h' is not a time ('h' stands behind 'm'): write 90, 30s, 10m or "
+		"1h30m");
 	refused(HEAD "[limits]\ncore = true\n", "f:4: core: 'true' is none of: no, yes");
 	refused(HEAD "[limits]\ncpus = 0\n", "f:4: cpus: '0': write a number such as 2 or 1.5");
 	refused(HEAD "[network]\nmode = open\n",
 		"f:4: mode: 'open' is none of: none, allowlist, proxy, host");
 	refused(HEAD "[network]\nallow = http://x\n",
-		"f:4: allow: 'http://x' is no destination: write example.org:443, *.example.org or "
+		"f:4: allow: 'http://x' is not a destination: write example.org:443, "
+		"*.example.org or "
 		"10.1.0.0/16:80,443");
 	/* ports are compared as text: this line would deny nothing */
 	refused(HEAD "[network]\ndeny = x.org:0443\n",
-		"f:4: deny: 'x.org:0443' is no destination: write example.org:443, *.example.org or "
+		"f:4: deny: 'x.org:0443' is not a destination: write example.org:443, "
+		"*.example.org or "
 		"10.1.0.0/16:80,443");
 	refused(HEAD "[network]\npublish = 0\n", "f:4: publish: '0': write 8080 or 8080:80");
 	refused(HEAD "[env]\nset = 1X=2\n", "f:4: set: '1X=2': write NAME=VALUE");
-	refused(HEAD "[limits]\nwall = 1\nwall = 2\n", "f:5: wall was set in line 4 already");
+	refused(HEAD "[limits]\nwall = 1\nwall = 2\n", "f:5: wall was already set in line 4");
 	refused(HEAD "[tree /x]\n", "f:3: [tree /x] has no source");
 	refused(HEAD "[test]\nexpect = read /x maybe\n",
 		"f:4: expect: write ACTION PATH [PATH2] VERDICT, the verdict one of: allow, deny, "
@@ -285,9 +293,10 @@ END_TEST
 START_TEST(patterns)
 {
 	refused(HEAD "[files]\nhide = *.{pem,key}\n",
-		"f:4: hide: braces are no alternatives here: write one rule each (the character: \\{)");
+		"f:4: hide: braces are no alternatives here: write one rule each (the character: "
+		"\\{)");
 	refused(HEAD "[files]\nhide = !x\n",
-		"f:4: hide: '!' takes nothing back here: the last rule that matches decides (the "
+		"f:4: hide: '!' does not negate here: the last rule that matches decides (the "
 		"character: \\!)");
 	refused(HEAD "[files]\nhide = a**b\n",
 		"f:4: hide: '**' stands for whole names: write **/*.c, or one '*' within a name");
@@ -297,15 +306,17 @@ START_TEST(patterns)
 	refused(HEAD "[files]\nhide = [[:alpha:]]\n",
 		"f:4: hide: named classes such as [[:alpha:]] do not exist here: write [a-z]");
 	refused(HEAD "[files]\nhide = ../x\n",
-		"f:4: hide: '..' is no name of a path: patterns are written from the root "
+		"f:4: hide: '..' is not a name in a path: patterns are written from the root "
 		"(/workspace/x) or match at every depth (x)");
 	refused(HEAD "[files]\nhide = a//b\n", "f:4: hide: an empty name ('//')");
 	refused(HEAD "[files]\nhide = ~/x\n",
-		"f:4: hide: patterns speak of paths inside, '~' of the host (the character: \\~)");
+		"f:4: hide: patterns name paths inside, '~' is one of the host (the character: "
+		"\\~)");
 	refused(HEAD "[files]\nhide = a\\\n",
 		"f:4: hide: the pattern ends in a backslash (a blank at the end of a name is [ ])");
 	refused(HEAD "[files]\nhide = a\\n\n",
-		"f:4: hide: '\\n' means nothing: a backslash goes before punctuation ('\\\\' is itself)");
+		"f:4: hide: '\\n' means nothing: a backslash goes before punctuation ('\\\\' is "
+		"itself)");
 }
 END_TEST
 
@@ -313,7 +324,8 @@ START_TEST(project_and_floor_hold_less)
 {
 	static const char tree[] = HEAD "[tree /x]\nsource = /\n";
 	refused_as(WARD_SOURCE_PROJECT, tree, sizeof(tree) - 1,
-		"f:3: a project file cannot hold [tree]: it only takes away (allowed: [guard] [files] "
+		"f:3: a project file cannot contain [tree]: it only takes away (allowed: [guard] "
+		"[files] "
 		"[quota] [limits] [network] deny [test])");
 	static const char *const sections[] = {"home", "system", "env", "process", "audit"};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
@@ -379,8 +391,10 @@ START_TEST(settings_are_filled)
 	struct ward_policy *p = policy_of(HEAD
 		"name = mine\n[tree /workspace]\nsource = sub\nhardlinks = allow\nat = /elsewhere\n"
 		"[tree /mem]\nsource = tmpfs:64M\n[limits]\nprocesses = 2k\nopen-files = 99\n"
-		"file = 1G\nwall = 1h30m\ntmp = 512K\ncore = yes\n[home]\nmode = project\nsize = 3M\n"
-		"[system]\nread = /opt/x\n[env]\npass = FOO_*\nset = A=b c\n[process]\nterminal = no\n"
+		"file = 1G\nwall = 1h30m\ntmp = 512K\ncore = yes\n[home]\nmode = project\nsize = "
+		"3M\n"
+		"[system]\nread = /opt/x\n[env]\npass = FOO_*\nset = A=b c\n[process]\nterminal "
+		"= no\n"
 		"[audit]\nlog = denials\non-failure = stop\n");
 	const struct ward_settings *s = ward_policy_settings(p);
 	ck_assert_str_eq(s->name, "mine");
@@ -442,7 +456,8 @@ START_TEST(quotas)
 
 	static const char nowhere[] = HEAD "[quota /tmp]\ngrowth = 1G\n";
 	refused_as(WARD_SOURCE_BASE, nowhere, sizeof(nowhere) - 1,
-		"f:4: [quota /tmp]: no tree is there, so nothing would be counted; [limits] tmp "
+		"f:4: [quota /tmp]: no tree is at this path, so nothing would be counted; "
+		"[limits] tmp "
 		"bounds /tmp");
 	ck_assert_int_eq(
 		compile_kind(WARD_SOURCE_FLOOR, nowhere, sizeof(nowhere) - 1, &p, NULL), 0);
@@ -450,7 +465,8 @@ START_TEST(quotas)
 	ward_policy_unref(p);
 	static const char still[] = HEAD "[quota /workspace]\nrate = 0/s\n";
 	refused_as(WARD_SOURCE_BASE, still, sizeof(still) - 1,
-		"f:4: rate = 0/s would make every write wait for ever; growth = 0 refuses what is new");
+		"f:4: rate = 0/s would make every write wait for ever; growth = 0 refuses what "
+		"is new");
 }
 END_TEST
 
@@ -490,7 +506,8 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_named)
 {
 	struct ward_policy *p = policy_of(HEAD
-		"[limits]\nper-command = 4m\nrequire = yes\n[tree /workspace]\nchanges = review\n[home]\nmode = project\n[network]\n"
+		"[limits]\nper-command = 4m\nrequire = yes\n[tree /workspace]\nchanges = "
+		"review\n[home]\nmode = project\n[network]\n"
 		"mode = host\n[audit]\nlog = io\nsync = batch\ncheckpoint = 10s\nrotate = 256M\n"
 		"keep = 1d\n");
 	const struct ward_strings *u = &ward_policy_settings(p)->unavailable;
@@ -665,6 +682,15 @@ START_TEST(names_of_the_owners_files)
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		ck_assert_int_eq(ward_project_file_name(t[i].path, &b), 0);
 		ck_assert_str_eq(ward_buf_str(&b), t[i].name);
+		ward_buf_clear(&b);
+		ck_assert_int_eq(ward_project_file_path(t[i].name, &b), 0);
+		ck_assert_str_eq(ward_buf_str(&b), t[i].path);
+	}
+	static const char *const none[] = {"", ".policy", "x", "x.polic", "a\\x2.policy",
+		"a\\xgg.policy", "a\\x00.policy", "a\\.policy", "long-ab.policy"};
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf other = WARD_BUF_INIT;
+		ck_assert_msg(ward_project_file_path(none[i], &other) == -EINVAL, "%s", none[i]);
 	}
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ck_assert_int_eq(ward_project_file_name("rel", &b), -EINVAL);

@@ -245,6 +245,36 @@ START_TEST(rates)
 }
 END_TEST
 
+START_TEST(percentages)
+{
+	static const struct row rows[] = {
+		{"75%", 750, NULL},
+		{"100%", 1000, NULL},
+		{"100.0%", 1000, NULL},
+		{"12.5%", 125, NULL},
+		{"0.1%", 1, NULL},
+		{"007%", 70, NULL},
+		{"0%", 0, "not a share"},
+		{"0.0%", 0, "not a share"},
+		{"101%", 0, "not a share"},
+		{"100.1%", 0, "not a share"},
+		{"1000000000%", 0, "not a share"},
+		{"99999999999999999999999%", 0, "not a share"},
+		{"12.55%", 0, "not a share"},
+		{"5.%", 0, "not a share"},
+		{".5%", 0, "not a share"},
+		{"75", 0, "not a share"},
+		{"75%%", 0, "not a share"},
+		{"75 %", 0, "not a share"},
+		{"-5%", 0, "not a share"},
+		{"%", 0, "not a share"},
+		{"", 0, "not a share"},
+		{NULL, 0, NULL},
+	};
+	check_rows(rows, ward_quantity_percent, "from 0.1% to 100%");
+}
+END_TEST
+
 START_TEST(points_in_time)
 {
 	static const struct {
@@ -341,6 +371,7 @@ int main(void)
 	tcase_add_test(t, durations_that_are_one_number_and_unit);
 	tcase_add_test(t, numbers);
 	tcase_add_test(t, rates);
+	tcase_add_test(t, percentages);
 	tcase_add_test(t, points_in_time);
 	tcase_add_test(t, beginnings_of_times);
 	suite_add_tcase(s, t);

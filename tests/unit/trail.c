@@ -272,7 +272,7 @@ START_TEST(one_foreign_member_spoils_its_record_alone)
 	put_kind(&s, 0, WARD_EVENT_SESSION_END);
 	finish(&s, "");
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
-	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&ledger, s.root);
 	struct ward_verify_result r = verify_bytes(
 		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, s.st.name));
@@ -299,7 +299,7 @@ START_TEST(an_end_with_a_foreign_member_is_none)
 		ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
 		finish(&s, "");
 		ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
-		ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+		ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 		ck_assert_uint_eq(
 			count_in(&log, "of kind session.end came from ring 0 with path,"), i);
 		/* The ledger is that of both: the first one, the control, is complete. */
@@ -370,7 +370,7 @@ START_TEST(a_spoiled_ring_leaves_a_gap_and_spares_the_others)
 	finish(&s, "");
 	munmap(m, 8192);
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
-	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&ledger, s.root);
 	struct ward_verify_result r = verify_bytes(
 		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, s.st.name));
@@ -471,7 +471,7 @@ START_TEST(a_recovery_writer_loses_nothing_and_doubles_nothing)
 	put_kind(&s, 0, WARD_EVENT_SESSION_END);
 	finish(&s, "");
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
-	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 	int next = 0;
 	for (const char *p = log.data; (p = strstr(p, "\"path\":\"/workspace/file-")); p++)
 		ck_assert_int_eq(atoi(p + strlen("\"path\":\"/workspace/file-")), next++);
@@ -549,7 +549,7 @@ static struct ward_verify_result recovered(struct session *s, size_t from, size_
 	put_kind(s, 0, WARD_EVENT_SESSION_END);
 	finish(s, "");
 	ward_cleanup(ward_buf_clear) struct ward_buf now = log_of(s);
-	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s->st.ledger_fd);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s->st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&ledger, s->root);
 	const struct ward_ledger_session *known = ward_ledger_view_find(&v, s->st.name);
 	const char *text = strstr(now.data, "recovery: ");
@@ -605,7 +605,7 @@ START_TEST(a_supervisor_that_dies_leaves_the_cause)
 	put_access(&s, 1);
 	finish(&s, "the supervisor died");
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
-	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&ledger, s.root);
 	struct ward_verify_result r = verify_bytes(
 		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, "orphan"));
@@ -626,7 +626,7 @@ START_TEST(an_end_with_a_reason_is_whole_and_tells_it)
 	ck_assert_int_eq(ward_ring_put(s.in[0], &ev), 0);
 	finish(&s, "");
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
-	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger_fd);
+	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&ledger, s.root);
 	struct ward_verify_result r = verify_bytes(
 		log.data, log.len, s.st.name, s.root, ward_ledger_view_find(&v, "reason"));
@@ -653,7 +653,7 @@ START_TEST(sessions_get_names_and_places)
 	ck_assert_uint_eq(st.st_mode & 0777, 0600);
 	ck_assert_int_eq(fstat(a.key_fd, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0600);
-	ck_assert_int_eq(fcntl(a.ledger_fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(fcntl(a.ledger.fd, F_GETFD), FD_CLOEXEC);
 	char *name = NULL;
 	ck_assert_int_eq(ward_store_find(trail_store(), "job", &name, &err), 0);
 	ck_assert_str_eq(name, "job");

@@ -259,8 +259,8 @@ END_TEST
 START_TEST(a_torn_entry_is_told_and_the_ledger_goes_on)
 {
 	struct sample a = sample_new("t1", 1);
-	ck_assert_int_eq(ward_fd_write_all(a.s.st.ledger_fd, "{\"v\":1,\"se", 10), 0);
-	ward_cleanup(ward_buf_clear) struct ward_buf torn = slurp(a.s.st.ledger_fd);
+	ck_assert_int_eq(ward_fd_write_all(a.s.st.ledger.fd, "{\"v\":1,\"se", 10), 0);
+	ward_cleanup(ward_buf_clear) struct ward_buf torn = slurp(a.s.st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&torn, a.s.root);
 	expect(&v.result, WARD_VERIFY_INCOMPLETE, 0, "torn", 0);
 	ward_ledger_view_free(&v);

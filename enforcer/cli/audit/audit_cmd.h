@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "audit/log/tlog.h"
 #include "audit/store/store.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/err.h"
@@ -15,9 +16,13 @@
 /* More than anybody reads at the end of a trail. */
 #define AUDIT_LINES_MAX 1000000U
 
+/* Labels that one question may name. */
+#define AUDIT_LABELS_MAX 8
+
 struct audit_cmd {
 	bool json;
 	bool all;
+	bool expected; /* denials: also those that the policy expects */
 	bool rebuild;  /* index */
 	bool verify;   /* the whole trail, also where the index answered */
 	bool no_index; /* look at every line */
@@ -33,16 +38,35 @@ struct audit_cmd {
 	/* verify: public keys; with them neither root key nor ledger is looked at */
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;
+	struct ward_note_key witness; /* witness, verify: its key */
+	bool has_witness;
+	struct ward_note_key ledger_key; /* verify: of a ledger, for proofs of its entries */
+	bool has_ledger_key;
+	bool ledger;		 /* key show, prove: of the ledger, not of a session */
+	const char *verified;	 /* verify --all: what was verified before; NULL: all is read */
+	const char *digest;	 /* which that file must have; NULL: any */
 	const char *checkpoints; /* verify: where a FILE's checkpoints are; NULL: beside it */
 	bool has_from;		 /* prove: consistency */
 	uint64_t from;		 /* prove: size of the earlier checkpoint */
 	const char *prove_file;	 /* prove: all records of this file */
 	uint64_t size;		 /* prove: of the (later) checkpoint; 0: the last one */
 	uint64_t after;		 /* export: records with a larger seq only */
-	const char *verb;	 /* as it was typed, for messages and the ledger */
-	const char *object;	 /* file, process: what is asked about */
-	const char *session;	 /* as given; NULL: the latest */
-	const char *state;	 /* --state; NULL: the default */
+	bool force;		 /* remove: before its time */
+	const char *reason;	 /* remove, hold, release; NULL: none was given */
+	const char *labels[AUDIT_LABELS_MAX]; /* KEY=VALUE: only sessions that have all */
+	size_t n_labels;
+	/* Only sessions of this login, and of this session of the kernel's audit. */
+	bool has_login, has_audit_session;
+	uint64_t login, audit_session;
+	const char *host;		      /* network; NULL: all */
+	const char *since;		      /* network, guarantees; as it was typed; NULL: all */
+	char since_time[WARD_CLOCK_TEXT_MAX]; /* and as records have it */
+	const char *at;			      /* policy: as it was typed; NULL: not given */
+	char at_time[WARD_CLOCK_TEXT_MAX];    /* and as records have it */
+	const char *verb;		      /* as it was typed, for messages and the ledger */
+	const char *object;		      /* file, process: what is asked about */
+	const char *session;		      /* as given; NULL: the latest */
+	const char *state;		      /* --state; NULL: the default */
 	struct ward_store *store;
 	bool system; /* it is the one that the system's writer keeps of owner */
 	bool owner_given;

@@ -16,7 +16,8 @@
 const struct argp_option audit_filter_options[] = {
 	{"kind", AUDIT_FILTER_KIND, "KIND", 0,
 		"open, create, close, rename, link, remove, deny, ...", 0},
-	{"verdict", AUDIT_FILTER_VERDICT, "VERDICT", 0, "allow, deny, hide, ask", 0},
+	{"verdict", AUDIT_FILTER_VERDICT, "VERDICT", 0,
+		"allow, deny, hide, ask; without --kind, of no probe", 0},
 	{"path", AUDIT_FILTER_PATH, "PATH", 0,
 		"A path and what is beneath, or a pattern ('*' crosses '/')", 0},
 	{"rule", AUDIT_FILTER_RULE, "FILE:LINE", 0, "The deciding rule", 0},
@@ -26,7 +27,8 @@ const struct argp_option audit_filter_options[] = {
 	{"descendants", AUDIT_FILTER_DESCENDANTS, NULL, 0,
 		"With a process: also what it started, and what that started", 0},
 	{"since", AUDIT_FILTER_SINCE, "TIME", 0,
-		"In UTC: 2026-01-02T03:04, or the date alone; today, yesterday; or so long ago: 90s, "
+		"In UTC: 2026-01-02T03:04, or the date alone; today, yesterday; or so long ago: "
+		"90s, "
 		"30m, 12h, 2d, 1w",
 		0},
 	{"until", AUDIT_FILTER_UNTIL, "TIME", 0,
@@ -83,7 +85,7 @@ static int take_pid(struct ward_filter *f, const char *arg)
 {
 	if (ward_quantity_whole(arg, 1, INT32_MAX, &f->pid, NULL) == 0)
 		return 1;
-	ward_sayf("audit: --pid %s: that is no process number", arg);
+	ward_sayf("audit: --pid %s: this is not a process number", arg);
 	return -EINVAL;
 }
 
@@ -108,7 +110,7 @@ int audit_filter_take(struct audit_filter *g, int key, const char *arg)
 		f->verdict = arg;
 		return 1;
 	case AUDIT_FILTER_RULE:
-		f->rule = arg;
+		f->rule = escaped(&g->rule, arg);
 		return 1;
 	case AUDIT_FILTER_COMM:
 		f->comm = arg;
@@ -194,5 +196,6 @@ void audit_filter_clear(struct audit_filter *g)
 	ward_filter_clear(&g->f);
 	ward_buf_clear(&g->path);
 	ward_buf_clear(&g->exe);
+	ward_buf_clear(&g->rule);
 	ward_buf_clear(&g->said);
 }

@@ -32,6 +32,7 @@ struct audit_filter {
 	struct ward_filter f;
 	struct ward_buf path; /* escaped */
 	struct ward_buf exe;  /* escaped */
+	struct ward_buf rule; /* escaped */
 	struct ward_buf said; /* as it was typed, for the ledger */
 	char since[WARD_CLOCK_TEXT_MAX], until[WARD_CLOCK_TEXT_MAX]; /* as records have them */
 };

@@ -18,44 +18,65 @@ int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int notes_fd = -1;
 	int r = ward_store_open_ledger(c->store, &fd, err);
+	if (r == 0 || r == -ENOENT)
+		r = ward_store_open_ledger_checkpoints(c->store, &notes_fd, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return ward_verify_ledger(fd, root, ret, err);
+	return ward_verify_ledger(fd, notes_fd, root, ret, err);
+}
+
+int audit_ledger_exact(struct audit_cmd *c, const char *name, uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, const struct ward_ledger_session **ret_s,
+	struct ward_err *err)
+{
+	int r = ward_store_read_key(c->store, root, err);
+	if (r == 0)
+		r = audit_ledger_read(c, root, ret, err);
+	const struct ward_ledger_session *s = r == 0 ? ward_ledger_view_find(ret, name) : NULL;
+	if (r == 0 && !s)
+		r = ward_err_set(err, -ENOENT, "the ledger has no session %s", name);
+	if (r == 0)
+		*ret_s = s;
+	return r;
 }
 
 void audit_ledger_note_read(struct audit_cmd *c, const char *session)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	uint8_t root[WARD_KEY_BYTES];
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files files =
+		WARD_LEDGER_FILES_INIT;
 	bool ask = c->system && geteuid() != 0;
 	int r = ask ? ward_system_note_read(session, c->verb, NULL, &err)
 		    : ward_store_read_key(c->store, root, &err);
 	if (r == 0 && !ask)
-		r = ward_store_extend_ledger(c->store, &fd, &err);
+		r = ward_store_extend_ledger(c->store, &files, &err);
 	if (r == 0 && !ask)
-		r = ward_ledger_read(fd, root, session, c->verb, getuid(), &err);
+		r = ward_ledger_read(&files, root, session, c->verb, getuid(), &err);
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
-		ward_sayf("the ledger does not have that %s was read: %s", session, err.text);
+		ward_sayf("could not record in the ledger that %s was read: %s", session, err.text);
 }
 
 void audit_ledger_note_question(struct audit_cmd *c, const char *question)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	uint8_t root[WARD_KEY_BYTES];
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files files =
+		WARD_LEDGER_FILES_INIT;
 	bool ask = c->system && geteuid() != 0;
 	int r = ask ? ward_system_note_read("", c->verb, question, &err)
 		    : ward_store_read_key(c->store, root, &err);
 	if (r == 0 && !ask)
-		r = ward_store_extend_ledger(c->store, &fd, &err);
+		r = ward_store_extend_ledger(c->store, &files, &err);
 	if (r == 0 && !ask)
-		r = ward_ledger_question(fd, root, c->verb, question, getuid(), &err);
+		r = ward_ledger_question(&files, root, c->verb, question, getuid(), &err);
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
-		ward_sayf("the ledger does not have that the trails were asked: %s", err.text);
+		ward_sayf("could not record in the ledger that the trails were searched: %s",
+			err.text);
 }
 
 /* By its name, or its unique beginning. */

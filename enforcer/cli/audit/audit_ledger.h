@@ -19,6 +19,15 @@ void audit_ledger_note_read(struct audit_cmd *c, const char *session);
 void audit_ledger_note_question(struct audit_cmd *c, const char *question);
 
 /*
+ * The ledger, and in it the session of just this name. root: the root key, to be wiped by the
+ * caller. -ENOENT: the ledger does not know it. ret is the caller's to free in any case; *ret_s is
+ * borrowed from it.
+ */
+int audit_ledger_exact(struct audit_cmd *c, const char *name, uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, const struct ward_ledger_session **ret_s,
+	struct ward_err *err) ward_must_check;
+
+/*
  * r: the outcome of looking for the session `what`. -ENOENT: err becomes what the ledger has of it,
  * if it has anything. Returns r.
  */

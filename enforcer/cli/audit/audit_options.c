@@ -5,13 +5,17 @@
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "audit/write/ledger.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/base/timestamp.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/session/records/session_about.h"
 
 #define OPTION_HELP 'h'
 
@@ -33,6 +37,17 @@ static const struct argp_option index_options[] = {
 		"Verify the whole trail, also where an index answered", 0},
 	{0},
 };
+static const struct argp_option sessions_options[] = {
+	{"label", AUDIT_OPTION_LABEL, "KEY=VALUE", 0,
+		"Of all sessions, only those that were started with this label; repeats", 0},
+	{"login", AUDIT_OPTION_LOGIN, "USER", 0,
+		"Of all sessions, only those that this user, a name or a number, had logged in for "
+		"(loginuid)",
+		0},
+	{"audit-session", AUDIT_OPTION_AUDIT_SESSION, "ID", 0,
+		"Of all sessions, only those of this session of the kernel's audit", 0},
+	{0},
+};
 /* The filters have --pid as a child, which process lacks. */
 static error_t take_filters(int key, char *arg, struct argp_state *state)
 {
@@ -46,6 +61,8 @@ static const struct argp state_argp = {
 	state_options, audit_options_take, NULL, NULL, NULL, NULL, NULL};
 static const struct argp index_argp = {
 	index_options, audit_options_take, NULL, NULL, NULL, NULL, NULL};
+static const struct argp sessions_argp = {
+	sessions_options, audit_options_take, NULL, NULL, NULL, NULL, NULL};
 static const struct argp pid_argp = {
 	audit_filter_pid, audit_options_take, NULL, NULL, NULL, NULL, NULL};
 static const struct argp_child pid_child[] = {{&pid_argp, 0, NULL, 0}, {0}};
@@ -57,8 +74,13 @@ static const struct argp process_argp = {
 /* The headings keep the groups apart in --help. */
 #define FILTERS "Which records:"
 #define FOUND "How they are found:"
+#define SESSIONS "Which sessions:"
 #define TRAILS "Whose trails:"
 const struct argp_child audit_options_plain[] = {{&state_argp, 0, TRAILS, 3}, {0}};
+const struct argp_child audit_options_sessions[] = {
+	{&sessions_argp, 0, SESSIONS, 1}, {&state_argp, 0, TRAILS, 3}, {0}};
+const struct argp_child audit_options_listed[] = {{&filter_argp, 0, FILTERS, 1},
+	{&sessions_argp, 0, SESSIONS, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
 const struct argp_child audit_options_filtered[] = {
 	{&filter_argp, 0, FILTERS, 1}, {&state_argp, 0, TRAILS, 3}, {0}};
 const struct argp_child audit_options_asked[] = {{&filter_argp, 0, FILTERS, 1},
@@ -82,17 +104,60 @@ static error_t take_number(const struct audit_cmd *c, const char *takes, const c
 	return 0;
 }
 
+/* A name or a number. */
+static error_t take_user(const struct audit_cmd *c, const char *arg, uint64_t *ret)
+{
+	const struct passwd *pw = getpwnam(arg);
+	if (pw)
+		*ret = pw->pw_uid;
+	else if (ward_quantity_whole(arg, 0, UINT32_MAX - 1, ret, NULL) < 0)
+		return audit_options_wrong(c, "no such user: ", arg);
+	return 0;
+}
+
 /* Whose trails of the system's writer. */
 static error_t take_owner(struct audit_cmd *c, const char *arg)
 {
-	const struct passwd *pw = getpwnam(arg);
-	uint64_t n = pw ? pw->pw_uid : 0;
-	if (!pw && ward_quantity_whole(arg, 0, UINT32_MAX - 1, &n, NULL) < 0)
-		return audit_options_wrong(c, "no such user: ", arg);
+	uint64_t n = 0;
+	if (take_user(c, arg, &n))
+		return EINVAL;
 	c->system = true;
 	c->owner = (uid_t)n;
 	c->owner_given = true;
 	return 0;
+}
+
+/* A moment: as records have it. */
+static error_t take_moment(struct audit_cmd *c, const char *option, const char *arg,
+	const char **ret, char ret_time[WARD_CLOCK_TEXT_MAX])
+{
+	struct ward_err err = {0};
+	*ret = arg;
+	return ward_timestamp_beginning(arg, ward_clock_real_ns(), ret_time, &err) < 0
+		       ? audit_options_wrong(c, option, err.text)
+		       : 0;
+}
+
+/* Which of many sessions are asked for. ARGP_ERR_UNKNOWN: the option is another. */
+static error_t take_sessions(int key, const char *arg, struct audit_cmd *c)
+{
+	switch (key) {
+	case AUDIT_OPTION_LABEL:
+		if (!ward_label_valid(arg) || c->n_labels >= AUDIT_LABELS_MAX)
+			return audit_options_wrong(
+				c, "--label takes KEY=VALUE, at most eight times: ", arg);
+		c->labels[c->n_labels++] = arg;
+		return 0;
+	case AUDIT_OPTION_LOGIN:
+		c->has_login = true;
+		return take_user(c, arg, &c->login);
+	case AUDIT_OPTION_AUDIT_SESSION:
+		c->has_audit_session = true;
+		return take_number(c, "--audit-session takes a number: ", arg, 0, UINT32_MAX - 1,
+			&c->audit_session);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 /* Which trails are asked for, and which records. */
@@ -111,16 +176,46 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 	case AUDIT_OPTION_ALL:
 		c->all = true;
 		return 0;
+	case AUDIT_OPTION_EXPECTED:
+		c->expected = true;
+		return 0;
 	case AUDIT_OPTION_KEY:
 		return audit_keys_take(c, arg)
 			       ? 0
 			       : audit_options_wrong(
 					 c, "no public key, and no file of them: ", arg);
+	case AUDIT_OPTION_LEDGER:
+		c->ledger = true;
+		return 0;
+	case AUDIT_OPTION_WITNESS:
+		c->has_witness = ward_note_key_parse(arg, strlen(arg), &c->witness) == 0 &&
+				 c->witness.type == WARD_NOTE_COSIGNATURE;
+		return c->has_witness
+			       ? 0
+			       : audit_options_wrong(c,
+					 "no key of a witness (NAME+ID+BASE64, of type 4): ", arg);
 	case AUDIT_OPTION_CHECKPOINTS:
 		c->checkpoints = arg;
 		return 0;
+	case AUDIT_OPTION_VERIFIED:
+		c->verified = arg;
+		return 0;
+	case AUDIT_OPTION_DIGEST:
+		c->digest = arg;
+		return strlen(arg) == 64 && strspn(arg, "0123456789abcdef") == 64
+			       ? 0
+			       : audit_options_wrong(c,
+					 "--digest takes 64 hexadecimal digits, in small letters: ",
+					 arg);
 	case AUDIT_OPTION_FILE:
 		c->prove_file = arg;
+		return 0;
+	case AUDIT_OPTION_AT:
+		return take_moment(c, "--at: ", arg, &c->at, c->at_time);
+	case AUDIT_OPTION_SINCE:
+		return take_moment(c, "--since: ", arg, &c->since, c->since_time);
+	case AUDIT_OPTION_HOST:
+		c->host = arg;
 		return 0;
 	case AUDIT_OPTION_AFTER:
 		return take_number(c, "--after takes the number of a record: ", arg, 0,
@@ -137,8 +232,19 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 	default:
 		break;
 	}
+	const error_t e = take_sessions(key, arg, c);
+	if (e != ARGP_ERR_UNKNOWN)
+		return e;
 	int r = audit_filter_take(&c->filter, key, arg);
 	return r > 0 ? 0 : r < 0 ? EINVAL : ARGP_ERR_UNKNOWN;
+}
+
+static error_t take_reason(struct audit_cmd *c, const char *arg)
+{
+	if (!arg[strspn(arg, " \t\n")] || strlen(arg) > WARD_LEDGER_REASON_MAX)
+		return audit_options_wrong(c, "--reason: a text of at most 1024 bytes", "");
+	c->reason = arg;
+	return 0;
 }
 
 error_t audit_options_take(int key, char *arg, struct argp_state *state)
@@ -169,6 +275,11 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 	case AUDIT_OPTION_REBUILD:
 		c->rebuild = true;
 		return 0;
+	case AUDIT_OPTION_FORCE:
+		c->force = true;
+		return 0;
+	case AUDIT_OPTION_REASON:
+		return take_reason(c, arg);
 	case AUDIT_OPTION_FORMAT:
 		c->format = arg;
 		return 0;
@@ -187,5 +298,12 @@ error_t audit_options_check(struct audit_cmd *c)
 {
 	if (c->system && c->state)
 		return audit_options_wrong(c, "--state and --system: which one?", "");
+	if (c->verified && (!c->all || c->n_keys))
+		return audit_options_wrong(c, "--verified goes with --all, and not with --key", "");
+	if (c->digest && !c->verified)
+		return audit_options_wrong(
+			c, "--digest is that of --verified FILE: which one?", "");
+	if (c->force && !c->reason)
+		return audit_options_wrong(c, "--force takes --reason: why before its time?", "");
 	return audit_filter_check(&c->filter) < 0 ? EINVAL : 0;
 }

@@ -26,14 +26,31 @@ enum audit_option {
 	AUDIT_OPTION_KEY,
 	AUDIT_OPTION_CHECKPOINTS,
 	AUDIT_OPTION_ALL,
+	AUDIT_OPTION_EXPECTED,
 	AUDIT_OPTION_REBUILD,
 	AUDIT_OPTION_SIZE,
 	AUDIT_OPTION_FROM,
 	AUDIT_OPTION_FILE,
+	AUDIT_OPTION_WITNESS,
+	AUDIT_OPTION_LEDGER,
+	AUDIT_OPTION_AT,
+	AUDIT_OPTION_HOST,
+	AUDIT_OPTION_LABEL,
+	AUDIT_OPTION_LOGIN,
+	AUDIT_OPTION_VERIFIED,
+	AUDIT_OPTION_DIGEST,
+	AUDIT_OPTION_AUDIT_SESSION,
+	AUDIT_OPTION_SINCE,
+	AUDIT_OPTION_FORCE,
+	AUDIT_OPTION_REASON,
 };
 
 /* The children of a verb: --state, --system and --owner, which every verb takes; */
 extern const struct argp_child audit_options_plain[];
+/* and which of many sessions are meant; */
+extern const struct argp_child audit_options_sessions[];
+/* and these and the filters; */
+extern const struct argp_child audit_options_listed[];
 /* and the filters; */
 extern const struct argp_child audit_options_filtered[];
 /* and --no-index and --verify, where an index may answer; */

@@ -186,6 +186,6 @@ void audit_print_names(const struct ward_file_names *names)
 		while (k < i && strcmp(ward_file_names_get(names, k), name) != 0)
 			k++;
 		if (k == i && !ward_file_names_elsewhere(names, i))
-			ward_sayf("it was %s as well", name);
+			ward_sayf("this file also had the name %s", name);
 	}
 }

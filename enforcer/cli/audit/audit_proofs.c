@@ -57,7 +57,7 @@ int audit_proofs_open(struct audit_cmd *c, char **ret_name, struct ward_log **re
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup_fd int fd = -1;
-	int r = ward_store_find(c->store, c->session, &name, err);
+	int r = audit_trail_meant(c, &name, err);
 	if (r == 0)
 		r = ward_store_open_checkpoints(c->store, name, &fd, err);
 	if (r == 0) {
@@ -75,7 +75,7 @@ int audit_proofs_open(struct audit_cmd *c, char **ret_name, struct ward_log **re
 	return r;
 }
 
-int audit_proofs_show(struct audit_cmd *c, const char *path, struct ward_err *err)
+int audit_proofs_show(struct audit_cmd *c, const char *path, bool asked, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOFS_TEXT_MAX};
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -84,5 +84,11 @@ int audit_proofs_show(struct audit_cmd *c, const char *path, struct ward_err *er
 	int r = audit_proofs_open(c, &name, &log, &notes, err);
 	if (r == 0)
 		r = audit_proofs_make(c, path, name, log, &notes, &b, err);
-	return r < 0 ? r : ward_output_write(NULL, true, &b, err);
+	if (r == -ENOMSG && asked) {
+		ward_say(err->text);
+		return 1;
+	}
+	if (r == 0)
+		r = ward_output_write(NULL, true, &b, err);
+	return r;
 }

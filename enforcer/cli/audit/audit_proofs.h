@@ -22,6 +22,7 @@ int audit_proofs_make(struct audit_cmd *c, const char *path, const char *name, s
 	struct ward_err *err) ward_must_check;
 /*
  * --proof of show, file and process: the proofs of what the filter matches (path not NULL: of this
- * file, as it was given) to stdout; --json: each record beside its own.
+ * file, as it was given) to stdout; --json: each record beside its own. asked: 1 if there is none.
  */
-int audit_proofs_show(struct audit_cmd *c, const char *path, struct ward_err *err) ward_must_check;
+int audit_proofs_show(
+	struct audit_cmd *c, const char *path, bool asked, struct ward_err *err) ward_must_check;

@@ -3,20 +3,103 @@
 #include "enforcer/cli/audit/audit_trail.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/log/chain.h"
+#include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/here.h"
+
+/* What is looked for in the first record of a trail. */
+struct of_project {
+	struct audit_cmd *c;
+	const char *project;
+	bool is;
+};
+
+static int first_record(void *user, const char *line, size_t len, const json_t *record)
+{
+	struct of_project *p = user;
+	const char *of =
+		json_string_value(json_object_get(json_object_get(record, "detail"), "project"));
+	(void)line;
+	(void)len;
+	p->is = of && strcmp(of, p->project) == 0;
+	return 1;
+}
+
+static bool is_of_project(void *user, const char *name)
+{
+	struct of_project *p = user;
+	struct ward_err ignored = WARD_ERR_INIT;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	p->is = false;
+	if (ward_store_open_log(p->c->store, name, &log, &ignored) == 0)
+		(void)!ward_query_walk(log, true, first_record, p, &ignored);
+	return p->is;
+}
+
+static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
+{
+	ward_cleanup(ward_here_clear) struct ward_here here = {0};
+	ward_here_find(&here);
+	struct of_project p = {.c = c, .project = here.project};
+	const struct ward_store_wanted wanted = {.is = is_of_project, .user = &p};
+	struct ward_err none = WARD_ERR_INIT;
+	int r = here.project ? ward_store_find_last(c->store, &wanted, ret_name, &none) : -ENOENT;
+	if (r != -ENOENT)
+		return r < 0 ? ward_err_set(err, r, "%s", none.text) : r;
+	r = ward_store_find_last(c->store, NULL, ret_name, err);
+	if (r == 0 && here.marked) {
+		free(ward_steal_ptr(ret_name));
+		return ward_err_set(err, -ENOENT,
+			"no session of this project (%s) has a trail; wardfs audit list lists "
+			"those "
+			"of others",
+			here.project);
+	}
+	if (r == 0)
+		ward_sayf("no session ran in this directory: 'latest' is %s", *ret_name);
+	return r;
+}
+
+int audit_trail_meant(struct audit_cmd *c, char **ret_name, struct ward_err *err)
+{
+	if (!c->session || strcmp(c->session, "latest") == 0)
+		return latest(c, ret_name, err);
+	return ward_store_find(c->store, c->session, ret_name, err);
+}
+
+int audit_trail_known(struct audit_cmd *c, char **ret_name, struct ward_err *err)
+{
+	struct ward_err why = WARD_ERR_INIT;
+	struct ward_ledger_view ledger = {0};
+	uint8_t root[WARD_KEY_BYTES];
+	int r = audit_trail_meant(c, ret_name, &why);
+	if (r != -ENOENT || !c->session || strcmp(c->session, "latest") == 0)
+		return r < 0 ? ward_err_set(err, r, "%s", why.text) : r;
+	r = ward_store_read_key(c->store, root, err);
+	if (r == 0)
+		r = audit_ledger_read(c, root, &ledger, err);
+	ward_chain_wipe(root, sizeof(root));
+	if (r == 0 && !ward_ledger_view_find(&ledger, c->session))
+		r = ward_err_set(err, -ENOENT, "%s", why.text);
+	ward_ledger_view_free(&ledger);
+	if (r == 0 && !(*ret_name = strdup(c->session)))
+		r = ward_err_sys(err, -ENOMEM, "session");
+	return r;
+}
 
 int audit_trail_open(
 	struct audit_cmd *c, char **ret_name, struct ward_log **ret, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
-	int r = ward_store_find(c->store, c->session, &name, err);
+	int r = audit_trail_meant(c, &name, err);
 	if (r == 0)
 		r = ward_store_open_log(c->store, name, ret, err);
 	if (r < 0)

@@ -11,6 +11,14 @@
  * Finds the session that is asked for, opens its log and has the ledger note that it is read.
  * *ret_name and *ret are the caller's.
  */
+/*
+ * The name of the session that is meant (c->session): latest is that of the project around the
+ * current directory; outside of any project that of all, and then it is said which. *ret_name is
+ * the caller's.
+ */
+int audit_trail_meant(struct audit_cmd *c, char **ret_name, struct ward_err *err) ward_must_check;
+/* The same; a session whose trail is gone is meant by its whole name, which the ledger has. */
+int audit_trail_known(struct audit_cmd *c, char **ret_name, struct ward_err *err) ward_must_check;
 int audit_trail_open(struct audit_cmd *c, char **ret_name, struct ward_log **ret,
 	struct ward_err *err) ward_must_check;
 

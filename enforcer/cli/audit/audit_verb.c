@@ -4,12 +4,14 @@
 #include "enforcer/cli/audit/audit_verb.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/base/arguments.h"
@@ -77,16 +79,37 @@ error_t audit_verb_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* A name with ".tar" is that of a file where there is one; no session of wardfs is so called. */
+bool audit_verb_is_file(const char *what)
+{
+	const size_t n = what ? strlen(what) : 0;
+	return n > 0 && (strchr(what, '/') || (n > 4 && strcmp(what + n - 4, ".tar") == 0 &&
+						      access(what, F_OK) == 0));
+}
+
+/* Where the trails lie: --state from the current directory, or the default. */
+static int state_path(const struct audit_cmd *c, char **ret, struct ward_err *err)
+{
+	ward_cleanup_free char *here = NULL;
+	if (!c->state)
+		return ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
+			secure_getenv("HOME"), ret, err);
+	const bool relative = c->state[0] != '/';
+	if (relative && !(here = getcwd(NULL, 0)))
+		return ward_err_sys(err, -errno, "--state %s: the current directory", c->state);
+	if (asprintf(ret, "%s%s%s", relative ? here : "", relative ? "/" : "", c->state) < 0) {
+		*ret = NULL;
+		return ward_err_sys(err, -ENOMEM, "--state");
+	}
+	return 0;
+}
+
 static int open_store(struct audit_cmd *c, bool fills, struct ward_err *err)
 {
-	ward_cleanup_free char *path = NULL;
-	const char *state = c->state;
-	int r = 0;
-	if (!state) {
-		r = ward_store_default_path(geteuid(), secure_getenv("XDG_STATE_HOME"),
-			secure_getenv("HOME"), &path, err);
-		state = path;
-	}
+	ward_cleanup_free char *state = NULL;
+	int r = state_path(c, &state, err);
+	if (r == 0 && !c->system)
+		r = ward_patient_reach(state, err);
 	if (r == 0 && !c->system)
 		return ward_store_open(state, false, &c->store, err);
 	if (r == 0)
@@ -101,7 +124,7 @@ static int run(const struct audit_verb *v, struct audit_cmd *c)
 	if (r < 0)
 		(void)ward_err_sys(&err, r, "libsodium");
 	/* A trail elsewhere and a public key: there need not be any session on this host. */
-	if (r == 0 && !(c->n_keys && c->session && strchr(c->session, '/')))
+	if (r == 0 && !((c->n_keys || c->has_ledger_key) && audit_verb_is_file(c->session)))
 		r = open_store(c, v->fills, &err);
 	if (r == 0)
 		r = v->run(c, &err);

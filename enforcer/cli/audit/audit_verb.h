@@ -29,4 +29,6 @@ error_t audit_verb_parse(int key, char *arg, struct argp_state *state);
  * Takes the options and words of the verb, opens the store that they name, and runs it. Returns the
  * exit status: 2 for wrong use, 125 after a message where it failed.
  */
+/* Does the word mean a file, not a session? NULL: no. */
+bool audit_verb_is_file(const char *what);
 int audit_verb_call(const struct audit_verb *v, int argc, char **argv);

@@ -16,6 +16,7 @@
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_policies.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
@@ -26,26 +27,35 @@
 /* Eleven octal digits of a size. */
 #define SIZE_MAX_USTAR UINT64_C(077777777777)
 
-static const char readme[] =
-	"A trail of wardfs, to be verified without the host that wrote it.\n"
+/* What stands before and behind the name of the trail's first file. */
+static const char readme[] = "A trail of wardfs, to be verified without the host that wrote it.\n"
+			     "\n"
+			     "With wardfs, on the archive as it came, or in this directory:\n"
+			     "\n"
+			     "    wardfs audit verify --key KEYS BUNDLE.tar\n"
+			     "    wardfs audit verify --key ./public.keys ./";
+static const char readme_rest[] =
 	"\n"
-	"With wardfs, in this directory:\n"
-	"\n"
-	"    wardfs audit verify --key ./public.keys ./trail.jsonl\n"
 	"    wardfs audit verify --key ./public.keys ./attestation.json\n"
 	"\n"
-	"Without it: docs/audit-format.md of wardfs describes files, records and checks; SHA-256 and\n"
+	"Without it: docs/audit-format.md of wardfs describes files, records and checks; SHA-256 "
+	"and\n"
 	"Ed25519 (the command openssl has both) are all that it takes.\n"
 	"\n"
-	"public.keys came with the rest: whoever wrote the one could write the other. Compare it with\n"
-	"what `wardfs audit key show` said on that host, or with what was kept of it elsewhere; and\n"
+	"public.keys came with the rest: whoever wrote the one could write the other. Compare it "
+	"with\n"
+	"what `wardfs audit key show` said on that host, or with what was kept of it elsewhere; "
+	"and\n"
 	"the checkpoints with those that were anchored.\n"
 	"\n"
-	"trail.jsonl      the records, one a line; a long trail goes on in trail.2.jsonl …, and a name\n"
-	"                 that ends with .zst is compressed: zstd -d unpacks it\n"
+	"trail.jsonl*     the records, one a line. A long trail goes on in trail.2.jsonl and so "
+	"on.\n"
+	"                 A name that ends with .zst is compressed; zstd -d unpacks it.\n"
 	"checkpoints      signed roots of their tree\n"
 	"public.keys      that the checkpoints are signed with\n"
-	"policy           that was in force\n"
+	"policy           that was in force at the start, as it was compiled\n"
+	"policy.N         the one of the N-th reload that came into force\n"
+	"policy.txt       those that were in force, as one text each\n"
 	"attestation.json what was in force and held, signed (in-toto, DSSE)\n";
 
 static void octal(char *to, size_t digits, uint64_t v)
@@ -111,6 +121,21 @@ static int put_file(int fd, const char *dir, const char *name, int from)
 	return r == 0 ? pad(fd, (uint64_t)st.st_size) : r;
 }
 
+/* Names the first file of the trail as it is called here, plain or compressed. */
+static int put_readme(int fd, const char *dir, struct ward_log *log)
+{
+	char name[WARD_SEGMENT_NAME_MAX];
+	struct ward_log_file f;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	int r = ward_log_file(log, 0, &f);
+	if (r < 0)
+		return r;
+	ward_segment_name(name, f.number, f.packed);
+	ward_buf_printf(&b, "%s%s%s", readme, name, readme_rest);
+	r = ward_buf_error(&b);
+	return r < 0 ? r : put_text(fd, dir, "README", b.data, b.len);
+}
+
 /* As they lie there, plain or compressed. */
 static int put_segments(int fd, const char *dir, struct ward_log *log)
 {
@@ -154,6 +179,40 @@ static int put_keys(struct audit_cmd *c, int fd, const char *name, struct ward_e
 	return r < 0 ? ward_err_sys(err, r, "bundle") : 0;
 }
 
+/* Those that were in force, to be read, and as they were compiled; what wardfs 0.1 wrote has none.
+ */
+static int make_policies(struct ward_log *log, const char *name, struct ward_policy_texts *t,
+	struct ward_buf *ret, struct ward_err *err)
+{
+	int r = audit_policies_read(log, name, t, err);
+	if (r == -ENODATA || r == -EBADMSG) {
+		*err = WARD_ERR_INIT;
+		ward_policy_texts_clear(t);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	audit_policies_write(t, ret);
+	r = ward_buf_error(ret);
+	return r < 0 ? ward_err_sys(err, r, "policy.txt") : 0;
+}
+
+/* As the records have them, to which verify holds the files of the session's directory. */
+static int put_reloaded(int fd, const char *dir, const struct ward_policy_texts *t)
+{
+	char name[32];
+	unsigned n = 0;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		const struct ward_policy_text *p = &t->v[i];
+		if (!p->loaded || n++ == 0)
+			continue;
+		snprintf(name, sizeof(name), "policy.%u", n - 1);
+		r = put_text(fd, dir, name, p->sources.data, p->sources.len);
+	}
+	return r;
+}
+
 static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 {
 	static const char end[2 * BLOCK];
@@ -162,6 +221,8 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 	ward_cleanup_fd int notes = -1;
 	ward_cleanup_fd int policy = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf attestation = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf policies = WARD_BUF_INIT;
+	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts texts = {0};
 	bool intact = false;
 	int r = audit_trail_open(c, &name, &log, err);
 	if (r == 0)
@@ -172,9 +233,11 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = put_keys(c, fd, name, err);
 	if (r == 0)
 		r = audit_attestation_make(c, &attestation, &intact, err);
+	if (r == 0)
+		r = make_policies(log, name, &texts, &policies, err);
 	if (r < 0)
 		return r;
-	r = put_text(fd, name, "README", readme, sizeof(readme) - 1);
+	r = put_readme(fd, name, log);
 	/* The checkpoints before the trail: they speak of no more than it then has. */
 	if (r == 0)
 		r = put_file(fd, name, "checkpoints", notes);
@@ -183,20 +246,24 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 	if (r == 0)
 		r = put_file(fd, name, "policy", policy);
 	if (r == 0)
+		r = put_reloaded(fd, name, &texts);
+	if (r == 0 && policies.len)
+		r = put_text(fd, name, "policy.txt", policies.data, policies.len);
+	if (r == 0)
 		r = put_text(fd, name, "attestation.json", attestation.data, attestation.len);
 	if (r == 0)
 		r = ward_fd_write_all(fd, end, sizeof(end));
 	if (r < 0)
 		return ward_err_sys(err, r, "bundle");
 	if (!intact)
-		ward_sayf("the trail of %s is not intact; the bundle has it as it is", name);
+		ward_sayf("the trail of %s is not intact; the bundle contains it unchanged", name);
 	return intact ? 0 : 1;
 }
 
 static int run_bundle(struct audit_cmd *c, struct ward_err *err)
 {
 	if (!c->output && isatty(STDOUT_FILENO)) {
-		ward_sayf("audit bundle: an archive is not for a terminal; -o FILE takes it");
+		ward_sayf("audit bundle: cannot write an archive to a terminal; use -o FILE");
 		return 2;
 	}
 	if (!c->output)

@@ -11,7 +11,9 @@
 #include "audit/query/query.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/cli/audit/audit_guards.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_select.h"
@@ -23,38 +25,40 @@
 #define RED "\033[31m"
 #define PLAIN "\033[0m"
 
-/* A word of a shell's command line, quoted where it has to be. */
-static void put_word(struct ward_buf *b, const char *word)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   "/._-:,@%+=";
-	bool bare = strspn(word, safe) == strlen(word);
-	ward_buf_puts(b, bare ? "" : "'");
-	for (; *word; word++) {
-		if (*word == '\'')
-			ward_buf_puts(b, "'\\''");
-		else
-			ward_buf_putc(b, *word);
-	}
-	ward_buf_puts(b, bare ? "" : "'");
-}
-
 /* The command that writes the line that permits it; nothing where there is none. */
 static void put_command(struct ward_buf *b, const struct ward_denial *d)
 {
 	static const char between[] = " = ";
 	const char *is = d->line && d->file ? strstr(d->line, between) : NULL;
+	const char *path = ward_query_text(d->record, "path");
+	if (d->lift && path) {
+		ward_buf_printf(b, "wardfs policy add --lift-guard %s ", d->lift);
+		ward_shell_word(b, path);
+	}
 	if (!is)
 		return;
 	ward_buf_printf(b, "wardfs policy add %.*s ", (int)(is - d->line), d->line);
-	put_word(b, is + strlen(between));
+	ward_shell_word(b, is + strlen(between));
+}
+
+/* Whose rule it is; of a shipped profile with the command that prints the line. */
+static void print_source(const json_t *rec)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	const char *source = ward_query_text(rec, "source");
+	const char *rule = ward_query_text(rec, "rule");
+	const size_t n = rule ? strspn(rule, letters) : 0;
+	if (source && strcmp(source, "profile") == 0 && n > 0 && rule[n] == ':')
+		ward_outf("  (profile: wardfs profile show %.*s)", (int)n, rule);
+	else
+		audit_print_text("  (", source, ")");
 }
 
 static json_t *denial_json(const struct ward_denial *d)
 {
 	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
 		"asked", "given", "verdict", "errno", "rule", "rule_text", "source", "text", "comm",
-		"pid", "time"};
+		"pid", "time", "expected"};
 	json_t *o = json_pack(
 		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -65,14 +69,24 @@ static json_t *denial_json(const struct ward_denial *d)
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	put_command(&command, d);
 	json_object_set_new(o, "permit",
-		d->line ? json_pack("{s:s, s:s?, s:s?}", "line", d->line, "file", d->file,
+		d->line || command.len
+			? json_pack("{s:s?, s:s?, s:s?}", "line", d->line, "file", d->file,
 				  "command", command.len ? ward_buf_str(&command) : NULL)
 			: json_null());
 	json_object_set_new(
 		o, "forbidden_by", d->forbidden_by ? json_string(d->forbidden_by) : json_null());
+	if (d->host_file)
+		json_object_set_new(o, "host_file", ward_json_text(d->host_file));
 	if (d->reason)
 		json_object_set_new(o, "reason", json_string(d->reason));
 	return o;
+}
+
+/* A text of the trail, which is escaped there, as the bytes that it stands for. */
+static const char *plain(struct ward_buf *b, const char *text)
+{
+	ward_buf_clear(b);
+	return ward_unescape(b, text, strlen(text)) == 0 ? ward_buf_str(b) : text;
 }
 
 static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
@@ -94,24 +108,37 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 		ward_outf(":%d", (int)json_integer_value(json_object_get(rec, "port")));
 	audit_print_rights(json_object_get(rec, "asked"));
 	audit_print_text("  (", ward_query_text(rec, "errno"), ")");
-	ward_outf("\n    rule:      %s", ward_query_text(rec, "rule") ?: "?");
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	const char *rule = ward_query_text(rec, "rule");
+	ward_outf("\n    rule:      %s", plain(&text, rule ? rule : "?"));
 	audit_print_text("  ", ward_query_text(rec, "rule_text"), "");
-	audit_print_text("  (", ward_query_text(rec, "source"), ")");
+	print_source(rec);
+	audit_print_text("  (expected by ", ward_query_text(rec, "expected"), ")");
 	audit_print_text("  (", ward_query_text(rec, "text"), ")");
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	put_command(&command, d);
 	if (d->line)
 		ward_outf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
-			strncmp(d->line, "allow = ", 8) == 0 ? "network" : "files",
-			d->file ? d->file : "the owner's policy file for this project");
+			strncmp(d->line, "allow = ", 8) == 0  ? "network"
+			: strncmp(d->line, "exec = ", 7) == 0 ? "process"
+							      : "files",
+			d->file ? ward_shell_quoted(&word, d->file)
+				: "the owner's policy file for this project");
+	if (!d->line && d->forbidden_by)
+		ward_outf("\n    forbidden by %s: no other rule lifts that\n",
+			plain(&text, d->forbidden_by));
+	else if (!d->line)
+		ward_outf("\n    %s\n", d->reason ? d->reason : "");
 	if (command.len)
 		ward_outf("    by:        %s\n", ward_buf_str(&command));
 	if (d->line)
 		return;
-	if (d->forbidden_by)
-		ward_outf("\n    forbidden by %s: no other rule lifts that\n", d->forbidden_by);
-	else
-		ward_outf("\n    %s\n", d->reason ? d->reason : "");
+	if (!d->host_file)
+		return;
+	ward_shell_word(&command, d->host_file);
+	ward_outf("    on the host: you can change it outside of the session: ${EDITOR:-vi} %s\n",
+		ward_buf_str(&command));
 }
 
 static int run_denials(struct audit_cmd *c, struct ward_err *err)
@@ -125,21 +152,29 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 		r = audit_select(c, name, log, &s, err);
 	if (r == 0)
 		r = ward_query_denials(log, s.sel, &d, err);
+	if (r == 0)
+		audit_guards_look(log, &d);
 	if (r < 0)
 		return r;
 	json_t *all = json_array();
 	for (size_t i = 0; i < d.n; i++) {
 		if (c->json)
 			json_array_append_new(all, denial_json(&d.v[i]));
-		else
+		else if (c->expected || !json_object_get(d.v[i].record, "expected"))
 			print_denial(c, &d.v[i]);
 	}
 	if (c->json) {
 		ward_print_json(json_incref(all));
 	} else {
-		ward_outf(d.n ? "\n" : "");
-		ward_outf("%" PRIu64 " %srefusals in session %s\n", d.total, s.sel ? "such " : "",
-			name);
+		const uint64_t unseen = c->expected ? 0 : d.expected;
+		ward_outf(d.total > unseen ? "\n" : "");
+		ward_outf("%" PRIu64 " %srefusals in session %s\n", d.total - unseen,
+			s.sel ? "such " : "", name);
+		if (unseen)
+			ward_outf("%" PRIu64
+				  " more are expected by the policy: wardfs audit%s denials "
+				  "--expected %s\n",
+				unseen, c->system ? " --system" : "", name);
 	}
 	if (d.left_out > 0)
 		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
@@ -155,6 +190,8 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option denials_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{"expected", AUDIT_OPTION_EXPECTED, NULL, 0,
+		"Also those that the policy expects ([expect])", 0},
 	{0},
 };
 const struct argp audit_denials_argp = {denials_options, audit_verb_parse, "[SESSION]",

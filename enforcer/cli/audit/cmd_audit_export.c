@@ -141,7 +141,7 @@ static int run_export(struct audit_cmd *c, struct ward_err *err)
 	if (gethostname(x.host, sizeof(x.host)) < 0)
 		return ward_err_sys(err, -errno, "host name");
 	if (c->cursor && !c->to) {
-		ward_sayf("audit export: --cursor goes with --to");
+		ward_sayf("audit export: --cursor needs --to");
 		return 2;
 	}
 	uint64_t after = 0;

@@ -8,30 +8,17 @@
 
 #include "audit/query/index.h"
 #include "enforcer/base/out.h"
+#include "enforcer/cli/audit/audit_index.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/base/progress.h"
 #include "enforcer/cli/base/say.h"
-
-/* The first one of a large state directory takes a while. */
-static int update(
-	struct audit_cmd *c, bool rebuild, struct ward_index_result *res, struct ward_err *err)
-{
-	struct ward_progress p;
-	ward_progress_begin(&p, "indexing trails", "records");
-	res->tell = ward_progress_tell;
-	res->user = &p;
-	int r = ward_index_update(c->store, rebuild, res, err);
-	ward_progress_end(&p);
-	return r;
-}
 
 static int run_index(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_index_result res = {0};
-	int r = update(c, c->rebuild, &res, err);
+	int r = audit_index_update(c, c->rebuild, &res, err);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -81,7 +68,7 @@ static int run_sql(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_index_result res = {0};
 	struct rows rows = {.json = c->json};
-	int r = update(c, false, &res, err);
+	int r = audit_index_update(c, false, &res, err);
 	if (r < 0)
 		return r;
 	audit_ledger_note_question(c, c->object);
@@ -126,7 +113,7 @@ static const struct argp_option sql_options[] = {
 const struct argp audit_sql_argp = {sql_options, audit_verb_parse, "QUERY",
 	"Brings the index over all trails up to date and answers a SELECT about "
 	"records(session, seq, at, time, kind, verdict, action, path, path2, pid, process, "
-	"parent, comm, rule, errno, read, written).\vExit status: 0, 2 for wrong use, 125 if "
+	"parent, comm, rule, errno, read, written, host, addr, port, proto, sent, received, duration).\vExit status: 0, 2 for wrong use, 125 if "
 	"it could not be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb sql_verb = {

@@ -9,10 +9,12 @@
 #include "audit/write/ledger.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/base/say.h"
@@ -34,6 +36,26 @@ static void print_keys(const struct audit_cmd *c, char (*keys)[WARD_VKEY_MAX], s
 	json_decref(all);
 }
 
+/* What a witness is given: the key of the ledger's checkpoints, whose name is the log's origin. */
+static int show_ledger(struct audit_cmd *c, struct ward_err *err)
+{
+	uint8_t root[WARD_KEY_BYTES];
+	struct ward_tlog_key key;
+	char text[WARD_NOTE_VKEY_MAX];
+	int r = ward_store_read_key(c->store, root, err);
+	if (r < 0)
+		return r;
+	ward_tlog_key_derive(root, &key);
+	ward_chain_wipe(root, sizeof(root));
+	ward_note_key_print(&key.pub, text);
+	ward_chain_wipe(&key, sizeof(key));
+	if (c->json)
+		ward_print_json(json_pack("[s]", text));
+	else
+		ward_outf("%s\n", text);
+	return 0;
+}
+
 /* The keys of a session, as the ledger has them; without a session the present one. */
 static int run_show(struct audit_cmd *c, struct ward_err *err)
 {
@@ -41,13 +63,15 @@ static int run_show(struct audit_cmd *c, struct ward_err *err)
 	struct ward_ledger_view ledger = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	ward_cleanup_free char *name = NULL;
+	if (c->ledger)
+		return show_ledger(c, err);
 	if (!c->session) {
 		int r = audit_keys_present(c, keys[0], err);
 		if (r == 0)
 			print_keys(c, keys, 1);
 		return r;
 	}
-	int r = ward_store_find(c->store, c->session, &name, err);
+	int r = audit_trail_meant(c, &name, err);
 	/* The ledger names the keys of trails that are gone, too. */
 	if (r == -ENOENT) {
 		name = strdup(c->session);
@@ -94,12 +118,14 @@ static int run_rotate(struct audit_cmd *c, struct ward_err *err)
 	char signature[WARD_SIGNATURE_TEXT_MAX];
 	uint8_t root[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
-	ward_cleanup_fd int ledger = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files ledger =
+		WARD_LEDGER_FILES_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	if (c->system)
 		return ward_err_set(err, -EPERM,
-			"a key that root made is none that the system's writer can read: as its user, "
-			"wardfs audit key rotate --state %s",
-			ward_store_path(c->store));
+			"the system's writer cannot read a key that root makes; as its user, "
+			"run: wardfs audit key rotate --state %s",
+			ward_shell_quoted(&word, ward_store_path(c->store)));
 	/* Of two at a time the second one's key follows the first one's. */
 	int r = ward_store_lock(c->store, err);
 	if (r == 0)
@@ -117,7 +143,7 @@ static int run_rotate(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && (r = sign_rotation(seed, keys[0], keys[1], signature)) < 0)
 		(void)ward_err_sys(err, r, "key");
 	if (r == 0)
-		r = ward_ledger_rotate(ledger, root, keys[0], keys[1], signature, err);
+		r = ward_ledger_rotate(&ledger, root, keys[0], keys[1], signature, err);
 	ward_chain_wipe(root, sizeof(root));
 	ward_chain_wipe(seed, sizeof(seed));
 	if (r == 0)
@@ -131,7 +157,8 @@ static int note_key(struct audit_cmd *c, const char *kind, struct ward_err *err)
 	char present[WARD_VKEY_MAX];
 	uint8_t root[WARD_KEY_BYTES];
 	struct ward_public_key k;
-	ward_cleanup_fd int ledger = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files ledger =
+		WARD_LEDGER_FILES_INIT;
 	if (ward_public_key_parse(c->object, strlen(c->object), &k) < 0) {
 		(void)audit_options_wrong(c, NEEDS_KEY, "");
 		return 2;
@@ -145,7 +172,7 @@ static int note_key(struct audit_cmd *c, const char *kind, struct ward_err *err)
 	if (r == 0)
 		r = ward_store_extend_ledger(c->store, &ledger, err);
 	if (r == 0)
-		r = ward_ledger_key(ledger, root, kind, c->object, getuid(), err);
+		r = ward_ledger_key(&ledger, root, kind, c->object, getuid(), err);
 	ward_chain_wipe(root, sizeof(root));
 	return r;
 }
@@ -207,6 +234,8 @@ static int run_chain(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option key_show_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array", 0},
+	{"ledger", AUDIT_OPTION_LEDGER, NULL, 0,
+		"The key that signs the checkpoints of the ledger, for a witness", 0},
 	{0},
 };
 static const struct argp audit_key_show_argp = {key_show_options, audit_verb_parse, "[SESSION]",

@@ -4,12 +4,19 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "audit/log/chain.h"
+#include "audit/query/index.h"
+#include "audit/query/query.h"
+#include "audit/query/session_ends.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/cli/audit/audit_about.h"
 #include "enforcer/cli/audit/audit_filter.h"
+#include "enforcer/cli/audit/audit_index.h"
+#include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_select.h"
@@ -17,19 +24,32 @@
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/base/say.h"
 
+/* What does not fit is cut; --json has all of it. */
+#define PROJECT_COLUMNS 16
+#define COMMAND_COLUMNS 32
+
 /* A list as it is made. */
 struct list {
 	struct audit_cmd *c;
 	bool asked;	 /* records are asked for: those sessions alone that have some */
 	uint64_t absent; /* sessions without a trail to look into */
 	uint64_t unread; /* sessions whose trail could not be read */
+	struct ward_index_counts counts;
+	bool headed;
+	bool counted; /* the index answered for a session, and no line of its trail was read */
 	json_t *all;
 };
 
-static bool has_log(struct audit_cmd *c, const char *session)
+/* Is the trail there? Its ends, where they can be read, are the caller's to clear. */
+static bool look(struct audit_cmd *c, const char *session, struct ward_session_ends *ret)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	return ward_store_open_log(c->store, session, &log, NULL) == 0;
+	struct ward_err none = WARD_ERR_INIT;
+	*ret = (struct ward_session_ends){0};
+	if (ward_store_open_log(c->store, session, &log, NULL) < 0)
+		return false;
+	(void)!ward_session_ends_read(log, ret, &none);
+	return true;
 }
 
 static int count(void *ctx, const char *line, size_t len, const json_t *record)
@@ -63,7 +83,15 @@ static bool wanted(struct list *l, const char *session, uint64_t *ret)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	if (!l->asked)
-		return true;
+		return audit_labels_match(l->c, session);
+	const struct ward_index_count *known = ward_index_counts_find(&l->counts, session);
+	if (known && (l->counts.exact || known->n == 0)) {
+		l->counted = true;
+		*ret = known->n;
+		return known->n > 0 && audit_labels_match(l->c, session);
+	}
+	if (!audit_labels_match(l->c, session))
+		return false;
 	int r = count_matching(l, session, ret, &err);
 	l->absent += r == -ENOENT;
 	if (r < 0 && r != -ENOENT) {
@@ -73,8 +101,9 @@ static bool wanted(struct list *l, const char *session, uint64_t *ret)
 	return r == 0 && *ret > 0;
 }
 
-static void put(struct list *l, json_t *o, uint64_t matching)
+static void put(struct list *l, json_t *o, const struct ward_session_ends *e, uint64_t matching)
 {
+	audit_about_json(o, e);
 	if (l->asked)
 		json_object_set_new(o, "matching", json_integer((json_int_t)matching));
 	json_array_append_new(l->all, o);
@@ -86,49 +115,94 @@ static json_t *session_json(const struct ward_ledger_session *s, bool there)
 	const char *gone = there ? NULL : s->removed ? "removed" : s->expired ? "expired" : NULL;
 	const char *when = s->removed ? s->removed_time : s->expired_time;
 	bool by = gone && s->removed;
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o}", "session", s->name,
-		"start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o, s:s?}", "session",
+		s->name, "start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
 		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
 		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
 		gone, "gone_time", gone ? when : NULL, "gone_by",
-		by ? json_integer((json_int_t)s->removed_by) : json_null());
+		by ? json_integer((json_int_t)s->removed_by) : json_null(), "held",
+		s->held ? s->held_reason : NULL);
 }
 
-static void print_session(
-	const struct list *l, const struct ward_ledger_session *s, bool there, uint64_t matching)
+static void print_header(struct list *l)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf gone = WARD_BUF_INIT;
-	char records[24] = "-";
-	audit_ledger_gone_text(s, &gone);
+	if (!l->headed && !l->c->json)
+		ward_outf("%-30s %-20s %10s  %s%-9s  %-10s  %-*s  %-*s  %s\n", "SESSION", "START",
+			"RECORDS", l->asked ? "  MATCHING  " : "", "EXIT", "MODE", PROJECT_COLUMNS,
+			"PROJECT", COMMAND_COLUMNS, "COMMAND", "END");
+	l->headed = true;
+}
+
+/* start, records: as they are printed; "-" is not known. end: what the ledger says of it. */
+struct row {
+	const char *session, *start, *records, *end;
+	uint64_t matching;
+};
+
+static void print_row(struct list *l, const struct row *r, const struct ward_session_ends *e)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf columns = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf project = WARD_BUF_INIT;
+	const char *mode = ward_query_text(json_object_get(e->start, "detail"), "mode");
+	char status[32];
+	audit_about_exit(e, status, sizeof(status));
+	audit_about_command(e, &command);
+	audit_about_path(e, "project", &path);
+	const char *slash = path.len ? strrchr(ward_buf_str(&path), '/') : NULL;
+	ward_shown(&project, slash && slash[1] ? slash + 1 : path.len ? ward_buf_str(&path) : "-");
+	audit_about_column(&columns, ward_buf_str(&project), PROJECT_COLUMNS);
+	ward_buf_puts(&columns, "  ");
+	audit_about_column(&columns, command.len ? ward_buf_str(&command) : "-", COMMAND_COLUMNS);
+	print_header(l);
+	ward_outf("%-30s %-20s %10s  ", r->session, r->start, r->records);
+	if (l->asked)
+		ward_outf("%10" PRIu64 "  ", r->matching);
+	ward_outf(
+		"%-9s  %-10s  %s  %s\n", status, mode ? mode : "-", ward_buf_str(&columns), r->end);
+}
+
+static void print_session(struct list *l, const struct ward_ledger_session *s, bool there,
+	const struct ward_session_ends *e, uint64_t matching)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf end = WARD_BUF_INIT;
+	char records[24] = "-", start[32];
+	snprintf(start, sizeof(start), "%.19sZ", s->start_time);
+	if (!there)
+		audit_ledger_gone_text(s, &end);
+	if (!there && end.len == 0)
+		ward_buf_puts(&end, "trail missing");
+	else if (there)
+		ward_buf_puts(&end, !s->ended	  ? "no end"
+				    : s->complete ? "complete"
+				    : s->cause[0] ? "incomplete: "
+						  : "incomplete");
+	if (there && s->ended && !s->complete)
+		ward_buf_puts(&end, s->cause);
+	if (s->lost)
+		ward_buf_puts(&end, "; an earlier trail of this name is missing");
+	if (s->held)
+		ward_buf_printf(&end, "; on hold: %s", s->held_reason);
 	if (s->ended)
 		snprintf(records, sizeof(records), "%" PRIu64, s->records);
-	ward_outf("%-28s %.19sZ %10s  ", s->name, s->start_time, records);
-	if (l->asked)
-		ward_outf("%10" PRIu64 "  ", matching);
-	ward_outf("%s%s%s\n",
-		!there	      ? (gone.len ? ward_buf_str(&gone) : "trail missing")
-		: !s->ended   ? "no end"
-		: s->complete ? "complete"
-		: s->cause[0] ? "incomplete: "
-			      : "incomplete",
-		there && s->ended && !s->complete ? s->cause : "",
-		s->lost ? "; an earlier trail of this name is missing" : "");
+	const struct row r = {s->name, start, records, ward_buf_str(&end), matching};
+	print_row(l, &r, e);
 }
 
 static void list_ledger(struct list *l, const struct ward_ledger_view *v)
 {
-	if (!l->c->json)
-		ward_outf("%-28s %-20s %10s  %s%s\n", "SESSION", "START", "RECORDS",
-			l->asked ? "  MATCHING  " : "", "END");
+	print_header(l);
 	for (size_t i = 0; i < v->n; i++) {
+		ward_cleanup(ward_session_ends_clear) struct ward_session_ends e = {0};
 		uint64_t matching = 0;
 		if (!wanted(l, v->v[i].name, &matching))
 			continue;
-		bool there = l->asked || has_log(l->c, v->v[i].name);
+		bool there = look(l->c, v->v[i].name, &e) || l->asked;
 		if (l->c->json)
-			put(l, session_json(&v->v[i], there), matching);
+			put(l, session_json(&v->v[i], there), &e, matching);
 		else
-			print_session(l, &v->v[i], there, matching);
+			print_session(l, &v->v[i], there, &e, matching);
 	}
 }
 
@@ -143,17 +217,22 @@ static int list_names(struct list *l, const struct ward_ledger_view *known, stru
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n; i++) {
+		ward_cleanup(ward_session_ends_clear) struct ward_session_ends e = {0};
 		uint64_t matching = 0;
+		char start[32] = "-";
 		if ((known && ward_ledger_view_find(known, names.v[i])) ||
 			!wanted(l, names.v[i], &matching))
 			continue;
-		if (l->c->json)
-			put(l, json_pack("{s:s}", "session", names.v[i]), matching);
-		else if (l->asked)
-			ward_outf("%-28s %-20s %10s  %10" PRIu64 "%s\n", names.v[i], "-", "-",
-				matching, known ? "  not in the ledger" : "");
-		else
-			ward_outf("%s\n", names.v[i]);
+		(void)look(l->c, names.v[i], &e);
+		if (l->c->json) {
+			put(l, json_pack("{s:s}", "session", names.v[i]), &e, matching);
+			continue;
+		}
+		if (ward_query_text(e.start, "time"))
+			snprintf(start, sizeof(start), "%.19sZ", ward_query_text(e.start, "time"));
+		const struct row row = {
+			names.v[i], start, "-", known ? "not in the ledger" : "-", matching};
+		print_row(l, &row, &e);
 	}
 	ward_store_names_free(&names);
 	return 0;
@@ -187,24 +266,47 @@ static int list(struct list *l, struct ward_err *err)
 	return r;
 }
 
+/*
+ * Brings the index up to date, where that is ours to do, and asks it. Reading all trails once for
+ * it takes as long as reading them for the answer.
+ */
+static int ask_index(struct list *l, struct ward_err *err)
+{
+	struct ward_index_result res = {0};
+	struct ward_err none = WARD_ERR_INIT;
+	(void)!audit_index_update(l->c, false, &res, &none);
+	none = WARD_ERR_INIT;
+	int r = ward_index_count(l->c->store, &l->c->filter.f, &l->counts, &none);
+	if (r != -ENODATA) {
+		*err = none;
+		return r;
+	}
+	ward_index_counts_clear(&l->counts);
+	return 0;
+}
+
 static int run_list(struct audit_cmd *c, struct ward_err *err)
 {
 	struct list l = {.c = c, .asked = !ward_filter_empty(&c->filter.f), .all = json_array()};
 	/* All trails are read for it, and the ledger says that. */
 	if (l.asked)
 		audit_ledger_note_question(c, ward_buf_str(&c->filter.said));
-	int r = list(&l, err);
+	int r = l.asked && !c->no_index ? ask_index(&l, err) : 0;
+	if (r == 0)
+		r = list(&l, err);
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(l.all));
 	json_decref(l.all);
 	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	if (r == 0 && l.asked)
-		ward_say("none of these trails was verified; wardfs audit verify --all does");
+		ward_sayf("%snone of these trails was verified; wardfs audit verify --all does",
+			l.counted ? "counted by the index (--no-index reads every line): " : "");
 	if (l.absent > 0)
 		ward_sayf("%" PRIu64 " sessions have no trail any more to look into", l.absent);
 	if (r == 0 && l.unread > 0)
 		r = ward_err_set(err, -EIO, "%" PRIu64 " trails could not be read", l.unread);
+	ward_index_counts_clear(&l.counts);
 	return r;
 }
 
@@ -217,12 +319,13 @@ static const struct argp_option list_options[] = {
 	{0},
 };
 const struct argp audit_list_argp = {list_options, audit_verb_parse, NULL,
-	"Lists the sessions that the ledger knows; with a filter those that have such "
-	"records, and how many.\vExit status: 0, 2 for wrong use, 125 if it could not be "
+	"Lists the sessions that the ledger knows, with how each ended, its mode, project and "
+	"command; with a filter those that have such records, and how many.\vExit status: 0, 2 for wrong use, 125 if it could not be "
 	"read.",
-	audit_options_filtered, NULL, NULL};
+	audit_options_listed, NULL, NULL};
 static const struct audit_verb list_verb = {
 	.name = "list",
+	.fills = true,
 	.argp = &audit_list_argp,
 	.words = "",
 	.run = run_list,

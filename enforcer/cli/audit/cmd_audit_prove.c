@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs audit prove: proofs that records are in a trail. */
 #include <errno.h>
+#include <inttypes.h>
 
+#include "audit/log/chain.h"
+#include "audit/log/lines.h"
+#include "audit/verify/ledger_notes.h"
 #include "audit/verify/proof.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/quantity.h"
@@ -26,17 +30,77 @@ static int make(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
 	if (c->has_from)
 		return ward_prove_consistency(log, &notes, c->from, c->size, ret, err);
 	if (ward_quantity_whole(c->object, 1, WARD_QUANTITY_MAX, &seq, NULL) < 0)
-		return ward_err_set(err, -EINVAL, "%s is no number of a record", c->object);
-	return ward_prove_record(log, &notes, seq, c->size, ret, err);
+		return ward_err_set(err, -EINVAL, "%s is not the number of a record", c->object);
+	r = ward_prove_record(log, &notes, seq, c->size, ret, err);
+	/* Its format is C2SP's, which counts from 0; all else here counts from 1. */
+	if (r == 0)
+		ward_sayf("a proof of record %" PRIu64 " (\"index %" PRIu64
+			  "\" in it: the format counts "
+			  "from 0)",
+			seq, seq - 1);
+	return r;
+}
+
+/* The last entry "end" of the session. 0: there is none. */
+static uint64_t find_end(int fd, const char *session)
+{
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	struct ward_lines_line text = {0};
+	struct ward_line l;
+	uint64_t n = 0, found = 0;
+	int r = ward_log_open_file(fd, &log);
+	if (r == 0)
+		r = ward_lines_open(&lines, log, 0);
+	while (r == 0 && ward_lines_next(&lines, &text) == 1 && text.whole) {
+		n++;
+		if (ward_line_parse(text.p, text.len, &l) == 0 && ward_line_is(&l, "end") &&
+			ward_line_of(&l, session))
+			found = n;
+	}
+	return found;
+}
+
+/* With the last checkpoint, or, if one covers the entry, the last that a witness cosigned. */
+static int make_entry(struct audit_cmd *c, struct ward_buf *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_ledger_notes_clear) struct ward_ledger_notes notes = {0};
+	ward_cleanup(ward_ledger_notes_clear) struct ward_ledger_notes cosigned = {0};
+	ward_cleanup_fd int ledger = -1;
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int cosigned_fd = -1;
+	int r = ward_store_open_ledger(c->store, &ledger, err);
+	if (r == 0)
+		r = ward_store_open_ledger_checkpoints(c->store, &fd, err);
+	if (r == 0)
+		r = ward_ledger_notes_read(fd, &notes);
+	if (r == 0 && ward_store_open_cosigned(c->store, &cosigned_fd, NULL) == 0)
+		r = ward_ledger_notes_read(cosigned_fd, &cosigned);
+	if (r < 0)
+		return ward_err_sys(err, r, "ledger");
+	uint64_t seq = find_end(ledger, c->session);
+	if (seq == 0)
+		return ward_err_set(
+			err, -ENOENT, "the ledger has no end of a session %s", c->session);
+	const struct ward_ledger_notes *from =
+		cosigned.n > 0 && cosigned.v[cosigned.n - 1].size >= seq ? &cosigned : &notes;
+	if (from->n == 0)
+		return ward_err_set(err, -ENODATA, "the ledger has no checkpoint yet");
+	return ward_prove_entry(ledger, from->text.data + from->offset[from->n - 1],
+		&from->v[from->n - 1], seq, ret, err);
 }
 
 static int run_prove(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {
 		.max = c->prove_file ? WARD_PROOFS_TEXT_MAX : WARD_PROOF_TEXT_MAX};
-	if (c->has_from + (c->object != NULL) + (c->prove_file != NULL) != 1) {
+	if (c->ledger && c->session && !c->object && !c->has_from && !c->prove_file) {
+		int e = make_entry(c, &b, err);
+		return e < 0 ? e : ward_output_write(NULL, true, &b, err);
+	}
+	if (c->ledger || c->has_from + (c->object != NULL) + (c->prove_file != NULL) != 1) {
 		ward_sayf("audit prove: SESSION SEQ, or --file PATH SESSION, or --from SIZE "
-			  "SESSION");
+			  "SESSION, or --ledger SESSION");
 		return 2;
 	}
 	int r = make(c, &b, err);
@@ -53,10 +117,12 @@ static const struct argp_option prove_options[] = {
 	{"file", AUDIT_OPTION_FILE, "PATH", 0, "All records of this file, under all its names", 0},
 	{"from", AUDIT_OPTION_FROM, "N", 0,
 		"That the checkpoint of N records is the beginning of the one of --size", 0},
+	{"ledger", AUDIT_OPTION_LEDGER, NULL, 0,
+		"That the end of the session is an entry of the ledger", 0},
 	{0},
 };
 const struct argp audit_prove_argp = {prove_options, audit_verb_parse,
-	"SESSION SEQ\n--file PATH SESSION\n--from N SESSION",
+	"SESSION SEQ\n--file PATH SESSION\n--from N SESSION\n--ledger SESSION",
 	"Prints a proof that record SEQ is in the trail, or all records of a file, or that "
 	"an earlier checkpoint is the beginning of a later one; verify takes it as a "
 	"FILE.\vExit status: 0, 2 for wrong use, 125 if it could not be read.",

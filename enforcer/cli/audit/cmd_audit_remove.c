@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,11 +11,15 @@
 #include "audit/verify/prune.h"
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/base/ask.h"
 #include "enforcer/session/guard/system_writer.h"
 
 /* The entry comes first: a trail that is gone without one is missing. */
@@ -22,34 +27,112 @@ static int bury(struct audit_cmd *c, const struct ward_ledger_session *s,
 	const uint8_t root[WARD_KEY_BYTES], struct ward_err *err)
 {
 	struct ward_gone gone;
-	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_ledger_files_close) struct ward_ledger_files files =
+		WARD_LEDGER_FILES_INIT;
 	int r = ward_prune_sign(c->store, "removed", s, &gone, err);
 	if (r == 0)
-		r = ward_store_extend_ledger(c->store, &fd, err);
+		r = ward_store_extend_ledger(c->store, &files, err);
 	return r < 0 ? r
-		     : ward_ledger_removed(fd, root, s->name, s->records, gone.pub, gone.signature,
-			       getuid(), err);
+		     : ward_ledger_removed(&files, root, s->name, s->records, gone.pub,
+			       gone.signature, c->reason, getuid(), err);
+}
+
+/* Its policy promised that it stays so long; who breaks that says why. */
+static int check_promise(
+	const struct audit_cmd *c, const struct ward_ledger_session *s, struct ward_err *err)
+{
+	char until[WARD_CLOCK_TEXT_MAX];
+	const uint64_t over = ward_ledger_kept_until(s);
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	if (s->held)
+		return ward_err_set(err, -EPERM,
+			"%s is on hold since %.19sZ (user %" PRIu64
+			": %s): wardfs audit release %s",
+			s->name, s->held_time, s->held_by, s->held_reason,
+			ward_shell_quoted(&word, s->name));
+	if (c->force || (over > 0 && (uint64_t)time(NULL) >= over))
+		return 0;
+	ward_clock_format(
+		over < UINT64_MAX / WARD_NS_PER_SEC ? over * WARD_NS_PER_SEC : UINT64_MAX, until);
+	return ward_err_set(err, -EPERM,
+		"the policy of %s keeps the trail until %.19sZ; --force --reason TEXT removes it "
+		"now",
+		s->name, until);
+}
+
+static bool is_whole(const struct audit_cmd *c, const struct ward_ledger_session *s)
+{
+	return strcmp(c->session, s->name) == 0;
+}
+
+/* What is deleted is not guessed: of what is no whole name, somebody must be there to ask. */
+static int check_named(
+	const struct audit_cmd *c, const struct ward_ledger_session *s, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	if (is_whole(c, s) || ask_possible())
+		return 0;
+	return ward_err_set(err, -EINVAL,
+		"%s means the session %s. What is deleted does not come back: type its whole name, "
+		"wardfs audit remove %s",
+		c->session, s->name, ward_shell_quoted(&word, s->name));
+}
+
+static int ask(const struct audit_cmd *c, const struct ward_ledger_session *s, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf question = WARD_BUF_INIT;
+	if (is_whole(c, s))
+		return 0;
+	ward_buf_printf(&question,
+		"delete the trail of %s (started %.19sZ, %" PRIu64 " records)? [y/N]", s->name,
+		s->start_time, s->records);
+	return ask_word(ward_buf_str(&question), "yn", 'n', 'n') == 'y'
+		       ? 0
+		       : ward_err_set(err, -ECANCELED, "%s was not removed", s->name);
+}
+
+/* A ledger that was cut or edited does not say what is promised of the session, nor keeps why. */
+static int check_ledger(const struct audit_cmd *c, const struct ward_ledger_view *v,
+	const char *name, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	if (v->result.state == WARD_VERIFY_INTACT || c->force)
+		return 0;
+	return ward_err_set(err, -EPERM,
+		"the ledger is not intact (%s: %s), so that a hold on %s may be missing in it. "
+		"wardfs audit verify --all tells more; wardfs audit remove --force --reason TEXT %s "
+		"removes it all the same",
+		ward_verify_state_name(v->result.state), v->result.text, name,
+		ward_shell_quoted(&word, name));
 }
 
 static int run_remove(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_ledger_view ledger = {0};
 	uint8_t root[WARD_KEY_BYTES];
-	int r = ward_store_read_key(c->store, root, err);
+	ward_cleanup_free char *name = NULL;
+	const struct ward_ledger_session *s = NULL;
+	int r = audit_trail_known(c, &name, err);
 	if (r == 0)
-		r = audit_ledger_read(c, root, &ledger, err);
-	/* By its whole name: what is deleted is not guessed. */
-	const struct ward_ledger_session *s =
-		r == 0 ? ward_ledger_view_find(&ledger, c->object) : NULL;
-	if (r == 0 && !s)
-		r = ward_err_set(err, -ENOENT, "the ledger has no session %s", c->object);
-	else if (r == 0 && !s->ended)
+		r = audit_ledger_exact(c, name, root, &ledger, &s, err);
+	if (r == 0)
+		r = check_named(c, s, err);
+	if (r == 0)
+		r = check_ledger(c, &ledger, name, err);
+	if (r == 0 && !s->ended)
 		r = ward_err_set(err, -EBUSY,
-			"%s has no end: it runs, or the next start of a session ends it", s->name);
+			"%s has no end: it still runs, or the next start of a session will end it",
+			s->name);
+	if (r == 0 && !s->removed && !s->expired)
+		r = check_promise(c, s, err);
+	if (r == 0)
+		r = ask(c, s, err);
 	if (r == 0 && !s->removed)
 		r = bury(c, s, root, err);
 	if (r == 0)
 		r = ward_store_remove_session(c->store, s->name, err);
+	if (r == 0)
+		ward_outf("%s: removed\n", s->name);
 	ward_chain_wipe(root, sizeof(root));
 	ward_ledger_view_free(&ledger);
 	return r;
@@ -58,11 +141,12 @@ static int run_remove(struct audit_cmd *c, struct ward_err *err)
 static int run_prune(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_prune_result res = {0};
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	if (c->system)
 		return ward_err_set(err, -EPERM,
-			"files that root made are none that the system's writer can read: as its user, "
-			"wardfs audit prune --state %s",
-			ward_store_path(c->store));
+			"the system's writer cannot read files that root makes; as its user, "
+			"run: wardfs audit prune --state %s",
+			ward_shell_quoted(&word, ward_store_path(c->store)));
 	int r = ward_prune(c->store, (uint64_t)time(NULL), UINT64_MAX, true, &res, err);
 	if (c->json)
 		ward_outf("{\"expired\": %" PRIu64 ", \"packed\": %" PRIu64 ", \"before\": %" PRIu64
@@ -77,15 +161,23 @@ static int run_prune(struct audit_cmd *c, struct ward_err *err)
 
 /* --- on the command line --- */
 
-const struct argp audit_remove_argp = {NULL, audit_verb_parse, "SESSION",
-	"Deletes the trail of a session that has ended; the ledger keeps, signed, that it "
-	"was there. SESSION is its whole name.\vExit status: 0, 2 for wrong use, 125 if it "
-	"could not be read.",
+static const struct argp_option remove_options[] = {
+	{"force", AUDIT_OPTION_FORCE, NULL, 0,
+		"Also before the time is over that [audit] keep of its policy promised, and where the "
+		"ledger is not intact; takes --reason",
+		0},
+	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "Why; the ledger has it", 0},
+	{0},
+};
+const struct argp audit_remove_argp = {remove_options, audit_verb_parse, "SESSION",
+	"Deletes the trail of a session that was kept as long as its policy wants; the ledger "
+	"keeps, signed, that it was there. SESSION is its name; of its unique beginning, or of latest, "
+	"a terminal is asked.\vExit status: 0, 2 for wrong use, 125 if it could not be done.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb remove_verb = {
 	.name = "remove",
 	.argp = &audit_remove_argp,
-	.words = "o",
+	.words = "s",
 	.need = 1,
 	.lacks = "which session?",
 	.run = run_remove,

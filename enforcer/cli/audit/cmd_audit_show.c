@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wardfs audit show, tail, file, process, summary: records as people read them. */
+/* wardfs audit show, tail, file, process: records as people read them. */
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
@@ -9,7 +9,6 @@
 
 #include "audit/query/index.h"
 #include "audit/query/query.h"
-#include "audit/query/summary.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
@@ -24,8 +23,6 @@
 
 /* --follow: how often the log is looked at. */
 #define FOLLOW_MS 250
-/* summary: names a group. */
-#define SUMMARY_LINES 10
 
 /* --- show --- */
 
@@ -125,7 +122,8 @@ static int show_indexed(
 	return r == -ENODATA ? 0 : r;
 }
 
-static int show(struct audit_cmd *c, bool file, struct ward_err *err)
+/* asked: about a file or a process, where no record is no success, as with grep(1). */
+static int show(struct audit_cmd *c, bool asked, bool file, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -134,9 +132,10 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 	struct show s = {.c = c};
 	if (c->proof && c->follow)
 		return ward_err_set(err, -EINVAL,
-			"--proof is of what has a checkpoint already: not with --follow");
+			"--proof needs a checkpoint, which new records do not have yet: leave "
+			"--follow out");
 	if (c->proof)
-		return audit_proofs_show(c, file ? c->object : NULL, err);
+		return audit_proofs_show(c, file ? c->object : NULL, asked, err);
 	int r = audit_trail_open(c, &name, &log, err);
 	if (r == 0 && file) {
 		audit_trail_path(c->object, &path);
@@ -153,18 +152,19 @@ static int show(struct audit_cmd *c, bool file, struct ward_err *err)
 		audit_print_names(names);
 	ward_file_names_free(names);
 	if (r == 0 && s.shown == 0 && file)
-		ward_sayf("session %s has no record of %s (a path is meant as it is called inside)",
+		ward_sayf("session %s has no record of %s (write the path as the command sees it "
+			  "inside)",
 			name, ward_buf_str(&path));
 	else if (r == 0 && s.shown == 0)
 		ward_sayf("session %s has no such record", name);
 	if (r == 0)
 		audit_select_warn(c, name, log, s.indexed);
-	return r;
+	return r < 0 ? r : asked && s.shown == 0;
 }
 
 static int run_show(struct audit_cmd *c, struct ward_err *err)
 {
-	return show(c, false, err);
+	return show(c, false, false, err);
 }
 
 static int run_tail(struct audit_cmd *c, struct ward_err *err)
@@ -193,106 +193,14 @@ static int run_tail(struct audit_cmd *c, struct ward_err *err)
 
 static int run_file(struct audit_cmd *c, struct ward_err *err)
 {
-	return show(c, true, err);
+	return show(c, true, true, err);
 }
 
 static int run_process(struct audit_cmd *c, struct ward_err *err)
 {
 	if (ward_quantity_whole(c->object, 1, INT32_MAX, &c->filter.f.pid, NULL) < 0)
-		return ward_err_set(err, -EINVAL, "%s is no process number", c->object);
-	return show(c, false, err);
-}
-
-/* --- summary --- */
-
-static int compare_counts(const void *a, const void *b)
-{
-	const json_t *const *x = a;
-	const json_t *const *y = b;
-	json_int_t n = json_integer_value(json_array_get(*x, 1));
-	json_int_t m = json_integer_value(json_array_get(*y, 1));
-	return n < m ? 1 : n > m ? -1 : 0;
-}
-
-/* The names with the highest counts. */
-static void print_counts(const char *title, json_t *counts)
-{
-	size_t n = json_object_size(counts);
-	json_t **v = calloc(n ? n : 1, sizeof(json_t *));
-	const char *name = NULL;
-	json_t *count = NULL;
-	size_t i = 0;
-	if (!v)
-		return;
-	json_object_foreach(counts, name, count)
-	{
-		if (i < n)
-			v[i++] = json_pack("[s,O]", name, count);
-	}
-	qsort(v, i, sizeof(json_t *), compare_counts);
-	for (size_t k = 0; k < i; k++) {
-		if (k < SUMMARY_LINES)
-			ward_outf("%-10s %8" JSON_INTEGER_FORMAT "  %s\n", k == 0 ? title : "",
-				json_integer_value(json_array_get(v[k], 1)),
-				json_string_value(json_array_get(v[k], 0)));
-		json_decref(v[k]);
-	}
-	if (i > SUMMARY_LINES)
-		ward_outf("%-10s %8zu  more\n", "", i - SUMMARY_LINES);
-	free(v);
-}
-
-static json_int_t figure(const json_t *o, const char *group, const char *name)
-{
-	return json_integer_value(json_object_get(json_object_get(o, group), name));
-}
-
-static void print_summary(const json_t *o)
-{
-	ward_outf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
-		json_integer_value(json_object_get(o, "records")), ward_query_text(o, "first"),
-		ward_query_text(o, "last"));
-	ward_outf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
-	ward_outf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
-	ward_outf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
-	ward_outf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
-	ward_outf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
-	if (json_is_null(json_object_get(o, "bytes")))
-		ward_outf(
-			"bytes             -  a close tells neither process nor rule: leave those filters out\n");
-	else
-		ward_outf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
-			  " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
-			figure(o, "bytes", "read"), figure(o, "bytes", "written"),
-			figure(o, "bytes", "unseen"));
-	print_counts("kinds", json_object_get(o, "kinds"));
-	print_counts("programs", json_object_get(o, "programs"));
-	print_counts("refused by", json_object_get(json_object_get(o, "refusals"), "rules"));
-}
-
-static int run_summary(struct audit_cmd *c, struct ward_err *err)
-{
-	ward_cleanup_free char *name = NULL;
-	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
-	json_t *o = NULL;
-	int r = audit_trail_open(c, &name, &log, err);
-	if (r == 0)
-		r = audit_select(c, name, log, &s, err);
-	if (r == 0)
-		r = ward_query_summary(log, s.sel, &o, err);
-	if (r < 0)
-		return r;
-	bool none = json_integer_value(json_object_get(o, "records")) == 0;
-	if (c->json)
-		ward_print_json(json_incref(o));
-	else if (!none)
-		print_summary(o);
-	json_decref(o);
-	if (none && s.sel)
-		ward_sayf("session %s has no such record", name);
-	audit_select_warn(c, name, log, s.indexed);
-	return 0;
+		return ward_err_set(err, -EINVAL, "%s is not a process number", c->object);
+	return show(c, true, false, err);
 }
 
 /* --- on the command line --- */
@@ -301,7 +209,8 @@ static const struct argp_option show_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
 	{"follow", 'f', NULL, 0, "Go on printing until the session ends", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
-		"The records as proofs, which verify takes as a FILE; with --json: each record beside its proof",
+		"The records as proofs, which verify takes as a FILE; with --json: each record "
+		"beside its proof",
 		0},
 	{0},
 };
@@ -346,15 +255,16 @@ int ward_audit_cmd_tail(int argc, char **argv)
 static const struct argp_option file_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
-		"The records as proofs, which verify takes as a FILE; with --json: each record beside its proof",
+		"The records as proofs, which verify takes as a FILE; with --json: each record "
+		"beside its proof",
 		0},
 	{0},
 };
 const struct argp audit_file_argp = {file_options, audit_verb_parse, "PATH [SESSION]",
 	"Prints the records of one file, under all names that renames and links gave it. "
 	"PATH is as it is called inside, or relative to the project. SESSION is a name, its "
-	"unique beginning, or latest (the default).\vExit status: 0, 2 for wrong use, 125 if "
-	"it could not be read.",
+	"unique beginning, or latest (the default).\vExit status: 0, 1 if there is no such record, 2 "
+	"for wrong use, 125 if it could not be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb file_verb = {
 	.name = "file",
@@ -373,14 +283,15 @@ int ward_audit_cmd_file(int argc, char **argv)
 static const struct argp_option process_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
-		"The records as proofs, which verify takes as a FILE; with --json: each record beside its proof",
+		"The records as proofs, which verify takes as a FILE; with --json: each record "
+		"beside its proof",
 		0},
 	{0},
 };
 const struct argp audit_process_argp = {process_options, audit_verb_parse, "PID [SESSION]",
 	"Prints the records of a process and its threads, or of one thread. SESSION is a "
-	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong "
-	"use, 125 if it could not be read.",
+	"name, its unique beginning, or latest (the default).\vExit status: 0, 1 if there is no such "
+	"record, 2 for wrong use, 125 if it could not be read.",
 	audit_options_process, NULL, NULL};
 static const struct audit_verb process_verb = {
 	.name = "process",
@@ -395,25 +306,4 @@ static const struct audit_verb process_verb = {
 int ward_audit_cmd_process(int argc, char **argv)
 {
 	return audit_verb_call(&process_verb, argc, argv);
-}
-
-static const struct argp_option summary_options[] = {
-	{"json", 'j', NULL, 0, "One JSON object", 0},
-	{0},
-};
-const struct argp audit_summary_argp = {summary_options, audit_verb_parse, "[SESSION]",
-	"Prints figures of a session: files, bytes, kinds, programs, refusals. SESSION is a "
-	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong "
-	"use, 125 if it could not be read.",
-	audit_options_asked, NULL, NULL};
-static const struct audit_verb summary_verb = {
-	.name = "summary",
-	.argp = &audit_summary_argp,
-	.words = "s",
-	.run = run_summary,
-};
-
-int ward_audit_cmd_summary(int argc, char **argv)
-{
-	return audit_verb_call(&summary_verb, argc, argv);
 }

@@ -13,13 +13,19 @@
 #include "audit/verify/attest.h"
 #include "audit/verify/proof.h"
 #include "audit/verify/verify_anchored.h"
+#include "audit/verify/verify_policies.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/cut.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_tar.h"
 #include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verified.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/base/say.h"
 
@@ -28,13 +34,26 @@ struct verify {
 	uint8_t root[WARD_KEY_BYTES];
 	struct ward_ledger_view ledger;
 	json_t *all;
-	bool bad; /* something is not intact */
+	bool bad;    /* something is not intact */
+	bool denied; /* a checkpoint that was kept elsewhere speaks against the one session asked
+			for */
 	size_t unread;
+	enum ward_verify_state last;	  /* of what was reported last */
+	struct audit_verified_set before; /* --verified */
+	struct ward_buf now;		  /* its lines from now on */
+	size_t unchanged;
+	size_t ledger_kept; /* the ledger's checkpoints in --checkpoints, signed by its key */
+	size_t ledger_foreign;
 };
 
 static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
 {
 	const char *state = ward_verify_state_name(r->state);
+	v->last = r->state;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	/* It was told already that it is not. */
+	if (v->denied && r->state == WARD_VERIFY_INTACT)
+		return;
 	if (r->state != WARD_VERIFY_INTACT && r->state != WARD_VERIFY_UNSTARTED &&
 		r->state != WARD_VERIFY_REMOVED && r->state != WARD_VERIFY_EXPIRED)
 		v->bad = true;
@@ -49,11 +68,25 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 	ward_outf("%s: %s", name, state);
 	if (r->first_bad)
 		ward_outf(" at record %" PRIu64, r->first_bad);
-	ward_outf("%s%s (%" PRIu64 " records good)\n", r->text[0] ? ": " : "", r->text, r->records);
+	ward_outf("%s%s", r->text[0] ? ": " : "", r->text);
+	/* The last records have all of it. */
+	if (ward_cut_is(r->text))
+		ward_outf(" (all of it: wardfs audit%s tail --json %s)",
+			v->c->system ? " --system" : "", ward_shell_quoted(&word, name));
+	ward_outf(" (%" PRIu64 " records good)\n", r->records);
 }
 
-/* notes NULL: the checkpoints are not looked at. */
-static int verify_log(struct verify *v, struct ward_log *log, const char *name,
+/* The copies of policies that lie beside the trail of a session of this store. */
+static int verify_copies(struct verify *v, struct ward_log *log, const char *name,
+	struct ward_verify_result *res, struct ward_err *err)
+{
+	ward_cleanup_fd int dir = -1;
+	int r = ward_store_open_session(v->c->store, name, &dir, err);
+	return r < 0 ? r : ward_verify_policies(log, dir, res, err);
+}
+
+/* notes NULL: the checkpoints are not looked at. here: it is the one of a session of the store. */
+static int verify_log(struct verify *v, struct ward_log *log, const char *name, bool here,
 	const struct ward_checkpoint_list *notes, struct ward_err *err)
 {
 	struct ward_verify_result res = {0};
@@ -63,6 +96,8 @@ static int verify_log(struct verify *v, struct ward_log *log, const char *name,
 	else
 		r = ward_verify_trail(log, name, v->root, ward_ledger_view_find(&v->ledger, name),
 			notes, &res, err);
+	if (r == 0 && here)
+		r = verify_copies(v, log, name, &res, err);
 	if (r == 0)
 		report(v, name, &res);
 	return r;
@@ -91,7 +126,7 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	bool empty = v->c->n_keys && notes.text.len == 0;
 	uint64_t size = 1;
 	if (r == 0 && !(empty && ward_log_size(log, &size) == 0 && size == 0))
-		return verify_log(v, log, name, &notes, err);
+		return verify_log(v, log, name, true, &notes, err);
 	if (r != 0 && r != -ENOENT)
 		return r;
 	/* Without the ledger a checkpoint tells that there was something. */
@@ -134,6 +169,58 @@ static int verify_any(struct verify *v, const char *name, struct ward_err *err)
 	return or_unread(v, name, verify_session(v, name, err), err);
 }
 
+/* --verified: unless it is as it was. What looks otherwise behind its verification than before it
+ * was changed meanwhile: it is read again the next time. */
+static int verify_known(struct verify *v, const struct ward_ledger_session *s, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf after = WARD_BUF_INIT;
+	if (v->c->verified)
+		audit_verified_line(v->c->store, s, &line);
+	const bool same = line.len && audit_verified_has(&v->before, ward_buf_str(&line));
+	int r = same ? 0 : verify_any(v, s->name, err);
+	v->unchanged += same;
+	if (r < 0 || line.len == 0 || (!same && v->last != WARD_VERIFY_INTACT))
+		return r;
+	if (!same)
+		audit_verified_line(v->c->store, s, &after);
+	if (same || strcmp(ward_buf_str(&line), ward_buf_str(&after)) == 0)
+		ward_buf_printf(&v->now, "%s\n", ward_buf_str(&line));
+	r = ward_buf_error(&v->now);
+	return r < 0 ? ward_err_sys(err, r, "%s", v->c->verified) : 0;
+}
+
+/* What was verified cannot have never been. */
+static void report_forgotten(struct verify *v)
+{
+	char name[WARD_SESSION_NAME_MAX + 1];
+	struct ward_verify_result res = {0};
+	for (size_t i = 0; i < v->before.n; i++) {
+		audit_verified_name(&v->before, i, name);
+		if (ward_ledger_view_find(&v->ledger, name))
+			continue;
+		ward_verify_say(&res, WARD_VERIFY_MISSING, 0,
+			"it was verified before, and the ledger does not know it: its entries were "
+			"cut off");
+		report(v, name, &res);
+	}
+}
+
+static int keep_verified(struct verify *v, struct ward_err *err)
+{
+	char digest[WARD_VERIFIED_DIGEST_MAX];
+	report_forgotten(v);
+	/* By a ledger that is not whole nothing is known to be. */
+	if (v->ledger.result.state != WARD_VERIFY_INTACT)
+		return 0;
+	int r = audit_verified_write(v->c->verified, &v->now, digest, err);
+	if (r == 0)
+		ward_sayf("%zu sessions are as they were when they were verified; %s now has "
+			  "SHA-256 %s",
+			v->unchanged, v->c->verified, digest);
+	return r;
+}
+
 /*
  * Every session of the ledger, then those that only have a directory. With public keys the ledger
  * says nothing: those that have a directory.
@@ -147,15 +234,15 @@ static int verify_all(struct verify *v, struct ward_err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < v->ledger.n; i++)
-		r = verify_any(v, v->ledger.v[i].name, err);
+		r = verify_known(v, &v->ledger.v[i], err);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
 		if (!ward_ledger_view_find(&v->ledger, names.v[i]))
 			r = verify_any(v, names.v[i], err);
 	ward_store_names_free(&names);
-	return r;
+	return r == 0 && v->c->verified ? keep_verified(v, err) : r;
 }
 
-/* The checkpoints of a trail elsewhere. *ret_fd -1: there are none beside it. */
+/* The checkpoints beside a trail elsewhere. *ret_fd -1: there are none. */
 static int open_notes(struct verify *v, const char *path, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_free char *beside = NULL;
@@ -164,11 +251,99 @@ static int open_notes(struct verify *v, const char *path, int *ret_fd, struct wa
 		beside = NULL;
 		return ward_err_sys(err, -ENOMEM, "checkpoints");
 	}
-	const char *name = v->c->checkpoints ? v->c->checkpoints : beside;
-	*ret_fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (*ret_fd < 0 && (errno != ENOENT || v->c->checkpoints || v->c->n_keys))
-		return ward_err_sys(err, -errno, "%s", name);
+	int r = ward_fd_open_named(beside, WARD_NAMED_FILE, ret_fd, err);
+	if (r != -ENOENT || v->c->n_keys)
+		return r;
+	*err = WARD_ERR_INIT;
 	return 0;
+}
+
+/* Is the ledger what its checkpoints say that were kept elsewhere? */
+static int verify_kept_ledger(struct verify *v, struct ward_ledger_notes *n, struct ward_err *err)
+{
+	struct ward_verify_result res = {0};
+	struct ward_tlog_key key;
+	ward_cleanup_fd int fd = -1;
+	ward_tlog_key_derive(v->root, &key);
+	ward_anchored_own(n, &key.pub, &v->ledger_foreign);
+	ward_chain_wipe(&key, sizeof(key));
+	v->ledger_kept = n->n;
+	int r = n->n ? ward_store_open_ledger(v->c->store, &fd, err) : 0;
+	if (r == 0 || r == -ENOENT)
+		r = ward_verify_anchored_ledger(fd, n, &res, err);
+	if (r == 0 && res.state != WARD_VERIFY_INTACT)
+		report(v, "ledger", &res);
+	return r;
+}
+
+/* --witness: is the ledger what the witness cosigned? */
+static int verify_cosigned(struct verify *v, struct ward_err *err)
+{
+	ward_cleanup(ward_ledger_notes_clear) struct ward_ledger_notes n = {0};
+	struct ward_verify_result res = {0};
+	struct ward_tlog_key key;
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int ledger = -1;
+	uint64_t time = 0;
+	size_t bad = 0;
+	if (!v->c->has_witness)
+		return 0;
+	if (v->c->n_keys)
+		return ward_err_set(err, -EINVAL, "--witness verifies the ledger: leave --key out");
+	int r = ward_store_open_cosigned(v->c->store, &fd, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	ward_tlog_key_derive(v->root, &key);
+	r = ward_anchored_cosigned(fd, &key.pub, &v->c->witness, &n, &time, &bad, err);
+	ward_chain_wipe(&key, sizeof(key));
+	if (r == 0 && n.n > 0)
+		r = ward_store_open_ledger(v->c->store, &ledger, err);
+	if (r == 0 || r == -ENOENT)
+		r = ward_verify_anchored_ledger(ledger, &n, &res, err);
+	if (r < 0)
+		return r;
+	if (res.state == WARD_VERIFY_INTACT && bad > 0)
+		ward_verify_say(&res, WARD_VERIFY_EDITED, 0, "%zu signatures do not verify", bad);
+	else if (res.state == WARD_VERIFY_INTACT && n.n == 0)
+		ward_verify_say(&res, WARD_VERIFY_MISSING, 0, "%s cosigned no checkpoint of it",
+			v->c->witness.name);
+	else if (res.state == WARD_VERIFY_INTACT)
+		ward_verify_say(&res, WARD_VERIFY_INTACT, 0,
+			"%s cosigned %" PRIu64 " entries, %" PRIu64 " s after 1970",
+			v->c->witness.name, res.records, time);
+	report(v, "witness", &res);
+	return 0;
+}
+
+/* All of --checkpoints. */
+static int read_kept(struct verify *v, struct ward_checkpoint_list *ret, struct ward_err *err)
+{
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup(ward_ledger_notes_clear) struct ward_ledger_notes ledger = {0};
+	int r = ward_fd_open_named(v->c->checkpoints, WARD_NAMED_PIPE, &fd, err);
+	if (r == 0)
+		r = ward_anchored_read(fd, ret, &ledger, err);
+	if (r < 0)
+		return fd >= 0 ? ward_err_wrap(err, "%s", v->c->checkpoints) : r;
+	/* With --key neither root key nor ledger is looked at. */
+	return v->c->n_keys ? 0 : verify_kept_ledger(v, &ledger, err);
+}
+
+/* Leaves the session's own notes in the list. -ENODATA: there are none, and none of the ledger. */
+static int keep_session(struct verify *v, const char *name, struct ward_checkpoint_list *notes,
+	struct ward_err *err)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < notes->n; i++) {
+		if (strcmp(notes->v[i].session, name) != 0)
+			continue;
+		notes->v[n] = notes->v[i];
+		notes->offset[n++] = notes->offset[i];
+	}
+	notes->n = n;
+	return n || v->ledger_kept ? 0
+				   : ward_err_set(err, -ENODATA, "%s has no checkpoint of %s",
+					     v->c->checkpoints, name);
 }
 
 /* Two of a session, the enrolled ones, the present one. */
@@ -234,6 +409,27 @@ static bool verify_proof(struct verify *v, int fd)
 	return true;
 }
 
+/* The same for a proof that an entry is in a ledger: of this host's key, or the one given. */
+static bool verify_entry(struct verify *v, int fd)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_PROOF_TEXT_MAX};
+	struct ward_verify_result res = {0};
+	struct ward_tlog_key own = {.pub = v->c->ledger_key};
+	char head[64];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	if (n < 0 || !ward_proof_is(head, (size_t)n) || lseek(fd, 0, SEEK_SET) < 0 ||
+		ward_fd_read_all(fd, WARD_PROOF_TEXT_MAX, &b) < 0 ||
+		!ward_proof_is_entry(ward_buf_str(&b), b.len) ||
+		(v->c->n_keys && !v->c->has_ledger_key))
+		return lseek(fd, 0, SEEK_SET) < 0;
+	if (!v->c->has_ledger_key)
+		ward_tlog_key_derive(v->root, &own);
+	ward_proof_check_entry(b.data, b.len, &own.pub, &res);
+	ward_chain_wipe(&own, sizeof(own));
+	report(v, "ledger", &res);
+	return true;
+}
+
 /* The same for an attestation. */
 static bool verify_attestation(struct verify *v, int fd)
 {
@@ -270,32 +466,25 @@ static int open_segments(const char *path, int fd, struct ward_log **ret)
 	return dir_fd < 0 ? -errno : ward_log_open(dir_fd, ret);
 }
 
-/* A trail elsewhere: its first line says of which session it is. */
-static int verify_file(struct verify *v, const char *path, struct ward_err *err)
+/*
+ * A trail elsewhere: its first line says of which session it is. notes_fd -1: there are no
+ * checkpoints.
+ */
+static int verify_foreign(struct verify *v, const char *path, struct ward_log *log, int notes_fd,
+	struct ward_err *err)
 {
-	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s", path);
-	if (verify_proof(v, fd) || verify_attestation(v, fd))
-		return 0;
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	struct ward_lines_line text = {0};
 	struct ward_line l;
 	char name[WARD_SESSION_NAME_MAX + 1];
-	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	int r = open_segments(path, fd, &log);
-	if (r == 0)
-		r = ward_lines_open(&lines, log, 0);
+	int r = ward_lines_open(&lines, log, 0);
 	if (r == 0)
 		r = ward_lines_next(&lines, &text);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", path);
-	ward_cleanup_fd int notes_fd = -1;
-	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	bool known = r == 1 && ward_line_parse(text.p, text.len, &l) == 0;
-	r = open_notes(v, path, &notes_fd, err);
-	if (r == 0)
-		r = read_notes(notes_fd, path, &notes, err);
+	r = v->c->checkpoints ? read_kept(v, &notes, err) : read_notes(notes_fd, path, &notes, err);
 	if (r < 0)
 		return r;
 	if (known)
@@ -304,7 +493,9 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 		snprintf(name, sizeof(name), "%s", notes.v[0].session);
 	else
 		return ward_err_set(err, -EBADMSG,
-			"%s: its first line is no record, so its session is not known", path);
+			"%s: the first line is not a record, so the session is unknown", path);
+	if (v->c->checkpoints && (r = keep_session(v, name, &notes, err)) < 0)
+		return r;
 	/* Of another host, whose key was enrolled: as with --key. */
 	if (v->c->n_keys == 0 && notes.n > 0 && !ward_ledger_view_find(&v->ledger, name)) {
 		struct ward_public_key *keys = v->c->keys;
@@ -313,27 +504,56 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 			if (memcmp(keys[i].id, notes.v[0].key_id, sizeof(keys[i].id)) == 0)
 				v->c->n_keys = n;
 	}
-	return verify_log(v, log, name, notes_fd < 0 ? NULL : &notes, err);
+	/* With the ledger's alone, what the ledger says of the trail is what counts. */
+	bool seen = v->c->checkpoints ? notes.n > 0 : notes_fd >= 0;
+	return verify_log(v, log, name, false, seen ? &notes : NULL, err);
 }
 
-static int verify_one(struct verify *v, struct ward_err *err)
+/* A bundle as it came: its trail, and its attestation. Its keys came with the rest: they prove
+ * nothing. */
+static int verify_bundle(
+	struct verify *v, const char *path, struct audit_tar *t, struct ward_err *err)
 {
-	ward_cleanup_free char *name = NULL;
-	/* A session that is gone is still known to the ledger. */
-	int r = ward_store_find(v->c->store, v->c->session, &name, err);
-	if (r == 0 && v->c->n_keys)
-		return verify_session(v, name, err);
-	if (r == -ENOENT && v->c->session && ward_ledger_view_find(&v->ledger, v->c->session)) {
-		name = strdup(v->c->session);
-		r = name ? 0 : -ENOMEM;
-	}
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	if (t->checkpoints < 0 && v->c->n_keys && !v->c->checkpoints)
+		return ward_err_set(err, -ENOENT, "%s contains no checkpoints", path);
+	int r = ward_log_open_files(t->v, t->n, &log);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", path);
+	r = verify_foreign(v, path, log, t->checkpoints, err);
+	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation))
+		r = ward_err_set(err, -EBADMSG, "%s: its attestation is none", path);
+	return r;
+}
+
+static int verify_file(struct verify *v, const char *path, struct ward_err *err)
+{
+	ward_cleanup(audit_tar_clear) struct audit_tar tar = AUDIT_TAR_INIT;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	ward_cleanup_fd int notes_fd = -1;
+	ward_cleanup_fd int fd = -1;
+	int r = ward_fd_open_named(path, WARD_NAMED_FILE, &fd, err);
 	if (r < 0)
 		return r;
-	r = verify_session(v, name, err);
-	/* The verdict rests on the ledger. */
-	if (r == 0 && v->ledger.result.state != WARD_VERIFY_INTACT)
-		report(v, "ledger", &v->ledger.result);
-	return r;
+	r = audit_tar_read(fd, path, &tar, err);
+	if (r != 0)
+		return r < 0 ? r : verify_bundle(v, path, &tar, err);
+	if (!strchr(path, '/'))
+		return ward_err_set(err, -EBADMSG, "%s: no archive", path);
+	if (verify_entry(v, fd))
+		return 0;
+	if (v->c->has_ledger_key && !v->c->n_keys)
+		return ward_err_set(err, -EINVAL,
+			"%s is not a proof of an entry, and the key of a ledger verifies nothing "
+			"else",
+			path);
+	if (verify_proof(v, fd) || verify_attestation(v, fd))
+		return 0;
+	r = open_segments(path, fd, &log);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", path);
+	r = v->c->checkpoints ? 0 : open_notes(v, path, &notes_fd, err);
+	return r < 0 ? r : verify_foreign(v, path, log, notes_fd, err);
 }
 
 /* Checkpoints [from, to) of one session. */
@@ -351,7 +571,7 @@ static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list 
 		r = ward_verify_anchored(log, notes, from, to, &res, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (!known || !known->started) {
+	if (!v->c->n_keys && (!known || !known->started)) {
 		res.state = WARD_VERIFY_MISSING;
 		snprintf(res.text, sizeof(res.text),
 			"a checkpoint that was kept elsewhere is of it, and the ledger does not "
@@ -364,29 +584,98 @@ static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list 
 	return 0;
 }
 
+/* Is the note signed by a key that counts here: those given, else this host's? */
+static bool counts(const struct verify *v, const struct ward_public_key *own,
+	const struct ward_checkpoint *note, const char *text)
+{
+	for (size_t i = 0; i < v->c->n_keys; i++)
+		if (ward_checkpoint_verify(note, text, &v->c->keys[i]))
+			return true;
+	return !v->c->n_keys && ward_anchored_ours(&v->ledger, own, note, text);
+}
+
+/* The present key's public half. False: there is none. */
+static bool own_key(struct verify *v, struct ward_public_key *ret)
+{
+	struct ward_signing_key own = {0};
+	uint8_t seed[WARD_KEY_BYTES];
+	if (v->c->n_keys || ward_store_read_seed(v->c->store, seed, NULL) < 0)
+		return false;
+	ward_signing_key_from_seed(seed, &own);
+	*ret = own.pub;
+	ward_chain_wipe(seed, sizeof(seed));
+	ward_chain_wipe(own.secret, sizeof(own.secret));
+	return true;
+}
+
+/* --checkpoints with one session: is everything here that they say of it? */
+static int verify_kept(struct verify *v, const char *name, struct ward_err *err)
+{
+	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
+	struct ward_verify_result res = {.state = WARD_VERIFY_FOREIGN};
+	struct ward_public_key own;
+	size_t n = 0;
+	int r = v->c->checkpoints ? read_kept(v, &notes, err) : -ENOENT;
+	if (!v->c->checkpoints)
+		return 0;
+	if (r == 0)
+		r = keep_session(v, name, &notes, err);
+	const bool was = v->bad;
+	if (r < 0)
+		return r;
+	bool has = own_key(v, &own);
+	for (size_t i = 0; i < notes.n; i++)
+		if (counts(v, has ? &own : NULL, &notes.v[i], notes.text.data + notes.offset[i]))
+			notes.v[n++] = notes.v[i];
+	if (n < notes.n || v->ledger_foreign > 0) {
+		snprintf(res.text, sizeof(res.text),
+			"%zu of %zu checkpoints of %s, and %zu of the ledger, are signed by keys "
+			"that do not count here",
+			notes.n - n, notes.n, name, v->ledger_foreign);
+		report(v, "checkpoints", &res);
+	}
+	r = n ? verify_elsewhere(v, &notes, 0, n, err) : 0;
+	v->denied = v->bad && !was;
+	return r;
+}
+
+static int verify_one(struct verify *v, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	/* A session that is gone is still known to the ledger. */
+	int r = v->c->n_keys ? audit_trail_meant(v->c, &name, err)
+			     : audit_trail_known(v->c, &name, err);
+	if (r == 0 && v->c->n_keys) {
+		r = verify_kept(v, name, err);
+		return r < 0 ? r : verify_session(v, name, err);
+	}
+	if (r == 0)
+		r = verify_kept(v, name, err);
+	if (r < 0)
+		return r;
+	r = verify_session(v, name, err);
+	/* The verdict rests on the ledger. */
+	if (r == 0 && v->ledger.result.state != WARD_VERIFY_INTACT)
+		report(v, "ledger", &v->ledger.result);
+	return r;
+}
+
 /* --all with checkpoints that were kept elsewhere: is everything here that they speak of? */
 static int verify_anchored(struct verify *v, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = open(v->c->checkpoints, O_RDONLY | O_CLOEXEC);
 	ward_cleanup(ward_checkpoint_list_clear) struct ward_checkpoint_list notes = {0};
 	struct ward_verify_result res = {.state = WARD_VERIFY_FOREIGN};
-	struct ward_signing_key own = {0};
-	uint8_t seed[WARD_KEY_BYTES];
-	size_t foreign = 0;
-	if (fd < 0)
-		return ward_err_sys(err, -errno, "%s", v->c->checkpoints);
-	int r = ward_anchored_read(fd, &notes, err);
-	bool has = r == 0 && ward_store_read_seed(v->c->store, seed, NULL) == 0;
-	if (has)
-		ward_signing_key_from_seed(seed, &own);
-	ward_chain_wipe(seed, sizeof(seed));
-	ward_chain_wipe(own.secret, sizeof(own.secret));
+	struct ward_public_key own;
+	int r = read_kept(v, &notes, err);
+	size_t foreign = v->ledger_foreign;
+	const size_t all = notes.n + v->ledger_kept + v->ledger_foreign;
+	bool has = r == 0 && own_key(v, &own);
 	for (size_t i = 0, to = 0; r == 0 && i < notes.n; i = to) {
 		size_t good = i;
 		for (to = i; to < notes.n && strcmp(notes.v[to].session, notes.v[i].session) == 0;
 			to++) {
-			bool ours = ward_anchored_ours(&v->ledger, has ? &own.pub : NULL,
-				&notes.v[to], notes.text.data + notes.offset[to]);
+			bool ours = ward_anchored_ours(&v->ledger, has ? &own : NULL, &notes.v[to],
+				notes.text.data + notes.offset[to]);
 			foreign += !ours;
 			if (!ours)
 				continue;
@@ -399,8 +688,7 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 	}
 	if (r == 0 && foreign > 0) {
 		snprintf(res.text, sizeof(res.text),
-			"%zu of %zu are signed by keys that are none of this host's", foreign,
-			notes.n);
+			"%zu of %zu are signed by keys that are none of this host's", foreign, all);
 		report(v, "checkpoints", &res);
 	}
 	return r;
@@ -409,21 +697,35 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 static int run_verify(struct audit_cmd *c, struct ward_err *err)
 {
 	struct verify v = {.c = c, .all = json_array()};
-	int r = c->n_keys ? 0 : ward_store_read_key(c->store, v.root, err);
+	/* Without a further key this host's own would judge. */
+	const bool entry = c->has_ledger_key && !c->n_keys;
+	int r = c->n_keys || entry ? 0 : ward_store_read_key(c->store, v.root, err);
+	if (entry && !audit_verb_is_file(c->session))
+		r = ward_err_set(err, -EINVAL,
+			"the key of a ledger verifies proofs of its entries: name a FILE");
 	if (r == -EACCES && c->system)
 		r = audit_keys_system(c, err);
-	if (r == 0 && c->n_keys == 0)
+	if (r == 0 && c->n_keys == 0 && !entry)
 		r = audit_ledger_read(c, v.root, &v.ledger, err);
 	if (r == 0 && c->all && c->checkpoints && c->n_keys)
 		r = ward_err_set(err, -EINVAL,
-			"--all with --checkpoints compares them with the ledger: not with --key");
+			"--all with --checkpoints compares them with the ledger: leave --key out");
+	if (r == 0 && c->verified)
+		r = audit_verified_read(c->verified, c->digest, &v.before, err);
 	if (r == 0 && c->all) {
 		r = verify_all(&v, err);
+		if (r == 0)
+			r = verify_cosigned(&v, err);
 		if (r == 0 && c->checkpoints)
 			r = verify_anchored(&v, err);
-	} else if (r == 0 && c->session && strchr(c->session, '/'))
+	} else if (r == 0 && audit_verb_is_file(c->session)) {
+		/* It says which keys count. */
+		bool by_ledger =
+			c->n_keys == 0 && !entry && v.ledger.result.state != WARD_VERIFY_INTACT;
 		r = verify_file(&v, c->session, err);
-	else if (r == 0)
+		if (r == 0 && by_ledger)
+			report(&v, "ledger", &v.ledger.result);
+	} else if (r == 0)
 		r = verify_one(&v, err);
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(v.all));
@@ -431,6 +733,8 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 		r = ward_err_set(err, -EIO, "%zu could not be read", v.unread);
 	json_decref(v.all);
 	ward_ledger_view_free(&v.ledger);
+	audit_verified_free(&v.before);
+	ward_buf_clear(&v.now);
 	ward_chain_wipe(v.root, sizeof(v.root));
 	return r < 0 ? r : v.bad;
 }
@@ -442,12 +746,24 @@ static const struct argp_option verify_options[] = {
 	{"all", AUDIT_OPTION_ALL, NULL, 0,
 		"The ledger and all its sessions; with --key: all that are in the directory", 0},
 	{"key", AUDIT_OPTION_KEY, "KEY", 0,
-		"Verify with the checkpoints and public keys alone: KEY is what audit key show prints, or a "
+		"Verify with the checkpoints and public keys alone: KEY is what audit key show "
+		"prints, or a "
 		"file of such lines; repeats",
 		0},
+	{"verified", AUDIT_OPTION_VERIFIED, "FILE", 0,
+		"With --all: pass over the trails that FILE says were intact and that are as they were "
+		"then; FILE is made, and brought up to date",
+		0},
+	{"digest", AUDIT_OPTION_DIGEST, "SHA256", 0,
+		"Of --verified FILE, as the last time printed it; another one is an error", 0},
 	{"checkpoints", AUDIT_OPTION_CHECKPOINTS, "FILE", 0,
-		"Those of FILE (default: the file checkpoints beside the trail); with --all: any that were "
-		"kept elsewhere, against what is here",
+		"Compare with the checkpoints in FILE, which were kept elsewhere; with --all: of "
+		"every "
+		"session",
+		0},
+	{"witness", AUDIT_OPTION_WITNESS, "VKEY", 0,
+		"With --all: also the checkpoints of the ledger that the witness of this key "
+		"cosigned",
 		0},
 	{0},
 };
@@ -455,7 +771,8 @@ const struct argp audit_verify_argp = {verify_options, audit_verb_parse, "[SESSI
 	"Tells whether a trail is what its writer wrote: intact, or incomplete, gap, "
 	"truncated, deleted, reordered, edited, missing, removed, expired, unstarted, "
 	"foreign key. SESSION is a name, its unique beginning, or latest (the default). "
-	"FILE, with a '/', is a trail elsewhere, a proof or an attestation; key and ledger "
+	"FILE, with a '/' or ending in .tar, is a trail elsewhere, a bundle, a proof or an "
+	"attestation; key and ledger "
 	"are those of the state directory.\vExit status: 0, 1 if a trail is not intact, 2 "
 	"for wrong use, 125 if one could not be read.",
 	audit_options_plain, NULL, NULL};

@@ -21,7 +21,9 @@
 
 #include "audit/format.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/cli/base/output.h"
 
 /* Messages on their way whose ends are remembered. */
 #define FLIGHT 1024
@@ -62,8 +64,10 @@ static int write_cursor(const struct ward_export_to *x, uint64_t seq)
 static int open_cursor(struct ward_export_to *x, const char *path, struct ward_err *err)
 {
 	char text[CURSOR_BYTES + 1] = "";
-	x->cursor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	ssize_t n = x->cursor < 0 ? -1 : pread(x->cursor, text, CURSOR_BYTES, 0);
+	int r = ward_output_keep(path, 0600, &x->cursor, err);
+	if (r < 0)
+		return r;
+	ssize_t n = pread(x->cursor, text, CURSOR_BYTES, 0);
 	if (n < 0)
 		return ward_err_sys(err, -errno, "%s", path);
 	if (n == 0)
@@ -71,8 +75,8 @@ static int open_cursor(struct ward_export_to *x, const char *path, struct ward_e
 	const size_t len = strlen(x->session);
 	const char *number = text + len + 1;
 	if (strncmp(text, x->session, len) != 0 || text[len] != ' ')
-		return ward_err_set(
-			err, -EINVAL, "%s: the cursor of another session (or of nothing)", path);
+		return ward_err_set(err, -EINVAL,
+			"%s: this cursor belongs to another session, or is not a cursor", path);
 	if (!ward_quantity_digits(&number, &x->seq))
 		return ward_err_set(err, -EINVAL, "%s: no cursor", path);
 	x->taken = x->seq;
@@ -134,7 +138,7 @@ int ward_export_to_open(const char *target, const char *cursor, const char *sess
 	else if (r == 0 && strncmp(target, "tcp:", 4) == 0)
 		r = connect_tcp(x, target + 4, err);
 	else if (r == 0)
-		r = ward_err_set(err, -EINVAL, "%s: unix:PATH or tcp:HOST:PORT is meant", target);
+		r = ward_err_set(err, -EINVAL, "%s: write unix:PATH or tcp:HOST:PORT", target);
 	if (r == 0 && setsockopt(x->fd, SOL_SOCKET, SO_SNDTIMEO, &stuck, sizeof(stuck)) < 0)
 		r = ward_err_sys(err, -errno, "%s", target);
 	if (r < 0)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/patient.h"
+#include "enforcer/base/plain.h"
 #include "enforcer/session/owner/identity.h"
 
 /* The last name of path. */
@@ -21,49 +22,6 @@ static const char *last_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
-}
-
-/* A symbolic link in dir that root made: no agent's. */
-static bool is_roots(int dir, const char *name)
-{
-	struct stat st;
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode) &&
-	       st.st_uid == 0 && fstat(dir, &st) == 0 && st.st_uid == 0;
-}
-
-/* One name of the way. */
-static int step(int dir, const char *name)
-{
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-	int fd = ward_fd_openat2(dir, name, &how);
-	if (fd != -ELOOP || !is_roots(dir, name))
-		return fd;
-	how.resolve = RESOLVE_NO_MAGICLINKS;
-	return ward_fd_openat2(dir, name, &how);
-}
-
-/* The directory that the last name of path stands in. */
-static int open_above(const char *path)
-{
-	ward_cleanup_free char *copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	copy[last_name(path) - path] = 0;
-	ward_cleanup_fd int dir = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	char *rest = copy;
-	for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
-		if (!*name)
-			continue;
-		int next = step(dir, name);
-		if (next < 0)
-			return next;
-		close(dir);
-		dir = next;
-	}
-	return ward_steal_fd(&dir);
 }
 
 /* Root's own files, and those in places that are not the invoking user's, stay root's. */
@@ -102,12 +60,13 @@ static int look_at_old(const struct ward_output *o, struct ward_err *err)
 			"to, or remove it",
 			o->path);
 	if (!S_ISREG(st.st_mode))
-		return ward_err_set(err, -EINVAL, "%s is no regular file", o->path);
+		return ward_err_set(err, -EINVAL, "%s is not a regular file", o->path);
 	if (!o->replace)
 		return ward_err_sys(err, -EEXIST, "%s", o->path);
 	if (is_planted(o, &st))
 		return ward_err_set(err, -EACCES,
-			"%s belongs to another user, in a directory that everybody can write to; give "
+			"%s belongs to another user, in a directory that everybody can write to; "
+			"give "
 			"another name, or remove it",
 			o->path);
 	/* An ordinary user cannot give files away, and need not: theirs alone can be replaced. */
@@ -149,15 +108,13 @@ int ward_output_begin(
 	o.mode = mode;
 	if (!*last_name(path))
 		return ward_err_sys(err, -EISDIR, "%s", path);
-	o.dir = open_above(path);
-	if (o.dir == -ELOOP)
-		return ward_err_set(err, -ELOOP,
-			"%s: a symbolic link is on the way, which is not followed; give the path that it "
-			"leads to",
-			path);
-	if (o.dir < 0)
-		return ward_err_sys(err, o.dir, "%s", path);
-	int r = look_at_old(&o, err);
+	const char *name = NULL;
+	int r = ward_patient_reach(path, err);
+	if (r == 0)
+		r = ward_plain_above(path, &o.dir, &name, err);
+	if (r < 0)
+		return r;
+	r = look_at_old(&o, err);
 	if (r >= 0)
 		r = make_beside(&o, mode, err);
 	if (r == 0)
@@ -169,6 +126,48 @@ int ward_output_begin(
 	*ret = o;
 	o = WARD_OUTPUT_INIT;
 	return 0;
+}
+
+/* The file that is there already, -ENOENT: none. */
+static int open_kept(struct ward_output *o, struct ward_err *err)
+{
+	struct stat st;
+	o->replace = true;
+	int r = look_at_old(o, err);
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	o->fd = ward_fd_open_regular(o->dir, last_name(o->path), O_RDWR);
+	if (o->fd < 0 || fstat(o->fd, &st) < 0)
+		return ward_err_sys(err, o->fd < 0 ? o->fd : -errno, "%s", o->path);
+	if (st.st_nlink != 1)
+		return ward_err_set(err, -EMLINK,
+			"%s has a second name, so another file would be written as well; give "
+			"another name, or remove it",
+			o->path);
+	return is_planted(o, &st) ? ward_err_sys(err, -EACCES, "%s", o->path) : 0;
+}
+
+int ward_output_keep(const char *path, mode_t mode, int *ret_fd, struct ward_err *err)
+{
+	ward_cleanup(ward_output_drop) struct ward_output o = WARD_OUTPUT_INIT;
+	const char *name = NULL;
+	o.path = path;
+	if (!*last_name(path))
+		return ward_err_sys(err, -EISDIR, "%s", path);
+	int r = ward_patient_reach(path, err);
+	if (r == 0)
+		r = ward_plain_above(path, &o.dir, &name, err);
+	if (r < 0)
+		return r;
+	r = open_kept(&o, err);
+	if (r == -ENOENT && o.fd < 0) {
+		o.fd = openat(
+			o.dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		r = o.fd < 0 ? ward_err_sys(err, -errno, "%s", path) : give(&o, err);
+	}
+	if (r == 0)
+		*ret_fd = ward_steal_fd(&o.fd);
+	return r;
 }
 
 int ward_output_finish(struct ward_output *o, struct ward_err *err)

@@ -34,6 +34,13 @@ struct ward_output {
 int ward_output_begin(const char *path, mode_t mode, bool replace, struct ward_output *ret,
 	struct ward_err *err) ward_must_check;
 
+/*
+ * A file that is read and written in its place from call to call, made with mode where there is
+ * none. As above; also -EMLINK: it has a second name. *ret_fd (O_RDWR) is the caller's.
+ */
+int ward_output_keep(
+	const char *path, mode_t mode, int *ret_fd, struct ward_err *err) ward_must_check;
+
 /* Gives the file its name, once it is on the disk. On failure what was there is there. */
 int ward_output_finish(struct ward_output *o, struct ward_err *err) ward_must_check;
 

@@ -12,8 +12,11 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/plan/not_executed.h"
+#include "enforcer/session/owner/as_owner.h"
 
 /* What the kernel reads of a script's first line (BINPRM_BUF_SIZE). */
 #define FIRST_LINE 256
@@ -21,7 +24,8 @@
 static bool executable(const char *path)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111;
+	return ward_patient_reach(path, NULL) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_mode & 0111;
 }
 
 /*
@@ -208,6 +212,18 @@ static const char *path_of(char *const *envp)
 	return "";
 }
 
+/* A link can have taken the file's place: it is read with the owner's rights. */
+static char *first_line(const struct ward_run_plan *p, const char *host)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct ward_as_owner owner = {0};
+	char *name = NULL;
+	if (ward_as_owner_begin(&p->id, &owner, &ignored) == 0)
+		name = ward_program_interpreter(host);
+	ward_as_owner_end(&owner);
+	return name;
+}
+
 /* What is at this path inside? *ret_host is the caller's. -ENOENT, -EACCES. */
 static int look_at(const struct ward_run_plan *p, const char *inside, char **ret_host)
 {
@@ -235,7 +251,8 @@ static int find_path(const struct ward_run_plan *p, const char *name, char *cons
 	}
 	r = look_at(p, x->inside, &x->host);
 	if (r == -EACCES)
-		return ward_err_set(err, r, "%s cannot be executed: it is no program", x->inside);
+		return ward_err_set(
+			err, r, "%s cannot be executed: it is not a program", x->inside);
 	if (r < 0)
 		ward_say_where(name, envp, err);
 	return r;
@@ -267,14 +284,16 @@ int ward_program_find(const struct ward_run_plan *plan, const char *name, char *
 	if (r < 0)
 		return r;
 	enum ward_verdict v = permitted(plan, &x);
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	(void)ward_shell_quoted(&word, x.inside);
 	if (v == WARD_VERDICT_HIDE)
 		return ward_err_set(err, -ENOENT, "%s is hidden (wardfs policy explain exec %s)",
-			x.inside, x.inside);
+			x.inside, ward_buf_str(&word));
 	if (v != WARD_VERDICT_ALLOW)
 		return ward_err_set(err, -EACCES,
 			"%s may not be executed (wardfs policy explain exec %s)", x.inside,
-			x.inside);
-	x.interpreter = ward_program_interpreter(x.host);
+			ward_buf_str(&word));
+	x.interpreter = first_line(plan, x.host);
 	if (x.interpreter) {
 		struct ward_program other = {0};
 		struct ward_err ignored = WARD_ERR_INIT;

@@ -16,8 +16,9 @@
 #include "enforcer/policy/policy.h"
 #include "enforcer/policy/value.h"
 
-/* Spellings farther off than this are no slip of the finger. */
+/* Spellings farther off than this are no slip of the finger; of a short word, one letter is. */
 #define NEAR_MAX 2U
+#define SHORT 6U
 
 void ward_say(const char *text)
 {
@@ -89,7 +90,7 @@ json_t *ward_json_rights(uint32_t rights)
 const char *ward_near(const char *word, const void *names, size_t n, size_t stride)
 {
 	const char *near = NULL;
-	unsigned best = NEAR_MAX + 1;
+	unsigned best = (strlen(word) < SHORT ? 1 : NEAR_MAX) + 1;
 	for (size_t i = 0; i < n; i++) {
 		const char *name = *(const char *const *)((const char *)names + i * stride);
 		unsigned d = ward_value_distance(word, name, NEAR_MAX);

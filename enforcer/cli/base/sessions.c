@@ -10,6 +10,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/here.h"
 #include "enforcer/session/control/control.h"
 
 json_t *ward_sessions_running(const char *runtime, bool quiet)
@@ -40,42 +41,145 @@ static const char *text_of(const json_t *o, const char *name)
 	return s ? s : "";
 }
 
-/* Times are written in one way (ward_clock_format()), so that text compares as they do. */
-static const char *latest_of(const json_t *all)
+static bool is_later(const json_t *a, const json_t *b)
 {
-	const json_t *latest = NULL;
+	/* Times are written in one way (ward_clock_format()), so that text compares as they do. */
+	return !b || strcmp(text_of(a, "started"), text_of(b, "started")) > 0;
+}
+
+/* --- which session a word means --- */
+
+static bool of_project(const json_t *o, const void *project)
+{
+	return strcmp(text_of(o, "project"), project) == 0;
+}
+
+/* "dev", "dev.2", "dev.3" are sessions of the name dev. */
+static bool of_name(const json_t *o, const void *name)
+{
+	const char *session = text_of(o, "session");
+	const size_t n = strlen(name);
+	return strncmp(session, name, n) == 0 &&
+	       (!session[n] ||
+		       (session[n] == '.' && session[n + 1] >= '1' && session[n + 1] <= '9' &&
+			       strspn(session + n + 1, "0123456789") == strlen(session + n + 1)));
+}
+
+static bool is_any(const json_t *o, const void *unused)
+{
+	(void)o;
+	(void)unused;
+	return true;
+}
+
+/* The one started last of those that are so; NULL: none is. */
+static const json_t *last_of(
+	const json_t *all, bool is(const json_t *, const void *), const void *arg)
+{
+	const json_t *last = NULL;
 	const json_t *o = NULL;
 	size_t i = 0;
+	json_array_foreach(all, i, o) if (is(o, arg) && is_later(o, last)) last = o;
+	return last;
+}
+
+/* Of the project here; where that is none, of all, and then it is said which. */
+static const json_t *latest_of(const json_t *all)
+{
+	struct ward_here here;
+	if (json_array_size(all) == 0) {
+		ward_say("no session is running");
+		return NULL;
+	}
+	ward_here_find(&here);
+	const json_t *last = here.project ? last_of(all, of_project, here.project) : NULL;
+	if (!last && here.marked) {
+		ward_sayf("no session of this project (%s) is running; wardfs ps lists those of "
+			  "others",
+			here.project);
+	} else if (!last && (last = last_of(all, is_any, NULL))) {
+		ward_sayf("no session runs in this directory: 'latest' is %s, of %s",
+			text_of(last, "session"),
+			*text_of(last, "project") ? text_of(last, "project") : "no project");
+	}
+	ward_here_clear(&here);
+	return last;
+}
+
+/* NAME.1 is the first of a name that several have. */
+static const json_t *first_of(const json_t *all, const char *word)
+{
+	const size_t n = strlen(word);
+	const json_t *o = NULL;
+	size_t i = 0;
+	if (n < 3 || strcmp(word + n - 2, ".1") != 0)
+		return NULL;
 	json_array_foreach(all, i, o)
 	{
-		if (!latest || strcmp(text_of(o, "started"), text_of(latest, "started")) > 0)
-			latest = o;
+		const char *session = text_of(o, "session");
+		if (strlen(session) == n - 2 && strncmp(session, word, n - 2) == 0)
+			return o;
 	}
-	return latest ? text_of(latest, "session") : NULL;
+	return NULL;
+}
+
+static const json_t *named(const json_t *all, const char *word)
+{
+	const json_t *last = last_of(all, of_name, word);
+	if (!last)
+		last = first_of(all, word);
+	else if (strcmp(text_of(last, "session"), word) != 0)
+		ward_sayf(
+			"%s is the newest running session with the name %s; the first one is %s.1",
+			text_of(last, "session"), word, word);
+	return last;
+}
+
+/* Says so where several sessions of the name run. */
+static bool is_ambiguous(const json_t *all, const char *word)
+{
+	const json_t *o = NULL;
+	size_t i = 0, n = 0;
+	json_array_foreach(all, i, o) n += of_name(o, word);
+	if (n > 1)
+		ward_sayf("%zu running sessions have the name %s, and none was ended. Name one as "
+			  "'wardfs ps' prints it; the first one is %s.1",
+			n, word, word);
+	return n > 1;
+}
+
+static char *meant(const char *word, bool alone)
+{
+	ward_cleanup_free char *runtime = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	if (ward_control_runtime(&runtime, &err) < 0) {
+		ward_say(err.text);
+		return NULL;
+	}
+	const bool latest = strcmp(word, "latest") == 0;
+	json_t *all = ward_sessions_running(runtime, true);
+	if (!latest && alone && is_ambiguous(all, word)) {
+		json_decref(all);
+		return NULL;
+	}
+	const json_t *o = latest ? latest_of(all) : named(all, word);
+	/* Whoever asks it says that it does not run, or does not answer. */
+	const char *found = o ? text_of(o, "session") : latest ? NULL : word;
+	char *name = found ? strdup(found) : NULL;
+	if (found && !name)
+		ward_say("out of memory");
+	json_decref(all);
+	return name;
 }
 
 char *ward_sessions_meant(const char *word)
 {
-	ward_cleanup_free char *runtime = NULL;
-	struct ward_err err = WARD_ERR_INIT;
-	char *name = NULL;
-	if (strcmp(word, "latest") == 0) {
-		if (ward_control_runtime(&runtime, &err) < 0) {
-			ward_say(err.text);
-			return NULL;
-		}
-		json_t *all = ward_sessions_running(runtime, true);
-		const char *latest = latest_of(all);
-		if (!latest)
-			ward_say("no session is running");
-		name = latest ? strdup(latest) : NULL;
-		json_decref(all);
-		return name;
-	}
-	name = strdup(word);
-	if (!name)
-		ward_say("out of memory");
-	return name;
+	return meant(word, false);
+}
+
+char *ward_sessions_meant_alone(const char *word)
+{
+	return meant(word, true);
 }
 
 error_t ward_sessions_parse(int key, char *arg, struct argp_state *state)
@@ -110,25 +214,20 @@ int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_a
 	*ret_all = all;
 	if (!session)
 		return 0;
-	ward_cleanup_free char *latest = NULL;
-	if (strcmp(session, "latest") == 0) {
-		const char *name = latest_of(all);
-		latest = name ? strdup(name) : NULL;
-	}
-	for (size_t i = json_array_size(all); i-- > 0;) {
-		const char *name =
-			json_string_value(json_object_get(json_array_get(all, i), "session"));
-		if (!name || strcmp(name, latest ? latest : session) != 0)
+	const bool latest = strcmp(session, "latest") == 0;
+	const json_t *meant = latest ? latest_of(all) : named(all, session);
+	for (size_t i = json_array_size(all); i-- > 0;)
+		if (json_array_get(all, i) != meant)
 			json_array_remove(all, i);
-	}
-	if (json_array_size(all) > 0)
-		return 0;
-	if (strcmp(session, "latest") == 0) {
-		ward_say("no session is running");
-		return 1;
-	}
-	ward_sayf("no session '%s' is running; wardfs ps lists them", session);
-	return 1;
+	if (!meant && !latest)
+		ward_sayf("no session '%s' is running; wardfs ps lists them", session);
+	return meant ? 0 : 1;
+}
+
+void ward_sessions_say_none(void)
+{
+	ward_say("no session is running; wardfs run -- CMD starts one, wardfs audit list tells of "
+		 "those that have ended");
 }
 
 json_t *ward_sessions_ask(const char *runtime, const char *session, const char *request)
@@ -140,7 +239,8 @@ json_t *ward_sessions_ask(const char *runtime, const char *session, const char *
 	const char *error = answer ? json_string_value(json_object_get(answer, "error")) : err.text;
 	if (answer && !error)
 		return answer;
-	ward_sayf("session %s: %s", session, error && *error ? error : "an answer that is none");
+	ward_sayf("session %s: %s", session,
+		error && *error ? error : "the session's answer is not valid");
 	json_decref(answer);
 	return NULL;
 }

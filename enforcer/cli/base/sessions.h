@@ -14,11 +14,15 @@
 json_t *ward_sessions_running(const char *runtime, bool quiet);
 
 /*
- * The session that a word of the command line means: "latest" is the one that was started last of
- * those that run (no session has that name), anything else is its own name. The caller's to free.
- * NULL after a message: none runs, or there is no memory.
+ * The session that a word of the command line means. "latest" (no session has that name): the one
+ * of this project that was started last of those that run; outside of any project, of all. NAME:
+ * the newest of NAME, NAME.2, NAME.3, …, as the store numbers sessions of one name, that runs;
+ * NAME.1 is the first of them. Where that is not what was written, it is said on stderr. The
+ * caller's to free. NULL after a message: none runs, or there is no memory.
  */
 char *ward_sessions_meant(const char *word);
+/* The same for what cannot be taken back: NULL after a message where several of the name run. */
+char *ward_sessions_meant_alone(const char *word);
 
 /* What a verb about running sessions is asked. */
 struct ward_sessions_asked {
@@ -41,6 +45,9 @@ void ward_sessions_need(const struct argp_state *state, const char *session);
  * *ret_all to decref, NULL where there is no runtime directory.
  */
 int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_all);
+
+/* Says on stderr that no session of the caller runs, and what to type. */
+void ward_sessions_say_none(void);
 
 /* What a session answers to a request: an object without "error", or NULL after a message. */
 json_t *ward_sessions_ask(const char *runtime, const char *session, const char *request);

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/cli/base/manual.h"
 #include "enforcer/cli/base/say.h"
 
 static void usage(
@@ -19,11 +21,20 @@ static void usage(
 		print("%.*s\n", (int)n, what);
 		what += n + (what[n] == '\n');
 	}
-	print("\nVerbs:\n");
+	int width = 8;
 	for (size_t i = 0; i < verbs->n; i++)
-		print("  %-8s %s\n", verbs->v[i].name, verbs->v[i].what);
-	print("\n%s VERB --help tells the options of a verb; man wardfs tells all of it.\n",
-		verbs->self);
+		if ((int)strlen(verbs->v[i].name) > width)
+			width = (int)strlen(verbs->v[i].name);
+	print("\nVerbs:\n");
+	for (size_t i = 0; i < verbs->n; i++) {
+		if (verbs->v[i].group)
+			print(i ? "\n%s\n" : "%s\n", verbs->v[i].group);
+		print("  %-*s %s\n", width, verbs->v[i].name, verbs->v[i].what);
+	}
+	ward_cleanup(ward_buf_clear) struct ward_buf manual = WARD_BUF_INIT;
+	print("\n%s VERB --help lists the options of a verb.\n", verbs->self);
+	if (ward_manual_command("wardfs", '1', &manual))
+		print("The manual: %s\n", ward_buf_str(&manual));
 }
 
 static bool is(const char *arg, const char *a, const char *b, const char *c)
@@ -118,7 +129,11 @@ int ward_cli_call(const struct ward_cli_verbs *verbs, int argc, char **argv)
 		argv[1] = (char *)verbs->v[i].full;
 		return verbs->v[i].run(argc - 1, argv + 1);
 	}
-	const char *near = ward_near(argv[1], &verbs->v[0].name, verbs->n, sizeof(verbs->v[0]));
+	const char *near = NULL;
+	for (const struct ward_cli_word *w = verbs->words; w && w->word; w++)
+		near = strcmp(argv[1], w->word) == 0 ? w->here : near;
+	if (!near)
+		near = ward_near(argv[1], &verbs->v[0].name, verbs->n, sizeof(verbs->v[0]));
 	ward_sayf("there is no verb '%s'%s%s%s %s --help lists them", argv[1],
 		near ? ": did you mean '" : ";", near ? near : "", near ? "'?" : "", verbs->self);
 	return 2;

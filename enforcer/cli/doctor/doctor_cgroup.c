@@ -50,8 +50,9 @@ void ward_check_cgroup(struct ward_check *c)
 			"%s (%s)", text, why);
 	else
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"with cgroup v2 and systemd: loginctl enable-linger, then log in anew; [limits] "
-			"memory, cpus and cpu-time are refused without it; else as root: make a "
+			"with cgroup v2 and systemd: loginctl enable-linger, then log in anew; without "
+			"it wardfs refuses [limits] memory, idle, cpus and cpu-time of your policy, "
+			"and cannot hold those of the profile; else as root: make a "
 			"group, chown it and its cgroup.procs and cgroup.subtree_control to you, and "
 			"start wardfs in it",
 			"%s (%s)", text, why);

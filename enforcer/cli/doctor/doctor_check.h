@@ -11,7 +11,7 @@
 /* Of the modes the table has (enforcer/modes/table/modes.def) no more than these are told. */
 #define WARD_CHECK_MODES_MAX 16
 
-/* ABSENT: an optional thing is not there. */
+/* ABSENT: something optional is missing. */
 enum ward_check_status { WARD_CHECK_MISSING = 0, WARD_CHECK_OK, WARD_CHECK_ABSENT };
 
 struct ward_check {

@@ -35,6 +35,7 @@ static const struct {
 	{"network askers", false, ward_check_askers},
 	{"audit writer", false, ward_check_audit_writer},
 	{"audit anchor", false, ward_check_anchor},
+	{"images", false, ward_check_images},
 };
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
@@ -68,7 +69,7 @@ void ward_doctor_say(void)
 		if (c.status == WARD_CHECK_OK)
 			continue;
 		ward_sayf("missing on this host: %s (%s); fix: %s", c.name, c.tried, c.fix);
-		ward_say("wardfs doctor tells all that a guarded run needs");
+		ward_say("'wardfs doctor' lists everything that a guarded run needs");
 		return;
 	}
 }

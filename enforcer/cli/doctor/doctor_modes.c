@@ -2,6 +2,7 @@
 /* What of the modes works on this host: each is tried as a whole. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,6 +82,30 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 			err.text[0] ? err.text : strerror(-r));
 }
 
+/* What the mode puts in front of a command is there, and the mode's walls stand. */
+static void try_runtime(const struct ward_mode *m, struct ward_check *c)
+{
+	ward_cleanup(ward_mode_found_clear) struct ward_mode_found found = WARD_RUNTIME_FOUND_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	struct ward_err why = WARD_ERR_INIT;
+	ward_cleanup_free char *own = NULL;
+	if (ward_helper_program("", &own, &why) < 0) {
+		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		return;
+	}
+	const struct ward_mode_host h = {
+		.home = getenv("HOME"), .path = getenv("PATH"), .own = own};
+	if (ward_mode_look(m, &h, &found, &text, &why) < 0) {
+		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		return;
+	}
+	try_mode(m, WARD_CHECK_ABSENT, c);
+	if (found.program && c->status == WARD_CHECK_OK)
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"a sandbox with a tree ran `true`; its probes held; scripts run under %s%s",
+			found.program, ward_buf_str(&text));
+}
+
 void ward_check_whole(struct ward_check *c)
 {
 	try_mode(ward_mode_find(WARD_DEFAULT_MODE), WARD_CHECK_MISSING, c);
@@ -96,8 +121,11 @@ size_t ward_check_modes(struct ward_check ret[WARD_CHECK_MODES_MAX])
 		c->name = c->own_name;
 		if (ward_mode_usable(m, &why) < 0)
 			ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		else if (m->strictness == 0)
+			ward_check_say(c, WARD_CHECK_OK, NULL,
+				"picks one of the modes that work here; wardfs risk shows which");
 		else
-			try_mode(m, WARD_CHECK_ABSENT, c);
+			try_runtime(m, c);
 	}
 	return n;
 }

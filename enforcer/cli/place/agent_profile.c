@@ -10,13 +10,22 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/cli/base/program.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/project.h"
 
 /* A line of a shipped profile: the names of programs that it is for, blanks between them. */
 #define MARK "\n;@program "
+#define ANY "*"
+/* A file in the directory that the agent keeps, and variables: one of them, and it is signed in. */
+#define SIGN_IN "\n;@sign-in "
+/* What to know before signing in, until that was done. */
+#define SIGN_IN_NOTE "\n;@sign-in-note "
+#define KEPT "/var/agent/"
 
 void ward_agent_clear(struct ward_agent *a)
 {
@@ -49,10 +58,18 @@ static const char *profile_for(const char *name)
 	for (size_t i = 0; ward_profile_name(i); i++) {
 		size_t len = 0;
 		const char *text = ward_profile_text(ward_profile_name(i), &len);
-		if (text && is_for(text, name))
+		if (text && strcmp(name, ANY) != 0 && is_for(text, name))
 			return ward_profile_name(i);
 	}
 	return NULL;
+}
+
+/* A profile for agents that have none of their own, which only --policy chooses. */
+static bool is_for_any(const char *profile)
+{
+	size_t len = 0;
+	const char *text = ward_profile_text(profile, &len);
+	return text && is_for(text, ANY);
 }
 
 /* --- where it is --- */
@@ -190,6 +207,8 @@ int ward_agent_find(struct ward_run_options *o, struct ward_agent *ret, struct w
 	ward_cleanup(ward_project_clear) struct ward_project project = {.fd = -1};
 	*ret = (struct ward_agent){0};
 	const char *profile = profile_for(base);
+	if (!profile && o->policy && is_for_any(o->policy))
+		profile = o->policy;
 	if (profile && o->policy && strcmp(o->policy, profile) != 0)
 		return 0;
 	ret->chosen = o->policy != NULL;
@@ -236,11 +255,94 @@ bool ward_agent_say(const struct ward_agent *a, const struct ward_run_plan *p)
 	}
 	if (ward_policy_source(p->policy, WARD_SOURCE_PROFILE, &extended) &&
 		strcmp(extended.file, a->profile) == 0) {
+		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 		ward_sayf("profile %s, by the name of the program, and on it %s", a->profile,
-			base.file);
+			ward_shell_quoted(&word, base.file));
 		return true;
 	}
 	ward_sayf("%s decides, not the profile %s: it extends neither that nor medium", base.file,
 		a->profile);
 	return false;
+}
+
+/* --- after it --- */
+
+static bool has_variable(const struct ward_run_options *o, const char *name, size_t len)
+{
+	ward_cleanup_free char *copy = strndup(name, len);
+	for (size_t i = 0; i < o->env.n; i++)
+		if (strncmp(o->env.v[i], name, len) == 0 && o->env.v[i][len] == '=')
+			return true;
+	return copy && getenv(copy);
+}
+
+static bool has_file(const struct ward_run_plan *p, const char *name, size_t len)
+{
+	ward_cleanup_free char *copy = strndup(name, len);
+	struct ward_as_owner owner;
+	struct ward_err ignored = WARD_ERR_INIT;
+	bool found = false;
+	if (!copy || ward_as_owner_begin(&p->id, &owner, &ignored) < 0)
+		return true;
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		if (strncmp(t->path, KEPT, strlen(KEPT)) != 0 || t->backing < 0)
+			continue;
+		ward_cleanup_fd int fd = ward_fd_open_beneath(t->backing, copy);
+		found = found || fd != -ENOENT;
+	}
+	ward_as_owner_end(&owner);
+	return found;
+}
+
+/* The first variable that would sign in, where nobody has; NULL: somebody has, or none is known. */
+static const char *not_signed_in(
+	const struct ward_agent *a, const struct ward_run_plan *p, const struct ward_run_options *o)
+{
+	size_t len = 0;
+	const char *text = a->profile ? ward_profile_text(a->profile, &len) : NULL;
+	const char *s = text ? strstr(text, SIGN_IN) : NULL;
+	if (!s)
+		return NULL;
+	s += strlen(SIGN_IN);
+	size_t n = strcspn(s, " \n");
+	if (has_file(p, s, n))
+		return NULL;
+	const char *first = s + n + strspn(s + n, " ");
+	for (s = first; *s && *s != '\n'; s += strspn(s, " ")) {
+		n = strcspn(s, " \n");
+		if (has_variable(o, s, n))
+			return NULL;
+		s += n;
+	}
+	return first;
+}
+
+void ward_agent_say_first(
+	const struct ward_agent *a, const struct ward_run_plan *p, const struct ward_run_options *o)
+{
+	size_t len = 0;
+	const char *text = a->profile ? ward_profile_text(a->profile, &len) : NULL;
+	const char *note = text ? strstr(text, SIGN_IN_NOTE) : NULL;
+	/* Elsewhere nobody signs in. */
+	if (!note || !isatty(STDIN_FILENO) || !not_signed_in(a, p, o))
+		return;
+	note += strlen(SIGN_IN_NOTE);
+	ward_sayf("%.*s", (int)strcspn(note, "\n"), note);
+}
+
+void ward_agent_say_sign_in(
+	const struct ward_agent *a, const struct ward_run_plan *p, const struct ward_run_options *o)
+{
+	const char *first = not_signed_in(a, p, o);
+	if (!first)
+		return;
+	const char *base = strrchr(a->program, '/');
+	base = base ? base + 1 : a->program;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_sayf(
+		"%s failed, and nobody has signed in to it here: sessions keep a sign-in of their "
+		"own, apart from yours outside. Start 'wardfs run -- %s' in a terminal and sign "
+		"in once, or set %.*s",
+		base, ward_shell_quoted(&word, base), (int)strcspn(first, " \n"), first);
 }

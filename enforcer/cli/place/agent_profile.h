@@ -20,13 +20,29 @@ void ward_agent_clear(struct ward_agent *a);
 
 /*
  * Looks at the command of o, which has no --policy or the one of that name: the profile that says
- * ";@program NAME" for its last component, if the program lies outside of the project. A program of
+ * ";@program NAME" for its last component, or the one of --policy that says ";@program *", if the
+ * program lies outside of the project. A program of
  * the project's never gets it: the keys and hosts of a profile are for the program that the user
  * installed. Changes o so that the plan has the profile and shows the program; o borrows from *ret.
  * -ENOMEM.
  */
 int ward_agent_find(
 	struct ward_run_options *o, struct ward_agent *ret, struct ward_err *err) ward_must_check;
+
+/*
+ * Before the command starts in a terminal, if its agent is not signed in as the next function has
+ * it: what the profile says of signing in by ";@sign-in-note TEXT".
+ */
+void ward_agent_say_first(const struct ward_agent *a, const struct ward_run_plan *p,
+	const struct ward_run_options *o);
+
+/*
+ * After a run of the command that failed: says how to sign in, if the profile says by ";@sign-in
+ * FILE VARIABLE…" how its agent is signed in, no such variable is set and no such file lies in the
+ * directory that the agent keeps. An agent that was signed in outside is not signed in here.
+ */
+void ward_agent_say_sign_in(const struct ward_agent *a, const struct ward_run_plan *p,
+	const struct ward_run_options *o);
 
 /*
  * After the plan was made: says in one line which profile is in force, or which file decides in its

@@ -9,9 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/session/owner/git_outside.h"
 #include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/owner/worktree.h"
 
 /* A directory without a project: what is there counts, as the caller's. */
 static int no_project(struct ward_policy_place *p, struct ward_err *err)
@@ -28,6 +33,13 @@ static int find_owner_file(struct ward_policy_place *p, struct ward_err *err)
 {
 	if (!p->in_project || !p->config_home)
 		return 0;
+	/* Whoever makes a project of it makes one of its own. */
+	int shared = p->which == WARD_PROJECT_OWNERS ? ward_shared_policy(&p->id, p->config_home,
+							       p->project.path, &p->owner_file, err)
+						     : 0;
+	p->shared = p->owner_file;
+	if (shared < 0 || p->shared)
+		return shared;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b, "%s/wardfs/projects/", p->config_home);
 	int r = ward_project_file_name(p->project.path, &b);
@@ -60,18 +72,35 @@ static int find_sources(struct ward_policy_place *p, struct ward_err *err)
 void ward_project_say(const struct ward_project *project)
 {
 	if (project->nearer)
-		ward_sayf("the project is %s, since %s; that %s looks "
-			  "like a project does not count; to make that one: 'wardfs init' there",
+		ward_sayf(
+			"the project is %s, since %s. %s in it looks like a project as well; to make "
+			"it one: 'wardfs init' there",
 			project->path,
-			project->by_file ? "its .wardfs.policy holds for all beneath"
+			project->by_file ? "its .wardfs.policy applies to everything beneath"
 					 : "you have a policy or a home for it",
 			project->nearer);
+}
+
+void ward_shared_say(const char *file)
+{
+	if (file)
+		ward_sayf("this project shares the policy of another one: %s", file);
+}
+
+/* struct ward_load: as a session that shares the policy has it. */
+static int add_shared(
+	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+{
+	const struct ward_policy_place *p = user;
+	ward_git_shared(p->owner_file, p->project.fd, policy, b);
+	return ward_buf_error(b) < 0 ? ward_err_sys(err, -ENOMEM, "policy") : 0;
 }
 
 int ward_policy_place_find(const char *policy, struct ward_policy_place *p, struct ward_err *err)
 {
 	int r = ward_policy_place_look(policy, WARD_PROJECT_OWNERS, p, err);
 	ward_project_say(&p->project);
+	ward_shared_say(!policy && p->shared ? p->owner_file : NULL);
 	return r;
 }
 
@@ -95,10 +124,22 @@ int ward_policy_place_look(const char *policy, enum ward_project_which which,
 		r = find_owner_file(p, err);
 	if (r < 0)
 		return r;
+	ward_cleanup_free char *state = NULL;
+	struct ward_err ignored = WARD_ERR_INIT;
+	/* Who has no state directory has started nothing. */
+	if (ward_store_default_path(
+		    geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &state, &ignored) == 0)
+		r = ward_remembered_read(&p->id, state, &p->known, err);
+	if (r < 0)
+		return r;
 	const struct ward_load l = {.policy = policy,
 		.config_home = p->config_home,
 		.tree_fd = p->in_project ? p->project.fd : -1,
-		.tree_path = p->in_project ? p->project.path : NULL};
+		.tree_path = p->in_project ? p->project.path : NULL,
+		.home = p->id.home,
+		.known = &p->known,
+		.more = !policy && p->shared ? add_shared : NULL,
+		.user = p};
 	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	return r == 0 ? find_sources(p, err) : r;
 }
@@ -110,6 +151,7 @@ void ward_policy_place_clear(struct ward_policy_place *p)
 		free(p->sources[i]);
 	free(p->sources);
 	ward_policy_unref(p->policy);
+	ward_known_clear(&p->known);
 	ward_project_clear(&p->project);
 	ward_identity_clear(&p->id);
 	free(p->config_home);
@@ -232,5 +274,7 @@ unsigned ward_policy_place_type(const struct ward_policy_place *p, const char *p
 {
 	ward_cleanup_free char *host = ward_policy_place_host(p, path);
 	struct stat st;
-	return host && lstat(host, &st) == 0 ? st.st_mode & S_IFMT : 0;
+	return host && ward_patient_reach(host, NULL) == 0 && lstat(host, &st) == 0
+		       ? st.st_mode & S_IFMT
+		       : 0;
 }

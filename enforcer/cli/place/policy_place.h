@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "enforcer/policy/known.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/owner/identity.h"
 #include "enforcer/session/owner/project.h"
@@ -14,8 +15,10 @@ struct ward_policy_place {
 	struct ward_project project;
 	struct ward_identity id;
 	char *config_home; /* owned; NULL: none */
+	bool shared;	   /* owner_file is that of another project, and holds here too */
 	char *owner_file;  /* owned: the owner's file for this project, NULL: no project */
 	struct ward_policy *policy;
+	struct ward_known known; /* repositories that are guarded */
 	char **sources; /* owned: absolute host path of each tree's source, NULL for tmpfs */
 };
 
@@ -30,6 +33,8 @@ int ward_policy_place_find(
  * which mark does not count (ward_project_say()). */
 int ward_policy_place_look(const char *policy, enum ward_project_which which,
 	struct ward_policy_place *ret, struct ward_err *err) ward_must_check;
+/* Says on stderr that the policy is that of another project; NULL: nothing. */
+void ward_shared_say(const char *file);
 /* Says on stderr that a nearer directory is not taken for the project, and what makes it one. */
 void ward_project_say(const struct ward_project *project);
 void ward_policy_place_clear(struct ward_policy_place *p);

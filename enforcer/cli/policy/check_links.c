@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/mounted.h"
 
 /* Levels of directories; each holds a descriptor. */
 #define DEPTH_MAX 16
@@ -53,6 +54,7 @@ static int look_link(struct look *l, const char *name, const struct ward_state *
 {
 	const struct ward_request req = {.action = WARD_ACTION_CREATE,
 		.flags = WARD_REQUEST_SYMLINK,
+		.fact = WARD_FACT_ABSENT,
 		.state = s,
 		.root = l->root};
 	struct ward_decision d = ward_policy_decide(l->p, &req, NULL);
@@ -61,17 +63,28 @@ static int look_link(struct look *l, const char *name, const struct ward_state *
 
 static int look_in(struct look *l, int at, const char *name, const struct ward_state *s, int depth);
 
-static int look_at(struct look *l, int dir, const char *name, const struct ward_state *s, int depth)
+/* What is mounted there may not answer stat(2), and is no link. */
+static unsigned char type_of(int dir, const struct dirent *e)
+{
+	struct stat st;
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type;
+	return fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? DT_UNKNOWN
+								     : IFTODT(st.st_mode);
+}
+
+static int look_at(
+	struct look *l, int dir, const struct dirent *e, const struct ward_state *s, int depth)
 {
 	const struct ward_state *child = NULL;
-	struct stat st;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		(!S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode)))
+	const char *name = e->d_name;
+	const unsigned char type = type_of(dir, e);
+	if (type != DT_LNK && type != DT_DIR)
 		return 0;
 	int r = ward_policy_step(l->p, s, name, strlen(name), &child);
 	if (r == 0)
-		r = S_ISLNK(st.st_mode) ? look_link(l, name, child)
-					: look_in(l, dir, name, child, depth + 1);
+		r = type == DT_LNK ? look_link(l, name, child)
+				   : look_in(l, dir, name, child, depth + 1);
 	ward_policy_state_put(l->p, child);
 	return r == -EINVAL ? 0 : r;
 }
@@ -84,7 +97,8 @@ static int look_in(struct look *l, int at, const char *name, const struct ward_s
 	int r = 0;
 	if (depth == DEPTH_MAX || l->names == WARD_CHECK_LINKS_MAX)
 		return 0;
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = depth > 0 ? ward_mounted_open(NULL, at, name)
+		       : open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	if (!d)
 		return 0;
@@ -95,7 +109,7 @@ static int look_in(struct look *l, int at, const char *name, const struct ward_s
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		l->names++;
-		r = look_at(l, dirfd(d), e->d_name, s, depth);
+		r = look_at(l, dirfd(d), e, s, depth);
 	}
 	(void)closedir(d);
 	const int failed = ward_buf_error(&l->path);

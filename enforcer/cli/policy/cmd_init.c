@@ -16,26 +16,53 @@
 #include "enforcer/base/out.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/manual.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/base/ask.h"
+#include "enforcer/cli/policy/ecosystems.h"
 #include "enforcer/cli/policy/init_git.h"
+#include "enforcer/cli/policy/init_merge.h"
+#include "enforcer/cli/policy/init_proposal.h"
+#include "enforcer/cli/policy/init_sources.h"
+#include "enforcer/cli/policy/policy_lines.h"
+#include "enforcer/policy/explain.h"
+#include "enforcer/policy/settings.h"
 #include "enforcer/session/owner/git_tracked.h"
 
+enum { OPT_REGISTRIES = 0x100, OPT_ACCEPT, OPT_DECLINE };
+
 struct args {
-	bool force, dry;
+	bool force, dry, registries;
+	struct init_answer answer;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	(void)arg;
 	switch (key) {
 	case 'f':
 		a->force = true;
 		return 0;
 	case 'n':
-		a->dry = true;
+		a->dry = a->answer.dry = true;
+		return 0;
+	case OPT_REGISTRIES:
+		a->registries = true;
+		return 0;
+	case OPT_ACCEPT:
+		if (strlen(arg) != INIT_ACCEPT_DIGITS)
+			ward_arguments_wrong(
+				state, "--accept: all %u digits of the digest", INIT_ACCEPT_DIGITS);
+		a->answer.accept = arg;
+		return 0;
+	case OPT_DECLINE:
+		a->answer.decline = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (a->answer.decline && a->answer.accept)
+			ward_arguments_wrong(state, "--accept or --decline, not both");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -43,45 +70,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"force", 'f', NULL, 0, "Replace the file that is there", 0},
+	{"force", 'f', NULL, 0, "Start over: drop the lines of the file that is there", 0},
 	{"dry-run", 'n', NULL, 0, "Print what would be written, write nothing", 0},
+	{"registries", OPT_REGISTRIES, NULL, 0,
+		"Allow the registries that are usual for the project's kind or that you know", 0},
+	{"accept", OPT_ACCEPT, "DIGEST", 0,
+		"Accept what .wardfs.propose asks for, if this is its SHA-256, all 64 digits", 0},
+	{"decline", OPT_DECLINE, NULL, 0, "Decline it, and do not tell of it again", 0},
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
 	"Writes a first policy for the project around the current directory, with a comment for each "
-	"line, into your file for it, and prints it. The project itself is not changed.\v"
-	"Exit status: 0 written, 2 usage, or there is one already.",
+	"line, into your file for it, and prints it. To a file that is there it adds what is missing, "
+	"and prints the difference. Registries that the project's kind uses or its files name, and "
+	"ports of development servers, are printed as comments; on a terminal you are asked about "
+	"registries that are usual or that you know, and about what the repository proposes in .wardfs.propose. The project itself is not changed.\v"
+	"Exit status: 0 done; 1 .wardfs.propose waits for an answer; 2 usage, or an error.",
 	NULL, NULL, NULL};
-
-/* What a project is known by, and what that means for its policy. */
-static const struct kind {
-	const char *name;
-	const char *marks[5];
-	const char *text; /* for [guard], [files] and the like: comments */
-} kinds[] = {
-	{"node", {"package.json"},
-		"; node: the scripts of package.json and node_modules/.bin are run by whoever calls npm\n"
-		"; outside. To keep the agent from them (npm install then fails inside):\n"
-		"; read = /workspace/package.json\n"
-		"; read = /workspace/node_modules\n"},
-	{"python", {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"},
-		"; python: an active .venv puts its bin first in PATH, setup.py and conftest.py run with\n"
-		"; pip and pytest outside. To keep the agent from them:\n"
-		"; read = /workspace/.venv\n"
-		"; read = conftest.py\n"},
-	{"rust", {"Cargo.toml"},
-		"; rust: build.rs and procedural macros run in every cargo build outside. To keep the\n"
-		"; agent from build scripts:\n"
-		"; read = build.rs\n"},
-	{"go", {"go.mod", "go.work"},
-		"; go: tests and `go generate` run what they say. The vendored modules can be kept:\n"
-		"; read = /workspace/vendor\n"},
-	{"C", {"Makefile", "CMakeLists.txt", "meson.build", "configure.ac", "configure"},
-		"; C: what the build files say runs with every make outside. To keep the agent from them:\n"
-		"; read = Makefile\n"
-		"; read = CMakeLists.txt\n"
-		"; read = meson.build\n"},
-};
 
 /* At most read, where they are there. */
 static const struct proposal {
@@ -115,24 +120,14 @@ static const struct proposal secrets[] = {
 	{".htpasswd", "password hashes"},
 };
 
-/* What lies in the home of who develops this, and is needed inside: tool chains, no settings. */
-static const struct tool {
-	const char *kind, *path;
-} tools[] = {
-	{"node", ".nvm/versions"},
-	{"rust", ".cargo/bin"},
-	{"rust", ".cargo/registry"},
-	{"rust", ".rustup/toolchains"},
-	{"go", "go/pkg/mod"},
-	{"go", "sdk"},
-};
-
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 struct draft {
 	const struct ward_policy_place *place;
-	struct ward_buf tracked; /* names, each ended by NUL */
+	const struct ward_policy *now; /* what holds */
+	struct ward_buf tracked;       /* names, each ended by NUL */
 	struct ward_buf text;
+	struct init_sources sources;
 };
 
 static bool exists(int dir, const char *path)
@@ -153,20 +148,13 @@ static bool is_tracked(const struct draft *d, const char *path)
 	return false;
 }
 
-static bool is_kind(const struct draft *d, const struct kind *k)
-{
-	for (size_t i = 0; i < LENGTH(k->marks) && k->marks[i]; i++)
-		if (exists(d->place->project.fd, k->marks[i]))
-			return true;
-	return false;
-}
-
 /* --- the text --- */
 
 static void put_rules(struct draft *d)
 {
 	int top = d->place->project.fd;
-	ward_buf_puts(&d->text, "\n; Nothing lifts what stands under [guard].\n[guard]\n");
+	ward_buf_puts(&d->text,
+		"\n; A guard takes rights away, and no other line gives them back.\n[guard]\n");
 	for (size_t i = 0; i < LENGTH(guards); i++)
 		if (exists(top, guards[i].path))
 			ward_buf_printf(&d->text, "; %s\nread = /workspace/%s\n", guards[i].why,
@@ -174,19 +162,20 @@ static void put_rules(struct draft *d)
 	for (size_t i = 0; i < LENGTH(secrets); i++) {
 		if (!exists(top, secrets[i].path))
 			continue;
-		/* git has to read what it tracks; and what is hidden would be committed as deleted
-		 */
+		/* Committed, it may be read all the same. */
 		bool tracked = is_tracked(d, secrets[i].path);
-		ward_buf_printf(&d->text, "; secret: %s%s\n%sdeny = /workspace/%s\n",
-			secrets[i].why, tracked ? "; but git tracks it" : "", tracked ? "; " : "",
-			secrets[i].path);
+		ward_buf_printf(&d->text, "; %s%s\n%ssecret = /workspace/%s\n", secrets[i].why,
+			tracked ? "; but git tracks it" : "", tracked ? "; " : "", secrets[i].path);
 	}
-	for (size_t i = 0; i < LENGTH(kinds); i++)
-		if (is_kind(d, &kinds[i]))
-			ward_buf_puts(&d->text, kinds[i].text);
+	size_t n = 0;
+	const struct ecosystem *e = ecosystems(&n);
+	for (size_t i = 0; i < n; i++)
+		if (e[i].guards && ecosystem_is(&e[i], top))
+			ward_buf_puts(&d->text, e[i].guards);
 	ward_buf_puts(&d->text,
-		"\n; Read top to bottom behind the lines of medium, the last that matches decides:\n"
-		"; hide deny read append write ask noexec = PATTERN\n[files]\n"
+		"\n; Rules are read from top to bottom, after those of medium. The last one that matches\n"
+		"; decides. A rule is VERB = PATTERN; VERB is one of:\n"
+		"; hide deny read append write ask noexec secret\n[files]\n"
 		"; read = /workspace/doc\n");
 }
 
@@ -195,19 +184,20 @@ static void put_tools(struct draft *d)
 	const char *home = d->place->id.home;
 	ward_cleanup_fd int fd = home ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	bool begun = false;
-	for (size_t i = 0; fd >= 0 && i < LENGTH(tools); i++) {
-		const struct kind *k = NULL;
-		for (size_t n = 0; n < LENGTH(kinds); n++)
-			if (strcmp(kinds[n].name, tools[i].kind) == 0)
-				k = &kinds[n];
-		if (!k || !is_kind(d, k) || !exists(fd, tools[i].path))
-			continue;
-		if (!begun)
-			ward_buf_puts(&d->text,
-				"\n; tools in your home that this project needs, read-only\n[system]\n");
-		begun = true;
-		ward_buf_printf(&d->text, "read = ~/%s\n", tools[i].path);
-	}
+	size_t n = 0;
+	const struct ecosystem *e = ecosystems(&n);
+	for (size_t i = 0; fd >= 0 && i < n; i++)
+		for (size_t k = 0; k < ECOSYSTEM_FILES_MAX && e[i].tools[k]; k++) {
+			if (!ecosystem_is(&e[i], d->place->project.fd) ||
+				!exists(fd, e[i].tools[k]))
+				continue;
+			if (!begun)
+				ward_buf_puts(&d->text,
+					"\n; tools in your home that this project needs, "
+					"read-only\n[system]\n");
+			begun = true;
+			ward_buf_printf(&d->text, "read = ~/%s\n", e[i].tools[k]);
+		}
 }
 
 static int make_draft(struct draft *d, struct ward_err *err)
@@ -222,18 +212,24 @@ static int make_draft(struct draft *d, struct ward_err *err)
 	ward_escape(&path, project, strlen(project));
 	ward_buf_printf(&d->text, "; Policy of the project %s (", ward_buf_str(&path));
 	const char *sep = "";
-	for (size_t i = 0; i < LENGTH(kinds); i++) {
-		if (!is_kind(d, &kinds[i]))
+	size_t n = 0;
+	const struct ecosystem *e = ecosystems(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (!ecosystem_is(&e[i], d->place->project.fd))
 			continue;
-		ward_buf_printf(&d->text, "%s%s", sep, kinds[i].name);
+		ward_buf_printf(&d->text, "%s%s", sep, e[i].name);
 		sep = ", ";
 	}
 	ward_buf_printf(&d->text, "%s).\n", *sep ? "" : "of no known kind");
 	ward_buf_puts(&d->text,
-		"; What it means: wardfs policy explain ACTION PATH. What looks odd: wardfs policy check.\n"
-		"; The language: man 5 wardfs-policy.\n\n"
-		"[policy]\nversion = 1\n; the project can be written, secrets cannot be read, what the host executes later\n"
-		"; cannot be changed, no network; all of it: wardfs policy show\nextends = medium\n");
+		"; 'wardfs policy explain ACTION PATH' says what it means, 'wardfs policy check' what looks wrong.\n"
+		"; The language: ");
+	if (!ward_manual_command("wardfs-policy", '5', &d->text))
+		ward_buf_puts(&d->text, "docs/policy.md of wardfs");
+	ward_buf_puts(&d->text,
+		".\n\n[policy]\nversion = 1\n; medium: commands can change the project. They cannot read secrets, change what this\n"
+		"; host executes later, or use a network. 'wardfs policy show' prints all of it.\n"
+		"extends = medium\n");
 	ward_init_git(d->place->project.fd, &d->text);
 	put_rules(d);
 	put_tools(d);
@@ -242,28 +238,197 @@ static int make_draft(struct draft *d, struct ward_err *err)
 	return r < 0 ? ward_err_sys(err, r, "policy") : 0;
 }
 
-static int init(const struct args *a, struct draft *d, struct ward_err *err)
+static bool is_allowed(const struct ward_policy *p, const char *host_port)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	return ward_policy_connect(p, host_port, &rule, &line) == WARD_VERDICT_ALLOW;
+}
+
+/* What the owner's file gives already is not proposed again. */
+static void drop_given(const struct ward_policy *now, struct init_sources *s)
+{
+	const struct ward_strings *published = &ward_policy_settings(now)->net_publish;
+	size_t n = 0;
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf value = WARD_BUF_INIT;
+		init_host_value(&s->hosts[i], &value);
+		if (ward_buf_error(&value) < 0 || !is_allowed(now, ward_buf_str(&value)))
+			s->hosts[n++] = s->hosts[i];
+	}
+	s->n_hosts = n;
+	n = 0;
+	for (size_t i = 0; i < s->n_ports; i++) {
+		bool given = false;
+		for (size_t k = 0; k < published->n && !given; k++) {
+			const char *colon = strchr(published->v[k], ':');
+			given = strtoul(colon ? colon + 1 : published->v[k], NULL, 10) ==
+				s->ports[i].port;
+		}
+		if (!given)
+			s->ports[n++] = s->ports[i];
+	}
+	s->n_ports = n;
+}
+
+/* Registries that are known go into the text where the owner says so, and no others ever. */
+static void allow_registries(const struct args *a, struct draft *d, struct ward_buf *text)
+{
+	struct init_sources *s = &d->sources;
+	const bool closed = ward_policy_settings(d->now)->net == WARD_NET_NONE;
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	size_t n = 0;
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf value = WARD_BUF_INIT;
+		if (!s->hosts[i].known)
+			continue;
+		init_host_value(&s->hosts[i], &value);
+		if (is_allowed(d->now, ward_buf_str(&value)))
+			continue;
+		ward_buf_printf(&all, "%s%s", n++ ? ", " : "", ward_buf_str(&value));
+	}
+	if (a->registries && s->n_hosts == 0)
+		ward_say(
+			"no registry is known for a project of this kind that is not allowed already: "
+			"'wardfs policy add allow HOST' allows one by its name");
+	if (n == 0 || a->dry)
+		return;
+	if (!a->registries) {
+		if (!ask_possible())
+			return;
+		ward_outf("Registries that this project uses: %s\n", ward_buf_str(&all));
+		if (ask_word("Allow them? y, n [n]", "yn", 'n', 'n') != 'y')
+			return;
+	}
+	bool first = true;
+	size_t left = 0;
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf value = WARD_BUF_INIT;
+		if (!s->hosts[i].known) {
+			s->hosts[left++] = s->hosts[i];
+			continue;
+		}
+		init_host_value(&s->hosts[i], &value);
+		if (is_allowed(d->now, ward_buf_str(&value)))
+			continue;
+		if (first && closed)
+			policy_lines_append(text, "[network]", "mode", "allowlist");
+		first = false;
+		policy_lines_append(text, "[network]", "allow", ward_buf_str(&value));
+	}
+	s->n_hosts = left; /* what is allowed is not proposed as well */
+}
+
+/* Prints a text that is all new, or what tells it from the one before. */
+static void print_change(const struct args *a, const struct draft *d, const struct ward_buf *was,
+	bool had, const struct ward_buf *text)
+{
+	if (!had) {
+		ward_print_policy(text->data, text->len);
+	} else {
+		ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT;
+		policy_lines_difference(was, text, &lines);
+		ward_out_lines(ward_buf_str(&lines), lines.len);
+	}
+	ward_sayf("%s %s",
+		a->dry ? "not written:"
+		: had  ? "changed:"
+		       : "written:",
+		d->place->owner_file);
+}
+
+/* A file that does not load, or that somebody else changes. */
+static int unchanged(int r, struct ward_err *err)
+{
+	const struct ward_err why = *err;
+	return ward_err_set(err, r,
+		"nothing was changed: %s. 'wardfs policy edit' opens your file, 'wardfs init --force' "
+		"starts over",
+		why.text);
+}
+
+static int write_text(const struct args *a, struct draft *d, const struct ward_buf *was, bool had,
+	const struct ward_buf *text, struct ward_err *err)
+{
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place after = {
+		.project = {.fd = -1}};
+	const struct ward_owner_change c = {.text = text, .was = was, .replace = had};
+	int r = a->dry ? 0 : ward_owner_file_change(d->place, &c, &after, err);
+	if (r < 0)
+		return had && !a->force ? unchanged(r, err) : r;
+	print_change(a, d, was, had, text);
+	return 0;
+}
+
+/* The owner's own lines. */
+static int init_lines(const struct args *a, struct draft *d, struct ward_err *err)
 {
 	const struct ward_policy_place *place = d->place;
-	if (!place->owner_file)
-		return ward_err_set(
-			err, -ENOENT, "no project here, or no home to write its policy to");
+	ward_cleanup(ward_buf_clear) struct ward_buf was = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf comments = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf allowed = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	size_t added = 0;
 	int r = make_draft(d, err);
+	if (r == 0)
+		r = ward_owner_file_get(place->owner_file, &place->id, &was, err);
 	if (r < 0)
 		return r;
-	if (!a->dry) {
-		ward_cleanup(ward_policy_place_clear) struct ward_policy_place after = {
-			.project = {.fd = -1}};
-		r = ward_owner_file_put(place, &d->text, a->force, &after, err);
-		if (r == -EEXIST)
-			return ward_err_set(
-				err, r, "%s: there is one; --force replaces it", place->owner_file);
-		if (r < 0)
-			return r;
+	const bool had = r == 1, merge = had && !a->force;
+	if (merge)
+		drop_given(d->now, &d->sources);
+	allow_registries(a, d, &allowed);
+	init_sources_text(&d->sources, &comments);
+	if (merge) {
+		r = init_merge(place->owner_file, &was, &d->text, &text, &added, err);
+	} else {
+		ward_buf_add(&text, d->text.data, d->text.len);
+		ward_buf_add(&text, comments.data, comments.len);
+		r = 0;
 	}
-	ward_print_policy(d->text.data, d->text.len);
-	ward_sayf("%s %s", a->dry ? "not written:" : "written:", place->owner_file);
-	return 0;
+	if (r < 0)
+		return unchanged(r, err);
+	ward_buf_add(&text, allowed.data, allowed.len);
+	if (ward_buf_error(&text) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", place->owner_file);
+	if (merge && text.len == was.len)
+		ward_sayf("%s has all lines that init would add",
+			ward_shell_quoted(&word, place->owner_file));
+	else
+		r = write_text(a, d, &was, had, &text, err);
+	if (r == 0 && merge)
+		ward_out_lines(ward_buf_str(&comments), comments.len);
+	return r;
+}
+
+/* What holds now, for the questions; a file that does not load is told of when it is read. */
+static int find_now(struct draft *d, struct ward_policy_place *now, struct ward_err *err)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	int r = ward_policy_place_look(NULL, WARD_PROJECT_NEAREST, now, &ignored);
+	d->now = r == 0 ? now->policy : d->place->policy;
+	return init_sources_find(
+		&d->place->id, d->place->config_home, d->place->project.fd, &d->sources, err);
+}
+
+static int init(const struct args *a, struct draft *d, struct ward_err *err)
+{
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place now = {
+		.project = {.fd = -1}};
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place then = {
+		.project = {.fd = -1}};
+	if (!d->place->owner_file)
+		return ward_err_set(
+			err, -ENOENT, "no project here, or no home to write its policy to");
+	int r = find_now(d, &now, err);
+	if (r == 0)
+		r = init_lines(a, d, err);
+	if (r == 0 && a->dry)
+		return init_proposal(now.policy ? &now : d->place, &a->answer, err);
+	if (r == 0)
+		r = ward_policy_place_look(NULL, WARD_PROJECT_NEAREST, &then, err);
+	return r == 0 ? init_proposal(&then, &a->answer, err) : r;
 }
 
 int ward_cmd_init(int argc, char **argv)
@@ -276,12 +441,13 @@ int ward_cmd_init(int argc, char **argv)
 		.project = {.fd = -1}};
 	/* a file of the owner's that does not load is what --force is for */
 	int r = ward_policy_place_look("medium", WARD_PROJECT_NEAREST, &place, &err);
-	struct draft d = {.place = &place};
+	struct draft d = {.place = &place, .sources = INIT_SOURCES_INIT};
 	if (r == 0)
 		r = init(&a, &d, &err);
 	ward_buf_clear(&d.tracked);
 	ward_buf_clear(&d.text);
+	init_sources_clear(&d.sources);
 	if (r < 0)
 		ward_say(err.text);
-	return r < 0 ? 2 : 0;
+	return ward_finish_output(r < 0 ? 2 : r);
 }

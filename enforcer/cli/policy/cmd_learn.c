@@ -17,6 +17,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/out.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/output.h"
@@ -25,6 +26,9 @@
 #include "enforcer/cli/place/agent_profile.h"
 #include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/policy/learn.h"
+#include "enforcer/cli/policy/learn_again.h"
+#include "enforcer/cli/policy/learn_merge.h"
+#include "enforcer/cli/policy/policy_lines.h"
 #include "enforcer/cli/run/run_once.h"
 #include "enforcer/ipc/system.h"
 #include "enforcer/policy/check.h"
@@ -34,13 +38,14 @@
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/run/run.h"
 
-enum { OPT_WRITE = 0x100, OPT_NET };
+enum { OPT_WRITE = 0x100, OPT_NET, OPT_ONCE, OPT_READS };
 /* Differences that are told one by one. */
 #define WIDER_MAX 5
 
 struct args {
 	struct ward_run_options o;
-	bool write, force, json;
+	bool write, force, json, once, reads;
+	bool agent;	  /* the command has a profile of its own, which shows its program */
 	const char *file; /* of --write; NULL: the owner's file for this project */
 	const char *env[64], *net[64];
 };
@@ -68,6 +73,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->write = true;
 		a->file = arg;
 		return 0;
+	case OPT_READS:
+		a->reads = true;
+		return 0;
+	case OPT_ONCE:
+		a->once = true;
+		return 0;
 	case 'f':
 		a->force = true;
 		return 0;
@@ -94,19 +105,25 @@ static const struct argp_option options[] = {
 	{"env", 'e', "NAME[=VALUE]", 0, "As of wardfs run; repeats", 0},
 	{"net", OPT_NET, "HOST[:PORT]", 0, "As of wardfs run; repeats", 0},
 	{"write", OPT_WRITE, "FILE", OPTION_ARG_OPTIONAL,
-		"Write the proposal to FILE, which must not be there; without FILE to your file for this "
-		"project",
+		"Write the proposal to FILE, which must not be there; without FILE add it to your file for "
+		"this project, which is in force from the next run on",
 		0},
 	{"force", 'f', NULL, 0, "Replace the file", 0},
+	{"reads", OPT_READS, NULL, 0, "Also name what was read, and refuse to read the rest", 0},
+	{"once", OPT_ONCE, NULL, 0, "Do not run CMD again under the proposal", 0},
 	{"json", 'j', NULL, 0,
-		"One JSON object behind the command's output: session, text, rules, refused, asked",
+		"One JSON object behind the command's output: session, text, rules, refused, asked, status, "
+		"again",
 		0},
 	{0},
 };
 static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
 	"Runs CMD under a shipped policy, whose guards hold, and without a network but what --net gives; "
-	"then proposes the smallest policy in readable patterns that gives what CMD used of the project.\v"
-	"Exit status: as of wardfs run.",
+	"then prints a policy in readable patterns: the project can be read, and what CMD changed can be "
+	"changed. "
+	"Names with a time, a process id or a hash in them become patterns. If CMD succeeded, it is run "
+	"again under the proposal, which is not written if CMD fails then.\v"
+	"Exit status: as of wardfs run; of the second run, where there was one.",
 	NULL, NULL, NULL};
 
 struct proposal {
@@ -115,8 +132,13 @@ struct proposal {
 	struct ward_policy_place place; /* where we stand, and what held */
 	struct ward_base base;		/* its text; then the proposal's */
 	struct ward_buf text;
+	bool named;   /* what was read has lines, and nothing else can be read */
 	bool compare; /* with what held: that takes a while, and shipped profiles need none */
+	bool had;     /* there is an owner's file */
+	struct ward_buf was; /* the owner's file that the proposal is merged with; empty: none */
 	char session[WARD_SESSION_NAME_MAX + 1];
+	int status; /* of the first run */
+	int again;  /* of the second one; -1: there was none */
 };
 
 static void proposal_clear(struct proposal *p)
@@ -126,6 +148,7 @@ static void proposal_clear(struct proposal *p)
 	ward_policy_place_clear(&p->place);
 	ward_base_clear(&p->base);
 	ward_buf_clear(&p->text);
+	ward_buf_clear(&p->was);
 }
 
 /* --- what was used --- */
@@ -137,7 +160,8 @@ static int take(void *ctx, const char *line, size_t len, const json_t *record)
 	return record ? ward_learned_take(ctx, record) : 0;
 }
 
-static int read_trail(struct proposal *p, struct ward_err *err)
+static int read_trail(
+	struct proposal *p, const char *session, struct ward_learned *ret, struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;
 	struct ward_store *st = NULL;
@@ -152,9 +176,9 @@ static int read_trail(struct proposal *p, struct ward_err *err)
 			r = ward_store_open(path, false, &st, err);
 	}
 	if (r == 0)
-		r = ward_store_open_log(st, p->session, &log, err);
+		r = ward_store_open_log(st, session, &log, err);
 	if (r == 0)
-		r = ward_query_walk(log, true, take, &p->learned, err);
+		r = ward_query_walk(log, true, take, ret, err);
 	ward_log_close(log);
 	ward_store_close(st);
 	return r;
@@ -187,7 +211,7 @@ static int files_pair(
 	if (d->section != &ward_sections[WARD_SECTION_FILES] ||
 		ward_key_find(d->section, key, &k, NULL) < 0)
 		return 0;
-	if (k->verb == WARD_VERB_DENY || k->verb == WARD_VERB_HIDE)
+	if (k->verb == WARD_VERB_DENY || k->verb == WARD_VERB_HIDE || k->verb == WARD_VERB_SECRET)
 		ward_buf_printf(d->b, "%-5s = %s\n", key, value);
 	else if (k->verb != WARD_VERB_WRITE)
 		d->others = true;
@@ -221,11 +245,13 @@ static void put_text(struct proposal *p, char *const *argv)
 	ward_buf_printf(b, "; Proposed by wardfs learn, from what session %s used (", p->session);
 	ward_escape(b, argv[0], strlen(argv[0]));
 	ward_buf_printf(b, "%s).\n", argv[1] ? " ..." : "");
-	put_counts(b, "refused, and not proposed: ", p->learned.refused, "");
+	put_counts(b, "Refused, and not proposed: ", p->learned.refused, "");
 	ward_buf_printf(b,
-		"\n[policy]\nversion = 1\nextends = %s\n\n[files]\n; not used: names alone\n",
-		ward_buf_str(file[1].len ? &file[1] : &file[0]));
-	ward_buf_puts(b, "deny  = /workspace\n");
+		"\n[policy]\nversion = 1\nextends = %s\n\n[files]\n" LEARN_BEGINS
+		"\n%s = /workspace\n",
+		ward_buf_str(file[1].len ? &file[1] : &file[0]),
+		p->named ? "; Of what the command did not use, only names can be seen.\ndeny "
+			 : "read ");
 	for (size_t i = 0; i < p->rules.n; i++) {
 		const struct ward_learned_rule *r = &p->rules.v[i];
 		ward_buf_printf(b,
@@ -234,12 +260,20 @@ static void put_text(struct proposal *p, char *const *argv)
 			r->files, r->times, r->write ? "write" : "read ", r->pattern);
 	}
 	p->compare = put_denials(&p->base, b);
+}
+
+/* Behind all lines of [files]. */
+static int put_end(struct proposal *p)
+{
+	struct ward_buf *b = &p->text;
+	ward_buf_puts(b, LEARN_ENDS "\n");
 	if (json_object_size(p->learned.asked)) {
 		ward_buf_puts(b,
-			"\n; Asked for and not reached. To allow one, take away the marks:\n"
+			"\n; The command asked for these hosts and did not reach them. To allow one, remove the \"; \":\n"
 			"; [network]\n; mode = allowlist\n");
 		put_counts(b, "allow = ", p->learned.asked, "   ;");
 	}
+	return ward_buf_error(b);
 }
 
 /* --- is it what was asked for? --- */
@@ -289,7 +323,9 @@ static int compile(struct proposal *p, struct ward_policy **ret, struct ward_err
 	ward_buf_add(&b.text[1], p->base.text[from].data, p->base.text[from].len);
 	const struct ward_load l = {.base = &b,
 		.tree_fd = p->place.in_project ? p->place.project.fd : -1,
-		.tree_path = p->place.in_project ? p->place.project.path : NULL};
+		.tree_path = p->place.in_project ? p->place.project.path : NULL,
+		.home = p->place.id.home,
+		.known = &p->place.known};
 	int r = ward_policy_load_owned(&p->place.id, &l, ret, err);
 	ward_base_clear(&b);
 	return r;
@@ -348,6 +384,8 @@ static int check(struct proposal *p, struct ward_err *err)
 			"write = /workspace is the whole project: the command changes too many names at "
 			"its top to tell them apart; name less by hand");
 	ward_policy_unref(made);
+	if (r == 0)
+		r = put_end(p);
 	return r < 0 ? ward_err_sys(err, r, "the proposal") : 0;
 }
 
@@ -363,14 +401,26 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 		r = ward_output_write(file, a->force, &p->text, err);
 	} else {
 		struct ward_policy_place after = {.project = {.fd = -1}};
-		r = ward_owner_file_put(&p->place, &p->text, a->force, &after, err);
+		const struct ward_owner_change c = {.text = &p->text,
+			.was = a->force ? NULL : &p->was,
+			.replace = a->force || p->was.len};
+		r = ward_owner_file_change(&p->place, &c, &after, err);
 		ward_policy_place_clear(&after);
 	}
 	if (r == -EEXIST)
 		return ward_err_set(err, r, "%s is there already; --force replaces it", file);
 	if (r < 0)
 		return r;
-	ward_sayf("written to %s; wardfs policy check %s looks at it", file, file);
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	const char *shown = ward_shell_quoted(&word, file);
+	if (a->file)
+		ward_sayf("written to %s: wardfs run --policy %s uses it", shown, shown);
+	else
+		ward_sayf(
+			"written to %s, your file for this project: it is in force from the "
+			"next run on, for every command here ('wardfs policy edit' changes it, 'wardfs policy undo' "
+			"takes it back)",
+			shown);
 	return 0;
 }
 
@@ -389,13 +439,81 @@ static json_t *rules_json(const struct ward_learned_rules *rules)
 	return all;
 }
 
+/* Is it enough? What a run does not show, the next one asks for. */
+static int try_again(const struct args *a, struct proposal *p, struct ward_err *err)
+{
+	struct ward_learned second = {0};
+	char session[WARD_SESSION_NAME_MAX + 1];
+	if (p->status != 0)
+		ward_sayf(
+			"the command ended with status %d: what is proposed is what it used until "
+			"then, and was not tried",
+			p->status);
+	else if (!a->once && a->agent)
+		ward_say(
+			"the proposal was not tried: the program of an agent is shown by its profile "
+			"alone");
+	if (p->status != 0 || a->once || a->agent)
+		return 0;
+	ward_say("running the command again, under the proposal");
+	snprintf(session, sizeof(session), "again-%s", p->session + strlen("learn-"));
+	int r = learn_again(&a->o, &p->text, session, &p->again, err);
+	if (r == 0)
+		r = ward_learned_init(&second);
+	if (r == 0)
+		r = read_trail(p, session, &second, err);
+	if (r == 0 && p->again != 0)
+		ward_sayf("under the proposal the command fails with status %d", p->again);
+	if (r == 0 && !learn_again_say_refused(&p->learned, &second, session) && p->again == 0)
+		ward_say("under the proposal the command succeeds, and nothing more is refused");
+	ward_learned_clear(&second);
+	return r < 0 && !err->code ? ward_err_sys(err, r, "the second run") : r;
+}
+
+/* Can all of the project be read under the base, but for what it keeps away by name? */
+static bool gives_project(const struct proposal *p)
+{
+	static const char top[] = "/workspace", any[] = "/workspace/.wardfs-any/x";
+	ward_cleanup(ward_buf_clear) struct ward_buf ignored = WARD_BUF_INIT;
+	return !put_denials(&p->base, &ignored) &&
+	       rights(p->place.policy, top, strlen(top)) & WARD_RIGHT_READ &&
+	       rights(p->place.policy, any, strlen(any)) & WARD_RIGHT_READ;
+}
+
+/* The owner's own lines stay, and decide. */
+static int merge(struct proposal *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	int r = learn_merge(p->place.owner_file, &p->was, &p->text, &text, err);
+	if (r < 0)
+		return r;
+	ward_buf_clear(&p->text);
+	p->text = text;
+	text = WARD_BUF_INIT;
+	return 0;
+}
+
+/* All of it, or what tells it from the owner's file. */
+static void print_text(const struct proposal *p)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT;
+	if (!p->was.len) {
+		ward_print_policy(p->text.data, p->text.len);
+		return;
+	}
+	policy_lines_difference(&p->was, &p->text, &lines);
+	ward_out_lines(ward_buf_str(&lines), lines.len);
+}
+
 static int propose(const struct args *a, struct proposal *p, struct ward_err *err)
 {
-	int r = read_trail(p, err);
+	int r = read_trail(p, p->session, &p->learned, err);
 	if (r == 0)
 		r = ward_base_find(a->o.policy, &p->base, err);
-	if (r == 0)
-		r = ward_learned_rules(&p->learned, &p->rules);
+	if (r == 0) {
+		p->named = a->reads || !gives_project(p);
+		r = ward_learned_rules(&p->learned, p->named, &p->rules);
+	}
 	if (r < 0)
 		return err->code ? r : ward_err_sys(err, r, "learning");
 	if (!p->learned.records)
@@ -404,16 +522,31 @@ static int propose(const struct args *a, struct proposal *p, struct ward_err *er
 			"there is nothing to propose");
 	put_text(p, a->o.argv);
 	r = check(p, err);
-	if (r == 0 && a->write)
+	if (r == 0 && p->was.len)
+		r = merge(p, err);
+	if (r == 0)
+		r = try_again(a, p, err);
+	const bool write = a->write && p->again <= 0;
+	const bool same = p->was.len && p->was.len == p->text.len; /* merging only adds */
+	if (r == 0 && write && same)
+		ward_sayf("%s has all lines that were learned", p->place.owner_file);
+	else if (r == 0 && write)
 		r = write_text(a, p, err);
 	if (r < 0)
 		return r;
+	if (a->write && !write)
+		ward_say("the proposal is not written");
 	if (a->json)
-		ward_print_json(json_pack("{s:s, s:s#, s:o, s:O, s:O}", "session", p->session,
-			"text", p->text.data, p->text.len, "rules", rules_json(&p->rules),
-			"refused", p->learned.refused, "asked", p->learned.asked));
-	else if (!a->write)
-		ward_print_policy(p->text.data, p->text.len);
+		ward_print_json(json_pack("{s:s, s:s#, s:o, s:O, s:O, s:i, s:o}", "session",
+			p->session, "text", p->text.data, p->text.len, "rules",
+			rules_json(&p->rules), "refused", p->learned.refused, "asked",
+			p->learned.asked, "status", p->status, "again",
+			p->again < 0 ? json_null() : json_integer(p->again)));
+	else
+		print_text(p);
+	if (!a->write && p->place.owner_file)
+		ward_sayf("not written: --write %s your file for this project, %s",
+			p->had ? "adds it to" : "stores it as", p->place.owner_file);
 	return 0;
 }
 
@@ -425,7 +558,8 @@ static int choose_policy(struct args *a, struct ward_err *err)
 	if (a->o.policy)
 		return 0;
 	int r = ward_agent_find(&probe, &agent, err);
-	a->o.policy = r == 0 && agent.profile ? agent.profile : "medium";
+	a->agent = r == 0 && agent.profile;
+	a->o.policy = a->agent ? agent.profile : "medium";
 	ward_agent_clear(&agent);
 	return r;
 }
@@ -433,20 +567,53 @@ static int choose_policy(struct args *a, struct ward_err *err)
 /* All that can be wrong about the request, before anything runs. */
 static int look_first(struct args *a, struct proposal *p, struct ward_err *err)
 {
+	ward_cleanup(policy_lines_clear) struct policy_lines lines = POLICY_LINES_INIT;
 	struct stat st;
 	int r = choose_policy(a, err);
 	if (r == 0)
 		r = ward_policy_place_look(a->o.policy, WARD_PROJECT_OWNERS, &p->place, err);
 	if (r == 0)
 		r = ward_learned_init(&p->learned);
-	const char *file = a->file ? a->file : p->place.owner_file;
-	if (r < 0 || !a->write || a->force)
+	if (r < 0)
 		return r;
+	const char *file = a->file ? a->file : p->place.owner_file;
+	p->had = p->place.owner_file && lstat(p->place.owner_file, &st) == 0;
+	if (!a->write || a->force)
+		return 0;
 	if (!file)
 		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
-	return lstat(file, &st) == 0 ? ward_err_set(err, -EEXIST,
-					       "%s is there already; --force replaces it", file)
-				     : 0;
+	if (a->file)
+		return lstat(file, &st) == 0
+			       ? ward_err_set(err, -EEXIST,
+					 "%s is there already; --force replaces it", file)
+			       : 0;
+	if (!p->had)
+		return 0;
+	/* Whether it is a policy is known before the command runs, not afterwards. */
+	r = ward_owner_file_get(file, &p->place.id, &p->was, err);
+	if (r >= 0)
+		r = policy_lines_read(file, &p->was, &lines, err);
+	return r;
+}
+
+/* What is going to happen, before it does. */
+static void say_first(const struct args *a, const struct proposal *p)
+{
+	if (a->once || a->agent)
+		ward_sayf("learning under %s", a->o.policy);
+	else
+		ward_sayf(
+			"learning under %s; if the command succeeds, it runs a second time, under "
+			"what is proposed (--once leaves this out)",
+			a->o.policy);
+	if (!p->had)
+		return;
+	if (p->was.len)
+		ward_sayf("your file for this project, %s, plays no part in the first run; what is "
+			  "learned is added to it, and its own lines go on deciding",
+			p->place.owner_file);
+	else
+		ward_sayf("your file for this project, %s, plays no part", p->place.owner_file);
 }
 
 int ward_cmd_learn(int argc, char **argv)
@@ -469,7 +636,10 @@ int ward_cmd_learn(int argc, char **argv)
 	}
 	snprintf(p.session, sizeof(p.session), "learn-%s", id);
 	a.o.session = p.session;
+	say_first(&a, &p);
 	int status = ward_run_once(&a.o, argv);
+	p.status = status;
+	p.again = -1;
 	if (status == WARD_EXIT_USAGE || status == WARD_EXIT_SETUP ||
 		status == WARD_EXIT_NOT_EXECUTABLE || status == WARD_EXIT_NOT_FOUND)
 		return status;
@@ -477,5 +647,5 @@ int ward_cmd_learn(int argc, char **argv)
 		ward_say(err.text);
 		return err.code == -ENODATA ? status : WARD_EXIT_SETUP;
 	}
-	return status;
+	return p.again > 0 ? p.again : status;
 }

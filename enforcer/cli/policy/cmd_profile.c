@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 #include "enforcer/cli/base/arguments.h"
@@ -20,8 +21,10 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/verbs.h"
 #include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/policy/profile_lines.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/session/owner/as_owner.h"
 
 #define SHIPPED "shipped with wardfs " WARD_VERSION
 
@@ -93,8 +96,7 @@ static int find(const char *name, const char **ret_text, size_t *ret_len, struct
 			near = ward_near(name, &one, 1, sizeof(one));
 	}
 	if (!name)
-		return ward_err_set(
-			err, -EINVAL, "the name of a profile is needed: %s", ward_buf_str(&all));
+		return ward_err_set(err, -EINVAL, "name a profile: %s", ward_buf_str(&all));
 	return ward_err_set(err, -ENOENT, "no shipped profile '%s' (%s)%s%s%s%s", name,
 		ward_buf_str(&all), near ? ": did you mean " : "", near ? near : "",
 		near ? "?" : "",
@@ -106,7 +108,8 @@ static int find(const char *name, const char **ret_text, size_t *ret_len, struct
 static const struct argp_option list_options[] = {
 	{"json", 'j', NULL, 0, "One JSON object: profiles, and what holds here", 0}, {0}};
 static const struct argp list_argp = {list_options, parse, NULL,
-	"Lists the shipped profiles: where each comes from and what it is for; and which policy a run "
+	"Lists the shipped profiles: where each comes from and what it is for; and which policy "
+	"a run "
 	"here would begin with.",
 	NULL, NULL, NULL};
 
@@ -141,8 +144,9 @@ static int cmd_list(int argc, char **argv)
 	if (ward_arguments_parse(&list_argp, argc, argv, 0, &a))
 		return 2;
 	if (a.name) {
-		ward_sayf(
-			"profile list takes no name; wardfs profile show %s tells of one", a.name);
+		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+		ward_sayf("profile list takes no name; this prints one: wardfs profile show %s",
+			ward_shell_quoted(&word, a.name));
 		return 2;
 	}
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
@@ -160,7 +164,7 @@ static int cmd_list(int argc, char **argv)
 		const char *name = ward_profile_name(i), *what = purpose(name, &n);
 		ward_outf("%-10s %-26s %.*s\n", name, SHIPPED, (int)n, what);
 	}
-	ward_outf("A run here begins with %s (%s).\n", own ? own : "medium",
+	ward_outf("A run here uses %s (%s).\n", own ? own : "medium",
 		own ? "your file for this project" : "the default");
 	return 0;
 }
@@ -170,12 +174,15 @@ static int cmd_list(int argc, char **argv)
 static const struct argp_option show_options[] = {
 	{"resolved", 'r', NULL, 0,
 		"What it means, as wardfs policy show prints it, in place of how it is written", 0},
-	{"json", 'j', NULL, 0, "One JSON object: name, from, purpose, digest, text", 0},
+	{"json", 'j', NULL, 0,
+		"One JSON object: name, from, purpose, digest, text as it is written, lines", 0},
 	{0},
 };
 static const struct argp show_argp = {show_options, parse, "PROFILE",
-	"Prints a shipped profile as it is written, with its comments: the lines are those that "
-	"messages name (medium:21). Guards for files that the host executes later are added where a "
+	"Prints a shipped profile with its comments, and behind each line what the line says: "
+	"the lines "
+	"are those that messages name (medium:21). Guards for files that the host executes later "
+	"are added where a "
 	"session starts, behind the line ';@host-executed'.",
 	NULL, NULL, NULL};
 
@@ -185,6 +192,7 @@ static int show(const struct args *a, struct ward_err *err)
 	size_t len = 0, n = 0;
 	struct ward_policy *p = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf resolved = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT;
 	int r = find(a->name, &text, &len, err);
 	if (r == 0)
 		r = ward_policy_load_alone(a->name, &p, err);
@@ -197,11 +205,15 @@ static int show(const struct args *a, struct ward_err *err)
 	}
 	if (r == 0 && a->json) {
 		const char *what = purpose(a->name, &n);
-		ward_print_json(json_pack("{s:s, s:s, s:s#, s:s, s:s#}", "name", a->name, "from",
-			SHIPPED, "purpose", what, n, "digest", ward_policy_digest(p), "text", text,
-			len));
+		ward_print_json(json_pack("{s:s, s:s, s:s#, s:s, s:s#, s:o*}", "name", a->name,
+			"from", SHIPPED, "purpose", what, n, "digest", ward_policy_digest(p),
+			"text", text, len, "lines", ward_lines_json(a->name, text, len)));
 	} else if (r == 0) {
-		ward_print_policy(text, len);
+		r = ward_lines_explain(a->name, text, len, &lines);
+		if (r < 0)
+			ward_err_sys(err, r, "%s", a->name);
+		else
+			ward_print_policy(lines.data, lines.len);
 	}
 	ward_policy_unref(p);
 	return r;
@@ -231,9 +243,12 @@ static const struct argp_option export_options[] = {
 	{0},
 };
 static const struct argp export_argp = {export_options, parse, "PROFILE",
-	"Writes a policy of one's own that begins with a shipped profile: it extends the profile, so "
-	"that guards for repositories are still looked for at each start, and newer versions of the "
-	"profile hold. With --whole nothing is extended: the guards for the project at hand stand as "
+	"Writes a policy of one's own that begins with a shipped profile: it extends the "
+	"profile, so "
+	"that guards for repositories are still looked for at each start, and newer versions of "
+	"the "
+	"profile hold. With --whole nothing is extended: the guards for the project at hand "
+	"stand as "
 	"they are now, and are not looked for again.\v"
 	"Exit status: 0 written, 2 usage, or FILE is there.",
 	NULL, NULL, NULL};
@@ -280,12 +295,14 @@ static int put_whole(const char *name, struct ward_buf *b, struct ward_err *err)
 	const struct ward_load l = {
 		.policy = name, .tree_fd = place.in_project ? place.project.fd : -1, .like = alone};
 	if (r == 0)
-		r = ward_policy_load(&l, &p, err);
+		r = ward_policy_load_owned(&place.id, &l, &p, err);
 	if (r == 0) {
 		ward_buf_printf(b,
-			"; All of the shipped profile %s as one text. Guards for the files that the "
+			"; All of the shipped profile %s as one text. Guards for the files that "
+			"the "
 			"host executes\n"
-			"; later stand as they were needed in the project at hand, and are not looked "
+			"; later stand as they were needed in the project at hand, and are not "
+			"looked "
 			"for again:\n"
 			"; a file that says `extends = %s` has them looked for at each start.\n",
 			name, name);
@@ -302,7 +319,7 @@ static int write_file(
 	const char *file, bool force, const struct ward_buf *text, struct ward_err *err)
 {
 	int r = ward_output_write(file, force, text, err);
-	return r == -EEXIST ? ward_err_set(err, r, "%s is there already; --force replaces it", file)
+	return r == -EEXIST ? ward_err_set(err, r, "%s exists already; --force replaces it", file)
 			    : r;
 }
 
@@ -351,7 +368,7 @@ int ward_cmd_profile(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
 		{"list", cmd_list, "wardfs profile list", "name them, and what each is for"},
-		{"show", cmd_show, "wardfs profile show", "print one as it is written"},
+		{"show", cmd_show, "wardfs profile show", "print one, with what each line says"},
 		{"export", cmd_export, "wardfs profile export",
 			"begin a policy of one's own with one"},
 	};

@@ -44,9 +44,11 @@ static error_t parse_explain(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp explain_argp = {explain_options, parse_explain, "SYSCALL...",
-	"Tells how a guarded command's system call is answered under each list of [process] seccomp: the "
+	"Tells how a guarded command's system call is answered under each list of [process] "
+	"seccomp: the "
 	"lines from top to bottom, the first that holds decides.\v"
-	"Exit status: 0; 1 if no list names one of them; 2 usage. What no list names, newer system calls "
+	"Exit status: 0; 1 if no list names one of them; 2 usage. What no list names, newer "
+	"system calls "
 	"among it, answers ENOSYS; those of other architectures (32-bit, x32) end the process.",
 	NULL, NULL, NULL};
 
@@ -94,7 +96,7 @@ static int cmd_explain(int argc, char **argv)
 		known_list |=
 			a.list && strcmp(a.list, ward_seccomp_name((enum ward_seccomp)s)) == 0;
 	if (a.list && !known_list) {
-		ward_sayf("there is no list '%s'; there are default, strict and no-exec", a.list);
+		ward_sayf("there is no list '%s': name default, strict or no-exec", a.list);
 		return 2;
 	}
 	for (int i = 0; i < a.n_names; i++) {

@@ -8,7 +8,7 @@
 /*
  * Adds to a policy's text what is to say of the git directory of the project open as project_fd
  * (kept): comments, or, where it is a true one outside of the project, a tree that serves it with
- * the guards that its parts need. What .git names is not believed: see init_git.c. What fails is in
- * ward_buf_error(text).
+ * the guards that its parts need. What .git names is not believed: see git_outside.c. What fails is
+ * in ward_buf_error(text).
  */
 void ward_init_git(int project_fd, struct ward_buf *text);

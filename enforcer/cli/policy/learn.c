@@ -10,6 +10,7 @@
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/cli/policy/learn_names.h"
 #include "enforcer/policy/policy.h"
 
 #define TREE "/workspace"
@@ -17,6 +18,11 @@
 #define SAME_DIR 2U
 /* Directories of one name, in which everything that was used was changed too: __pycache__ */
 #define SAME_NAME 2U
+
+/* Directories that tools fill for themselves: a run that finds them full only reads them, and the
+ * next one, after a change of a source, fills them again. */
+static const char *const caches[] = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache",
+	".hypothesis", ".cache", ".vite", ".vite-temp", ".parcel-cache", ".turbo"};
 
 int ward_learned_init(struct ward_learned *l)
 {
@@ -111,7 +117,9 @@ int ward_learned_take(struct ward_learned *l, const json_t *record)
 
 /* One name of the tree and what is beneath. */
 struct node {
-	char *name; /* owned; escaped as in the trail */
+	char *name; /* owned; escaped as in the trail, or a pattern */
+	bool glob;  /* a pattern that stands for several names */
+	json_int_t names;
 	struct node **sub;
 	size_t n;
 	json_int_t reads, writes; /* of itself */
@@ -131,10 +139,11 @@ static void node_free(struct node *t)
 	}
 }
 
-static struct node *node_sub(struct node *t, const char *name, size_t len)
+static struct node *node_sub(struct node *t, const char *name, size_t len, bool glob)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (strlen(t->sub[i]->name) == len && memcmp(t->sub[i]->name, name, len) == 0)
+		if (t->sub[i]->glob == glob && strlen(t->sub[i]->name) == len &&
+			memcmp(t->sub[i]->name, name, len) == 0)
 			return t->sub[i];
 	struct node **v = reallocarray(t->sub, t->n + 1, sizeof(struct node *));
 	if (!v)
@@ -145,8 +154,31 @@ static struct node *node_sub(struct node *t, const char *name, size_t len)
 		free(s);
 		return NULL;
 	}
+	s->glob = glob;
 	v[t->n++] = s;
 	return s;
+}
+
+/*
+ * The child for the last name of the path that is len bytes long. A name that the command made and
+ * that will be another one the next time becomes a pattern.
+ */
+static struct node *node_at(
+	struct node *t, const json_t *used, const char *path, size_t from, size_t len)
+{
+	ward_cleanup_free char *whole = strndup(path, len);
+	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf pattern = WARD_BUF_INIT;
+	if (!whole)
+		return NULL;
+	const json_t *o = json_object_get(used, whole);
+	if (json_integer_value(json_array_get(o, 1)) == 0 ||
+		ward_unescape(&bytes, path + from, len - from) < 0 ||
+		!learn_generalise(ward_buf_str(&bytes), bytes.len, &pattern))
+		return node_sub(t, path + from, len - from, false);
+	return ward_buf_error(&pattern) < 0
+		       ? NULL
+		       : node_sub(t, ward_buf_str(&pattern), pattern.len, true);
 }
 
 static int plant(struct node *root, const json_t *used)
@@ -158,21 +190,22 @@ static int plant(struct node *root, const json_t *used)
 		struct node *t = root;
 		for (const char *s = path; t && *s;) {
 			size_t n = strcspn(s, "/");
-			t = node_sub(t, s, n);
+			t = node_at(t, used, path, (size_t)(s - path), (size_t)(s - path) + n);
 			s += n;
 			s += *s == '/';
 		}
 		if (!t)
 			return -ENOMEM;
-		t->reads = json_integer_value(json_array_get(o, 0));
-		t->writes = json_integer_value(json_array_get(o, 1));
+		t->names++;
+		t->reads += json_integer_value(json_array_get(o, 0));
+		t->writes += json_integer_value(json_array_get(o, 1));
 	}
 	return 0;
 }
 
 static void sum(struct node *t)
 {
-	t->files = t->reads || t->writes;
+	t->files = t->names;
 	t->times = t->reads + t->writes;
 	t->changed = t->writes > 0;
 	for (size_t i = 0; i < t->n; i++) {
@@ -195,9 +228,14 @@ static int add(struct ward_learned_rules *r, struct ward_buf *pattern, bool writ
 }
 
 /* above: of the directory, as a policy writes it */
-static int put_path(struct ward_buf *b, const char *above, const char *name)
+static int put_path(struct ward_buf *b, const char *above, const struct node *s)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf bytes = WARD_BUF_INIT;
+	const char *name = s->name;
+	if (s->glob) {
+		ward_buf_printf(b, "%s/%s", above, name);
+		return ward_buf_error(b) ? -ENOMEM : 0;
+	}
 	int r = ward_unescape(&bytes, name, strlen(name));
 	if (r < 0)
 		return r;
@@ -217,13 +255,27 @@ static bool all_changed(const struct node *t)
 	return true;
 }
 
-/* Directories of this name that are all_changed(). */
+static bool is_cache(const struct node *t)
+{
+	for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++)
+		if (t->n && strcmp(t->name, caches[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Is what lies in it only changed, or as good as that? */
+static bool is_filled(const struct node *t)
+{
+	return t->n && (is_cache(t) || all_changed(t));
+}
+
+/* Directories of this name that are is_filled(). */
 static unsigned same_name(const struct node *t, const char *name)
 {
 	unsigned n = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct node *s = t->sub[i];
-		if (s->n && strcmp(s->name, name) == 0 && all_changed(s))
+		if (strcmp(s->name, name) == 0 && is_filled(s))
 			n++;
 		else
 			n += same_name(s, name);
@@ -235,7 +287,7 @@ static void take_name(struct node *t, const char *name, json_int_t *files, json_
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct node *s = t->sub[i];
-		if (s->n && strcmp(s->name, name) == 0 && all_changed(s)) {
+		if (strcmp(s->name, name) == 0 && is_filled(s)) {
 			s->done = true;
 			*files += s->files;
 			*times += s->times;
@@ -253,7 +305,7 @@ static int common_names(struct node *root, const struct node *t, struct ward_lea
 		json_int_t files = 0, times = 0;
 		if (s->done || s->n == 0)
 			continue;
-		if (!all_changed(s) || same_name(root, s->name) < SAME_NAME) {
+		if (!is_cache(s) && (!all_changed(s) || same_name(root, s->name) < SAME_NAME)) {
 			int e = common_names(root, s, r);
 			if (e < 0)
 				return e;
@@ -261,7 +313,7 @@ static int common_names(struct node *root, const struct node *t, struct ward_lea
 		}
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		take_name(root, s->name, &files, &times);
-		int e = put_path(&b, TREE "/**", s->name);
+		int e = put_path(&b, TREE "/**", s);
 		if (e == 0)
 			e = add(r, &b, true, files, times);
 		if (e < 0)
@@ -294,7 +346,7 @@ static int writes_of(struct node *t, const char *path, unsigned depth, struct wa
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		if (s->done || s->changed == 0)
 			continue;
-		int e = put_path(&b, path, s->name);
+		int e = put_path(&b, path, s);
 		/* git's is one thing, and its guards hold all the same */
 		bool whole = s->n == 0 || s->writes > 0 || depth == 0 ||
 			     changed_here(s) >= SAME_DIR || dirs_changed(s) > SAME_DIR ||
@@ -318,7 +370,7 @@ static int reads_of(struct node *t, const char *path, struct ward_learned_rules 
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		if (s->done || s->files == 0)
 			continue;
-		int e = put_path(&b, path, s->name);
+		int e = put_path(&b, path, s);
 		size_t used = 0;
 		for (size_t k = 0; k < s->n; k++)
 			used += s->sub[k]->files > 0 && !s->sub[k]->done;
@@ -340,7 +392,8 @@ static int compare(const void *left, const void *right)
 	return a->write != b->write ? a->write - b->write : strcmp(a->pattern, b->pattern);
 }
 
-static int make(const struct ward_learned *l, unsigned depth, struct ward_learned_rules *r)
+static int make(
+	const struct ward_learned *l, bool reads, unsigned depth, struct ward_learned_rules *r)
 {
 	struct node *root = calloc(1, sizeof(*root));
 	if (!root)
@@ -357,7 +410,7 @@ static int make(const struct ward_learned *l, unsigned depth, struct ward_learne
 		e = add(r, &b, true, root->files, root->times);
 	} else if (e == 0) {
 		e = writes_of(root, TREE, depth, r);
-		if (e == 0)
+		if (e == 0 && reads)
 			e = reads_of(root, TREE, r);
 	}
 	node_free(root);
@@ -366,12 +419,12 @@ static int make(const struct ward_learned *l, unsigned depth, struct ward_learne
 	return e;
 }
 
-int ward_learned_rules(const struct ward_learned *l, struct ward_learned_rules *ret)
+int ward_learned_rules(const struct ward_learned *l, bool reads, struct ward_learned_rules *ret)
 {
 	struct ward_learned_rules r = {NULL, 0, false};
 	int e = 0;
 	for (unsigned depth = 8;; depth /= 2) {
-		e = make(l, depth, &r);
+		e = make(l, reads, depth, &r);
 		if (e < 0 || depth == 0 || r.n <= WARD_LEARN_RULES_MAX)
 			break;
 		ward_learned_rules_clear(&r);

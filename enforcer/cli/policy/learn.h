@@ -39,6 +39,7 @@ struct ward_learned_rules {
 	size_t n;
 	bool whole; /* /workspace itself is among those that may be written */
 };
+/* reads: what was only read gets lines, too; else only what was changed. -ENOMEM. */
 int ward_learned_rules(
-	const struct ward_learned *l, struct ward_learned_rules *ret) ward_must_check;
+	const struct ward_learned *l, bool reads, struct ward_learned_rules *ret) ward_must_check;
 void ward_learned_rules_clear(struct ward_learned_rules *r);

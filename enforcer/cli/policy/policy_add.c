@@ -10,21 +10,25 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/fd.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/cli/base/arguments.h"
-#include "enforcer/cli/base/progress.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/place/policy_place.h"
-#include "enforcer/cli/policy/policy_difference.h"
+#include "enforcer/cli/policy/policy_effect.h"
+#include "enforcer/cli/policy/policy_lift.h"
+#include "enforcer/cli/policy/policy_lines.h"
+#include "enforcer/cli/policy/policy_now.h"
+#include "enforcer/cli/policy/policy_rule.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/settings.h"
 
 struct args {
-	bool guard;
+	bool guard, lift, force, now;
 	const char *words[2]; /* VERB PATTERN */
 	unsigned n;
 };
@@ -35,6 +39,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'g':
 		a->guard = true;
+		return 0;
+	case 'L':
+		a->lift = true;
+		return 0;
+	case 'f':
+		a->force = true;
+		return 0;
+	case POLICY_OPT_NOW:
+		a->now = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == 2)
@@ -52,125 +65,80 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"guard", 'g', NULL, 0, "Add it as a guard, which nothing lifts", 0},
+	{"lift-guard", 'L', NULL, 0,
+		"Lift a shipped profile's guard for secrets of one file; VERB is read or write", 0},
+	{"force", 'f', NULL, 0,
+		"Write the line also where it has no effect, is too wide, takes writing away or opens a secret",
+		0},
+	POLICY_OPTION_NOW,
 	{0},
 };
-static const struct argp argp = {options, parse, "VERB PATTERN|HOST",
+static const struct argp argp = {options, parse, "VERB PATTERN|HOST|PORT|PROGRAM",
 	"Adds the line 'VERB = PATTERN' at the end of your file for this project, where it decides, and "
-	"tells what it changes and where it is too wide. Without such a file yet, one that extends medium "
-	"is begun.\v"
-	"VERB is one of: hide deny read append write ask noexec, with a pattern; allow, with HOST[:PORT]: "
-	"that is for the network, with 'mode = allowlist' where there was none.",
+	"tells what it changes. A line that changes nothing, or that 'wardfs policy check' warns of, is "
+	"not written. Without a file yet, one that extends medium is begun.\v"
+	"VERB is one of: hide deny read append write ask noexec secret, with a pattern; allow, with HOST[:PORT]; "
+	"publish, with PORT or PORT:PORT, of this host and inside; forward, with PORT or PORT:PORT, inside "
+	"and of this host; exec, with a program, where [process] exec lists programs. allow, publish and "
+	"forward are for the network, with 'mode = allowlist' where there was none.\n"
+	"Exit status: 0 written; 1 written, but --now could not change a session; 2 not written.",
 	NULL, NULL, NULL};
 
-static int check_verb(const char *verb, struct ward_err *err)
+/* A line on its way into the file. */
+struct adding {
+	const struct args *a;
+	const struct policy_rule *rule;
+	const struct ward_policy_place *place; /* before */
+	unsigned line;			       /* where it stands: the last one */
+	struct policy_effect effect;
+	struct ward_buf before, after; /* rights of an exact path */
+	struct ward_buf findings;      /* what check says of the line */
+	bool refuse;		       /* one of them says more than how it reads inside */
+	bool compared;		       /* with all paths */
+	bool opened;		       /* `mode = allowlist` stands before it */
+	uint32_t was, is;	       /* rights of an exact path */
+};
+
+/* Its lines need a network: `mode = allowlist`, where there is none. */
+static bool is_network(const struct policy_rule *r)
 {
-	static const char *const verbs[] = {
-		"hide", "deny", "read", "append", "write", "ask", "noexec", "allow"};
-	const size_t n = sizeof(verbs) / sizeof(*verbs);
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(verb, verbs[i]) == 0)
-			return 0;
-	const char *near = ward_near(verb, verbs, n, sizeof(*verbs));
-	return ward_err_set(err, -EINVAL, "no verb '%s'%s%s%s", verb,
-		near ? ": did you mean '" : ": hide deny read append write ask noexec allow",
-		near ? near : "", near ? "'?" : "");
+	return strcmp(r->section, "[network]") == 0;
 }
 
-static bool is_allow(const struct args *a)
+/* The file's text, or that of a new one, with the line behind it. */
+static int make_text(
+	struct adding *x, struct ward_buf *was, struct ward_buf *b, struct ward_err *err)
 {
-	return strcmp(a->words[0], "allow") == 0;
-}
-
-static const char *section_of(const struct args *a)
-{
-	return a->guard ? "[guard]" : is_allow(a) ? "[network]" : "[files]";
-}
-
-/* The file's text, or that of a new one, with the line behind it. closed: there is no network so
- * far. */
-static int make_text(const struct ward_policy_place *place, const struct args *a, bool closed,
-	struct ward_buf *b, struct ward_err *err)
-{
-	const char *file = place->owner_file;
-	int r = ward_owner_file_get(file, &place->id, b, err);
+	const char *file = x->place->owner_file;
+	const struct policy_rule *rule = x->rule;
+	ward_cleanup(policy_lines_clear) struct policy_lines lines = POLICY_LINES_INIT;
+	int r = ward_owner_file_get(file, &x->place->id, was, err);
 	if (r < 0)
 		return r;
 	if (r == 0)
 		ward_buf_puts(b, "[policy]\nversion = 1\nextends = medium\n");
-	if (b->len && b->data[b->len - 1] != '\n')
-		ward_buf_putc(b, '\n');
-	/* a section may stand more than once: the line is in the right one whatever was before */
-	const char *section = section_of(a), *last = NULL;
-	for (const char *s = ward_buf_str(b); s; s = strchr(s, '\n')) {
-		s += *s == '\n';
-		if (*s == '[')
-			last = s;
-	}
-	if (!last || strncmp(last, section, strlen(section)) != 0 ||
-		(last[strlen(section)] != '\n' && last[strlen(section)] != ' '))
-		ward_buf_printf(b, "\n%s\n", section);
-	if (is_allow(a) && closed)
-		ward_buf_puts(b, "mode = allowlist\n");
-	ward_buf_printf(b, "%s = %s\n", a->words[0], a->words[1]);
+	ward_buf_add(b, was->data, was->len);
+	x->opened =
+		is_network(rule) && ward_policy_settings(x->place->policy)->net == WARD_NET_NONE;
+	if (x->opened)
+		policy_lines_append(b, rule->section, "mode", "allowlist");
+	policy_lines_append(b, rule->section, rule->verb, rule->value);
 	r = ward_buf_error(b);
-	return r < 0 ? ward_err_sys(err, r, "%s", file) : 0;
-}
-
-static void print_rights(const char *when, const struct ward_policy *p, const char *path)
-{
-	const struct ward_state *s = NULL;
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (ward_policy_walk(p, path, strlen(path), &s) < 0)
-		return;
-	ward_rights_format(&b, ward_policy_rights(p, s));
-	ward_policy_state_put(p, s);
-	ward_outf("  %-7s %s\n", when, ward_buf_str(&b));
-}
-
-/* Of what changes, as much as fits on a screen; the rest is counted. */
-#define EFFECTS_MAX 8
-
-struct effects {
-	size_t n;
-	struct ward_progress progress;
-};
-
-static void put_effect(void *user, const struct ward_difference *d)
-{
-	struct effects *e = user;
-	if (!d->path || e->n++ >= EFFECTS_MAX)
-		return;
-	ward_progress_end(&e->progress); /* its place is this line's */
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_difference_show(d, false, &b);
-	ward_outf("  %s\n", ward_buf_str(&b));
-}
-
-static void tell(void *user, uint64_t steps)
-{
-	struct effects *e = user;
-	ward_progress_tell(&e->progress, steps);
-}
-
-/* Which paths lose or gain what. A rule that changes nothing is a slip more often than not. */
-static int print_effect(
-	const struct ward_policy *before, const struct ward_policy *after, struct ward_err *err)
-{
-	enum ward_diff_reach reach = WARD_DIFF_CUT;
-	struct effects e = {0};
-	ward_progress_begin(&e.progress, "comparing", "steps");
-	int r = ward_policy_diff_rights(before, after, put_effect, tell, &e, &reach);
-	ward_progress_end(&e.progress);
 	if (r < 0)
-		return ward_err_sys(err, r, "comparing");
-	if (e.n > EFFECTS_MAX)
-		ward_outf("  and %zu more\n", e.n - EFFECTS_MAX);
-	if (reach == WARD_DIFF_CUT)
-		ward_outf("  there are too many rules to compare all paths\n");
-	else if (e.n == 0)
-		ward_outf(
-			"  no path gains or loses a right: other rules decide (wardfs policy check)\n");
-	return 0;
+		return ward_err_sys(err, r, "%s", file);
+	for (size_t i = 0; i < b->len; i++)
+		x->line += b->data[i] == '\n';
+	/* In [files] the order counts, so the same line may stand twice: its effect is looked at.
+	 */
+	r = policy_lines_read(file, b, &lines, err);
+	const struct policy_line *same =
+		r == 0 ? policy_lines_find(&lines, 0, rule->section, rule->verb, rule->value)
+		       : NULL;
+	if (same && same->line != x->line && strcmp(rule->section, "[files]") != 0 && !x->a->force)
+		return ward_err_set(err, -EEXIST,
+			"%s:%u has that line already; nothing was written (--force writes it again)",
+			file, same->line);
+	return r;
 }
 
 /* Nothing lies beneath a file: what the rule would do to names there is of no interest. */
@@ -178,7 +146,9 @@ static bool is_file(const struct ward_policy_place *place, const char *path)
 {
 	static const char top[] = "/workspace/";
 	struct stat st;
-	return place->project.fd >= 0 && strncmp(path, top, strlen(top)) == 0 &&
+	ward_cleanup_free char *host = ward_policy_place_host(place, path);
+	return host && ward_patient_reach(host, NULL) == 0 && place->project.fd >= 0 &&
+	       strncmp(path, top, strlen(top)) == 0 &&
 	       fstatat(place->project.fd, path + strlen(top), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       !S_ISDIR(st.st_mode);
 }
@@ -188,58 +158,203 @@ static bool is_path(const char *pattern)
 	return pattern[0] == '/' && !strpbrk(pattern, "*?[\\");
 }
 
-/* The line that was added: the file's last, while it still had another name. */
-struct added {
-	const char *file;
-	unsigned line;
-};
-
-/* What `wardfs policy check` would say of it. */
-static void tell_finding(void *user, const struct ward_finding *f)
+/* What `wardfs policy check` would say of it. The file still has another name, which begins so. */
+static void take_finding(void *user, const struct ward_finding *f)
 {
-	const struct added *a = user;
-	if (f->note || f->line != a->line || strncmp(f->file, a->file, strlen(a->file)) != 0)
+	struct adding *x = user;
+	const char *file = x->place->owner_file;
+	if (f->note || f->line != x->line || strncmp(f->file, file, strlen(file)) != 0)
 		return;
-	ward_sayf("%s:%u: %s: %s%s%s%s", a->file, f->line, f->what, f->why, f->fix ? " (" : "",
-		f->fix ? f->fix : "", f->fix ? ")" : "");
+	x->refuse = x->refuse || !f->advice;
+	ward_buf_printf(&x->findings, "%s:%u: %s: %s%s%s%s\n", file, f->line, f->what, f->why,
+		f->fix ? " (" : "", f->fix ? f->fix : "", f->fix ? ")" : "");
 }
 
-static int print_findings(const char *file, const struct ward_buf *text,
-	const struct ward_policy *after, struct ward_err *err)
+/* A list that begins here would close every other program. */
+static const char *judge_program(const struct adding *x)
 {
-	struct added a = {.file = file};
-	for (size_t i = 0; i < text->len; i++)
-		a.line += text->data[i] == '\n';
-	int r = ward_policy_check(after, tell_finding, &a);
-	return r < 0 ? ward_err_sys(err, r, "checking") : 0;
+	const struct ward_policy *p = x->place->policy;
+	const struct ward_state *s = NULL;
+	if (!ward_policy_has_programs(p))
+		return "the policy has no list of programs: this line would begin one, and no other "
+		       "program could be executed";
+	if (!is_path(x->rule->value) ||
+		ward_policy_walk(p, x->rule->value, strlen(x->rule->value), &s) < 0)
+		return NULL;
+	const bool listed = ward_policy_listed(p, s) == WARD_LISTED;
+	ward_policy_state_put(p, s);
+	return listed ? "[process] exec lists that program already" : NULL;
 }
 
-static int add(const struct ward_policy_place *place, const struct args *a, struct ward_err *err)
+static int compare(struct adding *x, const struct ward_policy_place *after, struct ward_err *err)
 {
-	const char *file = place->owner_file;
-	if (!file)
+	const char *path = x->rule->value;
+	if (!x->rule->files)
+		return 0;
+	const bool exact = is_path(path);
+	if (exact) {
+		x->was = policy_effect_rights(x->place, path, &x->before);
+		x->is = policy_effect_rights(after, path, &x->after);
+	}
+	x->compared = !(exact && is_file(x->place, path));
+	if (x->compared)
+		return policy_effect_find(x->place, after->policy, &x->effect, err);
+	x->effect.paths = x->was != x->is;
+	return 0;
+}
+
+static bool no_effect(const struct adding *x)
+{
+	/* What is lifted may be of a file that is not there yet. */
+	return x->rule->files && !x->a->lift && !x->effect.paths && !x->effect.cut;
+}
+
+/* `read` and `append` are meant to give. Do they take from what is there, and give it nothing? */
+static bool takes_away(const struct adding *x)
+{
+	const struct policy_rule *r = x->rule;
+	return r->files && !x->a->guard && !x->a->lift && is_path(r->value) &&
+	       (strcmp(r->verb, "read") == 0 || strcmp(r->verb, "append") == 0) &&
+	       (x->was & ~x->is) && !(x->is & ~x->was) &&
+	       ward_policy_place_type(x->place, r->value);
+}
+
+static int say_takes_away(const struct adding *x, struct ward_err *err)
+{
+	const struct policy_rule *r = x->rule;
+	const struct ward_policy *p = x->place->policy;
+	ward_cleanup(ward_buf_clear) struct ward_buf lost = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	const struct ward_state *s = NULL;
+	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_READ};
+	ward_rights_format(&lost, x->was & ~x->is);
+	if (ward_policy_walk(p, r->value, strlen(r->value), &s) == 0) {
+		req.state = s;
+		const struct ward_decision d = ward_policy_decide(p, &req, NULL);
+		ward_rule_place(d.rule, &line);
+		ward_buf_puts(&line, " ");
+		ward_rule_text(d.rule, &line);
+		ward_policy_state_put(p, s);
+	}
+	return ward_err_set(err, -ECANCELED,
+		"%s can be read already, by %s; '%s = %s' would take %s away; nothing was written "
+		"(--force makes it so)",
+		r->value, ward_buf_str(&line), r->verb, r->value, ward_buf_str(&lost));
+}
+
+/* With what would permit it instead, where one path is meant: as explain says it. */
+static int say_no_effect(const struct adding *x, struct ward_err *err)
+{
+	const struct policy_rule *r = x->rule;
+	const struct ward_policy *p = x->place->policy;
+	ward_cleanup(ward_buf_clear) struct ward_buf permit = WARD_BUF_INIT;
+	const struct ward_state *s = NULL;
+	struct ward_request req = {.action = WARD_ACTION_ACCESS,
+		.rights = strcmp(r->verb, "read") == 0 ? WARD_RIGHT_READ : WARD_RIGHT_WRITE};
+	const bool gives = strcmp(r->verb, "read") == 0 || strcmp(r->verb, "write") == 0;
+	if (gives && is_path(r->value) && !(x->was & req.rights) &&
+		ward_policy_walk(p, r->value, strlen(r->value), &s) == 0) {
+		req.state = s;
+		const struct ward_decision d = ward_policy_decide(p, &req, NULL);
+		ward_buf_puts(&permit, ". ");
+		ward_explain_permit(&d, req.rights, r->value, x->place->owner_file, &permit);
+		ward_policy_state_put(p, s);
+	}
+	return ward_err_set(err, -ECANCELED,
+		"%s %s = %s: no path gains or loses a right, since other rules decide "
+		"(wardfs policy explain names them); nothing was written (--force writes it)%s",
+		r->section, r->verb, r->value, ward_buf_str(&permit));
+}
+
+/* ward_owner_change.judge */
+static int judge(void *user, const struct ward_policy_place *after, struct ward_err *err)
+{
+	struct adding *x = user;
+	int r = compare(x, after, err);
+	if (r == 0)
+		r = ward_policy_check(after->policy, take_finding, x);
+	if (r < 0)
+		return err->code ? r : ward_err_sys(err, r, "checking");
+	const char *program = strcmp(x->rule->verb, "exec") == 0 ? judge_program(x) : NULL;
+	if (x->a->force)
+		return 0;
+	if (program)
+		return ward_err_set(
+			err, -ECANCELED, "%s; nothing was written (--force writes it)", program);
+	if (x->refuse)
+		return ward_err_set(err, -ECANCELED,
+			"%.*s; nothing was written (--force writes it)",
+			(int)strcspn(ward_buf_str(&x->findings), "\n"), ward_buf_str(&x->findings));
+	const char *opened = x->compared && is_path(x->rule->value)
+				     ? policy_effect_opens(&x->effect, x->rule->value)
+				     : NULL;
+	if (opened)
+		return ward_err_set(err, -ECANCELED,
+			"'%s = %s' would also open %s, which is a secret until now; nothing was written "
+			"(--force opens it; guards, as of .env, stay either way)",
+			x->rule->verb, x->rule->value, opened);
+	if (takes_away(x))
+		return say_takes_away(x, err);
+	return no_effect(x) ? say_no_effect(x, err) : 0;
+}
+
+/* Without its `/` a pattern gives at every depth, where one path may have been meant. */
+static void say_every_depth(const struct adding *x)
+{
+	const struct policy_rule *r = x->rule;
+	ward_cleanup_free char *inside = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	struct ward_err ignored = WARD_ERR_INIT;
+	bool dir = false;
+	const bool gives = strcmp(r->verb, "read") == 0 || strcmp(r->verb, "write") == 0;
+	if (!gives || !r->files || x->a->guard || *r->value == '/' || strpbrk(r->value, "*?[\\") ||
+		ward_policy_place_path(x->place, r->value, &inside, &dir, &ignored) < 0 ||
+		!inside || !ward_policy_place_type(x->place, inside))
+		return;
+	ward_sayf("'%s' has no leading /, so it matches at every depth; for one path: wardfs "
+		  "policy undo, then wardfs policy add %s %s",
+		r->value, r->verb, ward_shell_quoted(&word, inside));
+}
+
+static void print(const struct adding *x)
+{
+	const struct policy_rule *rule = x->rule;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_outf("%s: %s %s = %s\n", ward_shell_quoted(&word, x->place->owner_file), rule->section,
+		rule->verb, rule->value);
+	if (x->opened)
+		ward_outf("  and     [network] mode = allowlist: there was no network before\n");
+	if (x->before.len || x->after.len) {
+		ward_outf("  before  %s\n", ward_buf_str(&x->before));
+		ward_outf("  now     %s\n", ward_buf_str(&x->after));
+	}
+	if (x->compared)
+		policy_effect_print(&x->effect, rule->value);
+	for (const char *s = x->findings.data; s && *s; s += strcspn(s, "\n") + 1)
+		ward_sayf("%.*s", (int)strcspn(s, "\n"), s);
+	say_every_depth(x);
+}
+
+static int add(struct adding *x, struct ward_err *err)
+{
+	const struct ward_policy_place *place = x->place;
+	if (!place->owner_file)
 		return ward_err_set(err, -ENOENT, "no project here, or no home: %s",
 			"a file can be given with --policy");
+	ward_cleanup(ward_buf_clear) struct ward_buf was = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
-	bool closed = ward_policy_settings(place->policy)->net == WARD_NET_NONE;
-	int r = make_text(place, a, closed, &text, err);
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place after = {
 		.project = {.fd = -1}};
+	int r = make_text(x, &was, &text, err);
+	const struct ward_owner_change c = {
+		.text = &text, .was = &was, .replace = true, .judge = judge, .user = x};
 	if (r == 0)
-		r = ward_owner_file_put(place, &text, true, &after, err);
+		r = ward_owner_file_change(place, &c, &after, err);
 	if (r < 0)
 		return r;
-	ward_outf("%s: %s %s = %s\n", file, section_of(a), a->words[0], a->words[1]);
-	bool exact = is_path(a->words[1]);
-	if (exact) {
-		print_rights("before", place->policy, a->words[1]);
-		print_rights("now", after.policy, a->words[1]);
-	}
-	if (!is_allow(a) && !(exact && is_file(place, a->words[1])))
-		r = print_effect(place->policy, after.policy, err);
-	if (r == 0 && ward_out_flush() < 0)
-		r = ward_err_sys(err, -EIO, "stdout");
-	return r == 0 ? print_findings(file, &text, after.policy, err) : r;
+	print(x);
+	r = x->a->now ? policy_now(place) : 0;
+	return ward_out_flush() < 0 ? ward_err_sys(err, -EIO, "stdout") : r;
 }
 
 int ward_policy_cmd_add(int argc, char **argv)
@@ -248,20 +363,27 @@ int ward_policy_cmd_add(int argc, char **argv)
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
 	struct ward_err err = WARD_ERR_INIT;
-	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
-	int r = 0;
-	if (strpbrk(a.words[1], "\n\r"))
-		r = ward_err_set(&err, -EINVAL, "a rule is one line");
-	else
-		r = check_verb(a.words[0], &err);
-	if (r == 0 && a.guard && is_allow(&a))
-		r = ward_err_set(&err, -EINVAL, "a guard allows nothing");
-	place = (struct ward_policy_place){.project = {.fd = -1}};
+	struct policy_rule rule;
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
+		.project = {.fd = -1}};
+	ward_cleanup_free char *lifted = NULL;
+	int r = policy_rule_make(a.words[0], a.words[1], a.guard, &rule, &err);
+	if (r == 0 && a.guard && a.lift)
+		r = ward_err_set(&err, -EINVAL, "--guard and --lift-guard are the opposite");
 	if (r == 0)
 		r = ward_policy_place_find(NULL, &place, &err);
+	if (r == 0 && a.lift)
+		r = policy_lift_check(&place, a.words[0], a.words[1], &lifted, &err);
+	if (r == 0 && a.lift)
+		rule = (struct policy_rule){a.words[0], lifted, "[lift]", true};
+	struct adding x = {.a = &a, .rule = &rule, .place = &place, .effect = POLICY_EFFECT_INIT};
 	if (r == 0)
-		r = add(&place, &a, &err);
+		r = add(&x, &err);
+	policy_effect_clear(&x.effect);
+	ward_buf_clear(&x.before);
+	ward_buf_clear(&x.after);
+	ward_buf_clear(&x.findings);
 	if (r < 0)
 		ward_say(err.text);
-	return r < 0 ? 2 : 0;
+	return r < 0 ? 2 : r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs policy check: errors, and what does not do what it seems to. */
 #include <argp.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,13 +17,18 @@
 #include "enforcer/cli/base/sessions.h"
 #include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/check_links.h"
+#include "enforcer/cli/policy/check_machinery.h"
 #include "enforcer/cli/policy/check_programs.h"
+#include "enforcer/cli/policy/policy_look.h"
 #include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/policy/check.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/session/control/control.h"
+#include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/found_secrets.h"
 #include "enforcer/session/owner/git_tracked.h"
+#include "enforcer/session/plan/guards_say.h"
 
 struct args {
 	struct policy_options o;
@@ -37,6 +43,7 @@ struct report {
 	const char *name; /* display name of what is checked */
 	json_t *list;
 	unsigned errors, warnings;
+	const struct ward_policy *lifted_in; /* whose [lift] is told of */
 };
 
 enum { OPT_AS = 256 };
@@ -120,6 +127,14 @@ static void on_finding(void *user, const struct ward_finding *f)
 	put_finding(rp, f->note ? "note" : "warning", f->file, f->line, f->what, f->why, f->fix);
 }
 
+/* What a host lacks is no fault of a shipped profile's, but it is this host's. */
+static void on_missing(void *user, const struct ward_finding *f)
+{
+	struct report *rp = user;
+	rp->warnings++;
+	put_finding(rp, "warning", f->file, f->line, f->what, f->why, f->fix);
+}
+
 /* --- what git tracks --- */
 
 /* One finding for each rule that hides tracked files, naming the first. */
@@ -147,8 +162,11 @@ static int check_tracked(const struct ward_policy_place *place, struct report *r
 		r = ward_policy_walk(place->policy, ward_buf_str(&path), path.len, &s);
 		if (r < 0)
 			return r;
-		const struct ward_request req = {
-			.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT, .state = s};
+		const struct ward_request req = {.action = WARD_ACTION_ACCESS,
+			.rights = WARD_RIGHT_STAT,
+			.state = s,
+			/* what is tracked is no secret, or refused (check_secrets()) */
+			.fact = WARD_FACT_DIFFERS};
 		struct ward_decision d = ward_policy_decide(place->policy, &req, NULL);
 		ward_policy_state_put(place->policy, s);
 		bool known = d.verdict != WARD_VERDICT_HIDE || !d.rule || n_said == 64;
@@ -169,6 +187,146 @@ static int check_tracked(const struct ward_policy_place *place, struct report *r
 			ward_buf_str(&why), "deny is meant");
 	}
 	return r;
+}
+
+/* --- repositories --- */
+
+/* What is guarded although no repository was found there, and where the search ended early. */
+static int check_guards(const struct ward_policy_place *place, struct report *rp)
+{
+	const struct ward_known *k = &place->known;
+	int r = 0;
+	for (size_t i = 0; i < k->n_trees && r == 0; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
+		if (!k->trees[i].stopped)
+			continue;
+		ward_guards_stopped(&k->trees[i], &why, &fix);
+		r = ward_buf_error(&why) < 0 ? -ENOMEM : ward_buf_error(&fix);
+		rp->warnings++;
+		put_finding(rp, "warning", k->trees[i].stopped, 0, "guards", ward_buf_str(&why),
+			ward_buf_str(&fix));
+	}
+	for (size_t i = 0; i < k->n && r == 0; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
+		if (!ward_guards_everywhere(k, &k->v[i], &why, &fix))
+			continue;
+		r = ward_buf_error(&why) < 0 ? -ENOMEM : ward_buf_error(&fix);
+		rp->warnings++;
+		put_finding(rp, "warning", k->v[i].path, 0, "guards", ward_buf_str(&why),
+			ward_buf_str(&fix));
+	}
+	for (size_t i = 0; i < k->n && r == 0; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
+		if (!ward_guards_remembered(k, &k->v[i]))
+			continue;
+		ward_buf_puts(&fix, "if it is none any more: wardfs policy forget ");
+		ward_shell_word(&fix, k->v[i].path);
+		r = ward_buf_error(&fix);
+		put_finding(rp, "note", k->v[i].path, 0, "remembered",
+			"an earlier start found a repository here, and this look does not: what is "
+			"left of it is guarded",
+			ward_buf_str(&fix));
+	}
+	return r;
+}
+
+/* --- trees that serve the same files --- */
+
+static void say_elsewhere(struct report *rp, const struct ward_policy *p,
+	const struct ward_tree *outer, const struct ward_tree *inner)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	const char *file;
+	unsigned line;
+	ward_policy_tree_place(p, inner->path, &file, &line);
+	ward_buf_printf(&what, "[tree %s] source = %s", inner->path, inner->source);
+	ward_buf_printf(&why,
+		"the tree %s serves the same files under other rules: there wardfs shows their names "
+		"and refuses the rest",
+		outer->path);
+	put_finding(rp, "note", *file ? file : rp->name, line, ward_buf_str(&what),
+		ward_buf_str(&why), "");
+}
+
+/* Two trees of one directory, or one beneath the other, where a rule holds in the one alone. */
+static int check_same_files(
+	const struct ward_policy_place *place, const struct ward_policy *p, struct report *rp)
+{
+	const struct ward_settings *set = ward_policy_settings(p);
+	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots spots = {0};
+	struct ward_err why = WARD_ERR_INIT;
+	int r = ward_place_trees(place, &spots, &why);
+	if (r == 0)
+		r = ward_tree_spots_check(&spots, p, &why);
+	if (r < 0 && r != -ENOMEM) {
+		rp->warnings++;
+		put_finding(rp, "warning", rp->name, 0, "trees", why.text, "run refuses this");
+		return 0;
+	}
+	for (size_t i = 0; i < spots.n && r == 0; i++)
+		for (size_t j = 0; j < spots.n; j++)
+			if (spots.elsewhere[i] & 1U << j)
+				say_elsewhere(rp, p, &set->trees[i], &set->trees[j]);
+	return r;
+}
+
+/* --- secrets --- */
+
+static void on_lift(void *user, const struct ward_rule *lift, uint32_t want)
+{
+	struct report *rp = user;
+	const struct ward_rule *lifts = NULL, *left = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	if (ward_policy_lift_look(rp->lifted_in, lift->pattern, want, &lifts, &left) < 0)
+		return;
+	ward_rule_text(lift, &what);
+	if (lifts && !left) {
+		ward_buf_puts(&why, "lifts ");
+		ward_rule_place(lifts, &why);
+		ward_buf_puts(&why, "  ");
+		ward_rule_text(lifts, &why);
+		put_finding(rp, "note", lift->file, lift->line, ward_buf_str(&what),
+			ward_buf_str(&why), "each run says so");
+		return;
+	}
+	if (left) {
+		ward_buf_puts(&why, "has no effect: it is taken by ");
+		ward_rule_place(left, &why);
+		ward_buf_puts(&why, "  ");
+		ward_rule_text(left, &why);
+	} else {
+		ward_buf_puts(&why, "lifts nothing: no guard of a shipped profile covers it");
+	}
+	rp->warnings++;
+	put_finding(rp, "warning", lift->file, lift->line, ward_buf_str(&what), ward_buf_str(&why),
+		"take the line out");
+}
+
+static void on_found(void *user, enum ward_fact fact, const char *path)
+{
+	struct report *rp = user;
+	if (fact == WARD_FACT_COMMITTED)
+		put_finding(rp, "note", path, 0, "secret",
+			"git has committed this content, so whoever reads the repository has it: it "
+			"can be read inside too",
+			"to refuse it all the same, write deny in place of secret");
+	else
+		put_finding(rp, "note", path, 0, "secret",
+			"git tracks it, and it holds something else, or could not be compared: it "
+			"is refused, so 'git add' and 'git commit -a' fail inside",
+			"commit it, or 'git restore' it, or 'wardfs policy add --lift-guard read' "
+			"it");
+}
+
+static void check_secrets(const struct ward_policy *p, struct report *rp)
+{
+	rp->lifted_in = p;
+	ward_policy_each_lift(p, on_lift, rp);
+	ward_policy_each_found(p, on_found, rp);
 }
 
 /* --- who else is at work there --- */
@@ -304,6 +462,18 @@ static void put_error(struct report *rp, const char *message)
 		ward_say(message);
 }
 
+/* What a session under this file would know. */
+static int look_for_secrets(
+	const struct ward_policy_place *place, struct ward_policy *p, struct ward_err *err)
+{
+	struct ward_as_owner as;
+	int r = ward_as_owner_begin(&place->id, &as, err);
+	if (r == 0 && place->in_project)
+		r = ward_found_secrets(&place->id, place->project.path, p, err);
+	ward_as_owner_end(&as);
+	return r;
+}
+
 static int check(const struct args *a, struct report *rp, struct ward_err *err)
 {
 	enum ward_source_kind kind = kind_of(a);
@@ -319,6 +489,14 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 			r = check_sessions(&place, place.policy, rp);
 		if (r == 0)
 			r = ward_check_links(&place, place.policy, on_finding, rp);
+		if (r == 0)
+			r = ward_check_machinery(&place, NULL, place.policy, on_missing, rp);
+		if (r == 0)
+			r = check_guards(&place, rp);
+		if (r == 0)
+			r = check_same_files(&place, place.policy, rp);
+		if (r == 0)
+			check_secrets(place.policy, rp);
 		return r == 0 ? check_tracked(&place, rp) : r;
 	}
 	int r = kind == WARD_SOURCE_BASE ? ward_policy_load_alone(a->file, &p, err)
@@ -336,11 +514,17 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 	if (r == 0 && ward_policy_place_find(NULL, &place, &ignored) == 0) {
 		struct ward_policy *other = place.policy;
 		place.policy = p;
-		r = check_tracked(&place, rp);
+		r = look_for_secrets(&place, p, err);
+		if (r == 0)
+			check_secrets(p, rp);
+		if (r == 0)
+			r = check_tracked(&place, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)
 			r = check_sessions(&place, p, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)
 			r = ward_check_links(&place, p, on_finding, rp);
+		if (r == 0 && kind == WARD_SOURCE_BASE)
+			r = ward_check_machinery(&place, a->file, p, on_missing, rp);
 		place.policy = other;
 	}
 	ward_policy_unref(p);

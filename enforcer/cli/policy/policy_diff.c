@@ -68,7 +68,8 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "A B",
-	"Tells which paths lose (-) or gain (+) which rights, and which settings differ, where B is the "
+	"Tells which paths lose (-) or gain (+) which rights, and which settings differ, where B "
+	"is the "
 	"base policy instead of A (each FILE or PROFILE, with the other sources that hold here). "
 	"Without --tree, one path is named for each class that the same rules decide.\v"
 	"Exit status: 0 no difference, 1 differences, 2 usage or policy.",
@@ -218,7 +219,7 @@ static int compare_tree(const char *tree, const struct ward_policy *a, const str
 		r = ward_err_sys(err, r, "%s", ward_buf_str(&w.path));
 	else if (w.closed)
 		r = ward_err_set(err, -EACCES,
-			"%zu directories of %s cannot be read: what lies in them was not compared",
+			"%zu directories of %s cannot be read: their content was not compared",
 			w.closed, tree);
 	ward_buf_clear(&w.path);
 	return r;
@@ -252,8 +253,8 @@ static int compare(const struct args *args, struct report *rp, struct ward_err *
 		return ward_err_set(
 			err, -E2BIG, "too many rules to compare all classes of paths: use --tree");
 	case WARD_DIFF_RIGHTS:
-		ward_say("so many rules: each change of rights is named, but where only rules of "
-			 "the same verb in a row tell classes apart one may stand for the others");
+		ward_say("there are many rules: every change of rights is named, but one line may "
+			 "stand for several classes that only rules of the same verb tell apart");
 		break;
 	case WARD_DIFF_WHOLE:
 		break;

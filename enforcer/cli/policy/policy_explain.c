@@ -13,17 +13,25 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/base/sessions.h"
 #include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/policy/policy_look.h"
 #include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/settings.h"
+#include "enforcer/sandbox/sandbox.h"
+#include "enforcer/session/control/control.h"
+#include "enforcer/session/owner/found_secrets.h"
 #include "enforcer/session/plan/exec_programs.h"
+#include "enforcer/session/plan/guards_say.h"
 #include "enforcer/session/plan/shown.h"
 
 struct args {
@@ -43,7 +51,13 @@ struct answer {
 	const struct ward_policy *policy;
 	const char *outside;	    /* the path that is in no tree, borrowed; NULL: none */
 	struct ward_shown_by shown; /* what [system] read shows there decided */
-	bool program;		    /* decided by [process] exec alone, whose list rule begins */
+	enum ward_sandbox_own own;  /* of a path that nothing of the policy decides */
+	bool remembered;	    /* the guard is kept for what an earlier start found */
+	const char *repository;	    /* which that was, on the host, borrowed; NULL: not known */
+	enum ward_fact fact;	    /* under a rule of `secret`, of the path that it covers */
+	const char *fact_why;	    /* NULL: none covers it */
+	json_t *sessions; /* owned: names of those that run here and may answer otherwise */
+	bool program;	  /* decided by [process] exec alone, whose list rule begins */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -76,9 +90,11 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "ACTION PATH [PATH2]",
-	"Tells what ACTION on PATH would answer under the policy that holds here, and why. ACTION is "
+	"Tells what ACTION on PATH would answer under the policy that holds here, and why. "
+	"ACTION is "
 	"one of: stat list read exec append create symlink write remove rename link chmod connect "
-	"(rename and link take two paths, connect takes HOST:PORT). PATH is a path inside, a path of the host or "
+	"(rename and link take two paths, connect takes HOST[:PORT], port 443 without). PATH is "
+	"a path inside, a path of the host or "
 	"relative.\v"
 	"Exit status: 0 allowed, 1 refused, 2 usage or policy.",
 	NULL, NULL, NULL};
@@ -141,6 +157,10 @@ static void print_json(const struct answer *a)
 	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
 	json_object_set_new(
 		o, "rule_text", line.len ? ward_json_text(ward_buf_str(&line)) : json_null());
+	json_object_set_new(o, "remembered", json_boolean(a->remembered));
+	json_object_set_new(
+		o, "fact", a->fact_why ? json_string(ward_fact_name(a->fact)) : json_null());
+	json_object_set(o, "sessions", a->sessions);
 	json_object_set_new(o, "rights", ward_json_rights(a->d.granted));
 	json_t *rules = json_array();
 	for (size_t i = 0; i < a->trace.n; i++) {
@@ -190,9 +210,22 @@ static void print_quotas(const struct answer *a)
 	for (size_t i = 0; a->path2 && (q = ward_explain_quota(a->policy, a->path2, i)); i++)
 		last2 = q;
 	if (a->path2 && last != last2)
-		ward_outf(
-			"  note    another quota is above the second path: the answer is EXDEV, at which "
-			"mv copies\n");
+		ward_outf("  note    the second path lies in another quota: the answer is EXDEV, "
+			  "and mv copies\n");
+}
+
+static void print_sessions(const struct answer *a)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	const char *name = json_string_value(json_array_get(a->sessions, 0));
+	if (!name)
+		return;
+	ward_shell_word(&path, a->path);
+	ward_outf("\n  note    this is what a session answers that starts now. Session %s runs, "
+		  "and a "
+		  "file that\n          it made itself is no secret to it: wardfs exec %s -- ls -l "
+		  "%s",
+		name, name, ward_buf_str(&path));
 }
 
 static void print_text(const struct answer *a)
@@ -207,24 +240,44 @@ static void print_text(const struct answer *a)
 		error ? error : "", error ? ")" : "");
 	deciding(a, &b, &line);
 	ward_outf("  rule    %s  %s", ward_buf_str(&b), ward_buf_str(&line));
-	if (!a->d.rule && !a->shown.shown)
+	if (a->own == WARD_SANDBOX_OWN_HOST)
+		ward_outf("every session sees it as it is on the host, read-only");
+	else if (!a->d.rule && !a->shown.shown)
 		ward_outf("%s", a->d.verdict == WARD_VERDICT_ALLOW
 					? "a directory on the way to something visible"
 					: "nothing makes it visible");
+	if (a->fact_why)
+		ward_outf("\n  secret  %s: %s", ward_fact_name(a->fact), a->fact_why);
 	if (a->program) {
 		ward_outf("\n  note    the list begins there; on this host it means %s",
 			a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone");
 	} else if (a->shown.shown) {
+		ward_outf("\n  note    a session sees it as it is on the host, read-only: rules "
+			  "apply only to trees");
+	} else if (a->own == WARD_SANDBOX_OWN_HOST) {
+		ward_outf("\n  note    homes, credentials and sockets beneath it stay hidden");
+	} else if (a->own == WARD_SANDBOX_OWN_MADE) {
 		ward_outf(
-			"\n  note    a session sees it as it is on the host, read-only: rules do not "
-			"reach what is in no tree");
+			"\n  note    %s is in no tree. A session has a directory %.*s of its own, "
+			"made when\n          it starts, and not the host's: 'wardfs run -- ls -l "
+			"PATH' shows what it sees",
+			a->outside, (int)strcspn(a->outside + 1, "/") + 1, a->outside);
 	} else if (a->outside) {
 		ward_outf(
-			"\n  note    %s is in no tree: rules do not reach it. Of the host outside of "
+			"\n  note    %s is in no tree: rules do not reach it. Of the host "
+			"outside of "
 			"the trees a session\n          sees /usr, parts of /etc and what [system] "
 			"read names, read-only, and nothing else",
 			a->outside);
 	}
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_shell_word(&word, a->repository ? a->repository : "PATH");
+	if (a->remembered)
+		ward_outf("\n  note    remembered: an earlier start found a repository here; if it "
+			  "is "
+			  "none any more:\n          wardfs policy forget %s",
+			ward_buf_str(&word));
+	print_sessions(a);
 	ward_buf_clear(&b);
 	ward_explain_rules(a->d.granted, &a->trace, &b);
 	ward_outf("\n");
@@ -247,28 +300,61 @@ static bool is_host_port(const char *text)
 	       (!*end || strcmp(end, "/udp") == 0 || strcmp(end, "/tcp") == 0);
 }
 
-static int connect_to(
-	const struct ward_policy_place *place, const struct args *a, struct ward_err *err)
+static int explain_connect(
+	const struct ward_policy_place *place, const struct args *a, const char *to)
 {
-	if (!is_host_port(a->words[1]))
-		return ward_err_set(err, -EINVAL,
-			"connect takes HOST:PORT, such as example.org:443, not '%s'", a->words[1]);
 	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	enum ward_verdict v = ward_policy_connect(place->policy, a->words[1], &rule, &line);
+	enum ward_verdict v = ward_policy_connect_inside(place->policy, to, &rule, &line);
+	const bool near = ward_connect_is_loopback(to) &&
+			  ward_policy_settings(place->policy)->net != WARD_NET_HOST;
+	ward_cleanup(ward_buf_clear) struct ward_buf permit = WARD_BUF_INIT;
+	if (v != WARD_VERDICT_ALLOW)
+		ward_explain_connect(to, ward_buf_str(&line), &permit);
 	if (a->o.json) {
 		json_t *o = json_object();
 		json_object_set_new(o, "action", json_string("connect"));
-		json_object_set_new(o, "path", ward_json_text(a->words[1]));
+		json_object_set_new(o, "path", ward_json_text(to));
 		json_object_set_new(o, "verdict", json_string(ward_verdict_name(v)));
 		json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&rule)));
 		json_object_set_new(o, "rule_text", ward_json_text(ward_buf_str(&line)));
+		json_object_set_new(o, "permit",
+			permit.len ? ward_json_text(ward_buf_str(&permit)) : json_null());
 		ward_print_json(o);
 	} else {
-		ward_outf("connect %s: %s\n  rule    %s  %s\n", a->words[1], ward_verdict_name(v),
+		ward_outf("connect %s: %s\n  rule    %s  %s\n", to, ward_verdict_name(v),
 			ward_buf_str(&rule), ward_buf_str(&line));
+		if (near && v != WARD_VERDICT_ALLOW)
+			ward_outf(
+				"  note    inside, this is the session itself: servers that it starts "
+				"answer there.\n          A port of this host has to be led in\n");
+		if (permit.len)
+			ward_outf("  to permit it: %s\n", ward_buf_str(&permit));
 	}
 	return v == WARD_VERDICT_ALLOW ? 0 : 1;
+}
+
+/* A host without a port, an IPv6 address in brackets. */
+static bool is_host(const char *text)
+{
+	return *text && (text[0] == '[' ? text[strlen(text) - 1] == ']' : !strpbrk(text, ":/"));
+}
+
+static int connect_to(
+	const struct ward_policy_place *place, const struct args *a, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf to = WARD_BUF_INIT;
+	const bool bare = is_host(a->words[1]);
+	ward_buf_printf(&to, "%s%s", a->words[1], bare ? ":443" : "");
+	if (ward_buf_error(&to) < 0)
+		return ward_err_sys(err, -ENOMEM, "%s", a->words[1]);
+	if (!is_host_port(ward_buf_str(&to)))
+		return ward_err_set(err, -EINVAL,
+			"connect takes HOST[:PORT], such as example.org:443, not '%s'",
+			a->words[1]);
+	if (bare)
+		ward_sayf("port 443, since '%s' names none", a->words[1]);
+	return explain_connect(place, a, ward_buf_str(&to));
 }
 
 /* --- paths --- */
@@ -306,7 +392,7 @@ static int walk(const struct ward_policy *p, const char *path, const struct ward
 {
 	int r = ward_policy_walk(p, path, strlen(path), ret);
 	if (r == -EINVAL)
-		return ward_err_set(err, r, "%s: a name of more than 255 bytes", path);
+		return ward_err_set(err, r, "%s: a name has more than 255 bytes", path);
 	return r < 0 ? ward_err_sys(err, r, "%s", path) : 0;
 }
 
@@ -341,29 +427,13 @@ static uint32_t changes(uint32_t rights)
 	       ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC);
 }
 
-static int find_trees(
-	const struct ward_policy_place *place, struct ward_tree_spots *ret, struct ward_err *err)
-{
-	int fds[WARD_TREES_MAX];
-	size_t n = ward_policy_settings(place->policy)->n_trees;
-	for (size_t i = 0; i < n && i < WARD_TREES_MAX; i++)
-		fds[i] = place->sources[i]
-				 ? open(place->sources[i], O_PATH | O_DIRECTORY | O_CLOEXEC)
-				 : -1;
-	int r = ward_tree_spots_find(fds, n, ret, err);
-	for (size_t i = 0; i < n && i < WARD_TREES_MAX; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	return r;
-}
-
 /* What [system] read shows: nothing stands between, but the mount is read-only. */
 static int decide_shown(const struct ward_policy_place *place, const struct ward_request *req,
 	struct answer *ans, struct ward_err *err)
 {
 	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots trees = {0};
 	struct ward_shown_by by;
-	int r = find_trees(place, &trees, err);
+	int r = ward_place_trees(place, &trees, err);
 	if (r == 0)
 		r = ward_shown_find(place->policy, &trees, place->id.home,
 			place->in_project ? place->project.path : place->project.cwd, ans->path,
@@ -384,6 +454,44 @@ static int decide_shown(const struct ward_policy_place *place, const struct ward
 	return 0;
 }
 
+/* An anchored noexec reaches what every session sees, too. */
+static bool has_noexec(const struct ward_policy *p, const char *path)
+{
+	const struct ward_state *s = NULL;
+	struct ward_trace trace = {.n = 0};
+	bool has = false;
+	if (ward_policy_walk(p, path, strlen(path), &s) < 0)
+		return true;
+	const struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_EXEC, .state = s};
+	(void)ward_policy_decide(p, &req, &trace);
+	for (size_t i = 0; i < trace.n; i++)
+		has = has || trace.entries[i].rule->verb == WARD_VERB_NOEXEC;
+	ward_policy_state_put(p, s);
+	return has;
+}
+
+/* What a session sees without a word of the policy. The mount is read-only. */
+static bool decide_own(
+	const struct ward_policy *p, const struct ward_request *req, struct answer *ans)
+{
+	const uint32_t rights =
+		WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC;
+	const uint32_t missing = wanted(req) & ~rights;
+	struct stat st;
+	ans->own = ward_sandbox_own(ans->path);
+	if (ans->own == WARD_SANDBOX_OWN_HOST &&
+		((req->action != WARD_ACTION_CREATE && lstat(ans->path, &st) < 0) ||
+			has_noexec(p, ans->path)))
+		ans->own = WARD_SANDBOX_OWN_NOT;
+	if (ans->own == WARD_SANDBOX_OWN_HOST)
+		ans->d = (struct ward_decision){
+			.verdict = missing ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW,
+			.error = missing ? EROFS : 0,
+			.granted = rights};
+	return ans->own == WARD_SANDBOX_OWN_HOST;
+}
+
 /* What no tree serves, of one path. *ret: it was decided. */
 static int decide_outside(const struct ward_policy_place *place, const struct args *a,
 	const struct ward_request *req, struct answer *ans, bool *ret, struct ward_err *err)
@@ -394,7 +502,48 @@ static int decide_outside(const struct ward_policy_place *place, const struct ar
 	if (r == 0 && !ans->path2)
 		r = decide_shown(place, req, ans, err);
 	*ret = ans->program || ans->shown.shown;
+	if (r == 0 && !*ret && !ans->path2)
+		*ret = decide_own(place->policy, req, ans);
 	return r;
+}
+
+/* What a session that starts now would know of the file. */
+static enum ward_fact fact_of(
+	const struct ward_policy_place *place, const char *path, const struct ward_state *state)
+{
+	ward_cleanup_free char *host =
+		ward_policy_secret(state) ? ward_policy_place_host(place, path) : NULL;
+	return host ? ward_found_fact(place->policy, AT_FDCWD, host, path) : WARD_FACT_ABSENT;
+}
+
+/* Which of the cases of `secret` holds, and why. */
+static void say_fact(const struct ward_request *req, struct answer *ans)
+{
+	static const char *const said[] = {
+		[WARD_FACT_THERE] = "there, and not committed: hidden, unless the session made it",
+		[WARD_FACT_DIFFERS] =
+			"tracked by git, and its content is not what git has, or could "
+			"not be compared: refused, since a hidden tracked file is "
+			"deleted by 'git commit -a'",
+		[WARD_FACT_COMMITTED] =
+			"git has this content, so whoever reads the repository has it",
+		[WARD_FACT_OWN] = "the session's own",
+		[WARD_FACT_ABSENT] = "nothing is there: what the session puts there is its own",
+	};
+	const bool second = !ward_policy_secret(req->state);
+	if (ans->outside)
+		return;
+	if (second && !(req->state2 && ward_policy_secret(req->state2)))
+		return;
+	ans->fact = second ? req->fact2 : req->fact;
+	ans->fact_why = said[ans->fact];
+}
+
+/* What is there decides, too: a type, a link, whether git has it. */
+static int reach(const struct ward_policy_place *place, const char *path, struct ward_err *err)
+{
+	ward_cleanup_free char *host = path ? ward_policy_place_host(place, path) : NULL;
+	return path ? ward_patient_reach(host ? host : path, err) : 0;
 }
 
 static int decide(const struct ward_policy_place *place, const struct args *a,
@@ -404,6 +553,10 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 	int r = ward_policy_place_path(place, a->words[1], &ans->path, &dir, err);
 	if (r == 0 && a->n == 3)
 		r = ward_policy_place_path(place, a->words[2], &ans->path2, &dir2, err);
+	if (r == 0)
+		r = reach(place, ans->path, err);
+	if (r == 0)
+		r = reach(place, ans->path2, err);
 	if (r < 0)
 		return r;
 	assert(ans->path);
@@ -431,6 +584,13 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 	if (r == 0)
 		r = ward_policy_tree_root(place->policy, ans->path, &req->root);
 	if (r == 0) {
+		req->fact = fact_of(place, ans->path, req->state);
+		if (ans->path2)
+			req->fact2 = fact_of(place, ans->path2, req->state2);
+		/* What is asked of making it is asked as if it were not there. */
+		if (req->action == WARD_ACTION_CREATE && !ward_policy_secret(req->state))
+			req->fact = WARD_FACT_ABSENT;
+		say_fact(req, ans);
 		ans->d = ward_policy_decide(place->policy, req, &ans->trace);
 		ward_place_look(place, req, ans->path, ans->path2, &ans->d);
 	}
@@ -446,11 +606,14 @@ static void permit_outside(const struct ward_policy_place *place, uint32_t want,
 	ward_cleanup(ward_shown_file_clear) struct ward_shown_file s = WARD_SHOWN_FILE_INIT;
 	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots trees = {0};
 	struct ward_err ignored = WARD_ERR_INIT;
-	if (find_trees(place, &trees, &ignored) < 0 ||
+	if (ward_place_trees(place, &trees, &ignored) < 0 ||
 		ward_shown_look(place->policy, &trees, a->outside, NULL, &s) < 0)
 		return;
 	if (s.closed) {
-		const struct ward_decision d = {.error = EACCES, .rule = s.closed};
+		/* [lift] is for what a tree serves. */
+		struct ward_rule rule = *s.closed;
+		rule.liftable = false;
+		const struct ward_decision d = {.error = EACCES, .rule = &rule};
 		ward_explain_permit(&d, want, a->outside, place->owner_file, &a->permit);
 	} else if (s.served >= 0 || s.links >= 0) {
 		ward_buf_printf(&a->permit, "nothing permits it here: the tree %s guards it",
@@ -463,9 +626,11 @@ static void permit_outside(const struct ward_policy_place *place, uint32_t want,
 		ward_buf_puts(&a->permit,
 			"nothing permits it: only directories and regular files can be shown");
 	} else {
+		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 		ward_buf_printf(&a->permit,
-			"wardfs run --read %s, for one run; 'read = %s' in [system] of %s, for every one",
-			a->outside, a->outside,
+			"wardfs run --read %s, for one run; 'read = %s' in [system] of %s, for "
+			"every one",
+			ward_shell_quoted(&word, a->outside), a->outside,
 			place->owner_file ? place->owner_file : "the policy");
 	}
 }
@@ -482,7 +647,8 @@ static void permit(
 	}
 	if (a->outside && changes(wanted(req))) {
 		ward_buf_puts(&a->permit,
-			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the policy");
+			"wardfs run --write DIRECTORY, for one run; or a tree of its own in the "
+			"policy");
 		return;
 	}
 	if (a->shown.shown) {
@@ -507,6 +673,41 @@ static void permit(
 	ward_explain_permit(&a->d, want, path, place->owner_file, &a->permit);
 }
 
+/* The repository of an earlier start in which the path lies: the innermost one. */
+static void find_remembered(const struct ward_policy_place *place, struct answer *a)
+{
+	a->remembered = ward_rule_remembered(place->policy, a->d.rule);
+	ward_cleanup_free char *host =
+		a->remembered ? ward_policy_place_host(place, a->path) : NULL;
+	for (size_t i = 0; host && i < place->known.n; i++) {
+		const struct ward_known_repo *k = &place->known.v[i];
+		if (ward_guards_remembered(&place->known, k) && ward_known_beneath(host, k->path) &&
+			(!a->repository || ward_known_beneath(k->path, a->repository)))
+			a->repository = k->path;
+	}
+}
+
+/* What `secret` hides from a session depends on what the session did: those that run know more. */
+static void find_sessions(const struct ward_policy_place *place, struct answer *a)
+{
+	ward_cleanup_free char *runtime = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf project = WARD_BUF_INIT;
+	struct ward_err ignored = WARD_ERR_INIT;
+	a->sessions = json_array();
+	if (!a->fact_why || !place->in_project || ward_control_runtime(&runtime, &ignored) < 0)
+		return;
+	ward_escape(&project, place->project.path, strlen(place->project.path));
+	json_t *all = ward_sessions_running(runtime, true), *s = NULL;
+	size_t i = 0;
+	json_array_foreach(all, i, s)
+	{
+		const char *theirs = json_string_value(json_object_get(s, "project"));
+		if (theirs && strcmp(theirs, ward_buf_str(&project)) == 0)
+			json_array_append(a->sessions, json_object_get(s, "session"));
+	}
+	json_decref(all);
+}
+
 static int explain(
 	const struct ward_policy_place *place, const struct args *a, struct ward_err *err)
 {
@@ -528,6 +729,8 @@ static int explain(
 	r = decide(place, a, &req, &ans, err);
 	if (r == 0) {
 		permit(place, &req, &ans);
+		find_remembered(place, &ans);
+		find_sessions(place, &ans);
 		if (a->o.json)
 			print_json(&ans);
 		else
@@ -537,6 +740,7 @@ static int explain(
 	free(ans.path);
 	free(ans.path2);
 	ward_buf_clear(&ans.permit);
+	json_decref(ans.sessions);
 	return r;
 }
 

@@ -83,3 +83,19 @@ void ward_place_look(const struct ward_policy_place *place, struct ward_request 
 	req->flags |= WARD_REQUEST_LOOKED;
 	*d = ward_policy_decide(place->policy, req, NULL);
 }
+
+int ward_place_trees(
+	const struct ward_policy_place *place, struct ward_tree_spots *ret, struct ward_err *err)
+{
+	int fds[WARD_TREES_MAX];
+	size_t n = ward_policy_settings(place->policy)->n_trees;
+	for (size_t i = 0; i < n && i < WARD_TREES_MAX; i++)
+		fds[i] = place->sources[i]
+				 ? open(place->sources[i], O_PATH | O_DIRECTORY | O_CLOEXEC)
+				 : -1;
+	int r = ward_tree_spots_find(fds, n, ret, err);
+	for (size_t i = 0; i < n && i < WARD_TREES_MAX; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return r;
+}

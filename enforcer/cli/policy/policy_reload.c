@@ -8,16 +8,14 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/policy/policy_now.h"
 #include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
-#include "enforcer/policy/load.h"
 #include "enforcer/session/control/control.h"
-#include "enforcer/session/reload/reload.h"
 
 struct args {
 	const char *session;
@@ -57,23 +55,9 @@ static const struct argp argp = {options, parse, "SESSION FILE|PROFILE",
 	"too. Floor, project file, guards and the options of its start stay on top. What lasts as long "
 	"as a session (trees, mode, limits, network mode, environment, …) cannot change: FILE must say the "
 	"same there.\v"
-	"Exit status: 0 FILE is in force; 2 FILE is wrong, or cannot be had by this session; 1, 125 "
-	"something failed. Unless it is 0 the old policy is in force as before.",
+	"Exit status: 0 FILE is in force; 1 something failed; 2 FILE is wrong, or cannot be had by "
+	"this session; 125 something failed in the session. Unless it is 0 the old policy is in force as before.",
 	NULL, NULL, NULL};
-
-/* The policy as its file has it, readable by the session whoever may read the file. */
-static int read_base(const char *name, int *ret_fd, struct ward_err *err)
-{
-	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
-	int r = ward_base_find(name, &base, err);
-	if (r < 0)
-		return r;
-	r = ward_base_encode(&base, &blob);
-	if (r < 0)
-		return ward_err_sys(err, r, "%s", name);
-	return ward_fd_sealed("wardfs-base", blob.data, blob.len, ret_fd, err);
-}
 
 static long long number(const json_t *o, const char *name)
 {
@@ -90,30 +74,6 @@ static void say_lines(const char *text)
 	}
 }
 
-static void say_left(const struct args *a, const json_t *o)
-{
-	const char *why = json_string_value(json_object_get(o, "why_left"));
-	size_t i = 0;
-	const json_t *note = NULL;
-	json_array_foreach(json_object_get(o, "notes"), i, note)
-		ward_say(json_string_value(note) ? json_string_value(note) : "?");
-	if (number(o, "passthrough") > 0)
-		ward_sayf(
-			"%lld open files that lost a right are the kernel's own (passthrough): reading "
-			"and writing them fails, but what was mapped, and mmap, sendfile and splice on "
-			"these descriptors, work until they are closed: wardfs ps --io %s names them, "
-			"wardfs kill %s ends them",
-			number(o, "passthrough"), a->session, a->session);
-	if (number(o, "left") > 0)
-		ward_sayf("%lld of them could not be taken back at all (%s): they can be read and "
-			  "written until they are closed",
-			number(o, "left"), why ? why : "the kernel was not asked");
-	if (!json_is_true(json_object_get(o, "forgotten")))
-		ward_say(
-			"the kernel has not forgotten everything yet: names and attributes may show "
-			"as before for a moment");
-}
-
 static int show(const struct args *a, json_t *o)
 {
 	bool ok = json_is_true(json_object_get(o, "ok"));
@@ -122,7 +82,7 @@ static int show(const struct args *a, json_t *o)
 	if (!ok)
 		say_lines(error ? error : "an answer that is none");
 	else
-		say_left(a, o);
+		policy_now_say_left(a->session, o);
 	if (a->o.json) {
 		ward_print_json(json_incref(o));
 	} else if (ok) {
@@ -140,27 +100,20 @@ int ward_policy_cmd_reload(int argc, char **argv)
 	struct args a = {0};
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup_free char *runtime = NULL;
-	ward_cleanup_free char *answer = NULL;
-	ward_cleanup_fd int fd = -1;
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
-	if (read_base(a.policy, &fd, &err) < 0) {
-		ward_say(err.text);
-		return 2;
-	}
 	ward_cleanup_free char *session = ward_sessions_meant(a.session);
 	if (!session)
 		return 1;
 	a.session = session;
+	json_t *o = NULL;
 	int r = ward_control_runtime(&runtime, &err);
 	if (r == 0)
-		r = ward_control_ask_with(runtime, a.session, "{\"verb\":\"reload\"}", fd,
-			WARD_RELOAD_ANSWER_MS, &answer, &err);
+		r = policy_now_ask(runtime, a.session, a.policy, NULL, &o, &err);
 	if (r < 0) {
 		ward_say(err.text);
-		return 1;
+		return r == -EINVAL ? 2 : 1;
 	}
-	json_t *o = json_loads(answer, 0, NULL);
 	int status = show(&a, o);
 	json_decref(o);
 	return status;

@@ -45,7 +45,7 @@ static const struct argp argp = {options, parse, "SESSION",
 	"Joins the terminal of a running session's command: shows what it showed last, and from then on "
 	"the same to all that are there, who type into the same program. Ctrl-] twice leaves; the "
 	"command goes on. wardfs exec SESSION sh gives a terminal of its own. SESSION is its name, or "
-	"latest: the one started last.\v"
+	"latest: the last of this project.\v"
 	"Exit status: the command's, if it ends; 0 after Ctrl-] twice; 2 usage, or no such session; 125 "
 	"it has no terminal, or did not answer; 137 the session ended first.",
 	NULL, NULL, NULL};

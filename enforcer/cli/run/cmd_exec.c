@@ -54,7 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		ward_sessions_need(state, a->join.session);
 		if (!a->join.argv)
-			ward_arguments_wrong(state, "no command given");
+			ward_arguments_wrong(state,
+				"a command is needed behind the session; wardfs ps lists sessions");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -64,9 +65,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {options, parse, "SESSION [--] CMD [ARG...]",
 	"Runs CMD in the sandbox of a running session: same files, policy, limits and trail as its first "
 	"command. For the session's owner and root; a process inside cannot ask for it. SESSION is "
-	"its name, or latest: the one started last.\v"
-	"Exit status: CMD's own; 128+N ended by signal N; 124 [limits] per-command; 2 usage, or no such "
-	"session; 125 it could not be started; 126 CMD cannot be executed; 127 CMD was not found; 137 also "
+	"its name, or latest: the last of this project.\v"
+	"Exit status: CMD's own; 2 usage, or no such session; 124 [limits] command; 125 it could not "
+	"be started; 126 CMD cannot be executed; 127 CMD was not found; 128+N ended by signal N; 137 also "
 	"where the session ended first.",
 	NULL, NULL, NULL};
 

@@ -7,13 +7,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "audit/log/chain.h"
 #include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plain.h"
 #include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/ask.h"
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/progress.h"
 #include "enforcer/cli/base/say.h"
@@ -24,7 +28,7 @@
 
 struct args {
 	const char *project; /* a path, or a name of `home list`; NULL: where we stand */
-	bool json, all;
+	bool json, all, yes;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -36,6 +40,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'a':
 		a->all = true;
+		return 0;
+	case 'y':
+		a->yes = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->project)
@@ -62,10 +69,28 @@ struct look {
 	const struct args *args;
 	char *project; /* owned: absolute path of the project that is meant; NULL: all */
 	json_t *found;
-	bool measure, clear;
+	bool measure, clear, keep;
 	unsigned n;
 	struct ward_progress progress;
 };
+
+/*
+ * A link in the place of the directory is a session's, it may be: it would name the home of another
+ * project. What is gone has its path alone.
+ */
+static int find_named(struct look *l, struct ward_err *err)
+{
+	struct ward_err why = WARD_ERR_INIT;
+	ward_cleanup_fd int fd = -1;
+	int r = ward_plain_dir(l->args->project, &fd, &why);
+	if (r == -ELOOP || r == -ENOMEM)
+		return ward_err_set(err, r, "%s", why.text);
+	if (r == 0)
+		r = ward_fd_path(fd, &l->project);
+	if (!l->project)
+		l->project = strdup(l->args->project);
+	return l->project ? 0 : ward_err_sys(err, -ENOMEM, "project");
+}
 
 /* The project here, or the path as it is on the host: it may be gone by now. */
 static int find_project(struct look *l, struct ward_err *err)
@@ -73,12 +98,8 @@ static int find_project(struct look *l, struct ward_err *err)
 	struct ward_project p = {.fd = -1};
 	if (l->args->all)
 		return 0;
-	if (l->args->project) {
-		l->project = realpath(l->args->project, NULL); /* a name only */
-		if (!l->project)
-			l->project = strdup(l->args->project);
-		return l->project ? 0 : ward_err_sys(err, -ENOMEM, "project");
-	}
+	if (l->args->project)
+		return find_named(l, err);
 	int r = ward_project_find(NULL, WARD_PROJECT_OWNERS, &p, err);
 	if (r == 0)
 		ward_project_say(&p);
@@ -101,6 +122,8 @@ static int visit(void *user, const struct ward_home_entry *e, struct ward_err *e
 	if (!is_meant(l, e))
 		return 0;
 	int r = l->measure && e->home >= 0 ? ward_home_measure(e->home, &size, err) : 0;
+	if (r == 0 && l->keep)
+		r = ward_home_bind(e, err);
 	if (r == 0 && l->clear)
 		r = ward_home_delete(e, ward_progress_tell, &l->progress, err);
 	if (r < 0)
@@ -126,7 +149,10 @@ static void print_row(const struct look *l, const json_t *o)
 			ward_size_text((uint64_t)json_integer_value(bytes), text, sizeof(text)),
 			json_integer_value(files));
 	/* escaped once, when it was found */
-	ward_outf("%s%s%s\n", l->clear ? "cleared: " : "",
+	ward_outf("%s%s%s\n",
+		l->clear  ? "cleared: "
+		: l->keep ? "kept for: "
+			  : "",
 		json_string_value(json_object_get(o, "project")),
 		json_is_true(json_object_get(o, "busy")) ? "  (a session runs)" : "");
 }
@@ -148,6 +174,41 @@ static int tell(struct look *l, int r, const struct ward_err *err)
 	return r < 0 || (!l->n && l->project) ? 1 : 0;
 }
 
+struct census {
+	unsigned homes, owners;
+	uid_t last; /* of the owners: homes of one stand together */
+};
+
+static int count_home(void *user, const struct ward_home_entry *e, struct ward_err *err)
+{
+	struct census *c = user;
+	(void)err;
+	c->owners += c->homes == 0 || c->last != e->uid;
+	c->homes++;
+	c->last = e->uid;
+	return 0;
+}
+
+/* All homes at once, logins of agents in them: root's command means those of every user. */
+static int ask_all(const struct args *a, const char *state, struct ward_err *err)
+{
+	struct census c = {0};
+	int r = a->yes ? 0 : ward_home_each(state, count_home, &c, err);
+	if (r < 0 || c.homes == 0)
+		return r;
+	if (!ask_possible())
+		return ward_err_set(err, -ECANCELED,
+			"--all would clear %u homes of %u owners in %s; nothing was cleared: "
+			"without a terminal to ask on, give --yes ('wardfs home list' lists them)",
+			c.homes, c.owners, state);
+	ward_outf("%u homes of %u owners are kept in %s, with what agents stored there, sign-ins "
+		  "too.\n",
+		c.homes, c.owners, state);
+	return ask_word("Clear all of them? y, n [n]", "yn", 'n', 'n') == 'y'
+		       ? 0
+		       : ward_err_set(err, -ECANCELED, "nothing was cleared");
+}
+
 static int look(const struct argp *argp, struct look *l, int argc, char **argv, bool all)
 {
 	struct args a = {0};
@@ -163,6 +224,8 @@ static int look(const struct argp *argp, struct look *l, int argc, char **argv, 
 				       : find_project(l, &err);
 	if (r == 0)
 		r = find_state(&state, &err);
+	if (r == 0 && l->clear && a.all)
+		r = ask_all(&a, state, &err);
 	if (r == 0)
 		r = ward_home_each(state, visit, l, &err);
 	ward_progress_end(&l->progress);
@@ -185,18 +248,24 @@ static const struct argp_option size_options[] = {
 	{0},
 };
 static const struct argp size_argp = {size_options, parse, "[PROJECT]",
-	"Counts what is in each kept home, or in that of PROJECT: a path, or a name of home list --json.",
+	"Counts what is in each kept home, or in that of PROJECT: a path, or a name of home list "
+	"--json.",
 	NULL, NULL, NULL};
 
 static const struct argp_option clear_options[] = {
-	{"all", 'a', NULL, 0, "Of all projects", 0},
+	{"all", 'a', NULL, 0, "Of all projects; as root of all users", 0},
+	{"yes", 'y', NULL, 0, "With --all: do not ask first", 0},
 	{"json", 'j', NULL, 0, "One JSON array of what was cleared, as of home list", 0},
 	{0},
 };
 static const struct argp clear_argp = {clear_options, parse, "[PROJECT]",
-	"Takes away the kept home of PROJECT (a path, or a name of home list --json; without it the "
+	"Takes away the kept home of PROJECT (a path, or a name of home list --json; without it "
+	"the "
 	"project here). The next session begins with an empty one.\v"
-	"Exit status: 0 cleared; 1 none is kept, or a session has it: then it stays as it is.",
+	"--all asks first; without a terminal to ask on it takes --yes.\n"
+	"Exit status: 0 cleared; 1 none is kept, or a session has it: then it stays as it is; or "
+	"--all was "
+	"not confirmed.",
 	NULL, NULL, NULL};
 
 static int cmd_list(int argc, char **argv)
@@ -217,11 +286,32 @@ static int cmd_clear(int argc, char **argv)
 	return look(&clear_argp, &l, argc, argv, false);
 }
 
+static const struct argp_option keep_options[] = {
+	{"json", 'j', NULL, 0, "One JSON array of what was kept, as of home list", 0},
+	{0},
+};
+static const struct argp keep_argp = {keep_options, parse, "[PROJECT]",
+	"Gives the kept home of PROJECT (a path, or a name of home list --json; without it the "
+	"project "
+	"here) to the directory that stands there now: after a new clone, say. Sessions in it "
+	"get what "
+	"earlier ones left, tokens too.\v"
+	"Exit status: 0 kept; 1 no home is kept, or the directory is missing.",
+	NULL, NULL, NULL};
+
+static int cmd_keep(int argc, char **argv)
+{
+	struct look l = {.keep = true};
+	return look(&keep_argp, &l, argc, argv, false);
+}
+
 int ward_cmd_home(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
 		{"list", cmd_list, "wardfs home list", "the kept homes, and whose they are"},
 		{"size", cmd_size, "wardfs home size", "how much is in them"},
+		{"keep", cmd_keep, "wardfs home keep",
+			"give one to a directory that was made anew"},
 		{"clear", cmd_clear, "wardfs home clear", "take one away"},
 	};
 	static const struct ward_cli_verbs all = {"wardfs home",

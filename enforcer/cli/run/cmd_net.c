@@ -30,13 +30,14 @@
 /* Two hosts whose clocks are kept differ by less. */
 #define SLACK_S 30
 
-enum { OPT_AT = 0x100, OPT_LINES, OPT_JSON };
+enum { OPT_AT = 0x100, OPT_LINES, OPT_JSON, OPT_ANY };
 
 struct verify {
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;
 	const char *token;
-	const char *destination; /* NULL: any */
+	const char *destination; /* NULL: of lines, each names its own */
+	bool any;		 /* whatever the destination */
 	uint64_t at_s;		 /* 0: now */
 	bool lines, json;
 };
@@ -48,10 +49,13 @@ static const struct argp_option options[] = {
 		0},
 	{"destination", 'd', "HOST:PORT", 0, "Where the request goes: the token must say the same",
 		0},
+	{"any-destination", OPT_ANY, NULL, 0,
+		"Take a token for whatever destination: the answer says which one it is for", 0},
 	{"at", OPT_AT, "SECONDS", 0, "Judge as at this time (since the epoch), not now", 0},
 	{"lines", OPT_LINES, NULL, 0,
-		"Read lines \"TOKEN [HOST PORT]\" and answer each with OK or ERR (a helper of "
-		"squid's external_acl_type); a number is taken once",
+		"Read lines \"TOKEN HOST PORT\" and answer each with OK or ERR (a helper of "
+		"squid's external_acl_type); a number is taken once. A line without HOST and PORT "
+		"is for --destination",
 		0},
 	{"json", OPT_JSON, NULL, 0, "Write JSON", 0},
 	{0},
@@ -71,9 +75,10 @@ static bool add_keys(struct verify *v, const char *arg)
 {
 	if (add_key(v, arg, strlen(arg)))
 		return true;
-	ward_cleanup_fd int fd = open(arg, O_RDONLY | O_CLOEXEC);
+	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (fd < 0 || ward_fd_read_all(fd, KEY_FILE_MAX, &b) < 0)
+	if (ward_fd_open_named(arg, WARD_NAMED_PIPE, &fd, NULL) < 0 ||
+		ward_fd_read_all(fd, KEY_FILE_MAX, &b) < 0)
 		return false;
 	size_t n = 0;
 	for (const char *p = ward_buf_str(&b); *p; p += strspn(p, "\n"), n++) {
@@ -97,6 +102,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'd':
 		v->destination = arg;
 		return 0;
+	case OPT_ANY:
+		v->any = true;
+		return 0;
 	case OPT_AT:
 		if (ward_quantity_whole(arg, 1, WARD_QUANTITY_MAX, &v->at_s, NULL) < 0)
 			ward_arguments_wrong(state, "--at %s: seconds since 1970 are needed", arg);
@@ -118,6 +126,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				state, "--key is needed: what `wardfs audit key show` prints");
 		if (v->lines == (v->token != NULL))
 			ward_arguments_wrong(state, "either a token or --lines is needed");
+		if (v->any && v->destination)
+			ward_arguments_wrong(
+				state, "--destination and --any-destination exclude each other");
+		if (!v->any && !v->destination && !v->lines)
+			ward_arguments_wrong(state,
+				"--destination HOST:PORT is needed: where the request goes. Or say "
+				"--any-destination");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -125,24 +140,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse, "TOKEN",
-	"Tells which session a request to a proxy comes from ([network] identify): checks the token "
+	"Tells which session a request to a proxy comes from ([network] identify): checks the "
+	"token "
 	"in it with the host's public key alone. TOKEN may begin with \"Bearer \"; of SOCKS5 it is "
 	"USER~PASSWORD.\v"
 	"Exit status: 0 it is good; 1 it is not: forged, expired, from the future, or for another "
-	"destination; 2 usage. A token holds for a minute, and clocks may differ by half of one. Who "
+	"destination; 2 usage. A token holds for a minute, and clocks may differ by half of one. "
+	"Who "
 	"keeps the largest number of each session sees a token that comes twice; --lines does.",
 	NULL, NULL, NULL};
 
 /* Why the token is not to be believed; NULL: it is. */
-static const char *judge(
-	const struct verify *v, const char *text, const char *destination, struct ward_token *ret)
+static const char *judge(const struct verify *v, const char *text, const char *destination,
+	struct ward_token *ret, size_t *ret_key)
 {
 	uint64_t now = v->at_s ? v->at_s : ward_clock_real_ns() / WARD_NS_PER_SEC;
 	if (strncmp(text, "Bearer ", 7) == 0)
 		text += 7;
 	if (ward_token_parse(text, strlen(text), ret) < 0)
 		return "this is no token";
-	switch (ward_token_check(ret, text, v->keys, v->n_keys, now, SLACK_S)) {
+	switch (ward_token_check(ret, text, v->keys, v->n_keys, now, SLACK_S, ret_key)) {
 	case WARD_TOKEN_FORGED:
 		return "not signed for by the given key";
 	case WARD_TOKEN_EARLY:
@@ -158,7 +175,7 @@ static const char *judge(
 	return NULL;
 }
 
-static void print_json(const char *fault, const struct ward_token *t)
+static void print_json(const char *fault, const struct ward_token *t, const char *key)
 {
 	json_t *o = json_pack("{s:b}", "good", !fault);
 	if (fault)
@@ -166,23 +183,29 @@ static void print_json(const char *fault, const struct ward_token *t)
 	/* Of what nobody has signed, nothing is passed on. */
 	else
 		json_object_update_new(
-			o, json_pack("{s:s, s:s, s:s, s:I, s:I}", "session", t->session,
-				   "destination", t->destination, "policy", t->policy, "number",
-				   (json_int_t)t->number, "expires", (json_int_t)t->expires_s));
+			o, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "key", key, "session",
+				   t->session, "destination", t->destination, "policy", t->policy,
+				   "number", (json_int_t)t->number, "expires",
+				   (json_int_t)t->expires_s));
 	ward_print_json(o);
 }
 
 static int verify_one(const struct verify *v)
 {
 	struct ward_token t = {0};
-	const char *fault = judge(v, v->token, v->destination, &t);
+	char key[WARD_VKEY_MAX] = "";
+	size_t signer = 0;
+	const char *fault = judge(v, v->token, v->destination, &t, &signer);
+	if (!fault)
+		ward_public_key_print(&v->keys[signer], key);
 	if (v->json)
-		print_json(fault, &t);
+		print_json(fault, &t, key);
 	else if (fault)
-		ward_sayf("the token is not good: %s", fault);
+		ward_sayf("the token is not valid: %s", fault);
 	else
-		ward_outf("session      %s\ndestination  %s\npolicy       %s\nnumber       %llu\n",
-			t.session, t.destination, t.policy, (unsigned long long)t.number);
+		ward_outf("session      %s\ndestination  %s\npolicy       %s\nnumber       %llu\n"
+			  "key          %s\n",
+			t.session, t.destination, t.policy, (unsigned long long)t.number, key);
 	return fault ? 1 : 0;
 }
 
@@ -246,8 +269,10 @@ static void unescape(char *s)
 	*to = 0;
 }
 
-/* "TOKEN", "TOKEN HOST:PORT" or "TOKEN HOST PORT", the token with "Bearer " or not. */
-static const char *judge_line(const struct verify *v, char *line, struct ward_token *ret)
+/* "TOKEN" alone where the options say more, "TOKEN HOST:PORT" or "TOKEN HOST PORT", the token with
+ * "Bearer " or not. */
+static const char *judge_line(
+	const struct verify *v, char *line, struct ward_token *ret, size_t *ret_key)
 {
 	char to[WARD_TOKEN_DESTINATION_MAX] = "";
 	char *save = NULL;
@@ -260,30 +285,61 @@ static const char *judge_line(const struct verify *v, char *line, struct ward_to
 	const char *host = strtok_r(NULL, " ", &save), *port = strtok_r(NULL, " ", &save);
 	if (host)
 		snprintf(to, sizeof(to), "%s%s%s", host, port ? ":" : "", port ? port : "");
-	return judge(v, word ? word : "", *to ? to : v->destination, ret);
+	if (!*to && !v->destination && !v->any)
+		return "the line names no destination";
+	const char *fault = judge(v, word ? word : "", *to ? to : v->destination, ret, ret_key);
+	/* Where both are said, the token is for both. */
+	if (!fault && *to && v->destination && strcasecmp(v->destination, to) != 0)
+		return "for another destination";
+	return fault;
+}
+
+/* The next line, without its end. *ret_fault: why it cannot be judged, or NULL. False: no more. */
+static bool next_line(char *line, size_t size, const char **ret_fault)
+{
+	size_t n = 0;
+	int c = getchar();
+	if (c == EOF)
+		return false;
+	*ret_fault = NULL;
+	for (; c != '\n' && c != EOF; c = getchar()) {
+		if (!c)
+			*ret_fault = "a line with a NUL byte";
+		else if (n + 1 == size)
+			*ret_fault = "a line that is too long";
+		else
+			line[n++] = (char)c;
+	}
+	if (c == EOF && !*ret_fault)
+		*ret_fault = "a line without an end";
+	line[n] = 0;
+	line[strcspn(line, "\r")] = 0;
+	return true;
 }
 
 static int verify_lines(const struct verify *v)
 {
 	char line[4 * WARD_TOKEN_MAX];
+	const char *fault = NULL;
 	ward_cleanup_free struct seen *all = calloc(SESSIONS_MAX, sizeof(*all));
 	if (!all) {
 		ward_say("out of memory");
 		return 2;
 	}
-	for (uint64_t n = 1; fgets(line, sizeof(line), stdin); n++) {
+	for (uint64_t n = 1; next_line(line, sizeof(line), &fault); n++) {
 		struct ward_token t = {0};
-		bool whole = strchr(line, '\n');
-		line[strcspn(line, "\r\n")] = 0;
-		const char *fault = whole ? judge_line(v, line, &t) : "a line that is too long";
+		size_t signer = 0;
+		if (!fault)
+			fault = judge_line(v, line, &t, &signer);
 		if (!fault && !take_number(all, n, &t))
 			fault = "its number was taken before";
 		if (fault)
 			ward_outf("ERR message=\"%s\"\n", fault);
 		else
-			ward_outf("OK user=%s tag=%llu\n", t.session, (unsigned long long)t.number);
-		for (int c = 0; !whole && c != '\n' && c != EOF;)
-			c = getchar();
+			ward_outf("OK user=%s tag=%llu key=%02x%02x%02x%02x\n", t.session,
+				(unsigned long long)t.number, v->keys[signer].id[0],
+				v->keys[signer].id[1], v->keys[signer].id[2],
+				v->keys[signer].id[3]);
 		if (ward_out_flush() < 0)
 			return 2;
 	}

@@ -45,12 +45,16 @@ static const struct argp_option ps_options[] = {
 	{0},
 };
 static const struct argp ps_argp = {ps_options, parse_ps, "[SESSION]",
-	"Lists the running sessions of the caller, or the one named: latest is the one started last.",
+	"Lists the running sessions of the caller, or the one named: latest is the last of this project.",
 	NULL, NULL, NULL};
 static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
 	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. "
-	"SESSION is its name, or latest: the one started last.",
+	"Returns when the session is gone. SESSION is its name, or latest: the last of this project.\v"
+	"Exit status: 0 it is gone; 1 no such session runs, or it has not ended after 30 seconds.",
 	NULL, NULL, NULL};
+
+/* Two seconds until SIGKILL, and what a slow disk takes for the end of a trail. */
+#define KILL_WAIT_MS 30000
 
 /* Borrowed; NULL where there is none. */
 static const char *member(const json_t *o, const char *name)
@@ -60,7 +64,7 @@ static const char *member(const json_t *o, const char *name)
 
 static void print_row(const json_t *o)
 {
-	ward_outf("%-28s %7lld  ", member(o, "session"),
+	ward_outf("%-30s %7lld  ", member(o, "session"),
 		(long long)json_integer_value(json_object_get(o, "pid")));
 	ward_outf("%-10.10s ", member(o, "verb"));
 	ward_outf("%.19s ", member(o, "started"));
@@ -72,6 +76,18 @@ static void print_row(const json_t *o)
 		ward_outf(" %s", json_string_value(v));
 	}
 	ward_outf("\n");
+	/* Behind the row: few sessions have any. */
+	const json_t *not_held = json_object_get(o, "not_held");
+	json_array_foreach(not_held, i, v) ward_outf(
+		"%s%s", i ? ", " : "    limits that are not held: ", json_string_value(v));
+	if (json_array_size(not_held))
+		ward_outf("\n");
+	json_array_foreach(json_object_get(o, "publish"), i, v)
+	{
+		ward_outf("    http://127.0.0.1:%lld leads to port %lld inside\n",
+			(long long)json_integer_value(json_object_get(v, "port")),
+			(long long)json_integer_value(json_object_get(v, "inside")));
+	}
 }
 
 /* Asks a session about its open files and puts the answer into o as "io". 1 after a message. */
@@ -130,8 +146,10 @@ int ward_cmd_ps(int argc, char **argv)
 	} else {
 		size_t i = 0;
 		const json_t *o = NULL;
-		if (json_array_size(all))
-			ward_outf("%-28s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
+		if (json_array_size(all) == 0 && !a.asked.session)
+			ward_sessions_say_none();
+		else if (json_array_size(all))
+			ward_outf("%-30s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
 				"STARTED (UTC)", "COMMAND");
 		json_array_foreach(all, i, o)
 		{
@@ -151,7 +169,7 @@ int ward_cmd_kill(int argc, char **argv)
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup_free char *answer = NULL;
-	ward_cleanup_free char *session = ward_sessions_meant(a.session);
+	ward_cleanup_free char *session = ward_sessions_meant_alone(a.session);
 	struct ward_err err = WARD_ERR_INIT;
 	if (!session)
 		return 1;
@@ -162,5 +180,11 @@ int ward_cmd_kill(int argc, char **argv)
 		ward_say(err.text);
 		return 1;
 	}
-	return 0;
+	if (ward_control_wait_gone(runtime, session, KILL_WAIT_MS))
+		return 0;
+	ward_sayf(
+		"session %s was told to end and has not ended yet: its trail may still be written, "
+		"or a process waits for a disk; 'wardfs ps' shows when it is gone",
+		session);
+	return 1;
 }

@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
 };
 static const struct argp argp = {options, ward_sessions_parse, "[SESSION]",
 	"Tells what the running sessions of the caller, or the one named, have used of the quotas "
-	"of their policy ([quota PATH], man wardfs-policy).",
+	"of their policy ([quota PATH], wardfs-policy(5)).",
 	NULL, NULL, NULL};
 
 static uint64_t number(const json_t *o, const char *name)

@@ -17,6 +17,7 @@
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
 #include "enforcer/modes/modes.h"
+#include "enforcer/session/records/session_about.h"
 #include "enforcer/session/run/run.h"
 
 enum {
@@ -26,13 +27,18 @@ enum {
 	OPT_KEEP,
 	OPT_HIDE,
 	OPT_NET,
+	OPT_PUBLISH,
+	OPT_FORWARD,
 	OPT_ALLOW_MISSING,
+	OPT_TRUST,
+	OPT_IMAGE,
+	OPT_LABEL,
 	OPT_JSON
 };
 
 struct args {
 	struct ward_run_options o;
-	bool dry, json;
+	bool dry, json, verbose;
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +47,12 @@ static const struct argp_option options[] = {
 		"this project, else medium; for an agent that has a profile, that in place of medium",
 		0},
 	{"mode", 'm', "MODE", 0, "", 0}, /* help() names those that are ready */
+	{"trust", OPT_TRUST, "LEVEL", 0,
+		"How far you trust CMD, for mode auto: low, medium, high. The policy's word counts where it is lower",
+		0},
+	{"image", OPT_IMAGE, "IMAGE", 0,
+		"Show the files of IMAGE in place of this host's programs: a directory (./DIR), or a name of wardfs image list; none: no image. Without CMD: what the image starts",
+		0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
 	{"session", 's', "NAME", 0, "Name of the session; a name that was used gets a number", 0},
 	{"env", 'e', "NAME[=VALUE]", 0,
@@ -48,15 +60,26 @@ static const struct argp_option options[] = {
 	{"keep", OPT_KEEP, NULL, 0,
 		"The session goes on when CMD ends, until wardfs kill; wardfs exec runs more in it. Ctrl-] twice leaves before, wardfs attach joins",
 		0},
+	{"label", OPT_LABEL, "KEY=VALUE", 0,
+		"Say in the trail what the session is for (agent, task, model, ticket, ...); repeats. wardfs audit list --label finds it",
+		0},
 	{"status-fd", OPT_STATUS_FD, "N", 0,
 		"Write what happens to the session to descriptor N, a line of JSON each", 0},
 	{"read", OPT_READ, "PATH", 0, "For this run PATH may be read; repeats", 0},
 	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
 	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
 	{"net", OPT_NET, "HOST[:PORT]", 0, "For this run HOST may be reached; repeats", 0},
+	{"publish", OPT_PUBLISH, "PORT[:PORT]", 0,
+		"For this run PORT of this host's loopback leads to it (or the second one) inside; repeats",
+		0},
+	{"forward", OPT_FORWARD, "PORT[:PORT]", 0,
+		"For this run localhost:PORT inside leads to that port (or the second one) of this host's loopback; repeats",
+		0},
 	{"dry-run", 'n', NULL, 0,
 		"Print what would be in force and whether CMD would start; start nothing", 0},
 	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 0},
+	{"verbose", 'v', NULL, 0, "With --dry-run: also every rule, mount, guarantee and variable",
+		0},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run although this host cannot hold the limit NAME (limit-memory, …); repeats; in the trail",
 		0},
@@ -73,6 +96,30 @@ static int add(const char ***v, size_t *n, const char *s)
 	return 0;
 }
 
+/* The descriptor of --status-fd. */
+static void take_status_fd(struct ward_run_options *o, const char *arg, struct argp_state *state)
+{
+	uint64_t fd = 0;
+	/* Nobody else gets it: the command and the helpers have descriptors of their own. */
+	if (ward_quantity_whole(arg, 3, INT_MAX, &fd, NULL) < 0 ||
+		fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+		ward_arguments_wrong(
+			state, "--status-fd %s: an open descriptor from 3 on is meant", arg);
+	o->status_fd = (int)fd;
+}
+
+/* Without a command that of the image is meant, if one is named here. */
+static bool take_no_command(struct ward_run_options *o)
+{
+	static char own[] = "(of the image)";
+	static char *none[] = {own, NULL};
+	if (!o->image)
+		return false;
+	o->of_image = true;
+	o->argv = none;
+	return true;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -83,6 +130,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'm':
 		o->mode = arg;
+		return 0;
+	case OPT_TRUST:
+		o->trust = arg;
+		return 0;
+	case OPT_IMAGE:
+		o->image = arg;
 		return 0;
 	case 'u':
 		o->user = arg;
@@ -95,22 +148,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_KEEP:
 		o->keep = true;
 		return 0;
-	case OPT_STATUS_FD: {
-		uint64_t fd = 0;
-		/* Nobody else gets it: the command and the helpers have descriptors of their own.
-		 */
-		if (ward_quantity_whole(arg, 3, INT_MAX, &fd, NULL) < 0 ||
-			fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
-			ward_arguments_wrong(state,
-				"--status-fd %s: an open descriptor from 3 on is meant", arg);
-		o->status_fd = (int)fd;
+	case OPT_STATUS_FD:
+		take_status_fd(o, arg, state);
 		return 0;
-	}
 	case 'n':
 		a->dry = true;
 		return 0;
 	case OPT_JSON:
 		a->json = true;
+		return 0;
+	case 'v':
+		a->verbose = true;
 		return 0;
 	case OPT_READ:
 		return add(&o->read.v, &o->read.n, arg);
@@ -120,16 +168,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add(&o->hide.v, &o->hide.n, arg);
 	case OPT_NET:
 		return add(&o->net.v, &o->net.n, arg);
+	case OPT_PUBLISH:
+		return add(&o->publish.v, &o->publish.n, arg);
+	case OPT_FORWARD:
+		return add(&o->forward.v, &o->forward.n, arg);
 	case OPT_ALLOW_MISSING:
 		return add(&o->allow_missing.v, &o->allow_missing.n, arg);
+	case OPT_LABEL:
+		if (!ward_label_valid(arg) || o->labels.n >= WARD_LABELS_MAX)
+			ward_arguments_wrong(state,
+				"--label %s: KEY=VALUE is meant, KEY of a-z, 0-9 and ._- (at most "
+				"32), VALUE of at most 256 bytes, and at most 32 of them",
+				arg);
+		return add(&o->labels.v, &o->labels.n, arg);
 	case ARGP_KEY_ARG:
 		/* The command begins; its options are its own. */
 		o->argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		if (a->json && !a->dry)
 			ward_arguments_wrong(state, "--json goes with --dry-run");
+		if (a->verbose && !a->dry)
+			ward_arguments_wrong(state, "--verbose goes with --dry-run");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
+		if (take_no_command(o))
+			return 0;
 		ward_arguments_wrong(state, "no command given");
 		return EINVAL;
 	default:
@@ -163,9 +226,9 @@ static char *help(int key, const char *text, void *input)
 static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
 	"Runs CMD in a guarded workspace: the project around the current directory, served at "
 	"/workspace and at its own path, everything else absent or read-only, no network.\v"
-	"Exit status: CMD's own; 128+N ended by signal N; 124 a clock (wall, idle, CPU time); 137 memory; 2 usage or policy; 125 "
-	"the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be executed; "
-	"127 CMD was not found. With --dry-run: 0 if CMD would start, else 125.",
+	"Exit status: CMD's own; 0 with --dry-run if CMD would start; 2 usage or policy; 124 a clock (wall, idle, "
+	"CPU time); 125 the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be "
+	"executed; 127 CMD was not found; 128+N ended by signal N; 137 memory. With --dry-run: 0 if CMD would start, else 125.",
 	NULL, help, NULL};
 
 int ward_cmd_run(int argc, char **argv)
@@ -174,7 +237,7 @@ int ward_cmd_run(int argc, char **argv)
 	struct ward_run_options *o = &a.o;
 	int r = ward_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
 	int status = r	       ? WARD_EXIT_USAGE
-		     : a.dry   ? ward_run_once_dry(o, a.json)
+		     : a.dry   ? ward_run_once_dry(o, a.json, a.verbose)
 		     : o->keep ? ward_run_keep(o, argv, ward_run_once)
 			       : ward_run_once(o, argv);
 	free(o->env.v);
@@ -182,6 +245,9 @@ int ward_cmd_run(int argc, char **argv)
 	free(o->write.v);
 	free(o->hide.v);
 	free(o->net.v);
+	free(o->publish.v);
+	free(o->forward.v);
 	free(o->allow_missing.v);
+	free(o->labels.v);
 	return status;
 }

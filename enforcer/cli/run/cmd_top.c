@@ -81,7 +81,7 @@ static const struct argp_option options[] = {
 };
 static const struct argp argp = {options, parse, "[SESSION]",
 	"Shows the running sessions of the caller, or the one named: what they use, of which limit, how "
-	"fast their trails grow, and what was refused last. Rates are of the time since the look before; "
+	"fast their trails grow, and what was refused last; ? where this host does not tell (wardfs doctor). Rates are of the time since the look before; "
 	"in the first look, of the time since the session began. Ctrl-C ends it.",
 	NULL, NULL, NULL};
 
@@ -178,8 +178,16 @@ static uint64_t number(const json_t *o, const char *name)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-static json_t *rate(uint64_t now, uint64_t *before, double seconds)
+static bool is_known(const json_t *o, const char *name)
 {
+	return json_is_integer(json_object_get(o, name));
+}
+
+/* null: what it is of is not known. */
+static json_t *rate(bool is_known, uint64_t now, uint64_t *before, double seconds)
+{
+	if (!is_known)
+		return json_null();
 	double change = now > *before ? (double)(now - *before) : 0;
 	*before = now;
 	return json_real(seconds > 0 ? change / seconds : 0);
@@ -223,23 +231,25 @@ static json_t *look_at(struct top *t, const json_t *status)
 	json_object_set(o, "argv", json_object_get(status, "argv"));
 	json_object_set_new(o, "seconds",
 		json_integer(now > began ? (json_int_t)((now - began) / WARD_NS_PER_SEC) : 0));
-	json_object_set_new(
-		o, "cpus", rate(number(use, "cpu_ns") / 1000, &w->seen_cpu_ns, s * 1e6));
+	json_object_set_new(o, "cpus",
+		rate(is_known(use, "cpu_ns"), number(use, "cpu_ns") / 1000, &w->seen_cpu_ns,
+			s * 1e6));
 	json_object_set_new(o, "cpus_limit_tenths", limit_of(w, "cpus"));
 	json_object_set(o, "memory", json_object_get(use, "memory"));
 	json_object_set_new(o, "memory_limit", limit_of(w, "memory"));
 	json_object_set(o, "processes", json_object_get(use, "processes"));
 	json_object_set_new(o, "processes_limit", limit_of(w, "processes"));
-	json_object_set_new(
-		o, "read_per_second", rate(number(use, "read_bytes"), &w->seen_read, s));
-	json_object_set_new(
-		o, "written_per_second", rate(number(use, "written_bytes"), &w->seen_written, s));
+	json_object_set_new(o, "read_per_second",
+		rate(is_known(use, "read_bytes"), number(use, "read_bytes"), &w->seen_read, s));
+	json_object_set_new(o, "written_per_second",
+		rate(is_known(use, "written_bytes"), number(use, "written_bytes"), &w->seen_written,
+			s));
 	json_object_set_new(
 		o, "records", w->log ? json_integer((json_int_t)w->records) : json_null());
-	json_object_set_new(o, "records_per_second", rate(w->records, &w->seen_records, s));
+	json_object_set_new(o, "records_per_second", rate(w->log, w->records, &w->seen_records, s));
 	json_object_set_new(
 		o, "refused", w->log ? json_integer((json_int_t)w->refused) : json_null());
-	json_object_set_new(o, "refused_per_second", rate(w->refused, &w->seen_refused, s));
+	json_object_set_new(o, "refused_per_second", rate(w->log, w->refused, &w->seen_refused, s));
 	json_object_set_new(o, "last_refused", refusals(w));
 	w->seen_ns = now;
 	return o;
@@ -300,7 +310,10 @@ static void put_session(const json_t *o)
 	}
 	long long seconds = (long long)json_integer_value(json_object_get(o, "seconds"));
 	ward_outf("\n  up %lld:%02lld:%02lld", seconds / 3600, seconds / 60 % 60, seconds % 60);
-	ward_outf("  cpus %.2f", real(o, "cpus"));
+	if (json_is_number(json_object_get(o, "cpus")))
+		ward_outf("  cpus %.2f", real(o, "cpus"));
+	else
+		ward_outf("  cpus ?");
 	const json_t *cpus = json_object_get(o, "cpus_limit_tenths");
 	if (json_is_integer(cpus))
 		ward_outf("/%.1f", (double)json_integer_value(cpus) / 10);
@@ -341,7 +354,7 @@ static void put_all(const json_t *all, bool live)
 	if (live)
 		ward_outf("\033[H\033[J");
 	if (live && json_array_size(all) == 0)
-		ward_outf("No session is running.\n");
+		ward_outf("No session is running. wardfs run -- CMD starts one.\n");
 	json_array_foreach(all, i, o) put_session(o);
 }
 
@@ -370,13 +383,15 @@ int ward_cmd_top(int argc, char **argv)
 		    secure_getenv("HOME"), &state, &err) == 0 &&
 		ward_store_open(state, false, &t.store, &err) < 0)
 		t.store = NULL;
-	bool live = !t.args.once && !t.args.asked.json && isatty(STDOUT_FILENO);
+	const bool live = !t.args.once && !t.args.asked.json && isatty(STDOUT_FILENO);
 	int status = 0;
 	bool seen = false;
 	do {
 		json_t *all = look(&t, &status);
 		if (t.args.asked.json)
 			ward_print_json(json_incref(all));
+		else if (!live && !t.args.asked.session && json_array_size(all) == 0)
+			ward_sessions_say_none();
 		else
 			put_all(all, live);
 		json_decref(all);

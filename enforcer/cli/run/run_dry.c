@@ -15,12 +15,15 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/doctor/doctor_list.h"
+#include "enforcer/cli/run/run_dry_limits.h"
 #include "enforcer/cli/run/run_dry_text.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/keys.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/run/facts.h"
+#include "enforcer/session/plan/runtime.h"
+#include "enforcer/session/records/weighed_json.h"
 #include "enforcer/session/run/rehearse.h"
 #include "enforcer/session/run/run.h"
 
@@ -59,15 +62,18 @@ static json_t *mounts(const struct ward_run_plan *p)
 		json_array_append_new(all, bind("/", "the host, as it is"));
 		return all;
 	}
-	if (p->settings->view == WARD_VIEW_READONLY)
+	if (p->settings->view == WARD_VIEW_READONLY && p->image.fd < 0)
 		json_array_append_new(all,
 			bind("/", "the host, read-only, without homes, credentials and sockets"));
 	size_t n = ward_sandbox_own_paths(own);
+	if (p->image.fd >= 0)
+		json_array_append_new(all, bind(p->image.root, "of the image, read-only, at /"));
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(
-			all, bind(own[i], ward_program_made_inside(own[i])
-						  ? "of the session, in memory or made up"
-						  : "of the host, read-only"));
+		if (p->image.fd < 0 || ward_program_made_inside(own[i]))
+			json_array_append_new(
+				all, bind(own[i], ward_program_made_inside(own[i])
+							  ? "of the session, in memory or made up"
+							  : "of the host, read-only"));
 	for (size_t i = 0; i < p->n_reads; i++)
 		json_array_append_new(
 			all, bind(p->reads[i], "of the host, read-only ([system] read)"));
@@ -123,7 +129,7 @@ static json_t *read_lines(const char *file, const char *text, size_t len)
 static json_t *sources(const struct ward_policy *p)
 {
 	json_t *all = json_array();
-	for (enum ward_source_kind k = WARD_SOURCE_PROFILE; k < WARD_SOURCE_COUNT_; k++) {
+	for (enum ward_source_kind k = WARD_SOURCE_PROFILE; k < WARD_SOURCE_HOST; k++) {
 		struct ward_source_text t;
 		if (ward_policy_source(p, k, &t))
 			json_array_append_new(
@@ -210,7 +216,11 @@ static int environment(const struct ward_run_plan *p, const struct ward_run_opti
 		.session = o->session ? o->session : "(the session's name)",
 		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
 			   p->settings->net == WARD_NET_PROXY,
+		.offline = p->settings->net == WARD_NET_NONE,
+		.ca = p->image.fd < 0 ? p->ca : NULL,
 		.pwd = p->pwd ? p->pwd : p->cwd,
+		.of_image = p->image.fd >= 0,
+		.image = p->image.env,
 		.trust = ward_environment_trust(&p->id, o->policy)};
 	ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
 	int r = ward_environment_build(p->settings, &o->env, &ours, ret, &note, err);
@@ -233,7 +243,7 @@ static int check_broker(const struct ward_run_plan *p, struct ward_err *err)
 	return c.status == WARD_CHECK_OK
 		       ? 0
 		       : ward_err_set(err, -ENOTSUP,
-				 "[network] mode = %s cannot be had here: %s; fix: %s",
+				 "[network] mode = %s is not available here: %s; fix: %s",
 				 ward_network_name(p->settings->net), c.tried,
 				 c.fix ? c.fix : "wardfs doctor");
 }
@@ -249,6 +259,23 @@ static int find_program(const struct ward_run_plan *p, const char *name, char *c
 				ward_json_text(x.host), "interpreter",
 				ward_json_text(x.interpreter)));
 	return r;
+}
+
+/* The command line that the mode makes of it. */
+static int describe_command(const struct ward_run_plan *p, const struct ward_run_options *o,
+	char *const *envp, json_t *out, struct ward_mode_command *ret, struct ward_err *err)
+{
+	int r = ward_runtime_command(p, o->argv, envp, ret, err);
+	if (r < 0 || !ret->argv)
+		return r;
+	json_t *flags = json_array();
+	for (size_t i = 0; i < ret->n_flags; i++)
+		json_array_append_new(
+			flags, json_pack("{s:o, s:o}", "flag", ward_json_text(ret->flags[i].text),
+				       "from", ward_json_text(ret->flags[i].from)));
+	json_object_set_new(out, "runtime",
+		json_pack("{s:o, s:o}", "program", ward_json_text(ret->argv[0]), "flags", flags));
+	return 0;
 }
 
 /* Exit status of the run for what went wrong. */
@@ -274,6 +301,8 @@ static void describe(const struct ward_run_plan *p, json_t *o)
 	json_object_set_new(
 		o, "command_runs_as", person(id->agent_name, id->agent_uid, id->agent_gid));
 	json_object_set_new(o, "mode", json_string(p->mode->word));
+	if (p->weighed)
+		json_object_set_new(o, "risk", ward_weighed_json(p->weighed, true, p->settings));
 	json_object_set_new(o, "directory", ward_json_text(p->cwd));
 	json_object_set_new(o, "digest", json_string(ward_policy_digest(p->policy)));
 	json_object_set_new(o, "trees", trees(p));
@@ -288,6 +317,8 @@ static void describe(const struct ward_run_plan *p, json_t *o)
 	json_t *untried = json_array();
 	json_array_append_new(untried, json_string("writing a trail into the state directory"));
 	json_array_append_new(untried, json_string("the probes from inside, before the command"));
+	if (p->image.fd >= 0)
+		json_array_append_new(untried, json_string("finding the command in the image"));
 	if (p->settings->anchors.n)
 		json_array_append_new(
 			untried, json_string("sending a checkpoint to [audit] anchor"));
@@ -305,19 +336,25 @@ static int look(const struct ward_run_plan *p, const struct ward_run_options *o,
 	int r = environment(p, o, &envp, env, err);
 	if (r == 0)
 		r = ward_rehearse(p, o, envp, out, err);
+	ward_run_dry_limits(p, out);
 	if (r == 0)
 		r = check_broker(p, err);
+	struct ward_mode_command command = WARD_RUNTIME_COMMAND_INIT;
+	if (r == 0)
+		r = describe_command(p, o, envp, out, &command, err);
 	int status = r < 0 ? status_of(r, false) : 0;
-	if (r == 0) {
-		r = find_program(p, o->argv[0], envp, out, err);
+	if (r == 0 && p->image.fd < 0) {
+		const char *name = command.argv ? command.argv[0] : o->argv[0];
+		r = find_program(p, name, envp, out, err);
 		status = r < 0 ? status_of(r, true) : 0;
 	}
+	ward_mode_command_clear(&command);
 	ward_environment_free(envp);
 	return status;
 }
 
 int ward_run_dry(const struct ward_run_plan *plan, const struct ward_run_options *o, bool json,
-	const struct ward_err *why)
+	bool verbose, const struct ward_err *why)
 {
 	json_t *out = json_object(), *argv = json_array();
 	struct ward_err err = WARD_ERR_INIT;
@@ -330,7 +367,7 @@ int ward_run_dry(const struct ward_run_plan *plan, const struct ward_run_options
 	if (json)
 		ward_print_json(json_incref(out));
 	else
-		ward_run_dry_print(out);
+		ward_run_dry_print(out, verbose);
 	/* As the run would say it, and what the host lacks. */
 	if (status && !json)
 		ward_say(plan ? err.text : why->text);
@@ -338,4 +375,31 @@ int ward_run_dry(const struct ward_run_plan *plan, const struct ward_run_options
 		ward_doctor_say();
 	json_decref(out);
 	return status ? WARD_EXIT_SETUP : 0;
+}
+
+int ward_run_dry_try(const char *policy, struct ward_err *err)
+{
+	static char name[] = "true";
+	char *const argv[] = {name, NULL};
+	const struct ward_run_options o = {
+		.policy = policy, .argv = argv, .verb = "run", .dry = true};
+	struct ward_run_plan p = WARD_RUN_PLAN_INIT;
+	char **envp = NULL;
+	json_t *out = json_object(), *env = json_array();
+	/* A plan is no plan for what stands in the policy or the project, too: -ENOTSUP is the
+	 * host. */
+	int r = ward_run_plan_make(&o, &p, err);
+	if (r < 0 && r != -ENOTSUP && r != -ENOMEM)
+		r = -EINVAL;
+	if (r == 0)
+		r = environment(&p, &o, &envp, env, err);
+	if (r == 0)
+		r = ward_rehearse(&p, &o, envp, out, err);
+	if (r == 0)
+		r = check_broker(&p, err);
+	ward_environment_free(envp);
+	ward_run_plan_clear(&p);
+	json_decref(env);
+	json_decref(out);
+	return r;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "enforcer/base/out.h"
+#include "enforcer/cli/run/risk_text.h"
 
 static const char *text(const json_t *o, const char *name)
 {
@@ -59,15 +60,24 @@ static void print_mounts(const json_t *all)
 	}
 }
 
-static void print_sources(const json_t *all)
+/* A source with more lines is named, with their number. */
+#define FEW_LINES 8
+
+static void print_sources(const json_t *all, bool verbose)
 {
 	size_t i = 0, k = 0;
 	const json_t *s = NULL, *l = NULL;
-	ward_outf(
-		"rules and keys (in [files] the last that matches decides, a [guard] always holds)\n");
+	ward_outf("rules and keys (in [files] the last that matches decides, a [guard] always "
+		  "applies)\n");
 	json_array_foreach(all, i, s)
 	{
-		ward_outf("  %s: %s\n", text(s, "source"), text(s, "file"));
+		const size_t n = json_array_size(json_object_get(s, "lines"));
+		ward_outf("  %s: %s", text(s, "source"), text(s, "file"));
+		if (!verbose && n > FEW_LINES) {
+			ward_outf(", %zu lines (-v prints them)\n", n);
+			continue;
+		}
+		ward_outf("\n");
 		json_array_foreach(json_object_get(s, "lines"), k, l)
 			ward_outf("    %s:%lld [%s] %s = %s\n", text(s, "file"),
 				(long long)json_integer_value(json_object_get(l, "line")),
@@ -84,7 +94,7 @@ static void print_network(const json_t *n)
 		ward_outf("  %s = %s\n", text(k, "key"), text(k, "value"));
 }
 
-static void print_limits(const json_t *o)
+static void print_limits(const json_t *o, bool verbose)
 {
 	const char *name = NULL;
 	const json_t *v = NULL;
@@ -95,23 +105,37 @@ static void print_limits(const json_t *o)
 	ward_outf("limits\n");
 	/* jansson's iterator wants a plain pointer */
 	json_t *member = NULL;
-	json_object_foreach(limits, name, member) ward_outf("  %s = %lld (held by: %s)\n", name,
-		(long long)json_integer_value(json_object_get(member, "value")),
-		text(member, "by"));
+	json_object_foreach(limits, name, member)
+	{
+		ward_outf("  %s = %s (held by: %s%s)\n", name, text(member, "text"),
+			text(member, "by"),
+			json_is_true(json_object_get(member, "default"))
+				? "; a default of the profile"
+				: "");
+	}
 	if (*text(o, "delegation"))
 		ward_outf("  %s\n", text(o, "delegation"));
-	ward_outf("%-12s", "guarantees");
-	json_array_foreach(json_object_get(o, "guarantees"), i, v)
-		ward_outf(" %s", json_string_value(v));
-	ward_outf("\n%-12s%s\n", "missing", json_object_size(missing) ? "" : " none");
+	if (verbose) {
+		ward_outf("%-12s", "guarantees");
+		json_array_foreach(json_object_get(o, "guarantees"), i, v)
+			ward_outf(" %s", json_string_value(v));
+		ward_outf("\n");
+	}
+	ward_outf("%-12s%s\n", "missing", json_object_size(missing) ? "" : " none");
 	json_object_foreach(missing, name, member)
 		ward_outf("  %s: %s (%s)\n", name, text(member, "why"), text(member, "because"));
 }
 
-static void print_environment(const json_t *all)
+static void print_environment(const json_t *all, bool verbose)
 {
 	size_t i = 0;
 	const json_t *v = NULL;
+	if (!verbose) {
+		ward_outf("environment ");
+		json_array_foreach(all, i, v) ward_outf(" %s", text(v, "name"));
+		ward_outf("\n");
+		return;
+	}
 	ward_outf("environment\n");
 	json_array_foreach(all, i, v)
 	{
@@ -134,7 +158,28 @@ static void print_program(const json_t *o)
 	ward_outf("\n");
 }
 
-void ward_run_dry_print(const json_t *o)
+/* Bytes of a flag, and of where it comes from; --json has all. */
+#define FLAG_MAX 100
+
+/* What the mode puts in front of the command, and why. */
+static void print_runtime(const json_t *o)
+{
+	const json_t *r = json_object_get(o, "runtime"), *f = NULL;
+	size_t i = 0;
+	if (!r)
+		return;
+	ward_outf("%-12s %s\n", "runtime", text(r, "program"));
+	json_array_foreach(json_object_get(r, "flags"), i, f)
+	{
+		/* A list of a hundred paths is for --json. */
+		const char *flag = text(f, "flag"), *from = text(f, "from");
+		ward_outf("  %.*s%s  (%.*s%s)\n", (int)strnlen(flag, FLAG_MAX), flag,
+			strlen(flag) > FLAG_MAX ? "…" : "", (int)strnlen(from, FLAG_MAX), from,
+			strlen(from) > FLAG_MAX ? "…" : "");
+	}
+}
+
+void ward_run_dry_print(const json_t *o, bool verbose)
 {
 	size_t i = 0;
 	const json_t *u = NULL;
@@ -143,17 +188,20 @@ void ward_run_dry_print(const json_t *o)
 		print_person("owner", json_object_get(o, "owner"));
 		print_person("runs as", json_object_get(o, "command_runs_as"));
 		ward_outf("%-12s %s\n", "mode", text(o, "mode"));
+		if (json_object_get(o, "risk"))
+			ward_risk_print_short(json_object_get(o, "risk"));
 		ward_outf("%-12s %s\n", "directory", text(o, "directory"));
 		print_trees(json_object_get(o, "trees"));
 		print_mounts(json_object_get(o, "mounts"));
-		print_sources(json_object_get(o, "sources"));
+		print_sources(json_object_get(o, "sources"), verbose);
 		print_network(json_object_get(o, "network"));
 		if (*text(o, "seccomp"))
 			ward_outf("%-12s list %s\n", "system calls", text(o, "seccomp"));
-		print_limits(o);
-		print_environment(json_object_get(o, "environment"));
+		print_limits(o, verbose);
+		print_environment(json_object_get(o, "environment"), verbose);
 		ward_outf("%-12s in %s\n", "trail", text(o, "state"));
 		print_program(o);
+		print_runtime(o);
 		ward_outf("not tried   ");
 		json_array_foreach(json_object_get(o, "untried"), i, u)
 			ward_outf("%s%s", i ? "; " : " ", json_string_value(u));

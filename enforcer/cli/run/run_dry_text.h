@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
-/* Prints it on stdout. */
-void ward_run_dry_print(const json_t *o);
+/* Prints it on stdout, in some thirty lines; verbose: every rule, guarantee and variable. */
+void ward_run_dry_print(const json_t *o, bool verbose);

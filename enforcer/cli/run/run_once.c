@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run: prepared, started and told about; for run, for learn, and without starting (--dry-run).
  */
+#include "enforcer/policy/explain.h"
 #include "enforcer/cli/run/run_once.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/kernel.h"
 #include "enforcer/base/sched.h"
+#include "enforcer/cli/base/ask.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor_list.h"
 #include "enforcer/cli/place/agent_profile.h"
+#include "enforcer/cli/place/moved.h"
 #include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/place/proposal.h"
 #include "enforcer/cli/run/run_dry.h"
+#include "enforcer/cli/run/run_index.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/limits/delegate.h"
+#include "enforcer/session/plan/weigh.h"
 #include "enforcer/session/run/run.h"
 
 static int exit_of(int code)
@@ -46,6 +55,9 @@ static char *real_name(const struct ward_project *p, const char *path)
 /* Inside, git fails in such a project with a message that explains nothing. */
 static void say_git_elsewhere(const struct ward_run_plan *p)
 {
+	/* What is offered then serves it (place/moved.h). */
+	if (p->main_checkout)
+		return;
 	ward_cleanup_free char *given = ward_project_git_elsewhere(&p->project);
 	ward_cleanup_free char *path = given ? real_name(&p->project, given) : NULL;
 	for (size_t i = 0; path && i < p->n_trees; i++)
@@ -57,15 +69,88 @@ static void say_git_elsewhere(const struct ward_run_plan *p)
 			path);
 }
 
-/* Said before the command starts, and by --dry-run. */
-static void say_first(const struct ward_run_plan *p)
+/* Lifted files that are named at the start; of more, their number. */
+#define LIFTS_NAMED 2
+
+struct lifts {
+	const struct ward_policy *policy;
+	struct ward_buf text;
+	size_t n;
+};
+
+static void take_lift(void *user, const struct ward_rule *lift, uint32_t want)
 {
+	struct lifts *l = user;
+	const struct ward_rule *lifts = NULL, *left = NULL;
+	if (ward_policy_lift_look(l->policy, lift->pattern, want, &lifts, &left) < 0)
+		return;
+	if (!lifts) {
+		ward_sayf("%s:%u lifts nothing of %s", lift->file, lift->line, lift->pattern);
+		return;
+	}
+	if (l->n++ < LIFTS_NAMED)
+		ward_buf_printf(&l->text, "%s%s (%s)", l->n > 1 ? ", " : "", lift->pattern,
+			ward_verb_name(lift->verb));
+}
+
+/* At each start: a policy of the owner's opens secrets. */
+static void say_lifts(const struct ward_policy *policy)
+{
+	struct lifts l = {.policy = policy, .text = WARD_BUF_INIT};
+	ward_policy_each_lift(policy, take_lift, &l);
+	if (l.n > LIFTS_NAMED)
+		ward_sayf(
+			"your policy lifts the guards of %zu files: %s, …; all: wardfs policy check",
+			l.n, ward_buf_str(&l.text));
+	else if (l.n)
+		ward_sayf("your policy lifts the guard of %s", ward_buf_str(&l.text));
+	ward_buf_clear(&l.text);
+}
+
+/* To a person, once for each state directory: before its first session there is no ledger. */
+static void say_kept(const struct ward_run_plan *p)
+{
+	ward_cleanup_free char *ledger = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	const uint64_t hours = p->settings->keep_ns / (3600 * WARD_NS_PER_SEC);
+	struct stat st;
+	if (!ask_possible() || p->settings->writer != WARD_WRITER_OWN ||
+		asprintf(&ledger, "%s/ledger.jsonl", p->state) < 0 || stat(ledger, &st) == 0)
+		return;
+	ward_sayf("what sessions do is recorded below %s, each for %llu %s ([audit] keep of its "
+		  "policy): wardfs audit list lists them, wardfs audit show prints the last one",
+		ward_shell_quoted(&word, p->state),
+		(unsigned long long)(hours >= 48 ? hours / 24 : hours),
+		hours >= 48 ? "days" : "hours");
+}
+
+/* Said before the command starts, and by --dry-run. */
+static void say_first(const struct ward_run_plan *p, bool given)
+{
+	say_lifts(p->policy);
 	ward_project_say(&p->project);
+	/* With --policy no file of the owner's for a project counts, nor what is accepted in it. */
+	if (!given) {
+		ward_proposal_say(&p->id, p->project.fd, p->owner_policy);
+		ward_shared_say(p->shared);
+		ward_moved_say(p);
+	}
 	say_git_elsewhere(p);
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_shell_word(&word, p->project.path);
+	if (p->home_other)
+		ward_sayf("%s is not the directory for which wardfs kept this home. The session "
+			  "begins with an empty home in memory, and the kept home stays unchanged. "
+			  "To give it to this directory: wardfs home keep %s; to remove it: wardfs "
+			  "home clear %s",
+			p->project.path, ward_buf_str(&word), ward_buf_str(&word));
 	if (p->settings->net == WARD_NET_HOST)
-		ward_say(
-			"[network] mode = host: the command has the network of this host, with its "
-			"loopback and its abstract sockets; nothing of it is decided or recorded");
+		ward_say("[network] mode = host: the command has the network of this host, with "
+			 "its loopback and its abstract sockets; wardfs neither decides nor "
+			 "records its connections");
+	ward_cleanup_free char *weighed = p->weighed ? ward_weighed_line(p->weighed) : NULL;
+	if (weighed)
+		ward_sayf("%s", weighed);
 	if (p->mode->warning)
 		ward_say(p->mode->warning);
 }
@@ -92,10 +177,34 @@ static int prepare(const struct ward_run_options *o, struct prepared *p, struct 
 	return r < 0 ? r : ward_run_plan_make(&p->o, &p->plan, err);
 }
 
+/* Without a command, that of the image, where the image says that it starts. */
+static int take_command(struct prepared *p, struct ward_err *err)
+{
+	struct ward_image *x = &p->plan.image;
+	if (!p->o.of_image)
+		return 0;
+	if (x->fd < 0 || !x->argv || !x->argv[0])
+		return ward_err_set(err, -EINVAL,
+			"the image names no command; give one: wardfs run "
+			"--image IMAGE -- CMD");
+	p->o.argv = x->argv;
+	if (!x->cwd)
+		return 0;
+	free(p->plan.cwd);
+	free(p->plan.pwd);
+	p->plan.pwd = NULL;
+	p->plan.cwd = strdup(x->cwd);
+	return p->plan.cwd ? 0 : ward_err_sys(err, -ENOMEM, "start directory");
+}
+
 /* The program that the profile is for is the one that was looked at, not what PATH finds inside. */
 static int name_program(struct prepared *p, struct ward_err *err)
 {
-	if (!ward_agent_say(&p->agent, &p->plan))
+	int r = take_command(p, err);
+	if (r < 0 || !ward_agent_say(&p->agent, &p->plan))
+		return r;
+	/* That is the host's, and an image has its own. */
+	if (p->plan.image.fd >= 0)
 		return 0;
 	size_t n = 0;
 	while (p->o.argv[n])
@@ -109,7 +218,7 @@ static int name_program(struct prepared *p, struct ward_err *err)
 	return 0;
 }
 
-int ward_run_once_dry(const struct ward_run_options *o, bool json)
+int ward_run_once_dry(const struct ward_run_options *o, bool json, bool verbose)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_run_options dry = *o;
@@ -121,9 +230,9 @@ int ward_run_once_dry(const struct ward_run_options *o, bool json)
 	if (r == 0)
 		r = name_program(&p, &err);
 	if (r != 0)
-		return ward_run_dry(NULL, o, json, &err);
-	say_first(&p.plan);
-	return ward_run_dry(&p.plan, &p.o, json, &err);
+		return ward_run_dry(NULL, o, json, verbose, &err);
+	say_first(&p.plan, p.o.policy);
+	return ward_run_dry(&p.plan, &p.o, json, verbose, &err);
 }
 
 int ward_run_once(const struct ward_run_options *o, char *const *argv)
@@ -153,7 +262,9 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	say_first(&p.plan);
+	say_first(&p.plan, p.o.policy);
+	say_kept(&p.plan);
+	ward_agent_say_first(&p.agent, &p.plan, &p.o);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (err.code)
@@ -163,16 +274,28 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_doctor_say();
 	if (notes.limits)
 		ward_say(notes.limits);
+	if (notes.commands)
+		ward_say(notes.commands);
 	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
 		ward_say(notes.refused);
+	if (notes.hidden)
+		ward_say(notes.hidden);
+	/* One cause is enough. */
+	if (notes.failed && !notes.nested && !notes.offline && !notes.limits)
+		ward_agent_say_sign_in(&p.agent, &p.plan, &p.o);
 	if (notes.offline)
 		ward_say(notes.offline);
+	if (notes.nested)
+		ward_say(notes.nested);
 	if (notes.executed)
 		ward_say(notes.executed);
+	if (notes.silent)
+		ward_say(notes.silent);
 	if (notes.left)
 		ward_say(notes.left);
 	if (notes.anchor)
 		ward_say(notes.anchor);
+	ward_run_index(p.plan.state, notes.session);
 	return status;
 }

@@ -11,4 +11,4 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv);
 
 /* --dry-run: prints what would be in force and starts nothing. The exit status is that of the run.
  */
-int ward_run_once_dry(const struct ward_run_options *o, bool json);
+int ward_run_once_dry(const struct ward_run_options *o, bool json, bool verbose);

@@ -58,13 +58,22 @@ enum ward_layer {
 };
 #define WARD_LAYERS_ALL 127U
 
+/* Those with which what the host changes is replayed inside (enforcer/ipc/replay.h). */
+#define WARD_LAYERS_REPLAY (WARD_LAYER_VIEW | WARD_LAYER_PID | WARD_LAYER_SECCOMP)
+static inline bool ward_layers_replay(uint32_t layers)
+{
+	return (layers & WARD_LAYERS_REPLAY) == WARD_LAYERS_REPLAY;
+}
+
 /* Settings of the policy that not every mode can carry out. */
 enum ward_takes {
 	WARD_TAKES_PROGRAMS = 1U << 0, /* [process] exec: a list of programs */
 	WARD_TAKES_SECCOMP = 1U << 1,  /* [process] seccomp: another list than `default` */
 	WARD_TAKES_BROKER = 1U << 2,   /* [network] mode = allowlist, proxy */
 	WARD_TAKES_HOME = 1U << 3,     /* [home] mode = project */
+	WARD_TAKES_IMAGE = 1U << 4,    /* [system] image: needs nothing of the host's programs */
 };
+/* But for the image, which a mode with a runtime of the host's cannot take. */
 #define WARD_TAKES_ALL 15U
 
 struct ward_mode {

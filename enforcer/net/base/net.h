@@ -63,6 +63,7 @@ struct ward_broker {
 	size_t n_pipes;		     /* free or taken */
 	int spare; /* a descriptor to give up when there are no more (accept.h); -1: given up */
 	uint64_t turned_away_ns; /* when that was recorded last (accept.h) */
+	uint64_t n_turned_away;	 /* since then */
 	bool over;		 /* the supervisor is gone, or something that cannot be mended */
 };
 

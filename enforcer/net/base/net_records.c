@@ -2,13 +2,39 @@
 /* Writes what the broker does and refuses into the trail. */
 #include "enforcer/net/base/net_records.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* By the name that was asked for, or the address where there was none. */
+static void add_expected(
+	struct ward_event *ev, const struct ward_policy *policy, const struct ward_net_record *r)
+{
+	char asked[WARD_NAME_SIZE + 16], text[WARD_ADDRESS_TEXT_MAX], port[16] = "";
+	const char *file = NULL, *udp = r->proto && strcmp(r->proto, "udp") == 0 ? "/udp" : "";
+	unsigned line = 0;
+	if (!r->host && !r->addr)
+		return;
+	if (r->port)
+		snprintf(port, sizeof(port), ":%u", r->port);
+	if (!r->host)
+		ward_sockaddr_text(r->addr, text);
+	const bool brackets = !r->host && strchr(text, ':');
+	snprintf(asked, sizeof(asked), "%s%.255s%s%s%s", brackets ? "[" : "",
+		r->host ? r->host : text, brackets ? "]" : "", port, r->port ? udp : "");
+	if (!ward_policy_expects_host(policy, asked, &file, &line))
+		return;
+	snprintf(asked, sizeof(asked), "%s:%u", file, line);
+	ward_event_text(ev, WARD_TAG_EXPECTED, asked);
+}
+
 int ward_net_record(
 	struct ward_broker *net, enum ward_event_kind kind, const struct ward_net_record *r)
 {
 	struct ward_event ev;
 	char text[WARD_ADDRESS_TEXT_MAX];
 	ward_event_begin(&ev, kind);
-	if (kind == WARD_EVENT_DENY)
+	/* That a connection is one, its kind says. */
+	if (kind == WARD_EVENT_DENY || strcmp(r->action, "accept") == 0)
 		ward_event_text(&ev, WARD_TAG_ACTION, r->action);
 	if (r->uid != WARD_EVENT_UNKNOWN)
 		ward_event_u64(&ev, WARD_TAG_UID, r->uid);
@@ -40,6 +66,10 @@ int ward_net_record(
 	if (r->answers_len)
 		ward_event_list(&ev, WARD_TAG_ANSWERS, r->answers, r->answers_len);
 	ward_event_text(&ev, WARD_TAG_TEXT, r->text);
+	if (r->connections)
+		ward_event_u64(&ev, WARD_TAG_CONNECTIONS, *r->connections);
+	if (kind == WARD_EVENT_DENY)
+		add_expected(&ev, net->policy, r);
 	int e = ward_ring_put(net->ring, &ev);
 	return e;
 }

@@ -10,10 +10,11 @@
 
 /* One question, decision or end. Texts are borrowed; what is NULL or 0 is left out. */
 struct ward_net_record {
-	const char *action; /* of a refusal: connect, resolve */
-	const char *proto;  /* tcp, udp, http, socks5, unix; of a question its type */
-	const char *host;   /* the name asked for */
-	const char *path;   /* of a unix socket */
+	/* Of a refusal: connect, resolve. Of what came in from the host: accept. */
+	const char *action;
+	const char *proto; /* tcp, udp, http, connect, socks5, unix; of a question its type */
+	const char *host;  /* the name asked for */
+	const char *path;  /* of a unix socket */
 	const union ward_sockaddr *addr;
 	uint16_t port;
 	const char *sni;
@@ -26,6 +27,7 @@ struct ward_net_record {
 	size_t answers_len;
 	bool ended; /* sent, received and duration are known */
 	uint64_t sent, received, duration_ns;
+	const uint64_t *connections; /* it stands for so many; NULL: for one */
 };
 
 /* kind CONNECT or DNS: allowed; DENY: refused. */

@@ -12,5 +12,10 @@
  */
 int ward_net_accept(struct ward_broker *net, int listener);
 
-/* Resets and closes fd, for which there is no room; a record says so, not of each one in a row. */
+/*
+ * Resets and closes fd, for which there is no room. One record in ten seconds says so, with the
+ * number of those since the last one.
+ */
 void ward_net_turn_away(struct ward_broker *net, int fd);
+/* Records those that are counted and have no record so far; at the end of the session. */
+void ward_net_turned_away(struct ward_broker *net);

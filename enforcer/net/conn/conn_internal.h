@@ -70,6 +70,12 @@ void ward_conn_finish(struct ward_conn *c, const char *text);
 void ward_conn_free(struct ward_conn *c);
 /* What was asked of the proxy is over. */
 void ward_conn_forget_proxy(struct ward_conn *c);
+/*
+ * What the operator of the proxy finds in its log: "by the proxy NAME:PORT, with token N". It is
+ * written into ret. NULL: the connection goes through no proxy.
+ */
+#define WARD_CONN_WAY_MAX 320
+const char *ward_conn_way(const struct ward_conn *c, char ret[WARD_CONN_WAY_MAX]);
 /* What every record of it says; borrowed from c. */
 void ward_conn_fill_record(const struct ward_conn *c, struct ward_net_record *r);
 

@@ -15,8 +15,6 @@
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/protocol/socks.h"
 
-/* "by the proxy NAME:PORT, with token N" */
-#define WAY_MAX 320
 /* So often is looked whether something waits for too long. */
 #define LOOK_NS (30 * WARD_NS_PER_SEC)
 
@@ -193,27 +191,14 @@ static bool grant(struct ward_conn *c)
 	return false;
 }
 
-/* What the operator of the proxy finds in its log. */
-static const char *way(const struct ward_conn *c, char ret[WAY_MAX])
-{
-	const struct ward_proxy *p = &c->net->settings->net_proxy;
-	if (!ward_conn_proxied(c))
-		return NULL;
-	int n = snprintf(ret, WAY_MAX, "by the proxy %s:%u", p->host, p->port);
-	if (c->number)
-		snprintf(ret + n, WAY_MAX - (size_t)n, ", with token %llu",
-			(unsigned long long)c->number);
-	return ret;
-}
-
 void ward_conn_stream(struct ward_conn *c)
 {
 	struct ward_net_record r;
-	char text[WAY_MAX];
+	char text[WARD_CONN_WAY_MAX];
 	const int on = 1;
 	ward_conn_forget_proxy(c);
 	ward_conn_fill_record(c, &r);
-	r.text = way(c, text);
+	r.text = ward_conn_way(c, text);
 	r.place = ward_buf_str(&c->why.place);
 	r.rule = ward_buf_str(&c->why.rule);
 	event_free(c->connected);

@@ -36,6 +36,11 @@ bool ward_decide_destination(struct ward_broker *net, const char *host,
 	       WARD_VERDICT_ALLOW;
 }
 
+void ward_decide_permit(const char *host_port, const char *rule, struct ward_buf *b)
+{
+	ward_explain_connect(host_port, rule, b);
+}
+
 bool ward_decide_address(struct ward_broker *net, const union ward_sockaddr *to, bool udp,
 	bool near, struct ward_net_why *ret_why)
 {

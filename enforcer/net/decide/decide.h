@@ -17,6 +17,9 @@ void ward_net_why_clear(struct ward_net_why *w);
 bool ward_decide_destination(struct ward_broker *net, const char *host,
 	const union ward_sockaddr *to, bool udp, struct ward_net_why *ret_why);
 
+/* What a person types to permit HOST:PORT, which a line that reads `rule` refused. */
+void ward_decide_permit(const char *host_port, const char *rule, struct ward_buf *b);
+
 /*
  * May it go to this address, where a name or it itself has led? near: it is this host's own, as
  * the caller has seen.

@@ -20,10 +20,17 @@
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/entry/reach.h"
+#include "enforcer/net/entry/tally.h"
 
 #define LINKS_MAX 1024U
+/* Of them those of PUBLISH: every user of the host can make these, and must leave room for what the
+ * session itself asks for. */
+#define PUBLISHED_MAX (LINKS_MAX / 2)
 /* So often is looked whether nothing has moved for too long. */
 #define LOOK_NS (360 * WARD_NS_PER_SEC)
+
+/* Ports that are tried in place of one that is in use. */
+#define PUBLISH_TRIES 100U
 
 enum kind { FORWARD = 0, PUBLISH, SOCKET };
 
@@ -31,10 +38,12 @@ enum kind { FORWARD = 0, PUBLISH, SOCKET };
 struct port {
 	struct ward_ports *ports;
 	enum kind kind;
-	uint16_t listen, target;
-	size_t number; /* of a socket */
+	uint16_t asked, listen, target; /* asked: as the policy has it */
+	size_t number;			/* of a socket */
 	int fd;
 	struct event *event;
+	struct ward_tally tally; /* of PUBLISH */
+	struct event *window;	 /* its end */
 };
 
 struct link {
@@ -47,6 +56,7 @@ struct link {
 	struct ward_pump *pump;
 	uint64_t started_ns;
 	struct ward_asker asker; /* of a program inside */
+	bool counted;		 /* it has no records of its own */
 };
 
 struct ward_ports {
@@ -54,8 +64,9 @@ struct ward_ports {
 	/* two keys, two families */
 	struct port v[4 * WARD_PORTS_MAX + WARD_NET_SOCKETS_MAX];
 	size_t n;
+	struct ward_buf told; /* ward_ports_published() */
 	LIST_HEAD(, link) links;
-	size_t n_links;
+	size_t n_links, n_published; /* all, and those of PUBLISH */
 };
 
 static void loopback(int family, uint16_t port, union ward_sockaddr *ret)
@@ -73,6 +84,7 @@ static void link_free(struct link *l)
 {
 	LIST_REMOVE(l, entry);
 	l->ports->n_links--;
+	l->ports->n_published -= l->port->kind == PUBLISH;
 	ward_pump_free(l->pump);
 	if (l->event)
 		event_free(l->event);
@@ -98,27 +110,32 @@ static const char *what_of(enum kind kind)
 	return NULL;
 }
 
-static int record(const struct link *l, const char *text, bool ended)
+/* What is known of r's connections is there already; the rest is the port's. */
+static int record_port(const struct port *p, int family, struct ward_net_record *r)
 {
 	union ward_sockaddr to;
 	ward_cleanup(ward_buf_clear) struct ward_buf rule = WARD_BUF_INIT;
-	const struct port *p = l->port;
 	bool socket = p->kind == SOCKET;
-	const char *path = socket ? l->ports->net->sockets[p->number] : NULL;
-	loopback(l->family, p->target, &to);
+	const char *path = socket ? p->ports->net->sockets[p->number] : NULL;
+	loopback(family, p->target, &to);
 	if (socket)
 		ward_buf_printf(&rule, "[network] socket = %s", path);
 	else
 		ward_buf_printf(&rule, "[network] %s = %u:%u",
-			p->kind == PUBLISH ? "publish" : "forward", p->listen, p->target);
-	struct ward_net_record r = {.action = "connect",
-		.proto = socket ? "unix" : "tcp",
-		.path = path,
-		.addr = socket ? NULL : &to,
-		.port = p->target,
-		.rule = ward_buf_str(&rule),
-		.text = text ? text : what_of(p->kind),
-		.uid = WARD_EVENT_UNKNOWN,
+			p->kind == PUBLISH ? "publish" : "forward", p->asked, p->target);
+	r->action = p->kind == PUBLISH ? "accept" : "connect";
+	r->proto = socket ? "unix" : "tcp";
+	r->path = path;
+	r->addr = socket ? NULL : &to;
+	r->port = p->target;
+	r->rule = ward_buf_str(&rule);
+	r->uid = WARD_EVENT_UNKNOWN;
+	return ward_net_record(p->ports->net, WARD_EVENT_CONNECT, r);
+}
+
+static int record(const struct link *l, const char *text, bool ended)
+{
+	struct ward_net_record r = {.text = text ? text : what_of(l->port->kind),
 		.pid = l->asker.pid,
 		.comm = l->asker.comm};
 	if (ended && l->pump) {
@@ -127,7 +144,78 @@ static int record(const struct link *l, const char *text, bool ended)
 		r.received = ward_pump_bytes(l->pump, WARD_PUMP_OUTSIDE);
 		r.duration_ns = ward_clock_mono_ns() - l->started_ns;
 	}
-	return ward_net_record(l->ports->net, WARD_EVENT_CONNECT, &r);
+	return record_port(l->port, l->family, &r);
+}
+
+/* One record for the connections of a window that have none of their own. */
+static void end_window(struct port *p)
+{
+	char text[128];
+	struct ward_tally sum;
+	const uint64_t opened_ns = p->tally.opened_ns;
+	if (!ward_tally_close(&p->tally, &sum))
+		return;
+	snprintf(text, sizeof(text), "%s, counted together%s", what_of(p->kind),
+		sum.failed ? "" : "; each reached a server");
+	if (sum.failed)
+		snprintf(text, sizeof(text),
+			"%s, counted together; nobody listened there for %llu of them",
+			what_of(p->kind), (unsigned long long)sum.failed);
+	struct ward_net_record r = {.text = text,
+		.pid = WARD_EVENT_UNKNOWN,
+		.ended = true,
+		.sent = sum.sent,
+		.received = sum.received,
+		.duration_ns = ward_clock_mono_ns() - opened_ns,
+		.connections = &sum.connections};
+	/* What is lost with a trail that failed is the supervisor's affair. */
+	(void)!record_port(p, AF_INET, &r);
+}
+
+static void on_window(evutil_socket_t fd, short what, void *user)
+{
+	end_window(user);
+}
+
+/* True: a window was opened. */
+static bool open_window(struct port *p)
+{
+	uint64_t ns = 0;
+	if (!ward_tally_open(&p->tally, ward_clock_mono_ns(), &ns))
+		return false;
+	const struct timeval tv = ward_clock_timeval(ns);
+	event_add(p->window, &tv);
+	return true;
+}
+
+/* It leads to a server, or (failed) nowhere: the record of it, or its place in a count. */
+static int record_start(struct link *l, const char *failed)
+{
+	char text[128];
+	struct port *p = l->port;
+	if (!l->counted)
+		return record(l, failed, false);
+	if (open_window(p)) {
+		/* In the trail before a byte of those that are counted goes. */
+		snprintf(text, sizeof(text), "%s; those that follow are counted together",
+			failed ? failed : what_of(p->kind));
+		return record(l, text, false);
+	}
+	p->tally.connections++;
+	p->tally.failed += failed != NULL;
+	return 0;
+}
+
+static void record_end(struct link *l, const char *text)
+{
+	struct port *p = l->port;
+	if (!l->counted) {
+		(void)!record(l, text, true);
+	} else if (l->pump) {
+		(void)open_window(p);
+		p->tally.sent += ward_pump_bytes(l->pump, WARD_PUMP_INSIDE);
+		p->tally.received += ward_pump_bytes(l->pump, WARD_PUMP_OUTSIDE);
+	}
 }
 
 static int on_pass(
@@ -140,7 +228,7 @@ static int on_pass(
 static void on_over(void *user, int error)
 {
 	struct link *l = user;
-	(void)!record(l, error ? strerrordesc_np(-error) : NULL, true);
+	record_end(l, error ? strerrordesc_np(-error) : NULL);
 	link_free(l);
 }
 
@@ -178,7 +266,7 @@ static void begin(struct link *l)
 	(void)setsockopt(inside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(outside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	l->clock = evtimer_new(l->ports->net->base, on_clock, l);
-	if (!l->clock || record(l, NULL, false) < 0 ||
+	if (!l->clock || record_start(l, NULL) < 0 ||
 		ward_pump_new(l->ports->net, inside, outside, &pump_ops, l, &l->pump) < 0)
 		link_free(l);
 	else
@@ -198,7 +286,7 @@ static void try_other(struct link *l, const char *text)
 		if (try_connect(l) == 0)
 			return;
 	}
-	(void)!record(l, text, false);
+	(void)!record_start(l, text);
 	ward_pump_reset(l->accepted);
 	link_free(l);
 }
@@ -253,7 +341,9 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 	struct port *p = user;
 	int got = ward_net_accept(p->ports->net, fd);
 	struct link *l = NULL;
-	if (got >= 0 && p->ports->n_links < LINKS_MAX)
+	bool room = p->ports->n_links < LINKS_MAX &&
+		    (p->kind != PUBLISH || p->ports->n_published < PUBLISHED_MAX);
+	if (got >= 0 && room)
 		l = calloc(1, sizeof(*l));
 	if (!l) {
 		if (got >= 0)
@@ -268,6 +358,8 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 		.started_ns = ward_clock_mono_ns()};
 	LIST_INSERT_HEAD(&p->ports->links, l, entry);
 	p->ports->n_links++;
+	p->ports->n_published += p->kind == PUBLISH;
+	l->counted = p->kind == PUBLISH && !ward_tally_alone(&p->tally, l->started_ns);
 	l->asker = WARD_ASKER_UNKNOWN;
 	/* Who comes from the host is none of the session's. */
 	if (p->kind != PUBLISH)
@@ -303,25 +395,79 @@ static int bind_host(const union ward_sockaddr *a, int *ret)
 	return 0;
 }
 
+/* A port of the host, on both loopbacks. -EADDRINUSE: another program has one of them. */
+static int publish_at(struct ward_ports *ports, const struct port *p)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+	ward_cleanup_fd int first = -1;
+	for (size_t i = 0; i < 2; i++) {
+		union ward_sockaddr a;
+		int fd = -1;
+		loopback(families[i], p->listen, &a);
+		int r = bind_host(&a, &fd);
+		/* Without IPv6 there is one address less. */
+		if (r < 0 && i == 1 && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))
+			continue;
+		if (r < 0)
+			return r;
+		if (i == 0) {
+			first = fd;
+			continue;
+		}
+		ports->v[ports->n] = *p;
+		ports->v[ports->n++].fd = fd;
+	}
+	ports->v[ports->n] = *p;
+	ports->v[ports->n++].fd = ward_steal_fd(&first);
+	return 0;
+}
+
+/*
+ * The port that is asked for, else one of those above it: another session may have it. bind(2)
+ * decides between two that start at once. With none the session goes on, and says so.
+ */
+static int publish(struct ward_ports *ports, const char *text, struct ward_err *err)
+{
+	struct port p = {.ports = ports, .kind = PUBLISH, .fd = -1};
+	int r = -EADDRINUSE;
+	read_ports(text, &p);
+	p.asked = p.listen;
+	for (unsigned i = 0; r == -EADDRINUSE && i < PUBLISH_TRIES && p.asked + i <= UINT16_MAX;
+		i++) {
+		p.listen = (uint16_t)(p.asked + i);
+		r = publish_at(ports, &p);
+	}
+	if (r == -EACCES)
+		return ward_err_set(err, r,
+			"[network] publish = %s: port %u of this host is privileged, and no "
+			"session gets it; fix: publish = %u:%u",
+			text, p.listen, 8000U + p.target % 1000U, p.target);
+	if (r < 0 && r != -EADDRINUSE)
+		return ward_err_sys(err, r, "[network] publish = %s: listen on port %u of the host",
+			text, p.listen);
+	ward_buf_printf(
+		&ports->told, "%u %u %u\n", p.asked, r == 0 ? (unsigned)p.listen : 0, p.target);
+	return ward_buf_error(&ports->told) < 0 ? ward_err_sys(err, -ENOMEM, "ports") : 0;
+}
+
 static int add(struct ward_ports *ports, enum kind kind, const char *text, struct ward_err *err)
 {
 	static const int families[] = {AF_INET, AF_INET6};
+	if (kind == PUBLISH)
+		return publish(ports, text, err);
 	for (size_t i = 0; i < 2; i++) {
-		bool publish = kind == PUBLISH;
 		struct port p = {.ports = ports, .kind = kind, .fd = -1};
 		union ward_sockaddr a;
 		read_ports(text, &p);
+		p.asked = p.listen;
 		loopback(families[i], p.listen, &a);
-		int r = publish ? bind_host(&a, &p.fd)
-				: ward_wire_socket(&ports->net->wire, WARD_WIRE_INNER, families[i],
-					  SOCK_STREAM, &a.sa, &p.fd);
-		/* Without IPv6 there is one address less. */
+		int r = ward_wire_socket(
+			&ports->net->wire, WARD_WIRE_INNER, families[i], SOCK_STREAM, &a.sa, &p.fd);
 		if (r < 0 && families[i] == AF_INET6 && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))
 			continue;
 		if (r < 0)
-			return ward_err_sys(err, r, "[network] %s = %s: listen on port %u %s",
-				publish ? "publish" : "forward", text, p.listen,
-				publish ? "of the host" : "inside");
+			return ward_err_sys(err, r,
+				"[network] forward = %s: listen on port %u inside", text, p.listen);
 		ports->v[ports->n++] = p;
 	}
 	return 0;
@@ -332,8 +478,8 @@ static int add_all(struct ward_ports *ports, enum kind kind, const struct ward_s
 {
 	int r = 0;
 	if (list->n > WARD_PORTS_MAX)
-		return ward_err_set(
-			err, -E2BIG, "more than %d ports are to be led through", WARD_PORTS_MAX);
+		return ward_err_set(err, -E2BIG, "more than %d ports are published and forwarded",
+			WARD_PORTS_MAX);
 	for (size_t i = 0; r == 0 && i < list->n; i++)
 		r = add(ports, kind, list->v[i], err);
 	return r;
@@ -360,10 +506,16 @@ int ward_ports_open(struct ward_broker *net, struct ward_err *err)
 	for (size_t i = 0; r == 0 && i < ports->n; i++) {
 		struct port *p = &ports->v[i];
 		p->event = event_new(net->base, p->fd, EV_READ | EV_PERSIST, on_accept, p);
-		if (!p->event || event_add(p->event, NULL) < 0)
+		p->window = evtimer_new(net->base, on_window, p);
+		if (!p->event || !p->window || event_add(p->event, NULL) < 0)
 			r = ward_err_sys(err, -ENOMEM, "ports");
 	}
 	return r;
+}
+
+const char *ward_ports_published(struct ward_broker *net)
+{
+	return net->ports ? ward_buf_str(&net->ports->told) : "";
 }
 
 void ward_ports_close(struct ward_broker *net)
@@ -374,10 +526,14 @@ void ward_ports_close(struct ward_broker *net)
 	while (!LIST_EMPTY(&ports->links))
 		on_over(LIST_FIRST(&ports->links), 0);
 	for (size_t i = 0; i < ports->n; i++) {
+		end_window(&ports->v[i]);
+		if (ports->v[i].window)
+			event_free(ports->v[i].window);
 		if (ports->v[i].event)
 			event_free(ports->v[i].event);
 		close(ports->v[i].fd);
 	}
+	ward_buf_clear(&ports->told);
 	free(ports);
 	net->ports = NULL;
 }

@@ -37,7 +37,7 @@ struct ward_net_name {
 	uint64_t used_ns;
 };
 
-/* What becomes of those who come; in files that know more than this one. Each is there. */
+/* What a listener does with its events; other files define it. No member is NULL. */
 struct ward_listener_ops {
 	void (*connection)(struct ward_listener *l); /* somebody waits to be accepted */
 	void (*datagrams)(struct ward_listener *l);  /* there are some; l->udp */

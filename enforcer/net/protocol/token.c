@@ -236,11 +236,15 @@ int ward_token_sign(struct ward_token_signer *s, const char *policy, const char 
 }
 
 enum ward_token_fault ward_token_check(const struct ward_token *t, const char *text,
-	const struct ward_public_key *keys, size_t n_keys, uint64_t now_s, uint64_t slack_s)
+	const struct ward_public_key *keys, size_t n_keys, uint64_t now_s, uint64_t slack_s,
+	size_t *ret_key)
 {
 	bool granted = false;
-	for (size_t i = 0; i < n_keys && !granted; i++)
+	for (size_t i = 0; i < n_keys && !granted; i++) {
 		granted = check(keys[i].key, GRANT_CONTEXT, text, t->granted, t->grant_signature);
+		if (granted && ret_key)
+			*ret_key = i;
+	}
 	if (!granted || !check(t->key, CLAIM_CONTEXT, text, t->claimed, t->signature))
 		return WARD_TOKEN_FORGED;
 	if (now_s + slack_s < t->from_s || now_s + slack_s + WARD_TOKEN_LIFE_S < t->expires_s)

@@ -93,6 +93,11 @@ enum ward_token_fault {
 	WARD_TOKEN_EXPIRED,
 	WARD_TOKEN_GOOD,
 };
-/* t was taken from text. slack_s: by how much clocks may differ. */
+/*
+ * t was taken from text. slack_s: by how much clocks may differ. *ret_key, NULL: not wanted: which
+ * of the keys signed the grant, unless FORGED. A session's name alone is no identity: whoever has
+ * another of the keys may give the same name.
+ */
 enum ward_token_fault ward_token_check(const struct ward_token *t, const char *text,
-	const struct ward_public_key *keys, size_t n_keys, uint64_t now_s, uint64_t slack_s);
+	const struct ward_public_key *keys, size_t n_keys, uint64_t now_s, uint64_t slack_s,
+	size_t *ret_key);

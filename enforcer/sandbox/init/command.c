@@ -50,11 +50,14 @@ static int limit_core(uint64_t bytes)
 static int limits(const struct ward_blueprint *p, struct ward_err *err)
 {
 	/*
-	 * Counted per user namespace (Linux 5.14), and pid 1 and the starter are among them. One
+	 * Counted per user namespace (Linux 5.14), and ours are among them: pid 1, the starter, the
+	 * replayer. One
 	 * more, so that a control group refuses first where there is one: it counts what it
 	 * refuses.
 	 */
 	uint64_t more = p->flags & WARD_BLUEPRINT_GROUPED ? 3 : 2;
+	if (p->flags & WARD_BLUEPRINT_REPLAY)
+		more++;
 	uint64_t processes = p->processes < UINT64_MAX - more ? p->processes + more : UINT64_MAX;
 	int r = limit(RLIMIT_NPROC, processes);
 	if (r == 0)
@@ -121,8 +124,8 @@ static int watch_execs(const struct ward_blueprint *p, int *ret_listener, struct
 	int r = ward_init_filter_asking(p->exec_filter, p->exec_filter_len, ret_listener);
 	if (r == -EBUSY)
 		return ward_err_set(err, r,
-			"programs that are started cannot be recorded here: somebody outside "
-			"listens to our system calls already (fix: [audit] exec = no)");
+			"cannot record which programs start: a process outside already listens "
+			"to the system calls (fix: [audit] exec = no)");
 	return r < 0 ? ward_err_sys(err, r, "have programs that are started recorded") : 0;
 }
 

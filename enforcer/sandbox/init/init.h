@@ -116,6 +116,10 @@ void ward_init_shut_end(struct ward_init *in);
 /* Once the trees are served: mounts those that lie beneath others, wherever these are seen. */
 int ward_init_nested(struct ward_init *in, struct ward_err *err) ward_must_check;
 
+/* --- files.c: in pid 1 --- */
+/* Once the trees are served: mounts the files of one of them that show singly. */
+int ward_init_files(struct ward_init *in, struct ward_err *err) ward_must_check;
+
 /* --- standing.c: in pid 1 --- */
 /* Once all is mounted: takes down which mounts are ours, if one of them could be lost. */
 int ward_init_note_mounts(struct ward_init *in, struct ward_err *err) ward_must_check;
@@ -223,6 +227,10 @@ int32_t ward_init_probe_open(const char *path);
 void ward_init_probe_unconfined(const struct ward_init *in, struct ward_init_report *r);
 void ward_init_probe_unfiltered(const struct ward_init *in, struct ward_init_report *r);
 void ward_init_probe_filtered(const struct ward_init *in, struct ward_init_report *r);
+
+/* --- replayer.c: in pid 1, which has no rights any more --- */
+/* With WARD_BLUEPRINT_REPLAY: forks the replayer, which takes WARD_INIT_FD_REPLAY. */
+int ward_init_replayer(struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- watch.c --- */
 /* Watches command, lifelines and control until the end. Returns the exit status of pid 1. */

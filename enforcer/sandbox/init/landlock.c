@@ -66,6 +66,8 @@ static bool writable(enum ward_blueprint_kind kind)
 	case WARD_BLUEPRINT_DEVICE:
 	case WARD_BLUEPRINT_COVER:
 	case WARD_BLUEPRINT_PTS:
+	case WARD_BLUEPRINT_FILES:
+	case WARD_BLUEPRINT_TREE_FILE:
 	case WARD_BLUEPRINT_KINDS_:
 		return false;
 	}

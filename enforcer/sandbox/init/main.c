@@ -66,6 +66,8 @@ static int finish(struct ward_init *in, struct ward_err *err)
 	if (r == 0)
 		r = ward_init_nested(in, err);
 	if (r == 0)
+		r = ward_init_files(in, err);
+	if (r == 0)
 		r = ward_init_note_mounts(in, err);
 	return r < 0 ? r : ward_init_drop(err);
 }
@@ -125,6 +127,9 @@ static int run_pid1(struct ward_init *in, const int staged_pipe[2])
 		r = finish(in, &err);
 		if (r == 0)
 			r = ward_init_command(in, &err);
+		/* Behind it: the command is pid 2 inside. */
+		if (r == 0)
+			r = ward_init_replayer(in, &err);
 	}
 	if (r < 0) {
 		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);

@@ -30,6 +30,8 @@
 #define TMPFS_FILES_MIN 1024
 /* Name of the shared tmpfs while it is being divided; gone before the command starts. */
 #define SHARED_NAME ".shared"
+/* Of a file until it is mounted elsewhere. */
+#define OVER_NAME ".over"
 
 /* What a mount call that is not there, or that something in front of the kernel refuses, needs. */
 static const char *fix(int code)
@@ -420,6 +422,34 @@ static int place_file(
 	return r < 0 ? ward_err_sys(err, r, "write %s", e->path) : 0;
 }
 
+/* On a file of an image, which is not to be written: one of the root's, mounted there. */
+static int place_over(
+	const struct ward_init *in, const struct ward_blueprint_entry *e, struct ward_err *err)
+{
+	ward_cleanup_fd int point = open_place(in, e->path);
+	struct stat st;
+	if (point < 0 || fstat(point, &st) < 0 || !S_ISREG(st.st_mode))
+		return ward_err_sys(
+			err, point < 0 ? point : -EINVAL, "show %s of the session", e->path);
+	ward_cleanup_fd int fd = openat(
+		in->root, OVER_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = fd < 0 || fchmod(fd, e->mode) < 0 ? -errno
+						  : ward_fd_write_all(fd, e->text, strlen(e->text));
+	if (r < 0)
+		return ward_err_sys(err, r, "write %s", e->path);
+	ward_cleanup_fd int mount =
+		open_tree(in->root, OVER_NAME, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (mount < 0)
+		return ward_err_sys(err, -errno, "show %s of the session", e->path);
+	r = set_attrs(mount, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0);
+	if (r < 0)
+		return ward_err_sys(err, r, "protect %s", e->path);
+	r = ward_init_attach(mount, point, e->path, err);
+	if (r == 0 && unlinkat(in->root, OVER_NAME, 0) < 0)
+		r = ward_err_sys(err, -errno, "show %s of the session", e->path);
+	return r;
+}
+
 static int place_link(
 	const struct ward_init *in, const struct ward_blueprint_entry *e, struct ward_err *err)
 {
@@ -562,7 +592,8 @@ static int place(
 	case WARD_BLUEPRINT_DIR:
 		return make_point(in, e->path, S_IFDIR | e->mode, &point, err);
 	case WARD_BLUEPRINT_FILE:
-		return place_file(in, e, err);
+		return e->flags & WARD_BLUEPRINT_OVER ? place_over(in, e, err)
+						      : place_file(in, e, err);
 	case WARD_BLUEPRINT_LINK:
 		return place_link(in, e, err);
 	case WARD_BLUEPRINT_BIND:
@@ -590,6 +621,11 @@ static int place(
 	case WARD_BLUEPRINT_TREE:
 	case WARD_BLUEPRINT_TREE_AT:
 		return place_tree(in, e, tree, err);
+	case WARD_BLUEPRINT_FILES:
+		return place_nested(in, e, err);
+	case WARD_BLUEPRINT_TREE_FILE:
+		/* ward_init_files() mounts it. */
+		return make_point(in, e->path, S_IFREG | 0444, &point, err);
 	case WARD_BLUEPRINT_NONE:
 	case WARD_BLUEPRINT_KINDS_:
 		return ward_err_set(err, -EBADMSG, "bad blueprint");

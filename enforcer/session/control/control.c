@@ -31,6 +31,8 @@
 /* Others hold the lock of a directory for some system calls, when they sweep; longer: a session. */
 #define LOCK_TRIES 2000
 #define LOCK_NAP_US 1000
+/* How often a client that waits for the end of a session looks. */
+#define GONE_NAP_MS 10
 /* Of a directory full of leftovers this many names are looked at. */
 #define SWEEP_MAX 4096
 /* asm-generic/socket.h, Linux 6.5; the installed headers may be older. */
@@ -386,7 +388,7 @@ int ward_control_connect(
 	const char *runtime, const char *session, int *ret_fd, struct ward_err *err)
 {
 	if (!ward_session_name_ok(session))
-		return ward_err_set(err, -EINVAL, "'%s' is no session name", session);
+		return ward_err_set(err, -EINVAL, "'%s' is not a session name", session);
 	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 	if (base >= 0 && (fstat(base, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 022))
@@ -405,6 +407,28 @@ int ward_control_connect(
 		return ward_err_sys(err, -errno, "session %s", session);
 	*ret_fd = ward_steal_fd(&s);
 	return 0;
+}
+
+/* It is locked as long as its supervisor lives, and removed at the end. */
+static bool is_gone(const char *runtime, const char *session)
+{
+	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_fd int dir =
+		base < 0 ? -1
+			 : openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return dir < 0 || flock(dir, LOCK_SH | LOCK_NB) == 0;
+}
+
+bool ward_control_wait_gone(const char *runtime, const char *session, int ms)
+{
+	if (!ward_session_name_ok(session))
+		return true;
+	for (; !is_gone(runtime, session); ms -= GONE_NAP_MS) {
+		if (ms <= 0)
+			return false;
+		(void)poll(NULL, 0, GONE_NAP_MS);
+	}
+	return true;
 }
 
 int ward_control_ask(const char *runtime, const char *session, const char *request, char **ret,

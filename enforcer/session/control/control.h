@@ -72,6 +72,12 @@ int ward_control_connect(const char *runtime, const char *session, int *ret_fd,
 int ward_control_send(int fd, const char *text, const int *fds, size_t n) ward_must_check;
 
 /*
+ * Client: waits until the session's supervisor has let go of its directory, which it does last, or
+ * for ms milliseconds. True: it is gone, or never was.
+ */
+bool ward_control_wait_gone(const char *runtime, const char *session, int ms) ward_must_check;
+
+/*
  * Client: sends request, waits for the answer (NUL-terminated, *ret the caller's). -ENOENT: no such
  * session; -ECONNREFUSED: its supervisor is gone.
  */

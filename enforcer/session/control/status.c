@@ -16,3 +16,12 @@ void ward_status_add_trees(json_t *o, const struct ward_run_plan *p)
 	}
 	json_object_set_new(o, "trees", list);
 }
+
+void ward_status_add_follows(json_t *o, const struct ward_run_plan *p)
+{
+	if (p->given || !p->owner_policy)
+		return;
+	json_object_set_new(o, "follows", ward_control_text(p->owner_policy));
+	if (p->stand_in)
+		json_object_set_new(o, "stand_in", json_string(p->stand_in));
+}

@@ -30,6 +30,9 @@ struct ward_attached {
 	ward_pollset_id says, types; /* control's and stream's */
 	uint32_t id;
 	bool watch;
+	bool drawn;  /* sees what is written from now on */
+	bool due;    /* is to be drawn for again, once it has read what there is */
+	bool within; /* did not see the beginning of the string that is under way */
 	struct ucred peer;
 	struct ward_buf behind; /* of the screen, from `sent` on */
 	size_t sent;
@@ -79,9 +82,14 @@ static void forget(const struct ward_attach *a, const struct ward_attached *c)
 static void let_go(struct ward_attached *c)
 {
 	struct ward_attach *a = c->all;
-	for (size_t i = 0; i < WARD_ATTACH_MAX; i++)
+	bool any = false;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
 		if (a->v[i] == c)
 			a->v[i] = NULL;
+		any |= a->v[i] != NULL;
+	}
+	if (!any)
+		ward_screen_quiet(a->screen);
 	forget(a, c);
 	/* A trail that fails now ends the session by itself (WARD_MSG_AUDIT_BROKEN). */
 	(void)!record(a, c, "left");
@@ -109,8 +117,12 @@ static void flush(struct ward_attached *c)
 
 static void show(struct ward_attached *c, const char *data, size_t n)
 {
-	if (c->behind.len - c->sent + n > BEHIND_MAX)
-		return; /* dropped: a screen that was not looked at is drawn anew */
+	if (c->behind.len - c->sent + n > BEHIND_MAX) {
+		/* The rest is dropped, and the screen drawn once they have read what there is. */
+		c->due = ward_screen_is_up(c->all->screen);
+		c->drawn = !c->due;
+		return;
+	}
 	ward_buf_add(&c->behind, data, n);
 	flush(c);
 }
@@ -119,24 +131,81 @@ static void show(struct ward_attached *c, const char *data, size_t n)
 static void on_screen(void *user, const char *data, size_t n)
 {
 	struct ward_attach *a = user;
-	for (size_t i = 0; i < n; i++)
-		a->last[(a->shown + i) % sizeof(a->last)] = data[i];
-	a->shown += n;
+	if (ward_screen_is_up(a->screen)) {
+		ward_screen_wrote(a->screen, data, n);
+		return;
+	}
 	for (size_t i = 0; i < WARD_ATTACH_MAX; i++)
 		if (a->v[i])
 			show(a->v[i], data, n);
 }
 
-/* From a line's beginning, where there is one. */
-static void show_last(const struct ward_attach *a, struct ward_attached *c)
+/* --- what wardfs-screen says --- */
+
+static void on_shown(void *user, unsigned flags, const char *data, size_t n)
 {
-	char text[WARD_ATTACH_LAST];
-	size_t n = a->shown < sizeof(text) ? (size_t)a->shown : sizeof(text);
-	for (size_t i = 0; i < n; i++)
-		text[i] = a->last[(a->shown - n + i) % sizeof(a->last)];
-	const char *line = a->shown > n ? memchr(text, '\n', n) : NULL;
-	size_t skip = line ? (size_t)(line + 1 - text) : 0;
-	show(c, text + skip, n - skip);
+	struct ward_attach *a = user;
+	const bool within = flags & WARD_SCREEN_WITHIN;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
+		struct ward_attached *c = a->v[i];
+		if (!c || !c->drawn || (within && c->within))
+			continue;
+		c->within = false;
+		show(c, data, n);
+	}
+}
+
+/* Whoever types, and came first; NULL: nobody. */
+static struct ward_attached *who_answers(const struct ward_attach *a)
+{
+	struct ward_attached *first = NULL;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
+		struct ward_attached *c = a->v[i];
+		if (c && c->drawn && !c->watch && (!first || c->id < first->id))
+			first = c;
+	}
+	return first;
+}
+
+static void on_asked(void *user, const char *data, size_t n, const char *answer, size_t n_answer)
+{
+	struct ward_attach *a = user;
+	/* It has seen the question, as all else. */
+	if (ward_relay_shows(a->relay))
+		return;
+	struct ward_attached *c = who_answers(a);
+	if (c)
+		show(c, data, n);
+	else if (n_answer)
+		/* A program that does not read has no use for it. */
+		(void)!write(pty_of(a), answer, n_answer);
+}
+
+static void on_picture(void *user, uint32_t who, unsigned flags, const char *data, size_t n)
+{
+	struct ward_attach *a = user;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
+		struct ward_attached *c = a->v[i];
+		if (!c || c->id != who)
+			continue;
+		/* It is as long as it is (WARD_PICTURE_MAX). */
+		ward_buf_add(&c->behind, data, n);
+		flush(c);
+		c->drawn = flags & WARD_SCREEN_LAST;
+		c->within = flags & WARD_SCREEN_WITHIN;
+	}
+}
+
+/* From now on all see what is read, as it is. */
+static void on_gone(void *user)
+{
+	struct ward_attach *a = user;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
+		if (!a->v[i])
+			continue;
+		a->v[i]->drawn = true;
+		a->v[i]->due = a->v[i]->within = false;
+	}
 }
 
 /* The window is that of whoever came last; also one of the same size is drawn anew. */
@@ -215,9 +284,13 @@ static int ask_streams(void *arg)
 {
 	const struct ward_attach *a = arg;
 	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
-		const struct ward_attached *c = a->v[i];
+		struct ward_attached *c = a->v[i];
 		if (!c)
 			continue;
+		if (c->due && !c->behind.len) {
+			c->due = false;
+			ward_screen_draw(a->screen, c->id, false);
+		}
 		short events = c->n_keys < sizeof(c->keys) ? POLLIN : 0;
 		ward_pollset_ask(a->set, c->types, c->stream,
 			(short)(events | (c->behind.len ? POLLOUT : 0)));
@@ -236,9 +309,12 @@ static void type_all(void *arg, short revents)
 }
 
 void ward_attach_start(struct ward_attach *ret, struct ward_confined *c, struct ward_guard *g,
-	struct ward_relay *relay)
+	struct ward_relay *relay, struct ward_screen *screen)
 {
-	*ret = (struct ward_attach){.confined = c, .guard = g, .relay = relay};
+	static const struct ward_screen_events events = {
+		.shown = on_shown, .asked = on_asked, .picture = on_picture, .gone = on_gone};
+	*ret = (struct ward_attach){.confined = c, .guard = g, .relay = relay, .screen = screen};
+	ward_screen_hear(screen, pty_of(ret), &events, ret);
 	ward_relay_tap(relay, on_screen, ret);
 }
 
@@ -257,7 +333,8 @@ static int watch(struct ward_attach *a, struct ward_attached *c, struct ward_err
 	int r = ward_pollset_add(a->set, a->rank, c->control, POLLIN, on_control, c, &c->says);
 	if (r == 0)
 		r = ward_pollset_add(a->set, a->rank, c->stream, POLLIN, on_stream, c, &c->types);
-	return r < 0 ? ward_err_set(err, -EAGAIN, "the session waits for too much already") : 0;
+	return r < 0 ? ward_err_set(err, -EAGAIN, "too many requests wait for the session already")
+		     : 0;
 }
 
 static int join(struct ward_attach *a, struct ward_attached *c, struct ward_err *err)
@@ -265,10 +342,12 @@ static int join(struct ward_attach *a, struct ward_attached *c, struct ward_err 
 	int ends[2];
 	if (a->over)
 		return ward_err_set(err, -ESRCH,
-			"the session's command is over; wardfs exec SESSION CMD runs another one");
+			"the session's command has ended; 'wardfs exec SESSION CMD' runs another "
+			"one");
 	if (pty_of(a) < 0)
 		return ward_err_set(err, -ENOTTY,
-			"the session's command has no terminal; wardfs exec SESSION sh gives one of "
+			"the session's command has no terminal; wardfs exec SESSION sh gives one "
+			"of "
 			"its own");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return ward_err_sys(err, -errno, "socketpair");
@@ -277,7 +356,10 @@ static int join(struct ward_attach *a, struct ward_attached *c, struct ward_err 
 	if (r == 0 && record(a, c, "joined") < 0)
 		r = ward_err_set(err, -EIO, "the trail cannot be written");
 	if (r == 0)
-		answer(c->control, json_pack("{s:b}", "attached", 1), ends[1]);
+		answer(c->control,
+			json_pack(
+				"{s:b, s:b}", "attached", 1, "drawn", ward_screen_is_up(a->screen)),
+			ends[1]);
 	close(ends[1]);
 	return r;
 }
@@ -312,9 +394,11 @@ void ward_attach_request(struct ward_attach *a, int fd, const json_t *request)
 		return;
 	}
 	a->v[slot] = c;
-	show_last(a, c);
+	/* Before it is drawn: it is drawn for this window. */
 	if (!c->watch)
 		take_size(a, request);
+	c->drawn = !ward_screen_is_up(a->screen);
+	ward_screen_draw(a->screen, c->id, true);
 }
 
 /* What is left of the screen; of somebody who does not read, not. */
@@ -328,8 +412,24 @@ static void last_words(struct ward_attached *c)
 	}
 }
 
+bool ward_attach_somebody(const struct ward_attach *a)
+{
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++)
+		if (a->v[i])
+			return true;
+	return false;
+}
+
 void ward_attach_end(struct ward_attach *a, int status, int signal)
 {
+	bool any = false;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++)
+		any |= a->v[i] != NULL;
+	/* Its answer comes behind all that was written. */
+	if (any && !a->over) {
+		ward_cleanup(ward_buf_clear) struct ward_buf undo;
+		ward_screen_undo(a->screen, &undo);
+	}
 	a->over = true;
 	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
 		if (!a->v[i])

@@ -5,11 +5,16 @@
  * unless they left (`--keep`, WARD_RELAY_DETACH twice). At the control socket (control.h):
  *
  *   client     {"verb":"attach","rows":N,"columns":N,"watch":BOOL}
- *   supervisor {"attached":true}, with a stream socket: what the screen showed last and shows from
- * now on, and the other way what is typed (of one that watches it is dropped); or
+ *   supervisor {"attached":true,"drawn":BOOL}, with a stream socket: what the screen shows, drawn
+ * (screen.h; not, where wardfs-screen is gone), and what comes from now on, and the other way what
+ * is typed (of one that watches it is dropped); or
  *              {"error":TEXT,"status":N}
  *   client     {"rows":N,"columns":N}, when its window changes
  *   supervisor {"exited":N} or {"signaled":N}: the command is over; or {"error":TEXT,"status":N}
+ *
+ * What the program asks its terminal reaches one of those that see it: the first terminal, else
+ * whoever was attached first and types. Where nobody is there, wardfs-screen answers: the program
+ * goes on.
  *
  * Who comes and who goes is in the trail (kind `exec`).
  */
@@ -19,12 +24,11 @@
 
 #include "enforcer/base/pollset.h"
 #include "enforcer/modes/modes.h"
+#include "enforcer/session/exec/screen.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/terminal/relay.h"
 
 #define WARD_ATTACH_MAX 4
-/* Of what the screen showed before so much is shown to somebody new. */
-#define WARD_ATTACH_LAST 8192
 
 struct ward_attached; /* somebody at the terminal */
 
@@ -33,23 +37,24 @@ struct ward_attach {
 	struct ward_confined *confined;
 	struct ward_guard *guard;
 	struct ward_relay *relay;
+	struct ward_screen *screen;
 	struct ward_pollset *set;
 	unsigned rank;
 	struct ward_attached *v[WARD_ATTACH_MAX]; /* NULL: free */
 	uint32_t last_id;
-	char last[WARD_ATTACH_LAST]; /* a ring; `shown` bytes went through it in all */
-	uint64_t shown;
 	bool over; /* the command is */
 };
 
 /* The command runs. *ret must not move from here on. */
 void ward_attach_start(struct ward_attach *ret, struct ward_confined *c, struct ward_guard *g,
-	struct ward_relay *relay);
+	struct ward_relay *relay, struct ward_screen *screen);
 /* Before the first request: the rounds of set (borrowed) serve who is attached. */
 int ward_attach_watch(struct ward_attach *a, struct ward_pollset *set, unsigned rank,
 	struct ward_err *err) ward_must_check;
 /* A request came on fd, which is taken. Answers errors itself. */
 void ward_attach_request(struct ward_attach *a, int fd, const json_t *request);
+/* Is somebody attached now? */
+bool ward_attach_somebody(const struct ward_attach *a);
 /* The command is over, and what it left on the screen was moved: tells everybody, and lets go. With
  * status < 0 it was ended by signal. */
 void ward_attach_end(struct ward_attach *a, int status, int signal);

@@ -49,8 +49,8 @@ int ward_attach_to(const char *session, bool watch, struct ward_err *err)
 	struct ward_client c;
 	if (!isatty(0) || !isatty(1)) {
 		ward_err_set(err, -EINVAL,
-			"attach wants a terminal as its input and output; wardfs exec runs commands "
-			"without one");
+			"attach needs a terminal as its input and output; 'wardfs exec' runs "
+			"commands without one");
 		return WARD_EXIT_USAGE;
 	}
 	int r = ward_client_open(&kind, session, 0, &c, err);

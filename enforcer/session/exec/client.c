@@ -29,6 +29,33 @@ void ward_client_finish(struct ward_client *c, int status)
 	ward_pollset_stop(&c->set);
 }
 
+/* What a terminal keeps of its title while another one is shown (XTWINOPS). */
+static const char keep_title[] = "\033[22;0t", title_back[] = "\033[23;0t";
+
+static void on_token(void *user, enum ward_piece kind, const char *data, size_t n)
+{
+	struct ward_client *c = user;
+	ward_tty_modes_see(&c->modes, kind, data, n);
+}
+
+static void on_screen(void *user, const char *data, size_t n)
+{
+	struct ward_client *c = user;
+	ward_pieces_read(&c->tokens, data, n, on_token, c);
+}
+
+/* Our terminal shows our own screen again. Once. */
+static void put_back(struct ward_client *c)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!c->kind->screen || c->put_back)
+		return;
+	c->put_back = true;
+	ward_tty_modes_undo(&c->modes, false, &b);
+	ward_buf_puts(&b, title_back);
+	ward_relay_put_back(c->relay, b.data, b.len);
+}
+
 /* file: the answer's bound for files; 0: none. */
 static void begin(struct ward_client *c, int fd, json_int_t file)
 {
@@ -43,6 +70,10 @@ static void begin(struct ward_client *c, int fd, json_int_t file)
 	if (ward_relay_start(c->relay, c->screen, c->err) < 0 ||
 		ward_relay_watch(c->relay, &c->set, TURN_RELAY, c->err) < 0)
 		ward_client_finish(c, WARD_EXIT_SETUP);
+	if (!c->kind->screen)
+		return;
+	ward_relay_tap(c->relay, on_screen, c);
+	ward_relay_put_back(c->relay, keep_title, sizeof(keep_title) - 1);
 }
 
 static void take_answer(struct ward_client *c, const json_t *o, int fd)
@@ -51,12 +82,15 @@ static void take_answer(struct ward_client *c, const json_t *o, int fd)
 	int status = ward_control_exit_status(o);
 	bool begun = json_is_true(json_object_get(o, c->kind->begun));
 	if (begun && !c->begun && (fd >= 0 || !c->kind->screen)) {
+		if (c->kind->screen && !json_is_true(json_object_get(o, "drawn")))
+			ward_tellf("wardfs: cannot draw what the session showed so far "
+				   "(wardfs-screen has ended): showing new output only\n");
 		begin(c, fd, json_integer_value(json_object_get(o, "file")));
 	} else if (error) {
 		ward_err_set(c->err, -EIO, "%s", error);
 		ward_client_finish(c, (int)json_integer_value(json_object_get(o, "status")));
 	} else if (json_is_true(json_object_get(o, "timeout"))) {
-		ward_err_set(c->err, -ETIME, "[limits] per-command ended it");
+		ward_err_set(c->err, -ETIME, "[limits] command ended it");
 		ward_client_finish(c, WARD_EXIT_WALL);
 	} else if (status >= 0) {
 		ward_client_finish(c, status);
@@ -96,6 +130,7 @@ static void look_away(void *arg, short revents)
 	(void)revents;
 	if (!ward_relay_wants_away(c->relay))
 		return;
+	put_back(c);
 	ward_relay_away(c->relay);
 	ward_tellf("\nwardfs: detached; wardfs attach %s joins again\n", c->session);
 	ward_client_finish(c, 0);
@@ -141,6 +176,8 @@ int ward_client_close(struct ward_client *c, int r)
 {
 	if (c->begun)
 		ward_relay_finish(c->relay, DRAIN_MS);
+	if (c->begun)
+		put_back(c);
 	const struct ward_err *lost = c->begun ? ward_relay_failed(c->relay) : NULL;
 	if (lost && !c->err->code) {
 		ward_err_set(c->err, lost->code, "%s", lost->text);

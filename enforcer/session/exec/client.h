@@ -10,6 +10,8 @@
 
 #include "enforcer/base/err.h"
 #include "enforcer/base/pollset.h"
+#include "enforcer/screen/tty_modes.h"
+#include "enforcer/screen/pieces.h"
 #include "enforcer/session/terminal/relay.h"
 
 struct ward_client;
@@ -20,7 +22,9 @@ struct ward_client_kind {
 	const int *signals;  /* that reach `signal` */
 	size_t n_signals;
 	void (*signal)(struct ward_client *c, int signo);
-	bool screen; /* without a descriptor it has not begun; WARD_RELAY_DETACH twice leaves */
+	/* Without a descriptor it has not begun; WARD_RELAY_DETACH twice leaves; and our terminal
+	 * shows that of another one, whose modes are undone in the end. */
+	bool screen;
 };
 
 struct ward_client {
@@ -31,8 +35,10 @@ struct ward_client {
 	struct ward_pollset set;
 	int sock;
 	int signals;
-	int screen; /* where keys go and output comes from; -1: not yet, or none */
-	bool begun, over;
+	int screen;		     /* where keys go and output comes from; -1: not yet, or none */
+	struct ward_pieces tokens;   /* of what our terminal is shown, */
+	struct ward_tty_modes modes; /* and what that left it in */
+	bool begun, over, put_back;
 	int status; /* exit status for our caller */
 };
 

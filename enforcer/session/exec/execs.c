@@ -18,6 +18,7 @@
 #include "enforcer/base/limit.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/owner/exit_status.h"
+#include "enforcer/session/plan/runtime.h"
 #include "enforcer/session/terminal/given.h"
 
 /* After SIGHUP or SIGTERM a command has this long, as at the end of a session. */
@@ -76,7 +77,7 @@ static int record(struct ward_execs *x, const struct ward_exec *e, json_t *argv,
 	(void)snprintf(text, sizeof(text), "wardfs exec, number %u: %s", e->id,
 		!end					? "asked for"
 		: end->kind == WARD_SANDBOX_EXEC_FAILED ? "not started"
-		: e->timeout				? "ended by [limits] per-command"
+		: e->timeout				? "ended by [limits] command"
 							: "ended");
 	if (argv) {
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -161,7 +162,15 @@ static int start(struct ward_execs *x, const struct ward_exec *e, struct ward_sa
 	for (size_t i = 0; i < 3; i++)
 		s->stdio[i] =
 			ward_given_own_pipe(fds[i], &own[i]) == 0 && own[i] >= 0 ? own[i] : fds[i];
-	int r = ward_mode_exec(x->confined, e->id, s, err);
+	struct ward_mode_command command = WARD_RUNTIME_COMMAND_INIT;
+	int r = ward_runtime_command(x->plan, s->argv, s->envp, &command, err);
+	if (command.argv)
+		s->argv = command.argv;
+	if (command.envp)
+		s->envp = command.envp;
+	if (r == 0)
+		r = ward_mode_exec(x->confined, e->id, s, err);
+	ward_mode_command_clear(&command);
 	for (size_t i = 0; i < 3; i++)
 		if (own[i] >= 0)
 			close(own[i]);
@@ -179,7 +188,7 @@ static int own_pipes(const struct ward_execs *x, const struct ward_exec *e, cons
 	for (unsigned i = 0; i < 3 && geteuid() == 0 && e->peer.uid == 0; i++)
 		if (pipes & 1 << i && (fstat(fds[i], &st) < 0 || !S_ISFIFO(st.st_mode) ||
 					      fchown(fds[i], x->owner, (gid_t)-1) < 0))
-			return ward_err_set(err, -EINVAL, "descriptor %u is no pipe", i);
+			return ward_err_set(err, -EINVAL, "descriptor %u is not a pipe", i);
 	return 0;
 }
 
@@ -258,7 +267,7 @@ void ward_execs_request(struct ward_execs *x, int fd, const json_t *request, int
 	if (r == 0 && slot == WARD_EXECS_MAX)
 		r = ward_err_set(&err, -EAGAIN, "%d commands run already", WARD_EXECS_MAX);
 	if (r == 0 && ward_pollset_add(x->set, x->rank, fd, POLLIN, hear, e, &e->watched) < 0)
-		r = ward_err_set(&err, -EAGAIN, "the session waits for too much already");
+		r = ward_err_set(&err, -EAGAIN, "too many requests wait for the session already");
 	if (r == 0)
 		r = begin(x, e, request, fds, n_fds, &err);
 	for (size_t i = 0; i < n_fds; i++)

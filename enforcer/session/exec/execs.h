@@ -9,7 +9,7 @@
  *              client's, which the command's user is to own
  *   supervisor {"started":true,"file":N?}, with the pty's controlling side; or
  * {"error":TEXT,"status":N} client     {"signal":N}, as often as it likes supervisor {"exited":N}
- * or {"signaled":N}, with "timeout":true where [limits] per-command ended it; the end
+ * or {"signaled":N}, with "timeout":true where [limits] command ended it; the end
  *
  * A client that closes its connection hangs up: SIGHUP, SIGKILL two seconds later. Each command is
  * in the trail twice (kind `exec`): as it is asked for, and how it ended.
@@ -21,6 +21,7 @@
 #include "enforcer/base/pollset.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/guard/guard.h"
+#include "enforcer/session/plan/plan.h"
 
 #define WARD_EXECS_MAX 16
 
@@ -31,13 +32,14 @@ struct ward_execs {
 	/* Borrowed, for as long as this lives, which stays where it is. */
 	struct ward_confined *confined;
 	struct ward_guard *guard;
+	const struct ward_run_plan *plan;
 	char *const *envp; /* the session's */
 	const char *cwd;
 	bool terminal;		 /* the policy gives terminals */
 	bool no_argv;		 /* [audit] redact = argv */
 	unsigned apart;		 /* set of ward_given_apart: what no command gets itself */
 	uid_t owner;		 /* the commands' user on the host */
-	uint64_t per_command_ns; /* WARD_UNLIMITED: none */
+	uint64_t per_command_ns; /* [limits] command, per-command: the less; WARD_UNLIMITED: none */
 	uint64_t file_size;	 /* that clients keep to; WARD_UNLIMITED: none */
 	struct ward_pollset *set;
 	unsigned rank;

@@ -16,7 +16,7 @@ struct ward_join {
 
 /*
  * Runs it with our 0, 1, 2, as wardfs run does; signals that reach us are passed on. Returns the
- * exit status for our caller: the command's, 128+signal, 124 for [limits] per-command, 125, 126,
+ * exit status for our caller: the command's, 128+signal, 124 for [limits] command, 125, 126,
  * 127, 2; err has text where it is one of ours and there is something to say.
  */
 int ward_join(const struct ward_join *j, struct ward_err *err);

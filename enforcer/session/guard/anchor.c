@@ -2,8 +2,10 @@
 /* Delivers checkpoints to the anchor while a session runs. */
 #include "enforcer/session/guard/anchor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #include "audit/log/note.h"
+#include "audit/log/tlog.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/session/guard/anchor_command.h"
@@ -36,9 +39,19 @@
 #define NOTE64_MAX (((WARD_CHECKPOINT_MAX + 2) / 3) * 4 + 1)
 
 struct note {
+	const char *session; /* NULL: of the ledger */
+	uint64_t size;
+	size_t len;
 	struct ward_checkpoint c;
+	struct ward_tlog_note ledger;
 	char text[WARD_CHECKPOINT_MAX];
 };
+/* "session NAME over N records", "the ledger over N entries" */
+#define OF_FORM "%s%s over %" PRIu64 " %s"
+#define OF_ARGS(n)                                                                                 \
+	(n)->session ? "session " : "the ledger", (n)->session ? (n)->session : "", (n)->size,     \
+		(n)->session ? "records" : "entries"
+static_assert(WARD_TLOG_OWN_MAX <= WARD_CHECKPOINT_MAX, "one buffer for both");
 
 struct anchor {
 	const char *name; /* as the policy has it, borrowed */
@@ -54,6 +67,7 @@ struct anchor {
 struct ward_anchors {
 	const struct ward_identity *id;
 	int checkpoints_fd;
+	int ledger_fd;
 	bool unasked;  /* the journal, because it is there: the first and the last, if it takes them
 			*/
 	uint64_t seen; /* size of their file when it was last looked at */
@@ -93,8 +107,8 @@ static void base64(const struct note *n, char ret[NOTE64_MAX])
 	static const char digit[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t out = 0;
-	for (size_t i = 0; i < n->c.len; i += 3) {
-		size_t left = n->c.len - i;
+	for (size_t i = 0; i < n->len; i += 3) {
+		size_t left = n->len - i;
 		uint32_t v = (uint32_t)(unsigned char)n->text[i] << 16;
 		v |= left > 1 ? (uint32_t)(unsigned char)n->text[i + 1] << 8 : 0;
 		v |= left > 2 ? (uint32_t)(unsigned char)n->text[i + 2] : 0;
@@ -110,19 +124,19 @@ static int to_journal(struct anchor *a, const struct note *n)
 {
 	char text[WARD_CHECKPOINT_MAX + 512];
 	int len = snprintf(text, sizeof(text),
-		"MESSAGE=wardfs: checkpoint of session %s over %llu records\nPRIORITY=5\n"
-		"SYSLOG_IDENTIFIER=wardfs\nWARDFS_SESSION=%s\nWARDFS_RECORDS=%llu\n"
-		"WARDFS_CHECKPOINT\n",
-		n->c.session, (unsigned long long)n->c.size, n->c.session,
-		(unsigned long long)n->c.size);
-	if (len < 0 || (size_t)len + 8 + n->c.len + 1 > sizeof(text))
+		"MESSAGE=wardfs: checkpoint of " OF_FORM "\nPRIORITY=5\n"
+		"SYSLOG_IDENTIFIER=wardfs\n%s=%s\n%s=%" PRIu64 "\nWARDFS_CHECKPOINT\n",
+		OF_ARGS(n), n->session ? "WARDFS_SESSION" : "WARDFS_LEDGER",
+		n->session ? n->session : n->ledger.origin,
+		n->session ? "WARDFS_RECORDS" : "WARDFS_ENTRIES", n->size);
+	if (len < 0 || (size_t)len + 8 + n->len + 1 > sizeof(text))
 		return -E2BIG;
 	/* A value with newlines: its length, 64 bits little-endian, then the bytes and a newline.
 	 */
 	for (unsigned i = 0; i < 8; i++)
-		text[len++] = (char)((uint64_t)n->c.len >> (8 * i) & 255);
-	memcpy(text + len, n->text, n->c.len);
-	len += (int)n->c.len;
+		text[len++] = (char)((uint64_t)n->len >> (8 * i) & 255);
+	memcpy(text + len, n->text, n->len);
+	len += (int)n->len;
 	text[len++] = '\n';
 	return send_to(JOURNAL, text, (size_t)len);
 }
@@ -137,10 +151,8 @@ static int to_syslog(struct anchor *a, const struct note *n)
 	base64(n, note);
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%h %e %T", &tm);
-	int len = snprintf(text, sizeof(text),
-		"<%d>%s wardfs[%d]: checkpoint of session %s over %llu records: %s",
-		SYSLOG_PRIORITY, when, (int)getpid(), n->c.session, (unsigned long long)n->c.size,
-		note);
+	int len = snprintf(text, sizeof(text), "<%d>%s wardfs[%d]: checkpoint of " OF_FORM ": %s",
+		SYSLOG_PRIORITY, when, (int)getpid(), OF_ARGS(n), note);
 	if (len < 0 || (size_t)len >= sizeof(text))
 		return -E2BIG;
 	return send_to(SYSLOG, text, (size_t)len);
@@ -148,13 +160,13 @@ static int to_syslog(struct anchor *a, const struct note *n)
 
 static int to_file(struct anchor *a, const struct note *n)
 {
-	int r = ward_fd_write_all(a->fd, n->text, n->c.len);
+	int r = ward_fd_write_all(a->fd, n->text, n->len);
 	return r == 0 && fdatasync(a->fd) < 0 ? -errno : r;
 }
 
 static int to_command(struct anchor *a, const struct note *n)
 {
-	return ward_anchor_exec(a->path, a->hosts ? NULL : a->id, n->text, n->c.len);
+	return ward_anchor_exec(a->path, a->hosts ? NULL : a->id, n->text, n->len);
 }
 
 /* --- which --- */
@@ -225,7 +237,46 @@ static int read_note(const struct ward_anchors *x, uint64_t offset, struct note 
 	} while (have < 0 && errno == EINTR);
 	if (have < 0)
 		return -errno;
-	return have > 0 && ward_checkpoint_parse(ret->text, (size_t)have, &ret->c) == 0;
+	if (have == 0 || ward_checkpoint_parse(ret->text, (size_t)have, &ret->c) < 0)
+		return 0;
+	ret->session = ret->c.session;
+	ret->size = ret->c.size;
+	ret->len = ret->c.len;
+	return 1;
+}
+
+/* The ledger's last one. 1 there is one, 0 there is none. */
+static int read_ledger_note(const struct ward_anchors *x, struct note *ret)
+{
+	char text[WARD_TLOG_TAIL];
+	struct stat st;
+	size_t at = 0;
+	if (x->ledger_fd < 0)
+		return 0;
+	if (fstat(x->ledger_fd, &st) < 0)
+		return -errno;
+	off_t from = st.st_size > (off_t)sizeof(text) ? st.st_size - (off_t)sizeof(text) : 0;
+	ssize_t have = pread(x->ledger_fd, text, sizeof(text), from);
+	if (have < 0)
+		return -errno;
+	if (!ward_tlog_last(text, (size_t)have, NULL, &at, &ret->ledger) ||
+		ret->ledger.len > sizeof(ret->text))
+		return 0;
+	memcpy(ret->text, text + at, ret->ledger.len);
+	ret->session = NULL;
+	ret->size = ret->ledger.size;
+	ret->len = ret->ledger.len;
+	return 1;
+}
+
+/* With one of them all sessions of this host are fixed that the ledger knows. */
+static void deliver_ledger(struct ward_anchors *x)
+{
+	struct note n;
+	int r = read_ledger_note(x, &n);
+	for (size_t i = 0; r != 0 && i < x->n; i++)
+		if (x->v[i].error == 0)
+			x->v[i].error = r < 0 ? r : x->v[i].deliver(&x->v[i], &n);
 }
 
 /* Each gets all of them, in their order; who fails gets the same one again, later. */
@@ -243,7 +294,7 @@ static void deliver(struct ward_anchors *x)
 			}
 			a->error = a->deliver(a, &n);
 			if (a->error == 0)
-				a->offset += n.c.len;
+				a->offset += n.len;
 		}
 	}
 }
@@ -317,20 +368,22 @@ static void deliver_last(struct ward_anchors *x)
 	while (read_note(x, a->offset, &n) == 1) {
 		last = n;
 		any = true;
-		a->offset += n.c.len;
+		a->offset += n.len;
 	}
 	a->error = any ? a->deliver(a, &last) : 0;
+	deliver_ledger(x);
 }
 
 /* *ret stays NULL where the journal does not take the first one. */
 static int start_unasked(const char *name, const struct ward_identity *id, int checkpoints_fd,
-	struct ward_anchors **ret, struct ward_err *err)
+	int ledger_fd, struct ward_anchors **ret, struct ward_err *err)
 {
 	struct ward_anchors *x = calloc(1, sizeof(*x) + sizeof(x->v[0]));
 	if (!x)
 		return ward_err_sys(err, -ENOMEM, "anchors");
 	x->id = id;
 	x->checkpoints_fd = checkpoints_fd;
+	x->ledger_fd = ledger_fd;
 	x->unasked = true;
 	x->stop = -1;
 	x->n = 1;
@@ -346,13 +399,13 @@ static int start_unasked(const char *name, const struct ward_identity *id, int c
 }
 
 int ward_anchors_start(const struct ward_settings *s, const struct ward_identity *id,
-	int checkpoints_fd, struct ward_anchors **ret, struct ward_err *err)
+	int checkpoints_fd, int ledger_fd, struct ward_anchors **ret, struct ward_err *err)
 {
 	const struct ward_strings *what = &s->anchors;
 	const char *unasked = ward_anchors_unasked(what);
 	*ret = NULL;
 	if (unasked)
-		return start_unasked(unasked, id, checkpoints_fd, ret, err);
+		return start_unasked(unasked, id, checkpoints_fd, ledger_fd, ret, err);
 	if (what->n == 0 || (what->n == 1 && strcmp(what->v[0], "none") == 0))
 		return 0;
 	struct ward_anchors *x = calloc(1, sizeof(*x) + what->n * sizeof(x->v[0]));
@@ -360,6 +413,7 @@ int ward_anchors_start(const struct ward_settings *s, const struct ward_identity
 		return ward_err_sys(err, -ENOMEM, "anchors");
 	x->id = id;
 	x->checkpoints_fd = checkpoints_fd;
+	x->ledger_fd = ledger_fd;
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	int r = x->stop < 0 ? ward_err_sys(err, -errno, "anchors") : 0;
 	for (; r == 0 && x->n < what->n; x->n++) {
@@ -371,6 +425,7 @@ int ward_anchors_start(const struct ward_settings *s, const struct ward_identity
 		r = ward_err_set(err, -ENODATA, "anchors: there is no checkpoint");
 	if (r == 0) {
 		deliver(x);
+		deliver_ledger(x);
 		r = first_error(x, err);
 	}
 	if (r == 0)
@@ -398,6 +453,7 @@ int ward_anchors_finish(struct ward_anchors *x, struct ward_err *err)
 	if (x->running)
 		pthread_join(x->thread, NULL);
 	deliver(x);
+	deliver_ledger(x);
 	int r = first_error(x, err);
 	drop(x);
 	return r;

@@ -21,13 +21,16 @@ struct ward_anchors;
 const char *ward_anchors_unasked(const struct ward_strings *what);
 
 /*
- * s: its anchors count. checkpoints_fd: borrowed until ward_anchors_finish(), its position is not
- * used. Files are opened, and commands run, with the owner's rights; those of the floor with this
- * process's, which in a session of root's are root's (anchor_place.h says from where). *ret NULL:
- * there are none. Call before there are other threads.
+ * s: its anchors count. checkpoints_fd, and ledger_fd of the ledger's checkpoints (-1: they are
+ * another's): borrowed until ward_anchors_finish(), their positions are not used. Of the ledger the
+ * anchors get the last one at the start, and the last one at the end. Files are opened, and
+ * commands run, with the owner's rights; those of the floor with this process's, which in a session
+ * of root's are root's (anchor_place.h says from where). *ret NULL: there are none. Call before
+ * there are other threads.
  */
 int ward_anchors_start(const struct ward_settings *s, const struct ward_identity *id,
-	int checkpoints_fd, struct ward_anchors **ret, struct ward_err *err) ward_must_check;
+	int checkpoints_fd, int ledger_fd, struct ward_anchors **ret,
+	struct ward_err *err) ward_must_check;
 /*
  * After the trail has its end. Returns 0, or the error of the first anchor that does not have the
  * last checkpoint (its name in err). Frees x; NULL is fine.

@@ -80,7 +80,7 @@ static struct entries look(struct ward_store *st, int ledger, const char *name)
 	struct entries found = {false, false};
 	if (ward_store_read_key(st, root, NULL) < 0)
 		return found;
-	if (ward_verify_ledger(ledger, root, &v, NULL) == 0) {
+	if (ward_verify_ledger(ledger, WARD_LEDGER_NOTES_UNSEEN, root, &v, NULL) == 0) {
 		const struct ward_ledger_session *s = ward_ledger_view_find(&v, name);
 		if (s)
 			found = (struct entries){s->started, s->ended};

@@ -19,16 +19,18 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/plain.h"
 
 /* For one answer of a file system that has just said that it is ready. */
 #define MEET_MS 60000
 
 static int open_mountpoint(const char *arg, int *ret_fd, char **ret_path, struct ward_err *err)
 {
-	ward_cleanup_fd int fd = open(arg, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return ward_err_sys(err, -errno, "mount point %s", arg);
-	int r = ward_fd_path(fd, ret_path);
+	ward_cleanup_fd int fd = -1;
+	int r = ward_plain_dir(arg, &fd, err);
+	if (r < 0)
+		return r;
+	r = ward_fd_path(fd, ret_path);
 	if (r < 0)
 		return ward_err_sys(err, r, "mount point %s: cannot be named", arg);
 	*ret_fd = ward_steal_fd(&fd);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,20 +23,24 @@
 #define FS_END_MS 5000
 /* A writer with a megabyte of records to write and a slow disk. */
 #define AUDIT_END_MS 60000
+/* From a closed descriptor of the writer to the end of its process. */
+#define WRITER_DEATH_MS 5000
 
 static int spawn_writer(struct ward_guard *g, struct ward_err *err)
 {
-	struct ward_helper_fd fds[6 + WARD_GUARD_RINGS] = {
+	struct ward_helper_fd fds[8 + WARD_GUARD_RINGS] = {
 		{g->store.log_fd, WARD_FD_AUDIT_LOG},
-		{g->store.ledger_fd, WARD_FD_AUDIT_LEDGER},
+		{g->store.ledger.fd, WARD_FD_AUDIT_LEDGER},
+		{g->store.ledger.notes_fd, WARD_FD_AUDIT_LEDGER_CHECKPOINTS},
+		{g->store.ledger.tree_fd, WARD_FD_AUDIT_LEDGER_TREE},
 		{g->store.key_fd, WARD_FD_AUDIT_KEY},
 		{g->wake, WARD_FD_RING_WAKE},
 		{g->store.sign_fd, WARD_FD_AUDIT_SIGN},
 		{g->store.checkpoints_fd, WARD_FD_AUDIT_CHECKPOINTS},
 	};
 	for (int i = 0; i < WARD_GUARD_RINGS; i++)
-		fds[6 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
-	return ward_helper_spawn(&g->audit, fds, 6 + WARD_GUARD_RINGS, err);
+		fds[8 + i] = (struct ward_helper_fd){g->ring_fd[i], WARD_FD_AUDIT_RINGS + i};
+	return ward_helper_spawn(&g->audit, fds, 8 + WARD_GUARD_RINGS, err);
 }
 
 /* From here on it writes, unless it is to wait: the session must be on disk. */
@@ -197,6 +202,8 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
 	g->checkpoint_ms = s->checkpoint_ms;
 	g->rotate = s->rotate < WARD_SEGMENT_MIN ? WARD_SEGMENT_MIN : s->rotate;
 	g->keep_s = s->keep_ns / WARD_NS_PER_SEC;
+	if (g->keep_s < g->keep_min_s)
+		g->keep_s = g->keep_min_s;
 	int r = ward_policy_encode(policy, &blob);
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
@@ -285,6 +292,7 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 	for (size_t i = 0; i < n_trees; i++) {
 		ward_msg_put_str(m, trees[i].path);
 		ward_msg_put_u32(m, trees[i].elsewhere);
+		ward_msg_put_u32(m, trees[i].kind);
 	}
 	ward_msg_put_u32(m, 0);
 }
@@ -303,6 +311,33 @@ int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint3
 	ward_msg_clear(&m);
 	g->served = r == 0;
 	return r;
+}
+
+int ward_guard_replay_open(struct ward_guard *g, int *ret_inside, struct ward_err *err)
+{
+	const int on = 1;
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return ward_err_sys(err, -errno, "socketpair");
+	g->replay = ends[0];
+	*ret_inside = ends[1];
+	/* wardfs-fs, which may not set it, is to hear from the kernel who speaks. */
+	if (setsockopt(g->replay, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		return ward_err_sys(err, -errno, "SO_PASSCRED");
+	return 0;
+}
+
+int ward_guard_replay(struct ward_guard *g, struct ward_err *err)
+{
+	struct ward_msg m;
+	if (g->replay < 0)
+		return 0;
+	ward_msg_init(&m, WARD_MSG_FS_REPLAY);
+	int r = ward_msg_send(g->fs.control, &m, &g->replay, 1);
+	ward_msg_clear(&m);
+	close(g->replay);
+	g->replay = -1;
+	return r < 0 ? ward_err_sys(err, r, "tell wardfs-fs who replays changes") : 0;
 }
 
 int ward_guard_wait(struct ward_guard *g, struct ward_err *err)
@@ -329,6 +364,7 @@ void ward_guard_summary_clear(struct ward_guard_summary *s)
 		free(s->first[i].path);
 		free(s->first[i].rule);
 	}
+	free(s->hidden);
 	*s = (struct ward_guard_summary){0};
 }
 
@@ -336,6 +372,8 @@ static int read_summary(struct ward_msg_reader *m, struct ward_guard_summary *s)
 {
 	s->records = ward_msg_get_u64(m);
 	s->refusals = ward_msg_get_u64(m);
+	s->expected = ward_msg_get_u64(m);
+	s->hidden = ward_msg_get_str(m);
 	uint32_t n = ward_msg_get_u32(m);
 	if (n > WARD_GUARD_FIRST)
 		return -EBADMSG;
@@ -418,14 +456,22 @@ static int finish_writer(
 
 void ward_guard_writer_died(struct ward_guard *g)
 {
+	g->told_dead = true;
 	if (g->fs_ring)
 		ward_ring_fail(g->fs_ring, true);
 	if (g->net_ring)
 		ward_ring_fail(g->net_ring, true);
 }
 
+bool ward_guard_writer_ended(struct ward_guard *g)
+{
+	return g->audit.pid > 0 &&
+	       ward_helper_reap(&g->audit, g->told_dead ? WRITER_DEATH_MS : 0, false) >= 0;
+}
+
 int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err *err)
 {
+	g->told_dead = false;
 	if (g->system)
 		return ward_system_recover(g, err);
 	ward_helper_reap(&g->audit, 0, true);
@@ -496,6 +542,8 @@ void ward_guard_close(struct ward_guard *g)
 	(void)!ward_guard_on_disk(g, NULL);
 	ward_helper_reap(&g->fs, 0, true);
 	ward_helper_close(&g->fs);
+	if (g->replay >= 0)
+		close(g->replay);
 	/* Without us the writer writes what the rings hold, says so, and ends by itself. */
 	if (g->audit.control >= 0)
 		close(g->audit.control);
@@ -514,7 +562,7 @@ void ward_guard_close(struct ward_guard *g)
 	/* The writer can have come to the ledger, and no further: the next start ends it, then. */
 	const bool begun = !g->ready && !g->ended && g->state && g->store.log_fd >= 0 &&
 			   !g->system &&
-			   ward_crashed_begun(g->state, g->store.ledger_fd, g->store.name);
+			   ward_crashed_begun(g->state, g->store.ledger.fd, g->store.name);
 	/* A mark that stays makes the next start look, no more. */
 	if (g->mark >= 0 && (g->ended || (!g->ready && !begun)))
 		(void)!ward_store_unmark(g->state, g->store.name);

@@ -37,6 +37,7 @@ struct ward_guard {
 	uint64_t checkpoint_ms;
 	uint64_t rotate;	   /* [audit] rotate: bytes of a segment */
 	uint64_t keep_s;	   /* [audit] keep */
+	uint64_t keep_min_s;	   /* no less, whatever the policy says: it is not its word */
 	int next_fd;		   /* the next segment, made for the writer; -1 */
 	struct ward_helper packer; /* compresses segment packed + 1, into packing_fd */
 	int packing_fd;
@@ -44,9 +45,14 @@ struct ward_guard {
 	bool system; /* wardfs-auditd has the trail: of `store` only name and checkpoints are there
 		      */
 	bool served; /* wardfs-fs was told to serve */
+	int replay;  /* wardfs-fs' end of the replayer's sockets; -1 */
 	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 	bool told_to_finish;
+	/* A process of ours died: what it was doing may be done and have no record. session.end
+	 * says so, and no trail with that is intact. */
+	bool lost;
+	bool told_dead;	  /* somebody saw the writer's end before its process could be waited for */
 	pthread_t syncer; /* puts the session on disk, if syncing */
 	bool syncing;
 	bool in_thread; /* it was begun there, and tells the writer */
@@ -59,6 +65,7 @@ struct ward_guard {
 	((struct ward_guard){.store = WARD_STORE_SESSION_INIT,                                     \
 		.ring_fd = {-1, -1, -1},                                                           \
 		.wake = -1,                                                                        \
+		.replay = -1,                                                                      \
 		.policy_fd = -1,                                                                   \
 		.mark = -1,                                                                        \
 		.next_fd = -1,                                                                     \
@@ -89,6 +96,7 @@ struct ward_guard_tree {
 	int fuse;	    /* mounted /dev/fuse */
 	int backing;	    /* O_PATH directory */
 	uint32_t elsewhere; /* bit i: tree i serves a directory of this one under other rules */
+	enum ward_fs_tree_kind kind;
 };
 
 /*
@@ -120,6 +128,14 @@ int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint3
 	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err) ward_must_check;
 
 /*
+ * A pair of sockets by which wardfs-fs has changes of the host replayed (ipc/replay.h): one end
+ * goes to wardfs-fs, once it was told to serve; *ret_inside is the caller's, for the replayer.
+ */
+int ward_guard_replay_open(
+	struct ward_guard *g, int *ret_inside, struct ward_err *err) ward_must_check;
+int ward_guard_replay(struct ward_guard *g, struct ward_err *err) ward_must_check;
+
+/*
  * Waits for ward_guard_open()'s thread, if there is one: the session is on disk and the writer
  * told to go on. Again: 0.
  */
@@ -140,9 +156,12 @@ struct ward_guard_refusal {
 #define WARD_GUARD_FIRST 3
 struct ward_guard_summary {
 	uint64_t records;
-	uint64_t refusals;
+	uint64_t refusals; /* all; of them expected ones, which are not among the first */
+	uint64_t expected;
 	struct ward_guard_refusal first[WARD_GUARD_FIRST];
 	size_t n_first;
+	char *hidden; /* owned: the first path that was looked for, hidden, and expected; "": none
+		       */
 };
 void ward_guard_summary_clear(struct ward_guard_summary *s);
 
@@ -173,6 +192,12 @@ int ward_guard_finish(struct ward_guard *g, struct ward_guard_summary *summary,
  * process could wait where not even SIGKILL reaches it. A recovery writer takes it back.
  */
 void ward_guard_writer_died(struct ward_guard *g);
+
+/*
+ * Whether the writer has ended; it is reaped then. Its descriptors close, and others tell of it,
+ * before its process can be waited for: after ward_guard_writer_died() this waits up to 5 s.
+ */
+bool ward_guard_writer_ended(struct ward_guard *g);
 
 /* The writer is dead: starts another one that appends what the rings hold, and the cause. */
 int ward_guard_recover(

@@ -18,6 +18,9 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/early.h"
 
+/* From SIGKILL to the end of a process, with much memory to give back, on a busy machine. */
+#define KILLED_MS 10000
+
 /* CONTROL and LIFELINE beside what the caller gives. */
 #define HELPER_FDS_MAX (2 * WARD_TREES_MAX + WARD_RINGS_MAX + 16)
 
@@ -30,7 +33,7 @@ int ward_helper_program(const char *name, char **ret, struct ward_err *err)
 	self[n] = '\0';
 	char *slash = strrchr(self, '/');
 	if (!slash)
-		return ward_err_set(err, -ENOENT, "cannot tell where wardfs is installed");
+		return ward_err_set(err, -ENOENT, "cannot find out where wardfs is installed");
 	*slash = '\0';
 	const char *dir = strcmp(self, WARD_BINDIR) == 0 ? WARD_LIBEXECDIR : self;
 	if (asprintf(ret, "%s/%s", dir, name) < 0)
@@ -293,8 +296,12 @@ int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it)
 		return 0;
 	if (kill_it && !h->foreign)
 		kill(h->pid, SIGKILL); /* our unreaped child: the pid cannot be another's */
-	if (h->pidfd >= 0 && !kill_it && !wait_end(h, ms))
+	if (h->pidfd >= 0 && !wait_end(h, kill_it ? KILLED_MS : ms)) {
+		/* It waits in the kernel for a file system that does not answer: nobody can end it.
+		 */
+		h->pid = kill_it ? 0 : h->pid;
 		return -ETIMEDOUT;
+	}
 	if (h->foreign) {
 		h->pid = 0;
 		return 0;

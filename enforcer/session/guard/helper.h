@@ -46,7 +46,8 @@ struct ward_helper_fd {
 
 /*
  * Absolute path of one of our programs: beside the running program in a build tree, else in the
- * installation's libexec directory. *ret is the caller's (free()).
+ * installation's libexec directory; of "" the directory itself, with a slash. *ret is the caller's
+ * (free()).
  */
 int ward_helper_program(const char *name, char **ret, struct ward_err *err) ward_must_check;
 
@@ -86,8 +87,8 @@ int ward_helper_wait_ready(
 
 /*
  * Waits up to ms for the process to end and reaps it. Returns its wait status, or -ETIMEDOUT. With
- * kill set the process gets SIGKILL first (and is always reaped). Of a foreign one the status is
- * always 0, and kill only stops the waiting.
+ * kill set the process gets SIGKILL first; one that not even that ends is left behind. Of a foreign
+ * one the status is always 0, and kill only stops the waiting.
  */
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it);
 /* Closes descriptors; the process must have been reaped, unless it only waits

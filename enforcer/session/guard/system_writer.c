@@ -75,7 +75,8 @@ static int wait_for(int sock, uint32_t type, int *ret_fd, char **ret_text, uint3
 		ward_cleanup_free char *text = ret_text ? ward_msg_get_str(&m) : NULL;
 		uint32_t number = ret_number ? ward_msg_get_u32(&m) : 0;
 		if (m.type != type || ward_msg_done(&m) < 0 || (ret_fd && n_fds != 1))
-			return ward_err_set(err, -EBADMSG, "the system's writer: not understood");
+			return ward_err_set(
+				err, -EBADMSG, "the system's writer: its answer is not valid");
 		if (ret_text)
 			*ret_text = ward_steal_ptr(&text);
 		if (ret_number)
@@ -129,7 +130,8 @@ int ward_system_open(
 			&given, NULL, err);
 	if (r == 0 && (size_t)snprintf(g->store.name, sizeof(g->store.name), "%s", given) >=
 			      sizeof(g->store.name))
-		r = ward_err_set(err, -EBADMSG, "the system's writer: a name that is none");
+		r = ward_err_set(
+			err, -EBADMSG, "the system's writer: its answer has an invalid name");
 	return r;
 }
 

@@ -46,8 +46,8 @@ void ward_home_clear(struct ward_kept_home *h)
 	*h = WARD_HOME_INIT;
 }
 
-int ward_home_look(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
-	struct ward_err *err)
+int ward_home_look(const char *state, uid_t uid, const char *project, int project_fd,
+	struct ward_kept_home *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
 	ward_cleanup(ward_home_clear) struct ward_kept_home h = WARD_HOME_INIT;
@@ -55,10 +55,14 @@ int ward_home_look(const char *state, uid_t uid, const char *project, struct war
 	h.dir = ward_buf_steal(&dir);
 	if (!h.dir || asprintf(&h.source, "%s/home", h.dir) < 0)
 		return ward_err_sys(err, -ENOMEM, "the kept home");
+	int r = ward_home_bound_text(project_fd, h.bound);
+	if (r < 0)
+		return ward_err_sys(err, r, "%s", project);
 	/* Else a new one; what else is wrong is told when it is opened. */
 	ward_cleanup_fd int at = open(h.dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (at >= 0)
 		h.home = openat(at, "home", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	h.other = ward_home_bound_other(at, h.bound);
 	ward_home_used_read(at, &h.used);
 	*ret = h;
 	h = WARD_HOME_INIT;
@@ -76,24 +80,26 @@ static int used(struct ward_kept_home *h, uint64_t limit, struct ward_err *err)
 	return r;
 }
 
-int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
-	struct ward_err *err)
+int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p,
+	const struct ward_mode *mode, struct ward_buf *b, struct ward_err *err)
 {
 	const struct ward_settings *s = ward_policy_settings(p);
-	if (s->home != WARD_HOME_PROJECT || !(s->mode->takes & WARD_TAKES_HOME))
+	if (s->home != WARD_HOME_PROJECT || !(mode->takes & WARD_TAKES_HOME))
 		return 0;
 	for (size_t i = 0; i < s->n_trees; i++)
 		if (ward_path_beneath(s->trees[i].path, WARD_HOME_PATH) ||
 			ward_path_beneath(WARD_HOME_PATH, s->trees[i].path))
 			return ward_err_set(err, -EINVAL,
-				"[tree %s] and [home] mode = project are in each other's way: the kept "
-				"home is at " WARD_HOME_PATH,
+				"[tree %s] conflicts with [home] mode = project: the kept home "
+				"is at " WARD_HOME_PATH,
 				s->trees[i].path);
 	/* A path stands as it is in source =: no quoting exists there. */
 	if (strpbrk(h->source, "];#~\\\n"))
 		return ward_err_set(err, -EINVAL,
-			"the state directory %s cannot hold a kept home: a policy cannot name a path "
-			"with ']', ';', '#', '~' or '\\' in it; set XDG_STATE_HOME, or [home] mode = tmpfs",
+			"the state directory %s cannot hold a kept home: a policy cannot name a "
+			"path "
+			"with ']', ';', '#', '~' or '\\' in it; set XDG_STATE_HOME, or [home] "
+			"mode = tmpfs",
 			h->source);
 	ward_buf_printf(b,
 		"[tree " WARD_HOME_PATH
@@ -103,8 +109,10 @@ int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p, struct
 		return 0;
 	int r = used(h, s->home_size, err);
 	uint64_t n = h->used.bytes;
-	ward_buf_printf(b, "[quota " WARD_HOME_PATH "]\ngrowth = %" PRIu64 "\n",
-		n < s->home_size ? s->home_size - n : 0);
+	n = n < s->home_size ? s->home_size - n : 0;
+	const bool whole = n && n % (UINT64_C(1) << 30) == 0; /* people read it */
+	ward_buf_printf(b, "[quota " WARD_HOME_PATH "]\ngrowth = %" PRIu64 "%s\n",
+		whole ? n >> 30 : n, whole ? "G" : "");
 	return r;
 }
 
@@ -136,8 +144,7 @@ static bool same_file(int fd, int dir, const char *name)
 
 static int open_lock(int dir)
 {
-	int fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
+	return ward_fd_make_regular(dir, "lock", O_RDWR, 0600);
 }
 
 /* homes/UID/NAME-HASH, with its lock: whole (*ret_alone) if nobody else has it, else shared. */
@@ -267,6 +274,10 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	if (r == 0)
 		r = write_project(dir, project);
 	if (r == 0)
+		r = ward_home_bound_write(dir, h->bound, false);
+	if (r == 0 && ward_home_bound_other(dir, h->bound))
+		r = -EBUSY;
+	if (r == 0)
 		r = open_home(dir, id, &backing);
 	if (r == 0)
 		r = ward_home_used_begin(dir, alone, &h->used);
@@ -370,14 +381,14 @@ static int visit_one(const char *state, int user, uid_t uid, const char *name,
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP
 			       ? 0
 			       : ward_err_sys(err, -errno, "%s", name);
-	ward_cleanup_fd int text = openat(dir, "project", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int text = ward_fd_open_regular(dir, "project", O_RDONLY);
 	if (text >= 0 && ward_fd_read_all(text, 65536, &project) < 0)
 		ward_buf_clear(&project);
 	if (asprintf(&path, "%s/" HOMES "/%u/%s/home", state, (unsigned)uid, name) < 0)
 		return ward_err_sys(err, -ENOMEM, "homes");
 	ward_cleanup_fd int home =
 		openat(dir, "home", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ward_cleanup_fd int lock = openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int lock = ward_fd_open_regular(dir, "lock", O_RDWR);
 	bool busy = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
 	/* Only a look: a session that starts meanwhile shall not wait for us. */
 	if (lock >= 0 && !busy)
@@ -469,9 +480,20 @@ int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progre
 	if (unlinkat(e->dir, "home", AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return ward_err_sys(err, -errno, "%s", e->path);
 	(void)unlinkat(e->dir, "project", 0);
+	(void)unlinkat(e->dir, "bound", 0);
 	(void)unlinkat(e->dir, "used", 0);
 	(void)unlinkat(e->dir, "lock", 0);
 	return unlinkat(e->above, e->name, AT_REMOVEDIR) < 0 && errno != ENOENT
 		       ? ward_err_sys(err, -errno, "%s", e->name)
 		       : 0;
+}
+
+int ward_home_bind(const struct ward_home_entry *e, struct ward_err *err)
+{
+	char bound[WARD_HOME_BOUND_MAX];
+	ward_cleanup_fd int fd = open(e->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : ward_home_bound_text(fd, bound);
+	if (r == 0)
+		r = ward_home_bound_write(e->dir, bound, true);
+	return r < 0 ? ward_err_sys(err, r, "%s", e->project) : 0;
 }

@@ -5,6 +5,7 @@
  *   homes/UID/NAME-HASH/    whose owner UID is; HASH of the project's path
  *     home/                 the tree: the owner's, 0700
  *     project               the project's path
+ *     bound                 which directory that was (home_bound.h)
  *     used                  what it holds (home_used.h)
  *     lock                  flock(2): shared by its sessions, whole by who clears it
  *
@@ -18,6 +19,7 @@
 
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
+#include "enforcer/session/home/home_bound.h"
 #include "enforcer/session/home/home_tree.h"
 #include "enforcer/session/home/home_used.h"
 #include "enforcer/session/owner/identity.h"
@@ -29,30 +31,34 @@ struct ward_kept_home {
 	int home;     /* home/, O_PATH; -1: not there yet, or not looked at */
 	int at;	      /* homes/UID/NAME-HASH, once it is locked; -1 */
 	struct ward_home_used used;
+	char bound[WARD_HOME_BOUND_MAX]; /* of the project as it is now */
+	bool other;			 /* it is kept for another directory of that path */
 };
 #define WARD_HOME_INIT ((struct ward_kept_home){.lock = -1, .home = -1, .at = -1})
 void ward_home_clear(struct ward_kept_home *h);
 
 /*
- * Where it is, or would be, and what there is of it; nothing is made. With our own rights: the
- * state directory is nobody else's.
+ * Where it is, or would be, and what there is of it; nothing is made. project: its path, project_fd
+ * the directory itself. With our own rights: the state directory is nobody else's.
  */
-int ward_home_look(const char *state, uid_t uid, const char *project, struct ward_kept_home *ret,
-	struct ward_err *err) ward_must_check;
+int ward_home_look(const char *state, uid_t uid, const char *project, int project_fd,
+	struct ward_kept_home *ret, struct ward_err *err) ward_must_check;
 
 /*
  * Appends the tree, its rule and its quota as policy text: size (WARD_UNLIMITED: none) less what
  * the home holds now: what is kept of that (home_used.h), else it is counted, perhaps with the
- * owner's rights. Nothing where p asks for no kept home. -EINVAL: a tree of the policy's is at,
+ * owner's rights. Nothing where p asks for no kept home, or where the mode
+ * has none. -EINVAL: a tree of the policy's is at,
  * above or beneath WARD_HOME_PATH, or the state directory has a name that no policy can hold.
  */
-int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p, struct ward_buf *b,
-	struct ward_err *err) ward_must_check;
+int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p,
+	const struct ward_mode *mode, struct ward_buf *b, struct ward_err *err) ward_must_check;
 
 /*
  * Makes what is missing (store: the state directory, which is there), takes the lock and, if no
  * other session has it, removes what a home does not keep (conf/home-dropped.list). *ret_backing:
- * O_PATH, the caller's. -EBUSY: it is being cleared.
+ * O_PATH, the caller's. Binds a home that is not bound. -EBUSY: it is being cleared, or was bound
+ * to another directory meanwhile.
  */
 int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
 	const char *project, int *ret_backing, struct ward_err *err) ward_must_check;
@@ -86,6 +92,9 @@ typedef int ward_home_visit(void *user, const struct ward_home_entry *e, struct 
 /* Calls visit for each home beneath state, in the order of uids and names. None is no error. */
 int ward_home_each(const char *state, ward_home_visit *visit, void *user,
 	struct ward_err *err) ward_must_check;
+
+/* Binds a home to the directory that its project's path stands for now. */
+int ward_home_bind(const struct ward_home_entry *e, struct ward_err *err) ward_must_check;
 
 /* Takes a home away, as a whole. -EBUSY: a session has it. */
 int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progress, void *user,

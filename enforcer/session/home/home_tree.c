@@ -103,8 +103,8 @@ int ward_home_measure(int dir, struct ward_home_size *ret, struct ward_err *err)
 	int r = fd < 0 ? fd : measure(fd, 0, &size);
 	if (r == -ELOOP)
 		return ward_err_set(err, r,
-			"the kept home holds directories nested deeper than %d; wardfs home clear "
-			"empties it",
+			"the kept home has directories nested deeper than %d; 'wardfs home "
+			"clear' empties it",
 			WARD_HOME_DEPTH_MAX);
 	if (r < 0)
 		return ward_err_sys(err, r, "the kept home");

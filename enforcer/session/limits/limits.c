@@ -13,84 +13,54 @@
 /* [limits] tmp as it is without being written: what the view has anyway. */
 #define TMP_DEFAULT (UINT64_C(1) << 30)
 
-static uint64_t memory_of(const struct ward_settings *s)
-{
-	return s->memory;
-}
-
-static uint64_t cpus_of(const struct ward_settings *s)
-{
-	return s->cpus;
-}
-
-static uint64_t cpu_time_of(const struct ward_settings *s)
-{
-	return s->cpu_time_ns;
-}
-
-static uint64_t processes_of(const struct ward_settings *s)
-{
-	return s->processes;
-}
-
-static uint64_t open_files_of(const struct ward_settings *s)
-{
-	return s->open_files;
-}
-
-static uint64_t file_of(const struct ward_settings *s)
-{
-	return s->file_size;
-}
-
-static uint64_t core_of(const struct ward_settings *s)
-{
-	return s->core ? WARD_UNLIMITED : 0;
-}
-
-static uint64_t tmp_of(const struct ward_settings *s)
-{
-	return s->tmp_bytes;
-}
-
-static uint64_t wall_of(const struct ward_settings *s)
-{
-	return s->wall_ns;
-}
-
-static uint64_t idle_of(const struct ward_settings *s)
-{
-	return s->idle_ns;
-}
-
 /* part: what of the control groups gives it; WARD_CGROUP_PARTS: nothing does. */
 static const struct limit {
 	const char *key;
 	enum ward_guarantee guarantee;
 	enum ward_cgroup_part part;
-	uint64_t (*value)(const struct ward_settings *s);
+	size_t member; /* of struct ward_settings: a uint64_t, but for `core` */
 	enum ward_limit_unit unit;
 	const char *instead; /* what require = where-available settles for */
 } limits[] = {
-	{"memory", WARD_GUARANTEE_MEMORY, WARD_CGROUP_MEMORY, memory_of, WARD_LIMIT_BYTES,
+#define MEMBER(name) offsetof(struct ward_settings, name)
+	{"memory", WARD_GUARANTEE_MEMORY, WARD_CGROUP_MEMORY, MEMBER(memory), WARD_LIMIT_BYTES,
 		"data of each process by itself"},
-	{"cpus", WARD_GUARANTEE_CPUS, WARD_CGROUP_CPU, cpus_of, WARD_LIMIT_TENTHS, "not at all"},
-	{"cpu-time", WARD_GUARANTEE_CPU_TIME, WARD_CGROUP_CPUACCT, cpu_time_of, WARD_LIMIT_NS,
-		"time of each process by itself"},
-	{"processes", WARD_GUARANTEE_NPROC, WARD_CGROUP_PIDS, processes_of, WARD_LIMIT_COUNT, NULL},
-	{"open-files", WARD_GUARANTEE_OPEN_FILES, WARD_CGROUP_PARTS, open_files_of,
+	{"cpus", WARD_GUARANTEE_CPUS, WARD_CGROUP_CPU, MEMBER(cpus), WARD_LIMIT_TENTHS,
+		"not at all"},
+	{"cpu-time", WARD_GUARANTEE_CPU_TIME, WARD_CGROUP_CPUACCT, MEMBER(cpu_time_ns),
+		WARD_LIMIT_NS, "time of each process by itself"},
+	{"processes", WARD_GUARANTEE_NPROC, WARD_CGROUP_PIDS, MEMBER(processes), WARD_LIMIT_COUNT,
+		NULL},
+	{"open-files", WARD_GUARANTEE_OPEN_FILES, WARD_CGROUP_PARTS, MEMBER(open_files),
 		WARD_LIMIT_COUNT, NULL},
-	{"file", WARD_GUARANTEE_FILE, WARD_CGROUP_PARTS, file_of, WARD_LIMIT_BYTES, NULL},
-	{"core", WARD_GUARANTEE_CORE, WARD_CGROUP_PARTS, core_of, WARD_LIMIT_BYTES, NULL},
-	{"tmp", WARD_GUARANTEE_TMP, WARD_CGROUP_PARTS, tmp_of, WARD_LIMIT_BYTES, "not at all"},
-	{"wall", WARD_GUARANTEE_WALL, WARD_CGROUP_PARTS, wall_of, WARD_LIMIT_NS, NULL},
-	{"idle", WARD_GUARANTEE_IDLE, WARD_CGROUP_PARTS, idle_of, WARD_LIMIT_NS, NULL},
+	{"file", WARD_GUARANTEE_FILE, WARD_CGROUP_PARTS, MEMBER(file_size), WARD_LIMIT_BYTES, NULL},
+	{"core", WARD_GUARANTEE_CORE, WARD_CGROUP_PARTS, MEMBER(core), WARD_LIMIT_BYTES, NULL},
+	{"tmp", WARD_GUARANTEE_TMP, WARD_CGROUP_PARTS, MEMBER(tmp_bytes), WARD_LIMIT_BYTES,
+		"not at all"},
+	{"wall", WARD_GUARANTEE_WALL, WARD_CGROUP_PARTS, MEMBER(wall_ns), WARD_LIMIT_NS, NULL},
+	{"idle", WARD_GUARANTEE_IDLE, WARD_CGROUP_PARTS, MEMBER(idle_ns), WARD_LIMIT_NS, NULL},
+#undef MEMBER
 };
 #define LIMITS (sizeof(limits) / sizeof(limits[0]))
+#define IDLE WARD_GUARANTEE_BIT(WARD_GUARANTEE_IDLE)
+
+static uint64_t value_of(const struct ward_limits *l, const struct limit *m)
+{
+	const void *at = (const char *)l->settings + m->member;
+	if (m->guarantee == WARD_GUARANTEE_CORE)
+		return l->settings->core ? WARD_UNLIMITED : 0;
+	return *(const uint64_t *)at;
+}
+
+/* Do the lines of shipped profiles alone ask for it? */
+static bool by_default(const struct ward_limits *l, const struct limit *m, struct ward_said *ret)
+{
+	return ward_policy_said(l->policy, m->member, ret) && ret->shipped;
+}
 
 static bool asked(const struct ward_limits *l, const struct limit *m)
 {
-	uint64_t v = m->value(l->settings);
+	uint64_t v = value_of(l, m);
 	/* The default of a place that only a view of its own has. */
 	if (m->guarantee == WARD_GUARANTEE_TMP && v == TMP_DEFAULT)
 		return false;
@@ -133,7 +103,8 @@ static const char *fix_of(const struct ward_limits *l, const struct limit *m)
 		return "--mode restricted";
 	if (l->root)
 		return "in a container: a writable /sys/fs/cgroup (docker run --privileged, or "
-		       "--cgroupns=private with the mount read-write); else boot with the controller "
+		       "--cgroupns=private with the mount read-write); else boot with the "
+		       "controller "
 		       "(cgroup_enable=memory)";
 	return "a host with cgroup v2 and a user manager of systemd (loginctl enable-linger, "
 	       "systemd-run), or as root: see wardfs doctor";
@@ -141,6 +112,8 @@ static const char *fix_of(const struct ward_limits *l, const struct limit *m)
 
 static const char *why_of(const struct ward_limits *l, const struct limit *m)
 {
+	if (m->guarantee == WARD_GUARANTEE_IDLE && l->unheld & IDLE)
+		return ward_cgroup_why(l->cg, WARD_CGROUP_CPUACCT);
 	return m->part == WARD_CGROUP_PARTS ? "this mode does not have it"
 					    : ward_cgroup_why(l->cg, m->part);
 }
@@ -148,13 +121,27 @@ static const char *why_of(const struct ward_limits *l, const struct limit *m)
 static int refuse(const struct ward_limits *l, const struct limit *m, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_limit_text(m->unit, m->value(l->settings), &b);
+	struct ward_said said;
+	if (ward_policy_said(l->policy, m->member, &said) && said.share)
+		ward_buf_printf(&b, "%s, here ", said.value);
+	ward_limit_text(m->unit, value_of(l, m), &b);
 	return ward_err_set(err, -ENOTSUP,
-		"[limits] %s = %s cannot be held here (%s); nothing was started; fix: %s; or leave it "
-		"out for this run: --allow-missing %s%s",
+		"[limits] %s = %s cannot be enforced here (%s); nothing was started; fix: %s; or "
+		"leave it out for this run: --allow-missing %s%s",
 		m->key, ward_buf_str(&b), why_of(l, m), fix_of(l, m),
 		ward_guarantee_name(m->guarantee),
 		m->instead ? "; or [limits] require = where-available" : "");
+}
+
+/*
+ * The idle clock of a profile ends nobody's computation: it takes CPU time for a sign of life, and
+ * so needs to know it.
+ */
+static bool can_hold(const struct ward_limits *l, const struct limit *m, bool shipped)
+{
+	return l->held & WARD_GUARANTEE_BIT(m->guarantee) &&
+	       !(shipped && m->guarantee == WARD_GUARANTEE_IDLE &&
+		       !ward_cgroup_has(l->cg, WARD_CGROUP_CPUACCT));
 }
 
 /* What of the policy no layer of the mode could carry out. */
@@ -163,7 +150,8 @@ static int check_filter(const struct ward_limits *l, struct ward_err *err)
 	if (l->settings->seccomp == WARD_LIST_DEFAULT || l->mode->takes & WARD_TAKES_SECCOMP)
 		return 0;
 	return ward_err_set(err, -ENOTSUP,
-		"[process] seccomp asks for a list, and mode '%s' has no filter; nothing was started; "
+		"[process] seccomp asks for a list, and mode '%s' has no filter; nothing was "
+		"started; "
 		"fix: --mode restricted",
 		l->mode->word);
 }
@@ -184,10 +172,14 @@ static int compare(struct ward_limits *l, uint32_t allowed, struct ward_err *err
 	}
 	for (size_t i = 0; i < LIMITS; i++) {
 		uint32_t bit = WARD_GUARANTEE_BIT(limits[i].guarantee);
-		if (!(required & ~l->held & bit))
+		struct ward_said said;
+		const bool shipped = by_default(l, &limits[i], &said);
+		if (!(required & bit) || can_hold(l, &limits[i], shipped))
 			continue;
 		if (allowed & bit)
 			l->left_out |= bit;
+		else if (shipped)
+			l->unheld |= bit;
 		else if (l->settings->limits_where_available && limits[i].instead)
 			l->weakened |= bit;
 		else
@@ -215,14 +207,17 @@ int ward_limits_open(
 	if (!l)
 		return ward_err_sys(err, -ENOMEM, "limits");
 	l->settings = spec->settings;
+	l->policy = spec->policy;
+	l->idle_default = ward_limits_idle_is_default(spec->policy);
 	l->mode = spec->mode;
 	l->root = spec->root;
-	l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	l->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	struct ward_cgroup_spec cg = {.name = spec->session,
 		.root = spec->root,
 		.memory = spec->settings->memory,
 		.processes = spec->settings->processes,
 		.cpus = spec->settings->cpus,
+		.replayed = ward_layers_replay(spec->mode->layers),
 		.helpers = accounted(spec->settings)};
 	l->counts_helpers = cg.helpers;
 	int r = l->timer < 0 ? ward_err_sys(err, -errno, "clock")
@@ -258,6 +253,52 @@ uint64_t ward_limits_process_seconds(const struct ward_limits *l)
 		    : WARD_UNLIMITED;
 }
 
+/* "memory = 75% (17988M)" */
+static void put_default(const struct ward_limits *l, const struct limit *m, struct ward_buf *b)
+{
+	struct ward_said said;
+	(void)by_default(l, m, &said);
+	ward_buf_printf(b, "%s = %s", m->key, said.value);
+	if (!said.share)
+		return;
+	ward_buf_puts(b, " (");
+	ward_limit_text(m->unit, said.number, b);
+	ward_buf_putc(b, ')');
+}
+
+/* Those that the profile sets by default, and nothing here can hold. Nobody chose them, and each
+ * start says this: the reasons are in the trail, and in what doctor prints. */
+static void warn_defaults(const struct ward_limits *l, struct ward_buf *b)
+{
+	if (!l->unheld)
+		return;
+	const char *between = ": ";
+	ward_buf_printf(
+		b, "%sthis host cannot hold these limits of the profile", b->len ? "; " : "");
+	for (size_t i = 0; i < LIMITS; i++) {
+		if (!(l->unheld & WARD_GUARANTEE_BIT(limits[i].guarantee)))
+			continue;
+		ward_buf_puts(b, between);
+		between = ", ";
+		put_default(l, &limits[i], b);
+	}
+	ward_buf_puts(b, " ('wardfs doctor' says why)");
+}
+
+void ward_limits_not_held(const struct ward_limits *l, json_t *ret)
+{
+	for (size_t i = 0; i < LIMITS; i++)
+		if ((l->unheld | l->weakened | l->left_out) &
+			WARD_GUARANTEE_BIT(limits[i].guarantee))
+			json_array_append_new(ret, json_string(limits[i].key));
+}
+
+bool ward_limits_idle_is_default(const struct ward_policy *p)
+{
+	struct ward_said said;
+	return WARD_SAID(p, idle_ns, &said) && said.shipped;
+}
+
 char *ward_limits_warning(const struct ward_limits *l)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -270,13 +311,14 @@ char *ward_limits_warning(const struct ward_limits *l)
 			l->left_out & bit ? "--allow-missing" : limits[i].instead,
 			why_of(l, &limits[i]));
 	}
+	warn_defaults(l, &b);
 	return b.len ? ward_buf_steal(&b) : NULL;
 }
 
 static const char *held_by(const struct ward_limits *l, const struct limit *m)
 {
 	uint32_t bit = WARD_GUARANTEE_BIT(m->guarantee);
-	if (l->left_out & bit)
+	if ((l->left_out | l->unheld) & bit)
 		return "nothing";
 	if (l->weakened & bit)
 		return strcmp(m->instead, "not at all") == 0 ? "nothing" : "rlimit";
@@ -309,12 +351,27 @@ static const char *held_by(const struct ward_limits *l, const struct limit *m)
 	return "rlimit";
 }
 
+/* A limit that is asked for, as the trail has it: what was said, and what it comes to here. */
+static json_t *describe(const struct ward_limits *l, const struct limit *m)
+{
+	struct ward_said said;
+	json_t *o =
+		json_pack("{s:I, s:s}", "value", (json_int_t)value_of(l, m), "by", held_by(l, m));
+	if (!ward_policy_said(l->policy, m->member, &said))
+		return o;
+	if (said.share)
+		json_object_set_new(o, "said", json_string(said.value));
+	if (said.shipped)
+		json_object_set_new(o, "default", json_true());
+	return o;
+}
+
 void ward_limits_describe(const struct ward_limits *l, json_t *o)
 {
 	json_t *names = json_array(), *held = json_object(), *missing = json_object();
 	json_t *groups = json_array();
 	for (unsigned i = 0; i < WARD_GUARANTEES; i++)
-		if (l->held & ~(l->weakened | l->left_out) & WARD_GUARANTEE_BIT(i))
+		if (l->held & ~(l->weakened | l->left_out | l->unheld) & WARD_GUARANTEE_BIT(i))
 			json_array_append_new(
 				names, json_string(ward_guarantee_name((enum ward_guarantee)i)));
 	for (size_t i = 0; i < LIMITS; i++) {
@@ -322,13 +379,12 @@ void ward_limits_describe(const struct ward_limits *l, json_t *o)
 		uint32_t bit = WARD_GUARANTEE_BIT(m->guarantee);
 		if (!asked(l, m))
 			continue;
-		json_object_set_new(held, m->key,
-			json_pack("{s:I, s:s}", "value", (json_int_t)m->value(l->settings), "by",
-				held_by(l, m)));
-		if ((l->weakened | l->left_out) & bit)
+		json_object_set_new(held, m->key, describe(l, m));
+		if ((l->weakened | l->left_out | l->unheld) & bit)
 			json_object_set_new(missing, ward_guarantee_name(m->guarantee),
 				json_pack("{s:s, s:s}", "why", why_of(l, m), "because",
 					l->left_out & bit ? "--allow-missing"
+					: l->unheld & bit ? "a default of the profile"
 							  : "require = where-available"));
 	}
 	for (size_t i = 0; ward_cgroup_path(l->cg, i); i++)

@@ -19,6 +19,7 @@ struct ward_limits;
 
 struct ward_limits_spec {
 	const struct ward_settings *settings; /* borrowed until ward_limits_close() */
+	const struct ward_policy *policy;     /* whose settings they are; borrowed as long */
 	const struct ward_mode *mode;	      /* const table */
 	const char *session;
 	/* Its ephemeral trees and its home are limited, too: borrowed until ward_limits_close().
@@ -47,6 +48,14 @@ const struct ward_cgroup *ward_limits_cgroup(const struct ward_limits *l);
  * none. Bytes of RLIMIT_DATA, seconds of RLIMIT_CPU (setrlimit(2)). */
 uint64_t ward_limits_process_data(const struct ward_limits *l);
 uint64_t ward_limits_process_seconds(const struct ward_limits *l);
+
+/* Appends the keys of [limits] that are not held, or held less than asked for: strings. */
+void ward_limits_not_held(const struct ward_limits *l, json_t *ret);
+/*
+ * Is the idle clock a default of a shipped profile? Then it takes CPU time for a sign of life in
+ * place of output (which needs no pipe of ours for that), and stands still while somebody is at the
+ * session's terminal. */
+bool ward_limits_idle_is_default(const struct ward_policy *p);
 
 /* One line about what is held less than asked for, or NULL. The caller's. */
 char *ward_limits_warning(const struct ward_limits *l);
@@ -77,10 +86,11 @@ int ward_limits_watch(struct ward_limits *l, struct ward_pollset *set, unsigned 
 
 /*
  * In each round, whether or not one of those was ready. activity: a number that grows with output,
- * input and accesses to files. Puts `limit` records. *ret says whether to end the run (once); from
- * then on the clocks are still. Fails when the trail does.
+ * input and accesses to files. attended: somebody is at the session's terminal. Puts `limit`
+ * records. *ret says whether to end the run (once); from then on the clocks are still. Fails when
+ * the trail does.
  */
-int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t activity,
+int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t activity, bool attended,
 	struct ward_limit_hit *ret) ward_must_check;
 
 /*

@@ -38,20 +38,29 @@ void ward_limits_helpers_end(struct ward_limits *l);
 
 struct ward_limits {
 	const struct ward_settings *settings;
+	const struct ward_policy *policy;
 	const struct ward_mode *mode;
 	struct ward_cgroup *cg;
 	bool root;
-	uint32_t held, weakened, left_out; /* sets of WARD_GUARANTEE_BIT() */
+	/* Sets of WARD_GUARANTEE_BIT(). unheld: defaults that cannot be held here. */
+	uint32_t held, weakened, left_out, unheld;
 	bool counts_helpers;
 	struct ward_helpers helpers;
 
 	int timer;
-	bool rang, told;       /* the timer; a control group: since the last check */
-	bool running;	       /* the clocks run */
-	uint64_t wall_at;      /* CLOCK_MONOTONIC ns; WARD_UNLIMITED: never */
-	uint64_t active_at;    /* the last sign of life */
-	uint64_t activity;     /* the caller's number at that time */
-	uint64_t cpu_at;       /* before this the CPU time cannot be used up */
+	bool rang, told; /* the timer; a control group: since the last check */
+	bool running;	 /* the clocks run */
+	/*
+	 * CLOCK_MONOTONIC ns; WARD_UNLIMITED: never. The wall clock of a session goes on while the
+	 * host is suspended: what CLOCK_BOOTTIME went ahead of the other clock is taken off here.
+	 */
+	uint64_t wall_at;
+	uint64_t ahead;	    /* CLOCK_BOOTTIME of CLOCK_MONOTONIC, in ns, as far as that was done */
+	uint64_t active_at; /* the last sign of life */
+	uint64_t activity;  /* the caller's number at that time */
+	bool idle_default;  /* the idle clock is a profile's: CPU time is a sign of life, too */
+	uint64_t idle_cpu;  /* what was used of it at the last look */
+	uint64_t cpu_at;    /* before this the CPU time cannot be used up */
 	uint64_t near_wall_at; /* when 90 % of the wall clock have passed; WARD_UNLIMITED: never */
 	struct ward_usage last;
 	bool near_memory, near_processes, near_cpu, near_files; /* recorded */
@@ -67,8 +76,18 @@ struct ward_limits {
 	unsigned processors; /* that are online, at the start; 0: not yet */
 	uint64_t files_at;   /* no look at descriptors before that */
 	uint64_t forks_told;
+	/* What netlink sockets of the session keep (limits_netlink.c): no control group counts it.
+	 */
+	uint64_t netlink, netlink_peak;	   /* bytes */
+	uint64_t netlink_at, netlink_wait; /* the next look, WARD_UNLIMITED: none; the last wait */
+	uint64_t netlink_cpu;		   /* CPU time used at the last look */
 	bool finished;
 };
+
+/* The command starts: are its netlink sockets looked at, and when? */
+void ward_limits_netlink_start(struct ward_limits *l, uint64_t now);
+/* One look, where it is due. True: they keep more than their share of the memory. */
+bool ward_limits_netlink_over(struct ward_limits *l, uint64_t now) ward_must_check;
 
 /* Use from here on is recorded, in percent of a limit. */
 #define WARD_LIMIT_NEAR 90

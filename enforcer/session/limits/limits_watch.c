@@ -31,6 +31,34 @@ static uint64_t min64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Modulo 2^64: in a time namespace either clock can be ahead (time_namespaces(7)). */
+static uint64_t ahead(void)
+{
+	/* In this order nothing is counted that did not pass. */
+	const uint64_t boot = ward_clock_boot_ns();
+	return boot - ward_clock_mono_ns();
+}
+
+/* The two clocks are read one after the other: less than this apart is no suspension. */
+#define APART_NS (WARD_NS_PER_SEC / 10)
+
+/* After the host was suspended: so much less is left of the wall clock. Not of the idle clock. */
+static void take_suspended(struct ward_limits *l)
+{
+	const uint64_t now = ahead();
+	const uint64_t more = now - l->ahead;
+	/* Of what is negative, the reading order makes a little. */
+	if ((int64_t)more < (int64_t)APART_NS)
+		return;
+	l->ahead = now;
+	if (l->wall_at != WARD_UNLIMITED)
+		l->wall_at -= min64(more, l->wall_at);
+	if (l->near_wall_at != WARD_UNLIMITED)
+		l->near_wall_at -= min64(more, l->near_wall_at);
+	/* What rang in between was set by the clock of before. */
+	l->rang = true;
+}
+
 /* When all figures are taken next, whatever happens. */
 static uint64_t full_at(const struct ward_limits *l)
 {
@@ -42,12 +70,15 @@ static uint64_t full_at(const struct ward_limits *l)
 static void arm(struct ward_limits *l)
 {
 	const struct ward_settings *s = l->settings;
-	uint64_t at = min64(full_at(l), l->look_at);
+	uint64_t at = min64(min64(full_at(l), l->look_at), l->netlink_at);
 	if (s->idle_ns != WARD_UNLIMITED) {
 		uint64_t look = s->idle_ns / IDLE_LOOKS;
 		look = look < IDLE_LOOK_MIN_NS ? IDLE_LOOK_MIN_NS : look;
 		at = min64(at, ward_clock_mono_ns() + look);
 	}
+	/* The timer goes on while the host is suspended: it rings when the host wakes up. */
+	if (at != WARD_UNLIMITED)
+		at += l->ahead;
 	/* {0} would switch it off; a time in the past rings at once. */
 	struct itimerspec its = {.it_value = {.tv_sec = (time_t)(at / WARD_NS_PER_SEC),
 					 .tv_nsec = (long)(at % WARD_NS_PER_SEC)}};
@@ -81,6 +112,8 @@ void ward_limits_start(struct ward_limits *l, pid_t pid1)
 	l->pid1 = pid1;
 	l->running = true;
 	l->active_at = now;
+	l->idle_cpu = known(l->last.cpu_ns) ? l->last.cpu_ns : 0;
+	l->ahead = ahead();
 	l->wall_at = l->settings->wall_ns == WARD_UNLIMITED ? WARD_UNLIMITED
 							    : now + l->settings->wall_ns;
 	l->near_wall_at = l->settings->wall_ns == WARD_UNLIMITED
@@ -88,6 +121,7 @@ void ward_limits_start(struct ward_limits *l, pid_t pid1)
 				  : now + ward_limit_near_value(l->settings->wall_ns);
 	plan_cpu(l, now);
 	ward_limits_look_start(l, now);
+	ward_limits_netlink_start(l, now);
 	arm(l);
 }
 
@@ -212,7 +246,9 @@ static void check_clocks(struct ward_limits *l, uint64_t now, struct ward_limit_
 		hit(l, "cpu-time", WARD_LIMIT_NS, s->cpu_time_ns, "the session used its ",
 			" of CPU time and was ended", ret);
 	else if (s->idle_ns != WARD_UNLIMITED && now - l->active_at >= s->idle_ns)
-		hit(l, "idle", WARD_LIMIT_NS, s->idle_ns, "no output, input or file access for ",
+		hit(l, "idle", WARD_LIMIT_NS, s->idle_ns,
+			l->idle_default ? "the session did nothing for "
+					: "no output, input or file access for ",
 			": the session was ended", ret);
 }
 
@@ -249,11 +285,45 @@ static int check_all(
 	return r;
 }
 
-int ward_limits_check(
-	struct ward_limits *l, struct ward_guard *g, uint64_t activity, struct ward_limit_hit *ret)
+/* CPU time of a session that does nothing (timers ring in vain): at least, and of the period. */
+#define IDLE_CPU_MIN_NS (WARD_NS_PER_SEC / 1000)
+#define IDLE_CPU_PART UINT64_C(1000000)
+
+/* A sign of life for the idle clock of a profile: see ward_limits_idle_is_default(). */
+static bool lives(struct ward_limits *l, bool attended)
+{
+	if (!l->idle_default)
+		return false;
+	/* Not into l->last: what the kernel refused since then has yet to be told. */
+	struct ward_usage use;
+	ward_cgroup_usage(l->cg, &use);
+	const uint64_t cpu = use.cpu_ns, before = l->idle_cpu;
+	l->idle_cpu = cpu;
+	const uint64_t part = l->settings->idle_ns / IDLE_CPU_PART;
+	return attended || !known(cpu) ||
+	       cpu - before >= (part > IDLE_CPU_MIN_NS ? part : IDLE_CPU_MIN_NS);
+}
+
+/* Before the limit of memory is met they are ended: nothing else would do it. */
+static int check_netlink(
+	struct ward_limits *l, struct ward_guard *g, uint64_t now, struct ward_limit_hit *ret)
+{
+	if (!l->running || !ward_limits_netlink_over(l, now))
+		return 0;
+	hit(l, "memory", WARD_LIMIT_BYTES, l->settings->memory, "the memory limit of ",
+		" was met: netlink sockets kept more than a quarter of it unread, and the session "
+		"was ended",
+		ret);
+	ret->used = l->netlink;
+	return record(g, "memory", "ended", WARD_LIMIT_BYTES, ret->limit, l->netlink, ret->text);
+}
+
+int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t activity, bool attended,
+	struct ward_limit_hit *ret)
 {
 	*ret = (struct ward_limit_hit){0};
 	uint64_t now = ward_clock_mono_ns();
+	take_suspended(l);
 	if (activity != l->activity) {
 		l->activity = activity;
 		l->active_at = now;
@@ -261,10 +331,14 @@ int ward_limits_check(
 	if (!l->rang && !l->told)
 		return 0;
 	bool told = l->told;
+	if (l->rang && l->running && lives(l, attended))
+		l->active_at = now;
 	l->rang = l->told = false;
 	int r = told || now >= full_at(l) ? check_all(l, g, now, ret) : 0;
 	if (r == 0 && now >= l->look_at)
 		r = ward_limits_look(l, g, now);
+	if (r == 0)
+		r = check_netlink(l, g, now, ret);
 	arm(l);
 	return r;
 }
@@ -312,6 +386,11 @@ json_t *ward_limits_usage(const struct ward_limits *l, bool now)
 	if (now && !l->finished)
 		ward_cgroup_usage(l->cg, &u);
 	json_t *o = json_object(), *unknown = json_object();
+	/* At most: the two need not have had their peaks at the same time. */
+	if (known(u.memory))
+		u.memory += l->netlink;
+	if (known(u.memory_peak))
+		u.memory_peak += l->netlink_peak;
 	if (!l->finished) {
 		add(o, "memory", u.memory);
 		add(o, "processes", u.processes);

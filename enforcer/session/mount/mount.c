@@ -14,12 +14,16 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
+#include "enforcer/base/plain.h"
 #include "enforcer/base/pollset.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/control/control.h"
@@ -32,6 +36,8 @@
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/chosen.h"
+#include "enforcer/session/owner/remembered.h"
 #include "enforcer/session/owner/exit_status.h"
 #include "enforcer/session/records/session_records.h"
 #include "enforcer/session/records/wallclock.h"
@@ -91,19 +97,25 @@ static int wrong_argument(int r)
 static int check_point(const char *mountpoint, struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;
-	ward_cleanup_fd int fd = open(mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return wrong_argument(ward_err_sys(err, -errno, "mount point %s", mountpoint));
+	ward_cleanup_fd int fd = -1;
+	int r = ward_patient_reach(mountpoint, err);
+	if (r < 0)
+		return wrong_argument(ward_err_wrap(err, "mount point"));
+	r = ward_plain_dir(mountpoint, &fd, err);
+	if (r < 0)
+		return wrong_argument(r);
 	/* Whoever lists processes would wait for the daemon, and the daemon's start does just that.
 	 */
 	struct statfs fs;
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
-		return ward_err_set(err, -EINVAL, "mount point %s: not in /proc", mountpoint);
-	int r = mountpoint_path(mountpoint, &path, err);
+		return ward_err_set(
+			err, -EINVAL, "mount point %s: it cannot be in /proc", mountpoint);
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	r = mountpoint_path(mountpoint, &path, err);
 	if (r == 0 && ward_fusemount_is_ours(path))
 		return ward_err_set(err, -EINVAL,
-			"mount point %s: there is a mount of wardfs already (wardfs umount %s)",
-			mountpoint, mountpoint);
+			"mount point %s: wardfs is already mounted there (wardfs umount %s)",
+			mountpoint, ward_shell_quoted(&word, mountpoint));
 	return r;
 }
 
@@ -115,7 +127,7 @@ static int check_tree(const struct ward_run_plan *p, struct ward_err *err)
 	const struct ward_state *s = NULL;
 	int r = ward_policy_walk(p->policy, path, strlen(path), &s);
 	if (r < 0)
-		return ward_err_set(err, -EINVAL, "--tree %s: no path inside", path);
+		return ward_err_set(err, -EINVAL, "--tree %s: this is not a path inside", path);
 	const struct ward_request req = {.action = WARD_ACTION_ACCESS,
 		.rights = WARD_RIGHT_STAT,
 		.flags = WARD_REQUEST_DIR,
@@ -125,7 +137,63 @@ static int check_tree(const struct ward_run_plan *p, struct ward_err *err)
 	if (d.verdict == WARD_VERDICT_ALLOW)
 		return 0;
 	return ward_err_set(err, -EINVAL,
-		"--tree %s: the policy hides all of it; its rules are to name this path", path);
+		"--tree %s: the policy hides all of it; write a rule for this path", path);
+}
+
+/* The source as it was named, "." and ".." taken away as text. */
+static int named_source(const char *source, struct ward_buf *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf whole = WARD_BUF_INIT;
+	ward_cleanup_free char *cwd = getcwd(NULL, 0);
+	const char *pwd = getenv("PWD");
+	struct stat here, there;
+	bool by_pwd = pwd && pwd[0] == '/' && stat(pwd, &there) == 0 && stat(".", &here) == 0 &&
+		      there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+	if (source[0] != '/')
+		ward_buf_printf(&whole, "%s/", by_pwd ? pwd : cwd ? cwd : "");
+	ward_buf_puts(&whole, source);
+	for (const char *s = ward_buf_str(&whole); *s;) {
+		s += strspn(s, "/");
+		size_t n = strcspn(s, "/");
+		if (n == 2 && memcmp(s, "..", 2) == 0) {
+			char *slash = ret->data ? strrchr(ret->data, '/') : NULL;
+			ret->len = slash ? (size_t)(slash - ret->data) : 0;
+			if (ret->data)
+				ret->data[ret->len] = '\0';
+		} else if (n > 0 && !(n == 1 && *s == '.')) {
+			ward_buf_putc(ret, '/');
+			ward_buf_add(ret, s, n);
+		}
+		s += n;
+	}
+	return ward_buf_error(&whole) < 0 ? -ENOMEM : ward_buf_error(ret);
+}
+
+/*
+ * A session can put a link in the place of a directory that the owner has a policy for: what that
+ * leads to is not served under another one.
+ */
+static int check_named(
+	const struct ward_run_plan *p, const struct ward_mount_options *o, struct ward_err *err)
+{
+	struct ward_chosen chosen = {.state = NULL};
+	ward_cleanup(ward_buf_clear) struct ward_buf named = WARD_BUF_INIT;
+	ward_cleanup_free char *left = NULL;
+	if (o->policy)
+		return 0;
+	int r = named_source(o->source, &named);
+	if (r < 0)
+		return ward_err_sys(err, r, "source %s", o->source);
+	r = ward_chosen_begin(&chosen, NULL, getuid(), err);
+	if (r == 0)
+		r = ward_chosen_left(&chosen, ward_buf_str(&named), p->project.path, &left);
+	ward_chosen_clear(&chosen);
+	if (r < 0 || !left)
+		return r < 0 ? ward_err_sys(err, r, "source %s", o->source) : 0;
+	return ward_err_set(err, -EINVAL,
+		"you have a policy for %s, and a symbolic link leads from there to %s, where "
+		"that policy does not apply (fix: remove the link, or name %s)",
+		left, p->project.path, p->project.path);
 }
 
 static int plan(struct mount_run *m, struct ward_err *err)
@@ -136,12 +204,18 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	if (o->session && !ward_session_name_ok(o->session))
 		return ward_err_set(
 			err, -EINVAL, "--session '%s': %s", o->session, WARD_SESSION_NAME_RULE);
-	p->project.fd = open(o->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (p->project.fd >= 0) /* a name for messages and ~, never opened */
-		p->project.path = realpath(o->source, NULL);
-	if (!p->project.path)
-		return wrong_argument(ward_err_sys(err, -errno, "source %s", o->source));
-	r = check_point(o->mountpoint, err);
+	r = ward_patient_reach(o->source, err);
+	if (r == 0)
+		r = ward_plain_dir(o->source, &p->project.fd, err);
+	if (r < 0)
+		return wrong_argument(r);
+	/* A name for messages, ~ and the choice of the policy: of what is served. Never opened. */
+	r = ward_fd_path(p->project.fd, &p->project.path);
+	if (r < 0)
+		return wrong_argument(ward_err_sys(err, r, "source %s", o->source));
+	r = check_named(p, o, err);
+	if (r == 0)
+		r = check_point(o->mountpoint, err);
 	if (r < 0)
 		return r;
 	r = ward_identity_find(NULL, getuid(), 0, &p->id, err);
@@ -155,27 +229,36 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
 	if (r < 0)
 		return r;
+	const char *path = o->tree ? o->tree : "/workspace";
+	p->served_at = strcmp(path, "/workspace") == 0 ? NULL : path;
+	if (path[0] != '/')
+		return ward_err_set(err, -EINVAL, "--tree %s: write an absolute path", o->tree);
 	struct ward_load l = {.policy = o->policy,
+		.served_at = p->served_at,
 		.config_home = config,
 		.tree_fd = p->project.fd,
-		.tree_path = p->project.path};
+		.tree_path = p->project.path,
+		.home = p->id.home,
+		.known = &p->known};
+	r = ward_store_default_path(
+		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	if (r == 0)
+		r = ward_remembered_read(&p->id, p->state, &p->known, err);
+	if (r < 0)
+		return r;
 	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : wrong_argument(r);
 	p->settings = ward_policy_settings(p->policy);
-	p->trees[0] = (struct ward_run_plan_tree){.path = o->tree ? o->tree : "/workspace",
+	p->trees[0] = (struct ward_run_plan_tree){.path = path,
 		.source = strdup(p->project.path),
 		.backing = fcntl(p->project.fd, F_DUPFD_CLOEXEC, 3)};
 	p->n_trees = 1;
 	if (!p->trees[0].source || p->trees[0].backing < 0)
 		return ward_err_sys(err, -ENOMEM, "%s", o->source);
-	if (p->trees[0].path[0] != '/')
-		return ward_err_set(err, -EINVAL, "--tree %s: an absolute path is meant", o->tree);
 	r = check_tree(p, err);
-	if (r < 0)
-		return r;
-	r = ward_store_default_path(
-		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	if (r == 0 && p->known.n_trees)
+		r = ward_remembered_write(&p->id, p->state, &p->known, err);
 	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
 }
 
@@ -191,6 +274,7 @@ static int start(struct mount_run *m, struct ward_err *err)
 	int r = signals_open(m, err);
 	if (r == 0)
 		r = ward_wallclock_open(&m->wallclock, err);
+	m->guard.keep_min_s = p->keep_min_s;
 	if (r == 0)
 		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
 	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing, 0};
@@ -223,8 +307,8 @@ static int start(struct mount_run *m, struct ward_err *err)
 	struct ward_record_start s = {.verb = "mount"};
 	r = ward_record_session_start(&m->guard, p, &s, err);
 	if (r == 0)
-		r = ward_anchors_start(
-			p->settings, &p->id, m->guard.store.checkpoints_fd, &m->anchors, err);
+		r = ward_anchors_start(p->settings, &p->id, m->guard.store.checkpoints_fd,
+			m->guard.store.ledger.notes_fd, &m->anchors, err);
 	return r;
 }
 
@@ -241,6 +325,7 @@ static json_t *status_json(const struct mount_run *m)
 	json_object_set_new(o, "argv",
 		ward_control_argv((char *const[]){m->plan.project.path, m->mount.path, NULL}));
 	ward_status_add_trees(o, &m->plan);
+	ward_status_add_follows(o, &m->plan);
 	const struct ward_policy *now = m->reload.current;
 	json_object_set_new(
 		o, "policy", json_string(ward_policy_digest(now ? now : m->plan.policy)));
@@ -331,6 +416,7 @@ static void on_fs(void *arg, short revents)
 	int st = ward_helper_reap(&m->guard.fs, 5000, false);
 	m->over = true;
 	m->cause = "unmounted";
+	m->guard.lost = st != 0;
 	if (st != 0)
 		fail(m, ward_err_set(m->err, -EIO, "wardfs-fs died"));
 }
@@ -454,7 +540,7 @@ static int finish(struct mount_run *m, int r, struct ward_err *err)
 		r = why.code;
 	}
 	int e = 0;
-	if (r < 0 && ward_helper_reap(&m->guard.audit, 0, false) >= 0)
+	if (r < 0 && ward_guard_writer_ended(&m->guard))
 		e = ward_guard_recover(&m->guard, err->text, &why);
 	if (e == 0)
 		e = ward_record_session_end(
@@ -553,7 +639,7 @@ int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)
 	if (!session) {
 		struct ward_fusemount m = {.path = path};
 		if (!ward_fusemount_is_ours(path))
-			return ward_err_set(err, -EINVAL, "%s is no mount of wardfs", path);
+			return ward_err_set(err, -EINVAL, "%s is not a mount of wardfs", path);
 		r = ward_fusemount_adopt(&m, err);
 		return r < 0 ? r : ward_fusemount_undo(&m, lazy, err);
 	}

@@ -9,17 +9,21 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/policy/load.h"
 #include "enforcer/session/owner/project.h"
 
-#define PLACE "/.local/share/wardfs/agents"
+bool ward_agents_is(const char *path, const char *home)
+{
+	const char *rel = home ? ward_path_beneath(path, home) : NULL;
+	/* It is relative to the home, after its '/' */
+	const char *name = rel ? ward_path_beneath(rel, &WARD_AGENTS_PLACE[1]) : NULL;
+	return name && *name && !strchr(name, '/') && name[0] != '.';
+}
 
 int ward_agents_make(const char *path, const char *home, struct ward_err *err)
 {
 	struct stat st;
-	const char *rel = home ? ward_path_beneath(path, home) : NULL;
-	/* PLACE is relative to the home, after its '/' */
-	const char *name = rel ? ward_path_beneath(rel, &PLACE[1]) : NULL;
-	if (!name || !*name || strchr(name, '/') || name[0] == '.')
+	if (!ward_agents_is(path, home))
 		return 0;
 	if (lstat(path, &st) == 0 || errno != ENOENT)
 		return 0;

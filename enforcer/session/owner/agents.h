@@ -2,7 +2,12 @@
 /* Where the shipped profiles keep what agents want to find again: made when a run needs it. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "enforcer/base/err.h"
+
+/* Is path one directory of HOME/.local/share/wardfs/agents? By its name; nothing is looked at. */
+bool ward_agents_is(const char *path, const char *home);
 
 /*
  * If path is a directory beneath HOME/.local/share/wardfs/agents that is not there, makes it and

@@ -83,22 +83,3 @@ void ward_as_owner_end(struct ward_as_owner *o)
 	free(o->groups);
 	*o = (struct ward_as_owner){0};
 }
-
-int ward_policy_load_owned(const struct ward_identity *id, const struct ward_load *l,
-	struct ward_policy **ret, struct ward_err *err)
-{
-	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
-	struct ward_as_owner o = {0};
-	struct ward_load rest = *l;
-	int r = l->policy ? ward_base_find(l->policy, &base, err) : 0;
-	if (l->policy) {
-		rest.policy = NULL;
-		rest.base = &base;
-	}
-	if (r == 0)
-		r = ward_as_owner_begin(id, &o, err);
-	if (r == 0)
-		r = ward_policy_load(&rest, ret, err);
-	ward_as_owner_end(&o);
-	return r;
-}

@@ -3,6 +3,7 @@
 #include "enforcer/session/owner/chosen.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -14,6 +15,8 @@
 #include "audit/store/store.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/policy/known.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/owner/as_owner.h"
 
@@ -22,8 +25,7 @@
 /* 128 bits: two projects never share a home. */
 #define HASH_BYTES 16
 
-/* NAME-HASH of a project. */
-static void put_name(struct ward_buf *b, const char *project)
+void ward_chosen_name(struct ward_buf *b, const char *project)
 {
 	unsigned char hash[HASH_BYTES];
 	char hex[2 * HASH_BYTES + 1];
@@ -40,7 +42,7 @@ static void put_name(struct ward_buf *b, const char *project)
 void ward_chosen_home_dir(struct ward_buf *b, const char *state, uid_t uid, const char *project)
 {
 	ward_buf_printf(b, "%s/" WARD_CHOSEN_HOMES "/%u/", state, (unsigned)uid);
-	put_name(b, project);
+	ward_chosen_name(b, project);
 }
 
 int ward_chosen_begin(struct ward_chosen *c, const char *user, uid_t uid, struct ward_err *err)
@@ -75,6 +77,70 @@ int ward_chosen_policy(const struct ward_chosen *c, const char *path)
 	r = stat(ward_buf_str(&file), &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
 	ward_as_owner_end(&as);
 	return r;
+}
+
+int ward_chosen_left(const struct ward_chosen *c, const char *entered, const char *real, char **ret)
+{
+	ward_cleanup_free char *path = strdup(entered);
+	*ret = NULL;
+	if (!path)
+		return -ENOMEM;
+	for (char *slash; *path; *slash = '\0') {
+		int r = ward_known_beneath(real, path) ? 0 : ward_chosen_policy(c, path);
+		if (r < 0)
+			return r;
+		if (r > 0) {
+			*ret = ward_steal_ptr(&path);
+			return 0;
+		}
+		slash = strrchr(path, '/');
+		if (!slash)
+			return 0;
+	}
+	return 0;
+}
+
+/* Do links lead to what stands at rel now? What cannot be looked at is no link. */
+static bool is_linked(int dir, const char *rel)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+	ward_cleanup_fd int fd = ward_fd_openat2(dir, rel, &how);
+	return fd == -ELOOP;
+}
+
+static int find_linked(const struct ward_chosen *c, int dir, const char *path, struct ward_buf *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	ward_buf_printf(&name, "%s/wardfs/projects", c->config);
+	ward_cleanup_dir DIR *d = ward_buf_error(&name) < 0 ? NULL : opendir(ward_buf_str(&name));
+	const struct dirent *e;
+	while (d && (e = readdir(d))) {
+		ward_buf_clear(ret);
+		int r = ward_project_file_path(e->d_name, ret);
+		const char *rel = r < 0 ? NULL : ward_known_beneath(ward_buf_str(ret), path);
+		if (r == -ENOMEM)
+			return r;
+		if (rel && *rel && is_linked(dir, rel))
+			return 1;
+	}
+	return ward_buf_error(&name);
+}
+
+int ward_chosen_linked(const struct ward_chosen *c, int dir, const char *path, char **ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf found = WARD_BUF_INIT;
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct ward_as_owner as;
+	*ret = NULL;
+	int r = c->config ? ward_as_owner_begin(&c->id, &as, &ignored) : 0;
+	if (r < 0 || !c->config)
+		return r;
+	r = find_linked(c, dir, path, &found);
+	ward_as_owner_end(&as);
+	if (r == 1)
+		*ret = ward_buf_steal(&found);
+	return r == 1 && !*ret ? -ENOMEM : r < 0 ? r : 0;
 }
 
 int ward_chosen_home(const struct ward_chosen *c, const char *path)

@@ -13,6 +13,9 @@
 /* Appends the directory of that owner's kept home for the project at this path. */
 void ward_chosen_home_dir(struct ward_buf *b, const char *state, uid_t uid, const char *project);
 
+/* Appends NAME-HASH of a path: by the one people find theirs, by the other no two are the same. */
+void ward_chosen_name(struct ward_buf *b, const char *path);
+
 struct ward_chosen {
 	struct ward_identity id; /* the owner, as far as that is known before the project is */
 	char *config;		 /* the owner's configuration directory, owned; NULL: none */
@@ -28,6 +31,19 @@ int ward_chosen_begin(
 	struct ward_chosen *c, const char *user, uid_t uid, struct ward_err *err) ward_must_check;
 /* Is there a policy file of the owner's for the directory at this absolute path? 1, 0; -ENOMEM. */
 int ward_chosen_policy(const struct ward_chosen *c, const char *path) ward_must_check;
+/*
+ * Of a directory that was entered by one path and is called by another one, real (both absolute, no
+ * name empty, "." or ".."): a directory on the first way that is none on the second, and that there
+ * is a policy file for; the caller's in *ret, which is NULL where there is none. -ENOMEM.
+ */
+int ward_chosen_left(const struct ward_chosen *c, const char *entered, const char *real,
+	char **ret) ward_must_check;
+/*
+ * A directory beneath dir (open, called path) that there is a policy file for, and to which
+ * symbolic links lead now; the same.
+ */
+int ward_chosen_linked(
+	const struct ward_chosen *c, int dir, const char *path, char **ret) ward_must_check;
 /* Is a home kept for it, as a session leaves one? 1, 0; -ENOMEM. */
 int ward_chosen_home(const struct ward_chosen *c, const char *path) ward_must_check;
 void ward_chosen_clear(struct ward_chosen *c);

@@ -41,8 +41,9 @@ static bool printable(const char *value)
 	return strlen(value) <= VALUE_MAX;
 }
 
-static int on_entry(void *user, const char *name, const char *value)
+static int on_entry(void *user, const char *name, const char *sub, const char *value)
 {
+	(void)sub;
 	struct settings *s = user;
 	for (size_t i = 0; i < COUNT(carried); i++) {
 		if (strcmp(name, carried[i]) != 0 || !printable(value))

@@ -10,12 +10,11 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/policy/gitconfig.h"
 #include "enforcer/policy/gitindex.h"
 #include "enforcer/session/owner/as_owner.h"
 
-/* An index of millions of files stays below. */
-#define INDEX_MAX ((size_t)512 << 20)
 #define CONFIG_MAX ((size_t)1 << 20)
 /* Of files that hold one path. */
 #define POINTER_MAX ((size_t)8 << 10)
@@ -26,9 +25,9 @@ struct tracked {
 	int git_dir; /* where the index lies */
 	unsigned digest_len;
 	const char *prefix; /* of dir in the work tree: "" or "a/b/" */
-	struct ward_buf *names;
-	size_t last; /* where the last name stands in names; a conflict has up to three entries */
-	bool any;
+	size_t index_max;
+	ward_git_entry_fn *fn;
+	void *user;
 	const bool *deleted; /* of the shared index, by position; NULL: none */
 	uint32_t at, n_deleted;
 };
@@ -43,7 +42,7 @@ static int open_dir(int at, const char *path, uint64_t resolve)
 /* A regular file; -ENOENT where there is none of that name. */
 static int read_file(int at, const char *name, size_t max, struct ward_buf *ret)
 {
-	ward_cleanup_fd int fd = ward_fd_open_regular(at, name, O_RDONLY);
+	ward_cleanup_fd int fd = ward_fd_open_beneath(at, name);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fd < 0 ? fd : -errno;
@@ -62,7 +61,9 @@ static int open_named(int at, const char *name, const char *before, int *ret)
 		return -EBADMSG;
 	char *path = text.data + strlen(before);
 	path[strcspn(path, "\r\n")] = 0;
-	int fd = open_dir(at, path, 0);
+	/* Whoever wrote it may have named what answers to nobody. */
+	struct stat st;
+	int fd = ward_patient_open_dir(at, path, WARD_PATIENT_NS, &st);
 	if (fd < 0)
 		return fd;
 	*ret = fd;
@@ -106,8 +107,9 @@ static int find_git_dir(const char *dir, int *ret, const char **ret_prefix)
 	}
 }
 
-static int on_config(void *user, const char *name, const char *value)
+static int on_config(void *user, const char *name, const char *sub, const char *value)
 {
+	(void)sub;
 	struct tracked *t = user;
 	if (strcmp(name, "extensions.objectformat") == 0)
 		t->digest_len = strcmp(value, "sha256") == 0 ? 32 : 20;
@@ -129,23 +131,21 @@ static int find_digest(struct tracked *t)
 	return r < 0 ? r : ward_git_config_read(ward_buf_str(&text), text.len, on_config, t);
 }
 
-static int on_entry(void *user, uint32_t mode, const char *name)
+static int on_entry(void *user, uint32_t mode, const unsigned char *digest, const char *name)
 {
 	struct tracked *t = user;
-	size_t n = strlen(t->prefix);
+	const struct ward_git_entry e = {.mode = mode,
+		.digest = digest,
+		.digest_len = t->digest_len,
+		.name = name + strlen(t->prefix)};
 	uint32_t at = t->at++;
 	if ((t->deleted && at < t->n_deleted && t->deleted[at]) || !*name || mode == MODE_TREE ||
-		strncmp(name, t->prefix, n) != 0)
+		strncmp(name, t->prefix, strlen(t->prefix)) != 0)
 		return 0;
-	if (t->any && strcmp(t->names->data + t->last, name + n) == 0)
-		return 0;
-	t->last = t->names->len;
-	t->any = true;
-	ward_buf_add(t->names, name + n, strlen(name + n) + 1);
-	return ward_buf_error(t->names);
+	return t->fn(t->user, &e);
 }
 
-static int count_entry(void *user, uint32_t mode, const char *name)
+static int count_entry(void *user, uint32_t mode, const unsigned char *digest, const char *name)
 {
 	++*(uint32_t *)user;
 	return 0;
@@ -165,7 +165,7 @@ static int read_shared(struct tracked *t, const struct ward_git_link *link)
 		ward_buf_printf(&name, "%02x", link->digest[i]);
 	int r = ward_buf_error(&name);
 	if (r == 0)
-		r = read_file(t->git_dir, ward_buf_str(&name), INDEX_MAX, &text);
+		r = read_file(t->git_dir, ward_buf_str(&name), t->index_max, &text);
 	const unsigned char *s = (const unsigned char *)text.data;
 	if (r == 0)
 		r = ward_git_index_read(s, text.len, t->digest_len, count_entry, &n, &more);
@@ -191,7 +191,7 @@ static int read_index(struct tracked *t)
 	struct ward_git_link link = {0};
 	int r = find_digest(t);
 	if (r == 0)
-		r = read_file(t->git_dir, "index", INDEX_MAX, &text);
+		r = read_file(t->git_dir, "index", t->index_max, &text);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	r = ward_git_index_read(
@@ -199,26 +199,48 @@ static int read_index(struct tracked *t)
 	return r == 0 && link.there ? read_shared(t, &link) : r;
 }
 
+int ward_git_entries(const char *dir, size_t index_max, ward_git_entry_fn *fn, void *user)
+{
+	struct tracked t = {.index_max = index_max, .fn = fn, .user = user};
+	ward_cleanup_fd int git_dir = -1;
+	int r = find_git_dir(dir, &git_dir, &t.prefix);
+	if (r != 1)
+		return r;
+	ward_cleanup(ward_buf_clear) struct ward_buf prefix = WARD_BUF_INIT;
+	ward_buf_printf(&prefix, "%s%s", t.prefix, *t.prefix ? "/" : "");
+	t.prefix = ward_buf_str(&prefix);
+	t.git_dir = git_dir;
+	r = ward_buf_error(&prefix);
+	return r == 0 ? read_index(&t) : r;
+}
+
+struct names {
+	struct ward_buf *names;
+	size_t last; /* where the last name stands in names; a conflict has up to three entries */
+	bool any;
+};
+
+static int add_name(void *user, const struct ward_git_entry *e)
+{
+	struct names *n = user;
+	if (n->any && strcmp(n->names->data + n->last, e->name) == 0)
+		return 0;
+	n->last = n->names->len;
+	n->any = true;
+	ward_buf_add(n->names, e->name, strlen(e->name) + 1);
+	return ward_buf_error(n->names);
+}
+
 int ward_git_tracked(const struct ward_identity *id, const char *dir, struct ward_buf *names,
 	struct ward_err *err)
 {
 	struct ward_as_owner owner;
-	struct tracked t = {.names = names};
+	struct names n = {.names = names};
 	size_t before = names->len;
 	int r = ward_as_owner_begin(id, &owner, err);
 	if (r < 0)
 		return r;
-	ward_cleanup_fd int git_dir = -1;
-	r = find_git_dir(dir, &git_dir, &t.prefix);
-	if (r == 1) {
-		ward_cleanup(ward_buf_clear) struct ward_buf prefix = WARD_BUF_INIT;
-		ward_buf_printf(&prefix, "%s%s", t.prefix, *t.prefix ? "/" : "");
-		t.prefix = ward_buf_str(&prefix);
-		t.git_dir = git_dir;
-		r = ward_buf_error(&prefix);
-		if (r == 0)
-			r = read_index(&t);
-	}
+	r = ward_git_entries(dir, WARD_GIT_INDEX_MAX, add_name, &n);
 	ward_as_owner_end(&owner);
 	if (r < 0) {
 		names->len = before;

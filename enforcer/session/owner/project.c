@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/session/owner/chosen.h"
 
 /* Directory levels that we look upwards; PATH_MAX has room for 2048 one-letter names. */
@@ -216,13 +219,15 @@ static struct step *best_of(struct found *f, enum ward_project_which which)
 static int refuse_open(const struct step *s, const char *cwd, struct ward_err *err)
 {
 	ward_cleanup_free char *path = path_above(cwd, s->level);
-	if (!path)
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_shell_word(&word, path ? path : "");
+	if (!path || ward_buf_error(&word) < 0)
 		return ward_err_sys(err, -ENOMEM, "the project of %s", cwd);
 	return ward_err_set(err, -EACCES,
 		"%s/%s would make that directory the project, but others can write there, so it "
-		"may not be yours (fix: 'chmod o-w %s'; or 'wardfs init' here, which makes %s a "
+		"may not be yours (fix: chmod o-w %s; or 'wardfs init' here, which makes %s a "
 		"project of its own)",
-		path, s->open, path, cwd);
+		path, s->open, ward_buf_str(&word), cwd);
 }
 
 static int take(struct found *f, enum ward_project_which which, struct ward_project *p,
@@ -237,7 +242,8 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 	if (f->mark.fd >= 0 && f->mark.level < nearer)
 		nearer = f->mark.level;
 	p->by_file = best == &f->file;
-	if (best->fd >= 0) {
+	p->marked = best->fd >= 0;
+	if (p->marked) {
 		close(p->fd);
 		p->fd = best->fd;
 		best->fd = -1;
@@ -264,9 +270,57 @@ static int choose(struct search *f, struct ward_project *p, struct ward_err *err
 	return r;
 }
 
+/* The path by which the caller came, as PWD has it, if that leads to where we are. NULL: not known.
+ */
+static const char *came_by(const struct ward_project *p)
+{
+	const char *pwd = getenv("PWD");
+	struct stat here, there;
+	if (!pwd || pwd[0] != '/' || stat(pwd, &there) < 0 || stat(p->cwd, &here) < 0 ||
+		!same_dir(&there, &here))
+		return NULL;
+	for (const char *s = pwd; *s; s += strcspn(s, "/")) {
+		size_t n = strcspn(++s, "/");
+		if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.'))
+			return NULL;
+	}
+	return pwd;
+}
+
+/*
+ * Whoever may write in a project can put a link in the place of a directory beneath it. What is
+ * started there would get another policy than the one that its owner gave to this name.
+ */
+static int refuse_left(struct search *f, const struct ward_project *p, struct ward_err *err)
+{
+	const char *entered = came_by(p);
+	ward_cleanup_free char *left = NULL;
+	int r = 0;
+	if (f->which == WARD_PROJECT_NEAREST)
+		return 0;
+	if (entered)
+		r = ward_chosen_left(f->chosen, entered, p->cwd, &left);
+	else if (strcmp(p->cwd, p->path) != 0)
+		r = ward_chosen_linked(f->chosen, p->fd, p->path, &left);
+	if (r < 0 || !left)
+		return r < 0 ? ward_err_sys(err, r, "the project of %s", p->cwd) : 0;
+	/* The link's target is the choice of who put the link there. */
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_shell_word(&word, p->cwd);
+	return ward_err_set(err, -EACCES,
+		"you have a policy for %s, and a symbolic link leads from there %s %s, where "
+		"that policy does not apply (fix: remove the link, or cd %s to run there under "
+		"the policy of %s)",
+		left, entered ? "to" : "elsewhere, perhaps to", p->cwd, ward_buf_str(&word),
+		p->path);
+}
+
 static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 {
 	struct stat st;
+	int r = ward_patient_reach(".", err);
+	if (r < 0)
+		return r;
 	p->fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (p->fd < 0 || !(p->cwd = getcwd(NULL, 0)))
 		return ward_err_sys(err, -errno, "current directory");
@@ -278,14 +332,15 @@ static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 	f->a = st.st_uid;
 	f->b = getuid();
 	f->of = st.st_uid;
-	int r = ward_chosen_begin(f->chosen, f->user, st.st_uid, err);
+	r = ward_chosen_begin(f->chosen, f->user, st.st_uid, err);
 	if (r == 0)
 		r = ward_chosen_begin(f->here, f->user, st.st_uid, err);
 	if (r < 0)
 		return r;
 	if (forbidden(f, &st))
 		return ward_err_set(err, -EPERM,
-			"%s is your home directory or the root of the host: it cannot be a workspace. "
+			"%s is your home directory or the root of the host: it cannot be a "
+			"workspace. "
 			"Change into a project directory first",
 			p->cwd);
 	r = choose(f, p, err);
@@ -294,6 +349,8 @@ static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 	if (r == 0 && fstat(p->fd, &st) < 0)
 		r = -errno;
 	p->uid = st.st_uid;
+	if (r == 0)
+		return refuse_left(f, p, err);
 	return r < 0 ? ward_err_sys(err, r, "the project of %s", p->cwd) : 0;
 }
 

@@ -25,6 +25,7 @@ struct ward_project {
 	char *nearer; /* a directory nearer than path whose mark or home does not count, owned;
 			 NULL: none */
 	bool by_file; /* path is the project for its `.wardfs.policy` */
+	bool marked;  /* something above made it one; false: it is just where we stand */
 };
 
 enum ward_project_which {
@@ -35,7 +36,8 @@ enum ward_project_which {
 /*
  * user: of --user, or NULL. -EPERM for "/" and the homes themselves. -EACCES: a mark above would
  * decide, in a directory that everybody may write (a session can have made it so); never with
- * WARD_PROJECT_NEAREST, which passes over it. `err` is not NULL.
+ * WARD_PROJECT_NEAREST, which passes over it. -EACCES as well: the caller came by a symbolic link
+ * in the place of a directory that the owner has a policy for. `err` is not NULL.
  */
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err) ward_must_check;

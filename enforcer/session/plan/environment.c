@@ -96,15 +96,27 @@ static bool trusted(const struct ward_settings *s, size_t i, enum ward_env_trust
 	return i < s->env_pass_always;
 }
 
-/* Is it passed on? *ret_held: it would be, by a policy that could be trusted with it. */
-static bool passed(
-	const struct ward_settings *s, const char *entry, enum ward_env_trust trust, bool *ret_held)
+/* What every session gets, but the image says otherwise: PATH in any case. */
+static bool of_image(const struct ward_env_ours *ours, const char *entry, size_t len)
 {
+	bool is = ours->of_image && len == 4 && strncmp(entry, "PATH", 4) == 0;
+	for (char *const *v = ours->image; v && *v && !is; v++)
+		is = name_length(*v) == len && strncmp(*v, entry, len) == 0;
+	return is;
+}
+
+/* Is it passed on? *ret_held: it would be, by a policy that could be trusted with it. */
+static bool passed(const struct ward_settings *s, const char *entry,
+	const struct ward_env_ours *ours, bool *ret_held)
+{
+	const enum ward_env_trust trust = ours->trust;
 	size_t len = name_length(entry);
+	const bool image = of_image(ours, entry, len);
 	char *name = strndup(entry, len);
 	bool yes = false, held = false;
 	for (size_t i = 0; name && good_name(name, len) && i < s->env_pass.n && !yes; i++) {
-		bool fits = fnmatch(s->env_pass.v[i], name, 0) == 0;
+		bool fits = fnmatch(s->env_pass.v[i], name, 0) == 0 &&
+			    !(image && i < s->env_pass_always);
 		yes = fits && trusted(s, i, trust);
 		held = held || fits;
 	}
@@ -124,13 +136,13 @@ static bool is_asked(const struct ward_env_args *args, const char *entry)
 }
 
 static int pass_on(struct env *e, const struct ward_settings *s, const struct ward_env_args *args,
-	enum ward_env_trust trust, struct ward_buf *note)
+	const struct ward_env_ours *ours, struct ward_buf *note)
 {
 	size_t n = 0;
 	int r = 0;
 	for (char **p = environ; r == 0 && p && *p; p++) {
 		bool held = false;
-		if (passed(s, *p, trust, &held))
+		if (passed(s, *p, ours, &held))
 			r = put(e, *p);
 		if (!held || is_asked(args, *p) || n++ >= NAMED_MAX)
 			continue;
@@ -162,6 +174,15 @@ static int add_args(struct env *e, const struct ward_env_args *args, struct ward
 	return 0;
 }
 
+/* Where there is no home, a policy may say what stands for it. */
+static const char *home_of(const struct ward_settings *s, const struct ward_env_ours *ours)
+{
+	for (size_t i = s->env_set.n; !ours->home && i-- > 0;)
+		if (strncmp(s->env_set.v[i], "HOME=", 5) == 0)
+			return s->env_set.v[i] + 5;
+	return ours->home ? ours->home : "/";
+}
+
 int ward_environment_build(const struct ward_settings *s, const struct ward_env_args *args,
 	const struct ward_env_ours *ours, char ***ret, struct ward_buf *note, struct ward_err *err)
 {
@@ -169,10 +190,22 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 	static const char *const proxy[] = {"http_proxy=http://198.18.0.1:3128",
 		"https_proxy=http://198.18.0.1:3128", "all_proxy=socks5h://198.18.0.1:3128",
 		"no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1"};
+	/*
+	 * These try again whatever the error was, after pauses: npm two times in 70 s
+	 * (make-fetch-happen: remote.js retries ENOTFOUND as well), pip five times in 8 s.
+	 */
+	static const char *const offline[] = {"npm_config_fetch_retries=0", "PIP_RETRIES=0",
+		"UV_HTTP_RETRIES=0", "CARGO_NET_RETRY=0"};
 	struct env e = {.v = calloc(1, sizeof(char *))};
 	int r = e.v ? 0 : -ENOMEM;
+	for (size_t i = 0; r == 0 && ours->offline && i < sizeof(offline) / sizeof(*offline); i++)
+		r = put(&e, offline[i]);
+	for (const char *const *name = ours->ca; r == 0 && name && *name; name++)
+		r = put_pair(&e, *name, getenv(*name));
+	for (char *const *v = ours->image; r == 0 && v && *v; v++)
+		r = put(&e, *v);
 	if (r == 0)
-		r = pass_on(&e, s, args, ours->trust, note);
+		r = pass_on(&e, s, args, ours, note);
 	for (size_t i = 0; r == 0 && i < s->env_set.n; i++)
 		r = put(&e, s->env_set.v[i]);
 	bool has_path = false;
@@ -187,9 +220,8 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 		r = ward_err_sys(err, r, "environment");
 	else
 		r = add_args(&e, args, err);
-	const char *const pairs[][2] = {{"HOME", ours->home ? ours->home : "/"},
-		{"USER", ours->user}, {"LOGNAME", ours->user}, {"PWD", ours->pwd},
-		{"WARDFS_SESSION", ours->session}};
+	const char *const pairs[][2] = {{"HOME", home_of(s, ours)}, {"USER", ours->user},
+		{"LOGNAME", ours->user}, {"PWD", ours->pwd}, {"WARDFS_SESSION", ours->session}};
 	for (size_t i = 0; r == 0 && i < sizeof(pairs) / sizeof(*pairs); i++) {
 		r = put_pair(&e, pairs[i][0], pairs[i][1]);
 		if (r < 0)

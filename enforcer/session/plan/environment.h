@@ -27,8 +27,12 @@ struct ward_env_ours {
 	const char *home; /* sandbox path or NULL */
 	const char *user;
 	const char *session;
-	bool proxied;	 /* the session has wardfs-net (enforcer/net/entry/front.h) */
-	const char *pwd; /* start directory inside */
+	bool proxied;	       /* the session has wardfs-net (enforcer/net/entry/front.h) */
+	bool offline;	       /* no network at all: no program need try twice */
+	const char *const *ca; /* variables that name certificates (ca_files.h); ends with NULL */
+	const char *pwd;       /* start directory inside */
+	bool of_image;	    /* the programs are an image's: the host's PATH means nothing there */
+	char *const *image; /* what that sets, NAME=VALUE; NULL or NULL at the end */
 	enum ward_env_trust trust;
 };
 
@@ -37,8 +41,10 @@ enum ward_env_trust ward_environment_trust(const struct ward_identity *id, const
 
 /*
  * Builds a NULL-terminated vector, to be freed with ward_environment_free(). Later sources win:
- * [env] pass, [env] set, the proxy's, --env, ours (HOME USER LOGNAME PWD WARDFS_SESSION). A name
- * that is no identifier is -EINVAL. note: gets a line about what trust held back, or nothing.
+ * what offline sets, ca, the image's (of names that are always passed it has the last word), [env]
+ * pass, [env] set, the proxy's, --env, ours (HOME USER LOGNAME PWD
+ * WARDFS_SESSION). A name that is no identifier is -EINVAL. note: gets a line about what trust held
+ * back, or nothing.
  */
 int ward_environment_build(const struct ward_settings *s, const struct ward_env_args *args,
 	const struct ward_env_ours *ours, char ***ret, struct ward_buf *note,

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,7 +37,7 @@ int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const c
 	/* Names are asked for where /etc/resolv.conf says, and that is part of the view. */
 	if (ward_network_brokered(&n) && !(p->mode->takes & WARD_TAKES_BROKER))
 		return ward_err_set(err, -EINVAL,
-			"[network] mode = %s takes a mode with a view of its own: --mode restricted",
+			"[network] mode = %s needs a mode with its own view: --mode restricted",
 			ward_network_name(n.mode));
 	if (ward_network_brokered(&n)) {
 		int r = ward_sockets_open(p, runtime_dir, session, &n.sockets, err);
@@ -155,15 +157,58 @@ int ward_network_start(struct ward_network *n, struct ward_sandbox *sb, struct w
 
 int ward_network_wait(struct ward_network *n, struct ward_err *err)
 {
-	return ward_network_brokered(n) ? ward_helper_wait_ready(&n->helper, NULL, err) : 0;
+	if (!ward_network_brokered(n))
+		return 0;
+	ward_cleanup_free char *text = NULL;
+	int r = ward_helper_wait_ready(&n->helper, &text, err);
+	for (const char *s = text; r == 0 && s && *s; s = strchr(s, '\n') + 1) {
+		struct ward_published p = {0};
+		if (n->n_published == WARD_PUBLISHED_MAX || !strchr(s, '\n') ||
+			sscanf(s, "%u %u %u", &p.asked, &p.port, &p.inside) != 3)
+			return ward_err_set(err, -EBADMSG, "wardfs-net sent nonsense");
+		n->published[n->n_published++] = p;
+	}
+	return r;
+}
+
+char *ward_network_moved(const struct ward_network *n)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	for (size_t i = 0; i < n->n_published; i++) {
+		const struct ward_published *p = &n->published[i];
+		if (p->port == p->asked)
+			continue;
+		ward_buf_printf(
+			&b, "%sport %u of this host is in use", b.len ? "; " : "", p->asked);
+		if (p->port)
+			ward_buf_printf(&b, ": http://127.0.0.1:%u leads to port %u inside",
+				p->port, p->inside);
+		else
+			ward_buf_printf(&b,
+				", and so are those above it: nothing leads to port %u inside",
+				p->inside);
+	}
+	return b.len ? ward_buf_steal(&b) : NULL;
+}
+
+json_t *ward_network_published(const struct ward_network *n)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < n->n_published; i++)
+		if (n->published[i].port)
+			json_array_append_new(
+				list, json_pack("{s:i, s:i}", "port", (int)n->published[i].port,
+					      "inside", (int)n->published[i].inside));
+	return list;
 }
 
 int ward_network_explain(struct ward_network *n, int r, struct ward_err *err)
 {
 	struct pollfd p = {.fd = n->helper.control, .events = POLLIN};
 	struct ward_err why = WARD_ERR_INIT;
+	ward_cleanup_free char *text = NULL;
 	if (n->helper.pid > 0 && poll(&p, 1, 0) > 0 &&
-		ward_helper_wait_ready(&n->helper, NULL, &why) < 0 && err)
+		ward_helper_wait_ready(&n->helper, &text, &why) < 0 && err)
 		*err = why;
 	return r;
 }

@@ -5,13 +5,23 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/plan/plan.h"
 #include "enforcer/session/plan/sockets.h"
 
+/* Of [network] publish; WARD_PORTS_MAX of net/entry/ports.h bounds them. */
+#define WARD_PUBLISHED_MAX 64
+struct ward_published {
+	unsigned asked, port, inside; /* port 0: none was free */
+};
+
 struct ward_network {
 	enum ward_net mode;
+	struct ward_published published[WARD_PUBLISHED_MAX]; /* from ward_network_wait() on */
+	size_t n_published;
 	bool identify; /* the proxy is told who asks */
 	struct ward_sockets sockets;
 	bool ended;		   /* it has written its last record */
@@ -39,8 +49,13 @@ int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
 /* After the sandbox was made: hands its namespaces to the helper; does not wait for it. */
 int ward_network_start(
 	struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
-/* Waits until names and connections are served. */
+/* Waits until names and connections are served, and fills in what is published. */
 int ward_network_wait(struct ward_network *n, struct ward_err *err) ward_must_check;
+/* Which ports of the host are other ones than the policy names, for people; NULL: none. The
+ * caller's. */
+char *ward_network_moved(const struct ward_network *n);
+/* [{"port": of the host, "inside": port}, …] */
+json_t *ward_network_published(const struct ward_network *n);
 /*
  * Starting failed elsewhere, r: if that is because the helper gave up (its end ends the sandbox),
  * err says why it did. Returns r.

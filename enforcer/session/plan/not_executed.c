@@ -5,8 +5,34 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "enforcer/base/cleanup.h"
+
+/*
+ * A link is of no use without the directory that it leads to, which is where the program's other
+ * files are.
+ */
+static void say_hidden(const char *name, const char *full, struct ward_err *err)
+{
+	ward_cleanup_free char *program = realpath(full, NULL);
+	const char *link = strrchr(full, '/'), *end = program ? strrchr(program, '/') : NULL;
+	const int dir = (int)(link - full);
+	if (!end || end == program ||
+		(end - program == dir && strncmp(full, program, (size_t)dir) == 0))
+		ward_err_set(err, -ENOENT,
+			"%s: not found inside; the host's %s is not in the view: --read %.*s shows it, "
+			"for every run '[system] read' of a policy",
+			name, full, dir, full);
+	else
+		ward_err_set(err, -ENOENT,
+			"%s: not found inside; the host's %s is a link to %s, and not both are in the "
+			"view: --read %.*s --read %.*s shows them, for every run '[system] read' of a "
+			"policy",
+			name, full, program, dir, full, (int)(end - program), program);
+}
 
 void ward_say_where(const char *name, char *const *envp, struct ward_err *err)
 {
@@ -32,10 +58,7 @@ void ward_say_where(const char *name, char *const *envp, struct ward_err *err)
 		if (*path != '/' || n <= 0 || (size_t)n >= sizeof(full) || stat(full, &st) < 0 ||
 			!S_ISREG(st.st_mode) || !(st.st_mode & 0111))
 			continue;
-		ward_err_set(err, -ENOENT,
-			"%s: not found inside; the host's %s is not in the view: --read %.*s shows it, "
-			"for every run '[system] read' of a policy",
-			name, full, (int)len, path);
+		say_hidden(name, full, err);
 		return;
 	}
 	ward_err_set(err, -ENOENT, "%s: not found in PATH", name);

@@ -14,8 +14,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/way.h"
+#include "enforcer/policy/image_name.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/project.h"
+#include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/plan/shown.h"
 
 /* Levels from a directory up to the root: PATH_MAX has room for 2048. */
 #define LEVELS_MAX 2048
@@ -142,8 +145,8 @@ static int check_reads(const struct ward_run_plan *p, const char *what, const ch
 			return ward_err_sys(err, in, "[system] read = %s", p->reads[i]);
 		if (in)
 			return ward_err_set(err, -EPERM,
-				"the %s %s lies in [system] read = %s: the agent could read its keys; "
-				"name less, or set %s to a place outside",
+				"the %s %s lies in [system] read = %s: the agent could read its "
+				"keys; name a smaller directory, or set %s to a place outside",
 				what, pl->path, p->reads[i], variable);
 	}
 	return 0;
@@ -172,11 +175,13 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 				t->path, t->source);
 		if (around)
 			return ward_err_set(err, -EPERM,
-				"the tree %s lies in the %s %s: the agent could change what is ours",
+				"the tree %s lies in the %s %s: the agent could change wardfs' "
+				"own files",
 				t->path, what, path);
 		if (in && rights_on(p, t, pl.real, pl.rest) & forbidden)
 			return ward_err_set(err, -EPERM,
-				"the %s %s lies in the tree %s, within the agent's reach: set %s to a "
+				"the %s %s lies in the tree %s, within the agent's reach: set %s "
+				"to a "
 				"place outside, or hide it there",
 				what, path, t->path, variable);
 	}
@@ -193,9 +198,11 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 struct named {
 	const struct ward_run_plan *plan;
 	const char *what, *path;
-	char *target;	  /* where it leads now; NULL: nowhere */
-	bool run_outside; /* not only the links count: what is there in the end is run or written */
-	bool told;	  /* err is set */
+	char *target;	    /* where it leads now; NULL: nowhere */
+	const char *then;   /* not only the links count: what is there in the end, wardfs would use
+			     * like this; NULL: the links alone */
+	const char *opened; /* what was opened by this path before; NULL: nothing */
+	bool told;	    /* err is set */
 	struct ward_err *err;
 };
 
@@ -216,22 +223,35 @@ static const struct ward_run_plan_tree *changed_in(
 	return NULL;
 }
 
+static bool is_at(const char *path, const char *dir, const char *name)
+{
+	const char *rel = ward_path_beneath(path, dir);
+	return rel && strcmp(rel, name) == 0;
+}
+
 /* ward_way_fn */
 static int check_name(void *user, const char *dir, const char *name, bool is_link)
 {
 	struct named *n = user;
-	if (!is_link && !n->run_outside)
+	if (!is_link && n->opened && !is_at(n->opened, dir, name)) {
+		n->told = true;
+		return ward_err_set(n->err, -EPERM,
+			"%s %s led to %s, and leads elsewhere now: somebody changes it; nothing was "
+			"started",
+			n->what, n->path, n->opened);
+	}
+	if (!is_link && !n->then)
 		return 0;
 	const struct ward_run_plan_tree *t =
-		changed_in(n->plan, dir, name, n->run_outside ? NULL : n->target);
+		changed_in(n->plan, dir, name, n->then ? NULL : n->target);
 	if (!t)
 		return 0;
 	n->told = true;
-	if (n->run_outside)
+	if (n->then)
 		return ward_err_set(n->err, -EPERM,
-			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and this host "
-			"would run or write it; fix: keep it elsewhere",
-			n->what, n->path, dir, name, t->path);
+			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and %s; fix: "
+			"keep it elsewhere",
+			n->what, n->path, dir, name, t->path, n->then);
 	return ward_err_set(n->err, -EPERM,
 		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; "
 		"fix: name %s, if that is what is meant",
@@ -239,16 +259,22 @@ static int check_name(void *user, const char *dir, const char *name, bool is_lin
 		n->target ? n->target : "what is meant");
 }
 
-static int check_way(const struct ward_run_plan *p, const char *what, const char *path,
-	bool run_outside, struct ward_err *err)
+static int go_along(struct named *n)
 {
-	struct named n = {
-		.plan = p, .what = what, .path = path, .run_outside = run_outside, .err = err};
-	ward_cleanup_fd int fd = open(path, O_PATH | O_CLOEXEC);
-	int r = fd < 0 ? 0 : ward_fd_path(fd, &n.target);
+	ward_cleanup_fd int fd = open(n->path, O_PATH | O_CLOEXEC);
+	int r = fd < 0 ? 0 : ward_fd_path(fd, &n->target);
 	if (r == 0)
-		r = ward_way_each(path, check_name, &n);
-	free(n.target);
+		r = ward_way_each(n->path, check_name, n);
+	free(n->target);
+	n->target = NULL;
+	return r;
+}
+
+static int check_way(const struct ward_run_plan *p, const char *what, const char *path,
+	const char *then, struct ward_err *err)
+{
+	struct named n = {.plan = p, .what = what, .path = path, .then = then, .err = err};
+	int r = go_along(&n);
 	/* What is not there gives nothing. */
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
@@ -262,9 +288,48 @@ static int check_anchors(const struct ward_run_plan *p, struct ward_err *err)
 	for (size_t i = 0; i < anchors->n && r == 0; i++) {
 		const char *path = strchr(anchors->v[i], ':');
 		if (path)
-			r = check_way(p, "[audit] anchor =", path + 1, true, err);
+			r = check_way(p, "[audit] anchor =", path + 1,
+				"this host would run or write it", err);
 	}
 	return r;
+}
+
+/* What the mode puts in front of the command: the program, and the name by which it was found. */
+static int check_runtime(const struct ward_run_plan *p, struct ward_err *err)
+{
+	const char *const names[] = {p->found.name, p->found.program};
+	int r = 0;
+	for (size_t i = 0; i < 2 && r == 0; i++)
+		if (names[i])
+			r = check_way(p, "the runtime", names[i],
+				"a session could replace what the next one runs", err);
+	return r;
+}
+
+/*
+ * By a link of a session's the next session would see what the link names of the host. o: the
+ * command line, whose path is the caller's; NULL: the policy's, as the owner reaches it.
+ */
+static int check_image(
+	const struct ward_run_options *o, const struct ward_run_plan *p, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	const char *name = o ? o->image : p->settings->image;
+	if (p->image.fd < 0 || !name || !ward_image_name_is_path(name))
+		return 0;
+	int r = o && name[0] != '~'
+			? 0
+			: ward_shown_path(name, p->id.home, p->project.path, &path, err);
+	if (r < 0)
+		return r;
+	/* What the store has goes by the path of the archive. */
+	struct named n = {.plan = p,
+		.what = "the image",
+		.path = path ? path : name,
+		.opened = p->image.digest ? p->image.name : p->image.root,
+		.err = err};
+	r = go_along(&n);
+	return r < 0 && !n.told ? ward_err_sys(err, r, "what leads to %s", n.path) : r;
 }
 
 /* As the owner reaches it. */
@@ -273,12 +338,16 @@ static int check_sources(const struct ward_run_plan *p, struct ward_err *err)
 	int r = 0;
 	for (size_t i = 0; i < p->n_trees && r == 0; i++)
 		if (p->trees[i].source && p->trees[i].backing >= 0)
-			r = check_way(p, "[tree] source =", p->trees[i].source, false, err);
+			r = check_way(p, "[tree] source =", p->trees[i].source, NULL, err);
 	for (size_t i = 0; i < p->n_reads && r == 0; i++)
-		r = check_way(p, "[system] read =", p->reads[i], false, err);
+		r = check_way(p, "[system] read =", p->reads[i], NULL, err);
 	for (size_t i = 0; i < p->n_sockets && r == 0; i++)
-		r = check_way(p, "[network] socket =", p->sockets[i], false, err);
-	return r == 0 ? check_anchors(p, err) : r;
+		r = check_way(p, "[network] socket =", p->sockets[i], NULL, err);
+	if (r == 0)
+		r = check_anchors(p, err);
+	if (r == 0)
+		r = check_image(NULL, p, err);
+	return r == 0 ? check_runtime(p, err) : r;
 }
 
 int ward_places_check_ways(
@@ -287,9 +356,11 @@ int ward_places_check_ways(
 	struct ward_as_owner as;
 	int r = 0;
 	for (size_t i = 0; i < o->read.n && r == 0; i++)
-		r = check_way(p, "--read", o->read.v[i], false, err);
+		r = check_way(p, "--read", o->read.v[i], NULL, err);
 	for (size_t i = 0; i < o->write.n && r == 0; i++)
-		r = check_way(p, "--write", o->write.v[i], false, err);
+		r = check_way(p, "--write", o->write.v[i], NULL, err);
+	if (r == 0)
+		r = check_image(o, p, err);
 	if (r == 0)
 		r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0) {
@@ -308,5 +379,8 @@ int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
 	/* The owner's policies may be read, never written: the next session would obey them. */
 	if (r == 0 && p->config)
 		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, CHANGE, err);
+	ward_cleanup_free char *guards = r == 0 ? ward_remembered_place(&p->id) : NULL;
+	if (guards)
+		r = check(p, "directory of remembered guards", "HOME", guards, CHANGE, err);
 	return r;
 }

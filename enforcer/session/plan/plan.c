@@ -12,22 +12,33 @@
 #include <unistd.h>
 
 #include "audit/store/store.h"
+#include "audit/verify/ledger_view.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/modes/modes.h"
+#include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/sandbox/blueprint.h"
 #include "enforcer/session/owner/agents.h"
 #include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/worktree.h"
+#include "enforcer/session/owner/git_outside.h"
 #include "enforcer/session/owner/git_settings.h"
+#include "enforcer/session/owner/remembered.h"
 #include "enforcer/session/owner/session_place.h"
+#include "enforcer/session/plan/guards_say.h"
+#include "enforcer/session/plan/image.h"
+#include "enforcer/session/plan/ca_files.h"
 #include "enforcer/session/plan/places.h"
 #include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/plan/run_text.h"
+#include "enforcer/session/plan/runtime.h"
+#include "enforcer/session/plan/single_files.h"
+#include "enforcer/session/plan/weigh.h"
 #include "enforcer/session/tree/tree_backing.h"
 
 _Static_assert(sizeof(((struct ward_run_plan *)0)->trees) / sizeof(struct ward_run_plan_tree) ==
-		       WARD_TREES_MAX,
+		       WARD_POLICY_TREES_MAX,
 	"a plan has room for every tree a session can have");
 
 static int find_wanted(const char *word, const struct ward_mode **ret, struct ward_err *err)
@@ -48,10 +59,10 @@ static int choose_mode(struct ward_run_plan *p, const char *wanted, struct ward_
 	int r = wanted ? find_wanted(wanted, &w, err) : 0;
 	if (r < 0)
 		return r;
-	if (w && w != p->mode)
+	if (w && w->strictness > 0 && w != p->mode)
 		return ward_err_set(err, -EINVAL,
-			"--mode %s: a policy that only takes away asks for '%s' (wardfs policy show "
-			"tells which)",
+			"--mode %s: the floor or the project file asks for '%s' ('wardfs policy "
+			"show' prints the line)",
 			wanted, p->mode->word);
 	struct ward_err why = WARD_ERR_INIT;
 	r = ward_mode_usable(p->mode, &why);
@@ -73,7 +84,8 @@ static int take_allowed(
 		enum ward_guarantee g = ward_guarantee_find(name);
 		if (g < WARD_GUARANTEE_CPUS)
 			return ward_err_set(err, -EINVAL,
-				"--allow-missing %s: mode %s never runs without what it guarantees; "
+				"--allow-missing %s: mode %s never runs without what it "
+				"guarantees; "
 				"only limits can be left out",
 				name, p->mode->word);
 		if (g == WARD_GUARANTEES) {
@@ -99,15 +111,19 @@ static int find_programs(
 		return 0;
 	if (!(p->mode->takes & WARD_TAKES_PROGRAMS))
 		return ward_err_set(err, -ENOTSUP,
-			"[process] exec lists programs, and mode '%s' cannot hold a list; nothing was "
-			"started; fix: --mode restricted",
+			"[process] exec lists programs, and mode '%s' cannot enforce a list; "
+			"nothing was started; fix: --mode restricted",
 			p->mode->word);
 	int r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)
 		r = ward_programs_find(p->policy, &p->programs, err);
 	ward_as_owner_end(&as);
-	if (p->programs.note && o->say)
-		o->say(p->programs.note);
+	/* A line each. */
+	for (char *line = p->programs.note, *end; line && *line && o->say; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end ? (*end = '\0', 1) : 0;
+		o->say(line);
+	}
 	return r;
 }
 
@@ -120,7 +136,7 @@ static int check_available(const struct ward_settings *s, struct ward_err *err)
 	for (size_t i = 0; i < s->unavailable.n; i++)
 		ward_buf_printf(&b, "%s%s", i ? "; " : "", s->unavailable.v[i]);
 	return ward_err_set(err, -ENOTSUP,
-		"the policy asks for what is not available yet; nothing was started: %s",
+		"the policy asks for something that is not available yet; nothing was started: %s",
 		ward_buf_str(&b));
 }
 
@@ -148,20 +164,37 @@ static int owner_policy_file(
 		p->config = NULL;
 		return ward_err_sys(err, -ENOMEM, "policy directory");
 	}
-	if (p->owner_policy)
+	if (p->owner_policy) {
+		free(p->shared);
+		p->shared = NULL;
 		return 0;
+	}
+	if (p->shared) {
+		p->owner_policy = strdup(p->shared);
+		return p->owner_policy ? 0 : ward_err_sys(err, -ENOMEM, "policy file");
+	}
+	int r = ward_worktree_main(&p->project, &p->id, config, &p->main_checkout, err);
+	if (r < 0)
+		return r;
 	ward_buf_printf(&b, "%s/wardfs/projects/", config);
-	int r = ward_project_file_name(p->project.path, &b);
+	r = ward_project_file_name(p->project.path, &b);
 	if (r == 0)
 		p->owner_policy = ward_buf_steal(&b);
 	return p->owner_policy ? 0 : ward_err_sys(err, r ? r : -ENOMEM, "owner's policy file");
 }
 
 /* What the policy makes of [home] mode = project. */
-static int add_home(struct ward_run_plan *p, const struct ward_policy *policy, struct ward_buf *b,
-	struct ward_err *err)
+static int add_home(struct ward_run_plan *p, const struct ward_policy *policy,
+	const struct ward_mode *mode, struct ward_buf *b, struct ward_err *err)
 {
-	int r = ward_home_text(&p->home, policy, b, err);
+	size_t before = b->len;
+	int r = ward_home_text(&p->home, policy, mode, b, err);
+	/* What it holds is of whoever was there before: an empty one in memory takes its place. */
+	if (r == 0 && b->len > before && p->home.other) {
+		p->home_other = true;
+		b->len = before;
+		b->data[before] = '\0';
+	}
 	if (r < 0 || !b->len) {
 		ward_home_clear(&p->home);
 		return r;
@@ -174,22 +207,60 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy, s
 struct load_user {
 	const struct ward_run_options *options;
 	struct ward_run_plan *plan;
+	bool unfit; /* the mode's runtime is missing, which no policy mends */
 };
 
 /* What follows from what the sources say; struct ward_load. */
 static int add_more(
 	void *user, const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
-	const struct load_user *u = user;
+	struct load_user *u = user;
 	struct ward_run_plan *p = u->plan;
 	struct ward_as_owner as = {0};
-	int r = add_home(p, policy, b, err);
+	const struct ward_mode *weighed = ward_weigh_mode(u->options, p, policy);
+	const struct ward_mode *mode = weighed ? weighed : ward_policy_settings(policy)->mode;
+	int r = add_home(p, policy, mode, b, err);
+	if (weighed)
+		ward_buf_printf(b, "[policy]\nmode = %s\n", weighed->word);
 	if (r == 0 && u->options->policy)
 		r = ward_as_caller_begin(&as, err);
 	if (r == 0)
 		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
 	ward_as_owner_end(&as);
+	if (r == 0 && !u->options->policy)
+		ward_git_shared(p->shared, p->project.fd, policy, b);
+	if (r == 0)
+		r = ward_single_files_grant(p, policy, b, err);
+	if (r == 0)
+		r = ward_runtime_look(p, mode, u->options->argv, policy, b, err);
+	u->unfit = r == -ENOTSUP;
 	return r;
+}
+
+/* As the mode has it that is known so far. */
+static int load_once(const struct ward_load *l, struct ward_run_plan *p, struct ward_err *err)
+{
+	const struct load_user *user = l->user;
+	ward_policy_unref(p->policy);
+	p->policy = NULL;
+	ward_mode_found_clear(&p->found);
+	int r = ward_policy_load_owned(&p->id, l, &p->policy, err);
+	if (r < 0)
+		return r == -ENOMEM || user->unfit
+			       ? r
+			       : -EINVAL; /* of the policy, whatever the system call said */
+	p->settings = ward_policy_settings(p->policy);
+	return 0;
+}
+
+/* Mode auto weighs what was loaded, and what it picks may bring more. */
+static int load_weighed(const struct ward_run_options *o, const struct ward_load *l,
+	struct ward_run_plan *p, struct ward_err *err)
+{
+	int r = load_once(l, p, err);
+	if (r == 0)
+		r = ward_weigh(o, p, err);
+	return r == 0 && p->picked && p->picked != p->settings->mode ? load_once(l, p, err) : r;
 }
 
 static int load_policy(
@@ -201,26 +272,35 @@ static int load_policy(
 	if (r < 0)
 		return r;
 	r = ward_config_home(p->id.home, p->id.owner_uid == getuid(), &config, err);
+	if (r == 0 && config)
+		r = ward_shared_policy(&p->id, config, p->project.path, &p->shared, err);
 	if (r < 0)
 		return r;
-	struct load_user user = {o, p};
+	struct load_user user = {.options = o, .plan = p};
 	struct ward_load l = {.policy = o->policy,
 		.stand_in = o->stand_in,
 		.config_home = config,
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
+		.home = p->id.home,
+		.known = &p->known,
 		.run_text = run_text,
 		.more = add_more,
 		.user = &user};
-	r = ward_home_look(p->state, p->id.owner_uid, p->project.path, &p->home, err);
+	r = ward_home_look(
+		p->state, p->id.owner_uid, p->project.path, p->project.fd, &p->home, err);
+	if (r == 0)
+		r = ward_remembered_read(&p->id, p->state, &p->known, err);
 	if (r < 0)
 		return r;
-	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
+	r = load_weighed(o, &l, p, err);
 	if (r < 0)
-		return r == -ENOMEM ? r
-				    : -EINVAL; /* of the policy, whatever the system call said */
-	p->settings = ward_policy_settings(p->policy);
-	r = owner_policy_file(config, o->policy, p, err);
+		return r;
+	p->given = o->policy != NULL;
+	p->stand_in = o->stand_in;
+	if (p->id.root && p->id.owner_uid != 0 && !o->policy)
+		p->keep_min_s = WARD_KEEP_SECONDS;
+	r = owner_policy_file(config, o->trial ? NULL : o->policy, p, err);
 	if (r < 0)
 		return r;
 	r = choose_mode(p, o->mode, err);
@@ -229,18 +309,14 @@ static int load_policy(
 	return r < 0 ? r : check_available(p->settings, err);
 }
 
-/* Paths of the host as the owner means them. optional: what is in no home is left out. */
+/* Paths of the host as the owner means them. */
 static int resolve_paths(const struct ward_run_plan *p, const struct ward_strings *s,
-	const char *key, bool optional, char ***ret, size_t *ret_n, struct ward_err *err)
+	const char *key, char ***ret, size_t *ret_n, struct ward_err *err)
 {
 	*ret = calloc(s->n + 1, sizeof(**ret));
 	if (!*ret)
 		return ward_err_sys(err, -ENOMEM, "%s", key);
 	for (size_t i = 0; i < s->n; i++) {
-		/* An account without a home (a uid that only a container knows) has nothing in it.
-		 */
-		if (optional && s->v[i][0] == '~' && !p->id.home)
-			continue;
 		int r = ward_shown_path(s->v[i], p->id.home, p->project.path, &(*ret)[*ret_n], err);
 		if (r < 0)
 			return ward_err_wrap(err, "%s", key);
@@ -264,29 +340,42 @@ static int in_agent_home(const struct ward_run_plan *p, const char *path, char *
 	return asprintf(ret, "%s/%s", p->id.agent_home, rel) < 0 ? -ENOMEM : 0;
 }
 
+/* By the owner, or whoever runs this: not by a shipped profile, nor by a mode for its runtime. */
+static bool is_named(const struct ward_run_plan *p, size_t i, const char *path)
+{
+	return !ward_policy_shows_shipped(p->policy, i) &&
+	       (!p->found.program || strcmp(path, p->found.program) != 0);
+}
+
 /* [system] read: what is there of it. */
 static int find_reads(struct ward_run_plan *p, struct ward_err *err)
 {
-	size_t n = 0;
-	size_t kept = 0;
-	int r = resolve_paths(
-		p, &p->settings->system_read, "[system] read", true, &p->reads, &n, err);
-	if (r == 0 && !(p->reads_at = calloc(n + 1, sizeof(*p->reads_at))))
-		r = ward_err_sys(err, -ENOMEM, "[system] read");
-	for (size_t i = 0; i < n && r == 0; i++) {
-		char *path = p->reads[i];
+	const struct ward_strings *s = &p->settings->system_read;
+	p->reads = calloc(s->n + 1, sizeof(*p->reads));
+	p->reads_at = calloc(s->n + 1, sizeof(*p->reads_at));
+	p->shown = calloc(s->n + 1, sizeof(*p->shown));
+	if (!p->reads || !p->reads_at || !p->shown)
+		return ward_err_sys(err, -ENOMEM, "[system] read");
+	int r = ward_shown_reach(s, p->id.home, p->project.path, err);
+	for (size_t i = 0; i < s->n && r == 0; i++) {
+		ward_cleanup_free char *path = NULL;
 		struct stat st;
-		p->reads[i] = NULL;
-		/* Whether its owner may reach it, setting up the sandbox tells. */
-		if (stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-			free(path);
+		/* An account without a home (a uid that only a container knows) has nothing in it.
+		 */
+		if (s->v[i][0] == '~' && !p->id.home)
 			continue;
-		}
-		p->reads[kept] = path;
-		if (in_agent_home(p, path, &p->reads_at[kept++]) < 0)
-			r = ward_err_sys(err, -ENOMEM, "[system] read");
+		r = ward_shown_path(s->v[i], p->id.home, p->project.path, &path, err);
+		if (r < 0)
+			return ward_err_wrap(err, "[system] read");
+		/* Whether its owner may reach it, setting up the sandbox tells. */
+		if (stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+			continue;
+		if (in_agent_home(p, path, &p->reads_at[p->n_reads]) < 0)
+			return ward_err_sys(err, -ENOMEM, "[system] read");
+		p->shown[p->n_reads] = WARD_SHOWN_FILE_INIT;
+		p->shown[p->n_reads].named = is_named(p, i, path);
+		p->reads[p->n_reads++] = ward_steal_ptr(&path);
 	}
-	p->n_reads = r < 0 ? n : kept;
 	return r;
 }
 
@@ -508,15 +597,11 @@ static int open_home(
 }
 
 /* What a tree guards must not be seen by another name: in another tree, or as it is. */
-static int check_overlaps(struct ward_run_plan *p, struct ward_err *err)
+static int check_overlaps(
+	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	int backings[WARD_TREES_MAX];
 	struct ward_as_owner as;
-	p->shown = calloc(p->n_reads + 1, sizeof(*p->shown));
-	if (!p->shown)
-		return ward_err_sys(err, -ENOMEM, "[system] read");
-	for (size_t i = 0; i < p->n_reads; i++)
-		p->shown[i] = WARD_SHOWN_FILE_INIT;
 	for (size_t i = 0; i < p->n_trees; i++)
 		backings[i] = p->trees[i].source ? p->trees[i].backing : -1;
 	int r = ward_as_owner_begin(&p->id, &as, err);
@@ -527,7 +612,47 @@ static int check_overlaps(struct ward_run_plan *p, struct ward_err *err)
 	ward_as_owner_end(&as);
 	if (r == 0)
 		r = ward_tree_spots_check(&p->spots, p->policy, err);
-	return r < 0 ? r : ward_shown_check(p, err);
+	if (r == 0)
+		r = ward_shown_check(p, err);
+	if (r == 0)
+		r = ward_ca_find(o, p, err);
+	return r < 0 || o->dry ? r : ward_single_files_open(p, err);
+}
+
+struct lifts {
+	const struct ward_run_plan *p;
+	const struct ward_rule *wrong; /* names a directory; NULL: none does */
+};
+
+static void look_at_lift(void *user, const struct ward_rule *lift, uint32_t want)
+{
+	struct lifts *l = user;
+	(void)want;
+	for (size_t i = l->p->n_trees; i-- > 0;) {
+		const char *rel = ward_path_beneath(lift->pattern, l->p->trees[i].path);
+		struct stat st;
+		if (!rel)
+			continue;
+		if (!*rel || (fstatat(l->p->trees[i].backing, rel, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+				     S_ISDIR(st.st_mode)))
+			l->wrong = lift;
+		return;
+	}
+}
+
+/* What lies beneath a directory nobody has named. */
+static int check_lifts(const struct ward_run_plan *p, struct ward_err *err)
+{
+	struct lifts l = {.p = p};
+	struct ward_as_owner as;
+	int r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0)
+		ward_policy_each_lift(p->policy, look_at_lift, &l);
+	ward_as_owner_end(&as);
+	return l.wrong ? ward_err_set(err, -EINVAL,
+				 "%s:%u: [lift] %s is a directory: name one file", l.wrong->file,
+				 l.wrong->line, l.wrong->pattern)
+		       : r;
 }
 
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
@@ -547,37 +672,48 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = load_policy(o, p, err);
 	if (r < 0)
 		return r;
-	if (p->settings->n_trees > WARD_TREES_MAX)
+	if (p->settings->n_trees > WARD_POLICY_TREES_MAX)
 		return ward_err_set(err, -EINVAL, "the policy has %zu trees; %d is the most",
-			p->settings->n_trees, WARD_TREES_MAX);
+			p->settings->n_trees, WARD_POLICY_TREES_MAX);
 	for (size_t i = 0; i < p->settings->n_trees; i++) {
 		r = open_tree_backing(&p->settings->trees[i], p, err);
 		if (r < 0)
 			return r;
 	}
-	r = make_points(p, err);
+	r = check_lifts(p, err);
+	if (r == 0)
+		r = make_points(p, err);
 	if (r == 0)
 		r = check_hides(o, p, err);
 	if (r == 0)
 		r = find_reads(p, err);
 	if (r == 0)
-		r = check_overlaps(p, err);
+		r = check_overlaps(o, p, err);
 	if (r == 0 && p->mode->layers & WARD_LAYER_VIEW)
 		r = ward_git_settings(&p->id, &p->git_settings, err);
 	if (r == 0)
-		r = resolve_paths(p, &p->settings->net_socket, "[network] socket", false,
-			&p->sockets, &p->n_sockets, err);
+		r = resolve_paths(p, &p->settings->net_socket, "[network] socket", &p->sockets,
+			&p->n_sockets, err);
 	if (r < 0)
 		return r;
 	r = ward_control_runtime(&p->runtime, err);
 	if (r == 0)
 		r = ward_places_check(p, err);
 	if (r == 0)
+		r = ward_plan_image(p, err);
+	if (r == 0)
 		r = ward_places_check_ways(o, p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
 		ward_err_sys(err, r, "policy");
+	/* A state directory that cannot be written to is the host's to mend, whatever it answers.
+	 */
+	if (r == 0 && !o->dry && p->known.n_trees &&
+		ward_remembered_write(&p->id, p->state, &p->known, err) < 0)
+		r = err->code = -EIO;
+	if (r == 0 && o->say)
+		r = ward_guards_say(&p->known, o->say, err);
 	if (r == 0)
 		r = open_home(o, p, err);
 	if (r == 0)
@@ -600,6 +736,9 @@ int ward_run_plan_make(
 void ward_run_plan_clear(struct ward_run_plan *p)
 {
 	ward_identity_clear(&p->id);
+	ward_weighed_free(p->weighed);
+	ward_mode_found_clear(&p->found);
+	ward_image_clear(&p->image);
 	ward_project_clear(&p->project);
 	for (size_t i = 0; i < p->n_trees; i++) {
 		free(p->trees[i].at);
@@ -608,6 +747,7 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 			close(p->trees[i].backing);
 	}
 	ward_policy_unref(p->policy);
+	ward_known_clear(&p->known);
 	for (size_t i = 0; i < p->n_reads; i++) {
 		free(p->reads[i]);
 		if (p->reads_at)
@@ -616,6 +756,8 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 			ward_shown_file_clear(&p->shown[i]);
 	}
 	free(p->shown);
+	if (p->single_files >= 0)
+		close(p->single_files);
 	ward_tree_spots_clear(&p->spots);
 	free(p->reads);
 	free(p->reads_at);
@@ -634,6 +776,8 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 	free(p->entered);
 	free(p->pwd);
 	free(p->owner_policy);
+	free(p->shared);
+	free(p->main_checkout);
 	free(p->config);
 	*p = WARD_RUN_PLAN_INIT;
 }

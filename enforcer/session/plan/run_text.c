@@ -12,6 +12,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/policy/image_name.h"
+#include "enforcer/base/patient.h"
 
 /* The real path of an existing file or directory, as the kernel names it. */
 static int host_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
@@ -88,12 +90,15 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 	ward_cleanup_free char *path = NULL;
 	bool dir = false;
 	struct stat st;
+	int r = ward_patient_reach(arg, err);
+	if (r < 0)
+		return ward_err_wrap(err, "--%s", verb);
 	bool there = stat(arg, &st) == 0;
 	/* As it is called inside: where the host has no such path, that is what is meant. */
 	const char *rel = there ? NULL : ward_path_beneath(arg, "/workspace");
 	if (rel && !has_control(rel))
 		return add_inside(t, verb, rel);
-	int r = there ? host_path(arg, &path, &dir, err) : future_path(arg, &path, &dir, err);
+	r = there ? host_path(arg, &path, &dir, err) : future_path(arg, &path, &dir, err);
 	if (r < 0)
 		return ward_err_wrap(err, "--%s", verb);
 	if (has_control(path))
@@ -129,13 +134,67 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 		arg, strcmp(verb, "read") == 0 ? "directories and regular files" : "directories");
 }
 
+/* What lies beside the caller is named by its whole path: the text has no place of its own. */
+static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	bool dir = false;
+	int r = 0;
+	if (ward_image_name_is_path(name) && name[0] != '~')
+		r = host_path(name, &path, &dir, err);
+	if (r == 0)
+		r = ward_image_name_check(path ? path : name, err);
+	if (r < 0)
+		return ward_err_wrap(err, "--image");
+	if (has_control(path ? path : name) || strpbrk(path ? path : name, ";#\\"))
+		return ward_err_set(err, -EINVAL,
+			"--image: a path cannot have ';', '#', '\\' or control characters in it");
+	ward_buf_printf(b, "image = %s\n", path ? path : name);
+	return ward_buf_error(b);
+}
+
+static int add_ports(const char *key, const struct ward_strs *ports, const char *which,
+	struct ward_buf *all, struct ward_err *err)
+{
+	for (size_t i = 0; i < ports->n; i++) {
+		if (!*ports->v[i] || strspn(ports->v[i], "0123456789:") != strlen(ports->v[i]))
+			return ward_err_set(err, -EINVAL, "--%s '%s': write PORT, or PORT:PORT %s",
+				key, ports->v[i], which);
+		ward_buf_printf(all, "%s = %s\n", key, ports->v[i]);
+	}
+	return 0;
+}
+
+static int add_network(const struct ward_run_options *o, struct ward_buf *all, struct ward_err *err)
+{
+	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
+	if (o->net.n || o->publish.n || o->forward.n || o->learn)
+		ward_buf_puts(all, "[network]\nmode = allowlist\n");
+	for (size_t i = 0; i < o->net.n; i++) {
+		if (!*o->net.v[i] || has_control(o->net.v[i]) || strpbrk(o->net.v[i], ";# "))
+			return ward_err_set(
+				err, -EINVAL, "--net '%s': write HOST or HOST:PORT", o->net.v[i]);
+		ward_buf_printf(all, "allow = %s\n", o->net.v[i]);
+	}
+	int r = add_ports("publish", &o->publish, "of the host and inside", all, err);
+	return r < 0 ? r : add_ports("forward", &o->forward, "inside and of the host", all, err);
+}
+
 int ward_run_text(const struct ward_run_options *o, const char *project, const char *cwd,
 	char **ret, struct ward_err *err)
 {
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
 	/* An unknown word is told by the plan, with its option's name. */
 	const struct ward_mode *mode = o->mode ? ward_mode_find(o->mode) : NULL;
-	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->shown.n == 0 && !mode && !o->learn) {
+	/* One that picks another is weighed first (weigh.h). */
+	if (mode && mode->strictness == 0)
+		mode = NULL;
+	/* Of the other words the policy's may be the lower one. */
+	const bool low = o->trust && strcmp(o->trust, "low") == 0;
+	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->publish.n + o->forward.n +
+				o->shown.n ==
+			0 &&
+		!mode && !low && !o->learn && !o->image) {
 		*ret = NULL;
 		return 0;
 	}
@@ -148,9 +207,13 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		r = add_path(&t, "write", o->write.v[i], project, err);
 	for (size_t i = 0; i < o->shown.n; i++)
 		ward_buf_printf(&t.system, "read = %s\n", o->shown.v[i]);
+	if (r == 0 && o->image)
+		r = add_image(&t.system, o->image, err);
 	ward_buf_puts(&all, "[policy]\nversion = 1\n");
 	if (mode)
 		ward_buf_printf(&all, "mode = %s\n", mode->word);
+	if (low)
+		ward_buf_puts(&all, "trust = low\n");
 	if (t.trees.len)
 		ward_buf_printf(&all, "%s", ward_buf_str(&t.trees));
 	if (t.system.len)
@@ -173,15 +236,8 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	}
 	if (t.files.len)
 		ward_buf_printf(&all, "[files]\n%s", ward_buf_str(&t.files));
-	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
-	if (o->net.n || o->learn)
-		ward_buf_puts(&all, "[network]\nmode = allowlist\n");
-	for (size_t i = 0; r == 0 && i < o->net.n; i++) {
-		if (!*o->net.v[i] || has_control(o->net.v[i]) || strpbrk(o->net.v[i], ";# "))
-			r = ward_err_set(
-				err, -EINVAL, "--net '%s': write HOST or HOST:PORT", o->net.v[i]);
-		ward_buf_printf(&all, "allow = %s\n", o->net.v[i]);
-	}
+	if (r == 0)
+		r = add_network(o, &all, err);
 	ward_buf_clear(&t.trees);
 	ward_buf_clear(&t.files);
 	ward_buf_clear(&t.system);

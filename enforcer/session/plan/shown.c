@@ -13,6 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -81,7 +82,9 @@ static int open_shown(
 	const struct ward_tree_spots *trees, const char *path, struct ward_shown_file *s)
 {
 	struct stat st;
-	int r = 0;
+	int r = ward_patient_reach(path, NULL);
+	if (r < 0)
+		return r;
 	s->fd = open(path, O_PATH | O_CLOEXEC);
 	if (s->fd >= 0 && fstat(s->fd, &st) == 0) {
 		s->type = st.st_mode & S_IFMT;
@@ -132,6 +135,9 @@ static int straighten(struct ward_buf *b)
 	char self[64], path[PATH_MAX];
 	if (ward_buf_error(b) < 0 || !is_winding(ward_buf_str(b)))
 		return ward_buf_error(b);
+	int r = ward_patient_reach(ward_buf_str(b), NULL);
+	if (r < 0)
+		return r;
 	ward_cleanup_fd int fd = open(ward_buf_str(b), O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
@@ -151,11 +157,34 @@ int ward_shown_path(
 	int r = ward_tree_source_resolve(text, home, project, &b, err);
 	if (r < 0)
 		return r;
-	char *path = straighten(&b) < 0 ? NULL : ward_buf_steal(&b);
+	r = straighten(&b);
+	char *path = r < 0 ? NULL : ward_buf_steal(&b);
 	if (!path)
-		return ward_err_sys(err, -ENOMEM, "%s", text);
+		return ward_err_sys(err, r < 0 ? r : -ENOMEM, "%s", text);
 	*ret = path;
 	return 0;
+}
+
+int ward_shown_reach(const struct ward_strings *shown, const char *home, const char *project,
+	struct ward_err *err)
+{
+	char **paths = calloc(shown->n + 1, sizeof(*paths));
+	size_t n = 0;
+	int r = paths ? 0 : ward_err_sys(err, -ENOMEM, "[system] read");
+	for (size_t i = 0; i < shown->n && r == 0; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		if (shown->v[i][0] == '~' && !home)
+			continue;
+		r = ward_tree_source_resolve(shown->v[i], home, project, &b, err);
+		if (r == 0 && !(paths[n++] = ward_buf_steal(&b)))
+			r = ward_err_sys(err, -ENOMEM, "%s", shown->v[i]);
+	}
+	if (r == 0)
+		r = ward_patient_reach_all(paths, n, err);
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	free(paths);
+	return r < 0 ? ward_err_wrap(err, "[system] read") : 0;
 }
 
 /* Is path, which is beneath what s shows, there, and no link that leads out of it? */
@@ -173,6 +202,9 @@ int ward_shown_find(const struct ward_policy *p, const struct ward_tree_spots *t
 	const struct ward_strings *all = &ward_policy_settings(p)->system_read;
 	struct ward_shown_by by = {0};
 	size_t longest = 0;
+	int reached = ward_shown_reach(all, home, project, err);
+	if (reached < 0)
+		return reached;
 	for (size_t i = 0; i < all->n; i++) {
 		ward_cleanup_free char *at = NULL;
 		ward_cleanup(ward_shown_file_clear) struct ward_shown_file s = WARD_SHOWN_FILE_INIT;
@@ -231,8 +263,10 @@ int ward_shown_check(struct ward_run_plan *p, struct ward_err *err)
 	struct ward_as_owner as;
 	int r = ward_as_owner_begin(&p->id, &as, err);
 	for (size_t i = 0; i < p->n_reads && r == 0; i++) {
+		const bool named = p->shown[i].named;
 		r = ward_shown_look(
 			p->policy, &p->spots, p->reads[i], p->reads_at[i], &p->shown[i]);
+		p->shown[i].named = named;
 		if (r < 0)
 			ward_err_sys(err, r, "[system] read = %s", p->reads[i]);
 		else if (!is_open(&p->shown[i]))

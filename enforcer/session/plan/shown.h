@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a session sees of the host as it is ([system] read, --read FILE): no guard stands between.
- * So what the policy's guards, floor and project file say about each is asked before it is shown,
- * at every name that it has for them: where it is shown, what the kernel calls it, and what a tree
- * calls it that serves the place where it lies, whatever mount it is reached by.
+ * What a session sees of the host as it is ([system] read, --read FILE): no guard stands between,
+ * but for single files (single_files.h). So what the policy's guards, floor and project file say
+ * about each is asked before it is shown, at every name that it has for them: where it is shown,
+ * what the kernel calls it, and what a tree calls it that serves the place where it lies, whatever
+ * mount it is reached by.
  *
  * A directory in a tree is not shown so at all: no rule would decide about what lies beneath it.
  */
@@ -25,6 +26,8 @@ struct ward_shown_file {
 	struct ward_spot spot;
 	unsigned type; /* S_IF… bits; 0: nothing there */
 	bool linked;   /* a regular file with other names */
+	bool named;    /* by the owner, or whoever runs this: no shipped profile's or mode's
+			  (single_files.h) */
 	dev_t dev;     /* with ino: what was looked at is what is shown */
 	ino_t ino;
 	uint32_t rights;		/* what is left, of all that can be given */
@@ -51,6 +54,13 @@ struct ward_shown_by {
 	uint32_t rights; /* of all that is shown with it */
 	size_t entry;	 /* index in the settings' system_read */
 };
+
+/*
+ * Does whoever serves what [system] read names (shown) answer? Nobody could end the wait of a
+ * sandbox that is set up with a path whose server went away. -ETIMEDOUT: err names it; -ENOMEM.
+ */
+int ward_shown_reach(const struct ward_strings *shown, const char *home, const char *project,
+	struct ward_err *err) ward_must_check;
 
 /*
  * Whether [system] read shows the path, which is in no tree, with the caller's rights: as the start

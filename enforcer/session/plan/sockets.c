@@ -27,8 +27,8 @@ static int look(const char *path, struct ward_err *err)
 		/* For the message alone. */
 		ward_cleanup_free char *real = realpath(path, NULL);
 		return ward_err_set(err, -EINVAL,
-			"[network] socket = %s leads over a symbolic link, which could be led "
-			"elsewhere: name the place itself%s%s",
+			"[network] socket = %s: a symbolic link is on the way, and somebody "
+			"could change it: name the target itself%s%s",
 			path, real ? ": socket = " : "", real ? real : "");
 	}
 	if (fd < 0)
@@ -38,7 +38,7 @@ static int look(const char *path, struct ward_err *err)
 		return ward_err_sys(err, -errno, "[network] socket = %s", path);
 	return S_ISSOCK(st.st_mode)
 		       ? 0
-		       : ward_err_set(err, -EINVAL, "[network] socket = %s is no socket", path);
+		       : ward_err_set(err, -EINVAL, "[network] socket = %s is not a socket", path);
 }
 
 static int look_at_all(const struct ward_run_plan *p, struct ward_err *err)
@@ -79,8 +79,8 @@ int ward_sockets_open(const struct ward_run_plan *p, int dir, const char *sessio
 	char name[32];
 	int r = p->n_sockets ? look_at_all(p, err) : 0;
 	if (r == 0 && p->n_sockets > WARD_NET_SOCKETS_MAX)
-		r = ward_err_set(
-			err, -EINVAL, "[network] socket: %d is the most", WARD_NET_SOCKETS_MAX);
+		r = ward_err_set(err, -EINVAL, "[network] socket: at most %d are possible",
+			WARD_NET_SOCKETS_MAX);
 	s.dir = dir;
 	for (; r == 0 && s.n < p->n_sockets; s.n++) {
 		snprintf(name, sizeof(name), "socket.%zu", s.n);

@@ -9,11 +9,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "audit/terms.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/escape.h"
+#include "enforcer/policy/explain.h"
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/guard/anchor.h"
 #include "enforcer/session/guard/crashed.h"
+#include "enforcer/session/plan/single_files.h"
+#include "enforcer/session/records/record_text.h"
+#include "enforcer/session/records/session_about.h"
+#include "enforcer/session/records/weighed_json.h"
 
 /* A piece of policy text in one record; leaves room for the other fields of WARD_EVENT_MAX. */
 #define PIECE 8192
@@ -21,13 +26,6 @@
 #define ARGV_MAX 6144
 /* Of new files that the host executes later this much, as JSON, is kept in session.end. */
 #define FOUND_MAX 12288
-
-static json_t *escaped(const char *s)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, s, strlen(s));
-	return json_string(ward_buf_str(&b));
-}
 
 static json_t *argv_json(char *const *argv)
 {
@@ -40,7 +38,7 @@ static json_t *argv_json(char *const *argv)
 			break;
 		}
 		left -= n;
-		json_array_append_new(a, escaped(*v));
+		json_array_append_new(a, ward_record_text(*v));
 	}
 	return a;
 }
@@ -49,7 +47,7 @@ static json_t *strings_json(const struct ward_strings *s)
 {
 	json_t *a = json_array();
 	for (size_t i = 0; i < s->n; i++)
-		json_array_append_new(a, escaped(s->v[i]));
+		json_array_append_new(a, ward_record_text(s->v[i]));
 	return a;
 }
 
@@ -73,7 +71,7 @@ static void add_own(json_t *a, const char *path)
 			return;
 	}
 	json_t *o = json_object();
-	json_object_set_new(o, "path", escaped(path));
+	json_object_set_new(o, "path", ward_record_text(path));
 	json_object_set_new(o, "recorded", json_false());
 	json_object_set_new(o, "own", json_true());
 	json_array_append_new(a, o);
@@ -85,21 +83,21 @@ static json_t *trees_json(const struct ward_run_plan *p, bool sandbox)
 	for (size_t i = 0; i < p->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &p->trees[i];
 		json_t *o = json_object();
-		json_object_set_new(o, "path", escaped(t->path));
-		json_object_set_new(
-			o, "source", t->source ? escaped(t->source) : json_string("tmpfs"));
+		json_object_set_new(o, "path", ward_record_text(t->path));
+		json_object_set_new(o, "source",
+			t->source ? ward_record_text(t->source) : json_string("tmpfs"));
 		if (t->at)
-			json_object_set_new(o, "at", escaped(t->at));
+			json_object_set_new(o, "at", ward_record_text(t->at));
 		json_object_set_new(o, "recorded", json_true());
 		json_array_append_new(a, o);
 	}
 	for (size_t i = 0; i < p->n_reads; i++) {
 		json_t *o = json_object();
-		json_object_set_new(o, "path", escaped(p->reads[i]));
-		json_object_set_new(o, "recorded", json_false());
+		json_object_set_new(o, "path", ward_record_text(p->reads[i]));
+		json_object_set_new(o, "recorded", json_boolean(ward_single_file(p, i)));
 		json_array_append_new(a, o);
 	}
-	bool whole = sandbox && (!(p->mode->layers & WARD_LAYER_VIEW) ||
+	bool whole = sandbox && (!(p->mode->layers & WARD_LAYER_VIEW) || p->image.fd >= 0 ||
 					p->settings->view == WARD_VIEW_READONLY);
 	const char *own[WARD_SANDBOX_OWN_MAX];
 	size_t n_own = sandbox && !whole ? ward_sandbox_own_paths(own) : 0;
@@ -127,13 +125,20 @@ static json_t *start_json(
 	json_object_set_new(o, "started_by", json_integer(getuid()));
 	const char *sudo_user = getenv("SUDO_USER");
 	if (sudo_user)
-		json_object_set_new(o, "sudo_user", escaped(sudo_user));
-	json_object_set_new(o, "owner", escaped(p->id.name));
+		json_object_set_new(o, "sudo_user", ward_record_text(sudo_user));
+	ward_login_json(o);
+	json_t *labels = ward_labels_json(
+		s->labels ? s->labels->v : NULL, s->labels ? s->labels->n : 0, s->agent);
+	if (json_object_size(labels))
+		json_object_set(o, "labels", labels);
+	json_decref(labels);
+	json_object_set_new(o, "clock", ward_clock_json());
+	json_object_set_new(o, "owner", ward_record_text(p->id.name));
 	json_object_set_new(o, "owner_uid", json_integer(p->id.owner_uid));
 	json_object_set_new(o, "agent_uid", json_integer(p->id.agent_uid));
-	json_object_set_new(o, "project", escaped(p->project.path));
+	json_object_set_new(o, "project", ward_record_text(p->project.path));
 	if (p->owner_policy)
-		json_object_set_new(o, "owner_policy_file", escaped(p->owner_policy));
+		json_object_set_new(o, "owner_policy_file", ward_record_text(p->owner_policy));
 	if (s->argv && !ward_word_said(p->settings->redact, WARD_REDACT_ARGV))
 		json_object_set_new(o, "argv", argv_json(s->argv));
 	json_object_set_new(o, "env", env_json(s->env));
@@ -146,6 +151,8 @@ static json_t *start_json(
 	if (transport)
 		json_object_set_new(o, "transport", json_string(transport));
 	json_object_set_new(o, "mounts", trees_json(p, s->sandbox_facts != NULL));
+	if (p->weighed)
+		json_object_set_new(o, "risk", ward_weighed_json(p->weighed, false, p->settings));
 	if (s->sandbox_facts) {
 		json_t *facts = json_loads(s->sandbox_facts, 0, NULL);
 		if (facts)
@@ -154,18 +161,31 @@ static json_t *start_json(
 	return o;
 }
 
-static int put_policy(struct ward_guard *g, const struct ward_policy *p, struct ward_event *ev)
+static int put_pieces(struct ward_guard *g, const struct ward_policy *p, const char *name,
+	const struct ward_buf *text, struct ward_event *ev)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
-	int r = ward_policy_encode(p, &blob);
-	for (size_t at = 0; r == 0 && at < blob.len; at += PIECE) {
-		size_t n = blob.len - at < PIECE ? blob.len - at : PIECE;
+	int r = 0;
+	for (size_t at = 0; r == 0 && at < text->len; at += PIECE) {
+		size_t n = text->len - at < PIECE ? text->len - at : PIECE;
 		ward_event_begin(ev, WARD_EVENT_POLICY);
 		ward_event_text(ev, WARD_TAG_POLICY, ward_policy_digest(p));
-		ward_event_bytes(ev, WARD_TAG_TEXT, blob.data + at, n);
+		ward_event_text(ev, WARD_TAG_NAME, name);
+		ward_event_bytes(ev, WARD_TAG_TEXT, text->data + at, n);
 		r = ward_guard_put(g, ev);
 	}
 	return r;
+}
+
+static int put_policy(struct ward_guard *g, const struct ward_policy *p, struct ward_event *ev)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf meaning = WARD_BUF_INIT;
+	int r = ward_policy_encode(p, &blob);
+	if (r == 0)
+		r = ward_policy_meaning(p, &meaning);
+	if (r == 0)
+		r = put_pieces(g, p, WARD_POLICY_SOURCES, &blob, ev);
+	return r < 0 ? r : put_pieces(g, p, WARD_POLICY_MEANING, &meaning, ev);
 }
 
 int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *p,
@@ -186,6 +206,20 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 	return r < 0 ? ward_err_sys(err, r, "trail") : 0;
 }
 
+/* Takes e. False: it does not fit into *room; what is shorter may. */
+static bool append(json_t *list, json_t *e, size_t *room)
+{
+	ward_cleanup_free char *text =
+		json_dumps(e, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+	const size_t n = text ? strlen(text) + 1 : SIZE_MAX;
+	if (n > *room) {
+		json_decref(e);
+		return false;
+	}
+	*room -= n;
+	return json_array_append_new(list, e) == 0;
+}
+
 /* What was left, as far as it fits into *room. */
 static void add_left(json_t *o, const struct ward_executed *found, size_t *room)
 {
@@ -196,42 +230,33 @@ static void add_left(json_t *o, const struct ward_executed *found, size_t *room)
 		[WARD_LEFT_OUT] = "link-out",
 		[WARD_LEFT_CLOSED] = "link-closed"};
 	json_t *list = json_array();
-	size_t i = 0;
-	for (; i < found->n_left; i++) {
+	size_t out = 0;
+	for (size_t i = 0; i < found->n_left; i++) {
 		const struct ward_left *l = &found->left[i];
-		size_t n = 6 * (strlen(l->path) + (l->to ? strlen(l->to) : 0)) + 48;
-		if (n > *room)
-			break;
-		*room -= n;
-		json_t *e =
-			json_pack("{s:s, s:o}", "kind", kinds[l->kind], "path", escaped(l->path));
+		json_t *e = json_pack(
+			"{s:s, s:o}", "kind", kinds[l->kind], "path", ward_record_text(l->path));
 		if (e && l->to)
-			json_object_set_new(e, "to", escaped(l->to));
-		json_array_append_new(list, e);
+			json_object_set_new(e, "to", ward_record_text(l->to));
+		out += !append(list, e, room);
 	}
 	json_object_set_new(o, "left", list);
-	json_object_set_new(
-		o, "left_more", json_integer((json_int_t)(found->n_left - i + found->left_more)));
+	json_object_set_new(o, "left_more", json_integer((json_int_t)(out + found->left_more)));
 }
 
 /* The paths that fit; how many did not. */
 static void add_executed(json_t *o, const struct ward_executed *found)
 {
 	json_t *list = json_array();
-	size_t left = FOUND_MAX, i = 0;
-	for (; i < found->n; i++) {
-		/* a byte becomes six at most: \u00XX */
-		size_t n = 6 * strlen(found->paths[i]) + 3;
-		if (n > left)
-			break;
-		left -= n;
-		json_array_append_new(list, escaped(found->paths[i]));
-	}
+	/* The one cannot take the room of the other. */
+	size_t room = found->n_left ? FOUND_MAX / 2 : FOUND_MAX, out = 0;
+	for (size_t i = 0; i < found->n; i++)
+		out += !append(list, ward_record_text(found->paths[i]), &room);
 	json_object_set_new(o, "host_executed", list);
-	json_object_set_new(o, "more", json_integer((json_int_t)(found->n - i)));
+	json_object_set_new(o, "more", json_integer((json_int_t)out));
 	json_object_set_new(o, "whole", json_boolean(found->whole));
+	room += FOUND_MAX / 2;
 	if (found->n_left)
-		add_left(o, found, &left);
+		add_left(o, found, &room);
 }
 
 /* Takes o. An event keeps its bytes, so the text is not needed afterwards. */
@@ -256,8 +281,11 @@ int ward_record_session_end(struct ward_guard *g, int status, int signal, const 
 		ward_event_u64(ev, WARD_TAG_STATUS, (uint64_t)status);
 	if (signal > 0)
 		ward_event_u64(ev, WARD_TAG_SIGNAL, (uint64_t)signal);
+	if (g->lost)
+		ward_event_text(ev, WARD_TAG_RESULT, WARD_RESULT_INCOMPLETE);
 	ward_event_text(ev, WARD_TAG_TEXT, cause);
 	json_t *o = details ? json_incref(details) : json_object();
+	json_object_set_new(o, "clock", ward_clock_json());
 	if (found && (found->n || found->n_left || !found->whole))
 		add_executed(o, found);
 	int r = 0;
@@ -326,7 +354,7 @@ void ward_record_not_started(struct ward_guard *g, const char *why)
 			(void)!ward_helper_reap(&g->audit, 0, true);
 		/* What the ledger tells of must have a trail; where nothing can be written, the
 		 * next start writes it. */
-		if (g->system || !ward_crashed_begun(g->state, g->store.ledger_fd, g->store.name) ||
+		if (g->system || !ward_crashed_begun(g->state, g->store.ledger.fd, g->store.name) ||
 			ward_guard_recover(g, "wardfs-audit failed before the first record", NULL) <
 				0)
 			return;

@@ -15,7 +15,9 @@ struct ward_record_start {
 	char *const *argv;		 /* the command or NULL */
 	const struct ward_env_args *env; /* names only are recorded */
 	bool listens;			 /* programs that are started are recorded */
-	const char *sandbox_facts;	 /* a JSON object of what was applied, or NULL */
+	const struct ward_strs *labels;	 /* of --label; NULL: none */
+	const char *agent;	   /* profile of the known agent that the command is, or NULL */
+	const char *sandbox_facts; /* a JSON object of what was applied, or NULL */
 };
 
 /* session.start, then the policy's text in as many `policy` records as it needs. */

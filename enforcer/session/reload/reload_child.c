@@ -16,6 +16,8 @@
 #include "enforcer/policy/reloadable.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/exit_status.h"
+#include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/owner/found_secrets.h"
 #include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/reload/revoke.h"
 
@@ -156,6 +158,7 @@ static int load(const struct ward_reload *r, int base_fd, struct ward_policy **r
 	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
 	struct ward_source_text run = {.text = NULL};
 	ward_cleanup_free char *run_text = NULL;
+	ward_cleanup(ward_known_clear) struct ward_known known = WARD_KNOWN_INIT;
 	struct ward_as_owner as = {0};
 	int e = read_base(base_fd, &base, err);
 	if (e < 0)
@@ -163,20 +166,31 @@ static int load(const struct ward_reload *r, int base_fd, struct ward_policy **r
 	if (ward_policy_source(p->policy, WARD_SOURCE_RUN, &run))
 		run_text = strndup(run.text, run.len);
 	struct ward_load l = {.base = &base,
+		.host_of = p->policy,
 		.tree_fd = p->project.fd,
 		.tree_path = p->project.path,
+		.served_at = p->served_at,
+		.home = p->id.home,
+		.known = &known,
 		.run_text = run_text,
 		.more = add_guards,
 		.user = (void *)(uintptr_t)r};
 	if (run.text && !run_text)
 		return ward_err_sys(err, -ENOMEM, "policy");
+	/* What the start found is among it, and what sessions beside this one have found since. */
+	e = ward_remembered_read(&p->id, p->state, &known, err);
 	/* The base is here; all else lies where its owner, and the agent, write. */
-	e = ward_as_owner_begin(&p->id, &as, err);
+	if (e == 0)
+		e = ward_as_owner_begin(&p->id, &as, err);
 	if (e == 0)
 		e = ward_policy_load(&l, ret, err);
 	if (e == 0)
 		e = strictest(p->policy, &l, ret, notes, err);
+	if (e == 0)
+		e = ward_found_secrets(&p->id, p->project.path, *ret, err);
 	ward_as_owner_end(&as);
+	if (e == 0 && known.n_trees)
+		e = ward_remembered_write(&p->id, p->state, &known, err);
 	return e;
 }
 
@@ -217,7 +231,7 @@ static void revoke_open(const struct ward_reload *r, struct revoker *v)
 		return;
 	for (size_t i = 0; i < r->plan->n_trees; i++)
 		if (!r->trees[i]) {
-			ward_err_set(&v->err, -ENOENT, "the mount of %s is not to be seen",
+			ward_err_set(&v->err, -ENOENT, "the mount of %s is not visible",
 				r->plan->trees[i].path);
 			return;
 		}

@@ -10,56 +10,134 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/session/run/run.h"
 
-/* New files named on stderr; the trail has them all. */
+/* New files named on stderr; the trail has more of them. */
 #define NAMED_MAX 20
 /* Bytes of a name or of what a link says: they are the agent's choice. */
 #define SAID_MAX 120
+/* Of these so many are the last ones. */
+#define SAID_END 40
 
 char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system)
 {
-	if (s->refusals == 0)
+	const uint64_t shown = s->refusals > s->expected ? s->refusals - s->expected : 0;
+	if (shown == 0)
 		return NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_printf(&b, "%llu refused:", (unsigned long long)s->refusals);
+	ward_buf_printf(&b, "%llu refused:", (unsigned long long)shown);
 	for (size_t i = 0; i < s->n_first; i++)
 		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
 			s->first[i].path, s->first[i].rule);
-	ward_buf_printf(&b, "%s more: wardfs audit%s denials %s",
-		s->refusals > s->n_first ? "; …" : ";", system ? " --system" : "", session);
+	ward_buf_printf(&b, "%s more: wardfs audit%s denials %s", shown > s->n_first ? "; …" : ";",
+		system ? " --system" : "", session);
 	return ward_buf_steal(&b);
+}
+
+char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, bool system)
+{
+	if (!s->hidden || !*s->hidden)
+		return NULL;
+	for (size_t i = 0; i < s->n_first; i++)
+		if (strcmp(s->first[i].path, s->hidden) == 0)
+			return NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b,
+		"the command failed; it had looked for %s, which is there and hidden as a secret: "
+		"wardfs audit%s denials --expected %s",
+		s->hidden, system ? " --system" : "", session);
+	return ward_buf_steal(&b);
+}
+
+/* Does the path lie beneath a directory of that name? */
+static bool beneath(const char *path, const char *dir)
+{
+	const size_t n = strlen(dir);
+	for (const char *s = path; s; s = strchr(s, '/'), s += s != NULL)
+		if (strncmp(s, dir, n) == 0 && s[n] == '/')
+			return true;
+	return false;
+}
+
+/*
+ * What a package brings along for the CI of its own repository. The CI of this one reads such files
+ * at the top alone, and programs of this host never do.
+ */
+static bool is_ci_of_package(const char *path)
+{
+	static const char *const dirs[] = {
+		"node_modules", "vendor", "site-packages", "third_party"};
+	static const char *const names[] = {"/.github/workflows", "/.github/actions",
+		"/.gitea/workflows", "/.forgejo/workflows", "/.gitlab-ci.yml", "/.travis.yml",
+		"/.buildkite", "/.drone.yml", "/.woodpecker.yml", "/azure-pipelines.yml",
+		"/bitbucket-pipelines.yml", "/.circleci", "/Jenkinsfile"};
+	const size_t n = strlen(path);
+	bool ci = false, package = false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const size_t k = strlen(names[i]);
+		ci = ci || (n > k && strcmp(path + n - k, names[i]) == 0);
+	}
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		package = package || beneath(path, dirs[i]);
+	return ci && package;
+}
+
+/* A long name by its two ends: the last one says what it is. */
+static void say_ends(struct ward_buf *b, const char *s)
+{
+	const size_t n = strlen(s);
+	if (n <= SAID_MAX) {
+		ward_escape(b, s, n);
+		return;
+	}
+	ward_escape(b, s, SAID_MAX - SAID_END);
+	ward_buf_puts(b, "...");
+	ward_escape(b, s + n - SAID_END, SAID_END);
+}
+
+/* Returns how many there are without those of packages, which are counted at the end. */
+static size_t name_executed(const struct ward_executed *found, struct ward_buf *b)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < found->n; i++) {
+		if (is_ci_of_package(found->paths[i]) || n++ >= NAMED_MAX)
+			continue;
+		ward_buf_puts(b, n == 1 ? "new files that this host may execute: " : ", ");
+		say_ends(b, found->paths[i]);
+	}
+	if (n > NAMED_MAX)
+		ward_buf_printf(b, ", and %zu more", n - NAMED_MAX);
+	if (n)
+		ward_buf_puts(b, "; look at them before you use them");
+	if (n && n < found->n)
+		ward_buf_printf(b, " (besides %zu of CI in installed packages, which no CI reads)",
+			found->n - n);
+	return n;
 }
 
 char *ward_note_executed(const struct ward_executed *found, const char *session, bool system)
 {
-	if (found->n == 0 && found->whole)
-		return NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_buf_puts(&b, found->n ? "new files that this host may execute:" : "");
-	for (size_t i = 0; i < found->n && i < NAMED_MAX; i++) {
-		ward_buf_puts(&b, i ? ", " : " ");
-		ward_escape(&b, found->paths[i], strlen(found->paths[i]));
-	}
-	if (found->n > NAMED_MAX)
-		ward_buf_printf(&b, ", and %zu more", found->n - NAMED_MAX);
-	if (found->n)
-		ward_buf_puts(&b, "; look at them before you use them");
+	const size_t n = name_executed(found, &b);
+	if (n == 0 && found->whole)
+		return NULL;
 	if (!found->whole)
 		ward_buf_printf(&b,
 			"%snot all of the project could be searched for new files that this host may "
 			"execute",
-			found->n ? "; " : "");
+			n ? "; " : "");
 	ward_buf_printf(
 		&b, "; the trail: wardfs audit%s show %s", system ? " --system" : "", session);
 	return ward_buf_steal(&b);
 }
 
-/* The trail has all of it. */
-static void say_start(struct ward_buf *b, const char *s)
+char *ward_note_silent(const char *point)
 {
-	const size_t n = strlen(s);
-	ward_escape(b, s, n < SAID_MAX ? n : SAID_MAX);
-	if (n > SAID_MAX)
-		ward_buf_puts(b, "...");
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, "the file system mounted at ");
+	ward_escape(&b, point, strlen(point));
+	ward_buf_puts(&b,
+		" does not answer: nothing beneath it was searched (fix: start its server "
+		"again, or take it away with umount -l)");
+	return ward_buf_steal(&b);
 }
 
 static void say_left(struct ward_buf *b, const struct ward_left *l)
@@ -71,10 +149,10 @@ static void say_left(struct ward_buf *b, const struct ward_left *l)
 		[WARD_LEFT_OUT] = "link ",
 		[WARD_LEFT_CLOSED] = "link "};
 	ward_buf_puts(b, kinds[l->kind]);
-	say_start(b, l->path);
+	say_ends(b, l->path);
 	if (l->to) {
 		ward_buf_puts(b, " to ");
-		say_start(b, l->to);
+		say_ends(b, l->to);
 	}
 	if (l->kind == WARD_LEFT_CLOSED)
 		ward_buf_puts(b, " (closed to the command)");
@@ -103,14 +181,24 @@ char *ward_note_left(const struct ward_executed *found, const char *session, boo
 
 const char ward_note_offline[] =
 	"the command looked for a host, and [network] mode = none gives it no network: --net HOST[:PORT] opens "
-	"one for a run (wardfs run --net HOST -- CMD), wardfs policy add allow HOST[:PORT] for this project";
+	"one for a run (wardfs run --net HOST -- CMD), wardfs policy add allow HOST[:PORT] for this project, and "
+	"'wardfs init --registries' the registries that a project of this kind uses";
+
+const char ward_note_nested[] =
+	"the command tried to make a sandbox of its own, and none can be made inside this one: run it "
+	"without that (codex: sandbox_mode = \"danger-full-access\" in its config.toml, and CMD in "
+	"place of 'codex sandbox -- CMD'); the policy of this session holds in any case";
 
 void ward_run_notes_clear(struct ward_run_notes *n)
 {
 	free(n->limits);
+	free(n->commands);
 	free(n->refused);
+	free(n->hidden);
 	free(n->executed);
+	free(n->silent);
 	free(n->left);
 	free(n->anchor);
+	free(n->session);
 	*n = (struct ward_run_notes){0};
 }

@@ -8,8 +8,15 @@
 /* What the policy refused: how often, the first, and the command that shows the rest. */
 char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system);
 /* Of a command that failed: what opens the network that it looked for. */
+/* Of a command that failed: the secret that it looked for, where [expect] keeps it out of the line
+ * above. NULL: none. */
+char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, bool system);
 extern const char ward_note_offline[];
+/* Of a command that failed: that it had a sandbox of its own, and what to do. */
+extern const char ward_note_nested[];
 /* What is new in the project that this host may execute. */
 char *ward_note_executed(const struct ward_executed *found, const char *session, bool system);
+/* A mount in the project whose server does not answer. */
+char *ward_note_silent(const char *point);
 /* What is new in the project and is no file of it: named pipes, sockets, links that lead out. */
 char *ward_note_left(const struct ward_executed *found, const char *session, bool system);

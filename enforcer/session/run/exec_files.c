@@ -19,10 +19,18 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/session/run/exec_path.h"
 
-/* Programs that a session remembers; one that is forgotten is said again. */
-#define KNOWN_MAX 1024U
+/* Programs that a session remembers, in sets; one that is forgotten is said again. */
+#define KNOWN_SETS 512U
+#define KNOWN_WAYS 8U
+/*
+ * CPU time for digests, which no limit of the session counts: so much at once, and from then on a
+ * hundredth of the time that passes. A program beyond has a record that says so.
+ */
+#define BUDGET_NS (5 * WARD_NS_PER_SEC)
+#define BUDGET_PART 100
 /* Digests that wait to be made, each with a descriptor; a program beyond is taken the next time. */
 #define WAITING_MAX 32U
 #define CHUNK (256U << 10)
@@ -54,7 +62,11 @@ struct ward_exec_files {
 	size_t first, n;
 	bool stop; /* when the queue is empty */
 	bool give_up;
-	struct program known[KNOWN_MAX]; /* of who calls ward_exec_files_seen() alone */
+	/* Of who calls ward_exec_files_seen() alone. The oldest of a set makes room. */
+	struct program known[KNOWN_SETS][KNOWN_WAYS];
+	unsigned char oldest[KNOWN_SETS];
+	uint64_t began_ns; /* of the thread alone, as is the next */
+	uint64_t used_ns;
 };
 
 static void say(
@@ -107,6 +119,26 @@ static void make(struct ward_exec_files *x, const struct waiting *w, uint8_t *bu
 			: "no digest: the session ended before it was made");
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t = {0, 0};
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * WARD_NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* Makes one, as far as the budget lets it. */
+static void make_within(struct ward_exec_files *x, const struct waiting *w, uint8_t *buf)
+{
+	const uint64_t passed = ward_clock_mono_ns() - x->began_ns;
+	if (x->used_ns > BUDGET_NS + passed / BUDGET_PART) {
+		say(x, w, NULL, "no digest: the session had its share of CPU time for digests");
+		return;
+	}
+	const uint64_t before = thread_cpu_ns();
+	make(x, w, buf);
+	x->used_ns += thread_cpu_ns() - before;
+}
+
 static void *run(void *arg)
 {
 	struct ward_exec_files *x = arg;
@@ -127,7 +159,7 @@ static void *run(void *arg)
 		 * another thread would be for this one, too. */
 		const bool rights = ward_exec_rights_take(x->id) == 0;
 		if (buf && rights)
-			make(x, &w, buf);
+			make_within(x, &w, buf);
 		else
 			say(x, &w, NULL,
 				buf ? "no digest: without the rights of the command"
@@ -147,6 +179,7 @@ int ward_exec_files_new(struct ward_guard *g, const struct ward_identity *id,
 		return ward_err_sys(err, -ENOMEM, "digests of programs");
 	x->guard = g;
 	x->id = id;
+	x->began_ns = ward_clock_mono_ns();
 	pthread_mutex_init(&x->lock, NULL);
 	pthread_cond_init(&x->more, NULL);
 	/* Signals are the main thread's. */
@@ -208,15 +241,19 @@ void ward_exec_files_seen(
 		.size = st.st_size,
 		.mtime = st.st_mtim,
 		.ctime = st.st_ctim};
-	struct program *known = &x->known[st.st_ino % KNOWN_MAX];
-	if (same(known, &is) || !steady(fd, &st))
+	const size_t set = st.st_ino % KNOWN_SETS;
+	for (size_t i = 0; i < KNOWN_WAYS; i++)
+		if (same(&x->known[set][i], &is))
+			return;
+	if (!steady(fd, &st))
 		return;
 	struct waiting w = {.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .is = is, .path = strdup(path)};
 	pthread_mutex_lock(&x->lock);
 	if (w.fd >= 0 && w.path && x->n < WAITING_MAX) {
 		x->queue[(x->first + x->n++) % WAITING_MAX] = w;
 		w = (struct waiting){.fd = -1};
-		*known = is;
+		x->known[set][x->oldest[set]] = is;
+		x->oldest[set] = (unsigned char)((x->oldest[set] + 1) % KNOWN_WAYS);
 		pthread_cond_signal(&x->more);
 	}
 	pthread_mutex_unlock(&x->lock);

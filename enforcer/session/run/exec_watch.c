@@ -41,9 +41,13 @@ struct ward_exec_watch {
 	struct ward_guard *guard;
 	const struct ward_run_plan *plan;
 	struct ward_exec_files *files;
+	_Atomic bool nested; /* ward_exec_watch_nested() */
 	int listener;
 	int stop; /* eventfd */
 	bool no_argv;
+	struct ward_commands *commands; /* or NULL */
+	pid_t process, parent;		/* of the call at hand */
+	size_t argv_len;		/* of what was read */
 	pthread_t thread;
 	struct ward_exec_memory memory; /* of who calls */
 	struct ward_event ev;
@@ -183,6 +187,22 @@ static void find_caller(pid_t tid, struct caller *ret)
 
 /* --- one call --- */
 
+/* Programs that begin with namespaces of their own. */
+static void note_nested(struct ward_exec_watch *x, const char *argv0)
+{
+	static const char *const programs[] = {
+		"bwrap", "firejail", "nsjail", "codex-linux-sandbox"};
+	const char *slash = strrchr(argv0, '/');
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+		if (strcmp(slash ? slash + 1 : argv0, programs[i]) == 0)
+			x->nested = true;
+}
+
+bool ward_exec_watch_nested(const struct ward_exec_watch *x)
+{
+	return x && x->nested;
+}
+
 /* Returns the length of the path. */
 static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 {
@@ -210,11 +230,20 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 	len = link_of(tid, "exe", link, sizeof(link));
 	if (len > 0)
 		ward_event_bytes(&x->ev, WARD_TAG_EXE, link, len);
-	if (!x->no_argv) {
+	x->process = c.process;
+	x->parent = c.parent;
+	x->argv_len = 0;
+	if (!x->no_argv || x->commands) {
 		uint64_t argv = req->data.args[req->data.nr == SYS_execveat ? 2 : 1];
-		if (!peek_argv(x, argv, &len))
+		bool whole = peek_argv(x, argv, &x->argv_len);
+		if (!whole && !x->no_argv)
 			x->ev.head.flags |= WARD_EVENT_CUT;
+	}
+	if (!x->no_argv) {
+		len = x->argv_len;
 		ward_event_list(&x->ev, WARD_TAG_ARGV, x->argv, len);
+		if (len > 0 && memchr(x->argv, '\0', len))
+			note_nested(x, x->argv);
 	}
 	len = link_of(tid, "cwd", link, sizeof(link));
 	if (len > 0)
@@ -290,6 +319,7 @@ static int serve(struct ward_exec_watch *x)
 	 */
 	if (ioctl(x->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &req.id) < 0)
 		return -errno;
+	ward_commands_started(x->commands, x->process, x->parent, x->argv, x->argv_len);
 	int put = ward_guard_put(x->guard, &x->ev);
 	if (put == 0 && listed && *file)
 		put = note_unlisted(x, file);
@@ -315,7 +345,7 @@ static void *run(void *arg)
 }
 
 int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan, int listener,
-	struct ward_exec_watch **ret, struct ward_err *err)
+	struct ward_commands *commands, struct ward_exec_watch **ret, struct ward_err *err)
 {
 	sigset_t all;
 	sigset_t old;
@@ -325,6 +355,7 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	x->guard = g;
 	x->listener = listener;
 	x->plan = plan;
+	x->commands = commands;
 	x->no_argv = ward_word_said(plan->settings->redact, WARD_REDACT_ARGV);
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	/* Linux 6.6: the caller runs again at once, where we ran. Without it, a moment later. */
@@ -347,20 +378,21 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	return 0;
 }
 
-void ward_exec_watch_stop(struct ward_exec_watch *x)
+bool ward_exec_watch_stop(struct ward_exec_watch *x)
 {
 	const uint64_t one = 1;
 	struct timespec until;
 	if (!x)
-		return;
+		return true;
 	/* An eventfd takes a one. */
 	(void)!write(x->stop, &one, sizeof(one));
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += STOP_MS / 1000;
 	/* It uses x and the ring until it ends; if it does not, the process' end is near anyway. */
 	if (pthread_clockjoin_np(x->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
-		return;
+		return false;
 	close(x->stop);
 	ward_exec_files_free(x->files);
 	free(x);
+	return true;
 }

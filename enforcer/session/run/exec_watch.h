@@ -13,11 +13,20 @@
 
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/plan/plan.h"
+#include "enforcer/session/run/commands.h"
 
 struct ward_exec_watch;
 
-/* plan and listener are borrowed until ward_exec_watch_stop(). */
+/* plan, listener and commands (which hears of each call, or NULL) are borrowed until
+ * ward_exec_watch_stop(). */
 int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan, int listener,
-	struct ward_exec_watch **ret, struct ward_err *err) ward_must_check;
-/* After everything inside was killed. NULL is fine. */
-void ward_exec_watch_stop(struct ward_exec_watch *x);
+	struct ward_commands *commands, struct ward_exec_watch **ret,
+	struct ward_err *err) ward_must_check;
+/*
+ * Was a program started that makes a sandbox of its own? By its name or the first of its arguments,
+ * which the command chooses: for a hint. Of NULL: no.
+ */
+bool ward_exec_watch_nested(const struct ward_exec_watch *x);
+/* After everything inside was killed. NULL is fine. False: a thread that cannot be stopped goes on
+ * using what was lent to it. */
+bool ward_exec_watch_stop(struct ward_exec_watch *x);

@@ -47,6 +47,14 @@ static json_t *landlock_lacks(uint32_t abi)
 	return a;
 }
 
+/* A directory of the host has no digest: nobody reads all of it at each start. */
+static json_t *image(const struct ward_image *x)
+{
+	return json_pack("{s:o, s:o, s:o}", "name", ward_control_text(x->name), "path",
+		ward_control_text(x->root), "digest",
+		x->digest ? json_string(x->digest) : json_null());
+}
+
 char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_sandbox *sb,
 	const struct ward_limits *l, const char *seccomp)
 {
@@ -73,8 +81,11 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 	json_object_set_new(o, "own_view", json_boolean(layers & WARD_LAYER_VIEW));
 	json_object_set_new(o, "view",
 		json_string(!(layers & WARD_LAYER_VIEW)		      ? "host"
+			    : p->image.fd >= 0			      ? "image"
 			    : p->settings->view == WARD_VIEW_READONLY ? "readonly"
 								      : "minimal"));
+	if (p->image.fd >= 0)
+		json_object_set_new(o, "image", image(&p->image));
 	json_object_set_new(o, "trail_integrity",
 		json_boolean(p->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY)));
 	if (ward_policy_has_programs(p->policy))

@@ -16,6 +16,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/owner/found_secrets.h"
 
 /* Names looked at in a tree: a directory with more costs what a probe may. */
 #define NAMES_MAX 512
@@ -46,7 +47,7 @@ static int open_listener(struct ward_probes *w, struct ward_err *err)
 
 /* What the policy says of a request about this path. */
 static struct ward_decision decide(const struct ward_policy *policy, const char *path,
-	enum ward_action action, uint32_t rights, bool is_dir)
+	enum ward_action action, uint32_t rights, bool is_dir, enum ward_fact fact)
 {
 	const struct ward_state *state = NULL;
 	if (ward_policy_walk(policy, path, strlen(path), &state) < 0)
@@ -54,7 +55,8 @@ static struct ward_decision decide(const struct ward_policy *policy, const char 
 	const struct ward_request req = {.action = action,
 		.rights = rights,
 		.flags = is_dir ? WARD_REQUEST_DIR : 0,
-		.state = state};
+		.state = state,
+		.fact = fact};
 	struct ward_decision d = ward_policy_decide(policy, &req, NULL);
 	ward_policy_state_put(policy, state);
 	return d;
@@ -62,13 +64,14 @@ static struct ward_decision decide(const struct ward_policy *policy, const char 
 
 /* dir/name if the policy hides it; NULL. */
 static char *if_hidden(
-	const struct ward_policy *policy, const char *dir, const char *name, bool is_dir)
+	const struct ward_policy *policy, int fd, const char *dir, const char *name, bool is_dir)
 {
 	char *path = NULL;
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return NULL;
-	if (decide(policy, path, WARD_ACTION_ACCESS, WARD_RIGHT_STAT, is_dir).verdict ==
-		WARD_VERDICT_HIDE)
+	if (decide(policy, path, WARD_ACTION_ACCESS, WARD_RIGHT_STAT, is_dir,
+		    ward_found_fact(policy, fd, name, path))
+			.verdict == WARD_VERDICT_HIDE)
 		return path;
 	free(path);
 	return NULL;
@@ -89,7 +92,8 @@ static char *hidden_name(const struct ward_policy *policy, const struct ward_run
 	for (int i = 0; i < NAMES_MAX && !found && (e = readdir(dir)); i++)
 		if ((e->d_type == DT_REG || e->d_type == DT_DIR) && strcmp(e->d_name, ".") != 0 &&
 			strcmp(e->d_name, "..") != 0)
-			found = if_hidden(policy, t->path, e->d_name, e->d_type == DT_DIR);
+			found = if_hidden(
+				policy, t->backing, t->path, e->d_name, e->d_type == DT_DIR);
 	closedir(dir);
 	return found;
 }
@@ -101,7 +105,7 @@ static char *hidden_name(const struct ward_policy *policy, const struct ward_run
 static char *refused_name(const struct ward_policy *policy, const struct ward_run_plan_tree *t)
 {
 	static const char *const names[][2] = {
-		{"", ".wardfs-probe"}, {".git/hooks/", ".wardfs-probe"}, {"", ".env"}};
+		{"", ".wardfs-probe"}, {".git/hooks/", ".wardfs-probe"}, {"", ".wardfs.policy"}};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct stat st;
 		char *path = NULL;
@@ -118,13 +122,13 @@ static char *refused_name(const struct ward_policy *policy, const struct ward_ru
 		bool seen = !names[i][0][0];
 		if (!seen) {
 			char *parent = strndup(path, strlen(path) - strlen(names[i][1]) - 1);
-			seen = parent &&
-			       decide(policy, parent, WARD_ACTION_ACCESS, WARD_RIGHT_STAT, true)
-					       .verdict == WARD_VERDICT_ALLOW;
+			seen = parent && decide(policy, parent, WARD_ACTION_ACCESS, WARD_RIGHT_STAT,
+						 true, WARD_FACT_THERE)
+							 .verdict == WARD_VERDICT_ALLOW;
 			free(parent);
 		}
-		struct ward_decision d =
-			decide(policy, path, WARD_ACTION_CREATE, WARD_RIGHT_CREATE, true);
+		struct ward_decision d = decide(policy, path, WARD_ACTION_CREATE, WARD_RIGHT_CREATE,
+			true, WARD_FACT_ABSENT);
 		if (seen && d.verdict != WARD_VERDICT_ALLOW && d.error == EACCES)
 			return path;
 		free(path);

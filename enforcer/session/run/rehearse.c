@@ -47,6 +47,7 @@ static int open_limits(
 	bool scope =
 		!p->id.root && ward_limits_want_delegation(p->settings) && ward_delegate_possible();
 	struct ward_limits_spec spec = {.settings = p->settings,
+		.policy = p->policy,
 		.mode = p->mode,
 		.session = name,
 		.root = p->id.root,
@@ -77,7 +78,8 @@ static int prepare_network(
 		struct stat st;
 		if (lstat(p->sockets[i], &st) == 0 && !S_ISSOCK(st.st_mode))
 			r = ward_err_set(err, -EINVAL,
-				"[network] socket %s is no socket, or leads over a symbolic link",
+				"[network] socket %s is not a socket, or a symbolic link is on "
+				"the way",
 				p->sockets[i]);
 	}
 	return r;

@@ -31,6 +31,8 @@
 #include "enforcer/session/limits/limits_helpers.h"
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/plan/not_executed.h"
+#include "enforcer/session/plan/runtime.h"
+#include "enforcer/session/plan/seed.h"
 #include "enforcer/session/records/session_records.h"
 #include "enforcer/session/reload/reload.h"
 #include "enforcer/session/run/end_lines.h"
@@ -42,6 +44,7 @@
 #include "enforcer/session/run/run_project.h"
 #include "enforcer/session/run/run_sandbox.h"
 #include "enforcer/session/run/running.h"
+#include "enforcer/session/run/silent_mount.h"
 #include "enforcer/session/terminal/relay.h"
 #include "enforcer/session/tree/executed.h"
 
@@ -84,38 +87,56 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 	ward_network_describe(&r->network, &made.spec);
 	ward_relay_stdio(r->relay, made.spec.stdio);
 	ward_probes_offer(&r->probes, &made.spec);
+	ward_cleanup_fd int inside = -1;
+	if (ward_layers_replay(r->plan->mode->layers) && r->plan->n_trees) {
+		e = ward_guard_replay_open(&r->guard, &inside, err);
+		if (e < 0)
+			return e;
+		made.spec.replay = &inside;
+	}
 	/* Abstract sockets are the network namespace's, and here that is the host's. */
 	if (s->net == WARD_NET_HOST)
 		made.spec.probe_socket = NULL;
+	e = ward_mode_build(r->plan->mode, &r->plan->found, &made.spec, err);
+	if (e < 0)
+		return e;
 	e = ward_mode_begin(r->plan->mode, &made.spec, &r->confined, err);
 	r->sandbox = ward_mode_sandbox(r->confined);
 	return e;
 }
 
-static void list_trees(const struct ward_running *r, struct ward_guard_tree ret[WARD_TREES_MAX])
+/* Returns how many. */
+static size_t list_trees(const struct ward_running *r, struct ward_guard_tree ret[WARD_TREES_MAX])
 {
 	const struct ward_run_plan *p = r->plan;
-	for (size_t i = 0; i < p->n_trees; i++)
-		ret[i] = (struct ward_guard_tree){p->trees[i].path,
-			r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1, p->trees[i].backing,
-			p->spots.elsewhere[i]};
+	const bool files = p->single_files >= 0;
+	for (size_t i = 0; i < p->n_trees + files; i++) {
+		const bool last = i == p->n_trees;
+		ret[i] = (struct ward_guard_tree){.path = last ? "/" : p->trees[i].path,
+			.fuse = r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1,
+			.backing = last ? p->single_files : p->trees[i].backing,
+			.elsewhere = last ? 0 : p->spots.elsewhere[i],
+			.kind = last ? WARD_FS_TREE_FILES : WARD_FS_TREE_DIRECTORY};
+	}
+	return p->n_trees + files;
 }
 
 static int serve(struct ward_running *r, struct ward_err *err)
 {
 	const struct ward_run_plan *p = r->plan;
 	struct ward_guard_tree trees[WARD_TREES_MAX];
-	list_trees(r, trees);
+	const size_t n = list_trees(r, trees);
 	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : WARD_FS_MASK_IDS;
-	int e = ward_guard_serve(&r->guard, &p->id, flags, trees, p->n_trees, err);
+	int e = ward_guard_serve(&r->guard, &p->id, flags, trees, n, err);
 	ward_sandbox_forget_fuse(r->sandbox);
-	return e;
+	return e < 0 ? e : ward_guard_replay(&r->guard, err);
 }
 
 static int open_limits(struct ward_running *r, struct ward_err *err)
 {
 	const struct ward_run_plan *p = r->plan;
 	struct ward_limits_spec spec = {.settings = p->settings,
+		.policy = p->policy,
 		.mode = p->mode,
 		.session = r->guard.store.name,
 		.plan = p,
@@ -126,14 +147,6 @@ static int open_limits(struct ward_running *r, struct ward_err *err)
 	if (text && r->options->say)
 		r->options->say(text);
 	return e;
-}
-
-/* The home as the command knows it; NULL: none. A mode without a view of its own has the host's. */
-static const char *home_of(const struct ward_run_plan *p)
-{
-	if (p->mode->layers & WARD_LAYER_VIEW)
-		return p->settings->home == WARD_HOME_NONE ? NULL : p->id.agent_home;
-	return p->id.agent_uid == p->id.owner_uid ? p->id.home : NULL;
 }
 
 /*
@@ -149,9 +162,8 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		made = make_sandbox(r, err);
 	/* Also where that cannot be: the trail tells of it. */
 	struct ward_guard_tree trees[WARD_TREES_MAX];
-	list_trees(r, trees);
-	int e = ward_guard_start(
-		&r->guard, trees, made < 0 ? 0 : r->plan->n_trees, made < 0 ? NULL : err);
+	const size_t n = list_trees(r, trees);
+	int e = ward_guard_start(&r->guard, trees, made < 0 ? 0 : n, made < 0 ? NULL : err);
 	if (made < 0 || e < 0)
 		return made < 0 ? made : e;
 	e = ward_network_spawn(&r->network, &r->guard, r->plan, err);
@@ -167,10 +179,12 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		e = ward_network_start(&r->network, r->sandbox, err);
 	if (e == 0)
 		e = ward_mode_reach(r->confined, WARD_STAGE_READY, err);
-	const pid_t helpers[] = {
-		r->guard.fs.pid, r->guard.system ? 0 : r->guard.audit.pid, r->network.helper.pid};
+	if (e == 0 && ward_relay_wants_pty(r->relay))
+		ward_screen_start(&r->screen);
+	const pid_t helpers[] = {r->guard.fs.pid, r->guard.system ? 0 : r->guard.audit.pid,
+		r->network.helper.pid, r->screen.helper.pid};
 	if (e == 0)
-		e = ward_limits_helpers(r->limits, helpers, 3, err);
+		e = ward_limits_helpers(r->limits, helpers, 4, err);
 	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
@@ -191,12 +205,22 @@ static int open_relay(struct ward_running *r, struct ward_err *err)
 	struct ward_relay_spec spec = {.flags = s->terminal ? WARD_RELAY_TERMINAL : 0,
 		.apart = what_is_apart(r->plan),
 		.owner = command_uid(r->plan)};
-	if (s->idle_ns != WARD_UNLIMITED)
+	if (s->idle_ns != WARD_UNLIMITED && !ward_limits_idle_is_default(r->plan->policy))
 		spec.flags |= WARD_RELAY_COUNT;
 	int e = ward_relay_open(&spec, &r->relay, err);
 	if (e == 0 && s->file_size != WARD_UNLIMITED)
 		ward_relay_bound(r->relay, s->file_size);
 	return e;
+}
+
+/* The name that was asked for was used before. */
+static void say_name(const struct ward_running *r)
+{
+	ward_cleanup_free char *text = NULL;
+	const char *asked = r->options->session, *got = r->guard.store.name;
+	if (asked && r->options->say && strcmp(asked, got) != 0 &&
+		asprintf(&text, "the name %s was used before: this session is %s", asked, got) >= 0)
+		r->options->say(text);
 }
 
 static int prepare(struct ward_running *r, struct ward_err *err)
@@ -205,19 +229,25 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	int e = setup_signals(r, err);
 	if (e == 0)
 		e = open_relay(r, err);
+	r->guard.keep_min_s = p->keep_min_s;
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e < 0)
 		return e;
+	say_name(r);
 	ward_stream(
 		r->options->status_fd, json_pack("{s:s, s:s, s:i}", "event", "session", "session",
 					       r->guard.store.name, "pid", (int)getpid()));
-	struct ward_env_ours ours = {.home = home_of(p),
+	struct ward_env_ours ours = {.home = ward_runtime_home(p),
 		.user = p->id.agent_name,
 		.session = r->guard.store.name,
 		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
 			   p->settings->net == WARD_NET_PROXY,
+		.offline = p->settings->net == WARD_NET_NONE,
+		.ca = p->image.fd < 0 ? p->ca : NULL,
 		.pwd = p->pwd ? p->pwd : p->cwd,
+		.of_image = p->image.fd >= 0,
+		.image = p->image.env,
 		.trust = ward_environment_trust(&p->id, r->options->policy)};
 	ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
 	e = ward_environment_build(p->settings, &r->options->env, &ours, &r->envp, &note, err);
@@ -225,12 +255,28 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		return e;
 	if (note.len && r->options->say)
 		r->options->say(ward_buf_str(&note));
+	ward_cleanup(ward_buf_clear) struct ward_buf seeded = WARD_BUF_INIT;
+	e = ward_seed_write(p, r->envp, &seeded, err);
+	if (e < 0)
+		return e;
+	if (seeded.len && r->options->say)
+		r->options->say(ward_buf_str(&seeded));
 	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
 	if (e == 0)
 		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
 	if (e == 0)
 		e = ward_network_prepare(p, r->control_dir, r->guard.store.name, &r->network, err);
 	return e < 0 ? e : bring_up(r, err);
+}
+
+/* What is started inside is recorded, and commands of an agent's have their time. */
+static int watch_programs(struct ward_running *r, struct ward_err *err)
+{
+	int e = ward_commands_new(
+		r->plan, &r->guard, ward_sandbox_pid(r->sandbox), &r->commands, err);
+	return e < 0 ? e
+		     : ward_exec_watch_start(&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox),
+			       r->commands, &r->exec_watch, err);
 }
 
 /* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
@@ -246,6 +292,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 		.mode = r->plan->mode->word,
 		.argv = r->options->argv,
 		.env = &r->options->env,
+		.labels = &r->options->labels,
+		.agent = r->options->stand_in,
 		.listens = ward_sandbox_listens(r->sandbox),
 		.sandbox_facts = text};
 	if (ward_record_session_start(&r->guard, r->plan, &s, err) < 0)
@@ -257,12 +305,15 @@ static int start(struct ward_running *r, struct ward_err *err)
 	ward_probes_close(&r->probes);
 	if (e == 0)
 		e = ward_anchors_start(r->plan->settings, &r->plan->id,
-			r->guard.store.checkpoints_fd, &r->anchors, err);
+			r->guard.store.checkpoints_fd, r->guard.store.ledger.notes_fd, &r->anchors,
+			err);
 	if (e == 0 && ward_sandbox_listens(r->sandbox))
-		e = ward_exec_watch_start(
-			&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox), &r->exec_watch, err);
+		e = watch_programs(r, err);
 	if (e == 0)
 		e = ward_network_wait(&r->network, err);
+	ward_cleanup_free char *moved = e == 0 ? ward_network_moved(&r->network) : NULL;
+	if (moved && r->options->say)
+		r->options->say(moved);
 	if (e == 0)
 		e = ward_limits_helpers_in(r->limits, err);
 	if (e < 0)
@@ -270,7 +321,10 @@ static int start(struct ward_running *r, struct ward_err *err)
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
 	r->started = true;
 	e = ward_mode_start(r->confined, err);
-	if (e == -ENOENT)
+	if (e == -ENOENT && r->plan->image.fd >= 0)
+		ward_err_set(err, e, "%s: not found in the image %s", r->options->argv[0],
+			r->plan->image.name);
+	else if (e == -ENOENT)
 		ward_say_where(r->options->argv[0], r->envp, err);
 	if (e == -ENOENT)
 		return WARD_EXIT_NOT_FOUND;
@@ -286,6 +340,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 						   (int)ward_sandbox_pid(r->sandbox)));
 	r->execs = (struct ward_execs){.confined = r->confined,
 		.guard = &r->guard,
+		.plan = r->plan,
 		.envp = r->envp,
 		.cwd = r->plan->cwd,
 		.terminal = r->plan->settings->terminal,
@@ -293,10 +348,12 @@ static int start(struct ward_running *r, struct ward_err *err)
 		.apart = what_is_apart(r->plan),
 		.owner = command_uid(r->plan),
 		.file_size = r->plan->settings->file_size,
-		.per_command_ns = r->plan->settings->per_command_ns};
+		.per_command_ns = r->plan->settings->per_command_ns < r->plan->settings->command_ns
+					  ? r->plan->settings->per_command_ns
+					  : r->plan->settings->command_ns};
 	if (r->options->keep)
 		ward_relay_detachable(r->relay);
-	ward_attach_start(&r->attach, r->confined, &r->guard, r->relay);
+	ward_attach_start(&r->attach, r->confined, &r->guard, r->relay, &r->screen);
 	e = ward_relay_start(r->relay, ward_sandbox_pty(r->sandbox), err);
 	return e < 0 ? WARD_EXIT_SETUP : 0;
 }
@@ -350,6 +407,41 @@ static bool fs_died(struct ward_running *r)
 	return status > 0;
 }
 
+/*
+ * Processes inside wait for a file system of the host that took a request and does not answer, and
+ * wardfs-fs does so for them: SIGKILL ends neither. They are left behind. The name of the mount.
+ */
+static char *look_stuck(struct ward_running *r, struct ward_err *err)
+{
+	if (!ward_sandbox_stuck(r->sandbox))
+		return NULL;
+	char *silent = ward_silent_mount(r->plan);
+	r->fs_late = ward_helper_reap(&r->guard.fs, 0, true) == -ETIMEDOUT;
+	r->status = WARD_EXIT_SETUP;
+	r->guard.lost = true;
+	r->cause = "processes of the session wait for a file system that does not answer, and were "
+		   "left behind";
+	if (silent)
+		ward_err_set(err, -ETIMEDOUT,
+			"%s: the file system mounted at %s (fix: start its server again, or end it: "
+			"then the processes end)",
+			r->cause, silent);
+	else
+		ward_err_set(err, -ETIMEDOUT, "%s", r->cause);
+	return silent;
+}
+
+/* A program that was killed leaves the terminal as it had it. One that ends may mean to. */
+static void put_back_terminal(struct ward_running *r)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf undo = WARD_BUF_INIT;
+	if (!r->started || r->detached || (r->child_signal <= 0 && r->child_status >= 0) ||
+		!ward_screen_is_up(&r->screen))
+		return;
+	ward_screen_undo(&r->screen, &undo);
+	ward_relay_put_back(r->relay, undo.data, undo.len);
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
@@ -364,18 +456,27 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		r->cause = "what the command wrote or read did not arrive";
 		ward_err_set(err, lost->code, "%s", lost->text);
 	}
+	put_back_terminal(r);
 	ward_attach_end(&r->attach, r->child_status, r->child_signal);
+	ward_screen_close(&r->screen);
 	int limits = last_figures(r);
 	ward_mode_stop(r->confined);
-	ward_exec_watch_stop(r->exec_watch);
+	const bool nested = ward_exec_watch_nested(r->exec_watch);
+	if (ward_exec_watch_stop(r->exec_watch)) {
+		ret_notes->commands = ward_commands_note(r->commands, r->guard.store.name);
+		ward_commands_free(r->commands);
+	}
+	r->commands = NULL;
 	ward_network_end(&r->network);
+	ward_cleanup_free char *silent = look_stuck(r, err);
 	if (r->status != WARD_EXIT_SETUP && fs_died(r)) {
 		r->status = WARD_EXIT_SETUP;
+		r->guard.lost = true;
 		r->cause = "wardfs-fs died; the session was ended";
 		ward_err_set(err, -EIO, "%s", r->cause);
 	}
 	struct ward_err why = WARD_ERR_INIT;
-	bool died = r->guard.audit.pid > 0 && ward_helper_reap(&r->guard.audit, 0, false) >= 0;
+	bool died = ward_guard_writer_ended(&r->guard);
 	int e = 0;
 	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
 	ward_run_project_find(r, &found);
@@ -398,15 +499,24 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		e = ward_guard_finish(&r->guard, &s, &why);
 	else if (!why.code)
 		ward_err_sys(&why, e, "the trail could not be finished");
+	if (!r->guard.system)
+		ret_notes->session = strdup(r->guard.store.name);
 	ret_notes->anchor = ward_anchors_note(r->anchors, r->guard.store.name);
 	ret_notes->limits = r->hit.name && !r->ending ? strdup(r->hit.text)
 			    : r->hit.name	      ? NULL
 						      : ward_limits_note(r->limits);
 	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
+	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
+		ret_notes->silent = ward_note_silent(silent);
 	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
-	if (r->child_status > 0 && !r->ending && ward_offline_looked(r->offline))
+	ret_notes->failed = r->child_status > 0 && !r->ending;
+	if (ret_notes->failed)
+		ret_notes->hidden = ward_note_hidden(&s, r->guard.store.name, r->guard.system);
+	if (ret_notes->failed && ward_offline_looked(r->offline))
 		ret_notes->offline = ward_note_offline;
+	if (ret_notes->failed && nested)
+		ret_notes->nested = ward_note_nested;
 	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
@@ -418,6 +528,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 static void close_run(struct ward_running *r)
 {
 	ward_probes_close(&r->probes);
+	ward_screen_close(&r->screen);
 	ward_relay_close(r->relay);
 	ward_mode_free(r->confined);
 	ward_network_close(&r->network);
@@ -433,7 +544,7 @@ static void close_run(struct ward_running *r)
 			close(fds[i]);
 	ward_wallclock_close(&r->wallclock);
 	ward_environment_free(r->envp);
-	ward_executed_before_free(r->before);
+	ward_run_project_forget(r);
 }
 
 int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
@@ -444,6 +555,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.err = err,
 		.guard = WARD_GUARD_INIT,
 		.network = WARD_NETWORK_INIT,
+		.screen = WARD_SCREEN_INIT,
 		.probes = WARD_PROBES_INIT,
 		.wallclock = WARD_WALLCLOCK_INIT,
 		.alive = {-1, -1},

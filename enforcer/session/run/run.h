@@ -8,11 +8,17 @@
 /* A line each for stderr, owned; NULL: nothing to say. */
 struct ward_run_notes {
 	char *limits;	     /* which limits were met */
+	char *commands;	     /* how many of an agent's commands were ended */
 	char *refused;	     /* what the policy refused */
+	char *hidden;	     /* it failed, and had looked for a secret that is hidden */
 	char *executed;	     /* what is new that this host may execute */
+	char *silent;	     /* a mount in the project does not answer */
 	char *left;	     /* what is new and no file of the project */
+	const char *nested;  /* it failed, and had tried to make a sandbox of its own */
 	const char *offline; /* it failed, and had no network to find what it looked for */
 	char *anchor;	     /* which anchor lacks the last checkpoint */
+	bool failed;	     /* the command ended by itself, with another status than 0 */
+	char *session;	     /* its name, where its trail lies in the plan's state directory */
 	bool unprepared;     /* the sandbox could not be made: the host may lack something */
 };
 void ward_run_notes_clear(struct ward_run_notes *n);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/session/control/status_events.h"
 #include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/run/run_control.h"
@@ -111,6 +112,9 @@ static void look_away(void *arg, short revents)
 	if (!ward_relay_wants_away(r->relay) || r->let_go || r->detached)
 		return;
 	r->detached = true;
+	ward_cleanup(ward_buf_clear) struct ward_buf undo = WARD_BUF_INIT;
+	ward_screen_undo(&r->screen, &undo);
+	ward_relay_put_back(r->relay, undo.data, undo.len);
 	ward_keep_detach(r->relay, r->guard.store.name, r->options->keep_fd);
 }
 
@@ -169,6 +173,7 @@ static void on_sandbox(void *arg, short revents)
 		case WARD_SANDBOX_LIFELINE:
 			if (ev.value == 1)
 				ward_guard_writer_died(&r->guard);
+			r->guard.lost = true;
 			ward_running_kill(r, WARD_EXIT_SETUP,
 				ev.value == 1	? "wardfs-audit died; the session was ended"
 				: ev.value == 3 ? "wardfs-net died; the session was ended"
@@ -180,9 +185,11 @@ static void on_sandbox(void *arg, short revents)
 				"removed, replaced or closed); the session was ended");
 			break;
 		case WARD_SANDBOX_GONE:
-			if (!killed_by_kernel(r))
-				ward_running_kill(r, WARD_EXIT_SETUP,
-					"pid 1 of the sandbox died; the session was ended");
+			if (killed_by_kernel(r))
+				break;
+			r->guard.lost = true;
+			ward_running_kill(r, WARD_EXIT_SETUP,
+				"pid 1 of the sandbox died; the session was ended");
 			break;
 		case WARD_SANDBOX_EXEC_STARTED:
 		case WARD_SANDBOX_EXEC_FAILED:
@@ -192,6 +199,23 @@ static void on_sandbox(void *arg, short revents)
 			break;
 		}
 	}
+}
+
+/*
+ * SIGINT is the command's, which may go on. Who sends it again wants the end: but not who sends two
+ * at once, as a program between us and the terminal does that passes it on. On a terminal of ours
+ * Ctrl-C is a byte, and comes by here for nobody.
+ */
+static void interrupt(struct ward_running *r)
+{
+	const uint64_t now = ward_clock_mono_ns(), since = now - r->interrupted_ns;
+	const bool again = r->interrupted_ns && since >= WARD_RUN_INTERRUPT_MIN_NS &&
+			   since <= WARD_RUN_INTERRUPT_MAX_NS;
+	(void)!ward_mode_signal(r->confined, 0, SIGINT);
+	if (!r->interrupted_ns || since >= WARD_RUN_INTERRUPT_MIN_NS)
+		r->interrupted_ns = now;
+	if (again)
+		ward_running_end(r, 128 + SIGINT, "it was interrupted twice");
 }
 
 static void on_signals(void *arg, short revents)
@@ -218,6 +242,9 @@ static void on_signals(void *arg, short revents)
 		case SIGHUP:
 			ward_running_end(r, 128 + sig, "the supervisor was told to end");
 			break;
+		case SIGINT:
+			interrupt(r);
+			break;
 		default:
 			(void)!ward_mode_signal(r->confined, 0, sig);
 		}
@@ -239,7 +266,8 @@ static void check_limits(void *arg, short revents)
 	struct ward_limit_hit hit;
 	(void)revents;
 	uint64_t activity = ward_relay_moved(r->relay) + ward_ring_written(r->guard.fs_ring);
-	if (ward_limits_check(r->limits, &r->guard, activity, &hit) < 0) {
+	bool attended = ward_relay_shows(r->relay) || ward_attach_somebody(&r->attach);
+	if (ward_limits_check(r->limits, &r->guard, activity, attended, &hit) < 0) {
 		ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 	} else if (hit.name && !r->ending) {
 		r->hit = hit;
@@ -281,8 +309,10 @@ static void on_fs(void *arg, short revents)
 {
 	struct ward_running *r = arg;
 	(void)revents;
-	if (ward_ask_fs_message(&r->ask_fs, r->guard.fs.control) < 0)
-		ward_running_kill(r, WARD_EXIT_SETUP, "wardfs-fs died; the session was ended");
+	if (ward_ask_fs_message(&r->ask_fs, r->guard.fs.control) == 0)
+		return;
+	r->guard.lost = true;
+	ward_running_kill(r, WARD_EXIT_SETUP, "wardfs-fs died; the session was ended");
 }
 
 static void on_control(void *arg, short revents)
@@ -331,6 +361,10 @@ static int watch_modules(struct ward_running *r)
 		e = ward_execs_watch(&r->execs, &r->set, TURN_EXECS, r->err);
 	if (e == 0)
 		e = ward_attach_watch(&r->attach, &r->set, TURN_ATTACH, r->err);
+	if (e == 0)
+		e = ward_screen_watch(&r->screen, &r->set, TURN_ATTACH, r->err);
+	if (e == 0)
+		e = ward_commands_watch(r->commands, &r->set, TURN_EXECS, r->err);
 	return e < 0 ? e : ward_limits_watch(r->limits, &r->set, TURN_LIMITS, r->err);
 }
 

@@ -5,8 +5,15 @@
 #include "enforcer/session/run/running.h"
 #include "enforcer/session/tree/executed.h"
 
-/* Takes the project down as it is before the command starts, for ward_run_project_find(). */
+/*
+ * Takes the project down as it is before the command starts, for ward_run_project_find(), and what
+ * else of the host the command may change: each further tree but the kept home and the state of
+ * agents, which no program of the host obeys.
+ */
 void ward_run_project_look(struct ward_running *r);
-/* What the session leaves in the project that this host may execute, or that is no file. found is
- * initialised; ward_executed_clear() frees it. */
+/* What the session leaves there that this host may execute, or that is no file: in the project by
+ * its path in it, elsewhere by that on the host. found is initialised; ward_executed_clear() frees
+ * it. */
 void ward_run_project_find(const struct ward_running *r, struct ward_executed *found);
+/* Frees what was taken down. */
+void ward_run_project_forget(struct ward_running *r);

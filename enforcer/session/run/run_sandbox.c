@@ -7,6 +7,8 @@
 
 #include "enforcer/ipc/system.h"
 #include "enforcer/session/guard/helper.h"
+#include "enforcer/session/plan/runtime.h"
+#include "enforcer/session/plan/single_files.h"
 #include "enforcer/session/run/facts.h"
 
 /* More of the host that is shown. */
@@ -15,7 +17,7 @@ static int describe_reads(const struct ward_run_plan *p, const struct ward_socke
 {
 	const size_t n_sockets = sockets ? sockets->n : 0;
 	size_t n = 0;
-	ret->reads = calloc(2 * p->n_reads + n_sockets + 1, sizeof(*ret->reads));
+	ret->reads = calloc(2 * p->n_reads + n_sockets + 2, sizeof(*ret->reads));
 	if (!ret->reads)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_reads; i++) {
@@ -26,14 +28,21 @@ static int describe_reads(const struct ward_run_plan *p, const struct ward_socke
 			.plain = true,
 			.dev = s->dev,
 			.ino = s->ino,
-			.noexec = !(s->rights & WARD_RIGHT_EXEC)};
+			.noexec = !(s->rights & WARD_RIGHT_EXEC),
+			.served = ward_single_file(p, i) ? p->reads[i] : NULL};
 		if (!s->real)
 			continue;
+		ret->spec.single_files |= bind.served != NULL;
 		ret->reads[n++] = bind;
 		bind.inside = p->reads_at[i];
 		if (bind.inside)
 			ret->reads[n++] = bind;
 	}
+	if (p->found.object)
+		ret->reads[n++] = (struct ward_sandbox_bind){.host = p->found.object,
+			.inside = WARD_RUNTIME_OBJECT_PATH,
+			.optional = true,
+			.ours = true};
 	if (sockets)
 		ward_sockets_describe(sockets, p, ret->reads + n);
 	ret->spec.reads = ret->reads;
@@ -70,6 +79,8 @@ static void describe_view(const struct ward_run_plan *p, struct ward_run_sandbox
 		.n = p->programs.n,
 		.listed = ward_programs_listed,
 		.user = p->policy};
+	ret->image = (struct ward_sandbox_image){
+		.root = p->image.root, .fd = p->image.fd, .ours = p->image.digest != NULL};
 	ret->spec = (struct ward_sandbox_spec){.init_program = ret->init,
 		.root = p->id.root,
 		.owner_uid = p->id.owner_uid,
@@ -86,11 +97,28 @@ static void describe_view(const struct ward_run_plan *p, struct ward_run_sandbox
 		.link = p->entered,
 		.link_to = p->project.path,
 		.gitconfig = p->git_settings,
-		.whole = s->view == WARD_VIEW_READONLY,
+		.whole = s->view == WARD_VIEW_READONLY && p->image.fd < 0,
+		.image = p->image.fd >= 0 ? &ret->image : NULL,
 		.covers = ret->covers,
 		.noexec = (const char *const *)p->noexec,
 		.programs = ward_policy_has_programs(p->policy) ? &ret->programs : NULL,
 		.cwd = p->cwd};
+}
+
+/* With a list of programs, what the mode's runtime loads is code as well. */
+static int describe_programs(const struct ward_run_plan *p, struct ward_run_sandbox *ret)
+{
+	if (!p->found.object || !ret->spec.programs)
+		return 0;
+	ret->listed = calloc(p->programs.n + 1, sizeof(*ret->listed));
+	if (!ret->listed)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->programs.n; i++)
+		ret->listed[i] = p->programs.v[i];
+	ret->listed[p->programs.n] = WARD_RUNTIME_OBJECT_PATH;
+	ret->programs.v = ret->listed;
+	ret->programs.n++;
+	return 0;
 }
 
 static void describe_limits(const struct ward_settings *s, const struct ward_limits *limits,
@@ -123,9 +151,12 @@ int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_o
 	describe_view(p, ret);
 	describe_guarded(p, ret);
 	describe_limits(p->settings, limits, ret);
-	ret->spec.argv = o->argv;
-	ret->spec.envp = envp;
-	if (describe_reads(p, sockets, ret) < 0)
+	r = ward_runtime_command(p, o->argv, envp, &ret->command, err);
+	if (r < 0)
+		return r;
+	ret->spec.argv = ret->command.argv ? ret->command.argv : o->argv;
+	ret->spec.envp = ret->command.envp ? ret->command.envp : envp;
+	if (describe_reads(p, sockets, ret) < 0 || describe_programs(p, ret) < 0)
 		return ward_err_sys(err, -ENOMEM, "sandbox");
 	return 0;
 }
@@ -133,6 +164,8 @@ int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_o
 void ward_run_sandbox_clear(struct ward_run_sandbox *s)
 {
 	free(s->reads);
+	free(s->listed);
 	free(s->init);
+	ward_mode_command_clear(&s->command);
 	*s = (struct ward_run_sandbox){.reads = NULL};
 }

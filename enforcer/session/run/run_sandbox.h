@@ -14,11 +14,14 @@
 struct ward_run_sandbox {
 	struct ward_sandbox_spec spec;
 	struct ward_sandbox_tree trees[WARD_TREES_MAX];
+	struct ward_sandbox_image image;
 	struct ward_sandbox_bind *reads;
 	struct ward_sandbox_guarded guarded[WARD_TREES_MAX];
 	struct ward_cgroup_way join[WARD_CGROUP_JOIN_MAX];
 	struct ward_sandbox_programs programs;
+	const char **listed; /* programs.v with what the mode's runtime loads; NULL: as it was */
 	const char *covers[5];
+	struct ward_mode_command command;
 	char *init;
 };
 

@@ -21,6 +21,7 @@
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/records/wallclock.h"
 #include "enforcer/session/reload/reload.h"
+#include "enforcer/session/run/commands.h"
 #include "enforcer/session/run/exec_watch.h"
 #include "enforcer/session/run/probes.h"
 #include "enforcer/session/terminal/relay.h"
@@ -36,10 +37,12 @@ struct ward_running {
 	struct ward_probes probes;
 	struct ward_execs execs;
 	struct ward_attach attach;
+	struct ward_screen screen;
 	struct ward_network network;
 	struct ward_confined *confined; /* the command in its mode */
 	struct ward_sandbox *sandbox;	/* the walls of that */
 	struct ward_exec_watch *exec_watch;
+	struct ward_commands *commands; /* NULL: none is bounded */
 	struct ward_anchors *anchors;
 	struct ward_relay *relay;
 	int alive[2]; /* our own lifeline: pid 1 has the other end */
@@ -54,9 +57,9 @@ struct ward_running {
 	struct ward_ask_fs ask_fs;
 	struct ward_reload reload;
 	uint64_t started_ns;
-	struct ward_executed_before *before;
-	bool started; /* the command, perhaps */
-	bool ending;  /* SIGTERM was sent; the clock means SIGKILL */
+	struct ward_executed_before *before[8]; /* WARD_POLICY_TREES_MAX; NULL: not looked at */
+	bool started;				/* the command, perhaps */
+	bool ending;				/* SIGTERM was sent; the clock means SIGKILL */
 	bool over;
 	bool stopped;	  /* the command is, and we are not: something needed us */
 	pid_t waker;	  /* who went on with us for that */
@@ -64,7 +67,8 @@ struct ward_running {
 	int status;	  /* exit status for our caller */
 	int child_status; /* the command's, -1 if it has none */
 	int child_signal;
-	const char *cause; /* why it ended, if not by itself */
+	const char *cause;	 /* why it ended, if not by itself */
+	uint64_t interrupted_ns; /* when SIGINT was sent to us last; 0: never */
 	char **envp;
 	uint64_t refused;
 	bool let_go;   /* --keep: the first command is over, and its caller has its status */

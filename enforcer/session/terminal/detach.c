@@ -31,7 +31,7 @@ void ward_keep_let_go(struct ward_relay *relay, const char *session, int fd, int
 		ward_tellf("wardfs: %s\n", lost->text);
 	if (lost)
 		status = WARD_EXIT_SETUP;
-	ward_tellf("wardfs: the session goes on: wardfs exec %s CMD; wardfs kill %s\n", session,
+	ward_tellf("wardfs: the session continues: wardfs exec %s CMD; wardfs kill %s\n", session,
 		session);
 	ward_relay_let_go(relay);
 	leave(fd, status);

@@ -30,6 +30,8 @@
 /* Nothing is written to a file for so long when all else is over: then the rest is given up. */
 #define FILE_MS 60000
 #define TICK_MS 20
+/* A terminal that takes nothing for so long is left as it is. */
+#define PUT_BACK_MS 1000
 
 const char *const ward_relay_names[3] = {"standard input", "standard output", "standard error"};
 
@@ -286,6 +288,38 @@ void ward_relay_away(struct ward_relay *r)
 	screen->to = -1;
 	screen->start = screen->end = 0;
 	r->terminal = -1;
+}
+
+bool ward_relay_shows(const struct ward_relay *r)
+{
+	return r->pty >= 0 && r->stream[SCREEN].to >= 0;
+}
+
+/* False: it does not take them. */
+static bool put_all(int fd, const char *data, size_t n)
+{
+	while (n > 0) {
+		struct pollfd p = {.fd = fd, .events = POLLOUT};
+		ssize_t done = write(fd, data, n);
+		if (done < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		if (done < 0 && errno == EAGAIN && poll(&p, 1, PUT_BACK_MS) == 0)
+			return false;
+		data += done > 0 ? done : 0;
+		n -= done > 0 ? (size_t)done : 0;
+	}
+	return true;
+}
+
+void ward_relay_put_back(struct ward_relay *r, const char *data, size_t n)
+{
+	struct ward_relay_stream *s = &r->stream[SCREEN];
+	if (!r->raw_now || s->to < 0)
+		return;
+	bool fine = put_all(s->to, s->data + s->start, s->end - s->start);
+	s->start = s->end = 0;
+	if (fine)
+		(void)put_all(s->to, data, n);
 }
 
 void ward_relay_tap(
@@ -655,6 +689,6 @@ void ward_relay_finish(struct ward_relay *r, int ms)
 	for (int i = PIPE_OUT; i < STREAMS; i++)
 		if (waits_for_file(r, i) && !r->failed.code)
 			ward_err_set(&r->failed, -ETIMEDOUT,
-				"cannot write %s: nothing was taken for %d s",
+				"cannot write %s: nobody read from it for %d s",
 				ward_relay_names[i == PIPE_OUT ? 1 : 2], FILE_MS / 1000);
 }

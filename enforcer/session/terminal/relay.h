@@ -78,6 +78,13 @@ bool ward_relay_wants_away(const struct ward_relay *r);
 void ward_relay_let_go(struct ward_relay *r);
 /* The user's terminal is restored and let go of; the pty is still read, for whoever taps it. */
 void ward_relay_away(struct ward_relay *r);
+/* Is there a terminal that shows what is read from the pty? */
+bool ward_relay_shows(const struct ward_relay *r);
+/*
+ * The terminal, where it is raw, gets what waits to be written to it, and then these bytes: what
+ * brings it back. One that takes nothing for a second gets no more.
+ */
+void ward_relay_put_back(struct ward_relay *r, const char *data, size_t n);
 /* fn gets what is read from the pty. */
 void ward_relay_tap(
 	struct ward_relay *r, void (*fn)(void *user, const char *data, size_t n), void *user);

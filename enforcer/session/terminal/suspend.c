@@ -13,6 +13,12 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 
+/*
+ * A stop lasts at least this long. A shell that has not looked yet at a job that stopped and went
+ * on misses the stop: it gives no prompt, and the command would be continued as if somebody had
+ * typed fg.
+ */
+#define SHOWN_MS 500
 /* poll(2) takes its time as an int. */
 #define WAIT_MAX_MS 3600000
 /* A SIGCONT that comes before the stop is lost: it is sent until it was heard. */
@@ -56,6 +62,7 @@ watch(pid_t parent, int tell, struct pollfd *fds, size_t n, uint64_t until_ns)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
 		_exit(1);
 	keep_only(fds, n);
+	(void)poll(NULL, 0, SHOWN_MS);
 	for (;;) {
 		uint64_t now = ward_clock_mono_ns();
 		uint64_t left = until_ns > now ? (until_ns - now) / 1000000 + 1 : 0;

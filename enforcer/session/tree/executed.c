@@ -19,10 +19,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/policy/mounted.h"
 
-#define NAMES_MAX 128U
+#define NAMES_MAX 256U
 
-/* A line of the list: the name it ends in, and the directory's name before that, if it has two. */
+/* A line of the list: the name it ends in, and what stands before that, if it has several. */
 struct wanted {
 	const char *dir, *name;
 	size_t n_dir, n_name;
@@ -111,6 +112,11 @@ static size_t word(const char **s, const char **ret)
 	return (size_t)(*s - *ret);
 }
 
+static bool is_word(const char *at, size_t n, const char *word_)
+{
+	return strlen(word_) == n && memcmp(at, word_, n) == 0;
+}
+
 static void read_list(struct search *s)
 {
 	for (const char *list = ward_embedded_lists[0].data; *list;) {
@@ -121,11 +127,12 @@ static void read_list(struct search *s)
 		size_t n_verb = word(&at, &verb), n = word(&at, &pattern);
 		if (!n_verb || !n || s->n_names == NAMES_MAX || s->n_git == NAMES_MAX)
 			continue;
-		if (n_where == 3 && memcmp(where, "git", 3) == 0)
-			s->git[s->n_git++] = take_apart(pattern, n);
-		else if (n_where == 3 &&
-			 (memcmp(where, "top", 3) == 0 || memcmp(where, "new", 3) == 0))
-			s->names[s->n_names++] = take_apart(pattern, n);
+		const struct wanted w = take_apart(pattern, n);
+		if (is_word(where, n_where, "git"))
+			s->git[s->n_git++] = w;
+		else if (is_word(where, n_where, "top") || is_word(where, n_where, "new") ||
+			 is_word(where, n_where, "there"))
+			s->names[s->n_names++] = w;
 	}
 }
 
@@ -134,11 +141,29 @@ static bool is(const char *name, const char *word_, size_t n)
 	return strlen(name) == n && memcmp(name, word_, n) == 0;
 }
 
-static bool listed(const struct wanted *w, size_t n, const char *dir, const char *name)
+/* A '*' at the end of the word stands for any rest. */
+static bool fits(const char *name, const char *word_, size_t n)
 {
+	if (word_[n - 1] == '*')
+		return strncmp(name, word_, n - 1) == 0;
+	return is(name, word_, n);
+}
+
+/* Does what path (n bytes) names lie in a directory whose path ends so? */
+static bool lies_in(const char *path, size_t n, const struct wanted *w)
+{
+	const size_t from = n - w->n_dir;
+	return n >= w->n_dir && memcmp(path + from, w->dir, w->n_dir) == 0 &&
+	       (from == 0 || path[from - 1] == '/');
+}
+
+/* path, from the tree's root, ends in name. */
+static bool listed(const struct wanted *w, size_t n, const char *path, const char *name)
+{
+	const size_t len = strlen(path) - strlen(name);
 	for (size_t i = 0; i < n; i++)
-		if (is(name, w[i].name, w[i].n_name) &&
-			(w[i].n_dir == 0 || is(dir, w[i].dir, w[i].n_dir)))
+		if (fits(name, w[i].name, w[i].n_name) &&
+			(w[i].n_dir == 0 || (len > 0 && lies_in(path, len - 1, &w[i]))))
 			return true;
 	return false;
 }
@@ -190,7 +215,8 @@ static bool stayed_closed(const struct search *s, int at, const char *name)
 
 static DIR *enter(struct search *s, int at, const char *name)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = ward_mounted_open(NULL, at, name);
+	errno = fd < 0 ? -fd : 0;
 	if (fd < 0 && errno == EACCES && stayed_closed(s, at, name))
 		return NULL;
 	return enter_fd(s, fd);
@@ -517,9 +543,11 @@ static int look_at(struct search *s, int dir, const char *in, const struct diren
 	if (type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		type = IFTODT(st.st_mode);
 	bool directory = type == DT_DIR;
-	bool git = strcmp(e->d_name, ".git") == 0;
-	/* a .git that is a directory is looked at as what it is: everything in it changes always */
-	if (r == 0 && listed(s->names, s->n_names, in, e->d_name) && !(git && directory)) {
+	/* Directories are looked at as what they are: everything in these changes always. */
+	const bool store = strcmp(e->d_name, ".git") == 0 ||
+			   (strcmp(e->d_name, "repo") == 0 && strcmp(in, ".jj") == 0);
+	if (r == 0 && !(store && directory) &&
+		listed(s->names, s->n_names, ward_buf_str(path), e->d_name)) {
 		struct item it = {.path = NULL};
 		const struct part p = {&it, path, true};
 		take_down(s, &p, dir, e->d_name, depth);
@@ -616,7 +644,7 @@ static int look(const struct ward_links *links, const unsigned char *key, uint64
 
 /* --- before and after --- */
 
-int ward_executed_look(int tree, struct ward_executed_before **ret)
+int ward_executed_look(int tree, uint64_t time_ns, struct ward_executed_before **ret)
 {
 	struct ward_executed_before *b = calloc(1, sizeof(*b));
 	if (!b)
@@ -628,7 +656,7 @@ int ward_executed_look(int tree, struct ward_executed_before **ret)
 	int r = sodium_init() < 0 ? -EIO : 0;
 	if (r == 0) {
 		randombytes_buf(b->key, sizeof(b->key));
-		r = look(&links, b->key, WARD_EXECUTED_START_NS, &b->items);
+		r = look(&links, b->key, time_ns, &b->items);
 	}
 	if (r < 0) {
 		free(b);
@@ -680,21 +708,6 @@ static uint64_t since(const struct ward_executed_before *b)
 	return b->real_ns > back ? b->real_ns - back : 0;
 }
 
-static unsigned depth_of(const char *path)
-{
-	unsigned n = 0;
-	for (; *path; path++)
-		n += *path == '/';
-	return n;
-}
-
-static int by_depth(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a, *y = *(char *const *)b;
-	unsigned n = depth_of(x), m = depth_of(y);
-	return n != m ? (n < m ? -1 : 1) : strcmp(x, y);
-}
-
 /* Is it, or something above it, named already? */
 static bool named(const struct ward_executed *found, const char *path)
 {
@@ -707,34 +720,34 @@ static bool named(const struct ward_executed *found, const char *path)
 }
 
 /* Takes what is new out of now: first what is executed, then what else was left. */
-static void take_new(const struct ward_executed_before *before, uint64_t since_ns,
-	struct items *now, struct ward_executed *found)
+static int take_new(const struct ward_executed_before *before, uint64_t since_ns, struct items *now,
+	struct ward_executed *found)
 {
-	for (size_t i = 0; i < now->n; i++) {
-		if (now->v[i].left || !is_new(before, since_ns, &now->v[i]))
-			continue;
-		if (found->n == WARD_EXECUTED_FOUND_MAX) {
-			found->whole = false;
-			break;
-		}
-		/* a git directory whose name is listed too is there twice */
-		if (!found->n || strcmp(found->paths[found->n - 1], now->v[i].path) != 0)
-			found->paths[found->n++] = ward_steal_ptr(&now->v[i].path);
-	}
+	ward_cleanup_free struct ward_executed_new *new = calloc(now->n + 1, sizeof(*new));
+	const char *last = "";
+	size_t n = 0;
+	if (!new)
+		return -ENOMEM;
 	for (size_t i = 0; i < now->n; i++) {
 		struct item *it = &now->v[i];
-		if (!it->left || !is_new(before, since_ns, it) || named(found, it->path))
+		/* a git directory whose name is listed too is there twice */
+		if (it->left || !is_new(before, since_ns, it) || strcmp(last, it->path) == 0)
 			continue;
-		if (found->n_left == WARD_EXECUTED_FOUND_MAX) {
-			found->left_more++;
-			continue;
-		}
-		found->left[found->n_left++] = (struct ward_left){
-			it->left, ward_steal_ptr(&it->path), ward_steal_ptr(&it->to)};
+		last = it->path;
+		new[n++] = (struct ward_executed_new){.path = it->path, .git = it->git};
 	}
+	int r = ward_executed_take(found, new, n);
+	n = 0;
+	for (size_t i = 0; r == 0 && i < now->n; i++) {
+		struct item *it = &now->v[i];
+		if (it->left && is_new(before, since_ns, it) && !named(found, it->path))
+			new[n++] = (struct ward_executed_new){
+				.path = it->path, .to = it->to, .left = it->left};
+	}
+	return r < 0 ? r : ward_executed_take_left(found, new, n);
 }
 
-int ward_executed_find(int tree, const struct ward_executed_before *before,
+int ward_executed_find(int tree, uint64_t time_ns, const struct ward_executed_before *before,
 	ward_executed_may_fn *may_write, void *arg, struct ward_executed *ret)
 {
 	struct items now = {.n = 0};
@@ -743,7 +756,7 @@ int ward_executed_find(int tree, const struct ward_executed_before *before,
 	links.since_ns = since(before);
 	links.may_write = may_write;
 	links.arg = arg;
-	int r = look(&links, before->key, WARD_EXECUTED_TIME_NS, &now);
+	int r = look(&links, before->key, time_ns, &now);
 	if (r < 0)
 		return r;
 	struct ward_executed found = {.whole = now.whole, .left_more = now.n_left_out};
@@ -754,22 +767,11 @@ int ward_executed_find(int tree, const struct ward_executed_before *before,
 		clear_items(&now);
 		return -ENOMEM;
 	}
-	take_new(before, links.since_ns, &now, &found);
+	r = take_new(before, links.since_ns, &now, &found);
 	clear_items(&now);
-	qsort(found.paths, found.n, sizeof(*found.paths), by_depth);
-	*ret = found;
-	return 0;
-}
-
-void ward_executed_clear(struct ward_executed *e)
-{
-	for (size_t i = 0; i < e->n; i++)
-		free(e->paths[i]);
-	free(e->paths);
-	for (size_t i = 0; i < e->n_left; i++) {
-		free(e->left[i].path);
-		free(e->left[i].to);
-	}
-	free(e->left);
-	*e = (struct ward_executed){.n = 0};
+	if (r < 0)
+		ward_executed_clear(&found);
+	else
+		*ret = found;
+	return r;
 }

@@ -62,9 +62,9 @@ typedef bool ward_executed_may_fn(void *arg, const char *path);
 struct ward_executed_before;
 
 struct ward_executed {
-	char **paths; /* owned; relative to the tree, the shortest ways down first, then by name */
+	char **paths; /* owned; relative to the tree; in the order of ward_executed_take() */
 	size_t n;
-	struct ward_left *left; /* owned; by path; WARD_EXECUTED_FOUND_MAX at most */
+	struct ward_left *left; /* owned; the same order; WARD_EXECUTED_FOUND_MAX at most */
 	size_t n_left;
 	size_t left_more; /* that are not named, some of which may have been there before */
 	bool whole;	  /* of paths; false: a bound was met, or a directory could not be read */
@@ -72,17 +72,44 @@ struct ward_executed {
 
 /*
  * Looks through the tree (O_PATH directory, borrowed; other mounts beneath are not entered) before
- * the command starts. Directories and the small files among what the list names are opened, by
- * descriptor and without following links but those of the list's names. -ENOMEM, -errno of the tree
- * itself.
+ * the command starts, for at most time_ns. Directories and the small files among what the list
+ * names are opened, by descriptor and without following links but those of the list's names.
+ * -ENOMEM, -errno of the tree itself.
  */
-int ward_executed_look(int tree, struct ward_executed_before **ret) ward_must_check;
+int ward_executed_look(
+	int tree, uint64_t time_ns, struct ward_executed_before **ret) ward_must_check;
 void ward_executed_before_free(struct ward_executed_before *b);
 
 /* Looks once more and tells what is new or changed. Errors as above. */
-int ward_executed_find(int tree, const struct ward_executed_before *before,
+int ward_executed_find(int tree, uint64_t time_ns, const struct ward_executed_before *before,
 	ward_executed_may_fn *may_write, void *arg, struct ward_executed *ret) ward_must_check;
+/*
+ * Adds what was found in another tree, whose paths get its own (absolute, on the host) in front;
+ * what does not fit is left out, and all is not whole then. -ENOMEM.
+ */
+int ward_executed_add(struct ward_executed *all, const char *tree,
+	const struct ward_executed *other) ward_must_check;
 void ward_executed_clear(struct ward_executed *e);
+
+/* What is new of a tree. */
+struct ward_executed_new {
+	const char *path;	  /* borrowed */
+	const char *to;		  /* borrowed; what a link says, else NULL */
+	bool git;		  /* a git directory, which may have any name */
+	enum ward_left_kind left; /* for ward_executed_take_left() */
+	unsigned depth;		  /* filled in, as is the next */
+	size_t turn;
+};
+/*
+ * Takes WARD_EXECUTED_FOUND_MAX of them: of each kind one, then of each kind a second one, and so
+ * on; of a kind what lies near the top first, then the shortest paths. So nobody hides what is of
+ * one kind behind many of another. The array is put into that order. -ENOMEM.
+ */
+int ward_executed_take(
+	struct ward_executed *found, struct ward_executed_new *new, size_t n) ward_must_check;
+/* The same of what is no file of the tree. */
+int ward_executed_take_left(
+	struct ward_executed *found, struct ward_executed_new *new, size_t n) ward_must_check;
 
 /* A look's tree, and what it is looked through for (executed_links.c). */
 struct ward_links {

@@ -17,10 +17,14 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/ipc/msg.h"
 
 int ward_tree_backing_open(const char *path, const char *home, int *ret_fd, struct ward_err *err)
 {
+	int r = ward_patient_reach(path, err);
+	if (r < 0)
+		return ward_err_wrap(err, "tree source");
 	ward_cleanup_fd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "tree source %s", path);
@@ -41,7 +45,7 @@ int ward_tree_backing_open(const char *path, const char *home, int *ret_fd, stru
 
 /* fsopen(2), fsconfig(2), fsmount(2): glibc 2.36 declares them, as mount_setattr(2) users expect.
  */
-static int detached_tmpfs(uint64_t size, uid_t uid, gid_t gid)
+int ward_backing_new(uint64_t size, uid_t uid, gid_t gid)
 {
 	char number[32];
 	ward_cleanup_fd int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
@@ -72,8 +76,8 @@ static int write_file(const char *path, const char *text)
 	return fd < 0 ? -errno : ward_fd_write_all(fd, text, strlen(text));
 }
 
-/* In a child: its own user namespace, in which it may mount; the result goes back over sock. */
-static int rootless_child(int sock, uint64_t size, uid_t uid, gid_t gid)
+/* Its own user namespace, in which it may mount. */
+static int enter_rootless(uid_t uid, gid_t gid)
 {
 	char map[64];
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
@@ -83,11 +87,14 @@ static int rootless_child(int sock, uint64_t size, uid_t uid, gid_t gid)
 	if (r == 0)
 		r = write_file("/proc/self/uid_map", map);
 	snprintf(map, sizeof(map), "%u %u 1", (unsigned)gid, (unsigned)gid);
-	if (r == 0)
-		r = write_file("/proc/self/gid_map", map);
-	if (r < 0)
-		return r;
-	int fd = detached_tmpfs(size, uid, gid);
+	return r < 0 ? r : write_file("/proc/self/gid_map", map);
+}
+
+/* In a child: the result goes back over sock. */
+static int child(int sock, uid_t uid, gid_t gid, bool root, int (*make)(void *user), void *user)
+{
+	int r = root ? (unshare(CLONE_NEWNS) < 0 ? -errno : 0) : enter_rootless(uid, gid);
+	int fd = r < 0 ? r : make(user);
 	if (fd < 0)
 		return fd;
 	struct ward_msg m;
@@ -95,7 +102,7 @@ static int rootless_child(int sock, uint64_t size, uid_t uid, gid_t gid)
 	return ward_msg_send(sock, &m, &fd, 1);
 }
 
-static int tmpfs_by_child(uint64_t size, uid_t uid, gid_t gid)
+int ward_backing_by_child(uid_t uid, gid_t gid, bool root, int (*make)(void *user), void *user)
 {
 	int s[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s) < 0)
@@ -107,7 +114,7 @@ static int tmpfs_by_child(uint64_t size, uid_t uid, gid_t gid)
 		return -errno;
 	}
 	if (pid == 0)
-		_exit(-rootless_child(s[1], size, uid, gid));
+		_exit(-child(s[1], uid, gid, root, make, user));
 	close(s[1]);
 	char buf[64];
 	int fd = -1;
@@ -121,11 +128,24 @@ static int tmpfs_by_child(uint64_t size, uid_t uid, gid_t gid)
 	return WIFEXITED(status) && WEXITSTATUS(status) ? -WEXITSTATUS(status) : -EIO;
 }
 
+struct tmpfs {
+	uint64_t size;
+	uid_t uid;
+	gid_t gid;
+};
+
+static int make_tmpfs(void *user)
+{
+	const struct tmpfs *t = user;
+	return ward_backing_new(t->size, t->uid, t->gid);
+}
+
 int ward_backing_tmpfs(
 	uint64_t size, uid_t uid, gid_t gid, bool root, int *ret_fd, struct ward_err *err)
 {
+	struct tmpfs t = {.size = size, .uid = uid, .gid = gid};
 	ward_cleanup_fd int fd =
-		root ? detached_tmpfs(size, uid, gid) : tmpfs_by_child(size, uid, gid);
+		root ? make_tmpfs(&t) : ward_backing_by_child(uid, gid, false, make_tmpfs, &t);
 	if (fd < 0) {
 		int r = fd;
 		fd = -1;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# How codex is told of a provider of one's own (its config reference, model_providers), without its own sandbox.
+# How codex is told of a provider of one's own (its config reference, model_providers), without its
+# own sandbox.
 set -eu
 agent() {
 	OPENAI_API_KEY=$KEY "$WARDFS" run --session "$1" --net "$HOST" -- codex exec \

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# How gemini is told of a provider of one's own (its configuration reference: GOOGLE_GEMINI_BASE_URL), and of how
-# it signs in, which its user settles outside: settings are read-only inside.
+# How gemini is told of a provider of one's own (its configuration reference:
+# GOOGLE_GEMINI_BASE_URL), and of how it signs in, which its user settles outside: settings are
+# read-only inside.
 set -eu
 agent() {
 	# It has git read no configuration but the repository's, here as outside.

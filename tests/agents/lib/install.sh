@@ -1,19 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# install.sh DIR: the agents of this folder into DIR/NAME, from the registry that npm is configured for, for
-# ./bootstrap test. What is there in the version of the list is taken. Never a failure: what could not be had
-# is told by DIR/NAME/missing, and the cases fail with it. No install script of theirs runs.
+# install.sh DIR: the agents of this folder into DIR/NAME, from the registry that npm is configured
+# for, for ./bootstrap test. What is there in the version of the list is taken. Never a failure:
+# what could not be had is told by DIR/NAME/missing, and the cases fail with it. No install script
+# of theirs runs.
 set -eu
 umask 022
 
 # Each in one version: an answer of the registry changes no result.
 AGENTS='codex:@openai/codex@0.169.0 gemini:@google/gemini-cli@0.61.0 opencode:opencode-ai@1.18.33
-	claude:@anthropic-ai/claude-code@2.1.197'
+	claude:@anthropic-ai/claude-code@2.1.197 deno:deno@2.9.6'
 # What gemini asks of node; Debian 12 has an older one, and it comes from the registry, too, then.
 NODE_AT_LEAST=20
 NODE=20.20.2
-# Seconds between the attempts at one package, and when an attempt that hangs is ended. After a package that could
-# not be had, the others are tried once.
+# Seconds between the attempts at one package, and when an attempt that hangs is ended. After a
+# package that could not be had, the others are tried once.
 pauses='5 20'
 ENDED_AFTER=300
 
@@ -69,10 +70,11 @@ fi
 for agent in $AGENTS; do
 	name=${agent%%:*}
 	install "$name" "${agent#*:}"
-	# Some bring their program in a package for the platform, which their install script would link. Of
-	# several the last: it asks least of the processor (NAME, NAME-baseline).
+	# Some bring their program in a package for the platform, which their install script would
+	# link. Of several the last: it asks least of the processor (NAME, NAME-baseline).
 	for program in "$dir/$name"/node_modules/opencode-linux-*/bin/opencode \
-		"$dir/$name"/node_modules/@anthropic-ai/claude-code-linux-*/claude; do
+		"$dir/$name"/node_modules/@anthropic-ai/claude-code-linux-*/claude \
+		"$dir/$name"/node_modules/@deno/linux-*-glibc/deno; do
 		[ ! -x "$program" ] || ln -sfr "$program" "$dir/$name/node_modules/.bin/$name"
 	done
 done

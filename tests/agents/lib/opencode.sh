@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# How opencode is told of a provider of one's own (its config reference: provider, OPENCODE_CONFIG_CONTENT). Nobody
-# is there to be asked, so it may do everything.
+# How opencode is told of a provider of one's own (its config reference: provider,
+# OPENCODE_CONFIG_CONTENT). Nobody is there to be asked, so it may do everything.
 set -eu
 agent() {
 	OPENAI_API_KEY=$KEY "$WARDFS" run --session "$1" --net "$HOST" --env OPENCODE_CONFIG_CONTENT='{

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [audit] anchor: checkpoints arrive in a file, a command, syslog (rsyslog) and the journal, the first
-# before the command starts; with what arrived there a past written anew is found. An anchor that
-# does not take the first one keeps the session from starting.
+# [audit] anchor: checkpoints arrive in a file, a command, syslog (rsyslog) and the journal, the
+# first before the command starts; with what arrived there a past written anew is found. An anchor
+# that does not take the first one keeps the session from starting.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1:-}" != inside ]; then
@@ -52,7 +52,8 @@ verify() {
 	"$WARDFS" audit verify --key "$vkey" --checkpoints "$1" "$trail"
 }
 verify ../anchored >/dev/null || fail "with what arrived: $(verify ../anchored)"
-# Whoever holds the keys ends the trail earlier, checkpoints and all: what is here agrees with itself.
+# Whoever holds the keys ends the trail earlier, checkpoints and all: what is here agrees with
+# itself.
 
 sed -n '1,8p' "${trail%/*}/checkpoints" >early
 : >"$trail"
@@ -154,28 +155,42 @@ for r in json.load(sys.stdin):
 	python3 "$WARD_SRC/tests/support/verify.py" "$XDG_STATE_HOME/wardfs" --checkpoints ../kept >theirs || rc=$?
 	[ $rc -eq "$1" ] && cmp -s mine theirs || fail "the verifiers do not agree: $(diff mine theirs)"
 }
-wait_until 60 sh -c "[ \"\$(wc -l <'$top/journal')\" -eq 4 ]" || fail "unasked: $(cat ../journal)"
+wait_until 60 sh -c "[ \"\$(wc -l <'$top/journal')\" -eq 8 ]" || fail "unasked: $(cat ../journal)"
 kept >../kept
 [ "$(grep -c '^wardfs/trail/' ../kept)" = 4 ] || fail "unasked: $(cat ../kept)"
+[ "$(grep -c '^wardfs\..*/ledger$' ../kept)" = 4 ] || fail "unasked, the ledger: $(cat ../kept)"
 [ "$(grep -c '^state complete' ../kept)" = 2 ] || fail "unasked, the last: $(cat ../kept)"
 agreed 0
-# The control of what follows: a ledger cut together with the session that it named agrees with itself.
+# The control of what follows: a ledger cut together with the session that it named agrees with
+# itself.
 cp -a "$XDG_STATE_HOME" ../whole
 sed '/"session":"second"/d' "$ledger" >../cut
 [ "$(wc -l <../cut)" -eq 2 ] || fail "the ledger: $(cat "$ledger")"
 cat ../cut >"$ledger"
 rm -r "$XDG_STATE_HOME/wardfs/sessions/second"
+expect 1 "$WARDFS" audit verify --all
+has "$OUT" 'ledger: truncated at record 3'
+head -n 10 "${ledger%.jsonl}.checkpoints" >../cut
+cat ../cut >"${ledger%.jsonl}.checkpoints"
 expect 0 "$WARDFS" audit verify --all
 agreed 1
 expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
 has "$OUT" 'second: missing: a checkpoint that was kept elsewhere is of it'
+has "$OUT" 'ledger: truncated at record 3: a checkpoint that was kept elsewhere covers 4 entries'
+# One checkpoint of the ledger is enough.
+grep -A4 '^wardfs\..*/ledger$' ../kept | tail -n 5 >../ledger-alone
+expect 1 "$WARDFS" audit verify --all --checkpoints ../ledger-alone
+has "$OUT" 'ledger: truncated at record 3'
+expect 1 "$WARDFS" audit verify --checkpoints ../ledger-alone first
+has "$OUT" 'ledger: truncated at record 3'
 # So is one that goes on, one whose trail was cut, and a state directory that began anew.
 policy 'anchor = none'
 run third true || fail "third: $(cat ../err)"
-[ "$(wc -l <../journal)" -eq 4 ] || fail "anchor = none: $(cat ../journal)"
+[ "$(wc -l <../journal)" -eq 8 ] || fail "anchor = none: $(cat ../journal)"
 agreed 1
 expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
 has "$OUT" 'second: missing'
+has "$OUT" 'ledger: edited at record 3: a checkpoint that was kept elsewhere covers other entries'
 has "$OUT" 'third: intact'
 rm -r "$XDG_STATE_HOME"
 cp -a ../whole "$XDG_STATE_HOME"
@@ -187,7 +202,7 @@ rm -r "$XDG_STATE_HOME"
 run anew true || fail "anew: $(cat ../err)"
 agreed 1
 expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
-has "$OUT" 'checkpoints: foreign key: 4 of 4'
+has "$OUT" 'checkpoints: foreign key: 8 of 8'
 echo nonsense >>../kept
 expect 125 "$WARDFS" audit verify --all --checkpoints ../kept
-has "$ERR" 'something else than a checkpoint at byte'
+has "$ERR" 'no checkpoint begins at byte'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A bundle is all that an auditor needs: away from its host, both verifiers take it, and find what is
-# done to it. A trail that is removed leaves a signed entry, and one that vanished does not. Who reads
-# a trail is in the ledger.
+# A bundle is all that an auditor needs: away from its host, both verifiers take it, and find what
+# is done to it. A trail that is removed leaves a signed entry, and one that vanished does not. Who
+# reads a trail is in the ledger.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
@@ -36,6 +36,21 @@ print(r["name"], r["state"].replace(" ", "-"), r["records"], r["first_bad"] or 0
 both "as it came" intact
 "$WARD_BUILD/wardfs" audit verify --key away/one/public.keys ./away/one/attestation.json >verdict ||
 	fail "the attestation: $(cat verdict)"
+# The archive as it came: nothing is unpacked, and what is no bundle is refused.
+in_place() {
+	"$WARD_BUILD/wardfs" audit verify --key away/one/public.keys "$@" >verdict 2>&1
+}
+in_place one.tar || fail "the archive: $(cat verdict)"
+[ "$(grep -c '^one: intact' verdict)" -eq 2 ] || fail "trail and attestation: $(cat verdict)"
+in_place --checkpoints away/one/checkpoints ./one.tar || fail "with checkpoints of one's own: $(cat verdict)"
+python3 "$WARD_SRC/tests/cases/audit/lib/bundle-hostile.py" one.tar
+for bad in bad-*.tar; do
+	expect 125 in_place "./$bad"
+	grep -q 'did not write this archive' verdict || fail "$bad: $(cat verdict)"
+done
+[ ! -e escaped ] && [ ! -e ../escaped ] || fail "an archive wrote a file"
+expect 1 in_place ./edited.tar
+grep -q '^one: edited' verdict || fail "edited: $(cat verdict)"
 cp -r away/one good
 sed -i '5s/"cat"/"dog"/' away/one/trail.jsonl
 both "a changed record" edited
@@ -44,6 +59,22 @@ sed -i '$d' away/one/trail.jsonl
 both "a cut trail" truncated
 rm -rf away/one good
 mv away-state state
+
+# The README names the files as they are called in this bundle: plain before, compressed now.
+cp -r state unpacked-state
+audit prune >/dev/null || fail "prune"
+mkdir packed
+audit bundle one | tar -xf - -C packed || fail "bundle of a compressed trail"
+for of in first packed; do
+	said=$(sed -n 's/^    wardfs \(audit verify .*trail.*\)$/\1/p' "$of/one/README")
+	# shellcheck disable=SC2086
+	(cd "$of/one" && "$WARDFS" $said) >verdict 2>&1 || fail "$of: README: $said: $(cat verdict)"
+	grep -q '^one: intact' verdict || fail "$of: README: $said: $(cat verdict)"
+	echo "$said" >"$of.said"
+done
+! cmp -s first.said packed.said || fail "control: the trail was not compressed: $(cat packed.said)"
+rm -rf state packed
+mv unpacked-state state
 
 # --- who reads ---
 reads() {
@@ -68,11 +99,11 @@ mv read-state state
 
 # --- what is removed ---
 audit remove tw 2>err && fail "removes what it guesses"
-grep -q 'no session tw' err || fail "guess: $(cat err)"
+grep -q 'tw means the session two' err || fail "guess: $(cat err)"
 cp -r state vanished
 cp -r state untouched
 rm -r vanished/sessions/two
-audit remove two || fail "remove"
+audit remove --force --reason test two || fail "remove"
 audit list | grep -q "^two .* removed 20.* by user $(id -u)\$" || fail "list: $(audit list)"
 # Who asks for it is told what the ledger knows: with its whole name, and with its beginning.
 for name in two tw; do
@@ -113,13 +144,13 @@ cp -r untouched state
 mv state/signing.key signing.key
 head -c 32 /dev/urandom >state/signing.key
 chmod 600 state/signing.key
-audit remove two || fail "remove with another key"
+audit remove --force --reason test two || fail "remove with another key"
 agree "signed by a stranger"
 grep -qx 'two missing 0 0' mine || fail "signed by a stranger: $(cat mine)"
 # The control: the same with one that did.
 rm -rf state
 cp -r untouched state
-audit key rotate >key && audit key rotate >key && audit remove two || fail "remove after a rotation"
+audit key rotate >key && audit key rotate >key && audit remove --force --reason test two || fail "remove after a rotation"
 agree "signed by a later key"
 grep -qx 'two removed 0 0' mine || fail "signed by a later key: $(cat mine)"
 # A session that runs is not removed.
@@ -138,9 +169,17 @@ audit remove live 2>err && fail "removes what runs"
 grep -q 'has no end' err || fail "live: $(cat err)"
 exec 9>&-
 wait "$live" || fail "live: $(cat live.err)"
-audit remove live || fail "removes what has ended"
+audit remove --force --reason test live || fail "removes what has ended"
 
 # Of none of them there is a trail any more.
 rm -rf state/sessions/*
 audit show 2>err && fail "show of nothing"
 grep -q 'no trail any more: wardfs audit list' err || fail "none left: $(cat err)"
+
+[ "$(id -u)" -eq 0 ] || skip "the rest needs root"
+# A bundle of a few blocks that says to be large: holes stay holes, in memory as on a disk.
+python3 "$WARD_SRC/tests/cases/audit/lib/bundle-hole.py"
+mkdir small
+unshare --mount sh -c 'mount -t tmpfs -o size=4m tmpfs small && TMPDIR=$PWD/small "$0" audit verify --state "$1" ./hole.tar' "$WARD_BUILD/wardfs" "$STATE" 2>err &&
+	fail "verified"
+grep -q 'the first line is not a record' err || fail "holes: $(cat err)"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The host's clock is set while a session runs (to what it says anyway, so that nothing else notices):
-# a record says so, of `run` and of `mount`. The command itself cannot set it.
-# serial
+# The host's clock is set while a session runs (to what it says anyway, so that nothing else
+# notices): a record says so, of `run` and of `mount`. The command itself cannot set it. serial
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -16,7 +15,8 @@ took=0
 project p
 cd p || exit 1
 
-# clocks SESSION: how many such records, all with a step of less than a second, beside what the setting took
+# clocks SESSION: how many such records, all with a step of less than a second, beside what the
+# setting took
 clocks() {
 	"$WARDFS" audit export "$1" | /usr/bin/python3 -c '
 import json, sys

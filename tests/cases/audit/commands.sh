@@ -65,7 +65,7 @@ assert len(d) == 8 and {x["only"] for x in d} == {1}, d' || fail "diff --json"
 pid=$(audit show --json --kind open alpha | sed -n '1s/.*"pid":\([0-9]*\).*/\1/p')
 [ "$(audit process --json "$pid" alpha | wc -l)" -eq 21 ] || fail "process"
 audit process nobody 2>err && fail "process nobody"
-grep -q "no process number" err || fail "$(cat err)"
+grep -q "not a process number" err || fail "$(cat err)"
 audit summary alpha >out || fail "summary"
 grep -q '^refused by  *3  medium:12 deny = .env' out || fail "$(cat out)"
 audit summary --json alpha | python3 -c 'import json, sys
@@ -96,7 +96,7 @@ audit diff --path /workspace/t0-15 alpha beta >out || rc=$?
 audit diff --path /nowhere alpha beta >out 2>err || fail "diff of nothing"
 grep -q 'neither alpha nor beta has such a record' err || fail "$(cat err)"
 audit list --path /workspace/t0-15 >out 2>err || fail "list --path"
-[ "$(wc -l <out)" -eq 2 ] && grep -q '^alpha .* 23 *1  complete$' out || fail "list --path: $(cat out)"
+[ "$(wc -l <out)" -eq 2 ] && grep -q '^alpha .* 23 *1  .*  complete$' out || fail "list --path: $(cat out)"
 grep -q 'none of these trails was verified' err || fail "$(cat err)"
 tail -1 state/ledger.jsonl | grep -q '"kind":"question".*"verb":"list","question":"--path /workspace/t0-15"' ||
 	fail "the ledger does not know of it: $(tail -1 state/ledger.jsonl)"
@@ -186,3 +186,14 @@ audit verify live >out || rc=$?
 [ $rc -eq 1 ] || fail "exit of an edited trail"
 grep -q '^live: edited at record 2' out || fail "$(cat out)"
 audit show live 2>&1 >/dev/null | grep -q 'not intact: edited' || fail "show does not warn"
+
+# A long cause ends with a whole word, and verify says where all of it stands.
+words=$(seq -s ' ' -f 'word%03g' 1 60)
+run --session wordy --events 1 --end "because $words end"
+expect 0 audit verify wordy
+echo "$OUT" | grep -q '^wordy: intact: because word001 .* word[0-9][0-9][0-9] … (all of it: wardfs audit tail --json wordy) (' ||
+	fail "cut: $OUT"
+audit tail --json wordy | grep -qF "because $words end" || fail "it is not there: $(audit tail --json wordy)"
+run --session terse --events 1 --end "because word"
+expect 0 audit verify terse
+[ "$OUT" = "terse: intact: because word (3 records good)" ] || fail "control: $OUT"

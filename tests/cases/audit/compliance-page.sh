@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every command of docs/for-compliance.md, in its order, does what the page says; its policy loads.
+# Every command of docs/for-compliance.md does what the page says: the five questions first, then
+# the others in their order. Its policy loads.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -18,7 +19,7 @@ mkdir src
 echo KEY=1 >.env
 printf '[policy]\nversion = 1\nextends = medium\n[audit]\nlog = opens\nhash = writes\n' >../policy
 expect 0 "$WARDFS" run --policy ../policy --session old -- true
-expect 0 "$WARDFS" run --policy ../policy --session day1 -- sh -c \
+expect 0 "$WARDFS" run --policy ../policy --session day1 --label ticket=A-17 -- sh -c \
 	'echo x >src/draft; mv src/draft src/new.c; cat .env 2>/dev/null; cat src/new.c'
 PID=$("$WARDFS" audit show --json --kind rename day1 2>/dev/null | sed 's/.*"pid":\([0-9]*\).*/\1/')
 export PID
@@ -34,6 +35,7 @@ wait_until 60 test -S ../log || fail "no syslog"
 mkdir ../bin
 ln -s "$WARDFS" ../bin/wardfs
 PATH=$WARD_TMP/bin:$PATH
+python3 "$WARD_SRC/tests/support/console.py" "$page" || fail "the five questions"
 awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" | sed "s,unix:/dev/log,unix:../log," >../lines
 [ "$(wc -l <../lines)" -ge 25 ] || fail "the page has lost its commands"
 n=0
@@ -42,8 +44,8 @@ while read -r line; do
 	sh -c "$line" >"../out.$n" 2>"../err.$n" </dev/null || fail "$line: $(cat "../out.$n" "../err.$n")"
 	case $line in
 	*" list "*) expect 0 grep -q '^day1 ' "../out.$n" ;;
-	*" denials "*) expect 0 grep -q 'deny .*\.env' "../out.$n" ;;
-	*" --kind deny "*) expect 0 grep -q 'deny .*/workspace/\.env' "../out.$n" ;;
+	*" denials "*) expect 0 grep -q 'hide .*\.env' "../out.$n" ;;
+	*"show --kind deny "*) expect 0 grep -q 'deny .*/workspace/\.env' "../out.$n" ;;
 	*" --path "*) expect 0 grep -q 'rename .*/workspace/src/new\.c' "../out.$n" ;;
 	*" file "*) expect 0 grep -q 'create .*/workspace/src/draft' "../out.$n" ;;
 	*" process "*) expect 0 grep -q 'rename .*/workspace/src/draft' "../out.$n" ;;

@@ -113,7 +113,26 @@ last() {
 wait_until 60 last || fail "the rest"
 [ "$(grep -n "^$first\$" got | cut -d: -f1)" ] || fail "began behind $first: $(head -n 1 got)"
 # A cursor is of one session, and a word is no target.
-audit export --to "$to" --cursor rude.cursor x 2>err && fail "the cursor of another session"
-grep -q 'cursor of another session' err || fail "$(cat err)"
+audit export --to "$to" --cursor rude.cursor x 2>err && fail "the cursor belongs to another session"
+grep -q 'cursor belongs to another session' err || fail "$(cat err)"
+
+echo "--- a cursor is not written through a link, nor under a second name"
+mkdir elsewhere
+chmod 755 "$WARD_TMP"
+ln -s elsewhere out
+audit export --to "$to" --cursor elsewhere/root x || fail "control: no link"
+[ -s elsewhere/root ] || fail "control: no cursor"
+audit export --to "$to" --cursor out/new x 2>err && fail "through a link of root's"
+chown -h 4711:4711 out
+for cursor in out/new "$PWD/out/root"; do
+	audit export --to "$to" --cursor "$cursor" x 2>err && fail "through a link: $cursor"
+	grep -q 'a symbolic link is on the way' err || fail "$(cat err)"
+done
+[ "$(ls elsewhere)" = root ] || fail "made through a link: $(ls elsewhere)"
+ln elsewhere/root second
+audit export --to "$to" --cursor second x 2>err && fail "under a second name"
+grep -q 'has a second name' err || fail "$(cat err)"
+rm elsewhere/root
+audit export --to "$to" --cursor second x || fail "control: one name"
 audit export --to nowhere x 2>err && fail "no target"
 grep -q 'unix:PATH or tcp:HOST:PORT' err || fail "$(cat err)"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
-# The index says what the trails say, follows them, comes back when it is spoiled, and cannot be written
-# by a question.
+# The index says what the trails say, follows them, comes back when it is spoiled, and cannot be
+# written by a question.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
@@ -53,8 +53,8 @@ sqlite() {
 db = sqlite3.connect("state/index.sqlite", isolation_level=None)
 db.executescript(sys.argv[1])' "$1"
 }
-sqlite 'UPDATE record SET path = 0' || fail "control: the index can be changed"
-audit sql 'SELECT count(*) FROM records WHERE path = 0' | grep -qx 0 &&
+sqlite 'UPDATE record SET path = NULL' || fail "control: the index can be changed"
+audit sql 'SELECT count(*) FROM records WHERE path IS NOT NULL' | grep -qx 0 ||
 	fail "control: the change was not made"
 for what in 'DROP TABLE record' 'DROP TABLE session' 'DROP VIEW records' 'DROP INDEX record_path' \
 	'CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END' \
@@ -78,14 +78,15 @@ audit index >/dev/null 2>err && fail "through a symbolic link"
 rm state/index.sqlite
 same "control: without the link"
 
-# show, file and process say the same from the index as from all lines: where it is up to date and where
-# the trail has grown since.
+# show, file and process say the same from the index as from all lines: where it is up to date and
+# where the trail has grown since.
 cp "$WARD_SRC/tests/cases/audit/lib/index-session.py" session.py
 mkdir state/sessions/made
 trail=state/sessions/made/trail.jsonl
 python3 session.py 1 400 >$trail
 audit index >/dev/null || fail "index"
-# asked VERB ARGS...: both ways; what was found is in ./indexed. PATH and PID stand behind the options.
+# asked VERB ARGS...: both ways; what was found is in ./indexed. PATH and PID stand behind the
+# options.
 asked() {
 	with=0
 	audit "$@" made >indexed 2>err || with=$?
@@ -141,22 +142,22 @@ asked show --json --pid 3 --descendants
 asked show --json --exe gcc
 [ "$(wc -l <indexed)" -gt 20 ] || fail "few of a program: this proves less than it should"
 asked file --json /w/a
-grep -q 'it was /w/c as well' err || fail "its other names: $(cat err)"
+grep -q 'this file also had the name /w/c' err || fail "its other names: $(cat err)"
 [ -z "$(sort err | uniq -d)" ] || fail "a name is told twice: $(sort err | uniq -d)"
 [ "$(wc -l <indexed)" -gt 100 ] || fail "few records: this proves less than it should"
 python3 session.py 401 500 >>$trail
 all_asked
 # It was the index that answered: it leads nowhere any more where its rows are gone.
 audit index >/dev/null
-sqlite "DELETE FROM record WHERE path = '/w/ab'" || fail "control: the index can be changed"
+sqlite "DELETE FROM record WHERE path = (SELECT id FROM word WHERE text = '/w/ab')" || fail "control: the index can be changed"
 audit show --path /w/ab made >indexed 2>/dev/null
 [ -s indexed ] && fail "the index was not asked"
 audit show --no-index --path /w/ab made >whole 2>/dev/null
 [ -s whole ] || fail "control: --no-index looks at all lines"
-# What is printed is the trail's. An index of another trail, of one with lines that are no record, of
-# another schema is not asked.
+# What is printed is the trail's. An index of another trail, of one with lines that are no record,
+# of another schema is not asked.
 audit index --rebuild >/dev/null
-sqlite "UPDATE record SET verdict = 'deny', pid = 77"
+sqlite "UPDATE record SET verdict = (SELECT id FROM word WHERE text = 'deny'), pid = 77"
 asked show --json --path /w/c
 audit index --rebuild >/dev/null
 python3 session.py 1 300 | sed 's,/w/c",/w/C",' >$trail
@@ -174,23 +175,31 @@ sqlite 'PRAGMA user_version = 1'
 asked show --json --path /w/c
 printf nonsense >state/index.sqlite
 asked show --json --path /w/c
-# What was found by the index was not verified, and says so; --verify does it. Control: the same trail
-# as it was written.
+# What was found by the index was not verified, and says so; --verify does it. Control: the same
+# trail as it was written.
 run --session real --events 50
+run --session many --events 12000
+[ "$(stat -c %s state/sessions/many/trail.jsonl)" -gt 4194304 ] || fail "control: that trail is not long"
 audit index --rebuild >/dev/null
-audit show --kind open real >shown 2>said
-[ -s shown ] && grep -q 'nothing of this trail was verified' said || fail "not said: $(cat said)"
-audit show --verify --kind open real >shown 2>said
+audit show --kind open --path /workspace/t0-3 real >shown 2>said
+[ -s shown ] && [ ! -s said ] || fail "a short trail was not verified: $(cat said)"
+audit show --kind open --path /workspace/t0-3 many >shown 2>said
+[ -s shown ] && grep -q 'found by the index, which proves nothing' said || fail "not said: $(cat said)"
+audit show --verify --kind open --path /workspace/t0-3 many >shown 2>said
 [ -s shown ] && [ ! -s said ] || fail "control: $(cat said)"
 # As long as before, so that the index does not see it.
-sed -i '5s/"comm":"cat"/"comm":"cut"/' state/sessions/real/trail.jsonl
-grep -q '"comm":"cut"' state/sessions/real/trail.jsonl || fail "control: nothing was edited"
-audit show --verify --kind open real >shown 2>said
-grep -q 'not intact: edited' said || fail "--verify: $(cat said)"
-audit show --no-index --kind open real >shown 2>said
-grep -q 'not intact: edited' said || fail "--no-index: $(cat said)"
-audit show --kind open real >shown 2>said
+for of in real many; do
+	sed -i '5s/"comm":"cat"/"comm":"cut"/' state/sessions/$of/trail.jsonl
+	grep -q '"comm":"cut"' state/sessions/$of/trail.jsonl || fail "control: nothing was edited"
+	audit show --verify --kind open $of >shown 2>said
+	grep -q 'not intact: edited' said || fail "--verify: $(cat said)"
+	audit show --no-index --kind open $of >shown 2>said
+	grep -q 'not intact: edited' said || fail "--no-index: $(cat said)"
+done
+audit show --kind open --path /workspace/t0-3 many >shown 2>said
 grep -q 'intact' said && ! grep -q 'not intact' said && fail "it says intact: $(cat said)"
+audit show --kind open real >shown 2>said
+grep -q 'not intact: edited' said || fail "a short trail: $(cat said)"
 rc=0
 audit list --verify >/dev/null 2>&1 || rc=$?
 [ $rc -eq 2 ] || fail "usage of list --verify"
@@ -200,7 +209,7 @@ audit verify --no-index >/dev/null 2>&1 || rc=$?
 rc=0
 audit denials --proof >/dev/null 2>&1 || rc=$?
 [ $rc -eq 2 ] || fail "usage of denials --proof"
-rm -r state/sessions/made state/sessions/real
+rm -r state/sessions/made state/sessions/real state/sessions/many
 
 # Questions only.
 for q in 'DELETE FROM record' 'DROP TABLE record' 'INSERT INTO session VALUES(9,9,9,9,9)' \
@@ -211,3 +220,52 @@ for q in 'DELETE FROM record' 'DROP TABLE record' 'INSERT INTO session VALUES(9,
 done
 [ "$(cat elsewhere)" = untouched ] || fail "a file elsewhere was written"
 same "after the questions"
+
+# At most 80 bytes a record, with what the page of a database wastes.
+rm -f state/index.sqlite
+mkdir state/sessions/large
+python3 session.py 1 20000 >state/sessions/large/trail.jsonl
+audit index >out || fail "large: $(cat out)"
+size=$(stat -c %s state/index.sqlite)
+[ "$size" -lt $((20000 * 80)) ] || fail "$size bytes for 20000 records"
+# Over all sessions it counts by itself what it can, as all lines do (--no-index).
+for f in '--kind deny' '--verdict deny --comm cat' '--path /w/c' '--rule p:1' '--since 2026-01-02T03:04:3' \
+	'--until 2026-01-02T03:04:4' '--until 2026-01-02T2' '--path /w/*e' '--kind connect'; do
+	set -f
+	# shellcheck disable=SC2086 # words
+	audit list --json $f >indexed 2>err || fail "list $f: $(cat err)"
+	case $f in
+	*T2 | *'*'*) ;;
+	*) grep -q 'counted by the index' err || fail "list $f: every line was read" ;;
+	esac
+	# shellcheck disable=SC2086 # words
+	audit list --json --no-index $f >whole 2>/dev/null
+	set +f
+	cmp -s indexed whole || fail "list $f: the index counts otherwise"
+done
+# It is made again for the next question, and follows what was changed behind its back.
+rm state/index.sqlite
+audit list --kind deny >again 2>err || fail "without an index"
+[ -e state/index.sqlite ] && grep -q 'counted by the index' err || fail "it was not made again: $(cat err)"
+sed -i '17d' state/sessions/large/trail.jsonl
+audit list --json --kind deny >indexed 2>/dev/null
+audit list --json --no-index --kind deny >whole 2>/dev/null
+cmp -s indexed whole || fail "a changed trail: the index counts otherwise"
+
+[ "$(id -u)" -eq 0 ] || skip "the rest needs root"
+# A session is in it when it has ended, without being asked; a long one soon after.
+export XDG_STATE_HOME="$PWD/xdg"
+mkdir work
+(cd work && git init -q . && "$WARDFS" run --session short -- sh -c 'echo x >f; cat f') >/dev/null || fail "run"
+(cd work && "$WARDFS" run --session long -- sh -c 'i=0; while [ $i -lt 4000 ]; do echo x >f$i; i=$((i + 1)); done') ||
+	fail "run: long"
+[ "$(stat -c %s xdg/wardfs/sessions/long/trail.jsonl)" -gt 1048576 ] || fail "control: that trail is not long"
+# indexed NAME: as many records as the trail has lines
+indexed() {
+	python3 -c 'import sqlite3, sys
+db = sqlite3.connect("file:xdg/wardfs/index.sqlite?mode=ro", uri=True)
+n, = db.execute("SELECT count(*) FROM records WHERE session = ?", (sys.argv[1],)).fetchone()
+sys.exit(n != sum(1 for _ in open(f"xdg/wardfs/sessions/{sys.argv[1]}/trail.jsonl")))' "$1" 2>/dev/null
+}
+indexed short || fail "a session that has ended is not in the index"
+wait_until 60 indexed long || fail "a long session does not come into the index"

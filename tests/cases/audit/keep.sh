@@ -79,3 +79,99 @@ for how in "$(date -u +%Y-%m-%dT%H:%M:%S.000000000Z) own missing" \
 	is long "$3"
 	grep -q '^ledger intact ' mine || fail "the forged entry has no good mac: $(cat mine)"
 done
+
+# --- a promise both ways: who deletes before its time says why, and what is on hold stays ---
+rm -rf state forge.py
+run --session long --events 5 --keep 86400
+run --session short --events 5 --keep 1
+expect 125 audit remove long
+has "$ERR" "the policy of long keeps the trail until 20"
+expect 2 audit remove --force long
+has "$ERR" "--force takes --reason"
+expect 2 audit remove --force --reason ' ' long
+expect 2 audit hold short
+has "$ERR" "give --reason TEXT"
+expect 125 audit hold --reason why nobody
+expect 125 audit release --reason why short
+has "$ERR" "short is not on hold"
+expect 0 audit hold --reason 'case 7: "evidence"' sho
+[ "$OUT" = "short: on hold" ] || fail "it does not say which: $OUT"
+expect 0 audit hold --reason 'case 7' long
+agree "on hold"
+grep -q '^ledger intact ' mine || fail "hold: $(cat mine)"
+audit list | grep -q '^short .*; on hold: case 7: "evidence"$' || fail "list: $(audit list)"
+audit list --json | python3 -c 'import json, sys
+assert {s["session"]: s["held"] for s in json.load(sys.stdin)} == {
+    "short": "case 7: \"evidence\"", "long": "case 7"}' || fail "list --json: $(audit list --json)"
+# The time of the short one is over, as its control below shows, and it stays.
+sleep 2
+audit prune --json >pruned || fail "prune"
+there short || fail "a trail on hold expired"
+expect 125 audit remove short
+has "$ERR" "short is on hold since 20"
+has "$ERR" "wardfs audit release short"
+expect 125 audit remove --force --reason 'must go' long
+has "$ERR" "long is on hold"
+# Attack: entries by who has all keys, which a hold does not let count. The control is the same
+# release.
+cp -a state held
+for how in removed expired; do
+	for hold in hold release; do
+		rm -rf state
+		cp -a held state
+		[ $hold = hold ] || audit release --reason 'closed' short || fail "release"
+		python3 "$WARD_SRC/tests/cases/audit/lib/keep-forge.py" "$STATE" short \
+			"$(date -u -d 'now + 2 days' +%Y-%m-%dT%H:%M:%S.000000000Z)" own $how || fail "forge $how"
+		rm -r state/sessions/short
+		[ $hold = hold ] && is short missing || is short $how
+	done
+done
+rm -rf state
+mv held state
+audit release --reason closed short || fail "release: short"
+audit prune >/dev/null && ! there short || fail "control: it does not go after its release"
+is short expired
+expect 125 audit hold --reason again short
+has "$ERR" "the trail of short is gone"
+expect 0 audit release --reason closed lon
+[ "$OUT" = "long: released" ] || fail "it does not say which: $OUT"
+audit remove --force --reason 'a request of its owner' long ||
+	fail "remove --force"
+is long removed
+grep '"kind":"removed"' state/ledger.jsonl | grep -q '"reason":"a request of its owner","by":' ||
+	fail "why: $(tail -n 1 state/ledger.jsonl)"
+
+# --- remove: what stands for a name is asked about, and the ledger must have what it had ---
+rm -rf state
+run --session day1 --events 5 --keep 1
+run --session day2 --events 5 --keep 1
+sleep 2
+expect 125 audit remove latest
+has "$ERR" "latest means the session day2"
+has "$ERR" "wardfs audit remove day2"
+expect 125 audit remove day
+has "$ERR" "day means 2 sessions: day1 day2"
+# A person is asked, and is told which one it is.
+said() {
+	printf '%s\n' "$1" | python3 "$WARD_SRC/tests/cases/audit/lib/keep-ask.py" "$WARDFS" audit remove --state "$STATE" day2x
+}
+run --session day2xy --events 5 --keep 1
+sleep 2
+expect 125 said n
+has "$OUT" "delete the trail of day2xy (started 20"
+has "$OUT" "day2xy was not removed"
+there day2xy || fail "it went against the answer"
+expect 0 said y
+has "$OUT" "day2xy: removed"
+! there day2xy || fail "control: the answer was yes"
+# Attack: the end of the ledger, with the hold in it, is cut off. The control is the whole ledger.
+cp state/ledger.jsonl whole
+audit hold --reason evidence day1 || fail "hold"
+cp whole state/ledger.jsonl
+expect 125 audit remove day1
+has "$ERR" "the ledger is not intact (truncated"
+has "$ERR" "wardfs audit remove --force --reason TEXT day1"
+there day1 || fail "removed by a ledger that was cut"
+expect 2 audit remove --force day1
+expect 0 audit remove --force --reason 'the disk was exchanged' day1
+[ "$OUT" = "day1: removed" ] || fail "it does not say which: $OUT"

@@ -34,7 +34,8 @@ cp -r state/sessions/late away
 audit key chain >chain || fail "chain"
 [ "$(wc -l <chain)" -eq 2 ] || fail "chain: $(cat chain)"
 [ "$(of away/trail.jsonl --key "$old" --key ./chain)" = intact ] || fail "with the chain"
-# Attacks: the chain leads nowhere from another key, with a link left out, or with a link of one's own
+# Attacks: the chain leads nowhere from another key, with a link left out, or with a link of one's
+# own
 other=$(STATE=$PWD/elsewhere run --session foreign --events 10 &&
 	"$WARD_BUILD/wardfs" audit key show --state "$PWD/elsewhere")
 [ "$(of away/trail.jsonl --key "$other" --key ./chain)" = "foreign key" ] || fail "from another key"

@@ -28,7 +28,7 @@ told() {
 	[ $rc -eq 1 ] || fail "$1: $(cat told.json)"
 	text=$(python3 -c 'import json, sys
 r = json.load(open("told.json"))[0]
-# between the head of one line and the mac of a later one zeros can look like a line, and no mac tells
+# zeros between the head of a line and the mac of a later one can look like a line: no mac tells
 assert r["state"] == "edited" or sys.argv[1:] and r["state"] == "deleted", r
 print(r["text"])' ${2:+public}) || fail "$1"
 	first=$(python3 -c 'import json; print(json.load(open("told.json"))[0]["first_bad"])')

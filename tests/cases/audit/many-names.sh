@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
-# What one file had in the way of names is the command's to choose: thousands are followed, and beyond that it is said.
+# What one file had in the way of names is the command's to choose: thousands are followed, and
+# beyond that it is said.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir p && cd p && git init -q .

@@ -23,9 +23,9 @@ said x.2 intact
 # removed: the same; a name that nobody had is given as it is
 run --session y --events 5
 [ -d state/sessions/y ] || fail "control: $(ls state/sessions)"
-audit remove y || fail "remove"
+audit remove --force --reason test y || fail "remove"
 run --session y --events 5
-audit remove y.2 || fail "remove"
+audit remove --force --reason test y.2 || fail "remove"
 run --session y --events 5
 [ -d state/sessions/y.3 ] || fail "the names of removed trails: $(ls state/sessions)"
 said y removed
@@ -44,7 +44,7 @@ again() {
 	python3 "$WARD_SRC/tests/cases/audit/lib/names-again-entries.py" "$WARD_SRC/tests/support" before state/ledger.jsonl state/key || fail "entries"
 }
 cp -a state good
-audit remove z || fail "remove"
+audit remove --force --reason test z || fail "remove"
 said z removed
 again 9
 [ -d state/sessions/z ] || fail "control: it has the same name: $(ls state/sessions)"
@@ -68,5 +68,5 @@ audit verify z >said && fail "verify"
 grep -q 'an earlier session had this name' said || fail "verify: $(cat said)"
 audit list | grep -q '^z .*an earlier trail of this name is missing' || fail "list: $(audit list)"
 audit attest z >statement 2>err && fail "attested: $(cat statement)"
-audit remove z || fail "remove"
+audit remove --force --reason test z || fail "remove"
 said z missing

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What -o names is written beside and renamed: links, pipes and second names that an agent left there
-# lead nowhere, and a write that fails leaves what was there.
+# What -o names is written beside and renamed: links, pipes and second names that an agent left
+# there lead nowhere, and a write that fails leaves what was there.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
@@ -98,15 +98,19 @@ works there
 echo "--- a pipe, a device"
 reset
 mkfifo there
-turned_away there "no regular file"
-turned_away /dev/null "no regular file"
+turned_away there "not a regular file"
+turned_away /dev/null "not a regular file"
 
-echo "--- a directory on the way: a link of the agent's, and of root's (control)"
+echo "--- a directory on the way: a link of the agent's, of root's, and of the system's (control)"
 reset
 mkdir "$WARD_TMP/elsewhere"
-ln -s "$WARD_TMP/elsewhere" out
-works out/there
+link=/var/.wardfs-test-$$
+trap 'rm -f "$link"' EXIT
+ln -s "$WARD_TMP/elsewhere" "$link"
+works "$link/there"
 rm "$WARD_TMP/elsewhere/there"
+ln -s "$WARD_TMP/elsewhere" out
+turned_away out/there "a symbolic link is on the way"
 chown -h 4711:4711 out
 turned_away out/there "a symbolic link is on the way"
 turned_away "$PWD/out/there" "a symbolic link is on the way"

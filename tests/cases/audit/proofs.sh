@@ -38,7 +38,8 @@ for args in "s" "s 1 2" "--from 6 s 3" "--file x s 3" "--file x --from 3 s" "--k
 	[ $rc -eq 2 ] || fail "usage of 'prove $args'"
 done
 
-# All records of a file. What is proved is what `file` shows, wherever the tree of the checkpoint ends.
+# All records of a file. What is proved is what `file` shows, wherever the tree of the checkpoint
+# ends.
 run --session files --events 90 --checkpoint 7 --name /workspace/t0-3
 for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
 	audit prove --file t0-3 --size "$size" files >f.$size 2>err || fail "file: $(cat err)"
@@ -52,7 +53,8 @@ for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
 done
 [ "$(wc -l <want)" -gt 1 ] || fail "one record only: this proves less than it should"
 audit verify "$PWD/f.$size" | grep -q "^files: intact: $(wc -l <want) records are among" || fail "text"
-# show, file and process give the same, for what they show; with --json each record beside its proof.
+# show, file and process give the same, for what they show; with --json each record beside its
+# proof.
 audit file --proof t0-3 files 2>err | cmp -s - f.$size || fail "file --proof: $(cat err)"
 audit show --proof --kind deny files >shown || fail "show --proof"
 audit show --json --kind deny files >want 2>/dev/null

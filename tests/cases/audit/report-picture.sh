@@ -25,12 +25,12 @@ draw() {
 		"file://$PWD/$1" >"$4.dom" 2>browser.err || fail "the browser: $(cat browser.err)"
 	[ -s "$4.png" ] || fail "the browser: $(cat browser.err)"
 }
-# look NAME SCHEME [measured]: the picture (or not), and what the page measured of itself; prints what is
-# wrong
+# look NAME SCHEME [measured]: the picture (or not), and what the page measured of itself; prints
+# what is wrong
 look() {
 	python3 "$WARD_SRC/tests/cases/audit/lib/report-picture-look.py" "$1" "$2" "${3:-}"
 }
-# The page has no script, and its policy forbids one: the copy that is measured has both changed.
+# The policy of the page permits its own script alone: the copy that is measured is without it.
 measured() {
 	python3 "$WARD_SRC/tests/cases/audit/lib/report-picture-measured.py" "$1" "$2"
 }
@@ -49,7 +49,8 @@ done
 draw deep.measured.html 360 1 deep
 wrong=$(look deep 1 measured) || fail "no picture"
 [ -z "$wrong" ] || fail "$wrong"
-# The page as it is, with its policy and without a script, is the same picture but for what is folded.
+# The page as it is, with its policy and without a script, is the same picture but for what is
+# folded.
 draw r.html 900 1 plain
 wrong=$(look plain 1)
 case $wrong in

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The report: one page that needs nothing else, says what the trail says, and into which no name breaks.
+# The report: one page that needs nothing else, says what the trail says, and into which no name
+# breaks.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
@@ -22,7 +23,10 @@ python3 "$WARD_SRC/tests/cases/audit/lib/report-hostile.py" "$hostile" || fail "
 # A trail that was changed says so on its first lines.
 sed -i 's/t0-7/t0-8/' state/sessions/r/trail.jsonl
 audit report r | grep -q '<strong>edited</strong>' || fail "an edited trail"
-audit report r --format md | grep -q '^Trail: \*\*edited\*\*' || fail "an edited trail, md"
+audit report r --format md >edited.md
+grep -q '^Trail: \*\*edited\*\*' edited.md || fail "an edited trail, md"
+grep -q 'The trail does not verify' edited.md || fail "the first paragraph of an edited trail"
+grep -q 'complete and unaltered' edited.md && fail "an edited trail is said to be whole"
 
 # What was asked and approved, and what others changed, where there is something of it.
 grep -q 'Asked and approved' page.html && fail "control: nothing was asked"
@@ -40,6 +44,10 @@ grep -q '^- #.* grant' every.md || fail "approvals, md: $(cat every.md)"
 mkdir names && cd names && git init -q .
 "$WARDFS" run --session odd --policy medium -- sh -c 'echo x >"src|main.c"; echo x >"a\`b"; echo x >"\`\`c"' || fail "odd names"
 "$WARDFS" audit report odd --format md >../odd.md || fail "odd, md"
+grep -q '^On .* UTC, `.*` ran `` sh -c '"'"'echo x >"src|main.c".*'"'"' `` in `.*/names` under the profile `medium`, in mode `restricted`\. ' ../odd.md ||
+	fail "the first paragraph: $(sed 3q ../odd.md)"
+grep -q 'created 3 names and removed no name\. .*Nothing was refused\. The command ended with status 0\. The trail is' ../odd.md ||
+	fail "the first paragraph: $(sed 3q ../odd.md)"
 for shown in '| `/workspace/src\|main.c` |' '| `` /workspace/a`b `` |' '| ``` /workspace/``c ``` |'; do
 	grep -qF -- "$shown" ../odd.md || fail "no $shown in: $(cat ../odd.md)"
 done

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Who owns the files writes them anew without changing what they say, or puts another beside them: the
-# bytes count, not the meaning, and of two files for one segment the plain one. Both verifiers agree.
+# Who owns the files writes them anew without changing what they say, or puts another beside them:
+# the bytes count, not the meaning, and of two files for one segment the plain one. Both verifiers
+# agree.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session one --events 30 --checkpoint 10

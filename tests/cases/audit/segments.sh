@@ -28,11 +28,12 @@ sys.stdout.buffer.write(segments.read_trail(sys.argv[1]))
 EOP
 }
 
-# Each record is on disk before the next comes, so the next segment is there in time.
+# Each record is on disk before the next comes, so the next segment is there in time: of so many
+# records some segments at least, also where the one who makes them waits for a processor.
 run --session whole --events 120 --sync record --checkpoint 7
-run --session plain --events 120 --sync record --checkpoint 7 --rotate 8000
-run --session packed --events 120 --sync record --checkpoint 7 --rotate 8000 --pack
-run --session other --events 120 --sync record --checkpoint 7 --rotate 8000 --pack
+run --session plain --events 180 --sync record --checkpoint 7 --rotate 8000
+run --session packed --events 180 --sync record --checkpoint 7 --rotate 8000 --pack
+run --session other --events 180 --sync record --checkpoint 7 --rotate 8000 --pack
 vkey=$(audit key show)
 
 [ "$(files whole)" = trail.jsonl ] || fail "without a bound: $(files whole)"
@@ -41,7 +42,7 @@ packed=$(files packed)
 for name in plain packed; do
 	# shellcheck disable=SC2046 # a list of names
 	set -- $(files $name)
-	[ $# -ge 4 ] || fail "$name: 120 records of some 450 bytes, and segments of 8000: $*"
+	[ $# -ge 4 ] || fail "$name: 180 records of some 450 bytes, and segments of 8000: $*"
 done
 last=$(($# + 0))
 case $plain in

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What an edited trail holds steers no terminal: whichever verb prints it, in whichever format, no control
-# character, no character that turns the direction of text, no line that the trail's author made up.
+# What an edited trail holds steers no terminal: whichever verb prints it, in whichever format, no
+# control character, no character that turns the direction of text, no line that the trail's author
+# made up.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
@@ -20,7 +21,8 @@ run --session other --events 11
 python3 "$WARD_SRC/tests/cases/audit/lib/terminal-edit.py" state/sessions/bad/trail.jsonl
 steers state/sessions/bad/trail.jsonl || fail "control: the trail steers no terminal"
 
-# told FILE ARG…: what the verb prints on both streams goes to out/FILE and out/FILE.err, whatever it ends with
+# told FILE ARG…: what the verb prints on both streams goes to out/FILE and out/FILE.err, whatever
+# it ends with
 told() {
 	to=$1
 	shift

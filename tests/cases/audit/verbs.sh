@@ -62,3 +62,10 @@ audit --lines 2 --kind open tail alpha >out && [ "$(wc -l <out)" -eq 2 ] || fail
 [ "$(audit key --json show)" = "$(audit key show --json)" ] || fail "key --json show"
 "$WARDFS" audit --json --help | grep -q '^Usage: wardfs audit VERB' || fail "--json --help"
 usage_error "unrecognized option '--lines'" --lines 2 show alpha
+
+# --state is taken from the current directory, also by what fills an index there.
+for relative in state ./state "../$(basename "$PWD")/state"; do
+	"$WARDFS" audit show --json alpha --state "$relative" | cmp - wanted || fail "--state $relative"
+	"$WARDFS" audit index --state "$relative" >out || fail "--state $relative: index: $(cat out)"
+done
+refused "No such file" "$WARDFS" audit list --state nowhere

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit: a filter that is misspelt is an error and not an empty answer; nothing found is said.
+# wardfs audit: a filter that is misspelt is an error and not an empty answer; nothing found is
+# said.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session alpha --events 21
@@ -60,8 +61,14 @@ audit file t0-7 alpha >out 2>err || fail "file: $(cat err)"
 audit file /workspace/t0-7 alpha | cmp - out || fail "a relative path"
 [ -s out ] || fail "nothing of t0-7"
 [ ! -s err ] || fail "$(cat err)"
-audit file /srv/nowhere alpha >out 2>err || fail "file: $?"
-grep -q 'no record of /srv/nowhere' err || fail "$(cat err)"
+# None is no success for who asks about a file or a process; to other questions it is an answer.
+expect 1 audit file /srv/nowhere alpha
+has "$ERR" 'no record of /srv/nowhere'
+expect 1 audit file --proof /srv/nowhere alpha
+expect 1 audit process 2147483647 alpha
+has "$ERR" 'no such record'
+expect 1 audit file --kind xattr t0-7 alpha
+expect 0 audit denials --comm nobody alpha
 audit show --comm nobody alpha >out 2>err || fail "show: $?"
 grep -q 'no such record' err || fail "$(cat err)"
 [ ! -s out ] || fail "$(cat out)"

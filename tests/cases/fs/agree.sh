@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Handles of one inode must agree on who reads and writes, else the kernel answers EIO. Two queues of
-# io_uring open each of many files at once for the first time, while every fourth file that the daemon
-# opens is refused: one that got no backing id must not go to the page cache beside one that did.
+# Handles of one inode must agree on who reads and writes, else the kernel answers EIO. Two queues
+# of io_uring open each of many files at once for the first time, while every fourth file that the
+# daemon opens is refused: one that got no backing id must not go to the page cache beside one that
+# did.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What may be appended to and no more keeps what stands in it, whatever is tried; the control is the same
-# attempt in a directory that may be written.
+# What may be appended to and no more keeps what stands in it, whatever is tried; the control is the
+# same attempt in a directory that may be written.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mode, owner, group and ACL of a directory on the way, and of the file, are changed on the host while
-# the agent works: what it may follows within a moment, both ways; what it had open goes on.
+# Mode, owner, group and ACL of a directory on the way, and of the file, are changed on the host
+# while the agent works: what it may follows within a moment, both ways; what it had open goes on.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

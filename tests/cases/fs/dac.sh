@@ -26,7 +26,8 @@ same "$(cat a/b/f)" deep
 ( cd a/b && chmod 0 .. && refused "Permission denied" cat f && chmod 700 ../../a 2>/dev/null ||
 	exit 1 )
 chmod 700 a
-# who may not read a directory gets no listing, also of what was listed before; the control is the same
+# who may not read a directory gets no listing, also of what was listed before; the control is the
+# same
 mkdir list never && touch list/x never/x
 same "$(ls list)" x
 for i in 1 2 3; do

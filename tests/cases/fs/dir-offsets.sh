@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Positions in directories (d_off, telldir) tell nothing of hidden names. The backing's own do: on ext4 a position
-# is the hash of the next name, hidden or not, on others a count of the names before it.  (Directories of more
-# than a block from the start: on ext4 "." and ".." change places as a directory outgrows its first one.)
+# Positions in directories (d_off, telldir) tell nothing of hidden names. The backing's own do: on
+# ext4 a position is the hash of the next name, hidden or not, on others a count of the names before
+# it. (Directories of more than a block from the start: on ext4 "." and ".." change places as a
+# directory outgrows its first one.)
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
@@ -53,7 +54,8 @@ for d in 'a', 'b':
     os.mkdir('$BACK/' + d)
     for i in range(1000): open('$BACK/%s/f%d' % (d, i), 'w').close()
     if d == 'a': open('$BACK/a/key.pem', 'w').close()"
-	# the control: positions of the backing are the same each time, and where names are the same mostly so as well
+	# the control: positions of the backing are the same each time, and where names are the same
+	# mostly so as well
 	python3 "$LIST" 32768 "$BACK/a" "$BACK/b" >"$OUT/back"
 	python3 "$LIST" 300 "$BACK/a" "$BACK/b" >"$OUT/back.300"
 	cmp "$OUT/back" "$OUT/back.300" || fail "positions of the backing"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A backing that takes several spellings for one name: with a policy that does not fold the tree is not
-# served; with one that does, no other spelling leads past a rule. Where the kernel has casefolded
-# directories of ext4, one of those as well. The control is a backing that keeps spellings apart, on
-# which all of the names are names of their own.
+# A backing that takes several spellings for one name: with a policy that does not fold the tree is
+# not served; with one that does, no other spelling leads past a rule. Where the kernel has
+# casefolded directories of ext4, one of those as well. The control is a backing that keeps
+# spellings apart, on which all of the names are names of their own.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

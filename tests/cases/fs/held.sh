@@ -9,8 +9,10 @@
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
+cp "$WARD_SRC/tests/cases/fs/lib/held-file.py" "$WARD_TMP/file.py"
 script held <<END
 B="$BACK"
+python3 "$WARD_TMP/file.py"
 names() { ls "\$1" | tr '\n' ' '; }
 
 # Hidden at the new place: the directory is held by a program that is in it, two below what moves.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Number of links and size of a directory do not count what is hidden in it, nor does the number in a file handle
-# (name_to_handle_at) count what is hidden beside it.
+# Number of links and size of a directory do not count what is hidden in it, nor does the number in
+# a file handle (name_to_handle_at) count what is hidden beside it.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -39,8 +39,8 @@ while [ \$i -lt 20 ]; do
 	echo x >f && rm f
 done
 mkdir -p d/e d/gone && echo one >d/e/f && echo two >f && echo x >d/gone/x
-# The control: what the kernel does not know waits for the daemon. (A daemon that could not run for a
-# while, on a busy machine, lets nothing be kept until it has caught up: then it is looked again.)
+# The control: what the kernel does not know waits for the daemon. (A daemon that could not run for
+# a while, on a busy machine, lets nothing be kept until it has caught up: then it is looked again.)
 kept() {
 	seen
 	sleep 1.1

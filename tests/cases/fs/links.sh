@@ -27,8 +27,9 @@ same "$(cat outside)" outside
 ln -s /etc/hostname abs && same "$(readlink abs)" /etc/hostname
 refused "No such file" cat hidden-through-link
 END
-# A name of the agent's that others removed a moment ago does not stand for the link that is not in the
-# tree: an attempt in each of many moments after it. The control is a file whose links are all known.
+# A name of the agent's that others removed a moment ago does not stand for the link that is not in
+# the tree: an attempt in each of many moments after it. The control is a file whose links are all
+# known.
 cp "$WARD_SRC/tests/cases/fs/lib/links-stale.py" "$WARD_TMP/stale.py"
 script allowed <<'END'
 echo x >>outside

@@ -15,8 +15,8 @@ END
 cp "$WARD_SRC/tests/cases/fs/lib/locks-try.py" "$WARD_TMP/try.py"
 cp "$WARD_SRC/tests/cases/fs/lib/locks-wait.py" "$WARD_TMP/wait.py"
 cp "$WARD_SRC/tests/cases/fs/lib/locks-ofd.py" "$WARD_TMP/ofd.py"
-# F_GETLK tells whose it is: of a program of the host, and of one inside that has it alone; 0 for a read
-# lock of several.
+# F_GETLK tells whose it is: of a program of the host, and of one inside that has it alone; 0 for a
+# read lock of several.
 cp "$WARD_SRC/tests/cases/fs/lib/locks-whose.py" "$WARD_TMP/whose.py"
 # An end of another process, of a file that this one has closed and opened again, takes nothing from
 # what this one has locked since: by FLUSH (r+b), and without it (rb).
@@ -24,7 +24,12 @@ cp "$WARD_SRC/tests/cases/fs/lib/locks-again.py" "$WARD_TMP/again.py"
 # flock(2) ends with its file, also where that was the first one that could only read (its open file
 # is what the kernel has for passthrough, and stays). Without an end the alarm ends the test.
 cp "$WARD_SRC/tests/cases/fs/lib/locks-flocked.py" "$WARD_TMP/flocked.py"
+# Who would close a circle of waiting programs is told so.
+cp "$WARD_SRC/tests/cases/fs/lib/locks-circle.py" "$WARD_TMP/circle.py"
+cp "$WARD_SRC/tests/cases/fs/lib/locks-closed.py" "$WARD_TMP/closed.py"
 script locks <<END
+python3 "$WARD_TMP/circle.py"
+python3 "$WARD_TMP/closed.py"
 python3 "$WARD_TMP/flocked.py" "$BACK/f"
 for kind in write read; do
 	python3 "$WARD_TMP/again.py" \$kind

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the daemon holds for the files that the kernel has seen: at most 300 bytes a file, and at most 1000
-# descriptors, also with more directories than that. 20,000 files; with --long a million.
+# What the daemon holds for the files that the kernel has seen: at most 300 bytes a file, and at
+# most 1000 descriptors, also with more directories than that. 20,000 files; with --long a million.
 # timeout: 3600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
@@ -9,8 +9,8 @@ set -eu
 files=20000 dirs=1000
 [ -z "${WARD_LONG-}" ] || files=1000000 dirs=20000
 cp "$WARD_SRC/tests/cases/fs/lib/million-make.py" "$WARD_TMP/make.py"
-# look.py PID FILES DIRS: looks each up by its name, then walks; prints bytes of memory a file and the
-# most descriptors that there were
+# look.py PID FILES DIRS: looks each up by its name, then walks; prints bytes of memory a file and
+# the most descriptors that there were
 cp "$WARD_SRC/tests/cases/fs/lib/million-look.py" "$WARD_TMP/look.py"
 script million <<'END'
 python3 "$1/look.py" "$(cat "$1/pid")" "$2" "$3" >"$1/result"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What lies beneath another mount, or in a casefolded directory, is not served, and says why: another
-# file system, a bind mount of the same one, one that appears while the tree is in use. The control is
-# the same name with nothing mounted there. Who hides the name learns nothing of the mount.
+# What lies beneath another mount, or in a casefolded directory, is not served, and says why:
+# another file system, a bind mount of the same one, one that appears while the tree is in use. The
+# control is the same name with nothing mounted there. Who hides the name learns nothing of the
+# mount.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
@@ -77,8 +78,8 @@ for mode in $MODES; do
 	if grep -q 'path=./workspace/hidden.*another' "$EVENTS"; then fail "$mode: a hidden mount is told"; fi
 done
 
-# Casefolded directories. Few kernels have them: that this one does is pretended, and so is the answer
-# to the daemon's question about a directory; below it another one is no such directory.
+# Casefolded directories. Few kernels have them: that this one does is pretended, and so is the
+# answer to the daemon's question about a directory; below it another one is no such directory.
 script fold <<'END'
 same "$(cat dir/f)" content
 printf 'ioctl casefold\n' >"$1"

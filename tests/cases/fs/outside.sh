@@ -22,7 +22,8 @@ mkdir -p d/e && echo x >d/e/g && same "\$(cat d/e/g)" x
 mv "\$B/d/e" "\$B/moved" && soon x cat moved/g && soon "" sh -c 'test ! -e d/e || echo there'
 mv moved d/e && same "\$(cat d/e/g)" x
 rm -r "\$B/d" && mkdir -p "\$B/d/e" && echo y >"\$B/d/e/g" && soon y cat d/e/g
-# who is in a directory that the host moves goes on there, once it was seen at its new place; the old one was asked first
+# who is in a directory that the host moves goes on there, once it was seen at its new place; the
+# old one was asked first
 top=\$PWD
 mkdir here && echo i >here/i && ls -R . >/dev/null
 ( cd here && mv "\$B/here" "\$B/there" && soon "" sh -c "test ! -e '\$top/here' || echo there" && soon i cat "\$top/there/i" &&

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # timeout: 900
-# [quota] churn: an agent that deletes, replaces, cuts or encrypts everything that was there is stopped after as
-# many files as the policy says; what it made itself it may do with as it likes.
+# [quota] churn: an agent that deletes, replaces, cuts or encrypts everything that was there is
+# stopped after as many files as the policy says; what it made itself it may do with as it likes.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

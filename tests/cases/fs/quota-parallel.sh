@@ -3,9 +3,9 @@
 # suites: tsan
 # timeout: 1800
 # [quota] with sixteen writers at once, each with files of its own and one that all share, that are
-# cut, linked, replaced and removed while they are open: the bytes that are there never exceed the quota, in
-# any of two nested ones, and all of it is free again at the end. Beside them somebody looks at what
-# is there on the backing, whose sizes are the truth.
+# cut, linked, replaced and removed while they are open: the bytes that are there never exceed the
+# quota, in any of two nested ones, and all of it is free again at the end. Beside them somebody
+# looks at what is there on the backing, whose sizes are the truth.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

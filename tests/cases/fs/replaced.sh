@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file that others replace again and again, by the host and by another program inside, while programs open it,
-# ask about it, change it: each finds the file that it was or the one that it is, nobody is told ESTALE, and what is
-# opened is whole. The controls: it was replaced meanwhile, many times, and different ones were seen.
+# A file that others replace again and again, by the host and by another program inside, while
+# programs open it, ask about it, change it: each finds the file that it was or the one that it is,
+# nobody is told ESTALE, and what is opened is whole. The controls: it was replaced meanwhile, many
+# times, and different ones were seen.
 # timeout: 600
 # suites: tsan
 set -eu
@@ -17,13 +18,25 @@ ln -s host-0 l
 : >started
 python3 "$WARD_TMP/replace.py" . "$WARD_TMP/stop/inside" &
 other=\$!
-python3 "$WARD_TMP/use.py" || rc=\$?
+[ \$1 = inside ] || set -- host inside
+for who; do
+	set -- "\$@" "$WARD_TMP/stop/\$who.enough"
+	shift
+done
+python3 "$WARD_TMP/use.py" "\$@" || rc=\$?
 : >"$WARD_TMP/stop/inside"
 wait \$other
 # What was held for a moment is given back: f, l and started are left, many more were made.
-[ \$1 = both ] || python3 "$WARD_SRC/tests/cases/fs/lib/replaced-freed.py"
+[ \$# -gt 1 ] || python3 "$WARD_SRC/tests/cases/fs/lib/replaced-freed.py"
 exit \${rc:-0}
 END
+# What is held for one is not what another one finds.
+for mode in root other; do
+	policy
+	fresh
+	chmod 777 "$BACK"
+	in_mode $mode -c "exec python3 '$WARD_SRC/tests/cases/fs/lib/replaced-others.py' '$BACK'" || fail "$mode: others"
+done
 for mode in $MODES; do for who in both inside; do
 	policy '[quota /workspace]' 'growth = 64M' 'files = 1000'
 	rm -rf "$WARD_TMP/stop"

@@ -20,8 +20,8 @@ for mode in $MODES; do
 	in_mode "$mode" "$WARD_TMP/look" || fail "$mode"
 done
 
-# Where many users are served the kernel looks at modes and ACLs itself, and what somebody mounted on
-# a name of the tree stays there.
+# Where many users are served the kernel looks at modes and ACLs itself, and what somebody mounted
+# on a name of the tree stays there.
 script mounted <<'END'
 mkdir m d d/x
 mount -t tmpfs none m && touch m/above

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
-# Some seventy ways to change a file, its attributes or its name, each against a directory that may be read,
-# one that may be appended to, a closed and a hidden one: what stands there stays as it is, and what is hidden
-# does not exist by any of them. The control is the same attempt in a directory that may be written.
+# Some seventy ways to change a file, its attributes or its name, each against a directory that may
+# be read, one that may be appended to, a closed and a hidden one: what stands there stays as it is,
+# and what is hidden does not exist by any of them. The control is the same attempt in a directory
+# that may be written.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 [ "$(uname -m)" = x86_64 ] || skip "needs x86-64 (numbers of system calls)"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # suites: tsan
 # timeout: 600
-# The pages of a mapping are written back while other threads of the same program open, look up and make
-# files, exec and are listed by others: nothing of what the daemon does for them waits for that program's memory
-# (reading its command line would). Where a thread hangs, the case does.
+# The pages of a mapping are written back while other threads of the same program open, look up and
+# make files, exec and are listed by others: nothing of what the daemon does for them waits for that
+# program's memory (reading its command line would). Where a thread hangs, the case does.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -85,8 +85,8 @@ says '3 0' python3 n.py dns A 'web.example\010'
 says '3 0' python3 n.py dns A 'xn--web-.example'
 says nothing python3 n.py dnsraw 0007
 says 8581 python3 n.py dnsraw 0007010000020000000000000377656207657861
-# Names that point into the message, at themselves and at its head; what follows the question; a message
-# that is no question; EDNS with an option (the control).
+# Names that point into the message, at themselves and at its head; what follows the question; a
+# message that is no question; EDNS with an option (the control).
 web=03776562076578616d706c6500
 says 8581 python3 n.py dnsraw 000701000001000000000000c00c00010001
 says 8581 python3 n.py dnsraw 00070100000100000000000003776562c00200010001
@@ -95,7 +95,8 @@ says 8581 python3 n.py dnsraw 000701000002000000000000${web}00010001${web}000100
 says 8584 python3 n.py dnsraw 000729000001000000000000${web}00010001
 says nothing python3 n.py dnsraw 000781000001000000000000${web}00010001
 says 8580 python3 n.py dnsraw 000701000001000000000001${web}00010001000029100000000000000c000800080001200020010db8
-# Over TCP: two at once, one that says it is empty, one longer than any question, one that ends early.
+# Over TCP: two at once, one that says it is empty, one longer than any question, one that ends
+# early.
 one=001d000701000001000000000000${web}00010001
 says '8580 8580' python3 n.py dnstcp $one$one
 says nothing python3 n.py dnstcp 0000

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# As root and as an ordinary user, attacks on the broker from inside: answers of DNS that change, names in disguise, abstract sockets,
-# slow and half-open clients, and all descriptors of the broker in use.
+# As root and as an ordinary user, attacks on the broker from inside: answers of DNS that change,
+# names in disguise, abstract sockets, slow and half-open clients, and all descriptors of the broker
+# in use.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -115,7 +116,8 @@ kill "$server"
 server=
 
 echo '--- more at once than can be looked at'
-# While the broker is held, the kernel goes on refusing; what it could not show stands in the trail as a number.
+# While the broker is held, the kernel goes on refusing; what it could not show stands in the trail
+# as a number.
 cp "$WARD_SRC/tests/cases/network/lib/attacks-flood.py" flood.py
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example'
 "$WARDFS" run --policy "$HOME/pol" --session flood -- python3 flood.py >out 2>err &
@@ -149,7 +151,8 @@ run=$!
 wait_until 120 test -e full || fail "not full: $(cat out err)"
 broker=$(brokers "$run")
 [ -n "$broker" ] || fail "no wardfs-net"
-# A loop that never rests makes many thousands of system calls while it is looked at. Root alone may look.
+# A loop that never rests makes many thousands of system calls while it is looked at. Root alone may
+# look.
 if [ "$(id -u)" -eq 0 ]; then
 	strace -qq -o calls -p "$broker" 2>strace.err &
 	tracer=$!

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016
-# As root and as an ordinary user: UDP where it is named; upload, rate and connections; and a broker that
-# dies.
+# As root and as an ordinary user: UDP where it is named; upload, rate and connections; and a broker
+# that dies.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -27,8 +27,8 @@ echo "$OUT" | grep 'proto udp' | grep -q 'python3\[' || fail "who sent it: $OUT"
 expect 1 "$WARDFS" run --policy pol -- sh -c 'python3 n.py tcp web.example 5000'
 [ "$OUT" = ECONNREFUSED ] || fail "tcp beside udp: $OUT"
 
-# "*" is every public address, but for the networks that this host is in, whatever their numbers: UDP and
-# TCP alike. What was sent first is decided first.
+# "*" is every public address, but for the networks that this host is in, whatever their numbers:
+# UDP and TCP alike. What was sent first is decided first.
 policy pol 'mode = allowlist' 'allow = *:5000/udp' 'allow = *:5000'
 expect 0 "$WARDFS" run --policy pol -- sh -c 'python3 n.py tcp 192.0.2.2 5000
 	python3 -c "import socket; socket.socket(2, 2).sendto(b\"x\", (\"192.0.2.2\", 5000))"
@@ -77,7 +77,8 @@ grep -q 'post 300001' "$NET/log" || fail "control: nothing was posted: $(cat "$N
 expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'upload budget'
 
-# To the byte, the name that was looked up with them, and where nobody looks at the bytes (no TLS, no HTTP): much, both ways, whole and counted.
+# To the byte, the name that was looked up with them, and where nobody looks at the bytes (no TLS,
+# no HTTP): much, both ways, whole and counted.
 cp "$WARD_SRC/tests/cases/network/lib/limits-much.py" much.py
 policy pol 'mode = allowlist' 'allow = echo.example:3000' 'upload = 40000012'
 expect 0 "$WARDFS" run --session much --policy pol -- python3 much.py 40000000
@@ -89,7 +90,8 @@ has "$OUT" 'ended Connection reset'
 expect 0 "$WARDFS" audit show more
 has "$OUT" 'upload budget'
 
-# Names that are looked up outside say something too: the labels of a wildcard are the agent's to choose.
+# Names that are looked up outside say something too: the labels of a wildcard are the agent's to
+# choose.
 policy pol 'mode = allowlist' 'allow = *.wild.example' 'upload = 1K'
 : >"$NET/log"
 expect 0 "$WARDFS" run --session labels --policy pol -- python3 -c "$(cat "$WARD_SRC/tests/cases/network/lib/limits-labels.py")"
@@ -105,16 +107,17 @@ expect 0 "$WARDFS" run --policy pol -- python3 -c "$(cat "$WARD_SRC/tests/cases/
 [ "$OUT" = "refused
 again" ] || fail "connections: $OUT"
 
-# A rate: all arrives, and the last byte not before its time: two seconds of bytes, of which less than one
-# may be ahead.
+# A rate: all arrives, and the last byte not before its time: two seconds of bytes, of which less
+# than one may be ahead.
 policy pol 'mode = allowlist' 'allow = web.example' 'rate = 200K/s'
 expect 0 "$WARDFS" run --policy pol -- sh -c 'curl -sS --noproxy "*" --max-time 100 http://web.example/bytes/400000 | wc -c'
 [ "$OUT" = 400000 ] || fail "rate: $OUT"
 "$WARDFS" audit show | sed -n 's/.*received 400[0-9]* .*duration \([0-9]*\)[0-9.]* s.*/\1/p' >took
 [ "$(cat took)" -ge 1 ] || fail "rate: 400000 bytes took $(cat took) s"
 
-# A process of the broker's dies, each of them once, with a connection open: everything inside ends, the
-# session says why, and nothing is left: no process, and nobody who holds one of its network namespaces.
+# A process of the broker's dies, each of them once, with a connection open: everything inside ends,
+# the session says why, and nothing is left: no process, and nobody who holds one of its network
+# namespaces.
 held() {
 	find /proc/[0-9]*/ns/net /proc/[0-9]*/fd -type l -printf '%l %p\n' 2>/dev/null | grep -F "$1 "
 }
@@ -167,7 +170,8 @@ for which in 0 1 2 3 4; do
 	for n in $spaces; do
 		wait_until 60 held_not "$n" || fail "a namespace is left: $(held "$n")"
 	done
-	expect 0 "$WARDFS" audit verify "victim$which"
+	expect 1 "$WARDFS" audit verify "victim$which"
+	has "$OUT" 'incomplete: wardfs-net died'
 done
 exit 0
 S

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # plain
-# As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry, node,
-# python. git over ssh: ssh.sh.
+# As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry,
+# node, python. git over ssh: ssh.sh.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -52,10 +52,19 @@ expect 0 "$WARDFS" run --policy "$HOME/pol" -- sh -c '
 	node -e "console.log(require(\"wardfs-test-pack\"))"'
 [ "$OUT" = 'from the registry' ] || fail "npm: $OUT"
 rm -rf node_modules package-lock.json
-# Refused at once: with its patience it would try for minutes.
-"$WARDFS" run --policy "$HOME/other" -- npm install --no-audit --no-fund --no-update-notifier --fetch-retries 0 \
+# Refused at once, and npm's own message says by whom and for what.
+"$WARDFS" run --policy "$HOME/other" -- npm install --no-audit --no-fund --no-update-notifier \
 	--registry http://web.example/www/reg/ wardfs-test-pack >out 2>err && fail "npm without an allow: $(cat out)"
 has "$(cat err)" E403
+has "$(cat err)" "403 Forbidden: wardfs does not allow web.example:80"
+# The body has the line that decided, and the fix; of a name that no file or terminal should get,
+# escaped text.
+expect 0 "$WARDFS" run --policy "$HOME/other" -- curl -sS http://web.example/www/
+has "$OUT" "wardfs: web.example:80 is refused ("
+has "$OUT" "[network] mode = allowlist"
+has "$OUT" "to permit it, outside of the session: wardfs policy add allow web.example:80"
+expect 0 "$WARDFS" run --policy "$HOME/pol" -- curl -sS -o /dev/null -w '%{http_code}' http://web.example/www/reg/wardfs-test-pack
+[ "$OUT" = 200 ] || fail "control: $OUT"
 exit 0
 S
 in_host_both "$WARD_TMP/check.sh"

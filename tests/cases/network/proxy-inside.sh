@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, by the variables that every program
-# gets, under the same decisions.
+# The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, by the variables that every
+# program gets, under the same decisions.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -44,9 +44,11 @@ says 403 status http://169.254.169.254/
 says 403 status http://127.0.0.1:3128/ --noproxy ''
 says 403 status http://meta.example/
 says 502 status http://nowhere.example/
-says 'HTTP/1.1 403 Forbidden' raw "$(hex 'CONNECT 203.0.113.10:443 HTTP/1.1\r\n\r\n')"
-says 'HTTP/1.1 403 Forbidden' raw "$(hex 'CONNECT [2001:db8:113::10]:80 HTTP/1.1\r\n\r\n')"
-says 'HTTP/1.1 403 Forbidden' raw "$(hex 'CONNECT web.example:22 HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 502 Bad Gateway: wardfs could not reach nowhere.example:80: the name does not exist or nobody answered' \
+	raw "$(hex 'CONNECT nowhere.example:80 HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 403 Forbidden: wardfs does not allow 203.0.113.10:443' raw "$(hex 'CONNECT 203.0.113.10:443 HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 403 Forbidden: wardfs does not allow [2001:db8:113::10]:80' raw "$(hex 'CONNECT [2001:db8:113::10]:80 HTTP/1.1\r\n\r\n')"
+says 'HTTP/1.1 403 Forbidden: wardfs does not allow web.example:22' raw "$(hex 'CONNECT web.example:22 HTTP/1.1\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example:0 HTTP/1.1\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example:65536 HTTP/1.1\r\n\r\n')"
 says 'HTTP/1.1 400 Bad Request' raw "$(hex 'CONNECT web.example HTTP/1.1\r\n\r\n')"
@@ -59,8 +61,8 @@ says 'HTTP/1.1 400 Bad Request' raw "$(hex 'GET http://web.example/ HTTP/1.1\r\n
 says 'HTTP/1.1 200 OK' raw "$(hex 'GET http://WEB.example./ HTTP/1.1\r\nHost: other.example\r\n\r\n')"
 # A tunnel, then a request for another host: what was granted is a name, not a server.
 says '' sh -c "python3 n.py exchange $H 3128 $(hex 'CONNECT web.example:80 HTTP/1.1\r\n\r\n') $(hex 'GET / HTTP/1.1\r\nHost: other.example\r\n\r\n') | grep 'hello from other'"
-# Requests behind the first one, to a server that answers all of them: at once, after its answer, and behind
-# what looks like a body. The first two are the control.
+# Requests behind the first one, to a server that answers all of them: at once, after its answer,
+# and behind what looks like a body. The first two are the control.
 says 2 sh -c "python3 n.py dialog $H 3128 $(hex 'GET http://web.example:8080/1 HTTP/1.1\r\n\r\n') $(hex 'GET /2 HTTP/1.1\r\nHost: web.example:8080\r\n\r\n') | grep -c done"
 says ECONNRESET python3 n.py dialog $H 3128 $(hex 'GET http://web.example:8080/3 HTTP/1.1\r\n\r\n') $(hex 'GET /4 HTTP/1.1\r\nHost: other.example:8080\r\n\r\n')
 says ECONNRESET python3 n.py dialog $H 3128 $(hex 'CONNECT web.example:8080 HTTP/1.1\r\n\r\nGET /5 HTTP/1.1\r\nHost: web.example\r\n\r\n') $(hex 'GET /6 HTTP/1.1\r\nHost: other.example\r\n\r\n')
@@ -100,7 +102,7 @@ for path in 1 2 3 5; do
 done
 ! grep '^eager .*\(/4\|/6\|/8\|other\)' "$NET/log" || fail "smuggled"
 expect 0 "$WARDFS" audit show
-has "$OUT" 'host web.example  addr 203.0.113.10  proto http  port 443'
+has "$OUT" 'host web.example  addr 203.0.113.10  proto connect  port 443'
 has "$OUT" 'proto socks5'
 expect 0 "$WARDFS" audit show --kind deny
 has "$OUT" 'host other.example  proto http  port 80'

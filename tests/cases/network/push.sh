@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # plain
-# As root and as an ordinary user, a push over HTTPS with a token for one host, as docs/network.md says: [env] pass
-# brings it in, it goes to that host alone, and it never stands in the trail.
+# As root and as an ordinary user, a push over HTTPS with a token for one host, as docs/network.md
+# says: [env] pass brings it in, it goes to that host alone, and it never stands in the trail.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Names in TLS and HTTP in the records, also with sni = log. [audit] redact = sni leaves the names out that TLS and HTTP requests name, in what was refused and in
-# what was let through; where to and why stays.
+# Names in TLS and HTTP in the records, also with sni = log. [audit] redact = sni leaves the names
+# out that TLS and HTTP requests name, in what was refused and in what was let through; where to and
+# why stays.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

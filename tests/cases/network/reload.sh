@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# As root and as an ordinary user, wardfs policy reload: what is allowed changes while the session runs; a
-# connection that lost its right is closed, the others stay.
+# As root and as an ordinary user, wardfs policy reload: what is allowed changes while the session
+# runs; a connection that lost its right is closed, the others stay.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -28,7 +28,8 @@ True False None True" ] || fail "$(cat out err)"
 expect 0 "$WARDFS" audit verify live
 
 echo '--- what was resolved under the old policy, and is tried under the new one'
-# The first address takes packets and answers none; then the second one is tried. What it says arrives.
+# The first address takes packets and answers none; then the second one is tried. What it says
+# arrives.
 echo 'slow.example 203.0.113.99 203.0.113.10' >>"$NET/zone"
 policy "$HOME/pol" 'mode = allowlist' 'allow = slow.example:3000' 'connect-time = 1s'
 expect 0 "$WARDFS" run --policy "$HOME/pol" -- python3 n.py first slow.example 3000

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1200
 # plain
-# sni = require against real servers: what any of them answers for another host must not pass. See tests/support/servers.py. Go's
-# servers are not among them: the compiler is larger than all the others.
+# sni = require against real servers: what any of them answers for another host must not pass. See
+# tests/support/servers.py. Go's servers are not among them: the compiler is larger than all the
+# others.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

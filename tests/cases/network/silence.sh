@@ -3,7 +3,8 @@
 # plain
 # shellcheck disable=SC2016
 # As root and as an ordinary user, a server that answers after a long silence: the kernel asks
-# meanwhile whether the other end of the wire is still there (some eight seconds, neigh/default/delay_first_probe_time and three questions).
+# meanwhile whether the other end of the wire is still there (some eight seconds,
+# neigh/default/delay_first_probe_time and three questions).
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

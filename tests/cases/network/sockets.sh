@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# [network] socket, as root and as an ordinary user: one socket of the host is reachable inside at the
-# same path, through the broker; no descriptor and no credentials cross, and no other socket is there.
+# [network] socket, as root and as an ordinary user: one socket of the host is reachable inside at
+# the same path, through the broker; no descriptor and no credentials cross, and no other socket is
+# there.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -64,16 +65,16 @@ hasnt "$OUT" hello
 expect 0 "$WARDFS" audit show late --kind connect
 has "$OUT" 'No such file'
 
-# A path is what it says: no symbolic link, no file; and one that the session could make its own leads
-# to nothing but itself.
+# A path is what it says: no symbolic link, no file; and one that the session could make its own
+# leads to nothing but itself.
 ln -s "$D/led.sock" "$D/link.sock"
 policy 'mode = allowlist' "socket = $D/link.sock"
 expect 2 "$WARDFS" run --policy pol -- true
-has "$ERR" "over a symbolic link"
+has "$ERR" "a symbolic link is on the way"
 has "$ERR" "socket = $D/led.sock"
 policy 'mode = allowlist' "socket = $D/secret"
 expect 2 "$WARDFS" run --policy pol -- true
-has "$ERR" 'is no socket'
+has "$ERR" 'is not a socket'
 # At the start nobody is there; then a link is put there by somebody else: not followed.
 policy 'mode = allowlist' "socket = $D/turn.sock"
 "$WARDFS" run --session turned --policy pol -- sh -c 'touch started; until [ -e go ]; do sleep 0.05; done; python3 c.py "$1"' sh "$D/turn.sock" >got 2>err &

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# mode = proxy, as root and as an ordinary user: everything leaves through one proxy (Debian's tinyproxy;
-# squid where it is installed; a SOCKS5 server), which resolves the names and is told by a token who asks.
+# mode = proxy, as root and as an ordinary user: everything leaves through one proxy (Debian's
+# tinyproxy; squid where it is installed; a SOCKS5 server), which resolves the names and is told by
+# a token who asks.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -78,7 +79,8 @@ sed -n 's/^X-Wardfs: //p' "$NET/8889.log" >tokens
 [ "$(sort -u tokens | wc -l)" -gt 5 ] || fail "few tokens"
 [ "$(sort -u tokens | wc -l)" -eq "$(wc -l <tokens)" ] || fail "the same token twice"
 token=$(head -1 tokens)
-# A token is good for a minute: all of this is asked of the moment at which it was made, but for the last one.
+# A token is good for a minute: all of this is asked of the moment at which it was made, but for the
+# last one.
 at=$(made "$token")
 expect 0 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:80 "$token"
 # A name is the same in capitals (RFC 4343), as a proxy may have it from a request.
@@ -89,30 +91,56 @@ digest=$("$WARDFS" audit show --json tokens | sed -n 's/.*"policy":"\([0-9a-f]*\
 has "$OUT" "policy       $digest"
 expect 0 "$WARDFS" audit show
 has "$OUT" 'by the proxy 203.0.113.11:8889, with token 1'
+# So does what failed, and the end of what did not.
+has "$OUT" 'the proxy answered 403 '
+echo "$OUT" | grep 'the proxy answered 403' | grep -q '(by the proxy 203.0.113.11:8889, with token [0-9]*)' || fail "a failure without its token: $OUT"
+echo "$OUT" | grep ' sent .* by the proxy 203.0.113.11:8889, with token [0-9]' >ends || fail "an end without its token: $OUT"
 # Each of these alone spoils it.
 expect 1 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:443 "$token"
 has "$ERR" 'for another destination'
-expect 1 "$WARDFS" net verify-token --key key --at 4000000000 "$token"
+expect 1 "$WARDFS" net verify-token --key key --at 4000000000 --destination web.example:80 "$token"
 has "$ERR" expired
-expect 1 "$WARDFS" net verify-token --key key --at 1000000000 "$token"
+expect 1 "$WARDFS" net verify-token --key key --at 1000000000 --destination web.example:80 "$token"
 has "$ERR" 'from the future'
-expect 1 "$WARDFS" net verify-token --key "$(cat "$top/otherkey")" --at "$at" "$token"
+expect 1 "$WARDFS" net verify-token --key "$(cat "$top/otherkey")" --at "$at" --destination web.example:80 "$token"
 has "$ERR" 'not signed for by the given key'
 other=$(sed -n 2p tokens)
-expect 1 "$WARDFS" net verify-token --key key --at "$at" "${token%~*}~${other##*~}"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:80 "${token%~*}~${other##*~}"
 has "$ERR" 'not signed for'
-expect 1 "$WARDFS" net verify-token --key key --at "$at" "$(echo "$token" | sed 's/~tokens~/~others~/')"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:80 "$(echo "$token" | sed 's/~tokens~/~others~/')"
 has "$ERR" 'not signed for'
-expect 1 "$WARDFS" net verify-token --key key --at "$at" "$token~x"
+expect 1 "$WARDFS" net verify-token --key key --at "$at" --destination web.example:80 "$token~x"
 has "$ERR" 'no token'
 expect 2 "$WARDFS" net verify-token "$token"
+# A helper that forgets to say where the request goes must not get a yes for another destination.
+expect 2 "$WARDFS" net verify-token --key key --at "$at" "$token"
+has "$ERR" '--destination HOST:PORT is needed'
+expect 2 "$WARDFS" net verify-token --key key --at "$at" --any-destination --destination web.example:80 "$token"
+expect 0 "$WARDFS" net verify-token --key key --at "$at" --any-destination "$token"
+has "$OUT" 'destination  web.example:80'
+# lines OPTION... <what: the answers, without the key
+lines() { "$WARDFS" net verify-token --key key --at "$at" --lines "$@" | sed 's/ key=.*//'; }
+[ "$(printf '%s\n%s \n' "$token" "$other" | lines | sort -u)" = 'ERR message="the line names no destination"' ] || fail "lines without a destination"
+[ "$(echo "$token" | lines --any-destination)" = 'OK user=tokens tag=1' ] || fail "control: any destination"
+[ "$(echo "$token" | lines --destination web.example:80)" = 'OK user=tokens tag=1' ] || fail "control: one destination for all"
+[ "$(echo "$token" | lines --destination other.example:80)" = 'ERR message="for another destination"' ] || fail "one destination for all"
+[ "$(echo "$token web.example 80" | lines --destination other.example:80)" = 'ERR message="for another destination"' ] || fail "two destinations"
 printf '%s web.example:80\n%s web.example 80\nx y\n%s other.example:80\nBearer%%20%s\n' "$token" "$token" "$other" "$other" |
-	"$WARDFS" net verify-token --key key --at "$at" --lines >lines || fail "--lines"
+	"$WARDFS" net verify-token --key key --at "$at" --lines --any-destination >lines || fail "--lines"
+[ "$(grep -c '^OK user=tokens tag=[12] key=[0-9a-f]\{8\}$' lines)" -eq 2 ] || fail "whose key: $(cat lines)"
+sed -i 's/ key=.*//' lines
 has "$(cat lines)" 'OK user=tokens tag=1
 ERR message="its number was taken before"
 ERR message="this is no token"
 ERR message="for another destination"
 OK user=tokens tag=2'
+# One answer a line, whatever is in it.
+printf 'a\0b %s web.example:80\n%s other.example:80\n' "$token" "$other" |
+	"$WARDFS" net verify-token --key key --at "$at" --lines >lines || fail "--lines with NUL"
+[ "$(wc -l <lines)" -eq 2 ] && has "$(head -n 1 lines)" 'ERR message="a line with a NUL byte"' || fail "NUL: $(cat lines)"
+# Of several keys it says which one signed.
+expect 0 "$WARDFS" net verify-token --key "$(cat "$top/otherkey")" --key key --at "$at" --destination web.example:80 "$token"
+has "$OUT" "key          $(cat key)"
 expect 0 "$WARDFS" run --session now --policy pol -- python3 n.py first echo.example 3000
 token=$(sed -n 's/^X-Wardfs: //p' "$NET/8889.log" | tail -1)
 expect 0 "$WARDFS" net verify-token --key key --destination echo.example:3000 "$token"
@@ -220,12 +248,12 @@ bad() {
 	expect 2 "$WARDFS" run --policy bad -- true
 	has "$ERR" "$text"
 }
-bad 'mode = proxy takes a proxy' 'mode = proxy'
+bad 'mode = proxy needs a proxy' 'mode = proxy'
 bad 'TLS to the proxy' 'mode = proxy' 'proxy = https://203.0.113.11:8888'
 bad 'name the port' 'mode = proxy' 'proxy = http://203.0.113.11'
 bad 'user and password' 'mode = proxy' 'proxy = http://u:p@203.0.113.11:8888'
 bad 'no header' 'mode = proxy' 'proxy = socks5://203.0.113.11:1' 'identify = X-Wardfs'
-bad "'Host' says something else" 'mode = proxy' 'proxy = http://203.0.113.11:1' 'identify = Host'
+bad "'Host' has another meaning" 'mode = proxy' 'proxy = http://203.0.113.11:1' 'identify = Host'
 expect 0 "$WARDFS" policy check pol
 has "$OUT" 'mode = proxy carries no datagrams'
 exit 0

@@ -18,9 +18,13 @@ clean() {
 	[ -z "$out" ] || fail "$1: $out"
 }
 
-for p in low medium high; do
+for p in medium high agent convention; do
 	clean $p
 done
+# low has a list of programs, with shells in it: it is told what that is worth, and nothing else.
+expect 1 "$WARDFS" policy check --strict low
+has "$OUT" "the list is a list of names"
+[ "$(echo "$OUT" | grep -vc '\[process\] exec: ')" = 0 ] || fail "low: $OUT"
 
 head='[policy]
 version = 1
@@ -234,3 +238,30 @@ import json
 (f,) = json.load(open("out.json"))
 assert f["severity"] == "warning" and f["line"] == 5 and f["fix"], f
 END
+
+echo "--- what run refuses for want of machinery is warned of"
+mkdir -p "$WARD_TMP/machinery"
+cd "$WARD_TMP/machinery"
+git init -q .
+printf '[policy]\nversion = 1\nextends = medium\nmode = docker\n[tree /workspace]\nchanges = review\n' >../later.policy
+out=$("$WARDFS" policy check ../later.policy) || fail "warnings are no errors: $out"
+has "$out" "later.policy:4: warning: [policy] mode = docker: wardfs does not enforce this yet"
+has "$out" "later.policy:6: warning: [tree /workspace] changes = review"
+expect 125 "$WARDFS" run --policy ../later.policy -- true </dev/null
+printf '[policy]\nversion = 1\nextends = medium\n[files]\nask = /workspace/x\n' >../asks.policy
+out=$("$WARDFS" policy check ../asks.policy)
+has "$out" "asks.policy:5: warning: [files] ask = /workspace/x: approvals do not exist yet"
+printf '[policy]\nversion = 1\nextends = medium\n[audit]\nwriter = system\n' >../writer.policy
+if ! "$WARDFS" run --policy ../writer.policy -- true >/dev/null 2>&1 </dev/null; then
+	out=$("$WARDFS" policy check ../writer.policy)
+	has "$out" "warning: this host: "
+fi
+# A host without /dev/fuse has nothing for any policy; control: this one has.
+out=$("$WARDFS" policy check --strict medium) || fail "control: $out"
+if [ "$(id -u)" -eq 0 ]; then
+	out=$(unshare --mount sh -c 'mount --bind /dev/null /dev/fuse && exec "$WARDFS" policy check medium')
+	has "$out" "medium: warning: this host: "
+	has "$out" "fuse"
+	out=$(unshare --mount sh -c 'mount --bind /dev/null /dev/fuse && exec "$WARDFS" policy check')
+	has "$out" "medium: warning: this host: "
+fi

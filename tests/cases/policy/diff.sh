@@ -43,7 +43,7 @@ no_line 'doc'
 differs 1 ../b ../a
 line '/workspace/src: +append,create,write,remove,attr  ('
 differs 1 low medium
-line '[tree /workspace] source: tmpfs:1G -> '
+line '[tree /workspace] source: tmpfs:256M -> '
 line '/workspace/.[…][…][…]: -'
 
 echo "--- a rule that is beaten everywhere makes no difference"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every policy in docs/policy.md loads; what the page says about `policy explain` is so.
+# Every policy of the reference and of the tutorial loads; what `policy explain` says is so.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
@@ -23,8 +23,8 @@ verdict() {
 
 echo "--- each block loads"
 awk '/^```ini$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > sprintf("%02d.policy", n) }' \
-	"$WARD_SRC/docs/policy.md"
-[ "$(find . -name '*.policy' | wc -l)" -ge 5 ] || fail "the page has lost its examples"
+	"$WARD_SRC/docs/wardfs-policy.5.md" "$WARD_SRC/docs/policy.md"
+[ "$(find . -name '*.policy' | wc -l)" -ge 17 ] || fail "the page has lost its examples"
 for f in ./*.policy; do
 	as=base
 	! grep -q '^; as: project' "$f" || as=project
@@ -64,6 +64,20 @@ for bad in "read" "nonsense x" "rename a" "read a b" "read ../../../../../../../
 	"$WARDFS" policy explain --policy ../p.policy $bad >out 2>&1 || code=$?
 	[ $code -eq 2 ] || fail "$bad: exit status $code: $(cat out)"
 done
+
+echo "--- lines of profiles that the documents name are those lines"
+touch test.pem
+for named in $(grep -oh 'lookup /workspace/certs/[a-z.]* (medium:[0-9]*)' "$WARD_SRC/README.md" "$WARD_SRC"/docs/*.md |
+	sed 's/.*(\(.*\))/\1/' | sort -u); do
+	"$WARDFS" policy explain --policy medium stat test.pem >out || :
+	has "$(cat out)" "$named "
+	seen=$named
+done
+[ "${seen-}" ] || fail "control: README.md names no line"
+others=$(grep -n '\b\(low\|medium\|high\):[0-9]' "$WARD_SRC/README.md" "$WARD_SRC"/docs/*.md "$WARD_SRC"/docs/man/* |
+	grep -v 'lookup /workspace/certs/') || :
+[ -z "$others" ] || fail "a line number that nothing checks: $others"
+rm test.pem
 
 echo "--- a directory moves where nothing that exists beneath it gains a right"
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\ndeny = /workspace/old/secret\n' >../move.policy

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every cell of the table of operations and verbs in docs/policy.md, on a mount.
+# Every cell of the table of operations and verbs in docs/wardfs-policy.5.md, on a mount.
 set -eu
 # An ordinary user mounts in a user namespace of their own: fusermount3 may not be there.
 if [ "$(id -u)" -ne 0 ] && [ "${1-}" != inside ]; then

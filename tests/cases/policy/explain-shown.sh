@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `policy explain` says of what [system] read shows what a session answers there: read-only, as it is, executable or
-# not. The control is the same path under a policy without the line.
+# `policy explain` says of what [system] read shows what a session answers there: read-only, as it
+# is, executable or not. The control is the same path under a policy without the line.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -20,7 +20,8 @@ policy() {
 	printf '[policy]\nversion = 1\nextends = medium\n%b\n' "$1" >../own.policy
 }
 
-# agree STATUS TEXT ACTION PATH COMMAND...: explain answers with the status, and says TEXT; COMMAND inside does as much.
+# agree STATUS TEXT ACTION PATH COMMAND...: explain answers with the status, and says TEXT; COMMAND
+# inside does as much.
 agree() {
 	status=$1 text=$2 action=$3 path=$4
 	shift 4

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
-# What docs/policy.md says about push -u, submodule add, husky and pre-commit under medium.
+# What docs/wardfs-policy.5.md says about push -u, submodule add, husky and pre-commit under medium.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

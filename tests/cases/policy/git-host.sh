@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
-# The host's next git command after a session under medium must not run the agent's program. Each attempt
-# first succeeds under a policy that guards nothing (the control), then is refused under medium.
+# The host's next git command after a session under medium must not run the agent's program. Each
+# attempt first succeeds under a policy that guards nothing (the control), then is refused under
+# medium.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -17,7 +18,8 @@ source = .
 [files]
 write = /workspace
 X
-# attempt NAME SETUP INSIDE HOST: in a fresh project, SETUP and HOST on the host, INSIDE in a session.
+# attempt NAME SETUP INSIDE HOST: in a fresh project, SETUP and HOST on the host, INSIDE in a
+# session.
 attempt() {
 	for policy in "$WARD_TMP/open.policy" medium; do
 		rm -rf "$WARD_TMP/p" "$mark"
@@ -89,6 +91,34 @@ attempt "a filter's program" \
 	'printf "touch $mark\ncat\n" >tools/f.sh; echo x >>a.txt' "git add a.txt"
 attempt "an alias" "echo : >x.sh; chmod 755 x.sh; git config alias.x '!./x.sh'" \
 	"$hook >x.sh" "git x"
+# Later words of a command: what an interpreter runs is guarded although it is missing.
+touch='echo "touch $mark"'
+attempt "a script of sh" "git config core.sshCommand 'sh ssh.sh'" "$touch >ssh.sh" "git ls-remote ssh://h.example/x"
+attempt "a script behind options and variables" \
+	"git config core.sshCommand 'exec env A=b timeout 9 bash -eu -o pipefail tools/ssh.sh'" \
+	"mkdir tools; $touch >tools/ssh.sh" "git ls-remote ssh://h.example/x"
+attempt "a script of Python" "git config alias.x '!python3 -u -W ignore gen.py'" \
+	'echo "open(\"$mark\", \"w\")" >gen.py' "git x"
+attempt "a module of Python" "git config alias.x '!python3 -m helper.x'" \
+	'mkdir helper; echo "open(\"$mark\", \"w\")" >helper/x.py' "git x"
+attempt "what sh -c begins with" "git config alias.x '!sh -c \"true; ./gen\"'" "$touch >gen; chmod 755 gen" "git x"
+attempt "a file that is sourced" "git config alias.x '!. ./env.sh; true'" "$touch >env.sh" "git x"
+attempt "a path behind a substitution" "git config alias.x '!\$(git rev-parse --show-toplevel)/tools/x'" \
+	"mkdir tools; $touch >tools/x; chmod 755 tools/x" "git x"
+attempt "url.EXT.insteadOf" \
+	"git config protocol.ext.allow always; git config 'url.ext::sh ext.sh .insteadOf' gh:" \
+	"$touch >ext.sh" "git ls-remote gh:y"
+attempt "the remote of a branch" \
+	"git config protocol.ext.allow always; git config branch.main.remote 'ext::sh ext.sh'" "$touch >ext.sh" "git fetch"
+attempt "a remote helper's URL in .git/remotes" \
+	"git config protocol.ext.allow always; mkdir .git/remotes; echo 'URL: ext::sh ext.sh' >.git/remotes/o" \
+	"$touch >ext.sh" "git ls-remote o"
+# npm runs script-shell for each script, here in the words of npm-config(7); npm itself is not
+# needed.
+attempt "npm's script-shell" "mkdir tools; printf 'fund = false\nscript-shell = ./tools/shell\n' >.npmrc" \
+	"$touch >tools/shell; chmod 755 tools/shell" '$(sed -n "s/script-shell = //p" .npmrc) -c "npm test"'
+attempt "npm's node-options" "printf 'node-options=--require ./hook.js\n' >.npmrc" \
+	"$touch >hook.js" 'sh "$(sed -n "s/.*--require //p" .npmrc)"'
 attempt "hooksPath of a nested repository" \
 	"git init -q v; mkdir v/h; echo : >v/h/pre-commit; chmod 755 v/h/pre-commit; git -C v config core.hooksPath h" \
 	"$hook >v/h/pre-commit" "git -C v commit --allow-empty -m y"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What git tracks is read from the index: the same names as git's own, in every form of index; and no
-# program of the host runs in a repository that an agent made, nor does anything wait there.
+# What git tracks is read from the index: the same names as git's own, in every form of index; and
+# no program of the host runs in a repository that an agent made, nor does anything wait there.
 # shellcheck disable=SC2016 # expanded by the shell that git starts
 set -eu
 . "$WARD_SRC/tests/lib.sh"

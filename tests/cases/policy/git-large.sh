@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A git configuration made to keep a start busy: what names one file again and again is read once, and
-# what is too large is refused by name. The bound of time here only ends a hang.
+# A git configuration made to keep a start busy: what names one file again and again is read once,
+# and what is too large is refused by name. The bound of time here only ends a hang.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity
@@ -38,6 +38,6 @@ done
 expect 2 timeout 120 "$WARDFS" run -- true
 has "$ERR" "what /workspace/.git leads to cannot be guarded"
 has "$ERR" "with /workspace/large"
-has "$ERR" "a start would read more than 32 MiB"
+has "$ERR" "the start would read more than 32 MiB"
 git config --unset-all include.path
 expect 0 timeout 120 "$WARDFS" run -- true

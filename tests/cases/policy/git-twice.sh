@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
-# What one session leaves so that the next one guards less: modes, names that make a directory look like a
-# repository or like none. Each attempt first succeeds under a policy that guards nothing (the control), then
-# fails under medium: no file that git on the host runs or believes is changed.
+# What one session leaves so that the next one guards less: modes, names that make a directory look
+# like a repository or like none. Each attempt first succeeds under a policy that guards nothing
+# (the control), then fails under medium: no file that git on the host runs or believes is changed.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -14,8 +14,8 @@ git_identity
 printf '[policy]\nversion = 1\n[tree /workspace]\nsource = .\n[files]\nwrite = /workspace\n' >open.policy
 top=$PWD
 
-# A project with repositories of all kinds: its own, with programs in the tree, one in v/app, a bare one in
-# v/lib.git, a submodule vendor/lib, a linked worktree wt.
+# A project with repositories of all kinds: its own, with programs in the tree, one in v/app, a bare
+# one in v/lib.git, a submodule vendor/lib, a linked worktree wt.
 set_up() {
 	cd "$top"
 	chmod -R u+rwX p src 2>/dev/null || :
@@ -43,8 +43,8 @@ set_up() {
 	mkdir -p odd/.git
 	git init -q odd/.git
 }
-# attempt NAME FIRST TARGET...: FIRST in one session; in the next one, everything may be entered again and
-# each target is written.
+# attempt NAME FIRST TARGET...: FIRST in one session; in the next one, everything may be entered
+# again and each target is written.
 attempt() {
 	name=$1 first=$2
 	shift 2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Files of a project made to keep a start busy, or waiting, or out of memory: huge ones, of which nothing is on the
-# disk, pipes, and many that are large together. Each is passed over, or refuses the start with its name and the bound.
-# Bounds of time here only end a hang.
+# Files of a project made to keep a start busy, or waiting, or out of memory: huge ones, of which
+# nothing is on the disk, pipes, and many that are large together. Each is passed over, or refuses
+# the start with its name and the bound. Bounds of time here only end a hang.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity
@@ -34,7 +34,7 @@ for file in .wardfs.policy:1 .git/config:1 .git/config.worktree:1 .git:1; do
 	mkfifo "$name"
 	if [ "$name" = .wardfs.policy ]; then
 		start 2
-		has "$ERR" "/$name is no regular file"
+		has "$ERR" "/$name is not a regular file"
 	else
 		start 0
 	fi
@@ -65,6 +65,18 @@ mv twice .wardfs.policy
 start 2
 has "$ERR" "/.wardfs.policy is larger than 1 MiB"
 
+echo "--- 30,000 guards that match the same names: each is not compared with all others without end"
+fresh
+{
+	printf '[policy]\nversion = 1\n[guard]\n'
+	seq 30000 | sed 's/.*/deny = *a*b*c*d*/'
+} >.wardfs.policy
+timeout 600 "$WARDFS" policy check >said 2>&1 || fail "$(tail -n 3 said)"
+grep -q "[0-9]* of [0-9]* rules: too many patterns meet in one name" said || fail "$(tail -n 3 said)"
+expect 2 timeout 600 "$WARDFS" policy diff medium high
+has "$ERR" "too many rules to compare all classes of paths: use --tree"
+expect 0 timeout 600 "$WARDFS" policy explain read a
+
 echo "--- the index, which policy check reads"
 fresh
 truncate -s 1T .git/index
@@ -88,5 +100,5 @@ many 20
 start 0
 many 40
 start 2
-has "$ERR" "/.git a start would read more than 32 MiB"
+has "$ERR" "/.git the start would read more than 32 MiB"
 has "$ERR" "with /workspace/d"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# libwardpolicy as somebody else's program sees it: installed, found by pkg-config, linked shared and
-# static, without FUSE; it exports what its map names and nothing else.
+# libwardpolicy as somebody else's program sees it: installed, found by pkg-config, linked shared
+# and static, without FUSE; it exports what its map names and nothing else.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v cc >/dev/null && command -v meson >/dev/null || skip "no compiler or no meson"
@@ -44,7 +44,7 @@ ask 1 ./third ./p write /workspace/doc/x
 grep -q ' deny .*/p:5$' out || fail "$(cat out)"
 grep -q "write = /workspace/doc/x" out || fail "it does not say what would permit it: $(cat out)"
 ask 1 ./third medium read /workspace/.env
-grep -q ' deny medium:' out || fail "no profiles: $(cat out)"
+grep -q ' hide medium:' out || fail "no profiles: $(cat out)"
 echo nonsense >>p
 ask 2 ./third ./p write /workspace/src
 grep -q ':6: ' err || fail "the error has no line: $(cat err)"

@@ -9,8 +9,8 @@ build=$WARD_BUILD_TREE
 command -v cc >/dev/null || skip "no compiler"
 [ -f "$build/tests/unit/unit_policy_decide.p/policy_decide.c.o" ] || skip "no unit tests were built"
 
-# Built once: the mutant is chosen by a variable. "V B": bit B of verb V is flipped; "V=O": verb V is
-# taken for O.
+# Built once: the mutant is chosen by a variable. "V B": bit B of verb V is flipped; "V=O": verb V
+# is taken for O.
 sed 's/^uint32_t ward_verb_rights(enum ward_verb v)$/static uint32_t unchanged(enum ward_verb v)/' \
 	"$WARD_SRC/enforcer/policy/outcome.c" >outcome.c
 grep -q '^static uint32_t unchanged' outcome.c || { echo "the table has moved"; exit 1; }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016 # expanded inside
-# The files that a policy comes from lie in the project: a session that could change them would write the
-# policy of the next one, which can name a program of its own for the host to run (anchor = exec:).
+# The files that a policy comes from lie in the project: a session that could change them would
+# write the policy of the next one, which can name a program of its own for the host to run (anchor
+# = exec:).
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir p p/conf p/conf/deep base && cd p && git init -q .
@@ -24,7 +25,8 @@ ln "$file" second && echo '; by another name' >>second || :
 S
 cp ../attack.sh attack.sh
 
-# FILE, what was given, and its text stay; as a control, the same ways change another file beside it.
+# FILE, what was given, and its text stay; as a control, the same ways change another file beside
+# it.
 held() {
 	given=$1 file=$2
 	cp "$file" "$file.beside"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Under sudo the verbs that read and write the owner's policies act with the owner's rights: links in
-# the owner's directories lead root nowhere where the owner may not go.
+# Under sudo the verbs that read and write the owner's policies act with the owner's rights: links
+# in the owner's directories lead root nowhere where the owner may not go.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
@@ -90,3 +90,48 @@ for verb in "policy show" "policy check" "policy add read /workspace/x" "policy 
 	hasnt "$ERR$OUT" "secret of root"
 	[ -L "$file" ] || fail "$verb: root's file was copied"
 done
+
+echo "--- profile export --whole searches the project with the owner's rights"
+rm -rf "$config"
+mkdir -p "$home/p/closed/bare/objects" "$home/p/closed/bare/refs"
+echo 'ref: refs/heads/x' >"$home/p/closed/bare/HEAD"
+chmod 755 "$home/p/closed"
+expect 0 "$WARDFS" profile export --whole medium
+has "$OUT" /workspace/closed/bare
+chmod 700 "$home/p/closed" # root's
+expect 0 "$WARDFS" profile export --whole medium
+hasnt "$OUT" /workspace/closed/bare
+
+echo "--- an owner's lock does not hold root, nor has root write under a second name"
+state=$WARD_TMP/state/wardfs
+expect 0 env XDG_STATE_HOME="$WARD_TMP/state" "$WARDFS" run --session theirs -- true
+chown -R 4711:4711 "$WARD_TMP/state"
+expect 0 "$WARDFS" audit verify --all --state "$state"
+expect 0 "$WARDFS" audit show --state "$state" theirs
+setpriv --reuid=4711 --regid=4711 --clear-groups python3 -c '
+import fcntl, sys, time
+f = open(sys.argv[1])
+fcntl.flock(f, fcntl.LOCK_EX)
+open(sys.argv[2], "w").close()
+time.sleep(600)' "$state/ledger.jsonl" "$theirs/held" &
+holder=$!
+wait_until 60 test -e "$theirs/held" || fail "control: not locked"
+expect 125 timeout 120 "$WARDFS" audit verify --all --state "$state"
+has "$ERR" "another process has held its lock"
+kill "$holder"
+wait "$holder" || :
+expect 0 "$WARDFS" audit verify --all --state "$state"
+ln "$state/ledger.jsonl" "$theirs/second"
+was=$(cat "$theirs/second")
+"$WARDFS" audit show --state "$state" theirs >/dev/null 2>"$WARD_TMP/.said" || :
+grep -q "has a second name" "$WARD_TMP/.said" || fail "$(cat "$WARD_TMP/.said")"
+[ "$was" = "$(cat "$theirs/second")" ] || fail "root wrote under a second name"
+
+echo "--- run --dry-run reads a program's first line with the owner's rights"
+printf '#!/bin/secret-name\n' >"$home/p/script"
+chmod 755 "$home/p/script"
+"$WARDFS" run --dry-run -- ./script >"$WARD_TMP/.said" 2>&1 || :
+grep -q secret-name "$WARD_TMP/.said" || fail "control: $(cat "$WARD_TMP/.said")"
+chmod 711 "$home/p/script" # root's
+"$WARDFS" run --dry-run -- ./script >"$WARD_TMP/.said" 2>&1 || :
+! grep -q secret-name "$WARD_TMP/.said" || fail "$(cat "$WARD_TMP/.said")"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs profile: what there is and what it is for, as it is written, as it is meant; a policy of one's own
-# that begins with one means what the profile means, and keeps looking for repositories.
+# wardfs profile: what there is and what it is for, as it is written, as it is meant; a policy of
+# one's own that begins with one means what the profile means, and keeps looking for repositories.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"
@@ -16,11 +16,21 @@ for one in "$WARD_SRC"/conf/profiles/*.policy; do
 	echo "$names" | grep -qx "${one%.policy}" || fail "${one%.policy} is not listed"
 done
 expect 0 "$WARDFS" profile list
-has "$OUT" "begins with medium (the default)."
+has "$OUT" "uses medium (the default)."
 
 for name in $names; do
 	expect 0 "$WARDFS" profile show "$name"
 	has "$OUT" "; $name: "
+	# A sentence behind the first line of each key, no sentence twice, and the lines are as they
+	# were.
+	echo "$OUT" >shown
+	awk '/^\[/ {s = $1} /^[a-z-]* *=/ && !seen[s $1]++ && !/ ; *[^ ]/ {print; bad = 1} END {exit bad}' shown >silent ||
+		fail "$name: a key that is not explained: $(cat silent)"
+	twice=$(sed -n 's/^[a-z-]* *=.* ; *\([A-Z].*\.\)$/\1/p' shown | sort | uniq -d)
+	[ -z "$twice" ] || fail "$name: said twice: $twice"
+	[ "$(grep -c '^[a-z-]* *=' shown)" -gt 5 ] || fail "control: $name has no lines"
+	expect 0 "$WARDFS" profile show --json "$name"
+	printf '%s' "$OUT" | python3 "$WARD_SRC/tests/cases/policy/lib/profile-lines.py" shown || fail "$name: other lines"
 	expect 0 "$WARDFS" profile show --resolved "$name"
 	hasnt "$OUT" "; $name: "
 	has "$OUT" "[tree /workspace]"
@@ -36,7 +46,8 @@ for name in $names; do
 	done
 done
 # The lines are those that messages name.
-line=$("$WARDFS" profile show medium | grep -n '^deny = id_rsa$')
+line=$("$WARDFS" profile show medium | grep -n '^secret = id_rsa$')
+touch id_rsa
 expect 1 "$WARDFS" policy explain read /workspace/id_rsa
 has "$OUT" "medium:${line%%:*}"
 
@@ -51,7 +62,7 @@ expect 1 "$WARDFS" policy explain --policy whole-medium.policy write /workspace/
 # A file that is there is not replaced; on stdout it is the same text.
 echo mine >mine.policy
 expect 2 "$WARDFS" profile export medium -o mine.policy
-has "$ERR" "is there already"
+has "$ERR" "exists already"
 [ "$(cat mine.policy)" = mine ] || fail "replaced"
 expect 0 "$WARDFS" profile export medium
 [ "$OUT" = "$(cat own-medium.policy)" ] || fail "stdout differs from the file"
@@ -69,7 +80,7 @@ expect 0 "$WARDFS" run --policy own-medium.policy -- true
 expect 2 "$WARDFS" profile show medum
 has "$ERR" "did you mean medium?"
 expect 2 "$WARDFS" profile show
-has "$ERR" "the name of a profile is needed: "
+has "$ERR" "name a profile: "
 expect 2 "$WARDFS" profile show ./own-medium.policy
 has "$ERR" "wardfs policy show --policy FILE"
 expect 2 "$WARDFS" profile list medium

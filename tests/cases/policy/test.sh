@@ -4,16 +4,21 @@
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
-# explain: connect takes HOST:PORT; the control: one that is
-for to in nonsense example.org:99999 example.org:0 :443 example.org:; do
+# explain: connect takes HOST[:PORT]; the control: one that is
+for to in https://example.org/ a:b example.org:99999 example.org:0 :443 example.org:; do
 	rc=0
 	"$WARDFS" policy explain connect "$to" >out 2>&1 || rc=$?
 	[ $rc = 2 ] || fail "connect $to: $rc"
-	grep -q HOST:PORT out || fail "connect $to: $(cat out)"
+	grep -qF 'HOST[:PORT]' out || fail "connect $to: $(cat out)"
 done
 rc=0
 "$WARDFS" policy explain connect example.org:443 >out 2>&1 || rc=$?
 [ $rc = 1 ] || fail "connect: $rc $(cat out)"
+for to in example.org '[::1]'; do
+	expect 1 "$WARDFS" policy explain connect "$to"
+	has "$ERR" "port 443, since '$to' names none"
+	has "$OUT" "connect $to:443: "
+done
 
 cat >good.policy <<'END'
 [policy]
@@ -25,7 +30,7 @@ read = /workspace/docs
 expect = read   /workspace/docs/a  allow
 expect = write  /workspace/docs/a  deny
 expect = write  /workspace/src/a   allow
-expect = read   /workspace/.env    deny
+expect = read   /workspace/.env    hide
 expect = stat   /etc/passwd        hide
 expect = create /etc/passwd        hide
 expect = stat   /                  allow

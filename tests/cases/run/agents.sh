@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# The profiles of agents: taken by the name of a program that its user installed, found where PATH leads, never
-# for one of the project's; the provider's key and hosts and a kept state directory, and else what medium gives.
+# The profiles of agents: taken by the name of a program that its user installed, found where PATH
+# leads, never for one of the project's; the provider's key and hosts and a kept state directory,
+# and else what medium gives.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"
@@ -36,7 +37,9 @@ PATH=$tools/bin:$plain
 said="wardfs: profile claude, by the name of the program (--policy chooses another)"
 expect 0 "$WARDFS" run -- claude
 [ "$OUT" = part ] || fail "its modules: $OUT"
-[ "$ERR" = "$said" ] || fail "what is said: $ERR"
+state=$HOME/.local/share/wardfs/agents/claude
+[ "$ERR" = "$said
+wardfs: wrote $state/.claude.json" ] || fail "what is said: $ERR"
 expect 0 "$WARDFS" run -- claude key
 has "$OUT" "key: key-of-the-caller"
 # By its path as well; the program is the one that was found.
@@ -46,9 +49,51 @@ expect 0 "$WARDFS" run -- "$tools/bin/claude" where
 # Nothing else of what lies around it is seen, nor the host's state of the same program.
 expect 0 "$WARDFS" run -- claude sh '[ ! -e ~/tools/private ] && [ ! -e '"$tools"'/private ]'
 expect 0 "$WARDFS" run -- claude sh '! cat '"$HOME"'/.claude/.credentials.json'
+# One that fails without a sign-in of its own is told how to get one; the host's sign-in is another.
+expect 3 "$WARDFS" run -- claude sh 'exit 3'
+[ -z "$ERR" ] || [ "$ERR" = "$said" ] || fail "with a key: $ERR"
+expect 3 env -u ANTHROPIC_API_KEY "$WARDFS" run -- claude sh 'exit 3'
+has "$ERR" "claude failed, and nobody has signed in to it here"
+has "$ERR" "Start 'wardfs run -- claude' in a terminal and sign in once, or set ANTHROPIC_API_KEY"
+expect 0 env -u ANTHROPIC_API_KEY "$WARDFS" run -- claude sh 'exit 0'
+hasnt "$ERR" "signed in"
+echo token >"$state/.credentials.json"
+expect 3 env -u ANTHROPIC_API_KEY "$WARDFS" run -- claude sh 'exit 3'
+hasnt "$ERR" "signed in"
+rm "$state/.credentials.json"
+# What a profile says of signing in is said before the command, until somebody has or gives a key.
+# The control: above.
+cp "$tools/lib/node_modules/@x/claude/cli.sh" "$tools/bin/codex"
+# It is for people at a terminal.
+at_terminal() { # at_terminal CMD...: each in a terminal
+	script -qec "$*" /dev/null </dev/null
+}
+expect 0 at_terminal env -u OPENAI_API_KEY "$WARDFS" run -- codex sh true
+has "$OUT" "for 'Sign in with ChatGPT' start once with: wardfs run --publish 1455 -- codex"
+expect 0 env -u OPENAI_API_KEY "$WARDFS" run -- codex sh true
+hasnt "$OUT$ERR" "Sign in with"
+expect 0 at_terminal env OPENAI_API_KEY=k "$WARDFS" run -- codex sh true
+hasnt "$OUT" "Sign in with"
+echo token >"$HOME/.local/share/wardfs/agents/codex/auth.json"
+expect 0 at_terminal env -u OPENAI_API_KEY "$WARDFS" run -- codex sh true
+hasnt "$OUT" "Sign in with"
+# gemini keeps in its settings how it signs in, which it cannot change inside: written as the
+# caller's variables say.
+cp "$tools/lib/node_modules/@x/claude/cli.sh" "$tools/bin/gemini"
+settings=$HOME/.local/share/wardfs/agents/gemini/.gemini/settings.json
+expect 0 env -u GEMINI_API_KEY GOOGLE_GENAI_USE_GCA=true "$WARDFS" run -- gemini sh '[ "$GOOGLE_GENAI_USE_GCA" = true ]'
+[ "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["security"]["auth"]["selectedType"])' "$settings")" = oauth-personal ] ||
+	fail "$(cat "$settings")"
+# control: not without the variable, and with a key as the key says
+rm "$settings"
+expect 0 env -u GEMINI_API_KEY "$WARDFS" run -- gemini sh 'exit 0'
+! grep -q selectedType "$settings" || fail "$(cat "$settings")"
+rm "$settings"
+expect 0 env GEMINI_API_KEY=k "$WARDFS" run -- gemini sh 'exit 0'
+grep -q gemini-api-key "$settings" || fail "$(cat "$settings")"
 # What medium refuses is refused, what it gives is given.
 expect 1 "$WARDFS" run -- claude sh 'cat .env'
-has "$ERR" "Permission denied"
+has "$ERR" "No such file"
 expect 2 "$WARDFS" run -- claude sh 'echo x >.git/hooks/pre-commit'
 expect 1 "$WARDFS" run -- claude sh 'mkdir .gemini'
 expect 0 "$WARDFS" run -- claude sh 'cat code; echo more >>code; git status --short'
@@ -114,7 +159,8 @@ PATH=$tools/bin:$plain
 expect 0 "$WARDFS" policy add deny /workspace/code
 expect 0 "$WARDFS" run -- claude key
 has "$OUT" key-of-the-caller
-has "$ERR" "profile claude, by the name of the program, and on it $XDG_CONFIG_HOME/wardfs/projects/"
+has "$ERR" "profile claude, by the name of the program, and on it "
+has "$ERR" "$XDG_CONFIG_HOME/wardfs/projects/"
 expect 1 "$WARDFS" run -- claude sh 'cat code'
 own=$(find "$XDG_CONFIG_HOME/wardfs/projects" -name '*.policy')
 printf '[network]\nmode = none\n' >>"$own"
@@ -140,7 +186,7 @@ rm "$own"
 expect 0 "$WARDFS" policy explain --policy claude connect api.anthropic.com:443
 expect 1 "$WARDFS" policy explain --policy claude connect api.anthropic.com:80
 expect 1 "$WARDFS" policy explain --policy claude connect example.org:443
-expect 0 "$WARDFS" run --dry-run -- claude
+expect 0 "$WARDFS" run --dry-run -v -- claude
 has "$OUT" "base: claude"
 has "$OUT" "program      $tools/bin/claude"
 has "$OUT" "ANTHROPIC_API_KEY (passed on)"
@@ -159,12 +205,27 @@ for name in claude codex gemini opencode aider; do
 	chmod +x "$HOME/.local/bin/$name"
 	expect 0 "$WARDFS" run -- "$name" hello
 	[ "$OUT" = hello ] || fail "$name: $OUT"
-	[ "$ERR" = "wardfs: profile $name, by the name of the program (--policy chooses another)" ] ||
-		fail "$name: $ERR"
+	said="wardfs: profile $name, by the name of the program (--policy chooses another)"
+	hasnt "$ERR" refused
+	# What the profile seeds is said once.
+	expect 0 "$WARDFS" run -- "$name" hello
+	[ "$ERR" = "$said" ] || fail "$name: $ERR"
 	expect 0 "$WARDFS" policy check --strict "$name"
 done
 expect 0 "$WARDFS" run --policy agent -- sh -c 'mkdir -p "$XDG_DATA_HOME/x" && test -w "$XDG_DATA_HOME/x"'
 expect 1 "$WARDFS" policy explain --policy agent connect example.org:443
+# One that is installed where no profile looks is shown with what lies around it, also behind a
+# link. Not so with another profile, for which the message names the option; one of the project's is
+# taken as it lies there.
+mkdir -p "$HOME/own/lib/node_modules/a/bin" "$HOME/own/bin"
+printf '#!/bin/sh\nexec cat "$(dirname "$(readlink -f "$0")")/../said"\n' >"$HOME/own/lib/node_modules/a/bin/cli"
+echo found >"$HOME/own/lib/node_modules/a/said"
+chmod 755 "$HOME/own/lib/node_modules/a/bin/cli"
+ln -s ../lib/node_modules/a/bin/cli "$HOME/own/bin/own-agent"
+expect 0 env PATH="$HOME/own/bin:$PATH" "$WARDFS" run --policy agent -- own-agent
+[ "$OUT" = found ] || fail "$OUT$ERR"
+expect 127 env PATH="$HOME/own/bin:$PATH" "$WARDFS" run --policy medium -- own-agent
+has "$ERR" "--read $HOME/own/bin --read $HOME/own/lib/node_modules/a/bin shows them"
 
 # An ordinary user.
 [ "$(id -u)" -eq 0 ] || exit 0
@@ -179,7 +240,8 @@ as_user -c '
 	[ "$(wc -l <~/.local/share/wardfs/agents/codex/log)" -eq 2 ]' || fail "an ordinary user"
 exit 0
 
-# What instructs or starts the agent in all projects is not for a session to change; the control: what it remembers is.
+# What instructs or starts the agent in all projects is not for a session to change; the control:
+# what it remembers is.
 cd "$HOME/proj" || exit 1
 for at in claude/rules/all.md claude/CLAUDE.local.md claude/CLAUDE.md claude/loop.md claude/statusline.sh \
 	codex/AGENTS.override.md codex/AGENTS.md codex/agents/a.toml codex/p.config.toml gemini/.agents/skills/s/SKILL.md \

@@ -3,8 +3,8 @@
 # shellcheck disable=SC2016
 # timeout: 3600
 # plain
-# kill -9 of any of ours at any moment, also during set-up: no process, mount, control group, runtime
-# directory or temporary file is left. As root and as an ordinary user; with a network, too.
+# kill -9 of any of ours at any moment, also during set-up: no process, mount, control group,
+# runtime directory or temporary file is left. As root and as an ordinary user; with a network, too.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -20,7 +20,7 @@ has "$OUT" "wardfs attach, number 2, to watch: joined"
 "$WARDFS" run --session dumb -- sh -c "touch up; exec sleep $mark" </dev/null >/dev/null 2>&1 &
 wait_until 60 test -e up || fail "not started"
 expect 2 "$WARDFS" attach dumb
-has "$ERR" "wants a terminal"
+has "$ERR" "needs a terminal"
 expect 125 script -qec "$WARDFS attach dumb" /dev/null
 has "$OUT" "wardfs exec"
 # From inside nobody attaches: no path leads to the socket, and another pid namespace is refused.

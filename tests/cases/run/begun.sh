@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A writer that fails, or is killed, between the ledger's entry of a session and its first record: what the
-# ledger tells of gets a trail, at once or by the next start, and is incomplete; it was missing for ever.
+# A writer that fails, or is killed, between the ledger's entry of a session and its first record:
+# what the ledger tells of gets a trail, at once or by the next start, and is incomplete; it was
+# missing for ever.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 project p
@@ -12,7 +13,8 @@ mkdir ../part
 cp "$WARD_BUILD"/wardfs "$WARD_BUILD"/wardfs-init "$WARD_BUILD"/wardfs-fs ../part
 chmod 755 .. ../part
 
-# As long as the word is there the disk takes the entry, but does not keep it; `once`: for one writer.
+# As long as the word is there the disk takes the entry, but does not keep it; `once`: for one
+# writer.
 cat >../part/wardfs-audit <<END
 #!/bin/sh
 [ -e "$PWD/../always" ] || /bin/rm "$PWD/../once" 2>/dev/null || exec "$WARD_BUILD/wardfs-audit" "\$@"
@@ -58,8 +60,8 @@ agree "failed starts"
 "$WARDFS" audit verify --all >../out || [ $? -eq 1 ]
 hasnt "$(cat ../out)" ": missing"
 
-# Where the ledger has nothing, nothing is left: a writer that cannot be executed, and one that dies with the
-# ledger locked, by a descriptor that is the supervisor's as well.
+# Where the ledger has nothing, nothing is left: a writer that cannot be executed, and one that dies
+# with the ledger locked, by a descriptor that is the supervisor's as well.
 never() {
 	expect 125 ../part/wardfs run --session never -- true
 	[ ! -e "$STATE/sessions/never" ] && [ ! -e "$STATE/running/never" ] || fail "$1: it is left"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Between two runs nothing is passed on but what the policy lets be written: no System V IPC, POSIX shared
-# memory, no files of /tmp, /run or a home in memory, no daemon, no job of cron. In one run all
-# of it works, which is the control; and what the host has of it is not seen inside.
+# Between two runs nothing is passed on but what the policy lets be written: no System V IPC, POSIX
+# shared memory, no files of /tmp, /run or a home in memory, no daemon, no job of cron. In one run
+# all of it works, which is the control; and what the host has of it is not seen inside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -40,7 +40,8 @@ has "$OUT" shm
 "$WARDFS" kill holds
 expect 143 wait $held
 
-# A daemon ends with its session; cron, at and the user's systemd have no place inside to leave a job in.
+# A daemon ends with its session; cron, at and the user's systemd have no place inside to leave a
+# job in.
 expect 0 "$WARDFS" run --policy ../fresh.policy -- $python -c "$(cat "$WARD_SRC/tests/cases/run/lib/between-daemon.py")" $mark
 wait_until 60 ended $mark || fail "a daemon is left"
 sleep $mark &

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Requests at the control sockets of `wardfs run` and `wardfs mount`: each takes its own, says why it
-# refuses others, and goes on. Each refusal has its control.
+# Requests at the control sockets of `wardfs run` and `wardfs mount`: each takes its own, says why
+# it refuses others, and goes on. Each refusal has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -40,8 +40,20 @@ has "$ERR" "does not take such a request"
 asked r1 '{"verb":"status"}' 0 'run -' -
 asked m1 '{"verb":"status"}' 0 'mount -' -
 expect 0 "$WARDFS" exec r1 true
+# What a session made itself is no secret to it, which explain cannot know: it names the session and
+# what asks it.
+expect 0 "$WARDFS" exec r1 -- sh -c 'echo made >.env'
+explained() { (cd project && "$WARDFS" policy explain read .env); }
+expect 1 explained
+has "$OUT" "Session r1 runs"
+expect 0 "$WARDFS" exec r1 -- ls -l /workspace/.env
 expect 0 "$WARDFS" umount mnt
 expect 0 "$WARDFS" kill r1
+# It is gone by then: nobody waits for that.
+expect 0 "$WARDFS" ps
+hasnt "$OUT" r1
+expect 1 explained
+hasnt "$OUT" "Session r1"
 rc=0
 wait $! || rc=$?
 [ "$rc" -eq 143 ] || fail "the session was not ended by the request: $rc"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# A host that stopped left a hole in a trail; the next start ends that trail. Its records go on behind the
-# numbers that are there, so all that stands behind the hole verifies, with both verifiers; and a
-# second hole, in what is behind, changes nothing of that.
+# A host that stopped left a hole in a trail; the next start ends that trail. Its records go on
+# behind the numbers that are there, so all that stands behind the hole verifies, with both
+# verifiers; and a second hole, in what is behind, changes nothing of that.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 project p
@@ -13,7 +13,8 @@ STATE=${XDG_STATE_HOME:-}/wardfs
 printf '[policy]\nversion = 1\nextends = medium\n[audit]\ncheckpoint = 50\nrotate = 256M\n' >../policy
 WORK='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); : >"f$i" && echo "f$i"; done; exec sleep 600'
 
-# hole NAME AT...: a session at work is killed as by a stop of the host, with a page of zeros at each place
+# hole NAME AT...: a session at work is killed as by a stop of the host, with a page of zeros at
+# each place
 hole() {
 	name=$1
 	shift
@@ -38,8 +39,8 @@ hole() {
 	[ ! -e "$STATE/running/$name" ] || fail "$name: its mark is left"
 }
 
-# numbers NAME BAD: the first wrong line is BAD; no number is there twice, none of the new writer's is lower
-# than the last one before; and the ledger has the last
+# numbers NAME BAD: the first wrong line is BAD; no number is there twice, none of the new writer's
+# is lower than the last one before; and the ledger has the last
 numbers() {
 	python3 "$WARD_SRC/tests/cases/run/lib/crashed-hole-numbers.py" "$STATE/sessions/$1/trail.jsonl" "$STATE/ledger.jsonl" "$1" "$2" "$last" || fail "$1: the numbers"
 }

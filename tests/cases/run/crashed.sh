@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# A session that lost its supervisor and its writer at once, as with a stop of the host, gets its end at
-# the next start, with a gap that says what can be missing. sync = record: what was answered is there.
+# A session that lost its supervisor and its writer at once, as with a stop of the host, gets its
+# end at the next start, with a gap that says what can be missing. sync = record: what was answered
+# is there.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # The disk of the trail breaks: a block that cannot be written (EIO), a file system that turns
-# read-only under the writer. on-failure = deny: operations fail from then on; stop: the session ends.
-# Either way the session fails, and what was answered with sync = record is there when the disk is
-# looked at again, with a next session that says what happened to this one.
+# read-only under the writer. on-failure = deny: operations fail from then on; stop: the session
+# ends. Either way the session fails, and what was answered with sync = record is there when the
+# disk is looked at again, with a next session that says what happened to this one.
 # plain
 # timeout: 900
 set -eu
@@ -28,7 +28,8 @@ fresh() {
 	truncate -s 16m ../under/image
 	mkfs.ext4 -q -F -m 0 -b 4096 -E lazy_itable_init=0,nodiscard ../under/image || fail "mkfs"
 	mount -o loop ../under/image ../disk || skip "no loop device can be had here"
-	# A page at a time: the loop driver takes a write for done of which only the beginning had room.
+	# A page at a time: the loop driver takes a write for done of which only the beginning had
+	# room.
 	device=$(findmnt -no SOURCE ../disk)
 	echo 4 >"/sys/block/${device##*/}/queue/max_sectors_kb" || fail "max_sectors_kb"
 	rm -rf f* quit ../told
@@ -61,8 +62,9 @@ aborted() {
 
 # answered: what was told is in the trail, as the disk has it after its journal was looked through
 answered() {
-	# Room first: what the file system has kept in memory of its own after it said that it is on disk
-	# (extents, inodes; they are in its journal) would be lost by this device at the umount, silently.
+	# Room first: what the file system has kept in memory of its own after it said that it is on
+	# disk (extents, inodes; they are in its journal) would be lost by this device at the
+	# umount, silently.
 	rm -f ../under/filler
 	umount ../disk || fail "$1: the disk is in use"
 	mount -o loop ../under/image ../disk || fail "$1: the disk cannot be mounted again"

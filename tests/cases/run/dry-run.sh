@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# run --dry-run says what a run would do: the same commands under the same policies start where it says so, and
-# fail with the status it names where not. It starts nothing, leaves nothing, and tells no secret.
+# run --dry-run says what a run would do: the same commands under the same policies start where it
+# says so, and fail with the status it names where not. It starts nothing, leaves nothing, and tells
+# no secret.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"
@@ -53,7 +54,8 @@ put limits.policy '[limits]
 memory = 512M
 wall = 10m'
 
-# agree EXPECTED OPTION... -- CMD: --dry-run and the run itself say the same. EXPECTED: the run's status.
+# agree EXPECTED OPTION... -- CMD: --dry-run and the run itself say the same. EXPECTED: the run's
+# status.
 agree() {
 	status=$1
 	shift
@@ -121,7 +123,8 @@ fi
 	agree 127 -- hidden-not-there.sh
 ) || exit 1
 
-# Nothing came into being: the same sessions as before, no key of its own making, no group, no process.
+# Nothing came into being: the same sessions as before, no key of its own making, no group, no
+# process.
 sessions() { "$WARDFS" audit list --json; }
 before=$(sessions)
 expect 0 "$WARDFS" run --dry-run -- true
@@ -145,7 +148,13 @@ put key.policy '[env]
 pass = SOME_API_KEY
 set = COLOR=blue'
 export SOME_API_KEY=s3cr3t-of-the-caller
-expect 0 "$WARDFS" run --dry-run --policy key.policy --env OTHER=s3cr3t-too --hide '*.pem' -- ./ok.sh
+expect 0 "$WARDFS" run --dry-run --policy key.policy -- ./ok.sh
+[ "$(echo "$OUT" | wc -l)" -le 45 ] || fail "not short: $OUT"
+has "$OUT" "lines (-v prints them)"
+has "$OUT" " SOME_API_KEY"
+expect 2 "$WARDFS" run -v -- ./ok.sh
+has "$ERR" "--verbose goes with --dry-run"
+expect 0 "$WARDFS" run --dry-run -v --policy key.policy --env OTHER=s3cr3t-too --hide '*.pem' -- ./ok.sh
 hasnt "$OUT$ERR" s3cr3t
 has "$OUT" "SOME_API_KEY (passed on)"
 has "$OUT" "OTHER (--env)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Root's environment does not reach another owner by that owner's policy file: only by root's own words, and
-# under sudo by exact names. Each with its control.
+# Root's environment does not reach another owner by that owner's policy file: only by root's own
+# words, and under sudo by exact names. Each with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -44,7 +44,7 @@ for pass in '*' 'ROOTS_*' 'ROOTS_TOKEN'; do
 	has "$ERR" "--env NAME passes one"
 	[ "$(printf '%s\n' "$ERR" | grep -c -e '--env')" = 1 ] || fail "more than a line: $ERR"
 	hasnt "$ERR" hunter2
-	expect 0 by_root "$WARDFS" run --dry-run -- true
+	expect 0 by_root "$WARDFS" run --dry-run -v -- true
 	printf '%s\n' "$OUT" | grep -q '^ *TZ' || fail "control: no variable is listed"
 	! printf '%s\n' "$OUT" | grep -q '^ *ROOTS_TOKEN' || fail "rehearsed: ROOTS_TOKEN"
 	has "$ERR" "--env NAME passes one"

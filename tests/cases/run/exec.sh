@@ -27,7 +27,8 @@ session one --policy ../base.policy
 wait_until 60 pgrep -f "^sleep $mark\$" || fail "the command does not run"
 before=$(readlink "/proc/$(pgrep -f "^sleep $mark\$" | head -n 1)/ns/mnt")
 
-# What leads past the sandbox is not taken along; the control: a file, by a descriptor that can read it.
+# What leads past the sandbox is not taken along; the control: a file, by a descriptor that can read
+# it.
 expect 0 "$WARDFS" exec one -- cat <../base.policy
 has "$OUT" 'hide = *.pem'
 expect 2 "$WARDFS" exec one -- true <..
@@ -54,7 +55,8 @@ wait_until 300 sh -c '[ $(ls many-[1-8] | wc -l) = 8 ]' || fail "some commands n
 [ ! -e many-failed ] || fail "$(cat many-failed)"
 rm many-[1-8] said-[1-8]
 
-# The same where pid 1 is slow to ask who has ended: it hears of a command when that is over already.
+# The same where pid 1 is slow to ask who has ended: it hears of a command when that is over
+# already.
 init=$(status_of one init_pid)
 traced() {
 	grep -q "^TracerPid:[[:space:]]*$tracer\$" "/proc/$init/status"
@@ -126,7 +128,8 @@ running "h$mark" || fail "control: it is not seen"
 kill -9 $client
 wait_until 60 ended "h$mark" || fail "it goes on without its client"
 
-# From inside nobody can ask: no path leads to the socket, and a process of the session is refused by it.
+# From inside nobody can ask: no path leads to the socket, and a process of the session is refused
+# by it.
 expect 2 "$WARDFS" exec nobody -- true
 init=$("$WARDFS" ps --json | sed -n 's/.*"init_pid": \([0-9]*\).*/\1/p')
 expect 125 nsenter --target "$init" --pid -- "$WARDFS" exec one -- touch inside
@@ -157,13 +160,13 @@ expect 125 "$WARDFS" exec two -- true
 has "$ERR" "no other program run"
 over two
 # One that is too slow.
-{ cat ../base.policy && printf '[limits]\nper-command = 1s\n'; } >../brief.policy
+{ cat ../base.policy && printf '[limits]\ncommand = 1s\n'; } >../brief.policy
 session brief --policy ../brief.policy
 expect 124 "$WARDFS" exec brief -- sleep 98$$
-has "$ERR" "per-command"
+has "$ERR" "[limits] command"
 over brief
 expect 0 "$WARDFS" audit show --json --kind exec brief
-has "$OUT" "ended by [limits] per-command"
+has "$OUT" "ended by [limits] command"
 # The end of the session is the end of what was started beside it.
 session three
 "$WARDFS" exec three -- sh -c 'touch beside; exec sleep 96'$$ &

@@ -87,6 +87,11 @@ named 'mkdir -p node_modules/.bin; echo x >node_modules/.bin/tsc' node_modules/.
 named 'mkdir -p .venv/bin; echo x >.venv/bin/python' .venv/bin
 named 'echo x >AGENTS.md' AGENTS.md
 named 'echo x >AGENTS.override.md' AGENTS.override.md
+named 'echo x >lefthook-local.toml' lefthook-local.toml
+named 'mkdir -p .config; echo x >.config/lefthook.jsonc' .config/lefthook.jsonc
+named 'echo x >src/rust-toolchain' src/rust-toolchain
+named 'echo x >.bazelversion' .bazelversion
+silent 'echo x >lefthook; echo x >my-lefthook.yml'
 named 'echo x >src/CLAUDE.local.md' src/CLAUDE.local.md
 named 'echo x >.Renviron' .Renviron
 named 'mkdir -p .direnv/bin; echo x >.direnv/bin/ls' .direnv
@@ -97,6 +102,12 @@ for f in hgrc hgrc-not-shared sharedpath requires; do
 	named "mkdir -p hg$f/.hg; echo x >hg$f/.hg/$f" "hg$f/.hg/$f"
 done
 named 'mkdir -p .hg; echo shared >.hg/requires' .hg/requires
+
+echo "--- what packages bring along for their own CI is counted; at the top, and all else of them, is named"
+silent 'mkdir -p node_modules/a/.github/workflows; echo x >node_modules/a/.github/workflows/ci.yml; echo x >node_modules/a/.travis.yml'
+named 'mkdir -p vendor/b/.circleci; echo x >vendor/b/.circleci/config.yml; echo x >vendor/b/AGENTS.md' vendor/b/AGENTS.md
+has "$ERR" "(besides 1 of CI in installed packages"
+named 'mkdir -p lib/.circleci; echo x >lib/.circleci/config.yml' lib/.circleci
 
 echo "--- an old time, another name and a move do not help"
 named 'mkdir o; echo x >o/.envrc; touch -d @1 o/.envrc' o/.envrc

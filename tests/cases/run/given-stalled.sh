@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file that was given as 0 or 1 and whose server does not answer: the session goes on. Its clock ends it, it takes
-# further commands, and once the server answers nothing was lost. The server is a file system that is stopped.
+# A file that was given as 0 or 1 and whose server does not answer: the session goes on. Its clock
+# ends it, it takes further commands, and once the server answers nothing was lost. The server is a
+# file system that is stopped.
 # timeout: 300
 # shellcheck disable=SC2016
 set -eu
@@ -32,7 +33,8 @@ cd p || exit 1
 
 stopped() { grep -q '^State:.T' /proc/$server/status; }
 waits() { [ "$(cat "$waiting")" -gt 0 ]; }
-# stall: the server is stopped once the session has begun; then the session reads and writes, and waits.
+# stall: the server is stopped once the session has begun; then the session reads and writes, and
+# waits.
 stall() {
 	wait_until 60 grep -qs begun ../back/out || fail "no session"
 	kill -STOP $server

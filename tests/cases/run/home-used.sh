@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# What a kept home holds is kept beside it, so that not each start counts it; and it is counted wherever
-# the figure could be too small: after a session that was killed, beside another one, after a stop of the
-# host, when it leaves less than half, and now and then in any case. What the host puts there in between
-# shows which of the two it was.
+# What a kept home holds is kept beside it, so that not each start counts it; and it is counted
+# wherever the figure could be too small: after a session that was killed, beside another one, after
+# a stop of the host, when it leaves less than half, and now and then in any case. What the host
+# puts there in between shows which of the two it was.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
@@ -73,7 +73,8 @@ wait_until 60 free || fail "the home is still held"
 run true
 is 4507 "after a kill"
 
-# Two at once: neither knows what the other adds, and each counts. The one that began alone writes nothing either.
+# Two at once: neither knows what the other adds, and each counts. The one that began alone writes
+# nothing either.
 "$WARDFS" run --policy ../used.policy --session first -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done; head -c 100 /dev/zero >~/first' 2>err &
 first=$!
 wait_until 60 test -e up || fail "not started: $(cat err)"

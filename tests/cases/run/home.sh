@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016,SC2088
 # A home that is kept for a project: found again the next day and by sessions beside it, by no other
-# project and not by the host; without what would steer the next session; within its size; taken away
-# by `wardfs home clear`, which follows nothing and waits for nobody.
+# project and not by the host; without what would steer the next session; within its size; taken
+# away by `wardfs home clear`, which follows nothing and waits for nobody.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
@@ -59,13 +59,16 @@ expect 1 "$WARDFS" run -- sh -c 'test -e ~/.config/git/config'
 for f in .npmrc .bashrc .profile .gitconfig; do
 	[ "$(cat ~/$f)" = "# of the host" ] || fail "$f of the host"
 done
-# Secrets by name cannot be left there either.
-expect 2 "$WARDFS" run -- sh -c 'echo x >~/.netrc'
+# What looks like a secret is the session's own that makes it. No later one has it.
+expect 0 "$WARDFS" run -- sh -c 'echo own >~/.netrc; cat ~/.netrc'
+[ "$OUT" = own ] || fail "control: its own: $OUT"
+expect 1 "$WARDFS" run -- sh -c 'cat ~/.netrc'
+hasnt "$OUT" own
 
 # Two at once share it, and neither loses what steers it.
-"$WARDFS" run --session "one$$" -- sh -c 'echo own >~/.bashrc; touch up; while [ ! -e go ]; do sleep 0.05; done; cat ~/.bashrc ~/.npm/y' >one.out 2>&1 &
+"$WARDFS" run --session "one$$" -- sh -c 'echo own >~/.bashrc; touch up; while [ ! -e go ]; do sleep 0.05; done; cat ~/.bashrc ~/.npm/y' >one.out 2>one.err &
 one=$!
-wait_until 60 test -e up || fail "not started: $(cat one.out)"
+wait_until 60 test -e up || fail "not started: $(cat one.err)"
 expect 0 "$WARDFS" run -- sh -c 'echo second >~/.npm/y; cat ~/.bashrc'
 has "$OUT" own
 # While one runs nothing is taken away.
@@ -74,7 +77,7 @@ has "$ERR" "a session of $PWD runs"
 expect 0 "$WARDFS" home list
 has "$OUT" "a session runs"
 touch go
-wait $one || fail "the first: $(cat one.out)"
+wait $one || fail "the first: $(cat one.err)"
 [ "$(cat one.out)" = "own
 second" ] || fail "two at once: $(cat one.out)"
 
@@ -88,6 +91,25 @@ printf %s "$OUT" | python3 -c '
 import json, sys
 h, = json.load(sys.stdin)
 assert 80000 < h["bytes"] < 99000 and h["files"] >= 4, h' || fail "size: $OUT"
+
+# It belongs to a directory, not to a path: who makes another one there gets none of it, until the
+# owner says so.
+expect 0 "$WARDFS" run -- sh -c 'echo secret >~/token'
+mv ../a ../a.old && git init -q ../a && cd ../a || exit 1
+expect 1 "$WARDFS" run -- sh -c 'cat ~/token; echo x >~/mine; [ -e ~/token ]'
+has "$ERR" "is not the directory for which wardfs kept this home"
+has "$ERR" "wardfs home keep $PWD"
+[ -e "$home/token" ] && [ ! -e "$home/mine" ] || fail "the kept home: $(ls -A "$home")"
+expect 0 "$WARDFS" home keep
+[ "$OUT" = "kept for: $PWD" ] || fail "keep: $OUT"
+expect 0 "$WARDFS" run -- sh -c 'cat ~/token'
+[ "$OUT" = secret ] && [ -z "$(printf %s "$ERR" | grep another)" ] || fail "kept: $OUT $ERR"
+# A directory that was moved away and back is the same one, and not the one that it is bound to now.
+cd .. && mv a a.new && mv a.old a && cd a || exit 1
+expect 1 "$WARDFS" run -- sh -c 'test -e ~/token'
+expect 0 "$WARDFS" home keep "$PWD"
+expect 0 "$WARDFS" run -- sh -c 'rm ~/token'
+rm -rf ../a.new
 
 # A tree of the policy's in the same place.
 printf '[policy]\nversion = 1\nextends = medium\n[tree /agent-home/sub]\nsource = .\nat = none\n' >../tree.policy
@@ -109,6 +131,17 @@ for i in range(200):
     os.mkdir("d"); os.chdir("d")
 open("bottom", "w").close()'
 [ -L "$home/link" ] || fail "control: no link"
+# A link in the place of a directory names no home, neither from here nor with a name behind it.
+mkdir ../sub
+expect 1 "$WARDFS" home clear ../sub
+has "$ERR" "no home is kept"
+rmdir ../sub
+ln -s b ../sub
+chown -h 4711 ../sub
+for verb in clear keep size; do
+	expect 1 "$WARDFS" home "$verb" ../sub
+	has "$ERR" "../sub leads to b;"
+done
 (cd ../b && expect 0 "$WARDFS" home list && has "$OUT" "$HOME/a" && has "$OUT" "$HOME/b") || exit 1
 expect 0 "$WARDFS" home clear
 [ "$OUT" = "cleared: $PWD" ] || fail "clear: $OUT"
@@ -117,7 +150,19 @@ expect 0 "$WARDFS" home clear
 expect 1 "$WARDFS" home clear
 has "$ERR" "no home is kept"
 expect 1 "$WARDFS" run -- sh -c 'test -e ~/.npm'
-expect 0 "$WARDFS" home clear --all --json
+# All at once: only who is asked and says yes, or says so beforehand.
+expect 1 "$WARDFS" home clear --all
+has "$ERR" "--all would clear 2 homes of 1 owners"
+has "$ERR" "give --yes"
+answered() { # ANSWER: on a terminal
+	python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/home-asked.py")" "$1" "$WARDFS" home clear --all
+}
+expect 1 answered n
+has "$OUT" "Clear all of them? y, n [n]"
+has "$OUT" "nothing was cleared"
+expect 0 "$WARDFS" home list
+has "$OUT" "$HOME/b"
+expect 0 "$WARDFS" home clear --all --yes --json
 printf %s "$OUT" | python3 -c 'import json, sys; assert len(json.load(sys.stdin)) == 2' || fail "$OUT"
 expect 0 "$WARDFS" home list
 [ -z "$OUT" ] || fail "left: $OUT"

@@ -38,7 +38,8 @@ chown -R 4711:4711 .
 SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=u expect 0 "$WARDFS" run -- sh -c 'id -u; touch theirs'
 has "$OUT" 4711
 [ "$(stat -c %u:%g theirs)" = 4711:4711 ] || fail "$(stat -c %u:%g theirs)"
-# And what other commands write where they are told to; not in a place of root's, nor a file that was there.
+# And what other commands write where they are told to; not in a place of root's, nor a file that
+# was there.
 export SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=u
 : >old.html
 mkdir ../roots

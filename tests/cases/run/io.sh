@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# wardfs ps --io: what is open, how it is read and written, and why; bounded; and a daemon that does not
-# answer holds nobody up.
+# wardfs ps --io: what is open, how it is read and written, and why; bounded; and a daemon that does
+# not answer holds nobody up.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

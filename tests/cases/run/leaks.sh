@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Nothing leaks in or out: identity of the host, keyrings, sockets, what /proc and /sys tell, our own
-# processes. Each with its control: the same is there, and works, outside.
+# Nothing leaks in or out: identity of the host, keyrings, sockets, what /proc and /sys tell, our
+# own processes. Each with its control: the same is there, and works, outside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -51,8 +51,8 @@ expect 1 "$WARDFS" run -- /usr/bin/python3 connect.py /workspace/host.sock
 expect 0 "$WARDFS" run -- /usr/bin/python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/leaks-own.py")"
 has "$OUT" own
 
-# Nor does the host, or another session, reach what listens inside: a descriptor could go along. The command
-# itself does, which is the control.
+# Nor does the host, or another session, reach what listens inside: a descriptor could go along. The
+# command itself does, which is the control.
 cp "$WARD_SRC/tests/cases/run/lib/leaks-inside.py" inside.py
 "$WARDFS" run -- /usr/bin/python3 inside.py >inside.said 2>&1 &
 inside=$!
@@ -102,7 +102,8 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 
 # --- what /proc and /sys tell ---
-# Each has a mount of its own in front of it; what an ordinary user could read tells nothing any more.
+# Each has a mount of its own in front of it; what an ordinary user could read tells nothing any
+# more.
 expect 0 "$WARDFS" run -- cut -d' ' -f5 /proc/self/mountinfo
 masks=$OUT
 for name in /proc/kcore /proc/keys /proc/key-users /proc/kmsg /proc/sysrq-trigger /proc/timer_list \
@@ -133,8 +134,8 @@ run=$!
 wait_until 60 test -e up || fail "not started"
 init=$(status_of held init_pid)
 command=$(cat "/proc/$init/task/$init/children" | cut -d' ' -f1)
-# From outside, as root: the caller's environment is the supervisor's (the control), pid 1 has none, the
-# command what it was given.
+# From outside, as root: the caller's environment is the supervisor's (the control), pid 1 has none,
+# the command what it was given.
 [ "$(tr '\0' '\n' <"/proc/$run/environ" | grep -c hunter2)" = 1 ] || fail "control: the supervisor's environment"
 [ "$(wc -c <"/proc/$init/environ")" = 0 ] || fail "pid 1: $(tr '\0' ' ' <"/proc/$init/environ")"
 [ "$(tr '\0' '\n' <"/proc/$command/environ" | grep -c '^GIVEN=seen$')" = 1 ] || fail "control: the command's environment"
@@ -144,8 +145,8 @@ hasnt "$OUT" "/proc/1/comm"
 rm hold
 wait $run
 
-# As one ordinary user all of ours have that user's id: only that they are not dumpable keeps the user's
-# other processes out of their memory and descriptors (proc(5), ptrace(2)).
+# As one ordinary user all of ours have that user's id: only that they are not dumpable keeps the
+# user's other processes out of their memory and descriptors (proc(5), ptrace(2)).
 cp "$WARD_SRC/tests/cases/run/lib/leaks-dump.py" ../dump.py
 cp "$WARD_SRC/tests/cases/run/lib/leaks-found.py" ../found.py
 cat >../same-user.sh <<'S'
@@ -156,8 +157,9 @@ project q
 cd q || exit 1
 cp "$1"/*.py .
 if python3 key.py true; then
-	# Mode none hands the session keyring on (the control), process has one of its own, and no filter in
-	# front of it. /proc/keys shows a user's keys wherever they are; found are those of the keyring.
+	# Mode none hands the session keyring on (the control), process has one of its own, and no
+	# filter in front of it. /proc/keys shows a user's keys wherever they are; found are those
+	# of the keyring.
 	expect 0 python3 key.py "$WARDFS" run --mode none -- /usr/bin/python3 found.py
 	[ "$OUT" = found ] || fail "control: $OUT"
 	expect 0 python3 key.py "$WARDFS" run --mode process -- /usr/bin/python3 found.py

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # timeout: 1800
-# Many sessions one after the other leave nothing: no process, mount, control group, descriptor of whoever
-# starts them, no file beside their trails. Each way to end is among them.
+# Many sessions one after the other leave nothing: no process, mount, control group, descriptor of
+# whoever starts them, no file beside their trails. Each way to end is among them.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

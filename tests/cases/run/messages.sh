@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016
-# What a slip of the finger is answered with: which word was wrong, the nearest right one, exit status 2.
-# And what goes out: names are escaped in every message, output that cannot be written is an error.
+# What a slip of the finger is answered with: which word was wrong, the nearest right one, exit
+# status 2. And what goes out: names are escaped in every message, output that cannot be written is
+# an error.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -15,6 +16,16 @@ NL='
 # Verbs and words, each with its control.
 expect 2 "$WARDFS" rnu -- true
 has "$ERR" "did you mean 'run'?"
+# Of a short word two letters are another word.
+expect 2 "$WARDFS" foo
+has "$ERR" "no verb 'foo'; wardfs --help"
+for word in denials verify explain status logs; do
+	expect 2 "$WARDFS" $word
+	has "$ERR" "no verb '$word': did you mean '"
+	here=$(printf '%s\n' "$ERR" | sed -n "s/.*did you mean '\(.*\)'?.*/\1/p")
+	# shellcheck disable=SC2086
+	expect 0 "$WARDFS" $here --help
+done
 expect 2 "$WARDFS" frobnicate
 has "$ERR" "no verb 'frobnicate'; wardfs --help"
 hasnt "$ERR" "did you mean"
@@ -49,6 +60,15 @@ expect 127 "$WARDFS" run ward-tool
 has "$ERR" "$WARD_TMP/bin/ward-tool"
 has "$ERR" "--read $WARD_TMP/bin"
 expect 0 "$WARDFS" run --read "$WARD_TMP/bin" ward-tool
+has "$OUT" "it ran"
+# npm's node_modules/.bin has links: the directory alone does not help, and the message names both.
+mkdir "$WARD_TMP/lib" "$WARD_TMP/links"
+mv "$WARD_TMP/bin/ward-tool" "$WARD_TMP/lib/ward-tool"
+ln -s ../lib/ward-tool "$WARD_TMP/links/ward-tool"
+PATH="$WARD_TMP/links:$PATH"
+expect 127 "$WARDFS" run ward-tool
+has "$ERR" "--read $WARD_TMP/links --read $WARD_TMP/lib shows them"
+expect 0 "$WARDFS" run --read "$WARD_TMP/links" --read "$WARD_TMP/lib" ward-tool
 has "$OUT" "it ran"
 expect 127 "$WARDFS" run ward-no-such-tool
 has "$ERR" "ward-no-such-tool: not found in PATH"
@@ -88,7 +108,7 @@ git worktree add -q ../tree
 (
 	cd ../tree || exit 1
 	expect 128 "$WARDFS" run -- git status
-	has "$ERR" "git will not work inside: its directory $WARD_TMP/p/.git/worktrees/tree"
+	has "$ERR" "this directory says that it is a work tree of $WARD_TMP/p, for which you have a policy"
 	expect 0 "$WARDFS" init
 	expect 0 "$WARDFS" run -- git status
 	[ -z "$ERR" ] || fail "$ERR"
@@ -152,7 +172,8 @@ for verb in "--help" "--version" "ps --json" "policy show" "policy explain read 
 	[ ! -s out ] || grep -q '^wardfs: ' err || fail "$verb: nothing was said"
 done
 
-# A program of ours that is missing or cannot be executed: which one, and what to do. All there: it runs.
+# A program of ours that is missing or cannot be executed: which one, and what to do. All there: it
+# runs.
 mkdir ../part
 cp "$WARD_BUILD"/wardfs "$WARD_BUILD"/wardfs-init "$WARD_BUILD"/wardfs-fs "$WARD_BUILD"/wardfs-audit "$WARD_BUILD"/wardfs-net ../part
 chmod 755 .. ../part
@@ -176,8 +197,8 @@ expect 0 "$WARDFS" run --policy few.policy -- sh -c 'ulimit -n'
 [ "$OUT" = 16 ] || fail "open files: $OUT"
 rm few.policy
 
-# A limit of the caller's own that is too low for a start is named, whichever step meets it, and nothing stays
-# behind (the runner looks for control groups).
+# A limit of the caller's own that is too low for a start is named, whichever step meets it, and
+# nothing stays behind (the runner looks for control groups).
 started=0
 refused=0
 for n in $(seq 40 3 120); do
@@ -219,6 +240,17 @@ has "$OUT" "w.policy:5"
 expect 1 "$WARDFS" policy explain read /etc/shadow
 has "$OUT" "in no tree"
 has "$OUT" "wardfs run --read /etc/shadow"
+# What every session sees all the same, and what it has of its own in the host's place.
+expect 0 "$WARDFS" run -- cat /usr/bin/env
+expect 0 "$WARDFS" policy explain read /usr/bin/env
+has "$OUT" "every session sees it as it is on the host, read-only"
+expect 1 "$WARDFS" policy explain write /usr/bin/env
+has "$OUT" EROFS
+expect 1 "$WARDFS" policy explain read /usr/bin/no-such-program
+printf '[policy]\nversion = 1\nextends = medium\n[files]\nnoexec = /usr/bin\n' >n.policy
+expect 1 "$WARDFS" policy explain --policy n.policy exec /usr/bin/env
+expect 1 "$WARDFS" policy explain read /tmp/anything
+has "$OUT" "A session has a directory /tmp of its own"
 expect 1 "$WARDFS" policy explain read ../elsewhere
 has "$OUT" "$WARD_TMP/elsewhere"
 expect 0 "$WARDFS" policy explain read file
@@ -226,7 +258,8 @@ hasnt "$OUT" "in no tree"
 expect 0 "$WARDFS" policy explain stat /
 hasnt "$OUT" "in no tree"
 
-# What no rule would change is refused with its reason, and no rule is proposed; of a directory the bit runs nothing.
+# What no rule would change is refused with its reason, and no rule is proposed; of a directory the
+# bit runs nothing.
 expect 1 "$WARDFS" run -- sh -c 'mkdir shared && chmod g+s shared && : >tool && chmod 4755 tool'
 has "$ERR" "setattr /workspace/tool (built-in)"
 expect 0 "$WARDFS" audit denials

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# nosuid and nodev on every mount inside, read-only and noexec where they are meant: the mounts themselves,
-# that their names tell nothing, and what a set-user-id program and a device in a tree come to. As root and as an ordinary user.
+# nosuid and nodev on every mount inside, read-only and noexec where they are meant: the mounts
+# themselves, that their names tell nothing, and what a set-user-id program and a device in a tree
+# come to. As root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
 
-# Reads a mountinfo, says what is wrong with it. Arguments: paths that must be noexec beside those below.
+# Reads a mountinfo, says what is wrong with it. Arguments: paths that must be noexec beside those
+# below.
 cp "$WARD_SRC/tests/cases/run/lib/mount-flags.py" flags.py
 
 cat >flags.sh <<'S'
@@ -40,7 +42,8 @@ for view in minimal readonly; do
 	expect 0 "$WARDFS" run --policy "../$view.policy" -- cat /proc/self/mountinfo
 	bad=$(printf '%s\n' "$OUT" | python3 ../flags.py "$PWD" $eph) || fail "view $view"
 	[ -z "$bad" ] || fail "view $view: $bad"
-	# What wardfs mounts has a name without meaning; of a tree without a place of its own nothing shows.
+	# What wardfs mounts has a name without meaning; of a tree without a place of its own
+	# nothing shows.
 	hasnt "$OUT" "$(realpath ../state)"
 	has "$OUT" " / /workspace "
 	has "$OUT" " $(realpath .) " # the control: a tree at its own path is a mount point there

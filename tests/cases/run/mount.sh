@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# wardfs mount and umount: the guard alone, for the caller, for many users, for an ordinary user in a user
-# namespace of its own; daemons killed; each refusal with its control.
+# wardfs mount and umount: the guard alone, for the caller, for many users, for an ordinary user in
+# a user namespace of its own; daemons killed; each refusal with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -28,7 +28,7 @@ expect 2 "$WARDFS" mount src nowhere
 expect 2 "$WARDFS" mount src/file mnt2
 has "$ERR" "Not a directory"
 expect 2 "$WARDFS" mount src /proc/self/fdinfo
-has "$ERR" "not in /proc"
+has "$ERR" "it cannot be in /proc"
 expect 2 "$WARDFS" mount --session a/b src mnt2
 has "$ERR" "a name has"
 # Nothing of the tree would be seen; one mount of ours is enough in one place.
@@ -36,7 +36,7 @@ expect 2 "$WARDFS" mount --tree /elsewhere src mnt2
 has "$ERR" "--tree /elsewhere"
 mounted "$WARD_TMP/mnt" || fail "control: the first one is there still"
 expect 2 "$WARDFS" mount src mnt
-has "$ERR" "a mount of wardfs already"
+has "$ERR" "wardfs is already mounted there"
 # In use: refused, unless lazily.
 sh -c 'cd mnt && exec sleep 600' &
 holder=$!
@@ -54,7 +54,27 @@ expect 0 "$WARDFS" audit verify m1
 expect 0 "$WARDFS" audit show m1
 has "$OUT" "/workspace/.env"
 expect 1 "$WARDFS" umount mnt
-has "$ERR" "no mount of wardfs"
+has "$ERR" "not a mount of wardfs"
+
+# Another sandbox path has the guards of a project: its repositories, what the host executes, its
+# project file.
+printf '[policy]\nversion = 1\nextends = medium\n[tree /data]\nsource = %s/mnt2\n[files]\nwrite = /data\n' "$WARD_TMP" >guarded.policy
+git init -q src/repo
+git init -q --bare src/lib.git
+expect 0 "$WARDFS" mount --policy guarded.policy --tree /data src mnt
+for f in repo/.git/hooks/pre-commit repo/.git/config lib.git/config .envrc .vscode .wardfs.policy; do
+	expect 2 sh -c "echo evil >>mnt/$f"
+	! grep -qs evil "src/$f" || fail "$f was written"
+done
+expect 0 sh -c 'echo fine >mnt/repo/plain'
+expect 0 "$WARDFS" umount mnt
+# The control: without guards in the policy.
+printf '[policy]\nversion = 1\n[files]\nwrite = /data\n' >unguarded.policy
+expect 0 "$WARDFS" mount --policy unguarded.policy --tree /data src mnt
+expect 0 sh -c 'echo evil >>mnt/repo/.git/hooks/pre-commit'
+expect 2 sh -c 'echo evil >>mnt/.wardfs.policy'
+expect 0 "$WARDFS" umount mnt
+rm -r src/repo src/lib.git
 
 # Another sandbox path: rules speak of that.
 printf '[policy]\nversion = 1\n[files]\nread = /data\nwrite = /data/out\n' >data.policy
@@ -103,7 +123,7 @@ odd=$(printf 'a b\tc\\d\ne')
 mkdir "$odd"
 expect 0 "$WARDFS" mount src "$odd"
 expect 2 "$WARDFS" mount src "$odd"
-has "$ERR" 'there is a mount of wardfs already'
+has "$ERR" 'wardfs is already mounted there'
 expect 0 "$WARDFS" umount "$odd"
 
 # Its supervisor killed: nothing is served any more, and umount still takes the mount away.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A project file holds for all that lies beneath it, also where its owner has neither a policy nor a kept home: what a
-# session makes there ends it for no later one. What the owner chose by `wardfs init` is a project of its own.
+# A project file holds for all that lies beneath it, also where its owner has neither a policy nor a
+# kept home: what a session makes there ends it for no later one. What the owner chose by `wardfs
+# init` is a project of its own.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -20,7 +21,8 @@ held() {
 	cd "$p" || exit 1
 }
 
-# Controls: without a mark beneath, the file holds from everywhere; without the file, sub is a project of its own.
+# Controls: without a mark beneath, the file holds from everywhere; without the file, sub is a
+# project of its own.
 for d in "$p" "$p/sub" "$p/sub/deep"; do
 	held "$d"
 	hasnt "$ERR" "wardfs init"
@@ -62,17 +64,19 @@ mv ../file .wardfs.policy
 held "$p/sub"
 has "$ERR" "the project is $p"
 
-# The owner says that sub is a project. Then it is one, with no more said; what is beside it stays under the file.
+# The owner says that sub is a project. Then it is one, with no more said; what is beside it stays
+# under the file.
 cd sub || exit 1
 expect 0 "$WARDFS" init
 expect 0 "$WARDFS" run -- cat deep/secret
 hasnt "$ERR" "wardfs init"
 
-# A session gives everybody the right to write at the top of p. The mark there is not passed over: where it would
-# decide, what starts beneath is refused, by every verb, with the way out. Controls: at the top, and without the right.
+# A session gives everybody the right to write at the top of p. The mark there is not passed over:
+# where it would decide, what starts beneath is refused, by every verb, with the way out. Controls:
+# at the top, and without the right.
 cd "$p" || exit 1
 rm -rf .git "$XDG_CONFIG_HOME/wardfs/projects"/*sub.policy
-"$WARDFS" home clear --all >/dev/null
+"$WARDFS" home clear --all --yes >/dev/null
 for mark in .wardfs.policy .git; do
 	expect 0 "$WARDFS" run --policy ../no-home.policy -- chmod 777 /workspace
 	expect 0 "$WARDFS" run --policy ../no-home.policy -- test -d /workspace/sub
@@ -95,7 +99,7 @@ for mark in .wardfs.policy .git; do
 	expect 0 "$WARDFS" init
 	expect 0 "$WARDFS" run --policy "$WARD_TMP/no-home.policy" -- cat deep/secret
 	rm "$XDG_CONFIG_HOME/wardfs/projects"/*sub.policy
-	"$WARDFS" home clear --all >/dev/null
+	"$WARDFS" home clear --all --yes >/dev/null
 	cd ..
 	chmod o-w .
 	if [ "$mark" = .wardfs.policy ]; then

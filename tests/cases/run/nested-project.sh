@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a session makes in a project does not choose the policy of a later one: the nearest directory for which the
-# owner has a policy or a kept home is the project, for every verb. What the owner chose by `wardfs init` is one.
+# What a session makes in a project does not choose the policy of a later one: the nearest directory
+# for which the owner has a policy or a kept home is the project, for every verb. What the owner
+# chose by `wardfs init` is one.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -47,7 +48,7 @@ has "$ERR" "the project is $p"
 expect 0 "$WARDFS" policy show
 has "$OUT" "/workspace/sub/secret"
 expect 0 "$WARDFS" policy check
-expect 0 "$WARDFS" policy add read /workspace/sub/deep
+expect 0 "$WARDFS" policy add --force read /workspace/sub/deep
 grep -q "^read = /workspace/sub/deep" "$own" || fail "policy add wrote elsewhere"
 [ "$(ls "$XDG_CONFIG_HOME/wardfs/projects")" = "${own##*/}" ] || fail "another file: $(ls "$XDG_CONFIG_HOME/wardfs/projects")"
 expect 0 "$WARDFS" profile list

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016,SC2086
-# Lifecycle scripts of a dependency: preinstall, install and postinstall run inside with what the policy gives the
-# whole session, no more; the control is the same package, installed outside.
+# Lifecycle scripts of a dependency: preinstall, install and postinstall run inside with what the
+# policy gives the whole session, no more; the control is the same package, installed outside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 for tool in npm node; do
@@ -98,7 +98,7 @@ for stage in preinstall install postinstall; do
 	is $stage own ok
 	is $stage source ok
 	# What it does not.
-	is $stage env EACCES
+	is $stage env ENOENT
 	is $stage hook EACCES
 	is $stage npmrc EACCES
 	is $stage key ENOENT
@@ -110,7 +110,7 @@ done
 [ ! -e "$HOME/.bashrc" ] || fail "a start file of the owner's"
 if [ -e .npmrc ] || [ -e .git/hooks/pre-commit ]; then fail "something was written: $(ls -A . .git/hooks)"; fi
 [ "$(grep -c install index.js)" -eq 3 ] || fail "the project could not be written: $(cat index.js)"
-expect 0 "$WARDFS" audit denials scripts
+expect 0 "$WARDFS" audit denials --expected scripts
 has "$OUT" "/workspace/.env"
 has "$OUT" "/workspace/.git/hooks/pre-commit"
 expect 0 "$WARDFS" audit show scripts

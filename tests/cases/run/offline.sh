@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A command that fails because it has no network is told so, with what opens one; nothing is said of one that
-# succeeds, that did not look beyond itself, or that has a network. As root and as an ordinary user.
+# A command that fails because it has no network is told so, with what opens one; nothing is said of
+# one that succeeds, that did not look beyond itself, or that has a network. As root and as an
+# ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cat >main.sh <<'S'
@@ -21,11 +22,26 @@ for what in name 203.0.113.10; do
 	has "$ERR" "tried: "
 	hasnt "$ERR" "$said"
 done
+# That a name does not exist is final. EAI_AGAIN had programs try again for minutes.
+expect 1 "$WARDFS" run -- python3 look.py name
+has "$ERR" "Name or service not known"
+hasnt "$ERR" "Temporary failure"
+expect 0 "$WARDFS" run -- getent ahosts localhost
+has "$OUT" 127.0.0.1
+# npm tries again whatever the error is: once is told so. Control: with its own patience it does.
+attempts() {
+	expect 1 "$WARDFS" run "$@" -- npm install --no-audit --no-fund --no-update-notifier --loglevel http \
+		--fetch-retry-mintimeout 10 --fetch-retry-maxtimeout 20 tiny
+	printf '%s\n' "$ERR" | grep -c 'attempt [0-9]* failed'
+}
+echo '{"name": "p", "version": "1.0.0"}' >package.json
+[ "$(attempts --env npm_config_fetch_retries=1)" -eq 2 ] || fail "control: npm tried once"
+[ "$(attempts)" -eq 1 ] || fail "npm tried more than once"
 expect 1 "$WARDFS" run -- python3 look.py 127.0.0.1
 has "$ERR" "tried: "
 hasnt "$ERR" "$said"
 expect 3 "$WARDFS" run -- sh -c 'exit 3'
-[ -z "$ERR" ] || fail "not silent: $ERR"
+[ -z "$(said_besides_limits)" ] || fail "not silent: $ERR"
 # The command that is named works.
 expect 0 "$WARDFS" policy add allow web.example:80
 expect 1 "$WARDFS" run -- python3 look.py 203.0.113.10

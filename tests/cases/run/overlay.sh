@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# A project on overlayfs, as in most containers: the kernel reads and writes its files itself there too
-# (an overlay is one layer more), and a file that is copied up under an open handle is one file.
+# A project on overlayfs, as in most containers: the kernel reads and writes its files itself there
+# too (an overlay is one layer more), and a file that is copied up under an open handle is one file.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1:-}" != inside ]; then
@@ -49,7 +49,9 @@ expect 0 setpriv --reuid 1234 --regid 1234 --clear-groups sh -eu "$(
 [ "$inside" = "$OUT" ] || fail "inside: $inside
 on the overlay: $OUT"
 
-"$WARDFS" run --session io -- sh -c 'exec 3<g 4>>new; echo a >&4; touch ready
+# A quota of bytes has writes come to the guard: without it.
+printf '[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = none\n' >"$WARD_TMP/none.policy"
+"$WARDFS" run --policy "$WARD_TMP/none.policy" --session io -- sh -c 'exec 3<g 4>>new; echo a >&4; touch ready
 	n=0; while [ ! -e stop ] && [ $n -lt 3000 ]; do sleep 0.1; n=$((n + 1)); done' &
 run=$!
 wait_until 60 test -e ready || fail "not started"

@@ -22,11 +22,27 @@ page() {
 	printf 'build\n.env\ncerts\n__pycache__\n' >.gitignore
 	git add -A
 	git commit -qm start
+	[ "$1" != policy ] || cp "$HOME"/steps/step?.policy .
 	/usr/bin/python3 "$WARD_SRC/tests/support/console.py" "$WARD_SRC/docs/$1.md" || fail "docs/$1.md"
 }
 
 page for-agents
 page for-testers
+# The tutorial builds one policy up, in files that its blocks begin with.
+mkdir "$HOME/steps"
+(cd "$HOME/steps" && awk '/^```ini$/ { on = 1; next } /^```$/ { on = 0 } on && /^; / { name = $2 } on { print >name }' \
+	"$WARD_SRC/docs/policy.md")
+page policy
+# The policies of this page, each under the name in its first line; no program, so no points for
+# one.
+project "$HOME/risk"
+cd "$HOME/risk" || exit 1
+awk '/^```ini$/ { on = 1; next } /^```$/ { on = 0 } on && /^; / { name = $2 } on { print >name }' \
+	"$WARD_SRC/docs/risk.md"
+/usr/bin/python3 "$WARD_SRC/tests/support/console.py" "$WARD_SRC/docs/risk.md" || fail "docs/risk.md"
+# In the modes without a view of their own the command goes the way that everybody goes.
+chmod 755 "$WARD_TMP" "$HOME"
+page modes
 
 # The control: a page that says something else is caught.
 printf '```console\n$ echo a\nb\n```\n' >wrong.md

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# What a session leaves where the next start looks: none of it holds that up, leads it out of the tree or makes it
-# remove something of the host. What cannot be guarded refuses the run, and is named.
+# What a session leaves where the next start looks: none of it holds that up, leads it out of the
+# tree or makes it remove something of the host. What cannot be guarded refuses the run, and is
+# named.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir top
@@ -14,17 +15,18 @@ left() {
 	"$WARDFS" run -- sh -ec "$1" || fail "control: not left: $1"
 }
 
-# Pipes, sockets, devices' names, and files of the host by a link: looked at, never opened or followed.
+# Pipes, sockets, devices' names, and files of the host by a link: looked at, never opened or
+# followed.
 for what in 'mkfifo .git' 'mkdir .git; mkfifo .git/config .git/HEAD' 'mkdir .git; ln -s /dev/zero .git/config' \
 	'mkdir .git; ln -s /etc/shadow .git/config' 'echo "gitdir: /proc/self/cwd" >.git' \
-	'mkdir -p a/b/.git; mkfifo a/b/.git/config a/b/.git/HEAD' 'mkdir .git; ln -s / .git/modules'; do
+	'mkdir -p a/b/.git; mkfifo a/b/.git/config a/b/.git/HEAD' 'mkdir .git; ln -s / .git/modules' 'ln -s .git .git'; do
 	left "$what"
 	expect 0 timeout 120 "$WARDFS" run -- true
 	hasnt "$ERR" shadow
 done
 
 # What cannot be followed to its end: refused before anything starts, and which one it is.
-for what in 'ln -s .git .git' 'echo "gitdir: .git" >.git' 'mkdir .git; truncate -s 1000G .git/config' \
+for what in 'echo "gitdir: .git" >.git' 'mkdir .git; truncate -s 10G .git/config' \
 	'mkdir -p .git/modules; cd .git/modules; for i in $(seq 40); do mkdir d; cd d; done'; do
 	left "$what"
 	expect 2 timeout 120 "$WARDFS" run -- touch started
@@ -32,8 +34,7 @@ for what in 'ln -s .git .git' 'echo "gitdir: .git" >.git' 'mkdir .git; truncate 
 	[ ! -e started ] || fail "started: $what"
 done
 left 'mkdir -p sub/deep; ln -s .git sub/deep/.git'
-expect 2 timeout 120 "$WARDFS" run -- touch started
-has "$ERR" "what /workspace/sub/deep/.git leads to"
+expect 0 timeout 120 "$WARDFS" run -- true
 rm sub/deep/.git
 expect 0 "$WARDFS" run -- touch started
 

@@ -24,7 +24,8 @@ hasnt "$OUT" key.pem
 expect 0 "$WARDFS" audit attest whole
 expect 0 "$WARDFS" audit report --format md whole
 has "$OUT" "ECONNREFUSED"
-# The control of that: what the command looks at is refused and told, though a probe looked before it.
+# The control of that: what the command looks at is refused and told, though a probe looked before
+# it.
 expect 1 "$WARDFS" run --policy "$WARD_TMP/hide.policy" --session looked -- cat key.pem
 has "$ERR" "1 refused: lookup /workspace/key.pem"
 

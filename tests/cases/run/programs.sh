@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [process] exec: only what is listed is executed, whatever way it is asked for. Each attempt is made
-# first where there is no list, and succeeds.
+# [process] exec: only what is listed is executed, whatever way it is asked for. Each attempt is
+# made first where there is no list, and succeeds.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 KNOCKOUT=$WARD_BUILD/tests/support/knockout
@@ -158,7 +158,8 @@ has "$ERR" "fix: "
 printf '%s\nexec = sh\n' "$head" >../bare.policy
 expect 2 "$WARDFS" run --policy ../bare.policy -- sh -c true
 has "$ERR" "/usr/bin/sh"
-# The oldest Landlock that is taken holds the list as well: what runs without it is refused by its rules.
+# The oldest Landlock that is taken holds the list as well: what runs without it is refused by its
+# rules.
 if [ "$(uname -m)" = x86_64 ]; then
 	expect 0 "$KNOCKOUT" landlock-abi=2 -- "$WARDFS" run --policy ../any.policy -- sh -c '/usr/bin/id && ./id-copy'
 	expect 126 "$KNOCKOUT" landlock-abi=2 -- "$WARDFS" run --policy ../list.policy --session abi2 -- sh -c /usr/bin/id

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016
-# What takes longer than a second says on a terminal how far it is, and takes the line away at its end; nowhere else
-# it says anything. A tracer makes it slow: nothing is waited for that a fast machine would not have.
+# What takes longer than a second says on a terminal how far it is, and takes the line away at its
+# end; nowhere else it says anything. A tracer makes it slow: nothing is waited for that a fast
+# machine would not have.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v strace >/dev/null || skip "no strace"

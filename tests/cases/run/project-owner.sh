@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whose word chooses the project, where root starts a session in a directory that one account owns inside another's:
-# the policy file, the kept home and the marks of one account make no directory of another a project.
+# Whose word chooses the project, where root starts a session in a directory that one account owns
+# inside another's: the policy file, the kept home and the marks of one account make no directory of
+# another a project.
 set -eu
 if [ "${1-}" != mounted ]; then
 	# Two accounts, in a private mount namespace: their homes are where the policies lie.
@@ -71,7 +72,8 @@ rm "$WARD_TMP/bob/.config/wardfs/projects/"*srv.policy
 expect 1 "$WARDFS" run -- cat "$srv/private/k"
 has "$ERR" "No such file"
 
-# Nor a mark of his in a directory of root's, where his group may write. The control: root's mark there.
+# Nor a mark of his in a directory of root's, where his group may write. The control: root's mark
+# there.
 for mark in .git .wardfs.policy; do
 	for by in 0 "$bob"; do
 		d=$WARD_TMP/staff$by$mark

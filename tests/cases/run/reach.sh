@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# What a run must not be given: our own places, descriptors that lead out. Each with its control. And
-# what widens the workspace.
+# What a run must not be given: our own places, descriptors that lead out. Each with its control.
+# And what widens the workspace.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

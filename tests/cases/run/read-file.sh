@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A single file of --read and of [system] read passes no guard, floor or project file: not by its own name, by a
-# link, or from a tree's directory; nor by a reload. Each refusal has its control.
+# A single file of --read and of [system] read passes no guard, floor or project file: not by its
+# own name, by a link, or from a tree's directory; nor by a reload. Each refusal has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
@@ -32,13 +32,13 @@ has "$OUT" ran
 expect 0 "$WARDFS" run --read "$k/linked" -- cat "$k/plain"
 
 # --read: the profile's guard, by the name of the file and of what a link leads to.
-closed "[guard] deny = id_rsa" "$k/id_rsa" --read "$k/id_rsa"
-closed "[guard] deny = .[Ee][Nn][Vv]" "$k/.env" --read "$k/plain" --read "$k/.env"
-closed "[guard] deny = id_rsa" "$k/id_rsa" --read "$k/public"
+closed "[guard] secret = id_rsa" "$k/id_rsa" --read "$k/id_rsa"
+closed "[guard] secret = .[Ee][Nn][Vv]" "$k/.env" --read "$k/plain" --read "$k/.env"
+closed "[guard] secret = id_rsa" "$k/id_rsa" --read "$k/public"
 closed "[guard] hide = plain" "$k/plain" --read "$k/plain" --hide plain
 # What is not started is not rehearsed as if it were.
 expect 125 "$WARDFS" run --dry-run --read "$k/id_rsa" -- true
-has "$OUT$ERR" "[guard] deny = id_rsa"
+has "$OUT$ERR" "[guard] secret = id_rsa"
 
 # [system] read, of the owner's policy.
 policy() {
@@ -49,13 +49,13 @@ expect 0 "$WARDFS" run --policy ../own.policy -- cat "$k/linked" "$k/.ssh/config
 has "$OUT" "content of plain"
 has "$OUT" "content of .ssh/config"
 policy "[system]\nread = $k/id_rsa"
-closed "[guard] deny = id_rsa" "$k/id_rsa" --policy ../own.policy
+closed "[guard] secret = id_rsa" "$k/id_rsa" --policy ../own.policy
 # A link by a harmless name, and a harmless file by a guarded name.
 policy "[system]\nread = $k/public"
-closed "[guard] deny = id_rsa" "$k/public" --policy ../own.policy
+closed "[guard] secret = id_rsa" "$k/public" --policy ../own.policy
 ln -s plain ../k/.netrc
 policy "[system]\nread = $k/.netrc"
-closed "[guard] deny = .netrc" "$k/.netrc" --policy ../own.policy
+closed "[guard] secret = .netrc" "$k/.netrc" --policy ../own.policy
 # A directory that is guarded by its own name.
 policy "[guard]\nhide = .ssh\n[system]\nread = $k/.ssh"
 closed "[guard] hide = .ssh" "$k/.ssh" --policy ../own.policy

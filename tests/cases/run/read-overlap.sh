@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a tree guards is guarded under every name that the session sees: where [system] read, --read DIR, a view or
-# another tree shows the same directory, a part of it or one above, also by bind mounts. Each refusal has its control.
+# What a tree guards is guarded under every name that the session sees: where [system] read, --read
+# DIR, a view or another tree shows the same directory, a part of it or one above, also by bind
+# mounts. Each refusal has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1-}" != inside ]; then
@@ -115,8 +116,8 @@ for d in "$top/p" "$WARD_TMP/bound"; do
 	has "$ERR" "[guard] "
 	has "$ERR" "the tree /other"
 done
-# Of a directory within, the tree that has it at its top decides alone: the other one shows its name. By whatever
-# name: it was renamed while the session runs.
+# Of a directory within, the tree that has it at its top decides alone: the other one shows its
+# name. By whatever name: it was renamed while the session runs.
 for d in "$top" "$WARD_TMP/over"; do
 	in=${top#"$d"}
 	other "$rules" "$d" read
@@ -164,7 +165,8 @@ for d in "$top/p/sub" "$WARD_TMP/part"; do
 	closed /other/secret
 	rm .wardfs.policy
 done
-# What the other one could not do anyhow takes nothing: a name that is read alone, in one that is read.
+# What the other one could not do anyhow takes nothing: a name that is read alone, in one that is
+# read.
 other '[guard]\nread = /workspace/secret\n' "$top" read
 expect 0 "$WARDFS" run --policy "$WARD_TMP/own.policy" -- cat /other/p/secret
 other '[guard]\nread = /workspace/secret\n' "$top" write
@@ -180,7 +182,8 @@ expect 0 "$WARDFS" run --policy "$WARD_TMP/own.policy" -- touch /other/made
 other "" "$top/p" write
 closed /other
 has "$ERR" ".wardfs.policy"
-# --read DIR is a tree. It lifts nothing of the tree that it lies in, and shows nothing of one that lies in it.
+# --read DIR is a tree. It lifts nothing of the tree that it lies in, and shows nothing of one that
+# lies in it.
 policy ""
 expect 0 "$WARDFS" run --policy "$WARD_TMP/own.policy" --read .. -- cat "$top/p/secret"
 policy "$rules"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# wardfs policy reload: what was open before loses what it no longer has, by whatever way it is read and
-# written: passthrough (root), the page cache and the daemon (an ordinary user).
+# wardfs policy reload: what was open before loses what it no longer has, by whatever way it is read
+# and written: passthrough (root), the page cache and the daemon (an ordinary user).
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -34,7 +34,7 @@ python3 "$WARD_SRC/tests/cases/run/lib/held.py" mnt "$WARD_TMP/started" "$WARD_T
 held=$!
 wait_until 60 begun started || fail "did not open: $(cat held.out)"
 expect 0 "$WARDFS" policy reload h1 ./tight
-has "$ERR" "the kernel's own (passthrough)"
+has "$ERR" "open files that lost a right (passthrough)"
 hasnt "$ERR" "could not be taken back"
 # By name: who still maps what.
 expect 0 "$WARDFS" ps --io h1
@@ -52,8 +52,8 @@ expect 0 "$WARDFS" umount mnt
 wait_until 60 over || fail "the session goes on"
 expect 0 "$WARDFS" audit verify h1
 
-# As root, in a sandbox: the mount is another user's, in namespaces of its own. What the command line
-# of the run takes stays taken.
+# As root, in a sandbox: the mount is another user's, in namespaces of its own. What the command
+# line of the run takes stays taken.
 rm -rf src started go
 mkdir src
 git init -q src
@@ -70,7 +70,7 @@ sed '/\[files\]/i [tree /workspace]\nsource = .' tight >tight.run
 held=$!
 wait_until 60 begun src/.started || fail "did not open: $(cat held.out)"
 expect 0 "$WARDFS" policy reload h2 ./tight.run
-has "$ERR" "the kernel's own (passthrough)"
+has "$ERR" "open files that lost a right (passthrough)"
 hasnt "$ERR" "could not be taken back"
 touch src/.go
 wait "$held" || fail "in a sandbox: $? $(cat held.out)"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# wardfs policy reload again and again while programs look up, open, read, write, list and rename: between
-# the answers of two reloads there is no answer of the other policy, and none of half a policy; and in the
-# middle of one everything can be killed.
+# wardfs policy reload again and again while programs look up, open, read, write, list and rename:
+# between the answers of two reloads there is no answer of the other policy, and none of half a
+# policy; and in the middle of one everything can be killed.
 # timeout: 600
 # suites: tsan
 set -eu

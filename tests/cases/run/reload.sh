@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# wardfs policy reload: a tighter and a looser policy at once, for names seen before and never; a bad one
-# leaves the old in force; what lasts as long as a session is refused by name; floor, project file and
-# the options of the start stay; the trail tells it. Each refusal with its control.
+# wardfs policy reload: a tighter and a looser policy at once, for names seen before and never; a
+# bad one leaves the old in force; what lasts as long as a session is refused by name; floor,
+# project file and the options of the start stay; the trail tells it. Each refusal with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -110,7 +110,8 @@ expect 0 "$WARDFS" policy reload r1 ./private/over
 [ "$(echo mnt/*)" = "mnt/d mnt/g mnt/h mnt/later" ] || fail "listed: $(echo mnt/*)"
 expect 0 "$WARDFS" policy reload r1 ./open
 
-# From another pid namespace, as a sandbox has one: the supervisor hangs up. Control: the same without.
+# From another pid namespace, as a sandbox has one: the supervisor hangs up. Control: the same
+# without.
 for what in '{"verb":"reload"}' '{"verb":"status"}'; do
 	ASK='import os,socket,sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -133,8 +134,8 @@ expect 0 "$WARDFS" policy reload r1 ./open
 expect 0 "$WARDFS" umount mnt
 wait_until 60 over || fail "the session goes on"
 
-# The project's own file only takes away. What it takes away now holds; what it took away at the start
-# is not given back by its change, which only the host can make.
+# The project's own file only takes away. What it takes away now holds; what it took away at the
+# start is not given back by its change, which only the host can make.
 printf '[policy]\nversion = 1\n[files]\nhide = g\n' >src/.wardfs.policy
 expect 0 "$WARDFS" mount --session r2 --policy ./open src mnt
 expect 1 cat mnt/g
@@ -188,7 +189,8 @@ has "$ERR" "[quota /workspace] growth = 64K is in force, and missing"
 has "$ERR" "qfiles:6: [quota /workspace] files = 10 (in force: not set)"
 expect 0 "$WARDFS" umount mnt
 wait_until 60 over || fail "the session goes on"
-# Handles that are open were chosen without one: a quota is refused, whoever brings it, and the old policy stays.
+# Handles that are open were chosen without one: a quota is refused, whoever brings it, and the old
+# policy stays.
 expect 0 "$WARDFS" mount --session r5 --policy ./open src mnt
 was=$(in_force)
 exec 9>>mnt/g

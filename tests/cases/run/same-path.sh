@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016
-# The project is at its own path inside, so what is made on one side goes on the other: build trees with absolute
-# paths (nothing is built twice), virtual environments of Python, node_modules/.bin, work trees of git.
+# The project is at its own path inside, so what is made on one side goes on the other: build trees
+# with absolute paths (nothing is built twice), virtual environments of Python, node_modules/.bin,
+# work trees of git.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity
@@ -71,8 +72,9 @@ ninja_inside cm2
 ninja_outside cm2
 has "$OUT" "no work to do"
 
-# Entered by a symbolic link: that path is written down by what is called there, and leads to the project
-# inside as well. Not by what PWD says wrongly, nor where the sandbox has something of its own.
+# Entered by a symbolic link: that path is written down by what is called there, and leads to the
+# project inside as well. Not by what PWD says wrongly, nor where the sandbox has something of its
+# own.
 ln -s p "$HOME/link"
 ln -s "$HOME" "$HOME/above"
 by() { # by PATH CMD…: entered by it

@@ -74,6 +74,6 @@ has "$OUT" "EPERM   # nothing is added to the view"
 expect 1 "$WARDFS" seccomp explain not_a_call
 has "$OUT" "ENOSYS   # not in the list"
 expect 2 "$WARDFS" seccomp explain --list tight read
-has "$ERR" "default, strict and no-exec"
+has "$ERR" "default, strict or no-exec"
 expect 2 "$WARDFS" seccomp explain
 exit 0

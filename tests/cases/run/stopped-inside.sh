@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A command that is stopped and continued from inside goes on, as it does outside, where no shell with a terminal
-# waits for it: the supervisor does not stop with it, for nobody would have that go on. Limits meanwhile: stopped.sh; with a terminal: terminal.sh.
+# A command that is stopped and continued from inside goes on, as it does outside, where no shell
+# with a terminal waits for it: the supervisor does not stop with it, for nobody would have that go
+# on. Limits meanwhile: stopped.sh; with a terminal: terminal.sh.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016
-# Names that an agent chose, and a command line that quotes them, steer no terminal: whatever prints them, a
-# control character, one that turns the direction of text, bytes that are no UTF-8 and line breaks are escaped.
+# Names that an agent chose, and a command line that quotes them, steer no terminal: whatever prints
+# them, a control character, one that turns the direction of text, bytes that are no UTF-8 and line
+# breaks are escaped.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
-# A title, a bell, new lines that nobody wrote, an override of the direction, C1 as UTF-8 and as a byte, DEL.
+# A title, a bell, new lines that nobody wrote, an override of the direction, C1 as UTF-8 and as a
+# byte, DEL.
 BAD=$(printf 'x\033]0;T\007\b\r\nFORGED\nFORGED\342\200\256\302\233\23331m\177\377z')
 NL='
 '

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# What people build and look at programs with, as far as this host has it; a server on loopback that a
-# second process uses; and a debugger, which is refused in a way that can be understood.
+# What people build and look at programs with, as far as this host has it; a server on loopback that
+# a second process uses; and a debugger, which is refused in a way that can be understood.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
 
-# A server and its client are two processes, on a port that the system chose; from outside nobody reaches it.
+# A server and its client are two processes, on a port that the system chose; from outside nobody
+# reaches it.
 cp "$WARD_SRC/tests/cases/run/lib/toolchains-serve.py" serve.py
 cat >client.py <<'P'
 import sys, urllib.request

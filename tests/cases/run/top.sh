@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs top: what sessions use of which limit, and what was refused last; the same again when something has happened,
-# in a terminal without being asked; nothing that a session wrote can steer that terminal.
+# wardfs top: what sessions use of which limit, and what was refused last; the same again when
+# something has happened, in a terminal without being asked; nothing that a session wrote can steer
+# that terminal.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"
@@ -13,6 +14,7 @@ cat >p.policy <<-END
 	extends = medium
 	[limits]
 	processes = 77
+	memory = 1G
 END
 
 expect 0 "$WARDFS" top
@@ -31,8 +33,8 @@ print(eval(sys.argv[1]))' "$1"; }
 one_refused() { [ "$(json 'o["refused"]')" = "$1" ]; }
 wait_until 60 one_refused 1 || fail "refusals: $(json o)"
 [ "$(json 'o["processes_limit"], o["last_refused"][0]["action"], o["last_refused"][0]["path"]')" = \
-	"(77, 'open', '/workspace/.env')" ] || fail "$(json o)"
-[ "$(json 'o["records"] > 3 and o["seconds"] >= 0 and o["memory_limit"] is None')" = True ] || fail "$(json o)"
+	"(77, 'lookup', '/workspace/.env')" ] || fail "$(json o)"
+[ "$(json 'o["records"] > 3 and o["seconds"] >= 0 and o["memory_limit"] == 1 << 30')" = True ] || fail "$(json o)"
 # More of them: counted, the newest first, the last five.
 expect 1 "$WARDFS" exec watched sh -c 'for i in 1 2 3 4 5 6; do mkdir .vscode; done; cat .env'
 wait_until 60 one_refused 8 || fail "refusals: $(json o)"
@@ -47,12 +49,26 @@ wait_until 60 alone || fail "processes: $("$WARDFS" top)"
 expect 0 "$WARDFS" top
 has "$OUT" "watched cat .env"
 has "$OUT" "refused 8 ("
-has "$OUT" "open /workspace/.env  (medium:"
+has "$OUT" "lookup /workspace/.env  (medium:"
 hasnt "$OUT" "$(printf '\033')"
 # A name is not obeyed.
 expect 1 "$WARDFS" exec watched sh -c 'cat "$(printf "\033[2J.git/hooks/\033]0;x\007")" 2>/dev/null; mkdir "$(printf ".vscode/\033[31m")"'
 expect 0 "$WARDFS" top watched
 hasnt "$OUT" "$(printf '\033')"
+
+# What this host does not tell is no 0: as an ordinary user without control groups, "?" and null.
+cat >"$WARD_TMP/unknown.sh" <<'END'
+set -e
+trap '"$WARDFS" kill plain >/dev/null 2>&1 || :' EXIT
+mkdir -p proj
+cd proj
+"$WARDFS" run --keep --session plain -- true
+"$WARDFS" ps --json plain >status
+"$WARDFS" top --json plain >top
+"$WARDFS" top --once plain >text
+python3 "$WARD_SRC/tests/cases/run/lib/top-unknown.py" status top text
+END
+(as_user "$WARD_TMP/unknown.sh") || fail "figures that are not known"
 
 # In a terminal it looks again by itself, and ends with the session that was named.
 command -v script >/dev/null || exit 0

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# A walk beside the command lists the trees, so that the kernel knows what a program will ask for name by
-# name. It sees no more than the command does, leaves no record, and passes over what begins with a dot.
+# A walk beside the command lists the trees, so that the kernel knows what a program will ask for
+# name by name. It sees no more than the command does, leaves no record, and passes over what begins
+# with a dot.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -45,8 +46,9 @@ end() {
 	wait_until 60 over || fail "$1 goes on"
 }
 
-# walked NAME: starts a session, $walked, in which most are walked. A walk ends after two seconds (warm.c), in which
-# a machine with much else to do may have let it go on for a few directories only: then it is the next session's.
+# walked NAME: starts a session, $walked, in which most are walked. A walk ends after two seconds
+# (warm.c), in which a machine with much else to do may have let it go on for a few directories
+# only: then it is the next session's.
 walked() {
 	for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		walked=$1-$try

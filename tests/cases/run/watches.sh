@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Changes on the host show inside while the kernel keeps what it knows for an hour: on each kind of file
-# system that can be had here, by watches; where watches run out, after a second, and `wardfs doctor`
-# says which session, and how to mend it.
+# Changes on the host show inside while the kernel keeps what it knows for an hour: on each kind of
+# file system that can be had here, by watches; where watches run out, after a second, and `wardfs
+# doctor` says which session, and how to mend it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -13,7 +13,8 @@ over() { [ "$("$WARDFS" ps --json 2>&1)" = "[]" ]; }
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >all.policy
 cp "$WARD_SRC/tests/cases/run/lib/watches-ask.py" ask.py
 
-# Two trees of one file system (a project and its kept home): each is watched, unless one lies in the other.
+# Two trees of one file system (a project and its kept home): each is watched, unless one lies in
+# the other.
 mkdir -p two/a/in two/b
 two() { # NAME SOURCE: what the session says of its first tree
 	printf '[policy]\nversion = 1\n[tree /workspace]\nsource = %s\nat = none\n[tree /second]\nsource = %s\nat = none\n[files]\nwrite = /workspace\nwrite = /second\n' \

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `wardfs doctor` says what is missing and how to mend it, and its exit code says whether a run can be.
+# `wardfs doctor` says what is missing and how to mend it, and its exit code says whether a run can
+# be.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
 [ "$(id -u)" = 0 ] || skip "takes things away from itself, which needs root"
 
-# as_other MODE CMD...: an ordinary user, with a /dev/fuse of this mode; COVER: a directory hidden before
+# as_other MODE CMD...: an ordinary user, with a /dev/fuse of this mode; COVER: a directory hidden
+# before
 as_other() {
 	unshare -m sh -c '
 		mode=$1; shift
@@ -30,8 +32,8 @@ as_other 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
 reported 0 ok sandbox
 reported 0 absent 'fuse passthrough'
 
-# What the network takes beyond: as root and as that user, and where no link can be made. The control stands
-# above: with it the line is ok.
+# What the network takes beyond: as root and as that user, and where no link can be made. The
+# control stands above: with it the line is ok.
 reported 0 ok 'network broker'
 reported 0 ok 'network askers'
 unshare -r sh -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" doctor' "$WARDFS" >out && rc=0 || rc=$?
@@ -40,13 +42,29 @@ reported 1 absent 'network broker'
 # Each mode is tried as a whole, or the reason is told. Without net namespaces none works.
 reported 1 absent 'mode none'
 "$WARDFS" doctor >out && rc=0 || rc=$?
-for m in restricted process none; do
+for m in restricted process none auto; do
 	reported 0 ok "mode $m"
 done
-for m in wasm deno docker auto; do
-	reported 0 absent "mode $m"
-	grep -q "^absent *mode $m *this version of wardfs" out || fail "no reason for $m: $(cat out)"
-done
+reported 0 absent "mode docker"
+grep -q "^absent *mode docker *this version of wardfs" out || fail "no reason for docker: $(cat out)"
+
+# Its programs cannot be listed beneath a directory that each session begins with empty. Elsewhere
+# they can.
+beneath() { # beneath DIR CMD...: the build at DIR
+	unshare -m sh -c 'mount --bind "$WARD_BUILD" "$1" && shift && exec "$@"' sh "$@"
+}
+mkdir -p "$WARD_TMP/build"
+beneath /mnt /mnt/wardfs doctor >out
+grep -q '^ok *mode wasm .*wardfs-quickjs; programs of WASI are translated by wasm2c and gcc' out || fail "$(cat out)"
+beneath "$WARD_TMP/build" "$WARD_TMP/build/wardfs" doctor >out
+grep -q '^absent *mode wasm .*lies beneath .*tmp, which is empty when a session starts; fix: install wardfs' out || fail "$(cat out)"
+echo 'console.log(1)' >a.js
+expect 125 beneath "$WARD_TMP/build" "$WARD_TMP/build/wardfs" run --mode wasm a.js
+has "$ERR" "which is empty when a session starts; fix: install wardfs"
+
+# No Deno is on this machine's PATH.
+reported 0 absent "mode deno"
+grep -q "^absent *mode deno .*npm install -g deno" out || fail "no fix for deno: $(cat out)"
 
 # The device closed to this user.
 as_other 0600 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
@@ -74,7 +92,8 @@ XDG_STATE_HOME=/proc "$WARDFS" run -- touch started 2>err && rc=0 || rc=$?
 grep -q 'missing on this host' err && fail "$(cat err)"
 "$WARDFS" run -- touch started || fail "control: it can run"
 rm started
-# The same late in a start, of an ordinary user: the supervisor is not dumpable by then, and could map no id.
+# The same late in a start, of an ordinary user: the supervisor is not dumpable by then, and could
+# map no id.
 mkdir -p late/project && chown -R 1234:1234 late
 (
 	unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
@@ -121,7 +140,8 @@ grep -q '^ok  *host  *a devcontainer; .*runArgs.*--device=/dev/fuse' out || fail
 "$WARDFS" doctor >out
 grep -q '^ok  *host  *a devcontainer' out && fail "control: $(cat out)"
 
-# host_with FILE TEXT: the report of a host that is no container but for this file, as an overlay of this one.
+# host_with FILE TEXT: the report of a host that is no container but for this file, as an overlay of
+# this one.
 host_with() {
 	unshare -m sh -ec '
 		mount -t tmpfs wardfs-test /mnt

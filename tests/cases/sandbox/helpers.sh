@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # shellcheck disable=SC2016
-# What helpers spend for a session is the session's: they stand in its control groups where it has a limit
-# of memory or CPU time, and their CPU time counts.
+# What helpers spend for a session is the session's: they stand in its control groups where it has a
+# limit of memory or CPU time, and their CPU time counts.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -23,7 +23,8 @@ below() {
 	done
 }
 
-# place PID: "guard", "inside" or "elsewhere", of each process that serves the session, and of the command
+# place PID: "guard", "inside" or "elsewhere", of each process that serves the session, and of the
+# command
 places() {
 	for pid in $(below "$1"); do
 		comm=$(cat "/proc/$pid/comm" 2>/dev/null) || continue
@@ -53,7 +54,7 @@ look() {
 	exec 9>&-
 }
 
-look without ''
+look without 'memory = none\n'
 wait $run || fail "without: $(cat err)"
 has "$found" "wardfs-net elsewhere"
 hasnt "$found" guard
@@ -83,8 +84,8 @@ wait_until 60 swept || fail "not swept: $(find /sys/fs/cgroup -type d -path '*/w
 [ "$(cat /proc/self/oom_score_adj)" -ge 500 ] || [ "$(limits 'memory = 1G' -- cat /proc/self/oom_score_adj)" = 500 ] ||
 	fail "helpers can go before the command"
 
-# The command uses less than its time; with what the guard used for it the time is over. The control: with
-# more time it comes to its end.
+# The command uses less than its time; with what the guard used for it the time is over. The
+# control: with more time it comes to its end.
 expect 0 limits 'cpu-time = 100s' -- python3 spend.py end
 expect 124 limits 'cpu-time = 1s' -- python3 spend.py wait
 has "$ERR" "used its 1s of CPU time"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# What a command tries against its limits: descriptors, files in /tmp, cores, and its control group itself.
+# What a command tries against its limits: descriptors, files in /tmp, cores, and its control group
+# itself.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
@@ -41,14 +42,15 @@ meets "File too large" 'with open("/workspace/big", "wb") as f: f.write(bytes(3 
 rm -f big
 expect 0 wide sh -c 'ulimit -Hc'
 [ "$OUT" = "$(ulimit -Hc)" ] || fail "control: cores: $OUT"
-# What sets it hears that it did, and did not: programs that forbid themselves cores (gpg, ssh-agent) go on.
+# What sets it hears that it did, and did not: programs that forbid themselves cores (gpg,
+# ssh-agent) go on.
 expect 0 wide sh -c 'ulimit -c'
 [ "$OUT" = "$(ulimit -Hc)" ] || fail "control: not all that may be: $OUT"
 expect 0 tight sh -c 'ulimit -c; ulimit -Hc; ulimit -Sc 0; ulimit -c unlimited; ulimit -c; sed -n "s/ *$//; s/^Max core file size *//p" /proc/self/limits'
 [ "$(echo $OUT)" = "0 0 0 1 1 bytes" ] || fail "cores: $OUT"
 
-# The group: nothing inside names it, nothing can be mounted that does; in mode process the host's files
-# that do cannot be written.
+# The group: nothing inside names it, nothing can be mounted that does; in mode process the host's
+# files that do cannot be written.
 expect 0 tight sh -c 'ls -d /sys/fs/cgroup /sys/fs 2>/dev/null; grep -c cgroup /proc/self/mountinfo || :'
 [ "$OUT" = 0 ] || fail "cgroups are seen inside: $OUT"
 expect 0 tight python3 -c '

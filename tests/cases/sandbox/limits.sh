@@ -33,7 +33,7 @@ for line in sys.stdin:
     r = json.loads(line)
     if r["kind"] == "session.start":
         print("\n".join(r["detail"]["sandbox"]["cgroups"]))'); do
-		grep -qx "$1" "$g/cgroup.procs" || { echo "$1 is not in $g"; return 1; }
+		cat "$g/cgroup.procs" "$g/inside/cgroup.procs" 2>/dev/null | grep -qx "$1" || { echo "$1 is not in $g"; return 1; }
 	done
 }
 for how in "" "$KNOCKOUT clone3=ENOSYS --"; do
@@ -138,9 +138,10 @@ has "$(last session.end)" '"ended_by":"limit","limit":"cpu-time"'
 # Asleep it does not count.
 expect 0 limits 'cpu-time = 1s' -- sleep 2
 
-# A tenth of a CPU: the kernel was told so, and lets wait; of what passes meanwhile nothing follows on a
-# machine that is itself kept waiting. (A larger part may be more than there is to be had there: then the limit is
-# never met; so four want it.) Without the limit as much is used, and nothing waits.
+# A tenth of a CPU: the kernel was told so, and lets wait; of what passes meanwhile nothing follows
+# on a machine that is itself kept waiting. (A larger part may be more than there is to be had
+# there: then the limit is never met; so four want it.) Without the limit as much is used, and
+# nothing waits.
 throttled() {
 	find /sys/fs/cgroup -path "*/wardfs/$1/cpu.stat" -exec awk '$1 == "nr_throttled" { print $2 }' {} + | sort -n | tail -n 1
 }
@@ -170,12 +171,13 @@ expect 143 wait $run
 expect 124 limits 'idle = 1s' -- sleep 60
 has "$ERR" "no output, input or file access for 1s"
 has "$(last session.end)" '"limit":"idle"'
-# silent: how long nothing came of the last session before its end: its output is a time each, its accesses are recorded
+# silent: how long nothing came of the last session before its end: its output is a time each, its
+# accesses are recorded
 silent() {
 	"$WARDFS" audit show --json | python3 "$WARD_SRC/tests/cases/sandbox/lib/limits-silent.py"
 }
-# stays BODY: it does so eight times, and all that takes longer than one may be silent. If it is ended all the same it
-# was kept from running for so long; then once more with more time.
+# stays BODY: it does so eight times, and all that takes longer than one may be silent. If it is
+# ended all the same it was kept from running for so long; then once more with more time.
 stays() {
 	for idle in 6 30 120; do
 		rc=0
@@ -199,6 +201,14 @@ has "$OUT" "cleaned"
 expect 124 limits 'wall = 1s\ngrace = 1s' -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
 has "$ERR" "wall clock"
 has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name wall  unit ns  done near"
+# Whichever of the kernel's clocks is ahead of the other, as after a suspension or in a time
+# namespace.
+for clocks in "--boottime 1000000 --monotonic 5" "--boottime 5 --monotonic 1000000"; do
+	printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 1s\ngrace = 1s\n' >../clocks.policy
+	# shellcheck disable=SC2086
+	expect 124 unshare --time --fork $clocks "$WARDFS" run --policy ../clocks.policy -- sleep 600
+	has "$ERR" "the wall clock of 1s ended the session"
+done
 
 # wardfs ps tells present use. Control groups are the host's: what others run there has other names.
 shown=shown$$
@@ -215,8 +225,8 @@ three() {
 	[ "$(use)" = "True 3" ]
 }
 wait_until 60 three || fail "wardfs ps: $(use)"
-# A supervisor that is killed can remove nothing: the next start does, whoever starts it. A process in
-# them keeps them until they were looked at.
+# A supervisor that is killed can remove nothing: the next start does, whoever starts it. A process
+# in them keeps them until they were looked at.
 groups() {
 	find /sys/fs/cgroup -type d -path "*/wardfs/$shown" || :
 }

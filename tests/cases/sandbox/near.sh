@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
-# What is recorded while a session runs: use near a limit that no control group counts, and bursts of
-# refusals. Far from a limit, and for a few refusals, there is no record.
+# What is recorded while a session runs: use near a limit that no control group counts, and bursts
+# of refusals. Far from a limit, and for a few refusals, there is no record.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
@@ -12,7 +12,7 @@ set -eu
 [ "$(id -u)" = 0 ] || WARD_TMP=$HOME
 project p
 cd p || exit 1
-echo secret >.env
+echo secret >id_rsa
 printf '[policy]\nversion = 1\nextends = medium\n[limits]\nopen-files = 100\ntmp = 8M\n' >near.policy
 limit_records() {
 	"$WARDFS" audit show --json --kind limit "$1"
@@ -50,7 +50,7 @@ deny='
 import sys, os, time
 for i in range(int(sys.argv[1])):
     try:
-        open(".env")
+        open("id_rsa")
     except OSError:
         pass
 open("up", "w").close()

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Control groups taken away: a limit that only they can hold refuses the run by name, unless the policy
-# or the caller settles for less; then it is told and recorded. Everything else goes on without them.
+# Control groups taken away: a limit that only they can hold refuses the run by name, unless the
+# policy or the caller settles for less; then it is told and recorded. Everything else goes on
+# without them.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -11,7 +12,8 @@ cd p || exit 1
 policy() {
 	printf '[policy]\nversion = 1\nextends = medium\n[limits]\n%s\n' "$1" >../limits.policy
 }
-# How they can be missing: nothing mounted; mounted, and not ours to write; a call that makes them fails.
+# How they can be missing: nothing mounted; mounted, and not ours to write; a call that makes them
+# fails.
 without_any() {
 	unshare --mount --propagation private sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$@"' sh "$@"
 }
@@ -27,20 +29,21 @@ with() {
 }
 policy 'memory = 100M'
 with "$WARDFS" run --policy ../limits.policy -- true || skip "control: this host has no control group for memory"
+expect 0 "$WARDFS" audit guarantees
 for how in without_any readonly_; do
 	# Asked for and not to be had: nothing starts, the limit is named, so is the way around it.
 	policy 'memory = 100M'
 	expect 0 with "$WARDFS" run --policy ../limits.policy -- sh -c 'touch made'
 	rm made
 	expect 125 $how "$WARDFS" run --policy ../limits.policy -- sh -c 'touch made'
-	has "$ERR" "[limits] memory = 100M cannot be held here"
+	has "$ERR" "[limits] memory = 100M cannot be enforced here"
 	has "$ERR" "--allow-missing limit-memory"
 	has "$ERR" "fix: "
 	[ ! -e made ] || fail "$how: it ran"
 	for key in 'cpus = 1.5' 'cpu-time = 10s'; do
 		policy "$key"
 		expect 125 $how "$WARDFS" run --policy ../limits.policy -- true
-		has "$ERR" "[limits] $key cannot be held here"
+		has "$ERR" "[limits] $key cannot be enforced here"
 		expect 0 with "$WARDFS" run --policy ../limits.policy -- true
 	done
 	# One name at a time, told, and in the trail.
@@ -49,12 +52,22 @@ for how in without_any readonly_; do
 	has "$ERR" "limit 'memory' is not held for the session"
 	expect 0 "$WARDFS" audit show --json --kind session.start "$how-allowed"
 	has "$OUT" '"missing":{"limit-memory":{'
+	# Over sessions: where it was missing and why, and that it held in the others. Control:
+	# before this one.
+	expect 1 "$WARDFS" audit guarantees
+	echo "$OUT" | grep -q "^    $how-allowed  20.*(--allow-missing)$" || fail "$how: guarantees: $OUT"
+	expect 1 "$WARDFS" audit guarantees --json
+	echo "$OUT" | python3 "$WARD_SRC/tests/cases/sandbox/lib/no-cgroups-guarantees.py" "$how-allowed" ||
+		fail "$how: guarantees --json: $OUT"
+	expect 0 "$WARDFS" audit guarantees --since 2999
+	has "$OUT" '0 sessions'
 	policy 'memory = 100M
 cpus = 1.5'
 	expect 125 $how "$WARDFS" run --policy ../limits.policy --allow-missing limit-memory -- true
 	has "$ERR" "[limits] cpus"
 
-	# where-available: less than asked for, by the name of what is there instead, which does hold.
+	# where-available: less than asked for, by the name of what is there instead, which does
+	# hold.
 	policy 'require = where-available
 memory = 100M
 cpu-time = 1s'

@@ -3,8 +3,9 @@
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# Memory that no process need hold: System V segments, POSIX shared memory, files in /tmp and memfds count
-# towards the session's memory, also when those who filled them have ended, and are gone with the session.
+# Memory that no process need hold: System V segments, POSIX shared memory, files in /tmp and memfds
+# count towards the session's memory, also when those who filled them have ended, and are gone with
+# the session.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -24,7 +25,8 @@ for how in segment shared tmp memfd; do
 	expect 0 limits 'memory = 400M' --session wide-$how-$$ -- python3 keep.py $how $key
 	[ "$OUT" = all ] || fail "control: $how: $OUT"
 	[ "$(peak wide-$how-$$)" -ge $((160 << 20)) ] || fail "$how is not counted: $(peak wide-$how-$$)"
-	# The kernel may end the command itself, too: what it kept is nobody's whose end gives it back.
+	# The kernel may end the command itself, too: what it kept is nobody's whose end gives it
+	# back.
 	rc=0
 	limits 'memory = 64M' --session tight-$how-$$ -- python3 keep.py $how $key >out 2>err || rc=$?
 	case $rc in

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
-# Use near a limit that lasts only a moment is recorded all the same: room and names in /tmp, in the home and
-# in an ephemeral tree, descriptors, processes. What stays below is not.
+# Use near a limit that lasts only a moment is recorded all the same: room and names in /tmp, in the
+# home and in an ephemeral tree, descriptors, processes. What stays below is not.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
@@ -21,8 +21,8 @@ session() {
 	expect 0 "$WARDFS" run --session short$n --policy short.policy -- python3 moment.py "$@"
 	told=$("$WARDFS" audit show --json --kind limit short$n 2>/dev/null)
 }
-# momentary NAME UNIT ARG...: of some such sessions one at least is told, with this name and unit: that of a
-# supervisor that gets no processor for so long may not be.
+# momentary NAME UNIT ARG...: of some such sessions one at least is told, with this name and unit:
+# that of a supervisor that gets no processor for so long may not be.
 momentary() {
 	name=$1 unit=$2
 	shift 2

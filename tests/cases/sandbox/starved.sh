@@ -3,8 +3,8 @@
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# CPU time on a machine that has none to spare: the limit is that of the CPU time, not of the time that passes.
-# It ends nobody early, and ends who uses it up.
+# CPU time on a machine that has none to spare: the limit is that of the CPU time, not of the time
+# that passes. It ends nobody early, and ends who uses it up.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -12,7 +12,8 @@ export XDG_STATE_HOME="$WARD_TMP/state" XDG_RUNTIME_DIR="$WARD_TMP/run"
 mkdir -p p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
 cd p || exit 1
 limits 'cpu-time = 60s' -- true || skip "no control group counts CPU time"
-# Six to a processor, all of which are to be had before the session's: for each there is a seventh at most.
+# Six to a processor, all of which are to be had before the session's: for each there is a seventh
+# at most.
 hogs=
 trap 'kill $hogs 2>/dev/null || :' EXIT
 i=$(($(nproc) * 6))

@@ -38,7 +38,8 @@ E
 run() {
 	"$WARDFS" run --policy n.policy -- "$@"
 }
-# The project is at its place in the tree above, and at its own path; the start directory is the caller's.
+# The project is at its place in the tree above, and at its own path; the start directory is the
+# caller's.
 expect 0 run sh -c 'pwd; cat /workspace/repo/file file; ls /workspace'
 has "$OUT" "$PWD
 text

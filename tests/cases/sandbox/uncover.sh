@@ -3,9 +3,9 @@
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# A tree beneath another one covers what the one above has in its place, wherever that one is seen. The
-# kernel detaches a mount whose name cannot be looked up: from inside nobody brings that about; where the host
-# does, what was covered is refused, and the session ends.
+# A tree beneath another one covers what the one above has in its place, wherever that one is seen.
+# The kernel detaches a mount whose name cannot be looked up: from inside nobody brings that about;
+# where the host does, what was covered is refused, and the session ends.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"
@@ -45,8 +45,8 @@ expect 0 "$WARDFS" audit denials
 has "$OUT" "another tree lies there, or beneath it"
 hasnt "$OUT" "to permit"
 expect 1 run -- rmdir a/inner
-# A directory above may change, also so that it cannot be looked into: the kernel would take what cannot be
-# looked up for gone, with what is mounted on it.
+# A directory above may change, also so that it cannot be looked into: the kernel would take what
+# cannot be looked up for gone, with what is mounted on it.
 expect 0 run -- sh -c 'cd /workspace; chmod 0 a b; stat b/x 2>/dev/null && exit 9
 for i in 1 2; do stat a/inner >/dev/null && test ! -e a/inner/covered || exit 1; sleep 0.6; done
 ls a 2>/dev/null && exit 9
@@ -82,8 +82,8 @@ if [ "$(id -u)" = 0 ]; then
 	rm up
 	wait $pid || fail "exit $?: $(cat err)"
 fi
-# From outside. Once the kernel has heard of it, and until the session's end, for which pid 1 has to run, the
-# place shows nothing; before that it is the tree beneath.
+# From outside. Once the kernel has heard of it, and until the session's end, for which pid 1 has to
+# run, the place shows nothing; before that it is the tree beneath.
 rm -f up again
 "$WARDFS" run --policy u.policy --session outside -- sh -c 'cd /workspace; : >up; until test -e again; do sleep 0.1; done
 n=0
@@ -116,10 +116,10 @@ has "$OUT" "another tree lies there"
 has "$("$WARDFS" audit show --json --kind session.end outside)" "taken away"
 expect 0 "$WARDFS" audit verify outside
 
-# From inside: who asks for a directory above to be removed or renamed is killed while the request waits. The
-# kernel then takes the name for gone, whatever the answer would have been. A signal alone does not do that,
-# nor does it where a look at the name waits, or the request was just taken: then once more. (An ordinary user's
-# requests are taken at once, if they come over io_uring.)
+# From inside: who asks for a directory above to be removed or renamed is killed while the request
+# waits. The kernel then takes the name for gone, whatever the answer would have been. A signal
+# alone does not do that, nor does it where a look at the name waits, or the request was just taken:
+# then once more. (An ordinary user's requests are taken at once, if they come over io_uring.)
 cp "$WARD_SRC/tests/cases/sandbox/lib/uncover-asks.py" asks.py
 halted() {
 	! grep -qv ") T " "/proc/$guard"/task/*/stat
@@ -213,7 +213,8 @@ wait $pid || got=$?
 [ $got = 125 ] || fail "exit $got: $(cat err)"
 has "$(cat err)" "taken away"
 
-# Nor does a link choose another place, which the tree would cover then: the last name, or one before.
+# Nor does a link choose another place, which the tree would cover then: the last name, or one
+# before.
 rm -r a
 mkdir -p a/share
 "$WARDFS" run --policy u.policy -- true 2>/dev/null && fail "control: no directory is there"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 600
+# timeout: 1800
 # plain
 # The demonstration of `./bootstrap run`: it says itself whether all of it behaved.
 set -eu

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 3600
 # plain
-# Somebody new, with --long: an empty Debian 12, a clone, the two commands of the README, a first refusal, its fix
-# by the command that is printed; then the same by what was installed, as an ordinary user.
+# Somebody new, with --long: an empty Debian 12, a clone, the two commands of the README, a first
+# refusal, its fix by the command that is printed; then the same by what was installed, as an
+# ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 . "$WARD_SRC/tests/cases/self/lib/copy.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 600
+# timeout: 1800
 # plain
 # This repository, built and worked on inside its own sandbox by an ordinary user: an uid of its own
 # without any capability, and /dev/fuse at 0666, which is the usual mode, on a node of our own.

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../descriptors.sh. Inside: tries each act at the files that it got as 0, 1 and 2, and writes into
-# the project which ones it could do. Outside (look FILE...): what became of the files.
+# Part of ../descriptors.sh. Inside: tries each act at the files that it got as 0, 1 and 2, and
+# writes into the project which ones it could do. Outside (look FILE...): what became of the files.
 #
-#   attack REPORT   0 was given to be read from its second line on, 1 to be written, 2 to be appended to
+#   attack REPORT   0 was given to be read from its second line on, 1 to be written, 2 to be
+# appended to
 #   reach REPORT ACT...   the named acts alone, whatever 0, 1 and 2 are
-#   socket KIND CMD...    outside: runs CMD with a socket of the host as 0, and writes into the file `elsewhere`
+#   socket KIND CMD...    outside: runs CMD with a socket of the host as 0, and writes into the file
+# `elsewhere`
 #                         an address of the host that it is not connected to
 #   send SESSION FILE     outside: asks the session's supervisor to give FILE to a command as its 0
-#   look REPORT KEY OUT LOG   prints "ACT reached" or "ACT held" for each act, by what the host can see
+#   look REPORT KEY OUT LOG   prints "ACT reached" or "ACT held" for each act, by what the host can
+# see
 import ctypes, errno, fcntl, json, mmap, os, socket, stat, struct, subprocess, sys, threading
 
 libc = ctypes.CDLL(None, use_errno=True)

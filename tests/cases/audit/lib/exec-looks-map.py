@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../exec-looks.sh: maps a file of the tree, names an argument in it where argv[1] says so, and
-# then reads the page itself.
+# Part of ../exec-looks.sh: maps a file of the tree, names an argument in it where argv[1] says so,
+# and then reads the page itself.
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p

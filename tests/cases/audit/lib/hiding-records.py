@@ -14,7 +14,7 @@ for n in range(8):  # each in its place among the refusals of its thread
     at = of("create", path=f"/workspace/needle-{n}")[0]
     mine = [r["pos"] for r in refused if r["pid"] == at["pid"]]
     assert sum(p < at["pos"] for p in mine) == 201 and len(mine) == 400, (n, len(mine))
-assert len(of("open", ino=victim)) == 1 and len(of("remove", ino=victim)) == 1
+assert len(of("open", ino=victim, path="/workspace/victim")) == 1 and len(of("remove", ino=victim)) == 1
 # (its number can be given again)
 written = of("io", ino=victim, path="/workspace/victim")
 assert [(r["offset"], r["written"]) for r in written] == [(0, 9), (100, 8)], written
@@ -25,6 +25,6 @@ left, right = deep["left"], deep["right"]
 rename, = [r for r in of("rename") if r["ino"] == left]
 assert rename["ino2"] == right and rename["cut"], rename
 for name, ino in deep.items():
-    r = of("create", ino=ino)[0]
+    r = of("open", ino=ino)[0]
     assert r["cut"] and r["path"].endswith("/" + name) and len(r["path"]) < 5000, r["path"][-40:]
 assert not of("gap") and recs[-1]["kind"] == "session.end"

@@ -5,7 +5,7 @@ def flood(n):
     for i in range(400):
         try:
             os.open(".env", os.O_RDONLY)
-        except PermissionError:
+        except FileNotFoundError:
             pass
         if i == 200:
             open(f"needle-{n}", "w").close()

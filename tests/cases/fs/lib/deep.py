@@ -69,8 +69,8 @@ except OSError as e:
 assert MAX - 2 <= n <= MAX + 2, n
 makes(lower)
 
-# Above files that are open for writing: between two names with the same rules, and between two whose
-# rules differ and give the same.
+# Above files that are open for writing: between two names with the same rules, and between two
+# whose rules differ and give the same.
 os.makedirs("x/d/d")
 files = [open("x/d/d/%d" % i, "w") for i in range(100)]
 for way in ("x", "y"), ("y", "x"), ("x", "p"), ("p", "q"), ("q", "y"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../dir-offsets.sh: prints each entry of directories with its inode number and its position, as
-# getdents64(2) gives them: by parts of SIZE bytes, so that many parts begin behind one.
+# Part of ../dir-offsets.sh: prints each entry of directories with its inode number and its
+# position, as getdents64(2) gives them: by parts of SIZE bytes, so that many parts begin behind
+# one.
 import ctypes, os, struct, sys
 SYS_getdents64 = {"x86_64": 217, "aarch64": 61, "riscv64": 61}[os.uname().machine]
 libc = ctypes.CDLL(None, use_errno=True)

@@ -71,8 +71,8 @@ in_mode() {
 	"$FSMOUNT" $opts -l "$EVENTS" "$POLICY" "$BACK" "$MNT" sh -eu "$@"
 }
 
-# passthrough MODE: yes where the kernel reads and writes files by itself then (Linux 6.9), else no. After
-# policy and fresh, which it leaves as they were.
+# passthrough MODE: yes where the kernel reads and writes files by itself then (Linux 6.9), else no.
+# After policy and fresh, which it leaves as they were.
 passthrough() {
 	as_owner touch "$BACK/probe"
 	in_mode "$1" -c 'cat probe' || fail "$1: probe"

@@ -15,7 +15,8 @@ def refused(what):
     except PermissionError:
         return
     sys.exit("FAIL: opened for writing: " + what)
-# What the host made is known once the kernel has asked for it: not before it heard that something changed.
+# What the host made is known once the kernel has asked for it: not before it heard that something
+# changed.
 def soon(what, *paths):
     for _ in range(1200):
         try:
@@ -50,7 +51,8 @@ for r in range(40):
     os.unlink(away + "/new")
     allowed("the link outside is gone, %d" % r)
     os.link("a/f", n)
-    # While the word of what the host did to that name before is on its way, the answer may still be no.
+    # While the word of what the host did to that name before is on its way, the answer may still be
+    # no.
     soon("a name made again, %d" % r, n)
     # a link outside, and a name less
     os.link(back + "/a/f", away + "/x")

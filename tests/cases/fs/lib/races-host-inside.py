@@ -21,7 +21,8 @@ def spin(p):
     os.mkdir(p)
     os.rmdir(p)
 got, n = set(), 0
-# However slow the machine is: some rounds, something was read, and the swapping was there all the while.
+# However slow the machine is: some rounds, something was read, and the swapping was there all the
+# while.
 while time.monotonic() < end or n < 6 or not any(got) or not os.path.getsize(sys.argv[1]):
     assert time.monotonic() < begin + 240, (n, got)
     who = "%d-%d" % (os.getpid(), n % 3)

@@ -14,5 +14,7 @@ while not os.path.exists(stop):
     os.symlink("%s-%d" % (me, n), t)
     os.rename(t, "l")
     n += 1
+    if n == 60:
+        open(stop + ".enough", "w").close()
 with open(stop + ".n", "w") as f:
     f.write(str(n))

@@ -173,6 +173,7 @@ ways = {
     "mkdir": lambda: os.mkdir(D + "/newdir"), "symlink": lambda: os.symlink("x", D + "/newlink"),
     "fifo": lambda: os.mkfifo(D + "/fifo"), "socket": socket_made,
     "device": lambda: os.mknod(D + "/dev", 0o20600, os.makedev(1, 3)),
+    "device 0:0": lambda: os.mknod(D + "/white", 0o20600, 0),
     "file handle": handle, "fchmodat2": by_path_fd(lambda fd: sc(452, fd, b"", 0o601, 0x1000)),
     "chmod": lambda: os.chmod(P, 0o601), "fchmod": by_fd(os.fchmod, 0o601), "chown": lambda: os.chown(P, 7, 7),
     "utimes": lambda: os.utime(P, ns=(1, 1)), "futimes": by_fd(lambda fd: os.utime(fd, ns=(1, 1))),
@@ -181,15 +182,17 @@ ways = {
     "removexattr": lambda: os.removexattr(P, "user.old"),
     "setxattrat": lambda: sc(463, -100, os.fsencode(P), 0, b"user.a", struct.pack("QII", 0, 0, 0), 16),
 }
-# What nobody gets through the guard; FUSE has no request for it, or it takes capabilities that nobody has.
+# What nobody gets through the guard; FUSE has no request for it, or it takes capabilities that
+# nobody has.
 nobody = {"FS_IOC_SETFLAGS", "32 bits", "FS_IOC_FSSETXATTR", "FS_IOC_SETVERSION", "FS_IOC_FIEMAP", "FICLONE",
-          "FICLONERANGE", "FIDEDUPERANGE", "collapse", "insert", "unshare", "write zeroes", "whiteout", "mode 3",
+          "FICLONERANGE", "FIDEDUPERANGE", "collapse", "insert", "unshare", "write zeroes", "mode 3",
           "device", "file handle", "chown"}
 # What older kernels have not, and what is not to be had rootless.
 may_lack = {"RWF_NOAPPEND", "fchmodat2", "setxattrat", "ACL", "default ACL", "O_DIRECT"}
 # What adds to a file, or makes a new one, is what may be done where one may append.
 appends = {"write", "RWF_NOAPPEND", "RWF_APPEND", "pwritev2", "F_SETFL", "O_DIRECT", "link in",
-           "O_TMPFILE from elsewhere", "O_TMPFILE", "create", "mkdir", "symlink", "fifo", "socket"}
+           "O_TMPFILE from elsewhere", "O_TMPFILE", "create", "mkdir", "symlink", "fifo", "socket",
+           "device 0:0"}
 
 def state(at):
     """All that stands at and beneath a directory, as the host sees it; no times of what is read."""

@@ -4,13 +4,17 @@
 #
 #   "the host"  192.0.2.1 --- 192.0.2.2  "the internet": 203.0.113.10 and others, see $NET/zone
 #
-# in_host SCRIPT [ARG...]   runs the sh script as root on that host: with an own network namespace, its
-#                           own /etc/resolv.conf and /etc/hosts, an own /run; afterwards nothing is left
-# in_host_both SCRIPT       two of them side by side: as root, and as an ordinary user, each in a home of
+# in_host SCRIPT [ARG...]   runs the sh script as root on that host: with an own network namespace,
+# its
+#                           own /etc/resolv.conf and /etc/hosts, an own /run; afterwards nothing is
+# left
+# in_host_both SCRIPT       two of them side by side: as root, and as an ordinary user, each in a
+# home of
 #                           their own; $TOP is the test's directory. $TOP/servers.sh, if there is
 #                           one, is sourced before, as root on that host
 # as_user, inside of it, becomes an ordinary user there.
-# net_project               in a SCRIPT: makes the project ~/p and goes there. It has n.py (netclient.py),
+# net_project               in a SCRIPT: makes the project ~/p and goes there. It has n.py
+# (netclient.py),
 #                           ca.crt (of what the internet serves) and says.sh
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# For what the cases of this folder run inside, where the sources are out of reach: net_project() puts
-# this file beside it.
+# For what the cases of this folder run inside, where the sources are out of reach: net_project()
+# puts this file beside it.
 set -eu
 
 # says WANT CMD...: the command prints this, whatever its exit status.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of ../sockets.sh.
-# server.py DIR: echoes what it is told with the uid and pid that it sees; sends a descriptor with it.
+# server.py DIR: echoes what it is told with the uid and pid that it sees; sends a descriptor with
+# it.
 import array, os, socket, struct, sys, threading
 d = sys.argv[1]
 def listen(name):

@@ -15,7 +15,8 @@ def ends(what, host, port, data=b"", hear=b""):
     except OSError as e:
         said[what] = errno.errorcode.get(e.errno, str(e))
 def talks(what):
-    # Longer than anything may rest, and never resting as long: by far, whatever else the machine has to do.
+    # Longer than anything may rest, and never resting as long: by far, whatever else the machine
+    # has to do.
     s = socket.create_connection(("echo.example", 3000))
     s.settimeout(100)
     s.recv(100)

@@ -151,7 +151,7 @@ OPERATIONS = {
     "make a directory": (os.mkdir, NONE),
     "make a pipe": (os.mkfifo, NONE),
     "make a socket (bind)": (sock, NONE),
-    "make a device": (device, NONE),
+    "make a device, but for the character device 0:0": (device, NONE),
     "a file without a name (`O_TMPFILE`) in a directory, and a name for it there": (unnamed, DIR),
     "make a symbolic link": (lambda p: os.symlink("x", p), NONE),
     "rename to a new name": (lambda p: os.rename(p + ".other", p), NONE),
@@ -173,7 +173,7 @@ OPERATIONS = {
 def cells():
     """(operation, verb, errno name or None), as the page says."""
     verbs = None
-    with open(os.environ["WARD_SRC"] + "/docs/policy.md", encoding="utf-8") as f:
+    with open(os.environ["WARD_SRC"] + "/docs/wardfs-policy.5.md", encoding="utf-8") as f:
         for line in f:
             row = [c.strip() for c in line.strip().strip("|").split("|")]
             row[1:] = [c.strip("`") for c in row[1:]]

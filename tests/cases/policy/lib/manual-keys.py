@@ -21,10 +21,11 @@ examples = []
 for piece in re.split(r"^(?=\.Ss |\.It Cm |\.Bd -literal)", page, flags=re.M):
     head = piece.split("\n", 1)[0]
     if head.startswith(".Ss "):
-        section, key = re.match(r"\.Ss \[([a-z]+)", head).group(1), None
+        found = re.match(r"\.Ss \[([a-z]+)", head)  # others are of docs/wardfs-policy.5.md
+        section, key = found and found.group(1), None
     elif head.startswith(".It Cm "):
         key = head.split()[2]
-    elif head.startswith(".Bd "):
+    elif head == ".Bd -literal":
         example = re.search(r"\.Bd -literal\n(.*?)^\.Ed", piece, re.S | re.M).group(1)
         examples.append(example)
         if section and key:
@@ -56,7 +57,8 @@ for (section, verb), path, action, verdict in (
     out = run("explain", "--json", "--policy", "verb.policy", action, path).stdout
     assert f'"verdict": "{verdict}"' in out, (verb, out)
 # a key that the template does not have gets its entry from the table, with an example that loads
-make = [src + "/docs/man/policy_keys.py", build + "/enforcer/policy/policy-keys", "cut.in"]
+make = [src + "/docs/man/policy_keys.py", build + "/enforcer/policy/policy-keys", "cut.in",
+        src + "/docs/wardfs-policy.5.md"]
 with open(src + "/docs/man/wardfs-policy.5.in", encoding="utf-8") as f:
     template = f.read()
 entry = re.compile(r"^\.It Cm (wall|tmp|forward|sni)\n.*?^\.Ed\n", re.S | re.M)

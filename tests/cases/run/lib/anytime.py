@@ -50,10 +50,12 @@ def descendants(pid):
 
 
 def starter(pid):
-    """Who starts further commands inside, and may be ended from there (enforcer/sandbox/init/starter.c): the third."""
+    """Who starts further commands inside, replays or walks, and may be ended from there: the third and later ones
+    (enforcer/sandbox/init/starter.c, replayer.c, warm.c)."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
-            return any(line.startswith("NSpid:") and line.split()[2:] == ["3"] for line in f)
+            return any(line.startswith("NSpid:") and len(line.split()) == 3 and int(line.split()[2]) >= 3
+                       for line in f)
     except OSError:
         return False
 
@@ -123,7 +125,8 @@ def one(rng, seed, number):
     net = kind == "wardfs-net" or rng.random() < 0.2
     delay = rng.random() * SPREAD
     what = f"seed {seed}, kill {number}: {kind} after {delay * 1000:.1f} ms"
-    # A start also has a writer for each trail that an earlier one left open, and goes on without that.
+    # A start also has a writer for each trail that an earlier one left open, and goes on without
+    # that.
     if kind == "wardfs-audit" and os.listdir(STATE + "/running"):
         subprocess.run([WARDFS, "run", "--policy", "../plain.policy", "--", "true"], stdin=subprocess.DEVNULL, check=True)
         reap(PATIENCE)

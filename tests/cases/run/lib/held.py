@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a program holds open in a tree while its session gets another policy: opens everything, says so,
-# waits to be told, then tries all of it. Usage: held.py TREE STARTED GO KIND, KIND passthrough or cached.
+# What a program holds open in a tree while its session gets another policy: opens everything, says
+# so, waits to be told, then tries all of it. Usage: held.py TREE STARTED GO KIND, KIND passthrough
+# or cached.
 import errno, mmap, os, sys, time
 
 tree, started, go, kind = sys.argv[1:]
@@ -83,7 +84,8 @@ for _ in range(10000):
         break
     time.sleep(0.02)
 
-# The kernel asks for the attributes before it reads from its pages: those of what is hidden are not there.
+# The kernel asks for the attributes before it reads from its pages: those of what is hidden are not
+# there.
 lost = ("EIO",) if kind == "passthrough" else ("EACCES", "ENOENT")
 for name in ("hidden", "unlinked"):
     want("read " + name, attempt(os.pread, fd[name], 4, 0), *lost)

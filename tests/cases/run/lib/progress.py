@@ -20,7 +20,8 @@ def gone_again(what, times):
     t.wait(r"READY> $")
 
 
-# The index tells of each thousand records, of which a read gets more than two; a home of each 256 names.
+# The index tells of each thousand records, of which a read gets more than two; a home of each 256
+# names.
 slow("pread64", 500000, "audit index --rebuild")
 gone_again(r"indexing trails: \d+ records", 1)
 slow("unlinkat", 5000, "home clear")
@@ -39,7 +40,3 @@ slow("write", 20000, "policy diff medium ../many.policy")
 among_lines(r"comparing: \d+ steps")
 slow("newfstatat", 20000, "policy diff --tree ../names medium ../many.policy")
 among_lines(r"comparing: \d+ names")
-# What a line adds is found in the same way.
-slow("write", 400000, "policy add write /workspace")
-t.wait(r"\r\x1b\[Kwardfs: comparing: \d+ steps")
-t.wait(r"READY> $")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../reload-by.sh: SESSION VERB [FILE [PROFILE]], as uid 4711. Asks the session's socket, for a reload with that
-# file as the base, which extends the profile (enforcer/ipc/msg.h). Prints what the answer says.
+# Part of ../reload-by.sh: SESSION VERB [FILE [PROFILE]], as uid 4711. Asks the session's socket,
+# for a reload with that file as the base, which extends the profile (enforcer/ipc/msg.h). Prints
+# what the answer says.
 import json, os, socket, struct, subprocess, sys
 session, verb = sys.argv[1:3]
 base = os.environ.get("XDG_RUNTIME_DIR", "/run") + "/wardfs"

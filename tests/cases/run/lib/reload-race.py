@@ -3,8 +3,8 @@
 import errno, json, os, random, subprocess, sys, threading, time
 wardfs, session, mnt = sys.argv[1:]
 seconds = 60 if os.environ.get("WARD_LONG") else 3
-# What is in force: even while a reload is under way. Who looked while it did not change, and found it
-# even before and after, was under one policy.
+# What is in force: even while a reload is under way. Who looked while it did not change, and found
+# it even before and after, was under one policy.
 turn = [0]  # 4n: pa holds, 4n + 2: pb holds; odd: under way
 stop = threading.Event()
 wrong = []

@@ -36,7 +36,8 @@ def lines():
 
 
 t = Terminal(24, 80)
-# The shell has its prompt again, the supervisor is stopped; the clock ends the session all the same.
+# The shell has its prompt again, the supervisor is stopped; the clock ends the session all the
+# same.
 t.send(f"{WARDFS} run --policy wall.policy -- /usr/bin/python3 work.py stop\n")
 t.wait(r"Stopped")
 t.wait(r"the wall clock of 20s ended the session")
@@ -45,7 +46,8 @@ t.wait(r"status 124\r")
 t.wait(r"READY> $")
 os.unlink("log")
 
-# Stopped, and really: then asked something, it answers, while its command stays as it is; fg goes on with that.
+# Stopped, and really: then asked something, it answers, while its command stays as it is; fg goes
+# on with that.
 t.send(f"{WARDFS} run --session asked -- /usr/bin/python3 work.py stop; echo status $?\n")
 t.wait(r"Stopped")
 until("the child works", lambda: lines() > 3)

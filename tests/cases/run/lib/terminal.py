@@ -9,9 +9,10 @@ import sys
 
 from user_terminal import WARDFS, Terminal
 
-# A job that says when it is in the foreground, and when it goes on after a stop; then it reads a line.
-# SIGCONT is blocked and waited for: a handler's news could get lost between its look and its read(). It
-# starts nothing: Ctrl-Z would stop the child of a vfork() before its exec, and its parent not at all.
+# A job that says when it is in the foreground, and when it goes on after a stop; then it reads a
+# line. SIGCONT is blocked and waited for: a handler's news could get lost between its look and its
+# read(). It starts nothing: Ctrl-Z would stop the child of a vfork() before its exec, and its
+# parent not at all.
 with open("job.py", "w", encoding="ascii") as script:
     script.write("""import signal
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -73,8 +74,8 @@ t.send("again\n")
 t.wait(r"got again")
 t.wait(r"READY> $")
 
-# Started in the background: nothing tells that it came to the front, and it takes keys all the same, each
-# as it is typed.
+# Started in the background: nothing tells that it came to the front, and it takes keys all the
+# same, each as it is typed.
 t.send(run + "sh -c 'echo u''p; read -r line; echo got $line; stty -icanon; echo k''eys; dd bs=1 count=1 2>/dev/null' &\n")
 t.wait(r"up\r")
 t.send("\n")

@@ -42,5 +42,5 @@ class Terminal:
                 return m
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-                sys.exit(f"FAIL: never saw {pattern!r}; had {self.seen!r}")
+                sys.exit(f"FAIL: never saw {pattern!r}; had {self.seen[-2000:]!r}")
             self.seen += os.read(self.fd, 65536)

@@ -4,9 +4,11 @@
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
-# limits LINES ARG...: wardfs run ARG... under medium with these lines (\n between them) in [limits].
+# limits LINES ARG...: wardfs run ARG... under medium with these lines (\n between them) in
+# [limits], and without the memory limit of that profile.
 limits() {
 	printf '[policy]\nversion = 1\nextends = medium\n[limits]\n' >limits.policy
+	case $1 in *memory*) ;; *) echo 'memory = none' >>limits.policy ;; esac
 	printf "$1\n" >>limits.policy
 	shift
 	"$WARDFS" run --policy limits.policy "$@"

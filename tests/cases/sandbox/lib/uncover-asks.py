@@ -16,7 +16,8 @@ def attempt(what):
     except OSError as e:
         print(e.strerror, flush=True)
 def asked():
-    # Nothing that waits for the guard is left to do, as it would be for a file: the host sees that before its answer.
+    # Nothing that waits for the guard is left to do, as it would be for a file: the host sees that
+    # before its answer.
     print("up", flush=True)
     signal.sigwait([signal.SIGUSR1])
     if not os.fork():

@@ -3,7 +3,8 @@
 # An empty Debian 12 of a test's own.
 #
 #   debian       makes it in $root, from the mirror of this host; skips where that cannot be done
-#   inside STEP  runs $root/steps.sh STEP there, as root, with /proc, /dev and a /dev/fuse; its output: log
+#   inside STEP  runs $root/steps.sh STEP there, as root, with /proc, /dev and a /dev/fuse; its
+# output: log
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
@@ -20,7 +21,8 @@ debian() {
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 }
 
-# In a mount and pid namespace of its own, its root for a root (user namespaces are not made from a chroot).
+# In a mount and pid namespace of its own, its root for a root (user namespaces are not made from a
+# chroot).
 inside() {
 	unshare --mount --pid --fork --kill-child --propagation private sh -euc '
 		mount --bind "$1" "$1"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the project in $1 in its own sandbox, works on it there with git and sqlite, and looks at the
-# outcome from outside. Run by root.sh and user.sh as the one whose session it is; $2 is what is built, if not all.
+# Builds the project in $1 in its own sandbox, works on it there with git and sqlite, and looks at
+# the outcome from outside. Run by root.sh and user.sh as the one whose session it is; $2 is what is
+# built, if not all.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cd "$1"

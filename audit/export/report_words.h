@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first paragraph of a report: a session in plain sentences, made from its records. */
+#pragma once
+
+#include <jansson.h>
+
+#include "enforcer/base/buf.h"
+
+/* How a page writes our own words, and names from the trail. */
+struct ward_report_style {
+	void (*text)(struct ward_buf *b, const char *words);
+	void (*name)(struct ward_buf *b, const char *name);
+};
+
+/* The paragraph about a report of ward_report_collect(); ask ward_buf_error(). */
+void ward_report_words(
+	struct ward_buf *b, const json_t *report, const struct ward_report_style *style);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the database of the index, makes and checks its tables. */
+#include "audit/query/index_db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audit/log/segments.h"
+#include "enforcer/base/cleanup.h"
+
+/* Another process may be updating it. */
+#define BUSY_MS 30000
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+/* The text of a number, where a column holds one. */
+#define WORD(table, column) " LEFT JOIN word " table " ON " table ".id = record." column
+#define NET_WORD(table, column) " LEFT JOIN word " table " ON " table ".id = net." column
+
+/*
+ * 50 to 80 bytes a record: each text stands once, in word, and the time is a number. The first
+ * words are those that partial indexes name by number.
+ */
+static const char schema[] =
+	"CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+	"INSERT INTO word VALUES(1, 'rename'), (2, 'link'), (3, 'connect');"
+	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+	" bytes INTEGER NOT NULL, records INTEGER NOT NULL, last TEXT NOT NULL,"
+	" odd INTEGER NOT NULL, stamp TEXT NOT NULL);"
+	"CREATE TABLE record(session INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
+	" time INTEGER, kind INTEGER, verdict INTEGER, action INTEGER, path INTEGER,"
+	" path2 INTEGER, comm INTEGER, rule INTEGER, errno INTEGER, pid INTEGER, process INTEGER,"
+	" parent INTEGER, read INTEGER, written INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID;"
+	"CREATE TABLE net(session INTEGER NOT NULL, seq INTEGER NOT NULL, host INTEGER,"
+	" addr INTEGER, proto INTEGER, port INTEGER, sent INTEGER, received INTEGER,"
+	" duration INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID;"
+	"CREATE TABLE tally(session INTEGER NOT NULL, kind INTEGER NOT NULL,"
+	" verdict INTEGER NOT NULL, n INTEGER NOT NULL,"
+	" PRIMARY KEY(session, kind, verdict)) WITHOUT ROWID;"
+	"CREATE TABLE label(session INTEGER NOT NULL, key INTEGER NOT NULL, value INTEGER NOT NULL,"
+	" PRIMARY KEY(session, key)) WITHOUT ROWID;"
+	"CREATE VIEW labels AS SELECT session.name AS session, k.text AS key, v.text AS value"
+	" FROM label JOIN session ON session.id = label.session JOIN word k ON k.id = key"
+	" JOIN word v ON v.id = value;"
+	"CREATE INDEX record_path ON record(path) WHERE path IS NOT NULL;"
+	"CREATE INDEX record_path2 ON record(path2) WHERE path2 IS NOT NULL;"
+	"CREATE INDEX record_move ON record(session, at) WHERE kind IN (1, 2);"
+	"CREATE INDEX record_actor ON record(session, at) WHERE parent IS NOT NULL;"
+	"CREATE INDEX net_host ON net(host) WHERE host IS NOT NULL;"
+	"CREATE INDEX net_addr ON net(addr) WHERE addr IS NOT NULL;"
+	"CREATE VIEW records AS SELECT session.name AS session, record.seq AS seq, at,"
+	" strftime('%Y-%m-%dT%H:%M:%S', time / 1000000000, 'unixepoch') ||"
+	" printf('.%09dZ', time % 1000000000) AS time,"
+	" w_kind.text AS kind, w_verdict.text AS verdict, w_action.text AS action,"
+	" w_path.text AS path, w_path2.text AS path2, pid, process, parent, w_comm.text AS comm,"
+	" w_rule.text AS rule, w_errno.text AS errno, read, written, w_host.text AS host,"
+	" w_addr.text AS addr, port, w_proto.text AS proto, sent, received, duration"
+	" FROM record JOIN session ON session.id = record.session" WORD("w_kind", "kind") WORD(
+		"w_verdict", "verdict") WORD("w_action", "action") WORD("w_path",
+		"path") WORD("w_path2", "path2") WORD("w_comm", "comm") WORD("w_rule",
+		"rule") WORD("w_errno",
+		"errno") " LEFT JOIN net ON net.session = record.session AND net.seq = record.seq" NET_WORD("w_host",
+		"host") NET_WORD("w_addr", "addr")
+		NET_WORD("w_proto", "proto") ";"
+					     "PRAGMA user_version = " STRING(WARD_INDEX_SCHEMA) ";";
+
+int ward_index_db_error(int rc)
+{
+	if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
+		return 0;
+	if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB)
+		return -EBADMSG;
+	if (rc == SQLITE_NOMEM)
+		return -ENOMEM;
+	if (rc == SQLITE_FULL)
+		return -ENOSPC;
+	return rc == SQLITE_BUSY ? -EBUSY : -EIO;
+}
+
+int ward_index_db_fail(const struct ward_index_db *x, int rc, struct ward_err *err)
+{
+	int r = ward_index_db_error(rc);
+	return ward_err_set(err, r ? r : -EIO, "index: %s", sqlite3_errmsg(x->db));
+}
+
+int ward_index_db_run(const struct ward_index_db *x, const char *sql, struct ward_err *err)
+{
+	int rc = sqlite3_exec(x->db, sql, NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : ward_index_db_fail(x, rc, err);
+}
+
+int ward_index_db_run_for(
+	const struct ward_index_db *x, const char *sql, int64_t session, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(x->db, sql, -1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 1, session);
+		rc = sqlite3_step(s);
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(x, rc, err);
+}
+
+int ward_index_db_number(
+	const struct ward_index_db *x, const char *sql, uint64_t *ret, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(x->db, sql, -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW)
+		*ret = (uint64_t)sqlite3_column_int64(s, 0);
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_ROW ? 0 : ward_index_db_fail(x, rc, err);
+}
+
+void ward_index_db_close(struct ward_index_db *x)
+{
+	(void)sqlite3_close(x->db);
+	x->db = NULL;
+}
+
+int ward_index_db_open(
+	struct ward_store *st, int flags, struct ward_index_db *ret, struct ward_err *err)
+{
+	ward_cleanup_free char *path = ward_store_index_path(st);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "index");
+	int rc = sqlite3_open_v2(path, &ret->db, flags | SQLITE_OPEN_NOFOLLOW, NULL);
+	if (rc != SQLITE_OK)
+		return ward_err_set(err, ret->db ? -EIO : -ENOMEM, "%s: %s", path,
+			ret->db ? sqlite3_errmsg(ret->db) : "out of memory");
+	/* Neither extensions nor tricks with its own schema: an index can have been exchanged. */
+	(void)sqlite3_db_config(ret->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_db_config(ret->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	(void)sqlite3_busy_timeout(ret->db, BUSY_MS);
+	return 0;
+}
+
+int ward_index_db_make(const struct ward_index_db *x, struct ward_err *err)
+{
+	return ward_index_db_run(x, schema, err);
+}
+
+/* What a database consists of, as SQLite keeps it: the text of the schema. */
+static int schema_of(sqlite3 *db, char **ret)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db,
+		"SELECT group_concat(type || ' ' || name || ' ' || coalesce(sql, ''), '; ')"
+		" FROM (SELECT type, name, sql FROM sqlite_master ORDER BY type, name)",
+		-1, &s, NULL);
+	int r = 0;
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(s, 0);
+		*ret = strdup(text ? text : "");
+		r = *ret ? 0 : -ENOMEM;
+	} else {
+		/* Whatever is in the way of reading a schema: it is not ours. */
+		r = ward_index_db_error(rc);
+		r = r == -ENOMEM || r == -EBUSY ? r : -EBADMSG;
+	}
+	(void)sqlite3_finalize(s);
+	return r;
+}
+
+int ward_index_db_check(const struct ward_index_db *x, struct ward_err *err)
+{
+	ward_cleanup_free char *have = NULL;
+	ward_cleanup_free char *want = NULL;
+	ward_cleanup(ward_index_db_close) struct ward_index_db fresh = {0};
+	int rc = sqlite3_open_v2(
+		":memory:", &fresh.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	int r = rc == SQLITE_OK ? ward_index_db_make(&fresh, err) : -ENOMEM;
+	if (r == 0)
+		r = schema_of(fresh.db, &want);
+	if (r == 0)
+		r = schema_of(x->db, &have);
+	if (r != 0)
+		return ward_err_sys(err, r, "index");
+	return strcmp(have, want) == 0
+		       ? 0
+		       : ward_err_set(err, -EBADMSG, "index: its tables are not those of an index");
+}
+
+void ward_index_stamp(struct ward_store *st, const char *session, char ret[WARD_INDEX_STAMP_MAX])
+{
+	struct ward_err none = WARD_ERR_INIT;
+	ward_cleanup_free struct ward_segment *v = NULL;
+	ward_cleanup_fd int dir = -1;
+	size_t n = 0;
+	unsigned char hash[(WARD_INDEX_STAMP_MAX - 1) / 2];
+	crypto_generichash_state state;
+	ret[0] = '\0';
+	if (ward_store_open_session(st, session, &dir, &none) < 0 ||
+		ward_segments_list(dir, &v, &n) < 0 || n == 0)
+		return;
+	(void)crypto_generichash_init(&state, NULL, 0, sizeof(hash));
+	for (size_t i = 0; i < n; i++) {
+		char name[WARD_SEGMENT_NAME_MAX];
+		struct stat sb;
+		ward_segment_name(name, v[i].number, !v[i].plain);
+		if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) < 0)
+			return;
+		const uint64_t what[] = {v[i].number, v[i].plain, sb.st_ino, (uint64_t)sb.st_size,
+			(uint64_t)sb.st_mtim.tv_sec, (uint64_t)sb.st_mtim.tv_nsec,
+			(uint64_t)sb.st_ctim.tv_sec, (uint64_t)sb.st_ctim.tv_nsec};
+		(void)crypto_generichash_update(&state, (const unsigned char *)what, sizeof(what));
+	}
+	(void)crypto_generichash_final(&state, hash, sizeof(hash));
+	(void)sodium_bin2hex(ret, WARD_INDEX_STAMP_MAX, hash, sizeof(hash));
+}

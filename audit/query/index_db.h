@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of the index: the database, its tables, and errors of SQLite as ours. */
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/store/store.h"
+#include "enforcer/base/err.h"
+
+/* PRAGMA user_version: another number is another schema, made anew. */
+#define WARD_INDEX_SCHEMA 5
+
+struct ward_index_db {
+	sqlite3 *db; /* NULL: closed */
+};
+void ward_index_db_close(struct ward_index_db *x);
+/* Opens the file of a store. flags: of sqlite3_open_v2(). */
+int ward_index_db_open(struct ward_store *st, int flags, struct ward_index_db *ret,
+	struct ward_err *err) ward_must_check;
+/* Makes the tables in an empty database. */
+int ward_index_db_make(const struct ward_index_db *x, struct ward_err *err) ward_must_check;
+/* -EBADMSG: a table or an index is gone, changed, or one too many (a trigger would run in here). */
+int ward_index_db_check(const struct ward_index_db *x, struct ward_err *err) ward_must_check;
+
+/* A result of SQLite as a negative errno; 0 for those that are none. */
+int ward_index_db_error(int rc) ward_must_check;
+/* The same, with what SQLite says of the last call. Never 0. */
+int ward_index_db_fail(const struct ward_index_db *x, int rc, struct ward_err *err) ward_must_check;
+int ward_index_db_run(
+	const struct ward_index_db *x, const char *sql, struct ward_err *err) ward_must_check;
+/* The same for one statement whose parameter is the number of a session. */
+int ward_index_db_run_for(const struct ward_index_db *x, const char *sql, int64_t session,
+	struct ward_err *err) ward_must_check;
+/* The number that a SELECT answers. */
+int ward_index_db_number(const struct ward_index_db *x, const char *sql, uint64_t *ret,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * What the files of a session look like from outside: names, inodes, sizes, times. Where it is what
+ * it was, the trail is the one that was indexed, and nothing of it need be read. Empty: none.
+ */
+#define WARD_INDEX_STAMP_MAX 33
+void ward_index_stamp(struct ward_store *st, const char *session, char ret[WARD_INDEX_STAMP_MAX]);

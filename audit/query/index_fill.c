@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brings the index up to date with the trails. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/log/chain.h"
+#include "audit/query/index.h"
+#include "audit/query/index_db.h"
+#include "audit/query/index_row.h"
+#include "audit/query/index_same.h"
+#include "audit/query/index_words.h"
+#include "audit/query/query.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+
+/* Records between two words of progress. */
+#define TELL_EVERY 1000
+
+struct filling {
+	struct ward_index_db x;
+	struct ward_index_words *words;
+	sqlite3_stmt *insert;
+	sqlite3_stmt *insert_net;
+	int64_t session; /* in hand */
+	uint64_t at;
+	uint64_t records;
+	uint64_t odd; /* lines that are no record, not the next one, or say what no row can */
+	char last[WARD_MAC_HEX + 1];
+	char stamp[WARD_INDEX_STAMP_MAX];
+	uint64_t added;
+	const struct ward_index_result *told; /* whom to tell; NULL: nobody */
+	char scratch[WARD_LINE_MAX];	      /* texts of the line in hand */
+};
+
+static void close_filling(struct filling *f)
+{
+	ward_index_words_free(f->words);
+	(void)sqlite3_finalize(f->insert);
+	(void)sqlite3_finalize(f->insert_net);
+	ward_index_db_close(&f->x);
+}
+
+/* Binds the numbers of texts [from, to) from a parameter on; what is not there stays NULL. */
+static int bind_words(struct filling *f, sqlite3_stmt *s, int first, int from, int to,
+	const struct ward_index_row *row)
+{
+	for (int i = from; i < to; i++) {
+		int64_t number = 0;
+		if (!row->text[i])
+			continue;
+		int rc = ward_index_words_number(f->words, row->text[i], row->len[i], &number);
+		if (rc != SQLITE_OK)
+			return rc;
+		(void)sqlite3_bind_int64(s, first + i - from, number);
+	}
+	return SQLITE_OK;
+}
+
+static void bind_numbers(
+	sqlite3_stmt *s, int first, int from, int to, const struct ward_index_row *row)
+{
+	for (int i = from; i < to; i++)
+		if (row->has[i])
+			(void)sqlite3_bind_int64(s, first + i - from, row->number[i]);
+}
+
+static int step(sqlite3_stmt *s)
+{
+	int rc = sqlite3_step(s);
+	(void)sqlite3_reset(s);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* session, seq, then as WARD_INDEX_HOST and WARD_INDEX_PORT follow each other. */
+static int add_net(struct filling *f, uint64_t seq, const struct ward_index_row *row)
+{
+	sqlite3_stmt *s = f->insert_net;
+	if (!row->text[WARD_INDEX_HOST] && !row->text[WARD_INDEX_ADDR] &&
+		!row->has[WARD_INDEX_PORT] && !row->has[WARD_INDEX_SENT])
+		return SQLITE_OK;
+	(void)sqlite3_clear_bindings(s);
+	(void)sqlite3_bind_int64(s, 1, f->session);
+	(void)sqlite3_bind_int64(s, 2, (int64_t)seq);
+	int rc = bind_words(f, s, 3, WARD_INDEX_HOST, WARD_INDEX_TIME, row);
+	bind_numbers(s, 6, WARD_INDEX_PORT, WARD_INDEX_NUMBERS, row);
+	return rc == SQLITE_OK ? step(s) : rc;
+}
+
+static int add_row(struct filling *f, uint64_t seq, uint64_t at, const struct ward_index_row *row)
+{
+	sqlite3_stmt *s = f->insert;
+	(void)sqlite3_clear_bindings(s);
+	(void)sqlite3_bind_int64(s, 1, f->session);
+	(void)sqlite3_bind_int64(s, 2, (int64_t)seq);
+	(void)sqlite3_bind_int64(s, 3, (int64_t)at);
+	if (row->ns >= 0)
+		(void)sqlite3_bind_int64(s, 4, row->ns);
+	int rc = bind_words(f, s, 5, WARD_INDEX_KIND, WARD_INDEX_HOST, row);
+	bind_numbers(s, 13, WARD_INDEX_PID, WARD_INDEX_PORT, row);
+	if (rc == SQLITE_OK)
+		rc = step(s);
+	return rc == SQLITE_OK ? add_net(f, seq, row) : rc;
+}
+
+/* Of session.start, which a parser reads: its detail is an object. */
+static int add_labels(struct filling *f, const struct ward_index_row *row)
+{
+	json_t *labels = json_object_get(json_object_get(row->parsed, "detail"), "labels");
+	sqlite3_stmt *s = NULL;
+	const char *key = NULL;
+	json_t *value = NULL;
+	int rc = json_is_object(labels)
+			 ? sqlite3_prepare_v2(f->x.db,
+				   "INSERT OR REPLACE INTO label VALUES(?, ?, ?)", -1, &s, NULL)
+			 : SQLITE_OK;
+	json_object_foreach(labels, key, value)
+	{
+		int64_t k = 0, v = 0;
+		const char *text = json_string_value(value);
+		if (rc == SQLITE_OK && text)
+			rc = ward_index_words_number(f->words, key, strlen(key), &k);
+		if (rc == SQLITE_OK && text)
+			rc = ward_index_words_number(f->words, text, strlen(text), &v);
+		if (rc != SQLITE_OK || !text)
+			continue;
+		(void)sqlite3_bind_int64(s, 1, f->session);
+		(void)sqlite3_bind_int64(s, 2, k);
+		(void)sqlite3_bind_int64(s, 3, v);
+		rc = step(s);
+	}
+	(void)sqlite3_finalize(s);
+	return rc;
+}
+
+static int add_record(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct filling *f = ctx;
+	const uint64_t at = f->at;
+	struct ward_line l;
+	ward_cleanup(ward_index_row_clear) struct ward_index_row row = {0};
+	(void)rec;
+	f->at += len + 1;
+	/* What is no record is verify's to tell. */
+	if (ward_line_parse(line, len, &l) < 0 ||
+		ward_index_row_read(&row, line, len, f->scratch) < 0) {
+		f->odd++;
+		return 0;
+	}
+	f->odd += l.seq != f->records + 1 || row.ns < 0;
+	int rc = add_row(f, l.seq, at, &row);
+	if (rc == SQLITE_OK && ward_line_is(&l, "session.start"))
+		rc = add_labels(f, &row);
+	if (rc != SQLITE_OK) {
+		int r = ward_index_db_error(rc);
+		return r ? r : -EIO;
+	}
+	f->records++;
+	if (++f->added % TELL_EVERY == 0 && f->told && f->told->tell)
+		f->told->tell(f->told->user, f->added);
+	memcpy(f->last, line + len - WARD_MAC_HEX - 2, WARD_MAC_HEX);
+	f->last[WARD_MAC_HEX] = '\0';
+	return 0;
+}
+
+static void bind_text(sqlite3_stmt *s, int at, const char *text)
+{
+	(void)sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+}
+
+static int make_session(struct filling *f, const char *name, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(f->x.db,
+		"INSERT INTO session(name, bytes, records, last, odd, stamp)"
+		" VALUES(?, 0, 0, '', 0, '')",
+		-1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		bind_text(s, 1, name);
+		rc = sqlite3_step(s);
+	}
+	(void)sqlite3_finalize(s);
+	f->session = sqlite3_last_insert_rowid(f->x.db);
+	f->records = f->odd = 0;
+	f->last[0] = f->stamp[0] = '\0';
+	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(&f->x, rc, err);
+}
+
+/* Where the index of this session ends; a row is made where there is none. */
+static int find_session(
+	struct filling *f, const char *name, uint64_t *ret_bytes, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(f->x.db,
+		"SELECT id, bytes, records, last, odd, stamp FROM session WHERE name = ?", -1, &s,
+		NULL);
+	if (rc != SQLITE_OK)
+		return ward_index_db_fail(&f->x, rc, err);
+	bind_text(s, 1, name);
+	rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW) {
+		const char *last = (const char *)sqlite3_column_text(s, 3);
+		const char *stamp = (const char *)sqlite3_column_text(s, 5);
+		f->session = sqlite3_column_int64(s, 0);
+		*ret_bytes = (uint64_t)sqlite3_column_int64(s, 1);
+		f->records = (uint64_t)sqlite3_column_int64(s, 2);
+		snprintf(f->last, sizeof(f->last), "%s", last ? last : "");
+		f->odd = (uint64_t)sqlite3_column_int64(s, 4);
+		snprintf(f->stamp, sizeof(f->stamp), "%s", stamp ? stamp : "");
+	}
+	(void)sqlite3_finalize(s);
+	if (rc == SQLITE_ROW)
+		return 0;
+	*ret_bytes = 0;
+	return rc == SQLITE_DONE ? make_session(f, name, err) : ward_index_db_fail(&f->x, rc, err);
+}
+
+static int note_session(struct filling *f, const char *stamp, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(f->x.db,
+		"UPDATE session SET bytes = ?, records = ?, last = ?, odd = ?, stamp = ?"
+		" WHERE id = ?",
+		-1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 1, (int64_t)f->at);
+		(void)sqlite3_bind_int64(s, 2, (int64_t)f->records);
+		bind_text(s, 3, f->last);
+		(void)sqlite3_bind_int64(s, 4, (int64_t)f->odd);
+		bind_text(s, 5, stamp);
+		(void)sqlite3_bind_int64(s, 6, f->session);
+		rc = sqlite3_step(s);
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(&f->x, rc, err);
+}
+
+static int forget_records(struct filling *f, int64_t session, struct ward_err *err)
+{
+	static const char *const tables[] = {"DELETE FROM record WHERE session = ?",
+		"DELETE FROM net WHERE session = ?", "DELETE FROM tally WHERE session = ?",
+		"DELETE FROM label WHERE session = ?"};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(*tables); i++)
+		r = ward_index_db_run_for(&f->x, tables[i], session, err);
+	return r;
+}
+
+static int count_kinds(struct filling *f, struct ward_err *err)
+{
+	int r = ward_index_db_run_for(
+		&f->x, "DELETE FROM tally WHERE session = ?", f->session, err);
+	return r < 0 ? r
+		     : ward_index_db_run_for(&f->x,
+			       "INSERT INTO tally SELECT session, coalesce(kind, 0),"
+			       " coalesce(verdict, 0), count(*) FROM record WHERE session = ?"
+			       " GROUP BY session, kind, verdict",
+			       f->session, err);
+}
+
+static int update_session(
+	struct ward_store *st, struct filling *f, const char *name, struct ward_err *err)
+{
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	char stamp[WARD_INDEX_STAMP_MAX];
+	uint64_t bytes = 0;
+	const uint64_t added = f->added;
+	int r = find_session(f, name, &bytes, err);
+	/* Before the trail is read: what it gains meanwhile is seen the next time. */
+	ward_index_stamp(st, name, stamp);
+	if (r < 0 || (stamp[0] && strcmp(stamp, f->stamp) == 0))
+		return r;
+	/* No trail: a session that never began has no records. */
+	bool there = ward_store_open_log(st, name, &log, NULL) == 0;
+	if (!there || !ward_index_same(log, bytes, f->last)) {
+		r = forget_records(f, f->session, err);
+		bytes = f->records = f->odd = 0;
+		f->last[0] = '\0';
+	}
+	f->at = bytes;
+	if (r == 0 && there)
+		r = ward_query_walk_from(log, &bytes, false, add_record, f, err);
+	if (r == 0 && f->added != added)
+		r = count_kinds(f, err);
+	return r == 0 ? note_session(f, stamp, err) : r;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A session that has no directory any more; -1: there is none. names: sorted. */
+static int find_gone(
+	struct filling *f, const struct ward_store_names *names, int64_t *ret, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(f->x.db, "SELECT id, name FROM session", -1, &s, NULL);
+	*ret = -1;
+	while (rc == SQLITE_OK && *ret < 0 && sqlite3_step(s) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 1);
+		if (name && names->n &&
+			bsearch(&name, names->v, names->n, sizeof(*names->v), by_text))
+			continue;
+		*ret = sqlite3_column_int64(s, 0);
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_OK ? 0 : ward_index_db_fail(&f->x, rc, err);
+}
+
+static int drop_gone(struct filling *f, const struct ward_store_names *names, struct ward_err *err)
+{
+	int64_t gone = 0;
+	int r = 0;
+	while (r == 0 && (r = find_gone(f, names, &gone, err)) == 0 && gone >= 0) {
+		r = forget_records(f, gone, err);
+		if (r == 0)
+			r = ward_index_db_run_for(
+				&f->x, "DELETE FROM session WHERE id = ?", gone, err);
+	}
+	return r;
+}
+
+static int prepare(struct filling *f, struct ward_err *err)
+{
+	static const char record[] = "INSERT OR REPLACE INTO record VALUES(?, ?, ?, ?, ?, ?, ?, ?,"
+				     " ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	static const char net[] = "INSERT OR REPLACE INTO net VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	f->words = ward_index_words_new(f->x.db);
+	if (!f->words)
+		return ward_err_sys(err, -ENOMEM, "index");
+	int rc = sqlite3_prepare_v2(f->x.db, record, -1, &f->insert, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(f->x.db, net, -1, &f->insert_net, NULL);
+	return rc == SQLITE_OK ? 0 : ward_index_db_fail(&f->x, rc, err);
+}
+
+/* Within one transaction: all of it, or nothing. */
+static int fill(struct ward_store *st, struct filling *f, const char *only,
+	struct ward_index_result *ret, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	f->told = ret;
+	int r = prepare(f, err);
+	if (r == 0 && only)
+		return update_session(st, f, only, err);
+	if (r == 0)
+		r = ward_store_list(st, &names, err);
+	if (r == 0)
+		r = drop_gone(f, &names, err);
+	for (size_t i = 0; r == 0 && i < names.n; i++)
+		r = update_session(st, f, names.v[i], err);
+	ward_store_names_free(&names);
+	if (r == 0)
+		r = ward_index_db_number(
+			&f->x, "SELECT count(*) FROM session", &ret->sessions, err);
+	if (r == 0)
+		r = ward_index_db_number(
+			&f->x, "SELECT coalesce(sum(records), 0) FROM session", &ret->records, err);
+	ret->added = f->added;
+	return r;
+}
+
+/* SQLite takes the mode of the file for its journal too. */
+static int make_file(struct ward_store *st, struct ward_err *err)
+{
+	ward_cleanup_free char *path = ward_store_index_path(st);
+	if (!path)
+		return ward_err_sys(err, -ENOMEM, "index");
+	ward_cleanup_fd int fd = ward_fd_make_regular(AT_FDCWD, path, O_RDWR, 0600);
+	return fd < 0 ? ward_err_sys(err, fd, "%s", path) : 0;
+}
+
+static int update(struct ward_store *st, const char *only, struct ward_index_result *ret,
+	struct ward_err *err)
+{
+	static const char begin[] = "PRAGMA synchronous = OFF; BEGIN IMMEDIATE";
+	struct filling *f = calloc(1, sizeof(*f));
+	uint64_t version = 0;
+	int r = f ? make_file(st, err) : ward_err_sys(err, -ENOMEM, "index");
+	if (r == 0)
+		r = ward_index_db_open(st, SQLITE_OPEN_READWRITE, &f->x, err);
+	/* It can be made anew: a crash may take it. */
+	/* Who adds one session waits for nobody: the next question does it. */
+	if (r == 0 && only)
+		(void)sqlite3_busy_timeout(f->x.db, 0);
+	if (r == 0)
+		r = ward_index_db_run(&f->x, begin, err);
+	if (r == 0)
+		r = ward_index_db_number(&f->x, "PRAGMA user_version", &version, err);
+	if (r == 0 && version == 0)
+		r = ward_index_db_make(&f->x, err);
+	else if (r == 0 && version != WARD_INDEX_SCHEMA)
+		r = ward_err_set(err, -EBADMSG, "index: of another version");
+	if (r == 0)
+		r = ward_index_db_check(&f->x, err);
+	if (r == 0)
+		r = fill(st, f, only, ret, err);
+	if (r == 0)
+		r = ward_index_db_run(&f->x, "COMMIT", err);
+	if (f)
+		close_filling(f);
+	free(f);
+	return r;
+}
+
+static int remove_index(struct ward_store *st, struct ward_err *err)
+{
+	ward_cleanup_free char *path = ward_store_index_path(st);
+	ward_cleanup_free char *journal = NULL;
+	if (!path || asprintf(&journal, "%s-journal", path) < 0) {
+		journal = NULL;
+		return ward_err_sys(err, -ENOMEM, "index");
+	}
+	if ((unlink(path) < 0 && errno != ENOENT) || (unlink(journal) < 0 && errno != ENOENT))
+		return ward_err_sys(err, -errno, "%s", path);
+	return 0;
+}
+
+static int update_or_remake(struct ward_store *st, const char *only, bool rebuild,
+	struct ward_index_result *ret, struct ward_err *err)
+{
+	struct ward_index_result res = {.tell = ret->tell, .user = ret->user};
+	struct stat sb;
+	ward_cleanup_free char *dir = ward_store_index_path(st);
+	if (!dir)
+		return ward_err_sys(err, -ENOMEM, "index");
+	*strrchr(dir, '/') = '\0';
+	if (stat(dir, &sb) < 0)
+		return ward_err_sys(err, -errno, "%s", dir);
+	if (sb.st_uid != geteuid())
+		return ward_err_set(
+			err, -EPERM, "%s belongs to another user, who keeps its index", dir);
+	int r = rebuild ? remove_index(st, err) : 0;
+	if (r == 0)
+		r = update(st, only, &res, err);
+	if (r == -EBADMSG) {
+		res = (struct ward_index_result){.tell = ret->tell, .user = ret->user};
+		r = remove_index(st, err);
+		if (r == 0)
+			r = update(st, only, &res, err);
+	}
+	if (r == 0)
+		*ret = res;
+	return r;
+}
+
+int ward_index_update(
+	struct ward_store *st, bool rebuild, struct ward_index_result *ret, struct ward_err *err)
+{
+	return update_or_remake(st, NULL, rebuild, ret, err);
+}
+
+int ward_index_add(struct ward_store *st, const char *session, struct ward_err *err)
+{
+	struct ward_index_result none = {0};
+	return update_or_remake(st, session, false, &none, err);
+}

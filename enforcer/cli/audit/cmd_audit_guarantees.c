@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs audit guarantees: which boundaries held, over sessions, and where one was missing. */
+#include <errno.h>
+#include <string.h>
+
+#include "audit/query/query.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/cli/audit/audit_labels.h"
+#include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/modes/table/mode.h"
+
+/* session.start, the policies and all probes are among so many records of a trail. */
+#define FIRST_MAX 2000U
+
+struct guarantees {
+	struct audit_cmd *c;
+	/* {name: {"held": n, "missing": [{session, time, reason: {why, because}}]}} */
+	json_t *all;
+	/* [{session, time, layer, name, text}]: attempts that were not refused */
+	json_t *failed;
+	json_int_t sessions;
+	json_int_t without; /* sessions that had no sandbox: mounts */
+	json_int_t unread;
+	/* the one at hand */
+	const char *session;
+	unsigned seen;
+	bool counts;
+};
+
+static json_t *row_of(struct guarantees *g, const char *name)
+{
+	json_t *row = json_object_get(g->all, name);
+	if (!row && json_object_set_new(
+			    g->all, name, json_pack("{s:i, s:[]}", "held", 0, "missing")) == 0)
+		row = json_object_get(g->all, name);
+	return row;
+}
+
+static json_t *where(const struct guarantees *g, const json_t *rec)
+{
+	return json_pack(
+		"{s:s, s:O?}", "session", g->session, "time", json_object_get(rec, "time"));
+}
+
+static int add_missing(struct guarantees *g, const json_t *rec, const char *name, json_t *reason)
+{
+	json_t *at = where(g, rec);
+	json_t *row = row_of(g, name);
+	if (!at || !row || json_object_set(at, "reason", reason) < 0 ||
+		json_array_append_new(json_object_get(row, "missing"), at) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static bool lists(const json_t *array, const char *name)
+{
+	const json_t *v = NULL;
+	size_t i = 0;
+	json_array_foreach(array, i, v)
+	{
+		if (json_is_string(v) && strcmp(json_string_value(v), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What no policy sets is part of every wall: a mode that lacks it ran without it, though nobody had
+ * to allow that by name. Of limits, the session names those that its policy set and nothing held.
+ */
+static int take_mode(struct guarantees *g, const json_t *rec, const json_t *sandbox)
+{
+	static const enum ward_guarantee walls[] = {WARD_GUARANTEE_FILES, WARD_GUARANTEE_PROCESSES,
+		WARD_GUARANTEE_NETWORK, WARD_GUARANTEE_SYSCALLS, WARD_GUARANTEE_PRIVILEGES,
+		WARD_GUARANTEE_END, WARD_GUARANTEE_INTEGRITY};
+	const json_t *given = json_object_get(sandbox, "guarantees");
+	const json_t *missing = json_object_get(sandbox, "missing");
+	const char *mode = ward_query_text(json_object_get(rec, "detail"), "mode");
+	if (!json_is_array(given))
+		return 0;
+	json_t *reason = json_pack("{s:o, s:s}", "why",
+		json_sprintf("mode %s does not have it", mode ? mode : "?"), "because",
+		"the session's mode");
+	int r = reason ? 0 : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < sizeof(walls) / sizeof(*walls); i++) {
+		const char *name = ward_guarantee_name(walls[i]);
+		if (!lists(given, name) && !json_object_get(missing, name))
+			r = add_missing(g, rec, name, reason);
+	}
+	json_decref(reason);
+	return r;
+}
+
+static int take_start(struct guarantees *g, const json_t *rec)
+{
+	const json_t *sandbox = json_object_get(json_object_get(rec, "detail"), "sandbox");
+	const char *time = ward_query_text(rec, "time");
+	const char *name = NULL;
+	json_t *v = NULL;
+	size_t i = 0;
+	g->counts = !g->c->since || (time && strcmp(time, g->c->since_time) >= 0);
+	if (!g->counts)
+		return 1;
+	g->sessions++;
+	g->without += !sandbox;
+	json_array_foreach(json_object_get(sandbox, "guarantees"), i, v)
+	{
+		json_t *row = json_is_string(v) ? row_of(g, json_string_value(v)) : NULL;
+		json_t *held = json_object_get(row, "held");
+		if (held && json_integer_set(held, json_integer_value(held) + 1) < 0)
+			return -ENOMEM;
+	}
+	json_object_foreach((json_t *)(uintptr_t)json_object_get(sandbox, "missing"), name, v)
+	{
+		if (add_missing(g, rec, name, v) < 0)
+			return -ENOMEM;
+	}
+	return take_mode(g, rec, sandbox);
+}
+
+static int take_probe(struct guarantees *g, const json_t *rec)
+{
+	const char *result = ward_query_text(rec, "result");
+	if (!result || strcmp(result, "failed") != 0)
+		return 0;
+	json_t *at = where(g, rec);
+	json_t *layer = json_object_get(rec, "layer");
+	json_t *text = json_object_get(rec, "text");
+	if (!at || json_object_set(at, "layer", layer ? layer : json_null()) < 0 ||
+		json_object_set(at, "text", text ? text : json_null()) < 0)
+		return -ENOMEM;
+	return json_array_append_new(g->failed, at) < 0 ? -ENOMEM : 0;
+}
+
+static int take(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	struct guarantees *g = ctx;
+	const enum ward_event_kind kind = ward_query_kind(rec);
+	(void)line, (void)len;
+	if (kind == WARD_EVENT_SESSION_START)
+		return take_start(g, rec);
+	if (++g->seen > FIRST_MAX)
+		return 1;
+	return g->counts && kind == WARD_EVENT_PROBE ? take_probe(g, rec) : 0;
+}
+
+static int look(struct guarantees *g, const char *session, struct ward_err *err)
+{
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	struct ward_err why = WARD_ERR_INIT;
+	if (!audit_labels_match(g->c, session))
+		return 0;
+	g->session = session;
+	g->seen = 0;
+	g->counts = false;
+	int r = ward_store_open_log(g->c->store, session, &log, &why);
+	if (r == 0)
+		r = ward_query_walk(log, true, take, g, &why);
+	if (r == -ENOMEM)
+		return ward_err_sys(err, r, "guarantees");
+	if (r < 0 && r != -ENOENT) {
+		g->unread++;
+		ward_sayf("%s was not looked into: %s", session, why.text);
+	}
+	return 0;
+}
+
+static void print(const struct guarantees *g)
+{
+	const char *name = NULL;
+	json_t *row = NULL, *at = NULL;
+	size_t i = 0;
+	ward_outf("%-20s %8s %8s\n", "GUARANTEE", "HELD", "MISSING");
+	json_object_foreach(g->all, name, row)
+	{
+		const json_t *list = json_object_get(row, "missing");
+		ward_outf("%-20s %8" JSON_INTEGER_FORMAT " %8zu\n", name,
+			json_integer_value(json_object_get(row, "held")), json_array_size(list));
+		json_array_foreach(list, i, at)
+		{
+			const json_t *reason = json_object_get(at, "reason");
+			const char *time = ward_query_text(at, "time");
+			ward_outf("    %s  %.19sZ  %s (%s)\n", ward_query_text(at, "session"),
+				time ? time : "?", ward_query_text(reason, "why"),
+				ward_query_text(reason, "because"));
+		}
+	}
+	json_array_foreach(g->failed, i, at)
+	{
+		ward_outf("%-20s  %s  %s\n", "probe failed", ward_query_text(at, "session"),
+			ward_query_text(at, "text"));
+	}
+	ward_outf("%" JSON_INTEGER_FORMAT " sessions, %" JSON_INTEGER_FORMAT
+		  " of them without a sandbox; %zu attempts inside were not refused\n",
+		g->sessions, g->without, json_array_size(g->failed));
+}
+
+static bool any_missing(const struct guarantees *g)
+{
+	const char *name = NULL;
+	json_t *row = NULL;
+	json_object_foreach(g->all, name, row)
+	{
+		if (json_array_size(json_object_get(row, "missing")))
+			return true;
+	}
+	return json_array_size(g->failed) > 0;
+}
+
+static int look_all(struct guarantees *g, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	int r = ward_store_list(g->c->store, &names, err);
+	for (size_t i = 0; r == 0 && i < names.n; i++)
+		r = look(g, names.v[i], err);
+	ward_store_names_free(&names);
+	return r;
+}
+
+static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
+{
+	struct guarantees g = {.c = c, .all = json_object(), .failed = json_array()};
+	audit_ledger_note_question(c, c->since ? c->since_time : "");
+	int r = g.all && g.failed ? look_all(&g, err) : ward_err_sys(err, -ENOMEM, "guarantees");
+	bool missing = r == 0 && any_missing(&g);
+	if (r == 0 && c->json)
+		ward_print_json(json_pack("{s:I, s:I, s:O, s:O}", "sessions", g.sessions,
+			"without_sandbox", g.without, "guarantees", g.all, "failed", g.failed));
+	else if (r == 0)
+		print(&g);
+	if (r == 0 && ward_out_flush() < 0)
+		r = ward_err_sys(err, -EIO, "stdout");
+	if (r == 0)
+		ward_say("none of these trails was verified; wardfs audit verify --all does");
+	if (r == 0 && g.unread)
+		r = ward_err_set(
+			err, -EIO, "%" JSON_INTEGER_FORMAT " trails could not be read", g.unread);
+	json_decref(g.all);
+	json_decref(g.failed);
+	return r < 0 ? r : missing;
+}
+
+/* --- on the command line --- */
+
+static const struct argp_option guarantees_options[] = {
+	{"json", 'j', NULL, 0, "One JSON object", 0},
+	{"since", AUDIT_OPTION_SINCE, "TIME", 0,
+		"Only sessions that started then or later; times as for --since of audit show", 0},
+	{0},
+};
+const struct argp audit_guarantees_argp = {guarantees_options, audit_verb_parse, NULL,
+	"Tells of each guarantee in how many sessions it held, in which it was missing and why "
+	"(it was allowed, or the mode does not have it), and which attempts to break a layer were "
+	"not refused.\vExit status: 0, "
+	"1 if one was missing or an attempt succeeded, 2 for wrong use, 125 if a trail could not be "
+	"read.",
+	audit_options_sessions, NULL, NULL};
+static const struct audit_verb guarantees_verb = {
+	.name = "guarantees",
+	.argp = &audit_guarantees_argp,
+	.words = "",
+	.run = run_guarantees,
+};
+
+int ward_audit_cmd_guarantees(int argc, char **argv)
+{
+	return audit_verb_call(&guarantees_verb, argc, argv);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A project that was moved, and another work tree of one: what the owner kept for its old path is
+ * offered, and never taken. Any directory can be given a name; that this one is the old one only
+ * the owner knows.
+ */
+#pragma once
+
+#include "enforcer/session/plan/plan.h"
+
+/*
+ * Where the owner keeps nothing for the project, but for the main checkout of which it is a work
+ * tree (of git's): says with which command they share it. Where it is none, but a policy for a
+ * directory of the same name elsewhere that is gone: says so on stderr, with the commands that make
+ * it this project's.
+ */
+void ward_moved_say(const struct ward_run_plan *p);

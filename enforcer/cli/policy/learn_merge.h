@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts what was learned into the owner's file beside the owner's own lines. */
+#pragma once
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/err.h"
+
+/* The comments around what was learned: the next time it is added to. */
+#define LEARN_BEGINS "; Learned by wardfs learn. Your own lines below this block decide over it."
+#define LEARN_ENDS "; End of what wardfs learn wrote."
+
+/*
+ * Appends to ret the text of the owner's file, have, with the [files] lines of the proposal that it
+ * lacks. They come before the owner's own lines, which go on deciding; what was learned before
+ * stays. file: for messages. -EEXIST: what was learned before and now cannot stand in one file.
+ */
+int learn_merge(const char *file, const struct ward_buf *have, const struct ward_buf *proposal,
+	struct ward_buf *ret, struct ward_err *err) ward_must_check;

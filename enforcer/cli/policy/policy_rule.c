@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows the section of each word of `policy add`. */
+#include "enforcer/cli/policy/policy_rule.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "enforcer/cli/base/say.h"
+
+static const struct word {
+	const char *verb, *section;
+} words[] = {
+	{"hide", "[files]"},
+	{"deny", "[files]"},
+	{"read", "[files]"},
+	{"append", "[files]"},
+	{"write", "[files]"},
+	{"ask", "[files]"},
+	{"noexec", "[files]"},
+	{"secret", "[files]"},
+	{"allow", "[network]"},
+	{"publish", "[network]"},
+	{"forward", "[network]"},
+	{"exec", "[process]"},
+};
+#define WORDS (sizeof(words) / sizeof(*words))
+
+int policy_rule_make(const char *verb, const char *value, bool guard, struct policy_rule *ret,
+	struct ward_err *err)
+{
+	const struct word *w = NULL;
+	for (size_t i = 0; i < WORDS; i++)
+		if (strcmp(words[i].verb, verb) == 0)
+			w = &words[i];
+	if (!w) {
+		const char *near = ward_near(verb, &words[0].verb, WORDS, sizeof(*words));
+		return ward_err_set(err, -EINVAL, "no verb '%s'%s%s%s", verb,
+			near ? ": did you mean '" : ": " POLICY_RULE_WORDS, near ? near : "",
+			near ? "'?" : "");
+	}
+	if (strpbrk(value, "\n\r"))
+		return ward_err_set(err, -EINVAL, "a rule is one line");
+	const bool files = strcmp(w->section, "[files]") == 0;
+	if (guard && !files)
+		return ward_err_set(
+			err, -EINVAL, "'%s' cannot be a guard: a guard only takes away", verb);
+	*ret = (struct policy_rule){verb, value, guard ? "[guard]" : w->section, files};
+	return 0;
+}

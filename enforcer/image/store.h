@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store, private to this folder:
+ *
+ *   images/.lock          held by whoever adds or removes
+ *   images/.new-PID/      being unpacked; of nobody alive while the lock is free
+ *   images/HEX/rootfs/    an image, by its digest; never changed
+ *   images/HEX/image.json what it says of itself; locked shared by each session that uses it
+ *   images/refs/HEX       by the SHA-256 of a name: name, digest, and for a path which file it was
+ */
+#pragma once
+
+#include <jansson.h>
+#include <sys/stat.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/image/image.h"
+
+#define WARD_IMAGE_ROOT "rootfs"
+#define WARD_IMAGE_ABOUT "image.json"
+#define WARD_IMAGE_REFS "refs"
+#define WARD_IMAGE_NEW ".new-"
+#define WARD_IMAGE_ABOUT_MAX ((size_t)1 << 20)
+
+/* STATE/images; made, where make says so. -ENOENT without text: there is none. */
+int ward_image_store_open(
+	const char *state, bool make, int *ret_fd, struct ward_err *err) ward_must_check;
+/* Waits for whoever adds or removes. *ret_fd: the lock, the caller's. */
+int ward_image_store_lock(int store, int *ret_fd, struct ward_err *err) ward_must_check;
+/* A file of ours in one piece: written beside, then renamed. */
+int ward_image_store_write(
+	int dir, const char *name, const char *text, struct ward_err *err) ward_must_check;
+int ward_image_store_read(
+	int dir, const char *name, json_t **ret, struct ward_err *err) ward_must_check;
+/* The file name of a name's ref. */
+void ward_image_ref_file(const char *name, char ret[65]);
+/* Of a path: which file or layout is there. NULL: nothing that was unpacked could be. */
+json_t *ward_image_source(int fd);
+/* What images/HEX says; name is copied, and may be NULL. */
+int ward_image_load(int store, const char *digest, const char *name, struct ward_image *ret,
+	struct ward_err *err) ward_must_check;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * [system] image: finds the image that the policy names, and refuses one in which a session could
+ * reach what is ours or change what the next one runs.
+ */
+#pragma once
+
+#include "enforcer/session/plan/plan.h"
+
+/*
+ * Fills p->image where the policy names one; after p->spots. -EINVAL for what the owner can mend in
+ * the policy or command line, -ENOTSUP for what the mode or another key rules out.
+ */
+int ward_plan_image(struct ward_run_plan *p, struct ward_err *err) ward_must_check;

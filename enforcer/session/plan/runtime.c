@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the mode of a plan for its runtime and for command lines. */
+#include "enforcer/session/plan/runtime.h"
+
+#include <stdlib.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/session/guard/helper.h"
+#include "enforcer/session/owner/as_owner.h"
+
+static int look(const struct ward_run_plan *p, const struct ward_mode *mode, char *const *argv,
+	const struct ward_policy *policy, struct ward_mode_found *ret, struct ward_buf *b,
+	struct ward_err *err)
+{
+	ward_cleanup_free char *own = NULL;
+	int r = ward_helper_program("", &own, err);
+	if (r < 0)
+		return r;
+	const struct ward_mode_host h = {.policy = policy,
+		.own = own,
+		.state = p->state,
+		.home = p->id.home,
+		.path = getenv("PATH"),
+		.project = p->project.path,
+		.argv = argv};
+	struct ward_as_owner as;
+	r = ward_as_owner_begin(&p->id, &as, err);
+	if (r == 0)
+		r = ward_mode_look(mode, &h, ret, b, err);
+	ward_as_owner_end(&as);
+	return r;
+}
+
+int ward_runtime_look(struct ward_run_plan *p, const struct ward_mode *mode, char *const *argv,
+	const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
+{
+	return look(p, mode, argv, policy, &p->found, b, err);
+}
+
+int ward_runtime_suits(const struct ward_run_plan *p, const struct ward_mode *mode,
+	char *const *argv, struct ward_err *err)
+{
+	ward_cleanup(ward_mode_found_clear) struct ward_mode_found found = WARD_RUNTIME_FOUND_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	return look(p, mode, argv, p->policy, &found, &text, err);
+}
+
+const char *ward_runtime_home(const struct ward_run_plan *p)
+{
+	if (p->mode->layers & WARD_LAYER_VIEW)
+		return p->settings->home == WARD_HOME_NONE ? NULL : p->id.agent_home;
+	return p->id.agent_uid == p->id.owner_uid ? p->id.home : NULL;
+}
+
+int ward_runtime_command(const struct ward_run_plan *p, char *const *argv, char *const *envp,
+	struct ward_mode_command *ret, struct ward_err *err)
+{
+	struct ward_sandbox_tree trees[WARD_TREES_MAX];
+	for (size_t i = 0; i < p->n_trees; i++)
+		trees[i] = (struct ward_sandbox_tree){p->trees[i].path, p->trees[i].at};
+	const struct ward_mode_asked a = {.policy = p->policy,
+		.found = &p->found,
+		.trees = trees,
+		.n_trees = p->n_trees,
+		.home = ward_runtime_home(p),
+		.argv = argv,
+		.envp = envp};
+	return ward_mode_command(p->mode, &a, ret, err);
+}

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+# plain
+# Mode deno with Deno itself, as root and as an ordinary user: each layer refuses what the other
+# lets by, the flags follow the policy, and what would widen them is refused.
+set -eu
+. "$WARD_SRC/tests/cases/network/lib/network.sh"
+. "$WARD_SRC/tests/agents/lib/agents.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root to act as another user"
+agent_there deno
+
+cat >"$WARD_TMP/body.sh" <<'S'
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+WARD_TMP=$HOME
+PATH=$WARD_AGENTS/deno/node_modules/.bin:$PATH
+project "$HOME/p"
+cd "$HOME/p"
+echo TOKEN=s3cret >.env
+ln -s .env plain.txt
+echo "kept" >kept.txt
+cat >try.ts <<'T'
+const act: Record<string, (...a: string[]) => unknown> = {
+	read: (p) => Deno.readTextFileSync(p).trim(),
+	write: (p) => Deno.writeTextFileSync(p, "x"),
+	env: (n) => Deno.env.get(n),
+	run: (p) => new TextDecoder().decode(new Deno.Command(p, { args: ["ran"] }).outputSync().stdout).trim(),
+	net: async (h) => { (await Deno.connect({ hostname: h, port: 443 })).close(); return "connected"; },
+	text: async () => (await import("./.env", { with: { type: "text" } })).default.trim(),
+};
+for (const arg of Deno.args) {
+	const [what, ...rest] = arg.split(" ");
+	let said: unknown;
+	try {
+		said = await act[what](...rest);
+	} catch (e) {
+		said = `${(e as Error).name}`;
+	}
+	console.log(`${arg}: ${said}`);
+}
+T
+
+# The control of Deno's layer: without it the walls let this by.
+expect 0 "$WARDFS" run --read "$(readlink -f "$(command -v deno)")" -- "$(readlink -f "$(command -v deno)")" run -A --no-config try.ts "read /etc/hostname" "env HOME"
+has "$OUT" "read /etc/hostname: wardfs"
+# The control of the guard: Deno alone compares paths as they are spelled, and asks nothing for what
+# it imports.
+expect 0 deno run --no-prompt --no-config "--allow-read=$PWD" "--deny-read=$PWD/.env" try.ts "read .env" "read plain.txt" text
+has "$OUT" "read .env: NotCapable"
+has "$OUT" "read plain.txt: TOKEN=s3cret"
+has "$OUT" "text: TOKEN=s3cret"
+
+# Both.
+FOO=1 expect 0 "$WARDFS" run -s both --mode deno try.ts "read kept.txt" "read /etc/hostname" "read .env" "read plain.txt" \
+	text "write new.txt" "write .git/config" "env HOME" "env FOO" "run /bin/echo" "net 1.1.1.1"
+has "$OUT" "read kept.txt: kept"
+has "$OUT" "read /etc/hostname: NotCapable"
+has "$OUT" "read .env: NotFound"
+has "$OUT" "read plain.txt: NotFound"
+has "$OUT" "text: TypeError"
+hasnt "$OUT" s3cret
+has "$OUT" "write new.txt: undefined"
+[ -e new.txt ] || fail "the script wrote no file"
+has "$OUT" "write .git/config: NotCapable"
+has "$OUT" "env FOO: NotCapable"
+has "$OUT" "run /bin/echo: NotCapable"
+has "$OUT" "net 1.1.1.1: NotCapable"
+expect 0 "$WARDFS" audit verify both
+expect 0 "$WARDFS" audit denials --expected both
+has "$OUT" .env
+expect 0 "$WARDFS" audit show both
+has "$OUT" '"mode":"deno"'
+has "$OUT" '"seccomp":"strict"'
+
+# From standard input, as a test, with an exit status, in `wardfs exec`.
+echo 'console.log("from", "stdin"); Deno.exit(7)' >in.js
+expect 7 "$WARDFS" run --mode deno - <in.js
+[ "$OUT" = "from stdin" ] || fail "standard input: $OUT"
+echo 'Deno.test("adds", () => { if (1 + 1 !== 2) throw new Error("no"); })' >sum_test.ts
+expect 0 "$WARDFS" run --mode deno -- deno test sum_test.ts
+has "$OUT" "1 passed"
+echo 'Deno.writeTextFileSync("here", "x"); await new Promise(() => setInterval(() => {}, 1000))' >stay.js
+"$WARDFS" run --mode deno -s stays stay.js >../said 2>&1 &
+session=$!
+wait_until 60 [ -e here ] || fail "no session: $(cat ../said)"
+expect 0 "$WARDFS" exec stays try.ts "read /etc/hostname" "read kept.txt"
+has "$OUT" "read /etc/hostname: NotCapable"
+has "$OUT" "read kept.txt: kept"
+expect 2 "$WARDFS" exec stays cat /etc/hostname
+has "$ERR" "mode deno runs JavaScript and TypeScript"
+kill -TERM $session
+wait $session || true
+
+# What would widen the flags.
+echo '{"permissions": {"default": {"read": true, "env": true}}, "test": {"permissions": {"all": true}}}' >deno.json
+expect 0 "$WARDFS" run --mode deno try.ts "read /etc/hostname"
+has "$OUT" NotCapable
+printf '%s\n' '#!/bin/sh' 'echo a deno of the project' >deno
+chmod +x deno
+PATH=$PWD:$PATH expect 0 "$WARDFS" run --mode deno try.ts "read kept.txt"
+has "$OUT" "read kept.txt: kept"
+mkdir bin
+cp "$(readlink -f "$(command -v deno)")" bin/deno
+PATH=$PWD/bin:$PATH expect 125 "$WARDFS" run --mode deno try.ts
+has "$ERR" "lies in the project"
+rm -r bin deno deno.json
+for wide in "deno run -A try.ts" "deno run --allow-env try.ts" "deno eval 1" "deno task x" "cat try.ts"; do
+	# shellcheck disable=SC2086
+	expect 2 "$WARDFS" run --mode deno -- $wide
+done
+DENO_PERMISSION_BROKER_PATH=$PWD/broker expect 0 "$WARDFS" run --env DENO_PERMISSION_BROKER_PATH --mode deno try.ts "read /etc/hostname"
+has "$OUT" NotCapable
+PATH=/usr/bin:/bin expect 125 "$WARDFS" run --mode deno try.ts
+has "$ERR" "npm install -g deno"
+
+# The flags follow the policy.
+printf '[policy]\nversion = 1\nextends = medium\nmode = deno\n[files]\nread = /workspace/docs\nwrite = /workspace/docs/*/x\nread = /workspace/old\n' >"$HOME/flags.policy"
+printf '[process]\nexec = %s\nexec = /usr/bin/echo\nexec = /usr/lib/*\n' "$(readlink -f "$(command -v deno)")" >>"$HOME/flags.policy"
+printf '[network]\nmode = allowlist\nallow = one.example\nallow = two.example:8443,9000\n' >>"$HOME/flags.policy"
+expect 0 "$WARDFS" run --policy "$HOME/flags.policy" --dry-run --json try.ts
+printf '%s' "$OUT" | python3 "$WARD_SRC/tests/agents/lib/deno-flags.py" || fail "flags: $OUT"
+expect 0 "$WARDFS" run --policy "$HOME/flags.policy" try.ts "run /usr/bin/echo" "run /usr/bin/cat"
+has "$OUT" "run /usr/bin/echo: ran"
+has "$OUT" "run /usr/bin/cat: NotCapable"
+S
+
+# Root in a project of root's, then an ordinary user.
+mkdir -p "$WARD_TMP/root"
+export BODY="$WARD_TMP/body.sh"
+cat >"$WARD_TMP/run.sh" <<'S'
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+# What a session has of /tmp and /var/tmp is empty, so no program can be listed there.
+mount --bind "$WARD_AGENTS" /mnt
+export WARD_AGENTS=/mnt
+(HOME=$WARD_TMP/root sh "$BODY")
+cp "$BODY" "$WARD_TMP/as-user.sh"
+as_user "$WARD_TMP/as-user.sh"
+S
+with_agents "$WARD_TMP/run.sh"

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# verify --checkpoints FILE with checkpoints that were kept elsewhere: it counts in every form, by
+# name, by default, as a path and with --all. The owner writes everything anew with the same keys,
+# and all that is here agrees. And --key never means the host's own key where the file holds none.
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
+run --session one --events 30 --checkpoint 10
+run --session two --events 30 --checkpoint 10
+vkey=$(audit key show)
+kept=$WARD_TMP/kept
+cat state/sessions/two/checkpoints state/sessions/one/checkpoints >"$kept"
+cp state/sessions/two/checkpoints two-alone
+trail=state/sessions/one/trail.jsonl
+
+# said STATUS TEXT ARGUMENT...: of verify
+said() {
+	want=$1
+	text=$2
+	shift 2
+	rc=0
+	audit verify "$@" >out 2>err || rc=$?
+	[ $rc -eq "$want" ] && cat out err | grep -qF "$text" || fail "verify $*: exit $rc: $(cat out err)"
+}
+
+said 0 "one: intact" --checkpoints "$kept" one
+said 0 "two: intact" --checkpoints "$kept"
+said 0 "two: intact" --checkpoints "$kept" latest
+said 0 "one: intact" --checkpoints "$kept" --key "$vkey" one
+said 0 "one: intact" --checkpoints "$kept" "./$trail"
+said 0 "one: intact" --checkpoints "$kept" --key "$vkey" "./$trail"
+said 0 "one: intact" --checkpoints "$kept" --all
+# Nothing about this session, or nothing at all.
+said 125 "two-alone has no checkpoint of one" --checkpoints two-alone one
+said 125 "two-alone has no checkpoint of one" --checkpoints two-alone "./$trail"
+: >empty
+said 125 "empty has no checkpoint of one" --checkpoints empty one
+for form in one "./$trail" --all; do
+	said 125 "missing: No such file" --checkpoints missing "$form"
+done
+
+# The owner begins anew with the same keys: the control is that all of it agrees.
+cp -a state good
+rm -r state/sessions state/ledger.jsonl state/ledger.checkpoints
+run --session one --events 30 --checkpoint 10
+run --session two --events 30 --checkpoint 10
+said 0 "one: intact" one
+said 0 "one: intact" --key "$vkey" one
+said 0 "one: intact" --all
+for form in one "./$trail" --all; do
+	said 1 "one: edited at record" --checkpoints "$kept" "$form"
+done
+said 1 "two: edited at record" --checkpoints "$kept"
+said 1 "one: edited at record" --checkpoints "$kept" --key "$vkey" one
+said 1 "one: edited at record" --checkpoints "$kept" --key "$vkey" "./$trail"
+# One verdict each.
+audit verify --json --checkpoints "$kept" one >out || true
+[ "$(grep -c '"state"' out)" -eq 1 ] || fail "two verdicts: $(cat out)"
+rm -r state
+mv good state
+
+# Keys of others, and a file that only leads from one key to another.
+audit key rotate >/dev/null || fail "rotate"
+audit key chain >chain || fail "no chain"
+grep -q ' ' chain || fail "the chain: $(cat chain)"
+said 2 "no public key, and no file of them" --key ./chain one
+said 0 "one: intact" --key "$vkey" --key ./chain one
+other=$WARD_TMP/other
+mkdir "$other"
+(cd "$other" && . "$WARD_SRC/tests/cases/audit/lib/audit.sh" && run --session one --events 30 --checkpoint 10)
+said 1 "checkpoints: foreign key" --checkpoints "$other/state/sessions/one/checkpoints" one

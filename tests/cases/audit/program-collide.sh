@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A program is read once for its digest, also where its inode number falls together with another's:
+# the supervisor, whose work no limit of the session counts, does not begin anew at each execve(2).
+# The control: each of the two programs has a digest.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+mkdir tools
+pair=$(python3 "$WARD_SRC/tests/cases/audit/lib/program-collide.py")
+[ -n "$pair" ] || fail "no two numbers fall together"
+a=$PWD/${pair% *} b=$PWD/${pair#* }
+project p
+cd p || exit 1
+printf '[policy]\nversion = 1\nextends = medium\n[system]\nread = %s\n' "${a%/*}" >../tools.policy
+# shellcheck disable=SC2016 # the inner shell's
+expect 0 "$WARDFS" run --session c --policy ../tools.policy -- \
+	sh -ec 'for i in 1 2 3 4 5 6; do "$1"; "$2"; done' sh "$a" "$b"
+"$WARDFS" audit show --no-index --json --kind program c >programs
+for f in "$a" "$b"; do
+	n=$(grep -c "\"path\":\"$f\"" programs) || n=0
+	[ "$n" -eq 1 ] || fail "$f: $n records: $(cat programs)"
+	grep "\"path\":\"$f\"" programs | grep -q sha256 || fail "$f: no digest"
+done

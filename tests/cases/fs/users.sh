@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 120
+# `wardfs mount --allow-other`: users side by side. One that takes all open files, waits for locks
+# and ranges of locks that it gets leaves the others theirs, and is told what there is too little
+# of.
+set -eu
+. "$WARD_SRC/tests/cases/fs/lib/fs.sh"
+
+# Few descriptors, which the daemon cannot make more: as root it would raise the limit.
+script inside <<END
+exec python3 "$WARD_SRC/tests/cases/fs/lib/users.py"
+END
+policy
+fresh
+chmod 777 "$BACK"
+setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource prlimit --nofile=1200:1200 \
+	"$FSMOUNT" -m other -p "$WARD_TMP/pid" "$POLICY" "$BACK" "$MNT" sh "$WARD_TMP/inside" || fail "users"

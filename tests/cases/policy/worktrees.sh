@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# shellcheck disable=SC2016
+# Work trees of one repository share the owner's policy of the main checkout, where git's own
+# directories say that they are such; what only looks like one does not. A moved project is offered
+# what was kept for its old path, and gets it by the owner's command alone.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+git_identity
+mkdir work
+cd work || exit 1
+project main
+main=$PWD/main
+cd main || exit 1
+echo of-nothing >secret.key
+git commit -q --allow-empty -m start
+git worktree add -q ../tree -b side
+# Not committed: what git has may be read whatever the policy says of secrets.
+cp secret.key ../tree/
+expect 0 "$WARDFS" policy add read /workspace/secret.key
+file=$(find "${XDG_CONFIG_HOME:-$HOME/.config}/wardfs/projects" -name '*main.policy')
+[ -n "$file" ] || fail "no policy was written"
+
+# reads DIR STATUS: whether a session there may read what only the main checkout's policy gives.
+reads() {
+	(cd "$1" && expect "$2" "$WARDFS" run -- cat secret.key && printf '%s\n' "$ERR" >"$WARD_TMP/said")
+}
+# Nothing is shared before the owner says so: a session of the main checkout can make what says that
+# another directory is a work tree of it.
+share='if you made the work tree, share it by: '
+reads "$main" 0
+hasnt "$(cat "$WARD_TMP/said")" "$share"
+mkdir ../victim
+cp secret.key ../victim/
+expect 0 "$WARDFS" run -- sh -c 'mkdir -p .git/worktrees/v && echo "$1/.git" >.git/worktrees/v/gitdir && echo ../.. >.git/worktrees/v/commondir' sh "$(dirname "$main")/victim"
+echo "gitdir: $main/.git/worktrees/v" >../victim/.git
+reads ../victim 1
+reads ../tree 1
+has "$(cat "$WARD_TMP/said")" "work tree of $main, for which you have a policy"
+has "$(cat "$WARD_TMP/said")" "$share"
+# One step: what is offered here lets git work as well.
+hasnt "$(cat "$WARD_TMP/said")" "git will not work"
+sed -n "s/.*$share//p" "$WARD_TMP/said" >../command
+
+# What cannot be one is not offered either: a copy, a git directory in the project, a link, somebody
+# else's.
+cp -r ../tree ../copy
+mkdir -p ../forged/fake/worktrees/x ../linked
+cp secret.key ../forged/
+cp secret.key ../linked/
+ln -s ../tree/.git ../linked/.git
+echo "$main/.git" >../forged/fake/worktrees/x/commondir
+echo "$(dirname "$main")/forged/.git" >../forged/fake/worktrees/x/gitdir
+not_offered() {
+	reads "$1" 1
+	hasnt "$(cat "$WARD_TMP/said")" "$share"
+}
+not_offered ../copy
+not_offered ../linked
+for named in fake/worktrees/x "$main/.git/worktrees/tree" "$main/.git"; do
+	echo "gitdir: $named" >../forged/.git
+	not_offered ../forged
+done
+
+# The owner's command, as it was printed: shared, and said; what is added in one is added for both.
+expect 0 sh -e ../command
+reads ../tree 0
+has "$(cat "$WARD_TMP/said")" "this project shares the policy of another one: $file"
+# git works there without more, and what it executes later stays guarded. No start misses what
+# another one found.
+earlier='was a repository at an earlier start'
+for dir in ../tree . ../tree .; do
+	(
+		cd "$dir" || exit 1
+		expect 0 "$WARDFS" run -- git commit -q --allow-empty -m inside
+		hasnt "$ERR" "$earlier"
+		hasnt "$ERR" "git will not work"
+	)
+done
+[ "$(git -C ../tree log --format=%s | head -n 1)" = inside ] || fail "no commit"
+(
+	cd ../tree || exit 1
+	for what in config hooks/post-commit worktrees/tree/gitdir worktrees/tree/commondir HEAD; do
+		expect 2 "$WARDFS" run -- sh -c 'echo x >"$1"' sh "$main/.git/$what"
+	done
+	expect 1 "$WARDFS" policy explain write "$main/.git/config"
+	# Of the main checkout alone: another repository that says to have the same work tree is not
+	# served.
+	project ../stranger
+	git -C ../stranger commit -q --allow-empty -m start
+	mkdir -p ../stranger/.git/worktrees/tree
+	echo "$PWD/.git" >../stranger/.git/worktrees/tree/gitdir
+	echo ../.. >../stranger/.git/worktrees/tree/commondir
+	echo "ref: refs/heads/main" >../stranger/.git/worktrees/tree/HEAD
+	cp .git ../was
+	echo "gitdir: $(dirname "$main")/stranger/.git/worktrees/tree" >.git
+	expect 0 git log --format=%s
+	expect 128 "$WARDFS" run -- git log
+	cp ../was .git
+)
+(
+	cd ../tree || exit 1
+	expect 0 "$WARDFS" audit show --json --kind session.start
+	has "$OUT" 'work-main.policy"'
+	expect 0 "$WARDFS" policy add write /workspace/both
+	has "$ERR" "the policy of another one: $file"
+	expect 1 "$WARDFS" run --policy medium -- cat secret.key
+	hasnt "$ERR" "another one"
+)
+grep -q 'write = /workspace/both' "$file" || fail "added elsewhere"
+reads ../tree 0
+
+# Moved: offered, with what brings policy and home along; until then nothing of it holds.
+cd ..
+(cd main && expect 0 "$WARDFS" run -- sh -c 'echo kept >"$HOME/kept"')
+offer='if you moved that project here, bring its policy along by: '
+mkdir elsewhere
+mv main elsewhere/main
+cd elsewhere/main || exit 1
+expect 0 "$WARDFS" run --dry-run -- true
+has "$ERR" "but one for $main, which is gone"
+has "$ERR" "$offer"
+printf '%s\n' "$ERR" | sed -n "s/.*$offer//p" >../command
+grep -q '^mv .* && mv .*/homes/.* && rm ' ../command || fail "the home is not offered: $(cat ../command)"
+"$WARDFS" policy explain read secret.key >../explained || :
+grep -q "secret.key: hide" ../explained || fail "taken without the owner: $(cat ../explained)"
+# Only of that name, and only while nothing is there.
+mkdir -p ../other
+(cd ../other && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
+mkdir "$main"
+expect 0 "$WARDFS" run --dry-run -- true
+hasnt "$ERR" "$offer"
+rmdir "$main"
+# The owner's command, as it was printed.
+expect 0 sh -e ../command
+reads . 0
+hasnt "$(cat "$WARD_TMP/said")" "$offer"
+expect 0 "$WARDFS" run -- sh -c 'cat "$HOME/kept"'
+[ "$OUT" = kept ] || fail "the home did not come along: $OUT"
+expect 0 "$WARDFS" home list
+has "$OUT" "$PWD"
+
+[ "$(id -u)" -eq 0 ] || skip "the rest needs root"
+# As root for the owner: the command acts with the owner's rights. Their directory of policies could
+# be a link.
+unset XDG_CONFIG_HOME
+chmod 755 "$WARD_TMP"
+mkdir "$WARD_TMP/theirs"
+git init -q "$WARD_TMP/theirs/moved"
+chown -R 4711:4711 "$WARD_TMP/theirs"
+printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/theirs" | cat /etc/passwd - >"$WARD_TMP/passwd"
+theirs() { unshare --mount sh -c 'mount --bind "$0" /etc/passwd; exec "$@"' "$WARD_TMP/passwd" "$@"; }
+cd "$WARD_TMP/theirs/moved" || exit 1
+expect 0 theirs "$WARDFS" policy add read /workspace/x
+mkdir ../new
+mv ../moved ../new/
+cd ../new/moved || exit 1
+expect 0 theirs "$WARDFS" run --dry-run -- true
+has "$ERR" "${offer}sudo -u '#4711' mv '"

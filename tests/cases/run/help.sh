@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `wardfs --help`: verbs by task, a line each. The manual that it and `init` name is one that can be
+# read here.
+# plain
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+
+expect 0 "$WARDFS" --help
+for group in 'Run a command' 'Decide what commands may do' 'See what happened' 'Look after this host'; do
+	printf '%s\n' "$OUT" | grep -qx "$group" || fail "no group '$group': $OUT"
+done
+[ "$(printf '%s\n' "$OUT" | sed -n '/^Run a command/{n;s/^  \([a-z]*\) .*/\1/p;}')" = run ] || fail "$OUT"
+long=$(printf '%s\n' "$OUT" | grep '^  [a-z]' | awk 'length($0) > 80')
+[ -z "$long" ] || fail "more than a line: $long"
+
+echo "--- built and not installed: the file is named"
+expect 0 "$WARDFS" --help
+command=$(printf '%s\n' "$OUT" | sed -n 's/^The manual: //p')
+[ "$command" = "man -l $(realpath "$WARD_SRC/docs/man/wardfs.1")" ] || fail "the manual: '$command'"
+[ -r "${command#man -l }" ] || fail "it is not there: $command"
+git init -q project
+cd project
+expect 0 "$WARDFS" init
+file=$(printf '%s\n' "$OUT" | sed -n 's/^; The language: man -l \(.*\)\.$/\1/p')
+[ -r "$file" ] || fail "it is not there: '$file' in $OUT"
+
+echo "--- installed: a page of man(1); without pages, none is named"
+mkdir -p ../prefix/bin ../prefix/share/man/man1 ../prefix/share/man/man5
+cp "$WARDFS" ../prefix/bin/wardfs
+expect 0 ../prefix/bin/wardfs --help
+hasnt "$OUT" "The manual"
+: >../prefix/share/man/man1/wardfs.1.gz
+: >../prefix/share/man/man5/wardfs-policy.5
+expect 0 ../prefix/bin/wardfs --help
+has "$OUT" "The manual: man wardfs"
+expect 0 ../prefix/bin/wardfs init --dry-run --force
+has "$OUT" "; The language: man 5 wardfs-policy."

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# [tree P] seed: settings of an agent that it may not change are there when it starts: at the first
+# run, for each project, and where a variable asks for them. What is there stays. A hostile state
+# directory leads nowhere, and no other directory is seeded. As root and as an ordinary user.
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+cat >main.sh <<'S'
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+WARD_TMP=$HOME
+mkdir -p bin "$HOME/.codex"
+cp /bin/sh "$HOME/bin/codex"
+PATH=$HOME/bin:$PATH
+echo mine >"$HOME/.codex/config.toml"
+state=$HOME/.local/share/wardfs/agents/codex
+project "$HOME/p1"
+project "$HOME/p2"
+cd "$HOME/p1" || exit 1
+expect 0 "$WARDFS" run --dry-run -- codex -c true
+[ ! -e "$state/config.toml" ] || fail "a dry run wrote"
+expect 0 "$WARDFS" run -- codex -c 'cat $CODEX_HOME/config.toml'
+has "$OUT" 'sandbox_mode = "danger-full-access"'
+has "$OUT" "[projects.\"$PWD\"]"
+has "$ERR" "wrote $state/config.toml"
+[ "$(stat -c %a:%u "$state/config.toml")" = "600:$(id -u)" ] || fail "$(stat -c %a:%u "$state/config.toml")"
+# Once. Then what its owner wrote stays, and another project is added.
+echo '# my line' >>"$state/config.toml"
+cp "$state/config.toml" "$HOME/before"
+expect 0 "$WARDFS" run -- codex -c true
+hasnt "$ERR" wrote
+cmp -s "$HOME/before" "$state/config.toml" || fail "changed: $(cat "$state/config.toml")"
+cd "$HOME/p2" || exit 1
+expect 0 "$WARDFS" run -- codex -c true
+has "$(cat "$state/config.toml")" '# my line'
+has "$(cat "$state/config.toml")" "[projects.\"$PWD\"]"
+[ "$(grep -c trust_level "$state/config.toml")" -eq 2 ] || fail "$(cat "$state/config.toml")"
+[ "$(cat "$HOME/.codex/config.toml")" = mine ] || fail "the owner's own configuration"
+# It stays guarded; denials names the file on the host, and the command.
+expect 2 "$WARDFS" run --session guarded -- codex -c 'echo x >>$CODEX_HOME/config.toml'
+expect 0 "$WARDFS" audit denials guarded
+has "$OUT" "on the host: you can change it outside of the session: \${EDITOR:-vi} $state/config.toml"
+echo "--- by a variable"
+rm -r "$state/../gemini" 2>/dev/null || :
+cp /bin/sh "$HOME/bin/gemini"
+settings=$state/../gemini/.gemini/settings.json
+expect 0 env -u GEMINI_API_KEY "$WARDFS" run -- gemini -c true
+hasnt "$(cat "$settings")" selectedType
+python3 -m json.tool "$settings" >/dev/null || fail "no JSON: $(cat "$settings")"
+cp "$settings" "$HOME/bare"
+# The key came later: what an earlier start wrote gets the lines of the key. What its owner changed
+# stays.
+expect 0 env GEMINI_API_KEY=x "$WARDFS" run -- gemini -c true
+has "$ERR" "wrote "
+has "$(cat "$settings")" selectedType
+python3 -m json.tool "$settings" >/dev/null || fail "no JSON: $(cat "$settings")"
+{ cat "$HOME/bare"; echo; } >"$settings"
+expect 0 env GEMINI_API_KEY=x "$WARDFS" run -- gemini -c true
+hasnt "$(cat "$settings")" selectedType
+cp "$HOME/bare" "$HOME/elsewhere"
+ln -f "$HOME/elsewhere" "$settings"
+expect 0 env GEMINI_API_KEY=x "$WARDFS" run -- gemini -c true
+cmp -s "$HOME/bare" "$HOME/elsewhere" || fail "by a second name: $(cat "$HOME/elsewhere")"
+rm "$settings"
+expect 0 env GEMINI_API_KEY=x "$WARDFS" run -- gemini -c true
+has "$(cat "$settings")" selectedType
+python3 -m json.tool "$settings" >/dev/null || fail "no JSON: $(cat "$settings")"
+echo "--- a project whose name would end the string"
+evil="$HOME/q\"]
+evil = 1
+["
+project "$evil"
+cd "$evil" || exit 1
+cp "$state/config.toml" "$HOME/before"
+expect 0 "$WARDFS" run -- codex -c true
+has "$ERR" "the project's path has characters that would end a string"
+cmp -s "$HOME/before" "$state/config.toml" || fail "written: $(cat "$state/config.toml")"
+echo "--- what an agent left in its state directory"
+cd "$HOME/p1" || exit 1
+echo victim >"$HOME/victim"
+for kind in link second fifo; do
+	rm -f "$state/config.toml"
+	case $kind in
+	link) ln -s "$HOME/victim" "$state/config.toml" ;;
+	second) ln "$HOME/victim" "$state/config.toml" ;;
+	fifo) mkfifo "$state/config.toml" ;;
+	esac
+	expect 0 timeout 60 "$WARDFS" run -- codex -c true
+	has "$ERR" "could not write the settings $state/config.toml"
+	[ "$(cat "$HOME/victim")" = victim ] || fail "$kind: $(cat "$HOME/victim")"
+done
+rm "$state/config.toml"
+# A directory on the way that leads out.
+mkdir "$HOME/out"
+rm -r "$state/../gemini/.gemini"
+ln -s "$HOME/out" "$state/../gemini/.gemini"
+"$WARDFS" run -- gemini -c true >out 2>&1 || :
+[ -z "$(ls -A "$HOME/out")" ] || fail "by a link: $(ls "$HOME/out")"
+# The state directory is a link of the owner's to its own configuration.
+rm -r "$state"
+rm "$HOME/.codex/config.toml"
+ln -s "$HOME/.codex" "$state"
+"$WARDFS" run -- codex -c true >out 2>&1 || :
+[ -z "$(ls -A "$HOME/.codex")" ] || fail "the owner's own: $(ls "$HOME/.codex")"
+echo "--- no other directory, no way up, no other source"
+rm "$state"
+tree='[policy]\nversion = 1\nextends = medium\n[tree /var/agent/x]\nsource = %s\nat = none\nseed = %s\n[files]\nread = /var/agent/x\n'
+mkdir "$HOME/other"
+# shellcheck disable=SC2059
+printf "$tree" "$HOME/other" 'a: b' >../own.policy
+expect 2 "$WARDFS" run --policy ../own.policy -- true
+has "$ERR" "only a directory of ~/.local/share/wardfs/agents is seeded"
+[ -z "$(ls -A "$HOME/other")" ] || fail "seeded"
+for line in '../a: b' '/a: b' 'a/../b: c' 'a b' ': c' './a: c'; do
+	# shellcheck disable=SC2059
+	printf "$tree" '~/.local/share/wardfs/agents/x' "$line" >../own.policy
+	expect 2 "$WARDFS" policy check --policy ../own.policy
+	has "$OUT$ERR" "write FILE: TEXT"
+done
+# shellcheck disable=SC2059
+printf "$tree" '~/.local/share/wardfs/agents/x' 'd/a: b' >../own.policy
+expect 0 "$WARDFS" run --policy ../own.policy -- true
+[ "$(cat "$HOME/.local/share/wardfs/agents/x/d/a")" = b ] || fail "control"
+printf '[policy]\nversion = 1\n[tree /workspace]\nseed = a: b\n' >.wardfs.policy
+expect 2 "$WARDFS" run -- true
+exit 0
+S
+if [ "$(id -u)" -ne 0 ]; then
+	exec sh main.sh
+fi
+mkdir roots
+(HOME=$WARD_TMP/roots; export HOME; cd roots; sh "$WARD_TMP/main.sh") || fail "as root"
+as_user "$WARD_TMP/main.sh" || fail "as an ordinary user"
+exit 0

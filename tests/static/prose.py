@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of text have at most 100 columns, and sentences that users read at most 30 words.
+
+Columns: documents, sources of manual pages, and comments that are lines of their own. Not: tables,
+blocks of code and what they print, macros of mdoc, and lines with a piece of code that cannot be
+broken.
+Words: README.md, SECURITY.md, docs/for-*.md, docs/policy.md, and the messages of the programs.
+"""
+import re
+import sys
+
+from _sources import files, finish, read
+
+COLUMNS, WORDS = 100, 30
+SPAN = 60  # a piece of code of so many columns excuses its line
+SENTENCES = ("README.md", "SECURITY.md", "docs/policy.md")
+CALLS = re.compile(r"\b(ward_err_set|ward_err_wrap|ward_tellf?|ward_sayf?)\(")
+LITERAL = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([A-Z][A-Z_0-9a-z]*\b))')
+
+
+def wide(line):
+    return len(line.expandtabs(8)) > COLUMNS
+
+
+def long_lines(text):
+    """Numbers of the lines of a document that are too long."""
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        fence = line.strip().startswith("```")
+        code = code != fence
+        if fence or code or not wide(line) or line.startswith(("|", "    ", ".")):
+            continue
+        if not any(len(span) > SPAN for span in re.findall(r"`[^`]*`|\]\([^)]*\)|\S+", line)):
+            yield number
+
+
+def long_comments(text, mark):
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if wide(line) and words.startswith(mark) and "shellcheck" not in words \
+                and max(map(len, words.split())) <= SPAN and not words.startswith("#!"):
+            yield number
+
+
+def prose(text):
+    """The sentences of a page: without code blocks, tables, headings."""
+    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.M | re.S)
+    text = re.sub(r"^(\||#|    |<|\[[^\]]*\]\(\S*\)(?: ·)?$).*$", "", text, flags=re.M)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"`[^`]*`", "CODE", text)
+    for block in re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.)\s+", text, flags=re.M):
+        yield from sentences(" ".join(block.split()))
+
+
+def sentences(text):
+    return re.split(r"(?<=[.:?!;])[*)\"']*\s+", text)
+
+
+def literals(text, at):
+    """The format of a call: the first run of literals among its arguments, joined."""
+    depth, end = 1, at
+    while depth and end < len(text):
+        if text[end] == '"':
+            end = re.compile(r'"(?:[^"\\]|\\.)*"').match(text, end).end()
+            continue
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    found = re.search(r'"(?:[^"\\]|\\.)*"(?:\s*(?:"(?:[^"\\]|\\.)*"|PRI\w+|JSON_\w+))*', text[at:end])
+    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found.group(0))) if found else ""
+
+
+def messages(text):
+    """(line, text) of each message."""
+    for call in CALLS.finditer(text):
+        yield text.count("\n", 0, call.start()) + 1, literals(text, call.end())
+
+
+def long_sentences(parts):
+    for part in parts:
+        words = [w for w in part.replace("\\n", " ").split() if re.search(r"\w", w)]
+        if len(words) > WORDS:
+            yield f"{len(words)} words: {part[:90]}"
+
+
+def main():
+    # The controls: each of these is found.
+    line = "a " * 60
+    if not list(long_lines(line)) or list(long_lines("| " + line)) \
+            or list(long_lines(f"```\n{line}\n```")) or not list(long_comments("# " + line, "#")):
+        sys.exit("control: a long line")
+    if not list(long_sentences(prose(line + "."))) or list(long_sentences(prose("a " * 20 + ". " + "a " * 20))):
+        sys.exit("control: a long sentence")
+    call = 'ward_err_set(err, 1, WARD_X(f(1)),\n\t"' + "a " * 20 + '"\n\t"' + "a " * 20 + '", b);'
+    if not list(long_sentences(p for _, m in messages(call) for p in sentences(m))):
+        sys.exit("control: a long message")
+    complaints, looked_at = [], 0
+    for path in files(".md", ".1", ".5.in"):
+        if path == "docs/posix.md":  # still in long paragraphs
+            continue
+        looked_at += 1
+        complaints += [f"{path}:{n}: more than {COLUMNS} columns" for n in long_lines(read(path))]
+        if path in SENTENCES or path.startswith("docs/for-"):
+            complaints += [f"{path}: {found}" for found in long_sentences(prose(read(path)))]
+    for path in files(".c", ".h", ".py", ".sh", ".build"):
+        looked_at += 1
+        mark = ("/*", "*", "//") if path.endswith((".c", ".h")) else "#"
+        complaints += [f"{path}:{n}: a comment of more than {COLUMNS} columns"
+                       for n in long_comments(read(path), mark)]
+    for path in files(".c", ".h"):
+        if path.startswith("tests/"):
+            continue
+        for number, message in messages(read(path)):
+            complaints += [f"{path}:{number}: {found}" for found in long_sentences(sentences(message))]
+    finish(complaints, looked_at)
+
+
+main()

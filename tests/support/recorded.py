@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Part of verify.py: the policies of a session, as its records have them (docs/audit-format.md)."""
+import json
+import os
+import re
+
+SHORT = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
+
+
+def raw(text):
+    """The bytes of an escaped form."""
+    out = b""
+    for plain, short, code in re.findall(r"([^\\]+)|\\(?:([ntr\\])|x([0-9a-f]{2}))", text):
+        out += plain.encode() or SHORT.get(short) or bytes.fromhex(code)
+    return out
+
+
+def policies(lines):
+    """[[sources, is the meaning there, in force]] of these lines of a trail."""
+    sets = []
+    for line in lines:
+        if line.kind not in ("policy", "reload"):
+            continue
+        record = json.loads(line.raw)
+        if line.kind == "reload":
+            if sets and sets[-1][2] is None:
+                sets[-1][2] = record.get("result") == "loaded"
+        elif not isinstance(record.get("text"), str):
+            continue
+        elif record.get("name") == "meaning":
+            if sets:
+                sets[-1][1] = True
+        else:
+            if not sets or sets[-1][1]:
+                sets.append([b"", False, None if sets else True])
+            sets[-1][0] += raw(record["text"])
+    return sets
+
+
+def judge_policies(directory, lines, res):
+    """The files policy and policy.N beside a trail whose lines are genuine."""
+    if res.state not in ("intact", "gap", "incomplete"):
+        return
+    loaded = [s for s in policies(lines) if s[1] and s[2]]
+    for n, (sources, _, _) in enumerate(loaded):
+        path = os.path.join(directory, f"policy.{n}" if n else "policy")
+        if not os.path.lexists(path):
+            if n == 0:
+                return res.set("deleted")
+            continue
+        with open(path, "rb") as f:
+            if os.path.islink(path) or f.read() != sources:
+                return res.set("edited")
