@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # a build leaves nothing in the sources
 import from_markdown
 
 COLUMNS = ("section", "key", "type", "repeats", "default", "merge", "by", "live", "here", "example",

@@ -48,12 +48,14 @@ echo "--- by a caller that has no PWD, such as sudo or a program"
 refused "$p/sub" starts_in sub env -u PWD "$WARDFS" run -- cat key
 refused "$p/sub" starts_in sub env PWD=/ "$WARDFS" run -- cat key
 refused "$p/sub" env -u PWD -C sub "$WARDFS" run -- cat key
-echo "--- what is mounted by that name"
+echo "--- what is mounted by that name, or from within"
 mkdir ../m
-for source in sub ./sub/ ../p/sub other/../sub/deep; do
-	refused "$p/sub" "$WARDFS" mount "$source" ../m
+m=${p%/*}/m
+for source in sub ./sub/ ../p/sub other/../sub/deep "$p/sub"; do
+	refused "a symbolic link is on the way" "$WARDFS" mount "$source" "$m"
+	has "$OUT" "sub leads to was/../other"
 done
-refused "$p/sub" "$WARDFS" mount "$p/sub" ../m
+refused "you have a policy for $p/sub" starts_in sub "$WARDFS" mount . "$m"
 
 echo "--- beside it nothing is refused"
 expect 0 starts_in other "$WARDFS" run -- cat key
