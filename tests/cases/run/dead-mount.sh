@@ -38,6 +38,20 @@ silence() {
 	kill -USR1 "$server"
 	wait_until 60 grep -q silent "$WARD_TMP/said" || fail "the server goes on"
 }
+# told TEXT: fails, and shows where the processes of this case wait.
+told() {
+	for f in /proc/[0-9]*; do
+		case $(cat "$f/comm" 2>/dev/null) in
+		wardfs* | sh | cat)
+			grep -qs "$WARD_TMP/p" "$f/mountinfo" || continue
+			echo "${f#/proc/}: $(tr '\0' ' ' <"$f/cmdline" | cut -c1-80)"
+			cat "$f/wchan" "$f/syscall" 2>/dev/null || :
+			;;
+		*) ;;
+		esac
+	done
+	fail "$1"
+}
 # bounded CMD...: runs CMD beside, since a wait(2) for it could last for ever. Sets GOT, and ERR to
 # what it said.
 bounded() {
@@ -47,7 +61,7 @@ bounded() {
 		"$@" >"$WARD_TMP/.said" 2>&1 || rc=$?
 		echo $rc >"$WARD_TMP/.rc"
 	) &
-	wait_until 150 grep -qv none "$WARD_TMP/.rc" || fail "does not end: $*"
+	wait_until 150 grep -qv none "$WARD_TMP/.rc" || told "does not end: $*"
 	GOT=$(cat "$WARD_TMP/.rc")
 	ERR=$(cat "$WARD_TMP/.said")
 }
@@ -120,14 +134,14 @@ dies() {
 	wait_until 60 [ -e ready ] || fail "no session"
 	silence
 	: >go
-	wait_until 150 grep -qv none "$WARD_TMP/.rc" || fail "the session does not end"
+	wait_until 150 grep -qv none "$WARD_TMP/.rc" || told "the session does not end"
 	GOT=$(cat "$WARD_TMP/.rc")
 	ERR=$(cat "$WARD_TMP/.said")
 }
 
 echo "--- control: it falls silent, and nobody asks"
 dies unasked 'exit 3'
-[ "$GOT" = 3 ] || fail "$GOT: $ERR"
+[ "$GOT" = 3 ] || told "$GOT: $ERR"
 has "$("$WARDFS" audit list)" complete
 OUT=$("$WARDFS" audit verify unasked)
 has "$OUT" intact
