@@ -175,8 +175,8 @@ const struct ward_key ward_keys[] = {
 	RULE(FILES, "append", APPEND,
 		"The file can be read and appended to. New files can be made."),
 	RULE(FILES, "ask", ASK,
-		"What the rule before it gives. A person decides the rest; until approvals exist, it is "
-		"refused."),
+		"Reading stays as the rule before it says. A person decides each change; until "
+		"approvals exist, it is refused."),
 	RULE(FILES, "noexec", NOEXEC,
 		"The file cannot be executed, whatever other rules give. A tree that the pattern "
 		"names as a whole is also mounted noexec."),

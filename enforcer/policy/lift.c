@@ -8,22 +8,26 @@
 static void look_at(const struct ward_policy *p, const struct ward_state *s, uint32_t want,
 	const struct ward_rule **ret_lifts, const struct ward_rule **ret_left)
 {
-	const struct ward_rule *last[WARD_GROUP_COUNT_] = {NULL};
+	const struct ward_rule *last[WARD_GROUP_COUNT_] = {NULL}, *asks[WARD_GROUP_COUNT_] = {NULL};
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		const struct ward_rule *r = &p->rules[ward_state_hits(s)[i]];
 		const bool takes = want & ~ward_verb_rights(r->verb);
 		if (!r->guard && r->verb != WARD_VERB_NOEXEC) {
-			if (r->verb != WARD_VERB_ASK)
-				last[ward_rule_group(r)] = r;
+			const enum ward_rule_group g = ward_rule_group(r);
+			asks[g] = r->verb == WARD_VERB_ASK ? r : NULL;
+			last[g] = asks[g] ? last[g] : r;
 		} else if (takes && r->liftable) {
 			*ret_lifts = *ret_lifts ? *ret_lifts : r;
 		} else if (takes) {
 			*ret_left = *ret_left ? *ret_left : r;
 		}
 	}
-	for (unsigned g = WARD_GROUP_COUNT_; g-- > 0 && !*ret_left;)
+	for (unsigned g = WARD_GROUP_COUNT_; g-- > 0 && !*ret_left;) {
 		if (last[g] && want & ~ward_verb_rights(last[g]->verb))
 			*ret_left = last[g];
+		else if (asks[g] && want & ~ward_verb_rights(asks[g]->verb))
+			*ret_left = asks[g];
+	}
 }
 
 int ward_policy_lift_look(const struct ward_policy *p, const char *path, uint32_t want,

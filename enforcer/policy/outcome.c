@@ -108,9 +108,12 @@ static void add(struct sum *s, const struct ward_policy *p, uint32_t i)
 	if (r->verb != WARD_VERB_ASK)
 		o->secret = 0;
 	if (r->verb == WARD_VERB_ASK) {
-		/* what the rule before gives; a source that only takes away leaves reading */
+		/*
+		 * Of what the rule before gives, reading stays. A source that only takes away and
+		 * has no rule before leaves reading.
+		 */
 		bool silent = group != WARD_GROUP_BASE && !o->rule;
-		o->give = silent ? READABLE : o->give | VISIBLE;
+		o->give = silent ? READABLE : (o->give & READABLE) | VISIBLE;
 		o->may = WARD_RIGHTS_ALL;
 	} else {
 		o->give = rights;

@@ -20,9 +20,6 @@ static uint32_t takes(const struct ward_policy *p, uint32_t n, uint32_t last, ui
 		return gives & ~ward_verb_rights(r->verb);
 	if (last > n + 1)
 		return 0; /* a later rule holds there too */
-	/* In the list that grants, `ask` leaves what the rule before it gives. */
-	if (r->verb == WARD_VERB_ASK && (last || ward_rule_group(r) == WARD_GROUP_BASE))
-		return 0;
 	return gives & ~ward_verb_rights(r->verb);
 }
 
@@ -32,7 +29,9 @@ static void last_hits(const struct ward_policy *p, const struct ward_state *s,
 	for (uint32_t i = 0; i < s->n_hits; i++) {
 		uint32_t n = ward_state_hits(s)[i];
 		const struct ward_rule *r = &p->rules[n];
-		if (!r->guard && r->verb != WARD_VERB_NOEXEC)
+		/* These two leave in force some of what an earlier rule says. */
+		if (!r->guard && r->verb != WARD_VERB_NOEXEC && r->verb != WARD_VERB_ASK &&
+			r->verb != WARD_VERB_SECRET)
 			ret_last[ward_rule_group(r)] = n + 1;
 	}
 }
