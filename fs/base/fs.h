@@ -101,6 +101,7 @@ struct ward_fs_tree {
 	dev_t dev;	 /* of the backing: nothing on another device is served */
 	uint64_t mnt_id; /* of the backing, 0 where the kernel does not tell */
 	uint32_t type;	 /* of the backing's file system: statfs f_type */
+	bool local;	 /* no server is asked about what is on it */
 	bool folds;	 /* the backing takes several spellings for one name (folding.h) */
 	bool folds_each; /* ... or directories of it may: each is asked */
 	/*

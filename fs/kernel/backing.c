@@ -51,6 +51,19 @@ static void from_statx(const struct statx *stx, struct ward_file *ret)
 			: 0;
 }
 
+/* Does the kernel itself know what is there, without asking a server? */
+static bool is_local(uint32_t type)
+{
+	/* statfs(2); the last two are not in <linux/magic.h>. */
+	static const uint32_t types[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC, TMPFS_MAGIC, 0x2fc12fc1 /* zfs */, 0xca451a4e /* bcachefs */};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (type == types[i])
+			return true;
+	return false;
+}
+
 int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
 {
 	struct statx stx;
@@ -66,23 +79,40 @@ int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
 	tree->dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
 	tree->mnt_id = stx.stx_mask & STATX_MNT_ID ? stx.stx_mnt_id : 0;
 	tree->type = (uint32_t)fs.f_type;
+	tree->local = is_local(tree->type);
 	return 0;
+}
+
+/* Is it on another mount than the tree's? */
+static bool is_elsewhere(const struct ward_fs_tree *tree, const struct statx *stx)
+{
+	return makedev(stx->stx_dev_major, stx->stx_dev_minor) != tree->dev ||
+	       (tree->mnt_id && stx->stx_mask & STATX_MNT_ID && stx->stx_mnt_id != tree->mnt_id);
 }
 
 int ward_backing_stat(
 	const struct ward_fs_tree *tree, int dirfd, const char *name, struct ward_file *ret)
 {
+	/* No automount: a look must not mount anything. */
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
 	struct statx stx;
 
-	/* AT_STATX_SYNC_AS_STAT and no automount: a look must not mount anything. */
-	if (statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STAT_MASK,
-		    &stx) < 0)
-		return -errno;
-	if (makedev(stx.stx_dev_major, stx.stx_dev_minor) != tree->dev && !tree->files)
-		return -EXDEV;
-	if (!tree->files && tree->mnt_id && stx.stx_mask & STATX_MNT_ID &&
-		stx.stx_mnt_id != tree->mnt_id)
-		return -EXDEV;
+	/*
+	 * What is mounted there is not served, and its server may never answer: the kernel tells
+	 * the mount without asking it.
+	 */
+	if (!tree->files) {
+		if (statx(dirfd, name, flags | AT_STATX_DONT_SYNC, STAT_MASK, &stx) < 0)
+			return -errno;
+		if (is_elsewhere(tree, &stx))
+			return -EXDEV;
+	}
+	if (tree->files || !tree->local) {
+		if (statx(dirfd, name, flags, STAT_MASK, &stx) < 0)
+			return -errno;
+		if (!tree->files && is_elsewhere(tree, &stx))
+			return -EXDEV;
+	}
 	from_statx(&stx, ret);
 	return 0;
 }

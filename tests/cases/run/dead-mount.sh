@@ -120,15 +120,19 @@ bounded "$WARDFS" run --session never -- sh -c 'exit 3'
 [ "$GOT" = 3 ] || fail "$GOT: $ERR"
 has "$ERR" "the file system mounted at $WARD_TMP/p/sub/slow does not answer"
 
-# dies NAME COMMAND: the mount falls silent during the session, whose command goes on behind it.
+# dies NAME COMMAND [OPTION...]: the mount falls silent during the session, whose command goes on
+# behind it.
 dies() {
 	serve
 	rm -f ready go
 	echo none >"$WARD_TMP/.rc"
 	(
 		rc=0
-		"$WARDFS" run --session "$1" -- \
-			sh -c "touch ready; while [ ! -e go ]; do sleep 0.05; done; $2" >"$WARD_TMP/.said" 2>&1 || rc=$?
+		name=$1
+		then=$2
+		shift 2
+		"$WARDFS" run --session "$name" "$@" -- \
+			sh -c "touch ready; while [ ! -e go ]; do sleep 0.05; done; $then" >"$WARD_TMP/.said" 2>&1 || rc=$?
 		echo $rc >"$WARD_TMP/.rc"
 	) &
 	wait_until 60 [ -e ready ] || fail "no session"
@@ -146,8 +150,15 @@ has "$("$WARDFS" audit list)" complete
 OUT=$("$WARDFS" audit verify unasked)
 has "$OUT" intact
 
-echo "--- it falls silent, and a process of the session waits for it"
-dies asked 'cat sub/slow/f & sleep 1; exit 3'
+echo "--- it falls silent, and programs look at the directory that has it"
+dies looked 'ls sub; ls -l sub; find .; ! cat sub/slow/f; ! mkdir sub/slow/d; exit 3'
+[ "$GOT" = 3 ] || told "$GOT: $ERR"
+has "$ERR" slow
+hasnt "$ERR" "were left behind"
+has "$("$WARDFS" audit verify looked)" intact
+
+echo "--- it falls silent, and a process of the session waits for what is shown of it"
+dies asked "cat '$WARD_TMP/other/f' & sleep 1; exit 3" --policy ../shown.policy
 [ "$GOT" = 125 ] || fail "$GOT: $ERR"
 has "$ERR" "were left behind"
 has "$ERR" "the file system mounted at $WARD_TMP/p/sub/slow"
