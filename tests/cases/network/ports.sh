@@ -112,7 +112,7 @@ has "$OUT" 'forward = 9999:11434'
 # What explain names is a command that works, and then explain says so: for the project, and for one
 # run.
 expect 1 "$WARDFS" policy explain connect localhost:11434
-has "$OUT" "this is the session itself"
+has "$OUT" "this address is the session itself"
 expect 2 "$WARDFS" policy add allow localhost:11434
 has "$ERR" "'wardfs policy add forward PORT'"
 for to in localhost:11434 127.0.0.1:11434 '[::1]:11434'; do

@@ -243,14 +243,14 @@ has "$OUT" "wardfs run --read /etc/shadow"
 # What every session sees all the same, and what it has of its own in the host's place.
 expect 0 "$WARDFS" run -- cat /usr/bin/env
 expect 0 "$WARDFS" policy explain read /usr/bin/env
-has "$OUT" "every session sees it as it is on the host, read-only"
+has "$OUT" "every session sees this path as it is on the host, read-only"
 expect 1 "$WARDFS" policy explain write /usr/bin/env
 has "$OUT" EROFS
 expect 1 "$WARDFS" policy explain read /usr/bin/no-such-program
 printf '[policy]\nversion = 1\nextends = medium\n[files]\nnoexec = /usr/bin\n' >n.policy
 expect 1 "$WARDFS" policy explain --policy n.policy exec /usr/bin/env
 expect 1 "$WARDFS" policy explain read /tmp/anything
-has "$OUT" "A session has a directory /tmp of its own"
+has "$OUT" "Each session gets its own directory /tmp"
 expect 1 "$WARDFS" policy explain read ../elsewhere
 has "$OUT" "$WARD_TMP/elsewhere"
 expect 0 "$WARDFS" policy explain read file
