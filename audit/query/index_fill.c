@@ -434,8 +434,8 @@ static int update_or_remake(struct ward_store *st, const char *only, bool rebuil
 	if (stat(dir, &sb) < 0)
 		return ward_err_sys(err, -errno, "%s", dir);
 	if (sb.st_uid != geteuid())
-		return ward_err_set(
-			err, -EPERM, "%s belongs to another user, who keeps its index", dir);
+		return ward_err_set(err, -EPERM,
+			"%s belongs to another user, and only that user can make its index", dir);
 	int r = rebuild ? remove_index(st, err) : 0;
 	if (r == 0)
 		r = update(st, only, &res, err);

@@ -312,8 +312,7 @@ static int open_in_state(
 	if (flags & O_RDWR && has_second_name(st, fd)) {
 		close(fd);
 		return ward_err_set(err, -EMLINK,
-			"%s/%s has a second name, in a directory of another user's: what is "
-			"written there would go into another file",
+			"%s/%s has a second name (hard link) in a directory of another user, so wardfs would write into another file",
 			st->path, name);
 	}
 	*ret_fd = fd;

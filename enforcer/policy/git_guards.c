@@ -683,8 +683,7 @@ static void explain(const struct guards *g, int r, struct ward_err *err)
 		ward_err_sys(err, r, "%s", ward_buf_str(&in));
 	else
 		ward_err_set(err, r,
-			"%s: what %s/.git leads to cannot be guarded: %s (fix: look at it, or move "
-			"it away)",
+			"%s: wardfs cannot guard what %s/.git leads to: %s (fix: look at that directory, or move it away)",
 			ward_buf_str(&in), where, why.text);
 }
 

@@ -739,7 +739,8 @@ int ward_tree_source_resolve(const char *source, const char *home, const char *p
 	} else if (source[0] != '/') {
 		if (!project)
 			return ward_err_set(err, -EINVAL,
-				"%s: the path is relative, and there is no project", source);
+				"%s: the path is relative, and this directory belongs to no project",
+				source);
 		ward_buf_puts(b, project);
 		rest = strcmp(source, ".") == 0 ? "" : source;
 		if (strncmp(rest, "./", 2) == 0)

@@ -96,7 +96,7 @@ static int parse(const char *text, size_t len, struct ward_host_size *ret, struc
 	struct ward_host_size h;
 	if (strlen(text) != len || !take(&s, "memory ", WARD_QUANTITY_MAX, &h.memory) ||
 		!take(&s, "cpus ", CPUS_UNKNOWN, &h.cpus) || *s)
-		return ward_err_set(err, -EINVAL, "the size of the host cannot be read");
+		return ward_err_set(err, -EINVAL, "cannot read the size of the host");
 	*ret = h;
 	return 0;
 }

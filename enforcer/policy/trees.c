@@ -97,8 +97,7 @@ int ward_seed_parse(const char *value, struct ward_seed_line *ret, struct ward_e
 	}
 	if (*s != ':' || !plain_file(value, l.file_len))
 		return ward_err_set(err, -EINVAL,
-			"write FILE: TEXT, or FILE if VARIABLE: TEXT, the file a path within the "
-			"tree");
+			"write FILE: TEXT, or FILE if VARIABLE: TEXT, where FILE is a path within the tree");
 	l.text = s + 1 + (s[1] == ' ');
 	*ret = l;
 	return 0;

@@ -46,8 +46,7 @@ void ward_print_policy(const char *text, size_t len)
 	/* Then it is another pattern, and nobody is to take it for the one that is in force. */
 	if (b.len != len)
 		ward_say(
-			"bytes that a terminal obeys or does not show stand as \\xNN above: a pattern "
-			"with them is not to be copied; '?' stands for any byte");
+			"the text above shows control bytes as \\xNN. Do not copy a pattern that contains one; write '?', which stands for any byte");
 }
 
 void ward_print_shown_by(const char *place)

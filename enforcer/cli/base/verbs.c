@@ -134,7 +134,7 @@ int ward_cli_call(const struct ward_cli_verbs *verbs, int argc, char **argv)
 		near = strcmp(argv[1], w->word) == 0 ? w->here : near;
 	if (!near)
 		near = ward_near(argv[1], &verbs->v[0].name, verbs->n, sizeof(verbs->v[0]));
-	ward_sayf("there is no verb '%s'%s%s%s %s --help lists them", argv[1],
+	ward_sayf("there is no verb '%s'%s%s%s %s --help lists all verbs", argv[1],
 		near ? ": did you mean '" : ";", near ? near : "", near ? "'?" : "", verbs->self);
 	return 2;
 }

@@ -127,14 +127,14 @@ rm -r "$image/opt/project"
 
 # As root: nobody else may choose what runs. Control: before chmod it starts, above.
 chmod 777 "$image/opt"
-refuse "$image" 'can be changed by another user'
+refuse "$image" 'another user can change'
 chmod 755 "$image/opt"
 chown 4711 "$image/bin"
-refuse "$image" 'can be changed by another user'
+refuse "$image" 'another user can change'
 chown 0 "$image/bin"
 mkdir -m 777 "$WARD_TMP/all"
 cp -a "$image" "$WARD_TMP/all/image"
-refuse "$WARD_TMP/all/image" 'can be changed by another user'
+refuse "$WARD_TMP/all/image" 'another user can change'
 chmod 1777 "$WARD_TMP/all"
 expect 0 "$WARDFS" run --image "$WARD_TMP/all/image" -- true
 
