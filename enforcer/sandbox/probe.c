@@ -97,19 +97,18 @@ int ward_probe_explain(const struct ward_probe_result *r, struct ward_err *err)
 {
 	const struct kind *k = kind_of(r->probe);
 	if (!r->made)
-		return ward_err_set(err, -EPERM, "probe %s: it was not made", k->name);
+		return ward_err_set(
+			err, -EPERM, "probe %s: wardfs did not make the attempt", k->name);
 	if (r->attempt == 0)
 		return ward_err_set(err, -EPERM,
-			"probe %s: the layer \"%s\" does not hold: inside, it was possible to %s",
+			"probe %s: the layer \"%s\" does not work: inside, it was possible to %s",
 			k->name, k->layer, k->what);
 	if (r->attempt != k->refusal)
 		return ward_err_set(err, -EPERM,
-			"probe %s: the layer \"%s\" is not shown to hold: the attempt to %s was "
-			"answered with %s, where this layer answers %s",
+			"probe %s: cannot show that the layer \"%s\" works: the attempt to %s got the answer %s, but this layer answers %s",
 			k->name, k->layer, k->what, answer(r->attempt), answer(k->refusal));
 	return ward_err_set(err, -EPERM,
-		"probe %s: the layer \"%s\" is not shown to hold: its control (%s) was answered "
-		"with %s instead of %s",
+		"probe %s: cannot show that the layer \"%s\" works: its control (%s) got the answer %s instead of %s",
 		k->name, k->layer, k->control_what, answer(r->control), answer(k->control));
 }
 

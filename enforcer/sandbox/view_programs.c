@@ -66,8 +66,7 @@ static int mark_place(
 		break;
 	}
 	return ward_err_set(err, -EINVAL,
-		"[process] exec names something beneath %s, which is empty when a session starts, and "
-		"where nobody decides by name: list all of it, or put the program into a tree",
+		"[process] exec names a program beneath %s, which is empty when a session starts and has no rules for single names; list the whole directory, or put the program into a tree",
 		e->path);
 }
 

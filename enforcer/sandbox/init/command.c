@@ -124,8 +124,7 @@ static int watch_execs(const struct ward_blueprint *p, int *ret_listener, struct
 	int r = ward_init_filter_asking(p->exec_filter, p->exec_filter_len, ret_listener);
 	if (r == -EBUSY)
 		return ward_err_set(err, r,
-			"cannot record which programs start: a process outside already listens "
-			"to the system calls (fix: [audit] exec = no)");
+			"cannot record which programs start, because a process outside already listens to the system calls (fix: [audit] exec = no)");
 	return r < 0 ? ward_err_sys(err, r, "have programs that are started recorded") : 0;
 }
 

@@ -105,7 +105,7 @@ static int attach_at(
 	int at = open_place(root, s);
 	if (at == -ELOOP)
 		return ward_err_set(err, at,
-			"the tree %s: a symbolic link is in its place, or on the way there",
+			"the tree %s: a symbolic link is at this path, or on the way to it",
 			s->path);
 	if (at < 0)
 		return ward_err_sys(err, at,
@@ -166,7 +166,8 @@ int ward_init_nested(struct ward_init *in, struct ward_err *err)
 	if (!any)
 		return 0;
 	if (!(p->flags & WARD_BLUEPRINT_SERVED))
-		return ward_err_set(err, -EINVAL, "a tree beneath another that nobody serves");
+		return ward_err_set(
+			err, -EINVAL, "a tree lies beneath another tree that nobody serves");
 	int r = attach_trees(in, &trees, err);
 	clear(&trees);
 	return r;

@@ -235,12 +235,10 @@ static int not_ready(struct ward_helper *h, struct ward_err *err)
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127 &&
 		ward_helper_program(h->name, &program, NULL) == 0)
 		return ward_err_set(err, -EPIPE,
-			"%s cannot be executed: install wardfs as a whole (meson install)",
-			program);
+			"cannot execute %s; install all of wardfs (meson install)", program);
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == WARD_HELPER_NO_FDS)
 		return ward_err_set(err, -EMFILE,
-			"%s cannot get its descriptors: is the limit of open files (ulimit -n) too "
-			"low?",
+			"%s cannot get its descriptors; raise the limit of open files (ulimit -n)",
 			h->name);
 	return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
 }

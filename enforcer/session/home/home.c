@@ -270,7 +270,8 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	ward_cleanup_fd int top = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	r = top < 0 ? -errno : take(h, top, &dir, &alone);
 	if (r == -EBUSY)
-		return ward_err_set(err, r, "the kept home %s is being cleared; try again", h->dir);
+		return ward_err_set(
+			err, r, "another wardfs is clearing the kept home %s; try again", h->dir);
 	if (r == 0)
 		r = write_project(dir, project);
 	if (r == 0)
@@ -294,7 +295,7 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 		if (r == 0 && (flock(h->lock, LOCK_SH | LOCK_NB) < 0 ||
 				      !same_file(h->lock, h->at, "lock")))
 			r = ward_err_set(err, -EBUSY,
-				"the kept home %s is being cleared; try again", h->dir);
+				"another wardfs is clearing the kept home %s; try again", h->dir);
 	}
 	if (r == 0)
 		*ret_backing = ward_steal_fd(&backing);
@@ -461,7 +462,8 @@ int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progre
 		return ward_err_sys(err, lock, "%s", e->path);
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
 		return ward_err_set(err, -EBUSY,
-			"a session of %s runs; its home is not cleared (wardfs ps)", e->project);
+			"did not clear the home of %s, because a session of that project is running ('wardfs ps' names it)",
+			e->project);
 	if (!same_file(lock, e->dir, "lock"))
 		return 0; /* somebody else was faster */
 	/* As root with the owner's rights alone: no more than the owner could. */

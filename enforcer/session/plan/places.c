@@ -145,8 +145,7 @@ static int check_reads(const struct ward_run_plan *p, const char *what, const ch
 			return ward_err_sys(err, in, "[system] read = %s", p->reads[i]);
 		if (in)
 			return ward_err_set(err, -EPERM,
-				"the %s %s lies in [system] read = %s: the agent could read its "
-				"keys; name a smaller directory, or set %s to a place outside",
+				"the %s %s lies in [system] read = %s, so the agent could read its keys; name a smaller directory, or set %s to a place outside",
 				what, pl->path, p->reads[i], variable);
 	}
 	return 0;
@@ -175,14 +174,11 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 				t->path, t->source);
 		if (around)
 			return ward_err_set(err, -EPERM,
-				"the tree %s lies in the %s %s: the agent could change wardfs' "
-				"own files",
+				"the tree %s lies in the %s %s, so the agent could change wardfs' own files",
 				t->path, what, path);
 		if (in && rights_on(p, t, pl.real, pl.rest) & forbidden)
 			return ward_err_set(err, -EPERM,
-				"the %s %s lies in the tree %s, within the agent's reach: set %s "
-				"to a "
-				"place outside, or hide it there",
+				"the %s %s lies in the tree %s, within the agent's reach; set %s to a place outside, or hide it there",
 				what, path, t->path, variable);
 	}
 	return 0;
@@ -236,8 +232,7 @@ static int check_name(void *user, const char *dir, const char *name, bool is_lin
 	if (!is_link && n->opened && !is_at(n->opened, dir, name)) {
 		n->told = true;
 		return ward_err_set(n->err, -EPERM,
-			"%s %s led to %s, and leads elsewhere now: somebody changes it; nothing was "
-			"started",
+			"nothing was started: %s %s led to %s and now leads elsewhere, so somebody is changing it",
 			n->what, n->path, n->opened);
 	}
 	if (!is_link && !n->then)
@@ -249,12 +244,10 @@ static int check_name(void *user, const char *dir, const char *name, bool is_lin
 	n->told = true;
 	if (n->then)
 		return ward_err_set(n->err, -EPERM,
-			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and %s; fix: "
-			"keep it elsewhere",
+			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and %s; fix: move it out of the tree",
 			n->what, n->path, dir, name, t->path, n->then);
 	return ward_err_set(n->err, -EPERM,
-		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; "
-		"fix: name %s, if that is what is meant",
+		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; fix: if you mean the target, name %s",
 		n->what, n->path, t->path, n->target ? n->target : "nowhere", dir, name,
 		n->target ? n->target : "what is meant");
 }

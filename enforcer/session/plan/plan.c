@@ -84,9 +84,7 @@ static int take_allowed(
 		enum ward_guarantee g = ward_guarantee_find(name);
 		if (g < WARD_GUARANTEE_CPUS)
 			return ward_err_set(err, -EINVAL,
-				"--allow-missing %s: mode %s never runs without what it "
-				"guarantees; "
-				"only limits can be left out",
+				"--allow-missing %s: mode %s never runs without this guarantee; you can leave out only limits",
 				name, p->mode->word);
 		if (g == WARD_GUARANTEES) {
 			ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -94,7 +92,7 @@ static int take_allowed(
 				ward_buf_printf(
 					&b, " %s", ward_guarantee_name((enum ward_guarantee)k));
 			return ward_err_set(err, -EINVAL,
-				"--allow-missing %s: no such name; known:%s", name,
+				"--allow-missing %s: unknown name; the names are:%s", name,
 				ward_buf_str(&b));
 		}
 		p->allow_missing |= WARD_GUARANTEE_BIT(g);
@@ -111,8 +109,7 @@ static int find_programs(
 		return 0;
 	if (!(p->mode->takes & WARD_TAKES_PROGRAMS))
 		return ward_err_set(err, -ENOTSUP,
-			"[process] exec lists programs, and mode '%s' cannot enforce a list; "
-			"nothing was started; fix: --mode restricted",
+			"mode '%s' cannot enforce the list of programs in [process] exec; nothing was started; fix: --mode restricted",
 			p->mode->word);
 	int r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)
@@ -558,7 +555,7 @@ static int check_hides(
 			found = found || ward_path_beneath(h, p->trees[t].path);
 		if (!found)
 			return ward_err_set(err, -EINVAL,
-				"--hide %s lies in no tree: nothing would be hidden", h);
+				"--hide %s lies in no tree, so it would hide nothing", h);
 	}
 	return 0;
 }
@@ -673,7 +670,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	if (r < 0)
 		return r;
 	if (p->settings->n_trees > WARD_POLICY_TREES_MAX)
-		return ward_err_set(err, -EINVAL, "the policy has %zu trees; %d is the most",
+		return ward_err_set(err, -EINVAL, "the policy has %zu trees; the maximum is %d",
 			p->settings->n_trees, WARD_POLICY_TREES_MAX);
 	for (size_t i = 0; i < p->settings->n_trees; i++) {
 		r = open_tree_backing(&p->settings->trees[i], p, err);

@@ -70,8 +70,7 @@ static int refuse(const struct ward_policy *p, const struct pair *pair, unsigned
 	ward_buf_puts(&why, " ");
 	ward_rule_text(rule, &why);
 	return ward_err_set(err, -EINVAL,
-		"the tree %s and the tree %s serve the same files, as %s and as %s, and %s does not "
-		"hold in both; serve them by one of the two, or write the rule without a '/' in front",
+		"the tree %s and the tree %s serve the same files, as %s and as %s, and %s does not apply in both; use only one of these trees, or write the rule without a leading '/'",
 		trees[pair->tree[k]].path, trees[pair->tree[1 - k]].path, pair->name[k],
 		pair->name[1 - k], ward_buf_str(&why));
 }
@@ -159,8 +158,7 @@ int ward_tree_spots_recheck(
 		for (size_t j = 0; j < s->n && r == 0; j++)
 			if (now[i] & ~s->elsewhere[i] & 1U << j)
 				r = ward_err_set(err, -EINVAL,
-					"the tree %s serves files of the tree %s, and a rule would now "
-					"close some of them in the one alone",
+					"the tree %s serves files of the tree %s, and a rule would now protect some of them in only one of the two",
 					trees[i].path, trees[j].path);
 	return r;
 }

@@ -181,8 +181,7 @@ static void on_sandbox(void *arg, short revents)
 			break;
 		case WARD_SANDBOX_UNMOUNTED:
 			ward_running_kill(r, WARD_EXIT_SETUP,
-				"a mount of the session was taken away (its directory was "
-				"removed, replaced or closed); the session was ended");
+				"a mount of the session disappeared (its directory was removed, replaced or closed); the session was ended");
 			break;
 		case WARD_SANDBOX_GONE:
 			if (killed_by_kernel(r))
@@ -302,7 +301,7 @@ static void on_audit(void *arg, short revents)
 	r->guard.broken = true;
 	if (r->plan->settings->on_failure == WARD_ON_FAILURE_STOP)
 		ward_running_kill(
-			r, WARD_EXIT_SETUP, "the trail cannot be written; the session was ended");
+			r, WARD_EXIT_SETUP, "cannot write the trail; wardfs ended the session");
 }
 
 static void on_fs(void *arg, short revents)

@@ -689,6 +689,6 @@ void ward_relay_finish(struct ward_relay *r, int ms)
 	for (int i = PIPE_OUT; i < STREAMS; i++)
 		if (waits_for_file(r, i) && !r->failed.code)
 			ward_err_set(&r->failed, -ETIMEDOUT,
-				"cannot write %s: nobody read from it for %d s",
+				"cannot write to %s: nobody read from it for %d s",
 				ward_relay_names[i == PIPE_OUT ? 1 : 2], FILE_MS / 1000);
 }

@@ -77,7 +77,7 @@ hostile bomb 'takes it for a compression bomb'
 # What no session gets is left out, and said.
 make odd
 expect 0 "$WARDFS" image pull ./odd
-has "$ERR" '2 files had setuid or setgid bits, or file capabilities'
+has "$ERR" 'setuid and setgid bits and file capabilities from 2 files'
 has "$ERR" '2 devices, pipes or sockets'
 root=$store/${OUT#sha256:}/rootfs/opt
 [ "$(stat -c %a "$root/setuid")" = 755 ] || fail 'setuid'
