@@ -515,7 +515,7 @@ static void tell_quotas(struct ward_fs *fs)
 	for (size_t i = 0; i < fs->n_trees; i++)
 		ward_replaced_end(&fs->trees[i]);
 	ward_query(fs, WARD_FS_QUERY_QUOTA, &json);
-	/* Who is not there to hear it counts by itself. */
+	/* A process that cannot hear it counts by itself. */
 	if (ward_buf_error(&json) == 0)
 		(void)tell(WARD_MSG_FS_ENDED, ward_buf_str(&json));
 }

@@ -13,7 +13,7 @@
 /* Processes between one and the program that it inherited: an end for trails that were changed. */
 #define DEPTH_MAX 4096
 
-/* What one record tells of a thread. */
+/* What one record says about a thread. */
 struct fact {
 	int64_t ring;
 	uint64_t tid;

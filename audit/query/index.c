@@ -227,7 +227,7 @@ static void bind_named(sqlite3_stmt *s, const char *param, const char *text)
 
 /*
  * The first or the last moment of what a time begins with ("2026-01-02T03"), in ns since 1970. What
- * is none that way ("2026-01-02T2" up to 29 hours) gives `otherwise`: the filter looks again.
+ * is not one that way ("2026-01-02T2" up to 29 hours) gives `otherwise`: the filter looks again.
  */
 static int64_t bound(const char *text, const char *rest, int64_t otherwise)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An index over the trails of a state directory, in SQLite: answers questions about one file among
- * many records at once. It is made from the trails and can be made anew at any time; it proves
+ * many records at once. It is made from the trails and can be made again at any time; it proves
  * nothing, and nothing is decided by it. The file index.sqlite, 0600, beside the ledger.
  *
  *   word     id, text: each text of a record once. Texts of trails that are gone stay.
@@ -37,9 +37,9 @@ struct ward_index_result {
 
 /*
  * Brings the index up to date: what trails gained is added, a trail that is not the one that was
- * indexed is indexed anew, one that is gone leaves. Of *ret `tell` and `user` count, the rest is
+ * indexed is indexed again, one that is gone leaves. Of *ret `tell` and `user` count, the rest is
  * filled. rebuild: from nothing. An index that SQLite cannot read, or whose tables are not those
- * above, is made anew. -EPERM: the directory belongs to another user, who keeps the index.
+ * above, is made again. -EPERM: the directory belongs to another user, who keeps the index.
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;
@@ -55,7 +55,7 @@ enum ward_index_which {
 	WARD_INDEX_NONE = 0,
 	WARD_INDEX_MATCHES, /* what the filter asks for */
 	WARD_INDEX_MOVES,   /* renames and links, whatever it asks for */
-	WARD_INDEX_ACTORS,  /* what tells of processes (audit/query/actors.h), whatever it asks for
+	WARD_INDEX_ACTORS,  /* what describes processes (audit/query/actors.h), whatever it asks for
 			     */
 };
 
@@ -95,7 +95,7 @@ int ward_index_count(struct ward_store *st, const struct ward_filter *f,
 
 /*
  * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are
- * numbers. All borrowed. Returns 0 to go on, anything else ends the query and is returned.
+ * numbers. All borrowed. Returns 0 to continue, anything else ends the query and is returned.
  */
 typedef int ward_index_row_fn(
 	void *ctx, int n, const char *const *names, const char *const *values, const bool *numbers);

@@ -46,7 +46,7 @@ static void close_filling(struct filling *f)
 	ward_index_db_close(&f->x);
 }
 
-/* Binds the numbers of texts [from, to) from a parameter on; what is not there stays NULL. */
+/* Binds the numbers of texts [from, to) from a parameter on; what does not exist stays NULL. */
 static int bind_words(struct filling *f, sqlite3_stmt *s, int first, int from, int to,
 	const struct ward_index_row *row)
 {
@@ -385,7 +385,7 @@ static int update(struct ward_store *st, const char *only, struct ward_index_res
 	int r = f ? make_file(st, err) : ward_err_sys(err, -ENOMEM, "index");
 	if (r == 0)
 		r = ward_index_db_open(st, SQLITE_OPEN_READWRITE, &f->x, err);
-	/* It can be made anew: a crash may take it. */
+	/* It can be made again: a crash may take it. */
 	/* Who adds one session waits for nobody: the next question does it. */
 	if (r == 0 && only)
 		(void)sqlite3_busy_timeout(f->x.db, 0);

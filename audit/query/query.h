@@ -12,7 +12,7 @@
 
 /*
  * Called for each whole line: its bytes (without newline) and the parsed object, NULL where it is
- * none. Returns 0 to go on; anything else ends the walk and is returned.
+ * none. Returns 0 to continue; anything else ends the walk and is returned.
  */
 typedef int ward_query_fn(void *ctx, const char *line, size_t len, const json_t *record);
 

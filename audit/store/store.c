@@ -301,7 +301,7 @@ static bool has_second_name(const struct ward_store *st, int fd)
 	return dir.st_uid != geteuid() && file.st_nlink != 1;
 }
 
-/* To write: is made where it is not there. */
+/* To write: is made where it does not exist. */
 static int open_in_state(
 	struct ward_store *st, const char *name, int flags, int *ret_fd, struct ward_err *err)
 {

@@ -346,7 +346,7 @@ static bool take_checkpoint(
 }
 
 /*
- * The trail is not there any more. The signature is another's than who could write the entry: by
+ * The trail no longer exists. The signature is another's than who could write the entry: by
  * the key that the session's checkpoints have, or one that took its place.
  */
 static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger_session *s,

@@ -79,7 +79,7 @@ static int look_at_end(int fd, size_t size, struct tail *t, bool *ret_more)
 		const char *line = before ? before + 1 : text;
 		struct ward_line l;
 		/*
-		 * A damaged last line is not ours to judge: verify finds it. The chain begins anew
+		 * A damaged last line is not ours to judge: verify finds it. The chain starts over
 		 * behind it.
 		 */
 		if (ward_line_parse(line, (size_t)(newline - line), &l) == 0) {

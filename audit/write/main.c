@@ -319,7 +319,7 @@ static void take_control(struct audit *a)
 		a->alone = true;
 }
 
-/* Waits for control, for a producer's wake-up, or timeout_ms (-1: for ever). */
+/* Waits for control, for a producer's wake-up, or timeout_ms (-1: forever). */
 static void wait_for(struct audit *a, int timeout_ms, bool rings)
 {
 	struct pollfd p[] = {{.fd = WARD_FD_CONTROL, .events = POLLIN},

@@ -296,8 +296,8 @@ static void fail_rings(struct ward_writer *w, bool on)
 /*
  * The log to disk. ext4 answers 0 as well when its journal is given up while it syncs, and the file
  * is as short as before once the journal was replayed. From then on it refuses what needs the
- * journal: to take away an attribute that is not there does, and changes nothing. Others say so at
- * once.
+ * journal: to take away an attribute that does not exist does, and changes nothing. Others say so
+ * at once.
  */
 static int sync_log(const struct ward_writer *w)
 {
@@ -354,7 +354,7 @@ static int mend(struct ward_writer *w)
 		"were closed, and changed by others, without a record; bytes of passthrough handles and of mappings could "
 		"be written",
 		strerrordesc_np(-w->broken));
-	/* The kernel tells of a failure once, and takes the pages for written then. */
+	/* The kernel reports a failure once, and takes the pages for written then. */
 	if (w->sync_failed)
 		ward_buf_puts(&b, "; what was written since the last sync may not be on disk");
 	w->sync_failed = false;
@@ -437,7 +437,7 @@ bool ward_writer_wants_segment(const struct ward_writer *w)
 
 void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number)
 {
-	/* None was to be had: later again. */
+	/* None was available: try again later. */
 	if (fd < 0)
 		w->rotate_at = w->bytes + w->rotate / 16 + 1;
 	w->next_fd = fd;

@@ -45,7 +45,7 @@ int ward_fd_openat2(int at, const char *path, const struct open_how *how) ward_m
 
 /*
  * flock(2) with op (LOCK_SH or LOCK_EX) that waits for at most `seconds`: who can open a file can
- * hold its lock for ever. -EBUSY: somebody held it all the time.
+ * hold its lock forever. -EBUSY: somebody held it all the time.
  */
 int ward_fd_lock(int fd, int op, unsigned seconds) ward_must_check;
 

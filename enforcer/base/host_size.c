@@ -74,7 +74,7 @@ static void look_at(struct ward_host_size *s, const char *dir)
 
 /*
  * The group at `path` of the hierarchy mounted at `mount`, and those above it. In a container the
- * path may be the host's, which is not there: then the mount's own group counts.
+ * path may be the host's, which does not exist: then the mount's own group counts.
  */
 static void look_up(struct ward_host_size *s, const char *mount, const char *path)
 {

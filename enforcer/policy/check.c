@@ -630,7 +630,7 @@ static void check_allow(const struct checker *c, const struct ward_entry *e)
 			"take it out; 'wardfs policy add forward PORT' leads one port of this host in");
 }
 
-/* What a broker leads through is not there without one. */
+/* What a broker leads through is missing without one. */
 static void check_led(const struct checker *c, const struct ward_entry *e)
 {
 	enum ward_net net = c->p->settings.net;

@@ -120,7 +120,7 @@ static void cut_last(struct ward_buf *real)
 }
 
 /*
- * What is not there: neither it may come, nor a link in the place of the directory that it would
+ * What does not exist: neither it may come, nor a link in the place of the directory that it would
  * lie in, which may be empty and removed. The top and a git directory stay.
  */
 static int missing(struct ward_named *n, const char *path, unsigned flags)
@@ -135,7 +135,7 @@ static int missing(struct ward_named *n, const char *path, unsigned flags)
 	return r < 0 ? r : guard(n, stays ? path : ward_buf_str(&dir), flags);
 }
 
-/* Goes one name from the directory *real. 1: go on; 0: it ends here; -ENOENT: it is not there. */
+/* Goes one name from the directory *real. 1: go on; 0: it ends here; -ENOENT: it does not exist. */
 static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, struct ward_buf *real,
 	mode_t *type)
 {

@@ -60,9 +60,9 @@ struct ward_cgroup_spec {
 };
 
 /*
- * Makes what can be made. A part that cannot be had is no error: ward_cgroup_why() tells. Errors
- * are those of our own (-ENOMEM), and a limit that the kernel refuses to take although the group is
- * there. *ret is the caller's.
+ * Makes what can be made. A part that cannot be obtained is no error: ward_cgroup_why() tells.
+ * Errors are those of our own (-ENOMEM), and a limit that the kernel refuses to take although the
+ * group is there. *ret is the caller's.
  */
 int ward_cgroup_make(const struct ward_cgroup_spec *spec, struct ward_cgroup **ret,
 	struct ward_err *err) ward_must_check;

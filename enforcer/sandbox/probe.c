@@ -21,11 +21,11 @@ struct kind {
  * first: ENOSPC. (EPERM, as some hosts answer to all users, would be another layer's.) landlock pid
  * 1 has our uid: without a domain kill(1, 0) succeeds. ptrace, mount The kernel itself answers
  * ESRCH (process 0 is nobody) and EFAULT (the type is read first); EPERM can only be the filter's.
- * The control is the same call before it. outside       The name is not there. Were it, its mode
- * bits would answer EACCES. readonly      mkdir(2) reports EROFS before it asks for permission, so
- * do Landlock's rules. connect       The kernel looks the name up in our network namespace before
- * it asks Landlock. hidden        The host has the file; only the guard can make it absent. write
- * The owner may write to that directory on the host.
+ * The control is the same call before it. outside       The name does not exist. If it did, its
+ * mode bits would answer EACCES. readonly      mkdir(2) reports EROFS before it asks for
+ * permission, so do Landlock's rules. connect       The kernel looks the name up in our network
+ * namespace before it asks Landlock. hidden        The host has the file; only the guard can make
+ * it absent. write The owner may write to that directory on the host.
  */
 static const struct kind kinds[WARD_PROBE_COUNT_] = {
 	[WARD_PROBE_CAPABILITIES] = {"capabilities", "capabilities", "mount a file system",

@@ -270,7 +270,7 @@ enum ward_sandbox_event_kind {
 	WARD_SANDBOX_EXITED,   /* value is the exit status */
 	WARD_SANDBOX_SIGNALED, /* value is the signal */
 	WARD_SANDBOX_LIFELINE, /* pid 1 ended all: value is the index of the lifeline that closed */
-	WARD_SANDBOX_UNMOUNTED, /* pid 1 ended all: a mount of ours was not there any more */
+	WARD_SANDBOX_UNMOUNTED, /* pid 1 ended all: a mount of ours disappeared */
 	WARD_SANDBOX_GONE,	/* pid 1 is dead without having said why */
 	/* of ward_sandbox_exec(), with its id */
 	WARD_SANDBOX_EXEC_STARTED,  /* fd: the controlling side of its pty, the caller's; -1 */

@@ -88,7 +88,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 /*
  * LOOKUP of a name, whether something is there or not: 0, or -ENOENT with a record where it is
  * hidden; -EACCES beneath another tree's place. is_dir: a directory is there. dirfd: of parent, -1
- * where it cannot be had: whatever may be a secret is one then. file: what was seen there, or NULL.
+ * where it cannot be obtained: whatever may be a secret is one then. file: what was seen there, or
+ * NULL.
  */
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir,
 	int dirfd, const struct ward_file *file) ward_must_check;

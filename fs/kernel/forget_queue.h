@@ -39,7 +39,7 @@ bool ward_forget_wait(
 /* There is something else for the thread to do: read the watch, close what was held. */
 void ward_forget_wake(struct ward_forget_queue *q);
 
-/* Every entry the kernel has, also those of names that are not there, is forgotten: Linux 6.16.
+/* Every entry the kernel has, also those of names that do not exist, is forgotten: Linux 6.16.
  * False: this kernel cannot. */
 bool ward_forget_epoch(struct ward_fs_tree *tree);
 

@@ -9,7 +9,7 @@
  * a "ghost": it still says what the file was allowed to be used for, but leads nowhere.
  *
  * A node lives while the kernel holds a lookup, a child's name points to it, or somebody pinned it.
- * States are found anew lazily after a directory was renamed (ward_nodes.gen).
+ * States are found again lazily after a directory was renamed (ward_nodes.gen).
  *
  * Locking: everything here takes nodes->lock itself unless it says "locked". The lock is held for
  * memory work alone, never across a system call on the backing. renames_lock is taken before it:
@@ -288,7 +288,7 @@ bool ward_nodes_same_state(struct ward_nodes *nodes, struct ward_node *parent, c
 
 /*
  * Locked: from now on states are policy's, of which root (taken) is that of the tree's root. Names
- * find theirs anew when they are asked. Returns the old root's state, the caller's. Until
+ * find theirs again when they are asked. Returns the old root's state, the caller's. Until
  * ward_nodes_sweep() is done the old policy must live.
  */
 const struct ward_state *ward_nodes_set_policy(

@@ -385,7 +385,7 @@ static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *
 /* The locks of a detached locker. */
 static void end(struct ward_fs_tree *tree, struct ward_locker *l, bool idle)
 {
-	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
+	/* Somebody of the same owner still waits with it: what is held now ends nevertheless. */
 	if (!idle)
 		unlock_all(l);
 	put(tree, l);

@@ -26,7 +26,7 @@ struct make {
 	const char *target;
 };
 
-/* *ret_fd: of what was made, if it can be had with it. */
+/* *ret_fd: of what was made, if it can be obtained with it. */
 static int make_at(
 	struct ward_op *op, int dirfd, const char *name, const struct make *m, int *ret_fd)
 {
@@ -47,8 +47,8 @@ static int make_at(
 }
 
 /*
- * What was made is the session's. No content can be had by what is no regular file: should others
- * have replaced it already, it is of the same type, or not ours.
+ * What was made is the session's. No content can be obtained by what is no regular file: should
+ * others have replaced it already, it is of the same type, or not ours.
  */
 static int remember(struct ward_op *op, struct ward_node *parent, const char *name,
 	const struct make *m, int dirfd, int *fd)
@@ -359,7 +359,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	m->nothing = there && ward_file_id_equal(&from->id, &to->id);
 	if (m->nothing)
 		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
-	/* What was not there when we asked must not be replaced. */
+	/* What did not exist when we asked must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
 	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);

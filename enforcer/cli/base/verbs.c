@@ -92,7 +92,7 @@ static bool take_early(const struct ward_cli_verbs *verbs, int argc, char **argv
 		if (verbs->v[i].argp)
 			add_options(&e, verbs->v[i].argp);
 	opterr = 0;
-	optind = 0; /* GNU: begins anew */
+	optind = 0; /* GNU: starts over */
 	for (int o = 0; e.n > 1 && (o = getopt_long(argc, argv, e.shorts, e.longs, NULL)) != -1;)
 		if (o == HELP)
 			return true;

@@ -162,7 +162,7 @@ static void put_rules(struct draft *d)
 	for (size_t i = 0; i < LENGTH(secrets); i++) {
 		if (!exists(top, secrets[i].path))
 			continue;
-		/* Committed, it may be read all the same. */
+		/* Committed, it may be read nevertheless. */
 		bool tracked = is_tracked(d, secrets[i].path);
 		ward_buf_printf(&d->text, "; %s%s\n%ssecret = /workspace/%s\n", secrets[i].why,
 			tracked ? "; but git tracks it" : "", tracked ? "; " : "", secrets[i].path);

@@ -583,7 +583,7 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 		req->fact = fact_of(place, ans->path, req->state);
 		if (ans->path2)
 			req->fact2 = fact_of(place, ans->path2, req->state2);
-		/* What is asked of making it is asked as if it were not there. */
+		/* What is asked of making it is asked as if it did not exist. */
 		if (req->action == WARD_ACTION_CREATE && !ward_policy_secret(req->state))
 			req->fact = WARD_FACT_ABSENT;
 		say_fact(req, ans);

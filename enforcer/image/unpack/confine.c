@@ -73,7 +73,7 @@ static int enter_namespaces(struct ward_err *err)
 }
 
 /*
- * The directory as the root: named anew, since a descriptor of the old mount namespace cannot be
+ * The directory as the root: named again, since a descriptor of the old mount namespace cannot be
  * mounted (open_tree(2)), and compared.
  */
 static int enter_directory(struct ward_err *err)

@@ -7,7 +7,7 @@
 /*
  * A connection from the listener, non-blocking and close-on-exec; -1: there is none. Where all
  * descriptors are in use, the spare one of net is given up for a moment, so that whoever waits is
- * refused at once (reset), and does not wait for ever; the listener would stay readable, and the
+ * refused at once (reset), and does not wait forever; the listener would stay readable, and the
  * loop never rest.
  */
 int ward_net_accept(struct ward_broker *net, int listener);

@@ -32,7 +32,7 @@ static int limit(int resource, uint64_t value)
 
 /*
  * No core: not a limit of 0, at which a core_pattern that names a program or a socket (core(5)) is
- * served all the same, by root, outside, and as much as there is. At 1 the kernel gives the core to
+ * served nevertheless, by root, outside, and as much as there is. At 1 the kernel gives the core to
  * nobody (do_coredump()); no file is that small. The command cannot set it: conf/seccomp.
  */
 static int limit_core(uint64_t bytes)

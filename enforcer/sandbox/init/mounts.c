@@ -33,7 +33,8 @@
 /* Of a file until it is mounted elsewhere. */
 #define OVER_NAME ".over"
 
-/* What a mount call that is not there, or that something in front of the kernel refuses, needs. */
+/* What a mount call that does not exist, or that something in front of the kernel refuses, needs.
+ */
 static const char *fix(int code)
 {
 	return code == -ENOSYS || code == -EPERM
@@ -268,7 +269,7 @@ static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struc
 		*ret_fd = fd;
 		return 0;
 	}
-	/* A device is written to all the same; its own times, which everybody may set, are not. */
+	/* A device is written to nevertheless; its own times, which everybody may set, are not. */
 	int r = device ? set_attrs(fd, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
 				 0)
 		       : set_attrs(fd, AT_RECURSIVE,

@@ -208,7 +208,7 @@ static void on_gone(void *user)
 	}
 }
 
-/* The window is that of whoever came last; also one of the same size is drawn anew. */
+/* The window is that of whoever came last; also one of the same size is drawn again. */
 static void take_size(const struct ward_attach *a, const json_t *q)
 {
 	json_int_t rows = json_integer_value(json_object_get(q, "rows"));

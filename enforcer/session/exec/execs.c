@@ -177,7 +177,7 @@ static int start(struct ward_execs *x, const struct ward_exec *e, struct ward_sa
 }
 
 /*
- * The command may open its /dev/stdin anew. Where root started the session and root asks, it could
+ * The command may open its /dev/stdin again. Where root started the session and root asks, it could
  * not: the pipes are root's. Nobody else can have us give anything away.
  */
 static int own_pipes(const struct ward_execs *x, const struct ward_exec *e, const int *fds,

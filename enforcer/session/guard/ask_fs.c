@@ -32,7 +32,7 @@ static void tell(struct ward_ask_fs_item *item, const char *json, bool answered)
 	item->client = -1;
 }
 
-/* Takes it out before anybody is told, who may ask anew. */
+/* Takes it out before anybody is told, who may ask again. */
 static struct ward_ask_fs_item take_first(struct ward_ask_fs *q)
 {
 	struct ward_ask_fs_item item = q->v[0];

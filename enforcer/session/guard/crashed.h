@@ -25,7 +25,7 @@ typedef int ward_crashed_fn(
 
 /*
  * Does the ledger tell of a start of the session and of no end? Then its trail must have one: what
- * is not there is missing for ever. ledger_fd: the one that its writer had, which is dead: it can
+ * does not exist is missing forever. ledger_fd: the one that its writer had, which is dead: it can
  * have died with that locked, and no other descriptor gets the lock then. Where others keep it
  * locked, it may tell: true. False where it cannot be read.
  */

@@ -76,7 +76,7 @@ struct ward_guard {
 
 static_assert(WARD_GUARD_RINGS == WARD_SYSTEM_RINGS, "what a supervisor hands to wardfs-auditd");
 
-/* The helpers of a session that is not there yet (ward_helper_early()). */
+/* The helpers of a session that does not exist yet (ward_helper_early()). */
 struct ward_guard_early {
 	struct ward_helper audit;
 	struct ward_helper fs;

@@ -221,7 +221,7 @@ static int open_home(int dir, const struct ward_identity *id, int *ret)
 	return 0;
 }
 
-/* The first name of path is not there: most are not, and a walk to each takes ten calls. */
+/* The first name of path does not exist: most do not, and a walk to each takes ten calls. */
 static bool lacks(int backing, const char *path)
 {
 	char first[128];
@@ -261,7 +261,7 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	ward_cleanup_fd int dir = -1;
 	/* Refuses a state directory that others can write to. */
 	int r = ward_store_open(state, true, &store, err);
-	/* That of the host is not there to be made: nothing that was asked for is wrong. */
+	/* The host's cannot be made: nothing that was asked for is wrong. */
 	if (r == -ENOENT)
 		r = -EIO;
 	ward_store_close(store);

@@ -88,7 +88,7 @@ static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
 	return 0;
 }
 
-/* The caller can mend it: another exit status than that of a host that lacks something. */
+/* The caller can fix it: another exit status than that of a host that lacks something. */
 static int wrong_argument(int r)
 {
 	return r == 0 ? 0 : -EINVAL;

@@ -137,7 +137,7 @@ static int check_reads(const struct ward_run_plan *p, const char *what, const ch
 {
 	for (size_t i = 0; i < p->n_reads; i++) {
 		const struct ward_shown_file *shown = &p->shown[i];
-		/* What is not there is left out of the view as well. */
+		/* What does not exist is left out of the view as well. */
 		int in = shown->fd < 0 ? 0 : lies_below(pl->fd, shown->fd);
 		if (in == 0)
 			in = spot_below(p, pl, shown);
@@ -268,7 +268,7 @@ static int check_way(const struct ward_run_plan *p, const char *what, const char
 {
 	struct named n = {.plan = p, .what = what, .path = path, .then = then, .err = err};
 	int r = go_along(&n);
-	/* What is not there gives nothing. */
+	/* What does not exist gives nothing. */
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
 	return r < 0 && !n.told ? ward_err_sys(err, r, "what leads to %s", path) : r;

@@ -204,7 +204,7 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy,
 struct load_user {
 	const struct ward_run_options *options;
 	struct ward_run_plan *plan;
-	bool unfit; /* the mode's runtime is missing, which no policy mends */
+	bool unfit; /* the mode's runtime is missing, which no policy fixes */
 };
 
 /* What follows from what the sources say; struct ward_load. */
@@ -659,7 +659,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 			err, -EINVAL, "--session '%s': %s", o->session, WARD_SESSION_NAME_RULE);
 	int r = ward_project_find(o->user, WARD_PROJECT_OWNERS, &p->project, err);
 	if (r < 0)
-		return -EINVAL; /* the user can mend it: stand elsewhere */
+		return -EINVAL; /* the user can fix it: stand elsewhere */
 	r = ward_identity_find(o->user, p->project.uid, project_salt(&p->project), &p->id, err);
 	if (r < 0)
 		return r;
@@ -704,7 +704,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
 		ward_err_sys(err, r, "policy");
-	/* A state directory that cannot be written to is the host's to mend, whatever it answers.
+	/* A state directory that cannot be written to is the host's to fix, whatever it answers.
 	 */
 	if (r == 0 && !o->dry && p->known.n_trees &&
 		ward_remembered_write(&p->id, p->state, &p->known, err) < 0)

@@ -122,7 +122,7 @@ struct ward_run_plan {
 		.image = WARD_IMAGE_INIT})
 
 /*
- * err->code is -EINVAL for what the user can mend in a policy or command line (exit 2), other codes
+ * err->code is -EINVAL for what the user can fix in a policy or command line (exit 2), other codes
  * for a sandbox that cannot be set up (exit 125).
  */
 int ward_run_plan_make(const struct ward_run_options *o, struct ward_run_plan *ret,

@@ -128,7 +128,7 @@ static bool is_winding(const char *s)
 
 /*
  * What is relative to a file may go up from there. The kernel says where that leads; with the
- * owner's rights it is opened later. What is not there stays as it was written.
+ * owner's rights it is opened later. What does not exist stays as it was written.
  */
 static int straighten(struct ward_buf *b)
 {

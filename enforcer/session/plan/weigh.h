@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weighs a plan for `mode = auto` (enforcer/risk/risk.h), and tells of it. */
+/* Weighs a plan for `mode = auto` (enforcer/risk/risk.h), and reports it. */
 #pragma once
 
 #include "enforcer/risk/risk.h"

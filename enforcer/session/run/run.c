@@ -160,7 +160,7 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	int made = open_limits(r, err);
 	if (made == 0)
 		made = make_sandbox(r, err);
-	/* Also where that cannot be: the trail tells of it. */
+	/* Also where that cannot be: the trail reports it. */
 	struct ward_guard_tree trees[WARD_TREES_MAX];
 	const size_t n = list_trees(r, trees);
 	int e = ward_guard_start(&r->guard, trees, made < 0 ? 0 : n, made < 0 ? NULL : err);

@@ -49,8 +49,8 @@ unsigned ward_given_apart(uint32_t guarantees, bool own_network);
 bool ward_given_is_apart(enum ward_given g, unsigned apart);
 
 /*
- * A pipe without a name, opened anew: flags of a descriptor (O_NONBLOCK, O_ASYNC and its owner) are
- * its description's, which the caller's programs share. *ret is the caller's; -1 for what is no
+ * A pipe without a name, opened again: flags of a descriptor (O_NONBLOCK, O_ASYNC and its owner)
+ * are its description's, which the caller's programs share. *ret is the caller's; -1 for what is no
  * such pipe. -EACCES, -EPERM: another user's.
  */
 int ward_given_own_pipe(int fd, int *ret) ward_must_check;

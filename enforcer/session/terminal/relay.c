@@ -625,7 +625,7 @@ static size_t held_by_pipe(const struct ward_relay_stream *s)
 }
 
 /* In a drain: what is still to be moved. Of a pipe that is what it held when the command ended:
- * what that left running may write for ever. */
+ * what that left running may write forever. */
 static short drains(struct ward_relay *r, int i, int *ret_fd)
 {
 	const struct ward_relay_stream *s = &r->stream[i];
