@@ -46,7 +46,7 @@ static void close_filling(struct filling *f)
 	ward_index_db_close(&f->x);
 }
 
-/* Binds the numbers of texts [from, to) from a parameter on; what does not exist stays NULL. */
+/* Binds the numbers of texts [from, to) from a parameter on; missing texts stay NULL. */
 static int bind_words(struct filling *f, sqlite3_stmt *s, int first, int from, int to,
 	const struct ward_index_row *row)
 {
@@ -191,7 +191,7 @@ static int make_session(struct filling *f, const char *name, struct ward_err *er
 	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(&f->x, rc, err);
 }
 
-/* Where the index of this session ends; a row is made where there is none. */
+/* Finds where the index of this session ends; makes its row if it has none. */
 static int find_session(
 	struct filling *f, const char *name, uint64_t *ret_bytes, struct ward_err *err)
 {

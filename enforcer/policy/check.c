@@ -78,7 +78,8 @@ static uint8_t member(const struct ward_byte_set *s)
 	return 0;
 }
 
-/* Appends a path that the pattern names. False: this sample is none (an empty or too long name). */
+/* Appends a path that the pattern names. False: this sample is not a path (an empty or too long
+ * name). */
 static bool sample_path(const struct ward_pattern *p, struct sample s, struct ward_buf *b)
 {
 	if (p->n == 0)

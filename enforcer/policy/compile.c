@@ -19,7 +19,7 @@ struct reading {
 	const struct ward_section *section;
 	char *instance; /* owned */
 	bool version;
-	unsigned shipped; /* so many lines of it are a shipped profile's own */
+	unsigned shipped; /* how many of its lines are a shipped profile's own */
 	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
 	enum ward_source_kind kind;
 };

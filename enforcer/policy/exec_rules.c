@@ -197,7 +197,7 @@ bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src
 	return true;
 }
 
-/* The path that a pattern names, if it is one; NULL in *ret: it is none. */
+/* The path that a pattern names, if it names a single one; else NULL in *ret. */
 static int plain_path(const char *text, char **ret)
 {
 	struct ward_pattern pattern;

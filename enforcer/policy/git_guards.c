@@ -453,7 +453,7 @@ static int walk_each(struct guards *g, DIR *d, const struct waiting *w, bool bul
 		const bool named = strcmp(e->d_name, ".git") == 0;
 		if (named && w->depth > 0)
 			r = repository(g, dirfd(d), w->path);
-		/* A directory of that name that is none may hold one. */
+		/* A directory of that name that is no git directory may contain one. */
 		if (r < 0 || !is_dir(dirfd(d), e) || (named && is_repository(dirfd(d), e->d_name)))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;

@@ -63,7 +63,7 @@ static int slurp(
 	return r < 0 ? ward_err_sys(err, r == -EFBIG ? -EINVAL : r, "%s", path) : 0;
 }
 
-/* A file that need not be there. 1: got it, 0: there is none. */
+/* An optional file. 1: read it, 0: it does not exist. */
 static int slurp_if_there(const char *path, struct ward_buf *text, struct ward_err *err)
 {
 	struct ward_err e = WARD_ERR_INIT;

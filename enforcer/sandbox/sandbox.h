@@ -200,9 +200,8 @@ struct ward_sandbox_spec {
 };
 
 /*
- * What a sandbox shows without being asked, and no file system of ours serves: directories of the
- * host that are there, and its own (/etc, /tmp and the like; not the home). Returns the number;
- * borrowed.
+ * What every sandbox shows, and wardfs-fs does not serve: existing directories of the host, and the
+ * sandbox's own (/etc, /tmp and the like; not the home). Returns the number; borrowed.
  */
 #define WARD_SANDBOX_OWN_MAX 32
 size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX]);

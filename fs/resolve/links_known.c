@@ -98,8 +98,8 @@ static void heed(struct ward_fs_tree *tree)
 }
 
 /*
- * Was it sure, and is it still? The links are counted between two looks at the names: each removal
- * of ours whose link is gone by then has taken its name away by the second one, or there is none.
+ * Was it sure, and is it still? The links are counted between two looks at the names. If a removal
+ * inside took a link away before the count, it has removed its name before the second look.
  */
 static bool still_sure(struct ward_fs_tree *tree, struct ward_node *node)
 {

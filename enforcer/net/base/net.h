@@ -84,7 +84,7 @@ bool ward_sockaddr_parse(const char *text, uint16_t port, union ward_sockaddr *r
 uint16_t ward_sockaddr_port(const union ward_sockaddr *a);
 void ward_sockaddr_set_port(union ward_sockaddr *a, uint16_t port);
 socklen_t ward_sockaddr_len(const union ward_sockaddr *a);
-/* An IPv4 address in IPv6 form becomes what it is. */
+/* Turns an IPv4 address in IPv6 form into an IPv4 address. */
 void ward_sockaddr_unmap(union ward_sockaddr *a);
 /*
  * How an attempt to connect went, where its event says that it ended or that its time is over: 0 or

@@ -361,7 +361,7 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 	p->ports->n_published += p->kind == PUBLISH;
 	l->counted = p->kind == PUBLISH && !ward_tally_alone(&p->tally, l->started_ns);
 	l->asker = WARD_ASKER_UNKNOWN;
-	/* Who comes from the host is none of the session's. */
+	/* A client from the host is not a process of the session. */
 	if (p->kind != PUBLISH)
 		ward_asker_of(p->ports->net, got, &l->asker);
 	if (p->kind == SOCKET)

@@ -18,7 +18,7 @@
 
 #include "enforcer/base/clock.h"
 
-/* Connections with records of their own: so many at once, and another after each REFILL. */
+/* Connections with records of their own: this many at once, and another one after each REFILL. */
 #define WARD_TALLY_BURST 128U
 #define WARD_TALLY_REFILL_NS (10 * WARD_NS_PER_SEC)
 /* The first and the longest window. */

@@ -88,8 +88,8 @@ static int add_steps(const struct side *s, struct ward_link_batch *b, struct ste
 }
 
 /*
- * Returns whether there is IPv6: switched off or not there, names have no such address inside. What
- * the interface is told of it then is the one thing that may fail.
+ * Returns whether the host has IPv6. If IPv6 is off or missing, names have no such address inside,
+ * and setting up IPv6 on the interface is the only step that may fail.
  */
 static int set_up(struct side *s, struct ward_err *err)
 {

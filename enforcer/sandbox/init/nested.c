@@ -84,9 +84,9 @@ static int list(
 }
 
 /*
- * Down to the outermost tree the path leads through what we made; from there on through directories
- * alone: whoever could make a link in a tree, a session before this one or whoever wrote what it
- * holds, would choose what the mount covers.
+ * Down to the outermost tree the path leads through directories that wardfs made. From there on it
+ * may lead only through directories, not links: an earlier session, or the author of the project,
+ * could make a link in a tree and so choose what the mount covers.
  */
 static int open_place(int root, const struct seen *s)
 {

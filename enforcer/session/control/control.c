@@ -241,8 +241,9 @@ static pid_t parent_of(pid_t pid)
 }
 
 /*
- * True if pid comes from us. In mode none the command shares our pid namespace; whatever it starts
- * keeps wardfs-init, a child of ours and a subreaper, above it. What cannot be seen is not ours.
+ * True if pid descends from the supervisor. In mode none the command shares the supervisor's pid
+ * namespace. Whatever the command starts keeps wardfs-init, a child of the supervisor and a
+ * subreaper, above it. A process that cannot be seen does not descend from it.
  */
 static bool from_us(pid_t pid)
 {

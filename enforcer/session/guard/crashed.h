@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sessions that ended with the host, or with all of their processes at once: their trails have no
- * end. A mark in the state directory (audit/store/store.h) tells of them; the next start ends them.
+ * end. A mark in the state directory (audit/store/store.h) names each of them; the next start ends
+ * them.
  */
 #pragma once
 

@@ -256,7 +256,8 @@ int ward_helper_wait_ready(struct ward_helper *h, char **ret_text, struct ward_e
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "%s", h->name);
 	ssize_t len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);
-	/* It ended with a message of ours unread: that is told once, in front of what it had said.
+	/* It ended and left a message from the supervisor unread. That is reported once, before
+	 * what it had said.
 	 */
 	if (len == -ECONNRESET)
 		len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);

@@ -210,7 +210,7 @@ static int open_home(int dir, const struct ward_identity *id, int *ret)
 		return -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	/* What the directory itself allows the command may have changed; whose it is, not. */
+	/* The command may have changed the directory's mode, but not its owner. */
 	if (st.st_uid != id->owner_uid)
 		return -EPERM;
 	char self[64];

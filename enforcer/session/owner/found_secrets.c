@@ -180,7 +180,7 @@ static bool is_committed(
 static bool is_secret(const struct finder *f, const char *path)
 {
 	const struct ward_state *s = NULL;
-	/* A name that no policy can speak of is none that a program asks for. */
+	/* No program asks for a name that no policy can contain. */
 	if (ward_policy_walk(f->p, path, strlen(path), &s) < 0)
 		return false;
 	bool secret = ward_policy_secret(s);

@@ -124,9 +124,9 @@ struct found {
 };
 
 /*
- * Where others can write, they can also move something of ours under such a name. Yet a session can
- * give them that right, and so take the mark away from later ones: such a mark is kept, and refuses
- * the search where it would decide.
+ * Users who can write in a directory can also move a file of the caller's under such a name, so the
+ * mark proves nothing. But a session can give others that right, and so disable the mark for later
+ * sessions. So such a mark is kept, and refuses the search if it would decide.
  */
 static int look_for_marks(
 	const struct search *f, int fd, const struct stat *st, size_t level, struct found *ret)
