@@ -212,7 +212,8 @@ static const struct ward_run_plan_tree *changed_in(
 		if (!t->source || t->backing < 0 || ward_fd_path(t->backing, &top) < 0 ||
 			!ward_path_beneath(dir, top) || !(rights_on(p, t, dir, name) & CHANGE))
 			continue;
-		/* From one place of the tree to another: the rules of the tree hold there. */
+		/* From one place of the tree to another: the rules of the tree apply there as well.
+		 */
 		if (!target || !ward_path_beneath(target, top))
 			return t;
 	}

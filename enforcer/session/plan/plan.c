@@ -186,7 +186,8 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy,
 {
 	size_t before = b->len;
 	int r = ward_home_text(&p->home, policy, mode, b, err);
-	/* What it holds is of whoever was there before: an empty one in memory takes its place. */
+	/* Its content belongs to the earlier directory at this path. An empty home in memory
+	 * replaces it. */
 	if (r == 0 && b->len > before && p->home.other) {
 		p->home_other = true;
 		b->len = before;
@@ -602,7 +603,7 @@ static int check_overlaps(
 	for (size_t i = 0; i < p->n_trees; i++)
 		backings[i] = p->trees[i].source ? p->trees[i].backing : -1;
 	int r = ward_as_owner_begin(&p->id, &as, err);
-	/* Where the command sees the host, no rule holds for what it reaches by other paths. */
+	/* If the command sees the host, no rule applies to files that it reaches by other paths. */
 	if (r == 0)
 		r = ward_tree_spots_find(backings,
 			p->mode->layers & WARD_LAYER_VIEW ? p->n_trees : 0, &p->spots, err);

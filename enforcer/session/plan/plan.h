@@ -111,7 +111,8 @@ struct ward_run_plan {
 	char *owner_policy;
 	bool given;	      /* --policy was */
 	const char *stand_in; /* of the options; static */
-	char *shared; /* owned: the owner's file of another project that holds here too, or NULL */
+	char *shared; /* owned: the owner's file of another project that also applies here, or NULL
+		       */
 	char *main_checkout; /* owned: the owner may want to share the policy of that, or NULL */
 };
 

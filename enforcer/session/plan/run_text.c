@@ -168,7 +168,7 @@ static int add_ports(const char *key, const struct ward_strs *ports, const char 
 
 static int add_network(const struct ward_run_options *o, struct ward_buf *all, struct ward_err *err)
 {
-	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
+	/* Replaces only "none": compile keeps a proxy (settings.c). */
 	if (o->net.n || o->publish.n || o->forward.n || o->learn)
 		ward_buf_puts(all, "[network]\nmode = allowlist\n");
 	for (size_t i = 0; i < o->net.n; i++) {

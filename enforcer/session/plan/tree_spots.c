@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds trees that serve the same files, and rules that hold in one of them alone. */
+/* Finds trees that serve the same files, and rules that apply in only one of them. */
 #include "enforcer/session/plan/tree_spots.h"
 
 #include <errno.h>
@@ -75,7 +75,8 @@ static int refuse(const struct ward_policy *p, const struct pair *pair, unsigned
 		pair->name[1 - k], ward_buf_str(&why));
 }
 
-/* Of one mind: who has a tree in another one there says that other rules hold in it. */
+/* The same policy decides both: a policy with a tree inside another one says that other rules apply
+ * in it. */
 #define OWN_SOURCES (1U << WARD_SOURCE_PROFILE | 1U << WARD_SOURCE_BASE)
 
 /* What the inner one takes, the outer one shall not give, and where nobody else can see to it, the

@@ -201,9 +201,9 @@ static void on_sandbox(void *arg, short revents)
 }
 
 /*
- * SIGINT is the command's, which may go on. Who sends it again wants the end: but not who sends two
- * at once, as a program between us and the terminal does that passes it on. On a terminal of ours
- * Ctrl-C is a byte, and comes by here for nobody.
+ * SIGINT goes to the command, which may continue. A second SIGINT asks for the end of the session.
+ * Two at once do not: a program between wardfs and the terminal can pass the same one on. On the
+ * session's own terminal Ctrl-C is a byte, and never arrives here as a signal.
  */
 static void interrupt(struct ward_running *r)
 {

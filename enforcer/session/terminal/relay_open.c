@@ -132,8 +132,8 @@ static int plan_output(struct ward_relay *r, int i, bool apart, struct ward_err 
 }
 
 /*
- * What is in no other way the command's own: a pipe of the caller's is opened again, and where that
- * may not be, one of ours stands between.
+ * Makes the descriptor the command's own: opens a pipe of the caller's again, or, if that is not
+ * allowed, puts a pipe of wardfs between.
  */
 static int own_pipe(struct ward_relay *r, int i, struct ward_err *err)
 {

@@ -107,7 +107,7 @@ struct ward_executed_new {
  */
 int ward_executed_take(
 	struct ward_executed *found, struct ward_executed_new *new, size_t n) ward_must_check;
-/* The same of what is no file of the tree. */
+/* The same for names that are no files of the tree. */
 int ward_executed_take_left(
 	struct ward_executed *found, struct ward_executed_new *new, size_t n) ward_must_check;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mounts single files of the host on a tmpfs of ours. */
+/* Mounts single files of the host on a tmpfs that wardfs makes. */
 #include "enforcer/session/tree/mounted_files.h"
 
 #include <errno.h>
