@@ -309,10 +309,10 @@ int ward_cmd_home(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
 		{"list", cmd_list, "wardfs home list", "the kept homes, and whose they are"},
-		{"size", cmd_size, "wardfs home size", "how much is in them"},
+		{"size", cmd_size, "wardfs home size", "how large they are"},
 		{"keep", cmd_keep, "wardfs home keep",
-			"give one to a directory that was made anew"},
-		{"clear", cmd_clear, "wardfs home clear", "take one away"},
+			"give a kept home to a new directory at the same path"},
+		{"clear", cmd_clear, "wardfs home clear", "delete a kept home"},
 	};
 	static const struct ward_cli_verbs all = {"wardfs home",
 		"The homes that sessions keep for their projects.\n", verbs,

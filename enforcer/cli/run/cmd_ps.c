@@ -48,9 +48,7 @@ static const struct argp ps_argp = {ps_options, parse_ps, "[SESSION]",
 	"Lists the running sessions of the caller, or the one named: latest is the last of this project.",
 	NULL, NULL, NULL};
 static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
-	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. "
-	"Returns when the session is gone. SESSION is its name, or latest: the last of this project.\v"
-	"Exit status: 0 it is gone; 1 no such session runs, or it has not ended after 30 seconds.",
+	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. Returns when the session has ended. SESSION is its name, or latest: the last of this project.\vExit status: 0 it has ended; 1 no such session runs, or it has not ended after 30 seconds.",
 	NULL, NULL, NULL};
 
 /* Two seconds until SIGKILL, and what a slow disk takes for the end of a trail. */
