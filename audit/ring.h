@@ -24,7 +24,7 @@
  *
  * Spoiled: a commit word that is neither 0 nor p + 1, a bad size, an event that does not decode.
  * The reader then goes on where the producer says that it will write next; if that is no possible
- * position the ring is given up: it reads as empty for ever and the producer gets -EIO.
+ * position the ring is given up: it reads as empty forever and the producer gets -EIO.
  */
 #pragma once
 

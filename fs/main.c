@@ -141,7 +141,7 @@ static int read_config(struct ward_fs *fs, uint32_t *ret_wake, struct ward_err *
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "configuration");
 	n = ward_msg_recv(WARD_FD_CONTROL, buf, WARD_MSG_MAX, fds, &n_fds);
-	/* The session was not made: nobody is there to be told. */
+	/* The session was not made, so there is nobody to tell. */
 	if (n == 0)
 		_exit(0);
 	if (n < 0)
@@ -515,7 +515,7 @@ static void tell_quotas(struct ward_fs *fs)
 	for (size_t i = 0; i < fs->n_trees; i++)
 		ward_replaced_end(&fs->trees[i]);
 	ward_query(fs, WARD_FS_QUERY_QUOTA, &json);
-	/* Who is not there to hear it counts by itself. */
+	/* A helper that misses this message counts by itself. */
 	if (ward_buf_error(&json) == 0)
 		(void)tell(WARD_MSG_FS_ENDED, ward_buf_str(&json));
 }

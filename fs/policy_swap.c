@@ -93,8 +93,7 @@ int ward_swap_folded(const struct ward_fs *fs, const struct ward_policy *policy,
 		return 0;
 	if (!ward_policy_folds(policy))
 		return ward_err_set(err, -EOPNOTSUPP,
-			"the file system of %s takes several spellings for one name; fix: [guard] "
-			"fold = yes",
+			"the file system of %s treats several spellings as one name; fix: [guard] fold = yes",
 			tree->path);
 	r = ward_policy_encode(policy, &blob);
 	if (r < 0)
@@ -197,8 +196,7 @@ int ward_swap(struct ward_fs *fs, struct ward_policy *policy, struct ward_swappe
 		put_roots(fs, policy, roots);
 		return r == -EBUSY
 			       ? ward_err_set(err, r,
-					 "a request has waited for the disk all the time: the old "
-					 "policy is in force, try again")
+					 "the old policy stays in force, because a request waited for the disk all the time; try again")
 			       : ward_err_sys(err, r, "policy");
 	}
 	r = ward_quotas_reload(fs->quotas, ward_policy_settings(policy));

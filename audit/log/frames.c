@@ -112,7 +112,7 @@ static int look_at(int fd, uint64_t at, uint64_t size, struct ward_frame *ret)
 		if (type == 3 || head >> 3 > BLOCK_MAX)
 			return LOOK_BAD;
 		last = head & 1;
-		/* Type 1: one byte, so many times. */
+		/* Type 1: one byte, repeated. */
 		end += BLOCK_HEAD + (type == 1 ? 1 : head >> 3);
 		if (end > size)
 			return LOOK_END;

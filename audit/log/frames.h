@@ -18,7 +18,7 @@
 
 #include "enforcer/base/err.h"
 
-/* What is put into a frame: whole lines, up to so many bytes. */
+/* A frame contains whole lines, up to this many bytes. */
 #define WARD_FRAME_TEXT ((size_t)256 << 10)
 /* A reader takes no larger one, whoever made it. */
 #define WARD_FRAME_TEXT_MAX ((size_t)2 << 20)
@@ -28,7 +28,7 @@
 struct ward_frame {
 	uint64_t at;	   /* in the file */
 	uint64_t text;	   /* in the segment's text */
-	uint32_t len;	   /* of the frame; 0: what stands there is none */
+	uint32_t len;	   /* of the frame; 0: the bytes are not a frame */
 	uint32_t text_len; /* 1 to WARD_FRAME_TEXT_MAX */
 };
 struct ward_frames {

@@ -10,8 +10,8 @@
 #include "enforcer/base/err.h"
 
 /*
- * Pieces of one line that is too long, 64 MiB together. A sparse file has a line of a terabyte and
- * takes no room for it: nothing behind so many is looked at.
+ * Pieces of one line that is too long, 64 MiB together. A sparse file can have a line of a terabyte
+ * on almost no disk space, so nothing beyond this many bytes is read.
  */
 #define WARD_LINES_PIECES_MAX 512U
 

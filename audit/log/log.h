@@ -40,7 +40,7 @@ bool ward_log_has_writer(struct ward_log *l);
  * the text of that segment. 0 of a single file, whose text it is.
  */
 unsigned ward_log_place(const struct ward_log *l, uint64_t *at);
-/* The number of the first segment that is not there though a later one is; 0: none. */
+/* The number of the first missing segment before an existing one; 0: none. */
 unsigned ward_log_missing(const struct ward_log *l);
 
 /* The files: segment i, its descriptor borrowed. -ENOENT: there are no more. */

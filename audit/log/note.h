@@ -88,7 +88,7 @@ void ward_checkpoint_sign(
 	struct ward_buf *b, const struct ward_checkpoint *c, const struct ward_signing_key *key);
 /*
  * Takes the note at the beginning of text apart; checks no signature. -ENODATA: the text ends
- * within a note, as a writer that died leaves it. -EBADMSG: it is none.
+ * within a note, as a writer that died leaves it. -EBADMSG: the text is not a note.
  */
 int ward_checkpoint_parse(
 	const char *text, size_t len, struct ward_checkpoint *ret) ward_must_check;

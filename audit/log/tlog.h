@@ -63,7 +63,7 @@ void ward_tlog_sign(struct ward_buf *b, uint64_t size, const uint8_t root[WARD_H
 	const struct ward_tlog_key *key);
 /*
  * Takes the note at the beginning of text apart; checks no signature. -ENODATA: the text ends
- * before the note does. -EBADMSG: it is none, or has extension lines.
+ * before the note does. -EBADMSG: the text is not a note, or has extension lines.
  */
 int ward_tlog_parse(const char *text, size_t len, struct ward_tlog_note *ret) ward_must_check;
 
@@ -82,8 +82,8 @@ enum ward_tlog_signed {
 enum ward_tlog_signed ward_tlog_check(const struct ward_tlog_note *n, const char *text,
 	const struct ward_note_key *key, uint64_t *ret_time);
 /*
- * The last whole note in text, a line of which may have been cut at the front, that `key` signed
- * (NULL: whoever did). False: there is none.
+ * The last whole note in text that `key` signed (NULL: any key). The first line of text may be cut.
+ * False: text has no such note.
  */
 bool ward_tlog_last(const char *text, size_t len, const struct ward_note_key *key, size_t *ret_at,
 	struct ward_tlog_note *ret) ward_must_check;

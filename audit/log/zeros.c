@@ -8,7 +8,7 @@
 
 #include "audit/log/segments.h"
 
-/* The first run that is long enough. Returns its length within the line, 0: there is none. */
+/* Finds the first run that is long enough. Returns its length within the line; 0: none. */
 static size_t find(const struct ward_lines_line *line, size_t *ret_at)
 {
 	size_t n = 0;
@@ -25,7 +25,7 @@ static size_t find(const struct ward_lines_line *line, size_t *ret_at)
 	return 0;
 }
 
-/* A sparse file has as many as anybody likes, and takes nothing for them: no host leaves so many.
+/* A sparse file can have any number of zeros on no disk space. No crash of a host leaves that many.
  */
 #define COUNT_MAX (UINT64_C(64) << 20)
 

@@ -19,9 +19,9 @@
 #define WARD_ZEROS_TEXT_MAX 240
 
 /*
- * True if the line has so many: then what to say of it, "line NUMBER is not one that the writer
- * writes", how many they are and where (in the file of the segment; in the text where log is a
- * single file). Reads on behind the line while there are zeros, 64 MiB at most. False: *ret is
+ * True if the line has that many zeros. *ret then says "line NUMBER is not one that the writer
+ * writes", how many zeros there are and where (in the file of the segment; in the text where log is
+ * a single file). Reads on behind the line while there are zeros, 64 MiB at most. False: *ret is
  * untouched.
  */
 bool ward_zeros_tell(struct ward_log *log, const struct ward_lines_line *line, uint64_t number,

@@ -13,7 +13,7 @@
 /* Processes between one and the program that it inherited: an end for trails that were changed. */
 #define DEPTH_MAX 4096
 
-/* What one record tells of a thread. */
+/* What one record says about a thread. */
 struct fact {
 	int64_t ring;
 	uint64_t tid;
@@ -307,7 +307,7 @@ static int refresh(struct ward_actors *a)
 	return r;
 }
 
-/* What is told of the thread in its ring before the record; else what another ring tells. */
+/* What the thread's own ring says about it before the record; else what another ring says. */
 static uint64_t process_of(const struct ward_actors *a, const json_t *record, uint64_t tid)
 {
 	const int64_t ring = json_integer_value(json_object_get(record, "ring"));

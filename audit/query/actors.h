@@ -34,7 +34,7 @@ struct ward_actors_ask {
 struct ward_actors;
 
 /*
- * Reads what the trail tells of processes. lines: those that tell something, as an index knows
+ * Reads what the trail says about processes. lines: those that say something, as an index knows
  * them, and behind lines->end all; zero: all. *ret is the caller's.
  */
 int ward_actors_find(struct ward_log *log, const struct ward_query_lines *lines,

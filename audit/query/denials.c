@@ -165,8 +165,7 @@ static char *file_name(const char *escaped)
 	return ward_buf_steal(&b);
 }
 
-/* A connection, or a name, that no `allow` covers. False: nothing a line of that kind would mend.
- */
+/* A connection, or a name, that no `allow` covers. False: a line `allow` would not permit it. */
 static bool unlisted(const json_t *rec)
 {
 	const char *text = ward_query_text(rec, "rule_text");

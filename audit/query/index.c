@@ -99,7 +99,7 @@ int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *
 
 /* --- where to look --- */
 
-/* The index as it stands. -ENODATA: there is none that can be asked. */
+/* Opens the index as it is. -ENODATA: there is no usable index. */
 static int open_asked(struct ward_store *st, struct ward_index_db *x, struct ward_err *err)
 {
 	uint64_t version = 0;
@@ -226,8 +226,9 @@ static void bind_named(sqlite3_stmt *s, const char *param, const char *text)
 }
 
 /*
- * The first or the last moment of what a time begins with ("2026-01-02T03"), in ns since 1970. What
- * is none that way ("2026-01-02T2" up to 29 hours) gives `otherwise`: the filter looks again.
+ * The first or the last moment that a beginning of a time ("2026-01-02T03") covers, in ns since
+ * 1970. A text that is no such beginning ("2026-01-02T2", up to 29 hours) gives `otherwise`: the
+ * filter then checks each record.
  */
 static int64_t bound(const char *text, const char *rest, int64_t otherwise)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An index over the trails of a state directory, in SQLite: answers questions about one file among
- * many records at once. It is made from the trails and can be made anew at any time; it proves
- * nothing, and nothing is decided by it. The file index.sqlite, 0600, beside the ledger.
+ * many records at once. wardfs makes it from the trails, and can make it again at any time. The
+ * index proves nothing, and no decision depends on it. The file index.sqlite, 0600, beside the
+ * ledger.
  *
  *   word     id, text: each text of a record once. Texts of trails that are gone stay.
  *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
@@ -36,10 +37,11 @@ struct ward_index_result {
 };
 
 /*
- * Brings the index up to date: what trails gained is added, a trail that is not the one that was
- * indexed is indexed anew, one that is gone leaves. Of *ret `tell` and `user` count, the rest is
- * filled. rebuild: from nothing. An index that SQLite cannot read, or whose tables are not those
- * above, is made anew. -EPERM: the directory belongs to another user, who keeps the index.
+ * Brings the index up to date. It adds new records of trails, indexes a replaced trail again, and
+ * removes a trail that no longer exists. The caller sets `tell` and `user` of *ret; the rest is
+ * filled. rebuild: starts from nothing. An index that SQLite cannot read, or that has other tables
+ * than those above, is made again. -EPERM: the directory belongs to another user, and only that
+ * user makes the index.
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;
@@ -55,7 +57,8 @@ enum ward_index_which {
 	WARD_INDEX_NONE = 0,
 	WARD_INDEX_MATCHES, /* what the filter asks for */
 	WARD_INDEX_MOVES,   /* renames and links, whatever it asks for */
-	WARD_INDEX_ACTORS,  /* what tells of processes (audit/query/actors.h), whatever it asks for
+	WARD_INDEX_ACTORS,  /* lines that describe processes (audit/query/actors.h), whatever the
+			     * filter
 			     */
 };
 
@@ -95,7 +98,7 @@ int ward_index_count(struct ward_store *st, const struct ward_filter *f,
 
 /*
  * One row of an answer: n columns, their names, their texts (NULL: null) and whether they are
- * numbers. All borrowed. Returns 0 to go on, anything else ends the query and is returned.
+ * numbers. All borrowed. Returns 0 to continue, anything else ends the query and is returned.
  */
 typedef int ward_index_row_fn(
 	void *ctx, int n, const char *const *names, const char *const *values, const bool *numbers);

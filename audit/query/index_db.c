@@ -186,7 +186,7 @@ int ward_index_db_check(const struct ward_index_db *x, struct ward_err *err)
 		return ward_err_sys(err, r, "index");
 	return strcmp(have, want) == 0
 		       ? 0
-		       : ward_err_set(err, -EBADMSG, "index: its tables are not those of an index");
+		       : ward_err_set(err, -EBADMSG, "index: this file is not an index of wardfs");
 }
 
 void ward_index_stamp(struct ward_store *st, const char *session, char ret[WARD_INDEX_STAMP_MAX])

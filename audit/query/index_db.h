@@ -9,7 +9,7 @@
 #include "audit/store/store.h"
 #include "enforcer/base/err.h"
 
-/* PRAGMA user_version: another number is another schema, made anew. */
+/* PRAGMA user_version. An index with another number has another schema, and is made again. */
 #define WARD_INDEX_SCHEMA 5
 
 struct ward_index_db {
@@ -24,7 +24,7 @@ int ward_index_db_make(const struct ward_index_db *x, struct ward_err *err) ward
 /* -EBADMSG: a table or an index is gone, changed, or one too many (a trigger would run in here). */
 int ward_index_db_check(const struct ward_index_db *x, struct ward_err *err) ward_must_check;
 
-/* A result of SQLite as a negative errno; 0 for those that are none. */
+/* A result of SQLite as a negative errno; 0 for results that are no errors. */
 int ward_index_db_error(int rc) ward_must_check;
 /* The same, with what SQLite says of the last call. Never 0. */
 int ward_index_db_fail(const struct ward_index_db *x, int rc, struct ward_err *err) ward_must_check;

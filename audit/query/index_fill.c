@@ -46,7 +46,7 @@ static void close_filling(struct filling *f)
 	ward_index_db_close(&f->x);
 }
 
-/* Binds the numbers of texts [from, to) from a parameter on; what is not there stays NULL. */
+/* Binds the numbers of texts [from, to) from a parameter on; missing texts stay NULL. */
 static int bind_words(struct filling *f, sqlite3_stmt *s, int first, int from, int to,
 	const struct ward_index_row *row)
 {
@@ -191,7 +191,7 @@ static int make_session(struct filling *f, const char *name, struct ward_err *er
 	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(&f->x, rc, err);
 }
 
-/* Where the index of this session ends; a row is made where there is none. */
+/* Finds where the index of this session ends; makes its row if it has none. */
 static int find_session(
 	struct filling *f, const char *name, uint64_t *ret_bytes, struct ward_err *err)
 {
@@ -385,7 +385,7 @@ static int update(struct ward_store *st, const char *only, struct ward_index_res
 	int r = f ? make_file(st, err) : ward_err_sys(err, -ENOMEM, "index");
 	if (r == 0)
 		r = ward_index_db_open(st, SQLITE_OPEN_READWRITE, &f->x, err);
-	/* It can be made anew: a crash may take it. */
+	/* It can be made again: a crash may take it. */
 	/* Who adds one session waits for nobody: the next question does it. */
 	if (r == 0 && only)
 		(void)sqlite3_busy_timeout(f->x.db, 0);
@@ -434,8 +434,8 @@ static int update_or_remake(struct ward_store *st, const char *only, bool rebuil
 	if (stat(dir, &sb) < 0)
 		return ward_err_sys(err, -errno, "%s", dir);
 	if (sb.st_uid != geteuid())
-		return ward_err_set(
-			err, -EPERM, "%s belongs to another user, who keeps its index", dir);
+		return ward_err_set(err, -EPERM,
+			"%s belongs to another user, and only that user can make its index", dir);
 	int r = rebuild ? remove_index(st, err) : 0;
 	if (r == 0)
 		r = update(st, only, &res, err);

@@ -23,7 +23,7 @@ struct ward_policy_text {
 	struct ward_buf sources; /* what the file policy or policy.N holds */
 	struct ward_buf meaning; /* empty: wardfs 0.1 wrote the sources alone */
 };
-/* In the order of the trail. Zero is none; ward_policy_texts_clear() frees what is in it. */
+/* In the order of the trail. All zero: empty. ward_policy_texts_clear() frees the content. */
 struct ward_policy_texts {
 	struct ward_policy_text *v;
 	size_t n;

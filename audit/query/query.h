@@ -11,8 +11,8 @@
 #include "enforcer/base/err.h"
 
 /*
- * Called for each whole line: its bytes (without newline) and the parsed object, NULL where it is
- * none. Returns 0 to go on; anything else ends the walk and is returned.
+ * Called for each whole line with its bytes (without newline) and the parsed object; NULL: the line
+ * is no JSON object. Returns 0 to continue; anything else ends the walk and is returned.
  */
 typedef int ward_query_fn(void *ctx, const char *line, size_t len, const json_t *record);
 
@@ -33,8 +33,8 @@ struct ward_query_lines {
 /* For ward_cleanup(): frees v. */
 void ward_query_lines_clear(struct ward_query_lines *l);
 /*
- * Walks the lines at l->v. One that is none any more (the trail was changed, verify tells) comes
- * without a record, as in ward_query_walk().
+ * Walks the lines at l->v. If the trail was changed, a line may no longer be one (verify reports
+ * that). It then comes without a record, as in ward_query_walk().
  */
 int ward_query_walk_at(struct ward_log *log, const struct ward_query_lines *l, ward_query_fn *fn,
 	void *ctx, struct ward_err *err) ward_must_check;

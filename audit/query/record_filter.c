@@ -365,8 +365,7 @@ int ward_file_names_find_in(struct ward_log *log, const struct ward_query_lines 
 		ward_file_names_free(n);
 		if (r == -E2BIG)
 			return ward_err_set(err, r,
-				"%s had more than %d names in this session, so it cannot be said which "
-				"records are about it; fix: ask for one name (wardfs audit show --path)",
+				"%s had more than %d names in this session, so wardfs cannot find all its records; fix: ask for one name (wardfs audit show --path)",
 				path, WARD_FILE_NAMES_MAX);
 		return ward_err_sys(err, r, "names of %s", path);
 	}

@@ -292,7 +292,7 @@ int ward_store_open_policy(
 	return open_in_session(st, session, "policy", ret_fd, err);
 }
 
-/* Another user's directory may have any file as one of ours. */
+/* In another user's directory any file may have the name of one of ours. */
 static bool has_second_name(const struct ward_store *st, int fd)
 {
 	struct stat dir, file;
@@ -301,7 +301,7 @@ static bool has_second_name(const struct ward_store *st, int fd)
 	return dir.st_uid != geteuid() && file.st_nlink != 1;
 }
 
-/* To write: is made where it is not there. */
+/* Opens it for writing; makes it if it does not exist. */
 static int open_in_state(
 	struct ward_store *st, const char *name, int flags, int *ret_fd, struct ward_err *err)
 {
@@ -312,8 +312,7 @@ static int open_in_state(
 	if (flags & O_RDWR && has_second_name(st, fd)) {
 		close(fd);
 		return ward_err_set(err, -EMLINK,
-			"%s/%s has a second name, in a directory of another user's: what is "
-			"written there would go into another file",
+			"%s/%s has a second name (hard link) in a directory of another user, so wardfs would write into another file",
 			st->path, name);
 	}
 	*ret_fd = fd;

@@ -31,7 +31,7 @@ int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *h
  * Opens the state directory; create: makes it and what is missing above (0700), the root key and
  * the signing key.
  * Refused (-EPERM) when others can write to it, or it belongs to another uid than the process'
- * (root may read it all the same).
+ * (root may read it nevertheless).
  * -ENOENT if it does not exist. *ret is the caller's.
  */
 int ward_store_open(const char *path, bool create, struct ward_store **ret,
@@ -220,7 +220,7 @@ int ward_store_open_ledger_checkpoints(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
 int ward_store_open_cosigned(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
-/* For a further entry; made where they are not there. ward_ledger_files_close(). */
+/* For a further entry; made where they are missing. ward_ledger_files_close(). */
 int ward_store_extend_ledger(
 	struct ward_store *st, struct ward_ledger_files *ret, struct ward_err *err) ward_must_check;
 /* For a further one that was cosigned: O_RDWR|O_APPEND. */

@@ -172,7 +172,8 @@ static size_t number_of(const struct ward_line *l, const char *name)
 		return 0;
 	if (l->session_len == len)
 		return 1;
-	/* As printf() writes it; more digits than any that is tried are none of ours. */
+	/* As printf() writes it. A name with more digits than wardfs ever tries is not from wardfs.
+	 */
 	if (l->session[len] != '.' || l->session_len - len > 10 || l->session[len + 1] == '0')
 		return 0;
 	for (size_t i = len + 1; i < l->session_len; i++) {

@@ -91,7 +91,7 @@ static int write_file(int dir_fd, const char *name, const void *data, size_t len
 	return ward_fd_write_all(fd, data, len);
 }
 
-/* To write with: a key that others can read is none. -EPERM. */
+/* The key to write with. -EPERM: others can read the key, so it proves nothing. */
 static int open_secret(struct ward_store *st, const char *name, int *ret)
 {
 	struct stat sb;
@@ -294,7 +294,7 @@ int ward_store_mark(struct ward_store *st, const char *session, const char *text
 	return ward_err_sys(err, -EBUSY, "%s/running/%s", st->path, session);
 }
 
-/* A session that was made and has not one record: what there is of it. */
+/* What exists of a session that was made and has no record. */
 static void discard_unborn(struct ward_store *st, const char *session)
 {
 	struct ward_store_session s = WARD_STORE_SESSION_INIT;

@@ -48,11 +48,11 @@ int ward_attest_sign(const json_t *statement, const struct ward_signing_key *key
 /* True if the text begins as an envelope does. */
 bool ward_attest_is(const char *text, size_t len);
 /*
- * Checks an envelope. EDITED: it has not the form, or a signature, a checkpoint or what it says of
- * the checkpoints does not hold; FOREIGN: it or a checkpoint in it is signed by none of the keys;
- * else what the statement says of the trail: INTACT only if it says so. *ret_session: of the
- * session, "" where it has not the form. Verifies no trail. *ret_statement, if not NULL, becomes
- * the statement of an envelope whose signature holds (else NULL), the caller's.
+ * Checks an envelope. EDITED: its form is wrong, or a signature, a checkpoint or its statement
+ * about the checkpoints is not valid. FOREIGN: none of the keys signed it, or a checkpoint in it.
+ * Otherwise the result is what the statement says of the trail; INTACT only if it says so.
+ * *ret_session: the session; "" if the form is wrong. Verifies no trail. *ret_statement, if not
+ * NULL, becomes the statement if the signature is valid, else NULL; it is the caller's.
  */
 void ward_attest_check(const char *text, size_t len, const struct ward_public_key *keys,
 	size_t n_keys, struct ward_verify_result *ret, char ret_session[WARD_SESSION_NAME_MAX + 1],

@@ -68,7 +68,8 @@ int ward_proof_nodes_compute(struct ward_log *log, uint64_t size,
 	ward_merkle_root(&n->all, h);
 	if (n->all.n != size || memcmp(h, root, sizeof(h)) != 0)
 		return ward_err_set(err, -EBADMSG,
-			"the trail is not that of its checkpoint of %" PRIu64 " records: verify it",
+			"the trail is not that of its checkpoint of %" PRIu64
+			" records; run 'wardfs audit verify'",
 			size);
 	return 0;
 }
@@ -144,7 +145,8 @@ int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_li
 	if (r < 0)
 		return r;
 	if (ward_merkle_plan_consistency(notes->v[first].size, notes->v[second].size, &plan) < 0)
-		return ward_err_set(err, -ENODATA, "the first checkpoint is the larger one");
+		return ward_err_set(err, -ENODATA,
+			"the first checkpoint covers more records than the second one");
 	n->plan = &plan;
 	r = ward_proof_nodes_compute(
 		log, notes->v[second].size, notes->v[second].root, 0, n, &line, err);

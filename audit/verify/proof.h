@@ -35,13 +35,13 @@ struct ward_proof_want {
 	 * names: of ward_file_names_find() over the same log. */
 	const struct ward_filter *filter;
 	const struct ward_file_names *names;
-	uint64_t size; /* with the checkpoint of so many records; 0: the last one */
+	uint64_t size; /* with the checkpoint over this many records; 0: the last one */
 	bool pairs;    /* each record beside its proof (below), not the proofs alone */
 };
 /*
  * Appends the proofs of those records that the checkpoint covers, one behind the other. *ret_n: how
- * many; *ret_behind: those that are wanted too and come after the checkpoint. -ENOMSG: there is
- * none to be proved. -E2BIG: more than the limits above.
+ * many; *ret_behind: how many of the wanted records come after the checkpoint. -ENOMSG: no record
+ * to prove. -E2BIG: more than the limits above.
  */
 int ward_prove_records(struct ward_log *log, const struct ward_checkpoint_list *notes,
 	const struct ward_proof_want *want, struct ward_buf *ret, size_t *ret_n,
@@ -58,7 +58,7 @@ bool ward_proof_pairs_are(const char *text, size_t len);
  */
 bool ward_proof_pairs_take(const char *text, size_t len, struct ward_buf *ret) ward_must_check;
 
-/* The checkpoint of so many records, of several the last; 0: the last at all. -ENODATA. */
+/* The last checkpoint over this many records; 0: the last one of all. -ENODATA: none. */
 int ward_proof_choose(const struct ward_checkpoint_list *l, uint64_t size, size_t *ret,
 	struct ward_err *err) ward_must_check;
 /* For the files of proof: the proof of a record, as its nodes are. */
@@ -102,10 +102,10 @@ size_t ward_proof_length(const char *text, size_t len);
 /* Session of the first checkpoint in it; false if there is none. Verifies nothing. */
 bool ward_proof_session(const char *text, size_t len, char ret[WARD_SESSION_NAME_MAX + 1]);
 /*
- * Checks a proof, or proofs of records one behind the other: INTACT, EDITED (one does not hold, or
- * they are not of one session and in order) or FOREIGN. records: the size of the (last)
- * checkpoint; text says what is proved. *ret_record, if not NULL, becomes the (last) record (empty
- * for consistency), the caller's to clear.
+ * Checks a proof, or proofs of records one behind the other: INTACT, EDITED (one is not valid, or
+ * they are not of one session and in order) or FOREIGN. records: the size of the (last) checkpoint;
+ * text says what is proved. *ret_record, if not NULL, becomes the (last) record (empty for
+ * consistency), the caller's to clear.
  */
 void ward_proof_check(const char *text, size_t len, const struct ward_public_key *keys,
 	size_t n_keys, struct ward_verify_result *ret, struct ward_buf *ret_record);

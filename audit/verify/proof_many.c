@@ -225,7 +225,8 @@ int ward_prove_records(struct ward_log *log, const struct ward_checkpoint_list *
 	r = make(log, &f, notes, at, ret);
 	if (r == -EBADMSG)
 		return ward_err_set(err, r,
-			"the trail is not that of its checkpoint of %" PRIu64 " records: verify it",
+			"the trail is not that of its checkpoint of %" PRIu64
+			" records; run 'wardfs audit verify'",
 			f.size);
 	if (r < 0)
 		return ward_err_sys(err, r, "proof");

@@ -89,7 +89,7 @@ static int expire(struct prune *p, const struct ward_ledger_session *s, uint64_t
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	if (s->removed || s->held || !is_over(s, now_s))
 		return 0;
-	/* Where there is none it is missing, and stays so. */
+	/* A session without a trail is `missing`, and stays so. */
 	int r = ward_store_open_log(p->st, s->name, &log, &err);
 	if (r == -ENOENT || (r == 0 && ward_log_has_writer(log)))
 		return 0;

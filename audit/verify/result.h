@@ -12,7 +12,7 @@
 enum ward_verify_state {
 	WARD_VERIFY_UNREAD = 0, /* not verified: it could not be read */
 	WARD_VERIFY_FOREIGN,	/* written under another root key; nothing can be said */
-	WARD_VERIFY_MISSING,	/* the ledger knows the session, its trail is not there */
+	WARD_VERIFY_MISSING,	/* the ledger knows the session, its trail is missing */
 	WARD_VERIFY_EDITED,	/* a line was changed or added */
 	WARD_VERIFY_REORDERED,	/* every line is genuine, their order is not */
 	WARD_VERIFY_DELETED,	/* lines are missing in between, or the ledger's entries are */

@@ -346,8 +346,8 @@ static bool take_checkpoint(
 }
 
 /*
- * The trail is not there any more. The signature is another's than who could write the entry: by
- * the key that the session's checkpoints have, or one that took its place.
+ * The trail no longer exists. Whoever can write the entry cannot make its signature: that takes the
+ * key of the session's checkpoints, or one that replaced it.
  */
 static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger_session *s,
 	const char *kind, const json_t *entry)

@@ -31,7 +31,7 @@ int ward_verify_ledger(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
 /*
  * Verifies the trail of a session. known: what the ledger says,
  * NULL if it does not know the session. notes: its checkpoints, read before; NULL if they shall not
- * be looked at (a trail without them; the ledger's own checkpoint is compared all the same). Errors
+ * be looked at (a trail without them; the ledger's own checkpoint is compared nevertheless). Errors
  * are those of reading; what is wrong with the trail is in *ret.
  */
 int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t root[WARD_KEY_BYTES],

@@ -24,8 +24,8 @@ int ward_anchored_read(int fd, struct ward_checkpoint_list *ret,
 void ward_anchored_own(
 	struct ward_ledger_notes *n, const struct ward_note_key *key, size_t *ret_foreign);
 /*
- * Compares the ledger's notes with the ledger (fd: read-only; -1: there is none), whose entries are
- * not looked at otherwise. *ret: INTACT, EDITED or TRUNCATED.
+ * Compares the ledger's notes with the ledger (fd: read-only; -1: no ledger). Checks nothing else
+ * about its entries. *ret: INTACT, EDITED or TRUNCATED.
  */
 int ward_verify_anchored_ledger(int fd, struct ward_ledger_notes *n, struct ward_verify_result *ret,
 	struct ward_err *err) ward_must_check;

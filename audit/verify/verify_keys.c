@@ -97,7 +97,7 @@ int ward_verify_take_key(struct ward_ledger_view *v, const struct ward_line *l, 
 void ward_verify_bound_key(const struct ward_ledger_view *v, struct ward_public_key *k)
 {
 	const struct ward_public_key *have = look_up(v, k);
-	/* It was revoked, and used all the same: whatever time such checkpoints claim. */
+	/* It was revoked, and used nevertheless: whatever time such checkpoints claim. */
 	snprintf(k->until, sizeof(k->until), "%s", have && have->until[0] ? NEVER : "");
 }
 

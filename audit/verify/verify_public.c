@@ -139,7 +139,7 @@ static int by_seq(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* In order of seq: do they make the tree of the first checkpoint that does not hold? */
+/* In the order of seq, do the lines have the root of the first checkpoint that fails? */
 static bool sorted_holds(const struct walk *w, const struct claims *c)
 {
 	struct ward_merkle t = w->held;

@@ -14,7 +14,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
-/* [audit] checkpoint where it is not given: so many records, or this long after a record. */
+/* The default of [audit] checkpoint: after this many records, or this long after a record. */
 #define WARD_CHECKPOINT_RECORDS 10000U
 #define WARD_CHECKPOINT_MS 10000U
 /* A file of checkpoints is read whole: two hundred thousand notes. */
@@ -41,7 +41,7 @@ struct ward_checkpoints {
 int ward_checkpoints_resume(struct ward_checkpoints *c) ward_must_check;
 /* A line was sealed (without its newline). May sign a note. */
 void ward_checkpoints_add(struct ward_checkpoints *c, const char *line, size_t len);
-/* Signs a note over what there is. */
+/* Signs a note over all records so far. */
 void ward_checkpoints_sign(struct ward_checkpoints *c, enum ward_checkpoint_state state);
 /*
  * Nanoseconds until a note is due in the file by time; UINT64_MAX: no record followed the last one,

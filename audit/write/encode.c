@@ -186,7 +186,8 @@ void ward_encode_record(struct ward_buf *b, const struct ward_record_place *plac
 	ward_put_u64(b, (uint64_t)(place->ring < 0 ? -place->ring : place->ring));
 	ward_buf_puts(b, ",\"pos\":");
 	ward_put_u64(b, place->pos);
-	/* A producer's clock is its word: one that is ahead of ours waited for nothing. */
+	/* The time is the producer's own claim. If it is ahead of the writer's clock, the lag is 0.
+	 */
 	ward_buf_puts(b, ",\"lag\":");
 	ward_put_u64(b, place->mono_ns > head->mono_ns ? place->mono_ns - head->mono_ns : 0);
 	for (unsigned i = 0; i < WARD_MEMBER_WORDS; i++) {

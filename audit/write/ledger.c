@@ -21,7 +21,7 @@
 /* Longer than a ledger of a million entries is read. */
 #define LOCK_S 8U
 
-/* Two entries of ours are shorter; what a damaged end needs is read when it is there. */
+/* Two whole entries are shorter than this. More is read only if the end is damaged. */
 #define TAIL_BYTES 4096U
 /* So many entries of sessions may follow before an end waits until their checkpoints are on disk.
  */
@@ -44,7 +44,7 @@ struct tail {
 	struct ward_ledger_tree tree;
 };
 
-/* The end of the file, `size` bytes of it if there are so many: *ret_from is where it begins. */
+/* Reads the last `size` bytes of the file, or all if it is shorter. *ret_from: where they begin. */
 static int read_end(int fd, off_t file, char *text, size_t size, off_t *ret_from, size_t *ret_len)
 {
 	off_t from = file > (off_t)size ? file - (off_t)size : 0;
@@ -79,8 +79,8 @@ static int look_at_end(int fd, size_t size, struct tail *t, bool *ret_more)
 		const char *line = before ? before + 1 : text;
 		struct ward_line l;
 		/*
-		 * A damaged last line is not ours to judge: verify finds it. The chain begins anew
-		 * behind it.
+		 * This code does not judge a damaged last line: verify finds it. The chain starts
+		 * over behind it.
 		 */
 		if (ward_line_parse(line, (size_t)(newline - line), &l) == 0) {
 			t->seq = l.seq;

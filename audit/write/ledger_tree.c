@@ -128,8 +128,8 @@ static int reach(int fd, uint64_t whole, const struct ward_tlog_note *last,
 }
 
 /*
- * The last checkpoint, if `key` signed it. 1 there is one, 0 there is none at all, -EBADMSG:
- * something else is there.
+ * The last checkpoint, if `key` signed it. 1: found; 0: the file has none; -EBADMSG: the file has
+ * something else.
  */
 static int last_note(int fd, const struct ward_note_key *key, struct ward_tlog_note *ret)
 {
@@ -175,7 +175,7 @@ int ward_ledger_tree_load(const struct ward_ledger_files *f, uint64_t whole,
 			r = reach(f->fd, whole, &last, &t, &same);
 		}
 		t.covered = last.size;
-		/* Whatever the file says: there is none beyond the last one. */
+		/* Whatever the file says, no entry lies beyond the last one. */
 		t.synced = t.synced < last.size ? t.synced : last.size;
 	}
 	same = same && has != -EBADMSG;

@@ -28,7 +28,7 @@ struct ward_ledger_tree {
 	bool good;
 	struct ward_merkle tree; /* over all whole lines */
 	uint64_t offset;	 /* bytes that they are */
-	uint64_t covered;	 /* size of the last checkpoint; 0: there is none */
+	uint64_t covered;	 /* size of the last checkpoint; 0: none */
 	uint64_t synced;	 /* of one that is on disk for sure; 0: of none */
 };
 

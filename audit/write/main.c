@@ -193,9 +193,10 @@ static int pack(struct ward_err *err)
 }
 
 /*
- * The command and who answers it wait for each other many times a millisecond; a batch of records
- * takes longer than that. So those that wake need not wait for it to end. The writer's share of the
- * processor stays what it is: who waits for room in a ring waits for the writer.
+ * The command and the daemon wait for each other many times a millisecond, and a batch of records
+ * takes longer than that. So a process that wakes up need not wait for the end of the batch. The
+ * writer keeps its share of the processor, because a producer that waits for room in a ring waits
+ * for the writer.
  */
 static void yield_to_wakers(void)
 {
@@ -264,7 +265,7 @@ static int start(struct audit *a, int argc, char **argv, struct ward_err *err)
 	return r;
 }
 
-/* The next segment, or that there is none. False: the message is another one. */
+/* The answer with the next segment, or without one. False: this is another message. */
 static bool take_segment(struct audit *a, struct ward_msg_reader *r, int fd)
 {
 	if (r->type != WARD_MSG_AUDIT_SEGMENT || !a->asked)
@@ -319,7 +320,7 @@ static void take_control(struct audit *a)
 		a->alone = true;
 }
 
-/* Waits for control, for a producer's wake-up, or timeout_ms (-1: for ever). */
+/* Waits for control, for a producer's wake-up, or timeout_ms (-1: forever). */
 static void wait_for(struct audit *a, int timeout_ms, bool rings)
 {
 	struct pollfd p[] = {{.fd = WARD_FD_CONTROL, .events = POLLIN},
@@ -348,7 +349,7 @@ static void rest(struct audit *a)
 		a->idle++;
 }
 
-/* So many refusals within so many seconds are a burst: no program meets rules at that rate by
+/* This many refusals within this many seconds are a burst. No program meets rules at that rate by
  * chance. */
 #define BURST 100
 #define BURST_S 10

@@ -144,7 +144,7 @@ struct walk {
 	struct ward_resume *res;
 	const char *session;
 	uint64_t tried;
-	/* A line further on than expected, which only the one behind it can prove. 0: there is none
+	/* A line that is further on than expected, and that only the next line can prove. 0: none
 	 */
 	uint64_t orphan;
 	struct ward_buf orphan_text;
@@ -229,9 +229,9 @@ static bool take_orphan(struct walk *w, struct ward_resume *ret)
 }
 
 /*
- * A line that claims to be further on than the ones before it: lines are missing, or are no lines
- * any more. It is at its place if its mac is right there; or that of the line behind it is, which
- * then tells of both.
+ * A line claims to be further on than the ones before it, because lines are missing or damaged. The
+ * claim is true if its mac is right at that place, or if the mac of the next line is, which then
+ * proves both.
  */
 static void find_place(
 	struct walk *w, const struct ward_lines_line *text, const struct ward_line *l)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recovery writer learns from the log that another writer left; and the record with which a
- * segment begins, so that it need not look at those before: kind `segment`, `detail` in this form,
+ * What a recovery writer learns from the log of an earlier writer; and the record with which a
+ * segment begins, so that a recovery writer need not read the segments before: kind `segment`,
+ * `detail` in this form,
  *
  *   {"segment":N,"records":N,"bytes":N,"refusals":N,"last":"MAC","tree":["NODE",…],"rings":[N,…]}
  *
@@ -44,11 +45,10 @@ struct ward_buf;
 void ward_resume_put(struct ward_buf *b, unsigned number, const struct ward_resume *res);
 
 /*
- * Walks one segment, from its beginning. Where lines are missing or are none any more, those behind
- * them keep the numbers that they have, as far as their macs prove them; a number without a line is
- * the leaf of an empty line in the tree, which so has `seq` leaves. res->key must be set, to key_1,
- * all else zero. -EBADMSG: it is not the first one and does not begin with a genuine record of kind
- * `segment`.
+ * Walks one segment, from its beginning. If lines are missing or damaged, the lines behind them
+ * keep their numbers as far as macs prove them. In the tree a number without a line is the leaf of
+ * an empty line, so the tree has `seq` leaves. res->key must be set, to key_1, all else zero.
+ * -EBADMSG: it is not the first one and does not begin with a genuine record of kind `segment`.
  */
 int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res,
 	struct ward_err *err) ward_must_check;

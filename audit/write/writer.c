@@ -50,7 +50,7 @@ struct ward_writer {
 	size_t written;
 	/* segments: the log goes on in next_fd as soon as nothing is on its way */
 	uint64_t keep_s;      /* for the ledger */
-	uint64_t rotate;      /* wanted after so many bytes; 0: never */
+	uint64_t rotate;      /* another segment is wanted after this many bytes; 0: never */
 	uint64_t rotate_at;   /* `bytes` at which the next one is wanted */
 	int next_fd;	      /* -1: none was given */
 	unsigned next_number; /* of the one that was given */
@@ -74,7 +74,7 @@ struct ward_writer {
 	bool end_told;	 /* and in the ledger */
 	struct ward_event end;
 	uint64_t end_pos;
-	bool end_lost;	    /* it says that a process of ours died */
+	bool end_lost;	    /* the record says that a process of wardfs died */
 	char end_text[160]; /* what it says of the cause, cut; for the ledger */
 
 	uint64_t now_ns;      /* CLOCK_MONOTONIC: when the batch in hand was begun */
@@ -294,10 +294,10 @@ static void fail_rings(struct ward_writer *w, bool on)
 }
 
 /*
- * The log to disk. ext4 answers 0 as well when its journal is given up while it syncs, and the file
- * is as short as before once the journal was replayed. From then on it refuses what needs the
- * journal: to take away an attribute that is not there does, and changes nothing. Others say so at
- * once.
+ * Syncs the log. If ext4 gives up its journal during a sync, it still answers 0, and after the
+ * journal was replayed the file is as short as before. From then on ext4 refuses every operation
+ * that needs the journal. Removing an attribute that does not exist needs it, and changes nothing,
+ * so this call finds out. Other file systems report the failure at once.
  */
 static int sync_log(const struct ward_writer *w)
 {
@@ -354,7 +354,7 @@ static int mend(struct ward_writer *w)
 		"were closed, and changed by others, without a record; bytes of passthrough handles and of mappings could "
 		"be written",
 		strerrordesc_np(-w->broken));
-	/* The kernel tells of a failure once, and takes the pages for written then. */
+	/* The kernel reports a failure once, and then treats the pages as written. */
 	if (w->sync_failed)
 		ward_buf_puts(&b, "; what was written since the last sync may not be on disk");
 	w->sync_failed = false;
@@ -437,7 +437,7 @@ bool ward_writer_wants_segment(const struct ward_writer *w)
 
 void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number)
 {
-	/* None was to be had: later again. */
+	/* None was available: try again later. */
 	if (fd < 0)
 		w->rotate_at = w->bytes + w->rotate / 16 + 1;
 	w->next_fd = fd;

@@ -32,9 +32,9 @@ struct ward_writer_setup {
 	int checkpoints_fd;	     /* O_RDWR|O_APPEND; borrowed */
 	const uint8_t *sign_seed;    /* WARD_KEY_BYTES; not kept, but what grows from it is */
 	enum ward_audit_sync sync;   /* when fdatasync(2) is owed */
-	uint64_t checkpoint_records; /* a checkpoint after so many, 0: the default */
+	uint64_t checkpoint_records; /* a checkpoint after this many records; 0: the default */
 	uint64_t checkpoint_ms;	     /* or this long after a record, 0: the default */
-	uint64_t rotate;	     /* another segment is wanted after so many bytes, 0: never */
+	uint64_t rotate;	     /* another segment is wanted after this many bytes; 0: never */
 	uint64_t keep_s;	     /* seconds that the trail is to be kept; 0: nothing is said */
 	bool recover;		     /* go on with a log that another writer left */
 	const char *cause;	     /* recover: why it died */
@@ -71,7 +71,7 @@ int ward_writer_sync_due_ms(const struct ward_writer *w);
  */
 bool ward_writer_wants_segment(const struct ward_writer *w);
 /*
- * fd (O_RDWR|O_APPEND, empty) becomes the writer's; -1: there is none now. The next
+ * fd (O_RDWR|O_APPEND, empty) becomes the writer's; -1: none is available now. The next
  * ward_writer_step() begins it with a record of kind `segment`.
  */
 void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number);

@@ -142,7 +142,7 @@ static int let_read(struct keeping *c, struct ward_err *err)
 	if (r == 0 && c->k->uid != 0)
 		r = ward_store_let_read(st, c->k->uid, err);
 	ward_store_close(st);
-	/* They bind all the same; it is the journal that says why only root can read them. */
+	/* They bind nevertheless; it is the journal that says why only root can read them. */
 	if (r == -EOPNOTSUPP) {
 		ward_tellf("wardfs-auditd: %s\n", err->text);
 		*err = WARD_ERR_INIT;
@@ -278,7 +278,7 @@ static int finish(struct keeping *c, struct ward_err *err)
 	return r;
 }
 
-/* The writer died: what the rings hold goes into the trail all the same. */
+/* The writer died: what the rings hold goes into the trail nevertheless. */
 static int recover(struct keeping *c, struct ward_err *err)
 {
 	int r = ward_guard_recover(&c->g, "wardfs-audit died", err);

@@ -187,7 +187,7 @@ static void take_signals(struct auditd *a)
 /* Names the word that is wrong: what getopt_long(3) prints itself is escaped by nobody. */
 static int wrong(const char *what, const char *word)
 {
-	ward_tellf("wardfs-auditd: %s: %s; wardfs-auditd --help tells what it takes\n", word, what);
+	ward_tellf("wardfs-auditd: %s: %s; see wardfs-auditd --help\n", word, what);
 	return USAGE;
 }
 

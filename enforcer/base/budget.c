@@ -50,14 +50,15 @@ bool ward_budget_refuse(int r, const char *file, size_t max, struct ward_err *er
 	else if (r == -EINVAL)
 		ward_err_set(err, r, "%s is not a regular file", file);
 	else if (r == -ETIME)
-		ward_err_set(err, r, "at %s the search of the project has taken %u s", file,
+		ward_err_set(err, r,
+			"at %s the search of the project had taken %u s, which is its limit", file,
 			(unsigned)(WARD_START_NS / WARD_NS_PER_SEC));
 	else if (r == -EDQUOT)
 		ward_err_set(err, r, "with %s the start would read more than %zu MiB", file,
 			WARD_START_BYTES >> 20);
 	else if (r == -EOVERFLOW)
-		ward_err_set(err, r, "at %s the start has looked at %u names", file,
-			(unsigned)WARD_START_ENTRIES);
+		ward_err_set(err, r, "at %s the start had looked at %u names, which is its limit",
+			file, (unsigned)WARD_START_ENTRIES);
 	else
 		return false;
 	return true;

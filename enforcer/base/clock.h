@@ -14,7 +14,7 @@ uint64_t ward_clock_real_ns(void);
 uint64_t ward_clock_mono_ns(void);
 /* CLOCK_BOOTTIME: the same, which goes on while the host is suspended. */
 uint64_t ward_clock_boot_ns(void);
-/* What is left of so many ns since then, of that clock; 0: they are over. */
+/* How many of these ns since then are left, by that clock; 0: none. */
 uint64_t ward_clock_left_ns(uint64_t since_ns, uint64_t ns);
 
 /* For a timer: rounded up, at most a day, so that what rings looks again. */

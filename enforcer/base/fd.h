@@ -44,8 +44,8 @@ int ward_fd_path(int fd, char **ret_path) ward_must_check;
 int ward_fd_openat2(int at, const char *path, const struct open_how *how) ward_must_check;
 
 /*
- * flock(2) with op (LOCK_SH or LOCK_EX) that waits for at most `seconds`: who can open a file can
- * hold its lock for ever. -EBUSY: somebody held it all the time.
+ * flock(2) with op (LOCK_SH or LOCK_EX) that waits for at most `seconds`, because anybody who can
+ * open a file can hold its lock forever. -EBUSY: somebody held it all the time.
  */
 int ward_fd_lock(int fd, int op, unsigned seconds) ward_must_check;
 
@@ -59,11 +59,11 @@ void ward_fd_room(int n);
 
 /*
  * A regular file beneath the directory `at`, close-on-exec, no symbolic link; flags: O_RDONLY or
- * O_RDWR, and O_APPEND. The descriptor, the caller's, or a negative errno: -EINVAL for what is no
- * regular file. Never waits: the open of a fifo of that name would block until somebody writes.
+ * O_RDWR, and O_APPEND. The descriptor, the caller's, or a negative errno: -EINVAL: not a regular
+ * file. Never waits: opening a fifo of that name would block until somebody writes.
  */
 int ward_fd_open_regular(int at, const char *name, int flags) ward_must_check;
-/* The same, made with mode where there is none. */
+/* The same; makes the file with this mode if it does not exist. */
 int ward_fd_make_regular(int at, const char *name, int flags, mode_t mode) ward_must_check;
 
 /*
@@ -84,11 +84,12 @@ enum ward_fd_named {
 
 /*
  * The one way to a file that a person named, or that lies where the person's files lie, for
- * reading: follows links, close-on-exec. Whoever may write there can have put a fifo, a socket or a
- * device in its place: such a thing is never opened, so that nothing waits for it and nothing
- * happens in it. Sizes are for the reader to bound (ward_fd_read_all()): of a sparse file nothing
- * is on the disk. *ret_fd is the caller's. 0; -EINVAL (no regular file), -EISDIR, -EAGAIN (somebody
- * holds a lease on it), or what open(2) fails with; err names path and what it is. Needs /proc.
+ * reading: follows links, close-on-exec. Somebody who may write there can have put a fifo, a socket
+ * or a device in its place. This function never opens such a thing, so that nothing waits for it
+ * and it has no effect. The reader bounds the size (ward_fd_read_all()), because a sparse file
+ * takes no disk space. *ret_fd is the caller's. 0; -EINVAL (no regular file), -EISDIR, -EAGAIN
+ * (somebody holds a lease on it), or what open(2) fails with; err names path and what it is. Needs
+ * /proc.
  */
 int ward_fd_open_named(const char *path, enum ward_fd_named what, int *ret_fd,
 	struct ward_err *err) ward_must_check;

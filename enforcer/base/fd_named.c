@@ -14,7 +14,7 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/base/patient.h"
 
-/* Did the caller name one of its own descriptors? What a name on a disk leads to is none. */
+/* Did the caller name one of its own descriptors? A link on a disk to one does not count. */
 static bool is_descriptor(const char *path)
 {
 	static const char *const dirs[] = {"/dev/fd/", "/proc/self/fd/"};

@@ -41,7 +41,7 @@ static void lower(uint64_t *v, uint64_t to, uint64_t least)
 	*v = to < *v ? to : *v;
 }
 
-/* so many microseconds of CPU time in each period */
+/* microseconds of CPU time in each period */
 static void lower_cpus(struct ward_host_size *s, uint64_t quota, const char *period)
 {
 	uint64_t per = 0;
@@ -74,7 +74,7 @@ static void look_at(struct ward_host_size *s, const char *dir)
 
 /*
  * The group at `path` of the hierarchy mounted at `mount`, and those above it. In a container the
- * path may be the host's, which is not there: then the mount's own group counts.
+ * path may be the host's, which does not exist inside. Then the mount's own group counts.
  */
 static void look_up(struct ward_host_size *s, const char *mount, const char *path)
 {

@@ -168,7 +168,7 @@ static uintmax_t take_unsigned(const struct spec *s, va_list *ap)
 	}
 }
 
-/* The conversion anew, of the largest size, with asterisks for width and precision. */
+/* The conversion again, of the largest size, with asterisks for width and precision. */
 static void put_number(struct ward_buf *b, const struct spec *s, va_list *ap)
 {
 	const bool real = strchr("fge", s->conversion) != NULL;

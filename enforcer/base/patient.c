@@ -216,8 +216,7 @@ static int refuse(const char *path, struct ward_err *err)
 		return ward_err_set(
 			err, -ETIMEDOUT, "%s leads to a file system that does not answer", path);
 	return ward_err_set(err, -ETIMEDOUT,
-		"%s: the file system mounted at %s does not answer (fix: start its server again, "
-		"or take it away: umount -l %s)",
+		"%s: the file system mounted at %s does not answer (fix: restart its server, or unmount it: umount -l %s)",
 		path, point, point);
 }
 

@@ -54,8 +54,7 @@ static int refuse(
 	if (readlinkat(dir, name, target, sizeof(target) - 1) < 0)
 		return ward_err_sys(err, r, "%s", path);
 	return ward_err_set(err, r,
-		"%s: a symbolic link is on the way, which is not followed, because a session can "
-		"have made it: %s leads to %s; give the path that it leads to, or remove the link",
+		"%s: a symbolic link is on the way: %s leads to %s. wardfs does not follow it, because a session can have made it; give the target's path, or remove the link",
 		path, way, target);
 }
 

@@ -39,7 +39,7 @@ typedef uint32_t ward_pollset_id; /* 0: no member */
 
 /* The descriptor is ready: revents of poll(2). 0: called because it is a member of each round. */
 typedef void ward_pollset_fn(void *arg, short revents);
-/* How many milliseconds poll(2) may wait as far as this member is concerned; -1: for ever. */
+/* How many milliseconds poll(2) may wait as far as this member is concerned; -1: forever. */
 typedef int ward_pollset_before_fn(void *arg);
 
 /* The members are the module's own. */

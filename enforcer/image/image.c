@@ -43,8 +43,7 @@ int ward_image_check_root(int fd, const char *path, struct ward_err *err)
 	if (fstatat(fd, "usr", &st, AT_SYMLINK_NOFOLLOW) < 0 &&
 		fstatat(fd, "bin", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return ward_err_set(err, -EINVAL,
-			"%s is no image: it has neither usr nor bin; name the directory that is to "
-			"be / inside",
+			"%s is not an image: it has neither usr nor bin; name the directory that will be / inside",
 			path);
 	return 0;
 }
@@ -69,8 +68,7 @@ static int refuse(struct owners *o, const char *dir, const char *name)
 {
 	o->told = true;
 	return ward_err_set(o->err, -EPERM,
-		"%s%s%s can be changed by another user, who would choose what the command runs; "
-		"fix: give it to root or to the owner of the session, and chmod go-w",
+		"another user can change %s%s%s, and so choose what the command runs; fix: give it to root or to the owner of the session, and chmod go-w",
 		dir, *name && strcmp(dir, "/") != 0 ? "/" : "", name);
 }
 

@@ -134,8 +134,8 @@ static int unpack(const struct ward_image_pull *p, int out, json_t **ret, struct
 			r == -ETIMEDOUT ? "unpacking takes too long"
 					: "wardfs-image says more than it may");
 	if (WIFSIGNALED(status))
-		return ward_err_set(err, -EIO, "%s: wardfs-image was ended by signal %d", p->name,
-			WTERMSIG(status));
+		return ward_err_set(
+			err, -EIO, "%s: signal %d ended wardfs-image", p->name, WTERMSIG(status));
 	if (WEXITSTATUS(status) != 0)
 		return ward_err_set(err, -EINVAL, "%s: %s", p->name,
 			said.len ? ward_buf_str(&said) : "wardfs-image cannot be started");
@@ -183,7 +183,7 @@ static int add_ref(
 		json_object_set(o, "source", source);
 	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	if (!text)
-		return ward_err_set(err, -EINVAL, "%s: a name that is no text", p->name);
+		return ward_err_set(err, -EINVAL, "%s: the name is not valid text", p->name);
 	ward_image_ref_file(p->name, file);
 	return ward_image_store_write(refs, file, text, err);
 }
@@ -293,7 +293,8 @@ static int remove_image(int store, const char *digest, struct ward_err *err)
 		return errno == ENOENT ? 0 : ward_err_sys(err, -errno, "%s", digest);
 	if (about >= 0 && flock(about, LOCK_EX | LOCK_NB) < 0)
 		return ward_err_set(err, -EBUSY,
-			"a session uses the image %s: end it first (wardfs ps)", digest);
+			"a session uses the image %s: end that session first ('wardfs ps' names it)",
+			digest);
 	snprintf(own, sizeof(own), WARD_IMAGE_NEW "rm-%ld", (long)getpid());
 	int r = renameat(store, digest + 7, store, own) < 0 ? -errno
 							    : ward_image_tree_remove(store, own);
@@ -322,8 +323,9 @@ int ward_image_remove(const char *state, const char *name, struct ward_err *err)
 	if (r == 0 && !all && (r = ward_image_store_read(refs, file, &o, NULL)) == 0)
 		digest = json_string_value(json_object_get(o, "digest"));
 	if (r < 0 || !digest || !ward_image_name_is_digest(digest))
-		return ward_err_set(
-			err, -ENOENT, "the image %s is not in the store (wardfs image list)", name);
+		return ward_err_set(err, -ENOENT,
+			"the image %s is not in the store; 'wardfs image list' lists the images",
+			name);
 	r = other_names(store, digest, all ? NULL : file, false, &others);
 	if (r == 0 && (all || !others) && (r = remove_image(store, digest, err)) < 0)
 		return r;

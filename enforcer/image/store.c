@@ -97,7 +97,7 @@ int ward_image_store_read(int dir, const char *name, json_t **ret, struct ward_e
 	if (r < 0)
 		return ward_err_sys(err, r, "%s of the store of images", name);
 	*ret = json_loadb(b.data, b.len, JSON_REJECT_DUPLICATES, NULL);
-	return *ret ? 0 : ward_err_set(err, -EBADMSG, "%s of the store of images is damaged", name);
+	return *ret ? 0 : ward_err_set(err, -EBADMSG, "%s in the store of images is damaged", name);
 }
 
 void ward_image_ref_file(const char *name, char ret[65])
@@ -224,7 +224,7 @@ static int load(
 	r = take_about(o, x);
 	if (r < 0)
 		return ward_err_set(err, r,
-			"the image %s says of itself what cannot be: remove it (wardfs image rm)",
+			"the description of the image %s is invalid; remove the image: wardfs image rm",
 			digest);
 	x->fd = openat(dir, WARD_IMAGE_ROOT, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	r = x->fd < 0 ? -errno : ward_fd_path(x->fd, &x->root);
@@ -290,7 +290,7 @@ int ward_image_find(
 		ward_cleanup(json_clear) json_t *now = fd < 0 ? NULL : ward_image_source(fd);
 		if (!now || !json_equal(now, json_object_get(o, "source")))
 			return ward_err_set(err, -ESTALE,
-				"%s is not what was unpacked any more; fix: wardfs image pull %s",
+				"%s has changed since it was unpacked; fix: wardfs image pull %s",
 				name, ward_shell_quoted(&word, name));
 	}
 	return ward_image_load(store, digest, name, ret, err);

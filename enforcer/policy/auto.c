@@ -64,8 +64,8 @@ static int split(const char *value, char word[64], unsigned *ret, struct ward_er
 	const char *rest = value + n + strspn(value + n, " \t");
 	uint64_t number = 0;
 	if (n == 0 || n >= 64 || !*rest)
-		return ward_err_set(
-			err, -EINVAL, "'%.80s': a word and a number, such as no-time 20", value);
+		return ward_err_set(err, -EINVAL,
+			"'%.80s': write a word and a number, such as no-time 20", value);
 	int r = ward_quantity_whole(rest, 0, WARD_RISK_POINTS_MAX, &number, err);
 	if (r < 0)
 		return r;
@@ -103,9 +103,9 @@ int ward_auto_points(
 		i++;
 	if (!row_words[i]) {
 		const char *meant = near(word, row_words);
-		return ward_err_set(err, -EINVAL, "no row '%s'%s%s%s (wardfs risk lists them)",
-			word, meant ? ": did you mean '" : "", meant ? meant : "",
-			meant ? "'?" : "");
+		return ward_err_set(err, -EINVAL,
+			"no row '%s'%s%s%s ('wardfs risk -v' lists all rows)", word,
+			meant ? ": did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 	}
 	if (points < row_points[i])
 		return ward_err_set(err, -EINVAL,
@@ -125,7 +125,7 @@ static int find_wall(const char *word, const struct ward_mode **ret, struct ward
 		return r;
 	if (ward_mode_at(i)->strictness == 0)
 		return ward_err_set(err, -EINVAL,
-			"'%s' is no wall by itself: it picks one of the others", word);
+			"'%s' is not a mode of its own here: it picks one of the others", word);
 	*ret = ward_mode_at(i);
 	return 0;
 }
@@ -143,7 +143,7 @@ int ward_auto_from(const char *value, const struct ward_mode **ret_mode, unsigne
 		return r;
 	if (points > ward_risk_from(m))
 		return ward_err_set(err, -EINVAL,
-			"%s is taken from %u points on: a policy can lower that number, not raise it",
+			"wardfs takes %s from %u points on: a policy can lower that number, not raise it",
 			word, ward_risk_from(m));
 	*ret_mode = m;
 	*ret_points = points;
@@ -170,8 +170,8 @@ static int parse_tools(const char *value, uint64_t *ret, struct ward_err *err)
 		if (!*s)
 			break;
 		if (*s != ',')
-			return ward_err_set(err, -EINVAL,
-				"'%.80s': tools stand with a comma between them", value);
+			return ward_err_set(
+				err, -EINVAL, "'%.80s': write a comma between two tools", value);
 	}
 	*ret = all;
 	return 0;
@@ -202,7 +202,7 @@ static int parse_money(const char *value, uint64_t *ret, struct ward_err *err)
 		ok = ok && !*s;
 	if (!ok)
 		return ward_err_set(
-			err, -EINVAL, "'%.80s': an amount, such as 20 or 12.50 EUR", value);
+			err, -EINVAL, "'%.80s': write an amount, such as 20 or 12.50 EUR", value);
 	*ret = whole * 100 + cents;
 	return 0;
 }

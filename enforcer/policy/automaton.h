@@ -30,8 +30,8 @@ struct ward_outcome {
 	uint32_t give; /* rights given */
 	uint32_t may;  /* rights given or left to a person (`ask`) */
 	bool passage;  /* something beneath may be visible */
-	/* 1 + number of the rule of `secret` in force there, 0: none. The rest is what holds for a
-	 * file that is no secret; of one that is, these rights are left ([lift]). */
+	/* 1 + number of the rule of `secret` in force there, 0: none. The rest applies to a file
+	 * that is no secret. A secret has only these rights ([lift]). */
 	uint32_t secret, secret_give;
 	/* per right: 1 + number of the rule that gives or refuses it; 0: the default */
 	uint32_t rule[WARD_RIGHT_BITS];

@@ -78,7 +78,8 @@ static uint8_t member(const struct ward_byte_set *s)
 	return 0;
 }
 
-/* Appends a path that the pattern names. False: this sample is none (an empty or too long name). */
+/* Appends a path that the pattern names. False: this sample is not a path (an empty or too long
+ * name). */
 static bool sample_path(const struct ward_pattern *p, struct sample s, struct ward_buf *b)
 {
 	if (p->n == 0)
@@ -192,14 +193,14 @@ static void say_lifted(const struct shadowed *s)
 		ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 		if (!l->n)
 			continue;
-		ward_buf_puts(&why, "too wide: it also gives what is refused by ");
+		ward_buf_puts(&why, "too wide: it also allows what other lines refuse: ");
 		ward_rule_place(l->first, &why);
 		ward_buf_puts(&why, "  ");
 		ward_rule_text(l->first, &why);
 		if (l->n > 1)
 			ward_buf_printf(&why, " and %u more lines", l->n - 1);
 		say_rule(s->c, &s->c->p->rules[i], ward_buf_str(&why),
-			"name what is meant, or repeat those lines behind it");
+			"write narrower paths, or repeat those lines after this one");
 	}
 }
 
@@ -218,22 +219,24 @@ static void say_never(
 	const struct checker *c, const struct ward_rule *r, const struct ward_shadow *x)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
-	const char *fix = "take the line out, or put it behind";
+	const char *fix = "remove the line, or move it after";
 	/* that a file decides otherwise than what it extends is what extending is for */
 	for (size_t i = 0; r->source == WARD_SOURCE_PROFILE && i < x->n_by; i++)
 		if (x->by[i]->source != r->source)
 			return;
 	if (!x->n_by) {
-		ward_buf_puts(&why, "never decides: no name is like this");
-		fix = "take the line out";
+		ward_buf_puts(&why, "never decides: no name can match this pattern");
+		fix = "remove the line";
 	} else if (r->guard) {
-		ward_buf_puts(&why, "takes nothing: all of it is taken by ");
-		fix = "take the line out";
+		ward_buf_puts(
+			&why, "takes nothing away, because other lines already take all of it: ");
+		fix = "remove the line";
 	} else if (x->taken) {
-		ward_buf_puts(&why, "never gives what it says: at each of its paths there is ");
-		fix = "a guard is lifted by nothing: change the guard, or take the line out";
+		ward_buf_puts(
+			&why, "never gives what it says, because each of its paths has a guard: ");
+		fix = "no line lifts a guard: change the guard, or remove the line";
 	} else {
-		ward_buf_puts(&why, "never decides: all of it is decided by ");
+		ward_buf_puts(&why, "never decides, because other lines decide all of it: ");
 	}
 	put_beaters(x, &why);
 	say_rule(c, r, ward_buf_str(&why), fix);
@@ -260,9 +263,8 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 		return;
 	case WARD_SHADOW_NOWHERE:
 		if (r->source != WARD_SOURCE_PROFILE)
-			say_rule(s->c, r, "names nothing in any [tree], nor beneath one",
-				"paths are those inside: /workspace/… is the project; to show a path of the "
-				"host, read-only, wardfs run --read PATH, or read = PATH in [system]");
+			say_rule(s->c, r, "names no path in any [tree]",
+				"write paths as they are inside: /workspace/… is the project. To show a path of the host, read-only: wardfs run --read PATH, or read = PATH in [system]");
 		return;
 	}
 }
@@ -280,8 +282,8 @@ static void check_asked(const struct checker *c)
 			.file = r->file,
 			.line = r->line,
 			.what = ward_buf_str(&what),
-			.why = "approvals do not exist yet: what this line leaves to a person is refused",
-			.fix = "say what is meant without asking: read, append, write or deny"};
+			.why = "approvals do not exist yet, so wardfs refuses what this line leaves to a person",
+			.fix = "write read, append, write or deny instead of ask"};
 		c->fn(c->user, &f);
 	}
 }
@@ -301,8 +303,8 @@ static int check_rules(const struct checker *c)
 		.file = s.first->file,
 		.line = s.first->line,
 		.what = ward_buf_str(&what),
-		.why = "too many patterns meet in one name to tell whether they ever decide",
-		.fix = "wardfs policy explain tells what decides for one path"};
+		.why = "too many patterns match the same names, so wardfs cannot tell whether these rules ever decide",
+		.fix = "for one path, 'wardfs policy explain' says what decides"};
 	c->fn(c->user, &f);
 	return 0;
 }
@@ -336,12 +338,12 @@ static int check_trees(const struct checker *c)
 		if (r < 0)
 			return r;
 		if (root)
-			say_entry(c, e, "serves the whole host: every secret must be named",
-				"serve the directories that are needed");
+			say_entry(c, e, "serves the whole host, so you must name every secret",
+				"serve only the directories that the command needs");
 		else if (home && d.granted & WARD_RIGHT_WRITE)
 			say_entry(c, e,
-				"the home can be written: shell start-up files run on the host later",
-				"serve it with read, or serve the directories that are needed");
+				"the command can write the home, and the host runs shell start-up files later",
+				"serve it with read, or serve only the directories that the command needs");
 	}
 	return 0;
 }
@@ -358,9 +360,8 @@ static void check_system(const struct checker *c)
 		for (size_t k = 0; k < sizeof(homes) / sizeof(*homes); k++)
 			if (strcmp(e->value, homes[k]) == 0)
 				say_entry(c, e,
-					"too wide: shows whole homes, keys and tokens in them too, and no "
-					"rule or guard decides about what [system] shows",
-					"name the directories of programs; --read, or a [tree] with rules, for others");
+					"too wide: shows whole homes with their keys and tokens, and no rule or guard applies to what [system] shows",
+					"name only directories of programs; for others use --read, or a [tree] with rules");
 	}
 }
 
@@ -399,9 +400,8 @@ static int check_shared(const struct checker *c)
 			if (is_served(o) &&
 				(lies_in(e->value, o->value) || lies_in(o->value, e->value)))
 				say_entry(c, e,
-					"serves files that another [tree] serves too: a rule on one path "
-					"does not hold on the other",
-					"serve them once, and take at = for a second path");
+					"serves files that another [tree] also serves, so a rule on one path does not apply to the other",
+					"serve them once, and use at = for a second path");
 		}
 		int r = rights_at(p, e->instance, &d);
 		if (r < 0)
@@ -409,13 +409,12 @@ static int check_shared(const struct checker *c)
 		for (size_t k = 0; k < sizeof(common) / sizeof(common[0]); k++)
 			if (d.granted & WARD_RIGHT_WRITE && strcmp(e->value, common[k]) == 0)
 				say_entry(c, e,
-					"a tree shared with other sessions and programs: each reads what "
-					"another one wrote",
-					"serve a directory that is this project's own");
+					"other sessions and programs share this tree, so each reads what another one wrote",
+					"serve a directory that only this project uses");
 		for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++)
 			if (d.granted & WARD_RIGHT_WRITE && strcmp(e->value, ours[k]) == 0)
 				say_entry(c, e,
-					"policies or trails lie there: the agent could write its own",
+					"policies or trails lie there, so the agent could write its own",
 					"serve it with read, or not at all");
 	}
 	return 0;
@@ -466,9 +465,8 @@ static void say_kept_dir(const struct checker *c, const struct ward_rule *r)
 		.file = r->file,
 		.line = r->line,
 		.what = ward_buf_str(&what),
-		.why = "what is hidden keeps its directory: rm -r, git checkout and the like fail with "
-		       "'Directory not empty' and cannot tell why",
-		.fix = "deny is seen; or hide the whole directory"};
+		.why = "a directory with a hidden file cannot be removed: rm -r, git checkout and the like fail with 'Directory not empty', and do not show why",
+		.fix = "use deny, which shows the name; or hide the whole directory"};
 	c->fn(c->user, &f);
 }
 
@@ -547,10 +545,11 @@ static int check_host_executed(const struct checker *c)
 	if (!rule)
 		return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
-	ward_buf_printf(&why, "the host executes these later, what they say is the agent's: %s",
+	ward_buf_printf(&why,
+		"the host executes these files later, and the agent can write them: %s",
 		ward_buf_str(&names));
 	say_rule(c, rule, ward_buf_str(&why),
-		"add 'read = …' for them under [guard], or extend medium");
+		"add 'read = …' for each under [guard], or extend medium");
 	return ward_buf_error(&why);
 }
 
@@ -579,13 +578,14 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 	if (c->p->settings.net == WARD_NET_HOST) {
-		say_entry(c, e, "never asked: mode = host allows everything",
-			"mode = allowlist is meant");
+		say_entry(c, e, "never applies: mode = host allows everything",
+			"use mode = allowlist");
 		return;
 	}
 	const char *udp = strrchr(e->value, '/');
 	if (c->p->settings.net == WARD_NET_PROXY && udp && strcmp(udp, "/udp") == 0) {
-		say_entry(c, e, "allows nothing: mode = proxy carries no datagrams", "take it out");
+		say_entry(c, e, "allows nothing, because mode = proxy carries no datagrams",
+			"remove the line");
 		return;
 	}
 	/* of a wildcard, a block or several ports something may be left */
@@ -594,7 +594,7 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 	if (ward_policy_connect(c->p, e->value, &place, &text) == WARD_VERDICT_ALLOW)
 		return;
 	ward_buf_printf(&why, "allows nothing: %s  %s", ward_buf_str(&place), ward_buf_str(&text));
-	say_entry(c, e, ward_buf_str(&why), "take one of the two out");
+	say_entry(c, e, ward_buf_str(&why), "remove one of the two lines");
 }
 
 /* What it reaches beyond the hosts that somebody has named. */
@@ -614,23 +614,24 @@ static void check_allow(const struct checker *c, const struct ward_entry *e)
 		"host.docker.internal"};
 	char host[256];
 	if (strchr(e->value, '*'))
-		say_reach(c, e, "a wildcard allows hosts that nobody looked at", "name the hosts");
+		say_reach(
+			c, e, "a wildcard allows hosts that nobody has checked", "name the hosts");
 	if (is_wide(e->value))
-		say_reach(c, e, "a wide block allows addresses that nobody looked at",
-			"name the hosts, or the blocks that are needed");
+		say_reach(c, e, "a wide block allows addresses that nobody has checked",
+			"name the hosts or blocks that the command needs");
 	check_allowed(c, e);
 	if (!ward_open_host_name(e->value, host))
 		return;
 	if (ward_open_host(e->value) == WARD_HOST_DROP)
-		say_reach(c, e, "anyone can write there: a way out for what the agent reads",
-			"take it out");
+		say_reach(c, e, "anybody can write there, so the agent can send out what it reads",
+			"remove the line");
 	if (one_of(host, near_hosts, sizeof(near_hosts) / sizeof(near_hosts[0])))
 		say_entry(c, e,
-			"the host itself, or what gives a machine its keys: it trusts who can reach it",
-			"take it out; 'wardfs policy add forward PORT' leads one port of this host in");
+			"this is the host itself, or a service that gives a machine its keys. It trusts whoever can reach it",
+			"remove the line; 'wardfs policy add forward PORT' leads one port of this host in");
 }
 
-/* What a broker leads through is not there without one. */
+/* What a broker leads through is missing without one. */
 static void check_led(const struct checker *c, const struct ward_entry *e)
 {
 	enum ward_net net = c->p->settings.net;
@@ -638,8 +639,8 @@ static void check_led(const struct checker *c, const struct ward_entry *e)
 		   WARD_ENTRY_IS(e, net_forward);
 	if (led && (net == WARD_NET_NONE || net == WARD_NET_HOST))
 		say_entry(c, e,
-			"never there: only mode = allowlist and proxy lead anything through",
-			"mode = allowlist, without any allow, is no network but this");
+			"has no effect: only mode = allowlist and proxy lead ports and sockets through",
+			"use mode = allowlist; without any allow, the session reaches only this");
 }
 
 /* A socket of the host: what answers there, where that is known. */
@@ -649,29 +650,30 @@ static void check_socket(const struct checker *c, const struct ward_entry *e)
 		const char *pattern, *why, *fix;
 	} known[] = {
 		{"*/docker.sock", NULL, NULL}, /* named below, whatever key it stands in */
-		{"*/containerd*.sock", "who speaks to it is root on the host",
-			"take it out; build images outside"},
-		{"*/podman.sock", "who speaks to it starts programs on the host",
-			"take it out; build images outside"},
-		{"*/libvirt/*", "who speaks to it starts machines with the host's files",
-			"take it out"},
-		{"*/systemd/*", "systemd: who speaks to it starts programs on the host",
-			"take it out"},
+		{"*/containerd*.sock", "whoever can connect to it is root on the host",
+			"remove the line; build images outside"},
+		{"*/podman.sock", "whoever can connect to it can start programs on the host",
+			"remove the line; build images outside"},
+		{"*/libvirt/*",
+			"whoever can connect to it can start machines with the host's files",
+			"remove the line"},
+		{"*/systemd/*", "systemd: whoever can connect to it can start programs on the host",
+			"remove the line"},
 		{"*/system_bus_socket", "D-Bus: services of the host act on what they are told",
-			"take it out"},
+			"remove the line"},
 		{"/run/user/*/bus",
 			"D-Bus: systemd and the desktop start programs of yours when told to",
-			"take it out"},
+			"remove the line"},
 		{"*/ssh-*/agent.*", "an ssh-agent signs with your keys for whoever asks",
 			"an agent of its own for the session, with a key for one purpose"},
 		{"*/keyring/ssh", "an ssh-agent signs with your keys for whoever asks",
 			"an agent of its own for the session, with a key for one purpose"},
 		{"*/S.gpg-agent*", "gpg-agent signs and decrypts with your keys for whoever asks",
-			"take it out; sign outside"},
+			"remove the line; sign outside"},
 		{"*/ssh-agent*", "an ssh-agent signs with your keys for whoever asks",
 			"an agent of its own for the session, with a key for one purpose"},
-		{"/tmp/.X11-unix/*", "X11: sees and types all that you do", "take it out"},
-		{"*/wayland-*", "the desktop: a window can look like any other", "take it out"},
+		{"/tmp/.X11-unix/*", "X11: sees and types all that you do", "remove the line"},
+		{"*/wayland-*", "the desktop: a window can look like any other", "remove the line"},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (fnmatch(known[i].pattern, e->value, 0) != 0)
@@ -691,15 +693,14 @@ static void check_network(const struct checker *c)
 			check_socket(c, e);
 		if (strcmp(e->value, "/var/run/docker.sock") == 0 ||
 			strcmp(e->value, "/run/docker.sock") == 0)
-			say_entry(c, e, "who speaks to it is root on the host",
-				"take it out; build images outside");
+			say_entry(c, e, "whoever can connect to it is root on the host",
+				"remove the line; build images outside");
 		if (e->key->type == WARD_KEY_TYPE_ALLOW)
 			check_allow(c, e);
 		if (WARD_ENTRY_IS(e, net) && e->number == WARD_NET_HOST)
 			say_reach(c, e,
-				"too wide: every host that this one reaches, and its own loopback; nothing "
-				"is decided or recorded",
-				"mode = allowlist, and an allow for each host that is needed");
+				"too wide: the session reaches every host that this one reaches, and its loopback; wardfs checks and records nothing",
+				"use mode = allowlist, and an allow for each host that the command needs");
 	}
 }
 
@@ -721,9 +722,9 @@ static void check_quotas(const struct checker *c)
 				continue;
 			ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 			ward_buf_printf(&why,
-				"it never decides: %s:%u gives [quota %s], which it lies in, %s = %s",
+				"never decides: %s:%u gives the quota around it, [quota %s], %s = %s",
 				o->file, o->line, o->instance, o->key->name, o->value);
-			say_entry(c, e, ward_buf_str(&why), "give it less, or take it out");
+			say_entry(c, e, ward_buf_str(&why), "lower its number, or remove the line");
 			break;
 		}
 	}
@@ -736,7 +737,7 @@ static void check_auto(const struct checker *c)
 	const struct ward_settings *s = &c->p->settings;
 	if (least && !(s->auto_least->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_PROCESSES)) &&
 		s->trust != WARD_TRUST_HIGH)
-		say_entry(c, least, "never picked: that mode takes trust = high as well",
+		say_entry(c, least, "never picked, because that mode also needs trust = high",
 			"trust = high in [policy], and run --trust high; or least = process");
 }
 

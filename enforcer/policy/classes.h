@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All names there can be, as far as patterns tell them apart: one name for each set of components
- * that match exactly it. What holds for one name of each class, at every step, holds for all paths.
+ * All possible names, as far as patterns distinguish them: one name for each set of components that
+ * match exactly this name. What is true for one name of each class, at every step, is true for all
+ * paths.
  *
  * Names of 1 to 255 bytes but "." and "..", without '/' and NUL, are gone through byte by byte, the
  * shortest first, in the globs' automaton and the tree of literals at once: a class is named here

@@ -19,7 +19,7 @@ struct reading {
 	const struct ward_section *section;
 	char *instance; /* owned */
 	bool version;
-	unsigned shipped; /* so many lines of it are a shipped profile's own */
+	unsigned shipped; /* how many of its lines are a shipped profile's own */
 	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
 	enum ward_source_kind kind;
 };
@@ -142,7 +142,7 @@ static int key_allowed(const struct reading *rd, const struct ward_key *k, struc
 			k->section->name);
 	if (k->type == WARD_KEY_TYPE_EXTENDS && kind == WARD_SOURCE_PROFILE)
 		return ward_err_set(err, -EINVAL,
-			"extends goes one level: this file is itself extended by another");
+			"this file cannot extend another one, because a file that extends it is loaded already");
 	return 0;
 }
 
@@ -285,12 +285,12 @@ static int copy_source(
 	struct ward_policy *p, const struct ward_source_text *t, struct ward_err *err)
 {
 	if (t->kind <= WARD_SOURCE_NONE || t->kind >= WARD_SOURCE_COUNT_)
-		return ward_err_set(err, -EINVAL, "%s: a source of no kind", t->file);
+		return ward_err_set(err, -EINVAL, "%s: the source has no kind", t->file);
 	size_t at = 0;
 	for (size_t i = 0; i < p->n_sources; i++) {
 		if (p->sources[i].kind == t->kind)
-			return ward_err_set(
-				err, -EINVAL, "%s: a second source of its kind", t->file);
+			return ward_err_set(err, -EINVAL,
+				"%s: there is already a source of this kind", t->file);
 		at += p->sources[i].kind < t->kind;
 	}
 	struct ward_source s = {.kind = t->kind, .file = strdup(t->file), .len = t->len};

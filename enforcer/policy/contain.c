@@ -100,7 +100,7 @@ static bool is_hit(const struct ward_state *s, uint32_t pattern)
 	return false;
 }
 
-/* A guard that holds for one of the two and not for the other; the source's first. */
+/* A guard that applies to one of the two and not to the other; the source's first. */
 static void guard_apart(const struct ward_policy *p, const struct ward_state *src,
 	const struct ward_state *dst, uint32_t *ret_rule)
 {

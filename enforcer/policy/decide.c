@@ -292,8 +292,8 @@ static bool decide_elsewhere(
 }
 
 /*
- * The way to another tree shows itself and stays as it is, whatever the rules say; what that tree
- * covers is not to be had through the one above, but for the name of its place.
+ * The path to another tree is visible and cannot be changed, whatever the rules say. What that tree
+ * covers is not available through the tree above, except for the name of its place.
  */
 static bool decide_beneath(
 	const struct ward_policy *p, const struct ward_request *req, struct ward_decision *ret)

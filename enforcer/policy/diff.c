@@ -140,7 +140,7 @@ static void find_takers(const struct ward_policy *p, const struct ward_state *s,
 		uint32_t n = ward_state_hits(s)[i];
 		uint32_t give = ward_verb_rights(p->rules[n].verb);
 		if (p->rules[n].verb == WARD_VERB_SECRET)
-			continue; /* leaves what is no secret: put_key() */
+			continue; /* changes nothing for files that are no secrets: put_key() */
 		for (unsigned k = 0; !run[n] && k < WARD_RIGHT_BITS; k++)
 			if (!ret[k] && !(give & 1U << k))
 				ret[k] = n + 1;

@@ -141,8 +141,7 @@ int ward_programs_read(struct ward_policy *p, const struct ward_key *k, const ch
 		any = p->entries[i].key == k ? &p->entries[i] : NULL;
 	if (p->programs && !p->first_program && any)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: [process] exec: this list and that of the floor have no program in "
-			"common: nothing could be executed",
+			"%s:%u: [process] exec: this list and the list of the floor have no program in common, so the session could execute nothing",
 			any->file, any->line);
 	return 0;
 }
@@ -198,7 +197,7 @@ bool ward_programs_fit(const struct ward_policy *p, const struct ward_state *src
 	return true;
 }
 
-/* The path that a pattern names, if it is one; NULL in *ret: it is none. */
+/* The path that a pattern names, if it names a single one; else NULL in *ret. */
 static int plain_path(const char *text, char **ret)
 {
 	struct ward_pattern pattern;

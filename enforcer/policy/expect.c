@@ -38,7 +38,7 @@ static int decide(const struct ward_policy *p, const struct ward_expectation *e,
 		*ret = "no such action";
 		return 0;
 	}
-	/* Nothing is looked at: what is made is not there before, all else is. */
+	/* Nothing is looked at: what the request makes does not exist before, all else does. */
 	req.fact = req.action == WARD_ACTION_CREATE ? WARD_FACT_ABSENT : WARD_FACT_THERE;
 	req.fact2 = WARD_FACT_ABSENT;
 	if (fact && ward_fact_find(fact, &req.fact) < 0) {

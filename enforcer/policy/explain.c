@@ -95,15 +95,15 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	const struct ward_rule *r = d->rule;
 	const char *owner = owner_file ? owner_file : "the policy";
 	if (d->error == EXDEV) {
-		ward_buf_puts(b, "moving would change what may be done with it, or with what is "
-				 "beneath it");
+		ward_buf_puts(
+			b, "moving it would change its rights, or those of something beneath it");
 		if (r) {
-			ward_buf_puts(b, ", since both places do not stand alike to ");
+			ward_buf_puts(b, ", because the two places differ under ");
 			ward_rule_place(r, b);
 			ward_buf_puts(b, " ");
 			ward_rule_text(r, b);
 		}
-		ward_buf_puts(b, ": copy instead (mv does so by itself)");
+		ward_buf_puts(b, ": copy it instead (mv does that by itself)");
 		return;
 	}
 	if (d->link) {
@@ -111,13 +111,14 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 		ward_rule_place(r, b);
 		ward_buf_puts(b, " ");
 		ward_rule_text(r, b);
-		ward_buf_puts(b, ", which is on a name beneath it: make a directory instead");
+		ward_buf_puts(b, ", a rule on a name beneath it: make a directory instead");
 		return;
 	}
 	if (r && r->verb == WARD_VERB_PROGRAM) {
-		ward_buf_puts(b, "only what [process] exec lists may be executed, from ");
+		ward_buf_puts(b,
+			"only programs of the list [process] exec may be executed, which begins at ");
 		ward_rule_place(r, b);
-		ward_buf_puts(b, " on: 'exec = ");
+		ward_buf_puts(b, ": add 'exec = ");
 		ward_pattern_quote(b, path, strlen(path));
 		ward_buf_puts(b, "' in [process] there");
 		return;
@@ -125,13 +126,13 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 	if (r && r->verb == WARD_VERB_SECRET && (r->liftable || !r->guard)) {
 		ward_buf_printf(b, "'secret = %s' (", r->pattern);
 		ward_rule_place(r, b);
-		ward_buf_puts(
-			b, ") hides what was there before the session and git has not committed");
+		ward_buf_puts(b,
+			") hides files that existed before the session, unless git has committed them");
 		if (r->liftable) {
 			ward_buf_printf(b, ": 'wardfs policy add --lift-guard %s ",
 				want & ~ward_verb_rights(WARD_VERB_READ) ? "write" : "read");
 			ward_shell_word(b, path);
-			ward_buf_puts(b, "', of this one file");
+			ward_buf_puts(b, "' lifts it for this one file");
 		} else if (!r->guard && ward_rule_group(r) == WARD_GROUP_BASE) {
 			ward_buf_printf(b, ": '%s = ", ward_verb_name(verb_for(want)));
 			ward_pattern_quote(b, path, strlen(path));
@@ -147,18 +148,18 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 		ward_buf_printf(b, ") is a shipped guard: 'wardfs policy add --lift-guard %s ",
 			want & ~ward_verb_rights(WARD_VERB_READ) ? "write" : "read");
 		ward_shell_word(b, path);
-		ward_buf_puts(b, "' lifts it of this one file");
+		ward_buf_puts(b, "' lifts it for this one file");
 		return;
 	}
 	if (r && (r->guard || r->verb == WARD_VERB_NOEXEC)) {
-		ward_buf_printf(b, "nothing lifts %s '%s = %s' (", r->guard ? "the guard" : "",
+		ward_buf_printf(b, "nothing lifts %s'%s = %s' (", r->guard ? "the guard " : "",
 			ward_verb_name(r->verb), r->pattern);
 		ward_rule_place(r, b);
 		ward_buf_puts(b, "): only a policy without this line permits it");
 		return;
 	}
 	if (r && (r->source == WARD_SOURCE_FLOOR || r->source == WARD_SOURCE_PROJECT)) {
-		ward_buf_puts(b, "taken away by ");
+		ward_buf_puts(b, "the right is taken away by ");
 		ward_rule_place(r, b);
 		ward_buf_printf(b, " (%s = %s), which only that file can change",
 			ward_verb_name(r->verb), r->pattern);

@@ -8,7 +8,7 @@
 /*
  * The request behind an action's name: stat list read exec append create symlink write remove
  * rename link chmod. Sets action, rights and flags (`list` is of a directory); states are the
- * caller's. `connect` is none of paths: ward_policy_connect(). -EINVAL names them all.
+ * caller's. `connect` does not concern paths: ward_policy_connect(). -EINVAL names them all.
  */
 int ward_explain_action(
 	const char *name, struct ward_request *ret, struct ward_err *err) ward_must_check;

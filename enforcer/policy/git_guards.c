@@ -453,7 +453,7 @@ static int walk_each(struct guards *g, DIR *d, const struct waiting *w, bool bul
 		const bool named = strcmp(e->d_name, ".git") == 0;
 		if (named && w->depth > 0)
 			r = repository(g, dirfd(d), w->path);
-		/* A directory of that name that is none may hold one. */
+		/* A directory of that name that is no git directory may contain one. */
 		if (r < 0 || !is_dir(dirfd(d), e) || (named && is_repository(dirfd(d), e->d_name)))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
@@ -683,8 +683,7 @@ static void explain(const struct guards *g, int r, struct ward_err *err)
 		ward_err_sys(err, r, "%s", ward_buf_str(&in));
 	else
 		ward_err_set(err, r,
-			"%s: what %s/.git leads to cannot be guarded: %s (fix: look at it, or move "
-			"it away)",
+			"%s: wardfs cannot guard what %s/.git leads to: %s (fix: look at that directory, or move it away)",
 			ward_buf_str(&in), where, why.text);
 }
 

@@ -120,8 +120,8 @@ static void cut_last(struct ward_buf *real)
 }
 
 /*
- * What is not there: neither it may come, nor a link in the place of the directory that it would
- * lie in, which may be empty and removed. The top and a git directory stay.
+ * For a missing file: a session may not create it. Nor may a session replace the directory that
+ * would contain it, which may be empty and removable, by a link. The top and a git directory stay.
  */
 static int missing(struct ward_named *n, const char *path, unsigned flags)
 {
@@ -135,7 +135,7 @@ static int missing(struct ward_named *n, const char *path, unsigned flags)
 	return r < 0 ? r : guard(n, stays ? path : ward_buf_str(&dir), flags);
 }
 
-/* Goes one name from the directory *real. 1: go on; 0: it ends here; -ENOENT: it is not there. */
+/* Goes one name from the directory *real. 1: go on; 0: it ends here; -ENOENT: it does not exist. */
 static int step(struct ward_named *n, struct ward_buf *left, unsigned flags, struct ward_buf *real,
 	mode_t *type)
 {
@@ -198,8 +198,8 @@ static int pin(struct ward_named *n, const char *base, const char *path, unsigne
 		r = step(n, &left, flags, real, &type);
 	if (r == -EXDEV)
 		return 0;
-	/* Nor does the kernel follow so many: the links up to here are guarded, and stay what they
-	 * are. */
+	/* The kernel does not follow that many either. The links up to here are guarded and cannot
+	 * change. */
 	if (r == -ELOOP && !(flags & (LOOK | NEEDED)))
 		return 0;
 	/* It may not be entered: what is in there comes to light once its owner lets it be. */

@@ -63,7 +63,7 @@ static int slurp(
 	return r < 0 ? ward_err_sys(err, r == -EFBIG ? -EINVAL : r, "%s", path) : 0;
 }
 
-/* A file that need not be there. 1: got it, 0: there is none. */
+/* An optional file. 1: read it, 0: it does not exist. */
 static int slurp_if_there(const char *path, struct ward_buf *text, struct ward_err *err)
 {
 	struct ward_err e = WARD_ERR_INIT;
@@ -739,7 +739,8 @@ int ward_tree_source_resolve(const char *source, const char *home, const char *p
 	} else if (source[0] != '/') {
 		if (!project)
 			return ward_err_set(err, -EINVAL,
-				"%s: the path is relative, and there is no project", source);
+				"%s: the path is relative, and this directory belongs to no project",
+				source);
 		ward_buf_puts(b, project);
 		rest = strcmp(source, ".") == 0 ? "" : source;
 		if (strncmp(rest, "./", 2) == 0)

@@ -45,7 +45,7 @@ struct ward_load {
 	const struct ward_base *base; /* in place of `policy`; or NULL */
 	/* Floor and project file of this one are meant, not those on the disk; or NULL. */
 	const struct ward_policy *like;
-	/* Percentages are of the host as this one found it, not of what it is now; or NULL. */
+	/* Percentages refer to the host as this policy found it, not as it is now; or NULL. */
 	const struct ward_policy *host_of;
 	const char *policy; /* --policy, or NULL */
 	/* A shipped profile that stands for `medium` where no --policy is given: as the default,
@@ -98,7 +98,8 @@ int ward_policy_load_alone(
  */
 int ward_project_file_name(const char *tree_path, struct ward_buf *b) ward_must_check;
 
-/* The path behind such a name, appended. -EINVAL: it is none, or one that a name cannot say. */
+/* Appends the path behind such a name. -EINVAL: not such a name, or a path that a name cannot
+ * contain. */
 int ward_project_file_path(const char *name, struct ward_buf *b) ward_must_check;
 
 /*

@@ -194,7 +194,7 @@ size_t ward_names_globs(const struct ward_names *nm)
 	return nm->globs.n;
 }
 
-/* Appends the elements of a glob that was not there before. */
+/* Appends the elements of a glob that is new. */
 static int add_elems(struct ward_names *nm, const struct ward_pattern *p,
 	const struct ward_component *c, uint32_t id)
 {

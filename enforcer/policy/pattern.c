@@ -57,11 +57,11 @@ static int escaped(struct parser *ps, uint8_t *ret)
 		return ward_err_set(ps->err, -EINVAL,
 			"the pattern ends in a backslash (a blank at the end of a name is [ ])");
 	if (b == '/')
-		return ward_err_set(ps->err, -EINVAL, "a backslash before '/': no name holds one");
+		return ward_err_set(
+			ps->err, -EINVAL, "a backslash before '/': no name contains a '/'");
 	if (is_alpha(b) || is_digit(b))
 		return ward_err_set(ps->err, -EINVAL,
-			"'\\%c' means nothing: a backslash goes before punctuation ('\\\\' is "
-			"itself)",
+			"'\\%c' means nothing: write a backslash only before punctuation ('\\\\' is a backslash)",
 			b);
 	ps->s++;
 	*ret = b;
@@ -73,7 +73,7 @@ static int set_byte(struct parser *ps, uint8_t *ret)
 	uint8_t b = (uint8_t)*ps->s;
 	if (!b || b == '/')
 		return ward_err_set(ps->err, -EINVAL,
-			"'[' without its ']' within one name (the character itself: \\[)");
+			"'[' without a ']' in the same name (for the character itself write \\[)");
 	ps->s++;
 	if (b == '\\')
 		return escaped(ps, ret);
@@ -133,8 +133,7 @@ static int special(struct parser *ps, struct ward_component *c, uint8_t b)
 	case '*':
 		if (*ps->s == '*')
 			return ward_err_set(ps->err, -EINVAL,
-				"'**' stands for whole names: write **/*.c, or one '*' within a "
-				"name");
+				"'**' stands for whole names: write **/*.c, or one '*' within a name");
 		emit(ps, c, WARD_GLOB_STAR, 0);
 		return 0;
 	case '?':
@@ -144,8 +143,7 @@ static int special(struct parser *ps, struct ward_component *c, uint8_t b)
 		return set(ps, c);
 	case '{':
 		return ward_err_set(ps->err, -EINVAL,
-			"braces are no alternatives here: write one rule each (the character: "
-			"\\{)");
+			"braces do not mean alternatives here: write one rule for each (for the character write \\{)");
 	case '\\': {
 		int r = escaped(ps, &b);
 		if (r < 0)
@@ -186,7 +184,7 @@ static int component(struct parser *ps, bool loop)
 	for (size_t i = 0; i < c->n; i++)
 		bytes += p->elems[c->first + i].kind != WARD_GLOB_STAR;
 	if (bytes > WARD_NAME_MAX)
-		return ward_err_set(ps->err, -EINVAL, "a name of more than 255 bytes");
+		return ward_err_set(ps->err, -EINVAL, "a name has more than 255 bytes");
 	p->n++;
 	return 0;
 }
@@ -195,11 +193,10 @@ static int parse(struct parser *ps)
 {
 	if (ps->s[0] == '!')
 		return ward_err_set(ps->err, -EINVAL,
-			"'!' does not negate here: the last rule that matches decides (the "
-			"character: \\!)");
+			"'!' does not negate here: the last rule that matches decides (for the character write \\!)");
 	if (ps->s[0] == '~' && (ps->s[1] == '/' || !ps->s[1]))
 		return ward_err_set(ps->err, -EINVAL,
-			"patterns name paths inside, '~' is one of the host (the character: \\~)");
+			"patterns name paths inside, and '~' is a path of the host (for the character write \\~)");
 	bool loop = *ps->s != '/';
 	if (!loop)
 		ps->s++;

@@ -68,8 +68,7 @@ int ward_proxy_parse(const char *url, struct ward_proxy *ret, struct ward_err *e
 	if (len < sizeof(port))
 		memcpy(port, s + 1, len);
 	if (parse_port(port, &p.port) < 0 || (s[1 + len] && s[2 + len]))
-		return ward_err_set(
-			err, -EINVAL, "'%s': after the host comes a port, and nothing else", url);
+		return ward_err_set(err, -EINVAL, "'%s': only a port may follow the host", url);
 	*ret = p;
 	return 0;
 }
@@ -87,7 +86,7 @@ int ward_proxy_header(const char *name, struct ward_err *err)
 			return ward_err_set(err, -EINVAL, "'%s' is not the name of a header", name);
 	if (n == 0 || n > HEADER_MAX)
 		return ward_err_set(
-			err, -EINVAL, "a header's name has 1 to %d characters", HEADER_MAX);
+			err, -EINVAL, "the name of a header has 1 to %d characters", HEADER_MAX);
 	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (strcasecmp(name, meant[i]) == 0)
 			return ward_err_set(err, -EINVAL,

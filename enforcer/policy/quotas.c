@@ -70,8 +70,7 @@ int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char 
 	}
 	if (size && l->value == 0)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: rate = %s would make every write wait for ever; growth = 0 refuses "
-			"what is new",
+			"%s:%u: rate = %s would make every write wait forever; to refuse growth, write growth = 0",
 			e->file, e->line, e->value);
 	ward_buf_printf(&text, "%s = %s", k->name, e->value);
 	ward_buf_printf(&place, "%s:%u", e->file, e->line);
@@ -99,7 +98,7 @@ static int settle_entry(struct ward_policy *p, const struct ward_entry *e, struc
 			lies_in(e->instance, "/tmp") ? "; [limits] tmp bounds /tmp" : "");
 	}
 	if (depth(e->instance) > WARD_QUOTA_DEPTH_MAX)
-		return ward_err_set(err, -EINVAL, "%s:%u: [quota]: a path of more than %d names",
+		return ward_err_set(err, -EINVAL, "%s:%u: [quota]: the path has more than %d names",
 			e->file, e->line, WARD_QUOTA_DEPTH_MAX);
 	while (at < s->n_quotas && strcmp(s->quotas[at].path, e->instance) != 0)
 		at++;

@@ -22,7 +22,7 @@
 #define WARD_POLICY_LINE_MAX ((size_t)8448)
 
 struct ward_read_ops {
-	/* A header: "[kind]" or "[kind arg]"; arg is "" where there is none. */
+	/* A header: "[kind]" or "[kind arg]"; arg is "" if the header has none. */
 	int (*section)(
 		void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err);
 	/* A pair within the section before. value is never empty. */

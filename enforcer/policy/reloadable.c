@@ -18,7 +18,7 @@ static bool same_place(const struct ward_entry *a, const struct ward_entry *b)
 	return a->key == b->key && strcmp(a->instance, b->instance) == 0;
 }
 
-/* Does what the entry says hold in p? A default that is written down is one. */
+/* Does p have the value that the entry gives? A default that is written down counts. */
 static bool holds(const struct ward_policy *p, const struct ward_entry *e)
 {
 	bool set = false;

@@ -248,8 +248,7 @@ static int check_trust(const struct ward_policy *p, struct ward_err *err)
 	if (!trust || p->settings.trust != WARD_TRUST_LOW || p->settings.net != WARD_NET_HOST)
 		return 0;
 	return ward_err_set(err, -EINVAL,
-		"%s:%u: [network] mode = host is not allowed with trust = low (%s:%u): mode = "
-		"allowlist names what is needed",
+		"%s:%u: [network] trust = low (%s:%u) does not allow mode = host; use mode = allowlist, and allow the hosts that you need",
 		mode ? mode->file : "", mode ? mode->line : 0, trust->file, trust->line);
 }
 

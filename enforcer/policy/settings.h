@@ -135,8 +135,9 @@ struct ward_settings {
 
 	/* [env] */
 	struct ward_strings env_pass; /* names or globs */
-	size_t env_pass_always;	      /* so many in front are no policy's: they are always passed */
-	struct ward_strings env_set;  /* NAME=VALUE */
+	size_t env_pass_always; /* the first ones, this many, come from no policy: they are always
+				   passed */
+	struct ward_strings env_set; /* NAME=VALUE */
 
 	/* [process] */
 	enum ward_seccomp_list seccomp;
@@ -168,7 +169,7 @@ struct ward_settings {
 	enum ward_audit_hash hash;
 	bool exec;		     /* programs that are started are recorded */
 	struct ward_strings anchors; /* journald, syslog, file:PATH, exec:PATH; `none` alone */
-	size_t anchors_floor;	     /* so many in front are the floor's */
+	size_t anchors_floor;	     /* the first ones, this many, are the floor's */
 	struct ward_word_set redact; /* of enum ward_redact */
 	enum ward_on_failure on_failure;
 	enum ward_audit_sync sync;

@@ -60,7 +60,8 @@ static const struct ward_rule *who_beats(
 		if (n == i || l->source == WARD_SOURCE_NONE || l->verb == WARD_VERB_ASK ||
 			ward_rule_lifts(l))
 			continue;
-		/* It leaves what is no secret: only its like is nothing beside it. */
+		/* It changes nothing for files that are no secrets, so only another `secret` makes
+		 * it needless. */
 		if (l->verb == WARD_VERB_SECRET && !(r->verb == l->verb && r->guard == l->guard))
 			continue;
 		if (takes_by_itself(r)) {

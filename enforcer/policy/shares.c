@@ -8,14 +8,14 @@
 #include "enforcer/base/host_size.h"
 #include "enforcer/base/quantity.h"
 
-/* The number of an entry until it is settled: thousandths, or so many CPUs that are left out. */
+/* The number of an entry until its size is known: thousandths, or how many CPUs to leave out. */
 #define SHARE (UINT64_C(1) << 63)
 #define ALL_BUT (UINT64_C(1) << 40)
 /* CPUs that "all-N" may leave to others. */
 #define LEFT_MAX 4096
 /* Where the host is not known, a share is one of the largest size: any size is less. */
 #define CPUS_UNKNOWN UINT64_C(10000000)
-/* A share of memory is so many whole megabytes: figures that people can read. */
+/* A share of memory is rounded to whole megabytes, which people can read. */
 #define MEMORY_STEP (UINT64_C(1) << 20)
 
 int ward_share_size(const char *value, uint64_t *ret, struct ward_err *err)
@@ -47,7 +47,7 @@ int ward_share_cpus(const char *value, uint64_t *ret, struct ward_err *err)
 	return r;
 }
 
-/* No more than what there is, and two at least where there are two. */
+/* Not more CPUs than the host has, and at least two if the host has two. */
 static uint64_t all_but(uint64_t cpus, uint64_t left)
 {
 	const uint64_t least = cpus < 20 ? cpus : 20;
@@ -96,7 +96,7 @@ static int parse(const char *text, size_t len, struct ward_host_size *ret, struc
 	struct ward_host_size h;
 	if (strlen(text) != len || !take(&s, "memory ", WARD_QUANTITY_MAX, &h.memory) ||
 		!take(&s, "cpus ", CPUS_UNKNOWN, &h.cpus) || *s)
-		return ward_err_set(err, -EINVAL, "the size of the host cannot be read");
+		return ward_err_set(err, -EINVAL, "cannot read the size of the host");
 	*ret = h;
 	return 0;
 }

@@ -19,7 +19,7 @@ static uint32_t takes(const struct ward_policy *p, uint32_t n, uint32_t last, ui
 	if (r->guard || r->verb == WARD_VERB_NOEXEC)
 		return gives & ~ward_verb_rights(r->verb);
 	if (last > n + 1)
-		return 0; /* a later rule holds there too */
+		return 0; /* a later rule also applies there */
 	return gives & ~ward_verb_rights(r->verb);
 }
 

@@ -63,7 +63,8 @@ int ward_tree_at_read(struct ward_policy *p, const struct ward_key *k, const cha
 {
 	struct ward_tree *t = base;
 	const struct ward_entry *e = ward_entry_of(p, k, instance);
-	/* what has no path on the host cannot be seen there; the row of `source` comes first */
+	/* a tree without a path on the host cannot be shown there; the row of `source` comes first
+	 */
 	t->at = strdup(e ? e->value : t->tmpfs_size ? "none" : k->fallback);
 	return t->at ? 0 : no_memory(err);
 }
@@ -97,8 +98,7 @@ int ward_seed_parse(const char *value, struct ward_seed_line *ret, struct ward_e
 	}
 	if (*s != ':' || !plain_file(value, l.file_len))
 		return ward_err_set(err, -EINVAL,
-			"write FILE: TEXT, or FILE if VARIABLE: TEXT, the file a path within the "
-			"tree");
+			"write FILE: TEXT, or FILE if VARIABLE: TEXT, where FILE is a path within the tree");
 	l.text = s + 1 + (s[1] == ' ');
 	*ret = l;
 	return 0;

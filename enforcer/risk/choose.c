@@ -76,13 +76,13 @@ static int fits(const struct ward_mode *m, const struct ward_risk_wish *w, struc
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	if (is_open(m) && !(w->trusted && w->settings->trust == WARD_TRUST_HIGH)) {
-		(void)ward_err_set(
-			why, -EPERM, "it takes trust = high in the policy, and run --trust high");
+		(void)ward_err_set(why, -EPERM,
+			"it requires trust = high in the policy, and run --trust high");
 		return 0;
 	}
 	if (needed(w) & ~m->takes) {
 		(void)ward_err_set(
-			why, -ENOTSUP, "it cannot carry out all that the policy asks for");
+			why, -ENOTSUP, "it does not support everything that the policy asks for");
 		return 0;
 	}
 	r = w->suits ? w->suits(w->user, m, why) : 0;

@@ -20,7 +20,8 @@
 #define CPU_PERIOD_US 100000
 /* Of a memory limit this much is told to us when it is met (v1 has thresholds; v2: see limits). */
 #define NEAR_PERCENT 90
-/* The host shares tcp_mem and udp_mem: one session gets this part of where pressure is none. */
+/* The host shares tcp_mem and udp_mem. One session gets this part of the first, pressure-free
+ * number. */
 #define SOCKETS_PART 4
 /* How often names and removals are tried again: others make and remove beside us. */
 #define TRIES 100
@@ -635,7 +636,7 @@ static bool kill_each(const struct ward_group *g)
 	for (char *s = text; *s;) {
 		char *end = s;
 		long pid = strtol(s, &end, 10);
-		/* A last number that was cut is none. */
+		/* A last number that was cut off does not count. */
 		if (end == s || *end != '\n')
 			break;
 		/* 0: a process of another pid namespace; we are never in there ourselves. */

@@ -60,9 +60,9 @@ struct ward_cgroup_spec {
 };
 
 /*
- * Makes what can be made. A part that cannot be had is no error: ward_cgroup_why() tells. Errors
- * are those of our own (-ENOMEM), and a limit that the kernel refuses to take although the group is
- * there. *ret is the caller's.
+ * Makes what can be made. A part that cannot be obtained is no error: ward_cgroup_why() tells.
+ * Errors are those of our own (-ENOMEM), and a limit that the kernel refuses to take although the
+ * group is there. *ret is the caller's.
  */
 int ward_cgroup_make(const struct ward_cgroup_spec *spec, struct ward_cgroup **ret,
 	struct ward_err *err) ward_must_check;
@@ -94,10 +94,10 @@ size_t ward_cgroup_join(
 	const struct ward_cgroup *cg, struct ward_cgroup_way ret[WARD_CGROUP_JOIN_MAX]);
 
 /*
- * Made with spec.helpers: pid, of ours, is in the session's groups from now on, with what it
- * starts. Memory and CPU time are counted and limited with the session's, processes are not. What
- * it has allocated by then is not counted. -ESRCH: there is no such process. Takes a grace period
- * as above.
+ * For groups made with spec.helpers. From now on the helper pid, and what it starts, are in the
+ * session's groups. Its memory and CPU time count against the session's limits; its processes do
+ * not. Memory that it has allocated before does not count. -ESRCH: there is no such process. Takes
+ * a grace period as above.
  */
 int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid) ward_must_check;
 
@@ -105,9 +105,10 @@ int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid) ward_must_ch
 void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret);
 
 /*
- * Brings up to date what a few kept descriptors tell, some microseconds each: cpu_ns, the
- * peak of processes, and with v2 that of memory (v1 announces it: ward_cgroup_poll()); of what has
- * no peak here (before Linux 6.1, 5.19), the present use. Other fields stay as they are.
+ * Updates the fields that a few open descriptors can tell, in some microseconds each: cpu_ns, the
+ * peak of processes, and with v2 the peak of memory (v1 announces it: ward_cgroup_poll()). Where
+ * the kernel has no peak (before Linux 6.1, 5.19), the present use takes its place. Other fields
+ * stay unchanged.
  */
 void ward_cgroup_glance(struct ward_cgroup *cg, struct ward_usage *io);
 

@@ -183,8 +183,8 @@ static int include(struct list *l, const char *name, struct ward_err *err)
 		return r;
 	}
 	return ward_err_set(err, -EINVAL,
-		"%s:%u: include takes the name of a shipped list, before any other line", l->name,
-		l->line);
+		"%s:%u: include needs the name of a shipped list, and must be the first line",
+		l->name, l->line);
 }
 
 static int parse_line(struct list *l, char *line, struct ward_err *err)
@@ -237,8 +237,8 @@ static int parse_list(struct list *l, const char *text, size_t len, struct ward_
 		size_t n = stop ? (size_t)(stop - text) : (size_t)(end - text);
 		l->line++;
 		if (n >= sizeof(line) || memchr(text, '\0', n))
-			return ward_err_set(
-				err, -EINVAL, "%s:%u: line too long or not text", l->name, l->line);
+			return ward_err_set(err, -EINVAL,
+				"%s:%u: the line is too long, or is not text", l->name, l->line);
 		memcpy(line, text, n);
 		line[n] = '\0';
 		int r = parse_line(l, line, err);
@@ -284,7 +284,7 @@ static int check_list(const struct list *l, struct ward_err *err)
 				r->list, r->line);
 		if (!last && r->n_conditions == 0)
 			return ward_err_set(err, -EINVAL,
-				"%s:%u: line %u of the same system call can never decide", r->list,
+				"%s:%u: line %u of the same system call never decides", r->list,
 				r->line, l->rules[i + 1].line);
 	}
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How wardfs-init comes into the session's control groups: born in the one of v2, by itself into
- * those of v1, and only where neither can be had moved by us, which takes the kernel a grace period
- * of RCU. Private to this folder.
+ * those of v1, and only where neither can be obtained moved by us, which takes the kernel a grace
+ * period of RCU. Private to this folder.
  */
 #pragma once
 

@@ -21,11 +21,11 @@ struct kind {
  * first: ENOSPC. (EPERM, as some hosts answer to all users, would be another layer's.) landlock pid
  * 1 has our uid: without a domain kill(1, 0) succeeds. ptrace, mount The kernel itself answers
  * ESRCH (process 0 is nobody) and EFAULT (the type is read first); EPERM can only be the filter's.
- * The control is the same call before it. outside       The name is not there. Were it, its mode
- * bits would answer EACCES. readonly      mkdir(2) reports EROFS before it asks for permission, so
- * do Landlock's rules. connect       The kernel looks the name up in our network namespace before
- * it asks Landlock. hidden        The host has the file; only the guard can make it absent. write
- * The owner may write to that directory on the host.
+ * The control is the same call before it. outside       The name does not exist. If it did, its
+ * mode bits would answer EACCES. readonly      mkdir(2) reports EROFS before it asks for
+ * permission, so do Landlock's rules. connect       The kernel looks the name up in our network
+ * namespace before it asks Landlock. hidden        The host has the file; only the guard can make
+ * it absent. write The owner may write to that directory on the host.
  */
 static const struct kind kinds[WARD_PROBE_COUNT_] = {
 	[WARD_PROBE_CAPABILITIES] = {"capabilities", "capabilities", "mount a file system",
@@ -97,19 +97,18 @@ int ward_probe_explain(const struct ward_probe_result *r, struct ward_err *err)
 {
 	const struct kind *k = kind_of(r->probe);
 	if (!r->made)
-		return ward_err_set(err, -EPERM, "probe %s: it was not made", k->name);
+		return ward_err_set(
+			err, -EPERM, "probe %s: wardfs did not make the attempt", k->name);
 	if (r->attempt == 0)
 		return ward_err_set(err, -EPERM,
-			"probe %s: the layer \"%s\" does not hold: inside, it was possible to %s",
+			"probe %s: the layer \"%s\" does not work: inside, it was possible to %s",
 			k->name, k->layer, k->what);
 	if (r->attempt != k->refusal)
 		return ward_err_set(err, -EPERM,
-			"probe %s: the layer \"%s\" is not shown to hold: the attempt to %s was "
-			"answered with %s, where this layer answers %s",
+			"probe %s: cannot show that the layer \"%s\" works: the attempt to %s got the answer %s, but this layer answers %s",
 			k->name, k->layer, k->what, answer(r->attempt), answer(k->refusal));
 	return ward_err_set(err, -EPERM,
-		"probe %s: the layer \"%s\" is not shown to hold: its control (%s) was answered "
-		"with %s instead of %s",
+		"probe %s: cannot show that the layer \"%s\" works: its control (%s) got the answer %s instead of %s",
 		k->name, k->layer, k->control_what, answer(r->control), answer(k->control));
 }
 

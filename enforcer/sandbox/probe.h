@@ -6,7 +6,7 @@
  * here, by the supervisor; wardfs-init (init/probe.c) only attempts and reports.
  *
  * An answer that the layer would not give is a failure, also if it is a refusal: then another layer
- * refused, and the one that was to be shown is not there. Pure: no I/O.
+ * refused, and the one that was to be shown is missing. Pure: no I/O.
  */
 #pragma once
 

@@ -291,7 +291,7 @@ static int unexpected(struct ward_msg_reader *r, struct ward_err *err)
 	/* Before the command was executed only a lifeline, or a mount, can be the reason of one. */
 	if (r->type == WARD_INIT_EVENT)
 		return ward_msg_get_u32(r) == WARD_SANDBOX_UNMOUNTED
-			       ? ward_err_set(err, -EIO, "a mount of the session was taken away")
+			       ? ward_err_set(err, -EIO, "a mount of the session disappeared")
 			       : ward_err_set(err, -EIO, "a helper of the session ended");
 	return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
 }
@@ -311,18 +311,16 @@ static int died(struct ward_sandbox *sb, struct ward_err *err)
 	int status = reap_stage0(sb);
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_INHERITED)
 		return ward_err_set(err, -EMFILE,
-			"wardfs-init cannot get its descriptors: the limit of open files (ulimit "
-			"-n) is too low");
+			"wardfs-init cannot get its descriptors, because the limit of open files is too low; raise it (ulimit -n)");
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= 126)
 		return ward_err_set(err, -EIO,
-			"wardfs-init cannot be executed: install wardfs as a whole (meson install)");
+			"cannot execute wardfs-init; install all of wardfs (meson install)");
 	if (status == 0 && sb->pid > 0 && !sb->reaped) {
 		status = wait_pid(sb->pid);
 		sb->reaped = true;
 	}
 	if (status > 0 && WIFSIGNALED(status))
-		return ward_err_set(
-			err, -EIO, "wardfs-init was killed by signal %d", WTERMSIG(status));
+		return ward_err_set(err, -EIO, "signal %d killed wardfs-init", WTERMSIG(status));
 	return ward_err_set(err, -EIO, "wardfs-init ended unexpectedly, with status %d",
 		status >= 0 ? WEXITSTATUS(status) : status);
 }

@@ -200,9 +200,8 @@ struct ward_sandbox_spec {
 };
 
 /*
- * What a sandbox shows without being asked, and no file system of ours serves: directories of the
- * host that are there, and its own (/etc, /tmp and the like; not the home). Returns the number;
- * borrowed.
+ * What every sandbox shows, and wardfs-fs does not serve: existing directories of the host, and the
+ * sandbox's own (/etc, /tmp and the like; not the home). Returns the number; borrowed.
  */
 #define WARD_SANDBOX_OWN_MAX 32
 size_t ward_sandbox_own_paths(const char *ret[WARD_SANDBOX_OWN_MAX]);
@@ -270,7 +269,7 @@ enum ward_sandbox_event_kind {
 	WARD_SANDBOX_EXITED,   /* value is the exit status */
 	WARD_SANDBOX_SIGNALED, /* value is the signal */
 	WARD_SANDBOX_LIFELINE, /* pid 1 ended all: value is the index of the lifeline that closed */
-	WARD_SANDBOX_UNMOUNTED, /* pid 1 ended all: a mount of ours was not there any more */
+	WARD_SANDBOX_UNMOUNTED, /* pid 1 ended all: a mount of ours disappeared */
 	WARD_SANDBOX_GONE,	/* pid 1 is dead without having said why */
 	/* of ward_sandbox_exec(), with its id */
 	WARD_SANDBOX_EXEC_STARTED,  /* fd: the controlling side of its pty, the caller's; -1 */

@@ -22,7 +22,7 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 			err, -EINVAL, "without root the command can only run as the owner");
 	if (s->n_trees > WARD_POLICY_TREES_MAX || s->n_lifelines > WARD_BLUEPRINT_LIFELINES_MAX ||
 		s->n_groups > WARD_BLUEPRINT_GROUPS_MAX)
-		return ward_err_set(err, -E2BIG, "too many trees, lifelines or groups");
+		return ward_err_set(err, -E2BIG, "there are too many trees, lifelines or groups");
 	if (s->n_join > WARD_SANDBOX_JOIN_MAX)
 		return ward_err_set(err, -E2BIG, "too many control groups");
 	if (s->image && (!(s->layers & WARD_LAYER_VIEW) || s->programs || s->image->fd < 0 ||
@@ -31,12 +31,13 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 			"an image needs a view of its own, a path without "
 			"links, and no list of programs");
 	if (s->replay && !ward_layers_replay(s->layers))
-		return ward_err_set(err, -EINVAL, "what the host changes cannot be replayed here");
+		return ward_err_set(
+			err, -EINVAL, "changes of the host cannot be replayed in this session");
 	if (s->layers == 0 || s->layers & ~WARD_LAYERS_ALL)
-		return ward_err_set(err, -EINVAL, "no layers of the sandbox are named");
+		return ward_err_set(err, -EINVAL, "the description names no layers of the sandbox");
 	if (s->open_files < OPEN_FILES_MIN)
 		return ward_err_set(err, -EINVAL,
-			"[limits] open-files = %llu is too few: what confines the command needs %d",
+			"[limits] open-files = %llu is too small: the sandbox itself needs %d",
 			(unsigned long long)s->open_files, OPEN_FILES_MIN);
 	if (!s->argv || !s->argv[0] || !s->argv[0][0])
 		return ward_err_set(err, -EINVAL, "no command");
@@ -48,7 +49,8 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 	if (s->home && strpbrk(s->home, ":\n"))
 		return ward_err_set(err, -EINVAL, "bad home directory");
 	if (strcmp(s->cwd, "/") != 0 && !ward_blueprint_path_ok(s->cwd))
-		return ward_err_set(
-			err, -EINVAL, "start directory %s: not absolute and normalised", s->cwd);
+		return ward_err_set(err, -EINVAL,
+			"start directory %s: write an absolute path without '.', '..' and '//'",
+			s->cwd);
 	return 0;
 }

@@ -228,13 +228,12 @@ static int check_path(const char *path, const char *what, struct ward_err *err)
 {
 	if (!ward_blueprint_path_ok(path))
 		return ward_err_set(err, -EINVAL,
-			"%s %s: not an absolute path without \"..\" and doubled slashes", what,
-			path);
+			"%s %s: write an absolute path without \"..\" and \"//\"", what, path);
 	for (size_t i = 0; i < COUNT(reserved); i++)
 		if (ward_blueprint_path_below(path, reserved[i]))
 			return ward_err_set(err, -EINVAL,
-				"the %s %s cannot be shown inside: the sandbox has a %s of its own",
-				what, path, reserved[i]);
+				"cannot show the %s %s inside: the sandbox has its own %s", what,
+				path, reserved[i]);
 	return 0;
 }
 
@@ -254,7 +253,9 @@ static int put_read(struct ward_view_list *w, struct ward_blueprint_entry made, 
 	if (e->kind == made.kind && strcmp(e->text, text) == 0)
 		return 0;
 	if ((size_t)(e - w->v) >= n_system || e->kind == WARD_BLUEPRINT_SHARED)
-		return ward_err_set(err, -EINVAL, "two things cannot both be at %s", inside);
+		return ward_err_set(err, -EINVAL,
+			"two different things cannot be at %s; choose another path for one of them",
+			inside);
 	made.path = e->path;
 	made.text = strdup(text);
 	if (!made.text)
@@ -285,8 +286,7 @@ static int add_read(struct ward_view_list *w, const struct ward_sandbox_spec *sp
 			r = -EINVAL;
 	if (r < 0 || bind->host[0] != '/')
 		return ward_err_set(err, -EINVAL,
-			"cannot show %s of the host at %s: both must be absolute and normalised, "
-			"and not in /proc or /dev",
+			"cannot show %s of the host at %s: both paths must be absolute, without '.' and '..', and not in /proc or /dev",
 			bind->host, inside);
 	return put_read(w, bind->served ? served : plain, inside,
 		bind->served ? bind->served : bind->host, n_system, err);
@@ -314,7 +314,8 @@ static int add_home(
 	}
 	if ((size_t)(e - w->v) >= n_system ||
 		(e->kind != WARD_BLUEPRINT_DIR && e->kind != WARD_BLUEPRINT_COVER))
-		return ward_err_set(err, -EINVAL, "the home %s is taken by something else", home);
+		return ward_err_set(err, -EINVAL,
+			"something else is already at the path of the home, %s", home);
 	e->kind = WARD_BLUEPRINT_TMPFS;
 	e->flags = 0;
 	e->mode = 0700;
@@ -341,17 +342,14 @@ static int add_tree(struct ward_view_list *w, enum ward_blueprint_kind kind, con
 				     e->kind == WARD_BLUEPRINT_SHARED);
 		if (ward_blueprint_path_below(e->path, path) && !cover)
 			return ward_err_set(err, -EINVAL,
-				"the tree %s cannot be shown inside: it would cover %s, which the "
-				"sandbox shows as well",
+				"cannot show the tree %s inside: it would cover %s, which the sandbox also shows",
 				path, e->path);
 		if (!is_tree(e) || !ward_blueprint_path_below(path, e->path))
 			continue;
 		/* Where a tree is seen a second time, nothing else is. */
 		if (kind != WARD_BLUEPRINT_TREE || e->kind != WARD_BLUEPRINT_TREE)
 			return ward_err_set(err, -EINVAL,
-				"the tree %s would be seen a second time below the tree %s: at = "
-				"none for "
-				"one of them",
+				"the tree %s would also be visible below the tree %s; write at = none for one of them",
 				path, e->path);
 		flags |= WARD_BLUEPRINT_NESTED;
 	}

@@ -50,7 +50,8 @@ static int cover(const struct covers *c, const char *path, mode_t type, dev_t de
 {
 	struct ward_blueprint_entry *e = ward_view_find(c->w, path);
 	if (!ward_blueprint_path_ok(path))
-		return ward_err_set(err, -EINVAL, "cannot hide %s, which a tree serves", path);
+		return ward_err_set(
+			err, -EINVAL, "cannot hide %s outside the tree that serves it", path);
 	if (is_hidden(c, path))
 		return 0;
 	if (e) {

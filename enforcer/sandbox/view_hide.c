@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What no view shows, wherever it lies: homes, credentials, state of wardfs. Each place is found by
- * what it is, not by the text of its path: by each name that the mounts of the host give it.
+ * its file system and inode, not by the text of its path. So every name that the mounts of the host
+ * give it is hidden.
  */
 #include "enforcer/sandbox/view.h"
 

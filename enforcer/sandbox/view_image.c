@@ -212,7 +212,7 @@ int ward_view_image(
 	int r = fill(&f, image->fd, "", 0);
 	if (r == -E2BIG)
 		return ward_err_set(err, r,
-			"the image %s has more than %d entries in / and /etc: it cannot be shown",
+			"cannot show the image %s: it has more than %d entries in / and /etc",
 			image->root, WARD_BLUEPRINT_ENTRIES_MAX - (int)f.n_own);
 	return r < 0 ? ward_err_sys(err, r, "show the image %s", image->root) : 0;
 }

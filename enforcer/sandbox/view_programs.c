@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * [process] exec in the view. Landlock refuses execve(2) of what is not listed; but whoever may
- * run a dynamic program may run its loader, and `ld.so FILE` only reads FILE and maps it. What lies
- * on a noexec mount cannot be mapped as code (mm/mmap.c), so everything is such a mount but for
- * libraries and the programs themselves.
+ * [process] exec in the view. Landlock refuses execve(2) of unlisted programs. But a command that
+ * may run a dynamic program may also run its loader, and `ld.so FILE` only reads FILE and maps it.
+ * A file on a noexec mount cannot be mapped as code (mm/mmap.c). So everything except libraries and
+ * the listed programs is on such a mount.
  */
 #include "enforcer/sandbox/view.h"
 
@@ -66,8 +66,7 @@ static int mark_place(
 		break;
 	}
 	return ward_err_set(err, -EINVAL,
-		"[process] exec names something beneath %s, which is empty when a session starts, and "
-		"where nobody decides by name: list all of it, or put the program into a tree",
+		"[process] exec names a program beneath %s, which is empty when a session starts and has no rules for single names; list the whole directory, or put the program into a tree",
 		e->path);
 }
 

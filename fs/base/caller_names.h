@@ -5,7 +5,7 @@
  *
  * The file of each of the last few tasks stays open, so that a name costs one pread(2) instead of a
  * walk through /proc. An open file belongs to its task: when that is gone it answers ESRCH, also
- * where the number is another task's by now; and the name is read anew, so an exec shows: each
+ * where the number is another task's by now; and the name is read again, so an exec shows: each
  * time, but for opens that follow each other faster than a program can be started
  * (WARD_COMM_OLD_NS).
  */
@@ -64,8 +64,8 @@ void ward_comm_clear(struct ward_comm *c);
 
 /*
  * The name of thread tid, read at most old_ns before now_ns (CLOCK_MONOTONIC; 0: the next one must
- * not take it for its own). Returns its length, 0 where it cannot be had. *ret_new: its process, if
- * the record that is being made has to say it.
+ * not take it for its own). Returns its length, 0 where it cannot be obtained. *ret_new: its
+ * process, if the record that is being made has to say it.
  */
 size_t ward_comm_get(struct ward_comm *c, uint32_t tid, uint64_t now_ns, uint64_t old_ns,
 	char ret[WARD_COMM_MAX], struct ward_process *ret_new);

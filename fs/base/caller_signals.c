@@ -14,7 +14,7 @@
 /* Without the groups, of which there may be 65536, all of it is shorter (proc_pid_status(5)). */
 #define STATUS_MAX 8192
 
-/* The set of signals of a line, 0 where it is not there. */
+/* The set of signals of a line, 0 where it does not exist. */
 static uint64_t set(const char *text, const char *name)
 {
 	const char *p = strstr(text, name);

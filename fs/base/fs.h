@@ -68,7 +68,7 @@ struct ward_fs {
 	enum ward_audit_log log;
 	enum ward_audit_hash hash;
 	bool casefold; /* this kernel knows casefolded directories: look for them */
-	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not to be had */
+	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not available */
 	struct ward_comm comm;		 /* names of the programs that ask */
 	struct ward_pool *pool;		 /* threads for what may be slow */
 	struct ward_quotas *quotas;	 /* NULL: in tests that need none */
@@ -119,7 +119,7 @@ struct ward_fs_tree {
 	bool epoch;
 	/*
 	 * OPENDIR only asks whether the directory may be listed and makes no handle; each part of
-	 * a listing opens it anew. The kernel keeps the whole and looks for another time of the
+	 * a listing opens it again. The kernel keeps the whole and looks for another time of the
 	 * directory. Where one owner's rights count and the backing is watched.
 	 */
 	bool list_anew;

@@ -52,7 +52,8 @@ int ward_confine_raise(const struct ward_fs *fs, struct __user_cap_data_struct r
 	struct __user_cap_data_struct data[2];
 	int r = 0;
 
-	/* Who acts as callers has others in effect at times; else there are none, as was left. */
+	/* A daemon that acts as its callers has other capabilities in effect at times. All others
+	 * have none. */
 	memset(ret_before, 0, sizeof(data));
 	ret_before[0].permitted = (uint32_t)CAP(CAP_SYS_ADMIN);
 	if (fs->flags & WARD_FS_ALLOW_OTHER)

@@ -15,7 +15,7 @@ struct ward_fs;
 
 /*
  * WARD_FS_ROOT: becomes the owner (ids and groups) and keeps CAP_SYS_ADMIN, permitted and not
- * effective, where passthrough is asked for; a root owner loses its capabilities all the same. With
+ * effective, where passthrough is asked for; a root owner loses its capabilities nevertheless. With
  * WARD_FS_ALLOW_OTHER: stays root with what acting as callers takes. Else checks that it already is
  * the owner. No dumps, no ptrace.
  */

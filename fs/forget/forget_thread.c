@@ -376,7 +376,7 @@ static bool waits_to_watch(const struct ward_forget_thread *n)
 	return n->tree->watch && ward_replay_on(n->tree->fs) && !atomic_load(&n->tree->watch_now);
 }
 
-/* How long to wait for something to do, in milliseconds; -1: for ever. */
+/* How long to wait for something to do, in milliseconds; -1: forever. */
 static int wait_ms(const struct ward_forget_thread *n, bool due)
 {
 	if (due)

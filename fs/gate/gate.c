@@ -57,7 +57,7 @@ static bool allowed(const struct ward_policy *policy, struct ward_request *req, 
 	req->rights = alt;
 	second = ward_policy_decide(policy, req, NULL);
 	if (second.verdict != WARD_VERDICT_ALLOW)
-		return false; /* the record tells of what was asked first */
+		return false; /* the record names what was asked first */
 	*d = second;
 	return true;
 }

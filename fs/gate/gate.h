@@ -51,8 +51,7 @@ int ward_gate_spelling(
 	struct ward_op *op, struct ward_node *parent, const char *name) ward_must_check;
 
 /*
- * A name below parent: CREATE (then rights, or else alt, on it) or REMOVE. type: S_IF… bits of what
- * it is.
+ * A name below parent: CREATE (then rights, or else alt, on it) or REMOVE. type: its S_IF… bits.
  */
 int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *name,
 	enum ward_action action, uint32_t rights, uint32_t alt, mode_t type,
@@ -88,7 +87,8 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 /*
  * LOOKUP of a name, whether something is there or not: 0, or -ENOENT with a record where it is
  * hidden; -EACCES beneath another tree's place. is_dir: a directory is there. dirfd: of parent, -1
- * where it cannot be had: whatever may be a secret is one then. file: what was seen there, or NULL.
+ * where it cannot be obtained: whatever may be a secret is one then. file: what was seen there, or
+ * NULL.
  */
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir,
 	int dirfd, const struct ward_file *file) ward_must_check;
@@ -112,6 +112,7 @@ bool ward_gate_readable(
 int ward_gate_mode(struct ward_op *op, struct ward_node *node, const char *name, mode_t mode,
 	mode_t now) ward_must_check;
 
-/* A refusal that is none of the policy's (another file system mounted there): recorded as one. */
+/* A refusal for another reason than the policy (another file system is mounted there): recorded
+ * like one of the policy. */
 int ward_gate_refuse(struct ward_op *op, struct ward_node *parent, const char *name, int error,
 	const char *text) ward_must_check;

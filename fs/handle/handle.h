@@ -124,11 +124,12 @@ void ward_handle_release(struct ward_nodes *nodes, struct ward_handle *h);
 uint64_t ward_handle_passed(const struct ward_nodes *nodes, uint64_t number);
 
 /*
- * Ends that are late. Nobody waits for the answer to RELEASE: where several threads serve
- * (io_uring, or the pool where digests are made), a client's next request can be handled before it.
- * But the kernel queues it before close(2) returns, and each queue is served in order by more than
- * one thread. So whoever would refuse something because a handle is open waits for ends first, at
- * most this long and with no lock of ours but the turn, looks again, and refuses if it still is.
+ * Late ends of handles. Nobody waits for the answer to RELEASE. If several threads serve (io_uring,
+ * or the pool that makes digests), they can handle a client's next request before it. But the
+ * kernel queues RELEASE before close(2) returns, and more than one thread serves each queue in
+ * order. So code that would refuse something because a handle is open first waits for ends, at most
+ * this long and without any lock but the turn. It looks again, and refuses if the handle is still
+ * open.
  */
 #define WARD_ENDS_NS UINT64_C(250000000)
 bool ward_ends_late(const struct ward_fs_tree *tree);

@@ -31,9 +31,9 @@ int ward_delay_new(struct ward_delay **ret, struct ward_err *err) ward_must_chec
 /* Cuts what still waits. The sessions of the requests must exist. */
 void ward_delay_free(struct ward_delay *d);
 /*
- * Before a policy with these settings comes into force: makes the thread if it has a rate and there
- * is none yet. -EAGAIN, -ENOMEM: it cannot come into force. Once there, the thread stays. Not from
- * two threads at once.
+ * Call this before a policy with these settings comes into force. Makes the thread if the policy
+ * has a rate and the thread does not exist yet; the thread then stays. -EAGAIN, -ENOMEM: the policy
+ * cannot come into force. Not from two threads at once.
  */
 int ward_delay_ready(
 	struct ward_delay *d, const struct ward_settings *s, struct ward_err *err) ward_must_check;

@@ -75,7 +75,8 @@ int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
 	/* A single file may lie on whatever file system. */
 	tree->stack_depth = tree->files || fs.f_type == OVERLAYFS_SUPER_MAGIC ? 2 : 1;
 	if (!S_ISDIR(stx.stx_mode))
-		return ward_err_set(err, -ENOTDIR, "%s: the backing is no directory", tree->path);
+		return ward_err_set(
+			err, -ENOTDIR, "%s: the backing is not a directory", tree->path);
 	tree->dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
 	tree->mnt_id = stx.stx_mask & STATX_MNT_ID ? stx.stx_mnt_id : 0;
 	tree->type = (uint32_t)fs.f_type;

@@ -55,7 +55,7 @@ int ward_backing_open(
 /* The same of what a tree shows, for reading or O_PATH: also a single file. */
 int ward_backing_open_shown(const struct ward_fs_tree *tree, int dirfd, const char *name, int flags,
 	int *ret_fd) ward_must_check;
-/* Opens the file of fd once more: a new open file description, permission checked anew. */
+/* Opens the file of fd once more: a new open file description, permission checked again. */
 int ward_backing_reopen(int fd, int flags, int *ret_fd) ward_must_check;
 
 /* 0 if the daemon's present identity may search the directory dirfd, -EACCES if not. */

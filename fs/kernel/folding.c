@@ -373,9 +373,7 @@ int ward_folding_root(struct ward_fs_tree *tree, struct ward_err *err)
 
 	if (r == -EOPNOTSUPP && !fold)
 		return ward_err_set(err, r,
-			"%s: a casefolded directory cannot be guarded: it treats a.txt and A.TXT as "
-			"one name; rules of the policy would be passed by another spelling; fix: "
-			"[guard] fold = yes",
+			"%s: wardfs cannot guard a casefolded directory: it treats a.txt and A.TXT as one name; another spelling would bypass rules of the policy; fix: [guard] fold = yes",
 			tree->path);
 	if (r < 0 && r != -EOPNOTSUPP)
 		return ward_err_sys(err, r, "%s: is its case folded?", tree->path);
@@ -386,7 +384,6 @@ int ward_folding_root(struct ward_fs_tree *tree, struct ward_err *err)
 	tree->folds = true;
 	return fold ? 0
 		    : ward_err_set(err, -EOPNOTSUPP,
-			      "the file system of %s treats %s and %s as one name; rules of the "
-			      "policy would be passed by another spelling; fix: [guard] fold = yes",
+			      "the file system of %s treats %s and %s as one name; another spelling would bypass rules of the policy; fix: [guard] fold = yes",
 			      tree->path, names.one, names.other);
 }

@@ -10,10 +10,10 @@
 #include "fs/base/fs.h"
 
 /*
- * Finds out about the root of a tree (after ward_backing_init()): fills folds and folds_each. An
- * empty directory is asked about by its own name in the one above it. Where that fails, a file
- * system of a type that is known not to fold does not, XFS tells of itself, and any other one does.
- * -EOPNOTSUPP: it folds, and the policy does not ([guard] fold).
+ * Finds out about the root of a tree (after ward_backing_init()): fills folds and folds_each. For
+ * an empty directory, asks about its own name in the directory above. If that fails, the type
+ * decides: a type that is known not to fold does not fold, XFS says so itself, and every other type
+ * counts as folding. -EOPNOTSUPP: it folds, and the policy does not ([guard] fold).
  */
 int ward_folding_root(struct ward_fs_tree *tree, struct ward_err *err) ward_must_check;
 

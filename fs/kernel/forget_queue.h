@@ -39,7 +39,7 @@ bool ward_forget_wait(
 /* There is something else for the thread to do: read the watch, close what was held. */
 void ward_forget_wake(struct ward_forget_queue *q);
 
-/* Every entry the kernel has, also those of names that are not there, is forgotten: Linux 6.16.
+/* Every entry the kernel has, also those of names that do not exist, is forgotten: Linux 6.16.
  * False: this kernel cannot. */
 bool ward_forget_epoch(struct ward_fs_tree *tree);
 
@@ -59,7 +59,7 @@ struct ward_forget_rest {
 int ward_forget_fd(const struct ward_forget_queue *q);
 /* Makes it unreadable until it is woken again. */
 void ward_forget_awake(struct ward_forget_queue *q);
-/* Takes the next item; false: there is none, and *ret_rest is taken. */
+/* Takes the next item; false: the queue is empty, and *ret_rest is taken. */
 bool ward_forget_next(struct ward_forget_queue *q, struct ward_forget_item *ret,
 	struct ward_forget_rest *ret_rest);
 /* The thread itself has no room, or lost sight: everything, the next time that it looks. */

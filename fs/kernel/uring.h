@@ -24,8 +24,8 @@ struct ward_uring;
 
 /*
  * The rings of a tree, made before confinement, unused until ward_uring_start(). They are bound to
- * the tree's /dev/fuse, to commands on it, and to reading one eventfd each. *ret NULL: not to be
- * had here, which is no failure.
+ * the tree's /dev/fuse, to commands on it, and to reading one eventfd each. *ret NULL: not
+ * available here, which is no failure.
  */
 void ward_uring_prepare(struct ward_fs_tree *tree, struct ward_uring **ret);
 

@@ -9,7 +9,7 @@
  * a "ghost": it still says what the file was allowed to be used for, but leads nowhere.
  *
  * A node lives while the kernel holds a lookup, a child's name points to it, or somebody pinned it.
- * States are found anew lazily after a directory was renamed (ward_nodes.gen).
+ * States are found again lazily after a directory was renamed (ward_nodes.gen).
  *
  * Locking: everything here takes nodes->lock itself unless it says "locked". The lock is held for
  * memory work alone, never across a system call on the backing. renames_lock is taken before it:
@@ -200,7 +200,7 @@ struct ward_node *ward_nodes_pin(struct ward_nodes *nodes, uint64_t number);
 uint64_t ward_nodes_next(struct ward_nodes *nodes, uint64_t number);
 
 void ward_node_unpin(struct ward_nodes *nodes, struct ward_node *node);
-/* The kernel is told of the pinned node once more. */
+/* The kernel learns of the pinned node once more: one more lookup. */
 void ward_node_told(struct ward_nodes *nodes, struct ward_node *node);
 /* The kernel gives back n lookups. */
 void ward_node_forget(struct ward_nodes *nodes, struct ward_node *node, uint64_t n);
@@ -244,8 +244,8 @@ void ward_node_check_gone(struct ward_node *node);
  */
 bool ward_nodes_hold_quota(struct ward_nodes *nodes, const struct ward_file *file);
 /*
- * A file was seen under a further name, of which nothing is known: the number of its node, which
- * knows the number of links afterwards; 0: there is none.
+ * A file was seen under a further name about which nothing else is known. Returns the number of its
+ * node, which then has the new number of links; 0: no such node.
  */
 uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *file);
 
@@ -288,7 +288,7 @@ bool ward_nodes_same_state(struct ward_nodes *nodes, struct ward_node *parent, c
 
 /*
  * Locked: from now on states are policy's, of which root (taken) is that of the tree's root. Names
- * find theirs anew when they are asked. Returns the old root's state, the caller's. Until
+ * find theirs again when they are asked. Returns the old root's state, the caller's. Until
  * ward_nodes_sweep() is done the old policy must live.
  */
 const struct ward_state *ward_nodes_set_policy(

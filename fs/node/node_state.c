@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of nodes' names: found lazily, all of them anew for another policy. */
+/* The states of nodes' names: found lazily, all of them again for another policy. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -252,7 +252,7 @@ bool ward_ahead_step(struct ward_ahead *a)
 {
 	bool more;
 
-	/* No request's, but it asks the policy all the same. */
+	/* No request's, but it asks the policy nevertheless. */
 	if (!a || !ward_turn_try(a->tree->fs))
 		return false;
 	pthread_mutex_lock(&a->lock);

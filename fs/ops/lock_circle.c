@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds owners of POSIX locks that would wait for each other for ever. */
+/* Finds owners of POSIX locks that would wait for each other forever. */
 #include "fs/ops/lock_circle.h"
 
 #include <errno.h>

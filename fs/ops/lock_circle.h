@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owners of POSIX locks that would wait for each other for ever: whoever would close the circle is
+ * Owners of POSIX locks that would wait for each other forever: whoever would close the circle is
  * told EDEADLK instead. The kernel finds none, since what it is asked for are open-file-description
  * locks (ops_lock.h).
  *
@@ -31,7 +31,7 @@ struct ward_lock_wait {
  */
 typedef int ward_lock_descriptor(
 	struct ward_fs_tree *tree, const struct ward_node *node, uint64_t owner);
-/* It is about to wait. -EDEADLK: it would do so for ever, and does not count as waiting. */
+/* It is about to wait. -EDEADLK: it would do so forever, and does not count as waiting. */
 int ward_lock_wait_begin(struct ward_fs_tree *tree, struct ward_lock_wait *w,
 	ward_lock_descriptor *descriptor) ward_must_check;
 /* It waits no more. */

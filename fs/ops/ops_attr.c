@@ -32,7 +32,7 @@ static int gate_setattr(struct ward_op *op, struct ward_node *node, int to_set,
 	int r = 0;
 
 	if (to_set & FUSE_SET_ATTR_SIZE) {
-		/* Through a handle, its rights count; a truncate by name asks anew. */
+		/* Through a handle, its rights count; a truncate by name asks again. */
 		if (h && h->rights & WARD_RIGHT_WRITE && !h->append_only)
 			r = 0;
 		else

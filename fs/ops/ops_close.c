@@ -11,10 +11,11 @@
 #include "fs/request/fs_records.h"
 
 /*
- * The kernel does not tell its FUSE inode that a store through a mapping has changed the times of
- * the backing's. So that who looks after close(2), msync(2) or fsync(2) sees them, it forgets the
- * attributes where the times are others. waited: somebody waits for the answer, who has h open. The
- * kernel then has the inode, of which it takes no lock for this. Else the thread does it.
+ * A store through a mapping changes the times of the backing's inode, and the kernel does not
+ * update its FUSE inode. If the times differ, the kernel is told to forget the attributes, so that
+ * a look after close(2), msync(2) or fsync(2) sees the new ones. waited: a client that has h open
+ * waits for the answer. Then the kernel has the inode, and takes no lock of it for this. Otherwise
+ * the thread does it.
  */
 static void tell_stores(struct ward_fs_tree *tree, struct ward_handle *h, bool waited)
 {

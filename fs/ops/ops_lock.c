@@ -237,8 +237,8 @@ static int make(
 }
 
 /*
- * The owner's locker, in use until put(): the one that the node has, else made. Where that becomes
- * the node's, *io_made is NULL afterwards. NULL: there is none; or r < 0.
+ * The owner's locker, in use until put(). Takes the node's, or else the one in *io_made; if that
+ * becomes the node's, *io_made is NULL afterwards. NULL: neither exists, or r < 0.
  */
 static struct ward_locker *use(struct ward_fs_tree *tree, struct ward_handle *h, uint64_t owner,
 	struct ward_locker **io_made, int *ret_r)
@@ -260,7 +260,7 @@ static struct ward_locker *use(struct ward_fs_tree *tree, struct ward_handle *h,
 	return l;
 }
 
-/* The owner's locker, made if there is none; in use until put(). */
+/* The owner's locker, made if it does not exist; in use until put(). */
 static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct ward_locker **ret)
 {
 	struct ward_fs_tree *tree = op->tree;
@@ -274,7 +274,7 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 		r = make(op, h, owner, &made);
 		if (r == 0)
 			l = use(tree, h, owner, &made, &r);
-		/* Another request was first, or there is none. */
+		/* Another request was first, or the node has no locker of this owner. */
 		if (made || !l)
 			give_locker(tree->fs, op->uid);
 		if (made) {
@@ -366,7 +366,7 @@ static int reserve(struct ward_fs_tree *tree, const struct ward_node *node, stru
 	return many ? -ENOLCK : 0;
 }
 
-/* nodes->lock held: takes the owner's locker from the node, for end(). NULL: there is none. */
+/* nodes->lock held: takes the owner's locker from the node, for end(). NULL: it has none. */
 static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *ret_idle)
 {
 	struct ward_locker **at, *l;
@@ -385,7 +385,7 @@ static struct ward_locker *detach(struct ward_node *node, uint64_t owner, bool *
 /* The locks of a detached locker. */
 static void end(struct ward_fs_tree *tree, struct ward_locker *l, bool idle)
 {
-	/* Somebody of the same owner still waits with it: what is held now ends all the same. */
+	/* Somebody of the same owner still waits with it: what is held now ends nevertheless. */
 	if (!idle)
 		unlock_all(l);
 	put(tree, l);

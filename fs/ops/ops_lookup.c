@@ -108,7 +108,7 @@ int ward_ops_enter(struct ward_op *op, struct ward_node *parent, const char *nam
 	bool again = true;
 	int r;
 
-	/* Whether there is such a name is not told either. */
+	/* The answer also hides whether such a name exists. */
 	if (beneath & WARD_REQUEST_COVERED && !(beneath & WARD_REQUEST_LEADS)) {
 		r = ward_gate_lookup(op, parent, name, false, -1, NULL);
 		return r < 0 ? r : -EACCES;

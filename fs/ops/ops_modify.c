@@ -26,7 +26,7 @@ struct make {
 	const char *target;
 };
 
-/* *ret_fd: of what was made, if it can be had with it. */
+/* *ret_fd: of what was made, if it can be obtained with it. */
 static int make_at(
 	struct ward_op *op, int dirfd, const char *name, const struct make *m, int *ret_fd)
 {
@@ -47,8 +47,9 @@ static int make_at(
 }
 
 /*
- * What was made is the session's. No content can be had by what is no regular file: should others
- * have replaced it already, it is of the same type, or not ours.
+ * What was made belongs to the session. Only a regular file can give access to content. If somebody
+ * has already replaced the new name, the file there has the same type, or the session does not own
+ * it.
  */
 static int remember(struct ward_op *op, struct ward_node *parent, const char *name,
 	const struct make *m, int dirfd, int *fd)
@@ -136,8 +137,8 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "mknod");
 
-	/* Devices are a way past every path rule. 0:0 is none: no driver has that number, and what
-	 * overlays on the host take for a name that is gone (mknod(2): anybody may make one). */
+	/* Devices bypass every rule about paths. 0:0 is not a device: no driver has that number,
+	 * and overlays on the host read it as a removed name (mknod(2): anybody may make one). */
 	if (r == 0 && !S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode) &&
 		!(S_ISCHR(mode) && rdev == 0))
 		r = -EPERM;
@@ -359,7 +360,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	m->nothing = there && ward_file_id_equal(&from->id, &to->id);
 	if (m->nothing)
 		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
-	/* What was not there when we asked must not be replaced. */
+	/* What did not exist when we asked must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
 	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);

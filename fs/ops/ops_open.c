@@ -45,7 +45,7 @@ struct ward_want ward_want_from_flags(int flags, bool fresh)
 	return w;
 }
 
-/* The node's backing id, made if there is none. 0: passthrough is not to be had. */
+/* The node's backing id, made if it has none. 0: passthrough is not available. */
 static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int fd, int acc)
 {
 	ward_cleanup_fd int path_fd = -1;

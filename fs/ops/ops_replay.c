@@ -27,7 +27,7 @@ struct asked {
 	size_t len; /* of the body */
 };
 
-/* The name that stands behind `skip` bytes; NULL: there is none. */
+/* The name behind the first `skip` bytes; NULL: no valid name. */
 static const char *name_at(const struct asked *a, size_t skip)
 {
 	return a->len > skip && memchr(a->body + skip, '\0', a->len - skip) ? a->body + skip : NULL;
@@ -42,10 +42,10 @@ static bool answer(const struct asked *a, int r, const void *data, size_t len)
 }
 
 /*
- * Something to be removed, which nobody else ever sees: it counts for no moment. A file that was
- * there and is open inside is that itself: only so do those who watch it hear that it lost its
- * name. Of any other nothing is known any more, and what is told of it the kernel would take for
- * true.
+ * Something to remove, which nobody else ever sees, so it needs no valid attributes. If the file
+ * existed and is open inside, it is that file itself: only then do its watchers hear that it lost
+ * its name. Of any other file nothing is known any more, and the kernel would believe whatever this
+ * answer says.
  */
 static void answer_standin(const struct asked *a, const struct ward_replay_standin *s)
 {

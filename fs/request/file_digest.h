@@ -21,8 +21,9 @@
 bool ward_digest_wanted(const struct ward_fs *fs, int acc);
 
 /*
- * What the file of h contains now, from what is kept or from a pass over it. ret->why says why
- * there is none. `size` is known in any case, unless the file could not be asked.
+ * The digest of what the file of h contains now, kept from earlier or from reading the file.
+ * ret->why says why there is no digest. `size` is known in any case, unless the file could not be
+ * asked.
  */
 void ward_digest_make(
 	struct ward_fs_tree *tree, const struct ward_handle *h, struct ward_digest *ret);

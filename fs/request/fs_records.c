@@ -132,8 +132,8 @@ static void add_head(struct ward_event *ev, enum ward_event_kind kind, const str
 }
 
 /*
- * Which rule allowed it: its place, and whose it is. What it says stands in the records of kind
- * policy, not in each of these.
+ * Names the rule that allowed it: its place, and its source. The text of the rule stands in the
+ * records of kind policy, not in each of these.
  */
 static void add_rule(struct ward_event *ev, const struct ward_decision *by)
 {

@@ -23,7 +23,7 @@ struct ward_op {
 
 /*
  * Fills op; in WARD_FS_ALLOW_OTHER mode makes the thread act as the caller. Returns 0 or a negative
- * errno (the caller's identity could not be had: the request must be refused).
+ * errno (the caller's identity could not be obtained: the request must be refused).
  */
 int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action) ward_must_check;
 /* The same for a request that libfuse does not know; op->req is NULL. */

@@ -98,8 +98,8 @@ static void heed(struct ward_fs_tree *tree)
 }
 
 /*
- * Was it sure, and is it still? The links are counted between two looks at the names: each removal
- * of ours whose link is gone by then has taken its name away by the second one, or there is none.
+ * Was it sure, and is it still? The links are counted between two looks at the names. If a removal
+ * inside took a link away before the count, it has removed its name before the second look.
  */
 static bool still_sure(struct ward_fs_tree *tree, struct ward_node *node)
 {
@@ -138,7 +138,7 @@ static bool look_and_remember(struct ward_fs_tree *tree, struct ward_node *node,
 	heed(tree);
 	pthread_mutex_lock(&nodes->lock);
 	s = node->several;
-	/* After a loss, directories are where they were once they were looked at anew. */
+	/* After a loss, directories are where they were once they were looked at again. */
 	watched = s && ward_links_watched(nodes, s) &&
 		  (!nodes->links_lost_ns ||
 			  ward_clock_mono_ns() - nodes->links_lost_ns > 2 * WARD_RESOLVE_FRESH_NS);

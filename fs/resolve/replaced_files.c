@@ -113,7 +113,7 @@ int ward_replaced_look(struct ward_fs_tree *tree, struct ward_node *parent, cons
 	if (!asks)
 		return ward_backing_stat(tree, dirfd, name, ret);
 	e = ward_backing_open_shown(tree, dirfd, name, O_PATH, &fd);
-	/* Without a descriptor it is not held, and looked at all the same. */
+	/* Without a descriptor it is not held, and looked at nevertheless. */
 	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
 		return ward_backing_stat(tree, dirfd, name, ret);
 	if (e == 0)

@@ -340,8 +340,8 @@ void ward_resolve_keep(
 }
 
 /*
- * What has no name, since it was removed or replaced: by the descriptor that is kept of it.
- * -ESTALE: there is none, or it is somewhere else, perhaps outside of the tree.
+ * A file without a name, because it was removed or replaced: reached by its kept descriptor.
+ * -ESTALE: no descriptor is kept, or the file is elsewhere, perhaps outside the tree.
  */
 static int removed(
 	struct ward_fs_tree *tree, struct ward_node *node, int *ret_fd, struct ward_file *ret)

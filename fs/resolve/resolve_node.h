@@ -5,9 +5,9 @@
  * A node is reached by its names: the parent directory's descriptor and one component; what is
  * found there must be the very file the node stands for, else the answer is -ESTALE, at which the
  * kernel looks the path up again. Descriptors of directories are kept (WARD_NODE_DIRS_MAX) and
- * looked at anew after WARD_RESOLVE_FRESH_NS: is it still there under its name, may the owner still
- * search it. So a change of the host's takes effect within that time although the daemon does not
- * walk paths, and a chmod inside at once (ward_resolve_changed()).
+ * looked at again after WARD_RESOLVE_FRESH_NS: is it still there under its name, may the owner
+ * still search it. So a change of the host's takes effect within that time although the daemon does
+ * not walk paths, and a chmod inside at once (ward_resolve_changed()).
  */
 #pragma once
 
@@ -34,7 +34,7 @@ void ward_dirref_put(struct ward_fs_tree *tree, struct ward_dirref *ref);
 int ward_resolve_stat(
 	struct ward_fs_tree *tree, struct ward_node *node, struct ward_file *ret) ward_must_check;
 
-/* Opens the node's file anew with these flags (backing.h). *ret_fd is the caller's. */
+/* Opens the node's file again with these flags (backing.h). *ret_fd is the caller's. */
 int ward_resolve_open(struct ward_fs_tree *tree, struct ward_node *node, int flags, int *ret_fd,
 	struct ward_file *ret_file) ward_must_check;
 

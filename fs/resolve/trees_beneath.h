@@ -18,7 +18,7 @@
  * rules that this one has not (tree->elsewhere). Then that tree decides alone. Such a directory is
  * known by its inode, whatever its name is by now.
  *
- * tree->beneath is NULL where there are none, and nothing here costs anything then.
+ * tree->beneath is NULL where there are none; then nothing here costs anything.
  */
 #pragma once
 

@@ -15,13 +15,13 @@
 
 #include "fs/base/fs.h"
 
-/* The "wake" of the configuration message; 0: the best that is to be had. */
+/* The "wake" of the configuration message; 0: the best available. */
 enum ward_fs_wake {
 	WARD_WAKE_AUTO = 0,
 	WARD_WAKE_PLAIN = 1,
 	WARD_WAKE_SPIN = 2,
 	WARD_WAKE_LATENCY = 4,
-	WARD_WAKE_URING = 8, /* not to be had: the others of the set */
+	WARD_WAKE_URING = 8, /* not available: the others of the set */
 };
 #define WARD_WAKE_ALL (WARD_WAKE_PLAIN | WARD_WAKE_SPIN | WARD_WAKE_LATENCY | WARD_WAKE_URING)
 

@@ -207,7 +207,7 @@ static bool full(struct ward_watch *w)
 	return is;
 }
 
-/* It is looked at anew after a second instead. */
+/* It is looked at again after a second instead. */
 static void refused(struct ward_watch *w, int error)
 {
 	pthread_mutex_lock(&w->lock);

@@ -97,8 +97,7 @@ double ward_keep_absent(
 	/* Each look at a name that rules hide comes here again: whoever looks, it is recorded. */
 	if (!visible)
 		return 0;
-	/* Names that are not there stand in no table of ours: only the kernel can forget them all
-	 * at once. */
+	/* wardfs has no table of missing names, so only the kernel can forget them all at once. */
 	if (!nodes->tree->epoch)
 		return WARD_KEEP_SHORT;
 	pthread_mutex_lock(&nodes->lock);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the kernel may keep what it is told. What a path may see depends on the path alone, so
- * only changes matter: ours are told to the kernel by themselves, those of others by watches. Kept
- * for long is what is watched; attributes of a file only while none of its writers is in here
- * (stores into a mapping show nowhere) and it has one name (a change through another one may not
- * be seen).
+ * How long the kernel may keep an answer. What the policy shows at a path depends on the path only,
+ * so only changes of files matter. The kernel knows changes from inside by itself; watches report
+ * the changes of others. So the kernel keeps answers about watched directories for long. It keeps
+ * attributes of a file only while no writer of the file is inside (stores into a mapping are
+ * invisible), and while the file has one name (a change through another name may be invisible).
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 /* Seconds. What is not watched: changes on the host are seen within this. */
 #define WARD_KEEP_SHORT 1.0
-/* What is watched. An end all the same: nothing stays wrong for ever. */
+/* What is watched. An end nevertheless: nothing stays wrong forever. */
 #define WARD_KEEP_LONG 3600.0
 
 struct ward_keep {

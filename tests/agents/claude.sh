@@ -24,7 +24,7 @@ mkdir "$HOME/outside"
 version=$(HOME=$HOME/outside claude --version) || fail "control: it does not start outside"
 expect 0 "$WARDFS" run --session start -- claude --version
 [ "$OUT" = "$version" ] || fail "it says $OUT, outside $version"
-has "$ERR" "profile claude, by the name of the program"
+has "$ERR" "using the profile claude, by the name of the program"
 hasnt "$ERR" refused
 state=$HOME/.local/share/wardfs/agents/claude
 # It asks for nothing that needs the network, and keeps what it writes where the profile says.

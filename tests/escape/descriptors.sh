@@ -67,7 +67,7 @@ run --keep --session descriptors -- true 2>"$WARD_TMP/err" || fail "$(cat "$WARD
 trap '"$WARDFS" kill descriptors >/dev/null 2>&1 || :' EXIT
 attack "$WARDFS" exec descriptors -- >"$WARD_TMP/acts"
 held exec "$WARD_TMP/acts"
-refused "gets a pipe in its place" python3 "$ATTACKER" send descriptors "$WARD_TMP/key"
+refused "give the command a pipe instead" python3 "$ATTACKER" send descriptors "$WARD_TMP/key"
 
 # reach ACT CMD...: what became of that one act
 reach() {

@@ -5,7 +5,8 @@
 Columns: documents, sources of manual pages, and comments that are lines of their own. Not: tables,
 blocks of code and what they print, macros of mdoc, and lines with a piece of code that cannot be
 broken.
-Words: README.md, SECURITY.md, docs/for-*.md, docs/policy.md, and the messages of the programs.
+Words: README.md, SECURITY.md, the pages in docs/ but for those below, and the texts of the programs:
+messages, what verbs print, and the fixes and findings of doctor and check.
 """
 import re
 import sys
@@ -14,8 +15,11 @@ from _sources import files, finish, read
 
 COLUMNS, WORDS = 100, 30
 SPAN = 60  # a piece of code of so many columns excuses its line
-SENTENCES = ("README.md", "SECURITY.md", "docs/policy.md")
-CALLS = re.compile(r"\b(ward_err_set|ward_err_wrap|ward_tellf?|ward_sayf?)\(")
+# Two pages that list how each case differs keep longer sentences.
+LONGER = ("docs/posix.md", "docs/wardfs-policy.5.md")
+CALLS = re.compile(r"\b(ward_err_set|ward_err_wrap|ward_tellf?|ward_sayf?|ward_outf|ward_check_say"
+                   r"|ward_buf_puts|ward_buf_printf|say_entry|say_rule|say_reach)\(")
+TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\s*(?:"(?:[^"\\]|\\.)*"|PRI\w+))*')
 LITERAL = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([A-Z][A-Z_0-9a-z]*\b))')
 
 
@@ -57,8 +61,14 @@ def sentences(text):
     return re.split(r"(?<=[.:?!;])[*)\"']*\s+", text)
 
 
+def has_sentences(path):
+    """Is this a page whose sentences people read from the first to the last?"""
+    return path in ("README.md", "SECURITY.md") or \
+        re.match(r"docs/(?!adr/).*\.md$", path) is not None and path not in LONGER
+
+
 def literals(text, at):
-    """The format of a call: the first run of literals among its arguments, joined."""
+    """The format and the texts of a call: each run of literals among its arguments, joined."""
     depth, end = 1, at
     while depth and end < len(text):
         if text[end] == '"':
@@ -66,14 +76,15 @@ def literals(text, at):
             continue
         depth += {"(": 1, ")": -1}.get(text[end], 0)
         end += 1
-    found = re.search(r'"(?:[^"\\]|\\.)*"(?:\s*(?:"(?:[^"\\]|\\.)*"|PRI\w+|JSON_\w+))*', text[at:end])
-    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found.group(0))) if found else ""
+    for run in TEXT.finditer(text, at, end):
+        yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', run.group(0)))
 
 
 def messages(text):
     """(line, text) of each message."""
     for call in CALLS.finditer(text):
-        yield text.count("\n", 0, call.start()) + 1, literals(text, call.end())
+        for message in literals(text, call.end()):
+            yield text.count("\n", 0, call.start()) + 1, message
 
 
 def long_sentences(parts):
@@ -94,13 +105,18 @@ def main():
     call = 'ward_err_set(err, 1, WARD_X(f(1)),\n\t"' + "a " * 20 + '"\n\t"' + "a " * 20 + '", b);'
     if not list(long_sentences(p for _, m in messages(call) for p in sentences(m))):
         sys.exit("control: a long message")
+    fix = 'ward_check_say(c, WARD_X,\n\t"short",\n\t"' + "a " * 20 + '"\n\t"' + "a " * 20 + '", b);'
+    if not list(long_sentences(p for _, m in messages(fix) for p in sentences(m))):
+        sys.exit("control: a long fix")
+    if not has_sentences("docs/for-agents.md") or has_sentences("docs/adr/0001-libraries.md"):
+        sys.exit("control: a page")
     complaints, looked_at = [], 0
     for path in files(".md", ".1", ".5.in"):
         if path == "docs/posix.md":  # still in long paragraphs
             continue
         looked_at += 1
         complaints += [f"{path}:{n}: more than {COLUMNS} columns" for n in long_lines(read(path))]
-        if path in SENTENCES or path.startswith("docs/for-"):
+        if has_sentences(path):
             complaints += [f"{path}: {found}" for found in long_sentences(prose(read(path)))]
     for path in files(".c", ".h", ".py", ".sh", ".build"):
         looked_at += 1

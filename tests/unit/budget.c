@@ -63,9 +63,9 @@ START_TEST(says_which_file_and_which_bound)
 		int r;
 		const char *text;
 	} v[] = {{-EFBIG, "/x/a is larger than 4 MiB"}, {-EINVAL, "/x/a is not a regular file"},
-		{-ETIME, "at /x/a the search of the project has taken 20 s"},
+		{-ETIME, "at /x/a the search of the project had taken 20 s, which is its limit"},
 		{-EDQUOT, "with /x/a the start would read more than 32 MiB"},
-		{-EOVERFLOW, "at /x/a the start has looked at 4000000 names"}};
+		{-EOVERFLOW, "at /x/a the start had looked at 4000000 names, which is its limit"}};
 	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
 		struct ward_err err = WARD_ERR_INIT;
 		ck_assert(ward_budget_refuse(v[i].r, "/x/a", (size_t)4 << 20, &err));

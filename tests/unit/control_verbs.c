@@ -142,10 +142,10 @@ START_TEST(refuses_another_number_of_descriptors)
 	const size_t wrong[] = {0, 1, 2, 4};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		refuses("{\"verb\":\"exec\"}", wrong[i], EVERYBODY, WARD_EXIT_USAGE,
-			"comes with 3 descriptors");
+			"needs 3 descriptors");
 	refuses("{\"verb\":\"reload\"}", 0, EVERYBODY, WARD_EXIT_USAGE, "with 1 descriptors");
 	refuses("{\"verb\":\"reload\"}", 2, EVERYBODY, WARD_EXIT_USAGE, "with 1 descriptors");
-	refuses("{\"verb\":\"status\"}", 1, EVERYBODY, WARD_EXIT_USAGE, "and 1 came");
+	refuses("{\"verb\":\"status\"}", 1, EVERYBODY, WARD_EXIT_USAGE, "and 1 arrived");
 }
 END_TEST
 
@@ -160,7 +160,7 @@ START_TEST(refuses_who_may_not_ask)
 	ck_assert_uint_eq(ward_control_who(owner, &users), WARD_CONTROL_OWNER);
 	ck_assert_uint_eq(ward_control_who(stranger, &users), 0);
 	refuses("{\"verb\":\"status\"}", 0, ward_control_who(stranger, &users), WARD_EXIT_SETUP,
-		"may not ask for 'status'");
+		"is not allowed to request 'status'");
 	answers("{\"verb\":\"status\"}", 0, "status");
 	/* A policy that root gave is root's to exchange; the owner's own is the owner's. */
 	const struct ward_control_users own = {.owner = owner, .chooser = owner};

@@ -629,7 +629,7 @@ START_TEST(what_cannot_be_loaded)
 	ward_policy_unref(p);
 	put(top, "b.policy", "[policy]\nversion = 1\nextends = medium\n");
 	ck_assert_ptr_null(load(a, &err));
-	ck_assert_ptr_nonnull(strstr(err.text, "b.policy:3: extends goes one level"));
+	ck_assert_ptr_nonnull(strstr(err.text, "b.policy:3: this file cannot extend another one"));
 	put(top, "a.policy", "[policy]\nversion = 1\nextends = c.policy\n");
 	ck_assert_ptr_null(load(a, &err));
 	ck_assert_int_eq(err.code, -ENOENT);

@@ -293,15 +293,13 @@ END_TEST
 START_TEST(patterns)
 {
 	refused(HEAD "[files]\nhide = *.{pem,key}\n",
-		"f:4: hide: braces are no alternatives here: write one rule each (the character: "
-		"\\{)");
+		"f:4: hide: braces do not mean alternatives here: write one rule for each (for the character write \\{)");
 	refused(HEAD "[files]\nhide = !x\n",
-		"f:4: hide: '!' does not negate here: the last rule that matches decides (the "
-		"character: \\!)");
+		"f:4: hide: '!' does not negate here: the last rule that matches decides (for the character write \\!)");
 	refused(HEAD "[files]\nhide = a**b\n",
 		"f:4: hide: '**' stands for whole names: write **/*.c, or one '*' within a name");
 	refused(HEAD "[files]\nhide = [a\n",
-		"f:4: hide: '[' without its ']' within one name (the character itself: \\[)");
+		"f:4: hide: '[' without a ']' in the same name (for the character itself write \\[)");
 	refused(HEAD "[files]\nhide = [z-a]\n", "f:4: hide: the range z-a runs backwards");
 	refused(HEAD "[files]\nhide = [[:alpha:]]\n",
 		"f:4: hide: named classes such as [[:alpha:]] do not exist here: write [a-z]");
@@ -310,13 +308,11 @@ START_TEST(patterns)
 		"(/workspace/x) or match at every depth (x)");
 	refused(HEAD "[files]\nhide = a//b\n", "f:4: hide: an empty name ('//')");
 	refused(HEAD "[files]\nhide = ~/x\n",
-		"f:4: hide: patterns name paths inside, '~' is one of the host (the character: "
-		"\\~)");
+		"f:4: hide: patterns name paths inside, and '~' is a path of the host (for the character write \\~)");
 	refused(HEAD "[files]\nhide = a\\\n",
 		"f:4: hide: the pattern ends in a backslash (a blank at the end of a name is [ ])");
 	refused(HEAD "[files]\nhide = a\\n\n",
-		"f:4: hide: '\\n' means nothing: a backslash goes before punctuation ('\\\\' is "
-		"itself)");
+		"f:4: hide: '\\n' means nothing: write a backslash only before punctuation ('\\\\' is a backslash)");
 }
 END_TEST
 
@@ -465,8 +461,7 @@ START_TEST(quotas)
 	ward_policy_unref(p);
 	static const char still[] = HEAD "[quota /workspace]\nrate = 0/s\n";
 	refused_as(WARD_SOURCE_BASE, still, sizeof(still) - 1,
-		"f:4: rate = 0/s would make every write wait for ever; growth = 0 refuses what "
-		"is new");
+		"f:4: rate = 0/s would make every write wait forever; to refuse growth, write growth = 0");
 }
 END_TEST
 

@@ -179,9 +179,9 @@ START_TEST(a_policy_only_raises)
 	line("[auto]\nfrom = restricted 25", NULL);
 	line("[auto]\nfrom = restricted 26", "can lower that number, not raise it");
 	line("[auto]\nfrom = deno 900", NULL);
-	line("[auto]\nfrom = auto 3", "no wall by itself");
+	line("[auto]\nfrom = auto 3", "not a mode of its own");
 	line("[auto]\nleast = none", NULL);
-	line("[auto]\nleast = auto", "no wall by itself");
+	line("[auto]\nleast = auto", "not a mode of its own");
 	line("[agent]\ntools = files, browser", NULL);
 	line("[agent]\ntools = files browser", "a comma");
 	line("[agent]\ntools = rockets", "none of");

@@ -208,7 +208,7 @@ START_TEST(view_refusals)
 	sp.trees = trees;
 	sp.n_trees = 1;
 	trees[0].at = "/w/again";
-	refuse_view(&sp, "a second time below the tree /w");
+	refuse_view(&sp, "also be visible below the tree /w");
 	sp.n_trees = 2;
 	trees[0].at = "/w2";
 	trees[1].path = "/w2/sub";
@@ -216,13 +216,13 @@ START_TEST(view_refusals)
 	trees[0].at = NULL;
 	trees[1].path = "/w/sub";
 	trees[1].at = "/w/sub2";
-	refuse_view(&sp, "a second time below the tree /w");
+	refuse_view(&sp, "also be visible below the tree /w");
 	trees[1].at = NULL;
 	sp.n_trees = 1;
 	trees[0].at = "/proc/x";
-	refuse_view(&sp, "the sandbox has a /proc of its own");
+	refuse_view(&sp, "the sandbox has its own /proc");
 	trees[0].at = "/usr/";
-	refuse_view(&sp, "not an absolute path");
+	refuse_view(&sp, "write an absolute path");
 	trees[0].at = NULL;
 	sp.reads = &read;
 	sp.n_reads = 1;
@@ -230,10 +230,10 @@ START_TEST(view_refusals)
 	read.inside = "/dev/sda";
 	refuse_view(&sp, "not in /proc or /dev");
 	read.inside = "/a/../b";
-	refuse_view(&sp, "absolute and normalised");
+	refuse_view(&sp, "both paths must be absolute");
 	sp.n_reads = 0;
 	sp.home = "/etc";
-	refuse_view(&sp, "of its own");
+	refuse_view(&sp, "has its own");
 }
 END_TEST
 
@@ -449,7 +449,7 @@ START_TEST(filter_includes)
 		struct ward_err err = WARD_ERR_INIT;
 		ck_assert_int_eq(
 			ward_seccomp_compile("test", bad[i], strlen(bad[i]), &bpf, &err), -EINVAL);
-		ck_assert_msg(strstr(err.text, "include takes") != NULL, "%s", err.text);
+		ck_assert_msg(strstr(err.text, "include needs") != NULL, "%s", err.text);
 	}
 }
 END_TEST
@@ -598,7 +598,7 @@ START_TEST(probe_skipped)
 	struct ward_probe_result r = {.probe = WARD_PROBE_PTRACE};
 	ck_assert_int_eq(ward_probe_judge(&r), WARD_PROBE_FAILED);
 	ck_assert_int_eq(ward_probe_explain(&r, &err), -EPERM);
-	ck_assert_msg(strstr(err.text, "probe ptrace: it was not made") != NULL, "%s", err.text);
+	ck_assert_msg(strstr(err.text, "probe ptrace: wardfs did not make the attempt") != NULL, "%s", err.text);
 	r.probe = WARD_PROBE_HIDDEN;
 	ck_assert_int_eq(ward_probe_judge(&r), WARD_PROBE_SKIPPED);
 	r = (struct ward_probe_result){WARD_PROBE_CONNECT, true, 0, 0};

@@ -106,7 +106,7 @@ START_TEST(a_name_is_taken_once)
 	int second_fd = -1;
 	ck_assert_int_eq(ward_control_listen(runtime, "same", &dir, &fd, NULL), 0);
 	ck_assert_int_eq(ward_control_listen(runtime, "same", &second, &second_fd, &err), -EBUSY);
-	ck_assert_ptr_nonnull(strstr(err.text, "take another --session"));
+	ck_assert_ptr_nonnull(strstr(err.text, "choose another name with --session"));
 	ck_assert(there(runtime, "same/control"));
 	close(dir);
 	close(fd);

@@ -73,15 +73,15 @@ int audit_verified_read(
 	digest_of(&ret->text, have);
 	if (digest && strcmp(digest, have) != 0)
 		return ward_err_set(err, -EBADMSG,
-			"%s is not what it was: its SHA-256 is %s. Without --verified all is read",
+			"%s has changed: its SHA-256 is %s. Leave --verified out to verify everything",
 			path, have);
 	r = split(ret);
-	return r == -EBADMSG ? ward_err_set(err, r,
-				       "%s says nothing of what was verified: another FILE, or "
-				       "remove it",
-				       path)
-	       : r < 0	     ? ward_err_sys(err, r, "%s", path)
-			     : 0;
+	return r == -EBADMSG
+		       ? ward_err_set(err, r,
+				 "%s is no file of --verified: give another FILE, or remove it",
+				 path)
+	       : r < 0 ? ward_err_sys(err, r, "%s", path)
+		       : 0;
 }
 
 void audit_verified_free(struct audit_verified_set *s)

@@ -41,19 +41,6 @@ static void put_command(struct ward_buf *b, const struct ward_denial *d)
 	ward_shell_word(b, is + strlen(between));
 }
 
-/* Whose rule it is; of a shipped profile with the command that prints the line. */
-static void print_source(const json_t *rec)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
-	const char *source = ward_query_text(rec, "source");
-	const char *rule = ward_query_text(rec, "rule");
-	const size_t n = rule ? strspn(rule, letters) : 0;
-	if (source && strcmp(source, "profile") == 0 && n > 0 && rule[n] == ':')
-		ward_outf("  (profile: wardfs profile show %.*s)", (int)n, rule);
-	else
-		audit_print_text("  (", source, ")");
-}
-
 static json_t *denial_json(const struct ward_denial *d)
 {
 	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
@@ -113,7 +100,8 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	const char *rule = ward_query_text(rec, "rule");
 	ward_outf("\n    rule:      %s", plain(&text, rule ? rule : "?"));
 	audit_print_text("  ", ward_query_text(rec, "rule_text"), "");
-	print_source(rec);
+	audit_print_text("  (", ward_query_text(rec, "source"), ")");
+	ward_print_shown_by(rule);
 	audit_print_text("  (expected by ", ward_query_text(rec, "expected"), ")");
 	audit_print_text("  (", ward_query_text(rec, "text"), ")");
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
@@ -126,7 +114,7 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 			d->file ? ward_shell_quoted(&word, d->file)
 				: "the owner's policy file for this project");
 	if (!d->line && d->forbidden_by)
-		ward_outf("\n    forbidden by %s: no other rule lifts that\n",
+		ward_outf("\n    nothing lifts %s: only a policy without this line permits it\n",
 			plain(&text, d->forbidden_by));
 	else if (!d->line)
 		ward_outf("\n    %s\n", d->reason ? d->reason : "");

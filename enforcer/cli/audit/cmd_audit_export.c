@@ -101,7 +101,7 @@ static int after_to(struct audit_cmd *c, struct export *x, int r, const char *na
 {
 	r = ward_export_to_close(x->to, r, err);
 	if (r < 0 && c->cursor)
-		return ward_err_wrap(err, "the same command goes on where it was taken");
+		return ward_err_wrap(err, "the same command continues where this one ended");
 	if (r == 0)
 		audit_trail_warn(c, name, log);
 	return r;

@@ -236,7 +236,8 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	if (r == 0)
-		ward_say("none of these trails was verified; wardfs audit verify --all does");
+		ward_say(
+			"these trails were not verified; 'wardfs audit verify --all' verifies them");
 	if (r == 0 && g.unread)
 		r = ward_err_set(
 			err, -EIO, "%" JSON_INTEGER_FORMAT " trails could not be read", g.unread);

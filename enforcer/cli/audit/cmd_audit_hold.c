@@ -18,7 +18,7 @@
 static int check(const struct ward_ledger_session *s, bool hold, struct ward_err *err)
 {
 	if (hold && (s->removed || s->expired))
-		return ward_err_set(err, -ENOENT, "the trail of %s is gone", s->name);
+		return ward_err_set(err, -ENOENT, "the trail of %s no longer exists", s->name);
 	if (!hold && !s->held)
 		return ward_err_set(err, -EINVAL, "%s is not on hold", s->name);
 	return 0;
@@ -54,7 +54,8 @@ static int run(struct audit_cmd *c, bool hold, struct ward_err *err)
 	if (r == 0)
 		r = audit_ledger_exact(c, name, root, &ledger, &s, err);
 	if (r == 0 && s->held != hold)
-		r = ward_err_set(err, -ENOENT, "%s: something else was done meanwhile", s->name);
+		r = ward_err_set(err, -ENOENT,
+			"%s: another command changed the ledger meanwhile; try again", s->name);
 	else if (r == 0 && hold)
 		r = check(s, hold, err);
 	if (r == 0)

@@ -300,7 +300,8 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	if (r == 0 && l.asked)
-		ward_sayf("%snone of these trails was verified; wardfs audit verify --all does",
+		ward_sayf(
+			"%sthese trails were not verified; 'wardfs audit verify --all' verifies them",
 			l.counted ? "counted by the index (--no-index reads every line): " : "");
 	if (l.absent > 0)
 		ward_sayf("%" PRIu64 " sessions have no trail any more to look into", l.absent);

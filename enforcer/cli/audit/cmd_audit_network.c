@@ -143,8 +143,8 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	if (n.not_listed)
 		ward_sayf("%" JSON_INTEGER_FORMAT " more connections are not listed", n.not_listed);
 	if (!c->session)
-		ward_say("found by the index: none of these trails was verified; wardfs audit "
-			 "verify --all does");
+		ward_say(
+			"found in the index; these trails were not verified: 'wardfs audit verify --all' verifies them");
 	return 0;
 }
 

@@ -215,8 +215,8 @@ static int keep_verified(struct verify *v, struct ward_err *err)
 		return 0;
 	int r = audit_verified_write(v->c->verified, &v->now, digest, err);
 	if (r == 0)
-		ward_sayf("%zu sessions are as they were when they were verified; %s now has "
-			  "SHA-256 %s",
+		ward_sayf(
+			"%zu sessions are unchanged since they were verified; %s now has SHA-256 %s",
 			v->unchanged, v->c->verified, digest);
 	return r;
 }

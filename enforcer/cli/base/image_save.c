@@ -165,7 +165,6 @@ int ward_image_save(
 		ward_buf_printf(&why, "%s%s", why.len ? "; " : "", one.text);
 	}
 	return ward_err_set(err, -ENOENT,
-		"%s; an archive does as well: wardfs image pull ./FILE.tar, as docker save or skopeo "
-		"copy writes it",
+		"%s. You can also pull an archive of docker save or skopeo copy: wardfs image pull ./FILE.tar",
 		ward_buf_str(&why));
 }

@@ -56,8 +56,7 @@ static int look_at_old(const struct ward_output *o, struct ward_err *err)
 		return errno == ENOENT ? 0 : ward_err_sys(err, -errno, "%s", o->path);
 	if (S_ISLNK(st.st_mode))
 		return ward_err_set(err, -ELOOP,
-			"%s is a symbolic link, which is not followed; give the path that it leads "
-			"to, or remove it",
+			"%s is a symbolic link, which wardfs does not follow; give the path of its target, or remove it",
 			o->path);
 	if (!S_ISREG(st.st_mode))
 		return ward_err_set(err, -EINVAL, "%s is not a regular file", o->path);
@@ -65,9 +64,7 @@ static int look_at_old(const struct ward_output *o, struct ward_err *err)
 		return ward_err_sys(err, -EEXIST, "%s", o->path);
 	if (is_planted(o, &st))
 		return ward_err_set(err, -EACCES,
-			"%s belongs to another user, in a directory that everybody can write to; "
-			"give "
-			"another name, or remove it",
+			"%s belongs to another user, in a directory where everybody can write; give another name, or remove it",
 			o->path);
 	/* An ordinary user cannot give files away, and need not: theirs alone can be replaced. */
 	if (o->fd >= 0 && geteuid() == 0 && fchown(o->fd, st.st_uid, st.st_gid) < 0)
@@ -141,8 +138,7 @@ static int open_kept(struct ward_output *o, struct ward_err *err)
 		return ward_err_sys(err, o->fd < 0 ? o->fd : -errno, "%s", o->path);
 	if (st.st_nlink != 1)
 		return ward_err_set(err, -EMLINK,
-			"%s has a second name, so another file would be written as well; give "
-			"another name, or remove it",
+			"%s has a second name (hard link), so wardfs would change another file as well; give another name, or remove it",
 			o->path);
 	return is_planted(o, &st) ? ward_err_sys(err, -EACCES, "%s", o->path) : 0;
 }

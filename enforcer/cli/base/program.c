@@ -301,7 +301,7 @@ int ward_program_find(const struct ward_run_plan *plan, const char *name, char *
 		ward_program_clear(&other);
 		if (r < 0)
 			return ward_err_set(err, -ENOENT,
-				"%s: its interpreter %s is not in the view (--read shows more)",
+				"%s: its interpreter %s does not exist inside; fix: --read FILE shows it",
 				x.inside, x.interpreter);
 	}
 	*ret = x;

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/policy/load.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/policy/value.h"
 
@@ -45,8 +46,21 @@ void ward_print_policy(const char *text, size_t len)
 	/* Then it is another pattern, and nobody is to take it for the one that is in force. */
 	if (b.len != len)
 		ward_say(
-			"bytes that a terminal obeys or does not show stand as \\xNN above: a pattern "
-			"with them is not to be copied; '?' stands for any byte");
+			"the text above shows control bytes as \\xNN. Do not copy a pattern that contains one; write '?', which stands for any byte");
+}
+
+void ward_print_shown_by(const char *place)
+{
+	char name[32];
+	size_t len = 0;
+	const size_t n = place ? strcspn(place, ":") : 0;
+	const size_t digits = n && place[n] ? strspn(place + n + 1, "0123456789") : 0;
+	if (digits == 0 || n >= sizeof(name) || place[n + 1 + digits])
+		return;
+	memcpy(name, place, n);
+	name[n] = '\0';
+	if (ward_profile_text(name, &len))
+		ward_outf("  (wardfs profile show %s)", place);
 }
 
 void ward_put_json(const json_t *o, size_t flags)

@@ -18,6 +18,12 @@ void ward_sayf(const char *fmt, ...) ward_printf(1, 2);
 /* Prints the text of a policy on stdout as ward_out_lines() does, and says so if it changed. */
 void ward_print_policy(const char *text, size_t len);
 
+/*
+ * After a rule that stands at `place` (FILE:LINE): where FILE is a shipped profile, prints the
+ * command that shows that line, " (wardfs profile show medium:16)", on stdout; else nothing.
+ */
+void ward_print_shown_by(const char *place);
+
 /* Prints o on stdout with these flags of json_dumps(3), in printable ASCII. */
 void ward_put_json(const json_t *o, size_t flags);
 

@@ -94,11 +94,11 @@ static const json_t *latest_of(const json_t *all)
 	ward_here_find(&here);
 	const json_t *last = here.project ? last_of(all, of_project, here.project) : NULL;
 	if (!last && here.marked) {
-		ward_sayf("no session of this project (%s) is running; wardfs ps lists those of "
-			  "others",
+		ward_sayf(
+			"no session of this project (%s) is running; 'wardfs ps' lists those of other projects",
 			here.project);
 	} else if (!last && (last = last_of(all, is_any, NULL))) {
-		ward_sayf("no session runs in this directory: 'latest' is %s, of %s",
+		ward_sayf("no session of this directory is running: 'latest' is %s, of %s",
 			text_of(last, "session"),
 			*text_of(last, "project") ? text_of(last, "project") : "no project");
 	}
@@ -130,7 +130,7 @@ static const json_t *named(const json_t *all, const char *word)
 		last = first_of(all, word);
 	else if (strcmp(text_of(last, "session"), word) != 0)
 		ward_sayf(
-			"%s is the newest running session with the name %s; the first one is %s.1",
+			"using %s, the newest of the running sessions called %s; the first one is %s.1",
 			text_of(last, "session"), word, word);
 	return last;
 }
@@ -142,8 +142,8 @@ static bool is_ambiguous(const json_t *all, const char *word)
 	size_t i = 0, n = 0;
 	json_array_foreach(all, i, o) n += of_name(o, word);
 	if (n > 1)
-		ward_sayf("%zu running sessions have the name %s, and none was ended. Name one as "
-			  "'wardfs ps' prints it; the first one is %s.1",
+		ward_sayf(
+			"%zu running sessions are called %s. wardfs ended none of them; name one as 'wardfs ps' prints it. The first one is %s.1",
 			n, word, word);
 	return n > 1;
 }
@@ -220,14 +220,15 @@ int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_a
 		if (json_array_get(all, i) != meant)
 			json_array_remove(all, i);
 	if (!meant && !latest)
-		ward_sayf("no session '%s' is running; wardfs ps lists them", session);
+		ward_sayf("no session '%s' is running; 'wardfs ps' lists the running sessions",
+			session);
 	return meant ? 0 : 1;
 }
 
 void ward_sessions_say_none(void)
 {
-	ward_say("no session is running; wardfs run -- CMD starts one, wardfs audit list tells of "
-		 "those that have ended");
+	ward_say(
+		"no session is running. 'wardfs run -- CMD' starts one; 'wardfs audit list' lists those that have ended");
 }
 
 json_t *ward_sessions_ask(const char *runtime, const char *session, const char *request)

@@ -92,7 +92,7 @@ static bool take_early(const struct ward_cli_verbs *verbs, int argc, char **argv
 		if (verbs->v[i].argp)
 			add_options(&e, verbs->v[i].argp);
 	opterr = 0;
-	optind = 0; /* GNU: begins anew */
+	optind = 0; /* GNU: starts over */
 	for (int o = 0; e.n > 1 && (o = getopt_long(argc, argv, e.shorts, e.longs, NULL)) != -1;)
 		if (o == HELP)
 			return true;
@@ -134,7 +134,7 @@ int ward_cli_call(const struct ward_cli_verbs *verbs, int argc, char **argv)
 		near = strcmp(argv[1], w->word) == 0 ? w->here : near;
 	if (!near)
 		near = ward_near(argv[1], &verbs->v[0].name, verbs->n, sizeof(verbs->v[0]));
-	ward_sayf("there is no verb '%s'%s%s%s %s --help lists them", argv[1],
+	ward_sayf("there is no verb '%s'%s%s%s %s --help lists all verbs", argv[1],
 		near ? ": did you mean '" : ";", near ? near : "", near ? "'?" : "", verbs->self);
 	return 2;
 }

@@ -21,22 +21,19 @@ void ward_check_audit_writer(struct ward_check *c)
 	struct ward_err err = WARD_ERR_INIT;
 	struct stat st;
 	if (ward_helper_program("wardfs-auditd", &program, &err) < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT, "install wardfs as a whole", "%s", err.text);
+		ward_check_say(c, WARD_CHECK_ABSENT, "install all of wardfs (meson install)", "%s",
+			err.text);
 	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0 && !getpwnam(WRITER_USER))
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"where trails are to bind their owners too, as root: systemd-sysusers; "
-			"systemd-tmpfiles --create; systemctl enable --now wardfs-audit.socket; "
-			"until then [audit] writer = system is refused",
-			"wardfs-auditd is there, and neither its socket nor the user " WRITER_USER);
+			"if trails must also bind their owners, run as root: systemd-sysusers; systemd-tmpfiles --create; systemctl enable --now wardfs-audit.socket. Until then wardfs refuses [audit] writer = system",
+			"wardfs-auditd is installed, but its socket does not exist, nor the user " WRITER_USER);
 	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"as root: systemctl enable --now wardfs-audit.socket; until then [audit] "
-			"writer = system is refused",
-			"%s is not there", WARD_SYSTEM_SOCKET);
+			"as root: systemctl enable --now wardfs-audit.socket. Until then wardfs refuses [audit] writer = system",
+			"%s does not exist", WARD_SYSTEM_SOCKET);
 	else if (ward_system_reach(&err) < 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"as root: systemd-sysusers; systemctl restart wardfs-audit.socket; systemctl status "
-			"wardfs-audit.service tells more; until then [audit] writer = system is refused",
+			"as root: systemd-sysusers; systemctl restart wardfs-audit.socket; systemctl status wardfs-audit.service. Until then wardfs refuses [audit] writer = system",
 			"%s", err.text);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL, "%s is root's and takes connections",
@@ -51,7 +48,6 @@ void ward_check_anchor(struct ward_check *c)
 			"the journal gets the first and the last checkpoint of each session");
 	else
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"[audit] anchor = file:PATH on a disk of others', syslog, exec:PATH, or the "
-			"system's writer: else who owns a trail can cut the last sessions unseen",
-			"there is no journal on this host");
+			"[audit] anchor = file:PATH on a disk of somebody else, syslog, exec:PATH, or the system's writer. Without one, the owner of a trail can remove the last sessions unnoticed",
+			"this host has no journal");
 }

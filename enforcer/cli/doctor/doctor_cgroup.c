@@ -42,7 +42,7 @@ void ward_check_cgroup(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL, "a group made; %s", text);
 	else if (geteuid() != 0 && ward_delegate_possible())
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"the user manager of systemd gives a group where a limit needs it");
+			"the user manager of systemd makes a group when a limit needs one");
 	else if (geteuid() == 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
 			"in a container: mount /sys/fs/cgroup writable, with no process in its top "
@@ -50,11 +50,7 @@ void ward_check_cgroup(struct ward_check *c)
 			"%s (%s)", text, why);
 	else
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"with cgroup v2 and systemd: loginctl enable-linger, then log in anew; without "
-			"it wardfs refuses [limits] memory, idle, cpus and cpu-time of your policy, "
-			"and cannot hold those of the profile; else as root: make a "
-			"group, chown it and its cgroup.procs and cgroup.subtree_control to you, and "
-			"start wardfs in it",
+			"with cgroup v2 and systemd: loginctl enable-linger, then log in again. Otherwise as root: make a group, chown it and its cgroup.procs and cgroup.subtree_control to you, and start wardfs in it. Without a group wardfs refuses [limits] memory, idle, cpus and cpu-time of your policy, and cannot enforce those of the profile",
 			"%s (%s)", text, why);
 	ward_cgroup_free(cg);
 }

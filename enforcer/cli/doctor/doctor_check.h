@@ -23,7 +23,7 @@ struct ward_check {
 	char own_name[32];		 /* what `name` points to where no constant is */
 };
 
-/* Fills in a line; the fix is dropped where nothing is to be mended. */
+/* Fills in a line; the fix is dropped where nothing is to be fixed. */
 void ward_check_say(struct ward_check *c, enum ward_check_status status, const char *fix,
 	const char *fmt, ...) ward_printf(4, 5);
 

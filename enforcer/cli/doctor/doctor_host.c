@@ -61,28 +61,22 @@ void ward_check_host(struct ward_check *c)
 	char name[64];
 	if (getenv("REMOTE_CONTAINERS") || getenv("DEVCONTAINER") || getenv("CODESPACES"))
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a devcontainer; where lines below are missing: \"runArgs\": "
-			"[\"--device=/dev/fuse\", \"--security-opt=seccomp=unconfined\", "
-			"\"--security-opt=systempaths=unconfined\"] in devcontainer.json");
+			"a devcontainer; if a line below says missing: \"runArgs\": [\"--device=/dev/fuse\", \"--security-opt=seccomp=unconfined\", \"--security-opt=systempaths=unconfined\"] in devcontainer.json");
 	else if (exists("/.dockerenv"))
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a docker container; where lines below are missing: docker run --device "
-			"/dev/fuse --security-opt seccomp=unconfined --security-opt "
-			"systempaths=unconfined");
+			"a docker container; if a line below says missing: docker run --device /dev/fuse --security-opt seccomp=unconfined --security-opt systempaths=unconfined");
 	else if (exists("/run/.containerenv"))
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a podman container; where lines below are missing: podman run --device "
-			"/dev/fuse --security-opt unmask=ALL");
+			"a podman container; if a line below says missing: podman run --device /dev/fuse --security-opt unmask=ALL");
 	else if (named_container(name, sizeof(name)))
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a container (%s); where lines below are missing, it must be given "
-			"/dev/fuse and user namespaces",
+			"a container (%s); if a line below says missing, give the container /dev/fuse and user namespaces",
 			name);
 	else if (is_wsl())
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"WSL 2; keep projects on Linux' side, not beneath /mnt");
+			"WSL 2; keep projects in the file system of Linux, not beneath /mnt");
 	else
-		ward_check_say(c, WARD_CHECK_OK, NULL, "no container that is known here");
+		ward_check_say(c, WARD_CHECK_OK, NULL, "no known container");
 }
 
 void ward_check_apparmor(struct ward_check *c)
@@ -91,16 +85,15 @@ void ward_check_apparmor(struct ward_check *c)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf current = WARD_BUF_INIT;
 	if (text_of(path, &b)[0] != '1') {
-		ward_check_say(c, WARD_CHECK_OK, NULL, "user namespaces are not restricted by it");
+		ward_check_say(c, WARD_CHECK_OK, NULL, "it does not restrict user namespaces");
 		return;
 	}
 	const char *profile = text_of("/proc/self/attr/apparmor/current", &current);
 	if (geteuid() == 0)
-		ward_check_say(c, WARD_CHECK_OK, NULL, "restricts ordinary users, not root");
+		ward_check_say(c, WARD_CHECK_OK, NULL, "it restricts ordinary users, not root");
 	else if (strncmp(profile, "wardfs", 6) == 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"restricts ordinary users; the profile "
-			"wardfs lets us");
+			"it restricts ordinary users, but the profile wardfs permits wardfs");
 	else
 		ward_check_say(c, WARD_CHECK_ABSENT,
 			"as root: install -m 644 " WARD_DATADIR "/apparmor/wardfs "
@@ -130,6 +123,6 @@ void ward_check_subids(struct ward_check *c)
 	const bool there =
 		has_range(text_of("/etc/subuid", &b), pw ? pw->pw_name : NULL, geteuid());
 	ward_check_say(c, WARD_CHECK_OK, NULL,
-		"%s in /etc/subuid; none is needed: one id is mapped, others show as yours",
+		"%s in /etc/subuid; wardfs needs none: it maps one id, and shows all others as yours",
 		there ? "a range" : "no range");
 }

@@ -29,7 +29,7 @@ void ward_check_images(struct ward_check *c)
 	size_t n = 0;
 	if (ward_helper_program("wardfs-image", &program, &err) < 0 || access(program, X_OK) < 0) {
 		ward_check_say(c, WARD_CHECK_ABSENT, NULL,
-			"wardfs-image is not installed: directories alone can be images");
+			"wardfs-image is not installed, so only directories can be images");
 		return;
 	}
 	int r = ward_store_default_path(
@@ -41,8 +41,7 @@ void ward_check_images(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", err.text);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"the store has %zu names of images; wardfs image pull takes archives, OCI "
-			"layouts%s%s",
+			"the store has %zu images; wardfs image pull takes archives, OCI layouts%s%s",
 			n, engines.len ? ", and images of" : "; no engine is installed",
 			engines.len ? ward_buf_str(&engines) : "");
 }

@@ -72,8 +72,8 @@ void ward_check_passthrough(struct ward_check *c)
 			"this kernel is older than 6.9");
 	else if (geteuid() != 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"run as root (files are then read at native speed)",
-			"needs CAP_SYS_ADMIN; the page cache is used instead");
+			"run as root, which reads files at native speed",
+			"needs CAP_SYS_ADMIN; wardfs uses the page cache instead");
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL, "root, Linux %u.%u", major, minor);
 }
@@ -94,18 +94,17 @@ void ward_check_uring(struct ward_check *c)
 	int r = 0;
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, &value, 1) != 1)
-		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 6.14 or newer", "%s: not there", path);
+		ward_check_say(
+			c, WARD_CHECK_ABSENT, "Linux 6.14 or newer", "%s does not exist", path);
 	else if (value != 'Y')
 		ward_check_say(c, WARD_CHECK_ABSENT,
-			"as root (the next sessions of ordinary users then use it): echo Y > "
-			"/sys/module/fuse/parameters/enable_uring; at every start of the host: "
-			"echo options fuse enable_uring=1 > /etc/modprobe.d/fuse.conf (or "
-			"fuse.enable_uring=1 on the kernel's command line)",
+			"as root, for the next sessions of ordinary users: echo Y > /sys/module/fuse/parameters/enable_uring; at every start of the host: echo options fuse enable_uring=1 > /etc/modprobe.d/fuse.conf (or fuse.enable_uring=1 on the kernel's command line)",
 			"%s is %c", path, value);
 	else if ((r = ward_check_in_child(try_ring)) < 0)
 		ward_check_say(c, WARD_CHECK_ABSENT,
 			"as root: sysctl -w kernel.io_uring_disabled=0",
 			"%s is Y, but io_uring_setup: %s", path, strerror(-r));
 	else
-		ward_check_say(c, WARD_CHECK_OK, NULL, "%s is Y, a ring was made", path);
+		ward_check_say(
+			c, WARD_CHECK_OK, NULL, "%s is Y, and wardfs could make a ring", path);
 }

@@ -39,7 +39,7 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 	bool root = geteuid() == 0;
 	struct ward_sandbox_tree tree = {.path = "/workspace"};
 	if (ward_helper_program("wardfs-init", &init, &err) < 0) {
-		ward_check_say(c, failed, "install wardfs as a whole", "%s", err.text);
+		ward_check_say(c, failed, "install all of wardfs (meson install)", "%s", err.text);
 		return;
 	}
 	/* As root the command gets the id of nobody: any but 0 shows what is to be shown. */
@@ -76,7 +76,7 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 	ward_mode_free(confined);
 	if (r == 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a sandbox with a tree ran `true`; its probes held");
+			"a sandbox with a tree ran `true`; its probes succeeded");
 	else
 		ward_check_say(c, failed, "see the lines above", "%s",
 			err.text[0] ? err.text : strerror(-r));
@@ -102,7 +102,7 @@ static void try_runtime(const struct ward_mode *m, struct ward_check *c)
 	try_mode(m, WARD_CHECK_ABSENT, c);
 	if (found.program && c->status == WARD_CHECK_OK)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a sandbox with a tree ran `true`; its probes held; scripts run under %s%s",
+			"a sandbox with a tree ran `true`; its probes succeeded; scripts run under %s%s",
 			found.program, ward_buf_str(&text));
 }
 

@@ -124,10 +124,7 @@ static void check_try(struct ward_check *c, int (*fn)(void), const char *what, c
 void ward_check_userns(struct ward_check *c)
 {
 	check_try(c, try_userns, "unshare(CLONE_NEWUSER), own id mapped",
-		"as root, whichever exists: sysctl -w user.max_user_namespaces=10000; sysctl -w "
-		"kernel.unprivileged_userns_clone=1; sysctl -w "
-		"kernel.apparmor_restrict_unprivileged_userns=0; in a container: a seccomp profile "
-		"that passes unshare");
+		"as root, whichever exists: sysctl -w user.max_user_namespaces=10000; sysctl -w kernel.unprivileged_userns_clone=1; sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; in a container: a seccomp profile that allows unshare");
 }
 
 void ward_check_pidns(struct ward_check *c)

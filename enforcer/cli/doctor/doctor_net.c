@@ -96,13 +96,13 @@ void ward_check_network(struct ward_check *c)
 	int r = ward_check_in_child(try_veth);
 	if (r == 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"two links joined by veth: [network] mode = allowlist and proxy work");
+			"joined two links by veth: [network] mode = allowlist and proxy work");
 	else
 		ward_check_say(c, WARD_CHECK_ABSENT,
 			r == -EOPNOTSUPP ? "as root: modprobe veth; for every start of the host a "
 					   "line 'veth' in /etc/modules-load.d/wardfs.conf"
 					 : "see the lines on namespaces above",
-			"join two links by veth, for [network] mode = allowlist and proxy: %s",
+			"cannot join two links by veth, which [network] mode = allowlist and proxy need: %s",
 			strerror(-r));
 }
 
@@ -111,10 +111,10 @@ void ward_check_askers(struct ward_check *c)
 	int r = ward_check_in_child(try_diag);
 	if (r == 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"sock_diag answers: records of the network name the process that asked");
+			"sock_diag answers, so records of the network name the process that asked");
 	else
 		ward_check_say(c, WARD_CHECK_ABSENT,
 			"as root: modprobe -a inet_diag tcp_diag udp_diag",
-			"ask sock_diag which process has a connection: %s; records do not name it",
+			"cannot ask sock_diag which process has a connection: %s. Records of the network do not name the process",
 			strerror(-r));
 }

@@ -14,7 +14,7 @@
 
 static const char fix_room[] = "as root: sysctl -w user.max_fanotify_marks=1048576 "
 			       "user.max_fanotify_groups=1024";
-static const char fix_none[] = "none: there, changes on the host show inside after a second";
+static const char fix_none[] = "none; changes that the host makes there show inside after a second";
 
 static long bound(const char *path)
 {
@@ -80,12 +80,10 @@ void ward_check_watches(struct ward_check *c)
 		return;
 	if (marks < 0 || groups < 0)
 		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 5.13 or newer, with fanotify",
-			"/proc/sys/user/max_fanotify_marks: not there; changes on the host show "
-			"inside after a second");
+			"/proc/sys/user/max_fanotify_marks does not exist; changes on the host show inside after a second");
 	else if (geteuid() == 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"fanotify: %ld trees at once, as many directories as are asked for",
-			groups);
+			"fanotify: %ld trees at once, any number of directories", groups);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"fanotify: %ld trees at once, %ld directories for all of them", groups,

@@ -249,19 +249,22 @@ bool ward_agent_say(const struct ward_agent *a, const struct ward_run_plan *p)
 	if (strcmp(base.file, a->profile) == 0 && a->chosen)
 		return true;
 	if (strcmp(base.file, a->profile) == 0) {
-		ward_sayf("profile %s, by the name of the program (--policy chooses another)",
+		ward_sayf(
+			"using the profile %s, by the name of the program (--policy chooses another)",
 			a->profile);
 		return true;
 	}
 	if (ward_policy_source(p->policy, WARD_SOURCE_PROFILE, &extended) &&
 		strcmp(extended.file, a->profile) == 0) {
 		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-		ward_sayf("profile %s, by the name of the program, and on it %s", a->profile,
-			ward_shell_quoted(&word, base.file));
+		ward_sayf(
+			"using the profile %s, by the name of the program, and your file %s on top",
+			a->profile, ward_shell_quoted(&word, base.file));
 		return true;
 	}
-	ward_sayf("%s decides, not the profile %s: it extends neither that nor medium", base.file,
-		a->profile);
+	ward_sayf(
+		"%s decides instead of the profile %s, because it extends neither that profile nor medium",
+		base.file, a->profile);
 	return false;
 }
 
@@ -341,8 +344,6 @@ void ward_agent_say_sign_in(
 	base = base ? base + 1 : a->program;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	ward_sayf(
-		"%s failed, and nobody has signed in to it here: sessions keep a sign-in of their "
-		"own, apart from yours outside. Start 'wardfs run -- %s' in a terminal and sign "
-		"in once, or set %.*s",
+		"%s failed, and nobody has signed in to it inside. A sign-in outside does not count: start 'wardfs run -- %s' in a terminal and sign in once, or set %.*s",
 		base, ward_shell_quoted(&word, base), (int)strcspn(first, " \n"), first);
 }

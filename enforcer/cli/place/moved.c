@@ -125,8 +125,7 @@ static void offer(const struct ward_run_plan *p, const char *old)
 			ward_buf_str(&to), ward_buf_str(&to));
 	if (ward_buf_error(&b) == 0)
 		ward_sayf(
-			"you have no policy for this project, but one for %s, which is gone; if you "
-			"moved that project here, bring its policy along by: %s",
+			"you have no policy for this project, but you have one for %s, which no longer exists. If you moved that project here, take its policy over: %s",
 			old, ward_buf_str(&b));
 }
 
@@ -140,9 +139,7 @@ static void offer_to_share(const struct ward_run_plan *p)
 	put_file(&b, p->config, p->project.path);
 	if (ward_buf_error(&b) == 0)
 		ward_sayf(
-			"this directory says that it is a work tree of %s, for which you have a policy. "
-			"Any directory can say so, so the policy does not hold here yet, and git fails "
-			"inside; if you made the work tree, share it by: %s",
+			"this directory says that it is a work tree of %s, for which you have a policy. Any directory can say so, so the policy does not apply here yet, and git fails inside. If you made the work tree, share the policy: %s",
 			p->main_checkout, ward_buf_str(&b));
 }
 

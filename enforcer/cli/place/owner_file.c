@@ -66,7 +66,7 @@ static int lock_dir(const char *file, int *ret, struct ward_err *err)
 		dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd < 0)
 		return ward_err_sys(err, dir ? -errno : -ENOMEM, "%s", file);
-	/* Not for ever: whose directory it is may hold the lock as long as they like. */
+	/* Not forever: whose directory it is may hold the lock as long as they like. */
 	for (unsigned i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return ward_err_sys(err, -errno, "locking %s", dir);
@@ -109,7 +109,7 @@ static int keep(const struct put *p, struct ward_err *err)
 			      (now.len && memcmp(now.data, c->was->data, now.len) != 0)))
 		return ward_err_set(err, -ESTALE,
 			"another program changed %s meanwhile; nothing was written", p->file);
-	/* A step back must load, so what does not is no step: undo would stay there for ever. */
+	/* A step back must load, so what does not is no step: undo would stay there forever. */
 	return c->undo || (r == 1 && !loads(p->file)) ? 0
 						      : ward_owner_history_push(p->file, &now, err);
 }

@@ -73,8 +73,7 @@ void ward_project_say(const struct ward_project *project)
 {
 	if (project->nearer)
 		ward_sayf(
-			"the project is %s, since %s. %s in it looks like a project as well; to make "
-			"it one: 'wardfs init' there",
+			"the project is %s, because %s. %s in it also looks like a project; to make it one, run 'wardfs init' there",
 			project->path,
 			project->by_file ? "its .wardfs.policy applies to everything beneath"
 					 : "you have a policy or a home for it",

@@ -24,7 +24,7 @@ struct ward_policy_place {
 
 /*
  * Fills *ret. policy: --policy or NULL. Outside of any project (in "/" or the home) the policy
- * holds all the same; it then has no project file. Clear it with ward_policy_place_clear() also on
+ * holds nevertheless; it then has no project file. Clear it with ward_policy_place_clear() also on
  * failure.
  */
 int ward_policy_place_find(

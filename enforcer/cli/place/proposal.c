@@ -75,7 +75,7 @@ int ward_proposal_read(const struct ward_identity *id, int project, struct ward_
 		return 0;
 	if (r < 0)
 		return ward_err_set(err, r,
-			WARD_PROPOSAL_FILE " of this repository is not read: %s",
+			WARD_PROPOSAL_FILE " of this repository was not read: %s",
 			r == -EFBIG	? "it is larger than 64 KiB"
 			: r == -ELOOP	? "it is a symbolic link"
 			: r == -EINVAL	? "it is no regular file"
@@ -115,8 +115,7 @@ void ward_proposal_say(const struct ward_identity *id, int project, const char *
 		return;
 	case WARD_PROPOSAL_CHANGED:
 		ward_say(WARD_PROPOSAL_FILE
-			" has changed since you answered it; what is new is not in "
-			"force: 'wardfs init' shows it and asks you");
+			" has changed since you answered it. The changes are not in force: 'wardfs init' shows them and asks you");
 		return;
 	case WARD_PROPOSAL_NONE:
 	case WARD_PROPOSAL_ACCEPTED:

@@ -70,22 +70,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"force", 'f', NULL, 0, "Start over: drop the lines of the file that is there", 0},
+	{"force", 'f', NULL, 0, "Start over: drop the lines of the existing file", 0},
 	{"dry-run", 'n', NULL, 0, "Print what would be written, write nothing", 0},
 	{"registries", OPT_REGISTRIES, NULL, 0,
 		"Allow the registries that are usual for the project's kind or that you know", 0},
 	{"accept", OPT_ACCEPT, "DIGEST", 0,
 		"Accept what .wardfs.propose asks for, if this is its SHA-256, all 64 digits", 0},
-	{"decline", OPT_DECLINE, NULL, 0, "Decline it, and do not tell of it again", 0},
+	{"decline", OPT_DECLINE, NULL, 0, "Decline it, and do not mention it again", 0},
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
-	"Writes a first policy for the project around the current directory, with a comment for each "
-	"line, into your file for it, and prints it. To a file that is there it adds what is missing, "
-	"and prints the difference. Registries that the project's kind uses or its files name, and "
-	"ports of development servers, are printed as comments; on a terminal you are asked about "
-	"registries that are usual or that you know, and about what the repository proposes in .wardfs.propose. The project itself is not changed.\v"
-	"Exit status: 0 done; 1 .wardfs.propose waits for an answer; 2 usage, or an error.",
+	"Writes a first policy for the project around the current directory, with a comment for each line, into your file for it, and prints it. If the file exists, adds what is missing, and prints the difference. Registries that the project's kind uses or its files name, and ports of development servers, are printed as comments; on a terminal you are asked about registries that are usual or that you know, and about what the repository proposes in .wardfs.propose. The project itself is not changed.\vExit status: 0 done; 1 .wardfs.propose waits for an answer; 2 usage, or an error.",
 	NULL, NULL, NULL};
 
 /* At most read, where they are there. */
@@ -162,7 +157,7 @@ static void put_rules(struct draft *d)
 	for (size_t i = 0; i < LENGTH(secrets); i++) {
 		if (!exists(top, secrets[i].path))
 			continue;
-		/* Committed, it may be read all the same. */
+		/* Committed, it may be read nevertheless. */
 		bool tracked = is_tracked(d, secrets[i].path);
 		ward_buf_printf(&d->text, "; %s%s\n%ssecret = /workspace/%s\n", secrets[i].why,
 			tracked ? "; but git tracks it" : "", tracked ? "; " : "", secrets[i].path);

@@ -99,8 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0,
-		"What holds while the command runs. Default: the profile of the agent that CMD is, else "
-		"medium; your file for the project plays no part",
+		"The policy while the command runs. Default: the profile of the agent that CMD is, else medium; your file for the project plays no part",
 		0},
 	{"env", 'e', "NAME[=VALUE]", 0, "As of wardfs run; repeats", 0},
 	{"net", OPT_NET, "HOST[:PORT]", 0, "As of wardfs run; repeats", 0},
@@ -109,7 +108,8 @@ static const struct argp_option options[] = {
 		"this project, which is in force from the next run on",
 		0},
 	{"force", 'f', NULL, 0, "Replace the file", 0},
-	{"reads", OPT_READS, NULL, 0, "Also name what was read, and refuse to read the rest", 0},
+	{"reads", OPT_READS, NULL, 0,
+		"Also name what the command read, and refuse to read anything else", 0},
 	{"once", OPT_ONCE, NULL, 0, "Do not run CMD again under the proposal", 0},
 	{"json", 'j', NULL, 0,
 		"One JSON object behind the command's output: session, text, rules, refused, asked, status, "

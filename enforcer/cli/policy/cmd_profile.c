@@ -179,12 +179,92 @@ static const struct argp_option show_options[] = {
 	{0},
 };
 static const struct argp show_argp = {show_options, parse, "PROFILE",
-	"Prints a shipped profile with its comments, and behind each line what the line says: "
-	"the lines "
-	"are those that messages name (medium:21). Guards for files that the host executes later "
-	"are added where a "
-	"session starts, behind the line ';@host-executed'.",
+	"Prints a shipped profile with its comments, and behind each line what the line says. "
+	"Messages name a line as PROFILE:LINE, such as medium:21. With that as the argument, prints this line and its "
+	"section. Guards for files that the host executes later are added when a session starts, behind the line "
+	"';@host-executed'; PROFILE:LINE counts them, for the project in which you are.",
 	NULL, NULL, NULL};
+
+/* The profile alone, with the guards that it gets for the project at hand. */
+static int load_here(const char *name, struct ward_policy **ret, struct ward_err *err)
+{
+	struct ward_policy *alone = NULL;
+	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
+		.project = {.fd = -1}};
+	int r = ward_policy_load_alone(name, &alone, err);
+	if (r == 0)
+		r = ward_policy_place_find(name, &place, err);
+	/* As `alone` has them: without floor and project file, which apply to a file as well. */
+	const struct ward_load l = {
+		.policy = name, .tree_fd = place.in_project ? place.project.fd : -1, .like = alone};
+	if (r == 0)
+		r = ward_policy_load_owned(&place.id, &l, ret, err);
+	ward_policy_unref(alone);
+	return r;
+}
+
+/* The line at *text, without its newline; *ret_next: behind that. */
+static size_t line_at(const char *text, const char *end, const char **ret_next)
+{
+	const char *nl = memchr(text, '\n', (size_t)(end - text));
+	*ret_next = nl ? nl + 1 : end;
+	return (size_t)((nl ? nl : end) - text);
+}
+
+/* Line number `wanted` of a text, behind the section that it stands in. False: there is none. */
+static bool pick_line(const struct ward_buf *lines, unsigned long wanted, struct ward_buf *ret)
+{
+	const char *s = lines->data, *end = s + lines->len, *next = s, *section = NULL;
+	size_t len = 0, section_len = 0;
+	for (unsigned long n = 1; s < end; n++, s = next) {
+		len = line_at(s, end, &next);
+		if (n == wanted)
+			break;
+		if (*s == '[') {
+			section = s;
+			section_len = len;
+		}
+	}
+	if (s >= end)
+		return false;
+	if (section && *s != '[') {
+		ward_buf_add(ret, section, section_len);
+		ward_buf_putc(ret, '\n');
+	}
+	ward_buf_add(ret, s, len);
+	ward_buf_putc(ret, '\n');
+	return true;
+}
+
+/* NAME:LINE, as a message names a line: counted with the guards for the project at hand. */
+static int show_line(const char *name, const char *number, struct ward_err *err)
+{
+	const char *text = NULL;
+	char *stop = NULL;
+	size_t len = 0;
+	struct ward_policy *p = NULL;
+	struct ward_source_text source = {0};
+	ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf one = WARD_BUF_INIT;
+	const unsigned long wanted = strtoul(number, &stop, 10);
+	int r = find(name, &text, &len, err);
+	if (r == 0 && (*number < '0' || *number > '9' || *stop || wanted == 0))
+		r = ward_err_set(err, -EINVAL, "'%s' is not the number of a line", number);
+	if (r == 0)
+		r = load_here(name, &p, err);
+	if (r == 0 && !ward_policy_source(p, WARD_SOURCE_BASE, &source))
+		r = ward_err_set(err, -ENOENT, "%s has no text", name);
+	if (r == 0 && (r = ward_lines_explain(name, source.text, source.len, &lines)) < 0)
+		ward_err_sys(err, r, "%s", name);
+	if (r == 0 && !pick_line(&lines, wanted, &one))
+		r = ward_err_set(err, -ENOENT,
+			"%s has no line %s in this project. To print the policy of an earlier session: wardfs audit policy SESSION",
+			name, number);
+	if (r == 0)
+		ward_print_policy(one.data, one.len);
+	ward_policy_unref(p);
+	return r;
+}
 
 static int show(const struct args *a, struct ward_err *err)
 {
@@ -225,11 +305,16 @@ static int cmd_show(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	if (ward_arguments_parse(&show_argp, argc, argv, 0, &a))
 		return 2;
-	if (show(&a, &err) < 0) {
-		ward_say(err.text);
-		return 2;
-	}
-	return 0;
+	const char *colon = a.name ? strchr(a.name, ':') : NULL;
+	ward_cleanup_free char *name = colon ? strndup(a.name, (size_t)(colon - a.name)) : NULL;
+	if (colon && !name)
+		ward_err_sys(&err, -ENOMEM, "%s", a.name);
+	else if (colon && (a.json || a.resolved))
+		ward_err_set(&err, -EINVAL, "a line excludes --json and --resolved");
+	else if (colon ? show_line(name, colon + 1, &err) == 0 : show(&a, &err) == 0)
+		return 0;
+	ward_say(err.text);
+	return 2;
 }
 
 /* --- export --- */
@@ -282,36 +367,25 @@ static void put_extending(const char *name, struct ward_buf *b)
 		name, name, (int)n, what, name);
 }
 
-/* The profile alone, with the guards that it gets for the project at hand. */
 static int put_whole(const char *name, struct ward_buf *b, struct ward_err *err)
 {
-	struct ward_policy *alone = NULL, *p = NULL;
-	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place = {
-		.project = {.fd = -1}};
-	int r = ward_policy_load_alone(name, &alone, err);
-	if (r == 0)
-		r = ward_policy_place_find(name, &place, err);
-	/* as `alone` has them: without floor and project file, which hold for a file as well */
-	const struct ward_load l = {
-		.policy = name, .tree_fd = place.in_project ? place.project.fd : -1, .like = alone};
-	if (r == 0)
-		r = ward_policy_load_owned(&place.id, &l, &p, err);
+	struct ward_policy *p = NULL;
+	int r = load_here(name, &p, err);
 	if (r == 0) {
 		ward_buf_printf(b,
 			"; All of the shipped profile %s as one text. Guards for the files that "
 			"the "
 			"host executes\n"
-			"; later stand as they were needed in the project at hand, and are not "
-			"looked "
-			"for again:\n"
-			"; a file that says `extends = %s` has them looked for at each start.\n",
+			"; later are those that the project at hand needs now. wardfs does not "
+			"look for them again.\n"
+			"; In a file that says `extends = %s`, wardfs looks for them at each "
+			"start.\n",
 			name, name);
 		r = ward_policy_show(p, b);
 		if (r < 0)
 			ward_err_sys(err, r, "%s", name);
 	}
 	ward_policy_unref(p);
-	ward_policy_unref(alone);
 	return r;
 }
 

@@ -98,7 +98,7 @@ static void add_host(struct finding *f, const char *host, unsigned port, bool im
 	h->times = !implied;
 }
 
-/* A name as DNS has them. What is none of it is counted and not repeated: it may be anything. */
+/* A name as DNS has them. What is not one of it is counted and not repeated: it may be anything. */
 static bool take_name(const char *s, size_t n, char host[256])
 {
 	if (n == 0 || n > 253 || s[0] == '-' || s[0] == '.' || s[n - 1] == '-' || s[n - 1] == '.')

@@ -347,7 +347,7 @@ static int writes_of(struct node *t, const char *path, unsigned depth, struct wa
 		if (s->done || s->changed == 0)
 			continue;
 		int e = put_path(&b, path, s);
-		/* git's is one thing, and its guards hold all the same */
+		/* git's is one thing, and its guards hold nevertheless */
 		bool whole = s->n == 0 || s->writes > 0 || depth == 0 ||
 			     changed_here(s) >= SAME_DIR || dirs_changed(s) > SAME_DIR ||
 			     strcmp(s->name, ".git") == 0;

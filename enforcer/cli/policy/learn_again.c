@@ -47,7 +47,7 @@ static int write_policy(
 
 /*
  * In a process of its own: the session before has left its marks in this one. argv is what a
- * delegated group would start anew (limits/delegate.h).
+ * delegated group would start again (limits/delegate.h).
  */
 static int run(const struct ward_run_options *o, const char *policy, const char *session)
 {

@@ -205,7 +205,7 @@ static int compare(struct adding *x, const struct ward_policy_place *after, stru
 
 static bool no_effect(const struct adding *x)
 {
-	/* What is lifted may be of a file that is not there yet. */
+	/* What is lifted may be of a file that does not exist yet. */
 	return x->rule->files && !x->a->lift && !x->effect.paths && !x->effect.cut;
 }
 

@@ -119,7 +119,7 @@ static bool is_profile(const char *file)
 static void on_finding(void *user, const struct ward_finding *f)
 {
 	struct report *rp = user;
-	/* A shipped profile's own lines are for whoever checks that profile: nobody here mends
+	/* A shipped profile's own lines are for whoever checks that profile: nobody here fixes
 	 * them. */
 	if (is_profile(f->file) && !(rp->args->file && strcmp(rp->args->file, f->file) == 0))
 		return;

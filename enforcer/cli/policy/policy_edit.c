@@ -88,7 +88,7 @@ static int make_copy(struct editing *e, struct ward_err *err)
 	return r < 0 ? ward_err_sys(err, r, "%s", e->path) : 0;
 }
 
-/* Editors write a new file beside and rename it: the copy is opened anew. As the owner. */
+/* Editors write a new file beside and rename it: the copy is opened again. As the owner. */
 static int read_copy(struct editing *e, struct ward_err *err)
 {
 	struct stat st;
@@ -210,7 +210,7 @@ int ward_policy_cmd_edit(int argc, char **argv)
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
 	ward_cleanup(editing_clear) struct editing e = {
 		.place = &place, .effect = POLICY_EFFECT_INIT};
-	/* What held before, for comparison; a file that does not load is edited all the same. */
+	/* What held before, for comparison; a file that does not load is edited nevertheless. */
 	struct ward_err broken = WARD_ERR_INIT;
 	int r = ward_policy_place_look(NULL, WARD_PROJECT_OWNERS, &place, &broken);
 	if (r < 0) {

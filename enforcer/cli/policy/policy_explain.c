@@ -210,8 +210,8 @@ static void print_quotas(const struct answer *a)
 	for (size_t i = 0; a->path2 && (q = ward_explain_quota(a->policy, a->path2, i)); i++)
 		last2 = q;
 	if (a->path2 && last != last2)
-		ward_outf("  note    the second path lies in another quota: the answer is EXDEV, "
-			  "and mv copies\n");
+		ward_outf(
+			"  note    the second path lies in another quota: the answer is EXDEV, and mv copies the file the file\n");
 }
 
 static void print_sessions(const struct answer *a)
@@ -221,10 +221,8 @@ static void print_sessions(const struct answer *a)
 	if (!name)
 		return;
 	ward_shell_word(&path, a->path);
-	ward_outf("\n  note    this is what a session answers that starts now. Session %s runs, "
-		  "and a "
-		  "file that\n          it made itself is no secret to it: wardfs exec %s -- ls -l "
-		  "%s",
+	ward_outf(
+		"\n  note    this is the answer in a session that starts now. Session %s is running, and a\n          file that it made is no secret to it: wardfs exec %s -- ls -l %s",
 		name, name, ward_buf_str(&path));
 }
 
@@ -240,42 +238,39 @@ static void print_text(const struct answer *a)
 		error ? error : "", error ? ")" : "");
 	deciding(a, &b, &line);
 	ward_outf("  rule    %s  %s", ward_buf_str(&b), ward_buf_str(&line));
+	ward_print_shown_by(ward_buf_str(&b));
 	if (a->own == WARD_SANDBOX_OWN_HOST)
-		ward_outf("every session sees it as it is on the host, read-only");
+		ward_outf("every session sees this path as it is on the host, read-only");
 	else if (!a->d.rule && !a->shown.shown)
 		ward_outf("%s", a->d.verdict == WARD_VERDICT_ALLOW
 					? "a directory on the way to something visible"
-					: "nothing makes it visible");
+					: "no line makes it visible");
 	if (a->fact_why)
 		ward_outf("\n  secret  %s: %s", ward_fact_name(a->fact), a->fact_why);
 	if (a->program) {
-		ward_outf("\n  note    the list begins there; on this host it means %s",
-			a->d.verdict == WARD_VERDICT_ALLOW ? "this file too" : "other files alone");
+		ward_outf(
+			"\n  note    the list of programs begins there; on this host it allows %s",
+			a->d.verdict == WARD_VERDICT_ALLOW ? "this file" : "other files only");
 	} else if (a->shown.shown) {
-		ward_outf("\n  note    a session sees it as it is on the host, read-only: rules "
-			  "apply only to trees");
+		ward_outf(
+			"\n  note    a session sees this path as it is on the host, read-only: rules apply only to trees");
 	} else if (a->own == WARD_SANDBOX_OWN_HOST) {
-		ward_outf("\n  note    homes, credentials and sockets beneath it stay hidden");
+		ward_outf(
+			"\n  note    homes, credentials and sockets beneath this path stay hidden");
 	} else if (a->own == WARD_SANDBOX_OWN_MADE) {
 		ward_outf(
-			"\n  note    %s is in no tree. A session has a directory %.*s of its own, "
-			"made when\n          it starts, and not the host's: 'wardfs run -- ls -l "
-			"PATH' shows what it sees",
+			"\n  note    %s is in no tree. Each session gets its own directory %.*s when it starts,\n          not that of the host: 'wardfs run -- ls -l PATH' shows what it sees",
 			a->outside, (int)strcspn(a->outside + 1, "/") + 1, a->outside);
 	} else if (a->outside) {
 		ward_outf(
-			"\n  note    %s is in no tree: rules do not reach it. Of the host "
-			"outside of "
-			"the trees a session\n          sees /usr, parts of /etc and what [system] "
-			"read names, read-only, and nothing else",
+			"\n  note    %s is in no tree, so rules do not apply to it. Outside the trees a session\n          sees of the host only /usr, parts of /etc and what [system] read names, read-only",
 			a->outside);
 	}
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	ward_shell_word(&word, a->repository ? a->repository : "PATH");
 	if (a->remembered)
-		ward_outf("\n  note    remembered: an earlier start found a repository here; if it "
-			  "is "
-			  "none any more:\n          wardfs policy forget %s",
+		ward_outf(
+			"\n  note    remembered: an earlier start found a repository here. If there is none any more:\n          wardfs policy forget %s",
 			ward_buf_str(&word));
 	print_sessions(a);
 	ward_buf_clear(&b);
@@ -322,12 +317,13 @@ static int explain_connect(
 			permit.len ? ward_json_text(ward_buf_str(&permit)) : json_null());
 		ward_print_json(o);
 	} else {
-		ward_outf("connect %s: %s\n  rule    %s  %s\n", to, ward_verdict_name(v),
+		ward_outf("connect %s: %s\n  rule    %s  %s", to, ward_verdict_name(v),
 			ward_buf_str(&rule), ward_buf_str(&line));
+		ward_print_shown_by(ward_buf_str(&rule));
+		ward_outf("\n");
 		if (near && v != WARD_VERDICT_ALLOW)
 			ward_outf(
-				"  note    inside, this is the session itself: servers that it starts "
-				"answer there.\n          A port of this host has to be led in\n");
+				"  note    inside, this address is the session itself: its own servers answer there.\n          To reach a port of this host, forward it\n");
 		if (permit.len)
 			ward_outf("  to permit it: %s\n", ward_buf_str(&permit));
 	}
@@ -520,15 +516,15 @@ static enum ward_fact fact_of(
 static void say_fact(const struct ward_request *req, struct answer *ans)
 {
 	static const char *const said[] = {
-		[WARD_FACT_THERE] = "there, and not committed: hidden, unless the session made it",
+		[WARD_FACT_THERE] =
+			"the file exists and is not committed: hidden, unless the session made it",
 		[WARD_FACT_DIFFERS] =
-			"tracked by git, and its content is not what git has, or could "
-			"not be compared: refused, since a hidden tracked file is "
-			"deleted by 'git commit -a'",
+			"git tracks the file, and its content differs from what git has, or could not be compared: refused, because 'git commit -a' would delete a hidden tracked file",
 		[WARD_FACT_COMMITTED] =
-			"git has this content, so whoever reads the repository has it",
-		[WARD_FACT_OWN] = "the session's own",
-		[WARD_FACT_ABSENT] = "nothing is there: what the session puts there is its own",
+			"git has this content, so everybody who reads the repository has it",
+		[WARD_FACT_OWN] = "the session made the file",
+		[WARD_FACT_ABSENT] =
+			"no such file exists: a file that the session makes there is its own",
 	};
 	const bool second = !ward_policy_secret(req->state);
 	if (ans->outside)
@@ -587,7 +583,7 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 		req->fact = fact_of(place, ans->path, req->state);
 		if (ans->path2)
 			req->fact2 = fact_of(place, ans->path2, req->state2);
-		/* What is asked of making it is asked as if it were not there. */
+		/* What is asked of making it is asked as if it did not exist. */
 		if (req->action == WARD_ACTION_CREATE && !ward_policy_secret(req->state))
 			req->fact = WARD_FACT_ABSENT;
 		say_fact(req, ans);
@@ -621,7 +617,8 @@ static void permit_outside(const struct ward_policy_place *place, uint32_t want,
 				->trees[s.served >= 0 ? s.served : s.links]
 				.path);
 	} else if (!s.type) {
-		ward_buf_puts(&a->permit, "nothing that you can reach is there");
+		ward_buf_puts(&a->permit,
+			"no line can permit it: you cannot reach such a file on the host");
 	} else if (s.type != S_IFREG && s.type != S_IFDIR) {
 		ward_buf_puts(&a->permit,
 			"nothing permits it: only directories and regular files can be shown");

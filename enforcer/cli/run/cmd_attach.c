@@ -12,7 +12,7 @@
 
 static const struct argp_option options[] = {
 	{"watch", 'w', NULL, 0,
-		"Only look: what is typed goes nowhere, and the window keeps its size", 0},
+		"Only look: wardfs ignores what you type, and the window keeps its size", 0},
 	{0},
 };
 
@@ -42,12 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse, "SESSION",
-	"Joins the terminal of a running session's command: shows what it showed last, and from then on "
-	"the same to all that are there, who type into the same program. Ctrl-] twice leaves; the "
-	"command goes on. wardfs exec SESSION sh gives a terminal of its own. SESSION is its name, or "
-	"latest: the last of this project.\v"
-	"Exit status: the command's, if it ends; 0 after Ctrl-] twice; 2 usage, or no such session; 125 "
-	"it has no terminal, or did not answer; 137 the session ended first.",
+	"Joins the terminal of a running session's command: shows its last screen, then its new output. Everybody who joined types into the same program. Ctrl-] twice leaves; the command continues. wardfs exec SESSION sh starts a shell with its own terminal. SESSION is its name, or latest: the last of this project.\vExit status: the command's, if it ends; 0 after Ctrl-] twice; 2 usage, or no such session; 125 it has no terminal, or did not answer; 137 the session ended first.",
 	NULL, NULL, NULL};
 
 int ward_cmd_attach(int argc, char **argv)

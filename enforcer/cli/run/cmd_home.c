@@ -162,7 +162,8 @@ static int tell(struct look *l, int r, const struct ward_err *err)
 	const json_t *o = NULL;
 	size_t i = 0;
 	if (r == 0 && !l->n && l->project)
-		ward_sayf("no home is kept for %s (wardfs home list)", l->project);
+		ward_sayf("no home is kept for %s; 'wardfs home list' lists the kept homes",
+			l->project);
 	if (l->args->json)
 		ward_print_json(json_incref(l->found));
 	if (!l->args->json && l->measure && l->n)
@@ -198,8 +199,7 @@ static int ask_all(const struct args *a, const char *state, struct ward_err *err
 		return r;
 	if (!ask_possible())
 		return ward_err_set(err, -ECANCELED,
-			"--all would clear %u homes of %u owners in %s; nothing was cleared: "
-			"without a terminal to ask on, give --yes ('wardfs home list' lists them)",
+			"nothing was cleared: --all would clear %u homes of %u owners in %s, and there is no terminal on which to ask. Give --yes ('wardfs home list' lists them)",
 			c.homes, c.owners, state);
 	ward_outf("%u homes of %u owners are kept in %s, with what agents stored there, sign-ins "
 		  "too.\n",
@@ -309,10 +309,10 @@ int ward_cmd_home(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
 		{"list", cmd_list, "wardfs home list", "the kept homes, and whose they are"},
-		{"size", cmd_size, "wardfs home size", "how much is in them"},
+		{"size", cmd_size, "wardfs home size", "how large they are"},
 		{"keep", cmd_keep, "wardfs home keep",
-			"give one to a directory that was made anew"},
-		{"clear", cmd_clear, "wardfs home clear", "take one away"},
+			"give a kept home to a new directory at the same path"},
+		{"clear", cmd_clear, "wardfs home clear", "delete a kept home"},
 	};
 	static const struct ward_cli_verbs all = {"wardfs home",
 		"The homes that sessions keep for their projects.\n", verbs,

@@ -128,7 +128,7 @@ static int cmd_list(int argc, char **argv)
 	else
 		json_array_foreach(all, i, o) print_one(o);
 	if (!a.json && json_array_size(all) == 0)
-		ward_say("there is no image in the store; wardfs image pull brings one");
+		ward_say("the store has no image; 'wardfs image pull IMAGE' adds one");
 	json_decref(all);
 	return 0;
 }
@@ -146,8 +146,7 @@ static int open_path(const char *path, int *ret_fd, char **ret_name, struct ward
 		return ward_err_set(err, -EINVAL, "%s: %s", path, strerror(errno));
 	if (fd >= 0 && fstatat(fd, "oci-layout", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return ward_err_set(err, -EINVAL,
-			"%s is a directory without oci-layout. If it is the root of a system, nothing "
-			"need be pulled: wardfs run --image %s",
+			"%s is a directory without oci-layout. If it is the root of a system, it needs no pull: wardfs run --image %s",
 			path, ward_shell_quoted(&word, path));
 	if (fd < 0 && ward_fd_open_named(path, WARD_NAMED_FILE, &fd, &why) < 0)
 		return ward_err_set(err, -EINVAL, "%s", why.text);
@@ -161,8 +160,8 @@ static int open_path(const char *path, int *ret_fd, char **ret_name, struct ward
 static void say_pulled(const struct ward_image *x)
 {
 	if (x->stripped)
-		ward_sayf("%llu files had setuid or setgid bits, or file capabilities, which were "
-			  "left out",
+		ward_sayf(
+			"wardfs removed setuid and setgid bits and file capabilities from %llu files",
 			(unsigned long long)x->stripped);
 	if (x->skipped)
 		ward_sayf("%llu devices, pipes or sockets were left out",

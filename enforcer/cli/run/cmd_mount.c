@@ -26,10 +26,10 @@ struct mount_args {
 
 static const struct argp_option mount_options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0, "Base policy, as for run", 0},
-	{"tree", 't', "PATH", 0, "What the source is called in the policy (default /workspace)", 0},
+	{"tree", 't', "PATH", 0, "The path of the source in the policy (default /workspace)", 0},
 	{"session", 's', "NAME", 0, "Name of the session in the trail", 0},
 	{"allow-other", OPT_ALLOW_OTHER, NULL, 0,
-		"As root: for all users of this host, each with its own ids", 0},
+		"As root: serve all users of this host, each with their own ids", 0},
 	{"foreground", 'f', NULL, 0, "Stay in the foreground", 0},
 	{0},
 };
@@ -71,8 +71,7 @@ static error_t parse_mount(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp mount_argp = {mount_options, parse_mount, "SOURCE MOUNTPOINT",
-	"Serves the directory SOURCE at MOUNTPOINT under a policy, with a trail, until it is "
-	"unmounted (wardfs umount). No sandbox: who else can reach SOURCE is not stopped.",
+	"Serves the directory SOURCE at MOUNTPOINT under a policy, with a trail, until it is unmounted (wardfs umount). There is no sandbox: programs that can reach SOURCE itself are not stopped.",
 	NULL, NULL, NULL};
 
 /* The pipe over which the one in the background says that it is ready. */
@@ -152,7 +151,7 @@ struct umount_args {
 };
 
 static const struct argp_option umount_options[] = {
-	{"lazy", 'l', NULL, 0, "Also while it is in use", 0},
+	{"lazy", 'l', NULL, 0, "Unmount also while the mount is in use", 0},
 	{0},
 };
 
@@ -173,7 +172,7 @@ static error_t parse_umount(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp umount_argp = {umount_options, parse_umount, "MOUNTPOINT",
-	"Takes a mount of wardfs away and ends its session.", NULL, NULL, NULL};
+	"Unmounts a mount of wardfs and ends its session.", NULL, NULL, NULL};
 
 int ward_cmd_umount(int argc, char **argv)
 {

@@ -48,9 +48,7 @@ static const struct argp ps_argp = {ps_options, parse_ps, "[SESSION]",
 	"Lists the running sessions of the caller, or the one named: latest is the last of this project.",
 	NULL, NULL, NULL};
 static const struct argp kill_argp = {NULL, parse_kill, "SESSION",
-	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. "
-	"Returns when the session is gone. SESSION is its name, or latest: the last of this project.\v"
-	"Exit status: 0 it is gone; 1 no such session runs, or it has not ended after 30 seconds.",
+	"Ends a running session: SIGTERM to its command, SIGKILL to all of it two seconds later. Returns when the session has ended. SESSION is its name, or latest: the last of this project.\vExit status: 0 it has ended; 1 no such session runs, or it has not ended after 30 seconds.",
 	NULL, NULL, NULL};
 
 /* Two seconds until SIGKILL, and what a slow disk takes for the end of a trail. */
@@ -183,8 +181,7 @@ int ward_cmd_kill(int argc, char **argv)
 	if (ward_control_wait_gone(runtime, session, KILL_WAIT_MS))
 		return 0;
 	ward_sayf(
-		"session %s was told to end and has not ended yet: its trail may still be written, "
-		"or a process waits for a disk; 'wardfs ps' shows when it is gone",
+		"session %s has been told to end and has not ended yet: wardfs may still be writing its trail, or a process waits for a disk. 'wardfs ps' shows when it has ended",
 		session);
 	return 1;
 }

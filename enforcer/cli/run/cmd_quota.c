@@ -18,8 +18,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, ward_sessions_parse, "[SESSION]",
-	"Tells what the running sessions of the caller, or the one named, have used of the quotas "
-	"of their policy ([quota PATH], wardfs-policy(5)).",
+	"Prints how much the running sessions of the caller, or the one named, have used of the quotas of their policy ([quota PATH], wardfs-policy(5)).",
 	NULL, NULL, NULL};
 
 static uint64_t number(const json_t *o, const char *name)

@@ -76,10 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse, "[[--] CMD [ARG...]]",
-	"Shows what mode auto counts for a run of CMD here: each row of the table that costs points, and "
-	"the line of the policy or the fact behind it; then the mode that it would pick. Starts "
-	"nothing.\v"
-	"Exit status: 0; 1 no mode of this host suffices; 2 usage or policy; 125 the rest.",
+	"Shows how mode auto weighs a run of CMD here: each row of the table that costs points, with the line of the policy or the fact behind it; then the mode that auto would pick. Starts nothing.\vExit status: 0; 1 no mode of this host suffices; 2 usage or policy; 125 the rest.",
 	NULL, NULL, NULL};
 
 static int weigh(struct args *a, struct ward_err *err)

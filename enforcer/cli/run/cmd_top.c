@@ -74,15 +74,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"delay", 'd', "SECONDS", 0, "From one look to the next; default: 1", 0},
-	{"once", '1', NULL, 0, "One look; also where standard output is no terminal", 0},
+	{"delay", 'd', "SECONDS", 0, "Time between two looks; default: 1", 0},
+	{"once", '1', NULL, 0, "One look; also the default if standard output is no terminal", 0},
 	{"json", 'j', NULL, 0, "One look, as a JSON array of objects", 0},
 	{0},
 };
 static const struct argp argp = {options, parse, "[SESSION]",
-	"Shows the running sessions of the caller, or the one named: what they use, of which limit, how "
-	"fast their trails grow, and what was refused last; ? where this host does not tell (wardfs doctor). Rates are of the time since the look before; "
-	"in the first look, of the time since the session began. Ctrl-C ends it.",
+	"Shows the running sessions of the caller, or the one named: what each uses of which limit, how fast its trail grows, and its last refusals. ? means that this host does not tell (wardfs doctor). Rates are since the last look; in the first look, since the session started. Ctrl-C ends it.",
 	NULL, NULL, NULL};
 
 /* --- what a trail has --- */

@@ -64,8 +64,8 @@ static void say_git_elsewhere(const struct ward_run_plan *p)
 		if (p->trees[i].source && ward_path_beneath(path, p->trees[i].source))
 			return;
 	if (path)
-		ward_sayf("git will not work inside: its directory %s lies outside of the project; "
-			  "wardfs init writes a policy that serves it",
+		ward_sayf(
+			"git will not work inside, because its directory %s lies outside the project; 'wardfs init' writes a policy that serves it",
 			path);
 }
 
@@ -100,7 +100,7 @@ static void say_lifts(const struct ward_policy *policy)
 	ward_policy_each_lift(policy, take_lift, &l);
 	if (l.n > LIFTS_NAMED)
 		ward_sayf(
-			"your policy lifts the guards of %zu files: %s, …; all: wardfs policy check",
+			"your policy lifts the guards of %zu files: %s, …; 'wardfs policy check' lists all",
 			l.n, ward_buf_str(&l.text));
 	else if (l.n)
 		ward_sayf("your policy lifts the guard of %s", ward_buf_str(&l.text));
@@ -117,8 +117,8 @@ static void say_kept(const struct ward_run_plan *p)
 	if (!ask_possible() || p->settings->writer != WARD_WRITER_OWN ||
 		asprintf(&ledger, "%s/ledger.jsonl", p->state) < 0 || stat(ledger, &st) == 0)
 		return;
-	ward_sayf("what sessions do is recorded below %s, each for %llu %s ([audit] keep of its "
-		  "policy): wardfs audit list lists them, wardfs audit show prints the last one",
+	ward_sayf(
+		"wardfs records each session below %s, and keeps the record for %llu %s ([audit] keep). 'wardfs audit list' lists the sessions, 'wardfs audit show' prints the last one",
 		ward_shell_quoted(&word, p->state),
 		(unsigned long long)(hours >= 48 ? hours / 24 : hours),
 		hours >= 48 ? "days" : "hours");
@@ -139,15 +139,12 @@ static void say_first(const struct ward_run_plan *p, bool given)
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	ward_shell_word(&word, p->project.path);
 	if (p->home_other)
-		ward_sayf("%s is not the directory for which wardfs kept this home. The session "
-			  "begins with an empty home in memory, and the kept home stays unchanged. "
-			  "To give it to this directory: wardfs home keep %s; to remove it: wardfs "
-			  "home clear %s",
+		ward_sayf(
+			"%s is not the directory for which wardfs kept this home. The session starts with an empty home in memory, and the kept home stays unchanged. To give it to this directory: wardfs home keep %s; to remove it: wardfs home clear %s",
 			p->project.path, ward_buf_str(&word), ward_buf_str(&word));
 	if (p->settings->net == WARD_NET_HOST)
-		ward_say("[network] mode = host: the command has the network of this host, with "
-			 "its loopback and its abstract sockets; wardfs neither decides nor "
-			 "records its connections");
+		ward_say(
+			"[network] mode = host: the command uses the network of this host, including its loopback and abstract sockets; wardfs neither checks nor records its connections");
 	ward_cleanup_free char *weighed = p->weighed ? ward_weighed_line(p->weighed) : NULL;
 	if (weighed)
 		ward_sayf("%s", weighed);
@@ -185,8 +182,7 @@ static int take_command(struct prepared *p, struct ward_err *err)
 		return 0;
 	if (x->fd < 0 || !x->argv || !x->argv[0])
 		return ward_err_set(err, -EINVAL,
-			"the image names no command; give one: wardfs run "
-			"--image IMAGE -- CMD");
+			"the image has no command of its own; give one: wardfs run --image IMAGE -- CMD");
 	p->o.argv = x->argv;
 	if (!x->cwd)
 		return 0;
@@ -239,7 +235,7 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	if (!*o->argv[0]) {
-		ward_say("the command's name is empty: not found");
+		ward_say("command not found: its name is empty");
 		return WARD_EXIT_NOT_FOUND;
 	}
 	if (ward_kernel_check(&err) < 0) {

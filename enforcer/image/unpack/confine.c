@@ -73,7 +73,7 @@ static int enter_namespaces(struct ward_err *err)
 }
 
 /*
- * The directory as the root: named anew, since a descriptor of the old mount namespace cannot be
+ * The directory as the root: named again, since a descriptor of the old mount namespace cannot be
  * mounted (open_tree(2)), and compared.
  */
 static int enter_directory(struct ward_err *err)
@@ -97,7 +97,7 @@ static int enter_directory(struct ward_err *err)
 		umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return ward_err_sys(err, -errno, "enter the directory of the image");
 	if (fstat(tree, &have) < 0 || have.st_dev != want.st_dev || have.st_ino != want.st_ino)
-		return ward_err_set(err, -ESTALE, "the directory of the image was replaced");
+		return ward_err_set(err, -ESTALE, "somebody replaced the directory of the image");
 	return dup3(tree, UNPACK_OUT, O_CLOEXEC) < 0 ? ward_err_sys(err, -errno, "descriptor") : 0;
 }
 

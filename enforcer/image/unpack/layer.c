@@ -65,7 +65,7 @@ static void reading_clear(struct reading *r)
 static int archive_error(const struct reading *r, struct ward_err *err)
 {
 	const char *text = archive_error_string(r->a);
-	return ward_err_set(err, -EBADMSG, "a layer cannot be read: %s", text ? text : "?");
+	return ward_err_set(err, -EBADMSG, "cannot read a layer: %s", text ? text : "?");
 }
 
 static int begin(const struct unpack_source *s, const struct unpack_layer *layer,
@@ -106,7 +106,8 @@ static int next(struct reading *r, struct archive_entry **ret, char name[UNPACK_
 		return archive_error(r, err);
 	const char *given = archive_entry_pathname(*ret);
 	if (!given)
-		return ward_err_set(err, -EINVAL, "the image holds a name that is no text");
+		return ward_err_set(
+			err, -EINVAL, "the image contains a name that is not valid text");
 	if (++r->files > UNPACK_FILES_MAX)
 		return ward_err_set(
 			err, -E2BIG, "the image has more than %u files", UNPACK_FILES_MAX);
@@ -131,7 +132,8 @@ static int content(struct reading *r, const void **ret, size_t *ret_len, int64_t
 			(unsigned long long)(UNPACK_BYTES_MAX >> 30));
 	if (r->plain > UNPACK_RATIO_SLACK && r->plain / UNPACK_RATIO_MAX > r->in->bytes)
 		return ward_err_set(err, -EFBIG,
-			"a layer has more than %u times its size in it: a bomb", UNPACK_RATIO_MAX);
+			"a layer contains more than %u times its own size: wardfs takes it for a compression bomb",
+			UNPACK_RATIO_MAX);
 	*ret_at = at;
 	return 1;
 }
@@ -165,7 +167,8 @@ static int take_away(int root, const char *path, struct ward_err *err)
 		return 0;
 	name += strlen(WHITEOUT);
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return ward_err_set(err, -EINVAL, "the image holds the whiteout %s", path);
+		return ward_err_set(
+			err, -EINVAL, "the image contains the invalid whiteout %s", path);
 	return unpack_remove(dir, name, err);
 }
 
@@ -185,7 +188,7 @@ static int check_digest(struct reading *r, const struct unpack_layer *layer, str
 	unpack_digest_text(digest, is);
 	return strcmp(is, layer->digest) == 0
 		       ? 0
-		       : ward_err_set(err, -EBADMSG, "the layer %s has the digest %s",
+		       : ward_err_set(err, -EBADMSG, "the layer %s has another digest: %s",
 				 layer->digest, is);
 }
 
@@ -245,7 +248,7 @@ static int add_file(struct reading *r, struct archive_entry *entry, int dir, con
 	/* A sparse file may end in a hole. */
 	const la_int64_t size = archive_entry_size(entry);
 	if (size < 0 || (uint64_t)size > UNPACK_BYTES_MAX || ftruncate(fd, size) < 0)
-		return ward_err_set(err, -EFBIG, "%s has a size that no file has", name);
+		return ward_err_set(err, -EFBIG, "%s has an impossible size", name);
 	/* Its owner reads it, so that it can be shown and removed. */
 	if (fchmod(fd, (mode & 0777) | 0600) < 0)
 		return ward_err_sys(err, -errno, "%s", name);
@@ -278,12 +281,12 @@ static int add_link(int root, int dir, const char *name, const char *given, stru
 		r = unpack_parent(root, target, NULL, &from, &last, err);
 	if (r == -ENOENT || (r == 0 && fstatat(from, last, &st, AT_SYMLINK_NOFOLLOW) < 0))
 		return ward_err_set(err, -EINVAL,
-			"the image links %s to %s, which it does not hold", name, given);
+			"the image links %s to %s, which it does not contain", name, given);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 		return ward_err_set(
-			err, -EINVAL, "the image links %s to %s, which is no file", name, given);
+			err, -EINVAL, "the image links %s to %s, which is not a file", name, given);
 	r = unpack_remove(dir, name, err);
 	if (r == 0 && linkat(from, last, dir, name, 0) < 0)
 		r = ward_err_sys(err, -errno, "link %s to %s", name, given);

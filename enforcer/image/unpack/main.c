@@ -42,7 +42,7 @@ static int tell(const struct unpack_image *m, const struct unpack_tally *t, stru
 			(json_int_t)t->stripped, "skipped", (json_int_t)t->skipped);
 	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	if (!whole || !text)
-		return ward_err_set(err, -EBADMSG, "the configuration of the image is no JSON");
+		return ward_err_set(err, -EBADMSG, "the configuration of the image is not JSON");
 	int r = ward_fd_write_all(UNPACK_RESULT, text, strlen(text));
 	return r < 0 ? ward_err_sys(err, r, "result") : 0;
 }

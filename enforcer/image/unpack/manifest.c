@@ -84,7 +84,8 @@ static int take_layers(
 	size_t i = 0;
 	const json_t *l = NULL;
 	if (!unpack_blob_name(config, blob, sizeof(blob)))
-		return ward_err_set(err, -EBADMSG, "the image names no configuration by SHA-256");
+		return ward_err_set(
+			err, -EBADMSG, "the image does not name its configuration by SHA-256");
 	int r = unpack_source_read(a->s, blob, config, &m->config, err);
 	json_array_foreach(json_object_get(manifest, "layers"), i, l)
 	{
@@ -93,10 +94,12 @@ static int take_layers(
 		for (size_t k = 0; type && k < sizeof(types) / sizeof(*types); k++)
 			known |= strcmp(type, types[k]) == 0;
 		if (r == 0 && !known)
-			r = ward_err_set(err, -ENOTSUP, "a layer of the image has the type %s",
+			r = ward_err_set(err, -ENOTSUP,
+				"a layer of the image has the unknown type %s",
 				type ? type : "none");
 		if (r == 0 && !unpack_blob_name(digest, blob, sizeof(blob)))
-			r = ward_err_set(err, -EBADMSG, "a layer is not named by SHA-256");
+			r = ward_err_set(
+				err, -EBADMSG, "the image does not name a layer by SHA-256");
 		if (r == 0)
 			r = add_layer(m, blob, digest, err);
 	}
@@ -135,7 +138,7 @@ static int choose(const struct asked *a, const json_t *index, unsigned depth, co
 	if (n == 1)
 		return 0;
 	return ward_err_set(err, -EINVAL,
-		n ? "the layout holds %zu images for linux/%s: name one (--tag)"
+		n ? "the layout contains %zu images for linux/%s: choose one with --tag"
 		  : "the layout holds %zu images for linux/%s%s%s",
 		n, a->platform, a->tag ? " with the tag " : "", a->tag ? a->tag : "");
 }
@@ -158,7 +161,7 @@ static int take_oci(const struct asked *a, struct unpack_image *m, struct ward_e
 		const char *named = text_of(d, "digest");
 		if (!unpack_blob_name(named, blob, sizeof(blob)))
 			return ward_err_set(
-				err, -EBADMSG, "the layout names an image not by SHA-256");
+				err, -EBADMSG, "the layout does not name an image by SHA-256");
 		memcpy(digest, named, sizeof(digest));
 		json_decref(o);
 		o = NULL;
@@ -184,7 +187,8 @@ static int take_docker(const struct asked *a, struct unpack_image *m, struct war
 	if (r < 0)
 		return r;
 	if (json_array_size(all) != 1)
-		return ward_err_set(err, -EINVAL, "the archive holds %zu images: save one",
+		return ward_err_set(err, -EINVAL,
+			"the archive contains %zu images: save one image only",
 			json_array_size(all));
 	const json_t *one = json_array_get(all, 0), *layers = json_object_get(one, "Layers");
 	const char *name = text_of(one, "Config");
@@ -207,7 +211,8 @@ static int take_docker(const struct asked *a, struct unpack_image *m, struct war
 		const char *id = json_string_value(json_array_get(ids, i));
 		char blob[128];
 		if (!layer || !unpack_blob_name(id, blob, sizeof(blob)))
-			return ward_err_set(err, -EBADMSG, "a layer is not named by SHA-256");
+			return ward_err_set(
+				err, -EBADMSG, "the image does not name a layer by SHA-256");
 		r = add_layer(m, layer, id, err);
 	}
 	return r;
@@ -223,7 +228,7 @@ int unpack_manifest(const struct unpack_source *s, const char *platform, const c
 		: unpack_source_has(s, "manifest.json")
 			? take_docker(&a, &m, err)
 			: ward_err_set(err, -EINVAL,
-				  "it is no image: it has neither oci-layout nor manifest.json");
+				  "this is not an image: it has neither oci-layout nor manifest.json");
 	if (r == 0 && m.n_layers == 0)
 		r = ward_err_set(err, -EINVAL, "the image has no layers");
 	if (r < 0)

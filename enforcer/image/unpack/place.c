@@ -17,14 +17,14 @@ int unpack_name(const char *name, char ret[UNPACK_PATH_MAX + 1], struct ward_err
 {
 	size_t at = 0, depth = 0;
 	if (name[0] == '/')
-		return ward_err_set(err, -EINVAL, "the image holds the absolute name %s", name);
+		return ward_err_set(err, -EINVAL, "the image contains the absolute name %s", name);
 	for (const char *s = name; *s;) {
 		size_t n = strcspn(s, "/");
 		if (n == 2 && s[0] == '.' && s[1] == '.')
-			return ward_err_set(err, -EINVAL, "the image holds the name %s", name);
+			return ward_err_set(err, -EINVAL, "the image contains the name %s", name);
 		if (n > NAME_LEN_MAX || at + n + 1 > UNPACK_PATH_MAX || depth > UNPACK_DEPTH_MAX)
-			return ward_err_set(
-				err, -EINVAL, "the image holds a name that is too long or deep");
+			return ward_err_set(err, -EINVAL,
+				"the image contains a name that is too long or too deep");
 		if (n > 0 && !(n == 1 && s[0] == '.')) {
 			if (at)
 				ret[at++] = '/';
@@ -88,7 +88,7 @@ int unpack_parent(int root, const char *path, uint64_t *made, int *ret_fd, const
 	}
 	if (fd == -ELOOP || fd == -ENOTDIR || fd == -EXDEV)
 		return ward_err_set(err, -ELOOP,
-			"the image holds %s, which leads through a link or a file", path);
+			"the image contains %s, which leads through a link or a file", path);
 	if (fd == -ENOENT)
 		return fd;
 	if (fd < 0)
@@ -110,7 +110,8 @@ int unpack_empty(int root, const char *path, struct ward_err *err)
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
-		return ward_err_set(err, fd, "the image empties %s, which is no directory", path);
+		return ward_err_set(
+			err, fd, "the image empties %s, which is not a directory", path);
 	int r = ward_image_tree_empty(fd);
 	return r < 0 ? ward_err_sys(err, r, "empty %s", path) : 0;
 }

@@ -77,7 +77,7 @@ static int copy_out(
 		if (*total > UNPACK_RATIO_SLACK &&
 			*total / UNPACK_RATIO_MAX > (uint64_t)archive_filter_bytes(a, -1))
 			return ward_err_set(err, -EFBIG,
-				"the archive has more than %u times its size in it: a bomb",
+				"the archive contains more than %u times its own size: wardfs takes it for a compression bomb",
 				UNPACK_RATIO_MAX);
 		if (lseek(fd, at, SEEK_SET) < 0)
 			return ward_err_sys(err, -errno, "copy a part of the archive");
@@ -96,13 +96,13 @@ static int take_member(struct archive *a, struct archive_entry *e, struct unpack
 	const char *given = archive_entry_pathname(e);
 	char name[UNPACK_PATH_MAX + 1];
 	int r = given ? unpack_name(given, name, err)
-		      : ward_err_set(err, -EINVAL, "the archive holds a name that is no text");
+		      : ward_err_set(
+				err, -EINVAL, "the archive contains a name that is not valid text");
 	if (r < 0 || S_ISDIR(archive_entry_mode(e)))
 		return r;
 	if (!S_ISREG(archive_entry_mode(e)) || archive_entry_hardlink(e))
 		return ward_err_set(err, -EINVAL,
-			"the archive holds %s, which is no file: an archive of an image has files and "
-			"directories alone",
+			"the archive contains %s, which is neither a file nor a directory, as an archive of an image must",
 			name);
 	if (s->n == UNPACK_MEMBERS_MAX)
 		return ward_err_set(
@@ -233,5 +233,5 @@ int unpack_source_read(const struct unpack_source *s, const char *name, const ch
 	unpack_digest_text(d, is);
 	return strcmp(is, digest) == 0
 		       ? 0
-		       : ward_err_set(err, -EBADMSG, "%s has the digest %s", name, is);
+		       : ward_err_set(err, -EBADMSG, "%s has another digest: %s", name, is);
 }

@@ -64,7 +64,7 @@ struct ward_broker {
 	int spare; /* a descriptor to give up when there are no more (accept.h); -1: given up */
 	uint64_t turned_away_ns; /* when that was recorded last (accept.h) */
 	uint64_t n_turned_away;	 /* since then */
-	bool over;		 /* the supervisor is gone, or something that cannot be mended */
+	bool over;		 /* the supervisor is gone, or something that cannot be fixed */
 };
 
 /* An address and port of either family. */
@@ -84,7 +84,7 @@ bool ward_sockaddr_parse(const char *text, uint16_t port, union ward_sockaddr *r
 uint16_t ward_sockaddr_port(const union ward_sockaddr *a);
 void ward_sockaddr_set_port(union ward_sockaddr *a, uint16_t port);
 socklen_t ward_sockaddr_len(const union ward_sockaddr *a);
-/* An IPv4 address in IPv6 form becomes what it is. */
+/* Turns an IPv4 address in IPv6 form into an IPv4 address. */
 void ward_sockaddr_unmap(union ward_sockaddr *a);
 /*
  * How an attempt to connect went, where its event says that it ended or that its time is over: 0 or

@@ -27,7 +27,7 @@ struct ward_net_record {
 	size_t answers_len;
 	bool ended; /* sent, received and duration are known */
 	uint64_t sent, received, duration_ns;
-	const uint64_t *connections; /* it stands for so many; NULL: for one */
+	const uint64_t *connections; /* how many it stands for; NULL: one */
 };
 
 /* kind CONNECT or DNS: allowed; DENY: refused. */

@@ -219,7 +219,7 @@ void ward_conn_finish(struct ward_conn *c, const char *text)
 	ward_cleanup(ward_buf_clear) struct ward_buf words = WARD_BUF_INIT;
 	ward_conn_fill_record(c, &r);
 	r.place = ward_buf_str(&c->why.place);
-	/* With sni = log: what was let through all the same. */
+	/* With sni = log: what was let through nevertheless. */
 	r.text = last_words(c, text ? text : c->inspect.complaint, &words);
 	if (c->pump) {
 		r.ended = true;

@@ -11,6 +11,6 @@
 int ward_refused_open(struct ward_broker *net, struct ward_err *err) ward_must_check;
 void ward_refused_close(struct ward_broker *net);
 
-/* Takes both ends out of a packet without link header. False: it is none of ours. Pure. */
+/* Takes both ends out of a packet without link header. False: it is not ours. Pure. */
 bool ward_refused_parse(const uint8_t *data, size_t len, union ward_sockaddr *ret_from,
 	union ward_sockaddr *ret, bool *ret_udp);

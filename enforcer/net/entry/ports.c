@@ -361,7 +361,7 @@ static void on_accept(evutil_socket_t fd, short what, void *user)
 	p->ports->n_published += p->kind == PUBLISH;
 	l->counted = p->kind == PUBLISH && !ward_tally_alone(&p->tally, l->started_ns);
 	l->asker = WARD_ASKER_UNKNOWN;
-	/* Who comes from the host is none of the session's. */
+	/* A client from the host is not a process of the session. */
 	if (p->kind != PUBLISH)
 		ward_asker_of(p->ports->net, got, &l->asker);
 	if (p->kind == SOCKET)
@@ -439,8 +439,7 @@ static int publish(struct ward_ports *ports, const char *text, struct ward_err *
 	}
 	if (r == -EACCES)
 		return ward_err_set(err, r,
-			"[network] publish = %s: port %u of this host is privileged, and no "
-			"session gets it; fix: publish = %u:%u",
+			"[network] publish = %s: port %u of this host is privileged, and sessions cannot use it; fix: publish = %u:%u",
 			text, p.listen, 8000U + p.target % 1000U, p.target);
 	if (r < 0 && r != -EADDRINUSE)
 		return ward_err_sys(err, r, "[network] publish = %s: listen on port %u of the host",
@@ -478,8 +477,8 @@ static int add_all(struct ward_ports *ports, enum kind kind, const struct ward_s
 {
 	int r = 0;
 	if (list->n > WARD_PORTS_MAX)
-		return ward_err_set(err, -E2BIG, "more than %d ports are published and forwarded",
-			WARD_PORTS_MAX);
+		return ward_err_set(err, -E2BIG,
+			"more than %d published and forwarded ports; name fewer", WARD_PORTS_MAX);
 	for (size_t i = 0; r == 0 && i < list->n; i++)
 		r = add(ports, kind, list->v[i], err);
 	return r;

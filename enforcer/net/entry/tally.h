@@ -18,7 +18,7 @@
 
 #include "enforcer/base/clock.h"
 
-/* Connections with records of their own: so many at once, and another after each REFILL. */
+/* Connections with records of their own: this many at once, and another one after each REFILL. */
 #define WARD_TALLY_BURST 128U
 #define WARD_TALLY_REFILL_NS (10 * WARD_NS_PER_SEC)
 /* The first and the longest window. */
@@ -40,6 +40,6 @@ struct ward_tally {
 bool ward_tally_alone(struct ward_tally *t, uint64_t now_ns);
 /* Opens a window where none is open: then true, and its length in nanoseconds. */
 bool ward_tally_open(struct ward_tally *t, uint64_t now_ns, uint64_t *ret_ns);
-/* Ends the window that is open, where one is. The counts are those of *ret, t begins anew. False:
+/* Ends the window that is open, where one is. The counts are those of *ret, t starts over. False:
  * there is nothing to say. */
 bool ward_tally_close(struct ward_tally *t, struct ward_tally *ret);

@@ -167,7 +167,7 @@ int ward_near_open(struct ward_broker *net, struct ward_err *err)
 		return ward_err_sys(err, -ENOMEM, "the addresses of this host");
 	b->news = open_socket(RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
 	b->ask = b->news ? open_socket(0) : NULL;
-	/* The answer is there before the question returns; nothing waits for ever for one that is
+	/* The answer is there before the question returns; nothing waits forever for one that is
 	 * not. */
 	const struct timeval patience = {.tv_sec = 1};
 	return b->ask && setsockopt(mnl_socket_get_fd(b->ask), SOL_SOCKET, SO_RCVTIMEO, &patience,

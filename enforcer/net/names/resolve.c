@@ -308,7 +308,8 @@ int ward_resolve(struct ward_broker *net, const char *name, ward_resolve_fn fn, 
 		deliver(q);
 		return 0;
 	}
-	/* A name says something to whoever answers for it; that of a proxy is none of the agent's.
+	/* Looking a name up tells something to whoever answers for it, so it counts. The agent does
+	 * not choose the name of a proxy.
 	 */
 	if (net->settings->net != WARD_NET_PROXY && ward_net_limits_upload(net, strlen(name)) < 0) {
 		end_query(q);

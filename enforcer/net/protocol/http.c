@@ -77,7 +77,7 @@ static struct ward_http_text field_value(const struct ward_http_text *line)
 
 static bool read_length(const struct ward_http_text *v, struct ward_http_head *h)
 {
-	/* 18 digits fit; a list of equal numbers is legal and refused all the same */
+	/* 18 digits fit; a list of equal numbers is legal and refused nevertheless */
 	if (h->has_length || v->len == 0 || v->len > 18)
 		return false;
 	for (size_t i = 0; i < v->len; i++) {

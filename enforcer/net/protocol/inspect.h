@@ -38,9 +38,9 @@ struct ward_inspect {
 	/* At the start, and at the start of a body: what the line so far may be. */
 	struct ward_first first;
 	/*
-	 * The first line, where it is not known yet what it is: it has passed already (a server
-	 * does nothing with a part of a request, and a program that sends "ping" is not kept
-	 * waiting), and is looked at again in front of what comes. NULL: there is nothing of it.
+	 * The first line, while its protocol is unknown. It has passed already: a server does
+	 * nothing with a part of a request, and a program that sends "ping" must not wait. It is
+	 * examined again together with the bytes that follow. NULL: nothing is kept.
 	 */
 	uint8_t *early;
 	size_t n_early;

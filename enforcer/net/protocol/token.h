@@ -83,7 +83,7 @@ struct ward_token {
 	uint8_t signature[WARD_SIGN_BYTES];
 	size_t granted, claimed; /* bytes that either signature covers */
 };
-/* Takes text apart; checks no signature. -EBADMSG: it is none, or not in its one spelling. */
+/* Takes text apart; checks no signature. -EBADMSG: not a token, or not in its only spelling. */
 int ward_token_parse(const char *text, size_t len, struct ward_token *ret) ward_must_check;
 
 enum ward_token_fault {

@@ -47,7 +47,7 @@ static const int looker_calls[] = {SCMP_SYS(openat), SCMP_SYS(getdents64), SCMP_
 	SCMP_SYS(read), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl), SCMP_SYS(lseek)};
 static const int reach_calls[] = {
 	SCMP_SYS(openat2), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(connect)};
-/* A kernel without IPv6 is asked all the same. */
+/* A kernel without IPv6 is asked nevertheless. */
 static const int internet[] = {AF_INET, AF_INET6};
 static const int local[] = {AF_UNIX};
 

@@ -88,8 +88,8 @@ static int add_steps(const struct side *s, struct ward_link_batch *b, struct ste
 }
 
 /*
- * Returns whether there is IPv6: switched off or not there, names have no such address inside. What
- * the interface is told of it then is the one thing that may fail.
+ * Returns whether the host has IPv6. If IPv6 is off or missing, names have no such address inside,
+ * and setting up IPv6 on the interface is the only step that may fail.
  */
 static int set_up(struct side *s, struct ward_err *err)
 {
@@ -174,7 +174,7 @@ static int outer_side(int net_fd, int release, struct ward_err *err)
 		r = ward_err_sys(err, r, "join the namespaces by veth%s",
 			r == -EOPNOTSUPP ? " (this kernel has none; fix: modprobe veth)" : "");
 	if (r == 0 && write(release, "", 1) != 1)
-		r = ward_err_set(err, -EPIPE, "the other side of the wire is gone");
+		r = ward_err_set(err, -EPIPE, "the other end of the session's network has ended");
 	/* From here on both sides are at work. */
 	if (r == 0)
 		r = set_up(&s, err);
@@ -328,7 +328,7 @@ static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err 
 	} while (ready < 0 && errno == EINTR);
 	ssize_t n = ready > 0 ? ward_msg_recv(channel, data, sizeof(data), ret_fd, &n_fds) : 0;
 	if (n <= 0)
-		return ward_err_set(err, -EIO, "the network of the session was not made");
+		return ward_err_set(err, -EIO, "could not make the session's network");
 	ward_msg_reader_init(&r, data, (size_t)n);
 	if (r.type == WARD_MAKER_FAILED) {
 		ward_cleanup_free char *text = ward_msg_get_str(&r);

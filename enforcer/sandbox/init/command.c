@@ -32,7 +32,7 @@ static int limit(int resource, uint64_t value)
 
 /*
  * No core: not a limit of 0, at which a core_pattern that names a program or a socket (core(5)) is
- * served all the same, by root, outside, and as much as there is. At 1 the kernel gives the core to
+ * served nevertheless, by root, outside, and as much as there is. At 1 the kernel gives the core to
  * nobody (do_coredump()); no file is that small. The command cannot set it: conf/seccomp.
  */
 static int limit_core(uint64_t bytes)
@@ -124,8 +124,7 @@ static int watch_execs(const struct ward_blueprint *p, int *ret_listener, struct
 	int r = ward_init_filter_asking(p->exec_filter, p->exec_filter_len, ret_listener);
 	if (r == -EBUSY)
 		return ward_err_set(err, r,
-			"cannot record which programs start: a process outside already listens "
-			"to the system calls (fix: [audit] exec = no)");
+			"cannot record which programs start, because a process outside already listens to the system calls (fix: [audit] exec = no)");
 	return r < 0 ? ward_err_sys(err, r, "have programs that are started recorded") : 0;
 }
 

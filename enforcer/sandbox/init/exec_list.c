@@ -26,10 +26,7 @@ int ward_init_programs_held(const struct ward_init *in, struct ward_err *err)
 	if (!(in->blueprint.flags & WARD_BLUEPRINT_LISTED) || in->landlock > 0)
 		return 0;
 	return ward_err_set(err, -EOPNOTSUPP,
-		"[process] exec cannot be enforced here: the guarantee 'programs' needs "
-		"Landlock, which this kernel does not offer; fix: boot with lsm=landlock,… "
-		"(CONFIG_SECURITY_LANDLOCK), in a container a seccomp profile that passes it; or "
-		"leave the list out");
+		"[process] exec cannot be enforced here: the guarantee 'programs' needs Landlock, which this kernel does not have; fix: boot with lsm=landlock,… (CONFIG_SECURITY_LANDLOCK), in a container use a seccomp profile that allows Landlock, or remove the list");
 }
 
 int ward_init_programs_close(const struct ward_init *in, struct ward_err *err)

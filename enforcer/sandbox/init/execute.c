@@ -31,7 +31,7 @@ int ward_init_execute(const struct ward_blueprint *p)
 			n = snprintf(full, sizeof(full), "./%s", name);
 		struct stat st;
 		if (n > 0 && (size_t)n < sizeof(full)) {
-			/* What is not there is not tried: each try is a record of the trail. */
+			/* What does not exist is not tried: each try is a record of the trail. */
 			if (stat(full, &st) == 0)
 				execve(full, p->argv, p->envp);
 			if (errno == EACCES)

@@ -143,7 +143,7 @@ int ward_init_unshare_cgroup(const struct ward_init *in, struct ward_err *err) w
 int ward_init_become_agent(struct ward_init *in, struct ward_err *err) ward_must_check;
 /* Host name, loopback, keyring, message queues, and no more user namespaces. */
 int ward_init_furnish(struct ward_init *in, struct ward_err *err) ward_must_check;
-/* Gives up every capability for ever; no_new_privs; non-dumpable. */
+/* Gives up every capability forever; no_new_privs; non-dumpable. */
 int ward_init_drop(struct ward_err *err) ward_must_check;
 
 /* --- precedence.c: in stage 0 --- */

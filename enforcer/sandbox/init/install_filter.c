@@ -32,7 +32,7 @@ int ward_init_filter_asking(const void *filter, size_t len, int *ret_listener)
 	};
 	/*
 	 * WAIT_KILLABLE_RECV (Linux 5.19): once a call was taken, signals other than deadly ones
-	 * wait for its answer; else a program under many signals would ask for ever.
+	 * wait for its answer; else a program under many signals would ask forever.
 	 */
 	const unsigned long flags =
 		SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;

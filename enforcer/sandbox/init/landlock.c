@@ -87,8 +87,8 @@ static int add_rules(const struct ward_init *in, int ruleset, uint64_t all, stru
 	if (r == 0)
 		r = allow(ruleset, "/dev", use);
 	/*
-	 * mq_open(2) goes by way of a mount of the kernel's own, from which no path leads to ours;
-	 * but its root is the same inode, so this rule holds there as well.
+	 * mq_open(2) uses a mount of the kernel, from which no path leads to ours. But its root is
+	 * the same inode, so this rule applies there as well.
 	 */
 	if (r == 0 && p->layers & WARD_LAYER_HOST)
 		r = allow(ruleset, "/dev/mqueue", all & ~ACCESS_EXECUTE);

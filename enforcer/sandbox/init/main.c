@@ -57,8 +57,8 @@ static int finish_identity(struct ward_init *in, struct ward_err *err)
 }
 
 /*
- * The trees are served, and we are in our control groups. What is left needs the rights that
- * set_up() kept; after it there are none.
+ * The trees are served, and this process is in its control groups. The rest needs the rights that
+ * set_up() kept; afterwards no rights are left.
  */
 static int finish(struct ward_init *in, struct ward_err *err)
 {

@@ -33,7 +33,8 @@
 /* Of a file until it is mounted elsewhere. */
 #define OVER_NAME ".over"
 
-/* What a mount call that is not there, or that something in front of the kernel refuses, needs. */
+/* What a mount call that does not exist, or that something in front of the kernel refuses, needs.
+ */
 static const char *fix(int code)
 {
 	return code == -ENOSYS || code == -EPERM
@@ -164,9 +165,7 @@ static int make_error(int code, const char *path, const char *part, struct ward_
 {
 	if (code == -EROFS)
 		return ward_err_set(err, code,
-			"mount point %s does not exist and cannot be made: it lies below a part of "
-			"the host that is seen read-only; make it on the host or choose another "
-			"path",
+			"mount point %s does not exist, and wardfs cannot make it: it lies in a part of the host that is read-only inside; make it on the host, or choose another path",
 			path);
 	return ward_err_sys(err, code, "mount point %s: make %s", path, part);
 }
@@ -260,7 +259,7 @@ static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struc
 			return 0;
 		if (errno == ESTALE)
 			return ward_err_set(err, -ESTALE,
-				"%s of the host was replaced while the session started; start it again",
+				"somebody replaced %s of the host while the session started; start it again",
 				e->text);
 		return ward_err_sys(
 			err, -errno, "cannot show %s of the host%s", e->text, fix(-errno));
@@ -270,7 +269,7 @@ static int clone_source(const struct ward_blueprint_entry *e, int *ret_fd, struc
 		*ret_fd = fd;
 		return 0;
 	}
-	/* A device is written to all the same; its own times, which everybody may set, are not. */
+	/* A device is written to nevertheless; its own times, which everybody may set, are not. */
 	int r = device ? set_attrs(fd, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
 				 0)
 		       : set_attrs(fd, AT_RECURSIVE,
@@ -634,7 +633,7 @@ static int place(
 		r = make_point(in, e->path, mode, &point, err);
 	if (r == 0 && e->flags & WARD_BLUEPRINT_ON_SAME && !is_file(point, e))
 		r = ward_err_set(err, -ESTALE,
-			"%s, which a tree serves, was replaced while the session started; start it again",
+			"somebody replaced %s, which a tree serves, while the session started; start it again",
 			e->path);
 	return r < 0 ? r : ward_init_attach(mount >= 0 ? mount : source, point, e->path, err);
 }

@@ -84,9 +84,9 @@ static int list(
 }
 
 /*
- * Down to the outermost tree the path leads through what we made; from there on through directories
- * alone: whoever could make a link in a tree, a session before this one or whoever wrote what it
- * holds, would choose what the mount covers.
+ * Down to the outermost tree the path leads through directories that wardfs made. From there on it
+ * may lead only through directories, not links: an earlier session, or the author of the project,
+ * could make a link in a tree and so choose what the mount covers.
  */
 static int open_place(int root, const struct seen *s)
 {
@@ -105,7 +105,7 @@ static int attach_at(
 	int at = open_place(root, s);
 	if (at == -ELOOP)
 		return ward_err_set(err, at,
-			"the tree %s: a symbolic link is in its place, or on the way there",
+			"the tree %s: a symbolic link is at this path, or on the way to it",
 			s->path);
 	if (at < 0)
 		return ward_err_sys(err, at,
@@ -166,7 +166,8 @@ int ward_init_nested(struct ward_init *in, struct ward_err *err)
 	if (!any)
 		return 0;
 	if (!(p->flags & WARD_BLUEPRINT_SERVED))
-		return ward_err_set(err, -EINVAL, "a tree beneath another that nobody serves");
+		return ward_err_set(
+			err, -EINVAL, "a tree lies beneath another tree that nobody serves");
 	int r = attach_trees(in, &trees, err);
 	clear(&trees);
 	return r;

@@ -77,7 +77,7 @@ static int protect(const char *path)
 
 int ward_init_mask_proc(struct ward_init *in, struct ward_err *err)
 {
-	/* What tells of the host or reaches it; most are closed to a non-root id already. */
+	/* What describes the host or reaches it; most are closed to a non-root id already. */
 	static const char *const files[] = {"/proc/kcore", "/proc/keys", "/proc/key-users",
 		"/proc/kmsg", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/latency_stats",
 		"/proc/sched_debug", "/proc/vmallocinfo"};

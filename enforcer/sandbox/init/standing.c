@@ -147,7 +147,8 @@ int ward_init_note_mounts(struct ward_init *in, struct ward_err *err)
 	list(in, ward_buf_str(&table), in->mount_ids);
 	for (size_t i = 0; i < in->n_nested; i++)
 		if (!has(in->mount_ids, in->nested_ids[i]))
-			return ward_err_set(err, -EIO, "the table of mounts lacks one of ours");
+			return ward_err_set(
+				err, -EIO, "a mount of wardfs is missing from the table of mounts");
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static int open_private(int at, const char *path, int *ret, struct ward_err *err
 		return ward_err_sys(err, -errno, "%s", path);
 	if (st.st_uid != geteuid() || st.st_mode & 022)
 		return ward_err_set(
-			err, -EPERM, "%s belongs to somebody else or others can write to it", path);
+			err, -EPERM, "%s belongs to another user, or others can write to it", path);
 	*ret = ward_steal_fd(&fd);
 	return 0;
 }
@@ -126,7 +126,7 @@ static int take_dir(int base, const char *session, int *ret, struct ward_err *er
 		return 0;
 	}
 	return ward_err_set(err, -EBUSY,
-		"a session '%s' of another state directory is running: take another --session",
+		"a session '%s' of another state directory is running; choose another name with --session",
 		session);
 }
 
@@ -241,8 +241,9 @@ static pid_t parent_of(pid_t pid)
 }
 
 /*
- * True if pid comes from us. In mode none the command shares our pid namespace; whatever it starts
- * keeps wardfs-init, a child of ours and a subreaper, above it. What cannot be seen is not ours.
+ * True if pid descends from the supervisor. In mode none the command shares the supervisor's pid
+ * namespace. Whatever the command starts keeps wardfs-init, a child of the supervisor and a
+ * subreaper, above it. A process that cannot be seen does not descend from it.
  */
 static bool from_us(pid_t pid)
 {
@@ -393,7 +394,7 @@ int ward_control_connect(
 	struct stat st;
 	if (base >= 0 && (fstat(base, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 022))
 		return ward_err_set(err, -EPERM,
-			"%s belongs to somebody else or others can write to it: not asked",
+			"did not connect to %s: it belongs to another user, or others can write to it",
 			runtime);
 	ward_cleanup_fd int dir =
 		base < 0 ? -1

@@ -61,10 +61,10 @@ int ward_control_check(
 	const struct ward_control_verb *v, unsigned who, size_t n_fds, struct ward_err *err)
 {
 	if (!(v->who & who))
-		return ward_err_set(err, -EPERM, "this user may not ask for '%s'%s%s", v->word,
-			v->who_may ? ": " : "", v->who_may ? v->who_may : "");
+		return ward_err_set(err, -EPERM, "this user is not allowed to request '%s'%s%s",
+			v->word, v->who_may ? ": " : "", v->who_may ? v->who_may : "");
 	if (n_fds != v->fds)
-		return ward_err_set(err, -EINVAL, "'%s' comes with %zu descriptors, and %zu came",
+		return ward_err_set(err, -EINVAL, "'%s' needs %zu descriptors, and %zu arrived",
 			v->word, v->fds, n_fds);
 	return 0;
 }

@@ -208,7 +208,7 @@ static void on_gone(void *user)
 	}
 }
 
-/* The window is that of whoever came last; also one of the same size is drawn anew. */
+/* The window is that of whoever came last; also one of the same size is drawn again. */
 static void take_size(const struct ward_attach *a, const json_t *q)
 {
 	json_int_t rows = json_integer_value(json_object_get(q, "rows"));
@@ -346,15 +346,13 @@ static int join(struct ward_attach *a, struct ward_attached *c, struct ward_err 
 			"one");
 	if (pty_of(a) < 0)
 		return ward_err_set(err, -ENOTTY,
-			"the session's command has no terminal; wardfs exec SESSION sh gives one "
-			"of "
-			"its own");
+			"the session's command has no terminal; 'wardfs exec SESSION sh' starts a shell with its own terminal");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return ward_err_sys(err, -errno, "socketpair");
 	c->stream = ends[0];
 	int r = watch(a, c, err);
 	if (r == 0 && record(a, c, "joined") < 0)
-		r = ward_err_set(err, -EIO, "the trail cannot be written");
+		r = ward_err_set(err, -EIO, "cannot write the trail");
 	if (r == 0)
 		answer(c->control,
 			json_pack(

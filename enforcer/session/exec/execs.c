@@ -147,8 +147,7 @@ static int check_stdio(const struct ward_execs *x, const int *fds, size_t n, str
 			return ward_err_set(err, -EINVAL, "%s", err->text);
 		if (given == WARD_GIVEN_TERMINAL || ward_given_is_apart(given, x->apart))
 			return ward_err_set(err, -EINVAL,
-				"descriptor %zu is a file, a device, a socket or a terminal of the "
-				"host: a command gets a pipe in its place",
+				"descriptor %zu is a file, a device, a socket or a terminal of the host; give the command a pipe instead",
 				i);
 	}
 	return 0;
@@ -178,7 +177,7 @@ static int start(struct ward_execs *x, const struct ward_exec *e, struct ward_sa
 }
 
 /*
- * The command may open its /dev/stdin anew. Where root started the session and root asks, it could
+ * The command may open its /dev/stdin again. Where root started the session and root asks, it could
  * not: the pipes are root's. Nobody else can have us give anything away.
  */
 static int own_pipes(const struct ward_execs *x, const struct ward_exec *e, const int *fds,
@@ -216,7 +215,7 @@ static int begin(struct ward_execs *x, struct ward_exec *e, const json_t *q, con
 	if (r == 0)
 		r = own_pipes(x, e, fds, json_integer_value(json_object_get(q, "pipes")), err);
 	if (r == 0 && record(x, e, list, s.cwd, NULL) < 0)
-		r = ward_err_set(err, -EIO, "the trail cannot be written");
+		r = ward_err_set(err, -EIO, "cannot write the trail");
 	return r < 0 ? r : start(x, e, &s, fds, err);
 }
 

@@ -69,7 +69,7 @@ static void take_undo(struct ward_screen *s, unsigned flags, const char *data, s
 	s->undone = flags & WARD_SCREEN_LAST;
 }
 
-/* False: it is none of its messages. */
+/* False: this is not a message of wardfs-screen. */
 static bool take(struct ward_screen *s, struct ward_msg_reader *m)
 {
 	uint32_t who = 0, flags = 0;

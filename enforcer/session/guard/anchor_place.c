@@ -20,8 +20,7 @@ static bool is_roots(const struct stat *st)
 static int refuse(const char *path, const char *why, struct ward_err *err)
 {
 	return ward_err_set(err, -EPERM,
-		"anchor %s of the floor: %s. Root has to own the program and each directory above, "
-		"others must not write there, and no name may be a symbolic link",
+		"anchor %s of the floor: %s. Root must own the program and each directory above it, only root may write there, and no name may be a symbolic link",
 		path, why);
 }
 

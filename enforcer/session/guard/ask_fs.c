@@ -32,7 +32,7 @@ static void tell(struct ward_ask_fs_item *item, const char *json, bool answered)
 	item->client = -1;
 }
 
-/* Takes it out before anybody is told, who may ask anew. */
+/* Takes it out before anybody is told, who may ask again. */
 static struct ward_ask_fs_item take_first(struct ward_ask_fs *q)
 {
 	struct ward_ask_fs_item item = q->v[0];
@@ -180,7 +180,7 @@ int ward_ask_fs_added(int fs_control, const char *path, uint64_t *ret)
 		struct ward_msg_reader m;
 		ssize_t len = ward_msg_recv(fs_control, buf, WARD_MSG_MAX, NULL, NULL);
 		if (len == -ECONNRESET)
-			continue; /* a question of ours that it did not read */
+			continue; /* a question that wardfs-fs did not read */
 		if (len <= 0)
 			break;
 		ward_msg_reader_init(&m, buf, (size_t)len);

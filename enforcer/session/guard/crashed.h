@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sessions that ended with the host, or with all of their processes at once: their trails have no
- * end. A mark in the state directory (audit/store/store.h) tells of them; the next start ends them.
+ * end. A mark in the state directory (audit/store/store.h) names each of them; the next start ends
+ * them.
  */
 #pragma once
 
@@ -25,7 +26,7 @@ typedef int ward_crashed_fn(
 
 /*
  * Does the ledger tell of a start of the session and of no end? Then its trail must have one: what
- * is not there is missing for ever. ledger_fd: the one that its writer had, which is dead: it can
+ * does not exist is missing forever. ledger_fd: the one that its writer had, which is dead: it can
  * have died with that locked, and no other descriptor gets the lock then. Where others keep it
  * locked, it may tell: true. False where it cannot be read.
  */

@@ -148,9 +148,7 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
 		m.by_helper = r == 0;
 		if (r < 0)
 			ward_err_set(err, -EPERM,
-				"mounting on %s: an ordinary user can only do that inside an own user "
-				"namespace (unshare --user --map-current-user --keep-caps --mount), or "
-				"with fusermount3 (apt-get install fuse3). wardfs run needs neither",
+				"cannot mount on %s: an ordinary user needs a user namespace (unshare --user --map-current-user --keep-caps --mount), or fusermount3 (apt-get install fuse3). wardfs run needs neither",
 				m.path);
 	} else if (r < 0) {
 		const char *fix = !no_device	 ? ""

@@ -420,7 +420,7 @@ static int finish_writer(
 			continue;
 		if (n == 0)
 			return ward_err_set(err, -ETIMEDOUT,
-				"the trail could not be finished: the writer hangs");
+				"could not finish the trail: its writer does not answer");
 		ssize_t len = ward_msg_recv(g->audit.control, buf, WARD_MSG_MAX, NULL, NULL);
 		if (len <= 0)
 			return -EPIPE;
@@ -429,7 +429,7 @@ static int finish_writer(
 		if (rd.type == WARD_MSG_AUDIT_BROKEN) {
 			ward_cleanup_free char *text = ward_msg_get_str(&rd);
 			return ward_err_set(
-				err, -EIO, "the trail cannot be written: %s", text ? text : "?");
+				err, -EIO, "cannot write the trail: %s", text ? text : "?");
 		}
 		if (rd.type == WARD_MSG_SYSTEM_DIED)
 			return -EPIPE;

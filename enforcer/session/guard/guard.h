@@ -49,8 +49,8 @@ struct ward_guard {
 	bool ready;  /* the writer answered: from now on the session has a trail */
 	bool broken; /* the log failed (WARD_MSG_AUDIT_BROKEN) and has not recovered */
 	bool told_to_finish;
-	/* A process of ours died: what it was doing may be done and have no record. session.end
-	 * says so, and no trail with that is intact. */
+	/* A process of wardfs died. What it was doing may be done and have no record. session.end
+	 * says so, and such a trail is never intact. */
 	bool lost;
 	bool told_dead;	  /* somebody saw the writer's end before its process could be waited for */
 	pthread_t syncer; /* puts the session on disk, if syncing */
@@ -76,7 +76,7 @@ struct ward_guard {
 
 static_assert(WARD_GUARD_RINGS == WARD_SYSTEM_RINGS, "what a supervisor hands to wardfs-auditd");
 
-/* The helpers of a session that is not there yet (ward_helper_early()). */
+/* The helpers of a session that does not exist yet (ward_helper_early()). */
 struct ward_guard_early {
 	struct ward_helper audit;
 	struct ward_helper fs;

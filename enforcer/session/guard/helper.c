@@ -235,12 +235,10 @@ static int not_ready(struct ward_helper *h, struct ward_err *err)
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127 &&
 		ward_helper_program(h->name, &program, NULL) == 0)
 		return ward_err_set(err, -EPIPE,
-			"%s cannot be executed: install wardfs as a whole (meson install)",
-			program);
+			"cannot execute %s; install all of wardfs (meson install)", program);
 	if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == WARD_HELPER_NO_FDS)
 		return ward_err_set(err, -EMFILE,
-			"%s cannot get its descriptors: is the limit of open files (ulimit -n) too "
-			"low?",
+			"%s cannot get its descriptors; raise the limit of open files (ulimit -n)",
 			h->name);
 	return ward_err_set(err, -EPIPE, "%s ended before it was ready", h->name);
 }
@@ -258,7 +256,8 @@ int ward_helper_wait_ready(struct ward_helper *h, char **ret_text, struct ward_e
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "%s", h->name);
 	ssize_t len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);
-	/* It ended with a message of ours unread: that is told once, in front of what it had said.
+	/* It ended and left a message from the supervisor unread. That is reported once, before
+	 * what it had said.
 	 */
 	if (len == -ECONNRESET)
 		len = ward_msg_recv(h->control, buf, WARD_MSG_MAX, NULL, NULL);

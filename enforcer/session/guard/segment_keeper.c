@@ -8,7 +8,7 @@
 #include "audit/log/segments.h"
 #include "enforcer/base/cleanup.h"
 
-/* The writer wants one. Where there is none to be had it goes on in the one it has. */
+/* The writer wants one. Without one it continues in the one it has. */
 static void give_next(struct ward_guard *g)
 {
 	struct ward_msg m;

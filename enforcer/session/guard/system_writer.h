@@ -22,7 +22,7 @@ int ward_system_recover(struct ward_guard *g, struct ward_err *err) ward_must_ch
 /* As ward_guard_add_policy(); policy NULL: as ward_guard_drop_policy(). */
 int ward_system_policy(struct ward_guard *g, unsigned n, const void *policy, size_t len,
 	struct ward_err *err) ward_must_check;
-/* That the trail of a session of ours is read goes to its ledger. */
+/* Records in the ledger that somebody reads the trail of the caller's session. */
 int ward_system_note_read(const char *session, const char *verb, const char *question,
 	struct ward_err *err) ward_must_check;
 /* 0 where the system's writer takes a connection, which ends at once. */

@@ -210,7 +210,7 @@ static int open_home(int dir, const struct ward_identity *id, int *ret)
 		return -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	/* What the directory itself allows the command may have changed; whose it is, not. */
+	/* The command may have changed the directory's mode, but not its owner. */
 	if (st.st_uid != id->owner_uid)
 		return -EPERM;
 	char self[64];
@@ -221,7 +221,7 @@ static int open_home(int dir, const struct ward_identity *id, int *ret)
 	return 0;
 }
 
-/* The first name of path is not there: most are not, and a walk to each takes ten calls. */
+/* The first name of path does not exist: most do not, and a walk to each takes ten calls. */
 static bool lacks(int backing, const char *path)
 {
 	char first[128];
@@ -261,7 +261,7 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	ward_cleanup_fd int dir = -1;
 	/* Refuses a state directory that others can write to. */
 	int r = ward_store_open(state, true, &store, err);
-	/* That of the host is not there to be made: nothing that was asked for is wrong. */
+	/* The host's cannot be made: nothing that was asked for is wrong. */
 	if (r == -ENOENT)
 		r = -EIO;
 	ward_store_close(store);
@@ -270,7 +270,8 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	ward_cleanup_fd int top = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	r = top < 0 ? -errno : take(h, top, &dir, &alone);
 	if (r == -EBUSY)
-		return ward_err_set(err, r, "the kept home %s is being cleared; try again", h->dir);
+		return ward_err_set(
+			err, r, "another wardfs is clearing the kept home %s; try again", h->dir);
 	if (r == 0)
 		r = write_project(dir, project);
 	if (r == 0)
@@ -294,7 +295,7 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 		if (r == 0 && (flock(h->lock, LOCK_SH | LOCK_NB) < 0 ||
 				      !same_file(h->lock, h->at, "lock")))
 			r = ward_err_set(err, -EBUSY,
-				"the kept home %s is being cleared; try again", h->dir);
+				"another wardfs is clearing the kept home %s; try again", h->dir);
 	}
 	if (r == 0)
 		*ret_backing = ward_steal_fd(&backing);
@@ -461,7 +462,8 @@ int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progre
 		return ward_err_sys(err, lock, "%s", e->path);
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
 		return ward_err_set(err, -EBUSY,
-			"a session of %s runs; its home is not cleared (wardfs ps)", e->project);
+			"did not clear the home of %s, because a session of that project is running ('wardfs ps' names it)",
+			e->project);
 	if (!same_file(lock, e->dir, "lock"))
 		return 0; /* somebody else was faster */
 	/* As root with the owner's rights alone: no more than the owner could. */

@@ -45,11 +45,11 @@ int ward_home_look(const char *state, uid_t uid, const char *project, int projec
 	struct ward_kept_home *ret, struct ward_err *err) ward_must_check;
 
 /*
- * Appends the tree, its rule and its quota as policy text: size (WARD_UNLIMITED: none) less what
- * the home holds now: what is kept of that (home_used.h), else it is counted, perhaps with the
- * owner's rights. Nothing where p asks for no kept home, or where the mode
- * has none. -EINVAL: a tree of the policy's is at,
- * above or beneath WARD_HOME_PATH, or the state directory has a name that no policy can hold.
+ * Appends the tree, its rule and its quota as policy text: The quota is size (WARD_UNLIMITED: none)
+ * less what the home contains now. That figure is stored (home_used.h), or else counted, perhaps
+ * with the owner's rights. Appends nothing if p asks for no kept home, or the mode has none.
+ * -EINVAL: a tree of the policy's is at, above or beneath WARD_HOME_PATH, or the state directory
+ * has a name that no policy can hold.
  */
 int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p,
 	const struct ward_mode *mode, struct ward_buf *b, struct ward_err *err) ward_must_check;

@@ -47,8 +47,8 @@ static DIR *list(int fd)
 
 /*
  * Opens a directory of the home to be listed, with the rights in `need` on it. Caches of modules
- * are written without the right to write (go's), and what runs inside may close anything: whose it
- * is opens it again. By descriptor: chmod(2) of a name could follow a link.
+ * can lack the right to write (go's), and a command inside may close any directory. The owner opens
+ * it again, by descriptor, because chmod(2) of a name could follow a link.
  */
 static int enter_with(int at, const char *name, mode_t need)
 {
@@ -204,8 +204,9 @@ int ward_home_empty(int dir, ward_home_progress *progress, void *user, struct wa
 }
 
 /*
- * The directory above the last name of path; -ENOENT: there is none. A link on the way would be
- * followed by who uses the path: it goes, and with it what it leads to under this name.
+ * The directory above the last name of path; -ENOENT: it does not exist. Programs that use the path
+ * would follow a link on the way. So the link is removed, and its target is no longer reached under
+ * this name.
  */
 static int enter_above(int dir, const char **path)
 {

@@ -16,7 +16,8 @@
 #define NAME "used"
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-/* Each line is written over the last one: a file that is cut to be written anew waits for the disk.
+/* Each line is written over the last one: a file that is cut to be written again waits for the
+ * disk.
  */
 #define LINE_BYTES (WARD_HOME_USED_MAX - 1)
 

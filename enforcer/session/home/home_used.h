@@ -12,7 +12,7 @@
  * the session adds what its quota says that it added, but only where it was alone, where the line
  * is still its own, and where no other session has the lock: whatever else happened (a kill, a
  * second session, a stop of the host) leaves a line that the next start cannot use, and that counts
- * anew.
+ * again.
  *
  * BYTES is never less than what sessions left: a quota gives nothing for what was there before and
  * is removed (ADR 14). So it is believed for as long as it leaves more than half of the size. What

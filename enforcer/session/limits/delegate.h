@@ -9,7 +9,7 @@
 
 /*
  * Where the plan has a limit that only a control group holds, the caller has none delegated, and a
- * user manager answers: executes `wardfs VERB` anew, with argv[1] and on, in a delegated scope of
+ * user manager answers: executes `wardfs VERB` again, with argv[1] and on, in a delegated scope of
  * its own (systemd-run(1)); then it does not return. Else it returns, and the run tells what is
  * missing.
  */

@@ -126,8 +126,7 @@ static int refuse(const struct ward_limits *l, const struct limit *m, struct war
 		ward_buf_printf(&b, "%s, here ", said.value);
 	ward_limit_text(m->unit, value_of(l, m), &b);
 	return ward_err_set(err, -ENOTSUP,
-		"[limits] %s = %s cannot be enforced here (%s); nothing was started; fix: %s; or "
-		"leave it out for this run: --allow-missing %s%s",
+		"cannot enforce [limits] %s = %s here (%s); nothing was started; fix: %s; or run without this limit: --allow-missing %s%s",
 		m->key, ward_buf_str(&b), why_of(l, m), fix_of(l, m),
 		ward_guarantee_name(m->guarantee),
 		m->instead ? "; or [limits] require = where-available" : "");

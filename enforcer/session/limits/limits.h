@@ -66,8 +66,8 @@ void ward_limits_describe(const struct ward_limits *l, json_t *o);
 /* The command starts: the clocks run. pid1: of the sandbox, as the host numbers it. */
 void ward_limits_start(struct ward_limits *l, pid_t pid1);
 
-/* The writer tells of a burst of refusals (WARD_MSG_AUDIT_BURST): a `limit` record. Fails when the
- * trail does. */
+/* The writer reports a burst of refusals (WARD_MSG_AUDIT_BURST). Writes a `limit` record, and fails
+ * if the trail fails. */
 int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m) ward_must_check;
 
 /* Which limit ended the run. */

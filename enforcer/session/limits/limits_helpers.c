@@ -11,7 +11,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/session/limits/limits_internal.h"
 
-/* Of wardfs-net there are three; more is nothing of ours. */
+/* wardfs-net has three processes. More of them are not wardfs'. */
 #define CHILDREN_MAX 32
 
 static void *move(void *arg)
@@ -73,7 +73,7 @@ int ward_limits_helpers_in(struct ward_limits *l, struct ward_err *err)
 		int n = children(h->pids[i], v);
 		for (int k = 0; r == 0 && k < n; k++)
 			r = ward_cgroup_add_helper(h->cg, v[k]);
-		/* A child that is gone is none. */
+		/* A child that has ended does not count. */
 		if (n < 0 || r == -ESRCH)
 			r = n < 0 ? n : 0;
 	}

@@ -13,7 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 
-/* Processes looked at: a session with more is told of by its other limits. */
+/* How many processes are examined. A session with more of them meets its other limits. */
 #define PIDS_MAX 256
 
 /* The numbers in a file of the host's proc or cgroup file system. */

@@ -173,7 +173,7 @@ int ward_limits_burst(struct ward_guard *g, struct ward_msg_reader *m)
 	uint64_t n = ward_msg_get_u64(m), seconds = ward_msg_get_u64(m);
 	uint64_t total = ward_msg_get_u64(m);
 	if (ward_msg_done(m) < 0)
-		return 0; /* from a helper of ours: nothing to lose */
+		return 0; /* from a helper: nothing to lose */
 	snprintf(text, sizeof(text), "refusals: a burst of %llu within %llu s; %llu in all so far",
 		(unsigned long long)n, (unsigned long long)seconds, (unsigned long long)total);
 	struct ward_record_limit r = {.name = "refusals",

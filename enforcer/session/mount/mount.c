@@ -88,7 +88,7 @@ static int mountpoint_path(const char *arg, char **ret, struct ward_err *err)
 	return 0;
 }
 
-/* The caller can mend it: another exit status than that of a host that lacks something. */
+/* The caller can fix it: another exit status than that of a host that lacks something. */
 static int wrong_argument(int r)
 {
 	return r == 0 ? 0 : -EINVAL;
@@ -109,7 +109,7 @@ static int check_point(const char *mountpoint, struct ward_err *err)
 	struct statfs fs;
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
 		return ward_err_set(
-			err, -EINVAL, "mount point %s: it cannot be in /proc", mountpoint);
+			err, -EINVAL, "mount point %s: choose a path outside /proc", mountpoint);
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	r = mountpoint_path(mountpoint, &path, err);
 	if (r == 0 && ward_fusemount_is_ours(path))
@@ -127,7 +127,8 @@ static int check_tree(const struct ward_run_plan *p, struct ward_err *err)
 	const struct ward_state *s = NULL;
 	int r = ward_policy_walk(p->policy, path, strlen(path), &s);
 	if (r < 0)
-		return ward_err_set(err, -EINVAL, "--tree %s: this is not a path inside", path);
+		return ward_err_set(
+			err, -EINVAL, "--tree %s: write an absolute path inside the sandbox", path);
 	const struct ward_request req = {.action = WARD_ACTION_ACCESS,
 		.rights = WARD_RIGHT_STAT,
 		.flags = WARD_REQUEST_DIR,
@@ -137,7 +138,7 @@ static int check_tree(const struct ward_run_plan *p, struct ward_err *err)
 	if (d.verdict == WARD_VERDICT_ALLOW)
 		return 0;
 	return ward_err_set(err, -EINVAL,
-		"--tree %s: the policy hides all of it; write a rule for this path", path);
+		"--tree %s: the policy hides everything at this path; write a rule for it", path);
 }
 
 /* The source as it was named, "." and ".." taken away as text. */
@@ -222,7 +223,7 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	if (r < 0)
 		return r;
 	if (o->allow_other && !p->id.root)
-		return ward_err_set(err, -EPERM, "--allow-other: only root can serve many users");
+		return ward_err_set(err, -EPERM, "--allow-other: only root can serve other users");
 	p->id.agent_uid = p->id.owner_uid;
 	p->id.agent_gid = p->id.owner_gid;
 	ward_cleanup_free char *config = NULL;
@@ -437,7 +438,7 @@ static int audit_message(struct mount_run *m, struct ward_err *err)
 		return 0;
 	if (msg.type == WARD_MSG_AUDIT_BROKEN &&
 		m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
-		return ward_err_set(err, -EIO, "the trail cannot be written");
+		return ward_err_set(err, -EIO, "cannot write the trail");
 	return 0;
 }
 

@@ -24,7 +24,7 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 	struct ward_err *err);
 
 /*
- * Takes a mount of ours away: through its supervisor, or itself where that is gone. lazy: also
- * while in use. -EBUSY: in use; -EINVAL: no mount of ours there.
+ * Unmounts a mount of wardfs: through its supervisor, or directly if the supervisor has ended.
+ * lazy: also while in use. -EBUSY: in use; -EINVAL: no mount of wardfs is there.
  */
 int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err) ward_must_check;

@@ -10,7 +10,7 @@
 bool ward_agents_is(const char *path, const char *home);
 
 /*
- * If path is a directory beneath HOME/.local/share/wardfs/agents that is not there, makes it and
+ * If path is a directory beneath HOME/.local/share/wardfs/agents that does not exist, makes it and
  * those above it, mode 0700, as the caller; nothing else is ever made. home: the owner's or NULL.
  * -errno.
  */

@@ -28,7 +28,7 @@ int ward_as_owner_begin(const struct ward_identity *id, struct ward_as_owner *re
  * go. Ends with ward_as_owner_end(), too.
  */
 int ward_as_caller_begin(struct ward_as_owner *ret, struct ward_err *err) ward_must_check;
-/* Idempotent. Ends the process where the old rights cannot be had back: it must not go on with
+/* Idempotent. Ends the process where the old rights cannot be restored: it must not go on with
  * half. */
 void ward_as_owner_end(struct ward_as_owner *o);
 

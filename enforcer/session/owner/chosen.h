@@ -32,9 +32,9 @@ int ward_chosen_begin(
 /* Is there a policy file of the owner's for the directory at this absolute path? 1, 0; -ENOMEM. */
 int ward_chosen_policy(const struct ward_chosen *c, const char *path) ward_must_check;
 /*
- * Of a directory that was entered by one path and is called by another one, real (both absolute, no
- * name empty, "." or ".."): a directory on the first way that is none on the second, and that there
- * is a policy file for; the caller's in *ret, which is NULL where there is none. -ENOMEM.
+ * The caller entered a directory by one path, and its real path is another one (both absolute, no
+ * name empty, "." or ".."). Finds a directory that is on the first path, is not on the second, and
+ * has a policy file. *ret is the caller's; NULL: none. -ENOMEM.
  */
 int ward_chosen_left(const struct ward_chosen *c, const char *entered, const char *real,
 	char **ret) ward_must_check;

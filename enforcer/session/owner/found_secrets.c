@@ -180,7 +180,7 @@ static bool is_committed(
 static bool is_secret(const struct finder *f, const char *path)
 {
 	const struct ward_state *s = NULL;
-	/* A name that no policy can speak of is none that a program asks for. */
+	/* No program asks for a name that no policy can contain. */
 	if (ward_policy_walk(f->p, path, strlen(path), &s) < 0)
 		return false;
 	bool secret = ward_policy_secret(s);
@@ -203,7 +203,7 @@ static int on_entry(void *user, const struct ward_git_entry *e)
 		return 0;
 	if (f->names++ >= WARD_FOUND_NAMES_MAX)
 		return -E2BIG;
-	/* What is not there is for `absent`; it may come, and is tracked then. */
+	/* What does not exist is for `absent`; it may come, and is tracked then. */
 	if (ward_clock_mono_ns() < f->until_ns && is_committed(f, e, &seen)) {
 		ward_buf_printf(f->text, "committed %llu %llu %llu %llu %llu %llu ",
 			(unsigned long long)seen.dev, (unsigned long long)seen.ino,

@@ -8,10 +8,9 @@
 #include "enforcer/policy/policy.h"
 
 /*
- * Where the git directory that the project's `.git` names is a true one outside of the project
- * (worktree.h), appends to a policy's text a tree that serves it at its own path, with the guards
- * that its parts need. False: it is none, and nothing is appended. project: kept. What fails is in
- * ward_buf_error(text).
+ * If the project's `.git` names a real git directory outside the project (worktree.h), appends to a
+ * policy's text a tree that serves it at its own path, with the guards that its parts need. False:
+ * it is not one, and nothing is appended. project: kept. What fails is in ward_buf_error(text).
  */
 bool ward_git_outside(int project, struct ward_buf *text);
 

@@ -57,7 +57,7 @@ static int on_entry(void *user, const char *name, const char *sub, const char *v
 	return 0;
 }
 
-/* What is not to be had is as if it were not there. */
+/* What cannot be opened counts as if it did not exist. */
 static int read_file(const char *home, const char *name, struct settings *s)
 {
 	ward_cleanup_free char *path = NULL;

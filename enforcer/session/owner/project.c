@@ -124,9 +124,9 @@ struct found {
 };
 
 /*
- * Where others can write, they can also move something of ours under such a name. Yet a session can
- * give them that right, and so take the mark away from later ones: such a mark is kept, and refuses
- * the search where it would decide.
+ * Users who can write in a directory can also move a file of the caller's under such a name, so the
+ * mark proves nothing. But a session can give others that right, and so disable the mark for later
+ * sessions. So such a mark is kept, and refuses the search if it would decide.
  */
 static int look_for_marks(
 	const struct search *f, int fd, const struct stat *st, size_t level, struct found *ret)
@@ -224,9 +224,7 @@ static int refuse_open(const struct step *s, const char *cwd, struct ward_err *e
 	if (!path || ward_buf_error(&word) < 0)
 		return ward_err_sys(err, -ENOMEM, "the project of %s", cwd);
 	return ward_err_set(err, -EACCES,
-		"%s/%s would make that directory the project, but others can write there, so it "
-		"may not be yours (fix: chmod o-w %s; or 'wardfs init' here, which makes %s a "
-		"project of its own)",
+		"%s/%s would make that directory the project, but other users can write there and may have made that file (fix: chmod o-w %s; or 'wardfs init' here, which makes %s a project of its own)",
 		path, s->open, ward_buf_str(&word), cwd);
 }
 
@@ -325,8 +323,7 @@ static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 	if (p->fd < 0 || !(p->cwd = getcwd(NULL, 0)))
 		return ward_err_sys(err, -errno, "current directory");
 	if (p->cwd[0] != '/')
-		return ward_err_set(
-			err, -ENOENT, "the current directory cannot be reached: %s", p->cwd);
+		return ward_err_set(err, -ENOENT, "cannot reach the current directory: %s", p->cwd);
 	if (fstat(p->fd, &st) < 0)
 		return ward_err_sys(err, -errno, "%s", p->cwd);
 	f->a = st.st_uid;
@@ -339,9 +336,7 @@ static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 		return r;
 	if (forbidden(f, &st))
 		return ward_err_set(err, -EPERM,
-			"%s is your home directory or the root of the host: it cannot be a "
-			"workspace. "
-			"Change into a project directory first",
+			"%s cannot be the project, because it is your home directory or the root of the host. Change into a project directory first",
 			p->cwd);
 	r = choose(f, p, err);
 	if (r < 0 && err && err->code)

@@ -206,9 +206,7 @@ static int refuse(const struct place *p, const char *name, int r, struct ward_er
 		return ward_err_sys(err, r, "%s/%s", p->top, name);
 	if (r == -E2BIG || r == -EFBIG)
 		return ward_err_set(err, r,
-			"%s lists the repositories that earlier sessions found: more than %u "
-			"projects, or more than %zu MiB; fix: 'wardfs policy forget --all DIR' "
-			"for a directory whose projects are gone",
+			"%s, the list of the repositories that earlier sessions found, has more than %u projects or %zu MiB; fix: 'wardfs policy forget --all DIR' for a directory whose projects no longer exist",
 			p->top, FILES_MAX, WARD_REMEMBERED_ALL_MAX >> 20);
 	ward_err_set(err, r,
 		"%s/%s, the list of the repositories that earlier sessions found, cannot be "

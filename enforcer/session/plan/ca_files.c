@@ -84,7 +84,7 @@ static int add(struct ward_run_plan *p, const char *path, struct ward_shown_file
 	return 0;
 }
 
-/* NULL: it is shown, or what the value names is not there at all. */
+/* NULL: it is shown, or what the value names does not exist at all. */
 static int look(struct ward_run_plan *p, const char *name, const char *path, struct ward_buf *why)
 {
 	ward_cleanup(ward_shown_file_clear) struct ward_shown_file s = WARD_SHOWN_FILE_INIT;

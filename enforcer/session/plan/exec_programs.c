@@ -153,7 +153,7 @@ static int look_at_script(struct finder *f, const char *path, char *line)
 	return ward_buf_error(&f->scripts);
 }
 
-/* What we may not read is executed all the same: the host's own loader is among them anyway. */
+/* What we may not read is executed nevertheless: the host's own loader is among them anyway. */
 static int look_at_file(struct finder *f, int dir, const char *name, const char *path)
 {
 	uint8_t head[FIRST_LINE_MAX] = {0};
@@ -328,12 +328,11 @@ int ward_programs_find(const struct ward_policy *p, struct ward_programs *ret, s
 	ward_buf_clear(&f.scripts);
 	if (r < 0) {
 		ward_programs_clear(&f.found);
-		return r == -E2BIG ? ward_err_set(err, r,
-					     "[process] exec covers more than %d programs, or too "
-					     "many names to look at: list directories, or fewer "
-					     "programs",
-					     PROGRAMS_MAX)
-				   : ward_err_sys(err, r, "[process] exec");
+		return r == -E2BIG
+			       ? ward_err_set(err, r,
+					 "[process] exec covers more than %d programs, or too many names to examine; list directories, or fewer programs",
+					 PROGRAMS_MAX)
+			       : ward_err_sys(err, r, "[process] exec");
 	}
 	*ret = f.found;
 	return 0;

@@ -41,12 +41,11 @@ static int check_place(const struct ward_run_plan *p, const struct ward_spot *im
 		return ward_err_sys(err, r, "%s", place->path);
 	if (ward_spot_beneath(&spot, image))
 		return ward_err_set(err, -EINVAL,
-			"the %s %s lies in the image %s: the command would see it without any rule; "
-			"name the root of an image, not a directory of this host's",
+			"the %s %s lies in the image %s, so the command would see it without any rule; name the root of an image, not a directory of this host",
 			place->what, place->path, p->image.name);
 	if (!place->around && ward_spot_beneath(image, &spot))
 		return ward_err_set(err, -EINVAL,
-			"the image %s lies in the %s %s: keep it elsewhere", p->image.name,
+			"the image %s lies in the %s %s; keep it elsewhere", p->image.name,
 			place->what, place->path);
 	return 0;
 }
@@ -79,7 +78,7 @@ static int check_mounts(const struct ward_run_plan *p, struct ward_err *err)
 			seen = !ward_path_beneath(rel, unseen[k] + 1);
 		if (seen)
 			return ward_err_set(err, -EINVAL,
-				"something is mounted on %s, in the image %s; fix: umount it",
+				"something is mounted on %s, in the image %s; fix: unmount it (umount)",
 				point, p->image.name);
 	}
 	return 0;
@@ -103,7 +102,7 @@ static int open_named(
 		return 0;
 	if (!S_ISDIR(st.st_mode))
 		return ward_err_set(
-			err, -EINVAL, "the image %s is no directory and no archive", path);
+			err, -EINVAL, "the image %s is neither a directory nor an archive", path);
 	r = ward_image_check_root(x->fd, path, err);
 	if (r == 0 && p->id.root && ward_image_check_owners(x->fd, path, p->id.owner_uid, err) < 0)
 		r = err->code = -EINVAL;
@@ -155,13 +154,11 @@ int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
 		return 0;
 	if (!(p->mode->takes & WARD_TAKES_IMAGE))
 		return ward_err_set(err, -ENOTSUP,
-			"[system] image = %s: mode '%s' cannot show an image; nothing was started; "
-			"fix: --mode restricted",
+			"[system] image = %s: mode '%s' does not support images; nothing was started; fix: --mode restricted",
 			name, p->mode->word);
 	if (ward_policy_has_programs(p->policy))
 		return ward_err_set(err, -ENOTSUP,
-			"[process] exec lists programs of this host, and [system] image = %s shows "
-			"others; nothing was started; fix: leave one of them away (--image none)",
+			"[process] exec lists programs of this host, but [system] image = %s shows others; nothing was started; fix: remove one of them (--image none)",
 			name);
 	if (!ward_image_name_is_path(name))
 		return find_stored(p, name, err);

@@ -8,7 +8,7 @@
 #include "enforcer/session/plan/plan.h"
 
 /*
- * Fills p->image where the policy names one; after p->spots. -EINVAL for what the owner can mend in
+ * Fills p->image where the policy names one; after p->spots. -EINVAL for what the owner can fix in
  * the policy or command line, -ENOTSUP for what the mode or another key rules out.
  */
 int ward_plan_image(struct ward_run_plan *p, struct ward_err *err) ward_must_check;

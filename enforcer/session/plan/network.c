@@ -37,7 +37,7 @@ int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const c
 	/* Names are asked for where /etc/resolv.conf says, and that is part of the view. */
 	if (ward_network_brokered(&n) && !(p->mode->takes & WARD_TAKES_BROKER))
 		return ward_err_set(err, -EINVAL,
-			"[network] mode = %s needs a mode with its own view: --mode restricted",
+			"[network] mode = %s needs a mode with its own view; fix: --mode restricted",
 			ward_network_name(n.mode));
 	if (ward_network_brokered(&n)) {
 		int r = ward_sockets_open(p, runtime_dir, session, &n.sockets, err);

@@ -23,14 +23,11 @@ static void say_hidden(const char *name, const char *full, struct ward_err *err)
 	if (!end || end == program ||
 		(end - program == dir && strncmp(full, program, (size_t)dir) == 0))
 		ward_err_set(err, -ENOENT,
-			"%s: not found inside; the host's %s is not in the view: --read %.*s shows it, "
-			"for every run '[system] read' of a policy",
+			"%s: not found inside, because %s of the host is not in the view. To show it in one run: --read %.*s; in every run: '[system] read' in a policy",
 			name, full, dir, full);
 	else
 		ward_err_set(err, -ENOENT,
-			"%s: not found inside; the host's %s is a link to %s, and not both are in the "
-			"view: --read %.*s --read %.*s shows them, for every run '[system] read' of a "
-			"policy",
+			"%s: not found inside: %s of the host is a link to %s, and one of them is not in the view. To show both in one run: --read %.*s --read %.*s; in every run: '[system] read' in a policy",
 			name, full, program, dir, full, (int)(end - program), program);
 }
 
@@ -44,8 +41,7 @@ void ward_say_where(const char *name, char *const *envp, struct ward_err *err)
 		struct stat st;
 		bool there = stat(name, &st) == 0 && S_ISREG(st.st_mode);
 		ward_err_set(err, -ENOENT,
-			there ? "%s: not found inside, though it is on the host: it, or the "
-				"interpreter that it names, is not in the view (--read shows more)"
+			there ? "%s: not found inside, though the host has it: this file, or the interpreter that it names, is not in the view; fix: --read FILE shows it"
 			      : "%s: not found",
 			name);
 		return;
@@ -67,7 +63,6 @@ void ward_say_where(const char *name, char *const *envp, struct ward_err *err)
 void ward_say_unlisted(const char *name, struct ward_err *err)
 {
 	ward_err_set(err, -EACCES,
-		"%s cannot be executed: permission denied; only what [process] exec lists can be, the "
-		"interpreter of a script included (wardfs policy explain exec PATH)",
+		"cannot execute %s: permission denied. [process] exec must list each program, and the interpreter of each script (wardfs policy explain exec PATH)",
 		name);
 }

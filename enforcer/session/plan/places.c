@@ -137,7 +137,7 @@ static int check_reads(const struct ward_run_plan *p, const char *what, const ch
 {
 	for (size_t i = 0; i < p->n_reads; i++) {
 		const struct ward_shown_file *shown = &p->shown[i];
-		/* What is not there is left out of the view as well. */
+		/* What does not exist is left out of the view as well. */
 		int in = shown->fd < 0 ? 0 : lies_below(pl->fd, shown->fd);
 		if (in == 0)
 			in = spot_below(p, pl, shown);
@@ -145,8 +145,7 @@ static int check_reads(const struct ward_run_plan *p, const char *what, const ch
 			return ward_err_sys(err, in, "[system] read = %s", p->reads[i]);
 		if (in)
 			return ward_err_set(err, -EPERM,
-				"the %s %s lies in [system] read = %s: the agent could read its "
-				"keys; name a smaller directory, or set %s to a place outside",
+				"the %s %s lies in [system] read = %s, so the agent could read its keys; name a smaller directory, or set %s to a place outside",
 				what, pl->path, p->reads[i], variable);
 	}
 	return 0;
@@ -175,14 +174,11 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 				t->path, t->source);
 		if (around)
 			return ward_err_set(err, -EPERM,
-				"the tree %s lies in the %s %s: the agent could change wardfs' "
-				"own files",
+				"the tree %s lies in the %s %s, so the agent could change wardfs' own files",
 				t->path, what, path);
 		if (in && rights_on(p, t, pl.real, pl.rest) & forbidden)
 			return ward_err_set(err, -EPERM,
-				"the %s %s lies in the tree %s, within the agent's reach: set %s "
-				"to a "
-				"place outside, or hide it there",
+				"the %s %s lies in the tree %s, within the agent's reach; set %s to a place outside, or hide it there",
 				what, path, t->path, variable);
 	}
 	return 0;
@@ -216,7 +212,8 @@ static const struct ward_run_plan_tree *changed_in(
 		if (!t->source || t->backing < 0 || ward_fd_path(t->backing, &top) < 0 ||
 			!ward_path_beneath(dir, top) || !(rights_on(p, t, dir, name) & CHANGE))
 			continue;
-		/* From one place of the tree to another: the rules of the tree hold there. */
+		/* From one place of the tree to another: the rules of the tree apply there as well.
+		 */
 		if (!target || !ward_path_beneath(target, top))
 			return t;
 	}
@@ -236,8 +233,7 @@ static int check_name(void *user, const char *dir, const char *name, bool is_lin
 	if (!is_link && n->opened && !is_at(n->opened, dir, name)) {
 		n->told = true;
 		return ward_err_set(n->err, -EPERM,
-			"%s %s led to %s, and leads elsewhere now: somebody changes it; nothing was "
-			"started",
+			"nothing was started: %s %s led to %s and now leads elsewhere, so somebody is changing it",
 			n->what, n->path, n->opened);
 	}
 	if (!is_link && !n->then)
@@ -249,12 +245,10 @@ static int check_name(void *user, const char *dir, const char *name, bool is_lin
 	n->told = true;
 	if (n->then)
 		return ward_err_set(n->err, -EPERM,
-			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and %s; fix: "
-			"keep it elsewhere",
+			"%s %s: %s/%s lies in the tree %s, within the agent's reach, and %s; fix: move it out of the tree",
 			n->what, n->path, dir, name, t->path, n->then);
 	return ward_err_set(n->err, -EPERM,
-		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; "
-		"fix: name %s, if that is what is meant",
+		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; fix: if you mean the target, name %s",
 		n->what, n->path, t->path, n->target ? n->target : "nowhere", dir, name,
 		n->target ? n->target : "what is meant");
 }
@@ -275,7 +269,7 @@ static int check_way(const struct ward_run_plan *p, const char *what, const char
 {
 	struct named n = {.plan = p, .what = what, .path = path, .then = then, .err = err};
 	int r = go_along(&n);
-	/* What is not there gives nothing. */
+	/* What does not exist gives nothing. */
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
 	return r < 0 && !n.told ? ward_err_sys(err, r, "what leads to %s", path) : r;

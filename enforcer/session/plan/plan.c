@@ -84,9 +84,7 @@ static int take_allowed(
 		enum ward_guarantee g = ward_guarantee_find(name);
 		if (g < WARD_GUARANTEE_CPUS)
 			return ward_err_set(err, -EINVAL,
-				"--allow-missing %s: mode %s never runs without what it "
-				"guarantees; "
-				"only limits can be left out",
+				"--allow-missing %s: mode %s never runs without this guarantee; you can leave out only limits",
 				name, p->mode->word);
 		if (g == WARD_GUARANTEES) {
 			ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -94,7 +92,7 @@ static int take_allowed(
 				ward_buf_printf(
 					&b, " %s", ward_guarantee_name((enum ward_guarantee)k));
 			return ward_err_set(err, -EINVAL,
-				"--allow-missing %s: no such name; known:%s", name,
+				"--allow-missing %s: unknown name; the names are:%s", name,
 				ward_buf_str(&b));
 		}
 		p->allow_missing |= WARD_GUARANTEE_BIT(g);
@@ -111,8 +109,7 @@ static int find_programs(
 		return 0;
 	if (!(p->mode->takes & WARD_TAKES_PROGRAMS))
 		return ward_err_set(err, -ENOTSUP,
-			"[process] exec lists programs, and mode '%s' cannot enforce a list; "
-			"nothing was started; fix: --mode restricted",
+			"mode '%s' cannot enforce the list of programs in [process] exec; nothing was started; fix: --mode restricted",
 			p->mode->word);
 	int r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)
@@ -189,7 +186,8 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy,
 {
 	size_t before = b->len;
 	int r = ward_home_text(&p->home, policy, mode, b, err);
-	/* What it holds is of whoever was there before: an empty one in memory takes its place. */
+	/* Its content belongs to the earlier directory at this path. An empty home in memory
+	 * replaces it. */
 	if (r == 0 && b->len > before && p->home.other) {
 		p->home_other = true;
 		b->len = before;
@@ -207,7 +205,7 @@ static int add_home(struct ward_run_plan *p, const struct ward_policy *policy,
 struct load_user {
 	const struct ward_run_options *options;
 	struct ward_run_plan *plan;
-	bool unfit; /* the mode's runtime is missing, which no policy mends */
+	bool unfit; /* the mode's runtime is missing, which no policy fixes */
 };
 
 /* What follows from what the sources say; struct ward_load. */
@@ -558,7 +556,7 @@ static int check_hides(
 			found = found || ward_path_beneath(h, p->trees[t].path);
 		if (!found)
 			return ward_err_set(err, -EINVAL,
-				"--hide %s lies in no tree: nothing would be hidden", h);
+				"--hide %s lies in no tree, so it would hide nothing", h);
 	}
 	return 0;
 }
@@ -605,7 +603,7 @@ static int check_overlaps(
 	for (size_t i = 0; i < p->n_trees; i++)
 		backings[i] = p->trees[i].source ? p->trees[i].backing : -1;
 	int r = ward_as_owner_begin(&p->id, &as, err);
-	/* Where the command sees the host, no rule holds for what it reaches by other paths. */
+	/* If the command sees the host, no rule applies to files that it reaches by other paths. */
 	if (r == 0)
 		r = ward_tree_spots_find(backings,
 			p->mode->layers & WARD_LAYER_VIEW ? p->n_trees : 0, &p->spots, err);
@@ -662,7 +660,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 			err, -EINVAL, "--session '%s': %s", o->session, WARD_SESSION_NAME_RULE);
 	int r = ward_project_find(o->user, WARD_PROJECT_OWNERS, &p->project, err);
 	if (r < 0)
-		return -EINVAL; /* the user can mend it: stand elsewhere */
+		return -EINVAL; /* the user can fix it: stand elsewhere */
 	r = ward_identity_find(o->user, p->project.uid, project_salt(&p->project), &p->id, err);
 	if (r < 0)
 		return r;
@@ -673,7 +671,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	if (r < 0)
 		return r;
 	if (p->settings->n_trees > WARD_POLICY_TREES_MAX)
-		return ward_err_set(err, -EINVAL, "the policy has %zu trees; %d is the most",
+		return ward_err_set(err, -EINVAL, "the policy has %zu trees; the maximum is %d",
 			p->settings->n_trees, WARD_POLICY_TREES_MAX);
 	for (size_t i = 0; i < p->settings->n_trees; i++) {
 		r = open_tree_backing(&p->settings->trees[i], p, err);
@@ -707,7 +705,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
 		ward_err_sys(err, r, "policy");
-	/* A state directory that cannot be written to is the host's to mend, whatever it answers.
+	/* A state directory that cannot be written to is the host's to fix, whatever it answers.
 	 */
 	if (r == 0 && !o->dry && p->known.n_trees &&
 		ward_remembered_write(&p->id, p->state, &p->known, err) < 0)

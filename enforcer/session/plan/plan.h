@@ -111,7 +111,8 @@ struct ward_run_plan {
 	char *owner_policy;
 	bool given;	      /* --policy was */
 	const char *stand_in; /* of the options; static */
-	char *shared; /* owned: the owner's file of another project that holds here too, or NULL */
+	char *shared; /* owned: the owner's file of another project that also applies here, or NULL
+		       */
 	char *main_checkout; /* owned: the owner may want to share the policy of that, or NULL */
 };
 
@@ -122,7 +123,7 @@ struct ward_run_plan {
 		.image = WARD_IMAGE_INIT})
 
 /*
- * err->code is -EINVAL for what the user can mend in a policy or command line (exit 2), other codes
+ * err->code is -EINVAL for what the user can fix in a policy or command line (exit 2), other codes
  * for a sandbox that cannot be set up (exit 125).
  */
 int ward_run_plan_make(const struct ward_run_options *o, struct ward_run_plan *ret,

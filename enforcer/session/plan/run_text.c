@@ -103,7 +103,8 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 		return ward_err_wrap(err, "--%s", verb);
 	if (has_control(path))
 		return ward_err_set(err, -EINVAL,
-			"--%s: a path with control characters cannot be given here", verb);
+			"--%s: the path contains control characters, which are not allowed here",
+			verb);
 	rel = ward_path_beneath(path, project);
 	if (rel)
 		return add_inside(t, verb, rel);
@@ -111,12 +112,12 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 		return ward_err_set(err, -ENOENT, "--%s %s: no such file or directory", verb, path);
 	if (strcmp(path, "/") == 0)
 		return ward_err_set(err, -EINVAL,
-			"--%s /: the whole host cannot be given; name the directories that are needed",
+			"--%s /: you cannot give the whole host; name the directories that the command needs",
 			verb);
 	/* A path stands as it is in [tree …] and in source =: no quoting exists there. */
 	if (strpbrk(path, "];#~") || strchr(path, '\\'))
 		return ward_err_set(err, -EINVAL,
-			"--%s: a path outside the project cannot have ']', ';', '#', '~' or '\\' in it",
+			"--%s: a path outside the project cannot contain ']', ';', '#', '~' or '\\'",
 			verb);
 	if (dir) {
 		ward_buf_printf(&t->trees, "[tree %s]\nsource = %s\nat = none\n", path, path);
@@ -130,7 +131,7 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 		ward_buf_printf(&t->system, "read = %s\n", path);
 		return 0;
 	}
-	return ward_err_set(err, -EINVAL, "--%s %s: outside the project only %s can be given", verb,
+	return ward_err_set(err, -EINVAL, "--%s %s: outside the project you can only give %s", verb,
 		arg, strcmp(verb, "read") == 0 ? "directories and regular files" : "directories");
 }
 
@@ -148,7 +149,7 @@ static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
 		return ward_err_wrap(err, "--image");
 	if (has_control(path ? path : name) || strpbrk(path ? path : name, ";#\\"))
 		return ward_err_set(err, -EINVAL,
-			"--image: a path cannot have ';', '#', '\\' or control characters in it");
+			"--image: a path cannot contain ';', '#', '\\' or control characters");
 	ward_buf_printf(b, "image = %s\n", path ? path : name);
 	return ward_buf_error(b);
 }
@@ -167,7 +168,7 @@ static int add_ports(const char *key, const struct ward_strs *ports, const char 
 
 static int add_network(const struct ward_run_options *o, struct ward_buf *all, struct ward_err *err)
 {
-	/* Lifts "none" alone: compile leaves a proxy what it is (settings.c). */
+	/* Replaces only "none": compile keeps a proxy (settings.c). */
 	if (o->net.n || o->publish.n || o->forward.n || o->learn)
 		ward_buf_puts(all, "[network]\nmode = allowlist\n");
 	for (size_t i = 0; i < o->net.n; i++) {
@@ -225,7 +226,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 			r = ward_err_set(err, -EINVAL, "--hide: an empty pattern");
 		if (has_control(o->hide.v[i]) || strchr(o->hide.v[i], ';'))
 			r = ward_err_set(err, -EINVAL,
-				"--hide: a pattern has no control characters and no ';'");
+				"--hide: a pattern cannot contain control characters or ';'");
 		/* A host path below the project is called by its sandbox path. */
 		const char *rel =
 			o->hide.v[i][0] == '/' ? ward_path_beneath(o->hide.v[i], project) : NULL;

@@ -313,8 +313,7 @@ int ward_seed_write(const struct ward_run_plan *p, char *const *envp, struct war
 			continue;
 		if (!t || !t->source || !ward_agents_is(t->source, p->id.home))
 			r = ward_err_set(err, -EINVAL,
-				"[tree %s] seed: only a directory of ~/.local/share/wardfs/agents is "
-				"seeded, not %s",
+				"[tree %s] seed: wardfs only writes such files to a directory of ~/.local/share/wardfs/agents, not to %s",
 				s->path, t && t->source ? t->source : "a tmpfs");
 		else if (!is_itself(p, t))
 			ward_buf_printf(note,

@@ -128,7 +128,7 @@ static bool is_winding(const char *s)
 
 /*
  * What is relative to a file may go up from there. The kernel says where that leads; with the
- * owner's rights it is opened later. What is not there stays as it was written.
+ * owner's rights it is opened later. What does not exist stays as it was written.
  */
 static int straighten(struct ward_buf *b)
 {
@@ -290,8 +290,8 @@ int ward_shown_recheck(
 		if (!is_open(&now))
 			return refuse(policy, &now, p->reads[i], err);
 		if (p->shown[i].rights & ~now.rights & WARD_RIGHT_EXEC)
-			return ward_err_set(err, -EINVAL, "%s is shown as one that may be executed",
-				p->reads[i]);
+			return ward_err_set(err, -EINVAL,
+				"%s would be shown with the right to execute it", p->reads[i]);
 	}
 	return 0;
 }

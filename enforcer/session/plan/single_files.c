@@ -64,8 +64,7 @@ int ward_single_files_open(struct ward_run_plan *p, struct ward_err *err)
 		for (size_t k = 0; k < i; k++)
 			if (v[i].ino == v[k].ino && v[i].dev != v[k].dev)
 				return ward_err_set(err, -EINVAL,
-					"%s and %s cannot be shown by one session: on their two "
-					"file systems they have the same inode number",
+					"one session cannot show both %s and %s: they have the same inode number on two file systems",
 					v[k].at, v[i].at);
 	return n ? ward_mounted_files(&p->id, v, n, &p->single_files, err) : 0;
 }

@@ -27,8 +27,7 @@ static int look(const char *path, struct ward_err *err)
 		/* For the message alone. */
 		ward_cleanup_free char *real = realpath(path, NULL);
 		return ward_err_set(err, -EINVAL,
-			"[network] socket = %s: a symbolic link is on the way, and somebody "
-			"could change it: name the target itself%s%s",
+			"[network] socket = %s: a symbolic link is on the way, and somebody could change it; name the target itself%s%s",
 			path, real ? ": socket = " : "", real ? real : "");
 	}
 	if (fd < 0)
@@ -79,7 +78,7 @@ int ward_sockets_open(const struct ward_run_plan *p, int dir, const char *sessio
 	char name[32];
 	int r = p->n_sockets ? look_at_all(p, err) : 0;
 	if (r == 0 && p->n_sockets > WARD_NET_SOCKETS_MAX)
-		r = ward_err_set(err, -EINVAL, "[network] socket: at most %d are possible",
+		r = ward_err_set(err, -EINVAL, "[network] socket: the maximum is %d sockets",
 			WARD_NET_SOCKETS_MAX);
 	s.dir = dir;
 	for (; r == 0 && s.n < p->n_sockets; s.n++) {

@@ -10,7 +10,8 @@
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/plan/plan.h"
 
-/* One of ours for each path; made in the session's runtime directory, gone from it once mounted. */
+/* A socket of wardfs for each path. It is made in the session's runtime directory, and removed from
+ * there once mounted. */
 struct ward_sockets {
 	int dir; /* borrowed */
 	int fds[WARD_NET_SOCKETS_MAX];

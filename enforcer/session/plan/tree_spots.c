@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds trees that serve the same files, and rules that hold in one of them alone. */
+/* Finds trees that serve the same files, and rules that apply in only one of them. */
 #include "enforcer/session/plan/tree_spots.h"
 
 #include <errno.h>
@@ -70,13 +70,13 @@ static int refuse(const struct ward_policy *p, const struct pair *pair, unsigned
 	ward_buf_puts(&why, " ");
 	ward_rule_text(rule, &why);
 	return ward_err_set(err, -EINVAL,
-		"the tree %s and the tree %s serve the same files, as %s and as %s, and %s does not "
-		"hold in both; serve them by one of the two, or write the rule without a '/' in front",
+		"the tree %s and the tree %s serve the same files, as %s and as %s, and %s does not apply in both; use only one of these trees, or write the rule without a leading '/'",
 		trees[pair->tree[k]].path, trees[pair->tree[1 - k]].path, pair->name[k],
 		pair->name[1 - k], ward_buf_str(&why));
 }
 
-/* Of one mind: who has a tree in another one there says that other rules hold in it. */
+/* The same policy decides both: a policy with a tree inside another one says that other rules apply
+ * in it. */
 #define OWN_SOURCES (1U << WARD_SOURCE_PROFILE | 1U << WARD_SOURCE_BASE)
 
 /* What the inner one takes, the outer one shall not give, and where nobody else can see to it, the
@@ -159,8 +159,7 @@ int ward_tree_spots_recheck(
 		for (size_t j = 0; j < s->n && r == 0; j++)
 			if (now[i] & ~s->elsewhere[i] & 1U << j)
 				r = ward_err_set(err, -EINVAL,
-					"the tree %s serves files of the tree %s, and a rule would now "
-					"close some of them in the one alone",
+					"the tree %s serves files of the tree %s, and a rule would now protect some of them in only one of the two",
 					trees[i].path, trees[j].path);
 	return r;
 }

@@ -5,9 +5,10 @@
  * file takes under the one must not be given under the other.
  *
  * The tree with the deepest source decides. Where the one above would give what that takes, it
- * shows nothing of it but the name: wardfs-fs refuses the rest. What cannot be had so is refused
- * before the start: two trees of the very same directory, and a tree that lifts what holds for its
- * place in the tree that it lies in. That only a base policy may do, for its own rules.
+ * shows nothing of it but the name: wardfs-fs refuses the rest. What cannot be done that
+ * way is refused before the start: two trees of the very same directory, and a tree that lifts what
+ * holds for its place in the tree that it lies in. That only a base policy may do, for its own
+ * rules.
  */
 #pragma once
 

@@ -204,9 +204,7 @@ static int refuse(const struct ward_weighed *w, struct ward_err *err)
 	const struct ward_risk_choice *c = &w->choice;
 	bool floor = c->least->strictness > c->asked->strictness;
 	return ward_err_set(err, -ENOTSUP,
-		"mode auto: %u points; %s at least mode '%s', and nothing that strict runs this here "
-		"(%s). Nothing was started; fix: see what costs points (wardfs risk), or name a mode "
-		"yourself (--mode), which the trail tells",
+		"mode auto: %u points; %s at least mode '%s', and no mode that strict works here (%s). Nothing was started; fix: see what costs points ('wardfs risk'), or choose a mode with --mode, which the trail records",
 		w->report.points, floor ? "the policy asks for" : "so many ask for",
 		floor ? c->least->word : c->asked->word, c->passed ? c->passed : "");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weighs a plan for `mode = auto` (enforcer/risk/risk.h), and tells of it. */
+/* Weighs a plan for `mode = auto` (enforcer/risk/risk.h), and reports it. */
 #pragma once
 
 #include "enforcer/risk/risk.h"
@@ -14,8 +14,8 @@ struct ward_weighed {
 void ward_weighed_free(struct ward_weighed *w);
 
 /*
- * The mode with which a policy is loaded that has none of its own yet (settings of its sources):
- * the one that was picked, or the default until then. NULL: the policy has a mode.
+ * The mode for a policy whose sources do not set one: the mode that auto picked, or the default
+ * until then. NULL: the policy has a mode.
  */
 const struct ward_mode *ward_weigh_mode(const struct ward_run_options *o,
 	const struct ward_run_plan *p, const struct ward_policy *policy);

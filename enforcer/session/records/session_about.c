@@ -29,7 +29,8 @@ bool ward_label_valid(const char *label)
 	       strlen(label + key + 1) <= WARD_LABEL_VALUE_MAX;
 }
 
-/* The environment's values stay out of the trail: what is no name of a model may be a secret. */
+/* The environment's values stay out of the trail, because a value that is no name of a model may be
+ * a secret. */
 static bool is_model(const char *value)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

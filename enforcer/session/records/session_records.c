@@ -352,7 +352,7 @@ void ward_record_not_started(struct ward_guard *g, const char *why)
 	if (!g->ready && (g->audit.pid <= 0 || ward_helper_wait_ready(&g->audit, NULL, NULL) < 0)) {
 		if (!g->system)
 			(void)!ward_helper_reap(&g->audit, 0, true);
-		/* What the ledger tells of must have a trail; where nothing can be written, the
+		/* Each session in the ledger must have a trail. If nothing can be written now, the
 		 * next start writes it. */
 		if (g->system || !ward_crashed_begun(g->state, g->store.ledger.fd, g->store.name) ||
 			ward_guard_recover(g, "wardfs-audit failed before the first record", NULL) <

@@ -26,9 +26,9 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 
 /*
  * session.end: status (-1: none), signal (0: none), cause (NULL: the command ended). found (NULL:
- * it was not looked for): what is new that this host may execute, as {"host_executed":[PATH…],
- * "more":N,"whole":BOOL}, and what is no file of the project as "left" and "left_more". details
- * (NULL: none; borrowed): more members, an object.
+ * nobody looked): new files that this host may execute, as {"host_executed":[PATH…],
+ * "more":N,"whole":BOOL}, and new names that are no files of the project, as "left" and
+ * "left_more". details (NULL: none; borrowed): more members, an object.
  */
 int ward_record_session_end(struct ward_guard *g, int status, int signal, const char *cause,
 	const struct ward_executed *found, json_t *details) ward_must_check;

@@ -227,7 +227,7 @@ static void exchange(struct ward_reload *r, int blob_fd)
 	if (e == 0) {
 		e = ward_record_policy(r->guard, r->next);
 		if (e < 0)
-			ward_err_sys(&err, e, "the trail cannot be written");
+			ward_err_sys(&err, e, "cannot write the trail");
 	}
 	if (e < 0) {
 		close(blob_fd);

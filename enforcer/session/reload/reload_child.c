@@ -284,8 +284,8 @@ void ward_reload_child(const struct ward_reload *r, int sock, int base)
 	if (e == 0)
 		e = ward_shown_recheck(r->plan, p, &err);
 	if (e < 0) {
-		ward_err_wrap(
-			&err, "what [system] read and trees show stays until the session ends");
+		ward_err_wrap(&err,
+			"[system] read and trees keep showing the same files until the session ends");
 		fail(sock, e == -EINVAL ? WARD_EXIT_USAGE : WARD_EXIT_SETUP, err.text);
 	}
 	revoke_open(r, &v);

@@ -2,9 +2,9 @@
 /*
  * [limits] command, for what a known agent's shell tool starts: a process whose program and first
  * arguments are those of a line of [process] shell ("bash -c"), with no such process above it. The
- * watch of started programs (exec_watch.h) tells of each. When its time is over, the process, all
- * that descends from it and its process group get SIGTERM, and after [limits] grace SIGKILL; the
- * session goes on.
+ * watch of started programs (exec_watch.h) reports each such process. When its time is over, the
+ * process, all that descends from it and its process group get SIGTERM, and after [limits] grace
+ * SIGKILL; the session goes on.
  *
  * It ends what runs away. It is no wall: a program can change what it is called while the watch
  * looks, and a daemon that left both its parent and its group is not found.

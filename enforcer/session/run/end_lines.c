@@ -80,7 +80,7 @@ static bool is_ci_of_package(const char *path)
 	return ci && package;
 }
 
-/* A long name by its two ends: the last one says what it is. */
+/* Prints the two ends of a long name. The last part says what the file is. */
 static void say_ends(struct ward_buf *b, const char *s)
 {
 	const size_t n = strlen(s);

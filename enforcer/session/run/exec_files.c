@@ -216,8 +216,8 @@ static bool made_up(const struct statfs *fs)
 }
 
 /*
- * A program: a file that stays what it is while it is read, as far as anybody inside is concerned,
- * and that this thread, which has the command's rights, may execute.
+ * A program: a file that nobody inside can change while it is read, and that this thread, which has
+ * the command's rights, may execute.
  */
 static bool steady(int fd, const struct stat *st)
 {

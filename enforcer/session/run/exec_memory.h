@@ -22,7 +22,7 @@ struct ward_exec_memory {
 void ward_exec_memory_open(struct ward_exec_memory *m, const struct ward_run_plan *plan, pid_t tid);
 void ward_exec_memory_close(struct ward_exec_memory *m);
 
-/* Up to len bytes at addr, page by page; how many could be had. */
+/* Up to len bytes at addr, page by page; how many could be obtained. */
 size_t ward_exec_memory_read(const struct ward_exec_memory *m, uint64_t addr, void *to, size_t len);
 /*
  * The string at addr with its NUL, at most `size` bytes. Returns its length with NUL; 0: it cannot

@@ -61,8 +61,8 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 	struct ward_sandbox_facts f;
 	uint32_t layers = p->mode->layers;
 	ward_sandbox_get_facts(sb, &f);
-	/* ward_mode_begin() and its stages have failed where one of a mode's layers could not be
-	 * had. */
+	/* ward_mode_begin() and its stages have failed where one of a mode's layers could
+	 * not be obtained. */
 	json_t *o = json_object();
 	json_object_set_new(o, "namespaces", namespaces(layers));
 	json_object_set_new(o, "network", json_string(ward_network_name(p->settings->net)));

@@ -21,8 +21,8 @@ int ward_offline_open(pid_t pid)
 	return pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* "KIND: NAME NAME…" is followed by "KIND: NUMBER NUMBER…" (kernel: net/ipv4/proc.c). 0 if it is
- * not there. */
+/* "KIND: NAME NAME…" is followed by "KIND: NUMBER NUMBER…" (kernel: net/ipv4/proc.c). 0 if it
+ * does not exist. */
 static unsigned long long counter(const char *text, const char *kind, const char *name)
 {
 	const char *names = strstr(text, kind), *values = names ? strchr(names, '\n') : NULL;

@@ -2,7 +2,7 @@
 /*
  * Whether a command without a network has looked for one. Nobody is asked there, so nothing is
  * refused and nothing recorded: the kernel counts, in the network namespace, what had no way out
- * (OutNoRoutes) and what asked a name server that is not there (NoPorts).
+ * (OutNoRoutes) and what asked a name server that does not exist (NoPorts).
  */
 #pragma once
 

@@ -13,7 +13,7 @@
 /*
  * Adds to o what would hold: "limits", "guarantees", "missing" (as ward_limits_describe()), and
  * "delegation" where a user manager of systemd would be asked for a group. envp: of the command. 0,
- * or why it would not start: the error that the run would have; -EINVAL for what the user can mend
+ * or why it would not start: the error that the run would have; -EINVAL for what the user can fix
  * in policy or command line.
  */
 int ward_rehearse(const struct ward_run_plan *p, const struct ward_run_options *options,

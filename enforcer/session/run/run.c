@@ -160,7 +160,7 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	int made = open_limits(r, err);
 	if (made == 0)
 		made = make_sandbox(r, err);
-	/* Also where that cannot be: the trail tells of it. */
+	/* Also where that cannot be: the trail reports it. */
 	struct ward_guard_tree trees[WARD_TREES_MAX];
 	const size_t n = list_trees(r, trees);
 	int e = ward_guard_start(&r->guard, trees, made < 0 ? 0 : n, made < 0 ? NULL : err);
@@ -423,8 +423,7 @@ static char *look_stuck(struct ward_running *r, struct ward_err *err)
 		   "left behind";
 	if (silent)
 		ward_err_set(err, -ETIMEDOUT,
-			"%s: the file system mounted at %s (fix: start its server again, or end it: "
-			"then the processes end)",
+			"%s: the file system mounted at %s (fix: restart its server, or end it; then the processes end)",
 			r->cause, silent);
 	else
 		ward_err_set(err, -ETIMEDOUT, "%s", r->cause);
@@ -498,7 +497,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	if (e == 0)
 		e = ward_guard_finish(&r->guard, &s, &why);
 	else if (!why.code)
-		ward_err_sys(&why, e, "the trail could not be finished");
+		ward_err_sys(&why, e, "could not finish the trail");
 	if (!r->guard.system)
 		ret_notes->session = strdup(r->guard.store.name);
 	ret_notes->anchor = ward_anchors_note(r->anchors, r->guard.store.name);

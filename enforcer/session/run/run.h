@@ -24,8 +24,8 @@ struct ward_run_notes {
 void ward_run_notes_clear(struct ward_run_notes *n);
 
 /*
- * Runs the plan's command. Returns the exit status for our caller; err has text where that is one
- * of ours and there is something to say.
+ * Runs the plan's command. Returns the exit status for the caller of wardfs. err has text if the
+ * status is one of wardfs' own and there is something to say.
  */
 int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 	struct ward_run_notes *ret_notes, struct ward_err *err);

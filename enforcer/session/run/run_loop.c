@@ -181,8 +181,7 @@ static void on_sandbox(void *arg, short revents)
 			break;
 		case WARD_SANDBOX_UNMOUNTED:
 			ward_running_kill(r, WARD_EXIT_SETUP,
-				"a mount of the session was taken away (its directory was "
-				"removed, replaced or closed); the session was ended");
+				"a mount of the session disappeared (its directory was removed, replaced or closed); the session was ended");
 			break;
 		case WARD_SANDBOX_GONE:
 			if (killed_by_kernel(r))
@@ -202,9 +201,9 @@ static void on_sandbox(void *arg, short revents)
 }
 
 /*
- * SIGINT is the command's, which may go on. Who sends it again wants the end: but not who sends two
- * at once, as a program between us and the terminal does that passes it on. On a terminal of ours
- * Ctrl-C is a byte, and comes by here for nobody.
+ * SIGINT goes to the command, which may continue. A second SIGINT asks for the end of the session.
+ * Two at once do not: a program between wardfs and the terminal can pass the same one on. On the
+ * session's own terminal Ctrl-C is a byte, and never arrives here as a signal.
  */
 static void interrupt(struct ward_running *r)
 {
@@ -302,7 +301,7 @@ static void on_audit(void *arg, short revents)
 	r->guard.broken = true;
 	if (r->plan->settings->on_failure == WARD_ON_FAILURE_STOP)
 		ward_running_kill(
-			r, WARD_EXIT_SETUP, "the trail cannot be written; the session was ended");
+			r, WARD_EXIT_SETUP, "cannot write the trail; wardfs ended the session");
 }
 
 static void on_fs(void *arg, short revents)

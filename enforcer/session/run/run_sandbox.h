@@ -26,9 +26,9 @@ struct ward_run_sandbox {
 };
 
 /*
- * Fills ret; what a session has besides (helpers' lifelines, terminal, probes, network) the caller
- * adds. p, o, envp, limits and sockets are borrowed, also by ret. sockets NULL: none are led in.
- * Then ward_run_sandbox_clear(), also after an error: no program of ours, no memory.
+ * Fills ret. The caller adds what else a session has (helpers' lifelines, terminal, probes,
+ * network). p, o, envp, limits and sockets are borrowed, also by ret. sockets NULL: no socket of
+ * the host leads inside. Call ward_run_sandbox_clear() afterwards, also after an error.
  */
 int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_options *o,
 	char *const *envp, const struct ward_limits *limits, const struct ward_sockets *sockets,

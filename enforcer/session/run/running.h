@@ -30,7 +30,7 @@
 struct ward_running {
 	struct ward_run_plan *plan;
 	const struct ward_run_options *options;
-	struct ward_err *err;	 /* the caller's; why the status is one of ours */
+	struct ward_err *err;	 /* the caller's; the reason for a status of wardfs' own */
 	struct ward_pollset set; /* run_loop.h */
 	ward_pollset_id reloads;
 	struct ward_guard guard;

@@ -53,7 +53,8 @@ int ward_given_look(int fd, const char *name, enum ward_given *ret, struct ward_
 								 : NULL;
 	if (what)
 		return ward_err_set(err, -EINVAL,
-			"%s is a %s: the command could leave the sandbox through it", name, what);
+			"%s is a %s, through which the command could leave the sandbox", name,
+			what);
 	*ret = isatty(fd)	      ? WARD_GIVEN_TERMINAL
 	       : S_ISSOCK(st.st_mode) ? WARD_GIVEN_SOCKET
 	       : is_plain(fd, &st)    ? WARD_GIVEN_PLAIN

@@ -17,7 +17,7 @@
 #include "enforcer/base/err.h"
 
 enum ward_given {
-	/* A file, a named pipe, a device, an eventfd(2): whatever is none of the others. */
+	/* A file, a named pipe, a device, an eventfd(2): everything that has no other kind here. */
 	WARD_GIVEN_FILE = 0,
 	WARD_GIVEN_SOCKET,
 	/* A pipe without a name, or /dev/null and the other devices that are memory alone. */
@@ -49,8 +49,8 @@ unsigned ward_given_apart(uint32_t guarantees, bool own_network);
 bool ward_given_is_apart(enum ward_given g, unsigned apart);
 
 /*
- * A pipe without a name, opened anew: flags of a descriptor (O_NONBLOCK, O_ASYNC and its owner) are
- * its description's, which the caller's programs share. *ret is the caller's; -1 for what is no
- * such pipe. -EACCES, -EPERM: another user's.
+ * A pipe without a name, opened again: flags of a descriptor (O_NONBLOCK, O_ASYNC and its owner)
+ * are its description's, which the caller's programs share. *ret is the caller's; -1: not such a
+ * pipe. -EACCES, -EPERM: another user's.
  */
 int ward_given_own_pipe(int fd, int *ret) ward_must_check;

@@ -73,8 +73,8 @@ static void close_child_ends(struct ward_relay *r)
 	}
 }
 
-/* Of the pipe for 0, taken back. Whoever has it open may write to it as well: no more than it
- * holds. */
+/* Bytes taken back from the pipe for 0. Other processes that have it open can also write to it, so
+ * take no more than it contains now. */
 static size_t take_back(struct ward_relay *r)
 {
 	char data[WARD_RELAY_CHUNK];
@@ -554,7 +554,7 @@ static void flush(struct ward_relay *r, int which)
 		end_of_input(r);
 	} else if ((which == PIPE_OUT && r->apart[1] >= 0) ||
 		   (which == PIPE_ERR && r->apart[2] >= 0)) {
-		/* That nobody reads there is no failure of ours. */
+		/* If nobody reads there, that is not a failure of wardfs. */
 		if (errno != EPIPE && errno != ECONNRESET)
 			fail(r, which, -errno);
 		end_of_output(r, which);
@@ -624,8 +624,8 @@ static size_t held_by_pipe(const struct ward_relay_stream *s)
 	return s->from >= 0 && ioctl(s->from, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
-/* In a drain: what is still to be moved. Of a pipe that is what it held when the command ended:
- * what that left running may write for ever. */
+/* In a drain: how much is still to be moved. For a pipe that is what it contained when the command
+ * ended, because processes that the command left running may write forever. */
 static short drains(struct ward_relay *r, int i, int *ret_fd)
 {
 	const struct ward_relay_stream *s = &r->stream[i];
@@ -689,6 +689,6 @@ void ward_relay_finish(struct ward_relay *r, int ms)
 	for (int i = PIPE_OUT; i < STREAMS; i++)
 		if (waits_for_file(r, i) && !r->failed.code)
 			ward_err_set(&r->failed, -ETIMEDOUT,
-				"cannot write %s: nobody read from it for %d s",
+				"cannot write to %s: nobody read from it for %d s",
 				ward_relay_names[i == PIPE_OUT ? 1 : 2], FILE_MS / 1000);
 }

@@ -61,7 +61,7 @@ void ward_relay_close(struct ward_relay *r);
 bool ward_relay_wants_pty(const struct ward_relay *r);
 /* Descriptors for the command's 0, 1, 2; -1: the pty. Borrowed. */
 void ward_relay_stdio(const struct ward_relay *r, int ret_stdio[3]);
-/* Bit i: descriptor i is a pipe of ours, which its command's user is to own. */
+/* Bit i: descriptor i is a pipe that wardfs made, and the command's user must own it. */
 unsigned ward_relay_pipes(const struct ward_relay *r);
 /* The terminal's window size; zeros if there is none. */
 struct winsize ward_relay_winsize(const struct ward_relay *r);

@@ -40,7 +40,7 @@ struct ward_relay {
 	bool raw_now;
 	int terminal; /* 0, 1, 2 or -1: the descriptor whose modes and size count */
 	int pty;      /* borrowed; -1 without */
-	int ours[3];  /* 0, 1, 2 opened anew, so as never to wait in write(2); -1: not so */
+	int ours[3];  /* 0, 1, 2 opened again, so as never to wait in write(2); -1: not so */
 	int child[3]; /* ends for the command, owned; -1: inherited as they are or the pty */
 	int unread;   /* of the pipe for 0: a read end, to look at what is left; owned, -1: none */
 	uint64_t taken; /* bytes read of what was given as 0 */
@@ -62,7 +62,7 @@ struct ward_relay {
 extern const char *const ward_relay_names[3];
 
 /*
- * Where to write what goes to descriptor i, which is no file: it is opened anew, so as not to wait
+ * Where to write what goes to descriptor i, which is no file: it is opened again, so as not to wait
  * there, if it may be; else i itself.
  */
 int ward_relay_output(struct ward_relay *r, int i);

@@ -20,7 +20,7 @@ static void plan_pty(struct ward_relay *r)
 		r->raw_wanted = r->tty[0] && r->tty[1];
 }
 
-/* The command may open its /dev/stdin anew, where we may give the pipe away. */
+/* The command may open its /dev/stdin again, where we may give the pipe away. */
 static int make_pipe(const struct ward_relay *r, int ret[2], struct ward_err *err)
 {
 	if (pipe2(ret, O_CLOEXEC) < 0)
@@ -123,17 +123,17 @@ static int plan_output(struct ward_relay *r, int i, bool apart, struct ward_err 
 		return e;
 	r->child[i] = p[1];
 	s->from = p[0];
-	/* The command may open it anew, and read before us what made it ready. */
+	/* The command may open it again, and read before us what made it ready. */
 	if (fcntl(p[0], F_SETFL, O_NONBLOCK) < 0)
 		return ward_err_sys(err, -errno, "pipe");
-	/* Opened anew, a file would be written from its start, and a device begin anew. */
+	/* Opened again, a file would be written from its start, and a device start over. */
 	s->to = apart ? r->apart[i] : ward_relay_output(r, i);
 	return 0;
 }
 
 /*
- * What is in no other way the command's own: a pipe of the caller's is opened anew, and where that
- * may not be, one of ours stands between.
+ * Makes the descriptor the command's own: opens a pipe of the caller's again, or, if that is not
+ * allowed, puts a pipe of wardfs between.
  */
 static int own_pipe(struct ward_relay *r, int i, struct ward_err *err)
 {

@@ -459,8 +459,8 @@ static int look_at_git(struct search *s, int dir, struct ward_buf *path)
 }
 
 /*
- * Takes down what is no file of the tree; type as in d_type. path ends in name. A tree may have
- * many links: those that were there and stay in it are to cost little.
+ * Notes a name that is no file of the tree; type as in d_type. path ends in name. A tree may have
+ * many links, so links that existed before and stay in the tree must cost little.
  */
 static int look_at_left(
 	struct search *s, int dir, const char *name, unsigned char type, const char *path)

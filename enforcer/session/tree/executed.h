@@ -10,7 +10,7 @@
  * and a keyed digest of what it is (inode, mode, owner, size, time of change, the target of links;
  * the content of small files; the same of what is beneath a directory and of what is behind a link,
  * there but for the content of a single file). At the end the same is done once more. New is what
- * was not there, what is not the same, and what was changed since the start by its st_ctime, which
+ * did not exist, what is not the same, and what was changed since the start by its st_ctime, which
  * no system call sets: so what was set back is named, and what came with a directory that was
  * moved.
  *
@@ -107,7 +107,7 @@ struct ward_executed_new {
  */
 int ward_executed_take(
 	struct ward_executed *found, struct ward_executed_new *new, size_t n) ward_must_check;
-/* The same of what is no file of the tree. */
+/* The same for names that are no files of the tree. */
 int ward_executed_take_left(
 	struct ward_executed *found, struct ward_executed_new *new, size_t n) ward_must_check;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mounts single files of the host on a tmpfs of ours. */
+/* Mounts single files of the host on a tmpfs that wardfs makes. */
 #include "enforcer/session/tree/mounted_files.h"
 
 #include <errno.h>
@@ -128,7 +128,7 @@ int ward_mounted_files(const struct ward_identity *id, const struct ward_mounted
 	int fd = ward_backing_by_child(id->owner_uid, id->owner_gid, id->root, make, &w);
 	if (fd == -ESTALE)
 		return ward_err_set(err, fd,
-			"a file of [system] read was replaced while the session started; start it again");
+			"somebody replaced a file of [system] read while the session started; start it again");
 	if (fd < 0)
 		return ward_err_sys(err, fd, "serving single files");
 	*ret_fd = fd;

@@ -37,7 +37,7 @@ int ward_tree_backing_open(const char *path, const char *home, int *ret_fd, stru
 		if (never[i] && stat(never[i], &other) == 0 && other.st_dev == st.st_dev &&
 			other.st_ino == st.st_ino)
 			return ward_err_set(err, -EPERM,
-				"%s cannot be a workspace: it is %s. Change into a project directory",
+				"%s cannot be the project, because it is %s. Change into a project directory",
 				path, i == 0 ? "the root of the host" : "your home directory");
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;

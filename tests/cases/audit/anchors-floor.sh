@@ -90,7 +90,7 @@ refused_for() {
 	rc=0
 	run "refused$1" touch started || rc=$?
 	[ "$rc" -eq 125 ] || fail "$1: exit $rc: $(cat ../err)"
-	grep -q "of the floor: .*Root has to own" ../err || fail "$1: another reason: $(cat ../err)"
+	grep -q "of the floor: .*Root must own" ../err || fail "$1: another reason: $(cat ../err)"
 	[ ! -e started ] || fail "$1: the command ran"
 }
 floor 'anchor = exec:/etc/wardfs/take'

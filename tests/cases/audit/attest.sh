@@ -76,7 +76,7 @@ grep -q '^cut truncated 5 6$' mine || fail "$(cat mine)"
 rc=0
 audit attest -o gone.bad gone 2>err || rc=$?
 [ $rc -eq 125 ] && [ ! -e gone.bad ] || fail "a statement about nothing"
-grep -q 'nothing can be attested of gone' err || fail "$(cat err)"
+grep -q 'cannot attest gone' err || fail "$(cat err)"
 run --session dies --events 5 --die
 i=0
 until [ "$(state_of dies)" = "incomplete 7 0" ]; do

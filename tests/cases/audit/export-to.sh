@@ -102,7 +102,7 @@ pids=$rsyslog
 # An other side that goes away: that is said, and the next run goes on with what it had not taken.
 slow rude
 audit export --to "$to" --cursor rude.cursor long 2>err && fail "nobody is there, and yet"
-grep -q 'goes on where it was taken' err || fail "what to do: $(cat err)"
+grep -q 'continues where this one ended' err || fail "what to do: $(cat err)"
 [ "$(cursor rude.cursor)" -lt "$(records long)" ] || fail "the cursor: $(cat rude.cursor)"
 first=$(($(cursor rude.cursor) + 1))
 : >got

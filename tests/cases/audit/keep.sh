@@ -132,7 +132,7 @@ audit release --reason closed short || fail "release: short"
 audit prune >/dev/null && ! there short || fail "control: it does not go after its release"
 is short expired
 expect 125 audit hold --reason again short
-has "$ERR" "the trail of short is gone"
+has "$ERR" "the trail of short no longer exists"
 expect 0 audit release --reason closed lon
 [ "$OUT" = "long: released" ] || fail "it does not say which: $OUT"
 audit remove --force --reason 'a request of its owner' long ||

@@ -89,7 +89,7 @@ for verb in ps 'top --once'; do
 	# shellcheck disable=SC2086
 	expect 0 "$WARDFS" $verb
 	[ -z "$OUT" ] || fail "$verb: $OUT"
-	has "$ERR" "no session is running; wardfs run -- CMD starts one"
+	has "$ERR" "no session is running. 'wardfs run -- CMD' starts one"
 	# shellcheck disable=SC2086
 	expect 0 "$WARDFS" $verb --json
 	[ "$OUT" = '[]' ] && [ -z "$ERR" ] || fail "$verb --json: $OUT $ERR"
@@ -101,7 +101,7 @@ hasnt "$ERR" "starts one"
 at_terminal() { echo | XDG_STATE_HOME=$1 python3 "$tests/keep-ask.py" "$WARDFS" run -- true; }
 mkdir "$WARD_TMP/fresh"
 expect 0 at_terminal "$WARD_TMP/fresh"
-has "$OUT" "recorded below $WARD_TMP/fresh/wardfs, each for 200 days ([audit] keep of its policy): wardfs audit list"
+has "$OUT" "below $WARD_TMP/fresh/wardfs, and keeps the record for 200 days ([audit] keep). 'wardfs audit list'"
 expect 0 at_terminal "$WARD_TMP/fresh"
 hasnt "$OUT" "200 days"
 mkdir "$WARD_TMP/fresher"

@@ -115,7 +115,7 @@ owner '"$WARDFS" audit --system show first >shown 2>err || fail "show: $(cat err
 	expect 0 "$WARDFS" audit --system denials --exe sh first
 	expect 0 "$WARDFS" audit --system list --path "*made"
 	has "$OUT" first
-	has "$ERR" "none of these trails was verified"
+	has "$ERR" "these trails were not verified"
 	expect 0 "$WARDFS" audit --system list --path "*made" --exe no-such-program
 	[ -z "$OUT" ] || fail "control: $OUT"' || exit 1
 grep -q '"session":"host","kind":"question".*"verb":"list","question":"--path \*made".*"by":4711,' "$STORE/4711/ledger.jsonl" ||

@@ -19,7 +19,7 @@ checked 0
 for s in one two three; do
 	has "$OUT" "$s: intact"
 done
-has "$ERR" "0 sessions are as they were when they were verified; kept now has SHA-256 $(digest)"
+has "$ERR" "0 sessions are unchanged since they were verified; kept now has SHA-256 $(digest)"
 [ "$(wc -l <kept)" -eq 4 ] || fail "kept: $(cat kept)"
 [ "$(stat -c %a kept)" = 600 ] || fail "mode: $(stat -c %a kept)"
 checked 0 --digest "$(digest)"
@@ -83,13 +83,13 @@ was=$(digest)
 printf x | dd of="$(trail two)" bs=1 seek=2000 conv=notrunc 2>/dev/null
 sed -i 's/^two .*/two 23 00 00/' kept
 checked 125 --digest "$was"
-has "$ERR" "kept is not what it was: its SHA-256 is $(digest)"
+has "$ERR" "kept has changed: its SHA-256 is $(digest)"
 checked 1
 hasnt "$OUT" "two: intact"
 # What is no such file, and a wrong use.
 echo nonsense >kept
 checked 125
-has "$ERR" "says nothing of what was verified"
+has "$ERR" "is no file of --verified"
 rm kept
 checked 125 --digest "$was"
 ln -s good kept

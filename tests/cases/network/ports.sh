@@ -67,7 +67,7 @@ has "$ERR" "--publish '3000/tcp': write PORT"
 # A privileged port, in a network that has such (the control: the next one is given).
 if [ "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)" -gt 80 ]; then
 	expect 125 "$WARDFS" run --publish 80:3000 -- true
-	has "$ERR" "port 80 of this host is privileged, and no session gets it; fix: publish = 8000:3000"
+	has "$ERR" "port 80 of this host is privileged, and sessions cannot use it; fix: publish = 8000:3000"
 fi
 "$WARDFS" run --publish 8061:3000 --session once -- python3 -m http.server -b 127.0.0.1 3000 >once 2>&1 &
 once=$!
@@ -112,7 +112,7 @@ has "$OUT" 'forward = 9999:11434'
 # What explain names is a command that works, and then explain says so: for the project, and for one
 # run.
 expect 1 "$WARDFS" policy explain connect localhost:11434
-has "$OUT" "this is the session itself"
+has "$OUT" "this address is the session itself"
 expect 2 "$WARDFS" policy add allow localhost:11434
 has "$ERR" "'wardfs policy add forward PORT'"
 for to in localhost:11434 127.0.0.1:11434 '[::1]:11434'; do
@@ -155,11 +155,11 @@ policy pol 'mode = host'
 expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://127.0.0.1:11434/index.html http://web.example/
 has "$OUT" outside
 has "$OUT" 'hello from web.example'
-has "$ERR" 'mode = host: the command has the network of this host'
+has "$ERR" 'mode = host: the command uses the network of this host'
 # Not for whom little is trusted; the control: allowlist is.
 sed -i 's/^version.*/&\ntrust = low/' pol
 expect 2 "$WARDFS" run --policy pol -- true
-has "$ERR" 'mode = host is not allowed with trust = low'
+has "$ERR" 'does not allow mode = host'
 sed -i 's/= host/= allowlist/' pol
 expect 0 "$WARDFS" policy check pol
 expect 0 "$WARDFS" audit verify

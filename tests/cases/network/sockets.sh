@@ -103,7 +103,7 @@ expect 0 "$WARDFS" policy check pol
 hasnt "$OUT" socket
 policy 'mode = none' 'socket = /run/postgresql/.s.PGSQL.5432'
 expect 0 "$WARDFS" policy check pol
-has "$OUT" 'never there'
+has "$OUT" 'has no effect'
 policy 'mode = none' 'publish = 3000' 'forward = 3000'
 expect 0 "$WARDFS" policy check pol
 has "$OUT" 'publish = 3000: never there'

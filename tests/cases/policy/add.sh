@@ -113,7 +113,7 @@ has "$(cat out)" "to permit it: wardfs policy add allow other.example:444"
 expect 2 "$WARDFS" policy add allow web.example:443
 has "$ERR" "has that line already"
 expect 2 "$WARDFS" policy add allow '*'
-has "$ERR" "a wildcard allows hosts that nobody looked at"
+has "$ERR" "a wildcard allows hosts that nobody has checked"
 ! explain connect other.example:443 || fail "the wildcard was written"
 expect 0 "$WARDFS" policy add --force allow '*'
 echo "--- a program: only where there is a list"

@@ -52,7 +52,7 @@ clean "$PWD/longer.policy"
 echo "--- too wide: what the profile refuses is given along with the rest"
 for wide in 'write = /**' 'read = /' 'append = *' 'write = /workspace'; do
 	printf '%s\n[files]\nread = /workspace/a\n%s\n' "$head" "$wide" >"$PWD/wide.policy"
-	finds "$PWD/wide.policy" 6 "too wide: it also gives what is refused by medium:"
+	finds "$PWD/wide.policy" 6 "too wide: it also allows what other lines refuse: medium:"
 	finds "$PWD/wide.policy" 6 "and 5 more lines"
 done
 for narrow in 'write = /workspace/src' 'read = *.pem' 'deny = /workspace' 'write = .git'; do
@@ -68,7 +68,7 @@ done
 printf '%s\n[system]\nread = ~/tools\n' "$head" >"$PWD/tools.policy"
 clean "$PWD/tools.policy"
 printf '%s\n[network]\nmode = host\n' "$head" >"$PWD/host.policy"
-finds "$PWD/host.policy" 5 "too wide: every host"
+finds "$PWD/host.policy" 5 "too wide: the session reaches every host"
 
 echo "--- contradictions"
 printf '%s\n[guard]\nread = /workspace/gen\n[files]\nwrite = /workspace/gen/out\nwrite = /workspace/*/out\n' "$head" \
@@ -77,25 +77,25 @@ finds "$PWD/guarded.policy" 7 "never gives what it says"
 finds "$PWD/guarded.policy" 7 "read = /workspace/gen"
 ! "$WARDFS" policy check "$PWD/guarded.policy" | grep -e ':8: ' || fail "what counts elsewhere"
 printf '%s\n[files]\nwrite = /workspace\nread = /workspce/doc\n' "$head" >"$PWD/nowhere.policy"
-finds "$PWD/nowhere.policy" 6 "nothing in any [tree]"
+finds "$PWD/nowhere.policy" 6 "no path in any [tree]"
 
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >"$PWD/open.policy"
 finds "$PWD/open.policy" 4 ".vscode"
 printf '%s\n[tree /x]\nsource = /\n[tree /h]\nsource = ~\n[files]\nwrite = /h\n' "$head" \
 	>"$PWD/trees.policy"
 finds "$PWD/trees.policy" 5 "whole host"
-finds "$PWD/trees.policy" 7 "home can be written"
+finds "$PWD/trees.policy" 7 "can write the home"
 printf '%s\n[network]\nmode = allowlist\nallow = *.example.org:443\nallow = pastebin.com\nsocket = %s\n' \
 	"$head" /run/docker.sock >"$PWD/net.policy"
 finds "$PWD/net.policy" 6 "wildcard"
-finds "$PWD/net.policy" 7 "anyone can write there"
+finds "$PWD/net.policy" 7 "anybody can write there"
 finds "$PWD/net.policy" 8 "root on the host"
 
 printf '%s\n[network]\nmode = allowlist\nallow = 10.0.0.0/8:443\nallow = 169.254.169.254:80\nallow = [::1]:80\nallow = x.org:443\ndeny = x.org\n' \
 	"$head" >"$PWD/near.policy"
 finds "$PWD/near.policy" 6 "wide block"
-finds "$PWD/near.policy" 7 "trusts who can reach it"
-finds "$PWD/near.policy" 8 "trusts who can reach it"
+finds "$PWD/near.policy" 7 "trusts whoever can reach it"
+finds "$PWD/near.policy" 8 "trusts whoever can reach it"
 finds "$PWD/near.policy" 9 "allows nothing: $PWD/near.policy:10"
 printf '%s\n[network]\nallow = x.org:443\n' "$head" >"$PWD/none.policy"
 finds "$PWD/none.policy" 5 "mode = none"
@@ -105,12 +105,12 @@ clean "$PWD/list.policy"
 echo "--- trees that others see too"
 printf '%s\n[tree /a]\nsource = /data/x\n[tree /b]\nsource = /data/x/y\n[files]\nread = /a\nread = /b\n' "$head" \
 	>"$PWD/twice.policy"
-finds "$PWD/twice.policy" 7 "another [tree] serves too"
+finds "$PWD/twice.policy" 7 "another [tree] also serves"
 sed 's,/data/x/y,/data/xy,' "$PWD/twice.policy" >"$PWD/once.policy"
 clean "$PWD/once.policy"
 printf '%s\n[tree /t]\nsource = /tmp\n[tree /c]\nsource = ~/.config\n[files]\nwrite = /t\nwrite = /c\n' "$head" \
 	>"$PWD/common.policy"
-finds "$PWD/common.policy" 5 "shared with other sessions"
+finds "$PWD/common.policy" 5 "other sessions and programs share"
 finds "$PWD/common.policy" 7 "could write its own"
 sed 's,^write = /,read = /,' "$PWD/common.policy" >"$PWD/read.policy"
 clean "$PWD/read.policy"
@@ -218,7 +218,7 @@ churn = 1/s
 [quota /workspaceb]
 END
 out=$("$WARDFS" policy check "$PWD/quota.policy")
-echo "$out" | grep -qF "quota.policy:9: warning: [quota /workspace/a] growth = 1M: it never decides: $PWD/quota.policy:6 gives [quota /workspace]" || fail "$out"
+echo "$out" | grep -qF "quota.policy:9: warning: [quota /workspace/a] growth = 1M: never decides: $PWD/quota.policy:6 gives the quota around it, [quota /workspace]" || fail "$out"
 [ "$(echo "$out" | grep -c 'never decides: .*quota')" = 2 ] || fail "$out"
 out=$("$WARDFS" policy explain --policy "$PWD/quota.policy" read /workspace/b/x)
 ! echo "$out" | grep -q quota: || fail "$out"

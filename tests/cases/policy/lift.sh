@@ -115,7 +115,7 @@ hasnt "$ERR" "$said"
 # Of many, a line as short, and where all of them are listed.
 own_policy '[lift]\nread = /workspace/app/.env\nread = /workspace/other/.env\nwrite = /workspace/app/id_rsa'
 reads 0 app/.env
-has "$ERR" "your policy lifts the guards of 3 files: /workspace/app/.env (read), /workspace/other/.env (read), …; all: wardfs policy check"
+has "$ERR" "your policy lifts the guards of 3 files: /workspace/app/.env (read), /workspace/other/.env (read), …; 'wardfs policy check' lists all"
 expect 0 "$WARDFS" policy check
 for path in app/.env other/.env app/id_rsa; do
 	has "$OUT" "/workspace/$path"

@@ -50,12 +50,33 @@ line=$("$WARDFS" profile show medium | grep -n '^secret = id_rsa$')
 touch id_rsa
 expect 1 "$WARDFS" policy explain read /workspace/id_rsa
 has "$OUT" "medium:${line%%:*}"
+has "$OUT" "(wardfs profile show medium:${line%%:*})"
+# Each command that is printed prints its line, also one that the start added for a repository.
+shown() {
+	place=$(printf '%s\n' "$OUT" | sed -n 's/.*(wardfs profile show \(medium:[0-9]*\))$/\1/p')
+	expect 0 "$WARDFS" profile show "$place"
+	[ "$OUT" = "$1" ] || fail "$place: $OUT"
+}
+shown "[guard]
+secret = id_rsa"
+expect 1 "$WARDFS" policy explain write /workspace/.git/config
+[ "$("$WARDFS" profile show medium | wc -l)" -lt "$(printf '%s\n' "$OUT" | sed -n 's/.*show medium:\([0-9]*\))$/\1/p')" ] ||
+	fail "control: the guard of .git/config is a line of the profile itself: $OUT"
+shown "[guard]
+read = /workspace/.git/config"
+expect 2 "$WARDFS" run -- sh -c 'echo >.git/config'
+expect 0 "$WARDFS" audit denials
+printf '%s\n' "$OUT" | grep -q 'rule: .*(base)  (wardfs profile show medium:[0-9]*)$' || fail "no command: $OUT"
+expect 2 "$WARDFS" profile show medium:99999
+has "$ERR" "has no line 99999"
+expect 2 "$WARDFS" profile show medium:1x
+has "$ERR" "'1x' is not the number of a line"
 
 # What extends goes on looking for repositories; the whole says that it does not, and does not.
 git init -q later
 expect 0 "$WARDFS" policy explain --policy whole-medium.policy write /workspace/later/.git/config
 expect 1 "$WARDFS" policy explain --policy own-medium.policy write /workspace/later/.git/config
-grep -q "not looked for again" whole-medium.policy || fail "the whole does not say so"
+grep -q "does not look for them again" whole-medium.policy || fail "the whole does not say so"
 # control: what was there is guarded in both
 expect 1 "$WARDFS" policy explain --policy whole-medium.policy write /workspace/.git/config
 

@@ -129,9 +129,9 @@ echo '[files]' >"$WARD_TMP/elsewhere"
 for plant in "ln -s $WARD_TMP/elsewhere" mkfifo mkdir; do
 	$plant .wardfs.propose
 	expect 2 timeout 20 "$WARDFS" init
-	has "$ERR" ".wardfs.propose of this repository is not read"
+	has "$ERR" ".wardfs.propose of this repository was not read"
 	expect 0 timeout 60 "$WARDFS" run -- true </dev/null
-	has "$ERR" "is not read"
+	has "$ERR" "was not read"
 	rm -r .wardfs.propose
 done
 truncate -s 65537 .wardfs.propose

@@ -28,7 +28,7 @@ reads() {
 }
 # Nothing is shared before the owner says so: a session of the main checkout can make what says that
 # another directory is a work tree of it.
-share='if you made the work tree, share it by: '
+share='If you made the work tree, share the policy: '
 reads "$main" 0
 hasnt "$(cat "$WARD_TMP/said")" "$share"
 mkdir ../victim
@@ -114,12 +114,12 @@ reads ../tree 0
 # Moved: offered, with what brings policy and home along; until then nothing of it holds.
 cd ..
 (cd main && expect 0 "$WARDFS" run -- sh -c 'echo kept >"$HOME/kept"')
-offer='if you moved that project here, bring its policy along by: '
+offer='If you moved that project here, take its policy over: '
 mkdir elsewhere
 mv main elsewhere/main
 cd elsewhere/main || exit 1
 expect 0 "$WARDFS" run --dry-run -- true
-has "$ERR" "but one for $main, which is gone"
+has "$ERR" "but you have one for $main, which no longer exists"
 has "$ERR" "$offer"
 printf '%s\n' "$ERR" | sed -n "s/.*$offer//p" >../command
 grep -q '^mv .* && mv .*/homes/.* && rm ' ../command || fail "the home is not offered: $(cat ../command)"

@@ -34,7 +34,7 @@ chmod +x "$tools/lib/node_modules/@x/claude/cli.sh"
 ln -s ../lib/node_modules/@x/claude/cli.sh "$tools/bin/claude"
 PATH=$tools/bin:$plain
 
-said="wardfs: profile claude, by the name of the program (--policy chooses another)"
+said="wardfs: using the profile claude, by the name of the program (--policy chooses another)"
 expect 0 "$WARDFS" run -- claude
 [ "$OUT" = part ] || fail "its modules: $OUT"
 state=$HOME/.local/share/wardfs/agents/claude
@@ -53,8 +53,8 @@ expect 0 "$WARDFS" run -- claude sh '! cat '"$HOME"'/.claude/.credentials.json'
 expect 3 "$WARDFS" run -- claude sh 'exit 3'
 [ -z "$ERR" ] || [ "$ERR" = "$said" ] || fail "with a key: $ERR"
 expect 3 env -u ANTHROPIC_API_KEY "$WARDFS" run -- claude sh 'exit 3'
-has "$ERR" "claude failed, and nobody has signed in to it here"
-has "$ERR" "Start 'wardfs run -- claude' in a terminal and sign in once, or set ANTHROPIC_API_KEY"
+has "$ERR" "claude failed, and nobody has signed in to it inside"
+has "$ERR" "start 'wardfs run -- claude' in a terminal and sign in once, or set ANTHROPIC_API_KEY"
 expect 0 env -u ANTHROPIC_API_KEY "$WARDFS" run -- claude sh 'exit 0'
 hasnt "$ERR" "signed in"
 echo token >"$state/.credentials.json"
@@ -159,7 +159,7 @@ PATH=$tools/bin:$plain
 expect 0 "$WARDFS" policy add deny /workspace/code
 expect 0 "$WARDFS" run -- claude key
 has "$OUT" key-of-the-caller
-has "$ERR" "profile claude, by the name of the program, and on it "
+has "$ERR" "using the profile claude, by the name of the program, and your file "
 has "$ERR" "$XDG_CONFIG_HOME/wardfs/projects/"
 expect 1 "$WARDFS" run -- claude sh 'cat code'
 own=$(find "$XDG_CONFIG_HOME/wardfs/projects" -name '*.policy')
@@ -172,7 +172,7 @@ assert json.load(sys.stdin)["network"]["mode"] == "none"' || fail "the own file 
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n[system]\nread = %s\n' "$tools" >"$own"
 expect 0 "$WARDFS" run -- claude key
 [ "$OUT" = "key: none" ] || fail "an own file alone: $OUT"
-has "$ERR" "decides, not the profile claude: it extends neither that nor medium"
+has "$ERR" "decides instead of the profile claude, because it extends neither that profile nor medium"
 printf '[policy]\nversion = 1\nextends = claude\n' >"$own"
 expect 0 "$WARDFS" run -- claude key
 has "$OUT" key-of-the-caller
@@ -205,7 +205,7 @@ for name in claude codex gemini opencode aider; do
 	chmod +x "$HOME/.local/bin/$name"
 	expect 0 "$WARDFS" run -- "$name" hello
 	[ "$OUT" = hello ] || fail "$name: $OUT"
-	said="wardfs: profile $name, by the name of the program (--policy chooses another)"
+	said="wardfs: using the profile $name, by the name of the program (--policy chooses another)"
 	hasnt "$ERR" refused
 	# What the profile seeds is said once.
 	expect 0 "$WARDFS" run -- "$name" hello

@@ -23,13 +23,13 @@ for session in r1 m1; do
 	asked "$session" '{"verb":"stat"}' 0 'False 125' 'this session does not take such a request'
 	asked "$session" '{"word":"status"}' 0 'False 2' 'the request cannot be understood'
 	asked "$session" 'status' 0 'False 2' 'the request cannot be understood'
-	asked "$session" '{"verb":"reload"}' 0 "False 2" "'reload' comes with 1 descriptors, and 0 came"
-	asked "$session" '{"verb":"reload"}' 2 "False 2" "'reload' comes with 1 descriptors, and 2 came"
-	asked "$session" '{"verb":"status"}' 1 "False 2" "'status' comes with 0 descriptors, and 1 came"
-	asked "$session" '{"verb":"kill"}' 1 "False 2" "'kill' comes with 0 descriptors, and 1 came"
+	asked "$session" '{"verb":"reload"}' 0 "False 2" "'reload' needs 1 descriptors, and 0 arrived"
+	asked "$session" '{"verb":"reload"}' 2 "False 2" "'reload' needs 1 descriptors, and 2 arrived"
+	asked "$session" '{"verb":"status"}' 1 "False 2" "'status' needs 0 descriptors, and 1 arrived"
+	asked "$session" '{"verb":"kill"}' 1 "False 2" "'kill' needs 0 descriptors, and 1 arrived"
 done
-asked r1 '{"verb":"exec","argv":["true"]}' 2 "False 2" "'exec' comes with 3 descriptors, and 2 came"
-asked r1 '{"verb":"exec","argv":["true"]}' 4 "False 2" "'exec' comes with 3 descriptors, and 4 came"
+asked r1 '{"verb":"exec","argv":["true"]}' 2 "False 2" "'exec' needs 3 descriptors, and 2 arrived"
+asked r1 '{"verb":"exec","argv":["true"]}' 4 "False 2" "'exec' needs 3 descriptors, and 4 arrived"
 
 # Each kind of session has some that the other one lacks.
 asked r1 '{"verb":"umount"}' 0 'False 125' 'this session does not take such a request'
@@ -45,7 +45,7 @@ expect 0 "$WARDFS" exec r1 true
 expect 0 "$WARDFS" exec r1 -- sh -c 'echo made >.env'
 explained() { (cd project && "$WARDFS" policy explain read .env); }
 expect 1 explained
-has "$OUT" "Session r1 runs"
+has "$OUT" "Session r1 is running"
 expect 0 "$WARDFS" exec r1 -- ls -l /workspace/.env
 expect 0 "$WARDFS" umount mnt
 expect 0 "$WARDFS" kill r1

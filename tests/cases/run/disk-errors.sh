@@ -95,7 +95,7 @@ for how in no_room aborted; do
 	status=0
 	wait "$sup" || status=$?
 	[ $status -eq 125 ] || fail "stop, $how: exit $status: $(cat ../err)"
-	grep -q 'the trail cannot be written' ../err || fail "stop, $how: $(cat ../err)"
+	grep -q 'cannot write the trail' ../err || fail "stop, $how: $(cat ../err)"
 	grep -qE 'log: (Input/output|Read-only|No space left)' ../err || fail "stop, $how, why: $(cat ../err)"
 	grep 'without a record' ../told && fail "stop, $how"
 	answered "stop, $how"

@@ -51,33 +51,33 @@ hostile link-through-relative 'leads through a link'
 hostile hardlink-out 'the name ../../../etc/passwd'
 hostile hardlink-absolute 'the absolute name /etc/passwd'
 hostile hardlink-through 'leads through a link'
-hostile hardlink-absent 'which it does not hold'
-hostile whiteout-dotdot 'holds the whiteout'
-hostile whiteout-empty 'holds the whiteout'
+hostile hardlink-absent 'which it does not contain'
+hostile whiteout-dotdot 'contains the invalid whiteout'
+hostile whiteout-empty 'contains the invalid whiteout'
 touch /tmp/victim.$$
 hostile whiteout-through 'leads through a link'
 [ -e /tmp/victim.$$ ] || fail 'a whiteout removed a file of the host'
 rm /tmp/victim.$$
-hostile deep 'too long or deep'
-hostile long 'too long or deep'
-hostile digest 'has the digest'
-hostile digest-manifest 'has the digest'
-hostile digest-path 'not by SHA-256'
-hostile docker-swapped 'has the digest'
-hostile docker-link 'which is no file'
+hostile deep 'too long or too deep'
+hostile long 'too long or too deep'
+hostile digest 'has another digest'
+hostile digest-manifest 'has another digest'
+hostile digest-path 'does not name an image by SHA-256'
+hostile docker-swapped 'has another digest'
+hostile docker-link 'which is neither a file nor a directory'
 hostile docker-huge-manifest 'longer than 4 MiB'
 hostile huge-index 'longer than 4 MiB'
-hostile no-image 'it is no image'
+hostile no-image 'this is not an image'
 hostile garbage 'the archive'
 hostile cycle 'more than 4 levels'
 hostile layers 'more than 128 layers'
 hostile blob-link 'Too many levels of symbolic links'
-hostile bomb 'a bomb'
+hostile bomb 'takes it for a compression bomb'
 
 # What no session gets is left out, and said.
 make odd
 expect 0 "$WARDFS" image pull ./odd
-has "$ERR" '2 files had setuid or setgid bits, or file capabilities'
+has "$ERR" 'setuid and setgid bits and file capabilities from 2 files'
 has "$ERR" '2 devices, pipes or sockets'
 root=$store/${OUT#sha256:}/rootfs/opt
 [ "$(stat -c %a "$root/setuid")" = 755 ] || fail 'setuid'
@@ -95,7 +95,7 @@ n=$(printf '%s' "$OUT" | python3 -c 'import json, sys; print(json.load(sys.stdin
 make plain
 expect 1 python3 "$WARD_SRC/tests/cases/run/lib/swap-layer.py" ./plain the-image evil-file \
 	"$WARDFS" image pull ./plain
-has "$ERR" 'has the digest'
+has "$ERR" 'has another digest'
 [ "$(grep -rl evil-file "$store" | wc -l)" -eq 0 ] || fail 'what nobody checked is in the store'
 rm -r plain
 # Control: the same reader, and a text that the layer does not have.

@@ -48,7 +48,7 @@ expect 1 "$WARDFS" run --image "$WARD_TMP/oci" -- cat /.over
 
 # By digest, and by name; another tag is another image.
 expect 0 "$WARDFS" run --image "$digest" -- cat /etc/os-release
-refused 'name one (--tag)' "$WARDFS" image pull "$WARD_TMP/two"
+refused 'choose one with --tag' "$WARDFS" image pull "$WARD_TMP/two"
 expect 0 "$WARDFS" image pull --tag two "$WARD_TMP/two"
 expect 0 "$WARDFS" run --image "$WARD_TMP/two" -- ls /opt/twin
 expect 0 "$WARDFS" image pull --tag one "$WARD_TMP/two"
@@ -87,7 +87,7 @@ expect 0 "$WARDFS" run --image "$WARD_TMP/kept" -- true
 cp "$WARD_TMP/docker" "$WARD_TMP/other"
 mv "$WARD_TMP/other" "$WARD_TMP/kept"
 expect 2 "$WARDFS" run --image "$WARD_TMP/kept" -- true
-has "$ERR" 'is not what was unpacked any more'
+has "$ERR" 'has changed since it was unpacked'
 
 # list, rm, prune.
 expect 0 "$WARDFS" image list

@@ -39,11 +39,11 @@ shows 0 "mv '$o' '$o.1'; mv '$o.1' '$o'"
 has "$OUT" 'of the image'
 
 shows 125 "mv '$i' '$i.1'; mv '$o' '$i'"
-has "$ERR" 'was replaced'
+has "$ERR" 'somebody replaced'
 mv "$i" "$o"
 mv "$i.1" "$i"
 shows 125 "mv '$i/usr' '$i/usr.1'; mv '$o/usr' '$i/usr'"
-has "$ERR" "$i/usr of the host was replaced"
+has "$ERR" "somebody replaced $i/usr of the host"
 mv "$i/usr" "$o/usr"
 mv "$i/usr.1" "$i/usr"
 shows 125 "mv '$i/usr' '$i/usr.1'; ln -s '$o/usr' '$i/usr'"

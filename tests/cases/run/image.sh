@@ -116,7 +116,7 @@ expect 0 "$WARDFS" run --image "$WARD_TMP/link" -- true
 refuse / 'without any rule'
 refuse "$WARD_TMP/absent" 'No such file'
 refuse "$image/opt/file" 'wardfs image pull'
-refuse /dev/null 'is no directory and no archive'
+refuse /dev/null 'is neither a directory nor an archive'
 refuse '-x' 'names no image'
 refuse 'a b' 'names no image'
 refuse 'debian:12' 'wardfs image pull debian:12'
@@ -127,14 +127,14 @@ rm -r "$image/opt/project"
 
 # As root: nobody else may choose what runs. Control: before chmod it starts, above.
 chmod 777 "$image/opt"
-refuse "$image" 'can be changed by another user'
+refuse "$image" 'another user can change'
 chmod 755 "$image/opt"
 chown 4711 "$image/bin"
-refuse "$image" 'can be changed by another user'
+refuse "$image" 'another user can change'
 chown 0 "$image/bin"
 mkdir -m 777 "$WARD_TMP/all"
 cp -a "$image" "$WARD_TMP/all/image"
-refuse "$WARD_TMP/all/image" 'can be changed by another user'
+refuse "$WARD_TMP/all/image" 'another user can change'
 chmod 1777 "$WARD_TMP/all"
 expect 0 "$WARDFS" run --image "$WARD_TMP/all/image" -- true
 
@@ -148,7 +148,7 @@ umount "$image/opt"
 has "$mounted" 'something is mounted on'
 
 # Other modes, and a list of programs, cannot have one.
-refused "mode 'process' cannot show an image" "$WARDFS" run --mode process --image "$image" -- true
+refused "mode 'process' does not support images" "$WARDFS" run --mode process --image "$image" -- true
 printf '[policy]\nversion = 1\nextends = medium\n[process]\nexec = /bin/busybox\n' >"$WARD_TMP/exec.policy"
 refused '[process] exec lists programs of this host' \
 	"$WARDFS" run -p "$WARD_TMP/exec.policy" --image "$image" -- true

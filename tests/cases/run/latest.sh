@@ -94,12 +94,12 @@ expect 0 "$WARDFS" run --keep --session dev -- true
 has "$ERR" "the name dev was used before: this session is dev.2"
 expect 0 "$WARDFS" exec dev -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev.2 ] || fail "exec dev: $OUT"
-has "$ERR" "dev.2 is the newest running session with the name dev"
+has "$ERR" "using dev.2, the newest of the running sessions called dev"
 expect 0 "$WARDFS" exec dev.1 -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev ] || fail "exec dev.1: $OUT"
 # kill ends none of them by a name that both have.
 expect 1 "$WARDFS" kill dev
-has "$ERR" "2 running sessions have the name dev, and none was ended"
+has "$ERR" "2 running sessions are called dev. wardfs ended none of them"
 expect 0 "$WARDFS" kill dev.2
 expect 0 "$WARDFS" exec dev -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev ] || fail "exec dev: $OUT"

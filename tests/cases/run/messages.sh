@@ -67,7 +67,7 @@ mv "$WARD_TMP/bin/ward-tool" "$WARD_TMP/lib/ward-tool"
 ln -s ../lib/ward-tool "$WARD_TMP/links/ward-tool"
 PATH="$WARD_TMP/links:$PATH"
 expect 127 "$WARDFS" run ward-tool
-has "$ERR" "--read $WARD_TMP/links --read $WARD_TMP/lib shows them"
+has "$ERR" "--read $WARD_TMP/links --read $WARD_TMP/lib;"
 expect 0 "$WARDFS" run --read "$WARD_TMP/links" --read "$WARD_TMP/lib" ward-tool
 has "$OUT" "it ran"
 expect 127 "$WARDFS" run ward-no-such-tool
@@ -88,7 +88,7 @@ has "$ERR" "no such file or directory"
 expect 2 "$WARDFS" run --write / -- true
 has "$ERR" "whole host"
 expect 2 "$WARDFS" run --write /etc -- true
-has "$ERR" "of its own"
+has "$ERR" "has its own"
 expect 2 "$WARDFS" run --policy . -- true
 expect 2 "$WARDFS" run --hide '' -- true
 # A path of the project as it is called inside.
@@ -100,7 +100,7 @@ expect 0 "$WARDFS" run --read /workspace/other -- touch /workspace/file
 # A start that failed is no session whose supervisor died.
 expect 2 "$WARDFS" run --session unborn --write /etc -- true
 expect 0 "$WARDFS" audit verify unborn
-has "$OUT" "unborn: intact: nothing was started: the tree /etc"
+has "$OUT" "unborn: intact: nothing was started: cannot show the tree /etc"
 
 # A work tree of git's, whose git directory lies outside: said, and mended by init.
 git commit -q --allow-empty -m one
@@ -183,7 +183,7 @@ for p in init fs audit net; do
 	[ $p != net ] || set -- run --net example.org:443 -- true
 	if [ $p = fs ]; then rm ../part/wardfs-$p; else chmod 644 ../part/wardfs-$p; fi
 	expect 125 ../part/wardfs "$@"
-	has "$ERR" "wardfs-$p cannot be executed: install wardfs as a whole"
+	has "$ERR" "wardfs-$p; install all of wardfs"
 	rm -f ../part/wardfs-$p
 	cp "$WARD_BUILD/wardfs-$p" ../part
 done
@@ -191,7 +191,7 @@ done
 # Fewer open files than our own last steps need: said so, not found out half-way.
 printf '[policy]\nversion = 1\nextends = medium\n[limits]\nopen-files = 15\n' >few.policy
 expect 2 "$WARDFS" run --policy few.policy -- true
-has "$ERR" "open-files = 15 is too few: what confines the command needs 16"
+has "$ERR" "open-files = 15 is too small: the sandbox itself needs 16"
 sed -i 's/= 15/= 16/' few.policy
 expect 0 "$WARDFS" run --policy few.policy -- sh -c 'ulimit -n'
 [ "$OUT" = 16 ] || fail "open files: $OUT"
@@ -243,14 +243,14 @@ has "$OUT" "wardfs run --read /etc/shadow"
 # What every session sees all the same, and what it has of its own in the host's place.
 expect 0 "$WARDFS" run -- cat /usr/bin/env
 expect 0 "$WARDFS" policy explain read /usr/bin/env
-has "$OUT" "every session sees it as it is on the host, read-only"
+has "$OUT" "every session sees this path as it is on the host, read-only"
 expect 1 "$WARDFS" policy explain write /usr/bin/env
 has "$OUT" EROFS
 expect 1 "$WARDFS" policy explain read /usr/bin/no-such-program
 printf '[policy]\nversion = 1\nextends = medium\n[files]\nnoexec = /usr/bin\n' >n.policy
 expect 1 "$WARDFS" policy explain --policy n.policy exec /usr/bin/env
 expect 1 "$WARDFS" policy explain read /tmp/anything
-has "$OUT" "A session has a directory /tmp of its own"
+has "$OUT" "Each session gets its own directory /tmp"
 expect 1 "$WARDFS" policy explain read ../elsewhere
 has "$OUT" "$WARD_TMP/elsewhere"
 expect 0 "$WARDFS" policy explain read file

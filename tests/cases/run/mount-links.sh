@@ -20,7 +20,7 @@ turned_away() { # LINK TARGET ARGUMENT…
 	shift 2
 	expect 2 "$WARDFS" mount "$@"
 	has "$ERR" "a symbolic link is on the way"
-	has "$ERR" "$link leads to $target;"
+	has "$ERR" "$link leads to $target."
 	! grep -q " $WARD_TMP/.* fuse.wardfs " /proc/self/mountinfo || fail "mounted: $*"
 }
 echo "--- the control: a link that the system has"
@@ -54,7 +54,7 @@ chown -hR 4711:4711 own
 chmod 777 mnt
 expect 2 unshare --mount setpriv --reuid=4711 --regid=4711 --clear-groups \
 	env HOME="$WARD_TMP/own" XDG_RUNTIME_DIR= "$WARDFS" mount own/link mnt
-has "$ERR" "own/link leads to ../elsewhere;"
+has "$ERR" "own/link leads to ../elsewhere."
 echo "--- without a link"
 expect 0 "$WARDFS" mount p/src mnt
 [ "$(cat mnt/job)" = agent ] || fail "not served"

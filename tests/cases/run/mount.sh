@@ -28,7 +28,7 @@ expect 2 "$WARDFS" mount src nowhere
 expect 2 "$WARDFS" mount src/file mnt2
 has "$ERR" "Not a directory"
 expect 2 "$WARDFS" mount src /proc/self/fdinfo
-has "$ERR" "it cannot be in /proc"
+has "$ERR" "choose a path outside /proc"
 expect 2 "$WARDFS" mount --session a/b src mnt2
 has "$ERR" "a name has"
 # Nothing of the tree would be seen; one mount of ours is enough in one place.

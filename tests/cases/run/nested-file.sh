@@ -42,7 +42,7 @@ for mark in 'git init -q sub' 'touch sub/.wardfs.policy' 'printf "[policy]\nvers
 	rm -rf sub/.git sub/.wardfs.policy sub/deep/.git sub/deep/.wardfs.policy
 	expect 0 "$WARDFS" run --policy "$WARD_TMP/no-home.policy" -- sh -ec "$mark"
 	held "$p/sub/deep"
-	has "$ERR" "the project is $p, since its .wardfs.policy"
+	has "$ERR" "the project is $p, because its .wardfs.policy"
 	has "$ERR" "wardfs init"
 	has "$ERR" "$p/sub"
 	cd sub/deep || exit 1

@@ -60,6 +60,6 @@ begin stop batch
 status=0
 wait "$sup" || status=$?
 [ $status -eq 125 ] || fail "stop: exit $status: $(cat ../err)"
-grep -q 'the trail cannot be written' ../err || fail "stop: $(cat ../err)"
+grep -q 'cannot write the trail' ../err || fail "stop: $(cat ../err)"
 grep -q 'went on' ../told && fail "stop: it went on"
 exit 0

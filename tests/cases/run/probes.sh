@@ -49,7 +49,7 @@ expect 0 "$WARD_TMP/swap/wardfs" run -- touch control
 [ -e control ] || fail "control: the blueprint as it is"
 echo no-filter >"$WARD_TMP/swap/wardfs-init.edit"
 expect 125 "$WARD_TMP/swap/wardfs" run --session bad -- touch started
-has "$ERR" 'probe ptrace: the layer "seccomp" is not shown to hold'
+has "$ERR" 'probe ptrace: cannot show that the layer "seccomp" works'
 [ ! -e started ] || fail "the command was started"
 expect 0 "$WARDFS" audit show --json bad
 printf '%s\n' "$OUT" | grep '"name":"ptrace"' | grep -q '"result":"failed"' || fail "$OUT"

@@ -126,7 +126,7 @@ expect 0 "$WARDFS" policy explain --policy ../list.policy exec /bin/sh
 expect 1 "$WARDFS" policy explain --policy ../list.policy exec /usr/bin/id
 has "$OUT" "[process] exec"
 expect 1 "$WARDFS" policy explain --policy ../tree.policy exec id-copy
-has "$OUT" "to permit it: only what [process] exec lists"
+has "$OUT" "to permit it: only programs of the list [process] exec"
 expect 0 "$WARDFS" policy explain --policy ../tree.policy exec bin/tool
 expect 0 "$WARDFS" policy explain --policy ../any.policy exec id-copy
 expect 0 "$WARDFS" policy check ../list.policy

@@ -160,7 +160,7 @@ for d in "$top/p/sub" "$WARD_TMP/part"; do
 	other "" "$d" read
 	expect 0 "$WARDFS" run --policy "$WARD_TMP/own.policy" -- cat /other/secret
 	expect 2 "$WARDFS" run --policy "$WARD_TMP/own.policy" --hide /workspace/sub/secret -- cat /other/secret
-	has "$ERR" "hide = /workspace/sub/secret does not hold in both"
+	has "$ERR" "hide = /workspace/sub/secret does not apply in both"
 	printf '[policy]\nversion = 1\n[files]\nhide = /workspace/sub/secret\n' >.wardfs.policy
 	closed /other/secret
 	rm .wardfs.policy
@@ -193,7 +193,7 @@ policy '[tree /data]\nsource = '"$top"'/beside\nat = none\n[files]\nread = /data
 mkdir ../beside/more
 echo "content of key" >../beside/more/key
 expect 2 "$WARDFS" run --policy "$WARD_TMP/own.policy" --read ../beside/more -- cat "$top/beside/more/key"
-has "$ERR" "deny = /data/more/key does not hold in both"
+has "$ERR" "deny = /data/more/key does not apply in both"
 sed -i 's/^deny = .*/deny = key/' "$WARD_TMP/own.policy"
 expect 1 "$WARDFS" run --policy "$WARD_TMP/own.policy" --read ../beside/more -- cat "$top/beside/more/key"
 has "$ERR" "Permission denied"

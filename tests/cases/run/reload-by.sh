@@ -35,7 +35,7 @@ begin given --policy "$PWD/tight"
 # Controls: this user is heard; the file weakens the policy when root asks.
 [ "$(ask given status)" = "run -" ] || fail "control: not even status: $(ask given status)"
 ! in_force given || fail "control: nothing is hidden"
-has "$(ask given reload "$PWD/open")" "False this user may not ask for 'reload': root gave this session its policy"
+has "$(ask given reload "$PWD/open")" "False this user is not allowed to request 'reload': root gave this session its policy"
 ! in_force given || fail "the owner weakened what root gave"
 expect 0 "$WARDFS" policy reload given "$PWD/open"
 in_force given || fail "control: root's reload did not take effect"

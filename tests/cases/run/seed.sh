@@ -109,7 +109,7 @@ mkdir "$HOME/other"
 # shellcheck disable=SC2059
 printf "$tree" "$HOME/other" 'a: b' >../own.policy
 expect 2 "$WARDFS" run --policy ../own.policy -- true
-has "$ERR" "only a directory of ~/.local/share/wardfs/agents is seeded"
+has "$ERR" "wardfs only writes such files to a directory of ~/.local/share/wardfs/agents"
 [ -z "$(ls -A "$HOME/other")" ] || fail "seeded"
 for line in '../a: b' '/a: b' 'a/../b: c' 'a b' ': c' './a: c'; do
 	# shellcheck disable=SC2059

@@ -125,7 +125,7 @@ told explain-json "$WARDFS" policy explain --policy ../policy --json read "$BAD.
 told connect "$WARDFS" policy explain --policy ../policy connect "$BAD:443"
 told check "$WARDFS" policy check ../policy
 told show-policy "$WARDFS" policy show --policy ../policy
-has "$(cat "$OUTS/show-policy.err")" "is not to be copied"
+has "$(cat "$OUTS/show-policy.err")" "Do not copy"
 told show-policy-json "$WARDFS" policy show --policy ../policy --json
 printf '[policy]\nversion = 1\n[files]\nraed = %s\n' "$LINE" >"../$BAD.policy"
 wrong policy check "../$BAD.policy"

@@ -69,10 +69,10 @@ has "$OUT" "a default of the profile"
 policy 'memory = 75%'
 expect 125 without_any "$WARDFS" run --policy ../limits.policy -- touch made
 has "$ERR" "[limits] memory = 75%, here"
-has "$ERR" "cannot be enforced here"
+has "$ERR" "cannot enforce [limits]"
 printf '[policy]\nversion = 1\n[limits]\nmemory = 100%%\n' >.wardfs.policy
 expect 125 without_any "$WARDFS" run -- touch made
-has "$ERR" "cannot be enforced here"
+has "$ERR" "cannot enforce [limits]"
 expect 0 "$WARDFS" run -- true # control: with groups it is held
 rm .wardfs.policy
 # What the floor allows is more than the default: the default holds, and it is firm.

@@ -36,14 +36,14 @@ for how in without_any readonly_; do
 	expect 0 with "$WARDFS" run --policy ../limits.policy -- sh -c 'touch made'
 	rm made
 	expect 125 $how "$WARDFS" run --policy ../limits.policy -- sh -c 'touch made'
-	has "$ERR" "[limits] memory = 100M cannot be enforced here"
+	has "$ERR" "cannot enforce [limits] memory = 100M here"
 	has "$ERR" "--allow-missing limit-memory"
 	has "$ERR" "fix: "
 	[ ! -e made ] || fail "$how: it ran"
 	for key in 'cpus = 1.5' 'cpu-time = 10s'; do
 		policy "$key"
 		expect 125 $how "$WARDFS" run --policy ../limits.policy -- true
-		has "$ERR" "[limits] $key cannot be enforced here"
+		has "$ERR" "cannot enforce [limits] $key here"
 		expect 0 with "$WARDFS" run --policy ../limits.policy -- true
 	done
 	# One name at a time, told, and in the trail.

@@ -105,7 +105,7 @@ kill -CONT "$init"
 got=0
 wait $pid || got=$?
 [ $got = 125 ] || fail "exit $got: $(cat out)"
-has "$(cat out)" "taken away"
+has "$(cat out)" "disappeared"
 grep -qx covered out && fail "shown: $(cat out)"
 [ "$(ls a/inner)" = covered ] || fail "changed what is covered: $(ls a/inner)"
 same=$(grep -c "Permission denied" out) || :
@@ -113,7 +113,7 @@ same=$(grep -c "Permission denied" out) || :
 expect 0 "$WARDFS" audit show --json --kind deny outside
 has "$OUT" '"path":"/workspace/a/inner/covered"'
 has "$OUT" "another tree lies there"
-has "$("$WARDFS" audit show --json --kind session.end outside)" "taken away"
+has "$("$WARDFS" audit show --json --kind session.end outside)" "disappeared"
 expect 0 "$WARDFS" audit verify outside
 
 # From inside: who asks for a directory above to be removed or renamed is killed while the request
@@ -173,7 +173,7 @@ None
 	for call in rmdir rename; do
 		killed $call KILL
 		[ $got = 125 ] || fail "$call: exit $got: $(cat out)"
-		has "$(cat out)" "taken away"
+		has "$(cat out)" "disappeared"
 		[ "$(grep -c "^Permission denied" out)" = 3 ] || fail "$call: uncovered: $(cat out)"
 		expect 0 "$WARDFS" audit show --json --kind deny "$call-KILL"
 		has "$OUT" '"path":"/workspace/a/inner/covered"'
@@ -211,7 +211,7 @@ echo key >../shown/tree/key.pem
 got=0
 wait $pid || got=$?
 [ $got = 125 ] || fail "exit $got: $(cat err)"
-has "$(cat err)" "taken away"
+has "$(cat err)" "disappeared"
 
 # Nor does a link choose another place, which the tree would cover then: the last name, or one
 # before.
@@ -220,12 +220,12 @@ mkdir -p a/share
 "$WARDFS" run --policy u.policy -- true 2>/dev/null && fail "control: no directory is there"
 ln -s /usr/share a/inner
 expect 125 run -- ls /usr/share
-has "$ERR" "a symbolic link is in its place"
+has "$ERR" "a symbolic link is at this path"
 rm -r a
 ln -s /usr a
 sed -i 's|a/inner|a/share|' u.policy
 expect 125 run -- ls /usr/share
-has "$ERR" "a symbolic link is in its place"
+has "$ERR" "a symbolic link is at this path"
 rm a
 mkdir -p a/share
 [ "$(id -u)" != 0 ] || chown -R 4711:4711 a
