@@ -192,7 +192,7 @@ static void op_setattr(
 		ward_op_reply(&op, r);
 		return;
 	}
-	ward_op_map_stat(op.tree->fs, &file.st);
+	ward_op_map_stat(op.tree, node, &file.st);
 	(void)fuse_reply_attr(
 		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }

@@ -620,7 +620,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	ret->entry.entry_timeout = keep.entry;
 	/* It will be written to. */
 	ret->entry.attr_timeout = WARD_KEEP_SHORT;
-	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
+	ward_op_map_stat(op->tree, node, &ret->entry.attr);
 	opened.fd = ward_steal_fd(&fd);
 	r = ward_gate_made(op, parent, name, opened.fd, node);
 	if (r < 0)
