@@ -305,7 +305,7 @@ static int open_to_truncate(
 static int truncate_opened(
 	struct ward_op *op, const struct ward_handle *h, int fd, struct ward_file *ret)
 {
-	int r = ward_quota_truncate(op, h->node, h->quota, fd, 0);
+	int r = ward_quota_truncate(op, h->node, h->quota, fd, 0, true);
 
 	return r < 0 ? r : ward_backing_fstat(fd, ret);
 }

@@ -61,6 +61,14 @@ mkdir ../at ../lower ../over ../plain
 overlay ../plain || fail "control: an overlay"
 ! overlay ../at 2>../err || fail "an overlay's upper directory in the tree"
 grep -q "wrong fs type" ../err || fail "an overlay: $(cat ../err)"
+
+# A file handle, root's: it leads to the file for as long as the kernel keeps that.
+echo content >held
+by=$WARD_SRC/tests/cases/fs/lib/answers-handle.py
+found=$(python3 "$by" . | tr '\n' ' ')
+[ "$found" = "content content " ] || fail "control: by a handle: $found"
+found=$(python3 "$by" ../at | tr '\n' ' ')
+[ "$found" = "content Stale file handle " ] || fail "by a handle: $found"
 "$WARDFS" umount ../at || fail "umount"
 
 # Who may execute it could read its memory: it is refused. Natively the kernel forbids to read that.

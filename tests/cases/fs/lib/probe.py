@@ -87,7 +87,7 @@ class Side:
         above = os.path.join(self.top, "../a")
         if os.path.lexists(above):
             os.unlink(above)
-        for name in os.listdir(self.root):
+        for name in os.listdir(self.top):
             path = os.path.join(self.top, name)
             if os.path.isdir(path) and not os.path.islink(path):
                 os.chmod(path, 0o700)
