@@ -37,6 +37,7 @@ pipe of mode 0|done|done
 socket of mode 0|done|done
 character device|done|EPERM
 block device|done|EPERM
+chroot|ENOENT|EPERM
 chown to another id|done|EINVAL
 ACL that names another id|done|EINVAL
 setuid to another id|done|EINVAL
@@ -61,6 +62,11 @@ mkdir ../at ../lower ../over ../plain
 overlay ../plain || fail "control: an overlay"
 ! overlay ../at 2>../err || fail "an overlay's upper directory in the tree"
 grep -q "wrong fs type" ../err || fail "an overlay: $(cat ../err)"
+
+# A lease is refused in sessions alone.
+python3 -c 'import fcntl, os
+fcntl.fcntl(os.open("../at/p.lease", os.O_RDWR | os.O_CREAT), fcntl.F_SETLEASE, fcntl.F_WRLCK)' || fail "a lease"
+rm ../at/p.lease
 
 # A file handle, root's: it leads to the file for as long as the kernel keeps that.
 echo content >held

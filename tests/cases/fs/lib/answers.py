@@ -128,6 +128,7 @@ os.chmod("socket", 0)
 tell("socket of mode 0", connected)
 tell("character device", lambda: made(stat.S_IFCHR))
 tell("block device", lambda: made(stat.S_IFBLK))
+tell("chroot", lambda: os.chroot("none"))
 tell("chown to another id", lambda: os.chown("file", 4711, -1))
 tell("ACL that names another id", acl_for_other)
 for name in "file", "pipe", "socket":
