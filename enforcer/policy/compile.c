@@ -376,6 +376,8 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 		if (!rule->guard && rule->verb != WARD_VERB_HIDE &&
 			rule->verb != WARD_VERB_NOEXEC && rule->verb != WARD_VERB_SECRET)
 			p->float_visible[ward_rule_group(rule)] = (uint32_t)i + 1;
+		p->float_hides =
+			p->float_hides || !(ward_verb_rights(rule->verb) & WARD_RIGHT_STAT);
 	}
 	if (r == 0) {
 		r = ward_automaton_new(patterns, p->n_rules, ward_policy_outcome, p,
@@ -578,6 +580,11 @@ bool ward_policy_folds(const struct ward_policy *p)
 bool ward_policy_same_state(const struct ward_state *a, const struct ward_state *b)
 {
 	return ward_state_same(a, b);
+}
+
+bool ward_policy_shows_all(const struct ward_state *s)
+{
+	return s->outcome.open;
 }
 
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s)

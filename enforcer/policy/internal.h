@@ -97,6 +97,7 @@ struct ward_policy {
 	/* per group: 1 + number of the last rule without '/' in front that makes something visible
 	 */
 	uint32_t float_visible[WARD_GROUP_COUNT_];
+	bool float_hides; /* one of them may hide what it meets */
 	uint32_t *floats; /* rules whose pattern may begin at every depth, ascending */
 	uint32_t n_floats;
 	struct ward_automaton *automaton;

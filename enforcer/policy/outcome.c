@@ -150,6 +150,18 @@ static bool passage(const struct ward_policy *p, const struct ward_automaton *a,
 	return true;
 }
 
+/* Beneath what is visible, only a rule that is still to be matched can hide a name. */
+static bool hides_beneath(
+	const struct ward_policy *p, const struct ward_automaton *a, const struct ward_state *s)
+{
+	bool hides = p->float_hides;
+	for (uint32_t i = 0; i < s->n_live && !hides; i++) {
+		const struct ward_rule *r = &p->rules[ward_automaton_pattern(a, s->ids[i])];
+		hides = !(ward_verb_rights(r->verb) & WARD_RIGHT_STAT);
+	}
+	return hides;
+}
+
 /* The rule that answers for right i: who gives it, else who takes it, a ceiling first. */
 static uint32_t rule_for(const struct sum *s, uint32_t give, unsigned i)
 {
@@ -210,6 +222,7 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 			v.secret = v.secret && !v.secret_give ? v.secret : sum.groups[g].secret;
 			v.secret_give = 0;
 		}
+	v.open = v.give & WARD_RIGHT_STAT && !v.secret && !hides_beneath(p, a, s);
 	*ret = v;
 }
 

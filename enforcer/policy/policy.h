@@ -339,6 +339,12 @@ bool ward_policy_same_state(const struct ward_state *a, const struct ward_state 
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
 
 /*
+ * Does this path show itself, and all beneath it, whatever the names there are? "No" may be said
+ * where nothing is hidden, never the other way. Pure.
+ */
+bool ward_policy_shows_all(const struct ward_state *s);
+
+/*
  * What guards, `noexec`, floor and project file leave of a path that is shown by another way than
  * [files]: a file of [system] read or --read. *ret_rule: the one that takes the first right of
  * `want` that is missing, borrowed; NULL: none of `want` is. Pure.

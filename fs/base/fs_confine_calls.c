@@ -20,6 +20,7 @@ static const int backing[] = {
 	SCMP_SYS(pwrite64),
 	SCMP_SYS(pwritev2),
 	SCMP_SYS(ftruncate),
+	SCMP_SYS(truncate),
 	SCMP_SYS(fallocate),
 	SCMP_SYS(copy_file_range),
 	SCMP_SYS(fsync),

@@ -254,6 +254,16 @@ int ward_backing_chmod(int fd, mode_t mode)
 	return fchmodat(AT_FDCWD, path, mode & 07777, 0) < 0 ? -errno : 0;
 }
 
+int ward_backing_truncate(int fd, off_t size, bool times)
+{
+	char path[WARD_BACKING_FD_PATH_MAX];
+
+	if (times)
+		return ftruncate(fd, size) < 0 ? -errno : 0;
+	ward_backing_fd_path(fd, path);
+	return truncate(path, size) < 0 ? -errno : 0;
+}
+
 int ward_backing_chown(int fd, uid_t uid, gid_t gid)
 {
 	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;

@@ -82,6 +82,11 @@ int ward_backing_link(int fd, int dirfd, const char *name) ward_must_check;
 ssize_t ward_backing_readlink(int fd, char *buf, size_t size) ward_must_check;
 int ward_backing_chmod(int fd, mode_t mode) ward_must_check;
 int ward_backing_chown(int fd, uid_t uid, gid_t gid) ward_must_check;
+/*
+ * fd is open for writing. times: those of the file change also where it has that size already, as
+ * by ftruncate(2); else what truncate(2) does there, which on xfs and btrfs is nothing.
+ */
+int ward_backing_truncate(int fd, off_t size, bool times) ward_must_check;
 int ward_backing_utimens(int fd, const struct timespec times[2]) ward_must_check;
 
 /* Extended attributes of an O_PATH descriptor; lengths or a negative errno, as the system calls. */

@@ -134,7 +134,7 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, bool ahead, ch
 			keep = ward_keep_name(nodes, h->node, node, op->since);
 			e.attr_timeout = keep.attr;
 			e.entry_timeout = keep.entry;
-			ward_op_map_stat(op->tree->fs, &e.attr);
+			ward_op_map_stat(op->tree, node, &e.attr);
 			if (node->dir)
 				chain(nodes, h, node);
 		}

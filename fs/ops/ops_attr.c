@@ -47,7 +47,7 @@ static int gate_setattr(struct ward_op *op, struct ward_node *node, int to_set,
 	return r;
 }
 
-static int set_size_of(struct ward_op *op, struct ward_node *node, off_t size)
+static int set_size_of(struct ward_op *op, struct ward_node *node, off_t size, bool times)
 {
 	const struct ward_record_paths paths = {.node = node};
 	struct ward_quota_file *quota;
@@ -64,17 +64,18 @@ static int set_size_of(struct ward_op *op, struct ward_node *node, off_t size)
 	if (r == 0 && !S_ISREG(file.st.st_mode))
 		r = -EINVAL;
 	if (r == 0)
-		r = ward_quota_truncate(op, node, quota, fd, size);
+		r = ward_quota_truncate(op, node, quota, fd, size, times);
 	ward_quota_put(op->tree->fs->quotas, quota);
 	return r;
 }
 
+/* By a handle it is ftruncate(2), else truncate(2): the former always changes the times. */
 static int set_size(
 	struct ward_op *op, struct ward_node *node, const struct ward_handle *h, off_t size)
 {
 	if (h && (h->flags & O_ACCMODE) != O_RDONLY)
-		return ward_quota_truncate(op, node, h->quota, h->fd, size);
-	return set_size_of(op, node, size);
+		return ward_quota_truncate(op, node, h->quota, h->fd, size, true);
+	return set_size_of(op, node, size, h);
 }
 
 static int set_times(int fd, const struct stat *attr, int to_set)
@@ -192,7 +193,7 @@ static void op_setattr(
 		ward_op_reply(&op, r);
 		return;
 	}
-	ward_op_map_stat(op.tree->fs, &file.st);
+	ward_op_map_stat(op.tree, node, &file.st);
 	(void)fuse_reply_attr(
 		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }

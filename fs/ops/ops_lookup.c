@@ -27,7 +27,7 @@ static void fill_entry(const struct ward_op *op, struct ward_node *parent, struc
 	ret->attr = file->st;
 	ret->attr_timeout = keep.attr;
 	ret->entry_timeout = keep.entry;
-	ward_op_map_stat(op->tree->fs, &ret->attr);
+	ward_op_map_stat(op->tree, node, &ret->attr);
 }
 
 /* What a look at a name found. */
@@ -215,7 +215,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		ward_op_reply(&op, r);
 		return;
 	}
-	ward_op_map_stat(op.tree->fs, &file.st);
+	ward_op_map_stat(op.tree, node, &file.st);
 	(void)fuse_reply_attr(
 		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }

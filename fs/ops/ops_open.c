@@ -305,7 +305,7 @@ static int open_to_truncate(
 static int truncate_opened(
 	struct ward_op *op, const struct ward_handle *h, int fd, struct ward_file *ret)
 {
-	int r = ward_quota_truncate(op, h->node, h->quota, fd, 0);
+	int r = ward_quota_truncate(op, h->node, h->quota, fd, 0, true);
 
 	return r < 0 ? r : ward_backing_fstat(fd, ret);
 }
@@ -620,7 +620,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	ret->entry.entry_timeout = keep.entry;
 	/* It will be written to. */
 	ret->entry.attr_timeout = WARD_KEEP_SHORT;
-	ward_op_map_stat(op->tree->fs, &ret->entry.attr);
+	ward_op_map_stat(op->tree, node, &ret->entry.attr);
 	opened.fd = ward_steal_fd(&fd);
 	r = ward_gate_made(op, parent, name, opened.fd, node);
 	if (r < 0)

@@ -62,7 +62,7 @@ static void answer_standin(const struct asked *a, const struct ward_replay_stand
 		e.ino = s->gone;
 		e.generation = 0;
 		e.attr = file.st;
-		ward_op_map_stat(a->tree->fs, &e.attr);
+		ward_op_map_stat(a->tree, node, &e.attr);
 		ward_node_told(nodes, node);
 	} else {
 		e.attr = (struct stat){.st_ino = WARD_REPLAY_STANDIN,
@@ -153,7 +153,7 @@ static void setattr(const struct asked *a)
 		(void)answer(a, r, NULL, 0);
 		return;
 	}
-	ward_op_map_stat(a->tree->fs, &file.st);
+	ward_op_map_stat(a->tree, node, &file.st);
 	e.attr = file.st;
 	ward_open_entry(&e, &entry);
 	out.attr = entry.attr;

@@ -126,7 +126,7 @@ void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len)
 		.attr = made.file.st,
 		.attr_timeout = WARD_KEEP_SHORT,
 		.entry_timeout = WARD_KEEP_SHORT};
-	ward_op_map_stat(tree->fs, &e.attr);
+	ward_op_map_stat(tree, made.node, &e.attr);
 	ward_open_entry(&e, &out.entry);
 	out.open = ward_open_reply(tree, made.h, &made.file.st, made.id);
 	if (!ward_op_reply_raw(&op, in->unique, 0, &out, sizeof(out))) {

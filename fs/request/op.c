@@ -107,14 +107,29 @@ static uint32_t shown(uint32_t id, uint32_t owner, uint32_t agent, bool mask)
 	return id == agent ? ID_NOBODY : id;
 }
 
-void ward_op_map_stat(const struct ward_fs *fs, struct stat *st)
+/* No name in the directory can be one that listings leave out. */
+static bool shows_all(struct ward_fs_tree *tree, struct ward_node *node)
 {
+	struct ward_states states;
+	bool all;
+
+	if (tree->folds || ward_node_states(tree->nodes, node, &states) < 0)
+		return false;
+	all = ward_policy_shows_all(states.v[0]);
+	ward_states_put(tree->nodes, &states);
+	return all;
+}
+
+void ward_op_map_stat(struct ward_fs_tree *tree, struct ward_node *node, struct stat *st)
+{
+	const struct ward_fs *fs = tree->fs;
 	const bool mask = fs->flags & WARD_FS_MASK_IDS;
 
 	/* Links and size of a directory count what is hidden in it. One link means "not known" to
 	 * find(1) and fts(3); none is a directory that was removed. */
 	if (S_ISDIR(st->st_mode)) {
-		st->st_nlink = st->st_nlink ? 1 : 0;
+		if (st->st_nlink && !shows_all(tree, node))
+			st->st_nlink = 1;
 		st->st_size = DIR_SIZE;
 		st->st_blocks = DIR_SIZE / 512;
 	}

@@ -53,8 +53,11 @@ void ward_op_reply(struct ward_op *op, int r);
 bool ward_op_reply_raw(
 	const struct ward_op *op, uint64_t unique, int error, const void *data, size_t len);
 
-/* Metadata as the agent is to see it: ids mapped, directories without what they hold. */
-void ward_op_map_stat(const struct ward_fs *fs, struct stat *st);
+/*
+ * Metadata of node as the agent is to see it: ids mapped, directories without what tells of hidden
+ * names in them. nodes->lock is not held.
+ */
+void ward_op_map_stat(struct ward_fs_tree *tree, struct ward_node *node, struct stat *st);
 /* An id of a chown request, back to the host's. */
 uid_t ward_op_unmap_uid(const struct ward_fs *fs, uid_t uid);
 gid_t ward_op_unmap_gid(const struct ward_fs *fs, gid_t gid);

@@ -111,7 +111,7 @@ ssize_t ward_quota_write(struct ward_op *op, struct ward_handle *h, const char *
 }
 
 static int truncate_locked(struct ward_quotas *q, struct ward_quota_file *f, int fd, off_t size,
-	struct ward_quota_hit *hit)
+	bool times, struct ward_quota_hit *hit)
 {
 	uint64_t now = 0, got;
 	int r = size_of(fd, &now);
@@ -124,7 +124,7 @@ static int truncate_locked(struct ward_quotas *q, struct ward_quota_file *f, int
 		ward_quota_seen(q, f, now);
 	if (r < 0)
 		return r;
-	r = ftruncate(fd, size) < 0 ? -errno : 0;
+	r = ward_backing_truncate(fd, size, times);
 	settle(q, f, fd, now);
 	/* Space beyond the end goes with what is cut off. */
 	if (r == 0 && (uint64_t)size < now)
@@ -132,8 +132,8 @@ static int truncate_locked(struct ward_quotas *q, struct ward_quota_file *f, int
 	return r;
 }
 
-int ward_quota_truncate(
-	struct ward_op *op, struct ward_node *node, struct ward_quota_file *f, int fd, off_t size)
+int ward_quota_truncate(struct ward_op *op, struct ward_node *node, struct ward_quota_file *f,
+	int fd, off_t size, bool times)
 {
 	const struct ward_record_paths paths = {.node = node};
 	struct ward_quotas *q = op->tree->fs->quotas;
@@ -141,9 +141,9 @@ int ward_quota_truncate(
 	int r;
 
 	if (!ward_quota_counts_writes(op->tree, f) || size < 0)
-		return ftruncate(fd, size) < 0 ? -errno : 0;
+		return ward_backing_truncate(fd, size, times);
 	ward_quota_lock(q, f, true);
-	r = truncate_locked(q, f, fd, size, &hit);
+	r = truncate_locked(q, f, fd, size, times, &hit);
 	ward_quota_unlock(q, f);
 	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
 }

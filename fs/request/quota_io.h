@@ -18,9 +18,9 @@ bool ward_quota_counts_writes(const struct ward_fs_tree *tree, const struct ward
  */
 ssize_t ward_quota_write(struct ward_op *op, struct ward_handle *h, const char *buf, size_t size,
 	off_t off, bool append) ward_must_check;
-/* ftruncate(2) of node's file fd; f may be NULL. */
+/* ward_backing_truncate() of node's file fd; f may be NULL. */
 int ward_quota_truncate(struct ward_op *op, struct ward_node *node, struct ward_quota_file *f,
-	int fd, off_t size) ward_must_check;
+	int fd, off_t size, bool times) ward_must_check;
 /* fallocate(2): all of it or nothing. */
 int ward_quota_fallocate(
 	struct ward_op *op, struct ward_handle *h, int mode, off_t off, off_t len) ward_must_check;

@@ -286,6 +286,50 @@ def ltp(run, tree):
             run.say(name, status == 0, status, since)
 
 
+# What a test of xfstests may ask of its file system that a directory alone cannot give: then it does
+# not apply. The first is what prepares the machine for the suite.
+XFSTESTS_RC = """
+init_rc() { export XFS_IO_PROG="$XFS_IO_PROG -i"; }
+_require_test() { :; }
+_test_mount() { _notrun "a mount of its own"; }
+_test_unmount() { _test_mount; }
+_test_cycle_mount() { _test_mount; }
+"""
+
+
+def xfstests(run, tree):
+    """Its generic tests, each in a directory of its own. Passed: it prints what it should. What
+    needs a device, a mount or a user of its own does not apply, which counts as failed."""
+    stage = os.path.join(run.logs, "tree")
+    os.makedirs(stage, exist_ok=True)
+    for name in os.listdir(tree):
+        if name != "common" and name[0] != ".":
+            os.symlink(os.path.join(tree, name), os.path.join(stage, name))
+    shutil.copytree(os.path.join(tree, "common"), os.path.join(stage, "common"))
+    with open(os.path.join(stage, "common/rc"), "a", encoding="utf-8") as f:
+        f.write(XFSTESTS_RC)
+    home = os.path.join(tree, "tests/generic")
+    for name in sorted(n for n in os.listdir(home) if re.fullmatch(r"\d+", n)):
+        with open(os.path.join(home, name), encoding="utf-8") as f:
+            text = f.read()
+        if re.search(r"_scratch|_require_dm_|_log_writes|_require_loop", text) or \
+                not os.path.exists(os.path.join(home, name + ".out")) or not run.wanted(name):
+            continue
+        since = time.monotonic()
+        results = run.fresh("results")
+        directory = run.fresh("xfstests")
+        env = dict(os.environ, CONFIG_INCLUDED="true", FSTYP="fuse", TEST_DEV="none",
+                   TEST_DIR=directory, RESULT_DIR=results, RESULT_BASE=results, TMPDIR=results,
+                   LOAD_FACTOR="1", TIME_FACTOR="1", SOAK_DURATION=str(run.seconds))
+        status, text = run.command(name, ["bash", "tests/generic/" + name], 300, stage, env)
+        with open(os.path.join(home, name + ".out"), encoding="utf-8", errors="replace") as f:
+            good = f.read() == text
+        if not good and status == 0:
+            status = "does not apply" if os.path.exists(os.path.join(results, name + ".notrun")) \
+                else "prints something else"
+        run.say(name, good, status, since)
+
+
 def stressng(run, program):
     """Each of the class, four workers, with verification. Passed: exit status 0."""
     text = subprocess.run([program, "--class", "filesystem?"], capture_output=True, text=True,
@@ -303,7 +347,7 @@ def stressng(run, program):
 
 
 SUITES = {"pjdfstest": pjdfstest, "fsx": fsx, "fsstress": fsstress, "ltp": ltp,
-          "stress-ng": stressng}
+          "stress-ng": stressng, "xfstests": xfstests}
 
 
 def stop(_number, _frame):

@@ -130,3 +130,25 @@ policy
 fresh
 chown 0:0 "$BACK"
 in_mode other "$WARD_TMP/other" || fail other
+
+# ACLs of an ordinary user's mount: they hold, and are not told or set (ADR 51). The control is the
+# owner's session that root starts, where they are.
+script acls <<'IN'
+same "$(cat given)" given
+if [ "$1" = user ]; then
+	refused "Permission denied" sh -c 'echo x >>given'
+	refused "Operation not supported" setfacl -m "u:$2:rw" mine
+	same "$(getfacl -cp given | grep -c "^user:$2:")" 0
+else
+	same "$(getfacl -cp given | grep "^user:$2:")" "user:$2:r--"
+	setfacl -m "u:$2:rw" mine
+fi
+IN
+for mode in root user; do
+	case " $MODES " in *" $mode "*) ;; *) continue ;; esac
+	policy
+	fresh
+	echo given >"$BACK/given" && chmod 600 "$BACK/given" && setfacl -m "u:$OWNER:r" "$BACK/given"
+	as_owner touch "$BACK/mine"
+	in_mode $mode "$WARD_TMP/acls" $mode $OWNER || fail "$mode: ACLs"
+done

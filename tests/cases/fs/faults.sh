@@ -55,6 +55,8 @@ os.removexattr("f", "user.c")'
 fault "getxattr $EIO" "Input/output error" py 'os.getxattr("f", "user.a")'
 fault "listxattr $EIO" "Input/output error" py 'os.listxattr("f")'
 fault "fsync $EIO" "Input/output error" py 'os.fsync(os.open("f", os.O_RDWR))'
+# syncfs(2) asks the daemon nothing, so it tells nothing of the disk either
+set_rule "fsync $EIO" && sync -f f && : >"$rules"
 fault "fdatasync $EIO" "Input/output error" py 'os.fdatasync(os.open("f", os.O_RDWR))'
 fault "copy_file_range $EIO" "Input/output error" py '
 a, b = os.open("f", os.O_RDONLY), os.open("copied", os.O_WRONLY | os.O_CREAT)
