@@ -143,8 +143,8 @@ START_TEST(refuses_another_number_of_descriptors)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		refuses("{\"verb\":\"exec\"}", wrong[i], EVERYBODY, WARD_EXIT_USAGE,
 			"needs 3 descriptors");
-	refuses("{\"verb\":\"reload\"}", 0, EVERYBODY, WARD_EXIT_USAGE, "with 1 descriptors");
-	refuses("{\"verb\":\"reload\"}", 2, EVERYBODY, WARD_EXIT_USAGE, "with 1 descriptors");
+	refuses("{\"verb\":\"reload\"}", 0, EVERYBODY, WARD_EXIT_USAGE, "needs 1 descriptors");
+	refuses("{\"verb\":\"reload\"}", 2, EVERYBODY, WARD_EXIT_USAGE, "needs 1 descriptors");
 	refuses("{\"verb\":\"status\"}", 1, EVERYBODY, WARD_EXIT_USAGE, "and 1 arrived");
 }
 END_TEST
