@@ -2,7 +2,9 @@
 """kill-sessions.py WARDFS POLICY ROUNDS [SEED]: sessions at work, each of which loses one of its processes by
 SIGKILL at a random moment. What the command said was done, after the system call had returned, is in
 the trail, once, whatever died; the trail is genuine, and says that it is incomplete. Each other round
-has log = io, where no name stands on the host either without a record of how it came there."""
+has log = io, where no name stands on the host either without a record of how it came there. Where
+wardfs-net is the one, the command has a network, and each connection that it saw refused has its
+record, too."""
 import collections
 import json
 import os
@@ -16,15 +18,21 @@ import time
 wardfs, policy, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 seed = int(sys.argv[4]) if len(sys.argv) > 4 else int.from_bytes(os.urandom(4), "little")
 rng = random.Random(seed)
-VICTIMS = ("audit_pid", "fs_pid", "init_pid", "pid")
+VICTIMS = ("audit_pid", "fs_pid", "init_pid", "pid", "net_pid")
 BOUND = 120  # seconds, of a machine that is very busy; then it hangs
 STATE = os.path.join(os.environ["XDG_STATE_HOME"], "wardfs", "sessions")
 
 # Runs inside. A line goes out in one piece, and behind what it speaks of.
 WORK = r"""
-import os, sys, threading
+import os, socket, sys, threading
 w = sys.argv[1]
 os.mkdir(w)
+def ask(t, i):
+    where = (f"192.0.2.{1 + t}", 1 + i % 60000)
+    try:
+        socket.create_connection(where).close()
+    except ConnectionRefusedError:
+        os.write(1, f"refuse {where[0]}:{where[1]}\n".encode())
 def work(t):
     for i in range(100000):
         n = f"{w}/{t}-{i}"
@@ -44,6 +52,8 @@ def work(t):
         done("rename")
         os.unlink(n + "r")
         os.write(1, f"remove /workspace/{n}r\n".encode())
+        if sys.argv[2:] == ["net"]:
+            ask(t, i)
 for t in range(2):
     threading.Thread(target=work, args=(t,)).start()
 """
@@ -84,16 +94,30 @@ def recorded(name):
                 break
             r = json.loads(line)
             if r["ring"] > 0 and "errno" not in r or r["kind"] == "deny":
-                seen[f"{r['kind']} {r.get('path')}"] += 1
+                refused = r["kind"] == "deny" and r.get("action") == "connect"
+                seen[f"refuse {r.get('addr')}:{r.get('port')}" if refused else f"{r['kind']} {r.get('path')}"] += 1
                 if r["kind"] == "rename":
                     seen[f"create {r['path2']}"] += 1
     return seen
 
 
+def broker_of(supervisor):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+                comm, rest = f.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if comm == "wardfs-net" and int(rest.split()[1]) == supervisor:
+            return int(pid)
+    return None
+
+
 def one(name, victim, io):
+    net = victim == "net_pid"
     with open("told", "wb") as out, open("err", "wb") as err:
-        run = subprocess.Popen([wardfs, "run", "--policy", IO if io else policy, "--session", name, "--", "python3", "-c",
-                                WORK, name], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+        run = subprocess.Popen([wardfs, "run", "--policy", POLICIES[io, net], "--session", name, "--", "python3", "-c",
+                                WORK, name] + ["net"] * net, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
     try:
         return killed(name, victim, run, io)
     finally:
@@ -105,6 +129,8 @@ def one(name, victim, io):
 def killed(name, victim, run, io):
     until(f"{name} at work", lambda: os.path.getsize("told") > 200 or run.poll() is not None)
     session = pids_of(name) or fail(f"{name}: it is not there: {open('err', encoding='utf-8').read()}")
+    if victim == "net_pid":
+        session[victim] = broker_of(session["pid"]) or fail(f"{name}: no wardfs-net")
     time.sleep(rng.random() * 0.15)
     os.kill(session[victim], signal.SIGKILL)
     try:
@@ -136,9 +162,14 @@ def killed(name, victim, run, io):
     return len(told)
 
 
-IO = os.path.abspath("../io.policy")
-with open(policy, encoding="utf-8") as given, open(IO, "w", encoding="utf-8") as f:
-    f.write(given.read() + "[audit]\nlog = io\n")
+POLICIES = {}
+with open(policy, encoding="utf-8") as given:
+    text = given.read()
+for io in (False, True):
+    for net in (False, True):
+        POLICIES[io, net] = os.path.abspath(f"../kill-{io:d}{net:d}.policy")
+        with open(POLICIES[io, net], "w", encoding="utf-8") as f:
+            f.write(text + "[audit]\nlog = io\n" * io + "[network]\nmode = allowlist\nallow = nobody.example\n" * net)
 total = 0
 for number in range(rounds):
     for who in VICTIMS:

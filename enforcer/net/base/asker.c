@@ -68,24 +68,32 @@ static void look(struct ward_broker *net, uint32_t inode, struct ward_asker *ret
 {
 	pid_t pid = 0;
 	char comm[WARD_COMM_SIZE];
-	if (inode == 0 || net->looker < 0 || net->looker_late)
+	if (inode == 0) {
+		ret->why = "its socket was closed before anybody could look";
 		return;
-	int r = ward_looker_ask(net->looker, inode, &pid, comm);
+	}
+	int r = net->looker < 0 || net->looker_late
+			? -EPIPE
+			: ward_looker_ask(net->looker, inode, &pid, comm);
 	if (r == 0) {
 		ret->pid = (uint64_t)pid;
 		memcpy(ret->comm, comm, sizeof(ret->comm));
-	} else if (r == -EPIPE) {
-		/* Dead: main.c hears of it, and ends all. */
-		net->looker_late = true;
+		return;
 	}
+	/* Dead: main.c hears of it, and ends all. */
+	net->looker_late |= r == -EPIPE;
+	ret->why = r == -EPIPE ? "the process that looks for it did not answer"
+			       : "no process was found that has its socket";
 }
 
 void ward_asker_find(struct ward_broker *net, const union ward_sockaddr *from,
 	const union ward_sockaddr *to, bool udp, struct ward_asker *ret)
 {
 	*ret = WARD_ASKER_UNKNOWN;
-	if (net->wire.diag < 0 || from->sa.sa_family != to->sa.sa_family)
+	if (net->wire.diag < 0 || from->sa.sa_family != to->sa.sa_family) {
+		ret->why = "this kernel does not tell whose a socket is (sock_diag)";
 		return;
+	}
 	uint32_t seq = ++net->diag_seq;
 	if (send_question(net, seq, from, to, udp) == 0)
 		look(net, take_inode(net, seq), ret);
@@ -104,6 +112,8 @@ void ward_asker_of(struct ward_broker *net, int fd, struct ward_asker *ret)
 		/* As it was when it connected; 0: of another pid namespace that we do not see. */
 		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 && cred.pid > 0)
 			ret->pid = (uint64_t)cred.pid;
+		else
+			ret->why = "it runs in a pid namespace that wardfs-net does not see";
 	} else if (from.sa.sa_family == AF_INET || from.sa.sa_family == AF_INET6) {
 		ward_asker_find(net, &from, &to, false, ret);
 	}

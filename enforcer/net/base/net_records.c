@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "enforcer/base/cleanup.h"
+
 /* By the name that was asked for, or the address where there was none. */
 static void add_expected(
 	struct ward_event *ev, const struct ward_policy *policy, const struct ward_net_record *r)
@@ -27,6 +29,18 @@ static void add_expected(
 	ward_event_text(ev, WARD_TAG_EXPECTED, asked);
 }
 
+static void add_text(struct ward_event *ev, const struct ward_net_record *r)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!r->why) {
+		ward_event_text(ev, WARD_TAG_TEXT, r->text);
+		return;
+	}
+	ward_buf_printf(&b, "%s%swho asked is not known: %s", r->text ? r->text : "",
+		r->text ? "; " : "", r->why);
+	ward_event_text(ev, WARD_TAG_TEXT, ward_buf_error(&b) < 0 ? r->text : ward_buf_str(&b));
+}
+
 int ward_net_record(
 	struct ward_broker *net, enum ward_event_kind kind, const struct ward_net_record *r)
 {
@@ -38,7 +52,7 @@ int ward_net_record(
 		ward_event_text(&ev, WARD_TAG_ACTION, r->action);
 	if (r->uid != WARD_EVENT_UNKNOWN)
 		ward_event_u64(&ev, WARD_TAG_UID, r->uid);
-	if (r->pid != WARD_EVENT_UNKNOWN)
+	if (r->pid != WARD_EVENT_UNKNOWN || r->why)
 		ward_event_u64(&ev, WARD_TAG_PID, r->pid);
 	ward_event_text(&ev, WARD_TAG_COMM, r->comm && *r->comm ? r->comm : NULL);
 	ward_event_text(&ev, WARD_TAG_HOST, r->host);
@@ -65,7 +79,7 @@ int ward_net_record(
 	}
 	if (r->answers_len)
 		ward_event_list(&ev, WARD_TAG_ANSWERS, r->answers, r->answers_len);
-	ward_event_text(&ev, WARD_TAG_TEXT, r->text);
+	add_text(&ev, r);
 	if (r->connections)
 		ward_event_u64(&ev, WARD_TAG_CONNECTIONS, *r->connections);
 	if (kind == WARD_EVENT_DENY)

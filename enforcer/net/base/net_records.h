@@ -23,7 +23,8 @@ struct ward_net_record {
 	int error;		  /* refused: what the program sees */
 	uint64_t uid, pid;	  /* WARD_EVENT_UNKNOWN: not known */
 	const char *comm;	  /* the name of that process */
-	const char *answers;	  /* of a question: addresses that are given, each ended by a NUL */
+	const char *why; /* the pid is not known, which the record says; NULL: or nobody looked */
+	const char *answers; /* of a question: addresses that are given, each ended by a NUL */
 	size_t answers_len;
 	bool ended; /* sent, received and duration are known */
 	uint64_t sent, received, duration_ns;

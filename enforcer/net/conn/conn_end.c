@@ -84,7 +84,8 @@ void ward_conn_fill_record(const struct ward_conn *c, struct ward_net_record *r)
 		.sni = c->inspect.seen[0] ? c->inspect.seen : NULL,
 		.uid = WARD_EVENT_UNKNOWN,
 		.pid = c->asker.pid,
-		.comm = c->asker.comm};
+		.comm = c->asker.comm,
+		.why = c->asker.why};
 }
 
 const char *ward_conn_way(const struct ward_conn *c, char ret[WARD_CONN_WAY_MAX])

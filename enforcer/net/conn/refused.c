@@ -23,6 +23,11 @@
 /* Batches that fit into the socket, and more. */
 #define LAST_MAX 16
 #define KEPT_MAX 256
+/* Who asks, in a second. */
+#define LOOKS_MAX 200U
+/* An RST: headers, and options of TCP. */
+#define ANSWER_MAX 160
+#define ANSWERS_MAX 32
 #define REPEAT_NS (10 * WARD_NS_PER_SEC)
 
 struct seen {
@@ -34,6 +39,9 @@ struct seen {
 struct ward_refused {
 	struct ward_broker *net;
 	struct event *event;
+	struct event *held; /* answers that wait */
+	uint64_t looked_ns; /* begin of the second in which `looked` counts */
+	unsigned looked;
 	struct seen seen[KEPT_MAX];
 	size_t next;
 	uint64_t missed;    /* packets that nobody saw, not recorded yet */
@@ -90,6 +98,24 @@ static bool is_repeated(struct ward_refused *r, const union ward_sockaddr *to, b
 	return false;
 }
 
+/*
+ * A datagram's socket is there still, and that of a connection while its answer waits. Who scans
+ * ports does not hold everybody else up: so many look-ups a second.
+ */
+static void find_asker(struct ward_refused *r, const union ward_sockaddr *from,
+	const union ward_sockaddr *to, bool udp, struct ward_asker *ret)
+{
+	*ret = WARD_ASKER_UNKNOWN;
+	if (ward_clock_left_ns(r->looked_ns, WARD_NS_PER_SEC) == 0) {
+		r->looked_ns = ward_clock_mono_ns();
+		r->looked = 0;
+	}
+	if (r->looked++ < LOOKS_MAX)
+		ward_asker_find(r->net, from, to, udp, ret);
+	else
+		ret->why = "too many attempts in one second";
+}
+
 static void record(struct ward_refused *r, const union ward_sockaddr *from,
 	const union ward_sockaddr *to, bool udp)
 {
@@ -104,8 +130,7 @@ static void record(struct ward_refused *r, const union ward_sockaddr *from,
 		snprintf(text, sizeof(text), "%s%s", address, udp ? "/udp" : "");
 	(void)ward_policy_connect(r->net->policy, text, &place, &rule);
 	struct ward_asker asker;
-	/* A datagram's socket is there still; that of a connection is closed by the answer. */
-	ward_asker_find(r->net, from, to, udp, &asker);
+	find_asker(r, from, to, udp, &asker);
 	struct ward_net_record rec = {.action = "connect",
 		.proto = udp ? "udp" : "tcp",
 		.host = name ? name->text : NULL,
@@ -116,8 +141,9 @@ static void record(struct ward_refused *r, const union ward_sockaddr *from,
 		.error = ECONNREFUSED,
 		.uid = WARD_EVENT_UNKNOWN,
 		.pid = asker.pid,
-		.comm = asker.comm};
-	/* It is refused already. */
+		.comm = asker.comm,
+		.why = asker.why};
+	/* It is refused in any case. */
 	(void)!ward_net_record(r->net, WARD_EVENT_DENY, &rec);
 	ward_buf_clear(&place);
 	ward_buf_clear(&rule);
@@ -183,6 +209,53 @@ static bool look(struct ward_refused *r, int fd)
 	return true;
 }
 
+/* RFC 1071, over the bytes and what was added up before. */
+static uint32_t add_up(uint32_t sum, const uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i + 1 < len; i += 2)
+		sum += (uint32_t)(p[i] << 8 | p[i + 1]);
+	return len & 1 ? sum + (uint32_t)(p[len - 1] << 8) : sum;
+}
+
+bool ward_refused_seal(uint8_t *data, size_t len)
+{
+	const bool v6 = len >= 40 && data[0] >> 4 == 6;
+	const size_t head = v6 ? 40 : len >= 20 ? (size_t)(data[0] & 15) * 4 : 0;
+	if ((!v6 && (head < 20 || data[0] >> 4 != 4)) || data[v6 ? 6 : 9] != IPPROTO_TCP ||
+		len < head + 20 || len > UINT16_MAX)
+		return false;
+	uint32_t sum = v6 ? add_up(0, data + 8, 32) : add_up(0, data + 12, 8);
+	data[head + 16] = data[head + 17] = 0;
+	sum = add_up(sum + IPPROTO_TCP + (uint32_t)(len - head), data + head, len - head);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	data[head + 16] = (uint8_t)(~sum >> 8);
+	data[head + 17] = (uint8_t)~sum;
+	return true;
+}
+
+/*
+ * First the answers, then what had come before them, then they go. What does not get through the
+ * agent's kernel asks for again.
+ */
+static void on_held(evutil_socket_t fd, short what, void *user)
+{
+	struct ward_refused *r = user;
+	uint8_t data[ANSWERS_MAX][ANSWER_MAX];
+	size_t len[ANSWERS_MAX], n = 0;
+	while (n < ANSWERS_MAX) {
+		ssize_t got = recvfrom(fd, data[n], sizeof(data[n]), MSG_TRUNC, NULL, NULL);
+		if (got < 0)
+			break;
+		if ((size_t)got <= sizeof(data[n]) && ward_refused_seal(data[n], (size_t)got))
+			len[n++] = (size_t)got;
+	}
+	for (int i = 0; i < LAST_MAX && look(r, r->net->wire.packet); i++)
+		continue;
+	for (size_t i = 0; i < n; i++)
+		(void)!ward_wire_release(&r->net->wire, data[i], len[i], data[i][0] >> 4 == 6);
+}
+
 static void on_packets(evutil_socket_t fd, short what, void *user)
 {
 	(void)look(user, fd);
@@ -199,8 +272,12 @@ int ward_refused_open(struct ward_broker *net, struct ward_err *err)
 	if (net->wire.packet < 0)
 		return 0;
 	r->event = event_new(net->base, net->wire.packet, EV_READ | EV_PERSIST, on_packets, r);
-	return r->event && event_add(r->event, NULL) == 0 ? 0
-							  : ward_err_sys(err, -ENOMEM, "refusals");
+	bool good = r->event && event_add(r->event, NULL) == 0;
+	if (good && net->wire.held >= 0) {
+		r->held = event_new(net->base, net->wire.held, EV_READ | EV_PERSIST, on_held, r);
+		good = r->held && event_add(r->held, NULL) == 0;
+	}
+	return good ? 0 : ward_err_sys(err, -ENOMEM, "refusals");
 }
 
 void ward_refused_close(struct ward_broker *net)
@@ -215,6 +292,8 @@ void ward_refused_close(struct ward_broker *net)
 	}
 	if (net->refused->event)
 		event_free(net->refused->event);
+	if (net->refused->held)
+		event_free(net->refused->held);
 	free(net->refused);
 	net->refused = NULL;
 }

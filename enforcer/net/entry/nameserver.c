@@ -129,7 +129,8 @@ static int record(struct ward_nameserver *s, const struct whence *w,
 		.error = error,
 		.uid = WARD_EVENT_UNKNOWN,
 		.pid = asker.pid,
-		.comm = asker.comm};
+		.comm = asker.comm,
+		.why = asker.why};
 	if (name) {
 		r.answers = answers;
 		r.answers_len = addresses(s, name, answers);

@@ -137,7 +137,8 @@ static int record(const struct link *l, const char *text, bool ended)
 {
 	struct ward_net_record r = {.text = text ? text : what_of(l->port->kind),
 		.pid = l->asker.pid,
-		.comm = l->asker.comm};
+		.comm = l->asker.comm,
+		.why = l->asker.why};
 	if (ended && l->pump) {
 		r.ended = true;
 		r.sent = ward_pump_bytes(l->pump, WARD_PUMP_INSIDE);

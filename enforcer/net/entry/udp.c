@@ -65,7 +65,8 @@ static void fill_record(const struct ward_udp_flow *f, struct ward_net_record *r
 		.place = f->why.place.len ? ward_buf_str(&f->why.place) : NULL,
 		.uid = WARD_EVENT_UNKNOWN,
 		.pid = f->asker.pid,
-		.comm = f->asker.comm};
+		.comm = f->asker.comm,
+		.why = f->asker.why};
 }
 
 static void flow_free(struct ward_udp_flow *f)

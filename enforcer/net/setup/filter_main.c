@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -42,7 +43,11 @@ static const int broker_calls[] = {/* sockets that are there, and the ring's wak
 static const int child_calls[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(close),
 	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(exit),
 	SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall)};
-static const int maker_calls[] = {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(setsockopt)};
+static const int maker_calls[] = {SCMP_SYS(bind), SCMP_SYS(listen)};
+/* What a maker sets, level and option; with its capabilities there would be more. */
+static const int maker_options[][2] = {{SOL_SOCKET, SO_REUSEADDR}, {SOL_SOCKET, SO_REUSEPORT},
+	{SOL_SOCKET, SO_MARK}, {IPPROTO_IP, IP_PKTINFO}, {IPPROTO_IPV6, IPV6_V6ONLY},
+	{IPPROTO_IPV6, IPV6_FREEBIND}, {IPPROTO_IPV6, IPV6_RECVPKTINFO}};
 static const int looker_calls[] = {SCMP_SYS(openat), SCMP_SYS(getdents64), SCMP_SYS(readlinkat),
 	SCMP_SYS(read), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl), SCMP_SYS(lseek)};
 static const int reach_calls[] = {
@@ -74,6 +79,10 @@ static int fill(scmp_filter_ctx ctx, const struct list *l)
 		r = allow(ctx, l->calls[i]);
 	for (size_t i = 0; r == 0 && l->calls != broker_calls && i < N(child_calls); i++)
 		r = allow(ctx, child_calls[i]);
+	for (size_t i = 0; r == 0 && l->calls == maker_calls && i < N(maker_options); i++)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2,
+			SCMP_A1_32(SCMP_CMP_EQ, (scmp_datum_t)maker_options[i][0]),
+			SCMP_A2_32(SCMP_CMP_EQ, (scmp_datum_t)maker_options[i][1]));
 	for (size_t i = 0; r == 0 && i < l->n_families; i++)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
 			SCMP_A0_32(SCMP_CMP_EQ, (scmp_datum_t)l->families[i]));

@@ -5,12 +5,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -211,5 +213,51 @@ size_t ward_link_route(struct ward_link_batch *b, enum ward_link_route kind, uns
 		break;
 	}
 	mnl_attr_put_u32(h, RTA_OIF, index);
+	return added(b, h);
+}
+
+size_t ward_link_host_in(
+	struct ward_link_batch *b, uint32_t table, unsigned index, int family, const void *addr)
+{
+	size_t len = family == AF_INET ? 4 : 16;
+	struct nlmsghdr *h = request(b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL);
+	struct rtmsg *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+	r->rtm_family = (unsigned char)family;
+	r->rtm_protocol = RTPROT_STATIC;
+	r->rtm_type = RTN_UNICAST;
+	r->rtm_scope = RT_SCOPE_LINK;
+	r->rtm_dst_len = (unsigned char)(8 * len);
+	mnl_attr_put(h, RTA_DST, len, addr);
+	mnl_attr_put_u32(h, RTA_TABLE, table);
+	mnl_attr_put_u32(h, RTA_OIF, index);
+	return added(b, h);
+}
+
+size_t ward_link_rule_add(struct ward_link_batch *b, int family, const struct ward_link_rule *r)
+{
+	size_t len = family == AF_INET ? 4 : 16;
+	struct nlmsghdr *h = request(b, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
+	struct fib_rule_hdr *f = mnl_nlmsg_put_extra_header(h, sizeof(*f));
+	f->family = (uint8_t)family;
+	f->action = FR_ACT_TO_TBL;
+	mnl_attr_put_u32(h, FRA_PRIORITY, r->pref);
+	mnl_attr_put_u32(h, FRA_TABLE, r->table);
+	if (r->unmarked_tcp_to) {
+		f->dst_len = (uint8_t)(8 * len);
+		mnl_attr_put(h, FRA_DST, len, r->unmarked_tcp_to);
+		mnl_attr_put_u32(h, FRA_FWMARK, 0);
+		mnl_attr_put_u32(h, FRA_FWMASK, UINT32_MAX);
+		mnl_attr_put_u8(h, FRA_IP_PROTO, IPPROTO_TCP);
+	}
+	return added(b, h);
+}
+
+size_t ward_link_rule_remove(struct ward_link_batch *b, int family, uint32_t pref)
+{
+	struct nlmsghdr *h = request(b, RTM_DELRULE, 0);
+	struct fib_rule_hdr *f = mnl_nlmsg_put_extra_header(h, sizeof(*f));
+	f->family = (uint8_t)family;
+	f->action = FR_ACT_TO_TBL;
+	mnl_attr_put_u32(h, FRA_PRIORITY, pref);
 	return added(b, h);
 }

@@ -17,7 +17,7 @@ struct mnl_socket;
 int ward_link_open(struct mnl_socket **ret) ward_must_check;
 void ward_link_close(struct mnl_socket *s);
 
-/* One side of the wire takes twelve, each of 140 bytes at most. */
+/* One side of the wire takes twelve, each of 140 bytes at most; held.c as many. */
 #define WARD_LINK_REQUESTS_MAX 12
 #define WARD_LINK_BYTES_MAX 4096
 struct ward_link_batch {
@@ -71,3 +71,18 @@ enum ward_link_route {
 };
 size_t ward_link_route(struct ward_link_batch *b, enum ward_link_route kind, unsigned index,
 	int family, const void *addr);
+
+/* In this table: addr is a host behind the interface. */
+size_t ward_link_host_in(
+	struct ward_link_batch *b, uint32_t table, unsigned index, int family, const void *addr);
+
+/* Which table answers, and for what; see ip-rule(8). */
+struct ward_link_rule {
+	uint32_t pref;
+	uint32_t table;
+	/* TCP to this address, from a socket without a mark or from none; NULL: everything. */
+	const void *unmarked_tcp_to;
+};
+size_t ward_link_rule_add(struct ward_link_batch *b, int family, const struct ward_link_rule *r);
+/* The rule of this number; it fails where there is none. */
+size_t ward_link_rule_remove(struct ward_link_batch *b, int family, uint32_t pref);

@@ -15,10 +15,11 @@
 /* net.core.somaxconn is 4096 since Linux 5.4 and cuts what is larger. */
 #define BACKLOG 4096
 
-int ward_maker_confine(bool bind_low, struct ward_err *err)
+int ward_maker_confine(const struct ward_maker_of *of, struct ward_err *err)
 {
-	return ward_child_confine(
-		bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0, &ward_filter_maker, err);
+	return ward_child_confine((of->bind_low ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0) |
+					  (of->mark ? UINT64_C(1) << CAP_NET_RAW : 0),
+		&ward_filter_maker, err);
 }
 
 static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)
@@ -57,7 +58,7 @@ static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)
 
 static int make(void *user, struct ward_msg_reader *q, struct ward_child_answer *ret)
 {
-	const bool *shared = user;
+	const struct ward_maker_of *of = user;
 	int family = (int)ward_msg_get_u32(q);
 	int type = (int)ward_msg_get_u32(q);
 	size_t len = 0;
@@ -69,13 +70,17 @@ static int make(void *user, struct ward_msg_reader *q, struct ward_child_answer 
 	ward_cleanup_fd int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	int code = len ? bind_to(fd, family, type, a, *shared) : 0;
+	int code = 0;
+	if (of->mark && setsockopt(fd, SOL_SOCKET, SO_MARK, &of->mark, sizeof(of->mark)) < 0)
+		code = -errno;
+	if (code == 0 && len)
+		code = bind_to(fd, family, type, a, of->shared);
 	if (code == 0)
 		ret->fd = ward_steal_fd(&fd);
 	return code;
 }
 
-void ward_maker_serve(int channel, bool shared)
+void ward_maker_serve(int channel, const struct ward_maker_of *of)
 {
-	ward_child_serve(channel, make, &shared);
+	ward_child_serve(channel, make, (void *)(uintptr_t)of);
 }

@@ -19,6 +19,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/net/setup/child.h"
+#include "enforcer/net/setup/held.h"
 #include "enforcer/net/setup/link.h"
 #include "enforcer/net/setup/maker.h"
 
@@ -151,8 +152,19 @@ static void unlimited_refusals(void)
 	}
 }
 
-/* release: told as soon as there is a veth. */
-static int outer_side(int net_fd, int release, struct ward_err *err)
+/* The packet socket where refusals wait; -1: they do not. */
+static int hold_refusals(struct mnl_socket *link, int ipv6)
+{
+	uint8_t v4[4], v6[16];
+	const struct ward_held_agent to = {v4, ipv6 ? v6 : NULL};
+	return inet_pton(AF_INET, WARD_WIRE_AGENT4, v4) == 1 &&
+			       inet_pton(AF_INET6, WARD_WIRE_AGENT6, v6) == 1
+		       ? ward_held_set_up(link, BROKER_LINK, &to)
+		       : -1;
+}
+
+/* release: told as soon as there is a veth. *ret_held: where refusals wait. */
+static int outer_side(int net_fd, int release, int *ret_held, struct ward_err *err)
 {
 	const struct ward_link_end here = {BROKER_LINK, broker_mac, WIRE_INDEX},
 				   there = {AGENT_LINK, agent_mac, WIRE_INDEX};
@@ -178,6 +190,8 @@ static int outer_side(int net_fd, int release, struct ward_err *err)
 	/* From here on both sides are at work. */
 	if (r == 0)
 		r = set_up(&s, err);
+	if (r >= 0)
+		*ret_held = hold_refusals(s.link, r);
 	ward_link_close(s.link);
 	unlimited_refusals();
 	return r;
@@ -237,28 +251,36 @@ static void say_failed(int channel, const char *text)
 	(void)!ward_msg_send(channel, &m, NULL, 0);
 }
 
+/* The descriptors of a side; the second one needs the first. -1: it has none. */
+struct own {
+	int fd;
+	int held;
+};
+
 /*
- * fd is the side's own descriptor; -1: it has none. It stays open here, too: the last close of a
- * packet socket waits for all readers of the kernel's (packet_release(): synchronize_net()), 20 ms
- * and more, and who started the broker waits for the broker's end, but not for ours.
+ * They stay open here, too: the last close of a packet socket waits for all readers of the kernel's
+ * (packet_release(): synchronize_net()), 20 ms and more, and who started the broker waits for the
+ * broker's end, but not for ours.
  */
-static int say_ready(int channel, int ipv6, int fd)
+static int say_ready(int channel, int ipv6, const struct own *own)
 {
+	const int fds[] = {own->fd, own->held};
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_MAKER_READY);
 	ward_msg_put_u32(&m, (uint32_t)ipv6);
-	return ward_msg_send(channel, &m, &fd, fd >= 0 ? 1 : 0);
+	return ward_msg_send(channel, &m, fds, fds[0] < 0 ? 0 : fds[1] < 0 ? 1 : 2);
 }
 
-/* Answers for its side, once that stands; ipv6 < 0: err says why it does not. own: its descriptor.
- */
-static void serve(int channel, bool outer, int ipv6, int own, struct ward_err *err)
+/* Answers for its side, once that stands; ipv6 < 0: err says why it does not. */
+static void serve(int channel, bool outer, int ipv6, const struct own *own, struct ward_err *err)
 {
-	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(outer, err);
+	const struct ward_maker_of of = {
+		.shared = outer, .bind_low = outer, .mark = own->held >= 0 ? WARD_HELD_MARK : 0};
+	int r = ipv6 < 0 ? ipv6 : ward_maker_confine(&of, err);
 	if (r < 0)
 		say_failed(channel, err->text);
 	else if (say_ready(channel, ipv6, own) == 0)
-		ward_maker_serve(channel, outer);
+		ward_maker_serve(channel, &of);
 }
 
 /* Waits for the session's namespaces, joins that of users; *ret_net is that of the network. */
@@ -291,10 +313,15 @@ static void outer_life(int channel, void *user)
 		say_failed(channel, "no network namespace of its own");
 		return;
 	}
-	int ipv6 = outer_side(net_ns, release[1], &err);
+	struct own own = {-1, -1};
+	int ipv6 = outer_side(net_ns, release[1], &own.held, &err);
 	close(ward_steal_fd(&net_ns));
 	close(release[1]);
-	serve(channel, true, ipv6, ipv6 < 0 ? -1 : watch_packets(), &err);
+	own.fd = ipv6 < 0 ? -1 : watch_packets();
+	/* Nobody would know what a refusal answers. */
+	if (ipv6 >= 0 && own.fd < 0 && own.held >= 0)
+		ipv6 = ward_err_sys(&err, own.fd, "packet socket");
+	serve(channel, true, ipv6, &own, &err);
 }
 
 static void inner_life(int channel, void *user)
@@ -312,21 +339,23 @@ static void inner_life(int channel, void *user)
 	close(ward_steal_fd(&net_ns));
 	int ipv6 = inner_side(release[0], &err);
 	close(release[0]);
-	int diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-	serve(channel, false, ipv6, diag, &err);
+	const struct own own = {
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG), -1};
+	serve(channel, false, ipv6, &own, &err);
 }
 
-static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err *err)
+static int hear_ready(int channel, bool *ret_ipv6, struct own *ret, struct ward_err *err)
 {
 	char data[2 * WARD_ERR_TEXT_MAX];
 	struct ward_msg_reader r;
-	size_t n_fds = 1;
+	int fds[2] = {-1, -1};
+	size_t n_fds = 2;
 	struct pollfd p = {.fd = channel, .events = POLLIN};
 	int ready = 0;
 	do {
 		ready = poll(&p, 1, MAKER_MS);
 	} while (ready < 0 && errno == EINTR);
-	ssize_t n = ready > 0 ? ward_msg_recv(channel, data, sizeof(data), ret_fd, &n_fds) : 0;
+	ssize_t n = ready > 0 ? ward_msg_recv(channel, data, sizeof(data), fds, &n_fds) : 0;
 	if (n <= 0)
 		return ward_err_set(err, -EIO, "could not make the session's network");
 	ward_msg_reader_init(&r, data, (size_t)n);
@@ -335,8 +364,7 @@ static int hear_ready(int channel, bool *ret_ipv6, int *ret_fd, struct ward_err 
 		return ward_err_set(err, -EIO, "%s", text ? text : "?");
 	}
 	*ret_ipv6 = ward_msg_get_u32(&r) == 1;
-	if (n_fds == 0)
-		*ret_fd = -1;
+	*ret = (struct own){n_fds > 0 ? fds[0] : -1, n_fds > 1 ? fds[1] : -1};
 	return r.type == WARD_MAKER_READY ? ward_msg_done(&r) : -EBADMSG;
 }
 
@@ -367,16 +395,20 @@ int ward_wire_join(struct ward_wire *w, int user_fd, int net_fd, struct ward_err
 		r = ward_child_join(w->inner, ns, 2, 0);
 	if (r < 0)
 		return ward_err_sys(err, r, "the network of the session");
-	r = hear_ready(w->outer, &outside, &w->packet, err);
+	struct own own[2] = {{-1, -1}, {-1, -1}};
+	r = hear_ready(w->outer, &outside, &own[0], err);
 	if (r == 0)
-		r = hear_ready(w->inner, &inside, &w->diag, err);
+		r = hear_ready(w->inner, &inside, &own[1], err);
+	w->packet = own[0].fd;
+	w->held = own[0].held;
+	w->diag = own[1].fd;
 	w->ipv6 = r == 0 && outside && inside;
 	return r;
 }
 
 void ward_wire_close(struct ward_wire *w)
 {
-	const int fds[] = {w->outer, w->inner, w->packet, w->diag};
+	const int fds[] = {w->outer, w->inner, w->packet, w->held, w->diag};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -417,4 +449,16 @@ int ward_wire_socket(const struct ward_wire *w, enum ward_wire_side side, int fa
 	if (r == 0)
 		*ret_fd = a.fd;
 	return r;
+}
+
+int ward_wire_release(const struct ward_wire *w, const void *data, size_t len, bool ipv6)
+{
+	struct sockaddr_ll ll = {.sll_family = AF_PACKET,
+		.sll_protocol = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP),
+		.sll_ifindex = WIRE_INDEX,
+		.sll_halen = sizeof(agent_mac)};
+	memcpy(ll.sll_addr, agent_mac, sizeof(agent_mac));
+	return sendto(w->packet, data, len, MSG_DONTWAIT, (struct sockaddr *)&ll, sizeof(ll)) < 0
+		       ? -errno
+		       : 0;
 }

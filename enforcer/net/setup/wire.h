@@ -11,7 +11,8 @@
  * address is a local one (AnyIP: `local` routes for 0.0.0.0/0 and ::/0): where wardfs-net listens,
  * it accepts, and getsockname() is the destination that the program asked for; everywhere else the
  * kernel answers with RST or "port unreachable", so that a refusal is ECONNREFUSED at once. All
- * ports stay free inside. A packet socket shows what was refused so.
+ * ports stay free inside. A packet socket shows what was refused so. An RST waits until wardfs-net
+ * has found out whose connection it ends (held.h).
  *
  * Nobody enters these namespaces later. Two small processes stay there, forked before anything was
  * read, with no right but that of making sockets (maker.h); wardfs-net asks them for sockets.
@@ -41,11 +42,13 @@ struct ward_wire {
 	int outer;  /* SOCK_SEQPACKET to the maker in the broker's namespace */
 	int inner;  /* to the one in the agent's namespace */
 	int packet; /* packet socket on net0: what the agent sends; -1: this kernel has none */
+	int held;   /* packet socket with the kernel's RST on their way; -1: they do not wait */
 	int diag;   /* NETLINK_SOCK_DIAG of the agent's namespace; -1: this kernel has none */
 	bool ipv6;
 };
 
-#define WARD_WIRE_INIT ((struct ward_wire){.outer = -1, .inner = -1, .packet = -1, .diag = -1})
+#define WARD_WIRE_INIT                                                                             \
+	((struct ward_wire){.outer = -1, .inner = -1, .packet = -1, .held = -1, .diag = -1})
 
 /*
  * Forks the two makers, which wait. To be called as the owner, while the process has one thread and
@@ -70,3 +73,7 @@ enum ward_wire_side { WARD_WIRE_OUTER = 0, WARD_WIRE_INNER };
  */
 int ward_wire_socket(const struct ward_wire *w, enum ward_wire_side side, int family, int type,
 	const struct sockaddr *addr, int *ret_fd) ward_must_check;
+
+/* Lets a packet of IP go to the agent, which came from `held`. Nobody waits for room. */
+int ward_wire_release(
+	const struct ward_wire *w, const void *data, size_t len, bool ipv6) ward_must_check;

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of the writer, wardfs-fs, pid 1 and the supervisor, each at random moments of a session at
-# work: what the command saw succeed or refused is in the trail. With --long 200 times each.
+# kill -9 of the writer, wardfs-fs, wardfs-net, pid 1 and the supervisor, each at random moments of a
+# session at work: what the command saw succeed or refused is in the trail, and no trail is intact.
+# With --long 1,000 times each.
 # plain
-# timeout: 3600
+# timeout: 14400
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
@@ -12,7 +13,7 @@ project p
 cd p || exit 1
 mkdir denied
 printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/denied\n' >../policy
-rounds=${WARD_ROUNDS:-${WARD_LONG:+200}}
+rounds=${WARD_ROUNDS:-${WARD_LONG:+1000}}
 python3 "$WARD_SRC/tests/support/kill-sessions.py" "$WARDFS" ../policy "${rounds:-2}" ||
 	fail "an operation without a record"
 # What the killed ones left is cleared up by the next start.
