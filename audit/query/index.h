@@ -14,8 +14,12 @@
  *   net      session, seq, port, sent, received, duration; words: host, addr, proto
  *   tally    session, kind, verdict (0: none), n: how many records
  *   label    session; words: key, value, of session.start
+ *   about    session; started (ns since 1970), login, audit_session; words: verb, mode, project,
+ *            owner, agent, of session.start
  *   labels   a view of label: session (its name), key, value
- *   records  a view of record and net as in the trail, escaped, with the name of the session
+ *   sessions a view of session and about
+ *   records  a view of record and net as in the trail, escaped, with the name of the session, its
+ *            login and audit_session
  */
 #pragma once
 

@@ -22,6 +22,13 @@
 #define WORD(table, column) " LEFT JOIN word " table " ON " table ".id = record." column
 #define NET_WORD(table, column) " LEFT JOIN word " table " ON " table ".id = net." column
 
+/* As records have it, of nanoseconds since 1970. */
+#define TIME(ns)                                                                                   \
+	" strftime('%Y-%m-%dT%H:%M:%S', " ns " / 1000000000, 'unixepoch') ||"                      \
+	" printf('.%09dZ', " ns " % 1000000000)"
+#define STARTED TIME("about.started")
+#define AT TIME("time")
+
 /*
  * 50 to 80 bytes a record: each text stands once, in word, and the time is a number. The first
  * words are those that partial indexes name by number.
@@ -44,23 +51,33 @@ static const char schema[] =
 	" PRIMARY KEY(session, kind, verdict)) WITHOUT ROWID;"
 	"CREATE TABLE label(session INTEGER NOT NULL, key INTEGER NOT NULL, value INTEGER NOT NULL,"
 	" PRIMARY KEY(session, key)) WITHOUT ROWID;"
+	"CREATE TABLE about(session INTEGER PRIMARY KEY, started INTEGER, verb INTEGER,"
+	" mode INTEGER, project INTEGER, owner INTEGER, agent INTEGER, login INTEGER,"
+	" audit_session INTEGER);"
 	"CREATE VIEW labels AS SELECT session.name AS session, k.text AS key, v.text AS value"
 	" FROM label JOIN session ON session.id = label.session JOIN word k ON k.id = key"
 	" JOIN word v ON v.id = value;"
+	"CREATE VIEW sessions AS SELECT session.name AS session," STARTED
+	" AS started, v.text AS verb, m.text AS mode, p.text AS project,"
+	" o.text AS owner, a.text AS agent, login, audit_session, records"
+	" FROM session LEFT JOIN about ON about.session = session.id"
+	" LEFT JOIN word v ON v.id = verb LEFT JOIN word m ON m.id = mode"
+	" LEFT JOIN word p ON p.id = project LEFT JOIN word o ON o.id = owner"
+	" LEFT JOIN word a ON a.id = agent;"
 	"CREATE INDEX record_path ON record(path) WHERE path IS NOT NULL;"
 	"CREATE INDEX record_path2 ON record(path2) WHERE path2 IS NOT NULL;"
 	"CREATE INDEX record_move ON record(session, at) WHERE kind IN (1, 2);"
 	"CREATE INDEX record_actor ON record(session, at) WHERE parent IS NOT NULL;"
 	"CREATE INDEX net_host ON net(host) WHERE host IS NOT NULL;"
 	"CREATE INDEX net_addr ON net(addr) WHERE addr IS NOT NULL;"
-	"CREATE VIEW records AS SELECT session.name AS session, record.seq AS seq, at,"
-	" strftime('%Y-%m-%dT%H:%M:%S', time / 1000000000, 'unixepoch') ||"
-	" printf('.%09dZ', time % 1000000000) AS time,"
+	"CREATE VIEW records AS SELECT session.name AS session, record.seq AS seq, at," AT
+	" AS time,"
 	" w_kind.text AS kind, w_verdict.text AS verdict, w_action.text AS action,"
 	" w_path.text AS path, w_path2.text AS path2, pid, process, parent, w_comm.text AS comm,"
 	" w_rule.text AS rule, w_errno.text AS errno, read, written, w_host.text AS host,"
-	" w_addr.text AS addr, port, w_proto.text AS proto, sent, received, duration"
-	" FROM record JOIN session ON session.id = record.session" WORD("w_kind", "kind") WORD(
+	" w_addr.text AS addr, port, w_proto.text AS proto, sent, received, duration,"
+	" login, audit_session FROM record JOIN session ON session.id = record.session"
+	" LEFT JOIN about ON about.session = record.session" WORD("w_kind", "kind") WORD(
 		"w_verdict", "verdict") WORD("w_action", "action") WORD("w_path",
 		"path") WORD("w_path2", "path2") WORD("w_comm", "comm") WORD("w_rule",
 		"rule") WORD("w_errno",

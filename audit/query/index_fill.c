@@ -138,6 +138,39 @@ static int add_labels(struct filling *f, const struct ward_index_row *row)
 	return rc;
 }
 
+/* Who the session was of; what the record does not have stays NULL. */
+static int add_about(struct filling *f, const struct ward_index_row *row)
+{
+	static const char *const words[] = {"verb", "mode", "project", "owner", "agent"};
+	static const char *const numbers[] = {"login_uid", "audit_session"};
+	const json_t *detail = json_object_get(row->parsed, "detail");
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(f->x.db,
+		"INSERT OR REPLACE INTO about VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", -1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 1, f->session);
+		if (row->ns >= 0)
+			(void)sqlite3_bind_int64(s, 2, row->ns);
+	}
+	for (int i = 0; rc == SQLITE_OK && i < 5; i++) {
+		const char *text = json_string_value(json_object_get(detail, words[i]));
+		int64_t number = 0;
+		if (!text)
+			continue;
+		rc = ward_index_words_number(f->words, text, strlen(text), &number);
+		(void)sqlite3_bind_int64(s, 3 + i, number);
+	}
+	for (int i = 0; rc == SQLITE_OK && i < 2; i++) {
+		const json_t *v = json_object_get(detail, numbers[i]);
+		if (json_is_integer(v))
+			(void)sqlite3_bind_int64(s, 8 + i, json_integer_value(v));
+	}
+	if (rc == SQLITE_OK)
+		rc = step(s);
+	(void)sqlite3_finalize(s);
+	return rc;
+}
+
 static int add_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct filling *f = ctx;
@@ -156,6 +189,8 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 	int rc = add_row(f, l.seq, at, &row);
 	if (rc == SQLITE_OK && ward_line_is(&l, "session.start"))
 		rc = add_labels(f, &row);
+	if (rc == SQLITE_OK && ward_line_is(&l, "session.start"))
+		rc = add_about(f, &row);
 	if (rc != SQLITE_OK) {
 		int r = ward_index_db_error(rc);
 		return r ? r : -EIO;
@@ -244,7 +279,7 @@ static int forget_records(struct filling *f, int64_t session, struct ward_err *e
 {
 	static const char *const tables[] = {"DELETE FROM record WHERE session = ?",
 		"DELETE FROM net WHERE session = ?", "DELETE FROM tally WHERE session = ?",
-		"DELETE FROM label WHERE session = ?"};
+		"DELETE FROM label WHERE session = ?", "DELETE FROM about WHERE session = ?"};
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(*tables); i++)
 		r = ward_index_db_run_for(&f->x, tables[i], session, err);

@@ -12,6 +12,7 @@
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "audit/verify/attest_form.h"
+#include "audit/verify/attest_git.h"
 #include "audit/verify/attest_products.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
@@ -31,6 +32,7 @@ struct collect {
 	json_int_t more;	  /* of them, that are not in the list */
 	json_int_t refused;
 	struct ward_products products;
+	struct ward_attest_git git;
 };
 
 static void drop(struct collect *c)
@@ -40,6 +42,7 @@ static void drop(struct collect *c)
 	json_decref(c->probes);
 	json_decref(c->policies);
 	ward_products_clear(&c->products);
+	ward_attest_git_clear(&c->git);
 }
 
 /* A policy that was loaded while the session ran: the statement must not be about the first alone.
@@ -79,7 +82,8 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	else if (kind == WARD_EVENT_RELOAD)
 		return take_policy(c, rec) < 0 ? -ENOMEM : 0;
 	c->refused += ward_record_kind_is(kind, WARD_KIND_REFUSAL);
-	return ward_products_take(&c->products, rec);
+	int r = ward_products_take(&c->products, rec);
+	return r < 0 ? r : ward_attest_git_take(&c->git, rec);
 }
 
 /* --- the parts of the predicate; NULL or a negative value: no memory --- */
@@ -224,9 +228,11 @@ static json_t *statement(const struct ward_attest_about *a, struct collect *c, j
 	ward_buf_printf(&name, "wardfs/trail/%s", a->session);
 	json_t *subjects =
 		json_pack("[{s:s, s:{s:s}}]", "name", ward_buf_str(&name), "digest", "sha256", hex);
-	json_t *products = NULL;
+	json_t *products = NULL, *git = NULL;
 	if (!subjects || ward_products_list(&c->products, subjects, &products) < 0 ||
-		json_object_set_new(predicate, "products", products) < 0) {
+		json_object_set_new(predicate, "products", products) < 0 ||
+		ward_attest_git_list(&c->git, subjects, &git) < 0 ||
+		json_object_set_new(predicate, "git", git) < 0) {
 		json_decref(subjects);
 		return NULL;
 	}

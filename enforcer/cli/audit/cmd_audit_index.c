@@ -113,7 +113,9 @@ static const struct argp_option sql_options[] = {
 const struct argp audit_sql_argp = {sql_options, audit_verb_parse, "QUERY",
 	"Brings the index over all trails up to date and answers a SELECT about "
 	"records(session, seq, at, time, kind, verdict, action, path, path2, pid, process, "
-	"parent, comm, rule, errno, read, written, host, addr, port, proto, sent, received, duration).\vExit status: 0, 2 for wrong use, 125 if "
+	"parent, comm, rule, errno, read, written, host, addr, port, proto, sent, received, "
+	"duration, login, audit_session), sessions(session, started, verb, mode, project, owner, "
+	"agent, login, audit_session, records) and labels(session, key, value).\vExit status: 0, 2 for wrong use, 125 if "
 	"it could not be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb sql_verb = {

@@ -483,6 +483,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		e = ward_guard_recover(&r->guard, "wardfs-audit died", &why);
 	if (e == 0)
 		e = limits;
+	if (e == 0)
+		e = ward_run_project_git(r);
 	json_t *details = end_details(r);
 	if (e == 0)
 		e = ward_record_session_end(

@@ -3,6 +3,7 @@
 #include "enforcer/session/run/run_project.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "enforcer/base/buf.h"
@@ -12,6 +13,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/session/home/home.h"
 #include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/records/git_records.h"
 
 /*
  * The tree that the summary at the end is about; NULL: nothing of this host. The project may stand
@@ -73,6 +75,9 @@ void ward_run_project_look(struct ward_running *r)
 				t == project ? WARD_EXECUTED_START_NS : WARD_EXECUTED_START_NS / n,
 				&r->before[i]) < 0)
 			r->before[i] = NULL;
+		if ((t == project || is_other(r, t)) &&
+			ward_git_heads_read(t->backing, &r->git[i]) < 0)
+			snprintf(r->git[i].why, sizeof(r->git[i].why), "no memory");
 	}
 	ward_as_owner_end(&as);
 }
@@ -82,6 +87,7 @@ void ward_run_project_forget(struct ward_running *r)
 	for (size_t i = 0; i < WARD_POLICY_TREES_MAX; i++) {
 		ward_executed_before_free(r->before[i]);
 		r->before[i] = NULL;
+		ward_git_heads_clear(&r->git[i]);
 	}
 }
 
@@ -139,4 +145,24 @@ void ward_run_project_find(const struct ward_running *r, struct ward_executed *f
 			found->whole = false;
 	}
 	ward_as_owner_end(&as);
+}
+
+int ward_run_project_git(struct ward_running *r)
+{
+	const struct ward_run_plan_tree *project = project_tree(r);
+	int e = 0;
+	for (size_t i = 0; r->started && e == 0 && i < r->plan->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &r->plan->trees[i];
+		ward_cleanup(ward_git_made_clear) struct ward_git_made made = {0};
+		struct ward_as_owner as = {0};
+		if (t != project && !is_other(r, t))
+			continue;
+		if (ward_as_owner_begin(&r->plan->id, &as, NULL) < 0)
+			return -EPERM;
+		e = ward_git_made_find(t->backing, &r->git[i], &made);
+		ward_as_owner_end(&as);
+		if (e == 0)
+			e = ward_record_git(&r->guard, t->path, &made);
+	}
+	return e;
 }

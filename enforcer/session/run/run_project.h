@@ -15,5 +15,7 @@ void ward_run_project_look(struct ward_running *r);
  * its path in it, elsewhere by that on the host. found is initialised; ward_executed_clear() frees
  * it. */
 void ward_run_project_find(const struct ward_running *r, struct ward_executed *found);
+/* What the session did to the branches of those trees, as records of kind `git`. */
+int ward_run_project_git(struct ward_running *r) ward_must_check;
 /* Frees what was taken down. */
 void ward_run_project_forget(struct ward_running *r);

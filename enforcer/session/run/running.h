@@ -26,6 +26,7 @@
 #include "enforcer/session/run/probes.h"
 #include "enforcer/session/terminal/relay.h"
 #include "enforcer/session/tree/executed.h"
+#include "enforcer/session/tree/git_heads.h"
 
 struct ward_running {
 	struct ward_run_plan *plan;
@@ -58,6 +59,7 @@ struct ward_running {
 	struct ward_reload reload;
 	uint64_t started_ns;
 	struct ward_executed_before *before[8]; /* WARD_POLICY_TREES_MAX; NULL: not looked at */
+	struct ward_git_heads git[8];		/* the branches then, of the same trees */
 	bool started;				/* the command, perhaps */
 	bool ending;				/* SIGTERM was sent; the clock means SIGKILL */
 	bool over;

@@ -28,6 +28,12 @@ names() { audit list --json "$@" 2>/dev/null | python3 -c 'import json, sys; pri
 [ "$(names --label task=other --label ticket=x)" = "" ] || fail "one of two labels"
 expect 0 audit sql "SELECT session, value FROM labels WHERE key = 'task' ORDER BY session"
 [ "$OUT" = "$(printf 'session\tvalue\none\tmend\ntwo\tother')" ] || fail "sql: $OUT"
+expect 0 audit sql "SELECT count(*) > 1 FROM records WHERE kind = 'probe' AND time >= '2020-01-02' AND session IN (SELECT session FROM labels WHERE key = 'ticket' AND value GLOB 'A-1*')"
+[ "$OUT" = "count(*) > 1
+1" ] || fail "records by a label: $OUT"
+expect 0 audit sql "SELECT session, verb, mode, records > 2, started < '2999', project GLOB '/*/work' FROM sessions ORDER BY session"
+[ "$OUT" = "$(printf 'session\tverb\tmode\trecords > 2\tstarted < '"'2999'"'\tproject GLOB '"'/*/work'"'\none\trun\trestricted\t1\t1\t1\ntwo\trun\trestricted\t1\t1\t1')" ] ||
+	fail "sessions: $OUT"
 expect 2 audit list --label nonsense
 agree "labels"
 # Whose login it was: of three that the kernel told of, and two that it may not have.
@@ -41,6 +47,14 @@ run --session nobody --events 2
 [ "$(names --audit-session 3)" = "l7s3 l8s3" ] || fail "--audit-session: $(names --audit-session 3)"
 [ "$(names --login 7 --audit-session 4 --kind open)" = l7s4 ] || fail "both and a filter"
 [ "$(names --login root)" = "" ] || fail "by a name: $(names --login root)"
+expect 0 audit sql "SELECT group_concat(session, ' ') FROM (SELECT session FROM sessions WHERE login = 7 ORDER BY session)"
+[ "$(echo "$OUT" | tail -n 1)" = "l7s3 l7s4" ] || fail "sql by a login: $OUT"
+expect 0 audit sql "SELECT DISTINCT session FROM records WHERE audit_session = 3 AND kind = 'open' ORDER BY session"
+[ "$OUT" = "session
+l7s3
+l8s3" ] || fail "sql by an audit session: $OUT"
+expect 0 audit sql "SELECT login IS NULL, audit_session IS NULL FROM sessions WHERE session = 'nobody'"
+has "$OUT" '1	1'
 expect 2 audit list --login no-such-user
 expect 2 audit list --audit-session x
 for verb in guarantees network; do
