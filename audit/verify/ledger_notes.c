@@ -58,11 +58,60 @@ int ward_ledger_notes_read(int fd, struct ward_ledger_notes *ret)
 	return 0;
 }
 
+void ward_ledger_notes_resume(struct ward_ledger_notes *n, const struct ward_merkle *tree)
+{
+	uint8_t root[WARD_HASH_BYTES];
+	n->tree = n->from = *tree;
+	ward_merkle_root(tree, root);
+	while (n->met < n->n && n->v[n->met].size <= tree->n) {
+		n->mismatch = n->v[n->met].size == tree->n &&
+			      memcmp(root, n->v[n->met].root, sizeof(root)) != 0;
+		if (n->mismatch)
+			return;
+		n->matched = n->v[n->met++].size;
+	}
+	if (n->met < n->n &&
+		ward_merkle_plan_consistency(tree->n, n->v[n->n - 1].size, &n->plan) < 0)
+		n->inconsistent = true;
+}
+
+/* A whole subtree of what is new: perhaps a node of the proof. */
+static void seen(void *ctx, uint64_t from, uint64_t to, const uint8_t root[WARD_HASH_BYTES])
+{
+	struct ward_ledger_notes *n = ctx;
+	for (size_t i = 0; i < n->plan.n; i++)
+		if (n->plan.v[i].from == from && n->plan.v[i].to == to)
+			memcpy(n->path[i], root, WARD_HASH_BYTES);
+}
+
+/*
+ * All leaves of the last checkpoint are there. The nodes of the earlier tree are whole subtrees of
+ * it, those that end with the last leaf perhaps not.
+ */
+static void check_consistency(struct ward_ledger_notes *n)
+{
+	const struct ward_tlog_note *last = &n->v[n->n - 1];
+	uint8_t first[WARD_HASH_BYTES];
+	for (size_t i = 0; i < n->plan.n; i++) {
+		const struct ward_merkle_range *x = &n->plan.v[i];
+		if (x->to <= n->from.n)
+			memcpy(n->path[i], n->from.h[__builtin_ctzll(x->to - x->from)],
+				WARD_HASH_BYTES);
+		else if (x->to == last->size)
+			ward_merkle_tail(&n->tree, x->from, n->path[i]);
+	}
+	ward_merkle_root(&n->from, first);
+	n->inconsistent = !ward_merkle_check_consistency(n->from.n, first, last->size, last->root,
+		(const uint8_t(*)[WARD_HASH_BYTES])n->path, n->plan.n);
+}
+
 void ward_ledger_notes_line(struct ward_ledger_notes *n, const char *line, size_t len)
 {
 	uint8_t hash[WARD_HASH_BYTES];
 	ward_merkle_leaf(line, len, hash);
-	ward_merkle_add(&n->tree, hash);
+	ward_merkle_add_seen(&n->tree, hash, n->from.n ? seen : NULL, n);
+	if (n->from.n && n->met < n->n && n->tree.n == n->v[n->n - 1].size)
+		check_consistency(n);
 	while (!n->mismatch && n->met < n->n && n->v[n->met].size <= n->tree.n) {
 		ward_merkle_root(&n->tree, hash);
 		n->mismatch = n->v[n->met].size < n->tree.n ||
@@ -115,6 +164,12 @@ static void judge(const struct ward_ledger_notes *n, const struct ward_note_key 
 	if (n->mismatch)
 		ward_verify_say(ret, WARD_VERIFY_EDITED, n->matched + 1,
 			"the entries are not those of the ledger's checkpoint %zu", n->met + 1);
+	else if (n->inconsistent)
+		ward_verify_say(ret, WARD_VERIFY_EDITED, n->from.n + 1,
+			"the %" PRIu64
+			" entries that were verified before are not the beginning of "
+			"those of its last checkpoint",
+			n->from.n);
 	else if (n->met < n->n)
 		ward_verify_say(ret, WARD_VERIFY_TRUNCATED, n->tree.n + 1,
 			"its last checkpoint covers %" PRIu64 " entries, and there are %" PRIu64,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "audit/log/chain.h"
+#include "audit/log/merkle.h"
 #include "audit/log/tlog.h"
 #include "audit/verify/ledger_view.h"
 
@@ -21,6 +22,12 @@ struct ward_ledger_notes {
 	size_t met;	  /* checkpoints whose size was reached */
 	uint64_t matched; /* size of the last one that matches */
 	bool mismatch;	  /* v[met] does not */
+	/* Taken up again behind `from` (n: 0: from the beginning): the proof of consistency from
+	 * there to the last checkpoint. */
+	struct ward_merkle from;
+	struct ward_merkle_plan plan;
+	uint8_t path[WARD_PROOF_MAX][WARD_HASH_BYTES];
+	bool inconsistent;
 };
 
 /* One more, which stands at byte `at` of n->text. -ENOMEM. */
@@ -29,6 +36,8 @@ int ward_ledger_notes_add(
 /* fd -1: the file does not exist. -E2BIG. ward_ledger_notes_clear(). */
 int ward_ledger_notes_read(int fd, struct ward_ledger_notes *ret) ward_must_check;
 void ward_ledger_notes_clear(struct ward_ledger_notes *n);
+/* Before the first line: goes on behind the leaves of this tree. */
+void ward_ledger_notes_resume(struct ward_ledger_notes *n, const struct ward_merkle *tree);
 /* The next whole line of the ledger, without its newline. */
 void ward_ledger_notes_line(struct ward_ledger_notes *n, const char *line, size_t len);
 /*

@@ -2,6 +2,9 @@
 /* Looks up sessions, keys and times in what the ledger says. */
 #include "audit/verify/ledger_view.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,19 +17,68 @@ void ward_ledger_view_free(struct ward_ledger_view *v)
 		free(v->v[i].held_reason);
 	}
 	free(v->v);
+	free(v->slots);
 	free(v->host_keys);
 	free(v->enrolled);
 	free(v->rotations);
 	*v = (struct ward_ledger_view){0};
 }
 
+/* The slot of the name, or the free one where it belongs. FNV-1a, 64 bits. */
+static size_t *slot_of(const struct ward_ledger_view *v, const char *name, size_t len)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+	for (size_t i = (size_t)(h ^ h >> 32);; i++) {
+		size_t *slot = &v->slots[i & (v->n_slots - 1)];
+		const char *have = *slot ? v->v[*slot - 1].name : NULL;
+		if (!have || (strncmp(have, name, len) == 0 && !have[len]))
+			return slot;
+	}
+}
+
 const struct ward_ledger_session *ward_ledger_view_find(
 	const struct ward_ledger_view *v, const char *session)
 {
+	const size_t *slot = v->n_slots ? slot_of(v, session, strlen(session)) : NULL;
+	return slot && *slot ? &v->v[*slot - 1] : NULL;
+}
+
+/* Half of the slots are in use at most. */
+static int grow(struct ward_ledger_view *v)
+{
+	if (v->n_slots && v->n < v->n_slots / 2)
+		return 0;
+	const size_t n = v->n_slots ? 2 * v->n_slots : 64;
+	size_t *fresh = calloc(n, sizeof(*fresh));
+	struct ward_ledger_session *more = reallocarray(v->v, n / 2, sizeof(*more));
+	v->v = more ? more : v->v;
+	if (!fresh || !more) {
+		free(fresh);
+		return -ENOMEM;
+	}
+	free(v->slots);
+	v->slots = fresh;
+	v->n_slots = n;
 	for (size_t i = 0; i < v->n; i++)
-		if (strcmp(v->v[i].name, session) == 0)
-			return &v->v[i];
-	return NULL;
+		*slot_of(v, v->v[i].name, strlen(v->v[i].name)) = i + 1;
+	return 0;
+}
+
+struct ward_ledger_session *ward_ledger_view_take(
+	struct ward_ledger_view *v, const char *name, size_t len)
+{
+	if (len > WARD_SESSION_NAME_MAX || grow(v) < 0)
+		return NULL;
+	size_t *slot = slot_of(v, name, len);
+	if (*slot)
+		return &v->v[*slot - 1];
+	struct ward_ledger_session *s = &v->v[v->n++];
+	*slot = v->n;
+	*s = (struct ward_ledger_session){0};
+	memcpy(s->name, name, len);
+	return s;
 }
 
 uint64_t ward_ledger_kept_until(const struct ward_ledger_session *s)
@@ -46,4 +98,16 @@ size_t ward_ledger_view_enrolled(
 		if (v->enrolled[i])
 			ret[n++] = v->host_keys[i];
 	return n;
+}
+
+void ward_ledger_say_before(struct ward_ledger_view *v)
+{
+	char more[sizeof(v->result.text)];
+	if (v->result.state != WARD_VERIFY_INTACT || v->before == 0)
+		return;
+	memcpy(more, v->result.text, sizeof(more));
+	snprintf(v->result.text, sizeof(v->result.text),
+		"the first %" PRIu64
+		" entries as they were verified before, not read again%s%.120s",
+		v->before, *more ? "; " : "", more);
 }

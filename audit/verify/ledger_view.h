@@ -64,14 +64,22 @@ struct ward_ledger_view {
 	/* Its own checkpoints: sizes of the first and the last one, 0 where there is none. */
 	uint64_t covered_from;
 	uint64_t covered_to;
-	uint64_t claimed;	       /* the largest one that an entry says was there */
+	uint64_t claimed; /* the largest one that an entry says was there */
+	uint64_t before;  /* entries that an earlier verification took (ledger_resume.h) */
 	struct ward_ledger_session *v; /* in the order in which they started */
 	size_t n;
+	size_t *slots; /* place in v plus one, by name; 0: free. Of a power of two */
+	size_t n_slots;
 };
 
 void ward_ledger_view_free(struct ward_ledger_view *v);
+/* That of the name, made if need be; NULL: no memory. Valid until the next one is made. */
+struct ward_ledger_session *ward_ledger_view_take(
+	struct ward_ledger_view *v, const char *name, size_t len);
 /* When the time of its trail is over, in seconds since 1970; 0: it has no end. */
 uint64_t ward_ledger_kept_until(const struct ward_ledger_session *s);
+/* Says in the verdict of the ledger, if it is INTACT, that its first entries were not read now. */
+void ward_ledger_say_before(struct ward_ledger_view *v);
 /* The enrolled ones into ret, at most max. Returns how many. */
 size_t ward_ledger_view_enrolled(
 	const struct ward_ledger_view *v, struct ward_public_key *ret, size_t max);

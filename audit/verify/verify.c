@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "audit/log/lines.h"
 #include "audit/log/segments.h"
 #include "audit/verify/ledger_notes.h"
+#include "audit/verify/ledger_resume.h"
 #include "audit/verify/suspect.h"
 #include "audit/verify/verify_keys.h"
 #include "audit/write/ledger.h"
@@ -274,23 +276,6 @@ int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t r
 
 /* --- the ledger --- */
 
-static struct ward_ledger_session *session_of(struct ward_ledger_view *v, const struct ward_line *l)
-{
-	for (size_t i = v->n; i-- > 0;)
-		if (ward_line_of(l, v->v[i].name))
-			return &v->v[i];
-	if ((v->n & (v->n - 1)) == 0) {
-		struct ward_ledger_session *p = reallocarray(v->v, v->n ? 2 * v->n : 1, sizeof(*p));
-		if (!p)
-			return NULL;
-		v->v = p;
-	}
-	struct ward_ledger_session *s = &v->v[v->n++];
-	*s = (struct ward_ledger_session){0};
-	snprintf(s->name, sizeof(s->name), "%.*s", (int)l->session_len, l->session);
-	return s;
-}
-
 static void take_time(char to[40], const json_t *entry)
 {
 	const char *t = json_string_value(json_object_get(entry, "time"));
@@ -420,7 +405,8 @@ static int take_entry(
 	bool host =
 		ward_line_is(l, "rotate") || ward_line_is(l, "enroll") || ward_line_is(l, "revoke");
 	json_t *e = json_loadb(text->p, text->len, 0, NULL);
-	struct ward_ledger_session *s = e && !host ? session_of(v, l) : NULL;
+	struct ward_ledger_session *s =
+		e && !host ? ward_ledger_view_take(v, l->session, l->session_len) : NULL;
 	int r = s || (e && host) ? 0 : -ENOMEM;
 	if (r == 0 && host)
 		r = ward_verify_take_key(v, l, e);
@@ -461,7 +447,8 @@ struct ledger_walk {
 	uint8_t good_prev[WARD_MAC_BYTES]; /* of the last genuine line in a row */
 	uint64_t bad_off;
 	uint64_t torn;
-	bool good; /* every line so far */
+	uint64_t end; /* of what was read */
+	bool good;    /* every line so far */
 	struct ward_ledger_notes notes;
 };
 
@@ -517,9 +504,52 @@ static int judge_ledger(const struct ledger_walk *w, struct ward_log *log,
 	return 0;
 }
 
+/* What was verified before: the entries that later ones rest on, and that it is there still. */
+static int take_up(struct ledger_walk *w, struct ward_log *log,
+	const struct ward_ledger_resume *from, struct ward_ledger_view *v)
+{
+	char tail[WARD_MAC_HEX + 3], want[sizeof(tail) + 1]; /* mac, quote, brace, newline */
+	ward_ledger_notes_resume(&w->notes, &from->tree);
+	memcpy(w->prev, from->prev, sizeof(w->prev));
+	memcpy(w->good_prev, from->prev, sizeof(w->good_prev));
+	v->result.records = v->before = from->n;
+	(void)sodium_bin2hex(want, sizeof(want), from->prev, sizeof(from->prev));
+	memcpy(want + WARD_MAC_HEX, "\"}\n", 4);
+	if (!log || from->offset < sizeof(tail) ||
+		ward_log_read(log, tail, sizeof(tail), from->offset - sizeof(tail)) !=
+			(ssize_t)sizeof(tail) ||
+		memcmp(tail, want, sizeof(tail)) != 0)
+		return -ESTALE;
+	for (size_t at = 0; at < from->entries.len;) {
+		const size_t len = strcspn(from->entries.data + at, "\n");
+		const struct ward_lines_line text = {
+			.p = from->entries.data + at, .len = len, .whole = true};
+		struct ward_line l;
+		int r = ward_line_parse(text.p, len, &l);
+		r = r < 0 ? -EBADMSG : take_entry(v, &l, &text);
+		if (r < 0)
+			return r;
+		at += len + 1;
+	}
+	return 0;
+}
+
+/* Where this one ended, if all is well. */
+static void note_end(const struct ledger_walk *w, const struct ward_ledger_view *v,
+	struct ward_ledger_resume *ret)
+{
+	if (v->result.state != WARD_VERIFY_INTACT || w->notes.tree.n != v->result.records)
+		return;
+	ret->n = v->result.records;
+	ret->offset = w->end;
+	memcpy(ret->prev, w->good_prev, sizeof(ret->prev));
+	ret->tree = w->notes.tree;
+}
+
 /* With the lock: an entry and the checkpoint over it come together. */
 static int walk_ledger(struct ledger_walk *w, struct ward_log *log, int notes_fd,
-	const uint8_t root[WARD_KEY_BYTES], struct ward_ledger_view *v, struct ward_err *err)
+	const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_resume *from,
+	struct ward_ledger_view *v, struct ward_err *err)
 {
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
@@ -527,14 +557,23 @@ static int walk_ledger(struct ledger_walk *w, struct ward_log *log, int notes_fd
 	int r = look ? ward_ledger_notes_read(notes_fd, &w->notes) : 0;
 	if (r < 0)
 		return ward_err_sys(err, r, "ledger.checkpoints");
-	if (log)
-		r = ward_lines_open(&lines, log, 0);
+	w->end = from ? from->offset : 0;
+	if (from)
+		r = take_up(w, log, from, v);
+	if (r == 0 && log)
+		r = ward_lines_open(&lines, log, w->end);
 	while (log && r == 0 && (r = ward_lines_next(&lines, &text)) == 1) {
 		r = 0;
 		if (text.whole || text.len >= WARD_LINE_MAX)
 			r = take_ledger_line(v, w, root, &text);
 		else
 			w->torn = text.len;
+		w->end = text.offset + text.len + 1;
+	}
+	if (r == -ESTALE) {
+		ward_verify_say(&v->result, WARD_VERIFY_TRUNCATED, 0,
+			"entry %" PRIu64 " is not where it was when it was verified", from->n);
+		return 0;
 	}
 	if (r < 0)
 		return ward_err_sys(err, r, "ledger");
@@ -547,6 +586,14 @@ static int walk_ledger(struct ledger_walk *w, struct ward_log *log, int notes_fd
 int ward_verify_ledger(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err)
 {
+	struct ward_ledger_resume none = {0};
+	return ward_verify_ledger_from(fd, notes_fd, root, NULL, ret, &none, err);
+}
+
+int ward_verify_ledger_from(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next, struct ward_err *err)
+{
 	struct ward_ledger_view v = {0};
 	struct ledger_walk w = {.good = true};
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -556,9 +603,11 @@ int ward_verify_ledger(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
 	r = fd < 0 ? 0 : ward_ledger_lock(fd, LOCK_SH, err);
 	if (r < 0)
 		return r;
-	r = walk_ledger(&w, log, notes_fd, root, &v, err);
+	r = walk_ledger(&w, log, notes_fd, root, from, &v, err);
 	if (fd >= 0)
 		(void)flock(fd, LOCK_UN);
+	if (r == 0)
+		note_end(&w, &v, ret_next);
 	ward_ledger_notes_clear(&w.notes);
 	if (r < 0) {
 		ward_ledger_view_free(&v);

@@ -17,6 +17,14 @@
 int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err)
 {
+	struct ward_ledger_resume none = {0};
+	return audit_ledger_read_from(c, root, NULL, ret, &none, err);
+}
+
+int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next, struct ward_err *err)
+{
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup_fd int notes_fd = -1;
 	int r = ward_store_open_ledger(c->store, &fd, err);
@@ -24,7 +32,7 @@ int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 		r = ward_store_open_ledger_checkpoints(c->store, &notes_fd, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return ward_verify_ledger(fd, notes_fd, root, ret, err);
+	return ward_verify_ledger_from(fd, notes_fd, root, from, ret, ret_next, err);
 }
 
 int audit_ledger_exact(struct audit_cmd *c, const char *name, uint8_t root[WARD_KEY_BYTES],

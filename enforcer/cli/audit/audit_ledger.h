@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "audit/verify/ledger_resume.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
@@ -12,6 +13,10 @@
 /* The ledger, verified with the root key. *ret is the caller's, ward_ledger_view_free(). */
 int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
+/* The same from an entry on: see ward_verify_ledger_from(). */
+int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next, struct ward_err *err) ward_must_check;
 
 /* That the session's trail is read goes to the ledger; if it cannot, stderr says so. */
 void audit_ledger_note_read(struct audit_cmd *c, const char *session);

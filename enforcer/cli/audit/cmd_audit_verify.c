@@ -40,6 +40,8 @@ struct verify {
 	size_t unread;
 	enum ward_verify_state last;	  /* of what was reported last */
 	struct audit_verified_set before; /* --verified */
+	bool resumed;			  /* the ledger was read from where that ended */
+	struct ward_ledger_resume next;	  /* where it ended now */
 	struct ward_buf now;		  /* its lines from now on */
 	size_t unchanged;
 	size_t ledger_kept; /* the ledger's checkpoints in --checkpoints, signed by its key */
@@ -209,11 +211,15 @@ static void report_forgotten(struct verify *v)
 static int keep_verified(struct verify *v, struct ward_err *err)
 {
 	char digest[WARD_VERIFIED_DIGEST_MAX];
-	report_forgotten(v);
+	if (!v->resumed)
+		report_forgotten(v);
 	/* By a ledger that is not whole nothing is known to be. */
 	if (v->ledger.result.state != WARD_VERIFY_INTACT)
 		return 0;
-	int r = audit_verified_write(v->c->verified, &v->now, digest, err);
+	int r = audit_verified_rest(
+		v->c->store, v->resumed ? &v->before.ledger : NULL, &v->now, &v->next, err);
+	if (r == 0)
+		r = audit_verified_write(v->c->verified, &v->next, &v->now, digest, err);
 	if (r == 0)
 		ward_sayf(
 			"%zu sessions are unchanged since they were verified; %s now has SHA-256 %s",
@@ -236,7 +242,8 @@ static int verify_all(struct verify *v, struct ward_err *err)
 	for (size_t i = 0; r == 0 && i < v->ledger.n; i++)
 		r = verify_known(v, &v->ledger.v[i], err);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
-		if (!ward_ledger_view_find(&v->ledger, names.v[i]))
+		if (!ward_ledger_view_find(&v->ledger, names.v[i]) &&
+			!(v->resumed && audit_verified_names(&v->before, names.v[i])))
 			r = verify_any(v, names.v[i], err);
 	ward_store_names_free(&names);
 	return r == 0 && v->c->verified ? keep_verified(v, err) : r;
@@ -705,13 +712,15 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 			"the key of a ledger verifies proofs of its entries: name a FILE");
 	if (r == -EACCES && c->system)
 		r = audit_keys_system(c, err);
+	if (r == 0 && c->verified)
+		r = audit_verified_read(c->verified, c->digest, &v.before, err);
 	if (r == 0 && c->n_keys == 0 && !entry)
-		r = audit_ledger_read(c, v.root, &v.ledger, err);
+		r = audit_verified_ledger(
+			c, v.root, &v.before, &v.now, &v.ledger, &v.next, &v.resumed, err);
+	v.unchanged = v.resumed ? v.before.n : 0;
 	if (r == 0 && c->all && c->checkpoints && c->n_keys)
 		r = ward_err_set(err, -EINVAL,
 			"--all with --checkpoints compares them with the ledger: leave --key out");
-	if (r == 0 && c->verified)
-		r = audit_verified_read(c->verified, c->digest, &v.before, err);
 	if (r == 0 && c->all) {
 		r = verify_all(&v, err);
 		if (r == 0)
@@ -734,6 +743,7 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 	json_decref(v.all);
 	ward_ledger_view_free(&v.ledger);
 	audit_verified_free(&v.before);
+	ward_ledger_resume_clear(&v.next);
 	ward_buf_clear(&v.now);
 	ward_chain_wipe(v.root, sizeof(v.root));
 	return r < 0 ? r : v.bad;
