@@ -36,6 +36,8 @@ has "$ERR" "has changed: its SHA-256 is"
 audit key rotate >/dev/null || fail "rotate"
 run --session four --events 8
 run --session killed --events 8 --die
+# Its writer goes on without it.
+wait_until 60 grep -q '"session":"killed","kind":"end"' state/ledger.jsonl || fail "no end of it"
 checked 1
 has "$OUT" "four: intact"
 has "$OUT" "killed: incomplete"
@@ -80,10 +82,10 @@ checked 1
 resumed "$n"
 expect 1 audit verify --all
 has "$OUT" "ledger: edited at record 2"
-# ... but what is new must go on from what was.
 run --session six --events 8
 checked 1
-has "$OUT" "ledger: edited at record 2"
+resumed "$n"
+has "$OUT" "six: intact"
 expect 1 audit verify --all
 has "$OUT" "ledger: edited at record 2"
 rm -r state/sessions/six
