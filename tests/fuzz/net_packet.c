@@ -25,6 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			fuzz_insist(memcmp(&to.v6.sin6_addr, data + 24, 16) == 0);
 	}
+	/* Sealed twice is sealed once. */
+	uint8_t *twice = malloc(size ? size : 1);
+	fuzz_insist(twice != NULL);
+	if (ward_refused_seal(exact, size)) {
+		memcpy(twice, exact, size);
+		fuzz_insist(ward_refused_seal(twice, size) && memcmp(twice, exact, size) == 0);
+	}
+	free(twice);
 	free(exact);
 	return 0;
 }

@@ -27,7 +27,7 @@
 /* What inflate() takes: its state and a window of 32 KiB. */
 #define ARENA_BYTES ((size_t)128 << 10)
 
-struct ward_git_shared {
+struct ward_git_memory {
 	uint8_t in[WARD_GIT_OBJECT_MAX];
 	uint8_t out[WARD_GIT_OBJECT_MAX];
 };
@@ -58,7 +58,7 @@ static void arena_give(voidpf arena, voidpf p)
 }
 
 /* How many bytes came out; -1: it is no such object, or too large. */
-static int32_t unpack(struct ward_git_shared *s, struct arena *a, uint32_t n)
+static int32_t unpack(struct ward_git_memory *s, struct arena *a, uint32_t n)
 {
 	z_stream z = {.zalloc = arena_take,
 		.zfree = arena_give,
@@ -74,7 +74,7 @@ static int32_t unpack(struct ward_git_shared *s, struct arena *a, uint32_t n)
 	return (int32_t)z.total_out;
 }
 
-static _Noreturn void child(struct ward_git_shared *s, struct arena *a, int from, int to)
+static _Noreturn void child(struct ward_git_memory *s, struct arena *a, int from, int to)
 {
 	uint32_t n = 0;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0) {
@@ -91,13 +91,13 @@ static _Noreturn void child(struct ward_git_shared *s, struct arena *a, int from
 int ward_git_unpacker_start(struct ward_git_unpacker *ret)
 {
 	int there[2] = {-1, -1}, back[2] = {-1, -1};
-	const size_t size = sizeof(struct ward_git_shared) + sizeof(struct arena);
+	const size_t size = sizeof(struct ward_git_memory) + sizeof(struct arena);
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	int r = pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0 ? -errno : 0;
 	pid_t pid = r < 0 ? -1 : fork();
-	struct ward_git_shared *s = memory;
+	struct ward_git_memory *s = memory;
 	if (pid == 0)
 		child(s, (struct arena *)(void *)(s + 1), there[0], back[1]);
 	if (r == 0 && pid < 0)
@@ -126,7 +126,7 @@ void ward_git_unpacker_end(struct ward_git_unpacker *u)
 		while (waitpid(u->pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	}
-	(void)munmap(u->shared, sizeof(struct ward_git_shared) + sizeof(struct arena));
+	(void)munmap(u->shared, sizeof(struct ward_git_memory) + sizeof(struct arena));
 	*u = (struct ward_git_unpacker){.to = -1, .from = -1};
 }
 
@@ -185,7 +185,8 @@ static bool take_id(const char **p, const char *end, const char *word, size_t id
 	return true;
 }
 
-bool ward_git_commit_parse(const char *text, size_t len, size_t id_len, struct ward_git_parsed *ret)
+/* A commit behind its header; ids of id_len digits. */
+static bool parse_commit(const char *text, size_t len, size_t id_len, struct ward_git_parsed *ret)
 {
 	const char *p = text, *end = text + len;
 	struct ward_git_parsed c = {0};
@@ -223,8 +224,7 @@ int ward_git_commit_read(
 	const char *body = len ? memchr(text.data, 0, len) : NULL;
 	if (!body || strncmp(text.data, "commit ", 7) != 0 ||
 		!has_digest(id, (const uint8_t *)text.data, len) ||
-		!ward_git_commit_parse(
-			body + 1, len - (size_t)(body + 1 - text.data), strlen(id), ret))
+		!parse_commit(body + 1, len - (size_t)(body + 1 - text.data), strlen(id), ret))
 		return -EBADMSG;
 	return 0;
 }

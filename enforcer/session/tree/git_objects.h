@@ -22,7 +22,7 @@
 struct ward_git_unpacker {
 	pid_t pid; /* 0: none */
 	int to, from;
-	struct ward_git_shared *shared;
+	struct ward_git_memory *shared;
 };
 /* *ret is the caller's; ward_git_unpacker_end(). */
 int ward_git_unpacker_start(struct ward_git_unpacker *ret) ward_must_check;
@@ -43,6 +43,3 @@ int ward_git_commit_read(struct ward_git_unpacker *u, int git_dir, const char *i
 
 /* 40 or 64 hexadecimal digits, lower case, of n bytes. */
 bool ward_git_id_valid(const char *id, size_t n);
-/* A commit's content behind its header; ids of id_len digits. Pure. */
-bool ward_git_commit_parse(
-	const char *text, size_t len, size_t id_len, struct ward_git_parsed *ret);

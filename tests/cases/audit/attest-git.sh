@@ -51,7 +51,8 @@ attested forged
 grep -q 'no commit of that digest' said || fail "forged: $(cat said)"
 (cd work && git fsck >/dev/null 2>&1) && fail "control: it is forged"
 
-# A bomb, a link out, a fifo in the place of an object or a branch: nothing is waited for or followed.
+# A bomb, a link out, a fifo in the place of an object or a branch: nothing is waited for or
+# followed.
 bomb=$(printf 'bomb' | sha1sum | cut -c1-40)
 inside hostile "mkdir -p .git/objects/$(echo "$bomb" | cut -c1-2) &&
 	python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(b\"commit 1\\0\" + bytes(1 << 26), 9))' \
