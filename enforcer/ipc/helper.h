@@ -167,6 +167,8 @@ enum ward_msg_type {
 	 * closed once joined. The answer is READY or FAILED; FAILED may come before it.
 	 */
 	WARD_MSG_NET_WIRE = 49,
+	/* From wardfs-net, last, when our end was shut: all its records are in the ring. {} */
+	WARD_MSG_NET_ENDED = 50,
 
 	/*
 	 * To wardfs-screen, which has no configuration but its first message. None is answered at

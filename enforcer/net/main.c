@@ -207,6 +207,15 @@ static int start(struct ward_broker *net, struct ward_err *err)
 	return r < 0 ? r : ward_refused_open(net, err);
 }
 
+static int tell(uint32_t type, const char *text)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, type);
+	if (text)
+		ward_msg_put_str(&m, text);
+	return ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
+}
+
 static void stop(struct ward_broker *net)
 {
 	if (net->ring) {
@@ -220,7 +229,10 @@ static void stop(struct ward_broker *net)
 		ward_net_turned_away(net);
 	ward_nameserver_close(net);
 	ward_net_names_close(net);
-	/* Nothing is put into the ring any more; that is what the supervisor waits for. */
+	/* Nothing is put into the ring any more; that is what the supervisor waits for. Without the
+	 * word it takes us for dead. */
+	if (net->dismissed)
+		(void)tell(WARD_MSG_NET_ENDED, NULL);
 	close(WARD_FD_CONTROL);
 	ward_resolver_close(net);
 	ward_near_close(net);
@@ -241,15 +253,6 @@ static void stop(struct ward_broker *net)
 		ward_chain_wipe(net->signer, sizeof(*net->signer));
 	free(net->signer);
 	free(net->session);
-}
-
-static int tell(uint32_t type, const char *text)
-{
-	ward_cleanup(ward_msg_clear) struct ward_msg m;
-	ward_msg_init(&m, type);
-	if (text)
-		ward_msg_put_str(&m, text);
-	return ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
 }
 
 static int take_policy(struct ward_broker *net, int fd)
@@ -279,6 +282,7 @@ static void on_control(evutil_socket_t control, short what, void *user)
 	size_t n_fds = 1;
 	struct ward_msg_reader r = {.type = 0};
 	ssize_t n = ward_msg_recv(WARD_FD_CONTROL, data, sizeof(data), &fd, &n_fds);
+	net->dismissed = n == 0;
 	if (n > 0)
 		ward_msg_reader_init(&r, data, (size_t)n);
 	if (r.type != WARD_MSG_NET_POLICY || ward_msg_done(&r) < 0 || n_fds != 1 ||

@@ -20,6 +20,7 @@
 
 #include "audit/store/store.h"
 #include "enforcer/session/control/control.h"
+#include "enforcer/session/guard/helper.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -291,6 +292,29 @@ static void end(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
+/* Killed, and not ended: a zombie, or one that is held in its end; of others that is not said. */
+START_TEST(sees_a_helper_that_was_killed)
+{
+	struct ward_helper h = WARD_HELPER_INIT;
+	ck_assert(!ward_helper_dying(&h));
+	h.pid = fork();
+	ck_assert_int_ge(h.pid, 0);
+	if (h.pid == 0)
+		for (;;)
+			pause();
+	ck_assert(!ward_helper_dying(&h));
+	ck_assert_int_eq(kill(h.pid, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(h.pid, NULL, WUNTRACED), h.pid);
+	ck_assert(!ward_helper_dying(&h));
+	ck_assert_int_eq(kill(h.pid, SIGKILL), 0);
+	ck_assert(ward_helper_dying(&h));
+	siginfo_t info;
+	ck_assert_int_eq(waitid(P_PID, (id_t)h.pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert(ward_helper_dying(&h));
+	ck_assert_int_eq(waitpid(h.pid, NULL, 0), h.pid);
+}
+END_TEST
+
 START_TEST(answers_processes_of_the_host_that_live)
 {
 	char *runtime = scratch_make();
@@ -332,6 +356,7 @@ int main(void)
 	tcase_add_test(t, a_name_is_taken_once);
 	tcase_add_test(t, starts_and_sweeps_beside_each_other);
 	tcase_add_test(t, sweeps_starts_that_were_killed);
+	tcase_add_test(t, sees_a_helper_that_was_killed);
 	tcase_add_test(t, answers_processes_of_the_host_that_live);
 	suite_add_tcase(s, t);
 	return suite_run(s);

@@ -76,6 +76,18 @@ static const char *plain(struct ward_buf *b, const char *text)
 	return ward_unescape(b, text, strlen(text)) == 0 ? ward_buf_str(b) : text;
 }
 
+/* Of what would have left: which program, the first of them. */
+static void print_asker(const struct ward_denial *d)
+{
+	const char *comm = ward_query_text(d->record, "comm");
+	if (!comm || (!json_object_get(d->record, "host") && !json_object_get(d->record, "addr")))
+		return;
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	ward_outf("\n    asked by:  %s[%" JSON_INTEGER_FORMAT "]%s", plain(&name, comm),
+		json_integer_value(json_object_get(d->record, "pid")),
+		d->count > 1 ? ", the first of them" : "");
+}
+
 static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 {
 	const json_t *rec = d->record;
@@ -104,6 +116,7 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	ward_print_shown_by(rule);
 	audit_print_text("  (expected by ", ward_query_text(rec, "expected"), ")");
 	audit_print_text("  (", ward_query_text(rec, "text"), ")");
+	print_asker(d);
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	put_command(&command, d);
 	if (d->line)

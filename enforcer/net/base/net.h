@@ -64,6 +64,7 @@ struct ward_broker {
 	int spare; /* a descriptor to give up when there are no more (accept.h); -1: given up */
 	uint64_t turned_away_ns; /* when that was recorded last (accept.h) */
 	uint64_t n_turned_away;	 /* since then */
+	bool dismissed;		 /* the supervisor needs it no more */
 	bool over;		 /* the supervisor is gone, or something that cannot be fixed */
 };
 

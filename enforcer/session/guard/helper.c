@@ -21,6 +21,9 @@
 /* From SIGKILL to the end of a process, with much memory to give back, on a busy machine. */
 #define KILLED_MS 10000
 
+/* Of the flags in /proc/PID/stat: include/linux/sched.h of the kernel. */
+#define PF_EXITING 0x4U
+
 /* CONTROL and LIFELINE beside what the caller gives. */
 #define HELPER_FDS_MAX (2 * WARD_TREES_MAX + WARD_RINGS_MAX + 16)
 
@@ -312,6 +315,39 @@ int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it)
 	} while (got < 0 && errno == EINTR);
 	h->pid = 0;
 	return got < 0 ? -errno : status;
+}
+
+/* The number behind a word of /proc/PID/status, hexadecimal. */
+static unsigned long long signals_of(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+	return at ? strtoull(at + strlen(word), NULL, 16) : 0;
+}
+
+bool ward_helper_dying(const struct ward_helper *h)
+{
+	const unsigned long long kill_bit = 1ULL << (SIGKILL - 1);
+	ward_cleanup(ward_buf_clear) struct ward_buf stat = {.max = 4096};
+	ward_cleanup(ward_buf_clear) struct ward_buf status = {.max = 16384};
+	char path[64], state = 0;
+	unsigned flags = 0;
+	if (h->pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)h->pid);
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->pid);
+	ward_cleanup_fd int more = open(path, O_RDONLY | O_CLOEXEC);
+	/* Our own child, not reaped: it is there. What cannot be read tells nothing good. */
+	if (fd < 0 || more < 0 || ward_fd_read_all(fd, stat.max, &stat) < 0 ||
+		ward_fd_read_all(more, status.max, &status) < 0)
+		return true;
+	const char *end = strrchr(ward_buf_str(&stat), ')');
+	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
+		return true;
+	return state == 'Z' || state == 'X' || (flags & PF_EXITING) ||
+	       ((signals_of(ward_buf_str(&status), "SigPnd:") |
+			signals_of(ward_buf_str(&status), "ShdPnd:")) &
+		       kill_bit);
 }
 
 void ward_helper_close(struct ward_helper *h)

@@ -91,6 +91,11 @@ int ward_helper_wait_ready(
  * one the status is always 0, and kill only stops the waiting.
  */
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it);
+/*
+ * Of one that was not reaped: is it at its end, or was it killed and has not noticed yet? A machine
+ * with much to do takes seconds to end a process.
+ */
+bool ward_helper_dying(const struct ward_helper *h);
 /* Closes descriptors; the process must have been reaped, unless it only waits
  * (ward_helper_early()). */
 void ward_helper_close(struct ward_helper *h);

@@ -213,23 +213,44 @@ int ward_network_explain(struct ward_network *n, int r, struct ward_err *err)
 	return r;
 }
 
-bool ward_network_end(struct ward_network *n)
+/* What it said before is for nobody any more. 1: it has ended; 0: it is dead; -ETIMEDOUT. */
+static int wait_ended(int control)
+{
+	const uint64_t since = ward_clock_mono_ns(), patience = END_MS * UINT64_C(1000000);
+	char data[64];
+	for (;;) {
+		struct pollfd p = {.fd = control, .events = POLLIN};
+		struct ward_msg_reader m;
+		const uint64_t left = ward_clock_left_ns(since, patience);
+		const int ready = poll(&p, 1, (int)(left / 1000000));
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
+			return -ETIMEDOUT;
+		ssize_t n = ward_msg_recv(control, data, sizeof(data), NULL, NULL);
+		if (n <= 0)
+			return 0;
+		ward_msg_reader_init(&m, data, (size_t)n);
+		if (m.type == WARD_MSG_NET_ENDED)
+			return ward_msg_done(&m) == 0;
+	}
+}
+
+enum ward_network_end ward_network_end(struct ward_network *n)
 {
 	if (n->helper.pid <= 0)
-		return true;
-	/* Its end of the channel closes when its last record is in the ring; the kernel still takes
-	 * a while for its sockets (synchronize_net()), which nobody has to wait for here. */
-	struct pollfd p = {.fd = n->helper.control, .events = POLLIN};
+		return WARD_NETWORK_ENDED;
+	/* Its word comes when its last record is in the ring; the kernel still takes a while for
+	 * its sockets (synchronize_net()), which nobody has to wait for here. */
 	(void)shutdown(n->helper.control, SHUT_WR);
-	int ready = 0;
-	do {
-		ready = poll(&p, 1, END_MS);
-	} while (ready < 0 && errno == EINTR);
-	n->ended = ready > 0;
+	const int r = wait_ended(n->helper.control);
+	n->ended = r >= 0;
+	if (n->ended)
+		return r ? WARD_NETWORK_ENDED : WARD_NETWORK_DIED;
+	const bool dying = ward_helper_dying(&n->helper);
 	/* What hangs must not write into a trail that has its end. */
-	if (!n->ended)
-		ward_helper_reap(&n->helper, 0, true);
-	return n->ended;
+	ward_helper_reap(&n->helper, 0, true);
+	return dying ? WARD_NETWORK_DIED : WARD_NETWORK_LATE;
 }
 
 void ward_network_close(struct ward_network *n)

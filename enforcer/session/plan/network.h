@@ -62,11 +62,16 @@ json_t *ward_network_published(const struct ward_network *n);
  */
 int ward_network_explain(struct ward_network *n, int r, struct ward_err *err) ward_must_check;
 
+enum ward_network_end {
+	WARD_NETWORK_DIED = 0, /* before it had said that all its records are there */
+	WARD_NETWORK_LATE,     /* it hung and was killed: ends of connections can be missing */
+	WARD_NETWORK_ENDED,    /* or there is none */
+};
 /*
  * After everything inside is dead: lets the helper write its last records and waits for that, not
- * for its end. Returns false if it hung and was killed.
+ * for its end.
  */
-bool ward_network_end(struct ward_network *n);
+enum ward_network_end ward_network_end(struct ward_network *n);
 void ward_network_close(struct ward_network *n);
 
 /* "none", "allowlist", …; for the trail. */

@@ -387,6 +387,10 @@ static json_t *end_details(const struct ward_running *r)
 		json_object_set_new(o, "unrecorded",
 			json_string("wardfs-fs did not end in time: closes of files, and digests "
 				    "made then, can be missing"));
+	else if (r->net_late)
+		json_object_set_new(o, "unrecorded",
+			json_string("wardfs-net did not end in time: ends of connections can be "
+				    "missing"));
 	return o;
 }
 
@@ -400,6 +404,9 @@ static bool fs_died(struct ward_running *r)
 		return false;
 	const bool digests = r->plan->settings->hash != WARD_HASH_NONE;
 	int status = ward_helper_reap(&r->guard.fs, digests ? FS_DIGESTS_MS : FS_END_MS, false);
+	/* Killed, and not ended yet: so are requests that it had in hand. */
+	if (status == -ETIMEDOUT && ward_helper_dying(&r->guard.fs))
+		return true;
 	r->fs_late = status == -ETIMEDOUT;
 	uint64_t added = 0;
 	if (status == 0 && ward_ask_fs_added(r->guard.fs.control, WARD_HOME_PATH, &added) == 0)
@@ -441,6 +448,19 @@ static void put_back_terminal(struct ward_running *r)
 	ward_relay_put_back(r->relay, undo.data, undo.len);
 }
 
+/* The command may end over the death of wardfs-net, too. */
+static void end_network(struct ward_running *r, struct ward_err *err)
+{
+	const enum ward_network_end end = ward_network_end(&r->network);
+	r->net_late = end == WARD_NETWORK_LATE;
+	if (end != WARD_NETWORK_DIED || r->status == WARD_EXIT_SETUP)
+		return;
+	r->status = WARD_EXIT_SETUP;
+	r->guard.lost = true;
+	r->cause = "wardfs-net died; the session was ended";
+	ward_err_set(err, -EIO, "%s", r->cause);
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
@@ -466,7 +486,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		ward_commands_free(r->commands);
 	}
 	r->commands = NULL;
-	ward_network_end(&r->network);
+	end_network(r, err);
 	ward_cleanup_free char *silent = look_stuck(r, err);
 	if (r->status != WARD_EXIT_SETUP && fs_died(r)) {
 		r->status = WARD_EXIT_SETUP;

@@ -65,6 +65,7 @@ struct ward_running {
 	bool over;
 	bool stopped;	  /* the command is, and we are not: something needed us */
 	pid_t waker;	  /* who went on with us for that */
+	bool net_late;	  /* wardfs-net went on after everything inside was dead */
 	bool fs_late;	  /* wardfs-fs went on after the last process inside had ended */
 	int status;	  /* exit status for our caller */
 	int child_status; /* the command's, -1 if it has none */

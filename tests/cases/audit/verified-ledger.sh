@@ -64,6 +64,11 @@ run --session one.2 --events 8
 checked 1
 has "$OUT" "one.2: intact"
 
+# With checkpoints that were kept elsewhere all of it is read.
+cat state/sessions/*/checkpoints >elsewhere
+checked 1 --checkpoints "$PWD/elsewhere"
+hasnt "$OUT" "not read again"
+hasnt "$OUT" "does not know it"
 cp -a state good
 cp kept good.kept
 n=$(entries)

@@ -21,6 +21,7 @@ expect 0 "$WARDFS" audit sql "SELECT count(*), count(DISTINCT pid) FROM records 
 has "$OUT" '40	40'
 expect 0 "$WARDFS" audit denials --comm ask-7 who
 has "$OUT" '5007'
+has "$OUT" 'asked by:  ask-7['
 expect 0 "$WARDFS" audit network who
 has "$OUT" 'ask-7'
 expect 0 "$WARDFS" audit report --format md who
