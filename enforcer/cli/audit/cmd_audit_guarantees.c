@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "audit/query/index.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
@@ -30,6 +31,7 @@ struct guarantees {
 	const char *session;
 	unsigned seen;
 	bool counts;
+	bool indexed; /* the index knows where its probes are */
 };
 
 static json_t *row_of(struct guarantees *g, const char *name)
@@ -142,11 +144,34 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	struct guarantees *g = ctx;
 	const enum ward_event_kind kind = ward_query_kind(rec);
 	(void)line, (void)len;
-	if (kind == WARD_EVENT_SESSION_START)
-		return take_start(g, rec);
-	if (++g->seen > FIRST_MAX)
+	if (kind == WARD_EVENT_SESSION_START) {
+		int r = take_start(g, rec);
+		return r == 0 && g->indexed ? 1 : r;
+	}
+	if (g->indexed || ++g->seen > FIRST_MAX)
 		return 1;
 	return g->counts && kind == WARD_EVENT_PROBE ? take_probe(g, rec) : 0;
+}
+
+static int take_found(void *ctx, const char *line, size_t len, const json_t *rec)
+{
+	(void)line, (void)len;
+	return rec ? take_probe(ctx, rec) : 0;
+}
+
+/* Its first record, and its probes: by the index, or among the first records. */
+static int read_trail(struct guarantees *g, struct ward_log *log, struct ward_err *err)
+{
+	static const struct ward_filter probes = {.kind = "probe"};
+	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
+	const struct ward_select found = {.filter = &probes, .lines = &lines};
+	struct ward_err none = WARD_ERR_INIT;
+	int r = ward_index_find(
+		g->c->store, g->session, log, &probes, NULL, WARD_INDEX_MATCHES, &lines, &none);
+	g->indexed = r == 0;
+	r = r == -ENOMEM ? r : ward_query_walk(log, true, take, g, err);
+	return r >= 0 && g->indexed && g->counts ? ward_select_walk(log, &found, take_found, g, err)
+						 : r;
 }
 
 static int look(struct guarantees *g, const char *session, struct ward_err *err)
@@ -160,7 +185,7 @@ static int look(struct guarantees *g, const char *session, struct ward_err *err)
 	g->counts = false;
 	int r = ward_store_open_log(g->c->store, session, &log, &why);
 	if (r == 0)
-		r = ward_query_walk(log, true, take, g, &why);
+		r = read_trail(g, log, &why);
 	if (r == -ENOMEM)
 		return ward_err_sys(err, r, "guarantees");
 	if (r < 0 && r != -ENOENT) {
