@@ -26,7 +26,7 @@ checked 0 --digest "$(digest)"
 all=$(grep -c . state/ledger.jsonl)
 [ "$OUT" = "ledger: intact: the first $all entries as they were verified before, not read again ($all records good)" ] ||
 	fail "read again: $OUT"
-has "$ERR" "3 sessions are as they were"
+has "$ERR" "3 sessions are unchanged since they were verified"
 # What is new, and no more.
 run --session four --events 20
 checked 0 --json
@@ -41,7 +41,7 @@ untouched() {
 	rm -f kept
 	checked 0
 	checked 0
-	has "$ERR" "4 sessions are as they were"
+	has "$ERR" "4 sessions are unchanged since they were verified"
 }
 trail() { find "state/sessions/$1" -name 'trail.jsonl*'; }
 
@@ -53,7 +53,7 @@ touch -r time "$(trail two)"
 checked 1
 has "$OUT" "two: "
 hasnt "$OUT" "two: intact"
-has "$ERR" "3 sessions are as they were"
+has "$ERR" "3 sessions are unchanged since they were verified"
 # ... which is told again each time: it was not kept.
 checked 1
 hasnt "$OUT" "two: intact"
