@@ -30,6 +30,7 @@ FALLOC_FL_INSERT_RANGE|done|EOPNOTSUPP
 RWF_NOWAIT|done|EOPNOTSUPP
 STATX_DIOALIGN|told|not told
 st_dev|a device|none
+f_type|ef53|65735546
 lseek|EINVAL|done
 pwrite|EFBIG|EFBIG
 epoll|EPERM|ready
