@@ -128,6 +128,8 @@ static int by_helper(const char *path, int *ret_fd)
 	int r = run_fusermount(theirs, "-o", "rw,nosuid,nodev,fsname=wardfs,subtype=wardfs", path);
 	if (r < 0)
 		return r;
+	/* Else the end of a helper that sends nothing is not seen. */
+	close(ward_steal_fd(&theirs));
 	int fd = take_fd(ours);
 	if (fd < 0)
 		return fd;
