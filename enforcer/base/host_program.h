@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs of the host that wardfs starts by itself. They are not looked for in PATH: a directory of
- * a project may stand there (.venv/bin, node_modules/.bin, "."), and what lies in it is whatever a
- * session left.
+ * Programs of the host that wardfs starts by itself. They are not looked for in PATH: a directory
+ * of a project may stand there (.venv/bin, node_modules/.bin, "."), and what lies in it is whatever
+ * a session left.
  */
 #pragma once
 

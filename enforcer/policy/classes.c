@@ -75,7 +75,7 @@ struct ward_classes {
 	uint32_t *now, *next; /* positions on the way, while the classes are looked for */
 	uint32_t steps;
 	uint64_t work;
-	uint64_t until_ns; /* 0: without end */
+	uint64_t until_ns;   /* 0: without end */
 	struct least *least; /* 0: of all; 1 + glob */
 };
 
@@ -421,8 +421,9 @@ static bool is_over(const struct ward_classes *c)
 
 static bool in_bounds(const struct ward_classes *c)
 {
-	return !is_over(c) && c->steps < WARD_CLASSES_STEPS_MAX && c->work < WARD_CLASSES_WORK_MAX &&
-	       c->positions.n < WARD_CLASSES_SETS_MAX && c->globs.n < WARD_CLASSES_SETS_MAX &&
+	return !is_over(c) && c->steps < WARD_CLASSES_STEPS_MAX &&
+	       c->work < WARD_CLASSES_WORK_MAX && c->positions.n < WARD_CLASSES_SETS_MAX &&
+	       c->globs.n < WARD_CLASSES_SETS_MAX &&
 	       c->positions.n_arena < WARD_CLASSES_POSITIONS_MAX &&
 	       c->globs.n_arena < WARD_CLASSES_POSITIONS_MAX;
 }

@@ -330,8 +330,8 @@ static int children(struct diff *d, size_t i)
 		const struct ward_state *a = NULL, *b = NULL;
 		/* d->pairs may move */
 		const struct pair p = d->pairs[i];
-		const bool over = d->steps % LOOK_EVERY == 0 && (ward_policy_study_over(d->a) ||
-									ward_policy_study_over(d->b));
+		const bool over = d->steps % LOOK_EVERY == 0 &&
+				  (ward_policy_study_over(d->a) || ward_policy_study_over(d->b));
 		if (over || d->steps++ >= d->steps_max || d->work >= WARD_DIFF_WORK_MAX) {
 			d->cut = true;
 			return 0;

@@ -485,8 +485,7 @@ static enum ward_diff_reach study(
 	enum ward_diff_reach reach = WARD_DIFF_CUT;
 	*ret_undecided = 0;
 	ck_assert_int_eq(ward_policy_shadows(a, count_undecided, ret_undecided), 0);
-	ck_assert_int_eq(
-		ward_policy_diff_rights(a, b, ignore_difference, NULL, NULL, &reach), 0);
+	ck_assert_int_eq(ward_policy_diff_rights(a, b, ignore_difference, NULL, NULL, &reach), 0);
 	return reach;
 }
 

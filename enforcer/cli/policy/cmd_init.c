@@ -178,7 +178,9 @@ static void put_rules(struct draft *d)
 static void put_tools(struct draft *d)
 {
 	const char *home = d->place->id.home;
-	ward_cleanup_fd int fd = home && ward_patient_reach(home, NULL) == 0 ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int fd = home && ward_patient_reach(home, NULL) == 0
+					 ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC)
+					 : -1;
 	bool begun = false;
 	size_t n = 0;
 	const struct ecosystem *e = ecosystems(&n);

@@ -138,7 +138,8 @@ static int leave_project(const char *file)
 static bool leads_into(const char *part, size_t n, const char *project)
 {
 	ward_cleanup_free char *dir = strndup(part, n), *real = NULL;
-	ward_cleanup_fd int fd = dir && *part == '/' ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int fd =
+		dir && *part == '/' ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (*part != '/')
 		return true;
 	return fd >= 0 && project &&
@@ -188,8 +189,7 @@ static int start(const struct ward_identity *id, const char *file, const char *p
 	return -errno;
 }
 
-static _Noreturn void child(
-	const struct ward_identity *id, const char *file, const char *project)
+static _Noreturn void child(const struct ward_identity *id, const char *file, const char *project)
 {
 	int r = start(id, file, project);
 	ward_tellf("wardfs: the editor cannot be started as %s: %s\n", id->name, strerror(-r));
@@ -351,10 +351,11 @@ static int run_apart(struct apart *a, struct ward_err *err)
 	return r < 0 ? r : status;
 }
 
-static int editor_apart(const struct ward_identity *id, const char *file, const char *project,
-	struct ward_err *err)
+static int editor_apart(
+	const struct ward_identity *id, const char *file, const char *project, struct ward_err *err)
 {
-	struct apart a = {.id = id, .file = file, .project = project, .pty = -1, .signals = -1, .pidfd = -1};
+	struct apart a = {
+		.id = id, .file = file, .project = project, .pty = -1, .signals = -1, .pidfd = -1};
 	sigset_t before;
 	struct sigaction pipe;
 	sigprocmask(SIG_SETMASK, NULL, &before);
@@ -372,8 +373,8 @@ static int editor_apart(const struct ward_identity *id, const char *file, const 
 
 /* --- the caller's own --- */
 
-static int editor_here(const struct ward_identity *id, const char *file, const char *project,
-	struct ward_err *err)
+static int editor_here(
+	const struct ward_identity *id, const char *file, const char *project, struct ward_err *err)
 {
 	pid_t pid = fork();
 	if (pid == 0)
@@ -388,8 +389,8 @@ static int editor_here(const struct ward_identity *id, const char *file, const c
 	return status;
 }
 
-int editor_run(const struct ward_identity *id, const char *file, const char *project,
-	struct ward_err *err)
+int editor_run(
+	const struct ward_identity *id, const char *file, const char *project, struct ward_err *err)
 {
 	(void)!ward_out_flush(); /* the child would print it once more */
 	int r = id->owner_uid != geteuid() ? editor_apart(id, file, project, err)

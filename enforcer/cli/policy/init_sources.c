@@ -472,7 +472,8 @@ static bool answers(const char *home, const char *file)
 /* A list in a directory: /etc/wardfs, and the owner's own. */
 static int look_at_list(struct finding *f, const char *dir)
 {
-	ward_cleanup_fd int fd = dir && answers(dir, LIST_NAME) ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int fd =
+		dir && answers(dir, LIST_NAME) ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	f->dir = fd;
 	return fd < 0 ? 0 : look_at_lines(f, LIST_NAME, list_line);
 }
@@ -516,7 +517,8 @@ static int look_at_ecosystem(
 static int look_at_own(struct finding *f, const char *home, const char *config, int project)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
-	ward_cleanup_fd int at = home && answers(home, "") ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int at =
+		home && answers(home, "") ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	f->own = true;
 	int r = look_at_list(f, LIST_HOST);
 	if (config)
