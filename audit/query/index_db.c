@@ -12,6 +12,7 @@
 
 #include "audit/log/segments.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 
 /* Another process may be updating it. */
 #define BUSY_MS 30000
@@ -149,6 +150,10 @@ int ward_index_db_open(
 	ward_cleanup_free char *path = ward_store_index_path(st);
 	if (!path)
 		return ward_err_sys(err, -ENOMEM, "index");
+	/* SQLite would wait at a pipe. */
+	ward_cleanup_fd int fd = ward_fd_open_regular(AT_FDCWD, path, O_RDONLY);
+	if (fd < 0 || !ward_store_index_ours(st))
+		return ward_err_sys(err, fd < 0 ? fd : -EPERM, "%s", path);
 	int rc = sqlite3_open_v2(path, &ret->db, flags | SQLITE_OPEN_NOFOLLOW, NULL);
 	if (rc != SQLITE_OK)
 		return ward_err_set(err, ret->db ? -EIO : -ENOMEM, "%s: %s", path,

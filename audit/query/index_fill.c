@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/log/chain.h"
@@ -461,16 +460,9 @@ static int update_or_remake(struct ward_store *st, const char *only, bool rebuil
 	struct ward_index_result *ret, struct ward_err *err)
 {
 	struct ward_index_result res = {.tell = ret->tell, .user = ret->user};
-	struct stat sb;
-	ward_cleanup_free char *dir = ward_store_index_path(st);
-	if (!dir)
-		return ward_err_sys(err, -ENOMEM, "index");
-	*strrchr(dir, '/') = '\0';
-	if (stat(dir, &sb) < 0)
-		return ward_err_sys(err, -errno, "%s", dir);
-	if (sb.st_uid != geteuid())
-		return ward_err_set(err, -EPERM,
-			"%s belongs to another user, and only that user can make its index", dir);
+	if (!ward_store_index_ours(st))
+		return ward_err_set(err, -EPERM, "%s belongs to another user, and only that user can make its index",
+			ward_store_path(st));
 	int r = rebuild ? remove_index(st, err) : 0;
 	if (r == 0)
 		r = update(st, only, &res, err);

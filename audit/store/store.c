@@ -228,12 +228,22 @@ int ward_store_place_index(
 	return r;
 }
 
+bool ward_store_index_ours(const struct ward_store *st)
+{
+	struct stat sb;
+	return st->index || (fstat(st->dir_fd, &sb) == 0 && sb.st_uid == geteuid());
+}
+
+/* SQLite opens by path alone: that of the directory which is open, whatever leads to it. */
 char *ward_store_index_path(const struct ward_store *st)
 {
+	ward_cleanup_free char *dir = NULL;
 	char *path = NULL;
 	if (st->index)
 		return strdup(st->index);
-	return asprintf(&path, "%s/index.sqlite", st->path) < 0 ? NULL : path;
+	if (ward_fd_path(st->dir_fd, &dir) < 0)
+		return NULL;
+	return asprintf(&path, "%s/index.sqlite", dir) < 0 ? NULL : path;
 }
 
 const char *ward_store_path(const struct ward_store *st)

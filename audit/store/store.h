@@ -64,8 +64,13 @@ void ward_store_close(struct ward_store *st);
  */
 int ward_store_place_index(struct ward_store *st, const char *dir, bool make, uid_t owner,
 	struct ward_err *err) ward_must_check;
-/* Where it lies, the caller's; NULL without memory. */
+/* Where it lies, the caller's; NULL without memory, or if the directory has no path. */
 char *ward_store_index_path(const struct ward_store *st);
+/*
+ * Is it in a directory of the caller's? What another user puts beside a database, such as a
+ * journal, has SQLite write and delete files.
+ */
+bool ward_store_index_ours(const struct ward_store *st);
 /* The path as it was given; borrowed. */
 const char *ward_store_path(const struct ward_store *st);
 

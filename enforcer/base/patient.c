@@ -183,13 +183,14 @@ int ward_patient_open_dir(int at, const char *path, uint64_t time_ns, struct sta
 	return found.fd;
 }
 
+/* The kernel may know the name and the attributes: the server itself is asked. */
 static void reach_one(const char *path)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC};
-	struct stat st;
+	struct statx stx;
 	ward_cleanup_fd int fd = ward_fd_openat2(AT_FDCWD, path, &how);
 	if (fd >= 0)
-		(void)fstat(fd, &st);
+		(void)statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &stx);
 }
 
 /* ward_patient_fn: names that each end in a zero byte, and an empty one. */
@@ -202,6 +203,15 @@ static int reach(int at, const char *paths, struct ward_patient_found *ret)
 	return 0;
 }
 
+/* Of what the kernel knows: nobody is waited for. */
+static bool has_link(const char *path)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_CACHED};
+	const ward_cleanup_fd int fd = ward_fd_openat2(AT_FDCWD, path, &how);
+	return fd == -ELOOP;
+}
+
 static int refuse(const char *path, struct ward_err *err)
 {
 	ward_cleanup(ward_mounts_clear) struct ward_mounts m = {0};
@@ -209,7 +219,7 @@ static int refuse(const char *path, struct ward_err *err)
 	ward_cleanup(ward_buf_clear) struct ward_buf whole = WARD_BUF_INIT;
 	ward_buf_printf(&whole, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", path);
 	const char *point = NULL;
-	if (ward_buf_error(&whole) == 0 && ward_mounts_read(&m, NULL) == 0)
+	if (ward_buf_error(&whole) == 0 && !has_link(path) && ward_mounts_read(&m, NULL) == 0)
 		point = ward_mounts_point(&m, ward_buf_str(&whole));
 	/* By a symbolic link it lies elsewhere. */
 	if (!point || strcmp(point, "/") == 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/policy/hash.h"
 #include "enforcer/policy/policy.h"
 
@@ -74,6 +75,7 @@ struct ward_classes {
 	uint32_t *now, *next; /* positions on the way, while the classes are looked for */
 	uint32_t steps;
 	uint64_t work;
+	uint64_t until_ns;   /* 0: without end */
 	struct least *least; /* 0: of all; 1 + glob */
 };
 
@@ -407,10 +409,21 @@ static int children(struct ward_classes *c, uint32_t i, const struct alphabet *a
 	return r;
 }
 
+void ward_classes_until(struct ward_classes *c, uint64_t until_ns)
+{
+	c->until_ns = until_ns;
+}
+
+static bool is_over(const struct ward_classes *c)
+{
+	return c->until_ns && ward_clock_mono_ns() >= c->until_ns;
+}
+
 static bool in_bounds(const struct ward_classes *c)
 {
-	return c->steps < WARD_CLASSES_STEPS_MAX && c->work < WARD_CLASSES_WORK_MAX &&
-	       c->positions.n < WARD_CLASSES_SETS_MAX && c->globs.n < WARD_CLASSES_SETS_MAX &&
+	return !is_over(c) && c->steps < WARD_CLASSES_STEPS_MAX &&
+	       c->work < WARD_CLASSES_WORK_MAX && c->positions.n < WARD_CLASSES_SETS_MAX &&
+	       c->globs.n < WARD_CLASSES_SETS_MAX &&
 	       c->positions.n_arena < WARD_CLASSES_POSITIONS_MAX &&
 	       c->globs.n_arena < WARD_CLASSES_POSITIONS_MAX;
 }
@@ -512,10 +525,13 @@ static int fill_least(const struct ward_classes *c, const struct ward_class_comp
 	if (n_plain > LEAST_MAX)
 		return -E2BIG;
 	*ret_n = 0;
-	for (size_t i = 0; i < c->n_classes; i++)
+	for (size_t i = 0; i < c->n_classes; i++) {
+		if (is_over(c))
+			return -E2BIG;
 		if ((!of || has_glob(&c->classes[i], of->id)) &&
 			is_least(c, (uint32_t)i, plain, n_plain))
 			v[(*ret_n)++] = (uint32_t)i;
+	}
 	return 0;
 }
 

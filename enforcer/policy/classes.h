@@ -28,6 +28,9 @@
 
 struct ward_classes;
 
+/* What looks for classes ends at this time (CLOCK_MONOTONIC); 0: at its bounds alone. */
+void ward_classes_until(struct ward_classes *c, uint64_t until_ns);
+
 /* A component of an added pattern. */
 struct ward_class_component {
 	uint32_t id; /* among literals or among globs */

@@ -8,6 +8,7 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/policy/image_name.h"
 #include "enforcer/policy/read.h"
 #include "enforcer/policy/value.h"
@@ -494,6 +495,16 @@ void ward_policy_unref(struct ward_policy *p)
 {
 	if (p && atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) == 1)
 		policy_free(p);
+}
+
+void ward_policy_study_until(struct ward_policy *p, uint64_t until_ns)
+{
+	p->study_until_ns = until_ns;
+}
+
+bool ward_policy_study_over(const struct ward_policy *p)
+{
+	return p->study_until_ns && ward_clock_mono_ns() >= p->study_until_ns;
 }
 
 const char *ward_policy_digest(const struct ward_policy *p)

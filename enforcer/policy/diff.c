@@ -22,6 +22,8 @@
 #define TABLE ((size_t)PAIRS_MAX * 2)
 /* Bytes of what they are known by. */
 #define KEYS_MAX ((size_t)64 << 20)
+/* Steps between two looks at the clock. */
+#define LOOK_EVERY 64U
 
 struct pair {
 	const struct ward_state *a, *b;
@@ -101,8 +103,11 @@ static int find_names(struct diff *d)
 		r = add_names(d, d->a);
 	if (r == 0)
 		r = add_names(d, d->b);
-	if (r == 0)
+	if (r == 0) {
+		const uint64_t a = d->a->study_until_ns, b = d->b->study_until_ns;
+		ward_classes_until(d->classes, !b || (a && a < b) ? a : b);
 		r = ward_classes_find(d->classes, &whole);
+	}
 	d->cut = !whole;
 	return r;
 }
@@ -325,7 +330,9 @@ static int children(struct diff *d, size_t i)
 		const struct ward_state *a = NULL, *b = NULL;
 		/* d->pairs may move */
 		const struct pair p = d->pairs[i];
-		if (d->steps++ >= d->steps_max || d->work >= WARD_DIFF_WORK_MAX) {
+		const bool over = d->steps % LOOK_EVERY == 0 &&
+				  (ward_policy_study_over(d->a) || ward_policy_study_over(d->b));
+		if (over || d->steps++ >= d->steps_max || d->work >= WARD_DIFF_WORK_MAX) {
 			d->cut = true;
 			return 0;
 		}

@@ -103,6 +103,7 @@ struct ward_policy {
 	struct ward_automaton *automaton;
 	struct ward_found found;
 	struct ward_settings settings;
+	uint64_t study_until_ns; /* 0: without end */
 	char digest[65];
 };
 

@@ -220,6 +220,14 @@ bool ward_policy_source(const struct ward_policy *p, enum ward_source_kind kind,
 struct ward_policy *ward_policy_ref(struct ward_policy *p);
 void ward_policy_unref(struct ward_policy *p);
 
+/*
+ * Until when (CLOCK_MONOTONIC) p is compared with others (diff.h) and its rules with each other
+ * (check.h); what is left then is said to be left. 0: as long as the bounds of steps allow.
+ */
+void ward_policy_study_until(struct ward_policy *p, uint64_t until_ns);
+/* Is that time over? */
+bool ward_policy_study_over(const struct ward_policy *p);
+
 /* SHA-256 of the meaning, as 64 hex digits and NUL; borrowed. */
 const char *ward_policy_digest(const struct ward_policy *p);
 

@@ -18,6 +18,9 @@
 #include "enforcer/policy/classes.h"
 #include "enforcer/policy/internal.h"
 
+/* Steps between two looks at the clock. */
+#define LOOK_EVERY 64U
+
 struct node {
 	const struct ward_state *state;
 	size_t at; /* component of the rule's pattern */
@@ -115,7 +118,8 @@ static int go(struct shadows *x, const struct node *n, uint32_t class, size_t at
 {
 	const struct ward_class *k = ward_classes_at(x->classes, class);
 	const struct ward_state *s = NULL;
-	if (x->steps++ >= WARD_SHADOW_STEPS_MAX || x->work >= WARD_SHADOW_WORK_MAX) {
+	if (x->steps++ >= WARD_SHADOW_STEPS_MAX || x->work >= WARD_SHADOW_WORK_MAX ||
+		(x->steps % LOOK_EVERY == 0 && ward_policy_study_over(x->p))) {
 		x->answer.answer = WARD_SHADOW_UNDECIDED;
 		return 0;
 	}
@@ -161,6 +165,8 @@ static int look_at(struct shadows *x, uint32_t rule)
 	x->answer = (struct ward_shadow){
 		.answer = x->whole ? WARD_SHADOW_NEVER : WARD_SHADOW_UNDECIDED};
 	x->n_nodes = 0;
+	if (x->whole && ward_policy_study_over(x->p))
+		x->answer.answer = WARD_SHADOW_UNDECIDED;
 	if (x->whole)
 		reach(x, ward_policy_state_get(ward_policy_root(x->p)), 0);
 	for (size_t i = 0; r == 0 && i < x->n_nodes && x->answer.answer == WARD_SHADOW_NEVER; i++) {
@@ -214,6 +220,8 @@ static int collect(struct shadows *x)
 		r = ward_classes_add(x->classes, &pattern);
 		ward_pattern_clear(&pattern);
 	}
+	if (r == 0)
+		ward_classes_until(x->classes, p->study_until_ns);
 	if (r == 0)
 		r = ward_classes_find(x->classes, &x->whole);
 	for (size_t i = 0; r == 0 && i < ward_classes_count(x->classes); i++)

@@ -139,6 +139,7 @@ struct ward_fs_tree {
 	struct ward_ahead *ahead;	 /* NULL: nothing is prepared */
 	pthread_mutex_t lock_waits_lock; /* before nodes->lock */
 	LIST_HEAD(, ward_lock_wait) lock_waits;
+	uint64_t lock_rest_until_ns;	  /* no search for circles before; by lock_waits_lock */
 	struct ward_beneath *beneath;	  /* NULL: no other tree lies beneath this one */
 	atomic_uint_fast64_t n_requests;  /* that were served by name or node (op.c) */
 	atomic_uint_fast64_t outside_seq; /* changes by others, counted */

@@ -6,12 +6,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 
 /* Times that one search asks the kernel what an owner holds; past it nobody is told. */
 #define LOOKS_MAX 512U
+/*
+ * CPU time of one search. The kernel tells all that an owner holds of a file, so a look takes as
+ * long as somebody has locks: a millisecond at 8000. Whoever makes a search longer than this has
+ * none for ten times what it took.
+ */
+#define SEARCH_NS UINT64_C(5000000)
+#define REST_TIMES 10U
 
 /* proc(5): what a descriptor has locked, one a line. */
 #define LINE "lock: %*s OFDLCK %*s %15s %*s %*s %" SCNd64 " %31s"
@@ -51,11 +60,30 @@ static bool holds(struct ward_fs_tree *tree, uint64_t owner, const struct ward_l
 	return found;
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec t = {0, 0};
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * WARD_NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* tree->lock_waits_lock held: may one more look be made? */
+static bool go_on(struct ward_fs_tree *tree, unsigned looks, uint64_t began_ns)
+{
+	const uint64_t took_ns = cpu_ns() - began_ns;
+
+	if (took_ns >= SEARCH_NS)
+		tree->lock_rest_until_ns = ward_clock_mono_ns() + REST_TIMES * took_ns;
+	return looks <= LOOKS_MAX && took_ns < SEARCH_NS;
+}
+
 /* tree->lock_waits_lock held: does the owner of w, by way of others, wait for itself? */
 static bool circle(
 	struct ward_fs_tree *tree, struct ward_lock_wait *w, ward_lock_descriptor *descriptor)
 {
 	struct ward_lock_wait *at, *by, *same;
+	const uint64_t began_ns = cpu_ns();
 	unsigned looks = 0;
 	bool again = true;
 
@@ -71,7 +99,7 @@ static bool circle(
 			LIST_FOREACH(by, &tree->lock_waits, next) {
 				if (by->owner == at->owner || (by->reached && by != w))
 					continue;
-				if (++looks > LOOKS_MAX)
+				if (!go_on(tree, ++looks, began_ns))
 					return false;
 				if (!holds(tree, by->owner, at, descriptor))
 					continue;
@@ -92,7 +120,8 @@ int ward_lock_wait_begin(
 
 	pthread_mutex_lock(&tree->lock_waits_lock);
 	LIST_INSERT_HEAD(&tree->lock_waits, w, next);
-	if (LIST_NEXT(w, next) && circle(tree, w, descriptor)) {
+	if (LIST_NEXT(w, next) && ward_clock_mono_ns() >= tree->lock_rest_until_ns &&
+		circle(tree, w, descriptor)) {
 		LIST_REMOVE(w, next);
 		r = -EDEADLK;
 	}

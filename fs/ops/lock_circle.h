@@ -8,6 +8,8 @@
  * themselves can be in a circle, so nobody is asked while one alone waits. What an owner holds is
  * what the kernel says of its descriptor (/proc/self/fdinfo). Those of one tree: in each the kernel
  * has other numbers for owners.
+ *
+ * A search has bounds of looks and of CPU time. Beyond them nobody is told, and the owners wait.
  */
 #pragma once
 

@@ -472,6 +472,49 @@ START_TEST(many_rules_are_decided)
 }
 END_TEST
 
+static void ignore_difference(void *user, const struct ward_difference *d)
+{
+	(void)user;
+	(void)d;
+}
+
+/* How far a comparison of a with b comes, and how many rules of a stay undecided. */
+static enum ward_diff_reach study(
+	const struct ward_policy *a, const struct ward_policy *b, size_t *ret_undecided)
+{
+	enum ward_diff_reach reach = WARD_DIFF_CUT;
+	*ret_undecided = 0;
+	ck_assert_int_eq(ward_policy_shadows(a, count_undecided, ret_undecided), 0);
+	ck_assert_int_eq(ward_policy_diff_rights(a, b, ignore_difference, NULL, NULL, &reach), 0);
+	return reach;
+}
+
+/* Where the time is over, nothing is said to be known. */
+START_TEST(no_time_is_left)
+{
+	struct ward_policy *a = policy_of(HEAD "[files]\nwrite = /workspace\ndeny = *.log\n");
+	struct ward_policy *b = policy_of(HEAD "[files]\nwrite = /workspace\n");
+	size_t undecided = 0;
+	ck_assert(!ward_policy_study_over(a));
+	ck_assert_int_eq(study(a, b, &undecided), WARD_DIFF_RIGHTS);
+	ck_assert_uint_eq(undecided, 0);
+	/* The control: in time that is far away, the same. */
+	ward_policy_study_until(a, UINT64_MAX);
+	ck_assert_int_eq(study(a, b, &undecided), WARD_DIFF_RIGHTS);
+	ck_assert_uint_eq(undecided, 0);
+	ward_policy_study_until(a, 1);
+	ck_assert(ward_policy_study_over(a));
+	ck_assert_int_eq(study(a, b, &undecided), WARD_DIFF_CUT);
+	ck_assert_uint_eq(undecided, a->n_rules);
+	/* That of either policy counts. */
+	ward_policy_study_until(a, 0);
+	ward_policy_study_until(b, 1);
+	ck_assert_int_eq(study(a, b, &undecided), WARD_DIFF_CUT);
+	ward_policy_unref(a);
+	ward_policy_unref(b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_exact");
@@ -483,6 +526,7 @@ int main(void)
 	tcase_add_test(t, differences_are_all);
 	tcase_add_test(t, hostile_patterns_are_not_decided);
 	tcase_add_test(t, many_rules_are_decided);
+	tcase_add_test(t, no_time_is_left);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -7,20 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/host_program.h"
 #include "enforcer/policy/image_name.h"
 
 #define SAID_MAX 4096
 
-/* Not PATH: a directory of the project may stand in it. */
-static const char *const places[] = {
-	"/usr/local/bin", "/usr/bin", "/bin", "/snap/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"};
 static const char path_inside[] =
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /* Where the caller's engine finds its own images, and its way out. */
@@ -50,28 +47,12 @@ bool ward_image_engine(const char *word)
 	return false;
 }
 
-/* The program's path, or NULL. */
-static char *find(const struct engine *e)
-{
-	struct stat st;
-	for (size_t i = 0; i < COUNT(places); i++) {
-		char *path = NULL;
-		if (asprintf(&path, "%s/%s", places[i], e->word) < 0)
-			return NULL;
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111)
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
 void ward_image_engines(struct ward_buf *b)
 {
-	for (size_t i = 0; i < COUNT(engines); i++) {
-		ward_cleanup_free char *program = find(&engines[i]);
-		if (program)
+	char program[PATH_MAX];
+	for (size_t i = 0; i < COUNT(engines); i++)
+		if (ward_host_program(engines[i].word, program) == 0)
 			ward_buf_printf(b, " %s", engines[i].word);
-	}
 }
 
 static void child(const char *program, char *const *argv, char *const *envp, int out, int said)
@@ -127,8 +108,8 @@ static int save(const struct engine *e, const char *name, const char *dir, int *
 	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_cleanup_free char *program = find(e);
-	if (!program)
+	char program[PATH_MAX];
+	if (ward_host_program(e->word, program) < 0)
 		return ward_err_set(err, -ENOENT, "%s is not on this host", e->word);
 	ward_cleanup_fd int out = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	ward_cleanup_fd int said = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

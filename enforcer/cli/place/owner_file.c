@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "enforcer/base/budget.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/place/owner_history.h"
 #include "enforcer/policy/read.h"
@@ -200,8 +202,14 @@ int ward_owner_file_change(const struct ward_policy_place *place,
 		.lock = -1};
 	r = as_owner(id, begin, &p, err);
 	const bool begun = r == 0;
+	/* The policy as it would be may have a hostile project file: one budget for all of it. */
+	const uint64_t until_ns = ward_clock_mono_ns() + WARD_START_NS;
 	if (r == 0)
 		r = look(&p, ret_after, err);
+	if (r == 0) {
+		ward_policy_study_until(place->policy, until_ns);
+		ward_policy_study_until(ret_after->policy, until_ns);
+	}
 	if (r == 0 && change->judge)
 		r = change->judge(change->user, ret_after, err);
 	if (r == 0)

@@ -14,6 +14,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/manual.h"
@@ -177,13 +178,18 @@ static void put_rules(struct draft *d)
 static void put_tools(struct draft *d)
 {
 	const char *home = d->place->id.home;
-	ward_cleanup_fd int fd = home ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int fd = home && ward_patient_reach(home, NULL) == 0
+					 ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC)
+					 : -1;
 	bool begun = false;
 	size_t n = 0;
 	const struct ecosystem *e = ecosystems(&n);
 	for (size_t i = 0; fd >= 0 && i < n; i++)
 		for (size_t k = 0; k < ECOSYSTEM_FILES_MAX && e[i].tools[k]; k++) {
+			ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+			ward_buf_printf(&path, "%s/%s", home, e[i].tools[k]);
 			if (!ecosystem_is(&e[i], d->place->project.fd) ||
+				ward_patient_reach(ward_buf_str(&path), NULL) < 0 ||
 				!exists(fd, e[i].tools[k]))
 				continue;
 			if (!begun)

@@ -14,7 +14,9 @@
 #include "audit/log/chain.h"
 #include "audit/query/query.h"
 #include "audit/store/store.h"
+#include "enforcer/base/budget.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
@@ -372,6 +374,8 @@ static int check(struct proposal *p, struct ward_err *err)
 	made = NULL;
 	if (r == 0)
 		r = compile(p, &made, err);
+	if (r == 0)
+		ward_policy_study_until(made, ward_clock_mono_ns() + WARD_START_NS);
 	ward_progress_begin(&w.progress, "comparing", "steps");
 	if (r == 0 && p->compare)
 		r = ward_policy_diff_rights(

@@ -26,10 +26,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/pollset.h"
 #include "enforcer/session/control/signals.h"
+#include "enforcer/session/owner/project.h"
 #include "enforcer/session/terminal/relay.h"
 
 /* For a terminal that takes nothing, at the end. */
@@ -131,7 +134,37 @@ static int leave_project(const char *file)
 	return chdir(dir) < 0 ? -errno : 0;
 }
 
-static int start(const struct ward_identity *id, const char *file)
+/* Does this part of PATH lead into the project, or to wherever one stands? */
+static bool leads_into(const char *part, size_t n, const char *project)
+{
+	ward_cleanup_free char *dir = strndup(part, n), *real = NULL;
+	ward_cleanup_fd int fd =
+		dir && *part == '/' ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (*part != '/')
+		return true;
+	return fd >= 0 && project &&
+	       (ward_fd_path(fd, &real) < 0 || ward_path_beneath(real, project));
+}
+
+/* As leave_project(), of PATH: .venv/bin and node_modules/.bin often stand there. */
+static int leave_path(const char *project)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *path = getenv("PATH");
+	for (const char *s = path; s; s = *s ? s + 1 : NULL) {
+		size_t n = strcspn(s, ":");
+		if (!leads_into(s, n, project)) {
+			ward_buf_puts(&b, b.len ? ":" : "");
+			ward_buf_add(&b, s, n);
+		}
+		s += n;
+	}
+	if (ward_buf_error(&b) < 0)
+		return -ENOMEM;
+	return path && setenv("PATH", ward_buf_str(&b), 1) < 0 ? -errno : 0;
+}
+
+static int start(const struct ward_identity *id, const char *file, const char *project)
 {
 	int r = 0;
 	if (id->owner_uid != geteuid()) {
@@ -141,6 +174,8 @@ static int start(const struct ward_identity *id, const char *file)
 		if (r == 0)
 			r = no_typing();
 	}
+	if (r == 0)
+		r = leave_path(project);
 	if (r == 0)
 		r = leave_project(file);
 	if (r < 0)
@@ -154,9 +189,9 @@ static int start(const struct ward_identity *id, const char *file)
 	return -errno;
 }
 
-static _Noreturn void child(const struct ward_identity *id, const char *file)
+static _Noreturn void child(const struct ward_identity *id, const char *file, const char *project)
 {
-	int r = start(id, file);
+	int r = start(id, file, project);
 	ward_tellf("wardfs: the editor cannot be started as %s: %s\n", id->name, strerror(-r));
 	_exit(126);
 }
@@ -173,7 +208,7 @@ static int end_of(pid_t pid)
 
 struct apart {
 	const struct ward_identity *id;
-	const char *file;
+	const char *file, *project;
 	struct ward_relay *relay;
 	struct ward_pollset set;
 	int pty;     /* -1: none of 0, 1, 2 is a terminal */
@@ -225,7 +260,7 @@ static _Noreturn void keeper(const struct apart *a)
 		signal(SIGPIPE, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		if (r == 0)
-			child(a->id, a->file);
+			child(a->id, a->file, a->project);
 		ward_tellf("wardfs: the editor's terminal: %s\n", strerror(-r));
 		_exit(126);
 	}
@@ -316,9 +351,11 @@ static int run_apart(struct apart *a, struct ward_err *err)
 	return r < 0 ? r : status;
 }
 
-static int editor_apart(const struct ward_identity *id, const char *file, struct ward_err *err)
+static int editor_apart(
+	const struct ward_identity *id, const char *file, const char *project, struct ward_err *err)
 {
-	struct apart a = {.id = id, .file = file, .pty = -1, .signals = -1, .pidfd = -1};
+	struct apart a = {
+		.id = id, .file = file, .project = project, .pty = -1, .signals = -1, .pidfd = -1};
 	sigset_t before;
 	struct sigaction pipe;
 	sigprocmask(SIG_SETMASK, NULL, &before);
@@ -336,11 +373,12 @@ static int editor_apart(const struct ward_identity *id, const char *file, struct
 
 /* --- the caller's own --- */
 
-static int editor_here(const struct ward_identity *id, const char *file, struct ward_err *err)
+static int editor_here(
+	const struct ward_identity *id, const char *file, const char *project, struct ward_err *err)
 {
 	pid_t pid = fork();
 	if (pid == 0)
-		child(id, file);
+		child(id, file, project);
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "starting an editor");
 	/* ^C is the editor's to understand, not ours. */
@@ -351,11 +389,12 @@ static int editor_here(const struct ward_identity *id, const char *file, struct 
 	return status;
 }
 
-int editor_run(const struct ward_identity *id, const char *file, struct ward_err *err)
+int editor_run(
+	const struct ward_identity *id, const char *file, const char *project, struct ward_err *err)
 {
 	(void)!ward_out_flush(); /* the child would print it once more */
-	int r = id->owner_uid != geteuid() ? editor_apart(id, file, err)
-					   : editor_here(id, file, err);
+	int r = id->owner_uid != geteuid() ? editor_apart(id, file, project, err)
+					   : editor_here(id, file, project, err);
 	if (r <= 0)
 		return r;
 	return ward_err_set(err, -ECANCELED,

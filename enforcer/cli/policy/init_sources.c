@@ -12,6 +12,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/policy/ecosystems.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -460,10 +461,19 @@ static void list_line(struct finding *f, const char *line, size_t len, char sect
 	take_url(f, ward_buf_str(&url), url.len);
 }
 
+/* Does a file in the owner's home answer? Its server may be gone. */
+static bool answers(const char *home, const char *file)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_buf_printf(&path, "%s/%s", home, file);
+	return ward_buf_error(&path) == 0 && ward_patient_reach(ward_buf_str(&path), NULL) == 0;
+}
+
 /* A list in a directory: /etc/wardfs, and the owner's own. */
 static int look_at_list(struct finding *f, const char *dir)
 {
-	ward_cleanup_fd int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int fd =
+		dir && answers(dir, LIST_NAME) ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	f->dir = fd;
 	return fd < 0 ? 0 : look_at_lines(f, LIST_NAME, list_line);
 }
@@ -484,7 +494,8 @@ static void own_line(struct finding *f, const char *line, size_t len, char secti
 }
 
 /* One package manager: where the owner told it to go, else where it goes by itself. */
-static int look_at_ecosystem(struct finding *f, const struct ecosystem *e, int home, int project)
+static int look_at_ecosystem(
+	struct finding *f, const struct ecosystem *e, const char *dir, int home, int project)
 {
 	const size_t before = f->n_known;
 	const bool used = ecosystem_is(e, project);
@@ -492,7 +503,8 @@ static int look_at_ecosystem(struct finding *f, const struct ecosystem *e, int h
 	f->dir = home;
 	f->replaced = false;
 	for (size_t i = 0; r == 0 && home >= 0 && i < ECOSYSTEM_FILES_MAX && e->settings[i]; i++)
-		r = look_at_lines(f, e->settings[i], own_line);
+		if (answers(dir, e->settings[i]))
+			r = look_at_lines(f, e->settings[i], own_line);
 	for (size_t i = 0; used && !f->replaced && i < ECOSYSTEM_HOSTS_MAX && e->registries[i]; i++)
 		add_known(f, e->registries[i], 443, e->name);
 	for (size_t k = before; used && k < f->n_known; k++) {
@@ -505,7 +517,8 @@ static int look_at_ecosystem(struct finding *f, const struct ecosystem *e, int h
 static int look_at_own(struct finding *f, const char *home, const char *config, int project)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
-	ward_cleanup_fd int at = home ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	ward_cleanup_fd int at =
+		home && answers(home, "") ? open(home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	f->own = true;
 	int r = look_at_list(f, LIST_HOST);
 	if (config)
@@ -515,7 +528,7 @@ static int look_at_own(struct finding *f, const char *home, const char *config, 
 	size_t n = 0;
 	const struct ecosystem *e = ecosystems(&n);
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = look_at_ecosystem(f, &e[i], at, project);
+		r = look_at_ecosystem(f, &e[i], home, at, project);
 	f->own = false;
 	return r;
 }

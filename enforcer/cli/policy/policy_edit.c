@@ -161,7 +161,7 @@ static bool unchanged(const struct editing *e)
 static int edit(struct editing *e, struct ward_err *err)
 {
 	for (;;) {
-		int r = editor_run(&e->place->id, e->path, err);
+		int r = editor_run(&e->place->id, e->path, e->place->project.path, err);
 		if (r == 0)
 			r = as_owner(e, read_copy, err);
 		if (r < 0)

@@ -80,7 +80,8 @@ static void walk(struct look *l, const char *path, const struct ward_state *a,
 		return;
 	}
 	const struct dirent *x;
-	while (l->entries < ENTRIES_MAX && (x = readdir(dir))) {
+	while (l->entries < ENTRIES_MAX && !ward_policy_study_over(l->after) &&
+		(x = readdir(dir))) {
 		struct stat st;
 		if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
 			continue;

@@ -19,6 +19,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/host_program.h"
 #include "enforcer/base/plain.h"
 
 /* For one answer of a file system that has just said that it is ready. */
@@ -94,9 +95,11 @@ static int take_fd(int sock)
 
 static int run_fusermount(int sock, const char *a1, const char *a2, const char *path)
 {
-	pid_t pid = fork();
+	char program[PATH_MAX];
+	int r = ward_host_program("fusermount3", program);
+	pid_t pid = r < 0 ? -1 : fork();
 	if (pid < 0)
-		return -errno;
+		return r < 0 ? r : -errno;
 	if (pid == 0) {
 		char num[16];
 		if (sock >= 0) {
@@ -104,7 +107,7 @@ static int run_fusermount(int sock, const char *a1, const char *a2, const char *
 			setenv("_FUSE_COMMFD", num, 1);
 			fcntl(sock, F_SETFD, 0);
 		}
-		execlp("fusermount3", "fusermount3", a1, a2, "--", path, (char *)NULL);
+		execl(program, "fusermount3", a1, a2, "--", path, (char *)NULL);
 		_exit(127);
 	}
 	int st = 0;
@@ -125,6 +128,8 @@ static int by_helper(const char *path, int *ret_fd)
 	int r = run_fusermount(theirs, "-o", "rw,nosuid,nodev,fsname=wardfs,subtype=wardfs", path);
 	if (r < 0)
 		return r;
+	/* Else the end of a helper that sends nothing is not seen. */
+	close(ward_steal_fd(&theirs));
 	int fd = take_fd(ours);
 	if (fd < 0)
 		return fd;

@@ -2,6 +2,7 @@
 /* Gets a control group from the user manager of systemd. */
 #include "enforcer/session/limits/delegate.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/host_program.h"
 #include "enforcer/session/limits/limits.h"
 
 /* Set for the program that runs in the scope: what is missing there stays missing. */
@@ -41,8 +43,9 @@ bool ward_delegate_possible(void)
 void ward_delegate(const struct ward_run_plan *p, const char *verb, char *const *argv)
 {
 	char dir[64];
+	char program[PATH_MAX];
 	if (p->id.root || getenv(MARK) || !ward_limits_want_delegation(p->settings) ||
-		!ward_delegate_possible())
+		!ward_delegate_possible() || ward_host_program(scope[0], program) < 0)
 		return;
 	size_t n = 0;
 	while (argv[n])
@@ -64,6 +67,6 @@ void ward_delegate(const struct ward_run_plan *p, const char *verb, char *const 
 	snprintf(dir, sizeof(dir), "/run/user/%u", (unsigned)getuid());
 	if (setenv(MARK, "1", 1) < 0 || setenv("XDG_RUNTIME_DIR", dir, 0) < 0)
 		return;
-	execvp(v[0], (char *const *)(uintptr_t)v);
+	execv(program, (char *const *)(uintptr_t)v);
 	unsetenv(MARK);
 }

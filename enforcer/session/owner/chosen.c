@@ -16,6 +16,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/policy/known.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -56,7 +57,7 @@ int ward_chosen_begin(struct ward_chosen *c, const char *user, uid_t uid, struct
 	if (r == 0 && ward_store_default_path(geteuid(), getenv("XDG_STATE_HOME"), c->id.home,
 			      &c->state, &ignored) < 0)
 		c->state = NULL;
-	return r;
+	return r == 0 && c->state ? ward_patient_reach(c->state, err) : r;
 }
 
 /* What cannot be looked at counts as there: loading it says what is wrong. */

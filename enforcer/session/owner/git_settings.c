@@ -13,6 +13,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/policy/gitconfig.h"
 #include "enforcer/session/owner/as_owner.h"
 
@@ -65,6 +66,9 @@ static int read_file(const char *home, const char *name, struct settings *s)
 	struct stat st;
 	if (asprintf(&path, "%s/%s", home, name) < 0)
 		return -ENOMEM;
+	/* A home may lie on a file system whose server is gone. */
+	if (ward_patient_reach(path, NULL) < 0)
+		return 0;
 	/* People link these to where they keep them; whatever it is, the owner may read it. */
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/base/quantity.h"
 
 /* A decimal id from the environment (SUDO_UID), or false. */
@@ -171,7 +172,23 @@ int ward_config_home(const char *home, bool caller_is_owner, char **ret, struct 
 		n = asprintf(ret, "%s", xdg);
 	else if (home)
 		n = asprintf(ret, "%s/.config", home);
-	return n < 0 ? ward_err_sys(err, -ENOMEM, "configuration directory") : 0;
+	if (n < 0) {
+		*ret = NULL;
+		return ward_err_sys(err, -ENOMEM, "configuration directory");
+	}
+	/* All else is looked for beneath it. */
+	ward_cleanup_free char *in = NULL;
+	int r = *ret && asprintf(&in, "%s/wardfs/projects", *ret) < 0 ? -ENOMEM : 0;
+	if (r < 0)
+		in = NULL;
+	r = r < 0 ? ward_err_sys(err, r, "configuration directory")
+	    : in  ? ward_patient_reach(in, err)
+		  : 0;
+	if (r < 0) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return r;
 }
 
 void ward_identity_clear(struct ward_identity *id)

@@ -19,6 +19,8 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/limit.h"
+#include "enforcer/base/patient.h"
+#include "enforcer/policy/mounted.h"
 
 /* Names looked at, and directories above each other: a pattern such as /usr/ followed by "**" and
  * a name reads all of /usr once. */
@@ -32,12 +34,17 @@
 #define PHDRS_MAX 64
 /* The first line of a script, as the kernel reads it (BINPRM_BUF_SIZE). */
 #define FIRST_LINE_MAX 256
+/* File systems that do not answer are waited for so often; then what leads to another one is passed
+ * over. */
+#define SILENT_MAX 3
 
 struct finder {
 	const struct ward_policy *policy;
 	struct ward_programs found;
 	struct ward_programs loaders;
 	struct ward_buf scripts; /* "SCRIPT\0INTERPRETER\0" each */
+	struct ward_buf silent;	 /* lines about what does not answer */
+	unsigned n_silent;
 	size_t names, headers;
 	char path[PATH_MAX]; /* of the directory at hand, as the patterns call it */
 	size_t len;
@@ -86,19 +93,45 @@ bool ward_programs_is_interpreter(const char *path)
 	return false;
 }
 
+/* --- what may not answer --- */
+
+/* Does path, which may lead to another file system, answer? What does not is said once. */
+static bool answers(struct finder *f, const char *path)
+{
+	struct ward_err why = WARD_ERR_INIT;
+	if (f->n_silent >= SILENT_MAX)
+		return false;
+	if (ward_patient_reach(path, &why) != -ETIMEDOUT)
+		return true;
+	f->n_silent++;
+	ward_buf_printf(&f->silent, "%s[process] exec: nothing of it can be executed: %s",
+		f->silent.len ? "\n" : "", why.text);
+	return false;
+}
+
+/* Is name in dir there, on the same file system and no link? Nobody is waited for then. */
+static bool is_near(int dir, const char *name)
+{
+	/* Without O_NOFOLLOW, with which a link itself would be opened. */
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
+	ward_cleanup_fd int fd = ward_fd_openat2(dir, name, &how);
+	return fd >= 0;
+}
+
 /* --- what a program needs --- */
 
 /* The path without links; NULL: not there, or not for us. */
-static char *real_path(int dir, const char *name)
+static char *real_path(struct finder *f, const char *name)
 {
-	ward_cleanup_fd int fd = openat(dir, name, O_PATH | O_CLOEXEC);
+	ward_cleanup_fd int fd = answers(f, name) ? open(name, O_PATH | O_CLOEXEC) : -1;
 	char *path = NULL;
 	return fd >= 0 && ward_fd_path(fd, &path) == 0 ? path : NULL;
 }
 
 static int add_loader(struct finder *f, const char *path)
 {
-	ward_cleanup_free char *real = path[0] == '/' ? real_path(AT_FDCWD, path) : NULL;
+	ward_cleanup_free char *real = path[0] == '/' ? real_path(f, path) : NULL;
 	return real ? add(&f->loaders, real) : 0;
 }
 
@@ -184,11 +217,11 @@ static int look_beneath(struct finder *f, int dir, unsigned depth)
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		f->headers++;
-		if (e->d_type == DT_REG) {
+		if (e->d_type == DT_REG && is_near(dirfd(d), e->d_name)) {
 			r = look_at_file(f, dirfd(d), e->d_name, NULL);
-		} else if (e->d_type == DT_DIR && depth < DEPTH_MAX) {
-			ward_cleanup_fd int sub = openat(dirfd(d), e->d_name,
-				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		} else if (e->d_type == DT_DIR && depth < DEPTH_MAX && f->n_silent < SILENT_MAX) {
+			ward_cleanup_fd int sub = ward_mounted_open(NULL, dirfd(d), e->d_name);
+			f->n_silent += sub == -ETIMEDOUT;
 			r = sub < 0 ? 0 : look_beneath(f, sub, depth + 1);
 		}
 	}
@@ -242,7 +275,8 @@ static int visit(
 		return r;
 	enum ward_listed l = ward_policy_listed(f->policy, next);
 	f->len = len + (size_t)n;
-	if (l != WARD_LISTED_NOT && !is_tree(f, f->path)) {
+	if (l != WARD_LISTED_NOT && !is_tree(f, f->path) &&
+		(is_near(dir, name) || answers(f, f->path))) {
 		if (l == WARD_LISTED) {
 			r = add_found(f, dir, name);
 		} else if (depth < DEPTH_MAX) {
@@ -280,10 +314,11 @@ static int walk(struct finder *f, int dir, const struct ward_state *s, unsigned 
 static int note_scripts(struct finder *f)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_add(&b, f->silent.data, f->silent.len);
 	for (size_t at = 0; at < f->scripts.len;) {
 		const char *script = f->scripts.data + at;
 		const char *by = script + strlen(script) + 1;
-		ward_cleanup_free char *real = real_path(AT_FDCWD, by);
+		ward_cleanup_free char *real = real_path(f, by);
 		at += strlen(script) + 1 + strlen(by) + 1;
 		if (real && ward_programs_have(&f->found, real))
 			continue;
@@ -326,6 +361,7 @@ int ward_programs_find(const struct ward_policy *p, struct ward_programs *ret, s
 	int r = find(&f);
 	ward_programs_clear(&f.loaders);
 	ward_buf_clear(&f.scripts);
+	ward_buf_clear(&f.silent);
 	if (r < 0) {
 		ward_programs_clear(&f.found);
 		return r == -E2BIG

@@ -14,6 +14,7 @@
 #include "audit/store/store.h"
 #include "audit/verify/ledger_view.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/patient.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/policy/explain.h"
@@ -666,6 +667,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		return r;
 	r = ward_store_default_path(
 		geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &p->state, err);
+	if (r == 0)
+		r = ward_patient_reach(p->state, err);
 	if (r == 0)
 		r = load_policy(o, p, err);
 	if (r < 0)

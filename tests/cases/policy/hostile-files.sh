@@ -76,6 +76,10 @@ grep -q "[0-9]* of [0-9]* rules: too many patterns meet in one name" said || fai
 expect 2 timeout 600 "$WARDFS" policy diff medium high
 has "$ERR" "too many rules to compare all classes of paths: use --tree"
 expect 0 timeout 600 "$WARDFS" policy explain read a
+expect 0 timeout 600 "$WARDFS" policy add read notes
+has "$OUT" "[files] read = notes"
+has "$OUT" "there are too many rules to compare all paths"
+expect 0 timeout 600 "$WARDFS" policy undo
 
 echo "--- the index, which policy check reads"
 fresh

@@ -21,13 +21,15 @@ named() {
 	rm -rf "./${1%%/*}"
 }
 for f in .jj/repo .jj/repo/config.toml .jj/workspace-config.toml .sl/config .git/sl/config \
-	_darcs/prefs/defaults .reviewboardrc .perldb .psysh.php jupyter_config.py .lazy.lua \
+	_darcs/prefs/defaults .reviewboardrc .perldb perldb.ini nbgrader_config.py .psysh.php \
+	jupyter_config.py .lazy.lua \
 	.externalToolBuilders/a.launch .theia/tasks.json .fleet/run.json .amp/settings.json \
 	.factory/mcp.json .kilocode/mcp.json; do
 	not_made $f
 	rm -rf .jj .sl _darcs
 done
-for f in .pijul/config .repo/repo/main.py .latexmkrc latexmkrc hie.yaml .merlin .proverc \
+for f in .pijul/config .pijul/hooks/record pijul.toml .autoenv.zsh .autoenv_leave.zsh \
+	.repo/repo/main.py .latexmkrc latexmkrc hie.yaml .merlin .proverc \
 	.vimspector.json .ycm_extra_conf.py jupyter_lab_config.py n/.jj/repo n/.sl/config \
 	n/.jj/repo/config.toml n/_darcs/prefs/defaults; do
 	named $f
@@ -50,3 +52,5 @@ not_made .jj/repo
 mkdir -p .pijul
 echo x >.pijul/config
 not_made .pijul/config
+mkdir .pijul/hooks
+not_made .pijul/hooks/record
