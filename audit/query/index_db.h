@@ -10,7 +10,7 @@
 #include "enforcer/base/err.h"
 
 /* PRAGMA user_version. An index with another number has another schema, and is made again. */
-#define WARD_INDEX_SCHEMA 5
+#define WARD_INDEX_SCHEMA 6
 
 struct ward_index_db {
 	sqlite3 *db; /* NULL: closed */
