@@ -31,12 +31,20 @@
 #define AT TIME("time")
 
 /*
+ * Rows come in the order of the trail, but what each session has at its start alike comes last: the
+ * first rows say what the session did. The key gives the order of the sessions, so that each is
+ * sorted alone.
+ */
+#define STARTS_LAST " ORDER BY record.session, record.kind IN (4, 5), record.seq"
+
+/*
  * 50 to 80 bytes a record: each text stands once, in word, and the time is a number. The first
  * words are those that partial indexes name by number.
  */
 static const char schema[] =
 	"CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
-	"INSERT INTO word VALUES(1, 'rename'), (2, 'link'), (3, 'connect');"
+	"INSERT INTO word VALUES(1, 'rename'), (2, 'link'), (3, 'connect'),"
+	" (4, 'policy'), (5, 'probe');"
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
 	" bytes INTEGER NOT NULL, records INTEGER NOT NULL, last TEXT NOT NULL,"
 	" odd INTEGER NOT NULL, stamp TEXT NOT NULL);"
@@ -83,9 +91,9 @@ static const char schema[] =
 		"path") WORD("w_path2", "path2") WORD("w_comm", "comm") WORD("w_rule",
 		"rule") WORD("w_errno",
 		"errno") " LEFT JOIN net ON net.session = record.session AND net.seq = record.seq" NET_WORD("w_host",
-		"host") NET_WORD("w_addr", "addr")
-		NET_WORD("w_proto", "proto") ";"
-					     "PRAGMA user_version = " STRING(WARD_INDEX_SCHEMA) ";";
+		"host") NET_WORD("w_addr", "addr") NET_WORD("w_proto", "proto") STARTS_LAST
+	";"
+	"PRAGMA user_version = " STRING(WARD_INDEX_SCHEMA) ";";
 
 int ward_index_db_error(int rc)
 {

@@ -436,3 +436,22 @@ void ward_store_daily_again(struct ward_store *st)
 {
 	(void)unlinkat(st->dir_fd, DAILY, 0);
 }
+
+/* --- once for each state directory --- */
+
+#define SAID_MAX 4096
+
+bool ward_store_is_news(struct ward_store *st, const char *said, const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf have = WARD_BUF_INIT;
+	const size_t len = strlen(text);
+	ward_cleanup_fd int fd = ward_fd_make_regular(st->dir_fd, said, O_RDWR, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return true;
+	if (ward_fd_read_all(fd, SAID_MAX, &have) == 0 && have.len == len &&
+		memcmp(ward_buf_str(&have), text, len) == 0)
+		return false;
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, len, 0) != (ssize_t)len)
+		(void)unlinkat(st->dir_fd, said, 0);
+	return true;
+}

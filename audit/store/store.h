@@ -187,6 +187,12 @@ bool ward_store_daily(struct ward_store *st, uint64_t now_s, uint64_t every);
 /* As if it never was. */
 void ward_store_daily_again(struct ward_store *st);
 
+/*
+ * True if `text` is news to the reader of this directory: the file `said`, a name in it, has
+ * something else. From now on it has `text`. True also where that cannot be written.
+ */
+bool ward_store_is_news(struct ward_store *st, const char *said, const char *text);
+
 /* Names of the sessions that have a directory. */
 int ward_store_list(
 	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;

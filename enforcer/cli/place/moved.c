@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/cli/base/ask.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -127,6 +129,55 @@ static void offer(const struct ward_run_plan *p, const char *old)
 		ward_sayf(
 			"you have no policy for this project, but you have one for %s, which no longer exists. If you moved that project here, take its policy over: %s",
 			old, ward_buf_str(&b));
+}
+
+/* What the command of offer_to_share() does: a link beside the other one's file. */
+static int share(const struct ward_run_plan *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf from = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf to = WARD_BUF_INIT;
+	ward_buf_printf(&dir, "%s/projects", p->config);
+	ward_buf_printf(&to, "%s/", ward_buf_str(&dir));
+	int r = ward_project_file_name(p->main_checkout, &to);
+	if (r == 0)
+		r = ward_project_file_name(p->project.path, &from);
+	if (r < 0 || ward_buf_error(&dir) < 0)
+		return ward_err_sys(err, r < 0 ? r : -ENOMEM, "owner's policy file");
+	ward_cleanup_fd int fd =
+		open(ward_buf_str(&dir), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || symlinkat(ward_buf_str(&to), fd, ward_buf_str(&from)) < 0)
+		return ward_err_sys(err, -errno, "%s/%s", ward_buf_str(&dir), ward_buf_str(&from));
+	return 0;
+}
+
+int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf question = WARD_BUF_INIT;
+	struct ward_as_owner as;
+	struct stat st;
+	if (!p->main_checkout || !p->config || !p->owner_policy || !ask_possible())
+		return 0;
+	ward_shell_word(&b, p->main_checkout);
+	ward_buf_printf(&question,
+		"This directory says that it is a work tree of %s, for which you have a policy. "
+		"Any directory can say so. Did you make it, and shall that policy hold here, too? "
+		"[y/N]",
+		ward_buf_str(&b));
+	int r = ward_as_owner_begin(&p->id, &as, err);
+	if (r < 0)
+		return r;
+	const bool none = stat(p->owner_policy, &st) < 0 && errno == ENOENT;
+	ward_as_owner_end(&as);
+	if (!none || ask_word(ward_buf_str(&question), "yn", 'n', 'n') != 'y')
+		return 0;
+	r = ward_as_owner_begin(&p->id, &as, err);
+	if (r < 0)
+		return r;
+	r = share(p, err);
+	ward_as_owner_end(&as);
+	return r < 0 ? r : 1;
 }
 
 static void offer_to_share(const struct ward_run_plan *p)

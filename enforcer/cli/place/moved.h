@@ -9,6 +9,11 @@
 #include "enforcer/session/plan/plan.h"
 
 /*
+ * At a terminal: asks whether a work tree shares the policy of its main checkout, and makes it so.
+ * 1 after that: the plan has to be made again; 0: nothing was changed. Before ward_moved_say().
+ */
+int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
+/*
  * Where the owner keeps nothing for the project, but for the main checkout of which it is a work
  * tree (of git's): says with which command they share it. Where it is none, but a policy for a
  * directory of the same name elsewhere that is gone: says so on stderr, with the commands that make

@@ -77,7 +77,9 @@ static const struct argp_option options[] = {
 	{"dry-run", 'n', NULL, 0,
 		"Print what would be in force and whether CMD would start; start nothing", 0},
 	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 0},
-	{"verbose", 'v', NULL, 0, "With --dry-run: also every rule, mount, guarantee and variable",
+	{"verbose", 'v', NULL, 0,
+		"Also say what is the same at each start; with --dry-run: also every rule, mount, "
+		"guarantee and variable",
 		0},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run although this host cannot enforce the limit NAME (limit-memory, …); repeats; recorded in the trail",
@@ -157,7 +159,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->json = true;
 		return 0;
 	case 'v':
-		a->verbose = true;
+		a->verbose = o->verbose = true;
 		return 0;
 	case OPT_READ:
 		return add(&o->read.v, &o->read.n, arg);
@@ -186,8 +188,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		if (a->json && !a->dry)
 			ward_arguments_wrong(state, "--json goes with --dry-run");
-		if (a->verbose && !a->dry)
-			ward_arguments_wrong(state, "--verbose goes with --dry-run");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (take_no_command(o))

@@ -174,6 +174,20 @@ static int prepare(const struct ward_run_options *o, struct prepared *p, struct 
 	return r < 0 ? r : ward_run_plan_make(&p->o, &p->plan, err);
 }
 
+/* Asks first what changes the policy in force. */
+static int prepare_asking(
+	const struct ward_run_options *o, struct prepared *p, struct ward_err *err)
+{
+	int r = prepare(o, p, err);
+	if (r == 0 && !o->policy)
+		r = ward_moved_ask(&p->plan, err);
+	if (r <= 0)
+		return r;
+	prepared_clear(p);
+	*p = (struct prepared){.plan = WARD_RUN_PLAN_INIT};
+	return prepare(o, p, err);
+}
+
 /* Without a command, that of the image, where the image says that it starts. */
 static int take_command(struct prepared *p, struct ward_err *err)
 {
@@ -248,7 +262,7 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	/* As an ordinary user we may yet become another program, in a group of systemd's. */
 	if (geteuid() == 0)
 		ward_guard_early(&early);
-	int r = prepare(o, &p, &err);
+	int r = prepare_asking(o, &p, &err);
 	p.o.early = &early;
 	if (r == 0) {
 		ward_delegate(&p.plan, o->verb, argv);

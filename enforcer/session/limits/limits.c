@@ -265,23 +265,22 @@ static void put_default(const struct ward_limits *l, const struct limit *m, stru
 	ward_buf_putc(b, ')');
 }
 
-/* Those that the profile sets by default, and nothing here can hold. Nobody chose them, and each
- * start says this: the reasons are in the trail, and in what doctor prints. */
-static void warn_defaults(const struct ward_limits *l, struct ward_buf *b)
+char *ward_limits_unheld(const struct ward_limits *l)
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	if (!l->unheld)
-		return;
+		return NULL;
 	const char *between = ": ";
-	ward_buf_printf(
-		b, "%sthis host cannot hold these limits of the profile", b->len ? "; " : "");
+	ward_buf_puts(&b, "this host cannot hold these limits of the profile");
 	for (size_t i = 0; i < LIMITS; i++) {
 		if (!(l->unheld & WARD_GUARANTEE_BIT(limits[i].guarantee)))
 			continue;
-		ward_buf_puts(b, between);
+		ward_buf_puts(&b, between);
 		between = ", ";
-		put_default(l, &limits[i], b);
+		put_default(l, &limits[i], &b);
 	}
-	ward_buf_puts(b, " ('wardfs doctor' says why)");
+	ward_buf_puts(&b, " ('wardfs doctor' says why)");
+	return ward_buf_steal(&b);
 }
 
 void ward_limits_not_held(const struct ward_limits *l, json_t *ret)
@@ -310,7 +309,6 @@ char *ward_limits_warning(const struct ward_limits *l)
 			l->left_out & bit ? "--allow-missing" : limits[i].instead,
 			why_of(l, &limits[i]));
 	}
-	warn_defaults(l, &b);
 	return b.len ? ward_buf_steal(&b) : NULL;
 }
 

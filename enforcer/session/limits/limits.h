@@ -59,6 +59,11 @@ bool ward_limits_idle_is_default(const struct ward_policy *p);
 
 /* One line about what is held less than asked for, or NULL. The caller's. */
 char *ward_limits_warning(const struct ward_limits *l);
+/*
+ * One line about defaults of the profile that nothing here can hold, or NULL. Nobody chose them:
+ * the reasons are in the trail, and in what doctor prints. The caller's.
+ */
+char *ward_limits_unheld(const struct ward_limits *l);
 
 /* Adds what is in force: "guarantees", "limits", "cgroups", "missing". */
 void ward_limits_describe(const struct ward_limits *l, json_t *o);

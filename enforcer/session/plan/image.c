@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/image_name.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -118,6 +119,34 @@ static int find_stored(struct ward_run_plan *p, const char *name, struct ward_er
 	return r == -ENOENT || r == -ESTALE ? (err->code = -EINVAL) : r;
 }
 
+/*
+ * A name in the store means what was pulled, whatever lies in the directory. Who has a directory or
+ * an archive of that name there meant that, perhaps: says how it is named.
+ */
+static void say_beside(const struct ward_run_plan *p, const char *name, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	struct ward_err ignored = WARD_ERR_INIT;
+	struct ward_as_owner as;
+	struct stat st;
+	ward_buf_printf(&path, "%s/%s", p->project.cwd, name);
+	if (ward_buf_error(&path) < 0 || ward_as_owner_begin(&p->id, &as, &ignored) < 0)
+		return;
+	const bool there =
+		stat(ward_buf_str(&path), &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode));
+	ward_as_owner_end(&as);
+	if (!there)
+		return;
+	ward_buf_clear(&path);
+	ward_buf_printf(&path, "./%s", name);
+	const char *quoted = ward_shell_quoted(&word, ward_buf_str(&path));
+	const struct ward_err was = *err;
+	ward_err_set(err, was.code, "%s; for the %s of that name here: %s %s", was.text,
+		S_ISREG(st.st_mode) ? "file" : "directory",
+		S_ISREG(st.st_mode) ? "wardfs image pull" : "--image", quoted);
+}
+
 static int find_named(struct ward_run_plan *p, const char *name, struct ward_err *err)
 {
 	bool packed = false;
@@ -160,8 +189,12 @@ int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
 		return ward_err_set(err, -ENOTSUP,
 			"[process] exec lists programs of this host, but [system] image = %s shows others; nothing was started; fix: remove one of them (--image none)",
 			name);
-	if (!ward_image_name_is_path(name))
-		return find_stored(p, name, err);
+	if (!ward_image_name_is_path(name)) {
+		int r = find_stored(p, name, err);
+		if (r == -EINVAL)
+			say_beside(p, name, err);
+		return r;
+	}
 	p->image.name = strdup(name);
 	if (!p->image.name)
 		return ward_err_sys(err, -ENOMEM, "image");

@@ -35,12 +35,13 @@ struct ward_run_options {
 	struct ward_guard_early *early; /* helpers that the session takes, or NULL (guard.h) */
 	int status_fd;			/* of --status-fd, > 2; 0: none */
 	const char *verb;		/* of wardfs, which a scope of systemd's is to call again */
-	bool trial;  /* the policy is a proposal: a line for it belongs into the owner's file */
-	bool learn;  /* names that are not reached are asked for, and stand in the trail */
-	bool weigh;  /* whatever the mode is, and whatever the answer is */
-	bool dry;    /* nothing is made on the host, nothing locked */
-	bool keep;   /* the session goes on after its command */
-	int keep_fd; /* with keep: gets the command's status as an int, when we let go of it */
+	bool trial;   /* the policy is a proposal: a line for it belongs into the owner's file */
+	bool learn;   /* names that are not reached are asked for, and stand in the trail */
+	bool weigh;   /* whatever the mode is, and whatever the answer is */
+	bool verbose; /* what is the same at each start is said, too */
+	bool dry;     /* nothing is made on the host, nothing locked */
+	bool keep;    /* the session goes on after its command */
+	int keep_fd;  /* with keep: gets the command's status as an int, when we let go of it */
 	struct ward_strs labels;	/* KEY=VALUE, of the session (records/session_about.h) */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/modes/table/mode.h) */
 	struct ward_env_args env;

@@ -132,6 +132,16 @@ static int serve(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : ward_guard_replay(&r->guard, err);
 }
 
+/* What nobody asked for is said once: what the host lacks is the same at each start. */
+static void say_unheld(const struct ward_running *r)
+{
+	ward_cleanup_free char *text = ward_limits_unheld(r->limits);
+	if (text && r->options->say &&
+		(r->options->verbose || !r->guard.state ||
+			ward_store_is_news(r->guard.state, "limits-said", text)))
+		r->options->say(text);
+}
+
 static int open_limits(struct ward_running *r, struct ward_err *err)
 {
 	const struct ward_run_plan *p = r->plan;
@@ -146,6 +156,8 @@ static int open_limits(struct ward_running *r, struct ward_err *err)
 	ward_cleanup_free char *text = e == 0 ? ward_limits_warning(r->limits) : NULL;
 	if (text && r->options->say)
 		r->options->say(text);
+	if (e == 0)
+		say_unheld(r);
 	return e;
 }
 

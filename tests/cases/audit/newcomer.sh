@@ -22,6 +22,23 @@ echo "$OUT" | grep -q '^    open  20.*  mode none does not have it (the session.
 expect 1 "$WARDFS" audit guarantees --json
 echo "$OUT" | python3 "$tests/newcomer-guarantees.py" || fail "guarantees --json: $OUT"
 
+# Sessions with the same answer are one line; the control above: one session has its name.
+expect 0 "$WARDFS" run --session open-too --mode none -- true
+expect 1 "$WARDFS" audit guarantees
+echo "$OUT" | grep -q '^    2 sessions \(on\|from\) 20..-..-..\( to 20..-..-..\)\?, the last open-too  mode none does not have it (the session.s mode)$' ||
+	fail "not one line: $OUT"
+hasnt "$OUT" "    open  "
+echo "$OUT" | grep -q '^    half  20.*  mode process does not' || fail "guarantees: $OUT"
+echo "$OUT" | grep -q '^4 sessions, 0 of them without a sandbox; 0 attempts inside were not refused$' || fail "guarantees: $OUT"
+
+# The first rows of a question say what the session did: what all begin with comes last.
+expect 0 "$WARDFS" audit sql "SELECT kind, path FROM records WHERE session = 'walled' LIMIT 4"
+has "$OUT" "open	/workspace/a.txt"
+expect 0 "$WARDFS" audit sql "SELECT kind FROM records WHERE session = 'walled'"
+[ "$(echo "$OUT" | tail -n 1)" = probe ] || fail "probes are not last: $OUT"
+expect 0 "$WARDFS" audit sql "SELECT kind FROM records WHERE session = 'walled' ORDER BY seq"
+[ "$(echo "$OUT" | tail -n 1)" = session.end ] || fail "not in the order asked for: $OUT"
+
 # What was refused is what the command was refused: not the probes that wardfs makes before it. The
 # control: a refusal of the command's, and the probes by their kind.
 expect 0 "$WARDFS" run --session denied -- sh -c 'echo x >.git/config || :'

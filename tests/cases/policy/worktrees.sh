@@ -43,6 +43,27 @@ has "$(cat "$WARD_TMP/said")" "$share"
 hasnt "$(cat "$WARD_TMP/said")" "git will not work"
 sed -n "s/.*$share//p" "$WARD_TMP/said" >../command
 
+# At a terminal it is asked, and nothing but a yes shares; then it is one step.
+asked='Did you make it, and shall that policy hold here, too? [y/N]'
+answers() { # answers WORD DIR STATUS: what a session there says, and its command, to $WARD_TMP/said
+	(cd "$2" && printf '%s\n' "$1" | { script -qec "$WARDFS run -- cat secret.key" /dev/null >"$WARD_TMP/said" || [ $? -eq "$3" ]; }) ||
+		fail "$1: $(cat "$WARD_TMP/said")"
+}
+link=$(dirname "$file")/$(basename "$file" main.policy)tree.policy
+for no in '' n nonsense; do
+	answers "$no" ../tree 1
+	has "$(cat "$WARD_TMP/said")" "$asked"
+	[ ! -L "$link" ] || fail "shared by '$no'"
+done
+answers y ../tree 0
+has "$(cat "$WARD_TMP/said")" of-nothing
+has "$(cat "$WARD_TMP/said")" "shares the policy of another one: $file"
+answers n ../tree 0
+hasnt "$(cat "$WARD_TMP/said")" "$asked"
+rm "$link"
+answers y "$main" 0
+hasnt "$(cat "$WARD_TMP/said")" "$asked"
+
 # What cannot be one is not offered either: a copy, a git directory in the project, a link, somebody
 # else's.
 cp -r ../tree ../copy

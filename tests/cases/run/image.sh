@@ -53,6 +53,23 @@ hasnt "$OUT" /etc/ssl
 expect 127 "$WARDFS" run --image "$image" -- perl -v
 has "$ERR" "not found in the image $image"
 
+# A name without a path is of the store; what lies here under that name is named as a path.
+mkdir "$WARD_TMP/beside"
+cp -r "$image" "$WARD_TMP/beside/debian"
+: >"$WARD_TMP/beside/packed"
+(
+	cd "$WARD_TMP/beside" || exit 1
+	mkdir of
+	cd of || exit 1
+	expect 2 "$WARDFS" run --image debian -- true
+	hasnt "$ERR" './debian'
+	cd ..
+	expect 2 "$WARDFS" run --image debian -- true
+	has "$ERR" "for the directory of that name here: --image ./debian"
+	expect 2 "$WARDFS" run --image packed -- true
+	has "$ERR" "for the file of that name here: wardfs image pull ./packed"
+)
+
 # A policy names it, relative to its file; none takes it away; the flag takes its place.
 printf '[policy]\nversion = 1\nextends = medium\n[system]\nimage = ./image\n' >"$WARD_TMP/p.policy"
 expect 0 "$WARDFS" run -p "$WARD_TMP/p.policy" -- cat /etc/os-release

@@ -58,6 +58,20 @@ has "$OUT" "limits that are not held: memory"
 exec 9>&-
 wait $run || fail "exit $?: $(cat err)"
 [ "$(grep -c 'cannot hold these limits of the profile: memory = 75%' err)" = 1 ] || fail "not one line: $(cat err)"
+# Nobody chose it, and it is the same each time: said once for each state directory, and to -v. What
+# was asked for is said each time.
+expect 0 without_any "$WARDFS" run --session unheld-again -- true
+[ -z "$ERR" ] || fail "said again: $ERR"
+expect 0 start unheld-again
+has "$OUT" '"limit-memory":{"why":"'
+expect 0 without_any "$WARDFS" run -v -- true
+has "$ERR" 'cannot hold these limits of the profile: memory = 75%'
+policy 'memory = 100M
+require = where-available'
+for _ in 1 2; do
+	expect 0 without_any "$WARDFS" run --policy ../limits.policy -- true
+	has "$ERR" "limit 'memory' is not held for the session"
+done
 expect 0 start unheld
 has "$OUT" '"limit-memory":{"why":"'
 has "$OUT" '"because":"a default of the profile"}'
