@@ -73,7 +73,7 @@ expect 0 "$WARDFS" run -- sh -c 'echo second >~/.npm/y; cat ~/.bashrc'
 has "$OUT" own
 # While one runs nothing is taken away.
 expect 1 "$WARDFS" home clear
-has "$ERR" "a session of $PWD runs"
+has "$ERR" "did not clear the home of $PWD, because a session"
 expect 0 "$WARDFS" home list
 has "$OUT" "a session runs"
 touch go
