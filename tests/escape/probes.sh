@@ -62,7 +62,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 # What is given to be refused must be there: else the answer proves nothing.
 probe outside "$RUN" --outside "$WARD_TMP/nowhere" -- echo ran
-grep -q "its control .* was answered with ENOENT" "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
+grep -q "its control .* got the answer ENOENT" "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
 
 # The filter without the line of a system call, and without any. The blueprint is changed on its way
 # to wardfs-init by a program that stands in for it.
