@@ -286,8 +286,8 @@ def ltp(run, tree):
             run.say(name, status == 0, status, since)
 
 
-# What a test of xfstests may ask of its file system that a directory alone cannot give: then it does
-# not apply. The first is what prepares the machine for the suite.
+# What a test of xfstests may ask of its file system that a directory alone cannot give. Such a test
+# does not apply. The first function prepares the machine for the suite.
 XFSTESTS_RC = """
 init_rc() { export XFS_IO_PROG="$XFS_IO_PROG -i"; }
 _require_test() { :; }
