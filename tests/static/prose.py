@@ -20,7 +20,6 @@ LONGER = ("docs/posix.md", "docs/wardfs-policy.5.md")
 CALLS = re.compile(r"\b(ward_err_set|ward_err_wrap|ward_tellf?|ward_sayf?|ward_outf|ward_check_say"
                    r"|ward_buf_puts|ward_buf_printf|say_entry|say_rule|say_reach)\(")
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\s*(?:"(?:[^"\\]|\\.)*"|PRI\w+))*')
-LITERAL = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([A-Z][A-Z_0-9a-z]*\b))')
 
 
 def wide(line):

@@ -598,7 +598,8 @@ START_TEST(probe_skipped)
 	struct ward_probe_result r = {.probe = WARD_PROBE_PTRACE};
 	ck_assert_int_eq(ward_probe_judge(&r), WARD_PROBE_FAILED);
 	ck_assert_int_eq(ward_probe_explain(&r, &err), -EPERM);
-	ck_assert_msg(strstr(err.text, "probe ptrace: wardfs did not make the attempt") != NULL, "%s", err.text);
+	ck_assert_msg(strstr(err.text, "probe ptrace: wardfs did not make the attempt") != NULL,
+		"%s", err.text);
 	r.probe = WARD_PROBE_HIDDEN;
 	ck_assert_int_eq(ward_probe_judge(&r), WARD_PROBE_SKIPPED);
 	r = (struct ward_probe_result){WARD_PROBE_CONNECT, true, 0, 0};

@@ -59,8 +59,9 @@ void ward_print_shown_by(const char *place)
 		return;
 	memcpy(name, place, n);
 	name[n] = '\0';
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	if (ward_profile_text(name, &len))
-		ward_outf("  (wardfs profile show %s)", place);
+		ward_outf("  (wardfs profile show %s)", ward_shell_quoted(&word, place));
 }
 
 void ward_put_json(const json_t *o, size_t flags)

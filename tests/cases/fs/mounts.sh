@@ -105,4 +105,4 @@ unshare --mount --propagation private sh -eu -c '
 	: >/sys/fs/ext4/features/casefold
 	exec "$@"' sh "$FSMOUNT" -m root -o $OWNER:$OWNER -F "$WARD_TMP/rules" "$POLICY" "$BACK" "$MNT" \
 	true 2>"$WARD_TMP/err" && fail "a casefolded tree is served"
-grep -q 'casefolded directory cannot be guarded' "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
+grep -q 'cannot guard a casefolded directory' "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"

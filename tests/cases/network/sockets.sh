@@ -106,8 +106,8 @@ expect 0 "$WARDFS" policy check pol
 has "$OUT" 'has no effect'
 policy 'mode = none' 'publish = 3000' 'forward = 3000'
 expect 0 "$WARDFS" policy check pol
-has "$OUT" 'publish = 3000: never there'
-has "$OUT" 'forward = 3000: never there'
+has "$OUT" 'publish = 3000: has no effect'
+has "$OUT" 'forward = 3000: has no effect'
 expect 0 "$WARDFS" audit verify sockets
 exit 0
 S

@@ -36,7 +36,7 @@ for i in $(seq 40); do
 	git config --add include.path "../large$i"
 done
 expect 2 timeout 120 "$WARDFS" run -- true
-has "$ERR" "what /workspace/.git leads to cannot be guarded"
+has "$ERR" "cannot guard what /workspace/.git leads to"
 has "$ERR" "with /workspace/large"
 has "$ERR" "the start would read more than 32 MiB"
 git config --unset-all include.path

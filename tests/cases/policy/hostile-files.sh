@@ -72,7 +72,7 @@ fresh
 	seq 30000 | sed 's/.*/deny = *a*b*c*d*/'
 } >.wardfs.policy
 timeout 600 "$WARDFS" policy check >said 2>&1 || fail "$(tail -n 3 said)"
-grep -q "[0-9]* of [0-9]* rules: too many patterns meet in one name" said || fail "$(tail -n 3 said)"
+grep -q "[0-9]* of [0-9]* rules: too many patterns match the same names" said || fail "$(tail -n 3 said)"
 expect 2 timeout 600 "$WARDFS" policy diff medium high
 has "$ERR" "too many rules to compare all classes of paths: use --tree"
 expect 0 timeout 600 "$WARDFS" policy explain read a

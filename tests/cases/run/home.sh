@@ -73,7 +73,7 @@ expect 0 "$WARDFS" run -- sh -c 'echo second >~/.npm/y; cat ~/.bashrc'
 has "$OUT" own
 # While one runs nothing is taken away.
 expect 1 "$WARDFS" home clear
-has "$ERR" "a session of $PWD runs"
+has "$ERR" "did not clear the home of $PWD, because a session"
 expect 0 "$WARDFS" home list
 has "$OUT" "a session runs"
 touch go
@@ -140,7 +140,7 @@ ln -s b ../sub
 chown -h 4711 ../sub
 for verb in clear keep size; do
 	expect 1 "$WARDFS" home "$verb" ../sub
-	has "$ERR" "../sub leads to b;"
+	has "$ERR" "../sub leads to b."
 done
 (cd ../b && expect 0 "$WARDFS" home list && has "$OUT" "$HOME/a" && has "$OUT" "$HOME/b") || exit 1
 expect 0 "$WARDFS" home clear
@@ -153,7 +153,7 @@ expect 1 "$WARDFS" run -- sh -c 'test -e ~/.npm'
 # All at once: only who is asked and says yes, or says so beforehand.
 expect 1 "$WARDFS" home clear --all
 has "$ERR" "--all would clear 2 homes of 1 owners"
-has "$ERR" "give --yes"
+has "$ERR" "Give --yes"
 answered() { # ANSWER: on a terminal
 	python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/home-asked.py")" "$1" "$WARDFS" home clear --all
 }
