@@ -28,7 +28,7 @@ for f in .jj/repo .jj/repo/config.toml .jj/workspace-config.toml .sl/config .git
 	not_made $f
 	rm -rf .jj .sl _darcs
 done
-for f in .pijul/config .pijul/hooks/record pijul.toml .autoenv.zsh .autoenv_leave.zsh \
+for f in .pijul/config .pijul/hooks pijul.toml .autoenv.zsh .autoenv_leave.zsh \
 	.repo/repo/main.py .latexmkrc latexmkrc hie.yaml .merlin .proverc \
 	.vimspector.json .ycm_extra_conf.py jupyter_lab_config.py n/.jj/repo n/.sl/config \
 	n/.jj/repo/config.toml n/_darcs/prefs/defaults; do
