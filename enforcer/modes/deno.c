@@ -96,7 +96,8 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	/* V8 needs nothing that the list `strict` lacks. */
 	if (ward_policy_settings(h->policy)->seccomp == WARD_LIST_DEFAULT)
 		ward_buf_puts(ret_text, "[process]\nseccomp = strict\n");
-	r = ward_buf_error(ret_text);
+	ret->about = strdup("JavaScript and TypeScript on Deno");
+	r = ret->about ? ward_buf_error(ret_text) : -ENOMEM;
 	return r < 0 ? ward_err_sys(err, r, "mode deno") : 0;
 }
 
@@ -136,7 +137,7 @@ static bool passes(const char *variable)
 }
 
 /* Deno is not to look for updates or ask at a terminal. */
-static int set_env(char *const *envp, struct ward_mode_command *ret)
+int ward_deno_env(char *const *envp, struct ward_mode_command *ret)
 {
 	static char no_update[] = "DENO_NO_UPDATE_CHECK=1", no_prompt[] = "DENO_NO_PROMPT=1";
 	size_t n = 0, kept = 0;
@@ -164,7 +165,7 @@ static int command(
 		return r;
 	r = join(a, script, ret);
 	if (r == 0)
-		r = set_env(a->envp, ret);
+		r = ward_deno_env(a->envp, ret);
 	return r < 0 ? ward_err_sys(err, r, "mode deno") : 0;
 }
 

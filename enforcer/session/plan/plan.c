@@ -341,8 +341,11 @@ static int in_agent_home(const struct ward_run_plan *p, const char *path, char *
 /* By the owner, or whoever runs this: not by a shipped profile, nor by a mode for its runtime. */
 static bool is_named(const struct ward_run_plan *p, size_t i, const char *path)
 {
-	return !ward_policy_shows_shipped(p->policy, i) &&
-	       (!p->found.program || strcmp(path, p->found.program) != 0);
+	const char *const own[] = {p->found.program, p->found.launcher, p->found.library};
+	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
+		if (own[k] && strcmp(path, own[k]) == 0)
+			return false;
+	return !ward_policy_shows_shipped(p->policy, i);
 }
 
 /* [system] read: what is there of it. */
