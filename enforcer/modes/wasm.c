@@ -160,15 +160,20 @@ static int look_for_module(
 	/* The runtimes of the host start commands; what they do with a reactor differs. */
 	if (!reactor && ward_wasm_runtime_look(h, ret))
 		return 0;
-	r = find_helper(h, "wardfs-wasi", "programs", ret, err);
+	r = find_helper(h, "wardfs-wasi", "programs", ret, &why);
 	if (r == 0)
-		r = ward_wasm_check_tools(err);
-	if (r != -ENOTSUP)
-		return r;
-	free(ret->program);
-	free(ret->about);
-	ret->program = ret->about = NULL;
-	return ward_wasm_runtime_node(h, ret, &why) == 0 ? 0 : r;
+		r = ward_wasm_check_tools(&why);
+	if (r == -ENOTSUP) {
+		struct ward_err of_node = WARD_ERR_INIT;
+		free(ret->program);
+		free(ret->about);
+		ret->program = ret->about = NULL;
+		if (ward_wasm_runtime_node(h, ret, &of_node) == 0)
+			return 0;
+	}
+	if (r < 0)
+		*err = why;
+	return r;
 }
 
 static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,

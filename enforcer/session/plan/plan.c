@@ -100,6 +100,16 @@ static int take_allowed(
 	return 0;
 }
 
+static int check_python(const struct ward_run_plan *p, struct ward_err *err)
+{
+	if (p->settings->python != WARD_PYTHON_RESTRICTED || p->mode->takes & WARD_TAKES_PYTHON)
+		return 0;
+	return ward_err_set(err, -ENOTSUP,
+		"[process] python = restricted puts a layer around a script, and mode '%s' cannot; "
+		"nothing was started; fix: --mode restricted",
+		p->mode->word);
+}
+
 /* Before anything is started, with the owner's rights; what a script lacks is said. */
 static int find_programs(
 	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
@@ -704,6 +714,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_plan_image(p, err);
 	if (r == 0)
 		r = ward_places_check_ways(o, p, err);
+	if (r == 0)
+		r = check_python(p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)
