@@ -65,6 +65,15 @@ static int find_interpreter(const struct ward_mode_host *h, const char *name,
 	if (!ward_find_in_path(&f, h->path, suffix) && !ward_find_in(&f, "", in_system))
 		return ward_err_set(err, -ENOTSUP,
 			KEY ": no %s was found in PATH; fix: apt install python3", name);
+	if (h->project && (ward_find_lies_in(f.found.name, h->project) ||
+				  ward_find_lies_in(f.found.program, h->project))) {
+		(void)ward_err_set(err, -ENOTSUP,
+			KEY ": %s lies in the project, where a session could replace what "
+			    "it loads; fix: an environment elsewhere",
+			f.found.name);
+		ward_mode_found_clear(&f.found);
+		return -ENOTSUP;
+	}
 	if (ward_mode_emptied(f.found.name)) {
 		(void)ward_err_set(err, -ENOTSUP,
 			KEY ": %s lies beneath %s, which is empty when a session starts; fix: an "

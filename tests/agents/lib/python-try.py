@@ -58,7 +58,6 @@ ACTS = {
     "process": process,
     "socket": socket,
     "deep": deep,
-    "huge": lambda: len(bytearray(8 << 30)) if sys.maxsize > 8 << 30 else bytearray(sys.maxsize - 64),
 }
 for arg in sys.argv[1:]:
     what, *rest = arg.split(" ")

@@ -110,4 +110,4 @@ has "$ERR" "[limits] command = 3s: the script was ended"
 echo "--- an environment that a session could change"
 cp -r ../venv venv
 expect 125 env PATH="$PWD/venv/bin:/usr/bin:/bin" "$WARDFS" run --policy ../policy script.py
-has "$ERR" "within the agent's reach"
+has "$ERR" "/srv/p/venv/bin/python3 lies in the project, where a session could replace"
