@@ -15,9 +15,8 @@
 #include "enforcer/modes/operations.h"
 
 /* Beneath the owner's home: Deno's installer, and npm with a prefix that a user can write. */
-static const char *const in_home[] = {
-	".deno/bin/deno", ".npm-global/bin/deno", ".local/bin/deno", ".local/share/npm/bin/deno",
-	NULL};
+static const char *const in_home[] = {".deno/bin/deno", ".npm-global/bin/deno", ".local/bin/deno",
+	".local/share/npm/bin/deno", NULL};
 static const char *const in_system[] = {"usr/local/bin/deno", "usr/bin/deno", NULL};
 /* npm's package `deno` is a script, and has the program in a package for each platform. */
 #if defined(__x86_64__)

@@ -23,7 +23,7 @@ void ward_find_begin(struct ward_find *f, ward_patient_fn look)
 }
 
 /* A server that went away may stand in the way. */
-bool ward_find_at(struct ward_find *f, const char *name)
+static bool look_at(struct ward_find *f, const char *name)
 {
 	const uint64_t left = ward_clock_left_ns(f->began_ns, SEARCH_NS);
 	struct ward_patient_found found = {.fd = -1};
@@ -46,9 +46,9 @@ bool ward_find_in_path(struct ward_find *f, const char *path, const char *suffix
 	char name[PATH_MAX];
 	for (const char *p = path; p && *p; p += strspn(p, ":")) {
 		size_t n = strcspn(p, ":");
-		int len = *p == '/' ? snprintf(name, sizeof(name), "%.*s%s", (int)n, p, suffix)
-				    : -1;
-		if (len > 0 && (size_t)len < sizeof(name) && ward_find_at(f, name))
+		int len =
+			*p == '/' ? snprintf(name, sizeof(name), "%.*s%s", (int)n, p, suffix) : -1;
+		if (len > 0 && (size_t)len < sizeof(name) && look_at(f, name))
 			return true;
 		p += n;
 	}
@@ -60,7 +60,7 @@ bool ward_find_in(struct ward_find *f, const char *dir, const char *const *names
 	char name[PATH_MAX];
 	for (; dir && *names; names++) {
 		int n = snprintf(name, sizeof(name), "%s/%s", dir, *names);
-		if (n > 0 && (size_t)n < sizeof(name) && ward_find_at(f, name))
+		if (n > 0 && (size_t)n < sizeof(name) && look_at(f, name))
 			return true;
 	}
 	return false;
@@ -82,8 +82,7 @@ int ward_find_look_program(int at, const char *name, struct ward_patient_found *
 	/* O_NONBLOCK: the name may be a pipe's. */
 	ward_cleanup_fd int fd = open(ret->text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & 0111) ||
-		pread(fd, head, sizeof(head), 0) != sizeof(head) ||
-		memcmp(head, "\177ELF", 4) != 0)
+		pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, "\177ELF", 4) != 0)
 		return -ENOENT;
 	return 0;
 }

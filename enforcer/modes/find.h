@@ -19,8 +19,6 @@ struct ward_find {
 
 /* Begins a search. look gets an absolute name, and puts the path without links into ret->text. */
 void ward_find_begin(struct ward_find *f, ward_patient_fn look);
-/* The one at this name, if there is one. */
-bool ward_find_at(struct ward_find *f, const char *name);
 /* DIR + suffix for each absolute directory of PATH: a relative one is wherever the caller stands,
  * which is the project, most likely. */
 bool ward_find_in_path(struct ward_find *f, const char *path, const char *suffix);

@@ -28,7 +28,8 @@ static const char *base_name(const char *path)
 static bool is_python(const char *word)
 {
 	const char *name = base_name(word);
-	return strncmp(name, "python", 6) == 0 && strspn(name + 6, "0123456789.") == strlen(name + 6);
+	return strncmp(name, "python", 6) == 0 &&
+	       strspn(name + 6, "0123456789.") == strlen(name + 6);
 }
 
 /* Where the script stands. -EINVAL: this is no script in Python. */
@@ -39,8 +40,9 @@ static int find_script(char *const *argv, size_t *ret, struct ward_err *err)
 	const size_t n = s ? strlen(s) : 0;
 	if (!s || s[0] == '-' || n < 4 || strcmp(s + n - 3, ".py") != 0)
 		return ward_err_set(err, -EINVAL,
-			KEY ": the command is SCRIPT.py or python3 SCRIPT.py, with no flag before it, "
-			    "and not '%s'",
+			KEY
+			": the command is SCRIPT.py or python3 SCRIPT.py, with no flag before it, "
+			"and not '%s'",
 			s ? s : "");
 	*ret = at;
 	return 0;
@@ -119,8 +121,9 @@ static int find_launcher(
 			err, -ENOTSUP, KEY ": %s is missing; fix: install wardfs again", path);
 	if (ward_mode_emptied(ret->launcher))
 		return ward_err_set(err, -ENOTSUP,
-			KEY ": %s lies beneath %s, which is empty when a session starts; fix: install "
-			    "wardfs (meson install -C build)",
+			KEY
+			": %s lies beneath %s, which is empty when a session starts; fix: install "
+			"wardfs (meson install -C build)",
 			ret->launcher, ward_mode_emptied(ret->launcher));
 	return 0;
 }
@@ -145,7 +148,8 @@ int ward_python_look(const struct ward_mode_host *h, struct ward_mode_found *ret
 	for (size_t i = 0; i < 3; i++) {
 		if (shown[i] && strpbrk(shown[i], ";#\\*?[\n"))
 			return ward_err_set(err, -EINVAL,
-				KEY ": a policy cannot name %s: it has one of ; # * ? [ \\ in it", shown[i]);
+				KEY ": a policy cannot name %s: it has one of ; # * ? [ \\ in it",
+				shown[i]);
 		if (shown[i])
 			ward_buf_printf(b, "[system]\nread = %s\n", shown[i]);
 	}

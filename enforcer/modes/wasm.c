@@ -27,7 +27,8 @@ static bool ends_in_one_of(const char *s, const char *const *ends)
 }
 
 /* Which one, and where its arguments begin. */
-static int find_kind(char *const *argv, enum ward_wasm_kind *ret, size_t *ret_first, struct ward_err *err)
+static int find_kind(
+	char *const *argv, enum ward_wasm_kind *ret, size_t *ret_first, struct ward_err *err)
 {
 	static const char *const scripts[] = {".js", ".mjs", ".cjs", NULL};
 	static const char *const modules[] = {".wasm", NULL}, *const python[] = {".py", NULL};
@@ -66,58 +67,6 @@ static int find_kind(char *const *argv, enum ward_wasm_kind *ret, size_t *ret_fi
 }
 
 /* --- where the runtime is --- */
-
-int ward_wasm_find_own(const struct ward_mode_host *h, const char *name, char **ret)
-{
-	ward_cleanup_free char *path = NULL;
-	struct stat st;
-	if (!h->own)
-		return -ENOENT;
-	if (asprintf(&path, "%s%s", h->own, name) < 0)
-		return -ENOMEM;
-	char *real = realpath(path, NULL);
-	if (!real)
-		return -errno;
-	if (stat(real, &st) < 0 || !S_ISREG(st.st_mode)) {
-		free(real);
-		return -ENOENT;
-	}
-	*ret = real;
-	return 0;
-}
-
-static int name_in_policy(const char *path, struct ward_err *err)
-{
-	if (strpbrk(path, ";#\\*?[\n"))
-		return ward_err_set(err, -EINVAL,
-			"mode wasm: a policy cannot name %s: it has one of ; # * ? [ \\ in it", path);
-	return 0;
-}
-
-int ward_wasm_say_program(const struct ward_mode_host *h, const char *path, struct ward_buf *b,
-	struct ward_err *err)
-{
-	int r = name_in_policy(path, err);
-	if (r < 0)
-		return r;
-	ward_buf_printf(b, "[system]\nread = %s\n", path);
-	if (!ward_policy_has_programs(h->policy))
-		ward_buf_printf(b, "[process]\nexec = %s\n", path);
-	if (ward_policy_settings(h->policy)->seccomp == WARD_LIST_DEFAULT)
-		ward_buf_puts(b, "[process]\nseccomp = strict\n");
-	r = ward_buf_error(b);
-	return r < 0 ? ward_err_sys(err, r, "mode wasm") : 0;
-}
-
-int ward_wasm_say_library(const char *path, struct ward_buf *b, struct ward_err *err)
-{
-	int r = name_in_policy(path, err);
-	if (r < 0)
-		return r;
-	ward_buf_printf(b, "[system]\nread = %s\n", path);
-	r = ward_buf_error(b);
-	return r < 0 ? ward_err_sys(err, r, "mode wasm") : 0;
-}
 
 /* A helper of ours, for JavaScript or for what wasm2c made. */
 static int find_helper(const struct ward_mode_host *h, const char *name, const char *what,
@@ -202,29 +151,6 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 
 /* --- the command line --- */
 
-static int put_tree(
-	struct ward_mode_command *c, const char *flag, const char *path, const char *from)
-{
-	int r = ward_mode_put_flag(c, flag, from);
-	return r < 0 ? r : ward_mode_put_flag(c, path, from);
-}
-
-int ward_wasm_put_trees(
-	const struct ward_mode_asked *a, const char *flag, struct ward_mode_command *ret)
-{
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < a->n_trees; i++) {
-		r = put_tree(ret, flag, a->trees[i].path, "a tree of the policy");
-		if (r == 0 && a->trees[i].at)
-			r = put_tree(ret, flag, a->trees[i].at, "a tree of the policy");
-	}
-	if (r == 0)
-		r = put_tree(ret, flag, "/tmp", "/tmp of the session");
-	if (r == 0 && a->home)
-		r = put_tree(ret, flag, a->home, "the session's home");
-	return r;
-}
-
 /* What our own helpers reach: the trees at each of their paths, the session's own directories. */
 static int put_flags(const struct ward_mode_asked *a, struct ward_mode_command *ret)
 {
@@ -292,8 +218,15 @@ static int command(
 	return r < 0 ? ward_err_sys(err, r, "mode wasm") : 0;
 }
 
+static int build(const struct ward_mode *m, const struct ward_mode_found *f,
+	const struct ward_sandbox_spec *as, struct ward_err *err)
+{
+	return f->kind == WARD_WASM_PYTHON ? ward_wasm_python_build(m, f, as, err)
+					   : ward_wasm_build(m, f, as, err);
+}
+
 const struct ward_mode_ops ward_mode_ops_wasm = {.usable = ward_walls_usable,
-	.build = ward_wasm_build,
+	.build = build,
 	.look = look,
 	.command = command,
 	.prepare = ward_walls_prepare,

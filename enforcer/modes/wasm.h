@@ -7,10 +7,10 @@
 /* What a session of the mode runs (ward_mode_found.kind). */
 enum ward_wasm_kind {
 	WARD_WASM_NONE = 0,
-	WARD_WASM_SCRIPT, /* JavaScript: a file, `-`, or `-e CODE` */
-	WARD_WASM_MODULE, /* a file in WebAssembly, which wasm2c translates */
+	WARD_WASM_SCRIPT,  /* JavaScript: a file, `-`, or `-e CODE` */
+	WARD_WASM_MODULE,  /* a file in WebAssembly, which wasm2c translates */
 	WARD_WASM_RUNTIME, /* the same, under a runtime of the host's */
-	WARD_WASM_PYTHON, /* a file in Python */
+	WARD_WASM_PYTHON,  /* a file in Python */
 };
 
 /* The lines of a policy that let the program at this path be run, and nothing else. -EINVAL: its
@@ -87,8 +87,9 @@ int ward_wasm_run_tools(const struct ward_mode *m, const struct ward_sandbox_spe
 int ward_wasm_check_tools(struct ward_err *err) ward_must_check;
 /*
  * Reads a module that the caller names, and finds out whether it can be run: fills in source,
- * source_len and object of ret, and whether it is a reactor. -EINVAL, -ENOTSUP as ward_wasm_module_look(); or why it cannot be
- * read. Of h the policy, the project and the state directory count.
+ * source_len and object of ret, and whether it is a reactor. -EINVAL, -ENOTSUP as
+ * ward_wasm_module_look(); or why it cannot be read. Of h the policy, the project and the state
+ * directory count.
  */
 int ward_wasm_read(const char *path, const struct ward_mode_host *h, struct ward_mode_found *ret,
 	bool *ret_reactor, struct ward_err *err) ward_must_check;

@@ -357,8 +357,6 @@ int ward_wasm_build(const struct ward_mode *m, const struct ward_mode_found *fou
 {
 	if (!found->object)
 		return 0;
-	if (found->kind == WARD_WASM_PYTHON)
-		return ward_wasm_python_build(m, found, as, err);
 	ward_cleanup_fd int store = ward_wasm_store_open(found->object, err);
 	if (store < 0)
 		return store;

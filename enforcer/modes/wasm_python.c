@@ -78,9 +78,8 @@ static char *version_of(const char *dir)
 	}
 	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
 	const char *v = json_string_value(json_object_get(o, "version"));
-	char *ret = v && strlen(v) < 32 && strspn(v, "0123456789.abdevrc-") == strlen(v)
-			    ? strdup(v)
-			    : NULL;
+	char *ret = v && strlen(v) < 32 && strspn(v, "0123456789.abdevrc-") == strlen(v) ? strdup(v)
+											 : NULL;
 	json_decref(o);
 	return ret;
 }
@@ -154,8 +153,8 @@ static int name_snapshot(const struct ward_mode_host *h, const char *launcher,
 		r = add_file(&ctx, path);
 	}
 	if (r < 0)
-		return ward_err_set(err, -ENOTSUP,
-			"mode wasm: %s is not whole (%s); fix: " FIX, ret->library, strerror(-r));
+		return ward_err_set(err, -ENOTSUP, "mode wasm: %s is not whole (%s); fix: " FIX,
+			ret->library, strerror(-r));
 	sha256_digest(&ctx, sizeof(d), d);
 	for (size_t i = 0; i < sizeof(d); i++)
 		snprintf(hex + 2 * i, 3, "%02x", d[i]);
@@ -232,13 +231,15 @@ static int make_snapshot(const struct ward_mode *m, const struct ward_mode_found
 	if (r == 0 && fstat(out, &st) == 0 && st.st_size > 0)
 		return 0;
 	(void)!read_all(said, text, sizeof(text));
-	return ward_err_set(err, -ENOTSUP, "%s does not start Python (status %d): %.600s",
-		f->program, r, text);
+	return ward_err_set(
+		err, -ENOTSUP, "%s does not start Python (status %d): %.600s", f->program, r, text);
 }
 
 int ward_wasm_python_build(const struct ward_mode *m, const struct ward_mode_found *found,
 	const struct ward_sandbox_spec *as, struct ward_err *err)
 {
+	if (!found->object)
+		return 0;
 	ward_cleanup_fd int store = ward_wasm_store_open(found->object, err);
 	if (store < 0)
 		return store;

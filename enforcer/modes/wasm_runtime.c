@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runtimes of the host for programs of WASI preview 1. wardfs looks at the module first, in any
- * case. wasmtime, wasmer and iwasm hold a module beneath the directories that they are given; Node's
- * WASI does not, and comes last.
+ * case. wasmtime, wasmer and iwasm hold a module beneath the directories that they are given;
+ * Node's WASI may not, and comes last.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -130,8 +130,8 @@ static int put(struct ward_mode_command *c, const char *flag, const char *value,
 	return ward_mode_put_flag(c, text, from);
 }
 
-static int put_dir(const struct runtime *t, struct ward_mode_command *c, const char *path,
-	const char *from)
+static int put_dir(
+	const struct runtime *t, struct ward_mode_command *c, const char *path, const char *from)
 {
 	ward_cleanup_free char *both = NULL;
 	if (t->twice && asprintf(&both, "%s::%s", path, path) < 0) {

@@ -27,7 +27,8 @@ PARSE(module)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	for (const char *p = value;; p++) {
-		size_t n = strspn(p, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		size_t n = strspn(
+			p, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 		if (n == 0 || n > 100 || !strchr(letters, *p) || (p[n] && p[n] != '.'))
 			return ward_err_set(err, -EINVAL,
 				"'%.40s' is no module of Python: write math or xml.dom", value);

@@ -101,7 +101,7 @@ NODE_OPTIONS="--require $PWD/preload.js" expect 0 "$WARDFS" run --env NODE_OPTIO
 [ "$OUT" = later ] || fail "NODE_OPTIONS: $OUT"
 
 echo "--- the snapshot is made once, and again where it is gone"
-store=$(find "$HOME" -type d -path '*wardfs/wasm' | head -n 1)
+store=$(find "$HOME" "${XDG_STATE_HOME:-$HOME}" -type d -path '*wardfs/wasm' | head -n 1)
 [ "$(find "$store" -type f | wc -l)" = 1 ] || fail "snapshots: $(ls -l "$store")"
 rm -f "$store"/*
 expect 0 "$WARDFS" run --mode wasm later.py

@@ -79,9 +79,9 @@ static int absolute(const struct ward_permission *x, const struct question *q, c
 	ssize_t len = readlink(link, cwd, sizeof(cwd) - 1);
 	cwd[len > 0 ? len : 0] = '\0';
 	snprintf(whole, sizeof(whole), "%s/%s",
-		q->value[0] == '/'	    ? ""
+		q->value[0] == '/'	   ? ""
 		: len > 0 && cwd[0] == '/' ? cwd
-					    : x->plan->cwd,
+					   : x->plan->cwd,
 		q->value);
 	for (const char *p = whole; *p; p += strspn(p, "/")) {
 		size_t part = strcspn(p, "/");
@@ -129,8 +129,7 @@ static int decide_in_tree(const struct ward_permission *x, struct question *q, u
 	int r = ward_policy_walk(p, q->path, strlen(q->path), &s);
 	if (r < 0)
 		return r;
-	const struct ward_request req = {
-		.action = WARD_ACTION_ACCESS, .rights = right, .state = s};
+	const struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = right, .state = s};
 	const struct ward_decision d = ward_policy_decide(p, &req, NULL);
 	/* A name that is hidden is not told of here: the guard answers as if nothing were there. */
 	q->allowed = d.verdict == WARD_VERDICT_ALLOW || d.verdict == WARD_VERDICT_HIDE;
@@ -286,8 +285,9 @@ static int take(struct ward_permission *x, const struct connection *c, size_t le
 	json_t *value = NULL;
 	json_t *o = json_loadb(c->line, len, JSON_REJECT_DUPLICATES, NULL);
 	int r = -EINVAL;
-	if (o && json_unpack(o, "{s:i, s:I, s:s, s:o}", "v", &version, "id", &q.id, "permission",
-			 &q.permission, "value", &value) == 0 &&
+	if (o &&
+		json_unpack(o, "{s:i, s:I, s:s, s:o}", "v", &version, "id", &q.id, "permission",
+			&q.permission, "value", &value) == 0 &&
 		version == VERSION && (json_is_null(value) || json_is_string(value))) {
 		q.value = json_string_value(value);
 		r = answer(x, &q);

@@ -77,8 +77,7 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		r->plan, r->options, r->envp, r->limits, &r->network.sockets, &made, err);
 	if (e < 0)
 		return e;
-	ward_run_sandbox_show(
-		&made, ward_permission_path(r->permission), WARD_RUNTIME_ASKS_PATH);
+	ward_run_sandbox_show(&made, ward_permission_path(r->permission), WARD_RUNTIME_ASKS_PATH);
 	made.spec.served = true;
 	made.spec.keep = r->options->keep;
 	made.spec.pty = ward_relay_wants_pty(r->relay);
@@ -269,8 +268,8 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = ward_network_prepare(p, r->control_dir, r->guard.store.name, &r->network, err);
 	if (e == 0)
-		e = ward_permission_open(p, r->control_dir, r->guard.store.name, &r->guard,
-			&r->permission, err);
+		e = ward_permission_open(
+			p, r->control_dir, r->guard.store.name, &r->guard, &r->permission, err);
 	return e < 0 ? e : bring_up(r, err);
 }
 

@@ -164,8 +164,8 @@ int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_o
 void ward_run_sandbox_show(struct ward_run_sandbox *s, const char *host, const char *inside)
 {
 	if (host && s->spec.n_reads)
-		s->reads[s->spec.n_reads++] = (struct ward_sandbox_bind){
-			.host = host, .inside = inside, .ours = true};
+		s->reads[s->spec.n_reads++] =
+			(struct ward_sandbox_bind){.host = host, .inside = inside, .ours = true};
 }
 
 void ward_run_sandbox_clear(struct ward_run_sandbox *s)

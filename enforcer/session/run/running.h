@@ -44,7 +44,7 @@ struct ward_running {
 	struct ward_sandbox *sandbox;	/* the walls of that */
 	struct ward_exec_watch *exec_watch;
 	struct ward_permission *permission; /* NULL: the mode's runtime asks for none */
-	struct ward_commands *commands; /* NULL: none is bounded */
+	struct ward_commands *commands;	    /* NULL: none is bounded */
 	struct ward_anchors *anchors;
 	struct ward_relay *relay;
 	int alive[2]; /* our own lifeline: pid 1 has the other end */

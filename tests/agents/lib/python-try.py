@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Attempts of ../python.sh: each argument is one, with what it is about.
 import os
 import sys
