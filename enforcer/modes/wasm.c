@@ -143,6 +143,7 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 		return r;
 	if (!h->policy) {
 		ward_wasm_say_tools(ret_text);
+		ward_wasm_python_say(h, ret_text);
 		return 0;
 	}
 	r = ward_wasm_say_program(h, ret->program, ret_text, err);
@@ -207,6 +208,8 @@ static int command(
 			: runs == WARD_WASM_PYTHON ? "scripts in Python"
 						   : "scripts in JavaScript",
 			a->argv[0]);
+	if (runs == WARD_WASM_PYTHON && (r = ward_wasm_python_check(a, err)) < 0)
+		return r;
 	if (runs == WARD_WASM_PYTHON)
 		r = ward_wasm_python_flags(a, ret);
 	else if (runs == WARD_WASM_RUNTIME)

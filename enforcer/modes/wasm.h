@@ -50,6 +50,10 @@ int ward_wasm_node_flags(
 /* Finds the runtime and npm's pyodide for scripts in Python. -ENOTSUP, with the fix. */
 int ward_wasm_python_look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	struct ward_buf *b, struct ward_err *err) ward_must_check;
+/* Appends what runs Python on this host, or the fix. */
+void ward_wasm_python_say(const struct ward_mode_host *h, struct ward_buf *b);
+/* Is the package seen where the session runs? -EINVAL: not. */
+int ward_wasm_python_check(const struct ward_mode_asked *a, struct ward_err *err) ward_must_check;
 /* -ENOMEM. */
 int ward_wasm_python_flags(
 	const struct ward_mode_asked *a, struct ward_mode_command *ret) ward_must_check;

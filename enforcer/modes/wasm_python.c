@@ -29,6 +29,8 @@
 #define VERSION_MIN 314
 /* Changes with what a snapshot depends on and no file shows. */
 #define RECIPE "1"
+/* Of a package.json; npm's has 3 KB. */
+#define PACKAGE_MAX 65536
 #define SNAPSHOT_MAX ((size_t)256 << 20)
 
 /* Where npm puts packages: beside the directory of its programs, or beneath the home. */
@@ -68,15 +70,24 @@ static bool find_package(const struct ward_mode_host *h, struct ward_find *f)
 	return ward_find_in(f, h->home, in_home) || ward_find_in(f, "", in_system);
 }
 
-/* The version that its package.json has; owned. NULL: it cannot be read. */
+/* The version that its package.json has; owned. NULL: it cannot be read. The file may be hostile.
+ */
 static char *version_of(const char *dir)
 {
 	ward_cleanup_free char *path = NULL;
+	char text[PACKAGE_MAX];
+	struct stat st;
 	if (asprintf(&path, "%s/package.json", dir) < 0) {
 		path = NULL;
 		return NULL;
 	}
-	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	const ssize_t n = pread(fd, text, sizeof(text), 0);
+	if (n <= 0 || n == (ssize_t)sizeof(text))
+		return NULL;
+	json_t *o = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
 	const char *v = json_string_value(json_object_get(o, "version"));
 	char *ret = v && strlen(v) < 32 && strspn(v, "0123456789.abdevrc-") == strlen(v) ? strdup(v)
 											 : NULL;
@@ -140,7 +151,7 @@ static int name_snapshot(const struct ward_mode_host *h, const char *launcher,
 	uint8_t d[SHA256_DIGEST_SIZE];
 	const uid_t owner = geteuid();
 	struct sha256_ctx ctx;
-	if (h->project && ward_find_lies_in(ret->library, h->project))
+	if (ret->in_project)
 		return 0;
 	sha256_init(&ctx);
 	sha256_update(&ctx, sizeof(RECIPE), (const uint8_t *)"python" RECIPE);
@@ -176,6 +187,7 @@ int ward_wasm_python_look(const struct ward_mode_host *h, struct ward_mode_found
 	if (r < 0)
 		return r;
 	ret->no_wall = true;
+	ret->in_project = h->project && ward_find_lies_in(ret->library, h->project);
 	r = name_snapshot(h, launcher, ret, err);
 	/* Found again by ward_wasm_python_flags() and ..._build(). */
 	ret->launcher = ward_steal_ptr(&launcher);
@@ -183,9 +195,23 @@ int ward_wasm_python_look(const struct ward_mode_host *h, struct ward_mode_found
 		r = ward_wasm_say_program(h, ret->program, b, err);
 	if (r == 0)
 		r = ward_wasm_say_library(ret->launcher, b, err);
-	if (r == 0 && !(h->project && ward_find_lies_in(ret->library, h->project)))
+	if (r == 0 && !ret->in_project)
 		r = ward_wasm_say_library(ret->library, b, err);
 	return r;
+}
+
+void ward_wasm_python_say(const struct ward_mode_host *h, struct ward_buf *b)
+{
+	ward_cleanup(ward_mode_found_clear) struct ward_mode_found found = WARD_RUNTIME_FOUND_INIT;
+	ward_cleanup_free char *launcher = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	int r = ward_wasm_find_node(h, true, LAUNCHER, &found, &launcher, &err);
+	if (r == 0)
+		r = take_package(h, &found, &err);
+	if (r == 0)
+		ward_buf_printf(b, "; %s", found.about);
+	else
+		ward_buf_printf(b, "; no Python: %s", err.text);
 }
 
 static int read_all(int fd, char *ret, size_t size)
@@ -262,6 +288,21 @@ static int put_pair(
 {
 	int r = ward_mode_put_flag(c, flag, from);
 	return r < 0 ? r : ward_mode_put_flag(c, value, from);
+}
+
+int ward_wasm_python_check(const struct ward_mode_asked *a, struct ward_err *err)
+{
+	const char *library = a->found->library;
+	/* From outside of the trees it is shown at its own path. */
+	if (!a->found->in_project)
+		return 0;
+	for (size_t i = 0; i < a->n_trees; i++)
+		if (a->trees[i].at && ward_find_lies_in(library, a->trees[i].at))
+			return 0;
+	return ward_err_set(err, -EINVAL,
+		"mode wasm: %s lies in the project, which is not seen at its own path; fix: " FIX
+		", or [tree] at = same",
+		library);
 }
 
 int ward_wasm_python_flags(const struct ward_mode_asked *a, struct ward_mode_command *ret)
