@@ -114,7 +114,9 @@ static int take_package(
 		return ward_err_set(err, -ENOTSUP,
 			"mode wasm: %s is pyodide %s, and Python needs %d or newer; fix: " FIX,
 			ret->library, version ? version : "of no version", VERSION_MIN);
-	if (ward_mode_emptied(ret->library))
+	/* A tree shows it wherever the project lies. */
+	ret->in_project = h->project && ward_find_lies_in(ret->library, h->project);
+	if (!ret->in_project && ward_mode_emptied(ret->library))
 		return ward_err_set(err, -ENOTSUP,
 			"mode wasm: %s lies beneath %s, which is empty when a session starts; fix: " FIX,
 			ret->library, ward_mode_emptied(ret->library));
@@ -187,7 +189,6 @@ int ward_wasm_python_look(const struct ward_mode_host *h, struct ward_mode_found
 	if (r < 0)
 		return r;
 	ret->no_wall = true;
-	ret->in_project = h->project && ward_find_lies_in(ret->library, h->project);
 	r = name_snapshot(h, launcher, ret, err);
 	/* Found again by ward_wasm_python_flags() and ..._build(). */
 	ret->launcher = ward_steal_ptr(&launcher);
