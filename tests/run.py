@@ -216,8 +216,9 @@ def environment(test, places, scratch, options):
                             f"log_path={scratch}/sanitizer/of",
                UBSAN_OPTIONS=f"halt_on_error=1:print_stacktrace=1:log_path={scratch}/sanitizer/of",
                TSAN_OPTIONS=f"exitcode=99:log_path={scratch}/sanitizer/of")
-    if os.environ.get("WARD_TIDY"):
-        env["WARD_TIDY"] = os.environ["WARD_TIDY"]
+    for name in ("WARD_TIDY", "WARD_RESTRICTEDPYTHON"):
+        if os.environ.get(name):
+            env[name] = os.environ[name]
     if options.long:
         env["WARD_LONG"] = "1"
     return env

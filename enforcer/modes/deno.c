@@ -96,7 +96,9 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	/* V8 needs nothing that the list `strict` lacks. */
 	if (ward_policy_settings(h->policy)->seccomp == WARD_LIST_DEFAULT)
 		ward_buf_puts(ret_text, "[process]\nseccomp = strict\n");
-	r = ward_buf_error(ret_text);
+	ret->asks = true;
+	ret->about = strdup("JavaScript and TypeScript on Deno");
+	r = ret->about ? ward_buf_error(ret_text) : -ENOMEM;
 	return r < 0 ? ward_err_sys(err, r, "mode deno") : 0;
 }
 
@@ -136,13 +138,13 @@ static bool passes(const char *variable)
 }
 
 /* Deno is not to look for updates or ask at a terminal. */
-static int set_env(char *const *envp, struct ward_mode_command *ret)
+int ward_deno_env(char *const *envp, struct ward_mode_command *ret)
 {
 	static char no_update[] = "DENO_NO_UPDATE_CHECK=1", no_prompt[] = "DENO_NO_PROMPT=1";
 	size_t n = 0, kept = 0;
 	while (envp[n])
 		n++;
-	ret->envp = calloc(n + 3, sizeof(*ret->envp));
+	ret->envp = calloc(n + 4, sizeof(*ret->envp));
 	if (!ret->envp)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
@@ -151,6 +153,22 @@ static int set_env(char *const *envp, struct ward_mode_command *ret)
 	ret->envp[kept++] = no_update;
 	ret->envp[kept] = no_prompt;
 	return 0;
+}
+
+/*
+ * A release that has a broker of permissions asks it, and leaves the flags aside. It does not say
+ * which program it wants to run: where the policy lists some for the script, the flags are finer.
+ */
+static void set_broker(struct ward_mode_command *ret)
+{
+	static char broker[] = "DENO_PERMISSION_BROKER_PATH=" WARD_RUNTIME_ASKS_PATH;
+	size_t n = 0;
+	for (size_t i = 0; i < ret->n_flags; i++)
+		if (strncmp(ret->flags[i].text, "--allow-run", 11) == 0)
+			return;
+	while (ret->envp[n])
+		n++;
+	ret->envp[n] = broker;
 }
 
 static int command(
@@ -164,7 +182,9 @@ static int command(
 		return r;
 	r = join(a, script, ret);
 	if (r == 0)
-		r = set_env(a->envp, ret);
+		r = ward_deno_env(a->envp, ret);
+	if (r == 0 && a->found->asks)
+		set_broker(ret);
 	return r < 0 ? ward_err_sys(err, r, "mode deno") : 0;
 }
 

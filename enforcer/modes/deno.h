@@ -15,3 +15,6 @@ int ward_deno_find(const struct ward_mode_host *h, struct ward_mode_found *ret,
 /* Appends Deno's flags, from the policy. -ENOMEM. */
 int ward_deno_flags(const struct ward_mode_asked *a, struct ward_mode_command *ret,
 	struct ward_err *err) ward_must_check;
+
+/* Sets ret->envp: envp without variables that change what the flags mean. -ENOMEM. */
+int ward_deno_env(char *const *envp, struct ward_mode_command *ret) ward_must_check;

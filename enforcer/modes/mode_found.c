@@ -11,5 +11,8 @@ void ward_mode_found_clear(struct ward_mode_found *f)
 	free(f->object);
 	free(f->source);
 	free(f->module);
+	free(f->library);
+	free(f->launcher);
+	free(f->about);
 	*f = WARD_RUNTIME_FOUND_INIT;
 }

@@ -48,6 +48,15 @@ struct ward_mode_found {
 	char *module, *object;
 	void *source; /* what the object is made from */
 	size_t source_len;
+	int kind;	 /* the mode's own word for what the session runs */
+	char *library;	 /* a directory or file that the runtime loads; owned; NULL: none */
+	bool in_project; /* the library lies there */
+	char *launcher;	 /* the script of ours that the runtime runs; owned; NULL: none */
+	char *about;  /* what the runtime is, for people and the trail; owned; NULL: no more to say
+		       */
+	bool asks;    /* for each permission, at WARD_RUNTIME_ASKS_PATH */
+	bool no_wall; /* it confines nothing by itself: the walls of the mode alone hold what it
+			 runs */
 };
 #define WARD_RUNTIME_FOUND_INIT ((struct ward_mode_found){.program = NULL})
 /*
@@ -62,6 +71,8 @@ int ward_mode_look(const struct ward_mode *m, const struct ward_mode_host *h,
 void ward_mode_found_clear(struct ward_mode_found *f);
 /* Where a session sees the object, read-only. */
 #define WARD_RUNTIME_OBJECT_PATH "/wardfs-module.so"
+/* Where a session has the socket at which a runtime asks for permissions. */
+#define WARD_RUNTIME_ASKS_PATH "/wardfs-permission"
 /*
  * Makes the object that was found, if there is one and it is missing. Of `as` the identities,
  * covers, guarded directories, groups and limits count. Runs what it needs in a sandbox of its own.

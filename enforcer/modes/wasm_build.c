@@ -90,7 +90,7 @@ static int digest_of(const struct ward_mode_host *h, const void *data, size_t le
 }
 
 int ward_wasm_read(const char *path, const struct ward_mode_host *h, struct ward_mode_found *ret,
-	struct ward_err *err)
+	bool *ret_reactor, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf bare = WARD_BUF_INIT;
@@ -117,6 +117,7 @@ int ward_wasm_read(const char *path, const struct ward_mode_host *h, struct ward
 	}
 	if (ward_wasm_module_bare(b.data, b.len, &bare) < 0)
 		return ward_err_sys(err, -ENOMEM, "mode wasm");
+	*ret_reactor = m.reactor;
 	ret->source_len = bare.len;
 	ret->source = ward_buf_steal(&bare);
 	return ret->source ? 0 : ward_err_sys(err, -ENOMEM, "mode wasm");
@@ -176,20 +177,16 @@ static uint64_t least(uint64_t of_session, uint64_t most)
 	return of_session && of_session < most ? of_session : most;
 }
 
-/* Runs the script with these as 0, 1, 2. Its exit status, or a negative errno. */
-static int run_tools(const struct ward_mode *m, const struct ward_sandbox_spec *as, char *glue_text,
-	const int fds[3], struct ward_err *err)
+int ward_wasm_run_tools(const struct ward_mode *m, const struct ward_sandbox_spec *as,
+	const struct ward_wasm_tools *t, struct ward_err *err)
 {
-	static char shell[] = "/bin/sh", option[] = "-c", name[] = "translate";
 	static char path[] = "PATH=/usr/bin:/bin", lang[] = "LANG=C.UTF-8";
 	const uint64_t cpu = least(as->cpu_seconds, BUILD_CPU_S);
-	char soft[24];
-	snprintf(soft, sizeof(soft), "%" PRIu64, cpu > 1 ? cpu - 1 : 1);
-	char *argv[] = {shell, option, script, name, glue_text, soft, NULL};
 	char *envp[] = {path, lang, NULL};
-	/* Of the host the tools need /usr alone, and of that what the distribution put there. */
-	const char *covers[COVERS_MAX] = {"/opt", "/usr/local", "/usr/src"};
-	size_t n_covers = 3;
+	const char *covers[COVERS_MAX] = {NULL};
+	size_t n_covers = 0;
+	for (size_t i = 0; t->covers[i] && n_covers < COVERS_MAX - 1; i++)
+		covers[n_covers++] = t->covers[i];
 	for (size_t i = 0; as->covers && as->covers[i] && n_covers < COVERS_MAX - 1; i++)
 		covers[n_covers++] = as->covers[i];
 	struct ward_sandbox_spec spec = {.layers = m->layers,
@@ -218,10 +215,12 @@ static int run_tools(const struct ward_mode *m, const struct ward_sandbox_spec *
 		.data_bytes = least(as->data_bytes, BUILD_MEMORY),
 		.cpu_seconds = cpu,
 		.seccomp = WARD_SECCOMP_STRICT,
-		.argv = argv,
+		.reads = t->reads,
+		.n_reads = t->n_reads,
+		.argv = t->argv,
 		.envp = envp,
 		.cwd = "/tmp",
-		.stdio = {fds[0], fds[1], fds[2]}};
+		.stdio = {t->fds[0], t->fds[1], t->fds[2]}};
 	struct ward_probe_result probes[WARD_PROBE_COUNT_];
 	enum ward_probe_verdict verdicts[WARD_PROBE_COUNT_];
 	struct ward_sandbox *sb = NULL;
@@ -236,6 +235,23 @@ static int run_tools(const struct ward_mode *m, const struct ward_sandbox_spec *
 	/* Nobody writes to the descriptors any more. */
 	ward_sandbox_free(sb);
 	return r;
+}
+
+/* Runs the script with these as 0, 1, 2. Its exit status, or a negative errno. */
+static int run_script(const struct ward_mode *m, const struct ward_sandbox_spec *as,
+	char *glue_text, const int fds[3], struct ward_err *err)
+{
+	static char shell[] = "/bin/sh", option[] = "-c", name[] = "translate";
+	/* Of the host the tools need /usr alone, and of that what the distribution put there. */
+	static const char *const covers[] = {"/opt", "/usr/local", "/usr/src", NULL};
+	const uint64_t cpu = least(as->cpu_seconds, BUILD_CPU_S);
+	char soft[24];
+	snprintf(soft, sizeof(soft), "%" PRIu64, cpu > 1 ? cpu - 1 : 1);
+	char *argv[] = {shell, option, script, name, glue_text, soft, NULL};
+	return ward_wasm_run_tools(m, as,
+		&(struct ward_wasm_tools){
+			.argv = argv, .covers = covers, .fds = {fds[0], fds[1], fds[2]}},
+		err);
 }
 
 /* What the shell and the tools say when they meet a limit. Sizes: the session may give less. */
@@ -297,8 +313,7 @@ static int translate(const struct ward_mode *m, const struct ward_mode_found *f,
 	if (asprintf(&text, glue, info.imports ? ", w" : "",
 		    info.reactor ? "_initialize" : "_start") < 0)
 		return ward_err_sys(err, -ENOMEM, "mode wasm");
-	const int fds[] = {in, out, said};
-	r = run_tools(m, as, text, fds, err);
+	r = run_script(m, as, text, (const int[]){in, out, said}, err);
 	if (r < 0)
 		return r;
 	if (r > 0)
@@ -317,6 +332,15 @@ static const char *missing_tool(void)
 		if (stat(tools[i], &st) < 0)
 			return tools[i];
 	return NULL;
+}
+
+int ward_wasm_check_tools(struct ward_err *err)
+{
+	const char *missing = missing_tool();
+	return missing ? ward_err_set(err, -ENOTSUP,
+				 "mode wasm: %s is missing, which translates modules; fix: " FIX,
+				 missing)
+		       : 0;
 }
 
 void ward_wasm_say_tools(struct ward_buf *b)
@@ -339,10 +363,9 @@ int ward_wasm_build(const struct ward_mode *m, const struct ward_mode_found *fou
 	int r = ward_wasm_store_use(store, found->object);
 	if (r != 0)
 		return r < 0 ? ward_err_sys(err, r, "mode wasm: %s", found->object) : 0;
-	const char *missing = missing_tool();
-	if (missing)
-		return ward_err_set(err, -ENOTSUP,
-			"mode wasm: %s is missing, which translates modules; fix: " FIX, missing);
+	r = ward_wasm_check_tools(err);
+	if (r < 0)
+		return r;
 	ward_cleanup_fd int out = memfd_create("wardfs-object", MFD_CLOEXEC);
 	if (out < 0)
 		return ward_err_sys(err, -errno, "mode wasm");

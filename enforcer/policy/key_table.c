@@ -31,6 +31,7 @@
 #define VIEW(X) X(WARD_VIEW_MINIMAL, "minimal") X(WARD_VIEW_READONLY, "readonly")
 #define SECCOMP(X) X(WARD_LIST_NO_EXEC, "no-exec") X(WARD_LIST_STRICT, "strict") \
 	X(WARD_LIST_DEFAULT, "default")
+#define PYTHON(X) X(WARD_PYTHON_RESTRICTED, "restricted") X(WARD_PYTHON_ANY, "any")
 #define NET(X) X(WARD_NET_NONE, "none") X(WARD_NET_ALLOWLIST, "allowlist") \
 	X(WARD_NET_PROXY, "proxy") X(WARD_NET_HOST, "host")
 #define SNI(X) X(WARD_SNI_REQUIRE, "require") X(WARD_SNI_LOG, "log") X(WARD_SNI_OFF, "off")
@@ -50,6 +51,7 @@ TIED(hardlinks, ward_hardlinks, HARDLINKS)
 TIED(home, ward_home, HOME)
 TIED(view, ward_view, VIEW)
 TIED(seccomp, ward_seccomp_list, SECCOMP)
+TIED(python, ward_python, PYTHON)
 TIED(net, ward_net, NET)
 TIED(sni, ward_sni, SNI)
 TIED(audit_log, ward_audit_log, LOG)
@@ -256,6 +258,10 @@ const struct ward_key ward_keys[] = {
 	LIST(PROCESS, "shell", SHELL, BASE, BASE_ONLY, NO, ALL, NULL, INTO(shells),
 		"How a command of an agent's shell tool begins: its program and first arguments. "
 		"`[limits] command` bounds it."),
+	WORD(PROCESS, "python", python, MIN, FROM_HOST, NO, ALL, "any", INTO(python),
+		"`restricted`: the command is a script in Python, which runs under RestrictedPython."),
+	LIST(PROCESS, "import", MODULE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(imports),
+		"A module of Python, with what is beneath it, that such a script may import."),
 	WORD(PROCESS, "terminal", flag, MIN, FROM_HOST, NO, ALL, "yes", INTO(terminal),
 		"The command gets a terminal where there is one."),
 	LIST(AGENT, "tools", TOOLS, ADD, FROM_HOST, NO, ALL, NULL,

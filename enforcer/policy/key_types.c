@@ -22,6 +22,22 @@ PARSE(version)
 		       : ward_err_set(err, -EINVAL, "unknown version '%.20s': write 1", value);
 }
 
+/* A part that begins with a line is private, and no script may name it. */
+PARSE(module)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	for (const char *p = value;; p++) {
+		size_t n = strspn(
+			p, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		if (n == 0 || n > 100 || !strchr(letters, *p) || (p[n] && p[n] != '.'))
+			return ward_err_set(err, -EINVAL,
+				"'%.40s' is no module of Python: write math or xml.dom", value);
+		p += n;
+		if (!*p)
+			return 0;
+	}
+}
+
 PARSE(text)
 {
 	return strlen(value) <= 200
@@ -284,6 +300,7 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_PROGRAM] = {"path or pattern", "/usr/bin/git", .parse = parse_program,
 		.merge = ward_programs_merge},
 	[WARD_KEY_TYPE_SHELL] = {"program and arguments", "bash -c", .parse = parse_shell},
+	[WARD_KEY_TYPE_MODULE] = {"module", "math", .parse = parse_module},
 	[WARD_KEY_TYPE_ALLOW] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
 	[WARD_KEY_TYPE_DENY] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
 	[WARD_KEY_TYPE_PORTS] = {"port[:port]", "8080", .parse = parse_ports},

@@ -70,6 +70,7 @@ enum ward_key_type {
 	WARD_KEY_TYPE_SEED,    /* FILE[ if NAME]: TEXT */
 	WARD_KEY_TYPE_PROGRAM, /* absolute path or pattern */
 	WARD_KEY_TYPE_SHELL,   /* words: the name of a program, and arguments */
+	WARD_KEY_TYPE_MODULE,  /* of Python: words with dots */
 	WARD_KEY_TYPE_ALLOW,   /* a destination */
 	WARD_KEY_TYPE_DENY,
 	WARD_KEY_TYPE_PORTS,

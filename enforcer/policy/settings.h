@@ -31,6 +31,9 @@ enum ward_redact { WARD_REDACT_ARGV = 0, WARD_REDACT_SNI, WARD_REDACT_NOTHING };
 enum ward_on_failure { WARD_ON_FAILURE_STOP = 0, WARD_ON_FAILURE_DENY };
 
 /* The closest first. */
+enum ward_python { WARD_PYTHON_RESTRICTED = 0, WARD_PYTHON_ANY };
+
+/* The closest first. */
 enum ward_seccomp_list { WARD_LIST_NO_EXEC = 0, WARD_LIST_STRICT, WARD_LIST_DEFAULT };
 
 /* A list of strings, each NUL-terminated. */
@@ -141,6 +144,8 @@ struct ward_settings {
 
 	/* [process] */
 	enum ward_seccomp_list seccomp;
+	enum ward_python python;
+	struct ward_strings imports; /* modules that a restricted script may import */
 	bool terminal;
 	struct ward_strings shells; /* how a command of an agent's begins: "bash -c" */
 	enum ward_net net;

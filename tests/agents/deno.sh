@@ -63,12 +63,16 @@ hasnt "$OUT" s3cret
 has "$OUT" "write new.txt: undefined"
 [ -e new.txt ] || fail "the script wrote no file"
 has "$OUT" "write .git/config: NotCapable"
-has "$OUT" "env FOO: NotCapable"
 has "$OUT" "run /bin/echo: NotCapable"
 has "$OUT" "net 1.1.1.1: NotCapable"
 expect 0 "$WARDFS" audit verify both
 expect 0 "$WARDFS" audit denials --expected both
 has "$OUT" .env
+expect 0 "$WARDFS" audit denials both
+has "$OUT" "read /etc/hostname"
+has "$OUT" "Deno asked for read: /etc/hostname"
+has "$OUT" "Deno asked for write: .git/config"
+has "$OUT" "Deno asked for net: 1.1.1.1:443"
 expect 0 "$WARDFS" audit show both
 has "$OUT" '"mode":"deno"'
 has "$OUT" '"seccomp":"strict"'

@@ -58,6 +58,8 @@ static const char *other_value(const struct ward_key *k)
 		return "seven: 7";
 	case WARD_KEY_TYPE_SHELL:
 		return "seven -c";
+	case WARD_KEY_TYPE_MODULE:
+		return "seven.eight";
 	case WARD_KEY_TYPE_ENV_PASS:
 		return "SEVEN";
 	case WARD_KEY_TYPE_ENV_SET:

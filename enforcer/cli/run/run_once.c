@@ -150,6 +150,10 @@ static void say_first(const struct ward_run_plan *p, bool given)
 		ward_sayf("%s", weighed);
 	if (p->mode->warning)
 		ward_say(p->mode->warning);
+	if (p->found.no_wall)
+		ward_sayf("mode %s: %s confines nothing by itself: what runs in it can do all that "
+			  "the session may",
+			p->mode->word, p->found.about);
 }
 
 /* What the name of the command adds to what was asked for, and the plan. */

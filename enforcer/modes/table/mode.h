@@ -72,6 +72,7 @@ enum ward_takes {
 	WARD_TAKES_BROKER = 1U << 2,   /* [network] mode = allowlist, proxy */
 	WARD_TAKES_HOME = 1U << 3,     /* [home] mode = project */
 	WARD_TAKES_IMAGE = 1U << 4,    /* [system] image: needs nothing of the host's programs */
+	WARD_TAKES_PYTHON = 1U << 5,   /* [process] python = restricted */
 };
 /* But for the image, which a mode with a runtime of the host's cannot take. */
 #define WARD_TAKES_ALL 15U

@@ -101,6 +101,16 @@ static int take_allowed(
 	return 0;
 }
 
+static int check_python(const struct ward_run_plan *p, struct ward_err *err)
+{
+	if (p->settings->python != WARD_PYTHON_RESTRICTED || p->mode->takes & WARD_TAKES_PYTHON)
+		return 0;
+	return ward_err_set(err, -ENOTSUP,
+		"[process] python = restricted puts a layer around a script, and mode '%s' cannot; "
+		"nothing was started; fix: --mode restricted",
+		p->mode->word);
+}
+
 /* Before anything is started, with the owner's rights; what a script lacks is said. */
 static int find_programs(
 	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
@@ -342,8 +352,11 @@ static int in_agent_home(const struct ward_run_plan *p, const char *path, char *
 /* By the owner, or whoever runs this: not by a shipped profile, nor by a mode for its runtime. */
 static bool is_named(const struct ward_run_plan *p, size_t i, const char *path)
 {
-	return !ward_policy_shows_shipped(p->policy, i) &&
-	       (!p->found.program || strcmp(path, p->found.program) != 0);
+	const char *const own[] = {p->found.program, p->found.launcher, p->found.library};
+	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
+		if (own[k] && strcmp(path, own[k]) == 0)
+			return false;
+	return !ward_policy_shows_shipped(p->policy, i);
 }
 
 /* [system] read: what is there of it. */
@@ -704,6 +717,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_plan_image(p, err);
 	if (r == 0)
 		r = ward_places_check_ways(o, p, err);
+	if (r == 0)
+		r = check_python(p, err);
 	if (r == 0)
 		r = find_programs(o, p, err);
 	if (r == 0 && (r = ward_policy_noexec(p->policy, &p->noexec)) < 0)

@@ -51,7 +51,7 @@ static int look_at_all(const struct ward_run_plan *p, struct ward_err *err)
 }
 
 /* Through a directory descriptor: sun_path has room for 108 bytes only (unix(7)). */
-static int listen_at(const struct ward_run_plan *p, int dir, const char *name, int *ret_fd)
+int ward_socket_listen(const struct ward_run_plan *p, int dir, const char *name, int *ret_fd)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	ward_cleanup_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -89,7 +89,7 @@ int ward_sockets_open(const struct ward_run_plan *p, int dir, const char *sessio
 			r = ward_err_sys(err, -ENOMEM, "[network] socket");
 			break;
 		}
-		r = listen_at(p, dir, name, &s.fds[s.n]);
+		r = ward_socket_listen(p, dir, name, &s.fds[s.n]);
 		if (r < 0)
 			ward_err_sys(err, r, "[network] socket = %s: listen at %s", p->sockets[s.n],
 				s.paths[s.n]);

@@ -26,6 +26,9 @@ struct ward_sockets {
  */
 int ward_sockets_open(const struct ward_run_plan *p, int dir, const char *session,
 	struct ward_sockets *ret, struct ward_err *err) ward_must_check;
+/* Listens at a name in dir, which the command alone may connect to. A negative errno. */
+int ward_socket_listen(
+	const struct ward_run_plan *p, int dir, const char *name, int *ret_fd) ward_must_check;
 /* What the sandbox is to show: n entries. */
 void ward_sockets_describe(
 	const struct ward_sockets *s, const struct ward_run_plan *p, struct ward_sandbox_bind *ret);

@@ -55,6 +55,13 @@ static json_t *image(const struct ward_image *x)
 		x->digest ? json_string(x->digest) : json_null());
 }
 
+/* What the mode put in front of the command, and whether that confines anything by itself. */
+static json_t *runtime(const struct ward_mode_found *f)
+{
+	return json_pack("{s:o, s:o, s:b}", "program", ward_control_text(f->program), "about",
+		f->about ? ward_control_text(f->about) : json_null(), "confines", !f->no_wall);
+}
+
 char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_sandbox *sb,
 	const struct ward_limits *l, const char *seccomp)
 {
@@ -88,6 +95,8 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 		json_object_set_new(o, "image", image(&p->image));
 	json_object_set_new(o, "trail_integrity",
 		json_boolean(p->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY)));
+	if (p->found.program)
+		json_object_set_new(o, "runtime", runtime(&p->found));
 	if (ward_policy_has_programs(p->policy))
 		json_object_set_new(o, "programs", programs(&p->programs));
 	ward_limits_describe(l, o);

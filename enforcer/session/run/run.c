@@ -77,6 +77,7 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		r->plan, r->options, r->envp, r->limits, &r->network.sockets, &made, err);
 	if (e < 0)
 		return e;
+	ward_run_sandbox_show(&made, ward_permission_path(r->permission), WARD_RUNTIME_ASKS_PATH);
 	made.spec.served = true;
 	made.spec.keep = r->options->keep;
 	made.spec.pty = ward_relay_wants_pty(r->relay);
@@ -278,6 +279,9 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
 	if (e == 0)
 		e = ward_network_prepare(p, r->control_dir, r->guard.store.name, &r->network, err);
+	if (e == 0)
+		e = ward_permission_open(
+			p, r->control_dir, r->guard.store.name, &r->guard, &r->permission, err);
 	return e < 0 ? e : bring_up(r, err);
 }
 
@@ -321,6 +325,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 			err);
 	if (e == 0 && ward_sandbox_listens(r->sandbox))
 		e = watch_programs(r, err);
+	if (e == 0)
+		e = ward_permission_start(r->permission, err);
 	if (e == 0)
 		e = ward_network_wait(&r->network, err);
 	ward_cleanup_free char *moved = e == 0 ? ward_network_moved(&r->network) : NULL;
@@ -498,6 +504,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		ward_commands_free(r->commands);
 	}
 	r->commands = NULL;
+	ward_permission_free(r->permission);
+	r->permission = NULL;
 	end_network(r, err);
 	ward_cleanup_free char *silent = look_stuck(r, err);
 	if (r->status != WARD_EXIT_SETUP && fs_died(r)) {

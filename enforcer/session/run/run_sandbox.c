@@ -17,7 +17,7 @@ static int describe_reads(const struct ward_run_plan *p, const struct ward_socke
 {
 	const size_t n_sockets = sockets ? sockets->n : 0;
 	size_t n = 0;
-	ret->reads = calloc(2 * p->n_reads + n_sockets + 2, sizeof(*ret->reads));
+	ret->reads = calloc(2 * p->n_reads + n_sockets + 3, sizeof(*ret->reads));
 	if (!ret->reads)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_reads; i++) {
@@ -159,6 +159,13 @@ int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_o
 	if (describe_reads(p, sockets, ret) < 0 || describe_programs(p, ret) < 0)
 		return ward_err_sys(err, -ENOMEM, "sandbox");
 	return 0;
+}
+
+void ward_run_sandbox_show(struct ward_run_sandbox *s, const char *host, const char *inside)
+{
+	if (host && s->spec.n_reads)
+		s->reads[s->spec.n_reads++] =
+			(struct ward_sandbox_bind){.host = host, .inside = inside, .ours = true};
 }
 
 void ward_run_sandbox_clear(struct ward_run_sandbox *s)

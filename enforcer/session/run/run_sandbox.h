@@ -33,5 +33,7 @@ struct ward_run_sandbox {
 int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_options *o,
 	char *const *envp, const struct ward_limits *limits, const struct ward_sockets *sockets,
 	struct ward_run_sandbox *ret, struct ward_err *err) ward_must_check;
+/* Shows one more of our own files, if there is one (NULL: not). Once. */
+void ward_run_sandbox_show(struct ward_run_sandbox *s, const char *host, const char *inside);
 /* For ward_cleanup(ward_run_sandbox_clear). */
 void ward_run_sandbox_clear(struct ward_run_sandbox *s);

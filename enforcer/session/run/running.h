@@ -23,6 +23,7 @@
 #include "enforcer/session/reload/reload.h"
 #include "enforcer/session/run/commands.h"
 #include "enforcer/session/run/exec_watch.h"
+#include "enforcer/session/run/permission.h"
 #include "enforcer/session/run/probes.h"
 #include "enforcer/session/terminal/relay.h"
 #include "enforcer/session/tree/executed.h"
@@ -43,7 +44,8 @@ struct ward_running {
 	struct ward_confined *confined; /* the command in its mode */
 	struct ward_sandbox *sandbox;	/* the walls of that */
 	struct ward_exec_watch *exec_watch;
-	struct ward_commands *commands; /* NULL: none is bounded */
+	struct ward_permission *permission; /* NULL: the mode's runtime asks for none */
+	struct ward_commands *commands;	    /* NULL: none is bounded */
 	struct ward_anchors *anchors;
 	struct ward_relay *relay;
 	int alive[2]; /* our own lifeline: pid 1 has the other end */

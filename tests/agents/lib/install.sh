@@ -9,7 +9,8 @@ umask 022
 
 # Each in one version: an answer of the registry changes no result.
 AGENTS='codex:@openai/codex@0.169.0 gemini:@google/gemini-cli@0.61.0 opencode:opencode-ai@1.18.33
-	claude:@anthropic-ai/claude-code@2.1.197 deno:deno@2.9.6'
+	claude:@anthropic-ai/claude-code@2.1.197 deno:deno@2.9.6
+	pyodide:pyodide@314.0.7'
 # What gemini asks of node; Debian 12 has an older one, and it comes from the registry, too, then.
 NODE_AT_LEAST=20
 NODE=20.20.2

@@ -119,7 +119,7 @@ expect 2 "$WARDFS" exec stays cat /etc/hostname
 has "$ERR" "mode wasm runs JavaScript"
 kill -TERM $session
 wait $session || true
-for wrong in "cat try.js" "x.py" "--memory=1 try.js"; do
+for wrong in "cat try.js" "--memory=1 try.js"; do
 	# shellcheck disable=SC2086
 	expect 2 "$WARDFS" run --mode wasm -- $wrong
 done

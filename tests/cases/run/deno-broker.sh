@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+# The broker of permissions that Deno asks: what it answers, what it records, and what ends a
+# connection. The program is a stand-in, Python by the name of Deno, whose `run` is a script here:
+# so it can ask what no Deno would. agents/deno has Deno itself.
+set -eu
+if [ "${1-}" != inside ]; then
+	exec unshare -m --propagation private sh "$0" inside
+fi
+. "$WARD_SRC/tests/lib.sh"
+# What is listed for execution cannot lie in /var/tmp.
+mount -t tmpfs tmpfs /srv
+HOME=/srv/home
+export HOME
+mkdir -p $HOME/.local/bin /srv/beside
+cp "$(readlink -f /usr/bin/python3)" $HOME/.local/bin/deno
+cd /srv
+project p
+cd p
+cp "$WARD_SRC/tests/cases/run/lib/deno-broker-ask.py" run
+echo >x.ts
+echo kept >kept.txt
+echo TOKEN=s3cret >.env
+mkdir sub
+cat >../policy <<P
+[policy]
+version = 1
+extends = medium
+mode = deno
+[guard]
+deny = secret.txt
+[network]
+mode = allowlist
+allow = one.example
+allow = two.example:8443
+publish = 8000
+P
+ask() { expect 0 "$WARDFS" run --policy ../policy "$@"; }
+
+echo "--- answers, by the policy"
+echo >secret.txt
+ask -s asks x.ts "read kept.txt" "read ./sub/../kept.txt" "read $PWD/kept.txt" "read /workspace/kept.txt" "read secret.txt" \
+	"read .env" "read /etc/hostname" "read ../beside/x" "read /workspace/../etc/hostname" "read" "write kept.txt" "write .git/config" \
+	"write .git" "write /tmp/x" "write <TMP>" "write" "env HOME" "env" "sys hostname" "run" "run /bin/true" "ffi /lib/x.so" "other x" \
+	"net one.example:443" "net one.example:22" "net two.example:8443" "net three.example:443" "net one.example" "net" \
+	"net 0.0.0.0:8000" "net 0.0.0.0:8001" "import one.example:443" "import three.example:443"
+for line in "read kept.txt: allow" "read ./sub/../kept.txt: allow" "read $PWD/kept.txt: allow" "read /workspace/kept.txt: allow" \
+	"read secret.txt: deny" "read .env: allow" "read /etc/hostname: deny" "read ../beside/x: deny" "read /workspace/../etc/hostname: deny" \
+	"read: deny" "write kept.txt: allow" "write .git/config: deny" "write /tmp/x: allow" "write <TMP>: allow" \
+	"write: deny" "env HOME: allow" "env: allow" "sys hostname: allow" "run: deny" "run /bin/true: deny" "ffi /lib/x.so: deny" \
+	"other x: deny" "net one.example:443: allow" "net one.example:22: deny" "net two.example:8443: allow" "net three.example:443: deny" \
+	"net one.example: deny" "net: deny" "net 0.0.0.0:8000: allow" "net 0.0.0.0:8001: deny" "import one.example:443: allow" \
+	"import three.example:443: deny"; do
+	has "$OUT" "$line"
+done
+
+echo "--- records, as the script spelled it"
+expect 0 "$WARDFS" audit verify asks
+expect 0 "$WARDFS" audit show --kind deny asks
+for text in "Deno asked for read: ../beside/x" "Deno asked for read: /workspace/../etc/hostname" "Deno asked for run, all of it" \
+	"Deno asked for net: three.example:443" "Deno asked for ffi: /lib/x.so"; do
+	has "$OUT" "$text"
+done
+hasnt "$OUT" "asked for read: kept.txt"
+expect 0 "$WARDFS" audit denials asks
+has "$OUT" "read /srv/beside/x"
+has "$OUT" "secret.txt"
+
+echo "--- the directory of the one who asks"
+ask x.ts "chdir sub" "read ../kept.txt" "read ../../beside/x"
+has "$OUT" "read ../kept.txt: allow"
+has "$OUT" "read ../../beside/x: deny"
+
+echo "--- what is no question ends the connection, and no other one"
+for bad in 'raw hello' 'raw {}' 'raw []' 'raw {"v":2,"id":1,"permission":"env","value":null}' \
+	'raw {"v":1,"id":"1","permission":"env","value":null}' 'raw {"v":1,"id":1,"permission":"env","value":7}' \
+	'raw {"v":1,"id":1,"permission":"env"}' 'raw {"v":1,"id":1,"id":2,"permission":"env","value":null}' \
+	'raw {"v":1,"id":1,"permission":"read","value":"a\u0000b"}' 'long 40000' 'path 5000'; do
+	ask x.ts "$bad" "again" "env HOME"
+	has "$OUT" ": closed"
+	has "$OUT" "env HOME: allow"
+done
+ask x.ts "many 40" "env HOME"
+has "$OUT" "env HOME: allow"
+
+echo "--- one is used for its own session alone, and none where the policy lists programs"
+[ -z "$(find "$XDG_RUNTIME_DIR" -name permission)" ] || fail "a socket stays: $(find "$XDG_RUNTIME_DIR")"
+printf '[process]\nexec = %s\nexec = /usr/bin/true\n' "$HOME/.local/bin/deno" >>../policy
+expect 1 "$WARDFS" run --policy ../policy x.ts "env HOME"
+has "$ERR" "no broker"

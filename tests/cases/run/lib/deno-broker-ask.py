@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the broker of ../deno-broker.sh: each argument is a question, or what is none."""
+import json
+import os
+import socket
+import sys
+
+PATH = os.environ.get("DENO_PERMISSION_BROKER_PATH")
+
+
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(PATH)
+    return s, s.makefile("r")
+
+
+def send(text):
+    try:
+        conn.sendall(text.encode() + b"\n")
+        line = answers.readline()
+    except OSError:
+        line = ""
+    if not line:
+        return "closed"
+    answer = json.loads(line)
+    assert set(answer) <= {"id", "result", "reason"}, answer
+    assert "id" not in answer or answer["id"] == number, answer
+    return answer["result"]
+
+
+if not PATH:
+    print("no broker", file=sys.stderr)
+    sys.exit(1)
+conn, answers = connect()
+number = 0
+for arg in sys.argv[sys.argv.index("x.ts") + 1:]:
+    what, _, value = arg.partition(" ")
+    number += 1
+    if what == "chdir":
+        os.chdir(value)
+    elif what == "again":
+        conn, answers = connect()
+    elif what == "many":
+        held = [connect() for _ in range(int(value))]
+        del held
+        conn, answers = connect()
+    elif what == "raw":
+        print(f"{arg}: {send(value)}")
+    elif what == "long":
+        print(f"{arg}: {send('x' * int(value))}")
+    elif what == "path":
+        print(f"{arg}: " + (send(json.dumps({"v": 1, "id": number, "permission": "read", "value": "x" * int(value)}))
+                            if value else ""))
+    else:
+        print(f"{arg}: " + send(json.dumps({"v": 1, "pid": os.getpid(), "id": number, "datetime": "",
+                                            "permission": what, "value": value or None})))
