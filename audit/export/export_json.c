@@ -385,14 +385,22 @@ static json_t *otel_value(const json_t *v)
 	return json_object(); /* null: an empty value */
 }
 
-void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
+/* A record as a LogRecord; the other side takes two with the same log.record.uid for one. */
+static json_t *otel_record(const struct ward_export_record *r)
 {
 	const json_t *record = r->json;
+	const char *session = ward_query_text(record, "session");
+	const char *kind = ward_query_text(record, "kind");
 	bool deny = ward_record_kind_is(ward_query_kind(record), WARD_KIND_REFUSAL);
-	char time[32];
+	char time[32], uid[160], event[64];
 	snprintf(time, sizeof(time), "%llu",
 		(unsigned long long)ward_export_time_ns(record, "time"));
+	snprintf(uid, sizeof(uid), "%s:%" JSON_INTEGER_FORMAT, session ? session : "?",
+		json_integer_value(json_object_get(record, "seq")));
+	snprintf(event, sizeof(event), "wardfs.%s", kind ? kind : "?");
 	json_t *attributes = json_array();
+	json_array_append_new(attributes,
+		json_pack("{s:s,s:{s:s}}", "key", "log.record.uid", "value", "stringValue", uid));
 	const char *name = NULL;
 	json_t *v = NULL;
 	json_object_foreach((json_t *)(uintptr_t)record, name, v)
@@ -402,12 +410,48 @@ void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
 		json_array_append_new(
 			attributes, json_pack("{s:s,s:o}", "key", key, "value", otel_value(v)));
 	}
-	/* Severity: 13 is WARN, 9 INFO. */
-	json_t *rec = json_pack("{s:s,s:i,s:s,s:{s:s%},s:o}", "timeUnixNano", time,
-		"severityNumber", deny ? 13 : 9, "severityText", deny ? "WARN" : "INFO", "body",
-		"stringValue", r->line, r->len, "attributes", attributes);
-	put_object(b,
-		json_pack("{s:[{s:{s:[{s:s,s:{s:s}}]},s:[{s:{s:s},s:[o]}]}]}", "resourceLogs",
-			"resource", "attributes", "key", "service.name", "value", "stringValue",
-			"wardfs", "scopeLogs", "scope", "name", "wardfs.audit", "logRecords", rec));
+	/* Severity: 13 is WARN, 9 INFO. Seen is what was done: nobody is in between. */
+	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:{s:s%},s:o}", "timeUnixNano", time,
+		"observedTimeUnixNano", time, "severityNumber", deny ? 13 : 9, "severityText",
+		deny ? "WARN" : "INFO", "eventName", event, "body", "stringValue", r->line, r->len,
+		"attributes", attributes);
+}
+
+void ward_export_otel_record(struct ward_buf *b, const struct ward_export_record *r)
+{
+	put_object(b, otel_record(r));
+}
+
+void ward_export_otel_head(struct ward_buf *b, const char *host)
+{
+	json_t *name = json_string(host);
+	ward_cleanup_free char *text =
+		name ? ward_json_ascii(name, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	json_decref(name);
+	if (!text) {
+		b->error = b->error ? b->error : -ENOMEM;
+		return;
+	}
+	ward_buf_printf(b,
+		"{\"resourceLogs\":[{\"resource\":{\"attributes\":["
+		"{\"key\":\"service.name\",\"value\":{\"stringValue\":\"wardfs\"}},"
+		"{\"key\":\"host.name\",\"value\":{\"stringValue\":%s}}]},"
+		"\"scopeLogs\":[{\"scope\":{\"name\":\"wardfs.audit\"},\"logRecords\":[",
+		text);
+}
+
+const char *ward_export_otel_tail(void)
+{
+	return "]}]}]}";
+}
+
+void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
+{
+	ward_export_otel_head(b, r->host);
+	ward_export_otel_record(b, r);
+	/* Its newline ends the line. */
+	if (ward_buf_error(b) == 0)
+		b->data[--b->len] = '\0';
+	ward_buf_puts(b, ward_export_otel_tail());
+	ward_buf_putc(b, '\n');
 }
