@@ -132,7 +132,7 @@ static void take_answer(struct sender *s, bool ended)
 /* Reads what there is. -EAGAIN: no more now; 0: the other side has ended; else it is over. */
 static ssize_t hear(struct sender *s)
 {
-	char piece[4096];
+	char piece[WARD_SEND_PIECE];
 	for (;;) {
 		const ssize_t n = send_wire_read(&s->wire, piece, sizeof(piece));
 		if (n <= 0)

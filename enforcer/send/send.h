@@ -34,8 +34,8 @@ enum ward_send_fd {
 
 /* Each of these files. All authorities of a Debian host have 220 kB. */
 #define WARD_SEND_PEM_MAX (4U << 20)
-/* The head and the body of an answer: some words why. */
-#define WARD_SEND_ANSWER_MAX (64U << 10)
+/* The head and the body of an answer, which are some words; OTLP recommends 4 MiB at most. */
+#define WARD_SEND_ANSWER_MAX (1U << 20)
 #define WARD_SEND_TEXT_MAX 512U
 /* Bytes of a batch that are one piece of progress. */
 #define WARD_SEND_PIECE (16U << 10)

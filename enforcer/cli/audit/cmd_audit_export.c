@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "audit/export/export.h"
-#include "audit/export/export_json.h"
+#include "audit/export/export_otel.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"

@@ -172,7 +172,7 @@ def otlp(c, raw, what):
     if what == "garbage":
         return c.sendall(b"SSH-2.0-OpenSSH\r\n\r\n")
     if what == "long":
-        return c.sendall(b"HTTP/1.1 200 OK\r\n" + b"X: " + b"x" * 100000 + b"\r\n\r\n")
+        return c.sendall(b"HTTP/1.1 200 OK\r\n" + b"X: " + b"x" * 3000000 + b"\r\n\r\n")
     if what == "partial":
         return answer(c, 200, '{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"no"}}')
     for session, seq in records:
