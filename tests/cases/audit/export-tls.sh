@@ -161,6 +161,30 @@ expect 137 wait "$export_pid"
 send localhost --ca pki/ca.pem --cursor killed.cursor long || fail "it does not go on: $(cat err)"
 all_of long || fail "lost: $(sort -u got | wc -l) of $(records long)"
 
+echo "--- rsyslog, as docs/for-compliance.md sets it up"
+end_collector
+awk '/^```rsyslog$/ { on = 1; next } /^```$/ { on = 0 } on' "$WARD_SRC/docs/for-compliance.md" |
+	sed -e "s,/etc/wardfs/,$PWD/pki/," -e "s,/var/log/,$PWD/," \
+		-e "s,port=\"6514\",port=\"0\" address=\"127.0.0.1\" listenPortFileName=\"$PWD/rsyslog.port\"," >rsyslog.conf
+expect 0 grep -q listenPortFileName rsyslog.conf
+rsyslogd -n -f "$PWD/rsyslog.conf" -i "$PWD/rsyslog.pid" >rsyslog.out 2>&1 &
+collector_pid=$!
+wait_until 60 test -s rsyslog.port || fail "rsyslog: $(cat rsyslog.out)"
+port=$(cat rsyslog.port)
+listens() {
+	python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))' "$port"
+}
+wait_until 60 listens || fail "rsyslog: $(cat rsyslog.out)"
+send localhost --ca pki/ca.pem --cert pki/client.pem --key pki/client.key long || fail "$(cat err rsyslog.out)"
+written() {
+	grep -o '"session":"long","kind"' wardfs.log | wc -l | grep -qx "$(records long)"
+}
+wait_until 60 written || fail "rsyslog has $(wc -l wardfs.log) of $(records long)"
+send localhost --ca pki/ca.pem --cert pki/stranger.pem --key pki/stranger.key --retry 0 x && fail "a stranger's"
+send localhost --ca pki/ca.pem --retry 0 x && fail "no client certificate"
+expect 1 grep -q '"session":"x"' wardfs.log
+end_collector
+
 echo "--- wrong use"
 audit export --to "tls:localhost" x 2>err && fail "no port"
 says 'tls:HOST:PORT is meant'
