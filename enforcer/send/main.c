@@ -252,6 +252,7 @@ int main(int argc, char **argv)
 		if (r == 0 && SSL_set_fd(s.wire.ssl, WARD_SEND_SOCKET) != 1)
 			r = ward_err_sys(&s.err, -ENOMEM, "TLS");
 	}
+	(void)close(WARD_SEND_BATCH);
 	for (int fd = WARD_SEND_CA; fd <= WARD_SEND_KEY; fd++)
 		(void)close(fd);
 	if (r == 0)

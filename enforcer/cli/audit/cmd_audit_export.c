@@ -155,6 +155,10 @@ static int take_target(const struct audit_cmd *c, struct export *x, struct ward_
 			  "are for --to tls:, http:// and https://");
 		return 2;
 	}
+	if (!c->cert != !c->client_key) {
+		ward_sayf("audit export: --cert goes with --key");
+		return 2;
+	}
 	if (http && c->format && strcmp(c->format, "otel") != 0) {
 		ward_sayf("audit export: --to %s takes OTLP; --format otel is the only one there",
 			c->to);

@@ -99,8 +99,6 @@ static int open_files(struct ward_export_batch *b, struct ward_err *err)
 	if (!b->carrier.tls && (how->ca || how->cert || how->key))
 		return ward_err_set(
 			err, -EINVAL, "--ca, --cert and --key are for tls: and https://");
-	if (!how->cert != !how->key)
-		return ward_err_set(err, -EINVAL, "--cert goes with --key");
 	if (b->carrier.tls)
 		r = ward_export_file_open(how->ca ? how->ca : WARD_EXPORT_CA, WARD_EXPORT_PUBLIC,
 			&b->carrier.ca, err);
@@ -271,6 +269,9 @@ static bool wait_for_next(const struct ward_export_batch *b, uint64_t since, uns
 				t->retry_after, b->how->retry_s);
 		return false;
 	}
+	/* Somebody may be waiting. */
+	if (attempt == 0 && err->code != 0)
+		ward_sayf("audit export: %s; trying again", err->text);
 	const uint64_t from = ward_clock_mono_ns();
 	for (uint64_t rest = ms * 1000000; rest > 0; rest = ward_clock_left_ns(from, ms * 1000000))
 		(void)poll(NULL, 0, (int)(rest / 1000000) + 1);

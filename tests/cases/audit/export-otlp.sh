@@ -155,6 +155,14 @@ midst() {
 	grep -q '^never' log && [ -n "$child" ]
 }
 wait_until 60 midst || fail "never in the midst: $(cat err)"
+# The process that talks to the collector is caged, and has neither our environment nor our files.
+sender=$(tr -d ' ' <"/proc/$child/task/$child/children")
+expect 0 grep -q '^Name:.wardfs-send$' "/proc/$sender/status"
+for line in 'Seccomp:.2' 'NoNewPrivs:.1' 'CapEff:.0*' 'Threads:.1'; do
+	expect 0 grep -qx "$line" "/proc/$sender/status"
+done
+[ ! -s "/proc/$sender/environ" ] || fail "its environment: $(tr '\0' ' ' <"/proc/$sender/environ")"
+[ "$(cd "/proc/$sender/fd" && echo *)" = "1 2 3" ] || fail "its descriptors: $(ls -l "/proc/$sender/fd")"
 kill -9 "$child"
 expect 137 wait "$export_pid"
 [ "$(cursor killed.cursor)" -eq 1024 ] || fail "the cursor: $(cat killed.cursor)"
