@@ -20,7 +20,7 @@ never() {
 	rm -f now.cursor
 	send --retry 0 --timeout 2s --cursor now.cursor x && fail "$1: and yet"
 	says "$2"
-	says 'goes on where it was taken'
+	says 'continues where this one ended'
 	[ "$(cursor now.cursor)" = "" ] || fail "$1: the cursor: $(cat now.cursor)"
 	: >got
 	send --cursor now.cursor x || fail "after $1: $(cat err)"

@@ -103,7 +103,7 @@ for cut in cut cutfin; do
 	rm $cut.cursor
 	behave good good "$cut 20000"
 	send localhost --ca pki/ca.pem --cursor $cut.cursor --retry 0 long && fail "$cut: it did not arrive"
-	says 'goes on where it was taken'
+	says 'continues where this one ended'
 	says 'connection was cut'
 	[ "$(cursor $cut.cursor)" -eq 1024 ] || fail "the cursor: $(cat $cut.cursor)"
 	send localhost --ca pki/ca.pem --cursor $cut.cursor --retry 0 long || fail "it does not go on: $(cat err)"
