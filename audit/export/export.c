@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "audit/export/export_json.h"
+#include "audit/export/export_ocsf.h"
+#include "audit/export/export_otel.h"
 #include "audit/export/export_text.h"
 #include "enforcer/base/escape.h"
 

@@ -20,3 +20,5 @@ struct ward_export_record {
 uint64_t ward_export_time_ns(const json_t *record, const char *member);
 /* "read,write" of an array of strings. */
 void ward_export_join(struct ward_buf *b, const json_t *array);
+/* Appends an object in printable ASCII, and a newline. Takes the reference. */
+void ward_export_object(struct ward_buf *b, json_t *o);

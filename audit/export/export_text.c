@@ -142,6 +142,7 @@ void ward_export_cef(struct ward_buf *b, const struct ward_export_record *r)
 	ward_buf_printf(b, "|%d|", deny ? 6 : 2);
 	ward_buf_printf(
 		b, "rt=%llu ", (unsigned long long)(ward_export_time_ns(record, "time") / 1000000));
+	cef_field(b, "dvchost", r->host);
 	ward_buf_puts(b, "externalId=");
 	cef_escape(b, session ? session : "?", '=');
 	ward_buf_printf(b, ":%" JSON_INTEGER_FORMAT " ",

@@ -221,8 +221,9 @@ static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *e
 		return r;
 	json_t *all = json_array();
 	for (size_t i = 0; i < d.n; i++) {
-		json_t *o = json_pack("{s:I, s:s?, s:s?}", "count", (json_int_t)d.v[i].count,
-			"permit", d.v[i].line, "forbidden_by", d.v[i].forbidden_by);
+		json_t *o = json_pack("{s:I, s:s?, s:s?, s:s?}", "count", (json_int_t)d.v[i].count,
+			"permit", d.v[i].line, "forbidden_by", d.v[i].forbidden_by, "reason",
+			d.v[i].reason);
 		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
 			json_t *v = json_object_get(d.v[i].record, members[k]);
 			if (v)

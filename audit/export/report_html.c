@@ -320,7 +320,7 @@ static void put_programs(struct ward_buf *b, const json_t *report)
 		put(b, name);
 		ward_buf_printf(b,
 			"</td><td class=\"n\">%" JSON_INTEGER_FORMAT
-			"</td><td><svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\"><rect "
+			"</td><td><svg aria-hidden=\"true\" viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\"><rect "
 			"width=\"%.1f\" height=\"6\" fill=\"var(--ok)\"/></svg></td></tr>\n",
 			json_integer_value(n), 100.0 * (double)json_integer_value(n) / (double)max);
 	}
@@ -359,6 +359,8 @@ static void put_refusals(struct ward_buf *b, const json_t *report)
 		} else if (ward_query_text(d, "forbidden_by")) {
 			ward_buf_puts(b, "no rule: forbidden by ");
 			put_code(b, ward_query_text(d, "forbidden_by"));
+		} else {
+			put(b, ward_query_text(d, "reason"));
 		}
 		ward_buf_puts(b, "</td></tr>\n");
 	}
@@ -706,7 +708,7 @@ static void put_head(struct ward_buf *b, const json_t *report)
 {
 	static const struct ward_report_style style = {put, put_code};
 	ward_buf_puts(b, head);
-	ward_buf_puts(b, "<title>");
+	ward_buf_puts(b, "<title>wardfs: session ");
 	put(b, ward_query_text(report, "session"));
 	ward_buf_puts(b, "</title></head><body><main>\n<h1>Session ");
 	put(b, ward_query_text(report, "session"));

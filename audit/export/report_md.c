@@ -145,7 +145,8 @@ static void refusals(struct ward_buf *b, const json_t *report)
 	size_t i = 0;
 	json_t *d = NULL;
 	ward_buf_puts(b, "\n## Refused\n\n");
-	ward_buf_puts(b, json_array_size(all) ? "| times | what | rule |\n|---|---|---|\n"
+	ward_buf_puts(b, json_array_size(all) ? "| times | what | rule | what would permit it |\n"
+						"|---|---|---|---|\n"
 					      : "Nothing was refused.\n");
 	json_array_foreach(all, i, d)
 	{
@@ -158,6 +159,15 @@ static void refusals(struct ward_buf *b, const json_t *report)
 		code(b, ward_query_text(d, "rule"));
 		ward_buf_puts(b, " ");
 		code(b, ward_query_text(d, "rule_text"));
+		ward_buf_puts(b, " | ");
+		if (ward_query_text(d, "permit")) {
+			code(b, ward_query_text(d, "permit"));
+		} else if (ward_query_text(d, "forbidden_by")) {
+			ward_buf_puts(b, "no rule: forbidden by ");
+			code(b, ward_query_text(d, "forbidden_by"));
+		} else {
+			word(b, ward_query_text(d, "reason"));
+		}
 		ward_buf_puts(b, " |\n");
 	}
 }

@@ -45,6 +45,8 @@ MAY_INCLUDE = {
                        "enforcer/wasm/host/wasi.def"],
     # Images of the store, and the program that unpacks them.
     "enforcer/image": ["enforcer/base", "enforcer/ipc", "enforcer/policy/image_name.h"],
+    # Batches of records on their way to a collector, which answers.
+    "enforcer/send": ["enforcer/base", "enforcer/ipc/cage.h"],
     # What a run risks: from the policy, the host and earlier trails to a mode.
     "enforcer/risk": ["enforcer/base", "enforcer/ipc/helper.h", "conf", "enforcer/modes/table",
                       "enforcer/modes/modes.h", "enforcer/policy", "audit"],
@@ -56,7 +58,7 @@ MAY_INCLUDE = {
                          "enforcer/net/protocol/token.h", "enforcer/sandbox"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
                      "enforcer/modes/modes.h", "enforcer/image/image.h",
-                     "enforcer/policy", "audit",
+                     "enforcer/send/send.h", "enforcer/policy", "audit",
                      "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],

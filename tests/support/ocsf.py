@@ -1,87 +1,145 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What OCSF 1.3.0 (https://schema.ocsf.io/1.3.0) asks of the events that wardfs exports: for each
-class its required attributes and the activities that it knows, for each object its required
-attributes and those of which there has to be at least one. wrong(event) says what is not so.
+"""Validates events against OCSF 1.3.0 as ocsf-1.3.0.txt has it: wrong(event) says what is not as the
+schema has it, and what the schema does not have.
 """
-BASE = {"activity_id", "category_uid", "class_uid", "metadata", "severity_id", "time", "type_uid"}
-# class_uid: (category_uid, required besides BASE, known activities besides 0 and 99)
-CLASSES = {
-    0: (0, set(), range(0)),
-    1001: (1, {"actor", "device", "file"}, range(1, 15)),
-    1007: (1, {"actor", "device", "process"}, range(1, 6)),
-    4001: (4, {"dst_endpoint"}, range(1, 8)),
-    4003: (4, set(), (1, 2, 6)),
-    6002: (6, {"app"}, range(1, 9)),
-}
-ENDPOINT = {"ip", "uid", "name", "hostname", "instance_uid", "interface_uid", "interface_name"}
-# attribute: (required, at least one of)
-OBJECTS = {
-    "metadata": ({"product", "version"}, None),
-    "product": ({"vendor_name"}, {"name", "uid"}),
-    "app": ({"vendor_name"}, {"name", "uid"}),
-    "device": ({"type_id"}, ENDPOINT),
-    "actor": (set(), {"process", "user", "invoked_by", "session", "app_name", "app_uid"}),
-    "process": (set(), {"pid", "uid"}),
-    "parent_process": (set(), {"pid", "uid"}),
-    "user": (set(), {"account", "name", "uid"}),
-    "file": ({"name", "type_id"}, None),
-    "file_result": ({"name", "type_id"}, None),
-    "dst_endpoint": (set(), ENDPOINT | {"svc_name"}),
-    "src_endpoint": (set(), ENDPOINT | {"svc_name"}),
-    "connection_info": ({"direction_id"}, None),
-    "tls": ({"version"}, None),
-    "query": ({"hostname"}, None),
-    "answers": ({"rdata"}, None),
-    "firewall_rule": (set(), {"name", "uid"}),
-}
-# Attributes that a profile brings to a class: the profile has to be named in metadata.profiles.
-SECURITY_CONTROL = {"action_id", "disposition_id", "firewall_rule"}
-HOST = {"actor", "device"}
-NUMBERS = {"activity_id", "category_uid", "class_uid", "severity_id", "time", "type_uid", "status_id",
-           "action_id", "disposition_id", "type_id", "direction_id", "pid", "port", "sequence"}
+import ipaddress
+import os
+import re
+
+STRING_MAX = 65535  # max_len of string_t
+# https://github.com/ocsf/ocsf-schema, dictionary.json of tag 1.3.0
+HOSTNAME = re.compile(r"(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]*[a-zA-Z0-9])\.)*"
+                      r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9\-]*[A-Za-z0-9])")
+MAC = re.compile(r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
+BITS = {"integer_t": 63, "long_t": 63, "timestamp_t": 63}
 
 
-def wrong_object(name, value, where):
-    if isinstance(value, list):
-        for item in value:
-            yield from wrong_object(name, item, where)
+def numbers(text):
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def load(path):
+    """({class uid: (category, attributes)}, {object: (at least one, attributes)})"""
+    classes, objects, where = {}, {}, None
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            words = line.split()
+            if not words or words[0].startswith("#"):
+                continue
+            if not line.startswith(" "):
+                where = {}
+                if words[0] == "class":
+                    classes[int(words[1])] = int(words[2]), where
+                else:
+                    one = [w.split("=")[1].split(",") for w in words[2:]]
+                    objects[words[1]] = (one[0] if one else None), where
+                continue
+            name, requirement, kind, *rest = words
+            where[name] = {
+                "required": requirement == "required", "type": kind.removesuffix("[]"),
+                "list": kind.endswith("[]"),
+                "values": next((set(numbers(w)) for w in rest if w[0] != "@"), None),
+                "profile": next((w[1:] for w in rest if w[0] == "@"), None)}
+    base = classes[0][1]
+    return {uid: (c, {**base, **a}) for uid, (c, a) in classes.items()}, objects
+
+
+CLASSES, OBJECTS = load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ocsf-1.3.0.txt"))
+
+
+def wrong_number(kind, value):
+    if not isinstance(value, int) or isinstance(value, bool):
+        return "is no number"
+    if kind == "port_t":
+        return None if 0 <= value <= 65535 else "is no port"
+    return None if abs(value) < 1 << BITS[kind] else "is too large"
+
+
+def wrong_text(kind, value):
+    if not isinstance(value, str):
+        return "is no text"
+    if len(value) > STRING_MAX:
+        return "is longer than a string_t"
+    if kind == "hostname_t" and not HOSTNAME.fullmatch(value):
+        return "is no hostname_t"
+    if kind == "mac_t" and not MAC.fullmatch(value):
+        return "is no mac_t"
+    if kind == "ip_t":
+        try:
+            ipaddress.ip_address(value)
+        except ValueError:
+            return "is no ip_t"
+    return None
+
+
+def wrong_value(a, value, where, profiles):
+    kind = a["type"]
+    if kind in OBJECTS:
+        yield from wrong_object(kind, value, where, profiles)
         return
-    if name in NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
-        yield f"{where}: {value!r} is no number"
-    if name in OBJECTS:
-        required, some = OBJECTS[name]
+    if kind == "object":
         if not isinstance(value, dict):
             yield f"{where}: is no object"
-            return
-        for attribute in required - set(value):
-            yield f"{where}: lacks {attribute}"
-        if some and not some & set(value):
-            yield f"{where}: has none of {sorted(some)}"
-    if isinstance(value, dict):
-        for attribute, inner in value.items():
-            yield from wrong_object(attribute, inner, f"{where}.{attribute}")
+        return
+    if kind == "boolean_t":
+        said = None if isinstance(value, bool) else "is no boolean_t"
+    elif kind == "port_t" or kind in BITS:
+        said = wrong_number(kind, value)
+    elif kind.endswith("_t"):
+        said = wrong_text(kind, value)
+    else:
+        said = f"is of type {kind}, which the table does not have"
+    if not said and a["values"] and value not in a["values"]:
+        said = f"{value} is no value of it"
+    if said:
+        yield f"{where}: {said}"
+
+
+def wrong_attributes(attributes, o, where, profiles):
+    for name, a in attributes.items():
+        if a["required"] and name not in o and (not a["profile"] or a["profile"] in profiles):
+            yield f"{where}lacks {name}"
+    for name, value in o.items():
+        a = attributes.get(name)
+        at = f"{where}{name}"
+        if not a:
+            yield f"{at}: the schema does not have it"
+        elif a["profile"] and a["profile"] not in profiles:
+            yield f"{at}: the profile {a['profile']} is not named"
+        elif a["list"] and not (isinstance(value, list) and value):
+            yield f"{at}: is no list, or an empty one"
+        else:
+            for item in value if a["list"] else [value]:
+                yield from wrong_value(a, item, at, profiles)
+
+
+def wrong_object(kind, o, where, profiles):
+    one, attributes = OBJECTS[kind]
+    if not isinstance(o, dict):
+        yield f"{where}: is no object"
+        return
+    if one and not set(one) & set(o):
+        yield f"{where}: has none of {', '.join(one)}"
+    yield from wrong_attributes(attributes, o, where + ".", profiles)
 
 
 def wrong(event):
     """What is not as the schema has it, a list of texts."""
-    found = [f"lacks {a}" for a in BASE - set(event)]
-    if found or event["class_uid"] not in CLASSES:
-        return found or [f"class {event['class_uid']}"]
-    category, required, activities = CLASSES[event["class_uid"]]
-    found += [f"lacks {a}" for a in required - set(event)]
-    if event["category_uid"] != category:
-        found.append(f"category {event['category_uid']}")
-    if event["activity_id"] not in (0, 99, *activities):
-        found.append(f"activity {event['activity_id']}")
-    if event["type_uid"] != event["class_uid"] * 100 + event["activity_id"]:
-        found.append(f"type {event['type_uid']}")
-    profiles = event["metadata"].get("profiles", [])
-    if set(event) & SECURITY_CONTROL and "security_control" not in profiles:
-        found.append("the profile security_control is not named")
-    if "security_control" in profiles and "action_id" not in event:
-        found.append("lacks action_id")
-    if (set(event) - required) & HOST and "host" not in profiles:
-        found.append("the profile host is not named")
-    for attribute, value in event.items():
-        found += wrong_object(attribute, value, attribute)
+    if event.get("class_uid") not in CLASSES:
+        return [f"class {event.get('class_uid')}"]
+    category, attributes = CLASSES[event["class_uid"]]
+    metadata = event.get("metadata")
+    profiles = metadata.get("profiles") if isinstance(metadata, dict) else None
+    profiles = profiles if isinstance(profiles, list) else []
+    found = list(wrong_attributes(attributes, event, "", profiles))
+    if event.get("category_uid") != category:
+        found.append(f"category {event.get('category_uid')}")
+    if event.get("type_uid") != event["class_uid"] * 100 + event.get("activity_id", -1):
+        found.append(f"type {event.get('type_uid')}")
+    # What is "other" has its name beside it.
+    found += [f"{name} is 99 and has no name" for name in ("activity_id", "disposition_id", "status_id")
+              if event.get(name) == 99 and not event.get(
+                  {"activity_id": "activity_name"}.get(name, name.removesuffix("_id")))]
     return found

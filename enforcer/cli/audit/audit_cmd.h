@@ -16,6 +16,9 @@
 /* More than anybody reads at the end of a trail. */
 #define AUDIT_LINES_MAX 1000000U
 
+/* Seconds that somebody may wait for a collector. */
+#define AUDIT_SECONDS_MAX 86400U
+
 /* Labels that one question may name. */
 #define AUDIT_LABELS_MAX 8
 
@@ -33,8 +36,11 @@ struct audit_cmd {
 	struct audit_filter filter;
 	const char *output; /* report: a file; NULL: stdout */
 	const char *format; /* export; NULL: jsonl */
-	const char *to;	    /* export: unix:PATH or tcp:HOST:PORT; NULL: stdout */
+	const char *to;	    /* export: where to (export_to.h); NULL: stdout */
 	const char *cursor; /* export: the file that says how far it came */
+	const char *ca, *cert, *client_key, *headers; /* export: files; NULL: not given */
+	bool timeout_given, retry_given;	      /* export */
+	uint64_t timeout_s, retry_s;
 	/* verify: public keys; with them neither root key nor ledger is looked at */
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;

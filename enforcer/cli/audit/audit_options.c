@@ -247,6 +247,52 @@ static error_t take_reason(struct audit_cmd *c, const char *arg)
 	return 0;
 }
 
+/* A time of `export --to`, from min seconds on. */
+static error_t take_seconds(const struct audit_cmd *c, const char *option, const char *arg,
+	uint64_t min, uint64_t *ret, bool *ret_given)
+{
+	struct ward_err err = {0};
+	uint64_t ns = 0;
+	if (ward_quantity_duration(arg, WARD_DURATION_BARE, &ns, &err) < 0)
+		return audit_options_wrong(c, option, err.text);
+	if (ns / WARD_NS_PER_SEC < min || ns / WARD_NS_PER_SEC > AUDIT_SECONDS_MAX)
+		return audit_options_wrong(c, option, "between 1s and 1d is meant");
+	*ret = ns / WARD_NS_PER_SEC;
+	*ret_given = true;
+	return 0;
+}
+
+/* How records are sent. ARGP_ERR_UNKNOWN: the option is another. */
+static error_t take_sending(int key, const char *arg, struct audit_cmd *c)
+{
+	switch (key) {
+	case AUDIT_OPTION_TO:
+		c->to = arg;
+		return 0;
+	case AUDIT_OPTION_CURSOR:
+		c->cursor = arg;
+		return 0;
+	case AUDIT_OPTION_CA:
+		c->ca = arg;
+		return 0;
+	case AUDIT_OPTION_CERT:
+		c->cert = arg;
+		return 0;
+	case AUDIT_OPTION_CLIENT_KEY:
+		c->client_key = arg;
+		return 0;
+	case AUDIT_OPTION_HEADERS:
+		c->headers = arg;
+		return 0;
+	case AUDIT_OPTION_TIMEOUT:
+		return take_seconds(c, "--timeout: ", arg, 1, &c->timeout_s, &c->timeout_given);
+	case AUDIT_OPTION_RETRY:
+		return take_seconds(c, "--retry: ", arg, 0, &c->retry_s, &c->retry_given);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 error_t audit_options_take(int key, char *arg, struct argp_state *state)
 {
 	struct audit_cmd *c = state->input;
@@ -283,15 +329,11 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 	case AUDIT_OPTION_FORMAT:
 		c->format = arg;
 		return 0;
-	case AUDIT_OPTION_TO:
-		c->to = arg;
-		return 0;
-	case AUDIT_OPTION_CURSOR:
-		c->cursor = arg;
-		return 0;
 	default:
-		return take_subject(key, arg, c);
+		break;
 	}
+	const error_t e = take_sending(key, arg, c);
+	return e == ARGP_ERR_UNKNOWN ? take_subject(key, arg, c) : e;
 }
 
 error_t audit_options_check(struct audit_cmd *c)

@@ -43,6 +43,12 @@ enum audit_option {
 	AUDIT_OPTION_SINCE,
 	AUDIT_OPTION_FORCE,
 	AUDIT_OPTION_REASON,
+	AUDIT_OPTION_CA,
+	AUDIT_OPTION_CERT,
+	AUDIT_OPTION_CLIENT_KEY,
+	AUDIT_OPTION_HEADERS,
+	AUDIT_OPTION_TIMEOUT,
+	AUDIT_OPTION_RETRY,
 };
 
 /* The children of a verb: --state, --system and --owner, which every verb takes; */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wardfs audit export: writes records for other programs, or sends them to a syslog daemon. */
+/* wardfs audit export: writes records for other programs, or sends them to a collector. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "audit/export/export.h"
+#include "audit/export/export_otel.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
@@ -30,6 +31,8 @@ struct export
 	const struct ward_export *format;
 	struct ward_buf line;
 	struct ward_export_to *to; /* NULL: stdout */
+	struct ward_export_how how;
+	struct ward_buf head; /* of a request of OTLP */
 	uint64_t after;
 	struct ward_err *err;
 	char host[HOST_NAME_MAX + 1];
@@ -71,25 +74,37 @@ static void put_message(
 	ward_buf_add(b, text->data, text->len > 0 ? text->len - 1 : 0);
 }
 
+/* To a collector: a message of syslog, or a record of OTLP. */
+static int send_record(struct export *x, const struct ward_export_record *er)
+{
+	const uint64_t seq = (uint64_t)json_integer_value(json_object_get(er->json, "seq"));
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (ward_export_is_http(x->how.target)) {
+		ward_export_otel_record(&b, er);
+		b.len -= b.len > 0; /* its newline */
+	} else {
+		x->line.len = 0;
+		x->format->record(&x->line, er);
+		put_message(&b, er, &x->line);
+	}
+	int r = ward_buf_error(&x->line);
+	if (r == 0)
+		r = ward_buf_error(&b);
+	return r < 0 ? r : ward_export_to_put(x->to, seq, b.data, b.len, x->err);
+}
+
 static int export_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct export *x = ctx;
 	if (!rec || !ward_filter_match(&x->c->filter.f, rec) ||
 		(uint64_t)json_integer_value(json_object_get(rec, "seq")) <= x->after)
 		return 0;
-	x->line.len = 0;
 	struct ward_export_record er = {.json = rec, .line = line, .len = len, .host = x->host};
+	if (x->to)
+		return send_record(x, &er);
+	x->line.len = 0;
 	x->format->record(&x->line, &er);
 	int r = ward_buf_error(&x->line);
-	if (r == 0 && x->to) {
-		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		put_message(&b, &er, &x->line);
-		r = ward_buf_error(&b);
-		return r < 0 ? r
-			     : ward_export_to_put(x->to,
-				       (uint64_t)json_integer_value(json_object_get(rec, "seq")),
-				       b.data, b.len, x->err);
-	}
 	/* Each format escapes; the lines of CSV end with a carriage return. */
 	if (r == 0)
 		ward_out_bytes(x->line.data, x->line.len);
@@ -125,52 +140,93 @@ static int say_formats(const char *word)
 	return 2;
 }
 
-static int run_export(struct audit_cmd *c, struct ward_err *err)
+/* What is asked for with --to. 0, or the exit status after a message. */
+static int take_target(const struct audit_cmd *c, struct export *x, struct ward_err *err)
 {
-	ward_cleanup_free char *name = NULL;
-	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	struct export x = {.c = c,
-		.after = c->after,
-		.err = err,
-		.format = ward_export_find(c->format ? c->format : "jsonl")};
-	if (!x.format)
-		return say_formats(c->format);
-	int r = audit_trail_open(c, &name, &log, err);
-	if (r < 0)
-		return r;
-	if (gethostname(x.host, sizeof(x.host)) < 0)
-		return ward_err_sys(err, -errno, "host name");
-	if (c->cursor && !c->to) {
+	const bool http = c->to && ward_export_is_http(c->to);
+	const bool batches = http || (c->to && ward_export_is_tls(c->to));
+	if (!c->to && c->cursor) {
 		ward_sayf("audit export: --cursor needs --to");
 		return 2;
 	}
+	if (!batches && (c->ca || c->cert || c->client_key || c->headers || c->timeout_given ||
+				c->retry_given)) {
+		ward_sayf("audit export: --ca, --cert, --key, --headers, --timeout and --retry "
+			  "are for --to tls:, http:// and https://");
+		return 2;
+	}
+	if (!c->cert != !c->client_key) {
+		ward_sayf("audit export: --cert goes with --key");
+		return 2;
+	}
+	if (http && c->format && strcmp(c->format, "otel") != 0) {
+		ward_sayf("audit export: --to %s takes OTLP; --format otel is the only one there",
+			c->to);
+		return 2;
+	}
+	ward_export_otel_head(&x->head, x->host);
+	x->how = (struct ward_export_how){.target = c->to,
+		.ca = c->ca,
+		.cert = c->cert,
+		.key = c->client_key,
+		.headers = c->headers,
+		.seconds = c->timeout_given ? (unsigned)c->timeout_s : WARD_EXPORT_SECONDS,
+		.retry_s = c->retry_given ? c->retry_s : WARD_EXPORT_RETRY_S,
+		.head = ward_buf_str(&x->head),
+		.tail = ward_export_otel_tail()};
+	int r = ward_buf_error(&x->head);
+	return r < 0 ? ward_err_sys(err, r, "export") : 0;
+}
+
+static int walk(struct audit_cmd *c, struct export *x, struct ward_err *err)
+{
+	ward_cleanup_free char *name = NULL;
+	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	uint64_t after = 0;
-	if (c->to)
-		r = ward_export_to_open(c->to, c->cursor, name, &x.to, &after, err);
+	int r = audit_trail_open(c, &name, &log, err);
+	if (r == 0 && c->to)
+		r = ward_export_to_open(&x->how, c->cursor, name, &x->to, &after, err);
 	if (r < 0)
 		return r;
-	x.after = after > x.after ? after : x.after;
+	x->after = after > x->after ? after : x->after;
 	r = audit_select_prepare(c, name, log, err);
 	if (r < 0)
-		return x.to ? after_to(c, &x, r, name, log, err) : r;
+		return x->to ? after_to(c, x, r, name, log, err) : r;
 	/* A later part has its head already. */
-	if (x.format->head && x.after == 0 && !x.to) {
-		x.format->head(&x.line);
-		ward_out_bytes(x.line.data, x.line.len);
+	if (x->format->head && x->after == 0 && !x->to) {
+		x->format->head(&x->line);
+		ward_out_bytes(x->line.data, x->line.len);
 	}
-	r = ward_query_walk(log, true, export_record, &x, err);
+	r = ward_query_walk(log, true, export_record, x, err);
 	/* A record that could not be judged was passed over. */
 	if (r == 0 && ward_actors_error(c->filter.f.actors) < 0)
 		r = ward_err_sys(err, -ENOMEM, "processes");
-	ward_buf_clear(&x.line);
-	if (x.to)
-		return after_to(c, &x, r, name, log, err);
+	if (x->to)
+		return after_to(c, x, r, name, log, err);
 	if (r == 0)
 		r = ward_out_flush();
 	if (r < 0)
 		return ward_err_sys(err, r, "export");
 	audit_trail_warn(c, name, log);
 	return 0;
+}
+
+static int run_export(struct audit_cmd *c, struct ward_err *err)
+{
+	struct export x = {.c = c,
+		.after = c->after,
+		.err = err,
+		.format = ward_export_find(c->format ? c->format : "jsonl")};
+	if (!x.format)
+		return say_formats(c->format);
+	if (gethostname(x.host, sizeof(x.host)) < 0)
+		return ward_err_sys(err, -errno, "host name");
+	int r = take_target(c, &x, err);
+	if (r == 0)
+		r = walk(c, &x, err);
+	ward_buf_clear(&x.line);
+	ward_buf_clear(&x.head);
+	return r;
 }
 
 /* --- on the command line --- */
@@ -181,9 +237,22 @@ static const struct argp_option export_options[] = {
 	{"after", AUDIT_OPTION_AFTER, "SEQ", 0,
 		"Only records behind that one: goes on where an export ended", 0},
 	{"to", AUDIT_OPTION_TO, "TARGET", 0,
-		"To a syslog daemon (RFC 5424): unix:PATH, or tcp:HOST:PORT", 0},
+		"To a syslog daemon: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT; or to an "
+		"OpenTelemetry collector: http://HOST:PORT or https://HOST:PORT",
+		0},
 	{"cursor", AUDIT_OPTION_CURSOR, "FILE", 0,
 		"With --to: keep here how far it came; the same command goes on there", 0},
+	{"ca", AUDIT_OPTION_CA, "FILE", 0,
+		"Trust the certificates in FILE (PEM); default: those that this host trusts", 0},
+	{"cert", AUDIT_OPTION_CERT, "FILE", 0, "The client certificate to show (PEM)", 0},
+	{"key", AUDIT_OPTION_CLIENT_KEY, "FILE", 0, "Its private key (PEM, without a passphrase)",
+		0},
+	{"headers", AUDIT_OPTION_HEADERS, "FILE", 0,
+		"With http and https: more headers, a line each (Name: value)", 0},
+	{"timeout", AUDIT_OPTION_TIMEOUT, "TIME", 0,
+		"Give up an attempt after so long without progress (default: 30s)", 0},
+	{"retry", AUDIT_OPTION_RETRY, "TIME", 0,
+		"Try for so long what did not arrive and may arrive later (default: 60s)", 0},
 	{0},
 };
 const struct argp audit_export_argp = {export_options, audit_verb_parse, "[SESSION]",

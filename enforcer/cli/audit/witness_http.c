@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/seccomp.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,86 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/cli/audit/dial.h"
 
 /* Head and body; servers send some hundred bytes of head. */
 #define ANSWER_MAX (WARD_WITNESS_BODY_MAX + 16384U)
-#define HOST_MAX 256
 
-struct url {
-	char host[HOST_MAX];
-	char port[8];
-	const char *path; /* "" or "/…", without the last slash */
-	size_t path_len;
-};
-
-/* What a head cannot hold is in no part of it. */
-static bool plain(const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] >= 0x7f || p[i] == '#')
-			return false;
-	return true;
-}
-
-static bool take_url(const char *text, struct url *ret)
-{
-	static const char scheme[] = "http://";
-	if (strncmp(text, scheme, strlen(scheme)) != 0 || !plain(text, strlen(text)))
-		return false;
-	const char *host = text + strlen(scheme);
-	size_t all = strcspn(host, "/?");
-	const bool six = host[0] == '[';
-	const char *end = six ? memchr(host, ']', all) : memchr(host, ':', all);
-	size_t len = end ? (size_t)(end - host) + six : all;
-	if (len == 0 || len >= sizeof(ret->host) || (six && !end) || memchr(host, '@', all))
-		return false;
-	const char *port = host + len;
-	size_t port_len = all - len;
-	if (port_len > 0 && (port[0] != ':' || port_len < 2 || port_len > 6))
-		return false;
-	snprintf(ret->host, sizeof(ret->host), "%.*s", (int)(len - 2 * six), host + six);
-	snprintf(ret->port, sizeof(ret->port), "%.*s", port_len ? (int)port_len - 1 : 2,
-		port_len ? port + 1 : "80");
-	ret->path = host + all;
-	ret->path_len = strlen(ret->path);
-	if (ret->path_len > 0 && ret->path[ret->path_len - 1] == '/')
-		ret->path_len--;
-	return strspn(ret->port, "0123456789") == strlen(ret->port) && !strchr(ret->path, '?');
-}
-
-static int connect_to(const struct url *u, int *ret, struct ward_err *err)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	const struct timeval wait = {.tv_sec = WARD_WITNESS_SECONDS};
-	struct addrinfo *all = NULL;
-	int g = getaddrinfo(u->host, u->port, &hints, &all);
-	if (g != 0)
-		return ward_err_set(err, -EHOSTUNREACH, "%s: %s", u->host, gai_strerror(g));
-	int r = -EHOSTUNREACH;
-	for (const struct addrinfo *a = all; a && r < 0; a = a->ai_next) {
-		ward_cleanup_fd int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		/* connect(2) waits no longer either. */
-		r = fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) < 0 ||
-				    connect(fd, a->ai_addr, a->ai_addrlen) < 0
-			    ? -errno
-			    : 0;
-		if (r == 0)
-			*ret = ward_steal_fd(&fd);
-	}
-	freeaddrinfo(all);
-	return r < 0 ? ward_err_sys(err, r, "%s:%s", u->host, u->port) : 0;
-}
-
-static int put_request(const struct url *u, const struct ward_buf *body, struct ward_buf *b)
+static int put_request(
+	const struct ward_dial_url *u, const struct ward_buf *body, struct ward_buf *b)
 {
 	const bool six = strchr(u->host, ':') != NULL;
 	/* Version 1.0: the answer ends with the connection, and comes in no chunks. */
@@ -229,14 +162,14 @@ static int ask(int sock, const struct ward_buf *request, struct ward_buf *heard)
 int ward_witness_post(
 	const char *url, const struct ward_buf *request, struct ward_buf *ret, struct ward_err *err)
 {
-	struct url u;
+	struct ward_dial_url u;
 	ward_cleanup_fd int sock = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf heard = {.max = sizeof(struct cage)};
 	int32_t status = 0;
-	if (!take_url(url, &u))
+	if (ward_dial_url(url, &u) < 0 || u.tls)
 		return ward_err_set(err, -EINVAL, "%s: http://HOST[:PORT][/PREFIX] is meant", url);
-	int r = connect_to(&u, &sock, err);
+	int r = ward_dial(u.host, u.port, WARD_WITNESS_SECONDS, &sock, err);
 	if (r < 0)
 		return r;
 	r = put_request(&u, request, &text);

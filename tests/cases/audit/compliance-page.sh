@@ -4,7 +4,7 @@
 # the others in their order. Its policy loads.
 # plain
 set -eu
-. "$WARD_SRC/tests/lib.sh"
+. "$WARD_SRC/tests/cases/audit/lib/certificates.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
 export XDG_STATE_HOME XDG_CONFIG_HOME
 page=$WARD_SRC/docs/for-compliance.md
@@ -28,15 +28,29 @@ export PID
 cp "$WARD_SRC/tests/cases/audit/lib/compliance-page-syslog.py" ../syslog.py
 python3 ../syslog.py &
 syslog=$!
-trap 'kill $syslog || :' EXIT
+pids=$syslog
+trap 'for pid in $pids; do kill "$pid" || :; done' EXIT
 wait_until 60 test -S ../log || fail "no syslog"
+# and collectors over TLS
+(cd .. && certificates)
+printf 'Authorization: Bearer abc\n' >../pki/headers
+chmod 600 ../pki/headers
+for kind in syslog otlp; do
+	mkdir ../$kind
+	(cd ../$kind && exec python3 "$WARD_SRC/tests/cases/audit/lib/export-collector.py" $kind --tls ../pki/server) &
+	pids="$pids $!"
+	wait_until 60 test -s ../$kind/port || fail "no collector"
+done
+echo 'Bearer abc' >../otlp/token
 
 # wardfs COMMAND, of the page
 mkdir ../bin
 ln -s "$WARDFS" ../bin/wardfs
 PATH=$WARD_TMP/bin:$PATH
 python3 "$WARD_SRC/tests/support/console.py" "$page" || fail "the five questions"
-awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" | sed "s,unix:/dev/log,unix:../log," >../lines
+awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" | sed -e "s,unix:/dev/log,unix:../log," \
+	-e "s,logs.example.com:6514,localhost:$(cat ../syslog/port)," -e "s,/etc/wardfs/,../pki/,g" \
+	-e "s,otel.example.com:4318,localhost:$(cat ../otlp/port)," >../lines
 [ "$(wc -l <../lines)" -ge 25 ] || fail "the page has lost its commands"
 n=0
 while read -r line; do
@@ -63,6 +77,10 @@ trail=$XDG_STATE_HOME/wardfs/sessions/day1/trail.jsonl.zst # by prune
 zstd -dcq "$trail" | cmp - day1.jsonl || fail "not the lines of the trail"
 wait_until 60 grep -q 'CEF:0.*session\.end' ../logged || fail "syslog has not all of it"
 expect 0 grep -q '"class_uid":1001' day1.ocsf
+for kind in syslog otlp; do
+	[ ! -e ../$kind/wrong ] || fail "$kind: $(cat ../$kind/wrong)"
+	[ "$(grep -c '^day1 ' ../$kind/got)" -eq "$(wc -l <day1.jsonl)" ] || fail "$kind has not all of it"
+done
 expect 0 sh -c 'tar tf day1.tar | grep -q day1/attestation.json'
 [ "$(grep -c '^extra' refused.proof)" -eq "$(wc -l <refused.json)" ] || fail "proofs"
 "$WARDFS" audit verify --all | grep -q '^old: removed' || fail "the ledger does not know what was removed"

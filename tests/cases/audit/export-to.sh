@@ -135,4 +135,4 @@ grep -q 'has a second name' err || fail "$(cat err)"
 rm elsewhere/root
 audit export --to "$to" --cursor second x || fail "control: one name"
 audit export --to nowhere x 2>err && fail "no target"
-grep -q 'unix:PATH or tcp:HOST:PORT' err || fail "$(cat err)"
+grep -q 'write unix:PATH, tcp:HOST:PORT, tls:HOST:PORT' err || fail "$(cat err)"

@@ -51,3 +51,15 @@ grep -q 'created 3 names and removed no name\. .*Nothing was refused\. The comma
 for shown in '| `/workspace/src\|main.c` |' '| `` /workspace/a`b `` |' '| ``` /workspace/``c ``` |'; do
 	grep -qF -- "$shown" ../odd.md || fail "no $shown in: $(cat ../odd.md)"
 done
+
+# Each refusal says what would permit it, or why no line does.
+echo KEY=1 >.env
+"$WARDFS" run --session refused --policy medium -- sh -c 'cat .env; echo x >.git/hooks/x' 2>/dev/null || :
+"$WARDFS" audit report refused >../refused.html || fail "refused"
+"$WARDFS" audit report refused --format md >../refused.md || fail "refused, md"
+for page in ../refused.html ../refused.md; do
+	grep -q 'if it is no secret, you can lift the guard of this one file' $page || fail "$page: why .env is refused"
+	grep -q 'no rule: forbidden by ' $page || fail "$page: why the hook is refused"
+done
+expect 1 grep -q '</code></td><td></td></tr>' ../refused.html
+grep -q '<title>wardfs: session refused</title>' ../refused.html || fail "the title"

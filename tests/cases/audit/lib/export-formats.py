@@ -33,7 +33,7 @@ parsed = [cef(line) for line in lines]
 assert [p[1]["externalId"] for p in parsed] == [f"x:{s}" for s in seqs]
 assert [p[1]["cs3"].strip() for p in parsed] == macs
 assert parsed[hostile["seq"] - 1][1]["filePath"] == hostile["path"], parsed[hostile["seq"] - 1]
-assert all(p[0][0] == "CEF:0" and len(p[0]) == 7 for p in parsed)
+assert all(p[0][0] == "CEF:0" and len(p[0]) == 7 and p[1]["dvchost"] for p in parsed)
 
 # Where to, and with which arguments: what was refused is named.
 events = [cef(line) for line in open("every.cef", newline="\n").read().splitlines()]
@@ -51,34 +51,56 @@ assert [o["metadata"]["sequence"] for o in ocsf] == seqs
 assert [json.loads(o["raw_data"])["mac"] for o in ocsf] == macs
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
-from ocsf import CLASSES, wrong
+from ocsf import CLASSES, OBJECTS, wrong
 for o in ocsf + every:
     assert o["metadata"]["version"] == "1.3.0" and not wrong(o), (wrong(o), o)
 assert {o["class_uid"] for o in every} == set(CLASSES), "a class of no record"
+
 # What the schema asks for and is not there is told: otherwise the above says nothing.
-for uid in CLASSES:
-    whole = next(o for o in every if o["class_uid"] == uid)
-    for attribute in [a for a in whole if a not in ("raw_data", "status_id", "message")]:
-        less = {a: v for a, v in whole.items() if a != attribute}
-        if attribute in ("disposition_id", "firewall_rule", "connection_info", "src_endpoint", "query",
-                         "answers", "tls", "traffic", "status_code", "file_result", "activity_name",
-                         "unmapped"):
+def broken(o, attributes, profiles):
+    """o with one thing wrong, in each way that the table of the schema can tell."""
+    for name, a in attributes.items():
+        if name not in o:
             continue
-        if attribute in ("actor", "device") and uid not in (1001, 1007):
-            continue
-        assert wrong(less), (uid, attribute)
-    for o in [o for o in every if o["class_uid"] == uid]:
-        for attribute in ("actor", "device", "dst_endpoint", "query", "process", "file", "app"):
-            assert attribute not in o or wrong({**o, attribute: {}}), (uid, attribute)
-        assert wrong({**o, "activity_id": 77, "type_uid": uid * 100 + 77}), uid
-        if "action_id" in o:
-            assert wrong({**o, "metadata": {**o["metadata"], "profiles": []}}), uid
+        if a["required"]:
+            yield {k: v for k, v in o.items() if k != name}
+        kind, value = a["type"], o[name]
+        yield {**o, name: 1.5 if kind.endswith("_t") and not a["list"] else "x"}
+        if a["list"]:
+            yield {**o, name: []}
+        elif a["values"]:
+            yield {**o, name: 77}
+        elif kind in OBJECTS:
+            for less in broken(value, OBJECTS[kind][1], profiles):
+                yield {**o, name: less}
+            if OBJECTS[kind][0]:
+                yield {**o, name: {k: v for k, v in value.items() if k not in OBJECTS[kind][0]}}
+        elif kind in ("ip_t", "hostname_t"):
+            yield {**o, name: "a b"}
+        elif kind == "port_t":
+            yield {**o, name: 65536}
+        elif kind == "string_t":
+            yield {**o, name: "x" * 65536}
+    yield {**o, "no_such_attribute": 1}
+
+tried = 0
+for o in every:
+    category, attributes = CLASSES[o["class_uid"]]
+    for other in broken(o, attributes, o["metadata"].get("profiles", [])):
+        tried += 1
+        assert wrong(other), (o["class_uid"], other)
+    if "action_id" in o:
+        assert wrong({**o, "metadata": {**o["metadata"], "profiles": ["host"]}}), o
+    assert wrong({**o, "type_uid": 1}) and wrong({**o, "category_uid": 9})
+assert tried > 1000, tried
 whole = {json.loads(o["raw_data"])["kind"]: o for o in sorted(every, key=lambda o: len(o["raw_data"]))}
 launch, connect, dns = whole["exec"], whole["connect"], whole["dns"]
 assert [o["class_uid"] for o in (launch, connect, dns)] == [1007, 4001, 4003]
 assert launch["process"]["cmd_line"].startswith("sh -c a ") and launch["process"]["parent_process"]["pid"] == 3
+assert launch["actor"]["process"]["tid"] == 3 and launch["actor"]["process"]["file"]["path"] == "text"
 assert launch["actor"]["process"]["name"] == "text" and launch["process"]["file"]["path"] == "text"
-assert connect["dst_endpoint"] == {"hostname": "text", "ip": "text", "port": 3}, connect["dst_endpoint"]
+# "text" is no address.
+assert connect["dst_endpoint"] == {"hostname": "text", "name": "text", "port": 3}, connect["dst_endpoint"]
 assert connect["traffic"] == {"bytes_out": 3, "bytes_in": 3} and connect["tls"]["sni"] == "text"
 assert dns["query"] == {"hostname": "text", "type": "text"} and dns["activity_id"] == 2
 assert [a["rdata"] for a in dns["answers"]][:2] == ["sh", "-c"], dns["answers"]

@@ -81,6 +81,6 @@ for said in (page, md.replace("`", "")):
         assert words in said, words
     assert re.search(r"(On|From) \d+ \w+ \d{4}", said), "no day"
 rows = [line for line in md.splitlines() if line.startswith("| 4 | open")]
-assert len(rows) == 1 and rows[0].count("|") == 4, md
+assert len(rows) == 1 and rows[0].count("|") == 5, md
 for row in (r"\| from \| `2.+Z` \|", r"\| `/workspace/t0-7` \| .+ \| #\d+ \|"):
     assert re.search("^" + row + "$", md, re.M), (row, md)

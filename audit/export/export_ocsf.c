@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes records as OCSF and OTLP/JSON. */
-#include "audit/export/export_json.h"
+/* Writes records as OCSF (https://schema.ocsf.io/1.3.0/). */
+#include "audit/export/export_ocsf.h"
 
-#include <errno.h>
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "audit/export/member_names.h"
-#include "audit/query/parse.h"
 #include "audit/query/query.h"
 #include "audit/record_table.h"
 #include "enforcer/base/cleanup.h"
-
-static void put_object(struct ward_buf *b, json_t *o)
-{
-	char *text = ward_json_ascii(o, JSON_COMPACT);
-	if (text)
-		ward_buf_puts(b, text);
-	else
-		b->error = -ENOMEM;
-	ward_buf_putc(b, '\n');
-	free(text);
-	json_decref(o);
-}
 
 static bool is(const char *s, const char *what)
 {
@@ -41,8 +28,6 @@ static bool asks(const json_t *record, const char *right)
 	}
 	return false;
 }
-
-/* --- OCSF (https://schema.ocsf.io/1.3.0/) --- */
 
 enum ocsf_class {
 	OCSF_BASE_EVENT = 0,
@@ -96,37 +81,99 @@ static void put_at(json_t *o, const char *at, json_t *v)
 	json_object_set_new(o, at, v);
 }
 
-/* The value of a member, as the attribute wants it. */
+/* max_len of string_t. */
+#define OCSF_STRING_MAX 65535
+
+/* A text, cut where the schema has no room: what is exported is in printable ASCII. */
+static json_t *ocsf_text(const char *text, size_t len)
+{
+	return json_stringn(text, len < OCSF_STRING_MAX ? len : OCSF_STRING_MAX);
+}
+
+static json_t *ocsf_command(const json_t *argv)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	size_t i = 0;
+	json_t *item = NULL;
+	json_array_foreach(argv, i, item)
+	{
+		ward_buf_puts(&line, i ? " " : "");
+		ward_buf_puts(&line, json_is_string(item) ? json_string_value(item) : "?");
+	}
+	return line.len > 0 ? ocsf_text(line.data, line.len) : NULL;
+}
+
+static json_t *ocsf_answers(const json_t *answers)
+{
+	json_t *found = json_array();
+	size_t i = 0;
+	json_t *item = NULL;
+	json_array_foreach(answers, i, item)
+	{
+		json_array_append_new(found, json_pack("{s:O}", "rdata", item));
+	}
+	if (json_array_size(found) > 0)
+		return found;
+	json_decref(found);
+	return NULL;
+}
+
+/* The value of a member, as the attribute wants it; NULL: it wants none. */
 static json_t *ocsf_value(const struct ward_export_member *m, json_t *v)
 {
 	char number[32];
-	size_t i = 0;
-	json_t *item = NULL;
-	if (m->tag == WARD_TAG_UID) {
+	switch ((int)m->tag) {
+	case WARD_TAG_UID:
+	case WARD_TAG_INO:
+		if (!json_is_integer(v))
+			return json_incref(v); /* more than 63 bits: the digits as a text */
 		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 		return json_string(number);
+	case WARD_TAG_DURATION:
+		return json_integer(json_integer_value(v) / 1000000);
+	case WARD_TAG_ARGV:
+		return ocsf_command(v);
+	case WARD_TAG_ANSWERS:
+		return ocsf_answers(v);
+	case WARD_TAG_SHA256:
+		return json_pack("[{s:i,s:O}]", "algorithm_id", 3, "value", v);
+	default:
+		break;
 	}
-	if (m->tag == WARD_TAG_ARGV) {
-		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-		json_array_foreach(v, i, item)
-		{
-			ward_buf_puts(&line, i ? " " : "");
-			ward_buf_puts(&line, json_is_string(item) ? json_string_value(item) : "?");
-		}
-		return line.len > 0 ? json_string(ward_buf_str(&line)) : NULL;
+	return json_is_string(v) ? ocsf_text(json_string_value(v), json_string_length(v))
+				 : json_incref(v);
+}
+
+/* hostname_t: labels of letters, digits and hyphens, which begin and end with none of these. */
+static bool is_hostname(const char *s)
+{
+	char last = '.';
+	for (; *s; last = *s++)
+		if (!isalnum((unsigned char)*s) &&
+			((*s != '-' && *s != '.') || last == '.' || (last == '-' && *s == '.')))
+			return false;
+	return last != '.' && last != '-';
+}
+
+static bool is_address(const char *s)
+{
+	unsigned char addr[16];
+	return inet_pton(AF_INET, s, addr) == 1 || inet_pton(AF_INET6, s, addr) == 1;
+}
+
+/* A name that is no hostname_t, and what is no address, is the name of the endpoint. */
+static void ocsf_finish_endpoint(json_t *endpoint)
+{
+	const char *host = ward_query_text(endpoint, "hostname");
+	const char *addr = ward_query_text(endpoint, "ip");
+	if (addr && !is_address(addr)) {
+		json_object_set(endpoint, "name", json_object_get(endpoint, "ip"));
+		json_object_del(endpoint, "ip");
 	}
-	if (m->tag == WARD_TAG_ANSWERS) {
-		json_t *found = json_array();
-		json_array_foreach(v, i, item)
-		{
-			json_array_append_new(found, json_pack("{s:O}", "rdata", item));
-		}
-		if (json_array_size(found) > 0)
-			return found;
-		json_decref(found);
-		return NULL;
+	if (host && !is_hostname(host)) {
+		json_object_set(endpoint, "name", json_object_get(endpoint, "hostname"));
+		json_object_del(endpoint, "hostname");
 	}
-	return json_incref(v);
 }
 
 static const char *ocsf_place(const struct ward_export_ocsf_names *n, int class_uid)
@@ -187,7 +234,9 @@ static void ocsf_put_members(json_t *o, const json_t *record, int class_uid, int
  */
 static json_t *ocsf_profiles(int class_uid)
 {
-	json_t *profiles = json_array();
+	json_t *profiles = class_uid == OCSF_BASE_EVENT || class_uid == OCSF_PROCESS_ACTIVITY
+				   ? NULL
+				   : json_array();
 	if (class_uid == OCSF_FILE_ACTIVITY || class_uid == OCSF_NETWORK_ACTIVITY ||
 		class_uid == OCSF_DNS_ACTIVITY)
 		json_array_append_new(profiles, json_string("security_control"));
@@ -233,15 +282,19 @@ static json_t *ocsf_base(
 	char uid[160];
 	snprintf(uid, sizeof(uid), "%s:%" JSON_INTEGER_FORMAT, session ? session : "?",
 		json_integer_value(json_object_get(record, "seq")));
-	json_t *metadata = json_pack("{s:s,s:{s:s,s:s},s:s,s:O?,s:s,s:s?,s:o}", "version", "1.3.0",
-		"product", "name", "wardfs", "vendor_name", "wardfs", "uid", uid, "sequence",
-		json_object_get(record, "seq"), "log_name", "trail", "correlation_uid", session,
-		"profiles", ocsf_profiles(class_uid));
-	json_t *o = json_pack("{s:i,s:i,s:i,s:I,s:i,s:I,s:i,s:o,s:s%}", "class_uid", class_uid,
+	json_t *metadata = json_pack("{s:s,s:{s:s,s:s},s:s,s:O*,s:s,s:s*,s:s*,s:o*}", "version",
+		"1.3.0", "product", "name", "wardfs", "vendor_name", "wardfs", "uid", uid,
+		"sequence", json_object_get(record, "seq"), "log_name", "trail", "correlation_uid",
+		session, "original_time", ward_query_text(record, "time"), "profiles",
+		ocsf_profiles(class_uid));
+	json_t *o = json_pack("{s:i,s:i,s:i,s:I,s:i,s:I,s:i,s:o}", "class_uid", class_uid,
 		"category_uid", category, "activity_id", activity, "type_uid",
 		(json_int_t)class_uid * 100 + activity, "severity_id", deny ? 3 : 1, "time",
 		(json_int_t)(ward_export_time_ns(record, "time") / 1000000), "status_id",
-		ocsf_outcome(record).status, "metadata", metadata, "raw_data", r->line, r->len);
+		ocsf_outcome(record).status, "metadata", metadata);
+	/* A longer line is in the trail alone, where metadata.uid finds it. */
+	if (r->len <= OCSF_STRING_MAX)
+		json_object_set_new(o, "raw_data", json_stringn(r->line, r->len));
 	if (class_uid != OCSF_BASE_EVENT)
 		json_object_set_new(
 			o, "device", json_pack("{s:i,s:s}", "type_id", 0, "hostname", r->host));
@@ -249,6 +302,11 @@ static json_t *ocsf_base(
 		!json_object_get(record, "pid"))
 		put_at(o, "actor.process.pid", json_integer(0));
 	ocsf_put_members(o, record, class_uid, activity);
+	json_t *process = json_object_get(json_object_get(o, "actor"), "process");
+	ocsf_finish_file(json_object_get(process, "file"));
+	/* pid of a record is the thread's. */
+	if (json_object_get(record, "process") && json_object_get(record, "pid"))
+		json_object_set(process, "tid", json_object_get(record, "pid"));
 	return o;
 }
 
@@ -290,9 +348,11 @@ static json_t *ocsf_network_event(const struct ward_export_record *r, bool deny)
 	const bool question = ward_record_kind_is(ward_query_kind(r->json), WARD_KIND_QUESTION);
 	json_t *o = ocsf_base(r, OCSF_NETWORK_ACTIVITY, 4, question ? OCSF_OTHER : deny ? 5 : 1);
 	const json_t *to = json_object_get(o, "dst_endpoint");
+	ocsf_finish_endpoint(json_object_get(o, "dst_endpoint"));
 	/* Neither name nor address came to be known. */
-	if (!json_object_get(to, "hostname") && !json_object_get(to, "ip"))
-		put_at(o, "dst_endpoint.hostname", json_string("?"));
+	if (!json_object_get(to, "hostname") && !json_object_get(to, "ip") &&
+		!json_object_get(to, "name"))
+		put_at(o, "dst_endpoint.name", json_string("?"));
 	put_at(o, "src_endpoint.hostname", json_string(r->host));
 	const char *action = ward_query_text(r->json, "action");
 	const bool inbound = action && strcmp(action, "accept") == 0;
@@ -308,8 +368,10 @@ static json_t *ocsf_dns_event(const struct ward_export_record *r)
 {
 	bool answered = json_array_size(json_object_get(r->json, "answers")) > 0;
 	json_t *o = ocsf_base(r, OCSF_DNS_ACTIVITY, 4, answered ? 2 : 1);
-	if (!json_object_get(json_object_get(o, "query"), "hostname"))
-		put_at(o, "query.hostname", json_string("?"));
+	/* What was asked for has to be a hostname_t; raw_data has it in any case. */
+	const char *host = ward_query_text(json_object_get(o, "query"), "hostname");
+	if (!host || !is_hostname(host))
+		json_object_del(o, "query");
 	put_at(o, "src_endpoint.hostname", json_string(r->host));
 	ocsf_put_control(o, r->json);
 	return o;
@@ -328,7 +390,8 @@ void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
 	const bool start = kind == WARD_EVENT_SESSION_START;
 	const bool deny = kind == WARD_EVENT_DENY;
 	const bool question = ward_record_kind_is(kind, WARD_KIND_QUESTION);
-	const char *what = deny ? ward_query_text(record, "action") : name;
+	const char *action = ward_query_text(record, "action");
+	const char *what = deny ? action : name;
 	json_t *o = NULL;
 	if (kind == WARD_EVENT_EXEC) {
 		o = ocsf_process_event(r);
@@ -346,68 +409,11 @@ void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
 	} else {
 		o = ocsf_base(r, OCSF_BASE_EVENT, 0, OCSF_OTHER);
 	}
-	if (question || json_integer_value(json_object_get(o, "class_uid")) == OCSF_BASE_EVENT)
-		json_object_set_new(o, "activity_name", json_string(name ? name : "?"));
-	put_object(b, o);
-}
-
-/* --- OTLP/JSON: an ExportLogsServiceRequest a line, as its file exporter writes them --- */
-
-static json_t *otel_value(const json_t *v)
-{
-	if (json_is_string(v))
-		return json_pack("{s:O}", "stringValue", v);
-	if (json_is_integer(v)) {
-		/* 64-bit numbers are strings in the JSON form of protocol buffers. */
-		char text[32];
-		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-		return json_pack("{s:s}", "intValue", text);
-	}
-	if (json_is_boolean(v))
-		return json_pack("{s:b}", "boolValue", json_is_true(v));
-	if (json_is_array(v)) {
-		size_t i = 0;
-		json_t *e = NULL;
-		json_t *values = json_array();
-		json_array_foreach(v, i, e)
-		{
-			if (json_is_string(e))
-				json_array_append_new(values, json_pack("{s:O}", "stringValue", e));
-		}
-		return json_pack("{s:{s:o}}", "arrayValue", "values", values);
-	}
-	if (json_is_object(v)) {
-		char *text = ward_json_ascii(v, JSON_COMPACT);
-		json_t *o = json_pack("{s:s?}", "stringValue", text);
-		free(text);
-		return o;
-	}
-	return json_object(); /* null: an empty value */
-}
-
-void ward_export_otel(struct ward_buf *b, const struct ward_export_record *r)
-{
-	const json_t *record = r->json;
-	bool deny = ward_record_kind_is(ward_query_kind(record), WARD_KIND_REFUSAL);
-	char time[32];
-	snprintf(time, sizeof(time), "%llu",
-		(unsigned long long)ward_export_time_ns(record, "time"));
-	json_t *attributes = json_array();
-	const char *name = NULL;
-	json_t *v = NULL;
-	json_object_foreach((json_t *)(uintptr_t)record, name, v)
-	{
-		char key[64];
-		snprintf(key, sizeof(key), "wardfs.%s", name);
-		json_array_append_new(
-			attributes, json_pack("{s:s,s:o}", "key", key, "value", otel_value(v)));
-	}
-	/* Severity: 13 is WARN, 9 INFO. */
-	json_t *rec = json_pack("{s:s,s:i,s:s,s:{s:s%},s:o}", "timeUnixNano", time,
-		"severityNumber", deny ? 13 : 9, "severityText", deny ? "WARN" : "INFO", "body",
-		"stringValue", r->line, r->len, "attributes", attributes);
-	put_object(b,
-		json_pack("{s:[{s:{s:[{s:s,s:{s:s}}]},s:[{s:{s:s},s:[o]}]}]}", "resourceLogs",
-			"resource", "attributes", "key", "service.name", "value", "stringValue",
-			"wardfs", "scopeLogs", "scope", "name", "wardfs.audit", "logRecords", rec));
+	/* What the activity is that the class does not know. */
+	if (json_integer_value(json_object_get(o, "activity_id")) == OCSF_OTHER)
+		json_object_set_new(o, "activity_name",
+			json_string(deny && action ? action
+				    : name	   ? name
+						   : "?"));
+	ward_export_object(b, o);
 }
