@@ -567,7 +567,8 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 		ward_buf_printf(
 			&b, "; record %llu was damaged before", (unsigned long long)res.damaged);
 	if (res.lost > 0)
-		ward_buf_printf(&b, "; %llu numbers have no record", (unsigned long long)res.lost);
+		ward_buf_printf(&b, "; %llu number%s no record", (unsigned long long)res.lost,
+			res.lost == 1 ? " has" : "s have");
 	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
 	fail_rings(w, false);
 	return 0;

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_guards.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_print.h"
@@ -156,16 +157,16 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 	} else {
 		const uint64_t unseen = c->expected ? 0 : d.expected;
 		ward_outf(d.total > unseen ? "\n" : "");
-		ward_outf("%" PRIu64 " %srefusals in session %s\n", d.total - unseen,
-			s.sel ? "such " : "", name);
+		ward_outf("%" PRIu64 " %srefusal%s in session %s\n", d.total - unseen,
+			s.sel ? "such " : "", ward_s(d.total - unseen), name);
 		if (unseen)
-			ward_outf("%" PRIu64
-				  " more are expected by the policy: wardfs audit%s denials "
+			ward_outf("%" PRIu64 " more expected by the policy: wardfs audit%s denials "
 				  "--expected %s\n",
 				unseen, c->system ? " --system" : "", name);
 	}
 	if (d.left_out > 0)
-		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
+		ward_sayf("%" PRIu64 " more refusal%s of other kinds %s not listed", d.left_out,
+			ward_s(d.left_out), d.left_out == 1 ? "is" : "are");
 	json_decref(all);
 	ward_denials_free(&d);
 	if (ward_out_flush() < 0)

@@ -9,6 +9,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/base/progress.h"
 #include "enforcer/cli/policy/policy_difference.h"
 #include "enforcer/cli/policy/policy_witness.h"
@@ -139,7 +140,7 @@ static void print_group(const struct policy_effect *e, size_t i, const char *pat
 			ward_buf_str(&line), line.len && example ? "; " : "",
 			example ? "an example: no such path exists now" : "");
 	if (!own && g->n_here > 1)
-		ward_outf("  and %zu more paths", g->n_here - 1);
+		ward_outf("  and %zu more path%s", g->n_here - 1, ward_s(g->n_here - 1));
 	ward_outf("\n");
 }
 

@@ -24,7 +24,7 @@ has "$ERR" "0 sessions are unchanged since they were verified; kept now has SHA-
 [ "$(stat -c %a kept)" = 600 ] || fail "mode: $(stat -c %a kept)"
 checked 0 --digest "$(digest)"
 [ "$OUT" = "ledger: intact ($(grep -c . state/ledger.jsonl) records good)" ] || fail "read again: $OUT"
-has "$ERR" "3 sessions are as they were"
+has "$ERR" "3 sessions are unchanged since"
 # What is new, and no more.
 run --session four --events 20
 checked 0 --json
@@ -39,7 +39,7 @@ untouched() {
 	rm -f kept
 	checked 0
 	checked 0
-	has "$ERR" "4 sessions are as they were"
+	has "$ERR" "4 sessions are unchanged since"
 }
 trail() { find "state/sessions/$1" -name 'trail.jsonl*'; }
 
@@ -51,7 +51,7 @@ touch -r time "$(trail two)"
 checked 1
 has "$OUT" "two: "
 hasnt "$OUT" "two: intact"
-has "$ERR" "3 sessions are as they were"
+has "$ERR" "3 sessions are unchanged since"
 # ... which is told again each time: it was not kept.
 checked 1
 hasnt "$OUT" "two: intact"

@@ -25,7 +25,7 @@ expect 0 "$WARDFS" run --policy ../own.policy --session only -- sh -c "$try" sh 
 [ -e quiet/a ] || fail "it was not refused"
 expect 0 "$WARDFS" audit denials only
 has "$OUT" "0 refusals in session only"
-has "$OUT" "1 more are expected by the policy: wardfs audit denials --expected only"
+has "$OUT" "1 more expected by the policy: wardfs audit denials --expected only"
 hasnt "$OUT" quiet
 expect 0 "$WARDFS" audit denials --expected only
 has "$OUT" "unlink /workspace/quiet/a"
