@@ -240,7 +240,8 @@ int ward_store_find(struct ward_store *st, const char *what, char **ret_name, st
 	if (!what || strcmp(what, "latest") == 0)
 		return find_latest(st, NULL, ret_name, err);
 	if (!ward_session_name_valid(what, strlen(what)))
-		return ward_err_set(err, -ENOENT, "no session of that name");
+		return ward_err_set(err, -ENOENT,
+			"%.200s: no session has such a name, and no file is there", what);
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)

@@ -292,7 +292,9 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	if (notes.hidden)
 		ward_say(notes.hidden);
 	/* One cause is enough. */
-	if (notes.failed && !notes.nested && !notes.offline && !notes.limits)
+	if (notes.unreached)
+		ward_say(notes.unreached);
+	if (notes.failed && !notes.nested && !notes.offline && !notes.limits && !notes.unreached)
 		ward_agent_say_sign_in(&p.agent, &p.plan, &p.o);
 	if (notes.offline)
 		ward_say(notes.offline);

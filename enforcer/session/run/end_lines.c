@@ -65,6 +65,18 @@ char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, 
 	return ward_buf_steal(&b);
 }
 
+char *ward_note_unreached(const struct ward_guard_summary *s)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!s->unreached || !*s->unreached)
+		return NULL;
+	ward_buf_printf(&b,
+		"the command failed; a connection that the policy allows did not come about from "
+		"this host: %s",
+		s->unreached);
+	return ward_buf_steal(&b);
+}
+
 /* Does the path lie beneath a directory of that name? */
 static bool beneath(const char *path, const char *dir)
 {
@@ -213,6 +225,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->commands);
 	free(n->refused);
 	free(n->hidden);
+	free(n->unreached);
 	free(n->executed);
 	free(n->silent);
 	free(n->left);

@@ -91,6 +91,12 @@ expect 0 "$WARDFS" policy add read /workspace/deep/own.pem
 hasnt "$ERR" "every depth"
 explain write other/deep/own.pem || fail "it matches elsewhere"
 expect 0 "$WARDFS" policy undo
+mkdir deep/src
+: >deep/src/App.tsx
+expect 0 "$WARDFS" policy add deny deep/src/App.tsx
+has "$OUT" '  /workspace/deep/src/App.tsx: -read,'
+hasnt "$OUT" "HEAD"
+expect 0 "$WARDFS" policy undo
 echo "--- such a name of a secret that stays closed, or of a file that loses by it: not written"
 : >.env
 : >plain
