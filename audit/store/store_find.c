@@ -227,7 +227,8 @@ static int find_prefix(const struct ward_store_names *names, const char *what, c
 			snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", found);
 	}
 	if (n == 0)
-		return ward_err_set(err, -ENOENT, "no session %s", what);
+		return ward_err_set(
+			err, -ENOENT, "no session %s (wardfs audit list lists them)", what);
 	if (n > 1)
 		return ward_err_set(err, -EEXIST, "%s means %zu sessions:%s%s", what, n, list,
 			n > 5 ? " …" : "");

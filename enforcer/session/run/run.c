@@ -453,6 +453,18 @@ static void put_back_terminal(struct ward_running *r)
 	ward_relay_put_back(r->relay, undo.data, undo.len);
 }
 
+/* Why the command may have failed. */
+static void note_causes(const struct ward_running *r, const struct ward_guard_summary *s,
+	bool nested, struct ward_run_notes *ret_notes)
+{
+	ret_notes->hidden = ward_note_hidden(s, r->guard.store.name, r->guard.system);
+	ret_notes->unreached = ward_note_unreached(s);
+	if (ward_offline_looked(r->offline))
+		ret_notes->offline = ward_note_offline;
+	if (nested)
+		ret_notes->nested = ward_note_nested;
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
@@ -524,13 +536,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
 	ret_notes->failed = r->child_status > 0 && !r->ending;
 	if (ret_notes->failed)
-		ret_notes->hidden = ward_note_hidden(&s, r->guard.store.name, r->guard.system);
-	if (ret_notes->failed)
-		ret_notes->unreached = ward_note_unreached(&s);
-	if (ret_notes->failed && ward_offline_looked(r->offline))
-		ret_notes->offline = ward_note_offline;
-	if (ret_notes->failed && nested)
-		ret_notes->nested = ward_note_nested;
+		note_causes(r, &s, nested, ret_notes);
 	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;

@@ -177,9 +177,9 @@ expect 2 "$WARDFS" run --json -- true
 has "$ERR" "--json goes with --dry-run"
 
 # Names stand as they are, and what the trail keeps of secrets is no rule.
-mkdir with-hyphen
+mkdir ../with-hyphen
 (
-	cd with-hyphen || exit 1
+	cd ../with-hyphen || exit 1
 	git init -q
 	: >.env
 	expect 0 "$WARDFS" policy add deny /workspace/nothing
@@ -193,7 +193,7 @@ mkdir with-hyphen
 	expect 125 "$WARDFS" audit verify 'no-such-*.tar'
 	has "$ERR" "no-such-*.tar: no session has such a name, and no file is there"
 )
-rm -r with-hyphen
+rm -r ../with-hyphen
 
 # An ordinary user.
 [ "$(id -u)" -eq 0 ] || exit 0
