@@ -125,8 +125,15 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 		return;
 	if (!d->host_file)
 		return;
+	/* A directory that is to be made, or a name that is to go, is nothing for an editor. */
+	const char *action = ward_query_text(rec, "action");
+	const bool makes = action && strcmp(action, "mkdir") == 0;
+	const bool goes = action && (strcmp(action, "unlink") == 0 || strcmp(action, "rmdir") == 0);
 	ward_shell_word(&command, d->host_file);
-	ward_outf("    on the host: you can change it outside of the session: ${EDITOR:-vi} %s\n",
+	ward_outf("    on the host: you can change it outside of the session: %s%s\n",
+		makes  ? "mkdir "
+		: goes ? "it is "
+		       : "${EDITOR:-vi} ",
 		ward_buf_str(&command));
 }
 

@@ -300,6 +300,9 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(notes.offline);
 	if (notes.nested)
 		ward_say(notes.nested);
+	/* What agents start they reach inside. */
+	if (notes.listened && !p.agent.profile)
+		ward_say(notes.listened);
 	if (notes.executed)
 		ward_say(notes.executed);
 	if (notes.silent)

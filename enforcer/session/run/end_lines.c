@@ -65,6 +65,19 @@ char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, 
 	return ward_buf_steal(&b);
 }
 
+char *ward_note_listened(unsigned port)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!port)
+		return NULL;
+	ward_buf_printf(&b,
+		"the command listened on port %u of its own network, and no port of this host led "
+		"there: wardfs run --publish %u -- CMD, or wardfs policy add publish %u for this "
+		"project",
+		port, port, port);
+	return ward_buf_steal(&b);
+}
+
 char *ward_note_unreached(const struct ward_guard_summary *s)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -227,6 +240,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->hidden);
 	free(n->unreached);
 	free(n->executed);
+	free(n->listened);
 	free(n->silent);
 	free(n->left);
 	free(n->anchor);

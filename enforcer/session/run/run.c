@@ -331,6 +331,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (e < 0)
 		return WARD_EXIT_SETUP;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
+	if (r->plan->settings->net != WARD_NET_HOST && r->plan->mode->layers & WARD_LAYER_VIEW)
+		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox));
 	r->started = true;
 	e = ward_mode_start(r->confined, err);
 	if (e == -ENOENT && r->plan->image.fd >= 0)
@@ -534,6 +536,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
 		ret_notes->silent = ward_note_silent(silent);
 	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
+	ret_notes->listened = ward_note_listened(r->listened.port);
 	ret_notes->failed = r->child_status > 0 && !r->ending;
 	if (ret_notes->failed)
 		note_causes(r, &s, nested, ret_notes);
@@ -562,6 +565,7 @@ static void close_run(struct ward_running *r)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	ward_listened_close(&r->listened);
 	ward_wallclock_close(&r->wallclock);
 	ward_environment_free(r->envp);
 	ward_run_project_forget(r);
@@ -582,6 +586,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.signals = -1,
 		.clock = -1,
 		.offline = -1,
+		.listened = WARD_LISTENED_INIT,
 		.control = -1,
 		.control_dir = -1,
 		.reload = WARD_RELOAD_INIT,

@@ -124,3 +124,12 @@ hasnt "$OUT" "200 days"
 mkdir "$WARD_TMP/fresher"
 expect 0 env XDG_STATE_HOME="$WARD_TMP/fresher" "$WARDFS" run -- true
 hasnt "$ERR" "200 days"
+
+# What to do on the host fits what was refused: an editor is nothing for a directory to be made.
+expect 1 "$WARDFS" run --session directory -- mkdir .vscode
+expect 0 "$WARDFS" audit denials directory
+has "$OUT" "outside of the session: mkdir $PWD/.vscode"
+hasnt "$OUT" EDITOR
+expect 1 "$WARDFS" run --session file -- sh -c 'echo x >.envrc || exit 1'
+expect 0 "$WARDFS" audit denials file
+has "$OUT" "outside of the session: \${EDITOR:-vi} $PWD/.envrc"
