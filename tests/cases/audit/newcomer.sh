@@ -133,3 +133,12 @@ hasnt "$OUT" EDITOR
 expect 1 "$WARDFS" run --session file -- sh -c 'echo x >.envrc || exit 1'
 expect 0 "$WARDFS" audit denials file
 has "$OUT" "outside of the session: \${EDITOR:-vi} $PWD/.envrc"
+
+# As other programs have it, and what it is, where a word was wrong.
+expect 0 "$WARDFS" audit tail -n 2 walled
+[ "$(echo "$OUT" | wc -l)" -eq 2 ] || fail "tail -n: $OUT"
+expect 125 "$WARDFS" audit sql 'SELECT nope FROM records'
+has "$ERR" "no such column: nope (wardfs audit sql --help names the columns)"
+expect 2 "$WARDFS" seccomp ptrace
+has "$ERR" "there is no verb 'ptrace': did you mean 'explain'?"
+expect 0 "$WARDFS" seccomp explain ptrace
