@@ -27,6 +27,12 @@
 #define PLAIN "\033[0m"
 
 /* The command that writes the line that permits it; nothing where there is none. */
+/* 'policy add' writes into the owner's file for the project, and into no other (policy_place.c). */
+static bool is_projects(const char *file)
+{
+	return strstr(file, "/wardfs/projects/") != NULL;
+}
+
 static void put_command(struct ward_buf *b, const struct ward_denial *d)
 {
 	static const char between[] = " = ";
@@ -36,7 +42,7 @@ static void put_command(struct ward_buf *b, const struct ward_denial *d)
 		ward_buf_printf(b, "wardfs policy add --lift-guard %s ", d->lift);
 		ward_shell_word(b, path);
 	}
-	if (!is)
+	if (!is || !is_projects(d->file))
 		return;
 	ward_buf_printf(b, "wardfs policy add %.*s ", (int)(is - d->line), d->line);
 	ward_shell_word(b, is + strlen(between));

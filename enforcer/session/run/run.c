@@ -530,8 +530,8 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ret_notes->limits = r->hit.name && !r->ending ? strdup(r->hit.text)
 			    : r->hit.name	      ? NULL
 						      : ward_limits_note(r->limits);
-	ret_notes->refused =
-		ward_note_refused(&s, r->guard.store.name, r->guard.system, r->plan->owner_policy);
+	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system,
+		r->options->policy ? NULL : r->plan->owner_policy);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
 	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
 		ret_notes->silent = ward_note_silent(silent);

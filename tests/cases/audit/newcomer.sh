@@ -142,3 +142,15 @@ has "$ERR" "no such column: nope (wardfs audit sql --help names the columns)"
 expect 2 "$WARDFS" seccomp ptrace
 has "$ERR" "there is no verb 'ptrace': did you mean 'explain'?"
 expect 0 "$WARDFS" seccomp explain ptrace
+
+# What would permit it in a file that was given with --policy: 'policy add' writes into no such file.
+printf '[policy]\nversion = 1\nextends = medium\n[files]\ndeny = /workspace/a.txt\n' >"$WARD_TMP/given.policy"
+expect 1 "$WARDFS" run --policy "$WARD_TMP/given.policy" --session given -- cat a.txt
+has "$ERR" "($WARD_TMP/given.policy:5)"
+expect 0 "$WARDFS" audit denials given
+has "$OUT" "[files] of $WARD_TMP/given.policy"
+hasnt "$OUT" "by: "
+expect 0 "$WARDFS" policy add deny /workspace/a.txt
+expect 1 "$WARDFS" run --session own -- cat a.txt
+expect 0 "$WARDFS" audit denials own
+has "$OUT" "by:        wardfs policy add read /workspace/a.txt"
