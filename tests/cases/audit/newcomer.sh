@@ -143,7 +143,8 @@ expect 2 "$WARDFS" seccomp ptrace
 has "$ERR" "there is no verb 'ptrace': did you mean 'explain'?"
 expect 0 "$WARDFS" seccomp explain ptrace
 
-# What would permit it in a file that was given with --policy: 'policy add' writes into no such file.
+# What would permit it in a file that was given with --policy: 'policy add' writes into no such
+# file.
 printf '[policy]\nversion = 1\nextends = medium\n[files]\ndeny = /workspace/a.txt\n' >"$WARD_TMP/given.policy"
 expect 1 "$WARDFS" run --policy "$WARD_TMP/given.policy" --session given -- cat a.txt
 has "$ERR" "($WARD_TMP/given.policy:5)"

@@ -1,24 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
-# Whoever starts a server inside and finds nothing at its address outside reads why at the end of the
-# run. The control: a published port, a server that is gone again, a port that the kernel chose, and
-# a run without a server.
+# Whoever starts a server inside and finds nothing at its address outside reads why at the end of
+# the run. The control: a published port, a server that is gone again, a port that the kernel chose,
+# and a run without a server.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
-cat >serve.py <<'S'
-import os, socket, sys, time
-s = socket.socket(socket.AF_INET6 if sys.argv[2] == "6" else socket.AF_INET)
-s.bind(("::1" if sys.argv[2] == "6" else "127.0.0.1", int(sys.argv[1])))
-s.listen()
-if sys.argv[3] == "gone":
-    s.close()
-open("ready", "w").close()
-while not os.path.exists("stop"):
-    time.sleep(0.1)
-S
+cp "$WARD_SRC/tests/cases/run/lib/listened-serve.py" serve.py
 said='the command listened on port 7171 of its own network, and no port of this host led there: wardfs run --publish 7171'
 # serve SECONDS ARG...: for so long; sets ERR.
 serve() {
