@@ -216,8 +216,7 @@ static int keep_verified(struct verify *v, struct ward_err *err)
 		return 0;
 	int r = audit_verified_write(v->c->verified, &v->now, digest, err);
 	if (r == 0)
-		ward_sayf(
-			"%zu session%s unchanged since they were verified; %s now has SHA-256 %s",
+		ward_sayf("%zu session%s unchanged since they were verified; %s now has SHA-256 %s",
 			v->unchanged, v->unchanged == 1 ? " is" : "s are", v->c->verified, digest);
 	return r;
 }
