@@ -8,6 +8,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 
 static size_t longest_run(const char *s, char of)
 {
@@ -237,7 +238,8 @@ static void files(struct ward_buf *b, const json_t *report)
 		ward_buf_puts(b, " |\n");
 	}
 	if (shown > WARD_REPORT_PATHS)
-		ward_buf_printf(b, "\n%zu more files.\n", shown - WARD_REPORT_PATHS);
+		ward_buf_printf(b, "\n%zu more file%s.\n", shown - WARD_REPORT_PATHS,
+			ward_s(shown - WARD_REPORT_PATHS));
 }
 
 /* What others changed, and what was left for this host to execute. */

@@ -85,10 +85,8 @@ int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *
 	(void)sqlite3_set_authorizer(x.db, authorize, NULL);
 	int rc = sqlite3_prepare_v2(x.db, sql, -1, &s, &rest);
 	if (rc != SQLITE_OK || !s)
-		r = ward_err_set(err, -EINVAL, "%s",
-			s		  ? sqlite3_errmsg(x.db)
-			: rc != SQLITE_OK ? sqlite3_errmsg(x.db)
-					  : "no question");
+		r = ward_err_set(err, -EINVAL, "%s (wardfs audit sql --help names the columns)",
+			s || rc != SQLITE_OK ? sqlite3_errmsg(x.db) : "no question");
 	else if (!sqlite3_stmt_readonly(s) || rest[strspn(rest, " \t\n;")])
 		r = ward_err_set(err, -EINVAL, "one SELECT, no more");
 	else

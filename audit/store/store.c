@@ -441,6 +441,19 @@ void ward_store_daily_again(struct ward_store *st)
 
 #define SAID_MAX 4096
 
+/* Does a line of `have` say it? */
+static bool has_line(const struct ward_buf *have, const char *text, size_t len)
+{
+	const char *s = ward_buf_str(have);
+	while (*s) {
+		const size_t n = strcspn(s, "\n");
+		if (n == len && memcmp(s, text, len) == 0)
+			return true;
+		s += n + (s[n] == '\n');
+	}
+	return false;
+}
+
 bool ward_store_is_news(struct ward_store *st, const char *said, const char *text)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf have = WARD_BUF_INIT;
@@ -448,10 +461,14 @@ bool ward_store_is_news(struct ward_store *st, const char *said, const char *tex
 	ward_cleanup_fd int fd = ward_fd_make_regular(st->dir_fd, said, O_RDWR, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return true;
-	if (ward_fd_read_all(fd, SAID_MAX, &have) == 0 && have.len == len &&
-		memcmp(ward_buf_str(&have), text, len) == 0)
+	/* Begun anew where it is full, or cannot be read. */
+	if (ward_fd_read_all(fd, SAID_MAX, &have) < 0 || have.len + len + 1 > SAID_MAX)
+		ward_buf_clear(&have);
+	if (has_line(&have, text, len))
 		return false;
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, len, 0) != (ssize_t)len)
+	ward_buf_printf(&have, "%s\n", text);
+	if (ward_buf_error(&have) < 0 || ftruncate(fd, 0) < 0 ||
+		pwrite(fd, have.data, have.len, 0) != (ssize_t)have.len)
 		(void)unlinkat(st->dir_fd, said, 0);
 	return true;
 }

@@ -188,8 +188,8 @@ bool ward_store_daily(struct ward_store *st, uint64_t now_s, uint64_t every);
 void ward_store_daily_again(struct ward_store *st);
 
 /*
- * True if `text` is news to the reader of this directory: the file `said`, a name in it, has
- * something else. From now on it has `text`. True also where that cannot be written.
+ * True if `text`, one line, is news to the reader of this directory: no line of the file `said`, a
+ * name in it, says it. From now on one does. True also where that cannot be written.
  */
 bool ward_store_is_news(struct ward_store *st, const char *said, const char *text);
 

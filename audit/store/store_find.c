@@ -227,7 +227,8 @@ static int find_prefix(const struct ward_store_names *names, const char *what, c
 			snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", found);
 	}
 	if (n == 0)
-		return ward_err_set(err, -ENOENT, "no session %s", what);
+		return ward_err_set(
+			err, -ENOENT, "no session %s (wardfs audit list lists them)", what);
 	if (n > 1)
 		return ward_err_set(err, -EEXIST, "%s means %zu sessions:%s%s", what, n, list,
 			n > 5 ? " …" : "");
@@ -240,7 +241,8 @@ int ward_store_find(struct ward_store *st, const char *what, char **ret_name, st
 	if (!what || strcmp(what, "latest") == 0)
 		return find_latest(st, NULL, ret_name, err);
 	if (!ward_session_name_valid(what, strlen(what)))
-		return ward_err_set(err, -ENOENT, "no session of that name");
+		return ward_err_set(err, -ENOENT,
+			"%.200s: no session has such a name, and no file is there", what);
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)

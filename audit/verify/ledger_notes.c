@@ -200,8 +200,9 @@ void ward_ledger_notes_judge(
 			"no checkpoint covers it yet: entries cut off its end would not be missed");
 	} else if (v->result.state == WARD_VERIFY_INTACT && v->covered_to < v->result.records) {
 		snprintf(v->result.text, sizeof(v->result.text),
-			"no checkpoint covers the last %" PRIu64 " entries yet",
-			v->result.records - v->covered_to);
+			"no checkpoint covers the last %" PRIu64 " entr%s yet",
+			v->result.records - v->covered_to,
+			v->result.records - v->covered_to == 1 ? "y" : "ies");
 	} else if (v->result.state == WARD_VERIFY_INTACT && v->covered_from > 2) {
 		/* The first append makes the first checkpoint: a "torn" and another entry. */
 		snprintf(v->result.text, sizeof(v->result.text),

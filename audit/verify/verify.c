@@ -195,7 +195,8 @@ static void judge_end(struct walk *w, const struct ward_ledger_session *known, s
 	} else if (!known->complete) {
 		say(ret, WARD_VERIFY_INCOMPLETE, "%s", known->cause ? known->cause : "");
 	} else if (ret->gaps > 0) {
-		say(ret, WARD_VERIFY_GAP, "%" PRIu64 " records tell of a gap", ret->gaps);
+		say(ret, WARD_VERIFY_GAP, "%" PRIu64 " record%s of a gap", ret->gaps,
+			ret->gaps == 1 ? " tells" : "s tell");
 	} else {
 		/* Whole, and it says itself why the session ended, if not by the command's end. */
 		say(ret, WARD_VERIFY_INTACT, "%s", known->cause ? known->cause : "");

@@ -212,8 +212,8 @@ static void judge_end(const struct walk *w, struct ward_verify_result *ret)
 			closed ? "the session did not end regularly"
 			       : "there is no last checkpoint");
 	else if (w->gaps_held > 0)
-		ward_verify_say(
-			ret, WARD_VERIFY_GAP, 0, "%" PRIu64 " records tell of a gap", w->gaps_held);
+		ward_verify_say(ret, WARD_VERIFY_GAP, 0, "%" PRIu64 " record%s of a gap",
+			w->gaps_held, w->gaps_held == 1 ? " tells" : "s tell");
 	else
 		ret->state = WARD_VERIFY_INTACT;
 }

@@ -431,6 +431,7 @@ static void send_summary(const struct ward_writer_summary *s)
 	ward_msg_put_u64(&m, s->refusals);
 	ward_msg_put_u64(&m, s->expected);
 	ward_msg_put_str(&m, s->hidden ? s->hidden : "");
+	ward_msg_put_str(&m, s->unreached ? s->unreached : "");
 	ward_msg_put_u32(&m, s->n);
 	for (uint32_t i = 0; i < s->n; i++) {
 		ward_msg_put_str(&m, s->first[i].verdict);

@@ -205,6 +205,23 @@ static void note_refusal(struct ward_writer *w, const struct ward_event_fields *
 }
 
 /*
+ * The policy allowed it, and nothing came about: what an end of a connection that was one has is
+ * missing, and the record says why.
+ */
+static void note_unreached(struct ward_writer *w, const struct ward_event_fields *fields)
+{
+	const struct ward_event_field *text = &fields->of[WARD_TAG_TEXT];
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (w->sum.unreached || !text->p || fields->of[WARD_TAG_DURATION].p ||
+		fields->of[WARD_TAG_ACTION].p)
+		return;
+	ward_cleanup_free char *object = object_of(fields);
+	ward_buf_printf(&b, "%s: ", object ? object : "?");
+	ward_escape(&b, text->p, text->len);
+	w->sum.unreached = ward_buf_steal(&b);
+}
+
+/*
  * Kinds that speak for the whole session are the supervisor's. A filesystem's record of kind
  * `probe` is one of a refusal during the probes: that a probe held is for the supervisor to say.
  */
@@ -257,6 +274,8 @@ static void take_event(
 	}
 	if (ward_record_kind_is((enum ward_event_kind)head->kind, WARD_KIND_REFUSAL))
 		note_refusal(w, fields);
+	if (head->kind == WARD_EVENT_CONNECT)
+		note_unreached(w, fields);
 	add_record(w, (int)ring, pos, head, fields);
 }
 
@@ -567,7 +586,8 @@ static int resume(struct ward_writer *w, const char *cause, struct ward_err *err
 		ward_buf_printf(
 			&b, "; record %llu was damaged before", (unsigned long long)res.damaged);
 	if (res.lost > 0)
-		ward_buf_printf(&b, "; %llu numbers have no record", (unsigned long long)res.lost);
+		ward_buf_printf(&b, "; %llu number%s no record", (unsigned long long)res.lost,
+			res.lost == 1 ? " has" : "s have");
 	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
 	fail_rings(w, false);
 	return 0;
@@ -665,6 +685,7 @@ void ward_writer_free(struct ward_writer *w)
 		free(w->sum.first[i].rule);
 	}
 	free(w->sum.hidden);
+	free(w->sum.unreached);
 	ward_buf_clear(&w->batch);
 	ward_checkpoints_clear(&w->points);
 	ward_chain_wipe(w, sizeof(*w));

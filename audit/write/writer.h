@@ -104,6 +104,7 @@ struct ward_writer_summary {
 	uint64_t refusals; /* all of them */
 	uint64_t expected; /* of them those that [expect] says; none of them is in first */
 	char *hidden;	   /* owned: the path of the first look among the expected; NULL: none */
+	char *unreached;   /* owned: the first allowed connection that failed, and why; or NULL */
 	uint32_t n;
 	struct ward_writer_refusal first[WARD_WRITER_FIRST];
 };

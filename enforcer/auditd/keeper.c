@@ -258,6 +258,7 @@ static void tell_summary(struct keeping *c, const struct ward_guard_summary *s)
 	ward_msg_put_u64(&m, s->refusals);
 	ward_msg_put_u64(&m, s->expected);
 	ward_msg_put_str(&m, s->hidden ? s->hidden : "");
+	ward_msg_put_str(&m, s->unreached ? s->unreached : "");
 	ward_msg_put_u32(&m, (uint32_t)s->n_first);
 	for (size_t i = 0; i < s->n_first; i++) {
 		ward_msg_put_str(&m, s->first[i].verdict);

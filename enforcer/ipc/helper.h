@@ -73,8 +73,9 @@ enum ward_msg_type {
 	/*
 	 * To wardfs-audit: producers are done, drain, write the end record and the ledger. {}
 	 * Its answer WARD_MSG_AUDIT_SUMMARY: u64 records, u64 refusals, u64 expected ones
-	 * of them, str path (escaped) of the first expected look at a hidden name or "", u32 n
-	 * (<= 3), then n times:
+	 * of them, str path (escaped) of the first expected look at a hidden name or "", str
+	 * (escaped) the first allowed connection that failed and why or "", u32 n (<= 3), then n
+	 * times:
 	 * str verdict, str action or kind, str path (escaped), str rule ("FILE:LINE" or "default").
 	 */
 	WARD_MSG_AUDIT_FINISH = 16,

@@ -10,6 +10,7 @@
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/modes/table/mode.h"
 #include "enforcer/policy/explain.h"
@@ -198,7 +199,7 @@ static void say_lifted(const struct shadowed *s)
 		ward_buf_puts(&why, "  ");
 		ward_rule_text(l->first, &why);
 		if (l->n > 1)
-			ward_buf_printf(&why, " and %u more lines", l->n - 1);
+			ward_buf_printf(&why, " and %u more line%s", l->n - 1, ward_s(l->n - 1));
 		say_rule(s->c, &s->c->p->rules[i], ward_buf_str(&why),
 			"write narrower paths, or repeat those lines after this one");
 	}

@@ -439,6 +439,7 @@ static int finish(struct run *r)
 	if (expected > refusals)
 		die("more expected refusals than refusals");
 	ward_cleanup_free char *hidden = ward_msg_get_str(&reader);
+	ward_cleanup_free char *unreached = ward_msg_get_str(&reader);
 	uint32_t n = ward_msg_get_u32(&reader);
 	fprintf(stderr, "summary %llu records %llu refusals\n", (unsigned long long)records,
 		(unsigned long long)refusals);

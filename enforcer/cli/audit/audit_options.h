@@ -10,7 +10,7 @@
 
 #include "enforcer/cli/audit/audit_cmd.h"
 
-/* The keys of options without a letter; -j, -f and -o have theirs. audit_filter.h has more. */
+/* The keys of options without a letter; -j, -f, -n and -o have theirs. audit_filter.h has more. */
 enum audit_option {
 	AUDIT_OPTION_STATE = 0x100,
 	AUDIT_OPTION_SYSTEM,
@@ -18,7 +18,6 @@ enum audit_option {
 	AUDIT_OPTION_NO_INDEX,
 	AUDIT_OPTION_VERIFY,
 	AUDIT_OPTION_PROOF,
-	AUDIT_OPTION_LINES,
 	AUDIT_OPTION_FORMAT,
 	AUDIT_OPTION_AFTER,
 	AUDIT_OPTION_TO,
@@ -49,6 +48,7 @@ enum audit_option {
 	AUDIT_OPTION_HEADERS,
 	AUDIT_OPTION_TIMEOUT,
 	AUDIT_OPTION_RETRY,
+	AUDIT_OPTION_LINES = 'n', /* as tail(1) has it */
 };
 
 /* The children of a verb: --state, --system and --owner, which every verb takes; */

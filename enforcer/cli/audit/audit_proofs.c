@@ -7,6 +7,7 @@
 
 #include "audit/verify/proof.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_ledger.h"
@@ -43,11 +44,11 @@ int audit_proofs_make(struct audit_cmd *c, const char *path, const char *name, s
 	if (r == 0)
 		audit_print_names(names);
 	if (r == 0)
-		ward_sayf("%zu records%s%s", n, path ? " of " : "", ward_buf_str(&inside));
+		ward_sayf("%zu record%s%s%s", n, ward_s(n), path ? " of " : "",
+			ward_buf_str(&inside));
 	/* A checkpoint can be asked for: then that is meant. */
 	if (r == 0 && behind > 0 && c->size == 0)
-		ward_sayf("%" PRIu64 " more come after the last checkpoint: they have no proof yet",
-			behind);
+		ward_sayf("%" PRIu64 " more after the last checkpoint: no proof yet", behind);
 	ward_file_names_free(names);
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_guards.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_print.h"
@@ -26,6 +27,12 @@
 #define PLAIN "\033[0m"
 
 /* The command that writes the line that permits it; nothing where there is none. */
+/* 'policy add' writes into the owner's file for the project, and into no other (policy_place.c). */
+static bool is_projects(const char *file)
+{
+	return strstr(file, "/wardfs/projects/") != NULL;
+}
+
 static void put_command(struct ward_buf *b, const struct ward_denial *d)
 {
 	static const char between[] = " = ";
@@ -35,7 +42,7 @@ static void put_command(struct ward_buf *b, const struct ward_denial *d)
 		ward_buf_printf(b, "wardfs policy add --lift-guard %s ", d->lift);
 		ward_shell_word(b, path);
 	}
-	if (!is)
+	if (!is || !is_projects(d->file))
 		return;
 	ward_buf_printf(b, "wardfs policy add %.*s ", (int)(is - d->line), d->line);
 	ward_shell_word(b, is + strlen(between));
@@ -137,8 +144,15 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 		return;
 	if (!d->host_file)
 		return;
+	/* A directory that is to be made, or a name that is to go, is nothing for an editor. */
+	const char *action = ward_query_text(rec, "action");
+	const bool makes = action && strcmp(action, "mkdir") == 0;
+	const bool goes = action && (strcmp(action, "unlink") == 0 || strcmp(action, "rmdir") == 0);
 	ward_shell_word(&command, d->host_file);
-	ward_outf("    on the host: you can change it outside of the session: ${EDITOR:-vi} %s\n",
+	ward_outf("    on the host: you can change it outside of the session: %s%s\n",
+		makes  ? "mkdir "
+		: goes ? "it is "
+		       : "${EDITOR:-vi} ",
 		ward_buf_str(&command));
 }
 
@@ -169,16 +183,16 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 	} else {
 		const uint64_t unseen = c->expected ? 0 : d.expected;
 		ward_outf(d.total > unseen ? "\n" : "");
-		ward_outf("%" PRIu64 " %srefusals in session %s\n", d.total - unseen,
-			s.sel ? "such " : "", name);
+		ward_outf("%" PRIu64 " %srefusal%s in session %s\n", d.total - unseen,
+			s.sel ? "such " : "", ward_s(d.total - unseen), name);
 		if (unseen)
-			ward_outf("%" PRIu64
-				  " more are expected by the policy: wardfs audit%s denials "
+			ward_outf("%" PRIu64 " more expected by the policy: wardfs audit%s denials "
 				  "--expected %s\n",
 				unseen, c->system ? " --system" : "", name);
 	}
 	if (d.left_out > 0)
-		ward_sayf("%" PRIu64 " more refusals of other kinds are not listed", d.left_out);
+		ward_sayf("%" PRIu64 " more refusal%s of other kinds %s not listed", d.left_out,
+			ward_s(d.left_out), d.left_out == 1 ? "is" : "are");
 	json_decref(all);
 	ward_denials_free(&d);
 	if (ward_out_flush() < 0)

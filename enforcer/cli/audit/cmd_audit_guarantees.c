@@ -7,6 +7,7 @@
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -195,6 +196,49 @@ static int look(struct guarantees *g, const char *session, struct ward_err *err)
 	return 0;
 }
 
+static const char *text_of(const json_t *o, const char *name)
+{
+	const char *v = ward_query_text(o, name);
+	return v ? v : "?";
+}
+
+/* Is the answer of both the same? */
+static bool same_answer(const json_t *a, const json_t *b)
+{
+	static const char *const told[] = {"reason", "layer", "text"};
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		if (!json_equal(json_object_get(a, told[i]), json_object_get(b, told[i])) &&
+			(json_object_get(a, told[i]) || json_object_get(b, told[i])))
+			return false;
+	return true;
+}
+
+/* The session, or how many gave this answer; false: one before it did, and stands for it. */
+static bool print_sessions(const json_t *list, size_t at)
+{
+	const json_t *first = json_array_get(list, at), *last = first, *other = NULL;
+	size_t n = 0, i = 0;
+	json_array_foreach(list, i, other)
+	{
+		if (!same_answer(first, other))
+			continue;
+		if (i < at)
+			return false;
+		last = other;
+		n++;
+	}
+	const char *from = text_of(first, "time"), *to = text_of(last, "time");
+	if (n == 1)
+		ward_outf("    %s  %.19sZ  ", text_of(first, "session"), from);
+	else if (strncmp(from, to, strlen("2026-11-20")) == 0)
+		ward_outf("    %zu sessions on %.10s, the last %s  ", n, from,
+			text_of(last, "session"));
+	else
+		ward_outf("    %zu sessions from %.10s to %.10s, the last %s  ", n, from, to,
+			text_of(last, "session"));
+	return true;
+}
+
 static void print(const struct guarantees *g)
 {
 	const char *name = NULL;
@@ -209,20 +253,22 @@ static void print(const struct guarantees *g)
 		json_array_foreach(list, i, at)
 		{
 			const json_t *reason = json_object_get(at, "reason");
-			const char *time = ward_query_text(at, "time");
-			ward_outf("    %s  %.19sZ  %s (%s)\n", ward_query_text(at, "session"),
-				time ? time : "?", ward_query_text(reason, "why"),
-				ward_query_text(reason, "because"));
+			if (print_sessions(list, i))
+				ward_outf("%s (%s)\n", text_of(reason, "why"),
+					text_of(reason, "because"));
 		}
 	}
+	if (json_array_size(g->failed))
+		ward_outf("probe failed\n");
 	json_array_foreach(g->failed, i, at)
 	{
-		ward_outf("%-20s  %s  %s\n", "probe failed", ward_query_text(at, "session"),
-			ward_query_text(at, "text"));
+		if (print_sessions(g->failed, i))
+			ward_outf("%s: %s\n", text_of(at, "layer"), text_of(at, "text"));
 	}
-	ward_outf("%" JSON_INTEGER_FORMAT " sessions, %" JSON_INTEGER_FORMAT
-		  " of them without a sandbox; %zu attempts inside were not refused\n",
-		g->sessions, g->without, json_array_size(g->failed));
+	const size_t n = json_array_size(g->failed);
+	ward_outf("%" JSON_INTEGER_FORMAT " session%s, %" JSON_INTEGER_FORMAT
+		  " of them without a sandbox; %zu attempt%s inside %s not refused\n",
+		g->sessions, ward_s((uint64_t)g->sessions), g->without, n, ward_s(n), ward_were(n));
 }
 
 static bool any_missing(const struct guarantees *g)
@@ -264,8 +310,8 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 		ward_say(
 			"these trails were not verified; 'wardfs audit verify --all' verifies them");
 	if (r == 0 && g.unread)
-		r = ward_err_set(
-			err, -EIO, "%" JSON_INTEGER_FORMAT " trails could not be read", g.unread);
+		r = ward_err_set(err, -EIO, "%" JSON_INTEGER_FORMAT " trail%s could not be read",
+			g.unread, ward_s((uint64_t)g.unread));
 	json_decref(g.all);
 	json_decref(g.failed);
 	return r < 0 ? r : missing;
@@ -282,7 +328,7 @@ static const struct argp_option guarantees_options[] = {
 const struct argp audit_guarantees_argp = {guarantees_options, audit_verb_parse, NULL,
 	"Tells of each guarantee in how many sessions it held, in which it was missing and why "
 	"(it was allowed, or the mode does not have it), and which attempts to break a layer were "
-	"not refused.\vExit status: 0, "
+	"not refused. Sessions with the same answer stand in one line; --json has each.\vExit status: 0, "
 	"1 if one was missing or an attempt succeeded, 2 for wrong use, 125 if a trail could not be "
 	"read.",
 	audit_options_sessions, NULL, NULL};

@@ -8,6 +8,7 @@
 
 #include "audit/query/index.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_index.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -26,8 +27,9 @@ static int run_index(struct audit_cmd *c, struct ward_err *err)
 			  ", \"added\": %" PRIu64 "}\n",
 			res.sessions, res.records, res.added);
 	else
-		ward_outf("%" PRIu64 " sessions, %" PRIu64 " records, %" PRIu64 " of them new\n",
-			res.sessions, res.records, res.added);
+		ward_outf("%" PRIu64 " session%s, %" PRIu64 " record%s, %" PRIu64 " of them new\n",
+			res.sessions, ward_s(res.sessions), res.records, ward_s(res.records),
+			res.added);
 	return 0;
 }
 
@@ -115,7 +117,10 @@ const struct argp audit_sql_argp = {sql_options, audit_verb_parse, "QUERY",
 	"records(session, seq, at, time, kind, verdict, action, path, path2, pid, process, "
 	"parent, comm, rule, errno, read, written, host, addr, port, proto, sent, received, "
 	"duration, login, audit_session), sessions(session, started, verb, mode, project, owner, "
-	"agent, login, audit_session, records) and labels(session, key, value).\vExit status: 0, 2 for wrong use, 125 if "
+	"agent, login, audit_session, records) and labels(session, key, value). "
+	"Without ORDER BY, rows come session by session, and a session's policies and probes after "
+	"the rest. For example: wardfs audit sql \"SELECT time, kind, verdict, path FROM records "
+	"WHERE verdict = 'deny'\"Exit status: 0, 2 for wrong use, 125 if "
 	"it could not be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb sql_verb = {

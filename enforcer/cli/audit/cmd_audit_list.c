@@ -13,6 +13,7 @@
 #include "audit/verify/verify.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_about.h"
 #include "enforcer/cli/audit/audit_filter.h"
 #include "enforcer/cli/audit/audit_index.h"
@@ -304,9 +305,11 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 			"%sthese trails were not verified; 'wardfs audit verify --all' verifies them",
 			l.counted ? "counted by the index (--no-index reads every line): " : "");
 	if (l.absent > 0)
-		ward_sayf("%" PRIu64 " sessions have no trail any more to look into", l.absent);
+		ward_sayf("%" PRIu64 " session%s without a trail any more to look into", l.absent,
+			ward_s(l.absent));
 	if (r == 0 && l.unread > 0)
-		r = ward_err_set(err, -EIO, "%" PRIu64 " trails could not be read", l.unread);
+		r = ward_err_set(err, -EIO, "%" PRIu64 " trail%s could not be read", l.unread,
+			ward_s(l.unread));
 	ward_index_counts_clear(&l.counts);
 	return r;
 }

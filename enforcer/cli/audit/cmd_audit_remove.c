@@ -14,6 +14,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -153,9 +154,10 @@ static int run_prune(struct audit_cmd *c, struct ward_err *err)
 			  ", \"after\": %" PRIu64 "}\n",
 			res.expired, res.packed, res.before, res.after);
 	else
-		ward_outf("%" PRIu64 " trails expired; %" PRIu64 " files compressed, from %" PRIu64
-			  " to %" PRIu64 " bytes\n",
-			res.expired, res.packed, res.before, res.after);
+		ward_outf("%" PRIu64 " trail%s expired; %" PRIu64
+			  " file%s compressed, from %" PRIu64 " to %" PRIu64 " bytes\n",
+			res.expired, ward_s(res.expired), res.packed, ward_s(res.packed),
+			res.before, res.after);
 	return r;
 }
 

@@ -88,7 +88,7 @@ static int run_timestamp(struct audit_cmd *c, struct ward_err *err)
 		r = write_new(ward_buf_str(&stamp), &answer, err);
 	if (r < 0)
 		return r;
-	ward_outf("%" PRIu64 " entries of the ledger are stamped\n", size);
+	ward_outf("%" PRIu64 " %s of the ledger stamped\n", size, size == 1 ? "entry" : "entries");
 	ward_outf("verify the stamp:  openssl ts -verify -CAfile CA.pem -data %s",
 		ward_shell_quoted(&word, c->output));
 	ward_outf(" -in %s\n", ward_shell_quoted(&word, ward_buf_str(&stamp)));

@@ -19,6 +19,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
@@ -75,7 +76,7 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 	if (ward_cut_is(r->text))
 		ward_outf(" (all of it: wardfs audit%s tail --json %s)",
 			v->c->system ? " --system" : "", ward_shell_quoted(&word, name));
-	ward_outf(" (%" PRIu64 " records good)\n", r->records);
+	ward_outf(" (%" PRIu64 " record%s good)\n", r->records, ward_s(r->records));
 }
 
 /* The copies of policies that lie beside the trail of a session of this store. */
@@ -221,9 +222,8 @@ static int keep_verified(struct verify *v, struct ward_err *err)
 	if (r == 0)
 		r = audit_verified_write(v->c->verified, &v->next, &v->now, digest, err);
 	if (r == 0)
-		ward_sayf(
-			"%zu sessions are unchanged since they were verified; %s now has SHA-256 %s",
-			v->unchanged, v->c->verified, digest);
+		ward_sayf("%zu session%s unchanged since they were verified; %s now has SHA-256 %s",
+			v->unchanged, v->unchanged == 1 ? " is" : "s are", v->c->verified, digest);
 	return r;
 }
 

@@ -188,8 +188,8 @@ static int ask(struct audit_cmd *c, struct asked *a, struct ward_err *err)
 		if (r == COSIGNED) {
 			r = keep(c, a, &body, &time, err);
 			if (r == 0)
-				ward_outf("%s cosigned %" PRIu64 " entries\n", c->witness.name,
-					a->note.size);
+				ward_outf("%s cosigned %" PRIu64 " %s\n", c->witness.name,
+					a->note.size, a->note.size == 1 ? "entry" : "entries");
 			return r;
 		}
 		if (r != CONFLICT)

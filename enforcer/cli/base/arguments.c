@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,10 +50,50 @@ static ssize_t put(void *cookie, const char *text, size_t len)
 	return (ssize_t)len;
 }
 
+/* --- -h, which many type first; argp(3) has -? --- */
+
+#define HELP_SHORT 'h'
+#define CHILDREN_MAX 8
+
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != HELP_SHORT)
+		return ARGP_ERR_UNKNOWN;
+	ward_arguments_help(state);
+	return 0;
+}
+
+static const struct argp_option help_options[] = {
+	{NULL, HELP_SHORT, NULL, OPTION_HIDDEN, NULL, 0}, {0}};
+static const struct argp help_argp = {help_options, parse_help, NULL, NULL, NULL, NULL, NULL};
+
+static bool has_short_help(const struct argp *argp)
+{
+	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+		if (o->key == HELP_SHORT)
+			return true;
+	for (const struct argp_child *c = argp->children; c && c->argp; c++)
+		if (has_short_help(c->argp))
+			return true;
+	return false;
+}
+
 error_t ward_arguments_parse(
 	const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
 	const cookie_io_functions_t functions = {.write = put};
+	struct argp_child children[CHILDREN_MAX + 2] = {0};
+	struct argp with_help = *argp;
+	size_t n = 0;
+	while (argp->children && argp->children[n].argp && n < CHILDREN_MAX) {
+		children[n] = argp->children[n];
+		n++;
+	}
+	if (!has_short_help(argp) && !(argp->children && argp->children[n].argp)) {
+		children[n].argp = &help_argp;
+		with_help.children = children;
+	}
 	FILE *own = fopencookie(argv, "w", functions);
 	FILE *const before = stderr;
 	if (!own)
@@ -60,7 +101,7 @@ error_t ward_arguments_parse(
 	/* A message is one call of put(). */
 	(void)setvbuf(own, NULL, _IONBF, 0);
 	stderr = own;
-	const error_t r = argp_parse(argp, argc, argv, flags, NULL, input);
+	const error_t r = argp_parse(&with_help, argc, argv, flags, NULL, input);
 	stderr = before;
 	(void)fclose(own);
 	return r;

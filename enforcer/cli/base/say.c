@@ -89,6 +89,35 @@ json_t *ward_json_text(const char *text)
 	return json_string(ward_buf_str(&b));
 }
 
+static json_t *shown_text(const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	for (const char *c = text; *c; c += c[0] == '\\' && c[1] == '\\' ? 2 : 1)
+		ward_buf_putc(&b, *c);
+	return json_string(ward_buf_str(&b));
+}
+
+json_t *ward_json_shown(const json_t *o)
+{
+	const json_t *v = NULL;
+	json_t *copy = NULL, *member = NULL;
+	const char *name = NULL;
+	size_t i = 0;
+	if (json_is_string(o))
+		return shown_text(json_string_value(o));
+	if (json_is_array(o)) {
+		copy = json_array();
+		json_array_foreach(o, i, v) json_array_append_new(copy, ward_json_shown(v));
+		return copy;
+	}
+	if (!json_is_object(o))
+		return json_deep_copy(o);
+	copy = json_object();
+	json_object_foreach((json_t *)(uintptr_t)o, name, member)
+		json_object_set_new(copy, name, ward_json_shown(member));
+	return copy;
+}
+
 json_t *ward_json_rights(uint32_t rights)
 {
 	json_t *list = json_array();

@@ -33,6 +33,11 @@ void ward_print_json(json_t *o);
 /* The escaped text as a JSON string; null for NULL. The caller's reference. */
 json_t *ward_json_text(const char *text);
 
+/* A copy in which escaped texts are as ward_outf() wants them: with single backslashes. The
+ * caller's.
+ */
+json_t *ward_json_shown(const json_t *o);
+
 /* A set of rights (enum ward_right) as a JSON array of their names. The caller's reference. */
 json_t *ward_json_rights(uint32_t rights);
 

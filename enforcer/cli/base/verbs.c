@@ -132,6 +132,8 @@ int ward_cli_call(const struct ward_cli_verbs *verbs, int argc, char **argv)
 	const char *near = NULL;
 	for (const struct ward_cli_word *w = verbs->words; w && w->word; w++)
 		near = strcmp(argv[1], w->word) == 0 ? w->here : near;
+	if (!near && verbs->n == 1)
+		near = verbs->v[0].name;
 	if (!near)
 		near = ward_near(argv[1], &verbs->v[0].name, verbs->n, sizeof(verbs->v[0]));
 	ward_sayf("there is no verb '%s'%s%s%s %s --help lists all verbs", argv[1],

@@ -7,6 +7,7 @@
 #include "audit/store/store.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/cli/base/image_save.h"
 #include "enforcer/image/image.h"
@@ -41,7 +42,7 @@ void ward_check_images(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", err.text);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"the store has %zu images; wardfs image pull takes archives, OCI layouts%s%s",
-			n, engines.len ? ", and images of" : "; no engine is installed",
+			"the store has %zu image%s; wardfs image pull takes archives, OCI layouts%s%s",
+			n, ward_s(n), engines.len ? ", and images of" : "; no engine is installed",
 			engines.len ? ward_buf_str(&engines) : "");
 }

@@ -338,11 +338,19 @@ void ward_agent_say_sign_in(
 	const struct ward_agent *a, const struct ward_run_plan *p, const struct ward_run_options *o)
 {
 	const char *first = not_signed_in(a, p, o);
+	size_t len = 0;
 	if (!first)
 		return;
+	const char *note = strstr(ward_profile_text(a->profile, &len), SIGN_IN_NOTE);
 	const char *base = strrchr(a->program, '/');
 	base = base ? base + 1 : a->program;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	/* Where signing in takes more than starting it, the start has said what. */
+	if (note) {
+		note += strlen(SIGN_IN_NOTE);
+		ward_sayf("%s failed: %.*s", base, (int)strcspn(note, "\n"), note);
+		return;
+	}
 	ward_sayf(
 		"%s failed, and nobody has signed in to it inside. A sign-in outside does not count: start 'wardfs run -- %s' in a terminal and sign in once, or set %.*s",
 		base, ward_shell_quoted(&word, base), (int)strcspn(first, " \n"), first);

@@ -16,6 +16,7 @@
 #include "enforcer/cli/base/ask.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/policy/load.h"
+#include "enforcer/session/home/home_bound.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
 
@@ -75,7 +76,22 @@ static bool quotable(const char *path)
 	return true;
 }
 
-/* Paths of projects with this last name that are gone, the caller's. With the owner's rights. */
+/* Does the home that is kept for that path belong to the directory that is the project now? */
+static bool was_here(const struct ward_run_plan *p, const char *path)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	char text[WARD_HOME_BOUND_MAX];
+	ward_chosen_home_dir(&b, p->state, p->id.owner_uid, path);
+	ward_cleanup_fd int dir =
+		ward_buf_error(&b) < 0
+			? -1
+			: open(ward_buf_str(&b), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return dir >= 0 && ward_home_bound_text(p->project.fd, text) == 0 &&
+	       ward_home_bound_is(dir, text);
+}
+
+/* Paths of projects that are gone, with this last name or of this very directory, the caller's.
+ * With the owner's rights. */
 static size_t find_gone(const struct ward_run_plan *p, char *ret[OFFERED_MAX])
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
@@ -84,8 +100,9 @@ static size_t find_gone(const struct ward_run_plan *p, char *ret[OFFERED_MAX])
 	ward_cleanup_dir DIR *d = opendir(ward_buf_str(&dir));
 	for (const struct dirent *e = NULL; d && n < OFFERED_MAX && (e = readdir(d));) {
 		ward_cleanup_free char *path = path_of(e->d_name);
-		if (path && strcmp(path, p->project.path) != 0 &&
-			strcmp(last_name(path), last_name(p->project.path)) == 0 && is_gone(path))
+		if (path && strcmp(path, p->project.path) != 0 && is_gone(path) &&
+			(strcmp(last_name(path), last_name(p->project.path)) == 0 ||
+				was_here(p, path)))
 			ret[n++] = ward_steal_ptr(&path);
 	}
 	return n;

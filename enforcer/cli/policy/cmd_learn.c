@@ -648,7 +648,10 @@ int ward_cmd_learn(int argc, char **argv)
 		status == WARD_EXIT_NOT_EXECUTABLE || status == WARD_EXIT_NOT_FOUND)
 		return status;
 	if (propose(&a, &p, &err) < 0) {
-		ward_say(err.text);
+		if (err.code == -ENODATA && status)
+			ward_sayf("the command failed with exit status %d; %s", status, err.text);
+		else
+			ward_say(err.text);
 		return err.code == -ENODATA ? status : WARD_EXIT_SETUP;
 	}
 	return p.again > 0 ? p.again : status;

@@ -62,9 +62,17 @@ static void proposing_clear(struct proposing *p)
 	policy_effect_clear(&p->effect);
 }
 
+/* What each allow and publish brings along: people write it as in a policy. */
+static bool is_mode(const struct policy_line *l)
+{
+	return strcmp(l->section, "[network]") == 0 && strcmp(l->key, "mode") == 0 &&
+	       strcmp(l->value, "allowlist") == 0;
+}
+
 static int check_line(const struct policy_line *l, struct ward_err *err)
 {
-	bool known = strcmp(l->section, "[policy]") == 0 && strcmp(l->key, "version") == 0;
+	bool known = (strcmp(l->section, "[policy]") == 0 && strcmp(l->key, "version") == 0) ||
+		     is_mode(l);
 	for (size_t i = 0; i < sizeof(additive) / sizeof(*additive); i++)
 		known = known || (strcmp(l->section, additive[i].section) == 0 &&
 					 strcmp(l->key, additive[i].key) == 0);
@@ -99,7 +107,7 @@ static int parse(struct proposing *p, const struct ward_buf *text, struct ward_e
 /* A list of programs that only the proposal begins would close all others. */
 static bool is_needless(const struct proposing *p, const struct policy_line *l)
 {
-	return strcmp(l->section, "[policy]") == 0 ||
+	return strcmp(l->section, "[policy]") == 0 || is_mode(l) ||
 	       (strcmp(l->key, "exec") == 0 && !ward_policy_has_programs(p->place->policy));
 }
 
@@ -193,7 +201,7 @@ static void show(const struct proposing *p, enum ward_proposal_state state)
 		state == WARD_PROPOSAL_CHANGED ? ", changed since you answered it" : "");
 	for (size_t i = 0; i < p->lines.n; i++) {
 		const struct policy_line *l = &p->lines.v[i];
-		if (strcmp(l->section, "[policy]") == 0)
+		if (strcmp(l->section, "[policy]") == 0 || is_mode(l))
 			continue;
 		const bool had = policy_lines_find(&p->had, 0, l->section, l->key, l->value);
 		ward_outf("%s %s %s = %s%s\n", had ? " " : "+", l->section, l->key, l->value,

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/patient.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/policy/ecosystems.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -567,7 +568,8 @@ static void put_hosts(const struct init_sources *s, bool known, struct ward_buf 
 		ward_buf_puts(text, "; allow = ");
 		init_host_value(h, text);
 		if (h->times)
-			ward_buf_printf(text, "   ; %s, %u times\n", h->file, h->times);
+			ward_buf_printf(
+				text, "   ; %s, %u time%s\n", h->file, h->times, ward_s(h->times));
 		else if (h->ecosystem)
 			ward_buf_printf(text, "   ; usual for %s\n", h->ecosystem);
 		else
@@ -597,10 +599,11 @@ void init_sources_text(const struct init_sources *s, struct ward_buf *text)
 			"you allow one:\n");
 	put_hosts(s, false, text);
 	if (s->left_out)
-		ward_buf_printf(text, "; and more names of hosts, %u times\n", s->left_out);
+		ward_buf_printf(text, "; and more names of hosts, %u time%s\n", s->left_out,
+			ward_s(s->left_out));
 	if (s->bad)
-		ward_buf_printf(
-			text, "; where a host should stand, it is none: %u times\n", s->bad);
+		ward_buf_printf(text, "; where a host should stand, it is none: %u time%s\n",
+			s->bad, ward_s(s->bad));
 	if (s->n_ports)
 		ward_buf_puts(text,
 			"; usual ports of the development servers, to reach them from here:\n");

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,12 +92,15 @@ struct adding {
 	const struct ward_policy_place *place; /* before */
 	unsigned line;			       /* where it stands: the last one */
 	struct policy_effect effect;
-	struct ward_buf before, after; /* rights of an exact path */
+	struct ward_buf before, after; /* rights of an exact path, or of `named` */
 	struct ward_buf findings;      /* what check says of the line */
 	bool refuse;		       /* one of them says more than how it reads inside */
 	bool compared;		       /* with all paths */
 	bool opened;		       /* `mode = allowlist` stands before it */
-	uint32_t was, is;	       /* rights of an exact path */
+	uint32_t was, is;	       /* rights of that path */
+	/* What is there and is meant, perhaps, by a name without its leading `/`; owned, or NULL.
+	 */
+	char *named;
 };
 
 /* Its lines need a network: `mode = allowlist`, where there is none. */
@@ -186,17 +190,37 @@ static const char *judge_program(const struct adding *x)
 	return listed ? "[process] exec lists that program already" : NULL;
 }
 
+/* The path that the line is about, where it is about one; or NULL. */
+static const char *one_path(const struct adding *x)
+{
+	return is_path(x->rule->value) ? x->rule->value : x->named;
+}
+
+/* Without its `/` a pattern is for every depth, where one path may have been meant. */
+static void find_named(struct adding *x)
+{
+	const struct policy_rule *r = x->rule;
+	struct ward_err ignored = WARD_ERR_INIT;
+	ward_cleanup_free char *inside = NULL;
+	bool dir = false;
+	const bool gives = strcmp(r->verb, "read") == 0 || strcmp(r->verb, "write") == 0;
+	if (gives && r->files && !x->a->guard && *r->value != '/' && !strpbrk(r->value, "*?[\\") &&
+		ward_policy_place_path(x->place, r->value, &inside, &dir, &ignored) == 0 &&
+		inside && ward_policy_place_type(x->place, inside))
+		x->named = ward_steal_ptr(&inside);
+}
+
 static int compare(struct adding *x, const struct ward_policy_place *after, struct ward_err *err)
 {
-	const char *path = x->rule->value;
 	if (!x->rule->files)
 		return 0;
-	const bool exact = is_path(path);
-	if (exact) {
+	find_named(x);
+	const char *path = one_path(x);
+	if (path) {
 		x->was = policy_effect_rights(x->place, path, &x->before);
 		x->is = policy_effect_rights(after, path, &x->after);
 	}
-	x->compared = !(exact && is_file(x->place, path));
+	x->compared = x->named || !(path && is_file(x->place, path));
 	if (x->compared)
 		return policy_effect_find(x->place, after->policy, &x->effect, err);
 	x->effect.paths = x->was != x->is;
@@ -205,6 +229,11 @@ static int compare(struct adding *x, const struct ward_policy_place *after, stru
 
 static bool no_effect(const struct adding *x)
 {
+	/* What it names is here, and stays as closed as it was. */
+	const uint32_t meant =
+		strcmp(x->rule->verb, "read") == 0 ? WARD_RIGHT_READ : WARD_RIGHT_WRITE;
+	if (x->named && !(x->is & meant) && !(x->is & ~x->was))
+		return true;
 	/* What is lifted may be of a file that does not exist yet. */
 	return x->rule->files && !x->a->lift && !x->effect.paths && !x->effect.cut;
 }
@@ -213,22 +242,23 @@ static bool no_effect(const struct adding *x)
 static bool takes_away(const struct adding *x)
 {
 	const struct policy_rule *r = x->rule;
-	return r->files && !x->a->guard && !x->a->lift && is_path(r->value) &&
+	const char *path = one_path(x);
+	return r->files && !x->a->guard && !x->a->lift && path &&
 	       (strcmp(r->verb, "read") == 0 || strcmp(r->verb, "append") == 0) &&
-	       (x->was & ~x->is) && !(x->is & ~x->was) &&
-	       ward_policy_place_type(x->place, r->value);
+	       (x->was & ~x->is) && !(x->is & ~x->was) && ward_policy_place_type(x->place, path);
 }
 
 static int say_takes_away(const struct adding *x, struct ward_err *err)
 {
 	const struct policy_rule *r = x->rule;
+	const char *path = one_path(x);
 	const struct ward_policy *p = x->place->policy;
 	ward_cleanup(ward_buf_clear) struct ward_buf lost = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	const struct ward_state *s = NULL;
 	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_READ};
 	ward_rights_format(&lost, x->was & ~x->is);
-	if (ward_policy_walk(p, r->value, strlen(r->value), &s) == 0) {
+	if (ward_policy_walk(p, path, strlen(path), &s) == 0) {
 		req.state = s;
 		const struct ward_decision d = ward_policy_decide(p, &req, NULL);
 		ward_rule_place(d.rule, &line);
@@ -239,27 +269,33 @@ static int say_takes_away(const struct adding *x, struct ward_err *err)
 	return ward_err_set(err, -ECANCELED,
 		"%s can be read already, by %s; '%s = %s' would take %s away; nothing was written "
 		"(--force makes it so)",
-		r->value, ward_buf_str(&line), r->verb, r->value, ward_buf_str(&lost));
+		path, ward_buf_str(&line), r->verb, r->value, ward_buf_str(&lost));
 }
 
 /* With what would permit it instead, where one path is meant: as explain says it. */
 static int say_no_effect(const struct adding *x, struct ward_err *err)
 {
 	const struct policy_rule *r = x->rule;
+	const char *path = one_path(x);
 	const struct ward_policy *p = x->place->policy;
 	ward_cleanup(ward_buf_clear) struct ward_buf permit = WARD_BUF_INIT;
 	const struct ward_state *s = NULL;
 	struct ward_request req = {.action = WARD_ACTION_ACCESS,
 		.rights = strcmp(r->verb, "read") == 0 ? WARD_RIGHT_READ : WARD_RIGHT_WRITE};
 	const bool gives = strcmp(r->verb, "read") == 0 || strcmp(r->verb, "write") == 0;
-	if (gives && is_path(r->value) && !(x->was & req.rights) &&
-		ward_policy_walk(p, r->value, strlen(r->value), &s) == 0) {
+	if (gives && path && !(x->was & req.rights) &&
+		ward_policy_walk(p, path, strlen(path), &s) == 0) {
 		req.state = s;
 		const struct ward_decision d = ward_policy_decide(p, &req, NULL);
 		ward_buf_puts(&permit, ". ");
-		ward_explain_permit(&d, req.rights, r->value, x->place->owner_file, &permit);
+		ward_explain_permit(&d, req.rights, path, x->place->owner_file, &permit);
 		ward_policy_state_put(p, s);
 	}
+	if (x->named)
+		return ward_err_set(err, -ECANCELED,
+			"%s %s = %s gives %s no right, since other rules decide; nothing was written "
+			"(--force writes it)%s",
+			r->section, r->verb, r->value, path, ward_buf_str(&permit));
 	return ward_err_set(err, -ECANCELED,
 		"%s %s = %s: no path gains or loses a right, since other rules decide "
 		"(wardfs policy explain names them); nothing was written (--force writes it)%s",
@@ -298,22 +334,15 @@ static int judge(void *user, const struct ward_policy_place *after, struct ward_
 	return no_effect(x) ? say_no_effect(x, err) : 0;
 }
 
-/* Without its `/` a pattern gives at every depth, where one path may have been meant. */
 static void say_every_depth(const struct adding *x)
 {
 	const struct policy_rule *r = x->rule;
-	ward_cleanup_free char *inside = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-	struct ward_err ignored = WARD_ERR_INIT;
-	bool dir = false;
-	const bool gives = strcmp(r->verb, "read") == 0 || strcmp(r->verb, "write") == 0;
-	if (!gives || !r->files || x->a->guard || *r->value == '/' || strpbrk(r->value, "*?[\\") ||
-		ward_policy_place_path(x->place, r->value, &inside, &dir, &ignored) < 0 ||
-		!inside || !ward_policy_place_type(x->place, inside))
-		return;
-	ward_sayf("'%s' has no leading /, so it matches at every depth; for one path: wardfs "
-		  "policy undo, then wardfs policy add %s %s",
-		r->value, r->verb, ward_shell_quoted(&word, inside));
+	if (x->named)
+		ward_sayf(
+			"'%s' has no leading /, so it matches at every depth; for one path: wardfs "
+			"policy undo, then wardfs policy add %s %s",
+			r->value, r->verb, ward_shell_quoted(&word, x->named));
 }
 
 static void print(const struct adding *x)
@@ -324,7 +353,7 @@ static void print(const struct adding *x)
 		rule->verb, rule->value);
 	if (x->opened)
 		ward_outf("  and     [network] mode = allowlist: there was no network before\n");
-	if (x->before.len || x->after.len) {
+	if (!x->named && (x->before.len || x->after.len)) {
 		ward_outf("  before  %s\n", ward_buf_str(&x->before));
 		ward_outf("  now     %s\n", ward_buf_str(&x->after));
 	}
@@ -380,6 +409,7 @@ int ward_policy_cmd_add(int argc, char **argv)
 	if (r == 0)
 		r = add(&x, &err);
 	policy_effect_clear(&x.effect);
+	free(x.named);
 	ward_buf_clear(&x.before);
 	ward_buf_clear(&x.after);
 	ward_buf_clear(&x.findings);

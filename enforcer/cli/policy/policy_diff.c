@@ -219,8 +219,8 @@ static int compare_tree(const char *tree, const struct ward_policy *a, const str
 		r = ward_err_sys(err, r, "%s", ward_buf_str(&w.path));
 	else if (w.closed)
 		r = ward_err_set(err, -EACCES,
-			"%zu directories of %s cannot be read: their content was not compared",
-			w.closed, tree);
+			"%zu %s of %s cannot be read: the content was not compared", w.closed,
+			w.closed == 1 ? "directory" : "directories", tree);
 	ward_buf_clear(&w.path);
 	return r;
 }

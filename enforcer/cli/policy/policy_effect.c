@@ -9,6 +9,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/base/progress.h"
 #include "enforcer/cli/policy/policy_difference.h"
 #include "enforcer/cli/policy/policy_witness.h"
@@ -139,7 +140,7 @@ static void print_group(const struct policy_effect *e, size_t i, const char *pat
 			ward_buf_str(&line), line.len && example ? "; " : "",
 			example ? "an example: no such path exists now" : "");
 	if (!own && g->n_here > 1)
-		ward_outf("  and %zu more paths", g->n_here - 1);
+		ward_outf("  and %zu more path%s", g->n_here - 1, ward_s(g->n_here - 1));
 	ward_outf("\n");
 }
 
@@ -154,10 +155,22 @@ const char *policy_effect_opens(const struct policy_effect *e, const char *path)
 	return NULL;
 }
 
+/* Is its example a path that somebody knows? Others are made of the rules' own names. */
+static bool is_known(const struct policy_effect_group *g, const char *pattern)
+{
+	return g->here || g->exists || is_written(g->path, pattern);
+}
+
 void policy_effect_print(const struct policy_effect *e, const char *pattern)
 {
+	size_t known = 0, made = 0;
+	for (size_t i = 0; i < e->n_groups; i++)
+		known += is_known(&e->groups[i], pattern);
 	for (size_t i = 0; i < e->n_groups; i++) {
 		if (e->groups[i].beneath_file && !e->groups[i].here)
+			continue;
+		/* Where none is known, the first stands for all. What gains is told in any case. */
+		if (!is_known(&e->groups[i], pattern) && !e->groups[i].gained && (known || made++))
 			continue;
 		ward_outf("  ");
 		print_group(e, i, pattern);

@@ -109,6 +109,8 @@ int ward_policy_cmd_test(int argc, char **argv)
 	} else {
 		ward_outf("1..%zu\n", run.n);
 	}
+	if (r == 0 && run.n == 0)
+		ward_say("there is no [test] to run: nothing was tested");
 	json_decref(run.list);
 	return r < 0 ? 2 : run.failed ? 1 : 0;
 }

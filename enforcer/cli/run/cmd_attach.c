@@ -4,6 +4,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/base/arguments.h"
+#include "enforcer/cli/base/ask.h"
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
@@ -54,6 +55,9 @@ int ward_cmd_attach(int argc, char **argv)
 	ward_cleanup_free char *session = ward_sessions_meant(a.session);
 	if (!session)
 		return WARD_EXIT_USAGE;
+	/* The session's screen takes its place: it is for who scrolls back, or looks first. */
+	if (ask_possible())
+		ward_sayf("joining %s: Ctrl-] twice leaves, and its command goes on", session);
 	int status = ward_attach_to(session, a.watch, &err);
 	if (err.code)
 		ward_say(err.text);

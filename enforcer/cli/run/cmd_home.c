@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/base/plain.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/ask.h"
@@ -199,11 +200,11 @@ static int ask_all(const struct args *a, const char *state, struct ward_err *err
 		return r;
 	if (!ask_possible())
 		return ward_err_set(err, -ECANCELED,
-			"nothing was cleared: --all would clear %u homes of %u owners in %s, and there is no terminal on which to ask. Give --yes ('wardfs home list' lists them)",
-			c.homes, c.owners, state);
-	ward_outf("%u homes of %u owners are kept in %s, with what agents stored there, sign-ins "
-		  "too.\n",
-		c.homes, c.owners, state);
+			"nothing was cleared: --all would clear %u home%s of %u owner%s in %s, and there is "
+			"no terminal on which to ask. Give --yes ('wardfs home list' lists them)",
+			c.homes, ward_s(c.homes), c.owners, ward_s(c.owners), state);
+	ward_outf("%u home%s of %u owner%s in %s, with what agents stored there, sign-ins too.\n",
+		c.homes, ward_s(c.homes), c.owners, ward_s(c.owners), state);
 	return ask_word("Clear all of them? y, n [n]", "yn", 'n', 'n') == 'y'
 		       ? 0
 		       : ward_err_set(err, -ECANCELED, "nothing was cleared");

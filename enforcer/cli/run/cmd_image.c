@@ -16,6 +16,7 @@
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
@@ -161,11 +162,12 @@ static void say_pulled(const struct ward_image *x)
 {
 	if (x->stripped)
 		ward_sayf(
-			"wardfs removed setuid and setgid bits and file capabilities from %llu files",
-			(unsigned long long)x->stripped);
+			"wardfs removed setuid and setgid bits and file capabilities from %llu file%s",
+			(unsigned long long)x->stripped, ward_s(x->stripped));
 	if (x->skipped)
-		ward_sayf("%llu devices, pipes or sockets were left out",
-			(unsigned long long)x->skipped);
+		ward_sayf("%llu %s left out", (unsigned long long)x->skipped,
+			x->skipped == 1 ? "device, pipe or socket was"
+					: "devices, pipes or sockets were");
 }
 
 static int pull(const struct args *a, struct ward_image *ret, struct ward_err *err)

@@ -108,6 +108,8 @@ int ward_cmd_quota(int argc, char **argv)
 	int status = ward_sessions_choose(a.session, &runtime, &sessions);
 	if (!sessions)
 		return status;
+	if (!a.json && !a.session && json_array_size(sessions) == 0)
+		ward_sessions_say_none();
 	status |= tell(&a, runtime, sessions);
 	json_decref(sessions);
 	return status;

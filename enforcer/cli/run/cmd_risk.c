@@ -92,8 +92,10 @@ static int weigh(struct args *a, struct ward_err *err)
 	const bool refused = !plan.weighed->choice.mode;
 	if (a->json)
 		ward_print_json(o);
-	else
-		ward_risk_print(o, a->verbose);
+	json_t *shown = a->json ? NULL : ward_json_shown(o);
+	if (shown)
+		ward_risk_print(shown, a->verbose);
+	json_decref(shown);
 	if (!a->json)
 		json_decref(o);
 	return refused ? EXIT_REFUSED : 0;

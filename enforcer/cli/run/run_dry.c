@@ -129,7 +129,7 @@ static json_t *read_lines(const char *file, const char *text, size_t len)
 static json_t *sources(const struct ward_policy *p)
 {
 	json_t *all = json_array();
-	for (enum ward_source_kind k = WARD_SOURCE_PROFILE; k < WARD_SOURCE_HOST; k++) {
+	for (enum ward_source_kind k = WARD_SOURCE_PROFILE; k < WARD_SOURCE_FOUND; k++) {
 		struct ward_source_text t;
 		if (ward_policy_source(p, k, &t))
 			json_array_append_new(
@@ -366,8 +366,10 @@ int ward_run_dry(const struct ward_run_plan *plan, const struct ward_run_options
 	verdict(out, status, plan ? err.text : why->text);
 	if (json)
 		ward_print_json(json_incref(out));
-	else
-		ward_run_dry_print(out, verbose);
+	json_t *shown = json ? NULL : ward_json_shown(out);
+	if (shown)
+		ward_run_dry_print(shown, verbose);
+	json_decref(shown);
 	/* As the run would say it, and what the host lacks. */
 	if (status && !json)
 		ward_say(plan ? err.text : why->text);

@@ -79,7 +79,7 @@ static void print_sources(const json_t *all, bool verbose)
 		}
 		ward_outf("\n");
 		json_array_foreach(json_object_get(s, "lines"), k, l)
-			ward_outf("    %s:%lld [%s] %s = %s\n", text(s, "file"),
+			ward_outf("    line %lld [%s] %s = %s\n",
 				(long long)json_integer_value(json_object_get(l, "line")),
 				text(l, "section"), text(l, "key"), text(l, "value"));
 	}

@@ -296,12 +296,17 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	if (notes.hidden)
 		ward_say(notes.hidden);
 	/* One cause is enough. */
-	if (notes.failed && !notes.nested && !notes.offline && !notes.limits)
+	if (notes.unreached)
+		ward_say(notes.unreached);
+	if (notes.failed && !notes.nested && !notes.offline && !notes.limits && !notes.unreached)
 		ward_agent_say_sign_in(&p.agent, &p.plan, &p.o);
 	if (notes.offline)
 		ward_say(notes.offline);
 	if (notes.nested)
 		ward_say(notes.nested);
+	/* What agents start they reach inside. */
+	if (notes.listened && !p.agent.profile)
+		ward_say(notes.listened);
 	if (notes.executed)
 		ward_say(notes.executed);
 	if (notes.silent)

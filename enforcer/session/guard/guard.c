@@ -365,6 +365,7 @@ void ward_guard_summary_clear(struct ward_guard_summary *s)
 		free(s->first[i].rule);
 	}
 	free(s->hidden);
+	free(s->unreached);
 	*s = (struct ward_guard_summary){0};
 }
 
@@ -374,6 +375,7 @@ static int read_summary(struct ward_msg_reader *m, struct ward_guard_summary *s)
 	s->refusals = ward_msg_get_u64(m);
 	s->expected = ward_msg_get_u64(m);
 	s->hidden = ward_msg_get_str(m);
+	s->unreached = ward_msg_get_str(m);
 	uint32_t n = ward_msg_get_u32(m);
 	if (n > WARD_GUARD_FIRST)
 		return -EBADMSG;

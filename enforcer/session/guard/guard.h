@@ -162,6 +162,7 @@ struct ward_guard_summary {
 	size_t n_first;
 	char *hidden; /* owned: the first path that was looked for, hidden, and expected; "": none
 		       */
+	char *unreached; /* owned: the first allowed connection that failed, and why; "": none */
 };
 void ward_guard_summary_clear(struct ward_guard_summary *s);
 

@@ -29,15 +29,20 @@ int ward_home_bound_text(int project_fd, char ret[WARD_HOME_BOUND_MAX])
 	return n > 0 && n < WARD_HOME_BOUND_MAX ? 0 : -EOVERFLOW;
 }
 
-bool ward_home_bound_other(int dir, const char *text)
+bool ward_home_bound_is(int dir, const char *text)
 {
 	char now[WARD_HOME_BOUND_MAX];
+	ward_cleanup_fd int fd = ward_fd_open_regular(dir, NAME, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now));
+	return n >= 0 && (size_t)n == strlen(text) && memcmp(now, text, (size_t)n) == 0;
+}
+
+bool ward_home_bound_other(int dir, const char *text)
+{
 	struct stat st;
 	if (dir < 0 || (fstatat(dir, NAME, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT))
 		return false;
-	ward_cleanup_fd int fd = ward_fd_open_regular(dir, NAME, O_RDONLY);
-	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now));
-	return n < 0 || (size_t)n != strlen(text) || memcmp(now, text, (size_t)n) != 0;
+	return !ward_home_bound_is(dir, text);
 }
 
 int ward_home_bound_write(int dir, const char *text, bool again)

@@ -24,5 +24,7 @@ int ward_home_bound_text(int project_fd, char ret[WARD_HOME_BOUND_MAX]) ward_mus
  * bound at all: no. What cannot be read, or is no such line, is another.
  */
 bool ward_home_bound_other(int dir, const char *text);
+/* Is it bound to that directory? What is not bound, or cannot be read, is not. */
+bool ward_home_bound_is(int dir, const char *text);
 /* Binds the home, in place of what stands there if again. Without again an old one stays. */
 int ward_home_bound_write(int dir, const char *text, bool again) ward_must_check;

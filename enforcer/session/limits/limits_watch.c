@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/session/records/session_records.h"
 
 /* CPU time is looked at no more often than this, however near the limit. */
@@ -204,9 +205,9 @@ static int record_met(struct ward_limits *l, struct ward_guard *g, const struct 
 	int r = 0;
 	if (known(u->oom_kills) &&
 		u->oom_kills > (known(before->oom_kills) ? before->oom_kills : 0)) {
-		snprintf(text, sizeof(text), "memory: %s; the kernel ended %llu process(es) so far",
+		snprintf(text, sizeof(text), "memory: %s; the kernel ended %llu process%s so far",
 			own_memory(l) ? "the limit was met" : ran_out,
-			(unsigned long long)u->oom_kills);
+			(unsigned long long)u->oom_kills, u->oom_kills == 1 ? "" : "es");
 		r = record(g, "memory", "killed", WARD_LIMIT_BYTES, l->settings->memory,
 			u->memory_peak, text);
 	}
@@ -427,12 +428,12 @@ char *ward_limits_note(const struct ward_limits *l)
 		} else {
 			ward_buf_puts(&b, ran_out);
 		}
-		ward_buf_printf(&b, ": the kernel ended %llu process(es)",
-			(unsigned long long)u->oom_kills);
+		ward_buf_printf(&b, ": the kernel ended %llu process%s",
+			(unsigned long long)u->oom_kills, u->oom_kills == 1 ? "" : "es");
 	}
 	if (known(u->forks_refused) && u->forks_refused > 0)
-		ward_buf_printf(&b, "%sthe limit of %llu processes was met: %llu were refused",
+		ward_buf_printf(&b, "%sthe limit of %llu processes was met: %llu %s refused",
 			b.len ? "; " : "", (unsigned long long)l->settings->processes,
-			(unsigned long long)u->forks_refused);
+			(unsigned long long)u->forks_refused, ward_were(u->forks_refused));
 	return b.len ? ward_buf_steal(&b) : NULL;
 }

@@ -159,7 +159,8 @@ static int pass_on(struct env *e, const struct ward_settings *s, const struct wa
 	return r < 0 ? r : ward_buf_error(note);
 }
 
-static int add_args(struct env *e, const struct ward_env_args *args, struct ward_err *err)
+static int add_args(struct env *e, const struct ward_env_args *args, struct ward_buf *note,
+	struct ward_err *err)
 {
 	for (size_t i = 0; i < args->n; i++) {
 		const char *a = args->v[i];
@@ -167,6 +168,10 @@ static int add_args(struct env *e, const struct ward_env_args *args, struct ward
 		if (!good_name(a, len))
 			return ward_err_set(
 				err, -EINVAL, "--env %s: expected NAME or NAME=VALUE", a);
+		if (a[len] != '=' && !getenv(a))
+			ward_buf_printf(note,
+				"%s--env %s: the variable is not set here, and not set inside",
+				note->len ? "; " : "", a);
 		int r = a[len] == '=' ? put(e, a) : put_pair(e, a, getenv(a));
 		if (r < 0)
 			return ward_err_sys(err, r, "environment");
@@ -219,7 +224,7 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 	if (r < 0)
 		r = ward_err_sys(err, r, "environment");
 	else
-		r = add_args(&e, args, err);
+		r = add_args(&e, args, note, err);
 	const char *const pairs[][2] = {{"HOME", home_of(s, ours)}, {"USER", ours->user},
 		{"LOGNAME", ours->user}, {"PWD", ours->pwd}, {"WARDFS_SESSION", ours->session}};
 	for (size_t i = 0; r == 0 && i < sizeof(pairs) / sizeof(*pairs); i++) {

@@ -44,7 +44,7 @@ enum ward_env_trust ward_environment_trust(const struct ward_identity *id, const
  * what offline sets, ca, the image's (of names that are always passed it has the last word), [env]
  * pass, [env] set, the proxy's, --env, ours (HOME USER LOGNAME PWD
  * WARDFS_SESSION). A name that is no identifier is -EINVAL. note: gets a line about what trust held
- * back, or nothing.
+ * back and what --env found unset, or nothing.
  */
 int ward_environment_build(const struct ward_settings *s, const struct ward_env_args *args,
 	const struct ward_env_ours *ours, char ***ret, struct ward_buf *note,

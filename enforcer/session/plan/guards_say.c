@@ -7,6 +7,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/plural.h"
 
 bool ward_guards_remembered(const struct ward_known *k, const struct ward_known_repo *repo)
 {
@@ -94,7 +95,8 @@ int ward_guards_say(const struct ward_known *k, void (*say)(const char *text), s
 	ward_buf_printf(&b, "%s was a repository at an earlier start, and this one did not find it",
 		first->path);
 	if (n > 1)
-		ward_buf_printf(&b, " (nor %zu others: wardfs policy check)", n - 1);
+		ward_buf_printf(
+			&b, " (nor %zu other%s: wardfs policy check)", n - 1, ward_s(n - 1));
 	ward_buf_puts(&b,
 		": what is left is guarded as before. Look at it; if it is none any more: wardfs policy "
 		"forget ");

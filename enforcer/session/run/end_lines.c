@@ -17,16 +17,34 @@
 /* Of these so many are the last ones. */
 #define SAID_END 40
 
-char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system)
+/* A line of the owner's file for the project, whose name is long and says nothing new, or another's
+ * place. own: that file's name as the trail has it. */
+static void say_rule(struct ward_buf *b, const char *rule, const char *own)
+{
+	const size_t n = strlen(own);
+	if (n && strncmp(rule, own, n) == 0 && rule[n] == ':')
+		ward_buf_printf(b, "your policy%s", rule + n);
+	else
+		ward_buf_puts(b, rule);
+}
+
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system,
+	const char *owner_policy)
 {
 	const uint64_t shown = s->refusals > s->expected ? s->refusals - s->expected : 0;
 	if (shown == 0)
 		return NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf own = WARD_BUF_INIT;
+	if (owner_policy)
+		ward_escape(&own, owner_policy, strlen(owner_policy));
 	ward_buf_printf(&b, "%llu refused:", (unsigned long long)shown);
-	for (size_t i = 0; i < s->n_first; i++)
-		ward_buf_printf(&b, "%s %s %s (%s)", i ? ";" : "", s->first[i].action,
-			s->first[i].path, s->first[i].rule);
+	for (size_t i = 0; i < s->n_first; i++) {
+		ward_buf_printf(
+			&b, "%s %s %s (", i ? ";" : "", s->first[i].action, s->first[i].path);
+		say_rule(&b, s->first[i].rule, ward_buf_str(&own));
+		ward_buf_putc(&b, ')');
+	}
 	ward_buf_printf(&b, "%s more: wardfs audit%s denials %s", shown > s->n_first ? "; …" : ";",
 		system ? " --system" : "", session);
 	return ward_buf_steal(&b);
@@ -44,6 +62,31 @@ char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, 
 		"the command failed; it had looked for %s, which is there and hidden as a secret: "
 		"wardfs audit%s denials --expected %s",
 		s->hidden, system ? " --system" : "", session);
+	return ward_buf_steal(&b);
+}
+
+char *ward_note_listened(unsigned port)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!port)
+		return NULL;
+	ward_buf_printf(&b,
+		"the command listened on port %u of its own network, and no port of this host led "
+		"there: wardfs run --publish %u -- CMD, or wardfs policy add publish %u for this "
+		"project",
+		port, port, port);
+	return ward_buf_steal(&b);
+}
+
+char *ward_note_unreached(const struct ward_guard_summary *s)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (!s->unreached || !*s->unreached)
+		return NULL;
+	ward_buf_printf(&b,
+		"the command failed; a connection that the policy allows did not come about from "
+		"this host: %s",
+		s->unreached);
 	return ward_buf_steal(&b);
 }
 
@@ -195,7 +238,9 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->commands);
 	free(n->refused);
 	free(n->hidden);
+	free(n->unreached);
 	free(n->executed);
+	free(n->listened);
 	free(n->silent);
 	free(n->left);
 	free(n->anchor);

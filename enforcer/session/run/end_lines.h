@@ -6,11 +6,16 @@
 #include "enforcer/session/tree/executed.h"
 
 /* What the policy refused: how often, the first, and the command that shows the rest. */
-char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system);
+/* owner_policy: the owner's file for the project, or NULL. */
+char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system,
+	const char *owner_policy);
 /* Of a command that failed: what opens the network that it looked for. */
 /* Of a command that failed: the secret that it looked for, where [expect] keeps it out of the line
  * above. NULL: none. */
 char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, bool system);
+/* 0: nothing to say. */
+char *ward_note_listened(unsigned port);
+char *ward_note_unreached(const struct ward_guard_summary *s);
 extern const char ward_note_offline[];
 /* Of a command that failed: that it had a sandbox of its own, and what to do. */
 extern const char ward_note_nested[];

@@ -337,6 +337,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (e < 0)
 		return WARD_EXIT_SETUP;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
+	if (r->plan->settings->net != WARD_NET_HOST && r->plan->mode->layers & WARD_LAYER_VIEW)
+		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox));
 	r->started = true;
 	e = ward_mode_start(r->confined, err);
 	if (e == -ENOENT && r->plan->image.fd >= 0)
@@ -479,6 +481,18 @@ static void end_network(struct ward_running *r, struct ward_err *err)
 	ward_err_set(err, -EIO, "%s", r->cause);
 }
 
+/* Why the command may have failed. */
+static void note_causes(const struct ward_running *r, const struct ward_guard_summary *s,
+	bool nested, struct ward_run_notes *ret_notes)
+{
+	ret_notes->hidden = ward_note_hidden(s, r->guard.store.name, r->guard.system);
+	ret_notes->unreached = ward_note_unreached(s);
+	if (ward_offline_looked(r->offline))
+		ret_notes->offline = ward_note_offline;
+	if (nested)
+		ret_notes->nested = ward_note_nested;
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
@@ -546,18 +560,16 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ret_notes->limits = r->hit.name && !r->ending ? strdup(r->hit.text)
 			    : r->hit.name	      ? NULL
 						      : ward_limits_note(r->limits);
-	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system);
+	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system,
+		r->options->policy ? NULL : r->plan->owner_policy);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
 	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
 		ret_notes->silent = ward_note_silent(silent);
 	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
+	ret_notes->listened = ward_note_listened(r->listened.port);
 	ret_notes->failed = r->child_status > 0 && !r->ending;
 	if (ret_notes->failed)
-		ret_notes->hidden = ward_note_hidden(&s, r->guard.store.name, r->guard.system);
-	if (ret_notes->failed && ward_offline_looked(r->offline))
-		ret_notes->offline = ward_note_offline;
-	if (ret_notes->failed && nested)
-		ret_notes->nested = ward_note_nested;
+		note_causes(r, &s, nested, ret_notes);
 	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;
@@ -583,6 +595,7 @@ static void close_run(struct ward_running *r)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	ward_listened_close(&r->listened);
 	ward_wallclock_close(&r->wallclock);
 	ward_environment_free(r->envp);
 	ward_run_project_forget(r);
@@ -603,6 +616,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		.signals = -1,
 		.clock = -1,
 		.offline = -1,
+		.listened = WARD_LISTENED_INIT,
 		.control = -1,
 		.control_dir = -1,
 		.reload = WARD_RELOAD_INIT,

@@ -11,6 +11,8 @@ struct ward_run_notes {
 	char *commands;	     /* how many of an agent's commands were ended */
 	char *refused;	     /* what the policy refused */
 	char *hidden;	     /* it failed, and had looked for a secret that is hidden */
+	char *unreached;     /* it failed, and a host that it may reach was not reached */
+	char *listened;	     /* it listened where nothing of this host leads */
 	char *executed;	     /* what is new that this host may execute */
 	char *silent;	     /* a mount in the project does not answer */
 	char *left;	     /* what is new and no file of the project */

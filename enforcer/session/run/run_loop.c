@@ -340,8 +340,9 @@ static int before_round(void *arg)
 {
 	struct ward_running *r = arg;
 	ward_pollset_ask(&r->set, r->reloads, ward_reload_fd(&r->reload), POLLIN);
-	return ward_pollset_nearer(
+	const int waits = ward_pollset_nearer(
 		ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
+	return ward_pollset_nearer(waits, ward_listened_timeout(&r->listened));
 }
 
 static void tick(void *arg, short revents)
@@ -351,6 +352,7 @@ static void tick(void *arg, short revents)
 	ward_segments_tick(&r->guard);
 	ward_ask_fs_tick(&r->ask_fs, r->guard.fs.control);
 	ward_reload_tick(&r->reload);
+	ward_listened_tick(&r->listened, &r->network);
 }
 
 static int watch_modules(struct ward_running *r)

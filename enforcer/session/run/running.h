@@ -24,6 +24,7 @@
 #include "enforcer/session/run/commands.h"
 #include "enforcer/session/run/exec_watch.h"
 #include "enforcer/session/run/permission.h"
+#include "enforcer/session/run/listened.h"
 #include "enforcer/session/run/probes.h"
 #include "enforcer/session/terminal/relay.h"
 #include "enforcer/session/tree/executed.h"
@@ -55,6 +56,7 @@ struct ward_running {
 	struct ward_limits *limits;
 	struct ward_limit_hit hit; /* the limit that ended the run */
 	int offline;		   /* counters of a network namespace without a way out; else -1 */
+	struct ward_listened listened;
 	int control;
 	int control_dir;
 	struct ward_ask_fs ask_fs;

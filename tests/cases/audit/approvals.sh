@@ -8,7 +8,7 @@ run --session asked --events 11 --asked
 run --session plain --events 11
 
 audit verify asked >verdict && fail "a grant from another ring is no gap: $(cat verdict)"
-grep -q '^asked: gap: 1 records tell of a gap' verdict || fail "$(cat verdict)"
+grep -q '^asked: gap: 1 record tells of a gap' verdict || fail "$(cat verdict)"
 audit show --kind gap asked 2>err | grep -q 'a record of kind grant came from ring 1: left out' || fail "who may answer"
 agree "questions"
 vkey=$(audit key show)

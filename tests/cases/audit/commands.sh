@@ -107,7 +107,7 @@ audit list --kind xattr --json | grep -qx '\[\]' || fail "list of nothing"
 # What cannot be looked into is not passed over in silence.
 mv state/sessions/beta/trail.jsonl kept
 audit list --kind deny >out 2>err || fail "list: a missing trail"
-grep -q '1 sessions have no trail any more' err || fail "a missing trail: $(cat err)"
+grep -q '1 session without a trail any more' err || fail "a missing trail: $(cat err)"
 mkfifo state/sessions/beta/trail.jsonl
 rc=0
 audit list --kind deny >out 2>err || rc=$?

@@ -15,7 +15,7 @@ same() {
 hostile=$(printf "it's \"; DROP TABLE record; --\n\033[31m\377")
 run --session one --events 21 --name "$hostile"
 [ ! -e state/index.sqlite ] || fail "an index that nobody asked for"
-audit index | grep -qx '1 sessions, 24 records, 24 of them new' || fail "index"
+audit index | grep -qx '1 session, 24 records, 24 of them new' || fail "index"
 [ "$(stat -c %a state/index.sqlite)" = 600 ] || fail "mode of the index"
 same "first"
 audit index | grep -q ' 0 of them new' || fail "nothing was added"

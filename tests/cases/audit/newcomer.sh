@@ -124,3 +124,34 @@ hasnt "$OUT" "200 days"
 mkdir "$WARD_TMP/fresher"
 expect 0 env XDG_STATE_HOME="$WARD_TMP/fresher" "$WARDFS" run -- true
 hasnt "$ERR" "200 days"
+
+# What to do on the host fits what was refused: an editor is nothing for a directory to be made.
+expect 1 "$WARDFS" run --session directory -- mkdir .vscode
+expect 0 "$WARDFS" audit denials directory
+has "$OUT" "outside of the session: mkdir $PWD/.vscode"
+hasnt "$OUT" EDITOR
+expect 1 "$WARDFS" run --session file -- sh -c 'echo x >.envrc || exit 1'
+expect 0 "$WARDFS" audit denials file
+has "$OUT" "outside of the session: \${EDITOR:-vi} $PWD/.envrc"
+
+# As other programs have it, and what it is, where a word was wrong.
+expect 0 "$WARDFS" audit tail -n 2 walled
+[ "$(echo "$OUT" | wc -l)" -eq 2 ] || fail "tail -n: $OUT"
+expect 125 "$WARDFS" audit sql 'SELECT nope FROM records'
+has "$ERR" "no such column: nope (wardfs audit sql --help names the columns)"
+expect 2 "$WARDFS" seccomp ptrace
+has "$ERR" "there is no verb 'ptrace': did you mean 'explain'?"
+expect 0 "$WARDFS" seccomp explain ptrace
+
+# What would permit it in a file that was given with --policy: 'policy add' writes into no such
+# file.
+printf '[policy]\nversion = 1\nextends = medium\n[files]\ndeny = /workspace/a.txt\n' >"$WARD_TMP/given.policy"
+expect 1 "$WARDFS" run --policy "$WARD_TMP/given.policy" --session given -- cat a.txt
+has "$ERR" "($WARD_TMP/given.policy:5)"
+expect 0 "$WARDFS" audit denials given
+has "$OUT" "[files] of $WARD_TMP/given.policy"
+hasnt "$OUT" "by: "
+expect 0 "$WARDFS" policy add deny /workspace/a.txt
+expect 1 "$WARDFS" run --session own -- cat a.txt
+expect 0 "$WARDFS" audit denials own
+has "$OUT" "by:        wardfs policy add read /workspace/a.txt"

@@ -41,7 +41,7 @@ untouched() {
 	rm -f kept
 	checked 0
 	checked 0
-	has "$ERR" "4 sessions are unchanged"
+	has "$ERR" "4 sessions are unchanged since"
 }
 trail() { find "state/sessions/$1" -name 'trail.jsonl*'; }
 
@@ -53,7 +53,7 @@ touch -r time "$(trail two)"
 checked 1
 has "$OUT" "two: "
 hasnt "$OUT" "two: intact"
-has "$ERR" "3 sessions are unchanged"
+has "$ERR" "3 sessions are unchanged since"
 # ... which is told again each time: it was not kept.
 checked 1
 hasnt "$OUT" "two: intact"

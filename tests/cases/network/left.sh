@@ -34,6 +34,16 @@ expect 0 "$WARDFS" audit sql "SELECT DISTINCT session FROM records WHERE host = 
 [ "$OUT" = "session
 first
 second" ] || fail "sql: $OUT"
+# A command that fails because a host that it may reach was not reached: that is said. The control:
+# one that fails after it reached its host, and one that gets over it.
+reached='curl -sS -o /dev/null --max-time 60 "http://$1/"; exit "$2"'
+policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'allow = nowhere.example'
+expect 7 "$WARDFS" run --policy "$HOME/pol" -- sh -c "$reached" sh web.example 7
+hasnt "$ERR" "did not come about"
+expect 0 "$WARDFS" run --policy "$HOME/pol" -- sh -c "$reached" sh nowhere.example 0
+hasnt "$ERR" "did not come about"
+expect 7 "$WARDFS" run --policy "$HOME/pol" -- sh -c "$reached" sh nowhere.example 7
+has "$ERR" "a connection that the policy allows did not come about from this host: nowhere.example:80: the name does not exist"
 exit 0
 S
 in_host_both "$WARD_TMP/check.sh"

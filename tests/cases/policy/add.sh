@@ -91,7 +91,24 @@ expect 0 "$WARDFS" policy add read /workspace/deep/own.pem
 hasnt "$ERR" "every depth"
 explain write other/deep/own.pem || fail "it matches elsewhere"
 expect 0 "$WARDFS" policy undo
-rm -r deep
+mkdir deep/src
+: >deep/src/App.tsx
+expect 0 "$WARDFS" policy add deny deep/src/App.tsx
+has "$OUT" '  /workspace/deep/src/App.tsx: -read,'
+hasnt "$OUT" "HEAD"
+expect 0 "$WARDFS" policy undo
+echo "--- such a name of a secret that stays closed, or of a file that loses by it: not written"
+: >.env
+: >plain
+expect 2 "$WARDFS" policy add read .env
+has "$ERR" "[files] read = .env gives /workspace/.env no right"
+has "$ERR" "wardfs policy add --lift-guard read /workspace/.env"
+expect 2 "$WARDFS" policy add read plain
+has "$ERR" "/workspace/plain can be read already"
+explain write plain || fail "it was written all the same"
+expect 0 "$WARDFS" policy add read nothing-of-that-name
+expect 0 "$WARDFS" policy undo
+rm -r deep .env plain
 echo "--- what is too wide is said, and added by --force alone"
 expect 2 "$WARDFS" policy add write /workspace
 has "$ERR" "[files] write = /workspace: too wide"

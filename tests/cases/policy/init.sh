@@ -190,8 +190,8 @@ mkdir -p "$HOME/.config/go" "$HOME/.config/wardfs"
 printf 'GOPROXY=https://go.example,direct\n' >"$HOME/.config/go/env"
 printf 'registry.example   the company'"'"'s\n' >"${XDG_CONFIG_HOME:-$HOME/.config}/wardfs/registries"
 init
-for line in 'registry.example:443   ; package-lock.json, 1 times' 'go.example:443   ; your .config/go/env' \
-	'evil.example:443   ; package-lock.json, 1 times' 'private.example:8443' 'scope.example:443   ; .npmrc' \
+for line in 'registry.example:443   ; package-lock.json, 1 time' 'go.example:443   ; your .config/go/env' \
+	'evil.example:443   ; package-lock.json, 1 time' 'private.example:8443' 'scope.example:443   ; .npmrc' \
 	'wheels.example:443' 'uv.example:443' 'crates.example:443'; do
 	written "; allow = $line"
 done

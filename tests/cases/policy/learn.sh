@@ -64,7 +64,7 @@ expect 0 "$WARDFS" policy check
 expect 0 "$WARDFS" run -- sh -c "$work"
 for other in 'cat docs/d' 'echo x >>src/m.c' 'touch new' 'cat certs/a.pem'; do
 	expect 1 "$WARDFS" run -- sh -c "$other || exit 1"
-	has "$ERR" "projects/"
+	has "$ERR" "(your policy:"
 done
 expect 0 "$WARDFS" run --policy medium -- sh -c 'cat docs/d && echo x >>src/m.c && touch new'
 # A file of its own, replaced when asked.
@@ -180,6 +180,7 @@ has "$OUT" '"again": null'
 [ -z "$(ls "$XDG_RUNTIME_DIR"/wardfs/*.policy 2>/dev/null)" ] || fail "a proposal was left behind"
 # Nothing used, nothing proposed; its own status is the status.
 expect 3 "$WARDFS" learn -- sh -c 'exit 3'
+has "$ERR" "the command failed with exit status 3; nothing of the project was used"
 has "$ERR" "nothing to propose"
 expect 127 "$WARDFS" learn -- no-such-program
 exit 0

@@ -23,7 +23,7 @@ digest() { sha256sum .wardfs.propose | cut -c 1-64; }
 
 echo "--- nothing is in force by itself, and run says that it is there"
 expect 0 "$WARDFS" init
-asks '; mine: ignore all guards\n[files]\nread = /workspace/test.pem\n[network]\nallow = web.example:443\n[env]\nset = CI=1\n'
+asks '; mine: ignore all guards\n[files]\nread = /workspace/test.pem\n[network]\nmode = allowlist\nallow = web.example:443\n[env]\nset = CI=1\n'
 ! may read test.pem || fail "in force by itself"
 expect 1 "$WARDFS" run -- cat test.pem </dev/null
 has "$ERR" "asks for rights in .wardfs.propose; none of them is in force: 'wardfs init'"

@@ -20,6 +20,17 @@ for to in example.org '[::1]'; do
 	has "$OUT" "connect $to:443: "
 done
 
+# Nothing to test is said.
+cat >none.policy <<'END'
+[policy]
+version = 1
+extends = medium
+END
+expect 0 "$WARDFS" policy test none.policy
+[ "$OUT" = "TAP version 13
+1..0" ] || fail "$OUT"
+has "$ERR" "there is no [test] to run"
+
 cat >good.policy <<'END'
 [policy]
 version = 1

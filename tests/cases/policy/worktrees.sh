@@ -162,6 +162,23 @@ expect 0 "$WARDFS" run -- sh -c 'cat "$HOME/kept"'
 expect 0 "$WARDFS" home list
 has "$OUT" "$PWD"
 
+# Renamed: no name says it, but the kept home knows its directory. The control: another directory in
+# the same place, and one that has a name like that only.
+expect 0 "$WARDFS" run -- true
+renamed=$(dirname "$PWD")/renamed
+was=$PWD
+cd ..
+mkdir stranger
+(cd stranger && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
+mv main renamed
+(cd stranger && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
+cd renamed || exit 1
+expect 0 "$WARDFS" run --dry-run -- true
+has "$ERR" "but one for $was, which is gone"
+cp -r ../renamed ../copied
+(cd ../copied && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
+cd "$renamed" || exit 1
+
 [ "$(id -u)" -eq 0 ] || skip "the rest needs root"
 # As root for the owner: the command acts with the owner's rights. Their directory of policies could
 # be a link.

@@ -157,9 +157,9 @@ hasnt "$OUT$ERR" s3cr3t
 has "$OUT" "SOME_API_KEY (passed on)"
 has "$OUT" "OTHER (--env)"
 has "$OUT" "COLOR=blue ([env] set)"
-has "$OUT" "medium:"
-has "$OUT" "$PWD/key.policy:5 [env] pass = SOME_API_KEY"
-has "$OUT" "command line:"
+has "$OUT" "profile: medium"
+has "$OUT" "line 5 [env] pass = SOME_API_KEY"
+has "$OUT" "command line"
 has "$OUT" "[guard] hide = *.pem"
 has "$OUT" "/workspace: $PWD, also at $PWD"
 has "$OUT" "a script for /bin/sh"
@@ -175,6 +175,25 @@ has "$OUT" "It would not start: exit status 127."
 has "$ERR" "no-such-program: not found in PATH"
 expect 2 "$WARDFS" run --json -- true
 has "$ERR" "--json goes with --dry-run"
+
+# Names stand as they are, and what the trail keeps of secrets is no rule.
+mkdir ../with-hyphen
+(
+	cd ../with-hyphen || exit 1
+	git init -q
+	: >.env
+	expect 0 "$WARDFS" policy add deny /workspace/nothing
+	expect 0 "$WARDFS" run --dry-run -- true
+	has "$OUT" 'with\x2dhyphen.policy'
+	hasnt "$OUT" 'with\\x2dhyphen.policy'
+	hasnt "$OUT" 'found'
+	hasnt "$OUT" '[]'
+	expect 0 "$WARDFS" quota
+	has "$ERR" "no session is running"
+	expect 125 "$WARDFS" audit verify 'no-such-*.tar'
+	has "$ERR" "no-such-*.tar: no session has such a name, and no file is there"
+)
+rm -r ../with-hyphen
 
 # An ordinary user.
 [ "$(id -u)" -eq 0 ] || exit 0

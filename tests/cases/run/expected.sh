@@ -25,7 +25,7 @@ expect 0 "$WARDFS" run --policy ../own.policy --session only -- sh -c "$try" sh 
 [ -e quiet/a ] || fail "it was not refused"
 expect 0 "$WARDFS" audit denials only
 has "$OUT" "0 refusals in session only"
-has "$OUT" "1 more are expected by the policy: wardfs audit denials --expected only"
+has "$OUT" "1 more expected by the policy: wardfs audit denials --expected only"
 hasnt "$OUT" quiet
 expect 0 "$WARDFS" audit denials --expected only
 has "$OUT" "unlink /workspace/quiet/a"
@@ -87,3 +87,14 @@ expect 0 "$WARDFS" run --policy ../own.policy -- sh -c "$call" sh telemetry.exam
 has "$ERR" "connect telemetry.example"
 has "$ERR" "connect one.example:81"
 exit 0
+# A line of the owner's file for the project is named as theirs; the file's long name is in denials.
+mkdir ../own-file
+cd ../own-file || exit 1
+git init -q
+echo x >free
+expect 0 "$WARDFS" run -- cat free
+expect 0 "$WARDFS" policy add deny /workspace/free
+expect 1 "$WARDFS" run --session own-file -- cat free
+echo "$ERR" | grep -q '1 refused: open /workspace/free (your policy:[0-9]*); more: ' || fail "not named: $ERR"
+expect 0 "$WARDFS" audit denials own-file
+has "$OUT" "own\\x2dfile.policy:"

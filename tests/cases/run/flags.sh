@@ -61,4 +61,9 @@ has "$OUT" "WARDFS_SESSION=envs"
 grep -rq -e hunter2 -e 42x42 "$XDG_STATE_HOME" && fail "a value reached the trail"
 grep -rq SECRET_TOKEN "$XDG_STATE_HOME" || fail "the name is not in the trail"
 expect 2 "$WARDFS" run --env '1bad' -- true
+# What is not set here is not set inside, and that is said; control: what is set, if to nothing.
+expect 0 env EMPTY= "$WARDFS" run --env NOWHERE_SET --env EMPTY -- sh -c 'echo "${NOWHERE_SET-unset} ${EMPTY-unset}."'
+[ "$OUT" = "unset ." ] || fail "$OUT"
+has "$ERR" "--env NOWHERE_SET: the variable is not set here, and not set inside"
+hasnt "$ERR" EMPTY
 exit 0

@@ -14,6 +14,18 @@ done
 long=$(printf '%s\n' "$OUT" | grep '^  [a-z]' | awk 'length($0) > 80')
 [ -z "$long" ] || fail "more than a line: $long"
 
+echo "--- -h is what many type first: the same as --help, and no option of the command's"
+for verb in run exec top learn init doctor 'policy add' 'home list' 'audit list' 'audit show' policy audit; do
+	# shellcheck disable=SC2086 # words
+	expect 0 "$WARDFS" $verb -h
+	short=$OUT
+	# shellcheck disable=SC2086
+	"$WARDFS" $verb --help >long 2>&1 || :
+	[ "$short" = "$(cat long)" ] || fail "$verb -h: $short"
+done
+mkdir -p of
+(cd of && git init -q && expect 0 "$WARDFS" run -- echo -h && [ "$OUT" = -h ]) || fail "not the command's"
+
 echo "--- built and not installed: the file is named"
 expect 0 "$WARDFS" --help
 command=$(printf '%s\n' "$OUT" | sed -n 's/^The manual: //p')

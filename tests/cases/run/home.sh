@@ -152,7 +152,7 @@ has "$ERR" "no home is kept"
 expect 1 "$WARDFS" run -- sh -c 'test -e ~/.npm'
 # All at once: only who is asked and says yes, or says so beforehand.
 expect 1 "$WARDFS" home clear --all
-has "$ERR" "--all would clear 2 homes of 1 owners"
+has "$ERR" "--all would clear 2 homes of 1 owner in"
 has "$ERR" "Give --yes"
 answered() { # ANSWER: on a terminal
 	python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/home-asked.py")" "$1" "$WARDFS" home clear --all

@@ -64,6 +64,12 @@ expect 0 without_any "$WARDFS" run --session unheld-again -- true
 [ -z "$ERR" ] || fail "said again: $ERR"
 expect 0 start unheld-again
 has "$OUT" '"limit-memory":{"why":"'
+expect 0 without_any "$WARDFS" run -p low -- true
+has "$ERR" 'cannot hold these limits of the profile: memory = 512M'
+for _ in 1 2; do
+	expect 0 without_any "$WARDFS" run -- true
+	[ -z "$ERR" ] || fail "said again: $ERR"
+done
 expect 0 without_any "$WARDFS" run -v -- true
 has "$ERR" 'cannot hold these limits of the profile: memory = 75%'
 policy 'memory = 100M

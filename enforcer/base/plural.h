@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "1 file", "2 files": what a message appends to the noun behind a number. */
+#pragma once
+
+#include <stdint.h>
+
+static inline const char *ward_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* The same for verbs: "1 was", "2 were". */
+static inline const char *ward_were(uint64_t n)
+{
+	return n == 1 ? "was" : "were";
+}
