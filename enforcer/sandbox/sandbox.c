@@ -61,6 +61,7 @@ struct ward_sandbox {
 	int pidfd;
 	int execs; /* listener, -1: none */
 	bool listen_execs;
+	uint32_t no_probes; /* of an engine */
 	bool wants_pty, keep;
 	bool wants_wire;
 	bool probed;  /* all probes held */
@@ -90,7 +91,9 @@ static uint32_t flags_of(const struct ward_sandbox_spec *s, bool filtered)
 	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
 	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
 	       (s->replay ? WARD_BLUEPRINT_REPLAY : 0) | (s->pty ? WARD_BLUEPRINT_PTY : 0) |
-	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0);
+	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0) |
+	       (s->engine ? WARD_BLUEPRINT_ENGINE : 0) |
+	       (s->engine && s->engine->exec_argv ? WARD_BLUEPRINT_FOREIGN : 0);
 }
 
 static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb,
@@ -151,6 +154,10 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 		.n_argv = count_strings(s->argv),
 		.envp = (char **)(uintptr_t)s->envp,
 		.n_envp = count_strings(s->envp),
+		.engine = s->engine ? (char **)(uintptr_t)s->engine->argv : NULL,
+		.n_engine = s->engine ? count_strings(s->engine->argv) : 0,
+		.engine_exec = s->engine ? (char **)(uintptr_t)s->engine->exec_argv : NULL,
+		.n_engine_exec = s->engine ? count_strings(s->engine->exec_argv) : 0,
 		.cwd = (char *)(uintptr_t)s->cwd,
 		.probe_outside = (char *)(uintptr_t)s->probe_outside,
 		.probe_socket = (char *)(uintptr_t)s->probe_socket,
@@ -541,7 +548,9 @@ int ward_sandbox_begin(
 	sb->keep = spec->keep;
 	/* One listener is all that a tree of processes can have, and no-exec is one by itself. */
 	sb->listen_execs = spec->listen_execs && sb->layers & WARD_LAYER_SECCOMP &&
-			   spec->seccomp != WARD_SECCOMP_NO_EXEC;
+			   spec->seccomp != WARD_SECCOMP_NO_EXEC &&
+			   !(spec->engine && spec->engine->exec_argv);
+	sb->no_probes = spec->engine ? spec->engine->no_probes : 0;
 	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;
 	sb->agent_gid = spec->agent_gid;
@@ -619,7 +628,8 @@ int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WAR
 	enum ward_probe first = WARD_PROBE_NONE;
 	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
 		ret[i] = v[i];
-		bool applies = ward_probe_applies((enum ward_probe)i, sb->layers);
+		bool applies = ward_probe_applies((enum ward_probe)i, sb->layers) &&
+			       !(sb->no_probes & UINT32_C(1) << i);
 		ret_verdicts[i] =
 			applies || v[i].made ? ward_probe_judge(&v[i]) : WARD_PROBE_SKIPPED;
 		if (ret_verdicts[i] != WARD_PROBE_HELD && ret_verdicts[i] != WARD_PROBE_SKIPPED &&

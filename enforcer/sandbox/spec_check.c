@@ -30,6 +30,10 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 		return ward_err_set(err, -EINVAL,
 			"an image needs a view of its own, a path without "
 			"links, and no list of programs");
+	if (s->engine && (s->layers != WARD_LAYERS_ALL || !s->engine->argv ||
+				 !s->engine->argv[0] || !s->engine->config ||
+				 !s->engine->cgroup || !ward_blueprint_path_ok(s->engine->program)))
+		return ward_err_set(err, -EINVAL, "an engine needs all layers and its bundle");
 	if (s->replay && !ward_layers_replay(s->layers))
 		return ward_err_set(
 			err, -EINVAL, "changes of the host cannot be replayed in this session");

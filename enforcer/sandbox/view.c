@@ -475,13 +475,19 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		mark_noexec(&w, spec);
 	if (r == 0 && !w.error && spec->programs)
 		r = ward_view_programs(spec, &w, err);
+	/* Where the engine mounts our pid 1 for the container. */
+	if (spec->engine)
+		ward_view_add(&w, WARD_BLUEPRINT_FILE, WARD_SANDBOX_ENGINE_INIT, "", 0555, 0);
+	if (r == 0 && !w.error)
+		qsort(w.v, w.n, sizeof(*w.v), compare);
+	if (r == 0 && spec->engine)
+		ward_view_engine(spec, &w);
 	if (r == 0 && w.error)
 		r = ward_err_sys(err, w.error, "describe the view");
 	if (r < 0) {
 		ward_view_clear(&w);
 		return r;
 	}
-	qsort(w.v, w.n, sizeof(*w.v), compare);
 	*view = w;
 	return 0;
 }

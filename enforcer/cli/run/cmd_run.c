@@ -32,6 +32,7 @@ enum {
 	OPT_ALLOW_MISSING,
 	OPT_TRUST,
 	OPT_IMAGE,
+	OPT_ENGINE,
 	OPT_LABEL,
 	OPT_JSON
 };
@@ -52,6 +53,8 @@ static const struct argp_option options[] = {
 	{"image", OPT_IMAGE, "IMAGE", 0,
 		"Show the files of IMAGE in place of this host's programs: a directory (./DIR), or a name of wardfs image list; none: no image. Without CMD: the image's own command",
 		0},
+	{"engine", OPT_ENGINE, "ENGINE", 0,
+		"Mode docker with this engine: runc, crun, runsc, or the path of one", 0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
 	{"session", 's', "NAME", 0, "Name of the session; a name that was used gets a number", 0},
 	{"env", 'e', "NAME[=VALUE]", 0,
@@ -135,6 +138,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_IMAGE:
 		o->image = arg;
+		return 0;
+	case OPT_ENGINE:
+		o->engine = arg;
 		return 0;
 	case 'u':
 		o->user = arg;

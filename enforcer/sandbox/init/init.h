@@ -36,6 +36,7 @@ struct ward_init {
 	uint64_t nested_ids[WARD_INIT_NESTED_MAX]; /* of these, once attached: STATX_MNT_ID */
 	size_t n_nested;
 	int root;      /* O_PATH of the new root */
+	const char *view; /* in pid 1: where that has what the command sees */
 	int shut;      /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
 	int tty;       /* other side of the pty, pid 1's controlling terminal; -1 */
 	int child;     /* to the command's child: its reports, our go; -1: executed */
@@ -111,6 +112,16 @@ int ward_init_shut_begin(struct ward_init *in) ward_must_check;
 /* Shuts this detached mount and those on it, if that can be done. */
 void ward_init_shut(struct ward_init *in, int mount);
 void ward_init_shut_end(struct ward_init *in);
+
+/* --- engine.c: with WARD_BLUEPRINT_ENGINE --- */
+/* In pid 1, once all is mounted: starts the engine, and lives as long as what that started. Returns
+ * the exit status. */
+int ward_init_engine(struct ward_init *in);
+/* As the container's pid 1, with the blueprint read: descriptors and controls of probes from pid 1;
+ * the command's own id; drops everything. */
+int ward_init_inside(struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Becomes the engine; with the rights that a caller still has. */
+_Noreturn void ward_init_engine_execute(char *const *argv);
 
 /* --- nested.c: in pid 1 --- */
 /* Once the trees are served: mounts those that lie beneath others, wherever these are seen. */
