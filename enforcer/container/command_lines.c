@@ -9,7 +9,7 @@
 #include "enforcer/container/internal.h"
 
 /* One container has one session, and the engine's state lives no longer than both. */
-#define NAME "session"
+#define NAME WARD_SANDBOX_ENGINE_NAME
 #define STATE WARD_SANDBOX_ENGINE_STATE
 #define LOG STATE "/log"
 
@@ -88,5 +88,5 @@ int ward_container_runsc(struct ward_container *c, const struct ward_sandbox_spe
 	(void)spec;
 	if (r == 0)
 		r = PUT(c->argv, "run", "--bundle", WARD_SANDBOX_ENGINE_BUNDLE, NAME);
-	return r == 0 ? PUT(c->exec_argv, "exec", NAME, WARD_SANDBOX_ENGINE_INIT) : r;
+	return r == 0 ? PUT(c->exec_argv, "exec", "--user", "0:0") : r;
 }

@@ -44,12 +44,9 @@ static json_t *capabilities(const struct ward_engine *e)
 static json_t *process(const struct ward_engine *e, const struct ward_sandbox_spec *spec)
 {
 	const bool tty = e->own_kernel && spec->pty;
-	/* An engine with our kernel maps the id that it has, the command's, to 0; pid 1 maps it
-	 * back. */
-	json_int_t uid = e->own_kernel ? spec->agent_uid : 0;
-	json_int_t gid = e->own_kernel ? spec->agent_gid : 0;
-	return json_pack("{s:b, s:{s:I, s:I}, s:[s, s], s:[s], s:s, s:o, s:b}", "terminal", tty, "user",
-		"uid", uid, "gid", gid, "args", WARD_SANDBOX_ENGINE_INIT, WARD_SANDBOX_ENGINE_INSIDE,
+	/* An engine maps the one id that it has, the command's, to 0; pid 1 maps it back. */
+	return json_pack("{s:b, s:{s:i, s:i}, s:[s, s], s:[s], s:s, s:o, s:b}", "terminal", tty, "user",
+		"uid", 0, "gid", 0, "args", WARD_SANDBOX_ENGINE_INIT, WARD_SANDBOX_ENGINE_INSIDE,
 		"env", "PATH=/usr/bin:/bin", "cwd", "/", "capabilities", capabilities(e),
 		"noNewPrivileges", 1);
 }
@@ -68,6 +65,13 @@ static json_t *mounts(const struct ward_engine *e)
 			json_pack("{s:s, s:s, s:s, s:[s]}", "destination", "/dev", "type", "bind",
 				"source", WARD_SANDBOX_ENGINE_VIEW "/dev", "options", "rbind"));
 	}
+	static const char *const ours[][3] = {
+		{WARD_SANDBOX_ENGINE_TALK, WARD_SANDBOX_ENGINE_STATE "/talk", "rw"},
+		{WARD_SANDBOX_ENGINE_PLAN, WARD_SANDBOX_ENGINE_STATE "/plan", "ro"}};
+	for (size_t i = 0; e->own_kernel && i < COUNT(ours); i++)
+		json_array_append_new(a,
+			json_pack("{s:s, s:s, s:s, s:[s, s]}", "destination", ours[i][0], "type", "bind",
+				"source", ours[i][1], "options", "bind", ours[i][2]));
 	/* Read-only already. To say so again would be a new mount without nosuid, which a namespace
 	 * of its own may not make. */
 	json_array_append_new(a,
@@ -103,8 +107,9 @@ char *ward_container_config(const struct ward_engine *e, const struct ward_sandb
 		json_object_set_new(labels, "wardfs.session", json_string(spec->session));
 	if (spec->policy_digest)
 		json_object_set_new(labels, "wardfs.policy", json_string(spec->policy_digest));
+	/* The view is read-only as it is. gVisor would make a new mount of it to say so again. */
 	json_t *o = json_pack("{s:s, s:o, s:{s:s, s:b}, s:o, s:o, s:o}", "ociVersion", "1.0.2",
-		"process", process(e, spec), "root", "path", WARD_SANDBOX_ENGINE_VIEW, "readonly", 1,
+		"process", process(e, spec), "root", "path", WARD_SANDBOX_ENGINE_VIEW, "readonly", !e->own_kernel,
 		"mounts", mounts(e), "annotations", labels, "linux", linux_part(e, spec));
 	char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	json_decref(o);

@@ -57,9 +57,13 @@ static int prepare(struct ward_confined *c, struct ward_sandbox_spec *spec, stru
 	int r = ward_engine_look(spec->runtime, spec->owner_uid, &own->found, err);
 	if (r == 0)
 		r = ward_container_make(&own->found, spec, &own->container, err);
-	if (r == 0)
-		spec->engine = &own->container->engine;
-	return r;
+	if (r < 0)
+		return r;
+	spec->engine = &own->container->engine;
+	/* Programs in there hear of changes from their own kernel alone. */
+	if (ward_engine_own_kernel(own->found.engine))
+		spec->replay = NULL;
+	return 0;
 }
 
 static void release(struct ward_confined *c)

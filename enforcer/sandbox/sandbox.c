@@ -628,6 +628,9 @@ int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WAR
 	enum ward_probe first = WARD_PROBE_NONE;
 	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
 		ret[i] = v[i];
+		/* Of another kernel's layers it says nothing. */
+		if (sb->no_probes & UINT32_C(1) << i)
+			ret[i] = v[i] = (struct ward_probe_result){.probe = (enum ward_probe)i};
 		bool applies = ward_probe_applies((enum ward_probe)i, sb->layers) &&
 			       !(sb->no_probes & UINT32_C(1) << i);
 		ret_verdicts[i] =

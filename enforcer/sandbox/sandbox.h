@@ -135,6 +135,12 @@ struct ward_sandbox_engine {
 /* Our pid 1 in the container, and where the engine has it from. */
 #define WARD_SANDBOX_ENGINE_INIT "/wardfs-init"
 #define WARD_SANDBOX_ENGINE_INSIDE "inside"
+#define WARD_SANDBOX_ENGINE_EXEC "exec"
+#define WARD_SANDBOX_ENGINE_NAME "session" /* of the container */
+/* With exec_argv, in the container: what pid 1 and it say to each other, and its blueprint; both
+ * lie beneath WARD_SANDBOX_ENGINE_STATE as "talk" and "plan". */
+#define WARD_SANDBOX_ENGINE_TALK "/wardfs-talk"
+#define WARD_SANDBOX_ENGINE_PLAN "/wardfs-plan"
 /* How many descriptors from 3 on the engine passes to pid 1 of the container. */
 size_t ward_sandbox_engine_fds(size_t n_lifelines, bool replay, bool pty);
 

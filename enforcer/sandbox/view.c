@@ -478,6 +478,10 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 	/* Where the engine mounts our pid 1 for the container. */
 	if (spec->engine)
 		ward_view_add(&w, WARD_BLUEPRINT_FILE, WARD_SANDBOX_ENGINE_INIT, "", 0555, 0);
+	if (spec->engine && spec->engine->exec_argv) {
+		ward_view_add(&w, WARD_BLUEPRINT_DIR, WARD_SANDBOX_ENGINE_TALK, NULL, 0755, 0);
+		ward_view_add(&w, WARD_BLUEPRINT_DIR, WARD_SANDBOX_ENGINE_PLAN, NULL, 0755, 0);
+	}
 	if (r == 0 && !w.error)
 		qsort(w.v, w.n, sizeof(*w.v), compare);
 	if (r == 0 && spec->engine)

@@ -44,6 +44,8 @@ void ward_view_engine(const struct ward_sandbox_spec *spec, struct ward_view_lis
 		add(w, WARD_BLUEPRINT_DEVICE, path, path, 0, 0);
 	}
 	add(w, WARD_BLUEPRINT_DIR, "/proc", NULL, 0555, 0);
+	/* gVisor makes the root of its kernel there. */
+	add(w, WARD_BLUEPRINT_DIR, "/tmp", NULL, 0755, 0);
 	add(w, WARD_BLUEPRINT_TMPFS, WARD_SANDBOX_ENGINE_STATE, NULL, 0700, 0);
 	add(w, WARD_BLUEPRINT_FILE, WARD_SANDBOX_ENGINE_BUNDLE "/config.json", e->config, 0444, 0);
 	add(w, WARD_BLUEPRINT_BIND, WARD_SANDBOX_ENGINE_INIT, spec->init_program, 0, 0);

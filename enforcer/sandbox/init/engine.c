@@ -70,7 +70,7 @@ static int keep_capabilities(void)
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
 		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
 			return -errno;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
+	return 0;
 }
 
 _Noreturn void ward_init_engine_execute(char *const *argv)
@@ -81,7 +81,7 @@ _Noreturn void ward_init_engine_execute(char *const *argv)
 		signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	umask(022);
-	if (chdir("/") == 0 && keep_capabilities() == 0)
+	if (chdir("/") == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		execve(argv[0], argv, environment);
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -111,16 +111,16 @@ static _Noreturn void become_engine(const struct ward_init *in, int handed)
 	from[n++] = handed;
 	for (size_t i = 0; i < n; i++)
 		to[i] = (int)i;
-	if (ward_fd_inherit(from, to, n) < 0)
+	if (ward_fd_inherit(from, to, n) < 0 || keep_capabilities() < 0)
 		_exit(126);
 	ward_init_engine_execute(p->engine);
 }
 
-/* The last thing that it said: the value of "msg", its escapes as they are. */
-static void tell_why(const char *engine, int status)
+/* The value of "msg" in the last line, its escapes as they are. */
+const char *ward_init_engine_why(int status)
 {
 	static char log[LOG_MAX];
-	char text[WARD_ERR_TEXT_MAX];
+	static char text[WARD_ERR_TEXT_MAX];
 	ward_cleanup_fd int fd = open(LOG, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	ssize_t n = fd < 0 ? 0 : read(fd, log, sizeof(log) - 1);
 	log[n > 0 ? n : 0] = '\0';
@@ -132,15 +132,13 @@ static void tell_why(const char *engine, int status)
 		size_t len = 0;
 		while (last[len] && last[len] != '\n' && !(last[len] == '"' && last[len - 1] != '\\'))
 			len++;
-		snprintf(text, sizeof(text), "the engine %s: %.*s", engine, (int)len, last);
+		snprintf(text, sizeof(text), "the engine: %.*s", (int)len, last);
 	} else if (WIFSIGNALED(status)) {
-		snprintf(text, sizeof(text), "the engine %s was killed by signal %d", engine,
-			WTERMSIG(status));
+		snprintf(text, sizeof(text), "the engine was killed by signal %d", WTERMSIG(status));
 	} else {
-		snprintf(text, sizeof(text), "the engine %s ended with status %d", engine,
-			WEXITSTATUS(status));
+		snprintf(text, sizeof(text), "the engine ended with status %d", WEXITSTATUS(status));
 	}
-	ward_init_tell_failed(-EIO, WARD_INIT_SETUP, text);
+	return text;
 }
 
 /* --- pid 1 beside it --- */
@@ -156,9 +154,8 @@ static bool lifeline_closed(const struct pollfd *fds, size_t n)
 /* The engine leaves the container to us. Without it nobody in the container would say anything. */
 static int engine_ended(struct ward_init *in, int status)
 {
-	const char *name = in->blueprint.engine[0];
 	if (status != 0) {
-		tell_why(strrchr(name, '/') + 1, status);
+		ward_init_tell_failed(-EIO, WARD_INIT_SETUP, ward_init_engine_why(status));
 		return -EIO;
 	}
 	close(WARD_INIT_FD_CONTROL);
@@ -236,7 +233,7 @@ static int write_file(const char *path, const char *text)
 	return fd < 0 ? -errno : ward_fd_write_all(fd, text, strlen(text));
 }
 
-static int own_id(const struct ward_init *in, struct ward_err *err)
+int ward_init_own_id(const struct ward_init *in, struct ward_err *err)
 {
 	char uids[64], gids[64];
 	snprintf(uids, sizeof(uids), "%u %u 1\n", in->blueprint.agent_uid, geteuid());
@@ -244,6 +241,9 @@ static int own_id(const struct ward_init *in, struct ward_err *err)
 	if (unshare(CLONE_NEWUSER) < 0)
 		return ward_err_sys(err, -errno, "make a user namespace in the container");
 	int r = write_file("/proc/self/setgroups", "deny");
+	/* gVisor has no such file: there groups cannot be set without a capability anyway. */
+	if (r == -ENOENT && in->blueprint.flags & WARD_BLUEPRINT_FOREIGN)
+		r = 0;
 	if (r == 0)
 		r = write_file("/proc/self/uid_map", uids);
 	if (r == 0)
@@ -279,7 +279,7 @@ static int take_descriptors(struct ward_init *in, struct ward_err *err)
 }
 
 /* The engine's root is none of the command's. */
-static void forget_outer(struct ward_blueprint *p)
+void ward_init_forget_outer(struct ward_blueprint *p)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < p->n_entries; i++) {
@@ -298,7 +298,7 @@ int ward_init_inside(struct ward_init *in, struct ward_err *err)
 {
 	if (getpid() != 1)
 		return ward_err_set(err, -EPERM, "the engine made no pid namespace");
-	forget_outer(&in->blueprint);
+	ward_init_forget_outer(&in->blueprint);
 	int r = take_descriptors(in, err);
 	if (r < 0)
 		return r;
@@ -307,7 +307,7 @@ int ward_init_inside(struct ward_init *in, struct ward_err *err)
 		return ward_err_sys(err, -errno, "take the pty as terminal");
 	if (in->blueprint.layers & WARD_LAYER_LANDLOCK)
 		in->landlock = ward_kernel_landlock();
-	r = own_id(in, err);
+	r = ward_init_own_id(in, err);
 	if (r == 0)
 		r = ward_init_note_mounts(in, err);
 	return r < 0 ? r : ward_init_drop(err);

@@ -122,6 +122,22 @@ int ward_init_engine(struct ward_init *in);
 int ward_init_inside(struct ward_init *in, struct ward_err *err) ward_must_check;
 /* Becomes the engine; with the rights that a caller still has. */
 _Noreturn void ward_init_engine_execute(char *const *argv);
+/* Why the engine ended, for people: what it said last, else its status. */
+const char *ward_init_engine_why(int status);
+/* In the container: a user namespace in which its user 0 has the command's id. */
+int ward_init_own_id(const struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Takes the entries of the engine's root out. */
+void ward_init_forget_outer(struct ward_blueprint *p);
+
+/* --- foreign.c: with WARD_BLUEPRINT_FOREIGN --- */
+/* In the command's child, in place of the command: starts the engine. */
+_Noreturn void ward_init_relay(struct ward_init *in, int fd);
+/* In what the starter forked: one more command in the container. */
+_Noreturn void ward_init_foreign_exec(
+	const struct ward_init *in, const struct ward_blueprint_exec *e);
+/* In the container: as its pid 1, and before a further command. They return the exit status. */
+int ward_init_foreign_inside(struct ward_init *in);
+int ward_init_foreign_command(struct ward_init *in, char **argv);
 
 /* --- nested.c: in pid 1 --- */
 /* Once the trees are served: mounts those that lie beneath others, wherever these are seen. */
@@ -190,6 +206,8 @@ int ward_init_execute(const struct ward_blueprint *p);
 /* Forks the command's child; in->command and in->child are set. It confines itself, probes,
  * reports, and waits for a byte before it becomes the command. */
 int ward_init_command(struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Limits and filter of a command alone, for one that nothing passed them on to. */
+int ward_init_confine_again(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- starter.c: in the command's child, once it is confined --- */
 /* Forks the starter, a child of pid 1, without the descriptor asks; *ret_sock is pid 1's end. */

@@ -73,7 +73,8 @@ static int finish(struct ward_init *in, struct ward_err *err)
 	if (r == 0)
 		r = ward_init_files(in, err);
 	/* The engine needs our rights; of its mounts the container's pid 1 takes note. */
-	if (r < 0 || in->blueprint.flags & WARD_BLUEPRINT_ENGINE)
+	const uint32_t engine = WARD_BLUEPRINT_ENGINE | WARD_BLUEPRINT_FOREIGN;
+	if (r < 0 || (in->blueprint.flags & engine) == WARD_BLUEPRINT_ENGINE)
 		return r;
 	r = ward_init_note_mounts(in, err);
 	return r < 0 ? r : ward_init_drop(err);
@@ -154,8 +155,9 @@ static int run_pid1(struct ward_init *in, const int staged_pipe[2])
 		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);
 		return 125;
 	}
-	return in->blueprint.flags & WARD_BLUEPRINT_ENGINE ? ward_init_engine(in)
-							   : run_command(in, &err);
+	const bool foreign = in->blueprint.flags & WARD_BLUEPRINT_FOREIGN;
+	return in->blueprint.flags & WARD_BLUEPRINT_ENGINE && !foreign ? ward_init_engine(in)
+								       : run_command(in, &err);
 }
 
 /* Started again by an engine, in the container that it made of our view. */
@@ -254,7 +256,10 @@ int main(int argc, char **argv)
 	in.umask = umask(0);
 	in.view = "/";
 	if (argc == 2 && strcmp(argv[1], WARD_SANDBOX_ENGINE_INSIDE) == 0)
-		_exit(run_inside(&in));
+		_exit(access(WARD_SANDBOX_ENGINE_PLAN, F_OK) == 0 ? ward_init_foreign_inside(&in)
+								    : run_inside(&in));
+	if (argc > 3 && strcmp(argv[1], WARD_SANDBOX_ENGINE_EXEC) == 0)
+		_exit(ward_init_foreign_command(&in, argv));
 	if (fcntl(WARD_INIT_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)
 		return 125;
 	int r = stage0(&in, &err);
