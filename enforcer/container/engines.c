@@ -58,10 +58,14 @@ const struct ward_engine *ward_engine_find(const char *named)
 	return NULL;
 }
 
-/*
- * Nobody but root, and uid, can change the file or put another one in its place. A sticky directory
- * of root's protects what is another's; nobody's program stands in one.
- */
+/* In a sticky directory of root's nobody replaces what is another's. */
+static bool others_change(const struct stat *st)
+{
+	const bool sticky = S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX && st->st_uid == 0;
+	return st->st_mode & (S_IWGRP | S_IWOTH) && !sticky;
+}
+
+/* Nobody but root, and uid, can change the file or put another one in its place. */
 static int check_safe(const char *path, uid_t uid, struct ward_err *err)
 {
 	ward_cleanup_free char *part = strdup(path);
@@ -72,7 +76,7 @@ static int check_safe(const char *path, uid_t uid, struct ward_err *err)
 		const char *at = *part ? part : "/";
 		if (lstat(at, &st) < 0)
 			return ward_err_sys(err, -ENOTSUP, "%s", at);
-		if ((st.st_uid != 0 && st.st_uid != uid) || st.st_mode & (S_IWGRP | S_IWOTH))
+		if ((st.st_uid != 0 && st.st_uid != uid) || others_change(&st))
 			return ward_err_set(err, -ENOTSUP,
 				"the engine %s: others than its owner can change %s; fix: chown root, "
 				"chmod go-w",

@@ -23,11 +23,59 @@ struct own {
 static int check_gives(
 	const struct ward_engine *e, const struct ward_policy *policy, struct ward_err *err)
 {
-	if (ward_engine_own_kernel(e) && ward_policy_has_programs(policy))
-		return ward_err_set(err, -ENOTSUP,
-			"[process] exec lists programs, and the engine %s has a kernel of its own, "
-			"which cannot enforce a list; fix: --engine runc",
-			ward_engine_word(e));
+	const char *what = NULL;
+	if (!ward_engine_own_kernel(e))
+		return 0;
+	if (ward_policy_has_programs(policy))
+		what = "[process] exec lists programs";
+	else if (ward_policy_settings(policy)->seccomp == WARD_LIST_NO_EXEC)
+		what = "[process] seccomp = no-exec lets one program run";
+	return what ? ward_err_set(err, -ENOTSUP,
+			      "%s, and the engine %s has a kernel of its own, which cannot enforce "
+			      "that; fix: --engine runc",
+			      what, ward_engine_word(e))
+		    : 0;
+}
+
+/* Whoever can talk to one of these is root on the host. */
+static const char *const sockets[] = {"docker.sock", "podman.sock", "containerd.sock", "crio.sock",
+	"cri-dockerd.sock", "buildkitd.sock"};
+
+static bool is_engine_socket(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+		if (strcmp(slash ? slash + 1 : path, sockets[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_whole(const char *source, const char *home)
+{
+	return strcmp(source, "/") == 0 || strcmp(source, "~") == 0 || strcmp(source, "~/") == 0 ||
+	       (home && strcmp(source, home) == 0);
+}
+
+/* What makes a container no wall at all, whoever asks for it. */
+static int check_patterns(
+	const struct ward_settings *s, const char *home, struct ward_err *err)
+{
+	if (s->net == WARD_NET_HOST)
+		return ward_err_set(err, -EINVAL,
+			"a container never gets the host's network namespace; fix: [network] mode = "
+			"allowlist");
+	for (size_t i = 0; i < s->net_socket.n; i++)
+		if (is_engine_socket(s->net_socket.v[i]))
+			return ward_err_set(err, -EINVAL,
+				"[network] socket = %s is the socket of an engine, and as good as "
+				"root; a container never gets it",
+				s->net_socket.v[i]);
+	for (size_t i = 0; i < s->n_trees; i++)
+		if (s->trees[i].source && is_whole(s->trees[i].source, home))
+			return ward_err_set(err, -EINVAL,
+				"[tree %s] source = %s is the whole host or home; a container gets the "
+				"directories that it needs",
+				s->trees[i].path, s->trees[i].source);
 	return 0;
 }
 
@@ -41,8 +89,15 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	int r = ward_engine_look(named, geteuid(), &f, err);
 	if (r == 0 && h->policy)
 		r = check_gives(f.engine, h->policy, err);
+	if (r == 0 && h->policy)
+		r = check_patterns(ward_policy_settings(h->policy), h->home, err);
 	if (r < 0)
 		return ward_err_wrap(err, "mode docker");
+	if (!named && h->policy)
+		ret->note = "mode docker: engine %s, the first that this host has";
+	if (ward_engine_own_kernel(f.engine))
+		ret->note = "engine %s: the container has a kernel of its own: no Landlock, and no "
+			    "records of the programs that start";
 	ret->program = ward_steal_ptr(&f.program);
 	return 0;
 }

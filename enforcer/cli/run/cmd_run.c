@@ -33,6 +33,7 @@ enum {
 	OPT_TRUST,
 	OPT_IMAGE,
 	OPT_ENGINE,
+	OPT_REFUSED,
 	OPT_LABEL,
 	OPT_JSON
 };
@@ -85,6 +86,17 @@ static const struct argp_option options[] = {
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run although this host cannot enforce the limit NAME (limit-memory, …); repeats; recorded in the trail",
 		0},
+	/* Known to people who come from an engine. */
+	{"privileged", OPT_REFUSED, NULL, OPTION_HIDDEN, "", 0},
+	{"cap-add", OPT_REFUSED, "CAP", OPTION_HIDDEN, "", 0},
+	{"device", OPT_REFUSED, "DEVICE", OPTION_HIDDEN, "", 0},
+	{"security-opt", OPT_REFUSED, "OPTION", OPTION_HIDDEN, "", 0},
+	{"volume", OPT_REFUSED, "VOLUME", OPTION_HIDDEN, "", 0},
+	{"pid", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"ipc", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"uts", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"userns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"cgroupns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
 	{0},
 };
 
@@ -138,6 +150,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_IMAGE:
 		o->image = arg;
+		return 0;
+	case OPT_REFUSED:
+		ward_arguments_wrong(state,
+			"%s: a container gets no privileges, devices or namespaces of the host, and sees "
+			"what the policy's trees show",
+			state->argv[state->next - 1][0] == '-' ? state->argv[state->next - 1]
+							       : state->argv[state->next - 2]);
 		return 0;
 	case OPT_ENGINE:
 		o->engine = arg;
