@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "enforcer/container/internal.h"
+#include "enforcer/container/container_internal.h"
 
 /* One container has one session, and the engine's state lives no longer than both. */
 #define NAME WARD_SANDBOX_ENGINE_NAME
@@ -22,7 +22,8 @@ static int put(char **v, size_t max, ...)
 	while (v[n])
 		n++;
 	va_start(args, max);
-	for (const char *s = va_arg(args, const char *); s && r == 0; s = va_arg(args, const char *)) {
+	for (const char *s = va_arg(args, const char *); s && r == 0;
+		s = va_arg(args, const char *)) {
 		v[n] = n + 1 < max ? strdup(s) : NULL;
 		r = v[n++] ? 0 : -ENOMEM;
 	}
@@ -68,8 +69,8 @@ int ward_container_crun(struct ward_container *c, const struct ward_sandbox_spec
 }
 
 /*
- * Network and files are the session's, so its own layers for them stay off: sockets are those of our
- * network namespace, and what the host changes in a tree shows. The platform ptrace needs no
+ * Network and files are the session's, so its own layers for them stay off: sockets are those of
+ * our network namespace, and what the host changes in a tree shows. The platform ptrace needs no
  * virtualisation.
  */
 int ward_container_runsc(struct ward_container *c, const struct ward_sandbox_spec *spec)
@@ -80,10 +81,10 @@ int ward_container_runsc(struct ward_container *c, const struct ward_sandbox_spe
 	for (size_t i = 0; i < 2 && r == 0; i++) {
 		r = program(c, lines[i], max);
 		if (r == 0)
-			r = put(lines[i], max, "--root", STATE "/runsc", "--log", LOG, "--log-format",
-				"json", "--rootless", "--ignore-cgroups", "--platform=ptrace",
-				"--network=host", "--file-access=shared", "--file-access-mounts=shared",
-				NULL);
+			r = put(lines[i], max, "--root", STATE "/runsc", "--log", LOG,
+				"--log-format", "json", "--rootless", "--ignore-cgroups",
+				"--platform=ptrace", "--network=host", "--file-access=shared",
+				"--file-access-mounts=shared", NULL);
 	}
 	(void)spec;
 	if (r == 0)

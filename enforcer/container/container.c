@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-#include "enforcer/container/internal.h"
+#include "enforcer/container/container_internal.h"
 
 /*
  * Engines look there for what kind of control groups the host has. They are shown version 2,

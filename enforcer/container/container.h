@@ -38,8 +38,8 @@ struct ward_engine_found {
 #define WARD_ENGINE_FOUND_INIT ((struct ward_engine_found){.engine = NULL})
 /*
  * named: a word, a path, or NULL for the first that this host has. uid: of the owner, who besides
- * root may be able to change a program given by path. -EINVAL: not a name of an engine; -ENOTSUP: it
- * is not there, not safe, or not supported, with the fix.
+ * root may be able to change a program given by path. -EINVAL: not a name of an engine; -ENOTSUP:
+ * it is not there, not safe, or not supported, with the fix.
  */
 int ward_engine_look(const char *named, uid_t uid, struct ward_engine_found *ret,
 	struct ward_err *err) ward_must_check;

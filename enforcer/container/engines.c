@@ -11,7 +11,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/container/internal.h"
+#include "enforcer/container/container_internal.h"
 
 #define WARD_ENGINE(w, ...) {.word = (w), __VA_ARGS__},
 static const struct ward_engine engines[] = {
@@ -112,8 +112,7 @@ static int take(const struct ward_engine *e, const char *path, uid_t uid,
 }
 
 /* In the directories of the system. */
-static int find(
-	const struct ward_engine *e, struct ward_engine_found *ret, struct ward_err *err)
+static int find(const struct ward_engine *e, struct ward_engine_found *ret, struct ward_err *err)
 {
 	for (size_t i = 0; i < COUNT(dirs); i++)
 		for (size_t k = 0; e->names[k]; k++) {

@@ -69,7 +69,7 @@ def main(path, out):
         {"names": refused, "action": "SCMP_ACT_ERRNO", "errnoRet": 1})
     text = json.dumps(listed, separators=(",", ":")).replace('"', '\\"')
     with open(out, "w", encoding="utf-8") as f:
-        f.write('/* Made by oci_seccomp.py. */\n#include "enforcer/container/internal.h"\n'
+        f.write('/* Made by oci_seccomp.py. */\n#include "enforcer/container/container_internal.h"\n'
                 "const char ward_oci_seccomp[] =\n")
         f.write(f'"{text}";\n')
 

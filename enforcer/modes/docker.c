@@ -57,8 +57,7 @@ static bool is_whole(const char *source, const char *home)
 }
 
 /* What makes a container no wall at all, whoever asks for it. */
-static int check_patterns(
-	const struct ward_settings *s, const char *home, struct ward_err *err)
+static int check_patterns(const struct ward_settings *s, const char *home, struct ward_err *err)
 {
 	if (s->net == WARD_NET_HOST)
 		return ward_err_set(err, -EINVAL,

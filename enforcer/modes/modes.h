@@ -47,7 +47,7 @@ struct ward_mode_found {
 	 * module: as the caller wrote what it is made from. Both owned. */
 	char *module, *object;
 	const char *note; /* for the person at the terminal, %s: program; static; NULL: nothing */
-	void *source; /* what the object is made from */
+	void *source;	  /* what the object is made from */
 	size_t source_len;
 };
 #define WARD_RUNTIME_FOUND_INIT ((struct ward_mode_found){.program = NULL})

@@ -157,7 +157,8 @@ PARSE(engine)
 	return value[0] == '/' || value[strspn(value, letters)] == '\0'
 		       ? parse_host_path(k, value, number, err)
 		       : ward_err_set(err, -EINVAL,
-				 "'%s': expected the word for an engine, or an absolute path", value);
+				 "'%s': expected the word for an engine, or an absolute path",
+				 value);
 }
 
 PARSE(source)

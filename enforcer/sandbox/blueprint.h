@@ -150,7 +150,8 @@ enum ward_blueprint_entry_flag {
 	WARD_BLUEPRINT_HIDES =
 		1U << 8, /* BIND, COVER: over what the host has there, if the command could look */
 	WARD_BLUEPRINT_OVER = 1U << 9, /* FILE: mounted on a file that is there */
-	WARD_BLUEPRINT_OUTER = 1U << 10, /* in the root of the engine, which the command never sees */
+	WARD_BLUEPRINT_OUTER =
+		1U << 10, /* in the root of the engine, which the command never sees */
 };
 #define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 2047U
 

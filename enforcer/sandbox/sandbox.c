@@ -82,20 +82,6 @@ static size_t count_strings(char *const *v)
 	return n;
 }
 
-/* The set of enum ward_blueprint_flag; filtered: the mode has a filter of system calls. */
-static uint32_t flags_of(const struct ward_sandbox_spec *s, bool filtered)
-{
-	bool once = filtered && s->seccomp == WARD_SECCOMP_NO_EXEC;
-	return (s->keep ? WARD_BLUEPRINT_KEEP : 0) | (once ? WARD_BLUEPRINT_ONCE : 0) |
-	       (s->programs ? WARD_BLUEPRINT_LISTED : 0) | (s->served ? WARD_BLUEPRINT_SERVED : 0) |
-	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
-	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
-	       (s->replay ? WARD_BLUEPRINT_REPLAY : 0) | (s->pty ? WARD_BLUEPRINT_PTY : 0) |
-	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0) |
-	       (s->engine ? WARD_BLUEPRINT_ENGINE : 0) |
-	       (s->engine && s->engine->exec_argv ? WARD_BLUEPRINT_FOREIGN : 0);
-}
-
 static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb,
 	int *ret_fd, struct ward_err *err)
 {
@@ -124,7 +110,7 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 	if (r < 0)
 		return r;
 	struct ward_blueprint p = {
-		.flags = flags_of(s, filtered),
+		.flags = ward_sandbox_flags(s, filtered),
 		.layers = layers,
 		.owner_uid = s->owner_uid,
 		.owner_gid = s->owner_gid,

@@ -187,7 +187,7 @@ struct ward_sandbox_spec {
 	bool whole; /* the view shows the whole host, read-only, but for what view_readonly.c
 		     * leaves out
 		     */
-	const struct ward_sandbox_image *image; /* NULL: the host's; else `whole` says nothing */
+	const struct ward_sandbox_image *image;	  /* NULL: the host's; else `whole` says nothing */
 	const struct ward_sandbox_engine *engine; /* NULL: none */
 	const char *const *covers; /* host paths that a view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */

@@ -134,6 +134,17 @@ static bool take_no_command(struct ward_run_options *o)
 	return true;
 }
 
+/* What an engine would take, by the name under which it came. */
+static error_t refuse(struct argp_state *state)
+{
+	const char *last = state->argv[state->next - 1];
+	ward_arguments_wrong(state,
+		"%s: a container gets no privileges, devices or namespaces of the host, and sees what "
+		"the policy's trees show",
+		last[0] == '-' ? last : state->argv[state->next - 2]);
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -150,13 +161,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_IMAGE:
 		o->image = arg;
-		return 0;
-	case OPT_REFUSED:
-		ward_arguments_wrong(state,
-			"%s: a container gets no privileges, devices or namespaces of the host, and sees "
-			"what the policy's trees show",
-			state->argv[state->next - 1][0] == '-' ? state->argv[state->next - 1]
-							       : state->argv[state->next - 2]);
 		return 0;
 	case OPT_ENGINE:
 		o->engine = arg;
@@ -220,7 +224,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		ward_arguments_wrong(state, "no command given");
 		return EINVAL;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return key == OPT_REFUSED ? refuse(state) : ARGP_ERR_UNKNOWN;
 	}
 }
 

@@ -39,20 +39,14 @@
 #include "enforcer/sandbox/init/init.h"
 #include "enforcer/sandbox/sandbox.h"
 
-/* What the container's pid 1 cannot find out by itself; both are the same program. */
-struct handed {
-	int32_t mounted, unshared, outside; /* controls of probes */
-	uint32_t umask;
-};
-
 /* An engine writes a line of JSON for each thing that it says. */
 #define LOG WARD_SANDBOX_ENGINE_STATE "/log"
 #define LOG_MAX 65536
 
 /* All an engine gets to know of where it runs. */
-static char *const environment[] = {(char *)(uintptr_t)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-	(char *)(uintptr_t)"HOME=" WARD_SANDBOX_ENGINE_STATE,
-	(char *)(uintptr_t)"XDG_RUNTIME_DIR=" WARD_SANDBOX_ENGINE_STATE, NULL};
+static char *const environment[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+	(char *)(uintptr_t) "HOME=" WARD_SANDBOX_ENGINE_STATE,
+	(char *)(uintptr_t) "XDG_RUNTIME_DIR=" WARD_SANDBOX_ENGINE_STATE, NULL};
 
 /* --- starting it --- */
 
@@ -88,7 +82,7 @@ _Noreturn void ward_init_engine_execute(char *const *argv)
 
 static int hand_over(const struct ward_init *in, int *ret)
 {
-	const struct handed h = {in->mounted, in->unshared, in->outside, in->umask};
+	const struct ward_init_handed h = {in->mounted, in->unshared, in->outside, in->umask};
 	ward_cleanup_fd int fd = memfd_create("wardfs-handed", MFD_CLOEXEC);
 	int r = fd < 0 ? -errno : ward_fd_write_all(fd, &h, sizeof(h));
 	if (r == 0)
@@ -130,13 +124,16 @@ const char *ward_init_engine_why(int status)
 	if (last) {
 		last += strspn(last, " \"");
 		size_t len = 0;
-		while (last[len] && last[len] != '\n' && !(last[len] == '"' && last[len - 1] != '\\'))
+		while (last[len] && last[len] != '\n' &&
+			!(last[len] == '"' && last[len - 1] != '\\'))
 			len++;
 		snprintf(text, sizeof(text), "the engine: %.*s", (int)len, last);
 	} else if (WIFSIGNALED(status)) {
-		snprintf(text, sizeof(text), "the engine was killed by signal %d", WTERMSIG(status));
+		snprintf(
+			text, sizeof(text), "the engine was killed by signal %d", WTERMSIG(status));
 	} else {
-		snprintf(text, sizeof(text), "the engine ended with status %d", WEXITSTATUS(status));
+		snprintf(
+			text, sizeof(text), "the engine ended with status %d", WEXITSTATUS(status));
 	}
 	return text;
 }
@@ -162,8 +159,7 @@ static int engine_ended(struct ward_init *in, int status)
 	struct ward_err err = WARD_ERR_INIT;
 	int r = ward_init_drop(&err);
 	return r < 0 ? r
-		     : ward_init_filter(
-			       in->blueprint.init_filter, in->blueprint.init_filter_len);
+		     : ward_init_filter(in->blueprint.init_filter, in->blueprint.init_filter_len);
 }
 
 /* Waits for what has ended. Returns 1: nobody is left, 0, or a negative errno. */
@@ -248,8 +244,8 @@ int ward_init_own_id(const struct ward_init *in, struct ward_err *err)
 		r = write_file("/proc/self/uid_map", uids);
 	if (r == 0)
 		r = write_file("/proc/self/gid_map", gids);
-	return r < 0 ? ward_err_sys(err, r, "become user %u in the container",
-			       in->blueprint.agent_uid)
+	return r < 0 ? ward_err_sys(
+			       err, r, "become user %u in the container", in->blueprint.agent_uid)
 		     : 0;
 }
 
@@ -258,7 +254,7 @@ static int take_descriptors(struct ward_init *in, struct ward_err *err)
 {
 	const struct ward_blueprint *p = &in->blueprint;
 	int at = WARD_INIT_FD_LIFELINES + (int)p->n_lifelines;
-	struct handed h = {0};
+	struct ward_init_handed h = {0};
 	if (close_range(WARD_INIT_FD_CONTROL, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "close descriptors");
 	if (p->flags & WARD_BLUEPRINT_REPLAY) {

@@ -35,14 +35,14 @@ struct ward_init {
 	int nested[WARD_TREES_MAX]; /* mounts of trees beneath others, detached; -1: none */
 	uint64_t nested_ids[WARD_INIT_NESTED_MAX]; /* of these, once attached: STATX_MNT_ID */
 	size_t n_nested;
-	int root;      /* O_PATH of the new root */
+	int root;	  /* O_PATH of the new root */
 	const char *view; /* in pid 1: where that has what the command sees */
-	int shut;      /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
-	int tty;       /* other side of the pty, pid 1's controlling terminal; -1 */
-	int child;     /* to the command's child: its reports, our go; -1: executed */
-	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
-	pid_t command; /* as seen inside */
-	int starter;   /* in pid 1: to what starts further commands; -1 */
+	int shut;	  /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
+	int tty;	  /* other side of the pty, pid 1's controlling terminal; -1 */
+	int child;	  /* to the command's child: its reports, our go; -1: executed */
+	int asks;	  /* in pid 1: what the command's filter asks until it was executed; -1 */
+	pid_t command;	  /* as seen inside */
+	int starter;	  /* in pid 1: to what starts further commands; -1 */
 	pid_t starter_pid;
 	struct ward_init_exec execs[WARD_BLUEPRINT_EXECS_MAX];
 	int mount_table;	  /* in pid 1: /proc/self/mountinfo; -1: not watched */
@@ -129,12 +129,28 @@ int ward_init_own_id(const struct ward_init *in, struct ward_err *err) ward_must
 /* Takes the entries of the engine's root out. */
 void ward_init_forget_outer(struct ward_blueprint *p);
 
-/* --- foreign.c: with WARD_BLUEPRINT_FOREIGN --- */
-/* In the command's child, in place of the command: starts the engine. */
+/* What the container's pid 1 cannot find out by itself; both are the same program. */
+struct ward_init_handed {
+	int32_t mounted, unshared, outside; /* controls of probes */
+	uint32_t umask;
+};
+
+/* --- talk.c: with WARD_BLUEPRINT_FOREIGN; files of a directory that both sides see --- */
+void ward_init_talk_pause(void);
+/* Appears whole, by a rename. */
+int ward_init_talk_put(
+	const char *dir, const char *name, const void *data, size_t len) ward_must_check;
+/* 1: read whole, 0: not there yet, or a negative errno. */
+int ward_init_talk_get(const char *dir, const char *name, void *ret, size_t len) ward_must_check;
+
+/* --- relay.c: with WARD_BLUEPRINT_FOREIGN --- */
+/* In the command's child, in place of the command: starts the engine. fd: to pid 1. */
 _Noreturn void ward_init_relay(struct ward_init *in, int fd);
 /* In what the starter forked: one more command in the container. */
-_Noreturn void ward_init_foreign_exec(
+_Noreturn void ward_init_relay_exec(
 	const struct ward_init *in, const struct ward_blueprint_exec *e);
+
+/* --- foreign.c: with WARD_BLUEPRINT_FOREIGN --- */
 /* In the container: as its pid 1, and before a further command. They return the exit status. */
 int ward_init_foreign_inside(struct ward_init *in);
 int ward_init_foreign_command(struct ward_init *in, char **argv);

@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	in.view = "/";
 	if (argc == 2 && strcmp(argv[1], WARD_SANDBOX_ENGINE_INSIDE) == 0)
 		_exit(access(WARD_SANDBOX_ENGINE_PLAN, F_OK) == 0 ? ward_init_foreign_inside(&in)
-								    : run_inside(&in));
+								  : run_inside(&in));
 	if (argc > 3 && strcmp(argv[1], WARD_SANDBOX_ENGINE_EXEC) == 0)
 		_exit(ward_init_foreign_command(&in, argv));
 	if (fcntl(WARD_INIT_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)

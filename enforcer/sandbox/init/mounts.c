@@ -654,8 +654,8 @@ static int close_to_writing(const struct ward_init *in, const int *sources, stru
 }
 
 /*
- * The root of the engine: what it needs of the host, and the finished view as one directory, so that
- * no path of the view leads out of it.
+ * The root of the engine: what it needs of the host, and the finished view as one directory, so
+ * that no path of the view leads out of it.
  */
 static int place_outer(struct ward_init *in, int *sources, struct ward_err *err)
 {

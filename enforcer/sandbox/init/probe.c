@@ -109,8 +109,8 @@ static int32_t connect_own(void)
 		memcpy(sa.sun_path, "\0wardfs-probe", 14);
 		r = bind(listener, (struct sockaddr *)&sa, sizeof(sa.sun_family) + 14);
 	}
-	if (listener < 0 || fd < 0 || r < 0 ||
-		listen(listener, 1) < 0 || getsockname(listener, (struct sockaddr *)&sa, &len) < 0)
+	if (listener < 0 || fd < 0 || r < 0 || listen(listener, 1) < 0 ||
+		getsockname(listener, (struct sockaddr *)&sa, &len) < 0)
 		return errno;
 	return errno_of(connect(fd, (struct sockaddr *)&sa, len));
 }

@@ -84,7 +84,7 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 	if (r == 0 && !ward_init_say(report, &f, master))
 		_exit(125);
 	if (r == 0 && in->blueprint.flags & WARD_BLUEPRINT_FOREIGN)
-		ward_init_foreign_exec(in, &e);
+		ward_init_relay_exec(in, &e);
 	if (r == 0) {
 		struct ward_blueprint p = {.argv = e.argv, .envp = e.envp, .n_envp = e.n_envp};
 		f.step = WARD_INIT_EXEC_STEP;

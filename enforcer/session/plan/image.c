@@ -150,7 +150,8 @@ static int find_named(struct ward_run_plan *p, const char *name, struct ward_err
 const char *ward_plan_image_name(const struct ward_run_plan *p)
 {
 	const struct ward_settings *s = p->settings;
-	return p->mode->takes & WARD_TAKES_ENGINE && s->container_image ? s->container_image : s->image;
+	return p->mode->takes & WARD_TAKES_ENGINE && s->container_image ? s->container_image
+									: s->image;
 }
 
 int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)

@@ -158,8 +158,10 @@ static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
 static int add_engine(struct ward_buf *b, const char *name, struct ward_err *err)
 {
 	if (has_control(name) || strpbrk(name, ";#\\ "))
-		return ward_err_set(err, -EINVAL, "--engine '%s': write runc, crun, runsc, or the "
-			"absolute path of one", name);
+		return ward_err_set(err, -EINVAL,
+			"--engine '%s': write runc, crun, runsc, or the "
+			"absolute path of one",
+			name);
 	ward_buf_printf(b, "[container]\nengine = %s\n", name);
 	return ward_buf_error(b);
 }
@@ -196,7 +198,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 {
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
 	/* An unknown word is told by the plan, with its option's name. */
-	const struct ward_mode *mode = o->mode     ? ward_mode_find(o->mode)
+	const struct ward_mode *mode = o->mode	   ? ward_mode_find(o->mode)
 				       : o->engine ? ward_mode_find(WARD_ENGINE_MODE)
 						   : NULL;
 	/* One that picks another is weighed first (weigh.h). */

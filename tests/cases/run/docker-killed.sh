@@ -14,7 +14,7 @@ mounts=$(cat /proc/self/mountinfo)
 expect 0 "$WARDFS" run --engine runc -- true
 engines=runc
 if command -v runsc >/dev/null; then engines='runc runc runc runsc'; fi
-expect 0 python3 "$WARD_SRC/tests/cases/run/lib/docker-killed-at-any-moment.py" "$WARDFS" "${ROUNDS:-100}" \
+expect 0 python3 "$WARD_SRC/tests/cases/run/lib/docker-killed-at-any-moment.py" "$WARDFS" "${ROUNDS:-24}" \
 	$engines
 has "$OUT" 'nothing left'
 [ "$(cat /proc/self/mountinfo)" = "$mounts" ] || fail 'a mount was left on the host'

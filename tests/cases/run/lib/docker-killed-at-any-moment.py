@@ -46,6 +46,19 @@ def alive(ids):
     return [(p, table[p][2]) for p, start in ids if p in table and table[p][1] == start]
 
 
+def told(pid):
+    """What a process that was left waits for."""
+    lines = []
+    for what in ("status", "wchan", "stack"):
+        try:
+            text = open(f"/proc/{pid}/{what}", encoding="utf-8", errors="replace").read()
+        except OSError as e:
+            text = str(e)
+        lines.append(" ".join(line for line in text.splitlines()
+                              if what != "status" or line.startswith(("State", "NSpid", "PPid"))))
+    return "; ".join(lines)
+
+
 def groups(name):
     return [d for top in glob.glob("/sys/fs/cgroup/*") + ["/sys/fs/cgroup"]
             for d in glob.glob(f"{top}/wardfs/{name}")]
@@ -90,6 +103,8 @@ for i in range(rounds):
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         time.sleep(0.05)
     if alive(seen) or groups(name):
-        print(f"round {i} ({engine}): left: {alive(seen)} {groups(name)}")
+        print(f"round {i} ({engine}): killed {what if now else None}, left: {groups(name)}")
+        for pid, name in alive(seen):
+            print(pid, name, told(pid))
         sys.exit(1)
 print("nothing left; killed:", killed)
