@@ -104,7 +104,7 @@ chmod -R go-w "$image"
 expect 0 "$WARDFS" run --engine runc --image "$image" -- sh -c 'cat /etc/os-release; id; cat /proc/1/stat || true'
 has "$OUT" the-image
 ln -s "$WARD_TMP/outside" "$image/wardfs-init"
-expect 125 "$WARDFS" run --engine runc --image "$image" -- true
+expect 2 "$WARDFS" run --engine runc --image "$image" -- true
 has "$ERR" '/wardfs-init is there already'
 rm "$image/wardfs-init"
 [ -z "$(ls "$WARD_TMP/outside")" ] || fail 'a link of the image was followed out of it'
