@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The attempts of this folder from a container of mode docker: each fails, with runc and crun for the
-# same reason as without an engine. The control is the same attempt on the host.
+# The attempts of this folder from a container of mode docker: each fails, with runc and crun for
+# the same reason as without an engine. The control is the same attempt on the host.
 # timeout: 400
+set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 project "$WARD_TMP/project"
 chmod 755 "$WARD_TMP"

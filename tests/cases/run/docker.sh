@@ -114,9 +114,16 @@ expect 0 "$WARDFS" run -p "$WARD_TMP/c.policy" -- cat /etc/os-release
 has "$OUT" the-image
 
 # An ordinary user's: the engine has no rights that the user does not have.
-mkdir -p "$WARD_TMP/home/project"
-# shellcheck disable=SC2016 # the user's shell expands it
-expect 0 as_user 'cd project; for e in runc crun; do "$WARDFS" run --engine $e -- sh -c "id -u; echo hi >made-$e"
-done; cat made-runc made-crun; ls -ln made-runc' sh
+cat >"$WARD_TMP/user.sh" <<'END'
+set -eu
+mkdir -p project
+cd project
+for e in runc crun; do
+	"$WARDFS" run --engine "$e" -- sh -c "id -u; echo hi >made-$e"
+	cat "made-$e"
+done
+END
+chmod 644 "$WARD_TMP/user.sh"
+expect 0 as_user "$WARD_TMP/user.sh"
 has "$OUT" 4711
 has "$OUT" hi
