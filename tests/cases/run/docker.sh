@@ -118,10 +118,8 @@ cat >"$WARD_TMP/user.sh" <<'END'
 set -eu
 mkdir -p project
 cd project
-for e in runc crun; do
-	"$WARDFS" run --engine "$e" -- sh -c "id -u; echo hi >made-$e"
-	cat "made-$e"
-done
+"$WARDFS" run --engine runc -- sh -c 'id -u; echo hi >made'
+cat made
 END
 chmod 644 "$WARD_TMP/user.sh"
 expect 0 as_user "$WARD_TMP/user.sh"
