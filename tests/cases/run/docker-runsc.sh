@@ -62,3 +62,16 @@ expect 0 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runc -- dash -c true
 printf '[policy]\nversion = 1\nextends = medium\n[process]\nseccomp = no-exec\n' >"$WARD_TMP/p.policy"
 expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- dash -c true
 has "$ERR" 'no-exec'
+
+# An ordinary user's.
+cat >"$WARD_TMP/user.sh" <<'END'
+set -eu
+mkdir -p project
+cd project
+"$WARDFS" run --engine runsc -- sh -c 'id -u; echo hi >made'
+cat made
+END
+chmod 644 "$WARD_TMP/user.sh"
+expect 0 as_user "$WARD_TMP/user.sh"
+has "$OUT" 4711
+has "$OUT" hi
