@@ -149,7 +149,7 @@ static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
 		return ward_err_wrap(err, "--image");
 	if (has_control(path ? path : name) || strpbrk(path ? path : name, ";#\\"))
 		return ward_err_set(err, -EINVAL,
-			"--image: a path cannot have ';', '#', '\\' or control characters in it");
+			"--image: a path cannot contain ';', '#', '\\' or control characters");
 	ward_buf_printf(b, "[system]\nimage = %s\n[container]\nimage = %s\n", path ? path : name,
 		path ? path : name);
 	return ward_buf_error(b);
