@@ -46,7 +46,8 @@ struct ward_mode_found {
 	/* A program that the runtime loads, made once and kept in the state directory; NULL: none.
 	 * module: as the caller wrote what it is made from. Both owned. */
 	char *module, *object;
-	void *source; /* what the object is made from */
+	const char *note; /* for the person at the terminal, %s: program; static; NULL: nothing */
+	void *source;	  /* what the object is made from */
 	size_t source_len;
 	int kind;	 /* the mode's own word for what the session runs */
 	char *library;	 /* a directory or file that the runtime loads; owned; NULL: none */

@@ -66,6 +66,8 @@ TIED(audit_writer, ward_audit_writer, WRITER)
 static const char *const flag[] = {"no", "yes", NULL};
 static const char *const require[] = {"yes", "where-available", NULL};
 /* No enum stands for these: nothing but the last is ready. */
+static const char *const pull[] = {"missing", "never", NULL};
+static const char *const keep_container[] = {"no", "yes", NULL};
 static const char *const changes[] = {"discard", "review", "keep", NULL};
 
 /* clang-format off */
@@ -245,6 +247,16 @@ const struct ward_key ward_keys[] = {
 	KEY(SYSTEM, "image", IMAGE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(image),
 		"The image whose files take the place of `view`: a directory, what `wardfs image pull` "
 		"unpacked, or `none` (docs/images.md)."),
+	KEY(CONTAINER, "engine", ENGINE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(engine),
+		"The engine of mode `docker`: runc, crun, runsc, or the path of one. Without it: the first "
+		"of these that the host has (docs/containers.md)."),
+	KEY(CONTAINER, "image", IMAGE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(container_image),
+		"The image of the container. In mode `docker` it takes the place of `[system] image`."),
+	WORD(CONTAINER, "pull", pull, MIN, FROM_HOST, NO, WARD_READY_NONE, "never", NOWHERE,
+		"Whether a run may fetch an image that this host lacks. `missing` is refused: `wardfs "
+		"image pull` fetches."),
+	WORD(CONTAINER, "rm", keep_container, MIN, FROM_HOST, NO, WARD_READY_NONE, "yes", NOWHERE,
+		"The container goes with the session. `no` is refused: nothing outlives a session."),
 	LIST(ENV, "pass", ENV_PASS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_pass),
 		"A variable that is passed on, besides PATH TERM LANG LC_* TZ COLORTERM. Not from root to "
 		"another owner, but under sudo by exact name."),

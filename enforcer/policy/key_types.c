@@ -167,6 +167,16 @@ PARSE(image)
 	return ward_image_name_check(value, err);
 }
 
+PARSE(engine)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+	return value[0] == '/' || value[strspn(value, letters)] == '\0'
+		       ? parse_host_path(k, value, number, err)
+		       : ward_err_set(err, -EINVAL,
+				 "'%s': expected the word for an engine, or an absolute path",
+				 value);
+}
+
 PARSE(source)
 {
 	const char *size = ward_tree_tmpfs(value);
@@ -291,6 +301,7 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_CPUS] = {"number, percentage or all-N", "1.5", .parse = parse_cpus},
 	[WARD_KEY_TYPE_HOST_PATH] = {"host path", "/opt/example", .host_path = true, .parse = parse_host_path},
 	[WARD_KEY_TYPE_IMAGE] = {"image", "debian:12", .host_path = true, .parse = parse_image},
+	[WARD_KEY_TYPE_ENGINE] = {"word or path", "runsc", .parse = parse_engine},
 	[WARD_KEY_TYPE_TREE_SOURCE] = {"host path or tmpfs:SIZE", ".", .host_path = true, .parse = parse_source},
 	[WARD_KEY_TYPE_TREE_AT] = {"same, none or path", "none", .parse = parse_at},
 	[WARD_KEY_TYPE_ENV_PASS] = {"name or glob", "EXAMPLE_*", .parse = parse_env_pass},

@@ -26,6 +26,7 @@ enum ward_section_id {
 	WARD_SECTION_LIMITS,
 	WARD_SECTION_HOME,
 	WARD_SECTION_SYSTEM,
+	WARD_SECTION_CONTAINER,
 	WARD_SECTION_ENV,
 	WARD_SECTION_PROCESS,
 	WARD_SECTION_AGENT,
@@ -63,6 +64,7 @@ enum ward_key_type {
 	WARD_KEY_TYPE_CPUS,	  /* tenths, a percentage or all-N of the host's */
 	WARD_KEY_TYPE_HOST_PATH,  /* absolute, ~/ or relative to the file */
 	WARD_KEY_TYPE_IMAGE,	  /* a reference, or such a path (image_name.h) */
+	WARD_KEY_TYPE_ENGINE,	  /* a word, or an absolute path */
 	WARD_KEY_TYPE_TREE_SOURCE,
 	WARD_KEY_TYPE_TREE_AT,
 	WARD_KEY_TYPE_ENV_PASS,

@@ -15,6 +15,7 @@ const struct ward_section ward_sections[WARD_SECTION_COUNT_] = {
 	[WARD_SECTION_LIMITS] = {"limits"},
 	[WARD_SECTION_HOME] = {"home"},
 	[WARD_SECTION_SYSTEM] = {"system", .run = true},
+	[WARD_SECTION_CONTAINER] = {"container", .run = true},
 	[WARD_SECTION_ENV] = {"env"},
 	[WARD_SECTION_PROCESS] = {"process", .run = true},
 	[WARD_SECTION_AGENT] = {"agent"},

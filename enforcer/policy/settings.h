@@ -136,6 +136,10 @@ struct ward_settings {
 	struct ward_strings system_read; /* host paths */
 	char *image; /* as image_name.h says; NULL: the host's programs and libraries */
 
+	/* [container], for a mode with an engine */
+	char *engine;	       /* a word or an absolute path; NULL: the first that works */
+	char *container_image; /* as image; NULL: that */
+
 	/* [env] */
 	struct ward_strings env_pass; /* names or globs */
 	size_t env_pass_always; /* the first ones, this many, come from no policy: they are always

@@ -8,6 +8,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/msg.h"
+#include "enforcer/sandbox/sandbox.h"
 
 bool ward_blueprint_path_ok(const char *path)
 {
@@ -29,6 +30,11 @@ bool ward_blueprint_path_below(const char *path, const char *dir)
 {
 	size_t len = strlen(dir);
 	return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+size_t ward_sandbox_engine_fds(size_t n_lifelines, bool replay, bool pty)
+{
+	return WARD_INIT_FD_LIFELINES - WARD_INIT_FD_CONTROL + n_lifelines + replay + pty + 1;
 }
 
 static void put_strings(struct ward_msg *m, char *const *v, size_t n)
@@ -84,6 +90,8 @@ int ward_blueprint_encode(const struct ward_blueprint *p, struct ward_buf *ret_b
 	put_strings(&m, p->programs, p->n_programs);
 	put_strings(&m, p->argv, p->n_argv);
 	put_strings(&m, p->envp, p->n_envp);
+	put_strings(&m, p->engine, p->n_engine);
+	put_strings(&m, p->engine_exec, p->n_engine_exec);
 	ward_msg_put_str(&m, p->cwd);
 	ward_msg_put_str(&m, p->probe_outside);
 	ward_msg_put_str(&m, p->probe_socket);
@@ -222,6 +230,8 @@ int ward_blueprint_decode(const void *data, size_t len, struct ward_blueprint *r
 		r.bad = !ward_blueprint_path_ok(p.programs[i]);
 	p.argv = get_strings(&r, &p.n_argv);
 	p.envp = get_strings(&r, &p.n_envp);
+	p.engine = get_strings(&r, &p.n_engine);
+	p.engine_exec = get_strings(&r, &p.n_engine_exec);
 	p.cwd = ward_msg_get_str(&r);
 	p.probe_outside = ward_msg_get_str(&r);
 	p.probe_socket = ward_msg_get_str(&r);
@@ -239,7 +249,10 @@ int ward_blueprint_decode(const void *data, size_t len, struct ward_blueprint *r
 		p.init_filter_len > WARD_BLUEPRINT_FILTER_MAX ||
 		p.exec_filter_len > WARD_BLUEPRINT_FILTER_MAX || p.replay_filter_len % 8 ||
 		p.replay_filter_len > WARD_BLUEPRINT_FILTER_MAX ||
-		!p.replay_filter_len != !(p.flags & WARD_BLUEPRINT_REPLAY)) {
+		!p.replay_filter_len != !(p.flags & WARD_BLUEPRINT_REPLAY) ||
+		!p.n_engine != !(p.flags & WARD_BLUEPRINT_ENGINE) ||
+		!p.n_engine_exec != !(p.flags & WARD_BLUEPRINT_FOREIGN) ||
+		(p.flags & WARD_BLUEPRINT_FOREIGN && !(p.flags & WARD_BLUEPRINT_ENGINE))) {
 		ward_blueprint_clear(&p);
 		return -EBADMSG;
 	}
@@ -264,6 +277,8 @@ void ward_blueprint_clear(struct ward_blueprint *p)
 	free_strings(p->programs, p->n_programs);
 	free_strings(p->argv, p->n_argv);
 	free_strings(p->envp, p->n_envp);
+	free_strings(p->engine, p->n_engine);
+	free_strings(p->engine_exec, p->n_engine_exec);
 	free(p->groups);
 	free(p->hostname);
 	free(p->cwd);

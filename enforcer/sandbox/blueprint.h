@@ -150,8 +150,10 @@ enum ward_blueprint_entry_flag {
 	WARD_BLUEPRINT_HIDES =
 		1U << 8, /* BIND, COVER: over what the host has there, if the command could look */
 	WARD_BLUEPRINT_OVER = 1U << 9, /* FILE: mounted on a file that is there */
+	WARD_BLUEPRINT_OUTER =
+		1U << 10, /* in the root of the engine, which the command never sees */
 };
-#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 1023U
+#define WARD_BLUEPRINT_ENTRY_FLAGS_ALL 2047U
 
 struct ward_blueprint_entry {
 	enum ward_blueprint_kind kind;
@@ -172,8 +174,11 @@ enum ward_blueprint_flag {
 	WARD_BLUEPRINT_WIRE = 1U << 5,	  /* somebody joins the network namespace to another one */
 	WARD_BLUEPRINT_LISTED = 1U << 7,  /* only `programs` may be executed */
 	WARD_BLUEPRINT_REPLAY = 1U << 8,  /* what the host changes is replayed inside */
+	WARD_BLUEPRINT_ENGINE = 1U << 9,  /* `engine` makes a container of the view */
+	/* With it: the container has a kernel of its own, into which no descriptor goes. */
+	WARD_BLUEPRINT_FOREIGN = 1U << 10,
 };
-#define WARD_BLUEPRINT_FLAGS_ALL 511U
+#define WARD_BLUEPRINT_FLAGS_ALL 2047U
 
 struct ward_blueprint {
 	uint32_t flags;
@@ -195,6 +200,9 @@ struct ward_blueprint {
 	size_t n_programs;
 	char **argv, **envp; /* NULL-terminated */
 	size_t n_argv, n_envp;
+	char **engine;	    /* starts the container; engine[0] in the root of the engine */
+	char **engine_exec; /* what stands before a further command; with FOREIGN */
+	size_t n_engine, n_engine_exec;
 	char *cwd;
 	/* What probes are made with (probe.h); "": not this one. */
 	char *probe_outside;	   /* a directory of the host that the view lacks */

@@ -61,6 +61,7 @@ struct ward_sandbox {
 	int pidfd;
 	int execs; /* listener, -1: none */
 	bool listen_execs;
+	uint32_t no_probes; /* of an engine */
 	bool wants_pty, keep;
 	bool wants_wire;
 	bool probed;  /* all probes held */
@@ -79,18 +80,6 @@ static size_t count_strings(char *const *v)
 	while (v && v[n])
 		n++;
 	return n;
-}
-
-/* The set of enum ward_blueprint_flag; filtered: the mode has a filter of system calls. */
-static uint32_t flags_of(const struct ward_sandbox_spec *s, bool filtered)
-{
-	bool once = filtered && s->seccomp == WARD_SECCOMP_NO_EXEC;
-	return (s->keep ? WARD_BLUEPRINT_KEEP : 0) | (once ? WARD_BLUEPRINT_ONCE : 0) |
-	       (s->programs ? WARD_BLUEPRINT_LISTED : 0) | (s->served ? WARD_BLUEPRINT_SERVED : 0) |
-	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
-	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
-	       (s->replay ? WARD_BLUEPRINT_REPLAY : 0) | (s->pty ? WARD_BLUEPRINT_PTY : 0) |
-	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0);
 }
 
 static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_sandbox *sb,
@@ -121,7 +110,7 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 	if (r < 0)
 		return r;
 	struct ward_blueprint p = {
-		.flags = flags_of(s, filtered),
+		.flags = ward_sandbox_flags(s, filtered),
 		.layers = layers,
 		.owner_uid = s->owner_uid,
 		.owner_gid = s->owner_gid,
@@ -151,6 +140,10 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 		.n_argv = count_strings(s->argv),
 		.envp = (char **)(uintptr_t)s->envp,
 		.n_envp = count_strings(s->envp),
+		.engine = s->engine ? (char **)(uintptr_t)s->engine->argv : NULL,
+		.n_engine = s->engine ? count_strings(s->engine->argv) : 0,
+		.engine_exec = s->engine ? (char **)(uintptr_t)s->engine->exec_argv : NULL,
+		.n_engine_exec = s->engine ? count_strings(s->engine->exec_argv) : 0,
 		.cwd = (char *)(uintptr_t)s->cwd,
 		.probe_outside = (char *)(uintptr_t)s->probe_outside,
 		.probe_socket = (char *)(uintptr_t)s->probe_socket,
@@ -541,7 +534,9 @@ int ward_sandbox_begin(
 	sb->keep = spec->keep;
 	/* One listener is all that a tree of processes can have, and no-exec is one by itself. */
 	sb->listen_execs = spec->listen_execs && sb->layers & WARD_LAYER_SECCOMP &&
-			   spec->seccomp != WARD_SECCOMP_NO_EXEC;
+			   spec->seccomp != WARD_SECCOMP_NO_EXEC &&
+			   !(spec->engine && spec->engine->exec_argv);
+	sb->no_probes = spec->engine ? spec->engine->no_probes : 0;
 	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;
 	sb->agent_gid = spec->agent_gid;
@@ -619,7 +614,11 @@ int ward_sandbox_probe(struct ward_sandbox *sb, struct ward_probe_result ret[WAR
 	enum ward_probe first = WARD_PROBE_NONE;
 	for (int i = WARD_PROBE_NONE + 1; i < WARD_PROBE_COUNT_; i++) {
 		ret[i] = v[i];
-		bool applies = ward_probe_applies((enum ward_probe)i, sb->layers);
+		/* Of another kernel's layers it says nothing. */
+		if (sb->no_probes & UINT32_C(1) << i)
+			ret[i] = v[i] = (struct ward_probe_result){.probe = (enum ward_probe)i};
+		bool applies = ward_probe_applies((enum ward_probe)i, sb->layers) &&
+			       !(sb->no_probes & UINT32_C(1) << i);
 		ret_verdicts[i] =
 			applies || v[i].made ? ward_probe_judge(&v[i]) : WARD_PROBE_SKIPPED;
 		if (ret_verdicts[i] != WARD_PROBE_HELD && ret_verdicts[i] != WARD_PROBE_SKIPPED &&

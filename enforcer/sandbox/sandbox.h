@@ -111,6 +111,39 @@ struct ward_sandbox_programs {
 	const void *user;
 };
 
+/*
+ * A container engine, which makes a container of the view (enforcer/container/). It runs within the
+ * namespaces, groups and limits of the sandbox, as the command's user, and sees a root of its own:
+ * the host's programs, its bundle, and the view at WARD_SANDBOX_ENGINE_VIEW.
+ */
+struct ward_sandbox_engine {
+	const char *program; /* host path without links; seen at WARD_SANDBOX_ENGINE_PROGRAM */
+	dev_t dev;	     /* of it: refused if it is another file by then */
+	ino_t ino;
+	const char *cgroup; /* where the host has version 2 of the control groups */
+	const char *config; /* config.json of the bundle (OCI runtime specification) */
+	char *const *argv;  /* starts the container and leaves it running; argv[0] is the program */
+	/* The container has a kernel of its own: argv runs until the container ends, and this
+	 * stands before each further command. NULL: pid 1 is the container's, and starts them. */
+	char *const *exec_argv;
+	uint32_t no_probes; /* set of 1 << enum ward_probe that say nothing about such a kernel */
+};
+#define WARD_SANDBOX_ENGINE_PROGRAM "/engine"
+#define WARD_SANDBOX_ENGINE_VIEW "/view"
+#define WARD_SANDBOX_ENGINE_STATE "/state"
+#define WARD_SANDBOX_ENGINE_BUNDLE "/bundle"
+/* Our pid 1 in the container, and where the engine has it from. */
+#define WARD_SANDBOX_ENGINE_INIT "/wardfs-init"
+#define WARD_SANDBOX_ENGINE_INSIDE "inside"
+#define WARD_SANDBOX_ENGINE_EXEC "exec"
+#define WARD_SANDBOX_ENGINE_NAME "session" /* of the container */
+/* With exec_argv, in the container: what pid 1 and it say to each other, and its blueprint; both
+ * lie beneath WARD_SANDBOX_ENGINE_STATE as "talk" and "plan". */
+#define WARD_SANDBOX_ENGINE_TALK "/wardfs-talk"
+#define WARD_SANDBOX_ENGINE_PLAN "/wardfs-plan"
+/* How many descriptors from 3 on the engine passes to pid 1 of the container. */
+size_t ward_sandbox_engine_fds(size_t n_lifelines, bool replay, bool pty);
+
 /* All pointers are borrowed during ward_sandbox_begin() alone. */
 struct ward_sandbox_spec {
 	uint32_t layers; /* set of enum ward_layer (enforcer/modes/table/mode.h); 0 is refused */
@@ -130,6 +163,10 @@ struct ward_sandbox_spec {
 	const char *user_name; /* for the synthetic /etc/passwd */
 	const char *home;      /* sandbox path of the home: a tree's, else a tmpfs; NULL: none */
 	const char *hostname;
+	/* For a mode with an engine: what it was found to be (NULL: it looks itself), and what the
+	 * container is labelled with; NULL: not so. */
+	const char *runtime;
+	const char *session, *policy_digest;
 
 	const struct ward_sandbox_tree *trees;
 	bool served;	/* wardfs-fs serves the trees before ward_sandbox_start() */
@@ -150,7 +187,8 @@ struct ward_sandbox_spec {
 	bool whole; /* the view shows the whole host, read-only, but for what view_readonly.c
 		     * leaves out
 		     */
-	const struct ward_sandbox_image *image; /* NULL: the host's; else `whole` says nothing */
+	const struct ward_sandbox_image *image;	  /* NULL: the host's; else `whole` says nothing */
+	const struct ward_sandbox_engine *engine; /* NULL: none */
 	const char *const *covers; /* host paths that a view hides besides; NULL-terminated */
 	const struct ward_sandbox_programs *programs; /* NULL: whatever the view shows */
 	/* Inside: nothing there or beneath is executed; a tree in one of them is mounted noexec.

@@ -30,6 +30,10 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 		return ward_err_set(err, -EINVAL,
 			"an image needs a view of its own, a path without "
 			"links, and no list of programs");
+	if (s->engine && (s->layers != WARD_LAYERS_ALL || !s->engine->argv || !s->engine->argv[0] ||
+				 !s->engine->config || !s->engine->cgroup ||
+				 !ward_blueprint_path_ok(s->engine->program)))
+		return ward_err_set(err, -EINVAL, "an engine needs all layers and its bundle");
 	if (s->replay && !ward_layers_replay(s->layers))
 		return ward_err_set(
 			err, -EINVAL, "changes of the host cannot be replayed in this session");
@@ -53,4 +57,16 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 			"start directory %s: write an absolute path without '.', '..' and '//'",
 			s->cwd);
 	return 0;
+}
+
+uint32_t ward_sandbox_flags(const struct ward_sandbox_spec *s, bool filtered)
+{
+	bool once = filtered && s->seccomp == WARD_SECCOMP_NO_EXEC;
+	return (s->keep ? WARD_BLUEPRINT_KEEP : 0) | (once ? WARD_BLUEPRINT_ONCE : 0) |
+	       (s->programs ? WARD_BLUEPRINT_LISTED : 0) | (s->served ? WARD_BLUEPRINT_SERVED : 0) |
+	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
+	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
+	       (s->replay ? WARD_BLUEPRINT_REPLAY : 0) | (s->pty ? WARD_BLUEPRINT_PTY : 0) |
+	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0) | (s->engine ? WARD_BLUEPRINT_ENGINE : 0) |
+	       (s->engine && s->engine->exec_argv ? WARD_BLUEPRINT_FOREIGN : 0);
 }

@@ -445,6 +445,24 @@ static int add_image(struct ward_view_list *w, const struct ward_sandbox_image *
 	return r == 0 && !w->error ? ward_view_hide_sockets(mounts, w, err) : r;
 }
 
+/* Where the engine mounts our pid 1, and what that is told. */
+static int add_engine_places(
+	struct ward_view_list *w, const struct ward_sandbox_spec *spec, struct ward_err *err)
+{
+	static const char *const places[] = {
+		WARD_SANDBOX_ENGINE_INIT, WARD_SANDBOX_ENGINE_TALK, WARD_SANDBOX_ENGINE_PLAN};
+	for (size_t i = 0; i < (spec->engine->exec_argv ? COUNT(places) : 1); i++) {
+		if (ward_view_find(w, places[i]))
+			return ward_err_set(err, -EINVAL,
+				"%s is there already, and mode docker has its own at that name; an image "
+				"or a tree brought it: take it out there",
+				places[i]);
+		ward_view_add(w, i ? WARD_BLUEPRINT_DIR : WARD_BLUEPRINT_FILE, places[i],
+			i ? NULL : "", i ? 0755 : 0555, 0);
+	}
+	return 0;
+}
+
 int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 	struct ward_view_list *view, struct ward_err *err)
 {
@@ -475,13 +493,18 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		mark_noexec(&w, spec);
 	if (r == 0 && !w.error && spec->programs)
 		r = ward_view_programs(spec, &w, err);
+	if (r == 0 && !w.error && spec->engine)
+		r = add_engine_places(&w, spec, err);
+	if (r == 0 && !w.error)
+		qsort(w.v, w.n, sizeof(*w.v), compare);
+	if (r == 0 && spec->engine)
+		ward_view_engine(spec, &w);
 	if (r == 0 && w.error)
 		r = ward_err_sys(err, w.error, "describe the view");
 	if (r < 0) {
 		ward_view_clear(&w);
 		return r;
 	}
-	qsort(w.v, w.n, sizeof(*w.v), compare);
 	*view = w;
 	return 0;
 }

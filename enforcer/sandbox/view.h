@@ -90,6 +90,8 @@ int ward_view_programs(const struct ward_sandbox_spec *spec, struct ward_view_li
  */
 int ward_view_guarded(const struct ward_sandbox_spec *spec, const char *const *own, size_t n_own,
 	struct ward_view_list *view, struct ward_err *err) ward_must_check;
+/* view_engine.c: appends the root of spec->engine. */
+void ward_view_engine(const struct ward_sandbox_spec *spec, struct ward_view_list *view);
 /* view_list.c: the entry at this path, or NULL. */
 struct ward_blueprint_entry *ward_view_find(const struct ward_view_list *view, const char *path);
 /* Appends an entry; text may be NULL. Errors are sticky in view. */

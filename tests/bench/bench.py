@@ -53,6 +53,7 @@ ROWS = {
     "net": ("net", "start, streams and connections through the broker", None),
     "wasm": ("wasm", "mode wasm: start, Fibonacci, JSON", None),
     "image": ("image", "start with an unpacked image", None),
+    "container": ("container", "start in each container engine", None),
 }
 # Of a section that has its own, in its directory.
 POLICY = "./.bench.policy"
@@ -62,7 +63,7 @@ ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "net", "replay", "wasm", "image")
+ALONE = ("start", "policy", "trail", "net", "replay", "wasm", "image", "container")
 IO_BYTES = 192 << 20
 
 
@@ -332,6 +333,12 @@ def start_rows(build, where):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def container_rows(build, where):
+    """Milliseconds, by name (container.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "container.py"), os.path.abspath(build), where])
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
 def image_rows(build, where):
     """Milliseconds, by name (image.py)."""
     out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "image.py"), os.path.abspath(build), where])
@@ -457,6 +464,9 @@ def measure(options, scratch, sections):
             if section == "replay" and not options.no_guarded and os.geteuid() == 0:
                 for name, value in replay.rows(options.build, data["replay", "native"]).items():
                     times.setdefault("replay", {}).setdefault(name, []).append(value)
+            if section == "container" and not options.no_guarded:
+                for name, value in container_rows(options.build, data["container", "guarded"]).items():
+                    times.setdefault("container", {}).setdefault(name, []).append(value)
             if section == "image" and not options.no_guarded:
                 for name, value in image_rows(options.build, data["image", "guarded"]).items():
                     times.setdefault("image", {}).setdefault(name, []).append(value)
@@ -538,6 +548,11 @@ def table(times, wanted):
         median = {name: statistics.median(v) for name, v in times["replay"].items()}
         result["replay"] = {"median": median, "rounds": times["replay"]}
         print(replay.said(median))
+    if "container" in times:
+        median = {name: statistics.median(v) for name, v in times["container"].items()}
+        result["container"] = {"median_ms": median, "rounds": times["container"]}
+        print("start of `true` in containers, median ms: " +
+              ", ".join(f"{name} {value:.1f}" for name, value in median.items()))
     if "image" in times:
         median = {name: statistics.median(v) for name, v in times["image"].items()}
         result["image"] = {"median_ms": median, "rounds": times["image"]}

@@ -37,8 +37,11 @@ MAY_INCLUDE = {
     # settings.h: what "unlimited" is.
     "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
                          "enforcer/policy/settings.h"],
+    # Engines of mode docker: what they are told, of the sandbox that they run in.
+    "enforcer/container": ["enforcer/base", "enforcer/sandbox/sandbox.h"],
     # A runtime's flags follow from the policy.
-    "enforcer/modes": ["enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h",
+    "enforcer/modes": ["enforcer/container/container.h",
+                       "enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h",
                        "enforcer/policy/policy.h", "enforcer/policy/settings.h",
                        "enforcer/policy/outline.h", "enforcer/policy/explain.h",
                        # The names of what a module may import.
@@ -54,11 +57,13 @@ MAY_INCLUDE = {
     "enforcer/session": ["enforcer/base", "enforcer/ipc", "enforcer/screen/tty_modes.h",
                          "enforcer/screen/pieces.h", "conf", "enforcer/modes/table",
                          "enforcer/modes/modes.h", "enforcer/risk/risk.h",
-                         "enforcer/image/image.h", "enforcer/policy", "audit",
+                         "enforcer/image/image.h", "enforcer/container/container.h",
+                         "enforcer/policy", "audit",
                          "enforcer/net/protocol/token.h", "enforcer/sandbox"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
                      "enforcer/modes/modes.h", "enforcer/image/image.h",
-                     "enforcer/send/send.h", "enforcer/policy", "audit",
+                     "enforcer/send/send.h", "enforcer/container/container.h",
+                     "enforcer/policy", "audit",
                      "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],

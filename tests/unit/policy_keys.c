@@ -47,6 +47,8 @@ static const char *other_value(const struct ward_key *k)
 	case WARD_KEY_TYPE_CPUS:
 		return "0.7";
 	case WARD_KEY_TYPE_HOST_PATH:
+	case WARD_KEY_TYPE_ENGINE:
+		return "crun";
 	case WARD_KEY_TYPE_IMAGE:
 	case WARD_KEY_TYPE_TREE_SOURCE:
 	case WARD_KEY_TYPE_TREE_AT:

@@ -291,11 +291,13 @@ START_TEST(what_is_lacking_is_never_replaced_by_less)
 {
 	static char name[] = "true";
 	char *const argv[] = {name, NULL};
-	const char *said = picked(100, "", NULL, true, argv);
+	/* Whether an engine is here is asked for a command alone: that is the session's question.
+	 */
+	const char *said = picked(100, "[container]\nengine = kata\n", NULL, true, argv);
 	ck_assert_msg(strncmp(said, "refused: docker: ", 17) == 0, "%s", said);
 	ck_assert_msg(strstr(said, "deno: mode deno runs"), "%s", said);
 	ck_assert_msg(strstr(said, "wasm: "), "%s", said);
-	said = picked(0, "[auto]\nleast = docker\n", NULL, true, argv);
+	said = picked(0, "[auto]\nleast = docker\n[container]\nengine = kata\n", NULL, true, argv);
 	ck_assert_msg(strncmp(said, "refused: docker: ", 17) == 0, "%s", said);
 }
 END_TEST

@@ -32,6 +32,8 @@ enum {
 	OPT_ALLOW_MISSING,
 	OPT_TRUST,
 	OPT_IMAGE,
+	OPT_ENGINE,
+	OPT_REFUSED,
 	OPT_LABEL,
 	OPT_JSON
 };
@@ -52,6 +54,8 @@ static const struct argp_option options[] = {
 	{"image", OPT_IMAGE, "IMAGE", 0,
 		"Show the files of IMAGE in place of this host's programs: a directory (./DIR), or a name of wardfs image list; none: no image. Without CMD: the image's own command",
 		0},
+	{"engine", OPT_ENGINE, "ENGINE", 0,
+		"Mode docker with this engine: runc, crun, runsc, or the path of one", 0},
 	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
 	{"session", 's', "NAME", 0, "Name of the session; a name that was used gets a number", 0},
 	{"env", 'e', "NAME[=VALUE]", 0,
@@ -84,6 +88,17 @@ static const struct argp_option options[] = {
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run although this host cannot enforce the limit NAME (limit-memory, …); repeats; recorded in the trail",
 		0},
+	/* Known to people who come from an engine. */
+	{"privileged", OPT_REFUSED, NULL, OPTION_HIDDEN, "", 0},
+	{"cap-add", OPT_REFUSED, "CAP", OPTION_HIDDEN, "", 0},
+	{"device", OPT_REFUSED, "DEVICE", OPTION_HIDDEN, "", 0},
+	{"security-opt", OPT_REFUSED, "OPTION", OPTION_HIDDEN, "", 0},
+	{"volume", OPT_REFUSED, "VOLUME", OPTION_HIDDEN, "", 0},
+	{"pid", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"ipc", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"uts", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"userns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"cgroupns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
 	{0},
 };
 
@@ -121,6 +136,17 @@ static bool take_no_command(struct ward_run_options *o)
 	return true;
 }
 
+/* What an engine would take, by the name under which it came. */
+static error_t refuse(struct argp_state *state)
+{
+	const char *last = state->argv[state->next - 1];
+	ward_arguments_wrong(state,
+		"%s: a container gets no privileges, devices or namespaces of the host, and sees what "
+		"the policy's trees show",
+		last[0] == '-' ? last : state->argv[state->next - 2]);
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -137,6 +163,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_IMAGE:
 		o->image = arg;
+		return 0;
+	case OPT_ENGINE:
+		o->engine = arg;
 		return 0;
 	case 'u':
 		o->user = arg;
@@ -195,7 +224,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		ward_arguments_wrong(state, "no command given");
 		return EINVAL;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return key == OPT_REFUSED ? refuse(state) : ARGP_ERR_UNKNOWN;
 	}
 }
 

@@ -148,6 +148,13 @@ static void say_first(const struct ward_run_plan *p, bool given)
 	ward_cleanup_free char *weighed = p->weighed ? ward_weighed_line(p->weighed) : NULL;
 	if (weighed)
 		ward_sayf("%s", weighed);
+	if (p->found.note) {
+		ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
+		const char *at = strstr(p->found.note, "%s");
+		ward_buf_add(&note, p->found.note, (size_t)(at - p->found.note));
+		ward_buf_printf(&note, "%s%s", p->found.program, at + 2);
+		ward_sayf("%s", ward_buf_str(&note));
+	}
 	if (p->mode->warning)
 		ward_say(p->mode->warning);
 	if (p->found.no_wall)

@@ -73,6 +73,7 @@ enum ward_takes {
 	WARD_TAKES_HOME = 1U << 3,     /* [home] mode = project */
 	WARD_TAKES_IMAGE = 1U << 4,    /* [system] image: needs nothing of the host's programs */
 	WARD_TAKES_PYTHON = 1U << 5,   /* [process] python = restricted */
+	WARD_TAKES_ENGINE = 1U << 6,   /* [container]: an engine starts the command */
 };
 /* But for the image, which a mode with a runtime of the host's cannot take. */
 #define WARD_TAKES_ALL 15U
@@ -100,6 +101,9 @@ extern const char *const ward_mode_words[];
 
 /* Where neither a policy nor the command line names one. */
 #define WARD_DEFAULT_MODE "restricted"
+
+/* Which --engine alone asks for. */
+#define WARD_ENGINE_MODE "docker"
 
 /* By word or older word. NULL: no such mode. */
 const struct ward_mode *ward_mode_find(const char *word);

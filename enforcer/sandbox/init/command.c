@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: its terminal, its limits, its last walls, its execution. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <string.h>
@@ -70,7 +71,8 @@ static int limits(const struct ward_blueprint *p, struct ward_err *err)
 		r = limit(RLIMIT_DATA, p->data_bytes);
 	if (r == 0)
 		r = limit(RLIMIT_CPU, p->cpu_seconds);
-	if (r == 0 && p->layers & WARD_LAYER_HOST)
+	/* Another kernel has queues of its own memory, and may not know this limit. */
+	if (r == 0 && p->layers & WARD_LAYER_HOST && !(p->flags & WARD_BLUEPRINT_FOREIGN))
 		r = limit(RLIMIT_MSGQUEUE, QUEUE_BYTES);
 	return r < 0 ? ward_err_sys(err, r, "set limits") : 0;
 }
@@ -83,8 +85,14 @@ static int descriptors(const struct ward_init *in, struct ward_err *err)
 	int r = ward_init_own_devices(in->blueprint.layers, err);
 	if (r < 0)
 		return r;
-	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+		return 0;
+	if (!(in->blueprint.flags & WARD_BLUEPRINT_FOREIGN))
 		return ward_err_sys(err, -errno, "close descriptors");
+	/* A kernel without that flag: of ours there are few, and nobody else's came along. */
+	for (int fd = 3; fd < WARD_INIT_FDS_MAX; fd++)
+		if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 && errno != EBADF)
+			return ward_err_sys(err, -errno, "close descriptors");
 	return 0;
 }
 
@@ -167,6 +175,14 @@ static int prepare(const struct ward_init *in, struct ward_init_report *report, 
 	return 0;
 }
 
+int ward_init_confine_again(const struct ward_init *in, struct ward_err *err)
+{
+	int r = limits(&in->blueprint, err);
+	if (r == 0 && ward_init_filter(in->blueprint.filter, in->blueprint.filter_len) < 0)
+		r = ward_err_set(err, -EIO, WARD_INIT_NO_FILTER);
+	return r;
+}
+
 /*
  * Confined as the command is, and before it is one. Under no-exec there is nothing to start. asks:
  * what it must not keep, -1: nothing.
@@ -191,9 +207,14 @@ static void run_child(struct ward_init *in, int fd)
 	struct ward_err err = WARD_ERR_INIT;
 	char go = 0;
 	int asks = -1;
-	int r = prepare(in, &report, &asks, &err);
+	/* Outside of such a container: what starts further commands has to be there before the
+	 * relay gives its rights up. Inside nobody starts any. */
+	const bool foreign = in->blueprint.flags & WARD_BLUEPRINT_FOREIGN;
+	if (foreign && in->view[1] && add_starter(in, fd, asks, &err) == 0)
+		ward_init_relay(in, fd);
+	int r = foreign && in->view[1] ? err.code : prepare(in, &report, &asks, &err);
 	/* Behind all walls, so what it starts is recorded too. */
-	if (r == 0)
+	if (r == 0 && !foreign)
 		r = add_starter(in, fd, asks, &err);
 	if (r == 0) {
 		/* Nothing but that byte lets it go on; pid 1's end closes with pid 1. */

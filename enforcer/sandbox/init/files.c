@@ -83,8 +83,8 @@ int ward_init_files(struct ward_init *in, struct ward_err *err)
 		return 0;
 	for (size_t i = 0; i < p->n_entries; i++)
 		mounts[i] = -1;
-	ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int r = root < 0 ? ward_err_sys(err, -errno, "open /")
+	ward_cleanup_fd int root = open(in->view, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = root < 0 ? ward_err_sys(err, -errno, "open %s", in->view)
 			 : clone_all(in, tree, root, mounts, err);
 	if (r == 0)
 		r = attach_all(p, root, mounts, err);

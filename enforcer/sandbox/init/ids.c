@@ -167,6 +167,19 @@ static int leave_shares(struct ward_err *err)
 	return 0;
 }
 
+/*
+ * The engine makes one, and pid 1 of the container another, in which the command has its own id
+ * again (engine.c). The kernel counts those within against this number, too, so nobody inside can
+ * make a third. A kernel of its own answers its processes itself; what it needs are some for its
+ * parts.
+ */
+static const char *namespaces_left(const struct ward_blueprint *p)
+{
+	return !(p->flags & WARD_BLUEPRINT_ENGINE) ? "0"
+	       : p->flags & WARD_BLUEPRINT_FOREIGN ? "8"
+						   : "2";
+}
+
 int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 {
 	const char *host = in->blueprint.hostname;
@@ -189,13 +202,14 @@ int ward_init_furnish(struct ward_init *in, struct ward_err *err)
 	if (!(layers & WARD_LAYER_HOST))
 		return 0;
 	/* ENODEV: a kernel without message queues. */
+	char queues[32];
+	snprintf(queues, sizeof(queues), "%s/dev/mqueue", in->view[1] ? in->view : "");
 	if (layers & WARD_LAYER_VIEW &&
-		mount("mqueue", "/dev/mqueue", "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) <
-			0 &&
+		mount("mqueue", queues, "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 &&
 		errno != ENODEV)
 		return ward_err_sys(err, -errno, "mount /dev/mqueue");
 	/* Of this namespace only: a second wall behind seccomp. */
-	r = write_file("/proc/sys/user/max_user_namespaces", "0");
+	r = write_file("/proc/sys/user/max_user_namespaces", namespaces_left(&in->blueprint));
 	if (r < 0)
 		return ward_err_sys(err, r, "forbid further user namespaces");
 	in->applied |= WARD_INIT_NO_USERNS;

@@ -35,13 +35,14 @@ struct ward_init {
 	int nested[WARD_TREES_MAX]; /* mounts of trees beneath others, detached; -1: none */
 	uint64_t nested_ids[WARD_INIT_NESTED_MAX]; /* of these, once attached: STATX_MNT_ID */
 	size_t n_nested;
-	int root;      /* O_PATH of the new root */
-	int shut;      /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
-	int tty;       /* other side of the pty, pid 1's controlling terminal; -1 */
-	int child;     /* to the command's child: its reports, our go; -1: executed */
-	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
-	pid_t command; /* as seen inside */
-	int starter;   /* in pid 1: to what starts further commands; -1 */
+	int root;	  /* O_PATH of the new root */
+	const char *view; /* in pid 1: where that has what the command sees */
+	int shut;	  /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
+	int tty;	  /* other side of the pty, pid 1's controlling terminal; -1 */
+	int child;	  /* to the command's child: its reports, our go; -1: executed */
+	int asks;	  /* in pid 1: what the command's filter asks until it was executed; -1 */
+	pid_t command;	  /* as seen inside */
+	int starter;	  /* in pid 1: to what starts further commands; -1 */
 	pid_t starter_pid;
 	struct ward_init_exec execs[WARD_BLUEPRINT_EXECS_MAX];
 	int mount_table;	  /* in pid 1: /proc/self/mountinfo; -1: not watched */
@@ -112,6 +113,48 @@ int ward_init_shut_begin(struct ward_init *in) ward_must_check;
 void ward_init_shut(struct ward_init *in, int mount);
 void ward_init_shut_end(struct ward_init *in);
 
+/* --- engine.c: with WARD_BLUEPRINT_ENGINE --- */
+/* In pid 1, once all is mounted: starts the engine, and lives as long as what that started. Returns
+ * the exit status. */
+int ward_init_engine(struct ward_init *in);
+/* As the container's pid 1, with the blueprint read: descriptors and controls of probes from pid 1;
+ * the command's own id; drops everything. */
+int ward_init_inside(struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Becomes the engine; with the rights that a caller still has. */
+_Noreturn void ward_init_engine_execute(char *const *argv);
+/* Why the engine ended, for people: what it said last, else its status. */
+const char *ward_init_engine_why(int status);
+/* In the container: a user namespace in which its user 0 has the command's id. */
+int ward_init_own_id(const struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Takes the entries of the engine's root out. */
+void ward_init_forget_outer(struct ward_blueprint *p);
+
+/* What the container's pid 1 cannot find out by itself; both are the same program. */
+struct ward_init_handed {
+	int32_t mounted, unshared, outside; /* controls of probes */
+	uint32_t umask;
+};
+
+/* --- talk.c: with WARD_BLUEPRINT_FOREIGN; files of a directory that both sides see --- */
+void ward_init_talk_pause(void);
+/* Appears whole, by a rename. */
+int ward_init_talk_put(
+	const char *dir, const char *name, const void *data, size_t len) ward_must_check;
+/* 1: read whole, 0: not there yet, or a negative errno. */
+int ward_init_talk_get(const char *dir, const char *name, void *ret, size_t len) ward_must_check;
+
+/* --- relay.c: with WARD_BLUEPRINT_FOREIGN --- */
+/* In the command's child, in place of the command: starts the engine. fd: to pid 1. */
+_Noreturn void ward_init_relay(struct ward_init *in, int fd);
+/* In what the starter forked: one more command in the container. */
+_Noreturn void ward_init_relay_exec(
+	const struct ward_init *in, const struct ward_blueprint_exec *e);
+
+/* --- foreign.c: with WARD_BLUEPRINT_FOREIGN --- */
+/* In the container: as its pid 1, and before a further command. They return the exit status. */
+int ward_init_foreign_inside(struct ward_init *in);
+int ward_init_foreign_command(struct ward_init *in, char **argv);
+
 /* --- nested.c: in pid 1 --- */
 /* Once the trees are served: mounts those that lie beneath others, wherever these are seen. */
 int ward_init_nested(struct ward_init *in, struct ward_err *err) ward_must_check;
@@ -179,6 +222,8 @@ int ward_init_execute(const struct ward_blueprint *p);
 /* Forks the command's child; in->command and in->child are set. It confines itself, probes,
  * reports, and waits for a byte before it becomes the command. */
 int ward_init_command(struct ward_init *in, struct ward_err *err) ward_must_check;
+/* Limits and filter of a command alone, for one that nothing passed them on to. */
+int ward_init_confine_again(const struct ward_init *in, struct ward_err *err) ward_must_check;
 
 /* --- starter.c: in the command's child, once it is confined --- */
 /* Forks the starter, a child of pid 1, without the descriptor asks; *ret_sock is pid 1's end. */

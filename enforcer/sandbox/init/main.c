@@ -23,6 +23,7 @@
 #include "enforcer/base/kernel.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/sandbox/init/init.h"
+#include "enforcer/sandbox/sandbox.h"
 
 static int read_plan(struct ward_init *in, struct ward_err *err)
 {
@@ -36,9 +37,13 @@ static int read_plan(struct ward_init *in, struct ward_err *err)
 		mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARD_INIT_FD_BLUEPRINT, 0);
 	if (data == MAP_FAILED)
 		return ward_err_sys(err, -errno, "read the blueprint");
-	close(WARD_INIT_FD_BLUEPRINT);
 	int r = ward_blueprint_decode(data, (size_t)st.st_size, &in->blueprint);
-	return r < 0 ? ward_err_sys(err, r, "the blueprint cannot be understood") : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "the blueprint cannot be understood");
+	/* The container's pid 1 reads it again. */
+	if (!(in->blueprint.flags & WARD_BLUEPRINT_ENGINE))
+		close(WARD_INIT_FD_BLUEPRINT);
+	return 0;
 }
 
 static int finish_identity(struct ward_init *in, struct ward_err *err)
@@ -67,8 +72,11 @@ static int finish(struct ward_init *in, struct ward_err *err)
 		r = ward_init_nested(in, err);
 	if (r == 0)
 		r = ward_init_files(in, err);
-	if (r == 0)
-		r = ward_init_note_mounts(in, err);
+	/* The engine needs our rights; of its mounts the container's pid 1 takes note. */
+	const uint32_t engine = WARD_BLUEPRINT_ENGINE | WARD_BLUEPRINT_FOREIGN;
+	if (r < 0 || (in->blueprint.flags & engine) == WARD_BLUEPRINT_ENGINE)
+		return r;
+	r = ward_init_note_mounts(in, err);
 	return r < 0 ? r : ward_init_drop(err);
 }
 
@@ -89,13 +97,16 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 		r = ward_init_hand_out_namespaces(in, err);
 	if (r == 0)
 		r = ward_init_furnish(in, err);
-	if (r == 0 && in->blueprint.layers & WARD_LAYER_HOST)
+	/* An engine mounts another one; ours is whole, else it could not. */
+	if (r == 0 && in->blueprint.layers & WARD_LAYER_HOST &&
+		!(in->blueprint.flags & WARD_BLUEPRINT_ENGINE))
 		r = ward_init_mask_proc(in, err);
 	if (r == 0 && in->blueprint.flags & WARD_BLUEPRINT_PTY)
 		r = ward_init_pty(in, &master, err);
 	if (r < 0)
 		return r;
-	if (in->blueprint.layers & WARD_LAYER_LANDLOCK)
+	if (in->blueprint.layers & WARD_LAYER_LANDLOCK &&
+		!(in->blueprint.flags & WARD_BLUEPRINT_FOREIGN))
 		in->landlock = ward_kernel_landlock();
 	r = ward_init_programs_held(in, err);
 	if (r < 0)
@@ -103,6 +114,20 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 	uint32_t v[2] = {in->landlock, in->applied};
 	r = ward_init_tell(WARD_INIT_READY, v, 2, master);
 	return r < 0 ? ward_err_sys(err, r, "report") : 0;
+}
+
+/* The command, and what runs beside it; then watches. */
+static int run_command(struct ward_init *in, struct ward_err *err)
+{
+	int r = ward_init_command(in, err);
+	/* Behind it: the command is pid 2 inside. */
+	if (r == 0)
+		r = ward_init_replayer(in, err);
+	if (r < 0) {
+		ward_init_tell_failed(r, WARD_INIT_SETUP, err->text);
+		return 125;
+	}
+	return ward_init_watch(in);
 }
 
 /* Becomes pid 1's main program; returns its exit status. The pipe ends when stage 0 has reported.
@@ -125,17 +150,28 @@ static int run_pid1(struct ward_init *in, const int staged_pipe[2])
 		if (ward_init_hear(WARD_INIT_PROBE) < 0)
 			return 125;
 		r = finish(in, &err);
-		if (r == 0)
-			r = ward_init_command(in, &err);
-		/* Behind it: the command is pid 2 inside. */
-		if (r == 0)
-			r = ward_init_replayer(in, &err);
 	}
 	if (r < 0) {
 		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);
 		return 125;
 	}
-	return ward_init_watch(in);
+	const bool foreign = in->blueprint.flags & WARD_BLUEPRINT_FOREIGN;
+	return in->blueprint.flags & WARD_BLUEPRINT_ENGINE && !foreign ? ward_init_engine(in)
+								       : run_command(in, &err);
+}
+
+/* Started again by an engine, in the container that it made of our view. */
+static int run_inside(struct ward_init *in)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	int r = read_plan(in, &err);
+	if (r == 0)
+		r = ward_init_inside(in, &err);
+	if (r < 0) {
+		ward_init_tell_failed(r, WARD_INIT_SETUP, err.text);
+		return 125;
+	}
+	return run_command(in, &err);
 }
 
 static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
@@ -171,6 +207,8 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 		r = enter_groups(in, err);
 	if (r < 0)
 		return r;
+	if (in->blueprint.flags & WARD_BLUEPRINT_ENGINE)
+		in->view = WARD_SANDBOX_ENGINE_VIEW;
 	if (in->blueprint.flags & WARD_BLUEPRINT_ROOT) {
 		if (unshare(CLONE_NEWNS) < 0)
 			r = ward_err_sys(err, -errno, "make a mount namespace%s",
@@ -200,7 +238,7 @@ static int stage0(struct ward_init *in, struct ward_err *err)
 	return staged(in, pid, err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct ward_init in;
 	struct ward_err err = WARD_ERR_INIT;
@@ -216,6 +254,12 @@ int main(void)
 	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
 		return 125;
 	in.umask = umask(0);
+	in.view = "/";
+	if (argc == 2 && strcmp(argv[1], WARD_SANDBOX_ENGINE_INSIDE) == 0)
+		_exit(access(WARD_SANDBOX_ENGINE_PLAN, F_OK) == 0 ? ward_init_foreign_inside(&in)
+								  : run_inside(&in));
+	if (argc > 3 && strcmp(argv[1], WARD_SANDBOX_ENGINE_EXEC) == 0)
+		_exit(ward_init_foreign_command(&in, argv));
 	if (fcntl(WARD_INIT_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)
 		return 125;
 	int r = stage0(&in, &err);

@@ -24,6 +24,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/sandbox/init/init.h"
+#include "enforcer/sandbox/sandbox.h"
 
 /* The smallest tmpfs: one page; and as many files as pages, but some in any case. */
 #define TMPFS_BYTES_MIN 4096
@@ -315,10 +316,14 @@ static int clone_sources(struct ward_init *in, int *mounts, struct ward_err *err
 
 /* --- placing --- */
 
-/* Somewhere every host has; only this mount namespace sees what covers it. */
-static int make_root(struct ward_init *in, struct ward_err *err)
+/*
+ * Somewhere every host has; only this mount namespace sees what covers it. outer: beside the view,
+ * which comes into it.
+ */
+static int make_root(struct ward_init *in, bool outer, struct ward_err *err)
 {
-	static const char *const places[] = {"/tmp", "/run", "/mnt", "/var"};
+	static const char *const all[] = {"/tmp", "/run", "/mnt", "/var", "/usr"};
+	const char *const *places = all + outer;
 	/* Directories and a few files that we write; the command cannot add any. */
 	static const char *const options[][2] = {
 		{"source", "wardfs"}, {"mode", "0755"}, {"size", "16m"}, {"nr_inodes", "64k"}};
@@ -328,7 +333,7 @@ static int make_root(struct ward_init *in, struct ward_err *err)
 	if (r < 0)
 		return r;
 	r = -ENOENT;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && r == -ENOENT; i++)
+	for (size_t i = 0; i < 4 && r == -ENOENT; i++)
 		r = move_mount(mount, "", AT_FDCWD, places[i], MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno
 											    : 0;
 	if (r < 0)
@@ -648,18 +653,44 @@ static int close_to_writing(const struct ward_init *in, const int *sources, stru
 	return r < 0 ? ward_err_sys(err, r, "protect the new root") : 0;
 }
 
+/*
+ * The root of the engine: what it needs of the host, and the finished view as one directory, so
+ * that no path of the view leads out of it.
+ */
+static int place_outer(struct ward_init *in, int *sources, struct ward_err *err)
+{
+	const struct ward_blueprint *p = &in->blueprint;
+	ward_cleanup_fd int view = in->root;
+	ward_cleanup_fd int point = -1;
+	in->root = -1;
+	int r = make_root(in, true, err);
+	for (size_t i = 0; i < p->n_entries && r == 0; i++)
+		if (p->entries[i].flags & WARD_BLUEPRINT_OUTER)
+			r = place(in, i, sources[i], -1, NULL, err);
+	if (r == 0)
+		r = make_point(in, WARD_SANDBOX_ENGINE_VIEW, S_IFDIR | 0755, &point, err);
+	if (r == 0)
+		r = ward_init_attach(view, point, WARD_SANDBOX_ENGINE_VIEW, err);
+	if (r == 0 && (r = set_attrs(in->root, 0, MOUNT_ATTR_RDONLY, 0)) < 0)
+		r = ward_err_sys(err, r, "protect the root of the engine");
+	return r;
+}
+
 static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 {
 	const struct ward_blueprint *p = &in->blueprint;
 	ward_cleanup_fd int shared = -1;
+	bool engine = p->flags & WARD_BLUEPRINT_ENGINE;
 	int tree[WARD_TREES_MAX];
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		tree[i] = -1;
 	bool view = p->layers & WARD_LAYER_VIEW;
-	int r = make_root(in, err);
+	int r = make_root(in, false, err);
 	if (r == 0 && view)
 		r = make_shared(in, &shared, err);
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
+		if (p->entries[i].flags & WARD_BLUEPRINT_OUTER)
+			continue;
 		if (p->entries[i].kind == WARD_BLUEPRINT_COVER)
 			r = mount_cover(&sources[i], err);
 		if (r == 0)
@@ -670,7 +701,9 @@ static int place_all(struct ward_init *in, int *sources, struct ward_err *err)
 			close(tree[i]);
 	if (r == 0 && view)
 		r = drop_shared(in, err);
-	return r < 0 ? r : close_to_writing(in, sources, err);
+	if (r == 0)
+		r = close_to_writing(in, sources, err);
+	return r == 0 && engine ? place_outer(in, sources, err) : r;
 }
 
 int ward_init_mounts(struct ward_init *in, struct ward_err *err)

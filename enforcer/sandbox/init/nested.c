@@ -141,8 +141,8 @@ static int attach_all(struct ward_init *in, const struct ward_blueprint_entry *e
 static int attach_trees(struct ward_init *in, struct trees *t, struct ward_err *err)
 {
 	const struct ward_blueprint *p = &in->blueprint;
-	ward_cleanup_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int r = root < 0 ? ward_err_sys(err, -errno, "open /") : 0;
+	ward_cleanup_fd int root = open(in->view, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = root < 0 ? ward_err_sys(err, -errno, "open %s", in->view) : 0;
 	for (size_t i = 0; i < p->n_entries && r == 0; i++) {
 		const struct ward_blueprint_entry *e = &p->entries[i];
 		if (e->kind != WARD_BLUEPRINT_TREE)

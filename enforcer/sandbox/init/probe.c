@@ -63,7 +63,9 @@ void ward_init_probe_unconfined(const struct ward_init *in, struct ward_init_rep
 	if (in->blueprint.layers & WARD_LAYER_PID)
 		set(r, WARD_PROBE_CAPABILITIES, errno_of(mount("wardfs", "/tmp", "tmpfs", 0, NULL)),
 			in->mounted);
-	if (in->blueprint.layers & WARD_LAYER_HOST)
+	/* Another kernel would make one: it has no such limit, and its namespaces lead nowhere. */
+	if (in->blueprint.layers & WARD_LAYER_HOST &&
+		!(in->blueprint.flags & WARD_BLUEPRINT_FOREIGN))
 		set(r, WARD_PROBE_USERNS, errno_of(unshare(CLONE_NEWUSER)), in->unshared);
 }
 
@@ -101,9 +103,14 @@ static int32_t connect_own(void)
 	socklen_t len = sizeof(sa);
 	ward_cleanup_fd int listener = unix_socket();
 	ward_cleanup_fd int fd = unix_socket();
-	if (listener < 0 || fd < 0 ||
-		bind(listener, (struct sockaddr *)&sa, sizeof(sa.sun_family)) < 0 ||
-		listen(listener, 1) < 0 || getsockname(listener, (struct sockaddr *)&sa, &len) < 0)
+	int r = bind(listener, (struct sockaddr *)&sa, sizeof(sa.sun_family));
+	/* A kernel that does not choose one (gVisor): nobody else is there yet. */
+	if (r < 0 && errno == EINVAL) {
+		memcpy(sa.sun_path, "\0wardfs-probe", 14);
+		r = bind(listener, (struct sockaddr *)&sa, sizeof(sa.sun_family) + 14);
+	}
+	if (listener < 0 || fd < 0 || r < 0 || listen(listener, 1) < 0 ||
+		getsockname(listener, (struct sockaddr *)&sa, &len) < 0)
 		return errno;
 	return errno_of(connect(fd, (struct sockaddr *)&sa, len));
 }

@@ -2,11 +2,20 @@
 /* Makes the terminal of a command. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/sandbox/init/init.h"
+
+/* A terminal belongs to one session: to that of the container's pid 1 (engine.c). */
+static bool container_takes(const struct ward_init *in)
+{
+	return (in->blueprint.flags & (WARD_BLUEPRINT_ENGINE | WARD_BLUEPRINT_FOREIGN)) ==
+		       WARD_BLUEPRINT_ENGINE &&
+	       in->view[1];
+}
 
 int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err)
 {
@@ -15,7 +24,9 @@ int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err)
 	int unlock = 0;
 	/* The host's own devpts mostly has a ptmx of mode 0 (mount option ptmxmode); /dev/ptmx is
 	 * it. */
-	const char *ptmx = in->blueprint.layers & WARD_LAYER_VIEW ? "/dev/pts/ptmx" : "/dev/ptmx";
+	char ptmx[32];
+	snprintf(ptmx, sizeof(ptmx), "%s%s", in->view[1] ? in->view : "",
+		in->blueprint.layers & WARD_LAYER_VIEW ? "/dev/pts/ptmx" : "/dev/ptmx");
 	ward_cleanup_fd int master = open(ptmx, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 ||
 		ioctl(master, TIOCSWINSZ, &size) < 0)
@@ -26,7 +37,7 @@ int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err)
 	 * stopped by Ctrl-Z only if some parent of its members is in the same session but another
 	 * group, else it counts as orphaned (setpgid(2)).
 	 */
-	if (tty < 0 || ioctl(tty, TIOCSCTTY, 0) < 0)
+	if (tty < 0 || (!container_takes(in) && ioctl(tty, TIOCSCTTY, 0) < 0))
 		return ward_err_sys(err, -errno, "take the pty as terminal");
 	in->tty = ward_steal_fd(&tty);
 	*ret_master = ward_steal_fd(&master);

@@ -74,9 +74,12 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '7';
 }
 
-static bool is_at(const struct mount *m, const char *path)
+/* view: what stands before path, unless it is "/". */
+static bool is_at(const struct mount *m, const char *path, const char *view)
 {
-	size_t i = 0;
+	size_t i = view[1] ? strlen(view) : 0;
+	if (i && (m->len < i || strncmp(m->point, view, i) != 0))
+		return false;
 	for (; i < m->len && *path; path++) {
 		const char *s = m->point + i;
 		bool octal = s[0] == '\\' && m->len - i >= 4 && is_digit(s[1]) && is_digit(s[2]) &&
@@ -101,7 +104,7 @@ static bool is_kept(const struct ward_init *in, const struct mount *m)
 		const struct ward_blueprint_entry *e = &p->entries[i];
 		if ((e->kind == WARD_BLUEPRINT_TREE || e->kind == WARD_BLUEPRINT_TREE_AT ||
 			    e->kind == WARD_BLUEPRINT_COVER) &&
-			is_at(m, e->path))
+			is_at(m, e->path, in->view))
 			return true;
 	}
 	return false;

@@ -79,10 +79,12 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 		r = take_stdio(in, &e, fds, n, &master, &err);
 	if (r == 0 && close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		r = ward_err_sys(&err, -errno, "close descriptors");
-	if (r == 0 && chdir(e.cwd) < 0)
+	if (r == 0 && !(in->blueprint.flags & WARD_BLUEPRINT_FOREIGN) && chdir(e.cwd) < 0)
 		r = ward_err_sys(&err, -errno, "enter %s", e.cwd);
 	if (r == 0 && !ward_init_say(report, &f, master))
 		_exit(125);
+	if (r == 0 && in->blueprint.flags & WARD_BLUEPRINT_FOREIGN)
+		ward_init_relay_exec(in, &e);
 	if (r == 0) {
 		struct ward_blueprint p = {.argv = e.argv, .envp = e.envp, .n_envp = e.n_envp};
 		f.step = WARD_INIT_EXEC_STEP;

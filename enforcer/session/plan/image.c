@@ -176,9 +176,16 @@ static int find_named(struct ward_run_plan *p, const char *name, struct ward_err
 	return r == 0 ? check_mounts(p, err) : r;
 }
 
+const char *ward_plan_image_name(const struct ward_run_plan *p)
+{
+	const struct ward_settings *s = p->settings;
+	return p->mode->takes & WARD_TAKES_ENGINE && s->container_image ? s->container_image
+									: s->image;
+}
+
 int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
 {
-	const char *name = p->settings->image;
+	const char *name = ward_plan_image_name(p);
 	if (!name || strcmp(name, WARD_IMAGE_NONE) == 0)
 		return 0;
 	if (!(p->mode->takes & WARD_TAKES_IMAGE))

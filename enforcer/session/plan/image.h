@@ -7,6 +7,8 @@
 
 #include "enforcer/session/plan/plan.h"
 
+/* What the policy of p names, of the key that counts in its mode; NULL: nothing. Borrowed. */
+const char *ward_plan_image_name(const struct ward_run_plan *p);
 /*
  * Fills p->image where the policy names one; after p->spots. -EINVAL for what the owner can fix in
  * the policy or command line, -ENOTSUP for what the mode or another key rules out.

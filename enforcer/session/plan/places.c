@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refuses trees that would reach our own places, or lie in them. */
 #include "enforcer/session/plan/places.h"
+#include "enforcer/session/plan/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -308,7 +309,7 @@ static int check_image(
 	const struct ward_run_options *o, const struct ward_run_plan *p, struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;
-	const char *name = o ? o->image : p->settings->image;
+	const char *name = o ? o->image : ward_plan_image_name(p);
 	if (p->image.fd < 0 || !name || !ward_image_name_is_path(name))
 		return 0;
 	int r = o && name[0] != '~'

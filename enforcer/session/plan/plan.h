@@ -27,9 +27,10 @@ struct ward_run_options {
 	const char *policy;
 	const char *stand_in; /* a shipped profile in place of `medium` (policy/load.h), or NULL */
 	const char *mode;
-	const char *image; /* of --image, or NULL */
-	bool of_image;	   /* argv stands for the command that the image names */
-	const char *trust; /* of --trust, or NULL (weigh.h) */
+	const char *image;  /* of --image, or NULL */
+	const char *engine; /* of --engine, or NULL */
+	bool of_image;	    /* argv stands for the command that the image names */
+	const char *trust;  /* of --trust, or NULL (weigh.h) */
 	const char *user;
 	const char *session;
 	struct ward_guard_early *early; /* helpers that the session takes, or NULL (guard.h) */

@@ -150,7 +150,19 @@ static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
 	if (has_control(path ? path : name) || strpbrk(path ? path : name, ";#\\"))
 		return ward_err_set(err, -EINVAL,
 			"--image: a path cannot contain ';', '#', '\\' or control characters");
-	ward_buf_printf(b, "image = %s\n", path ? path : name);
+	ward_buf_printf(b, "[system]\nimage = %s\n[container]\nimage = %s\n", path ? path : name,
+		path ? path : name);
+	return ward_buf_error(b);
+}
+
+static int add_engine(struct ward_buf *b, const char *name, struct ward_err *err)
+{
+	if (has_control(name) || strpbrk(name, ";#\\ "))
+		return ward_err_set(err, -EINVAL,
+			"--engine '%s': write runc, crun, runsc, or the "
+			"absolute path of one",
+			name);
+	ward_buf_printf(b, "[container]\nengine = %s\n", name);
 	return ward_buf_error(b);
 }
 
@@ -186,7 +198,9 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 {
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
 	/* An unknown word is told by the plan, with its option's name. */
-	const struct ward_mode *mode = o->mode ? ward_mode_find(o->mode) : NULL;
+	const struct ward_mode *mode = o->mode	   ? ward_mode_find(o->mode)
+				       : o->engine ? ward_mode_find(WARD_ENGINE_MODE)
+						   : NULL;
 	/* One that picks another is weighed first (weigh.h). */
 	if (mode && mode->strictness == 0)
 		mode = NULL;
@@ -195,7 +209,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	if (o->read.n + o->write.n + o->hide.n + o->net.n + o->publish.n + o->forward.n +
 				o->shown.n ==
 			0 &&
-		!mode && !low && !o->learn && !o->image) {
+		!mode && !low && !o->learn && !o->image && !o->engine) {
 		*ret = NULL;
 		return 0;
 	}
@@ -208,8 +222,6 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		r = add_path(&t, "write", o->write.v[i], project, err);
 	for (size_t i = 0; i < o->shown.n; i++)
 		ward_buf_printf(&t.system, "read = %s\n", o->shown.v[i]);
-	if (r == 0 && o->image)
-		r = add_image(&t.system, o->image, err);
 	ward_buf_puts(&all, "[policy]\nversion = 1\n");
 	if (mode)
 		ward_buf_printf(&all, "mode = %s\n", mode->word);
@@ -219,6 +231,10 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		ward_buf_printf(&all, "%s", ward_buf_str(&t.trees));
 	if (t.system.len)
 		ward_buf_printf(&all, "[system]\n%s", ward_buf_str(&t.system));
+	if (r == 0 && o->image)
+		r = add_image(&all, o->image, err);
+	if (r == 0 && o->engine)
+		r = add_engine(&all, o->engine, err);
 	if (o->hide.n)
 		ward_buf_puts(&all, "[guard]\n");
 	for (size_t i = 0; r == 0 && i < o->hide.n; i++) {

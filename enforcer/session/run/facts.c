@@ -2,6 +2,7 @@
 /* Describes what was applied to a sandbox, for session.start. */
 #include "enforcer/session/run/facts.h"
 
+#include "enforcer/container/container.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/plan/network.h"
 
@@ -62,6 +63,18 @@ static json_t *runtime(const struct ward_mode_found *f)
 		f->about ? ward_control_text(f->about) : json_null(), "confines", !f->no_wall);
 }
 
+/* What the engine cannot give, and the trail therefore lacks. */
+static json_t *container(const char *program)
+{
+	const struct ward_engine *e = ward_engine_find(program);
+	const bool own = e && ward_engine_own_kernel(e);
+	json_t *lacks =
+		own ? json_pack("[s, s, s]", "landlock", "list of programs", "records of programs")
+		    : json_array();
+	return json_pack("{s:s, s:o, s:b, s:o}", "engine", e ? ward_engine_word(e) : "", "program",
+		ward_control_text(program), "own_kernel", own, "lacks", lacks);
+}
+
 char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_sandbox *sb,
 	const struct ward_limits *l, const char *seccomp)
 {
@@ -91,6 +104,8 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 			    : p->image.fd >= 0			      ? "image"
 			    : p->settings->view == WARD_VIEW_READONLY ? "readonly"
 								      : "minimal"));
+	if (p->mode->takes & WARD_TAKES_ENGINE && p->found.program)
+		json_object_set_new(o, "container", container(p->found.program));
 	if (p->image.fd >= 0)
 		json_object_set_new(o, "image", image(&p->image));
 	json_object_set_new(o, "trail_integrity",

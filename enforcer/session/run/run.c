@@ -79,6 +79,8 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		return e;
 	ward_run_sandbox_show(&made, ward_permission_path(r->permission), WARD_RUNTIME_ASKS_PATH);
 	made.spec.served = true;
+	made.spec.session = r->guard.store.name;
+	made.spec.policy_digest = ward_policy_digest(r->plan->policy);
 	made.spec.keep = r->options->keep;
 	made.spec.pty = ward_relay_wants_pty(r->relay);
 	made.spec.winsize = ward_relay_winsize(r->relay);

@@ -92,6 +92,7 @@ static void describe_view(const struct ward_run_plan *p, struct ward_run_sandbox
 		.user_name = p->id.agent_name,
 		.home = s->home == WARD_HOME_NONE || !view ? NULL : p->id.agent_home,
 		.hostname = "wardfs",
+		.runtime = p->mode->takes & WARD_TAKES_ENGINE ? p->found.program : NULL,
 		.trees = ret->trees,
 		.n_trees = p->n_trees,
 		.link = p->entered,

@@ -125,6 +125,7 @@ has "$ERR" '; --mode process overrides it'
 
 echo "--- too many points for what there is here: refused by name, nothing started"
 sed 's/^\[agent\]/[auto]\npoints = trust-medium 500\n&/; s/trust = high/trust = medium/' ../quiet.policy >../much.policy
+printf '[container]\nengine = kata\n' >>../much.policy
 expect 125 "$WARDFS" run --policy ../much.policy -- touch made
 has "$ERR" "ask for at least mode 'docker'"
 has "$ERR" 'docker: '

@@ -32,8 +32,8 @@ has "$ERR" "write"
 [ ! -e started ] || fail "the command ran under a broken policy"
 
 # Modes whose machinery does not exist yet are refused by name.
-expect 125 "$WARDFS" run --mode docker -- touch started
-has "$ERR" "docker"
+expect 125 "$WARDFS" run --engine kata -- touch started
+has "$ERR" "kata"
 expect 2 "$WARDFS" run --mode nonsense -- true
 [ ! -e started ] || fail "the command ran in a mode that does not exist"
 

@@ -45,8 +45,14 @@ reported 1 absent 'mode none'
 for m in restricted process none auto; do
 	reported 0 ok "mode $m"
 done
-reported 0 absent "mode docker"
-grep -q "^absent *mode docker *this version of wardfs" out || fail "no reason for docker: $(cat out)"
+reported 0 ok "mode docker"
+reported 0 ok engines
+grep -q "^ok *engines .*/runc.* kata (not supported)" out || fail "no engines: $(cat out)"
+# On a host without engines: named, and no reason to fail.
+unshare -m sh -c 'for e in runc crun runsc; do
+	p=$(command -v $e) && mount --bind /dev/null "$p"; done; exec "$WARDFS" doctor' >out || fail "doctor fails"
+grep -q '^absent *mode docker ' out || fail "control: $(cat out)"
+grep -q '^absent *engines .*runc (not here)' out || fail "$(cat out)"
 
 # Its programs cannot be listed beneath a directory that each session begins with empty. Elsewhere
 # they can.

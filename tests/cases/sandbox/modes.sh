@@ -140,11 +140,10 @@ has "$ERR" "mode process"
 printf '[policy]\nversion = 1\nextends = medium\nmode = process\n' >mode.policy
 expect 0 "$WARDFS" run --policy mode.policy -- cat "$BESIDE"
 expect 1 "$WARDFS" run --policy mode.policy --mode restricted -- cat "$BESIDE"
-expect 125 "$WARDFS" run --mode docker -- true
-has "$ERR" "'docker' is not available yet"
-has "$ERR" "this version of wardfs"
-expect 125 "$WARDFS" run --dry-run --mode docker -- true
-has "$ERR" "'docker' is not available yet (this version of wardfs"
+expect 125 "$WARDFS" run --engine podman -- true
+has "$ERR" "the engine podman is not supported"
+expect 125 "$WARDFS" run --dry-run --engine podman -- true
+has "$ERR" "the engine podman is not supported"
 exit 0
 S
 cp "$WARD_TMP/modes.body" "$WARD_TMP/modes.sh"

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts together what an engine is told. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "enforcer/container/container_internal.h"
+
+/*
+ * Engines look there for what kind of control groups the host has. They are shown version 2,
+ * read-only: the session's groups are made before, and hold them as well.
+ */
+static int find_cgroup(const char **ret, struct ward_err *err)
+{
+	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct statfs st;
+		if (statfs(places[i], &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC) {
+			*ret = places[i];
+			return 0;
+		}
+	}
+	return ward_err_set(err, -ENOTSUP,
+		"engines need version 2 of the control groups at /sys/fs/cgroup or "
+		"/sys/fs/cgroup/unified; fix: mkdir /sys/fs/cgroup/unified; mount -t cgroup2 cgroup2 "
+		"/sys/fs/cgroup/unified");
+}
+
+int ward_container_make(const struct ward_engine_found *f, const struct ward_sandbox_spec *spec,
+	struct ward_container **ret, struct ward_err *err)
+{
+	const char *cgroup = NULL;
+	int r = find_cgroup(&cgroup, err);
+	if (r < 0)
+		return r;
+	struct ward_container *c = calloc(1, sizeof(*c));
+	if (!c)
+		return ward_err_sys(err, -ENOMEM, "container");
+	c->engine = (struct ward_sandbox_engine){.program = f->program,
+		.dev = f->dev,
+		.ino = f->ino,
+		.cgroup = cgroup,
+		.no_probes = f->engine->no_probes,
+		.argv = c->argv,
+		.exec_argv = f->engine->own_kernel ? c->exec_argv : NULL};
+	r = f->engine->make(c, spec);
+	c->config = ward_container_config(f->engine, spec);
+	c->engine.config = c->config;
+	if (r < 0 || !c->config) {
+		ward_container_free(c);
+		return ward_err_sys(err, r < 0 ? r : -ENOMEM, "container");
+	}
+	*ret = c;
+	return 0;
+}
+
+void ward_container_free(struct ward_container *c)
+{
+	for (size_t i = 0; c && i < sizeof(c->argv) / sizeof(*c->argv); i++) {
+		free(c->argv[i]);
+		free(c->exec_argv[i]);
+	}
+	if (c)
+		free(c->config);
+	free(c);
+}

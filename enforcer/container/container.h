@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Container engines of mode docker: which there are, where one lies on this host, and what it needs
+ * to be told. An engine runs within the sandbox (enforcer/sandbox/sandbox.h, struct
+ * ward_sandbox_engine); this part starts nothing.
+ *
+ * An engine is a program of the host that runs with rights over the session. So it is found in the
+ * directories of the system alone, or by a path that the owner's policy gives; whoever else could
+ * change it refuses the start.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "enforcer/base/err.h"
+#include "enforcer/sandbox/sandbox.h"
+
+/* A row of engines.def. */
+struct ward_engine;
+
+/* The word for policies: "runc"; NULL past the last. */
+const struct ward_engine *ward_engine_at(size_t i);
+const char *ward_engine_word(const struct ward_engine *e);
+/* NULL: wardfs can start it. Else why it does not. */
+const char *ward_engine_why_not(const struct ward_engine *e);
+/* The container has a kernel of its own: no Landlock, no list of programs, no records of them. */
+bool ward_engine_own_kernel(const struct ward_engine *e);
+/* By word, or by the last part of a path. NULL: neither. */
+const struct ward_engine *ward_engine_find(const char *named);
+
+struct ward_engine_found {
+	const struct ward_engine *engine;
+	char *program; /* host path without links; owned */
+	dev_t dev;
+	ino_t ino;
+};
+#define WARD_ENGINE_FOUND_INIT ((struct ward_engine_found){.engine = NULL})
+/*
+ * named: a word, a path, or NULL for the first that this host has. uid: of the owner, who besides
+ * root may be able to change a program given by path. -EINVAL: not a name of an engine; -ENOTSUP:
+ * it is not there, not safe, or not supported, with the fix.
+ */
+int ward_engine_look(const char *named, uid_t uid, struct ward_engine_found *ret,
+	struct ward_err *err) ward_must_check;
+void ward_engine_found_clear(struct ward_engine_found *f);
+
+/* What an engine is told, and the memory behind it. */
+struct ward_container {
+	struct ward_sandbox_engine engine;
+	char *config;
+	char *argv[24], *exec_argv[24]; /* owned strings */
+};
+/*
+ * Of spec the descriptors, ids, trees and labels count. *ret is the caller's:
+ * ward_container_free(). -ENOTSUP: the host lacks something, with the fix.
+ */
+int ward_container_make(const struct ward_engine_found *f, const struct ward_sandbox_spec *spec,
+	struct ward_container **ret, struct ward_err *err) ward_must_check;
+void ward_container_free(struct ward_container *c);

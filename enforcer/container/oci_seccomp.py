@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The list of system calls of a command as an OCI runtime takes it: a C file with JSON in it.
+
+An engine puts it in front of the container's first process, which is our pid 1: so it lets pass what
+that needs, and what cannot be said in OCI. pid 1 then puts the exact list in front of the command.
+"""
+import json
+import re
+import sys
+
+# For pid 1 and its probes, on top of what the list has. The command is under the exact list, too.
+PID1 = [
+    # CLONE_NEWUSER, and no other namespace: the command's own id (init/engine.c).
+    {"names": ["unshare"], "action": "SCMP_ACT_ALLOW", "args": [
+        {"index": 0, "op": "SCMP_CMP_MASKED_EQ", "value": 0x6e020080, "valueTwo": 0}]},
+    # Controls of probes: the kernel itself has to answer.
+    {"names": ["mount", "ptrace"], "action": "SCMP_ACT_ALLOW"},
+]
+
+
+def condition(text):
+    """An argument of OCI, or None where OCI has no word for it."""
+    m = re.fullmatch(r"a(\d)(?:&(0x[0-9a-f]+|\d+))?(==|!=)(0x[0-9a-f]+|\d+)", text)
+    if not m:
+        return None
+    index, mask, how, value = int(m[1]), m[2], m[3], int(m[4], 0)
+    if mask:
+        return None if how == "!=" else {"index": index, "op": "SCMP_CMP_MASKED_EQ",
+                                         "value": int(mask, 0), "valueTwo": value}
+    return {"index": index, "op": "SCMP_CMP_EQ" if how == "==" else "SCMP_CMP_NE",
+            "value": value, "valueTwo": 0}
+
+
+def opposite(text):
+    return text.replace("!=", "==") if "!=" in text else text.replace("==", "!=")
+
+
+def rule(name, lines):
+    """None: never allowed. Lines are tried from top to bottom; OCI's all at once."""
+    if not any(action != "deny" for action, _ in lines):
+        return None
+    allow = {"names": [name], "action": "SCMP_ACT_ALLOW"}
+    *refused, (last, rest) = lines
+    if refused and last == "allow" and not rest and \
+            all(a == "deny" and len(c) == 1 for a, c in refused):
+        args = [condition(opposite(c[0])) for _, c in refused]
+        indexes = [a["index"] for a in args if a]
+        if len(indexes) == len(set(indexes)) == len(args):
+            allow["args"] = args
+    return allow
+
+
+def main(path, out):
+    calls = {}
+    for line in open(path, encoding="utf-8"):
+        words = line.split("#")[0].split()
+        if words:
+            calls.setdefault(words[0].split("=")[0], []).append(
+                (words[1].split(":")[0], words[2:]))
+    rules = [rule(name, lines) for name, lines in calls.items() if name != "unshare"]
+    plain = [r["names"][0] for r in rules if r and "args" not in r]
+    listed = {"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 38,
+              "syscalls": [{"names": plain, "action": "SCMP_ACT_ALLOW"}] +
+              [r for r in rules if r and "args" in r] + PID1}
+    refused = [name for name, lines in calls.items()
+               if lines == [("deny", [])] and name not in ("mount", "ptrace", "clone3")]
+    listed["syscalls"].append(
+        {"names": refused, "action": "SCMP_ACT_ERRNO", "errnoRet": 1})
+    text = json.dumps(listed, separators=(",", ":")).replace('"', '\\"')
+    with open(out, "w", encoding="utf-8") as f:
+        f.write('/* Made by oci_seccomp.py. */\n#include "enforcer/container/container_internal.h"\n'
+                "const char ward_oci_seccomp[] =\n")
+        f.write(f'"{text}";\n')
+
+
+main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Mode docker with gVisor: the command under a kernel of its own, with the guard, limits, list of
+# system calls, exec and trail of the session; what such a kernel cannot give is refused by name.
+# timeout: 300
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+command -v runsc >/dev/null || skip 'no runsc (Debian package runsc)'
+work=$WARD_TMP/work
+project "$work"
+chmod 755 "$WARD_TMP"
+cd "$work"
+echo secret >.env
+mkdir "$WARD_TMP/outside"
+
+# Another kernel; and the same walls.
+expect 0 "$WARDFS" run --engine runsc --session vm -- sh -c \
+	'cat /proc/version; id -u; grep -E "^(CapE|CapB|Seccomp)" /proc/self/status; echo hi >made; cat made'
+has "$OUT" 'Linux version 4.4.0'
+has "$OUT" 'CapEff:	0000000000000000'
+has "$OUT" 'CapBnd:	0000000000000000'
+has "$OUT" 'Seccomp:	2'
+has "$ERR" 'a kernel of its own'
+[ "$(cat made)" = hi ] || fail 'the project was not written to'
+hasnt "$(cat /proc/version)" 'Linux version 4.4.0'
+expect 0 "$WARDFS" audit verify vm
+trail=$WARD_TMP/trail
+"$WARDFS" audit show vm --json >"$trail"
+grep -q '"landlock_abi":0.*"engine":"runsc".*"own_kernel":true' "$trail" || fail 'not in the trail'
+for probe in capabilities ptrace outside connect write; do
+	grep "\"name\":\"$probe\"" "$trail" | grep -q '"result":"held"' || fail "probe $probe"
+done
+for probe in userns landlock mount read-only; do
+	grep "\"name\":\"$probe\"" "$trail" | grep -q '"result":"skipped"' ||
+		fail "probe $probe"
+done
+
+# Files: as the policy says.
+expect 1 "$WARDFS" run --engine runsc -- sh -c 'cat .env || exit 1'
+expect 1 "$WARDFS" run --engine runsc -- sh -c "cd '$WARD_TMP/outside' || exit 1"
+for place in /usr/new /etc/new /new /bin/sh /wardfs-plan/blueprint; do
+	expect 1 "$WARDFS" run --engine runsc -- sh -c "echo no >>$place || exit 1"
+done
+# Exit codes; a further command under the same list; its own exit code.
+expect 7 "$WARDFS" run --engine runsc -- sh -c 'exit 7'
+expect 127 "$WARDFS" run --engine runsc -- no-such-program
+"$WARDFS" run --engine runsc --session more -- sleep 600 &
+pid=$!
+wait_until 60 "$WARDFS" exec more -- true
+expect 3 "$WARDFS" exec more -- sh -c 'grep ^Seccomp /proc/self/status; exit 3'
+has "$OUT" 'Seccomp:	2'
+expect 0 "$WARDFS" kill more
+wait "$pid" || [ $? -ge 125 ] || fail 'the end'
+# A clock ends it.
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 3s\n' >"$WARD_TMP/p.policy"
+expect 124 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- sleep 600
+# A list of programs, and no-exec, are more than that kernel can hold.
+printf '[policy]\nversion = 1\nextends = medium\n[process]\nexec = /usr/bin/dash\n' >"$WARD_TMP/p.policy"
+expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- dash -c true
+has "$ERR" '[process] exec'
+expect 0 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runc -- dash -c true
+printf '[policy]\nversion = 1\nextends = medium\n[process]\nseccomp = no-exec\n' >"$WARD_TMP/p.policy"
+expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- dash -c true
+has "$ERR" 'no-exec'
+
+# An ordinary user's.
+cat >"$WARD_TMP/user.sh" <<'END'
+set -eu
+mkdir -p project
+cd project
+"$WARDFS" run --engine runsc -- sh -c 'id -u; echo hi >made'
+cat made
+END
+chmod 644 "$WARD_TMP/user.sh"
+expect 0 as_user "$WARD_TMP/user.sh"
+has "$OUT" 4711
+has "$OUT" hi
