@@ -461,7 +461,8 @@ static int update_or_remake(struct ward_store *st, const char *only, bool rebuil
 {
 	struct ward_index_result res = {.tell = ret->tell, .user = ret->user};
 	if (!ward_store_index_ours(st))
-		return ward_err_set(err, -EPERM, "%s belongs to another user, and only that user can make its index",
+		return ward_err_set(err, -EPERM,
+			"%s belongs to another user, and only that user can make its index",
 			ward_store_path(st));
 	int r = rebuild ? remove_index(st, err) : 0;
 	if (r == 0)
