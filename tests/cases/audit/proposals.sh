@@ -32,7 +32,8 @@ expect 0 "$WARDFS" audit denials c
 has "$OUT" "to permit: exec = /workspace/bin/tool"
 has "$OUT" "to permit: exec = /usr/bin/env"
 has "$OUT" "[process] of"
-has "$OUT" "wardfs policy add exec /usr/bin/env"
+# `policy add` would write another file than the one that this session had.
+hasnt "$OUT" "wardfs policy add"
 hasnt "$OUT" "read = "
 printf 'exec = /workspace/bin/tool\nexec = /usr/bin/env\n' >>../c.policy
 expect 0 "$WARDFS" run --policy ../c.policy -- sh -c './bin/tool && /usr/bin/env' </dev/null

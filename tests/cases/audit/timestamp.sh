@@ -11,7 +11,7 @@ run --session one --events 20
 stamp() { audit timestamp "$@"; }
 verified() { openssl ts -verify -CAfile tsa/ca.pem -data "$1" -in "$2"; }
 expect 0 stamp "$PWD/tsa/ask" -o point
-has "$OUT" "entries of the ledger are stamped"
+has "$OUT" "entries of the ledger stamped"
 has "$OUT" "openssl ts -verify -CAfile CA.pem -data point -in point.tsr"
 expect 0 verified point point.tsr
 expect 0 audit verify --all --checkpoints point
