@@ -16,7 +16,7 @@ set -eu
 WARD_BUILD=/mnt
 . "$WARD_SRC/tests/lib.sh"
 WARD_TMP=$HOME
-PATH=/srv/pyodide/node_modules/.bin:$PATH
+PATH=/srv/npm/bin:$PATH
 project "$HOME/p"
 cd "$HOME/p"
 echo TOKEN=s3cret >.env
@@ -109,7 +109,7 @@ expect 0 "$WARDFS" run --mode wasm later.py
 
 echo "--- a package of the project, for which no snapshot is made; none; an older one"
 mkdir node_modules
-cp -r /srv/pyodide/node_modules/pyodide node_modules/
+cp -r /srv/npm/lib/node_modules/pyodide node_modules/
 PATH=/usr/local/bin:/usr/bin:/bin
 expect 0 "$WARDFS" run --mode wasm later.py
 [ "$OUT" = later ] || fail "a package of the project: $OUT"
@@ -129,8 +129,8 @@ set -eu
 mount --bind "$WARD_BUILD" /mnt
 # What a session has of /tmp and /var/tmp is empty, so nothing can be shown from there.
 mount -t tmpfs tmpfs /srv
-mkdir /srv/pyodide
-mount --bind "$WARD_AGENTS/pyodide" /srv/pyodide
+mkdir -p /srv/npm/bin /srv/npm/lib/node_modules
+mount --bind "$WARD_AGENTS/pyodide/node_modules" /srv/npm/lib/node_modules
 (HOME=$WARD_TMP/root sh "$BODY")
 cp "$BODY" "$WARD_TMP/as-user.sh"
 as_user "$WARD_TMP/as-user.sh"

@@ -342,6 +342,9 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (r->plan->settings->net != WARD_NET_HOST && r->plan->mode->layers & WARD_LAYER_VIEW)
 		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox));
 	r->started = true;
+	/* Before the command: a short one is over, and pid 1 with it, before we run again. */
+	if (r->plan->settings->net == WARD_NET_NONE && r->plan->mode->layers & WARD_LAYER_VIEW)
+		r->offline = ward_offline_open(ward_sandbox_pid(r->sandbox));
 	e = ward_mode_start(r->confined, err);
 	if (e == -ENOENT && r->plan->image.fd >= 0)
 		ward_err_set(err, e, "%s: not found in the image %s", r->options->argv[0],
@@ -356,8 +359,6 @@ static int start(struct ward_running *r, struct ward_err *err)
 		return WARD_EXIT_NOT_EXECUTABLE;
 	if (e < 0)
 		return WARD_EXIT_SETUP;
-	if (r->plan->settings->net == WARD_NET_NONE && r->plan->mode->layers & WARD_LAYER_VIEW)
-		r->offline = ward_offline_open(ward_sandbox_pid(r->sandbox));
 	ward_stream(r->options->status_fd, json_pack("{s:s, s:i}", "event", "started", "init_pid",
 						   (int)ward_sandbox_pid(r->sandbox)));
 	r->execs = (struct ward_execs){.confined = r->confined,

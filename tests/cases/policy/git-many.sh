@@ -77,7 +77,7 @@ expect 0 "$WARDFS" run -- true
 echo "--- more bytes than are remembered, in few files: the same"
 files 70 "$top/stay" 260000
 expect 125 "$WARDFS" run -- true
-has "$ERR" "more than 16 MiB"
+has "$ERR" "has more than 4096 projects or 16 MiB"
 expect 0 "$WARDFS" policy forget --all "$top/stay"
 files 70 /gone 260000
 expect 0 "$WARDFS" run -- true

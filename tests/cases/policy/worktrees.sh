@@ -174,7 +174,7 @@ mv main renamed
 (cd stranger && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
 cd renamed || exit 1
 expect 0 "$WARDFS" run --dry-run -- true
-has "$ERR" "but one for $was, which is gone"
+has "$ERR" "you have one for $was, which no longer exists"
 cp -r ../renamed ../copied
 (cd ../copied && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
 cd "$renamed" || exit 1

@@ -225,7 +225,7 @@ ln -s ../lib/node_modules/a/bin/cli "$HOME/own/bin/own-agent"
 expect 0 env PATH="$HOME/own/bin:$PATH" "$WARDFS" run --policy agent -- own-agent
 [ "$OUT" = found ] || fail "$OUT$ERR"
 expect 127 env PATH="$HOME/own/bin:$PATH" "$WARDFS" run --policy medium -- own-agent
-has "$ERR" "--read $HOME/own/bin --read $HOME/own/lib/node_modules/a/bin shows them"
+has "$ERR" "To show both in one run: --read $HOME/own/bin --read $HOME/own/lib/node_modules/a/bin;"
 
 # An ordinary user.
 [ "$(id -u)" -eq 0 ] || exit 0

@@ -18,7 +18,7 @@ p=$WARD_TMP/p
 mine() {
 	cd "$1" || exit 1
 	expect 1 "$WARDFS" run -- cat "$p/sub/secret"
-	has "$ERR" "-p.policy"
+	has "$ERR" "(your policy:"
 	cd "$p" || exit 1
 }
 # The control: no mark, and each is found from beneath.

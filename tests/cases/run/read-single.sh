@@ -62,7 +62,7 @@ expect 0 "$WARDFS" run --session linked --read "$k/link" -- cat "$k/one"
 [ "$(opens linked "$k/one")" = 1 ] || fail "no open by way of a link"
 mkfifo "$k/pipe"
 expect 2 timeout 60 "$WARDFS" run --read "$k/pipe" -- true
-has "$ERR" "only directories and regular files"
+has "$ERR" "you can only give directories and regular files"
 rm "$k/pipe"
 
 # By the name in [system] read, also one that is a link: the record has the name that the command
