@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 600
+# timeout: 1800
 # plain
 # Mode wasm with Python, which is npm's pyodide: files, arguments, status, as root and as an
 # ordinary user. It is no wall of its own, so the attempts go by Node itself: the walls of the mode
