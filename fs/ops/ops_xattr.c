@@ -162,6 +162,22 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	free(buf);
 }
 
+/*
+ * The backing makes the mode what the ACL says. Without FUSE_POSIX_ACL, the kernel forgets the time
+ * of change alone. The caller waits for the answer: the kernel has the inode, and takes no lock of
+ * it for this.
+ */
+static void tell_acl(struct ward_fs_tree *tree, struct ward_node *node)
+{
+	const uint64_t number = ward_node_to_ino(tree->nodes, node);
+
+	if (node->dir) {
+		ward_resolve_changed(tree, node);
+		ward_forget_search(tree->forget, number);
+	}
+	(void)fuse_lowlevel_notify_inval_inode(tree->se, number, -1, 0);
+}
+
 /* value NULL: remove. */
 static int change(struct ward_op *op, struct ward_node *node, const char *name, const char *value,
 	size_t size, int flags)
@@ -194,10 +210,8 @@ static int change(struct ward_op *op, struct ward_node *node, const char *name, 
 		r = ward_record_outcome(op, WARD_EVENT_XATTR, &paths, &by, r);
 	}
 	ward_fdref_put(op->tree, &ref);
-	if (r == 0 && kind == XATTR_ACL && node->dir) {
-		ward_resolve_changed(op->tree, node);
-		ward_forget_search(op->tree->forget, ward_node_to_ino(op->tree->nodes, node));
-	}
+	if (r == 0 && kind == XATTR_ACL)
+		tell_acl(op->tree, node);
 	return r;
 }
 
