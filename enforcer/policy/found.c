@@ -54,13 +54,13 @@ static int add_path(struct ward_found *f, enum ward_fact fact, bool unknown,
 	return r;
 }
 
-static int add_file(struct ward_found *f, const struct ward_file_seen *seen)
+static int add_file(struct ward_found *f, const struct ward_file_seen *seen, bool differs)
 {
 	void *v = f->files;
 	int r = grow(&v, f->n_files, &f->cap_files, sizeof(*f->files));
 	f->files = v;
 	if (r == 0)
-		f->files[f->n_files++] = (struct ward_found_file){*seen};
+		f->files[f->n_files++] = (struct ward_found_file){*seen, differs};
 	return r;
 }
 
@@ -99,7 +99,8 @@ static int take_line(struct ward_found *f, const char *s, const char *end)
 		return add_path(f, WARD_FACT_DIFFERS, false, &none, s, (size_t)(end - s));
 	if (begins(&s, end, "unknown "))
 		return add_path(f, WARD_FACT_DIFFERS, true, &none, s, (size_t)(end - s));
-	if (!begins(&s, end, "committed ") || !take_numbers(&s, end, v, 6))
+	const bool differs = begins(&s, end, "differs ");
+	if ((!differs && !begins(&s, end, "committed ")) || !take_numbers(&s, end, v, 6))
 		return -EINVAL;
 	const struct ward_file_seen seen = {.dev = v[0],
 		.ino = v[1],
@@ -107,7 +108,8 @@ static int take_line(struct ward_found *f, const char *s, const char *end)
 		.mtime_ns = (int64_t)v[3],
 		.ctime_ns = (int64_t)v[4],
 		.size = v[5]};
-	return add_path(f, WARD_FACT_COMMITTED, false, &seen, s, (size_t)(end - s));
+	return add_path(f, differs ? WARD_FACT_DIFFERS : WARD_FACT_COMMITTED, false, &seen, s,
+		(size_t)(end - s));
 }
 
 static int cmp_paths(const void *a, const void *b)
@@ -118,13 +120,24 @@ static int cmp_paths(const void *a, const void *b)
 	return c ? c : (int)x->fact - (int)y->fact;
 }
 
-static int cmp_files(const void *a, const void *b)
+static int cmp_seen(const struct ward_file_seen *x, const struct ward_file_seen *y)
 {
-	const struct ward_file_seen *x = &((const struct ward_found_file *)a)->seen;
-	const struct ward_file_seen *y = &((const struct ward_found_file *)b)->seen;
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
 	return x->dev < y->dev ? -1 : x->dev > y->dev;
+}
+
+static int cmp_files(const void *a, const void *b)
+{
+	return cmp_seen(&((const struct ward_found_file *)a)->seen,
+		&((const struct ward_found_file *)b)->seen);
+}
+
+static int cmp_differs_first(const void *a, const void *b)
+{
+	const struct ward_found_file *x = a, *y = b;
+	int c = cmp_files(a, b);
+	return c ? c : (int)y->differs - (int)x->differs;
 }
 
 /*
@@ -140,10 +153,30 @@ static int add_files(struct ward_found *f)
 		/* Sorted: what does not match comes first. */
 		if (i == 0 || strcmp(p[-1].path, p->path) != 0)
 			all = p->fact == WARD_FACT_COMMITTED;
-		if (all && p->seen.btime_ns)
-			r = add_file(f, &p->seen);
+		if (p->fact == WARD_FACT_DIFFERS ? p->seen.ino != 0 : all && p->seen.btime_ns)
+			r = add_file(f, &p->seen, p->fact == WARD_FACT_DIFFERS);
 	}
 	return r;
+}
+
+/* Names of one file would be guesses as well: links, or spellings where the backing takes several.
+ * So a file that differs under one name is committed under none. */
+static void drop_differing(struct ward_found *f)
+{
+	size_t kept = 0;
+	bool differs = false;
+	if (f->n_files)
+		qsort(f->files, f->n_files, sizeof(*f->files), cmp_differs_first);
+	for (size_t i = 0; i < f->n_files; i++) {
+		const struct ward_found_file file = f->files[i];
+		if (i == 0 || cmp_files(&f->files[i - 1], &file) != 0)
+			differs = file.differs;
+		f->files[i].differs = differs;
+	}
+	for (size_t i = 0; i < f->n_files; i++)
+		if (!f->files[i].differs)
+			f->files[kept++] = f->files[i];
+	f->n_files = kept;
 }
 
 int ward_found_parse(const char *text, size_t len, struct ward_found *ret, struct ward_err *err)
@@ -167,8 +200,7 @@ int ward_found_parse(const char *text, size_t len, struct ward_found *ret, struc
 			: r == -E2BIG ? "git tracks more than 65536 names of secrets"
 				      : "what was found of secrets cannot be read");
 	}
-	if (f.n_files)
-		qsort(f.files, f.n_files, sizeof(*f.files), cmp_files);
+	drop_differing(&f);
 	*ret = f;
 	return 0;
 }
@@ -176,7 +208,7 @@ int ward_found_parse(const char *text, size_t len, struct ward_found *ret, struc
 /* Is it one of the files that were looked into, and nobody has touched it since? */
 static bool known_file(const struct ward_found *f, const struct ward_file_seen *file)
 {
-	const struct ward_found_file key = {*file};
+	const struct ward_found_file key = {.seen = *file};
 	const struct ward_found_file *k =
 		f->n_files && file->btime_ns
 			? bsearch(&key, f->files, f->n_files, sizeof(*f->files), cmp_files)

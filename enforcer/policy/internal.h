@@ -55,12 +55,13 @@ struct ward_entry {
 /* What is known of secrets (found.c): sorted, by file and by path. */
 struct ward_found_file {
 	struct ward_file_seen seen;
+	bool differs; /* while the text is parsed */
 };
 struct ward_found_path {
 	char *path; /* owned */
 	enum ward_fact fact;
 	bool unknown;		    /* of all that is beneath */
-	struct ward_file_seen seen; /* of COMMITTED */
+	struct ward_file_seen seen; /* of COMMITTED, and of DIFFERS where it was looked at */
 };
 struct ward_found {
 	struct ward_found_file *files;

@@ -326,8 +326,10 @@ enum ward_fact ward_policy_found(const struct ward_policy *p, const struct ward_
  * Gives a policy that nobody shares yet what was found; it travels with ward_policy_encode(), and
  * is no part of the digest. text: lines, each ended by NUL, in any order, of
  *	committed DEV INO BTIME MTIME CTIME SIZE PATH	numbers in decimal
- *	tracked PATH					git tracks it; other content, or not
- *readable unknown PATH					nothing is known at this path and beneath
+ *	differs DEV INO BTIME MTIME CTIME SIZE PATH	git tracks other content
+ *	tracked PATH					git tracks it; the same or not
+ *	unknown PATH					nothing is known at and beneath it
+ *
  * -EINVAL: a line that is none of these; -ENOMEM.
  */
 int ward_policy_set_found(

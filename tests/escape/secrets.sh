@@ -51,6 +51,16 @@ guesses guess .env 0 99
 refused "Permission denied" "$WARDFS" run --policy ../policy -- cat guess/.env
 guesses guess .env 0 99 //
 refused "Permission denied" "$WARDFS" run --policy ../policy -- cat guess/.env
+# Nor does a file with several names take several guesses.
+rm -rf guess/.git
+for n in 40 41 42 43; do
+	mkdir "guess/$n"
+	ln guess/.env "guess/$n/.env"
+done
+guesses guess .env 42 42 links
+expect 0 "$WARDFS" run --policy ../policy -- cat guess/42/.env
+guesses guess .env 40 43 links
+refused "Permission denied" "$WARDFS" run --policy ../policy -- cat guess/42/.env
 rm -rf guess
 # What the session makes at such a name is written to by the host when the session has ended: the
 # next one sees it at no other name. Nor is there one where a file came to two names in another

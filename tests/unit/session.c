@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What sessions that were killed leave, and who sweeps it: directories of control sockets, marks of
- * starts; who may connect to such a socket.
+ * starts; who may connect to such a socket. What a child that reads an agent's files has open.
  */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -21,6 +22,7 @@
 #include "audit/store/store.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/guard/helper.h"
+#include "enforcer/session/tree/git_objects.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -348,6 +350,37 @@ START_TEST(answers_processes_of_the_host_that_live)
 }
 END_TEST
 
+static unsigned count_fds(pid_t pid)
+{
+	char path[64];
+	unsigned n = 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *d = opendir(path);
+	ck_assert_ptr_nonnull(d);
+	for (struct dirent *e; (e = readdir(d));)
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}
+
+START_TEST(an_unpacker_has_two_pipes)
+{
+	struct ward_git_unpacker u = {0};
+	/* one below its own numbers, and one above; without those there is nothing to close */
+	int low = dup(0), high = fcntl(0, F_DUPFD_CLOEXEC, 500);
+	ck_assert_int_ge(low, 0);
+	ck_assert_int_ge(high, 500);
+	ck_assert_uint_gt(count_fds(getpid()), 4);
+	ck_assert_int_eq(ward_git_unpacker_start(&u), 0);
+	for (int i = 0; i < 6000 && count_fds(u.pid) != 2; i++)
+		usleep(10000);
+	ck_assert_uint_eq(count_fds(u.pid), 2);
+	ward_git_unpacker_end(&u);
+	close(low);
+	close(high);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("session");
@@ -358,6 +391,7 @@ int main(void)
 	tcase_add_test(t, sweeps_starts_that_were_killed);
 	tcase_add_test(t, sees_a_helper_that_was_killed);
 	tcase_add_test(t, answers_processes_of_the_host_that_live);
+	tcase_add_test(t, an_unpacker_has_two_pipes);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -192,7 +192,7 @@ static int on_entry(void *user, const struct ward_git_entry *e)
 {
 	struct finder *f = user;
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
-	struct ward_file_seen seen;
+	struct ward_file_seen seen = {0};
 	/* Git has no such name. It would be another spelling of a path, and so another guess. */
 	if (strstr(e->name, "//"))
 		return 0;
@@ -204,11 +204,13 @@ static int on_entry(void *user, const struct ward_git_entry *e)
 	if (f->names++ >= WARD_FOUND_NAMES_MAX)
 		return -E2BIG;
 	/* What does not exist is for `absent`; it may come, and is tracked then. */
-	if (ward_clock_mono_ns() < f->until_ns && is_committed(f, e, &seen)) {
-		ward_buf_printf(f->text, "committed %llu %llu %llu %llu %llu %llu ",
-			(unsigned long long)seen.dev, (unsigned long long)seen.ino,
-			(unsigned long long)seen.btime_ns, (unsigned long long)seen.mtime_ns,
-			(unsigned long long)seen.ctime_ns, (unsigned long long)seen.size);
+	const bool committed = ward_clock_mono_ns() < f->until_ns && is_committed(f, e, &seen);
+	if (seen.ino) {
+		ward_buf_printf(f->text, "%s %llu %llu %llu %llu %llu %llu ",
+			committed ? "committed" : "differs", (unsigned long long)seen.dev,
+			(unsigned long long)seen.ino, (unsigned long long)seen.btime_ns,
+			(unsigned long long)seen.mtime_ns, (unsigned long long)seen.ctime_ns,
+			(unsigned long long)seen.size);
 		ward_buf_add(f->text, path.data, path.len + 1);
 	} else {
 		put(f, "tracked", ward_buf_str(&path));

@@ -18,6 +18,7 @@
 
 #include "audit/event.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/session/owner/project.h"
 #include "enforcer/session/plan/runtime.h"
@@ -30,6 +31,12 @@
 #define QUESTION_MAX ((size_t)32768)
 #define VERSION 1
 #define STOP_S 5
+/*
+ * No control group counts the supervisor. So answers take at most this part of [limits] cpus and of
+ * cpu-time. Deno spends more on a question than we do, so only a flood of questions notices.
+ */
+#define CPU_PART 4
+#define CPU_BURST_NS (INT64_C(100) * 1000000)
 
 struct connection {
 	int fd; /* -1: free */
@@ -46,6 +53,12 @@ struct ward_permission {
 	int dir, listener, stop;
 	bool runs;
 	pthread_t thread;
+	pthread_mutex_t lock;	      /* protects the next */
+	struct ward_policy *in_force; /* owned */
+	/* of the thread */
+	struct ward_policy *policy; /* owned, while a question is answered */
+	int64_t credit_ns;	    /* CPU time that may be used now */
+	uint64_t cpu_ns, paced_ns;  /* what was used, and when that was looked at */
 	struct connection v[CONNECTIONS_MAX];
 	struct ward_event ev;
 };
@@ -124,7 +137,7 @@ static bool in_tree(const struct ward_permission *x, char path[PATH_MAX])
 
 static int decide_in_tree(const struct ward_permission *x, struct question *q, uint32_t right)
 {
-	const struct ward_policy *p = x->plan->policy;
+	const struct ward_policy *p = x->policy;
 	const struct ward_state *s = NULL;
 	int r = ward_policy_walk(p, q->path, strlen(q->path), &s);
 	if (r < 0)
@@ -176,7 +189,7 @@ static int decide_file(const struct ward_permission *x, struct question *q, uint
 /* A server inside listens at every address of the session's own network. */
 static bool is_published(const struct ward_permission *x, const char *value)
 {
-	const struct ward_strings *ports = &x->plan->settings->net_publish;
+	const struct ward_strings *ports = &ward_policy_settings(x->policy)->net_publish;
 	const char *port = strrchr(value, ':');
 	if (!port || (strncmp(value, "0.0.0.0:", 8) != 0 && !ward_connect_is_loopback(value)))
 		return false;
@@ -190,12 +203,12 @@ static bool is_published(const struct ward_permission *x, const char *value)
 
 static void decide_net(const struct ward_permission *x, struct question *q)
 {
-	if (x->plan->settings->net == WARD_NET_HOST)
+	if (ward_policy_settings(x->policy)->net == WARD_NET_HOST)
 		q->allowed = true;
 	else if (q->value && strrchr(q->value, ':'))
 		q->allowed = is_published(x, q->value) ||
-			     ward_policy_connect_inside(x->plan->policy, q->value, &q->place,
-				     &q->text) == WARD_VERDICT_ALLOW;
+			     ward_policy_connect_inside(x->policy, q->value, &q->place, &q->text) ==
+				     WARD_VERDICT_ALLOW;
 }
 
 /* --- one question --- */
@@ -298,6 +311,59 @@ static int take(struct ward_permission *x, const struct connection *c, size_t le
 	return r;
 }
 
+/* --- what it may cost --- */
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t = {0, 0};
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * WARD_NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* Waits until the thread has used no more than its part of `tenths` of a CPU, but for a burst. */
+static void pace(struct ward_permission *x, uint64_t cpu, uint64_t tenths)
+{
+	const uint64_t now = ward_clock_mono_ns(), per = UINT64_C(10) * CPU_PART;
+	const uint64_t earned = (now - x->paced_ns) / per;
+	struct pollfd stop = {.fd = x->stop, .events = POLLIN};
+	int64_t credit = CPU_BURST_NS;
+	if (earned < CPU_BURST_NS / tenths)
+		credit = x->credit_ns + (int64_t)(earned * tenths);
+	if (credit > CPU_BURST_NS)
+		credit = CPU_BURST_NS;
+	x->credit_ns = credit - (int64_t)(cpu - x->cpu_ns);
+	x->paced_ns = now;
+	x->cpu_ns = cpu;
+	if (x->credit_ns < 0)
+		(void)poll(&stop, 1,
+			(int)((uint64_t)-x->credit_ns * per / tenths / UINT64_C(1000000)) + 1);
+}
+
+/* -EDQUOT: the part of cpu-time is used up. */
+static int spend(struct ward_permission *x, const struct ward_settings *s)
+{
+	const uint64_t cpu = own_cpu_ns();
+	if (s->cpu_time_ns != WARD_UNLIMITED && cpu > s->cpu_time_ns / CPU_PART)
+		return -EDQUOT;
+	if (s->cpus != WARD_UNLIMITED && s->cpus)
+		pace(x, cpu, s->cpus);
+	return 0;
+}
+
+/* A line under the policy that is in force now. */
+static int take_line(struct ward_permission *x, const struct connection *c, size_t len)
+{
+	pthread_mutex_lock(&x->lock);
+	x->policy = ward_policy_ref(x->in_force);
+	pthread_mutex_unlock(&x->lock);
+	int r = spend(x, ward_policy_settings(x->policy));
+	if (r == 0)
+		r = take(x, c, len);
+	ward_policy_unref(x->policy);
+	x->policy = NULL;
+	return r;
+}
+
 /* --- connections --- */
 
 static void drop(struct connection *c)
@@ -320,7 +386,7 @@ static void hear(struct ward_permission *x, struct connection *c)
 	c->n += (size_t)n;
 	for (char *end; (end = memchr(c->line, '\n', c->n)) != NULL;) {
 		const size_t len = (size_t)(end - c->line) + 1;
-		if (take(x, c, len - 1) < 0) {
+		if (take_line(x, c, len - 1) < 0) {
 			drop(c);
 			return;
 		}
@@ -384,6 +450,10 @@ int ward_permission_open(const struct ward_run_plan *plan, int dir, const char *
 	x->guard = g;
 	x->dir = dir;
 	x->listener = -1;
+	pthread_mutex_init(&x->lock, NULL);
+	x->in_force = ward_policy_ref(plan->policy);
+	x->credit_ns = CPU_BURST_NS;
+	x->paced_ns = ward_clock_mono_ns();
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		x->v[i].fd = -1;
 	x->stop = eventfd(0, EFD_CLOEXEC);
@@ -422,6 +492,17 @@ int ward_permission_start(struct ward_permission *x, struct ward_err *err)
 	return r < 0 ? ward_err_sys(err, r, "the broker of permissions") : 0;
 }
 
+void ward_permission_use(struct ward_permission *x, struct ward_policy *policy)
+{
+	if (!x || x->in_force == policy) /* nobody but us changes it */
+		return;
+	struct ward_policy *old = x->in_force;
+	pthread_mutex_lock(&x->lock);
+	x->in_force = ward_policy_ref(policy);
+	pthread_mutex_unlock(&x->lock);
+	ward_policy_unref(old);
+}
+
 void ward_permission_free(struct ward_permission *x)
 {
 	const uint64_t one = 1;
@@ -445,6 +526,8 @@ void ward_permission_free(struct ward_permission *x)
 		close(x->listener);
 	if (x->stop >= 0)
 		close(x->stop);
+	ward_policy_unref(x->in_force);
+	pthread_mutex_destroy(&x->lock);
 	free(x->path);
 	free(x);
 }

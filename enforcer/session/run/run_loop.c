@@ -335,10 +335,11 @@ static void on_clock(void *arg, short revents)
 		ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 }
 
-/* A reload has a child of its own each time. */
+/* A reload has a child of its own each time. Its policy is also for the broker of permissions. */
 static int before_round(void *arg)
 {
 	struct ward_running *r = arg;
+	ward_permission_use(r->permission, r->reload.current ? r->reload.current : r->plan->policy);
 	ward_pollset_ask(&r->set, r->reloads, ward_reload_fd(&r->reload), POLLIN);
 	const int waits = ward_pollset_nearer(
 		ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loose objects of git (gitformat-loose(5)): zlib's deflate over "TYPE SIZE\0CONTENT", named by the
- * digest of all that. A child process unpacks them, which has two pipes and memory that it shares
- * with us, and which the kernel ends at any system call but read, write and exit
- * (SECCOMP_MODE_STRICT).
+ * digest of all that. A child process unpacks them, which has two pipes open and shares memory with
+ * us: that for objects, and whatever else of ours is shared. The kernel ends it at any system call
+ * but read, write and exit (SECCOMP_MODE_STRICT).
  */
 #pragma once
 

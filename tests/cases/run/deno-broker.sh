@@ -84,6 +84,46 @@ done
 ask x.ts "many 40" "env HOME"
 has "$OUT" "env HOME: allow"
 
+echo "--- the policy in force decides, also after a reload"
+sed 's/^deny = secret.txt/deny = kept.txt/; s/^allow = one.example/allow = three.example/' ../policy >../other
+"$WARDFS" run --policy ../policy -s reloads x.ts "read kept.txt" "net one.example:443" "make before" "await after" "read kept.txt" \
+	"read secret.txt" "net one.example:443" "net three.example:443" >../out 2>../err &
+pid=$!
+wait_until 120 test -e before || fail "nothing was asked: $(cat ../out ../err)"
+expect 0 "$WARDFS" policy reload reloads ../other
+echo >after
+wait "$pid" || fail "$(cat ../out ../err)"
+[ "$(cat ../out)" = "read kept.txt: allow
+net one.example:443: allow
+read kept.txt: deny
+read secret.txt: allow
+net one.example:443: deny
+net three.example:443: allow" ] || fail "$(cat ../out)"
+expect 0 "$WARDFS" audit show --kind deny reloads
+has "$OUT" "other"
+
+echo "--- many questions take no more of the processors than the policy gives"
+spent() { # PID: milliseconds of CPU time
+	awk -v t="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($12 + $13) * 1000 / t) }' "/proc/$1/stat"
+}
+rm -f before after
+printf '[limits]\ncpus = 0.1\n' | cat ../policy - >../slow
+"$WARDFS" run --allow-missing limit-cpus --policy ../slow x.ts "make before" "await after" "flood 6000" "make flooded" "await ended" >../out 2>../err &
+pid=$!
+wait_until 120 test -e before || fail "nothing was asked: $(cat ../out ../err)"
+used=$(spent "$pid")
+echo >after
+wait_until 280 test -e flooded || fail "no end of questions: $(cat ../out ../err)"
+used=$(($(spent "$pid") - used))
+echo >ended
+wait "$pid" || fail "$(cat ../out ../err)"
+read -r _ _ all took <../out
+[ "$all" = all ] || fail "$(cat ../out)"
+[ $((used * 5)) -lt "$took" ] || fail "answers took $used of $took ms of a processor"
+printf '[limits]\ncpu-time = 2s\n' | cat ../policy - >../short
+expect 0 "$WARDFS" run --allow-missing limit-cpu-time --policy ../short x.ts "flood 60000"
+has "$OUT" "flood 60000: closed"
+
 echo "--- one is used for its own session alone, and none where the policy lists programs"
 [ -z "$(find "$XDG_RUNTIME_DIR" -name permission)" ] || fail "a socket stays: $(find "$XDG_RUNTIME_DIR")"
 printf '[process]\nexec = %s\nexec = /usr/bin/true\n' "$HOME/.local/bin/deno" >>../policy

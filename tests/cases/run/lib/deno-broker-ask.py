@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import sys
+import time
 
 PATH = os.environ.get("DENO_PERMISSION_BROKER_PATH")
 
@@ -48,6 +49,25 @@ for arg in sys.argv[sys.argv.index("x.ts") + 1:]:
         print(f"{arg}: {send(value)}")
     elif what == "long":
         print(f"{arg}: {send('x' * int(value))}")
+    elif what == "await":
+        while not os.path.exists(value):
+            time.sleep(0.05)
+    elif what == "make":
+        with open(value, "w"):
+            pass
+    elif what == "flood":
+        # Long to answer, short to ask, and never more of them than the answers' socket holds.
+        line = b'{"v":1,"id":1,"permission":"read","value":"' + b"/".join([b"b"] * 1500) + b'"}\n'
+        begin, done = time.monotonic(), 0
+        try:
+            while done < int(value):
+                conn.sendall(line * 8)
+                if not all(answers.readline() for _ in range(8)):
+                    break
+                done += 8
+        except OSError:
+            pass
+        print(f"{arg}: {'all' if done >= int(value) else 'closed'} {int((time.monotonic() - begin) * 1000)}")
     elif what == "path":
         print(f"{arg}: " + (send(json.dumps({"v": 1, "id": number, "permission": "read", "value": "x" * int(value)}))
                             if value else ""))
