@@ -159,13 +159,20 @@ int ward_deno_env(char *const *envp, struct ward_mode_command *ret)
  * A release that has a broker of permissions asks it, and leaves the flags aside. It does not say
  * which program it wants to run: where the policy lists some for the script, the flags are finer.
  */
-static void set_broker(struct ward_mode_command *ret)
+static void set_broker(const struct ward_mode_found *found, struct ward_mode_command *ret)
 {
 	static char broker[] = "DENO_PERMISSION_BROKER_PATH=" WARD_RUNTIME_ASKS_PATH;
 	size_t n = 0;
+	if (!found->asks)
+		return;
+	ret->asks_why = "[process] exec lists programs, and Deno does not say which one it wants: "
+			"the flags decide";
 	for (size_t i = 0; i < ret->n_flags; i++)
 		if (strncmp(ret->flags[i].text, "--allow-run", 11) == 0)
 			return;
+	ret->asks_why = "Deno 2.5 and later ask wardfs for each permission and leave the flags "
+			"aside; an older Deno goes by the flags";
+	ret->asks = true;
 	while (ret->envp[n])
 		n++;
 	ret->envp[n] = broker;
@@ -183,8 +190,8 @@ static int command(
 	r = join(a, script, ret);
 	if (r == 0)
 		r = ward_deno_env(a->envp, ret);
-	if (r == 0 && a->found->asks)
-		set_broker(ret);
+	if (r == 0)
+		set_broker(a->found, ret);
 	return r < 0 ? ward_err_sys(err, r, "mode deno") : 0;
 }
 

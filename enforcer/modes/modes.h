@@ -101,6 +101,9 @@ struct ward_mode_command {
 	char **envp; /* owned vector of strings that are those asked or constants; NULL: as asked */
 	struct ward_mode_flag *flags;
 	size_t n_flags;
+	bool asks;	      /* for each permission, at WARD_RUNTIME_ASKS_PATH */
+	const char *asks_why; /* for people: what asks means, or why not; static; NULL: the mode has
+				 no such thing */
 };
 #define WARD_RUNTIME_COMMAND_INIT ((struct ward_mode_command){.argv = NULL})
 /* Of the command, or of one more of `wardfs exec`. -EINVAL: not a command for this mode. */

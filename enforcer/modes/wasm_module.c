@@ -138,6 +138,12 @@ static uint32_t take_least(struct reader *r)
 	return least;
 }
 
+/* Of the next memory, whose flags are the first byte of its limits. */
+static bool is_other_memory(const struct reader *r)
+{
+	return r->p != r->end && *r->p >= 2 && *r->p <= 7;
+}
+
 static int look_at_tables(struct reader *r, struct ward_err *err)
 {
 	uint32_t n = take_count(r);
@@ -155,6 +161,9 @@ static int look_at_tables(struct reader *r, struct ward_err *err)
 static int look_at_memories(struct reader *r, struct ward_err *err)
 {
 	uint32_t n = take_count(r);
+	if (!r->bad && n == 1 && is_other_memory(r))
+		return ward_err_set(err, -EINVAL,
+			"the module wants a shared or 64-bit memory, which wardfs does not give");
 	if (!r->bad && (n > 1 || (n == 1 && take_least(r) > PAGES_MAX)))
 		return ward_err_set(err, -EINVAL,
 			"the module wants more memory than wardfs gives: one of less than 4 GiB");

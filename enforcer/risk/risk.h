@@ -180,8 +180,8 @@ struct ward_risk_wish {
 	bool trusted;		       /* `run --trust high` */
 	bool programs;		       /* the policy lists programs */
 	/*
-	 * Does the mode take this command, with what the host has? 0, or why not, as
-	 * ward_mode_look(). NULL: there is no command to ask about.
+	 * Does the mode take this policy and, where there is one, this command, with what the
+	 * host has? 0, or why not, as ward_mode_look(). NULL: nothing more is asked.
 	 */
 	int (*suits)(void *user, const struct ward_mode *m, struct ward_err *why);
 	void *user;

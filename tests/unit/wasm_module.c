@@ -65,8 +65,9 @@ static const struct piece pieces[] = {PIECE(HEAD MEMORY EXPORTS, 0, NULL),
 	PIECE(HEAD "\5\5\1\0\200\200\4" EXPORTS, -EINVAL, "more memory"),
 	PIECE(HEAD "\5\5\2\0\1\0\1" EXPORTS, -EINVAL, "more memory"),
 	/* Shared, of 64 bits. */
-	PIECE(HEAD "\5\4\1\3\1\2" EXPORTS, -EINVAL, "malformed in section 5"),
-	PIECE(HEAD "\5\3\1\4\1" EXPORTS, -EINVAL, "malformed in section 5")};
+	PIECE(HEAD "\5\4\1\3\1\2" EXPORTS, -EINVAL, "shared or 64-bit memory"),
+	PIECE(HEAD "\5\3\1\4\1" EXPORTS, -EINVAL, "shared or 64-bit memory"),
+	PIECE(HEAD "\5\3\1\10\1" EXPORTS, -EINVAL, "malformed in section 5")};
 
 START_TEST(each_piece)
 {

@@ -147,6 +147,16 @@ static error_t refuse(struct argp_state *state)
 	return 0;
 }
 
+/* node's -e is no option of wardfs: where a script was meant by it, no command is left. */
+static void refuse_no_command(const struct ward_run_options *o, struct argp_state *state)
+{
+	if (o->mode && strcmp(o->mode, "wasm") == 0 && o->env.n)
+		ward_arguments_wrong(state,
+			"no command given: -e sets a variable. For a script on the command line: "
+			"wardfs run --mode wasm -- -e 'SCRIPT'");
+	ward_arguments_wrong(state, "no command given");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -221,7 +231,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		if (take_no_command(o))
 			return 0;
-		ward_arguments_wrong(state, "no command given");
+		refuse_no_command(o, state);
 		return EINVAL;
 	default:
 		return key == OPT_REFUSED ? refuse(state) : ARGP_ERR_UNKNOWN;

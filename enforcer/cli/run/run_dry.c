@@ -275,6 +275,9 @@ static int describe_command(const struct ward_run_plan *p, const struct ward_run
 				       "from", ward_json_text(ret->flags[i].from)));
 	json_object_set_new(out, "runtime",
 		json_pack("{s:o, s:o}", "program", ward_json_text(ret->argv[0]), "flags", flags));
+	if (ret->asks_why)
+		json_object_set_new(json_object_get(out, "runtime"), "broker",
+			json_pack("{s:b, s:s}", "used", ret->asks, "why", ret->asks_why));
 	return 0;
 }
 

@@ -177,6 +177,11 @@ static void print_runtime(const json_t *o)
 			strlen(flag) > FLAG_MAX ? "…" : "", (int)strnlen(from, FLAG_MAX), from,
 			strlen(from) > FLAG_MAX ? "…" : "");
 	}
+	const json_t *broker = json_object_get(r, "broker");
+	if (broker)
+		ward_outf("%-12s %s: %s\n", "broker",
+			json_is_true(json_object_get(broker, "used")) ? "used" : "not used",
+			text(broker, "why"));
 }
 
 void ward_run_dry_print(const json_t *o, bool verbose)

@@ -122,11 +122,14 @@ static int refuse(const struct ward_limits *l, const struct limit *m, struct war
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_said said;
-	if (ward_policy_said(l->policy, m->member, &said) && said.share)
+	bool share = ward_policy_said(l->policy, m->member, &said) && said.share;
+	if (share)
 		ward_buf_printf(&b, "%s, here ", said.value);
 	ward_limit_text(m->unit, value_of(l, m), &b);
+	if (!share)
+		ward_buf_puts(&b, " here");
 	return ward_err_set(err, -ENOTSUP,
-		"cannot enforce [limits] %s = %s here (%s); nothing was started; fix: %s; or run without this limit: --allow-missing %s%s",
+		"cannot enforce [limits] %s = %s (%s); nothing was started; fix: %s; or run without this limit: --allow-missing %s%s",
 		m->key, ward_buf_str(&b), why_of(l, m), fix_of(l, m),
 		ward_guarantee_name(m->guarantee),
 		m->instead ? "; or [limits] require = where-available" : "");

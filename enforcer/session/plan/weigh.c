@@ -194,7 +194,7 @@ static int choose(const struct ward_run_options *o, const struct ward_run_plan *
 		.floor = ask->floor,
 		.trusted = o->trust && strcmp(o->trust, trusts[WARD_TRUST_HIGH]) == 0,
 		.programs = ward_policy_has_programs(p->policy),
-		.suits = o->argv ? suits : NULL,
+		.suits = suits,
 		.user = &asked};
 	return ward_risk_choose(w->report.points, &wish, &w->choice, err);
 }

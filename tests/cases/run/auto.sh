@@ -152,6 +152,18 @@ expect 125 "$WARDFS" run --dry-run --policy ../much.policy -- true
 expect 1 "$WARDFS" risk --policy ../much.policy -- true
 has "$OUT" 'refused'
 expect 0 "$WARDFS" run --policy ../much.policy --mode restricted -- true
+# A mode that refuses the policy is passed over without a command, too, and the rows are shown. The
+# control has no network of the host.
+sed '/^\[container\]/d; /^engine = kata/d' ../much.policy >../host.policy
+printf '[network]\nmode = host\n' >>../host.policy
+got=0
+"$WARDFS" risk --policy ../host.policy >out 2>err || got=$?
+[ $got -le 1 ] || fail "risk of what no mode takes: exit $got: $(cat err)"
+grep -q '    40  host-network' out || fail "no rows: $(cat out err)"
+grep -q '^passed over  docker: ' out || fail "docker is not passed over: $(cat out)"
+"$WARDFS" risk --policy ../much.policy >out || [ $? -eq 1 ] || fail "the control"
+! grep -q '    40  host-network' out || fail "the control: $(cat out)"
+rm out err
 
 echo "--- what an agent leaves in the place of a script costs what a new script costs"
 mkdir -p out dir

@@ -125,7 +125,13 @@ expect 0 "$WARDFS" run --allow-missing limit-cpu-time --policy ../short x.ts "fl
 has "$OUT" "flood 60000: closed"
 
 echo "--- one is used for its own session alone, and none where the policy lists programs"
+expect 0 "$WARDFS" run --policy ../policy --dry-run x.ts
+has "$OUT" "broker       used: "
 [ -z "$(find "$XDG_RUNTIME_DIR" -name permission)" ] || fail "a socket stays: $(find "$XDG_RUNTIME_DIR")"
 printf '[process]\nexec = %s\nexec = /usr/bin/true\n' "$HOME/.local/bin/deno" >>../policy
 expect 1 "$WARDFS" run --policy ../policy x.ts "env HOME"
 has "$ERR" "no broker"
+expect 0 "$WARDFS" run --policy ../policy --dry-run x.ts
+has "$OUT" "broker       not used: [process] exec lists programs"
+expect 0 "$WARDFS" run --policy ../policy --dry-run --json x.ts
+printf '%s' "$OUT" | python3 -c 'import json, sys; assert json.load(sys.stdin)["runtime"]["broker"]["used"] is False'

@@ -89,6 +89,7 @@ has "$OUT" "a default of the profile"
 policy 'memory = 75%'
 expect 125 without_any "$WARDFS" run --policy ../limits.policy -- touch made
 has "$ERR" "[limits] memory = 75%, here"
+hasnt "$ERR" "M here"
 has "$ERR" "cannot enforce [limits]"
 printf '[policy]\nversion = 1\n[limits]\nmemory = 100%%\n' >.wardfs.policy
 expect 125 without_any "$WARDFS" run -- touch made
