@@ -289,7 +289,7 @@ const struct argp audit_bundle_argp = {bundle_options, audit_verb_parse, "[SESSI
 	"attestation and how to verify it without this host. SESSION is a name, its unique "
 	"beginning, or latest (the default).\vExit status: 0, 1 if the trail is not intact, "
 	"2 for wrong use, 125 if it could not be read.",
-	audit_options_plain, NULL, NULL};
+	audit_options_sessions, NULL, NULL};
 static const struct audit_verb bundle_verb = {
 	.name = "bundle",
 	.argp = &audit_bundle_argp,
