@@ -129,7 +129,7 @@ checked 1
 has "$OUT" "ledger: edited"
 # Attack: what is kept names another tree, or another place.
 rm -r state/sessions/six
-for how in 's/^@ledger \([0-9]*\) \([0-9]*\) \(.*\) ./@ledger \1 \2 \3 0/' 's/^@ledger \([0-9]*\) [0-9]*/@ledger \1 1000/'; do
+for how in '/^@ledger/{s/ [0-7]\([0-9a-f]\{63\}\)$/ 8\1/;t;s/ .\([0-9a-f]\{63\}\)$/ 0\1/}' 's/^@ledger \([0-9]*\) [0-9]*/@ledger \1 1000/'; do
 	again
 	sed -i "$how" kept
 	cmp -s kept good.kept && fail "control: $how"
