@@ -11,6 +11,7 @@
  *   ledger.checkpoints           its signed checkpoints (audit/log/tlog.h)
  *   ledger.cosigned              those that witnesses cosigned
  *   ledger.tree                  its tree as it was at the last append (write/ledger_tree.h)
+ *   ledger.seen                  what a listing read of it (verify/ledger_seen.h)
  *   sessions/SESSION/trail.jsonl the trail, or its first segment (audit/log/segments.h)
  *   sessions/SESSION/checkpoints signed checkpoints (audit/log/note.h)
  *   sessions/SESSION/policy      the policy's text as it was in force

@@ -231,6 +231,13 @@ int ward_store_open_ledger_checkpoints(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
 int ward_store_open_cosigned(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
+/*
+ * What an earlier reading of the ledger found (verify/ledger_seen.h). -ENOENT: there is none, or it
+ * is not a file of the caller's that nobody else writes.
+ */
+int ward_store_read_seen(struct ward_store *st, struct ward_buf *ret) ward_must_check;
+/* Replaces it. -EPERM: the directory is another user's. */
+int ward_store_write_seen(struct ward_store *st, const struct ward_buf *b) ward_must_check;
 /* For a further entry; made where they are missing. ward_ledger_files_close(). */
 int ward_store_extend_ledger(
 	struct ward_store *st, struct ward_ledger_files *ret, struct ward_err *err) ward_must_check;

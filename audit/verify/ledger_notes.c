@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/write/checkpoint.h"
 #include "enforcer/base/cleanup.h"
@@ -38,8 +39,15 @@ int ward_ledger_notes_add(struct ward_ledger_notes *n, const struct ward_tlog_no
 
 int ward_ledger_notes_read(int fd, struct ward_ledger_notes *ret)
 {
-	struct ward_ledger_notes n = {.text = {.max = WARD_CHECKPOINTS_MAX + 1}};
-	int r = fd < 0 ? 0 : ward_fd_read_all(fd, WARD_CHECKPOINTS_MAX, &n.text);
+	return ward_ledger_notes_read_from(fd, 0, ret);
+}
+
+int ward_ledger_notes_read_from(int fd, uint64_t from, struct ward_ledger_notes *ret)
+{
+	struct ward_ledger_notes n = {.text = {.max = WARD_LEDGER_NOTES_MAX + 1}};
+	int r = fd >= 0 && from > 0 && lseek(fd, (off_t)from, SEEK_SET) < 0 ? -errno : 0;
+	if (r == 0 && fd >= 0)
+		r = ward_fd_read_all(fd, WARD_LEDGER_NOTES_MAX, &n.text);
 	n.rest = n.text.len;
 	while (r == 0 && n.rest > 0) {
 		struct ward_tlog_note note;
@@ -86,7 +94,8 @@ static void seen(void *ctx, uint64_t from, uint64_t to, const uint8_t root[WARD_
 
 /*
  * All leaves of the last checkpoint are there. The nodes of the earlier tree are whole subtrees of
- * it, those that end with the last leaf perhaps not.
+ * it. Of those that end with the last leaf a whole one was seen: by now the tree may have taken it
+ * into a larger one.
  */
 static void check_consistency(struct ward_ledger_notes *n)
 {
@@ -97,7 +106,7 @@ static void check_consistency(struct ward_ledger_notes *n)
 		if (x->to <= n->from.n)
 			memcpy(n->path[i], n->from.h[__builtin_ctzll(x->to - x->from)],
 				WARD_HASH_BYTES);
-		else if (x->to == last->size)
+		else if (x->to == last->size && (x->to - x->from) & (x->to - x->from - 1))
 			ward_merkle_tail(&n->tree, x->from, n->path[i]);
 	}
 	ward_merkle_root(&n->from, first);
@@ -187,7 +196,7 @@ void ward_ledger_notes_judge(
 	struct ward_verify_result r = {.state = WARD_VERIFY_INTACT};
 	struct ward_tlog_key key;
 	ward_tlog_key_derive(root, &key);
-	v->covered_from = n->n > 0 ? n->v[0].size : 0;
+	v->covered_from = n->n > 0 && n->first > 0 ? n->first : n->n > 0 ? n->v[0].size : 0;
 	v->covered_to = n->n > 0 ? n->v[n->n - 1].size : 0;
 	judge(n, &key.pub, v, &r);
 	ward_chain_wipe(&key, sizeof(key));

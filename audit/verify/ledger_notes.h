@@ -11,13 +11,17 @@
 #include "audit/log/tlog.h"
 #include "audit/verify/ledger_view.h"
 
+/* Of the file; one of our notes has 211 bytes. */
+#define WARD_LEDGER_NOTES_MAX (WARD_BUF_MAX - 1)
+
 /* "ledger.checkpoints", and how far the lines were held against it. Zero: no checkpoint. */
 struct ward_ledger_notes {
 	struct ward_buf text;
 	struct ward_tlog_note *v;
 	size_t *offset; /* of v[i] in text */
 	size_t n;
-	size_t rest; /* bytes behind the last whole one */
+	size_t rest;	/* bytes behind the last whole one */
+	uint64_t first; /* size of the file's first one; 0: that is v[0] */
 	struct ward_merkle tree;
 	size_t met;	  /* checkpoints whose size was reached */
 	uint64_t matched; /* size of the last one that matches */
@@ -35,6 +39,9 @@ int ward_ledger_notes_add(
 	struct ward_ledger_notes *n, const struct ward_tlog_note *note, size_t at) ward_must_check;
 /* fd -1: the file does not exist. -E2BIG. ward_ledger_notes_clear(). */
 int ward_ledger_notes_read(int fd, struct ward_ledger_notes *ret) ward_must_check;
+/* The same from this byte on, where a checkpoint begins. */
+int ward_ledger_notes_read_from(
+	int fd, uint64_t from, struct ward_ledger_notes *ret) ward_must_check;
 void ward_ledger_notes_clear(struct ward_ledger_notes *n);
 /* Before the first line: goes on behind the leaves of this tree. */
 void ward_ledger_notes_resume(struct ward_ledger_notes *n, const struct ward_merkle *tree);

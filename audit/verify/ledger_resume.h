@@ -27,6 +27,13 @@ struct ward_ledger_resume {
 	uint8_t prev[WARD_MAC_BYTES];
 	struct ward_merkle tree;
 	struct ward_buf entries; /* each with its newline */
+	/*
+	 * Of the ledger's checkpoints; not in the lines above. notes_size 0: all are read. Else the
+	 * last one stood at byte notes_at and had this size; the first one had covered_from.
+	 */
+	uint64_t notes_at;
+	uint64_t notes_size;
+	uint64_t covered_from;
 };
 void ward_ledger_resume_clear(struct ward_ledger_resume *r);
 void ward_ledger_resume_put(const struct ward_ledger_resume *r, struct ward_buf *b);
@@ -40,6 +47,14 @@ int ward_ledger_resume_take(struct ward_ledger_resume *r, const char *line) ward
  */
 int ward_verify_ledger_from(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next, struct ward_err *err) ward_must_check;
+
+/*
+ * The same, where *v has what the first entries said, and from->entries is empty. *v becomes what
+ * all of them say; when this fails it is the caller's all the same.
+ */
+int ward_verify_ledger_on(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_resume *from, struct ward_ledger_view *v,
 	struct ward_ledger_resume *ret_next, struct ward_err *err) ward_must_check;
 
 /* Is nothing to come of the session that rests on its entries? */

@@ -510,6 +510,9 @@ static int take_up(struct ledger_walk *w, struct ward_log *log,
 	const struct ward_ledger_resume *from, struct ward_ledger_view *v)
 {
 	char tail[WARD_MAC_HEX + 3], want[sizeof(tail) + 1]; /* mac, quote, brace, newline */
+	if (from->notes_size > 0 && (w->notes.n == 0 || w->notes.v[0].size != from->notes_size))
+		return -ESTALE;
+	w->notes.first = from->notes_size > 0 ? from->covered_from : 0;
 	ward_ledger_notes_resume(&w->notes, &from->tree);
 	memcpy(w->prev, from->prev, sizeof(w->prev));
 	memcpy(w->good_prev, from->prev, sizeof(w->good_prev));
@@ -536,15 +539,21 @@ static int take_up(struct ledger_walk *w, struct ward_log *log,
 }
 
 /* Where this one ended, if all is well. */
-static void note_end(const struct ledger_walk *w, const struct ward_ledger_view *v,
-	struct ward_ledger_resume *ret)
+static void note_end(const struct ledger_walk *w, const struct ward_ledger_resume *from,
+	const struct ward_ledger_view *v, struct ward_ledger_resume *ret)
 {
+	const struct ward_ledger_notes *n = &w->notes;
 	if (v->result.state != WARD_VERIFY_INTACT || w->notes.tree.n != v->result.records)
 		return;
 	ret->n = v->result.records;
 	ret->offset = w->end;
 	memcpy(ret->prev, w->good_prev, sizeof(ret->prev));
 	ret->tree = w->notes.tree;
+	if (n->n > 0) {
+		ret->notes_at = (from ? from->notes_at : 0) + n->offset[n->n - 1];
+		ret->notes_size = n->v[n->n - 1].size;
+		ret->covered_from = v->covered_from;
+	}
 }
 
 /* With the lock: an entry and the checkpoint over it come together. */
@@ -555,7 +564,8 @@ static int walk_ledger(struct ledger_walk *w, struct ward_log *log, int notes_fd
 	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
 	struct ward_lines_line text = {0};
 	const bool look = notes_fd != WARD_LEDGER_NOTES_UNSEEN;
-	int r = look ? ward_ledger_notes_read(notes_fd, &w->notes) : 0;
+	const uint64_t notes_at = from ? from->notes_at : 0;
+	int r = look ? ward_ledger_notes_read_from(notes_fd, notes_at, &w->notes) : 0;
 	if (r < 0)
 		return ward_err_sys(err, r, "ledger.checkpoints");
 	w->end = from ? from->offset : 0;
@@ -596,6 +606,19 @@ int ward_verify_ledger_from(int fd, int notes_fd, const uint8_t root[WARD_KEY_BY
 	struct ward_ledger_resume *ret_next, struct ward_err *err)
 {
 	struct ward_ledger_view v = {0};
+	int r = ward_verify_ledger_on(fd, notes_fd, root, from, &v, ret_next, err);
+	if (r < 0) {
+		ward_ledger_view_free(&v);
+		return r;
+	}
+	*ret = v;
+	return 0;
+}
+
+int ward_verify_ledger_on(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_resume *from, struct ward_ledger_view *v,
+	struct ward_ledger_resume *ret_next, struct ward_err *err)
+{
 	struct ledger_walk w = {.good = true};
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	int r = fd < 0 ? 0 : ward_log_open_file(fd, &log);
@@ -604,16 +627,11 @@ int ward_verify_ledger_from(int fd, int notes_fd, const uint8_t root[WARD_KEY_BY
 	r = fd < 0 ? 0 : ward_ledger_lock(fd, LOCK_SH, err);
 	if (r < 0)
 		return r;
-	r = walk_ledger(&w, log, notes_fd, root, from, &v, err);
+	r = walk_ledger(&w, log, notes_fd, root, from, v, err);
 	if (fd >= 0)
 		(void)flock(fd, LOCK_UN);
 	if (r == 0)
-		note_end(&w, &v, ret_next);
+		note_end(&w, from, v, ret_next);
 	ward_ledger_notes_clear(&w.notes);
-	if (r < 0) {
-		ward_ledger_view_free(&v);
-		return r;
-	}
-	*ret = v;
-	return 0;
+	return r;
 }

@@ -137,11 +137,11 @@ static int sort_sessions(
 int ward_anchored_read(int fd, struct ward_checkpoint_list *ret,
 	struct ward_ledger_notes *ret_ledger, struct ward_err *err)
 {
-	struct ward_checkpoint_list l = {.text = {.max = WARD_CHECKPOINTS_MAX}};
-	struct ward_ledger_notes ledger = {.text = {.max = WARD_CHECKPOINTS_MAX}};
+	struct ward_checkpoint_list l = {.text = {.max = WARD_LEDGER_NOTES_MAX}};
+	struct ward_ledger_notes ledger = {.text = {.max = WARD_LEDGER_NOTES_MAX}};
 	ward_cleanup_free struct placed *v = NULL;
 	size_t n = 0;
-	int r = ward_fd_read_all(fd, WARD_CHECKPOINTS_MAX, &l.text);
+	int r = ward_fd_read_all(fd, WARD_LEDGER_NOTES_MAX, &l.text);
 	if (r < 0)
 		(void)ward_err_sys(err, r, "checkpoints");
 	else

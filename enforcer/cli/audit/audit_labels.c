@@ -42,12 +42,17 @@ static int first_record(void *ctx, const char *line, size_t len, const json_t *r
 	return 1;
 }
 
+bool audit_labels_asked(const struct audit_cmd *c)
+{
+	return c->n_labels > 0 || c->has_login || c->has_audit_session;
+}
+
 bool audit_labels_match(struct audit_cmd *c, const char *session)
 {
 	struct asked a = {.c = c};
 	struct ward_err none = WARD_ERR_INIT;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	if (c->n_labels == 0 && !c->has_login && !c->has_audit_session)
+	if (!audit_labels_asked(c))
 		return true;
 	return ward_store_open_log(c->store, session, &log, &none) == 0 &&
 	       ward_query_walk(log, true, first_record, &a, &none) >= 0 && a.all;

@@ -11,3 +11,5 @@
  * record of its trail; a session without a trail has none.
  */
 bool audit_labels_match(struct audit_cmd *c, const char *session);
+/* Does c name a label, or a login? */
+bool audit_labels_asked(const struct audit_cmd *c);

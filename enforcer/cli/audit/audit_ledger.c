@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "audit/log/chain.h"
+#include "audit/verify/ledger_seen.h"
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_cmd.h"
@@ -33,6 +34,59 @@ int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTE
 	if (r < 0 && r != -ENOENT)
 		return r;
 	return ward_verify_ledger_from(fd, notes_fd, root, from, ret, ret_next, err);
+}
+
+/* So many new entries are worth that the file is written again. */
+#define SEEN_EVERY 128U
+
+/* True if *ret is what the ledger says; *ret_before: entries that were not read again. */
+static bool read_seen(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES], int fd, int notes_fd,
+	const struct ward_ledger_files_id *id, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	struct ward_err none = WARD_ERR_INIT;
+	struct ward_ledger_resume at = {0};
+	struct ward_ledger_view v = {0};
+	if (ward_store_read_seen(c->store, &b) < 0 ||
+		ward_ledger_seen_take(root, id, b.data, b.len, &at, &v) < 0)
+		return false;
+	if (ward_verify_ledger_on(fd, notes_fd, root, &at, &v, ret_next, &none) < 0 ||
+		v.result.state != WARD_VERIFY_INTACT || ret_next->n == 0) {
+		ward_ledger_view_free(&v);
+		ward_ledger_resume_clear(ret_next);
+		return false;
+	}
+	*ret = v;
+	return true;
+}
+
+int audit_ledger_list(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	struct ward_ledger_files_id id;
+	struct ward_ledger_resume next = {0};
+	ward_cleanup_fd int fd = -1;
+	ward_cleanup_fd int notes_fd = -1;
+	struct ward_err none = WARD_ERR_INIT;
+	if (ward_store_open_ledger(c->store, &fd, &none) < 0 ||
+		ward_store_open_ledger_checkpoints(c->store, &notes_fd, &none) < 0 ||
+		ward_ledger_files_id(fd, notes_fd, &id) < 0)
+		return audit_ledger_read(c, root, ret, err);
+	if (!read_seen(c, root, fd, notes_fd, &id, ret, &next)) {
+		int r = lseek(notes_fd, 0, SEEK_SET) < 0 ? -errno : 0;
+		if (r < 0)
+			return ward_err_sys(err, r, "ledger.checkpoints");
+		r = ward_verify_ledger_from(fd, notes_fd, root, NULL, ret, &next, err);
+		if (r < 0)
+			return r;
+	}
+	/* Where it cannot be kept, the next listing reads all again. */
+	if (next.n >= ret->before + SEEN_EVERY &&
+		ward_ledger_seen_put(root, &id, &next, ret, &b) == 0)
+		(void)!ward_store_write_seen(c->store, &b);
+	return 0;
 }
 
 int audit_ledger_exact(struct audit_cmd *c, const char *name, uint8_t root[WARD_KEY_BYTES],

@@ -13,6 +13,14 @@
 /* The ledger, verified with the root key. *ret is the caller's, ward_ledger_view_free(). */
 int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
+/*
+ * What the ledger says, for a listing: of entries that an earlier one read only the file
+ * "ledger.seen" is read. An entry that was changed in its place since then is not found, as
+ * verification does; sessions may come without their checkpoints. Anything that does not fit has
+ * the whole ledger read.
+ */
+int audit_ledger_list(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
 /* The same from an entry on: see ward_verify_ledger_from(). */
 int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,

@@ -39,13 +39,12 @@ static const struct argp_option index_options[] = {
 };
 static const struct argp_option sessions_options[] = {
 	{"label", AUDIT_OPTION_LABEL, "KEY=VALUE", 0,
-		"Of all sessions, only those that were started with this label; repeats", 0},
+		"Only sessions that were started with this label; repeats", 0},
 	{"login", AUDIT_OPTION_LOGIN, "USER", 0,
-		"Of all sessions, only those that this user, a name or a number, had logged in for "
-		"(loginuid)",
+		"Only sessions that this user, a name or a number, had logged in for (loginuid)",
 		0},
 	{"audit-session", AUDIT_OPTION_AUDIT_SESSION, "ID", 0,
-		"Of all sessions, only those of this session of the kernel's audit", 0},
+		"Only sessions of this session of the kernel's audit", 0},
 	{0},
 };
 /* The filters have --pid as a child, which process lacks. */
@@ -81,12 +80,14 @@ const struct argp_child audit_options_sessions[] = {
 	{&sessions_argp, 0, SESSIONS, 1}, {&state_argp, 0, TRAILS, 3}, {0}};
 const struct argp_child audit_options_listed[] = {{&filter_argp, 0, FILTERS, 1},
 	{&sessions_argp, 0, SESSIONS, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
-const struct argp_child audit_options_filtered[] = {
-	{&filter_argp, 0, FILTERS, 1}, {&state_argp, 0, TRAILS, 3}, {0}};
+const struct argp_child audit_options_filtered[] = {{&filter_argp, 0, FILTERS, 1},
+	{&sessions_argp, 0, SESSIONS, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
 const struct argp_child audit_options_asked[] = {{&filter_argp, 0, FILTERS, 1},
-	{&index_argp, 0, FOUND, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
+	{&index_argp, 0, FOUND, 2}, {&sessions_argp, 0, SESSIONS, 3}, {&state_argp, 0, TRAILS, 4},
+	{0}};
 const struct argp_child audit_options_process[] = {{&process_argp, 0, FILTERS, 1},
-	{&index_argp, 0, FOUND, 2}, {&state_argp, 0, TRAILS, 3}, {0}};
+	{&index_argp, 0, FOUND, 2}, {&sessions_argp, 0, SESSIONS, 3}, {&state_argp, 0, TRAILS, 4},
+	{0}};
 
 error_t audit_options_wrong(const struct audit_cmd *c, const char *what, const char *arg)
 {

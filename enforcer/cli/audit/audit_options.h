@@ -53,7 +53,7 @@ enum audit_option {
 
 /* The children of a verb: --state, --system and --owner, which every verb takes; */
 extern const struct argp_child audit_options_plain[];
-/* and which of many sessions are meant; */
+/* and which sessions are meant (audit_trail_meant()); */
 extern const struct argp_child audit_options_sessions[];
 /* and these and the filters; */
 extern const struct argp_child audit_options_listed[];

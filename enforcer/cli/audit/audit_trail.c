@@ -11,6 +11,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/cli/audit/audit_cmd.h"
+#include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/here.h"
@@ -41,7 +42,13 @@ static bool is_of_project(void *user, const char *name)
 	p->is = false;
 	if (ward_store_open_log(p->c->store, name, &log, &ignored) == 0)
 		(void)!ward_query_walk(log, true, first_record, p, &ignored);
-	return p->is;
+	return p->is && audit_labels_match(p->c, name);
+}
+
+/* Of any project. */
+static bool is_asked(void *user, const char *name)
+{
+	return audit_labels_match(user, name);
 }
 
 static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
@@ -54,7 +61,11 @@ static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
 	int r = here.project ? ward_store_find_last(c->store, &wanted, ret_name, &none) : -ENOENT;
 	if (r != -ENOENT)
 		return r < 0 ? ward_err_set(err, r, "%s", none.text) : r;
-	r = ward_store_find_last(c->store, NULL, ret_name, err);
+	const struct ward_store_wanted asked = {.is = is_asked, .user = c};
+	const bool some = audit_labels_asked(c);
+	r = ward_store_find_last(c->store, some ? &asked : NULL, ret_name, err);
+	if (r == -ENOENT && some)
+		return ward_err_set(err, r, "no session has these labels, or was of this login");
 	if (r == 0 && here.marked) {
 		free(ward_steal_ptr(ret_name));
 		return ward_err_set(err, -ENOENT,
@@ -72,7 +83,14 @@ int audit_trail_meant(struct audit_cmd *c, char **ret_name, struct ward_err *err
 {
 	if (!c->session || strcmp(c->session, "latest") == 0)
 		return latest(c, ret_name, err);
-	return ward_store_find(c->store, c->session, ret_name, err);
+	int r = ward_store_find(c->store, c->session, ret_name, err);
+	/* Not -ENOENT: its trail is there. */
+	if (r == 0 && !audit_labels_match(c, *ret_name)) {
+		r = ward_err_set(err, -ESRCH,
+			"session %s has other labels, or was of another login", *ret_name);
+		free(ward_steal_ptr(ret_name));
+	}
+	return r;
 }
 
 int audit_trail_known(struct audit_cmd *c, char **ret_name, struct ward_err *err)

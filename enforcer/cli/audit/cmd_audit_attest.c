@@ -28,7 +28,7 @@ const struct argp audit_attest_argp = {attest_options, audit_verb_parse, "[SESSI
 	"the trail is whole; verify takes it as a FILE. SESSION is a name, its unique "
 	"beginning, or latest (the default).\vExit status: 0, 1 if trail or ledger is not "
 	"intact, 2 for wrong use, 125 if it could not be read.",
-	audit_options_plain, NULL, NULL};
+	audit_options_sessions, NULL, NULL};
 static const struct audit_verb attest_verb = {
 	.name = "attest",
 	.argp = &audit_attest_argp,

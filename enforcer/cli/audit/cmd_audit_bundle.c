@@ -53,9 +53,11 @@ static const char readme_rest[] =
 	"                 A name that ends with .zst is compressed; zstd -d unpacks it.\n"
 	"checkpoints      signed roots of their tree\n"
 	"public.keys      that the checkpoints are signed with\n"
-	"policy           that was in force at the start, as it was compiled\n"
-	"policy.N         the one of the N-th reload that came into force\n"
-	"policy.txt       those that were in force, as one text each\n"
+	"policy           that was in force at the start, as it was compiled\n";
+static const char readme_reloaded[] =
+	"policy.N         the one of the N-th reload that came into force\n";
+static const char readme_texts[] = "policy.txt       those that were in force, as one text each\n";
+static const char readme_end[] =
 	"attestation.json what was in force and held, signed (in-toto, DSSE)\n";
 
 static void octal(char *to, size_t digits, uint64_t v)
@@ -121,9 +123,11 @@ static int put_file(int fd, const char *dir, const char *name, int from)
 	return r == 0 ? pad(fd, (uint64_t)st.st_size) : r;
 }
 
-/* Names the first file of the trail as it is called here, plain or compressed. */
-static int put_readme(int fd, const char *dir, struct ward_log *log)
+/* Names files that are here, as they are called here: plain or compressed, and no others. */
+static int put_readme(int fd, const char *dir, struct ward_log *log,
+	const struct ward_policy_texts *texts, bool has_texts)
 {
+	size_t loaded = 0;
 	char name[WARD_SEGMENT_NAME_MAX];
 	struct ward_log_file f;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -131,7 +135,10 @@ static int put_readme(int fd, const char *dir, struct ward_log *log)
 	if (r < 0)
 		return r;
 	ward_segment_name(name, f.number, f.packed);
-	ward_buf_printf(&b, "%s%s%s", readme, name, readme_rest);
+	for (size_t i = 0; i < texts->n; i++)
+		loaded += texts->v[i].loaded;
+	ward_buf_printf(&b, "%s%s%s%s%s%s", readme, name, readme_rest,
+		loaded > 1 ? readme_reloaded : "", has_texts ? readme_texts : "", readme_end);
 	r = ward_buf_error(&b);
 	return r < 0 ? r : put_text(fd, dir, "README", b.data, b.len);
 }
@@ -237,7 +244,7 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = make_policies(log, name, &texts, &policies, err);
 	if (r < 0)
 		return r;
-	r = put_readme(fd, name, log);
+	r = put_readme(fd, name, log, &texts, policies.len > 0);
 	/* The checkpoints before the trail: they speak of no more than it then has. */
 	if (r == 0)
 		r = put_file(fd, name, "checkpoints", notes);
@@ -289,7 +296,7 @@ const struct argp audit_bundle_argp = {bundle_options, audit_verb_parse, "[SESSI
 	"attestation and how to verify it without this host. SESSION is a name, its unique "
 	"beginning, or latest (the default).\vExit status: 0, 1 if the trail is not intact, "
 	"2 for wrong use, 125 if it could not be read.",
-	audit_options_plain, NULL, NULL};
+	audit_options_sessions, NULL, NULL};
 static const struct audit_verb bundle_verb = {
 	.name = "bundle",
 	.argp = &audit_bundle_argp,

@@ -253,7 +253,7 @@ static int list(struct list *l, struct ward_err *err)
 		return r;
 	}
 	if (r == 0)
-		r = audit_ledger_read(l->c, root, &v, err);
+		r = audit_ledger_list(l->c, root, &v, err);
 	ward_chain_wipe(root, sizeof(root));
 	if (r < 0)
 		return r;

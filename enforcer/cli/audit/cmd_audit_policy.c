@@ -96,7 +96,7 @@ const struct argp audit_policy_argp = {policy_options, audit_verb_parse, "[SESSI
 	"the meaning of all their sources as one text, which is a policy itself. SESSION is a "
 	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong use, "
 	"125 if it could not be read, or is not the text whose digest the records have.",
-	audit_options_plain, NULL, NULL};
+	audit_options_sessions, NULL, NULL};
 static const struct audit_verb policy_verb = {
 	.name = "policy",
 	.argp = &audit_policy_argp,

@@ -68,7 +68,7 @@ const struct argp audit_report_argp = {report_options, audit_verb_parse, "[SESSI
 	"Writes a session on one page: what it did, what was refused, whether the trail is "
 	"whole. SESSION is a name, its unique beginning, or latest (the default).\vExit "
 	"status: 0, 2 for wrong use, 125 if it could not be read.",
-	audit_options_plain, NULL, NULL};
+	audit_options_sessions, NULL, NULL};
 static const struct audit_verb report_verb = {
 	.name = "report",
 	.argp = &audit_report_argp,

@@ -60,7 +60,8 @@ both "a cut trail" truncated
 rm -rf away/one good
 mv away-state state
 
-# The README names the files as they are called in this bundle: plain before, compressed now.
+# The README names the files as they are called in this bundle: plain before, compressed now; and
+# policy.txt only where it is.
 cp -r state unpacked-state
 audit prune >/dev/null || fail "prune"
 mkdir packed
@@ -71,6 +72,8 @@ for of in first packed; do
 	(cd "$of/one" && "$WARDFS" $said) >verdict 2>&1 || fail "$of: README: $said: $(cat verdict)"
 	grep -q '^one: intact' verdict || fail "$of: README: $said: $(cat verdict)"
 	echo "$said" >"$of.said"
+	[ "$(grep -c '^policy.txt ' "$of/one/README")" = "$([ ! -e "$of/one/policy.txt" ]; echo $?)" ] ||
+		fail "$of: policy.txt: $(cat "$of/one/README")"
 done
 ! cmp -s first.said packed.said || fail "control: the trail was not compressed: $(cat packed.said)"
 rm -rf state packed

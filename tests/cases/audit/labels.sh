@@ -55,6 +55,25 @@ l7s3
 l8s3" ] || fail "sql by an audit session: $OUT"
 expect 0 audit sql "SELECT login IS NULL, audit_session IS NULL FROM sessions WHERE session = 'nobody'"
 has "$OUT" '1	1'
+# Verbs of one session: the latest of those, and no other by its name.
+of() {
+	expect 0 audit summary --json "$@"
+	printf '%s' "$OUT" | python3 -c 'import json, sys
+print(json.load(sys.stdin)["session"])'
+}
+[ "$(of)" = nobody ] || fail "control: $(of)"
+[ "$(of --login 7)" = l7s4 ] || fail "the latest of a login: $(of --login 7)"
+[ "$(of latest --audit-session 3)" = l8s3 ] || fail "latest: $(of latest --audit-session 3)"
+[ "$(of l7s3 --login 7)" = l7s3 ] || fail "by its name: $(of l7s3 --login 7)"
+for verb in show tail denials summary export report policy attest bundle "file /workspace/a" "process 1"; do
+	# shellcheck disable=SC2086 # a verb and its word
+	expect 125 audit $verb l8s3 --login 7
+	has "$ERR" "session l8s3 has other labels, or was of another login"
+	# shellcheck disable=SC2086
+	expect 125 audit $verb --login 9
+	has "$ERR" "no session has these labels, or was of this login"
+done
+expect 0 audit show l8s3 --login 8
 expect 2 audit list --login no-such-user
 expect 2 audit list --audit-session x
 for verb in guarantees network; do

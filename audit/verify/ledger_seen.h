@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a reading of the ledger found, kept so that a listing reads what came after it and no more:
+ * the file "ledger.seen" of the state directory (ward_store_read_seen()).
+ *
+ *   "wardfs ledger seen 1\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
+ *   ledger and of its checkpoints; where the reading ended (struct ward_ledger_resume); keys and
+ *   sessions (struct ward_ledger_view). Numbers are of 8 bytes, in the order of this machine; a
+ *   text is its length and its bytes.
+ *
+ * The MAC is BLAKE2b with H(root, "wardfs ledger seen" || 0x00 || "host"): only a holder of the
+ * root key can make the file. The file proves nothing about entries that were changed in their
+ * place later, so verification never uses it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/format.h"
+#include "audit/verify/ledger_resume.h"
+#include "audit/verify/ledger_view.h"
+#include "enforcer/base/buf.h"
+
+/* Device and inode of ledger.jsonl and of ledger.checkpoints. */
+struct ward_ledger_files_id {
+	uint64_t v[4];
+};
+/* -errno: one of the two cannot be looked at. */
+int ward_ledger_files_id(int fd, int notes_fd, struct ward_ledger_files_id *ret) ward_must_check;
+
+/* The whole file into b. -ENODATA: such a view has no file (nothing is verified, or not all). */
+int ward_ledger_seen_put(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
+	const struct ward_ledger_resume *at, const struct ward_ledger_view *v,
+	struct ward_buf *b) ward_must_check;
+/*
+ * Takes the file apart. -EBADMSG: the file is not whole, was not made with this root key, or speaks
+ * of other files than id. Sessions come without checkpoints. ward_ledger_view_free().
+ */
+int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
+	const char *data, size_t len, struct ward_ledger_resume *ret_at,
+	struct ward_ledger_view *ret) ward_must_check;
