@@ -95,6 +95,11 @@ image=$WARD_TMP/image
 mkdir -p "$image/bin" "$image/etc" "$image/usr"
 cp /bin/busybox "$image/bin/busybox"
 for applet in sh cat id ls; do ln -s busybox "$image/bin/$applet"; done
+# A sanitized wardfs-init is not static: what it is linked with has to be in the image.
+for lib in $(ldd "$WARD_BUILD/wardfs-init" | grep -o '/[^ ]*'); do
+	mkdir -p "$image${lib%/*}"
+	cp "$lib" "$image$lib"
+done
 echo the-image >"$image/etc/os-release"
 # What a hostile one would steer the engine by: links in place of what the engine mounts on.
 ln -s "$WARD_TMP/outside" "$image/proc"
