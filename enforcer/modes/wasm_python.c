@@ -306,9 +306,25 @@ int ward_wasm_python_check(const struct ward_mode_asked *a, struct ward_err *err
 		library);
 }
 
+/*
+ * Deno keeps no path or variable from Python that the session has: the walls do, as with Node. It
+ * starts no program, opens no connection and loads no library for it.
+ */
+static int runtime_flags(const struct ward_mode_asked *a, struct ward_mode_command *ret)
+{
+	static const char *const flags[] = {"run", "--no-prompt", "--no-config", "--no-remote",
+		"--no-npm", "--allow-read", "--allow-write", "--allow-env", "--allow-sys"};
+	int r = 0;
+	if (!ward_wasm_is_deno(a->found->program))
+		return ward_wasm_node_flags(a, ret);
+	for (size_t i = 0; r == 0 && i < sizeof(flags) / sizeof(flags[0]); i++)
+		r = ward_mode_put_flag(ret, flags[i], "mode wasm");
+	return r;
+}
+
 int ward_wasm_python_flags(const struct ward_mode_asked *a, struct ward_mode_command *ret)
 {
-	int r = ward_wasm_node_flags(a, ret);
+	int r = runtime_flags(a, ret);
 	if (r == 0)
 		r = ward_mode_put_flag(ret, a->found->launcher, "mode wasm");
 	if (r == 0)

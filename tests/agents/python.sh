@@ -134,5 +134,18 @@ mount --bind "$WARD_AGENTS/pyodide/node_modules" /srv/npm/lib/node_modules
 (HOME=$WARD_TMP/root sh "$BODY")
 cp "$BODY" "$WARD_TMP/as-user.sh"
 as_user "$WARD_TMP/as-user.sh"
+# Without Node, Deno.
+mkdir /srv/deno "$WARD_TMP/deno"
+mount --bind "$WARD_AGENTS/deno" /srv/deno
+mount --bind /etc/hostname "$(readlink -f "$(command -v node)")"
+PATH=/srv/npm/bin:/srv/deno/node_modules/.bin:/usr/bin:/bin
+HOME=$WARD_TMP/deno
+project "$HOME/p"
+cd "$HOME/p"
+printf '%s\n' 'import os, sys' 'open("made", "w").write(sys.stdin.read())' 'print(sys.argv[1:])' 'sys.exit(7)' >a.py
+echo piped >../in
+expect 7 /mnt/wardfs run --mode wasm -s deno a.py one <../in
+[ "$OUT" = "['one']" ] && [ "$(cat made)" = piped ] || fail "in Deno: $OUT$ERR"
+has "$(/mnt/wardfs audit show deno)" ') in Deno"'
 S
 with_agents "$WARD_TMP/run.sh"
