@@ -11,6 +11,7 @@
 #include "fs/handle/retired_inodes.h"
 #include "fs/kernel/folding.h"
 #include "fs/ops/ops.h"
+#include "fs/replay/replay.h"
 #include "fs/request/quota_name.h"
 #include "fs/resolve/replaced_files.h"
 #include "fs/resolve/resolve_node.h"
@@ -159,7 +160,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		e.entry_timeout = ward_keep_absent(op.tree->nodes, dir,
 			ward_gate_visible(op.tree, dir, name, false, -1) > 0, op.since);
 		/* What a probe looked at must be asked again by the command: that is recorded. */
-		if (ward_ring_probing(op.tree->fs->ring))
+		if (ward_ring_probing(op.tree->fs->ring) ||
+			ward_replay_is_made(op.tree, parent, name))
 			e.entry_timeout = 0;
 	} else if (r < 0) {
 		ward_op_reply(&op, r);

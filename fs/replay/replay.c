@@ -624,6 +624,19 @@ enum ward_replay_look ward_replay_look(const struct ward_fs_tree *tree, uint64_t
 	return look;
 }
 
+bool ward_replay_is_made(const struct ward_fs_tree *tree, uint64_t dir, const char *name)
+{
+	struct ward_replay *r = tree->fs->replay;
+	bool is;
+
+	if (!ward_replay_on(tree->fs))
+		return false;
+	pthread_mutex_lock(&r->lock);
+	is = find(tree, dir, name);
+	pthread_mutex_unlock(&r->lock);
+	return is;
+}
+
 bool ward_replay_take(const struct ward_fs_tree *tree, uint64_t dir, const char *name,
 	enum ward_replay_kind kind, mode_t type)
 {

@@ -191,6 +191,16 @@ static int create(int dir, const char *name, uint32_t type)
 	return mknodat(dir, name, type | 0600, 0);
 }
 
+/*
+ * The kernel may have it that the name is absent, as somebody inside looked meanwhile, and would
+ * not ask. Whoever is to create asks always: wardfs-fs says that there is something to remove.
+ */
+static int remove_name(int dir, const char *name, uint32_t type)
+{
+	(void)mknodat(dir, name, S_IFREG | 0600, 0);
+	return unlinkat(dir, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
+}
+
 static int make(int dir, uint32_t kind, uint32_t type, const char *name)
 {
 	/* What time it is does not matter: wardfs-fs sets none. */
@@ -200,7 +210,7 @@ static int make(int dir, uint32_t kind, uint32_t type, const char *name)
 	case WARD_REPLAY_KINDS_:
 		break;
 	case WARD_REPLAY_REMOVE:
-		return unlinkat(dir, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
+		return remove_name(dir, name, type);
 	case WARD_REPLAY_CREATE:
 		return create(dir, name, type);
 	case WARD_REPLAY_ATTRIB:

@@ -166,6 +166,21 @@ S
 chmod -R a+rX ../home
 (expect 0 as_user "$WARD_TMP/home/user.sh")
 
+# --- somebody inside looks at a name all the time: what the kernel keeps of that loses no event ---
+mkdir looked
+begin looked told looked
+watched looked
+"$WARDFS" exec looked -- sh -c 'until [ -e looked/stop ]; do stat looked/f; done' >/dev/null 2>&1 &
+looker=$!
+counted() { [ "$(grep -cx "looked $1 f" told)" -ge "$2" ]; }
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	: >looked/f && wait_until 60 counted create $i || fail "not created $i times: $(cat told)"
+	rm looked/f && wait_until 60 counted delete $i || fail "not removed $i times: $(cat told)"
+done
+# The session may end before the shell does.
+finish looked
+wait $looker || :
+
 # --- what the agent does is told once ---
 mkdir own
 begin own told own
