@@ -258,6 +258,7 @@ for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapP
 if sorted(int(n) for n in os.listdir(f"/proc/{screens[0]}/fd")) != [0, 1, 2, 3, 4]:
     fail(f"descriptors: {os.listdir(f'/proc/{screens[0]}/fd')}")
 os.kill(screens[0], signal.SIGKILL)
+until("its death is noticed", lambda: not os.path.exists(f"/proc/{screens[0]}"))
 two.send(f"{WARDFS} attach lines\n")
 until("attached", lambda: attached("lines"))
 do("MARK-R")
