@@ -305,12 +305,12 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	/* One cause is enough. */
 	if (notes.unreached)
 		ward_say(notes.unreached);
-	if (notes.failed && !notes.nested && !notes.offline && !notes.limits && !notes.unreached)
+	if (notes.failed && !notes.hint && !notes.offline && !notes.limits && !notes.unreached)
 		ward_agent_say_sign_in(&p.agent, &p.plan, &p.o);
 	if (notes.offline)
 		ward_say(notes.offline);
-	if (notes.nested)
-		ward_say(notes.nested);
+	if (notes.hint)
+		ward_say(notes.hint);
 	/* What agents start they reach inside. */
 	if (notes.listened && !p.agent.profile)
 		ward_say(notes.listened);

@@ -232,6 +232,10 @@ const char ward_note_nested[] =
 	"without that (codex: sandbox_mode = \"danger-full-access\" in its config.toml, and CMD in "
 	"place of 'codex sandbox -- CMD'); the policy of this session holds in any case";
 
+const char ward_note_tracer[] =
+	"the command started a program that traces others, and ptrace(2) is closed inside: run it outside, on a "
+	"program that you trust";
+
 void ward_run_notes_clear(struct ward_run_notes *n)
 {
 	free(n->limits);

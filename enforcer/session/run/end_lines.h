@@ -19,6 +19,7 @@ char *ward_note_unreached(const struct ward_guard_summary *s);
 extern const char ward_note_offline[];
 /* Of a command that failed: that it had a sandbox of its own, and what to do. */
 extern const char ward_note_nested[];
+extern const char ward_note_tracer[];
 /* What is new in the project that this host may execute. */
 char *ward_note_executed(const struct ward_executed *found, const char *session, bool system);
 /* A mount in the project whose server does not answer. */

@@ -22,6 +22,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/session/run/end_lines.h"
 #include "enforcer/session/run/exec_files.h"
 #include "enforcer/session/run/exec_memory.h"
 #include "enforcer/session/run/exec_path.h"
@@ -41,7 +42,7 @@ struct ward_exec_watch {
 	struct ward_guard *guard;
 	const struct ward_run_plan *plan;
 	struct ward_exec_files *files;
-	_Atomic bool nested; /* ward_exec_watch_nested() */
+	_Atomic(const char *) hint; /* ward_exec_watch_hint() */
 	int listener;
 	int stop; /* eventfd */
 	bool no_argv;
@@ -187,20 +188,31 @@ static void find_caller(pid_t tid, struct caller *ret)
 
 /* --- one call --- */
 
-/* Programs that begin with namespaces of their own. */
-static void note_nested(struct ward_exec_watch *x, const char *argv0)
+/* Programs that begin with what no program inside can do. */
+static void note_hint(struct ward_exec_watch *x, const char *argv0)
 {
-	static const char *const programs[] = {
-		"bwrap", "firejail", "nsjail", "codex-linux-sandbox"};
+	static const struct {
+		const char *program, *hint;
+	} programs[] = {
+		{"bwrap", ward_note_nested},
+		{"firejail", ward_note_nested},
+		{"nsjail", ward_note_nested},
+		{"codex-linux-sandbox", ward_note_nested},
+		{"strace", ward_note_tracer},
+		{"ltrace", ward_note_tracer},
+		{"gdb", ward_note_tracer},
+		{"lldb", ward_note_tracer},
+		{"rr", ward_note_tracer},
+	};
 	const char *slash = strrchr(argv0, '/');
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-		if (strcmp(slash ? slash + 1 : argv0, programs[i]) == 0)
-			x->nested = true;
+		if (strcmp(slash ? slash + 1 : argv0, programs[i].program) == 0)
+			x->hint = programs[i].hint;
 }
 
-bool ward_exec_watch_nested(const struct ward_exec_watch *x)
+const char *ward_exec_watch_hint(const struct ward_exec_watch *x)
 {
-	return x && x->nested;
+	return x ? x->hint : NULL;
 }
 
 /* Returns the length of the path. */
@@ -243,7 +255,7 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 		len = x->argv_len;
 		ward_event_list(&x->ev, WARD_TAG_ARGV, x->argv, len);
 		if (len > 0 && memchr(x->argv, '\0', len))
-			note_nested(x, x->argv);
+			note_hint(x, x->argv);
 	}
 	len = link_of(tid, "cwd", link, sizeof(link));
 	if (len > 0)

@@ -23,10 +23,11 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	struct ward_commands *commands, struct ward_exec_watch **ret,
 	struct ward_err *err) ward_must_check;
 /*
- * Was a program started that makes a sandbox of its own? By its name or the first of its arguments,
- * which the command chooses: for a hint. Of NULL: no.
+ * What to say if the command fails, when it started a program that makes a sandbox of its own or
+ * traces others (end_lines.h); NULL: none was started, or x is NULL. It goes by the first of the
+ * arguments, which the command chooses.
  */
-bool ward_exec_watch_nested(const struct ward_exec_watch *x);
+const char *ward_exec_watch_hint(const struct ward_exec_watch *x);
 /* After everything inside was killed. NULL is fine. False: a thread that cannot be stopped goes on
  * using what was lent to it. */
 bool ward_exec_watch_stop(struct ward_exec_watch *x);

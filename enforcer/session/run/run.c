@@ -486,14 +486,13 @@ static void end_network(struct ward_running *r, struct ward_err *err)
 
 /* Why the command may have failed. */
 static void note_causes(const struct ward_running *r, const struct ward_guard_summary *s,
-	bool nested, struct ward_run_notes *ret_notes)
+	const char *hint, struct ward_run_notes *ret_notes)
 {
 	ret_notes->hidden = ward_note_hidden(s, r->guard.store.name, r->guard.system);
 	ret_notes->unreached = ward_note_unreached(s);
 	if (ward_offline_looked(r->offline))
 		ret_notes->offline = ward_note_offline;
-	if (nested)
-		ret_notes->nested = ward_note_nested;
+	ret_notes->hint = hint;
 }
 
 /* Everything inside is dead: end the trail. */
@@ -515,7 +514,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ward_screen_close(&r->screen);
 	int limits = last_figures(r);
 	ward_mode_stop(r->confined);
-	const bool nested = ward_exec_watch_nested(r->exec_watch);
+	const char *hint = ward_exec_watch_hint(r->exec_watch);
 	if (ward_exec_watch_stop(r->exec_watch)) {
 		ret_notes->commands = ward_commands_note(r->commands, r->guard.store.name);
 		ward_commands_free(r->commands);
@@ -572,7 +571,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	ret_notes->listened = ward_note_listened(r->listened.port);
 	ret_notes->failed = r->child_status > 0 && !r->ending;
 	if (ret_notes->failed)
-		note_causes(r, &s, nested, ret_notes);
+		note_causes(r, &s, hint, ret_notes);
 	r->refused = s.refusals;
 	if (e < 0 && r->status != WARD_EXIT_SETUP) {
 		r->status = WARD_EXIT_SETUP;

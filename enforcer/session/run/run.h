@@ -16,7 +16,7 @@ struct ward_run_notes {
 	char *executed;	     /* what is new that this host may execute */
 	char *silent;	     /* a mount in the project does not answer */
 	char *left;	     /* what is new and no file of the project */
-	const char *nested;  /* it failed, and had tried to make a sandbox of its own */
+	const char *hint;    /* it failed, and had started what cannot work inside */
 	const char *offline; /* it failed, and had no network to find what it looked for */
 	char *anchor;	     /* which anchor lacks the last checkpoint */
 	bool failed;	     /* the command ended by itself, with another status than 0 */
