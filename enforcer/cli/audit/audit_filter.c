@@ -17,22 +17,21 @@ const struct argp_option audit_filter_options[] = {
 	{"kind", AUDIT_FILTER_KIND, "KIND", 0,
 		"open, create, close, rename, link, remove, deny, ...", 0},
 	{"verdict", AUDIT_FILTER_VERDICT, "VERDICT", 0,
-		"allow, deny, hide, ask; without --kind, of no probe", 0},
+		"allow, deny, hide or ask. Without --kind, probes are left out", 0},
 	{"path", AUDIT_FILTER_PATH, "PATH", 0,
-		"A path and what is beneath, or a pattern ('*' crosses '/')", 0},
+		"A path and everything beneath it, or a pattern ('*' matches '/' too)", 0},
 	{"rule", AUDIT_FILTER_RULE, "FILE:LINE", 0, "The deciding rule", 0},
-	{"comm", AUDIT_FILTER_COMM, "NAME", 0, "The name of the program, as it calls itself", 0},
+	{"comm", AUDIT_FILTER_COMM, "NAME", 0, "The name that the program gives itself (comm)", 0},
 	{"exe", AUDIT_FILTER_EXE, "PATH", 0,
-		"The program that ran, as --path; without a '/': its last name", 0},
+		"The file of the program, as for --path. Without a '/': its last component", 0},
 	{"descendants", AUDIT_FILTER_DESCENDANTS, NULL, 0,
-		"With a process: also what it started, and what that started", 0},
+		"With --pid: also all descendants of the process", 0},
 	{"since", AUDIT_FILTER_SINCE, "TIME", 0,
-		"In UTC: 2026-01-02T03:04, or the date alone; today, yesterday; or so long ago: "
-		"90s, "
-		"30m, 12h, 2d, 1w",
+		"Records from TIME on. In UTC: 2026-01-02T03:04, or a date; today, yesterday; "
+		"or an age: 90s, 30m, 12h, 2d, 1w",
 		0},
 	{"until", AUDIT_FILTER_UNTIL, "TIME", 0,
-		"The same; records of that minute (second, day) still count", 0},
+		"Records up to and including that second, minute or day", 0},
 	{0},
 };
 const struct argp_option audit_filter_pid[] = {

@@ -25,26 +25,24 @@ static const struct argp_option state_options[] = {
 		"~/.local/state/wardfs)",
 		0},
 	{"system", AUDIT_OPTION_SYSTEM, NULL, 0,
-		"The trails that the system's writer keeps of you ([audit] writer = system)", 0},
-	{"owner", AUDIT_OPTION_OWNER, "USER", 0, "For root: those of that user", 0},
+		"Your trails that the system's writer keeps ([audit] writer = system)", 0},
+	{"owner", AUDIT_OPTION_OWNER, "USER", 0, "The trails of USER; as root only", 0},
 	{NULL, OPTION_HELP, NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
 static const struct argp_option index_options[] = {
 	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
-		"With a filter: look at every line, also where an index is up to date", 0},
+		"With a filter: read every record, even if the index is up to date", 0},
 	{"verify", AUDIT_OPTION_VERIFY, NULL, 0,
-		"Verify the whole trail, also where an index answered", 0},
+		"Verify the whole trail, even if the index answered", 0},
 	{0},
 };
 static const struct argp_option sessions_options[] = {
-	{"label", AUDIT_OPTION_LABEL, "KEY=VALUE", 0,
-		"Only sessions that were started with this label; repeats", 0},
+	{"label", AUDIT_OPTION_LABEL, "KEY=VALUE", 0, "Only sessions with this label; repeats", 0},
 	{"login", AUDIT_OPTION_LOGIN, "USER", 0,
-		"Only sessions that this user, a name or a number, had logged in for (loginuid)",
-		0},
+		"Only sessions of this login (loginuid): a name or a number", 0},
 	{"audit-session", AUDIT_OPTION_AUDIT_SESSION, "ID", 0,
-		"Only sessions of this session of the kernel's audit", 0},
+		"Only sessions with this session ID of the kernel's audit", 0},
 	{0},
 };
 /* The filters have --pid as a child, which process lacks. */
@@ -183,8 +181,8 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 	case AUDIT_OPTION_KEY:
 		return audit_keys_take(c, arg)
 			       ? 0
-			       : audit_options_wrong(
-					 c, "no public key, and no file of them: ", arg);
+			       : audit_options_wrong(c,
+					 "neither a public key nor a file of public keys: ", arg);
 	case AUDIT_OPTION_LEDGER:
 		c->ledger = true;
 		return 0;
@@ -193,8 +191,8 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 				 c->witness.type == WARD_NOTE_COSIGNATURE;
 		return c->has_witness
 			       ? 0
-			       : audit_options_wrong(c,
-					 "no key of a witness (NAME+ID+BASE64, of type 4): ", arg);
+			       : audit_options_wrong(
+					 c, "not a witness key (NAME+ID+BASE64, type 4): ", arg);
 	case AUDIT_OPTION_CHECKPOINTS:
 		c->checkpoints = arg;
 		return 0;
@@ -257,7 +255,7 @@ static error_t take_seconds(const struct audit_cmd *c, const char *option, const
 	if (ward_quantity_duration(arg, WARD_DURATION_BARE, &ns, &err) < 0)
 		return audit_options_wrong(c, option, err.text);
 	if (ns / WARD_NS_PER_SEC < min || ns / WARD_NS_PER_SEC > AUDIT_SECONDS_MAX)
-		return audit_options_wrong(c, option, "between 1s and 1d is meant");
+		return audit_options_wrong(c, option, "give a time between 1s and 1d");
 	*ret = ns / WARD_NS_PER_SEC;
 	*ret_given = true;
 	return 0;
@@ -340,13 +338,13 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 error_t audit_options_check(struct audit_cmd *c)
 {
 	if (c->system && c->state)
-		return audit_options_wrong(c, "--state and --system: which one?", "");
+		return audit_options_wrong(c, "--state and --system exclude each other", "");
 	if (c->verified && (!c->all || c->n_keys))
 		return audit_options_wrong(c, "--verified goes with --all, and not with --key", "");
 	if (c->digest && !c->verified)
-		return audit_options_wrong(
-			c, "--digest is that of --verified FILE: which one?", "");
+		return audit_options_wrong(c, "--digest needs --verified FILE", "");
 	if (c->force && !c->reason)
-		return audit_options_wrong(c, "--force takes --reason: why before its time?", "");
+		return audit_options_wrong(
+			c, "--force needs --reason TEXT: why does the trail go early?", "");
 	return audit_filter_check(&c->filter) < 0 ? EINVAL : 0;
 }

@@ -51,10 +51,9 @@ static error_t check(const struct given *g)
 	if (g->n_words < v->need)
 		return audit_options_wrong(g->c, v->lacks, "");
 	if (g->c->all && g->c->session)
-		return audit_options_wrong(g->c, "--all and a session: which one?", "");
+		return audit_options_wrong(g->c, "--all and SESSION exclude each other", "");
 	if (g->c->filter.f.descendants && !g->c->filter.f.pid && !v->of_process)
-		return audit_options_wrong(
-			g->c, "--descendants: of which process? --pid is needed", "");
+		return audit_options_wrong(g->c, "--descendants needs --pid", "");
 	return audit_options_check(g->c);
 }
 

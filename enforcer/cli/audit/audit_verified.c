@@ -90,7 +90,8 @@ int audit_verified_read(
 	r = split(ret, true);
 	return r == -EBADMSG
 		       ? ward_err_set(err, r,
-				 "%s is no file of --verified: give another FILE, or remove it",
+				 "%s was not written by --verified: give another FILE, or remove "
+				 "it",
 				 path)
 	       : r < 0 ? ward_err_sys(err, r, "%s", path)
 		       : 0;
@@ -236,7 +237,7 @@ static bool is_untouched(struct ward_store *st, const struct audit_verified_set 
 		audit_verified_name(before, i, name);
 		if (!ward_ledger_view_find(ledger, name) && is_still(st, before, i))
 			continue;
-		ward_sayf("%s is not as it was: the ledger is read from its beginning", name);
+		ward_sayf("%s has changed: wardfs reads the ledger from its beginning", name);
 		return false;
 	}
 	return true;

@@ -24,10 +24,10 @@ static const struct argp_option attest_options[] = {
 	{0},
 };
 const struct argp audit_attest_argp = {attest_options, audit_verb_parse, "[SESSION]",
-	"Writes a signed statement of what was in force in a session, what held, and whether "
-	"the trail is whole; verify takes it as a FILE. SESSION is a name, its unique "
-	"beginning, or latest (the default).\vExit status: 0, 1 if trail or ledger is not "
-	"intact, 2 for wrong use, 125 if it could not be read.",
+	"Writes a signed statement about a session: the policy in force, the guarantees that "
+	"held, and whether the trail is complete. 'wardfs audit verify' takes it as a FILE. "
+	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 1 "
+	"the trail or the ledger is not intact; 2 usage; 125 the trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb attest_verb = {
 	.name = "attest",

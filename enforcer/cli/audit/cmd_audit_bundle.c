@@ -292,10 +292,10 @@ static const struct argp_option bundle_options[] = {
 	{0},
 };
 const struct argp audit_bundle_argp = {bundle_options, audit_verb_parse, "[SESSION]",
-	"Writes a trail to take away: a tar archive with checkpoints, public keys, policy, "
-	"attestation and how to verify it without this host. SESSION is a name, its unique "
-	"beginning, or latest (the default).\vExit status: 0, 1 if the trail is not intact, "
-	"2 for wrong use, 125 if it could not be read.",
+	"Writes a trail to a tar archive, with its checkpoints, public keys, policy, "
+	"attestation, and instructions to verify it on another host. SESSION is a name, its "
+	"unique beginning, or latest (the default).\vExit status: 0; 1 the trail is not intact; "
+	"2 usage; 125 the trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb bundle_verb = {
 	.name = "bundle",

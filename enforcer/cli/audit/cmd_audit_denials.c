@@ -206,13 +206,13 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option denials_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
 	{"expected", AUDIT_OPTION_EXPECTED, NULL, 0,
-		"Also those that the policy expects ([expect])", 0},
+		"Also list refusals that the policy expects ([expect])", 0},
 	{0},
 };
 const struct argp audit_denials_argp = {denials_options, audit_verb_parse, "[SESSION]",
-	"Tells what was refused, how often, by which rule, and what would permit it. SESSION "
-	"is a name, its unique beginning, or latest (the default).\vExit status: 0, 2 for "
-	"wrong use, 125 if it could not be read.",
+	"Lists each refusal, how often it happened, the rule that decided, and the line that "
+	"would permit it. SESSION is a name, its unique beginning, or latest (the "
+	"default).\vExit status: 0; 2 usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb denials_verb = {
 	.name = "denials",

@@ -83,8 +83,8 @@ static const struct argp_option diff_options[] = {
 	{0},
 };
 const struct argp audit_diff_argp = {diff_options, audit_verb_parse, "SESSION SESSION",
-	"Tells what only one of two sessions did to which file.\vExit status: 0 nothing, 1 "
-	"something differs, 2 for wrong use, 125 if a trail could not be read.",
+	"Compares two sessions: for each file, what only one of them did to it.\vExit status: 0 "
+	"no difference; 1 differences; 2 usage; 125 a trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb diff_verb = {
 	.name = "diff",

@@ -235,30 +235,31 @@ static const struct argp_option export_options[] = {
 	{"format", AUDIT_OPTION_FORMAT, "FORMAT", 0, "jsonl (the default), csv, cef, ocsf or otel",
 		0},
 	{"after", AUDIT_OPTION_AFTER, "SEQ", 0,
-		"Only records behind that one: goes on where an export ended", 0},
+		"Only records after this one, to continue an earlier export", 0},
 	{"to", AUDIT_OPTION_TO, "TARGET", 0,
-		"To a syslog daemon: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT; or to an "
-		"OpenTelemetry collector: http://HOST:PORT or https://HOST:PORT",
+		"Send to a syslog daemon (unix:PATH, tcp:HOST:PORT or tls:HOST:PORT) or to an "
+		"OpenTelemetry collector (http://HOST:PORT or https://HOST:PORT)",
 		0},
 	{"cursor", AUDIT_OPTION_CURSOR, "FILE", 0,
-		"With --to: keep here how far it came; the same command goes on there", 0},
+		"With --to: remember in FILE how far the export came. The same command "
+		"continues there",
+		0},
 	{"ca", AUDIT_OPTION_CA, "FILE", 0,
-		"Trust the certificates in FILE (PEM); default: those that this host trusts", 0},
-	{"cert", AUDIT_OPTION_CERT, "FILE", 0, "The client certificate to show (PEM)", 0},
+		"Trust the certificates in FILE (PEM; default: those that this host trusts)", 0},
+	{"cert", AUDIT_OPTION_CERT, "FILE", 0, "The client certificate (PEM)", 0},
 	{"key", AUDIT_OPTION_CLIENT_KEY, "FILE", 0, "Its private key (PEM, without a passphrase)",
 		0},
 	{"headers", AUDIT_OPTION_HEADERS, "FILE", 0,
-		"With http and https: more headers, a line each (Name: value)", 0},
+		"With http and https: send the headers in FILE, one a line (Name: value)", 0},
 	{"timeout", AUDIT_OPTION_TIMEOUT, "TIME", 0,
-		"Give up an attempt after so long without progress (default: 30s)", 0},
-	{"retry", AUDIT_OPTION_RETRY, "TIME", 0,
-		"Try for so long what did not arrive and may arrive later (default: 60s)", 0},
+		"Give up an attempt after TIME without progress (default: 30s)", 0},
+	{"retry", AUDIT_OPTION_RETRY, "TIME", 0, "Retry failed records for TIME (default: 60s)", 0},
 	{0},
 };
 const struct argp audit_export_argp = {export_options, audit_verb_parse, "[SESSION]",
-	"Writes the records of a session for other programs. SESSION is a name, its unique "
-	"beginning, or latest (the default).\vExit status: 0, 2 for wrong use, 125 if it "
-	"could not be read.",
+	"Writes the records of a session in the format of another program. SESSION is a name, "
+	"its unique beginning, or latest (the default).\vExit status: 0; 2 usage; 125 the trail "
+	"cannot be read.",
 	audit_options_filtered, NULL, NULL};
 static const struct audit_verb export_verb = {
 	.name = "export",

@@ -322,15 +322,17 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option guarantees_options[] = {
 	{"json", 'j', NULL, 0, "One JSON object", 0},
 	{"since", AUDIT_OPTION_SINCE, "TIME", 0,
-		"Only sessions that started then or later; times as for --since of audit show", 0},
+		"Only sessions that started at TIME or later. TIME is as for --since of audit "
+		"show",
+		0},
 	{0},
 };
 const struct argp audit_guarantees_argp = {guarantees_options, audit_verb_parse, NULL,
-	"Tells of each guarantee in how many sessions it held, in which it was missing and why "
-	"(it was allowed, or the mode does not have it), and which attempts to break a layer were "
-	"not refused. Sessions with the same answer stand in one line; --json has each.\vExit status: 0, "
-	"1 if one was missing or an attempt succeeded, 2 for wrong use, 125 if a trail could not be "
-	"read.",
+	"For each guarantee, prints in how many sessions it held, and in which it was missing "
+	"and why: a user allowed that, or the mode lacks it. Also prints attempts to break a "
+	"layer that were not refused. Sessions with the same answer share a line; --json lists "
+	"each.\vExit status: 0; 1 a guarantee was missing, or an attempt succeeded; 2 usage; "
+	"125 a trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb guarantees_verb = {
 	.name = "guarantees",

@@ -78,13 +78,13 @@ static int run_release(struct audit_cmd *c, struct ward_err *err)
 /* --- on the command line --- */
 
 static const struct argp_option hold_options[] = {
-	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "Why; the ledger has it", 0},
+	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "The reason, for the ledger", 0},
 	{0},
 };
 const struct argp audit_hold_argp = {hold_options, audit_verb_parse, "SESSION",
-	"Keeps the trail of a session until it is released: neither prune nor remove deletes it, "
-	"whatever its time. SESSION is a name, its unique beginning, or latest.\vExit status: 0, 2 for wrong use, 125 if it "
-	"could not be done.",
+	"Keeps the trail of a session until you release it. Neither prune nor remove deletes "
+	"it, even after it has expired. SESSION is a name, its unique beginning, or "
+	"latest.\vExit status: 0; 2 usage; 125 it failed.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb hold_verb = {
 	.name = "hold",
@@ -101,8 +101,8 @@ int ward_audit_cmd_hold(int argc, char **argv)
 }
 
 const struct argp audit_release_argp = {hold_options, audit_verb_parse, "SESSION",
-	"Ends the hold of a session: its trail goes when its time is over. SESSION is a name, its "
-	"unique beginning, or latest.\vExit status: 0, 2 for wrong use, 125 if it could not be done.",
+	"Ends the hold of a session. The trail then expires as its policy says. SESSION is a "
+	"name, its unique beginning, or latest.\vExit status: 0; 2 usage; 125 it failed.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb release_verb = {
 	.name = "release",

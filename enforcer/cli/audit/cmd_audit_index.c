@@ -88,12 +88,12 @@ static int run_sql(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option index_options[] = {
 	{"json", 'j', NULL, 0, "One JSON object", 0},
-	{"rebuild", AUDIT_OPTION_REBUILD, NULL, 0, "From nothing", 0},
+	{"rebuild", AUDIT_OPTION_REBUILD, NULL, 0, "Build the index from nothing", 0},
 	{0},
 };
 const struct argp audit_index_argp = {index_options, audit_verb_parse, NULL,
-	"Brings the index over all trails up to date.\vExit status: 0, 2 for wrong use, 125 "
-	"if it could not be read.",
+	"Brings the index over all trails up to date.\vExit status: 0; 2 usage; 125 a trail "
+	"cannot be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb index_verb = {
 	.name = "index",

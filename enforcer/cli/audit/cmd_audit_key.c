@@ -235,12 +235,12 @@ static int run_chain(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option key_show_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array", 0},
 	{"ledger", AUDIT_OPTION_LEDGER, NULL, 0,
-		"The key that signs the checkpoints of the ledger, for a witness", 0},
+		"Print the key that signs the ledger's checkpoints, for a witness", 0},
 	{0},
 };
 static const struct argp audit_key_show_argp = {key_show_options, audit_verb_parse, "[SESSION]",
-	"Prints the public key that checkpoints are signed with: the present one, or those "
-	"of a session.\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"Prints the public key that verifies checkpoints: the current key, or the keys of a "
+	"session.\vExit status: 0; 2 usage; 125 the key cannot be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb key_show_verb = {
 	.name = "key show",
@@ -259,9 +259,9 @@ static const struct argp_option key_rotate_options[] = {
 	{0},
 };
 static const struct argp audit_key_rotate_argp = {key_rotate_options, audit_verb_parse, NULL,
-	"Has a fresh signing key take the place of the present one, and prints its public "
-	"key. The ledger has that, signed by the one before.\vExit status: 0, 2 for wrong "
-	"use, 125 if it could not be read.",
+	"Replaces the signing key with a new one, and prints its public key. The ledger records "
+	"the change, signed by the previous key.\vExit status: 0; 2 usage; 125 the key cannot "
+	"be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb key_rotate_verb = {
 	.name = "key rotate",
@@ -276,8 +276,8 @@ static int call_rotate(int argc, char **argv)
 }
 
 static const struct argp audit_key_chain_argp = {NULL, audit_verb_parse, NULL,
-	"Prints a file for verify --key that leads from earlier keys to the present "
-	"one.\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"Prints a chain of signatures from earlier keys to the current key, as a file for "
+	"verify --key.\vExit status: 0; 2 usage; 125 the key cannot be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb key_chain_verb = {
 	.name = "key chain",
@@ -296,8 +296,8 @@ static const struct argp_option key_list_options[] = {
 	{0},
 };
 static const struct argp audit_key_list_argp = {key_list_options, audit_verb_parse, NULL,
-	"Lists the keys of other hosts that were enrolled, and those that were "
-	"revoked.\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"Lists enrolled keys of other hosts, and revoked keys.\vExit status: 0; 2 usage; 125 "
+	"the ledger cannot be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb key_list_verb = {
 	.name = "key list",
@@ -352,22 +352,21 @@ int ward_audit_cmd_key(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
 		{"show", call_show, "wardfs audit key show",
-			"print the public key of now, or those of a session", &audit_key_show_argp},
+			"print the current public key, or those of a session",
+			&audit_key_show_argp},
 		{"rotate", call_rotate, "wardfs audit key rotate",
-			"have a fresh key take the place of the present one",
-			&audit_key_rotate_argp},
+			"replace the current key with a new one", &audit_key_rotate_argp},
 		{"chain", call_chain, "wardfs audit key chain",
-			"print what leads from earlier keys to the present one",
+			"print the chain from earlier keys to the current key",
 			&audit_key_chain_argp},
-		{"list", call_list, "wardfs audit key list",
-			"list the keys that were enrolled or revoked", &audit_key_list_argp},
+		{"list", call_list, "wardfs audit key list", "list enrolled and revoked keys",
+			&audit_key_list_argp},
 		{"enroll", call_enroll, "wardfs audit key enroll",
-			"take what a key of another host signed", &audit_key_enroll_argp},
+			"trust the signatures of another host's key", &audit_key_enroll_argp},
 		{"revoke", call_revoke, "wardfs audit key revoke",
-			"take what a key signs from now on no more", &audit_key_revoke_argp},
+			"distrust what a key signs from now on", &audit_key_revoke_argp},
 	};
 	static const struct ward_cli_verbs all = {"wardfs audit key",
-		"The keys that sign checkpoints: of this host, and of others.\n", verbs,
-		sizeof(verbs) / sizeof(*verbs)};
+		"Manages the keys that sign checkpoints.\n", verbs, sizeof(verbs) / sizeof(*verbs)};
 	return ward_cli_call(&all, argc, argv);
 }

@@ -319,13 +319,13 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option list_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
 	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
-		"With a filter: look at every line, also where an index is up to date", 0},
+		"With a filter: read every record, even if the index is up to date", 0},
 	{0},
 };
 const struct argp audit_list_argp = {list_options, audit_verb_parse, NULL,
-	"Lists the sessions that the ledger knows, with how each ended, its mode, project and "
-	"command; with a filter those that have such records, and how many.\vExit status: 0, 2 for wrong use, 125 if it could not be "
-	"read.",
+	"Lists the sessions in the ledger: how each ended, its mode, project and command. With "
+	"a filter, lists only sessions that have matching records, and how many.\vExit status: "
+	"0; 2 usage; 125 a trail cannot be read.",
 	audit_options_listed, NULL, NULL};
 static const struct audit_verb list_verb = {
 	.name = "list",

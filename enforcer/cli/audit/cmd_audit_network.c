@@ -153,16 +153,16 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option network_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
 	{"host", AUDIT_OPTION_HOST, "NAME", 0,
-		"Only this name or address; a pattern with '*' or '?'", 0},
+		"Only this name or address, or a pattern with '*' or '?'", 0},
 	{"since", AUDIT_OPTION_SINCE, "TIME", 0,
-		"Only records from then on; times as for --since of audit show", 0},
+		"Only records from TIME on. TIME is as for --since of audit show", 0},
 	{0},
 };
 const struct argp audit_network_argp = {network_options, audit_verb_parse, "[SESSION]",
-	"Tells what left, and what came in from the host to a published port: connections with "
-	"direction, program, destination, bytes and decision, and what was refused; of a session, or, without one, of all sessions by the index. SESSION is a name, "
-	"its unique beginning, or latest.\vExit status: 0, 2 for wrong use, 125 if it could not be "
-	"read.",
+	"Lists connections to other hosts, connections from this host to published ports, and "
+	"refused ones: direction, program, destination, bytes and decision. Without SESSION it "
+	"answers for all sessions from the index. SESSION is a name, its unique beginning, or "
+	"latest.\vExit status: 0; 2 usage; 125 a trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb network_verb = {
 	.name = "network",

@@ -86,16 +86,16 @@ static int run_policy(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option policy_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --at one object", 0},
 	{"at", AUDIT_OPTION_AT, "TIME", 0,
-		"Only the one in force then, without a heading, so that its SHA-256 is that of the "
-		"records; times as for --since of audit show",
+		"Print only the policy in force at TIME, without a heading: its SHA-256 is the "
+		"digest in the records. TIME is as for --since of audit show",
 		0},
 	{0},
 };
 const struct argp audit_policy_argp = {policy_options, audit_verb_parse, "[SESSION]",
-	"Prints the policies that were in force in a session, also those that a reload brought: "
-	"the meaning of all their sources as one text, which is a policy itself. SESSION is a "
-	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong use, "
-	"125 if it could not be read, or is not the text whose digest the records have.",
+	"Prints the policies that were in force in a session, including those of a reload. Each "
+	"is one text, merged from all its sources, and is itself a policy. SESSION is a name, "
+	"its unique beginning, or latest (the default).\vExit status: 0; 2 usage; 125 the trail "
+	"cannot be read, or the digest of the text is not the one in the records.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb policy_verb = {
 	.name = "policy",

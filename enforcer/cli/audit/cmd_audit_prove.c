@@ -113,19 +113,20 @@ static int run_prove(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option prove_options[] = {
 	{"size", AUDIT_OPTION_SIZE, "N", 0,
-		"With the checkpoint of N records (default: the last one)", 0},
-	{"file", AUDIT_OPTION_FILE, "PATH", 0, "All records of this file, under all its names", 0},
+		"Use the checkpoint of N records (default: the last one)", 0},
+	{"file", AUDIT_OPTION_FILE, "PATH", 0,
+		"Prove all records of this file, under all its names", 0},
 	{"from", AUDIT_OPTION_FROM, "N", 0,
-		"That the checkpoint of N records is the beginning of the one of --size", 0},
+		"Prove that the checkpoint of --size extends the checkpoint of N records", 0},
 	{"ledger", AUDIT_OPTION_LEDGER, NULL, 0,
-		"That the end of the session is an entry of the ledger", 0},
+		"Prove that the ledger contains the end of the session", 0},
 	{0},
 };
 const struct argp audit_prove_argp = {prove_options, audit_verb_parse,
 	"SESSION SEQ\n--file PATH SESSION\n--from N SESSION\n--ledger SESSION",
-	"Prints a proof that record SEQ is in the trail, or all records of a file, or that "
-	"an earlier checkpoint is the beginning of a later one; verify takes it as a "
-	"FILE.\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"Prints a proof that record SEQ, or all records of a file, are in the trail, or that a "
+	"later checkpoint extends an earlier one. 'wardfs audit verify' takes it as a "
+	"FILE.\vExit status: 0; 2 usage; 125 the trail cannot be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb prove_verb = {
 	.name = "prove",

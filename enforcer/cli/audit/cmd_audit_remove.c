@@ -165,16 +165,16 @@ static int run_prune(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option remove_options[] = {
 	{"force", AUDIT_OPTION_FORCE, NULL, 0,
-		"Also before the time is over that [audit] keep of its policy promised, and where the "
-		"ledger is not intact; takes --reason",
+		"Remove the trail even if its policy ([audit] keep) promises to keep it longer, "
+		"or the ledger is not intact; needs --reason",
 		0},
-	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "Why; the ledger has it", 0},
+	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "The reason, for the ledger", 0},
 	{0},
 };
 const struct argp audit_remove_argp = {remove_options, audit_verb_parse, "SESSION",
-	"Deletes the trail of a session that was kept as long as its policy wants; the ledger "
-	"keeps, signed, that it was there. SESSION is its name; of its unique beginning, or of latest, "
-	"a terminal is asked.\vExit status: 0, 2 for wrong use, 125 if it could not be done.",
+	"Deletes the expired trail of a session. The ledger keeps a signed record that the "
+	"trail existed. SESSION is its name. For a unique beginning, or latest, wardfs asks on "
+	"the terminal first.\vExit status: 0; 2 usage; 125 it failed.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb remove_verb = {
 	.name = "remove",
@@ -195,9 +195,9 @@ static const struct argp_option prune_options[] = {
 	{0},
 };
 const struct argp audit_prune_argp = {prune_options, audit_verb_parse, NULL,
-	"Deletes the trails that were kept as long as [audit] keep of their policy wants "
-	"(the ledger keeps that too), and compresses those of sessions that have "
-	"ended.\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"Deletes the trails that are older than [audit] keep of their policy, and compresses "
+	"the trails of ended sessions. The ledger records each deletion.\vExit status: 0; 2 "
+	"usage; 125 a trail cannot be read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb prune_verb = {
 	.name = "prune",

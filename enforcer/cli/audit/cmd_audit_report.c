@@ -65,9 +65,9 @@ static const struct argp_option report_options[] = {
 	{0},
 };
 const struct argp audit_report_argp = {report_options, audit_verb_parse, "[SESSION]",
-	"Writes a session on one page: what it did, what was refused, whether the trail is "
-	"whole. SESSION is a name, its unique beginning, or latest (the default).\vExit "
-	"status: 0, 2 for wrong use, 125 if it could not be read.",
+	"Writes a report about a session: what it did, what was refused, and whether the trail "
+	"is complete. SESSION is a name, its unique beginning, or latest (the default).\vExit "
+	"status: 0; 2 usage; 125 the trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb report_verb = {
 	.name = "report",

@@ -207,16 +207,16 @@ static int run_process(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option show_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
-	{"follow", 'f', NULL, 0, "Go on printing until the session ends", 0},
+	{"follow", 'f', NULL, 0, "Print new records too, until the session ends", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
-		"The records as proofs, which verify takes as a FILE; with --json: each record "
-		"beside its proof",
+		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "
+		"--json: each record beside its proof",
 		0},
 	{0},
 };
 const struct argp audit_show_argp = {show_options, audit_verb_parse, "[SESSION]",
 	"Prints the records of a session. SESSION is a name, its unique beginning, or latest "
-	"(the default).\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"(the default).\vExit status: 0; 2 usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb show_verb = {
 	.name = "show",
@@ -232,13 +232,13 @@ int ward_audit_cmd_show(int argc, char **argv)
 
 static const struct argp_option tail_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
-	{"follow", 'f', NULL, 0, "Print those that come, too, until the session ends", 0},
-	{"lines", AUDIT_OPTION_LINES, "N", 0, "So many records (default: 10)", 0},
+	{"follow", 'f', NULL, 0, "Print new records too, until the session ends", 0},
+	{"lines", AUDIT_OPTION_LINES, "N", 0, "The number of records (default: 10)", 0},
 	{0},
 };
 const struct argp audit_tail_argp = {tail_options, audit_verb_parse, "[SESSION]",
 	"Prints the last records of a session. SESSION is a name, its unique beginning, or "
-	"latest (the default).\vExit status: 0, 2 for wrong use, 125 if it could not be read.",
+	"latest (the default).\vExit status: 0; 2 usage; 125 the trail cannot be read.",
 	audit_options_filtered, NULL, NULL};
 static const struct audit_verb tail_verb = {
 	.name = "tail",
@@ -255,23 +255,23 @@ int ward_audit_cmd_tail(int argc, char **argv)
 static const struct argp_option file_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
-		"The records as proofs, which verify takes as a FILE; with --json: each record "
-		"beside its proof",
+		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "
+		"--json: each record beside its proof",
 		0},
 	{0},
 };
 const struct argp audit_file_argp = {file_options, audit_verb_parse, "PATH [SESSION]",
-	"Prints the records of one file, under all names that renames and links gave it. "
-	"PATH is as it is called inside, or relative to the project. SESSION is a name, its "
-	"unique beginning, or latest (the default).\vExit status: 0, 1 if there is no such record, 2 "
-	"for wrong use, 125 if it could not be read.",
+	"Prints the records of one file, under all names that it had through renames and links. "
+	"PATH is a path inside, or relative to the project. SESSION is a name, its unique "
+	"beginning, or latest (the default).\vExit status: 0; 1 no such record; 2 usage; 125 "
+	"the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb file_verb = {
 	.name = "file",
 	.argp = &audit_file_argp,
 	.words = "os",
 	.need = 1,
-	.lacks = "which file? a path is needed",
+	.lacks = "PATH is missing",
 	.run = run_file,
 };
 
@@ -283,22 +283,22 @@ int ward_audit_cmd_file(int argc, char **argv)
 static const struct argp_option process_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
-		"The records as proofs, which verify takes as a FILE; with --json: each record "
-		"beside its proof",
+		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "
+		"--json: each record beside its proof",
 		0},
 	{0},
 };
 const struct argp audit_process_argp = {process_options, audit_verb_parse, "PID [SESSION]",
-	"Prints the records of a process and its threads, or of one thread. SESSION is a "
-	"name, its unique beginning, or latest (the default).\vExit status: 0, 1 if there is no such "
-	"record, 2 for wrong use, 125 if it could not be read.",
+	"Prints the records of a process and its threads, or of one thread. SESSION is a name, "
+	"its unique beginning, or latest (the default).\vExit status: 0; 1 no such record; 2 "
+	"usage; 125 the trail cannot be read.",
 	audit_options_process, NULL, NULL};
 static const struct audit_verb process_verb = {
 	.name = "process",
 	.argp = &audit_process_argp,
 	.words = "os",
 	.need = 1,
-	.lacks = "which process? its number is needed",
+	.lacks = "PID, the process number, is missing",
 	.of_process = true,
 	.run = run_process,
 };

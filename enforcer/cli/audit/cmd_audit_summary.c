@@ -126,9 +126,9 @@ static const struct argp_option summary_options[] = {
 	{0},
 };
 const struct argp audit_summary_argp = {summary_options, audit_verb_parse, "[SESSION]",
-	"Prints figures of a session: files, bytes, kinds, programs, refusals. SESSION is a "
-	"name, its unique beginning, or latest (the default).\vExit status: 0, 2 for wrong "
-	"use, 125 if it could not be read.",
+	"Prints the totals of a session: files, bytes, records by kind, programs, refusals. "
+	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 2 "
+	"usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb summary_verb = {
 	.name = "summary",

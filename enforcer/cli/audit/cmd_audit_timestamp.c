@@ -74,7 +74,7 @@ static int run_timestamp(struct audit_cmd *c, struct ward_err *err)
 	ward_cleanup(ward_buf_clear) struct ward_buf stamp = WARD_BUF_INIT;
 	uint64_t size = 0;
 	if (!c->output) {
-		(void)audit_options_wrong(c, "-o FILE is needed, for the checkpoint", "");
+		(void)audit_options_wrong(c, "-o FILE, for the checkpoint, is missing", "");
 		return 2;
 	}
 	ward_buf_printf(&stamp, "%s.tsr", c->output);
@@ -105,17 +105,17 @@ static const struct argp_option timestamp_options[] = {
 	{0},
 };
 const struct argp audit_timestamp_argp = {timestamp_options, audit_verb_parse, "COMMAND",
-	"Has a time stamp authority (RFC 3161) stamp the ledger's last checkpoint, which fixes all "
-	"sessions that ended before. COMMAND is the absolute path of a program of yours that sends "
-	"its standard input to the authority and writes the answer; it gets no arguments.\vExit "
-	"status: 0, 2 for wrong use, 125 if there is no stamp.",
+	"Asks a time-stamp authority (RFC 3161) to stamp the ledger's last checkpoint. The "
+	"stamp proves when all sessions that ended before had ended. COMMAND is the absolute "
+	"path of your program that sends its standard input to the authority and prints the "
+	"answer; it gets no arguments.\vExit status: 0; 2 usage; 125 there is no stamp.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb timestamp_verb = {
 	.name = "timestamp",
 	.argp = &audit_timestamp_argp,
 	.words = "o",
 	.need = 1,
-	.lacks = "the command that asks an authority is needed",
+	.lacks = "COMMAND, which asks the authority, is missing",
 	.run = run_timestamp,
 };
 

@@ -529,7 +529,7 @@ static int verify_bundle(
 		return ward_err_sys(err, r, "%s", path);
 	r = verify_foreign(v, path, log, t->checkpoints, err);
 	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation))
-		r = ward_err_set(err, -EBADMSG, "%s: its attestation is none", path);
+		r = ward_err_set(err, -EBADMSG, "%s: its attestation is not valid", path);
 	return r;
 }
 
@@ -754,37 +754,38 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option verify_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
 	{"all", AUDIT_OPTION_ALL, NULL, 0,
-		"The ledger and all its sessions; with --key: all that are in the directory", 0},
+		"Verify the ledger and all its sessions. With --key: all trails in the directory",
+		0},
 	{"key", AUDIT_OPTION_KEY, "KEY", 0,
-		"Verify with the checkpoints and public keys alone: KEY is what audit key show "
-		"prints, or a "
-		"file of such lines; repeats",
+		"Verify with checkpoints and public keys alone. KEY is a line that 'wardfs "
+		"audit key show' prints, or a file of such lines; repeats",
 		0},
 	{"verified", AUDIT_OPTION_VERIFIED, "FILE", 0,
-		"With --all: pass over the trails that FILE says were intact and that are as they were "
-		"then; FILE is made, and brought up to date",
+		"With --all: skip trails that FILE lists as intact and that have not changed "
+		"since. wardfs creates and updates FILE",
 		0},
 	{"digest", AUDIT_OPTION_DIGEST, "SHA256", 0,
-		"Of --verified FILE, as the last time printed it; another one is an error", 0},
+		"The SHA-256 of --verified FILE that the last run printed. If FILE has another "
+		"one, verify fails",
+		0},
 	{"checkpoints", AUDIT_OPTION_CHECKPOINTS, "FILE", 0,
-		"Compare with the checkpoints in FILE, which were kept elsewhere; with --all: of "
-		"every "
-		"session",
+		"Compare with the checkpoints in FILE, which you kept elsewhere. With --all: "
+		"for every session",
 		0},
 	{"witness", AUDIT_OPTION_WITNESS, "VKEY", 0,
-		"With --all: also the checkpoints of the ledger that the witness of this key "
-		"cosigned",
+		"With --all: also verify the checkpoints of the ledger that the witness with "
+		"this key cosigned",
 		0},
 	{0},
 };
 const struct argp audit_verify_argp = {verify_options, audit_verb_parse, "[SESSION|FILE]",
-	"Tells whether a trail is what its writer wrote: intact, or incomplete, gap, "
-	"truncated, deleted, reordered, edited, missing, removed, expired, unstarted, "
-	"foreign key. SESSION is a name, its unique beginning, or latest (the default). "
-	"FILE, with a '/' or ending in .tar, is a trail elsewhere, a bundle, a proof or an "
-	"attestation; key and ledger "
-	"are those of the state directory.\vExit status: 0, 1 if a trail is not intact, 2 "
-	"for wrong use, 125 if one could not be read.",
+	"Verifies that nobody changed a trail since wardfs wrote it. The answer is one of: "
+	"intact, incomplete, gap, truncated, deleted, reordered, edited, missing, removed, "
+	"expired, unstarted, foreign key. SESSION is a name, its unique beginning, or latest "
+	"(the default). FILE, with a '/' or ending in .tar, is a trail in another place, a "
+	"bundle, a proof or an attestation. wardfs takes keys and ledger from the state "
+	"directory.\vExit status: 0; 1 a trail is not intact; 2 usage; 125 a trail cannot be "
+	"read.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb verify_verb = {
 	.name = "verify",

@@ -206,7 +206,7 @@ static int run_witness(struct audit_cmd *c, struct ward_err *err)
 {
 	struct asked a = {.ledger_fd = -1};
 	if (!c->has_witness) {
-		(void)audit_options_wrong(c, "--key VKEY is needed, the key of the witness", "");
+		(void)audit_options_wrong(c, "--key VKEY, the key of the witness, is missing", "");
 		return 2;
 	}
 	int r = prepare(c, &a, err);
@@ -221,21 +221,22 @@ static int run_witness(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option witness_options[] = {
 	{"key", AUDIT_OPTION_WITNESS, "VKEY", 0,
-		"The key of the witness: NAME+ID+BASE64, of type 4 (cosignature/v1)", 0},
+		"The key of the witness: NAME+ID+BASE64, type 4 (cosignature/v1)", 0},
 	{0},
 };
 const struct argp audit_witness_argp = {witness_options, audit_verb_parse, "URL",
-	"Sends the ledger's last checkpoint to a witness (C2SP tlog-witness), with the proof that "
-	"the one before is its beginning, and keeps what it signs: verify --all --witness VKEY. "
-	"URL is http://HOST[:PORT][/PREFIX].\vExit status: 0, 1 if the witness has seen another "
-	"ledger, 2 for wrong use, 125 if it could not be asked.",
+	"Sends the ledger's last checkpoint to a witness (C2SP tlog-witness), with a proof that "
+	"it extends the checkpoint before, and keeps the witness's signature. 'wardfs audit "
+	"verify --all --witness VKEY' verifies it. URL is http://HOST[:PORT][/PREFIX].\vExit "
+	"status: 0; 1 the witness has seen another ledger; 2 usage; 125 the witness did not "
+	"answer.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb witness_verb = {
 	.name = "witness",
 	.argp = &audit_witness_argp,
 	.words = "o",
 	.need = 1,
-	.lacks = "the URL of a witness is needed",
+	.lacks = "URL, the address of the witness, is missing",
 	.run = run_witness,
 };
 

@@ -101,13 +101,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0,
-		"The policy while the command runs. Default: the profile of the agent that CMD is, else medium; your file for the project plays no part",
+		"The policy while the command runs. Default: the profile for CMD if CMD is a "
+		"known agent, else medium. wardfs learn ignores your file for the project",
 		0},
 	{"env", 'e', "NAME[=VALUE]", 0, "As of wardfs run; repeats", 0},
 	{"net", OPT_NET, "HOST[:PORT]", 0, "As of wardfs run; repeats", 0},
 	{"write", OPT_WRITE, "FILE", OPTION_ARG_OPTIONAL,
-		"Write the proposal to FILE, which must not be there; without FILE add it to your file for "
-		"this project, which is in force from the next run on",
+		"Write the proposal to FILE, which must not exist. Without FILE, add it to your "
+		"file for this project; the next run uses it",
 		0},
 	{"force", 'f', NULL, 0, "Replace the file", 0},
 	{"reads", OPT_READS, NULL, 0,
@@ -120,12 +121,12 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
-	"Runs CMD under a shipped policy, whose guards hold, and without a network but what --net gives; "
-	"then prints a policy in readable patterns: the project can be read, and what CMD changed can be "
-	"changed. "
-	"Names with a time, a process id or a hash in them become patterns. If CMD succeeded, it is run "
-	"again under the proposal, which is not written if CMD fails then.\v"
-	"Exit status: as of wardfs run; of the second run, where there was one.",
+	"Runs CMD under a shipped policy, and prints a policy for what CMD used. The guards of "
+	"the shipped policy stay in force, and CMD reaches no host except those of --net. Under "
+	"the proposed policy CMD can read the project, and change what it changed now. Names "
+	"that contain a time, a process id or a hash become patterns. If CMD succeeds, wardfs "
+	"runs it again under the proposal. If CMD fails then, wardfs does not write the "
+	"proposal.\vExit status: that of wardfs run; of the second run, if there was one.",
 	NULL, NULL, NULL};
 
 struct proposal {

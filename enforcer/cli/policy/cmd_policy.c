@@ -6,32 +6,32 @@
 
 static const struct ward_cli_verb verbs[] = {
 	{"explain", ward_policy_cmd_explain, "wardfs policy explain",
-		"tell what an action on a path would answer, and why"},
+		"tell whether an action is allowed, and why"},
 	{"check", ward_policy_cmd_check, "wardfs policy check",
-		"look for errors and for rules that do not do what they seem to"},
+		"find errors and misleading rules in a policy"},
 	{"test", ward_policy_cmd_test, "wardfs policy test",
-		"run the expectations that a policy holds in [test]"},
+		"run the tests in section [test] of a policy"},
 	{"add", ward_policy_cmd_add, "wardfs policy add",
 		"add a rule to your file for this project"},
 	{"remove", ward_policy_cmd_remove, "wardfs policy remove",
-		"take a rule of your file for this project away"},
+		"remove a rule from your file for this project"},
 	{"edit", ward_policy_cmd_edit, "wardfs policy edit",
-		"edit your file for this project; what does not load is not installed"},
+		"edit your file for this project, and check it before it is saved"},
 	{"undo", ward_policy_cmd_undo, "wardfs policy undo",
-		"take the last change of your file for this project back"},
+		"undo the last change of your file for this project"},
 	{"show", ward_policy_cmd_show, "wardfs policy show",
-		"print the policy in force after all its sources"},
+		"print the policy in force, merged from all its sources"},
 	{"diff", ward_policy_cmd_diff, "wardfs policy diff",
-		"tell what one policy gives and another does not"},
+		"compare the rights that two policies give"},
 	{"reload", ward_policy_cmd_reload, "wardfs policy reload",
-		"put another policy in force in a running session"},
+		"change the policy of a running session"},
 	{"forget", ward_policy_cmd_forget, "wardfs policy forget",
-		"end the guards of a repository that is remembered"},
+		"stop guarding a repository that no longer exists"},
 };
 
 int ward_cmd_policy(int argc, char **argv)
 {
 	static const struct ward_cli_verbs all = {"wardfs policy",
-		"What a policy permits, and why.\n", verbs, sizeof(verbs) / sizeof(*verbs)};
+		"Explains, checks and changes policies.\n", verbs, sizeof(verbs) / sizeof(*verbs)};
 	return ward_cli_call(&all, argc, argv);
 }

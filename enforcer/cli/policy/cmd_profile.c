@@ -108,9 +108,8 @@ static int find(const char *name, const char **ret_text, size_t *ret_len, struct
 static const struct argp_option list_options[] = {
 	{"json", 'j', NULL, 0, "One JSON object: profiles, and what holds here", 0}, {0}};
 static const struct argp list_argp = {list_options, parse, NULL,
-	"Lists the shipped profiles: where each comes from and what it is for; and which policy "
-	"a run "
-	"here would begin with.",
+	"Lists the shipped profiles, with the origin and purpose of each, and names the policy "
+	"that a run here would use.",
 	NULL, NULL, NULL};
 
 /* Your file for this project, if there is one; *ret_path is place's. */
@@ -173,16 +172,17 @@ static int cmd_list(int argc, char **argv)
 
 static const struct argp_option show_options[] = {
 	{"resolved", 'r', NULL, 0,
-		"What it means, as wardfs policy show prints it, in place of how it is written", 0},
+		"Print the meaning, as 'wardfs policy show' does, not the source text", 0},
 	{"json", 'j', NULL, 0,
 		"One JSON object: name, from, purpose, digest, text as it is written, lines", 0},
 	{0},
 };
 static const struct argp show_argp = {show_options, parse, "PROFILE",
-	"Prints a shipped profile with its comments, and behind each line what the line says. "
-	"Messages name a line as PROFILE:LINE, such as medium:21. With that as the argument, prints this line and its "
-	"section. Guards for files that the host executes later are added when a session starts, behind the line "
-	"';@host-executed'; PROFILE:LINE counts them, for the project in which you are.",
+	"Prints a shipped profile with its comments, and explains each line. Messages name a "
+	"line as PROFILE:LINE, such as medium:21. With PROFILE:LINE as the argument, this "
+	"prints that line and its section. When a session starts, wardfs adds guards for files "
+	"that the host executes later, after the line ';@host-executed'. PROFILE:LINE counts "
+	"these guards too, for the current project.",
 	NULL, NULL, NULL};
 
 /* The profile alone, with the guards that it gets for the project at hand. */
@@ -320,22 +320,19 @@ static int cmd_show(int argc, char **argv)
 /* --- export --- */
 
 static const struct argp_option export_options[] = {
-	{"output", 'o', "FILE", 0, "Write it to FILE, which must not be there; default: stdout", 0},
+	{"output", 'o', "FILE", 0,
+		"Write the policy to FILE, which must not exist (default: stdout)", 0},
 	{"force", 'f', NULL, 0, "Replace FILE", 0},
-	{"whole", OPT_WHOLE, NULL, 0,
-		"Everything written out, in place of a file that extends the profile", 0},
+	{"whole", OPT_WHOLE, NULL, 0, "Write the whole profile, not a file that extends it", 0},
 	{"json", 'j', NULL, 0, "One JSON object: name, extends, file, text", 0},
 	{0},
 };
 static const struct argp export_argp = {export_options, parse, "PROFILE",
-	"Writes a policy of one's own that begins with a shipped profile: it extends the "
-	"profile, so "
-	"that guards for repositories are still looked for at each start, and newer versions of "
-	"the "
-	"profile hold. With --whole nothing is extended: the guards for the project at hand "
-	"stand as "
-	"they are now, and are not looked for again.\v"
-	"Exit status: 0 written, 2 usage, or FILE is there.",
+	"Writes a policy of your own that extends a shipped profile. wardfs still looks for "
+	"repositories to guard at each start, and an upgrade brings newer versions of the "
+	"profile. With --whole the file contains the whole profile, with the guards that this "
+	"project needs now. wardfs does not look for new ones then.\vExit status: 0 written; 2 "
+	"usage, or FILE exists.",
 	NULL, NULL, NULL};
 
 static void put_extending(const char *name, struct ward_buf *b)
@@ -441,10 +438,11 @@ static int cmd_export(int argc, char **argv)
 int ward_cmd_profile(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
-		{"list", cmd_list, "wardfs profile list", "name them, and what each is for"},
-		{"show", cmd_show, "wardfs profile show", "print one, with what each line says"},
+		{"list", cmd_list, "wardfs profile list",
+			"list the profiles, and what each is for"},
+		{"show", cmd_show, "wardfs profile show", "print a profile and explain each line"},
 		{"export", cmd_export, "wardfs profile export",
-			"begin a policy of one's own with one"},
+			"write a policy of your own that extends a profile"},
 	};
 	static const struct ward_cli_verbs all = {"wardfs profile",
 		"The policies that come with wardfs.\n", verbs, sizeof(verbs) / sizeof(*verbs)};

@@ -36,7 +36,7 @@ static error_t parse_explain(int key, char *arg, struct argp_state *state)
 		a->n_names = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		ward_arguments_wrong(state, "the name of a system call is needed");
+		ward_arguments_wrong(state, "the name of a system call is missing");
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -44,12 +44,11 @@ static error_t parse_explain(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp explain_argp = {explain_options, parse_explain, "SYSCALL...",
-	"Tells how a guarded command's system call is answered under each list of [process] "
-	"seccomp: the "
-	"lines from top to bottom, the first that holds decides.\v"
-	"Exit status: 0; 1 if no list names one of them; 2 usage. What no list names, newer "
-	"system calls "
-	"among it, answers ENOSYS; those of other architectures (32-bit, x32) end the process.",
+	"Tells how each list of [process] seccomp answers a system call of a guarded command. "
+	"wardfs reads a list from top to bottom; the first line that matches decides.\vA system "
+	"call that a list does not name fails with ENOSYS, for example a newer one. A system "
+	"call of another architecture (32-bit, x32) ends the process.\nExit status: 0; 1 no "
+	"list names one of them; 2 usage.",
 	NULL, NULL, NULL};
 
 /* "EPERM if argument 2 is 0x5412    TIOCSTI: …  (default.list:310)" */
@@ -114,9 +113,9 @@ static int cmd_explain(int argc, char **argv)
 int ward_cmd_seccomp(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {{"explain", cmd_explain,
-		"wardfs seccomp explain", "tell how a system call is answered inside"}};
+		"wardfs seccomp explain", "tell how the sandbox answers a system call"}};
 	static const struct ward_cli_verbs all = {"wardfs seccomp",
-		"The lists of system calls that [process] seccomp names.\n", verbs,
+		"Explains the lists of system calls for [process] seccomp.\n", verbs,
 		sizeof(verbs) / sizeof(*verbs)};
 	return ward_cli_call(&all, argc, argv);
 }

@@ -57,7 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (a->n < 2)
-			ward_arguments_wrong(state, "a verb and a pattern are needed");
+			ward_arguments_wrong(state, "VERB and PATTERN are missing, such as 'read "
+						    "/workspace/doc'");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -65,24 +66,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"guard", 'g', NULL, 0, "Add it as a guard, which nothing lifts", 0},
+	{"guard", 'g', NULL, 0, "Add the line as a guard, which no other line lifts", 0},
 	{"lift-guard", 'L', NULL, 0,
 		"Lift a shipped profile's guard for secrets of one file; VERB is read or write", 0},
 	{"force", 'f', NULL, 0,
-		"Write the line also where it has no effect, is too wide, takes writing away or opens a secret",
+		"Write the line even if it has no effect, is too wide, takes write access away "
+		"or opens a secret",
 		0},
 	POLICY_OPTION_NOW,
 	{0},
 };
 static const struct argp argp = {options, parse, "VERB PATTERN|HOST|PORT|PROGRAM",
-	"Adds the line 'VERB = PATTERN' at the end of your file for this project, where it decides, and "
-	"tells what it changes. A line that changes nothing, or that 'wardfs policy check' warns of, is "
-	"not written. Without a file yet, one that extends medium is begun.\v"
-	"VERB is one of: hide deny read append write ask noexec secret, with a pattern; allow, with HOST[:PORT]; "
-	"publish, with PORT or PORT:PORT, of this host and inside; forward, with PORT or PORT:PORT, inside "
-	"and of this host; exec, with a program, where [process] exec lists programs. allow, publish and "
-	"forward are for the network, with 'mode = allowlist' where there was none.\n"
-	"Exit status: 0 written; 1 written, but --now could not change a session; 2 not written.",
+	"Adds the line 'VERB = PATTERN' at the end of your file for this project, and prints "
+	"what it changes. The last matching line decides. wardfs does not write a line that "
+	"changes nothing, or that 'wardfs policy check' warns about. If you have no file yet, "
+	"it writes one that extends medium.\vVERB is one of: hide deny read append write ask "
+	"noexec secret, with a pattern; allow, with HOST[:PORT]; publish, with PORT or "
+	"PORT:PORT (host, then inside); forward, with PORT or PORT:PORT (inside, then host); "
+	"exec, with a program, if [process] exec lists programs. allow, publish and forward "
+	"also write 'mode = allowlist' if the session had no network.\nExit status: 0 written; "
+	"1 written, but --now could not change a session; 2 not written.",
 	NULL, NULL, NULL};
 
 /* A line on its way into the file. */
@@ -398,7 +401,7 @@ int ward_policy_cmd_add(int argc, char **argv)
 	ward_cleanup_free char *lifted = NULL;
 	int r = policy_rule_make(a.words[0], a.words[1], a.guard, &rule, &err);
 	if (r == 0 && a.guard && a.lift)
-		r = ward_err_set(&err, -EINVAL, "--guard and --lift-guard are the opposite");
+		r = ward_err_set(&err, -EINVAL, "--guard and --lift-guard exclude each other");
 	if (r == 0)
 		r = ward_policy_place_find(NULL, &place, &err);
 	if (r == 0 && a.lift)

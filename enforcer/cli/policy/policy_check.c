@@ -72,17 +72,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"policy", 'p', "FILE|PROFILE", 0, "The same as FILE|PROFILE as argument", 0},
+	{"policy", 'p', "FILE|PROFILE", 0, "The same as the argument FILE|PROFILE", 0},
 	{"as", OPT_AS, "KIND", 0,
-		"Check FILE as base, floor or project file (default: by its name, else base)", 0},
-	{"strict", 's', NULL, 0, "Exit status 1 also for warnings", 0},
+		"Check FILE as base, floor or project file (default: what its name says, else "
+		"base)",
+		0},
+	{"strict", 's', NULL, 0, "Exit with status 1 if there are warnings", 0},
 	{"json", 'j', NULL, 0, "One JSON array of findings", 0},
 	{0},
 };
 static const struct argp argp = {options, parse, "[FILE|PROFILE]",
-	"Looks for errors in FILE, or in the policy that holds here with all its sources, and for rules "
-	"that do not do what they seem to.\v"
-	"Exit status: 0 nothing found (or only warnings), 1 warnings with --strict, 2 errors or usage.",
+	"Finds errors and misleading rules in FILE. Without FILE it checks the policy in force "
+	"here, with all its sources.\vExit status: 0 no findings, or only warnings; 1 warnings "
+	"with --strict; 2 errors or usage.",
 	NULL, NULL, NULL};
 
 static void put_finding(struct report *rp, const char *severity, const char *file, unsigned line,

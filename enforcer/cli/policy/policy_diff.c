@@ -63,16 +63,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"tree", 't', "DIR", 0,
-		"Compare every path of DIR, as if served at /workspace, and the settings", 0},
+		"Compare every path of DIR, as if it were served at /workspace, and the settings",
+		0},
 	{"json", 'j', NULL, 0, "One JSON array of differences", 0},
 	{0},
 };
 static const struct argp argp = {options, parse, "A B",
-	"Tells which paths lose (-) or gain (+) which rights, and which settings differ, where B "
-	"is the "
-	"base policy instead of A (each FILE or PROFILE, with the other sources that hold here). "
-	"Without --tree, one path is named for each class that the same rules decide.\v"
-	"Exit status: 0 no difference, 1 differences, 2 usage or policy.",
+	"Prints which paths lose (-) or gain (+) which rights, and which settings differ, if B "
+	"replaces A as the base policy. A and B are each a FILE or a PROFILE; the other sources "
+	"of the policy stay. Without --tree, one path stands for all paths that the same rules "
+	"decide.\vExit status: 0 no difference; 1 differences; 2 usage or policy.",
 	NULL, NULL, NULL};
 
 static json_t *place(const struct ward_rule *r)

@@ -55,13 +55,11 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
-	"Opens your file for this project in VISUAL, EDITOR or vi, and installs what you save if "
-	"it "
-	"loads. Where it does not, the error is printed with its line, and you edit again or quit: "
-	"a file that does not load is never installed.\v"
-	"Exit status: 0 installed, or unchanged; 1 installed, but --now could not change a "
-	"session; "
-	"2 not installed.",
+	"Opens your file for this project in VISUAL, EDITOR or vi. When you save, wardfs checks "
+	"the file before it installs it. If the file has an error, wardfs prints the line, and "
+	"you edit again or quit. It never installs a file with an error.\vExit status: 0 "
+	"installed, or unchanged; 1 installed, but --now could not change a session; 2 not "
+	"installed.",
 	NULL, NULL, NULL};
 
 struct editing {

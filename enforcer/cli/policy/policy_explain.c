@@ -71,7 +71,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END: {
 		if (a->n < 2)
-			ward_arguments_wrong(state, "an action and a path are needed");
+			ward_arguments_wrong(state, "ACTION and PATH are missing, such as 'read "
+						    "src/main.c'");
 		bool two = strcmp(a->words[0], "rename") == 0 || strcmp(a->words[0], "link") == 0;
 		if (two && a->n != 3)
 			ward_arguments_wrong(state, "%s takes two paths", a->words[0]);
@@ -90,13 +91,11 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "ACTION PATH [PATH2]",
-	"Tells what ACTION on PATH would answer under the policy that holds here, and why. "
-	"ACTION is "
-	"one of: stat list read exec append create symlink write remove rename link chmod connect "
-	"(rename and link take two paths, connect takes HOST[:PORT], port 443 without). PATH is "
-	"a path inside, a path of the host or "
-	"relative.\v"
-	"Exit status: 0 allowed, 1 refused, 2 usage or policy.",
+	"Tells whether the policy in force here allows ACTION on PATH, and which rule decides. "
+	"ACTION is one of: stat list read exec append create symlink write remove rename link "
+	"chmod connect. rename and link take two paths; connect takes HOST[:PORT] (default "
+	"port: 443). PATH is a path inside, a path of the host, or relative.\vExit status: 0 "
+	"allowed; 1 refused; 2 usage or policy.",
 	NULL, NULL, NULL};
 
 /* --- output --- */

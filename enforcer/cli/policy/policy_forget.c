@@ -41,17 +41,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"all", 'a', NULL, 0, "Forget all repositories beneath PATH as well", 0},
+	{"all", 'a', NULL, 0, "Also forget all repositories beneath PATH", 0},
 	{0},
 };
 static const struct argp argp = {options, parse, "PATH",
-	"Forgets that an earlier start found a repository at PATH. Until then what is left of it "
-	"is "
-	"guarded, so that no session can take its guards away by moving a part of it. PATH is a "
-	"path "
-	"of the host, or a path inside. What looks like a repository is found again at the next "
-	"start.\v"
-	"Exit status: 0 forgotten, 1 nothing was remembered there, 2 usage or policy.",
+	"Forgets the repository that an earlier start found at PATH. Until you forget a "
+	"repository, wardfs guards what is left of it, so that a session cannot remove its "
+	"guards by moving a part of it. PATH is a path of the host, or a path inside. If PATH "
+	"still is a repository, the next start finds it again.\vExit status: 0 forgotten; 1 "
+	"wardfs remembers nothing there; 2 usage or policy.",
 	NULL, NULL, NULL};
 
 /* The path on the host: of what the trees serve, else as it was written. */

@@ -38,8 +38,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!a->policy)
 			ward_arguments_wrong(state,
-				"a session and a policy are needed; wardfs ps lists the "
-				"sessions");
+				"SESSION and FILE are missing; 'wardfs ps' lists "
+				"the sessions");
 		return 0;
 	default:
 		return policy_option_take(key, arg, &a->o);
@@ -51,12 +51,12 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "SESSION FILE|PROFILE",
-	"Puts FILE in force as the base of the running SESSION, at once and as a whole, for what is open "
-	"too. Floor, project file, guards and the options of its start stay on top. What lasts as long "
-	"as a session (trees, mode, limits, network mode, environment, …) cannot change: FILE must say the "
-	"same there.\v"
-	"Exit status: 0 FILE is in force; 1 something failed; 2 FILE is wrong, or cannot be had by "
-	"this session; 125 something failed in the session. Unless it is 0 the old policy is in force as before.",
+	"Makes FILE the base policy of the running SESSION. The change is atomic, and applies "
+	"to open files too. Floor, project file, guards and the options of 'wardfs run' stay in "
+	"force. Settings that last as long as a session (trees, mode, limits, network mode, "
+	"environment) cannot change: FILE must have the same values.\vExit status: 0 FILE is in "
+	"force; 1 something failed; 2 FILE has an error, or this session cannot take it; 125 "
+	"something failed in the session. With any status but 0 the old policy stays in force.",
 	NULL, NULL, NULL};
 
 static long long number(const json_t *o, const char *name)

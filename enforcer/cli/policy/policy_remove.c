@@ -51,17 +51,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"guard", 'g', NULL, 0, "The line is a guard", 0},
-	{"lift-guard", 'L', NULL, 0, "The line lifts a guard, as add --lift-guard wrote it", 0},
+	{"lift-guard", 'L', NULL, 0, "The line lifts a guard ('policy add --lift-guard' wrote it)",
+		0},
 	POLICY_OPTION_NOW,
 	{0},
 };
 static const struct argp argp = {options, parse, "[LINE | VERB PATTERN|HOST|PROGRAM]",
-	"Takes away a line of your file for this project, as 'wardfs policy add' wrote it or by "
-	"its "
-	"number, and tells what that changes. Without arguments it lists the lines with their "
-	"numbers. 'wardfs policy undo' brings the line back.\v"
-	"Exit status: 0 taken away, or listed; 1 taken away, but --now could not change a session; "
-	"2 not.",
+	"Removes a line from your file for this project, and prints what that changes. Name the "
+	"line as you gave it to 'wardfs policy add', or by its number. Without arguments this "
+	"lists the lines with their numbers. 'wardfs policy undo' brings the line back.\vExit "
+	"status: 0 removed, or listed; 1 removed, but --now could not change a session; 2 not "
+	"removed.",
 	NULL, NULL, NULL};
 
 static void list(const char *file, const struct policy_lines *lines)
@@ -245,7 +245,7 @@ int ward_policy_cmd_remove(int argc, char **argv)
 		.project = {.fd = -1}};
 	struct removing x = {.place = &place, .effect = POLICY_EFFECT_INIT};
 	int r = a.guard && a.lift
-			? ward_err_set(&err, -EINVAL, "--guard and --lift-guard are the opposite")
+			? ward_err_set(&err, -EINVAL, "--guard and --lift-guard exclude each other")
 			: ward_policy_place_find(NULL, &place, &err);
 	if (r == 0)
 		r = change(&a, &x, &err);

@@ -25,8 +25,8 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
-	"Prints the policy that holds here after all its sources, as one text. Loaded as a base it "
-	"means the same and has the same digest.",
+	"Prints the policy in force here as one text, merged from all its sources. The text is "
+	"itself a policy with the same meaning and the same digest.",
 	NULL, NULL, NULL};
 
 int ward_policy_cmd_show(int argc, char **argv)

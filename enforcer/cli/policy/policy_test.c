@@ -46,9 +46,9 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "[FILE|PROFILE]...",
-	"Runs the lines 'expect = ACTION PATH [PATH2] VERDICT' of the section [test] of each FILE, or of "
-	"the policy that holds here with all its sources.\v"
-	"Exit status: 0 all are met, 1 some are not, 2 usage or policy.",
+	"Runs the tests of each FILE: the lines 'expect = ACTION PATH [PATH2] VERDICT' in its "
+	"section [test]. Without FILE it runs those of the policy in force here.\vExit status: "
+	"0 all pass; 1 some fail; 2 usage or policy.",
 	NULL, NULL, NULL};
 
 static void on_expectation(void *user, const struct ward_expectation *e)
@@ -110,7 +110,7 @@ int ward_policy_cmd_test(int argc, char **argv)
 		ward_outf("1..%zu\n", run.n);
 	}
 	if (r == 0 && run.n == 0)
-		ward_say("there is no [test] to run: nothing was tested");
+		ward_say("no section [test] here: nothing was tested");
 	json_decref(run.list);
 	return r < 0 ? 2 : run.failed ? 1 : 0;
 }

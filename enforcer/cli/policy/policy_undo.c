@@ -44,12 +44,10 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
-	"Takes back the last change of your file for this project that init, learn --write, or a "
-	"verb "
-	"of 'wardfs policy' made, and prints the difference. Each call goes one step further "
-	"back, up "
-	"to 20.\v"
-	"Exit status: 0 taken back; 1 taken back, but --now could not change a session; 2 not.",
+	"Undoes the last change that init, learn --write or a verb of 'wardfs policy' made to "
+	"your file for this project, and prints the difference. Each call goes one step further "
+	"back, up to 20.\vExit status: 0 undone; 1 undone, but --now could not change a "
+	"session; 2 not undone.",
 	NULL, NULL, NULL};
 
 static int last(const struct ward_policy_place *place, struct ward_buf *ret, struct ward_err *err)

@@ -154,7 +154,7 @@ grep -q '"kind":"rotate".*"to":"'"$(cat fresh.pub)" state/ledger.jsonl || fail "
 rc=0
 audit verify --key nonsense alpha 2>err || rc=$?
 [ $rc -eq 2 ] || fail "--key nonsense"
-grep -q 'no public key' err || fail "$(cat err)"
+grep -q 'neither a public key nor' err || fail "$(cat err)"
 
 # A session is running while its writer lives; then a record is changed.
 mkfifo gate

@@ -87,7 +87,7 @@ run --session short --events 5 --keep 1
 expect 125 audit remove long
 has "$ERR" "the policy of long keeps the trail until 20"
 expect 2 audit remove --force long
-has "$ERR" "--force takes --reason"
+has "$ERR" "--force needs --reason"
 expect 2 audit remove --force --reason ' ' long
 expect 2 audit hold short
 has "$ERR" "give --reason TEXT"

@@ -63,7 +63,7 @@ mv good state
 audit key rotate >/dev/null || fail "rotate"
 audit key chain >chain || fail "no chain"
 grep -q ' ' chain || fail "the chain: $(cat chain)"
-said 2 "no public key, and no file of them" --key ./chain one
+said 2 "neither a public key nor a file of public keys" --key ./chain one
 said 0 "one: intact" --key "$vkey" --key ./chain one
 other=$WARD_TMP/other
 mkdir "$other"

@@ -39,10 +39,10 @@ usage_error "did you mean 'rotate'?" key rotat
 usage_error "there is no verb 'frobnicate'; wardfs audit --help" frobnicate
 usage_error "there is no verb 'frobnicate'; wardfs audit key --help" key frobnicate
 usage_error "did you mean jsonl?" export --format josnl alpha
-usage_error "a path is needed" file
+usage_error "PATH is missing" file
 usage_error "too many arguments: beta" show alpha beta
-usage_error "which one?" verify --all alpha
-usage_error "which one?" list --system
+usage_error "--all and SESSION exclude each other" verify --all alpha
+usage_error "--state and --system exclude each other" list --system
 usage_error "unrecognized option '--pid=1'" process --pid=1 1 alpha
 usage_error "a public key is needed" key enroll
 usage_error "a public key is needed" key enroll nonsense

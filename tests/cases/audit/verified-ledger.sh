@@ -66,7 +66,7 @@ agree "incremental"
 # What is new of a settled session is read with all that is older, and judged the same.
 audit hold --reason why one >/dev/null || fail "hold"
 checked 1
-has "$ERR" "one is not as it was: the ledger is read from its beginning"
+has "$ERR" "one has changed: wardfs reads the ledger from its beginning"
 hasnt "$OUT" "not read again"
 checked 1
 resumed "$(entries)"
@@ -142,7 +142,7 @@ done
 again
 sed -i 's/^@ledger .*/@ledger x/' kept
 checked 125
-has "$ERR" "is no file of --verified"
+has "$ERR" "was not written by --verified"
 # That of an earlier wardfs: without the ledger.
 again
 sed -i -e 's/^wardfs verified 2/wardfs verified 1/' -e '/^@/d' kept

@@ -91,7 +91,7 @@ hasnt "$OUT" "two: intact"
 # What is no such file, and a wrong use.
 echo nonsense >kept
 checked 125
-has "$ERR" "is no file of --verified"
+has "$ERR" "was not written by --verified"
 rm kept
 checked 125 --digest "$was"
 ln -s good kept

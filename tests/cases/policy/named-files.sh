@@ -51,7 +51,6 @@ readers="check check-project test diff explain extends run verify checkpoints an
 bad="is not a regular file
 Is a directory
 neither a public key nor a file
-no public key, and no file of them
 Invalid argument
 Too many levels
 No such device or address"

@@ -29,7 +29,7 @@ END
 expect 0 "$WARDFS" policy test none.policy
 [ "$OUT" = "TAP version 13
 1..0" ] || fail "$OUT"
-has "$ERR" "there is no [test] to run"
+has "$ERR" "no section [test] here"
 
 cat >good.policy <<'END'
 [policy]
