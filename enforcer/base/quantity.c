@@ -229,3 +229,14 @@ int ward_quantity_whole(
 	*ret = v;
 	return 0;
 }
+
+void ward_quantity_duration_text(uint64_t ns, char ret[WARD_DURATION_TEXT_MAX])
+{
+	static const unsigned seconds[] = {86400, 3600, 60, 1};
+	const uint64_t s = ns / WARD_NS_PER_SEC;
+	size_t i = 0;
+	while (seconds[i] > 1 && (s == 0 || s % seconds[i] != 0))
+		i++;
+	snprintf(ret, WARD_DURATION_TEXT_MAX, "%llu%c", (unsigned long long)(s / seconds[i]),
+		"dhms"[i]);
+}

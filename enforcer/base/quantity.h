@@ -31,6 +31,10 @@ enum ward_duration_form {
 int ward_quantity_duration(
 	const char *text, unsigned forms, uint64_t *ret_ns, struct ward_err *err) ward_must_check;
 
+/* The same in its largest unit that leaves a whole number: "2d", "36h", "90s". */
+#define WARD_DURATION_TEXT_MAX 24
+void ward_quantity_duration_text(uint64_t ns, char ret[WARD_DURATION_TEXT_MAX]);
+
 /* So many bytes (size) or things in so many seconds: "10M/s", "100/m", "2k/h". */
 int ward_quantity_rate(const char *text, bool size, uint64_t *ret_n, uint32_t *ret_per_s,
 	struct ward_err *err) ward_must_check;

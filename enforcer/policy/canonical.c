@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 
 static int cmp_guards(const void *a, const void *b)
 {
@@ -79,6 +80,12 @@ static void put_share(const struct ward_policy *p, const struct ward_entry *e, s
 			(unsigned long long)e->number / 10, (unsigned long long)e->number % 10,
 			(unsigned long long)p->host.cpus / 10,
 			(unsigned long long)p->host.cpus % 10);
+		return;
+	}
+	if (e->key->type == WARD_KEY_TYPE_CPU_TIME) {
+		char text[WARD_DURATION_TEXT_MAX];
+		ward_quantity_duration_text(e->number, text);
+		ward_buf_printf(b, "   ; %s here", text);
 		return;
 	}
 	ward_buf_printf(b, "   ; %lluM of %lluM here", (unsigned long long)e->number >> 20,

@@ -150,6 +150,7 @@ int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char 
  */
 int ward_share_size(const char *value, uint64_t *ret, struct ward_err *err) ward_must_check;
 int ward_share_cpus(const char *value, uint64_t *ret, struct ward_err *err) ward_must_check;
+int ward_share_cpu_time(const char *value, uint64_t *ret, struct ward_err *err) ward_must_check;
 /* Resolves the shares of p->entries by the source of kind WARD_SOURCE_HOST; without one every share
  * is more than any size. -EINVAL: that source is not valid. */
 int ward_shares_settle(struct ward_policy *p, struct ward_err *err) ward_must_check;

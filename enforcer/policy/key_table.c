@@ -215,8 +215,9 @@ const struct ward_key ward_keys[] = {
 		"Open files of each process; at least 16."),
 	KEY(LIMITS, "file", SIZE, MIN, FROM_ANY, NO, ALL, NULL, INTO(file_size),
 		"Size of each file that is written."),
-	KEY(LIMITS, "cpu-time", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpu_time_ns),
-		"CPU time of all processes together. Then the session ends."),
+	KEY(LIMITS, "cpu-time", CPU_TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(cpu_time_ns),
+		"CPU time of all processes together, or so much for each processor there is. Then the "
+		"session ends."),
 	KEY(LIMITS, "wall", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(wall_ns),
 		"Time from start to end, also while the host is suspended."),
 	KEY(LIMITS, "idle", TIME, MIN, FROM_ANY, NO, ALL, NULL, INTO(idle_ns),

@@ -153,6 +153,11 @@ PARSE(cpus)
 	return is_none(k, value, number) ? 0 : ward_share_cpus(value, number, err);
 }
 
+PARSE(cpu_time)
+{
+	return is_none(k, value, number) ? 0 : ward_share_cpu_time(value, number, err);
+}
+
 PARSE(host_path)
 {
 	if (value[0] == '~' && value[1] && value[1] != '/')
@@ -299,6 +304,7 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_COUNT_RATE] = {"count rate", "100/m", .parse = parse_count_rate},
 	[WARD_KEY_TYPE_SIZE_SHARE] = {"size or percentage", "10M", .parse = parse_size_share},
 	[WARD_KEY_TYPE_CPUS] = {"number, percentage or all-N", "1.5", .parse = parse_cpus},
+	[WARD_KEY_TYPE_CPU_TIME] = {"time or TIME/cpu", "10m", .parse = parse_cpu_time},
 	[WARD_KEY_TYPE_HOST_PATH] = {"host path", "/opt/example", .host_path = true, .parse = parse_host_path},
 	[WARD_KEY_TYPE_IMAGE] = {"image", "debian:12", .host_path = true, .parse = parse_image},
 	[WARD_KEY_TYPE_ENGINE] = {"word or path", "runsc", .parse = parse_engine},

@@ -62,6 +62,7 @@ enum ward_key_type {
 	WARD_KEY_TYPE_COUNT_RATE,
 	WARD_KEY_TYPE_SIZE_SHARE, /* a size, or a percentage of the host's memory */
 	WARD_KEY_TYPE_CPUS,	  /* tenths, a percentage or all-N of the host's */
+	WARD_KEY_TYPE_CPU_TIME,	  /* a time, or one for each of the host's CPUs */
 	WARD_KEY_TYPE_HOST_PATH,  /* absolute, ~/ or relative to the file */
 	WARD_KEY_TYPE_IMAGE,	  /* a reference, or such a path (image_name.h) */
 	WARD_KEY_TYPE_ENGINE,	  /* a word, or an absolute path */

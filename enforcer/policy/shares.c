@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of the host: what a percentage or "all-1" comes to, and whose word a setting is. */
+/* Shares of the host: what "75%", "all-1" or "2d/cpu" comes to, and whose word a setting is. */
 #include "enforcer/policy/internal.h"
 
 #include <errno.h>
@@ -47,6 +47,24 @@ int ward_share_cpus(const char *value, uint64_t *ret, struct ward_err *err)
 	return r;
 }
 
+int ward_share_cpu_time(const char *value, uint64_t *ret, struct ward_err *err)
+{
+	static const char each[] = "/cpu";
+	const unsigned forms = WARD_DURATION_BARE | WARD_DURATION_SEVERAL;
+	char time[64];
+	const size_t len = strlen(value), n = len - (sizeof(each) - 1);
+	if (len < sizeof(each) || strcmp(value + n, each) != 0)
+		return ward_quantity_duration(value, forms, ret, err);
+	if (n >= sizeof(time))
+		return ward_err_set(err, -EINVAL, "'%s': write a time as in 2d/cpu", value);
+	memcpy(time, value, n);
+	time[n] = '\0';
+	int r = ward_quantity_duration(time, forms, ret, err);
+	if (r == 0)
+		*ret |= SHARE;
+	return r;
+}
+
 /* Not more CPUs than the host has, and at least two if the host has two. */
 static uint64_t all_but(uint64_t cpus, uint64_t left)
 {
@@ -64,11 +82,17 @@ static uint64_t share_of_memory(uint64_t memory, uint64_t thousandths)
 static uint64_t come_to(const struct ward_policy *p, const struct ward_entry *e)
 {
 	const uint64_t number = e->number & ~SHARE;
+	uint64_t v = 0;
+	if (e->key->type == WARD_KEY_TYPE_CPU_TIME)
+		return __builtin_mul_overflow(number, p->host.cpus, &v) ||
+				       v / 10 > WARD_QUANTITY_MAX
+			       ? WARD_QUANTITY_MAX
+			       : v / 10;
 	if (e->key->type != WARD_KEY_TYPE_CPUS)
 		return share_of_memory(p->host.memory, number);
 	if (number & ALL_BUT)
 		return all_but(p->host.cpus, number & ~ALL_BUT);
-	uint64_t v = p->host.cpus * number / 1000;
+	v = p->host.cpus * number / 1000;
 	return v ? v : 1;
 }
 
@@ -118,6 +142,7 @@ int ward_shares_settle(struct ward_policy *p, struct ward_err *err)
 		struct ward_entry *e = &p->entries[i];
 		const enum ward_key_type type = e->key->type;
 		e->share = (type == WARD_KEY_TYPE_SIZE_SHARE || type == WARD_KEY_TYPE_CPUS ||
+				   type == WARD_KEY_TYPE_CPU_TIME ||
 				   type == WARD_KEY_TYPE_TREE_SOURCE) &&
 			   e->number & SHARE && e->number != WARD_UNLIMITED;
 		if (e->share)

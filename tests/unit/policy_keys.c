@@ -22,7 +22,8 @@ static bool counts(const struct ward_key *k)
 	return k->type == WARD_KEY_TYPE_SIZE || k->type == WARD_KEY_TYPE_COUNT ||
 	       k->type == WARD_KEY_TYPE_TIME || k->type == WARD_KEY_TYPE_SIZE_RATE ||
 	       k->type == WARD_KEY_TYPE_COUNT_RATE || k->type == WARD_KEY_TYPE_SIZE_SHARE ||
-	       k->type == WARD_KEY_TYPE_CPUS || k->type == WARD_KEY_TYPE_MONEY;
+	       k->type == WARD_KEY_TYPE_CPUS || k->type == WARD_KEY_TYPE_CPU_TIME ||
+	       k->type == WARD_KEY_TYPE_MONEY;
 }
 
 /* A value of the key that is not its default. */
@@ -39,6 +40,7 @@ static const char *other_value(const struct ward_key *k)
 	case WARD_KEY_TYPE_CHECKPOINT:
 		return "77";
 	case WARD_KEY_TYPE_TIME:
+	case WARD_KEY_TYPE_CPU_TIME:
 		return "7s";
 	case WARD_KEY_TYPE_SIZE_RATE:
 		return "7M/s";

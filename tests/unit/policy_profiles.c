@@ -16,6 +16,8 @@
 #include "enforcer/policy/load.h"
 #include "tests/support/suite.h"
 
+#define DAY_NS UINT64_C(86400000000000)
+
 static char top[] = "/tmp/ward-policy-XXXXXX";
 static char project[64], config[64], floor_file[64];
 
@@ -486,6 +488,12 @@ START_TEST(agents_have_what_medium_gives_and_their_provider)
 		ck_assert_msg(!reached(p, "example.org:443"), "%s", agents[i].name);
 		ck_assert_msg(!reached(p, "169.254.169.254:443"), "%s", agents[i].name);
 		ck_assert_uint_eq(ward_policy_settings(p)->unavailable.n, 0);
+		/* what ends a runaway, and neither a weekend nor a day's work */
+		ck_assert_uint_ne(ward_policy_settings(p)->memory, WARD_UNLIMITED);
+		ck_assert_uint_ge(ward_policy_settings(p)->cpu_time_ns, 2 * DAY_NS);
+		ck_assert_uint_ne(ward_policy_settings(p)->cpu_time_ns, WARD_UNLIMITED);
+		ck_assert_uint_eq(ward_policy_settings(p)->wall_ns, 30 * DAY_NS);
+		ck_assert_uint_eq(ward_policy_settings(p)->idle_ns, 7 * DAY_NS);
 		ward_policy_unref(p);
 	}
 }

@@ -13,6 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/host_size.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/policy/policy.h"
@@ -101,6 +102,38 @@ START_TEST(what_shares_come_to)
 }
 END_TEST
 
+START_TEST(time_for_each_cpu)
+{
+	static const struct {
+		const char *line, *host;
+		uint64_t seconds;
+	} t[] = {
+		{"cpu-time = 90", HOST, 90},
+		{"cpu-time = 10m/cpu", HOST, 4800},
+		{"cpu-time = 1h30m/cpu", "memory 4096\ncpus 10\n", 5400},
+		{"cpu-time = 90/cpu", "memory 4096\ncpus 25\n", 225},
+		{"cpu-time = 8589934591/cpu", HOST, WARD_QUANTITY_MAX / 1000000000},
+		{"cpu-time = 2d/cpu", NULL, WARD_QUANTITY_MAX / 1000000000},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		char text[200];
+		snprintf(text, sizeof(text), HEAD "[limits]\n%s\n", t[i].line);
+		struct ward_policy *p = compiled(&(struct texts){.base = text, .host = t[i].host});
+		const uint64_t ns = ward_policy_settings(p)->cpu_time_ns;
+		ck_assert_msg(ns / 1000000000 == t[i].seconds, "%s of %s: %llu", t[i].line,
+			t[i].host ? t[i].host : "?", (unsigned long long)ns);
+		ward_policy_unref(p);
+	}
+	/* The smaller one holds, by what they come to. */
+	struct ward_policy *p =
+		compiled(&(struct texts){.base = HEAD "[limits]\ncpu-time = 1h/cpu\n",
+			.floor = HEAD "[limits]\ncpu-time = 7h\n",
+			.host = HOST});
+	ck_assert_uint_eq(ward_policy_settings(p)->cpu_time_ns, 25200 * UINT64_C(1000000000));
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(what_is_no_share)
 {
 	static const char *const bad[] = {"memory = 0%", "memory = 0.0%", "memory = 101%",
@@ -109,8 +142,11 @@ START_TEST(what_is_no_share)
 		"memory = -5%", "memory = 75%%", "memory = 75%G", "memory = all-1", "tmp = none",
 		"cpus = 0%", "cpus = 101%", "cpus = all", "cpus = all-", "cpus = all-0",
 		"cpus = all-4097", "cpus = all-99999999999999999999", "cpus = all-1x",
-		"cpus = all+1", "wall = 75%", "processes = 50%", "processes = none", "file = 5%",
-		"open-files = none"};
+		"cpus = all+1", "wall = 75%", "wall = 2d/cpu", "cpu-time = 2d/cpus",
+		"cpu-time = /cpu", "cpu-time = 2d /cpu", "cpu-time = 2d/cpu/cpu",
+		"cpu-time = none/cpu",
+		"cpu-time = 11111111111111111111111111111111111111111111111111111111111111111/cpu",
+		"processes = 50%", "processes = none", "file = 5%", "open-files = none"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct ward_err err = WARD_ERR_INIT;
 		struct ward_policy *p = NULL;
@@ -314,6 +350,7 @@ int main(void)
 	Suite *s = suite_create("policy_shares");
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, what_shares_come_to);
+	tcase_add_test(t, time_for_each_cpu);
 	tcase_add_test(t, what_is_no_share);
 	tcase_add_test(t, shares_merge_by_what_they_come_to);
 	tcase_add_test(t, shown_and_sent);

@@ -167,6 +167,21 @@ START_TEST(durations_that_are_one_number_and_unit)
 }
 END_TEST
 
+START_TEST(durations_as_text)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *text;
+	} t[] = {{0, "0s"}, {1, "1s"}, {60, "1m"}, {90, "90s"}, {5400, "90m"}, {43200, "12h"},
+		{345600, "4d"}, {UINT64_MAX / 1000000000, "18446744073s"}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		char text[WARD_DURATION_TEXT_MAX];
+		ward_quantity_duration_text(t[i].seconds * 1000000000, text);
+		ck_assert_str_eq(text, t[i].text);
+	}
+}
+END_TEST
+
 START_TEST(numbers)
 {
 	static const struct row tenths[] = {
@@ -369,6 +384,7 @@ int main(void)
 	tcase_add_test(t, counts);
 	tcase_add_test(t, durations_of_a_policy);
 	tcase_add_test(t, durations_that_are_one_number_and_unit);
+	tcase_add_test(t, durations_as_text);
 	tcase_add_test(t, numbers);
 	tcase_add_test(t, rates);
 	tcase_add_test(t, percentages);

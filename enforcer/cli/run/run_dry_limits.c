@@ -8,7 +8,7 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/clock.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/policy/settings.h"
 
@@ -36,8 +36,11 @@ static const struct row {
 };
 
 /* In the largest unit that leaves a whole number. */
-static void put_in(struct ward_buf *b, uint64_t n, const uint64_t *sizes, const char *letters)
+static void put_size(struct ward_buf *b, uint64_t n)
 {
+	static const uint64_t sizes[] = {
+		UINT64_C(1) << 30, UINT64_C(1) << 20, UINT64_C(1) << 10, 1};
+	static const char letters[] = "GMK ";
 	size_t i = 0;
 	while (letters[i + 1] && (n == 0 || n % sizes[i] != 0))
 		i++;
@@ -48,19 +51,17 @@ static void put_in(struct ward_buf *b, uint64_t n, const uint64_t *sizes, const 
 
 static void put_number(struct ward_buf *b, enum unit unit, uint64_t n, bool share)
 {
-	static const uint64_t sizes[] = {
-		UINT64_C(1) << 30, UINT64_C(1) << 20, UINT64_C(1) << 10, 1};
-	static const uint64_t times[] = {86400 * WARD_NS_PER_SEC, 3600 * WARD_NS_PER_SEC,
-		60 * WARD_NS_PER_SEC, WARD_NS_PER_SEC};
+	char time[WARD_DURATION_TEXT_MAX];
 	switch (unit) {
 	case SIZE:
 		if (share) /* as `policy show` has it */
 			ward_buf_printf(b, "%" PRIu64 "M", n >> 20);
 		else
-			put_in(b, n, sizes, "GMK ");
+			put_size(b, n);
 		return;
 	case TIME:
-		put_in(b, n, times, "dhms");
+		ward_quantity_duration_text(n, time);
+		ward_buf_puts(b, time);
 		return;
 	case TENTHS:
 		ward_buf_printf(b, "%" PRIu64, n / 10);

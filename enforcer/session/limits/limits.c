@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/quantity.h"
 
 /* [limits] tmp as it is without being written: what the view has anyway. */
 #define TMP_DEFAULT (UINT64_C(1) << 30)
@@ -70,6 +71,7 @@ static bool asked(const struct ward_limits *l, const struct limit *m)
 void ward_limit_text(enum ward_limit_unit unit, uint64_t v, struct ward_buf *b)
 {
 	static const char units[] = "TGMK";
+	char time[WARD_DURATION_TEXT_MAX];
 	switch (unit) {
 	case WARD_LIMIT_BYTES:
 		for (unsigned i = 0; i < 4; i++) {
@@ -87,7 +89,8 @@ void ward_limit_text(enum ward_limit_unit unit, uint64_t v, struct ward_buf *b)
 			b, "%llu.%llu", (unsigned long long)v / 10, (unsigned long long)v % 10);
 		break;
 	case WARD_LIMIT_NS:
-		ward_buf_printf(b, "%llus", (unsigned long long)(v / WARD_NS_PER_SEC));
+		ward_quantity_duration_text(v, time);
+		ward_buf_puts(b, time);
 		break;
 	case WARD_LIMIT_COUNT:
 		ward_buf_printf(b, "%llu", (unsigned long long)v);

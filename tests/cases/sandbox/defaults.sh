@@ -47,6 +47,25 @@ expect 0 "$WARDFS" run --policy ../limits.policy --dry-run --json -- true
 has "$(printf %s "$OUT" | tr -d ' \n')" '"command":{"value":90000000000,"by":"clock","text":"90s"}'
 has "$(printf %s "$OUT" | tr -d ' \n')" '"tmp":{"value":2147483648,"by":"tmpfs","default":true,"text":"2G"}'
 
+# The agents' profiles, too: what a session that lies open for days may use in all.
+for profile in agent claude convention; do
+	expect 0 "$WARDFS" run -p $profile --dry-run -- true
+	has "$OUT" "  cpu-time = 2d/cpu, here "
+	has "$OUT" "d (held by: cgroup v"
+	has "$OUT" "  wall = 30d (held by: clock; a default of the profile)"
+	has "$OUT" "  idle = 7d (held by: clock; a default of the profile)"
+done
+# For each processor: what computes on all of them ends, and what uses little does not.
+policy 'cpu-time = 1s/cpu'
+expect 124 "$WARDFS" run --session ran-away --policy ../limits.policy -- python3 -c 'import os
+os.fork()
+while True: pass'
+has "$ERR" "of CPU time and was ended"
+expect 0 start ran-away
+has "$OUT" '"said":"1s/cpu"}'
+policy 'cpu-time = 1h/cpu'
+expect 0 "$WARDFS" run --policy ../limits.policy -- python3 -c 'sum(range(100000))'
+
 # Not to be had: a default is said, in the line at the start, by ps and in the trail.
 mkfifo go
 without_any "$WARDFS" run --session unheld -- sh -c 'echo ran; read -r _ || :' <go >out 2>err &
