@@ -5,6 +5,7 @@
  * it loads a module. The walls decide each open.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,9 @@ static bool passes(const char *variable)
 	return false;
 }
 
+/* V8's range for machine code: the kernel counts it as data, and with less V8 does not start. */
+#define CODE_RANGE (UINT64_C(512) << 20)
+
 /* Deno is not to look for updates or ask at a terminal. */
 int ward_deno_env(char *const *envp, struct ward_mode_command *ret)
 {
@@ -152,6 +156,8 @@ int ward_deno_env(char *const *envp, struct ward_mode_command *ret)
 			ret->envp[kept++] = envp[i];
 	ret->envp[kept++] = no_update;
 	ret->envp[kept] = no_prompt;
+	ret->reserved = CODE_RANGE;
+	ret->starved = SIGTRAP;
 	return 0;
 }
 

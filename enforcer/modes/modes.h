@@ -101,6 +101,11 @@ struct ward_mode_command {
 	char **envp; /* owned vector of strings that are those asked or constants; NULL: as asked */
 	struct ward_mode_flag *flags;
 	size_t n_flags;
+	/* Bytes of addresses that the runtime keeps for itself as data and leaves unused: they come
+	 * on top where memory is limited by the data of each process. starved: the signal by which
+	 * it ends itself where it gets no more; 0: not known. */
+	uint64_t reserved;
+	int starved;
 	bool asks;	      /* for each permission, at WARD_RUNTIME_ASKS_PATH */
 	const char *asks_why; /* for people: what asks means, or why not; static; NULL: the mode has
 				 no such thing */

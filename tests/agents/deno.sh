@@ -118,6 +118,26 @@ has "$OUT" NotCapable
 PATH=/usr/bin:/bin expect 125 "$WARDFS" run --mode deno try.ts
 has "$ERR" "npm install -g deno"
 
+# Memory. With a control group the kernel ends Deno, without one Deno ends itself: the line at the
+# end says which limit it was. It starts with less than V8 keeps for itself, and what fits runs.
+printf '[policy]\nversion = 1\nextends = medium\nmode = deno\n[limits]\nmemory = 200M\nrequire = where-available\n' >"$HOME/memory.policy"
+echo 'const kept = []; for (;;) kept.push(new Array(10000).fill(0).map((_, i) => ({ i })));' >heap.js
+echo 'console.log(new Array(10000).fill(0).map((_, i) => ({ i })).length)' >fits.js
+expect 0 "$WARDFS" run --policy "$HOME/memory.policy" fits.js
+[ "$OUT" = 10000 ] || fail "it does not fit: $OUT $ERR"
+status=0
+"$WARDFS" run -s starved --policy "$HOME/memory.policy" heap.js >../out 2>../err || status=$?
+case $status in
+133) has "$(cat ../err)" "the memory limit of 200M for each process was met: the runtime got no more and ended itself; fix: " ;;
+137) has "$(cat ../err)" "the memory limit of 200M was met: the kernel ended the command" ;;
+*) fail "memory: exit $status: $(cat ../err)" ;;
+esac
+if [ "$(id -u)" -ne 0 ]; then
+	[ $status -eq 133 ] || fail "the ordinary user has a control group here"
+fi
+expect 0 "$WARDFS" audit show --kind limit starved
+has "$OUT" memory
+
 # The flags follow the policy.
 printf '[policy]\nversion = 1\nextends = medium\nmode = deno\n[files]\nread = /workspace/docs\nwrite = /workspace/docs/*/x\nread = /workspace/old\n' >"$HOME/flags.policy"
 printf '[process]\nexec = %s\nexec = /usr/bin/echo\nexec = /usr/lib/*\n' "$(readlink -f "$(command -v deno)")" >>"$HOME/flags.policy"

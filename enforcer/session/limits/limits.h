@@ -106,11 +106,15 @@ uint64_t ward_limits_due(const struct ward_limits *l);
 
 /*
  * Everything inside is about to die, or is dead: takes the last figures. Puts `limit` records for
- * what nobody has seen yet. by_kill: SIGKILL ended the command, or pid 1 is gone: if the kernel
- * ended something for want of memory, *ret says so.
+ * what nobody has seen yet. signal: what ended the command, SIGKILL also where pid 1 is gone, 0:
+ * none, or wardfs did. If the kernel ended something for want of memory, or a runtime itself
+ * (ward_limits_starve()), *ret says so.
  */
-int ward_limits_finish(struct ward_limits *l, struct ward_guard *g, bool by_kill,
+int ward_limits_finish(struct ward_limits *l, struct ward_guard *g, int signal,
 	struct ward_limit_hit *ret) ward_must_check;
+/* The signal by which the runtime of the mode ends itself where it gets no more memory; 0: not
+ * known. */
+void ward_limits_starve(struct ward_limits *l, int signal);
 
 /* What is or was used, as an object: numbers, null where unknown, and then "unknown" says why. */
 json_t *ward_limits_usage(const struct ward_limits *l, bool now);

@@ -40,6 +40,8 @@ struct ward_limits {
 	const struct ward_settings *settings;
 	const struct ward_policy *policy;
 	const struct ward_mode *mode;
+	int starved; /* ward_limits_starve() */
+	int signal;  /* that ended the command; 0: none, or not yet */
 	struct ward_cgroup *cg;
 	bool root;
 	/* Sets of WARD_GUARANTEE_BIT(). unheld: defaults that cannot be held here. */

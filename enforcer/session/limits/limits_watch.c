@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -344,13 +345,32 @@ int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t acti
 	return r;
 }
 
+void ward_limits_starve(struct ward_limits *l, int signal)
+{
+	l->starved = signal;
+}
+
+/* Without a control group the kernel ends nothing, but gives a process no more than so much. */
+static bool bounded_each(const struct ward_limits *l)
+{
+	return ward_limits_process_data(l) != WARD_UNLIMITED;
+}
+
+/* The signals by which programs end themselves where something that they need is missing. */
+static bool by_itself(int signal)
+{
+	return signal == SIGTRAP || signal == SIGABRT || signal == SIGILL || signal == SIGSEGV ||
+	       signal == SIGBUS;
+}
+
 int ward_limits_finish(
-	struct ward_limits *l, struct ward_guard *g, bool by_kill, struct ward_limit_hit *ret)
+	struct ward_limits *l, struct ward_guard *g, int signal, struct ward_limit_hit *ret)
 {
 	*ret = (struct ward_limit_hit){0};
 	if (l->finished)
 		return 0;
 	l->finished = true;
+	l->signal = signal;
 	struct ward_usage before = l->last;
 	ward_cgroup_usage(l->cg, &l->last);
 	int r = ward_limits_near(l, g);
@@ -360,12 +380,19 @@ int ward_limits_finish(
 	ward_limits_places_close(l);
 	if (r == 0)
 		r = record_met(l, g, &before);
-	if (r == 0 && by_kill && known(l->last.oom_kills) && l->last.oom_kills > 0 &&
+	if (r == 0 && signal == SIGKILL && known(l->last.oom_kills) && l->last.oom_kills > 0 &&
 		own_memory(l)) {
 		hit(l, "memory", WARD_LIMIT_BYTES, l->settings->memory, "the memory limit of ",
 			" was met: the kernel ended the command", ret);
 		r = record(g, "memory", "ended", WARD_LIMIT_BYTES, ret->limit, l->last.memory_peak,
 			ret->text);
+	} else if (r == 0 && l->starved && signal == l->starved && bounded_each(l)) {
+		hit(l, "memory", WARD_LIMIT_BYTES, l->settings->memory, "the memory limit of ",
+			" for each process was met: the runtime got no more and ended itself; fix: a "
+			"larger [limits] memory, or a host with control groups ('wardfs doctor')",
+			ret);
+		r = record(
+			g, "memory", "ended", WARD_LIMIT_BYTES, ret->limit, ret->used, ret->text);
 	}
 	return r;
 }
@@ -430,6 +457,15 @@ char *ward_limits_note(const struct ward_limits *l)
 		}
 		ward_buf_printf(&b, ": the kernel ended %llu process%s",
 			(unsigned long long)u->oom_kills, u->oom_kills == 1 ? "" : "es");
+	}
+	if (bounded_each(l) && by_itself(l->signal)) {
+		ward_buf_printf(&b,
+			"signal %d ended the command, as it does programs that get no more memory: "
+			"each process may have ",
+			l->signal);
+		ward_limit_text(WARD_LIMIT_BYTES, l->settings->memory, &b);
+		ward_buf_puts(&b, "; fix: a larger [limits] memory, or a host with control groups "
+				  "('wardfs doctor')");
 	}
 	if (known(u->forks_refused) && u->forks_refused > 0)
 		ward_buf_printf(&b, "%sthe limit of %llu processes was met: %llu %s refused",

@@ -77,6 +77,7 @@ static int make_sandbox(struct ward_running *r, struct ward_err *err)
 		r->plan, r->options, r->envp, r->limits, &r->network.sockets, &made, err);
 	if (e < 0)
 		return e;
+	ward_limits_starve(r->limits, made.command.starved);
 	ward_run_sandbox_show(&made, ward_permission_path(r->permission), WARD_RUNTIME_ASKS_PATH);
 	made.spec.served = true;
 	made.spec.session = r->guard.store.name;
@@ -385,8 +386,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 static int last_figures(struct ward_running *r)
 {
 	struct ward_limit_hit hit;
-	bool by_kill = !r->ending && r->child_signal == SIGKILL;
-	int e = ward_limits_finish(r->limits, &r->guard, by_kill, &hit);
+	int e = ward_limits_finish(
+		r->limits, &r->guard, r->ending || r->child_signal < 0 ? 0 : r->child_signal, &hit);
 	if (e == 0 && hit.name) {
 		r->hit = hit;
 		r->cause = r->hit.text;

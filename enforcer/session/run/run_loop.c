@@ -128,7 +128,7 @@ static void tell_number(
 static bool killed_by_kernel(struct ward_running *r)
 {
 	struct ward_limit_hit hit;
-	if (ward_limits_finish(r->limits, &r->guard, true, &hit) < 0 || !hit.name)
+	if (ward_limits_finish(r->limits, &r->guard, SIGKILL, &hit) < 0 || !hit.name)
 		return false;
 	ward_running_over(r);
 	r->hit = hit;

@@ -125,13 +125,15 @@ static int describe_programs(const struct ward_run_plan *p, struct ward_run_sand
 static void describe_limits(const struct ward_settings *s, const struct ward_limits *limits,
 	struct ward_run_sandbox *ret)
 {
-	const uint64_t data = ward_limits_process_data(limits);
+	uint64_t data = ward_limits_process_data(limits);
 	const uint64_t seconds = ward_limits_process_seconds(limits);
 	struct ward_sandbox_spec *spec = &ret->spec;
 	spec->tmp_bytes = s->tmp_bytes;
 	spec->processes = s->processes;
 	spec->open_files = s->open_files;
 	spec->file_size = s->file_size;
+	if (__builtin_add_overflow(data, ret->command.reserved, &data))
+		data = WARD_UNLIMITED;
 	spec->data_bytes = data == WARD_UNLIMITED ? 0 : data;
 	spec->cpu_seconds = seconds == WARD_UNLIMITED ? 0 : seconds;
 	spec->core = s->core;
@@ -151,10 +153,10 @@ int ward_run_sandbox_make(const struct ward_run_plan *p, const struct ward_run_o
 		return r;
 	describe_view(p, ret);
 	describe_guarded(p, ret);
-	describe_limits(p->settings, limits, ret);
 	r = ward_runtime_command(p, o->argv, envp, &ret->command, err);
 	if (r < 0)
 		return r;
+	describe_limits(p->settings, limits, ret);
 	ret->spec.argv = ret->command.argv ? ret->command.argv : o->argv;
 	ret->spec.envp = ret->command.envp ? ret->command.envp : envp;
 	if (describe_reads(p, sockets, ret) < 0 || describe_programs(p, ret) < 0)

@@ -43,6 +43,14 @@ expect 0 limits 'processes = 50' -- python3 -c "$hog"
 expect 1 limits 'require = where-available\nmemory = 64M' -- python3 -c "$hog"
 has "$ERR" "MemoryError"
 has "$(last session.start)" '"by":"rlimit"'
+# A program that ends itself there is told of, and without such a limit it is not.
+expect 134 limits 'require = where-available\nmemory = 64M' -- python3 -c 'import os; os.abort()'
+has "$ERR" "signal 6 ended the command, as it does programs that get no more memory: each process may have 64M"
+has "$ERR" "fix: a larger [limits] memory"
+expect 134 limits 'processes = 50' -- python3 -c 'import os; os.abort()'
+hasnt "$ERR" "memory"
+expect 143 limits 'require = where-available\nmemory = 64M' -- sh -c 'kill -TERM $$'
+hasnt "$ERR" "get no more memory"
 expect 137 limits 'require = where-available\ncpu-time = 1s' -- python3 -c 'while True: pass'
 # What needs no group works everywhere.
 expect 124 limits 'wall = 1s' -- sleep 60
