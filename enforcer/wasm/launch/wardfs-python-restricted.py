@@ -72,8 +72,17 @@ def names_for(modules):
             raise ImportError(f"[process] import does not list {value.__name__}")
         return value
 
-    def get(thing, name, *default):
-        return check(Guards.safer_getattr(thing, name, *default))
+    missing = object()
+
+    def get(thing, name):
+        # Without a default it would be None, and a misspelled name would go unnoticed.
+        value = Guards.safer_getattr(thing, name, missing)
+        if value is missing:
+            raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
+        return check(value)
+
+    def apply(function, *args, **named):
+        return function(*args, **named)
 
     def load(name, globals=None, locals=None, fromlist=(), level=0):
         if level or not is_listed(name):
@@ -112,6 +121,7 @@ def names_for(modules):
         "__builtins__": builtins,
         "__metaclass__": own_class,
         "__name__": "__main__",
+        "_apply_": apply,
         "_getattr_": get,
         "_getitem_": default_guarded_getitem,
         "_getiter_": default_guarded_getiter,
@@ -123,13 +133,35 @@ def names_for(modules):
     }
 
 
-def on_time(seconds):
+def watch(seconds):
+    """Goes on in a child, which this process ends in time: Python answers no signal while a function
+    in C computes, and a thread would wait for that function, too."""
+    ended = (signal.SIGALRM, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ended)
+    child = os.fork()
+    if child == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ended)
+        return
+
     def end(*_):
+        os.kill(child, signal.SIGKILL)
         os.write(2, f"wardfs: [limits] command = {seconds}s: the script was ended\n".encode())
         os._exit(124)
 
     signal.signal(signal.SIGALRM, end)
+    for number in ended[1:]:
+        # A terminal sends it to both.
+        signal.signal(number, lambda number, _: os.kill(child, number))
     signal.alarm(seconds)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ended)
+    status = os.waitpid(child, 0)[1]
+    signal.alarm(0)
+    if not os.WIFSIGNALED(status):
+        os._exit(os.WEXITSTATUS(status))
+    number = os.WTERMSIG(status)
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def main():
@@ -154,7 +186,7 @@ def main():
     names = names_for(modules)
     names["argv"] = list(words)
     if seconds:
-        on_time(seconds)
+        watch(seconds)
     sys.argv = list(words)
     try:
         exec(code, names)

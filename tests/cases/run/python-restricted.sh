@@ -92,6 +92,7 @@ attribute refused
 format refused
 open refused
 class refused
+[1, [2, 3], {'a': 4}]
 done" ] || fail "what a script is refused: $OUT"
 # Each of these is there for a script that nothing confines.
 sed 's/^def t(/def t_(/; 1i def t(what, act): print(what, "works" if act() else "works not")' try.py >free.py
@@ -100,12 +101,22 @@ hasnt "$OUT" refused
 echo 'x = ().__class__' >private.py
 expect 1 run private.py
 has "$ERR" '"__class__" is an invalid attribute name'
+printf 'import math\nprint(math.squirt)\n' >misspelled.py
+expect 1 run misspelled.py
+has "$ERR" "'module' object has no attribute 'squirt'"
 echo '1 / 0' >zero.py
 expect 1 run zero.py
 has "$ERR" ZeroDivisionError
 echo 'while True: pass' >loop.py
 expect 124 run loop.py
 has "$ERR" "[limits] command = 3s: the script was ended"
+# Nor does a function in C that computes go on, which answers no signal of Python's.
+echo 'sum(range(10 ** 15))' >long.py
+expect 124 run long.py
+has "$ERR" "[limits] command = 3s: the script was ended"
+# Its own end is the script's.
+echo 'print(input()); raise SystemExit(7)' >seven.py
+echo hello | expect 7 run seven.py
 
 echo "--- an environment that a session could change"
 cp -r ../venv venv

@@ -36,4 +36,11 @@ t("attribute", lambda: json.codecs.open)
 t("format", lambda: "{0}".format(a))
 t("open", lambda: open("/etc/hostname"))
 t("class", lambda: type(a))
+
+
+def given(x, *more, **named):
+    return [x, list(more), named]
+
+
+print(given(*[1, 2, 3], **{"a": 4}))
 print("done")
