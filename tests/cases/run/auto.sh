@@ -103,11 +103,21 @@ has "$ERR" '→ restricted'
 echo "--- none: only where policy and owner both say so"
 sed 's/least = process/least = none/' ../process.policy >../none.policy
 fresh
-expect 0 "$WARDFS" run --policy ../none.policy --trust high -- true
+# It is what it is called: no filter, and the processes of this host. A shell that has run here
+# before costs few points.
+expect 0 "$WARDFS" run -- sh -c :
+expect 0 "$WARDFS" run --policy ../none.policy --trust high -- sh -c "grep Seccomp: /proc/self/status; ls -d /proc/$$"
 has "$ERR" '→ none'
+has "$ERR" 'mode none: NO ISOLATION'
+has "$OUT" 'Seccomp:	0'
+has "$OUT" "/proc/$$"
+[ "$(started mode)" = none ] || fail "$(started mode)"
+[ "$(started risk mode)" = none ] || fail "$(started risk)"
+[ "$(started risk least)" = none ] || fail "$(started risk)"
 fresh
 expect 0 "$WARDFS" run --policy ../none.policy -- true
 has "$ERR" '→ process'
+[ "$(started mode)" = process ] || fail "$(started mode)"
 sed 's/trust = high/trust = medium/' ../none.policy >../less.policy
 fresh
 expect 0 "$WARDFS" run --policy ../less.policy --trust high -- true
@@ -115,6 +125,48 @@ hasnt "$ERR" '→ none'
 expect 0 "$WARDFS" run --policy ../none.policy --trust low -- true
 has "$ERR" 'is trusted little (+15)'
 expect 2 "$WARDFS" run --policy ../none.policy --trust much -- true
+
+echo "--- the floor raises, and lowers nothing"
+mkdir -p ../etc
+with_floor() { # with_floor LINES COMMAND...
+	printf '[policy]\nversion = 1\n%b\n' "$1" >../etc/floor.policy
+	shift
+	unshare --mount --propagation private sh -c 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/wardfs &&
+		mount --bind ../etc /mnt/wardfs && mount -t overlay -o lowerdir=/mnt:/etc overlay /etc &&
+		mount --bind ../etc /etc/wardfs && exec "$@"' sh "$@"
+}
+# picks FLOOR POLICY MODE: with --trust high, which a floor without a word on it leaves as it is.
+picks() {
+	fresh
+	mkdir -p ../etc
+	expect 0 with_floor "$1" "$WARDFS" run --policy "../$2.policy" --trust high -- true
+	has "$ERR" "→ $3"
+	[ "$(started mode)" = "$3" ] || fail "$1: $2: $(started mode)"
+}
+picks '[limits]\nwall = 2h' none none # the control
+picks '[auto]\nleast = process' none process
+picks '[auto]\nleast = restricted' none restricted
+picks '[policy]\nmode = restricted' none restricted
+picks '[policy]\ntrust = medium' none process
+picks '[limits]\nwall = 2h' process process # the control
+picks '[auto]\nfrom = restricted 1' process restricted
+[ "$(started risk asked)" = restricted ] || fail "$(started risk)"
+picks '[auto]\npoints = any-program 30' process restricted
+picks '[auto]\npoints = any-program 30' none restricted
+has "$(started risk rows)" '"points": 30'
+# No floor makes the answer weaker: such a line is refused, and nothing starts.
+for weaker in 'points = any-program 1' 'from = restricted 90' 'from = process 99'; do
+	expect 2 with_floor "[auto]\\n$weaker" "$WARDFS" run --policy ../process.policy -- touch made
+	has "$ERR" "a policy can "
+	has "$ERR" "floor.policy:4"
+	[ ! -e made ] || fail "$weaker: it was started"
+done
+picks '[auto]\nleast = none' process process
+# What a floor asks for more than this host has is refused by name.
+printf '[container]\nengine = kata\n' | cat ../process.policy - >../kata.policy
+expect 125 with_floor '[auto]\npoints = any-program 500' "$WARDFS" run --policy ../kata.policy -- touch made
+has "$ERR" "ask for at least mode 'docker'"
+[ ! -e made ] || fail "it was started"
 
 echo "--- --mode beside mode = auto: done, and told"
 expect 0 "$WARDFS" run --policy ../quiet.policy --mode process -- true
