@@ -315,9 +315,7 @@ static int verify_cosigned(struct verify *v, struct ward_err *err)
 		ward_verify_say(&res, WARD_VERIFY_MISSING, 0, "%s cosigned no checkpoint of it",
 			v->c->witness.name);
 	else if (res.state == WARD_VERIFY_INTACT)
-		ward_verify_say(&res, WARD_VERIFY_INTACT, 0,
-			"%s cosigned %" PRIu64 " entries, %" PRIu64 " s after 1970",
-			v->c->witness.name, res.records, time);
+		ward_anchored_say_cosigned(&v->c->witness, time, &res);
 	report(v, "witness", &res);
 	return 0;
 }
