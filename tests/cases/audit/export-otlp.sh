@@ -79,8 +79,18 @@ for scheme in http https; do
 	never drip 'took nothing and said nothing for 2 seconds'
 	never partial 'rejected 2 of records 1 to .*: no\. They are not sent again .*--after'
 	never reset 'connection was cut'
+	# A count that is none is no yes. The control is "rejected 0", below.
+	for count in 2.0 '"2.0"' '""' -1 '"x"' true '[]' '"99999999999999999999"'; do
+		never "rejected $count" 'answer is not the JSON of OTLP'
+	done
+	never odd 'answer is not the JSON of OTLP'
+	never eager 'it answered before it had the whole request'
 
 	echo "--- $scheme: what says yes in other ways"
+	for what in 'rejected 0' 'rejected "0"' 'rejected null'; do
+		behave "$what"
+		send x || fail "$what: $(cat err)"
+	done
 	for what in chunked warns nothing; do
 		: >got
 		behave $what
