@@ -168,8 +168,10 @@ void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log 
 	struct ward_verify_result res = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, &err);
+	/* What an earlier reading of the ledger found is enough for a warning. */
 	if (r == 0)
-		r = audit_ledger_read(c, root, &ledger, &err);
+		r = c->verify ? audit_ledger_read(c, root, &ledger, &err)
+			      : audit_ledger_list(c, root, &ledger, &err);
 	if (r == 0) {
 		r = ward_verify_trail(log, session, root, ward_ledger_view_find(&ledger, session),
 			NULL, &res, &err);
