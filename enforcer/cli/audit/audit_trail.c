@@ -3,6 +3,7 @@
 #include "enforcer/cli/audit/audit_trail.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,4 +184,16 @@ void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log 
 	else if (res.state != WARD_VERIFY_INTACT && !res.running)
 		ward_sayf("this trail is not intact: %s%s%s", ward_verify_state_name(res.state),
 			res.text[0] ? ": " : "", res.text);
+}
+
+int audit_trail_open_segments(const char *path, int fd, struct ward_log **ret)
+{
+	const char *name = strrchr(path, '/') + 1;
+	ward_cleanup_free char *dir = strndup(path, (size_t)(name - path));
+	if (!dir)
+		return -ENOMEM;
+	if (strcmp(name, "trail.jsonl") != 0 && strcmp(name, "trail.jsonl.zst") != 0)
+		return ward_log_open_file(fd, ret);
+	ward_cleanup_fd int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir_fd < 0 ? -errno : ward_log_open(dir_fd, ret);
 }
