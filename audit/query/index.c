@@ -8,44 +8,16 @@
 
 #include "audit/log/chain.h"
 #include "audit/query/index_db.h"
-#include "audit/query/index_same.h"
+#include "audit/query/index_today.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/timestamp.h"
 
 /* Columns of an answer. */
 #define COLUMNS_MAX 64
 
-bool ward_index_same(struct ward_log *log, uint64_t bytes, const char *last)
-{
-	char tail[WARD_MAC_HEX + 3]; /* mac, quote, brace, newline */
-	if (bytes == 0)
-		return true;
-	return bytes >= sizeof(tail) &&
-	       ward_log_read(log, tail, sizeof(tail), bytes - sizeof(tail)) ==
-		       (ssize_t)sizeof(tail) &&
-	       strlen(last) == WARD_MAC_HEX && memcmp(tail, last, WARD_MAC_HEX) == 0 &&
-	       memcmp(tail + WARD_MAC_HEX, "\"}\n", 3) == 0;
-}
-
 static void bind_text(sqlite3_stmt *s, int at, const char *text)
 {
 	(void)sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
-}
-
-/* What a question may do: read. */
-static int authorize(
-	void *ctx, int action, const char *a, const char *b, const char *c, const char *d)
-{
-	(void)ctx, (void)a, (void)b, (void)c, (void)d;
-	switch (action) {
-	case SQLITE_SELECT:
-	case SQLITE_READ:
-	case SQLITE_FUNCTION:
-	case SQLITE_RECURSIVE:
-		return SQLITE_OK;
-	default:
-		return SQLITE_DENY;
-	}
 }
 
 static int answer(struct ward_index_db *x, sqlite3_stmt *s, ward_index_row_fn *fn, void *ctx,
@@ -82,7 +54,7 @@ int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *
 	int r = ward_index_db_open(st, SQLITE_OPEN_READONLY, &x, err);
 	if (r < 0)
 		return r;
-	(void)sqlite3_set_authorizer(x.db, authorize, NULL);
+	ward_index_db_only_read(&x);
 	int rc = sqlite3_prepare_v2(x.db, sql, -1, &s, &rest);
 	if (rc != SQLITE_OK || !s)
 		r = ward_err_set(err, -EINVAL, "%s (wardfs audit sql --help names the columns)",
@@ -97,43 +69,53 @@ int ward_index_query(struct ward_store *st, const char *sql, ward_index_row_fn *
 
 /* --- where to look --- */
 
-/* Opens the index as it is. -ENODATA: there is no usable index. */
-static int open_asked(struct ward_store *st, struct ward_index_db *x, struct ward_err *err)
+struct ward_index {
+	struct ward_store *st;
+	struct ward_index_db db;
+};
+
+struct ward_index *ward_index_open(struct ward_store *st)
 {
-	uint64_t version = 0;
-	int r = ward_index_db_open(st, SQLITE_OPEN_READONLY, x, err);
-	if (r == 0)
-		r = ward_index_db_number(x, "PRAGMA user_version", &version, err);
-	if (r == 0 && version == WARD_INDEX_SCHEMA)
-		r = ward_index_db_check(x, err);
-	else if (r == 0)
-		r = -ENODATA;
-	if (r < 0)
-		return -ENODATA;
-	(void)sqlite3_set_authorizer(x->db, authorize, NULL);
-	return 0;
+	struct ward_err none = WARD_ERR_INIT;
+	struct ward_index *x = calloc(1, sizeof(*x));
+	if (!x)
+		return NULL;
+	x->st = st;
+	if (ward_index_open_asked(st, &x->db, &none) == 0)
+		return x;
+	ward_index_close(x);
+	return NULL;
 }
 
-/* The same for this trail, with the number of its session. */
-static int open_for(struct ward_store *st, const char *session, struct ward_log *log,
-	struct ward_index_db *x, int64_t *ret_session, uint64_t *ret_bytes, struct ward_err *err)
+void ward_index_close(struct ward_index *x)
+{
+	if (x)
+		ward_index_db_close(&x->db);
+	free(x);
+}
+
+static void index_closep(struct ward_index **x)
+{
+	ward_index_close(*x);
+}
+
+/* The number of the session in it. -ENODATA: it is not the index of this trail. */
+static int find_trail(struct ward_index *x, const char *session, struct ward_log *log,
+	int64_t *ret_session, uint64_t *ret_bytes)
 {
 	static const char text[] = "SELECT id, bytes, last, stamp FROM session"
 				   " WHERE name = ? AND odd = 0 AND records > 0";
 	char stamp[WARD_INDEX_STAMP_MAX];
 	sqlite3_stmt *s = NULL;
-	int r = open_asked(st, x, err);
-	if (r == 0 && sqlite3_prepare_v2(x->db, text, -1, &s, NULL) != SQLITE_OK)
-		r = -ENODATA;
-	if (r < 0)
-		return r;
+	if (sqlite3_prepare_v2(x->db.db, text, -1, &s, NULL) != SQLITE_OK)
+		return -ENODATA;
 	bind_text(s, 1, session);
-	r = -ENODATA;
+	int r = -ENODATA;
 	if (sqlite3_step(s) == SQLITE_ROW) {
 		const char *last = (const char *)sqlite3_column_text(s, 2);
 		const char *have = (const char *)sqlite3_column_text(s, 3);
 		int64_t bytes = sqlite3_column_int64(s, 1);
-		ward_index_stamp(st, session, stamp);
+		ward_index_stamp(x->st, session, stamp);
 		*ret_session = sqlite3_column_int64(s, 0);
 		/* What is as it was need not be read, which takes a while where it is compressed.
 		 */
@@ -330,16 +312,23 @@ int ward_index_find(struct ward_store *st, const char *session, struct ward_log 
 	const struct ward_filter *f, const struct ward_file_names *names,
 	enum ward_index_which which, struct ward_query_lines *ret, struct ward_err *err)
 {
-	ward_cleanup(ward_index_db_close) struct ward_index_db x = {0};
+	ward_cleanup(index_closep) struct ward_index *x = ward_index_open(st);
+	return ward_index_find_in(x, session, log, f, names, which, ret, err);
+}
+
+int ward_index_find_in(struct ward_index *x, const char *session, struct ward_log *log,
+	const struct ward_filter *f, const struct ward_file_names *names,
+	enum ward_index_which which, struct ward_query_lines *ret, struct ward_err *err)
+{
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines l = {0};
 	size_t cap = 0;
 	int64_t number = 0;
-	int r = open_for(st, session, log, &x, &number, &l.end, err);
+	int r = x ? find_trail(x, session, log, &number, &l.end) : -ENODATA;
 	bool matches = which == WARD_INDEX_MATCHES;
 	if (r == 0 && (!matches || !names))
-		r = collect(&x, number, f, NULL, which, &l, &cap);
+		r = collect(&x->db, number, f, NULL, which, &l, &cap);
 	for (size_t i = 0; r == 0 && matches && ward_file_names_get(names, i); i++)
-		r = collect(&x, number, f, ward_file_names_get(names, i), which, &l, &cap);
+		r = collect(&x->db, number, f, ward_file_names_get(names, i), which, &l, &cap);
 	if (r < 0)
 		return ward_err_sys(err, r, "index");
 	/* A record can have two of the names. */
@@ -362,6 +351,7 @@ void ward_index_counts_clear(struct ward_index_counts *c)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->v[i].name);
 	free(c->v);
+	ward_store_names_free(&c->unknown);
 	*c = (struct ward_index_counts){0};
 }
 
@@ -371,11 +361,34 @@ static int by_name(const void *a, const void *b)
 		((const struct ward_index_count *)b)->name);
 }
 
-const struct ward_index_count *ward_index_counts_find(
-	const struct ward_index_counts *c, const char *session)
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool ward_index_counts_find(const struct ward_index_counts *c, const char *session, uint64_t *ret)
 {
 	const struct ward_index_count wanted = {.name = (char *)(uintptr_t)session};
-	return c->n ? bsearch(&wanted, c->v, c->n, sizeof(*c->v), by_name) : NULL;
+	const struct ward_index_count *found =
+		c->n ? bsearch(&wanted, c->v, c->n, sizeof(*c->v), by_name) : NULL;
+	const struct ward_store_names *u = &c->unknown;
+	if (found)
+		*ret = found->n;
+	else if (!c->complete || (u->n && bsearch(&session, u->v, u->n, sizeof(*u->v), by_text)))
+		return false;
+	else
+		*ret = 0;
+	return true;
+}
+
+static int add_unknown(struct ward_index_counts *c, const char *name)
+{
+	char **v = reallocarray(c->unknown.v, c->unknown.n + 1, sizeof(*v));
+	c->unknown.v = v ? v : c->unknown.v;
+	if (!v || !(v[c->unknown.n] = strdup(name)))
+		return -ENOMEM;
+	c->unknown.n++;
+	return 0;
 }
 
 static int add_count(struct ward_index_counts *c, const char *name, uint64_t n)
@@ -391,45 +404,60 @@ static int add_count(struct ward_index_counts *c, const char *name, uint64_t n)
 	return 0;
 }
 
-/* Kinds and verdicts are counted when they are indexed; all else takes the records. */
-static bool put_count(struct ward_buf *b, const struct ward_filter *f)
+/*
+ * Kinds and verdicts are counted when they are indexed; all else takes the records. complete: of
+ * settled sessions only those that have some.
+ */
+static bool put_count(struct ward_buf *b, const struct ward_filter *f, bool complete)
 {
 	const bool tally = !f->path && !f->rule && !f->comm && !f->since && !f->until && !f->pid;
 	ward_buf_printf(b,
-		"SELECT s.name, s.stamp, coalesce(c.n, 0) FROM session s LEFT JOIN"
-		" (SELECT session, %s AS n FROM %s WHERE true",
+		"SELECT s.name, s.stamp, coalesce(c.n, 0), s.settled, s.odd = 0 AND s.records > 0"
+		" FROM session s LEFT JOIN (SELECT session, %s AS n FROM %s WHERE true",
 		tally ? "sum(n)" : "count(*)", tally ? "tally" : "record");
 	const bool exact = put_asked(b, f, false);
-	ward_buf_puts(b, " GROUP BY session) c ON c.session = s.id"
-			 " WHERE s.odd = 0 AND s.records > 0 ORDER BY s.name");
+	ward_buf_printf(b, " GROUP BY session) c ON c.session = s.id WHERE %s ORDER BY s.name",
+		complete ? "c.n > 0 OR s.settled < 2 OR s.odd > 0 OR s.records = 0" : "true");
 	return exact;
+}
+
+static int take_count(
+	struct ward_index_counts *ret, const struct ward_index_current *now, sqlite3_stmt *s)
+{
+	const char *name = (const char *)sqlite3_column_text(s, 0);
+	const char *have = (const char *)sqlite3_column_text(s, 1);
+	if (!name || !have)
+		return 0;
+	/* Only what is as it was when it was indexed. */
+	if (sqlite3_column_int(s, 4) &&
+		ward_index_is_current(now, name, have, sqlite3_column_int64(s, 3)))
+		return add_count(ret, name, (uint64_t)sqlite3_column_int64(s, 2));
+	return ret->complete ? add_unknown(ret, name) : 0;
 }
 
 int ward_index_count(struct ward_store *st, const struct ward_filter *f,
 	struct ward_index_counts *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_index_db_close) struct ward_index_db x = {0};
+	ward_cleanup(ward_index_current_clear) struct ward_index_current now = {0};
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	char stamp[WARD_INDEX_STAMP_MAX];
 	sqlite3_stmt *s = NULL;
-	int r = open_asked(st, &x, err);
+	int r = ward_index_open_asked(st, &x, err);
 	if (r < 0 || ward_filter_asks_actors(f))
 		return -ENODATA;
-	ret->exact = put_count(&b, f);
+	r = ward_index_current_look(st, &x, &now, err);
+	if (r < 0)
+		return r;
+	ret->complete = ward_index_is_of_today(&now);
+	if (ward_index_db_number(&x, "SELECT count(*) FROM session", &ret->sessions, err) < 0)
+		return -ENODATA;
+	ret->exact = put_count(&b, f, ret->complete);
 	int rc = sqlite3_prepare_v2(x.db, ward_buf_str(&b), -1, &s, NULL);
 	if (rc != SQLITE_OK)
 		return -ENODATA;
 	ret->exact &= bind_filter(s, f, NULL);
-	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
-		const char *have = (const char *)sqlite3_column_text(s, 1);
-		if (!name || !have)
-			continue;
-		/* Only what is as it was when it was indexed. */
-		ward_index_stamp(st, name, stamp);
-		if (stamp[0] && strcmp(stamp, have) == 0)
-			r = add_count(ret, name, (uint64_t)sqlite3_column_int64(s, 2));
-	}
+	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
+		r = take_count(ret, &now, s);
 	(void)sqlite3_finalize(s);
 	if (r == 0 && rc != SQLITE_DONE)
 		return -ENODATA;

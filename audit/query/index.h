@@ -7,7 +7,9 @@
  *
  *   word     id, text: each text of a record once. Texts of trails that are gone stay.
  *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
- *            no row can hold (odd), what its files looked like then (stamp)
+ *            no row can hold (odd), what its files looked like then (stamp), whether it has ended
+ *            (settled: index_today.h)
+ *   today    up to which entry the index followed the ledger, what "sessions" looked like then
  *   record   session, seq, at (offset of its line in the trail), time (ns since 1970), pid,
  *            process, parent, read, written; words: kind, verdict, action, path, path2, comm, rule,
  *            errno
@@ -15,7 +17,8 @@
  *   tally    session, kind, verdict (0: none), n: how many records
  *   label    session; words: key, value, of session.start
  *   about    session; started (ns since 1970), login, audit_session; words: verb, mode, project,
- *            owner, agent, of session.start
+ *            owner, agent, command (argv, JSON), of session.start; status, signal of session.end
+ *            where that is the last record
  *   labels   a view of label: session (its name), key, value
  *   sessions a view of session and about
  *   records  a view of record and net as in the trail, escaped, with the name of the session, its
@@ -35,6 +38,11 @@ struct ward_index_result {
 	uint64_t sessions;
 	uint64_t records; /* in the index now */
 	uint64_t added;	  /* by this update */
+	/*
+	 * Set before: no trail is read. What is in the index already becomes of today; what is not
+	 * stays out of it.
+	 */
+	bool light;
 	/* Or NULL; set before: told now and then how many were added so far. */
 	void (*tell)(void *user, uint64_t added);
 	void *user;
@@ -42,10 +50,10 @@ struct ward_index_result {
 
 /*
  * Brings the index up to date. It adds new records of trails, indexes a replaced trail again, and
- * removes a trail that no longer exists. The caller sets `tell` and `user` of *ret; the rest is
- * filled. rebuild: starts from nothing. An index that SQLite cannot read, or that has other tables
- * than those above, is made again. -EPERM: the directory belongs to another user, and only that
- * user makes the index.
+ * removes a trail that no longer exists. The caller sets `light`, `tell` and `user` of *ret;
+ * the rest is filled. rebuild: starts from nothing. An index that SQLite cannot read, or that has
+ * other tables than those above, is made again. -EPERM: the directory belongs to another user, and
+ * only that user makes the index.
  */
 int ward_index_update(struct ward_store *st, bool rebuild, struct ward_index_result *ret,
 	struct ward_err *err) ward_must_check;
@@ -79,6 +87,18 @@ int ward_index_find(struct ward_store *st, const char *session, struct ward_log 
 	enum ward_index_which which, struct ward_query_lines *ret,
 	struct ward_err *err) ward_must_check;
 
+/*
+ * The same of an index that stays open for several sessions. NULL: there is none, and
+ * ward_index_find_in() answers -ENODATA. ward_index_close().
+ */
+struct ward_index;
+struct ward_index *ward_index_open(struct ward_store *st);
+void ward_index_close(struct ward_index *x);
+int ward_index_find_in(struct ward_index *x, const char *session, struct ward_log *log,
+	const struct ward_filter *f, const struct ward_file_names *names,
+	enum ward_index_which which, struct ward_query_lines *ret,
+	struct ward_err *err) ward_must_check;
+
 /* How many records of a session match, by the index alone. */
 struct ward_index_count {
 	char *name; /* owned */
@@ -88,13 +108,20 @@ struct ward_index_counts {
 	struct ward_index_count *v; /* by name */
 	size_t n;
 	bool exact; /* false: n is at least as many as match, and 0 where none does */
+	/*
+	 * complete: the index is of today. Of a session that is not in v none match, unless it is
+	 * one of `unknown`, or has no trail; `sessions` have one.
+	 */
+	bool complete;
+	struct ward_store_names unknown; /* their trails are to be read */
+	uint64_t sessions;
 };
 void ward_index_counts_clear(struct ward_index_counts *c);
-/* NULL: the index does not answer for this session. Borrowed. */
-const struct ward_index_count *ward_index_counts_find(
-	const struct ward_index_counts *c, const char *session);
+/* False: the index does not answer for this session. */
+bool ward_index_counts_find(const struct ward_index_counts *c, const char *session, uint64_t *ret);
 /*
- * Of each session whose trail is as it was when it was indexed how many records match. -ENODATA:
+ * Of each session whose trail is as it was when it was indexed how many records match. Of settled
+ * ones (index_today.h) no trail is looked at. -ENODATA:
  * there is no index, or the filter asks for a program. ret is the caller's to clear in any case.
  */
 int ward_index_count(struct ward_store *st, const struct ward_filter *f,

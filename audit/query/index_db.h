@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "audit/log/log.h"
 #include "audit/store/store.h"
 #include "enforcer/base/err.h"
 
 /* PRAGMA user_version. An index with another number has another schema, and is made again. */
-#define WARD_INDEX_SCHEMA 6
+#define WARD_INDEX_SCHEMA 7
 
 struct ward_index_db {
 	sqlite3 *db; /* NULL: closed */
@@ -19,6 +20,11 @@ void ward_index_db_close(struct ward_index_db *x);
 /* Opens the file of a store. flags: of sqlite3_open_v2(). */
 int ward_index_db_open(struct ward_store *st, int flags, struct ward_index_db *ret,
 	struct ward_err *err) ward_must_check;
+/* From now on nothing but reading. */
+void ward_index_db_only_read(const struct ward_index_db *x);
+/* Opens it for a question: nothing but reading. -ENODATA: there is no index that can be asked. */
+int ward_index_open_asked(
+	struct ward_store *st, struct ward_index_db *x, struct ward_err *err) ward_must_check;
 /* Makes the tables in an empty database. */
 int ward_index_db_make(const struct ward_index_db *x, struct ward_err *err) ward_must_check;
 /* -EBADMSG: a table or an index is gone, changed, or one too many (a trigger would run in here). */
@@ -43,3 +49,5 @@ int ward_index_db_number(const struct ward_index_db *x, const char *sql, uint64_
  */
 #define WARD_INDEX_STAMP_MAX 33
 void ward_index_stamp(struct ward_store *st, const char *session, char ret[WARD_INDEX_STAMP_MAX]);
+/* True if a line with the mac `last` (hexadecimal) ends at `bytes`; of 0 bytes always. */
+bool ward_index_same(struct ward_log *log, uint64_t bytes, const char *last);

@@ -12,8 +12,9 @@
 #include "audit/query/index.h"
 #include "audit/query/index_db.h"
 #include "audit/query/index_row.h"
-#include "audit/query/index_same.h"
+#include "audit/query/index_today.h"
 #include "audit/query/index_words.h"
+#include "audit/query/parse.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -32,7 +33,13 @@ struct filling {
 	uint64_t odd; /* lines that are no record, not the next one, or say what no row can */
 	char last[WARD_MAC_HEX + 1];
 	char stamp[WARD_INDEX_STAMP_MAX];
+	int64_t settled;
+	struct {
+		bool is, has_status, has_signal;
+		int64_t status, signal;
+	} end; /* the last record, if it is a session.end */
 	uint64_t added;
+	bool light;			      /* no trail is read */
 	const struct ward_index_result *told; /* whom to tell; NULL: nobody */
 	char scratch[WARD_LINE_MAX];	      /* texts of the line in hand */
 };
@@ -145,7 +152,11 @@ static int add_about(struct filling *f, const struct ward_index_row *row)
 	const json_t *detail = json_object_get(row->parsed, "detail");
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(f->x.db,
-		"INSERT OR REPLACE INTO about VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", -1, &s, NULL);
+		"INSERT OR REPLACE INTO about(session, started, verb, mode, project, owner, agent,"
+		" login, audit_session, command) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		-1, &s, NULL);
+	ward_cleanup_free char *command =
+		json_dumps(json_object_get(detail, "argv"), JSON_COMPACT | JSON_ENCODE_ANY);
 	if (rc == SQLITE_OK) {
 		(void)sqlite3_bind_int64(s, 1, f->session);
 		if (row->ns >= 0)
@@ -164,8 +175,44 @@ static int add_about(struct filling *f, const struct ward_index_row *row)
 		if (json_is_integer(v))
 			(void)sqlite3_bind_int64(s, 8 + i, json_integer_value(v));
 	}
+	if (rc == SQLITE_OK && command) {
+		int64_t number = 0;
+		rc = ward_index_words_number(f->words, command, strlen(command), &number);
+		(void)sqlite3_bind_int64(s, 10, number);
+	}
 	if (rc == SQLITE_OK)
 		rc = step(s);
+	(void)sqlite3_finalize(s);
+	return rc;
+}
+
+static void take_end(struct filling *f, const char *line, size_t len)
+{
+	json_t *o = ward_parse_record(line, len);
+	const json_t *status = json_object_get(o, "status");
+	const json_t *signal = json_object_get(o, "signal");
+	f->end.is = true;
+	f->end.has_status = json_is_integer(status);
+	f->end.status = json_integer_value(status);
+	f->end.has_signal = json_is_integer(signal);
+	f->end.signal = json_integer_value(signal);
+	json_decref(o);
+}
+
+/* How it ended, where its last record says so. */
+static int note_end(struct filling *f)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(
+		f->x.db, "UPDATE about SET status = ?, signal = ? WHERE session = ?", -1, &s, NULL);
+	if (rc == SQLITE_OK && f->end.is && f->end.has_status)
+		(void)sqlite3_bind_int64(s, 1, f->end.status);
+	if (rc == SQLITE_OK && f->end.is && f->end.has_signal)
+		(void)sqlite3_bind_int64(s, 2, f->end.signal);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 3, f->session);
+		rc = step(s);
+	}
 	(void)sqlite3_finalize(s);
 	return rc;
 }
@@ -186,10 +233,14 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 	}
 	f->odd += l.seq != f->records + 1 || row.ns < 0;
 	int rc = add_row(f, l.seq, at, &row);
-	if (rc == SQLITE_OK && ward_line_is(&l, "session.start"))
+	const bool start = ward_line_is(&l, "session.start");
+	if (rc == SQLITE_OK && start)
 		rc = add_labels(f, &row);
-	if (rc == SQLITE_OK && ward_line_is(&l, "session.start"))
+	if (rc == SQLITE_OK && start)
 		rc = add_about(f, &row);
+	f->end.is = false;
+	if (ward_line_is(&l, "session.end"))
+		take_end(f, line, len);
 	if (rc != SQLITE_OK) {
 		int r = ward_index_db_error(rc);
 		return r ? r : -EIO;
@@ -211,8 +262,8 @@ static int make_session(struct filling *f, const char *name, struct ward_err *er
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(f->x.db,
-		"INSERT INTO session(name, bytes, records, last, odd, stamp)"
-		" VALUES(?, 0, 0, '', 0, '')",
+		"INSERT INTO session(name, bytes, records, last, odd, stamp, settled)"
+		" VALUES(?, 0, 0, '', 0, '', 0)",
 		-1, &s, NULL);
 	if (rc == SQLITE_OK) {
 		bind_text(s, 1, name);
@@ -221,6 +272,7 @@ static int make_session(struct filling *f, const char *name, struct ward_err *er
 	(void)sqlite3_finalize(s);
 	f->session = sqlite3_last_insert_rowid(f->x.db);
 	f->records = f->odd = 0;
+	f->settled = WARD_INDEX_OPEN;
 	f->last[0] = f->stamp[0] = '\0';
 	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(&f->x, rc, err);
 }
@@ -231,8 +283,8 @@ static int find_session(
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(f->x.db,
-		"SELECT id, bytes, records, last, odd, stamp FROM session WHERE name = ?", -1, &s,
-		NULL);
+		"SELECT id, bytes, records, last, odd, stamp, settled FROM session WHERE name = ?",
+		-1, &s, NULL);
 	if (rc != SQLITE_OK)
 		return ward_index_db_fail(&f->x, rc, err);
 	bind_text(s, 1, name);
@@ -246,6 +298,7 @@ static int find_session(
 		snprintf(f->last, sizeof(f->last), "%s", last ? last : "");
 		f->odd = (uint64_t)sqlite3_column_int64(s, 4);
 		snprintf(f->stamp, sizeof(f->stamp), "%s", stamp ? stamp : "");
+		f->settled = sqlite3_column_int64(s, 6);
 	}
 	(void)sqlite3_finalize(s);
 	if (rc == SQLITE_ROW)
@@ -297,18 +350,20 @@ static int count_kinds(struct filling *f, struct ward_err *err)
 			       f->session, err);
 }
 
-static int update_session(
-	struct ward_store *st, struct filling *f, const char *name, struct ward_err *err)
+static int settle(struct filling *f, const char *stamp, struct ward_err *err)
+{
+	if (f->settled != WARD_INDEX_ENDED || !*stamp)
+		return 0;
+	return ward_index_db_run_for(
+		&f->x, "UPDATE session SET settled = 2 WHERE id = ?", f->session, err);
+}
+
+static int read_trail(struct ward_store *st, struct filling *f, const char *name, uint64_t bytes,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
-	char stamp[WARD_INDEX_STAMP_MAX];
-	uint64_t bytes = 0;
 	const uint64_t added = f->added;
-	int r = find_session(f, name, &bytes, err);
-	/* Before the trail is read: what it gains meanwhile is seen the next time. */
-	ward_index_stamp(st, name, stamp);
-	if (r < 0 || (stamp[0] && strcmp(stamp, f->stamp) == 0))
-		return r;
+	int r = 0;
 	/* No trail: a session that never began has no records. */
 	bool there = ward_store_open_log(st, name, &log, NULL) == 0;
 	if (!there || !ward_index_same(log, bytes, f->last)) {
@@ -317,46 +372,143 @@ static int update_session(
 		f->last[0] = '\0';
 	}
 	f->at = bytes;
+	f->end.is = false;
 	if (r == 0 && there)
 		r = ward_query_walk_from(log, &bytes, false, add_record, f, err);
 	if (r == 0 && f->added != added)
 		r = count_kinds(f, err);
-	return r == 0 ? note_session(f, stamp, err) : r;
+	if (r == 0 && f->added != added) {
+		int rc = note_end(f);
+		r = rc == SQLITE_OK ? 0 : ward_index_db_fail(&f->x, rc, err);
+	}
+	return r;
 }
 
-static int by_text(const void *a, const void *b)
+static int update_session(
+	struct ward_store *st, struct filling *f, const char *name, struct ward_err *err)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	char stamp[WARD_INDEX_STAMP_MAX];
+	uint64_t bytes = 0;
+	int r = find_session(f, name, &bytes, err);
+	/* Before the trail is read: what it gains meanwhile is seen the next time. */
+	ward_index_stamp(st, name, stamp);
+	if (r < 0)
+		return r;
+	if (!stamp[0] || strcmp(stamp, f->stamp) != 0) {
+		if (f->light)
+			return 0;
+		r = read_trail(st, f, name, bytes, err);
+		if (r == 0)
+			r = note_session(f, stamp, err);
+	}
+	return r == 0 ? settle(f, stamp, err) : r;
 }
 
-/* A session that has no directory any more; -1: there is none. names: sorted. */
-static int find_gone(
-	struct filling *f, const struct ward_store_names *names, int64_t *ret, struct ward_err *err)
+/* --- which sessions to look at --- */
+
+/* Sessions of the index. */
+struct known {
+	struct one {
+		int64_t id;
+		char *name;
+	} * v;
+	size_t n;
+};
+
+static void free_known(struct known *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		free(k->v[i].name);
+	free(k->v);
+	*k = (struct known){0};
+}
+
+static int list_known(
+	const struct filling *f, const char *sql, struct known *k, struct ward_err *err)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(f->x.db, "SELECT id, name FROM session", -1, &s, NULL);
-	*ret = -1;
-	while (rc == SQLITE_OK && *ret < 0 && sqlite3_step(s) == SQLITE_ROW) {
+	int rc = sqlite3_prepare_v2(f->x.db, sql, -1, &s, NULL);
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 1);
-		if (name && names->n &&
-			bsearch(&name, names->v, names->n, sizeof(*names->v), by_text))
-			continue;
-		*ret = sqlite3_column_int64(s, 0);
+		struct one *v = k->n & (k->n - 1)
+					? k->v
+					: reallocarray(k->v, k->n ? 2 * k->n : 1, sizeof(*v));
+		k->v = v ? v : k->v;
+		char *copy = v ? strdup(name ? name : "") : NULL;
+		rc = copy ? SQLITE_OK : SQLITE_NOMEM;
+		if (copy)
+			k->v[k->n++] = (struct one){sqlite3_column_int64(s, 0), copy};
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? 0 : ward_index_db_fail(&f->x, rc, err);
+}
+
+static int drop_session(struct filling *f, int64_t id, struct ward_err *err)
+{
+	int r = forget_records(f, id, err);
+	return r < 0 ? r
+		     : ward_index_db_run_for(&f->x, "DELETE FROM session WHERE id = ?", id, err);
+}
+
+/* One row for each directory of a session. Both lists are in the order of names. */
+static int match_names(struct ward_store *st, struct filling *f, struct ward_err *err)
+{
+	ward_cleanup(free_known) struct known k = {0};
+	ward_cleanup(ward_store_names_free) struct ward_store_names names = {0};
+	int r = ward_store_list(st, &names, err);
+	if (r == 0)
+		r = list_known(f, "SELECT id, name FROM session ORDER BY name", &k, err);
+	for (size_t i = 0, at = 0; r == 0 && (i < names.n || at < k.n);) {
+		const int order = at == k.n	 ? -1
+				  : i == names.n ? 1
+						 : strcmp(names.v[i], k.v[at].name);
+		if (order < 0)
+			r = make_session(f, names.v[i], err);
+		else if (order > 0)
+			r = drop_session(f, k.v[at].id, err);
+		i += order <= 0;
+		at += order >= 0;
+	}
+	return r;
+}
+
+/* What the ledger says now of the sessions that it has entries of. */
+static int note_news(struct filling *f, const struct ward_index_today *today, struct ward_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(
+		f->x.db, "UPDATE session SET settled = ? WHERE name = ?", -1, &s, NULL);
+	for (size_t i = 0; rc == SQLITE_OK && i < today->n; i++) {
+		(void)sqlite3_bind_int64(
+			s, 1, today->v[i].ended ? WARD_INDEX_ENDED : WARD_INDEX_OPEN);
+		bind_text(s, 2, today->v[i].name);
+		rc = step(s);
 	}
 	(void)sqlite3_finalize(s);
 	return rc == SQLITE_OK ? 0 : ward_index_db_fail(&f->x, rc, err);
 }
 
-static int drop_gone(struct filling *f, const struct ward_store_names *names, struct ward_err *err)
+/* So much of the ledger is worth that the index remembers to have followed it. */
+#define BEHIND_MAX ((uint64_t)64 << 10)
+
+static int update_all(struct ward_store *st, struct filling *f, struct ward_err *err)
 {
-	int64_t gone = 0;
-	int r = 0;
-	while (r == 0 && (r = find_gone(f, names, &gone, err)) == 0 && gone >= 0) {
-		r = forget_records(f, gone, err);
-		if (r == 0)
-			r = ward_index_db_run_for(
-				&f->x, "DELETE FROM session WHERE id = ?", gone, err);
-	}
+	ward_cleanup(ward_index_today_clear) struct ward_index_today today = {0};
+	ward_cleanup(free_known) struct known open = {0};
+	int r = ward_index_today_look(st, &f->x, &today, err);
+	const bool same = today.followed && today.same_names;
+	if (r == 0 && !today.followed)
+		r = ward_index_db_run(&f->x, "UPDATE session SET settled = 0", err);
+	if (r == 0 && !same)
+		r = match_names(st, f, err);
+	if (r == 0)
+		r = note_news(f, &today, err);
+	if (r == 0)
+		r = list_known(f, "SELECT id, name FROM session WHERE settled < 2", &open, err);
+	for (size_t i = 0; r == 0 && i < open.n; i++)
+		r = update_session(st, f, open.v[i].name, err);
+	if (r == 0 && (!same || today.n > 0 || today.behind > BEHIND_MAX))
+		r = ward_index_today_keep(&f->x, &today, err);
 	return r;
 }
 
@@ -378,18 +530,13 @@ static int prepare(struct filling *f, struct ward_err *err)
 static int fill(struct ward_store *st, struct filling *f, const char *only,
 	struct ward_index_result *ret, struct ward_err *err)
 {
-	struct ward_store_names names = {0};
 	f->told = ret;
+	f->light = ret->light;
 	int r = prepare(f, err);
 	if (r == 0 && only)
 		return update_session(st, f, only, err);
 	if (r == 0)
-		r = ward_store_list(st, &names, err);
-	if (r == 0)
-		r = drop_gone(f, &names, err);
-	for (size_t i = 0; r == 0 && i < names.n; i++)
-		r = update_session(st, f, names.v[i], err);
-	ward_store_names_free(&names);
+		r = update_all(st, f, err);
 	if (r == 0)
 		r = ward_index_db_number(
 			&f->x, "SELECT count(*) FROM session", &ret->sessions, err);
@@ -416,18 +563,20 @@ static int update(struct ward_store *st, const char *only, struct ward_index_res
 	static const char begin[] = "PRAGMA synchronous = OFF; BEGIN IMMEDIATE";
 	struct filling *f = calloc(1, sizeof(*f));
 	uint64_t version = 0;
-	int r = f ? make_file(st, err) : ward_err_sys(err, -ENOMEM, "index");
+	int r = !f ? ward_err_sys(err, -ENOMEM, "index") : ret->light ? 0 : make_file(st, err);
 	if (r == 0)
 		r = ward_index_db_open(st, SQLITE_OPEN_READWRITE, &f->x, err);
 	/* It can be made again: a crash may take it. */
-	/* Who adds one session waits for nobody: the next question does it. */
-	if (r == 0 && only)
+	/* Who adds one session, or reads no trail, waits for nobody: the next question does it. */
+	if (r == 0 && (only || ret->light))
 		(void)sqlite3_busy_timeout(f->x.db, 0);
 	if (r == 0)
 		r = ward_index_db_run(&f->x, begin, err);
 	if (r == 0)
 		r = ward_index_db_number(&f->x, "PRAGMA user_version", &version, err);
-	if (r == 0 && version == 0)
+	if (r == 0 && version == 0 && ret->light)
+		r = -ENODATA;
+	else if (r == 0 && version == 0)
 		r = ward_index_db_make(&f->x, err);
 	else if (r == 0 && version != WARD_INDEX_SCHEMA)
 		r = ward_err_set(err, -EBADMSG, "index: of another version");
@@ -459,7 +608,7 @@ static int remove_index(struct ward_store *st, struct ward_err *err)
 static int update_or_remake(struct ward_store *st, const char *only, bool rebuild,
 	struct ward_index_result *ret, struct ward_err *err)
 {
-	struct ward_index_result res = {.tell = ret->tell, .user = ret->user};
+	struct ward_index_result res = {.tell = ret->tell, .user = ret->user, .light = ret->light};
 	if (!ward_store_index_ours(st))
 		return ward_err_set(err, -EPERM,
 			"%s belongs to another user, and only that user can make its index",
@@ -467,7 +616,7 @@ static int update_or_remake(struct ward_store *st, const char *only, bool rebuil
 	int r = rebuild ? remove_index(st, err) : 0;
 	if (r == 0)
 		r = update(st, only, &res, err);
-	if (r == -EBADMSG) {
+	if (r == -EBADMSG && !ret->light) {
 		res = (struct ward_index_result){.tell = ret->tell, .user = ret->user};
 		r = remove_index(st, err);
 		if (r == 0)

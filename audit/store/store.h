@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "audit/format.h"
@@ -193,6 +194,11 @@ void ward_store_daily_again(struct ward_store *st);
  */
 bool ward_store_is_news(struct ward_store *st, const char *said, const char *text);
 
+/*
+ * What the directory of the sessions looks like from outside: its times change when a directory of
+ * a session comes or goes. -ENOENT: it is not there.
+ */
+int ward_store_stat_sessions(struct ward_store *st, struct stat *ret) ward_must_check;
 /* Names of the sessions that have a directory. */
 int ward_store_list(
 	struct ward_store *st, struct ward_store_names *ret, struct ward_err *err) ward_must_check;

@@ -82,6 +82,17 @@ int ward_store_list(struct ward_store *st, struct ward_store_names *ret, struct 
 	return list_names(st, st->sessions_fd, "sessions", ret, err);
 }
 
+int ward_store_stat_sessions(struct ward_store *st, struct stat *ret)
+{
+	struct stat sb;
+	if (st->sessions_fd < 0)
+		return -ENOENT;
+	if (fstat(st->sessions_fd, &sb) < 0)
+		return -errno;
+	*ret = sb;
+	return 0;
+}
+
 int ward_store_list_marks(struct ward_store *st, struct ward_store_names *ret, struct ward_err *err)
 {
 	return list_names(st, st->running_fd, "running", ret, err);

@@ -11,7 +11,7 @@
 #include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
 
-#define HEAD "wardfs ledger seen 1\n"
+#define HEAD "wardfs ledger seen 2\n"
 #define HEAD_LEN (sizeof(HEAD) - 1)
 #define BODY (HEAD_LEN + WARD_MAC_BYTES)
 
@@ -59,6 +59,7 @@ enum {
 	LOST = 1U << 6,
 	CAUSE = 1U << 7, /* there is one, perhaps empty */
 	REASON = 1U << 8,
+	CHECKPOINT = 1U << 9,
 };
 
 static uint64_t flags_of(const struct ward_ledger_session *s)
@@ -66,7 +67,8 @@ static uint64_t flags_of(const struct ward_ledger_session *s)
 	return (s->started ? STARTED : 0U) | (s->ended ? ENDED : 0U) |
 	       (s->complete ? COMPLETE : 0U) | (s->expired ? EXPIRED : 0U) |
 	       (s->removed ? REMOVED : 0U) | (s->held ? HELD : 0U) | (s->lost ? LOST : 0U) |
-	       (s->cause ? CAUSE : 0U) | (s->held_reason ? REASON : 0U);
+	       (s->cause ? CAUSE : 0U) | (s->held_reason ? REASON : 0U) |
+	       (s->has_checkpoint ? CHECKPOINT : 0U);
 }
 
 /* `before`: the keys that were written last; most sessions have the same. */
@@ -90,6 +92,11 @@ static void put_session(struct ward_buf *b, const struct ward_ledger_session *s,
 	put_number(b, s->held_by);
 	put_text(b, s->held_reason);
 	put_text(b, s->cause);
+	if (s->has_checkpoint) {
+		put_number(b, s->checkpoint.number);
+		ward_buf_add(b, s->checkpoint.root, sizeof(s->checkpoint.root));
+		ward_buf_add(b, s->checkpoint.signature, sizeof(s->checkpoint.signature));
+	}
 	put_number(b, same);
 	if (!same) {
 		put_number(b, s->n_keys);
@@ -227,6 +234,14 @@ static void take_session(struct from *f, struct ward_ledger_view *v)
 	s->held_by = take_number(f);
 	s->held_reason = take_owned(f, flags & REASON);
 	s->cause = take_owned(f, flags & CAUSE);
+	s->has_checkpoint = flags & CHECKPOINT;
+	if (s->has_checkpoint) {
+		/* It covers what the end says (take_checkpoint()). */
+		s->checkpoint.size = s->records;
+		s->checkpoint.number = take_number(f);
+		take_bytes(f, s->checkpoint.root, sizeof(s->checkpoint.root));
+		take_bytes(f, s->checkpoint.signature, sizeof(s->checkpoint.signature));
+	}
 	if (take_number(f) == 0) {
 		s->n_keys = take_number(f);
 		take_bytes(f, s->keys, sizeof(s->keys));
@@ -292,7 +307,13 @@ int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_
 	at.covered_from = take_number(&f);
 	v.claimed = take_number(&f);
 	take_keys(&f, &v);
-	for (uint64_t n = take_number(&f); f.error == 0 && n > 0; n--)
+	uint64_t n = take_number(&f);
+	/* Each takes more bytes than that. */
+	if (n > f.left / sizeof(n))
+		f.error = -EBADMSG;
+	if (f.error == 0)
+		f.error = ward_ledger_view_reserve(&v, n);
+	for (; f.error == 0 && n > 0; n--)
 		take_session(&f, &v);
 	if (f.error == 0 && (f.left > 0 || at.n == 0 || at.tree.n != at.n || at.notes_size == 0))
 		f.error = -EBADMSG;

@@ -3,14 +3,15 @@
  * What a reading of the ledger found, kept so that a listing reads what came after it and no more:
  * the file "ledger.seen" of the state directory (ward_store_read_seen()).
  *
- *   "wardfs ledger seen 1\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
+ *   "wardfs ledger seen 2\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
  *   ledger and of its checkpoints; where the reading ended (struct ward_ledger_resume); keys and
  *   sessions (struct ward_ledger_view). Numbers are of 8 bytes, in the order of this machine; a
  *   text is its length and its bytes.
  *
  * The MAC is BLAKE2b with H(root, "wardfs ledger seen" || 0x00 || "host"): only a holder of the
  * root key can make the file. The file proves nothing about entries that were changed in their
- * place later, so verification never uses it.
+ * place later, so `verify` and --verify never use it. A verb that shows a trail and warns if that
+ * trail is not intact does: it compares the trail with what the ledger said.
  */
 #pragma once
 
@@ -35,7 +36,8 @@ int ward_ledger_seen_put(const uint8_t root[WARD_KEY_BYTES], const struct ward_l
 	struct ward_buf *b) ward_must_check;
 /*
  * Takes the file apart. -EBADMSG: the file is not whole, was not made with this root key, or speaks
- * of other files than id. Sessions come without checkpoints. ward_ledger_view_free().
+ * of other files than id. Of the checkpoint of a session comes what its trail is compared with:
+ * size, root, number and signature. ward_ledger_view_free().
  */
 int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
 	const char *data, size_t len, struct ward_ledger_resume *ret_at,

@@ -45,12 +45,9 @@ const struct ward_ledger_session *ward_ledger_view_find(
 	return slot && *slot ? &v->v[*slot - 1] : NULL;
 }
 
-/* Half of the slots are in use at most. */
-static int grow(struct ward_ledger_view *v)
+/* n is a power of two. */
+static int grow_to(struct ward_ledger_view *v, size_t n)
 {
-	if (v->n_slots && v->n < v->n_slots / 2)
-		return 0;
-	const size_t n = v->n_slots ? 2 * v->n_slots : 64;
 	size_t *fresh = calloc(n, sizeof(*fresh));
 	struct ward_ledger_session *more = reallocarray(v->v, n / 2, sizeof(*more));
 	v->v = more ? more : v->v;
@@ -64,6 +61,22 @@ static int grow(struct ward_ledger_view *v)
 	for (size_t i = 0; i < v->n; i++)
 		*slot_of(v, v->v[i].name, strlen(v->v[i].name)) = i + 1;
 	return 0;
+}
+
+/* Half of the slots are in use at most. */
+static int grow(struct ward_ledger_view *v)
+{
+	if (v->n_slots && v->n < v->n_slots / 2)
+		return 0;
+	return grow_to(v, v->n_slots ? 2 * v->n_slots : 64);
+}
+
+int ward_ledger_view_reserve(struct ward_ledger_view *v, size_t n)
+{
+	size_t slots = v->n_slots ? v->n_slots : 64;
+	while (slots / 2 <= n)
+		slots *= 2;
+	return slots == v->n_slots ? 0 : grow_to(v, slots);
 }
 
 struct ward_ledger_session *ward_ledger_view_take(

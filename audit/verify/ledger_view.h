@@ -46,7 +46,11 @@ struct ward_ledger_session {
 	struct ward_public_key keys[2];
 	size_t n_keys;
 	bool has_checkpoint;
-	struct ward_checkpoint checkpoint;
+	struct {
+		uint64_t size, number;
+		uint8_t root[WARD_HASH_BYTES];
+		uint8_t signature[WARD_SIGN_BYTES];
+	} checkpoint;
 };
 /* A key that gave way to another: from, to, signature, each a text without spaces. */
 #define WARD_ROTATION_MAX (2 * WARD_VKEY_MAX + WARD_SIGNATURE_TEXT_MAX + 4)
@@ -73,6 +77,8 @@ struct ward_ledger_view {
 };
 
 void ward_ledger_view_free(struct ward_ledger_view *v);
+/* Room for n sessions at once. */
+int ward_ledger_view_reserve(struct ward_ledger_view *v, size_t n) ward_must_check;
 /* That of the name, made if need be; NULL: no memory. Valid until the next one is made. */
 struct ward_ledger_session *ward_ledger_view_take(
 	struct ward_ledger_view *v, const char *name, size_t len);

@@ -115,14 +115,14 @@ static void worse(struct ward_verify_result *ret, const struct ward_verify_resul
 /* The file's last checkpoint, and the one that the ledger has. */
 static void judge_last(const struct walk *w, struct ward_verify_result *ret)
 {
-	const struct ward_checkpoint *told = &w->known->checkpoint;
 	const struct ward_checkpoint *last = w->notes->n > 0 ? &w->notes->v[w->notes->n - 1] : NULL;
-	if (!last || last->number < told->number)
+	const struct ward_ledger_session *known = w->known;
+	if (!last || last->number < known->checkpoint.number)
 		ward_verify_say(ret, WARD_VERIFY_TRUNCATED, 0, "the last checkpoint is missing");
-	else if (last->number > told->number)
+	else if (last->number > known->checkpoint.number)
 		ward_verify_say(ret, WARD_VERIFY_INCOMPLETE, 0,
 			"checkpoints follow the end that the ledger has");
-	else if (memcmp(last->signature, told->signature, sizeof(told->signature)) != 0)
+	else if (memcmp(last->signature, known->checkpoint.signature, sizeof(last->signature)) != 0)
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
 			"the last checkpoint is not the one that the ledger has");
 }
@@ -327,7 +327,10 @@ static bool take_checkpoint(
 		!ward_checkpoint_verify(&c, b.data, key) || strcmp(c.session, s->name) != 0 ||
 		c.size != s->records)
 		return false;
-	s->checkpoint = c;
+	s->checkpoint.size = c.size;
+	s->checkpoint.number = c.number;
+	memcpy(s->checkpoint.root, c.root, sizeof(c.root));
+	memcpy(s->checkpoint.signature, c.signature, sizeof(c.signature));
 	return true;
 }
 

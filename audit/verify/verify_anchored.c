@@ -11,6 +11,7 @@
 #include "audit/log/lines.h"
 #include "audit/log/merkle.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 
 /* A note and where it stands, sorted as one. */
@@ -214,6 +215,24 @@ int ward_anchored_cosigned(int fd, const struct ward_note_key *log,
 	}
 	*ret = n;
 	return 0;
+}
+
+void ward_anchored_say_cosigned(
+	const struct ward_note_key *witness, uint64_t time_s, struct ward_verify_result *ret)
+{
+	char when[WARD_CLOCK_TEXT_MAX] = "";
+	/* A witness can sign any number: not every one is a time that has a text. */
+	if (time_s <= UINT64_MAX / WARD_NS_PER_SEC)
+		ward_clock_format(time_s * WARD_NS_PER_SEC, when);
+	if (*when)
+		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
+			"%s cosigned %" PRIu64 " entries, the last time at %.19sZ", witness->name,
+			ret->records, when);
+	else
+		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
+			"%s cosigned %" PRIu64 " entries, at a time that no clock shows (%" PRIu64
+			" s after 1970)",
+			witness->name, ret->records, time_s);
 }
 
 int ward_verify_anchored_ledger(

@@ -46,6 +46,9 @@ int ward_verify_anchored(struct ward_log *log, const struct ward_checkpoint_list
 int ward_anchored_cosigned(int fd, const struct ward_note_key *log,
 	const struct ward_note_key *witness, struct ward_ledger_notes *ret, uint64_t *ret_time,
 	size_t *ret_bad, struct ward_err *err) ward_must_check;
+/* Says in an INTACT result of ward_verify_anchored_ledger() what the witness cosigned, and when. */
+void ward_anchored_say_cosigned(
+	const struct ward_note_key *witness, uint64_t time_s, struct ward_verify_result *ret);
 
 /* Is the note signed by a key of this host: of any session of the ledger, one that gave way, or
  * `own` (NULL: none)? */

@@ -23,11 +23,19 @@ static void name_of(char ret[NAME_MAX_], unsigned n)
 		snprintf(ret, NAME_MAX_, "policy.%u", n);
 }
 
-static int compare(int dir_fd, const char *name, const struct ward_buf *want, bool must,
-	struct ward_verify_result *ret, struct ward_err *err)
+int ward_policy_files_in(void *ctx, const char *name)
+{
+	const int *dir_fd = ctx;
+	const int fd = ward_fd_open_regular(*dir_fd, name, O_RDONLY);
+	return fd == -EINVAL || fd == -ELOOP ? -EFBIG : fd;
+}
+
+static int compare(const struct ward_policy_files *files, const char *name,
+	const struct ward_buf *want, bool must, struct ward_verify_result *ret,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf have = WARD_BUF_INIT;
-	ward_cleanup_fd int fd = ward_fd_open_regular(dir_fd, name, O_RDONLY);
+	ward_cleanup_fd int fd = files->open(files->ctx, name);
 	if (fd == -ENOENT) {
 		if (must)
 			ward_verify_say(ret, WARD_VERIFY_DELETED, 0,
@@ -35,9 +43,7 @@ static int compare(int dir_fd, const char *name, const struct ward_buf *want, bo
 		return 0;
 	}
 	/* What is longer, or no regular file, is another text. */
-	int r = fd == -EINVAL || fd == -ELOOP ? -EFBIG
-		: fd < 0		      ? fd
-					      : ward_fd_read_all(fd, want->len, &have);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, want->len, &have);
 	if (r < 0 && r != -EFBIG)
 		return ward_err_sys(err, r, "%s", name);
 	if (r < 0 || have.len != want->len ||
@@ -47,24 +53,24 @@ static int compare(int dir_fd, const char *name, const struct ward_buf *want, bo
 	return 0;
 }
 
-int ward_verify_policies(
-	struct ward_log *log, int dir_fd, struct ward_verify_result *ret, struct ward_err *err)
+int ward_verify_policies(struct ward_log *log, const struct ward_policy_files *files,
+	struct ward_verify_result *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts t = {0};
-	struct stat sb;
 	char name[NAME_MAX_];
 	unsigned n = 0;
 	if (ret->state != WARD_VERIFY_INTACT && ret->state != WARD_VERIFY_GAP &&
 		ret->state != WARD_VERIFY_INCOMPLETE)
 		return 0;
 	/* Without a reload the first records have all there is. */
-	const bool first = fstatat(dir_fd, "policy.1", &sb, AT_SYMLINK_NOFOLLOW) < 0;
+	ward_cleanup_fd int reloaded = files->open(files->ctx, "policy.1");
+	const bool first = reloaded == -ENOENT;
 	int r = ward_policy_texts_read(log, first, &t, err);
 	for (size_t i = 0; r == 0 && i < t.n; i++) {
 		if (!t.v[i].loaded || !t.v[i].meaning.len)
 			continue;
 		name_of(name, n);
-		r = compare(dir_fd, name, &t.v[i].sources, n == 0, ret, err);
+		r = compare(files, name, &t.v[i].sources, n == 0, ret, err);
 		n++;
 		if (ret->state == WARD_VERIFY_EDITED || ret->state == WARD_VERIFY_DELETED)
 			break;

@@ -5,11 +5,19 @@
 #include "audit/log/log.h"
 #include "audit/verify/result.h"
 
+/* Opens one of the files, for reading; -ENOENT: it is not there. -EFBIG: it is no file. */
+struct ward_policy_files {
+	int (*open)(void *ctx, const char *name);
+	void *ctx;
+};
+/* Those of a directory; ctx: its descriptor. */
+int ward_policy_files_in(void *ctx, const char *name) ward_must_check;
+
 /*
- * Compares the files `policy` and `policy.N` in the directory of a session with the trail, where
+ * Compares the files `policy` and `policy.N` of a session with the trail, where
  * *ret so far says that its lines are genuine (intact, gap, incomplete); what differs makes it
  * edited, what is missing deleted. Trails of wardfs 0.1 are left alone. Errors are those of
  * reading.
  */
-int ward_verify_policies(struct ward_log *log, int dir_fd, struct ward_verify_result *ret,
-	struct ward_err *err) ward_must_check;
+int ward_verify_policies(struct ward_log *log, const struct ward_policy_files *files,
+	struct ward_verify_result *ret, struct ward_err *err) ward_must_check;

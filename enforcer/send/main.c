@@ -32,6 +32,7 @@ struct sender {
 	const char *host; /* "": no TLS */
 	bool http;
 	struct ward_buf batch;
+	bool sent;
 	struct ward_buf heard; /* http: what was answered so far */
 	struct ward_err err;
 };
@@ -54,13 +55,21 @@ static _Noreturn void tell_text(enum ward_send_result result, const char *text)
 		strlen(text));
 }
 
-/* A member that is a number, which JSON of protocol buffers writes as a string (64 bits). */
-static int64_t number_of(const json_t *v)
+/*
+ * A count, which JSON of protocol buffers writes as a number or as a string (64 bits). -1: it is
+ * there, and is none.
+ */
+static int64_t count_of(const json_t *v)
 {
-	char *end = NULL;
+	if (!v || json_is_null(v))
+		return 0;
 	if (json_is_integer(v))
-		return json_integer_value(v);
-	return json_is_string(v) ? strtoll(json_string_value(v), &end, 10) : 0;
+		return json_integer_value(v) < 0 ? -1 : json_integer_value(v);
+	const char *text = json_is_string(v) ? json_string_value(v) : "";
+	const size_t n = strlen(text);
+	if (n == 0 || n > 18 || strspn(text, "0123456789") != n)
+		return -1;
+	return strtoll(text, NULL, 10);
 }
 
 /*
@@ -78,7 +87,10 @@ static _Noreturn void tell_answer(const struct send_answer *a, const char *body)
 		good ? json_object_get(partial, "errorMessage") : json_object_get(o, "message"));
 	if (good && a->len > 0 && !json_is_object(o))
 		tell_text(WARD_SEND_BAD, "its answer is not the JSON of OTLP");
-	t.rejected = good ? number_of(json_object_get(partial, "rejectedLogRecords")) : 0;
+	t.rejected = good ? count_of(json_object_get(partial, "rejectedLogRecords")) : 0;
+	if (t.rejected < 0 ||
+		(good && partial && !json_is_null(partial) && !json_is_object(partial)))
+		tell_text(WARD_SEND_BAD, "its answer is not the JSON of OTLP");
 	if (why || good)
 		tell(t, why ? why : "", why ? strlen(why) : 0);
 	tell(t, body, a->len);
@@ -125,8 +137,13 @@ static void take_answer(struct sender *s, bool ended)
 						  (int64_t)time(NULL), &a);
 	if (r < 0)
 		tell_text(WARD_SEND_BAD, "what it answers is not HTTP/1.1");
-	if (r > 0 && (!a.until_end || ended))
-		tell_answer(&a, s->heard.data + a.body);
+	if (r <= 0 || (a.until_end && !ended))
+		return;
+	/* What did not get there nobody has, whatever they say. Who has read the whole request has
+	 * acknowledged it with the answer. */
+	if (a.status < 300 && (!s->sent || send_wire_acknowledged(&s->wire) == 0))
+		tell_text(WARD_SEND_CUT, "it answered before it had the whole request");
+	tell_answer(&a, s->heard.data + a.body);
 }
 
 /* Reads what there is. -EAGAIN: no more now; 0: the other side has ended; else it is over. */
@@ -261,6 +278,7 @@ int main(int argc, char **argv)
 		tell_text(WARD_SEND_FILES, s.err.text);
 	shake_hands(&s);
 	send_batch(&s);
+	s.sent = true;
 	if (s.http)
 		await_answer(&s);
 	await_end(&s);

@@ -47,6 +47,16 @@ bool audit_labels_asked(const struct audit_cmd *c)
 	return c->n_labels > 0 || c->has_login || c->has_audit_session;
 }
 
+struct ward_index_wanted audit_labels_wanted(const struct audit_cmd *c)
+{
+	return (struct ward_index_wanted){.labels = c->labels,
+		.n_labels = c->n_labels,
+		.has_login = c->has_login,
+		.login = c->login,
+		.has_audit_session = c->has_audit_session,
+		.audit_session = c->audit_session};
+}
+
 bool audit_labels_match(struct audit_cmd *c, const char *session)
 {
 	struct asked a = {.c = c};

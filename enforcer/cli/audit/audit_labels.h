@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "audit/query/index_about.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 
 /*
@@ -13,3 +14,5 @@
 bool audit_labels_match(struct audit_cmd *c, const char *session);
 /* Does c name a label, or a login? */
 bool audit_labels_asked(const struct audit_cmd *c);
+/* The same question for the index. Borrows from c. */
+struct ward_index_wanted audit_labels_wanted(const struct audit_cmd *c);

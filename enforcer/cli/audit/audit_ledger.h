@@ -14,10 +14,9 @@
 int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
 /*
- * What the ledger says, for a listing: of entries that an earlier one read only the file
- * "ledger.seen" is read. An entry that was changed in its place since then is not found, as
- * verification does; sessions may come without their checkpoints. Anything that does not fit has
- * the whole ledger read.
+ * What the ledger says, for a listing or a warning: of entries that an earlier one read only the
+ * file "ledger.seen" is read. An entry that was changed in its place since then is not found, as
+ * verification does. Anything that does not fit has the whole ledger read.
  */
 int audit_ledger_list(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;

@@ -80,11 +80,16 @@ static unsigned segment_of(const char *name, bool *ret_packed)
 	return 0;
 }
 
-/* "policy.N", as the N-th reload is called. */
-static bool is_reloaded(const char *name)
+/* What may stand behind the end: archives have records of 20 blocks. */
+#define PADDING_MAX 65536U
+
+/* "policy", "policy.txt", and "policy.N", as the N-th reload is called. */
+static bool is_policy(const char *name)
 {
 	unsigned number = 0;
 	char text[32];
+	if (strcmp(name, "policy") == 0 || strcmp(name, "policy.txt") == 0)
+		return true;
 	if (sscanf(name, "policy.%9u", &number) != 1 || number == 0)
 		return false;
 	snprintf(text, sizeof(text), "policy.%u", number);
@@ -147,46 +152,83 @@ static int add_segment(struct audit_tar *t, unsigned number, bool packed, int fd
 	return 0;
 }
 
+/* Each once. */
+static int add_text(struct audit_tar *t, const char *name, int fd)
+{
+	struct audit_tar_text *v = reallocarray(t->texts, t->n_texts + 1, sizeof(*v));
+	bool twice = false;
+	for (size_t i = 0; i < t->n_texts; i++)
+		twice |= strcmp(t->texts[i].name, name) == 0;
+	if (v)
+		t->texts = v;
+	if (!v || twice) {
+		close(fd);
+		return v ? -EBADMSG : -ENOMEM;
+	}
+	snprintf(v[t->n_texts].name, sizeof(v->name), "%s", name);
+	v[t->n_texts++].fd = fd;
+	return 0;
+}
+
 static int take_member(int fd, uint64_t at, const struct member *m, struct audit_tar *t)
 {
-	static const char *const others[] = {"README", "public.keys", "policy", "policy.txt"};
 	bool packed = false;
 	const unsigned number = segment_of(m->name, &packed);
 	int *to = strcmp(m->name, "checkpoints") == 0	     ? &t->checkpoints
 		  : strcmp(m->name, "attestation.json") == 0 ? &t->attestation
 							     : NULL;
+	bool *seen = strcmp(m->name, "README") == 0	   ? &t->readme
+		     : strcmp(m->name, "public.keys") == 0 ? &t->keys
+							   : NULL;
+	const bool text = is_policy(m->name);
 	int got = -1;
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (strcmp(m->name, others[i]) == 0)
-			return 0;
-	if (is_reloaded(m->name))
-		return 0;
-	if ((!to && !number) || (to && *to >= 0))
+	if (seen) {
+		const bool twice = *seen;
+		*seen = true;
+		return twice ? -EBADMSG : 0;
+	}
+	if ((!to && !number && !text) || (to && *to >= 0))
 		return -EBADMSG;
 	int r = copy_member(fd, at, m->size, &got);
 	if (r < 0)
 		return r;
 	if (number)
 		return add_segment(t, number, packed, got);
+	if (text)
+		return add_text(t, m->name, got);
 	*to = got;
+	return 0;
+}
+
+/* What an archiver that reads on would find there is no part of the bundle that is verified. */
+static int check_end(int fd, uint64_t at, uint64_t size)
+{
+	char h[BLOCK];
+	if (size - at > PADDING_MAX)
+		return -EBADMSG;
+	for (; at < size; at += BLOCK) {
+		const size_t n = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
+		if (pread(fd, h, n, (off_t)at) != (ssize_t)n || !is_zero(h, n))
+			return -EBADMSG;
+	}
 	return 0;
 }
 
 static int read_members(int fd, uint64_t size, struct audit_tar *t)
 {
 	char h[BLOCK];
-	char dir[sizeof(((struct member *)NULL)->dir)] = "";
 	uint64_t at = 0;
 	for (unsigned i = 0; i < MEMBERS_MAX; i++) {
 		struct member m;
 		if (size - at < BLOCK || pread(fd, h, BLOCK, (off_t)at) != (ssize_t)BLOCK)
 			return -EBADMSG;
 		if (is_zero(h, BLOCK))
-			return t->n > 0 ? 0 : -EBADMSG;
+			return t->n > 0 ? check_end(fd, at, size) : -EBADMSG;
 		at += BLOCK;
-		if (!take_header(h, &m) || m.size > size - at || (i > 0 && strcmp(dir, m.dir) != 0))
+		if (!take_header(h, &m) || m.size > size - at ||
+			(i > 0 && strcmp(t->dir, m.dir) != 0))
 			return -EBADMSG;
-		snprintf(dir, sizeof(dir), "%s", m.dir);
+		snprintf(t->dir, sizeof(t->dir), "%s", m.dir);
 		int r = take_member(fd, at, &m, t);
 		const uint64_t padded = (m.size + BLOCK - 1) / BLOCK * BLOCK;
 		if (r < 0 || padded > size - at)
@@ -217,6 +259,9 @@ void audit_tar_clear(struct audit_tar *t)
 	for (size_t i = 0; i < t->n; i++)
 		close(t->v[i].fd);
 	free(t->v);
+	for (size_t i = 0; i < t->n_texts; i++)
+		close(t->texts[i].fd);
+	free(t->texts);
 	if (t->checkpoints >= 0)
 		close(t->checkpoints);
 	if (t->attestation >= 0)

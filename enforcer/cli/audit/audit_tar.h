@@ -3,10 +3,12 @@
  * A bundle (cmd_audit_bundle.c) read where it lies: what is in it goes into files without a name.
  *
  * The archive is foreign. It has members of one directory, each once, with names that a bundle can
- * have and sizes that fit into the file; anything else is no bundle.
+ * have and sizes that fit into the file; anything else is no bundle. Behind its end there are
+ * zeros, and not many.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "audit/log/log.h"
@@ -16,6 +18,13 @@ struct audit_tar {
 	struct ward_log_file *v; /* segments, rising; owned */
 	size_t n;
 	int checkpoints, attestation; /* owned, read from 0 on; -1: not in it */
+	struct audit_tar_text {
+		char name[32];
+		int fd;
+	} * texts; /* policies, owned: policy, policy.N, policy.txt */
+	size_t n_texts;
+	char dir[156]; /* what all members are in */
+	bool readme, keys;
 };
 #define AUDIT_TAR_INIT ((struct audit_tar){.checkpoints = -1, .attestation = -1})
 

@@ -3,6 +3,7 @@
 #include "enforcer/cli/audit/audit_trail.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,8 +169,10 @@ void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log 
 	struct ward_verify_result res = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, &err);
+	/* What an earlier reading of the ledger found is enough for a warning. */
 	if (r == 0)
-		r = audit_ledger_read(c, root, &ledger, &err);
+		r = c->verify ? audit_ledger_read(c, root, &ledger, &err)
+			      : audit_ledger_list(c, root, &ledger, &err);
 	if (r == 0) {
 		r = ward_verify_trail(log, session, root, ward_ledger_view_find(&ledger, session),
 			NULL, &res, &err);
@@ -181,4 +184,16 @@ void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log 
 	else if (res.state != WARD_VERIFY_INTACT && !res.running)
 		ward_sayf("this trail is not intact: %s%s%s", ward_verify_state_name(res.state),
 			res.text[0] ? ": " : "", res.text);
+}
+
+int audit_trail_open_segments(const char *path, int fd, struct ward_log **ret)
+{
+	const char *name = strrchr(path, '/') + 1;
+	ward_cleanup_free char *dir = strndup(path, (size_t)(name - path));
+	if (!dir)
+		return -ENOMEM;
+	if (strcmp(name, "trail.jsonl") != 0 && strcmp(name, "trail.jsonl.zst") != 0)
+		return ward_log_open_file(fd, ret);
+	ward_cleanup_fd int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir_fd < 0 ? -errno : ward_log_open(dir_fd, ret);
 }

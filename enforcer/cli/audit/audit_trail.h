@@ -41,3 +41,6 @@ void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log 
 
 /* Appends a path as it is called inside, escaped; a relative one is meant from the project. */
 void audit_trail_path(const char *path, struct ward_buf *ret);
+
+/* The file at path, fd; a first segment stands for those beside it too. */
+int audit_trail_open_segments(const char *path, int fd, struct ward_log **ret) ward_must_check;

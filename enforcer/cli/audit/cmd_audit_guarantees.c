@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "audit/query/index.h"
+#include "audit/query/index_about.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_labels.h"
@@ -33,6 +35,10 @@ struct guarantees {
 	unsigned seen;
 	bool counts;
 	bool indexed; /* the index knows where its probes are */
+	/* the index: NULL, empty: there is none */
+	struct ward_index *index;
+	struct ward_index_abouts abouts;
+	size_t hint;
 };
 
 static json_t *row_of(struct guarantees *g, const char *name)
@@ -167,19 +173,31 @@ static int read_trail(struct guarantees *g, struct ward_log *log, struct ward_er
 	ward_cleanup(ward_query_lines_clear) struct ward_query_lines lines = {0};
 	const struct ward_select found = {.filter = &probes, .lines = &lines};
 	struct ward_err none = WARD_ERR_INIT;
-	int r = ward_index_find(
-		g->c->store, g->session, log, &probes, NULL, WARD_INDEX_MATCHES, &lines, &none);
+	int r = ward_index_find_in(
+		g->index, g->session, log, &probes, NULL, WARD_INDEX_MATCHES, &lines, &none);
 	g->indexed = r == 0;
 	r = r == -ENOMEM ? r : ward_query_walk(log, true, take, g, err);
 	return r >= 0 && g->indexed && g->counts ? ward_select_walk(log, &found, take_found, g, err)
 						 : r;
 }
 
+/* By its start and its labels; the index knows those without the trail. */
+static bool is_asked(struct guarantees *g, const char *session)
+{
+	char started[WARD_CLOCK_TEXT_MAX];
+	const struct ward_index_about *a = ward_index_abouts_find(&g->abouts, session, &g->hint);
+	if (!a)
+		return audit_labels_match(g->c, session);
+	ward_clock_format((uint64_t)a->started, started);
+	return a->wanted &&
+	       (!g->c->since || a->started <= 0 || strcmp(started, g->c->since_time) >= 0);
+}
+
 static int look(struct guarantees *g, const char *session, struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	struct ward_err why = WARD_ERR_INIT;
-	if (!audit_labels_match(g->c, session))
+	if (!is_asked(g, session))
 		return 0;
 	g->session = session;
 	g->seen = 0;
@@ -283,10 +301,27 @@ static bool any_missing(const struct guarantees *g)
 	return json_array_size(g->failed) > 0;
 }
 
+/* One connection for all sessions. No trail is read for it, nothing needs it. */
+static int open_index(struct guarantees *g, struct ward_err *err)
+{
+	const struct audit_cmd *c = g->c;
+	struct ward_index_result res = {.light = true};
+	struct ward_err none = WARD_ERR_INIT;
+	const struct ward_index_wanted wanted = audit_labels_wanted(c);
+	(void)!ward_index_update(c->store, false, &res, &none);
+	int r = ward_index_about_all(c->store, &wanted, &g->abouts, err);
+	if (r < 0)
+		ward_index_abouts_clear(&g->abouts);
+	g->index = ward_index_open(c->store);
+	return r == -ENODATA ? 0 : r;
+}
+
 static int look_all(struct guarantees *g, struct ward_err *err)
 {
 	struct ward_store_names names = {0};
-	int r = ward_store_list(g->c->store, &names, err);
+	int r = open_index(g, err);
+	if (r == 0)
+		r = ward_store_list(g->c->store, &names, err);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
 		r = look(g, names.v[i], err);
 	ward_store_names_free(&names);
@@ -312,6 +347,8 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && g.unread)
 		r = ward_err_set(err, -EIO, "%" JSON_INTEGER_FORMAT " trail%s could not be read",
 			g.unread, ward_s((uint64_t)g.unread));
+	ward_index_close(g.index);
+	ward_index_abouts_clear(&g.abouts);
 	json_decref(g.all);
 	json_decref(g.failed);
 	return r < 0 ? r : missing;

@@ -8,10 +8,12 @@
 
 #include "audit/log/chain.h"
 #include "audit/query/index.h"
+#include "audit/query/index_about.h"
 #include "audit/query/query.h"
 #include "audit/query/session_ends.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_about.h"
@@ -36,21 +38,78 @@ struct list {
 	uint64_t absent; /* sessions without a trail to look into */
 	uint64_t unread; /* sessions whose trail could not be read */
 	struct ward_index_counts counts;
+	struct ward_index_abouts abouts; /* of the index: those trails need not be opened */
+	size_t hint;
+	struct ward_store_names names; /* of directories, once many sessions had none */
+	unsigned missed;
 	bool headed;
 	bool counted; /* the index answered for a session, and no line of its trail was read */
 	json_t *all;
 };
 
+/* So many trails of sessions that are to be listed are opened. */
+#define OPENED_MAX 64
+/* So many trails are looked for before the directory is read whole. */
+#define MISSED_MAX 64
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* False: the session certainly has no directory. */
+static bool may_be_there(struct list *l, const char *session)
+{
+	struct ward_err none = WARD_ERR_INIT;
+	if (l->missed <= MISSED_MAX && ++l->missed > MISSED_MAX &&
+		ward_store_list(l->c->store, &l->names, &none) < 0)
+		l->missed = 0;
+	return l->missed <= MISSED_MAX || (l->names.n && bsearch(&session, l->names.v, l->names.n,
+								 sizeof(*l->names.v), by_text));
+}
+
+static const struct ward_index_about *known_of(struct list *l, const char *session)
+{
+	return ward_index_abouts_find(&l->abouts, session, &l->hint);
+}
+
+/* As the first and the last record have it. */
+static void ends_of(const struct ward_index_about *a, struct ward_session_ends *ret)
+{
+	ret->start = json_pack("{s:{s:O?, s:O?, s:O?}}", "detail", "mode", a->mode, "project",
+		a->project, "argv", a->command);
+	char started[WARD_CLOCK_TEXT_MAX];
+	ward_clock_format((uint64_t)a->started, started);
+	if (a->started > 0)
+		json_object_set_new(ret->start, "time", json_string(started));
+	ret->end = json_object();
+	if (a->has_status)
+		json_object_set_new(ret->end, "status", json_integer(a->status));
+	if (a->has_signal)
+		json_object_set_new(ret->end, "signal", json_integer(a->signal));
+}
+
 /* Is the trail there? Its ends, where they can be read, are the caller's to clear. */
-static bool look(struct audit_cmd *c, const char *session, struct ward_session_ends *ret)
+static bool look(struct list *l, const char *session, struct ward_session_ends *ret)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	struct ward_err none = WARD_ERR_INIT;
+	const struct ward_index_about *a = known_of(l, session);
 	*ret = (struct ward_session_ends){0};
-	if (ward_store_open_log(c->store, session, &log, NULL) < 0)
+	if (a) {
+		ends_of(a, ret);
+		return true;
+	}
+	if (!may_be_there(l, session) || ward_store_open_log(l->c->store, session, &log, NULL) < 0)
 		return false;
 	(void)!ward_session_ends_read(log, ret, &none);
 	return true;
+}
+
+static bool labels_match(struct list *l, const char *session)
+{
+	const struct ward_index_about *a = audit_labels_asked(l->c) ? known_of(l, session) : NULL;
+	return a ? a->wanted : audit_labels_match(l->c, session);
 }
 
 static int count(void *ctx, const char *line, size_t len, const json_t *record)
@@ -66,7 +125,8 @@ static int count_matching(struct list *l, const char *session, uint64_t *ret, st
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
 	uint64_t n = 0;
-	int r = ward_store_open_log(l->c->store, session, &log, err);
+	int r = may_be_there(l, session) ? ward_store_open_log(l->c->store, session, &log, err)
+					 : -ENOENT;
 	if (r == 0)
 		r = audit_select(l->c, session, log, &s, err);
 	if (r == 0)
@@ -84,14 +144,14 @@ static bool wanted(struct list *l, const char *session, uint64_t *ret)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	if (!l->asked)
-		return audit_labels_match(l->c, session);
-	const struct ward_index_count *known = ward_index_counts_find(&l->counts, session);
-	if (known && (l->counts.exact || known->n == 0)) {
+		return labels_match(l, session);
+	uint64_t n = 0;
+	if (ward_index_counts_find(&l->counts, session, &n) && (l->counts.exact || n == 0)) {
 		l->counted = true;
-		*ret = known->n;
-		return known->n > 0 && audit_labels_match(l->c, session);
+		*ret = n;
+		return n > 0 && labels_match(l, session);
 	}
-	if (!audit_labels_match(l->c, session))
+	if (!labels_match(l, session))
 		return false;
 	int r = count_matching(l, session, ret, &err);
 	l->absent += r == -ENOENT;
@@ -199,7 +259,7 @@ static void list_ledger(struct list *l, const struct ward_ledger_view *v)
 		uint64_t matching = 0;
 		if (!wanted(l, v->v[i].name, &matching))
 			continue;
-		bool there = look(l->c, v->v[i].name, &e) || l->asked;
+		bool there = look(l, v->v[i].name, &e) || l->asked;
 		if (l->c->json)
 			put(l, session_json(&v->v[i], there), &e, matching);
 		else
@@ -211,32 +271,53 @@ static void list_ledger(struct list *l, const struct ward_ledger_view *v)
  * Of the system's writer, for whom they are about: the ledger's macs are not theirs to check. And
  * what is asked for may lie in trails that the ledger does not know (it was cut, or is another).
  */
-static int list_names(struct list *l, const struct ward_ledger_view *known, struct ward_err *err)
+static void list_some(
+	struct list *l, const struct ward_store_names *names, const struct ward_ledger_view *known)
 {
-	struct ward_store_names names = {0};
-	int r = ward_store_list(l->c->store, &names, err);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < names.n; i++) {
+	for (size_t i = 0; i < names->n; i++) {
 		ward_cleanup(ward_session_ends_clear) struct ward_session_ends e = {0};
 		uint64_t matching = 0;
 		char start[32] = "-";
-		if ((known && ward_ledger_view_find(known, names.v[i])) ||
-			!wanted(l, names.v[i], &matching))
+		if ((known && ward_ledger_view_find(known, names->v[i])) ||
+			!wanted(l, names->v[i], &matching))
 			continue;
-		(void)look(l->c, names.v[i], &e);
+		(void)look(l, names->v[i], &e);
 		if (l->c->json) {
-			put(l, json_pack("{s:s}", "session", names.v[i]), &e, matching);
+			put(l, json_pack("{s:s}", "session", names->v[i]), &e, matching);
 			continue;
 		}
 		if (ward_query_text(e.start, "time"))
 			snprintf(start, sizeof(start), "%.19sZ", ward_query_text(e.start, "time"));
 		const struct row row = {
-			names.v[i], start, "-", known ? "not in the ledger" : "-", matching};
+			names->v[i], start, "-", known ? "not in the ledger" : "-", matching};
 		print_row(l, &row, &e);
 	}
+}
+
+static int list_names(struct list *l, const struct ward_ledger_view *known, struct ward_err *err)
+{
+	struct ward_store_names names = {0};
+	/* What the index saw end has an entry in the ledger. */
+	if (known && l->abouts.complete) {
+		list_some(l, &l->abouts.open, known);
+		return 0;
+	}
+	int r = ward_store_list(l->c->store, &names, err);
+	if (r == 0)
+		list_some(l, &names, known);
 	ward_store_names_free(&names);
-	return 0;
+	return r;
+}
+
+/* By the index: of the sessions that the ledger knows, those without a directory. */
+static void count_absent(struct list *l, const struct ward_ledger_view *known)
+{
+	uint64_t there = l->counts.sessions;
+	if (!l->counts.complete || !l->abouts.complete)
+		return;
+	for (size_t i = 0; i < l->abouts.open.n; i++)
+		there -= there > 0 && !ward_ledger_view_find(known, l->abouts.open.v[i]);
+	l->absent = known->n > there ? known->n - there : 0;
 }
 
 static int list(struct list *l, struct ward_err *err)
@@ -260,6 +341,8 @@ static int list(struct list *l, struct ward_err *err)
 	list_ledger(l, &v);
 	if (l->asked)
 		r = list_names(l, &v, err);
+	if (l->asked)
+		count_absent(l, &v);
 	if (v.result.state != WARD_VERIFY_INTACT)
 		ward_sayf("the ledger is not intact: %s: %s",
 			ward_verify_state_name(v.result.state), v.result.text);
@@ -267,23 +350,42 @@ static int list(struct list *l, struct ward_err *err)
 	return r;
 }
 
+/* What the index has of sessions; where there is none, the trails are opened. */
+static int ask_abouts(struct list *l, bool fill, struct ward_err *err)
+{
+	const struct audit_cmd *c = l->c;
+	const struct ward_index_wanted wanted = audit_labels_wanted(c);
+	int r = ward_index_about_all(c->store, fill ? &wanted : NULL, &l->abouts, err);
+	if (r != -ENODATA)
+		return r;
+	ward_index_abouts_clear(&l->abouts);
+	return 0;
+}
+
 /*
- * Brings the index up to date, where that is ours to do, and asks it. Reading all trails once for
- * it takes as long as reading them for the answer.
+ * Brings the index up to date, where that is ours to do, and asks it. Where records are asked for,
+ * reading all trails once for it takes as long as reading them for the answer. Else none is read
+ * for it.
  */
 static int ask_index(struct list *l, struct ward_err *err)
 {
-	struct ward_index_result res = {0};
+	struct ward_index_result res = {.light = !l->asked};
 	struct ward_err none = WARD_ERR_INIT;
-	(void)!audit_index_update(l->c, false, &res, &none);
+	if (l->asked)
+		(void)!audit_index_update(l->c, false, &res, &none);
+	else
+		(void)!ward_index_update(l->c->store, false, &res, &none);
+	if (!l->asked)
+		return ask_abouts(l, true, err);
 	none = WARD_ERR_INIT;
 	int r = ward_index_count(l->c->store, &l->c->filter.f, &l->counts, &none);
-	if (r != -ENODATA) {
-		*err = none;
-		return r;
+	if (r == -ENODATA) {
+		ward_index_counts_clear(&l->counts);
+		return 0;
 	}
-	ward_index_counts_clear(&l->counts);
-	return 0;
+	*err = none;
+	/* The trails of a few are opened sooner. */
+	return r < 0 ? r : ask_abouts(l, l->counts.n > OPENED_MAX || audit_labels_asked(l->c), err);
 }
 
 static int run_list(struct audit_cmd *c, struct ward_err *err)
@@ -292,7 +394,7 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 	/* All trails are read for it, and the ledger says that. */
 	if (l.asked)
 		audit_ledger_note_question(c, ward_buf_str(&c->filter.said));
-	int r = l.asked && !c->no_index ? ask_index(&l, err) : 0;
+	int r = c->no_index ? 0 : ask_index(&l, err);
 	if (r == 0)
 		r = list(&l, err);
 	if (r == 0 && c->json)
@@ -311,6 +413,8 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 		r = ward_err_set(err, -EIO, "%" PRIu64 " trail%s could not be read", l.unread,
 			ward_s(l.unread));
 	ward_index_counts_clear(&l.counts);
+	ward_index_abouts_clear(&l.abouts);
+	ward_store_names_free(&l.names);
 	return r;
 }
 
@@ -319,7 +423,7 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option list_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
 	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
-		"With a filter: read every record, even if the index is up to date", 0},
+		"Read the trails, even if the index is up to date", 0},
 	{0},
 };
 const struct argp audit_list_argp = {list_options, audit_verb_parse, NULL,

@@ -24,6 +24,7 @@
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_bundle.h"
 #include "enforcer/cli/audit/audit_tar.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verified.h"
@@ -84,8 +85,9 @@ static int verify_copies(struct verify *v, struct ward_log *log, const char *nam
 	struct ward_verify_result *res, struct ward_err *err)
 {
 	ward_cleanup_fd int dir = -1;
+	const struct ward_policy_files files = {ward_policy_files_in, &dir};
 	int r = ward_store_open_session(v->c->store, name, &dir, err);
-	return r < 0 ? r : ward_verify_policies(log, dir, res, err);
+	return r < 0 ? r : ward_verify_policies(log, &files, res, err);
 }
 
 /* notes NULL: the checkpoints are not looked at. here: it is the one of a session of the store. */
@@ -315,9 +317,7 @@ static int verify_cosigned(struct verify *v, struct ward_err *err)
 		ward_verify_say(&res, WARD_VERIFY_MISSING, 0, "%s cosigned no checkpoint of it",
 			v->c->witness.name);
 	else if (res.state == WARD_VERIFY_INTACT)
-		ward_verify_say(&res, WARD_VERIFY_INTACT, 0,
-			"%s cosigned %" PRIu64 " entries, %" PRIu64 " s after 1970",
-			v->c->witness.name, res.records, time);
+		ward_anchored_say_cosigned(&v->c->witness, time, &res);
 	report(v, "witness", &res);
 	return 0;
 }
@@ -460,19 +460,6 @@ static bool verify_attestation(struct verify *v, int fd)
 	return true;
 }
 
-/* A first segment stands for those beside it too. */
-static int open_segments(const char *path, int fd, struct ward_log **ret)
-{
-	const char *name = strrchr(path, '/') + 1;
-	ward_cleanup_free char *dir = strndup(path, (size_t)(name - path));
-	if (!dir)
-		return -ENOMEM;
-	if (strcmp(name, "trail.jsonl") != 0 && strcmp(name, "trail.jsonl.zst") != 0)
-		return ward_log_open_file(fd, ret);
-	ward_cleanup_fd int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return dir_fd < 0 ? -errno : ward_log_open(dir_fd, ret);
-}
-
 /*
  * A trail elsewhere: its first line says of which session it is. notes_fd -1: there are no
  * checkpoints.
@@ -522,12 +509,17 @@ static int verify_bundle(
 	struct verify *v, const char *path, struct audit_tar *t, struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
+	struct ward_verify_result res = {0};
 	if (t->checkpoints < 0 && v->c->n_keys && !v->c->checkpoints)
 		return ward_err_set(err, -ENOENT, "%s contains no checkpoints", path);
 	int r = ward_log_open_files(t->v, t->n, &log);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", path);
 	r = verify_foreign(v, path, log, t->checkpoints, err);
+	if (r == 0)
+		r = audit_bundle_policies(t, log, &res, err);
+	if (r == 0 && res.state != WARD_VERIFY_INTACT)
+		report(v, t->dir, &res);
 	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation))
 		r = ward_err_set(err, -EBADMSG, "%s: its attestation is not valid", path);
 	return r;
@@ -556,7 +548,7 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 			path);
 	if (verify_proof(v, fd) || verify_attestation(v, fd))
 		return 0;
-	r = open_segments(path, fd, &log);
+	r = audit_trail_open_segments(path, fd, &log);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", path);
 	r = v->c->checkpoints ? 0 : open_notes(v, path, &notes_fd, err);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "enforcer/base/quantity.h"
@@ -25,6 +26,15 @@ int ward_export_cursor_open(const char *path, const char *session, struct ward_e
 	int r = ward_output_keep(path, 0600, &c->fd, err);
 	if (r < 0)
 		return r;
+	struct stat st;
+	if (fstat(c->fd, &st) < 0)
+		return ward_err_sys(err, -errno, "%s", path);
+	/* Who can write it has records passed over. */
+	if ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & S_IWOTH)
+		return ward_err_set(err, -EACCES,
+			"%s: others can write this cursor, and have records passed over; name a file "
+			"of your own, or chmod o-w it",
+			path);
 	ssize_t n = pread(c->fd, text, CURSOR_BYTES, 0);
 	if (n < 0)
 		return ward_err_sys(err, -errno, "%s", path);

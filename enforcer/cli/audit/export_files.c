@@ -41,6 +41,12 @@ int ward_export_file_open(
 		return ward_err_set(err, -EINVAL, "%s is not a regular file", path);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ward_err_sys(err, fd < 0 ? fd : -errno, "%s", path);
+	/* Who owns it can change it at any time: whom to trust, and what is shown. */
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		return ward_err_set(err, -EACCES,
+			"%s belongs to another user (uid %u), who can change it; copy it to a file "
+			"of your own once you know what it holds",
+			path, (unsigned)st.st_uid);
 	if (st.st_mode & S_IWOTH)
 		return ward_err_set(err, -EACCES,
 			"%s can be written by everybody; chmod o-w it once you know what it holds",

@@ -17,6 +17,9 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 
+/* Between two looks whether the command has ended. */
+#define LOOK_MS 10
+
 /* The nonce as it stands in request and answer: INTEGER, 8 bytes, positive, none too many. */
 #define NONCE 10
 #define IMPRINT (3 + 19)
@@ -97,9 +100,8 @@ static _Noreturn void child(const char *command, int in, int out)
 	_exit(126);
 }
 
-static int read_answer(int fd, struct ward_buf *ret)
+static int read_answer(int fd, uint64_t start, struct ward_buf *ret)
 {
-	const uint64_t start = ward_clock_mono_ns();
 	for (;;) {
 		char buf[4096];
 		struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -117,6 +119,21 @@ static int read_answer(int fd, struct ward_buf *ret)
 			ward_buf_add(ret, buf, (size_t)n);
 		if (ward_buf_error(ret) < 0)
 			return -EFBIG;
+	}
+}
+
+/* A command that has closed its output can go on without end. */
+static int await_end(pid_t pid, uint64_t start, int *ret_status)
+{
+	for (;;) {
+		const pid_t ended = waitpid(pid, ret_status, WNOHANG);
+		if (ended == pid)
+			return 0;
+		if (ended < 0 && errno != EINTR)
+			return -errno;
+		if (ward_clock_left_ns(start, WARD_TSA_SECONDS * WARD_NS_PER_SEC) == 0)
+			return -ETIMEDOUT;
+		(void)poll(NULL, 0, LOOK_MS);
 	}
 }
 
@@ -138,6 +155,7 @@ static int run(const char *command, const uint8_t request[REQUEST], struct ward_
 	if (r < 0)
 		return ward_err_sys(err, r, "pipe");
 	close(ward_steal_fd(&to));
+	const uint64_t start = ward_clock_mono_ns();
 	(void)!ward_out_flush(); /* the child would print it once more */
 	pid_t pid = fork();
 	if (pid == 0)
@@ -145,13 +163,15 @@ static int run(const char *command, const uint8_t request[REQUEST], struct ward_
 	close(ward_steal_fd(&out));
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "%s", command);
-	r = read_answer(from, ret);
-	if (r < 0)
+	r = read_answer(from, start, ret);
+	if (r == 0)
+		r = await_end(pid, start, &status);
+	if (r < 0) {
 		(void)kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	if (r < 0)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			continue;
 		return ward_err_sys(err, r, "%s", command);
+	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return ward_err_set(err, -ECANCELED, "%s ended with an error (status %d)", command,
 			WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

@@ -79,8 +79,18 @@ for scheme in http https; do
 	never drip 'took nothing and said nothing for 2 seconds'
 	never partial 'rejected 2 of records 1 to .*: no\. They are not sent again .*--after'
 	never reset 'connection was cut'
+	# A count that is none is no yes. The control is "rejected 0", below.
+	for count in 2.0 '"2.0"' '""' -1 '"x"' true '[]' '"99999999999999999999"'; do
+		never "rejected $count" 'answer is not the JSON of OTLP'
+	done
+	never odd 'answer is not the JSON of OTLP'
+	never eager 'it answered before it had the whole request'
 
 	echo "--- $scheme: what says yes in other ways"
+	for what in 'rejected 0' 'rejected "0"' 'rejected null'; do
+		behave "$what"
+		send x || fail "$what: $(cat err)"
+	done
 	for what in chunked warns nothing; do
 		: >got
 		behave $what
@@ -175,6 +185,28 @@ send --cursor killed.cursor long || fail "$(cat err)"
 echo "--- certificates"
 send --ca pki/other.pem x && fail "another authority"
 says 'certificate of 127.0.0.1 is not accepted'
+echo "--- files that another user can change"
+if [ "$(id -u)" -eq 0 ]; then
+	for file in pki/ca.pem headers cursor; do
+		: >headers
+		chmod 600 headers
+		rm -f cursor
+		send --headers headers --cursor cursor x || fail "control: $(cat err)"
+		chown 12345 $file
+		: >got
+		send --headers headers --cursor cursor x && fail "another user's: $file"
+		case $file in
+		cursor) says 'others can write this cursor' ;;
+		*) says 'belongs to another user (uid 12345), who can change it' ;;
+		esac
+		[ ! -s got ] || fail "$file: records were sent"
+		chown 0 $file
+	done
+	chmod o+w cursor
+	send --cursor cursor x && fail "a cursor that all can write"
+	says 'others can write this cursor'
+	rm -f cursor
+fi
 collector otlp --tls pki/server --client-ca pki/ca.pem
 url=https://localhost:$port
 send --cert pki/client.pem --key pki/client.key x || fail "$(cat err)"

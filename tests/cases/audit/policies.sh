@@ -82,6 +82,32 @@ for format in html md json; do
 	grep -q 'read = /workspace/f' report.$format || fail "report: $format has not the text"
 done
 
+# Those in a bundle, which nobody unpacks. The control is the bundle packed again as it was.
+# packed STATUS SAYS COMMAND...: what verify says of the bundle once COMMAND has run in it
+packed() {
+	rm -rf again again.tar
+	mkdir again
+	tar -xf r1.tar -C again
+	status=$1
+	says=$2
+	shift 2
+	(cd again/r1 && "$@") || fail "control: $*"
+	for f in $(tar -tf r1.tar) r1/policy.7; do
+		[ ! -e "again/$f" ] || echo "$f"
+	done >members
+	tar --format=ustar -cf again.tar -C again -T members
+	expect "$status" audit verify ./again.tar
+	has "$OUT" "$says"
+}
+packed 0 "r1: intact" true
+packed 1 "edited: the file policy is not the policy that the records have" sed -i 's/write = /read  = /' policy
+packed 1 "edited: the file policy.1 is not" sed -i 's/comment/Comment/' policy.1
+packed 1 "edited: the file policy.txt is not the policies that the records have" sed -i 's/write/wrote/' policy.txt
+packed 1 "edited: the file policy.txt is not" sh -c 'echo x >>policy.txt'
+packed 1 "deleted: the file policy, a copy" rm policy
+packed 1 "deleted: the file policy.txt, a copy" rm policy.txt
+packed 1 "edited: it has files of 4 policies, and the records of 3" cp policy.1 policy.7
+
 # The copies beside it. Each case begins with the untouched state, which is intact.
 cp -a wardfs untouched
 dir=wardfs/sessions/r1

@@ -46,6 +46,13 @@ for how in refuses:'the authority refused' replays:'answered another request' ga
 	has "$ERR" "${how#*:}"
 	[ ! -e none ] && [ ! -e none.tsr ] || fail "${how%%:*}: something was written"
 done
+# A command that has closed its output and goes on is ended, two minutes later.
+if [ -n "${WARD_LONG-}" ]; then
+	printf '#!/bin/sh\nexec >&-\nexec sleep 3600\n' >tsa/lingers
+	chmod 755 tsa/lingers
+	expect 125 stamp "$PWD/tsa/lingers" -o none
+	has "$ERR" "timed out"
+fi
 expect 125 stamp "$PWD/tsa/absent" -o none
 has "$ERR" "cannot be started"
 expect 125 stamp tsa/ask -o none

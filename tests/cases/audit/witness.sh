@@ -31,6 +31,13 @@ cosigned 1 missing 0
 expect 0 ask w
 has "$OUT" "witness.example/w1 cosigned 2 entries"
 cosigned 0 intact 2
+# When, as a time: the present hour or the one before it.
+expect 0 audit verify --all --witness "$vkey"
+case $OUT in
+*"witness.example/w1 cosigned 2 entries, the last time at $(date -u +%Y-%m-%dT%H):"*) ;;
+*"witness.example/w1 cosigned 2 entries, the last time at $(date -u -d '1 hour ago' +%Y-%m-%dT%H):"*) ;;
+*) fail "not when it was cosigned: $OUT" ;;
+esac
 # Again, and with what came since: consistency is proved.
 expect 0 ask w
 run --session two --events 3

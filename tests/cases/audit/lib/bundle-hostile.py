@@ -37,6 +37,12 @@ write("bad-device.tar", good + [(member("one/policy", tarfile.CHRTYPE), b"")])
 write("bad-twice.tar", good + [g for g in good if g[0].name.endswith("trail.jsonl")])
 write("bad-two-directories.tar", good + [(member("two/policy"), b"x")])
 write("bad-number.tar", good + [(member("one/trail.1.jsonl"), b"x")])
+for twice in ("README", "public.keys", "policy"):
+    write(f"bad-{twice}-twice.tar", good + [g for g in good if g[0].name == "one/" + twice])
+# What stands behind the end, where some archivers read on.
+open("bad-two.tar", "wb").write(data + data)
+open("bad-behind.tar", "wb").write(data + b"x")
+open("bad-long-end.tar", "wb").write(data + bytes(1 << 20))
 open("bad-cut.tar", "wb").write(data[:3000])
 open("bad-no-end.tar", "wb").write(data[:-1024])
 # A size beyond the file, its sum right.

@@ -140,6 +140,10 @@ def otlp(c, raw, what):
         # Refused before it was read.
         answer(c, 413, '{"code":3,"message":"too large"}')
         return
+    if what == "eager":
+        # Taken, it says, before it was read.
+        answer(c, 200, "{}")
+        time.sleep(600)
     while len(body) < length:
         piece = c.recv(65536)
         if not piece:
@@ -175,6 +179,10 @@ def otlp(c, raw, what):
         return c.sendall(b"HTTP/1.1 200 OK\r\n" + b"X: " + b"x" * 3000000 + b"\r\n\r\n")
     if what == "partial":
         return answer(c, 200, '{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"no"}}')
+    if what.startswith("rejected "):
+        return answer(c, 200, '{"partialSuccess":{"rejectedLogRecords":%s}}' % what.split()[1])
+    if what == "odd":
+        return answer(c, 200, '{"partialSuccess":"2"}')
     for session, seq in records:
         note("got", f"{session} {seq}")
     if what == "lost":  # taken, and the answer is lost on the way
@@ -198,6 +206,8 @@ def otlp(c, raw, what):
 
 def serve(raw):
     what = behaviour()
+    if what == "eager":
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     try:
         if what == "mute":
             time.sleep(600)

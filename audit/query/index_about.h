@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What sessions were, by the index alone: what a listing would read in the first and the last line
+ * of each trail.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/store/store.h"
+#include "enforcer/base/err.h"
+
+/* One session whose trail is as it was indexed. What the trail does not have is NULL. */
+struct ward_index_about {
+	char *name;				/* owned */
+	const json_t *mode, *project, *command; /* borrowed from the list */
+	bool has_status, has_signal;
+	int64_t status, signal;
+	int64_t started; /* ns since 1970; 0: the trail does not say */
+	bool wanted;	 /* it has the labels and the login that were asked for */
+};
+
+/* Zero it; ward_index_abouts_clear(). */
+struct ward_index_abouts {
+	struct ward_index_about *v; /* by name */
+	size_t n;
+	/*
+	 * complete: each directory of a session that the ledger does not say has ended is one of
+	 * `open`.
+	 */
+	bool complete;
+	bool filled; /* v has the sessions */
+	struct ward_store_names open;
+	struct ward_index_texts *texts;
+};
+
+/* Which sessions are wanted: those with all of it. */
+struct ward_index_wanted {
+	const char *const *labels; /* "KEY=VALUE" */
+	size_t n_labels;
+	bool has_login, has_audit_session;
+	uint64_t login, audit_session;
+};
+
+/*
+ * wanted NULL: nothing but `complete` and `open` is filled. -ENODATA: there is no index. A session
+ * that is missing in the answer may have a trail all the same.
+ */
+int ward_index_about_all(struct ward_store *st, const struct ward_index_wanted *wanted,
+	struct ward_index_abouts *ret, struct ward_err *err) ward_must_check;
+void ward_index_abouts_clear(struct ward_index_abouts *a);
+/* NULL: there is none. *hint, 0 at first, makes asking in the order of names fast. */
+const struct ward_index_about *ward_index_abouts_find(
+	const struct ward_index_abouts *a, const char *session, size_t *hint);

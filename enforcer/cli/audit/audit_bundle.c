@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares the policies in a bundle with its trail. */
+#include "enforcer/cli/audit/audit_bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "audit/verify/verify_policies.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/cli/audit/audit_policies.h"
+
+#define TEXTS "policy.txt"
+
+static int open_member(void *ctx, const char *name)
+{
+	const struct audit_tar *t = ctx;
+	for (size_t i = 0; i < t->n_texts; i++) {
+		if (strcmp(t->texts[i].name, name) != 0)
+			continue;
+		const int fd = fcntl(t->texts[i].fd, F_DUPFD_CLOEXEC, 3);
+		if (fd >= 0 && lseek(fd, 0, SEEK_SET) == 0)
+			return fd;
+		const int r = -errno;
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	return -ENOENT;
+}
+
+/* The text that people read. */
+static int compare_texts(const struct audit_tar *t, struct ward_log *log,
+	struct ward_verify_result *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts texts = {0};
+	ward_cleanup(ward_buf_clear) struct ward_buf want = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf have = WARD_BUF_INIT;
+	struct ward_err none = WARD_ERR_INIT;
+	int r = audit_policies_read(log, t->dir, &texts, &none);
+	ward_cleanup_fd int fd = open_member((void *)(uintptr_t)t, TEXTS);
+	/* The trail has no such text, or none whose digest is right: no file can be that text. */
+	if (r == -ENODATA && fd == -ENOENT)
+		return 0;
+	if (r == 0 && fd == -ENOENT) {
+		ward_verify_say(ret, WARD_VERIFY_DELETED, 0,
+			"the file " TEXTS ", a copy of what the records have, is missing");
+		return 0;
+	}
+	if (r == 0)
+		audit_policies_write(&texts, &want);
+	size_t had = 1; /* policy.txt */
+	for (size_t i = 0; r == 0 && i < texts.n; i++)
+		had += texts.v[i].loaded;
+	if (r == 0 && t->n_texts > had) {
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+			"it has files of %zu policies, and the records of %zu", t->n_texts - 1,
+			had - 1);
+		return 0;
+	}
+	if (r < 0 && r != -ENODATA && r != -EBADMSG)
+		return ward_err_set(err, r, "%s", none.text);
+	if (fd < 0 || ward_buf_error(&want) < 0)
+		return ward_err_sys(err, fd < 0 ? fd : -ENOMEM, TEXTS);
+	if (r < 0 || ward_fd_read_all(fd, want.len, &have) < 0 || have.len != want.len ||
+		memcmp(ward_buf_str(&have), ward_buf_str(&want), want.len) != 0)
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+			"the file " TEXTS " is not the policies that the records have");
+	return 0;
+}
+
+int audit_bundle_policies(const struct audit_tar *t, struct ward_log *log,
+	struct ward_verify_result *ret, struct ward_err *err)
+{
+	const struct ward_policy_files files = {open_member, (void *)(uintptr_t)t};
+	*ret = (struct ward_verify_result){.state = WARD_VERIFY_INTACT};
+	int r = ward_verify_policies(log, &files, ret, err);
+	return r == 0 && ret->state == WARD_VERIFY_INTACT ? compare_texts(t, log, ret, err) : r;
+}
