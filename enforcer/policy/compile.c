@@ -285,7 +285,8 @@ static int read_source(struct ward_policy *p, const struct ward_source *s, struc
 static int copy_source(
 	struct ward_policy *p, const struct ward_source_text *t, struct ward_err *err)
 {
-	if (t->kind <= WARD_SOURCE_NONE || t->kind >= WARD_SOURCE_COUNT_)
+	if (t->kind <= WARD_SOURCE_NONE || t->kind >= WARD_SOURCE_COUNT_ ||
+		t->kind == WARD_SOURCE_GRANT)
 		return ward_err_set(err, -EINVAL, "%s: the source has no kind", t->file);
 	size_t at = 0;
 	for (size_t i = 0; i < p->n_sources; i++) {
