@@ -33,7 +33,7 @@ struct ward_outcome {
 	 * list of programs leave, to a person where they ask. */
 	uint32_t grantable;
 	bool passage; /* something beneath may be visible */
-	bool open;     /* no rule hides it or anything beneath, whatever the names are */
+	bool open;    /* no rule hides it or anything beneath, whatever the names are */
 	/* 1 + number of the rule of `secret` in force there, 0: none. The rest applies to a file
 	 * that is no secret. A secret has only these rights ([lift]). */
 	uint32_t secret, secret_give;

@@ -604,3 +604,11 @@ uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state
 	(void)p;
 	return s->outcome.give;
 }
+
+uint32_t ward_policy_rights_held(
+	const struct ward_policy *p, const struct ward_state *s, const struct ward_granted *grants)
+{
+	/* A secret is none because of a grant. */
+	return ward_policy_rights(p, s) |
+	       (s->outcome.secret ? 0 : grants->holds & s->outcome.grantable);
+}

@@ -163,6 +163,28 @@ enum ward_verdict ward_policy_connect_by(const struct ward_policy *p, const char
 	return allowed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
 }
 
+bool ward_policy_host_grantable(const struct ward_policy *p, const char *host,
+	struct ward_buf *ret_place, struct ward_buf *ret_text)
+{
+	struct ward_destination asked;
+	const bool ok = ward_destination_parse(host, false, &asked);
+	const struct ward_entry *mode = WARD_ENTRY(p, net);
+	if (!ok || p->settings.net == WARD_NET_NONE || p->settings.net == WARD_NET_HOST) {
+		put_entry(mode, "[network] mode = none", ret_place, ret_text);
+		return false;
+	}
+	const struct ward_entry *e = find_host(p, true, &asked);
+	if (e) {
+		put_entry(e, "", ret_place, ret_text);
+		return false;
+	}
+	if (floor_leaves(p, &asked))
+		return true;
+	ward_buf_puts(ret_place, "floor");
+	ward_buf_puts(ret_text, "the list of hosts of the floor");
+	return false;
+}
+
 /* Inside, these names are the session itself, and never this host. */
 static bool is_loopback(const struct ward_destination *d)
 {

@@ -89,11 +89,9 @@ static struct ward_decision make(const struct ward_policy *p, enum ward_verdict 
 static struct ward_decision allow(
 	const struct ward_policy *p, const struct reach *r, uint32_t rights)
 {
-	struct ward_decision d = make(p, WARD_VERDICT_ALLOW, 0, r, r->rule[0]);
 	const uint32_t seen = rights | WARD_RIGHT_STAT;
-	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
-		if (rights & 1U << i)
-			d.rule = rule_at(p, r->rule[i]);
+	const uint32_t rule = r->rule[31 - __builtin_clz(seen)];
+	struct ward_decision d = make(p, WARD_VERDICT_ALLOW, 0, r, rule);
 	d.by_grant = seen & r->by_grant;
 	for (unsigned i = 0; d.by_grant && i < WARD_RIGHT_BITS; i++)
 		if (d.by_grant & 1U << i && r->grants && r->grants->by[i])

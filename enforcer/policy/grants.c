@@ -211,6 +211,15 @@ const struct ward_grant_held *ward_grants_find(struct ward_grants *s, const char
 	return it ? &it->given : NULL;
 }
 
+void ward_grants_set_used(struct ward_grants *s, const char *id, uint32_t used)
+{
+	pthread_rwlock_rdlock(&s->lock);
+	struct item *it = find(s, id);
+	if (it && (!it->given.grant.uses || used <= it->given.grant.uses))
+		atomic_store(&it->given.used, used);
+	pthread_rwlock_unlock(&s->lock);
+}
+
 void ward_grants_each(
 	struct ward_grants *s, void (*fn)(void *user, const struct ward_grant_held *g), void *user)
 {
@@ -292,7 +301,8 @@ void ward_grants_ended(struct ward_grants *s, uint64_t now_ns,
 		if (end == WARD_GRANT_LIVE || it->told == (int)end)
 			continue;
 		it->told = end;
-		fn(user, &it->given, end);
+		if (fn)
+			fn(user, &it->given, end);
 	}
 }
 
@@ -344,6 +354,7 @@ static bool applies(const struct item *it, uint64_t pid, uint64_t now_ns)
 static void add(struct ward_granted *ret, struct item *it, uint64_t now_ns)
 {
 	uint32_t rights = it->given.grant.rights | VISIBLE;
+	ret->holds |= rights;
 	/* What is open under it is still there to be seen. */
 	if (ward_held_end(&it->given, now_ns) == WARD_GRANT_SPENT)
 		rights = VISIBLE;

@@ -97,6 +97,8 @@ int ward_grants_add(struct ward_grants *s, const struct ward_grant *g,
 	const struct ward_grant_held **ret, struct ward_err *err) ward_must_check;
 /* Ends it now. -ENOENT: there is none, or its end came before. */
 int ward_grants_revoke(struct ward_grants *s, const char *id) ward_must_check;
+/* Somebody else counts its uses: there have been so many. */
+void ward_grants_set_used(struct ward_grants *s, const char *id, uint32_t used);
 const struct ward_grant_held *ward_grants_find(struct ward_grants *s, const char *id);
 /* Calls fn for each, in the order of ward_grants_add(), ended ones included. */
 void ward_grants_each(
@@ -145,5 +147,19 @@ void ward_grants_hosts(struct ward_grants *s, uint64_t now_ns, bool spent,
 void ward_policy_use_grants(struct ward_policy *p, struct ward_grants *s);
 /* Counts one use. -EDQUOT: spent, or ended. */
 int ward_held_use(struct ward_grant_held *g, uint64_t now_ns) ward_must_check;
+
+/*
+ * Before one is given: which rule takes a right that it is about from all that the pattern's
+ * literal beginning covers, whatever anybody grants? *ret: NULL: none does; what lies deeper can
+ * have such rules. -EINVAL (pattern), -ENOMEM.
+ */
+int ward_policy_grant_against(const struct ward_policy *p, const char *pattern, uint32_t rights,
+	const struct ward_rule **ret, struct ward_err *err) ward_must_check;
+/*
+ * The same for a host. False: a `deny`, the floor's own list or the mode of [network] stands
+ * against it, and *ret_place and *ret_text name that.
+ */
+bool ward_policy_host_grantable(const struct ward_policy *p, const char *host,
+	struct ward_buf *ret_place, struct ward_buf *ret_text);
 
 const char *ward_grant_end_name(enum ward_grant_end end); /* "live", "expired", … */

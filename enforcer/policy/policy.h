@@ -68,6 +68,7 @@ enum ward_right {
 struct ward_grant_held;
 struct ward_granted {
 	uint32_t rights; /* that grants covering the name give */
+	uint32_t holds;	 /* the same for what was opened before: those that are spent count */
 	bool passage;	 /* a grant may cover something beneath it */
 	struct ward_grant_held
 		*by[WARD_RIGHTS_COUNT]; /* per right: the grant that gives it, or NULL */
@@ -370,6 +371,10 @@ bool ward_policy_same_state(const struct ward_state *a, const struct ward_state 
 
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
+
+/* The same with grants, for what was opened under them (ward_granted.holds). Pure. */
+uint32_t ward_policy_rights_held(
+	const struct ward_policy *p, const struct ward_state *s, const struct ward_granted *grants);
 
 /*
  * Does this path show itself, and all beneath it, whatever the names there are? "No" may be said

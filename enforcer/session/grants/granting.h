@@ -64,12 +64,22 @@ int ward_granting_revoke(struct ward_granting *g, const char *id, const struct w
 /* The supervisor's table; ward_grant_held.used of grants of paths lags: the helper counts. */
 struct ward_grants *ward_granting_set(struct ward_granting *g);
 
-/* What stands against `rights` on all that the pattern covers? NULL: nothing does. Pure. */
-const struct ward_rule *ward_granting_against(
-	const struct ward_policy *p, const char *pattern, uint32_t rights);
-
-/* Requests at the control socket: {"verb":"grant"}, {"verb":"grants"}, {"verb":"revoke"}. */
+/* Rows of the table of requests. */
+enum ward_granting_what { WARD_GRANTING_LIST = 0, WARD_GRANTING_GIVE, WARD_GRANTING_REVOKE };
+/*
+ * Requests at the control socket:
+ *   {"verb":"grant","right":"read"|"append"|"write"|"connect","what":PATTERN|HOST,"for":SECONDS,
+ *   "uses":N,"reason":TEXT} → {"ok":true,"grant":{"id":…,…}}
+ *   {"verb":"revoke","id":ID,"reason":TEXT} → the same
+ *   {"verb":"grants"} → {"ok":true,"grants":[{"id":…}…],"more":N}: those that hold
+ * or {"ok":false,"status":exit status,"error":TEXT}.
+ */
 void ward_granting_request(struct ward_granting *g, struct ward_control_request *q);
+
+/* How often each was used, as WARD_FS_QUERY_GRANTS answers. */
+void ward_granting_ask_used(struct ward_granting *g, ward_ask_fs_fn *fn, void *arg);
+/* Adds how many hold, as "grants". */
+void ward_granting_status(struct ward_granting *g, json_t *o);
 
 /* WARD_MSG_NET_USED came. */
 void ward_granting_used(struct ward_granting *g, const char *id, uint32_t used);
