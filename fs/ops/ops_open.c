@@ -624,9 +624,9 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	ret->entry.ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->entry.attr = ret->file.st;
 	keep = ward_keep_name(op->tree->nodes, parent, node, op->since);
-	ret->entry.entry_timeout = keep.entry;
+	ret->entry.entry_timeout = op->shown ? 0 : keep.entry;
 	/* It will be written to. */
-	ret->entry.attr_timeout = WARD_KEEP_SHORT;
+	ret->entry.attr_timeout = op->shown ? 0 : WARD_KEEP_SHORT;
 	ward_op_map_stat(op->tree, node, &ret->entry.attr);
 	opened.fd = ward_steal_fd(&fd);
 	r = ward_gate_made(op, parent, name, opened.fd, node);

@@ -6,7 +6,7 @@
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
-trap '"$WARDFS" kill g >/dev/null 2>&1 || :' EXIT
+trap 'for s in g m-none m-process; do "$WARDFS" kill $s >/dev/null 2>&1 || :; done' EXIT
 mkdir -p project/docs/guarded project/src/dir
 echo text >project/docs/a
 echo held >project/docs/held
@@ -59,6 +59,10 @@ expect 0 "$WARDFS" grants g
 has "$OUT" '2/2'
 [ "$(cat project/docs/a)" = 'text
 x' ] || fail "not what was written: $(cat project/docs/a)"
+expect 0 "$WARDFS" ps g
+has "$OUT" '1 granted (wardfs grants g)'
+expect 0 "$WARDFS" top --once g
+has "$OUT" 'granted 1 (wardfs grants g)'
 expect 0 "$WARDFS" revoke "$id"
 expect 1 "$WARDFS" revoke "$id"
 has "$ERR" 'no running session has'
@@ -133,6 +137,36 @@ done
 grep -qx 'proc-after yes' held.out && fail "opened again: $(cat held.out)"
 grep -q EVIL project/docs/held project/docs/linked && fail "written to after the end"
 
+echo '--- another policy: what is open under a grant keeps what the new guards leave'
+grant write '/workspace/docs/**'
+cat >project/src/reload.py <<'R'
+import os, time
+kept, lost = os.open("docs/held", os.O_RDWR), os.open("docs/a", os.O_RDWR)
+open("src/reload-done", "w").close()
+while not os.path.exists("src/reload-go"):
+    time.sleep(0.05)
+for name, fd in ("kept", kept), ("lost", lost):
+    try:
+        os.pwrite(fd, b"z", 0)
+        print(name, "yes")
+    except OSError as e:
+        print(name, e.strerror)
+R
+inside 'exec python3 src/reload.py' >reload.out 2>&1 &
+held=$!
+begun() { [ -e project/src/reload-done ] || gone "$held"; }
+wait_until 60 begun
+{
+	cat policy
+	echo 'read = /workspace/docs/a'
+} >policy2
+expect 0 "$WARDFS" policy reload g ./policy2
+: >project/src/reload-go
+wait "$held" || fail "$(cat reload.out)"
+[ "$(cat reload.out)" = 'kept yes
+lost Permission denied' ] || fail "$(cat reload.out)"
+expect 0 "$WARDFS" revoke "$id"
+
 echo '--- nobody inside gives one'
 export WARDFS_RUNTIME_OF_TEST="${XDG_RUNTIME_DIR:-/run}/wardfs/g/control"
 [ -S "$WARDFS_RUNTIME_OF_TEST" ] || fail "control: no socket at $WARDFS_RUNTIME_OF_TEST"
@@ -148,3 +182,16 @@ expect 0 "$WARDFS" audit verify g
 expect 0 "$WARDFS" audit show --json g
 printf '%s\n' "$OUT" >records
 python3 "$WARD_SRC/tests/cases/run/lib/grants-records.py" records || fail "records"
+
+echo '--- without a wall the command could grant itself anything'
+for mode in none process; do
+	rm -f project/src/ready
+	(cd project && exec "$WARDFS" run --mode "$mode" --session "m-$mode" --policy ../policy -- \
+		sh -c ': >src/ready; exec sleep 600') >run.out 2>&1 &
+	run=$!
+	wait_until 60 test -e project/src/ready || fail "$mode does not begin: $(cat run.out)"
+	expect 1 "$WARDFS" grant "m-$mode" read /workspace/secret.pem
+	has "$ERR" 'could grant itself anything'
+	expect 0 "$WARDFS" kill "m-$mode"
+	wait "$run" || [ $? -eq 143 ] || fail "$mode: $(cat run.out)"
+done

@@ -6,7 +6,7 @@ import sys
 with open(sys.argv[1], encoding="utf-8") as f:
     records = [json.loads(line) for line in f if line.strip()]
 grants = {r["grant"]: r for r in records if r["kind"] == "grant"}
-assert len(grants) == 5, grants
+assert len(grants) == 6, grants
 first = next(iter(grants.values()))
 assert first["path"] == "/workspace/docs/**" and first["uses"] == 2 and first["until"], first
 assert first["text"] == "fix the docs" and first["by"] == "uid 0" and first["how"] == "wardfs grant"
