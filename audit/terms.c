@@ -39,6 +39,7 @@ const char *ward_name_source(uint64_t source)
 		[WARD_SOURCE_FLOOR] = "floor",
 		[WARD_SOURCE_PROJECT] = "project",
 		[WARD_SOURCE_RUN] = "run",
+		[WARD_SOURCE_GRANT] = "grant",
 	};
 	return source < WARD_SOURCE_COUNT_ ? names[source] : NULL;
 }

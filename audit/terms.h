@@ -20,5 +20,5 @@
 const char *ward_name_right(unsigned bit);
 /* "deny", "hide", "ask", "allow"; NULL out of range. */
 const char *ward_name_verdict(uint64_t verdict);
-/* "none", "profile", "base", "floor", "project", "run"; NULL out of range. */
+/* "none", "profile", "base", "floor", "project", "run", "grant"; NULL out of range. */
 const char *ward_name_source(uint64_t source);

@@ -10,6 +10,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "fs/fs_grants.h"
 #include "fs/handle/handle.h"
 #include "fs/handle/retired_inodes.h"
 #include "fs/node/node.h"
@@ -219,6 +220,7 @@ static query_fn *const queries[] = {
 	[WARD_FS_QUERY_QUOTA] = query_quota,
 	[WARD_FS_QUERY_RETIRED] = query_retired,
 	[WARD_FS_QUERY_WATCH] = query_watch,
+	[WARD_FS_QUERY_GRANTS] = ward_fs_grants_query,
 };
 
 void ward_query(struct ward_fs *fs, uint32_t what, struct ward_buf *ret)

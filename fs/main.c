@@ -22,9 +22,11 @@
 #include "enforcer/base/sched.h"
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/msg.h"
+#include "enforcer/policy/grants.h"
 #include "fs/base/fs_confine.h"
 #include "fs/base/request_turn.h"
 #include "fs/forget/forget_thread.h"
+#include "fs/fs_grants.h"
 #include "fs/fs_query.h"
 #include "fs/handle/handle.h"
 #include "fs/kernel/answer_later.h"
@@ -335,7 +337,9 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 
 	if (r < 0)
 		return ward_err_sys(err, r, "policy");
-	r = ward_pool_new(&fs->pool, err);
+	r = ward_fs_grants_new(fs, err);
+	if (r == 0)
+		r = ward_pool_new(&fs->pool, err);
 	if (r == 0)
 		r = ward_delay_new(&fs->delay, err);
 	if (r == 0)
@@ -381,10 +385,13 @@ static int answer(const struct ward_buf *json)
 	return r;
 }
 
+/* The longest: a grant. */
+#define OBEY_MAX (WARD_GRANT_PATTERN_MAX + WARD_GRANT_REASON_MAX + 2 * WARD_GRANT_ISSUER_MAX + 256U)
+
 /* One message of the supervisor's. 0, or 1: it is gone, or says that we are to end. */
 static int obey(struct ward_fs *fs)
 {
-	char buf[64]; /* what we are told here is short; the rest is cut, and bad */
+	char buf[OBEY_MAX]; /* what is longer is cut, and bad */
 	struct ward_msg_reader r;
 	ward_cleanup(ward_buf_clear) struct ward_buf json = WARD_BUF_INIT;
 	ward_cleanup_fd int fd = -1;
@@ -401,6 +408,10 @@ static int obey(struct ward_fs *fs)
 		return 1;
 	if (r.type == WARD_MSG_FS_POLICY && ward_msg_done(&r) == 0) {
 		ward_query_policy(fs, fd, &json);
+		return answer(&json) < 0;
+	}
+	if (r.type == WARD_MSG_FS_GRANT || r.type == WARD_MSG_FS_REVOKE) {
+		(r.type == WARD_MSG_FS_GRANT ? ward_fs_grant : ward_fs_revoke)(fs, &r, &json);
 		return answer(&json) < 0;
 	}
 	if (r.type == WARD_MSG_FS_REPLAY && ward_msg_done(&r) == 0 && fd >= 0) {
@@ -424,7 +435,7 @@ static int serve(struct ward_fs *fs, const struct server *s)
 	uint64_t ended = 0, n;
 
 	while (ended < fs->n_trees) {
-		if (poll(p, 2, -1) < 0) {
+		if (poll(p, 2, ward_fs_grants_timeout(fs)) < 0) {
 			if (errno == EINTR)
 				continue;
 			return 1;
@@ -433,6 +444,8 @@ static int serve(struct ward_fs *fs, const struct server *s)
 			ended += n;
 		if (p[0].revents && obey(fs))
 			return 1;
+		if (ward_fs_grants_timeout(fs) == 0)
+			ward_fs_grants_tick(fs);
 	}
 	return 0;
 }
@@ -487,6 +500,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_ring_close(fs->ring);
 	ward_policy_unref(fs->policy);
 	ward_policy_unref(fs->folded);
+	ward_grants_free(fs->grants);
 	free(fs->trees);
 	free(fs->groups);
 	free(fs->session);

@@ -70,7 +70,9 @@ static void lower_handles(struct ward_nodes *nodes, struct ward_swapped *ret)
 	struct ward_handle *h;
 
 	LIST_FOREACH(h, &nodes->handles, all) {
-		const uint32_t now = ward_gate_rights(nodes->tree, h->node);
+		const uint32_t now =
+			h->n_held ? ward_gate_rights_granted(nodes->tree, h->node, h->pid)
+				  : ward_gate_rights(nodes->tree, h->node);
 
 		if (lower(h, now, ret))
 			ward_retire(nodes, h->node);

@@ -129,6 +129,16 @@ enum ward_msg_type {
 	WARD_MSG_FS_REPLAY = 37,
 
 	/*
+	 * To wardfs-fs: this grant from now on (policy/grants.h: ward_grant_put()). Answered by
+	 * WARD_MSG_FS_ANSWER: {"ok":true,"forgotten":BOOL}, when it is in force and the kernel has
+	 * forgotten what it was told without it; or {"error": text}.
+	 */
+	WARD_MSG_FS_GRANT = 38,
+	/* To wardfs-fs: not any more. str id. Answered the same way: nothing is read or written
+	 * under it from then on. {"error": text}: it had ended before. */
+	WARD_MSG_FS_REVOKE = 39,
+
+	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:
 	 *
 	 * I want a trail. str session ("": a new name), u32 sync, u64 records, u64 ms, u64 rotate,
@@ -162,6 +172,12 @@ enum ward_msg_type {
 	 * a broker that cannot have it ends, and the session with it.
 	 */
 	WARD_MSG_NET_POLICY = 48,
+	/* To wardfs-net: a grant of a host from now on (ward_grant_put()), or no more (str id). Not
+	 * answered, as NET_POLICY. */
+	WARD_MSG_NET_GRANT = 51,
+	WARD_MSG_NET_REVOKE = 52,
+	/* From wardfs-net: a grant was used, or its uses are spent. str id, u32 used so far. */
+	WARD_MSG_NET_USED = 53,
 	/*
 	 * To wardfs-net, once, after the configuration: the sandbox is there. u32 pid of its pid 1,
 	 * in the host's pid namespace, with two descriptors: its user and its network namespace,
@@ -214,6 +230,7 @@ enum ward_fs_query {
 	WARD_FS_QUERY_QUOTA = 2,   /* what of the quotas is in use */
 	WARD_FS_QUERY_WATCH = 4,   /* how far the backings are watched */
 	WARD_FS_QUERY_RETIRED = 3, /* inodes that are to go bad in the kernel */
+	WARD_FS_QUERY_GRANTS = 5,  /* {"grants":[[ID, used, end]…]} of those that are not gone */
 };
 /* Leaves room for the head and the length in WARD_MSG_MAX. */
 #define WARD_FS_ANSWER_MAX (60U << 10)

@@ -21,6 +21,7 @@
 #include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/conn.h"
+#include "enforcer/net/conn/net_grants.h"
 #include "enforcer/net/conn/pipes.h"
 #include "enforcer/net/conn/refused.h"
 #include "enforcer/net/entry/front.h"
@@ -33,6 +34,7 @@
 #include "enforcer/net/names/resolve.h"
 #include "enforcer/net/setup/looker.h"
 #include "enforcer/net/setup/net_confine.h"
+#include "enforcer/policy/grants.h"
 
 #define POLICY_MAX ((size_t)64 << 20)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
@@ -195,7 +197,9 @@ static const struct ward_listener_ops listener_ops = {
 
 static int start(struct ward_broker *net, struct ward_err *err)
 {
-	int r = ward_net_limits_open(net, err);
+	int r = ward_net_grants_open(net, err);
+	if (r == 0)
+		r = ward_net_limits_open(net, err);
 	if (r == 0)
 		r = ward_net_names_open(net, &listener_ops, err);
 	if (r == 0)
@@ -238,6 +242,9 @@ static void stop(struct ward_broker *net)
 	ward_near_close(net);
 	ward_net_limits_close(net);
 	ward_pipes_close(net);
+	if (net->grants_clock)
+		event_free(net->grants_clock);
+	net->grants_clock = NULL;
 	if (net->base)
 		event_base_free(net->base);
 	ward_wire_close(&net->wire);
@@ -249,6 +256,7 @@ static void stop(struct ward_broker *net)
 		free(net->sockets[i]);
 	ward_ring_close(net->ring);
 	ward_policy_unref(net->policy);
+	ward_net_grants_close(net);
 	if (net->signer)
 		ward_chain_wipe(net->signer, sizeof(*net->signer));
 	free(net->signer);
@@ -266,6 +274,7 @@ static int take_policy(struct ward_broker *net, int fd)
 		return r;
 	ward_policy_unref(net->policy);
 	net->policy = next;
+	ward_policy_use_grants(next, net->grants);
 	net->settings = ward_policy_settings(next);
 	r = ward_net_names_reload(net);
 	if (r == 0)
@@ -273,11 +282,15 @@ static int take_policy(struct ward_broker *net, int fd)
 	return r;
 }
 
+/* The longest message: a grant. */
+#define CONTROL_MAX                                                                                \
+	(WARD_GRANT_PATTERN_MAX + WARD_GRANT_REASON_MAX + 2 * WARD_GRANT_ISSUER_MAX + 256U)
+
 /* The supervisor is gone, or has another policy for us; everything else ends us. */
 static void on_control(evutil_socket_t control, short what, void *user)
 {
 	struct ward_broker *net = user;
-	char data[64];
+	char data[CONTROL_MAX];
 	ward_cleanup_fd int fd = -1;
 	size_t n_fds = 1;
 	struct ward_msg_reader r = {.type = 0};
@@ -285,6 +298,8 @@ static void on_control(evutil_socket_t control, short what, void *user)
 	net->dismissed = n == 0;
 	if (n > 0)
 		ward_msg_reader_init(&r, data, (size_t)n);
+	if (n > 0 && n_fds == 0 && ward_net_grants_message(net, &r) == 0)
+		return;
 	if (r.type != WARD_MSG_NET_POLICY || ward_msg_done(&r) < 0 || n_fds != 1 ||
 		take_policy(net, fd) < 0)
 		net->over = true;

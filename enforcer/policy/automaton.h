@@ -29,8 +29,11 @@ struct ward_automaton;
 struct ward_outcome {
 	uint32_t give; /* rights given */
 	uint32_t may;  /* rights given or left to a person (`ask`) */
-	bool passage;  /* something beneath may be visible */
-	bool open;     /* no rule hides it or anything beneath, whatever the names are */
+	/* What a grant may give at most: all that guards, floor, project file, `noexec` and the
+	 * list of programs leave, to a person where they ask. */
+	uint32_t grantable;
+	bool passage; /* something beneath may be visible */
+	bool open;    /* no rule hides it or anything beneath, whatever the names are */
 	/* 1 + number of the rule of `secret` in force there, 0: none. The rest applies to a file
 	 * that is no secret. A secret has only these rights ([lift]). */
 	uint32_t secret, secret_give;

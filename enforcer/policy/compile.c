@@ -285,7 +285,8 @@ static int read_source(struct ward_policy *p, const struct ward_source *s, struc
 static int copy_source(
 	struct ward_policy *p, const struct ward_source_text *t, struct ward_err *err)
 {
-	if (t->kind <= WARD_SOURCE_NONE || t->kind >= WARD_SOURCE_COUNT_)
+	if (t->kind <= WARD_SOURCE_NONE || t->kind >= WARD_SOURCE_COUNT_ ||
+		t->kind == WARD_SOURCE_GRANT)
 		return ward_err_set(err, -EINVAL, "%s: the source has no kind", t->file);
 	size_t at = 0;
 	for (size_t i = 0; i < p->n_sources; i++) {
@@ -602,4 +603,12 @@ uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state
 {
 	(void)p;
 	return s->outcome.give;
+}
+
+uint32_t ward_policy_rights_held(
+	const struct ward_policy *p, const struct ward_state *s, const struct ward_granted *grants)
+{
+	/* A secret is none because of a grant. */
+	return ward_policy_rights(p, s) |
+	       (s->outcome.secret ? 0 : grants->holds & s->outcome.grantable);
 }

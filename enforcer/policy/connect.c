@@ -11,154 +11,34 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
-#include "enforcer/base/quantity.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/policy/address.h"
+#include "enforcer/policy/destination.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/grants.h"
 #include "enforcer/policy/internal.h"
-
-/* Ports of an `allow` that names none (wardfs-policy(5)). */
-static const char default_ports[] = "443,80";
-
-/* What a session asks for, or what an entry names. */
-struct destination {
-	char host[256];	   /* without brackets and the dot of the root */
-	const char *ports; /* "443,80" or NULL: any */
-	size_t n_ports;
-	bool udp;
-	bool is_address;
-	bool odd; /* an address in a spelling that programs read in different ways: 0177.0.0.1 */
-	struct ward_address address;
-	unsigned bits; /* of a block; 128: one address */
-};
-
-/* HOST is an address, or a block of them: fills is_address, address, bits and cuts "/BITS" off. */
-static void parse_block(struct destination *d, bool loose)
-{
-	char *slash = strchr(d->host, '/');
-	uint64_t number = 0;
-	if (slash) {
-		const char *s = slash + 1;
-		*slash = 0;
-		if (!ward_quantity_digits(&s, &number) || number > 128)
-			number = 1000; /* no block has so many */
-	}
-	const unsigned bits = (unsigned)number;
-	struct ward_address strict;
-	d->is_address = ward_address_parse(d->host, loose, &d->address);
-	d->odd = d->is_address && !ward_address_parse(d->host, false, &strict);
-	d->bits = !slash ? 128 : strchr(d->host, ':') ? bits : bits + 96;
-	if (d->bits > 128)
-		d->is_address = false;
-}
-
-/* Takes "HOST[:PORTS][/udp]" apart; HOST may be [ADDRESS]. False: it is none. */
-static bool parse_destination(const char *text, bool loose, struct destination *ret)
-{
-	*ret = (struct destination){.bits = 128};
-	size_t len = strlen(text);
-	if (len > 4 && strcmp(text + len - 4, "/udp") == 0) {
-		ret->udp = true;
-		len -= 4;
-	}
-	const char *host = text, *end = memchr(text, ':', len);
-	if (text[0] == '[') {
-		host = text + 1;
-		end = memchr(text, ']', len);
-		if (!end)
-			return false;
-	} else if (end && memchr(end + 1, ':', len - (size_t)(end + 1 - text))) {
-		end = NULL; /* an IPv6 address without a port */
-	}
-	size_t n = end ? (size_t)(end - host) : len;
-	const char *rest = end ? end + (*end == ']') : text + len;
-	if (n > 1 && host[n - 1] == '.')
-		n--;
-	if (n == 0 || n >= sizeof(ret->host) || (rest < text + len && *rest != ':'))
-		return false;
-	memcpy(ret->host, host, n);
-	ret->host[n] = 0;
-	if (rest < text + len) {
-		ret->ports = rest + 1;
-		ret->n_ports = len - (size_t)(rest + 1 - text);
-	}
-	parse_block(ret, loose);
-	return true;
-}
-
-static bool in_block(const struct destination *block, const struct ward_address *a)
-{
-	unsigned whole = block->bits / 8, rest = block->bits % 8;
-	if (memcmp(block->address.bytes, a->bytes, whole) != 0)
-		return false;
-	unsigned char mask = (unsigned char)(0xff00U >> rest);
-	return !rest || !((block->address.bytes[whole] ^ a->bytes[whole]) & mask);
-}
-
-static bool port_in(const char *s, size_t n_list, const char *port, size_t n_port)
-{
-	const char *end = s + n_list;
-	while (s < end) {
-		const char *comma = memchr(s, ',', (size_t)(end - s));
-		size_t n = (size_t)((comma ? comma : end) - s);
-		if (n > 0 && n == n_port && memcmp(s, port, n) == 0)
-			return true;
-		s += n + 1;
-	}
-	return false;
-}
-
-/* A question without a port is about any of them. */
-static bool port_listed(const struct destination *entry, const struct destination *asked)
-{
-	return !asked->ports || !entry->ports ||
-	       port_in(entry->ports, entry->n_ports, asked->ports, asked->n_ports);
-}
-
-/* Does what an entry names, ports aside, cover the host that is asked for? */
-static bool names_host(const struct destination *e, const struct destination *asked, bool deny)
-{
-	bool star = strcmp(e->host, "*") == 0;
-	if (star && asked->is_address)
-		return deny || ward_address_is_public(&asked->address);
-	if (star)
-		return true;
-	if (e->is_address || asked->is_address)
-		return e->is_address && asked->is_address && in_block(e, &asked->address);
-	size_t len = strlen(asked->host), n = strlen(e->host);
-	if (strncmp(e->host, "*.", 2) == 0)
-		return len > n - 1 && strcasecmp(asked->host + len - (n - 1), e->host + 1) == 0;
-	return strcasecmp(asked->host, e->host) == 0;
-}
 
 /* Takes an entry's value apart. Without ports an `allow` means the usual two, a `deny` everything,
  * UDP as well. */
-static bool parse_entry(const struct ward_entry *e, struct destination *ret, bool *ret_deny)
+static bool parse_entry(const struct ward_entry *e, struct ward_destination *ret, bool *ret_deny)
 {
 	*ret_deny = e->key->type == WARD_KEY_TYPE_DENY;
 	if ((!*ret_deny && e->key->type != WARD_KEY_TYPE_ALLOW) ||
-		!parse_destination(e->value, false, ret))
+		!ward_destination_parse(e->value, false, ret))
 		return false;
-	if (!ret->ports && !*ret_deny) {
-		ret->ports = default_ports;
-		ret->n_ports = sizeof(default_ports) - 1;
-	}
+	if (!*ret_deny)
+		ward_destination_default_ports(ret);
 	return true;
 }
 
-static bool covers(const struct destination *e, const struct destination *asked, bool deny)
-{
-	bool protocol = e->udp == asked->udp || (deny && !e->ports);
-	return protocol && port_listed(e, asked) && names_host(e, asked, deny);
-}
-
 static const struct ward_entry *find_host(
-	const struct ward_policy *p, bool deny, const struct destination *asked)
+	const struct ward_policy *p, bool deny, const struct ward_destination *asked)
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
-		struct destination e;
+		struct ward_destination e;
 		bool is_deny;
 		if (parse_entry(p->effective[i], &e, &is_deny) && is_deny == deny &&
-			covers(&e, asked, deny))
+			ward_destination_covers(&e, asked, deny))
 			return p->effective[i];
 	}
 	return NULL;
@@ -166,16 +46,70 @@ static const struct ward_entry *find_host(
 
 /* An `allow` of addresses that covers this one; "*" does not speak of addresses. */
 static const struct ward_entry *find_block(
-	const struct ward_policy *p, const struct destination *asked)
+	const struct ward_policy *p, const struct ward_destination *asked)
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
-		struct destination e;
+		struct ward_destination e;
 		bool deny;
 		if (parse_entry(p->effective[i], &e, &deny) && !deny && e.is_address &&
-			covers(&e, asked, false))
+			ward_destination_covers(&e, asked, false))
 			return p->effective[i];
 	}
 	return NULL;
+}
+
+/* --- grants --- */
+
+/* What a host grant is looked for with. */
+struct wanted {
+	const struct ward_destination *asked;
+	bool block; /* only one of addresses counts */
+	struct ward_grant_held *found;
+};
+
+static void look_at(void *user, struct ward_grant_held *g)
+{
+	struct wanted *w = user;
+	struct ward_destination e;
+	if (!ward_destination_parse(g->grant.host, false, &e) || (w->block && !e.is_address))
+		return;
+	ward_destination_default_ports(&e);
+	if (ward_destination_covers(&e, w->asked, false) &&
+		(!w->found || (w->found->grant.uses && !g->grant.uses)))
+		w->found = g;
+}
+
+/* Where the floor has a list of its own, nothing beside it is reached by a grant either. */
+static bool floor_leaves(const struct ward_policy *p, const struct ward_destination *asked)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct ward_entry *entry = &p->entries[i];
+		struct ward_destination e;
+		bool deny;
+		if (entry->source != WARD_SOURCE_FLOOR || !parse_entry(entry, &e, &deny) || deny)
+			continue;
+		if (ward_destination_covers(&e, asked, false))
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
+/* Which grant leads there? open: also one whose uses are spent. */
+static struct ward_grant_held *granted(
+	const struct ward_policy *p, const struct ward_destination *asked, bool block, bool open)
+{
+	struct wanted w = {.asked = asked, .block = block};
+	if (!ward_grants_any(p->grants) || asked->odd || !floor_leaves(p, asked))
+		return NULL;
+	ward_grants_hosts(p->grants, ward_clock_boot_ns(), open, look_at, &w);
+	return w.found;
+}
+
+void ward_policy_use_grants(struct ward_policy *p, struct ward_grants *s)
+{
+	p->grants = s;
 }
 
 static void put_entry(const struct ward_entry *e, const char *otherwise, struct ward_buf *place,
@@ -193,8 +127,16 @@ static void put_entry(const struct ward_entry *e, const char *otherwise, struct 
 enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *host_port,
 	struct ward_buf *ret_place, struct ward_buf *ret_text)
 {
-	struct destination asked;
-	bool ok = parse_destination(host_port, true, &asked);
+	struct ward_grant_held *g = NULL;
+	return ward_policy_connect_by(p, host_port, false, &g, ret_place, ret_text);
+}
+
+enum ward_verdict ward_policy_connect_by(const struct ward_policy *p, const char *host_port,
+	bool open, struct ward_grant_held **ret_grant, struct ward_buf *ret_place,
+	struct ward_buf *ret_text)
+{
+	struct ward_destination asked;
+	bool ok = ward_destination_parse(host_port, true, &asked);
 	const struct ward_entry *mode = WARD_ENTRY(p, net);
 	if (p->settings.net == WARD_NET_NONE || !ok) {
 		put_entry(mode, "[network] mode = none", ret_place, ret_text);
@@ -211,14 +153,42 @@ enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *h
 	 */
 	e = asked.odd ? NULL : find_host(p, false, &asked);
 	bool allowed = e || p->settings.net == WARD_NET_HOST;
+	*ret_grant = allowed ? NULL : granted(p, &asked, false, open);
+	if (*ret_grant) {
+		ward_buf_puts(ret_place, (*ret_grant)->rule.file);
+		ward_buf_printf(ret_text, "connect %s", (*ret_grant)->grant.host);
+		return WARD_VERDICT_ALLOW;
+	}
 	put_entry(e ? e : mode, "", ret_place, ret_text);
 	return allowed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
 }
 
-/* Inside, these names are the session itself, and never this host. */
-static bool is_loopback(const struct destination *d)
+bool ward_policy_host_grantable(const struct ward_policy *p, const char *host,
+	struct ward_buf *ret_place, struct ward_buf *ret_text)
 {
-	static const struct destination blocks[] = {
+	struct ward_destination asked;
+	const bool ok = ward_destination_parse(host, false, &asked);
+	const struct ward_entry *mode = WARD_ENTRY(p, net);
+	if (!ok || p->settings.net == WARD_NET_NONE || p->settings.net == WARD_NET_HOST) {
+		put_entry(mode, "[network] mode = none", ret_place, ret_text);
+		return false;
+	}
+	const struct ward_entry *e = find_host(p, true, &asked);
+	if (e) {
+		put_entry(e, "", ret_place, ret_text);
+		return false;
+	}
+	if (floor_leaves(p, &asked))
+		return true;
+	ward_buf_puts(ret_place, "floor");
+	ward_buf_puts(ret_text, "the list of hosts of the floor");
+	return false;
+}
+
+/* Inside, these names are the session itself, and never this host. */
+static bool is_loopback(const struct ward_destination *d)
+{
+	static const struct ward_destination blocks[] = {
 		{.bits = 104, .address = {.bytes = {[10] = 0xff, [11] = 0xff, [12] = 127}}},
 		{.bits = 128, .address = {.bytes = {[15] = 1}}},		 /* ::1 */
 		{.bits = 128, .address = {.bytes = {[10] = 0xff, [11] = 0xff}}}, /* 0.0.0.0 */
@@ -229,20 +199,20 @@ static bool is_loopback(const struct destination *d)
 		return strcasecmp(d->host, "localhost") == 0 ||
 		       (len > n && strcasecmp(d->host + len - n, ".localhost") == 0);
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
-		if (in_block(&blocks[i], &d->address))
+		if (ward_destination_in_block(&blocks[i], &d->address))
 			return true;
 	return false;
 }
 
 bool ward_connect_is_loopback(const char *host_port)
 {
-	struct destination d;
-	return parse_destination(host_port, true, &d) && is_loopback(&d);
+	struct ward_destination d;
+	return ward_destination_parse(host_port, true, &d) && is_loopback(&d);
 }
 
 /* The `forward` of that port inside. */
 static const struct ward_entry *find_forward(
-	const struct ward_policy *p, const struct destination *asked)
+	const struct ward_policy *p, const struct ward_destination *asked)
 {
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *e = p->effective[i];
@@ -257,9 +227,9 @@ static const struct ward_entry *find_forward(
 enum ward_verdict ward_policy_connect_inside(const struct ward_policy *p, const char *host_port,
 	struct ward_buf *ret_place, struct ward_buf *ret_text)
 {
-	struct destination asked;
+	struct ward_destination asked;
 	const enum ward_net net = p->settings.net;
-	if (net == WARD_NET_HOST || !parse_destination(host_port, true, &asked) ||
+	if (net == WARD_NET_HOST || !ward_destination_parse(host_port, true, &asked) ||
 		!is_loopback(&asked))
 		return ward_policy_connect(p, host_port, ret_place, ret_text);
 	const struct ward_entry *e =
@@ -270,7 +240,7 @@ enum ward_verdict ward_policy_connect_inside(const struct ward_policy *p, const 
 	return e && WARD_ENTRY_IS(e, net_forward) ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
 }
 
-static void explain_loopback(const struct destination *asked, struct ward_buf *b)
+static void explain_loopback(const struct ward_destination *asked, struct ward_buf *b)
 {
 	const int n = asked->ports ? (int)asked->n_ports : 4;
 	const char *port = asked->ports ? asked->ports : "PORT";
@@ -285,8 +255,8 @@ static void explain_loopback(const struct destination *asked, struct ward_buf *b
 
 void ward_explain_connect(const char *host_port, const char *text, struct ward_buf *b)
 {
-	struct destination asked;
-	if (!parse_destination(host_port, true, &asked)) {
+	struct ward_destination asked;
+	if (!ward_destination_parse(host_port, true, &asked)) {
 		ward_buf_puts(b, "nothing permits it: it is no HOST:PORT");
 		return;
 	}
@@ -310,8 +280,8 @@ void ward_explain_connect(const char *host_port, const char *text, struct ward_b
 enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *host_port, bool near,
 	struct ward_buf *ret_place, struct ward_buf *ret_text)
 {
-	struct destination asked;
-	bool ok = parse_destination(host_port, false, &asked);
+	struct ward_destination asked;
+	bool ok = ward_destination_parse(host_port, false, &asked);
 	const struct ward_entry *e = ok ? find_host(p, true, &asked) : NULL;
 	if (!ok || e) {
 		put_entry(e, "no destination", ret_place, ret_text);
@@ -320,6 +290,8 @@ enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *ho
 	if (!asked.is_address || (!near && ward_address_is_public(&asked.address)))
 		return WARD_VERDICT_ALLOW;
 	e = find_block(p, &asked);
+	if (!e && granted(p, &asked, true, true))
+		return WARD_VERDICT_ALLOW;
 	put_entry(e, "a name has led to an address that is not public: allow the block by itself",
 		ret_place, ret_text);
 	return e ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
@@ -328,15 +300,16 @@ enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *ho
 bool ward_policy_expects_host(const struct ward_policy *p, const char *host_port,
 	const char **ret_file, unsigned *ret_line)
 {
-	struct destination asked, e;
-	if (!parse_destination(host_port, true, &asked))
+	struct ward_destination asked, e;
+	if (!ward_destination_parse(host_port, true, &asked))
 		return false;
 	for (size_t i = 0; i < p->n_effective; i++) {
 		const struct ward_entry *entry = p->effective[i];
 		/* As a `deny`: without ports it means all, and what it names is no more than that.
 		 */
 		if (entry->key->type != WARD_KEY_TYPE_EXPECTED_HOST ||
-			!parse_destination(entry->value, false, &e) || !covers(&e, &asked, true))
+			!ward_destination_parse(entry->value, false, &e) ||
+			!ward_destination_covers(&e, &asked, true))
 			continue;
 		*ret_file = entry->file;
 		*ret_line = entry->line;
@@ -364,15 +337,15 @@ static void add_port(struct ward_reach *r, const char *s, size_t n, bool udp)
 }
 
 /* The ports of one entry that no `deny` takes away for this host. */
-static void add_ports(const struct ward_policy *p, const struct destination *e,
-	const struct destination *host, struct ward_reach *r)
+static void add_ports(const struct ward_policy *p, const struct ward_destination *e,
+	const struct ward_destination *host, struct ward_reach *r)
 {
 	const char *s = e->ports, *end = s + e->n_ports;
 	if (e->udp && p->settings.net == WARD_NET_PROXY)
 		return;
 	while (s < end) {
 		const char *comma = memchr(s, ',', (size_t)(end - s));
-		struct destination asked = *host;
+		struct ward_destination asked = *host;
 		asked.udp = e->udp;
 		asked.ports = s;
 		asked.n_ports = (size_t)((comma ? comma : end) - s);
@@ -382,27 +355,55 @@ static void add_ports(const struct ward_policy *p, const struct destination *e,
 	}
 }
 
+/* Collects what grants add to a reach. */
+struct reaching {
+	const struct ward_policy *p;
+	const struct ward_destination *asked; /* NULL: blocks */
+	struct ward_reach *ret;
+};
+
+static void reach_by(void *user, struct ward_grant_held *g)
+{
+	struct reaching *x = user;
+	struct ward_destination e;
+	if (!ward_destination_parse(g->grant.host, false, &e))
+		return;
+	ward_destination_default_ports(&e);
+	if (x->asked ? ward_destination_names(&e, x->asked, false)
+		     : e.is_address || strcmp(e.host, "*") == 0)
+		add_ports(x->p, &e, x->asked ? x->asked : &e, x->ret);
+}
+
+static void reach_grants(
+	const struct ward_policy *p, const struct ward_destination *asked, struct ward_reach *ret)
+{
+	struct reaching x = {p, asked, ret};
+	if (ward_grants_any(p->grants) && (!asked || floor_leaves(p, asked)))
+		ward_grants_hosts(p->grants, ward_clock_boot_ns(), false, reach_by, &x);
+}
+
 void ward_policy_reach(const struct ward_policy *p, const char *host, struct ward_reach *ret)
 {
-	struct destination asked;
+	struct ward_destination asked;
 	*ret = (struct ward_reach){0};
 	if (p->settings.net == WARD_NET_NONE || p->settings.net == WARD_NET_HOST ||
-		!parse_destination(host, false, &asked) || asked.ports || asked.udp)
+		!ward_destination_parse(host, false, &asked) || asked.ports || asked.udp)
 		return;
 	for (size_t i = 0; i < p->n_effective; i++) {
-		struct destination e;
+		struct ward_destination e;
 		bool deny;
 		if (parse_entry(p->effective[i], &e, &deny) && !deny &&
-			names_host(&e, &asked, false))
+			ward_destination_names(&e, &asked, false))
 			add_ports(p, &e, &asked, ret);
 	}
+	reach_grants(p, &asked, ret);
 }
 
 void ward_policy_reach_blocks(const struct ward_policy *p, struct ward_reach *ret)
 {
 	*ret = (struct ward_reach){0};
 	for (size_t i = 0; i < p->n_effective; i++) {
-		struct destination e;
+		struct ward_destination e;
 		bool deny;
 		if (!parse_entry(p->effective[i], &e, &deny) || deny)
 			continue;
@@ -410,4 +411,5 @@ void ward_policy_reach_blocks(const struct ward_policy *p, struct ward_reach *re
 		if (e.is_address || strcmp(e.host, "*") == 0)
 			add_ports(p, &e, &e, ret);
 	}
+	reach_grants(p, NULL, ret);
 }

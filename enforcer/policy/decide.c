@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The decision: pure and total. */
+#include "enforcer/policy/grants.h"
 #include "enforcer/policy/internal.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 struct reach {
 	uint32_t give, may;
 	uint32_t rule[WARD_RIGHT_BITS];
+	uint32_t by_grant; /* of `give`: what no rule gives */
+	const struct ward_granted *grants;
 };
 
 /* What a rule of `secret` leaves of a file of which this is known; no more than was given. */
@@ -33,7 +36,22 @@ static uint32_t secret_leaves(const struct ward_state *s, enum ward_fact fact)
 	return s->outcome.secret_give;
 }
 
-static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fact fact)
+/* Behind the base, below everything that only takes away. */
+static void add_grants(
+	struct reach *r, const struct ward_state *s, bool dir, const struct ward_granted *grants)
+{
+	uint32_t more = grants->rights;
+	if (dir && grants->passage)
+		more |= VISIBLE;
+	more &= s->outcome.grantable & ~r->give;
+	r->give |= more;
+	r->may |= more;
+	r->by_grant = more;
+	r->grants = grants;
+}
+
+static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fact fact,
+	const struct ward_granted *grants)
 {
 	struct reach r = {.give = s->outcome.give, .may = s->outcome.may};
 	memcpy(r.rule, s->outcome.rule, sizeof(r.rule));
@@ -41,6 +59,8 @@ static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fac
 		r.give |= VISIBLE;
 		r.may |= VISIBLE;
 	}
+	if (grants)
+		add_grants(&r, s, dir, grants);
 	if (s->outcome.secret) {
 		const uint32_t left = secret_leaves(s, fact);
 		for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
@@ -48,6 +68,7 @@ static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fac
 				r.rule[i] = s->outcome.secret;
 		r.give &= left;
 		r.may &= left;
+		r.by_grant &= left;
 	}
 	return r;
 }
@@ -62,6 +83,20 @@ static struct ward_decision make(const struct ward_policy *p, enum ward_verdict 
 {
 	return (struct ward_decision){
 		.verdict = verdict, .error = error, .granted = r->give, .rule = rule_at(p, rule)};
+}
+
+/* The last right that is asked for names the rule; one that a grant gives goes before others. */
+static struct ward_decision allow(
+	const struct ward_policy *p, const struct reach *r, uint32_t rights)
+{
+	const uint32_t seen = rights | WARD_RIGHT_STAT;
+	const uint32_t rule = r->rule[31 - __builtin_clz(seen)];
+	struct ward_decision d = make(p, WARD_VERDICT_ALLOW, 0, r, rule);
+	d.by_grant = seen & r->by_grant;
+	for (unsigned i = 0; d.by_grant && i < WARD_RIGHT_BITS; i++)
+		if (d.by_grant & 1U << i && r->grants && r->grants->by[i])
+			d.rule = &r->grants->by[i]->rule;
+	return d;
 }
 
 /* Asks for rights on r. creates: a name that does not show itself is refused, not absent. */
@@ -83,11 +118,7 @@ static struct ward_decision ask_for(
 		return make(p, only_asked ? WARD_VERDICT_ASK : WARD_VERDICT_DENY, EACCES, r,
 			r->rule[i]);
 	}
-	uint32_t rule = r->rule[0];
-	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
-		if (rights & 1U << i)
-			rule = r->rule[i];
-	return make(p, WARD_VERDICT_ALLOW, 0, r, rule);
+	return allow(p, r, rights);
 }
 
 /* A file of several names has the intersection of their rights, where content is concerned. */
@@ -98,13 +129,17 @@ static void lower(struct reach *r, uint32_t give, uint32_t may, const uint32_t *
 			r->rule[i] = rule[i];
 	r->give &= give | ~(uint32_t)CONTENT;
 	r->may &= may | ~(uint32_t)CONTENT;
+	r->by_grant &= r->give;
 }
 
 static void lower_by_links(struct reach *r, const struct ward_request *req)
 {
 	for (size_t i = 0; i < req->n_others; i++) {
-		const struct reach v = reach_of(req->others[i], false, req->fact);
+		const struct reach v = reach_of(req->others[i], false, req->fact,
+			req->other_grants ? &req->other_grants[i] : NULL);
 		lower(r, v.give, v.may, v.rule);
+		r->by_grant |= v.by_grant & r->give & CONTENT;
+		r->grants = r->grants ? r->grants : v.grants;
 	}
 	if (req->ceiling)
 		lower(r, req->ceiling, req->ceiling, NULL);
@@ -117,47 +152,66 @@ static struct ward_decision refuse(
 }
 
 /* Where it comes to be it is the session's, whatever is known of it at src. */
-static uint32_t gain(
-	const struct ward_state *src, enum ward_fact fact, const struct ward_state *dst, bool dir)
+static uint32_t gain(const struct reach *s, const struct reach *d)
 {
-	struct reach s = reach_of(src, dir, fact), d = reach_of(dst, dir, WARD_FACT_OWN);
-	return (d.give & ~s.give) | (d.may & ~s.may);
+	return (d->give & ~s->give) | (d->may & ~s->may);
 }
 
 uint32_t ward_policy_gain(const struct ward_state *src, const struct ward_state *dst, bool dir)
 {
-	return gain(src, WARD_FACT_OWN, dst, dir);
+	const struct reach s = reach_of(src, dir, WARD_FACT_OWN, NULL);
+	const struct reach d = reach_of(dst, dir, WARD_FACT_OWN, NULL);
+	return gain(&s, &d);
 }
+
+/* One end of a move. */
+struct end {
+	const struct ward_state *state;
+	enum ward_fact fact;
+	const struct ward_granted *grants;
+};
 
 /* What a move comes to, by the rules alone. */
 enum move { MOVE_NO = 0, MOVE_LOOK, MOVE_YES };
 
 /*
  * Would the move give a right at dst that src does not give? For a directory everything beneath
- * moves along. *ret_rule: the rule that limits src, there or beneath, or the one beneath dst.
+ * moves along: not to where a grant gives something, which the states do not know. *ret_rule: the
+ * rule that limits src, there or beneath, or the one beneath dst.
  */
-static enum move move(const struct ward_policy *p, const struct ward_state *src,
-	enum ward_fact fact, const struct ward_state *dst, bool dir, uint32_t *ret_rule)
+static enum move move(const struct ward_policy *p, const struct end *src, const struct end *dst,
+	bool dir, uint32_t *ret_rule)
 {
-	uint32_t more = gain(src, fact, dst, false);
-	const struct reach r = reach_of(src, false, fact);
+	const struct reach r = reach_of(src->state, false, src->fact, src->grants);
+	const struct reach d = reach_of(dst->state, false, WARD_FACT_OWN, dst->grants);
+	uint32_t more = gain(&r, &d);
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = r.rule[i];
-	if (more || (dir && (!ward_policy_contains(p, src, dst, WARD_MOVE_LOSS, ret_rule) ||
-				    ward_policy_links_move(p, src, dst, ret_rule))))
+	if (more || (dir && dst->grants && (dst->grants->rights || dst->grants->passage)))
 		return MOVE_NO;
-	return !dir || ward_policy_contains(p, src, dst, WARD_MOVE_GAIN, ret_rule) ? MOVE_YES
-										   : MOVE_LOOK;
+	if (dir && (!ward_policy_contains(p, src->state, dst->state, WARD_MOVE_LOSS, ret_rule) ||
+			   ward_policy_links_move(p, src->state, dst->state, ret_rule)))
+		return MOVE_NO;
+	return !dir || ward_policy_contains(p, src->state, dst->state, WARD_MOVE_GAIN, ret_rule)
+		       ? MOVE_YES
+		       : MOVE_LOOK;
 }
 
-/* What allows `d`, unless the object is a symbolic link that would lead past a rule at s. */
+/*
+ * What allows `d`, unless the object is a symbolic link that would lead past a rule at s. The rules
+ * alone can tell: no grant makes one.
+ */
 static struct ward_decision unless_link(const struct ward_policy *p, const struct ward_request *req,
 	const struct ward_state *s, struct ward_decision d)
 {
-	const struct reach r = reach_of(s, false, WARD_FACT_ABSENT);
+	const struct reach r = reach_of(s, false, WARD_FACT_ABSENT, NULL);
 	uint32_t rule = 0;
-	if (d.verdict != WARD_VERDICT_ALLOW || !ward_policy_link_passes(p, s, req->root, &rule))
+	if (d.verdict != WARD_VERDICT_ALLOW)
+		return d;
+	if (!(r.give & WARD_RIGHT_CREATE))
+		return refuse(p, EACCES, &r, r.rule[5]);
+	if (!ward_policy_link_passes(p, s, req->root, &rule))
 		return d;
 	d = refuse(p, EACCES, &r, rule);
 	d.link = true;
@@ -195,28 +249,40 @@ static bool rename_splits(const struct ward_request *req)
 		req->flags & kept || (req->flags & WARD_REQUEST_EXCHANGE && req->flags & dst_kept));
 }
 
+/* Of two names: the second one's answer, with what grants gave at the first. */
+static struct ward_decision both(struct ward_decision d, struct ward_decision d2)
+{
+	const struct ward_rule *rule = d2.by_grant || !d.by_grant ? d2.rule : d.rule;
+	if (d2.verdict == WARD_VERDICT_ALLOW)
+		d2.rule = rule;
+	d2.by_grant2 = d2.by_grant;
+	d2.by_grant = d.by_grant;
+	return d2;
+}
+
 static struct ward_decision decide_rename(
 	const struct ward_policy *p, const struct ward_request *req)
 {
 	bool dir = req->flags & WARD_REQUEST_DIR;
 	bool exchange = req->flags & WARD_REQUEST_EXCHANGE;
-	struct reach src = reach_of(req->state, dir, req->fact);
-	struct reach dst = reach_of(req->state2, false, req->fact2);
+	const struct end from = {req->state, req->fact, req->grants};
+	const struct end to = {req->state2, req->fact2, req->grants2};
+	struct reach src = reach_of(from.state, dir, from.fact, from.grants);
+	struct reach dst = reach_of(to.state, false, to.fact, to.grants);
 	uint32_t take = WARD_RIGHT_REMOVE, give = WARD_RIGHT_CREATE;
 	struct ward_decision d = ask_for(p, &src, exchange ? take | give : take, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	bool replaced = exchange || req->flags & WARD_REQUEST_DST_EXISTS;
-	d = ask_for(p, &dst, replaced ? take | give : give, true);
+	d = both(d, ask_for(p, &dst, replaced ? take | give : give, true));
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	if (rename_splits(req))
 		return refuse(p, EXDEV, &src, secret_of(req->state, req->state2));
 	uint32_t rule = src.rule[0], rule2 = dst.rule[0];
-	enum move there = move(p, req->state, req->fact, req->state2, dir, &rule), back = MOVE_YES;
+	enum move there = move(p, &from, &to, dir, &rule), back = MOVE_YES;
 	if (there != MOVE_NO && exchange)
-		back = move(p, req->state2, req->fact2, req->state,
-			req->flags & WARD_REQUEST_DST_DIR, &rule2);
+		back = move(p, &to, &from, req->flags & WARD_REQUEST_DST_DIR, &rule2);
 	bool look = there != MOVE_NO && back != MOVE_NO;
 	if (req->flags & WARD_REQUEST_SYMLINK)
 		d = unless_link(p, req, req->state2, d);
@@ -232,19 +298,20 @@ static struct ward_decision decide_rename(
 
 static struct ward_decision decide_link(const struct ward_policy *p, const struct ward_request *req)
 {
-	struct reach src = reach_of(req->state, false, req->fact);
-	struct reach dst = reach_of(req->state2, false, req->fact2);
+	const struct end from = {req->state, req->fact, req->grants};
+	const struct end to = {req->state2, req->fact2, req->grants2};
+	struct reach src = reach_of(from.state, false, from.fact, from.grants);
+	struct reach dst = reach_of(to.state, false, to.fact, to.grants);
 	struct ward_decision d = ask_for(p, &src, WARD_RIGHT_STAT, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
-	d = ask_for(p, &dst, WARD_RIGHT_CREATE, true);
+	d = both(d, ask_for(p, &dst, WARD_RIGHT_CREATE, true));
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
 	if (link_splits(req))
 		return refuse(p, EXDEV, &src, secret_of(req->state, req->state2));
 	uint32_t rule = src.rule[0];
-	if (req->flags & WARD_REQUEST_DIR ||
-		move(p, req->state, req->fact, req->state2, false, &rule) != MOVE_YES)
+	if (req->flags & WARD_REQUEST_DIR || move(p, &from, &to, false, &rule) != MOVE_YES)
 		return refuse(p, EXDEV, &src, rule);
 	return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state2, d) : d;
 }
@@ -279,7 +346,8 @@ static void trace_state(
 static bool decide_elsewhere(
 	const struct ward_policy *p, const struct ward_request *req, struct ward_decision *ret)
 {
-	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact);
+	struct reach r =
+		reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
 	r.give &= WARD_RIGHT_STAT;
 	r.may &= WARD_RIGHT_STAT;
 	if (req->action != WARD_ACTION_ACCESS)
@@ -316,7 +384,8 @@ static bool decide_beneath(
 
 static struct ward_decision dispatch(const struct ward_policy *p, const struct ward_request *req)
 {
-	struct reach r = reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact);
+	struct reach r =
+		reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
 	struct ward_decision d;
 	switch (req->action) {
 	case WARD_ACTION_ACCESS:
@@ -326,7 +395,7 @@ static struct ward_decision dispatch(const struct ward_policy *p, const struct w
 		return ask_for(p, &r, req->rights, false);
 	case WARD_ACTION_CREATE:
 		/* what makes a directory passable is beneath it: it does not let it be made */
-		r = reach_of(req->state, false, req->fact);
+		r = reach_of(req->state, false, req->fact, req->grants);
 		lower_by_links(&r, req);
 		d = ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
 		return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state, d) : d;

@@ -74,6 +74,15 @@ enum ward_verdict ward_policy_connect(const struct ward_policy *p, const char *h
 	struct ward_buf *ret_place, struct ward_buf *ret_text);
 
 /*
+ * The same, which also says which grant allowed it (*ret_grant; NULL: none did, or had to). open:
+ * it is about a connection that is there; a grant whose uses are spent counts as well then.
+ */
+struct ward_grant_held;
+enum ward_verdict ward_policy_connect_by(const struct ward_policy *p, const char *host_port,
+	bool open, struct ward_grant_held **ret_grant, struct ward_buf *ret_place,
+	struct ward_buf *ret_text);
+
+/*
  * The same for a program inside: localhost is the session itself there, and a port of it that
  * [network] forward names is that of this host. For people; connections are decided by the above.
  */

@@ -103,6 +103,7 @@ struct ward_policy {
 	uint32_t n_floats;
 	struct ward_automaton *automaton;
 	struct ward_found found;
+	struct ward_grants *grants; /* borrowed: to hosts (connect.c); NULL: nobody looks */
 	struct ward_settings settings;
 	uint64_t study_until_ns; /* 0: without end */
 	char digest[65];

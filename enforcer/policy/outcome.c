@@ -52,6 +52,7 @@ enum ward_rule_group ward_rule_group(const struct ward_rule *r)
 	case WARD_SOURCE_RUN:
 	case WARD_SOURCE_FOUND:
 	case WARD_SOURCE_HOST:
+	case WARD_SOURCE_GRANT:
 	case WARD_SOURCE_COUNT_:
 		break;
 	}
@@ -207,7 +208,9 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	if (!listed)
 		take(&sum, p->first_program, ~(uint32_t)WARD_RIGHT_EXEC,
 			~(uint32_t)WARD_RIGHT_EXEC);
-	struct ward_outcome v = {.give = sum.give, .may = sum.may};
+	struct ward_outcome v = {.give = sum.give, .may = sum.may, .grantable = sum.may};
+	for (unsigned g = WARD_GROUP_FLOOR; g < WARD_GROUP_COUNT_; g++)
+		v.grantable &= sum.groups[g].may;
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
 		v.give &= sum.groups[g].give;
 		v.may &= sum.groups[g].may;

@@ -60,6 +60,20 @@ enum ward_right {
 };
 #define WARD_RIGHTS_ALL ((1U << 9) - 1)
 
+#define WARD_RIGHTS_COUNT 9
+
+/*
+ * What live grants give at one name (grants.h). Zero: nothing, as where nobody looked.
+ */
+struct ward_grant_held;
+struct ward_granted {
+	uint32_t rights; /* that grants covering the name give */
+	uint32_t holds;	 /* the same for what was opened before: those that are spent count */
+	bool passage;	 /* a grant may cover something beneath it */
+	struct ward_grant_held
+		*by[WARD_RIGHTS_COUNT]; /* per right: the grant that gives it, or NULL */
+};
+
 /* What is asked of ward_policy_decide(). explain's action names map onto these. */
 enum ward_action {
 	WARD_ACTION_NONE = 0, /* refused */
@@ -123,6 +137,12 @@ struct ward_request {
 	const struct ward_state *root;
 	enum ward_fact fact;  /* of what stands at `state`, and so at the others: one file */
 	enum ward_fact fact2; /* of what stands at `state2` */
+	/*
+	 * What live grants give at `state`, at `state2`, and at each of `others`; NULL: nothing.
+	 * ACCESS and CREATE may leave them out for as long as the rules allow. RENAME and LINK may
+	 * not: what a grant gives at `state2` is a right that is gained there.
+	 */
+	const struct ward_granted *grants, *grants2, *other_grants;
 };
 
 enum ward_verdict {
@@ -142,6 +162,7 @@ enum ward_source_kind {
 	WARD_SOURCE_RUN,   /* the command line of one run */
 	WARD_SOURCE_FOUND, /* no rules: what was found of secrets (ward_policy_set_found()) */
 	WARD_SOURCE_HOST,  /* no rules: the memory and CPUs of which shares are meant */
+	WARD_SOURCE_GRANT, /* no file: a person gave it to the running session (grants.h) */
 	WARD_SOURCE_COUNT_,
 };
 
@@ -164,6 +185,9 @@ struct ward_decision {
 	bool look; /* a rename refused only for what may be beneath a directory: a look at what is
 		      there (ward_policy_look()) may settle it */
 	bool link; /* refused since the object is a symbolic link: `rule` is on a name beneath it */
+	/* Of what was asked for, the rights that grants alone give at `state` or at one of the
+	 * others, and at `state2`: a use of those grants. */
+	uint32_t by_grant, by_grant2;
 };
 
 /* One source's opinion, for explain. */
@@ -347,6 +371,10 @@ bool ward_policy_same_state(const struct ward_state *a, const struct ward_state 
 
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
+
+/* The same with grants, for what was opened under them (ward_granted.holds). Pure. */
+uint32_t ward_policy_rights_held(
+	const struct ward_policy *p, const struct ward_state *s, const struct ward_granted *grants);
 
 /*
  * Does this path show itself, and all beneath it, whatever the names there are? "No" may be said

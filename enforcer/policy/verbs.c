@@ -86,6 +86,8 @@ const char *ward_source_name(enum ward_source_kind k)
 		return "found";
 	case WARD_SOURCE_HOST:
 		return "host";
+	case WARD_SOURCE_GRANT:
+		return "grant";
 	case WARD_SOURCE_COUNT_:
 		break;
 	}

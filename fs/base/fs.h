@@ -75,6 +75,8 @@ struct ward_fs {
 	struct ward_replay *replay;	 /* NULL: in tests that need none */
 	struct ward_delay *delay;	 /* requests that wait for their time */
 
+	struct ward_grants *grants; /* of the session (policy/grants.h) */
+
 	struct ward_shares *shares; /* NULL: one owner is served */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */

@@ -8,8 +8,10 @@
 
 #include "enforcer/ipc/helper.h"
 #include "fs/gate/contain_walk.h"
+#include "fs/gate/granted.h"
 #include "fs/gate/spelling.h"
 #include "fs/handle/writers.h"
+#include "fs/node/node_grants.h"
 #include "fs/request/fs_records.h"
 #include "fs/resolve/links_known.h"
 #include "fs/resolve/resolve_node.h"
@@ -163,12 +165,15 @@ static int gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights
 		.ceiling = sure_ceiling(tree, node, &states, nlink, rights | alt),
 		.fact = fact,
 	};
-	if (allowed(tree->fs->policy, &req, alt, &d)) {
-		if (ret)
-			*ret = d;
-	} else {
+	if (!allowed(tree->fs->policy, &req, alt, &d) && ward_grants_any(tree->fs->grants))
+		r = ward_granted_node(
+			op, node, req, &(const struct ward_granted_ask){&paths, rights, alt}, &d);
+	if (r >= 0 && d.verdict != WARD_VERDICT_ALLOW)
 		r = refuse(op, &paths, rights, &d, req.flags);
-	}
+	else if (r >= 0)
+		r = 0;
+	if (r == 0 && ret)
+		*ret = d;
 	ward_states_put(tree->nodes, &states);
 	return r;
 }
@@ -208,6 +213,18 @@ int ward_gate_made(struct ward_op *op, struct ward_node *parent, const char *nam
 	ward_policy_state_put(op->tree->fs->policy, state);
 	ward_states_put(op->tree->nodes, &states);
 	return r;
+}
+
+uint32_t ward_gate_rights_granted(struct ward_fs_tree *tree, struct ward_node *node, uint32_t pid)
+{
+	struct ward_node_grants g;
+	uint32_t rights = WARD_RIGHTS_ALL;
+	int r = ward_node_grants_locked(tree->nodes, node, pid, &g);
+
+	for (size_t i = 0; r == 0 && i < g.n; i++)
+		rights &= ward_policy_rights_held(tree->fs->policy, g.states[i], &g.grants[i]);
+	ward_node_grants_put(tree->nodes, &g);
+	return r < 0 ? 0 : rights;
 }
 
 uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
@@ -323,16 +340,20 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 		.state = state,
 		.root = tree->nodes->root_state,
 	};
-	if (allowed(tree->fs->policy, &req, alt, &d)) {
-		if (ret)
-			*ret = d;
-	} else {
+	if (!allowed(tree->fs->policy, &req, alt, &d) && ward_grants_any(tree->fs->grants))
+		r = ward_granted_name(
+			op, req, &(const struct ward_granted_ask){&paths, rights, alt}, &d);
+	if (r >= 0 && d.verdict != WARD_VERDICT_ALLOW) {
 		if (action == WARD_ACTION_CREATE)
 			rights |= WARD_RIGHT_CREATE;
 		if (action == WARD_ACTION_REMOVE)
 			rights |= WARD_RIGHT_REMOVE;
 		r = refuse(op, &paths, rights, &d, req.flags);
+	} else if (r >= 0) {
+		r = 0;
 	}
+	if (r == 0 && ret)
+		*ret = d;
 	ward_policy_state_put(tree->fs->policy, state);
 	return r;
 }
@@ -417,6 +438,31 @@ static bool look_allows(const struct ward_fs_tree *tree, struct ward_request *re
 	return d->verdict == WARD_VERDICT_ALLOW;
 }
 
+/* The state of a name, and what grants give there: asked of both names in any case, since what a
+ * grant gives at the new one is a gain. */
+static int name_state(struct ward_op *op, struct ward_node *parent, const char *name,
+	const struct ward_state **ret, struct ward_granted *ret_grants)
+{
+	struct ward_nodes *nodes = op->tree->nodes;
+
+	if (!ward_grants_any(op->tree->fs->grants))
+		return ward_node_child_state(nodes, parent, name, ret);
+	return ward_child_grants(nodes, parent, name, op->pid, ret, ret_grants);
+}
+
+/* Counts what was allowed by grants at the two names; one that is spent refuses it after all. */
+static int use_both(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_granted grants[2], const struct ward_decision *d)
+{
+	const struct ward_decision spent = {.verdict = WARD_VERDICT_DENY, .error = EACCES};
+	int r = ward_granted_use(op, paths, &grants[0], 1, d->by_grant);
+
+	if (r == 0)
+		r = ward_granted_use(op, paths, &grants[1], 1, d->by_grant2);
+	return r == -EDQUOT ? refuse(op, paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &spent, 0)
+			    : r;
+}
+
 int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *name,
 	struct ward_node *parent2, const char *name2, const int fds[4], uint32_t flags,
 	struct ward_decision *ret)
@@ -425,6 +471,7 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 	const struct ward_record_paths paths = {
 		.node = parent, .name = name, .node2 = parent2, .name2 = name2};
 	const struct ward_state *from = NULL, *to = NULL;
+	struct ward_granted grants[2] = {{.rights = 0}, {.rights = 0}};
 	struct ward_decision d;
 	int r;
 
@@ -432,9 +479,9 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 	if (r == 0)
 		r = ward_gate_spelling(op, parent2, name2);
 	if (r == 0)
-		r = ward_node_child_state(tree->nodes, parent, name, &from);
+		r = name_state(op, parent, name, &from, &grants[0]);
 	if (r == 0)
-		r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+		r = name_state(op, parent2, name2, &to, &grants[1]);
 	flags |= ward_beneath_flags(tree, parent, name) | ward_beneath_flags(tree, parent2, name2);
 	if (r == 0) {
 		struct ward_request req = {.action = WARD_ACTION_RENAME,
@@ -445,7 +492,9 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 			.fact2 = fact_of(tree, fds[3], parent2, name2, to,
 				flags & WARD_REQUEST_DST_EXISTS ? WARD_FACT_THERE
 								: WARD_FACT_ABSENT),
-			.root = tree->nodes->root_state};
+			.root = tree->nodes->root_state,
+			.grants = &grants[0],
+			.grants2 = &grants[1]};
 
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW &&
@@ -455,6 +504,8 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 			/* Where that is one, no right is taken; and who writes is many to ask. */
 			r = check_writers(
 				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
+		if (r == 0)
+			r = use_both(op, &paths, grants, &d);
 		if (r == 0 && ret)
 			*ret = d;
 	}
@@ -469,6 +520,7 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 	struct ward_fs_tree *tree = op->tree;
 	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
 	const struct ward_state *to = NULL;
+	struct ward_granted grants[2] = {{.rights = 0}, {.rights = 0}};
 	struct ward_states states;
 	struct ward_decision d;
 	int r = ward_gate_spelling(op, parent2, name2);
@@ -478,7 +530,9 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 	r = ward_node_states(tree->nodes, node, &states);
 	if (r < 0)
 		return r == -EMLINK ? -EACCES : r;
-	r = ward_node_child_state(tree->nodes, parent2, name2, &to);
+	/* Of the file's own names the rules count: it can have a new one where a grant gives no
+	 * more. */
+	r = name_state(op, parent2, name2, &to, &grants[1]);
 	if (r == 0) {
 		const struct ward_request req = {.action = WARD_ACTION_LINK,
 			.flags = (S_ISLNK(file->st.st_mode) ? WARD_REQUEST_SYMLINK : 0) |
@@ -494,13 +548,16 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 					? ward_secret_fact(tree, fds[0], file, node, NULL)
 					: WARD_FACT_THERE,
 			.fact2 = fact_at(tree, fds[1], parent2, name2, to, NULL),
-			.root = tree->nodes->root_state};
+			.root = tree->nodes->root_state,
+			.grants2 = &grants[1]};
 
 		d = ward_policy_decide(tree->fs->policy, &req, NULL);
 		if (d.verdict != WARD_VERDICT_ALLOW)
 			r = refuse(op, &paths, WARD_RIGHT_CREATE, &d, req.flags);
 		else
 			r = check_writers(op, &paths, to, NULL);
+		if (r == 0)
+			r = use_both(op, &paths, grants, &d);
 		if (r == 0 && ret)
 			*ret = d;
 	}
@@ -509,9 +566,24 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 	return r;
 }
 
+/* The same with grants, where the rules hide it. pid: who asks, 0: nobody. */
+static void decide_granted(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
+	uint32_t pid, struct ward_request *req, struct ward_decision *ret)
+{
+	struct ward_granted granted;
+
+	if (ret->verdict == WARD_VERDICT_ALLOW || !ward_grants_any(tree->fs->grants) ||
+		ward_child_grants(tree->nodes, parent, name, pid, &req->state, &granted) < 0)
+		return;
+	req->grants = &granted;
+	*ret = ward_policy_decide(tree->fs->policy, req, NULL);
+	ward_policy_state_put(tree->fs->policy, req->state);
+}
+
 /* file: what was seen there; NULL: nothing is, or nobody has looked. */
 static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
-	uint32_t flags, int dirfd, const struct ward_file *file, struct ward_decision *ret)
+	uint32_t flags, int dirfd, const struct ward_file *file, uint32_t pid,
+	struct ward_decision *ret)
 {
 	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_STAT};
 	int r = ward_node_child_state(tree->nodes, parent, name, &req.state);
@@ -523,6 +595,7 @@ static int decide_visible(struct ward_fs_tree *tree, struct ward_node *parent, c
 					     : fact_at(tree, dirfd, parent, name, req.state, file);
 	*ret = ward_policy_decide(tree->fs->policy, &req, NULL);
 	ward_policy_state_put(tree->fs->policy, req.state);
+	decide_granted(tree, parent, name, pid, &req, ret);
 	return 0;
 }
 
@@ -532,9 +605,10 @@ int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *n
 	const struct ward_record_paths paths = {.node = parent, .name = name};
 	const uint32_t flags =
 		(is_dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(op->tree, parent, name);
-	struct ward_decision d;
-	int r = decide_visible(op->tree, parent, name, flags, dirfd, file, &d);
+	struct ward_decision d = {.verdict = WARD_VERDICT_DENY};
+	int r = decide_visible(op->tree, parent, name, flags, dirfd, file, op->pid, &d);
 
+	op->shown = op->shown || d.by_grant;
 	if (r < 0 || d.verdict == WARD_VERDICT_ALLOW)
 		return r;
 	r = refuse(op, &paths, WARD_RIGHT_STAT, &d, flags);
@@ -554,8 +628,10 @@ int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const
 		ward_spelling_wrong(tree, parent, name))
 		return 0;
 	/* Where rules hide the way to another tree, listings do too. */
-	r = decide_visible(tree, parent, name, is_dir ? WARD_REQUEST_DIR : 0, dirfd, NULL, &d);
-	return r < 0 ? r : d.verdict == WARD_VERDICT_ALLOW;
+	r = decide_visible(tree, parent, name, is_dir ? WARD_REQUEST_DIR : 0, dirfd, NULL, 0, &d);
+	if (r < 0 || d.verdict != WARD_VERDICT_ALLOW)
+		return r < 0 ? r : 0;
+	return d.by_grant ? 2 : 1;
 }
 
 bool ward_gate_readable(

@@ -42,6 +42,9 @@ int ward_gate_made(struct ward_op *op, struct ward_node *parent, const char *nam
  */
 uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node);
 
+/* The same with what grants give, for what was opened under one. */
+uint32_t ward_gate_rights_granted(struct ward_fs_tree *tree, struct ward_node *node, uint32_t pid);
+
 /*
  * Where the backing takes several spellings for one name: -EACCES for a name that may be another
  * spelling of what a rule is on, whether it exists or not. Asked before a look; the functions below
@@ -92,7 +95,7 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
  */
 int ward_gate_lookup(struct ward_op *op, struct ward_node *parent, const char *name, bool is_dir,
 	int dirfd, const struct ward_file *file) ward_must_check;
-/* The same for an entry of a listing, without a record: 1 visible, 0 not. */
+/* The same for an entry of a listing, without a record: 1 visible, 2 by a grant alone, 0 not. */
 int ward_gate_visible(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
 	bool is_dir, int dirfd) ward_must_check;
 

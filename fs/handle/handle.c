@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "enforcer/base/clock.h"
+#include "enforcer/policy/grants.h"
 #include "fs/kernel/uring.h"
 #include "fs/quota/quota.h"
 #include "fs/watch/backing_watch.h"
@@ -23,6 +25,16 @@ const char *ward_io_name(enum ward_io io)
 		return "passthrough";
 	}
 	return "?";
+}
+
+bool ward_handle_holds(const struct ward_handle *h)
+{
+	const uint64_t now = ward_clock_boot_ns();
+
+	for (unsigned i = 0; i < h->n_held; i++)
+		if (!ward_held_holds(h->held[i], now))
+			return false;
+	return true;
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)

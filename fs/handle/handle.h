@@ -37,6 +37,8 @@ struct ward_digest {
 	uint8_t sha256[WARD_DIGEST_BYTES];
 };
 
+#define WARD_HANDLE_GRANTS_MAX 8U
+
 struct ward_handle {
 	struct ward_node *node; /* pinned */
 	struct ward_handle *next;
@@ -65,6 +67,9 @@ struct ward_handle {
 	uid_t uid;	    /* whose share of open files it is of (user_shares.h) */
 	uint32_t rights; /* set of ward_right that the policy gave; a new one takes, never adds */
 	uint32_t needs;	 /* those that it was opened to use */
+	/* Grants that it was opened under: it may do nothing once one of them has ended. */
+	const struct ward_grant_held *held[WARD_HANDLE_GRANTS_MAX];
+	unsigned n_held;
 	bool retired; /* its inode is to go bad: it counts at its node no more (retired_inodes.h) */
 	int flags;    /* O_ACCMODE and O_APPEND as asked */
 	atomic_uint_fast64_t n_read, n_written;
@@ -83,10 +88,13 @@ struct ward_handle {
 	int64_t dir_next; /* offset of the entry at dir_at */
 };
 
+/* Do the grants that it was opened under still hold? By the clock: nobody has to say so. */
+bool ward_handle_holds(const struct ward_handle *h);
+
 /* Has it kept this right? */
 static inline bool ward_handle_may(const struct ward_handle *h, uint32_t right)
 {
-	return (h->rights & right) == right;
+	return (h->rights & right) == right && (!h->n_held || ward_handle_holds(h));
 }
 
 /* May a shared mapping of it write, past us? That takes a handle that can read, too. */

@@ -10,6 +10,7 @@
 #include "enforcer/base/clock.h"
 #include "fs/handle/written_nodes.h"
 #include "fs/kernel/forget_queue.h"
+#include "fs/node/node_grants.h"
 #include "fs/node/node_names.h"
 
 /*
@@ -53,6 +54,26 @@ void ward_writers_add(struct ward_nodes *nodes, struct ward_handle *h)
 		ward_forget_attr(nodes->tree->forget, ward_node_to_ino(nodes, h->node));
 }
 
+/* The same where a grant gave the right. */
+static int confirm_granted(struct ward_nodes *nodes, const struct ward_handle *h)
+{
+	uint32_t rights = WARD_RIGHTS_ALL;
+	struct ward_node_grants g;
+	int r;
+
+	pthread_rwlock_rdlock(&nodes->renames_lock);
+	r = ward_node_grants(nodes, h->node, h->pid, &g);
+	pthread_rwlock_unlock(&nodes->renames_lock);
+	for (size_t i = 0; r == 0 && i < g.n; i++)
+		/* Its last use may have been this one. */
+		rights &=
+			ward_policy_rights_held(nodes->tree->fs->policy, g.states[i], &g.grants[i]);
+	ward_node_grants_put(nodes, &g);
+	if (r < 0)
+		return r;
+	return rights & WARD_RIGHT_WRITE ? 0 : -ESTALE;
+}
+
 int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
 {
 	struct ward_states states;
@@ -61,6 +82,8 @@ int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
 
 	if (!h->writes)
 		return 0;
+	if (h->n_held)
+		return confirm_granted(nodes, h);
 	pthread_rwlock_rdlock(&nodes->renames_lock);
 	r = ward_node_states(nodes, h->node, &states);
 	pthread_rwlock_unlock(&nodes->renames_lock);

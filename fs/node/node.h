@@ -281,6 +281,9 @@ void ward_states_put(struct ward_nodes *nodes, struct ward_states *states);
 /* The state of a child's name, a reference of the caller's. -EINVAL (bad name), -ENOMEM. */
 int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_state **ret) ward_must_check;
+/* The same, locked. */
+int ward_node_child_state_locked(struct ward_nodes *nodes, struct ward_node *parent,
+	const char *name, const struct ward_state **ret) ward_must_check;
 
 /* Locked: have these two names one state? What lies beneath has one then, too. */
 bool ward_nodes_same_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,

@@ -57,6 +57,11 @@ size_t ward_node_names_live(const struct ward_node *node);
 /* The i-th newest live one; NULL: there are not that many. */
 struct ward_name *ward_node_names_nth(const struct ward_node *node, size_t i);
 
+/* Locked: the path of a name (NULL: of the root), in buf; with tail below it unless that is NULL.
+ */
+const char *ward_name_path_locked(const struct ward_nodes *nodes, const struct ward_name *at,
+	const char *tail, char buf[WARD_NODE_PATH_MAX], size_t *ret_len);
+
 /* All links are these names; that is no longer sure (also: a name came). */
 void ward_node_names_sure(struct ward_nodes *nodes, struct ward_several *s);
 void ward_node_names_doubt(struct ward_nodes *nodes, struct ward_several *s);

@@ -44,6 +44,12 @@ static const char *path_of(const struct ward_nodes *nodes, const struct ward_nam
 	return p;
 }
 
+const char *ward_name_path_locked(const struct ward_nodes *nodes, const struct ward_name *at,
+	const char *tail, char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
+{
+	return path_of(nodes, at, tail, buf, ret_len);
+}
+
 const char *ward_node_path(struct ward_nodes *nodes, struct ward_node *node, const char *name,
 	char buf[WARD_NODE_PATH_MAX], size_t *ret_len)
 {

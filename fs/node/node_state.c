@@ -184,6 +184,12 @@ static int child_state(struct ward_nodes *nodes, struct ward_node *parent, const
 	return r;
 }
 
+int ward_node_child_state_locked(struct ward_nodes *nodes, struct ward_node *parent,
+	const char *name, const struct ward_state **ret)
+{
+	return child_state(nodes, parent, name, ret);
+}
+
 int ward_node_child_state(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	const struct ward_state **ret)
 {

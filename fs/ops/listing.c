@@ -132,8 +132,8 @@ static size_t add_plus(struct ward_op *op, struct ward_handle *h, bool ahead, ch
 			e.ino = ward_node_to_ino(nodes, node);
 			e.attr = file.st;
 			keep = ward_keep_name(nodes, h->node, node, op->since);
-			e.attr_timeout = keep.attr;
-			e.entry_timeout = keep.entry;
+			e.attr_timeout = op->shown ? 0 : keep.attr;
+			e.entry_timeout = op->shown ? 0 : keep.entry;
 			ward_op_map_stat(op->tree, node, &e.attr);
 			if (node->dir)
 				chain(nodes, h, node);
@@ -191,6 +191,7 @@ int ward_listing_fill(struct ward_op *op, struct ward_handle *h, struct ward_lis
 		r = shown(op, h, d, &dots);
 		if (r < 0)
 			break;
+		op->shown = op->shown || r == 2;
 		if (r > 0 && !add(op, h, l, &key, d, dots))
 			break;
 		consume(h, d);

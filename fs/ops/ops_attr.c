@@ -33,7 +33,7 @@ static int gate_setattr(struct ward_op *op, struct ward_node *node, int to_set,
 
 	if (to_set & FUSE_SET_ATTR_SIZE) {
 		/* Through a handle, its rights count; a truncate by name asks again. */
-		if (h && h->rights & WARD_RIGHT_WRITE && !h->append_only)
+		if (h && ward_handle_may(h, WARD_RIGHT_WRITE) && !h->append_only)
 			r = 0;
 		else
 			r = ward_gate_node(op, node, WARD_RIGHT_WRITE, 0, nlink, ret);
@@ -194,8 +194,8 @@ static void op_setattr(
 		return;
 	}
 	ward_op_map_stat(op.tree, node, &file.st);
-	(void)fuse_reply_attr(
-		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
+	(void)fuse_reply_attr(req, &file.st,
+		op.shown ? 0 : ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }
 
 void ward_ops_attr_fill(struct fuse_lowlevel_ops *ops)

@@ -38,6 +38,7 @@ static int open_dir(struct ward_op *op, struct ward_node *node, struct ward_hand
 	h->is_dir = true;
 	h->flags = O_RDONLY;
 	h->rights = h->needs = WARD_RIGHT_LIST;
+	ward_op_hold(op, h);
 	ward_watch_dir(op->tree, node, h->fd);
 	*ret = h;
 	return 0;

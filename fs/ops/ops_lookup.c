@@ -26,8 +26,8 @@ static void fill_entry(const struct ward_op *op, struct ward_node *parent, struc
 	memset(ret, 0, sizeof(*ret));
 	ret->ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->attr = file->st;
-	ret->attr_timeout = keep.attr;
-	ret->entry_timeout = keep.entry;
+	ret->attr_timeout = op->shown ? 0 : keep.attr;
+	ret->entry_timeout = op->shown ? 0 : keep.entry;
 	ward_op_map_stat(op->tree, node, &ret->attr);
 }
 
@@ -218,8 +218,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		return;
 	}
 	ward_op_map_stat(op.tree, node, &file.st);
-	(void)fuse_reply_attr(
-		req, &file.st, ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
+	(void)fuse_reply_attr(req, &file.st,
+		op.shown ? 0 : ward_keep_attr(op.tree->nodes, node, &file.st, op.since));
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)
@@ -267,6 +267,7 @@ static int do_access(struct ward_op *op, struct ward_node *node, int mask, int f
 	struct ward_file file;
 	int r = ward_backing_fstat(fd, &file);
 
+	op->asks = true;
 	if (r == 0)
 		r = ward_gate_node(op, node, rights, alt, file.st.st_nlink, NULL);
 	return r < 0 ? r : ward_backing_access(fd, mask & (R_OK | W_OK | X_OK));

@@ -84,11 +84,12 @@ static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int
 }
 
 /*
- * A handle that may append only. Beside handles in passthrough (made before the file came here) the
- * kernel takes it if it has their backing id; DIRECT_IO still sends what is written to us. A
- * mapping would then go to the backing: not for who may read as well.
+ * A handle that may append only, or that ends with a grant. Beside handles in passthrough (made
+ * before the file came here) the kernel takes it if it has their backing id; DIRECT_IO still sends
+ * what is written to us. A mapping would then go to the backing: not for who may read as well.
  */
-static int choose_append(struct ward_fs_tree *tree, struct ward_handle *h, int acc, int32_t *ret_id)
+static int choose_checked(
+	struct ward_fs_tree *tree, struct ward_handle *h, int acc, const char *why, int32_t *ret_id)
 {
 	const uint64_t until = ward_clock_mono_ns() + WARD_ENDS_NS;
 	struct ward_nodes *nodes = tree->nodes;
@@ -97,7 +98,7 @@ static int choose_append(struct ward_fs_tree *tree, struct ward_handle *h, int a
 	int r = 0;
 
 	h->io = WARD_IO_DIRECT;
-	h->io_why = "may be appended to and no more: each write is checked";
+	h->io_why = why;
 	pthread_mutex_lock(&nodes->lock);
 	do
 		seen = nodes->n_ended;
@@ -162,7 +163,12 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 
 	*ret_id = 0;
 	if (h->append_only)
-		return choose_append(tree, h, acc, ret_id);
+		return choose_checked(tree, h, acc,
+			"may be appended to and no more: each write is checked", ret_id);
+	if (h->n_held)
+		return choose_checked(tree, h, acc,
+			"opened under a grant: each read and write looks whether it has ended",
+			ret_id);
 	if (tree->fs->log == WARD_LOG_IO)
 		return choose_recorded(h);
 	if (weak && acc == O_RDONLY) {
@@ -262,6 +268,7 @@ int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_ope
 	h->quota = o->use->f;
 	o->use->f = NULL;
 	h->rights = o->granted;
+	ward_op_hold(op, h);
 	h->pid = op->pid;
 	h->flags = w->acc | (o->flags & O_APPEND);
 	h->append_only = w->acc != O_RDONLY && !(o->granted & WARD_RIGHT_WRITE);
@@ -617,9 +624,9 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	ret->entry.ino = ward_node_to_ino(op->tree->nodes, node);
 	ret->entry.attr = ret->file.st;
 	keep = ward_keep_name(op->tree->nodes, parent, node, op->since);
-	ret->entry.entry_timeout = keep.entry;
+	ret->entry.entry_timeout = op->shown ? 0 : keep.entry;
 	/* It will be written to. */
-	ret->entry.attr_timeout = WARD_KEEP_SHORT;
+	ret->entry.attr_timeout = op->shown ? 0 : WARD_KEEP_SHORT;
 	ward_op_map_stat(op->tree, node, &ret->entry.attr);
 	opened.fd = ward_steal_fd(&fd);
 	r = ward_gate_made(op, parent, name, opened.fd, node);

@@ -69,6 +69,7 @@ void ward_ops_statx(struct ward_fs_tree *tree, const char *msg)
 	}
 	ward_op_map_stat(tree, node, &file.st);
 	out.stat = to_statx(&file);
-	out.attr_valid = (uint64_t)ward_keep_attr(tree->nodes, node, &file.st, op.since);
+	if (!op.shown)
+		out.attr_valid = (uint64_t)ward_keep_attr(tree->nodes, node, &file.st, op.since);
 	(void)ward_op_reply_raw(&op, in->unique, 0, &out, sizeof(out));
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "enforcer/policy/grants.h"
 #include "fs/quota/quota.h"
 #include "fs/request/file_digest.h"
 
@@ -148,6 +149,12 @@ static void add_rule(struct ward_event *ev, const struct ward_decision *by)
 		ward_event_text(ev, WARD_TAG_RULE, "default");
 		return;
 	}
+	/* A grant: it has no line. */
+	if (!line) {
+		ward_event_text(ev, WARD_TAG_RULE, by->rule->file);
+		ward_event_u64(ev, WARD_TAG_SOURCE, by->rule->source);
+		return;
+	}
 	/* Every open comes by here: many times as fast as printf. */
 	do
 		digits[n++] = (char)('0' + line % 10);
@@ -216,6 +223,37 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 			d->verdict == WARD_VERDICT_HIDE && d->error == ENOENT &&
 				strcmp(op->action, "lookup") == 0);
 	return put(op, &ev);
+}
+
+int ward_record_expire(struct ward_fs *fs, const struct ward_grant_held *held, const char *result)
+{
+	struct ward_event ev;
+
+	ward_event_begin(&ev, WARD_EVENT_EXPIRE);
+	ward_event_text(&ev, WARD_TAG_GRANT, held->grant.id);
+	ward_event_text(&ev, WARD_TAG_RESULT, result);
+	ward_event_u64(&ev, WARD_TAG_USED, atomic_load(&held->used));
+	return ward_ring_put(fs->ring, &ev);
+}
+
+int ward_record_use(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_grant_held *held, uint32_t rights, uint64_t mono_ns)
+{
+	const uint32_t used = atomic_load(&held->used);
+	struct ward_event ev;
+	int r;
+
+	add_head(&ev, WARD_EVENT_USE, op, paths);
+	ev.head.mono_ns = mono_ns;
+	ward_event_u64(&ev, WARD_TAG_ASKED, rights);
+	ward_event_text(&ev, WARD_TAG_GRANT, held->grant.id);
+	ward_event_u64(&ev, WARD_TAG_USED, used);
+	if (held->grant.uses)
+		ward_event_u64(&ev, WARD_TAG_USES, held->grant.uses);
+	r = put(op, &ev);
+	if (r == 0 && held->grant.uses && used == held->grant.uses)
+		r = ward_record_expire(op->tree->fs, held, "spent");
+	return r;
 }
 
 int ward_record_quota(

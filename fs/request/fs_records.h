@@ -25,6 +25,14 @@ struct ward_record_paths {
 
 int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
 	const struct ward_decision *d, const char *text) ward_must_check;
+/* A grant was used at mono_ns, for these rights, or its uses are spent with this one (then
+ * `expire`, too). */
+struct ward_grant_held;
+int ward_record_use(struct ward_op *op, const struct ward_record_paths *paths,
+	const struct ward_grant_held *held, uint32_t rights, uint64_t mono_ns) ward_must_check;
+/* A grant has ended. No request is about it. */
+int ward_record_expire(
+	struct ward_fs *fs, const struct ward_grant_held *held, const char *result) ward_must_check;
 /* A refusal by [quota]. */
 struct ward_quota_hit;
 int ward_record_quota(struct ward_op *op, const struct ward_record_paths *paths,

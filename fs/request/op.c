@@ -33,6 +33,8 @@ static int enter(struct ward_op *op, const char *action, bool groups)
 	op->since = atomic_load(&op->tree->watch_seq);
 	atomic_fetch_add_explicit(&op->tree->n_requests, 1, memory_order_relaxed);
 	op->acting = false;
+	op->asks = op->shown = false;
+	op->n_held = 0;
 	asker = op->pid;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;
@@ -72,6 +74,12 @@ int ward_op_begin(struct ward_op *op, fuse_req_t req, const char *action)
 int ward_op_begin_io(struct ward_op *op, fuse_req_t req)
 {
 	return begin(op, req, "write", false);
+}
+
+void ward_op_hold(const struct ward_op *op, struct ward_handle *h)
+{
+	for (h->n_held = 0; h->n_held < op->n_held; h->n_held++)
+		h->held[h->n_held] = op->held[h->n_held];
 }
 
 void ward_op_end(struct ward_op *op)

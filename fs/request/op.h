@@ -12,6 +12,9 @@
 #include "fs/handle/handle.h"
 #include "fs/node/node.h"
 
+/* Of one request: a rename needs several rights at two names. */
+#define WARD_OP_GRANTS_MAX 8U
+
 struct ward_op {
 	struct ward_fs_tree *tree;
 	fuse_req_t req;
@@ -19,6 +22,11 @@ struct ward_op {
 	uint32_t pid, uid, gid;
 	uint64_t since; /* tree->watch_seq before anything was looked at (keep_time.h) */
 	bool acting;	/* the thread has the caller's fsuid, fsgid and groups */
+	bool asks;	/* only whether it may: no use of a grant */
+	bool shown;	/* a name shows by a grant alone: the kernel keeps nothing of it */
+	/* Grants that it was allowed by: what it opens ends with any of them. */
+	struct ward_grant_held *held[WARD_OP_GRANTS_MAX];
+	unsigned n_held;
 };
 
 /*
@@ -43,6 +51,9 @@ static inline struct ward_node *ward_op_node(const struct ward_op *op, fuse_ino_
 {
 	return ward_nodes_from_ino(op->tree->nodes, ino);
 }
+
+/* h was opened by this request: it ends with the grants that allowed it. */
+void ward_op_hold(const struct ward_op *op, struct ward_handle *h);
 
 /* Answers with a negative errno or 0; what the kernel no longer wants to know is nobody's error. */
 void ward_op_reply(struct ward_op *op, int r);

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "enforcer/policy/grants.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/watch/backing_watch.h"
 
@@ -84,7 +85,8 @@ bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir)
 	bool watched;
 
 	pthread_mutex_lock(&nodes->lock);
-	watched = covers(nodes, dir, UINT64_MAX);
+	/* What a grant shows is not to be seen after its end. */
+	watched = covers(nodes, dir, UINT64_MAX) && !ward_grants_any(nodes->tree->fs->grants);
 	pthread_mutex_unlock(&nodes->lock);
 	return watched;
 }

@@ -2,7 +2,9 @@
 /*
  * bench_policy: what a policy costs. For 10, 1,000 and 10,000 rules prints "compile-N SECONDS" and
  * "step-N SECONDS": the time to compile them, and that of one warm step to a child (the best of
- * several passes: what interrupts a pass is not the automaton's).
+ * several passes: what interrupts a pass is not the automaton's). Then "decide-N SECONDS" and
+ * "refuse-N SECONDS", for N live grants: one decision that the rules allow, and one that they
+ * refuse and no grant allows, as the filesystem asks; and "granted-N": one that a grant allows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,8 @@
 #include <time.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/policy/grants.h"
 #include "enforcer/policy/policy.h"
 
 #define NAMES 256
@@ -91,11 +95,91 @@ static int measure(unsigned rules)
 	return r;
 }
 
+static int give(struct ward_grants *s, unsigned n)
+{
+	char pattern[64];
+	struct ward_grant g = {
+		.rights = WARD_RIGHTS_ALL, .pattern = pattern, .issuer = (char *)"bench"};
+	int r = 0;
+	for (unsigned i = 0; r == 0 && i < n; i++) {
+		snprintf(pattern, sizeof(pattern), "/workspace/granted%u/**", i);
+		r = ward_grants_add(s, &g, NULL, NULL);
+	}
+	return r;
+}
+
+/* As the filesystem asks: for grants only where the rules refuse. */
+static enum ward_verdict decide(const struct ward_policy *p, struct ward_grants *s,
+	struct ward_request *req, const char *path)
+{
+	struct ward_granted granted;
+	struct ward_decision d = ward_policy_decide(p, req, NULL);
+	if (d.verdict == WARD_VERDICT_ALLOW || !ward_grants_any(s) ||
+		ward_grants_match(s, path, strlen(path), 1, ward_clock_boot_ns(), &granted) < 0)
+		return d.verdict;
+	req->grants = &granted;
+	d = ward_policy_decide(p, req, NULL);
+	req->grants = NULL;
+	return d.verdict;
+}
+
+static int decisions(const struct ward_policy *p, unsigned n)
+{
+	static const struct {
+		const char *name, *path;
+		uint32_t rights;
+		bool needs_grant;
+	} v[] = {{"decide", "/workspace/file.c", WARD_RIGHT_READ, false},
+		{"refuse", "/workspace/file.c", WARD_RIGHT_WRITE, false},
+		{"granted", "/workspace/granted7/file.c", WARD_RIGHT_WRITE, true}};
+	struct ward_grants *s = NULL;
+	int r = ward_grants_new(&s);
+	if (r == 0)
+		r = give(s, n);
+	for (size_t k = 0; r == 0 && k < sizeof(v) / sizeof(v[0]); k++) {
+		struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = v[k].rights};
+		double best = 1;
+		unsigned allowed = 0;
+		if (v[k].needs_grant && n == 0)
+			continue;
+		r = ward_policy_walk(p, v[k].path, strlen(v[k].path), &req.state);
+		for (unsigned pass = 0; r == 0 && pass < PASSES; pass++) {
+			const double began = now();
+			for (unsigned i = 0; i < STEPS; i++)
+				allowed += decide(p, s, &req, v[k].path) == WARD_VERDICT_ALLOW;
+			const double took = (now() - began) / STEPS;
+			best = took < best ? took : best;
+		}
+		ward_policy_state_put(p, req.state);
+		if (r == 0 && (allowed > 0) == (k == 1))
+			r = -1; /* something else was measured */
+		if (r == 0)
+			printf("%s-%u %.12f\n", v[k].name, n, best);
+	}
+	ward_grants_free(s);
+	return r;
+}
+
+static int measure_decisions(void)
+{
+	static const char text[] = "[policy]\nversion = 1\n[files]\nread = /workspace\n";
+	const struct ward_source_text source = {
+		.kind = WARD_SOURCE_BASE, .file = "bench", .text = text, .len = sizeof(text) - 1};
+	struct ward_policy *p = NULL;
+	int r = ward_policy_compile(&source, 1, &p, NULL);
+	if (r == 0)
+		r = decisions(p, 0);
+	if (r == 0)
+		r = decisions(p, 1000);
+	ward_policy_unref(p);
+	return r;
+}
+
 int main(void)
 {
 	static const unsigned sizes[] = {10, 1000, 10000};
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		if (measure(sizes[i]) < 0)
 			return 1;
-	return 0;
+	return measure_decisions() < 0;
 }

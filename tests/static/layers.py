@@ -26,13 +26,15 @@ MAY_INCLUDE = {
                                             "conn", "entry")],
     "enforcer/net/setup": ["enforcer/base", "enforcer/ipc"],
     "enforcer/net/protocol": ["enforcer/base", "enforcer/policy", "audit"],
-    "enforcer/net/base": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h", "audit",
+    "enforcer/net/base": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
+                          "enforcer/policy/grants.h", "audit",
                           "enforcer/net/setup", "enforcer/net/protocol"],
     "enforcer/net/names": ["enforcer/base", "enforcer/policy", "enforcer/net/base",
                            "enforcer/net/setup"],
     "enforcer/net/decide": ["enforcer/policy", "enforcer/base", "enforcer/net/base",
                             "enforcer/net/names"],
-    "enforcer/net/conn": ["enforcer/base", "enforcer/ipc"] + NET + ["enforcer/net/names"],
+    "enforcer/net/conn": ["enforcer/base", "enforcer/ipc", "enforcer/policy/grants.h"] + NET + [
+        "enforcer/net/names"],
     "enforcer/net/entry": ["enforcer/base"] + NET + ["enforcer/net/names", "enforcer/net/conn"],
     # settings.h: what "unlimited" is.
     "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",

@@ -15,6 +15,7 @@ TIERS = {
            "replay", "forget", "ops", "serve", ""],
     "audit": ["", "log", "write", "store", "query", "verify", "export"],
     "enforcer/session": ["owner", "home", "tree", "guard", "plan", "records", "limits", "control",
+                         "grants",
                          "terminal", "exec", "reload", "run", "mount"],
     "enforcer/sandbox": ["", "init"],
     "enforcer/modes": ["table", ""],

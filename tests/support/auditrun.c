@@ -10,6 +10,8 @@
  *            [--every]        first two records of each kind: one without members, one with all
  * that the kind has
  *            [--asked]        first three questions to a person, and how each was answered
+ *            [--granted N]    first a grant and what was done under it; N: what is wrong, 0:
+ * nothing
  *            [--name PATH]    one more access, to this path, by a program of this name
  *            [--checkpoint N] one after so many records
  *            [--sync MODE]  record, batch (default), close
@@ -58,6 +60,7 @@ struct run {
 	const char *begin; /* NULL: the detail that all have */
 	const char *end;   /* NULL: it says nothing */
 	bool die, hold, every, asked, pack;
+	int granted; /* -1: nothing is */
 	int next_fd;
 	_Atomic unsigned long producing;
 	enum ward_audit_sync sync;
@@ -256,8 +259,11 @@ static void put_any(struct ward_event *ev, enum ward_event_tag tag)
 	case WARD_TYPE_SOURCE:
 	case WARD_TYPE_ERRNO:
 	case WARD_TYPE_TIME:
-		/* An inode can have all 64 bits. */
-		ward_event_u64(ev, tag, tag == WARD_TAG_INO ? UINT64_MAX - 1 : 3);
+		/* An inode can have all 64 bits; a grant must not have ended at its use. */
+		ward_event_u64(ev, tag,
+			tag == WARD_TAG_INO    ? UINT64_MAX - 1
+			: tag == WARD_TAG_ENDS ? INT64_MAX
+					       : 3);
 		return;
 	case WARD_TYPE_I64:
 		ward_event_i64(ev, tag, -3);
@@ -350,6 +356,76 @@ static void put_asked(struct run *r)
 	ward_event_text(&ev, WARD_TAG_RESULT, "granted");
 	if (ward_ring_put(r->ring[1], &ev) < 0)
 		die("ring 1 fails");
+}
+
+#define GRANT "g0123456789ab"
+
+static void put_end(struct run *r, enum ward_event_kind kind, const char *result)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, kind);
+	ward_event_text(&ev, WARD_TAG_GRANT, GRANT);
+	ward_event_text(&ev, WARD_TAG_RESULT, result);
+	if (ward_ring_put(r->ring[0], &ev) < 0)
+		die("ring 0 fails");
+}
+
+static void put_use(struct run *r, const char *id, uint32_t asked, uint64_t used)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_USE);
+	ward_event_text(&ev, WARD_TAG_ACTION, "open");
+	ward_event_text(&ev, WARD_TAG_PATH, "/workspace/docs/a");
+	ward_event_u64(&ev, WARD_TAG_ASKED, asked);
+	ward_event_text(&ev, WARD_TAG_GRANT, id);
+	ward_event_u64(&ev, WARD_TAG_USED, used);
+	if (ward_ring_put(r->ring[1], &ev) < 0)
+		die("ring 1 fails");
+}
+
+static void put_open(struct run *r, const char *rule)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_OPEN);
+	ward_event_text(&ev, WARD_TAG_ACTION, "open");
+	ward_event_text(&ev, WARD_TAG_PATH, "/workspace/docs/a");
+	ward_event_u64(&ev, WARD_TAG_VERDICT, WARD_VERDICT_ALLOW);
+	ward_event_text(&ev, WARD_TAG_RULE, rule);
+	ward_event_u64(&ev, WARD_TAG_SOURCE, WARD_SOURCE_GRANT);
+	if (ward_ring_put(r->ring[1], &ev) < 0)
+		die("ring 1 fails");
+}
+
+/* Each number above 0 is one thing that wardfs does not do. */
+static void put_granted(struct run *r)
+{
+	const uint32_t rights = WARD_RIGHT_READ | WARD_RIGHT_APPEND;
+	const int wrong = r->granted;
+	struct ward_event ev;
+	if (wrong == 1)
+		put_use(r, GRANT, WARD_RIGHT_READ, 1); /* before it is given */
+	ward_event_begin(&ev, WARD_EVENT_GRANT);
+	ward_event_text(&ev, WARD_TAG_GRANT, GRANT);
+	ward_event_text(&ev, WARD_TAG_PATH, "/workspace/docs/**");
+	ward_event_u64(&ev, WARD_TAG_ASKED, rights);
+	ward_event_u64(&ev, WARD_TAG_USES, 2);
+	/* Far off, or over at once. */
+	ward_event_u64(&ev, WARD_TAG_ENDS, wrong == 2 ? ev.head.mono_ns + 1 : INT64_MAX);
+	if (ward_ring_put(r->ring[0], &ev) < 0)
+		die("ring 0 fails");
+	if (wrong == 3)
+		put_open(r, "grant " GRANT); /* no use of it before */
+	put_use(r, wrong == 4 ? "g000000000000" : GRANT,
+		wrong == 5 ? WARD_RIGHT_WRITE : WARD_RIGHT_READ, wrong == 6 ? 3 : 1);
+	put_open(r, wrong == 7 ? "grant g000000000000" : "grant " GRANT);
+	if (wrong >= 8)
+		put_end(r, wrong == 8 ? WARD_EVENT_REVOKE : WARD_EVENT_EXPIRE,
+			wrong == 8   ? "revoked"
+			: wrong == 9 ? "expired"
+				     : "spent");
+	/* Of 10 the end was no end of what had been counted before. */
+	if (wrong != 10)
+		put_use(r, GRANT, WARD_RIGHT_APPEND, 2);
 }
 
 static int put_access(struct run *r, unsigned long thread, unsigned long i)
@@ -466,8 +542,8 @@ static void parse(struct run *r, int argc, char **argv)
 		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
 		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
 		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
-		{"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'}, {"pack", 0, NULL, 'P'},
-		{"end", 1, NULL, 'E'}, {"start", 1, NULL, 'S'}, {0}};
+		{"granted", 1, NULL, 'G'}, {"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'},
+		{"pack", 0, NULL, 'P'}, {"end", 1, NULL, 'E'}, {"start", 1, NULL, 'S'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -510,6 +586,9 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'A':
 			r->asked = true;
+			break;
+		case 'G':
+			r->granted = atoi(optarg);
 			break;
 		case 'r':
 			r->rotate = strtoul(optarg, NULL, 10);
@@ -558,7 +637,8 @@ static void prepare(struct run *r)
 
 int main(int argc, char **argv)
 {
-	static struct run r = {.events = 10, .threads = 1, .sync = WARD_SYNC_BATCH, .next_fd = -1};
+	static struct run r = {
+		.events = 10, .threads = 1, .sync = WARD_SYNC_BATCH, .next_fd = -1, .granted = -1};
 	pthread_t id[THREADS_MAX];
 	struct producer producers[THREADS_MAX];
 	parse(&r, argc, argv);
@@ -574,6 +654,8 @@ int main(int argc, char **argv)
 		put_every(&r);
 	if (r.asked)
 		put_asked(&r);
+	if (r.granted >= 0)
+		put_granted(&r);
 	r.producing = r.threads;
 	for (unsigned long t = 0; t < r.threads; t++) {
 		producers[t] = (struct producer){.run = &r, .thread = t};

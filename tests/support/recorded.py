@@ -51,3 +51,51 @@ def judge_policies(directory, lines, res):
         with open(path, "rb") as f:
             if os.path.islink(path) or f.read() != sources:
                 return res.set("edited")
+
+
+def wrong_use(grant, record):
+    """Whether it is no use that the grant allows."""
+    if grant is None or record["mono"] < grant["since"]:
+        return True
+    return (record["mono"] >= grant["ends"] or record["mono"] > grant["over"] or
+            record.get("used", 0) > grant["uses"] or
+            not set(record.get("asked", [])) <= grant["asked"])
+
+
+def grants_of(lines):
+    """{id: grant} of the trail, with the first end that a record tells of."""
+    never, grants = float("inf"), {}
+    for line in lines:
+        if line.kind not in ("grant", "expire", "revoke"):
+            continue
+        record = json.loads(line.raw)
+        name = record.get("grant")
+        if line.kind == "grant" and name is not None:
+            grants.setdefault(name, {
+                "since": record["mono"], "ends": record.get("ends", never), "over": never,
+                "uses": record.get("uses", never), "asked": set(record.get("asked", [])),
+                "first": never})
+        elif name in grants and record.get("result") in ("expired", "revoked"):
+            grants[name]["over"] = min(grants[name]["over"], record["mono"])
+    return grants
+
+
+def judge_grants(lines, res):
+    """Each use of a grant, and what was done under one, in a trail whose lines are genuine."""
+    if res.state not in ("intact", "gap", "incomplete"):
+        return
+    grants = grants_of(lines)
+    for line in lines:
+        if line.kind == "use":
+            record = json.loads(line.raw)
+            if "grant" not in record:
+                continue
+            grant = grants.get(record["grant"])
+            if wrong_use(grant, record):
+                return res.set("edited", line.seq)
+            grant["first"] = min(grant["first"], record["mono"])
+        elif b'"rule":"grant ' in line.raw and line.kind not in ("grant", "expire", "revoke"):
+            record = json.loads(line.raw)
+            grant = grants.get(record["rule"][len("grant "):])
+            if grant is None or (line.kind != "dns" and grant["first"] > record["mono"]):
+                return res.set("edited", line.seq)

@@ -13,6 +13,7 @@
 #include "audit/verify/attest.h"
 #include "audit/verify/proof.h"
 #include "audit/verify/verify_anchored.h"
+#include "audit/verify/verify_grants.h"
 #include "audit/verify/verify_policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/cut.h"
@@ -95,14 +96,13 @@ static int verify_log(struct verify *v, struct ward_log *log, const char *name, 
 	const struct ward_checkpoint_list *notes, struct ward_err *err)
 {
 	struct ward_verify_result res = {0};
-	int r = 0;
-	if (v->c->n_keys)
-		r = ward_verify_public(log, notes, v->c->keys, v->c->n_keys, &res, err);
-	else
-		r = ward_verify_trail(log, name, v->root, ward_ledger_view_find(&v->ledger, name),
-			notes, &res, err);
+	int r = v->c->n_keys ? ward_verify_public(log, notes, v->c->keys, v->c->n_keys, &res, err)
+			     : ward_verify_trail(log, name, v->root,
+				       ward_ledger_view_find(&v->ledger, name), notes, &res, err);
 	if (r == 0 && here)
 		r = verify_copies(v, log, name, &res, err);
+	if (r == 0)
+		r = ward_verify_grants(log, &res, err);
 	if (r == 0)
 		report(v, name, &res);
 	return r;

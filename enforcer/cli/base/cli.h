@@ -24,4 +24,7 @@ int ward_cmd_home(int argc, char **argv);
 int ward_cmd_image(int argc, char **argv);
 int ward_cmd_learn(int argc, char **argv);
 int ward_cmd_kill(int argc, char **argv);
+int ward_cmd_grant(int argc, char **argv);
+int ward_cmd_grants(int argc, char **argv);
+int ward_cmd_revoke(int argc, char **argv);
 int ward_cmd_doctor(int argc, char **argv);

@@ -80,6 +80,10 @@ static void print_row(const json_t *o)
 		"%s%s", i ? ", " : "    limits that are not held: ", json_string_value(v));
 	if (json_array_size(not_held))
 		ward_outf("\n");
+	if (json_integer_value(json_object_get(o, "grants")) > 0)
+		ward_outf("    %lld granted (wardfs grants %s)\n",
+			(long long)json_integer_value(json_object_get(o, "grants")),
+			member(o, "session"));
 	json_array_foreach(json_object_get(o, "publish"), i, v)
 	{
 		ward_outf("    http://127.0.0.1:%lld leads to port %lld inside\n",

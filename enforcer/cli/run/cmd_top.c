@@ -233,6 +233,7 @@ static json_t *look_at(struct top *t, const json_t *status)
 	json_t *o = json_object();
 	json_object_set(o, "session", json_object_get(status, "session"));
 	json_object_set(o, "argv", json_object_get(status, "argv"));
+	json_object_set(o, "grants", json_object_get(status, "grants"));
 	json_object_set_new(o, "seconds",
 		json_integer(now > began ? (json_int_t)((now - began) / WARD_NS_PER_SEC) : 0));
 	json_object_set_new(o, "cpus",
@@ -328,6 +329,10 @@ static void put_session(const json_t *o)
 	ward_outf("/s read, ");
 	put_size(json_object_get(o, "written_per_second"));
 	ward_outf("/s written\n");
+	if (json_integer_value(json_object_get(o, "grants")) > 0)
+		ward_outf("  granted %lld (wardfs grants %s)\n",
+			(long long)json_integer_value(json_object_get(o, "grants")),
+			session ? session : "?");
 	if (!json_is_integer(json_object_get(o, "records"))) {
 		ward_outf("  its trail cannot be read\n");
 		return;

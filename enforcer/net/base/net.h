@@ -37,6 +37,8 @@ struct ward_broker {
 	struct event_base *base;
 	struct ward_policy *policy;
 	const struct ward_settings *settings; /* of policy */
+	struct ward_grants *grants;	      /* of hosts (conn/net_grants.h) */
+	struct event *grants_clock;	      /* rings when the next one's time is over */
 	struct ward_ring *ring;
 	struct ward_wire wire;
 	char *session;

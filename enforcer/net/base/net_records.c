@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/policy/grants.h"
 
 /* By the name that was asked for, or the address where there was none. */
 static void add_expected(
@@ -85,5 +88,56 @@ int ward_net_record(
 	if (kind == WARD_EVENT_DENY)
 		add_expected(&ev, net->policy, r);
 	int e = ward_ring_put(net->ring, &ev);
+	return e;
+}
+
+int ward_net_record_expire(
+	struct ward_broker *net, const struct ward_grant_held *held, const char *result)
+{
+	struct ward_event ev;
+	ward_event_begin(&ev, WARD_EVENT_EXPIRE);
+	ward_event_text(&ev, WARD_TAG_GRANT, held->grant.id);
+	ward_event_text(&ev, WARD_TAG_RESULT, result);
+	ward_event_u64(&ev, WARD_TAG_USED, atomic_load(&held->used));
+	return ward_ring_put(net->ring, &ev);
+}
+
+/* A supervisor that does not hear it lists a use less; the trail has it. */
+static void tell_used(const struct ward_grant_held *held, uint32_t used)
+{
+	ward_cleanup(ward_msg_clear) struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_NET_USED);
+	ward_msg_put_str(&m, held->grant.id);
+	ward_msg_put_u32(&m, used);
+	(void)!ward_msg_send(WARD_FD_CONTROL, &m, NULL, 0);
+}
+
+int ward_net_record_use(
+	struct ward_broker *net, const struct ward_net_record *r, struct ward_grant_held *held)
+{
+	struct ward_event ev;
+	/* Before the look at the other clock: the record is then within the grant's time. */
+	const uint64_t mono_ns = ward_clock_mono_ns();
+	int e = ward_held_use(held, ward_clock_boot_ns());
+	if (e < 0)
+		return e;
+	const uint32_t used = atomic_load(&held->used);
+	ward_event_begin(&ev, WARD_EVENT_USE);
+	ev.head.mono_ns = mono_ns;
+	ward_event_text(&ev, WARD_TAG_ACTION, "connect");
+	if (r->pid != WARD_EVENT_UNKNOWN)
+		ward_event_u64(&ev, WARD_TAG_PID, r->pid);
+	ward_event_text(&ev, WARD_TAG_COMM, r->comm && *r->comm ? r->comm : NULL);
+	ward_event_text(&ev, WARD_TAG_HOST, r->host);
+	if (r->port)
+		ward_event_u64(&ev, WARD_TAG_PORT, r->port);
+	ward_event_text(&ev, WARD_TAG_GRANT, held->grant.id);
+	ward_event_u64(&ev, WARD_TAG_USED, used);
+	if (held->grant.uses)
+		ward_event_u64(&ev, WARD_TAG_USES, held->grant.uses);
+	e = ward_ring_put(net->ring, &ev);
+	if (e == 0 && held->grant.uses && used == held->grant.uses)
+		e = ward_net_record_expire(net, held, "spent");
+	tell_used(held, used);
 	return e;
 }

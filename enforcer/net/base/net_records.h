@@ -31,6 +31,16 @@ struct ward_net_record {
 	const uint64_t *connections; /* how many it stands for; NULL: one */
 };
 
+/*
+ * A grant allows what r says: counts one use of it, and says so to the trail and the supervisor.
+ * -EDQUOT: it is spent, or has ended.
+ */
+struct ward_grant_held;
+int ward_net_record_use(struct ward_broker *net, const struct ward_net_record *r,
+	struct ward_grant_held *held) ward_must_check;
+/* A grant has ended: "expired" or "spent". */
+int ward_net_record_expire(struct ward_broker *net, const struct ward_grant_held *held,
+	const char *result) ward_must_check;
 /* kind CONNECT or DNS: allowed; DENY: refused. */
 int ward_net_record(struct ward_broker *net, enum ward_event_kind kind,
 	const struct ward_net_record *r) ward_must_check;

@@ -28,14 +28,26 @@ static void on_clock(evutil_socket_t fd, short what, void *user)
 		ward_conn_stream_clock(c);
 }
 
+static bool use_grant(struct ward_conn *c, struct ward_grant_held *held)
+{
+	struct ward_net_record r = {.proto = NULL};
+	ward_conn_fill_record(c, &r);
+	return ward_net_record_use(c->net, &r, held) == 0;
+}
+
 static void begin(struct ward_conn *c)
 {
 	struct ward_net_why why;
-	if (!ward_decide_destination(c->net, c->named ? c->host : NULL, &c->asked, false, &why)) {
+	if (!ward_decide_destination(
+		    c->net, c->named ? c->host : NULL, &c->asked, false, false, &why)) {
 		ward_conn_refuse_why(c, &why);
 		return;
 	}
 	c->why = why;
+	if (why.held && !use_grant(c, why.held)) {
+		ward_conn_refuse(c, "default", NULL, "the grant for it has just ended");
+		return;
+	}
 	if (ward_net_limits_enter(c->net, c->host, &c->account) < 0) {
 		ward_conn_refuse(c, "default", NULL, "more connections than [network] connections");
 		return;
@@ -170,7 +182,8 @@ void ward_conn_accept(struct ward_listener *l)
 static bool still_allowed(struct ward_conn *c, struct ward_net_why *ret_why)
 {
 	struct ward_broker *net = c->net;
-	if (!ward_decide_destination(net, c->named ? c->host : NULL, &c->asked, false, ret_why))
+	if (!ward_decide_destination(
+		    net, c->named ? c->host : NULL, &c->asked, false, true, ret_why))
 		return false;
 	if (c->named && ward_conn_proxied(c))
 		return true;
@@ -195,7 +208,8 @@ void ward_conn_reload(struct ward_broker *net)
 		struct ward_conn *next = LIST_NEXT(c, link);
 		struct ward_net_why why = {0};
 		if (!still_allowed(c, &why) || !ward_conn_stream_reload(c)) {
-			why.text = "another policy is in force";
+			why.text = c->why.held ? "the grant for it has ended"
+					       : "another policy is in force";
 			ward_conn_refuse_why(c, &why);
 		}
 		ward_net_why_clear(&why);

@@ -23,7 +23,7 @@ static void address_text(const union ward_sockaddr *a, bool udp, char ret[TEXT_M
 }
 
 bool ward_decide_destination(struct ward_broker *net, const char *host,
-	const union ward_sockaddr *to, bool udp, struct ward_net_why *ret_why)
+	const union ward_sockaddr *to, bool udp, bool open, struct ward_net_why *ret_why)
 {
 	char text[TEXT_MAX];
 	*ret_why = (struct ward_net_why){0};
@@ -32,8 +32,8 @@ bool ward_decide_destination(struct ward_broker *net, const char *host,
 			udp ? "/udp" : "");
 	else
 		address_text(to, udp, text);
-	return ward_policy_connect(net->policy, text, &ret_why->place, &ret_why->rule) ==
-	       WARD_VERDICT_ALLOW;
+	return ward_policy_connect_by(net->policy, text, open, &ret_why->held, &ret_why->place,
+		       &ret_why->rule) == WARD_VERDICT_ALLOW;
 }
 
 void ward_decide_permit(const char *host_port, const char *rule, struct ward_buf *b)

@@ -272,7 +272,7 @@ static void decide(struct ward_udp_flow *f)
 {
 	struct ward_net_why why;
 	const char *host = name_of(f) ? f->host : NULL;
-	if (!ward_decide_destination(f->net, host, &f->to, true, &why)) {
+	if (!ward_decide_destination(f->net, host, &f->to, true, false, &why)) {
 		refuse(f, &why);
 		return;
 	}

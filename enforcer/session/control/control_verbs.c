@@ -31,6 +31,10 @@ static const struct ward_control_verb verbs[] = {
 	{"io", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_IO, NULL},
 	{"quota", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_QUOTA, NULL},
 	{"watch", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_WATCH, NULL},
+	{"grants", 0, EVERYBODY, HANDLER(grants), 0, NULL},
+	{"grant", 0, CHOOSERS, HANDLER(grants), 1,
+		"root gave this session its policy, so root alone adds to it"},
+	{"revoke", 0, EVERYBODY, HANDLER(grants), 2, NULL},
 };
 
 const struct ward_control_verb *ward_control_verb(const char *word)

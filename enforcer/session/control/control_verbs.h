@@ -48,6 +48,7 @@ typedef void ward_control_fn(void *arg, struct ward_control_request *q);
 struct ward_control_handlers {
 	ward_control_fn *status, *kill, *exec, *attach, *reload, *umount;
 	ward_control_fn *ask_fs; /* what: enum ward_fs_query */
+	ward_control_fn *grants; /* what: enum ward_granting_what */
 };
 
 /* A row of the table. Zero refuses: nobody may ask. */

@@ -20,6 +20,7 @@ static void tell(struct ward_ask_fs_item *item, const char *json, bool answered)
 	if (item->policy >= 0)
 		close(item->policy);
 	item->policy = -1;
+	ward_buf_clear(&item->message);
 	if (item->fn) {
 		ward_ask_fs_fn *fn = item->fn;
 		item->fn = NULL;
@@ -45,7 +46,9 @@ static struct ward_ask_fs_item take_first(struct ward_ask_fs *q)
 static int send_item(int fs_control, const struct ward_ask_fs_item *item)
 {
 	bool policy = item->policy >= 0;
-	struct ward_msg m;
+	struct ward_msg m = {.buf = item->message};
+	if (item->message.len)
+		return ward_msg_send(fs_control, &m, NULL, 0);
 	ward_msg_init(&m, policy ? WARD_MSG_FS_POLICY : WARD_MSG_FS_QUERY);
 	if (!policy)
 		ward_msg_put_u32(&m, item->what);
@@ -91,12 +94,32 @@ void ward_ask_fs_own(struct ward_ask_fs *q, int fs_control, uint32_t what, int p
 		.until_ns = UINT64_MAX,
 		.fn = fn,
 		.arg = arg};
-	if (q->n == WARD_ASK_FS_MAX + 1) {
+	if (q->n == WARD_ASK_FS_MAX + WARD_ASK_FS_OWN) {
 		tell(&item, "", false);
 		return;
 	}
 	q->v[q->n++] = item;
 	ask_next(q, fs_control);
+}
+
+int ward_ask_fs_message_own(
+	struct ward_ask_fs *q, int fs_control, struct ward_msg *m, ward_ask_fs_fn *fn, void *arg)
+{
+	struct ward_ask_fs_item item = {
+		.client = -1, .policy = -1, .until_ns = UINT64_MAX, .fn = fn, .arg = arg};
+	int r = ward_buf_error(&m->buf);
+	/* The last place is the policy's. */
+	if (r == 0 && q->n >= WARD_ASK_FS_MAX + WARD_ASK_FS_OWN - 1)
+		r = -EBUSY;
+	if (r < 0) {
+		ward_msg_clear(m);
+		return r;
+	}
+	item.message = m->buf;
+	m->buf = (struct ward_buf)WARD_BUF_INIT;
+	q->v[q->n++] = item;
+	ask_next(q, fs_control);
+	return 0;
 }
 
 int ward_ask_fs_timeout(const struct ward_ask_fs *q)

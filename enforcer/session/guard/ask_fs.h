@@ -10,10 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
-/* Clients that wait at once; one more is refused. One place more is the supervisor's. */
+/* Clients that wait at once; one more is refused. */
 #define WARD_ASK_FS_MAX 8
+/* Messages of the supervisor's own, one of them for its policy. */
+#define WARD_ASK_FS_OWN 32
 /* Shorter than a client's own patience (ward_control_ask()), so that it reads why. */
 #define WARD_ASK_FS_MS 4000
 
@@ -24,17 +27,18 @@
 typedef void ward_ask_fs_fn(void *arg, const char *json);
 
 struct ward_ask_fs_item {
-	int client;	   /* -1: gave up, but the daemon owes an answer; or nobody's but fn's */
-	uint32_t what;	   /* enum ward_fs_query */
-	int policy;	   /* a descriptor: WARD_MSG_FS_POLICY, not a query; else -1 */
-	uint64_t until_ns; /* CLOCK_MONOTONIC; of fn's: never */
+	int client;    /* -1: gave up, but the daemon owes an answer; or nobody's but fn's */
+	uint32_t what; /* enum ward_fs_query */
+	int policy;    /* a descriptor: WARD_MSG_FS_POLICY, not a query; else -1 */
+	struct ward_buf message; /* in place of either; empty: none */
+	uint64_t until_ns;	 /* CLOCK_MONOTONIC; of fn's: never */
 	ward_ask_fs_fn *fn;
 	void *arg;
 };
 
 /* Zero is an empty queue. The first item is under way if `sent`. */
 struct ward_ask_fs {
-	struct ward_ask_fs_item v[WARD_ASK_FS_MAX + 1];
+	struct ward_ask_fs_item v[WARD_ASK_FS_MAX + WARD_ASK_FS_OWN];
 	size_t n;
 	bool sent;
 };
@@ -51,6 +55,14 @@ void ward_ask_fs_client(struct ward_ask_fs *q, int fs_control, uint32_t what, in
  */
 void ward_ask_fs_own(struct ward_ask_fs *q, int fs_control, uint32_t what, int policy,
 	ward_ask_fs_fn *fn, void *arg);
+
+/*
+ * The same with a message of its own, which wardfs-fs answers with WARD_MSG_FS_ANSWER (m is taken).
+ * -EBUSY: too many are on their way; fn is not called.
+ */
+struct ward_msg;
+int ward_ask_fs_message_own(struct ward_ask_fs *q, int fs_control, struct ward_msg *m,
+	ward_ask_fs_fn *fn, void *arg) ward_must_check;
 
 /* For poll(2): milliseconds until ward_ask_fs_tick() has something to do, -1: never. */
 int ward_ask_fs_timeout(const struct ward_ask_fs *q);

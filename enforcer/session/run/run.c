@@ -496,13 +496,21 @@ static void note_causes(const struct ward_running *r, const struct ward_guard_su
 	ret_notes->hint = hint;
 }
 
+/* Who still waits for an answer is told. */
+static void end_questions(struct ward_running *r)
+{
+	ward_ask_fs_clear(&r->ask_fs);
+	ward_granting_free(r->granting);
+	r->granting = NULL;
+	ward_execs_close(&r->execs);
+	ward_reload_clear(&r->reload);
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
 	ward_sched_awake(true);
-	ward_ask_fs_clear(&r->ask_fs);
-	ward_execs_close(&r->execs);
-	ward_reload_clear(&r->reload);
+	end_questions(r);
 	ward_relay_finish(r->relay, DRAIN_MS);
 	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
 	if (lost && !r->ending && r->status != WARD_EXIT_SETUP) {

@@ -33,6 +33,7 @@ static json_t *status_json(const struct ward_running *r)
 	json_object_set_new(o, "use", ward_limits_usage(r->limits, true));
 	json_t *not_held = json_array();
 	ward_limits_not_held(r->limits, not_held);
+	ward_granting_status(r->granting, o);
 	json_object_set_new(o, "not_held", not_held);
 	return o;
 }
@@ -83,6 +84,29 @@ static void on_ask_fs(void *arg, struct ward_control_request *q)
 	ward_ask_fs_client(&r->ask_fs, r->guard.fs.control, q->what, &q->client);
 }
 
+static const struct ward_policy *policy_now(void *session)
+{
+	return ward_running_policy(session);
+}
+
+int ward_run_granting(struct ward_running *r)
+{
+	const struct ward_granting_host host = {.guard = &r->guard,
+		.ask = &r->ask_fs,
+		.policy = policy_now,
+		.session = r,
+		.net_control = r->network.helper.control,
+		.owned = !(
+			r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY))};
+	return ward_granting_new(&host, &r->granting);
+}
+
+static void on_grants(void *arg, struct ward_control_request *q)
+{
+	struct ward_running *r = arg;
+	ward_granting_request(r->granting, q);
+}
+
 void ward_run_control(struct ward_running *r)
 {
 	static const struct ward_control_handlers handlers = {.status = on_status,
@@ -90,7 +114,8 @@ void ward_run_control(struct ward_running *r)
 		.exec = on_exec,
 		.attach = on_attach,
 		.reload = on_reload,
-		.ask_fs = on_ask_fs};
+		.ask_fs = on_ask_fs,
+		.grants = on_grants};
 	const struct ward_control_users users = {.owner = r->plan->id.owner_uid,
 		.chooser = r->options->policy ? geteuid() : r->plan->id.owner_uid};
 	ward_control_serve(r->control, &users, &handlers, r);

@@ -6,3 +6,6 @@
 
 /* A client waits at the control socket: takes it, hears its request, answers. */
 void ward_run_control(struct ward_running *r);
+
+/* Makes r->granting: from here on it can be given grants. -ENOMEM. */
+int ward_run_granting(struct ward_running *r) ward_must_check;

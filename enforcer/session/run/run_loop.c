@@ -51,6 +51,7 @@ enum turn {
 	/* A writer that died takes wardfs-fs along, which waits for it: the writer is the cause. */
 	TURN_AUDIT,
 	TURN_FS,
+	TURN_NET,
 	/* Behind wardfs-fs, whose answer is the reload's next step. */
 	TURN_RELOAD,
 	TURN_CLOCK,
@@ -314,6 +315,25 @@ static void on_fs(void *arg, short revents)
 	ward_running_kill(r, WARD_EXIT_SETUP, "wardfs-fs died; the session was ended");
 }
 
+/* What grants of hosts were used; whether wardfs-net lives, others say. */
+static void on_net(void *arg, short revents)
+{
+	struct ward_running *r = arg;
+	char buf[128];
+	struct ward_msg_reader m;
+	(void)revents;
+	ssize_t len = ward_msg_recv(r->network.helper.control, buf, sizeof(buf), NULL, NULL);
+	if (len <= 0) {
+		ward_pollset_ask(&r->set, r->net_says, -1, 0);
+		return;
+	}
+	ward_msg_reader_init(&m, buf, (size_t)len);
+	ward_cleanup_free char *id = m.type == WARD_MSG_NET_USED ? ward_msg_get_str(&m) : NULL;
+	const uint32_t used = ward_msg_get_u32(&m);
+	if (id && ward_msg_done(&m) == 0)
+		ward_granting_used(r->granting, id, used);
+}
+
 static void on_control(void *arg, short revents)
 {
 	(void)revents;
@@ -384,6 +404,7 @@ static int watch_all(struct ward_running *r)
 		{TURN_CONTROL, r->control, on_control, NULL},
 		{TURN_AUDIT, r->guard.audit.control, on_audit, NULL},
 		{TURN_FS, r->guard.fs.control, on_fs, NULL},
+		{TURN_NET, r->network.helper.control, on_net, &r->net_says},
 		{TURN_RELOAD, -1, on_reload, &r->reloads},
 		{TURN_CLOCK, r->wallclock.fd, on_clock, NULL},
 	};
@@ -398,7 +419,9 @@ static int watch_all(struct ward_running *r)
 		{TURN_LIMITS, NULL, check_limits},
 		{TURN_TICKS, before_round, tick},
 	};
-	int e = watch_modules(r);
+	int e = ward_run_granting(r);
+	if (e == 0)
+		e = watch_modules(r);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && e == 0; i++)
 		e = ward_pollset_add(
 			&r->set, fds[i].turn, fds[i].fd, POLLIN, fds[i].fn, r, fds[i].id);

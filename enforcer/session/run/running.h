@@ -16,6 +16,7 @@
 #include "enforcer/session/guard/anchor.h"
 #include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/guard.h"
+#include "enforcer/session/grants/granting.h"
 #include "enforcer/session/limits/limits.h"
 #include "enforcer/session/owner/exit_status.h"
 #include "enforcer/session/plan/network.h"
@@ -35,7 +36,7 @@ struct ward_running {
 	const struct ward_run_options *options;
 	struct ward_err *err;	 /* the caller's; the reason for a status of wardfs' own */
 	struct ward_pollset set; /* run_loop.h */
-	ward_pollset_id reloads;
+	ward_pollset_id reloads, net_says;
 	struct ward_guard guard;
 	struct ward_probes probes;
 	struct ward_execs execs;
@@ -61,6 +62,7 @@ struct ward_running {
 	int control_dir;
 	struct ward_ask_fs ask_fs;
 	struct ward_reload reload;
+	struct ward_granting *granting; /* NULL: nothing is served yet */
 	uint64_t started_ns;
 	struct ward_executed_before *before[8]; /* WARD_POLICY_TREES_MAX; NULL: not looked at */
 	struct ward_git_heads git[8];		/* the branches then, of the same trees */

@@ -4,7 +4,8 @@
 import json, sys
 
 FRAME = {"v", "session", "mono", "ring", "pos", "lag", "mac", "cut"}
-LISTS = {"ask": "approvals", "grant": "approvals", "external": "external", "reload": "reloads"}
+LISTS = {"ask": "approvals", "grant": "approvals", "use": "approvals", "expire": "approvals",
+         "revoke": "approvals", "external": "external", "reload": "reloads"}
 
 
 def members(record):
@@ -14,7 +15,8 @@ def members(record):
 
 report = json.load(open(sys.argv[1]))
 lists = {name: list(map(members, report[name])) for name in ("approvals", "external", "reloads", "probes")}
-assert [a["kind"] for a in report["approvals"]] == ["ask", "ask", "grant", "grant"], report["approvals"]
+assert [a["kind"] for a in report["approvals"]] == [
+    kind for kind in ("ask", "grant", "use", "expire", "revoke") for _ in range(2)], report["approvals"]
 assert [len(lists[name]) for name in ("external", "reloads", "probes")] == [2, 2, 1], lists
 for line in open(sys.argv[2]):
     record = members(json.loads(line))

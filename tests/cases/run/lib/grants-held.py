@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside a session: opens files under grants, waits until they have ended, tries again.
+
+grants-held.py DONE GO: writes each line to standard output."""
+import mmap
+import os
+import signal
+import sys
+import time
+
+done, go = sys.argv[1:]
+
+
+def tried(what, fn):
+    try:
+        fn()
+        print(what, "yes", flush=True)
+    except OSError as e:
+        print(what, e.strerror, flush=True)
+
+
+def bus(what, mapping):
+    """Touches the mapping in a child: it may die of it."""
+    pid = os.fork()
+    if pid == 0:
+        signal.signal(signal.SIGBUS, signal.SIG_DFL)
+        os._exit(0 if mapping[0:1] else 1)
+    status = os.waitpid(pid, 0)[1]
+    print(what, "SIGBUS" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS else "yes",
+          flush=True)
+
+
+both = os.open("docs/held", os.O_RDWR)
+reader = os.open("secret.pem", os.O_RDONLY)
+ruled = os.open("src/ruled", os.O_RDWR)
+private = mmap.mmap(reader, 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+tried("write", lambda: os.pwrite(both, b"held\n", 0))
+tried("read", lambda: os.pread(reader, 10, 0))
+tried("ruled", lambda: os.pwrite(ruled, b"x", 0))
+tried("shared", lambda: mmap.mmap(both, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ | mmap.PROT_WRITE))
+bus("private", private)
+# The whole directory has another name by then.
+os.rename("src/dir", "src/dir2")
+os.close(os.open(done, os.O_CREAT | os.O_WRONLY))
+while not os.path.exists(go):
+    time.sleep(0.05)
+tried("write-after", lambda: os.pwrite(both, b"EVIL\n", 0))
+tried("append-after", lambda: os.write(both, b"EVIL\n"))
+tried("truncate-after", lambda: os.ftruncate(both, 0))
+tried("allocate-after", lambda: os.posix_fallocate(both, 0, 4096))
+tried("read-after", lambda: os.pread(reader, 10, 0))
+tried("proc-after", lambda: os.close(os.open(f"/proc/self/fd/{both}", os.O_RDWR)))
+tried("ruled-after", lambda: os.pwrite(ruled, b"y", 0))
+bus("private-after", private)
