@@ -41,6 +41,7 @@
 #include "fs/policy_swap.h"
 #include "fs/quota/quota.h"
 #include "fs/replay/replay.h"
+#include "fs/request/questions.h"
 #include "fs/request/fs_records.h"
 #include "fs/request/op.h"
 #include "fs/resolve/replaced_files.h"
@@ -228,11 +229,12 @@ static int raise_files(struct ward_err *err)
 /*
  * What a quota gives back comes with RELEASE and FORGET, and whoever removes a file to make room
  * writes right after: /dev/fuse keeps that order, rings do not. And writes beneath `rate` wait, as
- * many as there are writers: each would keep a place of its CPU's queue.
+ * many as there are writers: each would keep a place of its CPU's queue. So would opens that wait
+ * for a person.
  */
 static bool needs_order(const struct ward_fs *fs)
 {
-	return ward_policy_settings(fs->policy)->n_quotas > 0;
+	return ward_policy_settings(fs->policy)->n_quotas > 0 || ward_policy_asks(fs->policy);
 }
 
 /* Before the mounts are there, while others make them. */
@@ -343,7 +345,9 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 	if (r == 0)
 		r = ward_delay_new(&fs->delay, err);
 	if (r == 0)
-		r = ward_delay_ready(fs->delay, ward_policy_settings(fs->policy), err);
+		r = ward_delay_ready(fs->delay, fs->policy, err);
+	if (r == 0 && ward_questions_new(&fs->questions) < 0)
+		r = ward_err_sys(err, -ENOMEM, "questions");
 	ward_comm_init(&fs->comm);
 	if (r == 0 && ward_replay_new(fs, &fs->replay) < 0)
 		r = ward_err_sys(err, -ENOMEM, "replayed changes");
@@ -414,6 +418,15 @@ static int obey(struct ward_fs *fs)
 		(r.type == WARD_MSG_FS_GRANT ? ward_fs_grant : ward_fs_revoke)(fs, &r, &json);
 		return answer(&json) < 0;
 	}
+	if (r.type == WARD_MSG_FS_ASK_END) {
+		const uint32_t id = ward_msg_get_u32(&r);
+		const bool refused = ward_msg_get_u32(&r) != 0;
+		const uint32_t rest = ward_msg_get_u32(&r);
+
+		if (ward_msg_done(&r) == 0)
+			ward_question_ended(fs, id, refused, rest);
+		return 0;
+	}
 	if (r.type == WARD_MSG_FS_REPLAY && ward_msg_done(&r) == 0 && fd >= 0) {
 		ward_replay_reach(fs->replay, ward_steal_fd(&fd));
 		return 0;
@@ -477,6 +490,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 		ward_transport_free(s->transports[i]);
 	ward_pool_free(fs->pool);
 	ward_delay_free(fs->delay);
+	ward_questions_free(fs->questions);
 	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		fs->trees[i].ended = true;

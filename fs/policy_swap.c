@@ -185,7 +185,7 @@ int ward_swap(struct ward_fs *fs, struct ward_policy *policy, struct ward_swappe
 	struct ward_policy *old = fs->policy;
 	ward_cleanup(policy_put) struct ward_policy *folded = NULL;
 	struct ward_swapped done = {.mono_ns = 0};
-	int r = ward_delay_ready(fs->delay, ward_policy_settings(policy), err);
+	int r = ward_delay_ready(fs->delay, policy, err);
 
 	if (r == 0)
 		r = ward_swap_folded(fs, policy, &folded, err);

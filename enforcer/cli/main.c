@@ -18,6 +18,8 @@ static const struct ward_cli_verb verbs[] = {
 		"Run a command"},
 	{"exec", ward_cmd_exec, "wardfs exec", "run one more command in a running session"},
 	{"attach", ward_cmd_attach, "wardfs attach", "join the terminal of a running session"},
+	{"approve", ward_cmd_approve, "wardfs approve",
+		"list and answer the questions that wait for a person"},
 	{"ps", ward_cmd_ps, "wardfs ps", "list running sessions"},
 	{"top", ward_cmd_top, "wardfs top", "watch what running sessions use, and what is refused"},
 	{"kill", ward_cmd_kill, "wardfs kill", "end a running session"},

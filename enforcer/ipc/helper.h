@@ -137,6 +137,18 @@ enum ward_msg_type {
 	/* To wardfs-fs: not any more. str id. Answered the same way: nothing is read or written
 	 * under it from then on. {"error": text}: it had ended before. */
 	WARD_MSG_FS_REVOKE = 39,
+	/*
+	 * From wardfs-fs: a person is to decide (`ask`). u32 id (base/question_id.h); u64 until
+	 * when (CLOCK_MONOTONIC) requests wait for the answer, 0: none waits; u64 until when the
+	 * question stays; u32 thread, u32 process (0: not known) and u32 uid that ask; u32 rights;
+	 * str action; bytes path; bytes second path or ""; u64 dev, u64 ino of what exists there,
+	 * 0: nothing does; str rule ("FILE:LINE" or "default"); str its text; u32 its source. The
+	 * same id again: now a request waits. Not answered; it never waits for room.
+	 */
+	WARD_MSG_FS_ASK = 40,
+	/* To wardfs-fs: u32 id of a question that has ended, 0: all are to be decided anew; u32 1:
+	 * refused; u32 ms for which it is not asked again then. Not answered. */
+	WARD_MSG_FS_ASK_END = 41,
 
 	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:

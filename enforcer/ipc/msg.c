@@ -110,6 +110,18 @@ int ward_msg_send(int sock, const struct ward_msg *m, const int *fds, size_t n_f
 	}
 }
 
+int ward_msg_try_send(int sock, const struct ward_msg *m)
+{
+	struct iovec iov = {.iov_base = m->buf.data, .iov_len = m->buf.len};
+	const struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	int r = ward_buf_error(&m->buf);
+	if (r < 0)
+		return r;
+	if (m->buf.len > WARD_MSG_MAX)
+		return -E2BIG;
+	return sendmsg(sock, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
 void ward_msg_reader_init(struct ward_msg_reader *r, const void *data, size_t len)
 {
 	*r = (struct ward_msg_reader){.p = data, .left = len};

@@ -584,6 +584,14 @@ void ward_policy_state_put(const struct ward_policy *p, const struct ward_state 
 	ward_state_put(s);
 }
 
+bool ward_policy_asks(const struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].verb == WARD_VERB_ASK)
+			return true;
+	return false;
+}
+
 bool ward_policy_folds(const struct ward_policy *p)
 {
 	return p->settings.fold;

@@ -162,7 +162,7 @@ const struct ward_key ward_keys[] = {
 	RULE(GUARD, "read", READ, "The file can at most be read and executed."),
 	RULE(GUARD, "append", APPEND, "The file can at most be read and appended to."),
 	RULE(GUARD, "ask", ASK,
-		"The file can be read. A person decides the rest; until approvals exist, it is refused."),
+		"The file can be read. A person decides the rest (wardfs approve)."),
 	RULE(GUARD, "noexec", NOEXEC,
 		"The file cannot be executed. A tree that the pattern names as a whole is also "
 		"mounted noexec."),
@@ -179,8 +179,8 @@ const struct ward_key ward_keys[] = {
 	RULE(FILES, "append", APPEND,
 		"The file can be read and appended to. New files can be made."),
 	RULE(FILES, "ask", ASK,
-		"Reading stays as the rule before it says. A person decides each change; until "
-		"approvals exist, it is refused."),
+		"Reading stays as the rule before it says. A person decides each change (wardfs "
+		"approve)."),
 	RULE(FILES, "noexec", NOEXEC,
 		"The file cannot be executed, whatever other rules give. A tree that the pattern "
 		"names as a whole is also mounted noexec."),
@@ -331,6 +331,9 @@ const struct ward_key ward_keys[] = {
 	LIST(NETWORK, "socket", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_socket),
 		"A unix socket (a stream) of the host, which programs inside reach at the same "
 		"path."),
+	KEY(APPROVALS, "timeout", TIME, MIN, FROM_HOST, YES, ALL, "60s", INTO(ask_ns),
+		"How long an open, or a connection, that a rule `ask` covers waits for a person. Then "
+		"it is refused."),
 	WORD(AUDIT, "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
 		"How much the trail holds."),
 	WORD(AUDIT, "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),

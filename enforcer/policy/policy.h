@@ -148,7 +148,7 @@ struct ward_request {
 enum ward_verdict {
 	WARD_VERDICT_DENY = 0,
 	WARD_VERDICT_HIDE, /* refused, and the name does not show itself */
-	WARD_VERDICT_ASK,  /* a person decides; until approvals exist callers refuse */
+	WARD_VERDICT_ASK,  /* a person decides; whoever cannot ask one refuses */
 	WARD_VERDICT_ALLOW,
 };
 
@@ -361,6 +361,9 @@ int ward_policy_set_found(
 /* Calls fn for each of them; `unknown` counts as WARD_FACT_DIFFERS, as what cannot be told. */
 void ward_policy_each_found(const struct ward_policy *p,
 	void (*fn)(void *user, enum ward_fact fact, const char *path), void *user);
+
+/* Has the policy a rule of `ask` at all? */
+bool ward_policy_asks(const struct ward_policy *p);
 
 /* [guard] fold. */
 bool ward_policy_folds(const struct ward_policy *p);

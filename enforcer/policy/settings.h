@@ -173,6 +173,9 @@ struct ward_settings {
 	struct ward_strings auto_points;    /* "ROW POINTS" */
 	struct ward_strings auto_from;	    /* "MODE POINTS" */
 
+	/* [approvals] */
+	uint64_t ask_ns; /* how long a request waits for a person */
+
 	/* [audit] */
 	enum ward_audit_log log;
 	enum ward_audit_hash hash;

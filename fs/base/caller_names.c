@@ -96,6 +96,12 @@ static struct ward_process news(struct ward_comm *c, uint32_t tid)
 	return now;
 }
 
+uint32_t ward_comm_process(uint32_t tid)
+{
+	struct ward_process now = {.process = 0};
+	return tid && ask(tid, &now) ? now.process : tid;
+}
+
 void ward_comm_unsaid(struct ward_comm *c, uint32_t tid)
 {
 	size_t i = 0;

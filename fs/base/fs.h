@@ -34,6 +34,7 @@ struct ward_quotas;
 struct ward_delay;
 struct ward_uring;
 struct ward_replay;
+struct ward_questions;
 
 #define WARD_PASSTHROUGH_LEFT 64U
 
@@ -74,6 +75,7 @@ struct ward_fs {
 	struct ward_quotas *quotas;	 /* NULL: in tests that need none */
 	struct ward_replay *replay;	 /* NULL: in tests that need none */
 	struct ward_delay *delay;	 /* requests that wait for their time */
+	struct ward_questions *questions; /* to a person; NULL: `ask` only refuses */
 
 	struct ward_grants *grants; /* of the session (policy/grants.h) */
 

@@ -13,6 +13,7 @@
 #include "fs/handle/writers.h"
 #include "fs/node/node_grants.h"
 #include "fs/request/fs_records.h"
+#include "fs/request/questions.h"
 #include "fs/resolve/links_known.h"
 #include "fs/resolve/resolve_node.h"
 #include "fs/resolve/secret_facts.h"
@@ -34,7 +35,13 @@ static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uin
 {
 	const bool beneath =
 		flags & WARD_REQUEST_COVERED || (flags & WARD_REQUEST_LEADS && d->error == EBUSY);
-	int r = ward_record_deny(op, paths, asked, d,
+	int r;
+
+	op->question = 0;
+	if (d->verdict == WARD_VERDICT_ASK &&
+		ward_question_put(op, paths, asked, d, paths->name ? NULL : &paths->node->id))
+		return WARD_GATE_WAITS;
+	r = ward_record_deny(op, paths, asked, d,
 		beneath				 ? beneath_text
 		: flags & WARD_REQUEST_ELSEWHERE ? elsewhere_text
 		: d->link			 ? link_text

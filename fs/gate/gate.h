@@ -8,7 +8,15 @@
  */
 #pragma once
 
+#include <errno.h>
+
 #include "fs/request/op.h"
+
+/*
+ * Where op->may_wait: a person is asked (questions.h), nothing is refused and nothing recorded yet.
+ * The request waits, and asks again.
+ */
+#define WARD_GATE_WAITS (-ERESTART)
 
 /*
  * Access to what stands at node. Tries `rights`, and if the policy does not give these, `alt` (0:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does requests after the time that a rate makes them wait. */
+/* Does requests after the time that they have to wait. */
 #include "fs/kernel/answer_later.h"
 
 #include <errno.h>
@@ -20,6 +20,7 @@ struct ward_delayed {
 	ward_delayed_fn *fn;
 	uint64_t due_ns;
 	bool queued, cut;
+	bool person; /* waits for an answer: every interrupt cuts it */
 	max_align_t data[];
 };
 
@@ -30,7 +31,7 @@ struct ward_delay {
 	pthread_mutex_t lock; /* protects the rest; not held over calls of libfuse */
 	pthread_cond_t wake;
 	struct waiting_list list;
-	bool started; /* the thread is there: from the first policy with a rate on */
+	bool started; /* the thread is there: from the first policy on that needs it */
 	bool stop;
 };
 
@@ -56,7 +57,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 	struct ward_delay *d = w->delay;
 
 	pthread_mutex_lock(&d->lock);
-	if (w->due_ns > ward_clock_mono_ns() + WARD_DELAY_KEPT_NS) {
+	if (w->person || w->due_ns > ward_clock_mono_ns() + WARD_DELAY_KEPT_NS) {
 		w->cut = true;
 		w->due_ns = 0;
 		if (w->queued) {
@@ -160,7 +161,7 @@ static bool has_rate(const struct ward_settings *s)
 	return false;
 }
 
-int ward_delay_ready(struct ward_delay *d, const struct ward_settings *s, struct ward_err *err)
+int ward_delay_ready(struct ward_delay *d, const struct ward_policy *p, struct ward_err *err)
 {
 	bool started;
 	int r;
@@ -168,11 +169,11 @@ int ward_delay_ready(struct ward_delay *d, const struct ward_settings *s, struct
 	pthread_mutex_lock(&d->lock);
 	started = d->started;
 	pthread_mutex_unlock(&d->lock);
-	if (started || !has_rate(s))
+	if (started || (!has_rate(ward_policy_settings(p)) && !ward_policy_asks(p)))
 		return 0;
 	r = pthread_create(&d->thread, NULL, run, d);
 	if (r)
-		return ward_err_sys(err, -r, "[quota] rate: the thread for writes that wait");
+		return ward_err_sys(err, -r, "the thread for requests that wait");
 	pthread_mutex_lock(&d->lock);
 	d->started = true;
 	pthread_mutex_unlock(&d->lock);
@@ -203,6 +204,15 @@ void *ward_delayed_data(struct ward_delayed *place)
 	return place->data;
 }
 
+static void delay(struct ward_delay *d, struct ward_delayed *place, fuse_req_t req)
+{
+	/* Before it is in the list: from then on the thread may answer and free it. */
+	fuse_req_interrupt_func(req, on_interrupt, place);
+	pthread_mutex_lock(&d->lock);
+	insert(d, place);
+	pthread_mutex_unlock(&d->lock);
+}
+
 void ward_delay_for(struct ward_delay *d, struct ward_delayed *place, fuse_req_t req, uint64_t ns,
 	ward_delayed_fn *fn)
 {
@@ -210,9 +220,27 @@ void ward_delay_for(struct ward_delay *d, struct ward_delayed *place, fuse_req_t
 	place->req = req;
 	place->fn = fn;
 	place->due_ns = ward_clock_mono_ns() + ns;
-	/* Before it is in the list: from then on the thread may answer and free it. */
-	fuse_req_interrupt_func(req, on_interrupt, place);
+	delay(d, place, req);
+}
+
+void ward_delay_until(struct ward_delay *d, struct ward_delayed *place, fuse_req_t req,
+	uint64_t due_ns, ward_delayed_fn *fn)
+{
+	place->delay = d;
+	place->req = req;
+	place->fn = fn;
+	place->due_ns = due_ns;
+	place->person = true;
+	delay(d, place, req);
+}
+
+void ward_delay_now(struct ward_delay *d, struct ward_delayed *place)
+{
 	pthread_mutex_lock(&d->lock);
-	insert(d, place);
+	place->due_ns = 0;
+	if (place->queued) {
+		TAILQ_REMOVE(&d->list, place, at);
+		insert(d, place);
+	}
 	pthread_mutex_unlock(&d->lock);
 }

@@ -3,14 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/xattr.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
 #include "fs/base/fuse_kernel.h"
+#include "fs/base/request_turn.h"
 #include "fs/gate/gate.h"
 #include "fs/handle/writers.h"
+#include "fs/kernel/answer_later.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/kernel/passthrough.h"
 #include "fs/node/node_links.h"
@@ -19,6 +22,7 @@
 #include "fs/ops/ops_open.h"
 #include "fs/request/file_digest.h"
 #include "fs/request/fs_records.h"
+#include "fs/request/questions.h"
 #include "fs/request/quota_io.h"
 #include "fs/resolve/resolve_node.h"
 #include "fs/watch/keep_time.h"
@@ -466,17 +470,69 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	return r;
 }
 
-static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void open_or_wait(fuse_req_t req, struct ward_node *node, int flags);
+
+/* An open that waits for a person. */
+struct waiting {
+	struct ward_fs_tree *tree;
+	struct ward_node *node; /* pinned: what was asked for is what is opened */
+	int flags;
+};
+
+/* From the thread of answer_later.h. */
+static void on_answer(fuse_req_t req, void *data, int error)
+{
+	const struct waiting w = *(const struct waiting *)data;
+
+	ward_question_waited(w.tree->fs, data);
+	if (error < 0) {
+		(void)fuse_reply_err(req, -error);
+	} else {
+		ward_turn_begin(w.tree->fs);
+		open_or_wait(req, w.node, w.flags);
+		ward_turn_end(w.tree->fs);
+	}
+	ward_node_unpin(w.tree->nodes, w.node);
+}
+
+/* False: it cannot wait. */
+static bool wait_for_answer(struct ward_op *op, struct ward_node *node, int flags)
+{
+	struct ward_delayed *place = NULL;
+	struct waiting *w;
+
+	if (ward_delay_place(op->tree->fs->delay, sizeof(*w), &place) < 0)
+		return false;
+	w = ward_delayed_data(place);
+	*w = (struct waiting){.tree = op->tree, .flags = flags};
+	w->node = ward_nodes_pin(op->tree->nodes, ward_node_to_ino(op->tree->nodes, node));
+	if (w->node && ward_question_wait(op, place, on_answer))
+		return true;
+	if (w->node)
+		ward_node_unpin(op->tree->nodes, w->node);
+	free(place);
+	return false;
+}
+
+static void open_or_wait(fuse_req_t req, struct ward_node *node, int flags)
 {
 	ward_cleanup_op op = {.acting = false};
 	struct ward_handle *h = NULL;
 	struct ward_file file;
 	struct ward_open_out out;
 	int32_t id = 0;
-	int r = ward_op_begin(&op, req, fi->flags & WARD_FMODE_EXEC ? "exec" : "open");
+	int r = ward_op_begin(&op, req, flags & WARD_FMODE_EXEC ? "exec" : "open");
 
+	/* With rings each that waits would keep a place of its CPU's queue. */
+	op.may_wait = !atomic_load(&op.tree->rings);
 	if (r == 0)
-		r = open_node(&op, ward_op_node(&op, ino), fi->flags, &h, &file, &id);
+		r = open_node(&op, node, flags, &h, &file, &id);
+	if (r == WARD_GATE_WAITS) {
+		if (wait_for_answer(&op, node, flags))
+			return;
+		op.may_wait = false;
+		r = open_node(&op, node, flags, &h, &file, &id);
+	}
 	if (r != 0 || !h) {
 		ward_op_reply(&op, r);
 		return;
@@ -485,6 +541,13 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	/* The client was interrupted: no RELEASE will come. */
 	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)) < 0)
 		ward_handle_release(op.tree->nodes, h);
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct ward_fs_tree *tree = fuse_req_userdata(req);
+
+	open_or_wait(req, ward_nodes_from_ino(tree->nodes, ino), fi->flags);
 }
 
 /* Makes the file. -EEXIST is for the caller to judge. */

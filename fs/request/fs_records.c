@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "enforcer/base/question_id.h"
 #include "enforcer/policy/grants.h"
 #include "fs/quota/quota.h"
 #include "fs/request/file_digest.h"
@@ -218,6 +219,12 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 		ward_event_text(&ev, WARD_TAG_RULE, text ? "built-in" : "default");
 	}
 	ward_event_text(&ev, WARD_TAG_TEXT, text);
+	if (op->question) {
+		char question[WARD_QUESTION_NAME_SIZE];
+
+		ward_question_name(op->question, question);
+		ward_event_text(&ev, WARD_TAG_REQUEST, question);
+	}
 	if (ev.head.kind == WARD_EVENT_DENY)
 		add_expected(&ev, op->tree->fs->policy,
 			d->verdict == WARD_VERDICT_HIDE && d->error == ENOENT &&

@@ -27,6 +27,9 @@ struct ward_op {
 	/* Grants that it was allowed by: what it opens ends with any of them. */
 	struct ward_grant_held *held[WARD_OP_GRANTS_MAX];
 	unsigned n_held;
+	/* The kernel holds no lock for this request: it may wait for a person (questions.h). */
+	bool may_wait;
+	uint32_t question; /* the one that its refusal has put, or joined; 0: none */
 };
 
 /*

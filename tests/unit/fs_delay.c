@@ -116,7 +116,7 @@ static void teardown(void)
 static int ready(const char *text, struct ward_err *err)
 {
 	struct ward_policy *p = policy_of(text);
-	int r = ward_delay_ready(d, ward_policy_settings(p), err);
+	int r = ward_delay_ready(d, p, err);
 
 	ward_policy_unref(p);
 	return r;
@@ -154,7 +154,7 @@ START_TEST(no_thread)
 
 	fail_thread = true;
 	ck_assert_int_eq(ready(rated, &err), -EAGAIN);
-	ck_assert_ptr_nonnull(strstr(err.text, "[quota] rate"));
+	ck_assert_ptr_nonnull(strstr(err.text, "requests that wait"));
 	ck_assert_int_eq(ward_delay_place(d, 10, &place), -EIO);
 	ck_assert_ptr_null(place);
 	/* One without a rate can; and this one later. One thread is enough for any number. */

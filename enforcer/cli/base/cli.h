@@ -12,6 +12,7 @@ int ward_cmd_init(int argc, char **argv);
 int ward_cmd_policy(int argc, char **argv);
 int ward_cmd_profile(int argc, char **argv);
 int ward_cmd_audit(int argc, char **argv);
+int ward_cmd_approve(int argc, char **argv);
 int ward_cmd_exec(int argc, char **argv);
 int ward_cmd_net(int argc, char **argv);
 int ward_cmd_attach(int argc, char **argv);

@@ -28,6 +28,8 @@ static const struct ward_control_verb verbs[] = {
 	{"reload", 1, CHOOSERS, HANDLER(reload), 0,
 		"root gave this session its policy, so root alone exchanges it"},
 	{"umount", 0, EVERYBODY, HANDLER(umount), 0, NULL},
+	{"questions", 0, EVERYBODY, HANDLER(questions), 0, NULL},
+	{"answer", 0, EVERYBODY, HANDLER(answer), 0, NULL},
 	{"io", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_IO, NULL},
 	{"quota", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_QUOTA, NULL},
 	{"watch", 0, EVERYBODY, HANDLER(ask_fs), WARD_FS_QUERY_WATCH, NULL},
@@ -128,6 +130,8 @@ void ward_control_serve(int listen_fd, const struct ward_control_users *users,
 	unsigned who = getsockopt(q.client, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
 			       ? ward_control_who(peer.uid, users)
 			       : 0;
+	q.pid = peer.pid;
+	q.uid = peer.uid;
 	int r = ward_control_hear(q.client, &text, q.fds, &q.n_fds);
 	json_t *body = r == 0 ? json_loads(text, 0, NULL) : NULL;
 	q.body = body;

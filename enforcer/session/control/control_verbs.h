@@ -39,6 +39,8 @@ struct ward_control_request {
 	uint32_t what;		       /* of the row: for handlers of several requests */
 	int fds[WARD_CONTROL_FDS_MAX]; /* a handler that takes one leaves -1 */
 	size_t n_fds;
+	pid_t pid; /* who asks, as the kernel says */
+	uid_t uid;
 };
 
 /* arg: the session. What the handler does not take is closed after it. */
@@ -47,6 +49,7 @@ typedef void ward_control_fn(void *arg, struct ward_control_request *q);
 /* The handlers of one kind of session; NULL: it does not take that request. */
 struct ward_control_handlers {
 	ward_control_fn *status, *kill, *exec, *attach, *reload, *umount;
+	ward_control_fn *questions, *answer;
 	ward_control_fn *ask_fs; /* what: enum ward_fs_query */
 	ward_control_fn *grants; /* what: enum ward_granting_what */
 };

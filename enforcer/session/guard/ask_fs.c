@@ -14,6 +14,9 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 
+/* Messages that its socket has room for, and more. */
+#define WARD_ASK_FS_LAST 4096
+
 /* A client that does not read its answer has none. */
 static void tell(struct ward_ask_fs_item *item, const char *json, bool answered)
 {
@@ -162,6 +165,8 @@ int ward_ask_fs_message(struct ward_ask_fs *q, int fs_control)
 		return -EPIPE;
 	struct ward_msg_reader m;
 	ward_msg_reader_init(&m, buf, (size_t)len);
+	if (m.type == WARD_MSG_FS_ASK)
+		return q->question ? q->question(q->question_arg, &m) : -EPIPE;
 	ward_cleanup_free char *json = m.type == WARD_MSG_FS_ANSWER ? ward_msg_get_str(&m) : NULL;
 	if (!q->sent || ward_msg_done(&m) < 0)
 		return -EPIPE; /* nothing that we asked for: not the daemon that we know */
@@ -198,8 +203,8 @@ int ward_ask_fs_added(int fs_control, const char *path, uint64_t *ret)
 {
 	ward_cleanup_free char *buf = malloc(WARD_MSG_MAX);
 	int r = buf ? -ENOENT : -ENOMEM;
-	/* Before that, answers that nobody waits for any more: one at most. */
-	for (int i = 0; i < 4 && r == -ENOENT; i++) {
+	/* Before that, an answer that nobody waits for any more, and questions. */
+	for (int i = 0; i < WARD_ASK_FS_LAST && r == -ENOENT; i++) {
 		struct ward_msg_reader m;
 		ssize_t len = ward_msg_recv(fs_control, buf, WARD_MSG_MAX, NULL, NULL);
 		if (len == -ECONNRESET)
@@ -221,5 +226,5 @@ void ward_ask_fs_clear(struct ward_ask_fs *q)
 		struct ward_ask_fs_item item = take_first(q);
 		tell(&item, "{\"error\":\"the session has ended\"}", false);
 	}
-	*q = (struct ward_ask_fs){0};
+	*q = (struct ward_ask_fs){.question = q->question, .question_arg = q->question_arg};
 }

@@ -36,11 +36,18 @@ struct ward_ask_fs_item {
 	void *arg;
 };
 
+/* A message of wardfs-fs that answers nothing: its question to a person (WARD_MSG_FS_ASK). */
+struct ward_msg_reader;
+typedef int ward_ask_fs_question_fn(void *arg, struct ward_msg_reader *m);
+
 /* Zero is an empty queue. The first item is under way if `sent`. */
 struct ward_ask_fs {
 	struct ward_ask_fs_item v[WARD_ASK_FS_MAX + WARD_ASK_FS_OWN];
 	size_t n;
 	bool sent;
+	/* A negative errno: the session is to end. Never NULL once wardfs-fs serves. */
+	ward_ask_fs_question_fn *question;
+	void *question_arg;
 };
 
 /*

@@ -99,6 +99,12 @@ int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t acti
 	struct ward_limit_hit *ret) ward_must_check;
 
 /*
+ * Before that, in each round: the idle clock stands still while the command waits for a person's
+ * answer.
+ */
+void ward_limits_hold_idle(struct ward_limits *l, bool waits);
+
+/*
  * The next time (CLOCK_MONOTONIC) at which a limit can be met that we hold ourselves, by a clock;
  * WARD_UNLIMITED: none.
  */

@@ -59,6 +59,7 @@ struct ward_limits {
 	uint64_t wall_at;
 	uint64_t ahead;	    /* CLOCK_BOOTTIME of CLOCK_MONOTONIC, in ns, as far as that was done */
 	uint64_t active_at; /* the last sign of life */
+	uint64_t held_at;   /* a person was asked then, last; 0: nobody is */
 	uint64_t activity;  /* the caller's number at that time */
 	bool idle_default;  /* the idle clock is a profile's: CPU time is a sign of life, too */
 	uint64_t idle_cpu;  /* what was used of it at the last look */

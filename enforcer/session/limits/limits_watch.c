@@ -320,6 +320,14 @@ static int check_netlink(
 	return record(g, "memory", "ended", WARD_LIMIT_BYTES, ret->limit, l->netlink, ret->text);
 }
 
+void ward_limits_hold_idle(struct ward_limits *l, bool waits)
+{
+	const uint64_t now = ward_clock_mono_ns();
+	if (l->held_at)
+		l->active_at = min64(l->active_at + (now - l->held_at), now);
+	l->held_at = waits ? now : 0;
+}
+
 int ward_limits_check(struct ward_limits *l, struct ward_guard *g, uint64_t activity, bool attended,
 	struct ward_limit_hit *ret)
 {

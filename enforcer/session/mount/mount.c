@@ -31,6 +31,7 @@
 #include "enforcer/session/control/signals.h"
 #include "enforcer/session/control/status.h"
 #include "enforcer/session/guard/anchor.h"
+#include "enforcer/session/ask/asks.h"
 #include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/fusemount.h"
 #include "enforcer/session/guard/guard.h"
@@ -508,6 +509,13 @@ static void tick(void *arg, short revents)
 	ward_reload_tick(&m->reload);
 }
 
+/* Nobody is asked about a mount: without a sandbox whoever asks could also answer. */
+static int on_question(void *arg, struct ward_msg_reader *msg)
+{
+	const struct mount_run *m = arg;
+	return ward_asks_refuse(m->guard.fs.control, msg);
+}
+
 /* Returns 0 when the mount went away in order, else a negative errno with text. */
 static int supervise(struct mount_run *m)
 {
@@ -524,6 +532,8 @@ static int supervise(struct mount_run *m)
 		{TURN_CLOCK, m->wallclock.fd, on_clock, NULL},
 		{TURN_SIGNALS, m->signals, on_signals, NULL},
 	};
+	m->ask_fs.question = on_question;
+	m->ask_fs.question_arg = m;
 	int r = ward_pollset_each(&m->set, TURN_TICKS, before_round, tick, m, NULL);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && r == 0; i++)
 		r = ward_pollset_add(

@@ -41,6 +41,7 @@
 #include "enforcer/session/run/no_network.h"
 #include "enforcer/session/run/probes.h"
 #include "enforcer/session/run/run_loop.h"
+#include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_project.h"
 #include "enforcer/session/run/run_sandbox.h"
 #include "enforcer/session/run/running.h"
@@ -644,7 +645,9 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		int status = start(&r, err);
 		ward_sched_awake(false);
 		if (status == 0) {
+			ward_run_asks_begin(&r);
 			ward_run_loop(&r);
+			ward_asks_end(&r.asks);
 		} else {
 			r.status = status;
 			r.cause = "the command was not started";

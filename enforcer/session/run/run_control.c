@@ -12,6 +12,7 @@
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/control/status.h"
+#include "enforcer/session/run/run_asks.h"
 
 static json_t *status_json(const struct ward_running *r)
 {
@@ -114,6 +115,8 @@ void ward_run_control(struct ward_running *r)
 		.exec = on_exec,
 		.attach = on_attach,
 		.reload = on_reload,
+		.questions = ward_run_asks_list,
+		.answer = ward_run_asks_answer,
 		.ask_fs = on_ask_fs,
 		.grants = on_grants};
 	const struct ward_control_users users = {.owner = r->plan->id.owner_uid,

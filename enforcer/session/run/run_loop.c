@@ -14,6 +14,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/session/control/status_events.h"
 #include "enforcer/session/guard/segment_keeper.h"
+#include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_control.h"
 #include "enforcer/session/terminal/detach.h"
 #include "enforcer/session/terminal/suspend.h"
@@ -267,6 +268,8 @@ static void check_limits(void *arg, short revents)
 	(void)revents;
 	uint64_t activity = ward_relay_moved(r->relay) + ward_ring_written(r->guard.fs_ring);
 	bool attended = ward_relay_shows(r->relay) || ward_attach_somebody(&r->attach);
+	/* A person is asked, and the command waits for that. */
+	ward_limits_hold_idle(r->limits, ward_asks_waiting(&r->asks));
 	if (ward_limits_check(r->limits, &r->guard, activity, attended, &hit) < 0) {
 		ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 	} else if (hit.name && !r->ending) {
@@ -363,7 +366,8 @@ static int before_round(void *arg)
 	ward_pollset_ask(&r->set, r->reloads, ward_reload_fd(&r->reload), POLLIN);
 	const int waits = ward_pollset_nearer(
 		ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
-	return ward_pollset_nearer(waits, ward_listened_timeout(&r->listened));
+	return ward_pollset_nearer(ward_asks_timeout(&r->asks),
+		ward_pollset_nearer(waits, ward_listened_timeout(&r->listened)));
 }
 
 static void tick(void *arg, short revents)
@@ -372,6 +376,7 @@ static void tick(void *arg, short revents)
 	(void)revents;
 	ward_segments_tick(&r->guard);
 	ward_ask_fs_tick(&r->ask_fs, r->guard.fs.control);
+	ward_run_asks_tick(r);
 	ward_reload_tick(&r->reload);
 	ward_listened_tick(&r->listened, &r->network);
 }

@@ -11,6 +11,7 @@
 
 #include "enforcer/base/pollset.h"
 #include "enforcer/modes/modes.h"
+#include "enforcer/session/ask/asks.h"
 #include "enforcer/session/exec/attach.h"
 #include "enforcer/session/exec/execs.h"
 #include "enforcer/session/guard/anchor.h"
@@ -61,6 +62,7 @@ struct ward_running {
 	int control;
 	int control_dir;
 	struct ward_ask_fs ask_fs;
+	struct ward_asks asks;
 	struct ward_reload reload;
 	struct ward_granting *granting; /* NULL: nothing is served yet */
 	uint64_t started_ns;

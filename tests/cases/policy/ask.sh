@@ -38,7 +38,7 @@ ways() {
 	echo again >src/again
 	expect 0 "$WARDFS" run --policy "$1" -- sh -c 'cat .github/workflows/ci && sh ways.sh'
 }
-printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >../write.policy
+printf '[policy]\nversion = 1\n[approvals]\ntimeout = 0s\n[files]\nwrite = /workspace\n' >../write.policy
 cat ../write.policy - >../ask.policy <<'END'
 ask = .github
 [test]

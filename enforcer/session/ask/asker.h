@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program that asks, as /proc tells of it now: for people, who decide by it. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Ancestors that are told. */
+#define WARD_ASKER_ANCESTORS 8
+/* How long reading a command line may take: it is in memory that its owner can make wait. */
+#define WARD_ASKER_MS 200
+
+/*
+ * Adds "pid", "program", "exe" and "ancestors" (nearest first, as "NAME (PID)", up to the process
+ * `top`, which is left out) to o, and, if line, "argv". What is not known is left out.
+ */
+void ward_asker_add(json_t *o, pid_t pid, pid_t top, bool line);

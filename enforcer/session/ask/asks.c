@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes, lists and ends the questions of a session. */
+#include "enforcer/session/ask/asks.h"
+
+#include <errno.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/session/ask/asker.h"
+#include "enforcer/session/control/control.h"
+
+/* Of an answer of the control socket: room for its frame. */
+#define LIST_BYTES (WARD_CONTROL_MAX - 1024)
+
+void ward_asks_init(struct ward_asks *a, struct ward_guard *g)
+{
+	*a = (struct ward_asks){.guard = g};
+	TAILQ_INIT(&a->list);
+}
+
+static void asked_free(struct ward_asked *q)
+{
+	if (!q)
+		return;
+	free(q->action);
+	free(q->path);
+	free(q->path2);
+	free(q->rule);
+	free(q->rule_text);
+	free(q->shown);
+	free(q);
+}
+
+static void drop(struct ward_asks *a, struct ward_asked *q)
+{
+	TAILQ_REMOVE(&a->list, q, at);
+	a->n--;
+	a->bytes -= q->bytes;
+	asked_free(q);
+}
+
+/*
+ * It waits for nobody: wardfs-fs may be about to wait for us. What is lost so ends at its time, and
+ * so does what expires: wardfs-fs has the same clock.
+ */
+static void tell_end(int fs_control, uint32_t id, bool refused, uint32_t rest_ms)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_FS_ASK_END);
+	ward_msg_put_u32(&m, id);
+	ward_msg_put_u32(&m, refused);
+	ward_msg_put_u32(&m, rest_ms);
+	(void)!ward_msg_try_send(fs_control, &m);
+	ward_msg_clear(&m);
+}
+
+/* --- taking --- */
+
+static char *text_of(struct ward_msg_reader *m)
+{
+	size_t len = 0;
+	const char *p = ward_msg_get_bytes(m, &len);
+	return memchr(p, '\0', len) ? NULL : strndup(p, len);
+}
+
+static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_thread)
+{
+	struct ward_asked *q = calloc(1, sizeof(*q));
+	if (!q)
+		return NULL;
+	q->id = ward_msg_get_u32(m);
+	q->due_ns = ward_msg_get_u64(m);
+	q->until_ns = ward_msg_get_u64(m);
+	*ret_thread = ward_msg_get_u32(m);
+	q->process = (pid_t)ward_msg_get_u32(m);
+	q->uid = ward_msg_get_u32(m);
+	q->rights = ward_msg_get_u32(m);
+	q->action = ward_msg_get_str(m);
+	q->path = text_of(m);
+	q->path2 = text_of(m);
+	q->dev = ward_msg_get_u64(m);
+	q->ino = ward_msg_get_u64(m);
+	q->rule = ward_msg_get_str(m);
+	q->rule_text = ward_msg_get_str(m);
+	q->source = ward_msg_get_u32(m);
+	if (ward_msg_done(m) < 0 || !q->action || !q->path || !q->path2 || !q->rule ||
+		!q->rule_text || q->id >> WARD_QUESTION_BITS || q->id == 0 ||
+		q->source >= WARD_SOURCE_COUNT_) {
+		asked_free(q);
+		return NULL;
+	}
+	ward_question_name(q->id, q->name);
+	return q;
+}
+
+/* What a person is to know. Its text is what the digest is of: members in this order. */
+static int show(struct ward_asks *a, struct ward_asked *q)
+{
+	char when[WARD_CLOCK_TEXT_MAX];
+	ward_cleanup(ward_buf_clear) struct ward_buf rights = WARD_BUF_INIT;
+	struct sha256_ctx c;
+	json_t *o = json_object();
+	ward_rights_format(&rights, q->rights);
+	ward_clock_format(ward_clock_real_ns(), when);
+	json_object_set_new(o, "question", json_string(q->name));
+	json_object_set_new(o, "session", json_string(a->guard->store.name));
+	json_object_set_new(o, "time", json_string(when));
+	json_object_set_new(o, "action", ward_control_text(q->action));
+	json_object_set_new(o, "path", ward_control_text(q->path));
+	if (*q->path2)
+		json_object_set_new(o, "path2", ward_control_text(q->path2));
+	json_object_set_new(o, "rights", json_string(ward_buf_str(&rights)));
+	json_object_set_new(o, "rule", ward_control_text(q->rule));
+	json_object_set_new(o, "rule_text", ward_control_text(q->rule_text));
+	if (q->ino) {
+		json_object_set_new(o, "dev", json_integer((json_int_t)q->dev));
+		json_object_set_new(o, "ino", json_integer((json_int_t)q->ino));
+	}
+	ward_asker_add(o, q->process, a->top, a->n < WARD_ASKS_LOOKED);
+	json_object_set_new(
+		o, "promise", json_string(q->ino ? "this file, not what is in it" : "this name"));
+	q->shown = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(o);
+	if (!q->shown || ward_buf_error(&rights) < 0)
+		return -ENOMEM;
+	sha256_init(&c);
+	sha256_update(&c, strlen(q->shown), (const uint8_t *)q->shown);
+	sha256_digest(&c, sizeof(q->sum), q->sum);
+	for (size_t i = 0; i < sizeof(q->sum); i++)
+		(void)snprintf(q->digest + 2 * i, 3, "%02x", q->sum[i]);
+	return 0;
+}
+
+/* The members that both records have. */
+static void add_about(struct ward_event *ev, const struct ward_asked *q)
+{
+	ward_event_text(ev, WARD_TAG_REQUEST, q->name);
+	ward_event_text(ev, WARD_TAG_ACTION, q->action);
+	ward_event_u64(ev, WARD_TAG_ASKED, q->rights);
+	ward_event_text(ev, WARD_TAG_PATH, q->path);
+	if (*q->path2)
+		ward_event_text(ev, WARD_TAG_PATH2, q->path2);
+	ward_event_u64(ev, WARD_TAG_VERDICT, WARD_VERDICT_ASK);
+	ward_event_text(ev, WARD_TAG_RULE, q->rule);
+	if (*q->rule_text)
+		ward_event_text(ev, WARD_TAG_RULE_TEXT, q->rule_text);
+	ward_event_u64(ev, WARD_TAG_SOURCE, q->source);
+	ward_event_digest(ev, WARD_TAG_SHOWN, q->sum);
+}
+
+static int record_ask(struct ward_asks *a, const struct ward_asked *q)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	if (!ev)
+		return -ENOMEM;
+	ward_event_begin(ev, WARD_EVENT_ASK);
+	ward_event_u64(ev, WARD_TAG_PID, (uint64_t)q->process);
+	ward_event_u64(ev, WARD_TAG_UID, q->uid);
+	add_about(ev, q);
+	if (q->ino) {
+		ward_event_u64(ev, WARD_TAG_DEV, q->dev);
+		ward_event_u64(ev, WARD_TAG_INO, q->ino);
+	}
+	ward_event_text(ev, WARD_TAG_JSON, q->shown);
+	return ward_guard_put(a->guard, ev);
+}
+
+int ward_asks_take(
+	struct ward_asks *a, struct ward_msg_reader *m, const struct ward_asked **ret_new)
+{
+	uint32_t thread = 0;
+	struct ward_asked *q = read_message(m, &thread), *old = NULL;
+	*ret_new = NULL;
+	if (!q)
+		return -EBADMSG;
+	TAILQ_FOREACH(old, &a->list, at)
+		if (old->id == q->id)
+			break;
+	if (old) {
+		old->due_ns = q->due_ns;
+		asked_free(q);
+		return 0;
+	}
+	q->put_ns = ward_clock_mono_ns();
+	int r = show(a, q);
+	q->bytes = r < 0 ? 0
+			 : sizeof(*q) + strlen(q->shown) + strlen(q->path) + strlen(q->path2) +
+				   strlen(q->rule) + strlen(q->rule_text);
+	if (r < 0 || a->n >= WARD_ASKS_MAX || a->bytes + q->bytes > WARD_ASKS_BYTES) {
+		tell_end(a->guard->fs.control, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+		asked_free(q);
+		a->left_out++;
+		return 0;
+	}
+	if (record_ask(a, q) < 0) {
+		tell_end(a->guard->fs.control, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+		asked_free(q);
+		return -EIO;
+	}
+	TAILQ_INSERT_TAIL(&a->list, q, at);
+	a->n++;
+	a->count++;
+	a->bytes += q->bytes;
+	*ret_new = q;
+	return 0;
+}
+
+int ward_asks_refuse(int fs_control, struct ward_msg_reader *m)
+{
+	uint32_t thread = 0;
+	struct ward_asked *q = read_message(m, &thread);
+	if (!q)
+		return -EBADMSG;
+	tell_end(fs_control, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+	asked_free(q);
+	return 0;
+}
+
+/* --- their time --- */
+
+bool ward_asks_waiting(const struct ward_asks *a)
+{
+	const uint64_t now = ward_clock_mono_ns();
+	const struct ward_asked *q = NULL;
+	TAILQ_FOREACH(q, &a->list, at)
+		if (q->due_ns > now)
+			return true;
+	return false;
+}
+
+int ward_asks_timeout(const struct ward_asks *a)
+{
+	const struct ward_asked *q = NULL;
+	uint64_t until = UINT64_MAX;
+	TAILQ_FOREACH(q, &a->list, at)
+		if (q->until_ns < until)
+			until = q->until_ns;
+	const uint64_t now = ward_clock_mono_ns();
+	if (until == UINT64_MAX)
+		return -1;
+	return until <= now ? 0 : (int)((until - now) / 1000000) + 1;
+}
+
+int ward_asks_tick(struct ward_asks *a)
+{
+	static const struct ward_asks_answer expired = {.result = "expired"};
+	const uint64_t now = ward_clock_mono_ns();
+	struct ward_asked *q = TAILQ_FIRST(&a->list);
+	int r = 0;
+	while (q) {
+		struct ward_asked *next = TAILQ_NEXT(q, at);
+		if (q->until_ns <= now) {
+			int one = ward_asks_answer(a, q, &expired);
+			r = r < 0 ? r : one;
+		}
+		q = next;
+	}
+	return r;
+}
+
+void ward_asks_end(struct ward_asks *a)
+{
+	static const struct ward_asks_answer ended = {.result = "ended"};
+	while (a->guard && !TAILQ_EMPTY(&a->list))
+		(void)!ward_asks_answer(a, TAILQ_FIRST(&a->list), &ended);
+}
+
+/* --- answers --- */
+
+struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name)
+{
+	uint32_t id = 0;
+	struct ward_asked *q = NULL;
+	if (!name || !ward_question_parse(name, &id))
+		return NULL;
+	TAILQ_FOREACH(q, &a->list, at)
+		if (q->id == id)
+			return q;
+	return NULL;
+}
+
+/* False: there is no room. */
+static bool list_one(json_t *list, const struct ward_asked *q, uint64_t now, size_t *room)
+{
+	const size_t needs = strlen(q->shown) + 192;
+	json_t *o = needs > *room ? NULL : json_loads(q->shown, 0, NULL);
+	if (!o)
+		return false;
+	*room -= needs;
+	json_object_set_new(o, "digest", json_string(q->digest));
+	json_object_set_new(o, "waits", json_boolean(q->due_ns > now));
+	const uint64_t end = q->due_ns > now ? q->due_ns : q->until_ns;
+	json_object_set_new(o, "left",
+		json_integer(end > now ? (json_int_t)((end - now) / WARD_NS_PER_SEC) : 0));
+	json_array_append_new(list, o);
+	return true;
+}
+
+json_t *ward_asks_list(const struct ward_asks *a)
+{
+	const uint64_t now = ward_clock_mono_ns();
+	json_t *list = json_array();
+	size_t room = LIST_BYTES, n = 0;
+	const struct ward_asked *q = NULL;
+	TAILQ_FOREACH(q, &a->list, at)
+		n += q->due_ns > now && list_one(list, q, now, &room);
+	TAILQ_FOREACH(q, &a->list, at)
+		n += q->due_ns <= now && list_one(list, q, now, &room);
+	return json_pack("{s:o, s:I, s:I}", "questions", list, "more", (json_int_t)(a->n - n),
+		"left_out", (json_int_t)a->left_out);
+}
+
+static int record_answer(
+	struct ward_asks *a, const struct ward_asked *q, const struct ward_asks_answer *how)
+{
+	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
+	char by[32];
+	if (!ev)
+		return -ENOMEM;
+	ward_event_begin(ev, WARD_EVENT_ANSWER);
+	if (how->who) {
+		ward_event_u64(ev, WARD_TAG_PID, (uint64_t)how->who->pid);
+		ward_event_u64(ev, WARD_TAG_UID, how->who->uid);
+		(void)snprintf(by, sizeof(by), "uid %u", how->who->uid);
+		ward_event_text(ev, WARD_TAG_BY, by);
+		if (how->who->login != (uid_t)-1)
+			ward_event_u64(ev, WARD_TAG_LOGIN_UID, how->who->login);
+		if (*how->who->terminal)
+			ward_event_text(ev, WARD_TAG_TERMINAL, how->who->terminal);
+	}
+	add_about(ev, q);
+	ward_event_text(ev, WARD_TAG_RESULT, how->result);
+	ward_event_text(ev, WARD_TAG_SCOPE, how->scope);
+	ward_event_text(ev, WARD_TAG_HOW, how->how);
+	ward_event_text(ev, WARD_TAG_TEXT, how->text);
+	ward_event_u64(ev, WARD_TAG_DURATION, ward_clock_mono_ns() - q->put_ns);
+	return ward_guard_put(a->guard, ev);
+}
+
+int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct ward_asks_answer *how)
+{
+	const bool granted = strcmp(how->result, "granted") == 0;
+	const bool refused = strcmp(how->result, "refused") == 0;
+	int r = record_answer(a, q, how);
+	if (granted || refused)
+		tell_end(a->guard->fs.control, q->id, refused || r < 0, WARD_ASKS_RESTS_MS);
+	drop(a, q);
+	return r < 0 ? -EIO : 0;
+}

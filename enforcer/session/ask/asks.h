@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The questions of a session that wait for a person. wardfs-fs puts them (WARD_MSG_FS_ASK); they
+ * end with an answer, at their time, or with the session. Each has a record `ask` when it is put,
+ * with all that a person is shown, and a record `answer` when it ends.
+ *
+ * Bounded: so many questions, so many bytes. What is beyond is refused at once.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "enforcer/base/question_id.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/session/ask/answerer.h"
+#include "enforcer/session/guard/guard.h"
+
+#define WARD_ASKS_MAX 10000U
+#define WARD_ASKS_BYTES ((size_t)16 << 20)
+/* Of more than these at once the command line is not read: reading it takes a process. */
+#define WARD_ASKS_LOOKED 64U
+/* What a person refused is not asked again for so long; what nobody answered, for this long. */
+#define WARD_ASKS_RESTS_MS 300000U
+#define WARD_ASKS_EXPIRED_RESTS_MS 60000U
+
+struct ward_asked {
+	TAILQ_ENTRY(ward_asked) at;
+	uint32_t id;
+	char name[WARD_QUESTION_NAME_SIZE];
+	uint64_t put_ns;   /* CLOCK_MONOTONIC */
+	uint64_t due_ns;   /* until then a request waits; 0: none */
+	uint64_t until_ns; /* then it ends by itself */
+	pid_t process;
+	uid_t uid;
+	uint32_t rights;
+	uint64_t dev, ino; /* of what exists there; 0: nothing does */
+	char *action, *path, *path2, *rule, *rule_text;
+	uint32_t source;
+	char *shown;	 /* JSON: all that a person is shown */
+	uint8_t sum[32]; /* SHA-256 of shown */
+	char digest[65]; /* the same, hexadecimal */
+	size_t bytes;
+};
+TAILQ_HEAD(ward_asked_list, ward_asked);
+
+struct ward_asks {
+	struct ward_guard *guard; /* borrowed */
+	pid_t top;		  /* pid 1 of the sandbox: ancestors end there */
+	struct ward_asked_list list;
+	size_t n, bytes;
+	uint64_t count; /* that were put */
+	uint64_t left_out;
+};
+
+void ward_asks_init(struct ward_asks *a, struct ward_guard *g);
+/* Ends all as `ended`: nobody has answered, and nobody can any more. */
+void ward_asks_end(struct ward_asks *a);
+
+/*
+ * A message WARD_MSG_FS_ASK, behind its type. *ret_new: the question, if it is a new one, else
+ * NULL. -EBADMSG: it is none; -EIO: the trail failed.
+ */
+int ward_asks_take(struct ward_asks *a, struct ward_msg_reader *m,
+	const struct ward_asked **ret_new) ward_must_check;
+/* A session that has nobody who answers: refuses the question of such a message. */
+int ward_asks_refuse(int fs_control, struct ward_msg_reader *m) ward_must_check;
+
+/* Is there a request that waits? */
+bool ward_asks_waiting(const struct ward_asks *a);
+/* For poll(2): milliseconds until ward_asks_tick() has something to do, -1: never. */
+int ward_asks_timeout(const struct ward_asks *a);
+/* -EIO: the trail failed. */
+int ward_asks_tick(struct ward_asks *a) ward_must_check;
+
+struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name);
+/* {"questions":[…],"more":N}: each what was shown, and its digest. Those that wait come first. */
+json_t *ward_asks_list(const struct ward_asks *a);
+
+/* How a question ends. */
+struct ward_asks_answer {
+	const char *result;		 /* "granted", "refused", "expired", "ended" */
+	const char *scope;		 /* "once", "path", …; NULL */
+	const char *how;		 /* "terminal", "approve", "command"; NULL */
+	const char *text;		 /* or NULL */
+	const struct ward_answerer *who; /* NULL: nobody */
+};
+/*
+ * Ends q: writes the record, then tells wardfs-fs, and forgets it. -EIO: the trail failed, and the
+ * question is refused.
+ */
+int ward_asks_answer(struct ward_asks *a, struct ward_asked *q,
+	const struct ward_asks_answer *how) ward_must_check;

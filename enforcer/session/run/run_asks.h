@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions to a person, while the command runs: from wardfs-fs to who answers, and back. */
+#pragma once
+
+#include "enforcer/session/control/control_verbs.h"
+#include "enforcer/session/run/running.h"
+
+/* wardfs-fs serves, and the sandbox has its first process. */
+void ward_run_asks_begin(struct ward_running *r);
+
+/* Requests of the control socket: which questions wait, and an answer to one. */
+void ward_run_asks_list(void *arg, struct ward_control_request *q);
+void ward_run_asks_answer(void *arg, struct ward_control_request *q);
+
+void ward_run_asks_tick(struct ward_running *r);

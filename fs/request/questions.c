@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the questions that have no answer yet, and who waits for one. */
+#include "fs/request/questions.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/random.h>
+
+#include "enforcer/base/clock.h"
+#include "enforcer/base/question_id.h"
+#include "enforcer/ipc/helper.h"
+#include "enforcer/ipc/msg.h"
+
+#define BUCKETS 4096U
+#define RULE_MAX 1024
+
+struct question {
+	LIST_ENTRY(question) of_key, of_id;
+	uint64_t key; /* of path and rights */
+	uint32_t id;
+	bool object; /* something is there, and this */
+	struct ward_file_id of;
+	uint64_t until_ns; /* CLOCK_MONOTONIC: its end, or that of its rest */
+	uint64_t due_ns;   /* until then requests wait for it; 0: none has */
+	bool rests;	   /* it was refused, or nobody answered */
+};
+
+LIST_HEAD(question_list, question);
+
+struct waiter {
+	struct ward_delayed *place; /* NULL: free */
+	uint32_t id, process;
+};
+
+struct ward_questions {
+	pthread_mutex_t lock; /* all below; before that of answer_later.h */
+	struct question_list by_key[BUCKETS], by_id[BUCKETS];
+	size_t n;
+	uint64_t seed;
+	struct waiter waiters[WARD_QUESTION_WAITERS];
+};
+
+int ward_questions_new(struct ward_questions **ret)
+{
+	struct ward_questions *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	pthread_mutex_init(&q->lock, NULL);
+	/* Without it questions of different paths can be made to meet, which then ask once. */
+	if (getrandom(&q->seed, sizeof(q->seed), GRND_NONBLOCK) != sizeof(q->seed))
+		q->seed = ward_clock_mono_ns();
+	*ret = q;
+	return 0;
+}
+
+/* Locked. */
+static void drop(struct ward_questions *q, struct question *a)
+{
+	LIST_REMOVE(a, of_key);
+	LIST_REMOVE(a, of_id);
+	q->n--;
+	free(a);
+}
+
+void ward_questions_free(struct ward_questions *q)
+{
+	if (!q)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (!LIST_EMPTY(&q->by_key[i]))
+			drop(q, LIST_FIRST(&q->by_key[i]));
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+}
+
+/* FNV-1a, from a start that nobody knows. */
+static uint64_t mix(uint64_t h, const void *data, size_t len)
+{
+	for (const unsigned char *p = data; len > 0; p++, len--)
+		h = (h ^ *p) * UINT64_C(1099511628211);
+	return h;
+}
+
+/* Locked. */
+static struct question *find(struct ward_questions *q, uint64_t key)
+{
+	struct question *a;
+
+	LIST_FOREACH(a, &q->by_key[key % BUCKETS], of_key)
+		if (a->key == key)
+			return a;
+	return NULL;
+}
+
+/* Locked. */
+static struct question *find_id(struct ward_questions *q, uint32_t id)
+{
+	struct question *a;
+
+	LIST_FOREACH(a, &q->by_id[id % BUCKETS], of_id)
+		if (a->id == id)
+			return a;
+	return NULL;
+}
+
+/* Locked: those whose time is over. */
+static void sweep(struct ward_questions *q, uint64_t now)
+{
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct question *a = LIST_FIRST(&q->by_key[i]);
+
+		while (a) {
+			struct question *next = LIST_NEXT(a, of_key);
+
+			if (a->until_ns <= now)
+				drop(q, a);
+			a = next;
+		}
+	}
+}
+
+/* Locked. NULL: there is no room, or no memory. */
+static struct question *add(struct ward_questions *q, uint64_t key, uint64_t now)
+{
+	struct question *a;
+
+	if (q->n >= WARD_QUESTIONS_MAX)
+		sweep(q, now);
+	a = q->n < WARD_QUESTIONS_MAX ? calloc(1, sizeof(*a)) : NULL;
+	if (!a)
+		return NULL;
+	do {
+		if (getrandom(&a->id, sizeof(a->id), GRND_NONBLOCK) != sizeof(a->id)) {
+			free(a);
+			return NULL;
+		}
+		a->id &= (UINT32_C(1) << WARD_QUESTION_BITS) - 1;
+	} while (a->id == 0 || find_id(q, a->id));
+	a->key = key;
+	LIST_INSERT_HEAD(&q->by_key[key % BUCKETS], a, of_key);
+	LIST_INSERT_HEAD(&q->by_id[a->id % BUCKETS], a, of_id);
+	q->n++;
+	return a;
+}
+
+/* The two paths of a request, as records have them. */
+struct names {
+	char path[WARD_NODE_PATH_MAX], path2[WARD_NODE_PATH_MAX];
+	const char *p, *p2; /* p2 NULL: there is none */
+	size_t len, len2;
+};
+
+static void name(struct ward_op *op, const struct ward_record_paths *paths, struct names *n)
+{
+	struct ward_nodes *nodes = op->tree->nodes;
+
+	n->p = ward_node_path(nodes, paths->node, paths->name, n->path, &n->len);
+	n->p2 = NULL;
+	n->len2 = 0;
+	if (paths->node2)
+		n->p2 = ward_node_path(nodes, paths->node2, paths->name2, n->path2, &n->len2);
+}
+
+/* It does not wait: a question that is lost so is refused. */
+static bool send(struct ward_op *op, const struct question *a, const struct names *n,
+	uint32_t process, uint32_t asked, const struct ward_decision *d)
+{
+	char rule[RULE_MAX] = "default", text[RULE_MAX] = "";
+	struct ward_msg m;
+	int r;
+
+	if (d->rule) {
+		(void)snprintf(rule, sizeof(rule), "%s:%u", d->rule->file, d->rule->line);
+		(void)snprintf(text, sizeof(text), "%s%s = %s", d->rule->guard ? "[guard] " : "",
+			ward_verb_name(d->rule->verb), d->rule->pattern);
+	}
+	ward_msg_init(&m, WARD_MSG_FS_ASK);
+	ward_msg_put_u32(&m, a->id);
+	ward_msg_put_u64(&m, a->due_ns);
+	ward_msg_put_u64(&m, a->until_ns);
+	ward_msg_put_u32(&m, op->pid);
+	ward_msg_put_u32(&m, process);
+	ward_msg_put_u32(&m, op->uid);
+	ward_msg_put_u32(&m, asked);
+	ward_msg_put_str(&m, op->action);
+	ward_msg_put_bytes(&m, n->p, n->len);
+	ward_msg_put_bytes(&m, n->p2 ? n->p2 : "", n->len2);
+	ward_msg_put_u64(&m, a->object ? op->tree->dev : 0);
+	ward_msg_put_u64(&m, a->object ? a->of.ino : 0);
+	ward_msg_put_str(&m, rule);
+	ward_msg_put_str(&m, text);
+	ward_msg_put_u32(&m, d->rule ? d->rule->source : WARD_SOURCE_NONE);
+	r = ward_msg_try_send(WARD_FD_CONTROL, &m);
+	ward_msg_clear(&m);
+	return r == 0;
+}
+
+/* Locked. */
+static bool has_place(const struct ward_questions *q, uint32_t process)
+{
+	size_t all = 0, of_process = 0;
+
+	for (size_t i = 0; i < WARD_QUESTION_WAITERS; i++) {
+		all += q->waiters[i].place != NULL;
+		of_process += q->waiters[i].place && q->waiters[i].process == process;
+	}
+	return all < WARD_QUESTION_WAITERS && of_process < WARD_QUESTION_OF_PROCESS;
+}
+
+/* Locked. What is known of the question; NULL: nothing, or its time is over. */
+static struct question *known(
+	struct ward_questions *q, uint64_t key, const struct ward_file_id *object, uint64_t now)
+{
+	struct question *a = find(q, key);
+	/* Something else has the name now: that is another question. */
+	const bool other =
+		a && !a->rests && a->object && object && !ward_file_id_equal(&a->of, object);
+
+	if (!a || (a->until_ns > now && !other))
+		return a;
+	if (a->rests || other) {
+		drop(q, a);
+		return NULL;
+	}
+	/* Nobody has answered. */
+	a->rests = true;
+	a->until_ns = now + WARD_QUESTION_RESTS_NS;
+	return a;
+}
+
+/* Locked. A new one, which the supervisor is told; also when the first request waits for it. */
+static bool tell(struct ward_op *op, struct question *a, const struct names *n, uint32_t process,
+	uint32_t asked, const struct ward_decision *d, bool fresh, uint64_t now)
+{
+	const uint64_t wait = ward_policy_settings(op->tree->fs->policy)->ask_ns;
+	const bool first = op->may_wait && !a->due_ns;
+
+	if (first)
+		a->due_ns = now + wait;
+	if (fresh)
+		a->until_ns = first ? a->due_ns : now + WARD_QUESTION_STAYS_NS;
+	return !(fresh || first) || send(op, a, n, process, asked, d);
+}
+
+bool ward_question_put(struct ward_op *op, const struct ward_record_paths *paths, uint32_t asked,
+	const struct ward_decision *d, const struct ward_file_id *object)
+{
+	struct ward_questions *q = op->tree->fs->questions;
+	const uint64_t now = ward_clock_mono_ns();
+	const uint32_t process = ward_comm_process(op->pid);
+	struct question *a;
+	struct names n;
+	uint64_t key;
+	bool wait = false, fresh;
+
+	op->question = 0;
+	if (!q || op->asks || ward_ring_probing(op->tree->fs->ring))
+		return false;
+	name(op, paths, &n);
+	/* Its front was left out: nobody could tell what is asked. */
+	if (*n.p != '/' || (n.p2 && *n.p2 != '/'))
+		return false;
+	key = mix(mix(q->seed, &asked, sizeof(asked)), n.p, n.len);
+	key = mix(mix(key, "", 1), n.p2 ? n.p2 : "", n.len2);
+	pthread_mutex_lock(&q->lock);
+	a = known(q, key, object, now);
+	fresh = !a && (a = add(q, key, now));
+	if (fresh && object) {
+		a->object = true;
+		a->of = *object;
+	}
+	if (a && !a->rests && !tell(op, a, &n, process, asked, d, fresh, now)) {
+		drop(q, a);
+		a = NULL;
+	}
+	if (a)
+		op->question = a->id;
+	wait = a && !a->rests && op->may_wait && a->due_ns > now && has_place(q, process);
+	pthread_mutex_unlock(&q->lock);
+	return wait;
+}
+
+bool ward_question_wait(struct ward_op *op, struct ward_delayed *place, ward_delayed_fn *fn)
+{
+	struct ward_questions *q = op->tree->fs->questions;
+	const uint32_t process = ward_comm_process(op->pid);
+	const struct question *a;
+	bool room;
+
+	pthread_mutex_lock(&q->lock);
+	room = has_place(q, process);
+	for (size_t i = 0; room && i < WARD_QUESTION_WAITERS; i++) {
+		if (q->waiters[i].place)
+			continue;
+		q->waiters[i] = (struct waiter){place, op->question, process};
+		a = find_id(q, op->question);
+		/* Answered meanwhile: at once. */
+		ward_delay_until(
+			op->tree->fs->delay, place, op->req, a && !a->rests ? a->due_ns : 0, fn);
+		break;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return room;
+}
+
+void ward_question_waited(struct ward_fs *fs, const void *data)
+{
+	struct ward_questions *q = fs->questions;
+
+	pthread_mutex_lock(&q->lock);
+	for (size_t i = 0; i < WARD_QUESTION_WAITERS; i++)
+		if (q->waiters[i].place && ward_delayed_data(q->waiters[i].place) == data)
+			q->waiters[i].place = NULL;
+	pthread_mutex_unlock(&q->lock);
+}
+
+void ward_question_ended(struct ward_fs *fs, uint32_t id, bool refused, uint32_t rest_ms)
+{
+	struct ward_questions *q = fs->questions;
+	struct question *a;
+
+	if (!q)
+		return;
+	pthread_mutex_lock(&q->lock);
+	a = id ? find_id(q, id) : NULL;
+	if (a && refused) {
+		a->rests = true;
+		a->until_ns = ward_clock_mono_ns() + rest_ms * UINT64_C(1000000);
+	} else if (a) {
+		drop(q, a);
+	}
+	for (size_t i = 0; i < WARD_QUESTION_WAITERS; i++)
+		if (q->waiters[i].place && (!id || q->waiters[i].id == id))
+			ward_delay_now(fs->delay, q->waiters[i].place);
+	pthread_mutex_unlock(&q->lock);
+}
