@@ -13,6 +13,7 @@
 #include "enforcer/policy/grants.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/request/fs_records.h"
+#include "fs/request/questions.h"
 
 /* Room for the end of an answer. */
 #define ANSWER_TAIL 64U
@@ -69,6 +70,9 @@ void ward_fs_grant(struct ward_fs *fs, struct ward_msg_reader *r, struct ward_bu
 		say_error(ret, err.text);
 	else
 		say_ok(ret, changed(fs, WARD_GRANT_GIVE_MS));
+	/* Whoever waits for a person is decided anew; behind an answer, when it is recorded. */
+	if (e == 0 && !ward_question_answers(fs, g.id))
+		ward_question_ended(fs, 0, false, 0);
 }
 
 void ward_fs_revoke(struct ward_fs *fs, struct ward_msg_reader *r, struct ward_buf *ret)

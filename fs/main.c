@@ -418,6 +418,15 @@ static int obey(struct ward_fs *fs)
 		(r.type == WARD_MSG_FS_GRANT ? ward_fs_grant : ward_fs_revoke)(fs, &r, &json);
 		return answer(&json) < 0;
 	}
+	if (r.type == WARD_MSG_FS_ASK_BIND) {
+		const uint32_t id = ward_msg_get_u32(&r);
+		const bool any = ward_msg_get_u32(&r) != 0;
+		ward_cleanup_free char *grant = ward_msg_get_str(&r);
+
+		if (ward_msg_done(&r) == 0 && grant)
+			ward_question_bind(fs, id, any, grant);
+		return 0;
+	}
 	if (r.type == WARD_MSG_FS_ASK_END) {
 		const uint32_t id = ward_msg_get_u32(&r);
 		const bool refused = ward_msg_get_u32(&r) != 0;

@@ -149,6 +149,10 @@ enum ward_msg_type {
 	/* To wardfs-fs: u32 id of a question that has ended, 0: all are to be decided anew; u32 1:
 	 * refused; u32 ms for which it is not asked again then. Not answered. */
 	WARD_MSG_FS_ASK_END = 41,
+	/* To wardfs-fs, before the grant that answers a question: u32 id; u32 1: for whatever it
+	 * covers, 0: of what exists for the object that was asked about alone; str the grant's id.
+	 * Not answered. */
+	WARD_MSG_FS_ASK_BIND = 42,
 
 	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:

@@ -6,6 +6,7 @@
 
 #include "enforcer/base/clock.h"
 #include "fs/node/node_grants.h"
+#include "fs/request/questions.h"
 
 /* To see a name is no use. */
 #define VISIBLE (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
@@ -80,6 +81,16 @@ static int use(struct ward_op *op, const struct ward_granted_ask *a, const struc
 	return 1;
 }
 
+/* Takes out what is for another object than the one that a person was asked about. */
+static void only_bound(struct ward_op *op, const struct ward_node *node, struct ward_granted *v)
+{
+	for (unsigned b = 0; b < WARD_RIGHTS_COUNT; b++)
+		if (v->by[b] && !ward_question_bound(op->tree->fs, v->by[b]->grant.id, &node->id)) {
+			v->rights &= ~(UINT32_C(1) << b);
+			v->by[b] = NULL;
+		}
+}
+
 int ward_granted_node(struct ward_op *op, struct ward_node *node, struct ward_request req,
 	const struct ward_granted_ask *a, struct ward_decision *ret)
 {
@@ -91,6 +102,8 @@ int ward_granted_node(struct ward_op *op, struct ward_node *node, struct ward_re
 	/* Whatever keeps it from being asked: it stays refused. */
 	if (r == 0 && g.n) {
 		req.state = g.states[0];
+		for (size_t i = 0; i < g.n; i++)
+			only_bound(op, node, &g.grants[i]);
 		req.grants = &g.grants[0];
 		req.others = g.states + 1;
 		req.other_grants = g.grants + 1;

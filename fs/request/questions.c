@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "enforcer/base/question_id.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
+#include "enforcer/policy/grants.h"
 
 #define BUCKETS 4096U
 #define RULE_MAX 1024
@@ -36,8 +38,19 @@ struct waiter {
 	uint32_t id, process;
 };
 
+/* A grant that is for one object alone, or for none: there was no room for the object. */
+struct bound {
+	LIST_ENTRY(bound) at;
+	char grant[WARD_GRANT_ID_SIZE];
+	bool any;
+	struct ward_file_id of;
+};
+
 struct ward_questions {
 	pthread_mutex_t lock; /* all below; before that of answer_later.h */
+	LIST_HEAD(, bound) bounds;
+	atomic_size_t n_bounds;
+	atomic_bool lost; /* one is missing there */
 	struct question_list by_key[BUCKETS], by_id[BUCKETS];
 	size_t n;
 	uint64_t seed;
@@ -69,8 +82,14 @@ static void drop(struct ward_questions *q, struct question *a)
 
 void ward_questions_free(struct ward_questions *q)
 {
+	struct bound *b;
+
 	if (!q)
 		return;
+	while ((b = LIST_FIRST(&q->bounds))) {
+		LIST_REMOVE(b, at);
+		free(b);
+	}
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (!LIST_EMPTY(&q->by_key[i]))
 			drop(q, LIST_FIRST(&q->by_key[i]));
@@ -317,6 +336,71 @@ void ward_question_waited(struct ward_fs *fs, const void *data)
 		if (q->waiters[i].place && ward_delayed_data(q->waiters[i].place) == data)
 			q->waiters[i].place = NULL;
 	pthread_mutex_unlock(&q->lock);
+}
+
+void ward_question_bind(struct ward_fs *fs, uint32_t id, bool any, const char *grant)
+{
+	struct ward_questions *q = fs->questions;
+	const struct question *a;
+	struct bound *b;
+
+	if (!q)
+		return;
+	b = calloc(1, sizeof(*b));
+	if (!b) {
+		atomic_store(&q->lost, true);
+		return;
+	}
+	(void)snprintf(b->grant, sizeof(b->grant), "%s", grant);
+	pthread_mutex_lock(&q->lock);
+	a = find_id(q, id);
+	/* A question that has ended meanwhile: its grant gives nothing. */
+	b->any = any || (a && !a->object);
+	if (a && a->object)
+		b->of = a->of;
+	LIST_INSERT_HEAD(&q->bounds, b, at);
+	atomic_fetch_add(&q->n_bounds, 1);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* Locked. */
+static const struct bound *find_bound(const struct ward_questions *q, const char *grant)
+{
+	const struct bound *b;
+
+	LIST_FOREACH(b, &q->bounds, at)
+		if (strcmp(b->grant, grant) == 0)
+			return b;
+	return NULL;
+}
+
+bool ward_question_answers(struct ward_fs *fs, const char *grant)
+{
+	struct ward_questions *q = fs->questions;
+	bool found;
+
+	pthread_mutex_lock(&q->lock);
+	found = find_bound(q, grant) != NULL;
+	pthread_mutex_unlock(&q->lock);
+	return found;
+}
+
+bool ward_question_bound(struct ward_fs *fs, const char *grant, const struct ward_file_id *object)
+{
+	struct ward_questions *q = fs->questions;
+	const struct bound *b;
+	bool good = true;
+
+	if (!q || (!atomic_load(&q->n_bounds) && !atomic_load(&q->lost)))
+		return true;
+	pthread_mutex_lock(&q->lock);
+	b = find_bound(q, grant);
+	if (b)
+		good = b->any || ward_file_id_equal(&b->of, object);
+	else
+		good = !atomic_load(&q->lost);
+	pthread_mutex_unlock(&q->lock);
+	return good;
 }
 
 void ward_question_ended(struct ward_fs *fs, uint32_t id, bool refused, uint32_t rest_ms)

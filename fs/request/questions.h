@@ -50,6 +50,17 @@ bool ward_question_wait(struct ward_op *op, struct ward_delayed *place, ward_del
 void ward_question_waited(struct ward_fs *fs, const void *data);
 
 /*
+ * The grant that is to come answers a question. any: for whatever it covers. Else, where that is
+ * about an object, the grant gives nothing at any other one. A grant whose binding there was no
+ * room for gives nothing.
+ */
+void ward_question_bind(struct ward_fs *fs, uint32_t id, bool any, const char *grant);
+/* Does this grant answer a question? */
+bool ward_question_answers(struct ward_fs *fs, const char *grant);
+/* May this grant give something at this object? */
+bool ward_question_bound(struct ward_fs *fs, const char *grant, const struct ward_file_id *object);
+
+/*
  * The supervisor says that a question has an answer: whoever waits goes on. A question that was
  * refused is not asked again for rest_ms. id 0: all who wait are decided anew.
  */

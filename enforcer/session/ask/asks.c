@@ -338,9 +338,22 @@ static int record_answer(
 	ward_event_text(ev, WARD_TAG_RESULT, how->result);
 	ward_event_text(ev, WARD_TAG_SCOPE, how->scope);
 	ward_event_text(ev, WARD_TAG_HOW, how->how);
+	ward_event_text(ev, WARD_TAG_GRANT, how->grant);
 	ward_event_text(ev, WARD_TAG_TEXT, how->text);
 	ward_event_u64(ev, WARD_TAG_DURATION, ward_clock_mono_ns() - q->put_ns);
 	return ward_guard_put(a->guard, ev);
+}
+
+int ward_asks_bind(struct ward_asks *a, const struct ward_asked *q, const char *id, bool any)
+{
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_FS_ASK_BIND);
+	ward_msg_put_u32(&m, q->id);
+	ward_msg_put_u32(&m, any);
+	ward_msg_put_str(&m, id);
+	int r = ward_msg_try_send(a->guard->fs.control, &m);
+	ward_msg_clear(&m);
+	return r;
 }
 
 int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct ward_asks_answer *how)

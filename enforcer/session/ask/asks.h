@@ -45,6 +45,7 @@ struct ward_asked {
 	uint8_t sum[32]; /* SHA-256 of shown */
 	char digest[65]; /* the same, hexadecimal */
 	size_t bytes;
+	bool answering; /* an answer is on its way to wardfs-fs */
 };
 TAILQ_HEAD(ward_asked_list, ward_asked);
 
@@ -86,9 +87,17 @@ struct ward_asks_answer {
 	const char *result;		 /* "granted", "refused", "expired", "ended" */
 	const char *scope;		 /* "once", "path", …; NULL */
 	const char *how;		 /* "terminal", "approve", "command"; NULL */
+	const char *grant;		 /* ids, or NULL */
 	const char *text;		 /* or NULL */
 	const struct ward_answerer *who; /* NULL: nobody */
 };
+/*
+ * Before the grant `id` that answers q is in force: unless it is for any object that it covers,
+ * wardfs-fs keeps it to the object of the question. -EAGAIN: wardfs-fs does not read just now.
+ */
+int ward_asks_bind(
+	struct ward_asks *a, const struct ward_asked *q, const char *id, bool any) ward_must_check;
+
 /*
  * Ends q: writes the record, then tells wardfs-fs, and forgets it. -EIO: the trail failed, and the
  * question is refused.

@@ -647,7 +647,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		if (status == 0) {
 			ward_run_asks_begin(&r);
 			ward_run_loop(&r);
-			ward_asks_end(&r.asks);
+			ward_run_asks_end(&r);
 		} else {
 			r.status = status;
 			r.cause = "the command was not started";

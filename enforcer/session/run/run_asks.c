@@ -3,8 +3,15 @@
 #include "enforcer/session/run/run_asks.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/policy/grants.h"
 #include "enforcer/session/control/control.h"
 
 static void trail_failed(struct ward_running *r)
@@ -12,11 +19,16 @@ static void trail_failed(struct ward_running *r)
 	ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 }
 
-/* From wardfs-fs. */
+/*
+ * From wardfs-fs. Where the command is one of the owner's own processes it could answer itself, so
+ * nobody is asked.
+ */
 static int on_question(void *arg, struct ward_msg_reader *m)
 {
 	struct ward_running *r = arg;
 	const struct ward_asked *fresh = NULL;
+	if (!(r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY)))
+		return ward_asks_refuse(r->guard.fs.control, m) < 0 ? -EPIPE : 0;
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);
@@ -37,7 +49,7 @@ void ward_run_asks_list(void *arg, struct ward_control_request *q)
 	ward_control_reply(q, ward_asks_list(&r->asks));
 }
 
-static void refuse(struct ward_control_request *q, const char *text)
+static void refuse(const struct ward_control_request *q, const char *text)
 {
 	ward_control_reply(q, json_pack("{s:b, s:i, s:s}", "ok", 0, "status", 1, "error", text));
 }
@@ -46,6 +58,150 @@ static const char *member(const struct ward_control_request *q, const char *name
 {
 	const char *s = json_string_value(json_object_get(q->body, name));
 	return s ? s : "";
+}
+
+/* --- an answer that gives something --- */
+
+#define PATHS_MAX 2
+
+/* Until the grants of an answer are in force, or one is refused. */
+struct giving {
+	struct ward_running *r;
+	int client; /* who answers waits for the end of it */
+	char question[WARD_QUESTION_NAME_SIZE];
+	char scope[16];
+	struct ward_answerer who;
+	char ids[PATHS_MAX * WARD_GRANT_ID_SIZE];
+	unsigned left; /* grants that are on their way, and one while they are made */
+	struct ward_err err;
+};
+
+/* Other questions that the same grants answer. */
+static int end_covered(struct ward_running *r, const struct ward_asks_answer *how)
+{
+	struct ward_asked *q = TAILQ_FIRST(&r->asks.list);
+	const uint64_t now = ward_clock_boot_ns();
+	int e = 0;
+	while (q && e == 0) {
+		struct ward_asked *next = TAILQ_NEXT(q, at);
+		struct ward_granted m;
+		if (!q->answering && !*q->path2 &&
+			ward_grants_match(ward_granting_set(r->granting), q->path, strlen(q->path),
+				(uint64_t)q->process, now, &m) == 0 &&
+			(m.rights & q->rights) == q->rights)
+			e = ward_asks_answer(&r->asks, q, how);
+		q = next;
+	}
+	return e;
+}
+
+static void put_giving(struct giving *g)
+{
+	struct ward_running *r = g->r;
+	const struct ward_control_request reply = {.client = g->client};
+	if (--g->left > 0)
+		return;
+	struct ward_asked *q = ward_asks_find(&r->asks, g->question);
+	const struct ward_asks_answer how = {.result = "granted",
+		.scope = g->scope,
+		.how = "approve",
+		.grant = g->ids,
+		.who = &g->who};
+	int e = 0;
+	if (q)
+		q->answering = false;
+	if (!g->err.code && q)
+		e = ward_asks_answer(&r->asks, q, &how);
+	if (!g->err.code && e == 0 && strcmp(g->scope, "once") != 0)
+		e = end_covered(r, &how);
+	if (e < 0)
+		trail_failed(r);
+	if (g->err.code)
+		refuse(&reply, g->err.text);
+	else
+		ward_control_reply(&reply, json_pack("{s:b, s:s, s:s}", "ok", 1, "result",
+						   "granted", "grant", g->ids));
+	close(g->client);
+	free(g);
+}
+
+static void on_given(void *arg, const struct ward_grant_held *given, const char *error)
+{
+	struct giving *g = arg;
+	if (error || !given)
+		ward_err_set(&g->err, -EIO, "%s", error ? error : "the session ends");
+	put_giving(g);
+}
+
+/* What is asked for, on a path or on what a pattern covers. */
+static int give(struct giving *g, const struct ward_control_request *q, struct ward_asked *asked,
+	const char *path, const char *pattern)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf quoted = WARD_BUF_INIT;
+	ward_cleanup(ward_grant_clear) struct ward_grant grant = {.rights = asked->rights};
+	char by[64], reason[64];
+	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
+	const bool once = strcmp(g->scope, "once") == 0;
+	const struct ward_grantor grantor = {.uid = q->uid, .pid = q->pid, .how = "answer"};
+	(void)snprintf(by, sizeof(by), "uid %u", q->uid);
+	(void)snprintf(reason, sizeof(reason), "answer to question %s", asked->name);
+	if (!pattern)
+		ward_pattern_quote(&quoted, path, strlen(path));
+	grant.pattern = strdup(pattern ? pattern : ward_buf_str(&quoted));
+	grant.issuer = strdup(by);
+	grant.reason = strdup(reason);
+	if (!grant.pattern || !grant.issuer || !grant.reason || ward_buf_error(&quoted) < 0 ||
+		ward_grant_make_id(grant.id) < 0)
+		return ward_err_sys(&g->err, -ENOMEM, "answer");
+	if (strcmp(g->scope, "for") == 0)
+		grant.until_ns = ward_clock_boot_ns() + (uint64_t)seconds * WARD_NS_PER_SEC;
+	grant.uses = once ? 1 : 0;
+	grant.pid = once ? (uint64_t)asked->process : 0;
+	if (ward_asks_bind(&g->r->asks, asked, grant.id, pattern != NULL) < 0)
+		return ward_err_set(&g->err, -EAGAIN, "wardfs-fs is busy; answer again");
+	(void)snprintf(g->ids + strlen(g->ids), sizeof(g->ids) - strlen(g->ids), "%s%s",
+		*g->ids ? " " : "", grant.id);
+	g->left++;
+	int e = ward_granting_add(g->r->granting, &grant, &grantor, on_given, g, &g->err);
+	if (e < 0)
+		g->left--;
+	return e;
+}
+
+static void give_all(struct ward_running *r, struct ward_control_request *q,
+	struct ward_asked *asked, const struct ward_answerer *who)
+{
+	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
+	struct giving *g = calloc(1, sizeof(*g));
+	if (!g) {
+		refuse(q, "out of memory");
+		return;
+	}
+	*g = (struct giving){.r = r, .left = 1, .who = *who, .err = WARD_ERR_INIT};
+	g->client = ward_steal_fd(&q->client);
+	(void)snprintf(g->question, sizeof(g->question), "%s", asked->name);
+	(void)snprintf(g->scope, sizeof(g->scope), "%s", member(q, "answer"));
+	asked->answering = true;
+	int e = give(g, q, asked, asked->path, pattern);
+	if (e == 0 && *asked->path2 && !pattern)
+		(void)!give(g, q, asked, asked->path2, NULL);
+	put_giving(g);
+}
+
+/* Which answers give something; what they need is there. */
+static bool gives(const struct ward_control_request *q)
+{
+	static const char *const words[] = {"once", "path", "pattern", "for", "always"};
+	const char *answer = member(q, "answer");
+	bool known = false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		known = known || strcmp(answer, words[i]) == 0;
+	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
+	if (strcmp(answer, "pattern") == 0 && !*member(q, "pattern"))
+		return false;
+	if (strcmp(answer, "for") == 0 && (seconds <= 0 || seconds > WARD_RUN_ASKS_FOR_MAX))
+		return false;
+	return known;
 }
 
 void ward_run_asks_answer(void *arg, struct ward_control_request *q)
@@ -62,7 +218,15 @@ void ward_run_asks_answer(void *arg, struct ward_control_request *q)
 		refuse(q, "the answer is to a question that was shown otherwise");
 		return;
 	}
+	if (asked->answering) {
+		refuse(q, "another answer came first");
+		return;
+	}
 	ward_answerer_find(q->pid, q->uid, &who);
+	if (gives(q)) {
+		give_all(r, q, asked, &who);
+		return;
+	}
 	if (strcmp(member(q, "answer"), "no") != 0) {
 		refuse(q, "the answer cannot be understood");
 		return;
@@ -80,4 +244,23 @@ void ward_run_asks_tick(struct ward_running *r)
 {
 	if (ward_asks_tick(&r->asks) < 0)
 		trail_failed(r);
+}
+
+static bool answering(const struct ward_running *r)
+{
+	const struct ward_asked *q = NULL;
+	TAILQ_FOREACH(q, &r->asks.list, at)
+		if (q->answering)
+			return true;
+	return false;
+}
+
+void ward_run_asks_end(struct ward_running *r)
+{
+	struct pollfd p = {.fd = r->guard.fs.control, .events = POLLIN};
+	/* What an answer allowed can be done, and the command over, before we hear of it. */
+	while (answering(r) && poll(&p, 1, WARD_RUN_ASKS_END_MS) > 0)
+		if (ward_ask_fs_message(&r->ask_fs, r->guard.fs.control) < 0)
+			break;
+	ward_asks_end(&r->asks);
 }

@@ -5,6 +5,12 @@
 #include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/run/running.h"
 
+/* How long the end of a session waits for what wardfs-fs says of an answer. */
+#define WARD_RUN_ASKS_END_MS 2000
+
+/* The longest time of an answer `for`, in seconds. */
+#define WARD_RUN_ASKS_FOR_MAX 86400
+
 /* wardfs-fs serves, and the sandbox has its first process. */
 void ward_run_asks_begin(struct ward_running *r);
 
@@ -13,3 +19,9 @@ void ward_run_asks_list(void *arg, struct ward_control_request *q);
 void ward_run_asks_answer(void *arg, struct ward_control_request *q);
 
 void ward_run_asks_tick(struct ward_running *r);
+
+/*
+ * The command is over: hears what became of answers that are under way, for some seconds at most,
+ * and ends all questions.
+ */
+void ward_run_asks_end(struct ward_running *r);

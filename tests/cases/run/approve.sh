@@ -5,6 +5,32 @@
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/run/lib/approve.sh"
+page=$WARD_SRC/docs/approvals.md
+
+echo "--- the page's example"
+project "$HOME/page"
+cd "$HOME/page"
+mkdir .github
+awk '/^```ini$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" >approve.policy
+command='wardfs run --session release --policy approve.policy -- sh -c '"'"'echo "on: push" >>.github/ci.yml'"'"
+grep -qxF "\$ $command" "$page" || fail "the page has another command"
+: >.github/ci.yml
+PATH=$WARD_BUILD:$PATH sh -c "$command" &
+run=$!
+wait_until 60 member release 'q["question"]' || fail "no question"
+Q=$(member release 'q["question"]')
+expect 0 "$WARDFS" approve
+sed -n '/^k7m2xq  open/,/it waits/p' "$page" | sed "s/k7m2xq/$Q/g; s/([0-9]*) in/(N) in/; s/another [0-9]* s/another N s/; s/(approve/(…approve/" >../want
+echo "$OUT" | sed "s/([0-9]*) in/(N) in/; s/another [0-9]* s/another N s/; s/(.*approve.policy/(…approve.policy/" >../have
+diff ../want ../have >&2 || fail "the page shows something else"
+expect 0 "$WARDFS" approve "$Q" once
+has "$ERR" "wardfs: $Q: granted, grant g"
+wait $run || fail "the command failed"
+[ "$(cat .github/ci.yml)" = "on: push" ] || fail "not written"
+"$WARDFS" audit show --kind ask release | grep -q "ask = .github" || fail "no question in the trail"
+"$WARDFS" audit show --kind answer release | grep -q granted || fail "no answer in the trail"
+cd "$WARD_TMP"
+
 asking_project '[approvals]' 'timeout = 20s'
 
 echo "--- control: without the rule nothing is asked, and nothing waits"
@@ -78,3 +104,29 @@ end 2 late
 "$WARDFS" audit show --json --kind answer late | grep -q '"result":"expired"' || fail "no record: $("$WARDFS" audit show late)"
 sed -i 's/timeout = 1s/timeout = 600s/' ../ask.policy
 
+
+echo "--- in a mode without walls nobody is asked, and nothing waits"
+for mode in none process; do
+	if "$WARDFS" run --mode $mode --session "walls-$mode" --policy ../ask.policy -- \
+		sh -c 'cat /proc/self/status >/dev/null; echo x >>/workspace/.github/workflows/ci' 2>../walls.err; then
+		fail "mode $mode allows what is asked about"
+	fi
+	if "$WARDFS" audit show --json --kind ask "walls-$mode" 2>/dev/null | grep -q .; then
+		fail "mode $mode asks"
+	fi
+done
+
+echo "--- SIGKILL of the supervisor while a question waits: refused, recorded, nothing hangs"
+begin dead sh -c 'echo x >>.github/workflows/ci && echo written'
+question dead
+supervisor=$(status_of dead pid)
+first=$(status_of dead init_pid)
+kill -9 "$supervisor"
+wait "$RUN" 2>/dev/null || :
+wait_until 60 gone "$first" || fail "the sandbox goes on"
+hasnt "$(cat ../dead.out)" written
+[ "$(tail -n 1 .github/workflows/ci)" = x ] || fail "$(cat .github/workflows/ci)"
+"$WARDFS" audit show --json --kind ask dead | grep -q "\"request\":\"$Q\"" || fail "the question is not in the trail"
+if "$WARDFS" audit show --json --kind answer dead | grep -q .; then fail "an answer"; fi
+if OUT=$("$WARDFS" audit verify dead 2>&1); then fail "intact: $OUT"; fi
+has "$OUT" incomplete

@@ -39,6 +39,6 @@ member() {
 
 # question NAME: the id of the first question of session NAME, once there is one. Sets Q.
 question() {
-	wait_until 60 member "$1" 'q["question"]' || fail "no question in $1: $(cat "../$1.err")"
+	wait_until 30 member "$1" 'q["question"]' || fail "no question in $1: $(cat "../$1.err")"
 	Q=$(member "$1" 'q["question"]')
 }

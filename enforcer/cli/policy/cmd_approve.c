@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/base/question_id.h"
@@ -15,6 +17,7 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/session/control/control.h"
 
 /* How often --watch looks. */
@@ -243,6 +246,60 @@ static json_t *find(const struct args *a, char **ret_runtime)
 	return found;
 }
 
+/* The verb of a line of the policy that gives these rights, as a list of names. */
+static const char *verb_for(const char *rights)
+{
+	if (strstr(rights, "write") || strstr(rights, "remove") || strstr(rights, "attr"))
+		return "write";
+	return strstr(rights, "append") || strstr(rights, "create") ? "append" : "read";
+}
+
+/* `always`: the line goes into the owner's file for the session's project. */
+static int add_line(const char *runtime, const json_t *q)
+{
+	json_t *status = ward_sessions_ask(runtime, member(q, "session"), "{\"verb\":\"status\"}");
+	char *argv[] = {(char[]){"wardfs policy add"},
+		(char *)(uintptr_t)verb_for(member(q, "rights")),
+		(char *)(uintptr_t)member(q, "path"), NULL};
+	int r = 1;
+	if (status && chdir(member(status, "project")) < 0)
+		ward_sayf("cannot enter %s, the project of the session", member(status, "project"));
+	else if (status)
+		r = ward_policy_cmd_add(3, argv);
+	json_decref(status);
+	return r;
+}
+
+/* Puts into o what the words of the command line say besides. False after a message. */
+static bool add_words(const struct args *a, json_t *o)
+{
+	const bool timed = strcmp(a->words[1], "for") == 0;
+	const bool pattern = strcmp(a->words[1], "pattern") == 0;
+	struct ward_err err = WARD_ERR_INIT;
+	uint64_t ns = 0;
+	if (timed &&
+		(a->n < 3 ||
+			ward_quantity_duration(a->words[2], WARD_DURATION_SEVERAL, &ns, &err) < 0 ||
+			ns < WARD_NS_PER_SEC)) {
+		ward_say("'for' needs a time, such as 30s, 10m or 1h");
+		return false;
+	}
+	if (pattern && a->n < 3) {
+		ward_say("'pattern' needs a pattern, such as '/workspace/docs/**'");
+		return false;
+	}
+	const char *with = timed ? a->words[3] : pattern ? a->words[2] : NULL;
+	if (a->n > (with ? (timed ? 4U : 3U) : timed ? 3U : 2U)) {
+		ward_say("too many words behind the answer; see 'wardfs approve --help'");
+		return false;
+	}
+	if (timed)
+		json_object_set_new(o, "seconds", json_integer((json_int_t)(ns / WARD_NS_PER_SEC)));
+	if (with)
+		json_object_set_new(o, "pattern", json_string(with));
+	return true;
+}
+
 static int answer(const struct args *a)
 {
 	ward_cleanup_free char *runtime = NULL;
@@ -250,13 +307,18 @@ static int answer(const struct args *a)
 	json_t *q = find(a, &runtime);
 	if (!q)
 		return 1;
+	const bool yes = strcmp(a->words[1], "yes") == 0;
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "verb", "answer", "question", a->words[0],
-		"digest", member(q, "digest"), "answer", a->words[1]);
-	text = json_dumps(o, JSON_COMPACT);
+		"digest", member(q, "digest"), "answer", yes ? "path" : a->words[1]);
+	bool good = add_words(a, o);
+	if (good && strcmp(a->words[1], "always") == 0)
+		good = add_line(runtime, q) == 0;
+	text = good ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_t *done = text ? ward_sessions_ask(runtime, member(q, "session"), text) : NULL;
 	const int status = done ? 0 : 1;
 	if (done)
-		ward_sayf("%s: %s", a->words[0], member(done, "result"));
+		ward_sayf("%s: %s%s%s", a->words[0], member(done, "result"),
+			*member(done, "grant") ? ", grant " : "", member(done, "grant"));
 	json_decref(done);
 	json_decref(o);
 	json_decref(q);
