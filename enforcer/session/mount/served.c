@@ -61,7 +61,7 @@ int ward_served_go(struct ward_served *s, const int *fuse, uint32_t flags, struc
 {
 	struct ward_guard_tree trees[WARD_TREES_MAX];
 	const size_t n = trees_of(&s->plan, fuse, trees);
-	int r = ward_guard_serve(&s->guard, &s->plan.id, flags, trees, n, err);
+	int r = n ? ward_guard_serve(&s->guard, &s->plan.id, flags, trees, n, err) : 0;
 	return r == 0 ? ward_guard_wait(&s->guard, err) : r;
 }
 
@@ -200,7 +200,7 @@ int ward_served_loop(struct ward_served *s)
 		ward_pollset_fn *fn;
 		ward_pollset_id *id;
 	} fds[] = {
-		{WARD_SERVED_FS, s->guard.fs.control, on_fs, NULL},
+		{WARD_SERVED_FS, s->plan.n_trees ? s->guard.fs.control : -1, on_fs, NULL},
 		{WARD_SERVED_AUDIT, s->guard.audit.control, on_audit, NULL},
 		{WARD_SERVED_CONTROL, s->control, on_control, NULL},
 		{WARD_SERVED_RELOAD, -1, on_reload, &s->reloads},
