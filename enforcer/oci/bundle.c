@@ -47,10 +47,11 @@ static int parse(const char *text, size_t len, json_t **ret, struct ward_err *er
 		return ward_err_set(err, -EINVAL, "config.json, line %d: %s", why.line, why.text);
 	const char *version = json_string_value(json_object_get(o, "ociVersion"));
 	if (!version || strncmp(version, "1.", 2) != 0) {
-		json_decref(o);
-		return ward_err_set(err, -EINVAL,
+		int r = ward_err_set(err, -EINVAL,
 			"config.json: version '%s' of the specification; wardfs-oci supports 1.x",
 			version ? version : "?");
+		json_decref(o);
+		return r;
 	}
 	*ret = o;
 	return 0;

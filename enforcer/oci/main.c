@@ -241,6 +241,7 @@ static int delete_it(struct oci *o, struct ward_err *err)
 	/* Whoever asks for the trail next shall find its end. */
 	if (r == 0 && known && status == 0 && !ward_control_wait_gone(runtime, session, GONE_MS))
 		r = ward_err_set(err, -ETIMEDOUT, "the session %s does not end", session);
+	ward_oci_place_sweep(o->place);
 	return r < 0 ? complain(&o->args, err->text) : status;
 }
 

@@ -113,3 +113,10 @@ void ward_oci_place_remove(const char *path)
 		(void)unlinkat(fd, names[i], i ? AT_REMOVEDIR : 0);
 	(void)rmdir(path);
 }
+
+void ward_oci_place_sweep(const char *path)
+{
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		ward_oci_place_remove(path);
+}

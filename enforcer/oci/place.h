@@ -22,3 +22,5 @@ int ward_oci_place_write(const char *path, const char *id, const char *session,
 	struct ward_err *err) ward_must_check;
 int ward_oci_place_read(const char *path, char **ret_session, struct ward_err *err) ward_must_check;
 void ward_oci_place_remove(const char *path);
+/* Removes it if nobody locks it: who had it was killed. */
+void ward_oci_place_sweep(const char *path);
