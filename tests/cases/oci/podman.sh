@@ -23,22 +23,27 @@ mkdir /etc/wardfs/policies
 fixed=/etc/wardfs/policies/fixed.policy
 printf '[policy]\nversion = 1\nextends = medium\n[guard]\nread = /workspace\n' >$fixed
 
-# Control groups of this host's kind; the limits are what the host lets root set.
+# The file that is shipped; control groups of this host's kind, limits that it lets root set.
+STORAGE_DRIVER=vfs
+CONTAINERS_CONF=$W/containers.conf
+export STORAGE_DRIVER CONTAINERS_CONF
+{
+	printf '[containers]\nnetns = "none"\ndefault_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]\n'
+	printf '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n'
+	sed "s|/usr/local/bin/wardfs-oci|$OCI|" "$WARD_SRC/conf/oci/podman-containers.conf"
+} >"$CONTAINERS_CONF"
 pod() {
-	podman --cgroup-manager=cgroupfs --runtime "$OCI" --runtime-flag root="$W/runc" \
-		--storage-driver vfs --events-backend=file "$@"
+	podman --runtime wardfs "$@"
 }
 run() {
-	pod run --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network none "$@"
+	pod run "$@"
 }
 image "$W/image"
 tar -C "$W/image" -c . | expect 0 pod import - box
 trap 'pod rm -f --all >"$W/rm" 2>&1 || cat "$W/rm" >&2' EXIT
 
 # Control: the same engine with the runtime alone.
-expect 0 podman --cgroup-manager=cgroupfs --runtime runc --storage-driver vfs \
-	--events-backend=file run --rm --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 \
-	--network none -v "$work:/workspace" box cat /workspace/.env
+expect 0 podman --runtime runc run --rm -v "$work:/workspace" box cat /workspace/.env
 has "$OUT" secret
 
 expect 0 run --rm -v "$work:/workspace" box cat /workspace/README
@@ -95,4 +100,18 @@ expect 126 run --rm -v /:/host box true
 has "$ERR" 'root of the host'
 expect 0 run --rm --cap-add SYS_ADMIN box grep CapBnd /proc/self/status
 has "$OUT" '0000000000000000'
+wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+
+# What the page says.
+host_policy 'policy = medium' '[volumes]' 'engine = /var/lib/containers/storage' \
+	'engine = /run/containers/storage'
+mkdir "$HOME/app"
+echo secret >"$HOME/app/.env"
+cd "$HOME"
+PATH=$WARD_BUILD:$PATH /usr/bin/python3 "$WARD_SRC/tests/support/console.py" \
+	"$WARD_SRC/docs/oci.md" || fail docs/oci.md
+# The file that is shipped for hosts is one that it reads.
+cp "$WARD_SRC/conf/oci/oci.policy" /etc/wardfs/oci.policy
+expect 0 run --rm -v "$work:/workspace" box cat /workspace/README
+has "$OUT" readme
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
