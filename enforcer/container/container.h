@@ -58,3 +58,7 @@ struct ward_container {
 int ward_container_make(const struct ward_engine_found *f, const struct ward_sandbox_spec *spec,
 	struct ward_container **ret, struct ward_err *err) ward_must_check;
 void ward_container_free(struct ward_container *c);
+
+/* The list of system calls of a command as the member `seccomp` of config.json has it: for a
+ * container without a pid 1 of ours. */
+extern const char ward_container_seccomp[];

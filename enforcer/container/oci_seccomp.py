@@ -60,18 +60,19 @@ def main(path, out):
                 (words[1].split(":")[0], words[2:]))
     rules = [rule(name, lines) for name, lines in calls.items() if name != "unshare"]
     plain = [r["names"][0] for r in rules if r and "args" not in r]
-    listed = {"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 38,
-              "syscalls": [{"names": plain, "action": "SCMP_ACT_ALLOW"}] +
-              [r for r in rules if r and "args" in r] + PID1}
-    refused = [name for name, lines in calls.items()
-               if lines == [("deny", [])] and name not in ("mount", "ptrace", "clone3")]
-    listed["syscalls"].append(
-        {"names": refused, "action": "SCMP_ACT_ERRNO", "errnoRet": 1})
-    text = json.dumps(listed, separators=(",", ":")).replace('"', '\\"')
+    args = [r for r in rules if r and "args" in r]
     with open(out, "w", encoding="utf-8") as f:
-        f.write('/* Made by oci_seccomp.py. */\n#include "enforcer/container/container_internal.h"\n'
-                "const char ward_oci_seccomp[] =\n")
-        f.write(f'"{text}";\n')
+        f.write('/* Made by oci_seccomp.py. */\n'
+                '#include "enforcer/container/container_internal.h"\n')
+        for name, more in (("ward_oci_seccomp", PID1), ("ward_container_seccomp", [])):
+            ours = {n for r in more for n in r["names"]}
+            refused = [n for n, lines in calls.items()
+                       if lines == [("deny", [])] and n not in ours | {"clone3"}]
+            listed = {"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 38, "syscalls":
+                      [{"names": plain, "action": "SCMP_ACT_ALLOW"}] + args + more +
+                      [{"names": refused, "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]}
+            text = json.dumps(listed, separators=(",", ":")).replace('"', '\\"')
+            f.write(f'const char {name}[] =\n"{text}";\n')
 
 
 main(sys.argv[1], sys.argv[2])

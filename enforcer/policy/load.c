@@ -424,7 +424,7 @@ struct at_hand {
 struct hands {
 	struct at_hand v[WARD_TREES_MAX];
 	size_t n;
-	struct ward_tree served; /* in place of the policy's */
+	struct ward_tree served[WARD_TREES_MAX]; /* in place of the policy's */
 };
 
 static void hands_clear(struct hands *h)
@@ -462,6 +462,24 @@ static int find_other(const struct ward_load *l, const struct ward_policy *p, st
 		     : 0;
 }
 
+/* One that the caller serves beside its project. */
+static int find_served(const struct ward_load_tree *t, const struct ward_policy *p, struct hands *h,
+	struct ward_err *err)
+{
+	if (h->n == WARD_POLICY_TREES_MAX)
+		return ward_err_set(err, -EINVAL, "more than %d trees", WARD_POLICY_TREES_MAX);
+	struct ward_tree *tree = &h->served[h->n];
+	struct at_hand *a = &h->v[h->n++];
+	*tree = (struct ward_tree){
+		.path = (char *)(uintptr_t)t->path, .source = (char *)(uintptr_t)t->host};
+	*a = (struct at_hand){
+		.tree = tree, .fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 3), .host = strdup(t->host)};
+	if (a->fd < 0 || !a->host)
+		return ward_err_sys(err, -ENOMEM, "[tree %s]", t->path);
+	int r = ward_policy_may_change(p, t->path, &a->change);
+	return r < 0 ? ward_err_sys(err, r, "[tree %s]", t->path) : 0;
+}
+
 /* The trees of the host, but for what agents keep. */
 static int find_hands(const struct ward_load *l, const struct ward_policy *p, struct hands *h,
 	struct ward_err *err)
@@ -471,9 +489,10 @@ static int find_hands(const struct ward_load *l, const struct ward_policy *p, st
 	const size_t n = l->served_at ? 1 : s->n_trees;
 	int r = 0;
 	/* Borrowed, and not cleared. */
-	h->served = (struct ward_tree){.path = (char *)(uintptr_t)l->served_at, .source = project};
+	h->served[0] =
+		(struct ward_tree){.path = (char *)(uintptr_t)l->served_at, .source = project};
 	for (size_t i = 0; i < n && r == 0; i++) {
-		const struct ward_tree *t = l->served_at ? &h->served : &s->trees[i];
+		const struct ward_tree *t = l->served_at ? &h->served[0] : &s->trees[i];
 		if (!is_used(t))
 			continue;
 		struct at_hand *a = &h->v[h->n++];
@@ -487,6 +506,8 @@ static int find_hands(const struct ward_load *l, const struct ward_policy *p, st
 		if (l->tree_path && !a->host)
 			r = ward_err_sys(err, -ENOMEM, "[tree %s]", t->path);
 	}
+	for (size_t i = 0; l->served_at && i < l->n_others && r == 0; i++)
+		r = find_served(&l->others[i], p, h, err);
 	return r;
 }
 

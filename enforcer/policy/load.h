@@ -41,6 +41,13 @@ int ward_base_decode(const void *blob, size_t len, struct ward_base *ret) ward_m
 /* Longest such blob. */
 #define WARD_BASE_MAX ((size_t)9 << 20)
 
+/* A directory that is served beside the one at served_at. Borrowed. */
+struct ward_load_tree {
+	const char *path; /* inside */
+	const char *host; /* absolute host path */
+	int fd;		  /* the directory */
+};
+
 struct ward_load {
 	const struct ward_base *base; /* in place of `policy`; or NULL */
 	/* Floor and project file of this one are meant, not those on the disk; or NULL. */
@@ -57,6 +64,9 @@ struct ward_load {
 	/* Inside: the only tree that is served, and it is the project (`wardfs mount --tree`).
 	 * NULL: the project is /workspace, and the policy's other trees are served as well. */
 	const char *served_at;
+	/* With served_at: what is served besides, at most WARD_POLICY_TREES_MAX - 1. */
+	const struct ward_load_tree *others;
+	size_t n_others;
 	const char *home; /* the owner's, for sources of trees; NULL: none */
 	/* Repositories of earlier starts, which are guarded as well; gets those that are found. Or
 	 * NULL. */

@@ -67,6 +67,9 @@ MAY_INCLUDE = {
                      "enforcer/send/send.h", "enforcer/container/container.h",
                      "enforcer/policy", "audit",
                      "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session"],
+    # A runtime of engines: sessions without a sandbox of ours.
+    "enforcer/oci": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit",
+                     "enforcer/container/container.h", "enforcer/session"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",

@@ -7,6 +7,8 @@
  *
  *   {"verb":"status"}  → {"session":…,"pid":…,…}
  *   {"verb":"kill"}    → {"ok":true}, and the session ends
+ *   {"verb":"join","argv":[…],"user":TEXT?} → {"ok":BOOL,"errno":N}: `wardfs-oci` alone; the
+ *       engine will start one more process in the container
  *   {"verb":"umount","lazy":BOOL} → {"ok":BOOL,"errno":N}: `wardfs mount` alone
  *   {"verb":"exec",…}  → session/exec/execs.h: the connection stays open while the command runs
  *   {"verb":"attach",…} → session/exec/attach.h, the same

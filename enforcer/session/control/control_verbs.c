@@ -27,6 +27,7 @@ static const struct ward_control_verb verbs[] = {
 	{"attach", 0, EVERYBODY, HANDLER(attach), 0, NULL},
 	{"reload", 1, CHOOSERS, HANDLER(reload), 0,
 		"root gave this session its policy, so root alone exchanges it"},
+	{"join", 0, WARD_CONTROL_ROOT, HANDLER(join), 0, NULL},
 	{"umount", 0, EVERYBODY, HANDLER(umount), 0, NULL},
 	{"questions", 0, EVERYBODY, HANDLER(questions), 0, NULL},
 	{"answer", 0, EVERYBODY, HANDLER(answer), 0, NULL},

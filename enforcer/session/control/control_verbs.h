@@ -48,7 +48,7 @@ typedef void ward_control_fn(void *arg, struct ward_control_request *q);
 
 /* The handlers of one kind of session; NULL: it does not take that request. */
 struct ward_control_handlers {
-	ward_control_fn *status, *kill, *exec, *attach, *reload, *umount;
+	ward_control_fn *status, *kill, *exec, *attach, *reload, *umount, *join;
 	ward_control_fn *questions, *answer;
 	ward_control_fn *ask_fs; /* what: enum ward_fs_query */
 	ward_control_fn *grants; /* what: enum ward_granting_what */

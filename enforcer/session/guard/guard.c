@@ -346,7 +346,8 @@ int ward_guard_wait(struct ward_guard *g, struct ward_err *err)
 	if (r == 0)
 		r = ward_helper_wait_ready(&g->audit, NULL, err);
 	g->ready = r == 0;
-	if (r == 0)
+	/* A session without trees has no file system. */
+	if (r == 0 && g->fs.pid > 0)
 		r = ward_helper_wait_ready(&g->fs, &g->transport, err);
 	return r;
 }

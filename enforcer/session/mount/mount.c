@@ -7,65 +7,33 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <linux/magic.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/patient.h"
 #include "enforcer/base/plain.h"
-#include "enforcer/base/pollset.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/session/control/control.h"
-#include "enforcer/session/control/control_verbs.h"
-#include "enforcer/session/control/signals.h"
-#include "enforcer/session/control/status.h"
-#include "enforcer/session/guard/anchor.h"
-#include "enforcer/session/ask/asks.h"
-#include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/fusemount.h"
-#include "enforcer/session/guard/guard.h"
-#include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
 #include "enforcer/session/owner/remembered.h"
 #include "enforcer/session/owner/exit_status.h"
-#include "enforcer/session/records/session_records.h"
-#include "enforcer/session/records/wallclock.h"
-#include "enforcer/session/reload/reload.h"
-#include "enforcer/session/tree/tree_backing.h"
+#include "enforcer/session/mount/served.h"
 
 struct mount_run {
 	const struct ward_mount_options *options;
-	struct ward_err *err; /* the caller's */
-	struct ward_pollset set;
-	ward_pollset_id reloads;
-	struct ward_run_plan plan; /* only what a mount has: owner, policy, one tree */
-	struct ward_guard guard;
+	struct ward_served served;
 	struct ward_fusemount mount;
-	int fuse;
-	int signals;
-	struct ward_wallclock wallclock;
-	int control;
-	int control_dir;
-	struct ward_ask_fs ask_fs;
-	struct ward_anchors *anchors;
-	struct ward_reload reload;
-	uint64_t started_ns;
 	bool mounted;
-	bool over;
-	const char *cause;
-	int failed; /* why the loop ended out of order; has text in err */
 };
 
 /* The mount point's path without touching what is mounted there: its parent's real path and its
@@ -200,7 +168,7 @@ static int check_named(
 
 static int plan(struct mount_run *m, struct ward_err *err)
 {
-	struct ward_run_plan *p = &m->plan;
+	struct ward_run_plan *p = &m->served.plan;
 	const struct ward_mount_options *o = m->options;
 	int r = 0;
 	if (o->session && !ward_session_name_ok(o->session))
@@ -261,82 +229,46 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	r = check_tree(p, err);
 	if (r == 0 && p->known.n_trees)
 		r = ward_remembered_write(&p->id, p->state, &p->known, err);
+	m->served.users = (struct ward_control_users){
+		.owner = p->id.owner_uid, .chooser = o->policy ? geteuid() : p->id.owner_uid};
 	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
-}
-
-static int signals_open(struct mount_run *m, struct ward_err *err)
-{
-	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-	return ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &m->signals, err);
 }
 
 static int start(struct mount_run *m, struct ward_err *err)
 {
-	struct ward_run_plan *p = &m->plan;
-	int r = signals_open(m, err);
+	struct ward_served *s = &m->served;
+	const struct ward_identity *id = &s->plan.id;
+	ward_cleanup_fd int fuse = -1;
+	int r = ward_served_open(s, err);
 	if (r == 0)
-		r = ward_wallclock_open(&m->wallclock, err);
-	m->guard.keep_min_s = p->keep_min_s;
-	if (r == 0)
-		r = ward_guard_open(p->state, m->options->session, p->policy, &m->guard, err);
-	struct ward_guard_tree tree = {p->trees[0].path, -1, p->trees[0].backing, 0};
-	if (r == 0)
-		r = ward_guard_start(&m->guard, &tree, 1, err);
-	if (r == 0)
-		r = ward_control_listen(
-			p->runtime, m->guard.store.name, &m->control_dir, &m->control, err);
-	if (r == 0)
-		r = ward_fusemount(m->options->mountpoint, p->id.owner_uid, p->id.owner_gid,
-			m->options->allow_other, &m->mount, &m->fuse, err);
+		r = ward_fusemount(m->options->mountpoint, id->owner_uid, id->owner_gid,
+			m->options->allow_other, &m->mount, &fuse, err);
 	if (r < 0)
 		return r;
 	m->mounted = true;
-	tree.fuse = m->fuse;
-	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : 0;
+	uint32_t flags = id->root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : 0;
 	if (m->options->allow_other)
 		flags |= WARD_FS_ALLOW_OTHER;
-	else if (!p->id.root && !m->mount.by_helper)
+	else if (!id->root && !m->mount.by_helper)
 		flags |= WARD_FS_MASK_IDS;
-	r = ward_guard_serve(&m->guard, &p->id, flags, &tree, 1, err);
-	if (r == 0)
-		r = ward_guard_wait(&m->guard, err);
-	close(m->fuse);
-	m->fuse = -1;
+	r = ward_served_go(s, &fuse, flags, err);
+	close(ward_steal_fd(&fuse));
 	if (r == 0)
 		r = ward_fusemount_meet(&m->mount, err);
-	if (r < 0)
-		return r;
-	struct ward_record_start s = {.verb = "mount"};
-	r = ward_record_session_start(&m->guard, p, &s, err);
-	if (r == 0)
-		r = ward_anchors_start(p->settings, &p->id, m->guard.store.checkpoints_fd,
-			m->guard.store.ledger.notes_fd, &m->anchors, err);
-	return r;
-}
-
-static json_t *status_json(const struct mount_run *m)
-{
-	char when[WARD_CLOCK_TEXT_MAX];
-	ward_clock_format(m->started_ns, when);
-	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", m->guard.store.name,
-		"pid", (int)getpid(), "started", when, "verb", "mount", "fs_pid",
-		(int)m->guard.fs.pid, "audit_pid", (int)m->guard.audit.pid);
-	/* once unmounted it is no longer the one there, though it may take a while to end */
-	if (m->mounted)
-		json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
-	json_object_set_new(o, "argv",
-		ward_control_argv((char *const[]){m->plan.project.path, m->mount.path, NULL}));
-	ward_status_add_trees(o, &m->plan);
-	ward_status_add_follows(o, &m->plan);
-	const struct ward_policy *now = m->reload.current;
-	json_object_set_new(
-		o, "policy", json_string(ward_policy_digest(now ? now : m->plan.policy)));
-	return o;
+	return r == 0 ? ward_served_begin(s, &(struct ward_record_start){.verb = "mount"}, err) : r;
 }
 
 static void on_status(void *arg, struct ward_control_request *q)
 {
-	ward_control_reply(q, status_json(arg));
+	const struct mount_run *m = arg;
+	json_t *o = ward_served_status(&m->served, "mount");
+	/* once unmounted it is no longer the one there, though it may take a while to end */
+	if (m->mounted)
+		json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
+	json_object_set_new(o, "argv",
+		ward_control_argv(
+			(char *const[]){m->served.plan.project.path, m->mount.path, NULL}));
+	ward_control_reply(q, o);
 }
 
 /* What is not mounted any more is no fault of a kill. */
@@ -347,8 +279,8 @@ static void unmount(
 	int r = m->mounted ? ward_fusemount_undo(&m->mount, lazy, &err) : not_mounted;
 	if (r == 0) {
 		m->mounted = false;
-		m->over = m->over || kill;
-		m->cause = "unmounted";
+		m->served.over = m->served.over || kill;
+		m->served.cause = "unmounted";
 	}
 	ward_control_reply(q, json_pack("{s:b, s:i}", "ok", r == 0, "errno", -r));
 }
@@ -366,181 +298,19 @@ static void on_umount(void *arg, struct ward_control_request *q)
 static void on_reload_asked(void *arg, struct ward_control_request *q)
 {
 	struct mount_run *m = arg;
-	struct ward_reload *l = &m->reload;
+	struct ward_reload *l = &m->served.reload;
 	if (!l->trees[0])
 		l->trees[0] = strdup(m->mount.path);
-	l->guard = &m->guard;
-	l->ask = &m->ask_fs;
-	l->plan = &m->plan;
+	l->guard = &m->served.guard;
+	l->ask = &m->served.ask_fs;
+	l->plan = &m->served.plan;
 	ward_reload_begin(l, &q->client, &q->fds[0]);
 }
 
 static void on_ask_fs(void *arg, struct ward_control_request *q)
 {
 	struct mount_run *m = arg;
-	ward_ask_fs_client(&m->ask_fs, m->guard.fs.control, q->what, &q->client);
-}
-
-/* --- the loop --- */
-
-/*
- * Who comes first in a round. An end in order does not end the round: whoever asked in it gets an
- * answer. A failure does.
- */
-enum turn {
-	/* The mount went away, and wardfs-fs with it: what the writer says then is not asked any
-	 * more, and no failure. */
-	TURN_FS = 1,
-	TURN_AUDIT,
-	TURN_CONTROL,
-	/* Behind wardfs-fs, whose answer is the reload's next step. */
-	TURN_RELOAD,
-	TURN_CLOCK,
-	/* Behind those whose answer may have come in this round. */
-	TURN_TICKS,
-	/* Last: who told us to end is the cause, also if the mount went away meanwhile. */
-	TURN_SIGNALS,
-};
-
-static void fail(struct mount_run *m, int r)
-{
-	m->failed = r;
-	m->over = true;
-	ward_pollset_stop(&m->set);
-}
-
-static void on_fs(void *arg, short revents)
-{
-	struct mount_run *m = arg;
-	(void)revents;
-	if (ward_ask_fs_message(&m->ask_fs, m->guard.fs.control) == 0)
-		return;
-	int st = ward_helper_reap(&m->guard.fs, 5000, false);
-	m->over = true;
-	m->cause = "unmounted";
-	m->guard.lost = st != 0;
-	if (st != 0)
-		fail(m, ward_err_set(m->err, -EIO, "wardfs-fs died"));
-}
-
-/* A message from the writer, or its end. */
-static int audit_message(struct mount_run *m, struct ward_err *err)
-{
-	char buf[256];
-	ssize_t n = recv(m->guard.audit.control, buf, sizeof(buf), MSG_DONTWAIT);
-	struct ward_msg_reader msg = {0};
-	if (n > 0)
-		ward_msg_reader_init(&msg, buf, (size_t)n);
-	if (n == 0 || (n < 0 && errno != EAGAIN) || msg.type == WARD_MSG_SYSTEM_DIED) {
-		ward_guard_writer_died(&m->guard);
-		return ward_err_set(err, -EIO, "wardfs-audit died");
-	}
-	if (n < 0 || ward_segments_message(&m->guard, &msg))
-		return 0;
-	if (msg.type == WARD_MSG_AUDIT_BROKEN &&
-		m->plan.settings->on_failure == WARD_ON_FAILURE_STOP)
-		return ward_err_set(err, -EIO, "cannot write the trail");
-	return 0;
-}
-
-static void on_audit(void *arg, short revents)
-{
-	struct mount_run *m = arg;
-	(void)revents;
-	int r = m->over ? 0 : audit_message(m, m->err);
-	if (r < 0)
-		fail(m, r);
-}
-
-static void on_control(void *arg, short revents)
-{
-	static const struct ward_control_handlers handlers = {.status = on_status,
-		.kill = on_kill,
-		.umount = on_umount,
-		.reload = on_reload_asked,
-		.ask_fs = on_ask_fs};
-	struct mount_run *m = arg;
-	(void)revents;
-	const struct ward_control_users users = {.owner = m->plan.id.owner_uid,
-		.chooser = m->options->policy ? geteuid() : m->plan.id.owner_uid};
-	ward_control_serve(m->control, &users, &handlers, m);
-}
-
-static void on_reload(void *arg, short revents)
-{
-	struct mount_run *m = arg;
-	(void)revents;
-	if (!m->over)
-		ward_reload_event(&m->reload);
-}
-
-static void on_clock(void *arg, short revents)
-{
-	struct mount_run *m = arg;
-	(void)revents;
-	int r = m->over ? 0 : ward_wallclock_event(&m->wallclock, &m->guard);
-	if (r < 0)
-		fail(m, ward_err_sys(m->err, r, "the trail"));
-}
-
-static void on_signals(void *arg, short revents)
-{
-	struct mount_run *m = arg;
-	(void)revents;
-	m->over = true;
-	m->cause = "ended by a signal";
-}
-
-/* A reload has a child of its own each time. */
-static int before_round(void *arg)
-{
-	struct mount_run *m = arg;
-	ward_pollset_ask(&m->set, m->reloads, ward_reload_fd(&m->reload), POLLIN);
-	return ward_pollset_nearer(
-		ward_ask_fs_timeout(&m->ask_fs), ward_reload_timeout(&m->reload));
-}
-
-static void tick(void *arg, short revents)
-{
-	struct mount_run *m = arg;
-	(void)revents;
-	ward_segments_tick(&m->guard);
-	ward_ask_fs_tick(&m->ask_fs, m->guard.fs.control);
-	ward_reload_tick(&m->reload);
-}
-
-/* Nobody is asked about a mount: without a sandbox whoever asks could also answer. */
-static int on_question(void *arg, struct ward_msg_reader *msg)
-{
-	const struct mount_run *m = arg;
-	return ward_asks_refuse(m->guard.fs.control, msg);
-}
-
-/* Returns 0 when the mount went away in order, else a negative errno with text. */
-static int supervise(struct mount_run *m)
-{
-	const struct {
-		enum turn turn;
-		int fd;
-		ward_pollset_fn *fn;
-		ward_pollset_id *id;
-	} fds[] = {
-		{TURN_FS, m->guard.fs.control, on_fs, NULL},
-		{TURN_AUDIT, m->guard.audit.control, on_audit, NULL},
-		{TURN_CONTROL, m->control, on_control, NULL},
-		{TURN_RELOAD, -1, on_reload, &m->reloads},
-		{TURN_CLOCK, m->wallclock.fd, on_clock, NULL},
-		{TURN_SIGNALS, m->signals, on_signals, NULL},
-	};
-	m->ask_fs.question = on_question;
-	m->ask_fs.question_arg = m;
-	int r = ward_pollset_each(&m->set, TURN_TICKS, before_round, tick, m, NULL);
-	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && r == 0; i++)
-		r = ward_pollset_add(
-			&m->set, fds[i].turn, fds[i].fd, POLLIN, fds[i].fn, m, fds[i].id);
-	while (r == 0 && !m->over)
-		r = ward_pollset_round(&m->set);
-	return r < 0 ? ward_err_sys(m->err, r, "poll") : m->failed;
+	ward_ask_fs_client(&m->served.ask_fs, m->served.guard.fs.control, q->what, &q->client);
 }
 
 static int finish(struct mount_run *m, int r, struct ward_err *err)
@@ -550,38 +320,23 @@ static int finish(struct mount_run *m, int r, struct ward_err *err)
 		*err = why;
 		r = why.code;
 	}
-	int e = 0;
-	if (r < 0 && ward_guard_writer_ended(&m->guard))
-		e = ward_guard_recover(&m->guard, err->text, &why);
-	if (e == 0)
-		e = ward_record_session_end(
-			&m->guard, -1, 0, r < 0 ? err->text : m->cause, NULL, NULL);
-	if (e == 0)
-		e = ward_guard_finish(&m->guard, NULL, &why);
-	int anchored = ward_anchors_finish(m->anchors, e == 0 ? &why : NULL);
-	e = e == 0 ? anchored : e;
-	if (e < 0 && r == 0) {
-		*err = why;
-		r = e;
-	}
-	return r;
+	return ward_served_finish(&m->served, r, NULL, err);
 }
 
 int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *ready_arg,
 	struct ward_err *err)
 {
-	struct mount_run m = {.options = o,
-		.err = err,
-		.plan = WARD_RUN_PLAN_INIT,
-		.guard = WARD_GUARD_INIT,
-		.fuse = -1,
-		.signals = -1,
-		.wallclock = WARD_WALLCLOCK_INIT,
-		.control = -1,
-		.control_dir = -1,
-		.reload = WARD_RELOAD_INIT,
-		.started_ns = ward_clock_real_ns()};
+	static const struct ward_control_handlers handlers = {.status = on_status,
+		.kill = on_kill,
+		.umount = on_umount,
+		.reload = on_reload_asked,
+		.ask_fs = on_ask_fs};
+	struct mount_run m = {.options = o};
 	int status = WARD_EXIT_SETUP;
+	ward_served_init(&m.served, err);
+	m.served.session = o->session;
+	m.served.handlers = &handlers;
+	m.served.arg = &m;
 	int r = plan(&m, err);
 	if (r == -EINVAL || r == -ENOENT)
 		status = WARD_EXIT_USAGE;
@@ -590,27 +345,17 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		r = start(&m, err);
 	if (r == 0) {
 		ready(ready_arg);
-		r = supervise(&m);
-		ward_ask_fs_clear(&m.ask_fs);
-		ward_reload_clear(&m.reload);
+		r = ward_served_loop(&m.served);
 		r = finish(&m, r, err);
 		if (r == 0)
 			status = 0;
 	} else {
 		if (m.mounted)
 			(void)!ward_fusemount_undo(&m.mount, true, NULL);
-		ward_record_not_started(&m.guard, err->text);
+		ward_record_not_started(&m.served.guard, err->text);
 	}
-	if (m.control >= 0)
-		ward_control_remove(m.plan.runtime, m.guard.store.name, m.control_dir);
-	ward_guard_close(&m.guard);
+	ward_served_close(&m.served);
 	ward_fusemount_clear(&m.mount);
-	ward_run_plan_clear(&m.plan);
-	ward_wallclock_close(&m.wallclock);
-	const int fds[] = {m.fuse, m.signals, m.control, m.control_dir};
-	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
 	return status;
 }
 

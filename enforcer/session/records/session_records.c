@@ -151,6 +151,8 @@ static json_t *start_json(
 	if (transport)
 		json_object_set_new(o, "transport", json_string(transport));
 	json_object_set_new(o, "mounts", trees_json(p, s->sandbox_facts != NULL));
+	if (s->container)
+		json_object_set_new(o, "container", json_deep_copy(s->container));
 	if (p->weighed)
 		json_object_set_new(o, "risk", ward_weighed_json(p->weighed, false, p->settings));
 	if (s->sandbox_facts) {

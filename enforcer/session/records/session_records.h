@@ -17,6 +17,7 @@ struct ward_record_start {
 	bool listens;			 /* programs that are started are recorded */
 	const struct ward_strs *labels;	 /* of --label; NULL: none */
 	const char *agent;	   /* profile of the known agent that the command is, or NULL */
+	const json_t *container;   /* of wardfs-oci (oci/container_plan.h), or NULL */
 	const char *sandbox_facts; /* a JSON object of what was applied, or NULL */
 };
 

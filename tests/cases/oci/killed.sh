@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154
+# One dies, all end: each process of wardfs-oci, of the runtime and of the container is killed while
+# the container is made, started, run and deleted. Nothing is left, and delete works again.
+# timeout: 900
+set -eu
+. "$WARD_SRC/tests/cases/oci/lib/oci.sh"
+[ "${1-}" = inside ] || {
+	on_host "$0" inside
+	exit
+}
+work=$W/work
+b=$W/bundle
+project "$work"
+echo readme >"$work/README"
+host_policy 'policy = medium'
+# Ends by itself, should nothing else end it: the test leaves nothing, whatever fails.
+bundle "$b" sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat /workspace/README; sleep 30; done'
+volume "$b" "$work" /workspace
+edit "$b" "c['linux']['cgroupsPath'] = '/wardfs-oci-test-$$'"
+PYTHONPATH=$WARD_SRC/tests/cases/oci/lib python3 "$WARD_SRC/tests/cases/oci/lib/killed-stages.py" \
+	"$OCI" "$W/runc" "$b" "wardfs-oci-test-$$"
