@@ -10,11 +10,11 @@
 #include "enforcer/container/container_internal.h"
 
 /* As pid 1 covers them where there is no engine (enforcer/sandbox/init/root.c). */
-static const char *const masked[] = {"/proc/acpi", "/proc/kcore", "/proc/key-users", "/proc/keys",
-	"/proc/kmsg", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
-	"/proc/sysrq-trigger", "/proc/timer_list", "/proc/vmallocinfo"};
+static const char *const masked[] = {"/proc/acpi", "/proc/fs", "/proc/kcore", "/proc/key-users",
+	"/proc/keys", "/proc/kmsg", "/proc/latency_stats", "/proc/locks", "/proc/sched_debug",
+	"/proc/scsi", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/vmallocinfo"};
 static const char *const readonly[] = {
-	"/proc/bus", "/proc/driver", "/proc/fs", "/proc/irq", "/proc/pressure", "/proc/sys"};
+	"/proc/bus", "/proc/driver", "/proc/irq", "/proc/pressure", "/proc/sys"};
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static json_t *strings(const char *const *v, size_t n)
