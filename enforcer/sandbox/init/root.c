@@ -78,8 +78,8 @@ static int protect(const char *path)
 int ward_init_mask_proc(struct ward_init *in, struct ward_err *err)
 {
 	/* What describes the host or reaches it; most are closed to a non-root id already. locks: a
-	 * lock of an open file belongs to no pid, so the kernel shows it in every pid namespace. fs:
-	 * what file systems tell of themselves, on some of them names of open files. */
+	 * lock of an open file belongs to no pid, so the kernel shows it in every pid namespace.
+	 * fs: what file systems tell of themselves, on some of them names of open files. */
 	static const char *const files[] = {"/proc/kcore", "/proc/keys", "/proc/key-users",
 		"/proc/kmsg", "/proc/locks", "/proc/sysrq-trigger", "/proc/timer_list",
 		"/proc/latency_stats", "/proc/sched_debug", "/proc/vmallocinfo"};
