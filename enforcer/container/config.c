@@ -65,7 +65,10 @@ static json_t *mounts(const struct ward_engine *e)
 			json_pack("{s:s, s:s, s:s, s:[s]}", "destination", "/dev", "type", "bind",
 				"source", WARD_SANDBOX_ENGINE_VIEW "/dev", "options", "rbind"));
 	}
-	static const char *const ours[][3] = {
+	/* gVisor would put file systems of its own there, in memory that [limits] tmp does not
+	 * bound. */
+	static const char *const ours[][3] = {{"/tmp", WARD_SANDBOX_ENGINE_VIEW "/tmp", "rw"},
+		{"/dev/shm", WARD_SANDBOX_ENGINE_VIEW "/dev/shm", "rw"},
 		{WARD_SANDBOX_ENGINE_TALK, WARD_SANDBOX_ENGINE_STATE "/talk", "rw"},
 		{WARD_SANDBOX_ENGINE_PLAN, WARD_SANDBOX_ENGINE_STATE "/plan", "ro"}};
 	for (size_t i = 0; e->own_kernel && i < COUNT(ours); i++)
