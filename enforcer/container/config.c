@@ -10,11 +10,11 @@
 #include "enforcer/container/container_internal.h"
 
 /* As pid 1 covers them where there is no engine (enforcer/sandbox/init/root.c). */
-static const char *const masked[] = {"/proc/acpi", "/proc/kcore", "/proc/key-users", "/proc/keys",
-	"/proc/kmsg", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
-	"/proc/sysrq-trigger", "/proc/timer_list", "/proc/vmallocinfo"};
+static const char *const masked[] = {"/proc/acpi", "/proc/fs", "/proc/kcore", "/proc/key-users",
+	"/proc/keys", "/proc/kmsg", "/proc/latency_stats", "/proc/locks", "/proc/sched_debug",
+	"/proc/scsi", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/vmallocinfo"};
 static const char *const readonly[] = {
-	"/proc/bus", "/proc/driver", "/proc/fs", "/proc/irq", "/proc/pressure", "/proc/sys"};
+	"/proc/bus", "/proc/driver", "/proc/irq", "/proc/pressure", "/proc/sys"};
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static json_t *strings(const char *const *v, size_t n)
@@ -65,7 +65,10 @@ static json_t *mounts(const struct ward_engine *e)
 			json_pack("{s:s, s:s, s:s, s:[s]}", "destination", "/dev", "type", "bind",
 				"source", WARD_SANDBOX_ENGINE_VIEW "/dev", "options", "rbind"));
 	}
-	static const char *const ours[][3] = {
+	/* gVisor would put file systems of its own there, in memory that [limits] tmp does not
+	 * bound. */
+	static const char *const ours[][3] = {{"/tmp", WARD_SANDBOX_ENGINE_VIEW "/tmp", "rw"},
+		{"/dev/shm", WARD_SANDBOX_ENGINE_VIEW "/dev/shm", "rw"},
 		{WARD_SANDBOX_ENGINE_TALK, WARD_SANDBOX_ENGINE_STATE "/talk", "rw"},
 		{WARD_SANDBOX_ENGINE_PLAN, WARD_SANDBOX_ENGINE_STATE "/plan", "ro"}};
 	for (size_t i = 0; e->own_kernel && i < COUNT(ours); i++)

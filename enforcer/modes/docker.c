@@ -95,8 +95,8 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	if (!named && h->policy)
 		ret->note = "mode docker: engine %s, the first that this host has";
 	if (ward_engine_own_kernel(f.engine))
-		ret->note = "engine %s: the container has a kernel of its own: no Landlock, and no "
-			    "records of the programs that start";
+		ret->note = "engine %s: the container has a kernel of its own: no Landlock, no "
+			    "records of the programs that start, and no record of each open";
 	ret->program = ward_steal_ptr(&f.program);
 	return 0;
 }

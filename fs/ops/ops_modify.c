@@ -17,6 +17,7 @@
 #include "fs/request/quota_name.h"
 #include "fs/resolve/replaced_files.h"
 #include "fs/resolve/resolve_node.h"
+#include "fs/resolve/trees_beneath.h"
 
 enum make_kind { MAKE_NODE, MAKE_DIR, MAKE_LINK };
 
@@ -306,6 +307,15 @@ static int count_rename(struct ward_op *op, struct rename *m, uint32_t ask, bool
 	return r;
 }
 
+/* A hidden name is refused either way: it is not even looked whether something is there. */
+static int stat_new_name(struct ward_op *op, const struct rename *m, struct ward_file *ret)
+{
+	if (!ward_beneath_flags(op->tree, m->parent2, m->name2) &&
+		ward_gate_visible(op->tree, m->parent2, m->name2, true, WARD_GATE_ABSENT) <= 0)
+		return -ENOENT;
+	return ward_backing_stat(op->tree, m->dir2.fd, m->name2, ret);
+}
+
 /* renames_lock held for writing. */
 static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
@@ -323,7 +333,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	r = ward_backing_stat(tree, m->dir.fd, m->name, from);
 	if (r < 0)
 		return r;
-	r = ward_backing_stat(tree, m->dir2.fd, m->name2, to);
+	r = stat_new_name(op, m, to);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	there = r == 0;

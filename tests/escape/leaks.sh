@@ -23,13 +23,30 @@ check() {
 	[ "$out" = "A=1 PATH=/usr/bin " ] || fail "$1: environment: $out"
 	[ "$(inside "$1" -- hostname)" = sandbox ] || fail "$1: host name"
 	[ "$(umask 027 && inside "$1" -- sh -c umask)" = 0027 ] || fail "$1: umask"
+	# Locks of other programs, with the inodes of their files, and what file systems tell of
+	# themselves.
+	out=$(inside "$1" -- cat /proc/locks)
+	[ -z "$out" ] || fail "$1: locks of the host: $out"
+	out=$(inside "$1" -- sh -c 'ls -A /proc/fs')
+	[ -z "$out" ] || fail "$1: the host's file systems: $out"
 }
+
+# A lock of an open file: the kernel shows it in every pid namespace.
+mkfifo "$WARD_TMP/locking"
+python3 "$WARD_SRC/tests/escape/lib/leaks-lock.py" "$WARD_TMP/locked" <"$WARD_TMP/locking" &
+locker=$!
+exec 9>"$WARD_TMP/locking"
+trap 'exec 9>&-; kill $locker 2>/dev/null || :' EXIT
+wait_until 60 test -e "$WARD_TMP/locked.held" || fail "control: nobody has a lock"
 
 # The control: without the sandbox the same caller hands all of it on.
 out=$(ls /proc/self/fd 7</etc/shadow | tr '\n' ' ')
 case $out in *" 7 "*) ;; *) fail "control: descriptors: $out" ;; esac
 out=$(SECRET=x env | grep -c '^SECRET=') || fail "control: environment"
 grep -q '^CapEff:.*[1-9a-f]' /proc/self/status || fail "control: capabilities"
+inode=$(stat -c %i "$WARD_TMP/locked")
+unshare --pid --fork --mount-proc grep -q "OFDLCK.*:$inode " /proc/locks || fail "control: locks"
+[ -n "$(ls -A /proc/fs)" ] || fail "control: /proc/fs is empty"
 each_mode check
 
 # As root the owner's groups stay, and only those; the command is never uid 0.

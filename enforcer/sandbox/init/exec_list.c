@@ -4,9 +4,10 @@
  *
  * Landlock asks about files that have a place. One of memfd_create(2) has none: it lies on a mount
  * of the kernel's own, which Landlock leaves alone (security/landlock/fs.c,
- * is_nouser_or_private()), and is executed by execveat(2) or by way of /proc/self/fd. So none is
- * made here unless it can never be executed (MFD_NOEXEC_SEAL, Linux 6.3). ENOSYS, as on kernels
- * without the call: libraries then use a file.
+ * is_nouser_or_private()), and is executed by execveat(2) or by way of /proc/self/fd. One that can
+ * never be executed (MFD_NOEXEC_SEAL, Linux 6.3) can still be mapped as code, which is all that
+ * `ld.so /proc/self/fd/3` does. So none is made here. ENOSYS, as on kernels without the call:
+ * libraries then use a file.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -15,11 +16,6 @@
 #include <sys/syscall.h>
 
 #include "enforcer/sandbox/init/init.h"
-
-/* linux/memfd.h; installed headers may be older. */
-#define NOEXEC_SEAL 0x0008U
-/* The low half of an argument: little-endian machines alone are supported (filter.c). */
-#define ARGUMENT(n) (offsetof(struct seccomp_data, args) + (n) * sizeof(uint64_t))
 
 int ward_init_programs_held(const struct ward_init *in, struct ward_err *err)
 {
@@ -34,9 +30,7 @@ int ward_init_programs_close(const struct ward_init *in, struct ward_err *err)
 	/* Beside the command's filter, which has refused other architectures (and x32) already. */
 	static const struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT(1)),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NOEXEC_SEAL, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
 	if (!(in->blueprint.flags & WARD_BLUEPRINT_LISTED))

@@ -77,15 +77,17 @@ static int protect(const char *path)
 
 int ward_init_mask_proc(struct ward_init *in, struct ward_err *err)
 {
-	/* What describes the host or reaches it; most are closed to a non-root id already. */
+	/* What describes the host or reaches it; most are closed to a non-root id already. locks: a
+	 * lock of an open file belongs to no pid, so the kernel shows it in every pid namespace.
+	 * fs: what file systems tell of themselves, on some of them names of open files. */
 	static const char *const files[] = {"/proc/kcore", "/proc/keys", "/proc/key-users",
-		"/proc/kmsg", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/latency_stats",
-		"/proc/sched_debug", "/proc/vmallocinfo"};
-	static const char *const dirs[] = {"/proc/acpi", "/proc/scsi"};
+		"/proc/kmsg", "/proc/locks", "/proc/sysrq-trigger", "/proc/timer_list",
+		"/proc/latency_stats", "/proc/sched_debug", "/proc/vmallocinfo"};
+	static const char *const dirs[] = {"/proc/acpi", "/proc/fs", "/proc/scsi"};
 	/* pressure: who writes there has the kernel watch the host's load, in memory that nobody
 	 * counts. */
-	static const char *const readonly[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq",
-		"/proc/driver", "/proc/pressure"};
+	static const char *const readonly[] = {
+		"/proc/sys", "/proc/bus", "/proc/irq", "/proc/driver", "/proc/pressure"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		int r = mask_file(files[i]);
 		if (r < 0)

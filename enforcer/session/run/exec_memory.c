@@ -3,6 +3,7 @@
  * fetched. */
 #include "enforcer/session/run/exec_memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 void ward_exec_memory_open(struct ward_exec_memory *m, const struct ward_run_plan *plan, pid_t tid)
 {
 	char name[64];
-	*m = (struct ward_exec_memory){.tid = tid, .plan = plan, .pagemap = -1};
+	*m = (struct ward_exec_memory){.tid = tid, .plan = plan, .pagemap = -1, .mem = -1};
 	if (plan->settings->log != WARD_LOG_IO)
 		return;
 	snprintf(name, sizeof(name), "/proc/%d/pagemap", (int)tid);
@@ -32,7 +33,9 @@ void ward_exec_memory_close(struct ward_exec_memory *m)
 {
 	if (m->pagemap >= 0)
 		close(m->pagemap);
-	m->pagemap = -1;
+	if (m->mem >= 0)
+		close(m->mem);
+	m->pagemap = m->mem = -1;
 }
 
 /* Is a file of a tree mapped at addr? proc(5), /proc/PID/maps. True where it cannot be told. */
@@ -73,17 +76,37 @@ static bool there(const struct ward_exec_memory *m, uint64_t addr)
 	       !of_tree(m, addr);
 }
 
-size_t ward_exec_memory_read(const struct ward_exec_memory *m, uint64_t addr, void *to, size_t len)
+/*
+ * execve(2) reads what is mapped for writing or for execution alone, process_vm_readv(2) does not.
+ * /proc/PID/mem does, as debuggers need it (proc_mem.force_override= of the kernel's command line).
+ */
+static ssize_t read_some(struct ward_exec_memory *m, uint64_t addr, void *to, size_t len)
+{
+	char name[64];
+	struct iovec local = {to, len};
+	struct iovec remote = {(void *)(uintptr_t)addr, len};
+	ssize_t r = process_vm_readv(m->tid, &local, 1, &remote, 1, 0);
+	if (r > 0)
+		return r;
+	m->closed = errno == EPERM;
+	if (m->mem < 0) {
+		snprintf(name, sizeof(name), "/proc/%d/mem", (int)m->tid);
+		m->mem = open(name, O_RDONLY | O_CLOEXEC);
+	}
+	return m->mem < 0 ? -1 : pread(m->mem, to, len, (off_t)addr);
+}
+
+size_t ward_exec_memory_read(struct ward_exec_memory *m, uint64_t addr, void *to, size_t len)
 {
 	size_t have = 0;
 	while (have < len) {
 		size_t n = PAGE - (size_t)((addr + have) % PAGE);
 		n = n < len - have ? n : len - have;
-		struct iovec local = {(char *)to + have, n};
-		struct iovec remote = {(void *)(uintptr_t)(addr + have), n};
-		if (!there(m, addr + have))
+		if (!there(m, addr + have)) {
+			m->left = true;
 			break;
-		ssize_t r = process_vm_readv(m->tid, &local, 1, &remote, 1, 0);
+		}
+		ssize_t r = read_some(m, addr + have, (char *)to + have, n);
 		if (r <= 0)
 			break;
 		have += (size_t)r;
@@ -92,7 +115,7 @@ size_t ward_exec_memory_read(const struct ward_exec_memory *m, uint64_t addr, vo
 }
 
 size_t ward_exec_memory_string(
-	const struct ward_exec_memory *m, uint64_t addr, char *to, size_t size, size_t *ret_have)
+	struct ward_exec_memory *m, uint64_t addr, char *to, size_t size, size_t *ret_have)
 {
 	size_t have = 0;
 	while (have < size) {

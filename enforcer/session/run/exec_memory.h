@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,9 @@ struct ward_exec_memory {
 	pid_t tid;
 	const struct ward_run_plan *plan;
 	int pagemap; /* /proc/TID/pagemap, or -1 */
+	int mem;     /* /proc/TID/mem, or -1: opened when it is needed */
+	bool left;   /* a page was not fetched */
+	bool closed; /* the kernel shows us nothing of this process */
 };
 
 /* tid: a thread of it. plan: must outlive it. */
@@ -23,10 +27,10 @@ void ward_exec_memory_open(struct ward_exec_memory *m, const struct ward_run_pla
 void ward_exec_memory_close(struct ward_exec_memory *m);
 
 /* Up to len bytes at addr, page by page; how many could be obtained. */
-size_t ward_exec_memory_read(const struct ward_exec_memory *m, uint64_t addr, void *to, size_t len);
+size_t ward_exec_memory_read(struct ward_exec_memory *m, uint64_t addr, void *to, size_t len);
 /*
  * The string at addr with its NUL, at most `size` bytes. Returns its length with NUL; 0: it cannot
  * be read, or does not end there (what there is of it stands in `to`, *ret_have bytes).
  */
 size_t ward_exec_memory_string(
-	const struct ward_exec_memory *m, uint64_t addr, char *to, size_t size, size_t *ret_have);
+	struct ward_exec_memory *m, uint64_t addr, char *to, size_t size, size_t *ret_have);

@@ -19,6 +19,8 @@
 
 /* MAXSYMLINKS of the kernel (include/linux/namei.h). */
 #define LINKS_MAX 40
+/* PROC_ROOT_INO of the kernel (include/linux/proc_ns.h). */
+#define PROC_TOP 1
 #define NAME_FLAGS (O_PATH | O_NOFOLLOW | O_CLOEXEC)
 
 bool ward_exec_path_in_tree(const struct ward_run_plan *plan, const char *path)
@@ -61,6 +63,7 @@ void ward_exec_rights_drop(const struct ward_identity *id)
 
 struct walk {
 	const struct ward_run_plan *plan;
+	pid_t tid;
 	int root;
 	int dir;		 /* where we are; owned */
 	char at[PATH_MAX];	 /* its path; "" at the root */
@@ -87,20 +90,89 @@ static enum step go_into(struct walk *w, int fd, const char *at)
 	return STEP_ON;
 }
 
-/* Puts what the link says in front of the rest. */
-static enum step follow(struct walk *w, int link)
+/* Puts the target of a link in front of the rest. */
+static enum step go_on(struct walk *w, const char *target)
 {
-	char target[sizeof(w->rest)];
-	ssize_t n = readlinkat(link, "", target, PATH_MAX);
-	if (n <= 0 || n == PATH_MAX || ++w->links > LINKS_MAX)
-		return STEP_NOWHERE;
-	size_t behind = strlen(w->rest);
-	if ((size_t)n + 1 + behind >= sizeof(w->rest))
+	size_t n = strlen(target), behind = strlen(w->rest);
+	if (++w->links > LINKS_MAX || n + 1 + behind >= sizeof(w->rest))
 		return STEP_NOWHERE;
 	memmove(w->rest + n + 1, w->rest, behind + 1);
-	memcpy(w->rest, target, (size_t)n);
+	memcpy(w->rest, target, n);
 	w->rest[n] = '/';
 	return target[0] == '/' ? go_into(w, fcntl(w->root, F_DUPFD_CLOEXEC, 3), "") : STEP_ON;
+}
+
+/* What the link says; false where it says nothing, or too much. */
+static bool says(int link, char to[PATH_MAX])
+{
+	ssize_t n = readlinkat(link, "", to, PATH_MAX);
+	if (n <= 0 || n == PATH_MAX)
+		return false;
+	to[n] = '\0';
+	return true;
+}
+
+/* The thread's own numbers: proc(5), the last of NStgid and NSpid is that of its own namespace. */
+static bool own_numbers(pid_t tid, int *ret_process, int *ret_thread)
+{
+	char path[64];
+	ward_cleanup_free char *line = NULL;
+	size_t size = 0;
+	*ret_process = *ret_thread = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	FILE *f = fopen(path, "re");
+	while (f && getline(&line, &size, f) > 0) {
+		const char *last = strrchr(line, '\t');
+		if (last && strncmp(line, "NStgid:", 7) == 0)
+			*ret_process = atoi(last + 1);
+		else if (last && strncmp(line, "NSpid:", 6) == 0)
+			*ret_thread = atoi(last + 1);
+	}
+	if (f)
+		fclose(f);
+	return *ret_process > 0 && *ret_thread > 0;
+}
+
+/*
+ * A link of /proc. self and thread-self say something else to each who asks. What lies below leads
+ * to an object, not along a path: it is opened as the kernel does it, and says where it is.
+ */
+static enum step follow_proc(struct walk *w, int link, const char *name)
+{
+	char target[PATH_MAX], own[32];
+	struct statfs fs;
+	struct stat st;
+	int process = 0, thread = 0;
+	bool self = strcmp(name, "self") == 0;
+	if (fstat(w->dir, &st) < 0)
+		return failed(errno);
+	if (st.st_ino == PROC_TOP) {
+		if (!self && strcmp(name, "thread-self") != 0)
+			return says(link, target) ? go_on(w, target) : STEP_NOWHERE;
+		if (!own_numbers(w->tid, &process, &thread))
+			return STEP_NOWHERE;
+		snprintf(target, sizeof(target), "%d/task/%d", process, thread);
+		*(self ? strchr(target, '/') : target + strlen(target)) = '\0';
+		return go_on(w, target);
+	}
+	/* Opened first: what such a link says, another thread can change. O_PATH asks no file
+	 * system; fstatfs(2) does, and is not for what is in a tree. */
+	ward_cleanup_fd int fd = openat(w->dir, name, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return failed(errno);
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(own, target, sizeof(target));
+	if (n <= 0 || n == sizeof(target) || target[0] != '/' || ++w->links > LINKS_MAX)
+		return STEP_NOWHERE;
+	target[n] = '\0';
+	bool tree = ward_exec_path_in_tree(w->plan, target);
+	if (!tree && fstatfs(fd, &fs) < 0)
+		return failed(errno);
+	if (tree || fs.f_type == FUSE_SUPER_MAGIC) {
+		memcpy(w->at, target, strlen(target) + 1);
+		return STEP_TREE;
+	}
+	return go_into(w, ward_steal_fd(&fd), strcmp(target, "/") == 0 ? "" : target);
 }
 
 static enum step go_up(struct walk *w)
@@ -147,18 +219,19 @@ static enum step step(struct walk *w)
 		return failed(errno);
 	if (!S_ISLNK(st.st_mode))
 		return go_into(w, ward_steal_fd(&fd), at);
-	/* Of /proc: they lead to what they say or to anything else, for each process elsewhere. */
-	return fs.f_type == PROC_SUPER_MAGIC ? STEP_NOWHERE : follow(w, fd);
+	if (fs.f_type == PROC_SUPER_MAGIC)
+		return follow_proc(w, fd, name);
+	return says(fd, at) ? go_on(w, at) : STEP_NOWHERE;
 }
 
-bool ward_exec_path_follow(const struct ward_run_plan *plan, int root, const char *path,
+bool ward_exec_path_follow(const struct ward_run_plan *plan, pid_t tid, int root, const char *path,
 	char to[PATH_MAX], int *ret_fd)
 {
 	ward_cleanup_free struct walk *w = calloc(1, sizeof(*w));
 	enum step s = STEP_ON;
 	if (!w || strlen(path) >= PATH_MAX)
 		return false;
-	*w = (struct walk){.plan = plan, .root = root, .dir = -1};
+	*w = (struct walk){.plan = plan, .tid = tid, .root = root, .dir = -1};
 	memcpy(w->rest, path, strlen(path) + 1);
 	s = go_into(w, fcntl(root, F_DUPFD_CLOEXEC, 3), "");
 	while (s == STEP_ON)

@@ -24,11 +24,12 @@ int ward_exec_rights_take(const struct ward_identity *id) ward_must_check;
 void ward_exec_rights_drop(const struct ward_identity *id);
 
 /*
- * Follows an absolute path, as the process whose root directory `root` is names it, through links
- * to its end, or to the first name of a tree. `to` has PATH_MAX bytes: that place by its path
- * without links, with what is left of the path behind it in a tree; where the command may not go
- * further, the path as it was asked for. *ret_fd: an O_PATH descriptor of the end, the caller's;
- * untouched in a tree. False: the path leads nowhere, or through a link of /proc that is no path.
+ * Follows an absolute path, as the thread `tid` with the root directory `root` names it, through
+ * links, those of /proc too, to its end, or to the first name of a tree. `to` has PATH_MAX bytes:
+ * that place by its path without links, with what is left of the path behind it in a tree; where
+ * the command may not go further, the path as it was asked for. *ret_fd: an O_PATH descriptor of
+ * the end, the caller's; untouched in a tree. False: the path leads nowhere, or to what has no path
+ * (a pipe).
  */
-bool ward_exec_path_follow(const struct ward_run_plan *plan, int root, const char *path,
+bool ward_exec_path_follow(const struct ward_run_plan *plan, pid_t tid, int root, const char *path,
 	char to[PATH_MAX], int *ret_fd) ward_must_check;

@@ -48,6 +48,7 @@ struct ward_exec_watch {
 	bool no_argv;
 	struct ward_commands *commands; /* or NULL */
 	pid_t process, parent;		/* of the call at hand */
+	bool unread;			/* what it would start could not be read */
 	size_t argv_len;		/* of what was read */
 	pthread_t thread;
 	struct ward_exec_memory memory; /* of who calls */
@@ -58,36 +59,43 @@ struct ward_exec_watch {
 
 /* --- what the caller asks for --- */
 
-/* Arguments as a list of events (audit/event.h). False: something of them is missing. */
-static bool peek_argv(struct ward_exec_watch *x, uint64_t addr, size_t *ret_len)
+/* UNREAD: there is more that could not be read. LONG: more than is recorded. */
+enum peeked { PEEKED_UNREAD = 0, PEEKED_LONG, PEEKED_WHOLE };
+
+/* Arguments as a list of events (audit/event.h). */
+static enum peeked peek_argv(struct ward_exec_watch *x, uint64_t addr, size_t *ret_len)
 {
 	uint64_t pointers[ARGV_ITEMS];
+	enum peeked is = PEEKED_UNREAD;
 	size_t len = 0;
-	bool whole = false;
 	*ret_len = 0;
 	if (!addr)
-		return true;
+		return PEEKED_WHOLE;
 	size_t n = ward_exec_memory_read(&x->memory, addr, pointers, sizeof(pointers)) /
 		   sizeof(*pointers);
-	for (size_t i = 0; i < n && !whole; i++) {
+	if (n == ARGV_ITEMS)
+		is = PEEKED_LONG;
+	for (size_t i = 0; i < n; i++) {
 		size_t have = 0;
-		whole = pointers[i] == 0;
-		if (whole || len == sizeof(x->argv))
+		if (pointers[i] == 0 || len == sizeof(x->argv)) {
+			is = pointers[i] == 0 ? PEEKED_WHOLE : PEEKED_LONG;
 			break;
+		}
 		if (ward_exec_memory_string(
 			    &x->memory, pointers[i], x->argv + len, sizeof(x->argv) - len, &have)) {
 			len += have;
 			continue;
 		}
 		/* The beginning of one that is too long says more than nothing. */
-		if (have > 0 && len + have == sizeof(x->argv)) {
+		is = have > 0 && len + have == sizeof(x->argv) ? PEEKED_LONG : PEEKED_UNREAD;
+		if (is == PEEKED_LONG) {
 			len += have;
 			x->argv[len - 1] = '\0';
 		}
 		break;
 	}
 	*ret_len = len;
-	return whole;
+	return is;
 }
 
 static size_t link_of(pid_t pid, const char *what, char *to, size_t size)
@@ -235,6 +243,7 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 		ward_event_bytes(&x->ev, WARD_TAG_PATH, x->path, path);
 	else
 		x->ev.head.flags |= WARD_EVENT_CUT;
+	x->unread = path == 0;
 	ward_event_u64(&x->ev, WARD_TAG_GID, c.gid);
 	ward_event_u64(&x->ev, WARD_TAG_PARENT, (uint64_t)c.parent);
 	if (c.started_ns)
@@ -247,10 +256,15 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 	x->argv_len = 0;
 	if (!x->no_argv || x->commands) {
 		uint64_t argv = req->data.args[req->data.nr == SYS_execveat ? 2 : 1];
-		bool whole = peek_argv(x, argv, &x->argv_len);
-		if (!whole && !x->no_argv)
+		enum peeked is = peek_argv(x, argv, &x->argv_len);
+		if (is != PEEKED_WHOLE && !x->no_argv)
 			x->ev.head.flags |= WARD_EVENT_CUT;
+		x->unread = x->unread || is == PEEKED_UNREAD;
 	}
+	/* Two cases are known, and stay without: with log = io a page that nobody has fetched;
+	 * without root a process that is closed to us, as our own is before it starts the command.
+	 */
+	x->unread = x->unread && !x->memory.left && !x->memory.closed;
 	if (!x->no_argv) {
 		len = x->argv_len;
 		ward_event_list(&x->ev, WARD_TAG_ARGV, x->argv, len);
@@ -309,7 +323,7 @@ static const char *note_file(struct ward_exec_watch *x, pid_t tid, size_t len, c
 	ward_cleanup_fd int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (len == 0 || root < 0 || ward_exec_rights_take(&x->plan->id) < 0)
 		return "";
-	bool found = ward_exec_path_follow(x->plan, root, x->path, to, &fd);
+	bool found = ward_exec_path_follow(x->plan, tid, root, x->path, to, &fd);
 	if (found && fd >= 0)
 		ward_exec_files_seen(x->files, fd, to, &x->ev);
 	ward_exec_rights_drop(&x->plan->id);
@@ -335,8 +349,9 @@ static int serve(struct ward_exec_watch *x)
 	int put = ward_guard_put(x->guard, &x->ev);
 	if (put == 0 && listed && *file)
 		put = note_unlisted(x, file);
-	if (put < 0)
-		resp = (struct seccomp_notif_resp){.id = req.id, .error = -EIO};
+	/* The kernel could read it where we cannot: then nobody would know what runs. */
+	if (put < 0 || x->unread)
+		resp = (struct seccomp_notif_resp){.id = req.id, .error = put < 0 ? -EIO : -EFAULT};
 	return ioctl(x->listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) < 0 ? -errno : 0;
 }
 

@@ -54,6 +54,28 @@ wait "$pid" || [ $? -ge 125 ] || fail 'the end'
 # A clock ends it.
 printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 3s\n' >"$WARD_TMP/p.policy"
 expect 124 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- sleep 600
+# Room in memory: the size of all of it together, as without an engine. The control is the default.
+cp "$WARD_SRC/tests/cases/run/lib/docker-runsc-fill.py" fill.py
+places='/tmp /var/tmp /run /dev/shm'
+# shellcheck disable=SC2086
+expect 0 "$WARDFS" run --engine runsc -- /usr/bin/python3 fill.py 24 $places
+for place in $places; do has "$OUT" "$place 24"; done
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\ntmp = 16M\n' >"$WARD_TMP/p.policy"
+for place in $places; do
+	expect 0 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- /usr/bin/python3 fill.py 24 $place
+	[ "$OUT" = "$place 16" ] || [ "$OUT" = "$place 15" ] || fail "limit of room: $OUT"
+done
+# shellcheck disable=SC2086
+expect 0 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- /usr/bin/python3 fill.py 10 $places
+[ "$(echo "$OUT" | awk '{ n += $2 } END { print n }')" -le 16 ] || fail "limits of room: $OUT"
+
+# gVisor opens a file once for several opens of the command, and wardfs says so.
+printf '[policy]\nversion = 1\nextends = medium\n[audit]\nlog = opens\n' >"$WARD_TMP/p.policy"
+expect 0 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc --session opens -- cat made
+has "$ERR" 'no record of each open'
+expect 0 "$WARDFS" audit show opens --json --kind session.start
+has "$OUT" '"records of opens"'
+
 # A list of programs, and no-exec, are more than that kernel can hold.
 printf '[policy]\nversion = 1\nextends = medium\n[process]\nexec = /usr/bin/dash\n' >"$WARD_TMP/p.policy"
 expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- dash -c true
