@@ -49,10 +49,11 @@ struct ward_mode_found {
 	const char *note; /* for the person at the terminal, %s: program; static; NULL: nothing */
 	void *source;	  /* what the object is made from */
 	size_t source_len;
-	int kind;	 /* the mode's own word for what the session runs */
-	char *library;	 /* a directory or file that the runtime loads; owned; NULL: none */
-	bool in_project; /* the library lies there */
-	char *launcher;	 /* the script of ours that the runtime runs; owned; NULL: none */
+	int kind;	    /* the mode's own word for what the session runs */
+	char *library;	    /* a directory or file that the runtime loads; owned; NULL: none */
+	char *library_name; /* as name, of a library outside of the project; owned; or NULL */
+	bool in_project;    /* the library lies there */
+	char *launcher;	    /* the script of ours that the runtime runs; owned; NULL: none */
 	char *about;  /* what the runtime is, for people and the trail; owned; NULL: no more to say
 		       */
 	bool asks;    /* for each permission, at WARD_RUNTIME_ASKS_PATH */

@@ -107,8 +107,8 @@ static int take_package(
 			"project's node_modules, beside the directories of PATH, or in "
 			"~/.npm-global%s%s%s; fix: " FIX,
 			f.silent[0] ? " (" : "", f.silent, f.silent[0] ? " does not answer)" : "");
-	free(f.found.name);
 	ret->library = f.found.program;
+	ret->library_name = f.found.name;
 	version = version_of(ret->library);
 	if (!version || strtoul(version, NULL, 10) < VERSION_MIN)
 		return ward_err_set(err, -ENOTSUP,
@@ -116,6 +116,10 @@ static int take_package(
 			ret->library, version ? version : "of no version", VERSION_MIN);
 	/* A tree shows it wherever the project lies. */
 	ret->in_project = h->project && ward_find_lies_in(ret->library, h->project);
+	if (ret->in_project) {
+		free(ret->library_name);
+		ret->library_name = NULL;
+	}
 	if (!ret->in_project && ward_mode_emptied(ret->library))
 		return ward_err_set(err, -ENOTSUP,
 			"mode wasm: %s lies beneath %s, which is empty when a session starts; fix: " FIX,

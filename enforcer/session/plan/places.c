@@ -289,7 +289,11 @@ static int check_anchors(const struct ward_run_plan *p, struct ward_err *err)
 	return r;
 }
 
-/* What the mode puts in front of the command: the program, and the name by which it was found. */
+/*
+ * What the mode puts in front of the command: the program, and the name by which it was found. And
+ * the name of what it loads: by a link of a session's, the next session would see what the link
+ * names of the host.
+ */
 static int check_runtime(const struct ward_run_plan *p, struct ward_err *err)
 {
 	const char *const names[] = {p->found.name, p->found.program};
@@ -298,6 +302,9 @@ static int check_runtime(const struct ward_run_plan *p, struct ward_err *err)
 		if (names[i])
 			r = check_way(p, "the runtime", names[i],
 				"a session could replace what the next one runs", err);
+	if (r == 0 && p->found.library_name)
+		r = check_way(p, "the package", p->found.library_name,
+			"a session could choose by it what the next one sees", err);
 	return r;
 }
 
