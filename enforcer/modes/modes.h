@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "enforcer/base/buf.h"
 #include "enforcer/modes/table/mode.h"
 #include "enforcer/policy/policy.h"
@@ -38,6 +40,7 @@ struct ward_mode_host {
 	const char *state;   /* the caller's state directory */
 	const char *project; /* a runtime in there is the agent's to change */
 	char *const *argv;   /* as the caller gave it; NULL with policy */
+	uid_t owner;	     /* the user id of the session's owner, whoever calls */
 };
 /* What was found. WARD_RUNTIME_FOUND_INIT is nothing; ward_mode_found_clear(). */
 struct ward_mode_found {

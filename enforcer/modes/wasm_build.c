@@ -71,7 +71,6 @@ static int digest_of(const struct ward_mode_host *h, const void *data, size_t le
 {
 	const char *project = h->project ? h->project : "";
 	ward_cleanup(ward_buf_clear) struct ward_buf policy = WARD_BUF_INIT;
-	const uid_t owner = geteuid();
 	struct sha256_ctx ctx;
 	uint8_t d[SHA256_DIGEST_SIZE];
 	int r = ward_policy_meaning(h->policy, &policy);
@@ -79,7 +78,7 @@ static int digest_of(const struct ward_mode_host *h, const void *data, size_t le
 		return r;
 	sha256_init(&ctx);
 	sha256_update(&ctx, sizeof(RECIPE), (const uint8_t *)RECIPE);
-	sha256_update(&ctx, sizeof(owner), (const uint8_t *)&owner);
+	sha256_update(&ctx, sizeof(h->owner), (const uint8_t *)&h->owner);
 	sha256_update(&ctx, strlen(project) + 1, (const uint8_t *)project);
 	sha256_update(&ctx, policy.len, (const uint8_t *)policy.data);
 	sha256_update(&ctx, len, data);

@@ -155,13 +155,12 @@ static int name_snapshot(const struct ward_mode_host *h, const char *launcher,
 {
 	char hex[2 * SHA256_DIGEST_SIZE + 1], path[PATH_MAX];
 	uint8_t d[SHA256_DIGEST_SIZE];
-	const uid_t owner = geteuid();
 	struct sha256_ctx ctx;
 	if (ret->in_project)
 		return 0;
 	sha256_init(&ctx);
 	sha256_update(&ctx, sizeof(RECIPE), (const uint8_t *)"python" RECIPE);
-	sha256_update(&ctx, sizeof(owner), (const uint8_t *)&owner);
+	sha256_update(&ctx, sizeof(h->owner), (const uint8_t *)&h->owner);
 	int r = add_file(&ctx, launcher);
 	if (r == 0)
 		r = add_file(&ctx, ret->program);

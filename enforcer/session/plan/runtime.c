@@ -22,7 +22,8 @@ static int look(const struct ward_run_plan *p, const struct ward_mode *mode, cha
 		.home = p->id.home,
 		.path = getenv("PATH"),
 		.project = p->project.path,
-		.argv = argv};
+		.argv = argv,
+		.owner = p->id.owner_uid};
 	struct ward_as_owner as;
 	r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)

@@ -10,6 +10,7 @@ if [ "${1-}" != inside ]; then
 fi
 # Beneath /tmp, where a checkout may lie, a policy can list no program.
 mount --bind "$WARD_BUILD" /mnt
+mount -t tmpfs tmpfs /srv
 WARD_BUILD=/mnt
 . "$WARD_SRC/tests/lib.sh"
 cd "$WARD_TMP"
@@ -67,3 +68,18 @@ runs || fail "the session ended: $(cat loops)"
 kill $session
 wait $session || :
 expect 0 "$WARDFS" run --mode wasm one.wasm
+
+echo "--- root keeps one object for each owner of sessions, though project and policy are the same"
+printf '[policy]\nversion = 1\n[home]\nmode = none\n[files]\nwrite = /workspace\n' >"$WARD_TMP/both.policy"
+mkdir -p /srv/both
+cp one.wasm /srv/both/m.wasm
+cd /srv/both
+both() { expect 0 "$WARDFS" run --policy "$WARD_TMP/both.policy" --mode wasm m.wasm; }
+before=$(count)
+both
+[ "$(count)" = $((before + 1)) ] || fail "not one more of the first owner"
+both
+[ "$(count)" = $((before + 1)) ] || fail "the same owner has no use of what was made"
+chown -R 4711:4711 .
+both
+[ "$(count)" = $((before + 2)) ] || fail "another owner has the object of the first"
