@@ -14,6 +14,7 @@
 
 #include "audit/format.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/dir_owner.h"
 #include "enforcer/base/fd.h"
 
 #define WRITING (O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
@@ -202,6 +203,31 @@ static void fresh_name(char ret[WARD_SEGMENT_NAME_MAX], unsigned number)
 	snprintf(ret + n, WARD_SEGMENT_NAME_MAX - n, ".new");
 }
 
+/*
+ * What has the name already may be what a crash left, or, in a directory of another user, a second
+ * name of any file: such a one goes before anything is written to it.
+ */
+static int open_fresh(int dir_fd, const char *name, mode_t mode, int *ret)
+{
+	ward_cleanup(ward_dir_owner_end) struct ward_dir_owner as = {0};
+	struct stat st;
+	int r = ward_dir_owner_begin(dir_fd, &as);
+	if (r < 0)
+		return r;
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		(!S_ISREG(st.st_mode) || st.st_nlink != 1) && unlinkat(dir_fd, name, 0) < 0)
+		return -errno;
+	ward_cleanup_fd int fd = ward_fd_make_regular(dir_fd, name, WRITING, mode);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_nlink > 1)
+		return -EMLINK;
+	*ret = ward_steal_fd(&fd);
+	return 0;
+}
+
 int ward_segment_pack_begin(int dir_fd, unsigned number, int *ret_from, int *ret_to)
 {
 	char name[WARD_SEGMENT_NAME_MAX];
@@ -215,9 +241,10 @@ int ward_segment_pack_begin(int dir_fd, unsigned number, int *ret_from, int *ret
 	if (r < 0)
 		return r;
 	fresh_name(name, number);
-	ward_cleanup_fd int to = openat(dir_fd, name, WRITING | O_CREAT, mode);
-	if (to < 0)
-		return -errno;
+	ward_cleanup_fd int to = -1;
+	r = open_fresh(dir_fd, name, mode, &to);
+	if (r < 0)
+		return r;
 	/* What a crash left is nobody's. */
 	if (flock(to, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;

@@ -18,6 +18,7 @@
 #include "audit/log/segments.h"
 #include "audit/store/store_internal.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/dir_owner.h"
 #include "enforcer/base/fd.h"
 
 int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
@@ -85,11 +86,16 @@ static int make_secret(int dir_fd, char name[static 32])
 	if (getrandom(&unique, sizeof(unique), 0) != (ssize_t)sizeof(unique))
 		return -EIO;
 	snprintf(name, 32, "key.%016llx", (unsigned long long)unique);
+	/* Root may rotate another user's key: what it makes is that user's. */
+	ward_cleanup(ward_dir_owner_end) struct ward_dir_owner as = {0};
+	int r = ward_dir_owner_begin(dir_fd, &as);
+	if (r < 0)
+		return r;
 	ward_cleanup_fd int fd =
 		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	int r = getrandom(key, sizeof(key), 0) == (ssize_t)sizeof(key) ? 0 : -EIO;
+	r = getrandom(key, sizeof(key), 0) == (ssize_t)sizeof(key) ? 0 : -EIO;
 	if (r == 0)
 		r = ward_fd_write_all(fd, key, sizeof(key));
 	ward_chain_wipe(key, sizeof(key));
@@ -315,8 +321,13 @@ static bool has_second_name(const struct ward_store *st, int fd)
 static int open_in_state(
 	struct ward_store *st, const char *name, int flags, int *ret_fd, struct ward_err *err)
 {
-	int fd = flags & O_RDWR ? ward_fd_make_regular(st->dir_fd, name, flags, 0600)
-				: ward_fd_open_regular(st->dir_fd, name, flags);
+	/* Reading a trail makes an entry in the ledger: root's in another user's, too. */
+	struct ward_dir_owner as = {0};
+	int fd = flags & O_RDWR ? ward_dir_owner_begin(st->dir_fd, &as) : 0;
+	if (fd == 0)
+		fd = flags & O_RDWR ? ward_fd_make_regular(st->dir_fd, name, flags, 0600)
+				    : ward_fd_open_regular(st->dir_fd, name, flags);
+	ward_dir_owner_end(&as);
 	if (fd < 0)
 		return ward_err_sys(err, fd, "%s/%s", st->path, name);
 	if (flags & O_RDWR && has_second_name(st, fd)) {
