@@ -122,6 +122,52 @@ START_TEST(a_name_is_taken_once)
 }
 END_TEST
 
+/*
+ * Attack: whoever owns the directory above puts a directory or a link in the place of ours while
+ * the session runs. Neither is believed, and nothing is removed there. The control: in its own
+ * place it goes.
+ */
+START_TEST(another_directory_is_not_ours)
+{
+	char *top = scratch_make();
+	char *far = scratch_make();
+	char runtime[256];
+	char aside[256];
+	char elsewhere[256];
+	int dir = -1;
+	int fd = -1;
+	snprintf(runtime, sizeof(runtime), "%s/wardfs", top);
+	snprintf(aside, sizeof(aside), "%s/aside", top);
+	snprintf(elsewhere, sizeof(elsewhere), "%s/s", far);
+	ck_assert_int_eq(ward_control_listen(runtime, "s", &dir, &fd, NULL), 0);
+	ck_assert(!ward_control_wait_gone(runtime, "s", 0));
+	ck_assert_int_eq(rename(runtime, aside), 0);
+	ck_assert_int_eq(mkdir(elsewhere, 0700), 0);
+	ck_assert_int_eq(symlink(far, runtime), 0);
+	ck_assert(!ward_control_wait_gone(runtime, "s", 0));
+	ward_control_remove(runtime, "s", dir);
+	ck_assert(there(far, "s"));
+	/* One of ours by its owner and mode, and another session's all the same. */
+	ck_assert_int_eq(unlink(runtime), 0);
+	ck_assert_int_eq(rename(far, runtime), 0);
+	ward_control_remove(runtime, "s", dir);
+	ck_assert(there(runtime, "s"));
+	/* Others can write to it. */
+	ck_assert_int_eq(chmod(runtime, 0777), 0);
+	ck_assert(!ward_control_wait_gone(runtime, "s", 0));
+	ck_assert_int_eq(chmod(runtime, 0700), 0);
+	ck_assert_int_eq(rename(runtime, far), 0);
+	ck_assert_int_eq(rename(aside, runtime), 0);
+	ward_control_remove(runtime, "s", dir);
+	ck_assert(!there(runtime, "s"));
+	ck_assert(ward_control_wait_gone(runtime, "s", 0));
+	close(dir);
+	close(fd);
+	scratch_remove(far);
+	scratch_remove(top);
+}
+END_TEST
+
 /* Starts, ends, is killed, sweeps: whoever listens keeps its socket. */
 static int race(const char *runtime, int who)
 {
@@ -387,6 +433,7 @@ int main(void)
 	TCase *t = tcase_create("control");
 	tcase_add_test(t, sweeps_the_dead_alone);
 	tcase_add_test(t, a_name_is_taken_once);
+	tcase_add_test(t, another_directory_is_not_ours);
 	tcase_add_test(t, starts_and_sweeps_beside_each_other);
 	tcase_add_test(t, sweeps_starts_that_were_killed);
 	tcase_add_test(t, sees_a_helper_that_was_killed);

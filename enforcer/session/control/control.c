@@ -201,13 +201,17 @@ int ward_control_listen(const char *runtime, const char *session, int *ret_dir, 
 	return 0;
 }
 
+/* Whoever owns the directory above can put another one in the place of ours meanwhile. */
 void ward_control_remove(const char *runtime, const char *session, int dir)
 {
-	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (base < 0)
-		return;
+	ward_cleanup_fd int base = -1;
+	struct stat mine;
+	struct stat there;
 	empty_dir(dir);
-	unlinkat(base, session, AT_REMOVEDIR);
+	if (open_private(AT_FDCWD, runtime, &base, NULL) == 0 && fstat(dir, &mine) == 0 &&
+		fstatat(base, session, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+		mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+		unlinkat(base, session, AT_REMOVEDIR);
 }
 
 /* True if pid lives in our own pid namespace; a dead or hidden process does not. */
@@ -390,7 +394,7 @@ int ward_control_connect(
 {
 	if (!ward_session_name_ok(session))
 		return ward_err_set(err, -EINVAL, "'%s' is not a session name", session);
-	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	if (base >= 0 && (fstat(base, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 022))
 		return ward_err_set(err, -EPERM,
@@ -413,10 +417,13 @@ int ward_control_connect(
 /* It is locked as long as its supervisor lives, and removed at the end. */
 static bool is_gone(const char *runtime, const char *session)
 {
-	ward_cleanup_fd int base = open(runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_fd int base = -1;
+	int r = open_private(AT_FDCWD, runtime, &base, NULL);
+	/* What another user's directory says of a session of ours counts for nothing. */
+	if (r < 0)
+		return r == -ENOENT;
 	ward_cleanup_fd int dir =
-		base < 0 ? -1
-			 : openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return dir < 0 || flock(dir, LOCK_SH | LOCK_NB) == 0;
 }
 
