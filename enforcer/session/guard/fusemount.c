@@ -38,15 +38,63 @@ static int open_mountpoint(const char *arg, int *ret_fd, char **ret_path, struct
 	return 0;
 }
 
-static int mnt_id_of(const char *path, uint64_t *ret)
+static int mnt_id_in(int dir, const char *name, uint64_t *ret)
 {
 	struct statx sx;
-	ward_cleanup_fd int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	/* DONT_SYNC: the file system is not served yet, or not any more. */
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &sx) < 0)
 		return -errno;
 	*ret = sx.stx_mnt_id;
 	return 0;
+}
+
+static int mnt_id_of(const char *path, uint64_t *ret)
+{
+	return mnt_id_in(AT_FDCWD, path, ret);
+}
+
+static const char *last_name(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+/* Of what was mounted on point just now: its path may lead elsewhere by now. */
+static int mnt_id_on(int point, const char *path, uint64_t *ret)
+{
+	uint64_t id = 0;
+	uint64_t above = 0;
+	ward_cleanup_fd int dir = openat(point, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 ? -errno : mnt_id_in(dir, last_name(path), &id);
+	if (r == 0)
+		r = mnt_id_in(dir, ".", &above);
+	if (r == 0 && id == above)
+		r = -ESTALE;
+	if (r == 0)
+		*ret = id;
+	return r;
+}
+
+/*
+ * Whoever owns a directory of the path can put another one in its place: so the name is looked up
+ * in the directory in which it was found to be ours. A name with a mount on it cannot be moved.
+ */
+static int take_away(const struct ward_fusemount *m, bool lazy)
+{
+	ward_cleanup_free char *above = strndup(m->path, (size_t)(last_name(m->path) - m->path));
+	ward_cleanup_fd int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_fd int dir = above ? open(above, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	uint64_t id = 0;
+	int r = 0;
+	if (!above || here < 0)
+		return above ? -errno : -ENOMEM;
+	if (dir < 0 || mnt_id_in(dir, last_name(m->path), &id) < 0 || id != m->mnt_id)
+		return 0;
+	if (fchdir(dir) < 0)
+		return -errno;
+	if (umount2(last_name(m->path), UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0)
+		r = -errno;
+	return fchdir(here) < 0 && r == 0 ? -errno : r;
 }
 
 static int by_syscall(
@@ -161,7 +209,7 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
 						 : ": open /dev/fuse (fix: modprobe fuse)";
 		ward_err_sys(err, r, "mounting on %s%s", m.path, fix);
 	}
-	if (r == 0 && (r = mnt_id_of(m.path, &m.mnt_id)) < 0)
+	if (r == 0 && (r = mnt_id_on(point, m.path, &m.mnt_id)) < 0)
 		ward_err_sys(err, r, "%s", m.path);
 	if (r < 0) {
 		free(m.path);
@@ -202,8 +250,8 @@ int ward_fusemount_undo(const struct ward_fusemount *m, bool lazy, struct ward_e
 	int r = 0;
 	if (m->by_helper)
 		r = run_fusermount(-1, "-u", lazy ? "-z" : "-q", m->path);
-	else if (umount2(m->path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0)
-		r = -errno;
+	else
+		r = take_away(m, lazy);
 	return r < 0 ? ward_err_sys(err, r, "unmounting %s", m->path) : 0;
 }
 
