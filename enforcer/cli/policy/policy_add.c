@@ -80,10 +80,10 @@ static const struct argp argp = {options, parse, "VERB PATTERN|HOST|PORT|PROGRAM
 	"Adds the line 'VERB = PATTERN' at the end of your file for this project, and prints "
 	"what it changes. The last matching line decides. wardfs does not write a line that "
 	"changes nothing, or that 'wardfs policy check' warns about. If you have no file yet, "
-	"it writes one that extends medium.\vVERB is one of: hide deny read append write ask "
-	"noexec secret, with a pattern; allow, with HOST[:PORT]; publish, with PORT or "
-	"PORT:PORT (host, then inside); forward, with PORT or PORT:PORT (inside, then host); "
-	"exec, with a program, if [process] exec lists programs. allow, publish and forward "
+	"it writes one that extends medium.\vVERB is one of: " POLICY_RULE_WORDS ". allow takes "
+	"HOST[:PORT]; publish takes PORT or PORT:PORT (host, then inside); forward takes PORT "
+	"or PORT:PORT (inside, then host); exec takes a program, if [process] exec lists "
+	"programs. The others take a pattern. allow, publish and forward "
 	"also write 'mode = allowlist' if the session had no network.\nExit status: 0 written; "
 	"1 written, but --now could not change a session; 2 not written.",
 	NULL, NULL, NULL};

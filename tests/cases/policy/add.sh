@@ -170,3 +170,19 @@ write = /" >out 2>&1 || code=$?
 [ $code -eq 2 ] || fail "two lines: $code"
 [ "$before" = "$(cksum "$file")" ] || fail "a refused rule was written"
 [ "$(find "$(dirname "$file")" -type f | wc -l)" -eq 1 ] || fail "something was left behind"
+# A message names the owner's file, not the one that is tried beside it and gone by then.
+expect 2 "$WARDFS" policy add read ../x
+has "$ERR" "$file:"
+hasnt "$ERR" "$file."
+# What people type who know other tools.
+expect 2 "$WARDFS" policy add net web.example
+has "$ERR" "no verb 'net': did you mean 'allow'?"
+# A name that looks like a secret and is not there yet: both lines speak of the day when it is.
+cd "$WARD_TMP"
+project other
+cd other
+expect 0 "$WARDFS" policy add read /workspace/later/test.jks
+has "$OUT" "  before  -
+  now     stat,list,read,exec
+"
+hasnt "$OUT" "-append"
