@@ -186,3 +186,13 @@ has "$OUT" "  before  -
   now     stat,list,read,exec
 "
 hasnt "$OUT" "-append"
+# A host that is allowed already, also by a line without a port: that is 80 and 443. The control:
+# another port, and both ports where one was allowed.
+expect 0 "$WARDFS" policy add allow h.example
+expect 2 "$WARDFS" policy add allow h.example:443
+has "$ERR" "h.example:443 is allowed already, by "
+has "$ERR" "[network] allow = h.example"
+expect 0 "$WARDFS" policy add allow h.example:8443
+expect 0 "$WARDFS" policy add allow g.example:443
+expect 0 "$WARDFS" policy add allow g.example
+expect 0 "$WARDFS" policy add --force allow g.example:443
