@@ -36,7 +36,13 @@ find "$root/usr/lib" -depth -type d -empty -delete
 if [ -d "$root/usr/share/zsh/site-functions" ]; then
 	mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 fi
-find "$root/usr/bin" "$root/usr/libexec" -type f -exec strip --strip-unneeded {} +
+# Scripts are among them; a program begins with the magic of ELF.
+programs=$(cd "$tmp" && find root/usr/bin root/usr/libexec -type f -exec sh -c '
+	for file; do
+		[ "$(head -c 4 "$file" | od -An -c | tr -d " ")" != "177ELF" ] || echo "$file"
+	done' sh {} +)
+# shellcheck disable=SC2086 # programs of ours: names without blanks
+(cd "$tmp" && strip --strip-unneeded $programs)
 
 doc=$root/usr/share/doc/wardfs
 mkdir -p "$doc"
@@ -58,8 +64,8 @@ chmod -R u=rwX,go=rX "$root"
 mkdir -p "$tmp/debian"
 printf 'Source: wardfs\nMaintainer: x\n\nPackage: wardfs\nArchitecture: any\nDescription: x\n' \
 	>"$tmp/debian/control"
-# shellcheck disable=SC2046 # programs of ours: names without blanks
-depends=$(cd "$tmp" && dpkg-shlibdeps -O $(find root/usr/bin root/usr/libexec -type f) |
+# shellcheck disable=SC2086 # as above
+depends=$(cd "$tmp" && dpkg-shlibdeps -O $programs |
 	sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ]
 

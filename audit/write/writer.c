@@ -205,14 +205,14 @@ static void note_refusal(struct ward_writer *w, const struct ward_event_fields *
 }
 
 /*
- * The policy allowed it, and nothing came about: what an end of a connection that was one has is
- * missing, and the record says why.
+ * The policy allowed it, and no connection was made: such a record has an errno, and says why. The
+ * text alone does not tell: it can name the way that a connection takes.
  */
 static void note_unreached(struct ward_writer *w, const struct ward_event_fields *fields)
 {
 	const struct ward_event_field *text = &fields->of[WARD_TAG_TEXT];
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (w->sum.unreached || !text->p || fields->of[WARD_TAG_DURATION].p ||
+	if (w->sum.unreached || !text->p || !fields->of[WARD_TAG_ERRNO].p ||
 		fields->of[WARD_TAG_ACTION].p)
 		return;
 	ward_cleanup_free char *object = object_of(fields);

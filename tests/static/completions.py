@@ -104,6 +104,8 @@ expect(["policy"], "pol", only=True)
 expect(["explain"], "policy", "ex", only=True)
 expect(["rename", "read", "remove"], "policy", "explain", "re", only=True)
 expect(["hide"], "policy", "add", "--guard", "h", only=True)
+expect(["publish"], "policy", "add", "p", only=True)
+expect(["forward"], "policy", "add", "f", only=True)
 expect([], "run", "--", "ls", "--", only=True)
 expect([], "run", "make", "--pol", only=True)
 with tempfile.TemporaryDirectory() as here:

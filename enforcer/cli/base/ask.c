@@ -32,6 +32,15 @@ static char read_line(void)
 	}
 }
 
+/* "a, d or n" */
+static void say_letters(const char *letters)
+{
+	ward_tellf("Type ");
+	for (const char *s = letters; *s; s++)
+		ward_tellf("%s%c", s == letters ? "" : s[1] ? ", " : " or ", *s);
+	ward_tellf(", then Enter.\n");
+}
+
 char ask_word(const char *question, const char *letters, char empty, char end)
 {
 	for (;;) {
@@ -48,5 +57,6 @@ char ask_word(const char *question, const char *letters, char empty, char end)
 			c = (char)(c - 'A' + 'a');
 		if (strchr(letters, c))
 			return c;
+		say_letters(letters);
 	}
 }

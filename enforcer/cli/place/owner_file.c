@@ -173,14 +173,27 @@ int ward_owner_file_get(
 	return r < 0 ? ward_err_sys(err, r, "%s", file) : 1;
 }
 
+/* The file beside is gone when somebody reads the message: it is about the owner's. */
+static void name_file(const struct put *p, struct ward_err *err)
+{
+	const size_t n = strlen(p->beside), file = strlen(p->file);
+	char *at = strstr(err->text, p->beside);
+	if (!at || file > n)
+		return;
+	memcpy(at, p->file, file);
+	memmove(at + file, at + n, strlen(at + n) + 1);
+}
+
 /* What would be in force. Without a file it is the default. */
 static int look(const struct put *p, struct ward_policy_place *ret, struct ward_err *err)
 {
 	struct ward_as_owner owner;
 	int r = ward_as_owner_begin(&p->place->id, &owner, err);
 	if (r == 0)
-		r = ward_policy_place_look(
-			p->change->text ? p->beside : "medium", p->place->which, ret, err);
+		r = p->change->text ? ward_policy_place_would(p->beside, p->place->which, ret, err)
+				    : ward_policy_place_look("medium", p->place->which, ret, err);
+	if (r < 0)
+		name_file(p, err);
 	ward_as_owner_end(&owner);
 	return r;
 }

@@ -103,7 +103,7 @@ int ward_policy_place_find(const char *policy, struct ward_policy_place *p, stru
 	return r;
 }
 
-int ward_policy_place_look(const char *policy, enum ward_project_which which,
+static int look(const char *policy, bool owners, enum ward_project_which which,
 	struct ward_policy_place *p, struct ward_err *err)
 {
 	*p = (struct ward_policy_place){.project = {.fd = -1}, .which = which};
@@ -137,10 +137,22 @@ int ward_policy_place_look(const char *policy, enum ward_project_which which,
 		.tree_path = p->in_project ? p->project.path : NULL,
 		.home = p->id.home,
 		.known = &p->known,
-		.more = !policy && p->shared ? add_shared : NULL,
+		.more = owners && p->shared ? add_shared : NULL,
 		.user = p};
 	r = ward_policy_load_owned(&p->id, &l, &p->policy, err);
 	return r == 0 ? find_sources(p, err) : r;
+}
+
+int ward_policy_place_look(const char *policy, enum ward_project_which which,
+	struct ward_policy_place *p, struct ward_err *err)
+{
+	return look(policy, !policy, which, p, err);
+}
+
+int ward_policy_place_would(const char *policy, enum ward_project_which which,
+	struct ward_policy_place *p, struct ward_err *err)
+{
+	return look(policy, true, which, p, err);
 }
 
 void ward_policy_place_clear(struct ward_policy_place *p)

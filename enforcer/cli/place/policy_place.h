@@ -33,6 +33,9 @@ int ward_policy_place_find(
  * which mark does not count (ward_project_say()). */
 int ward_policy_place_look(const char *policy, enum ward_project_which which,
 	struct ward_policy_place *ret, struct ward_err *err) ward_must_check;
+/* The same, with policy in the place of the owner's file: what a change of that file leads to. */
+int ward_policy_place_would(const char *policy, enum ward_project_which which,
+	struct ward_policy_place *ret, struct ward_err *err) ward_must_check;
 /* Says on stderr that the policy is that of another project; NULL: nothing. */
 void ward_shared_say(const char *file);
 /* Says on stderr that a nearer directory is not taken for the project, and what makes it one. */

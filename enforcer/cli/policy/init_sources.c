@@ -84,6 +84,9 @@ static void add_host(struct finding *f, const char *host, unsigned port, bool im
 		if (strcmp(s->hosts[i].host, host) != 0 || s->hosts[i].port != port)
 			continue;
 		s->hosts[i].times += !implied;
+		/* Usual for an ecosystem until now, and this file names it, too. */
+		if (!implied && !s->hosts[i].file)
+			s->hosts[i].file = f->file;
 		return;
 	}
 	if (s->n_hosts == INIT_HOSTS_MAX) {

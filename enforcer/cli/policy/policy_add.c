@@ -80,10 +80,10 @@ static const struct argp argp = {options, parse, "VERB PATTERN|HOST|PORT|PROGRAM
 	"Adds the line 'VERB = PATTERN' at the end of your file for this project, and prints "
 	"what it changes. The last matching line decides. wardfs does not write a line that "
 	"changes nothing, or that 'wardfs policy check' warns about. If you have no file yet, "
-	"it writes one that extends medium.\vVERB is one of: hide deny read append write ask "
-	"noexec secret, with a pattern; allow, with HOST[:PORT]; publish, with PORT or "
-	"PORT:PORT (host, then inside); forward, with PORT or PORT:PORT (inside, then host); "
-	"exec, with a program, if [process] exec lists programs. allow, publish and forward "
+	"it writes one that extends medium.\vVERB is one of: " POLICY_RULE_WORDS ". allow takes "
+	"HOST[:PORT]; publish takes PORT or PORT:PORT (host, then inside); forward takes PORT "
+	"or PORT:PORT (inside, then host); exec takes a program, if [process] exec lists "
+	"programs. The others take a pattern. allow, publish and forward "
 	"also write 'mode = allowlist' if the session had no network.\nExit status: 0 written; "
 	"1 written, but --now could not change a session; 2 not written.",
 	NULL, NULL, NULL};
@@ -191,6 +191,34 @@ static const char *judge_program(const struct adding *x)
 	const bool listed = ward_policy_listed(p, s) == WARD_LISTED;
 	ward_policy_state_put(p, s);
 	return listed ? "[process] exec lists that program already" : NULL;
+}
+
+/* Do the lines before allow host at that port (NULL: host names it)? Then *ret says which. */
+static bool allowed(const struct adding *x, const char *port, struct ward_buf *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf to = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_buf_printf(&to, "%s%s", x->rule->value, port ? port : "");
+	if (ward_buf_error(&to) < 0 || ward_policy_connect(x->place->policy, ward_buf_str(&to),
+					       &place, &text) != WARD_VERDICT_ALLOW)
+		return false;
+	ward_buf_clear(ret);
+	ward_buf_printf(ret, "%s  %s", ward_buf_str(&place), ward_buf_str(&text));
+	return true;
+}
+
+/* One host by its name, which may be reached at all that the line allows. Without a port that is
+ * 80 and 443. */
+static bool is_allowed(const struct adding *x, struct ward_buf *ret)
+{
+	const char *value = x->rule->value, *colon = strchr(value, ':');
+	if (strcmp(x->rule->verb, "allow") != 0 || strpbrk(value, "*?[/ \t"))
+		return false;
+	if (colon)
+		return strspn(colon + 1, "0123456789") == strlen(colon + 1) &&
+		       allowed(x, NULL, ret);
+	return allowed(x, ":80", ret) && allowed(x, ":443", ret);
 }
 
 /* The path that the line is about, where it is about one; or NULL. */
@@ -315,8 +343,13 @@ static int judge(void *user, const struct ward_policy_place *after, struct ward_
 	if (r < 0)
 		return err->code ? r : ward_err_sys(err, r, "checking");
 	const char *program = strcmp(x->rule->verb, "exec") == 0 ? judge_program(x) : NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf given = WARD_BUF_INIT;
 	if (x->a->force)
 		return 0;
+	if (is_allowed(x, &given))
+		return ward_err_set(err, -ECANCELED,
+			"%s is allowed already, by %s; nothing was written (--force writes it)",
+			x->rule->value, ward_buf_str(&given));
 	if (program)
 		return ward_err_set(
 			err, -ECANCELED, "%s; nothing was written (--force writes it)", program);

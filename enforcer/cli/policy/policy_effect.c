@@ -161,6 +161,19 @@ static bool is_known(const struct policy_effect_group *g, const char *pattern)
 	return g->here || g->exists || is_written(g->path, pattern);
 }
 
+/* Does the example lie beneath that of another group, which is about one path and gives? */
+static bool is_beneath_another(const struct policy_effect *e, const struct policy_effect_group *g)
+{
+	for (size_t i = 0; i < e->n_groups; i++) {
+		const struct policy_effect_group *o = &e->groups[i];
+		const size_t n = strlen(o->path);
+		if (o != g && o->gained && !strpbrk(o->path, "*?[\\") &&
+			strncmp(g->path, o->path, n) == 0 && g->path[n] == '/')
+			return true;
+	}
+	return false;
+}
+
 void policy_effect_print(const struct policy_effect *e, const char *pattern)
 {
 	size_t known = 0, made = 0;
@@ -170,7 +183,8 @@ void policy_effect_print(const struct policy_effect *e, const char *pattern)
 		if (e->groups[i].beneath_file && !e->groups[i].here)
 			continue;
 		/* Where none is known, the first stands for all. What gains is told in any case. */
-		if (!is_known(&e->groups[i], pattern) && !e->groups[i].gained && (known || made++))
+		if (!is_known(&e->groups[i], pattern) && !e->groups[i].gained &&
+			(known || is_beneath_another(e, &e->groups[i]) || made++))
 			continue;
 		ward_outf("  ");
 		print_group(e, i, pattern);
@@ -199,6 +213,9 @@ uint32_t policy_effect_rights(
 	req.state = s;
 	req.fact = host && ward_policy_secret(s) ? ward_found_fact(p, AT_FDCWD, host, path)
 						 : WARD_FACT_ABSENT;
+	/* The line is written for the day when it is there, and the other lines speak of that. */
+	if (req.fact == WARD_FACT_ABSENT && ward_policy_secret(s))
+		req.fact = WARD_FACT_THERE;
 	uint32_t rights = ward_policy_decide(p, &req, NULL).granted;
 	ward_rights_format(b, rights);
 	ward_policy_state_put(p, s);

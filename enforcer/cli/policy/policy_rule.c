@@ -25,6 +25,27 @@ static const struct word {
 };
 #define WORDS (sizeof(words) / sizeof(*words))
 
+/* What people type who know the option of `run`, or another tool. NULL: none of it. */
+static const char *meant(const char *verb)
+{
+	static const char *const others[][2] = {
+		{"net", "allow"},
+		{"network", "allow"},
+		{"host", "allow"},
+		{"connect", "allow"},
+		{"port", "publish"},
+		{"expose", "publish"},
+		{"list", "read"},
+		{"show", "read"},
+		{"create", "write"},
+		{"execute", "exec"},
+	};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strcmp(others[i][0], verb) == 0)
+			return others[i][1];
+	return NULL;
+}
+
 int policy_rule_make(const char *verb, const char *value, bool guard, struct policy_rule *ret,
 	struct ward_err *err)
 {
@@ -34,9 +55,10 @@ int policy_rule_make(const char *verb, const char *value, bool guard, struct pol
 			w = &words[i];
 	if (!w) {
 		const char *near = ward_near(verb, &words[0].verb, WORDS, sizeof(*words));
+		near = near ? near : meant(verb);
 		return ward_err_set(err, -EINVAL, "no verb '%s'%s%s%s", verb,
-			near ? ": did you mean '" : ": " POLICY_RULE_WORDS, near ? near : "",
-			near ? "'?" : "");
+			near ? ": did you mean '" : "; the verbs are: " POLICY_RULE_WORDS,
+			near ? near : "", near ? "'?" : "");
 	}
 	if (strpbrk(value, "\n\r"))
 		return ward_err_set(err, -EINVAL, "a rule is one line");

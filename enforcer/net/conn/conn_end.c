@@ -228,6 +228,8 @@ void ward_conn_finish(struct ward_conn *c, const char *text)
 		r.received = ward_pump_bytes(c->pump, WARD_PUMP_OUTSIDE);
 		r.duration_ns = ward_clock_mono_ns() - c->started_ns;
 	}
+	if (text && !c->pump)
+		r.error = ECONNRESET; /* it never was one */
 	(void)!ward_net_record(c->net, WARD_EVENT_CONNECT, &r);
 	if (text && c->pump)
 		ward_pump_reset(c->inside);

@@ -133,9 +133,10 @@ static int record_port(const struct port *p, int family, struct ward_net_record 
 	return ward_net_record(p->ports->net, WARD_EVENT_CONNECT, r);
 }
 
-static int record(const struct link *l, const char *text, bool ended)
+static int record(const struct link *l, const char *text, bool ended, bool failed)
 {
 	struct ward_net_record r = {.text = text ? text : what_of(l->port->kind),
+		.error = failed ? ECONNRESET : 0, /* as it is answered */
 		.pid = l->asker.pid,
 		.comm = l->asker.comm,
 		.why = l->asker.why};
@@ -195,12 +196,12 @@ static int record_start(struct link *l, const char *failed)
 	char text[128];
 	struct port *p = l->port;
 	if (!l->counted)
-		return record(l, failed, false);
+		return record(l, failed, false, failed != NULL);
 	if (open_window(p)) {
 		/* In the trail before a byte of those that are counted goes. */
 		snprintf(text, sizeof(text), "%s; those that follow are counted together",
 			failed ? failed : what_of(p->kind));
-		return record(l, text, false);
+		return record(l, text, false, failed != NULL);
 	}
 	p->tally.connections++;
 	p->tally.failed += failed != NULL;
@@ -211,7 +212,7 @@ static void record_end(struct link *l, const char *text)
 {
 	struct port *p = l->port;
 	if (!l->counted) {
-		(void)!record(l, text, true);
+		(void)!record(l, text, true, false);
 	} else if (l->pump) {
 		(void)open_window(p);
 		p->tally.sent += ward_pump_bytes(l->pump, WARD_PUMP_INSIDE);

@@ -92,7 +92,7 @@ static int look(struct ward_run_plan *p, const char *name, const char *path, str
 	if (r < 0)
 		return r;
 	if (!s.real) {
-		ward_buf_puts(why, "its owner cannot reach it");
+		ward_buf_puts(why, "there is no such file, or its owner cannot reach it");
 	} else if (s.closed) {
 		ward_rule_place(s.closed, why);
 		ward_buf_puts(why, " ");

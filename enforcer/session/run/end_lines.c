@@ -84,8 +84,8 @@ char *ward_note_unreached(const struct ward_guard_summary *s)
 	if (!s->unreached || !*s->unreached)
 		return NULL;
 	ward_buf_printf(&b,
-		"the command failed; a connection that the policy allows did not come about from "
-		"this host: %s",
+		"the command failed, and this host could not make a connection that the policy "
+		"allows: %s",
 		s->unreached);
 	return ward_buf_steal(&b);
 }

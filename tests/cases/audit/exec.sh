@@ -85,3 +85,21 @@ session listen-no 'exec = no' python3 listen.py
 has "$OUT" "listener made"
 session listen-yes 'exec = yes' python3 listen.py
 has "$OUT" "listener EBUSY"
+
+[ "$(id -u)" -eq 0 ] || skip "the rest needs root"
+# The command itself is executed by pid 1's child, whose memory an ordinary user may not read unless
+# it is let. Its record is whole all the same, and nothing else of it can be read before.
+cat >"$WARD_TMP/user.sh" <<'S'
+set -eu
+WARD_TMP=$PWD
+. "$WARD_SRC/tests/lib.sh"
+project p
+cd p || exit 1
+expect 0 "$WARDFS" run --session own -- python3 -c 'import subprocess; subprocess.run(["/bin/true", "x"])' argument
+"$WARDFS" audit show --json own >../own
+python3 "$WARD_SRC/tests/cases/audit/lib/exec-user.py" ../own || fail "the records"
+expect 0 "$WARDFS" audit show --kind exec own
+has "$OUT" "wardfs-init["
+has "$OUT" "argument"
+S
+as_user "$WARD_TMP/user.sh" || fail "as an ordinary user"

@@ -39,11 +39,11 @@ second" ] || fail "sql: $OUT"
 reached='curl -sS -o /dev/null --max-time 60 "http://$1/"; exit "$2"'
 policy "$HOME/pol" 'mode = allowlist' 'allow = web.example' 'allow = nowhere.example'
 expect 7 "$WARDFS" run --policy "$HOME/pol" -- sh -c "$reached" sh web.example 7
-hasnt "$ERR" "did not come about"
+hasnt "$ERR" "could not make a connection"
 expect 0 "$WARDFS" run --policy "$HOME/pol" -- sh -c "$reached" sh nowhere.example 0
-hasnt "$ERR" "did not come about"
+hasnt "$ERR" "could not make a connection"
 expect 7 "$WARDFS" run --policy "$HOME/pol" -- sh -c "$reached" sh nowhere.example 7
-has "$ERR" "a connection that the policy allows did not come about from this host: nowhere.example:80: the name does not exist"
+has "$ERR" "this host could not make a connection that the policy allows: nowhere.example:80: the name does not exist"
 exit 0
 S
 in_host_both "$WARD_TMP/check.sh"

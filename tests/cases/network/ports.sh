@@ -121,6 +121,14 @@ for to in localhost:11434 127.0.0.1:11434 '[::1]:11434'; do
 done
 expect 0 "$WARDFS" run --forward 9998:11434 -- curl -sS --noproxy '*' --max-time 60 http://localhost:9998/index.html
 [ "$OUT" = outside ] || fail "--forward: $OUT"
+# A command that failed after it reached that server is not told that it did not; the control: no
+# server is there.
+reached='curl -sS -o /dev/null --noproxy "*" --max-time 60 "http://127.0.0.1:$1/nothing"; exit 3'
+expect 3 "$WARDFS" run --forward 11434 -- sh -c "$reached" sh 11434
+hasnt "$ERR" "could not make a connection"
+expect 3 "$WARDFS" run --forward 9997 -- sh -c "$reached" sh 9997
+has "$ERR" "could not make a connection that the policy allows: "
+has "$ERR" "9997: nobody listens there"
 expect 2 "$WARDFS" run --forward 9998/tcp -- true
 has "$ERR" "--forward '9998/tcp': write PORT"
 expect 7 "$WARDFS" run -- curl -sS --noproxy '*' --max-time 60 http://localhost:11434/index.html

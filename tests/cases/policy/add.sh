@@ -170,3 +170,29 @@ write = /" >out 2>&1 || code=$?
 [ $code -eq 2 ] || fail "two lines: $code"
 [ "$before" = "$(cksum "$file")" ] || fail "a refused rule was written"
 [ "$(find "$(dirname "$file")" -type f | wc -l)" -eq 1 ] || fail "something was left behind"
+# A message names the owner's file, not the one that is tried beside it and gone by then.
+expect 2 "$WARDFS" policy add read ../x
+has "$ERR" "$file:"
+hasnt "$ERR" "$file."
+# What people type who know other tools.
+expect 2 "$WARDFS" policy add net web.example
+has "$ERR" "no verb 'net': did you mean 'allow'?"
+# A name that looks like a secret and is not there yet: both lines speak of the day when it is.
+cd "$WARD_TMP"
+project other
+cd other
+expect 0 "$WARDFS" policy add read /workspace/later/test.jks
+has "$OUT" "  before  -
+  now     stat,list,read,exec
+"
+hasnt "$OUT" "-append"
+# A host that is allowed already, also by a line without a port: that is 80 and 443. The control:
+# another port, and both ports where one was allowed.
+expect 0 "$WARDFS" policy add allow h.example
+expect 2 "$WARDFS" policy add allow h.example:443
+has "$ERR" "h.example:443 is allowed already, by "
+has "$ERR" "[network] allow = h.example"
+expect 0 "$WARDFS" policy add allow h.example:8443
+expect 0 "$WARDFS" policy add allow g.example:443
+expect 0 "$WARDFS" policy add allow g.example
+expect 0 "$WARDFS" policy add --force allow g.example:443

@@ -203,7 +203,14 @@ written '; where a host should stand, it is none: 2 times'
 for kind in node python rust; do
 	written "   ; usual for $kind"
 done
+# One that is usual, and named by a file as well: by that file.
 npm=$(sed -n 's/^; allow = \(.*:443\)   ; usual for node$/\1/p' out)
+cp package-lock.json "$WARD_TMP/lock"
+printf '{"packages": {"a": {"resolved": "https://%s/a/-/a-1.tgz"}}}' "$npm" >package-lock.json
+expect 0 "$WARDFS" init --force --dry-run
+has "$OUT" "; allow = $npm   ; package-lock.json, 1 time"
+hasnt "$OUT" '(null)'
+cp "$WARD_TMP/lock" package-lock.json
 ! grep -q 'secret-token\|home.example\|publish = 22\|usual for go' out || fail "$(cat out)"
 ! grep -q '^allow\|^publish\|^\[network' out || fail "something is allowed: $(cat out)"
 ! explain connect registry.example:443 || fail "a registry is allowed that nobody asked for"

@@ -33,6 +33,8 @@ echo "--- no terminal, no answer: shown, and not taken over"
 expect 1 sh -c '"$WARDFS" init </dev/null'
 has "$OUT" "+ [files] read = /workspace/test.pem"
 has "$OUT" "/workspace/test.pem: +stat,list,read,exec"
+# What only gives says of no right that is lost.
+hasnt "$OUT" "append"
 has "$ERR" "wardfs init --accept $(digest)"
 ! may read test.pem || fail "in force without an answer"
 expect 2 "$WARDFS" init --accept "$(printf %064d 0)"
@@ -85,6 +87,7 @@ expect 1 ask n
 expect 1 ask ''
 ! may read test.pem || fail "an empty answer is a yes"
 expect 0 ask x a
+has "$OUT$ERR" "Type a, d or n"
 may read test.pem || fail "accepted, and not in force"
 echo "--- declined: no line, and no further word of this text"
 expect 0 "$WARDFS" init --decline

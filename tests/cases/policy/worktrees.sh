@@ -126,6 +126,9 @@ done
 	has "$OUT" 'work-main.policy"'
 	expect 0 "$WARDFS" policy add write /workspace/both
 	has "$ERR" "the policy of another one: $file"
+	# What a session here has of git by sharing stays, before and after.
+	hasnt "$OUT" "[tree"
+	hasnt "$OUT" "$main/.git"
 	expect 1 "$WARDFS" run --policy medium -- cat secret.key
 	hasnt "$ERR" "another one"
 )

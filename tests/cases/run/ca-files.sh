@@ -78,7 +78,7 @@ refused_file "$c/text" "it is no file of certificates"
 refused_file "$c/empty" "it is empty"
 refused_file "$c/fifo" "it is no regular file"
 refused_file "$c/dir" "--read $c/dir"
-refused_file "$c/none" "its owner cannot reach it"
+refused_file "$c/none" "there is no such file, or its owner cannot reach it"
 expect 0 env SSL_CERT_FILE=/dev/zero timeout 60 "$WARDFS" run -- true
 has "$ERR" "/dev/zero: it is no regular file"
 # The directory by what was said.
@@ -135,7 +135,8 @@ for by in "env SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=them" "env"; do
 		expect 0 $by "SSL_CERT_FILE=$file" "$WARDFS" run "$@" -- sh -c "$look" sh "$file"
 		hasnt "$OUT" SSL_CERT_FILE
 		hasnt "$OUT" "BEGIN CERTIFICATE"
-		has "$ERR" "SSL_CERT_FILE is not passed on: $file: its owner cannot "
+		has "$ERR" "SSL_CERT_FILE is not passed on: $file: "
+		has "$ERR" "its owner cannot "
 	done
 done
 file=$WARD_TMP/public/ca.crt

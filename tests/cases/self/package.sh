@@ -27,6 +27,10 @@ if [ -z "${WARD_LONG-}" ]; then
 		for one in audit fs net init screen; do
 			$i -D -m 755 "$b/wardfs-$one" "$DESTDIR/usr/libexec/wardfs/wardfs-$one"
 		done
+		# Programs that are scripts: neither strip nor dpkg-shlibdeps takes them.
+		for one in "$b"/wardfs-*.py "$b"/wardfs-*.mjs; do
+			$i -D -m 644 "$one" "$DESTDIR/usr/libexec/wardfs/${one##*/}"
+		done
 		$i -D -m 644 "$b/conf/completions/wardfs" "$DESTDIR/usr/share/bash-completion/completions/wardfs"
 		$i -D -m 600 "$WARD_SRC/docs/man/wardfs.1" "$DESTDIR/usr/share/man/man1/wardfs.1"
 		$i -D -m 600 "$b/docs/wardfs-policy.5" "$DESTDIR/usr/share/man/man5/wardfs-policy.5"
