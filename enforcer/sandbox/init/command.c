@@ -226,8 +226,8 @@ static void run_child(struct ward_init *in, int fd)
 		if (read(fd, &go, 1) != 1)
 			_exit(125);
 		report.step = WARD_INIT_EXEC_STEP;
-		r = ward_err_sys(
-			&err, ward_init_execute(&in->blueprint), "%s", in->blueprint.argv[0]);
+		r = ward_err_sys(&err, ward_init_execute(&in->blueprint, in->told), "%s",
+			in->blueprint.argv[0]);
 	}
 	report.kind = WARD_INIT_CANNOT;
 	report.error = -r;
